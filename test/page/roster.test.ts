@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { sheetFiles, zip } from '../support/xlsx.ts'
 import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../support/browser.ts'
 
 const READER = 'reader-token-5b1d0e'
@@ -126,6 +127,22 @@ describe.skipIf(!findChromium())('the roster in a real browser', { timeout: 90_0
       await close()
     })
 
+    it('that is a spreadsheet is taken as CSV is; one with macros is not', async () => {
+      const lines = [1, 2, 3, 4, 6].map((van) => line(van, 1000 + van, FUTURE).split(','))
+      const files = sheetFiles([HEADER.trim().split(','), ...lines])
+      const { page, faults, close } = await open('/roster')
+      await page.locator('.timeline').waitFor()
+      await choose(page, zip({ ...files, 'xl/vbaProject.bin': 'macros' }), 'night.xlsx')
+      await expect.poll(() => page.locator('.put').getByRole('alert').textContent()).toContain('macros')
+      await choose(page, zip(files), 'night.xlsx')
+      // Only the admin port reads spreadsheets: the page does not know of which day this one is.
+      for (const label of ['Replaces lines from', 'to']) await page.getByLabel(label, { exact: true }).fill(FUTURE)
+      await page.getByRole('button', { name: 'Apply', exact: true }).click()
+      await expect.poll(() => routesAt(NOON)).toContain('Van 6 1006')
+      expect(faults).toEqual([])
+      await close()
+    })
+
     it('that cannot be read, or is too large, changes nothing and says why', async () => {
       const { page, faults, close } = await open('/roster')
       await page.locator('.timeline').waitFor()
@@ -219,7 +236,7 @@ describe.skipIf(!findChromium())('the roster in a real browser', { timeout: 90_0
   })
 })
 
-function choose(page: Page, text: string, name = 'new.csv'): Promise<void> {
+function choose(page: Page, text: string | Buffer, name = 'new.csv'): Promise<void> {
   return page.locator('input[type=file]').setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(text) })
 }
 

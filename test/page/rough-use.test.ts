@@ -1,0 +1,106 @@
+import { createServer } from 'node:http'
+import { afterAll, describe, expect, it } from 'vitest'
+import { DESKTOP, findChromium, pageFixture } from '../support/browser.ts'
+import { listening } from '../support/listening.ts'
+
+const OPERATOR = 'operator-token-90bb12'
+const GUEST = 'guest-token-31fe77'
+const ADMIN = (guest = '') =>
+  `admin: { port: 0, tokens: [{ name: ops, token: ${OPERATOR} }, { name: guest, token: ${GUEST}${guest} }] }`
+
+/** A server of images that counts what it is asked for. */
+async function imageServer() {
+  const asked: string[] = []
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '')
+    response.writeHead(200, { 'content-type': 'image/png' }).end(PIXEL)
+  })
+  const url = `http://127.0.0.1:${await listening(server)}`
+  afterAll(() => server.close())
+  return { url, asked }
+}
+
+describe.skipIf(!findChromium())('a page that is used roughly', { timeout: 120_000 }, async () => {
+  const [tiles, other] = await Promise.all([imageServer(), imageServer()])
+  const fixture = pageFixture(
+    { 'devices.yaml': entryOf(1) },
+    `${ADMIN()}\npage: { tiles: "${tiles.url}/{z}/{x}/{y}.png" }\n`,
+  )
+  const open = (view: string, token = OPERATOR) => fixture.open(view, { token, viewport: DESKTOP })
+
+  function ask(path: string, init: RequestInit = {}): Promise<Response> {
+    return fetch(`http://127.0.0.1:${fixture.product.ports.admin}${path}`, {
+      ...init,
+      headers: { authorization: `Bearer ${OPERATOR}` },
+    })
+  }
+
+  it('shows the tiles of the server that is configured, and can ask no other one', async () => {
+    const { page, faults, close } = await open('/vans?show=map')
+    await expect.poll(() => tiles.asked.length, { timeout: 20_000 }).toBeGreaterThan(0)
+    expect(faults.filter((fault) => !fault.startsWith(`asks ${tiles.url}/`))).toEqual([])
+    await page.evaluate(`new Image().src = '${other.url}/stolen.png'`)
+    await page.evaluate(`fetch('${tiles.url}/stolen').catch(() => {})`)
+    const refused = (url: string) => faults.some((fault) => fault.includes('Content Security') && fault.includes(url))
+    for (const url of [other.url, tiles.url]) await expect.poll(() => refused(`${url}/stolen`)).toBe(true)
+    expect([other.asked, tiles.asked.filter((url) => url.includes('stolen'))]).toEqual([[], []])
+    await close()
+  })
+
+  it('is current again after a day of sleep in which the admin process was started anew', async () => {
+    const { page, close } = await open('/vans')
+    await page.clock.install()
+    await page.reload()
+    await page.getByText('Van 1', { exact: true }).first().waitFor()
+    await page.context().setOffline(true)
+    const [pid] = fixture.product.pidsOf('admin')
+    process.kill(pid, 'SIGKILL')
+    await fixture.product.write('devices.yaml', entryOf(1) + entryOf(2))
+    await expect
+      .poll(async () => (await ask('/admin/devices')).json(), { timeout: 30_000 })
+      .toMatchObject({ results: [{ name: 'Van 1' }, { name: 'Van 2' }] })
+    await page.clock.fastForward('24:00:00')
+    await page.context().setOffline(false)
+    await page.getByText('Van 2', { exact: true }).first().waitFor({ timeout: 40_000 })
+    expect(await page.getByRole('alert').count()).toBe(0)
+    await close()
+  })
+
+  it('asks for another token when its own expires while it is open', async () => {
+    const { page, close } = await open('/', GUEST)
+    await page.locator('.verdict h1').waitFor()
+    const yaml = await fixture.product.read('gateway.yaml')
+    await fixture.product.write('gateway.yaml', yaml.replace(ADMIN(), ADMIN(', expires: "2026-01-01T00:00:00Z"')))
+    await expect.poll(() => page.getByRole('alert').textContent(), { timeout: 40_000 }).toContain('expired')
+    expect(await page.locator('.verdict').count()).toBe(0)
+    await page.getByLabel('Token').fill(OPERATOR)
+    await page.getByRole('button', { name: 'Open' }).click()
+    await page.locator('.verdict h1').waitFor()
+    await close()
+  })
+
+  it('shows the present state beyond 200 open pages, by asking for it', async () => {
+    const ending = new AbortController()
+    const streams = await Promise.all(
+      Array.from({ length: 201 }, () => ask('/admin/events?topics=status', { signal: ending.signal })),
+    )
+    expect(streams.map(({ status }) => status)).toContain(503)
+    const { page, close } = await open('/')
+    const known = await page.locator('.verdict h1').textContent()
+    process.kill(fixture.product.pidsOf('worker')[0], 'SIGSTOP')
+    await page.locator('.finding a.mono').getByText('no_worker').waitFor({ timeout: 40_000 })
+    process.kill(fixture.product.pidsOf('worker')[0], 'SIGCONT')
+    await expect.poll(() => page.locator('.verdict h1').textContent(), { timeout: 20_000 }).toBe(known)
+    ending.abort()
+    await close()
+  })
+})
+
+function entryOf(van: number): string {
+  return `"35630704244${1000 + van}": { name: Van ${van}, company_id: 7, courier_id: ${40 + van}, route_id: ${1000 + van} }\n`
+}
+
+const PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)

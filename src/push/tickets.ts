@@ -141,7 +141,7 @@ const NAME = 'tickets'
 const TICKET = { removeOnComplete: true, removeOnFail: true }
 /** Tickets that no worker has taken yet. */
 const MAX_WAITING = 8
-const LANES_PER_TICKET = 32
-const TICK_MS = 25
+const LANES_PER_TICKET = 64
+const TICK_MS = 50
 const REDIS_AGAIN_MS = 500
 const LAST_ANSWER_MS = 1000

@@ -7,13 +7,21 @@ import { measureRoad } from './e2e/road.ts'
 /**
  * The benchmarks: what the whole road takes, on this machine, sender and a minimal API included. A line for each thing
  * measured; the last line is JSON. `--seconds N`: how long each road is measured. `--decode NAME,…`: only the decoding of these
- * protocols. `--auto`: only what a listener for all protocols costs in place of one for that of the vans.
+ * protocols. `--auto`: only what a listener for all protocols costs in place of one for that of the vans. `--replicas`: only what
+ * waiting for the replicas of Redis costs.
  */
 const { values } = parseArgs({
-  options: { seconds: { type: 'string' }, decode: { type: 'string' }, auto: { type: 'boolean' } },
+  options: {
+    seconds: { type: 'string' },
+    decode: { type: 'string' },
+    auto: { type: 'boolean' },
+    replicas: { type: 'boolean' },
+  },
 })
 const duration = Number(values.seconds) || 20
-console.log(JSON.stringify(values.auto ? { auto: await benchAuto(duration) } : await benchAll()))
+const part = values.auto ? 'auto' : values.replicas ? 'replicas' : undefined
+const pairs = { auto: benchAuto, replicas: benchReplicas }
+console.log(JSON.stringify(part ? { [part]: await pairs[part](duration) } : await benchAll()))
 
 async function benchAll() {
   const road = values.decode === undefined ? await benchRoad(duration) : undefined
@@ -75,6 +83,20 @@ async function benchAuto(seconds: number) {
   }
   const median = ratios.toSorted((a, b) => a - b)[2]
   return { cpu_ratios: ratios, cpu_ratio: median }
+}
+
+/** The road's throughput where answers wait for two replicas by that where they wait for none, with the same servers, in five pairs. */
+async function benchReplicas(seconds: number) {
+  const rig = { vans: 500, apiDelayMs: 0, concurrency: 64, keepSamples: false }
+  const plan = { fixesPerPacket: 10, packetsPerSecond: null, seconds, warmUpSeconds: 5 }
+  const ratios: number[] = []
+  for (let pair = 0; pair < 5; pair++) {
+    const without = await measureRoad({ ...plan, rig: { ...rig, replicas: 0 } })
+    const waiting = await measureRoad({ ...plan, rig: { ...rig, replicas: 2 } })
+    ratios.push(waiting.fixesPerS / without.fixesPerS)
+    say('waits for 0 · 2 replicas', `${without.fixesPerS} · ${waiting.fixesPerS} fixes/s`)
+  }
+  return { fixes_per_s_ratios: ratios, fixes_per_s_ratio: ratios.toSorted((a, b) => a - b)[2] }
 }
 
 function say(what: string, figure: string, cpu?: Readonly<Record<string, number>>): void {

@@ -7,6 +7,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { startPrivateRedis } from '../../../src/process/redis.ts'
+import { freePorts } from '../../support/free-ports.ts'
+import { pidsIn } from '../../support/processes.ts'
+import { RedisGroup } from '../../support/redis-group.ts'
 import { inspectorOf } from '../../support/structure/coverage.ts'
 
 export interface RigOptions {
@@ -17,6 +20,8 @@ export interface RigOptions {
   readonly keepSamples: boolean
   /** Of the gateway's listener; absent: the protocol of the vans, Teltonika. */
   readonly protocol?: 'auto'
+  /** In place of the private Redis: a primary with two replicas, for so many of which a device's answer waits. */
+  readonly replicas?: 0 | 2
   /** Whether the gateway and the worker open an inspector. */
   readonly inspect?: boolean
 }
@@ -38,7 +43,7 @@ export interface Rig {
 
 export async function startRig(options: RigOptions): Promise<Rig> {
   const dir = await mkdtemp(join(tmpdir(), 'waybridge-bench-'))
-  const redis = await startPrivateRedis(dir, 2 ** 31)
+  const redis = await startRedis(dir, options)
   const api = fork(join(HERE, 'api.ts'), [String(options.apiDelayMs), options.keepSamples ? 'samples' : ''])
   const { port: apiPort } = (await message(api, 'ready')) as { port: number }
   const [port, gatewayMonitor, workerMonitor] = await Promise.all([freePort(), freePort(), freePort()])
@@ -49,7 +54,7 @@ export async function startRig(options: RigOptions): Promise<Rig> {
   const children = await Promise.all(
     roles.map(async ([role, monitor]) => {
       const config = join(dir, role)
-      await writeConfig(config, { ...options, port, apiPort, monitor, redisUrl: redis.url })
+      await writeConfig(config, { ...options, port, apiPort, monitor, redis: redis.settings })
       return startRole(role, { config, monitor, inspect: options.inspect ?? false })
     }),
   )
@@ -76,6 +81,19 @@ export async function startRig(options: RigOptions): Promise<Rig> {
       await rm(dir, { recursive: true, force: true })
     },
   }
+}
+
+async function startRedis(dir: string, { replicas }: RigOptions) {
+  if (replicas === undefined) {
+    const { url, pid, stop } = await startPrivateRedis(dir, 2 ** 31)
+    return { url, pid, stop, settings: `{ url: "${url}" }` }
+  }
+  const ports = await freePorts(6)
+  const machines = [0, 2, 4].map((at) => ({ host: '127.0.0.1', port: ports[at], sentinelPort: ports[at + 1] }))
+  const group = await RedisGroup.start({ machines })
+  const settings = group.settings.replace('replicas: 2', `replicas: ${replicas}`)
+  const [pid] = pidsIn(group.redisDir(0))
+  return { url: `redis://127.0.0.1:${ports[0]}`, pid, stop: () => group.stop(), settings }
 }
 
 /** The next message of a type that a child sends; rejects where it ends before. */
@@ -117,13 +135,14 @@ interface RoleConfig extends RigOptions {
   readonly port: number
   readonly apiPort: number
   readonly monitor: number
-  readonly redisUrl: string
+  /** For gateway.yaml. */
+  readonly redis: string
 }
 
 async function writeConfig(dir: string, config: RoleConfig): Promise<void> {
   await mkdir(dir)
   const yaml = `
-redis: { url: "${config.redisUrl}" }
+redis: ${config.redis}
 data_dir: ${dir}
 listeners: [{ transport: tcp, port: ${config.port}, protocol: ${config.protocol ?? 'teltonika'}, host: 127.0.0.1 }]
 mqtt: { broker: null }

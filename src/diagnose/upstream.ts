@@ -16,6 +16,8 @@ function answerTroubles(upstream: UpstreamFacts, waiting: number, now: number): 
   // An error of before says nothing of the present state: figures come a second later than states.
   const isOld = state !== 'up' && (upstream.lastError?.at ?? 0) < since - STATED_MS
   const lastError = isOld ? undefined : upstream.lastError
+  // A moment later it is known why.
+  if (state === 'down' && !lastError && now - since < STATED_MS) return []
   const evidence = [...(lastError ? [errorText(lastError)] : []), `${url}: ${upstream.inFlight} requests in flight`]
   const hangs = oldestMs >= HANGING_MS && answeredAt < now - HANGING_MS
   if (hangs || (state === 'down' && lastError?.code === 'timeout')) {
@@ -136,7 +138,7 @@ const ACTIONS = new Map([
   ['tls', 'renew the certificate of the API, or correct tracking.base_url'],
 ])
 const HANGING_MS = 15_000
-/** A worker notes the state right after the error. */
+/** A worker notes the state right after the error, and its figures once a second. */
 const STATED_MS = 2000
 const SLOW_MS = 5000
 /** A position was refused so lately that the cause still holds. */

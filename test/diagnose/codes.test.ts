@@ -42,6 +42,7 @@ const failing = (code: string, status?: number, message?: string) => ({
   },
   backlog: BACKLOG,
 })
+const downFor = (ms: number) => ({ upstream: { ...UPSTREAM, state: 'down' as const, since: NOW - ms } })
 const REFUSED = { company: '7', message: 'no', since: NOW - 60 * S, lanes: ['7/42/1001', '7/42/1002'] }
 const refused = (status: number, accepted = {}) => ({ lanes: [{ ...REFUSED, status, ...accepted }] })
 
@@ -51,6 +52,13 @@ function found(facts: Partial<Facts>) {
 
 describe('by these facts', () => {
   it('nothing is wrong with a system that is well', () => expect(found({})).toEqual([]))
+
+  it('an API that is down is named once it is known why, or after two seconds', () => {
+    expect(found(downFor(1999))).toEqual([])
+    expect(found(downFor(2000))).toMatchObject([
+      { code: 'upstream_down', message: 'the tracking API is down: 3 positions wait' },
+    ])
+  })
 
   it('nothing is wrong with a key that is accepted again while its lanes are tried again', () =>
     expect(found(refused(403, { acceptedAt: NOW }))).toEqual([]))

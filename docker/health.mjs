@@ -18,7 +18,7 @@ try {
   process.exitCode = 1
 }
 
-/** @param {typeof http | typeof https} client */
+/** @param {typeof http | typeof https} client @param {number} port */
 function ask(client, port) {
   const { promise, resolve, reject } = Promise.withResolvers()
   const options = { host: '127.0.0.1', port, path: '/readyz', rejectUnauthorized: false, timeout: 2000, agent: false }

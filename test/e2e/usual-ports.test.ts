@@ -12,7 +12,8 @@ const AUTO_PORT = 5000
 /** Takes a port; where another program has it already, that does as well. */
 async function take(port: number): Promise<void> {
   const server: Server = createServer().listen(port, '0.0.0.0')
-  await Promise.race([once(server, 'listening'), once(server, 'error').catch(() => {})])
+  // Rejects where another program has it.
+  await once(server, 'listening').catch(() => {})
   onTestFinished(() => void server.close())
 }
 

@@ -38,7 +38,7 @@ it.each<[string, Partial<Protocol>, RegExp, number]>([
     /^it takes [\d.]+ ms of CPU$/,
     10,
   ],
-  ['memory that grows', { decode: () => keep(Array.from({ length: 100 })) }, /^memory grows/, 10_000],
+  ['memory that grows', { decode: () => keep(Array.from({ length: 400 })) }, /^memory grows/, 10_000],
 ])('finds %s', async (_, fault, what, frames) => {
   const protocol: Protocol = { ...gt06, ...fault }
   const { faults } = await fuzz({ seed: 1, frames, protocols: [protocol], watchesMemory: true }, [protocol])

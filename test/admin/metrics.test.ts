@@ -285,7 +285,11 @@ describe('while Redis is away', () => {
     expect((await admin.ask('/healthz')).json).toEqual({ ok: true })
     for (const path of ['/admin/status', '/admin/lanes', '/admin/parked', '/admin/devices/356307042441014']) {
       const { status, json } = await admin.ask(path)
-      expect([path, status, json]).toEqual([path, 503, { message: 'Redis does not answer: try again later' }])
+      expect([path, status, json]).toEqual([
+        path,
+        503,
+        { message: 'Redis or its replicas do not answer: try again later' },
+      ])
     }
   })
 

@@ -17,7 +17,7 @@ it('the shipped configuration is valid without edits', async () => {
 
 it('the shipped configuration is valid when the # in front of every setting is removed', async () => {
   vi.stubEnv('EXAMPLE_APIKEY', 'k').stubEnv('ADMIN_TOKEN', 't').stubEnv('VAN_14', 's').stubEnv('ALERT_SECRET', 's')
-  vi.stubEnv('SMTP_URL', 'smtp://mail.example')
+  vi.stubEnv('SMTP_URL', 'smtp://mail.example').stubEnv('SEVEN_TOKEN', 'seven')
   const dir = await folder({
     'gateway.yaml': await uncommented('gateway.yaml', /^#([a-z_]+:| {2})/gm),
     'devices.yaml': await uncommented('devices.yaml', /^#(")/gm),

@@ -194,7 +194,7 @@ describe('the bounds of all devices', () => {
   })
 
   it('account for about what Redis takes', async () => {
-    const used = async () => Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1])
+    const used = async () => Number(/^used_memory_dataset:(\d+)/m.exec(await redis.info('memory'))?.[1])
     await keep(['warm up'])
     const before = await used()
     for (const device of vans) await keep(numbered(20, 'x'.repeat(300)), { device })

@@ -87,7 +87,7 @@ class AlertReceiver {
       }
       if (this.#outbox.add(message, done)) this.#underWay.add(id)
     }
-    // A Redis that hangs would keep the next look waiting.
+    // Without waiting for it: while Redis hangs, further findings are told all the same.
     void this.#write([...changed])
   }
 

@@ -60,7 +60,7 @@ export function dayOf(facts: DayFacts): { readonly connected: DaySpan[]; readonl
 /** First minute, and the one behind the last. */
 type Run = readonly [first: number, end: number]
 
-/** Each minute, whether it is marked or lies in a hole that is too short to count. */
+/** For each minute, whether it is marked or lies between two marked ones that are at most `least` apart. */
 function withoutHoles(minutes: number, least: number, isMarked: (minute: number) => boolean): boolean[] {
   const marked = Array<boolean>(minutes).fill(false)
   let last = -Infinity

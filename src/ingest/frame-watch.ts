@@ -37,8 +37,8 @@ export interface WatchedFrame {
 }
 
 /**
- * Keeps the frames of the devices that somebody watches, and what became of them. Which they are is looked up once a second, and
- * frames are written with it: as long as nobody watches any device, a frame costs one look at `isIdle`.
+ * Keeps the frames of the devices that somebody watches, and what became of each frame. Once a second it asks Redis which devices
+ * these are, and writes the frames that came. As long as nobody watches any device, a frame costs one look at `isIdle`.
  */
 export class FrameWatch {
   /** Whether nobody watches any device; written here alone. */

@@ -218,7 +218,7 @@ function writeRun(bytes: Buffer, start: number, { kind, place, name, flags, coun
   return at + records.length
 }
 
-/** The kind, in lower case of unproven senders; the place; when held records are looked at. */
+/** How a run of a part begins, as store.lua says: its kind, its lane or device, and when held records are looked at again. */
 function headOf(part: Part): readonly [kind: string, place: string, look: string] {
   if ('lane' in part) return ['L', part.lane, '']
   const { device, held, isProven, lookAt, rosterVersion } = part

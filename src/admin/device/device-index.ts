@@ -101,7 +101,7 @@ export class DeviceIndex {
     this.#changed?.add(sameId(id))
   }
 
-  /** At most so many of the devices that have changed, the longest ago first. They are told once. */
+  /** Devices that have changed since they were taken last: at most `most`, those first that changed first. */
   takeChanged(most: number): IndexedDevice[] {
     const ids = this.#changed?.values().take(most).toArray() ?? []
     return ids.flatMap((id) => {

@@ -3,6 +3,8 @@ const TAG = '{wb0}'
 
 /** The keys in Redis. A lane's name is `<company>/<courier>/<route>`. */
 export const keys = {
+  /** number: of the data, see format.ts */
+  format: `${TAG}:format`,
   /** zset: every lane with records; lua/lease.lua says what its score means */
   schedule: `${TAG}:schedule`,
   /** hash: received, delivered, filtered:<reason> … */

@@ -3,8 +3,9 @@ import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { everySecond } from '../async.ts'
 import { type Observation, observations } from '../observe/observations.ts'
+import { FORMAT, noteFormat } from './format.ts'
 import { keys } from './keys.ts'
-import type { Redis } from './redis.ts'
+import { type Redis, scripts } from './redis.ts'
 
 /** What a process says of itself. Instants in ms UTC. */
 export interface ProcessIdentity {
@@ -24,6 +25,8 @@ interface ProcessSign extends Omit<ProcessIdentity, 'installation' | 'slot'> {
   readonly pid: number
   readonly host: string
   readonly sinceAt: number
+  /** The newest format of the data that it knows. */
+  readonly format?: number
   readonly figures?: Readonly<Record<string, unknown>>
 }
 
@@ -45,14 +48,14 @@ export function signOn(
   const host = hostname()
   const which = slot ?? `pid ${process.pid}`
   const id = hash('sha256', [host, resolve(installation), role, which].join('\n')).slice(0, 24)
-  const own = { role, pid: process.pid, host, sinceAt: Date.now(), restarts, restartsAt }
+  const own = { role, pid: process.pid, host, sinceAt: Date.now(), restarts, restartsAt, format: FORMAT }
   const key = keys.process(id)
 
   /** While Redis' memory is full it takes no new sign, but prolongs the last one. */
   async function sign(): Promise<void> {
     const stored = { ...own, figures: await figures(), observations: observations.current() }
-    const written = redis.set(key, JSON.stringify(stored), 'PX', KEPT_MS)
-    await Promise.all([written, redis.sadd(keys.processIds, id)])
+    await scripts(redis)('sign', SIGN_KEYS, [id, FORMAT, JSON.stringify(stored), KEPT_MS])
+      .then((format) => noteFormat(format as number))
       .catch(() => redis.pexpire(key, KEPT_MS))
       .catch(() => {})
   }
@@ -90,6 +93,7 @@ export async function readProcesses(redis: Redis) {
   return { processes, observations: observed }
 }
 
+const SIGN_KEYS = [keys.format, keys.processIds, keys.process('')]
 /** A process that was killed and not started again is forgotten after that. */
 const KEPT_MS = 600_000
 /** What a process that is silent for longer observed counts no more. */

@@ -4,6 +4,7 @@ import { Redis, type RedisOptions } from 'ioredis'
 import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
+import { noteFormat, readFormat } from './format.ts'
 import { NotReplicated, Replication } from './replication.ts'
 
 export type { Redis }
@@ -22,6 +23,7 @@ const SCRIPTS = {
   logs: ['events', 'audit'],
   misunderstood: ['keep_frames', 'drop_frames', 'rewrite_frame'],
   roster: ['roster'],
+  sign: ['sign'],
 } as const
 
 /** Scripts that fail while Redis' memory is full: what they bring was not acknowledged yet. All others make room. */
@@ -108,6 +110,7 @@ export function connect(server: RedisServer, name: string, logger?: Logger): Red
   redis.on('ready', () => {
     if (isGone) report('Redis is back')
     isGone = false
+    void readFormat(redis).then(noteFormat, () => {})
     void learnVersion(redis).catch(() => {})
   })
   for (const [file, names] of Object.entries(SCRIPTS))
@@ -128,7 +131,7 @@ const GONE =
   /^(?:Command timed out|Stream isn't writeable|Connection is closed|Reached the max retries|(?:read|write|connect) E|NOREPLICAS|READONLY)/
 
 /** Scripts that need no replica: they read, or what they write may be lost. */
-const READING: ReadonlySet<string> = new Set(['survey', 'beat', 'events', 'audit'])
+const READING: ReadonlySet<string> = new Set(['survey', 'beat', 'events', 'audit', 'sign'])
 
 /** Runs a script of a connection made by `connect`: its keys, then its arguments. Strings in the answer are buffers. */
 export type RunScript = (script: Script, keys: readonly string[], args: readonly Value[]) => Promise<unknown>

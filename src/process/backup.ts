@@ -6,7 +6,7 @@ import { backup, DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { UserError } from '../errors.ts'
-import { openRedis, type Redis } from '../lanes/index.ts'
+import { FORMAT, openRedis, readFormat, type Redis, tooNew } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { lockDataDir } from './lock.ts'
 import { startPrivateRedis } from './redis.ts'
@@ -14,8 +14,10 @@ import { inspectEndpoint, socketOf, socketUrl } from './redis-endpoint.ts'
 
 /** What a backup says of itself. */
 export interface BackupManifest {
-  /** Programs that know this number can read it. */
+  /** Programs that know this number can unpack it. */
   readonly format: number
+  /** Of the data in Redis; undefined: from before they had one. */
+  readonly data_format?: number
   /** Of waybridge. */
   readonly version: string
   /** When it was begun, RFC 3339. */
@@ -41,10 +43,14 @@ export async function backUp(file: string, options: BackupOptions): Promise<Back
   const { dataDir, version } = options
   if (!existsSync(join(dataDir, 'redis'))) throw new UserError(`${dataDir} has no data of a private Redis.`)
   if (existsSync(file)) throw new UserError(`${file} exists: name another file, or delete it.`)
-  const manifest: BackupManifest = { format: FORMAT, version, at: new Date().toISOString() }
-  await inDraftFolder(dataDir, async (draft) => {
+  const at = new Date().toISOString()
+  return inDraftFolder(dataDir, async (draft) => {
     const dump = join(dataDir, 'redis', 'dump.rdb')
-    await onPrivateRedis(options, (redis) => saveImage(redis, dump))
+    const data_format = await onPrivateRedis(options, async (redis) => {
+      await saveImage(redis, dump)
+      return readFormat(redis)
+    })
+    const manifest: BackupManifest = { format: BACKUP_FORMAT, data_format, version, at }
     await rename(dump, join(draft, IMAGE))
     const database = join(dataDir, DATABASE)
     if (existsSync(database)) await copyDatabase(database, join(draft, DATABASE))
@@ -52,10 +58,10 @@ export async function backUp(file: string, options: BackupOptions): Promise<Back
       if (existsSync(join(dataDir, name))) await copyFile(join(dataDir, name), join(draft, name))
     await writeFile(join(draft, MANIFEST), `${JSON.stringify(manifest)}\n`)
     await tar('-czf', `${file}.new`, '-C', draft, ...(await readdir(draft)))
+    await chmod(`${file}.new`, 0o600)
+    await rename(`${file}.new`, file)
+    return manifest
   })
-  await chmod(`${file}.new`, 0o600)
-  await rename(`${file}.new`, file)
-  return manifest
 }
 
 /** Makes a data folder that holds what a backup holds. @throws UserError, also where the folder has data */
@@ -93,7 +99,10 @@ async function inDraftFolder<Result>(dataDir: string, work: (draft: string) => P
 }
 
 /** Works on the Redis that runs on a data folder, or else on one that is started for this alone. */
-async function onPrivateRedis(options: BackupOptions, work: (redis: Redis) => Promise<void>): Promise<void> {
+async function onPrivateRedis<Result>(
+  options: BackupOptions,
+  work: (redis: Redis) => Promise<Result>,
+): Promise<Result> {
   const { dataDir, maxMemory, logger } = options
   const socket = await socketOf(resolve(dataDir, 'redis'))
   const { is } = await inspectEndpoint({ socket })
@@ -101,19 +110,19 @@ async function onPrivateRedis(options: BackupOptions, work: (redis: Redis) => Pr
   const unlock = await lockDataDir(dataDir, logger)
   const started = await startPrivateRedis(dataDir, maxMemory)
   try {
-    await connected(started.url, work)
+    return await connected(started.url, work)
   } finally {
     await started.stop()
     unlock()
   }
 }
 
-async function connected(url: string, work: (redis: Redis) => Promise<void>): Promise<void> {
+async function connected<Result>(url: string, work: (redis: Redis) => Promise<Result>): Promise<Result> {
   const redis = openRedis(url, { lazyConnect: true, retryStrategy: null })
   redis.on('error', () => {})
   try {
     await redis.connect()
-    await work(redis)
+    return await work(redis)
   } finally {
     redis.disconnect()
   }
@@ -144,7 +153,9 @@ async function readManifest(folder: string, file: string): Promise<BackupManifes
   const text = await readFile(join(folder, MANIFEST), 'utf8').catch(() => undefined)
   if (text === undefined || !existsSync(join(folder, IMAGE))) throw new UserError(`${file} is no backup of waybridge.`)
   const manifest = JSON.parse(text) as BackupManifest
-  if (manifest.format > FORMAT)
+  const { data_format = 0 } = manifest
+  if (data_format > FORMAT) throw new UserError(tooNew(`The data in ${file}`, data_format))
+  if (manifest.format > BACKUP_FORMAT)
     throw new UserError(
       `${file} was made by waybridge ${manifest.version}: restore it with that version, or a later one.`,
     )
@@ -161,7 +172,7 @@ async function tar(...args: string[]): Promise<void> {
   }
 }
 
-const FORMAT = 1
+const BACKUP_FORMAT = 1
 const MANIFEST = 'manifest.json'
 const IMAGE = 'redis.rdb'
 const DATABASE = 'tracking.sqlite'

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from 'prom-client'
 import { explainError, UserError } from '../errors.ts'
 import type { ProcessIdentity, RedisServer } from '../lanes/index.ts'
+import { newerData } from '../lanes/format.ts'
 import { watchEventLoop } from '../observe/event-loop.ts'
 import { collectNodeMetrics, registry } from '../observe/metrics.ts'
 import { shareDataDir } from './lock.ts'
@@ -86,14 +87,19 @@ export function runRole(logger: Logger, monitor: MonitorOptions, start: (context
       logger[process.connected ? 'debug' : 'info']({ ports }, 'ready')
       return tellSupervisor({ type: 'ready', ports })
     })
-    .catch(async (error) => {
+    .catch((error) => {
       const known = explainError(error)
       if (!(known instanceof UserError)) fault(error)
-      const { message } = known
-      if (!process.connected) process.stderr.write(`${message}\n`)
-      await tellSupervisor({ type: 'failed', message })
-      process.exit(1)
+      return refuse(known.message)
     })
+  void newerData.then(refuse)
+}
+
+/** Ends the process: the user has to act. */
+async function refuse(message: string): Promise<void> {
+  if (!process.connected) process.stderr.write(`${message}\n`)
+  await tellSupervisor({ type: 'failed', message })
+  process.exit(1)
 }
 
 /** Whether `start` runs this process; call it before `runRole`. */

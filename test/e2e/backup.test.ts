@@ -1,7 +1,9 @@
+import { execFileSync } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { FORMAT } from '../../src/lanes/index.ts'
 import { waybridge } from '../support/cli.ts'
 import { type Product, runProduct, startProduct } from '../support/product.ts'
 
@@ -100,6 +102,20 @@ describe('a backup of a data folder', () => {
   ] as const)('says what is wrong with %s', async (_, words, message) => {
     const { code, errors } = await waybridge(await words())
     expect(errors).toMatch(message)
+    expect(code).toBe(1)
+  })
+
+  it('of a newer version is not restored', async () => {
+    const dir = join(scratch, 'newer')
+    await mkdir(dir)
+    execFileSync('tar', ['-xzf', file(), '-C', dir])
+    const manifest = JSON.parse(await readFile(join(dir, 'manifest.json'), 'utf8')) as object
+    expect(manifest).toMatchObject({ data_format: FORMAT })
+    await writeFile(join(dir, 'manifest.json'), JSON.stringify({ ...manifest, data_format: FORMAT + 1 }))
+    const newer = join(scratch, 'newer.tar.gz')
+    execFileSync('tar', ['-czf', newer, '-C', dir, '.'])
+    const { code, errors } = await waybridge(['restore', newer, '--config', await emptySite('of-newer')])
+    expect(errors).toContain(`The data in ${newer} are of a newer waybridge: their format is ${FORMAT + 1}`)
     expect(code).toBe(1)
   })
 

@@ -18,6 +18,17 @@ it('opens the database so that a commit returns when it is on disk', () => {
   database.close()
 })
 
+it('does not open a database of a newer version', () => {
+  const file = join(folder, 'newer.sqlite')
+  const database = openDatabase(file)
+  expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: 1 })
+  database.exec('PRAGMA user_version = 2')
+  database.close()
+  expect(() => openDatabase(file)).toThrow(
+    `${file} is of a newer waybridge: its format is 2, this version knows formats up to 1. Run the newer version`,
+  )
+})
+
 it('keeps the lanes when provisioning fails, and accepts the next one', () => {
   const database = openDatabase(join(folder, 'lanes.sqlite'))
   const lanes = new LaneStore(database)

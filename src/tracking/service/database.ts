@@ -1,14 +1,30 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { UserError } from '../../errors.ts'
 
-/** Opens the service's database and creates missing folders, file and tables. A commit returns when it is on disk. */
+/**
+ * Opens the service's database and creates missing folders, file and tables. A commit returns when it is on disk.
+ * @throws UserError where a newer program has written it
+ */
 export function openDatabase(file: string): DatabaseSync {
   mkdirSync(dirname(file), { recursive: true })
   const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+  refuseNewer(database, file)
   database.exec(TABLES)
+  database.exec(`PRAGMA user_version = ${FORMAT}`)
   return database
+}
+
+function refuseNewer(database: DatabaseSync, file: string): void {
+  const { user_version: format } = database.prepare('PRAGMA user_version').get() as { user_version: number }
+  if (format <= FORMAT) return
+  database.close()
+  throw new UserError(
+    `${file} is of a newer waybridge: its format is ${format}, this version knows formats up to ${FORMAT}. ` +
+      'Run the newer version; to go back, restore a backup that was made before the upgrade.',
+  )
 }
 
 /** Prepares statements, by name; they read integers as bigint. */
@@ -36,6 +52,9 @@ export function transact<Result>(database: DatabaseSync, work: () => Result): Re
     throw error
   }
 }
+
+/** Of the tables; raised with every change that a program of before would misread. One process at a time has the file. */
+const FORMAT = 1
 
 // A wait blocks the process. Only another program that writes to the file can cause one.
 const BUSY_TIMEOUT_MS = 1_000

@@ -1,0 +1,77 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { connect, FORMAT, keys, openRedis, type Redis } from '../../src/lanes/index.ts'
+import { startPrivateRedis } from '../../src/process/redis.ts'
+import { freePorts } from '../support/free-ports.ts'
+import { processesOn, run, temporaryDir } from '../support/running.ts'
+import { startTestRedis, type TestRedis } from '../support/redis.ts'
+
+const CLI = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))
+const NEWER = FORMAT + 1
+const SENTENCE =
+  `The data in Redis are of a newer waybridge: their format is ${NEWER}, this version knows formats up to ${FORMAT}. ` +
+  'Run the newer version; to go back, restore a backup that was made before the upgrade.\n'
+
+async function site(redis: string): Promise<string> {
+  const dir = await temporaryDir()
+  const [admin, tracking, monitor] = await freePorts(3)
+  const text = `
+data_dir: ${JSON.stringify(join(dir, 'data'))}
+redis: ${redis}
+listeners: []
+mqtt: { broker: null }
+tracking: { listen: { host: 127.0.0.1, port: ${tracking} } }
+admin: { port: ${admin} }
+monitor: { port: ${monitor} }
+log: { format: json }
+`
+  await writeFile(join(dir, 'gateway.yaml'), text)
+  return dir
+}
+
+describe('data of a newer version', () => {
+  let server: TestRedis
+  let redis: Redis
+
+  beforeAll(async () => {
+    server = await startTestRedis()
+    redis = connect(server.url, 'test')
+    await new Promise((resolve) => redis.once('ready', resolve))
+  })
+  afterAll(async () => {
+    redis.disconnect()
+    await server.stop()
+  })
+  beforeEach(async () => void (await redis.flushall()))
+
+  it.each(['gateway', 'worker', 'admin'])('are refused by a %s with a sentence and exit code 1', async (role) => {
+    await redis.set(keys.format, NEWER)
+    const { ended, said } = run([CLI, role, '--config', await site(`{ url: "${server.url}" }`)])
+    expect(await ended).toBe(1)
+    expect(said()).toContain(SENTENCE)
+    expect(await redis.smembers(keys.processIds)).toEqual([])
+  })
+
+  it('end a process that runs when they rise', async () => {
+    const { ended, said } = run([CLI, 'worker', '--config', await site(`{ url: "${server.url}" }`)])
+    await expect.poll(said).toContain('"msg":"ready"')
+    await redis.set(keys.format, NEWER)
+    expect(await ended).toBe(1)
+    expect(said()).toContain(SENTENCE)
+  })
+
+  it('are refused by start, and nothing is left running', async () => {
+    const dir = await site('{ max_memory: 64mb }')
+    const own = await startPrivateRedis(join(dir, 'data'), 64 * 2 ** 20)
+    const data = openRedis(own.url, {})
+    await data.set(keys.format, NEWER)
+    data.disconnect()
+    await own.stop()
+    const { ended, said } = run([CLI, 'start', '--config', dir])
+    expect(await ended).toBe(1)
+    expect(said()).toContain(SENTENCE)
+    expect(processesOn(dir)).toEqual([])
+  })
+})

@@ -8,11 +8,11 @@ import { commit, heal, type Victims } from './faults.ts'
 import { groupFaults } from './group-faults.ts'
 import type { Fault, Topology } from './plan.ts'
 import { shownRoster } from './roster.ts'
-import { PUSH_TIMEOUT_MS, prepareSite, type Site } from './site.ts'
+import { PUSH_TIMEOUT_MS, prepareSite } from './site.ts'
 import { type Status, type System, startSystem } from './system.ts'
 import { startUpstreamApi } from './upstream.ts'
 import { judge, rosterProblems, type Verdict } from './verdict.ts'
-import { openWire, type Weather } from './wire.ts'
+import { openWires, type Weather } from './wire.ts'
 
 export interface ChaosOptions {
   readonly topology: Topology
@@ -61,7 +61,7 @@ export async function runChaos(options: ChaosOptions): Promise<Outcome> {
 
 async function live(victims: Victims, fleet: readonly FleetVan[], options: ChaosOptions) {
   const { site, system, weather } = victims
-  const wires = await openWires(site, weather)
+  const wires = await openWires(site.machines, weather)
   const crew = startCrew(fleet, { ...site.machines.at(-1)?.ports, ...wires.ports }, options.seed)
   const editor = startEditor({ site, system, trips: crew.trips, seed: options.seed })
   const recovered = () => whenAcknowledged(crew)
@@ -76,21 +76,6 @@ async function live(victims: Victims, fleet: readonly FleetVan[], options: Chaos
   crew.close()
   await wires.close()
   return { ...suffered, trips: crew.trips, edits: editor.edits, shown, custody }
-}
-
-/** TCP alone: datagrams go to the last gateway itself. */
-async function openWires({ machines }: Site, weather: Weather) {
-  const places = Object.keys(machines[0].ports).filter((place) => !place.startsWith('udp/'))
-  const open = (place: string) =>
-    openWire(
-      machines.map(({ ports }) => ports[place]),
-      weather,
-    )
-  const opened = await Promise.all(places.map(async (place) => [place, await open(place)] as const))
-  return {
-    ports: Object.fromEntries(opened.map(([place, wire]) => [place, wire.port])),
-    close: async () => void (await Promise.all(opened.map(([, wire]) => wire.close()))),
-  }
 }
 
 async function suffer(victims: Victims, { faults, lengthMs, signal, say }: ChaosOptions) {

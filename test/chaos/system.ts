@@ -114,7 +114,8 @@ async function whenUp({ monitorPort }: Machine, patienceMs = Infinity): Promise<
   while (!(await isUp()) && Date.now() < deadline) await pause(50)
 }
 
-async function askAdmin({ dataDir, adminPort }: Site, path: string, init: RequestInit = {}): Promise<Response> {
+/** Asks the admin port of a site. Rejects where that does not answer. */
+export async function askAdmin({ dataDir, adminPort }: Site, path: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers)
   headers.set('authorization', `Bearer ${(await readFile(join(dataDir, 'admin-token'), 'utf8')).trim()}`)
   return fetch(`http://127.0.0.1:${adminPort}${path}`, { ...init, headers, signal: AbortSignal.timeout(5000) })

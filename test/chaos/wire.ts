@@ -1,11 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-
-/** Between vans and gateways, over TCP: hands on what is sent, and can be bad at it. */
-export interface Wire {
-  readonly port: number
-  close(): Promise<void>
-}
+import type { Machine } from './site.ts'
 
 /** `cut`: breaks off in the middle of what a van sends; `deaf`: takes what a van sends, and breaks off in place of the answer. */
 export interface Weather {
@@ -14,11 +9,30 @@ export interface Weather {
   broken: number
 }
 
+/** A port of its own for each place where the gateways listen. TCP alone: datagrams go to a gateway itself. */
+export async function openWires(gateways: readonly Pick<Machine, 'ports'>[], weather: Weather) {
+  const places = Object.keys(gateways[0].ports).filter((place) => !place.startsWith('udp/'))
+  const portsOf = (place: string) => gateways.map(({ ports }) => ports[place])
+  const opened = await Promise.all(
+    places.map(async (place) => [place, await openWire(portsOf(place), weather)] as const),
+  )
+  return {
+    ports: Object.fromEntries(opened.map(([place, wire]) => [place, wire.port])),
+    close: async () => void (await Promise.all(opened.map(([, wire]) => wire.close()))),
+  }
+}
+
+/** Between vans and gateways, over TCP: hands on what is sent, and can be bad at it. */
+interface Wire {
+  readonly port: number
+  close(): Promise<void>
+}
+
 /**
  * Opens a port that leads to others of this machine, one connection to each in turn: as a load balancer does that does not
  * look whether anybody is there.
  */
-export async function openWire(to: readonly number[], weather: Weather): Promise<Wire> {
+async function openWire(to: readonly number[], weather: Weather): Promise<Wire> {
   const sockets = new Set<Socket>()
   let count = 0
   const server = createServer((van) => {

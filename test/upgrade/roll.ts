@@ -1,0 +1,149 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { FORMAT, openRedis, readFormat } from '../../src/lanes/index.ts'
+import { socketOf, socketUrl } from '../../src/process/redis-endpoint.ts'
+import type { FleetVan } from '../../src/simulate/fleet.ts'
+import { createChaosFleet, startCrew } from '../chaos/crew.ts'
+import { MAX_MEMORY, PUSH_TIMEOUT_MS, prepareSite, type Site } from '../chaos/site.ts'
+import { askAdmin, type Status } from '../chaos/system.ts'
+import { startUpstreamApi } from '../chaos/upstream.ts'
+import { judge, type Verdict } from '../chaos/verdict.ts'
+import { openWires } from '../chaos/wire.ts'
+import { ReplacedRole } from './roles.ts'
+import { thisVersion, type Version } from './version.ts'
+
+export interface RollOptions {
+  /** The version before this one. */
+  readonly before: Version
+  readonly vans: number
+  readonly seed: number
+  /** How long the vans drive between two replacements. */
+  readonly stepMs: number
+  readonly say: (line: string) => void
+}
+
+/** What runs, around one Redis. */
+const ROLES = ['admin', 'worker', 'worker', 'gateway', 'gateway'] as const
+/** Which of them is replaced by which version, one after the other: some, these back again, then all. */
+const STEPS = [
+  [1, 'this'],
+  [3, 'this'],
+  [0, 'this'],
+  [3, 'before'],
+  [0, 'before'],
+  [1, 'before'],
+  [4, 'this'],
+  [2, 'this'],
+  [3, 'this'],
+  [1, 'this'],
+  [0, 'this'],
+] as const
+
+/** Replaces the processes of a product that serves vans, and follows what became of each fix. */
+export async function roll(options: RollOptions): Promise<Verdict & { readonly kept?: string }> {
+  const fleet = createChaosFleet(options.vans)
+  const site = await prepareSite(fleet, { gateways: ROLES.length, topology: 'single' })
+  const stage = await setUp(site)
+  let isWell = false
+  try {
+    const verdict = await play(stage, fleet, options)
+    isWell = verdict.problems.length === 0
+    return { ...verdict, kept: isWell ? undefined : site.dir }
+  } finally {
+    await stage.close()
+    await site.leave(!isWell)
+  }
+}
+
+type Stage = Awaited<ReturnType<typeof setUp>>
+
+/** All but the processes that are replaced. */
+async function setUp(site: Site) {
+  const journal = join(site.dir, 'journal.jsonl')
+  const api = await startUpstreamApi({ journal, port: site.apiPort, lateMs: PUSH_TIMEOUT_MS })
+  const log = await open(join(site.dir, 'roles.log'), 'a')
+  const redis = spawn(process.execPath, [REDIS, site.dataDir, String(MAX_MEMORY)], {
+    stdio: ['ignore', log.fd, log.fd],
+  })
+  const roles = ROLES.map((name, index) => new ReplacedRole(name, site.machines[index], log.fd))
+  const gateways = site.machines.filter((_, index) => ROLES[index] === 'gateway')
+  const wires = await openWires(gateways, { mood: 'good', broken: 0 })
+  return {
+    site,
+    api,
+    roles,
+    /** Where the vans dial. */
+    ports: { ...gateways[0].ports, ...wires.ports },
+    async close() {
+      await Promise.all(roles.map((role) => role.end()))
+      await wires.close()
+      redis.kill('SIGTERM')
+      if (redis.exitCode === null) await once(redis, 'exit')
+      await log.close()
+    },
+  }
+}
+
+async function play(stage: Stage, fleet: readonly FleetVan[], options: RollOptions): Promise<Verdict> {
+  const { api, ports, roles, site } = stage
+  await Promise.all(roles.map((role) => role.replace(options.before)))
+  const crew = startCrew(fleet, ports, options.seed)
+  const problems = await replaceAll(stage, options)
+  await pause(options.stepMs)
+  await crew.settle(SETTLED_BY_MS)
+  const custody = await atRest(site)
+  crew.close()
+  for (const role of roles) problems.push(...ended(role.name, await role.end()))
+  const verdict = judge({ ...(await api.end()), trips: crew.trips, edits: [], shown: new Set(), custody })
+  return { ...verdict, problems: [...problems, ...verdict.problems] }
+}
+
+/** Answers a sentence for each process that did not end in order, and where the format of the data is not as it must be. */
+async function replaceAll({ roles, site }: Stage, { before, stepMs, say }: RollOptions): Promise<string[]> {
+  const problems: string[] = []
+  for (const [index, version] of STEPS) {
+    await pause(stepMs)
+    problems.push(...(await formatProblems(site, 0)))
+    const name = `${ROLES[index]} ${index}`
+    problems.push(...ended(name, await roles[index].replace(version === 'this' ? thisVersion : before)))
+    say(`${name} is that of ${version === 'this' ? 'this version' : 'the version before'}`)
+  }
+  return [...problems, ...(await formatProblems(site, FORMAT))]
+}
+
+function ended(name: string, code: number | null): string[] {
+  return code === 0 ? [] : [`${name} ended with ${code}`]
+}
+
+/** Nothing, once the data have this format, as they have within some seconds. */
+async function formatProblems({ dataDir }: Site, wanted: number): Promise<string[]> {
+  const redis = openRedis(socketUrl(await socketOf(join(dataDir, 'redis'))), {})
+  const deadline = performance.now() + RISEN_BY_MS
+  let format = await readFormat(redis)
+  while (format !== wanted && performance.now() < deadline) {
+    await pause(100)
+    format = await readFormat(redis)
+  }
+  redis.disconnect()
+  return format === wanted ? [] : [`the data have format ${format} in place of ${wanted}`]
+}
+
+async function atRest(site: Site): Promise<Status['custody'] | undefined> {
+  const deadline = Date.now() + DELIVERED_BY_MS
+  let custody: Status['custody'] | undefined
+  while (Date.now() < deadline && !(custody?.waiting === 0 && custody.difference === 0)) {
+    await pause(200)
+    const status = await askAdmin(site, '/admin/status').then((answer) => answer.json() as Promise<Status>)
+    custody = status.custody
+  }
+  return custody
+}
+
+const REDIS = fileURLToPath(new URL('../chaos/redis.ts', import.meta.url))
+const RISEN_BY_MS = 10_000
+const SETTLED_BY_MS = 60_000
+const DELIVERED_BY_MS = 60_000

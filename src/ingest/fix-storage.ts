@@ -9,7 +9,6 @@ import type { OwnClock } from './clock.ts'
 import type { DayBook } from './day-book.ts'
 import type { Sender, SpokenNow } from './device.ts'
 import type { HeardBook } from './heard.ts'
-import type { Holding } from './holding.ts'
 import { type IdentityReason, noteTooMany, type ResolvedDevice } from './identity.ts'
 import type { Obstacle } from './frame.ts'
 import { type FilterOptions, type FixOrigin, type HoldOptions, type Placement, placeFixes } from './place.ts'
@@ -21,7 +20,6 @@ export interface FixStorageOptions {
   readonly hold: HoldOptions
   readonly appender: Pick<Appender, 'append' | 'count'>
   readonly heard: Pick<HeardBook, 'stored' | 'became'>
-  readonly holding: Pick<Holding, 'isBusy' | 'isReleasing' | 'noteHeld'>
   readonly clock: Pick<OwnClock, 'isInDoubt'>
   readonly capacity: Pick<Capacity, 'hasShortage' | 'shortageFor'>
   /** Without it no day is noted. */
@@ -55,22 +53,19 @@ export class FixStorage {
     { id, entry }: ResolvedDevice,
     { now, transport, sender, spoken, lateAt }: FixSource,
   ): Promise<Obstacle | IdentityReason | undefined> {
-    const { appender, capacity, holding, replica } = this.#options
+    const { appender, capacity, replica } = this.#options
     if (!replica.current) return 'roster'
-    const isReleasing = holding.isBusy && holding.isReleasing(id)
     // What is understood late says nothing of where the device is now.
     const trail = entry && lateAt === undefined ? this.#trails.heard(id, { now, sender }) : undefined
-    const origin = { device: id, entry, now, lateAt, isReleasing, isProven: transport !== 'udp', spoken, trail }
+    const origin = { device: id, entry, now, lateAt, isProven: transport !== 'udp', spoken, trail }
     const placed = this.#place(fixes, origin)
     const shortage = capacity.hasShortage && capacity.shortageFor(placed.parts)
     if (shortage) return shortage
     let stored: Readonly<Stored> = NOTHING_STORED
     if (placed.parts.length === 0) appender.count(placed.filtered)
     else {
-      const storing = appender.append(placed)
-      for (const part of placed.parts) if ('held' in part) holding.noteHeld(id, storing)
       try {
-        stored = await storing
+        stored = await appender.append(placed)
       } catch {
         return 'redis'
       }
@@ -97,7 +92,7 @@ export class FixStorage {
   #noteStored(placed: Placement, origin: PlacedFrom, duplicates: number): void {
     const { days, heard } = this.#options
     const { filtered, lastFix, lastUnplaced, parts, received, repaired } = placed
-    const { device, entry, isReleasing, lateAt, now: at } = origin
+    const { device, entry, lateAt, now: at } = origin
     for (const reason of filtered) metrics.filtered.inc({ reason })
     if (duplicates > 0) metrics.filtered.inc({ reason: 'duplicate' }, duplicates)
     if (repaired > 0) metrics.repaired.inc({ reason: 'gps_week' }, repaired)
@@ -109,8 +104,8 @@ export class FixStorage {
       filtered: isDuplicate ? { at, reason: 'duplicate', fix: lastFix } : lastUnplaced && { at, ...lastUnplaced },
     })
     if (parts.length === 0) heard.became(device, 'filtered', filtered[filtered.length - 1])
-    // Duplicates change nothing, and what goes behind held fixes has a route.
-    if (isReleasing || duplicates >= received - filtered.length) return
+    // Duplicates change nothing.
+    if (duplicates >= received - filtered.length) return
     for (const part of parts)
       if ('lane' in part) heard.became(device, 'routed', part.lane)
       else heard.became(device, 'held', part.held)

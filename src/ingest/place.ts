@@ -58,8 +58,6 @@ export interface FixOrigin {
   readonly now: number
   /** When they are stored, ms UTC, where their frame is understood later than it arrived. */
   readonly lateAt?: number
-  /** Held fixes of this device are being released: new ones go behind them. */
-  readonly isReleasing: boolean
   /** Whether they came over a connection, and not in a datagram, whose sender may be forged. */
   readonly isProven: boolean
   /** What they were read with, where the device is not configured: they are held with it. */
@@ -142,7 +140,7 @@ export function placeFixes(fixes: readonly Fix[], origin: FixOrigin, rules: Plac
 
 /** Pure: where one fix goes. */
 export function judge(fix: Fix, origin: Omit<FixOrigin, 'device' | 'isProven'>, rules: PlacementRules): Verdict {
-  const { entry, isReleasing, now, trail } = origin
+  const { entry, now, trail } = origin
   const time = utcOf(fix.time, origin)
   const position = normalise(fix, { now, time }, rules.filter)
   const isOutOfTime = position === 'clock' || (position === 'past' && rules.isClockInDoubt)
@@ -159,8 +157,7 @@ export function judge(fix: Fix, origin: Omit<FixOrigin, 'device' | 'isProven'>, 
   // A fix without a time of its own has that of its arrival: of several, all seem to be of the same moment.
   const isOff = trail !== undefined && fix.time !== now && trail.isOff(position)
   if (isOff && rules.filter.holdsSuspicious) return hold('suspicious', fix, rules, { filtered: 'no_route' })
-  const behind = isReleasing ? asReported(fix, rules.filter) : undefined
-  return behind ? { held: 'no_route', position: behind, lookAt: now } : { lane, position }
+  return { lane, position }
 }
 
 /** A device's fix as the tracking API takes it, or why it is not pushed. `now` and `time`, the fix's own: ms UTC. */

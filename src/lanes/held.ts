@@ -17,6 +17,12 @@ export const HELD_LISTS: readonly HeldLists[] = HOLD_REASONS.flatMap((reason) =>
   { reason, isProven: false, name: `${reason}~` },
 ])
 
+/** Held fixes of one device in one of the lists. */
+export interface HeldPlace {
+  readonly lists: HeldLists
+  readonly device: string
+}
+
 /** Held fixes of one device for one reason, of proven or unproven senders. */
 export interface HeldDevice {
   readonly reason: HoldReason
@@ -39,10 +45,7 @@ export async function heldMark(redis: Redis): Promise<{ readonly devices: number
 }
 
 /** How many fixes these lists hold of devices, in their order. */
-export async function countHeld(
-  redis: Redis,
-  places: readonly { readonly lists: HeldLists; readonly device: string }[],
-): Promise<number[]> {
+export async function countHeld(redis: Redis, places: readonly HeldPlace[]): Promise<number[]> {
   return Promise.all(places.map(({ lists, device }) => redis.llen(keys.held(lists.name, device))))
 }
 
@@ -58,10 +61,47 @@ export async function heldAmong(redis: Redis, { name }: HeldLists, devices: read
  * Claims devices whose held fixes are to be looked at by now, up to 200 for each of the lists. Another gateway does not get them
  * for a minute.
  */
-export async function claimHeld(redis: Redis): Promise<{ readonly lists: HeldLists; readonly device: string }[]> {
-  const zsets = HELD_LISTS.map(({ name }) => keys.heldDevices(name))
-  const claimed = (await scripts(redis)('held', zsets, [SLICE, CLAIM_MS])) as Buffer[][]
+export async function claimHeld(redis: Redis): Promise<HeldPlace[]> {
+  const claimed = (await scripts(redis)('claim_held', ZSETS, [SLICE, CLAIM_MS])) as Buffer[][]
   return claimed.flatMap((names, index) => names.map((name) => ({ lists: HELD_LISTS[index], device: name.toString() })))
+}
+
+/**
+ * Marks those of these devices (undefined: all) that have held fixes: the version of the roster may give these a place, so new
+ * fixes go behind them. Commands are sent before this returns. Answers how many were found; a device may count several times.
+ */
+export async function markReleasing(redis: Redis, version: number, names: readonly string[] | undefined) {
+  const calls: Promise<unknown>[] = []
+  for (let at = 0; at === 0 || at < (names?.length ?? 0); at += MARKED_AT_ONCE) {
+    const args = names ? [version, '1', ...names.slice(at, at + MARKED_AT_ONCE)] : [version, '']
+    calls.push(scripts(redis)('mark_releasing', [keys.releasing, ...ZSETS], args))
+  }
+  const found = (await Promise.all(calls)) as number[]
+  return found.reduce((sum, count) => sum + count, 0)
+}
+
+/** The devices that are marked, by ids without leading zeros. */
+export function releasingDevices(redis: Redis): Promise<string[]> {
+  return redis.zrange(keys.releasing, '0', '-1')
+}
+
+/**
+ * Removes the mark of a device, whose held fixes were looked at by this version of the roster. Answers false where more has come,
+ * or where a later version has marked it.
+ */
+export async function endRelease(
+  redis: Redis,
+  { device, version, looked }: { device: string; version: number; looked: readonly LookedAt[] },
+): Promise<boolean> {
+  const lists = looked.map(({ place }) => keys.held(place.lists.name, place.device))
+  const stayed = looked.map((each) => each.stayed)
+  return (await scripts(redis)('end_release', [keys.releasing, ...lists], [device, version, ...stayed])) === 1
+}
+
+/** How many held fixes stayed in a list. */
+interface LookedAt {
+  readonly place: HeldPlace
+  readonly stayed: number
 }
 
 /** Has the held fixes of a device looked at at a time, ms UTC, where they would not be earlier. */
@@ -113,3 +153,5 @@ async function heldFor(redis: Redis, { name, reason }: HeldLists, device: string
 /** Devices at once. */
 const SLICE = 200
 const CLAIM_MS = 60_000
+const MARKED_AT_ONCE = 500
+const ZSETS = HELD_LISTS.map(({ name }) => keys.heldDevices(name))

@@ -71,6 +71,8 @@ export const keys = {
   held: (name: string, device: string) => `${TAG}:held:${name}:${device}`,
   /** number of all held records */
   heldFixes: `${TAG}:held-fixes`,
+  /** zset: devices whose held fixes are being released, without leading zeros; score: the version of the roster that asks for it */
+  releasing: `${TAG}:releasing`,
   /** list: a lane's records, oldest first */
   lane: (lane: string) => `${TAG}:lane:${lane}`,
   /**

@@ -5,7 +5,7 @@
  *
  *   L  length of the record, itself included      A, O  latitude, longitude, signed, 1e-7 degrees
  *   F  1: D is a number; 2: P is there; 4: P is   M  accuracy, metres, 65535 at most
- *      a guess
+ *      a guess; 8: T is in UTC though it is held
  *   R  when it was received, ms since 2020        H  heading, degrees; 65535: not known
  *   T  the fix's own time, unix seconds           S  speed, cm/s; 65535: not known
  *   D  the device: u64 where its id is a number without leading zeros, else text, with a 00 where P follows
@@ -169,6 +169,11 @@ export function timestampOf(record: Buffer): number {
   return record.readUInt32BE(7)
 }
 
+/** Whether the time of a held record is in UTC, and not as the device said it: it had a lane, and went behind held ones. */
+export function isInUtc(record: Buffer): boolean {
+  return (record[1] & IS_UTC) > 0
+}
+
 /** The device that the record came from. */
 export function deviceOf(record: Buffer): string {
   if (record[1] & DEVICE_IS_NUMBER) return record.readBigUInt64BE(HEAD).toString()
@@ -187,6 +192,8 @@ const UNKNOWN = 0xffff
 const DEVICE_IS_NUMBER = 1
 const HAS_PROTOCOL = 2
 const IS_GUESS = 4
+/** Set by store.lua. */
+const IS_UTC = 8
 const MAX_DEVICE_BYTES = 200
 const NUMERIC = /^[1-9]\d{0,17}$/
 const EPOCH = Date.UTC(2020, 0, 1)

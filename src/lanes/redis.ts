@@ -13,7 +13,7 @@ export type { Redis }
 const SCRIPTS = {
   store: ['append', 'move'],
   forget: ['forget'],
-  held: ['held'],
+  held: ['claim_held', 'mark_releasing', 'end_release'],
   schedule: ['claim', 'renew', 'postpone', 'seize', 'make_due', 'beat'],
   take: ['take'],
   done: ['done'],

@@ -199,7 +199,7 @@ function packGroup(parts: readonly Part[], filter: DuplicateFilter | null, now: 
   return { bytes: bytes.subarray(0, end), ...filter?.marksOf(marked, now), partOfRun, leftOut }
 }
 
-/** `name`: of the marks, or when held records are looked at. */
+/** `name`: of the marks, or of the device, or when held records are looked at. */
 interface PackedRun extends MarkedRun {
   readonly part: number
   readonly kind: string
@@ -220,7 +220,7 @@ function writeRun(bytes: Buffer, start: number, { kind, place, name, flags, coun
 
 /** How a run of a part begins, as store.lua says: its kind, its lane or device, and when held records are looked at again. */
 function headOf(part: Part): readonly [kind: string, place: string, look: string] {
-  if ('lane' in part) return ['L', part.lane, '']
+  if ('lane' in part) return ['L', part.lane, `${part.device}:`]
   const { device, held, isProven, lookAt, rosterVersion } = part
   return [isProven ? KINDS[held] : KINDS[held].toLowerCase(), device, `${Math.round(lookAt)} ${rosterVersion}`]
 }
@@ -253,4 +253,5 @@ const KEYS = [
   keys.storing,
   keys.parked,
   keys.ahead,
+  keys.releasing,
 ]

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import type { Fix } from '../../protocols/kit/index.ts'
 import type { Device } from '../../src/config/devices.ts'
 import { Holding } from '../../src/ingest/holding.ts'
@@ -84,16 +84,14 @@ async function gateway(
     const entry = replica.roster.find(device)
     const id = entry?.id ?? device
     const fixes = times.map((time): Fix => ({ time: time * 1000, latitude: 52.5, longitude: 13.4, valid: true }))
-    const origin = { device: id, entry, now: Date.now(), isReleasing: holding.isReleasing(id), isProven }
+    const origin = { device: id, entry, now: Date.now(), isProven }
     const placed = placeFixes(fixes, origin, {
       ...placing,
       roster: replica.roster,
       rosterVersion: replica.version,
       isClockInDoubt: clock.isInDoubt,
     })
-    const storing = appender.append(placed)
-    if (placed.parts.some((part) => 'held' in part)) holding.noteHeld(id, storing)
-    return storing
+    return appender.append(placed)
   }
 }
 
@@ -107,6 +105,7 @@ const held = async () =>
 /** How often a command was called. */
 const calls = async (command: string) =>
   Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(await redis.info('commandstats'))?.[1] ?? 0)
+const isReleasing = async (device: string) => (await redis.zscore(keys.releasing, device)) !== null
 const soon = { timeout: 3000, interval: 20 }
 const times = (from: number, count: number) => Array.from({ length: count }, (_, i) => from + i)
 
@@ -159,11 +158,11 @@ describe('held fixes of an unknown device', () => {
   })
 
   it('stay held while its entry asks for a proof, which nobody gave for them', async () => {
-    const { configure, holding, send } = await gateway()
+    const { configure, send } = await gateway()
     await send('123', NOW - 30)
     const lines = [line('1', NOW - 100, NOW)]
     await configure([{ ...VAN, secret: 'right-secret' }], lines)
-    await expect.poll(() => holding.isReleasing('123'), soon).toBe(false)
+    await expect.poll(() => isReleasing('123'), soon).toBe(false)
     expect(await held()).toEqual([['unknown', '123', 1]])
     await configure([VAN], lines)
     await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW - 30])
@@ -174,7 +173,7 @@ describe('held fixes of an unknown device', () => {
     await send('123', NOW - 30)
     const { holding } = await gateway([], [], { ...HOLD, unknown: false })
     holding.rosterChanged(undefined)
-    await expect.poll(() => holding.isReleasing('123'), soon).toBe(false)
+    await expect.poll(() => isReleasing('123'), soon).toBe(false)
     expect(await held()).toEqual([['unknown', '123', 1]])
   })
 
@@ -251,42 +250,77 @@ describe('held fixes without a route', () => {
   })
 
   it('keep their order with fixes that arrive while they are being released', async () => {
-    const { configure, holding, send } = await gateway([VAN], [], HOLD, { maxFixesConfigured: 10_000 })
+    const { configure, send } = await gateway([VAN], [], HOLD, { maxFixesConfigured: 10_000 })
     for (let i = 0; i < 10; i++) await send('0123', ...times(NOW - 20_000 + i * 500, 500))
     await expect.poll(held, soon).toEqual([['no_route', '0123', 5000]])
     await configure([VAN], [line('1', 0, NOW + 1000)])
-    expect(holding.isReleasing('0123')).toBe(true)
+    expect(await isReleasing('123')).toBe(true)
     await send('0123', NOW)
     await expect.poll(() => redis.llen(keys.lane('7/42/1')), { timeout: 10_000 }).toBe(5001)
     expect(await waitingIn('7/42/1')).toEqual([...times(NOW - 20_000, 5000), NOW])
-    await expect.poll(() => holding.isReleasing('0123'), soon).toBe(false)
+    await expect.poll(() => isReleasing('123'), soon).toBe(false)
   }, 30_000)
 
-  it('go before fixes that come after them, also where they arrive while held fixes are looked for', async () => {
-    const { configure, holding, send } = await gateway()
-    const lookFor = redis.zmscore.bind(redis) as (key: string, ...devices: string[]) => Promise<(string | null)[]>
-    const spy = vi.spyOn(redis, 'zmscore').mockImplementation((async (key: string, ...devices: string[]) => {
-      const found = await lookFor(key, ...devices)
-      // The list for `no_route` has been looked at before.
-      if (key === keys.heldDevices('clock')) {
-        spy.mockRestore()
-        await send('0123', NOW - 20)
-      }
-      return found
-    }) as never)
-    await configure([VAN], [line('1', NOW - 100, NOW + 100)], new Set(['123']))
-    await expect.poll(() => holding.isBusy, soon).toBe(false)
-    await send('0123', NOW - 10)
-    expect(await waitingIn('7/42/1')).toEqual([NOW - 20, NOW - 10])
+  it('go before later fixes that come to another gateway, which has nothing to release', async () => {
+    const bounds = { maxFixesConfigured: 10_000 }
+    const one = await gateway([VAN], [], HOLD, bounds)
+    for (let i = 0; i < 10; i++) await one.send('0123', ...times(NOW - 20_000 + i * 500, 500))
+    const lines = [line('1', 0, NOW + 1000)]
+    const other = await gateway([VAN], lines, HOLD, bounds)
+    await one.configure([VAN], lines)
+    await one.send('0123', NOW - 2)
+    await other.send('0123', NOW - 1)
+    await expect.poll(() => redis.llen(keys.lane('7/42/1')), { timeout: 10_000 }).toBe(5002)
+    expect(await waitingIn('7/42/1')).toEqual([...times(NOW - 20_000, 5000), NOW - 2, NOW - 1])
+  }, 30_000)
+
+  it('go before fixes that come after them, also where they were held by a gateway that lagged behind', async () => {
+    const ahead = await gateway([VAN], [line('1', NOW - 100, NOW + 100)])
+    const behind = await gateway([VAN])
+    ahead.replica.version = 2
+    await redis.set(keys.roster('version'), 2)
+    await Promise.all([behind.send('0123', NOW - 20), ahead.send('0123', NOW - 10)])
+    await ahead.send('0123', NOW - 5)
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW - 20, NOW - 10, NOW - 5])
+  })
+
+  it('that nothing gives a place do not hold up later fixes that have one', async () => {
+    const { configure, send } = await gateway([VAN])
+    await send('0123', NOW - 500)
+    await configure([VAN], [line('1', NOW - 100, NOW)], new Set(['123']))
+    await expect.poll(() => isReleasing('123'), soon).toBe(false)
+    await send('0123', NOW - 30)
+    expect(await waitingIn('7/42/1')).toEqual([NOW - 30])
+    expect(await held()).toEqual([['no_route', '0123', 1]])
+  })
+
+  it('keep the time of fixes that went behind them in UTC, whatever the time zone of the device', async () => {
+    const zoned = { ...VAN, time_zone: '+01:00' }
+    const { configure, send } = await gateway([zoned])
+    await send('0123', NOW + 3580)
+    await configure([zoned], [line('1', NOW - 100, NOW + 100)], new Set(['123']))
+    await send('0123', NOW + 3590)
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW - 20, NOW - 10])
+  })
+
+  it('of a gateway that has ended are released by another one', async () => {
+    const one = await gateway([VAN])
+    await one.send('0123', NOW - 20)
+    await one.holding.close()
+    await one.configure([VAN], [line('1', NOW - 100, NOW)])
+    await expect.poll(() => isReleasing('123'), soon).toBe(true)
+    const other = await gateway([VAN], [line('1', NOW - 100, NOW)])
+    await other.send('0123', NOW - 10)
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW - 20, NOW - 10])
   })
 
   it('do not make fixes that arrive during their release filtered with no_route: false', async () => {
     const hold = { ...HOLD, no_route: false }
     const bounds = { maxFixesPerDevice: 10_000, maxFixesConfigured: 10_000 }
-    const { configure, holding, send } = await gateway([], [], hold, bounds)
+    const { configure, send } = await gateway([], [], hold, bounds)
     for (let i = 0; i < 10; i++) await send('123', ...times(NOW - 20_000 + i * 500, 500))
     await configure([VAN], [line('1', 0, NOW + 1000)])
-    expect(holding.isReleasing('0123')).toBe(true)
+    expect(await isReleasing('123')).toBe(true)
     await send('0123', NOW)
     await expect.poll(() => redis.llen(keys.lane('7/42/1')), { timeout: 10_000 }).toBe(5001)
     expect(await waitingIn('7/42/1')).toEqual([...times(NOW - 20_000, 5000), NOW])
@@ -298,9 +332,9 @@ describe('held fixes without a route', () => {
     await all.send('0123', NOW - 30)
     all.isCurrent = false
     await all.configure([VAN], [line('1', 0, NOW + 1000)])
-    expect(all.holding.isReleasing('0123')).toBe(true)
+    expect(await isReleasing('123')).toBe(true)
     all.isCurrent = true
-    await expect.poll(() => all.holding.isReleasing('0123'), { timeout: 5000 }).toBe(false)
+    await expect.poll(() => isReleasing('123'), { timeout: 5000 }).toBe(false)
     await all.send('0123', NOW)
     expect(await waitingIn('7/42/1')).toEqual([NOW - 30, NOW])
   })
@@ -423,7 +457,7 @@ describe('fixes that are off the track of their device', () => {
     const one = await gateway([USUAL], [], HOLD, {}, hold)
     await one.store(part())
     one.holding.rosterChanged(undefined)
-    await expect.poll(() => one.holding.isReleasing(USUAL.id), soon).toBe(false)
+    await expect.poll(() => isReleasing('123'), soon).toBe(false)
     expect(await held()).toEqual([['suspicious', USUAL.id, 1]])
     await one.holding.close()
     await gateway([USUAL])

@@ -252,12 +252,6 @@ describe('a held fix', () => {
     await doubted.say(old)
     expect(doubted.stored[0].parts.map(placeOf)).toEqual(['held: clock'])
   })
-
-  it('follows older ones that are being released', async () => {
-    const { say, stored } = await gateway({ hold: all, isReleasing: true })
-    await say({ device: van.id, fixes: [at(NOW_S * 1000)] })
-    expect(stored[0].parts.map(placeOf)).toEqual(['held: no_route'])
-  })
 })
 
 describe('nothing is acknowledged', () => {
@@ -399,7 +393,6 @@ describe('what becomes of what a configured device sends', () => {
   it.each([
     ['was not stored', { fails: true }],
     ['was there before', { answer: { duplicates: 1 } }],
-    ['goes behind what is being released', { hold, isReleasing: true }],
   ])('is not noted for a fix that %s', async (_, options: IngestSetup) => {
     const { say, told } = await gateway(options)
     await say({ device: van.id, fixes: [now] })

@@ -111,7 +111,6 @@ async function gateway(version: number, devices: Device[] = [VAN], lines: Assign
     hold: HOLD,
     appender,
     heard: { spoke: () => {}, stored: () => {}, became: () => {} },
-    holding: { isBusy: false, isReleasing: () => false, noteHeld: () => {} },
     clock: { isInDoubt: false },
     capacity: { hasShortage: false, isFull: false, shortageFor: () => undefined },
   }

@@ -63,7 +63,6 @@ it('stores a fix once and acknowledges it when the connection to Redis breaks be
     hold: HOLD,
     appender,
     heard: { spoke: () => {}, stored: () => {}, became: () => {} },
-    holding: { isBusy: false, isReleasing: () => false, noteHeld: () => {} },
     clock: { isInDoubt: false },
     capacity: { hasShortage: false, isFull: false, shortageFor: () => undefined },
     frameStore: { keep: async () => false },

@@ -64,7 +64,6 @@ export interface IngestSetup {
   fullLane?: string
   /** Whether there is room for frames that are not understood. */
   hasRoom?: boolean
-  isReleasing?: boolean
   hold?: Partial<HoldOptions>
   filter?: Partial<FilterOptions>
   isClockInDoubt?: boolean
@@ -85,7 +84,6 @@ export async function gateway({
   shortage,
   fullLane,
   hasRoom = true,
-  isReleasing = false,
   hold,
   filter,
   isClockInDoubt = false,
@@ -125,7 +123,6 @@ export async function gateway({
     },
     unknownDevices: new UnknownDeviceQuota(maxUnknownDevices),
     enrolment: { isOpen: false },
-    holding: { isBusy: true, isReleasing: (device) => isReleasing && device === van.id, noteHeld: () => {} },
     appender: {
       append: async (item) => {
         state.attempts++

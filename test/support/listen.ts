@@ -183,7 +183,6 @@ export function gateway({
     hold,
     appender: { append, count: () => {} },
     heard: made.heard,
-    holding: { isBusy: false, isReleasing: () => false, noteHeld: () => {} },
     clock: { isInDoubt: false },
     frameStore: { keep },
     capacity: { hasShortage: false, isFull: false, shortageFor: () => undefined },

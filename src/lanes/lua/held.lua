@@ -3,10 +3,56 @@
 -- KEYS  the zsets
 -- ARGV  how many of each at most, ms until they are looked at again
 -- Answers their names for each zset.
-local most, again_ms = ARGV[1], ARGV[2]
-local claimed = {}
-for i, devices in ipairs(KEYS) do
-  claimed[i] = redis.call('ZRANGEBYSCORE', devices, '-inf', now, 'LIMIT', 0, most)
-  for _, name in ipairs(claimed[i]) do redis.call('ZADD', devices, 'XX', now + again_ms, name) end
+local function claim_held()
+  local most, again_ms = ARGV[1], ARGV[2]
+  local claimed = {}
+  for i, devices in ipairs(KEYS) do
+    claimed[i] = redis.call('ZRANGEBYSCORE', devices, '-inf', now, 'LIMIT', 0, most)
+    for _, name in ipairs(claimed[i]) do redis.call('ZADD', devices, 'XX', now + again_ms, name) end
+  end
+  return claimed
 end
-return claimed
+
+-- The names of a zset, of some names, or of all.
+local function names_in(devices, names)
+  if not names then return redis.call('ZRANGE', devices, 0, -1) end
+  local found = {}
+  if #names == 0 or redis.call('EXISTS', devices) == 0 then return found end
+  for i, score in ipairs(redis.call('ZMSCORE', devices, unpack(names))) do
+    if score then found[#found + 1] = names[i] end
+  end
+  return found
+end
+
+-- Marks devices with held fixes that a change of the roster may give a place: until all of these were looked at, new fixes of the
+-- device go behind them (store.lua).
+-- KEYS  zset of the devices that are being released, the zsets of devices with held fixes
+-- ARGV  version of the roster; '1': the names of the devices follow; '': all devices
+-- Answers how many names were found.
+local function mark_releasing()
+  local releasing, version, names = KEYS[1], ARGV[1], nil
+  if ARGV[2] == '1' then names = { unpack(ARGV, 3) } end
+  local marked = 0
+  for i = 2, #KEYS do
+    for _, name in ipairs(names_in(KEYS[i], names)) do
+      redis.call('ZADD', releasing, 'GT', version, same_id(name))
+      marked = marked + 1
+    end
+  end
+  return marked
+end
+
+-- Ends the release of a device, if nothing has come to its held fixes since they were looked at.
+-- KEYS  zset of the devices that are being released, the lists of what is held of the device
+-- ARGV  the device, version of the roster by which they were looked at, of each list how many stayed
+-- Answers 1; 0: there is more to look at, or a later version has given some of them a place.
+local function end_release()
+  local releasing, device, version = KEYS[1], ARGV[1], ARGV[2]
+  for i = 2, #KEYS do
+    if redis.call('LLEN', KEYS[i]) ~= tonumber(ARGV[i + 1]) then return 0 end
+  end
+  local marked = redis.call('ZSCORE', releasing, device)
+  if marked and tonumber(marked) > tonumber(version) then return 0 end
+  redis.call('ZREM', releasing, device)
+  return 1
+end

@@ -1,4 +1,4 @@
--- In front of every script: the clock of Redis, and the meaning of a lane's score in the schedule.
+-- In front of every script: the clock of Redis, the meaning of a lane's score in the schedule, and what ids have in common.
 --
 -- The score is the state of the lane: a time in ms UTC, and a fraction that says what the time is.
 --
@@ -61,3 +61,5 @@ local function note_sent_ahead(ahead, lane)
   return true
 end
 
+-- What two ids of one device have in common: digits without leading zeros; any other text itself.
+local function same_id(id) return string.match(id, '^0*(%d+)$') or id end

@@ -16,12 +16,12 @@
 -- A run is what one frame leaves behind for one place:
 --   u8   kind: 'L' a lane; 'U', 'N', 'C', 'S' held: unknown device, no route, clock, off the track; in lower case: of unproven senders
 --   u8   length, then name of the lane or device
---   u8   length, then of a lane the name of the string of marks `<device>:<span>`, empty: no marks; of what is held when
---        it is looked at again, ms, and the version of the roster by which it is held
+--   u8   length, then of a lane the name of the string of marks `<device>:<span>`, without marks `<device>:`; of what is held
+--        when it is looked at again, ms, and the version of the roster by which it is held
 --   u8   flags: 1 look up first, 2 keep the marks for the whole window, 4 ask for the device's latest span
 --   u16  number of records, then the records; the first byte of each is its length
 local schedule, custody, lane_prefix, held_prefix, marks_prefix, unkeyed_prefix, mark_expiries, mark_bytes,
-  held_fixes, roster_version, latest_spans, storing, parked, ahead, list, index = unpack(KEYS)
+  held_fixes, roster_version, latest_spans, storing, parked, ahead, releasing, list, index = unpack(KEYS)
 local group, lane_delay, gateway, known_turn, keep_ms, most_mark_bytes, all_marks, all_unkeyed = unpack(ARGV, 1, 8)
 local most_of_unknown, most_unknown = tonumber(ARGV[9]), tonumber(ARGV[10])
 local most_of_configured, most_held = tonumber(ARGV[11]), tonumber(ARGV[12])
@@ -31,6 +31,8 @@ local first_entry = last_counter + 3
 
 local byte, sub = string.byte, string.sub
 local MARK = 6
+-- In the second byte of a record: see record.ts.
+local IS_UTC = 8
 -- Bytes: marks of a string; marks of a device, as they are accounted for.
 local MOST_OF_SPAN, MOST_OF_DEVICE = 4096 * MARK, 4194304
 local LANE = byte('L')
@@ -82,7 +84,7 @@ local function run_at(at)
   local flags, high, low = byte(group, behind_name, behind_name + 2)
   local count, behind = high * 256 + low, behind_name + 3
   local marks, unkeyed = '', ''
-  if byte(group, at) == LANE and #text > 0 then
+  if byte(group, at) == LANE then
     local first_mark = next_mark
     next_mark = first_mark + count * MARK
     marks, unkeyed = sub(all_marks, first_mark, next_mark - 1), sub(all_unkeyed, first_mark, next_mark - 1)
@@ -206,6 +208,20 @@ local function discard_oldest(held, most, place)
   return number
 end
 
+-- Whether some devices are being released, and fixes that arrive go behind their held ones.
+local some_releasing = list == nil and redis.call('EXISTS', releasing) == 1
+
+-- A run of a lane as it is to be stored: held, as in UTC, where older fixes of its device are being released.
+local function behind_released(run)
+  local device = string.match(run.marks_name, '^(.*):')
+  if not redis.call('ZSCORE', releasing, same_id(device)) then return run end
+  local records = {}
+  for i, record in ipairs(run.records) do
+    records[i] = sub(record, 1, 1) .. string.char(byte(record, 2) + IS_UTC) .. sub(record, 3)
+  end
+  return { kind = byte('N'), place = device, look = '0 ' .. (redis.call('GET', roster_version) or '0'), records = records }
+end
+
 -- Holds a run. Answers how many records are discarded, as the oldest of too many; nothing where it is refused.
 local function hold(run)
   local letter, more, place = string.char(run.kind), #run.records, run.place
@@ -214,8 +230,12 @@ local function hold(run)
   local own = letter == string.upper(letter) and proven or unproven
   if reason == 'unknown' and is_refused(proven, unproven, own, more) then return end
   local look_at, version = string.match(run.look, '^(%d+) (%d+)$')
+  local latest_version = redis.call('GET', roster_version) or '0'
   -- A gateway that lags behind the roster may have held what has a route by now.
-  if version ~= (redis.call('GET', roster_version) or '0') then look_at = '0' end
+  if version ~= latest_version then
+    redis.call('ZADD', releasing, 'GT', latest_version, same_id(place))
+    some_releasing = list == nil
+  end
   own.length = redis.call('RPUSH', own.list, unpack(run.records))
   redis.call('ZADD', own.devices, 'LT', look_at, place)
   local all = redis.call('INCRBY', held_fixes, more)
@@ -245,10 +265,11 @@ local function append()
   local at, number, run = 1, 0, nil
   while at <= #group do
     run, at = run_at(at)
+    if some_releasing and run.kind == LANE then run = behind_released(run) end
     if run.kind == LANE then
       if run.flags >= 4 then note(latest, number, latest_span(string.match(run.marks_name, '^(.*):'))) end
       local records, is_marked = run.records, true
-      if #run.marks_name > 0 then records, is_marked = new_records(run, look_up_all) end
+      if gateway ~= '' then records, is_marked = new_records(run, look_up_all) end
       if not is_marked then unmarked[#unmarked + 1] = number end
       local known = #run.records - #records
       if known > 0 then note(left_out, number, known) end

@@ -73,7 +73,7 @@ async function openPath(live: Live, replica: Replica, identity: RoleAddresses['i
   reportApplied(live, replica, gateway)
   const unknownDevices = new UnknownDeviceQuota(config.hold.max_unknown_devices)
   const enrolment = new Enrolment(redis)
-  const storing = { ...placing, appender, heard, holding, capacity }
+  const storing = { ...placing, appender, heard, capacity }
   const arrivals = new Arrivals({ redis, maxDevices: config.hold.max_unknown_devices, replica })
   const frameWatch = new FrameWatch(redis)
   const ingest = new Ingest({ ...storing, arrivals, frameStore, unknownDevices, enrolment, frameWatch })

@@ -215,7 +215,8 @@ function weakTokens(root: Node): Mistake[] {
 
 /** A number of connections that this machine does not let a process open; the default is lowered to what fits. */
 function tooManyConnections(root: Node): Mistake[] {
-  const message = openFilesMistake(Number(textAt(child(root, 'limits'), 'max_connections')))
+  const connections = Number(textAt(child(root, 'limits'), 'max_connections'))
+  const message = openFilesMistake(connections, Number(textAt(root, 'gateways')) || 1)
   return message === undefined ? [] : [mistakeAt(root, ['limits', 'max_connections'], message)]
 }
 

@@ -5,12 +5,14 @@ export function connectionsThatFit(files = maxOpenFiles()): number {
   return files - reserveOf(files)
 }
 
-/** What is wrong with a number of connections that somebody asked for; undefined where they fit. */
-export function openFilesMistake(connections: number, files = maxOpenFiles()): string | undefined {
+/** What is wrong with a number of connections that somebody asked for, of so many gateways; undefined where they fit. */
+export function openFilesMistake(connections: number, gateways = 1, files = maxOpenFiles()): string | undefined {
   const most = connectionsThatFit(files)
-  if (!(connections > most)) return undefined
-  const needed = connections + reserveOf(files)
-  return `${connections} connections need ${needed} open files, and a process may open ${files}: raise that limit (ulimit -n, LimitNOFILE), or set at most ${most}`
+  const each = Math.ceil(connections / gateways)
+  if (!(each > most)) return undefined
+  const needed = each + reserveOf(files)
+  const whose = gateways > 1 ? `${each} connections of each gateway` : `${connections} connections`
+  return `${whose} need ${needed} open files, and a process may open ${files}: raise that limit (ulimit -n, LimitNOFILE), or set at most ${most * gateways}`
 }
 
 /** Files for what is not a device: our own, connections to Redis. */

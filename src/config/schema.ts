@@ -106,6 +106,7 @@ export function configSchema(protocols: Protocols, dir = '') {
       max_fixes_per_device: setting(integer(0, 1_000_000_000), 10_000, 'Maximum number of held fixes of a device.'),
       max_age: setting(span, '24h', 'Age at which a held fix is discarded.'),
     }),
+    gateways: setting(gateways, 1, 'Number of processes of `start` that share the ports of the devices.'),
     workers: setting(integer(1, 1024), 1, 'Number of processes that push positions.'),
     admin: admin(dir),
     alerts,
@@ -142,6 +143,12 @@ export function configSchema(protocols: Protocols, dir = '') {
       if (proxy_protocol) context.addIssue({ code: 'custom', path: [...at, 'proxy_protocol'], message: NO_PROXY })
   })
 }
+
+/** Several processes share a port where the kernel spreads connections over those that listen on it. */
+const gateways = integer(1, 1024).refine(
+  (count) => count === 1 || ['linux', 'freebsd'].includes(process.platform),
+  'expected 1: more processes share a port only on Linux and FreeBSD',
+)
 
 const NO_PROXY = 'trusted_proxies is empty: list the addresses of the proxies there'
 

@@ -27,6 +27,12 @@ const RATES = {
   unidentified: { perSecond: 10_000, burst: 50_000 },
 } satisfies Record<string, TokenRate>
 
+/**
+ * Limits of which each gateway of a `start` has its part: what they count is spread over all of them by the kernel. A connection
+ * is at one gateway, and so is the backlog of a device, which comes over one connection.
+ */
+const DIVIDED: ReadonlySet<FloodLimit> = new Set(['network', 'connections', 'logins', 'failures', 'unidentified'])
+
 type FloodLimit = keyof typeof RATES
 /** Limits that connections share, by network, or by device in its network. */
 type SharedLimit = Exclude<FloodLimit, 'connection'>
@@ -38,12 +44,14 @@ type SharedLimit = Exclude<FloodLimit, 'connection'>
  */
 export class Flood {
   readonly now: () => number
+  readonly #gateways: number
   readonly #buckets = new Map<SharedLimit, RecentlyUsed<TokenBucket>>()
   #notedAt = Number.NEGATIVE_INFINITY
 
-  /** `now`: a clock in ms that never goes back. */
-  constructor(now = () => performance.now()) {
+  /** `now`: a clock in ms that never goes back. `gateways`: how many share the ports. */
+  constructor(now = () => performance.now(), gateways = 1) {
     this.now = now
+    this.#gateways = gateways
   }
 
   /** Takes tokens of `who`: a network, or `inNetwork`. Answers in how many ms they are paid back; 0: there were enough. */
@@ -71,7 +79,7 @@ export class Flood {
   #bucket(limit: SharedLimit, who: string, now: number): TokenBucket {
     let buckets = this.#buckets.get(limit)
     if (!buckets) this.#buckets.set(limit, (buckets = new RecentlyUsed(MAX_BUCKETS / 2, GENERATION_MS)))
-    return buckets.get(who, now, () => new TokenBucket(RATES[limit]))
+    return buckets.get(who, now, () => new TokenBucket(rateOf(limit, this.#gateways)))
   }
 
   /** A sample of what happens: under a flood it happens for each datagram. */
@@ -81,6 +89,11 @@ export class Flood {
     this.#notedAt = now
     observations.note('flood', { evidence: `${who.replace('\n', ' in ')}: more than the limit of ${limit}` })
   }
+}
+
+function rateOf(limit: FloodLimit, gateways: number): TokenRate {
+  const { burst, perSecond } = RATES[limit]
+  return DIVIDED.has(limit) ? { burst: burst / gateways, perSecond: perSecond / gateways } : RATES[limit]
 }
 
 /**

@@ -43,6 +43,8 @@ export interface Endpoint {
   readonly tls?: TlsConfig | null
   readonly proxy_protocol?: boolean
   readonly networks?: readonly string[]
+  /** Whether other gateways of this `start` listen on the port, too: the kernel spreads connections and peers over them. */
+  readonly isShared?: boolean
 }
 
 /** A listener for trackers. Without a protocol it finds out what each speaks. */
@@ -65,10 +67,10 @@ export const CLOSE_WAIT_MS = 8000
 /** Opens a server. Answers its port. @throws the system's error (EADDRINUSE, EACCES …). */
 export async function openServer(
   server: Server,
-  { host, port }: { readonly host: string; readonly port: number },
+  { host, port, isShared }: Pick<Endpoint, 'host' | 'port' | 'isShared'>,
   logger: Logger,
 ): Promise<number> {
-  server.listen({ host, port, backlog: 4096 })
+  server.listen({ host, port, backlog: 4096, reusePort: isShared })
   await once(server, 'listening')
   // The open connections go on.
   server.on('error', (error: NodeJS.ErrnoException) => {

@@ -26,8 +26,11 @@ export interface RoleContext {
   /** What listens where under this `start`; where a role may choose a port, it takes the one that it has here. */
   readonly ports: Ports
   /** Which of the processes of its role it is, and how often it was started again; empty on its own. */
-  readonly identity?: Pick<ProcessIdentity, 'slot' | 'restarts' | 'restartsAt'>
+  readonly identity?: RoleIdentity
 }
+
+/** `count`: how many processes of the role there are. */
+type RoleIdentity = Pick<ProcessIdentity, 'slot' | 'restarts' | 'restartsAt'> & { readonly count: number }
 
 /** Where a role finds what it needs. */
 export interface RoleAddresses extends Omit<RoleContext, 'redisUrl'> {

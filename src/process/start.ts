@@ -26,7 +26,12 @@ async function readSupervision(configDir: string): Promise<{ what: Supervision; 
   const what: Supervision = {
     dataDir: config.data_dir,
     redis: isPrivate(config.redis) ? { maxMemory: config.redis.max_memory } : null,
-    roles: { tracking: config.tracking.base_url === null ? 1 : 0, worker: config.workers, admin: 1, gateway: 1 },
+    roles: {
+      tracking: config.tracking.base_url === null ? 1 : 0,
+      worker: config.workers,
+      admin: 1,
+      gateway: config.gateways,
+    },
     command: (role) => [CLI, role, '--config', configDir],
     logger: createLogger('start', config.log),
   }

@@ -104,14 +104,19 @@ export class Supervisor {
   /** Resolves once each process of the role is ready; rejects with the UserError that prevents it. */
   async #startRole(role: RoleName): Promise<void> {
     const { roles, logger } = this.#supervision
-    const begun = Array.from({ length: roles[role] ?? 0 }, (_, slot) => {
-      const startsAt: number[] = []
-      return keepRunning(role, logger, (signal) => {
-        startsAt.push(Date.now())
-        return this.#startProcess(role, identityOf(slot, startsAt), signal)
-      })
-    })
+    const { [role]: count = 0 } = roles
+    const begun: Kept<RoleProcess>[] = []
     this.#roles[role] = begun
+    for (let slot = 0; slot < count && this.#state === 'starting'; slot++) {
+      const startsAt: number[] = []
+      const start = (signal: AbortSignal) => {
+        startsAt.push(Date.now())
+        return this.#startProcess(role, { ...restartsOf(startsAt), slot, count }, signal)
+      }
+      begun.push(keepRunning(role, logger, start))
+      // The other gateways share the ports that the first one has opened.
+      if (role === 'gateway' && slot === 0) await begun[0].ready
+    }
     await Promise.all(begun.map(({ ready }) => ready))
   }
 
@@ -154,9 +159,9 @@ export class Supervisor {
   }
 }
 
-function identityOf(slot: number, startsAt: readonly number[]): RoleSettings['identity'] {
+function restartsOf(startsAt: readonly number[]) {
   const restartsAt = startsAt.slice(1).filter((at) => at > Date.now() - RESTARTS_MS)
-  return { slot, restarts: startsAt.length - 1, restartsAt }
+  return { restarts: startsAt.length - 1, restartsAt }
 }
 
 /** Which restarts a process says of itself. */

@@ -67,6 +67,7 @@ describe('gateway.yaml', () => {
         max_fixes_per_device: 10_000,
         max_age: 86_400_000,
       },
+      gateways: 1,
       workers: 1,
       admin: { host: '127.0.0.1', port: 8080, tls: null, behind_proxy: false, metrics_token: null, tokens: [] },
       alerts: { webhooks: [], mail: null, quiet_hours: null, flap: 600_000, page_url: null },
@@ -220,7 +221,7 @@ parked: { max_positions: 0 }
     [
       'a document that is a list',
       '- 1',
-      '1:1 expected a mapping with redis, data_dir, time_zone, listeners, mqtt, tracking, companies, batch, push, filter, hold, workers, admin, alerts, page, parked, monitor, limits, trusted_proxies, log',
+      '1:1 expected a mapping with redis, data_dir, time_zone, listeners, mqtt, tracking, companies, batch, push, filter, hold, gateways, workers, admin, alerts, page, parked, monitor, limits, trusted_proxies, log',
     ],
     [
       'text that is not YAML',
@@ -294,7 +295,7 @@ parked: { max_positions: 0 }
       'alerts: { quiet_hours: { from: "25:00", until: "06:00" } }',
       '1:32 alerts.quiet_hours.from: expected a time of the day such as 22:00',
     ],
-    ['a planned section', 'gateways: 2', '1:1 gateways: not yet supported'],
+    ['no gateway', 'gateways: 0', '1:11 gateways: expected a whole number from 1 to 1024'],
     ['a planned key', 'redis: { cluster: [a] }', '1:10 redis.cluster: not yet supported'],
     [
       'Sentinels without a port',

@@ -17,15 +17,23 @@ describe('the limit of open files', () => {
   it('does not count where the system does not say it', () => {
     expect([
       connectionsThatFit(Number.POSITIVE_INFINITY),
-      openFilesMistake(10_000_000, Number.POSITIVE_INFINITY),
+      openFilesMistake(10_000_000, 1, Number.POSITIVE_INFINITY),
     ]).toEqual([Number.POSITIVE_INFINITY, undefined])
   })
 
   it('is named with what fits and what to do, where more connections are asked for', () => {
-    expect(openFilesMistake(19_001, 20_000)).toBe(
+    expect(openFilesMistake(19_001, 1, 20_000)).toBe(
       '19001 connections need 20001 open files, and a process may open 20000: raise that limit (ulimit -n, LimitNOFILE), or set at most 19000',
     )
-    expect([openFilesMistake(19_000, 20_000), openFilesMistake(Number.NaN, 20_000)]).toEqual([undefined, undefined])
+    const fitting = [openFilesMistake(19_000, 1, 20_000), openFilesMistake(Number.NaN, 1, 20_000)]
+    expect(fitting).toEqual([undefined, undefined])
+  })
+
+  it('is that of each gateway, where several share the connections', () => {
+    expect(openFilesMistake(100_000, 6, 20_000)).toBe(undefined)
+    expect(openFilesMistake(100_000, 4, 20_000)).toBe(
+      '25000 connections of each gateway need 26000 open files, and a process may open 20000: raise that limit (ulimit -n, LimitNOFILE), or set at most 76000',
+    )
   })
 
   it.for([

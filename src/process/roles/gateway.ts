@@ -39,7 +39,8 @@ export async function startGateway(
   const replica = new Replica(redis, live.logger)
   await within(ROSTER_MS, live.join(replica))
   const path = await openPath(live, replica, at.identity)
-  const listeners = await openListeners(live, path, at.ports)
+  const { slot = 0, count = 1 } = at.identity ?? {}
+  const listeners = await openListeners(live, path, { earlier: at.ports, isShared: count > 1, isFirst: slot === 0 })
   return {
     ports: listeners.ports,
     readiness: async () => readinessOf([...(await path.redisReadiness()).problems, ...path.problems()]),
@@ -71,7 +72,8 @@ async function openPath(live: Live, replica: Replica, identity: RoleAddresses['i
   const holding = new Holding({ ...placing, redis, appender: appending })
   const sharing = signOn(redis, { ...identity, role: 'gateway', installation: config.data_dir }, gatewayFigures)
   reportApplied(live, replica, gateway)
-  const unknownDevices = new UnknownDeviceQuota(config.hold.max_unknown_devices)
+  const gateways = identity?.count ?? 1
+  const unknownDevices = new UnknownDeviceQuota(config.hold.max_unknown_devices / gateways)
   const enrolment = new Enrolment(redis)
   const storing = { ...placing, appender, heard, capacity }
   const arrivals = new Arrivals({ redis, maxDevices: config.hold.max_unknown_devices, replica })
@@ -93,7 +95,7 @@ async function openPath(live: Live, replica: Replica, identity: RoleAddresses['i
   return {
     replica,
     shared: {
-      ...limitsOfSenders(config),
+      ...limitsOfSenders(config, gateways),
       arrivals,
       detector: await detectorFor(config, replica),
       ingest,
@@ -130,16 +132,24 @@ async function detectorFor({ listeners }: Config, replica: Replica): Promise<Det
   return new Detector({ protocols: await loadProtocols(), configured })
 }
 
-/** What bounds senders, for all listeners together. The default of `max_connections` is lowered to what fits. */
-function limitsOfSenders(config: Config) {
+/**
+ * What bounds senders, for all listeners together: of the gateways that share the ports, each has its part of what the kernel
+ * spreads over them. The default of `max_connections` is lowered to what fits.
+ */
+function limitsOfSenders(config: Config, gateways: number) {
   const fit = connectionsThatFit()
-  const limits = { ...config.limits, max_connections: Math.min(config.limits.max_connections, fit) }
+  const partOf = (limit: number) => Math.max(1, Math.floor(limit / gateways))
+  const limits = {
+    ...config.limits,
+    max_connections: Math.min(partOf(config.limits.max_connections), fit),
+    max_connections_per_ip: partOf(config.limits.max_connections_per_ip),
+  }
   const slots = new Slots(limits.max_connections_per_device)
   return {
     limits,
     slots,
     connectionLimits: new ConnectionLimits(limits, { slots, isLowered: limits.max_connections === fit }),
-    flood: new Flood(),
+    flood: new Flood(undefined, gateways),
     pressure: new Backpressure(),
     trustedProxies: networksOf(config.trusted_proxies),
     udpPorts: new Set<number>(),

@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import { loadProtocol, protocolPorts } from '../../../protocols/index.ts'
 import { AUTO } from '../../config/listener.ts'
 import { type Config, defaultConfig } from '../../config/schema.ts'
+import { freePort } from '../../listen/free-port.ts'
 import { listenHttp } from '../../listen/http.ts'
-import type { Listener } from '../../listen/listener.ts'
+import type { Endpoint, Listener } from '../../listen/listener.ts'
 import { listenMqtt } from '../../listen/mqtt.ts'
 import type { MqttShared } from '../../listen/mqtt-handlers.ts'
 import { listenTcp } from '../../listen/tcp.ts'
@@ -24,13 +25,23 @@ export interface OpenListeners {
   close(): Promise<void>
 }
 
+/** Which ports a gateway has beside those of its configuration, and with whom. */
+interface PortsOfStart {
+  /** Those that gateways of this `start` have opened before: a listener that may choose its port takes it from here. */
+  readonly earlier: Ports
+  /** Whether several gateways share the ports. */
+  readonly isShared: boolean
+  /** Whether this one decides which are open: the others open those that it has. */
+  readonly isFirst: boolean
+}
+
 /**
  * Opens the listeners of the configuration. A port that it names and that is taken is an error; one of the default listeners
- * is a finding, and is tried again. `earlier`: the ports of an earlier run, for listeners that may choose theirs.
+ * is a finding, and is tried again.
  */
-export async function openListeners(live: Live, path: FramePath, earlier: Ports): Promise<OpenListeners> {
+export async function openListeners(live: Live, path: FramePath, ofStart: PortsOfStart): Promise<OpenListeners> {
   const { listeners: configured } = live.config
-  const open = new Opener(live, path, earlier)
+  const open = new Opener(live, path, ofStart)
   const isUsual = isDeepStrictEqual(configured, defaultConfig(protocolPorts).listeners)
   for (const listener of configured) await (isUsual ? open.unlessTaken(listener) : open.forProtocol(listener))
   await open.broker()
@@ -38,20 +49,22 @@ export async function openListeners(live: Live, path: FramePath, earlier: Ports)
 }
 
 type Configured = Config['listeners'][number]
+/** `transport`: which kind of port it is. */
+type Named = Endpoint & { readonly name: string; readonly transport: 'tcp' | 'udp' }
 
 class Opener implements OpenListeners {
   readonly ports: Ports = {}
   readonly #live: Live
   readonly #path: FramePath
-  readonly #earlier: Ports
+  readonly #ofStart: PortsOfStart
   readonly #listeners: Listener[] = []
   readonly #taken = new Set<Configured>()
   #retrying: NodeJS.Timeout | undefined
 
-  constructor(live: Live, path: FramePath, earlier: Ports) {
+  constructor(live: Live, path: FramePath, ofStart: PortsOfStart) {
     this.#live = live
     this.#path = path
-    this.#earlier = earlier
+    this.#ofStart = ofStart
   }
 
   async forProtocol(listener: Configured): Promise<void> {
@@ -59,22 +72,24 @@ class Opener implements OpenListeners {
     const protocol = listener.protocol === AUTO ? undefined : await loadProtocol(listener.protocol)
     metrics.unidentified.inc({ listener: `${transport}/${listener.protocol}` }, 0)
     const name = portName(`${transport}/${listener.protocol}`, this.ports)
-    await this.#open(name, listener.port, (port) =>
-      LISTEN[transport]({ ...listener, name, port, protocol }, this.#path.shared),
-    )
+    const endpoint = { ...listener, name, transport: transport === 'udp' ? 'udp' : 'tcp' } as const
+    await this.#open(endpoint, (at) => LISTEN[transport]({ ...at, protocol }, this.#path.shared))
   }
 
   async unlessTaken(listener: Configured): Promise<void> {
+    const name = `${listener.transport}/${listener.protocol}`
+    const { earlier, isFirst } = this.#ofStart
+    if (!isFirst && !(name in earlier)) return
     try {
       await this.forProtocol(listener)
       this.#taken.delete(listener)
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
       if (code !== 'EADDRINUSE' && code !== 'EACCES') throw error
-      const { port, protocol, transport } = listener
+      const { port, transport } = listener
       this.#taken.add(listener)
       observations.note('port_taken', {
-        subject: { listener: `${transport}/${protocol}` },
+        subject: { listener: name },
         evidence: `${transport} port ${port}: ${code}`,
       })
       this.#retrying ??= setInterval(() => void this.#retry(), RETRY_MS)
@@ -86,10 +101,10 @@ class Opener implements OpenListeners {
     if (!broker) return
     const { shared, replica } = this.#path
     const options = { ...shared, replica, protocolNamed: loadProtocol }
-    const plain = { ...broker, tls: null }
-    await this.#open('mqtt', broker.port, (port) => listenMqtt({ ...plain, name: 'mqtt', port }, options))
-    if (broker.tls)
-      await this.#open('mqtts', broker.tls_port, (port) => listenMqtt({ ...broker, name: 'mqtts', port }, options))
+    const plain = { ...broker, name: 'mqtt', transport: 'tcp', tls: null } as const
+    await this.#open(plain, (at) => listenMqtt(at, options))
+    const secure = { ...broker, name: 'mqtts', transport: 'tcp', port: broker.tls_port } as const
+    if (broker.tls) await this.#open(secure, (at) => listenMqtt(at, options))
   }
 
   async close(): Promise<void> {
@@ -97,8 +112,14 @@ class Opener implements OpenListeners {
     await Promise.all(this.#listeners.map((listener) => listener.close()))
   }
 
-  async #open(name: string, port: number, listen: (port: number) => Promise<Listener>): Promise<void> {
-    const listener = await listen(port === 0 ? (this.#earlier[name] ?? 0) : port)
+  /** A port that is to be shared, and that no gateway of this `start` has had, must be nobody's. */
+  async #open<At extends Named>(endpoint: At, listen: (at: At) => Promise<Listener>): Promise<void> {
+    const { earlier, isShared } = this.#ofStart
+    const { name } = endpoint
+    const port = endpoint.port || (earlier[name] ?? 0)
+    const isOurs = port !== 0 && port === earlier[name]
+    const free = isShared && !isOurs ? await freePort({ ...endpoint, port }) : port
+    const listener = await listen({ ...endpoint, port: free, isShared })
     this.#listeners.push(listener)
     this.ports[name] = listener.port
   }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, realpath, rename, writeFile } from 'node:fs/promises'
 import { totalmem } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { UserError } from '../errors.ts'
 import type { Runnable } from './keep-running.ts'
@@ -102,11 +102,12 @@ async function whenReady(child: Tethered, socket: string): Promise<number | unde
 
 function repairCommand(server: RedisServer, dir: string): string {
   const libraries = Object.entries(server.env).map(([name, value]) => `${name}=${value} `)
-  const beside = join(dirname(server.command), 'redis-check-aof')
+  const program = `${/valkey/i.test(basename(server.command)) ? 'valkey' : 'redis'}-check-aof`
+  const beside = join(dirname(server.command), program)
   // Redis 7 has a folder with a manifest, 6.2 a single file.
   const manifest = join(dir, 'appendonlydir/appendonly.aof.manifest')
   const file = existsSync(manifest) ? manifest : join(dir, 'appendonly.aof')
-  return `${libraries.join('')}${existsSync(beside) ? beside : 'redis-check-aof'} --fix ${file}`
+  return `${libraries.join('')}${existsSync(beside) ? beside : program} --fix ${file}`
 }
 
 const STOP_MS = 1500

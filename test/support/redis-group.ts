@@ -160,11 +160,12 @@ export class RedisGroup {
     return (info.match(/^slave\d+:.*state=online/gm) ?? []).length === this.#options.machines.length - 1
   }
 
-  /** How many Sentinels and replicas a Sentinel knows: the lesser number. */
+  /** How many Sentinels and replicas a Sentinel knows: the lesser number; none while it makes another machine the primary. */
   async #knownOthers(machine: Machine): Promise<number> {
     const fields = (await this.#withServer(machine, 'sentinelPort', (sentinel) =>
       sentinel.call('SENTINEL', 'MASTER', GROUP_NAME),
     )) as string[]
+    if (fields[fields.indexOf('flags') + 1].includes('failover_in_progress')) return 0
     const numberOf = (field: string) => Number(fields[fields.indexOf(field) + 1])
     return Math.min(numberOf('num-other-sentinels'), numberOf('num-slaves'))
   }

@@ -37,11 +37,12 @@ export async function unpackPackages(names, { packages, unpacked, lists }) {
 /**
  * Downloads package lists into `work`; returns apt's options that name them. Lists that cannot be downloaded may be needless.
  * @param {string} work
+ * @param {string[]} more further options of apt
  */
-export async function updatedLists(work) {
+export async function updatedLists(work, more = []) {
   const [lists, cache] = [join(work, 'lists'), join(work, 'cache')]
   for (const folder of [lists, join(cache, 'archives')]) mkdirSync(join(folder, 'partial'), { recursive: true })
-  const options = ['-o', `Dir::State::lists=${lists}`, '-o', `Dir::Cache=${cache}`]
+  const options = ['-o', `Dir::State::lists=${lists}`, '-o', `Dir::Cache=${cache}`, ...more]
   await run('apt-get', [...options, ...APT_OPTIONS, 'update']).catch(() => {})
   return options
 }

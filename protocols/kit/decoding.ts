@@ -42,12 +42,13 @@ export function cut<S>(
  * @throws DecodeError, also where the protocol is not spoken in this way.
  */
 export function decodeFrame(protocol: Protocol, frame: Buffer | HttpRequest, session: Session): Message {
-  if (Buffer.isBuffer(frame)) {
-    if (protocol.decode) return sound(protocol.decode(frame, session), session.now)
-    throw new DecodeError('unsupported', `${protocol.name} is spoken over HTTP alone`)
+  const message = Buffer.isBuffer(frame) ? protocol.decode?.(frame, session) : protocol.request?.(frame, session)
+  if (!message) {
+    const how = Buffer.isBuffer(frame) ? 'spoken over HTTP alone' : 'not spoken over HTTP'
+    throw new DecodeError('unsupported', `${protocol.name} is ${how}`)
   }
-  if (protocol.request) return sound(protocol.request(frame, session), session.now)
-  throw new DecodeError('unsupported', `${protocol.name} is not spoken over HTTP`)
+  const { device, fixes } = message
+  return device !== '' && (fixes === undefined || fixes.every(isSound)) ? message : sound(message, session.now)
 }
 
 /** The answers of a message, in order. */
@@ -60,12 +61,10 @@ export function repliesOf(reply: Message['reply']): readonly Buffer[] {
  * without end are infinite. A value that is none is left out; a fix without place or time is invalid, as of `now`.
  */
 function sound(message: Message, now: number): Message {
-  const { device, fixes } = message
-  if (device !== '' && (fixes === undefined || fixes.every(isSound))) return message
   return {
     ...message,
-    device: device || undefined,
-    fixes: fixes?.map((fix) => (isSound(fix) ? fix : soundFix(fix, now))),
+    device: message.device || undefined,
+    fixes: message.fixes?.map((fix) => (isSound(fix) ? fix : soundFix(fix, now))),
   }
 }
 

@@ -53,12 +53,18 @@ export class FixStorage {
     { id, entry }: ResolvedDevice,
     { now, transport, sender, spoken, lateAt }: FixSource,
   ): Promise<Obstacle | IdentityReason | undefined> {
-    const { appender, capacity, replica } = this.#options
-    if (!replica.current) return 'roster'
+    const { appender, capacity, clock, filter, hold, replica } = this.#options
+    const { current, roster, version } = replica
+    if (!current) return 'roster'
     // What is understood late says nothing of where the device is now.
     const trail = entry && lateAt === undefined ? this.#trails.heard(id, { now, sender }) : undefined
     const origin = { device: id, entry, now, lateAt, isProven: transport !== 'udp', spoken, trail }
-    const placed = this.#place(fixes, origin)
+    // Held by no version of the roster, it is looked at at once.
+    const rosterVersion = spoken?.isRefuted ? 0 : version
+    const placed = placeFixes(fixes, origin, { roster, rosterVersion, filter, hold, isClockInDoubt: clock.isInDoubt })
+    if (trail?.offTrack) noteSuspicion(id, trail.suspicion)
+    if (placed.aheadMs > 0) noteAhead(id, placed.aheadMs)
+    else if (placed.lastFix && observations.devices.has(id)) observations.over(id, CLOCK)
     const shortage = capacity.hasShortage && capacity.shortageFor(placed.parts)
     if (shortage) return shortage
     let stored: Readonly<Stored> = NOTHING_STORED
@@ -73,19 +79,6 @@ export class FixStorage {
     if (stored.refused) noteTooMany(id)
     else this.#noteStored(placed, origin, stored.duplicates)
     return stored.refused ? 'unknown_device' : undefined
-  }
-
-  #place(fixes: readonly Fix[], origin: PlacedFrom): Placement {
-    const { clock, filter, hold, replica } = this.#options
-    const { device, spoken, trail } = origin
-    const { roster, version } = replica
-    // Held by no version of the roster, it is looked at at once.
-    const rosterVersion = spoken?.isRefuted ? 0 : version
-    const placed = placeFixes(fixes, origin, { roster, rosterVersion, filter, hold, isClockInDoubt: clock.isInDoubt })
-    if (trail?.offTrack) noteSuspicion(device, trail.suspicion)
-    if (placed.aheadMs > 0) noteAhead(device, placed.aheadMs)
-    else if (placed.lastFix && observations.devices.has(device)) observations.over(device, CLOCK)
-    return placed
   }
 
   /** Counts what is stored or filtered; notes the last fixes of a configured device, and what became of its message. */

@@ -1,15 +1,8 @@
-import {
-  DecodeError,
-  type Fix,
-  type HttpRequest,
-  type Message,
-  repliesOf,
-  type Transport,
-} from '../../protocols/kit/index.ts'
+import { DecodeError, type Fix, type Message, repliesOf, type Transport } from '../../protocols/kit/index.ts'
 import { everySecond } from '../async.ts'
 import { sameId } from '../config/units.ts'
 import { addWatchedFrames, FRAMES_WATCHED, type Redis, watchedDevices } from '../lanes/index.ts'
-import type { FrameOutcome, Reading } from './frame.ts'
+import type { FrameArrival, FrameOutcome, Reading } from './frame.ts'
 import { Masking, requestBytes } from './misunderstood.ts'
 
 /** A frame of a device that somebody watches, as it is kept in Redis (JSON), with asterisks in place of secrets. */
@@ -47,7 +40,6 @@ export class FrameWatch {
   readonly #looks: ReturnType<typeof everySecond>
   /** Without leading zeros. */
   #devices: ReadonlySet<string> = new Set()
-  readonly #read = new WeakMap<object, Message | DecodeError>()
   /** Frames that are not in Redis yet, JSON each, by device. */
   #frames = new Map<string, string[]>()
 
@@ -56,14 +48,9 @@ export class FrameWatch {
     this.#looks = everySecond(() => this.#look().catch(() => {}))
   }
 
-  /** What was read of a frame. */
-  decoded(frame: Buffer | HttpRequest, read: Message | DecodeError): void {
-    this.#read.set(frame, read)
-  }
-
   /** Keeps a frame, once it is known what became of it, if its device is watched. */
-  follow(reading: Reading, taken: Promise<FrameOutcome>): void {
-    const keep = (outcome: FrameOutcome) => this.#keep(reading, outcome)
+  follow(arrival: FrameArrival, taken: Promise<FrameOutcome>): void {
+    const keep = (outcome: FrameOutcome) => this.#keep(arrival, outcome)
     taken.then(keep, () => keep({ status: 'not_stored', reason: 'fault' }))
   }
 
@@ -72,14 +59,14 @@ export class FrameWatch {
     await this.#write().catch(() => {})
   }
 
-  #keep(reading: Reading, outcome: FrameOutcome): void {
-    const read = this.#read.get(reading.frame) ?? {}
+  #keep(arrival: FrameArrival, outcome: FrameOutcome): void {
+    const { read = {}, session } = arrival
     const { device, fixes = [] } = read instanceof DecodeError ? {} : read
-    const named = [device ?? reading.session.device, ...fixes.map((fix) => fix.device)]
+    const named = [device ?? session.device, ...fixes.map((fix) => fix.device)]
     const watched = new Set(named.flatMap((id) => (id === undefined ? [] : sameId(id)))).intersection(this.#devices)
     for (const id of watched) {
       const frames = this.#frames.get(id) ?? []
-      frames.push(JSON.stringify(describeWatched(id, reading, { read, outcome })))
+      frames.push(JSON.stringify(describeWatched(id, arrival, { read, outcome })))
       this.#frames.set(id, frames.slice(-FRAMES_WATCHED))
     }
   }

@@ -10,7 +10,7 @@ import {
   type Transport,
 } from '../../protocols/kit/index.ts'
 import type { Logger } from '../observe/log.ts'
-import { metrics } from '../observe/metrics.ts'
+import { type frameCounters, metrics } from '../observe/metrics.ts'
 import { noteNotStored, type Obstacle } from '../observe/not-stored.ts'
 import { type ObservationCode, observations } from '../observe/observations.ts'
 import type { DeviceSession } from './device.ts'
@@ -26,11 +26,14 @@ export interface Reading {
   readonly protocol: Protocol
 }
 
-/** How a frame came, and until when it may wait, in ms of `performance.now()`. */
+/** How a frame came, when, and until when it may wait, in ms of `performance.now()`. */
 export interface FrameArrival extends Reading {
+  readonly startedAt: number
   readonly deadline: number
-  /** Counts the fixes that are stored. */
-  readonly received: { value: number }
+  /** Of its protocol. */
+  readonly counters: ReturnType<typeof frameCounters>
+  /** What was read of it; undefined: it was not decoded yet. */
+  read?: Message | DecodeError
 }
 
 /** A decoder may only throw DecodeError. Any other error is a fault of ours: it is logged, and harms no other frame. */

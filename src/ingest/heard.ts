@@ -83,7 +83,7 @@ export class HeardBook {
     heard.remote = remote
     heard.connectedAt = connectedAt
     heard.isRelayed = isRelayed
-    this.#change(device, track)
+    this.#changed.add(device)
   }
 
   /** What a device's last message changes of its last fixes, once they are stored. */
@@ -92,7 +92,7 @@ export class HeardBook {
     if (!track?.heard) return
     if (fix) track.heard.fix = fix
     if (filtered) track.heard.filtered = filtered
-    this.#change(device, track)
+    this.#changed.add(device)
   }
 
   /** What became of something that a device sent, with the lane or the reason: an event where it differs from before. */
@@ -117,7 +117,7 @@ export class HeardBook {
     }
     if (track.heard?.connectedAt === connectedAt) {
       delete track.heard.connectedAt
-      this.#change(device, track)
+      this.#changed.add(device)
     }
   }
 
@@ -150,12 +150,6 @@ export class HeardBook {
     const track = this.#trackOf(device)
     const event = JSON.stringify({ at: Date.now(), ...happening } satisfies DeviceEvent)
     track.events = [...track.events, event].slice(-EVENTS_KEPT)
-    this.#change(device, track)
-  }
-
-  #change(device: string, track: Track): void {
-    if (track.isChanged) return
-    track.isChanged = true
     this.#changed.add(device)
   }
 
@@ -178,7 +172,6 @@ export class HeardBook {
     const events: [device: string, events: readonly string[]][] = []
     for (const device of devices) {
       const track = this.#trackOf(device)
-      track.isChanged = false
       this.#changed.delete(device)
       if (track.events.length > 0) events.push([device, track.events])
       track.events = []
@@ -198,7 +191,7 @@ export class HeardBook {
     try {
       await Promise.all(writes)
     } catch {
-      for (const device of devices) this.#change(device, this.#trackOf(device))
+      for (const device of devices) this.#changed.add(device)
       for (const [device, waiting] of events) {
         const track = this.#trackOf(device)
         track.events = [...waiting, ...track.events].slice(-EVENTS_KEPT)
@@ -214,8 +207,6 @@ export function isConnected({ transport, isRelayed }: Pick<Contact, 'transport' 
 
 class Track {
   heard?: Heard
-  /** Whether something of it is not in Redis yet. */
-  isChanged = false
   /** Events that are not in Redis yet, as JSON. */
   events: readonly string[] = []
   /** Of the connection that was noted last; 0: it has ended. */

@@ -73,23 +73,24 @@ export class Ingest {
    */
   take(frame: Buffer | HttpRequest, session: DeviceSession, protocol: Protocol): Promise<FrameOutcome> {
     const { frameWatch } = this.#options
-    const taken = this.#take(frame, session, protocol)
-    if (frameWatch && !frameWatch.isIdle) frameWatch.follow({ frame, session, protocol }, taken)
+    const startedAt = performance.now()
+    const deadline = startedAt + this.#waiting.waitMs[session.transport]
+    let counters = this.#counters.get(protocol.name)
+    if (!counters) this.#counters.set(protocol.name, (counters = frameCounters(protocol.name)))
+    const arrival: FrameArrival = { frame, session, protocol, startedAt, deadline, counters, read: undefined }
+    const taken = this.#take(arrival)
+    if (frameWatch && !frameWatch.isIdle) frameWatch.follow(arrival, taken)
     return taken
   }
 
-  async #take(frame: Buffer | HttpRequest, session: DeviceSession, protocol: Protocol): Promise<FrameOutcome> {
-    const { replica } = this.#options
-    const startedAt = performance.now()
-    const deadline = startedAt + this.#waiting.waitMs[session.transport]
+  async #take(arrival: FrameArrival): Promise<FrameOutcome> {
+    const { logger, replica } = this.#options
+    const { frame, session, protocol } = arrival
     if (!replica.current && !(await this.waitForRoster(session.transport))) return failed('roster', {})
-    let counters = this.#counters.get(protocol.name)
-    if (!counters) this.#counters.set(protocol.name, (counters = frameCounters(protocol.name)))
-    counters.frames[session.transport].value++
+    arrival.counters.frames[session.transport].value++
     session.now = Date.now()
 
-    const arrival = { frame, session, protocol, deadline, received: counters.received }
-    const read = this.#decode(arrival)
+    const read = (arrival.read = decode(arrival, logger))
     if (read instanceof DecodeError) return this.#damaged(read, arrival)
     if (read.none !== undefined) rememberOpening(session, frame)
     const { device = session.device, fixes = [] } = read
@@ -105,7 +106,7 @@ export class Ingest {
       return failed(sender, read)
     }
     if (session.admits?.(sender.id) === false) return failed('flood', read)
-    const message = introduce(sender, read, session) ? this.#decode(arrival) : read
+    const message = introduce(sender, read, session) ? (arrival.read = decode(arrival, logger)) : read
     if (message instanceof DecodeError) return this.#damaged(message, arrival)
     if (sender.entry) this.#options.heard.spoke(sender.id, session, protocol.name)
     let failure: Obstacle | IdentityReason | undefined
@@ -118,7 +119,7 @@ export class Ingest {
     if (!sender.entry && !message.fixes?.length)
       this.#options.arrivals.unconfigured(sender.id, session, { protocol: protocol.name })
     if (sender.entry && observations.devices.has(sender.id)) noteTaken(sender.id, message, session)
-    metrics.ackDuration.observe((performance.now() - startedAt) / 1000)
+    metrics.ackDuration.observe((performance.now() - arrival.startedAt) / 1000)
     return done(message)
   }
 
@@ -147,13 +148,6 @@ export class Ingest {
   /** From now on no frame waits: what cannot be stored at once is not stored. */
   close(): void {
     this.#waiting.close()
-  }
-
-  #decode(arrival: FrameArrival): Message | DecodeError {
-    const { frameWatch, logger } = this.#options
-    const read = decode(arrival, logger)
-    if (frameWatch && !frameWatch.isIdle) frameWatch.decoded(arrival.frame, read)
-    return read
   }
 
   #notStored(
@@ -201,7 +195,7 @@ export class Ingest {
     message: Message,
     arrival: FrameArrival,
   ): Promise<Obstacle | IdentityReason | undefined> {
-    const { session, protocol, deadline, received } = arrival
+    const { session, protocol, deadline, counters } = arrival
     const { fixes = [] } = message
     session.sender ??= senderOn(session, protocol.name)
     let failure: Obstacle | IdentityReason | undefined
@@ -213,7 +207,7 @@ export class Ingest {
       failure = typeof resolved === 'string' ? resolved : await this.#fixes.store(fixes, resolved, session)
     }
     if (failure) return failure
-    received.value += fixes.length
+    counters.received.value += fixes.length
     if (!sender.entry)
       this.#options.arrivals.unconfigured(sender.id, session, { protocol: protocol.name, fix: fixes[fixes.length - 1] })
     return undefined

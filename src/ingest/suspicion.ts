@@ -34,8 +34,7 @@ export class Trails {
   /** Notes who sends fixes of a device now. Answers the trail of the device. */
   heard(device: string, { now, sender }: Pick<DeviceSession, 'now' | 'sender'>): DeviceTrail {
     const trail = this.#trails.get(device) ?? this.#begin(device)
-    const suspicion = sender && trail.heard(sender, now / 1000)
-    if (suspicion) noteSuspicion(device, suspicion)
+    if (sender && sender !== trail.sender) noteSuspicion(device, trail.heard(sender, now / 1000))
     return trail
   }
 
@@ -50,9 +49,9 @@ export class Trails {
 
 /** What is remembered of one device: its last two senders and its last two tracks. */
 export class DeviceTrail {
-  /** Fixes in a row on the second track; 0: the last one was on the track. Written here alone. */
+  /** Fixes in a row on the second track; 0: the last one was on the track. Written here alone, as is `sender`, the last one. */
   offTrack = 0
-  #sender: Sender | undefined
+  sender: Sender | undefined
   #earlier: Sender | undefined
   #turns = NEVER
   #track: PlaceTrack | undefined
@@ -62,13 +61,13 @@ export class DeviceTrail {
 
   /** Notes that a sender has sent something at `now`, unix seconds. Answers what is odd about that, if anything is. */
   heard(sender: Sender, now: number): Suspicion | undefined {
-    const [last, earlier] = [this.#sender, this.#earlier]
+    const [last, earlier] = [this.sender, this.#earlier]
     if (last === sender) return undefined
     if (last && isSame(last, sender)) {
-      this.#sender = sender
+      this.sender = sender
       return undefined
     }
-    this.#sender = sender
+    this.sender = sender
     this.#earlier = last
     if (!last || !earlier || !isSame(earlier, sender) || earlier.connectedAt !== sender.connectedAt) return undefined
     this.#turns = added(this.#turns, now)

@@ -39,6 +39,8 @@ export class DuplicateFilter {
   readonly gateway = randomUUID()
   /** The turn of this process as store.lua named it; '' before its first answer. */
   turn = ''
+  /** Whether it has the secret; written here alone. */
+  isPrepared = false
   /** ms for which a string of marks is kept. Longer than the window, as its expiry is renewed only once an hour. */
   readonly keepMs: number
   readonly #redis: Redis
@@ -55,9 +57,8 @@ export class DuplicateFilter {
     this.#maxFutureMs = maxFutureMs
   }
 
-  /** Reads the secret of the installation; the first gateway makes it. Rejects while Redis does not answer. */
+  /** Reads the secret of the installation, once; the first gateway makes it. Rejects while Redis does not answer. */
   async prepare(): Promise<void> {
-    if (this.#cipher) return
     const { secret } = keys
     const hasUnkeyed = (await this.#redis.exists(secret)) === 0 && (await this.#redis.exists(keys.latestSpans)) === 1
     await this.#redis.hsetnx(secret, 'unkeyed_until', hasUnkeyed ? Date.now() + this.keepMs : 0)
@@ -66,6 +67,7 @@ export class DuplicateFilter {
     if (!key) throw new Error('the secret of the installation cannot be read')
     this.#unkeyedUntil = Number(until)
     this.#cipher = createCipheriv('aes-128-ecb', key, null).setAutoPadding(false)
+    this.isPrepared = true
   }
 
   /**

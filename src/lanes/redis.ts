@@ -148,7 +148,10 @@ export function scripts(redis: Redis): RunScript {
       const askedAt = performance.now()
       // An array, which ioredis takes apart: a call has no room for 100,000 arguments.
       const answer = commands[`${PREFIX}${script}${always ? WHEN_FULL : ''}Buffer`](names.length, ...names, args)
-      const ended = () => noteDuration(script, performance.now() - askedAt)
+      const ended = () => {
+        const ms = performance.now() - askedAt
+        if (ms >= SLOW_MS) noteSlow(script, ms)
+      }
       answer.then(ended, ended)
       return answer
     }
@@ -156,8 +159,7 @@ export function scripts(redis: Redis): RunScript {
   }
 }
 
-function noteDuration(script: Script, ms: number): void {
-  if (ms < SLOW_MS) return
+function noteSlow(script: Script, ms: number): void {
   metrics.slowScripts.inc({ script })
   observations.note('slow_script', { evidence: `${script}: ${Math.round(ms)} ms` })
 }

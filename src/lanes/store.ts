@@ -134,7 +134,7 @@ export async function storeRecords(
   { maxWaitMs, duplicates, hold, shares }: AppenderOptions,
   { parts, counters, from }: StoreCall,
 ): Promise<{ part: number; duplicates: number }[] | null> {
-  await duplicates?.prepare()
+  if (duplicates?.isPrepared === false) await duplicates.prepare()
   const turn = duplicates?.turn ?? ''
   const { bytes, marks = '', unkeyed = '', partOfRun, leftOut } = packGroup(parts, duplicates, Date.now())
   for (const left of leftOut) add(counters, 'filtered:duplicate', left.duplicates)

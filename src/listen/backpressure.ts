@@ -36,7 +36,7 @@ export class Backpressure {
     this.#followers.push(changed)
   }
 
-  /** Frames arrived that wait to be stored: `bytes` in all. */
+  /** Frames arrived that wait to be stored: `bytes` in all. Less than 0: so many wait no more. */
   add(bytes: number, frames = 1): void {
     this.#bytes += bytes
     this.#weight += bytes + frames * FRAME_BYTES
@@ -44,10 +44,6 @@ export class Backpressure {
     if (this.isHigh ? this.#weight > this.#highMark / 2 : this.#weight < this.#highMark) return
     this.isHigh = !this.isHigh
     for (const changed of this.#followers) changed(this.isHigh)
-  }
-
-  remove(bytes: number, frames = 1): void {
-    this.add(-bytes, -frames)
   }
 
   /** A sender has so many bytes of an incomplete frame now. */

@@ -80,7 +80,7 @@ export class HttpExchanges {
     pressure.add(bytes, FRAMES_PER_REQUEST)
     const request = { method, uri, headers: headers as HttpRequest['headers'], body }
     const outcome = await this.#takeRequest(request, session, socket.localPort ?? 0).finally(() =>
-      pressure.remove(bytes, FRAMES_PER_REQUEST),
+      pressure.add(-bytes, -FRAMES_PER_REQUEST),
     )
     const isFailure = outcome.status === 'refused' || outcome.status === 'misunderstood'
     return !isFailure || (await waited(flood.take('failures', network, 1), socket)) ? outcome : FLOOD

@@ -110,7 +110,7 @@ export class RequestQueues {
     for (let next = queue[0]; next; next = queue[0]) {
       if (!socket.destroyed) await this.#serve(...next)
       queue.shift()
-      if (queue.length > 0) this.#pressure.remove(0, FRAMES_PER_REQUEST)
+      if (queue.length > 0) this.#pressure.add(0, -FRAMES_PER_REQUEST)
     }
     this.#queues.delete(socket)
   }

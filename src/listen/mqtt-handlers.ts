@@ -100,7 +100,7 @@ export class MqttHandlers {
 
     const payload = Buffer.from(packet.payload)
     pressure.add(payload.length)
-    const outcome = await ingest.take(payload, session, protocol).finally(() => pressure.remove(payload.length))
+    const outcome = await ingest.take(payload, session, protocol).finally(() => pressure.add(-payload.length, -1))
     return outcome.status === 'stored' ? undefined : outcome.status
   }
 

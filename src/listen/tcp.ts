@@ -120,14 +120,33 @@ class TcpConnection implements DeviceConnection {
 
   /** Takes the received frames until none is complete; the connection takes one group of frames at a time. */
   async #takeAll(): Promise<void> {
-    const { logger } = this.#context
+    const { logger, pressure } = this.#context
     this.#isTaking = true
     clearTimeout(this.#quiet)
     try {
-      while (this.#socket.writable && (await this.#takeSome())) {}
-      if (this.#choice) this.#settle(this.#choice)
-      this.storing = 0
-      this.#isTaking = false
+      for (let group = this.#cut(); group; group = this.#cut()) {
+        const { bytes, frames, isStopped, taken } = group
+        this.storing = Math.max(1, frames.length)
+        pressure.add(taken, frames.length)
+        let outcomes: readonly FrameOutcome[]
+        try {
+          // Most frames arrive alone.
+          outcomes =
+            frames.length === 1 ? [await this.#take(frames[0])] : await Promise.all(frames.map(this.#take, this))
+        } finally {
+          pressure.add(-taken, -frames.length)
+        }
+        if (this.#socket.destroyed) break
+        if (this.#choice && outcomes.every(isMisunderstood) && this.#isOfAnother(bytes)) continue
+        const heldMs = this.#answerAfterMs(outcomes)
+        if (heldMs > 0) await this.#pause(heldMs)
+        if (!this.#socket.writable) break
+        this.#answer(frames, outcomes)
+        const pausedMs = this.senderLimits.read(frames.length, taken, this.session.device)
+        if (pausedMs >= MAX_DEBT_MS) this.abort('flood')
+        else if (pausedMs > 0) await this.#pause(pausedMs)
+        else if (isStopped) await setImmediate()
+      }
       this.#continue()
     } catch (error) {
       noteNotStored('fault')
@@ -139,39 +158,19 @@ class TcpConnection implements DeviceConnection {
     }
   }
 
-  /** Takes as many frames as may be taken in one turn of the event loop. Answers whether more bytes are there. */
-  async #takeSome(): Promise<boolean> {
-    const { pressure } = this.#context
+  /** Cuts off as many frames as may be taken in one turn of the event loop; undefined: none is complete, or none is wanted. */
+  #cut(): FrameGroup | undefined {
     const { bytes } = this.#received
+    if (!this.#socket.writable || bytes.length === 0) return undefined
     this.#protocol ??= this.#choice?.decide(bytes)
     const framer = this.#protocol?.tcp?.frame ?? incomplete
     const { frames, rest, noise, isStopped } = cut(bytes, framer, this.session, MOST_AT_ONCE)
-    if (noise > 0 && this.#isOfAnother(bytes)) return true
-    const taken = bytes.length - rest.length
+    if (noise > 0 && this.#isOfAnother(bytes)) return this.#cut()
     this.#noise += noise
     this.#received.keep(rest)
-    if (this.#received.size !== this.partialBytes) pressure.setPartial(this, this.#received.size)
-    if (taken === 0) return false
-    this.storing = Math.max(1, frames.length)
-    pressure.add(taken, frames.length)
-    let outcomes: readonly FrameOutcome[]
-    try {
-      // Most frames arrive alone.
-      outcomes = frames.length === 1 ? [await this.#take(frames[0])] : await Promise.all(frames.map(this.#take, this))
-    } finally {
-      pressure.remove(taken, frames.length)
-    }
-    if (this.#socket.destroyed) return false
-    if (this.#choice && outcomes.every(isMisunderstood) && this.#isOfAnother(bytes)) return true
-    const heldMs = this.#answerAfterMs(outcomes)
-    if (heldMs > 0) await this.#pause(heldMs)
-    if (!this.#socket.writable) return false
-    this.#answer(frames, outcomes)
-    const pausedMs = this.senderLimits.read(frames.length, taken, this.session.device)
-    if (pausedMs >= MAX_DEBT_MS) this.abort('flood')
-    else if (pausedMs > 0) await this.#pause(pausedMs)
-    else if (isStopped) await setImmediate()
-    return this.#received.bytes.length > 0
+    if (this.#received.size !== this.partialBytes) this.#context.pressure.setPartial(this, this.#received.size)
+    const taken = bytes.length - rest.length
+    return taken === 0 ? undefined : { bytes, frames, isStopped, taken }
   }
 
   /** Whether bytes that are not understood are of another protocol than that of the port: they are taken as that then. */
@@ -251,6 +250,9 @@ class TcpConnection implements DeviceConnection {
 
   /** Reads on, or ends a connection that breaks a limit. */
   #continue(): void {
+    if (this.#choice) this.#settle(this.#choice)
+    this.storing = 0
+    this.#isTaking = false
     const { isClosing, limits, pressure } = this.#context
     const { max_frame_bytes: maxBytes } = limits
     const maxFrameBytes = this.session.device === undefined ? Math.min(MAX_UNIDENTIFIED_BYTES, maxBytes) : maxBytes
@@ -271,6 +273,15 @@ class TcpConnection implements DeviceConnection {
     this.#socket.resume()
     setTimeout(() => this.#socket.destroy(), FINISH_MS).unref()
   }
+}
+
+/** Frames that are taken together; `bytes`: with what follows them, `taken`: how many of these they and noise are. */
+interface FrameGroup {
+  readonly bytes: Buffer
+  readonly frames: readonly Buffer[]
+  readonly taken: number
+  /** Whether there may be further frames. */
+  readonly isStopped: boolean
 }
 
 /** The framer of a connection whose protocol is not known yet. */

@@ -184,7 +184,7 @@ async function takeAs(
   pressure.add(datagram.length, frames.length)
   const work = Promise.all(frames.map((frame) => ingest.take(frame, session, protocol)))
   sessions.remember(session)
-  return work.finally(() => pressure.remove(datagram.length, frames.length))
+  return work.finally(() => pressure.add(-datagram.length, -frames.length))
 }
 
 const NOT_UNDERSTOOD: readonly FrameOutcome[] = [{ status: 'misunderstood', reason: 'unsupported' }]

@@ -65,7 +65,8 @@ export class Roster {
   find(id: string): DeviceEntry | undefined {
     const ownId = id.charCodeAt(0) === ZERO ? sameId(id) : id
     const entry = this.#entries.get(ownId)
-    if (entry === undefined || isDerived(entry)) return entry
+    if (entry?.stays) return entry as DeviceEntry
+    if (!entry) return undefined
     const derived = this.#derive(entry)
     this.#entries.set(ownId, derived)
     return derived
@@ -231,10 +232,6 @@ export function lossOf(
   return routed.length === 1
     ? 'the only device that has one'
     : `${lost.length} of the ${routed.length} devices that have one`
-}
-
-function isDerived(entry: Device & Partial<DeviceEntry>): entry is DeviceEntry {
-  return entry.stays !== undefined
 }
 
 function laneOf(company: string, courier: string, route: string): Lane {

@@ -265,7 +265,7 @@ describe('pressure on TCP connections', () => {
     await until(() => expect(device.heard).toBe('hi\n'))
     shared.pressure.add(10)
     await passes(4000)
-    shared.pressure.remove(10)
+    shared.pressure.add(-10, -1)
     await passes(1100)
     expect([device.over, newcomer.over]).toEqual([false, false])
     await until(() => expect([device.over, newcomer.over]).toEqual([true, true]))

@@ -9,6 +9,8 @@ process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'node-compile-cache')
 const ALL = ['test/**/*.test.ts']
 /** Those that need a real browser or a real Prometheus, and minutes: `npm run test:page`. */
 const PAGE = ['test/page/**/*.test.ts']
+/** Those that pack and install the product, and need the registry: `npm run test:package`. */
+const PACKAGE = ['test/package/**/*.test.ts']
 /**
  * Files that have a process of their own, as they run roles in it, or read all that a process counts. The others share processes:
  * to load the code anew for each file takes a third of the CPU time of all tests.
@@ -47,12 +49,13 @@ export default defineConfig({
         test: {
           name: 'shared',
           include: ALL,
-          exclude: [...OWN, ...PAGE],
+          exclude: [...OWN, ...PAGE, ...PACKAGE],
           isolate: false,
           setupFiles: 'test/support/each-file.ts',
         },
       },
       { extends: true, test: { name: 'page', include: PAGE } },
+      { extends: true, test: { name: 'package', include: PACKAGE, hookTimeout: 300_000 } },
     ],
   },
 })

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config/schema.ts'
-import { PAGE_DIR } from '../page/build.mjs'
+import { PAGE_DIR } from '../page/build/folder.mjs'
 
 /** A file of the built page, in memory. */
 interface PageFile {

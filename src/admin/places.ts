@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { PAGE_DIR } from '../page/build.mjs'
+import { PAGE_DIR } from '../page/build/folder.mjs'
 
 /** Columns of places: thousandths of a degree. */
 interface PlaceColumns {

@@ -47,6 +47,10 @@ function program(): Command {
   waybridge.commandsGroup('Point trackers at it:')
   trackerCommands(waybridge, asking)
   waybridge.commandsGroup('Look after it:')
+  waybridge
+    .command('init <dir>')
+    .description('make a folder with a commented configuration: gateway.yaml, devices.yaml and routes.csv')
+    .action(async (dir: string) => exit(await (await import('./init.ts')).initCommand(dir)))
   configured('check', 'validate the configuration').action(async ({ config }: ConfigOption) =>
     exit(await (await import('./check.ts')).checkCommand(config)),
   )

@@ -1,19 +1,20 @@
 #!/usr/bin/env node
 // An old Node fails on a TypeScript file with a stack trace. This file is JavaScript, so that it can run the Node of the
-// package instead, or say which one to use.
+// package `node` instead, or say which one to use. A clone runs its sources; what `npm pack` makes has JavaScript in dist.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const OLDEST = 24
 const own = fileURLToPath(new URL('../../node_modules/.bin/node', import.meta.url))
+const isClone = existsSync(new URL('index.ts', import.meta.url))
 
-if (Number.parseInt(process.versions.node, 10) >= OLDEST) await import('./index.ts')
-else if (existsSync(own)) runWith(own)
+if (Number.parseInt(process.versions.node, 10) >= OLDEST)
+  await import(isClone ? './index.ts' : '../../dist/src/cli/index.js')
+else if (isClone && existsSync(own)) runWith(own)
 else {
-  process.stderr.write(
-    `waybridge needs Node ${OLDEST} or later, and this is ${process.version}: run \`npm run setup\` first.\n`,
-  )
+  const advice = isClone ? 'run `npm run setup` first' : 'install a newer one'
+  process.stderr.write(`waybridge needs Node ${OLDEST} or later, and this is ${process.version}: ${advice}.\n`)
   process.exit(1)
 }
 

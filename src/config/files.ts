@@ -47,7 +47,8 @@ export interface ReadOptions {
  * @throws ConfigError where the directory does not exist or a file cannot be read
  */
 export async function readFiles(dir: string, options: ReadOptions): Promise<Files> {
-  if (!(await stat(dir).catch(() => undefined))?.isDirectory()) throw unreadable(dir, 'there is no such directory')
+  if (!(await stat(dir).catch(() => undefined))?.isDirectory())
+    throw unreadable(dir, `there is no such directory: \`waybridge init ${dir}\` makes one`)
   const names = options.gatewayOnly ? [GATEWAY] : await fileNames(dir)
   const texts = await Promise.all(names.map(async (name) => [name, await textOf(join(dir, name))] as const))
   return filesOf(dir, new Map(texts.filter((entry): entry is [string, string] => entry[1] !== undefined)), options)

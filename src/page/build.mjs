@@ -2,23 +2,21 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { PAGE_DIR } from './build/folder.mjs'
 import { PARAGRAPHS_FILE, paragraphs } from './build/paragraphs.mjs'
 
 /*
  * Builds the page without a bundler: TypeScript emits ES modules, the libraries are copied beside them, and an import map in
  * index.html names them. Everything below `assets/<stamp>/` is kept by browsers for ever: the stamp is a hash of all sources.
- * Runs on the user's Node, 20 or later; called by set-up and by docker/Dockerfile.
+ * Runs on the user's Node, 20 or later; called by set-up and by docker/package/build.ts.
  */
 const sources = fileURLToPath(new URL('./', import.meta.url))
 const modules = fileURLToPath(new URL('../../node_modules/', import.meta.url))
 
-/** The built page: `index.html`, `assets/<stamp>/…`, and `places.json`. */
-export const PAGE_DIR = join(modules, '.cache/waybridge/page')
-
 /** Files of the libraries that the page loads, by their name below `vendor/`. */
-const LIBRARIES = {
+export const LIBRARIES = {
   'preact.js': 'preact/dist/preact.mjs',
   'hooks.js': 'preact/hooks/dist/hooks.mjs',
   'jsx-runtime.js': 'preact/jsx-runtime/dist/jsxRuntime.mjs',
@@ -119,9 +117,4 @@ function indexHtml(assets, base) {
     .replace('<!--styles-->', styles.map((file) => `<link rel="stylesheet" href="${base}/${file}">`).join('\n    '))
     .replace('<!--modules-->', loaded.map((file) => `<link rel="modulepreload" href="${base}/${file}">`).join('\n    '))
     .replaceAll('<!--base-->', base)
-}
-
-if (process.argv[1] && fileURLToPath(import.meta.url) === process.argv[1]) {
-  mkdirSync(dirname(PAGE_DIR), { recursive: true })
-  await buildPage()
 }

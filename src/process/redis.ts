@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, realpath, rename, writeFile } from 'node:fs/promises'
 import { totalmem } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
 import { UserError } from '../errors.ts'
 import type { Runnable } from './keep-running.ts'
 import { inspectEndpoint, socketUrl, takeSocket } from './redis-endpoint.ts'
-import { findRedisServer, missingRedis, type RedisServer } from './setup/redis-server.mjs'
+import { canFetchRedis, fetchRedis, findRedisServer, missingRedis, type RedisServer } from './setup/redis-server.mjs'
 import { spawnTethered, type Tethered } from './tether.ts'
 
 /** A running Redis that ends when this process does. `url` is the same for a folder from start to start. */
@@ -25,7 +26,7 @@ export async function startPrivateRedis(
   maxMemory: number | null,
   signal?: AbortSignal,
 ): Promise<PrivateRedis> {
-  const server = findRedisServer()
+  const server = findServer(dataDir)
   if (!server) throw new UserError(missingRedis())
   await mkdir(join(dataDir, 'redis'), { recursive: true, mode: 0o700 })
   const dir = await realpath(join(dataDir, 'redis'))
@@ -45,6 +46,24 @@ export async function startPrivateRedis(
   signal?.throwIfAborted()
   if (pid === undefined) throw startFailure(await readFile(log, 'utf8'), { server, dir })
   return { url: socketUrl(socket), pid, exited: child.exited, stop: () => child.end(STOP_MS) }
+}
+
+/**
+ * Downloads a Redis server into the data folder if there is none, where the system's packages can be unpacked: the set-up of a
+ * clone has done so before, an installed package has no set-up.
+ */
+export async function fetchMissingRedis(dataDir: string, logger: Logger): Promise<void> {
+  if (findServer(dataDir) || !canFetchRedis()) return
+  logger.info('no Redis server on PATH: downloading one from the packages of this system')
+  await fetchRedis(fetchedInto(dataDir))
+}
+
+function findServer(dataDir: string): RedisServer | undefined {
+  return findRedisServer() ?? findRedisServer(fetchedInto(dataDir))
+}
+
+function fetchedInto(dataDir: string): string {
+  return resolve(dataDir, 'redis-server')
 }
 
 /** The error for a Redis that ended before it was ready; `log`: what it wrote. */

@@ -106,7 +106,14 @@ function runsPinnedNode() {
 
 /** Installs by the lock file, whatever the user's npm settings are; returns whether that worked. */
 async function installPackages() {
-  const always = ['--ignore-scripts=false', '--include=dev', '--include=optional', '--global=false', '--dry-run=false']
+  const always = [
+    '--ignore-scripts=false',
+    '--include=dev',
+    '--include=optional',
+    '--global=false',
+    '--dry-run=false',
+    '--engine-strict=false',
+  ]
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error', '--update-notifier=false']
   const command = [tether, 'npm', 'ci', ...always, ...quiet]
   const npm = spawn('/bin/sh', command, { cwd: root, env: npmEnvironment(), stdio: ['pipe', 2, 2] })

@@ -7,7 +7,7 @@ import { inTurns, shared } from '../async.ts'
 import { explainError } from '../errors.ts'
 import { type Kept, keepRunning } from './keep-running.ts'
 import { lockDataDir } from './lock.ts'
-import { type PrivateRedis, startPrivateRedis } from './redis.ts'
+import { fetchMissingRedis, type PrivateRedis, startPrivateRedis } from './redis.ts'
 import { type Metrics, type Ports, ROLE_SETTINGS, type RoleSettings } from './role.ts'
 import { addCounters, RoleProcess } from './role-process.ts'
 
@@ -83,6 +83,7 @@ export class Supervisor {
     this.#unlock = await lockDataDir(dataDir, logger)
     await this.#removePorts()
     if (redis && this.#state === 'starting') {
+      await fetchMissingRedis(dataDir, logger)
       this.#redis = keepRunning('redis', logger, (signal) => this.#startRedis(signal))
       await this.#redis.ready
     }

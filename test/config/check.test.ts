@@ -87,7 +87,9 @@ describe('check', () => {
   it('check reports a directory that does not exist', async () => {
     const dir = join(await folder({}), 'none')
     const { mistakes } = await check(dir, PROTOCOLS, 0)
-    expect(mistakes.map(problemText)).toEqual([`${dir}: there is no such directory`])
+    expect(mistakes.map(problemText)).toEqual([
+      `${dir}: there is no such directory: \`waybridge init ${dir}\` makes one`,
+    ])
   })
 
   it('check reports a file that cannot be read', async () => {

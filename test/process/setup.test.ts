@@ -115,12 +115,16 @@ describe('an old Node that starts the product', () => {
     expect(start(WAYBRIDGE, 'no-such-command')).toMatchObject({ status: 1 })
   })
 
-  it('says what to do where that is missing', async () => {
+  it.each([
+    ['a clone', ['index.ts'], 'run `npm run setup` first'],
+    ['the package', [], 'install a newer one'],
+  ])('says what to do in %s where that is missing', async (_, beside, advice) => {
     const dir = await temporaryDir()
     await cp(WAYBRIDGE, join(dir, 'src/cli/waybridge.mjs'))
+    for (const file of beside) await writeFile(join(dir, 'src/cli', file), '')
     const { status, stderr } = start(join(dir, 'src/cli/waybridge.mjs'), 'start')
-    expect(stderr).toMatch(/^waybridge needs Node 24 or later, and this is v[\d.]+: run `npm run setup` first\.\n$/)
-    expect(status).toBe(1)
+    expect(stderr).toMatch(/^waybridge needs Node 24 or later, and this is v[\d.]+: /)
+    expect([status, stderr.split(': ')[1]]).toEqual([1, `${advice}.\n`])
   })
 })
 

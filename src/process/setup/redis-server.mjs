@@ -10,9 +10,8 @@ const LOOK_MS = 500
 const NAMES = ['redis', 'valkey']
 const searchPath = (process.env.PATH ?? '').split(delimiter).filter(Boolean)
 
-/** The folder into which set-up unpacks a Redis server from the system's packages, and the one in which it prepares that. */
+/** The folder into which set-up unpacks a Redis server from the system's packages. */
 const fetchedDir = fileURLToPath(new URL('../../../node_modules/.cache/waybridge/redis', import.meta.url))
-const work = `${fetchedDir}.new`
 
 /**
  * A program, and the variables that it needs in addition to the process' environment.
@@ -21,14 +20,14 @@ const work = `${fetchedDir}.new`
 
 /**
  * Finds a Redis or Valkey server, 6.2 or later: only WAYBRIDGE_REDIS_SERVER if that is set, else the one on PATH, else the
- * one that set-up downloaded.
+ * one that was downloaded into the folder `dir`.
  * @returns {RedisServer | undefined}
  */
-export function findRedisServer() {
+export function findRedisServer(dir = fetchedDir) {
   const chosen = process.env.WAYBRIDGE_REDIS_SERVER
   if (chosen) return [{ command: chosen, env: {} }].find(isRecent)
   const commands = NAMES.flatMap((name) => searchPath.map((folder) => join(folder, `${name}-server`)))
-  return [...commands.map((command) => ({ command, env: {} })), ...fetched()].find(isRecent)
+  return [...commands.map((command) => ({ command, env: {} })), ...fetched(dir)].find(isRecent)
 }
 
 /** The error if there is none: one sentence that says what to install or to change. */
@@ -49,16 +48,17 @@ export function canFetchRedis() {
 
 /**
  * Downloads a Redis server from the system's packages (Debian, Ubuntu) without installing it and without root: apt
- * verifies it, dpkg unpacks it into `fetchedDir`. Returns whether there is a usable server now.
+ * verifies it, dpkg unpacks it into `dir`. Returns whether there is a usable server now.
  */
-export async function fetchRedis() {
+export async function fetchRedis(dir = fetchedDir) {
+  const work = `${dir}.new`
   rmSync(work, { recursive: true, force: true })
   mkdirSync(work, { recursive: true })
   try {
-    for (const flavour of NAMES) if (await fetchFlavour(flavour, [])) return true
+    for (const flavour of NAMES) if (await fetchFlavour(flavour, dir, [])) return true
     // The system may have no package lists, or old ones.
     const lists = await updatedLists(work)
-    for (const flavour of NAMES) if (await fetchFlavour(flavour, lists)) return true
+    for (const flavour of NAMES) if (await fetchFlavour(flavour, dir, lists)) return true
     return false
   } finally {
     rmSync(work, { recursive: true, force: true })
@@ -86,7 +86,7 @@ export function newerRedis({ now = false } = {}) {
   if (candidate === undefined) return undefined
   const isSame = existsSync(version)
     ? readFileSync(version, 'utf8') === candidate
-    : versionOf({ command, env: fetchedEnvironment() }) === candidate.replace(/^\d+:/, '').replace(/-[^-]*$/, '')
+    : versionOf({ command, env: libraryPath(fetchedDir) }) === candidate.replace(/^\d+:/, '').replace(/-[^-]*$/, '')
   return isSame ? undefined : candidate
 }
 
@@ -99,14 +99,11 @@ export function namesOwnRedis(text) {
   return /^redis:(?:[ \t]*\{[^}\n]*|.*\n(?:[ \t#].*\n)*?[ \t]+)\burl:[ \t]*(?!null\b|~)[^\s,}#]/m.test(text)
 }
 
-function fetched() {
-  if (!existsSync(fetchedDir)) return []
-  const env = fetchedEnvironment()
-  return NAMES.map((name) => ({ command: join(fetchedDir, 'usr/bin', `${name}-server`), env }))
-}
-
-function fetchedEnvironment() {
-  return libraryPath(fetchedDir)
+/** @param {string} dir */
+function fetched(dir) {
+  if (!existsSync(dir)) return []
+  const env = libraryPath(dir)
+  return NAMES.map((name) => ({ command: join(dir, 'usr/bin', `${name}-server`), env }))
 }
 
 /** @param {RedisServer} server */
@@ -125,10 +122,11 @@ function versionOf({ command, env }) {
 /**
  * Unpacks the server's packages and the libraries that this system lacks. The program is in the package of the tools.
  * @param {string} flavour
+ * @param {string} dir
  * @param {string[]} lists apt's options that name the package lists
  */
-async function fetchFlavour(flavour, lists) {
-  const [packages, unpacked] = [join(work, 'packages'), join(work, 'unpacked')]
+async function fetchFlavour(flavour, dir, lists) {
+  const [packages, unpacked] = ['packages', 'unpacked'].map((name) => join(`${dir}.new`, name))
   try {
     await unpackPackages([`${flavour}-server`, `${flavour}-tools`], { packages, unpacked, lists })
     const tools = readdirSync(packages).find((file) => file.startsWith(`${flavour}-tools_`)) ?? ''
@@ -136,7 +134,7 @@ async function fetchFlavour(flavour, lists) {
   } catch {
     return false
   }
-  rmSync(fetchedDir, { recursive: true, force: true })
-  renameSync(unpacked, fetchedDir)
-  return findRedisServer() !== undefined
+  rmSync(dir, { recursive: true, force: true })
+  renameSync(unpacked, dir)
+  return findRedisServer(dir) !== undefined
 }

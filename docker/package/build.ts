@@ -1,0 +1,46 @@
+import { execFile } from 'node:child_process'
+import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { promisify } from 'node:util'
+import { buildPage, isPageBuilt } from '../../src/page/build.mjs'
+import { PAGE_DIR } from '../../src/page/build/folder.mjs'
+import { licenceTexts, materials } from './materials.ts'
+import { lockOfProduct, ROOT } from './shipped.ts'
+
+/*
+ * Runs before `npm pack`, and in docker/Dockerfile: builds into dist/ what the package holds. Node strips no types below
+ * node_modules, so the package has JavaScript: what the command line imports, and no more. Needs the npm packages alone.
+ */
+const DIST = join(ROOT, 'dist')
+const run = promisify(execFile)
+
+rmSync(DIST, { recursive: true, force: true })
+await run(process.execPath, [
+  join(ROOT, 'node_modules/typescript/bin/tsc'),
+  '-p',
+  join(import.meta.dirname, 'tsconfig.json'),
+])
+nameCompiledFiles()
+// What the code reads beside itself.
+for (const file of globSync('src/**/*.{lua,sh}', { cwd: ROOT })) cpSync(join(ROOT, file), join(DIST, file))
+if (!isPageBuilt()) await buildPage()
+cpSync(PAGE_DIR, join(DIST, 'page'), { recursive: true, filter: (file) => basename(file) !== 'stamp' })
+const { name, version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Record<string, string>
+write('dist/package.json', { name, version, type: 'module' })
+write('dist/sbom.cdx.json', await materials())
+writeFileSync(join(DIST, 'LICENCES.txt'), licenceTexts())
+// npm installs what this file of a package names: the versions that were tested. `postpack` removes it from the clone.
+write('npm-shrinkwrap.json', lockOfProduct())
+
+/** TypeScript renames what is imported, but not the files that are started: `new URL('./xlsx-worker.ts', import.meta.url)`. */
+function nameCompiledFiles(): void {
+  for (const file of globSync('src/**/*.js', { cwd: DIST })) {
+    const path = join(DIST, file)
+    const text = readFileSync(path, 'utf8')
+    writeFileSync(path, text.replaceAll(/(new URL\('[^']+)\.ts'(?=, import\.meta\.url\))/g, "$1.js'"))
+  }
+}
+
+function write(file: string, value: object): void {
+  writeFileSync(join(ROOT, file), `${JSON.stringify(value, null, 2)}\n`)
+}

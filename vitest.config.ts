@@ -11,6 +11,8 @@ const ALL = ['test/**/*.test.ts']
 const PAGE = ['test/page/**/*.test.ts']
 /** Those that pack and install the product, and need the registry: `npm run test:package`. */
 const PACKAGE = ['test/package/**/*.test.ts']
+/** A fleet of 100,000 devices, which takes a minute of CPU time: `npm run test:large`. */
+const LARGE = ['test/e2e/large-roster.test.ts']
 /**
  * Files that have a process of their own, as they run roles in it, or read all that a process counts. The others share processes:
  * to load the code anew for each file takes a third of the CPU time of all tests.
@@ -24,7 +26,7 @@ const OWN = [
 ]
 /** Files of ten seconds and more begin first, so that none of them runs alone at the end. */
 const LONG =
-  /test\/(checks|chaos|e2e|cli\/product|listen\/matrix|process\/(supervisor|tracking)|push\/outage|simulate\/demo)\b/
+  /test\/(checks|e2e|cli\/product|listen\/matrix|process\/(supervisor|tracking)|push\/outage|simulate\/demo)\b/
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: Parameters<BaseSequencer['sort']>[0]) {
@@ -49,13 +51,14 @@ export default defineConfig({
         test: {
           name: 'shared',
           include: ALL,
-          exclude: [...OWN, ...PAGE, ...PACKAGE],
+          exclude: [...OWN, ...PAGE, ...PACKAGE, ...LARGE],
           isolate: false,
           setupFiles: 'test/support/each-file.ts',
         },
       },
       { extends: true, test: { name: 'page', include: PAGE } },
       { extends: true, test: { name: 'package', include: PACKAGE, hookTimeout: 300_000 } },
+      { extends: true, test: { name: 'large', include: LARGE } },
     ],
   },
 })

@@ -14,7 +14,9 @@ it.each(['lint', 'formatted', 'unused'])('npm run %s finds nothing', { timeout: 
 
 /** Runs a script; what it prints counts where it fails. */
 function run(script: string): Promise<{ code: number | string; output: string }> {
-  const env = { ...process.env, PATH: `${ROOT}/node_modules/.bin${delimiter}${process.env.PATH}` }
+  // With GOGC the type checker, a Go program, takes a fifth less CPU time, for more memory.
+  const PATH = `${ROOT}/node_modules/.bin${delimiter}${process.env.PATH}`
+  const env = { GOGC: '400', ...process.env, PATH }
   return new Promise((resolve) => {
     exec(script, { cwd: ROOT, env, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) =>
       resolve(

@@ -1,21 +1,9 @@
-import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import type { Request } from './api.ts'
 import type { Trip } from './crew.ts'
 import { type Edit, keyOf, lanesOf } from './edits.ts'
 import { KINDS, planFaults } from './plan.ts'
 import { judge } from './verdict.ts'
-
-describe('a chaos run loses nothing and keeps the order', () => {
-  it('with two gateways, for twenty seconds', { timeout: 240_000 }, async () => {
-    const options = ['--minutes', '0.35', '--vans', '11', '--gateways', '2', '--seed', '2']
-    const run = promisify(execFile)(process.execPath, [CHAOS, ...options])
-    const { stdout } = await run.catch((error: { stdout: string }) => error)
-    expect(stdout).toMatch(/^sent=(\d+) acked=\1 delivered=\d+ lost=0 problems=0$/m)
-  })
-})
 
 describe('the schedule of faults', () => {
   it('is the same for the same seed, and another one for another', () => {
@@ -237,5 +225,3 @@ function pushed(n: number, timestamps: readonly number[], change: Partial<Reques
     ...change,
   }
 }
-
-const CHAOS = fileURLToPath(new URL('index.ts', import.meta.url))

@@ -130,7 +130,7 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
     const { device, misunderstood, senders = [] } = explained
     const frames = misunderstood
       ? [
-          `${misunderstood.frames} frames of ${misunderstood.protocol} not understood since ${show(misunderstood.sinceAt)}`,
+          `${misunderstood.frames} frames of ${misunderstood.protocol} are not understood since ${show(misunderstood.sinceAt)}`,
         ]
       : []
     if (senders.length > 0)

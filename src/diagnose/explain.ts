@@ -126,7 +126,10 @@ function routeText({ lane }: DeviceDetail, clock: ShowInstant): string {
 function misunderstoodTrouble({ misunderstood }: ExplainedDevice, clock: ShowInstant): string | undefined {
   if (!misunderstood) return undefined
   const { frames, sinceAt, protocol } = misunderstood
-  const what = `${counted(frames, `frame of ${protocol} is`, `frames of ${protocol} are`)} not understood since ${clock(sinceAt)}`
+  const what =
+    frames === 1
+      ? `1 frame of ${protocol} is not understood since ${clock(sinceAt)}`
+      : `${frames} frames of ${protocol} are not understood since ${clock(sinceAt)}`
   return `${what}: kept, and decoded again after an upgrade or a change of its entry`
 }
 
@@ -228,7 +231,7 @@ function waitingText({ device: { lane }, upstream, now }: ExplainedDevice, clock
   if (upstream.state === 'limited')
     return `${what}: the service accepts fewer requests since ${clock(upstream.since_at)}`
   if (last_push && !String(last_push.status).startsWith('2'))
-    return `${what}: at the push of ${clock(last_push.at)} ${failureText(last_push.status)}, it is being retried`
+    return `${what}: the push of ${clock(last_push.at)} failed: ${failureText(last_push.status)}, it is being retried`
   const isBehind = oldest_at !== undefined && now - Date.parse(oldest_at) > BEHIND_MS
   return isBehind ? `${what}: behind, the newest position is sent first` : `${what}, will be pushed next`
 }

@@ -9,7 +9,10 @@ export function rosterTroubles({ roster }: Facts): Found[] {
       subject: { company_id },
       sinceAt: at,
       count: lines,
-      message: `${lines === 1 ? 'a line' : `${lines} lines`} of ${writer} ${lines === 1 ? 'is' : 'are'} left out of the roster`,
+      message:
+        lines === 1
+          ? `a line of ${writer} is left out of the roster`
+          : `${lines} lines of ${writer} are left out of the roster`,
       evidence,
     }),
   )

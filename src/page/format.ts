@@ -74,3 +74,8 @@ export function speed(metresPerSecond: number): string {
 export function coordinates({ lat, lon }: { readonly lat: number; readonly lon: number }): string {
   return `${lat.toFixed(5)}, ${lon.toFixed(5)}`
 }
+
+/** A text with a capital at its beginning. */
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

@@ -40,6 +40,17 @@ describe.skipIf(!findChromium())('the page in a real browser', () => {
     await close()
   })
 
+  it('says to a German browser in German what is wrong, what to do, and where a van is', async () => {
+    await fixture.product.admin('/admin/enrolment?for=1m', { method: 'POST' })
+    const { page, close } = await fixture.open('/', { locale: 'de-DE' })
+    const finding = page.locator('.finding')
+    await finding.getByText('Die Anmeldung ist offen: nicht eingerichtete Geräte werden zugelassen.').waitFor()
+    await finding.getByText('Nichts zu tun: sie schließt von selbst.').waitFor()
+    await page.evaluate("location.hash = '#/vans/356307042441013'")
+    await page.getByText('Van 12 wurde nie gehört, auf Tour 1001 (Fahrer 42); nie gehört, Tour 1001 durch').waitFor()
+    await close()
+  })
+
   it.each([
     ['light', DESKTOP],
     ['dark', DESKTOP],

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { api } from '../data/api.ts'
 import { useNow } from '../data/hooks.ts'
 import type { FoundFault } from '../data/types.ts'
-import { count, duration, exact, fullTime } from '../format.ts'
+import { capital, count, duration, exact, fullTime } from '../format.ts'
 import { href } from '../router.ts'
 import { words } from '../words/index.ts'
 import { Empty, Foreign, messageOf } from './basics.tsx'
@@ -54,7 +54,7 @@ function FindingItem({ finding, isQuiet = false }: { finding: FoundFault; isQuie
       </span>
       <div class="finding-body">
         <p class="finding-message">
-          <Foreign text={sentence(message)} />
+          <Foreign text={sentence(words.said(message))} />
         </p>
         <p class="finding-meta">
           <span title={fullTime(since_at)}>{words.for(duration(until - Date.parse(since_at)))}</span>
@@ -68,7 +68,7 @@ function FindingItem({ finding, isQuiet = false }: { finding: FoundFault; isQuie
           <ul class="evidence" aria-label={words.now.evidence}>
             {evidence.slice(0, 4).map((text, index) => (
               <li key={index}>
-                <Foreign text={text} />
+                <Foreign text={words.said(text)} />
               </li>
             ))}
           </ul>
@@ -76,7 +76,7 @@ function FindingItem({ finding, isQuiet = false }: { finding: FoundFault; isQuie
         {!ended_at && (
           <p class="finding-action">
             <span class="finding-todo">{words.now.todo}</span>
-            <span>{sentence(action)}</span>
+            <span>{sentence(words.said(action))}</span>
           </p>
         )}
       </div>
@@ -133,6 +133,6 @@ function targetOf(code: string, { device }: FoundFault['subject']): [view?: stri
 }
 
 function sentence(text: string): string {
-  const first = text.charAt(0).toUpperCase() + text.slice(1)
+  const first = capital(text)
   return /[.!?…]$/.test(first) ? first : `${first}.`
 }

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import type { AuditRow, FoundFault, WriterResult } from '../../data/types.ts'
-import { duration, exact, fullTime, timeOfDay } from '../../format.ts'
+import { capital, duration, exact, fullTime, timeOfDay } from '../../format.ts'
 import { Foreign } from '../../parts/basics.tsx'
 import { Icon, type IconName } from '../../parts/icon.tsx'
 import { href } from '../../router.ts'
@@ -107,7 +107,7 @@ function EndedItem({ finding, names }: { finding: FoundFault } & NamesOfVans): J
   return (
     <Line at={ended_at} icon="ok" tone={`ended was-${severity}`}>
       <p class="activity-title">
-        <Foreign text={message.charAt(0).toUpperCase() + message.slice(1)} />
+        <Foreign text={capital(words.said(message))} />
         <span class="tag is-ok">{words.activity.ended}</span>
       </p>
       <p class="finding-meta">

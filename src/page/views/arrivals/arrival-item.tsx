@@ -59,7 +59,7 @@ export function ArrivalItem({ arrival, isMarked, mark, name }: ArrivalItemProps)
           <ul class="evidence" aria-label={words.now.evidence}>
             {evidence.map((text, index) => (
               <li key={index}>
-                <Foreign text={text} />
+                <Foreign text={words.said(text)} />
               </li>
             ))}
           </ul>

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useLive } from '../../data/hooks.ts'
 import type { LinkName, SystemStatus } from '../../data/types.ts'
-import { exact, rate } from '../../format.ts'
+import { capital, exact, rate } from '../../format.ts'
 import { Loading } from '../../parts/basics.tsx'
 import { FindingList } from '../../parts/finding.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -60,7 +60,7 @@ function Verdict({ status }: { status: SystemStatus }): JSX.Element {
         <Icon name={state} size={20} />
       </span>
       <div>
-        <h1>{status.verdict ?? firstSentence(status)}</h1>
+        <h1>{verdictText(status)}</h1>
         <p class="muted">
           {errors > 0 && <span class="tone-error">{words.now.errors(errors, exact(errors))}</span>}
           {errors > 0 && warnings > 0 && ' · '}
@@ -76,10 +76,11 @@ function Verdict({ status }: { status: SystemStatus }): JSX.Element {
   )
 }
 
-/** The verdict of an admin port that gives none. */
-function firstSentence({ findings }: SystemStatus): string {
-  const [worst] = findings.filter(({ severity }) => severity !== 'info')
-  return worst ? worst.message.charAt(0).toUpperCase() + worst.message.slice(1) : words.now.allWell
+/** Also of an admin port that gives no verdict. */
+function verdictText({ findings, verdict }: SystemStatus): string {
+  const worst = findings.find(({ severity }) => severity !== 'info')?.message
+  const text = verdict?.replace(/\.$/, '') ?? worst
+  return text === undefined ? words.now.allWell : `${capital(words.said(text))}${verdict === undefined ? '' : '.'}`
 }
 
 interface FindingsPanelProps {

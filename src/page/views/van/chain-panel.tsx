@@ -78,7 +78,7 @@ function LinkEvidence({ link: { link, state, evidence } }: { link: ChainLink }):
       <ul>
         {evidence.map((text, index) => (
           <li key={index}>
-            <Foreign text={text} />
+            <Foreign text={words.said(text)} />
           </li>
         ))}
         {evidence.length === 0 && <li class="muted">{words.van.noEvidence}</li>}

@@ -63,7 +63,7 @@ export function VanHead({ detail, chain, changed }: VanHeadProps): JSX.Element {
           <CopyButton text={detail.id} label={words.van.copyId} />
         </span>
       </div>
-      {chain && <p class="van-sentence">{chain.sentence}</p>}
+      {chain && <p class="van-sentence">{words.said(chain.sentence)}</p>}
       <ul class="van-figures">
         <Figure
           name={words.van.where}

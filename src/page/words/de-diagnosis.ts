@@ -1,0 +1,732 @@
+import type { Phrase } from './phrases.ts'
+
+/*
+ * What findings, links and explanations say, in German. The left side is the text of src/diagnose, or the evidence of whoever
+ * observes, with `{}` for each value; test/page-words.test.ts finds what is missing here.
+ */
+
+/** What is wrong, and what to do: one for each code, and where the tracking API or a file is named, some. */
+const FINDINGS: readonly Phrase[] = [
+  [
+    'the fixes of {} are ahead of our clock and are held',
+    'die Positionen von {1} liegen in der Zukunft und werden gehalten',
+  ],
+  [
+    'set time_zone for the device in devices.yaml if it reports local time; otherwise set the clock of the device',
+    'meldet das Gerät Ortszeit, in devices.yaml seine time_zone setzen; sonst die Uhr des Geräts stellen',
+  ],
+  [
+    'the clock of this machine is in doubt: fixes that seem too new or too old are held',
+    'die Uhr dieses Rechners geht vielleicht falsch: Positionen, die zu neu oder zu alt scheinen, werden gehalten',
+  ],
+  [
+    'set the clock of the machine and keep it synchronised (NTP)',
+    'die Uhr des Rechners stellen und synchron halten (NTP)',
+  ],
+  [
+    'so many fixes of {} are held that the oldest are discarded',
+    'von {1} werden so viele Positionen gehalten, dass die ältesten verworfen werden',
+  ],
+  [
+    'give the device a route, or correct its clock; the held fixes then go where they belong',
+    'dem Gerät eine Tour geben oder seine Uhr stellen; die gehaltenen Positionen gehen dann an ihr Ziel',
+  ],
+  [
+    'so many devices that are not configured send fixes that further ones are refused',
+    'so viele nicht eingerichtete Geräte senden, dass weitere abgewiesen werden',
+  ],
+  [
+    'add the devices that are yours to devices.yaml, or set hold.unknown: false',
+    'eigene Geräte in devices.yaml eintragen oder hold.unknown: false setzen',
+  ],
+  [
+    'the marks that recognise duplicates of {} have reached their limit: duplicates may be pushed',
+    'die Merkmale, an denen Wiederholungen von {1} erkannt werden, sind an ihrer Grenze: Wiederholungen werden vielleicht gesendet',
+  ],
+  [
+    'find out who sends so many different times for the device; give it a secret',
+    'klären, wer für das Gerät so viele verschiedene Zeiten sendet; ihm ein Geheimnis geben',
+  ],
+  [
+    'too many positions are parked: devices on lanes with parked positions are not acknowledged',
+    'zu viele Positionen sind geparkt: Geräte auf deren Spuren bekommen keine Antwort',
+  ],
+  [
+    'correct what the tracking API refuses and retry, or delete the parked positions',
+    'beheben, was die Tracking-API ablehnt, und erneut versuchen, oder die geparkten Positionen löschen',
+  ],
+  [
+    'the memory of Redis is used up to its stop mark: nothing is acknowledged',
+    'der Speicher von Redis ist bis zur Grenze belegt: kein Gerät bekommt eine Antwort',
+  ],
+  [
+    'raise redis.max_memory, or find out why the tracking API does not take what waits',
+    'redis.max_memory erhöhen oder klären, warum die Tracking-API nicht nimmt, was wartet',
+  ],
+  [
+    'frames are not acknowledged because they cannot be stored',
+    'Datenpakete können nicht gespeichert werden und bleiben ohne Antwort',
+  ],
+  [
+    'see the evidence: the reason is the same as the label of waybridge_not_stored_total',
+    'siehe die Belege: der Grund heißt wie das Label von waybridge_not_stored_total',
+  ],
+  [
+    '{} sends positions that are not understood: the frames are kept as they came',
+    '{1} sendet Positionen, die nicht verstanden werden: die Datenpakete bleiben, wie sie kamen, aufbewahrt',
+  ],
+  [
+    'they are decoded again after an upgrade, or when the entry of the device changes: check its model, settings and protocol, and report the frames in the evidence',
+    'nach einer neuen Version oder einer Änderung seines Eintrags werden sie erneut gelesen: model, settings und protocol des Eintrags prüfen und die Datenpakete der Belege melden',
+  ],
+  ['calls to Redis are slow', 'Aufrufe von Redis sind langsam'],
+  [
+    'check the disk and the load of the machine that Redis runs on',
+    'Platte und Last des Rechners prüfen, auf dem Redis läuft',
+  ],
+  ['{} reacts late: its event loop is delayed', '{1} reagiert verspätet'],
+  [
+    'check the load of the machine; if a sender causes it, the other findings name it',
+    'die Last des Rechners prüfen; ist ein Sender die Ursache, nennen ihn die anderen Befunde',
+  ],
+  [
+    'senders take more than their share: the rest is read later, or dropped',
+    'Sender beanspruchen mehr als ihren Anteil: der Rest wird später gelesen oder fällt weg',
+  ],
+  [
+    'block the networks in the evidence in your firewall if they are not yours',
+    'die Netze der Belege in der Firewall sperren, wenn es keine eigenen sind',
+  ],
+  [
+    'the limit of open connections is reached: new ones are refused, or replace those without an identity',
+    'die Grenze offener Verbindungen ist erreicht: neue werden abgewiesen oder ersetzen solche ohne Kennung',
+  ],
+  [
+    'block the networks in the evidence if they are not yours, or raise limits.max_connections',
+    'die Netze der Belege sperren, wenn es keine eigenen sind, oder limits.max_connections erhöhen',
+  ],
+  [
+    '{} opens more connections than limits.max_connections_per_device: the oldest are closed',
+    '{1} öffnet mehr Verbindungen als limits.max_connections_per_device erlaubt: die ältesten werden geschlossen',
+  ],
+  [
+    'find out who else uses the id of the device; give it a secret or networks',
+    'klären, wer die Kennung des Geräts noch benutzt; ihm ein Geheimnis oder Netze geben',
+  ],
+  [
+    'all connections to {} come from one address: limits by address apply to all together',
+    'alle Verbindungen zu {1} kommen von einer Adresse: Grenzen je Adresse gelten für alle zusammen',
+  ],
+  [
+    'if a load balancer is in front, set proxy_protocol: true and trusted_proxies',
+    'steht ein Lastverteiler davor, proxy_protocol: true und trusted_proxies setzen',
+  ],
+  [
+    'nearly all connections are taken that the limit of open files allows',
+    'fast alle Verbindungen sind belegt, die die Grenze offener Dateien erlaubt',
+  ],
+  [
+    'raise the limit of open files (ulimit -n, or LimitNOFILE in the systemd unit)',
+    'die Grenze offener Dateien erhöhen (ulimit -n, oder LimitNOFILE in der Unit von systemd)',
+  ],
+  [
+    'somebody guesses the secret of {}: from that network it is not looked at for a growing time',
+    'jemand rät das Geheimnis von {1}: aus diesem Netz wird es immer länger nicht angenommen',
+  ],
+  [
+    'block the networks in the evidence in your firewall; if it is the device itself, set the same secret in it and in devices.yaml',
+    'die Netze der Belege in der Firewall sperren; ist es das Gerät selbst, in ihm und in devices.yaml dasselbe Geheimnis setzen',
+  ],
+  [
+    '{} presents a wrong secret, or none, and is treated like a device that is not configured',
+    '{1} zeigt ein falsches oder kein Geheimnis und gilt als nicht eingerichtet',
+  ],
+  ['set the same secret in the device and in devices.yaml', 'im Gerät und in devices.yaml dasselbe Geheimnis setzen'],
+  [
+    '{} came in a way that devices.yaml does not allow, and is treated like a device that is not configured',
+    '{1} kam auf einem Weg, den devices.yaml nicht erlaubt, und gilt als nicht eingerichtet',
+  ],
+  [
+    'see the evidence; correct protocol, transports, networks or client_certificate of the device if it is yours',
+    'siehe die Belege; protocol, transports, networks oder client_certificate des Geräts berichtigen, wenn es Ihres ist',
+  ],
+  [
+    '{} is in two places at once: two senders use its id',
+    '{1} ist an zwei Orten zugleich: zwei Sender benutzen seine Kennung',
+  ],
+  [
+    'find out which sender is the real one; give the device a secret, networks or a client certificate',
+    'klären, welcher Sender der echte ist; dem Gerät ein Geheimnis, Netze oder ein Zertifikat geben',
+  ],
+  ['{} moved faster than a vehicle can', '{1} bewegte sich schneller, als ein Fahrzeug es kann'],
+  [
+    'compare the positions in the evidence; if they are not its own, give the device a secret',
+    'die Positionen der Belege vergleichen; sind es nicht seine eigenen, dem Gerät ein Geheimnis geben',
+  ],
+  ['the certificate of {} ends soon', 'das Zertifikat von {1} läuft bald ab'],
+  [
+    'renew the certificate; the new files are used without a restart',
+    'das Zertifikat erneuern; die neuen Dateien gelten ohne Neustart',
+  ],
+  [
+    'the new certificate files of {} cannot be used: the earlier ones stay in effect',
+    'die neuen Zertifikatsdateien von {1} sind nicht brauchbar: die bisherigen gelten weiter',
+  ],
+  ['correct the files named in the evidence', 'die Dateien berichtigen, die in den Belegen stehen'],
+  [
+    'the enrolment window is open: devices that are not configured are admitted',
+    'die Anmeldung ist offen: nicht eingerichtete Geräte werden zugelassen',
+  ],
+  ['nothing to do: it closes by itself', 'nichts zu tun: sie schließt von selbst'],
+  [
+    '{} sends to the port of another protocol; its fixes are taken all the same',
+    '{1} sendet an den Port eines anderen Protokolls; seine Positionen werden trotzdem angenommen',
+  ],
+  ['set the port that the evidence names in the device', 'im Gerät den Port setzen, den die Belege nennen'],
+  [
+    'the default port of {} is taken: no tracker can connect to it',
+    'der übliche Port von {1} ist belegt: kein Tracker kann sich dort verbinden',
+  ],
+  [
+    'end the program that has the port, or list the ports that you need in listeners (gateway.yaml)',
+    'das Programm beenden, das den Port hat, oder die nötigen Ports in listeners (gateway.yaml) aufzählen',
+  ],
+  [
+    'Redis does not answer: nothing is stored and nothing acknowledged',
+    'Redis antwortet nicht: nichts wird gespeichert, und kein Gerät bekommt eine Antwort',
+  ],
+  [
+    'see the log of Redis and the evidence: start it again, or free its disk; trackers keep what is not acknowledged',
+    'siehe das Protokoll von Redis und die Belege: Redis wieder starten oder Platz schaffen; Tracker behalten, was ohne Antwort blieb',
+  ],
+  [
+    'replicas of Redis are missing: nothing is acknowledged',
+    'Replikate von Redis fehlen: kein Gerät bekommt eine Antwort',
+  ],
+  [
+    'start the missing replica, or take a lost one out of redis.replicas and min-replicas-to-write',
+    'das fehlende Replikat starten oder ein verlorenes aus redis.replicas und min-replicas-to-write nehmen',
+  ],
+  [
+    'Redis does not keep what it acknowledges: a crash would lose fixes',
+    'Redis bewahrt nicht sicher auf, was es bestätigt: bei einem Absturz gingen Positionen verloren',
+  ],
+  [
+    'set appendonly yes, appendfsync always and maxmemory-policy noeviction in Redis',
+    'in Redis appendonly yes, appendfsync always und maxmemory-policy noeviction setzen',
+  ],
+  [
+    'the disk of Redis is full, or nearly: soon nothing can be acknowledged',
+    'die Platte von Redis ist voll oder fast voll: bald bekommt kein Gerät mehr eine Antwort',
+  ],
+  [
+    'free space on the disk that the evidence names, or enlarge it',
+    'auf der Platte, die die Belege nennen, Platz schaffen, oder sie vergrößern',
+  ],
+  [
+    'no gateway gives a sign of life: no tracker can send anything',
+    'kein Gateway gibt ein Lebenszeichen: kein Tracker kann etwas senden',
+  ],
+  [
+    'start a gateway, or see its log for why it does not start',
+    'ein Gateway starten oder in seinem Protokoll sehen, warum es nicht startet',
+  ],
+  [
+    'no worker gives a sign of life: nothing is pushed',
+    'kein Worker gibt ein Lebenszeichen: nichts wird an die Tracking-API gesendet',
+  ],
+  [
+    'start a worker, or see its log for why it does not start',
+    'einen Worker starten oder in seinem Protokoll sehen, warum er nicht startet',
+  ],
+  [
+    '{} gives no sign of life: its lanes wait for other workers',
+    '{1} gibt kein Lebenszeichen: seine Spuren warten auf andere Worker',
+  ],
+  [
+    'continue or end the process; start runs another one in its place',
+    'den Prozess fortsetzen oder beenden; start setzt einen anderen an seine Stelle',
+  ],
+  ['{} ends again and again, and is started anew', '{1} endet immer wieder und wird neu gestartet'],
+  ['see its log for why it ends', 'in seinem Protokoll sehen, warum er endet'],
+  ['the tracking API is down', 'die Tracking-API ist gestört'],
+  [
+    'see the evidence; nothing is lost: everything waits and is delivered once the API answers again',
+    'siehe die Belege; nichts geht verloren: alles wartet und wird zugestellt, sobald die API wieder antwortet',
+  ],
+  [
+    'the tracking API takes requests and does not answer them',
+    'die Tracking-API nimmt Anfragen an und beantwortet sie nicht',
+  ],
+  [
+    'the tracking API takes requests and does not answer them: {}',
+    'die Tracking-API nimmt Anfragen an und beantwortet sie nicht: {1}',
+  ],
+  [
+    'tell who runs the tracking API; nothing is lost: everything waits and is delivered once it answers again',
+    'den Betreiber der Tracking-API benachrichtigen; nichts geht verloren: alles wartet und wird zugestellt, sobald sie wieder antwortet',
+  ],
+  [
+    'the tracking API answers slowly: positions arrive late',
+    'die Tracking-API antwortet langsam: Positionen kommen verspätet an',
+  ],
+  [
+    'the tracking API takes {} s for a request: positions arrive late',
+    'die Tracking-API braucht {1} s für eine Anfrage: Positionen kommen verspätet an',
+  ],
+  [
+    'tell who runs the tracking API; a higher push.concurrency helps where each request is slow',
+    'den Betreiber der Tracking-API benachrichtigen; ist jede Anfrage langsam, hilft eine höhere push.concurrency',
+  ],
+  [
+    'the tracking API limits our requests (429): positions arrive late',
+    'die Tracking-API begrenzt unsere Anfragen (429): Positionen kommen verspätet an',
+  ],
+  [
+    'set push.max_requests_per_s to what the API allows, or ask for a higher limit',
+    'push.max_requests_per_s auf das setzen, was die API erlaubt, oder um eine höhere Grenze bitten',
+  ],
+  ['the tracking API refuses an apikey', 'die Tracking-API lehnt einen apikey ab'],
+  [
+    'the tracking API refuses the apikey of company {} ({}): {} parked',
+    'die Tracking-API lehnt den apikey der Firma {1} ab ({2}): {3} geparkt',
+  ],
+  ['company {} has no apikey: {} parked', 'Firma {1} hat keinen apikey: {2} geparkt'],
+  [
+    'set the apikey of the company in gateway.yaml (companies): its parked lanes are tried again at once',
+    'den apikey der Firma in gateway.yaml (companies) setzen: ihre geparkten Spuren werden sofort erneut versucht',
+  ],
+  [
+    'the tracking API refuses an OAuth token: orders and numbers are not relayed',
+    'die Tracking-API lehnt ein OAuth-Token ab: Aufträge und Nummern werden nicht weitergegeben',
+  ],
+  [
+    'the tracking API refuses the OAuth token of company {}: orders and numbers are not relayed',
+    'die Tracking-API lehnt das OAuth-Token der Firma {1} ab: Aufträge und Nummern werden nicht weitergegeben',
+  ],
+  [
+    'get a new oauth_token and set it in gateway.yaml (companies)',
+    'ein neues oauth_token besorgen und in gateway.yaml (companies) setzen',
+  ],
+  ['the tracking API refuses lanes', 'die Tracking-API lehnt Spuren ab'],
+  ['the tracking API refuses {} of company {} ({})', 'die Tracking-API lehnt {1} der Firma {2} ab ({3})'],
+  [
+    'correct the courier or the route of the lanes in the evidence: they are tried again at once',
+    'Fahrer oder Tour der Spuren in den Belegen berichtigen: sie werden sofort erneut versucht',
+  ],
+  [
+    'the tracking API refuses single positions: they are parked, the others are delivered',
+    'die Tracking-API lehnt einzelne Positionen ab: sie sind geparkt, die anderen werden zugestellt',
+  ],
+  [
+    'correct the cause that its answer names, then retry them: waybridge parked retry',
+    'die Ursache beheben, die ihre Antwort nennt, dann erneut versuchen: waybridge parked retry',
+  ],
+  [
+    'positions wait for longer than a minute although the tracking API answers',
+    'Positionen warten länger als eine Minute, obwohl die Tracking-API antwortet',
+  ],
+  [
+    'add workers, raise push.concurrency, or find out which lanes are slow: waybridge status',
+    'mehr workers, eine höhere push.concurrency, oder klären, welche Spuren langsam sind: waybridge status',
+  ],
+  [
+    'received fixes and where they are do not add up',
+    'die Summe der empfangenen Positionen und ihr Verbleib stimmen nicht überein',
+  ],
+  [
+    'keep the data folder and report this: it is a fault of waybridge',
+    'den Datenordner aufbewahren und dies melden: es ist ein Fehler von waybridge',
+  ],
+  ['nothing is heard of {}, on a route now', 'von {1} ist nichts zu hören, jetzt auf Tour'],
+  [
+    'check its power and its SIM card; if it sleeps between messages, say how long in its entry: settings: { interval: 1h }',
+    'Strom und SIM-Karte prüfen; schläft es zwischen den Meldungen, im Eintrag sagen, wie lange: settings: { interval: 1h }',
+  ],
+  ['no new position comes from {}, though messages arrive', 'von {1} kommt keine neue Position, obwohl es sich meldet'],
+  [
+    'check the GPS antenna and where it is; under a roof there are no satellites',
+    'die GPS-Antenne und ihren Ort prüfen; unter einem Dach sind keine Satelliten',
+  ],
+  [
+    'the times of {} are behind by a constant number of quarter hours: a fault of time zone',
+    'die Zeiten von {1} gehen um gleich viele Viertelstunden nach: die Zeitzone ist falsch',
+  ],
+  [
+    'set the time_zone that the evidence names in devices.yaml, or have the device report UTC',
+    'in devices.yaml die time_zone setzen, die die Belege nennen, oder das Gerät UTC melden lassen',
+  ],
+  ['there is no route for the fixes of {}', 'für die Positionen von {1} gibt es keine Tour'],
+  [
+    'assign a route for now (routes.csv, or waybridge assign): held fixes go there',
+    'für jetzt eine Tour zuweisen (routes.csv oder waybridge assign): gehaltene Positionen gehen dorthin',
+  ],
+  ['several vans send on one route: {}', 'mehrere Fahrzeuge senden auf einer Tour: {1}'],
+  [
+    'end the assignment of the van that does not drive the route: the positions of all are pushed',
+    'die Tour des Fahrzeugs beenden, das sie nicht fährt: die Positionen aller werden gesendet',
+  ],
+  [
+    'fixes are held of {}, which nobody has configured',
+    'Positionen von {1} werden gehalten: niemand hat es eingerichtet',
+  ],
+  [
+    'add the device to devices.yaml if it is yours: its held fixes are then delivered',
+    'ist es Ihr Gerät, in devices.yaml eintragen: seine gehaltenen Positionen werden dann zugestellt',
+  ],
+  [
+    'frames of {} have a wrong checksum: they are not acknowledged',
+    'Datenpakete von {1} haben eine falsche Prüfsumme: sie bleiben ohne Antwort',
+  ],
+  [
+    'update the firmware of the device, or look for what damages its frames on the way, such as a serial modem',
+    'die Firmware des Geräts erneuern oder suchen, was seine Datenpakete unterwegs beschädigt, etwa ein serielles Modem',
+  ],
+  ['lines are left out of the roster', 'Zeilen des Tourenplans sind weggelassen'],
+  ['a line of {} is left out of the roster', 'eine Zeile von {1} ist im Tourenplan weggelassen'],
+  ['{} lines of {} are left out of the roster', '{1} Zeilen von {2} sind im Tourenplan weggelassen'],
+  [
+    'correct the lines in the evidence, and write the roster again',
+    'die Zeilen der Belege berichtigen und den Tourenplan erneut schreiben',
+  ],
+  ['the roster is of before', 'der Tourenplan ist von früher'],
+  [
+    '{} is an older copy of what was written to the roster: it is not in effect',
+    '{1} ist eine ältere Fassung dessen, was schon im Tourenplan steht, und gilt nicht',
+  ],
+  [
+    'company {} has no line for today, and had some on each of the last five working days',
+    'Firma {1} hat keine Zeile für heute; an jedem der letzten fünf Werktage hatte sie welche',
+  ],
+  [
+    'write the roster of today, or copy the newer file here: waybridge routes put FILE',
+    'den Tourenplan von heute schreiben oder die neuere Datei hierher kopieren: waybridge routes put DATEI',
+  ],
+  [
+    'correct tracking.base_url (or push_url), or the DNS of this machine',
+    'tracking.base_url (oder push_url) oder das DNS dieses Rechners berichtigen',
+  ],
+  [
+    'check the network and the firewall between this machine and the API',
+    'Netz und Firewall zwischen diesem Rechner und der API prüfen',
+  ],
+  [
+    'renew the certificate of the API, or correct tracking.base_url',
+    'das Zertifikat der API erneuern oder tracking.base_url berichtigen',
+  ],
+  ['the tracking API {}', 'die Tracking-API {1}'],
+]
+
+/** What shows it. */
+const EVIDENCE: readonly Phrase[] = [
+  ['is down', 'ist gestört'],
+  ['answers {}', 'antwortet mit {1}'],
+  ['refuses connections', 'weist Verbindungen ab'],
+  ['cuts connections', 'bricht Verbindungen ab'],
+  ['does not answer in time', 'antwortet nicht rechtzeitig'],
+  ['cannot be found: its host name does not exist', 'ist nicht zu finden: ihren Hostnamen gibt es nicht'],
+  ['cannot be reached', 'ist nicht zu erreichen'],
+  ['has a certificate that is not accepted', 'hat ein Zertifikat, das nicht anerkannt wird'],
+  ['{} position waits', '{1} Position wartet'],
+  ['{} positions wait', '{1} Positionen warten'],
+  ['{}: {} requests in flight', '{1}: {2} laufende Anfragen'],
+  ['{}: {}, last at {}', '{1}: {2}, zuletzt um {3}'],
+  ['courier {}, route {}', 'Fahrer {1}, Tour {2}'],
+  ['{} lane', '{1} Spur'],
+  ['{} lanes', '{1} Spuren'],
+  ['{} restarts within {} minutes', '{1} Neustarts in {2} Minuten'],
+  ['{} positions on {} lanes', '{1} Positionen auf {2} Spuren'],
+  ['{} positions', '{1} Positionen'],
+  ['{} received fixes are missing', '{1} empfangene Positionen fehlen'],
+  ['{} fixes too many', '{1} Positionen zu viel'],
+  ['{} on {}', '{1} auf {2}'],
+  ['{}: last sign of life {} s ago', '{1}: letztes Lebenszeichen vor {2} s'],
+  ['its fixes are held', 'seine Positionen werden gehalten'],
+  ['its fixes are filtered', 'seine Positionen werden gefiltert'],
+  ['last heard {} ago', 'zuletzt gehört vor {1}'],
+  ['last new position {} ago', 'letzte neue Position vor {1}'],
+  ['no position yet', 'noch keine Position'],
+  ['now filtered as {}', 'jetzt gefiltert ({1})'],
+  ['{} behind: {}', '{1} zurück: {2}'],
+  ['no time zone fits', 'keine Zeitzone passt'],
+  ['remove its time_zone', 'seine time_zone entfernen'],
+  ['time_zone "{}" fits', 'time_zone "{1}" passt'],
+  ['{} days', '{1} Tagen'],
+  ['{} s', '{1} s'],
+  ['{}: {} ms', '{1}: {2} ms'],
+  ['{} min', '{1} min'],
+  ['{} h {} min', '{1} h {2} min'],
+  ['{} and {} more', '{1} und {2} weitere'],
+  ['{} on route {}', '{1} auf Tour {2}'],
+  ['a device', 'einem Gerät'],
+  ['{} routes', '{1} Touren'],
+  ['the longest: {}', 'am längsten: {1}'],
+  ['{}: more than the limit of {}', '{1}: mehr als die Grenze von {2}'],
+  ['a connection could not be accepted: {}', 'eine Verbindung konnte nicht angenommen werden: {1}'],
+  ['{} of {} connections are open', '{1} von {2} Verbindungen sind offen'],
+  ['{} connections from {}', '{1} Verbindungen von {2}'],
+  ['{} connections, {} of them from {}', '{1} Verbindungen, {2} davon von {3}'],
+  [
+    'speaks {} on port {} ({}): use {}, or the port for all protocols',
+    'spricht {1} auf Port {2} ({3}): besser {4} oder der Port für alle Protokolle',
+  ],
+  ['{} port {}: {}', '{1}, Port {2}: {3}'],
+  ['no secret', 'kein Geheimnis'],
+  ['another secret', 'ein anderes Geheimnis'],
+  ['{} wrong secrets from {}', '{1} falsche Geheimnisse von {2}'],
+  ['no client certificate', 'kein Client-Zertifikat'],
+  ['another network', 'ein anderes Netz'],
+  ['from {}', 'von {1}'],
+  ['until {}', 'bis {1}'],
+  ['{} ends {}', '{1} läuft ab: {2}'],
+  ['{} % of its memory', '{1} % des Speichers'],
+  ['about {} min ahead: {}', 'etwa {1} min voraus: {2}'],
+  ['its clock is wrong', 'seine Uhr geht falsch'],
+  ['time_zone "{}" would fit', 'time_zone "{1}" würde passen'],
+  ['{} and {} in turns', 'abwechselnd {1} und {2}'],
+  ['{} from {}', '{1} von {2}'],
+  ['{},{} at {} UTC', '{1},{2} um {3} UTC'],
+  ['the clock differs from that of Redis by {}', 'die Uhr weicht von der von Redis um {1} ab'],
+  ['the clock jumped by {}', 'die Uhr sprang um {1}'],
+  [
+    'the clock differs from that of the tracking API by {}, and is not synchronised',
+    'die Uhr weicht von der der Tracking-API um {1} ab und ist nicht synchronisiert',
+  ],
+  ['there is no connection to Redis', 'es gibt keine Verbindung zu Redis'],
+  ['Redis is connected and does not answer', 'Redis ist verbunden und antwortet nicht'],
+  ['Redis cannot write its append-only file', 'Redis kann seine AOF-Datei nicht schreiben'],
+  ['Redis cannot rewrite its append-only file', 'Redis kann seine AOF-Datei nicht neu schreiben'],
+  ['{}: {} MiB are left', '{1}: noch {2} MiB frei'],
+  [
+    '{} of {} replicas of Redis are connected: nothing is acknowledged until all are',
+    '{1} von {2} Replikaten von Redis sind verbunden: bis alle es sind, bekommt kein Gerät eine Antwort',
+  ],
+  [
+    '{} has {} {}, needed is {} {}: what is acknowledged could be lost',
+    '{1} hat {2} {3}, nötig ist {4} {5}: Bestätigtes könnte verloren gehen',
+  ],
+]
+
+/** The arrivals: why a protocol is guessed. */
+const GUESSES: readonly Phrase[] = [
+  ['its checksum fits', 'seine Prüfsumme stimmt'],
+  ['its position names no device', 'seine Position nennt kein Gerät'],
+  ['its position is plausible', 'seine Position ist glaubhaft'],
+  ['its position is not plausible', 'seine Position ist nicht glaubhaft'],
+  ['it has no valid position', 'es hat keine gültige Position'],
+  ['it is a login', 'es ist eine Anmeldung'],
+  ['it is a {}', 'es ist: {1}'],
+  ['the next frame fits', 'das nächste Datenpaket passt'],
+  ['the next frame does not fit', 'das nächste Datenpaket passt nicht'],
+  ['device {} is configured, with this protocol', 'Gerät {1} ist mit diesem Protokoll eingerichtet'],
+  ['device {} is configured', 'Gerät {1} ist eingerichtet'],
+  ['device {} spoke it before', 'Gerät {1} sprach es schon'],
+  ['{} is short for an id', '{1} ist kurz für eine Kennung'],
+  ['{} is hardly an id', '{1} ist kaum eine Kennung'],
+  ['{} is an IMEI', '{1} ist eine IMEI'],
+  ['{} has the length of an IMEI', '{1} ist so lang wie eine IMEI'],
+  ['{} is a long number', '{1} ist eine lange Zahl'],
+  ['{} may be an id', '{1} kann eine Kennung sein'],
+]
+
+/** The links of a van. */
+const LINKS: readonly Phrase[] = [
+  ['its id came from {}', 'seine Kennung kam von {1}'],
+  ['what it sent is held since {}', 'was es sendete, wird seit {1} gehalten'],
+  ['it came, and was refused at {}', 'es kam und wurde um {1} abgewiesen'],
+  ['configured a moment ago, not heard yet', 'eben eingerichtet, noch nicht gehört'],
+  ['never heard', 'nie gehört'],
+  ['heard {} ago: {} over {} from {}', 'gehört vor {1}: {2} über {3} von {4}'],
+  ['a login', 'eine Anmeldung'],
+  ['connected since {}', 'verbunden seit {1}'],
+  ['{} frame of {} is not understood since {}', '{1} Datenpaket von {2} wird seit {3} nicht verstanden'],
+  ['{} frames of {} are not understood since {}', '{1} Datenpakete von {2} werden seit {3} nicht verstanden'],
+  ['not understood: {} at port {}', 'nicht verstanden: {1} an Port {2}'],
+  ['protocol {}', 'Protokoll {1}'],
+  ['transport {}', 'Transport {1}'],
+  ['protocol not known yet', 'Protokoll noch nicht bekannt'],
+  ['not known yet', 'noch nicht bekannt'],
+  ['nobody has configured it', 'niemand hat es eingerichtet'],
+  ['refused as {}', 'abgewiesen: {1}'],
+  ['since {}', 'seit {1}'],
+  ['configured by {}', 'eingerichtet durch {1}'],
+  ['route {} by {}', 'Tour {1} durch {2}'],
+  ['route {} by the admin port, put {}', 'Tour {1} durch den Admin-Port, gesetzt {2}'],
+  ['no route now', 'jetzt ohne Tour'],
+  ['{} held for {} since {}', '{1} gehalten seit {3} ({2})'],
+  ['the last fix is {}: {}', 'die letzte Position ist {1}: {2}'],
+  ['held', 'gehalten'],
+  ['filtered', 'gefiltert'],
+  ['{} waiting{}', '{1} warten{2}'],
+  ['last push {}: {}', 'letzte Sendung {1}: {2}'],
+  ['last push: {}', 'letzte Sendung: {1}'],
+  ['refused {}: {}', 'abgelehnt mit {1}: {2}'],
+  ['the tracking API is up since {}', 'die Tracking-API nimmt Positionen an seit {1}'],
+  ['the tracking API is down since {}', 'die Tracking-API ist gestört seit {1}'],
+  ['the tracking API is limited since {}', 'die Tracking-API begrenzt uns seit {1}'],
+  ['answer {}', 'Antwort {1}'],
+]
+
+/** The sentence of a van. */
+const SENTENCE: readonly Phrase[] = [
+  ['{} is moving{}', '{1} fährt{2}'],
+  ['{} is standing{}', '{1} steht{2}'],
+  ['{} is silent{}', '{1} ist stumm{2}'],
+  ['{} is heard without a new position{}', '{1} meldet sich ohne neue Position{2}'],
+  ['{} is heard, and has no route now{}', '{1} meldet sich und hat jetzt keine Tour{2}'],
+  ['{} is heard, and its fixes are held{}', '{1} meldet sich, und seine Positionen werden gehalten{2}'],
+  ['{} was never heard{}', '{1} wurde nie gehört{2}'],
+  ['{} is not configured{}', '{1} ist nicht eingerichtet{2}'],
+  ['last {}', 'zuletzt {1}'],
+  ['at {}', 'bei {1}'],
+  ['{} km N of {}', '{1} km nördlich von {2}'],
+  ['{} km NE of {}', '{1} km nordöstlich von {2}'],
+  ['{} km E of {}', '{1} km östlich von {2}'],
+  ['{} km SE of {}', '{1} km südöstlich von {2}'],
+  ['{} km S of {}', '{1} km südlich von {2}'],
+  ['{} km SW of {}', '{1} km südwestlich von {2}'],
+  ['{} km W of {}', '{1} km westlich von {2}'],
+  ['{} km NW of {}', '{1} km nordwestlich von {2}'],
+  ['{}, {} ago', '{1}, vor {2}'],
+  ['{}, {} km/h', '{1}, {2} km/h'],
+  ['{}, on route {} (courier {})', '{1}, auf Tour {2} (Fahrer {3})'],
+  ['earlier ones were {}', 'frühere: {1}'],
+  [
+    'earlier ones were refused {} by the service{}, {} parked{}: {}',
+    'frühere von der Tracking-API mit {1} abgelehnt{2}, {3} geparkt{4}: {5}',
+  ],
+  ['not configured, {}', 'nicht eingerichtet, {1}'],
+  ['nothing is held: {}', 'nichts wird gehalten: {1}'],
+  ['no fix yet', 'noch keine Position'],
+  ['last fix {}', 'letzte Position {1}'],
+  ['not heard since it was configured', 'seit der Einrichtung nicht gehört'],
+  ['silent since {}, {}', 'stumm seit {1}, {2}'],
+  ['heard {}, {}', 'gehört {1}, {2}'],
+  ['the admin port, put {}', 'den Admin-Port, gesetzt {1}'],
+  [
+    '{}: kept, and decoded again after an upgrade or a change of its entry',
+    '{1}: aufbewahrt, und nach einer neuen Version oder einer Änderung seines Eintrags erneut gelesen',
+  ],
+  [
+    'its id came from {}, and was not understood there: set the port of its protocol in the device (waybridge protocols), or one with protocol: auto',
+    'seine Kennung kam von {1} und wurde dort nicht verstanden: im Gerät den Port seines Protokolls setzen (waybridge protocols) oder einen mit protocol: auto',
+  ],
+  ['{} at port {}', '{1} an Port {2}'],
+  ['refused since {}: {}', 'abgewiesen seit {1}: {2}'],
+  ['{} held since {}', '{1} gehalten seit {2}'],
+  ['{} fix', '{1} Position'],
+  ['{} fixes', '{1} Positionen'],
+  [
+    '{}, off the track of the device: compare the findings of `status`; filter.suspicious: report releases them',
+    '{1}, abseits der Spur des Geräts: die Befunde von `status` vergleichen; filter.suspicious: report gibt sie frei',
+  ],
+  ['{}, no route at {} time: {}', '{1}, zu ihrer Zeit keine Tour: {3}'],
+  [
+    '{}, ahead of the clock, by no time zone: correct the clock of the device',
+    '{1}, der Uhr voraus, um keine Zeitzone: die Uhr des Geräts stellen',
+  ],
+  ['{}, ahead of the clock: set time_zone: "{}" in {}', '{1}, der Uhr voraus: time_zone: "{2}" setzen in {3}'],
+  ['its entry', 'seinem Eintrag'],
+  ['being released now', 'werden gerade freigegeben'],
+  [
+    'they came without what its entry asks for (secret, protocol, transports, networks or client_certificate)',
+    'sie kamen ohne das, was sein Eintrag verlangt (secret, protocol, transports, networks oder client_certificate)',
+  ],
+  ['add a line to routes.csv', 'eine Zeile in routes.csv schreiben'],
+  [
+    'a put replaced {}: put a line, or edit that one',
+    'eine gesendete Zeile hat {1} ersetzt: eine senden oder jene ändern',
+  ],
+  ['filtered as {} at {}', 'gefiltert ({1}) um {2}'],
+  [
+    'the device has no satellite fix, check its antenna and where it is',
+    'das Gerät hat keinen Satellitenempfang, Antenne und Ort prüfen',
+  ],
+  ['the device sent 0/0, it has no satellite fix', 'das Gerät sandte 0/0, es hat keinen Satellitenempfang'],
+  ['its latitude or longitude does not exist', 'ihre Breite oder Länge gibt es nicht'],
+  ['the fix is older than filter.max_age', 'die Position ist älter als filter.max_age'],
+  [
+    'the fix is ahead of the clock by more than filter.max_future',
+    'die Position ist der Uhr um mehr als filter.max_future voraus',
+  ],
+  ['it had no route then, and hold.no_route is false', 'es hatte da keine Tour, und hold.no_route ist false'],
+  ['refused {} by the service{}, {} parked{}: {}', 'von der Tracking-API mit {1} abgelehnt{2}, {3} geparkt{4}: {5}'],
+  ['on route {}', 'auf Tour {1}'],
+  ['on route {} and {} on other routes', 'auf Tour {1} und {2} auf anderen Touren'],
+  ['and {} on other routes', 'und {1} auf anderen Touren'],
+  ['correct the entry', 'den Eintrag berichtigen'],
+  ['correct the line', 'die Zeile berichtigen'],
+  [
+    'check the apikey of company {}, and that the courier belongs to it',
+    'den apikey der Firma {1} prüfen, und ob der Fahrer zu ihr gehört',
+  ],
+  [
+    'correct the cause and retry them, or delete them',
+    'die Ursache beheben und sie erneut versuchen, oder sie löschen',
+  ],
+  ['{}: the service is down since {}', '{1}: die Tracking-API ist gestört seit {2}'],
+  ['{}: the service accepts fewer requests since {}', '{1}: die Tracking-API nimmt weniger Anfragen an seit {2}'],
+  [
+    '{}: the push of {} failed: {}, it is being retried',
+    '{1}: die Sendung um {2} scheiterte: {3}, sie wird wiederholt',
+  ],
+  ['{}: behind, the newest position is sent first', '{1}: im Rückstand, die neueste Position wird zuerst gesendet'],
+  ['{}, will be pushed next', '{1}, werden als Nächstes gesendet'],
+  ['last push {}', 'letzte Sendung {1}'],
+  ['all delivered', 'alles zugestellt'],
+  ['nothing to deliver', 'nichts zuzustellen'],
+  ['{}: check its power and its SIM card', '{1}: Strom und SIM-Karte prüfen'],
+  ['the service answered {}', 'die Tracking-API antwortete {1}'],
+  ['the connection failed ({})', 'die Verbindung scheiterte ({1})'],
+  ['the connection was refused', 'die Verbindung wurde abgewiesen'],
+  ['the connection was cut', 'die Verbindung brach ab'],
+  ['there was no answer in time', 'es kam keine Antwort zur Zeit'],
+  ['the host name of the service was not found', 'der Hostname der Tracking-API wurde nicht gefunden'],
+  ['the service could not be reached', 'die Tracking-API war nicht zu erreichen'],
+  [
+    'it presents a wrong secret, or none: set the same secret in the device and in its entry',
+    'es zeigt ein falsches oder kein Geheimnis: im Gerät und in seinem Eintrag dasselbe setzen',
+  ],
+  [
+    'it came in a way that its entry does not allow: correct protocol, transports, networks or client_certificate',
+    'es kam auf einem Weg, den sein Eintrag nicht erlaubt: protocol, transports, networks oder client_certificate berichtigen',
+  ],
+  [
+    'it uses the id of another device: correct its id, or its certificate',
+    'es benutzt die Kennung eines anderen Geräts: seine Kennung oder sein Zertifikat berichtigen',
+  ],
+  [
+    'it was refused as a device that is not configured: it is taken with its next message',
+    'es wurde als nicht eingerichtet abgewiesen: mit seiner nächsten Meldung wird es angenommen',
+  ],
+  [
+    'nothing has come from it yet: point it to this server (waybridge setup), and look for its id among the arrivals',
+    'noch kam nichts von ihm: es auf diesen Server richten (waybridge setup) und seine Kennung unter Ankömmlinge suchen',
+  ],
+  [
+    'last push {}: nothing has come from it yet: point it to this server (waybridge setup), and look for its id among the arrivals',
+    'letzte Sendung {1}: noch kam nichts von ihm: es auf diesen Server richten (waybridge setup) und seine Kennung unter Ankömmlinge suchen',
+  ],
+  ['add it to devices.yaml', 'es in devices.yaml eintragen'],
+  [
+    'it was deleted through the admin port: put it there again, or edit its entry, {}',
+    'es wurde über den Admin-Port gelöscht: dort erneut anlegen oder seinen Eintrag ändern, {1}',
+  ],
+]
+
+/** The state of everything in one sentence. */
+const VERDICT: readonly Phrase[] = [
+  ['all well', 'alles in Ordnung'],
+  ['all well: {}', 'alles in Ordnung: {1}'],
+  ['{} connected, {} positions/s delivered', '{1} verbunden, {2} Positionen/s zugestellt'],
+  ['{} device', '{1} Gerät'],
+  ['{} devices', '{1} Geräte'],
+  ['well, with {}: {}', 'in Ordnung, mit {1}: {2}'],
+  ['{} warning', '{1} Warnung'],
+  ['{} warnings', '{1} Warnungen'],
+  ['{} more finding', '{1} weiterer Befund'],
+  ['{} more findings', '{1} weitere Befunde'],
+  ['{} more {}', '{1} weitere {2}'],
+]
+
+export const DIAGNOSIS = [...FINDINGS, ...EVIDENCE, ...GUESSES, ...LINKS, ...SENTENCE, ...VERDICT]

@@ -1,0 +1,75 @@
+import { globSync, readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { CODES, type FindingCode, type Meaning } from '../../src/diagnose/codes.ts'
+import { DIAGNOSIS } from '../../src/page/words/de-diagnosis.ts'
+import { PhraseBook } from '../../src/page/words/phrases.ts'
+import { literalsOf } from '../support/literals.ts'
+
+const german = new PhraseBook(DIAGNOSIS)
+const codes = Object.entries(CODES) as [FindingCode, Meaning][]
+
+it.each(codes)('the message and the action of %s are German, and name what it is about', (_, { action, message }) => {
+  const text = german.phrase(message('Van 12'))
+  expect(text).toBeDefined()
+  expect(text?.includes('Van 12')).toBe(message('Van 12').includes('Van 12'))
+  expect(german.phrase(action)).toBeDefined()
+})
+
+/** Of the gaps of a day the page has words of its own. */
+const ELSEWHERE = ['history.ts', 'codes.ts']
+const FILES = globSync('src/diagnose/*.ts').filter((file) => !ELSEWHERE.some((name) => file.endsWith(name)))
+
+it.each(FILES)('each text of %s has a German one', (file) => {
+  const texts = literalsOf(readFileSync(file, 'utf8')).filter((text) => !text.startsWith('.'))
+  expect(texts.filter((text) => !isGerman(text))).toEqual([])
+})
+
+it('each evidence that a process observes has a German one', () => {
+  const files = globSync('src/{config,ingest,lanes,listen,process}/**/*.ts')
+  const lines = files.flatMap((file) => readFileSync(file, 'utf8').match(/evidence(:| =) .*`.*/g) ?? [])
+  expect(lines.length).toBeGreaterThan(15)
+  expect(lines.flatMap(literalsOf).filter((text) => !isGerman(text))).toEqual([])
+})
+
+it.each([
+  [
+    'Van 12 is silent, last 2 km NE of Kaunas (54.91230, 23.93460), 12 min ago, on route 1007 (courier 42); silent since 08:14, last fix 08:13, route 1007 by routes.csv:17, all delivered, last push 08:14: check its power and its SIM card',
+    'Van 12 ist stumm, zuletzt 2 km nordöstlich von Kaunas (54.91230, 23.93460), vor 12 min, auf Tour 1007 (Fahrer 42); stumm seit 08:14, letzte Position 08:13, Tour 1007 durch routes.csv:17, alles zugestellt, letzte Sendung 08:14: Strom und SIM-Karte prüfen',
+  ],
+  [
+    'last fix 08:14, no route now, 3 fixes held since 07:00, ahead of the clock: set time_zone: "+03:00" in devices.yaml; earlier ones were refused 404 by the service (no such route), 214 parked on route 7 and 3 on other routes: correct the line',
+    'letzte Position 08:14, jetzt ohne Tour, 3 Positionen gehalten seit 07:00, der Uhr voraus: time_zone: "+03:00" setzen in devices.yaml; frühere von der Tracking-API mit 404 abgelehnt (no such route), 214 geparkt auf Tour 7 und 3 auf anderen Touren: die Zeile berichtigen',
+  ],
+  [
+    'filtered as invalid at 08:00: the device has no satellite fix, check its antenna and where it is',
+    'gefiltert (invalid) um 08:00: das Gerät hat keinen Satellitenempfang, Antenne und Ort prüfen',
+  ],
+  [
+    'The tracking API refuses connections: 5 positions wait',
+    'die Tracking-API weist Verbindungen ab: 5 Positionen warten',
+  ],
+  [
+    'push: refuses connections, last at 2026-11-22T08:00:00Z',
+    'push: weist Verbindungen ab, zuletzt um 2026-11-22T08:00:00Z',
+  ],
+  [
+    'Well, with 2 warnings: the certificate of mqtt ends soon; 1 more finding',
+    'in Ordnung, mit 2 Warnungen: das Zertifikat von mqtt läuft bald ab; 1 weiterer Befund',
+  ],
+  ['<script>, {1} and $& are what they are', '<script>, {1} and $& are what they are'],
+])('puts a text of several phrases into German: %s', (text, translated) => {
+  expect(german.translate(text)).toBe(translated)
+})
+
+it('takes a text of 100,000 signs that may stand between phrases in a moment of work', () => {
+  const text = 'a, '.repeat(33_333)
+  expect(german.translate(text)).toBe(text)
+})
+
+/** A text that joins others has something before it. */
+function isGerman(text: string): boolean {
+  let values = 0
+  const said = text.replaceAll(/(\{\})+/g, () => `X${++values}`)
+  const forms = [said, said.replace(/^[;:,]? |\.$/g, ''), `X0${said}`, `X0 ${said}`]
+  return forms.some((form) => german.phrase(form) !== undefined)
+}

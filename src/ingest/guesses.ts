@@ -9,6 +9,12 @@ import { networkOf } from './network.ts'
 export class GuessDelays {
   /** By device and network, the latest last. */
   readonly #guessers = new Map<string, { wrong: number; at: number; until: number }>()
+  #follower: ((device: string, address: string) => void) | undefined
+
+  /** Calls `failed` with each wrong secret that was presented here. */
+  follow(failed: (device: string, address: string) => void): void {
+    this.#follower = failed
+  }
 
   /** Whether a secret for the device from this address is not looked at now. `now`: ms of a monotonic clock. */
   isDelayed(device: string, address: string, now = performance.now()): boolean {
@@ -20,6 +26,12 @@ export class GuessDelays {
 
   /** A secret for the device from this address was wrong. */
   failed(device: string, address: string, now = performance.now()): void {
+    this.count(device, address, now)
+    this.#follower?.(device, address)
+  }
+
+  /** A secret was wrong, here or at another gateway. */
+  count(device: string, address: string, now = performance.now()): void {
     const key = keyOf(device, address)
     const before = this.#guessers.get(key)
     const wrong = before && now - before.at < FORGOTTEN_MS ? before.wrong + 1 : 1

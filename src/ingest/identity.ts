@@ -38,6 +38,7 @@ export interface IdentityOptions {
   /** Which of them may have held fixes. */
   readonly unknownDevices: Pick<UnknownDeviceQuota, 'admit'>
   readonly heard: Pick<HeardBook, 'became'>
+  readonly guesses?: GuessDelays
   readonly logger: Logger
 }
 
@@ -47,11 +48,12 @@ export interface IdentityOptions {
  */
 export class Identity {
   readonly #options: IdentityOptions
-  readonly #guesses = new GuessDelays()
+  readonly #guesses: GuessDelays
   readonly #rejected: RejectedDeviceLog
 
   constructor(options: IdentityOptions) {
     this.#options = options
+    this.#guesses = options.guesses ?? new GuessDelays()
     this.#rejected = new RejectedDeviceLog(options.logger)
   }
 

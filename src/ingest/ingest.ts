@@ -29,6 +29,7 @@ import {
 } from './frame.ts'
 import { FrameKeeper, type FrameKeeperOptions } from './frame-keeper.ts'
 import type { FrameWatch } from './frame-watch.ts'
+import type { GuessDelays } from './guesses.ts'
 import type { HeardBook } from './heard.ts'
 import { Identity, type IdentityReason, introduce, type ResolvedDevice, speakerOn } from './identity.ts'
 import { rememberOpening } from './misunderstood.ts'
@@ -40,6 +41,7 @@ export interface IngestOptions extends FixStorageOptions, FrameKeeperOptions {
   readonly arrivals: Pick<Arrivals, 'refused' | 'unconfigured'>
   /** Which unknown devices may have held fixes. */
   readonly unknownDevices: Pick<UnknownDeviceQuota, 'admit'>
+  readonly guesses?: GuessDelays
   /** While it is open, unknown devices are admitted, whatever `hold.unknown` says. */
   readonly enrolment: Pick<Enrolment, 'isOpen'>
   /** Which frames somebody looks at; without it, none. */

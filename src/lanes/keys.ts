@@ -33,6 +33,8 @@ export const keys = {
   storing: `${TAG}:storing`,
   /** set: gateway processes that were alive lately; `gateway` says whether one still is */
   gatewayIds: `${TAG}:gateway-ids`,
+  /** channel of pub/sub: what gateways tell each other of devices (see listen/neighbours.ts) */
+  gatewayChannel: `${TAG}:gateway-channel`,
   /** string that expires: the clock of the tracking API, JSON */
   apiClock: `${TAG}:api-clock`,
   /** list: findings that ended, JSON each, latest first; the last 1,000 */

@@ -45,10 +45,8 @@ export function signOn(
   { installation, slot, role, restarts, restartsAt }: ProcessIdentity,
   figures: () => Promise<object> | object = () => ({}),
 ): { stop(): Promise<void> } {
-  const host = hostname()
-  const which = slot ?? `pid ${process.pid}`
-  const id = hash('sha256', [host, resolve(installation), role, which].join('\n')).slice(0, 24)
-  const own = { role, pid: process.pid, host, sinceAt: Date.now(), restarts, restartsAt, format: FORMAT }
+  const id = processId({ installation, slot, role })
+  const own = { role, pid: process.pid, host: hostname(), sinceAt: Date.now(), restarts, restartsAt, format: FORMAT }
   const key = keys.process(id)
 
   /** While Redis' memory is full it takes no new sign, but prolongs the last one. */
@@ -68,6 +66,12 @@ export function signOn(
       await Promise.all([redis.del(key), redis.srem(keys.processIds, id)]).catch(() => {})
     },
   }
+}
+
+/** Names a process. One that takes the place of another has its name. */
+export function processId({ installation, slot, role }: ProcessIdentity): string {
+  const which = slot ?? `pid ${process.pid}`
+  return hash('sha256', [hostname(), resolve(installation), role, which].join('\n')).slice(0, 24)
 }
 
 /** All processes that gave a sign within ten minutes, and what those that live observe. */

@@ -16,6 +16,7 @@ export class MqttConnection extends Duplex implements DeviceConnection {
   readonly session: DeviceSession
   readonly senderLimits: SenderLimits
   slotDevice?: string
+  client?: string
   unidentifiedSince: number
   heardAt: number
   idleMs: number
@@ -72,6 +73,10 @@ export class MqttConnection extends Duplex implements DeviceConnection {
   abort(reason: RefusedReason): void {
     this.session.ended = reason
     metrics.refused.inc({ reason })
+    this.destroy()
+  }
+
+  replaced(): void {
     this.destroy()
   }
 

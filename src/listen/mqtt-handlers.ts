@@ -48,7 +48,8 @@ export class MqttHandlers {
     packet.keepalive = 0
     // A client id counts within its device, so that no device can end the connection of another one.
     const device = replica.roster.find(username)?.id ?? sameId(username)
-    packet.clientId = JSON.stringify([device, clientId === '' ? randomUUID() : clientId])
+    connection.client = JSON.stringify([device, clientId === '' ? randomUUID() : clientId])
+    packet.clientId = connection.client
     // A will has no subscribers.
     delete packet.will
     done(null, true)

@@ -5,25 +5,51 @@ import type { SenderLimits } from './flood.ts'
 /** A connection as one of all that may be open. */
 export interface Slot {
   readonly senderLimits: Pick<SenderLimits, 'network'>
-  readonly session?: Pick<DeviceSession, 'isProved'>
+  readonly session?: Pick<DeviceSession, 'connectedAt' | 'isProved' | 'remote'>
   /** The device that it counts for; written by `Slots`. */
   slotDevice?: string
+  /** Its client id over MQTT, of which there is one connection. */
+  readonly client?: string
+  /** The gateway that has it; undefined: this one. */
+  readonly gateway?: string
   /** Ends it at once; the reason is counted. */
   abort(reason: string): void
+  /** Ends it at once: its client has another connection. */
+  replaced?(): void
+}
+
+/** A connection at another gateway, which alone can end it. */
+export interface SlotElsewhere extends Slot {
+  readonly slotDevice: string
+  readonly gateway: string
+  readonly session: NonNullable<Slot['session']>
+}
+
+/** Who tells other gateways of connections that have named their device. */
+interface SlotFollower {
+  opened(slot: Slot): void
+  /** Of a device that is connected at another gateway, too. */
+  closed(slot: Slot): void
 }
 
 /**
  * Which connections are unidentified, by network, and which belong to one device: to end the right ones where there are too
- * many. A connection counts for the first device that it names.
+ * many. A connection counts for the first device that it names. Those at other gateways count as well, of a device that is
+ * connected here: each gateway ends its own.
  */
 export class Slots {
   readonly #maxPerDevice: number
   /** Oldest first, as are those of a device. */
   readonly #unidentified = new Map<string, Set<Slot>>()
   readonly #devices = new Map<string, Slot[]>()
+  #follower: SlotFollower | undefined
 
   constructor(maxPerDevice: number) {
     this.#maxPerDevice = maxPerDevice
+  }
+
+  follow(follower: SlotFollower): void {
+    this.#follower = follower
   }
 
   opened(slot: Slot): void {
@@ -42,17 +68,44 @@ export class Slots {
     if (slot.slotDevice !== undefined) return
     this.#removeUnidentified(slot)
     slot.slotDevice = device
+    const others = this.#devices.get(device)
+    if (others) others.push(slot)
+    else this.#devices.set(device, [slot])
+    this.#follower?.opened(slot)
+    this.#endTooMany(device)
+  }
+
+  /** How many connections of a device count. */
+  countOf(device: string): number {
+    return this.#devices.get(device)?.length ?? 0
+  }
+
+  /** Another gateway has a connection of a device. Answers those that are here. */
+  openedElsewhere(slot: SlotElsewhere): Slot[] {
+    const { client, gateway, session, slotDevice: device } = slot
     const slots = this.#devices.get(device)
-    if (!slots) return void this.#devices.set(device, [slot])
-    slots.push(slot)
-    if (slots.length <= this.#maxPerDevice) return
-    const unproved = slots.filter(({ session }) => !session?.isProved)
-    const [network, most] = largestGroup(unproved.length > 0 ? unproved : slots)
-    observations.note('device_connections', {
-      subject: { device },
-      evidence: `${slots.length} connections, ${most.length} of them from ${network}`,
-    })
-    this.#end(most[0], 'max_per_device')
+    if (!slots) return []
+    const isOlder = (each: Slot) => (each.session?.connectedAt ?? 0) <= session.connectedAt
+    if (!slots.some((each) => each.gateway === gateway && each.session?.remote === session.remote)) {
+      slots.splice(slots.findLastIndex(isOlder) + 1, 0, slot)
+      for (const each of slots.filter((own) => own.gateway === undefined && own.client === client))
+        if (client !== undefined && isOlder(each)) this.#replace(each)
+      this.#endTooMany(device)
+    }
+    return (this.#devices.get(device) ?? []).filter((each) => each.gateway === undefined)
+  }
+
+  /** Another gateway has it no longer. */
+  closedElsewhere(gateway: string, device: string, remote: string): void {
+    const slots = this.#devices.get(device)
+    const slot = slots?.find((each) => each.gateway === gateway && each.session?.remote === remote)
+    if (slot) this.closed(slot)
+  }
+
+  /** A gateway has none any more: it has been started again. */
+  forget(gateway: string): void {
+    for (const slots of this.#devices.values())
+      for (const slot of slots.filter((each) => each.gateway === gateway)) this.closed(slot)
   }
 
   /** Ends the oldest unidentified connection of the network that has most of them. Answers whether there was one. */
@@ -70,8 +123,33 @@ export class Slots {
     const slots = device === undefined ? undefined : this.#devices.get(device)
     const at = slots?.indexOf(slot) ?? -1
     if (device === undefined || !slots || at < 0) return
-    if (slots.length === 1) this.#devices.delete(device)
-    else slots.splice(at, 1)
+    slots.splice(at, 1)
+    if (slots.length > 0 && slot.gateway === undefined) this.#leave(device, slot, slots)
+    if (slots.length === 0) this.#devices.delete(device)
+  }
+
+  /** Of a device without a connection here, those at other gateways are forgotten. */
+  #leave(device: string, slot: Slot, others: readonly Slot[]): void {
+    if (others.some(({ gateway }) => gateway !== undefined)) this.#follower?.closed(slot)
+    if (others.every(({ gateway }) => gateway !== undefined)) this.#devices.delete(device)
+  }
+
+  #endTooMany(device: string): void {
+    while (this.countOf(device) > this.#maxPerDevice) {
+      const slots = this.#devices.get(device) ?? []
+      const unproved = slots.filter(({ session }) => !session?.isProved)
+      const [network, most] = largestGroup(unproved.length > 0 ? unproved : slots)
+      observations.note('device_connections', {
+        subject: { device },
+        evidence: `${slots.length} connections, ${most.length} of them from ${network}`,
+      })
+      this.#end(most[0], 'max_per_device')
+    }
+  }
+
+  #replace(slot: Slot): void {
+    this.closed(slot)
+    slot.replaced?.()
   }
 
   /** It gives up its place at once; its socket closes later. */

@@ -38,7 +38,7 @@ describe('the connections of one device', () => {
 
   it('end with one that has not proved that it is the device, while there is one', () => {
     const { made, ended, slot } = slots(2)
-    const proved = (name: string) => ({ ...slot(name), session: { isProved: true } })
+    const proved = (name: string) => ({ ...slot(name), session: { isProved: true, connectedAt: 0, remote: name } })
     for (const each of [proved('van'), slot('a', 'other'), proved('again'), proved('third')])
       made.identified(each, '007')
     expect(ended).toEqual(['a max_per_device', 'van max_per_device'])

@@ -2,14 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { loadProtocol, loadProtocols } from '../../../protocols/index.ts'
 import { within } from '../../async.ts'
 import { AUTO } from '../../config/listener.ts'
-import { networksOf } from '../../config/networks.ts'
-import { connectionsThatFit } from '../../config/open-files.ts'
 import type { Config } from '../../config/schema.ts'
 import { Capacity } from '../../ingest/acceptance.ts'
 import { Arrivals } from '../../ingest/arrivals.ts'
 import { OwnClock } from '../../ingest/clock.ts'
 import { DayBook } from '../../ingest/day-book.ts'
-import { UnknownDeviceQuota } from '../../ingest/device.ts'
 import { Enrolment } from '../../ingest/enrolment.ts'
 import { FixStorage } from '../../ingest/fix-storage.ts'
 import { FrameWatch } from '../../ingest/frame-watch.ts'
@@ -18,27 +15,23 @@ import { Holding } from '../../ingest/holding.ts'
 import { Ingest } from '../../ingest/ingest.ts'
 import { Redecoding } from '../../ingest/redecoding.ts'
 import { Appender, connect, DuplicateFilter, FrameStore, keys, type Redis, signOn } from '../../lanes/index.ts'
-import { Backpressure } from '../../listen/backpressure.ts'
 import { Detector } from '../../listen/detect.ts'
-import { Flood } from '../../listen/flood.ts'
-import { ConnectionLimits } from '../../listen/listener.ts'
-import { Slots } from '../../listen/slots.ts'
 import { gatewayFigures } from '../../observe/figures.ts'
 import { Replica } from '../../roster/replica.ts'
 import type { Role, RoleAddresses } from '../role.ts'
 import { openListeners } from './listeners.ts'
 import type { Live } from './live.ts'
 import { readinessOf, redisReadiness } from './readiness.ts'
+import { openSenderLimits } from './sender-limits.ts'
+
+type At = Pick<RoleAddresses, 'redisServer' | 'ports' | 'identity'>
 
 /** The process that trackers connect to: the listeners, the path of their frames, and the appender to the lanes. */
-export async function startGateway(
-  live: Live,
-  at: Pick<RoleAddresses, 'redisServer' | 'ports' | 'identity'>,
-): Promise<Role> {
+export async function startGateway(live: Live, at: At): Promise<Role> {
   const redis = connect(at.redisServer, 'gateway', live.logger)
   const replica = new Replica(redis, live.logger)
   await within(ROSTER_MS, live.join(replica))
-  const path = await openPath(live, replica, at.identity)
+  const path = await openPath(live, replica, at)
   const { slot = 0, count = 1 } = at.identity ?? {}
   const listeners = await openListeners(live, path, { earlier: at.ports, isShared: count > 1, isFirst: slot === 0 })
   return {
@@ -55,7 +48,7 @@ export async function startGateway(
 }
 
 /** Opens everything between listeners and lanes. */
-async function openPath(live: Live, replica: Replica, identity: RoleAddresses['identity']) {
+async function openPath(live: Live, replica: Replica, { identity, redisServer }: At) {
   const { config, logger } = live
   const { redis } = replica
   const appending = appenderOptions(redis, config)
@@ -70,15 +63,15 @@ async function openPath(live: Live, replica: Replica, identity: RoleAddresses['i
   const days = new DayBook(redis, { zone: config.time_zone, heard, capacity })
   const placing = { clock, replica, filter: filterOptions(config), hold: config.hold, days, logger }
   const holding = new Holding({ ...placing, redis, appender: appending })
-  const sharing = signOn(redis, { ...identity, role: 'gateway', installation: config.data_dir }, gatewayFigures)
+  const named = { ...identity, role: 'gateway', installation: config.data_dir } as const
+  const sharing = signOn(redis, named, gatewayFigures)
   reportApplied(live, replica, gateway)
-  const gateways = identity?.count ?? 1
-  const unknownDevices = new UnknownDeviceQuota(config.hold.max_unknown_devices / gateways)
+  const senders = openSenderLimits(config, { redis, server: redisServer, named, gateways: identity?.count ?? 1 })
   const enrolment = new Enrolment(redis)
   const storing = { ...placing, appender, heard, capacity }
   const arrivals = new Arrivals({ redis, maxDevices: config.hold.max_unknown_devices, replica })
   const frameWatch = new FrameWatch(redis)
-  const ingest = new Ingest({ ...storing, arrivals, frameStore, unknownDevices, enrolment, frameWatch })
+  const ingest = new Ingest({ ...storing, ...senders.ofIdentity, arrivals, frameStore, enrolment, frameWatch })
   const storage = new FixStorage(storing)
   const redecoding = new Redecoding({
     redis,
@@ -95,7 +88,7 @@ async function openPath(live: Live, replica: Replica, identity: RoleAddresses['i
   return {
     replica,
     shared: {
-      ...limitsOfSenders(config, gateways),
+      ...senders.ofListeners,
       arrivals,
       detector: await detectorFor(config, replica),
       ingest,
@@ -106,6 +99,7 @@ async function openPath(live: Live, replica: Replica, identity: RoleAddresses['i
     problems,
     stopWaiting: () => ingest.close(),
     async close() {
+      senders.close()
       capacity.stop()
       clock.stop()
       enrolment.stop()
@@ -130,30 +124,6 @@ async function detectorFor({ listeners }: Config, replica: Replica): Promise<Det
     return entry && (entry.protocol ?? '')
   }
   return new Detector({ protocols: await loadProtocols(), configured })
-}
-
-/**
- * What bounds senders, for all listeners together: of the gateways that share the ports, each has its part of what the kernel
- * spreads over them. The default of `max_connections` is lowered to what fits.
- */
-function limitsOfSenders(config: Config, gateways: number) {
-  const fit = connectionsThatFit()
-  const partOf = (limit: number) => Math.max(1, Math.floor(limit / gateways))
-  const limits = {
-    ...config.limits,
-    max_connections: Math.min(partOf(config.limits.max_connections), fit),
-    max_connections_per_ip: partOf(config.limits.max_connections_per_ip),
-  }
-  const slots = new Slots(limits.max_connections_per_device)
-  return {
-    limits,
-    slots,
-    connectionLimits: new ConnectionLimits(limits, { slots, isLowered: limits.max_connections === fit }),
-    flood: new Flood(undefined, gateways),
-    pressure: new Backpressure(),
-    trustedProxies: networksOf(config.trusted_proxies),
-    udpPorts: new Set<number>(),
-  }
 }
 
 /** Reports which changes of the roster this gateway applies: a writer of the roster waits for that. */

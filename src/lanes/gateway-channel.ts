@@ -1,0 +1,34 @@
+import { keys } from './keys.ts'
+import { connect, type Redis, type RedisServer } from './redis.ts'
+
+export interface GatewayChannel {
+  /** What cannot be sent now is lost. */
+  send(text: string): void
+  close(): void
+}
+
+/**
+ * What gateways around one Redis say to all others, by its pub/sub, which nothing keeps. `receive` is called with what others say;
+ * `opened` once they are heard for the first time.
+ */
+export function openGatewayChannel(
+  { redis, server, gateway }: { readonly redis: Redis; readonly server: RedisServer; readonly gateway: string },
+  { receive, opened }: { receive(gateway: string, text: string): void; opened(): void },
+): GatewayChannel {
+  const hearing = connect(server, 'gateway-channel')
+  hearing.once('subscribed', opened)
+  hearing.on('ready', () => {
+    hearing.subscribe(keys.gatewayChannel).then(
+      () => hearing.emit('subscribed'),
+      () => {},
+    )
+  })
+  hearing.on('message', (_channel, message: string) => {
+    const from = message.slice(0, message.indexOf('\n'))
+    if (from !== gateway) receive(from, message.slice(from.length + 1))
+  })
+  return {
+    send: (text) => void redis.publish(keys.gatewayChannel, `${gateway}\n${text}`).catch(() => {}),
+    close: () => hearing.disconnect(),
+  }
+}

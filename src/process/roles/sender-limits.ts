@@ -1,0 +1,61 @@
+import { networksOf } from '../../config/networks.ts'
+import { connectionsThatFit } from '../../config/open-files.ts'
+import type { Config } from '../../config/schema.ts'
+import { UnknownDeviceQuota } from '../../ingest/device.ts'
+import { GuessDelays } from '../../ingest/guesses.ts'
+import { openGatewayChannel, type ProcessIdentity, processId, type Redis, type RedisServer } from '../../lanes/index.ts'
+import { Backpressure } from '../../listen/backpressure.ts'
+import { Flood } from '../../listen/flood.ts'
+import { ConnectionLimits } from '../../listen/listener.ts'
+import { Neighbours } from '../../listen/neighbours.ts'
+import { Slots } from '../../listen/slots.ts'
+
+interface Gateway {
+  readonly redis: Redis
+  readonly server: RedisServer
+  readonly named: ProcessIdentity
+  /** How many share the ports. */
+  readonly gateways: number
+}
+
+/**
+ * What bounds senders, for all listeners together. Of the gateways that share the ports each has its part of what the kernel
+ * spreads over them; what concerns one device they tell each other. The default of `max_connections` is lowered to what fits.
+ */
+export function openSenderLimits(config: Config, gateway: Gateway) {
+  const fit = connectionsThatFit()
+  const partOf = (limit: number) => Math.max(1, Math.floor(limit / gateway.gateways))
+  const limits = {
+    ...config.limits,
+    max_connections: Math.min(partOf(config.limits.max_connections), fit),
+    max_connections_per_ip: partOf(config.limits.max_connections_per_ip),
+  }
+  const slots = new Slots(limits.max_connections_per_device)
+  const guesses = new GuessDelays()
+  return {
+    ofListeners: {
+      limits,
+      slots,
+      connectionLimits: new ConnectionLimits(limits, { slots, isLowered: limits.max_connections === fit }),
+      flood: new Flood(undefined, gateway.gateways),
+      pressure: new Backpressure(),
+      trustedProxies: networksOf(config.trusted_proxies),
+      udpPorts: new Set<number>(),
+    },
+    ofIdentity: { guesses, unknownDevices: new UnknownDeviceQuota(partOf(config.hold.max_unknown_devices)) },
+    close: meetNeighbours(slots, guesses, gateway),
+  }
+}
+
+/** Answers what ends it. */
+function meetNeighbours(slots: Slots, guesses: GuessDelays, { redis, server, named }: Gateway): () => void {
+  const neighbours: Neighbours = new Neighbours(slots, guesses, (text) => channel.send(text))
+  const channel = openGatewayChannel(
+    { redis, server, gateway: processId(named) },
+    { opened: () => neighbours.began(), receive: (gateway, text) => neighbours.receive(gateway, text) },
+  )
+  return () => {
+    neighbours.close()
+    channel.close()
+  }
+}

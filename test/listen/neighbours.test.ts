@@ -1,0 +1,136 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { GuessDelays } from '../../src/ingest/guesses.ts'
+import { openGatewayChannel, type Redis } from '../../src/lanes/index.ts'
+import { listenMqtt } from '../../src/listen/mqtt.ts'
+import { Neighbours } from '../../src/listen/neighbours.ts'
+import { listenTcp } from '../../src/listen/tcp.ts'
+import { dial, type Gateway, gateway, open, type Peer, talk, until } from '../support/listen.ts'
+import { protocolNamed } from '../support/mqtt.ts'
+import { connack, connect, raw } from '../support/mqtt-bytes.ts'
+import type { TestRedis } from '../support/redis.ts'
+import { withRedis } from '../support/with-redis.ts'
+
+const AT = { host: '127.0.0.1', port: 0, protocol: talk }
+/** An address of another network than that of the vans. */
+const ELSEWHERE = '127.0.9.9'
+
+let server: TestRedis
+let redis: Redis
+withRedis((...given) => ([server, redis] = given))
+
+const closing: (() => void)[] = []
+afterEach(() => closing.splice(0).forEach((close) => close()))
+
+/** A gateway with real listeners, which is told what others around the same Redis say. */
+async function meet(name: string, maxPerDevice = 4) {
+  const shared = gateway({ limits: { max_connections_per_device: maxPerDevice } })
+  const guesses = new GuessDelays()
+  const neighbours: Neighbours = new Neighbours(shared.slots, guesses, (text) => channel.send(text))
+  const opened = Promise.withResolvers<void>()
+  const channel = openGatewayChannel(
+    { redis, server: server.url, gateway: name },
+    {
+      opened: () => opened.resolve(neighbours.began()),
+      receive: (from, text) => neighbours.receive(from, text),
+    },
+  )
+  closing.push(() => neighbours.close(), channel.close)
+  await opened.promise
+  const { port } = await open(listenTcp(AT, shared))
+  return { shared, guesses, port, channel }
+}
+
+/** Connections of `van-1`, one after another. */
+async function login(port: number, count: number, from?: string): Promise<Peer[]> {
+  const peers: Peer[] = []
+  for (let made = 0; made < count; made++) {
+    const peer = await dial(port, from)
+    peer.say('id van-1\n')
+    await until(() => expect(peer.heard).toBe('hi\n'))
+    peers.push(peer)
+  }
+  return peers
+}
+
+async function mqttPort(shared: Gateway): Promise<number> {
+  return (await open(listenMqtt({ host: '127.0.0.1', port: 0 }, { ...shared, protocolNamed }))).port
+}
+
+const isOver = (peers: readonly Peer[]) => peers.map(({ over }) => over)
+
+describe('connections of a device at several gateways', () => {
+  let one: Awaited<ReturnType<typeof meet>>
+  let other: Awaited<ReturnType<typeof meet>>
+  beforeEach(async () => {
+    one = await meet('one')
+    other = await meet('other')
+  })
+
+  it('end with the oldest of all, wherever it is', async () => {
+    const first = await login(one.port, 3)
+    const second = await login(other.port, 3)
+    await until(() => expect(isOver([...first, ...second])).toEqual([true, true, false, false, false, false]))
+    const third = await login(one.port, 3)
+    await until(() =>
+      expect(isOver([...first, ...second, ...third])).toEqual([
+        true,
+        true,
+        true,
+        true,
+        true,
+        false,
+        false,
+        false,
+        false,
+      ]),
+    )
+  })
+
+  it('end with those of a sender who opens many under the id of a van, and not with that of the van', async () => {
+    const [van] = await login(one.port, 1)
+    const others = [...(await login(one.port, 10, ELSEWHERE)), ...(await login(other.port, 10, ELSEWHERE))]
+    await until(() => expect(others.filter(({ over }) => !over)).toHaveLength(3))
+    van.say('fix 1\n')
+    await until(() => expect(van.heard).toBe('hi\nok 1\n'))
+    expect(van.over).toBe(false)
+  })
+
+  it('do not count once they are closed', async () => {
+    for (let again = 0; again < 3; again++) {
+      const [kept] = await login(one.port, 1)
+      const gone = await login(other.port, 3)
+      for (const { socket } of gone) socket.destroy()
+      await until(() => expect(other.shared.goneDevices).toHaveLength(3 * (again + 1)))
+      kept.socket.destroy()
+      await until(() => expect(one.shared.goneDevices).toHaveLength(again + 1))
+    }
+    const [kept] = await login(one.port, 1)
+    const others = await login(other.port, 3)
+    expect(isOver([kept, ...others])).toEqual([false, false, false, false])
+  })
+
+  it('do not count once their gateway was started again', async () => {
+    const before = await login(other.port, 3)
+    const [van] = await login(one.port, 1)
+    await until(() => expect(one.shared.slots.countOf('van-1')).toBe(4))
+    other.channel.close()
+    await meet('other')
+    await until(() => expect(one.shared.slots.countOf('van-1')).toBe(1))
+    expect(isOver([van, ...before])).toEqual([false, false, false, false])
+  })
+
+  it('are one for a client id over MQTT: the newer one replaces the older one', async () => {
+    const [first, second] = [await raw(await mqttPort(one.shared)), await raw(await mqttPort(other.shared))]
+    first.say(connect({ user: 'van-1', clientId: 'van' }))
+    await until(() => expect(first.hex).toBe(connack(0)))
+    second.say(connect({ user: 'van-1', clientId: 'van' }))
+    await until(() => expect([first.over, second.hex, second.over]).toEqual([true, connack(0), false]))
+  })
+})
+
+it('wrong secrets count at all gateways', async () => {
+  const [one, other] = [await meet('one'), await meet('other')]
+  for (let tries = 0; tries < 6; tries++) one.guesses.failed('locked', ELSEWHERE)
+  await until(() => expect(other.guesses.isDelayed('locked', ELSEWHERE)).toBe(true))
+  expect(other.guesses.isDelayed('locked', '127.0.0.1')).toBe(false)
+})

@@ -1,22 +1,32 @@
+interface GroupOptions {
+  /** Calls away at once. */
+  readonly inFlight?: number
+  /** Where a group ends; one item may be heavier. */
+  readonly maxWeight?: number
+  /** So long after a call the next one leaves at the earliest, unless what waits weighs `enough` (usually `maxWeight`). */
+  readonly apartMs?: number
+  readonly enough?: number
+}
+
 /**
- * Group commit: what arrives while the previous call is away leaves together in the next one. No timer. `send` answers with
- * one result for each item, in order; if it fails, every item fails. `inFlight`: calls away at once; `maxWeight`: where a
- * group ends (one item may be heavier).
+ * Group commit: what arrives while the previous call is away, or within `apartMs` of its begin, leaves together in the next one;
+ * an item that is alone waits for nobody. `send` answers with one result for each item, in order; if it fails, every item fails.
  */
 export function grouped<Item, Result>(
   send: (items: Item[]) => Promise<Result[]>,
-  { inFlight = 1, maxWeight = 1000 } = {},
+  { inFlight = 1, maxWeight = 1000, apartMs = 0, enough = maxWeight }: GroupOptions = {},
 ): (item: Item, weight?: number) => Promise<Result> {
   const waiting: { item: Item; weight: number; answer: PromiseWithResolvers<Result> }[] = []
+  let waitingWeight = 0
   let away = 0
+  let leftAt = -Infinity
+  let timer: NodeJS.Timeout | undefined
 
   async function sendNext(): Promise<void> {
-    if (away >= inFlight || waiting.length === 0) return
-    let size = 1
-    for (let sum = waiting[0].weight; size < waiting.length; size++)
-      if ((sum += waiting[size].weight) > maxWeight) break
-    const group = waiting.splice(0, size)
+    if (away >= inFlight || waiting.length === 0 || isEarly()) return
+    const group = nextGroup()
     away++
+    leftAt = performance.now()
     const sending = send(group.map(({ item }) => item))
     void sendNext()
     try {
@@ -29,10 +39,31 @@ export function grouped<Item, Result>(
     void sendNext()
   }
 
+  function isEarly(): boolean {
+    if (apartMs === 0 || waitingWeight >= enough) return false
+    const earlyMs = leftAt + apartMs - performance.now()
+    if (earlyMs > 0) timer ??= setTimeout(sendLater, Math.ceil(earlyMs))
+    return earlyMs > 0
+  }
+
+  function sendLater(): void {
+    timer = undefined
+    void sendNext()
+  }
+
+  function nextGroup() {
+    let size = 1
+    let sum = waiting[0].weight
+    for (; size < waiting.length && sum + waiting[size].weight <= maxWeight; size++) sum += waiting[size].weight
+    waitingWeight -= sum
+    return waiting.splice(0, size)
+  }
+
   return (item, weight = 1) => {
     const answer = Promise.withResolvers<Result>()
     waiting.push({ item, weight, answer })
-    if (waiting.length === 1 && away < inFlight) setImmediate(() => void sendNext())
+    waitingWeight += weight
+    if ((waiting.length === 1 || waitingWeight >= enough) && away < inFlight) setImmediate(() => void sendNext())
     return answer.promise
   }
 }

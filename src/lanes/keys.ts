@@ -54,8 +54,9 @@ export const keys = {
   audit: `${TAG}:audit`,
   /** hash: state of the tracking API (up, down, limited), since, next probe (ms UTC), its lane (prober), failures in a row */
   upstream: `${TAG}:upstream`,
-  /** BullMQ's prefix */
+  /** BullMQ's prefix; its list of tickets that no worker has taken yet */
   tickets: TAG,
+  waitingTickets: `${TAG}:tickets:wait`,
   /** hash: device → its latest span of 2,048 s in which anything was stored */
   latestSpans: `${TAG}:latest`,
   /** string `marks:<device>:<span>`: marks of what was stored of a device lately (see duplicates.ts) */

@@ -18,6 +18,12 @@ export function stillHolds({ token, until = 0 }: Lease): boolean {
   return token !== '' && performance.now() < until
 }
 
+export interface ClaimedLanes {
+  readonly leases: readonly Lease[]
+  /** In how many ms the next lane is due, or one may be that is empty now. */
+  readonly nextMs: number
+}
+
 /** What to push next of a lane. */
 export interface Batch {
   /** Packed records, in the order stored. */
@@ -60,11 +66,13 @@ export class Leases {
     this.#options = { leaseMs: 15_000, ...options }
   }
 
-  /** Lanes that are due, at most `limit` (1,000), leased; one at a time while the service is down. */
-  async claim(limit: number): Promise<Lease[]> {
-    const args = [this.#options.leaseMs, limit]
-    const [token, ...lanes] = (await this.#run('claim', [schedule, upstream], args)) as Buffer[]
-    return lanes.map((lane) => ({ lane: lane.toString(), token: token.toString() }))
+  /** Lanes that are due, at most `limit` (1,000), leased; one at a time while the service is down, none while tickets wait. */
+  async claim(limit: number): Promise<ClaimedLanes> {
+    const { leaseMs, maxWaitMs } = this.#options
+    const answer = await this.#run('claim', [schedule, upstream, waitingTickets], [leaseMs, limit, MOST_WAITING])
+    const [nextMs, token, ...lanes] = answer as [number, Buffer, ...Buffer[]]
+    const leases = lanes.map((lane) => ({ lane: lane.toString(), token: token.toString() }))
+    return { leases, nextMs: Math.min(nextMs, maxWaitMs) }
   }
 
   /** Renews leases in place; a lost one gets the token ''. One renewal at a time: a second does nothing. */
@@ -159,7 +167,7 @@ export class Leases {
       items[index].lease.token = answer[0].toString()
       return { records: answer[1] }
     })
-  }, GROUP)
+  }, DONE_GROUP)
 
   async #renew(leases: readonly Lease[]): Promise<void> {
     const { leaseMs } = this.#options
@@ -175,9 +183,12 @@ export class Leases {
   }
 }
 
-const { schedule, upstream, failing } = keys
+const { schedule, upstream, failing, waitingTickets } = keys
+/** Tickets that no worker has taken yet, while which none are added. */
+const MOST_WAITING = 8
 const TAKE_KEYS = [schedule, keys.lane(''), keys.parked, keys.ahead, upstream]
 const DONE_KEYS = [schedule, keys.custody, keys.lane(''), keys.push(''), keys.parked, keys.ahead, upstream, failing]
 const DONE_AGAIN_MS = 100
 const DONE_AGAIN_FOR_MS = 120_000
 const GROUP = { inFlight: 2, maxWeight: 64 }
+const DONE_GROUP = { ...GROUP, apartMs: 10 }

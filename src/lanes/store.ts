@@ -231,7 +231,7 @@ function headOf(part: Part): readonly [kind: string, place: string, look: string
  */
 const BYTE_WEIGHT = 4
 const SPAN_WEIGHT = 800
-const GROUP = { inFlight: 2, maxWeight: 1 << 19 }
+const GROUP = { inFlight: 2, maxWeight: 1 << 19, apartMs: 10, enough: 1 << 15 }
 /** Of a run, before its records, without the two texts. */
 const MAX_HEAD_BYTES = 6
 /** In UTF-8, of a text's length. */

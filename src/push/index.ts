@@ -41,8 +41,9 @@ export function startPushing(options: PushingOptions) {
   const renewing = setInterval(() => {
     if (held.size > 0) leases.renew([...held]).catch(() => {})
   }, RENEW_MS)
-  const tickets = new Tickets({ leases, redisServer, logger, work })
-  const overdue = watchOverdue(redis, { idle: () => held.size === 0, heal: () => tickets.restart(), logger })
+  const idle = () => held.size === 0
+  const tickets = new Tickets({ leases, redisServer, logger, idle, work })
+  const overdue = watchOverdue(redis, { idle, heal: () => tickets.restart(), logger })
 
   return {
     /** How the pushes fare, for the diagnosis. */

@@ -17,6 +17,8 @@ export interface TicketsOptions {
   /** BullMQ needs connections of its own. */
   readonly redisServer: RedisServer
   readonly logger: Logger
+  /** Whether this process pushes nothing now. */
+  readonly idle: () => boolean
   /** Pushes leased lanes. Never rejects. */
   readonly work: (ticket: Ticket) => Promise<void>
 }
@@ -64,7 +66,7 @@ export class Tickets {
   async #dispatch(): Promise<void> {
     while (!this.#isStopping) {
       try {
-        if (!(await this.#handOut())) await sleep(TICK_MS)
+        await sleep(await this.#handOut())
       } catch (error) {
         this.#options.logger.debug({ err: error }, 'dispatching waits for Redis')
         await sleep(REDIS_AGAIN_MS)
@@ -73,15 +75,13 @@ export class Tickets {
   }
 
   /**
-   * Hands out the lanes that are due; answers whether there may be more. While workers are behind it claims nothing: so
-   * leases do not end in the queue, and batches grow.
+   * Hands out the lanes that are due. Answers in how many ms there may be more: while this process pushes, lanes may be due at
+   * any moment; else when the next one is, and a little later what somebody else has made due meanwhile.
    */
-  async #handOut(): Promise<boolean> {
-    const { leases, logger, work } = this.#options
-    const room = MAX_WAITING - (await this.#queue.tickets.getWaitingCount())
-    if (room <= 0) return false
-    const limit = Math.min(room * LANES_PER_TICKET, 1000)
-    const claimed = await leases.claim(limit)
+  async #handOut(): Promise<number> {
+    const { idle, leases, logger, work } = this.#options
+    const { leases: claimed, nextMs } = await leases.claim(LANES_PER_CLAIM)
+    if (claimed.length === 0) return idle() ? Math.min(Math.max(TICK_MS, nextMs), IDLE_MS) : TICK_MS
     const tickets = []
     for (let at = 0; at < claimed.length; at += LANES_PER_TICKET)
       tickets.push({ name: 'lanes', data: claimed.slice(at, at + LANES_PER_TICKET), opts: TICKET })
@@ -95,7 +95,7 @@ export class Tickets {
       this.#isRefused = true
       await work({ data: claimed })
     }
-    return claimed.length === limit
+    return claimed.length === LANES_PER_CLAIM ? 0 : TICK_MS
   }
 }
 
@@ -139,9 +139,9 @@ function openQueue({ redisServer, logger, work }: TicketsOptions) {
 
 const NAME = 'tickets'
 const TICKET = { removeOnComplete: true, removeOnFail: true }
-/** Tickets that no worker has taken yet. */
-const MAX_WAITING = 8
+const LANES_PER_CLAIM = 512
 const LANES_PER_TICKET = 64
 const TICK_MS = 50
+const IDLE_MS = 250
 const REDIS_AGAIN_MS = 500
 const LAST_ANSWER_MS = 1000

@@ -1,3 +1,4 @@
+import { Queue } from 'bullmq'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
   connect,
@@ -362,11 +363,21 @@ describe('the hand-out of lanes', () => {
     await expect.poll(() => healed, soon).toBe(1)
   })
 
+  it('the list of tickets that no worker has taken is where BullMQ keeps it', async () => {
+    const connection = connect(server.url, 'queue')
+    await new Promise((resolve) => connection.once('ready', resolve))
+    const queue = new Queue('tickets', { connection, prefix: keys.tickets })
+    await queue.add('lanes', [])
+    expect(await redis.llen(keys.waitingTickets)).toBe(1)
+    await queue.close()
+    connection.disconnect()
+  })
+
   it('tickets are handed out after a restart of the queue', async () => {
     const seen: string[] = []
     const leases = new Leases(redis, { maxPositions: 3, maxWaitMs: 0 })
     const work = async ({ data }: Ticket) => void seen.push(...data.map(({ lane }) => lane))
-    const tickets = new Tickets({ leases, redisServer: server.url, logger, work })
+    const tickets = new Tickets({ leases, redisServer: server.url, logger, idle: () => true, work })
     stops.push(() => tickets.close())
     await store('7/1/1', 1)
     await expect.poll(() => seen, soon).toEqual(['7/1/1'])

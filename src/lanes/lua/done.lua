@@ -6,25 +6,31 @@
 local schedule, custody, lane_prefix, push_prefix, parked, ahead, upstream, failing = unpack(KEYS)
 local whole_batch, lane_delay = tonumber(ARGV[1]), ARGV[2]
 
-local function done(lane, token, count, wanted, at_once)
+local lanes, held = leases_of(schedule, 3, 6)
+local reasons = redis.call('HMGET', parked, unpack(lanes))
+local newest_sent = redis.call('HMGET', ahead, unpack(lanes))
+local scores, emptied = {}, {}
+
+local function done(i, token, count, wanted, at_once)
+  local lane = lanes[i]
   local list = lane_prefix .. lane
-  redis.call('LTRIM', list, count, -1)
-  local left = redis.call('LLEN', list)
   if count > 0 then
-    local was_parked = redis.call('HDEL', parked, lane) == 1
-    at_once = note_sent_ahead(ahead, lane) or was_parked or at_once
+    redis.call('LTRIM', list, count, -1)
+    if reasons[i] then redis.call('HDEL', parked, lane) end
+    at_once = newest_sent[i] and note_sent_ahead(ahead, lane) or reasons[i] or at_once
   end
+  local left = redis.call('LLEN', list)
   if left == 0 then
-    redis.call('ZREM', schedule, lane)
-    redis.call('HDEL', ahead, lane)
+    emptied[#emptied + 1] = lane
+    if newest_sent[i] then redis.call('HDEL', ahead, lane) end
   elseif left < whole_batch and not at_once then
-    set_due(schedule, lane, now + lane_delay)
+    add_due(scores, lane, now + lane_delay)
   elseif wanted == 0 then
-    set_due(schedule, lane, now)
+    add_due(scores, lane, now)
   else
     -- With the new token the same call, sent again since its answer was lost, does nothing.
     local new_token = renewed(token, token + 1)
-    set_score(schedule, lane, new_token)
+    add_score(scores, lane, new_token)
     return { new_token, table.concat(redis.call('LRANGE', list, 0, wanted - 1)) }
   end
   return { '', '' }
@@ -32,16 +38,17 @@ end
 
 local delivered = 0
 local answers = {}
-for i = 3, #ARGV, 6 do
-  local lane, token, count, status, wanted, at_once = unpack(ARGV, i, i + 5)
-  if holds(schedule, lane, token) then
-    answers[#answers + 1] = done(lane, token, tonumber(count), tonumber(wanted), at_once == '1')
+for i, lane in ipairs(lanes) do
+  answers[i] = false
+  if held[i] then
+    local token, count, status, wanted, at_once = unpack(ARGV, 6 * i - 2, 6 * i + 2)
+    answers[i] = done(i, token, tonumber(count), tonumber(wanted), at_once == '1')
     note_push(push_prefix .. lane, status, 0)
     delivered = delivered + count
-  else
-    answers[#answers + 1] = false
   end
 end
+set_scores(schedule, scores)
+if #emptied > 0 then redis.call('ZREM', schedule, unpack(emptied)) end
 
 if delivered > 0 then
   redis.call('HINCRBY', custody, 'delivered', delivered)

@@ -28,9 +28,35 @@ local function holds(schedule, lane, token)
   return tonumber(redis.call('ZSCORE', schedule, lane) or -1) == tonumber(token)
 end
 
+-- The lanes of a call that has every `size` arguments, from ARGV[first] on, one item that begins with lane and token; and for
+-- each whether its lease holds: of a lane that comes twice only once, since its token changes.
+local function leases_of(schedule, first, size)
+  local lanes, held, seen = {}, {}, {}
+  for i = first, #ARGV, size do lanes[#lanes + 1] = ARGV[i] end
+  local scores = redis.call('ZMSCORE', schedule, unpack(lanes))
+  for i, lane in ipairs(lanes) do
+    local token = ARGV[first + (i - 1) * size + 1]
+    held[i] = not seen[lane] and tonumber(scores[i] or -1) == tonumber(token)
+    seen[lane] = seen[lane] or held[i]
+  end
+  return lanes, held
+end
+
 local function set_score(schedule, lane, score) redis.call('ZADD', schedule, 'XX', score, lane) end
 
 local function set_due(schedule, lane, ms) set_score(schedule, lane, string.format('%.0f', ms)) end
+
+-- Scores of many lanes, which one call sets.
+local function add_score(scores, lane, score)
+  scores[#scores + 1] = score
+  scores[#scores + 1] = lane
+end
+
+local function add_due(scores, lane, ms) add_score(scores, lane, string.format('%.0f', ms)) end
+
+local function set_scores(schedule, scores)
+  if #scores > 0 then redis.call('ZADD', schedule, 'XX', unpack(scores)) end
+end
 
 -- Notes the outcome of a lane's push for a day: its time, status, and how many in a row.
 local function note_push(push, status, in_a_row)

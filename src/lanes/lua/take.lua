@@ -15,14 +15,17 @@ local function received(record)
   return string.format('%014d', (((a * 256 + b) * 256 + c) * 256 + d) * 256 + e)
 end
 
-local function first_records(lane)
+local lanes, held = leases_of(schedule, 3, 2)
+local reasons = redis.call('HMGET', parked, unpack(lanes))
+local newest_sent = redis.call('HMGET', ahead, unpack(lanes))
+
+local function first_records(i)
+  local lane, sent = lanes[i], newest_sent[i] or '0:'
   local list = lane_prefix .. lane
-  local head = redis.call('LINDEX', list, 0) or ''
-  local reason = redis.call('HGET', parked, lane)
-  if reason then return head, reason end
-  local sent = redis.call('HGET', ahead, lane) or '0:'
-  if string.sub(sent, 1, 1) == '1' then return head, '' end
-  if head ~= '' and now - EPOCH - received(head) > behind_ms and redis.call('LLEN', list) > 1 then
+  if reasons[i] then return redis.call('LINDEX', list, 0) or '', reasons[i] end
+  if string.sub(sent, 1, 1) == '1' then return redis.call('LINDEX', list, 0) or '', '' end
+  local records = redis.call('LRANGE', list, 0, most - 1)
+  if #records > 0 and now - EPOCH - received(records[1]) > behind_ms and redis.call('LLEN', list) > 1 then
     local newest = redis.call('LINDEX', list, -1)
     if received(newest) > string.sub(sent, 3) then
       redis.call('RPOP', list)
@@ -31,24 +34,21 @@ local function first_records(lane)
       return newest, ''
     end
   end
-  return table.concat(redis.call('LRANGE', list, 0, most - 1)), ''
+  return table.concat(records), ''
 end
 
 local state, prober = unpack(redis.call('HMGET', upstream, 'state', 'prober'))
 local probing = state and state ~= 'up'
-local answers = {}
-for i = 3, #ARGV, 2 do
-  local lane, token = ARGV[i], ARGV[i + 1]
-  local answer = false
-  if holds(schedule, lane, token) then
-    if probing and lane ~= prober then
-      set_due(schedule, lane, now)
-    else
-      local new_token = token_until(token, TAKEN)
-      set_score(schedule, lane, new_token)
-      answer = { new_token, math.floor(new_token - now), first_records(lane) }
-    end
+local answers, scores = {}, {}
+for i, lane in ipairs(lanes) do
+  answers[i] = false
+  if held[i] and probing and lane ~= prober then
+    add_due(scores, lane, now)
+  elseif held[i] then
+    local token = token_until(ARGV[2 * i + 2], TAKEN)
+    add_score(scores, lane, token)
+    answers[i] = { token, math.floor(token - now), first_records(i) }
   end
-  answers[#answers + 1] = answer
 end
+set_scores(schedule, scores)
 return answers

@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest'
+import { grouped } from '../../src/lanes/grouped.ts'
+
+function recorded(options: Parameters<typeof grouped>[1]) {
+  const groups: number[][] = []
+  const send = grouped(async (items: number[]) => {
+    groups.push(items)
+    return items
+  }, options)
+  return { groups, send }
+}
+
+it('an item that is alone leaves at once; those that come soon after it share the next call', async () => {
+  const { groups, send } = recorded({ inFlight: 2, apartMs: 50 })
+  expect(await send(1)).toBe(1)
+  const answers = [send(2)]
+  await new Promise(setImmediate)
+  answers.push(send(3))
+  await new Promise(setImmediate)
+  answers.push(send(4))
+  expect(await Promise.all(answers)).toEqual([2, 3, 4])
+  expect(groups).toEqual([[1], [2, 3, 4]])
+})
+
+it('items that weigh enough leave before the time between calls is over', async () => {
+  const { groups, send } = recorded({ apartMs: 3_600_000, enough: 4 })
+  await send(1)
+  expect(await Promise.all([send(2, 3), send(3)])).toEqual([2, 3])
+  expect(groups).toEqual([[1], [2, 3]])
+})
+
+it('a group ends where its weight would be too much, and the rest leaves in the next call', async () => {
+  const { groups, send } = recorded({ maxWeight: 2 })
+  await Promise.all([send(1), send(2), send(3), send(4, 5), send(5)])
+  expect(groups).toEqual([[1, 2], [3], [4], [5]])
+})

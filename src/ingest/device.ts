@@ -35,6 +35,8 @@ export interface DeviceSession extends Session, Opening {
   identified?: { readonly entry: DeviceEntry; readonly protocol?: string; readonly secret?: string }
   /** Who sends on it, once somebody has sent fixes: see suspicion.ts. */
   sender?: Sender
+  /** Devices that spoke on it before the present one. */
+  earlierDevices?: Set<string>
   /** Whether `device` is configured. */
   isConfigured?: boolean
   /** Whether it is the part of a relay's conversation that is about `device`, which has no connection of its own. */

@@ -169,6 +169,7 @@ export function trustIn(entry: DeviceEntry, spoken: Spoken | undefined): 'truste
 /** Tells the session who speaks. Answers whether the frame must be decoded again, since it was without the device's settings. */
 export function introduce({ id, entry }: ResolvedDevice, message: Message, session: DeviceSession): boolean {
   if (message.secret !== undefined) session.secret = message.secret
+  if (session.device !== undefined && session.device !== id) (session.earlierDevices ??= new Set()).add(session.device)
   session.device = id
   session.isConfigured = entry !== undefined
   const settings = entry?.protocolSettings ?? session.settings

@@ -99,7 +99,7 @@ export class Ingest {
     if (device === undefined) {
       // Before the login there is nothing to store, and nobody to store it for.
       if (fixes.length === 0) return doubtOf(read) ? this.#misunderstood('unsupported', arrival) : done(read)
-      if (fixes.every(isOfNamedDevice)) return this.#takeOfMany(read, arrival)
+      if (fixes.every((fix) => fix.device !== undefined)) return this.#takeOfMany(read, arrival)
     }
 
     const sender = this.#identity.senderOf(read, session, protocol.name)
@@ -112,7 +112,7 @@ export class Ingest {
     if (message instanceof DecodeError) return this.#damaged(message, arrival)
     if (sender.entry) this.#options.heard.spoke(sender.id, session, protocol.name)
     let failure: Obstacle | IdentityReason | undefined
-    if (message.fixes?.some(isOfNamedDevice))
+    if (message.fixes?.some((fix) => fix.device !== undefined))
       failure = await this.#storeOfMany({ ...message, device: sender.id }, arrival)
     else if (message.fixes?.length) failure = await this.#storeOf(sender, message, arrival)
     const doubt = doubtOf(message)
@@ -236,8 +236,4 @@ export class Ingest {
     for (const reason of failures) if (!isObstacle(reason)) metrics.refused.inc({ reason })
     return failures.find(isObstacle)
   }
-}
-
-function isOfNamedDevice({ device }: Fix): boolean {
-  return device !== undefined
 }

@@ -38,7 +38,7 @@ export type HoldReason = (typeof HOLD_REASONS)[number]
 /** Records of one device for one place, as `packRecords` makes them: a lane, or what is held for a reason. */
 export type Part = { readonly lane: string; readonly device: string; readonly records: Buffer } | HeldPart
 
-interface HeldPart {
+export interface HeldPart {
   readonly held: HoldReason
   readonly device: string
   readonly records: Buffer

@@ -3,7 +3,7 @@ import { metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
 import { type DuplicateFilter, type MarkedRun, MOST_IN_RUN, spansIn } from './duplicates.ts'
 import { keys } from './keys.ts'
-import { type HoldReason, type Part, type Storable, slicesOf } from './record.ts'
+import { type HeldPart, type HoldReason, type Part, type Storable, slicesOf } from './record.ts'
 import { grouped } from './grouped.ts'
 import { type Redis, type RunScript, scripts } from './redis.ts'
 
@@ -182,7 +182,7 @@ function packGroup(parts: readonly Part[], filter: DuplicateFilter | null, now: 
   const leftOut: { part: number; duplicates: number }[] = []
   let size = 0
   for (const [index, part] of parts.entries()) {
-    const [kind, place, look] = headOf(part)
+    const [kind, place, look] = 'lane' in part ? ['L', part.lane, `${part.device}:`] : heldHead(part)
     const split = 'lane' in part ? filter?.split(part.device, part.records, now) : undefined
     if (split && split.duplicates > 0) leftOut.push({ part: index, duplicates: split.duplicates })
     if (split) marked.push(...split.runs)
@@ -218,10 +218,8 @@ function writeRun(bytes: Buffer, start: number, { kind, place, name, flags, coun
   return at + records.length
 }
 
-/** How a run of a part begins, as store.lua says: its kind, its lane or device, and when held records are looked at again. */
-function headOf(part: Part): readonly [kind: string, place: string, look: string] {
-  if ('lane' in part) return ['L', part.lane, `${part.device}:`]
-  const { device, held, isProven, lookAt, rosterVersion } = part
+/** How a run of held records begins, as store.lua says: its kind, its device, and when they are looked at again. */
+function heldHead({ device, held, isProven, lookAt, rosterVersion }: HeldPart): [string, string, string] {
   return [isProven ? KINDS[held] : KINDS[held].toLowerCase(), device, `${Math.round(lookAt)} ${rosterVersion}`]
 }
 

@@ -20,8 +20,6 @@ export interface DeviceConnection extends PartialSender, Slot {
   startReading(): void
   /** Ends it at once; the reason is counted. */
   abort(reason: string): void
-  /** Devices that spoke on this connection before the session's present one. */
-  readonly earlierDevices?: ReadonlySet<string>
 }
 
 /** The connections of one listener: not read under pressure, and ended without an identity or after a long silence. */
@@ -61,14 +59,14 @@ export class Connections<Connection extends DeviceConnection> {
 
   #remove(connection: Connection): void {
     const { heard, logger, pressure, slots } = this.#shared
-    const { session, earlierDevices = [] } = connection
+    const { session } = connection
     this.open.delete(connection)
     slots.closed(connection)
     pressure.setPartial(connection, 0)
     if (this.#isClosing) session.ended ??= 'shutdown'
     const { device: last, ended: reason, remote } = session
     if (reason) logger.debug({ reason, protocol: this.#protocol, device: last, remote }, 'connection ended')
-    for (const device of earlierDevices) if (device !== last) heard.gone({ ...session, device })
+    for (const device of session.earlierDevices ?? []) if (device !== last) heard.gone({ ...session, device })
     heard.gone(session)
   }
 

@@ -49,7 +49,7 @@ export class Flood {
   #notedAt = Number.NEGATIVE_INFINITY
 
   /** `now`: a clock in ms that never goes back. `gateways`: how many share the ports. */
-  constructor(now = () => performance.now(), gateways = 1) {
+  constructor(now: () => number = performance.now.bind(performance), gateways = 1) {
     this.now = now
     this.#gateways = gateways
   }

@@ -55,7 +55,6 @@ class TcpConnection implements DeviceConnection {
   heardAt: number
   partialBytes = 0
   storing = 0
-  earlierDevices: Set<string> | undefined
   readonly #context: TcpContext
   readonly #socket: Socket
   /** The beginning of a frame, or all bytes that arrived while frames were being stored. */
@@ -120,19 +119,21 @@ class TcpConnection implements DeviceConnection {
 
   /** Takes the received frames until none is complete; the connection takes one group of frames at a time. */
   async #takeAll(): Promise<void> {
-    const { logger, pressure } = this.#context
+    const { ingest, logger, pressure } = this.#context
+    const { session } = this
     this.#isTaking = true
     clearTimeout(this.#quiet)
     try {
       for (let group = this.#cut(); group; group = this.#cut()) {
         const { bytes, frames, isStopped, taken } = group
+        const protocol = this.#protocol as Protocol
         this.storing = Math.max(1, frames.length)
         pressure.add(taken, frames.length)
         let outcomes: readonly FrameOutcome[]
         try {
           // Most frames arrive alone.
-          outcomes =
-            frames.length === 1 ? [await this.#take(frames[0])] : await Promise.all(frames.map(this.#take, this))
+          if (frames.length === 1) outcomes = [await ingest.take(frames[0], session, protocol)]
+          else outcomes = await Promise.all(frames.map((frame) => ingest.take(frame, session, protocol)))
         } finally {
           pressure.add(-taken, -frames.length)
         }
@@ -142,7 +143,7 @@ class TcpConnection implements DeviceConnection {
         if (heldMs > 0) await this.#pause(heldMs)
         if (!this.#socket.writable) break
         this.#answer(frames, outcomes)
-        const pausedMs = this.senderLimits.read(frames.length, taken, this.session.device)
+        const pausedMs = this.senderLimits.read(frames.length, taken, session.device)
         if (pausedMs >= MAX_DEBT_MS) this.abort('flood')
         else if (pausedMs > 0) await this.#pause(pausedMs)
         else if (isStopped) await setImmediate()
@@ -150,10 +151,7 @@ class TcpConnection implements DeviceConnection {
       this.#continue()
     } catch (error) {
       noteNotStored('fault')
-      logger.error(
-        { err: error, device: this.session.device, protocol: this.#protocol?.name },
-        'fault in handling a frame',
-      )
+      logger.error({ err: error, device: session.device, protocol: this.#protocol?.name }, 'fault in handling a frame')
       this.#socket.destroy()
     }
   }
@@ -203,13 +201,6 @@ class TcpConnection implements DeviceConnection {
     this.storing = 0
     await pauseOf(this.#socket, ms)
     this.storing = storing
-  }
-
-  #take(frame: Buffer): Promise<FrameOutcome> {
-    const { device } = this.session
-    const outcome = this.#context.ingest.take(frame, this.session, this.#protocol as Protocol)
-    if (device !== undefined && device !== this.session.device) (this.earlierDevices ??= new Set()).add(device)
-    return outcome
   }
 
   /** For how many ms the answers must wait: the sender failed, or logged in, too often. Ends it where that is too long. */
@@ -275,6 +266,9 @@ class TcpConnection implements DeviceConnection {
   }
 }
 
+/** The framer of a connection whose protocol is not known yet. */
+const incomplete = () => 0
+
 /** Frames that are taken together; `bytes`: with what follows them, `taken`: how many of these they and noise are. */
 interface FrameGroup {
   readonly bytes: Buffer
@@ -283,9 +277,6 @@ interface FrameGroup {
   /** Whether there may be further frames. */
   readonly isStopped: boolean
 }
-
-/** The framer of a connection whose protocol is not known yet. */
-const incomplete = () => 0
 
 /** For the beginning of a frame of an unidentified connection: every login is shorter by far. */
 const MAX_UNIDENTIFIED_BYTES = 4096

@@ -1,15 +1,14 @@
 import { once } from 'node:events'
-import type { AddressInfo, BlockList, Server, Socket } from 'node:net'
+import type { AddressInfo, BlockList, Server } from 'node:net'
 import type { Protocol } from '../../protocols/kit/index.ts'
 import type { Config, TlsConfig } from '../config/schema.ts'
 import type { HeardBook } from '../ingest/heard.ts'
 import type { Ingest } from '../ingest/ingest.ts'
 import type { Logger } from '../observe/log.ts'
-import { networkOf } from '../ingest/network.ts'
-import { metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
 import type { Arrivals } from '../ingest/arrivals.ts'
 import type { Backpressure } from './backpressure.ts'
+import type { ConnectionLimits } from './connection-limits.ts'
 import type { Detector } from './detect.ts'
 import type { Flood } from './flood.ts'
 import type { Slots } from './slots.ts'
@@ -85,75 +84,3 @@ export async function openServer(
 export function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()))
 }
-
-/** Counts the open connections of all listeners, in all and by address. */
-export class ConnectionLimits {
-  readonly #limits: Config['limits']
-  readonly #slots: Pick<Slots, 'makeRoom'>
-  readonly #isLowered: boolean
-  readonly #perAddress = new Map<string, number>()
-  #open = 0
-  #notedAt = Number.NEGATIVE_INFINITY
-
-  /** `isLowered`: `max_connections` is what the limit of open files allows. */
-  constructor(limits: Config['limits'], { slots, isLowered }: SlotOptions) {
-    this.#limits = limits
-    this.#slots = slots
-    this.#isLowered = isLowered
-  }
-
-  /** Counts a socket from an address while it is open, or destroys it where a limit is reached. Answers whether it may stay. */
-  admit(socket: Socket, transport: 'tcp' | 'http' | 'mqtt', address: string): boolean {
-    const { max_connections, max_connections_per_ip } = this.#limits
-    const count = this.#perAddress.get(address) ?? 0
-    const isFull = this.#open >= max_connections
-    if (isFull || (this.#isLowered && this.#open >= max_connections * NEARLY_FULL)) this.#noteFull(isFull)
-    const reason =
-      count >= max_connections_per_ip ? 'max_per_ip' : isFull && !this.#slots.makeRoom() ? 'max_connections' : undefined
-    if (reason) {
-      metrics.refused.inc({ reason })
-      socket.destroy()
-      return false
-    }
-    this.#open++
-    this.#perAddress.set(address, count + 1)
-    metrics.connections.inc({ transport })
-    socket.on('close', () => {
-      metrics.connections.dec({ transport })
-      this.#open--
-      const left = (this.#perAddress.get(address) ?? 0) - 1
-      if (left > 0) this.#perAddress.set(address, left)
-      else this.#perAddress.delete(address)
-    })
-    return true
-  }
-
-  /** At most once a second, since it looks at all addresses. */
-  #noteFull(isFull: boolean): void {
-    const now = performance.now()
-    if (now - this.#notedAt < NOTED_EVERY_MS) return
-    this.#notedAt = now
-    if (this.#isLowered)
-      observations.note('open_files', {
-        evidence: `${this.#open} of ${this.#limits.max_connections} connections are open`,
-      })
-    if (!isFull) return
-    const networks = new Map<string, number>()
-    for (const [address, count] of this.#perAddress) {
-      const network = networkOf(address)
-      networks.set(network, (networks.get(network) ?? 0) + count)
-    }
-    const most = [...networks].toSorted(([, one], [, other]) => other - one).slice(0, 3)
-    const evidence = most.map(([network, count]) => `${count} connections from ${network}`).join(', ')
-    observations.note('connections_full', { evidence })
-  }
-}
-
-interface SlotOptions {
-  readonly slots: Pick<Slots, 'makeRoom'>
-  readonly isLowered: boolean
-}
-
-/** The share of all connections from which on the limit of open files is a danger. */
-const NEARLY_FULL = 0.8
-const NOTED_EVERY_MS = 1000

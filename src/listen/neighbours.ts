@@ -1,5 +1,6 @@
 import type { GuessDelays } from '../ingest/guesses.ts'
 import { addressOf, networkOf } from '../ingest/network.ts'
+import type { ConnectionLimits, OpenConnections } from './connection-limits.ts'
 import type { Slot, SlotElsewhere, Slots } from './slots.ts'
 
 /** What gateways tell each other, as JSON: what happened within some milliseconds. */
@@ -13,56 +14,94 @@ interface Notice {
   closed?: [device: string, remote: string][]
   /** Wrong secrets for devices, from addresses. */
   guessed?: [device: string, address: string][]
+  /** What is open at a gateway on these ports. */
+  readonly counted?: OpenConnections & { readonly ports: string }
 }
 
 type Opened = [device: string, remote: string, connectedAt: number, isProved: boolean, client?: string]
 type NoticeList = 'opened' | 'also' | 'closed' | 'guessed'
 
+/** What gateways have in common. */
+export interface NeighbourShares {
+  readonly slots: Slots
+  readonly guesses: GuessDelays
+  readonly connectionLimits: Pick<ConnectionLimits, 'open' | 'elsewhere'>
+}
+
+interface NeighbourOptions {
+  /** Names the ports: gateways that share them have one limit of connections. */
+  readonly ports: string
+  send(text: string): void
+}
+
 /**
- * Makes limits of a device hold for all gateways around one Redis: each tells the others which connections have named their
- * device, and which secrets were wrong. While Redis does not answer each gateway counts its own.
+ * Makes limits hold for all gateways around one Redis: each tells the others which connections have named their device, which
+ * secrets were wrong, and once a second how many connections are open. While Redis does not answer each gateway counts its own.
  */
 export class Neighbours {
-  readonly #slots: Slots
-  readonly #guesses: GuessDelays
-  readonly #send: (text: string) => void
+  readonly #shares: NeighbourShares
+  readonly #options: NeighbourOptions
+  readonly #counts = new Map<string, OpenConnections>()
+  readonly #counting: NodeJS.Timeout
+  #counted = 0
   #notice: Notice = {}
   #sending: NodeJS.Timeout | undefined
 
-  constructor(slots: Slots, guesses: GuessDelays, send: (text: string) => void) {
-    this.#slots = slots
-    this.#guesses = guesses
-    this.#send = send
-    slots.follow({
+  constructor(shares: NeighbourShares, options: NeighbourOptions) {
+    this.#shares = shares
+    this.#options = options
+    shares.slots.follow({
       opened: (slot) => this.#tell('opened', openedOf(slot)),
       closed: (slot) => this.#tell('closed', [slot.slotDevice ?? '', slot.session?.remote ?? '']),
     })
-    guesses.follow((device, address) => this.#tell('guessed', [device, address]))
+    shares.guesses.follow((device, address) => this.#tell('guessed', [device, address]))
+    this.#counting = setInterval(() => this.#count(), COUNT_MS)
   }
 
   began(): void {
-    this.#send(JSON.stringify({ began: true } satisfies Notice))
+    this.#send({ began: true })
   }
 
   receive(gateway: string, text: string): void {
-    const { began, opened = [], also = [], closed = [], guessed = [] } = JSON.parse(text) as Notice
-    if (began) this.#slots.forget(gateway)
+    const { began, counted, opened = [], also = [], closed = [], guessed = [] } = JSON.parse(text) as Notice
+    const { guesses, slots } = this.#shares
+    if (began) slots.forget(gateway)
+    if (began || counted?.ports === this.#options.ports) this.#hasCounted(gateway, counted)
+    // The one that begins does not know it.
+    if (began) this.#counted = 0
     for (const each of opened)
-      for (const own of this.#slots.openedElsewhere(slotAt(gateway, each))) this.#tell('also', openedOf(own))
-    for (const each of also) this.#slots.openedElsewhere(slotAt(gateway, each))
-    for (const [device, remote] of closed) this.#slots.closedElsewhere(gateway, device, remote)
-    for (const [device, address] of guessed) this.#guesses.count(device, address)
+      for (const own of slots.openedElsewhere(slotAt(gateway, each))) this.#tell('also', openedOf(own))
+    for (const each of also) slots.openedElsewhere(slotAt(gateway, each))
+    for (const [device, remote] of closed) slots.closedElsewhere(gateway, device, remote)
+    for (const [device, address] of guessed) guesses.count(device, address)
   }
 
   close(): void {
+    clearInterval(this.#counting)
     clearTimeout(this.#sending)
+  }
+
+  #count(): void {
+    const open = this.#shares.connectionLimits.open
+    if (open.all === this.#counted) return
+    this.#counted = open.all
+    this.#send({ counted: { ...open, ports: this.#options.ports } })
+  }
+
+  #hasCounted(gateway: string, counted: OpenConnections = NONE): void {
+    this.#counts.set(gateway, counted)
+    this.#shares.connectionLimits.elsewhere = [...this.#counts.values()]
+  }
+
+  #send(notice: Notice): void {
+    this.#options.send(JSON.stringify(notice))
   }
 
   #tell<What extends NoticeList>(what: What, happened: NonNullable<Notice[What]>[number]): void {
     const happenings = (this.#notice[what] ??= []) as (typeof happened)[]
     happenings.push(happened)
     this.#sending ??= setTimeout(() => {
-      this.#send(JSON.stringify(this.#notice))
+      this.#send(this.#notice)
       this.#notice = {}
       this.#sending = undefined
     }, TOGETHER_MS)
@@ -79,5 +118,7 @@ function slotAt(gateway: string, [slotDevice, remote, connectedAt, isProved, cli
   return { senderLimits, slotDevice, session: { remote, connectedAt, isProved }, client, gateway, abort: () => {} }
 }
 
+const NONE: OpenConnections = { all: 0, byAddress: [] }
+const COUNT_MS = 1000
 /** Logins of a fleet that connects again are few messages. */
 const TOGETHER_MS = 50

@@ -22,10 +22,13 @@ const closing: (() => void)[] = []
 afterEach(() => closing.splice(0).forEach((close) => close()))
 
 /** A gateway with real listeners, which is told what others around the same Redis say. */
-async function meet(name: string, maxPerDevice = 4) {
-  const shared = gateway({ limits: { max_connections_per_device: maxPerDevice } })
+async function meet(name: string, limits: Partial<Gateway['limits']> = {}) {
+  const shared = gateway({ limits: { max_connections_per_device: 4, ...limits } })
   const guesses = new GuessDelays()
-  const neighbours: Neighbours = new Neighbours(shared.slots, guesses, (text) => channel.send(text))
+  const neighbours: Neighbours = new Neighbours(
+    { ...shared, guesses },
+    { ports: 'same', send: (text) => channel.send(text) },
+  )
   const opened = Promise.withResolvers<void>()
   const channel = openGatewayChannel(
     { redis, server: server.url, gateway: name },
@@ -134,3 +137,23 @@ it('wrong secrets count at all gateways', async () => {
   await until(() => expect(other.guesses.isDelayed('locked', ELSEWHERE)).toBe(true))
   expect(other.guesses.isDelayed('locked', '127.0.0.1')).toBe(false)
 })
+
+describe('connections at gateways that share their ports', () => {
+  it.each(['max_connections', 'max_connections_per_ip'])('are limited by %s together', async (limit) => {
+    const [one, other] = [await meet('one', { [limit]: 10 }), await meet('other', { [limit]: 10 })]
+    const vans = await login(one.port, 4)
+    const others = await Promise.all(Array.from({ length: 6 }, () => dial(other.port)))
+    await until(async () => expect(await isServed(one.port)).toBe(false))
+    for (const { socket } of others) socket.destroy()
+    await until(async () => expect(await isServed(one.port)).toBe(true))
+    expect(isOver(vans)).toEqual([false, false, false, false])
+  })
+})
+
+async function isServed(port: number): Promise<boolean> {
+  const peer = await dial(port)
+  peer.say('ping\n')
+  await until(() => expect(peer.over || peer.heard === 'pong\n').toBe(true))
+  peer.socket.destroy()
+  return peer.heard !== ''
+}

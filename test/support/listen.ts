@@ -10,7 +10,8 @@ import type { MisunderstoodFrame } from '../../src/ingest/misunderstood.ts'
 import type { Appender, FrameStore, Part, Storable } from '../../src/lanes/index.ts'
 import { Backpressure } from '../../src/listen/backpressure.ts'
 import { Flood } from '../../src/listen/flood.ts'
-import { ConnectionLimits, type Listener, type Shared } from '../../src/listen/listener.ts'
+import { ConnectionLimits } from '../../src/listen/connection-limits.ts'
+import type { Listener, Shared } from '../../src/listen/listener.ts'
 import { Slots } from '../../src/listen/slots.ts'
 import { registry } from '../../src/observe/metrics.ts'
 import type { Roster } from '../../src/roster/roster.ts'
@@ -143,7 +144,7 @@ export function gateway({
     limits: all,
     trustedProxies: networksOf([]),
     logger: pino({ level: 'silent' }),
-    connectionLimits: new ConnectionLimits(all, { slots, isLowered: false }),
+    connectionLimits: new ConnectionLimits(all, { slots, fit: Number.POSITIVE_INFINITY }),
     pressure,
     slots,
     flood: new Flood(),

@@ -6,8 +6,8 @@ import { GuessDelays } from '../../ingest/guesses.ts'
 import { openGatewayChannel, type ProcessIdentity, processId, type Redis, type RedisServer } from '../../lanes/index.ts'
 import { Backpressure } from '../../listen/backpressure.ts'
 import { Flood } from '../../listen/flood.ts'
-import { ConnectionLimits } from '../../listen/listener.ts'
-import { Neighbours } from '../../listen/neighbours.ts'
+import { ConnectionLimits } from '../../listen/connection-limits.ts'
+import { Neighbours, type NeighbourShares } from '../../listen/neighbours.ts'
 import { Slots } from '../../listen/slots.ts'
 
 interface Gateway {
@@ -19,37 +19,36 @@ interface Gateway {
 }
 
 /**
- * What bounds senders, for all listeners together. Of the gateways that share the ports each has its part of what the kernel
- * spreads over them; what concerns one device they tell each other. The default of `max_connections` is lowered to what fits.
+ * What bounds senders, for all listeners together. Of the gateways that share the ports each has its part of rates, which the
+ * kernel spreads over them; how many connections are open, and what concerns one device, they tell each other.
  */
 export function openSenderLimits(config: Config, gateway: Gateway) {
-  const fit = connectionsThatFit()
+  const { limits } = config
   const partOf = (limit: number) => Math.max(1, Math.floor(limit / gateway.gateways))
-  const limits = {
-    ...config.limits,
-    max_connections: Math.min(partOf(config.limits.max_connections), fit),
-    max_connections_per_ip: partOf(config.limits.max_connections_per_ip),
-  }
   const slots = new Slots(limits.max_connections_per_device)
+  const connectionLimits = new ConnectionLimits(limits, { slots, fit: connectionsThatFit() })
   const guesses = new GuessDelays()
   return {
     ofListeners: {
       limits,
       slots,
-      connectionLimits: new ConnectionLimits(limits, { slots, isLowered: limits.max_connections === fit }),
+      connectionLimits,
       flood: new Flood(undefined, gateway.gateways),
       pressure: new Backpressure(),
       trustedProxies: networksOf(config.trusted_proxies),
       udpPorts: new Set<number>(),
     },
     ofIdentity: { guesses, unknownDevices: new UnknownDeviceQuota(partOf(config.hold.max_unknown_devices)) },
-    close: meetNeighbours(slots, guesses, gateway),
+    close: meetNeighbours({ slots, guesses, connectionLimits }, gateway),
   }
 }
 
 /** Answers what ends it. */
-function meetNeighbours(slots: Slots, guesses: GuessDelays, { redis, server, named }: Gateway): () => void {
-  const neighbours: Neighbours = new Neighbours(slots, guesses, (text) => channel.send(text))
+function meetNeighbours(shares: NeighbourShares, { redis, server, named }: Gateway): () => void {
+  const neighbours: Neighbours = new Neighbours(shares, {
+    ports: processId({ ...named, slot: 0 }),
+    send: (text) => channel.send(text),
+  })
   const channel = openGatewayChannel(
     { redis, server, gateway: processId(named) },
     { opened: () => neighbours.began(), receive: (gateway, text) => neighbours.receive(gateway, text) },

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
+import { setTimeout as delay } from 'node:timers/promises'
 import { AggregatorRegistry } from 'prom-client'
-import { within } from '../async.ts'
 import { UserError } from '../errors.ts'
 import type { Runnable } from './keep-running.ts'
 import type { FromRole, Metrics, Ports, ToRole } from './role.ts'
@@ -47,12 +47,18 @@ export class RoleProcess implements Runnable {
     }
   }
 
-  /** Its metrics; the last known ones if it does not answer within a second. A stopped process gets one request only. */
+  /** Its metrics; the last known ones if it does not answer within a second. */
   async metrics(): Promise<Metrics> {
+    await this.answers(METRICS_MS)
+    return this.latestMetrics
+  }
+
+  /** Whether it sends its metrics within this time. A stopped process gets one request only. */
+  answers(withinMs: number): Promise<boolean> {
     if (!this.#asked) tell(this.#child, { type: 'ask_metrics' })
     this.#asked ??= Promise.withResolvers<void>()
-    await within(METRICS_MS, this.#asked.promise)
-    return this.latestMetrics
+    const answered = this.#asked.promise.then(() => true)
+    return Promise.race([answered, delay(withinMs, false, { ref: false })])
   }
 
   /** Closing the channel asks the process to end. A signal could count as the second one and cut its shutdown short. */

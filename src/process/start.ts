@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { pageAddress, portAddress, tokenFile } from '../admin/access.ts'
 import type { Config } from '../config/schema.ts'
 import type { Ports } from './role.ts'
+import { ServiceManager } from './service-manager.ts'
 import { EXIT_CODES, onSignals, type StopSignal } from './signals.ts'
 import { type Supervision, Supervisor } from './supervisor.ts'
 
@@ -59,12 +60,14 @@ export async function supervise(what: Supervision, onReady?: (ports: Ports) => P
     second.abort()
   })
   const supervisor = new Supervisor(what)
+  const manager = new ServiceManager(process.env, logger)
   try {
     const ports = await Promise.race([supervisor.ready, first.promise])
     if (typeof ports !== 'string') {
       const open = Object.entries(ports).map(([name, port]) => `${name} ${port}`)
       logger.info(`ready: ${open.join(', ')}`)
       await onReady?.(ports)
+      await manager.ready((withinMs) => supervisor.answers(withinMs))
     }
   } catch (error) {
     await supervisor.stop(second.signal)
@@ -72,7 +75,8 @@ export async function supervise(what: Supervision, onReady?: (ports: Ports) => P
   }
   const signal = await first.promise
   logger.info({ reason: signal }, 'stopping')
-  return (await supervisor.stop(second.signal)) ? 0 : EXIT_CODES[signal]
+  const [isClean] = await Promise.all([supervisor.stop(second.signal), manager.stopping()])
+  return isClean ? 0 : EXIT_CODES[signal]
 }
 
 const CLI = fileURLToPath(new URL('../cli/index.ts', import.meta.url))

@@ -76,6 +76,12 @@ export class Supervisor {
     return !this.#cut.signal.aborted
   }
 
+  /** Whether each process that is ready answers within this time; one that has ended is started again anyway. */
+  async answers(withinMs: number): Promise<boolean> {
+    const answers = await Promise.all(this.#running().map((process) => process.answers(withinMs)))
+    return answers.every(Boolean)
+  }
+
   async #start(): Promise<Ports> {
     const { dataDir, logger, redis } = this.#supervision
     // No other user reads what this process, Redis and the roles write.

@@ -27,6 +27,7 @@ describe('the file that npm pack makes', () => {
       'dist/LICENCES.txt',
       'dist/package.json',
       'dist/sbom.cdx.json',
+      'docker/systemd/waybridge.service',
       'npm-shrinkwrap.json',
       'package.json',
       'src/cli/waybridge.mjs',

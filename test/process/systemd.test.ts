@@ -1,0 +1,92 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { fixture, pidsOf, portsOf, run, temporaryDir, writeBehaviour } from '../support/running.ts'
+import { ROOT } from '../support/structure/sources.ts'
+
+const UNIT = join(ROOT, 'docker/systemd/waybridge.service')
+const has = (program: string) => spawnSync(program, ['--version']).status === 0
+
+describe('the unit', () => {
+  it('asks for what the code does', () => {
+    const unit = readFileSync(UNIT, 'utf8')
+    for (const line of [
+      'Type=notify',
+      'NotifyAccess=all',
+      'WatchdogSec=60',
+      'KillMode=mixed',
+      'RestartPreventExitStatus=1',
+    ])
+      expect(unit.split('\n')).toContain(line)
+  })
+
+  it('leaves at most 2.0 of 10 exposed, by systemd-analyze', ({ skip }) => {
+    skip(!has('systemd-analyze'), 'there is no systemd-analyze')
+    const args = ['security', '--offline=true', '--threshold=20', UNIT]
+    const { status, stdout } = spawnSync('systemd-analyze', args, { encoding: 'utf8' })
+    expect([status, /exposure level for \S+: ([\d.]+)/.exec(stdout)?.[1]]).toEqual([0, expect.any(String)])
+  })
+})
+
+describe('what start tells systemd', () => {
+  beforeEach(({ skip }) => skip(!has('systemd-notify') || !has('python3'), 'there is no systemd-notify or python3'))
+
+  it('is READY when all is ready, WATCHDOG while every process answers, and STOPPING', async () => {
+    const dir = await temporaryDir()
+    const heard = await listen(join(dir, 'notify'))
+    await writeBehaviour(dir, {})
+    const env = { NOTIFY_SOCKET: join(dir, 'notify'), WATCHDOG_USEC: '2000000' }
+    const program = run([fixture('start.ts'), dir, JSON.stringify({ gateway: 1, worker: 1 })], env)
+    const count = (message: string) => heard().filter((line) => line === message).length
+    await expect.poll(() => count('READY=1'), SOON).toBe(1)
+    expect(Object.keys(await portsOf(dir))).toContain('tcp/gateway')
+    await expect.poll(() => count('WATCHDOG=1'), SOON).toBeGreaterThan(1)
+
+    const [worker] = pidsOf(dir, 'worker')
+    process.kill(worker, 'SIGSTOP')
+    const before = count('WATCHDOG=1')
+    await expect.poll(program.said, SOON).toContain('a process does not answer')
+    // One may have been on its way.
+    expect(count('WATCHDOG=1') - before).toBeLessThan(2)
+    process.kill(worker, 'SIGCONT')
+    const silent = count('WATCHDOG=1')
+    await expect.poll(() => count('WATCHDOG=1'), SOON).toBeGreaterThan(silent + 1)
+
+    expect(count('STOPPING=1')).toBe(0)
+    program.child.kill('SIGTERM')
+    expect(await program.ended).toBe(0)
+    expect([count('READY=1'), count('STOPPING=1')]).toEqual([1, 1])
+  }, 60_000)
+
+  it('is nothing before all is ready', async () => {
+    const dir = await temporaryDir()
+    const heard = await listen(join(dir, 'notify'))
+    await writeBehaviour(dir, { worker: 'crash' })
+    const program = run([fixture('start.ts'), dir, '{"worker":1}'], { NOTIFY_SOCKET: join(dir, 'notify') })
+    await expect.poll(program.said, SOON).toContain('worker does not start')
+    expect(heard()).toEqual([])
+  }, 30_000)
+})
+
+const SOON = { timeout: 20_000 }
+
+/** Listens on a Unix datagram socket, as systemd does; returns what was told until now. */
+async function listen(path: string): Promise<() => string[]> {
+  const child = spawn('python3', ['-u', '-c', LISTENER, path], { stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(() => void child.kill())
+  let said = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text))
+  await expect.poll(() => existsSync(path), SOON).toBe(true)
+  return () => said.split('\n').filter((line) => line !== '' && !line.startsWith('STATUS='))
+}
+
+/** What `recv` drops is closed: so systemd-notify, which sends a pipe to know when it was read, goes on. */
+const LISTENER = `
+import socket, sys
+heard = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+heard.bind(sys.argv[1])
+while True:
+    for line in heard.recv(4096).decode().split("\\n"):
+        if line != "BARRIER=1": print(line)
+`

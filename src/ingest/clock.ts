@@ -32,7 +32,10 @@ export function doubtOf(evidence: ClockEvidence): string | undefined {
   return `the clock differs from that of the tracking API by ${seconds(aheadOfApiMs)}, and is not synchronised`
 }
 
-/** Judges once a second whether the clock of this machine is in doubt. Devices have no say: they could forge their times. */
+/**
+ * The clock of this machine, which may jump. Judges once a second whether it is in doubt. Devices have no say: they could forge their
+ * times.
+ */
 export class OwnClock {
   isInDoubt = false
   readonly #redis: Redis
@@ -42,10 +45,24 @@ export class OwnClock {
   #jump = { at: -Infinity, ms: 0 }
   #isSynchronised: boolean | undefined
   #askedKernelAt = -Infinity
+  readonly #followers: (() => void)[] = []
 
   constructor(redis: Redis) {
     this.#redis = redis
     this.#looking = everySecond(() => this.#look())
+  }
+
+  /** ms UTC. After a jump it is in doubt at once, and followers are told before this returns. */
+  now(): number {
+    const now = Date.now()
+    const jump = now - performance.now() - this.#offset
+    if (Math.abs(jump) > TOLERANCE_MS) this.#jumped(jump)
+    return now
+  }
+
+  /** Calls `jumped` when the clock has jumped. */
+  follow(jumped: () => void): void {
+    this.#followers.push(jumped)
   }
 
   stop(): void {
@@ -54,9 +71,7 @@ export class OwnClock {
 
   async #look(): Promise<void> {
     const now = performance.now()
-    const offset = Date.now() - now
-    if (Math.abs(offset - this.#offset) > TOLERANCE_MS) this.#jump = { at: now, ms: offset - this.#offset }
-    this.#offset = offset
+    this.#offset = this.now() - now
     if (now - this.#askedKernelAt > KERNEL_AGAIN_MS) {
       this.#askedKernelAt = now
       this.#isSynchronised = await askKernel()
@@ -69,6 +84,13 @@ export class OwnClock {
     if (doubt) observations.note('own_clock', { subject: { process: 'gateway' }, evidence: doubt })
     this.isInDoubt = doubt !== undefined
     metrics.clockAlarm.set(this.isInDoubt ? 1 : 0)
+  }
+
+  #jumped(ms: number): void {
+    this.#offset += ms
+    this.#jump = { at: performance.now(), ms }
+    this.isInDoubt = true
+    for (const jumped of this.#followers) jumped()
   }
 
   async #aheadOfOthers(): Promise<Pick<ClockEvidence, 'aheadOfRedisMs' | 'aheadOfApiMs'>> {

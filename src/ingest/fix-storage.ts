@@ -20,7 +20,7 @@ export interface FixStorageOptions {
   readonly hold: HoldOptions
   readonly appender: Pick<Appender, 'append' | 'count'>
   readonly heard: Pick<HeardBook, 'stored' | 'became'>
-  readonly clock: Pick<OwnClock, 'isInDoubt'>
+  readonly clock: Pick<OwnClock, 'isInDoubt' | 'now'>
   readonly capacity: Pick<Capacity, 'hasShortage' | 'shortageFor'>
   /** Without it no day is noted. */
   readonly days?: Pick<DayBook, 'placed' | 'note'>

@@ -132,7 +132,7 @@ export class Holding {
   async #releaseDevice(device: string): Promise<void> {
     const { redis, replica } = this.#options
     const names = new Set([device, replica.roster.find(device)?.id ?? device])
-    const places = HELD_LISTS.flatMap((lists) => Array.from(names, (name) => ({ lists, device: name })))
+    const places = RELEASED_IN_TURN.flatMap((lists) => Array.from(names, (name) => ({ lists, device: name })))
     for (let left = 1; left > 0; ) {
       if (this.#closing.signal.aborted || !replica.current) return
       const { version } = replica
@@ -212,5 +212,9 @@ function fixOf(record: Buffer): Fix {
   return { ...position, time: timestamp * 1000, valid: true }
 }
 
+/** What arrives meanwhile has been put behind, as without a route: it comes last. */
+const RELEASED_IN_TURN = HELD_LISTS.toSorted(
+  (a, b) => Number(a.reason === 'no_route') - Number(b.reason === 'no_route'),
+)
 const LOOK_AGAIN_MS = 1000
 const LOOK_MS_PER_FIX = 6

@@ -90,7 +90,7 @@ export class Ingest {
     const { frame, session, protocol } = arrival
     if (!replica.current && !(await this.waitForRoster(session.transport))) return failed('roster', {})
     arrival.counters.frames[session.transport].value++
-    session.now = Date.now()
+    session.now = this.#options.clock.now()
 
     const read = (arrival.read = decode(arrival, logger))
     if (read instanceof DecodeError) return this.#damaged(read, arrival)
@@ -129,7 +129,7 @@ export class Ingest {
   login(id: string, secret: string | undefined, session: DeviceSession): IdentityReason | undefined {
     const { arrivals, heard } = this.#options
     const sender = id === '' ? 'unknown_device' : this.#identity.identify({ id, secret }, session)
-    session.now = Date.now()
+    session.now = this.#options.clock.now()
     if (typeof sender === 'string') {
       arrivals.refused(id, session, { reason: sender })
       return sender

@@ -45,6 +45,8 @@ export const keys = {
   processIds: `${TAG}:process-ids`,
   /** hash: lane that is or was behind → whether its first record is its newest, moved there, and when that was received */
   ahead: `${TAG}:ahead`,
+  /** hash: `beat`: the clock of Redis at the last sign of a worker, ms UTC; `look_at_leases`: see lua/beat.lua */
+  clock: `${TAG}:clock`,
   /** zset: worker processes, scored by when they were last heard of, ms UTC */
   workers: `${TAG}:workers`,
   /** list: senders that nobody understood, JSON each, latest first; hash: device that is not configured → JSON of how it came */

@@ -63,7 +63,7 @@ export class Leases {
 
   constructor(redis: Redis, options: LeaseOptions) {
     this.#run = scripts(redis)
-    this.#options = { leaseMs: 15_000, ...options }
+    this.#options = { leaseMs: LEASE_MS, ...options }
   }
 
   /** Lanes that are due, at most `limit` (1,000), leased; one at a time while the service is down, none while tickets wait. */
@@ -90,12 +90,13 @@ export class Leases {
   readonly take = grouped(async (leases: Lease[]) => {
     await this.#renewal
     const args = leases.flatMap(({ lane, token }) => [lane, token])
+    const { leaseMs, maxPositions } = this.#options
     const asked = performance.now()
-    const answers = await this.#run('take', TAKE_KEYS, [this.#options.maxPositions, BEHIND_MS, ...args])
+    const answers = await this.#run('take', TAKE_KEYS, [maxPositions, BEHIND_MS, ...args])
     return (answers as ([Buffer, number, Buffer, Buffer] | null)[]).map((answer, index): Batch | undefined => {
       if (!answer) return undefined
       const [token, leftMs, records, parked] = answer
-      Object.assign(leases[index], { token: token.toString(), until: asked + leftMs })
+      Object.assign(leases[index], { token: token.toString(), until: asked + Math.min(leftMs, leaseMs) })
       if (records.length === 0) return undefined
       return parked.length > 0 ? { records, parked: JSON.parse(parked.toString()) as Parked } : { records }
     })
@@ -183,6 +184,8 @@ export class Leases {
   }
 }
 
+/** How long a lease holds that is not renewed. */
+export const LEASE_MS = 15_000
 const { schedule, upstream, failing, waitingTickets } = keys
 /** Tickets that no worker has taken yet, while which none are added. */
 const MOST_WAITING = 8

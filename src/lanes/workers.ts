@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { keys } from './keys.ts'
+import { LEASE_MS } from './lease.ts'
 import { type Redis, scripts } from './redis.ts'
 
 /** Notes twice a second that this worker process lives. `changed` is told how many live when that changes; at first it is 1. */
@@ -8,7 +9,7 @@ export function joinWorkers(redis: Redis, changed: (count: number) => void): { s
   let count = 1
 
   async function beat(): Promise<void> {
-    const workers = (await scripts(redis)('beat', [keys.workers], [worker, FORGET_MS]).catch(() => count)) as number
+    const workers = (await scripts(redis)('beat', KEYS, [worker, FORGET_MS, LEASE_MS]).catch(() => count)) as number
     if (workers !== count) changed((count = workers))
   }
 
@@ -22,6 +23,7 @@ export function joinWorkers(redis: Redis, changed: (count: number) => void): { s
   }
 }
 
+const KEYS = [keys.workers, keys.clock, keys.schedule, keys.upstream]
 const BEAT_MS = 500
 /** After which a worker that has ended is forgotten. */
 const FORGET_MS = 3000

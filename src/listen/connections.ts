@@ -9,7 +9,7 @@ import type { Slot } from './slots.ts'
 export interface DeviceConnection extends PartialSender, Slot {
   readonly session: DeviceSession
   readonly senderLimits: SenderLimits
-  /** Since when it could have identified itself, and when its device was last heard; ms UTC, later by the time it was not read. */
+  /** Since when it could have identified itself, and when its device was last heard, by `performance.now()`, later by the time it was not read. */
   unidentifiedSince: number
   heardAt: number
   /** ms of silence after which it ends. */
@@ -28,7 +28,7 @@ export class Connections<Connection extends DeviceConnection> {
   readonly #protocol: string
   readonly #shared: Shared
   readonly #sweeping: NodeJS.Timeout
-  #sweptAt = Date.now()
+  #sweptAt = performance.now()
   #isClosing = false
 
   constructor(protocol: string, shared: Shared) {
@@ -72,7 +72,7 @@ export class Connections<Connection extends DeviceConnection> {
 
   #sweep(): void {
     const { limits, pressure } = this.#shared
-    const now = Date.now()
+    const now = performance.now()
     const passedMs = now - this.#sweptAt
     this.#sweptAt = now
     for (const connection of this.open) {

@@ -41,8 +41,8 @@ export class MqttConnection extends Duplex implements DeviceConnection {
     this.#socket = socket
     this.session = sessionOf('mqtt', origin)
     this.senderLimits = new SenderLimits(shared.flood, origin.address)
-    this.unidentifiedSince = this.session.connectedAt
-    this.heardAt = this.session.connectedAt
+    this.unidentifiedSince = performance.now()
+    this.heardAt = this.unidentifiedSince
     this.idleMs = shared.limits.idle_timeout
     socket.setNoDelay(true)
     socket.on('data', (bytes: Buffer) => this.#receive(bytes))
@@ -106,7 +106,7 @@ export class MqttConnection extends Duplex implements DeviceConnection {
 
   #receive(bytes: Buffer): void {
     const { max_frame_bytes: max } = this.#shared.limits
-    this.heardAt = Date.now()
+    this.heardAt = performance.now()
     const fault = this.#packets.follow(
       bytes,
       (packet) => (packet === 1 ? Math.min(max, MAX_CONNECT_BYTES) : max + TOPIC_BYTES),

@@ -75,8 +75,8 @@ class TcpConnection implements DeviceConnection {
     this.session = sessionOf('tcp', origin)
     this.senderLimits = new SenderLimits(context.flood, origin.address)
     this.idleMs = context.limits.idle_timeout
-    this.unidentifiedSince = this.session.connectedAt
-    this.heardAt = this.session.connectedAt
+    this.unidentifiedSince = performance.now()
+    this.heardAt = this.unidentifiedSince
     socket.setNoDelay(true)
     socket.on('data', (bytes: Buffer) => this.#receive(bytes))
     socket.on('end', () => this.#isTaking || socket.end())
@@ -227,7 +227,7 @@ class TcpConnection implements DeviceConnection {
       } else if (outcome.status === 'stored') {
         // A ping before the login says nothing.
         this.#noise = this.session.device === undefined ? this.#noise + frames[index].length : 0
-        this.heardAt = Date.now()
+        this.heardAt = performance.now()
         replies = replies.length === 0 ? repliesOf(outcome.reply) : [...replies, ...repliesOf(outcome.reply)]
       } else {
         this.session.ended = outcome.status === 'refused' ? outcome.reason : outcome.status

@@ -9,7 +9,7 @@ export class UdpSessions {
   readonly #idleMs: number
   readonly #maxPerGeneration: number
   readonly #timer: NodeJS.Timeout
-  #younger = new Map<string, DeviceSession>()
+  #younger = new Map<string, Peer>()
   #older = this.#younger
 
   constructor(max: number, idleMs: number) {
@@ -19,14 +19,15 @@ export class UdpSessions {
   }
 
   find(remote: string): DeviceSession | undefined {
-    const session = this.#younger.get(remote) ?? this.#older.get(remote)
-    return session && Date.now() - session.now <= this.#idleMs ? session : undefined
+    const peer = this.#younger.get(remote) ?? this.#older.get(remote)
+    return peer && performance.now() - peer.heardAt <= this.#idleMs ? peer.session : undefined
   }
 
   remember(session: DeviceSession): void {
-    if (session.device === undefined || this.#younger.get(session.remote) === session) return
-    if (this.#younger.size >= this.#maxPerGeneration) this.#dropOlder()
-    this.#younger.set(session.remote, session)
+    if (session.device === undefined) return
+    const isYounger = this.#younger.get(session.remote)?.session === session
+    if (!isYounger && this.#younger.size >= this.#maxPerGeneration) this.#dropOlder()
+    this.#younger.set(session.remote, { session, heardAt: performance.now() })
   }
 
   close(): void {
@@ -37,6 +38,12 @@ export class UdpSessions {
     this.#older = this.#younger
     this.#younger = new Map()
   }
+}
+
+/** `heardAt`: by `performance.now()`, which no jump of the clock changes. */
+interface Peer {
+  readonly session: DeviceSession
+  readonly heardAt: number
 }
 
 const MAX_INTERVAL_MS = 2 ** 31 - 1

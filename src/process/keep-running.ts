@@ -47,10 +47,10 @@ export function keepRunning<R extends Runnable>(
       ready.resolve()
       // The start may have succeeded in the moment in which it was aborted.
       if (ending.signal.aborted) void current.stop()
-      const since = Date.now()
+      const since = performance.now()
       const end = await current.exited
       if (!ending.signal.aborted) logger.warn({ process: name, end }, `${name} ended; it is started again`)
-      return Date.now() - since
+      return performance.now() - since
     } catch (thrown) {
       const error = explainError(thrown) as Error
       if (error instanceof UserError && !wasReady) throw error

@@ -15,8 +15,8 @@ export async function lockDataDir(dataDir: string, logger: Logger): Promise<() =
   const release = takeAlone(dataDir, 'start.lock', 'start')
   const roles = join(dataDir, ROLES_LOCK)
   if (!isFree(roles)) logger.warn('waiting for the processes of an earlier run to end')
-  for (const deadline = Date.now() + LEFTOVER_MS; !isFree(roles); await delay(50))
-    if (Date.now() > deadline)
+  for (const deadline = performance.now() + LEFTOVER_MS; !isFree(roles); await delay(50))
+    if (performance.now() > deadline)
       throw new UserError(`Processes of an earlier run on ${dataDir} do not end: end them first.`)
   return release
 }

@@ -77,7 +77,7 @@ async function endLeftover(endpoint: RedisEndpoint, dir: string): Promise<void> 
   if ('port' in endpoint && !isOurs && state.is !== 'silent') return
   if (isOurs) {
     await converse(endpoint, ['SHUTDOWN NOSAVE'])
-    for (const deadline = Date.now() + SHUTDOWN_MS; Date.now() < deadline; await delay(20))
+    for (const deadline = performance.now() + SHUTDOWN_MS; performance.now() < deadline; await delay(20))
       if ((await inspectEndpoint(endpoint)).is === 'free') return
   }
   const what = 'port' in endpoint ? `port ${endpoint.port}` : endpoint.socket

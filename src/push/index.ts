@@ -59,8 +59,8 @@ export function startPushing(options: PushingOptions) {
       stopping.abort()
       clearInterval(overdue)
       await tickets.stop()
-      const deadline = Date.now() + STOP_MS
-      while (held.size > 0 && Date.now() < deadline) await sleep(20)
+      const deadline = performance.now() + STOP_MS
+      while (held.size > 0 && performance.now() < deadline) await sleep(20)
       clearInterval(renewing)
       await within(LAST_WRITE_MS, workers.stop())
       await tickets.close()

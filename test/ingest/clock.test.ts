@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type ClockEvidence, doubtOf, OwnClock } from '../../src/ingest/clock.ts'
 import { noteClockOfApi, type Redis } from '../../src/lanes/index.ts'
 import { withRedis } from '../support/with-redis.ts'
@@ -9,7 +9,25 @@ withRedis((_, connection) => {
   redis = connection
 })
 
+afterEach(() => void vi.useRealTimers())
+
 describe('our own clock', () => {
+  it.each([3_600_000, -3_600_000])(
+    'is in doubt from the first frame after a jump by %i ms on, and tells that',
+    (ms) => {
+      const clock = new OwnClock(redis)
+      let jumps = 0
+      clock.follow(() => jumps++)
+      clock.now()
+      expect([clock.isInDoubt, jumps]).toEqual([false, 0])
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + ms })
+      expect(clock.now()).toBe(Date.now())
+      clock.now()
+      expect([clock.isInDoubt, jumps]).toEqual([true, 1])
+      clock.stop()
+    },
+  )
+
   it.each<[string, ClockEvidence]>([
     ['nothing speaks about it', {}],
     ['it agrees with all', { aheadOfRedisMs: 5, aheadOfApiMs: -900, isSynchronised: true }],

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Fix } from '../../protocols/kit/index.ts'
 import type { Device } from '../../src/config/devices.ts'
 import { Holding } from '../../src/ingest/holding.ts'
@@ -48,7 +48,7 @@ async function gateway(
   filter: FilterOptions = FILTER,
 ) {
   const replica = { current: true, version: 0, roster: await createDirectory(devices, lines) }
-  const clock = { isInDoubt: false }
+  const clock = { isInDoubt: false, now: () => Date.now() }
   const placing = { replica, filter, hold, clock }
   const options = {
     maxWaitMs: 0,
@@ -426,6 +426,18 @@ describe('held fixes from the future', () => {
     await expect.poll(held, soon).toEqual([])
     expect(await waitingIn('7/42/1')).toEqual([])
     expect((await custodyCounters(redis)).get('filtered:past')).toBe(1)
+  })
+
+  it('are released before newer ones when the clock that was behind is set right', async () => {
+    const { holding, send } = await gateway([routed])
+    const now = Math.floor(Date.now() / 1000)
+    vi.useFakeTimers({ toFake: ['Date'], now: (now - 3600) * 1000 })
+    await send('0123', now, now + 1)
+    expect(await held()).toEqual([['clock', '0123', 2]])
+    vi.useRealTimers()
+    holding.rosterChanged(undefined)
+    await send('0123', now + 2)
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([now, now + 1, now + 2])
   })
 
   it('are released when their time has come', async () => {

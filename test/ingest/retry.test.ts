@@ -63,7 +63,7 @@ it('stores a fix once and acknowledges it when the connection to Redis breaks be
     hold: HOLD,
     appender,
     heard: { spoke: () => {}, stored: () => {}, became: () => {} },
-    clock: { isInDoubt: false },
+    clock: { isInDoubt: false, now: () => Date.now() },
     capacity: { hasShortage: false, isFull: false, shortageFor: () => undefined },
     frameStore: { keep: async () => false },
     unknownDevices: new UnknownDeviceQuota(10),

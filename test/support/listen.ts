@@ -184,7 +184,7 @@ export function gateway({
     hold,
     appender: { append, count: () => {} },
     heard: made.heard,
-    clock: { isInDoubt: false },
+    clock: { isInDoubt: false, now: () => Date.now() },
     frameStore: { keep },
     capacity: { hasShortage: false, isFull: false, shortageFor: () => undefined },
     unknownDevices: new UnknownDeviceQuota(maxUnknownDevices),

@@ -71,12 +71,3 @@ local function make_due()
   if score and not is_leased(score) then set_due(schedule, lane, now) end
 end
 
--- Notes that a worker lives, by the clock of Redis, and forgets those that have not said so lately. Answers how many live.
-local function beat()
-  local workers = KEYS[1]
-  local worker, forget_ms = unpack(ARGV)
-  redis.call('ZADD', workers, now, worker)
-  redis.call('ZREMRANGEBYSCORE', workers, '-inf', now - forget_ms)
-  return redis.call('ZCARD', workers)
-end
-

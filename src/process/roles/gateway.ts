@@ -81,10 +81,13 @@ async function openPath(live: Live, replica: Replica, { identity, redisServer }:
     maxAgeMs: config.filter.max_age,
     logger,
   })
-  live.follow((changed) => {
+  const look = (changed?: ReadonlySet<string>) => {
     holding.rosterChanged(changed)
     redecoding.rosterChanged(changed)
-  })
+  }
+  live.follow(look)
+  // What is held may have its place by now, and what arrives by the new time goes behind.
+  clock.follow(look)
   return {
     replica,
     shared: {

@@ -156,10 +156,10 @@ function lastKnown<Answer>(ask: () => Promise<Answer>): () => Promise<Answer> {
 
 function secretsOf({ tokens, metricsToken, companies }: AdminOptions): string[] {
   return [
-    ...(metricsToken === null ? [] : [metricsToken]),
+    metricsToken() ?? [],
     ...tokens().map(({ token }) => token),
     ...companies().flatMap(({ apikey, oauth_token = [] }) => [apikey, oauth_token].flat()),
-  ]
+  ].flat()
 }
 
 function createServer({ redis, logger, readerMs }: AdminOptions, certificate?: ServedCertificate): HttpServer {

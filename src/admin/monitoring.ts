@@ -7,8 +7,8 @@ export interface MonitoringSources {
   readonly readiness: () => Promise<{ readonly ok: boolean; readonly problems: readonly string[] }>
   /** The text for Prometheus. */
   readonly metrics: () => Promise<string>
-  /** What `/metrics` wants as bearer token; null: none. A token of the admin port does as well. */
-  readonly metricsToken: string | null
+  /** What `/metrics` wants as bearer token now; null: none. A token of the admin port does as well. */
+  readonly metricsToken: () => string | null
   readonly tokens: () => readonly AdminToken[]
 }
 
@@ -44,7 +44,7 @@ export function monitoringOperations({ readiness, metrics, metricsToken, tokens 
       ...open,
       path: '/metrics',
       id: 'getMetrics',
-      open: metricsAccess(metricsToken, tokens) ?? true,
+      open: metricsAccess(metricsToken, tokens),
       summary: 'Get the metrics of all processes for Prometheus, at most a second old',
       refusals: [401],
       answer: z.string(),

@@ -9,11 +9,11 @@ export interface Readiness {
   readonly problems: readonly string[]
 }
 
-/** Port 0: any free port. `metricsToken`: what `/metrics` wants as bearer token; null: none. */
+/** Port 0: any free port. `metricsToken`: what `/metrics` wants as bearer token now; null: none. */
 export interface MonitorOptions {
   readonly host: string
   readonly port: number
-  readonly metricsToken: string | null
+  readonly metricsToken: () => string | null
 }
 
 /** Serves `/healthz`, `/readyz` (503 while not ready) and `/metrics` of this process, at most a second old. */

@@ -26,7 +26,7 @@ async function collect(): Promise<string> {
 beforeAll(async () => {
   server = await startTestRedis()
   const redis = await connected(server.url)
-  admin = await openBare({ redis, logger, metrics: collect, metricsToken: 'canary-metrics' })
+  admin = await openBare({ redis, logger, metrics: collect, metricsToken: () => 'canary-metrics' })
   closing.push(
     () => admin.close(),
     () => redis.disconnect(),

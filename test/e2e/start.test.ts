@@ -211,6 +211,25 @@ it('passes the health check of the container', () => {
   expect([status, stdout]).toEqual([0, '{"ok":true,"problems":[]}'])
 })
 
+it('takes a new token for metrics without a restart, and says which settings of the admin port wait for one', async () => {
+  const gateway = await product.read('gateway.yaml')
+  const statusWith = async (token: string) => {
+    const headers = { authorization: `Bearer ${token}` }
+    return (await fetch(`http://127.0.0.1:${product.ports.admin}/metrics`, { headers })).status
+  }
+  expect(await statusWith('canary-none')).toBe(200)
+  for (const token of ['canary-metrics-1', 'canary-metrics-2']) {
+    const admin = `admin: { port: 0, behind_proxy: true, metrics_token: ${token} }`
+    await product.write('gateway.yaml', gateway.replace('admin: { port: 0 }', admin))
+    await expect.poll(() => statusWith(token), soon).toBe(200)
+    await expect.poll(() => statusWith('canary-none'), soon).toBe(401)
+  }
+  expect(await statusWith('canary-metrics-1')).toBe(401)
+  expect(product.said()).toContain('"admin.behind_proxy: takes effect at the next start"')
+  await product.write('gateway.yaml', gateway)
+  await expect.poll(() => statusWith('canary-none'), soon).toBe(200)
+})
+
 describe('SIGTERM', () => {
   it('ends everything with exit code 0, no process left, and no secret in any output', async () => {
     const said = product.said()
@@ -218,7 +237,8 @@ describe('SIGTERM', () => {
     expect(await product.end()).toBe(0)
     expect([product.redisPid(), ...product.pidsOf('gateway'), ...product.pidsOf('worker')]).toEqual([undefined])
     expect(existsSync(dir)).toBe(false)
-    for (const canary of ['canary-apikey', 'canary-oauth', 'canary-device']) expect(said).not.toContain(canary)
+    for (const canary of ['canary-apikey', 'canary-oauth', 'canary-device', 'canary-metrics'])
+      expect(said).not.toContain(canary)
   }, 30_000)
 })
 

@@ -7,7 +7,7 @@ import { listening } from '../support/listening.ts'
 import { fixture, journalOf, type Program, run, temporaryDir, writeBehaviour } from '../support/running.ts'
 
 const ROLE = fixture('role.ts')
-const AT = { host: '127.0.0.1', port: 0, metricsToken: null }
+const AT = { host: '127.0.0.1', port: 0, metricsToken: () => null }
 
 it('closes and exits with 0 after a signal', async () => {
   const { dir, child, ended } = await runningRole()
@@ -87,7 +87,7 @@ it('answers /readyz with 503 and the problems when it is not ready', async () =>
 it('wants the token for /metrics of a role on its own, and collects once for all who ask', async () => {
   let collections = 0
   const metrics = async () => `collected ${++collections}\n`
-  const monitor = await startMonitor({ ...AT, metricsToken: 'canary' }, neverAsked, metrics)
+  const monitor = await startMonitor({ ...AT, metricsToken: () => 'canary' }, neverAsked, metrics)
   onTestFinished(() => monitor.close())
   const url = `http://127.0.0.1:${monitor.port}/metrics`
   const ask = (authorization: string) => fetch(url, { headers: { authorization } })

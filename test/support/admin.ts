@@ -265,7 +265,7 @@ export async function openBare(
     idleMs: 1000,
     readiness: () => Promise.resolve({ ok: true, problems: [] }),
     metrics: () => Promise.resolve(''),
-    metricsToken: null,
+    metricsToken: () => null,
     ...options,
   })
 }

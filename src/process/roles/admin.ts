@@ -47,7 +47,7 @@ export async function startAdmin(live: Live, { redisServer, baseUrl, ports, iden
     idleMs: config.limits.idle_timeout,
     readiness: systemReadiness(readiness, redis, config.redis.stop_at),
     metrics: collectMetrics,
-    metricsToken: config.admin.metrics_token,
+    metricsToken: () => live.admin().metrics_token,
     logger,
   })
   const sharing = signOn(redis, { ...identity, role: 'admin', installation: config.data_dir })

@@ -126,12 +126,14 @@ function settingsThatDiffer(running: Config, read: Config | undefined): string[]
     if (section === 'companies' || JSON.stringify(value) === JSON.stringify(other)) return []
     if (typeof value !== 'object' || Array.isArray(value)) return [section]
     return Object.entries(value)
-      .filter(([key]) => `${section}.${key}` !== 'admin.tokens')
+      .filter(([key]) => !FOLLOWED.has(`${section}.${key}`))
       .filter(([key, setting]) => JSON.stringify(setting) !== JSON.stringify((other as Record<string, unknown>)[key]))
       .map(([key]) => `${section}.${key}`)
   })
 }
 
+/** What takes effect without a restart, beside the companies. */
+const FOLLOWED = new Set(['admin.tokens', 'admin.metrics_token'])
 const MOST_WARNINGS = 20
 const STALE =
   'on this machine is an older copy of what another machine has written to the roster: it is not in effect; copy the newer file here, or edit this one'

@@ -2,17 +2,20 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '../../config/schema.ts'
 import type { Roster } from '../../roster/roster.ts'
 
+/** The tokens of the admin port, and the one of `/metrics`. */
+export type AdminTokenSettings = Pick<Config['admin'], 'tokens' | 'metrics_token'>
+
 /**
  * What of gateway.yaml takes effect without a restart: the companies and the tokens of the admin port. Their secrets may stand in
  * files of their own (`${file:/path}`), which are followed as gateway.yaml is.
  */
 export class FollowedSettings {
   #companies: Config['companies']
-  #admin: Pick<Config['admin'], 'tokens'>
+  #admin: AdminTokenSettings
 
   constructor({ companies, admin }: Config) {
     this.#companies = companies
-    this.#admin = admin
+    this.#admin = { tokens: admin.tokens, metrics_token: admin.metrics_token }
   }
 
   get companies(): Config['companies'] {
@@ -20,16 +23,17 @@ export class FollowedSettings {
   }
 
   /** Another object after each change. */
-  get admin(): Pick<Config['admin'], 'tokens'> {
+  get admin(): AdminTokenSettings {
     return this.#admin
   }
 
   /** Takes over what gateway.yaml says now, beside the roster in effect. Answers whether anything has changed. */
-  update({ companies: listed, admin: { tokens } }: Config, roster: Roster): boolean {
+  update({ companies: listed, admin: { tokens, metrics_token } }: Config, roster: Roster): boolean {
     const companies = this.#companiesWith(listed, roster)
-    if (isDeepStrictEqual([companies, tokens], [this.#companies, this.#admin.tokens])) return false
+    const admin = { tokens, metrics_token }
+    if (isDeepStrictEqual([companies, admin], [this.#companies, this.#admin])) return false
     this.#companies = companies
-    this.#admin = { tokens }
+    this.#admin = admin
     return true
   }
 

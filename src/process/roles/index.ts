@@ -16,7 +16,7 @@ export async function run(name: keyof typeof START | 'tracking', configDir: stri
   const followsFiles = name === 'admin' || !isSupervised()
   const live = await followConfig({ dir: configDir, protocols, role: name, followsFiles })
   const { logger, config } = live
-  runRole(logger, { ...config.monitor, metricsToken: config.admin.metrics_token }, async (context) => {
+  runRole(logger, { ...config.monitor, metricsToken: () => live.admin().metrics_token }, async (context) => {
     if (name === 'tracking') return (await import('./tracking.ts')).startTracking(live, configDir, context)
     return START[name](live, addressesOf(config, context))
   })

@@ -11,7 +11,7 @@ import type { Roster } from '../../roster/roster.ts'
 import { installationId } from '../data-dir.ts'
 import { ConfigReport } from './config-report.ts'
 import { FollowedFiles, type FilesOptions, type FirstFiles } from './followed-files.ts'
-import { FollowedSettings } from './followed-settings.ts'
+import { type AdminTokenSettings, FollowedSettings } from './followed-settings.ts'
 
 /** The configuration of a process, which follows gateway.yaml, and its replica of the roster. */
 export interface Live {
@@ -23,7 +23,7 @@ export interface Live {
   version(): number
   /** As they are now. */
   companies(): Config['companies']
-  admin(): Pick<Config['admin'], 'tokens'>
+  admin(): AdminTokenSettings
   /** The files of devices and routes in effect; undefined where this process does not follow them. */
   files(): Files | undefined
   /** From now on the roster in Redis takes effect, or without Redis that of the files; resolves once this is `complete`. */
@@ -92,7 +92,7 @@ class FollowedConfig implements Live {
     return this.#settings.companies
   }
 
-  admin(): Pick<Config['admin'], 'tokens'> {
+  admin(): AdminTokenSettings {
     return this.#settings.admin
   }
 

@@ -66,7 +66,7 @@ export async function runTrackingAlone(configDir: string): Promise<boolean> {
   const config = await loadTracking(configDir)
   if (!config) return false
   const logger = createLogger('tracking', config.log)
-  runRole(logger, { ...config.monitor, metricsToken: null }, () => startTrackingAlone(configDir, config, logger))
+  runRole(logger, { ...config.monitor, metricsToken: () => null }, () => startTrackingAlone(configDir, config, logger))
   return true
 }
 

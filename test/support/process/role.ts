@@ -21,7 +21,7 @@ const behaviour = behaviours[role] ?? ''
 const logger = createLogger(role, { level: 'info', format: 'json' })
 
 if (behaviour === 'orphan') await once(process, 'disconnect')
-runRole(logger, { host: '127.0.0.1', port: 0, metricsToken: null }, start)
+runRole(logger, { host: '127.0.0.1', port: 0, metricsToken: () => null }, start)
 
 async function start({ redisUrl, ports }: RoleContext): Promise<Role> {
   if (behaviour === 'refuse') throw new UserError(`The ${role} does not like this configuration.`)

@@ -8,7 +8,7 @@ import { measureRoad } from './e2e/road.ts'
  * The benchmarks: what the whole road takes, on this machine, sender and a minimal API included. A line for each thing
  * measured; the last line is JSON. `--seconds N`: how long each road is measured. `--decode NAME,…`: only the decoding of these
  * protocols. `--auto`: only what a listener for all protocols costs in place of one for that of the vans. `--replicas`: only what
- * waiting for the replicas of Redis costs.
+ * waiting for the replicas of Redis costs. `--fleet`: only what a fleet costs whose vans seldom send.
  */
 const { values } = parseArgs({
   options: {
@@ -16,12 +16,13 @@ const { values } = parseArgs({
     decode: { type: 'string' },
     auto: { type: 'boolean' },
     replicas: { type: 'boolean' },
+    fleet: { type: 'boolean' },
   },
 })
 const duration = Number(values.seconds) || 20
-const part = values.auto ? 'auto' : values.replicas ? 'replicas' : undefined
-const pairs = { auto: benchAuto, replicas: benchReplicas }
-console.log(JSON.stringify(part ? { [part]: await pairs[part](duration) } : await benchAll()))
+const parts = { auto: benchAuto, replicas: benchReplicas, fleet: benchFleet }
+const part = (['auto', 'replicas', 'fleet'] as const).find((name) => values[name])
+console.log(JSON.stringify(part ? { [part]: await parts[part](duration) } : await benchAll()))
 
 async function benchAll() {
   const road = values.decode === undefined ? await benchRoad(duration) : undefined
@@ -32,7 +33,6 @@ async function benchAll() {
 
 async function benchRoad(seconds: number) {
   const many = { vans: 500, apiDelayMs: 0, concurrency: 64, keepSamples: false }
-  const fleet = { vans: 10_000, apiDelayMs: 100, concurrency: 256, keepSamples: true }
 
   const ten = await measureRoad({ rig: many, fixesPerPacket: 10, packetsPerSecond: null, seconds, warmUpSeconds: 5 })
   say('socket to API, 10 fixes a packet', `${ten.fixesPerS} fixes/s`, ten.cpuUsPerFix)
@@ -46,8 +46,7 @@ async function benchRoad(seconds: number) {
     warmUpSeconds: 5,
   })
   say('acknowledgement at half of that', `${half.ackP50Ms} ms median, ${half.ackP99Ms} ms p99`, half.cpuUsPerFix)
-  const vans = await measureRoad({ rig: fleet, fixesPerPacket: 1, packetsPerSecond: 1000, seconds, warmUpSeconds: 15 })
-  say('10,000 vans, a fix every 10 s', `${vans.delayP50Ms} ms median, ${vans.delayP99Ms} ms p99`, vans.cpuUsPerFix)
+  const fleet = await benchFleet(seconds)
   const redisFixesPerS = await bareRedis(ten.fixesPerAppend, Math.min(seconds, 10))
   say(`bare Redis, ${ten.fixesPerAppend} fixes a call`, `${redisFixesPerS} fixes/s`)
   const idle = await bytesPerIdleConnection()
@@ -61,13 +60,49 @@ async function benchRoad(seconds: number) {
     ack_p50_ms: half.ackP50Ms,
     ack_p99_ms: half.ackP99Ms,
     redis_fixes_per_s: redisFixesPerS,
-    fleet_delay_p50_ms: vans.delayP50Ms,
-    fleet_delay_p99_ms: vans.delayP99Ms,
-    fleet_requests_per_1000_fixes: vans.requestsPer1000Fixes,
+    ...fleet.e2e,
   }
   const memory = { rss_bytes_per_idle_connection: idle, redis_bytes_per_waiting_fix: waiting }
-  const cpu_us_per_fix = { ten: ten.cpuUsPerFix, one: one.cpuUsPerFix, half: half.cpuUsPerFix, fleet: vans.cpuUsPerFix }
+  const cpu_us_per_fix = {
+    ten: ten.cpuUsPerFix,
+    one: one.cpuUsPerFix,
+    half: half.cpuUsPerFix,
+    fleet: fleet.cpu_us_per_fix,
+  }
   return { e2e, memory, cpu_us_per_fix, fixes_per_append: ten.fixesPerAppend }
+}
+
+/** 10,000 vans, each a lane of its own, with a fix every 10 s and every 2.5 s; then as many lanes a second as are sustained. */
+async function benchFleet(seconds: number) {
+  const fleet = { vans: 10_000, apiDelayMs: 100, concurrency: 256, keepSamples: true }
+  const road = { rig: fleet, fixesPerPacket: 1, seconds, warmUpSeconds: 15 }
+  const wide = { ...road, rig: { ...fleet, concurrency: 1024 } }
+  const seldom = await measureRoad({ ...road, packetsPerSecond: 1000 })
+  say(
+    '10,000 vans, a fix every 10 s',
+    `${seldom.delayP50Ms} ms median, ${seldom.delayP99Ms} ms p99`,
+    seldom.cpuUsPerFix,
+  )
+  const often = await measureRoad({ ...wide, packetsPerSecond: 4000 })
+  say('10,000 vans, a fix every 2.5 s', `${often.delayP50Ms} ms median, ${often.delayP99Ms} ms p99`, often.cpuUsPerFix)
+  // Each van sends later than its last fix was pushed: a lane with one fix each.
+  const lanes = await measureRoad({ ...wide, rig: { ...wide.rig, vans: 12_000 }, packetsPerSecond: 6000 })
+  const lanesPerS = Math.round((lanes.fixesPerS * lanes.requestsPer1000Fixes) / 1000)
+  say('lanes with a fix each', `${lanesPerS} lanes/s`, lanes.cpuUsPerFix)
+  const e2e = {
+    fleet_delay_p50_ms: seldom.delayP50Ms,
+    fleet_delay_p99_ms: seldom.delayP99Ms,
+    fleet_ack_p99_ms: seldom.ackP99Ms,
+    fleet_requests_per_1000_fixes: seldom.requestsPer1000Fixes,
+    fleet_cpu_us_per_fix: { 1000: ofProduct(seldom.cpuUsPerFix), 4000: ofProduct(often.cpuUsPerFix) },
+    lanes_per_s: lanesPerS,
+  }
+  return { e2e, cpu_us_per_fix: seldom.cpuUsPerFix }
+}
+
+/** CPU time of gateway, worker and Redis. */
+function ofProduct({ gateway, worker, redis }: Readonly<Record<string, number>>): number {
+  return Math.round(gateway + worker + redis)
 }
 
 /** The gateway's CPU time per fix with `protocol: auto` by that with the protocol named, in five pairs of roads, and their median. */

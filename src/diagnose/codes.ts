@@ -281,6 +281,13 @@ export const CODES = {
     message: () => 'positions wait for longer than a minute although the tracking API answers',
     action: 'add workers, raise push.concurrency, or find out which lanes are slow: waybridge status',
   },
+  push_full: {
+    severity: 'warning',
+    link: 'pushed',
+    message: () => 'positions wait since no more requests at once are allowed (push.concurrency)',
+    action:
+      'raise push.concurrency: so many requests at once as the API takes seconds for one, times the lanes pushed a second',
+  },
   custody_difference: {
     severity: 'error',
     link: 'stored',

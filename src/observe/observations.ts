@@ -27,6 +27,7 @@ export type ObservationCode =
   | 'wrong_port'
   | 'port_taken'
   | 'checksum_errors'
+  | 'push_full'
 
 /** What an observation is about; nothing: the whole system. */
 export interface Subject {
@@ -131,6 +132,7 @@ const OVER_MS: ReadonlyMap<ObservationCode, number> = new Map([
   ['port_taken', 8000],
   ['redis_full', 5000],
   ['slow_script', 10_000],
+  ['push_full', 10_000],
 ])
 const USUALLY_OVER_MS = 60_000
 const QUIET_MS = 5000

@@ -6,7 +6,7 @@ import { ApiClockWatch, PushWatch } from './figures.ts'
 import { LanePush, type PushingOptions } from './push-lane.ts'
 import { Rate } from './rate.ts'
 import { type Ticket, Tickets } from './tickets.ts'
-import { watchOverdue } from './watch.ts'
+import { watchOverdue, watchTurns } from './watch.ts'
 
 export type { PushFigures } from './figures.ts'
 
@@ -45,6 +45,8 @@ export function startPushing(options: PushingOptions) {
   const tickets = new Tickets({ leases, redisServer, logger, idle, work })
   const overdue = watchOverdue(redis, { idle, heal: () => tickets.restart(), logger })
 
+  const turns = rate ? undefined : watchTurns(limit, () => watch.figures())
+
   return {
     /** How the pushes fare, for the diagnosis. */
     figures: () => watch.figures(),
@@ -58,6 +60,7 @@ export function startPushing(options: PushingOptions) {
     async stop() {
       stopping.abort()
       clearInterval(overdue)
+      clearInterval(turns)
       await tickets.stop()
       const deadline = performance.now() + STOP_MS
       while (held.size > 0 && performance.now() < deadline) await sleep(20)

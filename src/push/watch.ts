@@ -1,6 +1,9 @@
 import { countOverdue, keys, type Redis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
+import type { LimitFunction } from 'p-limit'
 import { metrics } from '../observe/metrics.ts'
+import { observations } from '../observe/observations.ts'
+import type { PushFigures } from './figures.ts'
 
 interface WatchdogOptions {
   /** Whether this process pushes nothing now. */
@@ -21,6 +24,19 @@ export function watchOverdue(redis: Redis, { idle, heal, logger }: WatchdogOptio
   })
 }
 
+/** Says where lanes wait for their turn for long although the API answers: `push.concurrency` allows no more. */
+export function watchTurns(limit: LimitFunction, figures: () => PushFigures): NodeJS.Timeout {
+  let fullS = 0
+  return every(1000, async () => {
+    const { answeredAt = 0, usualMs = 0 } = figures()
+    fullS = limit.pendingCount > 0 && answeredAt > Date.now() - ANSWERS_MS ? fullS + 1 : 0
+    if (fullS < FULL_S) return
+    const most = Math.floor((limit.concurrency * 1000) / Math.max(1, usualMs))
+    const evidence = `${limit.concurrency} requests at once, ${Math.round(usualMs)} ms each: at most ${most} a second`
+    observations.note('push_full', { evidence })
+  })
+}
+
 function every(ms: number, look: () => Promise<void>): NodeJS.Timeout {
   return setInterval(() => void look().catch(() => {}), ms)
 }
@@ -31,3 +47,5 @@ async function upstreamState(redis: Redis): Promise<string> {
 
 const OVERDUE_LOOK_MS = 5000
 const OVERDUE_MS = 20_000
+const FULL_S = 30
+const ANSWERS_MS = 5000

@@ -1,0 +1,31 @@
+import pLimit from 'p-limit'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { observations } from '../../src/observe/observations.ts'
+import type { PushFigures } from '../../src/push/figures.ts'
+import { watchTurns } from '../../src/push/watch.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+const figures = (answeredAt: number) => ({ answeredAt, usualMs: 100 }) as PushFigures
+const seen = () => observations.current().find(({ code }) => code === 'push_full')
+
+it('lanes that have waited for their turn for half a minute are observed, with how many requests are possible', async () => {
+  const limit = pLimit(4)
+  const requests = Array.from({ length: 5 }, () => Promise.withResolvers<void>())
+  const pushed = requests.map(({ promise }) => limit(() => promise))
+  let answers = false
+  const watching = watchTurns(limit, () => figures(answers ? Date.now() : 0))
+  await vi.advanceTimersByTimeAsync(40_000)
+  expect(seen()).toBeUndefined()
+  answers = true
+  await vi.advanceTimersByTimeAsync(29_000)
+  expect(seen()).toBeUndefined()
+  await vi.advanceTimersByTimeAsync(1000)
+  expect(seen()?.evidence).toEqual(['4 requests at once, 100 ms each: at most 40 a second'])
+  for (const { resolve } of requests) resolve()
+  await Promise.all(pushed)
+  await vi.advanceTimersByTimeAsync(12_000)
+  expect(seen()).toBeUndefined()
+  clearInterval(watching)
+})

@@ -9,6 +9,8 @@ process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'node-compile-cache')
 const ALL = ['test/**/*.test.ts']
 /** Those that need a real browser or a real Prometheus, and minutes: `npm run test:page`. */
 const PAGE = ['test/page/**/*.test.ts']
+/** A Mosquitto that is killed under load, half a minute: `npm run test:bridge`. */
+const BRIDGE = ['test/e2e/bridge.test.ts']
 /** Those that pack and install the product, and need the registry: `npm run test:package`. */
 const PACKAGE = ['test/package/**/*.test.ts']
 /** A fleet of 100,000 devices, which takes a minute of CPU time: `npm run test:large`. */
@@ -51,12 +53,13 @@ export default defineConfig({
         test: {
           name: 'shared',
           include: ALL,
-          exclude: [...OWN, ...PAGE, ...PACKAGE, ...LARGE],
+          exclude: [...OWN, ...PAGE, ...BRIDGE, ...PACKAGE, ...LARGE],
           isolate: false,
           setupFiles: 'test/support/each-file.ts',
         },
       },
       { extends: true, test: { name: 'page', include: PAGE } },
+      { extends: true, test: { name: 'bridge', include: BRIDGE } },
       { extends: true, test: { name: 'package', include: PACKAGE, hookTimeout: 300_000 } },
       { extends: true, test: { name: 'large', include: LARGE } },
     ],

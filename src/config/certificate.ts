@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
+import type { Bridge } from './bridge.ts'
 import type { Config, TlsConfig } from './schema.ts'
 
 /** The certificate of one port as the configuration names it; the admin port has no `client_ca`. */
@@ -15,7 +16,7 @@ export interface Certificate {
 
 /** Why certificate files cannot be used: the key of the configuration, and a sentence that names the file. */
 export interface CertificateMistake {
-  readonly key: 'cert' | 'key' | 'client_ca'
+  readonly key: 'cert' | 'key' | 'client_ca' | 'ca'
   readonly message: string
 }
 
@@ -40,14 +41,39 @@ export function readCertificate(files: CertificateFiles): Certificate | Certific
   return { context, ends }
 }
 
+/** Reads what a client of a broker needs for TLS, and checks that it belongs together. */
+export function readClientTls({
+  ca,
+  cert,
+  key,
+}: NonNullable<Bridge['tls']>): SecureContextOptions | CertificateMistake {
+  const authority = ca === undefined ? undefined : read(ca, 'ca', certificateIn)
+  if (authority && 'message' in authority) return authority
+  const own =
+    cert === undefined || key === undefined ? undefined : readCertificate({ cert, key, profile: 'intermediate' })
+  if (own && 'message' in own) return own
+  return { minVersion: 'TLSv1.2', ...own?.context, ca: authority?.text }
+}
+
+/** Why TLS files that the configuration names cannot be used, each with the path of its key. */
+export function certificateMistakes(config: Pick<Config, 'admin' | 'listeners' | 'mqtt'>) {
+  const served = certificatesIn(config).map(({ path, files }) => ({ path, tls: readCertificate(files) }))
+  const presented = config.mqtt.bridges.flatMap(({ tls }, index) =>
+    tls ? [{ path: ['mqtt', 'bridges', index, 'tls'], tls: readClientTls(tls) }] : [],
+  )
+  return [...served, ...presented].flatMap(({ path, tls }) =>
+    'message' in tls ? [{ path: [...path, tls.key], message: tls.message }] : [],
+  )
+}
+
 /** A certificate that the configuration names, and the path of its key. */
 interface NamedCertificate {
   readonly path: readonly (string | number)[]
   readonly files: CertificateFiles
 }
 
-/** Every certificate that the configuration names. */
-export function certificatesIn({ admin, listeners, mqtt }: Pick<Config, 'admin' | 'listeners' | 'mqtt'>) {
+/** Every certificate of a port that the configuration names. */
+function certificatesIn({ admin, listeners, mqtt }: Pick<Config, 'admin' | 'listeners' | 'mqtt'>) {
   return [
     ...listeners.flatMap(({ tls }, index) => named(['listeners', index, 'tls'], tls)),
     ...named(['mqtt', 'broker', 'tls'], mqtt.broker?.tls),
@@ -87,4 +113,5 @@ const NOT_PEM = {
   cert: 'is no certificate in PEM',
   key: 'is no private key in PEM without a passphrase',
   client_ca: 'is no certificate in PEM',
+  ca: 'is no certificate in PEM',
 }

@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { certificatesIn, readCertificate } from './certificate.ts'
+import { certificateMistakes } from './certificate.ts'
 import { type DeviceFile, readDevices } from './devices.ts'
 import { addressAt, companyIds, type ListenAddress, mistakeAt, portConflicts, readDocument } from './document.ts'
 import { fleetMistakes } from './fleet.ts'
@@ -103,14 +103,11 @@ export function gatewayProblems({ gateway }: Files): Problem[] {
   return problemsIn(gateway.source, gateway.content.mistakes)
 }
 
-/** The certificates of gateway.yaml that cannot be used. Only who opens their ports needs to be able to read them. */
+/** The certificates of gateway.yaml that cannot be used. Only who uses them needs to be able to read them. */
 function certificateProblems({ gateway: { source, content } }: Files): Problem[] {
   const { root } = parseYaml(source.text)
   if (!content.config || !root) return []
-  const mistakes = certificatesIn(content.config).flatMap(({ path, files }) => {
-    const certificate = readCertificate(files)
-    return 'message' in certificate ? [mistakeAt(root, [...path, certificate.key], certificate.message)] : []
-  })
+  const mistakes = certificateMistakes(content.config).map(({ path, message }) => mistakeAt(root, path, message))
   return problemsIn(source, mistakes)
 }
 

@@ -53,6 +53,7 @@ function unwrap(type: z.core.$ZodType): Unwrapped {
     case 'optional':
       return { ...below(def.innerType, description), isRequired: false }
     case 'pipe':
+      if (def.in?.def.type === 'object') return below(def.in, description)
       if (def.in?.def.transform) return preprocessed(def, description)
       return { description, isRequired: true, isNullable: false }
     case 'record':
@@ -69,7 +70,7 @@ interface Def {
   readonly defaultValue?: unknown
   readonly innerType?: z.core.$ZodType
   readonly element?: z.core.$ZodType
-  readonly in?: { readonly def: { transform?(value: unknown): unknown } }
+  readonly in?: z.core.$ZodType & { readonly def: { readonly type: string; transform?(value: unknown): unknown } }
   readonly out?: z.core.$ZodType
 }
 

@@ -40,7 +40,7 @@ export function unknownKey(path: Path, known: readonly string[], kind = 'key'): 
 }
 
 /** Keys of the finished product that this version refuses. */
-const NOT_YET = new Set(['redis.cluster', 'redis.shards', 'mqtt.bridges'])
+const NOT_YET = new Set(['redis.cluster', 'redis.shards'])
 
 /** A mapping that may be left out or empty, because every key has a default. */
 export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape) {

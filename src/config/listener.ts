@@ -30,10 +30,7 @@ export function usualListeners(protocols: Protocols) {
 /** A port for devices. */
 export function listener(protocols: Protocols, dir: string) {
   const known = new Map<string, UsualPorts>([ALL, ...(protocols ?? [])].map((protocol) => [protocol.name, protocol]))
-  const name = leaf(
-    (value) => (!protocols || known.has(value) ? value : undefined),
-    (value) => unknownName('protocol', value, [...known.keys()]),
-  )
+  const name = protocolName(protocols && [...known.keys()])
   const shape = {
     transport: oneOf(...TRANSPORTS).describe('`tcp`, `udp` or `http`.'),
     port: port.describe('Port; 0: any free port, kept while `start` runs.'),
@@ -53,6 +50,14 @@ export function listener(protocols: Protocols, dir: string) {
     const supported = TRANSPORTS.filter((each) => known.get(protocol)?.[each]).join(' or ')
     context.addIssue({ code: 'custom', path: ['transport'], message: `expected ${supported} for ${protocol}` })
   })
+}
+
+/** The name of a protocol; any name where it is not known which ones there are. */
+export function protocolName(known: readonly string[] | null | undefined) {
+  return leaf(
+    (value) => (!known || known.includes(value) ? value : undefined),
+    (value) => unknownName('protocol', value, known ?? []),
+  )
 }
 
 /** The built-in MQTT broker. */

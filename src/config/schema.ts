@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
 import { alerts } from './alerts.ts'
+import { bridges } from './bridge.ts'
 import {
   address,
   fields,
@@ -59,6 +60,7 @@ export function configSchema(protocols: Protocols, dir = '') {
     ),
     mqtt: section({
       broker: setting(broker(dir).nullable(), {}, 'The built-in MQTT broker; null: none.'),
+      bridges: bridges(protocols, dir).describe('Brokers of your own to subscribe to.'),
     }),
     tracking: section({
       base_url: orNull(httpUrl).describe('URL of the tracking API; null: the embedded tracking service.'),

@@ -178,6 +178,12 @@ export const CODES = {
     message: (about) => `the default port of ${about} is taken: no tracker can connect to it`,
     action: 'end the program that has the port, or list the ports that you need in listeners (gateway.yaml)',
   },
+  bridge_down: {
+    severity: 'error',
+    link: 'connected',
+    message: (about) => `${about} does not get what devices publish at its broker`,
+    action: 'see the evidence: start the broker, or correct the entry of the bridge in mqtt.bridges (gateway.yaml)',
+  },
   redis_down: {
     severity: 'error',
     link: 'stored',

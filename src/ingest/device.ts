@@ -41,6 +41,8 @@ export interface DeviceSession extends Session, Opening {
   isConfigured?: boolean
   /** Whether it is the part of a relay's conversation that is about `device`, which has no connection of its own. */
   readonly isRelayed?: boolean
+  /** The broker of the customer's own that vouches for `device`: it presents no secret. */
+  readonly bridge?: string
   /** Of a datagram or a request: whether this device may have a message stored now. A connection is bounded by its reading. */
   readonly admits?: (device: string) => boolean
   /** The gateway's port that it came to; undefined over MQTT. */

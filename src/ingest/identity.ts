@@ -95,6 +95,7 @@ export class Identity {
     const { guard } = entry
     const { certificate, identified } = session
     const { protocol, secret } = claim
+    const isVouchedFor = certificate !== undefined || session.bridge !== undefined
     if (identified?.entry === entry && identified.protocol === protocol && identified.secret === secret)
       return undefined
     const hindrance = hindranceOf(entry, claim, session)
@@ -102,7 +103,7 @@ export class Identity {
       noteNotPermitted(entry, hindrance, session)
       return 'not_permitted'
     }
-    if (guard?.hasSecret && certificate === undefined && !this.#isSecret(entry, secret, session)) return 'wrong_secret'
+    if (guard?.hasSecret && !isVouchedFor && !this.#isSecret(entry, secret, session)) return 'wrong_secret'
     session.identified = { entry, protocol, secret }
     session.isProved = guard?.hasSecret === true || certificate !== undefined
     return undefined
@@ -128,13 +129,13 @@ export class Identity {
    */
   #asUnknown(
     { id: name, secret }: Claim,
-    { remote }: DeviceSession,
+    { bridge, remote }: DeviceSession,
     reason: IdentityReason,
   ): ResolvedDevice | IdentityReason {
     const { admitsUnknown, unknownDevices } = this.#options
     const id = sameId(name)
     const mayBeHeld = admitsUnknown() && secret === undefined
-    const isHeld = mayBeHeld && unknownDevices.admit(id, addressOf(remote))
+    const isHeld = mayBeHeld && (bridge !== undefined || unknownDevices.admit(id, addressOf(remote)))
     if (reason === 'unknown_device' && !isHeld) this.#rejected.log(id, reason, remote)
     if (isHeld) return { id, entry: undefined }
     if (mayBeHeld) noteTooMany(id)

@@ -99,6 +99,14 @@ export const metrics = {
   ),
   healed: counter('dispatch_healed_total', 'Number of times that the dispatcher had stopped and was restarted.'),
   connections: gauge('connections', 'Number of open connections of devices.', { labelNames: ['transport'] }),
+  bridgeConnected: gauge('bridge_connected', 'Number of gateways that are subscribed at a broker of `mqtt.bridges`.', {
+    labelNames: ['bridge'],
+  }),
+  bridgeMessages: counter(
+    'bridge_messages_total',
+    'Number of messages of a broker of `mqtt.bridges`, by what became of them; `not_stored` ones come again.',
+    ['bridge', 'outcome'],
+  ),
   inFlightBytes: gaugeCell('in_flight_bytes', 'Bytes received from devices that wait to be stored.'),
   ackDuration: histogram(
     'ack_duration_seconds',

@@ -26,6 +26,7 @@ export type ObservationCode =
   | 'enrolment_open'
   | 'wrong_port'
   | 'port_taken'
+  | 'bridge_down'
   | 'checksum_errors'
   | 'push_full'
 
@@ -119,6 +120,7 @@ export const observations = new Observations()
 
 /** Of what a process looks at every few seconds, or what happens all the time while it lasts. */
 const OVER_MS: ReadonlyMap<ObservationCode, number> = new Map([
+  ['bridge_down', 8000],
   ['certificate_expires', 5000],
   ['certificate_refused', 5000],
   ['connections_full', 10_000],

@@ -46,7 +46,7 @@ describe('gateway.yaml', () => {
         { transport: 'udp', port: 5027, protocol: 'teltonika', ...OPEN },
         { transport: 'http', port: 5055, protocol: 'osmand', ...OPEN },
       ],
-      mqtt: { broker: { host: '0.0.0.0', port: 1883, tls: null, tls_port: 8883, proxy_protocol: false } },
+      mqtt: { broker: { host: '0.0.0.0', port: 1883, tls: null, tls_port: 8883, proxy_protocol: false }, bridges: [] },
       tracking: { base_url: null, push_url: null, listen: { host: '127.0.0.1', port: 8090 }, return_prefix: '' },
       companies: [],
       batch: { max_positions: 500, max_wait: 1000 },
@@ -119,7 +119,7 @@ admin: { tokens: [abc] }
         durability: 'relaxed',
       },
       listeners: [{ transport: 'udp', port: 0, protocol: 'teltonika', ...OPEN, host: '127.0.0.1' }],
-      mqtt: { broker: null },
+      mqtt: { broker: null, bridges: [] },
       companies: [
         { company_id: '7', apikey: '0123', name: '7' },
         { company_id: '9223372036854775807', apikey: 'k & ü\n' },

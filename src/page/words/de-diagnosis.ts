@@ -192,6 +192,14 @@ const FINDINGS: readonly Phrase[] = [
     'das Programm beenden, das den Port hat, oder die nötigen Ports in listeners (gateway.yaml) aufzählen',
   ],
   [
+    '{} does not get what devices publish at its broker',
+    '{1} bekommt nicht, was Geräte bei ihrem Broker veröffentlichen',
+  ],
+  [
+    'see the evidence: start the broker, or correct the entry of the bridge in mqtt.bridges (gateway.yaml)',
+    'siehe Belege: den Broker starten, oder den Eintrag der Brücke in mqtt.bridges (gateway.yaml) berichtigen',
+  ],
+  [
     'Redis does not answer: nothing is stored and nothing acknowledged',
     'Redis antwortet nicht: nichts wird gespeichert, und kein Gerät bekommt eine Antwort',
   ],

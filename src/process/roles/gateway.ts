@@ -33,7 +33,7 @@ export async function startGateway(live: Live, at: At): Promise<Role> {
   await within(ROSTER_MS, live.join(replica))
   const path = await openPath(live, replica, at)
   const { slot = 0, count = 1 } = at.identity ?? {}
-  const listeners = await openListeners(live, path, { earlier: at.ports, isShared: count > 1, isFirst: slot === 0 })
+  const listeners = await openListeners(live, path, { earlier: at.ports, isShared: count > 1, slot })
   return {
     ports: listeners.ports,
     readiness: async () => readinessOf([...(await path.redisReadiness()).problems, ...path.problems()]),

@@ -6,11 +6,13 @@ import { freePort } from '../../listen/free-port.ts'
 import { listenHttp } from '../../listen/http.ts'
 import type { Endpoint, Listener } from '../../listen/listener.ts'
 import { listenMqtt } from '../../listen/mqtt.ts'
+import { type MqttBridge, openBridge } from '../../listen/mqtt-bridge.ts'
 import type { MqttShared } from '../../listen/mqtt-handlers.ts'
 import { listenTcp } from '../../listen/tcp.ts'
 import { listenUdp } from '../../listen/udp.ts'
 import { metrics } from '../../observe/metrics.ts'
 import { observations } from '../../observe/observations.ts'
+import { installationId } from '../data-dir.ts'
 import type { Ports } from '../role.ts'
 import type { Live } from './live.ts'
 
@@ -19,7 +21,7 @@ interface FramePath extends Pick<MqttShared, 'replica'> {
   readonly shared: Omit<MqttShared, 'replica' | 'protocolNamed'>
 }
 
-/** Every port for devices. */
+/** Every port for devices, and what subscribes to brokers. */
 export interface OpenListeners {
   readonly ports: Ports
   close(): Promise<void>
@@ -31,8 +33,8 @@ interface PortsOfStart {
   readonly earlier: Ports
   /** Whether several gateways share the ports. */
   readonly isShared: boolean
-  /** Whether this one decides which are open: the others open those that it has. */
-  readonly isFirst: boolean
+  /** Which of them this is: 0 decides which ports are open, the others open those that it has. */
+  readonly slot: number
 }
 
 /**
@@ -45,6 +47,7 @@ export async function openListeners(live: Live, path: FramePath, ofStart: PortsO
   const isUsual = isDeepStrictEqual(configured, defaultConfig(protocolPorts).listeners)
   for (const listener of configured) await (isUsual ? open.unlessTaken(listener) : open.forProtocol(listener))
   await open.broker()
+  await open.bridges()
   return open
 }
 
@@ -57,7 +60,7 @@ class Opener implements OpenListeners {
   readonly #live: Live
   readonly #path: FramePath
   readonly #ofStart: PortsOfStart
-  readonly #listeners: Listener[] = []
+  readonly #listeners: Pick<Listener | MqttBridge, 'close'>[] = []
   readonly #taken = new Set<Configured>()
   #retrying: NodeJS.Timeout | undefined
 
@@ -78,8 +81,8 @@ class Opener implements OpenListeners {
 
   async unlessTaken(listener: Configured): Promise<void> {
     const name = `${listener.transport}/${listener.protocol}`
-    const { earlier, isFirst } = this.#ofStart
-    if (!isFirst && !(name in earlier)) return
+    const { earlier, slot } = this.#ofStart
+    if (slot > 0 && !(name in earlier)) return
     try {
       await this.forProtocol(listener)
       this.#taken.delete(listener)
@@ -105,6 +108,17 @@ class Opener implements OpenListeners {
     await this.#open(plain, (at) => listenMqtt(at, options))
     const secure = { ...broker, name: 'mqtts', transport: 'tcp', port: broker.tls_port } as const
     if (broker.tls) await this.#open(secure, (at) => listenMqtt(at, options))
+  }
+
+  /** Without a group to share the messages in, the first gateway alone subscribes. */
+  async bridges(): Promise<void> {
+    const { data_dir, mqtt } = this.#live.config
+    const { slot } = this.#ofStart
+    const own = mqtt.bridges.filter(({ shared_group }) => slot === 0 || shared_group !== undefined)
+    if (own.length === 0) return
+    const { id: installation } = await installationId(data_dir)
+    const shared = { ...this.#path.shared, protocolNamed: loadProtocol, gateway: { installation, slot } }
+    for (const bridge of own) this.#listeners.push(await openBridge(bridge, shared))
   }
 
   async close(): Promise<void> {

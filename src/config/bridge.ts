@@ -1,0 +1,111 @@
+import type { z } from 'zod'
+import { fields, filePath, leaf, list, mapping, oneOf, orNull, setting, text } from './leaves.ts'
+import { type Protocols, protocolName } from './listener.ts'
+
+/** A broker of the customer's own, to whose topics the gateways subscribe. */
+export type Bridge = z.output<ReturnType<typeof bridges>>[number]
+export type BridgeTopic = Bridge['topics'][number]
+
+/** `mqtt.bridges`; each has a name of its own. */
+export function bridges(protocols: Protocols, dir: string) {
+  return list(bridge(protocols, dir)).superRefine((all, context) => {
+    for (const [index, { name }] of all.entries())
+      if (all.findIndex((other) => other.name === name) < index)
+        context.addIssue({ code: 'custom', path: [index, 'name'], message: `another bridge has the name ${name}` })
+  })
+}
+
+function bridge(protocols: Protocols, dir: string) {
+  const shape = {
+    url: brokerUrl.describe('`mqtts://host:8883`, or `mqtt://host:1883` without TLS.'),
+    name: text.optional().describe('Name for people, metrics and findings; without it, host and port.'),
+    topics: topics(protocols).describe(
+      'Topics to subscribe to, each with the protocol of its messages: `{ fleet/+/pos: fix }`. The first `+`, or `{device}`, is the id of the device.',
+    ),
+    username: text.optional().describe('User name at the broker.'),
+    password: text.optional().describe('Its password.'),
+    client_id: text.optional().describe('Client id at the broker; without it, one of this installation and bridge.'),
+    shared_group: sharedGroup.optional().describe('Group in which gateways share the messages (`$share`).'),
+    version: setting(oneOf('5', '3.1.1'), '5', 'Version of MQTT: `5` or `3.1.1`.'),
+    tls: orNull(clientTls(dir)).describe(
+      'What TLS needs beyond the authorities that the system trusts; null: nothing.',
+    ),
+  }
+  return fields(shape)
+    .superRefine(({ url, username, password, tls }, context) => {
+      if (password !== undefined && username === undefined)
+        context.addIssue({ code: 'custom', path: ['password'], message: 'needs username' })
+      if (tls && !url.isSecure)
+        context.addIssue({ code: 'custom', path: ['tls'], message: 'needs a url that begins with mqtts://' })
+    })
+    .transform(({ url, name, ...rest }) => ({ ...rest, ...url, name: name ?? `${url.host}:${url.port}` }))
+}
+
+/** Where a broker is. A password in the URL would be in every log that names the bridge. */
+const brokerUrl = leaf((value) => {
+  const url = URL.canParse(value) ? new URL(value) : undefined
+  const isSecure = url?.protocol === 'mqtts:'
+  if (!url?.hostname || !(isSecure || url.protocol === 'mqtt:')) return undefined
+  if (url.username || url.password || url.search || url.hash || !['', '/'].includes(url.pathname)) return undefined
+  return { host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port) || (isSecure ? 8883 : 1883), isSecure }
+}, 'expected a URL such as mqtts://broker.example:8883, without path; user name and password have keys of their own')
+
+const sharedGroup = leaf(
+  (value) => (/^[^/+#\0]+$/.test(value) ? value : undefined),
+  'expected the name of a group without /, + and #',
+)
+
+/** What a client presents, and whom it believes. */
+function clientTls(dir: string) {
+  return fields({
+    ca: filePath(dir)
+      .optional()
+      .describe('File with the authority of the broker, PEM; without it, those of the system.'),
+    cert: filePath(dir).optional().describe('File with the client certificate, PEM, where the broker wants one.'),
+    key: filePath(dir).optional().describe('File with its private key, PEM.'),
+    alpn: text.optional().describe('Protocol name for ALPN: `x-amzn-mqtt-ca` at port 443 of AWS IoT.'),
+  }).superRefine(({ cert, key }, context) => {
+    if ((cert === undefined) === (key === undefined)) return
+    const [path, missing] = cert === undefined ? ['key', 'cert'] : ['cert', 'key']
+    context.addIssue({ code: 'custom', path: [path], message: `needs ${missing}` })
+  })
+}
+
+/** Patterns of topics with their protocols, in the order of the file. */
+function topics(protocols: Protocols) {
+  const protocolOf = protocolName(protocols?.map(({ name }) => name))
+  return mapping.transform((value, context) => {
+    const entries = Object.entries(value)
+    if (entries.length === 0) context.addIssue({ code: 'custom', message: 'expected at least one topic' })
+    return entries.map(([pattern, name]) => {
+      const read = topicPattern(pattern)
+      const protocol = protocolOf.safeParse(name)
+      const mistakes = [...('mistake' in read ? [read.mistake] : []), ...messagesOf(protocol.error)]
+      for (const message of mistakes) context.addIssue({ code: 'custom', path: [pattern], message })
+      return { filter: '', device: 0, ...read, protocol: protocol.data ?? '' }
+    })
+  })
+}
+
+/**
+ * Reads a pattern of topics. `filter`: as it is subscribed to. `device`: the level that is the id of the device, from 0 on: the
+ * one that is written `{device}`, else the first `+`.
+ */
+export function topicPattern(pattern: string): { filter: string; device: number } | { mistake: string } {
+  const levels = pattern.split('/')
+  const filter = levels.map((level) => (level === DEVICE ? '+' : level))
+  if (levels[0].startsWith('$')) return { mistake: 'expected no level that begins with $: shared_group names a group' }
+  const isWrong = (level: string, index: number) =>
+    /[+#{}\0]/.test(level) && level !== '+' && !(level === '#' && index === levels.length - 1)
+  if (filter.some(isWrong) || levels.filter((level) => level === DEVICE).length > 1) return { mistake: PATTERN }
+  const device = levels.includes(DEVICE) ? levels.indexOf(DEVICE) : levels.indexOf('+')
+  if (device < 0) return { mistake: 'expected a + in place of the id of the device, such as fleet/+/pos' }
+  return { filter: filter.join('/'), device }
+}
+
+function messagesOf(error: z.ZodError | undefined): string[] {
+  return error?.issues.map(({ message }) => message) ?? []
+}
+
+const DEVICE = '{device}'
+const PATTERN = 'expected + or one {device} for a whole level, and # for the last level alone'

@@ -1,0 +1,208 @@
+import { once } from 'node:events'
+import { connect as connectPlain, isIP, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import mqttPacket, { type IConnackPacket, type IPublishPacket, type ISubackPacket, type Packet } from 'mqtt-packet'
+import { within } from '../async.ts'
+import type { Bridge } from '../config/bridge.ts'
+import { readClientTls } from '../config/certificate.ts'
+import { causeOf, reasonText } from './mqtt-bridge-causes.ts'
+import { PacketFollower } from './mqtt-packets.ts'
+
+/** What a connection to a broker asks and tells the bridge that it belongs to. */
+export interface BridgeEvents {
+  /** The broker has answered the subscriptions. `refused`: a sentence for each that it refuses. */
+  subscribed(refused: readonly string[], hasSession: boolean): void
+  /** Takes a message. Answers whether it may be acknowledged. Never rejects. */
+  published(topic: string, payload: Buffer): Promise<boolean>
+  /** Whether nothing must be read now. */
+  isHigh(): boolean
+  /** It is over; once. `cause`: a sentence, or undefined where it was ended to have messages sent again. */
+  ended(cause?: string): void
+}
+
+/**
+ * One connection to a broker: logs in, subscribes with QoS 1, and acknowledges each message once it was taken, in the order of
+ * the messages. What is not acknowledged the broker sends again on the next connection, which is made for that.
+ */
+export class BridgeConnection {
+  readonly #bridge: Bridge
+  readonly #events: BridgeEvents
+  readonly #clientId: string
+  readonly #socket: Socket
+  readonly #closed: Promise<unknown>
+  readonly #parser
+  readonly #packets = new PacketFollower()
+  readonly #protocolVersion: 4 | 5
+  #heardAt = performance.now()
+  #inFlight = 0
+  #acknowledged: Promise<unknown> = Promise.resolve()
+  #hasSession = false
+  #isOver = false
+  #isClosing = false
+  #timer: NodeJS.Timeout
+  #renewal: NodeJS.Timeout | undefined
+
+  /** @throws Error where the files for TLS cannot be used */
+  constructor(bridge: Bridge, clientId: string, events: BridgeEvents) {
+    this.#bridge = bridge
+    this.#clientId = clientId
+    this.#events = events
+    this.#protocolVersion = bridge.version === '5' ? 5 : 4
+    this.#parser = mqttPacket.parser({ protocolVersion: this.#protocolVersion })
+    this.#parser.on('packet', (packet) => this.#handle(packet))
+    this.#parser.on('error', () => this.#end('the broker sends what is not MQTT'))
+    this.#socket = dial(bridge)
+    this.#socket.setNoDelay(true)
+    this.#socket.on(bridge.isSecure ? 'secureConnect' : 'connect', () => this.#login())
+    this.#socket.on('data', (bytes) => this.#receive(bytes))
+    this.#socket.on('error', (error) => this.#end(causeOf(error)))
+    this.#closed = once(this.#socket, 'close').catch(() => {})
+    this.#socket.on('close', () => this.#end('the broker ended the connection'))
+    this.#timer = setTimeout(() => this.#end('the broker does not answer'), LOGIN_MS)
+  }
+
+  /** Reads on, or not, by what waits to be stored. */
+  adjustReading(): void {
+    if (this.#isClosing || this.#inFlight >= MAX_IN_FLIGHT || this.#events.isHigh()) this.#socket.pause()
+    else if (this.#socket.isPaused()) {
+      this.#heardAt = performance.now()
+      this.#socket.resume()
+    }
+  }
+
+  /** Takes nothing more, acknowledges what is being stored, and leaves; the broker keeps the session. */
+  async close(waitMs: number): Promise<void> {
+    this.#isClosing = true
+    this.adjustReading()
+    await within(waitMs, this.#acknowledged)
+    this.#send({ cmd: 'disconnect' })
+    this.#end()
+    await this.#closed
+  }
+
+  #login(): void {
+    const { username, password } = this.#bridge
+    const properties = {
+      sessionExpiryInterval: SESSION_S,
+      receiveMaximum: MAX_IN_FLIGHT,
+      maximumPacketSize: MAX_PACKET_BYTES,
+    }
+    this.#send({
+      cmd: 'connect',
+      protocolId: 'MQTT',
+      protocolVersion: this.#protocolVersion,
+      clientId: this.#clientId,
+      clean: false,
+      keepalive: KEEPALIVE_S,
+      ...(username !== undefined && { username }),
+      ...(password !== undefined && { password: Buffer.from(password) }),
+      ...(this.#protocolVersion === 5 && { properties }),
+    })
+  }
+
+  #receive(bytes: Buffer): void {
+    if (this.#isOver) return
+    this.#heardAt = performance.now()
+    if (this.#packets.follow(bytes, () => MAX_PACKET_BYTES)) return this.#end('the broker sends a message above 1 MB')
+    this.#parser.parse(bytes)
+    this.adjustReading()
+  }
+
+  #handle(packet: Packet): void {
+    if (this.#isOver) return
+    if (packet.cmd === 'connack') this.#loggedIn(packet)
+    else if (packet.cmd === 'suback') this.#subscribed(packet)
+    else if (packet.cmd === 'publish') this.#take(packet)
+    else if (packet.cmd === 'disconnect')
+      this.#end(`the broker ended the session: ${reasonText(packet.reasonCode ?? 0, packet.properties?.reasonString)}`)
+  }
+
+  #loggedIn({ properties, reasonCode, returnCode, sessionPresent }: IConnackPacket): void {
+    const code = reasonCode ?? returnCode ?? 0
+    if (code !== 0) return this.#end(`the broker refuses the login: ${reasonText(code, properties?.reasonString)}`)
+    this.#hasSession = sessionPresent
+    const pingMs = ((properties?.serverKeepAlive || KEEPALIVE_S) * 1000) / 2
+    clearTimeout(this.#timer)
+    this.#timer = setInterval(() => this.#ping(pingMs), pingMs)
+    const subscriptions = this.#filters().map((topic) => ({ topic, qos: 1 as const }))
+    this.#send({ cmd: 'subscribe', messageId: 1, subscriptions })
+  }
+
+  #filters(): string[] {
+    const { shared_group: group, topics } = this.#bridge
+    return topics.map(({ filter }) => (group === undefined ? filter : `$share/${group}/${filter}`))
+  }
+
+  #subscribed({ granted }: ISubackPacket): void {
+    const codes = granted as readonly number[]
+    const refused = this.#filters().flatMap((filter, index) => {
+      if (codes[index] >= 128) return [`the broker refuses the subscription ${filter}: ${reasonText(codes[index])}`]
+      return codes[index] === 0 ? [`the broker grants ${filter} QoS 0 only: messages may be lost`] : []
+    })
+    this.#events.subscribed(refused, this.#hasSession)
+  }
+
+  #take(packet: IPublishPacket): void {
+    this.#inFlight++
+    const taken = this.#events.published(packet.topic, packet.payload as Buffer)
+    this.#acknowledged = this.#acknowledge(packet, taken, this.#acknowledged)
+  }
+
+  async #acknowledge({ messageId, qos }: IPublishPacket, taken: Promise<boolean>, earlier: Promise<unknown>) {
+    const [isTaken] = await Promise.all([taken, earlier])
+    this.#inFlight--
+    if (this.#isOver) return
+    if (isTaken && qos > 0) this.#send({ cmd: 'puback', messageId })
+    // Only a new connection has the broker send a message again.
+    if (!isTaken) this.#renewal ??= setTimeout(() => this.#end(), RENEWAL_MS)
+    this.adjustReading()
+  }
+
+  #ping(everyMs: number): void {
+    const silentMs = performance.now() - this.#heardAt
+    if (!this.#socket.isPaused() && silentMs > 2.5 * everyMs) this.#end('the broker does not answer any more')
+    else this.#send({ cmd: 'pingreq' })
+  }
+
+  #send(packet: Packet): void {
+    if (!this.#isOver && this.#socket.writable)
+      this.#socket.write(mqttPacket.generate(packet, { protocolVersion: this.#protocolVersion }))
+  }
+
+  #end(cause?: string): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    clearTimeout(this.#timer)
+    clearTimeout(this.#renewal)
+    if (cause === undefined && !this.#socket.connecting) this.#leave()
+    else this.#socket.destroy()
+    this.#events.ended(cause)
+  }
+
+  /** The broker closes its side once it has read every acknowledgement: the next connection is then sent no message twice. */
+  #leave(): void {
+    this.#socket.end()
+    this.#socket.resume()
+    setTimeout(() => this.#socket.destroy(), LEAVE_MS).unref()
+  }
+}
+
+/** Opens the connection. Certificates are read each time, so that renewed ones are used. */
+function dial({ host, isSecure, port, tls }: Bridge): Socket {
+  if (!isSecure) return connectPlain({ host, port, keepAlive: true })
+  const context = tls ? readClientTls(tls) : { minVersion: 'TLSv1.2' as const }
+  if ('message' in context) throw new Error(`tls.${context.key}: ${context.message}`)
+  const ALPNProtocols = tls?.alpn === undefined ? undefined : [tls.alpn]
+  const servername = isIP(host) === 0 ? host : undefined
+  return connectTls({ ...context, host, port, servername, ALPNProtocols, minVersion: 'TLSv1.2' })
+}
+
+const LOGIN_MS = 15_000
+const KEEPALIVE_S = 60
+/** How long a broker keeps the session while no gateway is there. MQTT 3.1.1 leaves it to the broker. */
+const SESSION_S = 7 * 86_400
+/** Messages that are being stored; above it the broker is not read. */
+const MAX_IN_FLIGHT = 1000
+const MAX_PACKET_BYTES = 1 << 20
+const RENEWAL_MS = 3000
+const LEAVE_MS = 1000

@@ -1,6 +1,7 @@
 /*
- * The health check of a container that runs `start`: node docker/health.mjs DATA_DIR. Exit 0 if every role has started
- * (only then is there a ports.json) and /readyz answers 200: devices get acknowledgements. Otherwise exit 1 and the reason.
+ * The health check of a container: node docker/health.mjs DATA_DIR of one that runs `start`, PORT of one that runs a role, the port
+ * of its monitor. Exit 0 if every role has started (only then is there a ports.json) and /readyz answers 200: devices get
+ * acknowledgements. Otherwise exit 1 and the reason.
  */
 import { readFileSync } from 'node:fs'
 import http from 'node:http'
@@ -8,14 +9,19 @@ import https from 'node:https'
 import { join } from 'node:path'
 
 try {
-  const { admin } = JSON.parse(readFileSync(join(process.argv[2], 'ports.json'), 'utf8'))
+  const port = portOf(process.argv[2])
   // With admin.tls the port speaks HTTPS; its certificate names another host than 127.0.0.1.
-  const { status, text } = await ask(http, admin).catch(() => ask(https, admin))
+  const { status, text } = await ask(http, port).catch(() => ask(https, port))
   process.stdout.write(text)
   process.exitCode = status === 200 ? 0 : 1
 } catch (error) {
   process.stdout.write(String(error))
   process.exitCode = 1
+}
+
+/** @param {string} where @returns {number} */
+function portOf(where) {
+  return /^\d+$/.test(where) ? Number(where) : JSON.parse(readFileSync(join(where, 'ports.json'), 'utf8')).admin
 }
 
 /** @param {typeof http | typeof https} client @param {number} port */

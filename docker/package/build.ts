@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { buildPage, isPageBuilt } from '../../src/page/build.mjs'
 import { PAGE_DIR } from '../../src/page/build/folder.mjs'
 import { licenceTexts, materials } from './materials.ts'
-import { lockOfProduct, ROOT } from './shipped.ts'
+import { ROOT } from './shipped.ts'
 
 /*
  * Runs before `npm pack`, and in docker/Dockerfile: builds into dist/ what the package holds. Node strips no types below
@@ -29,8 +29,8 @@ const { name, version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'u
 write('dist/package.json', { name, version, type: 'module' })
 write('dist/sbom.cdx.json', await materials())
 writeFileSync(join(DIST, 'LICENCES.txt'), licenceTexts())
-// npm installs what this file of a package names: the versions that were tested. `postpack` removes it from the clone.
-write('npm-shrinkwrap.json', lockOfProduct())
+// For `npm ci` in the unpacked package: the versions that were tested. `postpack` removes it from the clone.
+cpSync(join(ROOT, 'package-lock.json'), join(ROOT, 'npm-shrinkwrap.json'))
 
 /** TypeScript renames what is imported, but not the files that are started: `new URL('./xlsx-worker.ts', import.meta.url)`. */
 function nameCompiledFiles(): void {

@@ -15,16 +15,14 @@ export interface ShippedPackage {
 }
 
 interface LockEntry {
-  readonly name?: string
   readonly version?: string
   readonly license?: string
   readonly dev?: boolean
-  readonly devDependencies?: Readonly<Record<string, string>>
 }
 
-type LockFile = Readonly<{ packages: Readonly<Record<string, LockEntry>> }>
-
-const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as LockFile
+const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+  readonly packages: Readonly<Record<string, LockEntry>>
+}
 
 /** Packages whose files or data are built into the page: to npm they are of development. */
 const OF_PAGE = [
@@ -49,11 +47,4 @@ export function shippedPackages(): ShippedPackage[] {
       folder: join(ROOT, path),
     }))
     .toSorted((one, other) => one.name.localeCompare(other.name))
-}
-
-/** The lock file without what only development needs. */
-export function lockOfProduct(): LockFile {
-  const { devDependencies: _, ...root } = lock.packages['']
-  const needed = Object.entries(lock.packages).filter(([path, { dev }]) => path !== '' && !dev)
-  return { ...lock, packages: { '': root, ...Object.fromEntries(needed) } }
 }

@@ -17,6 +17,8 @@ export interface Installation {
   readonly size: number
   /** The folder of the installed package. */
   readonly folder: string
+  /** Unpacks the file, and installs the packages of its lock file; returns the folder. */
+  unpackLocked(): Promise<string>
   /** An empty folder, in which the commands run. */
   readonly home: string
   /** Runs a command to its end. */
@@ -45,6 +47,12 @@ export async function install(): Promise<Installation> {
     size,
     folder: join(prefix, 'lib/node_modules/waybridge'),
     home,
+    async unpackLocked() {
+      await run('tar', ['-xzf', join(dir, filename), '-C', dir])
+      const args = ['ci', '--omit=dev', '--ignore-scripts', '--prefer-offline', '--no-audit']
+      await run('npm', args, { cwd: join(dir, 'package'), env: ownEnvironment() })
+      return join(dir, 'package')
+    },
     begin,
     waybridge: (...args) => endOf(begin(...args)),
     remove: () => rm(dir, { recursive: true, force: true, maxRetries: 10 }),

@@ -1,0 +1,144 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { beforeEach, expect, it, onTestFinished } from 'vitest'
+import { teltonika } from '../../src/simulate/speak/teltonika.ts'
+import { findHaproxy, type Haproxy } from '../support/haproxy.ts'
+import { freePorts } from '../support/free-ports.ts'
+import { RedisGroup } from '../support/redis-group.ts'
+import { temporaryDir } from '../support/running.ts'
+import { ROOT } from '../support/structure/sources.ts'
+
+const DOCKER = join(ROOT, 'docker')
+/** The shipped ports are those of a real product: here each is so much higher. */
+const SHIFT = 21_000
+const VANS = ['356307042441013', '356307042441021']
+const VAN_HOST = '127.0.0.77'
+const HOSTS = { haproxy: '127.0.0.10', 'gateway-1': '127.0.0.11', 'gateway-2': '127.0.0.12', tracking: '127.0.0.20' }
+const SOON = { timeout: 30_000, interval: 100 }
+
+let haproxy: Haproxy | undefined
+beforeEach(async ({ skip }) => {
+  haproxy = await findHaproxy()
+  skip(!haproxy, 'there is no haproxy, and apt cannot fetch it')
+})
+
+it('the shipped configuration runs two gateways behind HAProxy, two workers, and Redis with a replica', async () => {
+  const [port, sentinelPort, replicaPort, otherPort] = await freePorts(4)
+  const host = '127.0.0.1'
+  const machines = [
+    { host, port, sentinelPort },
+    { host, port: replicaPort, sentinelPort: otherPort },
+  ]
+  const redis = await RedisGroup.start({ machines })
+  onTestFinished(() => redis.stop())
+  const site = await prepareSite(`redis://${host}:${port}`)
+  await site.run('tracking', HOSTS.tracking)
+  await site.run('admin', '127.0.0.21')
+  const gateways = [await site.run('gateway', HOSTS['gateway-1']), await site.run('gateway', HOSTS['gateway-2'])]
+  await Promise.all([site.run('worker', '127.0.0.13'), site.run('worker', '127.0.0.14')])
+  await site.balance(haproxy!)
+
+  const connections: Socket[] = []
+  for (const [index, id] of VANS.entries()) {
+    const van = await site.drive(id)
+    connections.push(van.socket)
+    await van.send(1)
+    const { connection } = await site.admin<Contact>(`/admin/devices/${id}`)
+    expect(connection?.remote).toBe(`${VAN_HOST}:${van.socket.localPort}`)
+    await expect.poll(() => site.delivered(), SOON).toBe(index + 1)
+  }
+
+  // Each gateway has one van: the van of the one that is killed comes back over the other one.
+  const closed = connections.map((socket) => once(socket, 'close').then(() => true))
+  gateways[0].kill('SIGKILL')
+  await Promise.race(closed)
+  const lost = connections.findIndex((socket) => socket.closed)
+  expect(connections.filter((socket) => socket.closed)).toHaveLength(1)
+  const again = await site.drive(VANS[lost])
+  await again.send(2)
+  await expect.poll(() => site.delivered(), SOON).toBe(3)
+}, 240_000)
+
+interface Contact {
+  readonly connection?: { readonly remote: string }
+}
+
+/** A folder with the shipped files for these ports, and what runs on it until the test is over. */
+async function prepareSite(redisUrl: string) {
+  const dir = await temporaryDir()
+  const config = join(dir, 'config')
+  await cp(join(DOCKER, 'several'), config, { recursive: true })
+  const gateway = (await readFile(join(config, 'gateway.yaml'), 'utf8'))
+    .replaceAll(/port: (\d{4})/g, (_, port: string) => `port: ${Number(port) + SHIFT}`)
+    .replace('companies: []', 'companies: [{ company_id: 7, apikey: several-key, oauth_token: several-token }]')
+  await writeFile(join(config, 'gateway.yaml'), gateway)
+  const devices = VANS.map((id, at) => `"${id}": { company_id: 7, courier_id: ${at + 1}, route_id: ${at + 1} }\n`)
+  await writeFile(join(config, 'devices.yaml'), devices.join(''))
+  const token = 'several-admin-token-0123456789'
+  const admin = async <Answer>(path: string) => {
+    const headers = { authorization: `Bearer ${token}` }
+    return (await (await fetch(`http://127.0.0.21:${8080 + SHIFT}${path}`, { headers })).json()) as Answer
+  }
+  const base = {
+    ...process.env,
+    REDIS_URL: redisUrl,
+    ADMIN_TOKEN: token,
+    PROXY_NETWORK: '127.0.0.0/24',
+    TRACKING_URL: `http://${HOSTS.tracking}:${8090 + SHIFT}`,
+  }
+  return {
+    admin,
+    delivered: async () => (await admin<{ custody: { delivered: number } }>('/admin/status')).custody.delivered,
+    /** Starts a role; resolves once the health check of its container passes. */
+    async run(role: string, bindHost: string): Promise<ChildProcess> {
+      const cwd = join(dir, bindHost)
+      await mkdir(cwd)
+      const args = [join(ROOT, 'src/cli/index.ts'), role, '--config', config]
+      const child = spawn(process.execPath, args, { cwd, env: { ...base, BIND_HOST: bindHost }, stdio: 'inherit' })
+      onTestFinished(() => void child.kill('SIGKILL'))
+      const ready = async () => (await fetch(`http://${bindHost}:${9464 + SHIFT}/readyz`)).status
+      await expect.poll(() => ready().catch(() => 0), SOON).toBe(200)
+      return child
+    },
+    /** Runs HAProxy on the shipped file. */
+    async balance({ command, env }: Haproxy): Promise<void> {
+      const file = join(dir, 'haproxy.cfg')
+      const text = await readFile(join(DOCKER, 'haproxy.cfg'), 'utf8')
+      const shifted = text.replaceAll(
+        /(:|port )(\d{4})\b/g,
+        (_, before: string, at: string) => before + (Number(at) + SHIFT),
+      )
+      await writeFile(file, shifted.replace('maxconn 200000', 'maxconn 100'))
+      const places = { BIND: HOSTS.haproxy, GATEWAY_1: HOSTS['gateway-1'], GATEWAY_2: HOSTS['gateway-2'] }
+      const child = spawn(command, ['-db', '-f', file], { env: { ...base, ...env, ...places }, stdio: 'inherit' })
+      onTestFinished(() => void child.kill('SIGKILL'))
+    },
+    /** Connects a van to HAProxy and logs it in; `send` resolves once its fix is acknowledged. */
+    async drive(id: string) {
+      const logIn = async () => {
+        const socket = connect({ host: HOSTS.haproxy, port: 5027 + SHIFT, localAddress: VAN_HOST })
+        socket.on('error', () => {})
+        const answered = once(socket, 'data', { signal: AbortSignal.timeout(2000) })
+        socket.write(teltonika.login!(id).bytes)
+        expect((await answered)[0]).toEqual(Buffer.from([1]))
+        return socket
+      }
+      let socket: Socket | undefined
+      await expect.poll(async () => (socket = await logIn().catch(() => undefined)) !== undefined, SOON).toBe(true)
+      onTestFinished(() => void socket?.destroy())
+      return {
+        socket: socket!,
+        async send(serial: number): Promise<void> {
+          const time = Math.floor(Date.now() / 1000) * 1000
+          const fix = { time, latitude: 52.5, longitude: 13.4 + serial / 1000, valid: true, satellites: 9 }
+          const answered = once(socket!, 'data')
+          socket!.write(teltonika.packet([fix], { id, serial }).bytes)
+          expect((await answered)[0]).toEqual(Buffer.from([0, 0, 0, 1]))
+        },
+      }
+    },
+  }
+}

@@ -1,0 +1,113 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { freePorts } from '../../support/free-ports.ts'
+import { pidsIn, pidsWith } from '../../support/processes.ts'
+import { imeiOf } from './codec8.ts'
+import { end, message } from './rig.ts'
+
+export interface SiteOptions {
+  readonly vans: number
+  readonly gateways: number
+  readonly concurrency: number
+  /** Whether a gateway opens an inspector at SIGUSR1. */
+  readonly inspect?: boolean
+}
+
+/** The product with several gateways, as `start` runs it, and a minimal API. */
+export class Site {
+  readonly dir: string
+  readonly port: number
+  readonly api: ChildProcess
+  readonly #start: ChildProcess
+  #said = ''
+
+  private constructor(dir: string, port: number, api: ChildProcess, start: ChildProcess) {
+    this.dir = dir
+    this.port = port
+    this.api = api
+    this.#start = start
+    start.stderr?.setEncoding('utf8').on('data', (text: string) => (this.#said += text))
+  }
+
+  static async begin(options: SiteOptions): Promise<Site> {
+    const dir = await mkdtemp(join(tmpdir(), 'waybridge-site-'))
+    const [port] = await freePorts(1)
+    const api = fork(join(HERE, 'api.ts'), ['0'])
+    const { port: apiPort } = (await message(api, 'ready')) as { port: number }
+    await writeConfig(dir, { ...options, port, apiPort })
+    const env = { ...process.env, ...(options.inspect && { NODE_OPTIONS: '--inspect-port=127.0.0.1:0' }) }
+    const start = spawn(process.execPath, [CLI, 'start', '--config', dir], {
+      env,
+      stdio: ['ignore', 'inherit', 'pipe'],
+    })
+    const site = new Site(dir, port, api, start)
+    while (!existsSync(join(dir, 'data', 'ports.json'))) {
+      if (start.exitCode !== null) throw new Error(`start ended with ${start.exitCode}: ${site.said}`)
+      await sleep(50)
+    }
+    return site
+  }
+
+  /** What its processes have printed. */
+  get said(): string {
+    return this.#said
+  }
+
+  get gateways(): number[] {
+    return pidsWith(this.dir, 'gateway')
+  }
+
+  /** The processes whose CPU time counts, by name; several gateways are numbered. */
+  get processes(): Map<string, number> {
+    const [worker] = pidsWith(this.dir, 'worker')
+    const [redis] = pidsIn(join(this.dir, 'data', 'redis'))
+    return new Map([
+      ...this.gateways.map((pid, at) => [`gateway ${at}`, pid] as const),
+      ['worker', worker],
+      ['redis', redis],
+    ])
+  }
+
+  /** A counter of all its metrics, all labels summed up. */
+  async metric(name: string): Promise<number> {
+    const { admin } = JSON.parse(await readFile(join(this.dir, 'data', 'ports.json'), 'utf8')) as { admin: number }
+    const token = (await readFile(join(this.dir, 'data', 'admin-token'), 'utf8')).trim()
+    const headers = { authorization: `Bearer ${token}` }
+    const text = await (await fetch(`http://127.0.0.1:${admin}/metrics`, { headers })).text()
+    const lines = text.split('\n').filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`))
+    return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0)
+  }
+
+  async stop(): Promise<void> {
+    await end(this.#start)
+    await end(this.api)
+    await rm(this.dir, { recursive: true, force: true })
+  }
+}
+
+async function writeConfig(dir: string, config: SiteOptions & { readonly port: number; readonly apiPort: number }) {
+  const yaml = `
+data_dir: ${join(dir, 'data')}
+redis: { max_memory: 2gb }
+listeners: [{ transport: tcp, port: ${config.port}, protocol: teltonika, host: 0.0.0.0 }]
+mqtt: { broker: null }
+tracking: { base_url: "http://127.0.0.1:${config.apiPort}" }
+companies: [{ company_id: 7, apikey: bench }]
+push: { concurrency: ${config.concurrency} }
+admin: { port: 0 }
+filter: { max_age: 876000h }
+gateways: ${config.gateways}
+log: { level: warn, format: json }
+`
+  const devices = Array.from({ length: config.vans }, (_, i) => `${imeiOf(i)},7,${i + 1},${i + 1}`)
+  await writeFile(join(dir, 'gateway.yaml'), yaml)
+  await writeFile(join(dir, 'devices.csv'), `device,company_id,courier_id,route_id\n${devices.join('\n')}\n`)
+}
+
+const HERE = fileURLToPath(new URL('.', import.meta.url))
+const CLI = fileURLToPath(new URL('../../../src/cli/index.ts', import.meta.url))

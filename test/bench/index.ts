@@ -9,6 +9,7 @@ import { measureRoad } from './e2e/road.ts'
  * measured; the last line is JSON. `--seconds N`: how long each road is measured. `--decode NAME,…`: only the decoding of these
  * protocols. `--auto`: only what a listener for all protocols costs in place of one for that of the vans. `--replicas`: only what
  * waiting for the replicas of Redis costs. `--fleet`: only what a fleet costs whose vans seldom send.
+ * `--gateways`: only what one, two and four gateways on the same ports cost.
  */
 const { values } = parseArgs({
   options: {
@@ -17,11 +18,12 @@ const { values } = parseArgs({
     auto: { type: 'boolean' },
     replicas: { type: 'boolean' },
     fleet: { type: 'boolean' },
+    gateways: { type: 'boolean' },
   },
 })
 const duration = Number(values.seconds) || 20
-const parts = { auto: benchAuto, replicas: benchReplicas, fleet: benchFleet }
-const part = (['auto', 'replicas', 'fleet'] as const).find((name) => values[name])
+const parts = { auto: benchAuto, replicas: benchReplicas, fleet: benchFleet, gateways: benchGateways }
+const part = (['auto', 'replicas', 'fleet', 'gateways'] as const).find((name) => values[name])
 console.log(JSON.stringify(part ? { [part]: await parts[part](duration) } : await benchAll()))
 
 async function benchAll() {
@@ -132,6 +134,30 @@ async function benchReplicas(seconds: number) {
     say('waits for 0 · 2 replicas', `${without.fixesPerS} · ${waiting.fixesPerS} fixes/s`)
   }
   return { fixes_per_s_ratios: ratios, fixes_per_s_ratio: ratios.toSorted((a, b) => a - b)[2] }
+}
+
+/** CPU time per fix of gateways, worker and Redis with two and four gateways by that with one, at two rates; each measured twice. */
+async function benchGateways(seconds: number) {
+  const rig = { vans: 1000, apiDelayMs: 0, concurrency: 64, keepSamples: false }
+  const plans = {
+    5000: { rig, fixesPerPacket: 10, packetsPerSecond: 500, seconds, warmUpSeconds: 5 },
+    1000: { rig, fixesPerPacket: 1, packetsPerSecond: 1000, seconds, warmUpSeconds: 5 },
+  }
+  const ratios: Record<string, Record<string, number>> = {}
+  for (const [fixesPerS, plan] of Object.entries(plans)) {
+    const sums = new Map<number, number>()
+    // In this order, what else the machine does counts for all.
+    for (const gateways of [1, 2, 4, 4, 2, 1]) {
+      const { cpuUsPerFix } = await measureRoad({ ...plan, gateways })
+      const { api: _, sender: __, ...ours } = cpuUsPerFix
+      const sum = Object.values(ours).reduce((one, other) => one + other, 0)
+      sums.set(gateways, (sums.get(gateways) ?? 0) + sum / 2)
+      say(`${fixesPerS} fixes/s, ${gateways} gateways`, `${Math.round(sum * 10) / 10} µs/fix`, ours)
+    }
+    const one = sums.get(1) ?? Number.NaN
+    ratios[fixesPerS] = Object.fromEntries([...sums].map(([count, us]) => [count, Math.round((us / one) * 100) / 100]))
+  }
+  return { cpu_ratios: ratios }
 }
 
 function say(what: string, figure: string, cpu?: Readonly<Record<string, number>>): void {

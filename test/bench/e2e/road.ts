@@ -2,6 +2,7 @@ import { fork } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { cpuTimes, end, message, pidOf, type Rig, type RigOptions, startRig } from './rig.ts'
+import { siteRig } from './site.ts'
 
 const SENDER = fileURLToPath(new URL('sender.ts', import.meta.url))
 
@@ -12,6 +13,8 @@ export interface RoadOptions {
   readonly packetsPerSecond: number | null
   readonly seconds: number
   readonly warmUpSeconds: number
+  /** So many on one port, as `start` runs them; absent: the roles alone. */
+  readonly gateways?: number
 }
 
 export interface RoadResult {
@@ -29,7 +32,8 @@ export interface RoadResult {
 
 /** Sends vans down the whole road, from socket to API, and measures after a warm-up. */
 export async function measureRoad(options: RoadOptions): Promise<RoadResult> {
-  const rig = await startRig(options.rig)
+  const { gateways } = options
+  const rig = await (gateways === undefined ? startRig(options.rig) : siteRig({ ...options.rig, gateways }))
   const plan = {
     port: rig.port,
     vans: options.rig.vans,

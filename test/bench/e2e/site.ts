@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { freePorts } from '../../support/free-ports.ts'
 import { pidsIn, pidsWith } from '../../support/processes.ts'
 import { imeiOf } from './codec8.ts'
-import { end, message } from './rig.ts'
+import { end, message, pidOf, type Rig } from './rig.ts'
 
 export interface SiteOptions {
   readonly vans: number
@@ -87,6 +87,25 @@ export class Site {
     await end(this.#start)
     await end(this.api)
     await rm(this.dir, { recursive: true, force: true })
+  }
+}
+
+/** A site as a road to measure. */
+export async function siteRig(options: SiteOptions): Promise<Rig> {
+  const site = await Site.begin(options)
+  let progress = { positions: 0, requests: 0 }
+  site.api.on('message', (sent: { type: string; positions: number; requests: number }) => {
+    if (sent.type === 'progress') progress = sent
+  })
+  return {
+    port: site.port,
+    redisUrl: '',
+    processes: new Map([...site.processes, ['api', pidOf(site.api)]]),
+    api: site.api,
+    inspectors: [],
+    progress: () => progress,
+    metric: (name) => site.metric(name),
+    stop: () => site.stop(),
   }
 }
 

@@ -116,7 +116,7 @@ export function connect(server: RedisServer, name: string, logger?: Logger): Red
   })
   for (const [file, names] of Object.entries(SCRIPTS))
     for (const script of names) {
-      const lua = source('lease') + source('marks') + source(file) + (script === file ? '' : `return ${script}()`)
+      const lua = source('lease') + source(file) + (script === file ? '' : `return ${script}()`)
       redis.defineCommand(PREFIX + script, { lua })
       redis.defineCommand(PREFIX + script + WHEN_FULL, { lua: `#!lua flags=allow-oom\n${lua}` })
     }
@@ -172,8 +172,10 @@ const PREFIX = 'wb_'
 /** Of a script that may write though Redis' memory is full; Redis 7 lets it. */
 const WHEN_FULL = 'WhenFull'
 
+/** A file of lua/, with the files that it includes. */
 function source(name: string): string {
-  return readFileSync(new URL(`lua/${name}.lua`, import.meta.url), 'utf8')
+  const lua = readFileSync(new URL(`lua/${name}.lua`, import.meta.url), 'utf8')
+  return lua.replaceAll(/^-- include (\w+)$/gm, (_, included: string) => source(included))
 }
 
 /** Of the servers, as they said at the last connect. */

@@ -1,6 +1,7 @@
 -- Deletes strings of marks to which nothing was added for the window, as many at once as take some milliseconds.
 -- ARGV  how many at most
 -- Answers how many were deleted.
+-- include marks
 local marks_prefix, mark_expiries, mark_bytes = unpack(KEYS)
 local most = ARGV[1]
 local names = redis.call('ZRANGEBYSCORE', mark_expiries, '-inf', now, 'LIMIT', 0, most)

@@ -1,0 +1,84 @@
+-- Part of store.lua: which records of a run for a lane are no duplicates, and their marks (see ../duplicates.ts).
+-- include marks
+
+-- Bytes: marks of a string; marks of a device, as they are accounted for.
+local MOST_OF_SPAN, MOST_OF_DEVICE = 4096 * MARK, 4194304
+
+-- Whether a mark is among others: where it begins at a multiple of its length.
+local function among(marks, mark)
+  local at = string.find(marks, mark, 1, true)
+  while at and at % MARK ~= 1 do at = string.find(marks, mark, at + 1, true) end
+  return at
+end
+
+-- The records whose marks are not known, and their marks. `known_unkeyed`: of version 0.1.0, or false.
+local function without_known(run, known, known_unkeyed)
+  local new_records, new_marks = {}, {}
+  for i, record in ipairs(run.records) do
+    local first, last = (i - 1) * MARK + 1, i * MARK
+    local mark = sub(run.marks, first, last)
+    local is_known = known and among(known, mark) or known_unkeyed and among(known_unkeyed, sub(run.unkeyed, first, last))
+    if not is_known then
+      new_records[#new_records + 1] = record
+      new_marks[#new_marks + 1] = mark
+    end
+  end
+  return new_records, table.concat(new_marks)
+end
+
+local function latest_span(device)
+  return tonumber(redis.call('HGET', latest_spans, device) or -1)
+end
+
+-- Accounts for bytes of marks of a device.
+local function account(device, bytes)
+  redis.call('HINCRBY', mark_bytes, device, bytes)
+  redis.call('HINCRBY', mark_bytes, '', bytes)
+end
+
+-- Keeps a string of marks for the whole window, and notes its span where it is the device's latest.
+local function keep(marks_name)
+  local device, span = string.match(marks_name, '^(.*):(%d+)$')
+  if redis.call('ZADD', mark_expiries, now + keep_ms, marks_name) == 1 then
+    account(device, marks_size(redis.call('STRLEN', marks_prefix .. marks_name)))
+  end
+  if tonumber(span) > latest_span(device) then redis.call('HSET', latest_spans, device, span) end
+end
+
+-- Whether a device may have more marks.
+local function has_room(device)
+  local own, all = unpack(redis.call('HMGET', mark_bytes, device, ''))
+  return tonumber(own or 0) < MOST_OF_DEVICE and tonumber(all or 0) < tonumber(most_mark_bytes)
+end
+
+-- A string of marks grew beyond what is accounted for: accounts for it, or takes the new marks away where there would be
+-- too many. Answers whether they may stay.
+local function admit(run, key, before, length)
+  local device = string.match(run.marks_name, '^(.*):')
+  if length <= MOST_OF_SPAN and has_room(device) then
+    if before > 0 then account(device, marks_size(length) - marks_size(before)) end
+    return true
+  end
+  if before == 0 then
+    redis.call('DEL', key)
+  else
+    redis.call('SET', key, redis.call('GETRANGE', key, 0, before - 1))
+  end
+  return false
+end
+
+-- The records of a run that are no duplicates, and whether their marks could be stored.
+local function new_records(run, look_up_all)
+  local key, records, marks = marks_prefix .. run.marks_name, run.records, run.marks
+  if look_up_all or run.flags % 2 == 1 then
+    local known = redis.call('GET', key)
+    local known_unkeyed = #run.unkeyed > 0 and redis.call('GET', unkeyed_prefix .. run.marks_name)
+    if known or known_unkeyed then records, marks = without_known(run, known, known_unkeyed) end
+  end
+  local length = #marks > 0 and redis.call('APPEND', key, marks) or 0
+  local before = length - #marks
+  local has_grown = length > 0 and (before == 0 or length > marks_capacity(before))
+  if has_grown and not admit(run, key, before, length) then return records, false end
+  if length > 0 and before == 0 or run.flags % 4 >= 2 then keep(run.marks_name) end
+  return records, true
+end

@@ -192,8 +192,10 @@ export class Holding {
     if ('filtered' in verdict) return { gone: `filtered:${verdict.filtered}` }
     const id = entry?.id ?? device
     const records = packRecords([verdict.position], packDevice(id), received)
-    if ('lane' in verdict) this.#options.days?.note(id, 'fix', verdict.position.timestamp * 1000)
-    if ('lane' in verdict) return { lane: verdict.lane.key, device: id, records }
+    if (verdict.lane) {
+      this.#options.days?.note(id, 'fix', verdict.position.timestamp * 1000)
+      return { lane: verdict.lane.key, device: id, records }
+    }
     if (oldestAt < now) return { gone: 'discarded:held_age' }
     const lookAt = Math.min(verdict.lookAt, oldestAt)
     if (verdict.held !== lists.reason)

@@ -71,8 +71,8 @@ export interface FixOrigin {
  * it may belong somewhere else without a change of the roster, ms UTC; Infinity: never.
  */
 export type Verdict =
-  | { readonly lane: Lane; readonly position: Position }
-  | { readonly held: HoldReason; readonly position: Position; readonly lookAt: number }
+  | { readonly lane: Lane; readonly held?: undefined; readonly position: Position; readonly lookAt?: undefined }
+  | { readonly lane?: undefined; readonly held: HoldReason; readonly position: Position; readonly lookAt: number }
   | { readonly filtered: FilterReason }
 
 /** Where the fixes of one frame go. */
@@ -94,47 +94,32 @@ export interface Placement extends Storable {
 
 /** Pure: places each fix of one device in the lane of its own time, among the held fixes, or nowhere; keeps their order. */
 export function placeFixes(fixes: readonly Fix[], origin: FixOrigin, rules: PlacementRules): Placement {
-  const { device, entry, now, lateAt: storedAt = now } = origin
+  const { now } = origin
   const runs: PositionRun[] = []
   const filtered: FilterReason[] = []
-  let aheadMs = 0
-  let repaired = 0
-  let late = 0
-  let noted: number[] = []
+  const noted: number[] = []
+  let [aheadMs, repaired, late] = [0, 0, 0]
   let lastFix: Fix | undefined
   let lastUnplaced: Placement['lastUnplaced']
   for (const fix of fixes) {
     const verdict = judge(fix, origin, rules)
+    const isAhead = ('filtered' in verdict ? verdict.filtered : verdict.held) === 'clock'
+    if (isAhead) aheadMs = fix.time - now
     if ('filtered' in verdict) {
       filtered.push(verdict.filtered)
-      if (verdict.filtered === 'clock') aheadMs = fix.time - now
       lastUnplaced = { reason: verdict.filtered, fix }
       continue
     }
     addToRuns(runs, verdict)
-    const time = 'lane' in verdict ? verdict.position.timestamp * 1000 : utcOf(fix.time, origin)
+    if (verdict.held) lastUnplaced = { reason: verdict.held, fix, held: true }
+    const time = verdict.lane ? verdict.position.timestamp * 1000 : utcOf(fix.time, origin)
     if (time - fix.time > ROLLOVER_MS / 2) repaired++
-    const note = noteOf('held' in verdict ? 'held' : 'fix', Math.min(time, now))
-    if (noted.length === 0) noted = [note]
-    else if (note !== noted[noted.length - 1]) noted.push(note)
     if (now - time > LATE_MS) late++
-    if ('held' in verdict) {
-      lastUnplaced = { reason: verdict.held, fix, held: true }
-      if (verdict.held === 'clock') {
-        aheadMs = fix.time - now
-        continue
-      }
-    }
-    lastFix = time === Math.floor(fix.time / 1000) * 1000 ? fix : { ...fix, time }
+    const note = noteOf(verdict.held ? 'held' : 'fix', Math.min(time, now))
+    if (note !== noted[noted.length - 1]) noted.push(note)
+    if (!isAhead) lastFix = time === Math.floor(fix.time / 1000) * 1000 ? fix : { ...fix, time }
   }
-  const packed = (entry && packedDevices.get(entry)) ?? packOnce(origin)
-  const oldestAt = storedAt + rules.hold.max_age
-  const parts = runs.map(({ lane, held, lookAt, positions }): Part => {
-    const records = packRecords(positions, packed, storedAt)
-    if (held === undefined) return { lane: lane ?? '', device, records }
-    const { isProven } = origin
-    return { held, device, records, isProven, lookAt: Math.min(lookAt, oldestAt), rosterVersion: rules.rosterVersion }
-  })
+  const parts = partsOf(runs, origin, rules)
   return { parts, received: fixes.length, filtered, aheadMs, repaired, noted, late, lastFix, lastUnplaced }
 }
 
@@ -229,13 +214,25 @@ interface PositionRun {
 }
 
 function addToRuns(runs: PositionRun[], verdict: Exclude<Verdict, { filtered: FilterReason }>): void {
-  const lane = 'lane' in verdict ? verdict.lane.key : undefined
-  const { held, lookAt } = 'held' in verdict ? verdict : { held: undefined, lookAt: Infinity }
-  const last = runs.at(-1)
-  if (last && last.lane === lane && last.held === held) {
-    last.positions.push(verdict.position)
+  const { held, lane, lookAt = Infinity, position } = verdict
+  const last = runs[runs.length - 1]
+  if (last && last.lane === lane?.key && last.held === held) {
+    last.positions.push(position)
     last.lookAt = Math.min(last.lookAt, lookAt)
-  } else runs.push({ lane, held, lookAt, positions: [verdict.position] })
+  } else runs.push({ lane: lane?.key, held, lookAt, positions: [position] })
+}
+
+/** The records of runs. */
+function partsOf(runs: readonly PositionRun[], origin: FixOrigin, rules: PlacementRules): Part[] {
+  const { device, entry, isProven, now, lateAt: storedAt = now } = origin
+  const { rosterVersion } = rules
+  const oldestAt = storedAt + rules.hold.max_age
+  const packed = (entry && packedDevices.get(entry)) ?? packOnce(origin)
+  return runs.map(({ lane = '', held, lookAt, positions }) => {
+    const records = packRecords(positions, packed, storedAt)
+    if (held === undefined) return { lane, device, records }
+    return { held, device, records, isProven, lookAt: Math.min(lookAt, oldestAt), rosterVersion }
+  })
 }
 
 function packOnce({ device, entry, spoken }: FixOrigin): Buffer {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { MqttClient } from 'mqtt'
-import { beforeAll, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { findProgram, type Program } from '../support/debian-program.ts'
 import { freePorts } from '../support/free-ports.ts'
 import { startMosquitto } from '../support/mosquitto.ts'
@@ -63,30 +63,44 @@ async function findings(product: Product): Promise<Status['findings']> {
   return (await product.admin<Status>('/admin/status')).findings.filter(({ code }) => code === 'bridge_down')
 }
 
-it('a broker and a gateway that are killed under load lose nothing, and nothing is pushed twice', async ({ skip }) => {
-  skip(!program, 'there is no mosquitto, and apt cannot fetch it')
+/** A Mosquitto, the product with a bridge to it, and vans that drive. */
+async function startAll({ gateways, more = '' }: { readonly gateways: number; readonly more?: string }) {
   const [port] = await freePorts(1)
   const broker = await startMosquitto(program as Program, port)
-  const bridge = `{ url: "mqtt://127.0.0.1:${port}", name: fleet, topics: { fleet/+/pos: fix } }`
-  const product = await startProduct({ 'devices.yaml': DEVICES }, `mqtt: { broker: null, bridges: [${bridge}] }\n`)
+  const bridge = `{ url: "mqtt://127.0.0.1:${port}", name: fleet, topics: { fleet/+/pos: fix }${more} }`
+  const yaml = `gateways: ${gateways}\nmqtt: { broker: null, bridges: [${bridge}] }\n`
+  const product = await startProduct({ 'devices.yaml': DEVICES }, yaml)
   onTestFinished(async () => void (await product.end()))
   const publisher = await client(port, { reconnectPeriod: 100, clean: false, clientId: 'vans' })
-  const driving = new Vans(publisher).drive(FIXES)
-  const received = async () => (await product.admin<Status>('/admin/status')).custody.received
-  for (const from of [50, 500]) {
-    await expect.poll(received, { timeout: 30_000 }).toBeGreaterThan(from)
-    await broker.stop('SIGKILL')
-    await broker.start()
-    await expect.poll(received, { timeout: 30_000 }).toBeGreaterThan(from + 200)
-    for (const pid of product.pidsOf('gateway')) process.kill(pid, 'SIGKILL')
-  }
-  await driving
-  const delivered = async () => (await product.admin<Status>('/admin/status')).custody
-  await expect.poll(delivered, { timeout: 60_000 }).toMatchObject({ delivered: VANS * FIXES, difference: 0 })
+  return { broker, product, driving: new Vans(publisher).drive(FIXES) }
+}
+
+async function received(product: Product): Promise<number> {
+  return (await product.admin<Status>('/admin/status')).custody.received
+}
+
+async function expectAllOnce(product: Product): Promise<void> {
+  const custody = async () => (await product.admin<Status>('/admin/status')).custody
+  await expect.poll(custody, { timeout: 60_000 }).toMatchObject({ delivered: VANS * FIXES, difference: 0 })
   for (let van = 0; van < VANS; van++) {
     const positions = await product.positions(String(1000 + van), T0 - 1, T0 + FIXES)
     expect(positions.map(({ timestamp }) => timestamp - T0)).toEqual(Array.from({ length: FIXES }, (_, fix) => fix))
   }
+}
+
+beforeEach(({ skip }) => skip(!program, 'there is no mosquitto, and apt cannot fetch it'))
+
+it('a broker and a gateway that are killed under load lose nothing, and nothing is pushed twice', async () => {
+  const { broker, product, driving } = await startAll({ gateways: 1 })
+  for (const from of [50, 500]) {
+    await expect.poll(() => received(product), { timeout: 30_000 }).toBeGreaterThan(from)
+    await broker.stop('SIGKILL')
+    await broker.start()
+    await expect.poll(() => received(product), { timeout: 30_000 }).toBeGreaterThan(from + 200)
+    for (const pid of product.pidsOf('gateway')) process.kill(pid, 'SIGKILL')
+  }
+  await driving
+  await expectAllOnce(product)
 
   const { links } = await product.admin<{ links: { link: string; evidence: string[] }[] }>('/admin/devices/van-1/chain')
   expect(links[0].evidence[0]).toMatch(/: fix over mqtt from bridge fleet$/)
@@ -101,4 +115,15 @@ it('a broker and a gateway that are killed under load lose nothing, and nothing 
     ])
   await broker.start()
   await expect.poll(() => findings(product), { timeout: 60_000 }).toEqual([])
+}, 240_000)
+
+it('two gateways that share the messages and are killed in turns lose nothing, and nothing is pushed twice', async () => {
+  const { product, driving } = await startAll({ gateways: 2, more: ', shared_group: waybridge' })
+  for (const from of [50, 300, 500, 700]) {
+    await expect.poll(() => received(product), { timeout: 30_000 }).toBeGreaterThan(from)
+    const [oldest] = product.pidsOf('gateway').toSorted((one, other) => one - other)
+    process.kill(oldest, 'SIGKILL')
+  }
+  await driving
+  await expectAllOnce(product)
 }, 240_000)

@@ -192,6 +192,33 @@ const FINDINGS: readonly Phrase[] = [
     'das Programm beenden, das den Port hat, oder die nötigen Ports in listeners (gateway.yaml) aufzählen',
   ],
   [
+    'the connection is refused: no broker listens there ({})',
+    'die Verbindung wird abgewiesen: dort ist kein Broker ({1})',
+  ],
+  ['the name of the broker cannot be resolved ({})', 'der Name des Brokers ist unbekannt ({1})'],
+  ['the broker cannot be reached ({})', 'der Broker ist nicht erreichbar ({1})'],
+  ['the broker ended the connection', 'der Broker hat die Verbindung beendet'],
+  ['the broker ended the connection ({})', 'der Broker hat die Verbindung beendet ({1})'],
+  ['the broker does not answer', 'der Broker antwortet nicht'],
+  ['the broker does not answer any more', 'der Broker antwortet nicht mehr'],
+  ['the certificate of the broker has expired ({})', 'das Zertifikat des Brokers ist abgelaufen ({1})'],
+  [
+    'the certificate of the broker is for another host than the url names ({})',
+    'das Zertifikat des Brokers gilt für einen anderen Host als den der url ({1})',
+  ],
+  [
+    'the certificate of the broker is not trusted: set tls.ca ({})',
+    'dem Zertifikat des Brokers wird nicht vertraut: tls.ca setzen ({1})',
+  ],
+  [
+    'the broker wants another client certificate: set tls.cert and key ({})',
+    'der Broker verlangt ein anderes Client-Zertifikat: tls.cert und key setzen ({1})',
+  ],
+  ['the broker speaks no TLS at this port ({})', 'der Broker spricht an diesem Port kein TLS ({1})'],
+  ['the broker refuses the login: {}', 'der Broker lehnt die Anmeldung ab: {1}'],
+  ['the broker refuses the subscription {}: {}', 'der Broker lehnt das Abonnement {1} ab: {2}'],
+  ['the broker ended the session: {}', 'der Broker hat die Sitzung beendet: {1}'],
+  [
     '{} does not get what devices publish at its broker',
     '{1} bekommt nicht, was Geräte bei ihrem Broker veröffentlichen',
   ],

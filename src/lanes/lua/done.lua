@@ -9,21 +9,38 @@ local whole_batch, lane_delay = tonumber(ARGV[1]), ARGV[2]
 local lanes, held = leases_of(schedule, 3, 6)
 local reasons = redis.call('HMGET', parked, unpack(lanes))
 local newest_sent = redis.call('HMGET', ahead, unpack(lanes))
-local scores, emptied = {}, {}
 
-local function done(i, token, count, wanted, at_once)
+-- Dropping is first: it makes room where Redis is at its memory limit.
+local left, emptied, emptied_lists = {}, {}, {}
+for i, lane in ipairs(lanes) do
+  if held[i] then
+    local list, count = lane_prefix .. lane, tonumber(ARGV[6 * i - 1])
+    left[i] = redis.call('LLEN', list) - count
+    if left[i] <= 0 then
+      emptied[#emptied + 1] = lane
+      emptied_lists[#emptied_lists + 1] = list
+    elseif count > 0 then
+      redis.call('LTRIM', list, count, -1)
+    end
+  end
+end
+if #emptied > 0 then
+  redis.call('DEL', unpack(emptied_lists))
+  redis.call('ZREM', schedule, unpack(emptied))
+end
+
+local scores = {}
+
+-- What comes next of a lane: a new token and the records, where they are to be pushed now.
+local function next_of(i, token, count, wanted, at_once)
   local lane = lanes[i]
-  local list = lane_prefix .. lane
   if count > 0 then
-    redis.call('LTRIM', list, count, -1)
     if reasons[i] then redis.call('HDEL', parked, lane) end
     at_once = newest_sent[i] and note_sent_ahead(ahead, lane) or reasons[i] or at_once
   end
-  local left = redis.call('LLEN', list)
-  if left == 0 then
-    emptied[#emptied + 1] = lane
+  if left[i] <= 0 then
     if newest_sent[i] then redis.call('HDEL', ahead, lane) end
-  elseif left < whole_batch and not at_once then
+  elseif left[i] < whole_batch and not at_once then
     add_due(scores, lane, now + lane_delay)
   elseif wanted == 0 then
     add_due(scores, lane, now)
@@ -31,7 +48,7 @@ local function done(i, token, count, wanted, at_once)
     -- With the new token the same call, sent again since its answer was lost, does nothing.
     local new_token = renewed(token, token + 1)
     add_score(scores, lane, new_token)
-    return { new_token, table.concat(redis.call('LRANGE', list, 0, wanted - 1)) }
+    return { new_token, table.concat(redis.call('LRANGE', lane_prefix .. lane, 0, wanted - 1)) }
   end
   return { '', '' }
 end
@@ -42,13 +59,12 @@ for i, lane in ipairs(lanes) do
   answers[i] = false
   if held[i] then
     local token, count, status, wanted, at_once = unpack(ARGV, 6 * i - 2, 6 * i + 2)
-    answers[i] = done(i, token, tonumber(count), tonumber(wanted), at_once == '1')
+    answers[i] = next_of(i, token, tonumber(count), tonumber(wanted), at_once == '1')
     note_push(push_prefix .. lane, status, 0)
     delivered = delivered + count
   end
 end
 set_scores(schedule, scores)
-if #emptied > 0 then redis.call('ZREM', schedule, unpack(emptied)) end
 
 if delivered > 0 then
   redis.call('HINCRBY', custody, 'delivered', delivered)

@@ -8,11 +8,11 @@
 local schedule, lane_prefix, parked, ahead, upstream = unpack(KEYS)
 local most, behind_ms = tonumber(ARGV[1]), tonumber(ARGV[2])
 
--- When a record was received, ms since 2020, as text that sorts.
+-- When a record was received, ms since 2020.
 local EPOCH = 1577836800000
 local function received(record)
   local a, b, c, d, e = string.byte(record, 3, 7)
-  return string.format('%014d', (((a * 256 + b) * 256 + c) * 256 + d) * 256 + e)
+  return (((a * 256 + b) * 256 + c) * 256 + d) * 256 + e
 end
 
 local lanes, held = leases_of(schedule, 3, 2)
@@ -20,17 +20,17 @@ local reasons = redis.call('HMGET', parked, unpack(lanes))
 local newest_sent = redis.call('HMGET', ahead, unpack(lanes))
 
 local function first_records(i)
-  local lane, sent = lanes[i], newest_sent[i] or '0:'
+  local lane, sent = lanes[i], newest_sent[i] or '0:0'
   local list = lane_prefix .. lane
   if reasons[i] then return redis.call('LINDEX', list, 0) or '', reasons[i] end
   if string.sub(sent, 1, 1) == '1' then return redis.call('LINDEX', list, 0) or '', '' end
   local records = redis.call('LRANGE', list, 0, most - 1)
   if #records > 0 and now - EPOCH - received(records[1]) > behind_ms and redis.call('LLEN', list) > 1 then
     local newest = redis.call('LINDEX', list, -1)
-    if received(newest) > string.sub(sent, 3) then
+    if received(newest) > tonumber(string.sub(sent, 3)) then
       redis.call('RPOP', list)
       redis.call('LPUSH', list, newest)
-      redis.call('HSET', ahead, lane, '1:' .. received(newest))
+      redis.call('HSET', ahead, lane, string.format('1:%014d', received(newest)))
       return newest, ''
     end
   end

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { cidr } from './networks.ts'
-import { type Path, pathText } from './node.ts'
+import type { Path } from './node.ts'
 import { unknownName } from './problem.ts'
 import { isZone } from './times.ts'
 import { bytes, duration, int64, int64Mistake } from './units.ts'
@@ -35,12 +35,8 @@ export function fields<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
 
 /** What is wrong with the key at the end of a path, which is not one of the known keys. */
 export function unknownKey(path: Path, known: readonly string[], kind = 'key'): string {
-  const key = pathText(path.map((part) => (typeof part === 'number' ? '[]' : part))).replaceAll('.[]', '[]')
-  return NOT_YET.has(key) ? 'not yet supported' : unknownName(kind, String(path.at(-1)), known)
+  return unknownName(kind, String(path.at(-1)), known)
 }
-
-/** Keys of the finished product that this version refuses. */
-const NOT_YET = new Set(['redis.cluster', 'redis.shards'])
 
 /** A mapping that may be left out or empty, because every key has a default. */
 export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape) {

@@ -8,15 +8,26 @@ const server = leaf((value) => {
   return isPort ? { host: host.replaceAll(/[[\]]/g, ''), port: Number(port) } : undefined
 }, 'expected a host and a port, such as redis-1.example.com:26379')
 
-/** The Redis that holds what was acknowledged: a private one, one of the user's own, or one that Sentinels fail over. */
+const oneShard = leaf(
+  (value) => (value === '1' ? 1 : undefined),
+  'expected 1: all data are in one shard of the Cluster',
+)
+
+/** The Redis that holds what was acknowledged: a private one, one of the user's own, one that Sentinels fail over, or a Cluster. */
 export const redis = section({
-  url: orNull(redisUrl).describe('URL of your own Redis; null: a private Redis in `data_dir`, or `sentinels`.'),
+  url: orNull(redisUrl).describe(
+    'URL of your own Redis; null: a private Redis in `data_dir`, `sentinels` or `cluster`.',
+  ),
   sentinels: list(server).describe('In place of `url`: addresses of the Redis Sentinels, `host:port`.'),
+  cluster: list(server).describe('In place of `url`: addresses of some nodes of a Redis Cluster, `host:port`.'),
+  shards: setting(oneShard, 1, 'On how many shards of a Cluster the data are: 1, since more are not supported.'),
   name: orNull(text).describe('What the Sentinels call the primary.'),
-  username: orNull(text).describe('User of the servers that the Sentinels name; null: the default user.'),
+  username: orNull(text).describe(
+    'User of the servers that the Sentinels name, or of the Cluster; null: the default user.',
+  ),
   password: orNull(text).describe('Password of these servers.'),
   sentinel_password: orNull(text).describe('Password of the Sentinels.'),
-  tls: setting(flag, false, 'TLS to these servers and to the Sentinels.'),
+  tls: setting(flag, false, 'TLS to these servers, to the Sentinels and in the Cluster.'),
   replicas: setting(
     integer(0, 9),
     0,
@@ -26,21 +37,36 @@ export const redis = section({
   stop_at: setting(number(0.1, 1), 0.85, 'Above this share of Redis’ memory no fix is acknowledged.'),
   durability: setting(oneOf('strict', 'relaxed'), 'strict', '`relaxed`: ready with an unsafe Redis, too.'),
 }).superRefine((values, context) => {
-  const { url, sentinels, name, replicas } = values
-  if (sentinels.length === 0) {
-    for (const key of ['name', 'username', 'password', 'sentinel_password', 'tls'] as const)
-      if (values[key]) refuse(context, key, 'only with redis.sentinels: a URL has it in itself')
-    if (replicas > 0 && url === null)
-      refuse(context, 'replicas', 'the private Redis has none: set redis.url or redis.sentinels')
-    return
-  }
-  if (url !== null) refuse(context, 'url', 'leave it out where redis.sentinels say which server is the primary')
-  if (name === null) refuse(context, 'name', 'missing: what the Sentinels call the primary')
+  const { url, sentinels, cluster, name, replicas } = values
+  const servers = sentinels.length > 0 ? 'sentinels' : cluster.length > 0 ? 'cluster' : undefined
+  for (const key of OF_SERVERS[servers ?? 'url'])
+    if (values[key]) refuse(context, key, `only with ${servers ? 'redis.sentinels' : ONLY_WITH}`)
+  if (!servers && replicas > 0 && url === null)
+    refuse(context, 'replicas', 'the private Redis has none: set redis.url, redis.sentinels or redis.cluster')
+  const others = servers && { url: url !== null, cluster: servers === 'sentinels' && cluster.length > 0 }
+  for (const [key, isThere] of Object.entries(others ?? {}))
+    if (isThere) refuse(context, key, `leave it out where redis.${servers} says where Redis is`)
+  if (servers === 'sentinels' && name === null) refuse(context, 'name', 'missing: what the Sentinels call the primary')
 })
 
+/** What may not be said beside each way to name the servers. */
+const OF_SERVERS = {
+  url: ['name', 'username', 'password', 'sentinel_password', 'tls'],
+  cluster: ['name', 'sentinel_password'],
+  sentinels: [],
+} as const
+const ONLY_WITH = 'redis.sentinels or redis.cluster: a URL has it in itself'
+
 /** Whether `start` runs a Redis of its own. */
-export function isPrivate({ url, sentinels }: { readonly url: string | null; readonly sentinels: readonly unknown[] }) {
-  return url === null && sentinels.length === 0
+export function isPrivate({ url, sentinels, cluster }: RedisPlace): boolean {
+  return url === null && sentinels.length === 0 && cluster.length === 0
+}
+
+/** Where a Redis of the user's own is. */
+export interface RedisPlace {
+  readonly url: string | null
+  readonly sentinels: readonly unknown[]
+  readonly cluster: readonly unknown[]
 }
 
 function refuse(context: RefinementCtx, key: string, message: string): void {

@@ -1,5 +1,5 @@
 /** One shard: its hash tag is in every key, so that scripts find all that they touch on one node of a Redis Cluster. */
-const TAG = '{wb0}'
+export const TAG = '{wb0}'
 
 /** The keys in Redis. A lane's name is `<company>/<courier>/<route>`. */
 export const keys = {

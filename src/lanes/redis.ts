@@ -5,6 +5,7 @@ import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
 import { noteFormat, readFormat } from './format.ts'
+import { ClusterNodes, type ServerAddress } from './cluster.ts'
 import { NotReplicated, Replication } from './replication.ts'
 
 export type { Redis }
@@ -40,10 +41,11 @@ export const LOADING = { maxLoadingRetryTime: 500 }
 /** Where Redis is: a URL, or what the configuration says of it (config/redis.ts). */
 export type RedisServer = string | ReplicatedRedis
 
-/** A Redis with replicas: at a URL that follows the primary, or the primary that the Sentinels name. */
+/** A Redis with replicas: at a URL that follows the primary, the primary that the Sentinels name, or a Cluster. */
 interface ReplicatedRedis {
   readonly url?: string | null
-  readonly sentinels?: { host: string; port: number }[]
+  readonly sentinels?: ServerAddress[]
+  readonly cluster?: readonly ServerAddress[]
   readonly name?: string | null
   readonly username?: string | null
   readonly password?: string | null
@@ -56,12 +58,30 @@ interface ReplicatedRedis {
 /** A connection to `redis://`, `rediss://` or, on a socket of the file system, `unix:///path?username=…&password=…&db=…`. */
 export function openRedis(server: RedisServer, options: RedisOptions): Redis {
   const url = typeof server === 'string' ? server : server.url
-  if (!url) return new Redis({ ...primaryOf(server as ReplicatedRedis), ...options })
+  if (!url) return new Redis({ ...serversOf(server as ReplicatedRedis), ...options })
   if (!url.startsWith('unix:')) return new Redis(url, options)
   const { username, password, db = '0' } = Object.fromEntries(new URL(url).searchParams)
   const path = fileURLToPath(url.replace('unix:', 'file:'))
   return new Redis({ path, username, password, db: Number(db), ...options })
 }
+
+function serversOf(server: ReplicatedRedis): RedisOptions {
+  return { ...FAILING_OVER, ...(server.cluster?.length ? nodesOf(server).options : primaryOf(server)) }
+}
+
+/** A server that is gone must not hold up the look for another one: ms. */
+const FAILING_OVER = { connectTimeout: 2000, disconnectTimeout: 500, sentinelCommandTimeout: 2000 }
+
+/** One for all connections of this process. */
+function nodesOf(server: ReplicatedRedis): ClusterNodes {
+  const { cluster = [], username, password, tls } = server
+  const access = { username: username ?? undefined, password: password ?? undefined, ...(tls && { tls: {} }) }
+  const known = clusters.get(server) ?? new ClusterNodes(cluster, access)
+  clusters.set(server, known)
+  return known
+}
+
+const clusters = new WeakMap<ReplicatedRedis, ClusterNodes>()
 
 /** The primary, as the Sentinels name it. A connection ends when they name another one. */
 function primaryOf({ sentinels, name, username, password, sentinel_password, tls }: ReplicatedRedis): RedisOptions {
@@ -129,7 +149,7 @@ export function isConnectionError(error: Error): boolean {
 }
 
 const GONE =
-  /^(?:Command timed out|Stream isn't writeable|Connection is closed|Reached the max retries|(?:read|write|connect) E|NOREPLICAS|READONLY)/
+  /^(?:Command timed out|Stream isn't writeable|Connection is closed|Reached the max retries|(?:read|write|connect) E|NOREPLICAS|READONLY|MOVED|ASK|TRYAGAIN|CLUSTERDOWN|UNBLOCKED)/
 
 /** Scripts that need no replica: they read, or what they write may be lost. */
 const READING: ReadonlySet<string> = new Set(['survey', 'beat', 'events', 'audit', 'sign'])

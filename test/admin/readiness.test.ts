@@ -15,7 +15,7 @@ const SAFE = {
   'no-appendfsync-on-rewrite': 'no',
   'maxmemory-policy': 'noeviction',
 }
-const STRICT = { url: 'redis://somewhere', sentinels: [], durability: 'strict' } as const
+const STRICT = { url: 'redis://somewhere', sentinels: [], cluster: [], durability: 'strict' } as const
 
 let server: TestRedis
 let redis: Redis

@@ -1,23 +1,21 @@
 import { inTurns } from '../../src/async.ts'
+import type { RedisCluster } from '../support/redis-cluster.ts'
 import type { RedisGroup } from '../support/redis-group.ts'
 import type { Network } from './network.ts'
 import type { Fault } from './plan.ts'
 
 /** The replicated Redis of a run, and its network, where this process may have one. */
 export interface GroupSite {
-  readonly group: RedisGroup
+  readonly group: RedisGroup | RedisCluster
+  readonly machines: number
   readonly network?: Network
 }
 
 /**
  * Does the faults of a replicated Redis one after the other, each once all replicas are in step and the product has `recovered`.
  */
-export function groupFaults({ group, network }: GroupSite, recovered: () => Promise<void>) {
+export function groupFaults({ group, machines, network }: GroupSite, recovered: () => Promise<void>) {
   const inTurn = inTurns()
-  const others = async (pick: number) => {
-    const primary = await group.primary()
-    return (primary + 1 + (pick % 2)) % MACHINES
-  }
   const net = (): Network => {
     if (!network) throw new Error('this process may not make a network')
     return network
@@ -33,7 +31,7 @@ export function groupFaults({ group, network }: GroupSite, recovered: () => Prom
       return () => net().heal()
     },
     async 'isolate-replica'(pick) {
-      net().isolate(await others(pick))
+      net().isolate(await group.replica(pick))
       return () => net().heal()
     },
     async 'split-primary'() {
@@ -45,7 +43,7 @@ export function groupFaults({ group, network }: GroupSite, recovered: () => Prom
       return () => {}
     },
     async 'freeze-replica'(pick) {
-      const replica = await others(pick)
+      const replica = await group.replica(pick)
       group.signal(replica, 'SIGSTOP')
       return () => group.signal(replica, 'SIGCONT')
     },
@@ -70,10 +68,9 @@ export function groupFaults({ group, network }: GroupSite, recovered: () => Prom
       }),
     heal() {
       network?.heal()
-      for (let index = 0; index < MACHINES; index++) group.signal(index, 'SIGCONT')
+      for (let index = 0; index < machines; index++) group.signal(index, 'SIGCONT')
     },
   }
 }
 
-export const MACHINES = 3
 const IN_STEP_MS = 60_000

@@ -80,10 +80,11 @@ const ALL = TRACKS.flatMap(({ kinds }) => Object.keys(kinds))
 /** What happens to one Redis, and not to one of several. */
 const OF_ONE_REDIS = new Set(['kill-redis', 'torn-aof', 'stop-redis', 'memory-full', 'disk-full'])
 
-/** Every kind of fault that there is, by where Redis is: one, or a primary with replicas and Sentinels. */
+/** Every kind of fault that there is, by where Redis is: one, a primary with replicas and Sentinels, or a Cluster. */
 export const KINDS = {
   single: ALL.filter((kind) => !(kind in GROUP.kinds)),
   sentinel: ALL.filter((kind) => !OF_ONE_REDIS.has(kind)),
+  cluster: ALL.filter((kind) => !OF_ONE_REDIS.has(kind)),
 } satisfies Record<string, readonly string[]>
 export type Topology = keyof typeof KINDS
 

@@ -7,8 +7,9 @@ import type { Ports } from '../../src/process/role.ts'
 import { devicesYaml, type FleetVan } from '../../src/simulate/fleet.ts'
 import { usualPorts } from '../../src/simulate/options.ts'
 import { freePorts } from '../support/free-ports.ts'
+import { RedisCluster } from '../support/redis-cluster.ts'
 import { RedisGroup } from '../support/redis-group.ts'
-import { type GroupSite, MACHINES } from './group-faults.ts'
+import type { GroupSite } from './group-faults.ts'
 import { openNetwork } from './network.ts'
 import type { Topology } from './plan.ts'
 
@@ -59,7 +60,7 @@ export async function prepareSite(
     const ports = Object.fromEntries(places.map((place, at) => [place, own[at]]))
     return { dir: index === 0 ? dir : join(dir, `gateway-${index + 1}`), ports, monitorPort }
   })
-  const replicated = topology === 'sentinel' ? await startGroup() : undefined
+  const replicated = topology === 'single' ? undefined : await startGroup(topology)
   const sharedRedis = gateways > 1 && !replicated
   const redis =
     replicated?.group.settings ??
@@ -88,15 +89,18 @@ export async function prepareSite(
   }
 }
 
-/** Three machines; where this process may not make a network, on loopback. */
-async function startGroup(): Promise<GroupSite> {
-  const network = openNetwork(MACHINES)
-  const ports = network ? [] : await freePorts(2 * MACHINES)
-  const onLoopback = Array.from({ length: MACHINES }, (_, index) => {
+/** Where this process may not make a network, its machines are on loopback. */
+async function startGroup(topology: keyof typeof MACHINES): Promise<GroupSite> {
+  const count = MACHINES[topology]
+  const network = openNetwork(count)
+  const ports = network ? [] : await freePorts(2 * count)
+  const onLoopback = Array.from({ length: count }, (_, index) => {
     const [port, sentinelPort] = ports.slice(2 * index)
     return { host: '127.0.0.1', port, sentinelPort }
   })
-  return { group: await RedisGroup.start({ machines: network?.machines ?? onLoopback }), network }
+  const machines = network?.machines ?? onLoopback
+  const group = await (topology === 'sentinel' ? RedisGroup : RedisCluster).start({ machines })
+  return { group, machines: count, network }
 }
 
 /** Where the Redis of a data folder will listen. */
@@ -142,4 +146,6 @@ log: { format: json, level: debug }
 `
 }
 
+/** A primary with two replicas; three masters with one replica each. */
+const MACHINES = { sentinel: 3, cluster: 6 }
 const DISK_BYTES = 192 * 1024 * 1024

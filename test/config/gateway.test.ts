@@ -27,6 +27,8 @@ describe('gateway.yaml', () => {
       redis: {
         url: null,
         sentinels: [],
+        cluster: [],
+        shards: 1,
         name: null,
         username: null,
         password: null,
@@ -108,6 +110,8 @@ admin: { tokens: [abc] }
       redis: {
         url: 'redis://127.0.0.1:6379/1',
         sentinels: [],
+        cluster: [],
+        shards: 1,
         name: null,
         username: null,
         password: null,
@@ -296,7 +300,6 @@ parked: { max_positions: 0 }
       '1:32 alerts.quiet_hours.from: expected a time of the day such as 22:00',
     ],
     ['no gateway', 'gateways: 0', '1:11 gateways: expected a whole number from 1 to 1024'],
-    ['a planned key', 'redis: { cluster: [a] }', '1:10 redis.cluster: not yet supported'],
     [
       'Sentinels without a port',
       'redis: { sentinels: [a], name: b }',
@@ -310,17 +313,32 @@ parked: { max_positions: 0 }
     [
       'Sentinels beside a URL',
       'redis: { url: "redis://a", sentinels: ["a:26379"], name: b }',
-      '1:15 redis.url: leave it out where redis.sentinels say which server is the primary',
+      '1:15 redis.url: leave it out where redis.sentinels says where Redis is',
     ],
     [
       'a password beside a URL',
       'redis: { url: "redis://a", password: b }',
-      '1:38 redis.password: only with redis.sentinels: a URL has it in itself',
+      '1:38 redis.password: only with redis.sentinels or redis.cluster: a URL has it in itself',
     ],
     [
       'replicas of the private Redis',
       'redis: { replicas: 1 }',
-      '1:20 redis.replicas: the private Redis has none: set redis.url or redis.sentinels',
+      '1:20 redis.replicas: the private Redis has none: set redis.url, redis.sentinels or redis.cluster',
+    ],
+    [
+      'a Cluster beside Sentinels',
+      'redis: { sentinels: ["a:26379"], name: b, cluster: ["a:6379"] }',
+      '1:52 redis.cluster: leave it out where redis.sentinels says where Redis is',
+    ],
+    [
+      'a password of Sentinels beside a Cluster',
+      'redis: { cluster: ["a:6379"], sentinel_password: b }',
+      '1:50 redis.sentinel_password: only with redis.sentinels',
+    ],
+    [
+      'more than one shard',
+      'redis: { cluster: ["a:6379"], shards: 2 }',
+      '1:39 redis.shards: expected 1: all data are in one shard of the Cluster',
     ],
     [
       'an unknown company of a token',

@@ -37,4 +37,4 @@ function addressesOf({ redis, tracking }: Config, { redisUrl, ports, identity }:
 }
 
 const NO_REDIS =
-  'A role on its own needs redis.url or redis.sentinels in gateway.yaml: only "start" runs a private Redis.'
+  'A role on its own needs redis.url, redis.sentinels or redis.cluster in gateway.yaml: only "start" runs a private Redis.'

@@ -1,11 +1,11 @@
-import { isPrivate } from '../../config/redis.ts'
+import { isPrivate, type RedisPlace } from '../../config/redis.ts'
 import type { Config } from '../../config/schema.ts'
 import { memoryProblems } from '../../ingest/acceptance.ts'
 import { readGatewayProblems } from '../../ingest/gateways.ts'
 import { durabilityProblems, missingReplicas, type Redis } from '../../lanes/index.ts'
 import type { Readiness } from '../monitor.ts'
 
-type RedisSettings = Readonly<Pick<Config['redis'], 'url' | 'durability'>> & { readonly sentinels: readonly unknown[] }
+type RedisSettings = RedisPlace & Readonly<Pick<Config['redis'], 'durability'>>
 
 /**
  * Checks that Redis answers and, if it is not the private one, that its settings keep what it acknowledges, unless

@@ -96,7 +96,7 @@ export function newerRedis({ now = false } = {}) {
  * @param {string} text
  */
 export function namesOwnRedis(text) {
-  return /^redis:(?:[ \t]*\{[^}\n]*|.*\n(?:[ \t#].*\n)*?[ \t]+)\burl:[ \t]*(?!null\b|~)[^\s,}#]/m.test(text)
+  return OWN_REDIS.test(text)
 }
 
 /** @param {string} dir */
@@ -105,6 +105,9 @@ function fetched(dir) {
   const env = libraryPath(dir)
   return NAMES.map((name) => ({ command: join(dir, 'usr/bin', `${name}-server`), env }))
 }
+
+const OWN_REDIS =
+  /^redis:(?:[ \t]*\{[^}\n]*|.*\n(?:[ \t#].*\n)*?[ \t]+)\b(?:url:[ \t]*(?!null\b|~)[^\s,}#]|(?:sentinels|cluster):(?![ \t]*\[[ \t]*\]))/m
 
 /** @param {RedisServer} server */
 function isRecent(server) {

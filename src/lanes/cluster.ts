@@ -1,0 +1,179 @@
+import { createConnection, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { connect as connectTls } from 'node:tls'
+import { AbstractConnector, Redis, type RedisOptions } from 'ioredis'
+import { within } from '../async.ts'
+import { TAG } from './keys.ts'
+
+export interface ServerAddress {
+  readonly host: string
+  readonly port: number
+}
+
+/** What a connection to any node needs. */
+type NodeAccess = Pick<RedisOptions, 'username' | 'password' | 'tls'>
+
+/**
+ * The nodes of a Redis Cluster, as this process knows them. All keys are in one slot: each connection is a plain one to the master
+ * of that slot, and ends when another node becomes it.
+ */
+export class ClusterNodes {
+  readonly #access: NodeAccess
+  readonly #seeds: readonly ServerAddress[]
+  /** By `host:port`: seeds, and what they named. */
+  #known: ReadonlyMap<string, ServerAddress>
+  readonly #asking = new Map<string, Redis>()
+  readonly #watched = new Set<MasterConnector>()
+
+  constructor(seeds: readonly ServerAddress[], access: NodeAccess) {
+    this.#seeds = seeds
+    this.#known = byName(seeds)
+    this.#access = access
+  }
+
+  /** For ioredis: connections to the master. */
+  get options(): RedisOptions {
+    return { ...this.#access, Connector: connectorTo(this), reconnectOnError: ({ message }) => MOVED.test(message) }
+  }
+
+  /** The node that most others take for the master. Rejects where none answers, or the slot has none. */
+  async master(): Promise<ServerAddress> {
+    const answers = await Promise.all(Array.from(this.#known.values(), (node) => this.#ask(node)))
+    const named = byName(answers.flat())
+    if (named.size > 0) this.#known = new Map([...byName(this.#seeds), ...named])
+    const votes = Map.groupBy(answers.filter(isNamed), ([master]) => nameOf(master))
+    const [most] = [...votes.values()].toSorted((a, b) => b.length - a.length)
+    if (!most) throw new Error('no node of the Redis Cluster names the master of the slot')
+    return most[0][0]
+  }
+
+  /** Ends a connection once another node is the master. The function that this answers ends the watch. */
+  watch(connector: MasterConnector): () => void {
+    this.#watched.add(connector)
+    if (this.#watched.size === 1) void this.#look()
+    return () => {
+      this.#watched.delete(connector)
+      if (this.#watched.size > 0) return
+      for (const redis of this.#asking.values()) redis.disconnect()
+      this.#asking.clear()
+    }
+  }
+
+  async #look(): Promise<void> {
+    while (this.#watched.size > 0) {
+      await pause(LOOK_MS, undefined, { ref: false })
+      const master = await this.master().catch(() => undefined)
+      for (const connector of this.#watched)
+        if (master && nameOf(connector.address) !== nameOf(master)) connector.disconnect()
+    }
+  }
+
+  /** Empty where it does not answer. */
+  async #ask(node: ServerAddress): Promise<ServerAddress[]> {
+    const name = nameOf(node)
+    const redis = this.#asking.get(name) ?? new Redis({ ...node, ...this.#access, ...ASKING })
+    if (!this.#asking.has(name)) redis.on('error', () => {})
+    this.#asking.set(name, redis)
+    const nodes: ServerAddress[] = []
+    // A node that hangs takes a connection, and then says nothing.
+    await within(
+      ANSWER_MS,
+      slotNodes(redis, node).then(
+        (said) => nodes.push(...said),
+        () => {},
+      ),
+    )
+    if (nodes.length > 0) return nodes
+    redis.disconnect()
+    if (this.#asking.get(name) === redis) this.#asking.delete(name)
+    return []
+  }
+}
+
+/** The nodes of the slot as one of them says: its master, then the replicas. */
+async function slotNodes(redis: Redis, node: ServerAddress): Promise<ServerAddress[]> {
+  if (redis.status === 'wait') await redis.connect()
+  const [slot, ranges] = await Promise.all([redis.cluster('KEYSLOT', TAG), redis.cluster('SLOTS')])
+  const [, , ...nodes] = ranges.find(([first, last]) => first <= slot && slot <= last) ?? []
+  // A node that does not know its own address leaves it out.
+  return nodes.map(([host, port]) => ({ host: host || node.host, port }))
+}
+
+/** Connects to the master of the slot. */
+class MasterConnector extends AbstractConnector {
+  readonly #nodes: ClusterNodes
+  readonly #tls: RedisOptions['tls']
+  /** Of the connection that there is. */
+  address: ServerAddress = { host: '', port: 0 }
+
+  constructor(nodes: ClusterNodes, { disconnectTimeout, tls }: RedisOptions) {
+    super(disconnectTimeout ?? ANSWER_MS)
+    this.#nodes = nodes
+    this.#tls = tls
+  }
+
+  override check({ role }: { readonly role?: string }): boolean {
+    return role === 'master'
+  }
+
+  override async connect(emit: (type: string, error: Error) => void): Promise<Socket> {
+    this.connecting = true
+    for (let attempt = 1; this.connecting; attempt++) {
+      try {
+        return this.#open(await this.#nodes.master())
+      } catch (error) {
+        emit('error', error as Error)
+        await pause(Math.min(attempt * 50, 1000))
+      }
+    }
+    throw new Error('Connection is closed.')
+  }
+
+  #open(address: ServerAddress): Socket {
+    if (!this.connecting) throw new Error('Connection is closed.')
+    this.address = address
+    const stream = this.#tls
+      ? connectTls({ ...address, servername: address.host, ...this.#tls })
+      : createConnection(address)
+    stream.once('error', (error) => (this.firstError = error))
+    stream.once('close', this.#nodes.watch(this))
+    this.stream = stream
+    return stream
+  }
+}
+
+/** ioredis makes one for each connection, from its options alone. */
+function connectorTo(nodes: ClusterNodes): NonNullable<RedisOptions['Connector']> {
+  return class extends MasterConnector {
+    constructor(options: unknown) {
+      super(nodes, options as RedisOptions)
+    }
+  }
+}
+
+function isNamed(nodes: readonly ServerAddress[]): nodes is readonly [ServerAddress, ...ServerAddress[]] {
+  return nodes.length > 0
+}
+
+function byName(nodes: readonly ServerAddress[]): Map<string, ServerAddress> {
+  return new Map(nodes.map((node) => [nameOf(node), node]))
+}
+
+function nameOf({ host, port }: ServerAddress): string {
+  return `${host}:${port}`
+}
+
+/** What a node says that has been the master. */
+const MOVED = /^(?:MOVED|READONLY)\b/
+const LOOK_MS = 1000
+const ANSWER_MS = 1000
+const ASKING: RedisOptions = {
+  lazyConnect: true,
+  retryStrategy: null,
+  enableReadyCheck: false,
+  connectTimeout: ANSWER_MS,
+  commandTimeout: ANSWER_MS,
+  disconnectTimeout: 100,
+  disableClientInfo: true,
+  connectionName: 'waybridge-cluster',
+}

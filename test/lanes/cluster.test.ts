@@ -1,0 +1,155 @@
+import { once } from 'node:events'
+import { setImmediate } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import {
+  Appender,
+  connect,
+  DuplicateFilter,
+  durabilityProblems,
+  isConnectionError,
+  keys,
+  missingReplicas,
+  packDevice,
+  packRecords,
+  type Redis,
+} from '../../src/lanes/index.ts'
+import { UNFILTERED } from '../support/appending.ts'
+import { freePorts } from '../support/free-ports.ts'
+import { RedisCluster } from '../support/redis-cluster.ts'
+
+const DEVICE = '356307042441013'
+const LANE = '7/42/1001'
+const PASSWORD = 'of-all-servers'
+
+describe('a Redis Cluster', { timeout: 60_000 }, () => {
+  let cluster: RedisCluster
+  let seeds: { host: string; port: number }[]
+  const open: Redis[] = []
+
+  beforeAll(async () => {
+    const ports = await freePorts(12)
+    const machines = [0, 2, 4, 6, 8, 10].map((at) => ({
+      host: '127.0.0.1',
+      port: ports[at],
+      sentinelPort: ports[at + 1],
+    }))
+    cluster = await RedisCluster.start({ machines, password: PASSWORD, nodeTimeoutMs: 3000 })
+    // Two that do not have the slot.
+    seeds = machines.slice(1, 3).map(({ host, port }) => ({ host, port }))
+  }, 60_000)
+  afterEach(() => open.splice(0).forEach((redis) => redis.disconnect()))
+  afterAll(() => cluster.stop())
+
+  async function connection(): Promise<Redis> {
+    const redis = connect({ cluster: seeds, replicas: 1, password: PASSWORD }, 'test')
+    open.push(redis)
+    await expect.poll(() => redis.status, { timeout: 20_000 }).toBe('ready')
+    return redis
+  }
+
+  /** Sends a fix as a gateway that has just started. Rejects where it may not be acknowledged. */
+  async function send(time: number) {
+    const redis = await connection()
+    const duplicates = new DuplicateFilter(redis, { windowMs: 86_400_000, maxFutureMs: 300_000 })
+    const appender = new Appender(redis, { ...UNFILTERED, duplicates })
+    const fix = { timestamp: time, latitude: 52.5, longitude: 13.4, accuracy: 5 }
+    const part = { lane: LANE, device: DEVICE, records: packRecords([fix], packDevice(DEVICE), Date.now()) }
+    return appender.append({ parts: [part], received: 1, filtered: [] })
+  }
+
+  /** How many connections that ask for the master a node has. */
+  async function asking(index: number): Promise<number> {
+    const clients = await cluster.redis(index, (redis) => redis.client('LIST'))
+    return String(clients).split('name=waybridge-cluster').length - 1
+  }
+
+  it('is reached by nodes that do not have our slot, and verified like a primary with replicas', async () => {
+    const redis = await connection()
+    expect(await durabilityProblems(redis)).toEqual([])
+    expect(await missingReplicas(redis)).toEqual([])
+    const index = await cluster.replica()
+    await cluster.redis(index, (server) => server.config('SET', 'appendfsync', 'everysec'))
+    expect(await durabilityProblems(redis)).toEqual([
+      `The replica 127.0.0.1:${cluster.machines[index].port} has appendfsync everysec, needed is appendfsync always: what is acknowledged could be lost`,
+    ])
+    await cluster.redis(index, (server) => server.config('SET', 'appendfsync', 'always'))
+  })
+
+  it('is asked for its master by one connection a node, whatever the number of connections, and none at the end', async () => {
+    const server = { cluster: seeds, password: PASSWORD }
+    const connections = ['one', 'other'].map((name) => connect(server, name))
+    await Promise.all(connections.map((redis) => once(redis, 'ready')))
+    expect(await asking(1)).toBe(1)
+    for (const redis of connections) redis.disconnect()
+    await expect.poll(() => asking(1)).toBe(0)
+  })
+
+  it('acknowledges nothing that the replica lacks', async () => {
+    const time = now()
+    const index = await cluster.replica()
+    cluster.signal(index, 'SIGSTOP')
+    try {
+      await expect(send(time)).rejects.toThrow('fewer than 1 replicas have the write')
+    } finally {
+      cluster.signal(index, 'SIGCONT')
+    }
+    await cluster.inStep()
+    expect(await send(time)).toEqual({ duplicates: 1, refused: false })
+  })
+
+  it('is followed to another master, and no command is sent twice', async () => {
+    const redis = await connection()
+    const tries = `${keys.custody}-tries`
+    const failures: Error[] = []
+    let asked = 0
+    const over = new AbortController()
+    const ask = async () => {
+      for (; !over.signal.aborted; await setImmediate()) {
+        asked++
+        await redis.incr(tries).catch((error: Error) => failures.push(error))
+      }
+    }
+    const changeMaster = async () => {
+      const followed = once(redis, 'close').then(() => once(redis, 'ready'))
+      await cluster.failOver()
+      await followed
+      over.abort()
+    }
+    await Promise.all([ask(), changeMaster()])
+    expect(failures.filter((error) => !isConnectionError(error))).toEqual([])
+    const stored = Number(await redis.get(tries))
+    expect(stored).toBeGreaterThan(0)
+    expect(stored).toBeLessThanOrEqual(asked)
+    await cluster.inStep()
+  })
+
+  it('is followed when its master hangs', async () => {
+    const redis = await connection()
+    const before = await cluster.primary()
+    cluster.signal(before, 'SIGSTOP')
+    try {
+      await once(redis, 'close')
+      await once(redis, 'ready')
+      expect(await cluster.primary()).not.toBe(before)
+    } finally {
+      cluster.signal(before, 'SIGCONT')
+    }
+    await cluster.inStep()
+  })
+
+  it('keeps what was acknowledged when its master is lost for good, and goes on with another one', async () => {
+    const time = now() + 2
+    await send(time)
+    const lost = await cluster.primary()
+    await cluster.destroy(lost)
+    await cluster.revive(lost)
+    await cluster.inStep()
+    expect(await cluster.primary()).not.toBe(lost)
+    expect(await send(time)).toEqual({ duplicates: 1, refused: false })
+  })
+})
+
+/** Unix seconds. */
+function now(): number {
+  return Math.floor(Date.now() / 1000)
+}

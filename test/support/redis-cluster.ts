@@ -1,0 +1,185 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Redis } from 'ioredis'
+import { RedisServers, untilDone, type ServersOptions } from './redis-servers.ts'
+
+interface ClusterOptions extends ServersOptions {
+  /** After which a node is taken for lost. */
+  readonly nodeTimeoutMs?: number
+}
+
+/** A real Redis Cluster: three masters, each with as many replicas as there are machines for. */
+export class RedisCluster {
+  readonly #servers: RedisServers
+  readonly #nodeTimeoutMs: number
+  /** By machine. */
+  readonly #ids: string[] = []
+
+  private constructor(servers: RedisServers, { nodeTimeoutMs = 5000 }: ClusterOptions) {
+    this.#servers = servers
+    this.#nodeTimeoutMs = nodeTimeoutMs
+  }
+
+  /** The first three machines have the masters. Resolves once all know each other and the replicas are in step. */
+  static async start(options: ClusterOptions): Promise<RedisCluster> {
+    const cluster = new RedisCluster(await RedisServers.prepare(options), options)
+    for (const index of options.machines.keys()) {
+      await cluster.#startRedis(index)
+      cluster.#ids[index] = await cluster.redis(index, (redis) => redis.cluster('MYID'))
+    }
+    for (let index = 0; index < MASTERS; index++)
+      await cluster.redis(index, async (redis) => {
+        await redis.cluster('SET-CONFIG-EPOCH', index + 1)
+        await redis.cluster('ADDSLOTSRANGE', ...slotsOf(index))
+      })
+    for (const index of options.machines.keys()) if (index > 0) await cluster.#meet(index, 0)
+    for (const index of options.machines.keys()) if (index >= MASTERS) await cluster.#replicate(index, index % MASTERS)
+    await cluster.inStep()
+    return cluster
+  }
+
+  /** For gateway.yaml: some of the nodes. */
+  get settings(): string {
+    const nodes = this.machines.slice(1, 4).map(({ host, port }) => `"${host}:${port}"`)
+    return `{ cluster: [${nodes.join(', ')}], replicas: ${this.#replicas} }`
+  }
+
+  get machines() {
+    return this.#servers.machines
+  }
+
+  get #replicas(): number {
+    return Math.floor(this.machines.length / MASTERS) - 1
+  }
+
+  /** The machine that most nodes take for the master of our slot. Rejects where none answers. */
+  async primary(): Promise<number> {
+    const said = await Promise.all(this.machines.map((_, index) => this.#nodesOfSlot(index).catch(() => [])))
+    const votes = Map.groupBy(
+      said.flatMap(([master]) => master ?? []),
+      (index) => index,
+    )
+    const [most] = [...votes].toSorted(([, a], [, b]) => b.length - a.length)
+    if (!most) throw new Error('no node names a master')
+    return most[0]
+  }
+
+  /** A machine with a replica of our slot. */
+  async replica(pick = 0): Promise<number> {
+    const [, ...replicas] = await this.#nodesOfSlot(await this.primary())
+    return replicas[pick % replicas.length]
+  }
+
+  /** Kills the Redis of a machine for good: nothing of its data remains, nor who it was. */
+  destroy(index: number): Promise<void> {
+    return this.#servers.destroy(index)
+  }
+
+  /** Kills the Redis of a machine; its data remain. */
+  kill(index: number): Promise<void> {
+    return this.#servers.kill(index)
+  }
+
+  /** Starts the Redis of a machine again, once another one is the master: one that has lost its data as a new replica. */
+  async revive(index: number): Promise<void> {
+    while ((await this.primary()) === index) await pause(100)
+    const isNew = !existsSync(join(this.#servers.dirOf(index), 'nodes.conf'))
+    const before = this.#ids[index]
+    await this.#startRedis(index)
+    if (!isNew) return
+    this.#ids[index] = await this.redis(index, (redis) => redis.cluster('MYID'))
+    const primary = await this.primary()
+    const others = [...this.machines.keys()].filter((each) => each !== index)
+    for (const other of others) await this.redis(other, (redis) => redis.cluster('FORGET', before)).catch(() => {})
+    await this.#meet(index, primary)
+    await this.#replicate(index, primary)
+  }
+
+  /** Stops or continues the Redis of a machine. */
+  signal(index: number, name: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#servers.signal(index, name)
+  }
+
+  /** Makes a replica the master though that one is well; resolves once the nodes name it. */
+  async failOver(): Promise<void> {
+    const before = await this.primary()
+    await this.redis(await this.replica(), (redis) => redis.cluster('FAILOVER'))
+    while ((await this.primary()) === before) await pause(100)
+  }
+
+  /** Resolves once all nodes know each other and name the same master of our slot, which has its replicas in step. */
+  async inStep(patienceMs = 60_000): Promise<void> {
+    const deadline = Date.now() + patienceMs
+    while (!(await this.#isInStep().catch(() => false))) {
+      if (Date.now() > deadline) throw new Error('the replicas are not in step')
+      await pause(100)
+    }
+  }
+
+  /** Runs commands on the Redis of a machine. */
+  redis<Result>(index: number, work: (redis: Redis) => Promise<Result>): Promise<Result> {
+    return this.#servers.run(index, work)
+  }
+
+  stop(options?: { readonly keep?: boolean }): Promise<void> {
+    return this.#servers.stop(options)
+  }
+
+  async #isInStep(): Promise<boolean> {
+    const nodes = await Promise.all(this.machines.map((_, index) => this.#nodesOfSlot(index)))
+    const infos = await Promise.all(
+      this.machines.map((_, index) => this.redis(index, (redis) => redis.cluster('INFO'))),
+    )
+    const [[primary]] = nodes
+    const isKnown = nodes.every(([master, ...replicas]) => master === primary && replicas.length === this.#replicas)
+    const known = `cluster_known_nodes:${this.machines.length}\r`
+    if (!isKnown || infos.some((info) => !info.includes('cluster_state:ok') || !info.includes(known))) return false
+    const info = await this.redis(primary, (redis) => redis.info('replication'))
+    return (info.match(/^slave\d+:.*state=online/gm) ?? []).length === this.#replicas
+  }
+
+  /** The machines of our slot, as one of them says: that of the master, then those of the replicas. */
+  async #nodesOfSlot(index: number): Promise<number[]> {
+    const ranges = await this.redis(index, (redis) => redis.cluster('SLOTS'))
+    const [, , ...nodes] = ranges.find(([first, last]) => first <= SLOT && SLOT <= last) ?? []
+    return nodes.map(([host, port]) => this.machines.findIndex((each) => each.host === host && each.port === port))
+  }
+
+  /** Makes a machine known to another one, which tells the others. */
+  async #meet(index: number, other: number): Promise<void> {
+    const { host, port, sentinelPort } = this.machines[index]
+    await this.redis(other, (redis) => redis.cluster('MEET', host, port, sentinelPort))
+  }
+
+  /** Resolves once a machine has become the replica of another. */
+  async #replicate(index: number, master: number): Promise<void> {
+    const id = this.#ids[master]
+    // It has to know the master.
+    await untilDone(() => this.redis(index, (redis) => redis.cluster('REPLICATE', id)))
+  }
+
+  async #startRedis(index: number): Promise<void> {
+    await this.#servers.start(
+      index,
+      `
+cluster-enabled yes
+cluster-port ${this.machines[index].sentinelPort}
+cluster-node-timeout ${this.#nodeTimeoutMs}
+cluster-allow-replica-migration no
+cluster-require-full-coverage no
+min-replicas-to-write ${this.#replicas}
+`,
+    )
+    await untilDone(() => this.redis(index, (redis) => redis.ping()))
+  }
+}
+
+const MASTERS = 3
+/** Of `{wb0}`. */
+const SLOT = 1667
+
+function slotsOf(index: number): [number, number] {
+  const each = Math.ceil(16_384 / MASTERS)
+  return [index * each, Math.min((index + 1) * each, 16_384) - 1]
+}

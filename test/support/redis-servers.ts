@@ -1,0 +1,137 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { findRedisServer } from '../../src/process/setup/redis-server.mjs'
+import { spawnTethered, type Tethered } from '../../src/process/tether.ts'
+import { pidsIn, signal } from './processes.ts'
+
+/** One machine of several: a Redis, and a Sentinel or the bus of a cluster. */
+export interface Machine {
+  readonly host: string
+  readonly port: number
+  /** In a cluster, of its bus. */
+  readonly sentinelPort: number
+  /** The command that runs others on this machine; left out: none. */
+  readonly within?: readonly string[]
+}
+
+export interface ServersOptions {
+  readonly machines: readonly Machine[]
+  /** Of all servers; left out: none. */
+  readonly password?: string
+}
+
+/** Real Redis servers, each with AOF and fsync always in a folder of its own. They end with this process at the latest. */
+export class RedisServers {
+  readonly dir: string
+  readonly machines: readonly Machine[]
+  readonly #password: string | undefined
+  readonly #redis: Tethered[] = []
+  readonly #others: Tethered[] = []
+
+  private constructor(dir: string, { machines, password }: ServersOptions) {
+    this.dir = dir
+    this.machines = machines
+    this.#password = password
+  }
+
+  static async prepare(options: ServersOptions): Promise<RedisServers> {
+    const servers = new RedisServers(await mkdtemp(join(tmpdir(), 'waybridge-group-')), options)
+    for (const index of options.machines.keys()) await mkdir(servers.dirOf(index))
+    return servers
+  }
+
+  /** Starts the Redis of a machine; `settings`: what its redis.conf says beside what all have. */
+  async start(index: number, settings: string): Promise<void> {
+    const file = join(this.dir, `redis-${index}.conf`)
+    const { host, port } = this.machines[index]
+    const password = this.#password ? `requirepass ${this.#password}\nmasterauth ${this.#password}` : ''
+    await writeFile(
+      file,
+      `bind ${host}\nport ${port}\ndir ${this.dirOf(index)}\n${password}\n${FOR_ALL}\n${settings}\n`,
+    )
+    this.#redis[index] = this.#spawn(index, [file])
+  }
+
+  /** Starts a Sentinel on a machine. */
+  startSentinel(index: number, file: string): void {
+    this.#others.push(this.#spawn(index, [file, '--sentinel']))
+  }
+
+  /** Kills the Redis of a machine for good: nothing of its data remains. */
+  async destroy(index: number): Promise<void> {
+    await this.kill(index)
+    await rm(this.dirOf(index), { recursive: true })
+    await mkdir(this.dirOf(index))
+  }
+
+  /** Kills the Redis of a machine; its data remain. */
+  async kill(index: number): Promise<void> {
+    this.signal(index, 'SIGKILL')
+    await this.#redis[index].exited
+  }
+
+  /** Stops or continues the Redis of a machine. */
+  signal(index: number, name: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): void {
+    for (const pid of pidsIn(this.dirOf(index))) signal(pid, name)
+  }
+
+  /** Runs commands on the Redis of a machine, or on its Sentinel. */
+  async run<Result>(
+    index: number,
+    work: (redis: Redis) => Promise<Result>,
+    port: 'port' | 'sentinelPort' = 'port',
+  ): Promise<Result> {
+    const { host, ...machine } = this.machines[index]
+    const timeouts = { connectTimeout: 1000, commandTimeout: 1000 }
+    const access = { host, port: machine[port], password: this.#password }
+    const redis = new Redis({ ...access, lazyConnect: true, retryStrategy: null, ...timeouts })
+    redis.on('error', () => {})
+    try {
+      await redis.connect()
+      return await work(redis)
+    } finally {
+      redis.disconnect()
+    }
+  }
+
+  dirOf(index: number): string {
+    return join(this.dir, `redis-${index}`)
+  }
+
+  async stop({ keep = false } = {}): Promise<void> {
+    await Promise.all([...this.#redis, ...this.#others].map((process) => process.end(2000)))
+    if (!keep) await rm(this.dir, { recursive: true, force: true })
+  }
+
+  #spawn(index: number, args: readonly string[]): Tethered {
+    const server = findRedisServer()
+    if (!server) throw new Error('there is no redis-server')
+    const { within = [] } = this.machines[index]
+    const env = { ...process.env, ...server.env, TETHER_GRACE_S: '2' }
+    return spawnTethered([...within, server.command, ...args], { env, log: join(this.dir, `${index}.log`) })
+  }
+}
+
+/** Repeats what rejects until it does not. */
+export async function untilDone(attempt: () => Promise<unknown>): Promise<void> {
+  const isDone = () =>
+    attempt().then(
+      () => true,
+      () => false,
+    )
+  while (!(await isDone())) await pause(50)
+}
+
+const FOR_ALL = `
+protected-mode no
+appendonly yes
+appendfsync always
+save ""
+maxmemory 256mb
+maxmemory-policy noeviction
+repl-diskless-sync yes
+repl-diskless-sync-delay 0
+`

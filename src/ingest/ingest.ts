@@ -111,10 +111,7 @@ export class Ingest {
     const message = introduce(sender, read, session) ? (arrival.read = decode(arrival, logger)) : read
     if (message instanceof DecodeError) return this.#damaged(message, arrival)
     if (sender.entry) this.#options.heard.spoke(sender.id, session, protocol.name)
-    let failure: Obstacle | IdentityReason | undefined
-    if (message.fixes?.some((fix) => fix.device !== undefined))
-      failure = await this.#storeOfMany({ ...message, device: sender.id }, arrival)
-    else if (message.fixes?.length) failure = await this.#storeOf(sender, message, arrival)
+    let failure = await this.#storeFixes(sender, message, arrival)
     const doubt = doubtOf(message)
     if (doubt && !failure) failure = await this.#frames.keep({ doubt, message, sender }, arrival)
     if (failure) return this.#notStored(failure, sender, { message, session })
@@ -189,6 +186,16 @@ export class Ingest {
     if (message.unreadable && !failure)
       failure = await this.#frames.keep({ doubt: 'entries', message, sender }, arrival)
     return failure ? failed(failure, message) : done(message)
+  }
+
+  /** Stores the fixes of a message, if it has any. */
+  #storeFixes(sender: ResolvedDevice, message: Message, arrival: FrameArrival) {
+    const { fixes = [] } = message
+    if (fixes.length === 0) return undefined
+    const isOfMany = fixes.some((fix) => fix.device !== undefined)
+    return isOfMany
+      ? this.#storeOfMany({ ...message, device: sender.id }, arrival)
+      : this.#storeOf(sender, message, arrival)
   }
 
   /** Stores the fixes of one device, trying until the deadline. Answers undefined once they are stored. */

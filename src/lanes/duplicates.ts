@@ -129,6 +129,11 @@ export class DuplicateFilter {
     return { runs, duplicates }
   }
 
+  /** Whether the marks of the first record of a device go to a string that is known to be there. */
+  keepsFirstSpan(device: string, records: Buffer): boolean {
+    return this.#devices.get(device)?.keptSpan === records.readUInt32BE(TIME) >>> SPAN_BITS
+  }
+
   /** store.lua says that a new turn of this process has begun. */
   beginTurn(turn: string): void {
     this.turn = turn

@@ -58,8 +58,13 @@ export class Appender {
 
   /** Resolves once every record is on disk in Redis. Rejects where that is not certain: then nothing may be acknowledged. */
   append(item: Storable): Promise<Stored> {
+    const { duplicates } = this.#options
     let weight = 0
-    for (const { records } of item.parts) weight += records.length * BYTE_WEIGHT + spansIn(records) * SPAN_WEIGHT
+    for (const { device, records } of item.parts) {
+      const spans = spansIn(records)
+      const begun = duplicates ? spans - Number(duplicates.keepsFirstSpan(device, records)) : 0
+      weight += records.length * BYTE_WEIGHT + spans * SPAN_WEIGHT + begun * NEW_SPAN_WEIGHT
+    }
     return this.#group(item, weight)
   }
 
@@ -225,10 +230,12 @@ function heldHead({ device, held, isProven, lookAt, rosterVersion }: HeldPart): 
 
 /*
  * What weighs a call: about what it costs Redis, so that no input makes a call longer than 20 ms. Dearest are fixes of many spans
- * (a run for each, with marks of its own), and look-ups among the marks of a full span.
+ * (a run for each, with marks of its own), and look-ups among the marks of a full span. The first fix of a device, and of a
+ * span, costs Redis three times as much as the next ones: its marks, and where they are accounted for, are new.
  */
 const BYTE_WEIGHT = 4
 const SPAN_WEIGHT = 800
+const NEW_SPAN_WEIGHT = 800
 const GROUP = { inFlight: 2, maxWeight: 1 << 19, apartMs: 10, enough: 1 << 15 }
 /** Of a run, before its records, without the two texts. */
 const MAX_HEAD_BYTES = 6

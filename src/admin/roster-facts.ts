@@ -11,7 +11,10 @@ interface RosterFactSources {
   readonly zone: () => string
 }
 
-/** What became of the writers of the roster, read every five seconds, and whose roster of today is missing, every minute. */
+/**
+ * What became of the writers of the roster, read every five seconds, and whose roster of today is missing: every minute, while
+ * one is every five seconds, so that its end is seen.
+ */
 export class RosterWatch {
   readonly #sources: RosterFactSources
   #facts: RosterFacts = { rejected: [], stale: [], missing: [] }
@@ -28,7 +31,7 @@ export class RosterWatch {
     if (now - this.#readAt < READ_MS) return this.#facts
     const results = lastResults(await readResults(this.#sources.redis))
     const last = results.filter(({ undone }) => !undone)
-    const isDue = now - this.#missingAt >= MISSING_MS
+    const isDue = this.#facts.missing.length > 0 || now - this.#missingAt >= MISSING_MS
     this.#readAt = now
     if (isDue) this.#missingAt = now
     this.#facts = {

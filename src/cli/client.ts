@@ -86,10 +86,18 @@ export function bodyOf({ text }: AdminAnswer): ReturnType<typeof JSON.parse> {
   }
 }
 
-/** The JSON of an answer to a GET. @throws UserError for any status but 200, with the message of the admin port */
+/** The admin port cannot answer now (503). */
+export class UnavailableError extends UserError {}
+
+/** The error of an answer that is not the expected one, with the message of the admin port. */
+export function refusalOf(answer: AdminAnswer): UserError {
+  return new (answer.status === 503 ? UnavailableError : UserError)(errorText(answer))
+}
+
+/** The JSON of an answer to a GET. @throws UserError for any status but 200 */
 export async function read<Body>(admin: AdminPort, request: AdminRequest): Promise<Body> {
   const answer = await ask(admin, request)
-  if (answer.status !== 200) throw new UserError(errorText(answer))
+  if (answer.status !== 200) throw refusalOf(answer)
   return bodyOf(answer)
 }
 
@@ -156,7 +164,7 @@ export async function namedDevices(admin: AdminPort, idOrName: string): Promise<
   const named = exact.length > 0 ? exact : like.filter(({ name }) => name?.toLowerCase() === idOrName.toLowerCase())
   if (named.length > 0) return named
   const answer = await ask(admin, { path: `/admin/devices/${encodeURIComponent(idOrName)}` })
-  if (answer.status !== 404) throw new UserError(errorText(answer))
+  if (answer.status !== 404) throw refusalOf(answer)
   if ((bodyOf(answer) as Partial<DeviceAnswer> | undefined)?.file_entry !== undefined) return [{ id: idOrName }]
   const names = (await listDevices(admin)).flatMap(({ id, name = id }) => [name, id])
   const near = nearest(idOrName, names)

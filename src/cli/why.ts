@@ -1,6 +1,6 @@
-import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
-import { type ChainAnswer, chainOf } from './chain.ts'
-import { namedDevices } from './client.ts'
+import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-port.ts'
+import { type ChainAnswer, chainOf, chainOfAll } from './chain.ts'
+import { namedDevices, UnavailableError } from './client.ts'
 import { colours, type Painter, printExact, printLines, printable, wrapped } from './output.ts'
 
 /**
@@ -12,6 +12,22 @@ export async function whyCommand(
   options: AdminPortOptions & { readonly json?: boolean },
 ): Promise<number> {
   const admin = await findAdminPort(options)
+  try {
+    return await explainDevices(admin, words, options)
+  } catch (error) {
+    if (!(error instanceof UnavailableError)) throw error
+    // Without Redis nothing is known of a device: what is wrong with everything explains it as well.
+    const chain = await chainOfAll(admin, error)
+    printExact(options.json ? [JSON.stringify(chain)] : chainPage(chain, colours))
+    return 1
+  }
+}
+
+async function explainDevices(
+  admin: AdminPort,
+  words: readonly string[],
+  options: { readonly json?: boolean },
+): Promise<number> {
   const devices = await namedDevices(admin, words.join(' '))
   const answers = await Promise.all(devices.map(({ id }) => chainOf(admin, id)))
   if (options.json) printExact(answers.map(({ text }) => text))
@@ -24,7 +40,10 @@ export async function whyCommand(
 }
 
 /** The chain of a device as lines of at most 100 columns. */
-export function chainPage({ broken, links, sentence }: ChainAnswer, paint: Painter): string[] {
+export function chainPage(
+  { broken, links, sentence }: Pick<ChainAnswer, 'broken' | 'links' | 'sentence'>,
+  paint: Painter,
+): string[] {
   const first = links.find(({ link }) => link === broken)
   const lines = links.map(({ link, state, evidence }) => {
     const mark = paint(COLOURS[state], MARKS[state])

@@ -54,10 +54,11 @@ export function chainOf(facts: ChainFacts, show: ShowInstant): DeviceChain {
   }
 }
 
-/** What breaks a link of all devices. Of the tracking API the rest of the sentence says what it does to this one. */
+/** What breaks a link of all devices. Of the tracking API the rest of the sentence says what it does to this one, unless it is slow. */
 function ofSystem(first: DeviceLink | undefined): string[] {
   const { finding, link } = first ?? {}
-  return finding && finding.subject.device === undefined && link !== 'accepted' ? [finding.message] : []
+  if (!finding || finding.subject.device !== undefined) return []
+  return link !== 'accepted' || finding.code === 'upstream_slow' ? [finding.message] : []
 }
 
 /** Those of its route are its own. Also where many devices with the same trouble are one finding. */
@@ -203,10 +204,11 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
     const isTaken = String(last_push?.status ?? '').startsWith('2')
     const lastGoodAt = isTaken && last_push ? Date.parse(last_push.at) : undefined
     const isAway = waiting > 0 && (upstream.state === 'down' || causeOf('accepted', looked) !== undefined)
+    const isSlow = waiting > 0 && looked.findings.some(({ code }) => code === 'upstream_slow')
     const isFailing = waiting > 0 && last_push !== undefined && !isTaken
     if (isAway) evidence.push(`the tracking API is ${upstream.state} since ${show(upstream.since_at)}`)
     if (isFailing) evidence.push(`last push: ${last_push.status}`)
-    if (isRefusedNow(explained) || isAway || isFailing) return { ...broken(evidence), lastGoodAt }
+    if (isRefusedNow(explained) || isAway || isFailing || isSlow) return { ...broken(evidence), lastGoodAt }
     return isTaken ? ok([...evidence, `answer ${last_push?.status}`], lastGoodAt) : { ...idle(), evidence }
   },
 }

@@ -114,3 +114,27 @@ it('devices --csv has no cell that a spreadsheet takes for a formula', async () 
   expect(head).toBe('id,name,state,condition,mapping,heard_at,fix_at,lat,lon,speed,courier_id,route_id,findings')
   expect(row).toBe("21,'=cmd() ,never,never,no_route,,,,,,,,")
 })
+
+it('why says what is wrong with everything where Redis is away, which has all that is known of a device', async () => {
+  // What the status knew last is its answer while Redis is away.
+  await printed('status')
+  await admin.server.kill('SIGKILL')
+  try {
+    await vi.waitFor(
+      async () => {
+        const { code, out } = await run('why', 'Van', '14')
+        expect([code, out.replaceAll(/\s+/g, ' ')]).toEqual([
+          1,
+          expect.stringMatching(
+            /^Redis does not answer: nothing is stored and nothing acknowledged ✖ stored .* → see the log of Redis and the evidence: start it again/,
+          ),
+        ])
+      },
+      { timeout: 20_000 },
+    )
+    const { out } = await run('why', 'Van', '14', '--json')
+    expect(JSON.parse(out)).toMatchObject({ broken: 'stored', findings: [{ code: 'redis_down' }] })
+  } finally {
+    await admin.server.restart()
+  }
+})

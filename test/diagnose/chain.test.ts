@@ -231,6 +231,12 @@ describe('the chain of a device', () => {
       },
     ],
     [
+      'waits while the API is slow',
+      'accepted',
+      /; the tracking API answers slowly: positions arrive late; .*5 waiting since/,
+      { detail: { lane: waiting }, found: [{ code: 'upstream_slow' }] },
+    ],
+    [
       'is refused by the API',
       'accepted',
       /refused 404 by the service \(no such route\), 3 parked: correct the line/,

@@ -56,6 +56,7 @@ export const FAULTS: readonly Fault[] = [
   {
     what: 'the API takes 8 s for each request',
     code: 'upstream_slow',
+    van: FLEET[0],
     dueS: 5,
     endsS: 0,
     begin: behaving((request, response) => void setTimeout(() => well(request, response), 8000)),
@@ -127,7 +128,14 @@ export const FAULTS: readonly Fault[] = [
       }
     },
   },
-  { what: 'a worker is frozen (SIGSTOP)', code: 'worker_stuck', dueS: 10, endsS: 0, begin: freezing('worker', 1) },
+  {
+    what: 'a worker is frozen (SIGSTOP)',
+    code: 'worker_stuck',
+    van: FLEET[0],
+    dueS: 10,
+    endsS: 0,
+    begin: freezing('worker', 1),
+  },
   {
     what: 'all workers are frozen',
     code: 'no_worker',
@@ -147,6 +155,7 @@ export const FAULTS: readonly Fault[] = [
   {
     what: 'Redis is frozen (SIGSTOP)',
     code: 'redis_down',
+    // `why` waits ten seconds for an answer of Redis: that is read where Redis is killed.
     dueS: 2,
     endsS: 0,
     isQuick: true,
@@ -158,6 +167,7 @@ export const FAULTS: readonly Fault[] = [
   {
     what: 'Redis is killed',
     code: 'redis_down',
+    van: FLEET[0],
     dueS: 0,
     endsS: 0,
     async begin({ redis }) {
@@ -168,6 +178,7 @@ export const FAULTS: readonly Fault[] = [
   {
     what: 'the memory of Redis is full',
     code: 'redis_full',
+    van: FLEET[0],
     dueS: 0,
     endsS: 0,
     async begin({ command }) {
@@ -179,6 +190,7 @@ export const FAULTS: readonly Fault[] = [
   {
     what: 'Redis does not write through (appendfsync everysec)',
     code: 'redis_unsafe',
+    van: FLEET[0],
     dueS: 10,
     endsS: 10,
     async begin({ command }) {

@@ -303,6 +303,16 @@ describe('held fixes without a route', () => {
     await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW - 20, NOW - 10])
   })
 
+  it('are released though Redis was away when the roster changed', async () => {
+    const before = await calls('zunionstore')
+    const { configure, send } = await gateway([VAN])
+    await expect.poll(() => calls('zunionstore'), soon).toBe(before + HELD_LISTS.length)
+    await send('0123', NOW - 20)
+    redis.disconnect(true)
+    await configure([VAN], [line('1', NOW - 100, NOW)], new Set(['123']))
+    await expect.poll(() => waitingIn('7/42/1').catch(() => []), soon).toEqual([NOW - 20])
+  })
+
   it('of a gateway that has ended are released by another one', async () => {
     const one = await gateway([VAN])
     await one.send('0123', NOW - 20)

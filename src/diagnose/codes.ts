@@ -290,9 +290,9 @@ export const CODES = {
   push_full: {
     severity: 'warning',
     link: 'pushed',
-    message: () => 'positions wait since no more requests at once are allowed (push.concurrency)',
+    message: () => 'positions wait because push.concurrency allows no more requests at once',
     action:
-      'raise push.concurrency: so many requests at once as the API takes seconds for one, times the lanes pushed a second',
+      'raise push.concurrency: it must be the seconds that one request takes, times the lanes to push in a second',
   },
   custody_difference: {
     severity: 'error',

@@ -13,7 +13,7 @@ export const ROSTER_HOLDS_MS = 3000
 /** Hears which devices have changed, by ids without leading zeros; undefined: all may have. */
 export type RosterFollower = (changed: ReadonlySet<string> | undefined) => void
 
-/** The roster in Redis as this process has it in memory. It looks five times a second for what was written. */
+/** The roster in Redis as this process has it in memory. It looks twenty times a second for what was written. */
 export class Replica {
   readonly redis: Redis
   readonly #logger: Logger
@@ -129,6 +129,6 @@ export class Replica {
   }
 }
 
-const LOOK_MS = 200
+const LOOK_MS = 50
 /** Devices and assignments that are applied without a pause. */
 const AT_ONCE = 1000

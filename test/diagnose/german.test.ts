@@ -25,7 +25,7 @@ it.each(FILES)('each text of %s has a German one', (file) => {
 })
 
 it('each evidence that a process observes has a German one', () => {
-  const files = globSync('src/{config,ingest,lanes,listen,process}/**/*.ts')
+  const files = globSync('src/{config,ingest,lanes,listen,process,push}/**/*.ts')
   const lines = files.flatMap((file) => readFileSync(file, 'utf8').match(/evidence(:| =) .*`.*/g) ?? [])
   expect(lines.length).toBeGreaterThan(15)
   expect(lines.flatMap(literalsOf).filter((text) => !isGerman(text))).toEqual([])

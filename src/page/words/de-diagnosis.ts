@@ -366,6 +366,18 @@ const FINDINGS: readonly Phrase[] = [
     'mehr workers, eine höhere push.concurrency, oder klären, welche Spuren langsam sind: waybridge status',
   ],
   [
+    'positions wait because push.concurrency allows no more requests at once',
+    'Positionen warten, weil push.concurrency nicht mehr Anfragen zugleich erlaubt',
+  ],
+  [
+    'raise push.concurrency: it must be the seconds that one request takes, times the lanes to push in a second',
+    'push.concurrency erhöhen: nötig sind die Sekunden, die eine Anfrage dauert, mal die Spuren, die in einer Sekunde zu senden sind',
+  ],
+  [
+    '{} requests at once, {} ms each: at most {} a second',
+    '{1} Anfragen zugleich, je {2} ms: höchstens {3} in der Sekunde',
+  ],
+  [
     'received fixes and where they are do not add up',
     'die Summe der empfangenen Positionen und ihr Verbleib stimmen nicht überein',
   ],

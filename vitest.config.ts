@@ -28,7 +28,7 @@ const OWN = [
 ]
 /** Files of ten seconds and more begin first, so that none of them runs alone at the end. */
 const LONG =
-  /test\/(checks|lanes\/cluster|e2e|cli\/product|listen\/matrix|process\/(supervisor|tracking)|push\/outage|simulate\/demo)\b/
+  /test\/(checks|lanes\/(cluster|redis-tls)|e2e|cli\/product|listen\/matrix|process\/(supervisor|tracking)|push\/outage|simulate\/demo)\b/
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: Parameters<BaseSequencer['sort']>[0]) {

@@ -24,6 +24,8 @@ export class ClusterNodes {
   #known: ReadonlyMap<string, ServerAddress>
   readonly #asking = new Map<string, Redis>()
   readonly #watched = new Set<MasterConnector>()
+  /** What went wrong last. */
+  #trouble = 'none answers'
 
   constructor(seeds: readonly ServerAddress[], access: NodeAccess) {
     this.#seeds = seeds
@@ -43,7 +45,7 @@ export class ClusterNodes {
     if (named.size > 0) this.#known = new Map([...byName(this.#seeds), ...named])
     const votes = Map.groupBy(answers.filter(isNamed), ([master]) => nameOf(master))
     const [most] = [...votes.values()].toSorted((a, b) => b.length - a.length)
-    if (!most) throw new Error('no node of the Redis Cluster names the master of the slot')
+    if (!most) throw new Error(`no node of the Redis Cluster names the master of the slot: ${this.#trouble}`)
     return most[0][0]
   }
 
@@ -72,7 +74,7 @@ export class ClusterNodes {
   async #ask(node: ServerAddress): Promise<ServerAddress[]> {
     const name = nameOf(node)
     const redis = this.#asking.get(name) ?? new Redis({ ...node, ...this.#access, ...ASKING })
-    if (!this.#asking.has(name)) redis.on('error', () => {})
+    if (!this.#asking.has(name)) redis.on('error', ({ message }) => (this.#trouble = message))
     this.#asking.set(name, redis)
     const nodes: ServerAddress[] = []
     // A node that hangs takes a connection, and then says nothing.
@@ -132,9 +134,7 @@ class MasterConnector extends AbstractConnector {
   #open(address: ServerAddress): Socket {
     if (!this.connecting) throw new Error('Connection is closed.')
     this.address = address
-    const stream = this.#tls
-      ? connectTls({ ...address, servername: address.host, ...this.#tls })
-      : createConnection(address)
+    const stream = this.#tls ? connectTls({ ...address, ...this.#tls }) : createConnection(address)
     stream.once('error', (error) => (this.firstError = error))
     stream.once('close', this.#nodes.watch(this))
     this.stream = stream

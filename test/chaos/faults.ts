@@ -32,7 +32,7 @@ export async function commit({ lastsMs, ...fault }: Fault, victims: Victims, sig
     const healed = await group.commit(fault, suffer).catch(() => undefined)
     if (healed)
       say?.(
-        `${fault.kind}: in step after ${seconds(healed.inStepMs)}, all acknowledged after ${seconds(healed.recoveredMs)}`,
+        `${fault.kind}: in step after ${seconds(healed.inStepMs)}, first acknowledged after ${seconds(healed.firstMs)}, all after ${seconds(healed.recoveredMs)}`,
       )
     return healed !== undefined
   }

@@ -14,7 +14,7 @@ export interface GroupSite {
 /**
  * Does the faults of a replicated Redis one after the other, each once all replicas are in step and the product has `recovered`.
  */
-export function groupFaults({ group, machines, network }: GroupSite, recovered: () => Promise<void>) {
+export function groupFaults({ group, machines, network }: GroupSite, recovered: (since: number) => Promise<number>) {
   const inTurn = inTurns()
   const net = (): Network => {
     if (!network) throw new Error('this process may not make a network')
@@ -51,8 +51,8 @@ export function groupFaults({ group, machines, network }: GroupSite, recovered: 
   return {
     has: (kind: string) => kind in deeds,
     /**
-     * `suffer` passes the time between the deed and its undoing. Answers how long after that the replicas were out of step, and
-     * until `recovered`.
+     * `suffer` passes the time between the deed and its undoing. Answers how long after that the replicas were out of step, until
+     * something was acknowledged again, and until everything was: `recovered` answers when the first was, ms UTC.
      */
     commit: ({ kind, pick }: Pick<Fault, 'kind' | 'pick'>, suffer: () => Promise<void>) =>
       inTurn(async () => {
@@ -60,11 +60,11 @@ export function groupFaults({ group, machines, network }: GroupSite, recovered: 
         const undo = await deeds[kind](pick)
         await suffer()
         await undo()
-        const undoneAt = performance.now()
+        const undoneAt = Date.now()
         await group.inStep(IN_STEP_MS)
-        const inStepMs = performance.now() - undoneAt
-        await recovered()
-        return { inStepMs, recoveredMs: performance.now() - undoneAt }
+        const inStepMs = Date.now() - undoneAt
+        const firstMs = (await recovered(undoneAt)) - undoneAt
+        return { inStepMs, firstMs, recoveredMs: Date.now() - undoneAt }
       }),
     heal() {
       network?.heal()

@@ -64,7 +64,7 @@ async function live(victims: Victims, fleet: readonly FleetVan[], options: Chaos
   const wires = await openWires(site.machines, weather)
   const crew = startCrew(fleet, { ...site.machines.at(-1)?.ports, ...wires.ports }, options.seed)
   const editor = startEditor({ site, system, trips: crew.trips, seed: options.seed })
-  const recovered = () => whenAcknowledged(crew)
+  const recovered = (since: number) => whenAcknowledged(crew, since)
   const group = site.replicated && groupFaults(site.replicated, recovered)
   const suffered = await suffer({ ...victims, group, say: options.say }, options)
   options.say('faults are over')
@@ -95,11 +95,13 @@ async function suffer(victims: Victims, { faults, lengthMs, signal, say }: Chaos
   return { done, missed }
 }
 
-/** Resolves once all fixes that were made before the call are acknowledged, within `RECOVERED_BY_MS`. */
-async function whenAcknowledged({ trips }: Crew): Promise<void> {
+/** Waits until all fixes that were made before the call are acknowledged, within `RECOVERED_BY_MS`. Answers when the first was since then. */
+async function whenAcknowledged({ trips }: Crew, since: number): Promise<number> {
   const calledAt = Date.now()
   const last = trips.flatMap(({ fixes }) => fixes.findLast(({ madeAt }) => madeAt < calledAt) ?? [])
   while (last.some(({ ackedAt }) => ackedAt === undefined) && Date.now() < calledAt + RECOVERED_BY_MS) await pause(100)
+  const acks = trips.flatMap(({ fixes }) => fixes.flatMap(({ ackedAt }) => ackedAt ?? []))
+  return acks.reduce((first, at) => (at >= since && at < first ? at : first), Infinity)
 }
 
 /** The account once nothing moves any more; what it is in the end, where that does not come. */

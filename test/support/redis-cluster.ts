@@ -12,13 +12,13 @@ interface ClusterOptions extends ServersOptions {
 /** A real Redis Cluster: three masters, each with as many replicas as there are machines for. */
 export class RedisCluster {
   readonly #servers: RedisServers
-  readonly #nodeTimeoutMs: number
+  readonly #options: ClusterOptions
   /** By machine. */
   readonly #ids: string[] = []
 
-  private constructor(servers: RedisServers, { nodeTimeoutMs = 5000 }: ClusterOptions) {
+  private constructor(servers: RedisServers, options: ClusterOptions) {
     this.#servers = servers
-    this.#nodeTimeoutMs = nodeTimeoutMs
+    this.#options = options
   }
 
   /** The first three machines have the masters. Resolves once all know each other and the replicas are in step. */
@@ -160,12 +160,14 @@ export class RedisCluster {
   }
 
   async #startRedis(index: number): Promise<void> {
+    const { nodeTimeoutMs = 5000, tls } = this.#options
     await this.#servers.start(
       index,
       `
 cluster-enabled yes
 cluster-port ${this.machines[index].sentinelPort}
-cluster-node-timeout ${this.#nodeTimeoutMs}
+cluster-node-timeout ${nodeTimeoutMs}
+${tls ? 'tls-cluster yes' : ''}
 cluster-allow-replica-migration no
 cluster-require-full-coverage no
 min-replicas-to-write ${this.#replicas}

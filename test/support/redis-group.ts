@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
-import { type Machine, RedisServers, type ServersOptions } from './redis-servers.ts'
+import { type Machine, portSettings, RedisServers, type ServersOptions } from './redis-servers.ts'
 
 /** What the Sentinels call the primary. */
 export const GROUP_NAME = 'waybridge'
@@ -167,11 +167,11 @@ export class RedisGroup {
 }
 
 function sentinelConf({ host, sentinelPort }: Machine, dir: string, options: GroupOptions): string {
-  const { machines, password, downAfterMs = 5000 } = options
+  const { machines, password, tls, downAfterMs = 5000 } = options
   return `
 bind ${host}
 protected-mode no
-port ${sentinelPort}
+${portSettings(sentinelPort, tls)}
 dir ${dir}
 sentinel monitor ${GROUP_NAME} ${machines[0].host} ${machines[0].port} ${Math.floor(machines.length / 2) + 1}
 sentinel down-after-milliseconds ${GROUP_NAME} ${downAfterMs}

@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { findRedisServer } from '../../src/process/setup/redis-server.mjs'
 import { spawnTethered, type Tethered } from '../../src/process/tether.ts'
+import type { Issued } from './certificates.ts'
 import { pidsIn, signal } from './processes.ts'
 
 /** One machine of several: a Redis, and a Sentinel or the bus of a cluster. */
@@ -21,6 +22,8 @@ export interface ServersOptions {
   readonly machines: readonly Machine[]
   /** Of all servers; left out: none. */
   readonly password?: string
+  /** Between all, and to them: signed by itself, for 127.0.0.1. */
+  readonly tls?: Issued
 }
 
 /** Real Redis servers, each with AOF and fsync always in a folder of its own. They end with this process at the latest. */
@@ -28,13 +31,15 @@ export class RedisServers {
   readonly dir: string
   readonly machines: readonly Machine[]
   readonly #password: string | undefined
+  readonly #tls: Issued | undefined
   readonly #redis: Tethered[] = []
   readonly #others: Tethered[] = []
 
-  private constructor(dir: string, { machines, password }: ServersOptions) {
+  private constructor(dir: string, { machines, password, tls }: ServersOptions) {
     this.dir = dir
     this.machines = machines
     this.#password = password
+    this.#tls = tls
   }
 
   static async prepare(options: ServersOptions): Promise<RedisServers> {
@@ -50,7 +55,7 @@ export class RedisServers {
     const password = this.#password ? `requirepass ${this.#password}\nmasterauth ${this.#password}` : ''
     await writeFile(
       file,
-      `bind ${host}\nport ${port}\ndir ${this.dirOf(index)}\n${password}\n${FOR_ALL}\n${settings}\n`,
+      `bind ${host}\n${portSettings(port, this.#tls)}\ndir ${this.dirOf(index)}\n${password}\n${FOR_ALL}\n${settings}\n`,
     )
     this.#redis[index] = this.#spawn(index, [file])
   }
@@ -86,7 +91,7 @@ export class RedisServers {
   ): Promise<Result> {
     const { host, ...machine } = this.machines[index]
     const timeouts = { connectTimeout: 1000, commandTimeout: 1000 }
-    const access = { host, port: machine[port], password: this.#password }
+    const access = { host, port: machine[port], password: this.#password, tls: this.#tls && { ca: this.#tls.cert } }
     const redis = new Redis({ ...access, lazyConnect: true, retryStrategy: null, ...timeouts })
     redis.on('error', () => {})
     try {
@@ -113,6 +118,14 @@ export class RedisServers {
     const env = { ...process.env, ...server.env, TETHER_GRACE_S: '2' }
     return spawnTethered([...within, server.command, ...args], { env, log: join(this.dir, `${index}.log`) })
   }
+}
+
+/** What a redis.conf or the file of a Sentinel says of its port. */
+export function portSettings(port: number, tls: Issued | undefined): string {
+  if (!tls) return `port ${port}`
+  const { cert, key } = tls.files
+  const files = `tls-cert-file ${cert}\ntls-key-file ${key}\ntls-ca-cert-file ${cert}`
+  return `port 0\ntls-port ${port}\n${files}\ntls-auth-clients no\ntls-replication yes`
 }
 
 /** Repeats what rejects until it does not. */

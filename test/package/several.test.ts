@@ -46,8 +46,8 @@ it('the shipped configuration runs two gateways behind HAProxy, two workers, and
     const van = await site.drive(id)
     connections.push(van.socket)
     await van.send(1)
-    const { connection } = await site.admin<Contact>(`/admin/devices/${id}`)
-    expect(connection?.remote).toBe(`${VAN_HOST}:${van.socket.localPort}`)
+    const remote = async () => (await site.admin<Contact>(`/admin/devices/${id}`)).connection?.remote
+    await expect.poll(remote, SOON).toBe(`${VAN_HOST}:${van.socket.localPort}`)
     await expect.poll(() => site.delivered(), SOON).toBe(index + 1)
   }
 

@@ -73,7 +73,7 @@ export class HeardBook {
     const track = this.#trackOf(device)
     // The newest connection counts only where it proves as much as an open one.
     if (track.provedAt > 0 && !session.isProved) return
-    const heard = (track.heard ??= { at: 0, protocol, transport, remote })
+    const heard = (track.heard ??= contactBy(transport, remote))
     const connectedAt = isConnected(session) ? session.connectedAt : undefined
     if (heard.connectedAt !== connectedAt) this.#connected(device, session, protocol)
     if (session.isProved && connectedAt !== undefined) track.provedAt = connectedAt
@@ -99,7 +99,10 @@ export class HeardBook {
   became(device: string, treatment: Treatment, what: string): void {
     const track = this.#trackOf(device)
     const isSame = track.treatment === treatment && track.what === what
-    if (isSame ? !track.mayBeOld : !isWithinLimit(track.changes, performance.now())) return
+    if (isSame && !track.mayBeOld) return
+    const changes = isSame ? track.changes : withinLimit(track.changes, performance.now())
+    if (!changes) return
+    track.changes = changes
     track.treatment = treatment
     track.what = what
     track.mayBeOld = false
@@ -116,7 +119,7 @@ export class HeardBook {
       if (track.isConnectionNoted) this.#note(device, { event: 'disconnected', remote, reason: ended })
     }
     if (track.heard?.connectedAt === connectedAt) {
-      delete track.heard.connectedAt
+      track.heard.connectedAt = undefined
       this.#changed.add(device)
     }
   }
@@ -140,8 +143,10 @@ export class HeardBook {
     // Of two connections at once the newer one counts.
     if (!isConnected(session) || connectedAt <= track.connectedAt) return
     track.connectedAt = connectedAt
-    track.isConnectionNoted = isWithinLimit(track.connections, performance.now())
-    if (!track.isConnectionNoted) return
+    const connections = withinLimit(track.connections, performance.now())
+    track.isConnectionNoted = connections !== undefined
+    if (!connections) return
+    track.connections = connections
     track.mayBeOld = true
     this.#note(device, { event: 'connected', protocol, transport, remote })
   }
@@ -221,15 +226,35 @@ class Track {
   /** Whether another gateway may have noted something else since. */
   mayBeOld = false
   /** When its last connections and changes were noted, by `performance.now()`. */
-  readonly connections: number[] = []
-  readonly changes: number[] = []
+  connections: readonly number[] = NEVER
+  changes: readonly number[] = NEVER
 }
 
-/** Takes another event at `now`, ms, where it is one of at most six in ten minutes. `times`: when the last six were taken. */
-export function isWithinLimit(times: number[], now: number): boolean {
-  if (times.length === MAX_EVENTS && now - times[0] < WITHIN_MS) return false
-  if (times.push(now) > MAX_EVENTS) times.shift()
-  return true
+/** Of most devices there is no event for long, and of all of them this is in memory. */
+const NEVER: readonly number[] = []
+
+/** With all that it may have, since an object that gets more later takes more memory. */
+function contactBy(transport: Transport, remote: string): Heard {
+  const unknown = undefined
+  return {
+    at: 0,
+    protocol: unknown,
+    transport,
+    remote,
+    connectedAt: unknown,
+    isRelayed: unknown,
+    fix: unknown,
+    filtered: unknown,
+  }
+}
+
+/**
+ * The times of the last six events, ms, with another one at `now` where it is one of at most six in ten minutes; undefined where it
+ * is not.
+ */
+export function withinLimit(times: readonly number[], now: number): readonly number[] | undefined {
+  if (times.length === MAX_EVENTS && now - times[0] < WITHIN_MS) return undefined
+  return [...times.slice(1 - MAX_EVENTS), now]
 }
 
 const MAX_EVENTS = 6

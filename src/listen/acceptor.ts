@@ -31,6 +31,12 @@ export function networkFilter(networks: readonly string[] = []): (address: strin
   return networks.length === 0 ? () => true : (address) => isWithin(list, address)
 }
 
+interface WaitingOrigin {
+  readonly origin: Origin
+  readonly network: string
+  readonly waitMs: number
+}
+
 type Serve = (socket: Socket, origin: Origin) => void
 
 /**
@@ -103,16 +109,22 @@ export class Acceptor {
   }
 
   #admit(socket: Socket, origin: Origin, serve: Serve): void {
-    const { connectionLimits, flood, slots } = this.#shared
+    const { connectionLimits, flood } = this.#shared
     const isHttpProxy = this.#isHttpProxy(origin.address)
     if (!this.permits(origin.address) && !isHttpProxy) return refuse(socket, 'network')
-    if (!connectionLimits.admit(socket, this.#transport, origin.address)) return
+    const also = isHttpProxy ? undefined : this.#oneAddress
+    if (!connectionLimits.admit(socket, { transport: this.#transport, address: origin.address, also })) return
     if (isHttpProxy) return this.#secure(socket, origin, serve)
-    this.#oneAddress?.opened(socket, origin.address)
     const network = networkOf(origin.address)
     const waitMs = flood.take('connections', network, this.#handshakes ? HANDSHAKE_TOKENS : 1)
     if (waitMs >= MAX_DEBT_MS) return refuse(socket, 'flood')
     if (waitMs === 0 && !this.#handshakes && this.#transport !== 'http') return serve(socket, origin)
+    this.#makeWait(socket, { origin, waitMs, network }, serve)
+  }
+
+  /** A connection that waits, or has a handshake before it, may be ended for another one meanwhile. */
+  #makeWait(socket: Socket, { origin, waitMs, network }: WaitingOrigin, serve: Serve): void {
+    const { slots } = this.#shared
     const slot = { senderLimits: { network }, abort: (reason: RefusedReason) => refuse(socket, reason) }
     slots.opened(slot)
     socket.on('close', () => slots.closed(slot))

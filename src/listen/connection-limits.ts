@@ -3,6 +3,7 @@ import type { Config } from '../config/schema.ts'
 import { networkOf } from '../ingest/network.ts'
 import { metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
+import type { OneAddressWatch } from './one-address.ts'
 import type { Slots } from './slots.ts'
 
 /** How many connections are open at a gateway; by address where one has many. */
@@ -31,8 +32,11 @@ export class ConnectionLimits {
     this.#fit = fit
   }
 
-  /** Counts a socket from an address while it is open, or destroys it where a limit is reached. Answers whether it may stay. */
-  admit(socket: Socket, transport: 'tcp' | 'http' | 'mqtt', address: string): boolean {
+  /**
+   * Counts a socket from an address while it is open, or destroys it where a limit is reached. Answers whether it may stay. One
+   * that stays is counted by `also`, too.
+   */
+  admit(socket: Socket, { transport, address, also }: Admission): boolean {
     const { max_connections, max_connections_per_ip } = this.#limits
     const count = this.#perAddress.get(address) ?? 0
     const isFull = this.#open >= Math.min(this.#fit, max_connections - this.#elsewhere.all)
@@ -52,8 +56,11 @@ export class ConnectionLimits {
     this.#open++
     this.#perAddress.set(address, count + 1)
     metrics.connections.inc({ transport })
+    also?.opened(address)
+    // One function for all who count: each takes memory while the connection is open.
     socket.on('close', () => {
       metrics.connections.dec({ transport })
+      also?.closed(address)
       this.#open--
       const left = (this.#perAddress.get(address) ?? 0) - 1
       if (left > 0) this.#perAddress.set(address, left)
@@ -98,6 +105,12 @@ export class ConnectionLimits {
     const evidence = most.map(([network, count]) => `${count} connections from ${network}`).join(', ')
     observations.note('connections_full', { evidence })
   }
+}
+
+interface Admission {
+  readonly transport: 'tcp' | 'http' | 'mqtt'
+  readonly address: string
+  readonly also?: Pick<OneAddressWatch, 'opened' | 'closed'>
 }
 
 interface SlotOptions {

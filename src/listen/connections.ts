@@ -20,6 +20,8 @@ export interface DeviceConnection extends PartialSender, Slot {
   startReading(): void
   /** Ends it at once; the reason is counted. */
   abort(reason: string): void
+  /** Its socket is closed. */
+  gone?(): void
 }
 
 /** The connections of one listener: not read under pressure, and ended without an identity or after a long silence. */
@@ -61,6 +63,7 @@ export class Connections<Connection extends DeviceConnection> {
     const { heard, logger, pressure, slots } = this.#shared
     const { session } = connection
     this.open.delete(connection)
+    connection.gone?.()
     slots.closed(connection)
     pressure.setPartial(connection, 0)
     if (this.#isClosing) session.ended ??= 'shutdown'

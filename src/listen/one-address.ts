@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net'
 import { observations } from '../observe/observations.ts'
 
 /** Observes that all connections of a listener come from one address: usually that of a balancer in front of it. */
@@ -10,13 +9,14 @@ export class OneAddressWatch {
     this.#watching = setInterval(() => this.#look(listener), LOOK_MS).unref()
   }
 
-  opened(socket: Socket, address: string): void {
+  opened(address: string): void {
     this.#open.set(address, (this.#open.get(address) ?? 0) + 1)
-    socket.on('close', () => {
-      const left = (this.#open.get(address) ?? 0) - 1
-      if (left > 0) this.#open.set(address, left)
-      else this.#open.delete(address)
-    })
+  }
+
+  closed(address: string): void {
+    const left = (this.#open.get(address) ?? 0) - 1
+    if (left > 0) this.#open.set(address, left)
+    else this.#open.delete(address)
   }
 
   close(): void {

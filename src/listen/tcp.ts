@@ -80,8 +80,11 @@ class TcpConnection implements DeviceConnection {
     socket.setNoDelay(true)
     socket.on('data', (bytes: Buffer) => this.#receive(bytes))
     socket.on('end', () => this.#isTaking || socket.end())
-    socket.on('error', () => socket.destroy())
-    socket.on('close', () => this.#choice?.giveUp())
+    socket.on('error', destroy)
+  }
+
+  gone(): void {
+    this.#choice?.giveUp()
   }
 
   stopReading(): void {
@@ -264,6 +267,11 @@ class TcpConnection implements DeviceConnection {
     this.#socket.resume()
     setTimeout(() => this.#socket.destroy(), FINISH_MS).unref()
   }
+}
+
+/** One function for all connections: each would take memory. */
+function destroy(this: Socket): void {
+  this.destroy()
 }
 
 /** The framer of a connection whose protocol is not known yet. */

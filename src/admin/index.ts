@@ -35,7 +35,7 @@ import { type RosterInEffect, rosterWrites } from './roster/writes.ts'
 import { statusJson, statusOperations, type StatusSources } from './status.ts'
 import { startWatches } from './watches.ts'
 
-export { adminTokens, portAddress } from './access.ts'
+export { adminTokens, portAddress, type Tokens } from './access.ts'
 
 export interface AdminOptions
   extends DeviceSources,

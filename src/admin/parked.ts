@@ -38,14 +38,7 @@ export function parkedOperations({ redis, place, logger }: ParkedSources): Opera
       query: ListQuery,
       answer: pageSchema(ParkedLaneJson),
       companies: 'filtered',
-      async handle({ query }, _reply, scope) {
-        const { courier_id, route_id, ...page } = parse(ListQuery, query)
-        const found = await lanesOf(redis, scope, { courier_id, route_id })
-        const { results, ...rest } = await pageOf(found, { list: 'parked', placeOf: (lane) => [0, lane] }, page)
-        const states = await describeLanes(redis, results)
-        const lanes = await Promise.all(states.map((state) => parkedLaneJson(redis, state)))
-        return { results: lanes.filter(({ fixes }) => fixes > 0), ...rest }
-      },
+      handle: ({ query }, _reply, scope) => listParked(redis, scope, query),
     },
     {
       method: 'DELETE',
@@ -78,6 +71,13 @@ export function parkedOperations({ redis, place, logger }: ParkedSources): Opera
       },
     },
   ]
+}
+
+async function listParked(redis: Redis, scope: Scope, query: unknown) {
+  const { courier_id, route_id, ...page } = parse(ListQuery, query)
+  const found = await lanesOf(redis, scope, { courier_id, route_id })
+  const { results, ...rest } = await pageOf(found, { list: 'parked', placeOf: (lane) => [0, lane] }, page)
+  return { results: await parkedIn(redis, results), ...rest }
 }
 
 /** Why a lane is parked whole: the last answer, how often one position was tried, when it last was, and since when. */
@@ -113,7 +113,11 @@ async function lanesOf(redis: Redis, scope: Scope, { courier_id, route_id }: Lan
 
 /** What is parked of a courier of a company, by lane. */
 export async function parkedOf(redis: Redis, company_id: string, courier_id: string) {
-  const lanes = await lanesOf(redis, new Scope([company_id]), { courier_id })
+  return parkedIn(redis, await lanesOf(redis, new Scope([company_id]), { courier_id }))
+}
+
+/** What is parked of these lanes; one of which nothing is any more is left out. */
+async function parkedIn(redis: Redis, lanes: readonly string[]) {
   const states = await describeLanes(redis, lanes)
   const found = await Promise.all(states.map((state) => parkedLaneJson(redis, state)))
   return found.filter(({ fixes }) => fixes > 0)

@@ -1,7 +1,8 @@
 import { type Link, LINKS } from './codes.ts'
 import { conditionOf, deviceTroubles, durationText } from './devices.ts'
 import { findingOf } from './diagnose.ts'
-import { type ExplainedDevice, explain, isRefusedNow, type ShowInstant } from './explain.ts'
+import type { ExplainedDevice } from './detail.ts'
+import { explain, isRefusedNow, type ShowInstant } from './explain.ts'
 import type { DeviceFacts, Finding } from './facts.ts'
 
 /** What is known of one device and of what is behind it. */

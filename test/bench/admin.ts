@@ -34,6 +34,7 @@ tracking: { base_url: "${NOWHERE}" }
 admin:
   port: 0
   tokens: [canary-bench-all, { token: canary-bench-7, companies: [7] }, { token: canary-bench-8, companies: [8] }]
+companies: [{ company_id: 7, apikey: canary-apikey }, { company_id: 8, apikey: canary-apikey }]
 log: { format: json, level: info }
 `
 const product = await startProduct({}, yaml)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type ChainFacts, chainOf } from '../../src/diagnose/chain.ts'
 import { LINKS } from '../../src/diagnose/codes.ts'
 import { findingOf } from '../../src/diagnose/diagnose.ts'
-import type { ExplainedDevice } from '../../src/diagnose/explain.ts'
+import type { ExplainedDevice } from '../../src/diagnose/detail.ts'
 import type { DeviceFacts, Found } from '../../src/diagnose/facts.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 8, 20)

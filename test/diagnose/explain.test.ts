@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { clockIn } from '../../src/cli/output.ts'
-import { type ExplainedDevice, explain } from '../../src/diagnose/explain.ts'
+import type { ExplainedDevice } from '../../src/diagnose/detail.ts'
+import { explain } from '../../src/diagnose/explain.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 8, 20)
 const at = (time: string, day = '2026-11-20') => `${day}T${time}.000Z`

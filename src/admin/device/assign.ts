@@ -25,36 +25,7 @@ import { Scope } from '../scope.ts'
  * (a swap); `POST /admin/devices/{id}/unassign`: takes it off its routes from a time on. `id`: also a name, which may mean several
  * trackers of one vehicle. Both are puts, which can be taken back.
  */
-export function assignmentOperations({ live, redis }: RosterSources, change: RosterWrites): Operation[] {
-  const handleWith =
-    <Body>(schema: z.ZodType<Body>, plan: (asked: AssignmentRequest<Body>) => AssignmentPlan): Operation['handle'] =>
-    async (request, reply, scope) => {
-      const { id } = request.params as { id: string }
-      const { dry_run, force } = parse(AssignQuery, request.query)
-      const body = parse(schema, await readJson(request))
-      const outcome = await change(async (roster) => {
-        const devices = devicesMeant(roster, id, { field: 'id', scope })
-        const { company_id } = devices[0]
-        const now = Math.floor(Date.now() / 1000)
-        const planned = { ...plan({ body, devices, roster, live, now }), doubts: doubtsOf(body, live) }
-        const { interval, assignments } = planned
-        const answer = answerOf(planned, { devices, roster, zone: live.config.time_zone })
-        const taken = planned.takes.filter(({ device }) => !devices.includes(device))
-        if (taken.length > 0 && force !== 'true' && dry_run !== 'true')
-          return { status: 409, answer: { message: takesMessage(taken), ...answer } }
-        if (dry_run === 'true') return { status: 200, answer }
-        const warnings = answer.warnings.map((message) => ({ line: 0, message }))
-        const result = putResult({ ...answer, warnings }, { writer: request.caller?.label ?? '', company_id })
-        const put = await keptPut(result, { ...interval, lines: assignments, before: roster })
-        const summary = { added: answer.added, removed: answer.removed }
-        return { status: 200, answer, write: { assignments, put }, company_id, summary }
-      })
-      const { status, answer, version, company_id, summary } = outcome
-      request.audit = summary
-      if (version !== undefined && company_id !== undefined) await forgetOldPuts(redis, company_id, Date.now())
-      return reply.code(status).send({ ...answer, put: version === undefined ? undefined : String(version) })
-    }
-
+export function assignmentOperations(sources: RosterSources, change: RosterWrites): Operation[] {
   const shared = {
     method: 'POST',
     query: AssignQuery,
@@ -70,7 +41,7 @@ export function assignmentOperations({ live, redis }: RosterSources, change: Ros
       id: 'assignDevice',
       summary: 'Give a device a route for a time, or from a time on the routes of another device, which loses them',
       body: AssignBody,
-      handle: handleWith(AssignBody, planAssign),
+      handle: assigning(sources, change, { schema: AssignBody, plan: planAssign }),
     },
     {
       ...shared,
@@ -78,9 +49,48 @@ export function assignmentOperations({ live, redis }: RosterSources, change: Ros
       id: 'unassignDevice',
       summary: 'Take a device off its routes from a time on',
       body: UnassignBody,
-      handle: handleWith(UnassignBody, planUnassign),
+      handle: assigning(sources, change, { schema: UnassignBody, plan: planUnassign }),
     },
   ]
+}
+
+/** A body, and what it comes to for the roster as it is. */
+interface AssignmentKind<Body> {
+  readonly schema: z.ZodType<Body>
+  readonly plan: (asked: AssignmentRequest<Body>) => AssignmentPlan
+}
+
+function assigning<Body>(
+  { live, redis }: RosterSources,
+  change: RosterWrites,
+  { schema, plan }: AssignmentKind<Body>,
+): Operation['handle'] {
+  return async (request, reply, scope) => {
+    const { id } = request.params as { id: string }
+    const { dry_run, force } = parse(AssignQuery, request.query)
+    const body = parse(schema, await readJson(request))
+    const outcome = await change(async (roster) => {
+      const devices = devicesMeant(roster, id, { field: 'id', scope })
+      const { company_id } = devices[0]
+      const now = Math.floor(Date.now() / 1000)
+      const planned = { ...plan({ body, devices, roster, live, now }), doubts: doubtsOf(body, live) }
+      const { interval, assignments } = planned
+      const answer = answerOf(planned, { devices, roster, zone: live.config.time_zone })
+      const taken = planned.takes.filter(({ device }) => !devices.includes(device))
+      if (taken.length > 0 && force !== 'true' && dry_run !== 'true')
+        return { status: 409, answer: { message: takesMessage(taken), ...answer } }
+      if (dry_run === 'true') return { status: 200, answer }
+      const warnings = answer.warnings.map((message) => ({ line: 0, message }))
+      const result = putResult({ ...answer, warnings }, { writer: request.caller?.label ?? '', company_id })
+      const put = await keptPut(result, { ...interval, lines: assignments, before: roster })
+      const summary = { added: answer.added, removed: answer.removed }
+      return { status: 200, answer, write: { assignments, put }, company_id, summary }
+    })
+    const { status, answer, version, company_id, summary } = outcome
+    request.audit = summary
+    if (version !== undefined && company_id !== undefined) await forgetOldPuts(redis, company_id, Date.now())
+    return reply.code(status).send({ ...answer, put: version === undefined ? undefined : String(version) })
+  }
 }
 
 const AssignQuery = z.object({ dry_run: Flag, force: Flag })

@@ -1,4 +1,4 @@
-import { adminTokens, openAdmin, portAddress } from '../../admin/index.ts'
+import { adminTokens, openAdmin, portAddress, type Tokens } from '../../admin/index.ts'
 import { startAlerts } from '../../alerts/index.ts'
 import { within } from '../../async.ts'
 import { isPrivate } from '../../config/redis.ts'
@@ -21,19 +21,10 @@ export async function startAdmin(live: Live, { redisServer, baseUrl, ports, iden
     timeoutMs: config.push.timeout,
     connections: CONNECTIONS,
   })
-  let configured = live.admin()
-  let { tokens, place } = await adminTokens({ ...config, admin: configured })
-  live.follow(() => {
-    if (configured === live.admin()) return
-    configured = live.admin()
-    adminTokens({ ...config, admin: configured }).then(
-      (renewed) => ({ tokens, place } = renewed),
-      (error: Error) => logger.error({ reason: error.message }, KEEPS_TOKENS),
-    )
-  })
+  const tokens = await followedTokens(live)
   const admin = await openAdmin({
     listen: { ...config.admin, port: config.admin.port || (ports.admin ?? 0) },
-    tokens: () => tokens,
+    tokens: () => tokens().tokens,
     tls: config.admin.tls,
     page: config.page,
     redis,
@@ -53,7 +44,7 @@ export async function startAdmin(live: Live, { redisServer, baseUrl, ports, iden
   const sharing = signOn(redis, { ...identity, role: 'admin', installation: config.data_dir })
   const address = portAddress(config.admin, admin.port)
   const alerts = startAlerts({ config, findings: admin.findings, redis, page: address, logger })
-  logger.info(`admin port ${address}; its tokens are in ${place}`)
+  logger.info(`admin port ${address}; its tokens are in ${tokens().place}`)
   return {
     ports: { admin: admin.port },
     readiness,
@@ -64,6 +55,22 @@ export async function startAdmin(live: Live, { redisServer, baseUrl, ports, iden
       redis.disconnect()
     },
   }
+}
+
+/** The tokens of the admin port as they are now: those of before where new ones cannot be read. */
+async function followedTokens(live: Live): Promise<() => Tokens> {
+  let configured = live.admin()
+  const read = () => adminTokens({ ...live.config, admin: configured })
+  let tokens = await read()
+  live.follow(() => {
+    if (configured === live.admin()) return
+    configured = live.admin()
+    read().then(
+      (renewed) => (tokens = renewed),
+      (error: Error) => live.logger.error({ reason: error.message }, KEEPS_TOKENS),
+    )
+  })
+  return () => tokens
 }
 
 /**

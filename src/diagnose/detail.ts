@@ -1,0 +1,77 @@
+import type { Finding } from './facts.ts'
+
+/** What `GET /admin/devices/{id}` says of a device, as far as it is explained. Instants are RFC 3339. */
+export interface DeviceDetail {
+  readonly id: string
+  readonly configured: boolean
+  readonly company_id?: string
+  readonly source?: string
+  readonly file_entry?: string
+  readonly state?: 'online' | 'offline' | 'never'
+  readonly condition?: string
+  readonly secret?: boolean
+  readonly protocol?: string
+  readonly transports?: readonly string[]
+  readonly networks?: readonly string[]
+  readonly client_certificate?: readonly string[]
+  readonly held: readonly HeldDetail[]
+  readonly lane?: LaneDetail
+  readonly replaced_line?: { readonly source: string }
+  readonly last_heard?: {
+    readonly at: string
+    readonly protocol?: string
+    readonly transport: string
+    readonly remote: string
+  }
+  readonly last_fix?: { readonly time_at?: string; readonly received_at: string }
+  readonly last_filtered?: { readonly reason: string; readonly at: string; readonly held?: boolean }
+  readonly events: readonly { readonly at: string; readonly event: string; readonly reason?: string }[]
+}
+
+interface HeldDetail {
+  readonly reason: string
+  readonly fixes: number
+  readonly oldest_at: string
+  readonly offset?: string
+  readonly replaced_line?: { readonly source: string }
+}
+
+interface LaneDetail {
+  readonly courier_id: string
+  readonly route_id: string
+  readonly source: string
+  readonly from_at?: string
+  readonly waiting: number
+  readonly oldest_at?: string
+  readonly last_push?: { readonly at: string; readonly status: number | string }
+}
+
+/** What is parked of a lane. */
+export interface ParkedDetail {
+  readonly company_id: string
+  readonly courier_id: string
+  readonly route_id: string
+  readonly fixes: number
+  readonly parked?: { readonly status: number; readonly message: string }
+  readonly refused: readonly {
+    readonly status: number
+    readonly message: string
+    readonly at?: string
+    readonly count: number
+  }[]
+}
+
+/** What the gateway knows of a device. */
+export interface ExplainedDevice {
+  readonly device: DeviceDetail
+  readonly parked: readonly ParkedDetail[]
+  /** Frames whose positions are not understood; undefined: there are none. */
+  readonly misunderstood?: { readonly frames: number; readonly sinceAt: string; readonly protocol: string }
+  readonly upstream: { readonly state: 'up' | 'down' | 'limited'; readonly since_at: string }
+  /** Senders that were not understood and sent the id of the device, and what their port expects. */
+  readonly senders?: readonly { readonly address: string; readonly port?: number; readonly protocol?: string }[]
+  /** What is found of the device by itself. */
+  readonly findings?: readonly Pick<Finding, 'code' | 'evidence' | 'action'>[]
+  /** ms UTC. */
+  readonly now: number
+}

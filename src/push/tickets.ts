@@ -86,8 +86,8 @@ export class Tickets {
     for (let at = 0; at < claimed.length; at += LANES_PER_TICKET)
       tickets.push({ name: 'lanes', data: claimed.slice(at, at + LANES_PER_TICKET), opts: TICKET })
     try {
-      if (tickets.length > 0) await this.#queue.tickets.addBulk(tickets)
-      this.#isRefused &&= tickets.length === 0
+      await this.#queue.tickets.addBulk(tickets)
+      this.#isRefused = false
     } catch (error) {
       // The memory of Redis is full: delivering makes room. Once in the log until tickets can be stored again.
       if (!this.#isRefused && !isConnectionError(error as Error))

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Request } from './api.ts'
+import type { ClockStep } from './clock.ts'
 import type { Trip } from './crew.ts'
 import { type Edit, keyOf, lanesOf } from './edits.ts'
 import { KINDS, planFaults } from './plan.ts'
@@ -36,9 +37,25 @@ describe('the verdict', () => {
       account = {},
       edits = [],
       shown = edits.map(keyOf),
-    }: { told?: number[]; trips?: Trip[]; account?: Partial<typeof custody>; edits?: Edit[]; shown?: string[] } = {},
+      steps = [],
+    }: {
+      told?: number[]
+      trips?: Trip[]
+      account?: Partial<typeof custody>
+      edits?: Edit[]
+      shown?: string[]
+      steps?: ClockStep[]
+    } = {},
   ) =>
-    judge({ trips, edits, shown: new Set(shown), custody: { ...custody, ...account }, requests, told: new Set(told) })
+    judge({
+      trips,
+      edits,
+      steps,
+      shown: new Set(shown),
+      custody: { ...custody, ...account },
+      requests,
+      told: new Set(told),
+    })
 
   it('is that all is well where every fix came once and in order', () => {
     expect(verdictOn([pushed(1, [1, 2]), pushed(2, [3])])).toEqual({
@@ -77,6 +94,26 @@ describe('the verdict', () => {
   it('lets it do so where the API has taken the oldest before, and told nobody', () => {
     const requests = [pushed(1, [1]), pushed(2, [3], { at: 62_000 }), pushed(3, [1, 2])]
     expect(verdictOn(requests, { told: [2, 3] }).problems).toEqual([])
+  })
+
+  it('lets it do so where the clock jumped ahead while it waited, and at no other time', () => {
+    const requests = [pushed(1, [3], { at: 6000 }), pushed(2, [1, 2])]
+    const jump = { fromMs: 0, toMs: 3_600_000 }
+    expect(verdictOn(requests, { steps: [{ ...jump, at: 5500 }] }).problems).toEqual([])
+    for (const at of [500, 6500]) expect(verdictOn(requests, { steps: [{ ...jump, at }] }).problems).toHaveLength(2)
+    expect(verdictOn(requests, { steps: [{ at: 5500, fromMs: 0, toMs: 10 }] }).problems).toHaveLength(2)
+  })
+
+  it('lets a fix that was held while the clock was behind go by an entry that was changed before it was released', () => {
+    const edits = [edit({ kind: 'device', from: -Infinity, askedAt: 10_000, answeredAt: 11_000 })]
+    const requests = [pushed(1, [1]), pushed(2, [2, 3], { lane: '9/9001' })]
+    const behind = (at: number) => [
+      { at, fromMs: 0, toMs: -3_600_000 },
+      { at: at + 2000, fromMs: -3_600_000, toMs: 0 },
+    ]
+    expect(verdictOn(requests, { edits, steps: behind(3500) }).problems).toEqual([])
+    expect(verdictOn(requests, { edits, steps: behind(4500) }).problems).toHaveLength(2)
+    expect(verdictOn(requests, { edits }).problems).toHaveLength(2)
   })
 
   it('finds one that does so before', () => {

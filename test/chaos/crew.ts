@@ -18,6 +18,8 @@ export interface MadeFix {
   readonly longitude: number
   readonly madeAt: number
   ackedAt?: number
+  /** Until when it may be held, where the clock of the product was behind. */
+  heldUntil?: number
 }
 
 /** What a van made, in order. Each has a lane of its own. */

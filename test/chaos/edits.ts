@@ -23,7 +23,8 @@ export interface Edit {
 export function lanesOf(fix: MadeFix, trip: Trip, edits: readonly Edit[]): string[] {
   let lanes = [trip.lane]
   for (const { kind, lane, from, askedAt, answeredAt = Infinity } of edits) {
-    if (fix.timestamp < from || (fix.ackedAt !== undefined && fix.ackedAt < askedAt)) continue
+    if (fix.timestamp < from || (fix.ackedAt !== undefined && Math.max(fix.ackedAt, fix.heldUntil ?? 0) < askedAt))
+      continue
     if (fix.madeAt > answeredAt + SETTLED_AFTER_MS[kind]) lanes = []
     lanes.push(lane)
   }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parentOf, pidsIn, pidsWhere } from '../support/processes.ts'
 import type { Mood } from './api.ts'
+import type { ProductClock } from './clock.ts'
 import type { groupFaults } from './group-faults.ts'
 import type { Fault } from './plan.ts'
 import { MAX_MEMORY, type Site } from './site.ts'
@@ -51,6 +52,7 @@ export async function commit({ lastsMs, ...fault }: Fault, victims: Victims, sig
 
 /** Undoes whatever has not been undone, since those whom it concerned did not answer. */
 export async function heal({ system, api, weather, site, group }: Victims): Promise<void> {
+  site.clock?.setAhead(0)
   api.become('ok')
   weather.mood = 'good'
   rmSync(join(site.dataDir, FILLING), { force: true })
@@ -118,7 +120,42 @@ const DEEDS: Readonly<Record<string, (what: Deed, victims: Victims) => Promise<(
     weather.mood = 'deaf'
     return () => (weather.mood = 'good')
   },
+
+  async clock({ kind }, { system, site }) {
+    if (!site.clock) throw new Error('there is no C compiler')
+    return CLOCK_DEEDS[secondOf(kind)](site.clock, system)
+  },
 }
+
+/** What happens to a clock, by the second word of a fault's kind. Answers what sets it right. */
+const CLOCK_DEEDS: Readonly<Record<string, (clock: ProductClock, system: System) => () => unknown>> = {
+  ahead: (clock) => jump(clock, HOUR_MS),
+  behind: (clock) => jump(clock, -HOUR_MS),
+
+  slewed(clock) {
+    const slewing = setInterval(() => clock.setAhead(clock.aheadMs + SLEW_MS), SLEW_EVERY_MS)
+    return async () => {
+      clearInterval(slewing)
+      for (; clock.aheadMs > 0; await pause(SLEW_EVERY_MS)) clock.setAhead(Math.max(0, clock.aheadMs - SLEW_MS))
+    }
+  },
+
+  suspended(clock, system) {
+    for (const who of PROCESSES) send('SIGSTOP', system.pidsOf(who))
+    return async () => {
+      const setRight = jump(clock, HOUR_MS)
+      goOn(system)
+      await pause(SET_RIGHT_MS)
+      setRight()
+    }
+  },
+}
+
+function jump(clock: ProductClock, ms: number): () => void {
+  clock.setAhead(ms)
+  return () => clock.setAhead(0)
+}
+
 /** Not of a `start` that has died: the next one waits for its processes to end. */
 async function suspend({ kind, pick }: Deed, { system }: Victims): Promise<() => void> {
   const pid = one(
@@ -213,6 +250,12 @@ function byNumber(a: string, b: string): number {
 const TORN_COMMAND = '*3\r\n$5\r\nRPUSH\r\n$19\r\n{wb0}:lane:1/1/1001\r\n$400\r\nnever acknowl'
 /** Takes over the processes whose parent has died. */
 const INIT = 1
+const HOUR_MS = 3_600_000
+/** Much faster than NTP, which changes a clock by half a millisecond a second. */
+const SLEW_MS = 10
+const SLEW_EVERY_MS = 100
+/** After a machine was suspended. */
+const SET_RIGHT_MS = 3000
 const FILLING = 'filling'
 const SPARE_BYTES = 16 * 1024
 const VICTIM_MS = 5000

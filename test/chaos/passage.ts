@@ -1,4 +1,5 @@
 import type { Request } from './api.ts'
+import { type ClockStep, jumpedAhead } from './clock.ts'
 import type { MadeFix, Trip } from './crew.ts'
 import { type Edit, lanesOf } from './edits.ts'
 import type { Journal } from './upstream.ts'
@@ -21,12 +22,14 @@ export interface Journey extends Journal {
   readonly trip: Trip
   /** The van's, oldest first. */
   readonly edits: readonly Edit[]
+  /** How the clock of the product was changed. */
+  readonly steps: readonly ClockStep[]
 }
 
 /** Follows every fix of a van. Pure. */
-export function follow({ trip, edits, requests, told }: Journey): Passage {
+export function follow({ trip, edits, requests, told, steps }: Journey): Passage {
   const made = new Map(trip.fixes.map((fix) => [fix.timestamp, fix]))
-  const arrivals = arrivalsOf(requests, made)
+  const arrivals = arrivalsOf(requests, made, steps)
   const byFix = Map.groupBy(arrivals, ({ timestamp }) => timestamp)
   const firsts = Array.from(byFix.values(), ([first]) => first)
   const lost = trip.aheadMs > 0 ? [] : trip.fixes.filter(({ timestamp, ackedAt }) => ackedAt && !byFix.has(timestamp))
@@ -56,9 +59,13 @@ interface Arrival {
   readonly longitude: number
 }
 
-function arrivalsOf(requests: readonly Request[], made: ReadonlyMap<number, MadeFix>): Arrival[] {
+function arrivalsOf(
+  requests: readonly Request[],
+  made: ReadonlyMap<number, MadeFix>,
+  steps: readonly ClockStep[],
+): Arrival[] {
   return requests.flatMap((request, index) => {
-    const overtakes = isAllowedToOvertake(request, requests.slice(index + 1), made)
+    const overtakes = isAllowedToOvertake(request, { later: requests.slice(index + 1), made, steps })
     return request.positions.map(([timestamp, latitude, longitude]) => {
       return { request, overtakes, timestamp, latitude, longitude }
     })
@@ -67,17 +74,25 @@ function arrivalsOf(requests: readonly Request[], made: ReadonlyMap<number, Made
 
 /**
  * Only a lane whose oldest fix has waited for a minute may send its newest first, alone. The oldest is what is pushed next: the
- * API may have taken it before, without the gateway's hearing of it.
+ * API may have taken it before, without the gateway's hearing of it. The clock of the product says how long it has waited.
  */
 function isAllowedToOvertake(
   { at, lane, positions }: Request,
-  later: readonly Request[],
-  made: ReadonlyMap<number, MadeFix>,
+  {
+    later,
+    made,
+    steps,
+  }: {
+    readonly later: readonly Request[]
+    readonly made: ReadonlyMap<number, MadeFix>
+    readonly steps: readonly ClockStep[]
+  },
 ): boolean {
   const [[newest]] = positions
   const backlog = later.find((request) => request.lane === lane && request.positions[0][0] < newest)
   const oldest = backlog && made.get(backlog.positions[0][0])
-  return positions.length === 1 && oldest !== undefined && at - oldest.madeAt > BEHIND_MS
+  if (positions.length > 1 || oldest === undefined) return false
+  return at - oldest.madeAt > BEHIND_MS || jumpedAhead(steps, oldest.madeAt, at)
 }
 
 function misplaced(

@@ -32,6 +32,18 @@ const GROUP: Track = {
   },
 }
 
+/** What happens to the clock of the machine with the product and its Redis. */
+const CLOCK: Track = {
+  gap: [3, 8],
+  kinds: {
+    'clock-ahead': MISBEHAVING,
+    'clock-behind': MISBEHAVING,
+    'clock-slewed': MISBEHAVING,
+    // All processes stop, and go on with a clock that is ahead until it is set right.
+    'clock-suspended': STOPPED,
+  },
+}
+
 const TRACKS: readonly Track[] = [
   GROUP,
   {
@@ -74,11 +86,19 @@ const TRACKS: readonly Track[] = [
     },
   },
   { gap: [3, 9], kinds: { 'cut-frames': [1, 5], 'lose-answers': [1, 5] } },
+  CLOCK,
 ]
 
 const ALL = TRACKS.flatMap(({ kinds }) => Object.keys(kinds))
 /** What happens to one Redis, and not to one of several. */
-const OF_ONE_REDIS = new Set(['kill-redis', 'torn-aof', 'stop-redis', 'memory-full', 'disk-full'])
+const OF_ONE_REDIS = new Set([
+  'kill-redis',
+  'torn-aof',
+  'stop-redis',
+  'memory-full',
+  'disk-full',
+  ...Object.keys(CLOCK.kinds),
+])
 
 /** Every kind of fault that there is, by where Redis is: one, a primary with replicas and Sentinels, or a Cluster. */
 export const KINDS = {

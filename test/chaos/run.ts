@@ -42,14 +42,17 @@ export interface Outcome extends Verdict {
 /** One run, from nothing to nothing: the product, its vans, its API, and everything that goes wrong. */
 export async function runChaos(options: ChaosOptions): Promise<Outcome> {
   const fleet = createChaosFleet(options.vans)
-  const site = await prepareSite(fleet, options)
+  const site = await prepareSite(fleet, {
+    ...options,
+    clockJumps: options.faults.some(({ kind }) => kind.startsWith('clock-')),
+  })
   const journal = join(site.dir, 'journal.jsonl')
   const api = await startUpstreamApi({ journal, port: site.apiPort, lateMs: PUSH_TIMEOUT_MS + 500 })
   const system = await startSystem(site)
   const weather: Weather = { mood: 'good', broken: 0 }
   const { done, missed, ...lived } = await live({ site, system, api, weather }, fleet, options)
   const { codes, left } = await system.end()
-  const verdict = judge({ ...(await api.end()), ...lived })
+  const verdict = judge({ ...(await api.end()), ...lived, steps: site.clock?.steps })
   const problems = [...verdict.problems]
   if (codes.some((code) => code !== 0) || left > 0)
     problems.push(`it ended with ${codes.join()} and left ${left} processes behind`)

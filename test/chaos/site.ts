@@ -9,6 +9,7 @@ import { usualPorts } from '../../src/simulate/options.ts'
 import { freePorts } from '../support/free-ports.ts'
 import { RedisCluster } from '../support/redis-cluster.ts'
 import { RedisGroup } from '../support/redis-group.ts'
+import { openClock, type ProductClock } from './clock.ts'
 import type { GroupSite } from './group-faults.ts'
 import { openNetwork } from './network.ts'
 import type { Topology } from './plan.ts'
@@ -35,6 +36,8 @@ export interface Site {
   readonly replicated?: GroupSite
   readonly adminPort: number
   readonly apiPort: number
+  /** Where the clock of the product can be set. */
+  readonly clock?: ProductClock
   /** Whether the data has a small disk of its own. */
   readonly ownDisk: boolean
   /** Gives the disk back, keeping what is on it, or removes everything. */
@@ -44,10 +47,17 @@ export interface Site {
 export const MAX_MEMORY = 256 * 1024 * 1024
 export const PUSH_TIMEOUT_MS = 3000
 
+interface SiteOptions {
+  readonly gateways: number
+  readonly topology: Topology
+  /** Whether the clock of the product is to jump. */
+  readonly clockJumps?: boolean
+}
+
 /** Its data has a disk of its own where this process has the right to mount one. */
 export async function prepareSite(
   fleet: readonly FleetVan[],
-  { gateways, topology }: { readonly gateways: number; readonly topology: Topology },
+  { gateways, topology, clockJumps = false }: SiteOptions,
 ): Promise<Site> {
   const dir = await mkdtemp(join(tmpdir(), 'waybridge-chaos-'))
   const dataDir = join(dir, 'data')
@@ -76,6 +86,7 @@ export async function prepareSite(
     machines,
     sharedRedis,
     replicated,
+    clock: clockJumps ? openClock(dir) : undefined,
     adminPort,
     apiPort,
     ownDisk,

@@ -40,10 +40,12 @@ export interface Status {
 /** Resolves once all are ready for the first time. What they print goes to `start.log` in the folder. */
 export async function startSystem(site: Site): Promise<System> {
   const log = await open(join(site.dir, 'start.log'), 'a')
-  const redis = site.sharedRedis ? [keepService([REDIS, site.dataDir, String(MAX_MEMORY)], log.fd)] : []
-  const start = keepService([CLI, 'start', '--config', site.dir], log.fd)
+  const run = (...command: string[]) =>
+    keepService(command, { output: log.fd, env: { ...process.env, ...site.clock?.env } })
+  const redis = site.sharedRedis ? [run(REDIS, site.dataDir, String(MAX_MEMORY))] : []
+  const start = run(CLI, 'start', '--config', site.dir)
   const others = site.machines.slice(1)
-  const gateways = others.map(({ dir }) => keepService([CLI, 'gateway', '--config', dir], log.fd))
+  const gateways = others.map(({ dir }) => run(CLI, 'gateway', '--config', dir))
   const admin = (path: string, init?: RequestInit) => askAdmin(site, path, init)
   while (!existsSync(join(site.dataDir, 'ports.json'))) await pause(20)
   await Promise.all(others.map((machine) => whenUp(machine)))
@@ -76,7 +78,10 @@ interface Service {
   end(): Promise<number | null>
 }
 
-function keepService(command: readonly string[], output: number): Service {
+function keepService(
+  command: readonly string[],
+  { output, env }: { readonly output: number; readonly env: NodeJS.ProcessEnv },
+): Service {
   let child: ChildProcess
   const ending = new AbortController()
   let starts = 0
@@ -85,7 +90,7 @@ function keepService(command: readonly string[], output: number): Service {
   async function keep(): Promise<void> {
     while (!ending.signal.aborted) {
       starts++
-      child = spawn(process.execPath, command, { stdio: ['ignore', output, output], detached: true })
+      child = spawn(process.execPath, command, { stdio: ['ignore', output, output], detached: true, env })
       await once(child, 'exit')
       if (!ending.signal.aborted) await pause(AGAIN_MS)
     }

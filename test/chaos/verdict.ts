@@ -1,4 +1,5 @@
-import type { Trip } from './crew.ts'
+import { type ClockStep, heldUntil } from './clock.ts'
+import type { MadeFix, Trip } from './crew.ts'
 import { describeEdit, type Edit, keyOf } from './edits.ts'
 import { follow, type Passage, sketch } from './passage.ts'
 import type { Status } from './system.ts'
@@ -12,6 +13,8 @@ export interface Evidence extends Journal {
   /** What the admin port shows of it, as `keyOf` names changes; undefined, as the custody, where it did not answer. */
   readonly shown: ReadonlySet<string> | undefined
   readonly custody: Status['custody'] | undefined
+  /** How the clock of the product was changed; none: not at all. */
+  readonly steps?: readonly ClockStep[]
 }
 
 /** What came of it. */
@@ -36,13 +39,14 @@ export interface Verdict {
 }
 
 /** Follows every fix of every van. Pure. */
-export function judge({ trips, edits, shown, requests, told, custody }: Evidence): Verdict {
+export function judge({ trips: driven, edits, shown, requests, told, custody, steps = [] }: Evidence): Verdict {
+  const trips = driven.map((trip) => ({ ...trip, fixes: trip.fixes.map((fix) => withHold(fix, steps)) }))
   const taking = requests.filter(({ took }) => took)
   const vans = vansOf(trips, edits)
   const byVan = Map.groupBy(taking, ({ lane }) => vans.get(lane))
   const editsOf = Map.groupBy(edits, ({ device }) => device)
   const passages = trips.map((trip) =>
-    follow({ trip, edits: editsOf.get(trip.id) ?? [], requests: byVan.get(trip.id) ?? [], told }),
+    follow({ trip, edits: editsOf.get(trip.id) ?? [], requests: byVan.get(trip.id) ?? [], told, steps }),
   )
   const fixes = trips.flatMap((trip) => trip.fixes)
   const sum = (of: (passage: Passage) => number) => passages.reduce((total, passage) => total + of(passage), 0)
@@ -67,6 +71,10 @@ export function judge({ trips, edits, shown, requests, told, custody }: Evidence
       ...accountProblems(custody, trips, storedTwice / delivered),
     ],
   }
+}
+
+function withHold(fix: MadeFix, steps: readonly ClockStep[]): MadeFix {
+  return { ...fix, heldUntil: heldUntil(steps, fix.madeAt, fix.ackedAt ?? Infinity) }
 }
 
 /** Whose lane it is. */

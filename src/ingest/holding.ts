@@ -110,8 +110,10 @@ export class Holding {
       this.#wasInDoubt = clock.isInDoubt
       if (this.#changed?.size !== 0) await this.#mark()
       await this.#release()
+      const claimed = await claimHeld(redis)
+      // After the claim: a device that was marked before it may have new fixes behind its held ones.
       const releasing = new Set(await releasingDevices(redis))
-      for (const place of await claimHeld(redis)) {
+      for (const place of claimed) {
         if (this.#closing.signal.aborted) return
         // What is being released leaves its lists in their order.
         if (!releasing.has(sameId(place.device))) await this.#sweep(place)

@@ -107,10 +107,6 @@ describe('the verdict', () => {
   it('lets a fix that was held while the clock was behind go by an entry that was changed before it was released', () => {
     const edits = [edit({ kind: 'device', from: -Infinity, askedAt: 10_000, answeredAt: 11_000 })]
     const requests = [pushed(1, [1]), pushed(2, [2, 3], { lane: '9/9001' })]
-    const behind = (at: number) => [
-      { at, fromMs: 0, toMs: -3_600_000 },
-      { at: at + 2000, fromMs: -3_600_000, toMs: 0 },
-    ]
     expect(verdictOn(requests, { edits, steps: behind(3500) }).problems).toEqual([])
     expect(verdictOn(requests, { edits, steps: behind(4500) }).problems).toHaveLength(2)
     expect(verdictOn(requests, { edits }).problems).toHaveLength(2)
@@ -228,6 +224,14 @@ describe('the lanes that a fix may go to', () => {
     expect(lanesOf(fix, trip(), [{ ...entry, askedAt: 21_000 }])).toEqual(['1/1001', '9/9001'])
   })
 })
+
+/** The clock is an hour behind for two seconds. */
+function behind(at: number): ClockStep[] {
+  return [
+    { at, fromMs: 0, toMs: -3_600_000 },
+    { at: at + 2000, fromMs: -3_600_000, toMs: 0 },
+  ]
+}
 
 /** Of the van of `trip`; in effect long before. */
 function edit(change: Partial<Edit>): Edit {

@@ -13,8 +13,8 @@ const PAGE = ['test/page/**/*.test.ts']
 const BRIDGE = ['test/e2e/bridge.test.ts']
 /** Those that pack and install the product, and need the registry: `npm run test:package`. */
 const PACKAGE = ['test/package/**/*.test.ts']
-/** A fleet of 100,000 devices, which takes a minute of CPU time: `npm run test:large`. */
-const LARGE = ['test/e2e/large-roster.test.ts']
+/** Those that take ten seconds of CPU time and more, and need not run after each change: `npm run test:long`. */
+const LONG = ['test/e2e/{backup,large-roster,shutdown}.test.ts', 'test/simulate/demo.test.ts']
 /**
  * Files that have a process of their own, as they run roles in it, or read all that a process counts. The others share processes:
  * to load the code anew for each file takes a third of the CPU time of all tests.
@@ -27,12 +27,12 @@ const OWN = [
   'test/lanes/slow-script.test.ts',
 ]
 /** Files of ten seconds and more begin first, so that none of them runs alone at the end. */
-const LONG =
-  /test\/(checks|lanes\/(cluster|redis-tls)|e2e|cli\/product|listen\/matrix|process\/(supervisor|tracking)|push\/outage|simulate\/demo)\b/
+const FIRST =
+  /test\/(checks|lanes\/(cluster|redis-tls)|e2e|cli\/product|listen\/matrix|process\/(supervisor|tracking)|push\/outage)\b/
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: Parameters<BaseSequencer['sort']>[0]) {
-    const order = ({ project, moduleId }: (typeof files)[number]) => `${project.name} ${LONG.test(moduleId) ? 0 : 1}`
+    const order = ({ project, moduleId }: (typeof files)[number]) => `${project.name} ${FIRST.test(moduleId) ? 0 : 1}`
     // oxlint-disable-next-line no-array-sort -- it is no array's
     const bySize = await super.sort(files)
     return bySize.toSorted((one, other) => order(one).localeCompare(order(other)))
@@ -53,7 +53,7 @@ export default defineConfig({
         test: {
           name: 'shared',
           include: ALL,
-          exclude: [...OWN, ...PAGE, ...BRIDGE, ...PACKAGE, ...LARGE],
+          exclude: [...OWN, ...PAGE, ...BRIDGE, ...PACKAGE, ...LONG],
           isolate: false,
           setupFiles: 'test/support/each-file.ts',
         },
@@ -61,7 +61,7 @@ export default defineConfig({
       { extends: true, test: { name: 'page', include: PAGE } },
       { extends: true, test: { name: 'bridge', include: BRIDGE } },
       { extends: true, test: { name: 'package', include: PACKAGE, hookTimeout: 300_000 } },
-      { extends: true, test: { name: 'large', include: LARGE } },
+      { extends: true, test: { name: 'long', include: LONG } },
     ],
   },
 })

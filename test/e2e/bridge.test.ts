@@ -60,7 +60,9 @@ class Vans {
 }
 
 async function findings(product: Product): Promise<Status['findings']> {
-  return (await product.admin<Status>('/admin/status')).findings.filter(({ code }) => code === 'bridge_down')
+  return (await product.admin<Status>('/admin/status')).findings.filter(
+    ({ code, message }) => code === 'bridge_down' && message.includes('fleet'),
+  )
 }
 
 /** A Mosquitto, the product with a bridge to it, and vans that drive. */
@@ -68,7 +70,8 @@ async function startAll({ gateways, more = '' }: { readonly gateways: number; re
   const [port] = await freePorts(1)
   const broker = await startMosquitto(program as Program, port)
   const bridge = `{ url: "mqtt://127.0.0.1:${port}", name: fleet, topics: { fleet/+/pos: fix }${more} }`
-  const yaml = `gateways: ${gateways}\nmqtt: { broker: null, bridges: [${bridge}] }\n`
+  const single = `{ url: "mqtt://127.0.0.1:${port}", name: single, topics: { other/+/pos: fix } }`
+  const yaml = `gateways: ${gateways}\nmqtt: { broker: null, bridges: [${bridge}, ${single}] }\n`
   const product = await startProduct({ 'devices.yaml': DEVICES }, yaml)
   onTestFinished(async () => void (await product.end()))
   const publisher = await client(port, { reconnectPeriod: 100, clean: false, clientId: 'vans' })
@@ -77,6 +80,13 @@ async function startAll({ gateways, more = '' }: { readonly gateways: number; re
 
 async function received(product: Product): Promise<number> {
   return (await product.admin<Status>('/admin/status')).custody.received
+}
+
+/** How many gateways are subscribed, by bridge. */
+async function subscribedGateways(product: Product): Promise<Record<string, number>> {
+  const text = await (await fetch(`http://127.0.0.1:${product.ports.admin}/metrics`)).text()
+  const lines = text.matchAll(/^waybridge_bridge_connected\{bridge="(\w+)"\} (\d+)$/gm)
+  return Object.fromEntries(Array.from(lines, ([, bridge, gateways]) => [bridge, Number(gateways)]))
 }
 
 async function expectAllOnce(product: Product): Promise<void> {
@@ -126,4 +136,6 @@ it('two gateways that share the messages and are killed in turns lose nothing, a
   }
   await driving
   await expectAllOnce(product)
+  // Without a group, the first gateway alone subscribes.
+  await expect.poll(() => subscribedGateways(product), { timeout: 40_000 }).toEqual({ fleet: 2, single: 1 })
 }, 240_000)

@@ -165,6 +165,21 @@ describe('a bridge to Mosquitto', () => {
     expect(await count('bridge_messages_total', { bridge: 'refusing', outcome: 'not_stored' })).toBe(0)
   })
 
+  it('a message above 1 MB is left out by a broker of MQTT 5, and a finding with 3.1.1', async () => {
+    const { port } = await mosquitto()
+    const shared = gateway()
+    const bridge = bridgeTo(port, { version: '3.1.1', name: 'large' })
+    const large = Buffer.alloc(1_200_000, 0x20)
+    await subscribed(bridgeTo(port), shared)
+    await opened(bridge, gateway())
+    await until(async () => expect(await count('bridge_connected', { bridge: 'large' })).toBe(1))
+    const publisher = await client(port)
+    await publisher.publishAsync('fleet/van-1/pos', large, { qos: 1 })
+    await publish(publisher, [3])
+    await until(() => expect(secondsOf(shared)).toEqual([3]))
+    await until(() => expect(troublesOf(bridge)).toEqual(['the broker sends a message above 1 MB']))
+  })
+
   it('the broker vouches for a device with a secret, and not for one that may only come by another way', async () => {
     const { port } = await mosquitto()
     const shared = gateway()

@@ -1,5 +1,5 @@
 import { inTurns } from '../../src/async.ts'
-import type { RedisCluster } from '../support/redis-cluster.ts'
+import { RedisCluster } from '../support/redis-cluster.ts'
 import type { RedisGroup } from '../support/redis-group.ts'
 import type { Network } from './network.ts'
 import type { Fault } from './plan.ts'
@@ -40,6 +40,11 @@ export function groupFaults({ group, machines, network }: GroupSite, recovered: 
     },
     async 'depose-primary'() {
       await group.failOver()
+      return () => {}
+    },
+    async 'move-slot'(pick) {
+      if (!(group instanceof RedisCluster)) throw new Error('there are no slots')
+      await group.moveSlot(pick)
       return () => {}
     },
     async 'freeze-replica'(pick) {

@@ -29,6 +29,7 @@ const GROUP: Track = {
     'isolate-primary': [7, 14],
     'depose-primary': AT_ONCE,
     'freeze-replica': [1, 6],
+    'move-slot': AT_ONCE,
   },
 }
 
@@ -103,7 +104,7 @@ const OF_ONE_REDIS = new Set([
 /** Every kind of fault that there is, by where Redis is: one, a primary with replicas and Sentinels, or a Cluster. */
 export const KINDS = {
   single: ALL.filter((kind) => !(kind in GROUP.kinds)),
-  sentinel: ALL.filter((kind) => !OF_ONE_REDIS.has(kind)),
+  sentinel: ALL.filter((kind) => !OF_ONE_REDIS.has(kind) && kind !== 'move-slot'),
   cluster: ALL.filter((kind) => !OF_ONE_REDIS.has(kind)),
 } satisfies Record<string, readonly string[]>
 export type Topology = keyof typeof KINDS

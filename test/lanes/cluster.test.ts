@@ -47,14 +47,9 @@ describe('a Redis Cluster', { timeout: 60_000 }, () => {
     return redis
   }
 
-  /** Sends a fix as a gateway that has just started. Rejects where it may not be acknowledged. */
-  async function send(time: number) {
-    const redis = await connection()
-    const duplicates = new DuplicateFilter(redis, { windowMs: 86_400_000, maxFutureMs: 300_000 })
-    const appender = new Appender(redis, { ...UNFILTERED, duplicates })
-    const fix = { timestamp: time, latitude: 52.5, longitude: 13.4, accuracy: 5 }
-    const part = { lane: LANE, device: DEVICE, records: packRecords([fix], packDevice(DEVICE), Date.now()) }
-    return appender.append({ parts: [part], received: 1, filtered: [] })
+  /** Sends fixes as a gateway that has just started. Rejects where they may not be acknowledged. */
+  async function send(...times: number[]) {
+    return storing(await connection())(...times)
   }
 
   /** How many connections that ask for the master a node has. */
@@ -137,6 +132,36 @@ describe('a Redis Cluster', { timeout: 60_000 }, () => {
     await cluster.inStep()
   })
 
+  it('is followed while Valkey 9 moves our slot to another master under load, and nothing acknowledged is lost', async ({
+    skip,
+  }) => {
+    const redis = await connection()
+    const server = await redis.info('server')
+    skip(!/^valkey_version:(?:9|\d\d)\./m.test(server), 'needs a Valkey from 9 on')
+    const before = await cluster.primary()
+    const store = storing(redis)
+    const acknowledged: number[] = []
+    const over = new AbortController()
+    const load = async () => {
+      for (let time = now() - 50_000; !over.signal.aborted; time++, await setImmediate())
+        await store(time).then(
+          () => acknowledged.push(time),
+          () => {},
+        )
+    }
+    const move = async () => {
+      await expect.poll(() => acknowledged.length).toBeGreaterThan(50)
+      await cluster.moveSlot()
+      const count = acknowledged.length
+      await expect.poll(() => acknowledged.length, { timeout: 20_000 }).toBeGreaterThan(count + 50)
+      over.abort()
+    }
+    await Promise.all([load(), move().finally(() => over.abort())])
+    expect(await cluster.primary()).not.toBe(before)
+    expect(await send(...acknowledged)).toEqual({ duplicates: acknowledged.length, refused: false })
+    await cluster.inStep()
+  })
+
   it('keeps what was acknowledged when its master is lost for good, and goes on with another one', async () => {
     const time = now() + 2
     await send(time)
@@ -148,6 +173,17 @@ describe('a Redis Cluster', { timeout: 60_000 }, () => {
     expect(await send(time)).toEqual({ duplicates: 1, refused: false })
   })
 })
+
+/** Stores fixes of these times, Unix seconds, as a gateway that has just started. */
+function storing(redis: Redis) {
+  const duplicates = new DuplicateFilter(redis, { windowMs: 86_400_000, maxFutureMs: 300_000 })
+  const appender = new Appender(redis, { ...UNFILTERED, duplicates })
+  return (...times: number[]) => {
+    const fixes = times.map((timestamp) => ({ timestamp, latitude: 52.5, longitude: 13.4, accuracy: 5 }))
+    const part = { lane: LANE, device: DEVICE, records: packRecords(fixes, packDevice(DEVICE), Date.now()) }
+    return appender.append({ parts: [part], received: fixes.length, filtered: [] })
+  }
+}
 
 /** Unix seconds. */
 function now(): number {

@@ -108,6 +108,16 @@ export class RedisCluster {
     while ((await this.primary()) === before) await pause(100)
   }
 
+  /** Has Valkey 9 move our slot to another master in one step; resolves once the nodes name that. */
+  async moveSlot(pick = 0): Promise<void> {
+    const primary = await this.primary()
+    const others = (await this.#masters()).filter((index) => index !== primary)
+    const target = others[pick % others.length]
+    const move = ['MIGRATESLOTS', 'SLOTSRANGE', SLOT, SLOT, 'NODE', this.#ids[target]]
+    await this.redis(primary, (redis) => redis.call('CLUSTER', ...move))
+    while ((await this.primary()) !== target) await pause(50)
+  }
+
   /** Resolves once all nodes know each other and name the same master of our slot, which has its replicas in step. */
   async inStep(patienceMs = 60_000): Promise<void> {
     const deadline = Date.now() + patienceMs
@@ -144,6 +154,12 @@ export class RedisCluster {
     const ranges = await this.redis(index, (redis) => redis.cluster('SLOTS'))
     const [, , ...nodes] = ranges.find(([first, last]) => first <= SLOT && SLOT <= last) ?? []
     return nodes.map(([host, port]) => this.machines.findIndex((each) => each.host === host && each.port === port))
+  }
+
+  async #masters(): Promise<number[]> {
+    const machines = [...this.machines.keys()]
+    const infos = await Promise.all(machines.map((index) => this.redis(index, (redis) => redis.info('replication'))))
+    return machines.filter((index) => infos[index].includes('role:master'))
   }
 
   /** Makes a machine known to another one, which tells the others. */

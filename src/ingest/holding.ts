@@ -10,6 +10,7 @@ import {
   HELD_LISTS,
   type HeldPlace,
   isInUtc,
+  isReleasing,
   lookAgain,
   lookAtAll,
   markReleasing,
@@ -110,13 +111,10 @@ export class Holding {
       this.#wasInDoubt = clock.isInDoubt
       if (this.#changed?.size !== 0) await this.#mark()
       await this.#release()
-      const claimed = await claimHeld(redis)
-      // After the claim: a device that was marked before it may have new fixes behind its held ones.
-      const releasing = new Set(await releasingDevices(redis))
-      for (const place of claimed) {
+      for (const place of await claimHeld(redis)) {
         if (this.#closing.signal.aborted) return
-        // What is being released leaves its lists in their order.
-        if (!releasing.has(sameId(place.device))) await this.#sweep(place)
+        // What is being released, perhaps since the claim, leaves its lists in their order.
+        if (!(await isReleasing(redis, sameId(place.device)))) await this.#sweep(place)
       }
     } catch (error) {
       this.#wait(error)

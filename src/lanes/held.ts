@@ -85,6 +85,11 @@ export function releasingDevices(redis: Redis): Promise<string[]> {
   return redis.zrange(keys.releasing, '0', '-1')
 }
 
+/** Whether a device is marked. */
+export async function isReleasing(redis: Redis, device: string): Promise<boolean> {
+  return (await redis.zscore(keys.releasing, device)) !== null
+}
+
 /**
  * Removes the mark of a device, whose held fixes were looked at by this version of the roster. Answers false where more has come,
  * or where a later version has marked it.

@@ -52,5 +52,6 @@ export class ReplacedRole {
   }
 }
 
-const READY_MS = 30_000
+/** Of a program that was unpacked just now, nothing is compiled yet. */
+const READY_MS = 120_000
 const END_MS = 15_000

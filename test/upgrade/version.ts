@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { isDeepStrictEqual } from 'node:util'
 
 /** A version of the product that can be run. */
 export interface Version {
@@ -19,7 +20,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 export const thisVersion: Version = { cli: cliIn(ROOT), end: async () => {} }
 
 /**
- * Unpacks the program of a commit, with the packages of this one where both have the same lock file. Undefined where the clone does
+ * Unpacks the program of a commit, with the packages of this one where both lock the same ones. Undefined where the clone does
  * not have that commit.
  */
 export async function versionOf(commit: string): Promise<Version | undefined> {
@@ -27,7 +28,8 @@ export async function versionOf(commit: string): Promise<Version | undefined> {
   const dir = await mkdtemp(join(tmpdir(), 'waybridge-version-'))
   execFileSync('git', ['archive', '--output', join(dir, 'version.tar'), commit], { cwd: ROOT })
   execFileSync('tar', ['-xf', 'version.tar'], { cwd: dir })
-  if (lockOf(dir) === lockOf(ROOT)) symlinkSync(join(ROOT, 'node_modules'), join(dir, 'node_modules'))
+  if (isDeepStrictEqual(packagesOf(dir), packagesOf(ROOT)))
+    symlinkSync(join(ROOT, 'node_modules'), join(dir, 'node_modules'))
   else execFileSync('npm', ['ci', '--ignore-scripts=false'], { cwd: dir, stdio: 'inherit' })
   return { cli: cliIn(dir), end: () => rm(dir, { recursive: true, force: true }) }
 }
@@ -41,8 +43,10 @@ function isThere(commit: string): boolean {
   }
 }
 
-function lockOf(dir: string): string {
-  return readFileSync(join(dir, 'package-lock.json'), 'utf8')
+/** Of the lock file, without what the product itself says. */
+function packagesOf(dir: string): object {
+  const lock = JSON.parse(readFileSync(join(dir, 'package-lock.json'), 'utf8')) as { packages: Record<string, object> }
+  return { ...lock.packages, '': undefined }
 }
 
 function cliIn(dir: string): string {

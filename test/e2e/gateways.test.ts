@@ -42,10 +42,14 @@ it('loses nothing of 30 vans at two gateways, one of which is killed and one of 
 
 it('shows all gateways in the status', async () => {
   await expect.poll(listening, soon).toBe(2)
-  const { processes } = await product.admin<Status>('/admin/status')
-  const shown = processes.flatMap(({ role, pid }) => (role === 'gateway' ? [pid] : []))
-  expect(new Set(shown)).toEqual(new Set(gateways()))
+  await expect.poll(shown, soon).toEqual(new Set(gateways()))
 })
+
+/** The gateways in the status. */
+async function shown(): Promise<Set<number>> {
+  const { processes } = await product.admin<Status>('/admin/status')
+  return new Set(processes.flatMap(({ role, pid }) => (role === 'gateway' ? [pid] : [])))
+}
 
 it('accepts connections all the time while one of two gateways is started again', async () => {
   await expect.poll(listening, soon).toBe(2)

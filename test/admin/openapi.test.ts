@@ -28,11 +28,11 @@ async function readDocument(): Promise<Document> {
 }
 
 /** Each operation as `GET /admin/status`, with its description. */
-async function readOperations(): Promise<[name: string, described: Described][]> {
+async function readOperations(): Promise<(readonly [name: string, described: Described])[]> {
   const { paths } = await readDocument()
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => [`${method.toUpperCase()} ${path}`, described] as const),
-  ) as [string, Described][]
+  )
 }
 
 describe('GET /openapi.json of the admin port', () => {

@@ -176,7 +176,7 @@ export async function store(
   await append(redis, { parts: [{ lane, device, records }], received: count + filtered.length, filtered })
 }
 
-/** Holds `count` fixes of a device, measured at `time` and received at `receivedAt`, ms UTC. */
+/** Holds `count` fixes of a device by the roster in effect, measured at `time` and received at `receivedAt`, ms UTC. */
 export async function hold(
   redis: Redis,
   held: HoldReason,
@@ -184,8 +184,9 @@ export async function hold(
   { count = 1, receivedAt = Date.now(), time }: { count?: number; receivedAt?: number; time?: number } = {},
 ): Promise<void> {
   const records = packed(device, { count, receivedAt, time: time ?? receivedAt })
+  const rosterVersion = Number((await redis.get(keys.roster('version'))) ?? 0)
   await append(redis, {
-    parts: [{ held, device, records, isProven: true, lookAt: Number.MAX_SAFE_INTEGER, rosterVersion: 0 }],
+    parts: [{ held, device, records, isProven: true, lookAt: Number.MAX_SAFE_INTEGER, rosterVersion }],
     received: count,
     filtered: [],
   })

@@ -109,7 +109,7 @@ export function chromiumOptions() {
 /** Checks a page with axe: no finding that is serious or critical. */
 export async function expectAccessible(page: Page): Promise<void> {
   await page.evaluate(axe.source)
-  const found = (await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')) as AxeResult
+  const found: AxeResult = await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')
   const serious = found.violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
   expect(serious.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html.slice(0, 200))])).toEqual([])
 }

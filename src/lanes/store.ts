@@ -236,7 +236,7 @@ function heldHead({ device, held, isProven, lookAt, rosterVersion }: HeldPart): 
 const BYTE_WEIGHT = 4
 const SPAN_WEIGHT = 800
 const NEW_SPAN_WEIGHT = 800
-const GROUP = { inFlight: 2, maxWeight: 1 << 19, apartMs: 10, enough: 1 << 15 }
+const GROUP = { inFlight: 2, maxWeight: 1 << 19, apartMs: 10, enough: 1 << 12 }
 /** Of a run, before its records, without the two texts. */
 const MAX_HEAD_BYTES = 6
 /** In UTF-8, of a text's length. */

@@ -13,8 +13,12 @@ const PAGE = ['test/page/**/*.test.ts']
 const BRIDGE = ['test/e2e/bridge.test.ts']
 /** Those that pack and install the product, and need the registry: `npm run test:package`. */
 const PACKAGE = ['test/package/**/*.test.ts']
-/** Those that take ten seconds of CPU time and more, and need not run after each change: `npm run test:long`. */
-const LONG = ['test/e2e/{backup,large-roster,shutdown}.test.ts', 'test/simulate/demo.test.ts']
+/** Several servers of Redis, and what takes ten seconds of CPU time and more: `npm run test:long`. */
+const LONG = [
+  'test/e2e/{backup,findings,gateways,large-roster,shutdown}.test.ts',
+  'test/lanes/{cluster,redis-tls,replication}.test.ts',
+  'test/simulate/demo.test.ts',
+]
 /**
  * Files that have a process of their own, as they run roles in it, or read all that a process counts. The others share processes:
  * to load the code anew for each file takes a third of the CPU time of all tests.
@@ -28,7 +32,7 @@ const OWN = [
 ]
 /** Files of ten seconds and more begin first, so that none of them runs alone at the end. */
 const FIRST =
-  /test\/(checks|lanes\/(cluster|redis-tls)|e2e|cli\/product|listen\/matrix|process\/(supervisor|tracking)|push\/outage)\b/
+  /test\/(checks|e2e|cli\/product|listen\/matrix|process\/(supervisor|tracking)|push\/outage)\b/
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: Parameters<BaseSequencer['sort']>[0]) {

@@ -31,21 +31,20 @@ export async function fingerprintOf(file: string): Promise<string> {
 export type Following = ReturnType<typeof follow>
 
 /**
- * Calls `changed` at once; then compares fingerprints twice a second, and calls it when a new one is the same a tenth of a
- * second later. So rename, links, slow writers and network file systems are all one case.
+ * Calls `changed` at once; then compares fingerprints ten times a second, and calls it when a new one is the same
+ * twice in a row. So rename, links, slow writers and network file systems are all one case.
  * @param print finds the fingerprint of all that is followed
- * @param changed reads what is there now; false: call it again after half a second
+ * @param changed reads what is there now; false: call it again after a second
  */
 export function follow(print: () => Promise<string>, changed: () => Promise<boolean>) {
   const closing = new AbortController()
-  const wait = (ms: number) => setTimeout(ms, true, { signal: closing.signal }).catch(() => false)
   const poll = async () => {
     let seen = await print()
     let done = await changed()
     let settled = false
-    while (await wait(settled ? LOOK_MS : LOOK_AGAIN_MS)) {
+    for (let polls = 1; await setTimeout(POLL_MS, true, { signal: closing.signal }).catch(() => false); polls++) {
       const now = await print()
-      if (now === seen && !(settled && done)) done = await changed()
+      if (now === seen && (!settled || (!done && polls % POLLS_A_SECOND === 0))) done = await changed()
       settled = now === seen
       seen = now
     }
@@ -59,5 +58,5 @@ export function follow(print: () => Promise<string>, changed: () => Promise<bool
   }
 }
 
-const LOOK_MS = 500
-const LOOK_AGAIN_MS = 100
+const POLL_MS = 100
+const POLLS_A_SECOND = 1000 / POLL_MS

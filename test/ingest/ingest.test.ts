@@ -233,7 +233,10 @@ describe('a held fix', () => {
       expect(await say({ device, fixes: [at((NOW_S + 7200) * 1000)] })).toMatchObject({ status: 'stored' })
     expect(await say({ device: '4', fixes: [at(NOW_S * 1000)] })).toMatchObject({ status: 'stored' })
     const ahead = observations.current().find(({ code, subject }) => code === 'clock_ahead' && subject.device === '1')
-    expect(ahead?.evidence).toEqual(['about 120 min ahead: time_zone "+02:00" would fit'])
+    // By the time that has passed since the tests began.
+    expect(ahead?.evidence).toEqual([
+      expect.stringMatching(/^about 1(19|20) min ahead: time_zone "\+02:00" would fit$/),
+    ])
   })
 
   it('of an unknown device is held as unknown, whatever its time', async () => {

@@ -21,10 +21,8 @@ if (command) {
   const env = { ...process.env, WAYBRIDGE_REDIS_SERVER: command }
   const given = process.argv.slice(2)
   const files = given.some((argument) => argument.includes('test/')) ? [] : TESTS
-  const vitest = spawn('vitest', ['run', '--project', 'own', '--project', 'shared', ...files, ...given], {
-    env,
-    stdio: 'inherit',
-  })
+  const projects = ['own', 'shared', 'long'].flatMap((project) => ['--project', project])
+  const vitest = spawn('vitest', ['run', ...projects, ...files, ...given], { env, stdio: 'inherit' })
   const [code] = await once(vitest, 'exit')
   process.exitCode = code ?? 1
 } else process.exitCode = SKIPPED

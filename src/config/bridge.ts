@@ -55,7 +55,7 @@ const sharedGroup = leaf(
   'expected the name of a group without /, + and #',
 )
 
-/** What a client presents, and whom it believes. */
+/** The files for TLS of a client: its certificate, and the authority that it trusts. */
 function clientTls(dir: string) {
   return fields({
     ca: filePath(dir)

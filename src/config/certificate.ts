@@ -41,7 +41,7 @@ export function readCertificate(files: CertificateFiles): Certificate | Certific
   return { context, ends }
 }
 
-/** Reads what a client of a broker needs for TLS, and checks that it belongs together. */
+/** Reads the files that a connection to a broker needs for TLS, and checks that certificate and key belong together. */
 export function readClientTls({
   ca,
   cert,

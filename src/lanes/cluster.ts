@@ -49,7 +49,7 @@ export class ClusterNodes {
     return most[0][0]
   }
 
-  /** Ends a connection once another node is the master. The function that this answers ends the watch. */
+  /** Ends a connection once another node is the master. Answers a function that ends this watch. */
   watch(connector: MasterConnector): () => void {
     this.#watched.add(connector)
     if (this.#watched.size === 1) void this.#look()

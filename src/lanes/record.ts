@@ -5,7 +5,7 @@
  *
  *   L  length of the record, itself included      A, O  latitude, longitude, signed, 1e-7 degrees
  *   F  1: D is a number; 2: P is there; 4: P is   M  accuracy, metres, 65535 at most
- *      a guess; 8: T is in UTC though it is held
+ *      a guess; 8: a held fix whose T is in UTC
  *   R  when it was received, ms since 2020        H  heading, degrees; 65535: not known
  *   T  the fix's own time, unix seconds           S  speed, cm/s; 65535: not known
  *   D  the device: u64 where its id is a number without leading zeros, else text, with a 00 where P follows

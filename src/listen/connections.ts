@@ -9,7 +9,10 @@ import type { Slot } from './slots.ts'
 export interface DeviceConnection extends PartialSender, Slot {
   readonly session: DeviceSession
   readonly senderLimits: SenderLimits
-  /** Since when it could have identified itself, and when its device was last heard, by `performance.now()`, later by the time it was not read. */
+  /**
+   * Since when it could have identified itself, and when its device was last heard, ms by `performance.now()`; time in which it
+   * was not read does not count.
+   */
   unidentifiedSince: number
   heardAt: number
   /** ms of silence after which it ends. */

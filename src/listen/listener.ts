@@ -1,5 +1,6 @@
+import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
-import type { AddressInfo, BlockList, Server } from 'node:net'
+import { type AddressInfo, type BlockList, createServer, isIPv6, type Server } from 'node:net'
 import type { Protocol } from '../../protocols/kit/index.ts'
 import type { Config, TlsConfig } from '../config/schema.ts'
 import type { HeardBook } from '../ingest/heard.ts'
@@ -83,4 +84,26 @@ export async function openServer(
 /** Accepts no more connections; resolves once the last one has ended. */
 export function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()))
+}
+
+/**
+ * Finds out that no program uses a port; answers it. A port that is opened to be shared is shared with every program of this user
+ * that asks for that, so it is opened alone first. @throws the system's error (EADDRINUSE, EACCES …).
+ */
+export async function freePort({ transport, host, port }: SharedPort): Promise<number> {
+  const socket = transport === 'udp' ? createSocket(isIPv6(host) ? 'udp6' : 'udp4') : createServer()
+  if ('bind' in socket) socket.bind(port, host)
+  else socket.listen({ host, port })
+  await once(socket, 'listening')
+  const { port: free } = socket.address() as AddressInfo
+  socket.close()
+  await once(socket, 'close')
+  return free
+}
+
+interface SharedPort {
+  readonly transport: 'tcp' | 'udp'
+  readonly host: string
+  /** 0: any free one. */
+  readonly port: number
 }

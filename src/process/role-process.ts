@@ -53,7 +53,7 @@ export class RoleProcess implements Runnable {
     return this.latestMetrics
   }
 
-  /** Whether it sends its metrics within this time. A stopped process gets one request only. */
+  /** Whether the process sends its metrics within this time. Until it has answered, it is not asked again. */
   answers(withinMs: number): Promise<boolean> {
     if (!this.#asked) tell(this.#child, { type: 'ask_metrics' })
     this.#asked ??= Promise.withResolvers<void>()

@@ -5,7 +5,7 @@
 -- ARGV  id of the worker, ms after which one is forgotten, ms of a lease
 local workers, clock, schedule, upstream = unpack(KEYS)
 local worker, forget_ms, lease_ms = unpack(ARGV)
--- Small steps delay nothing by much. Leases are renewed in less.
+-- A clock that is set back by less than STEP_MS delays a lane by no more. Within RENEWED_MS workers have renewed their leases.
 local STEP_MS, RENEWED_MS = 1000, 10000
 
 local function make_due(is_late)

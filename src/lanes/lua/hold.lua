@@ -31,7 +31,7 @@ local function discard_oldest(held, most, place)
   return number
 end
 
--- Whether some devices are being released, and fixes that arrive go behind their held ones.
+-- Whether held fixes of some devices are being released: then fixes of these that arrive go behind them.
 local some_releasing = list == nil and redis.call('EXISTS', releasing) == 1
 
 -- A run of a lane as it is to be stored: held, as in UTC, where older fixes of its device are being released.

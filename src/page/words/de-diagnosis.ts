@@ -554,7 +554,7 @@ const EVIDENCE: readonly Phrase[] = [
   ],
 ]
 
-/** The arrivals: why a protocol is guessed. */
+/** Why a protocol is guessed, as the list of arrivals says. */
 const GUESSES: readonly Phrase[] = [
   ['its checksum fits', 'seine Prüfsumme stimmt'],
   ['its position names no device', 'seine Position nennt kein Gerät'],

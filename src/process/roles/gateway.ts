@@ -51,6 +51,8 @@ export async function startGateway(live: Live, at: At): Promise<Role> {
 async function openPath(live: Live, replica: Replica, { identity, redisServer }: At) {
   const { config, logger } = live
   const { redis } = replica
+  // To load all protocols blocks the process: no call to Redis may be under way, which would look like a slow one.
+  const detector = await detectorFor(config, replica)
   const appending = appenderOptions(redis, config)
   const appender = new Appender(redis, appending)
   const problems = () => [...capacity.problems, ...(replica.current ? [] : [ROSTER_PROBLEM])]
@@ -93,7 +95,7 @@ async function openPath(live: Live, replica: Replica, { identity, redisServer }:
     shared: {
       ...senders.ofListeners,
       arrivals,
-      detector: await detectorFor(config, replica),
+      detector,
       ingest,
       heard,
       logger,

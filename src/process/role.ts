@@ -75,7 +75,6 @@ export function runRole(logger: Logger, monitor: MonitorOptions, start: (context
   }
   process.on('uncaughtException', fault).on('unhandledRejection', fault)
   collectNodeMetrics()
-  watchEventLoop(String(logger.bindings().role))
   const started = begin(monitor, start)
   process.on('message', (message: ToRole) => {
     if (message.type !== 'ask_metrics') return
@@ -87,6 +86,8 @@ export function runRole(logger: Logger, monitor: MonitorOptions, start: (context
   }, fault)
   started
     .then(({ ports = {} }) => {
+      // To start blocks a process for longer, and delays nobody.
+      watchEventLoop(String(logger.bindings().role))
       logger[process.connected ? 'debug' : 'info']({ ports }, 'ready')
       return tellSupervisor({ type: 'ready', ports })
     })

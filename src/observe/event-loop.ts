@@ -6,13 +6,15 @@ import { observations } from './observations.ts'
 export function watchEventLoop(name: string): void {
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   delays.enable()
-  setInterval(() => {
+  const look = () => {
     const longestMs = Math.max(0, delays.max / 1e6 - RESOLUTION_MS)
     delays.reset()
     metrics.eventLoopDelay.observe(longestMs / 1000)
     if (longestMs < LATE_MS) return
     observations.note('event_loop_delay', { subject: { process: name }, evidence: `${Math.round(longestMs)} ms` })
-  }, 1000).unref()
+  }
+  // The monitor notes a delay that has just ended before an immediate runs, and forgets what it has not noted at a reset.
+  setInterval(() => setImmediate(look), 1000).unref()
 }
 
 /** The monitor measures from one look to the next; they are so far apart. */

@@ -85,7 +85,7 @@ export class Slots {
     const { client, gateway, session, slotDevice: device } = slot
     const slots = this.#devices.get(device)
     if (!slots) return []
-    const isOlder = (each: Slot) => (each.session?.connectedAt ?? 0) <= session.connectedAt
+    const isOlder = (each: Slot) => isBefore(each.session, session)
     if (!slots.some((each) => each.gateway === gateway && each.session?.remote === session.remote)) {
       slots.splice(slots.findLastIndex(isOlder) + 1, 0, slot)
       for (const each of slots.filter((own) => own.gateway === undefined && own.client === client))
@@ -163,6 +163,12 @@ export class Slots {
     const slots = this.#unidentified.get(network)
     if (slots?.delete(slot) && slots.size === 0) this.#unidentified.delete(network)
   }
+}
+
+/** Whether one connection is older than another. Of two of one moment all gateways must say the same, else both would end. */
+function isBefore(one: Slot['session'], { connectedAt, remote }: SlotElsewhere['session']): boolean {
+  if (one?.connectedAt !== connectedAt) return (one?.connectedAt ?? 0) < connectedAt
+  return one.remote < remote
 }
 
 /** The network that has most of some connections, and these. Of networks with as many, the one with the oldest. */

@@ -50,6 +50,26 @@ describe('the connections of one device', () => {
     expect(ended).toEqual(['first max_per_device'])
   })
 
+  it('are replaced by a connection of their client at another gateway, and one stays where both are of one moment', () => {
+    const replaced: string[] = []
+    const at = (name: string) => ({
+      senderLimits: { network: 'home' },
+      session: { isProved: false, connectedAt: 7, remote: name },
+      client: 'van',
+      abort: () => {},
+      replaced: () => void replaced.push(name),
+    })
+    for (const [here, there] of [
+      ['one', 'other'],
+      ['other', 'one'],
+    ]) {
+      const { made } = slots(3)
+      made.identified(at(here), '007')
+      made.openedElsewhere({ ...at(there), slotDevice: '007', gateway: there })
+    }
+    expect(replaced).toEqual(['one'])
+  })
+
   it('do not count once they are closed', () => {
     const { made, ended, slot } = slots(1)
     for (let i = 0; i < 100; i++) {

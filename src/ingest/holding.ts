@@ -159,7 +159,7 @@ export class Holding {
     const { left, stayed } = swept
     // Many fixes are looked at less often, so that looking costs the same.
     const soonest = Date.now() + LOOK_AGAIN_MS + stayed * LOOK_MS_PER_FIX
-    if (stayed > 0) await lookAgain(redis, lists, device, Math.max(next.at, soonest))
+    if (stayed > 0) await lookAgain(redis, { lists, device }, { stayed, at: Math.max(next.at, soonest) })
     if (left > 0) logger.info({ device, reason: lists.reason, fixes: left }, 'held fixes released or discarded')
     return swept
   }

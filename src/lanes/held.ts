@@ -109,9 +109,11 @@ interface LookedAt {
   readonly stayed: number
 }
 
-/** Has the held fixes of a device looked at at a time, ms UTC, where they would not be earlier. */
-export async function lookAgain(redis: Redis, { name }: HeldLists, device: string, at: number): Promise<void> {
-  await redis.zadd(keys.heldDevices(name), 'XX', 'LT', Math.round(at), device)
+/** Has held fixes, of which so many were looked at, looked at again at a time, ms UTC: earlier where more has come that needs it. */
+export async function lookAgain(redis: Redis, place: HeldPlace, { stayed, at }: { stayed: number; at: number }) {
+  const { device, lists } = place
+  const touched = [keys.heldDevices(lists.name), keys.held(lists.name, device)]
+  await scripts(redis)('look_again', touched, [device, stayed, Math.round(at)])
 }
 
 /** Has all held fixes of these lists looked at soon. */

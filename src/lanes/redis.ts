@@ -14,7 +14,7 @@ export type { Redis }
 const SCRIPTS = {
   store: ['append', 'move'],
   forget: ['forget'],
-  held: ['claim_held', 'mark_releasing', 'end_release'],
+  held: ['claim_held', 'look_again', 'mark_releasing', 'end_release'],
   schedule: ['claim', 'renew', 'postpone', 'seize', 'make_due'],
   beat: ['beat'],
   take: ['take'],

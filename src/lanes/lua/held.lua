@@ -13,6 +13,17 @@ local function claim_held()
   return claimed
 end
 
+-- Has the held fixes of a device looked at at a time. Where more has come since they were counted, an earlier time stays.
+-- KEYS  zset of devices with held fixes, the list
+-- ARGV  the device, how many were counted, the time, ms UTC
+local function look_again()
+  local devices, list = unpack(KEYS)
+  local device, counted, at = unpack(ARGV)
+  local is_all = redis.call('LLEN', list) == tonumber(counted)
+  if is_all then return redis.call('ZADD', devices, 'XX', at, device) end
+  return redis.call('ZADD', devices, 'XX', 'LT', at, device)
+end
+
 -- The names of a zset, of some names, or of all.
 local function names_in(devices, names)
   if not names then return redis.call('ZRANGE', devices, 0, -1) end

@@ -230,7 +230,7 @@ function partsOf(runs: readonly PositionRun[], origin: FixOrigin, rules: Placeme
   const packed = (entry && packedDevices.get(entry)) ?? packOnce(origin)
   return runs.map(({ lane = '', held, lookAt, positions }) => {
     const records = packRecords(positions, packed, storedAt)
-    if (held === undefined) return { lane, device, records }
+    if (held === undefined) return { lane, device, records, isProven }
     return { held, device, records, isProven, lookAt: Math.min(lookAt, oldestAt), rosterVersion }
   })
 }

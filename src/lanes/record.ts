@@ -36,7 +36,15 @@ export const HOLD_REASONS = ['unknown', 'no_route', 'clock', 'suspicious'] as co
 export type HoldReason = (typeof HOLD_REASONS)[number]
 
 /** Records of one device for one place, as `packRecords` makes them: a lane, or what is held for a reason. */
-export type Part = { readonly lane: string; readonly device: string; readonly records: Buffer } | HeldPart
+export type Part = LanePart | HeldPart
+
+interface LanePart {
+  readonly lane: string
+  readonly device: string
+  readonly records: Buffer
+  /** As of a held part: they are held where they go behind held ones. Not said: they came over a connection. */
+  readonly isProven?: boolean
+}
 
 export interface HeldPart {
   readonly held: HoldReason

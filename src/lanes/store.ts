@@ -187,7 +187,7 @@ function packGroup(parts: readonly Part[], filter: DuplicateFilter | null, now: 
   const leftOut: { part: number; duplicates: number }[] = []
   let size = 0
   for (const [index, part] of parts.entries()) {
-    const [kind, place, look] = 'lane' in part ? ['L', part.lane, `${part.device}:`] : heldHead(part)
+    const [kind, place, look] = 'lane' in part ? laneHead(part) : heldHead(part)
     const split = 'lane' in part ? filter?.split(part.device, part.records, now) : undefined
     if (split && split.duplicates > 0) leftOut.push({ part: index, duplicates: split.duplicates })
     if (split) marked.push(...split.runs)
@@ -223,7 +223,12 @@ function writeRun(bytes: Buffer, start: number, { kind, place, name, flags, coun
   return at + records.length
 }
 
-/** How a run of held records begins, as store.lua says: its kind, its device, and when they are looked at again. */
+/** How a run of a lane begins, as store.lua says: its kind, its lane, and the device of its marks. */
+function laneHead({ device, isProven, lane }: Exclude<Part, HeldPart>): [string, string, string] {
+  return [isProven === false ? 'l' : 'L', lane, `${device}:`]
+}
+
+/** How a run of held records begins: its kind, its device, and when they are looked at again. */
 function heldHead({ device, held, isProven, lookAt, rosterVersion }: HeldPart): [string, string, string] {
   return [isProven ? KINDS[held] : KINDS[held].toLowerCase(), device, `${Math.round(lookAt)} ${rosterVersion}`]
 }

@@ -10,6 +10,8 @@ import {
   DuplicateFilter,
   HELD_LISTS,
   keys,
+  lookAgain,
+  lookAtAll,
   type Part,
   packDevice,
   packRecords,
@@ -384,6 +386,22 @@ describe('held fixes without a route', () => {
     expect((await custodyCounters(redis)).get('discarded:held_overflow')).toBe(39)
   })
 
+  it('that came over a connection are not displaced by datagrams that arrive while they are being released', async () => {
+    const one = await gateway([VAN])
+    await one.send('0123', ...times(NOW - 100, 4))
+    await one.holding.close()
+    const lines = [line('1', NOW - 200, NOW)]
+    await one.configure([VAN], lines)
+    await expect.poll(() => isReleasing('123'), soon).toBe(true)
+    for (let i = 0; i < 40; i++) await one.sendUnproven('0123', NOW - 50 + i)
+    expect(await held()).toEqual([
+      ['no_route', '0123', 4],
+      ['no_route', '0123', 1],
+    ])
+    await gateway([VAN], lines)
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([...times(NOW - 100, 4), NOW - 11])
+  })
+
   it('are released though the gateway that held them lagged behind the roster', async () => {
     const lines = [line('1', NOW - 100, NOW + 100)]
     const ahead = await gateway([VAN])
@@ -401,6 +419,22 @@ describe('held fixes without a route', () => {
     const [readBefore, looksBefore] = [await calls('lrange'), await calls('evalsha')]
     await expect.poll(() => calls('evalsha'), { timeout: 10_000 }).toBeGreaterThan(looksBefore + 12)
     expect(await calls('lrange')).toBe(readBefore)
+  })
+
+  it('are looked at again only when their time comes, or when more has come that needs it', async () => {
+    const { holding, send } = await gateway()
+    const looksAt = async () => Number(await redis.zscore(keys.heldDevices('unknown'), '123'))
+    await send('123', NOW)
+    // Due at once, as after a start.
+    await lookAtAll(redis, HELD_LISTS)
+    await expect.poll(looksAt, soon).toBeGreaterThan(Date.now() + HOLD.max_age - 60_000)
+    await holding.close()
+    const place = { lists: HELD_LISTS[0], device: '123' }
+    await redis.zadd(keys.heldDevices('unknown'), 1000, '123')
+    await lookAgain(redis, place, { stayed: 0, at: 2000 })
+    expect(await looksAt()).toBe(1000)
+    await lookAgain(redis, place, { stayed: 1, at: 2000 })
+    expect(await looksAt()).toBe(2000)
   })
 
   it('are released once with two gateways', async () => {

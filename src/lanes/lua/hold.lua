@@ -34,7 +34,8 @@ end
 -- Whether held fixes of some devices are being released: then fixes of these that arrive go behind them.
 local some_releasing = list == nil and redis.call('EXISTS', releasing) == 1
 
--- A run of a lane as it is to be stored: held, as in UTC, where older fixes of its device are being released.
+-- A run of a lane as it is to be stored: held, as in UTC, where older fixes of its device are being released. That of an unproven
+-- sender stays one: it displaces no fix that came over a connection.
 local function behind_released(run)
   local device = string.match(run.marks_name, '^(.*):')
   if not redis.call('ZSCORE', releasing, same_id(device)) then return run end
@@ -42,12 +43,12 @@ local function behind_released(run)
   for i, record in ipairs(run.records) do
     records[i] = sub(record, 1, 1) .. string.char(byte(record, 2) + IS_UTC) .. sub(record, 3)
   end
-  return { kind = byte('N'), place = device, look = '0 ' .. (redis.call('GET', roster_version) or '0'), records = records }
+  return { kind = run.kind == 'L' and 'N' or 'n', place = device, look = '0 ' .. (redis.call('GET', roster_version) or '0'), records = records }
 end
 
 -- Holds a run. Answers how many records are discarded, as the oldest of too many; nothing where it is refused.
 local function hold(run)
-  local letter, more, place = string.char(run.kind), #run.records, run.place
+  local letter, more, place = run.kind, #run.records, run.place
   local reason = REASONS[string.upper(letter)]
   local proven, unproven = held_lists(reason, place)
   local own = letter == string.upper(letter) and proven or unproven

@@ -31,7 +31,6 @@ local first_entry = last_counter + 3
 
 local byte, sub = string.byte, string.sub
 local MARK = 6
-local LANE = byte('L')
 
 -- Whether the entries that leave are as they were read, and the lease of their lane holds.
 local function unchanged()
@@ -74,12 +73,14 @@ end
 -- A run, and the position of the next one. The marks are in the order of the runs that have some.
 local next_mark = 1
 local function run_at(at)
+  local kind = sub(group, at, at)
+  local is_lane = string.upper(kind) == 'L'
   local place, behind_place = text_at(at + 1)
   local text, behind_name = text_at(behind_place)
   local flags, high, low = byte(group, behind_name, behind_name + 2)
   local count, behind = high * 256 + low, behind_name + 3
   local marks, unkeyed = '', ''
-  if byte(group, at) == LANE then
+  if is_lane then
     local first_mark = next_mark
     next_mark = first_mark + count * MARK
     marks, unkeyed = sub(all_marks, first_mark, next_mark - 1), sub(all_unkeyed, first_mark, next_mark - 1)
@@ -91,7 +92,7 @@ local function run_at(at)
     records[i] = sub(group, first, behind - 1)
   end
   return {
-    kind = byte(group, at), place = place, marks_name = text, look = text, flags = flags, marks = marks,
+    kind = kind, is_lane = is_lane, place = place, marks_name = text, look = text, flags = flags, marks = marks,
     unkeyed = unkeyed, records = records,
   }, behind
 end
@@ -119,8 +120,8 @@ local function append()
   local at, number, run = 1, 0, nil
   while at <= #group do
     run, at = run_at(at)
-    if some_releasing and run.kind == LANE then run = behind_released(run) end
-    if run.kind == LANE then
+    if some_releasing and run.is_lane then run = behind_released(run) end
+    if run.is_lane then
       if run.flags >= 4 then note(latest, number, latest_span(string.match(run.marks_name, '^(.*):'))) end
       local records, is_marked = run.records, true
       if gateway ~= '' then records, is_marked = new_records(run, look_up_all) end

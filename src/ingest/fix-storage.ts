@@ -22,6 +22,8 @@ export interface FixStorageOptions {
   readonly heard: Pick<HeardBook, 'stored' | 'became'>
   readonly clock: Pick<OwnClock, 'isInDoubt' | 'now'>
   readonly capacity: Pick<Capacity, 'hasShortage' | 'shortageFor'>
+  /** Without them, those of this one alone. */
+  readonly trails?: Trails
   /** Without it no day is noted. */
   readonly days?: Pick<DayBook, 'placed' | 'note'>
 }
@@ -41,10 +43,11 @@ export interface FixSource {
 /** Places the fixes of a device, and stores them. */
 export class FixStorage {
   readonly #options: FixStorageOptions
-  readonly #trails = new Trails()
+  readonly #trails: Trails
 
   constructor(options: FixStorageOptions) {
     this.#options = options
+    this.#trails = options.trails ?? new Trails()
   }
 
   /** Answers undefined once they are stored. */

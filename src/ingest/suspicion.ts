@@ -9,6 +9,8 @@
  *   second track: places that can be reached from one another, to which the device has gone and come back three times in ten
  *   minutes (it is in two places), or where it stays (it has moved impossibly). After ten minutes without a return the second
  *   track is the track. A track of less than five fixes may be a cold start: the next place replaces it.
+ *
+ * Gateways tell each other who sends, where that changes, and once a minute where it is (listen/neighbours.ts).
  */
 
 import { observations } from '../observe/observations.ts'
@@ -27,15 +29,42 @@ export interface Suspicion {
   readonly evidence: string
 }
 
-/** What is remembered of the configured devices that this gateway hears, to notice that somebody else uses an id. */
+/** Who sends fixes of a device, and where it was last. */
+export interface Sighting {
+  readonly sender: Sender
+  readonly place?: Whereabouts
+}
+
+/**
+ * What is remembered of the configured devices that this gateway hears, to notice that somebody else uses an id; also where he
+ * speaks to another gateway.
+ */
 export class Trails {
   readonly #trails = new Map<string, DeviceTrail>()
+  #follower: ((device: string, sighting: Sighting) => void) | undefined
+
+  /** Calls `tell` for each device that is heard here: where its sender changes, and once a minute. */
+  follow(tell: (device: string, sighting: Sighting) => void): void {
+    this.#follower = tell
+  }
 
   /** Notes who sends fixes of a device now. Answers the trail of the device. */
   heard(device: string, { now, sender }: Pick<DeviceSession, 'now' | 'sender'>): DeviceTrail {
     const trail = this.#trails.get(device) ?? this.#begin(device)
-    if (sender && sender !== trail.sender) noteSuspicion(device, trail.heard(sender, now / 1000))
+    const last = trail.sender
+    const isDue = Math.abs(now - trail.toldAt) >= TOLD_AGAIN_MS
+    if (!sender || (sender === last && !isDue)) return trail
+    if (sender !== last) noteSuspicion(device, trail.heard(sender, now / 1000))
+    if (isDue || (last && !isSame(last, sender))) {
+      trail.toldAt = now
+      this.#follower?.(device, { sender, place: trail.place })
+    }
     return trail
+  }
+
+  /** Another gateway hears a device. One that this gateway does not hear is nothing to it. */
+  heardElsewhere(device: string, sighting: Sighting, now = Date.now()): void {
+    noteSuspicion(device, this.#trails.get(device)?.heardElsewhere(sighting, now / 1000))
   }
 
   #begin(device: string): DeviceTrail {
@@ -52,6 +81,10 @@ export class DeviceTrail {
   /** Fixes in a row on the second track; 0: the last one was on the track. Written here alone, as is `sender`, the last one. */
   offTrack = 0
   sender: Sender | undefined
+  /** The last place that was asked about here. */
+  place: Whereabouts | undefined
+  /** When other gateways were told of it, ms; written by `Trails`. */
+  toldAt = Number.NEGATIVE_INFINITY
   #earlier: Sender | undefined
   #turns = NEVER
   #track: PlaceTrack | undefined
@@ -77,6 +110,17 @@ export class DeviceTrail {
 
   /** Whether a fix is off the track of the device. `suspicion` then says whether that is odd. */
   isOff(place: Whereabouts): boolean {
+    this.place = place
+    return this.#isOff(place)
+  }
+
+  /** Another gateway hears the device at `now`, unix seconds. Answers what is odd about that, if anything is. */
+  heardElsewhere({ place, sender }: Sighting, now: number): Suspicion | undefined {
+    const suspicion = this.heard(sender, now)
+    return place && this.#isOff(place) ? (suspicion ?? this.suspicion) : suspicion
+  }
+
+  #isOff(place: Whereabouts): boolean {
     const track = this.#track
     if (!track) this.#track = new PlaceTrack(place)
     else if (canReach(track, place)) {
@@ -195,6 +239,7 @@ const TURNS_WITHOUT_CONNECTION = 6
 /** Seconds. */
 const WINDOW_S = 600
 const STAYS_S = 600
+const TOLD_AGAIN_MS = 60_000
 const SILENCE_S = 1800
 const NEVER: readonly number[] = []
 const METRES_PER_DEGREE = 111_195

@@ -1,5 +1,6 @@
 import type { GuessDelays } from '../ingest/guesses.ts'
 import { addressOf, networkOf } from '../ingest/network.ts'
+import type { Sighting, Trails } from '../ingest/suspicion.ts'
 import type { ConnectionLimits, OpenConnections } from './connection-limits.ts'
 import type { Slot, SlotElsewhere, Slots } from './slots.ts'
 
@@ -14,17 +15,20 @@ interface Notice {
   closed?: [device: string, remote: string][]
   /** Wrong secrets for devices, from addresses. */
   guessed?: [device: string, address: string][]
+  /** Who sends fixes of devices, and where these are. */
+  sighted?: [device: string, sighting: Sighting][]
   /** What is open at a gateway on these ports. */
   readonly counted?: OpenConnections & { readonly ports: string }
 }
 
 type Opened = [device: string, remote: string, connectedAt: number, isProved: boolean, client?: string]
-type NoticeList = 'opened' | 'also' | 'closed' | 'guessed'
+type NoticeList = 'opened' | 'also' | 'closed' | 'guessed' | 'sighted'
 
 /** What gateways have in common. */
 export interface NeighbourShares {
   readonly slots: Slots
   readonly guesses: GuessDelays
+  readonly trails: Trails
   readonly connectionLimits: Pick<ConnectionLimits, 'open' | 'elsewhere'>
 }
 
@@ -55,6 +59,7 @@ export class Neighbours {
       closed: (slot) => this.#tell('closed', [slot.slotDevice ?? '', slot.session?.remote ?? '']),
     })
     shares.guesses.follow((device, address) => this.#tell('guessed', [device, address]))
+    shares.trails.follow((device, sighting) => this.#tell('sighted', [device, shownOf(sighting)]))
     this.#counting = setInterval(() => this.#count(), COUNT_MS)
   }
 
@@ -63,8 +68,16 @@ export class Neighbours {
   }
 
   receive(gateway: string, text: string): void {
-    const { began, counted, opened = [], also = [], closed = [], guessed = [] } = JSON.parse(text) as Notice
-    const { guesses, slots } = this.#shares
+    const {
+      began,
+      counted,
+      opened = [],
+      also = [],
+      closed = [],
+      guessed = [],
+      sighted = [],
+    } = JSON.parse(text) as Notice
+    const { guesses, slots, trails } = this.#shares
     if (began) slots.forget(gateway)
     if (began || counted?.ports === this.#options.ports) this.#hasCounted(gateway, counted)
     // The one that begins does not know it.
@@ -74,6 +87,7 @@ export class Neighbours {
     for (const each of also) slots.openedElsewhere(slotAt(gateway, each))
     for (const [device, remote] of closed) slots.closedElsewhere(gateway, device, remote)
     for (const [device, address] of guessed) guesses.count(device, address)
+    for (const [device, sighting] of sighted) trails.heardElsewhere(device, sighting)
   }
 
   close(): void {
@@ -106,6 +120,13 @@ export class Neighbours {
       this.#sending = undefined
     }, TOGETHER_MS)
   }
+}
+
+/** As much of a place as others need. */
+function shownOf({ place, sender }: Sighting): Sighting {
+  if (!place) return { sender }
+  const { latitude, longitude, timestamp } = place
+  return { sender, place: { latitude, longitude, timestamp } }
 }
 
 function openedOf({ client, session, slotDevice = '' }: Slot): Opened {

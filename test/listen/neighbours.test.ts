@@ -1,10 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { request } from 'undici'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import osmand from '../../protocols/osmand/index.ts'
 import { GuessDelays } from '../../src/ingest/guesses.ts'
+import { Trails } from '../../src/ingest/suspicion.ts'
 import { openGatewayChannel, type Redis } from '../../src/lanes/index.ts'
+import { listenHttp } from '../../src/listen/http.ts'
 import { listenMqtt } from '../../src/listen/mqtt.ts'
 import { Neighbours } from '../../src/listen/neighbours.ts'
 import { listenTcp } from '../../src/listen/tcp.ts'
+import { observations } from '../../src/observe/observations.ts'
 import { dial, type Gateway, gateway, open, type Peer, talk, until } from '../support/listen.ts'
 import { protocolNamed } from '../support/mqtt.ts'
 import { connack, connect, raw } from '../support/mqtt-bytes.ts'
@@ -24,10 +29,10 @@ afterEach(() => closing.splice(0).forEach((close) => close()))
 
 /** A gateway with real listeners, which is told what others around the same Redis say. */
 async function meet(name: string, limits: Partial<Gateway['limits']> = {}) {
-  const shared = gateway({ limits: { max_connections_per_device: 4, ...limits } })
-  const guesses = new GuessDelays()
+  const [guesses, trails] = [new GuessDelays(), new Trails()]
+  const shared = gateway({ limits: { max_connections_per_device: 4, ...limits }, trails })
   const neighbours: Neighbours = new Neighbours(
-    { ...shared, guesses },
+    { ...shared, guesses, trails },
     { ports: 'same', send: (text) => channel.send(text) },
   )
   const opened = Promise.withResolvers<void>()
@@ -41,15 +46,15 @@ async function meet(name: string, limits: Partial<Gateway['limits']> = {}) {
   closing.push(() => neighbours.close(), channel.close)
   await opened.promise
   const { port } = await open(listenTcp(AT, shared))
-  return { shared, guesses, port, channel }
+  return { shared, guesses, trails, port, channel }
 }
 
-/** Connections of `van-1`, one after another. */
-async function login(port: number, count: number, from?: string): Promise<Peer[]> {
+/** Connections of a device, one after another. */
+async function login(port: number, count: number, from?: string, device = 'van-1'): Promise<Peer[]> {
   const peers: Peer[] = []
   for (let made = 0; made < count; made++) {
     const peer = await dial(port, from)
-    peer.say('id van-1\n')
+    peer.say(`id ${device}\n`)
     await until(() => expect(peer.heard).toBe('hi\n'))
     peers.push(peer)
   }
@@ -60,6 +65,8 @@ async function mqttPort(shared: Gateway): Promise<number> {
   return (await open(listenMqtt({ host: '127.0.0.1', port: 0 }, { ...shared, protocolNamed }))).port
 }
 
+const claims = (device: string) =>
+  observations.current().filter(({ code, subject }) => code === 'claimed_twice' && subject.device === device)
 const isOver = (peers: readonly Peer[]) => peers.map(({ over }) => over)
 
 describe('connections of a device at several gateways', () => {
@@ -140,6 +147,60 @@ it('wrong secrets count at all gateways', async () => {
   for (let tries = 0; tries < 6; tries++) one.guesses.failed('locked', ELSEWHERE)
   await until(() => expect(other.guesses.isDelayed('locked', ELSEWHERE)).toBe(true))
   expect(other.guesses.isDelayed('locked', '127.0.0.1')).toBe(false)
+})
+
+describe('an id that is used at two gateways', () => {
+  let said = 0
+  const speak = async (peer: Peer) => {
+    const number = ++said
+    peer.say(`fix ${number}\n`)
+    await until(() => expect(peer.heard).toContain(`ok ${number}\n`))
+  }
+
+  it('from two networks is a finding while both go on', async () => {
+    const [one, other] = [await meet('one'), await meet('other')]
+    const [[van], [thief]] = [await login(one.port, 1), await login(other.port, 1, ELSEWHERE)]
+    await until(async () => {
+      await speak(van)
+      await speak(thief)
+      const [{ evidence }] = claims('van-1')
+      expect(evidence[0]).toMatch(/^talk from 127\S+ and talk from 127\S+ in turns$/)
+    })
+  })
+
+  it('by a van that goes on at the other one, from another network, is none', async () => {
+    const [one, other] = [await meet('one'), await meet('other')]
+    const told = vi.spyOn(one.trails, 'heardElsewhere')
+    const [[before], [after]] = [
+      await login(one.port, 1, undefined, '007'),
+      await login(other.port, 1, ELSEWHERE, '007'),
+    ]
+    await speak(before)
+    for (let fix = 0; fix < 5; fix++) await speak(after)
+    await until(() => expect(told).toHaveBeenCalled())
+    expect(claims('007')).toEqual([])
+  })
+
+  it('from two places is a finding, though both come from one network', async () => {
+    const [one, other] = [await meet('one'), await meet('other')]
+    const ports = await Promise.all(
+      [one, other].map(({ shared }) => open(listenHttp({ ...AT, protocol: osmand }, shared))),
+    )
+    const start = Date.now()
+    let minute = 0
+    const send = async (gatewayNumber: number, latitude: number) => {
+      const query = `id=8168000008&lat=${latitude}&lon=8&timestamp=${Math.floor(Date.now() / 1000) - 1}`
+      const { body, statusCode } = await request(`http://127.0.0.1:${ports[gatewayNumber].port}/?${query}`)
+      await body.dump()
+      expect(statusCode).toBe(200)
+    }
+    await until(async () => {
+      vi.useFakeTimers({ toFake: ['Date'], now: start + ++minute * 60_000 })
+      await send(0, 50 + minute / 100)
+      if (minute > 6) await send(1, 40)
+      expect(claims('8168000008')).toMatchObject([{ evidence: [expect.stringMatching(/^\d.*; \d/)] }])
+    }).finally(() => vi.useRealTimers())
+  })
 })
 
 describe('connections at gateways that share their ports', () => {

@@ -7,6 +7,7 @@ import { networksOf } from '../../src/config/networks.ts'
 import { UnknownDeviceQuota } from '../../src/ingest/device.ts'
 import { Ingest } from '../../src/ingest/ingest.ts'
 import type { MisunderstoodFrame } from '../../src/ingest/misunderstood.ts'
+import { Trails } from '../../src/ingest/suspicion.ts'
 import type { Appender, FrameStore, Part, Storable } from '../../src/lanes/index.ts'
 import { Backpressure } from '../../src/listen/backpressure.ts'
 import { Flood } from '../../src/listen/flood.ts'
@@ -114,6 +115,7 @@ export function gateway({
   waitMs = 0,
   maxUnknownDevices = 1000,
   holdsSuspicious = false,
+  trails = new Trails(),
   ...other
 }: Partial<GatewayOptions> = {}): Gateway {
   const all = { ...LIMITS, ...limits }
@@ -190,6 +192,7 @@ export function gateway({
     unknownDevices: new UnknownDeviceQuota(maxUnknownDevices),
     enrolment: { isOpen: false },
     arrivals: { refused: () => {}, unconfigured: () => {} },
+    trails,
     waitMs: { tcp: waitMs, mqtt: waitMs, http: waitMs, udp: 0 },
     logger: made.logger,
   })
@@ -211,6 +214,7 @@ interface GatewayOptions {
   readonly ingest: Gateway['ingest']
   readonly flood: Flood
   readonly detector: Shared['detector']
+  readonly trails: Trails
 }
 
 function heardBook(gone: (device: string | undefined) => void): Shared['heard'] {

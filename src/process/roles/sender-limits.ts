@@ -3,6 +3,7 @@ import { connectionsThatFit } from '../../config/open-files.ts'
 import type { Config } from '../../config/schema.ts'
 import { UnknownDeviceQuota } from '../../ingest/device.ts'
 import { GuessDelays } from '../../ingest/guesses.ts'
+import { Trails } from '../../ingest/suspicion.ts'
 import { openGatewayChannel, type ProcessIdentity, processId, type Redis, type RedisServer } from '../../lanes/index.ts'
 import { Backpressure } from '../../listen/backpressure.ts'
 import { Flood } from '../../listen/flood.ts'
@@ -28,6 +29,7 @@ export function openSenderLimits(config: Config, gateway: Gateway) {
   const slots = new Slots(limits.max_connections_per_device)
   const connectionLimits = new ConnectionLimits(limits, { slots, fit: connectionsThatFit() })
   const guesses = new GuessDelays()
+  const trails = new Trails()
   return {
     ofListeners: {
       limits,
@@ -38,8 +40,8 @@ export function openSenderLimits(config: Config, gateway: Gateway) {
       trustedProxies: networksOf(config.trusted_proxies),
       udpPorts: new Set<number>(),
     },
-    ofIdentity: { guesses, unknownDevices: new UnknownDeviceQuota(partOf(config.hold.max_unknown_devices)) },
-    close: meetNeighbours({ slots, guesses, connectionLimits }, gateway),
+    ofIdentity: { guesses, trails, unknownDevices: new UnknownDeviceQuota(partOf(config.hold.max_unknown_devices)) },
+    close: meetNeighbours({ slots, guesses, trails, connectionLimits }, gateway),
   }
 }
 

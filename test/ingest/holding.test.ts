@@ -421,7 +421,7 @@ describe('held fixes without a route', () => {
     expect(await calls('lrange')).toBe(readBefore)
   })
 
-  it('are looked at again only when their time comes, or when more has come that needs it', async () => {
+  it('are looked at again only when their time comes, more has come, or all are', async () => {
     const { holding, send } = await gateway()
     const looksAt = async () => Number(await redis.zscore(keys.heldDevices('unknown'), '123'))
     await send('123', NOW)
@@ -430,11 +430,15 @@ describe('held fixes without a route', () => {
     await expect.poll(looksAt, soon).toBeGreaterThan(Date.now() + HOLD.max_age - 60_000)
     await holding.close()
     const place = { lists: HELD_LISTS[0], device: '123' }
-    await redis.zadd(keys.heldDevices('unknown'), 1000, '123')
-    await lookAgain(redis, place, { stayed: 0, at: 2000 })
-    expect(await looksAt()).toBe(1000)
-    await lookAgain(redis, place, { stayed: 1, at: 2000 })
-    expect(await looksAt()).toBe(2000)
+    const [later, latest] = [Date.now() + 600_000, Date.now() + 900_000]
+    await redis.zadd(keys.heldDevices('unknown'), later, '123')
+    await lookAgain(redis, place, { stayed: 0, at: latest })
+    expect(await looksAt()).toBe(later)
+    await lookAgain(redis, place, { stayed: 1, at: latest })
+    expect(await looksAt()).toBe(latest)
+    await lookAtAll(redis, HELD_LISTS)
+    await lookAgain(redis, place, { stayed: 1, at: latest })
+    expect(await looksAt()).toBe(0)
   })
 
   it('are released once with two gateways', async () => {

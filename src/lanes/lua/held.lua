@@ -13,15 +13,16 @@ local function claim_held()
   return claimed
 end
 
--- Has the held fixes of a device looked at at a time. Where more has come since they were counted, an earlier time stays.
+-- Has the held fixes of a device looked at at a time. An earlier time stays where more has come since they were counted, or where
+-- somebody has them looked at now (lookAtAll).
 -- KEYS  zset of devices with held fixes, the list
 -- ARGV  the device, how many were counted, the time, ms UTC
 local function look_again()
   local devices, list = unpack(KEYS)
-  local device, counted, at = unpack(ARGV)
-  local is_all = redis.call('LLEN', list) == tonumber(counted)
-  if is_all then return redis.call('ZADD', devices, 'XX', at, device) end
-  return redis.call('ZADD', devices, 'XX', 'LT', at, device)
+  local device, counted, at = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+  local was_at = tonumber(redis.call('ZSCORE', devices, device) or 0)
+  local is_all = redis.call('LLEN', list) == counted
+  if at < was_at or is_all and was_at > now then redis.call('ZADD', devices, 'XX', at, device) end
 end
 
 -- The names of a zset, of some names, or of all.

@@ -10,7 +10,7 @@
  *   H  altitude, m      P  HDOP × 10
  */
 import { ByteReader, dop, type Fix, heading, kmh, type Message, tlv, utc } from '../kit/index.ts'
-import { kindOf } from './types.ts'
+import { type FrameKind, kindOf } from './types.ts'
 
 /**
  * What a frame says of positions: its fix, or why it has none. Of a type that holds one, and that cannot be read, no fixes;
@@ -19,16 +19,17 @@ import { kindOf } from './types.ts'
 export function location(type: number, content: Buffer, context: DateContext): Pick<Message, 'fixes' | 'none'> {
   const kind = kindOf(type, context.model)
   if (kind?.holds === 'none') return { none: kind.why }
-  const found = positionOf(type, content, { ...context, before: kind?.holds === 'position' ? kind.before : 0 })
+  const before = kind?.holds === 'position' ? kind.before : undefined
+  const found = positionOf(type, content, { ...context, before }) ?? laterPosition(kind, content, context)
   if (typeof found === 'string' && kind?.holds === 'position') return { none: found }
-  if (typeof found === 'object' && isOnEarth(found)) return { fixes: [found] }
+  if (typeof found === 'object') return { fixes: [found] }
   return kind?.holds === 'either' ? { none: kind.why } : kind ? { fixes: [] } : {}
 }
 
 interface DateContext {
   readonly model?: string
   readonly ahead: number
-  /** Bytes in front of the position. */
+  /** Bytes in front of the position of a type that always holds one. */
   readonly before?: number
 }
 
@@ -44,21 +45,44 @@ const DATE = 6
 const GPS = 18
 
 /**
- * After the date, the first byte of cells is the high byte of a country code, at most this (bit 15 marks a long network code); the first byte
- * of a position, G, is higher.
+ * After the date, the first byte of cells is the high byte of a country code, at most this (bit 15 marks a long network
+ * code); the first byte of a position, G, is higher.
  */
 const MAX_COUNTRY_BYTE = 0x8f
+/** Country codes are below 1000: in types that always hold a position, G without its length differs from them too. */
+const NETWORK_FLAGS = 0x7f
+const MOST_COUNTRY = 3
 
 /** Undefined where the layout is not the one that is known: cells, or that of a new model. */
-function positionOf(type: number, content: Buffer, { before = 0, ahead }: DateContext): Fix | Absence | undefined {
+function positionOf(type: number, content: Buffer, { before, ahead }: DateContext): Fix | Absence | undefined {
   const r = new ByteReader(content)
   if (type === VIDEO) return video(r, ahead)
   if (type === MODULES) return modules(r)
   if (type === LONG_32 && content[DATE] === 0) return 'cells'
-  if (r.left < before + GPS) return undefined
-  const found = gps(r.skip(before), ahead)
-  return before > 0 || found === 'no fix' || content[DATE] > MAX_COUNTRY_BYTE ? found : undefined
+  if (r.left < (before ?? 0) + GPS) return undefined
+  const found = gps(r.skip(before ?? 0), ahead)
+  if (typeof found === 'object' && !isOnEarth(found)) return undefined
+  if (found === 'no fix' || (before ?? 0) > 0 || content[DATE] > MAX_COUNTRY_BYTE) return found
+  return before === undefined || (content[DATE] & NETWORK_FLAGS) <= MOST_COUNTRY ? undefined : found
 }
+
+/**
+ * The position behind an id that a model puts in front of it: where a date, G and angles fit. Another layout behind a date is
+ * none; cells fit nowhere, but for one frame in a million.
+ */
+function laterPosition(kind: FrameKind | undefined, content: Buffer, { ahead }: DateContext): Fix | undefined {
+  if (kind?.holds === 'either' || content.length < DATE) return undefined
+  if (dateTime(new ByteReader(content), ahead) !== undefined) return undefined
+  for (let before = 1; before <= MOST_BEFORE && before + GPS <= content.length; before++) {
+    if (content[before + DATE] <= MAX_COUNTRY_BYTE || content[before] < FIRST_YEAR) continue
+    const found = gps(new ByteReader(content).skip(before), ahead)
+    if (typeof found === 'object' && isOnEarth(found)) return found
+  }
+  return undefined
+}
+
+const MOST_BEFORE = 24
+const FIRST_YEAR = 10
 
 /** Another layout yields any angle. */
 const isOnEarth = ({ latitude, longitude }: Fix) => Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180

@@ -72,6 +72,20 @@ describe('gt06', () => {
     ])
   })
 
+  it('reads a position of a known type whatever its number of satellites looks like', () => {
+    const place = Buffer.from(GPS)
+    place[6] = 0x05
+    expect(decode(gt06Frame(0x12, place)).fixes).toEqual([{ ...FIX, satellites: 5 }])
+  })
+
+  it.each([
+    [0x22, bytes('0866703066502297')],
+    [0x22, bytes('01 0866703066502297 1a0417143310')],
+    [0x3a, bytes('0866703066502297')],
+  ])('finds the position of type %i behind an id that no model was named for', (type, before) => {
+    expect(decode(gt06Frame(type, Buffer.concat([before, GPS]))).fixes).toEqual([FIX])
+  })
+
   it.each([
     [0x34, bytes('39000000')],
     [0x61, bytes('0869412070143950')],
@@ -85,7 +99,6 @@ describe('gt06', () => {
   ])('reads a position of model %s behind its fields', (model, type, before) => {
     const frame = gt06Frame(type, Buffer.concat([before, GPS]))
     expect(decode(frame, { model }).fixes).toEqual([FIX])
-    expect(decode(frame).fixes ?? []).toEqual([])
   })
 
   it.each([
@@ -151,14 +164,14 @@ describe('gt06', () => {
   it.each([
     [
       'a position in another layout',
-      gt06Frame(0x22, Buffer.concat([GPS.subarray(0, 6), bytes('06'), GPS.subarray(7)])),
+      gt06Frame(0x22, Buffer.concat([GPS.subarray(0, 6), bytes('02'), GPS.subarray(7)])),
     ],
     ['a position that is too short', gt06Frame(0x22, GPS.subarray(0, 17))],
     ['a position without a possible date', gt06Frame(0x12, Buffer.concat([bytes('1a2014061e0f'), GPS.subarray(6)]))],
     ['a position that is not on Earth', gt06Frame(0x16, gt06Gps({ ...POSITION, latitude: 91 }))],
     [
       'a long position in another layout',
-      gt06Frame(0x32, Buffer.concat([gt06Date(POSITION.date), bytes('0102'), GPS]), { long: true }),
+      gt06Frame(0x32, Buffer.concat([gt06Date(POSITION.date), bytes('0102'), GPS.subarray(6)]), { long: true }),
     ],
   ])('understands nothing of %s', (_, frame) => {
     expect(decode(frame).fixes).toEqual([])

@@ -68,7 +68,7 @@ const NAME = /^[\w-]{1,20}$/
 const IMEI = /^\d{15}$/
 const DATE_DIGITS = 14
 const DATE = /^20\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{6}$/
-const ANGLE = /^-?\d{1,3}\.\d+$/
+const ANGLE = /^-?\d{1,3}\.\d{4,}$/
 const QUANTITY = /^-?\d{1,9}(?:\.\d+)?$/
 /** Speed, heading, altitude, longitude and latitude without a value. */
 const NO_PLACE = ',,,,,,'

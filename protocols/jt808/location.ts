@@ -16,8 +16,8 @@ export const ALARMS = 4
 /** What follows A. Undefined where the device has neither a fix nor the time. */
 export function location(r: ByteReader, { settings }: Session): Fix | undefined {
   const status = r.u32()
-  const latitude = (r.u32() / 1e6) * (status & SOUTH ? -1 : 1)
-  const longitude = (r.u32() / 1e6) * (status & WEST ? -1 : 1)
+  const latitude = angle(r.i32(), status & SOUTH)
+  const longitude = angle(r.i32(), status & WEST)
   const altitude = r.i16()
   const speed = kmh(r.u16() / 10)
   const direction = heading(r.u16())
@@ -29,6 +29,9 @@ export function location(r: ByteReader, { settings }: Session): Fix | undefined 
     if (tag === SATELLITES && value.left > 0) fix.satellites = value.u8()
   return fix
 }
+
+/** Some devices put the sign into the number, whatever their status says. */
+const angle = (value: number, isNegative: number) => (isNegative ? -Math.abs(value) : value) / 1e6
 
 const [FIXED, SOUTH, WEST] = [2, 4, 8]
 const SATELLITES = 0x31

@@ -80,9 +80,20 @@ function decode(frame: Buffer, session: Session): Message {
   if (type === ALARM) return { device, ...report(r.skip(1).slice().toString('latin1')) }
   if (type === RECORDS) return { device, ...records(r.skip(1).slice().toString('latin1')) }
   if (type === SENSORS) return { device, ...afterSensors(r.slice().toString('latin1')) }
-  const fix = NONE.has(type) ? undefined : fixOf(r.slice().toString('latin1'))
+  const fix = NONE.has(type) ? undefined : nearFix(r.slice().toString('latin1'))
   return fix ? { device, fixes: [fix] } : { device, none: NONE.get(type) }
 }
+
+/** The fix of a type that is not known, which may have a byte or some in front of it. */
+function nearFix(text: string): Fix | undefined {
+  for (let before = 0; before <= MOST_BEFORE; before++) {
+    const fix = fixOf(text.slice(before))
+    if (fix) return fix
+  }
+  return undefined
+}
+
+const MOST_BEFORE = 4
 
 function loginAnswer(id: string): Buffer {
   const answer = new ByteWriter().ascii('@@').u16(18).hex(id).u16(LOGIN_ANSWER).u8(1)

@@ -85,9 +85,9 @@ function universal(fields: readonly string[]): Fix | undefined {
   }
 }
 
-/** Whether a field is a latitude or longitude. */
+/** Whether a field is a latitude or longitude: six decimals, mostly with a sign. */
 export function isAngle(field: string): boolean {
-  return /^[+-]\d{1,3}\.\d+$/.test(field)
+  return /^(?:[+-]\d{1,3}\.\d+|\d{1,3}\.\d{5,})$/.test(field)
 }
 
 function isDate(field: string): boolean {

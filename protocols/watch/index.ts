@@ -67,6 +67,8 @@ const NONE = new Map([
   ['TK', 'audio'],
   ['img', 'photo'],
 ])
+/** What begins a message of another type that has a position all the same. */
+const PLACE = /^[^,]+,\d{6},\d{6},[AV],/
 const ANSWERED = new Set(['LK', 'TKQ', 'TKQ2'])
 const OPEN = 0x5b
 const CLOSE = 0x5d
@@ -119,7 +121,7 @@ function decode(frame: Buffer): Message {
     )
   const isAlarm = /^AL(?:_|\d|$)/.test(type)
   if (type === 'WAD') r.skip()
-  if (isAlarm || /^(?:UD(?:_|\d|$)|WG$|WAD$)/.test(type))
+  if (isAlarm || /^(?:UD(?:_|\d|$)|WG$|WAD$)/.test(type) || (!NONE.has(type) && PLACE.test(text.slice(length))))
     return { device, ...placeOf(r), reply: isAlarm ? answer('AL') : undefined }
   return { device, none: NONE.get(type), reply: ANSWERED.has(type) ? answer(type) : undefined }
 }

@@ -23,7 +23,7 @@ const ID = '233f070418290103'
 export default {
   costly: {
     'fields without content': `+RESP:GTFRI,1A0800,1${many(',')}$`,
-    'times without places': `+RESP:GTFRI,1A0800,1,,${many('1.1,20261320063015,')}$`,
+    'times without places': `+RESP:GTFRI,1A0800,1,,${many('1.1111,20261320063015,')}$`,
     'a report of zeros': binary('+RSP', '03 00fc1fbf', Buffer.alloc(COSTLY_SIZE - 40)),
     'starts of reports': many('+RSP'),
   },
@@ -32,7 +32,7 @@ export default {
       title: 'reports of the older GL100, whose fields stand elsewhere',
       frames: [
         {
-          frame: `+RESP:GTRTL,${IMEI},1,0,0,0,12.5,270,34.5,2,-13.41,52.52,20261120171418,0460,0000,18d8,6141,00,11F0,0102120204\0`,
+          frame: `+RESP:GTRTL,${IMEI},1,0,0,0,12.5,270,34.5,2,-13.410000,52.520000,20261120171418,0460,0000,18d8,6141,00,11F0,0102120204\0`,
           error: 'unsupported',
         },
       ],
@@ -65,6 +65,12 @@ export default {
         { frame: report('+RESP:GTRTL', ',,,,,,,,0246,0001'), device: IMEI, none: 'no place', reply: '+SACK:0C19$' },
         { frame: report('+RESP:GTRTL', '0,1,2,3'), device: IMEI, fixes: [], reply: '+SACK:0C19$' },
         { frame: report('+RESP:GTXYZ', '0,1,2,3'), device: IMEI, reply: '+SACK:0C19$' },
+        {
+          frame: report('+RESP:GTTEM', '4.10,21.5,20261120063015'),
+          device: IMEI,
+          fixes: [],
+          reply: '+SACK:0C19$',
+        },
         { frame: report('+RESP:GTINF', '41,8970,17'), device: IMEI, none: 'status', reply: '+SACK:0C19$' },
         { frame: report('+ACK:GTRTO', 'VER,FFFF'), device: IMEI, none: 'command answer', reply: '+SACK:0C19$' },
         { frame: report('+ACK:GTHBD', ''), device: IMEI, none: 'heartbeat', reply: '+SACK:GTHBD,1A0800,0C19$' },

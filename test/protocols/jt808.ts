@@ -18,6 +18,13 @@ const FIX = {
 const position = (tagged = '', { status = 0x0a, date = '261120143015' } = {}) =>
   bytes(`00000000 ${hex(4, status)} ${hex(4, 54_687_205)} ${hex(4, 25_279_730)} fff4 0225 00d6 ${date} ${tagged}`)
 
+/** The same with signs in its numbers. */
+function signed(body: Buffer): Buffer {
+  body.writeInt32BE(-54_687_205, 8)
+  body.writeInt32BE(-25_279_730, 12)
+  return body
+}
+
 const SATELLITES = '01040000000130011f310109'
 
 export default {
@@ -71,6 +78,12 @@ export default {
           fixes: [{ ...FIX, latitude: -FIX.latitude, longitude: 25.27973 }],
           reply: accepted(0x0200),
         },
+        ...[2, 0x0e].map((status) => ({
+          frame: message(0x0200, signed(position('', { status }))),
+          device: DEVICE,
+          fixes: [{ ...FIX, latitude: -FIX.latitude, longitude: FIX.longitude }],
+          reply: accepted(0x0200),
+        })),
         {
           frame: message(0x0200, position('', { status: 0, date: '000000000000' })),
           device: DEVICE,

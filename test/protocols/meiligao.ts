@@ -52,6 +52,11 @@ export default {
           device: '13612345678',
           fixes: [{ ...FIX, hdop: 0.9, altitude: -34.5 }],
         },
+        {
+          frame: frame(0x9017, `\x01\x02${RMC}|0.9|-34.5|0000`),
+          device: '13612345678',
+          fixes: [{ ...FIX, hdop: 0.9, altitude: -34.5 }],
+        },
         { frame: frame(0x4101, ''), device: '13612345678' },
       ],
     },

@@ -70,6 +70,11 @@ export default {
           device: `0${ID}`,
           fixes: [{ ...FIX, satellites: 7, valid: false }],
         },
+        {
+          frame: `STT;0${ID};01F831;${CLOCK};${PLACE.replace('+52', '52').replace('+013', '13')};7;1;00000000\r`,
+          device: `0${ID}`,
+          fixes: [{ ...FIX, satellites: 7 }],
+        },
         { frame: `ALT;0${ID};000031;${CLOCK};00000000\r`, device: `0${ID}`, none: 'no place' },
         { frame: `RES;0${ID};04;02\r`, device: `0${ID}`, none: 'command answer' },
         { frame: `BDA;0${ID};1;2\r`, device: `0${ID}` },

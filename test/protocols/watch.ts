@@ -31,6 +31,7 @@ export default {
         { frame: message('UD,000000,000000,V,0,N,0,E,0,0,0,0,100'), device: ID, none: 'no date' },
         { frame: message('AL,010524,231530,V,,,,,,,'), device: ID, none: 'no place', reply: message('AL') },
         { frame: message('AL'), device: ID, none: 'no place', reply: message('AL') },
+        { frame: message(`SOS,${PLACE}`), device: ID, fixes: [FIX] },
         { frame: message(`WG,${PLACE}`), device: ID, fixes: [FIX] },
         { frame: message(`WAD,CH,${PLACE}`), device: ID, fixes: [FIX] },
         { frame: message('TKQ2'), device: ID, none: 'heartbeat', reply: message('TKQ2') },

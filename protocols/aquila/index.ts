@@ -6,6 +6,7 @@
  *   $$c_v,I,e,Y,O,YYMMDDhhmmss,A,g,…*XX                 short position
  *
  *   $k,v,w,t,a,L,I,r,f,DDMMYYYY,hhmmss,Y,N,O,E,S,C,s,H,p,P,…     AIS 140; f  1: fixed
+ *   $k,EMR|SEM,I,t,DDMMYYYYhhmmss,A,Y,N,O,E,H,S,…                emergency of AIS 140
  *
  *   I  id        Y, O  decimal degrees     S  km/h          X  XOR of all before *
  *   e  event     A  A: valid, V: not       C  degrees
@@ -27,6 +28,7 @@ export default textProtocol({
   frame: line,
   fields: {
     event: { like: '\\d+' },
+    emergency: { like: 'EMR|SEM' },
     live: { like: '[A-Z]' },
     fixed: { like: '\\d', read: (text: string, draft: Draft) => void (draft.valid = text === '1') },
     dilution: { like: '\\d+\\.\\d+', read: (text: string, draft: Draft) => void (draft.hdop = dop(+text)) },
@@ -38,6 +40,9 @@ export default textProtocol({
     { like: '$${any},{id},{any}', unknown: 'type' },
     {
       like: '${any:5},{live},{imei},{any},{fixed},{ddmmyyyy},{hhmmss},{lat},{ns},{lon},{ew},{speedKmh},{course},{satellites},{altitude},{any},{hdop}[,{any}]',
+    },
+    {
+      like: '${any},{emergency},{imei},{any},{ddmmyyyy}{hhmmss},{valid},{lat},{ns},{lon},{ew},{altitude},{speedKmh}[,{any}]',
     },
     { like: '${any},{any}', unknown: 'type' },
   ],

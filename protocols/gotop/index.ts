@@ -18,10 +18,10 @@ export default textProtocol({
   transports: ['tcp'],
   frame: endsWith('#'),
   ends: '#',
-  fields: { letter: { like: '[NT]' } },
+  fields: { letters: { like: '[A-Z]+' } },
   lines: [
     {
-      like: '{imei},{any},{valid},DATE:{ymd},TIME:{hhmmss},LAT:{lat}{ns},LO{letter}:{lon}{ew},Speed:{speedKmh}[,{any}]',
+      like: '{imei},{any},{valid},DATE:{ymd},TIME:{hhmmss},LAT:{lat}{ns},L{letters}:{lon}{ew},Speed:{speedKmh}[,{any}]',
     },
     { like: '{imei},{any}', unknown: 'type' },
   ],

@@ -19,6 +19,7 @@
 import { type Draft, endsWith, type Fix, type Session, textProtocol, utcYmd } from '../kit/index.ts'
 
 const HEAD = 'imei:{id},{event},'
+const PLACE = `${HEAD}{local},{any},F,{hms},[{valid}],{latNmea},[{ns}],{lonNmea},[{ew}]`
 
 export default textProtocol({
   name: 'gps103',
@@ -32,7 +33,7 @@ export default textProtocol({
   fields: { event: {}, local: {}, heartbeat: { like: '\\d{10,17}' }, imei: { like: '\\d{10,17}' } },
   lines: [
     {
-      like: `${HEAD}{local},{any},F,{hms},[{valid}],{latNmea},[{ns}],{lonNmea}[,[{ew}][,{speedKnots}[,{course}[,{altitude}[,{any}]]]]]`,
+      like: `${HEAD}{local},{any},[F],{hms},[{valid}],{latNmea},[{ns}],{lonNmea}[,[{ew}][,{speedKnots}[,{course}[,{altitude}[,{any}]]]]]`,
       answer,
       fix,
     },
@@ -44,6 +45,8 @@ export default textProtocol({
       answer,
       fix,
     },
+    { like: `${PLACE}[,{speedKnots},{any}]`, answer, fix },
+    { like: `${PLACE}[,{any}]`, answer, fix },
     { like: '##,imei:{id},{any}', none: 'login', answer: 'LOAD' },
     { like: '{imei}', none: 'heartbeat', answer: 'ON' },
     {

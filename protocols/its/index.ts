@@ -14,7 +14,7 @@
 import { type Draft, EndSearch, type Session, textProtocol } from '../kit/index.ts'
 
 const ends = new EndSearch(['*', '\n', '$'])
-const HEAD = '$[,]{any}[,{any}],{any},{type},[{alert},]{live},{unit}[,{any}]'
+const HEAD = '$[,]{any}[,{any}],{any},{type},[[{alert}],]{live},{unit}[,{any}]'
 const PLACE = '{lat},[{ns}],{lon},[{ew}],{speedKmh},{course},{satellites},{altitude},{any},{hdop},{any}'
 
 export default textProtocol({

@@ -32,7 +32,7 @@ import { compactFixes, type Records, taggedFixes } from './records.ts'
 
 const HEAD = '$${flag}{length},{id},'
 const PLACE =
-  '{lat},{lon},{ymd}{hhmmss},{valid},{satellites},{any},{speedKmh},{course}[,{hdop}[,{altitude}[,{any}]]][*{any}]'
+  '{lat},{lon},{ymd}{hhmmss},[{valid}],{satellites},{any},{speedKmh},{course}[,{hdop}[,{altitude}[,{any}]]][*{any}]'
 
 const text = textProtocol({
   name: 'meitrack',

@@ -52,6 +52,8 @@ const COMMAND_ANSWER = 0x07
 const IDENTIFICATION = 0x0f
 const HEARTBEAT = 0x10
 const ANSWERED_WITH = 100
+/** Bytes of a record without elements. */
+const LEAST = 28
 const NO_PLACE = -0x8000_0000
 const UNKNOWN_8 = 0xff
 const UNKNOWN_16 = 0xffff
@@ -79,7 +81,7 @@ function records(r: ByteReader, isExtended: boolean): Message {
     const fix = record(r, isExtended)
     if (fix) fixes.push(fix)
   }
-  if (r.left > 0) throw new DecodeError('malformed', `${r.left} bytes behind the last record`)
+  if (r.left >= LEAST) throw new DecodeError('malformed', `${r.left} bytes behind the last record`)
   return fixes.length > 0 ? { fixes } : { none: 'no fix' }
 }
 

@@ -33,7 +33,7 @@ export default {
 
 const LOGIN = 0xf0
 const LOGIN_ANSWER = 0xff
-const POSITION = /^\([A-Z]{3}(\d{6})([AV])(\d{4}\.\d{4})([NS])(\d{5}\.\d{4})([EW])(\d{3}\.\d{3})(\d{6})\d{0,200}\)$/
+const POSITION = /^\([A-Z]{3}(\d{6})([AV])(\d{4}\.\d{4})([NS])(\d{5}\.\d{4})([EW])(\d{3}\.\d{3})(\d{6})[^)]{0,200}\)$/
 
 function decode(frame: Buffer): Message {
   const r = new ByteReader(frame)

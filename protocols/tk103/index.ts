@@ -29,7 +29,7 @@ export default textProtocol({
     id: { like: '\\d{9,17}' },
     digit: { like: '\\d' },
     digits: { like: '\\d\\d' },
-    phone: { like: '\\d{15}|\\d{10}|\\d{11}|\\d{12}|\\d{14}|\\d{16}|' },
+    phone: { like: '\\d{15}|\\d{10}|\\d{11}|\\d{12}|\\d{13}|\\d{14}|\\d{16}|' },
     event: { like: 'BQ81,[^,]*,[^,]*,[^,]*,|BP02,[^,]*,[^,]*,' },
     code: { like: 'B[A-Z]\\d\\d' },
     state: { like: 'BS50|BS51|BV00|BZ00' },

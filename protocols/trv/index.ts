@@ -38,7 +38,7 @@ export default textProtocol({
     { like: 'IWAP00{imei}[,{any}]', none: 'login', answer: 'IWBP00,{clock},0#' },
     { like: 'TRVAP00{imei}[,{any}]', none: 'login', answer: 'TRVBP00#' },
     {
-      like: `${HEAD}{ymd}{valid}{latNmea}{ns}{lonNmea}{ew}{speedKmh:5}{hhmmss}{course:6}{signal}{satellites:3}{any}`,
+      like: `${HEAD}[,]{ymd}{valid}{latNmea}{ns}{lonNmea}{ew}{speedKmh:5}{hhmmss}{course:6}{signal}{satellites:3}{any}`,
       answer,
     },
     { like: '{brand}AP02[,{any}]', none: 'cells', answer: '{brand}BP02#' },

@@ -39,7 +39,7 @@ export default {
   decode,
 } satisfies Protocol
 
-const FRAME = /^(?:#(\d{10,17})#[^#]*#)?(\d{0,3})#[^#]*#[A-Za-z0-9]+#(\d{0,4})#/
+const FRAME = /^(?:#(\d{10,17})#[^#]*#)?(\d{0,3})#[^#]*#[^#]+#(\d{0,4})#/
 const PLACE = /^[\d.]+,[EWew],/
 const LOGIN = /^#(\d{10,17})$/
 

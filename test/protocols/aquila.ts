@@ -27,6 +27,11 @@ export default {
           device: '356307042441013',
           fixes: [{ ...FIX, speed: kmh(36), heading: 270, satellites: 9, altitude: 34.5, hdop: 0.81 }],
         },
+        {
+          frame: '$EPB,EMR,356307042441013,NM,20112026150010,V,52.525000,N,13.410000,W,34.5,36.0,0.0,G,KA01,0*\r\n',
+          device: '356307042441013',
+          fixes: [{ ...FIX, valid: false, speed: kmh(36), altitude: 34.5 }],
+        },
         { frame: '$Header,KA01,356307042441013,1_36T02B0164MAIS_6,AIS140,*\r\n' },
         { frame: sealed('$$CLIENT_1ZF,42,X,1'), device: '42' },
         { frame: sealed(`${PLACE}A,01,123456,`).replace('01', '02'), error: 'checksum' },

@@ -18,7 +18,7 @@ export default {
           fixes: [{ time: '2026-11-20T14:49:56Z', latitude: -52.52, longitude: 13.41, speed: kmh(36) }],
         },
         {
-          frame: `${ID},CMD-F,V,DATE:261120,TIME:144956,LAT:52.5200000N,LON:013.4100000W,Speed:000.0,61-19,#`,
+          frame: `${ID},CMD-F,V,DATE:261120,TIME:144956,LAT:52.5200000N,LONG:013.4100000W,Speed:000.0,61-19,#`,
           device: ID,
           fixes: [{ time: '2026-11-20T14:49:56Z', latitude: 52.52, longitude: -13.41, speed: 0, valid: false }],
         },

@@ -52,6 +52,16 @@ export default {
           none: 'no fix',
           reply: `**,imei:${ID},E;`,
         },
+        {
+          frame: `imei:${ID},oil,2405020115,,${PLACE.replace('12.50,270', '12.50,full,n/a')};`,
+          device: ID,
+          fixes: [{ ...FIX, heading: undefined }],
+        },
+        {
+          frame: `imei:${ID},oil,2405020115,,${PLACE.replace('12.50,270', '1-2,full')};`,
+          device: ID,
+          fixes: [{ ...FIX, heading: undefined, speed: undefined }],
+        },
         { frame: `imei:${ID},OBD,240502011530,70430,,,0,49;`, device: ID, none: 'status' },
       ],
     },

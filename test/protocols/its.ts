@@ -23,6 +23,7 @@ export default {
       frames: [
         { frame: `$LGN,DL1,${ID}12,1.0*`, device: `${ID}12`, none: 'login', reply: '$LGN20112026120000*' },
         { frame: `$LGN,DL1,${ID},1.0*`, device: ID, none: 'login', reply: '$LGN20112026120000*' },
+        { frame: `$C,4.0.0,NR,,L,${ID},1,20112026,171418,${PLACE},0*`, device: ID, fixes: [FIX] },
         { frame: `$C,4.0.0,NR,01,L,${ID},1,20112026,171418,${PLACE},0*`, device: ID, fixes: [FIX] },
         {
           frame: `$,C,CTPL,4.0.0,BL,101,H,${ID},,1,20112026,171418,${PLACE.replace('N', '').replace('W', '')},0*`,

@@ -42,6 +42,7 @@ export default {
           device: ID,
           fixes: [{ ...FIX, hdop: undefined, valid: false }],
         },
+        { frame: frame(AAA.replace(',A,', ',,')), device: ID, fixes: [{ ...FIX, valid: false }] },
         { frame: frame(AAA.replace('AAA', 'AFF')), device: ID, fixes: [FIX] },
         {
           frame: frame('AAA,35,-52.525,-13.41,240501101530,A,7,20,45,270'),

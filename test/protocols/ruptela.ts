@@ -31,6 +31,8 @@ export default {
           fixes: [FIX, FIX],
           reply: ACK,
         },
+        { frame: frame(1, `0001${record()}00ff`), device: IMEI, fixes: [FIX], reply: ACK },
+        { frame: frame(1, `0001${record()}${record()}`), error: 'malformed' },
         { frame: frame(1, `0001${record('80000000')}`), device: IMEI, none: 'no fix', reply: ACK },
         {
           frame: frame(0x44, `0003${extended('10')}${extended('11')}${extended('00')}`),

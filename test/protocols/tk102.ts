@@ -14,7 +14,7 @@ export default {
         { frame: frame(0xf0, '21315000'), device: '21315000', none: 'login', reply: frame(0xff, '21315000') },
         { frame: frame(0x90, '(ONE101530A5231.5000N01324.6000W012.50001052400000000)'), fixes: [FIX] },
         {
-          frame: frame(0x3d, '(ITV101530V5231.5000N01324.6000W012.50001052410010000)'),
+          frame: frame(0x3d, '(ITV101530V5231.5000N01324.6000W012.5000105241001-LOW)'),
           fixes: [{ ...FIX, valid: false }],
         },
         { frame: frame(0x4c, '(GSM,0,0,07410001,20240501101530,404,010)'), none: 'cells' },

@@ -19,6 +19,7 @@ export default {
       frames: [
         { frame: `(${ID}BP04${PLACE})`, device: ID, fixes: [FIX] },
         { frame: `(${ID}BP05${ID}${PLACE})`, device: ID, fixes: [FIX], reply: `(${ID}AP05)` },
+        { frame: `(${ID}BP054${ID}${PLACE})`, device: ID, fixes: [FIX], reply: `(${ID}AP05)` },
         { frame: `(${ID}BQ87,1,2,${PLACE})`, device: ID, fixes: [FIX] },
         {
           frame: `(35630704244101312BR02${PLACE.replace('N', 'S').replace('E', 'W')})`,

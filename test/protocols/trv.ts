@@ -21,6 +21,7 @@ export default {
         { frame: `IWAP00${ID},89012,31024#`, device: ID, none: 'login', reply: 'IWBP00,20261120120000,0#' },
         { frame: `IWAP01${PLACE},460,0,9520,3671#`, fixes: [FIX], reply: 'IWBP01#' },
         { frame: `IWAP10${PLACE},460,0,9520,3671,00,zh-cn,00#`, fixes: [FIX], reply: 'IWBP10#' },
+        { frame: `IWAP01,${PLACE},460,0,9520,3671#`, fixes: [FIX], reply: 'IWBP01#' },
         { frame: 'IWAP02,zh_cn,0,0#', none: 'cells', reply: 'IWBP02#' },
         { frame: 'IWAP03,06000908000102,5555,30#', none: 'heartbeat', reply: 'IWBP03#' },
         { frame: 'IWAP49,68#', none: 'health', reply: 'IWBP49#' },

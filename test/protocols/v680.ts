@@ -36,7 +36,7 @@ export default {
             { ...FIX, time: '2026-11-20T15:00:20Z', valid: false },
           ],
         },
-        { frame: `#${ID}#user#1#0000#alarm2#1#27bc10af#${PLACE.replace(',W', ',w')}##`, device: ID, fixes: [FIX] },
+        { frame: `#${ID}#user#1#0000#alarm-2 on#1#27bc10af#${PLACE.replace(',W', ',w')}##`, device: ID, fixes: [FIX] },
         {
           frame: `#${ID}#user#1#0000#AUT#1#7240#00000.0000,E,0000.0000,N,0.00,#000000#000000.000##`,
           device: ID,

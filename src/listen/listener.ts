@@ -45,6 +45,8 @@ export interface Endpoint {
   readonly networks?: readonly string[]
   /** Whether other gateways of this `start` listen on the port, too: the kernel spreads connections and peers over them. */
   readonly isShared?: boolean
+  /** The socket that is bound to host and port already. */
+  readonly fd?: number
 }
 
 /** A listener for trackers. Without a protocol it finds out what each speaks. */
@@ -67,11 +69,14 @@ export const CLOSE_WAIT_MS = 8000
 /** Opens a server. Answers its port. @throws the system's error (EADDRINUSE, EACCES …). */
 export async function openServer(
   server: Server,
-  { host, port, isShared }: Pick<Endpoint, 'host' | 'port' | 'isShared'>,
+  { host, port, isShared, fd }: Pick<Endpoint, 'host' | 'port' | 'isShared' | 'fd'>,
   logger: Logger,
 ): Promise<number> {
-  server.listen({ host, port, backlog: 4096, reusePort: isShared })
-  await once(server, 'listening')
+  if (fd === undefined) server.listen({ host, port, backlog: BACKLOG, reusePort: isShared })
+  else server.listen({ fd }, BACKLOG)
+  await once(server, 'listening').catch((error: Error) => {
+    throw Object.assign(error, { address: host, port })
+  })
   // The open connections go on.
   server.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EMFILE' || error.code === 'ENFILE')
@@ -80,6 +85,9 @@ export async function openServer(
   })
   return (server.address() as AddressInfo).port
 }
+
+/** Connections that wait to be accepted: while a gateway is started again, all that come. */
+const BACKLOG = 4096
 
 /** Accepts no more connections; resolves once the last one has ended. */
 export function closeServer(server: Server): Promise<void> {

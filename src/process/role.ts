@@ -6,6 +6,7 @@ import type { ProcessIdentity, RedisServer } from '../lanes/index.ts'
 import { newerData } from '../lanes/format.ts'
 import { watchEventLoop } from '../observe/event-loop.ts'
 import { collectNodeMetrics, registry } from '../observe/metrics.ts'
+import type { SocketFiles } from './held-sockets.ts'
 import { shareDataDir } from './lock.ts'
 import type { MonitorOptions, Readiness } from './monitor.ts'
 import { endOnRequest } from './signals.ts'
@@ -27,6 +28,8 @@ export interface RoleContext {
   readonly ports: Ports
   /** Which of the processes of its role it is, and how often it was started again; empty on its own. */
   readonly identity?: RoleIdentity
+  /** Sockets that it has inherited. */
+  readonly sockets?: SocketFiles
 }
 
 /** `count`: how many processes of the role there are. */

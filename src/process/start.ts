@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { pageAddress, portAddress, tokenFile } from '../admin/access.ts'
 import type { Config } from '../config/schema.ts'
+import type { Address } from './held-sockets.ts'
 import type { Ports } from './role.ts'
 import { ServiceManager } from './service-manager.ts'
 import { EXIT_CODES, onSignals, type StopSignal } from './signals.ts'
@@ -34,9 +35,17 @@ async function readSupervision(configDir: string): Promise<{ what: Supervision; 
       gateway: config.gateways,
     },
     command: (role) => [CLI, role, '--config', configDir],
+    held: heldAddresses(config),
     logger: createLogger('start', config.log),
   }
   return { what, config }
+}
+
+/** Several gateways share their ports: where one ends, the others take its connections. */
+function heldAddresses({ gateways, listeners, mqtt: { broker } }: Config): Address[] {
+  if (gateways > 1) return []
+  const ofBroker = broker ? [broker, ...(broker.tls ? [{ host: broker.host, port: broker.tls_port }] : [])] : []
+  return [...listeners.filter(({ transport }) => transport !== 'udp'), ...ofBroker].filter(({ port }) => port > 0)
 }
 
 /** Says where the page is. With the token that waybridge made only on a terminal: no log contains a token. */

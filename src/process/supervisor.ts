@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { inTurns, shared } from '../async.ts'
 import { explainError } from '../errors.ts'
+import { type Address, HeldSockets } from './held-sockets.ts'
 import { type Kept, keepRunning } from './keep-running.ts'
 import { lockDataDir } from './lock.ts'
 import { fetchMissingRedis, type PrivateRedis, startPrivateRedis } from './redis.ts'
@@ -22,6 +23,8 @@ export interface Supervision {
   readonly roles: Readonly<Partial<Record<RoleName, number>>>
   /** What Node runs for a role. */
   readonly command: (role: RoleName) => readonly string[]
+  /** What the gateway listens on, held open while it is started again. */
+  readonly held?: readonly Address[]
   readonly logger: Logger
   /** The open file that the roles print to; without it, stderr. */
   readonly output?: number
@@ -42,6 +45,7 @@ export class Supervisor {
   #redis: Kept<PrivateRedis> | undefined
   #redisUrl: string | null = null
   #unlock: (() => void) | undefined
+  #held: HeldSockets | undefined
   /** The counters of processes that have ended. */
   #retired: Metrics = []
   /** One collection at a time, for all who ask. */
@@ -63,6 +67,7 @@ export class Supervisor {
     this.#state = 'stopping'
     // A service manager may signal every process: what has ended, Redis included, must not come back.
     for (const kept of [this.#redis, ...Object.values(this.#roles).flat()]) kept?.endRestarts()
+    this.#held?.close()
     const cut = () => this.#cut.abort()
     const limit = setTimeout(cut, ROLES_STOP_MS)
     if (hurry?.aborted) cut()
@@ -110,7 +115,8 @@ export class Supervisor {
 
   /** Resolves once each process of the role is ready; rejects with the UserError that prevents it. */
   async #startRole(role: RoleName): Promise<void> {
-    const { roles, logger } = this.#supervision
+    const { roles, logger, held = [] } = this.#supervision
+    if (role === 'gateway') this.#held = new HeldSockets(held)
     const { [role]: count = 0 } = roles
     const begun: Kept<RoleProcess>[] = []
     this.#roles[role] = begun
@@ -129,11 +135,14 @@ export class Supervisor {
 
   async #startProcess(role: RoleName, identity: RoleSettings['identity'], signal: AbortSignal): Promise<RoleProcess> {
     const { dataDir, command, output = 2 } = this.#supervision
-    const settings: RoleSettings = { dataDir, redisUrl: this.#redisUrl, ports: this.#ports, identity }
+    const stdio = ['ignore', output, output, 'ipc'] as const
+    const held = role === 'gateway' ? this.#held?.inherited(stdio.length) : undefined
+    const context = { redisUrl: this.#redisUrl, ports: this.#ports, identity, sockets: held?.files }
+    const settings: RoleSettings = { dataDir, ...context }
     // In a session of its own, so that Ctrl-C reaches only the supervisor.
     const child = spawn(process.execPath, [...command(role)], {
       env: { ...process.env, [ROLE_SETTINGS]: JSON.stringify(settings) },
-      stdio: ['ignore', output, output, 'ipc'],
+      stdio: [...stdio, ...(held?.stdio ?? [])],
       detached: true,
       signal: this.#cut.signal,
       killSignal: 'SIGKILL',

@@ -1,5 +1,9 @@
+import { readFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { DrivenProduct, VANS } from '../support/driven-product.ts'
+import * as mqtt from '../support/mqtt-bytes.ts'
 import { pidsWith, signal } from '../support/processes.ts'
 import { processesOn } from '../support/running.ts'
 
@@ -33,6 +37,34 @@ it('costs the vans a reconnect when the gateway alone gets a SIGTERM', async () 
   expect(product.child.exitCode).toBe(null)
 }, 90_000)
 
+it.each(['SIGKILL', 'SIGTERM'] as const)(
+  'refuses no connection to its only gateway while that is started again after %s, and answers each of them',
+  async (name) => {
+    const [gateway] = pidsWith(product.dir, 'gateway')
+    const said = await helloes()
+    const tries: { readonly isWithout: boolean; readonly end: Promise<string> }[] = []
+    let isAnswered = false
+    signal(gateway, name)
+    const tryAll = () => {
+      const isWithout = !pidsWith(product.dir, 'gateway').includes(gateway)
+      for (const [port, hello] of said) {
+        const end = answerTo(port, hello)
+        tries.push({ isWithout, end })
+        if (isWithout) void end.then((how) => (isAnswered ||= how === 'answered'))
+      }
+      return isAnswered
+    }
+    await expect.poll(tryAll, soon).toBe(true)
+    const ends = await Promise.all(tries.map(({ end }) => end))
+    expect(ends).not.toContain('ECONNREFUSED')
+    // The gateway that ends may have accepted those before.
+    const later = ends.filter((_, at) => tries[at].isWithout)
+    expect(new Set(later)).toEqual(new Set(['answered']))
+    expect(later.length).toBeGreaterThan(said.length)
+  },
+  60_000,
+)
+
 it('ends within 10 s of a SIGTERM to every process while 30 vans send, and loses nothing', async () => {
   const { arrive, made } = await product.drive()
   await made(3 * VANS)
@@ -55,4 +87,28 @@ async function endEveryProcess(): Promise<void> {
   for (const pid of pids.toSorted((one, other) => (one % 7) - (other % 7))) signal(pid, 'SIGTERM')
   await expect.poll(() => processesOn(product.dir), soon).toEqual([])
   expect(performance.now() - since).toBeLessThan(10_000)
+}
+
+/** What a van says first on each port for devices. */
+async function helloes(): Promise<[port: number, hello: Buffer][]> {
+  const [, imei] = /"(\d{15})"/.exec(await readFile(join(product.dir, 'devices.yaml'), 'utf8')) ?? []
+  const { ports } = product
+  return [
+    [ports['tcp/teltonika'], Buffer.from(`\0\x0f${imei}`)],
+    [ports['http/osmand'], Buffer.from('GET / HTTP/1.1\r\nHost: gateway\r\n\r\n')],
+    [ports.mqtt, mqtt.connect({ user: imei })],
+  ]
+}
+
+/** `answered`, or the code of the error by which the connection ended before. */
+function answerTo(port: number, hello: Buffer): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(hello))
+    socket.on('data', () => {
+      resolve('answered')
+      socket.destroy()
+    })
+    socket.on('error', ({ code }: NodeJS.ErrnoException) => resolve(String(code)))
+    socket.on('close', () => resolve('closed'))
+  })
 }

@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { BoundSocket, createServer } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { listenHttp } from '../../src/listen/http.ts'
 import { freePort, type Listener } from '../../src/listen/listener.ts'
@@ -13,12 +13,12 @@ import { datagramPeer } from '../support/udp.ts'
 
 const HOST = '127.0.0.1'
 const AT = { host: HOST, protocol: talk, isShared: true }
-type Listen = (port: number, shared: Gateway) => Promise<Listener>
+type Listen = (port: number, shared: Gateway, fd?: number) => Promise<Listener>
 
 const LISTEN = {
-  tcp: (port, shared) => listenTcp({ ...AT, port }, shared),
-  http: (port, shared) => listenHttp({ ...AT, port }, shared),
-  mqtt: (port, shared) => listenMqtt({ ...AT, port }, { ...shared, protocolNamed }),
+  tcp: (port, shared, fd?) => listenTcp({ ...AT, port, fd }, shared),
+  http: (port, shared, fd?) => listenHttp({ ...AT, port, fd }, shared),
+  mqtt: (port, shared, fd?) => listenMqtt({ ...AT, port, fd }, { ...shared, protocolNamed }),
   udp: (port, shared) => listenUdp({ ...AT, port }, shared),
 } satisfies Record<string, Listen>
 
@@ -80,6 +80,27 @@ describe('a port that is to be shared', () => {
     const port = await freePort({ transport, host: HOST, port: 0 })
     expect(port).toBeGreaterThan(0)
     expect((await open(LISTEN[transport](port, gateway()))).port).toBe(port)
+  })
+})
+
+describe('a socket that is bound already', () => {
+  // The listener closes the descriptor.
+  it.each(['tcp', 'http', 'mqtt'] as const)('accepts connections on its port: %s', async (transport) => {
+    const bound = new BoundSocket({ host: HOST })
+    const { port } = bound.address()
+    const listener = await open(LISTEN[transport](port, gateway(), bound.fd()))
+    expect(listener.port).toBe(port)
+    expect((await dial(port)).over).toBe(false)
+  })
+
+  it('is refused with its address where another program listens there by now', async () => {
+    const bound = new BoundSocket({ host: HOST })
+    const { port } = bound.address()
+    const other = createServer().listen(port, HOST)
+    onTestFinished(() => void other.close())
+    await once(other, 'listening')
+    const refusal = { code: 'EADDRINUSE', address: HOST, port }
+    await expect(LISTEN.tcp(port, gateway(), bound.fd())).rejects.toMatchObject(refusal)
   })
 })
 

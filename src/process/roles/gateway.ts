@@ -18,13 +18,14 @@ import { Appender, connect, DuplicateFilter, FrameStore, keys, type Redis, signO
 import { Detector } from '../../listen/detect.ts'
 import { gatewayFigures } from '../../observe/figures.ts'
 import { Replica } from '../../roster/replica.ts'
+import { InheritedSockets } from '../held-sockets.ts'
 import type { Role, RoleAddresses } from '../role.ts'
 import { openListeners } from './listeners.ts'
 import type { Live } from './live.ts'
 import { readinessOf, redisReadiness } from './readiness.ts'
 import { openSenderLimits } from './sender-limits.ts'
 
-type At = Pick<RoleAddresses, 'redisServer' | 'ports' | 'identity'>
+type At = Pick<RoleAddresses, 'redisServer' | 'ports' | 'identity' | 'sockets'>
 
 /** The process that trackers connect to: the listeners, the path of their frames, and the appender to the lanes. */
 export async function startGateway(live: Live, at: At): Promise<Role> {
@@ -33,7 +34,8 @@ export async function startGateway(live: Live, at: At): Promise<Role> {
   await within(ROSTER_MS, live.join(replica))
   const path = await openPath(live, replica, at)
   const { slot = 0, count = 1 } = at.identity ?? {}
-  const listeners = await openListeners(live, path, { earlier: at.ports, isShared: count > 1, slot })
+  const inherited = new InheritedSockets(at.sockets)
+  const listeners = await openListeners(live, path, { earlier: at.ports, inherited, isShared: count > 1, slot })
   return {
     ports: listeners.ports,
     readiness: async () => readinessOf([...(await path.redisReadiness()).problems, ...path.problems()]),

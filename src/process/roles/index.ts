@@ -29,11 +29,11 @@ const START = {
   admin: async (live, at) => (await import('./admin.ts')).startAdmin(live, at),
 } satisfies Record<string, (live: Live, at: RoleAddresses) => Promise<Role>>
 
-function addressesOf({ redis, tracking }: Config, { redisUrl, ports, identity }: RoleContext): RoleAddresses {
+function addressesOf({ redis, tracking }: Config, { redisUrl, ...ofStart }: RoleContext): RoleAddresses {
   const redisServer = isPrivate(redis) ? redisUrl : redis
   if (redisServer === null) throw new UserError(NO_REDIS)
-  const baseUrl = tracking.base_url ?? `http://127.0.0.1:${ports.tracking ?? tracking.listen.port}`
-  return { redisServer, baseUrl, ports, identity }
+  const baseUrl = tracking.base_url ?? `http://127.0.0.1:${ofStart.ports.tracking ?? tracking.listen.port}`
+  return { redisServer, baseUrl, ...ofStart }
 }
 
 const NO_REDIS =

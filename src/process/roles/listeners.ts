@@ -12,6 +12,7 @@ import { listenUdp } from '../../listen/udp.ts'
 import { metrics } from '../../observe/metrics.ts'
 import { observations } from '../../observe/observations.ts'
 import { installationId } from '../data-dir.ts'
+import type { InheritedSockets } from '../held-sockets.ts'
 import type { Ports } from '../role.ts'
 import type { Live } from './live.ts'
 
@@ -30,6 +31,7 @@ export interface OpenListeners {
 interface PortsOfStart {
   /** Those that gateways of this `start` have opened before: a listener that may choose its port takes it from here. */
   readonly earlier: Ports
+  readonly inherited: InheritedSockets
   /** Whether several gateways share the ports. */
   readonly isShared: boolean
   /** Which of them this is: 0 decides which ports are open, the others open those that it has. */
@@ -127,12 +129,13 @@ class Opener implements OpenListeners {
 
   /** A port that is to be shared, and that no gateway of this `start` has had, must be nobody's. */
   async #open<At extends Named>(endpoint: At, listen: (at: At) => Promise<Listener>): Promise<void> {
-    const { earlier, isShared } = this.#ofStart
-    const { name } = endpoint
+    const { earlier, inherited, isShared } = this.#ofStart
+    const { name, transport } = endpoint
     const port = endpoint.port || (earlier[name] ?? 0)
     const isOurs = port !== 0 && port === earlier[name]
     const free = isShared && !isOurs ? await freePort({ ...endpoint, port }) : port
-    const listener = await listen({ ...endpoint, port: free, isShared })
+    const fd = transport === 'tcp' ? inherited.take(endpoint) : undefined
+    const listener = await listen({ ...endpoint, port: free, isShared, fd })
     this.#listeners.push(listener)
     this.ports[name] = listener.port
   }

@@ -1,0 +1,64 @@
+import * as net from 'node:net'
+
+/** A port, and the IP address on which it is opened. */
+export interface Address {
+  readonly host: string
+  readonly port: number
+}
+
+/** The file descriptor of an open socket, by `host:port`. */
+export type SocketFiles = Readonly<Record<string, number>>
+
+/**
+ * The TCP sockets that devices connect to, held by the process that keeps their gateway running. The gateway listens on
+ * copies; while it is started again, connections wait in the system's queue of the socket, and none is refused.
+ */
+export class HeldSockets {
+  readonly #sockets = new Map<string, net.BoundSocket>()
+
+  /** An address that cannot be bound is left out: the gateway tries it itself, and says what is wrong. */
+  constructor(addresses: readonly Address[]) {
+    // Node has it since 24.19.
+    if (!net.BoundSocket) return
+    for (const address of addresses) {
+      try {
+        this.#sockets.set(keyOf(address), new net.BoundSocket(address))
+      } catch {}
+    }
+  }
+
+  /** What a child process inherits, and which descriptor each has there, where they come behind so many others. */
+  inherited(behind: number): { readonly stdio: readonly number[]; readonly files: SocketFiles } {
+    const keys = [...this.#sockets.keys()]
+    return {
+      stdio: [...this.#sockets.values()].map((socket) => socket.fd()),
+      files: Object.fromEntries(keys.map((key, at) => [key, behind + at])),
+    }
+  }
+
+  close(): void {
+    for (const socket of this.#sockets.values()) socket.close()
+    this.#sockets.clear()
+  }
+}
+
+/** The sockets that a process has inherited. */
+export class InheritedSockets {
+  readonly #files: Map<string, number>
+
+  constructor(files: SocketFiles = {}) {
+    this.#files = new Map(Object.entries(files))
+  }
+
+  /** The descriptor for an address, once: who listens on it closes it. */
+  take(address: Address): number | undefined {
+    const key = keyOf(address)
+    const file = this.#files.get(key)
+    this.#files.delete(key)
+    return file
+  }
+}
+
+function keyOf({ host, port }: Address): string {
+  return `${host}:${port}`
+}

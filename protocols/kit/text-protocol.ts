@@ -47,8 +47,8 @@ export interface TextDescription
   readonly absent?: string
   /** The kinds of lines; the first that is like a frame counts. */
   readonly lines: readonly TextLine[]
-  /** Takes the lines out of their envelope, before they are looked at. @throws DecodeError */
-  readonly before?: (text: string, session: Session) => string
+  /** Takes the lines out of their envelope, before they are looked at; `bytes` are those of the text. @throws DecodeError */
+  readonly before?: (text: string, session: Session, bytes: Buffer) => string
   readonly fix?: FixHook
 }
 
@@ -69,12 +69,13 @@ export function textProtocol(description: TextDescription): TextProtocol {
   const lines = description.lines.map((line) => new Line(line, description))
   const candidates = candidatesOf(lines)
   const { before } = description
-  const ends = new Set(Buffer.from(`\r\n\0${description.ends ?? ''}`))
+  const ends = new Uint8Array(256)
+  for (const byte of Buffer.from(`\r\n\0${description.ends ?? ''}`)) ends[byte] = 1
   const decode: TextProtocol['decode'] = (bytes, session) => {
     const trimmed = trim(bytes, ends)
     const whole = trimmed.toString('latin1')
     check?.(trimmed, whole, session)
-    const text = before ? before(whole, session) : whole
+    const text = before ? before(whole, session, trimmed) : whole
     for (const line of candidates[text.charCodeAt(0)] ?? []) {
       const message = line.read(text, session)
       if (message) return message
@@ -103,10 +104,11 @@ export function beginningsOf({ decode }: Protocol): ReadonlySet<number> | undefi
 /** By their decoders: a protocol that has its own reads more than lines. */
 const beginnings = new WeakMap<NonNullable<Protocol['decode']>, ReadonlySet<number>>()
 
-function trim(bytes: Buffer, ends: ReadonlySet<number>): Buffer {
+/** The bytes without those at their end for which `ends` has a 1, and without line ends at their beginning. */
+function trim(bytes: Buffer, ends: Uint8Array): Buffer {
   let start = 0
   let end = bytes.length
-  while (end > 0 && ends.has(bytes[end - 1])) end--
+  while (end > 0 && ends[bytes[end - 1]] === 1) end--
   while (start < end && (bytes[start] === LF || bytes[start] === CR)) start++
   return bytes.subarray(start, end)
 }

@@ -50,9 +50,9 @@ export default textProtocol({
   ],
 })
 
-function checked(text: string, session: Session): string {
+function checked(text: string, session: Session, bytes: Buffer): string {
   const [, digits] = TAIL.exec(text) ?? []
-  if (digits) verify(sum8(Buffer.from(text.slice(0, -2), 'latin1')) === Number.parseInt(digits, 16), session)
+  if (digits) verify(sum8(bytes.subarray(0, -2)) === Number.parseInt(digits, 16), session)
   return text
 }
 

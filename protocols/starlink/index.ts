@@ -29,7 +29,6 @@ import {
   type Session,
   type Settings,
   sum8,
-  trimEnd,
   utcYmd,
   verify,
 } from '../kit/index.ts'
@@ -49,7 +48,7 @@ const EVENT = drawn('$SLU{id},06,{any},{values}', { fields: { values: {} } })
 const OTHER = drawn('$SLU{id},{any}')
 
 function decode(frame: Buffer, session: Session): Message {
-  const text = checked(trimEnd(frame).toString('latin1').trimEnd(), session)
+  const text = checked(frame, session)
   const event = EVENT.match(text, session)
   if (!event) {
     const other = OTHER.match(text, session)
@@ -78,12 +77,13 @@ function indexesOf(format: string, settings: Settings): ReadonlyMap<string, numb
 /** By the settings that they stand in, which are read again and again. */
 const formats = new WeakMap<Settings, ReadonlyMap<string, number>>()
 
-function checked(text: string, session: Session): string {
-  const star = text.lastIndexOf('*')
+/** The text in front of the checksum. @throws DecodeError */
+function checked(frame: Buffer, session: Session): string {
+  const star = frame.lastIndexOf('*')
   if (star < 0) throw new DecodeError('truncated')
-  const sum = sum8(Buffer.from(text.slice(1, star), 'latin1'))
-  verify(sum === Number.parseInt(text.slice(star + 1), 16), session)
-  return text.slice(0, star)
+  const sum = Number.parseInt(frame.toString('latin1', star + 1), 16)
+  verify(sum === sum8(frame.subarray(1, star)), session)
+  return frame.toString('latin1', 0, star)
 }
 
 const NUMBER = /^[-+]?\d*\.?\d+$/

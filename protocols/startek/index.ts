@@ -40,8 +40,7 @@ export default textProtocol({
 })
 
 /** Takes the checksum off. */
-function checked(text: string, session: Session): string {
-  const covered = text.slice(0, -2)
-  verify(sum8(Buffer.from(covered, 'latin1')) === Number.parseInt(text.slice(-2), 16), session)
-  return covered
+function checked(text: string, session: Session, bytes: Buffer): string {
+  verify(sum8(bytes.subarray(0, -2)) === Number.parseInt(text.slice(-2), 16), session)
+  return text.slice(0, -2)
 }

@@ -87,16 +87,21 @@ function universal(fields: readonly string[]): Fix | undefined {
 
 /** Whether a field is a latitude or longitude: six decimals, mostly with a sign. */
 export function isAngle(field: string): boolean {
-  return /^(?:[+-]\d{1,3}\.\d+|\d{1,3}\.\d{5,})$/.test(field)
+  return field.length > 6 && ANGLE.test(field)
 }
 
+/** All fields are asked: most are told by their length, without an expression. */
 function isDate(field: string): boolean {
-  return /^\d{8}$/.test(field)
+  return field.length === 8 && DATE_DIGITS.test(field)
 }
 
 function isTime(field: string): boolean {
-  return /^\d\d:\d\d:\d\d$/.test(field)
+  return field.length === 8 && CLOCK.test(field)
 }
+
+const ANGLE = /^(?:[+-]\d{1,3}\.\d+|\d{1,3}\.\d{5,})$/
+const DATE_DIGITS = /^\d{8}$/
+const CLOCK = /^\d\d:\d\d:\d\d$/
 
 function timeOf(date: string, time: string): number {
   return utcYmd(date + time.slice(0, 2) + time.slice(3, 5) + time.slice(6))

@@ -62,8 +62,8 @@ export default textProtocol({
 })
 
 /** The parts with names come in any order: those that count are put in front, the answer's ones together. */
-function identityFirst(text: string, session: Session): string {
-  check(text, session)
+function identityFirst(text: string, session: Session, bytes: Buffer): string {
+  check(text, session, bytes)
   const star = text.lastIndexOf('*')
   const parts = (star < 0 ? text : text.slice(0, star)).split(';')
   const id = parts.find((part) => part.startsWith('ID='))?.slice(3) ?? ''
@@ -73,11 +73,11 @@ function identityFirst(text: string, session: Session): string {
 }
 
 /** TAIP's checksum covers * as well, Virloc's does not. */
-function check(text: string, session: Session): void {
+function check(text: string, session: Session, bytes: Buffer): void {
   const star = text.lastIndexOf('*')
   if (star < 0) return
   const written = Number.parseInt(text.slice(star + 1), 16)
-  const sum = xor(Buffer.from(text.slice(0, star), 'latin1'))
+  const sum = xor(bytes.subarray(0, star))
   verify(written === sum || written === (sum ^ STAR), session)
 }
 

@@ -92,8 +92,7 @@ function isNewer(bytes: Buffer): boolean | 'maybe' {
 }
 
 /** Checks the checksum and takes it off; the older lines of some devices have it behind a bar. */
-function checked(text: string, session: Session): string {
-  const bytes = Buffer.from(text, 'latin1')
+function checked(text: string, session: Session, bytes: Buffer): string {
   const digits = isNewer(bytes) === true ? 2 : 4
   const covered = bytes.subarray(0, -digits)
   const sum = digits === 2 ? xor(covered) : crc16Modbus(covered)

@@ -63,7 +63,7 @@ const version2 = new WeakSet<Session>()
 const HEAD = /^(\d\.\d;)?[^#;]*#([A-Z]+)#(?=(\d\.\d;)?)/
 
 /** The line [imei]#type#…, without its version and its checksum. @throws DecodeError `malformed`, `checksum` */
-export function withoutChecksum(line: string, session: Session): string {
+export function withoutChecksum(line: string, session: Session, bytes: Buffer): string {
   const [head, version = '', type, login] = HEAD.exec(line) ?? []
   if (head === undefined) throw new DecodeError('malformed', 'it does not begin with #type#')
   if (type === 'P') return line.slice(version.length)
@@ -72,7 +72,7 @@ export function withoutChecksum(line: string, session: Session): string {
   const isVersion2 = version !== '' || login !== undefined
   if (!(isVersion2 || version2.has(session) || (checksum >= 0 && hasOneFieldMore(type, line.slice(head.length)))))
     return line
-  verify(checksum === crc16Arc(Buffer.from(line.slice(head.length, end + 1), 'latin1')), session)
+  verify(checksum === crc16Arc(bytes.subarray(head.length, end + 1)), session)
   if (login !== undefined) version2.add(session)
   return line.slice(version.length, Math.max(end, head.length))
 }

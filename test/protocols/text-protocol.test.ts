@@ -85,6 +85,16 @@ describe('lines', () => {
     expect(reasonOf(() => decode(Buffer.from('7'), newSession()))).toBe('malformed')
   })
 
+  it('are given to `before` with the bytes of their text, for a checksum', () => {
+    const seen: string[] = []
+    const before = (text: string, _: unknown, bytes: Buffer) => {
+      seen.push(`${text} ${bytes.toString('hex')}`)
+      return text
+    }
+    made({ lines: [{ like: '{id}', none: 'login' }], before }).decode(Buffer.from('\n7é\r\n', 'latin1'), newSession())
+    expect(seen).toEqual(['7é 37e9'])
+  })
+
   it('that have no place, fixes without records, and unknown names in answers are refused when they are loaded', () => {
     expect(() => made({ lines: [{ like: '{id}' }] })).toThrow('avl2: the line {id} has no place')
     expect(() => made({ lines: [{ like: '{id}', fixes: { split: '|', like: PLACED } }] })).toThrow('{records}')

@@ -92,6 +92,11 @@ describe.each(Object.entries(PLACES))('with %s', (_, place) => {
       expectNone(command.slice(0, 3).join(' '), command.join(' ') + readFileSync(`/proc/${pid}/environ`, 'latin1'))
   })
 
+  it('no memory of a process gets into a core dump', () => {
+    for (const { pid, command } of processesOn(product.dir))
+      expect([command, Number(readFileSync(`/proc/${pid}/coredump_filter`, 'utf8'))]).toEqual([command, 0])
+  })
+
   it('no secret is in an answer of the admin port or the tracking service', async () => {
     const paths = [
       'status',

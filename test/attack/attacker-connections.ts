@@ -5,6 +5,10 @@ export interface Victim {
   readonly ports: Readonly<Record<string, number>>
   readonly known: readonly string[]
   readonly guarded: string
+  /** A configured device without a route. */
+  readonly routeless: string
+  /** Ids that the honest vans use. */
+  readonly vans: readonly string[]
 }
 
 /** What an attack has cost so far. */

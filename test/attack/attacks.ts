@@ -1,14 +1,13 @@
 import { createSocket } from 'node:dgram'
-import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { avlDatagram, avlLogin, avlPacket } from '../support/encode.ts'
+import { avlDatagram, avlLogin } from '../support/encode.ts'
 import { type Attack, type Cost, count, dial, HOST, once, PLACE, type Victim, write } from './attacker-connections.ts'
 import { AUTO_ATTACKS } from './auto-attacks.ts'
+import { ID_ATTACKS, login, packet } from './id-attacks.ts'
 
 /** Each attack goes on until it is stopped; the number is the row of the table of SECURITY.md that it belongs to. */
 export const ATTACKS = {
   'future times from known ids (UDP)': futureTimes,
-  'invented ids from 24 networks (TCP)': inventedIds,
   'fixes 2,048 s apart from known ids (TCP)': spans,
   'fixes of one span from a known id (TCP)': oneSpan,
   'pings before a login (TCP)': tcpPings,
@@ -17,7 +16,7 @@ export const ATTACKS = {
   'tries of ids (TCP)': triedIds,
   'guesses of a secret (MQTT)': guesses,
   'pipelined GET /metrics (admin)': metrics,
-  'connections of one known id (TCP)': connections,
+  ...ID_ATTACKS,
   ...AUTO_ATTACKS,
 } satisfies Record<string, Attack>
 
@@ -33,48 +32,21 @@ async function futureTimes({ ports, known }: Victim, cost: Cost, signal: AbortSi
   socket.close()
 }
 
-/** Connections from addresses of 24 networks of loopback; each id sends as many fixes as it may. */
-async function inventedIds(victim: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
-  let id = 800_000_000_000_000
-  const networks = Array.from({ length: 24 }, (_, index) => `127.1.${index}.1`)
-  await Promise.all(
-    networks.map(async (localAddress) => {
-      while (!signal.aborted) {
-        const imei = String(id++)
-        const socket = dial(victim.ports['tcp/teltonika'], cost, localAddress)
-        write(socket, avlLogin(imei), cost)
-        await once(socket, 'data', 2000)
-        for (let n = 0; n < 8 && !socket.destroyed; n++) {
-          write(
-            socket,
-            packet(255, (index) => Date.now() - (n * 255 + index) * 1000),
-            cost,
-          )
-          await once(socket, 'data', 2000)
-        }
-        socket.destroy()
-      }
-    }),
-  )
-}
-
 async function spans(victim: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
   const newest = Math.floor(Date.now() / 2_048_000) * 2_048_000
   await Promise.all(
-    victim.known.slice(0, 3).map((imei) => {
+    victim.known.map((imei) => {
       let n = 0
-      return login(victim, imei, cost, signal, () =>
-        packet(255, () => newest - ((n += 1) % 3700) * 2_048_000 + (n % 2000) * 1000),
-      )
+      const next = () => packet(255, () => newest - ((n += 1) % 3700) * 2_048_000 + (n % 2000) * 1000)
+      return login(victim, imei, { cost, signal, next })
     }),
   )
 }
 
 async function oneSpan(victim: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
   const from = Math.floor(Date.now() / 2_048_000) * 2_048_000 - 4_096_000
-  await login(victim, victim.known[4], cost, signal, () =>
-    packet(255, () => from + Math.floor(Math.random() * 2048) * 1000, true),
-  )
+  const next = () => packet(255, () => from + Math.floor(Math.random() * 2048) * 1000, true)
+  await login(victim, victim.known[4], { cost, signal, next })
 }
 
 async function tcpPings({ ports }: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
@@ -141,40 +113,6 @@ async function metrics({ ports }: Victim, cost: Cost, signal: AbortSignal): Prom
   )
 }
 
-async function connections(victim: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
-  const open: Socket[] = []
-  while (!signal.aborted) {
-    for (let n = 0; n < 50 && open.length < 4000; n++) {
-      const socket = dial(victim.ports['tcp/teltonika'], cost)
-      write(socket, avlLogin(victim.known[5]), cost)
-      open.push(socket)
-    }
-    await sleep(20)
-  }
-  for (const socket of open) socket.destroy()
-}
-
-/** Logs in, and sends packets as fast as they are answered; again after the connection was ended. */
-async function login(
-  { ports }: Victim,
-  imei: string,
-  cost: Cost,
-  signal: AbortSignal,
-  next: () => Buffer,
-): Promise<void> {
-  while (!signal.aborted) {
-    const socket = dial(ports['tcp/teltonika'], cost)
-    write(socket, avlLogin(imei), cost)
-    await once(socket, 'data', 2000)
-    while (!signal.aborted && !socket.destroyed && socket.writable) {
-      write(socket, next(), cost)
-      await once(socket, 'data', 5000)
-    }
-    socket.destroy()
-    await sleep(50)
-  }
-}
-
 /** Writes bytes at a rate on four connections; again where they are ended. */
 async function pour(
   port: number,
@@ -199,15 +137,6 @@ async function pour(
       }
     }),
   )
-}
-
-function packet(size: number, time: (index: number) => number, isScattered = false): Buffer {
-  const records = Array.from({ length: size }, (_, index) => ({
-    time: time(index),
-    ...PLACE,
-    latitude: isScattered ? Math.random() * 80 : PLACE.latitude,
-  }))
-  return avlPacket(0x08, records)
 }
 
 /** An MQTT 3.1.1 CONNECT with a user name, and a password unless it is ''. */

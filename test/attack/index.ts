@@ -4,20 +4,22 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Cost } from './attacker-connections.ts'
 import { ATTACKS } from './attacks.ts'
+import { DISPLACEMENT, HELD_FIXES } from './id-attacks.ts'
 import { attachTarget, startTarget, type Target } from './target.ts'
 
 /**
  * Attacks a gateway on loopback, and measures what honest vans beside it notice: `--seconds N` for each attack, `--only text`
- * for those whose name has it. The gateway is one of its own, or with `--data-dir DIR --company ID` one that runs already. Exit 0 where in each attack at least 99 % of the vans' fixes were acknowledged,
+ * for those whose name has it, `--rounds N` for all of them so many times. The gateway is one of its own, or with `--data-dir DIR --company ID` one that runs already. Exit 0 where in each attack at least 99 % of the vans' fixes were acknowledged,
  * with p99 under a second, memory within its bound, and the account without a difference.
  */
-const BOUNDS = { ackedShare: 0.99, p99Ms: 1000, memoryBytes: 600 << 20 }
+const BOUNDS = { ackedShare: 0.99, p99Ms: 1000, memoryBytes: 600 << 20, redisShare: 0.85 }
 const WARM_UP_MS = 3000
 const HONEST_PORTS = ['tcp/teltonika', 'tcp/auto']
 const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '15' },
     only: { type: 'string', default: '' },
+    rounds: { type: 'string', default: '1' },
     'data-dir': { type: 'string' },
     company: { type: 'string', default: '1' },
   },
@@ -35,6 +37,7 @@ interface Row {
   readonly failed: number
   readonly p99Ms: number
   readonly memory: Record<string, number>
+  readonly redis: Awaited<ReturnType<Target['redis']>>
   readonly problems: readonly string[]
 }
 
@@ -47,15 +50,18 @@ let problemCount = 0
 try {
   await message(honest, 'ready')
   await sleep(WARM_UP_MS)
-  console.log(line('attack', 'sent', 'units', 'answers', 'acked', 'p99', 'gateway', 'admin', 'start'))
-  for (const name of ['none', ...names]) {
+  console.log(
+    line('attack', 'sent', 'units', 'answers', 'acked', 'p99', 'gateway', 'admin', 'start', 'Redis', 'its call'),
+  )
+  const rounds = Array.from({ length: Number(values.rounds) }, () => ['none', ...names])
+  for (const name of rounds.flat()) {
     const row = await attack(name, target)
     const share = `${(100 * ackedShare(row)).toFixed(1)} %`
     const { bytes, units, received } = row.cost
     const memory = ['gateway', 'admin', 'start'].map((role) => megabytes(row.memory[role]))
-    console.log(
-      line(name, megabytes(bytes), String(units), megabytes(received), share, `${Math.round(row.p99Ms)} ms`, ...memory),
-    )
+    const redis = row.redis ? [`${Math.round(row.redis.share * 100)} %`, `${Math.round(row.redis.slowestMs)} ms`] : []
+    const cost = [megabytes(bytes), String(units), megabytes(received)]
+    console.log(line(name, ...cost, share, `${Math.round(row.p99Ms)} ms`, ...memory, ...redis))
     for (const problem of row.problems) console.log(`  PROBLEM ${problem}`)
     problemCount += row.problems.length
   }
@@ -66,11 +72,12 @@ try {
 console.log(`attacks=${names.length} problems=${problemCount}`)
 process.exitCode = problemCount === 0 ? 0 : 1
 
-async function attack(name: string, { known, guarded, memory, ports, status }: Target): Promise<Row> {
-  const victim = JSON.stringify({ ports, known, guarded })
+async function attack(name: string, { memory, redis: lookIntoRedis, status, ...victim }: Target): Promise<Row> {
   await report()
   const attacker =
-    name === 'none' ? undefined : fork(fileURLToPath(new URL('attacker.ts', import.meta.url)), [name, victim])
+    name === 'none'
+      ? undefined
+      : fork(fileURLToPath(new URL('attacker.ts', import.meta.url)), [name, JSON.stringify(victim)])
   const peak: Record<string, number> = {}
   for (let second = 0; second < Number(values.seconds); second++) {
     await sleep(1000)
@@ -85,19 +92,26 @@ async function attack(name: string, { known, guarded, memory, ports, status }: T
   }
   const p99Ms = latencies.toSorted((a, b) => a - b)[Math.floor(latencies.length * 0.99)] ?? Number.POSITIVE_INFINITY
   const difference = await settledDifference(status)
+  const redis = await lookIntoRedis()
   const problems = [
     ...(ackedShare({ acked, failed: notAcked }) < BOUNDS.ackedShare ? [`${notAcked} fixes were not acknowledged`] : []),
     ...(p99Ms > BOUNDS.p99Ms ? [`p99 is ${Math.round(p99Ms)} ms`] : []),
     ...Object.entries(peak).flatMap(([role, bytes]) =>
       bytes > BOUNDS.memoryBytes ? [`${role} uses ${Math.round(bytes / 1e6)} MB`] : [],
     ),
+    ...(redis && redis.share > BOUNDS.redisShare
+      ? [`Redis uses ${Math.round(redis.share * 100)} % of its memory`]
+      : []),
+    ...(redis && name === DISPLACEMENT && redis.held < HELD_FIXES
+      ? [`${redis.held} of ${HELD_FIXES} held fixes are left`]
+      : []),
     ...(difference === 0
       ? []
       : [
           Number.isNaN(difference) ? 'the admin port does not answer' : `the account has a difference of ${difference}`,
         ]),
   ]
-  return { name, cost, acked, failed: notAcked, p99Ms, memory: peak, problems }
+  return { name, cost, acked, failed: notAcked, p99Ms, memory: peak, redis, problems }
 }
 
 function ackedShare({ acked, failed: notAcked }: Pick<Row, 'acked' | 'failed'>): number {

@@ -6,6 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { memoryShare } from '../../src/ingest/acceptance.ts'
+import { keys, openRedis } from '../../src/lanes/index.ts'
+import { socketUrl } from '../../src/process/redis-endpoint.ts'
 import { CertificateMaker } from '../support/certificates.ts'
 
 /** What is attacked: a running `waybridge start` on this machine. */
@@ -15,11 +18,23 @@ export interface Target {
   readonly vans: readonly string[]
   readonly known: readonly string[]
   readonly guarded: string
+  readonly routeless: string
   /** Resident memory of the supervisor, gateway and admin process, bytes. */
   memory(): Record<string, number>
   /** `GET /admin/status`. */
   status(): Promise<TargetStatus>
+  /** Looks into its private Redis; undefined where it has none. */
+  redis(): Promise<RedisState | undefined>
   stop(): Promise<void>
+}
+
+interface RedisState {
+  /** The longest call since it was asked last, ms; 0: none took 10. */
+  readonly slowestMs: number
+  /** Of its memory. */
+  readonly share: number
+  /** Held fixes of the device without a route that came over a connection. */
+  readonly held: number
 }
 
 interface TargetStatus {
@@ -27,6 +42,8 @@ interface TargetStatus {
   readonly findings: readonly { readonly code: string }[]
 }
 
+const GUARDED = '370000000000000'
+const ROUTELESS = '370000000000001'
 const VANS = 40
 const KNOWN = 10
 
@@ -34,11 +51,10 @@ const KNOWN = 10
 export async function startTarget(): Promise<Target> {
   const dir = await mkdtemp(join(tmpdir(), 'waybridge-attack-'))
   const [vans, known] = [ids(350_000_000_000_000, VANS), ids(360_000_000_000_000, KNOWN)]
-  const guarded = '370000000000000'
   await writeFile(join(dir, 'gateway.yaml'), GATEWAY_YAML.replaceAll('DIR', dir))
   await writeFile(join(dir, 'openssl.cnf'), '[req]\ndistinguished_name = none\n[none]\n')
   await new CertificateMaker(dir).server('server')
-  await writeFile(join(dir, 'devices.yaml'), devices([...vans, ...known], guarded))
+  await writeFile(join(dir, 'devices.yaml'), devices([...vans, ...known]))
   const child = spawn(process.execPath, [CLI, 'start', '--config', dir], { stdio: ['ignore', 'ignore', 'pipe'] })
   let said = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-10_000)))
@@ -52,8 +68,10 @@ export async function startTarget(): Promise<Target> {
     ports,
     vans,
     known,
-    guarded,
+    guarded: GUARDED,
+    routeless: ROUTELESS,
     memory: () => memoryOf(dir),
+    redis: () => redisOf(join(dir, 'data')),
     status: () => statusOf(ports.admin, TOKEN),
     async stop() {
       await end(child)
@@ -70,26 +88,28 @@ export async function attachTarget(dataDir: string, company: string): Promise<Ta
   const ports = JSON.parse(readFileSync(join(dataDir, 'ports.json'), 'utf8')) as Record<string, number>
   const token = readFileSync(join(dataDir, 'admin-token'), 'utf8').trim()
   const [vans, known] = [ids(350_000_000_000_000, VANS), ids(360_000_000_000_000, KNOWN)]
-  const guarded = '370000000000000'
   const ask = async (method: string, id: string, body?: object) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     const url = `http://127.0.0.1:${ports.admin}/admin/devices/${id}`
     const answer = await fetch(url, { method, headers, body: body && JSON.stringify(body) })
     if (!answer.ok) throw new Error(`${method} ${url}: ${answer.status} ${await answer.text()}`)
   }
-  for (const [index, id] of [...vans, ...known, guarded].entries()) {
-    const lane = { courier_id: String(index + 1), route_id: String(index + 1) }
-    await ask('PUT', id, { company_id: company, ...lane, ...(id === guarded && { secret: SECRET }) })
+  const all = [...vans, ...known, GUARDED, ROUTELESS]
+  for (const [index, id] of all.entries()) {
+    const lane = id !== ROUTELESS && { courier_id: String(index + 1), route_id: String(index + 1) }
+    await ask('PUT', id, { company_id: company, ...lane, ...(id === GUARDED && { secret: SECRET }) })
   }
   return {
     ports,
     vans,
     known,
-    guarded,
+    guarded: GUARDED,
+    routeless: ROUTELESS,
     memory: () => memoryOf(),
+    redis: () => redisOf(dataDir),
     status: () => statusOf(ports.admin, token),
     async stop() {
-      for (const id of [...vans, ...known, guarded]) await ask('DELETE', id)
+      for (const id of all) await ask('DELETE', id)
     },
   }
 }
@@ -98,9 +118,22 @@ function ids(first: number, count: number): string[] {
   return Array.from({ length: count }, (_, index) => String(first + index))
 }
 
-function devices(plain: readonly string[], guarded: string): string {
+function devices(plain: readonly string[]): string {
   const lines = plain.map((id, index) => `"${id}": { company_id: 7, courier_id: ${index + 1}, route_id: ${index + 1} }`)
-  return `${[...lines, `"${guarded}": { company_id: 7, courier_id: 999, route_id: 999, secret: ${SECRET} }`].join('\n')}\n`
+  const guarded = `"${GUARDED}": { company_id: 7, courier_id: 999, route_id: 999, secret: ${SECRET} }`
+  return `${[...lines, guarded, `"${ROUTELESS}": { company_id: 7, courier_id: 998 }`].join('\n')}\n`
+}
+
+async function redisOf(dataDir: string): Promise<RedisState | undefined> {
+  const socket = join(dataDir, 'redis', 'redis.sock')
+  if (!existsSync(socket)) return undefined
+  const redis = openRedis(socketUrl(socket), {})
+  const calls = (await redis.slowlog('GET', 128)) as [id: number, at: number, microseconds: number][]
+  await redis.slowlog('RESET')
+  const share = memoryShare(await redis.info('memory'))
+  const held = await redis.llen(keys.held('no_route', ROUTELESS))
+  redis.disconnect()
+  return { slowestMs: Math.max(0, ...calls.map(([, , microseconds]) => microseconds)) / 1000, share, held }
 }
 
 async function statusOf(port: number, token: string): Promise<TargetStatus> {
@@ -140,7 +173,8 @@ const TOKEN = 'b6f0c5d4e1a29387'
 const SECRET = '8c1f0a9d7be24430'
 const GATEWAY_YAML = `
 data_dir: DIR/data
-redis: { max_memory: 512mb }
+redis: { max_memory: 64mb }
+hold: { max_age: 1h }
 listeners:
   - { transport: tcp, port: 0, protocol: teltonika, host: 127.0.0.1 }
   - { transport: udp, port: 0, protocol: teltonika, host: 127.0.0.1 }

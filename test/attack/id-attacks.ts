@@ -1,0 +1,127 @@
+import { createSocket } from 'node:dgram'
+import type { Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { avlDatagram, avlLogin, avlPacket } from '../support/encode.ts'
+import { type Attack, type Cost, count, dial, HOST, once, PLACE, type Victim, write } from './attacker-connections.ts'
+
+export const DISPLACEMENT = 'datagrams against held fixes (UDP)'
+/** Attacks with ids that are invented, or that somebody has read on a tracker. */
+export const ID_ATTACKS = {
+  'invented ids from 24 networks (TCP)': inventedIds,
+  'the same, with future times (TCP)': inventedIdsAhead,
+  [DISPLACEMENT]: displace,
+  'connections of one known id (TCP)': connections,
+  'connections under the ids of vans (TCP)': evict,
+} satisfies Record<string, Attack>
+
+async function inventedIds(victim: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
+  await invent(victim, { cost, signal, first: 800_000_000_000_000, aheadMs: 0 })
+}
+
+async function inventedIdsAhead(victim: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
+  await invent(victim, { cost, signal, first: 801_000_000_000_000, aheadMs: 7 * 86_400_000 })
+}
+
+/** Connections from addresses of 24 networks of loopback; each id sends as many fixes as it may. */
+async function invent(
+  victim: Victim,
+  { cost, signal, first, aheadMs }: { cost: Cost; signal: AbortSignal; first: number; aheadMs: number },
+): Promise<void> {
+  let id = first
+  const networks = Array.from({ length: 24 }, (_, index) => `127.1.${index}.1`)
+  await Promise.all(
+    networks.map(async (localAddress) => {
+      while (!signal.aborted) {
+        const imei = String(id++)
+        const socket = dial(victim.ports['tcp/teltonika'], cost, localAddress)
+        write(socket, avlLogin(imei), cost)
+        await once(socket, 'data', 2000)
+        for (let n = 0; n < 8 && !socket.destroyed; n++) {
+          write(
+            socket,
+            packet(255, (index) => Date.now() + aheadMs - (n * 255 + index) * 1000),
+            cost,
+          )
+          await once(socket, 'data', 2000)
+        }
+        socket.destroy()
+      }
+    }),
+  )
+}
+
+/** 100 fixes of a device without a route are acknowledged; then datagrams in its name bring more than may be held. */
+async function displace(victim: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
+  const { ports, routeless } = victim
+  const before = new AbortController()
+  const first = packet(HELD_FIXES, (index) => Date.now() - 86_000_000 + index * 1000)
+  await login({ ports }, routeless, { cost, signal: before.signal, next: () => (before.abort(), first) })
+  const socket = createSocket('udp4')
+  for (let time = Date.now() - 80_000_000; !signal.aborted; ) {
+    for (let n = 0; n < 4; n++) {
+      const fixes = Array.from({ length: 40 }, () => ({ time: (time += 500), ...PLACE }))
+      const datagram = avlDatagram(routeless, 0x08, fixes)
+      socket.send(datagram, ports['udp/teltonika'], HOST)
+      count(cost, datagram)
+    }
+    await sleep(10)
+  }
+  socket.close()
+}
+
+async function connections(victim: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
+  await crowd(victim, { cost, signal, ids: victim.known.slice(5, 6), from: () => HOST })
+}
+
+/** From twenty other networks than that of the vans. */
+async function evict(victim: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
+  await crowd(victim, { cost, signal, ids: victim.vans, from: (n) => `127.2.${n % 20}.1` })
+}
+
+/** Keeps up to 4,000 connections of ids. */
+async function crowd(
+  { ports }: Victim,
+  { cost, signal, ids, from }: { cost: Cost; signal: AbortSignal; ids: readonly string[]; from(n: number): string },
+): Promise<void> {
+  const open: Socket[] = []
+  while (!signal.aborted) {
+    for (let n = 0; n < 50 && open.length < 4000; n++) {
+      const socket = dial(ports['tcp/teltonika'], cost, from(open.length))
+      write(socket, avlLogin(ids[open.length % ids.length]), cost)
+      open.push(socket)
+    }
+    await sleep(20)
+  }
+  for (const socket of open) socket.destroy()
+}
+
+/** Logs in, and sends packets as fast as they are answered; again after the connection was ended. */
+export async function login(
+  { ports }: Pick<Victim, 'ports'>,
+  imei: string,
+  { cost, signal, next }: { cost: Cost; signal: AbortSignal; next: () => Buffer },
+): Promise<void> {
+  while (!signal.aborted) {
+    const socket = dial(ports['tcp/teltonika'], cost)
+    write(socket, avlLogin(imei), cost)
+    await once(socket, 'data', 2000)
+    while (!signal.aborted && !socket.destroyed && socket.writable) {
+      write(socket, next(), cost)
+      await once(socket, 'data', 5000)
+    }
+    socket.destroy()
+    await sleep(50)
+  }
+}
+
+export function packet(size: number, time: (index: number) => number, isScattered = false): Buffer {
+  const records = Array.from({ length: size }, (_, index) => ({
+    time: time(index),
+    ...PLACE,
+    latitude: isScattered ? Math.random() * 80 : PLACE.latitude,
+  }))
+  return avlPacket(0x08, records)
+}
+
+/** Of the device without a route, over a connection. */
+export const HELD_FIXES = 100

@@ -16,7 +16,7 @@ import { historyOperation } from './device/history.ts'
 import { deviceListOperations, deviceSource, type DeviceSources } from './device/list.ts'
 import { enrolmentOperations } from './enrolment.ts'
 import { eventOperations } from './events.ts'
-import type { FactSources } from './facts.ts'
+import type { FactSources, Upstream } from './facts.ts'
 import { findingOperations } from './findings.ts'
 import { laneOperations } from './lanes.ts'
 import { auditOperations, auditSource, keepAudit } from './logs.ts'
@@ -64,7 +64,7 @@ export async function openAdmin(options: AdminOptions) {
   const certificate = options.tls ? new ServedCertificate(options.tls, 'admin') : undefined
   const tokens = watchTokens(options.companies)
   const watches = startWatches({ ...options, tokensRefused: tokens.refused })
-  const { account, upstream, rates, index, devices, gatherer, hour, findings } = watches
+  const { account, custody, upstream, startedAt, rates, index, devices, gatherer, hour, findings } = watches
   const rows = { ...options, index, findings, places: await readPlaces() }
   const closing = new AbortController()
   const change = rosterWrites(options)
@@ -79,8 +79,8 @@ export async function openAdmin(options: AdminOptions) {
     companyOf: (device) => options.directory().meant(device)[0]?.company_id,
   })
   const status: StatusSources = {
-    account: lastKnown(account),
-    upstream: lastKnown(upstream),
+    account: lastKnown(account, () => custody.account),
+    upstream: lastKnown<Upstream>(upstream, () => ({ state: 'up', since: startedAt })),
     findings,
     gatherer,
     vans: (scope) => devices.vans(scope),
@@ -143,14 +143,20 @@ export async function openAdmin(options: AdminOptions) {
   }
 }
 
-/** What was answered last, while it is not answered now, or not within a second. */
-function lastKnown<Answer>(ask: () => Promise<Answer>): () => Promise<Answer> {
+/** What was answered last, while it is not answered now, or not within a second; `known`: what holds until it was. */
+function lastKnown<Answer>(ask: () => Promise<Answer>, known: () => Answer): () => Promise<Answer>
+function lastKnown<Answer>(
+  ask: () => Promise<Answer>,
+  known: () => Answer | undefined,
+): () => Promise<Answer | undefined>
+function lastKnown<Answer>(ask: () => Promise<Answer>, known: () => Answer | undefined) {
   let last: Answer | undefined
   return async () => {
-    const asked = ask().then((answer) => (last = answer))
-    if (last === undefined) return asked
-    await within(PATIENCE_MS, asked).catch(() => {})
-    return last
+    await within(
+      PATIENCE_MS,
+      ask().then((answer) => (last = answer)),
+    ).catch(() => {})
+    return last ?? known()
   }
 }
 

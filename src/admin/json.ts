@@ -248,9 +248,10 @@ export const FindingJson = z.object({
 })
 
 export const StatusJson = z.object({
-  waiting: z.object({ fixes: Count, lanes: Count, oldest_at: Instant.optional() }),
-  parked: z.object({ fixes: Count, lanes: Count }),
-  held: z.object({ fixes: Count, devices: Count }),
+  /** These three are absent while Redis has not answered yet since the admin port was opened. */
+  waiting: z.object({ fixes: Count, lanes: Count, oldest_at: Instant.optional() }).optional(),
+  parked: z.object({ fixes: Count, lanes: Count }).optional(),
+  held: z.object({ fixes: Count, devices: Count }).optional(),
   rates: ofWhole(z.object(each(z.number(), 'received_per_s', 'delivered_per_s'))),
   upstream: z.object({
     state: z.enum(['up', 'down', 'limited']),

@@ -12,8 +12,8 @@ import type { Operation } from './operation.ts'
 import type { Scope } from './scope.ts'
 
 export interface StatusSources {
-  /** Where every fix is; the last account while Redis does not answer. */
-  readonly account: () => Promise<FixAccount>
+  /** Where every fix is; the last account while Redis does not answer, undefined where there is none. */
+  readonly account: () => Promise<FixAccount | undefined>
   readonly upstream: () => Promise<Upstream>
   readonly findings: Pick<Findings, 'current'>
   readonly gatherer: Pick<FactGatherer, 'gateways' | 'processes' | 'pushes'>
@@ -48,17 +48,16 @@ export function statusOperations(sources: StatusSources): Operation[] {
 export async function statusJson(sources: StatusSources, scope: Scope): Promise<z.infer<typeof StatusJson>> {
   const { account, upstream, findings, hour, tokensRefused, vans, zone } = sources
   const [taken, api] = await Promise.all([account(), upstream()])
-  const { waiting, parked, held } = taken.storedFor(scope)
-  const { oldestAt, ...counts } = waiting
+  const { waiting, parked, held } = taken?.storedFor(scope) ?? {}
   const found = scope.findings(findings.current)
-  const whole = scope.isAll ? wholeSystem(sources, taken, api) : undefined
+  const whole = scope.isAll && taken ? wholeSystem(sources, taken, api) : undefined
   return {
     verdict: verdict(found, whole?.flows),
     findings: found.map(findingJson),
     links: linkStates(found, whole?.flows).map(({ link, perS: per_s, findings: codes, ...rest }) => {
       return { link, ...rest, per_s, hour: whole && hour.of(link), findings: [...codes] }
     }),
-    waiting: { ...counts, oldest_at: instant(oldestAt) },
+    waiting: waiting && { fixes: waiting.fixes, lanes: waiting.lanes, oldest_at: instant(waiting.oldestAt) },
     parked,
     held,
     ...whole?.figures,

@@ -50,7 +50,9 @@ export function startWatches(sources: WatchSources) {
   findings.follow(({ finding: { subject } }) => subject.device !== undefined && index.touch(subject.device))
   return {
     account,
+    custody,
     upstream,
+    startedAt,
     rates,
     index,
     devices,

@@ -83,9 +83,9 @@ function rowsOf(status: StatusAnswer, clock: Clock): StatusRow[] {
       (id): StatusRow => ['oauth_token', 'refused', `of company ${id}: it may have expired`, 'yellow'],
     ),
     ...(rates ? rateRows(rates) : []),
-    ['waiting', waiting.fixes, waitingNote(status, clock)],
-    troubleRow('parked', parked.fixes, `on ${counted(parked.lanes, 'lane')}`),
-    troubleRow('held', held.fixes, `of ${counted(held.devices, 'device')}`),
+    ...(waiting ? [['waiting', waiting.fixes, waitingNote(waiting, upstream, clock)] satisfies StatusRow] : []),
+    ...(parked ? [troubleRow('parked', parked.fixes, `on ${counted(parked.lanes, 'lane')}`)] : []),
+    ...(held ? [troubleRow('held', held.fixes, `of ${counted(held.devices, 'device')}`)] : []),
     ...(custody ? [custodyRow(custody)] : []),
   ]
 }
@@ -106,7 +106,11 @@ function troubleRow(label: string, fixes: number, note: string): StatusRow {
   return fixes === 0 ? [label, 0] : [label, fixes, note, 'yellow']
 }
 
-function waitingNote({ waiting: { fixes, lanes, oldest_at }, upstream }: StatusAnswer, clock: Clock): string {
+function waitingNote(
+  { fixes, lanes, oldest_at }: NonNullable<StatusAnswer['waiting']>,
+  upstream: StatusAnswer['upstream'],
+  clock: Clock,
+): string {
   if (fixes === 0) return ''
   const oldest = oldest_at && `, the oldest since ${clock(oldest_at)}`
   const drained = upstream.drained_at && `, all delivered by ${clock(upstream.drained_at)} at this rate`

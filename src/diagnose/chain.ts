@@ -1,5 +1,5 @@
 import { type Link, LINKS } from './codes.ts'
-import { conditionOf, deviceTroubles, durationText } from './devices.ts'
+import { conditionOf, type DeviceCondition, deviceTroubles, durationText } from './devices.ts'
 import { findingOf } from './diagnose.ts'
 import type { ExplainedDevice } from './detail.ts'
 import { explain, isRefusedNow, type ShowInstant } from './explain.ts'
@@ -43,16 +43,37 @@ export interface DeviceChain {
 /** Pure: the seven links of a device, and what they come to. */
 export function chainOf(facts: ChainFacts, show: ShowInstant): DeviceChain {
   const own = ownFindings(facts)
+  const { now } = facts.explained
   const links = LINKS.map((link) => linkOf(link, { ...facts, own }, show))
   const causes = links.flatMap(({ finding }) => finding ?? [])
   const first = links.find(({ state }) => state === 'broken')
   const explained = explain({ ...facts.explained, findings: own }, show)
   return {
-    sentence: [stateText(facts), ...ofSystem(first), explained].join('; '),
+    sentence: [stateText({ ...facts, now }, conditionOf(facts.device, now)), ...ofSystem(first), explained].join('; '),
     broken: first?.link ?? null,
     links,
     findings: [...new Set([...own, ...causes])],
   }
+}
+
+/**
+ * Pure: the same while Redis does not answer, from what is in memory: what the device did, and that nothing is stored; undefined:
+ * nothing is known to keep that from being stored.
+ */
+export function chainWithoutRedis(
+  known: Pick<ChainFacts, 'device' | 'findings' | 'position'> & { readonly now: number },
+): DeviceChain | undefined {
+  const { device, findings, now } = known
+  const cause = findings.find(({ link, severity }) => link === 'stored' && severity === 'error')
+  if (!cause) return undefined
+  const heard = device.heardAt === undefined ? 'never heard' : `last heard ${durationText(now - device.heardAt)} ago`
+  const links = LINKS.map((link): DeviceLink => {
+    if (link === cause.link) return { link, ...broken(cause.evidence, cause.sinceAt), finding: cause }
+    return { link, state: 'unknown', evidence: link === 'connected' ? [heard] : [] }
+  })
+  // Nothing was heard since then: that is not the device's fault.
+  const sentence = `${stateText(known, conditionOf(device, cause.sinceAt))}; ${cause.message}`
+  return { sentence, broken: cause.link, links, findings: [cause] }
 }
 
 /** What breaks a link of all devices. Of the tracking API the rest of the sentence says what it does to this one, unless it is slow. */
@@ -241,9 +262,11 @@ function configuredAt(source = ''): number {
 }
 
 /** `Van 12 is moving 2 km NE of Kaunas (54.91230, 23.93460), 12 s ago, 43 km/h, on route 1007 (courier 42)` */
-function stateText({ device, position, explained: { now } }: ChainFacts): string {
+function stateText(
+  { device, position, now }: Pick<ChainFacts, 'device' | 'position'> & { readonly now: number },
+  condition: DeviceCondition,
+): string {
   const { fix, id, name = id, route } = device
-  const condition = conditionOf(device, now)
   const isHere = condition === 'moving' || condition === 'standing'
   const speed = condition === 'moving' && fix?.speed !== undefined ? `, ${Math.round(fix.speed * 3.6)} km/h` : ''
   const where = position

@@ -89,7 +89,7 @@ function badgeOf(tab: Tab, { status }: LiveState): { n: number; kind: string } |
   const errors = status.findings.filter(({ severity }) => severity === 'error').length
   if (tab === 'now' && status.findings.length > 0)
     return errors > 0 ? { n: errors, kind: 'error' } : { n: status.findings.length, kind: 'warning' }
-  if (tab === 'queues' && status.parked.fixes > 0) return { n: status.parked.fixes, kind: 'warning' }
+  if (tab === 'queues' && status.parked?.fixes) return { n: status.parked.fixes, kind: 'warning' }
   return undefined
 }
 

@@ -112,6 +112,25 @@ describe('GET /admin/devices/{id}/chain', () => {
     })
   })
 
+  it('says what is known of a device while Redis hangs, and that nothing is stored', async () => {
+    await speak(VAN_14)
+    expect((await chainOf(VAN_14)).broken).toBe(null)
+    await admin.server.kill('SIGSTOP')
+    try {
+      const { broken, links, sentence, findings } = await chainOf(VAN_14)
+      expect([broken, findings.map(({ code }) => code)]).toEqual(['stored', ['redis_down']])
+      expect(links.map(({ state }) => state)).toEqual([...Array(4).fill('unknown'), 'broken', 'unknown', 'unknown'])
+      expect(sentence).toMatch(
+        /^Van 14 is standing in Kreuzberg \(52\.50000, 13\.40000\), \d+ s ago, on route 2001 \(courier 43\); Redis does not answer/,
+      )
+      expect((await admin.ask('/admin/devices?q=van+14')).json).toMatchObject({ results: [{ id: VAN_14 }] })
+      expect((await admin.ask('/admin/devices/4711/chain')).status).toBe(503)
+    } finally {
+      await admin.server.kill('SIGCONT')
+    }
+    await vi.waitFor(async () => expect((await chainOf(VAN_14)).broken).toBe(null), { timeout: 10_000 })
+  })
+
   it('is 404 for a device of which nothing is known, and may be read with a read token', async () => {
     expect((await admin.ask('/admin/devices/99/chain')).status).toBe(404)
     const headers = { authorization: `Bearer ${READ_TOKEN}` }

@@ -155,7 +155,7 @@ export const FAULTS: readonly Fault[] = [
   {
     what: 'Redis is frozen (SIGSTOP)',
     code: 'redis_down',
-    // `why` waits ten seconds for an answer of Redis: that is read where Redis is killed.
+    van: FLEET[0],
     dueS: 2,
     endsS: 0,
     isQuick: true,

@@ -1,12 +1,12 @@
 import * as z from 'zod'
 import { localDay, localFromUtc } from '../../config/times.ts'
 import { sameId } from '../../config/units.ts'
-import { type ChainFacts, chainOf } from '../../diagnose/chain.ts'
+import { type ChainFacts, chainOf, chainWithoutRedis, type DeviceChain } from '../../diagnose/chain.ts'
 import type { DeviceDetail, ExplainedDevice } from '../../diagnose/detail.ts'
 import type { ShowInstant } from '../../diagnose/explain.ts'
 import { surveyArrivals } from '../../ingest/arrivals.ts'
 import type { MisunderstoodFrame } from '../../ingest/misunderstood.ts'
-import { readFrames, type Redis } from '../../lanes/index.ts'
+import { isConnectionError, readFrames, type Redis } from '../../lanes/index.ts'
 import type { Upstream } from '../facts.ts'
 import { findingJson } from '../findings.ts'
 import { DeviceRowJson, FindingJson, Instant, instant, LinkName, Text } from '../json.ts'
@@ -33,26 +33,37 @@ export function chainOperation(sources: ChainSources): Operation {
     companies: 'by_device',
     async handle({ params }, reply, scope) {
       const { id } = params as { id: string }
-      const { found, missing } = await describeDevice(id, sources, scope)
       const { index, live } = sources
+      const asked = { sources, scope, now: Date.now() }
+      const described = await describeDevice(id, sources, scope).catch((error: Error) => error)
       const device = index.find(id)
-      if (!found || !device) return reply.code(404).send(missing ?? { message: 'no device with this id is known' })
-      const now = Date.now()
-      const facts = await chainFacts(device, found as DeviceDetail, { sources, scope, now })
-      const { links, findings, ...chain } = chainOf(facts, showIn(live.config.time_zone, now))
-      return {
-        device: (await deviceRows([device], sources))[0],
-        ...chain,
-        links: links.map(({ sinceAt, lastGoodAt, finding, ...link }) => ({
-          ...link,
-          since_at: instant(sinceAt),
-          last_good_at: instant(lastGoodAt),
-          finding: finding && findingJson(finding),
-        })),
-        findings: findings.map(findingJson),
-        time_zone: live.config.time_zone,
+      if (described instanceof Error) {
+        // What is in memory is said all the same.
+        const chain = device && isConnectionError(described) ? chainWithoutRedis(knownFacts(device, asked)) : undefined
+        if (!device || !chain) throw described
+        return chainJson(chain, device, sources)
       }
+      const { found, missing } = described
+      if (!found || !device) return reply.code(404).send(missing ?? { message: 'no device with this id is known' })
+      const facts = await chainFacts(device, found as DeviceDetail, asked)
+      return chainJson(chainOf(facts, showIn(live.config.time_zone, asked.now)), device, sources)
     },
+  }
+}
+
+async function chainJson({ links, findings, ...chain }: DeviceChain, device: Indexed, sources: ChainSources) {
+  const { time_zone } = sources.live.config
+  return {
+    device: (await deviceRows([device], sources))[0],
+    ...chain,
+    links: links.map(({ sinceAt, lastGoodAt, finding, ...link }) => ({
+      ...link,
+      since_at: instant(sinceAt),
+      last_good_at: instant(lastGoodAt),
+      finding: finding && findingJson(finding),
+    })),
+    findings: findings.map(findingJson),
+    time_zone,
   }
 }
 
@@ -77,13 +88,29 @@ export const ChainJson = z.object({
 
 type Indexed = NonNullable<ReturnType<DetailSources['index']['find']>>
 
-async function chainFacts(
-  device: Indexed,
-  detail: DeviceDetail,
-  { sources, scope, now }: { readonly sources: ChainSources; readonly scope: Scope; readonly now: number },
-): Promise<ChainFacts> {
-  const { redis, directory, index, findings, places, upstream } = sources
-  const { entry, fix, id } = device
+interface Asked {
+  readonly sources: ChainSources
+  readonly scope: Scope
+  readonly now: number
+}
+
+/** What is known in memory. */
+function knownFacts(device: Indexed, { sources, scope, now }: Asked) {
+  const { directory, index, findings, places } = sources
+  const { latitude, longitude, time } = device.fix?.fix ?? {}
+  const isPlace = typeof latitude === 'number' && typeof longitude === 'number' && typeof time === 'number'
+  return {
+    device: factsOf(device, { index, roster: directory(), now }),
+    position: isPlace ? { at: time, latitude, longitude, place: places.near(latitude, longitude) } : undefined,
+    findings: scope.findings(findings.current),
+    now,
+  }
+}
+
+async function chainFacts(device: Indexed, detail: DeviceDetail, asked: Asked): Promise<ChainFacts> {
+  const { sources, scope, now } = asked
+  const { redis, upstream } = sources
+  const { entry, id } = device
   const courier = detail.lane?.courier_id ?? entry?.courier_id
   const [parked, misunderstood, api, senders] = await Promise.all([
     entry && courier !== undefined ? parkedOf(redis, entry.company_id, courier) : [],
@@ -92,11 +119,8 @@ async function chainFacts(
     // Senders that nobody understood belong to no company.
     device.contact || !scope.isAll ? [] : sendersOf(redis, id, now),
   ])
-  const { latitude, longitude, time } = fix?.fix ?? {}
-  const isPlace = typeof latitude === 'number' && typeof longitude === 'number' && typeof time === 'number'
   return {
-    device: factsOf(device, { index, roster: directory(), now }),
-    position: isPlace ? { at: time, latitude, longitude, place: places.near(latitude, longitude) } : undefined,
+    ...knownFacts(device, asked),
     explained: {
       device: detail,
       parked: parked as ExplainedDevice['parked'],
@@ -105,7 +129,6 @@ async function chainFacts(
       senders,
       now,
     },
-    findings: scope.findings(findings.current),
   }
 }
 

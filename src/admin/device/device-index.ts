@@ -3,7 +3,7 @@ import { sameId } from '../../config/units.ts'
 import type { DeviceCondition } from '../../diagnose/devices.ts'
 import { liveGateways } from '../../ingest/gateways.ts'
 import type { Contact, Heard, StoredContact } from '../../ingest/heard.ts'
-import { beginReading, heardSince, keys, type ReadTo, type Redis } from '../../lanes/index.ts'
+import { beginReading, heardSince, isConnectionError, keys, type ReadTo, type Redis } from '../../lanes/index.ts'
 import type { DeviceEntry } from '../../roster/directory.ts'
 import type { RosterFollower } from '../../roster/replica.ts'
 import type { Roster } from '../../roster/roster.ts'
@@ -126,6 +126,13 @@ export class DeviceIndex {
     if (this.#looking) await this.#looking.catch(() => {})
     this.#looking ??= this.#look().finally(() => (this.#looking = undefined))
     return this.#looking
+  }
+
+  /** As `catchUp`; but while Redis is away, what was known before counts. Rejects where nothing was. */
+  async catchUpIfPossible(): Promise<void> {
+    await this.catchUp().catch((error: Error) => {
+      if (this.#readTo === undefined || !isConnectionError(error)) throw error
+    })
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { conditionOf, deviceTroubles } from '../../diagnose/devices.ts'
-import { countHeld, type Redis } from '../../lanes/index.ts'
+import { countHeld, isConnectionError, type Redis } from '../../lanes/index.ts'
 import type { Stay } from '../../roster/directory.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { parse } from '../../tracking/refusal.ts'
@@ -43,7 +43,7 @@ export function deviceListOperations(sources: RowSources): Operation[] {
   const { index } = sources
   const handle: Operation['handle'] = async ({ query }, _reply, scope) => {
     const { state, mapping, condition, q, ...page } = parse(DevicesQuery, query)
-    await index.catchUp()
+    await index.catchUpIfPossible()
     const now = Date.now()
     const text = new RegExp(RegExp.escape(q), 'i')
     const isListed = (device: IndexedDevice) => {
@@ -156,14 +156,17 @@ function rowOf(device: IndexedDevice, sources: RowSources, now: number) {
   }
 }
 
-/** Devices as lists show them. */
+/** Devices as lists show them; without how much is held of them while Redis is away. */
 export async function deviceRows(devices: readonly IndexedDevice[], sources: RowSources) {
   const { index, redis, findings, places } = sources
   const now = Date.now()
   const lists = devices.flatMap((device) => index.heldOf(device).map((list) => ({ ...list, of: device })))
-  const counts = await countHeld(redis, lists)
+  const counts = await countHeld(redis, lists).catch((error: Error) => {
+    if (!isConnectionError(error)) throw error
+    return []
+  })
   const held = new Map<IndexedDevice, number>()
-  for (const [at, { of }] of lists.entries()) held.set(of, (held.get(of) ?? 0) + counts[at])
+  for (const [at, count] of counts.entries()) held.set(lists[at].of, (held.get(lists[at].of) ?? 0) + count)
   const codes = Map.groupBy(findings.current, ({ subject }) => subject.device)
   return devices.map((device) => {
     const { contact, stay, facts, ...words } = rowOf(device, sources, now)

@@ -52,9 +52,9 @@ export const CONDITIONS = ['moving', 'standing', 'silent', 'gps_old', 'no_route'
 export type Condition = (typeof CONDITIONS)[number]
 
 export interface SystemStatus {
-  readonly waiting: { readonly fixes: number; readonly lanes: number; readonly oldest_at?: string }
-  readonly parked: { readonly fixes: number; readonly lanes: number }
-  readonly held: { readonly fixes: number; readonly devices: number }
+  readonly waiting?: { readonly fixes: number; readonly lanes: number; readonly oldest_at?: string }
+  readonly parked?: { readonly fixes: number; readonly lanes: number }
+  readonly held?: { readonly fixes: number; readonly devices: number }
   readonly rates?: { readonly received_per_s: number; readonly delivered_per_s: number }
   readonly upstream: {
     readonly state: 'up' | 'down' | 'limited'

@@ -9,7 +9,7 @@ import { words } from '../../words/index.ts'
 /** Where all fixes are that ever arrived; of some companies alone: what is stored. */
 export function CustodyPanel({ status }: { status: SystemStatus }): JSX.Element {
   const { waiting, parked, held } = status
-  const stored = { waiting: waiting.fixes, parked: parked.fixes, held: held.fixes }
+  const stored = { waiting: waiting?.fixes, parked: parked?.fixes, held: held?.fixes }
   const figures: Partial<NonNullable<SystemStatus['custody']>> = status.custody ?? stored
   const shown = CUSTODY.flatMap((name) => (figures[name] === undefined ? [] : [[name, figures[name]] as const]))
   return (
@@ -56,8 +56,8 @@ export function UpstreamPanel({ status }: { status: SystemStatus }): JSX.Element
             </span>
           </Fact>
         )}
-        <Fact name={words.now.oldest} tone={waiting.oldest_at ? '' : 'zero'}>
-          {waiting.oldest_at ? <span class="num">{age(waiting.oldest_at, now)}</span> : words.none}
+        <Fact name={words.now.oldest} tone={waiting?.oldest_at ? '' : 'zero'}>
+          {waiting?.oldest_at ? <span class="num">{age(waiting.oldest_at, now)}</span> : words.none}
         </Fact>
         {upstream.drained_at && (
           <Fact name={words.now.drained}>

@@ -16,12 +16,12 @@ export function LanesPanel({ sort }: { sort: Sort }): JSX.Element {
   const [most, setMost] = useState(STEP)
   const ask = () => allOf((page) => api.lanes({ ...page, sort }), most)
   const { answer: lanes, error, again } = useAsked(`lanes ${sort}`, ask, RELOAD_MS)
-  const { status } = useLive()
+  const stored = useLive().status?.waiting
   const now = useNow(5000)
   const highest = Math.max(1, ...(lanes ?? []).map(({ waiting }) => waiting))
   const hint =
-    status &&
-    `${words.fixes(status.waiting.fixes, count(status.waiting.fixes))} · ${words.lanesCount(status.waiting.lanes, exact(status.waiting.lanes))}`
+    stored &&
+    `${words.fixes(stored.fixes, count(stored.fixes))} · ${words.lanesCount(stored.lanes, exact(stored.lanes))}`
   return (
     <Panel
       title={words.queues.lanes}

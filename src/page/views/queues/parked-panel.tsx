@@ -36,7 +36,7 @@ export function ParkedPanel(): JSX.Element {
   }
   const isAll = lanes !== undefined && lanes.length < most
   const listed = lanes?.reduce((sum, lane) => sum + lane.fixes, 0) ?? 0
-  const fixes = isAll ? listed : Math.max(listed, status?.parked.fixes ?? 0)
+  const fixes = isAll ? listed : Math.max(listed, status?.parked?.fixes ?? 0)
   const aside = lanes && lanes.length > 1 && (
     <span class="buttons">
       <button type="button" class="button small" disabled={isBusy} onClick={() => retry({ all: true })}>

@@ -1,0 +1,115 @@
+import type { FindingCode } from '../../diagnose/codes.ts'
+
+/** What each finding means, how it is found out, and when it ends: the paragraphs of src/diagnose/README.md, in German. */
+export const FINDINGS: Readonly<Record<FindingCode, string>> = {
+  clock_ahead:
+    'Positionen des Geräts liegen weiter in der Zukunft, als `filter.max_future` erlaubt: sie werden gehalten (`clock`), alles andere läuft weiter. Der Beleg nennt den Abstand und die `time_zone`, die passen würde. *Warnung*, Glied *zugeordnet*. Bemerkt vom Gateway bei jeder solchen Position. Er endet, wenn eine Minute lang keine kam.',
+  own_clock:
+    'Die Uhr dieses Rechners weicht um mehr als 30 s von der von Redis ab; oder sie sprang um mehr als 30 s, und die Tracking-API bestätigt das nicht; oder sie weicht vom `Date` der Tracking-API ab, und das System hält sie nicht für synchron. Kein Gerät entscheidet darüber mit. Bis dahin werden Positionen gehalten, die zu neu oder zu alt scheinen; alles andere wird wie sonst angenommen und gesendet. *Fehler*, Glied *zugeordnet*. Jedes Gateway prüft das einmal in der Sekunde. Er endet, wenn die Uhren wieder übereinstimmen; ein Sprung zählt zehn Minuten.',
+  held_full:
+    'Von einem Gerät werden mehr Positionen gehalten, als ihm zustehen, oder gehaltene Positionen haben ihren Anteil am Speicher von Redis verbraucht: die ältesten werden verworfen und als `held_overflow` gezählt, zuerst die über UDP gekommenen. *Fehler*, Glied *zugeordnet*. Bemerkt vom Gateway beim Speichern. Er endet, wenn eine Minute lang keine verworfen wurde.',
+  unknown_refused:
+    'Nicht eingerichtete Geräte werden abgewiesen, weil ihre Plätze (`hold.max_unknown_devices`), die ihres Netzes (ein Zehntel davon), ihre eigenen oder der Speicher für gehaltene Positionen belegt sind. Sie bekommen keine Antwort und behalten ihre Positionen. *Warnung*, Glied *erkannt*. Bemerkt vom Gateway bei jeder Abweisung. Er endet, wenn eine Minute lang keins abgewiesen wurde.',
+  marks_full:
+    'Ein Gerät, oder alle zusammen, haben so viele Merkmale gegen Wiederholungen, dass weitere Positionen ohne ein solches gespeichert werden: kommen sie noch einmal, werden sie zweimal gesendet. Merkmale haben höchstens 4.096 Positionen aus 34 Minuten eines Geräts, 4 MiB eines Geräts und ein Fünftel des Speichers von Redis. *Warnung*, Glied *gespeichert*. Bemerkt vom Gateway beim Speichern. Er endet, wenn eine Minute lang jede Position ihr Merkmal hatte.',
+  parked_full:
+    'Es sind mehr Positionen geparkt, als `parked.max_positions` oder ihr Anteil am Speicher erlaubt: Geräte, von denen welche geparkt sind, bekommen keine Antwort. *Fehler*, Glied *angenommen*. Das Gateway prüft das alle drei Sekunden. Er endet, wenn genug zugestellt oder gelöscht ist.',
+  redis_full:
+    'Redis belegt mehr als `redis.stop_at` seines Speichers: kein Gerät bekommt eine Antwort, bis die Zustellung Platz geschaffen hat. *Fehler*, Glied *gespeichert*. Das Gateway prüft das einmal in der Sekunde. Er endet, wenn der Anteil unter der Grenze liegt.',
+  not_stored:
+    'Geräte bekommen keine Antwort, weil nicht gespeichert werden kann, was sie senden. Der Beleg nennt die Gründe: `roster` (die Einteilung ist noch nicht aus Redis gelesen), `redis` (keine Antwort), `memory` (Speicher), `parked` (zu viel geparkt), `misunderstood` (von dem Gerät werden zu viele unverstandene Pakete aufgehoben), `fault` (ein Fehler von waybridge: siehe Protokoll). *Fehler*, Glied *gespeichert*. Bemerkt vom Gateway bei jedem Paket. Er endet, wenn zehn Sekunden lang alles gespeichert wurde.',
+  not_understood:
+    'Ein Gerät sendet Pakete mit Positionen, von denen sich nichts oder nicht alles lesen lässt. Sie werden aufgehoben, wie sie kamen, und bestätigt; wofür kein Platz mehr ist (1.000 Pakete eines Geräts, sechs Hundertstel des Speichers von Redis für alle), nicht (`not_stored`). Der Beleg zeigt das Protokoll und den Anfang eines Pakets, `GET /admin/misunderstood` alle. Nach jedem Start eines Gateways, also nach einem Update, und nach einer Änderung am Eintrag des Geräts werden sie noch einmal gelesen; was dann verstanden wird, wird nachträglich zugestellt. *Warnung*, Glied *verstanden*. Bemerkt vom Gateway bei jedem solchen Paket. Er endet, wenn eine Minute lang keins kam.',
+  slow_script:
+    'Ein Aufruf von Redis dauerte länger als 250 ms; der Beleg nennt, welcher und wie lange. `waybridge_slow_scripts_total{script}` zählt sie. *Warnung*, Glied *gespeichert*. Bemerkt von jedem Prozess bei jedem Aufruf. Er endet, wenn zehn Sekunden lang keiner langsam war.',
+  event_loop_delay:
+    'Ein Prozess war länger als 500 ms am Stück beschäftigt; `waybridge_event_loop_delay_seconds` hat die längste Zeit jeder Sekunde. *Warnung*, Glied *verbunden*. Bemerkt vom Prozess selbst, einmal in der Sekunde. Er endet, wenn das zehn Sekunden lang nicht vorkam.',
+  flood:
+    'Eine Verbindung, ein Gerät in seinem Netz oder ein Netz (/24, bei IPv6 /56) nimmt mehr als seinen Anteil; der Beleg nennt es und die Grenze: `connection` (200 Pakete, ohne zu sagen, wer man ist: sie wird beendet), `device` und `network` (Pakete und Bytes: sie werden später gelesen oder fallen weg), `connections`, `logins`, `failures` (abgewiesene Nachrichten: sie werden später beantwortet), `unidentified` (Datagramme: sie fallen weg). Was länger als 30 s warten müsste, wird beendet. Fahrzeuge, die laufend senden, trifft das nicht, auch nicht im selben Netz. *Warnung*, Glied *verbunden*. Bemerkt vom Gateway. Er endet, wenn zehn Sekunden lang alle ihre Grenzen einhielten.',
+  connections_full:
+    '`limits.max_connections` ist erreicht. Eine neue Verbindung ersetzt die älteste, die noch nicht gesagt hat, welches Gerät sie ist, aus dem Netz mit den meisten davon; gibt es keine, wird sie abgewiesen. Der Beleg nennt die Netze mit den meisten Verbindungen. *Fehler*, Glied *verbunden*. Bemerkt vom Gateway bei jeder Verbindung über der Grenze. Er endet, wenn zehn Sekunden lang keine kam.',
+  device_connections:
+    'Mehr Verbindungen, als `limits.max_connections_per_device` erlaubt, melden sich mit der Kennung eines Geräts. Geschlossen wird die älteste aus dem Netz mit den meisten davon, damit kein Fremder das Fahrzeug verdrängt; eine, die das Geheimnis oder ein Zertifikat gezeigt hat, bleibt, solange es andere gibt. Verbindungen über TCP und MQTT zu einem Gateway zählen zusammen. *Warnung*, Glied *verbunden*. Bemerkt vom Gateway bei jeder weiteren Verbindung. Er endet, wenn eine Minute lang keine kam.',
+  one_address:
+    'Viele Verbindungen kommen von einer einzigen Adresse, und keine von einer anderen: meist ein Lastverteiler, der nicht sagt, wer sich verbindet. Grenzen je Adresse gelten dann für alle Geräte zusammen. Gezählt wird erst ab mehr als 50 Verbindungen, und weder bei `proxy_protocol` noch bei einem vertrauten Proxy vor HTTP. *Warnung*, Glied *verbunden*. Das Gateway prüft das alle zehn Sekunden. Er endet, wenn sich eine andere Adresse verbindet.',
+  open_files:
+    'Die Grenze für offene Dateien lässt dem Gateway weniger Verbindungen, als `limits.max_connections` vorsieht, und vier von fünf sind belegt; oder eine Verbindung scheiterte an dieser Grenze. *Warnung*, Glied *verbunden*. Bemerkt vom Gateway bei jeder Verbindung. Er endet, wenn das zehn Sekunden lang nicht vorkam.',
+  guessing:
+    'Aus einem Netz (/24, bei IPv6 /56) kamen binnen einer Stunde mehr als fünf falsche Geheimnisse für ein Gerät. Von dort wird 1 s lang kein Geheimnis für das Gerät geprüft, dann 2, 4, bis zu 60 s; jedes gilt so lange als falsch. Das Gerät selbst in einem anderen Netz, und eine Verbindung, auf der es sein Geheimnis gezeigt hat, sind nicht betroffen. *Warnung*, Glied *erkannt*. Bemerkt vom Gateway bei jedem Versuch. Er endet, wenn es eine Minute lang niemand versuchte.',
+  wrong_secret:
+    'Ein Gerät zeigt ein falsches Geheimnis oder keins. Es wird genau wie ein nicht eingerichtetes behandelt: abgewiesen; oder, wenn es gar keins zeigt und solche zugelassen sind, werden seine Positionen gehalten (`unknown`) und gehen nirgendwohin, solange sein Eintrag ein Geheimnis hat. *Warnung*, Glied *erkannt*. Bemerkt vom Gateway bei jedem Versuch. Er endet, wenn es eine Minute lang niemand versuchte.',
+  not_permitted:
+    'Ein Gerät kam über ein Protokoll, einen Übertragungsweg, ein Netz oder mit einem Zertifikat, die sein Eintrag nicht erlaubt, oder ohne das verlangte Zertifikat. Es wird behandelt wie bei `wrong_secret`. *Warnung*, Glied *erkannt*. Bemerkt vom Gateway bei jedem Versuch. Er endet, wenn es eine Minute lang niemand versuchte.',
+  claimed_twice:
+    'Zwei Absender melden sich gleichzeitig mit der Kennung eines Geräts. Entweder spricht eine ältere Verbindung zweimal wieder, nachdem eine neuere aus einem anderen Netz oder in einem anderen Protokoll kam (über UDP: sechs Wechsel in zehn Minuten; über HTTP: des Protokolls); oder das Gerät war nach den Zeiten seiner Positionen in zehn Minuten dreimal an Orten, die es nicht erreichen kann, und zurück. Der Beleg nennt die Absender oder beide Orte. Mit `filter.suspicious: hold` werden die Positionen abseits seines Weges gehalten. *Warnung*, Glied *erkannt*. Bemerkt vom Gateway. Er endet, wenn das eine Minute lang nicht vorkam.',
+  impossible_move:
+    'Fünf Positionen nacheinander liegen, wo das Gerät nicht sein kann: mit mehr als 70 m/s von seinem Weg entfernt, und mehr als 5 km abseits. Einzelne Sprünge, Kaltstarts und Positionen nach einer Pause von einer halben Stunde zählen nicht. Nach zehn Minuten dort ist das sein Weg. Mit `filter.suspicious: hold` werden diese Positionen gehalten. *Warnung*, Glied *erkannt*. Bemerkt vom Gateway bei jeder solchen Position. Er endet, wenn das eine Minute lang nicht vorkam.',
+  certificate_expires:
+    'Ein Zertifikat, oder die Stelle, die Zertifikate der Geräte ausstellt, läuft binnen 14 Tagen ab oder ist abgelaufen. Der Beleg nennt die Datei und den Tag. *Warnung*, Glied *verbunden*. Jeder Prozess, der es benutzt, prüft alle zwei Sekunden. Er endet binnen fünf Sekunden, sobald ein neueres da ist.',
+  certificate_refused:
+    'Neue Zertifikatsdateien lassen sich nicht verwenden. Das bisherige Zertifikat gilt weiter, bis sie berichtigt sind. *Fehler*, Glied *verbunden*. Jeder Prozess, der es benutzt, prüft jede Sekunde. Er endet binnen fünf Sekunden, sobald sich die Dateien verwenden lassen.',
+  enrolment_open:
+    'Das Anmeldefenster ist offen: bis es schließt, werden nicht eingerichtete Geräte zugelassen. *Hinweis*, Glied *erkannt*. Das Gateway prüft das einmal in der Sekunde. Er endet, wenn das Fenster geschlossen ist.',
+  wrong_port:
+    'Ein Gerät spricht ein anderes Protokoll als das seines Ports, und ein Port mit `protocol: auto` ist eingerichtet: seine Positionen werden trotzdem angenommen. Der Beleg nennt das Protokoll, den benutzten Port und den richtigen. *Hinweis*, Glied *verstanden*. Bemerkt vom Gateway, einmal je Verbindung. Er endet mit einer Nachricht des Geräts an einen richtigen Port, oder eine Minute nach seiner letzten Verbindung zum falschen.',
+  port_taken:
+    'Ein Port der Voreinstellung ist von einem anderen Programm belegt oder darf nicht geöffnet werden; alle anderen sind offen. Ein Port, den `gateway.yaml` nennt, ist dagegen ein Fehler beim Start. *Warnung*, Glied *verbunden*. Das Gateway versucht alle fünf Sekunden, ihn zu öffnen. Er endet binnen acht Sekunden, sobald das gelang.',
+  bridge_down:
+    'Ein Gateway ist mit einem Broker aus `mqtt.bridges` nicht verbunden, oder der Broker lehnt ein Abonnement ab. Der Beleg sagt, warum: die Verbindung wird abgewiesen; Zertifikat, Benutzername oder Kennung werden nicht anerkannt; der Broker antwortet nicht. Was Geräte inzwischen veröffentlichen, hebt der Broker in seinen eigenen Grenzen auf. *Fehler*, Glied *verbunden*. Das Gateway versucht es nach 1 s wieder, dann seltener, spätestens nach 30 s. Er endet binnen acht Sekunden, sobald es wieder abonniert hat.',
+  redis_down:
+    'Redis weist Verbindungen ab, oder es ist verbunden und antwortet zwei Sekunden lang nicht (angehalten, oder seine Platte hängt). Nichts wird gespeichert, also bekommt kein Gerät eine Antwort: die Tracker behalten ihre Positionen. Alle anderen Befunde folgen daraus und werden nicht gezeigt. *Fehler*, Glied *gespeichert*. Der Admin-Prozess prüft das einmal in der Sekunde. Er endet mit der ersten Antwort.',
+  replicas_missing:
+    'Mit dem Hauptserver von Redis sind weniger Kopien verbunden, als `redis.replicas` verlangt. Was nur er hat, wäre mit ihm verloren; darum bekommt kein Gerät eine Antwort, und die Tracker behalten ihre Positionen. Der Beleg sagt, wie viele da sind. *Fehler*, Glied *gespeichert*. Geprüft einmal in der Sekunde. Er endet, wenn alle verbunden sind; eine endgültig verlorene Kopie wird aus `redis.replicas` und aus `min-replicas-to-write` aller Server genommen.',
+  redis_unsafe:
+    'Einem eigenen Redis fehlt eine Einstellung, ohne die ein Absturz verliert, was er bestätigt hat: `appendonly yes`, `appendfsync always`, `no-appendfsync-on-rewrite no`, `maxmemory-policy noeviction`. Der Beleg nennt sie. *Fehler*, Glied *gespeichert*. Geprüft alle zehn Sekunden; nicht mit `redis.durability: relaxed`. Er endet, wenn die Einstellung stimmt.',
+  disk_full:
+    'Redis meldet, dass es seine Datei nicht schreiben kann, oder auf der Platte des eingebauten Redis sind weniger als 256 MiB frei. Mit `appendfsync always` beendet sich Redis, wenn die Platte voll ist (`redis_down`); sobald wieder Platz ist, wird es neu gestartet und speichert weiter. *Fehler*, Glied *gespeichert*. Geprüft alle zehn Sekunden, und einmal in der Sekunde, solange Redis weg ist. Er endet, wenn Platz ist.',
+  no_gateway:
+    'Seit zehn Sekunden hat kein Gateway ein Lebenszeichen gegeben (auch nicht, seit der Admin-Prozess läuft oder Redis zurück ist): kein Tracker kann etwas senden. *Fehler*, Glied *verbunden*. Der Admin-Prozess prüft das einmal in der Sekunde. Er endet mit dem ersten Lebenszeichen.',
+  no_worker:
+    'Seit zehn Sekunden hat kein Worker ein Lebenszeichen gegeben: was gespeichert ist, wartet. *Fehler*, Glied *gesendet*. Der Admin-Prozess prüft das einmal in der Sekunde. Er endet mit dem ersten Lebenszeichen.',
+  worker_stuck:
+    'Ein Worker hat seit zehn Sekunden kein Lebenszeichen gegeben und wurde nicht neu gestartet: er ist angehalten, oder sein Rechner ist weg. Seine Spuren übernehmen binnen 15 s andere Worker. Der Beleg nennt den Prozess. *Fehler*, Glied *gesendet*. Er endet, wenn der Worker sich wieder meldet, oder zehn Minuten nach seinem letzten Zeichen.',
+  restarting:
+    'Ein Prozess, oder Redis, wurde in fünf Minuten mindestens dreimal neu gestartet, das letzte Mal vor weniger als zehn Sekunden: er endet immer wieder. Sein Protokoll sagt, warum. *Fehler*, Glied *verbunden*. Er endet, wenn der Prozess zehn Sekunden lang läuft.',
+  upstream_down:
+    'Die Tracking-API gilt als ausgefallen: fünf Sendungen nacheinander sind auf mindestens zwei Spuren (oder auf der einzigen) gescheitert, oder ihre Verbindungen werden abgewiesen. Die Meldung sagt, wie: mit welchem Status sie antwortet, abgewiesene Verbindungen, ein unbekannter Rechnername, ein nicht anerkanntes Zertifikat. Alle 1 bis 5 s prüft eine Anfrage, ob sie zurück ist. *Fehler*, Glied *angenommen*. Bemerkt von den Workern bei jeder Antwort. Er endet mit der ersten guten Antwort.',
+  upstream_hanging:
+    'Die Tracking-API nimmt Anfragen an und antwortet nicht: eine wartet seit 15 s, und inzwischen wurde keine beantwortet; oder Sendungen dauerten länger als `push.timeout`. *Fehler*, Glied *angenommen*. Bemerkt von den Workern, einmal in der Sekunde. Er endet mit der ersten Antwort.',
+  upstream_slow:
+    'Anfragen an die Tracking-API dauern länger als 5 s: die Hälfte derer der letzten Minute, oder eine laufende. *Warnung*, Glied *angenommen*. Bemerkt von den Workern, einmal in der Sekunde. Er endet, wenn die Hälfte der Anfragen der letzten Minute schneller war.',
+  upstream_limited:
+    'Die Tracking-API antwortet mit 429: wir senden ihr zu oft. *Warnung*, Glied *angenommen*. Bemerkt von den Workern bei jeder Antwort. Er endet mit der ersten Anfrage, die sie annimmt.',
+  apikey_refused:
+    'Die Tracking-API antwortet auf die Sendungen einer Firma mit 403 (oder 401) und hat seitdem keine angenommen: ihr Apikey ist falsch. Oder in `gateway.yaml` steht keiner für sie. Ein Befund je Firma; der Beleg hat die Antwort und die ersten Spuren. *Fehler*, Glied *angenommen*. Er endet, wenn keine dieser Spuren mehr geparkt ist: ändert sich der Schlüssel, werden sie sofort wieder versucht.',
+  token_refused:
+    'Die Tracking-API beantwortet weitergereichte Anfragen einer Firma mit 401: ihr OAuth-Token ist falsch oder abgelaufen. *Fehler*, Glied *angenommen*. Bemerkt vom Admin-Prozess bei jeder solchen Antwort. Er endet, wenn eine Anfrage mit dem Token angenommen wird oder das Token sich ändert.',
+  lane_refused:
+    'Spuren sind ganz geparkt, weil die Tracking-API sie ablehnt: 404 (der Fahrer oder die Tour ist ihr unbekannt, oder die Tour gehört einem anderen Fahrer), wieder 403, nachdem andere Spuren der Firma angenommen wurden (also nach dem ersten neuen Versuch, 15 s), oder eine andere Antwort über die Spur. Ein Befund je Firma. *Fehler*, Glied *angenommen*. Er endet, wenn diese Spuren nicht mehr geparkt sind; von jeder wird eine Position nach 15, 30 und 60 s versucht, dann alle 5 Minuten, und wenn sich ihre Touren ändern.',
+  positions_refused:
+    'Die Tracking-API lehnt einzelne Positionen ab (422, 413): diese werden geparkt, alle anderen zugestellt. Der Beleg hat ihre letzte Antwort. *Warnung*, Glied *angenommen*. Bemerkt von den Workern bei jeder. Er endet, wenn zehn Sekunden lang keine abgelehnt wurde; die geparkten bleiben, bis sie noch einmal versucht oder gelöscht werden (Ansicht Warteschlangen oder `waybridge parked`).',
+  backlog:
+    'Die älteste wartende Position wartet seit über einer Minute, und die Tracking-API antwortet gut. *Warnung*, Glied *gesendet*. Er endet, wenn keine Position mehr so lange wartet.',
+  push_full:
+    'Seit einer halben Minute warten Spuren, bis sie an der Reihe sind, weil alle Anfragen unterwegs sind, die `push.concurrency` erlaubt, und die Tracking-API sie beantwortet; der Beleg sagt, wie viele in der Sekunde höchstens möglich sind: `push.concurrency` geteilt durch die Zeit, die die API für eine braucht. *Warnung*, Glied *gesendet*. Bemerkt von jedem Worker, einmal in der Sekunde, nicht mit `push.max_requests_per_s`. Er endet, wenn zehn Sekunden lang keine Spur wartete.',
+  custody_difference:
+    'Was ankam, und wo es ist, geht nicht auf, während sich nichts bewegt: ein Fehler von waybridge. *Fehler*, Glied *gespeichert*. Geprüft alle fünf Sekunden. Er endet, wenn die Rechnung aufgeht.',
+  silent:
+    'Ein Gerät hat jetzt eine Tour, und man hat seit drei seiner üblichen Abstände, mindestens seit fünf Minuten, nichts von ihm gehört. Der übliche Abstand ist die zweitlängste der letzten acht Pausen zwischen zwei Nachrichten: ein Tracker, der im Stand selten sendet, gilt nicht als stumm. Steht in seinem Eintrag, wie lange er schläft (`settings: { interval: 1h }`), gilt mindestens das. Von einem Gerät, das nie zu hören war, gibt es diesen Befund nicht: sein Zustand ist `never`. *Warnung*, Glied *verbunden*. Der Admin-Prozess prüft das einmal in der Sekunde. Er endet mit der nächsten Nachricht oder mit der Tour. Haben mehr als fünf Geräte einer Firma dieselbe Sorge, ist das ein Befund mit ihrer Zahl und den ersten Namen; `waybridge why` und die Ansicht des Fahrzeugs nennen ihn bei jedem.',
+  gps_old:
+    'Es kommen Nachrichten des Geräts, aber seit fünf Minuten (oder drei seiner üblichen Abstände) keine Position, die neuer ist als alle vorher: es empfängt keine Satelliten (seine Positionen werden als `invalid` oder `zero` gefiltert), oder es sendet immer wieder die letzte. *Warnung*, Glied *zugeordnet*. Der Admin-Prozess prüft das einmal in der Sekunde. Er endet mit der nächsten neuen Position.',
+  clock_behind:
+    'Die letzten vier oder mehr Positionen eines Geräts kamen über 30 s oder länger um dieselbe Zahl von Viertelstunden zu spät (jede auf eine Minute genau): es meldet Ortszeit, und falsche Zeiten werden gesendet. Ein Rückstand dagegen holt mit jeder Position auf. Der Beleg nennt die `time_zone`, die passen würde; hat der Eintrag eine falsche, die richtige. *Warnung*, Glied *zugeordnet*. Gefunden vom Admin-Prozess aus Positionen, die mindestens eine Sekunde auseinanderliegen. Er endet mit der ersten Position mit richtiger Zeit.',
+  no_route:
+    'Für die Zeit der letzten Position eines Geräts gibt es keine Tour, und jetzt auch nicht: seine Positionen werden gehalten (mit `hold.no_route: false` gefiltert). *Warnung*, Glied *zugeordnet*. Der Admin-Prozess prüft das einmal in der Sekunde. Er endet, wenn das Gerät eine Tour hat oder verstummt.',
+  two_on_route:
+    'Mehrere Geräte mit verschiedenen Namen haben jetzt dieselbe Tour, und alle senden: die Positionen aller werden gesendet. Zwei Tracker eines Fahrzeugs haben denselben Namen und sind kein Befund. Mehr als fünf solche Touren einer Firma sind ein Befund. *Warnung*, Glied *zugeordnet*. Der Admin-Prozess prüft das einmal in der Sekunde. Er endet, wenn eins davon eine andere Tour hat oder verstummt.',
+  unknown_device:
+    'Positionen eines Geräts werden gehalten, das niemand eingerichtet hat; die Ansicht Ankömmlinge zeigt, was es sendet. *Warnung*, Glied *erkannt*. Der Admin-Prozess prüft das einmal in der Sekunde. Er endet, wenn das Gerät eingerichtet ist, oder wenn seine Positionen nach `hold.max_age` verworfen sind.',
+  checksum_errors:
+    'Mindestens drei Pakete eines Geräts, oder eines Protokolls, solange kein Gerät genannt war, hatten binnen einer Minute nacheinander eine falsche Prüfsumme. Sie werden nicht bestätigt, also sendet das Gerät sie noch einmal. *Warnung*, Glied *verstanden*. Bemerkt vom Gateway bei jedem solchen Paket. Er endet, wenn eine Minute lang keins kam, oder mit einem guten Paket des Geräts.',
+  roster_rejected:
+    'Die letzte Fassung einer Datei, oder die letzte Eingabe für eine Firma, hat Zeilen, die ausgelassen werden: ein unbekanntes Gerät, eine Zeit, die keine ist. Die anderen gelten. Der Beleg nennt die ersten davon und warum. *Warnung*, Glied *zugeordnet*. Aus dem, was von jedem aufgehoben wird, der die Einteilung schreibt (Ansicht Einteilung); gelesen alle fünf Sekunden. Er endet, wenn er eine Einteilung ohne solche Zeilen geschrieben hat oder die Eingabe zurückgenommen ist.',
+  roster_stale:
+    'Entweder ist eine Datei eine ältere Kopie von dem, was ein anderer Rechner unter ihrem Namen geschrieben hat, und gilt darum nicht; oder es ist an einem Werktag (Montag bis Freitag) nach sechs Uhr, keine Zeile einer Firma beginnt heute, und an jedem der letzten fünf Werktage begannen welche: die Einteilung von gestern. *Warnung*, Glied *zugeordnet*. Aus dem, was von jeder Datei aufgehoben wird, und aus der Einteilung; geprüft einmal in der Minute, und solange er besteht, alle fünf Sekunden. Er endet, wenn die neuere Datei da ist oder eine Zeile heute beginnt.',
+}

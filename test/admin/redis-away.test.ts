@@ -1,0 +1,31 @@
+import { pino } from 'pino'
+import { expect, it, onTestFinished } from 'vitest'
+import { connect } from '../../src/lanes/index.ts'
+import { openBare, READ } from '../support/admin.ts'
+import { startTestRedis } from '../support/redis.ts'
+
+it('an admin port that was opened while Redis is away says so, and leaves out what it does not know', async () => {
+  const server = await startTestRedis()
+  await server.kill('SIGKILL')
+  const redis = connect(server.url, 'test')
+  const admin = await openBare({ redis, logger: pino({ level: 'silent' }) })
+  onTestFinished(async () => {
+    await admin.close()
+    redis.disconnect()
+    await server.stop()
+  })
+  const ask = async () => {
+    const answer = await fetch(`http://127.0.0.1:${admin.port}/admin/status`, { headers: READ })
+    return { status: answer.status, json: (await answer.json()) as object }
+  }
+  await expect.poll(ask).toMatchObject({
+    status: 200,
+    json: {
+      verdict: expect.stringMatching(/^Redis does not answer/),
+      findings: [{ code: 'redis_down', severity: 'error' }],
+    },
+  })
+  const known = Object.keys((await ask()).json)
+  expect(known).not.toContain('waiting')
+  expect(known).toContain('vans')
+})

@@ -162,7 +162,8 @@ export const ParkedLaneJson = LaneIds.extend({
   refused: z.array(z.object({ status: z.int(), message: Text, at: Instant, first_at: Instant, count: Count })),
 })
 
-const LineRemarks = z.array(z.object({ line: z.int(), message: Text }))
+/** `device`: as the line has it. */
+const LineRemarks = z.array(z.object({ line: z.int(), device: Text.optional(), message: Text }))
 
 /** A route that a device loses; without bounds where its entry gives it the route for all times. */
 export const TakenRouteJson = z.object({

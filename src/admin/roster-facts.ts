@@ -36,7 +36,9 @@ export class RosterWatch {
     if (isDue) this.#missingAt = now
     this.#facts = {
       rejected: last.flatMap(({ writer, company_id, rejected, at }) => {
-        const evidence = rejected.slice(0, MOST_EVIDENCE).map(({ line, message }) => `${writer}:${line}: ${message}`)
+        const evidence = rejected.slice(0, MOST_EVIDENCE).map(({ line, device, message }) => {
+          return `${writer}:${line}: ${device === undefined ? '' : `${device}: `}${message}`
+        })
         return rejected.length === 0 ? [] : [{ writer, company_id, lines: rejected.length, at, evidence }]
       }),
       stale: last.filter(({ stale }) => stale).map(({ writer, at }) => ({ name: writer, at })),

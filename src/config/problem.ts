@@ -17,6 +17,8 @@ export interface Problem {
   readonly column?: number
   /** `listeners[2].port` */
   readonly key?: string
+  /** Of a line of a routes file: the device that it is about, as it is written there. */
+  readonly device?: string
   readonly message: string
 }
 
@@ -43,6 +45,7 @@ export function problemText({ file, line, column, key, message }: Problem): stri
 export interface Mistake {
   readonly at: number
   readonly key?: string
+  readonly device?: string
   readonly message: string
   readonly severity?: Problem['severity']
 }
@@ -62,9 +65,9 @@ export function problemsIn(source: Source, mistakes: readonly Mistake[]): Proble
   const hasColumns = !source.name.endsWith('.csv')
   return mistakes
     .toSorted((a, b) => a.at - b.at)
-    .map(({ at, key, message, severity = 'mistake' }) => {
+    .map(({ at, severity = 'mistake', ...what }) => {
       const { line, column } = locate(at)
-      return { severity, file: source.file, line, ...(hasColumns && { column }), key, message }
+      return { severity, file: source.file, line, ...(hasColumns && { column }), ...what }
     })
 }
 

@@ -56,12 +56,14 @@ export async function readTable(cut: Table, name: string, zone: string): Promise
   const order = dateOrderOf(lines.values().flatMap(({ cells }) => dated.map((at) => cells[at] ?? '')))
   const times = timesIn(zone)
   const readRow = rowReader(table, times, order)
+  const device = table.columns.indexOf('device')
   const rows: RouteRow[] = []
   const warnings: Mistake[] = []
   for (const row of lines) {
     await yieldToEventLoop()
     const read = row.mistake === undefined ? readRow(row) : { message: row.mistake }
-    if ('message' in read) mistakes.push({ at: row.at, severity: 'left_out', ...read })
+    if ('message' in read)
+      mistakes.push({ at: row.at, severity: 'left_out', device: row.cells[device] || undefined, ...read })
     else {
       rows.push(read)
       for (const key of ['from', 'until']) {

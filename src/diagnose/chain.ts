@@ -47,9 +47,12 @@ export function chainOf(facts: ChainFacts, show: ShowInstant): DeviceChain {
   const links = LINKS.map((link) => linkOf(link, { ...facts, own }, show))
   const causes = links.flatMap(({ finding }) => finding ?? [])
   const first = links.find(({ state }) => state === 'broken')
-  const explained = explain({ ...facts.explained, findings: own }, show)
+  const [waitsFor] = ofSystem(first)
+  const explained = explain({ ...facts.explained, findings: own, waitsFor, leftOut: leftOutLine(facts) }, show)
   return {
-    sentence: [stateText({ ...facts, now }, conditionOf(facts.device, now)), ...ofSystem(first), explained].join('; '),
+    sentence: [stateText({ ...facts, now }, conditionOf(facts.device, now)), waitsFor ?? [], explained]
+      .flat()
+      .join('; '),
     broken: first?.link ?? null,
     links,
     findings: [...new Set([...own, ...causes])],
@@ -80,7 +83,18 @@ export function chainWithoutRedis(
 function ofSystem(first: DeviceLink | undefined): string[] {
   const { finding, link } = first ?? {}
   if (!finding || finding.subject.device !== undefined) return []
-  return link !== 'accepted' || finding.code === 'upstream_slow' ? [finding.message] : []
+  const isSaidAnyway = link === 'accepted' && finding.code !== 'upstream_slow' && finding.code !== 'upstream_hanging'
+  return isSaidAnyway ? [] : [finding.message]
+}
+
+/** `routes.csv:17: Van 12: route_id: empty`, as the evidence of its finding has it. */
+function leftOutLine({ device: { id, name = id, company }, findings }: ChainFacts): string | undefined {
+  const rejected = findings.filter(
+    ({ code, subject }) => code === 'roster_rejected' && (subject.company_id ?? company) === company,
+  )
+  return rejected
+    .flatMap(({ evidence }) => evidence)
+    .find((text) => [`: ${id}: `, `: ${name}: `, `did you mean ${name}?`].some((about) => text.includes(about)))
 }
 
 /** Those of its route are its own. Also where many devices with the same trouble are one finding. */
@@ -126,7 +140,7 @@ function causeOf(link: Link, { device: { company }, findings }: Looked, isBroken
 }
 
 const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFound>> = {
-  connected({ device, explained: { device: detail, now, senders = [] }, findings }, show) {
+  connected({ device, explained: { device: detail, now, senders = [], similar }, findings }, show) {
     const { connectedAt, heardAt, route } = device
     const tried = detail.events.find(({ event }) => event === 'refused')
     if (heardAt === undefined) {
@@ -135,10 +149,9 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
       if (held) return ok([`what it sent is held since ${show(held.oldest_at)}`], Date.parse(held.oldest_at))
       if (tried) return ok([`it came, and was refused at ${show(tried.at)}`], Date.parse(tried.at))
       const isNew = now - configuredAt(detail.source) < NEW_MS
-      return {
-        state: route && !isNew ? 'broken' : 'idle',
-        evidence: [isNew ? 'configured a moment ago, not heard yet' : 'never heard'],
-      }
+      const unheard = isNew ? 'configured a moment ago, not heard yet' : 'never heard'
+      const others = similar === undefined ? [] : [`${similar} sends, and nobody has configured it`]
+      return { state: route && !isNew ? 'broken' : 'idle', evidence: [unheard, ...others] }
     }
     const { protocol = 'a login', transport = '', remote = '' } = detail.last_heard ?? {}
     const evidence = [`heard ${durationText(now - heardAt)} ago: ${protocol} over ${transport} from ${remote}`]
@@ -156,8 +169,12 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
           `${misunderstood.frames} frames of ${misunderstood.protocol} are not understood since ${show(misunderstood.sinceAt)}`,
         ]
       : []
-    if (senders.length > 0)
-      return broken(senders.map(({ address, port }) => `not understood: ${address} at port ${port}`))
+    if (senders.length > 0) {
+      const places = senders.map(
+        ({ address, port }) => `not understood: ${address.replace(/:\d+$/, '')} at port ${port}`,
+      )
+      return broken([...new Set(places)])
+    }
     const isDamaged = own.some(({ code }) => code === 'not_understood' || code === 'checksum_errors')
     if (isDamaged || latestOf(device)?.event === 'misunderstood')
       return { ...broken(frames), lastGoodAt: fixAt(device) }
@@ -228,7 +245,8 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
     const isAway = waiting > 0 && (upstream.state === 'down' || causeOf('accepted', looked) !== undefined)
     const isSlow = waiting > 0 && looked.findings.some(({ code }) => code === 'upstream_slow')
     const isFailing = waiting > 0 && last_push !== undefined && !isTaken
-    if (isAway) evidence.push(`the tracking API is ${upstream.state} since ${show(upstream.since_at)}`)
+    if (isAway && upstream.state !== 'up')
+      evidence.push(`the tracking API is ${upstream.state} since ${show(upstream.since_at)}`)
     if (isFailing) evidence.push(`last push: ${last_push.status}`)
     if (isRefusedNow(explained) || isAway || isFailing || isSlow) return { ...broken(evidence), lastGoodAt }
     return isTaken ? ok([...evidence, `answer ${last_push?.status}`], lastGoodAt) : { ...idle(), evidence }

@@ -213,13 +213,15 @@ export const CODES = {
     severity: 'error',
     link: 'connected',
     message: () => 'no gateway gives a sign of life: no tracker can send anything',
-    action: 'start a gateway, or see its log for why it does not start',
+    action:
+      'start a gateway, or end the one that is frozen (start runs another one); its log says why it does not start',
   },
   no_worker: {
     severity: 'error',
     link: 'pushed',
     message: () => 'no worker gives a sign of life: nothing is pushed',
-    action: 'start a worker, or see its log for why it does not start',
+    action:
+      'start a worker, or end the one that is frozen (start runs another one); its log says why it does not start',
   },
   worker_stuck: {
     severity: 'error',

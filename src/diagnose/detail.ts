@@ -70,6 +70,12 @@ export interface ExplainedDevice {
   readonly upstream: { readonly state: 'up' | 'down' | 'limited'; readonly since_at: string }
   /** Senders that were not understood and sent the id of the device, and what their port expects. */
   readonly senders?: readonly { readonly address: string; readonly port?: number; readonly protocol?: string }[]
+  /** Of a device that was never heard: the most similar id of one that sends and that nobody has configured. */
+  readonly similar?: string
+  /** The line of a roster about the device that is left out, and why. */
+  readonly leftOut?: string
+  /** What keeps everybody's positions back, where it is said already. */
+  readonly waitsFor?: string
   /** What is found of the device by itself. */
   readonly findings?: readonly Pick<Finding, 'code' | 'evidence' | 'action'>[]
   /** ms UTC. */

@@ -12,7 +12,7 @@ export type ShowInstant = (instant: string) => string
 export function explain(facts: ExplainedDevice, clock: ShowInstant): string {
   const { device } = facts
   if (!device.configured) return notConfigured(facts, clock)
-  const lost = heldTrouble(device, clock) ?? filteredTrouble(device, clock)
+  const lost = heldTrouble(facts, clock) ?? filteredTrouble(device, clock)
   const troubles = [senderTrouble(facts), refusedTrouble(device, clock), misunderstoodTrouble(facts, clock), lost]
     .concat(foundTroubles(facts))
     .concat(isRefusedNow(facts) ? parkedTrouble(facts) : [])
@@ -26,7 +26,7 @@ export function explain(facts: ExplainedDevice, clock: ShowInstant): string {
 function notConfigured(facts: ExplainedDevice, clock: ShowInstant): string {
   const { device } = facts
   const last = device.last_heard ? `${heardText(facts, clock)}, ` : ''
-  const held = heldTrouble(device, clock) ?? `nothing is held: ${entryAdvice(device.file_entry)}`
+  const held = heldTrouble(facts, clock) ?? `nothing is held: ${entryAdvice(device.file_entry)}`
   const frames = misunderstoodTrouble(facts, clock)
   return `not configured, ${last}${held}${frames === undefined ? '' : `; ${frames}`}`
 }
@@ -88,7 +88,7 @@ export function isRefusedNow({ device: { lane }, parked, now }: ExplainedDevice)
   )
 }
 
-function heldTrouble(device: DeviceDetail, clock: ShowInstant): string | undefined {
+function heldTrouble({ device, leftOut }: ExplainedDevice, clock: ShowInstant): string | undefined {
   const [held] = device.held
   if (!held) return undefined
   const { fixes, oldest_at, offset = NO_OFFSET } = held
@@ -97,7 +97,7 @@ function heldTrouble(device: DeviceDetail, clock: ShowInstant): string | undefin
   if (held.reason === 'suspicious')
     return `${what}, off the track of the device: compare the findings of \`status\`; filter.suspicious: report releases them`
   if (held.reason === 'no_route')
-    return `${what}, no route at ${fixes === 1 ? 'its' : 'their'} time: ${routeAdvice(held)}`
+    return `${what}, no route at ${fixes === 1 ? 'its' : 'their'} time: ${routeAdvice(held, leftOut)}`
   if (offset === NO_OFFSET) return `${what}, ahead of the clock, by no time zone: correct the clock of the device`
   const entry = device.source?.startsWith('admin ') ? 'its entry' : (device.source ?? 'devices.yaml')
   return `${what}, ahead of the clock: set time_zone: "${offset}" in ${entry}`
@@ -112,7 +112,8 @@ function unknownAdvice({ source, file_entry, ...entry }: DeviceDetail): string {
 }
 
 /** An edited line of a file replaces an earlier put. */
-function routeAdvice({ replaced_line: line }: Pick<DeviceDetail, 'replaced_line'>): string {
+function routeAdvice({ replaced_line: line }: Pick<DeviceDetail, 'replaced_line'>, leftOut?: string): string {
+  if (leftOut !== undefined) return `correct its line, which is left out: ${leftOut}`
   if (!line) return 'add a line to routes.csv'
   return `a put replaced ${line.source}: put a line, or edit that one`
 }
@@ -147,10 +148,14 @@ function refusalAdvice(status: number, { company_id, lane }: DeviceDetail, isPre
   return 'correct the cause and retry them, or delete them'
 }
 
-function waitingText({ device: { lane }, upstream, now }: ExplainedDevice, clock: ShowInstant): string | undefined {
+function waitingText(
+  { device: { lane }, upstream, waitsFor, now }: ExplainedDevice,
+  clock: ShowInstant,
+): string | undefined {
   if (!lane || lane.waiting === 0) return undefined
   const { waiting, oldest_at, last_push } = lane
   const what = `${waiting} waiting${oldest_at === undefined ? '' : ` since ${clock(oldest_at)}`}`
+  if (waitsFor !== undefined) return what
   if (upstream.state === 'down') return `${what}: the service is down since ${clock(upstream.since_at)}`
   if (upstream.state === 'limited')
     return `${what}: the service accepts fewer requests since ${clock(upstream.since_at)}`
@@ -160,11 +165,13 @@ function waitingText({ device: { lane }, upstream, now }: ExplainedDevice, clock
   return isBehind ? `${what}: behind, the newest position is sent first` : `${what}, will be pushed next`
 }
 
-function noTrouble({ device }: ExplainedDevice, clock: ShowInstant): string {
-  const { state, lane, last_fix } = device
+function noTrouble({ device, similar, leftOut }: ExplainedDevice, clock: ShowInstant): string {
+  const { source, state, lane, last_fix } = device
   const pushed = lane?.last_push && `last push ${clock(lane.last_push.at)}`
+  if (state === 'never' && similar !== undefined)
+    return `nothing has come from it, but ${similar} sends, and nobody has configured that: if it is the same tracker, correct the id in ${source}`
   if (state === 'never') return `${pushed ? `${pushed}: ` : ''}${NEVER_HEARD}`
-  if (!lane) return routeAdvice(device)
+  if (!lane) return routeAdvice(device, leftOut)
   const well = [last_fix && 'all delivered', pushed].filter(Boolean).join(', ') || 'nothing to deliver'
   return device.condition === 'silent' ? `${well}: check its power and its SIM card` : well
 }

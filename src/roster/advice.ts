@@ -87,7 +87,7 @@ export async function unresolved(
   for (const { at, device, courier_id } of rows) {
     await yieldToEventLoop()
     const meant = roster.meant(device)
-    const leftOut = (key: string, message: string) => mistakes.push({ at, key, message, severity: 'left_out' })
+    const leftOut = (key: string, message: string) => mistakes.push({ at, key, device, message, severity: 'left_out' })
     const lineless = meant.find((entry) => courier_id === '' && entry.courier_id === undefined)
     if (meant.length === 0) leftOut('device', noSuchDevice(device, suggest(device)))
     else if (lineless) leftOut('courier_id', `empty, but device ${lineless.id} has no courier_id of its own`)

@@ -17,6 +17,8 @@ import { assignmentText, changeOf, type FieldTexts, type KeptPut } from './table
 /** One thing that is said of a line. */
 export interface RosterRemark {
   readonly line: number
+  /** As the line has it. */
+  readonly device?: string
   readonly message: string
 }
 

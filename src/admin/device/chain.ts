@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { localDay, localFromUtc } from '../../config/times.ts'
+import { nearest } from '../../config/problem.ts'
 import { sameId } from '../../config/units.ts'
 import { type ChainFacts, chainOf, chainWithoutRedis, type DeviceChain } from '../../diagnose/chain.ts'
 import type { DeviceDetail, ExplainedDevice } from '../../diagnose/detail.ts'
@@ -127,9 +128,16 @@ async function chainFacts(device: Indexed, detail: DeviceDetail, asked: Asked): 
       misunderstood,
       upstream: { state: api.state, since_at: instant(api.since) ?? '' },
       senders,
+      similar: entry && !device.contact && scope.isAll ? similarTo(id, sources.index) : undefined,
       now,
     },
   }
+}
+
+/** The id of a device that sends and that nobody has configured, of which at most two digits differ. */
+function similarTo(id: string, index: ChainSources['index']): string | undefined {
+  const unconfigured = index.inOrder.flatMap((device) => (!device.entry && device.contact ? device.id : []))
+  return nearest(id, unconfigured.slice(0, MOST_UNCONFIGURED), 2)
 }
 
 /** Frames of the device that hold positions which are not understood, and since when; the latest 1,000 count. */
@@ -170,4 +178,5 @@ function showIn(zone: string, now: number): ShowInstant {
 }
 
 const MOST_FRAMES = 1000
+const MOST_UNCONFIGURED = 1000
 const HOUR_MS = 3_600_000

@@ -18,7 +18,11 @@ export async function putJson(
   { body, roster, zone }: { readonly body: RosterBody; readonly roster: Roster; readonly zone: string },
 ): Promise<z.infer<typeof RosterPutJson>> {
   const { added, changed, removed, rejected, withoutRoute, devices, takes } = plan
-  const line = ({ at, ...mistake }: (typeof rejected)[number]) => ({ line: body.lineAt(at), message: said(mistake) })
+  const line = ({ at, ...mistake }: (typeof rejected)[number]) => ({
+    line: body.lineAt(at),
+    device: mistake.device,
+    message: said(mistake),
+  })
   const taken = new Set(plan.rows.map(({ at }) => at))
   const warnings = [
     ...body.file.warnings.filter(({ at }) => taken.has(at)).map(line),

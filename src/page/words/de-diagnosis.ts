@@ -263,16 +263,16 @@ const FINDINGS: readonly Phrase[] = [
     'kein Gateway gibt ein Lebenszeichen: kein Tracker kann etwas senden',
   ],
   [
-    'start a gateway, or see its log for why it does not start',
-    'ein Gateway starten oder in seinem Protokoll sehen, warum es nicht startet',
+    'start a gateway, or end the one that is frozen (start runs another one); its log says why it does not start',
+    'ein Gateway starten, oder das angehaltene beenden (start startet ein neues); warum es nicht startet, sagt sein Protokoll',
   ],
   [
     'no worker gives a sign of life: nothing is pushed',
     'kein Worker gibt ein Lebenszeichen: nichts wird an die Tracking-API gesendet',
   ],
   [
-    'start a worker, or see its log for why it does not start',
-    'einen Worker starten oder in seinem Protokoll sehen, warum er nicht startet',
+    'start a worker, or end the one that is frozen (start runs another one); its log says why it does not start',
+    'einen Worker starten, oder den angehaltenen beenden (start startet einen neuen); warum er nicht startet, sagt sein Protokoll',
   ],
   [
     '{} gives no sign of life: its lanes wait for other workers',
@@ -583,6 +583,7 @@ const LINKS: readonly Phrase[] = [
   ['it came, and was refused at {}', 'es kam und wurde um {1} abgewiesen'],
   ['configured a moment ago, not heard yet', 'eben eingerichtet, noch nicht gehört'],
   ['never heard', 'nie gehört'],
+  ['{} sends, and nobody has configured it', '{1} sendet und ist nicht eingerichtet'],
   ['heard {} ago: {} over {} from {}', 'gehört vor {1}: {2} über {3} von {4}'],
   ['a login', 'eine Anmeldung'],
   ['connected since {}', 'verbunden seit {1}'],
@@ -680,6 +681,11 @@ const SENTENCE: readonly Phrase[] = [
     'sie kamen ohne das, was sein Eintrag verlangt (secret, protocol, transports, networks oder client_certificate)',
   ],
   ['add a line to routes.csv', 'eine Zeile in routes.csv schreiben'],
+  ['correct its line, which is left out: {}', 'seine Zeile berichtigen, die ausgelassen ist: {1}'],
+  [
+    'nothing has come from it, but {} sends, and nobody has configured that: if it is the same tracker, correct the id in {}',
+    'noch kam nichts von ihm, aber {1} sendet und ist nicht eingerichtet: ist es derselbe Tracker, die Kennung berichtigen in {2}',
+  ],
   [
     'a put replaced {}: put a line, or edit that one',
     'eine gesendete Zeile hat {1} ersetzt: eine senden oder jene ändern',

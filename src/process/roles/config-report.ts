@@ -106,8 +106,9 @@ function resultsOf(
 }
 
 function remarksIn(problems: readonly Problem[]): FileResult['rejected'] {
-  return problems.map(({ line = 0, key, message }) => ({
+  return problems.map(({ line = 0, key, device, message }) => ({
     line,
+    device,
     message: key === undefined ? message : `${key}: ${message}`,
   }))
 }

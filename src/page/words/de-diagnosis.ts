@@ -681,6 +681,7 @@ const SENTENCE: readonly Phrase[] = [
     'sie kamen ohne das, was sein Eintrag verlangt (secret, protocol, transports, networks oder client_certificate)',
   ],
   ['add a line to routes.csv', 'eine Zeile in routes.csv schreiben'],
+  ['did you mean {}?', 'ist {1} gemeint?'],
   ['correct its line, which is left out: {}', 'seine Zeile berichtigen, die ausgelassen ist: {1}'],
   [
     'nothing has come from it, but {} sends, and nobody has configured that: if it is the same tracker, correct the id in {}',

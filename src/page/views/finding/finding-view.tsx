@@ -4,11 +4,11 @@ import { useAsked, useLive } from '../../data/hooks.ts'
 import { Empty, Failure, Loading, Panel } from '../../parts/basics.tsx'
 import { FindingList } from '../../parts/finding.tsx'
 import { href } from '../../router.ts'
-import { words } from '../../words/index.ts'
+import { language, words } from '../../words/index.ts'
 
 /** What one kind of finding means, and where it holds now: alerts link here. */
 export function FindingView({ code }: { code: string }): JSX.Element {
-  const { answer, error, again } = useAsked('paragraphs', () => readAsset<Record<string, string>>('findings.json'))
+  const { answer, error, again } = useAsked('paragraphs', paragraphs)
   const { status } = useLive()
   if (!answer) return error ? <Failure error={error} again={again} /> : <Loading lines={4} />
   const text = Object.hasOwn(answer, code) ? answer[code] : undefined
@@ -28,7 +28,7 @@ export function FindingView({ code }: { code: string }): JSX.Element {
         <h1 class="mono">{code}</h1>
       </header>
       <Panel title={words.finding.means}>
-        <p class="paragraph" lang="en">
+        <p class="paragraph">
           <Paragraph text={text} />
         </p>
       </Panel>
@@ -37,6 +37,12 @@ export function FindingView({ code }: { code: string }): JSX.Element {
       </Panel>
     </div>
   )
+}
+
+/** What each finding means, in the language of the page. */
+async function paragraphs(): Promise<Readonly<Record<string, string>>> {
+  if (language === 'de') return (await import('../../words/de-findings.ts')).PARAGRAPHS
+  return readAsset<Record<string, string>>('findings.json')
 }
 
 /** Text with `code` and *emphasis*. */

@@ -136,7 +136,7 @@ async function chainFacts(device: Indexed, detail: DeviceDetail, asked: Asked): 
 
 /** The id of a device that sends and that nobody has configured, of which at most two digits differ. */
 function similarTo(id: string, index: ChainSources['index']): string | undefined {
-  const unconfigured = index.inOrder.flatMap((device) => (!device.entry && device.contact ? device.id : []))
+  const unconfigured = index.inOrder.flatMap((device) => (device.entry ? [] : device.id))
   return nearest(id, unconfigured.slice(0, MOST_UNCONFIGURED), 2)
 }
 

@@ -134,14 +134,19 @@ describe('PUT /admin/routes', () => {
       {
         ...PUT_ANSWER,
         rejected: [
-          { line: 2, message: 'device: no device has the id or the name "Van 99"' },
-          { line: 4, message: 'route_id: expected an id: a whole number from 0 to 9223372036854775807' },
+          { line: 2, device: 'Van 99', message: 'device: no device has the id or the name "Van 99"' },
+          {
+            line: 4,
+            device: 'Van 12',
+            message: 'route_id: expected an id: a whole number from 0 to 9223372036854775807',
+          },
           {
             line: 5,
+            device: '3.56307E+14',
             message:
               'device: "3.56307E+14" is an id that a spreadsheet has destroyed: format the column as text and enter the id again',
           },
-          { line: 6, message: 'from: not within from and until of the request' },
+          { line: 6, device: 'Van 14', message: 'from: not within from and until of the request' },
           { line: 7, message: 'misplaced quotation mark' },
         ],
       },

@@ -237,6 +237,37 @@ describe('the chain of a device', () => {
       { detail: { lane: waiting }, found: [{ code: 'upstream_slow' }] },
     ],
     [
+      'waits while the API hangs',
+      'accepted',
+      /; the tracking API takes requests and does not answer them; .*5 waiting since \d\d:\d\d:\d\d$/,
+      { detail: { lane: waiting }, found: [{ code: 'upstream_hanging' }] },
+    ],
+    [
+      'has no route, since its line is left out',
+      'placed',
+      /, no route now, 3 fixes held since .*, no route at their time: correct its line, which is left out: routes.csv:17: Van 12: route_id: empty$/,
+      {
+        device: { route: undefined, isUnplaced: true, unplaced: { reason: 'no_route', at: NOW, isHeld: true } },
+        detail: {
+          lane: undefined,
+          condition: 'no_route',
+          held: [{ reason: 'no_route', fixes: 3, oldest_at: at(NOW - 30 * S) }],
+        },
+        found: [
+          {
+            code: 'roster_rejected',
+            evidence: ['routes.csv:9: Van 1: empty', 'routes.csv:17: Van 12: route_id: empty'],
+          },
+        ],
+      },
+    ],
+    [
+      'has an id that was mistyped',
+      'connected',
+      /nothing has come from it, but 21 sends, and nobody has configured that: if it is the same tracker, correct the id in devices.yaml:3$/,
+      { device: NEVER, detail: { ...NOT_HEARD, lane: UNPUSHED }, explained: { similar: '21' } },
+    ],
+    [
       'is refused by the API',
       'accepted',
       /refused 404 by the service \(no such route\), 3 parked: correct the line/,

@@ -1,7 +1,9 @@
 import { globSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { CODES, type FindingCode, type Meaning } from '../../src/diagnose/codes.ts'
+import { paragraphs } from '../../src/page/build/paragraphs.mjs'
 import { DIAGNOSIS } from '../../src/page/words/de-diagnosis.ts'
+import { PARAGRAPHS } from '../../src/page/words/de-findings.ts'
 import { PhraseBook } from '../../src/page/words/phrases.ts'
 import { literalsOf } from '../support/literals.ts'
 
@@ -72,4 +74,19 @@ function isGerman(text: string): boolean {
   const said = text.replaceAll(/(\{\})+/g, () => `X${++values}`)
   const forms = [said, said.replace(/^[;:,]? |\.$/g, ''), `X0${said}`, `X0 ${said}`]
   return forms.some((form) => german.phrase(form) !== undefined)
+}
+
+it('the paragraph of each finding is there in German, with the same figures and names', () => {
+  const english = paragraphs() as Readonly<Record<string, string>>
+  expect(Object.keys(PARAGRAPHS).toSorted()).toEqual(Object.keys(english).toSorted())
+  const lost = Object.entries(english).flatMap(([code, text]) => {
+    const missing = factsIn(text).difference(factsIn(PARAGRAPHS[code]))
+    return [...missing].map((fact) => `${code}: ${fact}`)
+  })
+  expect(lost).toEqual([])
+})
+
+/** The names in it, and its numbers. */
+function factsIn(text: string): Set<string> {
+  return new Set(text.match(/`[^`]+`|\d+/g))
 }

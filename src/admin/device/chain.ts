@@ -89,14 +89,14 @@ export const ChainJson = z.object({
 
 type Indexed = NonNullable<ReturnType<DetailSources['index']['find']>>
 
-interface Asked {
+interface ChainRequest {
   readonly sources: ChainSources
   readonly scope: Scope
   readonly now: number
 }
 
 /** What is known in memory. */
-function knownFacts(device: Indexed, { sources, scope, now }: Asked) {
+function knownFacts(device: Indexed, { sources, scope, now }: ChainRequest) {
   const { directory, index, findings, places } = sources
   const { latitude, longitude, time } = device.fix?.fix ?? {}
   const isPlace = typeof latitude === 'number' && typeof longitude === 'number' && typeof time === 'number'
@@ -108,7 +108,7 @@ function knownFacts(device: Indexed, { sources, scope, now }: Asked) {
   }
 }
 
-async function chainFacts(device: Indexed, detail: DeviceDetail, asked: Asked): Promise<ChainFacts> {
+async function chainFacts(device: Indexed, detail: DeviceDetail, asked: ChainRequest): Promise<ChainFacts> {
   const { sources, scope, now } = asked
   const { redis, upstream } = sources
   const { entry, id } = device

@@ -51,7 +51,9 @@ export async function planRoster(roster: Roster, put: RosterPut) {
 
 async function takeRows(roster: Roster, put: RosterPut) {
   const { mistakes: unread, rows } = put.file
-  const misplaced = rows.filter((row) => !isWithin(row, put)).map(({ at }): Mistake => ({ at, ...MISPLACED }))
+  const misplaced = rows
+    .filter((row) => !isWithin(row, put))
+    .map(({ at, device }): Mistake => ({ at, device, ...MISPLACED }))
   // Of another company's devices nothing is said: the answer is kept, and shown to all of this company.
   const mistakes = await unresolved(
     rows,

@@ -197,14 +197,18 @@ function unknownCompanies(root: Node): Mistake[] {
   )
 }
 
-/** The tokens of the admin port that are easily guessed. */
+/** The tokens of the admin port, and the keys of webhooks' signatures, that are easily guessed. */
 function weakTokens(root: Node): Mistake[] {
   const admin = child(root, 'admin')
   const tokens = itemsAt(admin, 'tokens').map((item, index) => ({
     value: item.kind === 'leaf' ? item.text : textAt(item, 'token'),
     path: item.kind === 'leaf' ? ['admin', 'tokens', index] : ['admin', 'tokens', index, 'token'],
   }))
-  const all = [...tokens, { value: textAt(admin, 'metrics_token'), path: ['admin', 'metrics_token'] }]
+  const hooks = itemsAt(child(root, 'alerts'), 'webhooks').map((hook, index) => ({
+    value: textAt(hook, 'secret'),
+    path: ['alerts', 'webhooks', index, 'secret'],
+  }))
+  const all = [...tokens, { value: textAt(admin, 'metrics_token'), path: ['admin', 'metrics_token'] }, ...hooks]
   return all.flatMap(({ value, path }): Mistake[] => {
     const weakness = value ? weaknessOf(value) : undefined
     return weakness === undefined ? [] : [{ ...mistakeAt(root, path, weakness), severity: 'weak' }]

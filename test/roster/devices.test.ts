@@ -320,6 +320,13 @@ describe('a secret that is easily guessed', () => {
     ])
   })
 
+  it('is refused by check as the key of a webhook', async () => {
+    const gateway = `${COMPANY}alerts: { webhooks: [{ url: "https://x.example/a", secret: abc }] }\n`
+    expect((await checked({ 'gateway.yaml': gateway })).mistakes).toEqual([
+      'gateway.yaml:2:60 alerts.webhooks[0].secret: too short: use at least 8 characters; make one with: openssl rand -hex 16',
+    ])
+  })
+
   it.each(['0b7bd5a2f6bc4b7d9a1f', 's3cret&"', 'canary-device', 'correct horse'])('is not: %s', async (secret) => {
     const text = `1: { company_id: 7, secret: ${JSON.stringify(secret)} }`
     expect(await mistakes({ 'devices.yaml': text })).toEqual([])

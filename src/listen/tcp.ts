@@ -1,18 +1,18 @@
 import { createServer, type Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
-import { cut, type Protocol, repliesOf } from '../../protocols/kit/index.ts'
+import { type Protocol, repliesOf } from '../../protocols/kit/index.ts'
 import { within } from '../async.ts'
 import type { DeviceSession } from '../ingest/device.ts'
 import type { FrameOutcome } from '../ingest/frame.ts'
 import { metrics, type RefusedReason } from '../observe/metrics.ts'
 import { noteNotStored } from '../observe/not-stored.ts'
 import { Acceptor, type Origin, sessionOf } from './acceptor.ts'
-import { ReceivedBytes } from './backpressure.ts'
 import { Connections, type DeviceConnection, pauseOf } from './connections.ts'
-import { MAX_DEBT_MS, SenderLimits } from './flood.ts'
 import { QUIET_MS } from './detect.ts'
+import { MAX_DEBT_MS, SenderLimits } from './flood.ts'
+import { FrameStream } from './frame-stream.ts'
 import { CLOSE_WAIT_MS, closeServer, type Listener, type ProtocolEndpoint, type Shared } from './listener.ts'
-import { isMisunderstood, type PortRules, ProtocolChoice } from './protocol-choice.ts'
+import { isMisunderstood, type PortRules } from './protocol-choice.ts'
 
 export async function listenTcp(endpoint: ProtocolEndpoint, shared: Shared): Promise<Listener> {
   const { protocol, name = 'tcp' } = endpoint
@@ -57,22 +57,16 @@ class TcpConnection implements DeviceConnection {
   storing = 0
   readonly #context: TcpContext
   readonly #socket: Socket
-  /** The beginning of a frame, or all bytes that arrived while frames were being stored. */
-  readonly #received = new ReceivedBytes()
-  /** Bytes since the last good frame that belong to none. */
-  #noise = 0
+  readonly #stream: FrameStream
   /** Whether frames are being taken; meanwhile what arrives is kept. */
   #isTaking = false
-  #protocol: Protocol | undefined
-  /** Until the device is known. */
-  #choice: ProtocolChoice | undefined
   #quiet: NodeJS.Timeout | undefined
 
   constructor(context: TcpContext, socket: Socket, origin: Origin) {
     this.#context = context
     this.#socket = socket
-    this.#protocol = context.protocol
     this.session = sessionOf('tcp', origin)
+    this.#stream = new FrameStream(context, this.session)
     this.senderLimits = new SenderLimits(context.flood, origin.address)
     this.idleMs = context.limits.idle_timeout
     this.unidentifiedSince = performance.now()
@@ -84,7 +78,7 @@ class TcpConnection implements DeviceConnection {
   }
 
   gone(): void {
-    this.#choice?.giveUp()
+    this.#stream.end()
   }
 
   stopReading(): void {
@@ -113,11 +107,10 @@ class TcpConnection implements DeviceConnection {
 
   #receive(bytes: Buffer): void {
     if (!this.#socket.writable) return
-    this.#received.append(bytes)
-    if (this.session.device === undefined) this.#choice ??= new ProtocolChoice(this.#context, this.session, bytes)
+    this.#stream.append(bytes)
     if (!this.#isTaking) return void this.#takeAll()
     this.#socket.pause()
-    this.#context.pressure.setPartial(this, this.#received.size)
+    this.#context.pressure.setPartial(this, this.#stream.size)
   }
 
   /** Takes the received frames until none is complete; the connection takes one group of frames at a time. */
@@ -129,7 +122,7 @@ class TcpConnection implements DeviceConnection {
     try {
       for (let group = this.#cut(); group; group = this.#cut()) {
         const { bytes, frames, isStopped, taken } = group
-        const protocol = this.#protocol as Protocol
+        const protocol = this.#stream.protocol as Protocol
         this.storing = Math.max(1, frames.length)
         pressure.add(taken, frames.length)
         let outcomes: readonly FrameOutcome[]
@@ -141,7 +134,7 @@ class TcpConnection implements DeviceConnection {
           pressure.add(-taken, -frames.length)
         }
         if (this.#socket.destroyed) break
-        if (this.#choice && outcomes.every(isMisunderstood) && this.#isOfAnother(bytes)) continue
+        if (!session.device && outcomes.every(isMisunderstood) && this.#stream.isOfAnother(bytes)) continue
         const heldMs = this.#answerAfterMs(outcomes)
         if (heldMs > 0) await this.#pause(heldMs)
         if (!this.#socket.writable) break
@@ -154,48 +147,25 @@ class TcpConnection implements DeviceConnection {
       this.#continue()
     } catch (error) {
       noteNotStored('fault')
-      logger.error({ err: error, device: session.device, protocol: this.#protocol?.name }, 'fault in handling a frame')
+      logger.error(
+        { err: error, device: session.device, protocol: this.#stream.protocol?.name },
+        'fault in handling a frame',
+      )
       this.#socket.destroy()
     }
   }
 
-  /** Cuts off as many frames as may be taken in one turn of the event loop; undefined: none is complete, or none is wanted. */
-  #cut(): FrameGroup | undefined {
-    const { bytes } = this.#received
-    if (!this.#socket.writable || bytes.length === 0) return undefined
-    this.#protocol ??= this.#choice?.decide(bytes)
-    const framer = this.#protocol?.tcp?.frame ?? incomplete
-    const { frames, rest, noise, isStopped } = cut(bytes, framer, this.session, MOST_AT_ONCE)
-    if (noise > 0 && this.#isOfAnother(bytes)) return this.#cut()
-    this.#noise += noise
-    this.#received.keep(rest)
-    if (this.#received.size !== this.partialBytes) this.#context.pressure.setPartial(this, this.#received.size)
-    const taken = bytes.length - rest.length
-    return taken === 0 ? undefined : { bytes, frames, isStopped, taken }
-  }
-
-  /** Whether bytes that are not understood are of another protocol than that of the port: they are taken as that then. */
-  #isOfAnother(bytes: Buffer): boolean {
-    if (this.session.device !== undefined || !this.#choice?.findsAnother(bytes)) return false
-    this.#protocol = this.#choice.protocol
-    this.#received.keep(bytes)
-    return true
-  }
-
-  /** Settles the protocol where the device is known; else the sender may still be about to go on. */
-  #settle(choice: ProtocolChoice): void {
-    if (this.session.device !== undefined) {
-      choice.settle()
-      this.#choice = undefined
-    } else if (this.#context.detector && this.#received.size > 0) {
-      this.#quiet = setTimeout(() => this.#isQuiet(), QUIET_MS)
-    }
+  /** The next frames; undefined: none is complete, or none is wanted. */
+  #cut() {
+    if (!this.#socket.writable) return undefined
+    const group = this.#stream.cut()
+    const { size } = this.#stream
+    if (size !== this.partialBytes) this.#context.pressure.setPartial(this, size)
+    return group
   }
 
   #isQuiet(): void {
-    const { bytes } = this.#received
-    if (this.#isTaking || !this.#socket.writable) return
-    if (this.#protocol ? this.#isOfAnother(bytes) : this.#choice?.decide(bytes, true)) void this.#takeAll()
+    if (!this.#isTaking && this.#socket.writable && this.#stream.decideInQuiet()) void this.#takeAll()
   }
 
   /** Waits because the sender met a limit. That counts as silence. */
@@ -226,10 +196,11 @@ class TcpConnection implements DeviceConnection {
     let replies: readonly Buffer[] = []
     for (const [index, outcome] of outcomes.entries()) {
       if (outcome.status === 'misunderstood') {
-        this.#noise += frames[index].length
+        this.#stream.noise += frames[index].length
       } else if (outcome.status === 'stored') {
         // A ping before the login says nothing.
-        this.#noise = this.session.device === undefined ? this.#noise + frames[index].length : 0
+        if (this.session.device === undefined) this.#stream.noise += frames[index].length
+        else this.#stream.noise = 0
         this.heardAt = performance.now()
         replies = replies.length === 0 ? repliesOf(outcome.reply) : [...replies, ...repliesOf(outcome.reply)]
       } else {
@@ -244,15 +215,15 @@ class TcpConnection implements DeviceConnection {
 
   /** Reads on, or ends a connection that breaks a limit. */
   #continue(): void {
-    if (this.#choice) this.#settle(this.#choice)
+    if (this.#stream.settle()) this.#quiet = setTimeout(() => this.#isQuiet(), QUIET_MS)
     this.storing = 0
     this.#isTaking = false
     const { isClosing, limits, pressure } = this.#context
     const { max_frame_bytes: maxBytes } = limits
     const maxFrameBytes = this.session.device === undefined ? Math.min(MAX_UNIDENTIFIED_BYTES, maxBytes) : maxBytes
     if (!this.#socket.writable) return
-    if (this.#received.bytes.length > maxFrameBytes) this.abort('frame_too_long')
-    else if (this.#noise > maxBytes) this.abort('noise')
+    if (this.#stream.length > maxFrameBytes) this.abort('frame_too_long')
+    else if (this.#stream.noise > maxBytes) this.abort('noise')
     else if (this.#socket.writableLength > maxBytes) this.abort('not_reading')
     else if (isClosing || this.#socket.readableEnded) this.#finish([])
     else if (!pressure.isHigh) this.#socket.resume()
@@ -274,20 +245,6 @@ function destroy(this: Socket): void {
   this.destroy()
 }
 
-/** The framer of a connection whose protocol is not known yet. */
-const incomplete = () => 0
-
-/** Frames that are taken together; `bytes`: with what follows them, `taken`: how many of these they and noise are. */
-interface FrameGroup {
-  readonly bytes: Buffer
-  readonly frames: readonly Buffer[]
-  readonly taken: number
-  /** Whether there may be further frames. */
-  readonly isStopped: boolean
-}
-
 /** For the beginning of a frame of an unidentified connection: every login is shorter by far. */
 const MAX_UNIDENTIFIED_BYTES = 4096
-/** Steps of the framer in one turn of the event loop: about a millisecond, then the other connections have theirs. */
-const MOST_AT_ONCE = 100
 const FINISH_MS = 2000

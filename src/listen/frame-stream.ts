@@ -1,0 +1,104 @@
+import { cut, type Protocol } from '../../protocols/kit/index.ts'
+import type { DeviceSession } from '../ingest/device.ts'
+import { ReceivedBytes } from './backpressure.ts'
+import { type PortRules, ProtocolChoice } from './protocol-choice.ts'
+
+/** Frames that are taken together. */
+interface FrameGroup {
+  /** They, noise between them, and what follows them. */
+  readonly bytes: Buffer
+  readonly frames: readonly Buffer[]
+  /** How many bytes the frames and the noise are. */
+  readonly taken: number
+  /** Whether there may be further frames. */
+  readonly isStopped: boolean
+}
+
+/**
+ * What arrives on one connection, cut into frames of the protocol that it speaks: that of the port, or the one of which its
+ * first bytes are.
+ */
+export class FrameStream {
+  /** undefined: not known yet. */
+  protocol: Protocol | undefined
+  /** Bytes since the last good frame that belong to none. */
+  noise = 0
+  readonly #rules: PortRules
+  readonly #session: DeviceSession
+  /** The beginning of a frame, or all bytes that arrived while frames were being stored. */
+  readonly #received = new ReceivedBytes()
+  /** Until the device is known. */
+  #choice: ProtocolChoice | undefined
+
+  constructor(rules: PortRules, session: DeviceSession) {
+    this.#rules = rules
+    this.#session = session
+    this.protocol = rules.protocol
+  }
+
+  /** Bytes that are in no group yet. */
+  get length(): number {
+    return this.#received.bytes.length
+  }
+
+  /** Bytes of memory for these. */
+  get size(): number {
+    return this.#received.size
+  }
+
+  append(bytes: Buffer): void {
+    this.#received.append(bytes)
+    if (this.#session.device === undefined) this.#choice ??= new ProtocolChoice(this.#rules, this.#session, bytes)
+  }
+
+  /** Cuts off as many frames as may be taken in one turn of the event loop; undefined: none is complete. */
+  cut(): FrameGroup | undefined {
+    const { bytes } = this.#received
+    if (bytes.length === 0) return undefined
+    this.protocol ??= this.#choice?.decide(bytes)
+    const framer = this.protocol?.tcp?.frame ?? incomplete
+    const { frames, rest, noise, isStopped } = cut(bytes, framer, this.#session, MOST_AT_ONCE)
+    if (noise > 0 && this.isOfAnother(bytes)) return this.cut()
+    this.noise += noise
+    this.#received.keep(rest)
+    const taken = bytes.length - rest.length
+    return taken === 0 ? undefined : { bytes, frames, isStopped, taken }
+  }
+
+  /**
+   * Whether bytes that the protocol does not understand are of another one. Then they are in no group any more, and will be
+   * cut as that one says.
+   */
+  isOfAnother(bytes: Buffer): boolean {
+    if (this.#session.device !== undefined || !this.#choice?.findsAnother(bytes)) return false
+    this.protocol = this.#choice.protocol
+    this.#received.keep(bytes)
+    return true
+  }
+
+  /** Settles the protocol where the device is known. Answers whether what arrived may be read better once the sender waits. */
+  settle(): boolean {
+    if (!this.#choice) return false
+    if (this.#session.device === undefined) return this.#rules.detector !== undefined && this.size > 0
+    this.#choice.settle()
+    this.#choice = undefined
+    return false
+  }
+
+  /** Finds out the protocol of what arrived, now that the sender waits. Answers whether it is another one than before. */
+  decideInQuiet(): boolean {
+    const { bytes } = this.#received
+    return this.protocol ? this.isOfAnother(bytes) : this.#choice?.decide(bytes, true) !== undefined
+  }
+
+  /** The connection has ended. */
+  end(): void {
+    this.#choice?.giveUp()
+  }
+}
+
+/** The framer of a connection whose protocol is not known yet. */
+const incomplete = () => 0
+
+/** Steps of the framer in one turn of the event loop: about a millisecond, then the other connections have theirs. */
+const MOST_AT_ONCE = 100

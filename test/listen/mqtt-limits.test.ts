@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { contentOf } from '../../src/ingest/misunderstood.ts'
 import { listenMqtt } from '../../src/listen/mqtt.ts'
 import { Backpressure } from '../../src/listen/backpressure.ts'
-import { count, gateway, openConnections, refusals, until } from '../support/listen.ts'
+import { count, gateway, openConnections, refusals, stopTime, until } from '../support/listen.ts'
 import { AT, client, listen, protocolNamed, position, TOPIC } from '../support/mqtt.ts'
 import { connack, connect, puback, publish, pubrec, raw } from '../support/mqtt-bytes.ts'
 
@@ -73,8 +73,11 @@ describe('the limits of MQTT', () => {
 describe('the silence of an MQTT connection', () => {
   it('ends a connection without a login after identify_timeout over MQTT', async () => {
     const refused = await refusals('not_identified')
+    const pass = stopTime()
     const { port } = await listen(gateway({ limits: { identify_timeout: 100 } }))
     const peer = await raw(port)
+    await until(async () => expect(await openConnections('mqtt')).toBe(1))
+    await pass(1000)
     await until(() => expect(peer.over).toBe(true))
     expect(await refused()).toBe(1)
   })
@@ -91,10 +94,11 @@ describe('the silence of an MQTT connection', () => {
   })
 
   it.for([
-    ['idle_timeout', 0, 1000],
-    ['the keep alive that it promised', 1, 60_000],
+    ['idle_timeout', 0, 90_000],
+    ['the keep alive that it promised', 60, 600_000],
   ] as const)('ends a device that is silent for %s, and notes it', async ([, keepalive, idle_timeout]) => {
     const refused = await refusals('idle')
+    const pass = stopTime()
     const shared = gateway({ limits: { idle_timeout } })
     const { port } = await listen(shared)
     const [silent, talking] = [await raw(port), await raw(port)]
@@ -102,9 +106,13 @@ describe('the silence of an MQTT connection', () => {
     login[11] = keepalive
     silent.say(login)
     talking.say(connect({ user: '007' }))
-    const timer = setInterval(() => talking.say(Buffer.of(0xc0, 0)), 100)
+    await until(() => expect([silent.hex, talking.hex]).toEqual([connack(0), connack(0)]))
+    await pass(80_000)
+    expect(await refused()).toBe(0)
+    talking.say(Buffer.of(0xc0, 0))
+    await until(() => expect(talking.hex).toBe(`${connack(0)}d000`))
+    await pass(20_000)
     await until(() => expect(silent.over).toBe(true))
-    clearInterval(timer)
     expect([silent.hex, talking.over, await refused()]).toEqual([connack(0), false, 1])
     expect(shared.goneDevices).toEqual(['van-1'])
   })

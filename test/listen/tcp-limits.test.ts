@@ -2,7 +2,18 @@ import { describe, expect, it } from 'vitest'
 import type { FrameOutcome } from '../../src/ingest/frame.ts'
 import { Backpressure } from '../../src/listen/backpressure.ts'
 import { listenTcp } from '../../src/listen/tcp.ts'
-import { count, dial, type Gateway, gateway, open, openConnections, refusals, talk, until } from '../support/listen.ts'
+import {
+  count,
+  dial,
+  type Gateway,
+  gateway,
+  open,
+  openConnections,
+  refusals,
+  stopTime,
+  talk,
+  until,
+} from '../support/listen.ts'
 
 const AT = { host: '127.0.0.1', port: 0, protocol: talk }
 const listen = (shared: Gateway, protocol = talk) => open(listenTcp({ ...AT, protocol }, shared))
@@ -150,8 +161,13 @@ describe('the memory of TCP connections', () => {
 describe('the number and the silence of TCP connections', () => {
   it('ends a connection without a login after identify_timeout', async () => {
     const refused = await refusals('not_identified')
-    const { port } = await listen(gateway({ limits: { identify_timeout: 100 } }))
+    const pass = stopTime()
+    const { port } = await listen(gateway({ limits: { identify_timeout: 30_000 } }))
     const peer = await dial(port)
+    await until(async () => expect(await openConnections('tcp')).toBe(1))
+    await pass(20_000)
+    expect(await refused()).toBe(0)
+    await pass(20_000)
     await until(() => expect(peer.over).toBe(true))
     expect(await refused()).toBe(1)
   })
@@ -166,13 +182,18 @@ describe('the number and the silence of TCP connections', () => {
 
   it('ends a silent device after idle_timeout, and not one that speaks', async () => {
     const refused = await refusals('idle')
-    const { port } = await listen(gateway({ limits: { idle_timeout: 1500 } }))
+    const pass = stopTime()
+    const { port } = await listen(gateway({ limits: { idle_timeout: 90_000 } }))
     const [silent, talking] = [await dial(port), await dial(port)]
     silent.say('id van-1\n')
     talking.say('id 007\n')
-    const timer = setInterval(() => talking.say('fix\n'), 100)
+    await until(() => expect([silent.heard, talking.heard]).toEqual(['hi\n', 'hi\n']))
+    await pass(80_000)
+    expect(await refused()).toBe(0)
+    talking.say('fix\n')
+    await until(() => expect(talking.heard).toBe('hi\nok\n'))
+    await pass(20_000)
     await until(() => expect(silent.over).toBe(true))
-    clearInterval(timer)
     expect([talking.over, await refused()]).toEqual([false, 1])
   })
 
@@ -255,39 +276,47 @@ describe('pressure on TCP connections', () => {
   })
 
   it('does not count as silence of a device or of an unidentified connection', async () => {
+    const pass = stopTime()
     const shared = gateway({
-      limits: { idle_timeout: 3000, identify_timeout: 3000 },
+      limits: { idle_timeout: 60_000, identify_timeout: 60_000 },
       pressure: new Backpressure({ highMark: 10 }),
     })
     const { port } = await listen(shared)
     const [device, newcomer] = [await dial(port), await dial(port)]
     device.say('id van-1\n')
     await until(() => expect(device.heard).toBe('hi\n'))
+    await until(async () => expect(await openConnections('tcp')).toBe(2))
+    const [idle, unidentified] = [await refusals('idle'), await refusals('not_identified')]
     shared.pressure.add(10)
-    await passes(4000)
+    await pass(80_000)
     shared.pressure.add(-10, -1)
-    await passes(1100)
-    expect([device.over, newcomer.over]).toEqual([false, false])
+    await pass(40_000)
+    expect([await idle(), await unidentified()]).toEqual([0, 0])
+    await pass(40_000)
     await until(() => expect([device.over, newcomer.over]).toEqual([true, true]))
+    expect([await idle(), await unidentified()]).toEqual([1, 1])
   })
 
   it('does not count the time that a fix takes to be stored as silence', async () => {
-    const shared = gateway({ limits: { idle_timeout: 1500 } })
+    const idle = await refusals('idle')
+    const pass = stopTime()
+    const shared = gateway({ limits: { idle_timeout: 60_000 } })
     const { port } = await listen(shared)
     const peer = await dial(port)
     shared.store = 'waits'
     peer.say('id van-1\nfix 1\n')
     await until(async () => expect(await count('in_flight_bytes')).toBe(15))
-    await passes(2500)
+    await pass(80_000)
     shared.store = 'takes'
     await until(() => expect(peer.heard).toBe('hi\nok 1\n'))
-    await passes(1100)
-    expect(peer.over).toBe(false)
+    await pass(40_000)
+    expect([peer.over, await idle()]).toEqual([false, 0])
   })
 
   it('does not count the time that sockets are not read as silence', async () => {
+    const pass = stopTime()
     const shared = gateway({
-      limits: { idle_timeout: 300, identify_timeout: 300 },
+      limits: { idle_timeout: 60_000, identify_timeout: 60_000 },
       pressure: new Backpressure({ highMark: 5 }),
     })
     const { port } = await listen(shared)
@@ -297,18 +326,13 @@ describe('pressure on TCP connections', () => {
     await until(() => expect(shared.pressure.isHigh).toBe(true))
     const second = await dial(port)
     second.say('id 007\nfix 2\n')
-    const since = Date.now()
-    await until(() => expect(Date.now() - since).toBeGreaterThan(1500))
+    await until(async () => expect(await openConnections('tcp')).toBe(2))
+    await pass(80_000)
     shared.store = 'takes'
     await until(() => expect(first.heard).toBe('hi\nok 1\n'))
     await until(() => expect(second.heard).toBe('hi\nok 2\n'))
   })
 })
-
-async function passes(ms: number): Promise<void> {
-  const since = Date.now()
-  await until(() => expect(Date.now() - since).toBeGreaterThan(ms))
-}
 
 async function answerMuch(): Promise<FrameOutcome> {
   return { status: 'stored', reply: Buffer.alloc(1 << 20) }

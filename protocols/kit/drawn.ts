@@ -8,7 +8,7 @@ export type Fields = Readonly<Record<string, Field>>
 
 interface DrawnOptions {
   readonly fields?: Fields
-  /** What stands for a value that the device does not know, beside an empty field: 'NA'. */
+  /** A text that, like an empty field, stands for an unknown value: 'NA'. */
   readonly absent?: string
 }
 

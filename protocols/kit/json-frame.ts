@@ -1,6 +1,6 @@
 import type { Framer, Session } from './protocol.ts'
 
-/** How far an object has been looked at that is not complete. */
+/** How far an incomplete object has been scanned, and the state of the scan there. */
 interface Scan {
   readonly length: number
   readonly depth: number
@@ -8,7 +8,7 @@ interface Scan {
   readonly tail: Buffer
 }
 
-/** Bytes in front of the place to go on from, which tell that these are the same bytes as before. */
+/** So many of the scanned bytes are remembered: where they differ, these are other bytes, and the scan begins anew. */
 const TAIL = 64
 
 /**

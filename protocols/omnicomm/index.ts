@@ -60,7 +60,7 @@ const PLACE = 5
 const timeOf = secondsSince(2009)
 const starts = new EndSearch(START)
 
-/** Counts the bytes that are not escapes up to the length that the frame says. */
+/** The length field counts bytes without their escapes: the frame ends where so many of them have come. */
 function frameLength(bytes: Buffer, session: Session): number {
   if (bytes.length === 0) return 0
   if (bytes[0] !== START) return -(Math.max(0, starts.after(bytes, 0, session) - 1) || bytes.length)

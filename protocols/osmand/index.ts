@@ -72,7 +72,7 @@ function readMessage(query: string, json: string, session: Session): Message {
 
 function readParameters(parameters: URLSearchParams, session: Session): Message {
   const [latitude, longitude] = parameters.get('location')?.split(',') ?? [parameters.get('lat'), parameters.get('lon')]
-  // Under other names than these the places of other programs would be acknowledged unread.
+  // Other programs name latitude and longitude differently: their places are kept as not understood, and not lost.
   if (!latitude && !longitude)
     return OTHER_NAMES.test([...parameters.keys()].join('&')) ? { fixes: [] } : { none: 'no place' }
   const speed = known(optional(parameters, 'speed'))

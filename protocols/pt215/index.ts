@@ -1,5 +1,5 @@
 /*
- * PT215 wristband, by the frames a relative of the Topin trackers: no specification is known: inferred from frames.
+ * PT215 wristband. No specification is known: inferred from frames, which resemble those of the Topin trackers.
  *
  *   58 58 NN TT content 0D 0A          N  length behind it without the end; too long by two in a login
  *
@@ -9,7 +9,7 @@
  *   S  satellites, low four bits     V  speed, km/h     G  bit 12: a fix, 11: west, 10: north; heading in the low ten bits
  *   A, O  latitude, longitude, 1/30000 minute
  *
- * Position frames are those of the relatives (78 78).
+ * Position frames are those of the Topin trackers, which begin with 78 78.
  */
 import {
   ByteReader,

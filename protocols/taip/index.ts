@@ -61,7 +61,7 @@ export default textProtocol({
   ],
 })
 
-/** The parts with names come in any order: those that count are put in front, the answer's ones together. */
+/** Parts with names (ID=, SV=) come in any order: those that are read are put in front, what answers repeat first. */
 function identityFirst(text: string, session: Session, bytes: Buffer): string {
   check(text, session, bytes)
   const star = text.lastIndexOf('*')

@@ -30,7 +30,7 @@ export class Scope {
     return this.sees(lane.slice(0, lane.indexOf('/')))
   }
 
-  /** Whether something is seen that belongs to several companies, or to none. */
+  /** Whether something of these companies is seen: by a token for each of them; of no company, by a token for everything. */
   seesEach(company_ids: readonly string[]): boolean {
     return this.isAll || (company_ids.length > 0 && company_ids.every((id) => this.sees(id)))
   }

@@ -101,7 +101,7 @@ function framesOfInput(protocol: Protocol, input: DecodeInput['input'], session:
   return all
 }
 
-/** Frames of the vectors are given without their escapes: they get them back where the bytes are likelier with them. */
+/** Test vectors are frames without their escapes: these are put back where the frame is likelier with them. */
 function asOnWire(protocol: Protocol, bytes: Buffer): Buffer {
   if (protocol.escaping === 'none' || !protocol.tcp) return bytes
   const escaped = withEscapes(bytes, protocol.escaping)

@@ -32,7 +32,7 @@ function numberText(written: string): string {
   return Math.abs(number) < 1e15 ? String(number) : number.toExponential(5).replace(/\.?0*e/, 'E')
 }
 
-/** A date and time without an offset: local. @param isDay only the day of it */
+/** The text of a cell; a date as local time, without an offset. @param isDay the day alone */
 function cellText(cell: SheetCell, isDay = false): string {
   if (!(cell instanceof Date)) return String(cell ?? '').trim()
   // A spreadsheet counts in fractions of a day, which are not exact.

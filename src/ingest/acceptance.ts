@@ -139,7 +139,7 @@ const WAITING_BYTES = 40
  */
 const WAIT_MS = { tcp: 30_000, mqtt: 30_000, http: 10_000, udp: 0 } satisfies Record<Transport, number>
 const RETRY_MS = 250
-/** Not `parked`: it lasts, and frames of a few lanes would use up the memory of all. */
+/** Not `parked`, a full lane: it stays full for long, and frames of a few lanes would use up the memory of all. */
 const RETRIED: ReadonlySet<string> = new Set(['roster', 'redis', 'memory'])
 
 /** How long frames wait until they can be stored. All frames that wait share one timer, and go on in their order. */

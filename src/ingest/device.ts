@@ -49,7 +49,7 @@ export interface DeviceSession extends Session, Opening {
   port?: number
   /** Why its protocol is believed, where that was found out. */
   evidence?: readonly string[]
-  /** Whether the port is that of another protocol. */
+  /** Whether the device speaks another protocol than its port is for. */
   isWrongPort?: boolean
   /** What fixes of a device that is not configured were read with last. */
   spoken?: SpokenNow

@@ -38,7 +38,7 @@ export class FrameWatch {
   isIdle = true
   readonly #redis: Redis
   readonly #looks: ReturnType<typeof everySecond>
-  /** Without leading zeros. */
+  /** The ids of the watched devices, without leading zeros. */
   #devices: ReadonlySet<string> = new Set()
   /** Frames that are not in Redis yet, JSON each, by device. */
   #frames = new Map<string, string[]>()

@@ -240,5 +240,5 @@ const DROP_OLD_EVERY = 10
 /** Frames after which there is a pause: at most a thousand in a second. */
 const AT_ONCE = 20
 const PAUSE_MS = 20
-/** Until another try where something could not be stored. */
+/** The pause before what could not be stored is tried again. */
 const LATER_MS = 30_000

@@ -66,7 +66,7 @@ function runsOf(notes: Iterable<number>, day: number): { readonly bit: number; r
   return runs
 }
 
-/** What is noted of a day. */
+/** What a device did on one day. `late`: fixes that came long after their time. */
 export interface NotedDay {
   readonly fixes: number
   readonly late: number

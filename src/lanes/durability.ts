@@ -46,7 +46,7 @@ const REPLICA = /^slave\d+:ip=([^,]+),port=(\d+),state=online,offset=\d+,lag=(\d
 /** A replica confirms what it has once a second. */
 const LAG_S = 3
 
-/** Asks a replica itself, as the user of the primary. */
+/** Connects to a replica with the user and password of the primary, and looks for settings that lose data. */
 async function lookAtReplica(redis: Redis, { host, port }: ReplicaAddress) {
   const name = `${host}:${port}`
   const { username, password, tls } = redis.options

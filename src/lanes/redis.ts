@@ -51,7 +51,7 @@ interface ReplicatedRedis {
   readonly password?: string | null
   readonly sentinel_password?: string | null
   readonly tls?: boolean
-  /** On the disks of how many replicas a write must be before it counts. */
+  /** How many replicas must have a write on disk before it counts as stored. */
   readonly replicas?: number
 }
 

@@ -156,7 +156,7 @@ export class Acceptor {
     )
   }
 
-  /** A trusted proxy in front of HTTP says in each request who sent it. */
+  /** Whether the address is that of a trusted proxy for HTTP: such a proxy names the sender in each request. */
   #isHttpProxy(address: string): boolean {
     return this.#transport === 'http' && isWithin(this.#shared.trustedProxies, address)
   }

@@ -17,7 +17,7 @@ import { type Evidence, weighFixes, weighId } from './evidence.ts'
 export interface Guess {
   readonly protocol: Protocol
   readonly device: string | undefined
-  /** What speaks for it, in words. */
+  /** Why the bytes are of this protocol, in words. */
   readonly evidence: readonly string[]
   readonly score: number
   /** Whether the evidence is enough without waiting for more bytes: a checksum, or a device that is ours. */

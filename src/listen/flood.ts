@@ -227,6 +227,6 @@ export class RecentlyUsed<Value> {
 /** Nobody pays longer for what others of the same network have taken. */
 export const MAX_DEBT_MS = 30_000
 const MAX_BUCKETS = 50_000
-/** Longer than any debt, and than any bucket takes to fill. */
+/** After so long without use a bucket is forgotten: it is full by then, and no debt lasts as long. */
 const GENERATION_MS = 160_000
 const NOTED_EVERY_MS = 10

@@ -15,7 +15,7 @@ export function senderOf(peer: string, headers: IncomingHttpHeaders, trusted: Bl
   return one === other ? one : peer
 }
 
-/** The addresses from the nearest on, up to the first that is not trusted, or that is no address. */
+/** The nearest address that is not a trusted proxy's; where an entry is no address, the one before it in the search. */
 function rightmost(chain: readonly string[], peer: string, trusted: BlockList): string {
   let sender = peer
   for (const text of chain.toReversed()) {

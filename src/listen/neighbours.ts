@@ -80,7 +80,7 @@ export class Neighbours {
     const { guesses, slots, trails } = this.#shares
     if (began) slots.forget(gateway)
     if (began || counted?.ports === this.#options.ports) this.#hasCounted(gateway, counted)
-    // The one that begins does not know it.
+    // A gateway that begins does not know the count of this one: it is sent again.
     if (began) this.#counted = 0
     for (const each of opened)
       for (const own of slots.openedElsewhere(slotAt(gateway, each))) this.#tell('also', openedOf(own))

@@ -8,7 +8,7 @@ export interface Slot {
   readonly session?: Pick<DeviceSession, 'connectedAt' | 'isProved' | 'remote'>
   /** The device that it counts for; written by `Slots`. */
   slotDevice?: string
-  /** Its client id over MQTT, of which there is one connection. */
+  /** Its client id over MQTT: a client id has one connection. */
   readonly client?: string
   /** The gateway that has it; undefined: this one. */
   readonly gateway?: string

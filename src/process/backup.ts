@@ -88,7 +88,7 @@ export async function restoreBackup(file: string, { dataDir, logger }: BackupOpt
   }
 }
 
-/** A folder beside the data: as private as these, and gone after the work. */
+/** Runs `work` with a temporary folder beside the data, which is as private as they are, and removes it afterwards. */
 async function inDraftFolder<Result>(dataDir: string, work: (draft: string) => Promise<Result>): Promise<Result> {
   const draft = await mkdtemp(join(dataDir, 'backup-'))
   try {

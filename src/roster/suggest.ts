@@ -1,7 +1,7 @@
 import { nearest } from '../config/problem.ts'
 import type { Roster } from './roster.ts'
 
-/** The most texts that are compared with all names: it costs a millisecond for a hundred names. */
+/** How many unknown texts are compared with all names: one of them costs a millisecond for each hundred names. */
 const MOST_ASKED = 20
 const MOST_NAMES = 5000
 

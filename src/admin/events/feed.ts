@@ -13,7 +13,7 @@ export interface EventSource {
 export interface FeedSources {
   /** The answer of `GET /admin/status`. */
   readonly status: (scope: Scope) => Promise<object>
-  /** Makes the sources that are looked at once a second while anybody reads. */
+  /** Creates what events come from, which is looked at once a second while anybody reads the stream. */
   readonly sources: () => readonly EventSource[]
 }
 

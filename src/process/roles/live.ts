@@ -120,7 +120,7 @@ class FollowedConfig implements Live {
 
   async catchUp(): Promise<void> {
     await this.#replica?.refresh()
-    // A put before the first comparison would be the first write: there would be nothing to upgrade.
+    // The first write to the roster takes over that of an older version (roster/upgrade.ts): it must be that of the files.
     await this.#complete.promise
     await this.#comparing
   }

@@ -35,7 +35,8 @@ export async function unpackPackages(names, { packages, unpacked, lists }) {
 }
 
 /**
- * Downloads package lists into `work`; returns apt's options that name them. Lists that cannot be downloaded may be needless.
+ * Downloads package lists into `work`; returns apt's options that name them. Goes on without lists that cannot be downloaded:
+ * the packages may be in the others.
  * @param {string} work
  * @param {string[]} more further options of apt
  */

@@ -87,7 +87,7 @@ function universal(fields: readonly string[]): Fix | undefined {
 
 /** Whether a field is a latitude or longitude: six decimals, mostly with a sign. */
 export function isAngle(field: string): boolean {
-  return field.length > 6 && ANGLE.test(field)
+  return field.length > 3 && ANGLE.test(field)
 }
 
 /** All fields are asked: most are told by their length, without an expression. */

@@ -54,7 +54,8 @@ export function arrivalSource({ redis, directory }: Pick<DeviceSources, 'redis' 
   }
 }
 
-const ArrivalJson = z.object({
+/** A sender as `GET /admin/arrivals` shows it. */
+export const ArrivalJson = z.object({
   at: Instant,
   address: Text,
   transport: z.enum(['tcp', 'udp', 'http', 'mqtt']),

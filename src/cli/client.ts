@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { text as textOf } from 'node:stream/consumers'
 import type { ConnectionOptions as TlsOptions } from 'node:tls'
 import type * as z from 'zod'
-import { type DeviceJson, type DeviceRowJson, type pageSchema, StatusJson } from '../admin/json.ts'
+import { type DeviceJson, type DeviceRowJson, StatusJson } from '../admin/json.ts'
 import { nearest } from '../config/problem.ts'
 import { sameId } from '../config/units.ts'
 import { UserError } from '../errors.ts'
@@ -132,24 +132,32 @@ export async function readStatus(admin: AdminPort): Promise<{ readonly status: S
 export type ListedDevice = z.infer<typeof DeviceRowJson>
 type DeviceAnswer = z.infer<typeof DeviceJson>
 
+/** What a query asks for, by name. */
+type ListQuery = Readonly<Record<string, string | undefined>>
+
 /** All devices of `GET /admin/devices` that a query asks for, in its order. @throws UserError */
-export async function listDevices(
-  admin: AdminPort,
-  asked: Readonly<Record<string, string | undefined>> = {},
-): Promise<ListedDevice[]> {
-  const devices: ListedDevice[] = []
+export function listDevices(admin: AdminPort, asked?: ListQuery): Promise<ListedDevice[]> {
+  return listAll(admin, '/admin/devices', asked)
+}
+
+/** All results of an operation that answers in pages, in their order. @throws UserError */
+export async function listAll<Item>(admin: AdminPort, path: string, asked: ListQuery = {}): Promise<Item[]> {
+  const all: Item[] = []
   let token: string | undefined
   do {
     const query = { ...asked, max_results: '1000', ...(token && { page_token: token }) } as Record<string, string>
-    const { results, next_page_token } = await read<Partial<DevicesPage>>(admin, { path: '/admin/devices', query })
+    const { results, next_page_token } = await read<Partial<AnswerPage<Item>>>(admin, { path, query })
     if (!results) throw new UserError(`${printableUrl(admin.url)} does not answer like the admin port of waybridge.`)
-    devices.push(...results)
+    all.push(...results)
     token = next_page_token
   } while (token !== undefined)
-  return devices
+  return all
 }
 
-type DevicesPage = z.infer<ReturnType<typeof pageSchema<typeof DeviceRowJson>>>
+interface AnswerPage<Item> {
+  readonly results: readonly Item[]
+  readonly next_page_token?: string
+}
 
 /**
  * The device with this id, or all devices with this name, in capitals or not: two trackers of one van may share it. A device

@@ -67,7 +67,8 @@ function csvColumnsOf(device: ListedDevice): string[] {
   return [...known.map((value) => String(value ?? '')), findings.join(' ')]
 }
 
-function ageText(ms: number): string {
+/** How long ago something was, in one unit. */
+export function ageText(ms: number): string {
   const s = Math.max(0, Math.round(ms / 1000))
   if (s < 120) return `${s} s`
   if (s < 7200) return `${Math.round(s / 60)} min`

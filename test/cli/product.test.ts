@@ -82,6 +82,10 @@ it('why explains a van that was never heard, an unknown device, and a wrong name
   await expect
     .poll(async () => explained(UNKNOWN), soon)
     .toMatch(new RegExp(`not configured, 1 fix held since ${CLOCK}: add it to devices\\.yaml .* ✖ identified`))
+  const row = `${UNKNOWN} +teltonika +tcp ${product.ports['tcp/teltonika']} +\\d+ s ago +1 +52\\.50000, 13\\.40000`
+  const entry = `\n  "${UNKNOWN}": { name: …, company_id: …, courier_id: …, route_id: … }\n`
+  await expect.poll(async () => (await run('arrivals')).out, soon).toMatch(new RegExp(`\n${row}\n`))
+  expect((await run('arrivals')).out).toContain(entry)
   end()
   const { code, errors } = await run('why', 'Van 30')
   expect([code, errors]).toEqual([1, 'No device has the id or name "Van 30": did you mean Van 31?\n'])

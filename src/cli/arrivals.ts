@@ -1,0 +1,40 @@
+import type * as z from 'zod'
+import type { ArrivalJson } from '../admin/arrivals.ts'
+import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
+import { listAll } from './client.ts'
+import { ageText } from './devices.ts'
+import { printExact, printLines, table } from './output.ts'
+
+type ListedArrival = z.infer<typeof ArrivalJson>
+
+/** `waybridge arrivals`: a line for each sender that is not configured, and what to do. @returns the exit code @throws UserError */
+export async function arrivalsCommand(options: AdminPortOptions & { readonly json?: boolean }): Promise<number> {
+  const arrivals = await listAll<ListedArrival>(await findAdminPort(options), '/admin/arrivals')
+  const rows = arrivals.map((arrival) => columnsOf(arrival, Date.now()))
+  if (options.json) printExact([JSON.stringify({ results: arrivals }, undefined, 2)])
+  else printLines(rows.length > 0 ? [...table(HEADS, rows), ...advice(arrivals)] : ['no sender that is not configured'])
+  return 0
+}
+
+const HEADS = ['device', 'protocol', 'port', 'heard', 'fixes held', 'place or bytes']
+
+function columnsOf(arrival: ListedArrival, now: number): string[] {
+  const { at, bytes = '', device = 'unknown', is_guess, port, position, protocol, transport, waiting } = arrival
+  const spoken = protocol === undefined ? 'not understood' : `${protocol}${is_guess ? ', a guess' : ''}`
+  const place = position ? `${position.lat.toFixed(5)}, ${position.lon.toFixed(5)}` : bytes.slice(0, MOST_DIGITS)
+  return [device, spoken, `${transport} ${port ?? ''}`, `${ageText(now - Date.parse(at))} ago`, String(waiting), place]
+}
+
+/** The lines of devices.yaml that are missing. */
+function advice(arrivals: readonly ListedArrival[]): string[] {
+  const ids = arrivals.flatMap(({ device }) => device ?? [])
+  if (ids.length === 0) return []
+  const lines = ids.map((id) => `  ${JSON.stringify(id)}: { name: …, company_id: …, courier_id: …, route_id: … }`)
+  return [
+    '',
+    'Those that are yours need an entry in devices.yaml; the fixes that are held of them are then delivered:',
+    ...lines,
+  ]
+}
+
+const MOST_DIGITS = 40

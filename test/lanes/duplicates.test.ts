@@ -284,6 +284,20 @@ describe('the marks of stored fixes', () => {
     )
   })
 
+  it.each([
+    ['a full span', 4096, {}],
+    ['a share of memory that is used up', 128, { markBytes: 500 }],
+  ])('of %s are not written again with each further fix', async (_, full, limits) => {
+    const send = gateway(limits)
+    const time = (NOW >>> 11) * 2048 - 4096
+    const places = (count: number) => Array.from({ length: count }, () => ({ time, latitude: Math.random() * 80 }))
+    for (let sent = 0; sent < full; sent += 512) await send('1', ...places(Math.min(512, full - sent)))
+    const marks = keys.marksPrefix + (await onlyName())
+    const before = await Promise.all([called('append'), called('set'), redis.strlen(marks)])
+    for (let fix = 0; fix < 40; fix++) await send('1', ...places(1))
+    expect(await Promise.all([called('append'), called('set'), redis.strlen(marks)])).toEqual(before)
+  })
+
   it('of one device are bounded, however many different times it sends', async () => {
     const send = gateway({ maxFutureMs: 2 ** 50 })
     const before = await used()

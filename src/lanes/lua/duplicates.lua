@@ -51,34 +51,30 @@ local function has_room(device)
   return tonumber(own or 0) < MOST_OF_DEVICE and tonumber(all or 0) < tonumber(most_mark_bytes)
 end
 
--- A string of marks grew beyond what is accounted for: accounts for it, or takes the new marks away where there would be
--- too many. Answers whether they may stay.
-local function admit(run, key, before, length)
+-- Whether a string of marks may grow; accounts for what it takes then.
+local function admit(run, before, length)
+  if before > 0 and length <= marks_capacity(before) then return true end
   local device = string.match(run.marks_name, '^(.*):')
-  if length <= MOST_OF_SPAN and has_room(device) then
-    if before > 0 then account(device, marks_size(length) - marks_size(before)) end
-    return true
-  end
-  if before == 0 then
-    redis.call('DEL', key)
-  else
-    redis.call('SET', key, redis.call('GETRANGE', key, 0, before - 1))
-  end
-  return false
+  if length > MOST_OF_SPAN or not has_room(device) then return false end
+  if before > 0 then account(device, marks_size(length) - marks_size(before)) end
+  return true
 end
 
 -- The records of a run that are no duplicates, and whether their marks could be stored.
 local function new_records(run, look_up_all)
   local key, records, marks = marks_prefix .. run.marks_name, run.records, run.marks
+  local known
   if look_up_all or run.flags % 2 == 1 then
-    local known = redis.call('GET', key)
+    known = redis.call('GET', key)
     local known_unkeyed = #run.unkeyed > 0 and redis.call('GET', unkeyed_prefix .. run.marks_name)
     if known or known_unkeyed then records, marks = without_known(run, known, known_unkeyed) end
   end
-  local length = #marks > 0 and redis.call('APPEND', key, marks) or 0
-  local before = length - #marks
-  local has_grown = length > 0 and (before == 0 or length > marks_capacity(before))
-  if has_grown and not admit(run, key, before, length) then return records, false end
-  if length > 0 and before == 0 or run.flags % 4 >= 2 then keep(run.marks_name) end
+  local before = 0
+  if #marks > 0 then
+    before = known and #known or redis.call('STRLEN', key)
+    if not admit(run, before, before + #marks) then return records, false end
+    redis.call('APPEND', key, marks)
+  end
+  if #marks > 0 and before == 0 or run.flags % 4 >= 2 then keep(run.marks_name) end
   return records, true
 end

@@ -1,7 +1,8 @@
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { ask, bodyOf, errorText, readStatus } from './client.ts'
 import { UserError } from '../errors.ts'
-import { clockIn, printLines } from './output.ts'
+import { clockIn } from '../config/times.ts'
+import { printLines } from './output.ts'
 
 interface EnrolOptions extends AdminPortOptions {
   readonly for?: string

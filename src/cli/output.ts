@@ -1,5 +1,4 @@
 import { styleText } from 'node:util'
-import { localDay, localFromUtc } from '../config/times.ts'
 
 /** Prints lines that contain text of others, such as a device's name: as `printable` shows it. */
 export function printLines(lines: readonly string[]): void {
@@ -21,20 +20,6 @@ export type Painter = (style: 'bold' | 'dim' | 'green' | 'yellow' | 'red', text:
 
 /** For the standard output: colours on a terminal only, and none where `NO_COLOR` is set. */
 export const colours: Painter = (style, text) => styleText(style, text, { stream: process.stdout })
-
-/** Shows an instant (RFC 3339) as `08:14:02`, or as `2026-11-19 08:14:02` where it is not today. */
-export type Clock = (instant: string) => string
-
-/** A clock in a time zone; `now`: ms UTC. */
-export function clockIn(zone: string, now: number, precision: 'seconds' | 'minutes' = 'seconds'): Clock {
-  const { from, until } = localDay(now, zone)
-  return (instant) => {
-    const at = Date.parse(instant)
-    const [day, time] = new Date(localFromUtc(at, zone)).toISOString().split('T')
-    const clock = time.slice(0, precision === 'seconds' ? 8 : 5)
-    return at >= from && at < until ? clock : `${day} ${clock}`
-  }
-}
 
 /** A text as lines of at most `width` characters, cut at blanks; a longer word has a line of its own. */
 export function wrapped(text: string, width: number): string[] {

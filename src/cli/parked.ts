@@ -3,7 +3,8 @@ import type { ParkedLaneJson } from '../admin/json.ts'
 import { UserError } from '../errors.ts'
 import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { ask, bodyOf, errorText, read, readStatus } from './client.ts'
-import { type Clock, clockIn, counted, printExact, printLines, table } from './output.ts'
+import { type Clock, clockIn } from '../config/times.ts'
+import { counted, printExact, printLines, table } from './output.ts'
 
 interface ParkedOptions extends AdminPortOptions {
   readonly courier?: string

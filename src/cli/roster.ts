@@ -3,7 +3,8 @@ import type { pageSchema, RosterPutJson, RosterResultsJson, StayJson } from '../
 import { UserError } from '../errors.ts'
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { ask, bodyOf, errorText, read, readStatus } from './client.ts'
-import { clockIn, listText, printExact, printLines, table } from './output.ts'
+import { clockIn } from '../config/times.ts'
+import { listText, printExact, printLines, table } from './output.ts'
 import { confirm } from './question.ts'
 
 interface ListOptions extends AdminPortOptions {
@@ -60,7 +61,7 @@ export async function undoCommand({ company, yes, force, ...options }: UndoOptio
   const { results } = await read<z.infer<typeof RosterResultsJson>>(admin, { path: '/admin/roster' })
   const put = putToUndo(results, company)
   const { time_zone } = (await readStatus(admin)).status
-  const what = `the change of ${clockIn(time_zone, Date.now())(put.at)} (${time_zone}) by ${put.by} in company ${put.company_id}`
+  const what = `the change of ${clockIn(time_zone, Date.now())(put.at)} by ${put.by} in company ${put.company_id}`
   const query = { put: put.put ?? '', ...(force && { force: 'true' }) }
   const trial = await ask(admin, { method: 'POST', path: '/admin/roster/undo', query: { ...query, dry_run: 'true' } })
   if (trial.status !== 200 && trial.status !== 409) throw new UserError(errorText(trial))

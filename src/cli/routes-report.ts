@@ -1,9 +1,9 @@
 import type * as z from 'zod'
 import type { RosterPutJson } from '../admin/json.ts'
-import type { Interval } from '../config/times.ts'
+import { type Clock, clockIn, type Interval } from '../config/times.ts'
 import { type AdminAnswer, errorOf, errorText, isSilent, type ListedDevice } from './client.ts'
 import { intervalText } from './intervals.ts'
-import { type Clock, clockIn, listText, MAX_NAMES } from './output.ts'
+import { listText, MAX_NAMES } from './output.ts'
 
 /** What the admin port answered to the lines of one interval. */
 export interface IntervalResult {

@@ -1,7 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
+import { type Clock, clockIn } from '../config/times.ts'
 import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { readStatus, type StatusAnswer } from './client.ts'
-import { type Clock, clockIn, colours, counted, type Painter, printable, printExact, wrapped } from './output.ts'
+import { colours, counted, type Painter, printable, printExact, wrapped } from './output.ts'
 
 export type FindingAnswer = StatusAnswer['findings'][number]
 

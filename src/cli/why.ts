@@ -52,11 +52,17 @@ export function chainPage(
       '\n',
     )
   })
+  const action = first?.finding?.action
   const [state, ...rest] = printable(sentence).split('; ')
   const head = wrapped(state, WIDTH).map((line) => paint('bold', line))
-  const why = wrapped(rest.join('; '), WIDTH)
-  const action = first?.finding?.action
+  const why = wrapped(rest.map((text) => withoutAdvice(text, action)).join('; '), WIDTH)
   return [...head, ...why, ...lines, ...(action === undefined ? [] : wrapped(`→ ${printable(action)}`, WIDTH))]
+}
+
+/** What to do is said once, at the end. */
+function withoutAdvice(text: string, action = ''): string {
+  const at = text.lastIndexOf(': ')
+  return at > 0 && action.includes(text.slice(at + 2)) ? text.slice(0, at) : text
 }
 
 const MARKS = { ok: '✓', broken: '✖', idle: '·', unknown: '?' } as const

@@ -168,3 +168,24 @@ export function zoneAhead(aheadMs: number): string | undefined {
 
 /** 14 hours. */
 const MAX_QUARTERS = 56
+
+/** Shows an instant (RFC 3339) in a time zone, with its offset: `08:14:02+02:00`, `08:14:02Z`, and with the day where it is not today. */
+export type Clock = (instant: string) => string
+
+/** A clock in a time zone; `now`: ms UTC. With the precision of minutes there is no offset: for tables that name the zone. */
+export function clockIn(zone: string, now: number, precision: 'seconds' | 'minutes' = 'seconds'): Clock {
+  const { from, until } = localDay(now, zone)
+  return (instant) => {
+    const at = Date.parse(instant)
+    const local = localFromUtc(at, zone)
+    const [day, time] = new Date(local).toISOString().split('T')
+    const shown = precision === 'minutes' ? time.slice(0, 5) : time.slice(0, 8) + offsetText((local - at) / 60_000)
+    return at >= from && at < until ? shown : `${day} ${shown}`
+  }
+}
+
+function offsetText(aheadMinutes: number): string {
+  const minutes = Math.round(aheadMinutes)
+  if (minutes === 0) return 'Z'
+  return (minutes < 0 ? '-' : '+') + new Date(Math.abs(minutes) * 60_000).toISOString().slice(11, 16)
+}

@@ -117,7 +117,8 @@ function linkOf(link: Link, looked: Looked, show: ShowInstant): DeviceLink {
   const finding =
     looked.own.find((each) => each.link === link) ??
     (found.state === 'broken' ? causeOf(link, looked, true) : undefined)
-  const shown = finding ? [...found.evidence, ...finding.evidence] : found.evidence
+  // When a silent device was heard, the link says itself.
+  const shown = finding && finding.code !== 'silent' ? [...found.evidence, ...finding.evidence] : found.evidence
   return {
     finding,
     sinceAt: found.state === 'broken' ? finding?.sinceAt : undefined,
@@ -287,11 +288,13 @@ function stateText(
   const { fix, id, name = id, route } = device
   const isHere = condition === 'moving' || condition === 'standing'
   const speed = condition === 'moving' && fix?.speed !== undefined ? `, ${Math.round(fix.speed * 3.6)} km/h` : ''
-  const where = position
-    ? `${isHere ? ' ' : ', last '}${whereText(position)}, ${durationText(now - position.at)} ago`
-    : ''
+  const where = position ? `${isHere ? ' ' : ', last '}${whereText(position)}${agoText(device, now - position.at)}` : ''
   const on = route ? `, on route ${route.route} (courier ${route.courier})` : ''
   return `${name} ${STATES[condition]}${where}${speed}${on}`
+}
+
+function agoText({ behind }: DeviceFacts, ms: number): string {
+  return behind ? `, ${durationText(ms)} ago by its clock` : `, ${durationText(ms)} ago`
 }
 
 function whereText({ latitude, longitude, place }: NonNullable<ChainFacts['position']>): string {

@@ -126,7 +126,7 @@ export const CODES = {
     link: 'identified',
     message: (about) =>
       `${about} presents a wrong secret, or none, and is treated like a device that is not configured`,
-    action: 'set the same secret in the device and in devices.yaml',
+    action: 'set the same secret in the device and in its entry (devices.yaml)',
   },
   not_permitted: {
     severity: 'warning',
@@ -319,7 +319,7 @@ export const CODES = {
     severity: 'warning',
     link: 'placed',
     message: (about) => `the times of ${about} are behind by a constant number of quarter hours: a fault of time zone`,
-    action: 'set the time_zone that the evidence names in devices.yaml, or have the device report UTC',
+    action: 'add that time_zone to its entry in devices.yaml, or have the device report UTC',
   },
   no_route: {
     severity: 'warning',

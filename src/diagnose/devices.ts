@@ -32,9 +32,7 @@ export function deviceTroubles(device: DeviceFacts, now: number): (Omit<Troubled
       ? [{ code: 'unknown_device', sinceAt: heldSince(device, now), evidence: 'its fixes are held' }]
       : []
   if (condition === 'silent')
-    return route
-      ? [{ code: 'silent', sinceAt: heardAt + leastSilenceMs(device), evidence: `last heard ${ago(heardAt)} ago` }]
-      : []
+    return route ? [{ code: 'silent', sinceAt: heardAt, evidence: `last heard ${ago(heardAt)} ago` }] : []
   if (condition === 'no_route' && isUnplaced && unplaced?.reason === 'no_route')
     return [
       {

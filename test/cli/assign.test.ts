@@ -78,7 +78,7 @@ describe('routes undo', () => {
     )
     expect(await run('routes', 'undo')).toMatchObject({
       code: 0,
-      out: 'This takes back the change of 2020-11-20 09:00:00 (Europe/Berlin) by dispatch in company 7: 1 added, 2 changed, 3 removed.\nDone.\n',
+      out: 'This takes back the change of 2020-11-20 09:00:00+01:00 by dispatch in company 7: 1 added, 2 changed, 3 removed.\nDone.\n',
     })
     expect(done().map(({ query }) => query)).toEqual([{ put: '2' }])
   })

@@ -41,9 +41,9 @@ it('parked list shows what is parked by lane and answer, page by page', async ()
     .map((line) => line.split(/ {2,}/))
   expect(cells).toEqual([
     ['COMPANY', 'COURIER', 'ROUTE', 'POSITIONS', 'ANSWER', 'REFUSED', 'MESSAGE'],
-    ['7', '42', '1001', '210', '404', 'the lane, since 2026-11-20 08:10:00', 'no such route'],
-    ['7', '42', '1001', '4', '422', 'single, since 2026-11-20 08:12:00', 'bad [31mpoint'],
-    ['7', '43', '1001', '214', '404', 'the lane, since 2026-11-20 08:10:00', 'no such route'],
+    ['7', '42', '1001', '210', '404', 'the lane, since 2026-11-20 08:10:00Z', 'no such route'],
+    ['7', '42', '1001', '4', '422', 'single, since 2026-11-20 08:12:00Z', 'bad [31mpoint'],
+    ['7', '43', '1001', '214', '404', 'the lane, since 2026-11-20 08:10:00Z', 'no such route'],
   ])
 })
 

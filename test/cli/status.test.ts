@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import type { StatusAnswer } from '../../src/cli/client.ts'
-import { clockIn, type Painter } from '../../src/cli/output.ts'
+import type { Painter } from '../../src/cli/output.ts'
+import { clockIn } from '../../src/config/times.ts'
 import { statusPage } from '../../src/cli/status.ts'
 import { answering, STATUS, waybridge } from '../support/cli.ts'
 
@@ -60,7 +61,7 @@ it('status shows no notes where there is no trouble', () =>
   expect(page(WELL)).toEqual([
     'All well: 3 devices connected, 12 positions/s delivered.',
     '',
-    '  tracking service      up   since 2026-11-19 06:00:12',
+    '  tracking service      up   since 2026-11-19 06:00:12Z',
     '  received          12.3/s',
     '  delivered           12/s',
     '  waiting                0',
@@ -74,18 +75,18 @@ it('status shows where all fixes are', () =>
     'The tracking API refuses connections: 1204 positions wait.',
     '',
     '✖ upstream_down: the tracking API refuses connections: 1204 positions wait,',
-    '  since 08:14:01',
+    '  since 08:14:01Z',
     '    pushPositions: refuses connections, last at 08:19:59',
     '  → see the evidence; nothing is lost: everything waits and is delivered once',
     '  the API answers again',
     '',
-    '  tracking service    down   since 08:14:01',
+    '  tracking service    down   since 08:14:01Z',
     '  oauth_token      refused   of company 7: it may have expired',
     '  oauth_token      refused   of company 9223372036854775807: it may have expired',
     '  received          12.3/s',
     '  delivered            0/s',
-    '  waiting             1204   on 3 lanes, the oldest since 08:14:02,',
-    '                             all delivered by 08:40:00 at this rate',
+    '  waiting             1204   on 3 lanes, the oldest since 08:14:02Z,',
+    '                             all delivered by 08:40:00Z at this rate',
     '  parked               214   on 1 lane',
     '  held                   3   of 2 devices',
     '  difference             1   2000 received: 500 delivered, 70 filtered,',
@@ -94,8 +95,8 @@ it('status shows where all fixes are', () =>
 
 it('status shows the processes', () =>
   expect(page(TROUBLED).slice(-2)).toEqual([
-    '  gateway             4711   a, since 06:00:00',
-    '  worker                12   a, since 08:19:00, 2 restarts',
+    '  gateway             4711   a, since 06:00:00Z',
+    '  worker                12   a, since 08:19:00Z, 2 restarts',
   ]))
 
 it('status with large figures fits 80 columns', () => {
@@ -132,7 +133,7 @@ it('status prints local times of the gateway, and no colours into a pipe', async
   const server = await answering(() => ({ json: { ...WELL, time_zone: 'Asia/Kathmandu' } }))
   const { code, out } = await waybridge(['status', ...server.options], { env: { TZ: 'America/New_York' } })
   expect(code).toBe(0)
-  expect(out).toBe(`${page(WELL).join('\n').replace('06:00:12', '11:45:12')}\n`)
+  expect(out).toBe(`${page(WELL).join('\n').replace('06:00:12Z', '11:45:12+05:45')}\n`)
 })
 
 it('status ends with 1 where something serious is wrong', async () => {

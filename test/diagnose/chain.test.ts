@@ -186,7 +186,7 @@ describe('the chain of a device', () => {
     [
       'is behind by whole quarters of an hour',
       'placed',
-      /3 h behind: time_zone "-03:00" fits: set the time_zone/,
+      /3 h behind: time_zone "-03:00" fits: add that time_zone to its entry/,
       { device: { behind: { quarters: 12, sinceAt: NOW - MIN, zone: '-03:00' } } },
     ],
     [

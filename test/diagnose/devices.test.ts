@@ -63,7 +63,7 @@ describe('by the facts of its devices', () => {
     ).toEqual([]))
 
   it.each<[FindingCode, Partial<DeviceFacts>, Record<string, unknown>]>([
-    ['silent', SILENT, { link: 'connected', sinceAt: NOW - S, evidence: ['last heard 5 min ago'] }],
+    ['silent', SILENT, { link: 'connected', sinceAt: NOW - 5 * MIN - S, evidence: ['last heard 5 min ago'] }],
     ['gps_old', { fix: undefined }, { evidence: ['no position yet'] }],
     [
       'gps_old',

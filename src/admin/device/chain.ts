@@ -1,10 +1,9 @@
 import * as z from 'zod'
-import { localDay, localFromUtc } from '../../config/times.ts'
+import { clockIn } from '../../config/times.ts'
 import { nearest } from '../../config/problem.ts'
 import { sameId } from '../../config/units.ts'
 import { type ChainFacts, chainOf, chainWithoutRedis, type DeviceChain } from '../../diagnose/chain.ts'
 import type { DeviceDetail, ExplainedDevice } from '../../diagnose/detail.ts'
-import type { ShowInstant } from '../../diagnose/explain.ts'
 import { surveyArrivals } from '../../ingest/arrivals.ts'
 import type { MisunderstoodFrame } from '../../ingest/misunderstood.ts'
 import { isConnectionError, readFrames, type Redis } from '../../lanes/index.ts'
@@ -47,7 +46,7 @@ export function chainOperation(sources: ChainSources): Operation {
       const { found, missing } = described
       if (!found || !device) return reply.code(404).send(missing ?? { message: 'no device with this id is known' })
       const facts = await chainFacts(device, found as DeviceDetail, asked)
-      return chainJson(chainOf(facts, showIn(live.config.time_zone, asked.now)), device, sources)
+      return chainJson(chainOf(facts, clockIn(live.config.time_zone, asked.now)), device, sources)
     },
   }
 }
@@ -160,21 +159,6 @@ async function sendersOf(redis: Redis, id: string, now: number): Promise<Explain
       device === undefined && now - at < HOUR_MS && (bytes.includes(asText) || bytes.includes(digits)),
   )
   return arrivals.map(({ address, port, protocol }) => ({ address, port, protocol }))
-}
-
-/** Shows instants with their offset, and with the day where it is not today: `08:14:02+02:00`, `08:14:02Z`. */
-function showIn(zone: string, now: number): ShowInstant {
-  const { from, until } = localDay(now, zone)
-  return (text) => {
-    const at = Date.parse(text)
-    const local = localFromUtc(at, zone)
-    const [day, time] = new Date(local).toISOString().split('T')
-    const minutes = Math.round((local - at) / 60_000)
-    const clock = new Date(Math.abs(minutes) * 60_000).toISOString().slice(11, 16)
-    const offset = minutes === 0 ? 'Z' : `${minutes < 0 ? '-' : '+'}${clock}`
-    const shown = time.slice(0, 8) + offset
-    return at >= from && at < until ? shown : `${day} ${shown}`
-  }
 }
 
 const MOST_FRAMES = 1000

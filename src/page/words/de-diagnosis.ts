@@ -141,7 +141,10 @@ const FINDINGS: readonly Phrase[] = [
     '{} presents a wrong secret, or none, and is treated like a device that is not configured',
     '{1} zeigt ein falsches oder kein Geheimnis und gilt als nicht eingerichtet',
   ],
-  ['set the same secret in the device and in devices.yaml', 'im Gerät und in devices.yaml dasselbe Geheimnis setzen'],
+  [
+    'set the same secret in the device and in its entry (devices.yaml)',
+    'im Gerät und in seinem Eintrag (devices.yaml) dasselbe Geheimnis setzen',
+  ],
   [
     '{} came in a way that devices.yaml does not allow, and is treated like a device that is not configured',
     '{1} kam auf einem Weg, den devices.yaml nicht erlaubt, und gilt als nicht eingerichtet',
@@ -400,8 +403,8 @@ const FINDINGS: readonly Phrase[] = [
     'die Zeiten von {1} gehen um gleich viele Viertelstunden nach: die Zeitzone ist falsch',
   ],
   [
-    'set the time_zone that the evidence names in devices.yaml, or have the device report UTC',
-    'in devices.yaml die time_zone setzen, die die Belege nennen, oder das Gerät UTC melden lassen',
+    'add that time_zone to its entry in devices.yaml, or have the device report UTC',
+    'diese time_zone in seinen Eintrag in devices.yaml schreiben, oder das Gerät UTC melden lassen',
   ],
   ['there is no route for the fixes of {}', 'für die Positionen von {1} gibt es keine Tour'],
   [
@@ -636,6 +639,8 @@ const SENTENCE: readonly Phrase[] = [
   ['{} km W of {}', '{1} km westlich von {2}'],
   ['{} km NW of {}', '{1} km nordwestlich von {2}'],
   ['{}, {} ago', '{1}, vor {2}'],
+  ['{}, {} ago by its clock', '{1}, nach seiner Uhr vor {2}'],
+  ['by its clock', 'nach seiner Uhr'],
   ['{}, {} km/h', '{1}, {2} km/h'],
   ['{}, on route {} (courier {})', '{1}, auf Tour {2} (Fahrer {3})'],
   ['earlier ones were {}', 'frühere: {1}'],

@@ -70,10 +70,11 @@ function ChainStep({ step: { link, state, last_good_at }, isOpen, isAfter, choos
 }
 
 function LinkEvidence({ link: { link, state, evidence } }: { link: ChainLink }): JSX.Element {
+  const meaning = state === 'ok' ? words.linkMeans[link] : words.linkState[state]
   return (
     <div id="link-evidence" class={`link-evidence is-${state}`}>
       <p class="link-evidence-title">
-        {words.link[link]}: {words.linkMeans[link]}
+        {words.link[link]}: {meaning}
       </p>
       <ul>
         {evidence.map((text, index) => (

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, lstatSync, readdirSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { connectAsync } from 'mqtt'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -230,6 +231,17 @@ it('takes a new token for metrics without a restart, and says which settings of 
   await expect.poll(() => statusWith('canary-none'), soon).toBe(200)
 })
 
+it('takes a flood of requests for the metrics without more memory of the supervisor', async () => {
+  const [supervisor] = product.pidsOf('start')
+  const metrics = async () => (await fetch(`http://127.0.0.1:${product.ports.admin}/metrics`)).text()
+  await metrics()
+  const before = residentBytes(supervisor)
+  for (let round = 0; round < 5; round++)
+    await Promise.all(Array.from({ length: 8 }, () => flood(product.ports.admin, FLOOD)))
+  await expect.poll(metrics).toContain('waybridge_refused_total{reason="pipelining"} 40')
+  expect(residentBytes(supervisor) - before).toBeLessThan(64 * 1024 * 1024)
+})
+
 describe('SIGTERM', () => {
   it('ends everything with exit code 0, no process left, and no secret in any output', async () => {
     const said = product.said()
@@ -242,5 +254,19 @@ describe('SIGTERM', () => {
   }, 30_000)
 })
 
+/** Sends bytes on a connection of its own that reads nothing for as long as it can send; resolves once it has ended. */
+async function flood(port: number, bytes: string): Promise<void> {
+  const socket = connect(port, '127.0.0.1')
+  socket.on('error', () => {})
+  socket.write(bytes, () => socket.resume())
+  await new Promise((resolve) => socket.once('close', resolve))
+}
+
+function residentBytes(pid: number): number {
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
+}
+
+/** 255 KB of requests for the metrics. */
+const FLOOD = 'GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(7500)
 const HEALTH = join(import.meta.dirname, '../../docker/health.mjs')
 const SENDER = { id: '356307042441013', serial: 1 }

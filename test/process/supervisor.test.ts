@@ -6,6 +6,8 @@ import { signal } from '../support/processes.ts'
 import { fixture, journalOf, pidsOf, portsOf, processesOn, run, start, temporaryDir } from '../support/running.ts'
 
 const ALL = { gateway: 1, worker: 2, admin: 1, tracking: 1 }
+/** Enough where the number of processes does not matter: each start of one takes a quarter of a second of CPU time. */
+const TWO = { gateway: 1, worker: 1 }
 
 /** Orders in which a service manager may signal processes. */
 const ORDERS: Record<string, (processes: Process[]) => Process[]> = {
@@ -79,7 +81,7 @@ it('restarts a killed Redis without restarting the roles', async () => {
 
 it('leaves no process when the supervisor is killed, and can be started again at once', async () => {
   const dir = await temporaryDir()
-  const killed = await start(dir, ALL)
+  const killed = await start(dir, TWO)
   await portsOf(dir)
   killed.child.kill('SIGKILL')
   const again = await start(dir, { gateway: 1 })
@@ -112,7 +114,7 @@ it('exits with 1 and a sentence if the data folder cannot be created', async () 
 
 it('exits with 1 and the sentence of a role that cannot start, and leaves no process', async () => {
   const dir = await temporaryDir()
-  const { ended, said } = await start(dir, ALL, { gateway: 'refuse' })
+  const { ended, said } = await start(dir, TWO, { gateway: 'refuse' })
   expect(await ended).toBe(1)
   expect(said().trim().split('\n').at(-1)).toBe('The gateway does not like this configuration.')
   expect(processesOn(dir)).toEqual([])
@@ -131,7 +133,7 @@ it('retries to start a role that crashes', async () => {
 
 it('kills a role that does not close at the second SIGTERM, and exits with 143', async () => {
   const dir = await temporaryDir()
-  const { child, ended, said } = await start(dir, { gateway: 1, worker: 1 }, { gateway: 'hang' })
+  const { child, ended, said } = await start(dir, TWO, { gateway: 'hang' })
   await portsOf(dir)
   child.kill('SIGTERM')
   await expect.poll(said).toContain('"reason":"SIGTERM","msg":"stopping"')
@@ -143,7 +145,7 @@ it('kills a role that does not close at the second SIGTERM, and exits with 143',
 
 it('counts two signals within half a second as one, as Ctrl-C under npm sends them', async () => {
   const dir = await temporaryDir()
-  const { child, ended, said } = await start(dir, { gateway: 1, worker: 1 })
+  const { child, ended, said } = await start(dir, TWO)
   await portsOf(dir)
   child.kill('SIGINT')
   await expect.poll(said, { interval: 5 }).toContain('"reason":"SIGINT","msg":"stopping"')
@@ -167,7 +169,7 @@ it.each(Object.entries(ORDERS))(
   'ends everything within 10 s of a SIGTERM to every process at once, %s',
   async (_, inOrder) => {
     const dir = await temporaryDir()
-    const { ended, said } = await start(dir, { ...ALL, worker: 1 }, { gateway: 'slow' })
+    const { ended, said } = await start(dir, TWO, { gateway: 'slow' })
     await portsOf(dir)
     const since = Date.now()
     await signalAll(inOrder(processesOn(dir)), 'SIGTERM')
@@ -180,7 +182,7 @@ it.each(Object.entries(ORDERS))(
 
 it('ends everything within 10 s of a SIGTERM to every process when the supervisor is killed meanwhile', async () => {
   const dir = await temporaryDir()
-  const { child } = await start(dir, { ...ALL, worker: 1 }, { gateway: 'hang' })
+  const { child } = await start(dir, TWO, { gateway: 'hang' })
   await portsOf(dir)
   const since = Date.now()
   await signalAll(ORDERS['parents first'](processesOn(dir)), 'SIGTERM')

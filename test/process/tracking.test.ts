@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { rename, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { folder } from '../support/config-folder.ts'
 import { listening } from '../support/listening.ts'
 
@@ -30,24 +31,49 @@ companies: [{ company_id: 7, apikey: canary-key, oauth_token: canary-token }]
 `
 const DEVICE = '1: { company_id: 7, courier_id: 42, route_id: 1001 }\n'
 
-/** `waybridge tracking` on a folder with these files, as a user would run it; the data folder is data/ in it. */
+/**
+ * `waybridge tracking` on a folder with these files, as a user would run it, until the test ends; the data folder is data/ in
+ * it.
+ */
 async function run(files: Record<string, string>) {
   const dir = await folder(files)
   return { dir, ...start(dir) }
 }
 
 function start(dir: string, dataDir = join(dir, 'data')) {
+  const program = spawned(dir, dataDir)
+  onTestFinished(program.kill)
+  return program
+}
+
+function spawned(dir: string, dataDir: string) {
   const env = { ...process.env, DATA_DIR: dataDir }
   const child = spawn(process.execPath, [CLI, 'tracking', '--config', dir], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   const ended = once(child, 'close').then(([code]) => code as number | null)
   let said = ''
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => (said += text))
-  onTestFinished(async () => {
+  const kill = async () => {
     child.kill('SIGKILL')
     await ended
+  }
+  return { child, ended, kill, said: () => said }
+}
+
+/** One that all tests of a `describe` use; its folder is removed after them. */
+function shared(files: Record<string, string>) {
+  let service: Awaited<ReturnType<typeof ready>>
+  beforeAll(async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'waybridge-tracking-'))
+    for (const [name, text] of Object.entries(files)) await writeFile(join(dir, name), text)
+    const program = spawned(dir, join(dir, 'data'))
+    service = { dir, ...program, ...(await talkTo(program)) }
   })
-  return { child, ended, said: () => said }
+  afterAll(async () => {
+    await service.kill()
+    await rm(service.dir, { recursive: true })
+  })
+  return () => service
 }
 
 /** As `run`, and how to talk to it once it is ready. */
@@ -56,7 +82,7 @@ async function ready(files: Record<string, string>) {
   return { ...program, ...(await talkTo(program)) }
 }
 
-async function talkTo({ child, said }: Pick<ReturnType<typeof start>, 'child' | 'said'>) {
+async function talkTo({ child, said }: Pick<ReturnType<typeof spawned>, 'child' | 'said'>) {
   await vi.waitUntil(() => said().includes('"msg":"ready"') || child.exitCode !== null, soon)
   const { ports } = linesOf(said()).find(({ msg }) => msg === 'ready') as { ports: Record<string, number> }
   const url = `http://127.0.0.1:${ports.tracking}`
@@ -112,39 +138,39 @@ async function write(dir: string, text: string): Promise<void> {
 }
 
 describe('waybridge tracking on tracking.yaml', () => {
-  it('stores and returns pushed positions, and exits with 0 after SIGTERM', async () => {
-    const { push, positions, child, ended, said } = await ready({ 'tracking.yaml': ONE_ROUTE })
-    expect(await push(NOW)).toBe(200)
-    expect(await positions()).toEqual([NOW])
-    child.kill('SIGTERM')
-    expect(await ended).toBe(0)
-    expect(messagesOf(said())).toEqual(['ready', 'closing'])
-    expect(said()).not.toContain('canary')
+  const service = shared({
+    'tracking.yaml': `${ONE_ROUTE}${route(MAX_ID, MAX_ID)}`,
+    'gateway.yaml': 'companies: [{ company_id: 7, apikey: canary-key }]\nworkers: 0\n',
+    'devices.yaml': '1: { company_id: 7, courier_id: 42, route_id: 1002 }\n',
   })
 
   it('accepts ids up to the largest int64, and none that the file does not name', async () => {
-    const routes = `routes:\n${route(MAX_ID, MAX_ID)}`
-    const { push, positions } = await ready({ 'tracking.yaml': SETTINGS + COMPANIES + routes })
+    const { push, positions } = service()
     expect(await push(NOW, MAX_ID, MAX_ID)).toBe(200)
     expect(await push(NOW, '9223372036854775806', MAX_ID)).toBe(404)
     expect(await positions(MAX_ID)).toEqual([NOW])
   })
 
   it('ignores the files of a gateway in the same folder', async () => {
-    const files = {
-      'tracking.yaml': ONE_ROUTE,
-      'gateway.yaml': 'companies: [{ company_id: 7, apikey: canary-key }]\nworkers: 0\n',
-      'devices.yaml': '1: { company_id: 7, courier_id: 42, route_id: 1002 }\n',
-    }
-    const { push } = await ready(files)
-    expect([await push(NOW, '1001'), await push(NOW, '1002')]).toEqual([200, 404])
+    const { push } = service()
+    expect([await push(NOW - 1, '1001'), await push(NOW - 1, '1002')]).toEqual([200, 404])
   })
 
   it('serves health, readiness and metrics', async () => {
-    const { monitor } = await ready({ 'tracking.yaml': ONE_ROUTE })
+    const { monitor } = service()
     const answers = await Promise.all(['healthz', 'readyz', 'metrics'].map((path) => fetch(`${monitor}/${path}`)))
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
     expect(await answers[2].text()).toContain('\nwaybridge_config_last_reload_successful 1\n')
+  })
+
+  it('stores and returns pushed positions, and exits with 0 after SIGTERM', async () => {
+    const { push, positions, child, ended, said } = service()
+    expect(await push(NOW)).toBe(200)
+    expect(await positions()).toEqual([NOW - 1, NOW])
+    child.kill('SIGTERM')
+    expect(await ended).toBe(0)
+    expect(messagesOf(said())).toEqual(['ready', 'closing'])
+    expect(said()).not.toContain('canary')
   })
 
   it('answers 504 if its work takes longer than time_limit', async () => {
@@ -231,19 +257,14 @@ describe('a change of tracking.yaml', () => {
     await expect.poll(() => metricsOf(monitor), soon).toContain('\nwaybridge_config_last_reload_successful 1\n')
   })
 
-  it('that removes the file changes nothing', async () => {
-    const { dir, push, said } = await ready({ 'tracking.yaml': ONE_ROUTE })
-    await rm(join(dir, 'tracking.yaml'))
-    await expect.poll(said, soon).toContain('this file does not exist any more: its last content stays in effect')
-    expect(await push(NOW)).toBe(200)
-  })
-
-  it('reports which settings wait for the next start', async () => {
+  it('reports which settings wait for the next start, and changes nothing where it removes the file', async () => {
     const { dir, push, said } = await ready({ 'tracking.yaml': ONE_ROUTE })
     const other = ONE_ROUTE.replace('${env:DATA_DIR}', '/elsewhere').replace('{ port: 0 }', '{ port: 8090 }')
     await write(dir, `${other}time_limit: 5s\n`)
     await expect.poll(said, soon).toContain('configuration reloaded')
     expect(messagesOf(said())).toContain('listen, data_dir, time_limit: takes effect at the next start')
+    await rm(join(dir, 'tracking.yaml'))
+    await expect.poll(said, soon).toContain('this file does not exist any more: its last content stays in effect')
     expect(await push(NOW)).toBe(200)
   })
 })
@@ -309,12 +330,13 @@ describe('waybridge tracking cannot start', () => {
 
 describe('a second waybridge tracking', () => {
   const OTHER_ROUTE = `${SETTINGS}${COMPANIES}routes:\n${route('1002')}`
+  const first = shared({ 'tracking.yaml': ONE_ROUTE })
 
   it.each([
     ['with tracking.yaml', { 'tracking.yaml': OTHER_ROUTE }],
     ['without', { 'gateway.yaml': GATEWAY, 'devices.yaml': DEVICE }],
   ])('on the same data folder, %s, exits with 1 and a sentence and does not disturb the first', async (_, files) => {
-    const { dir, push, said } = await ready({ 'tracking.yaml': ONE_ROUTE })
+    const { dir, push, said } = first()
     const dataDir = join(dir, 'data')
     const second = start(await folder(files), dataDir)
     expect(await second.ended).toBe(1)
@@ -326,10 +348,9 @@ describe('a second waybridge tracking', () => {
   })
 
   it('starts once the first was killed', async () => {
-    const { dir, child, ended, push } = await ready({ 'tracking.yaml': ONE_ROUTE })
+    const { dir, kill, push } = first()
     expect(await push(NOW)).toBe(200)
-    child.kill('SIGKILL')
-    await ended
+    await kill()
     const again = await talkTo(start(dir))
     expect(await again.positions()).toEqual([NOW])
   })

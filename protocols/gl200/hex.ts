@@ -11,8 +11,7 @@
  *   D, V, F  model, versions        O, Y  longitude, latitude, 1e-6 degrees     C  CRC-16/CCITT-FALSE, T to K
  *
  * What stands between I and a place differs by type, model and mask. A place is found by its last part: coordinates and a date
- * of the calendar. No answer is known. Type 100 (a place, then differences to it) holds places in a way for which no
- * specification is public.
+ * of the calendar. No answer is known. Type 100, a place and differences to it: compressed.ts.
  *
  *   2B 00 LLLL 00 IIIIIIIIIIIIIIII x{6} m UUUUUUUU x{7} [OOOOOOOO YYYYYYYY UUUUUUUU SSSS A GGGG HHHHHH s] … 24
  *
@@ -34,6 +33,7 @@ import {
   utc,
   verified,
 } from '../kit/index.ts'
+import { compressedPlaces } from './compressed.ts'
 
 const NEWER = Buffer.of(0x2b, 0)
 
@@ -87,7 +87,7 @@ export function decodeHex(frame: Buffer, session: Session): Message {
   const mask = r.u32()
   const device = deviceOf(r.skip(7).slice(8), (mask & NAMED) !== 0)
   if (none !== undefined) return { device, none }
-  const fixes = type === COMPRESSED ? [] : places(frame.subarray(r.position, -TAIL))
+  const fixes = (type === COMPRESSED ? compressedPlaces : places)(frame.subarray(r.position, -TAIL))
   return { device, fixes }
 }
 

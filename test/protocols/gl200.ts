@@ -20,6 +20,12 @@ const report = (head: string, fields: string) => `${head},1A0800,${IMEI},GL300,$
 /** 35 63 07 04 24 41 01 and 3. */
 const ID = '233f070418290103'
 
+const SECONDS = [
+  { time: FIX.time, latitude: FIX.latitude, longitude: FIX.longitude, speed: 15, heading: 1 },
+  { time: '2026-11-20T06:30:16Z', latitude: 54.687105, longitude: -25.278706, speed: 14.5, heading: 358 },
+  { time: '2026-11-20T06:30:18Z', latitude: 54.687106, longitude: -25.280754, speed: 15, heading: 0 },
+]
+
 export default {
   costly: {
     'fields without content': `+RESP:GTFRI,1A0800,1${many(',')}$`,
@@ -118,6 +124,20 @@ export default {
         },
         { frame: binary('+RSP', '03 00fc1fbf', bytes(`45 0102 0209 ${ID} 00`)), device: IMEI, fixes: [] },
         { frame: binary('+RSP', '64 00fc1fbf', bytes(`45 0102 0209 ${ID} 00`)), device: IMEI, fixes: [] },
+        {
+          frame: binary('+RSP', '64 00fc1fbf', Buffer.concat([bytes(`45 0102 0209 ${ID} 64 377e 10 01`), seconds()])),
+          device: IMEI,
+          fixes: SECONDS,
+        },
+        {
+          frame: binary(
+            '+RSP',
+            '64 00fc1fbf',
+            Buffer.concat([bytes(`45 0102 0209 ${ID} 64`), seconds().fill(0, 17, 18)]),
+          ),
+          device: IMEI,
+          fixes: [],
+        },
         { frame: binary('+INF', '01 00fc1fbf', bytes(`45 0102 0209 ${ID} 00`)), device: IMEI, none: 'status' },
         { frame: binary('+RSP', '03 00fc1fbf', bytes(`45 0102 0209 ff3f070418290a03 00`)), error: 'malformed' },
         { frame: short('+ACK', '01 7f', bytes('45 0101 08')), none: 'command answer' },
@@ -183,10 +203,22 @@ export default {
       },
     },
   ],
-  exceptions: {
-    'gl200-002': 'differences to a place (type 100) have no public specification; the frame is kept as it is',
-  },
 } satisfies ProtocolCases
+
+/** Four seconds, the third without a place: 54 km/h, −1.8 and 1.8; 1°, −3° and 2°; and of angles −100 and 1, 1024 and −2048. */
+function seconds(): Buffer {
+  const first = bytes(`${(3 * 2 ** 21 + 540 * 2 ** 9 + 1).toString(16)} ${i32(-25_279_730)} ${i32(54_687_205)}`)
+  const rest = [second([-18, -3, 1024, -100]), 0xe0n, second([18, 2, -2048, 1])]
+    .map((each) => each.toString(16))
+    .join('')
+  return Buffer.concat([bytes('0004'), first, u(4, Date.parse(FIX.time) / 1000), bytes(rest)])
+}
+
+/** What a second adds: to speed, heading, longitude and latitude. */
+function second(added: readonly number[]): bigint {
+  const widths = [7n, 7n, 12n, 11n]
+  return added.reduce((bits, value, i) => (bits << widths[i]) + BigInt.asUintN(Number(widths[i]), BigInt(value)), 5n)
+}
 
 function place(): string {
   return `${i32(-25_279_730)} ${i32(54_687_205)} 07ea 0b14 061e0f`

@@ -6,12 +6,13 @@
  *   *GS02,I,GPS:t;A;Y;O;S;C;d,item,…#     the first version
  *   item  GPS:A;s;Y;O;S;C[;H[;p[;v]]]     position; SYS, GSM, COT, ADC, DTT …: other things
  *
- *   F8 x{2} IIIIIIIIIIIIII TTTTTTTT mmmm L MMMM F yyyyyyyy oooooooo SSSS CCCC HHHH pppp vvvv … KKKK F8      1B escapes
+ *   F8 x{2} IIIIIIIIIIIIII TTTTTTTT BBBB block… KKKK F8      1B escapes; each block L x{L}, bit n of B: block n is there
+ *   block 1: L MMMM F yyyyyyyy oooooooo SSSS CCCC HHHH pppp vvvv     position; block 0: the device and its versions
  *
  *   T  hhmmssDDMMYY; t and d its halves     A  A: valid, V, L: not     Y, O  degrees with the letter in front
  *   S  km/h    C  degrees    H  metres      s  satellites              p, v  HDOP, VDOP (of the binary frame 0.01)
  *   binary: T seconds since 2000, y, o 1e-6 degrees, F satellites in bits 0–4, K  CRC-16/XMODEM of x to before it;
- *   L and M are the length and the fields of the position, by bits: F, y o, S, C, H, p v; with other ones it is not read
+ *   M  the fields of the position, by bits: F, y o, S, C, H, p, v; with other ones it is not read
  *
  * Answer: 1234.
  */

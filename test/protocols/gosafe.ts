@@ -7,11 +7,11 @@ const PLACE = 'GPS:A;9;N52.525000;E13.410000;36;270'
 const FIX = { time: '2024-05-01T23:15:30Z', latitude: 52.525, longitude: 13.41, speed: 10, heading: 270, satellites: 9 }
 
 /** A binary frame between its flags, with its checksum, escaped. */
-function binary(fields: string): Buffer {
-  const content = new ByteWriter().hex('0601').hex(BigInt(ID).toString(16).padStart(14, '0'))
+function binary(fields: string, blocks = '007a', type = '0601'): Buffer {
+  const content = new ByteWriter().hex(type).hex(BigInt(ID).toString(16).padStart(14, '0'))
   content
     .u32((Date.UTC(2024, 4, 1, 23, 15, 30) - Date.UTC(2000, 0, 1)) / 1000)
-    .hex('007a')
+    .hex(blocks)
     .bytes(bytes(fields))
   content.u32(52_525_000).u32(13_410_000).hex('0024010e0022005a0064').hex('1bf8')
   const hex = content.crc16(crc16Xmodem).toBuffer().toString('hex')
@@ -93,6 +93,14 @@ export default {
           fixes: [{ ...FIX, satellites: undefined, altitude: 34, hdop: 0.9 }],
           reply: '1234',
         },
+        {
+          frame: binary('1d 0f50726f6d612053617420313030302015 56312e31302656312e312e34 15 007f 49', '007b'),
+          device: ID,
+          fixes: [{ ...FIX, altitude: 34, hdop: 0.9 }],
+          reply: '1234',
+        },
+        { frame: binary('0a 03120fa0142b8475a157', '007c'), device: ID, none: 'no place', reply: '1234' },
+        { frame: binary('13 003e 49', '007a', '4604'), error: 'unsupported' },
         { frame: binary('13 003e 49'), device: ID, fixes: [], reply: '1234' },
         { frame: binary('13 007f 49'), device: ID, fixes: [], reply: '1234' },
       ],

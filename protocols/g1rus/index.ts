@@ -1,0 +1,112 @@
+/*
+ * Proma Sat 1000 (G1 of Russia). No specification is known: inferred from one frame without a position, and from the binary
+ * frames of Gosafe, which are built in the same way. Big-endian. TCP.
+ *
+ *   F8 46 04 IIIIIIIIIIIIII LLLL NN record… KKKK F8        1B escapes
+ *   record   TTTTTTTT BBBB block…                          each block l x{l}; bit n of B: block n is there
+ *   block 1  l MMMM F AAAAAAAA OOOOOOOO SSSS CCCC HHHH PPPP VVVV        position
+ *
+ *   I  IMEI, as a number     N  records              A, O  latitude, longitude, 1e-6 degrees     H  metres
+ *   L  from N to before K    T  seconds since 2000   S  km/h     C  degrees     F  satellites    P  HDOP, 0.01
+ *   M  the fields of the position, by bits: F, A O, S, C, H, P, V; with other ones it is not read
+ *   K  CRC-16/XMODEM of what is between F8 and it
+ *
+ * Nothing is answered.
+ */
+import {
+  ByteReader,
+  crc16Xmodem,
+  DecodeError,
+  dop,
+  eachReadable,
+  escaped,
+  type Fix,
+  heading,
+  kmh,
+  type Message,
+  type Protocol,
+  type Session,
+  secondsSince,
+  verified,
+} from '../kit/index.ts'
+
+const escaping = escaped({
+  flag: 0xf8,
+  escape: 0x1b,
+  codes: new Map([
+    [0x00, 0x1b],
+    [0xe3, 0xf8],
+  ]),
+})
+
+export default {
+  name: 'g1rus',
+  devices: 'Proma Sat 1000',
+  acknowledges: 'nothing',
+  accuracy: 'hdop',
+  integrity: { checksum: 'CRC-16/XMODEM', covers: [1, -3] },
+  escaping,
+  tcp: { port: 5244, frame: escaping.frame },
+  decode,
+} satisfies Protocol
+
+const BATCHES = 0x46
+const RECORDS = 0x04
+const GPS = 1
+const BLOCKS = 16
+/** Bytes of a position's mask, and of its fields by their bits. */
+const MASK = 2
+const WIDTHS = [1, 8, 2, 2, 2, 2, 2]
+const PLACE = 2
+const SATELLITES = 0x1f
+const since2000 = secondsSince(2000)
+
+function decode(frame: Buffer, session: Session): Message {
+  const r = new ByteReader(verified(escaping.content(frame), { sum: crc16Xmodem, from: 0, width: 2 }, session))
+  if (r.u8() !== BATCHES) throw new DecodeError('unsupported', 'it does not begin with F8 46')
+  const type = r.u8()
+  const device = String(r.uint(3) * 2 ** 32 + r.u32()).padStart(15, '0')
+  if (type !== RECORDS) return { device }
+  const content = r.part(r.u16())
+  const positions: { time: number; block: ByteReader }[] = []
+  for (let left = content.u8(); left > 0 && content.left > 0; left--) positions.push(...record(content))
+  const { good, unreadable } = eachReadable(positions, fixOf)
+  return good.length > 0 || unreadable ? { device, fixes: good, unreadable } : { device, none: 'no place' }
+}
+
+/** The position of a record, if it has one. */
+function record(r: ByteReader): { time: number; block: ByteReader }[] {
+  const time = since2000(r.u32())
+  const mask = r.u16()
+  const found: { time: number; block: ByteReader }[] = []
+  for (let bit = 0; bit < BLOCKS; bit++) {
+    if ((mask & (1 << bit)) === 0) continue
+    const block = r.part(r.u8())
+    if (bit === GPS) found.push({ time, block })
+  }
+  return found
+}
+
+function fixOf({ time, block: r }: { time: number; block: ByteReader }): Fix {
+  const length = r.left
+  const mask = r.u16()
+  if ((mask & PLACE) === 0 || length !== lengthBy(mask)) throw new DecodeError('unsupported', `fields ${mask}`)
+  const has = (bit: number) => (mask & (1 << bit)) !== 0
+  return {
+    time,
+    valid: true,
+    satellites: has(0) ? r.u8() & SATELLITES : undefined,
+    latitude: r.i32() / 1e6,
+    longitude: r.i32() / 1e6,
+    speed: has(2) ? kmh(r.u16()) : undefined,
+    heading: has(3) ? heading(r.u16()) : undefined,
+    altitude: has(4) ? r.i16() : undefined,
+    hdop: has(5) ? dop(r.u16() / 100) : undefined,
+  }
+}
+
+/** How long a position with these fields is; −1 with others. */
+function lengthBy(mask: number): number {
+  if (mask >= 1 << WIDTHS.length) return -1
+  return WIDTHS.reduce((length, width, bit) => length + (mask & (1 << bit) ? width : 0), MASK)
+}

@@ -39,6 +39,13 @@ export function xor(bytes: Uint8Array): number {
   return sum
 }
 
+/** The same of the characters of a Latin-1 text, from an index up to another: its bytes need not be made first. */
+export function xorOfText(text: string, from = 0, to = text.length): number {
+  let sum = 0
+  for (let i = from; i < to; i++) sum ^= text.charCodeAt(i)
+  return sum & 0xff
+}
+
 /** The lowest eight bits of the sum of all bytes. */
 export function sum8(bytes: Uint8Array): number {
   return sum16(bytes) & 0xff

@@ -28,6 +28,7 @@ export {
   verifiedHex,
   verify,
   xor,
+  xorOfText,
 } from './checksum.ts'
 export { cut, decodeFrame, repliesOf } from './decoding.ts'
 export { dialects } from './dialects.ts'

@@ -1,4 +1,4 @@
-import { verify, xor } from './checksum.ts'
+import { verify, xorOfText } from './checksum.ts'
 import { DecodeError } from './errors.ts'
 import type { Fix, Session } from './protocol.ts'
 import { number, TextReader } from './text.ts'
@@ -19,7 +19,7 @@ export function rmcFix(sentence: string, session: Session): Fix | undefined {
   const longitude = nmeaAngle(r, 'W')
   const speed = r.optionalNumber()
   const course = r.optionalNumber()
-  const [date = ''] = r.next().split('*')
+  const date = r.next().split('*', 1)[0]
   if (latitude === undefined || longitude === undefined || date === '' || time === '') return undefined
   return {
     time: utcDmy(date, time) + (time.length > 6 ? Math.round(number(`0${time.slice(6)}`) * 1000) : 0),
@@ -44,6 +44,5 @@ function verifySentence(sentence: string, session: Session): void {
   const star = sentence.indexOf('*')
   const digits = star < 0 ? '' : sentence.slice(star + 1, star + 3)
   if (!/^[0-9A-Fa-f]{2}$/.test(digits)) return
-  const covered = Buffer.from(sentence.slice(sentence.indexOf('$') + 1, star), 'latin1')
-  verify(xor(covered) === Number.parseInt(digits, 16), session)
+  verify(xorOfText(sentence, sentence.indexOf('$') + 1, star) === Number.parseInt(digits, 16), session)
 }

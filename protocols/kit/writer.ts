@@ -1,4 +1,4 @@
-import { type Checksum, sum8, xor } from './checksum.ts'
+import { type Checksum, sum8, xor, xorOfText } from './checksum.ts'
 
 /** Writes an answer in wire order. Numbers are big-endian; methods that end in `le` write little-endian ones. */
 export class ByteWriter {
@@ -144,7 +144,7 @@ export class TextWriter {
 
   /** Two digits: exclusive or of all characters from an index on. */
   xor(from = 0): this {
-    return this.hex(xor(this.toBuffer().subarray(from)), 2)
+    return this.hex(xorOfText(this.#text, from), 2)
   }
 
   /** Two digits: the lowest eight bits of the sum of all characters from an index on. */

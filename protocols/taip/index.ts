@@ -15,7 +15,7 @@
  *
  * Times of REV are UTC: no leap seconds are taken off. RLN (with more digits) and RTT are not read yet.
  */
-import { type Draft, endsWith, type Session, textProtocol, verify, xor } from '../kit/index.ts'
+import { type Draft, endsWith, type Session, textProtocol, verify, xor, xorOfText } from '../kit/index.ts'
 
 const PLACE = '{lat:8/1e5}{lon:9/1e5}{speedMph:3}{course:3}'
 const PV = `${PLACE}{source}{age}{any}`
@@ -92,5 +92,5 @@ function answer(draft: Draft): string | undefined {
   if (!message.includes('#')) return draft.device
   if (message.includes('#IP')) return `>SAK;${message}<`
   const text = `>ACK;${message};*`
-  return `${text}${xor(Buffer.from(text, 'latin1')).toString(16).toUpperCase().padStart(2, '0')}<`
+  return `${text}${xorOfText(text).toString(16).toUpperCase().padStart(2, '0')}<`
 }

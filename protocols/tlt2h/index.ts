@@ -22,7 +22,7 @@ import {
   rmcFix,
   type Session,
   verify,
-  xor,
+  xorOfText,
 } from '../kit/index.ts'
 
 const frame = endsWith('##\r\n')
@@ -42,7 +42,7 @@ export default {
 const HEAD = /^#(\d{10,17})#/
 
 function decode(bytes: Buffer, session: Session): Message {
-  const lines = bytes.toString('latin1').trim().split(/\r?\n/)
+  const lines = bytes.toString('latin1').trim().split('\n')
   const [, device] = HEAD.exec(lines[0]) ?? []
   if (device === undefined) throw new DecodeError('unsupported')
   const sentences = lines.flatMap((line) => (line.includes('$') ? [line.slice(line.indexOf('$'))] : []))
@@ -56,8 +56,9 @@ function decode(bytes: Buffer, session: Session): Message {
 /** Undefined of a sentence of Wi-Fi, and without a place. @throws DecodeError */
 function fixOf(sentence: string, session: Session): Fix | undefined {
   if (/^\$G[A-Z]RMC,/.test(sentence)) return rmcFix(sentence, session)
-  const [covered = '', digits = ''] = sentence.slice(1).split('*')
-  verify(xor(Buffer.from(covered, 'latin1')) === Number.parseInt(digits, 16), session)
+  const star = sentence.indexOf('*')
+  const end = star < 0 ? sentence.length : star
+  verify(xorOfText(sentence, 1, end) === Number.parseInt(sentence.slice(end + 1), 16), session)
   if (sentence.startsWith('$WIFI,')) return undefined
   throw new DecodeError('unsupported', `the sentence ${sentence.slice(0, 10)}`)
 }

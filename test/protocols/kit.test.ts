@@ -46,6 +46,7 @@ import {
   utcYmd,
   withoutYearNear,
   xor,
+  xorOfText,
 } from '../../protocols/kit/index.ts'
 import { bytes } from '../support/encode.ts'
 import { reasonOf } from '../support/rough.ts'
@@ -74,6 +75,11 @@ describe('checksums', () => {
     ['CRC-32/ISO-HDLC, by its parameters', crc32Iso, 0xcbf43926],
     ['CRC-32/MPEG-2', crc32Mpeg2, 0x0376e6e7],
     ['exclusive or', xor, 0x31],
+    [
+      'exclusive or of a text',
+      (content: Uint8Array) => xorOfText(`>${Buffer.from(content).toString()}<`, 1, content.length + 1),
+      0x31,
+    ],
     ['sum of eight bits', sum8, 0xdd],
     ['sum of sixteen bits', sum16, 0x1dd],
     ["two's complement of the sum", lrc, 0x23],

@@ -6,7 +6,7 @@ import type { Assignment } from '../roster/directory.ts'
 import type { FixAccount } from './custody.ts'
 import type { FactGatherer, Upstream } from './facts.ts'
 import type { Findings } from './findings.ts'
-import type { DeviceState } from './json.ts'
+import type { DeviceState } from './device/json.ts'
 import type { MonitoringSources } from './monitoring.ts'
 import type { RosterInEffect } from './roster/writes.ts'
 

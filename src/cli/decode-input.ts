@@ -12,7 +12,7 @@ import {
   type Transport,
   withEscapes,
 } from '../../protocols/kit/index.ts'
-import { type DecodedFix, decodedFix } from '../admin/json.ts'
+import { type DecodedFix, decodedFix } from '../admin/device/json.ts'
 import { UserError } from '../errors.ts'
 
 /** A field of another type counts as missing. */

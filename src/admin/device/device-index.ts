@@ -7,7 +7,7 @@ import { beginReading, heardSince, isConnectionError, keys, type ReadTo, type Re
 import type { DeviceEntry } from '../../roster/directory.ts'
 import type { RosterFollower } from '../../roster/replica.ts'
 import type { Roster } from '../../roster/roster.ts'
-import type { DeviceMapping, DeviceState } from '../json.ts'
+import type { DeviceMapping, DeviceState } from './json.ts'
 import { compare, type ListPlace } from '../paging.ts'
 import { HeldIndex } from './held-index.ts'
 import { type Learnt, learn, UNLEARNT } from './learnt.ts'

@@ -6,16 +6,8 @@ import type { Roster } from '../../roster/roster.ts'
 import { parse } from '../../tracking/refusal.ts'
 import type { EventSource } from '../events/feed.ts'
 import type { Findings } from '../findings.ts'
-import {
-  contactJson,
-  DeviceCondition,
-  DeviceMapping,
-  DeviceRowJson,
-  DeviceState,
-  instant,
-  pageSchema,
-  stayJson,
-} from '../json.ts'
+import { instant, pageSchema, stayJson } from '../json.ts'
+import { contactJson, DeviceCondition, DeviceMapping, DeviceRowJson, DeviceState } from './json.ts'
 import type { Operation } from '../operation.ts'
 import { PageQuery, pageOfOrdered } from '../paging.ts'
 import type { Places } from '../places.ts'

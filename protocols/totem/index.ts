@@ -11,7 +11,8 @@
  *   K  kind       s  satellites, g  GSM signal    v  km/h        Y, O  ddmm.mmmm        Z  CRC-16/MODBUS of all before it
  *   I  IMEI       o  odometer                     n  number      p, v  PDOP, VDOP
  *
- * Whether there is a fix is bit 14 of the status, in frames with analogue inputs (V) more than once bit 12.
+ * Whether there is a fix is bit 14 of the status, in frames with analogue inputs (V) more than once bit 12; where it is not
+ * known what precedes the place, either of them.
  * Answer: $$0014AAnnnnXX with the four characters in front of X; ACK OK to older lines.
  */
 import {
@@ -61,6 +62,8 @@ export default textProtocol({
     volts: { like: '\\d{4}' },
     inputs: { like: '\\d{4}' },
     more: { like: '\\d{8}|\\d{12}|\\d{16}|\\d{20}|\\d{24}' },
+    /** Of other models: more or fewer digits, whose meaning is not known, up to the place, which ends alike in all. */
+    others: { like: Array.from({ length: 41 }, (_, i) => `[0-9A-F]{${i + 8}}`).join('|') },
     cell: { like: '[0-9A-F]{8}' },
     longCell: { like: '[0-9A-F]{15}' },
     signal: { like: '\\d{2}' },
@@ -72,6 +75,7 @@ export default textProtocol({
     { like: `${HEAD}${TIME}{inputs}{cell}{satellites:2}{signal}${PLACE}{rest}`, fix: fixBy(0x4000), answer },
     { like: `${HEAD}${TIME}{more}{cell}{satellites:2}{signal}${PLACE}{rest}`, fix: fixBy(0x1000), answer },
     { like: `${HEAD}${TIME}{longCell}${PLACE}{rest}`, fix: fixBy(0x4000), answer },
+    { like: `${HEAD}{status}{ymd}{hhmmss}{others}${PLACE}{rest}`, fix: fixBy(0x5000), answer },
     { like: `${HEAD}{ymd}{hhmmss},{lon},{lat},{rest}`, answer },
     { like: '$${length}BB{imei}', none: 'heartbeat' },
     { like: `${HEAD}{rest}`, unknown: 'type', answer },

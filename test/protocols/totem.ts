@@ -53,6 +53,18 @@ export default {
           fixes: [FIX],
           reply,
         },
+        ...['40401234', `4040${'0'.repeat(8)}05B3640ED5003105`, 'A'.repeat(48)].map((others) => ({
+          frame: frame(`AC${ID}|08044000261120150010${others}${PLACE}`),
+          device: ID,
+          fixes: [FIX],
+          reply,
+        })),
+        {
+          frame: frame(`AC${ID}|08040000261120150010404012345${PLACE}`),
+          device: ID,
+          fixes: [{ ...FIX, valid: false }],
+          reply,
+        },
         {
           frame: frame(`E2${ID}|261120150010,-13.41,52.525,11223344|`),
           device: ID,

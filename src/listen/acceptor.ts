@@ -1,4 +1,4 @@
-import type { Server, Socket } from 'node:net'
+import type { Server, ServerOpts, Socket } from 'node:net'
 import { isWithin, networksOf } from '../config/networks.ts'
 import { createSession, type DeviceSession } from '../ingest/device.ts'
 import { networkOf } from '../ingest/network.ts'
@@ -65,10 +65,10 @@ export class Acceptor {
     this.#oneAddress = proxy_protocol ? undefined : new OneAddressWatch(name)
   }
 
-  /** Opens the server. Answers its port. @throws the system's error (EADDRINUSE, EACCES …) */
-  async open(server: Server): Promise<number> {
+  /** Opens the server; its sockets have these options. Answers its port. @throws the system's error (EADDRINUSE, EACCES …) */
+  async open(server: Server, sockets: ServerOpts): Promise<number> {
     try {
-      return await openServer(server, this.#endpoint, this.#shared.logger)
+      return await openServer({ server, sockets, logger: this.#shared.logger }, this.#endpoint)
     } catch (error) {
       await this.close()
       throw error

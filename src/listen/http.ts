@@ -32,8 +32,7 @@ export async function listenHttp(endpoint: ProtocolEndpoint, shared: Shared): Pr
       requestTimeout: limits.identify_timeout,
       connectionsCheckingInterval: 1000,
       keepAliveTimeout: Math.min(limits.idle_timeout, MAX_IDLE_MS),
-      keepAlive: true,
-      noDelay: true,
+      ...SOCKETS,
     },
     (request, response) => queues.add(request, response),
   )
@@ -47,7 +46,7 @@ export async function listenHttp(endpoint: ProtocolEndpoint, shared: Shared): Pr
     origins.set(socket, origin)
     serve.call(server, socket)
   })
-  const actualPort = await acceptor.open(server)
+  const actualPort = await acceptor.open(server, { ...SOCKETS, allowHalfOpen: true })
   return {
     port: actualPort,
     async close(waitMs = CLOSE_WAIT_MS) {
@@ -59,6 +58,8 @@ export async function listenHttp(endpoint: ProtocolEndpoint, shared: Shared): Pr
     },
   }
 }
+
+const SOCKETS = { keepAlive: true, noDelay: true }
 
 /** Ends a connection whose bytes are no complete request; answers it, unless another answer is due first. */
 function endBroken(socket: Socket, code = '', mayAnswer: boolean): void {

@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
-import { type AddressInfo, type BlockList, createServer, isIPv6, type Server } from 'node:net'
+import { type AddressInfo, type BlockList, createServer, isIPv6, type Server, type ServerOpts } from 'node:net'
 import type { Protocol } from '../../protocols/kit/index.ts'
 import type { Config, TlsConfig } from '../config/schema.ts'
 import type { HeardBook } from '../ingest/heard.ts'
@@ -45,8 +45,8 @@ export interface Endpoint {
   readonly networks?: readonly string[]
   /** Whether other gateways of this `start` listen on the port, too: the kernel spreads connections and peers over them. */
   readonly isShared?: boolean
-  /** The socket that is bound to host and port already. */
-  readonly fd?: number
+  /** Copies of the socket that is bound to host and port already. */
+  readonly fds?: readonly number[]
 }
 
 /** A listener for trackers. Without a protocol it finds out what each speaks. */
@@ -66,32 +66,58 @@ export interface Listener {
 /** Closing a gateway may take 10 s: the rest is for what follows the listeners. */
 export const CLOSE_WAIT_MS = 8000
 
-/** Opens a server. Answers its port. @throws the system's error (EADDRINUSE, EACCES …). */
-export async function openServer(
-  server: Server,
-  { host, port, isShared, fd }: Pick<Endpoint, 'host' | 'port' | 'isShared' | 'fd'>,
-  logger: Logger,
-): Promise<number> {
+/** A server, the options of its sockets, and what it logs to. */
+export interface ServerOpening {
+  readonly server: Server
+  readonly sockets: ServerOpts
+  readonly logger: Logger
+}
+
+/**
+ * Opens a server, where it can with several sockets: Node accepts one connection of each in a turn of its event loop, and while
+ * many vans connect at once these turns are long. Answers its port. @throws the system's error (EADDRINUSE, EACCES …).
+ */
+export async function openServer({ server, sockets, logger }: ServerOpening, endpoint: Endpoint): Promise<number> {
+  const { fds = [], host, isShared } = endpoint
+  listen(server, endpoint, fds[0])
+  await once(server, 'listening').catch((error: Error) => {
+    throw Object.assign(error, { address: host, port: endpoint.port })
+  })
+  const { port } = server.address() as AddressInfo
+  const count = fds.length || (isShared ? SOCKETS_EACH : 1)
+  const further = Array.from({ length: count - 1 }, () =>
+    createServer(sockets, (socket) => void server.emit('connection', socket)),
+  )
+  furtherServers.set(server, further)
+  for (const each of [server, ...further])
+    each.on('error', (error: NodeJS.ErrnoException) => noteNotAccepted(error, logger))
+  for (const [at, each] of further.entries()) listen(each, { ...endpoint, port }, fds[at + 1])
+  return port
+}
+
+function listen(server: Server, { host, port, isShared }: Endpoint, fd?: number): void {
   if (fd === undefined) server.listen({ host, port, backlog: BACKLOG, reusePort: isShared })
   else server.listen({ fd }, BACKLOG)
-  await once(server, 'listening').catch((error: Error) => {
-    throw Object.assign(error, { address: host, port })
-  })
-  // The open connections go on.
-  server.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EMFILE' || error.code === 'ENFILE')
-      observations.note('open_files', { evidence: `a connection could not be accepted: ${error.code}` })
-    else logger.error({ err: error }, 'a connection could not be accepted')
-  })
-  return (server.address() as AddressInfo).port
+}
+
+/** The open connections go on. */
+function noteNotAccepted(error: NodeJS.ErrnoException, logger: Logger): void {
+  if (error.code === 'EMFILE' || error.code === 'ENFILE')
+    observations.note('open_files', { evidence: `a connection could not be accepted: ${error.code}` })
+  else logger.error({ err: error }, 'a connection could not be accepted')
 }
 
 /** Connections that wait to be accepted: while a gateway is started again, all that come. */
 const BACKLOG = 4096
+/** With all usual ports they are as many files as `config/open-files.ts` leaves. */
+const SOCKETS_EACH = 4
+/** Those that accept connections for a server. */
+const furtherServers = new WeakMap<Server, readonly Server[]>()
 
 /** Accepts no more connections; resolves once the last one has ended. */
-export function closeServer(server: Server): Promise<void> {
-  return new Promise((resolve) => server.close(() => resolve()))
+export async function closeServer(server: Server): Promise<void> {
+  const servers = [server, ...(furtherServers.get(server) ?? [])]
+  await Promise.all(servers.map((each) => new Promise((resolve) => each.close(resolve))))
 }
 
 /**

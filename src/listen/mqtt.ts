@@ -15,8 +15,8 @@ import { MAX_DEBT_MS } from './flood.ts'
 export async function listenMqtt(endpoint: Endpoint, shared: MqttShared): Promise<Listener> {
   const acceptor = new Acceptor('mqtt', endpoint, shared)
   const broker = await createBroker(shared)
-  const server = createServer({ keepAlive: true, keepAliveInitialDelay: 60_000 })
-  const actualPort = await acceptor.open(server)
+  const server = createServer(SOCKETS)
+  const actualPort = await acceptor.open(server, SOCKETS)
   const connections = new Connections<MqttConnection>('mqtt', shared)
   acceptor.accept(server, (socket, origin) => {
     const connection = new MqttConnection(shared, socket, origin)
@@ -36,6 +36,8 @@ export async function listenMqtt(endpoint: Endpoint, shared: MqttShared): Promis
     },
   }
 }
+
+const SOCKETS = { keepAlive: true, keepAliveInitialDelay: 60_000 }
 
 /** Aedes, reduced to what trackers need: a login, and PUBLISH. */
 async function createBroker(shared: MqttShared) {

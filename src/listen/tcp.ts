@@ -16,9 +16,9 @@ import { isMisunderstood, type PortRules } from './protocol-choice.ts'
 
 export async function listenTcp(endpoint: ProtocolEndpoint, shared: Shared): Promise<Listener> {
   const { protocol, name = 'tcp' } = endpoint
-  const server = createServer({ allowHalfOpen: true, keepAlive: true, keepAliveInitialDelay: 60_000 })
+  const server = createServer(SOCKETS)
   const acceptor = new Acceptor('tcp', endpoint, shared)
-  const actualPort = await acceptor.open(server)
+  const actualPort = await acceptor.open(server, SOCKETS)
   const context: TcpContext = { ...shared, protocol, port: actualPort, isClosing: false }
   const connections = new Connections<TcpConnection>(name, shared)
   acceptor.accept(server, (socket, origin) => connections.add(socket, new TcpConnection(context, socket, origin)))
@@ -36,6 +36,8 @@ export async function listenTcp(endpoint: ProtocolEndpoint, shared: Shared): Pro
     },
   }
 }
+
+const SOCKETS = { allowHalfOpen: true, keepAlive: true, keepAliveInitialDelay: 60_000 }
 
 /** What the connections of one listener share. */
 interface TcpContext extends Shared, PortRules {

@@ -6,8 +6,8 @@ export interface Address {
   readonly port: number
 }
 
-/** The file descriptor of an open socket, by `host:port`. */
-export type SocketFiles = Readonly<Record<string, number>>
+/** The file descriptors of each open socket, by `host:port`. */
+export type SocketFiles = Readonly<Record<string, readonly number[]>>
 
 /**
  * The TCP sockets that devices connect to, held by the process that keeps their gateway running. The gateway listens on
@@ -29,11 +29,11 @@ export class HeldSockets {
 
   /** What a child process inherits, and which descriptor each has there, where they come behind so many others. */
   inherited(behind: number): { readonly stdio: readonly number[]; readonly files: SocketFiles } {
-    const keys = [...this.#sockets.keys()]
-    return {
-      stdio: [...this.#sockets.values()].map((socket) => socket.fd()),
-      files: Object.fromEntries(keys.map((key, at) => [key, behind + at])),
-    }
+    const each = [...this.#sockets].map(([key, socket], at) => {
+      const copies = Array.from({ length: COPIES }, (_, copy) => behind + at * COPIES + copy)
+      return { stdio: copies.map(() => socket.fd()), file: [key, copies] as const }
+    })
+    return { stdio: each.flatMap(({ stdio }) => stdio), files: Object.fromEntries(each.map(({ file }) => file)) }
   }
 
   close(): void {
@@ -44,20 +44,23 @@ export class HeldSockets {
 
 /** The sockets that a process has inherited. */
 export class InheritedSockets {
-  readonly #files: Map<string, number>
+  readonly #files: Map<string, readonly number[]>
 
   constructor(files: SocketFiles = {}) {
     this.#files = new Map(Object.entries(files))
   }
 
-  /** The descriptor for an address, once: who listens on it closes it. */
-  take(address: Address): number | undefined {
+  /** The descriptors for an address, once: who listens on them closes them. */
+  take(address: Address): readonly number[] | undefined {
     const key = keyOf(address)
-    const file = this.#files.get(key)
+    const files = this.#files.get(key)
     this.#files.delete(key)
-    return file
+    return files
   }
 }
+
+/** `listen/listener.ts` says why. */
+const COPIES = 4
 
 function keyOf({ host, port }: Address): string {
   return `${host}:${port}`

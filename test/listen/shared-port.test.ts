@@ -1,6 +1,8 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
-import { BoundSocket, createServer } from 'node:net'
+import { readFileSync } from 'node:fs'
+import { BoundSocket, connect, createServer } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { listenHttp } from '../../src/listen/http.ts'
 import { freePort, type Listener } from '../../src/listen/listener.ts'
@@ -13,12 +15,12 @@ import { datagramPeer } from '../support/udp.ts'
 
 const HOST = '127.0.0.1'
 const AT = { host: HOST, protocol: talk, isShared: true }
-type Listen = (port: number, shared: Gateway, fd?: number) => Promise<Listener>
+type Listen = (port: number, shared: Gateway, fds?: number[]) => Promise<Listener>
 
 const LISTEN = {
-  tcp: (port, shared, fd?) => listenTcp({ ...AT, port, fd }, shared),
-  http: (port, shared, fd?) => listenHttp({ ...AT, port, fd }, shared),
-  mqtt: (port, shared, fd?) => listenMqtt({ ...AT, port, fd }, { ...shared, protocolNamed }),
+  tcp: (port, shared, fds?) => listenTcp({ ...AT, port, fds }, shared),
+  http: (port, shared, fds?) => listenHttp({ ...AT, port, fds }, shared),
+  mqtt: (port, shared, fds?) => listenMqtt({ ...AT, port, fds }, { ...shared, protocolNamed }),
   udp: (port, shared) => listenUdp({ ...AT, port }, shared),
 } satisfies Record<string, Listen>
 
@@ -63,6 +65,18 @@ describe('two gateways on one port', () => {
   })
 })
 
+it('a gateway that shares its port accepts several connections in one turn of the event loop', async () => {
+  const shared = gateway()
+  const { port } = await open(LISTEN.tcp(0, shared))
+  const place = `:${port.toString(16).toUpperCase().padStart(4, '0')} 00000000:0000 0A`
+  await until(() => expect(readFileSync('/proc/net/tcp', 'utf8').split(place).length - 1).toBeGreaterThan(1))
+  const vans = Array.from({ length: 64 }, () => connect(port, HOST))
+  onTestFinished(() => vans.forEach((van) => void van.destroy()))
+  let turns = 0
+  for (; shared.connectionLimits.open.all < vans.length; turns++) await setImmediate()
+  expect(turns).toBeLessThan(vans.length)
+})
+
 describe('a port that is to be shared', () => {
   it.each(['tcp', 'http', 'mqtt', 'udp'] as const)('is not free while a gateway has it: %s', async (transport) => {
     const { port } = await open(LISTEN[transport](0, gateway()))
@@ -88,7 +102,7 @@ describe('a socket that is bound already', () => {
   it.each(['tcp', 'http', 'mqtt'] as const)('accepts connections on its port: %s', async (transport) => {
     const bound = new BoundSocket({ host: HOST })
     const { port } = bound.address()
-    const listener = await open(LISTEN[transport](port, gateway(), bound.fd()))
+    const listener = await open(LISTEN[transport](port, gateway(), [bound.fd()]))
     expect(listener.port).toBe(port)
     expect((await dial(port)).over).toBe(false)
   })
@@ -100,7 +114,7 @@ describe('a socket that is bound already', () => {
     onTestFinished(() => void other.close())
     await once(other, 'listening')
     const refusal = { code: 'EADDRINUSE', address: HOST, port }
-    await expect(LISTEN.tcp(port, gateway(), bound.fd())).rejects.toMatchObject(refusal)
+    await expect(LISTEN.tcp(port, gateway(), [bound.fd()])).rejects.toMatchObject(refusal)
   })
 })
 

@@ -134,8 +134,8 @@ class Opener implements OpenListeners {
     const port = endpoint.port || (earlier[name] ?? 0)
     const isOurs = port !== 0 && port === earlier[name]
     const free = isShared && !isOurs ? await freePort({ ...endpoint, port }) : port
-    const fd = transport === 'tcp' ? inherited.take(endpoint) : undefined
-    const listener = await listen({ ...endpoint, port: free, isShared, fd })
+    const fds = transport === 'tcp' ? inherited.take(endpoint) : undefined
+    const listener = await listen({ ...endpoint, port: free, isShared, fds })
     this.#listeners.push(listener)
     this.ports[name] = listener.port
   }

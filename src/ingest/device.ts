@@ -96,29 +96,43 @@ export function senderOn({ connectedAt, remote, transport }: DeviceSession, prot
 
 /**
  * Decides which unknown devices may have held fixes: from each network (/24, IPv6 /56) a tenth of all in an hour, so that a
- * network that invents ids does not use up the places of the others.
+ * network that invents ids does not use up the places of the others. Datagrams count apart: their addresses may be forged.
  */
 export class UnknownDeviceQuota {
   readonly #devicesPerNetwork: number
-  #admitted = new Map<string, Set<string>>()
-  #since = performance.now()
+  readonly #proven = new AdmittedDevices()
+  readonly #unproven = new AdmittedDevices()
 
   constructor(maxDevices: number) {
     this.#devicesPerNetwork = Math.max(1, Math.floor(maxDevices / 10))
   }
 
-  admit(id: string, address: string): boolean {
+  admit(id: string, { remote, transport }: Pick<DeviceSession, 'remote' | 'transport'>): boolean {
     if (id.length === 0 || Buffer.byteLength(id) > MAX_ID_BYTES) return false
-    if (performance.now() - this.#since > HOUR_MS || this.#admitted.size > MAX_NETWORKS) {
-      this.#admitted = new Map()
-      this.#since = performance.now()
-    }
-    const network = networkOf(address)
-    const ids = this.#admitted.get(network) ?? new Set()
-    this.#admitted.set(network, ids)
-    if (!ids.has(id) && ids.size >= this.#devicesPerNetwork) return false
-    ids.add(id)
+    const admitted = transport === 'udp' ? this.#unproven : this.#proven
+    return admitted.admit(networkOf(addressOf(remote)), id, this.#devicesPerNetwork)
+  }
+}
+
+/** Devices by network; forgotten after an hour, or where there are too many. */
+class AdmittedDevices {
+  readonly #byNetwork = new Map<string, Set<string>>()
+  #count = 0
+  #since = performance.now()
+
+  admit(network: string, id: string, most: number): boolean {
+    if (performance.now() - this.#since > HOUR_MS || this.#count >= MAX_ADMITTED) this.#forget()
+    const ids = this.#byNetwork.get(network) ?? new Set()
+    if (ids.has(id) || ids.size >= most) return ids.has(id)
+    this.#byNetwork.set(network, ids.add(id))
+    this.#count++
     return true
+  }
+
+  #forget(): void {
+    this.#byNetwork.clear()
+    this.#count = 0
+    this.#since = performance.now()
   }
 }
 
@@ -163,6 +177,6 @@ const QUIET_MS = 600_000
 const MAX_LOGGED = 100
 const MAX_REMEMBERED = 10_000
 const HOUR_MS = 3_600_000
-const MAX_NETWORKS = 100_000
+const MAX_ADMITTED = 100_000
 /** The id of a configured device may be as long. */
 export const MAX_ID_BYTES = 64

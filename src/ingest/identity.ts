@@ -129,13 +129,14 @@ export class Identity {
    */
   #asUnknown(
     { id: name, secret }: Claim,
-    { bridge, remote }: DeviceSession,
+    session: DeviceSession,
     reason: IdentityReason,
   ): ResolvedDevice | IdentityReason {
     const { admitsUnknown, unknownDevices } = this.#options
+    const { bridge, remote } = session
     const id = sameId(name)
     const mayBeHeld = admitsUnknown() && secret === undefined
-    const isHeld = mayBeHeld && (bridge !== undefined || unknownDevices.admit(id, addressOf(remote)))
+    const isHeld = mayBeHeld && (bridge !== undefined || unknownDevices.admit(id, session))
     if (reason === 'unknown_device' && !isHeld) this.#rejected.log(id, reason, remote)
     if (isHeld) return { id, entry: undefined }
     if (mayBeHeld) noteTooMany(id)

@@ -54,19 +54,22 @@ export function everySecond(work: () => Promise<void>): { stop(): Promise<void> 
 
 /**
  * Returns a function that runs a task for all who ask: never twice at the same time, and not again within `maxAgeMs` of its
- * end. After a failure the next one who asks runs it again.
+ * end, which may depend on the result. After a failure the next one who asks runs it again.
  */
-export function shared<Result>(maxAgeMs: number, task: () => Promise<Result>): () => Promise<Result> {
+export function shared<Result>(
+  maxAgeMs: number | ((result: Result) => number),
+  task: () => Promise<Result>,
+): () => Promise<Result> {
   let latest: Promise<Result>
-  /** By `performance.now()`; in the future while the task runs. */
-  let endedAt = -Infinity
+  /** By `performance.now()`: until when the latest counts; in the future while the task runs. */
+  let until = -Infinity
   return () => {
-    if (performance.now() - endedAt <= maxAgeMs) return latest
-    endedAt = Infinity
+    if (performance.now() <= until) return latest
+    until = Infinity
     latest = task()
     latest.then(
-      () => (endedAt = performance.now()),
-      () => (endedAt = -Infinity),
+      (result) => (until = performance.now() + (typeof maxAgeMs === 'number' ? maxAgeMs : maxAgeMs(result))),
+      () => (until = -Infinity),
     )
     return latest
   }

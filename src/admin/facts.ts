@@ -36,6 +36,8 @@ export interface FactSources {
   readonly tokensRefused: () => string[]
   /** The company of a device, by its id. */
   readonly companyOf: (device: string) => string | undefined
+  /** Its name. */
+  readonly nameOf: (device: string) => string | undefined
   /** Rejects where Redis does not answer. */
   readonly roster: () => Promise<RosterFacts>
   /** Devices with the same trouble. */
@@ -78,7 +80,7 @@ export class FactGatherer {
   /** While Redis does not answer: that alone. */
   async gather(): Promise<Facts> {
     const now = Date.now()
-    const { companyOf, custody, tokensRefused, devices } = this.#sources
+    const { companyOf, custody, nameOf, tokensRefused, devices } = this.#sources
     const stored = await this.#readStored(now).catch((error: Error) => error)
     if (stored instanceof Error) {
       this.#downSince ??= now
@@ -97,6 +99,7 @@ export class FactGatherer {
       now,
       watchedSince: this.#watchedSince,
       observations: stored.observations.map((each) => ofCompany(each, companyOf)),
+      nameOf,
       processes: stored.processes.map(processFacts),
       redis: stored.server,
       upstream: { ...stored.upstream, ...pushes, tokensRefused: tokensRefused() },

@@ -39,6 +39,7 @@ export function startWatches(sources: WatchSources) {
   const gatherer = new FactGatherer({
     ...sources,
     companyOf,
+    nameOf: (device) => sources.directory().find(device)?.name,
     upstream,
     custody: () => custody,
     devices: () => devices.groups(),

@@ -98,7 +98,9 @@ function leftOutLine({ device: { id, name = id, company }, findings }: ChainFact
 }
 
 /** Those of its route are its own. Also where many devices with the same trouble are one finding. */
-function ownFindings({ device, findings, explained: { now } }: ChainFacts): Finding[] {
+function ownFindings(facts: ChainFacts): Finding[] {
+  const { device, findings } = facts
+  const { now } = facts.explained
   const { id, name = id, company, route } = device
   const isOfRoute = ({ company_id, route_id }: Finding['subject']) =>
     route_id !== undefined && route_id === route?.route && company_id === company
@@ -106,7 +108,11 @@ function ownFindings({ device, findings, explained: { now } }: ChainFacts): Find
   const found = deviceTroubles(device, now).map(({ code, sinceAt, evidence }) =>
     findingOf({ code, sinceAt, evidence: [evidence], subject: { device: id, company_id: company } }, now, name),
   )
-  return [...noted, ...found.filter(({ code }) => !noted.some((other) => other.code === code))]
+  const line = leftOutLine(facts)
+  const all = [...noted, ...found.filter(({ code }) => !noted.some((other) => other.code === code))]
+  return all.map((each) =>
+    line && each.code === 'no_route' ? { ...each, action: `correct its line, which is left out: ${line}` } : each,
+  )
 }
 
 type Looked = ChainFacts & { readonly own: readonly Finding[] }
@@ -228,7 +234,9 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
     const evidence = waiting > 0 && oldest_at ? [`${waiting} waiting since ${show(oldest_at)}`] : []
     const lastGoodAt = last_push && Date.parse(last_push.at)
     if (last_push) evidence.push(`last push ${show(last_push.at)}: ${last_push.status}`)
-    const isLate = oldest_at !== undefined && now - Date.parse(oldest_at) > LATE_MS && upstream.state === 'up'
+    // What is refused was pushed.
+    const isLong = oldest_at !== undefined && now - Date.parse(oldest_at) > LATE_MS
+    const isLate = isLong && upstream.state === 'up' && !isRefusedNow(looked.explained)
     const isStuck = waiting > 0 && causeOf('pushed', looked) !== undefined
     if (isLate || isStuck)
       return { state: 'broken', evidence, lastGoodAt, sinceAt: Date.parse(oldest_at ?? '') || undefined }

@@ -11,7 +11,9 @@ export function diagnose(facts: Facts): Finding[] {
   // Without Redis or its replicas nothing else can be known, and everything else follows from it.
   const { downSince, missing = [] } = facts.redis ?? {}
   const found = downSince === undefined && missing.length === 0 ? allTroubles(facts) : redisTroubles(facts)
-  const findings = merged(found, facts.now).map((each) => findingOf(each, facts.now))
+  const findings = merged(found, facts.now).map((each) => {
+    return findingOf(each, facts.now, facts.nameOf?.(each.subject?.device ?? ''))
+  })
   return findings.toSorted((one, other) => ORDER[one.severity] - ORDER[other.severity] || one.sinceAt - other.sinceAt)
 }
 

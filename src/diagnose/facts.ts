@@ -25,6 +25,8 @@ export interface Facts {
   readonly watchedSince?: number
   /** Of all processes. */
   readonly observations: readonly Observation[]
+  /** The name of a device, by its id; undefined: it has none. */
+  readonly nameOf?: (device: string) => string | undefined
   readonly processes?: readonly ProcessFacts[]
   readonly redis?: RedisFacts
   readonly upstream?: UpstreamFacts

@@ -36,7 +36,8 @@ export function verdict(findings: readonly Finding[], flows?: Readonly<Record<Li
   const errors = serious.filter(({ severity }) => severity === 'error').length
   const others = serious.length - 1
   const more = others > 0 ? `; ${others} more ${others === 1 ? 'finding' : 'findings'}` : ''
-  if (errors === 0) return `Well, with ${counted(serious.length, 'warning')}: ${worst.message}${more}.`
+  if (serious.length === 1 && errors === 0) return `Well, with 1 warning: ${worst.message}.`
+  if (errors === 0) return `Well, with ${serious.length} warnings: ${worst.message}${more}.`
   return `${worst.message[0].toUpperCase()}${worst.message.slice(1)}${more}.`
 }
 

@@ -90,3 +90,9 @@ it('the paragraph of each finding is there in German, with the same figures and 
 function factsIn(text: string): Set<string> {
   return new Set(text.match(/`[^`]+`|\d+/g))
 }
+
+it.each(codes)('the verdict on %s is German', (_, { message }) => {
+  const own = message('Van 12')
+  for (const text of [`Well, with 1 warning: ${own}`, `Well, with 2 warnings: ${own}; 1 more finding`])
+    expect(german.translate(text)).toContain(german.phrase(own))
+})

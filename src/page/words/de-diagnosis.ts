@@ -404,7 +404,7 @@ const FINDINGS: readonly Phrase[] = [
   ],
   [
     'add that time_zone to its entry in devices.yaml, or have the device report UTC',
-    'diese time_zone in seinen Eintrag in devices.yaml schreiben, oder das Gerät UTC melden lassen',
+    'diese time_zone in seinen Eintrag in devices.yaml schreiben oder das Gerät UTC melden lassen',
   ],
   ['there is no route for the fixes of {}', 'für die Positionen von {1} gibt es keine Tour'],
   [
@@ -497,7 +497,7 @@ const EVIDENCE: readonly Phrase[] = [
   ['last new position {} ago', 'letzte neue Position vor {1}'],
   ['no position yet', 'noch keine Position'],
   ['now filtered as {}', 'jetzt gefiltert ({1})'],
-  ['{} behind: {}', '{1} zurück: {2}'],
+  ['{} behind: {}', 'die Uhr geht {1} nach: {2}'],
   ['no time zone fits', 'keine Zeitzone passt'],
   ['remove its time_zone', 'seine time_zone entfernen'],
   ['time_zone "{}" fits', 'time_zone "{1}" passt'],
@@ -780,7 +780,8 @@ const VERDICT: readonly Phrase[] = [
   ['{} connected, {} positions/s delivered', '{1} verbunden, {2} Positionen/s zugestellt'],
   ['{} device', '{1} Gerät'],
   ['{} devices', '{1} Geräte'],
-  ['well, with {}: {}', 'in Ordnung, mit {1}: {2}'],
+  ['well, with {} warning: {}', 'in Ordnung, mit {1} Warnung: {2}'],
+  ['well, with {} warnings: {}', 'in Ordnung, mit {1} Warnungen: {2}'],
   ['{} warning', '{1} Warnung'],
   ['{} warnings', '{1} Warnungen'],
   ['{} more finding', '{1} weiterer Befund'],

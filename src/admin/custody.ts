@@ -1,6 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import { custodyCounters, type HoldReason, parkedByLane, type Redis, surveyHeld, surveyLanes } from '../lanes/index.ts'
+import {
+  countDeparting,
+  custodyCounters,
+  type HoldReason,
+  parkedByLane,
+  type Redis,
+  surveyHeld,
+  surveyLanes,
+} from '../lanes/index.ts'
 import { laneIds } from './json.ts'
 import { EVERYTHING, type Scope } from './scope.ts'
 
@@ -23,6 +31,8 @@ interface StoredFixes {
 export async function takeAccount(redis: Redis, companyOf: (device: string) => string | undefined = () => undefined) {
   const stored = new StoredByCompany()
   await countWaiting(redis, stored)
+  // What is on its way to another shard waits there soon.
+  stored.ofCompany(undefined).waiting.fixes += await countDeparting(redis)
   await countParked(redis, stored)
   const heldFor = await countHeld(redis, stored, companyOf)
   const { waiting, parked, held } = stored.of(EVERYTHING)

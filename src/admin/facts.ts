@@ -12,17 +12,18 @@ import type {
 } from '../diagnose/facts.ts'
 import {
   durabilityProblems,
-  keys,
+  inShards,
+  keysOf,
   missingReplicas,
-  type Parked,
+  parkedWhole,
   type Redis,
   readProcesses,
   type SeenProcess,
 } from '../lanes/index.ts'
 import type { GatewayFigures } from '../observe/figures.ts'
+import type { Observation } from '../observe/observations.ts'
 import type { PushFigures } from '../push/index.ts'
 import type { FixAccount } from './custody.ts'
-import type { Observation } from '../observe/observations.ts'
 
 export interface FactSources {
   readonly redis: Redis
@@ -179,6 +180,10 @@ async function shortageOf(dir: string | null): Promise<string[]> {
  * whoever asks next at once. @throws where Redis does not answer within two seconds
  */
 async function answering(redis: Redis): Promise<void> {
+  await inShards(redis, shardAnswering)
+}
+
+async function shardAnswering(redis: Redis): Promise<void> {
   if (redis.status === 'connect') throw new Error(SILENT)
   if (redis.status !== 'ready') throw new Error('there is no connection to Redis')
   let isAnswered = false
@@ -195,9 +200,7 @@ const SILENT = 'Redis is connected and does not answer'
 
 /** The lanes that are parked whole, by company and status. */
 async function refusedLanes(redis: Redis): Promise<RefusedLanes[]> {
-  const parked = Object.entries(await redis.hgetall(keys.parked)).map(([lane, json]) => {
-    return { lane, company: lane.split('/', 1)[0], ...(JSON.parse(json) as Parked) }
-  })
+  const parked = (await parkedWhole(redis)).map((each) => ({ ...each, company: each.lane.split('/', 1)[0] }))
   const groups = Map.groupBy(parked, ({ company, status }) => `${company} ${status}`)
   return [...groups.values()].map((lanes) => ({
     company: lanes[0].company,
@@ -215,12 +218,15 @@ export interface Upstream {
   readonly since: number
 }
 
-/** The state that the workers noted last; up since `startedAt` (ms UTC) where they noted none yet. */
+/** The worst state that the workers noted last in a shard; up since `startedAt` (ms UTC) where they noted none yet. */
 export async function readUpstream(redis: Redis, startedAt: number): Promise<Upstream> {
-  const { state, since } = await redis.hgetall(keys.upstream)
-  if (state === undefined) return { state: 'up', since: startedAt }
-  return { state: state as Upstream['state'], since: Number(since) }
+  const noted = await inShards(redis, (shard) => shard.hgetall(keysOf(shard).upstream))
+  const states = noted.map(({ state = 'up', since = startedAt }) => ({ state, since: Number(since) }) as Upstream)
+  const [worst] = states.toSorted((a, b) => WORST.indexOf(a.state) - WORST.indexOf(b.state) || a.since - b.since)
+  return worst
 }
+
+const WORST: readonly Upstream['state'][] = ['down', 'limited', 'up']
 
 /** A gateway notes the device alone. */
 function ofCompany(observation: Observation, companyOf: FactSources['companyOf']): Observation {

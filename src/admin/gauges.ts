@@ -1,6 +1,6 @@
 import { within, yieldToEventLoop } from '../async.ts'
-import { memoryShare, memoryUses } from '../ingest/acceptance.ts'
-import { countFrames, keys, type Redis, type SeenProcess } from '../lanes/index.ts'
+import { memoryInfos, memoryShare, memoryUses } from '../ingest/acceptance.ts'
+import { countFrames, countMarkBytes, type Redis, type SeenProcess } from '../lanes/index.ts'
 import { operationGauges } from '../observe/operation-gauges.ts'
 import type { Assignment } from '../roster/directory.ts'
 import type { FixAccount } from './custody.ts'
@@ -67,8 +67,8 @@ async function showStored(gauges: Gauges, { redis, account, upstream, devices }:
     account(),
     upstream(),
     devices(),
-    redis.info('memory'),
-    redis.hget(keys.markBytes, ''),
+    memoryInfos(redis),
+    countMarkBytes(redis),
     countFrames(redis),
   ])
   gauges.waiting.set(taken.waiting.fixes)
@@ -80,11 +80,11 @@ async function showStored(gauges: Gauges, { redis, account, upstream, devices }:
   gauges.difference.set(taken.custody.difference)
   for (const [state, number] of Object.entries(states)) gauges.devices.set({ state }, number)
   gauges.upstreamUp.set(api.state === 'down' ? 0 : 1)
-  gauges.memory.set(memoryShare(memory))
+  gauges.memory.set(Math.max(...memory.map(memoryShare)))
   const { waiting, parked, held } = taken.custody
   const { bytes: misunderstood, ...kinds } = frames
   for (const [kind, number] of Object.entries(kinds)) gauges.misunderstood.set({ kind }, number)
-  const uses = memoryUses(memory, { marks: Number(markBytes ?? 0), misunderstood, held, parked, waiting })
+  const uses = memoryUses(memory, { marks: markBytes, misunderstood, held, parked, waiting })
   for (const [use, share] of Object.entries(uses)) gauges.memoryUses.set({ use }, share)
 }
 

@@ -1,7 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Transport } from '../../protocols/kit/index.ts'
 import { everySecond } from '../async.ts'
-import { countParked, type MemoryShares, type Part, parkedLanes, type Redis } from '../lanes/index.ts'
+import {
+  countParked,
+  inShards,
+  type MemoryShares,
+  type Part,
+  parkedLanes,
+  type Redis,
+  shardsOf,
+} from '../lanes/index.ts'
 import { observations } from '../observe/observations.ts'
 
 export interface CapacityOptions {
@@ -58,11 +66,12 @@ export class Capacity {
 
   async #look(): Promise<void> {
     const { shares, stopAt } = this.#options
-    const info = await this.#redis.info('memory')
-    const share = memoryShare(info)
-    shares.markBytes = memoryLimit(info) * SHARE
-    shares.heldFixes = (memoryLimit(info) * SHARE) / FIX_BYTES
-    shares.misunderstoodBytes = memoryLimit(info) * MISUNDERSTOOD_SHARE
+    const infos = await memoryInfos(this.#redis)
+    const share = Math.max(...infos.map(memoryShare))
+    const ofShard = memoryLimits(infos) / shardsOf(this.#redis).length
+    shares.markBytes = ofShard * SHARE
+    shares.heldFixes = (ofShard * SHARE) / FIX_BYTES
+    shares.misunderstoodBytes = memoryLimit(infos[0]) * MISUNDERSTOOD_SHARE
     this.#isScarce = share > stopAt / 2
     this.#isFull = share > (this.#isFull ? stopAt - RESUME_BELOW : stopAt)
     if (this.#isFull) observations.note('redis_full', { evidence: `${Math.round(share * 100)} % of its memory` })
@@ -72,11 +81,22 @@ export class Capacity {
 
   async #lookAtParked(): Promise<void> {
     const { shares } = this.#options
-    const maxParked = Math.min(this.#options.maxParked, shares.heldFixes)
+    const maxParked = Math.min(this.#options.maxParked, shares.heldFixes * shardsOf(this.#redis).length)
     const fixes = await countParked(this.#redis)
     if (fixes > maxParked) observations.note('parked_full', { evidence: `${fixes} positions` })
     this.#crowdedLanes = fixes > maxParked ? await parkedLanes(this.#redis) : new Set<string>()
   }
+}
+
+/** What the servers of all shards answer to `INFO memory`, the home shard's first: a server of several shards once. */
+export async function memoryInfos(redis: Redis): Promise<[string, ...string[]]> {
+  if (shardsOf(redis).length === 1) return [await redis.info('memory')]
+  const found = await inShards(redis, async (shard) => {
+    const [server, memory] = await Promise.all([shard.info('server'), shard.info('memory')])
+    return [/^run_id:(\w+)/m.exec(server)?.[1] ?? '', memory] as const
+  })
+  const [home, ...others] = new Map(found).values()
+  return [home, ...others]
 }
 
 /** Why nothing is acknowledged with this answer to `INFO memory`, as sentences. */
@@ -95,11 +115,11 @@ export function memoryShare(info: string): number {
 }
 
 /**
- * About what share of the memory of Redis each use takes, with this answer to `INFO memory`. `used`: bytes of marks and of
+ * About what share of the memory of Redis each use takes, with these answers to `INFO memory`. `used`: bytes of marks and of
  * frames that were not understood, numbers of fixes of the others.
  */
-export function memoryUses(info: string, used: Readonly<Record<MemoryUse, number>>) {
-  const limit = memoryLimit(info) || Infinity
+export function memoryUses(infos: readonly string[], used: Readonly<Record<MemoryUse, number>>) {
+  const limit = memoryLimits(infos) || Infinity
   const ofFixes = (fixes: number) => (fixes * FIX_BYTES) / limit
   return {
     marks: used.marks / limit,
@@ -111,6 +131,11 @@ export function memoryUses(info: string, used: Readonly<Record<MemoryUse, number
 }
 
 type MemoryUse = 'marks' | 'misunderstood' | 'held' | 'parked' | 'waiting'
+
+/** Of all servers. */
+function memoryLimits(infos: readonly string[]): number {
+  return infos.reduce((sum, info) => sum + memoryLimit(info), 0)
+}
 
 function memoryLimit(info: string): number {
   return figureOf(info, 'maxmemory') || figureOf(info, 'total_system_memory')

@@ -1,7 +1,7 @@
 import type { Fix, Transport } from '../../protocols/kit/index.ts'
 import { everySecond } from '../async.ts'
-import { HELD_LISTS, heldAmong, keys, type Redis } from '../lanes/index.ts'
 import { sameId } from '../config/units.ts'
+import { countHeldOf, HELD_LISTS, heldAmong, keys, type Redis } from '../lanes/index.ts'
 import { metrics } from '../observe/metrics.ts'
 import type { Replica } from '../roster/replica.ts'
 import { type DeviceSession, MAX_ID_BYTES } from './device.ts'
@@ -190,7 +190,10 @@ export async function surveyArrivals(
 }
 
 async function countHeld(redis: Redis, id: string): Promise<number> {
-  const counts = await Promise.all(UNKNOWN_LISTS.map(({ name }) => redis.llen(keys.held(name, id))))
+  const counts = await countHeldOf(
+    redis,
+    UNKNOWN_LISTS.map((lists) => ({ lists, device: id })),
+  )
   return counts.reduce((sum, count) => sum + count, 0)
 }
 

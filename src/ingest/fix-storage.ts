@@ -8,9 +8,10 @@ import type { Capacity } from './acceptance.ts'
 import type { OwnClock } from './clock.ts'
 import type { DayBook } from './day-book.ts'
 import type { Sender, SpokenNow } from './device.ts'
-import type { HeardBook } from './heard.ts'
-import { type IdentityReason, noteTooMany, type ResolvedDevice } from './identity.ts'
 import type { Obstacle } from './frame.ts'
+import type { HeardBook } from './heard.ts'
+import type { Holding } from './holding.ts'
+import { type IdentityReason, noteTooMany, type ResolvedDevice } from './identity.ts'
 import { type FilterOptions, type FixOrigin, type HoldOptions, type Placement, placeFixes } from './place.ts'
 import { type DeviceTrail, noteSuspicion, Trails } from './suspicion.ts'
 
@@ -24,6 +25,7 @@ export interface FixStorageOptions {
   readonly capacity: Pick<Capacity, 'hasShortage' | 'shortageFor'>
   /** Without them, those of this one alone. */
   readonly trails?: Trails
+  readonly holding?: Pick<Holding, 'marking'>
   /** Without it no day is noted. */
   readonly days?: Pick<DayBook, 'placed' | 'note'>
 }
@@ -56,7 +58,8 @@ export class FixStorage {
     { id, entry }: ResolvedDevice,
     { now, transport, sender, spoken, lateAt }: FixSource,
   ): Promise<Obstacle | IdentityReason | undefined> {
-    const { appender, capacity, clock, filter, hold, replica } = this.#options
+    const { appender, capacity, clock, filter, hold, holding, replica } = this.#options
+    for (let marking = holding?.marking; marking; marking = holding?.marking) if (!(await marking)) return 'roster'
     const { current, roster, version } = replica
     if (!current) return 'roster'
     // What is understood late says nothing of where the device is now.

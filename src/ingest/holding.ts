@@ -5,6 +5,8 @@ import {
   type AppenderOptions,
   claimHeld,
   countHeld,
+  deviceShard,
+  endDepartures,
   endRelease,
   type Fate,
   HELD_LISTS,
@@ -21,6 +23,7 @@ import {
   receivedAt,
   releasingDevices,
   type Swept,
+  shardsOf,
   spokenIn,
   sweepHeld,
   timestampOf,
@@ -60,6 +63,9 @@ export class Holding {
   #changed: Set<string> | undefined = new Set()
   #wasInDoubt = false
   #isDue = true
+  #marking = Promise.resolve()
+  /** How many of these are under way. */
+  #markings = 0
 
   constructor(options: HoldingOptions) {
     this.#options = options
@@ -75,6 +81,16 @@ export class Holding {
   rosterChanged(changed: ReadonlySet<string> | undefined): void {
     this.#changed = changed && this.#changed?.union(changed)
     void this.#mark()
+  }
+
+  /**
+   * While shards are told which devices have changed: resolves with whether all know it. Before that, fixes that are stored by the new
+   * roster could overtake held ones. A single shard is told before it gets such fixes.
+   */
+  get marking(): Promise<boolean> | undefined {
+    if (shardsOf(this.#options.redis).length === 1) return undefined
+    const isMarked = () => this.#markings === 0 && this.#changed?.size === 0
+    return isMarked() ? undefined : this.#marking.then(isMarked)
   }
 
   async close(): Promise<void> {
@@ -93,8 +109,11 @@ export class Holding {
     this.#changed = new Set()
     // Fixes from before a device was configured are held under its id without leading zeros.
     const names = changed && Array.from(changed, (id) => [id, replica.roster.find(id)?.id ?? id]).flat()
+    this.#markings++
+    const marked = markReleasing(redis, replica.version, names).finally(() => this.#markings--)
+    this.#marking = ended([this.#marking, marked])
     try {
-      if ((await markReleasing(redis, replica.version, names)) > 0) await this.#release()
+      if ((await marked) > 0) await this.#release()
     } catch (error) {
       this.#changed = changed && this.#changed?.union(changed)
       this.#wait(error)
@@ -114,7 +133,7 @@ export class Holding {
       for (const place of await claimHeld(redis)) {
         if (this.#closing.signal.aborted) return
         // What is being released, perhaps since the claim, leaves its lists in their order.
-        if (!(await isReleasing(redis, sameId(place.device)))) await this.#sweep(place)
+        if (!(await isReleasing(place.shard, sameId(place.device)))) await this.#sweep(place)
       }
     } catch (error) {
       this.#wait(error)
@@ -130,36 +149,48 @@ export class Holding {
 
   /** Goes through all held fixes of a device until nothing more of them moves. */
   async #releaseDevice(device: string): Promise<void> {
-    const { redis, replica } = this.#options
+    const { redis } = this.#options
+    const own = deviceShard(redis, device)
+    // What is held in the others has arrived while these were released.
+    const others = shardsOf(redis).filter((shard) => shard !== own)
+    for (const shard of [own, ...others]) if (!(await this.#releaseIn(shard, device))) return
+  }
+
+  /** Goes through what a shard holds of a device. Answers false where something is left to do. */
+  async #releaseIn(shard: Redis, device: string): Promise<boolean> {
+    const { appender, redis, replica } = this.#options
     const names = new Set([device, replica.roster.find(device)?.id ?? device])
-    const places = RELEASED_IN_TURN.flatMap((lists) => Array.from(names, (name) => ({ lists, device: name })))
+    const places = RELEASED_IN_TURN.flatMap((lists) => Array.from(names, (name) => ({ shard, lists, device: name })))
     for (let left = 1; left > 0; ) {
-      if (this.#closing.signal.aborted || !replica.current) return
+      if (this.#closing.signal.aborted || !replica.current) return false
       const { version } = replica
-      const counts = await countHeld(redis, places)
+      await endDepartures(redis, shard, appender)
+      const counts = await countHeld(places)
       const looked = places.map((place) => ({ place, stayed: 0 }))
       left = 0
       for (const [index, each] of looked.entries()) {
         if (counts[index] === 0) continue
         const swept = await this.#sweep(each.place)
         // Another gateway moves them; or it ends, and they are looked at again.
-        if (swept.end === 'changed') return
+        if (swept.end === 'changed') return false
         each.stayed = swept.stayed
         left += swept.left
       }
-      if (await endRelease(redis, { device, version, looked })) return
+      if (await endRelease(shard, { device, version, looked })) return true
     }
+    return false
   }
 
-  async #sweep({ lists, device }: HeldPlace): Promise<Swept> {
+  async #sweep(place: HeldPlace): Promise<Swept> {
     const { appender, logger, redis } = this.#options
+    const { lists, device } = place
     const next = { at: Infinity }
-    const fate = (record: Buffer) => this.#fateOf(record, { lists, device }, next)
-    const swept = await sweepHeld(redis, appender, { lists, device, fate })
+    const fate = (record: Buffer) => this.#fateOf(record, place, next)
+    const swept = await sweepHeld(redis, appender, { place, fate })
     const { left, stayed } = swept
     // Many fixes are looked at less often, so that looking costs the same.
     const soonest = Date.now() + LOOK_AGAIN_MS + stayed * LOOK_MS_PER_FIX
-    if (stayed > 0) await lookAgain(redis, { lists, device }, { stayed, at: Math.max(next.at, soonest) })
+    if (stayed > 0) await lookAgain(place, { stayed, at: Math.max(next.at, soonest) })
     if (left > 0) logger.info({ device, reason: lists.reason, fixes: left }, 'held fixes released or discarded')
     return swept
   }
@@ -203,6 +234,10 @@ export class Holding {
     next.at = Math.min(next.at, lookAt)
     return 'stays'
   }
+}
+
+async function ended(work: readonly Promise<unknown>[]): Promise<void> {
+  await Promise.allSettled(work)
 }
 
 function withoutZone(entry: DeviceEntry | undefined): DeviceEntry | undefined {

@@ -3,7 +3,6 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { AbstractConnector, Redis, type RedisOptions } from 'ioredis'
 import { within } from '../async.ts'
-import { TAG } from './keys.ts'
 
 export interface ServerAddress {
   readonly host: string
@@ -14,8 +13,8 @@ export interface ServerAddress {
 type NodeAccess = Pick<RedisOptions, 'username' | 'password' | 'tls'>
 
 /**
- * The nodes of a Redis Cluster, as this process knows them. All keys are in one slot: each connection is a plain one to the master
- * of that slot, and ends when another node becomes it.
+ * The nodes of a Redis Cluster, as this process knows them. All keys of a shard are in one slot: each connection is a plain one to
+ * the master of its slot, and ends when another node becomes it.
  */
 export class ClusterNodes {
   readonly #access: NodeAccess
@@ -33,20 +32,31 @@ export class ClusterNodes {
     this.#access = access
   }
 
-  /** For ioredis: connections to the master. */
-  get options(): RedisOptions {
-    return { ...this.#access, Connector: connectorTo(this), reconnectOnError: ({ message }) => MOVED.test(message) }
+  /** For ioredis: connections to the master of a hash tag. */
+  optionsFor(tag: string): RedisOptions {
+    const Connector = connectorTo(this, slotOf(tag))
+    return { ...this.#access, Connector, reconnectOnError: ({ message }) => MOVED.test(message) }
   }
 
-  /** The node that most others take for the master. Rejects where none answers, or the slot has none. */
-  async master(): Promise<ServerAddress> {
+  /** The node that most others take for the master of a slot. Rejects where none answers, or the slot has none. */
+  async master(slot: number): Promise<ServerAddress> {
+    const master = (await this.#askAll())(slot)
+    if (!master) throw new Error(`no node of the Redis Cluster names the master of the slot: ${this.#trouble}`)
+    return master
+  }
+
+  /** Answers a function that names the master of a slot. */
+  async #askAll(): Promise<(slot: number) => ServerAddress | undefined> {
     const answers = await Promise.all(Array.from(this.#known.values(), (node) => this.#ask(node)))
-    const named = byName(answers.flat())
+    const named = byName(answers.flat().flatMap(({ nodes }) => nodes))
     if (named.size > 0) this.#known = new Map([...byName(this.#seeds), ...named])
-    const votes = Map.groupBy(answers.filter(isNamed), ([master]) => nameOf(master))
-    const [most] = [...votes.values()].toSorted((a, b) => b.length - a.length)
-    if (!most) throw new Error(`no node of the Redis Cluster names the master of the slot: ${this.#trouble}`)
-    return most[0][0]
+    return (slot) => {
+      const masters = answers.flatMap((ranges) => {
+        return ranges.find(({ first, last }) => first <= slot && slot <= last)?.nodes[0] ?? []
+      })
+      const [most] = [...Map.groupBy(masters, nameOf).values()].toSorted((a, b) => b.length - a.length)
+      return most?.[0]
+    }
   }
 
   /** Ends a connection once another node is the master. Answers a function that ends this watch. */
@@ -64,53 +74,79 @@ export class ClusterNodes {
   async #look(): Promise<void> {
     while (this.#watched.size > 0) {
       await pause(LOOK_MS, undefined, { ref: false })
-      const master = await this.master().catch(() => undefined)
-      for (const connector of this.#watched)
+      const masterOf = await this.#askAll()
+      for (const connector of this.#watched) {
+        const master = masterOf(connector.slot)
         if (master && nameOf(connector.address) !== nameOf(master)) connector.disconnect()
+      }
     }
   }
 
   /** Empty where it does not answer. */
-  async #ask(node: ServerAddress): Promise<ServerAddress[]> {
+  async #ask(node: ServerAddress): Promise<SlotRange[]> {
     const name = nameOf(node)
     const redis = this.#asking.get(name) ?? new Redis({ ...node, ...this.#access, ...ASKING })
     if (!this.#asking.has(name)) redis.on('error', ({ message }) => (this.#trouble = message))
     this.#asking.set(name, redis)
-    const nodes: ServerAddress[] = []
+    const ranges: SlotRange[] = []
     // A node that hangs takes a connection, and then says nothing.
     await within(
       ANSWER_MS,
-      slotNodes(redis, node).then(
-        (said) => nodes.push(...said),
+      slotRanges(redis, node).then(
+        (said) => ranges.push(...said),
         () => {},
       ),
     )
-    if (nodes.length > 0) return nodes
+    if (ranges.length > 0) return ranges
     redis.disconnect()
     if (this.#asking.get(name) === redis) this.#asking.delete(name)
     return []
   }
 }
 
-/** The nodes of the slot as one of them says: its master, then the replicas. */
-async function slotNodes(redis: Redis, node: ServerAddress): Promise<ServerAddress[]> {
-  if (redis.status === 'wait') await redis.connect()
-  const [slot, ranges] = await Promise.all([redis.cluster('KEYSLOT', TAG), redis.cluster('SLOTS')])
-  const [, , ...nodes] = ranges.find(([first, last]) => first <= slot && slot <= last) ?? []
-  // A node that does not know its own address leaves it out.
-  return nodes.map(([host, port]) => ({ host: host || node.host, port }))
+/** Some slots, and their nodes: the master, then the replicas. */
+interface SlotRange {
+  readonly first: number
+  readonly last: number
+  readonly nodes: readonly ServerAddress[]
 }
 
-/** Connects to the master of the slot. */
+/** As one of the nodes says. */
+async function slotRanges(redis: Redis, node: ServerAddress): Promise<SlotRange[]> {
+  if (redis.status === 'wait') await redis.connect()
+  const ranges = await redis.cluster('SLOTS')
+  return ranges.map(([first, last, ...nodes]) => ({
+    first,
+    last,
+    // A node that does not know its own address leaves it out.
+    nodes: nodes.map(([host, port]) => ({ host: host || node.host, port })),
+  }))
+}
+
+/** The slot of a hash tag: CRC-16/XMODEM of what is in its braces. */
+function slotOf(tag: string): number {
+  let crc = 0
+  for (const byte of Buffer.from(tag.slice(1, -1))) {
+    crc ^= byte << 8
+    for (let bit = 0; bit < 8; bit++) crc = ((crc << 1) ^ (crc & 0x8000 ? 0x1021 : 0)) & 0xffff
+  }
+  return crc % SLOTS
+}
+
+const SLOTS = 16_384
+
+/** Connects to the master of a slot. */
 class MasterConnector extends AbstractConnector {
+  readonly slot: number
   readonly #nodes: ClusterNodes
   readonly #tls: RedisOptions['tls']
   /** Of the connection that there is. */
   address: ServerAddress = { host: '', port: 0 }
 
-  constructor(nodes: ClusterNodes, { disconnectTimeout, tls }: RedisOptions) {
+  constructor({ nodes, slot }: { nodes: ClusterNodes; slot: number }, { disconnectTimeout, tls }: RedisOptions) {
     super(disconnectTimeout ?? ANSWER_MS)
     this.#nodes = nodes
+    this.slot = slot
     this.#tls = tls
   }
 
@@ -122,7 +158,7 @@ class MasterConnector extends AbstractConnector {
     this.connecting = true
     for (let attempt = 1; this.connecting; attempt++) {
       try {
-        return this.#open(await this.#nodes.master())
+        return this.#open(await this.#nodes.master(this.slot))
       } catch (error) {
         emit('error', error as Error)
         await pause(Math.min(attempt * 50, 1000))
@@ -143,16 +179,12 @@ class MasterConnector extends AbstractConnector {
 }
 
 /** ioredis makes one for each connection, from its options alone. */
-function connectorTo(nodes: ClusterNodes): NonNullable<RedisOptions['Connector']> {
+function connectorTo(nodes: ClusterNodes, slot: number): NonNullable<RedisOptions['Connector']> {
   return class extends MasterConnector {
     constructor(options: unknown) {
-      super(nodes, options as RedisOptions)
+      super({ nodes, slot }, options as RedisOptions)
     }
   }
-}
-
-function isNamed(nodes: readonly ServerAddress[]): nodes is readonly [ServerAddress, ...ServerAddress[]] {
-  return nodes.length > 0
 }
 
 function byName(nodes: readonly ServerAddress[]): Map<string, ServerAddress> {

@@ -1,6 +1,6 @@
 import { type Cipheriv, createCipheriv, randomBytes, randomUUID } from 'node:crypto'
-import { keys } from './keys.ts'
 import { type Redis, scripts } from './redis.ts'
+import { keysOf } from './shards.ts'
 
 /*
  * The filter of duplicates. A device whose answer was lost sends its fixes again, perhaps to another gateway or a day later.
@@ -34,6 +34,7 @@ export interface DuplicateOptions {
   readonly maxFutureMs: number
 }
 
+/** Of one shard, which knows the filters of the others. */
 export class DuplicateFilter {
   /** The id under which this process stores. */
   readonly gateway = randomUUID()
@@ -44,23 +45,32 @@ export class DuplicateFilter {
   /** ms for which a string of marks is kept. Longer than the window, as its expiry is renewed only once an hour. */
   readonly keepMs: number
   readonly #redis: Redis
-  readonly #maxFutureMs: number
+  readonly #options: DuplicateOptions
+  readonly #others = new Map<Redis, DuplicateFilter>()
   readonly #devices = new Map<string, Known>()
   #turnBeganAt = Date.now()
   #cipher: Cipheriv | undefined
   /** Until when (ms UTC) there may be marks of version 0.1.0, which had no secret. */
   #unkeyedUntil = 0
 
-  constructor(redis: Redis, { windowMs, maxFutureMs }: DuplicateOptions) {
+  constructor(redis: Redis, options: DuplicateOptions) {
     this.#redis = redis
-    this.keepMs = windowMs + 2 * KEEP_AGAIN_MS
-    this.#maxFutureMs = maxFutureMs
+    this.keepMs = options.windowMs + 2 * KEEP_AGAIN_MS
+    this.#options = options
+  }
+
+  /** The filter of the shard of a connection. */
+  in(shard: Redis): DuplicateFilter {
+    if (shard === this.#redis) return this
+    const known = this.#others.get(shard) ?? new DuplicateFilter(shard, this.#options)
+    this.#others.set(shard, known)
+    return known
   }
 
   /** Reads the secret of the installation, once; the first gateway makes it. Rejects while Redis does not answer. */
   async prepare(): Promise<void> {
-    const { secret } = keys
-    const hasUnkeyed = (await this.#redis.exists(secret)) === 0 && (await this.#redis.exists(keys.latestSpans)) === 1
+    const { latestSpans, secret } = keysOf(this.#redis)
+    const hasUnkeyed = (await this.#redis.exists(secret)) === 0 && (await this.#redis.exists(latestSpans)) === 1
     await this.#redis.hsetnx(secret, 'unkeyed_until', hasUnkeyed ? Date.now() + this.keepMs : 0)
     await this.#redis.hsetnx(secret, 'key', randomBytes(16))
     const [key, until] = await this.#redis.hmgetBuffer(secret, 'key', 'unkeyed_until')
@@ -98,6 +108,7 @@ export class DuplicateFilter {
 
   /** Deletes some of the marks whose time is over. Never rejects. */
   async forget(): Promise<void> {
+    const keys = keysOf(this.#redis)
     const touched = [keys.marksPrefix, keys.markExpiries, keys.markBytes]
     await scripts(this.#redis)('forget', touched, [FORGET_AT_ONCE]).catch(() => {})
   }
@@ -158,7 +169,7 @@ export class DuplicateFilter {
     const before = this.#devices.get(device)
     if (before?.turn === this.turn) return before
     const { newest = -1, keptSpan = -1, keptAt = 0 } = before ?? {}
-    const newestOfOthers = Math.ceil((this.#turnBeganAt + this.#maxFutureMs) / 1000)
+    const newestOfOthers = Math.ceil((this.#turnBeganAt + this.#options.maxFutureMs) / 1000)
     const known = { turn: this.turn, isAsked: false, newestOfOthers, newest, keptSpan, keptAt }
     this.#devices.set(device, known)
     return known

@@ -1,11 +1,16 @@
 import { Redis } from 'ioredis'
 import { replicasOf } from './redis.ts'
+import { inShards } from './shards.ts'
 
 /**
  * Why what is acknowledged would not be safe in this Redis and its replicas: a sentence for each setting that is not as it must
  * be, or cannot be read. Rejects where Redis does not answer.
  */
 export async function durabilityProblems(redis: Redis): Promise<string[]> {
+  return [...new Set((await inShards(redis, shardProblems)).flat())]
+}
+
+async function shardProblems(redis: Redis): Promise<string[]> {
   const replicas = replicasOf(redis)
   if (replicas === 0) return settingProblems(redis, 'Redis', NEEDED)
   const needed = [...NEEDED, ['min-replicas-to-write', String(replicas)]] as const
@@ -23,6 +28,10 @@ export async function durabilityProblems(redis: Redis): Promise<string[]> {
 
 /** Says how many replicas are missing, where some are: then nothing is acknowledged. Rejects where Redis does not answer. */
 export async function missingReplicas(redis: Redis): Promise<string[]> {
+  return [...new Set((await inShards(redis, missingInShard)).flat())]
+}
+
+async function missingInShard(redis: Redis): Promise<string[]> {
   const needed = replicasOf(redis)
   if (needed === 0) return []
   const { length } = await connectedReplicas(redis)

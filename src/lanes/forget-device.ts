@@ -1,12 +1,12 @@
 import { tellHeard } from './changes.ts'
-import { HELD_LISTS } from './held.ts'
+import { HELD_LISTS, heldList, heldPlaces } from './held.ts'
 import { keys } from './keys.ts'
 import { dropFrames, frameIds } from './misunderstood.ts'
-import { type Fate, type Swept, sweep } from './move.ts'
+import { type Fate, type ShardList, type Swept, sweep } from './move.ts'
 import { listOf, seize, sweepRefused } from './parked.ts'
 import { deviceOf } from './record.ts'
 import { type Redis, scripts } from './redis.ts'
-import type { RecordSource } from './store.ts'
+import { inShards, keysOf, shardOf, shardsOf } from './shards.ts'
 import { sumOver } from './survey.ts'
 import { forgetWatched } from './watched.ts'
 
@@ -36,21 +36,22 @@ export async function forgetDevice(
   isReached: (lane: string) => boolean = () => true,
 ): Promise<ForgottenDevice> {
   const fate = (record: Buffer): Fate => (ids.has(deviceOf(record)) ? DELETED : 'stays')
-  const held = await sumOver(
-    HELD_LISTS.flatMap(({ name }) => Array.from(ids, (id) => [name, id] as const)),
-    ([name, id]) => sweepAll(redis, { list: keys.held(name, id), index: keys.heldDevices(name), name: id }, fate),
+  const held = await sumOver(Array.from(ids, (id) => heldPlaces(redis, HELD_LISTS, id)).flat(), (place) =>
+    sweepAll(redis, heldList(place), fate),
   )
-  const refusedLanes = (await redis.zrange(keys.refusedLanes, '0', '-1')).filter(isReached)
+  const lanesIn = async (zset: 'refusedLanes' | 'schedule') => {
+    return (await inShards(redis, (shard) => shard.zrange(keysOf(shard)[zset], '0', '-1'))).flat().filter(isReached)
+  }
+  const refusedLanes = await lanesIn('refusedLanes')
   const refused = await sumOver(refusedLanes, async (lane) => (await sweepRefused(redis, lane, fate)).left)
-  const lanesReached = (await redis.zrange(keys.schedule, '0', '-1')).filter(isReached)
-  const { parked, ...lanes } = await forgetInLanes(redis, { ids, lanes: lanesReached, fate })
-  const marks = await forgetMarks(redis, ids)
+  const { parked, ...lanes } = await forgetInLanes(redis, { ids, lanes: await lanesIn('schedule'), fate })
+  const marks = await sumOver(shardsOf(redis), (shard) => forgetMarks(shard, ids))
   const contacts = await sumOver([...ids], (id) => forgetContacts(redis, id))
   const frames = await dropFrames(redis, await frameIds(redis, [...ids]))
   return { held, parked: parked + refused, ...lanes, marks, contacts, frames }
 }
 
-async function sweepAll(redis: Redis, source: RecordSource, fate: (record: Buffer) => Fate): Promise<number> {
+async function sweepAll(redis: Redis, source: ShardList, fate: (record: Buffer) => Fate): Promise<number> {
   for (let left = 0; ; ) {
     const swept: Swept = await sweep(redis, source, fate)
     left += swept.left
@@ -65,14 +66,16 @@ async function forgetInLanes(
 ) {
   const gone = { waiting: 0, parked: 0, busy: 0 }
   for (const lane of lanes) {
-    if (!(await hasAny(redis, keys.lane(lane), ids))) continue
-    const isParked = (await redis.hexists(keys.parked, lane)) === 1
+    const shard = shardOf(redis, lane)
+    const shardKeys = keysOf(shard)
+    if (!(await hasAny(shard, shardKeys.lane(lane), ids))) continue
+    const isParked = (await shard.hexists(shardKeys.parked, lane)) === 1
     const token = await seize(redis, lane)
     if (token === undefined) gone.busy++
     if (!token) continue
-    const { left } = await sweep(redis, { ...listOf(lane), token }, fate)
+    const { left } = await sweep(redis, { ...listOf(redis, lane), token }, fate)
     gone[isParked ? 'parked' : 'waiting'] += left
-    await scripts(redis)('postpone', [keys.schedule, keys.upstream], [lane, token, 0])
+    await scripts(shard)('postpone', [shardKeys.schedule, shardKeys.upstream], [lane, token, 0])
   }
   return gone
 }
@@ -87,7 +90,7 @@ async function hasAny(redis: Redis, list: string, ids: ReadonlySet<string>): Pro
 
 /** Answers how many strings of marks there were. They are deleted by the script that deletes those whose time is over. */
 async function forgetMarks(redis: Redis, ids: ReadonlySet<string>): Promise<number> {
-  const { marksPrefix, markExpiries, markBytes, latestSpans } = keys
+  const { marksPrefix, markExpiries, markBytes, latestSpans } = keysOf(redis)
   const names: string[] = []
   for (const id of ids) {
     const scan = redis.zscanStream(markExpiries, { match: `${id.replaceAll(/[[\]*?\\^]/g, '\\$&')}:*`, count: SLICE })

@@ -1,7 +1,7 @@
-import { keys } from './keys.ts'
-import { type Fate, type Swept, sweep } from './move.ts'
+import { type Fate, type ShardList, type Swept, sweep } from './move.ts'
 import { HOLD_REASONS, type HoldReason, receivedAt } from './record.ts'
 import { type Redis, scripts } from './redis.ts'
+import { inShards, isHome, keysOf, shardsOf } from './shards.ts'
 import type { AppenderOptions } from './store.ts'
 
 /** The lists of what is held for one reason, those of proven or of unproven senders: one for each device. */
@@ -17,8 +17,12 @@ export const HELD_LISTS: readonly HeldLists[] = HOLD_REASONS.flatMap((reason) =>
   { reason, isProven: false, name: `${reason}~` },
 ])
 
-/** Held fixes of one device in one of the lists. */
+/**
+ * Held fixes of one device in one of the lists of a shard: in that of the device, or behind these in those of its lanes, where they
+ * arrived while the former were being released.
+ */
 export interface HeldPlace {
+  readonly shard: Redis
   readonly lists: HeldLists
   readonly device: string
 }
@@ -33,74 +37,120 @@ export interface HeldDevice {
 }
 
 /** The devices that have some of these held fixes. */
-export function heldDevices(redis: Redis, { name }: HeldLists): Promise<string[]> {
-  return redis.zrange(keys.heldDevices(name), '0', '-1')
+export async function heldDevices(redis: Redis, lists: HeldLists): Promise<string[]> {
+  return [...new Set((await inShards(redis, (shard) => heldDevicesIn(shard, lists))).flat())]
+}
+
+function heldDevicesIn(shard: Redis, { name }: HeldLists): Promise<string[]> {
+  return shard.zrange(keysOf(shard).heldDevices(name), '0', '-1')
 }
 
 /** How many devices have held fixes, for each reason and kind of sender, and what changes with them. */
 export async function heldMark(redis: Redis): Promise<{ readonly devices: number; readonly mark: string }> {
-  const counts = await Promise.all(HELD_LISTS.map(({ name }) => redis.zcard(keys.heldDevices(name))))
-  const fixes = await redis.get(keys.heldFixes)
-  return { devices: counts.reduce((sum, count) => sum + count, 0), mark: [...counts, fixes].join() }
+  const ofShards = await inShards(redis, async (shard) => {
+    const keys = keysOf(shard)
+    const counts = await Promise.all(HELD_LISTS.map(({ name }) => shard.zcard(keys.heldDevices(name))))
+    return { counts, fixes: await shard.get(keys.heldFixes) }
+  })
+  const devices = ofShards.flatMap(({ counts }) => counts).reduce((sum, count) => sum + count, 0)
+  return { devices, mark: ofShards.flatMap(({ counts, fixes }) => [...counts, fixes]).join() }
 }
 
-/** How many fixes these lists hold of devices, in their order. */
-export async function countHeld(redis: Redis, places: readonly HeldPlace[]): Promise<number[]> {
-  return Promise.all(places.map(({ lists, device }) => redis.llen(keys.held(lists.name, device))))
+/** How many fixes these places hold, in their order. */
+export async function countHeld(places: readonly HeldPlace[]): Promise<number[]> {
+  return Promise.all(places.map(({ shard, lists, device }) => shard.llen(keysOf(shard).held(lists.name, device))))
+}
+
+/** How many fixes lists hold of devices in all shards, in their order. */
+export async function countHeldOf(redis: Redis, entries: readonly Omit<HeldPlace, 'shard'>[]): Promise<number[]> {
+  const ofShards = await inShards(redis, (shard) => countHeld(entries.map((entry) => ({ ...entry, shard }))))
+  return entries.map((_, index) => ofShards.reduce((sum, counts) => sum + counts[index], 0))
+}
+
+/** The places of all shards where some of these lists may hold fixes of a device. */
+export function heldPlaces(redis: Redis, some: readonly HeldLists[], device: string): HeldPlace[] {
+  return shardsOf(redis).flatMap((shard) => some.map((lists) => ({ shard, lists, device })))
 }
 
 /** Those of these devices that have some of these held fixes. */
 export async function heldAmong(redis: Redis, { name }: HeldLists, devices: readonly string[]): Promise<string[]> {
   const asked = [...new Set(devices)]
   if (asked.length === 0) return []
-  const scores = await redis.zmscore(keys.heldDevices(name), ...asked)
-  return asked.filter((_, index) => scores[index] !== null)
+  const scores = await inShards(redis, (shard) => shard.zmscore(keysOf(shard).heldDevices(name), ...asked))
+  return asked.filter((_, index) => scores.some((ofShard) => ofShard[index] !== null))
 }
 
 /**
- * Claims devices whose held fixes are to be looked at by now, up to 200 for each of the lists. Another gateway does not get them
- * for a minute.
+ * Claims devices whose held fixes are to be looked at by now, up to 200 for each of the lists of a shard. Another gateway does not
+ * get them for a minute.
  */
 export async function claimHeld(redis: Redis): Promise<HeldPlace[]> {
-  const claimed = (await scripts(redis)('claim_held', ZSETS, [SLICE, CLAIM_MS])) as Buffer[][]
-  return claimed.flatMap((names, index) => names.map((name) => ({ lists: HELD_LISTS[index], device: name.toString() })))
+  const places = await inShards(redis, async (shard) => {
+    const claimed = (await scripts(shard)('claim_held', zsetsOf(shard), [SLICE, CLAIM_MS])) as Buffer[][]
+    return claimed.flatMap((names, index) =>
+      names.map((name) => ({ shard, lists: HELD_LISTS[index], device: name.toString() })),
+    )
+  })
+  return places.flat()
 }
 
 /**
  * Marks those of these devices (undefined: all) that have held fixes: the version of the roster may give these a place, so new
- * fixes go behind them. Commands are sent before this returns. Answers how many were found; a device may count several times.
+ * fixes go behind them. Where there is one shard, commands are sent before this returns. Answers how many were found; a device may
+ * count several times.
  */
 export async function markReleasing(redis: Redis, version: number, names: readonly string[] | undefined) {
+  const found = (
+    await inShards(redis, (shard) => mark(shard, { version, names, which: names ? 'held' : 'all' }))
+  ).flat()
+  if (found.length > 0 && shardsOf(redis).length > 1) await markInAllShards(redis, version, found)
+  return found.length
+}
+
+/** Marks devices in every shard, since their lanes may be in any. */
+export async function markInAllShards(redis: Redis, version: number, names: readonly string[]): Promise<void> {
+  await inShards(redis, (shard) => mark(shard, { version, names: [...new Set(names)], which: 'these' }))
+}
+
+interface Marking {
+  readonly version: number
+  readonly names: readonly string[] | undefined
+  readonly which: 'all' | 'held' | 'these'
+}
+
+async function mark(shard: Redis, { version, names, which }: Marking): Promise<string[]> {
+  const keys = keysOf(shard)
+  const touched = [keys.releasing, keys.rosterVersion, ...zsetsOf(shard)]
   const calls: Promise<unknown>[] = []
   for (let at = 0; at === 0 || at < (names?.length ?? 0); at += MARKED_AT_ONCE) {
-    const args = names ? [version, '1', ...names.slice(at, at + MARKED_AT_ONCE)] : [version, '']
-    calls.push(scripts(redis)('mark_releasing', [keys.releasing, ...ZSETS], args))
+    const some = names?.slice(at, at + MARKED_AT_ONCE) ?? []
+    calls.push(scripts(shard)('mark_releasing', touched, [version, isHome(shard) ? '' : '1', which, ...some]))
   }
-  const found = (await Promise.all(calls)) as number[]
-  return found.reduce((sum, count) => sum + count, 0)
+  return ((await Promise.all(calls)) as Buffer[][]).flat().map(String)
 }
 
-/** The devices that are marked, by ids without leading zeros. */
-export function releasingDevices(redis: Redis): Promise<string[]> {
-  return redis.zrange(keys.releasing, '0', '-1')
+/** The devices that are marked in any shard, by ids without leading zeros. */
+export async function releasingDevices(redis: Redis): Promise<Set<string>> {
+  return new Set((await inShards(redis, (shard) => shard.zrange(keysOf(shard).releasing, '0', '-1'))).flat())
 }
 
-/** Whether a device is marked. */
-export async function isReleasing(redis: Redis, device: string): Promise<boolean> {
-  return (await redis.zscore(keys.releasing, device)) !== null
+/** Whether a device is marked in a shard. */
+export async function isReleasing(shard: Redis, device: string): Promise<boolean> {
+  return (await shard.zscore(keysOf(shard).releasing, device)) !== null
 }
 
 /**
- * Removes the mark of a device, whose held fixes were looked at by this version of the roster. Answers false where more has come,
- * or where a later version has marked it.
+ * Removes the mark of a device in a shard, whose held fixes there were looked at by this version of the roster. Answers false where
+ * more has come or is on its way to another shard, or where a later version has marked it.
  */
 export async function endRelease(
-  redis: Redis,
+  shard: Redis,
   { device, version, looked }: { device: string; version: number; looked: readonly LookedAt[] },
 ): Promise<boolean> {
-  const lists = looked.map(({ place }) => keys.held(place.lists.name, place.device))
+  const { departing, held, releasing } = keysOf(shard)
+  const lists = looked.map(({ place }) => held(place.lists.name, place.device))
   const stayed = looked.map((each) => each.stayed)
-  return (await scripts(redis)('end_release', [keys.releasing, ...lists], [device, version, ...stayed])) === 1
+  return (await scripts(shard)('end_release', [releasing, departing, ...lists], [device, version, ...stayed])) === 1
 }
 
 /** How many held fixes stayed in a list. */
@@ -110,55 +160,68 @@ interface LookedAt {
 }
 
 /** Has held fixes, of which so many were looked at, looked at again at a time, ms UTC: earlier where more has come that needs it. */
-export async function lookAgain(redis: Redis, place: HeldPlace, { stayed, at }: { stayed: number; at: number }) {
-  const { device, lists } = place
-  const touched = [keys.heldDevices(lists.name), keys.held(lists.name, device)]
-  await scripts(redis)('look_again', touched, [device, stayed, Math.round(at)])
+export async function lookAgain(place: HeldPlace, { stayed, at }: { stayed: number; at: number }) {
+  const { shard, index, list, name } = heldList(place)
+  await scripts(shard)('look_again', [index, list], [name, stayed, Math.round(at)])
 }
 
 /** Has all held fixes of these lists looked at soon. */
 export async function lookAtAll(redis: Redis, lists: readonly HeldLists[]): Promise<void> {
-  for (const { name } of lists) await redis.zunionstore(keys.heldDevices(name), 1, keys.heldDevices(name), 'WEIGHTS', 0)
+  await inShards(redis, async (shard) => {
+    for (const { name } of lists) {
+      const devices = keysOf(shard).heldDevices(name)
+      await shard.zunionstore(devices, 1, devices, 'WEIGHTS', 0)
+    }
+  })
 }
 
 /** Sweeps held fixes of a device. A list that is changed meanwhile waits for the next time. */
 export async function sweepHeld(
   redis: Redis,
   options: AppenderOptions,
-  { lists, device, fate }: { lists: HeldLists; device: string; fate: (record: Buffer) => Fate },
+  { place, fate }: { place: HeldPlace; fate: (record: Buffer) => Fate },
 ): Promise<Swept> {
-  const list = { list: keys.held(lists.name, device), index: keys.heldDevices(lists.name), name: device, options }
-  return sweep(redis, list, fate)
+  return sweep(redis, { ...heldList(place), options }, fate)
+}
+
+/** The list of a place. */
+export function heldList({ shard, lists: { name }, device }: HeldPlace): ShardList {
+  const { held, heldDevices: devices } = keysOf(shard)
+  return { shard, list: held(name, device), index: devices(name), name: device }
 }
 
 /** Every device with held fixes, counted from what is stored. */
 export async function* surveyHeld(redis: Redis): AsyncGenerator<HeldDevice> {
-  for (const lists of HELD_LISTS) {
-    const devices = await heldDevices(redis, lists)
-    for (let at = 0; at < devices.length; at += SLICE) {
-      const some = await Promise.all(devices.slice(at, at + SLICE).map((device) => heldFor(redis, lists, device)))
-      yield* some.filter(({ fixes }) => fixes > 0)
+  for (const shard of shardsOf(redis))
+    for (const lists of HELD_LISTS) {
+      const devices = await heldDevicesIn(shard, lists)
+      for (let at = 0; at < devices.length; at += SLICE) {
+        const places = devices.slice(at, at + SLICE).map((device) => ({ shard, lists, device }))
+        yield* (await Promise.all(places.map(heldIn))).filter(({ fixes }) => fixes > 0)
+      }
     }
-  }
 }
 
 /** What is held of one device, each with its latest record. */
 export async function heldOf(redis: Redis, device: string): Promise<(HeldDevice & { readonly latest: Buffer })[]> {
-  const found = HELD_LISTS.map(async (lists) => {
-    const latest = await redis.lindexBuffer(keys.held(lists.name, device), -1)
-    return latest ? [{ ...(await heldFor(redis, lists, device)), latest }] : []
+  const found = heldPlaces(redis, HELD_LISTS, device).map(async (place) => {
+    const latest = await place.shard.lindexBuffer(heldList(place).list, -1)
+    return latest ? [{ ...(await heldIn(place)), latest }] : []
   })
   return (await Promise.all(found)).flat()
 }
 
-async function heldFor(redis: Redis, { name, reason }: HeldLists, device: string): Promise<HeldDevice> {
-  const list = keys.held(name, device)
-  const [fixes, oldest] = await Promise.all([redis.llen(list), redis.lindexBuffer(list, 0)])
-  return { reason, device, fixes, oldestAt: oldest ? receivedAt(oldest) : undefined }
+async function heldIn(place: HeldPlace): Promise<HeldDevice> {
+  const { shard, list } = heldList(place)
+  const [fixes, oldest] = await Promise.all([shard.llen(list), shard.lindexBuffer(list, 0)])
+  return { reason: place.lists.reason, device: place.device, fixes, oldestAt: oldest ? receivedAt(oldest) : undefined }
+}
+
+function zsetsOf(shard: Redis): string[] {
+  return HELD_LISTS.map(({ name }) => keysOf(shard).heldDevices(name))
 }
 
 /** Devices at once. */
 const SLICE = 200
 const CLAIM_MS = 60_000
 const MARKED_AT_ONCE = 500
-const ZSETS = HELD_LISTS.map(({ name }) => keys.heldDevices(name))

@@ -1,10 +1,13 @@
 export * from './api-clock.ts'
 export * from './changes.ts'
 export * from './days.ts'
+export { countDeparting, endDepartures } from './departures.ts'
 export { DuplicateFilter } from './duplicates.ts'
+export { durabilityProblems, missingReplicas } from './durability.ts'
 export * from './forget-device.ts'
-export { openGatewayChannel } from './gateway-channel.ts'
 export { FORMAT, readFormat, tooNew } from './format.ts'
+export { openGatewayChannel } from './gateway-channel.ts'
+export { grouped } from './grouped.ts'
 export * from './held.ts'
 export { BEHIND_MS, keys } from './keys.ts'
 export * from './lease.ts'
@@ -14,9 +17,18 @@ export { type Fate, NOT_CURRENT, type Swept } from './move.ts'
 export { discard, type Place, release, releaseParked, relocate } from './parked.ts'
 export * from './processes.ts'
 export * from './record.ts'
-export { durabilityProblems, missingReplicas } from './durability.ts'
-export { grouped } from './grouped.ts'
-export { connect, isConnectionError, LOADING, openRedis, type Redis, type RedisServer, scripts } from './redis.ts'
+export {
+  connect,
+  isConnectionError,
+  LOADING,
+  openRedis,
+  type Redis,
+  type RedisServer,
+  scripts,
+  shardCount,
+} from './redis.ts'
+export { type FixAppender, openAppender } from './sharded-appender.ts'
+export { deviceShard, inShards, keysOf, shardsOf } from './shards.ts'
 export { Appender, type AppenderOptions, type MemoryShares, type Stored } from './store.ts'
 export * from './survey.ts'
 export * from './watched.ts'

@@ -1,18 +1,81 @@
-/** One shard: its hash tag is in every key, so that scripts find all that they touch on one node of a Redis Cluster. */
-export const TAG = '{wb0}'
+/** The hash tag of a shard is in each of its keys, so that scripts find all that they touch on one node of a Redis Cluster. */
+export function tagOf(shard: number): string {
+  return `{wb${shard}}`
+}
 
-/** The keys in Redis. A lane's name is `<company>/<courier>/<route>`. */
+/** Of the home shard, which has everything that does not grow with the traffic. */
+const TAG = tagOf(0)
+
+/** What each shard has: lanes, what is held, and the marks of duplicates. A lane's name is `<company>/<courier>/<route>`. */
+export interface ShardKeys extends ReturnType<typeof shardKeys> {}
+
+/** The keys of a shard, by its tag. */
+export function shardKeys(tag: string) {
+  return {
+    /** zset: every lane with records; lua/lease.lua says what its score means */
+    schedule: `${tag}:schedule`,
+    /** hash: received, delivered, filtered:<reason> … */
+    custody: `${tag}:custody`,
+    /** hash: lanes that are parked whole → JSON: status, message, tries, at, since */
+    parked: `${tag}:parked`,
+    /** zset: lanes that have refused records, by since when */
+    refusedLanes: `${tag}:refused`,
+    /** set: lanes whose push failed since the last answer of the service */
+    failing: `${tag}:failing`,
+    /** string: the gateway that stored last, and since when no other has: its turn (see duplicates.ts) */
+    storing: `${tag}:storing`,
+    /** hash: lane that is or was behind → whether its first record is its newest, moved there, and when that was received */
+    ahead: `${tag}:ahead`,
+    /** hash: `beat`: the clock of Redis at the last sign of a worker, ms UTC; `look_at_leases`: see lua/beat.lua */
+    clock: `${tag}:clock`,
+    /** zset: worker processes, scored by when they were last heard of, ms UTC */
+    workers: `${tag}:workers`,
+    /** hash: state of the tracking API (up, down, limited), since, next probe (ms UTC), its lane (prober), failures in a row */
+    upstream: `${tag}:upstream`,
+    /** BullMQ's prefix; its list of tickets that no worker has taken yet */
+    tickets: tag,
+    waitingTickets: `${tag}:tickets:wait`,
+    /** hash: device → its latest span of 2,048 s in which anything was stored */
+    latestSpans: `${tag}:latest`,
+    /** string `marks:<device>:<span>`: marks of what was stored of a device lately (see duplicates.ts) */
+    marksPrefix: `${tag}:marks:`,
+    /** the same of version 0.1.0, without a secret; they expire by themselves */
+    unkeyedMarksPrefix: `${tag}:seen:`,
+    /** zset: the strings of marks by when they are deleted, ms UTC; hash: device → bytes of its marks, '' → of all */
+    markExpiries: `${tag}:mark-expiries`,
+    markBytes: `${tag}:mark-bytes`,
+    /** hash: key (of the marks), unkeyed_until (ms UTC) */
+    secret: `${tag}:secret`,
+    /** zset: devices with held records; score: when these are looked at again, ms UTC. `name`: of the lists (`HeldLists`) */
+    heldDevices: (name: string) => `${tag}:held:${name}`,
+    /** list: held records of a device, oldest first */
+    held: (name: string, device: string) => `${tag}:held:${name}:${device}`,
+    /** number of all held records */
+    heldFixes: `${tag}:held-fixes`,
+    /** zset: devices whose held fixes are being released, without leading zeros; score: the version of the roster that asks for it */
+    releasing: `${tag}:releasing`,
+    /** list: a lane's records, oldest first */
+    lane: (lane: string) => `${tag}:lane:${lane}`,
+    /** string: `<ms>:<status>:<failures in a row>` of a lane's last push, for a day */
+    push: (lane: string) => `${tag}:push:${lane}`,
+    /** list: what the service refused of a lane, an entry an answer */
+    refused: (lane: string) => `${tag}:refused:${lane}`,
+    /** list: records on their way to another shard, a JSON text for each step (see departures.ts) */
+    departing: `${tag}:departing`,
+    /** string that expires: such records have arrived here */
+    arrived: (id: string) => `${tag}:arrived:${id}`,
+    /** number: the version of the roster. Home has it; in other shards it is what a gateway has told them */
+    rosterVersion: `${tag}:roster:version`,
+  }
+}
+
+/** The keys in Redis: of the home shard. Code that may work on another shard asks `keysOf` (shards.ts) for what shards have. */
 export const keys = {
+  ...shardKeys(TAG),
+  /** number: how many shards the data have; missing: one */
+  shards: `${TAG}:shards`,
   /** number: of the data, see format.ts */
   format: `${TAG}:format`,
-  /** zset: every lane with records; lua/lease.lua says what its score means */
-  schedule: `${TAG}:schedule`,
-  /** hash: received, delivered, filtered:<reason> … */
-  custody: `${TAG}:custody`,
-  /** hash: lanes that are parked whole → JSON: status, message, tries, at, since */
-  parked: `${TAG}:parked`,
-  /** zset: lanes that have refused records, by since when */
-  refusedLanes: `${TAG}:refused`,
   /** string that expires when the enrolment window ends (src/ingest/enrolment.ts) */
   enrolment: `${TAG}:enrolment`,
   /** hash: device → JSON of when and how it sent last */
@@ -27,10 +90,6 @@ export const keys = {
   heardMark: `${TAG}:heard-mark`,
   /** hash: device that sends seldom → ms between two of its messages, as the admin process has learnt it */
   intervals: `${TAG}:intervals`,
-  /** set: lanes whose push failed since the last answer of the service */
-  failing: `${TAG}:failing`,
-  /** string: the gateway that stored last, and since when no other has: its turn (see duplicates.ts) */
-  storing: `${TAG}:storing`,
   /** set: gateway processes that were alive lately; `gateway` says whether one still is */
   gatewayIds: `${TAG}:gateway-ids`,
   /** channel of pub/sub: what gateways tell each other of devices (see listen/neighbours.ts) */
@@ -43,43 +102,11 @@ export const keys = {
   alerted: (receiver: string) => `${TAG}:alerted:${receiver}`,
   /** set: ids of the processes that give signs, which are in `process` */
   processIds: `${TAG}:process-ids`,
-  /** hash: lane that is or was behind → whether its first record is its newest, moved there, and when that was received */
-  ahead: `${TAG}:ahead`,
-  /** hash: `beat`: the clock of Redis at the last sign of a worker, ms UTC; `look_at_leases`: see lua/beat.lua */
-  clock: `${TAG}:clock`,
-  /** zset: worker processes, scored by when they were last heard of, ms UTC */
-  workers: `${TAG}:workers`,
   /** list: senders that nobody understood, JSON each, latest first; hash: device that is not configured → JSON of how it came */
   arrivals: `${TAG}:arrivals`,
   arrivedDevices: `${TAG}:arrived-devices`,
   /** stream: changes asked for through the admin port, JSON each; the last 10,000 */
   audit: `${TAG}:audit`,
-  /** hash: state of the tracking API (up, down, limited), since, next probe (ms UTC), its lane (prober), failures in a row */
-  upstream: `${TAG}:upstream`,
-  /** BullMQ's prefix; its list of tickets that no worker has taken yet */
-  tickets: TAG,
-  waitingTickets: `${TAG}:tickets:wait`,
-  /** hash: device → its latest span of 2,048 s in which anything was stored */
-  latestSpans: `${TAG}:latest`,
-  /** string `marks:<device>:<span>`: marks of what was stored of a device lately (see duplicates.ts) */
-  marksPrefix: `${TAG}:marks:`,
-  /** the same of version 0.1.0, without a secret; they expire by themselves */
-  unkeyedMarksPrefix: `${TAG}:seen:`,
-  /** zset: the strings of marks by when they are deleted, ms UTC; hash: device → bytes of its marks, '' → of all */
-  markExpiries: `${TAG}:mark-expiries`,
-  markBytes: `${TAG}:mark-bytes`,
-  /** hash: key (of the marks), unkeyed_until (ms UTC) */
-  secret: `${TAG}:secret`,
-  /** zset: devices with held records; score: when these are looked at again, ms UTC. `name`: of the lists (`HeldLists`) */
-  heldDevices: (name: string) => `${TAG}:held:${name}`,
-  /** list: held records of a device, oldest first */
-  held: (name: string, device: string) => `${TAG}:held:${name}:${device}`,
-  /** number of all held records */
-  heldFixes: `${TAG}:held-fixes`,
-  /** zset: devices whose held fixes are being released, without leading zeros; score: the version of the roster that asks for it */
-  releasing: `${TAG}:releasing`,
-  /** list: a lane's records, oldest first */
-  lane: (lane: string) => `${TAG}:lane:${lane}`,
   /**
    * string `version`: of the last write to the roster, ms UTC; hashes `device-table`, `assignment-table`, `file-versions`, stream
    * `log`: see src/roster/table.ts; hashes `results`, `replaced`: see src/roster/puts.ts; hash `applied`: gateway process → the
@@ -90,8 +117,6 @@ export const keys = {
   gateway: (id: string) => `${TAG}:gateway:${id}`,
   /** string that expires: a process lives; JSON of what it says of itself (src/lanes/processes.ts) */
   process: (id: string) => `${TAG}:process:${id}`,
-  /** string: `<ms>:<status>:<failures in a row>` of a lane's last push, for a day */
-  push: (lane: string) => `${TAG}:push:${lane}`,
   /** list that expires: what happened to a device, JSON each, oldest first */
   events: (device: string) => `${TAG}:events:${device}`,
   /** string that expires: what is noted of a device on a local day, by when that begins (ms UTC); '' is the gateways (see days.ts) */
@@ -107,8 +132,6 @@ export const keys = {
   misunderstood: (part: string) => `${TAG}:misunderstood:${part}`,
   /** list of version 0.1.0, for a look: payloads that were acknowledged without being understood; deleted at the start */
   misunderstoodPayloads: `${TAG}:misunderstood`,
-  /** list: what the service refused of a lane, an entry an answer */
-  refused: (lane: string) => `${TAG}:refused:${lane}`,
 }
 
 /** A lane whose oldest record waits for longer is behind: its newest record goes first. */

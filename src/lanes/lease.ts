@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { BEHIND_MS, keys } from './keys.ts'
 import { grouped } from './grouped.ts'
+import { BEHIND_MS, type ShardKeys } from './keys.ts'
 import { type Redis, type RunScript, type Script, scripts } from './redis.ts'
+import { keysOf } from './shards.ts'
 import type { Parked, RefusalReason } from './survey.ts'
 
 /** A lane that a worker may push for now. */
@@ -54,21 +55,24 @@ export interface LeaseOptions {
   readonly leaseMs?: number
 }
 
-/** The workers' side of the lanes. With a lost lease nothing changes: the answer is `undefined` or false. */
+/** The workers' side of the lanes of a shard. With a lost lease nothing changes: the answer is `undefined` or false. */
 export class Leases {
   readonly #run: RunScript
+  readonly #keys: ShardKeys
   readonly #options: Required<LeaseOptions>
   /** Tokens change while a renewal is away: no call that carries a token may leave meanwhile. */
   #renewal: Promise<unknown> | undefined
 
   constructor(redis: Redis, options: LeaseOptions) {
     this.#run = scripts(redis)
+    this.#keys = keysOf(redis)
     this.#options = { leaseMs: LEASE_MS, ...options }
   }
 
   /** Lanes that are due, at most `limit` (1,000), leased; one at a time while the service is down, none while tickets wait. */
   async claim(limit: number): Promise<ClaimedLanes> {
     const { leaseMs, maxWaitMs } = this.#options
+    const { schedule, upstream, waitingTickets } = this.#keys
     const answer = await this.#run('claim', [schedule, upstream, waitingTickets], [leaseMs, limit, MOST_WAITING])
     const [nextMs, token, ...lanes] = answer as [number, Buffer, ...Buffer[]]
     const leases = lanes.map((lane) => ({ lane: lane.toString(), token: token.toString() }))
@@ -91,14 +95,16 @@ export class Leases {
     await this.#renewal
     const args = leases.flatMap(({ lane, token }) => [lane, token])
     const { leaseMs, maxPositions } = this.#options
+    const { schedule, lane: laneKey, parked, ahead, upstream } = this.#keys
+    const touched = [schedule, laneKey(''), parked, ahead, upstream]
     const asked = performance.now()
-    const answers = await this.#run('take', TAKE_KEYS, [maxPositions, BEHIND_MS, ...args])
+    const answers = await this.#run('take', touched, [maxPositions, BEHIND_MS, ...args])
     return (answers as ([Buffer, number, Buffer, Buffer] | null)[]).map((answer, index): Batch | undefined => {
       if (!answer) return undefined
-      const [token, leftMs, records, parked] = answer
+      const [token, leftMs, records, why] = answer
       Object.assign(leases[index], { token: token.toString(), until: asked + Math.min(leftMs, leaseMs) })
       if (records.length === 0) return undefined
-      return parked.length > 0 ? { records, parked: JSON.parse(parked.toString()) as Parked } : { records }
+      return why.length > 0 ? { records, parked: JSON.parse(why.toString()) as Parked } : { records }
     })
   }, GROUP)
 
@@ -121,19 +127,21 @@ export class Leases {
     status: number | string,
     { firstMs, maxMs, leastMs }: RetryDelay,
   ): Promise<number | undefined> {
-    const touched = [schedule, keys.push(lease.lane), upstream, failing]
+    const { schedule, push, upstream, failing } = this.#keys
+    const touched = [schedule, push(lease.lane), upstream, failing]
     const answer = await this.#end('retry', touched, lease, [status, firstMs, maxMs, Math.random(), leastMs])
     return (answer as number | null) ?? undefined
   }
 
   /** Gives the lane back, of which nothing was pushed; due after a delay. */
   async postpone(lease: Lease, delayMs: number): Promise<void> {
-    await this.#end('postpone', [schedule, upstream], lease, [delayMs])
+    await this.#end('postpone', [this.#keys.schedule, this.#keys.upstream], lease, [delayMs])
   }
 
   /** Parks the lane whole. */
   async park(lease: Lease, { status, message }: RefusalReason): Promise<boolean> {
-    const touched = [schedule, keys.push(lease.lane), keys.parked, upstream, failing]
+    const { schedule, push, parked, upstream, failing } = this.#keys
+    const touched = [schedule, push(lease.lane), parked, upstream, failing]
     return (await this.#end('park', touched, lease, [status, message])) === 1
   }
 
@@ -143,8 +151,9 @@ export class Leases {
     { status, message }: RefusalReason,
     wanted: number,
   ): Promise<{ row: number; next?: Batch } | undefined> {
-    const own = [keys.lane, keys.push, keys.refused].map((key) => key(lease.lane))
-    const touched = [schedule, ...own, keys.refusedLanes, keys.parked, keys.ahead, upstream, failing]
+    const { schedule, lane, push, refused, refusedLanes, parked, ahead, upstream, failing } = this.#keys
+    const own = [lane, push, refused].map((key) => key(lease.lane))
+    const touched = [schedule, ...own, refusedLanes, parked, ahead, upstream, failing]
     const answer = (await this.#end('refuse', touched, lease, [status, message, wanted])) as [number, Buffer] | null
     if (!answer) return undefined
     const [row, records] = answer
@@ -162,7 +171,13 @@ export class Leases {
     const args = items.flatMap(({ lease: { lane, token }, count, status, wanted, atOnce }) => {
       return [lane, token, count, status, wanted, atOnce ? 1 : 0]
     })
-    const answers = await this.#run('done', DONE_KEYS, [maxPositions, maxWaitMs, ...args])
+    const keys = this.#keys
+    const touched = [keys.schedule, keys.custody, keys.lane(''), keys.push(''), keys.parked, keys.ahead]
+    const answers = await this.#run(
+      'done',
+      [...touched, keys.upstream, keys.failing],
+      [maxPositions, maxWaitMs, ...args],
+    )
     return (answers as ([Buffer, Buffer] | null)[]).map((answer, index): Batch | undefined => {
       if (!answer || answer[1].length === 0) return undefined
       items[index].lease.token = answer[0].toString()
@@ -175,7 +190,7 @@ export class Leases {
     const asked = performance.now()
     const before = leases.map(({ token }) => token)
     const args = leases.flatMap(({ lane, token }) => [lane, token])
-    const tokens = (await this.#run('renew', [schedule], [leaseMs, ...args])) as (Buffer | null)[]
+    const tokens = (await this.#run('renew', [this.#keys.schedule], [leaseMs, ...args])) as (Buffer | null)[]
     leases.forEach((lease, index) => {
       // Else a step that left before the renewal has its own new token, which the renewal did not know.
       if (lease.token === before[index]) lease.token = tokens[index]?.toString() ?? ''
@@ -186,11 +201,8 @@ export class Leases {
 
 /** How long a lease holds that is not renewed. */
 export const LEASE_MS = 15_000
-const { schedule, upstream, failing, waitingTickets } = keys
 /** Tickets that no worker has taken yet, while which none are added. */
 const MOST_WAITING = 8
-const TAKE_KEYS = [schedule, keys.lane(''), keys.parked, keys.ahead, upstream]
-const DONE_KEYS = [schedule, keys.custody, keys.lane(''), keys.push(''), keys.parked, keys.ahead, upstream, failing]
 const DONE_AGAIN_MS = 100
 const DONE_AGAIN_FOR_MS = 120_000
 const GROUP = { inFlight: 2, maxWeight: 64 }

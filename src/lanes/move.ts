@@ -1,5 +1,6 @@
-import { type Redis, scripts } from './redis.ts'
+import { arrive, endDepartures, splitByShard } from './departures.ts'
 import type { Part } from './record.ts'
+import type { Redis } from './redis.ts'
 import { type AppenderOptions, add, type RecordSource, storeRecords } from './store.ts'
 
 /** Says that the process cannot know that its roster is current: then it moves nothing. */
@@ -15,15 +16,24 @@ export interface Swept {
   readonly end: 'reached' | 'changed' | typeof NOT_CURRENT
 }
 
-/** Goes through a list in order and does with each entry what `decide` says. Each slice of the list is one step. */
+/** A list in one of the shards. */
+export interface ShardList extends RecordSource {
+  readonly shard: Redis
+}
+
+/**
+ * Goes through a list in order and does with each entry what `decide` says. Each slice of the list is one step; what goes to
+ * another shard has arrived there before the next one.
+ */
 export async function sweep(
   redis: Redis,
-  { options = UNBOUNDED, ...list }: RecordSource & { readonly options?: AppenderOptions },
+  { options = UNBOUNDED, shard, ...list }: ShardList & { readonly options?: AppenderOptions },
   decide: (entry: Buffer) => Fate | typeof NOT_CURRENT,
 ): Promise<Swept> {
+  await endDepartures(redis, shard, options)
   let left = 0
   for (let stayed = 0; ; ) {
-    const slice = await redis.lrangeBuffer(list.list, stayed, stayed + SLICE - 1)
+    const slice = await shard.lrangeBuffer(list.list, stayed, stayed + SLICE - 1)
     if (slice.length === 0) return { left, stayed, end: 'reached' }
     const parts: Part[] = []
     const entries: [number, Buffer][] = []
@@ -37,8 +47,10 @@ export async function sweep(
       else parts.push(fate)
     }
     const from = { ...list, entries }
-    if (entries.length > 0 && !(await storeRecords(scripts(redis), options, { parts, counters, from })))
-      return { left, stayed, end: 'changed' }
+    const { staying, departing } = splitByShard(redis, { shard, parts, isNew: options.duplicates !== null })
+    const call = { parts: staying, counters, from, departing }
+    if (entries.length > 0 && !(await storeRecords(shard, options, call))) return { left, stayed, end: 'changed' }
+    for (const text of departing) await arrive(redis, shard, { text, options })
     left += entries.length
     stayed += slice.length - entries.length
   }

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { keys } from './keys.ts'
 import type { Lease } from './lease.ts'
-import { type Fate, NOT_CURRENT, type Swept, sweep } from './move.ts'
+import { type Fate, NOT_CURRENT, type ShardList, type Swept, sweep } from './move.ts'
 import { deviceOf } from './record.ts'
 import { type Redis, scripts } from './redis.ts'
+import { inShards, keysOf, shardOf } from './shards.ts'
 import { sumOver } from './survey.ts'
 
 /** The lane that a record belongs to by now, by its device and time; undefined where it has none any more. */
@@ -30,12 +30,14 @@ export async function release(
 }
 
 async function releaseLane(redis: Redis, lane: string, place: Place): Promise<number | typeof NOT_CURRENT> {
+  const shard = shardOf(redis, lane)
+  const keys = keysOf(shard)
   let parked = 0
-  if ((await redis.hexists(keys.parked, lane)) === 1) {
-    const oldest = await redis.lindexBuffer(keys.lane(lane), 0)
+  if ((await shard.hexists(keys.parked, lane)) === 1) {
+    const oldest = await shard.lindexBuffer(keys.lane(lane), 0)
     if (oldest && place(oldest) === NOT_CURRENT) return NOT_CURRENT
-    parked = await redis.llen(keys.lane(lane))
-    await scripts(redis)('make_due', [keys.schedule], [lane])
+    parked = await shard.llen(keys.lane(lane))
+    await scripts(shard)('make_due', [keys.schedule], [lane])
   }
   const { left, end } = await sweepRefused(redis, lane, (record) => {
     const to = place(record)
@@ -46,15 +48,20 @@ async function releaseLane(redis: Redis, lane: string, place: Place): Promise<nu
 
 /** Makes every parked lane due now. */
 export async function releaseParked(redis: Redis): Promise<void> {
-  for (const lane of await redis.hkeys(keys.parked)) await scripts(redis)('make_due', [keys.schedule], [lane])
+  await inShards(redis, async (shard) => {
+    const { parked, schedule } = keysOf(shard)
+    for (const lane of await shard.hkeys(parked)) await scripts(shard)('make_due', [schedule], [lane])
+  })
 }
 
 /** Deletes parked and refused records of lanes, counted. Answers how many there were. */
 export function discard(redis: Redis, lanes: readonly string[]): Promise<number> {
   return sumOver(lanes, async (lane) => {
     const refused = await sweepRefused(redis, lane, () => DELETED)
-    const token = (await redis.hexists(keys.parked, lane)) === 1 ? await seize(redis, lane) : undefined
-    return refused.left + (token ? (await sweep(redis, { ...listOf(lane), token }, () => DELETED)).left : 0)
+    const list = listOf(redis, lane)
+    const isParked = (await list.shard.hexists(keysOf(list.shard).parked, lane)) === 1
+    const token = isParked ? await seize(redis, lane) : undefined
+    return refused.left + (token ? (await sweep(redis, { ...list, token }, () => DELETED)).left : 0)
   })
 }
 
@@ -67,7 +74,7 @@ export async function relocate(
   { lane, token }: Lease,
   place: Place,
 ): Promise<boolean | typeof NOT_CURRENT> {
-  const { end, stayed } = await sweep(redis, { ...listOf(lane), token }, (record) => {
+  const { end, stayed } = await sweep(redis, { ...listOf(redis, lane), token }, (record) => {
     const to = place(record)
     if (to === NOT_CURRENT) return to
     return to === undefined || to === lane ? 'stays' : { lane: to, device: deviceOf(record), records: record }
@@ -77,8 +84,9 @@ export async function relocate(
 
 /** Leases a lane for an admin operation, once its present lease has ended; undefined where it is not there any more. */
 export async function seize(redis: Redis, lane: string): Promise<string | undefined> {
+  const shard = shardOf(redis, lane)
   for (let tries = 0; tries < SEIZE_TRIES; tries++) {
-    const token = (await scripts(redis)('seize', [keys.schedule], [lane, SEIZE_MS])) as Buffer | null
+    const token = (await scripts(shard)('seize', [keysOf(shard).schedule], [lane, SEIZE_MS])) as Buffer | null
     if (token) return token.toString()
     await sleep(SEIZE_AGAIN_MS)
   }
@@ -91,7 +99,9 @@ export async function sweepRefused(
   lane: string,
   fate: (record: Buffer) => Fate | typeof NOT_CURRENT,
 ): Promise<Pick<Swept, 'left' | 'end'>> {
-  const list = { list: keys.refused(lane), index: keys.refusedLanes, name: lane }
+  const shard = shardOf(redis, lane)
+  const keys = keysOf(shard)
+  const list = { shard, list: keys.refused(lane), index: keys.refusedLanes, name: lane }
   for (let left = 0; ; ) {
     const swept = await sweep(redis, list, (entry) => fate(entry.subarray(4 + entry.readUInt32BE(0))))
     left += swept.left
@@ -100,8 +110,10 @@ export async function sweepRefused(
 }
 
 /** A lane's own records. */
-export function listOf(lane: string) {
-  return { list: keys.lane(lane), index: keys.schedule, name: lane }
+export function listOf(redis: Redis, lane: string): ShardList {
+  const shard = shardOf(redis, lane)
+  const keys = keysOf(shard)
+  return { shard, list: keys.lane(lane), index: keys.schedule, name: lane }
 }
 
 const DELETED = { gone: 'discarded:deleted' } as const

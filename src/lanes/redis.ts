@@ -4,15 +4,17 @@ import { Redis, type RedisOptions } from 'ioredis'
 import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
-import { noteFormat, readFormat } from './format.ts'
 import { ClusterNodes, type ServerAddress } from './cluster.ts'
+import { noteFormat, readFormat } from './format.ts'
+import { tagOf } from './keys.ts'
 import { NotReplicated, Replication } from './replication.ts'
+import { joinShards } from './shards.ts'
 
 export type { Redis }
 
 /** The scripts of each file in lua/: its functions, or the one that has its name. Their keys and arguments are said there. */
 const SCRIPTS = {
-  store: ['append', 'move'],
+  store: ['append', 'move', 'arrive'],
   forget: ['forget'],
   held: ['claim_held', 'look_again', 'mark_releasing', 'end_release'],
   schedule: ['claim', 'renew', 'postpone', 'seize', 'make_due'],
@@ -53,20 +55,23 @@ interface ReplicatedRedis {
   readonly tls?: boolean
   /** How many replicas must have a write on disk before it counts as stored. */
   readonly replicas?: number
+  /** In how many parts the lanes are; a URL alone: one. */
+  readonly shards?: number
 }
 
-/** A connection to `redis://`, `rediss://` or, on a socket of the file system, `unix:///path?username=…&password=…&db=…`. */
-export function openRedis(server: RedisServer, options: RedisOptions): Redis {
+/** A connection to `redis://`, `rediss://` or, on a socket of the file system, `unix:///path?username=…&password=…&db=…`. `shard`: of which shard. */
+export function openRedis(server: RedisServer, options: RedisOptions, shard = 0): Redis {
   const url = typeof server === 'string' ? server : server.url
-  if (!url) return new Redis({ ...serversOf(server as ReplicatedRedis), ...options })
+  if (!url) return new Redis({ ...serversOf(server as ReplicatedRedis, shard), ...options })
   if (!url.startsWith('unix:')) return new Redis(url, options)
   const { username, password, db = '0' } = Object.fromEntries(new URL(url).searchParams)
   const path = fileURLToPath(url.replace('unix:', 'file:'))
   return new Redis({ path, username, password, db: Number(db), ...options })
 }
 
-function serversOf(server: ReplicatedRedis): RedisOptions {
-  return { ...FAILING_OVER, ...(server.cluster?.length ? nodesOf(server).options : primaryOf(server)) }
+function serversOf(server: ReplicatedRedis, shard: number): RedisOptions {
+  const options = server.cluster?.length ? nodesOf(server).optionsFor(tagOf(shard)) : primaryOf(server)
+  return { ...FAILING_OVER, ...options }
 }
 
 /** A server that is gone must not hold up the look for another one: ms. */
@@ -105,10 +110,28 @@ function retryDelay(attempt: number): number {
 
 /**
  * A connection whose commands fail at once while there is no Redis, and are never sent twice: the caller treats a
- * broken connection as "not done", and every script is harmless when it ran all the same.
+ * broken connection as "not done", and every script is harmless when it ran all the same. It stands for all shards.
  */
 export function connect(server: RedisServer, name: string, logger?: Logger): Redis {
-  const redis = openRedis(server, {
+  const redis = connectShard(server, name, { logger })
+  const others = Array.from({ length: shardCount(server) - 1 }, (_, index) =>
+    connectShard(server, name, { shard: index + 1, logger }),
+  )
+  if (others.length > 0) joinShards(redis, others)
+  return redis
+}
+
+/** In how many shards the lanes are. */
+export function shardCount(server: RedisServer): number {
+  return (typeof server === 'string' ? undefined : server.shards) ?? 1
+}
+
+function connectShard(
+  server: RedisServer,
+  name: string,
+  { shard = 0, logger }: { shard?: number; logger?: Logger },
+): Redis {
+  const options: RedisOptions = {
     connectionName: `waybridge-${name}`,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
@@ -117,7 +140,8 @@ export function connect(server: RedisServer, name: string, logger?: Logger): Red
     socketTimeout: 15_000,
     retryStrategy: retryDelay,
     ...LOADING,
-  })
+  }
+  const redis = openRedis(server, options, shard)
   const { replicas = 0 } = typeof server === 'string' ? {} : server
   if (replicas > 0) replications.set(redis, new Replication(redis, replicas))
   let isGone = false

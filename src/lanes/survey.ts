@@ -1,7 +1,7 @@
 import pLimit from 'p-limit'
-import { keys } from './keys.ts'
 import { receivedAt } from './record.ts'
 import { type Redis, scripts } from './redis.ts'
+import { byShard, inShards, keysOf, shardOf, shardsOf } from './shards.ts'
 
 /** A lane as operations see it. Instants in ms UTC. */
 export interface LaneState {
@@ -36,23 +36,35 @@ export interface Refused extends RefusalReason {
 
 /** The custody account's counters: `received`, `delivered`, `filtered:<reason>` … */
 export async function custodyCounters(redis: Redis): Promise<Map<string, number>> {
-  return new Map(Object.entries(await redis.hgetall(keys.custody)).map(([name, value]) => [name, Number(value)]))
+  const sums = new Map<string, number>()
+  for (const counters of await inShards(redis, (shard) => shard.hgetall(keysOf(shard).custody)))
+    for (const [name, value] of Object.entries(counters)) sums.set(name, (sums.get(name) ?? 0) + Number(value))
+  return sums
 }
 
 /** Every lane with records, in slices of some hundred, counted from what is stored. */
 export async function* surveyLanes(redis: Redis): AsyncGenerator<LaneState[]> {
-  const known = new Set<string>()
-  for await (const slice of redis.zscanStream(keys.schedule, { count: 500 })) {
-    const lanes = (slice as string[]).filter((_, index) => index % 2 === 0).filter((lane) => !known.has(lane))
-    lanes.forEach((lane) => known.add(lane))
-    yield (await describeLanes(redis, lanes)).filter(({ waiting }) => waiting > 0)
+  for (const shard of shardsOf(redis)) {
+    const known = new Set<string>()
+    for await (const slice of shard.zscanStream(keysOf(shard).schedule, { count: 500 })) {
+      const lanes = (slice as string[]).filter((_, index) => index % 2 === 0).filter((lane) => !known.has(lane))
+      lanes.forEach((lane) => known.add(lane))
+      yield (await describeIn(shard, lanes)).filter(({ waiting }) => waiting > 0)
+    }
   }
 }
 
 /** The state of some hundred lanes at most, in their order. */
 export async function describeLanes(redis: Redis, lanes: readonly string[]): Promise<LaneState[]> {
+  const groups = Array.from(byShard(redis, lanes), ([shard, own]) => describeIn(shard, own))
+  const states = new Map((await Promise.all(groups)).flat().map((state) => [state.lane, state]))
+  return lanes.flatMap((lane) => states.get(lane) ?? [])
+}
+
+async function describeIn(shard: Redis, lanes: readonly string[]): Promise<LaneState[]> {
+  const keys = keysOf(shard)
   const touched = [keys.schedule, keys.lane(''), keys.push(''), keys.parked, keys.ahead]
-  const states = (await scripts(redis)('survey', touched, lanes)) as Buffer[]
+  const states = (await scripts(shard)('survey', touched, lanes)) as Buffer[]
   return states.map((state, index) => stateOf(lanes[index], state))
 }
 
@@ -69,15 +81,19 @@ function stateOf(lane: string, state: Buffer): LaneState {
   }
 }
 
-/** How many lanes are due for longer than `ms`, or have a lease that ended before that. */
+/** How many lanes of a shard are due for longer than `ms`, or have a lease that ended before that. */
 export async function countOverdue(redis: Redis, ms: number): Promise<number> {
   const [seconds] = await redis.time()
-  return redis.zcount(keys.schedule, '-inf', seconds * 1000 - ms)
+  return redis.zcount(keysOf(redis).schedule, '-inf', seconds * 1000 - ms)
 }
 
 /** The lanes that are parked whole, and those that have refused records. */
 export async function parkedLanes(redis: Redis): Promise<Set<string>> {
-  return new Set([...(await redis.hkeys(keys.parked)), ...(await redis.zrange(keys.refusedLanes, '0', '-1'))])
+  const found = await inShards(redis, async (shard) => {
+    const { parked, refusedLanes } = keysOf(shard)
+    return [...(await shard.hkeys(parked)), ...(await shard.zrange(refusedLanes, '0', '-1'))]
+  })
+  return new Set(found.flat())
 }
 
 /** How many records are parked: refused ones, and those of lanes that are parked whole. */
@@ -88,23 +104,41 @@ export async function countParked(redis: Redis): Promise<number> {
 /** The same for each lane with such records. */
 export async function parkedByLane(redis: Redis): Promise<Map<string, number>> {
   const counts = new Map<string, number>()
-  const count = async (lanes: readonly string[], keyOf: (lane: string) => string) => {
-    await pLimit(AT_ONCE).map(lanes, async (lane) => {
-      counts.set(lane, (await redis.llen(keyOf(lane))) + (counts.get(lane) ?? 0))
-    })
+  for (const shard of shardsOf(redis)) {
+    const keys = keysOf(shard)
+    const count = async (lanes: readonly string[], keyOf: (lane: string) => string) => {
+      await pLimit(AT_ONCE).map(lanes, async (lane) => {
+        counts.set(lane, (await shard.llen(keyOf(lane))) + (counts.get(lane) ?? 0))
+      })
+    }
+    await count(await shard.zrange(keys.refusedLanes, '0', '-1'), keys.refused)
+    await count(await shard.hkeys(keys.parked), keys.lane)
   }
-  await count(await redis.zrange(keys.refusedLanes, '0', '-1'), keys.refused)
-  await count(await redis.hkeys(keys.parked), keys.lane)
   return counts
 }
 
 /** What was refused of a lane, oldest first, read in slices: there may be a million entries. */
 export async function* surveyRefused(redis: Redis, lane: string): AsyncGenerator<Refused> {
+  const shard = shardOf(redis, lane)
   for (let first = 0; ; first += SLICE) {
-    const entries = await redis.lrangeBuffer(keys.refused(lane), first, first + SLICE - 1)
+    const entries = await shard.lrangeBuffer(keysOf(shard).refused(lane), first, first + SLICE - 1)
     for (const entry of entries) yield JSON.parse(entry.toString('utf8', 4, 4 + entry.readUInt32BE(0))) as Refused
     if (entries.length < SLICE) return
   }
+}
+
+/** Bytes of the marks of duplicates. */
+export async function countMarkBytes(redis: Redis): Promise<number> {
+  const bytes = await inShards(redis, (shard) => shard.hget(keysOf(shard).markBytes, ''))
+  return bytes.reduce((sum, each) => sum + Number(each ?? 0), 0)
+}
+
+/** The lanes that are parked whole, and why. */
+export async function parkedWhole(redis: Redis): Promise<(Parked & { readonly lane: string })[]> {
+  const found = await inShards(redis, (shard) => shard.hgetall(keysOf(shard).parked))
+  return found.flatMap((lanes) =>
+    Object.entries(lanes).map(([lane, json]) => ({ lane, ...(JSON.parse(json) as Parked) })),
+  )
 }
 
 /** The sum of what each item, such as a lane, answers; some side by side. */

@@ -16,8 +16,8 @@ import {
 } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
-import type { ApiAnswer } from '../tracking/exchange.ts'
 import type { TrackingClient } from '../tracking/client.ts'
+import type { ApiAnswer } from '../tracking/exchange.ts'
 import type { ApiClockWatch, PushWatch } from './figures.ts'
 import type { Rate } from './rate.ts'
 
@@ -39,7 +39,7 @@ export interface PushingOptions {
   readonly logger: Logger
 }
 
-interface LaneOptions extends PushingOptions {
+export interface LaneOptions extends PushingOptions {
   readonly leases: Leases
   /** null: no bound. */
   readonly rate: Rate | null

@@ -3,17 +3,21 @@ import { Queue, Worker } from 'bullmq'
 import { within } from '../async.ts'
 import {
   isConnectionError,
-  keys,
+  keysOf,
   type Lease,
   type Leases,
   LOADING,
   openRedis,
+  type Redis,
   type RedisServer,
 } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 
 export interface TicketsOptions {
   readonly leases: Leases
+  /** The connection of the shard, and its number. */
+  readonly shard: Redis
+  readonly number: number
   /** BullMQ needs connections of its own. */
   readonly redisServer: RedisServer
   readonly logger: Logger
@@ -29,7 +33,7 @@ export interface Ticket {
 }
 
 /**
- * Hands out the lanes that are due as BullMQ jobs (tickets), and works those that this process gets. Any number of processes
+ * Hands out the lanes of a shard that are due as BullMQ jobs (tickets), and works those that this process gets. Any number of processes
  * do so at once: a lane is leased to one. A ticket that is lost heals when the leases of its lanes end.
  */
 export class Tickets {
@@ -99,25 +103,15 @@ export class Tickets {
   }
 }
 
-function openQueue({ redisServer, logger, work }: TicketsOptions) {
+function openQueue({ redisServer, logger, work, shard, number }: TicketsOptions) {
   const report = (error: Error) => logger.debug({ err: error }, 'tickets')
-  const producer = openRedis(redisServer, {
-    ...LOADING,
-    connectionName: 'waybridge-tickets',
-    maxRetriesPerRequest: 1,
-    socketTimeout: 15_000,
-    autoResendUnfulfilledCommands: false,
-    commandTimeout: 5000,
-  })
-  const consumer = openRedis(redisServer, {
-    ...LOADING,
-    connectionName: 'waybridge-worker',
-    maxRetriesPerRequest: null,
-  })
-  const tickets = new Queue<Lease[]>(NAME, { connection: producer, prefix: keys.tickets })
+  const producer = openRedis(redisServer, PRODUCER, number)
+  const consumer = openRedis(redisServer, CONSUMER, number)
+  const { tickets: prefix } = keysOf(shard)
+  const tickets = new Queue<Lease[]>(NAME, { connection: producer, prefix })
   const worker = new Worker<Lease[]>(NAME, work, {
     connection: consumer,
-    prefix: keys.tickets,
+    prefix,
     concurrency: 64,
     lockDuration: 15_000,
     stalledInterval: 5_000,
@@ -138,6 +132,15 @@ function openQueue({ redisServer, logger, work }: TicketsOptions) {
 }
 
 const NAME = 'tickets'
+const PRODUCER = {
+  ...LOADING,
+  connectionName: 'waybridge-tickets',
+  maxRetriesPerRequest: 1,
+  socketTimeout: 15_000,
+  autoResendUnfulfilledCommands: false,
+  commandTimeout: 5000,
+}
+const CONSUMER = { ...LOADING, connectionName: 'waybridge-worker', maxRetriesPerRequest: null }
 const TICKET = { removeOnComplete: true, removeOnFail: true }
 const LANES_PER_CLAIM = 512
 const LANES_PER_TICKET = 64

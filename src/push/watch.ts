@@ -1,6 +1,6 @@
-import { countOverdue, keys, type Redis } from '../lanes/index.ts'
-import type { Logger } from '../observe/log.ts'
 import type { LimitFunction } from 'p-limit'
+import { countOverdue, keysOf, type Redis } from '../lanes/index.ts'
+import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
 import type { PushFigures } from './figures.ts'
@@ -42,7 +42,7 @@ function every(ms: number, look: () => Promise<void>): NodeJS.Timeout {
 }
 
 async function upstreamState(redis: Redis): Promise<string> {
-  return (await redis.hget(keys.upstream, 'state')) ?? 'up'
+  return (await redis.hget(keysOf(redis).upstream, 'state')) ?? 'up'
 }
 
 const OVERDUE_LOOK_MS = 5000

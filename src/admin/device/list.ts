@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { conditionOf, deviceTroubles } from '../../diagnose/devices.ts'
-import { countHeld, isConnectionError, type Redis } from '../../lanes/index.ts'
+import { countHeldOf, isConnectionError, type Redis } from '../../lanes/index.ts'
 import type { Stay } from '../../roster/directory.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { parse } from '../../tracking/refusal.ts'
@@ -153,7 +153,7 @@ export async function deviceRows(devices: readonly IndexedDevice[], sources: Row
   const { index, redis, findings, places } = sources
   const now = Date.now()
   const lists = devices.flatMap((device) => index.heldOf(device).map((list) => ({ ...list, of: device })))
-  const counts = await countHeld(redis, lists).catch((error: Error) => {
+  const counts = await countHeldOf(redis, lists).catch((error: Error) => {
     if (!isConnectionError(error)) throw error
     return []
   })

@@ -38,30 +38,41 @@ end
 
 -- Marks devices with held fixes that a change of the roster may give a place: until all of these were looked at, new fixes of the
 -- device go behind them (store.lua).
--- KEYS  zset of the devices that are being released, the zsets of devices with held fixes
--- ARGV  version of the roster; '1': the names of the devices follow; '': all devices
--- Answers how many names were found.
+-- KEYS  zset of the devices that are being released, the version of the roster as this shard knows it, the zsets of devices with
+--       held fixes
+-- ARGV  version of the roster; '1' where this shard has a copy of it alone; 'all' for all devices, or 'held' with the names of those
+--       that are marked if they have held fixes, or 'these' with the names of those that are marked; the names
+-- Answers the devices that were found to have held fixes, without leading zeros.
 local function mark_releasing()
-  local releasing, version, names = KEYS[1], ARGV[1], nil
-  if ARGV[2] == '1' then names = { unpack(ARGV, 3) } end
-  local marked = 0
-  for i = 2, #KEYS do
+  local releasing, roster_version = KEYS[1], KEYS[2]
+  local version, is_copy, which = unpack(ARGV, 1, 3)
+  local names = which ~= 'all' and { unpack(ARGV, 4) } or nil
+  if is_copy == '1' and tonumber(redis.call('GET', roster_version) or 0) < tonumber(version) then
+    redis.call('SET', roster_version, version)
+  end
+  local marked = {}
+  if which == 'these' then
+    for _, name in ipairs(names) do redis.call('ZADD', releasing, 'GT', version, same_id(name)) end
+    return marked
+  end
+  for i = 3, #KEYS do
     for _, name in ipairs(names_in(KEYS[i], names)) do
-      redis.call('ZADD', releasing, 'GT', version, same_id(name))
-      marked = marked + 1
+      marked[#marked + 1] = same_id(name)
+      redis.call('ZADD', releasing, 'GT', version, marked[#marked])
     end
   end
   return marked
 end
 
 -- Ends the release of a device, if nothing has come to its held fixes since they were looked at.
--- KEYS  zset of the devices that are being released, the lists of what is held of the device
+-- KEYS  zset of the devices that are being released, records on their way to other shards, the lists of what is held of the device
 -- ARGV  the device, version of the roster by which they were looked at, of each list how many stayed
--- Answers 1; 0: there is more to look at, or a later version has given some of them a place.
+-- Answers 1; 0: there is more to look at or on its way, or a later version has given some of them a place.
 local function end_release()
-  local releasing, device, version = KEYS[1], ARGV[1], ARGV[2]
-  for i = 2, #KEYS do
-    if redis.call('LLEN', KEYS[i]) ~= tonumber(ARGV[i + 1]) then return 0 end
+  local releasing, departing, device, version = KEYS[1], KEYS[2], ARGV[1], ARGV[2]
+  if redis.call('EXISTS', departing) == 1 then return 0 end
+  for i = 3, #KEYS do
+    if redis.call('LLEN', KEYS[i]) ~= tonumber(ARGV[i]) then return 0 end
   end
   local marked = redis.call('ZSCORE', releasing, device)
   if marked and tonumber(marked) > tonumber(version) then return 0 end

@@ -46,7 +46,8 @@ local function behind_released(run)
   return { kind = run.kind == 'L' and 'N' or 'n', place = device, look = '0 ' .. (redis.call('GET', roster_version) or '0'), records = records }
 end
 
--- Holds a run. Answers how many records are discarded, as the oldest of too many; nothing where it is refused.
+-- Holds a run. Answers how many records are discarded, as the oldest of too many, and the version of the roster by which the device
+-- is being released now, if it is; nothing where the run is refused.
 local function hold(run)
   local letter, more, place = run.kind, #run.records, run.place
   local reason = REASONS[string.upper(letter)]
@@ -54,17 +55,18 @@ local function hold(run)
   local own = letter == string.upper(letter) and proven or unproven
   if reason == 'unknown' and is_refused(proven, unproven, own, more) then return end
   local look_at, version = string.match(run.look, '^(%d+) (%d+)$')
-  local latest_version = redis.call('GET', roster_version) or '0'
+  local latest_version, marked_by = redis.call('GET', roster_version) or '0', nil
   -- A gateway that lags behind the roster may have held what has a route by now.
   if version ~= latest_version then
+    marked_by = latest_version
     redis.call('ZADD', releasing, 'GT', latest_version, same_id(place))
     some_releasing = list == nil
   end
   own.length = redis.call('RPUSH', own.list, unpack(run.records))
   redis.call('ZADD', own.devices, 'LT', look_at, place)
   local all = redis.call('INCRBY', held_fixes, more)
-  if reason == 'unknown' then return 0 end
+  if reason == 'unknown' then return 0, marked_by end
   local over = math.max(proven.length + unproven.length - most_of_configured, math.min(all - most_held, more))
   local discarded = discard_oldest(unproven, over, place)
-  return discarded + discard_oldest(proven, over - discarded, place)
+  return discarded + discard_oldest(proven, over - discarded, place), marked_by
 end

@@ -14,7 +14,16 @@ import { HeardBook } from '../../ingest/heard.ts'
 import { Holding } from '../../ingest/holding.ts'
 import { Ingest } from '../../ingest/ingest.ts'
 import { Redecoding } from '../../ingest/redecoding.ts'
-import { Appender, connect, DuplicateFilter, FrameStore, keys, type Redis, signOn } from '../../lanes/index.ts'
+import {
+  connect,
+  DuplicateFilter,
+  FrameStore,
+  keys,
+  openAppender,
+  type Redis,
+  shardsOf,
+  signOn,
+} from '../../lanes/index.ts'
 import { Detector } from '../../listen/detect.ts'
 import { gatewayFigures } from '../../observe/figures.ts'
 import { Replica } from '../../roster/replica.ts'
@@ -56,7 +65,7 @@ async function openPath(live: Live, replica: Replica, { identity, redisServer }:
   // To load all protocols blocks the process: no call to Redis may be under way, which would look like a slow one.
   const detector = await detectorFor(config, replica)
   const appending = appenderOptions(redis, config)
-  const appender = new Appender(redis, appending)
+  const appender = openAppender(redis, appending)
   const problems = () => [...capacity.problems, ...(replica.current ? [] : [ROSTER_PROBLEM])]
   const frameStore = new FrameStore(redis, appending.shares)
   const limits = { stopAt: config.redis.stop_at, maxParked: config.parked.max_positions }
@@ -72,7 +81,7 @@ async function openPath(live: Live, replica: Replica, { identity, redisServer }:
   reportApplied(live, replica, gateway)
   const senders = openSenderLimits(config, { redis, server: redisServer, named, gateways: identity?.count ?? 1 })
   const enrolment = new Enrolment(redis)
-  const storing = { ...placing, appender, heard, capacity }
+  const storing = { ...placing, appender, heard, capacity, holding }
   const arrivals = new Arrivals({ redis, maxDevices: config.hold.max_unknown_devices, replica })
   const frameWatch = new FrameWatch(redis)
   const ingest = new Ingest({ ...storing, ...senders.ofIdentity, arrivals, frameStore, enrolment, frameWatch })
@@ -156,7 +165,7 @@ function appenderOptions(redis: Redis, { batch, filter, hold }: Config) {
       maxFixesPerDevice: hold.max_fixes_per_device,
       // A fix a second for as long as fixes are held.
       maxFixesConfigured: Math.max(hold.max_fixes_per_device, Math.ceil(hold.max_age / 1000)),
-      maxUnknownDevices: hold.max_unknown_devices,
+      maxUnknownDevices: Math.ceil(hold.max_unknown_devices / shardsOf(redis).length),
     },
   }
 }

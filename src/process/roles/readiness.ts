@@ -1,8 +1,8 @@
 import { isPrivate, type RedisPlace } from '../../config/redis.ts'
 import type { Config } from '../../config/schema.ts'
-import { memoryProblems } from '../../ingest/acceptance.ts'
+import { memoryInfos, memoryProblems } from '../../ingest/acceptance.ts'
 import { readGatewayProblems } from '../../ingest/gateways.ts'
-import { durabilityProblems, missingReplicas, type Redis } from '../../lanes/index.ts'
+import { durabilityProblems, inShards, missingReplicas, type Redis } from '../../lanes/index.ts'
 import type { Readiness } from '../monitor.ts'
 
 type RedisSettings = RedisPlace & Readonly<Pick<Config['redis'], 'durability'>>
@@ -14,7 +14,7 @@ type RedisSettings = RedisPlace & Readonly<Pick<Config['redis'], 'durability'>>
 export function redisReadiness(redis: Redis, settings: RedisSettings) {
   const isVerified = !isPrivate(settings) && settings.durability === 'strict'
   const problemsNow = async () => {
-    await redis.ping()
+    await inShards(redis, (shard) => shard.ping())
     return [...(isVerified ? await durabilityProblems(redis) : []), ...(await missingReplicas(redis))]
   }
   return (): Promise<Readiness> => problemsNow().then(readinessOf, () => readinessOf([NO_ANSWER]))
@@ -22,7 +22,7 @@ export function redisReadiness(redis: Redis, settings: RedisSettings) {
 
 /** Checks that this process is ready, that Redis has memory left, and that every gateway acknowledges what it receives. */
 export function systemReadiness(own: () => Promise<Readiness>, redis: Redis, stopAt: number) {
-  const memoryProblemsNow = async () => memoryProblems(await redis.info('memory'), stopAt)
+  const memoryProblemsNow = async () => (await memoryInfos(redis)).flatMap((info) => memoryProblems(info, stopAt))
   return async (): Promise<Readiness> => {
     const others = [memoryProblemsNow(), readGatewayProblems(redis)].map((problems) => problems.catch(() => []))
     const [{ problems }, memory, gateways] = await Promise.all([own(), ...others])

@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto'
+import type { Part } from './record.ts'
+import type { Redis } from './redis.ts'
+import { inShards, keysOf, shardNumber, shardsOf } from './shards.ts'
+import { type AppenderOptions, storeRecords } from './store.ts'
+
+/*
+ * Records go from one shard to another in three steps, of which each may be done twice: (1) the script that takes them out of their list
+ * notes them under `departing`; (2) the other shard stores them, and remembers for a day that they have arrived; (3) the first
+ * forgets them. Whoever finds some under `departing` does steps 2 and 3. Those of a list arrive in the order in which they left.
+ */
+
+/** Records of one list for one shard. */
+interface Departure {
+  readonly id: string
+  /** The number of the shard. */
+  readonly to: number
+  /** Whether duplicates are looked for among them, as among new records. */
+  readonly isNew: boolean
+  readonly fixes: number
+  /** `records`: base64. */
+  readonly parts: readonly { readonly lane: string; readonly device: string; readonly records: string }[]
+}
+
+/** Parts of single records, each for the shard of its lane: those that stay in `shard`, and of the others a text for `departing`. */
+export function splitByShard(
+  redis: Redis,
+  { shard, parts, isNew }: { readonly shard: Redis; readonly parts: readonly Part[]; readonly isNew: boolean },
+): { readonly staying: readonly Part[]; readonly departing: string[] } {
+  const here = shardsOf(redis).indexOf(shard)
+  const isStaying = (part: Part) => !('lane' in part) || shardNumber(redis, part.lane) === here
+  const leaving = parts.flatMap((part) => ('lane' in part && !isStaying(part) ? part : []))
+  const texts = Array.from(
+    Map.groupBy(leaving, ({ lane }) => shardNumber(redis, lane)),
+    ([to, own]) => {
+      const packed = own.map((part) => ({ ...part, records: part.records.toString('base64') }))
+      return JSON.stringify({ id: randomUUID(), to, isNew, fixes: own.length, parts: packed } satisfies Departure)
+    },
+  )
+  return { staying: parts.filter(isStaying), departing: texts }
+}
+
+/** Stores what departs from a shard where it belongs, and forgets it here. Rejects where a shard does not answer. */
+export async function arrive(
+  redis: Redis,
+  shard: Redis,
+  { text, options }: { text: string; options: AppenderOptions },
+) {
+  const { id, isNew, parts, to } = JSON.parse(text) as Departure
+  // Only a gateway looks for duplicates.
+  if (isNew && !options.duplicates) return
+  const unpacked = parts.map((part) => ({ ...part, records: Buffer.from(part.records, 'base64') }))
+  const own = isNew ? options : { ...options, duplicates: null }
+  await storeRecords(shardsOf(redis)[to], own, { parts: unpacked, counters: new Map(), arrival: id })
+  await shard.lrem(keysOf(shard).departing, 1, text)
+}
+
+/** Does what another process has begun and not ended: all that departs from a shard arrives, in its order. */
+export async function endDepartures(redis: Redis, shard: Redis, options: AppenderOptions): Promise<void> {
+  if (shardsOf(redis).length === 1) return
+  for (const text of await shard.lrange(keysOf(shard).departing, 0, -1)) await arrive(redis, shard, { text, options })
+}
+
+/** How many records are on their way from one shard to another. */
+export async function countDeparting(redis: Redis): Promise<number> {
+  const texts = await inShards(redis, (shard) => shard.lrange(keysOf(shard).departing, 0, -1))
+  return texts.flat().reduce((sum, text) => sum + (JSON.parse(text) as Departure).fixes, 0)
+}

@@ -8,10 +8,7 @@ const server = leaf((value) => {
   return isPort ? { host: host.replaceAll(/[[\]]/g, ''), port: Number(port) } : undefined
 }, 'expected a host and a port, such as redis-1.example.com:26379')
 
-const oneShard = leaf(
-  (value) => (value === '1' ? 1 : undefined),
-  'expected 1: all data are in one shard of the Cluster',
-)
+const MOST_SHARDS = 16
 
 /** The Redis that holds what was acknowledged: a private one, one of the user's own, one that Sentinels fail over, or a Cluster. */
 export const redis = section({
@@ -20,7 +17,11 @@ export const redis = section({
   ),
   sentinels: list(server).describe('In place of `url`: addresses of the Redis Sentinels, `host:port`.'),
   cluster: list(server).describe('In place of `url`: addresses of some nodes of a Redis Cluster, `host:port`.'),
-  shards: setting(oneShard, 1, 'On how many shards of a Cluster the data are: 1, since more are not supported.'),
+  shards: setting(
+    integer(1, MOST_SHARDS),
+    1,
+    'In how many parts the lanes are; in a Cluster each may be on a master of its own. All processes have the same number.',
+  ),
   name: orNull(text).describe('What the Sentinels call the primary.'),
   username: orNull(text).describe(
     'User of the servers that the Sentinels name, or of the Cluster; null: the default user.',
@@ -60,6 +61,15 @@ const ONLY_WITH = 'redis.sentinels or redis.cluster: a URL has it in itself'
 /** Whether `start` runs a Redis of its own. */
 export function isPrivate({ url, sentinels, cluster }: RedisPlace): boolean {
   return url === null && sentinels.length === 0 && cluster.length === 0
+}
+
+/** The Redis that holds what was acknowledged; null where it is a private one that this process does not know. */
+export function redisServer<Own extends RedisPlace & { readonly shards: number }>(
+  redis: Own,
+  privateUrl: string | null,
+) {
+  if (!isPrivate(redis)) return redis
+  return privateUrl === null ? null : { url: privateUrl, shards: redis.shards }
 }
 
 /** Where a Redis of the user's own is. */

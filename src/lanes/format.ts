@@ -10,12 +10,17 @@ export const FORMAT = 1
 
 const found = Promise.withResolvers<string>()
 
-/** Resolves, once the data in Redis turn out to be of a newer program, with a sentence for the user: the process must end then. */
-export const newerData: Promise<string> = found.promise
+/** Resolves, once it turns out that this process cannot work on the data in Redis, with a sentence for the user: it must end then. */
+export const unusableData: Promise<string> = found.promise
+
+/** `message`: the sentence. */
+export function refuseData(message: string): void {
+  found.resolve(message)
+}
 
 /** To be called with the format of the data whenever it was read. */
 export function noteFormat(format: number): void {
-  if (format > FORMAT) found.resolve(tooNew('The data in Redis', format))
+  if (format > FORMAT) refuseData(tooNew('The data in Redis', format))
 }
 
 /** Reads which format the data have. */

@@ -28,7 +28,7 @@ export {
   shardCount,
 } from './redis.ts'
 export { type FixAppender, openAppender } from './sharded-appender.ts'
-export { deviceShard, inShards, keysOf, shardsOf } from './shards.ts'
+export { deviceShard, inShards, keysOf, shardOf, shardsOf } from './shards.ts'
 export { Appender, type AppenderOptions, type MemoryShares, type Stored } from './store.ts'
 export * from './survey.ts'
 export * from './watched.ts'

@@ -8,6 +8,7 @@ import { ClusterNodes, type ServerAddress } from './cluster.ts'
 import { noteFormat, readFormat } from './format.ts'
 import { tagOf } from './keys.ts'
 import { NotReplicated, Replication } from './replication.ts'
+import { settleShardCount } from './shard-count.ts'
 import { joinShards } from './shards.ts'
 
 export type { Redis }
@@ -155,7 +156,10 @@ function connectShard(
   redis.on('ready', () => {
     if (isGone) report('Redis is back')
     isGone = false
-    void readFormat(redis).then(noteFormat, () => {})
+    if (shard === 0) {
+      void readFormat(redis).then(noteFormat, () => {})
+      void settleShardCount(redis)
+    }
     void learnVersion(redis).catch(() => {})
   })
   for (const [file, names] of Object.entries(SCRIPTS))

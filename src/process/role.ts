@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from 'prom-client'
 import { explainError, UserError } from '../errors.ts'
 import type { ProcessIdentity, RedisServer } from '../lanes/index.ts'
-import { newerData } from '../lanes/format.ts'
+import { unusableData } from '../lanes/format.ts'
 import { watchEventLoop } from '../observe/event-loop.ts'
 import { collectNodeMetrics, registry } from '../observe/metrics.ts'
 import type { SocketFiles } from './held-sockets.ts'
@@ -99,7 +99,7 @@ export function runRole(logger: Logger, monitor: MonitorOptions, start: (context
       if (!(known instanceof UserError)) fault(error)
       return refuse(known.message)
     })
-  void newerData.then(refuse)
+  void unusableData.then(refuse)
 }
 
 /** Ends the process: the user has to act. */

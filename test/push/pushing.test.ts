@@ -388,7 +388,15 @@ describe('the hand-out of lanes', () => {
     const seen: string[] = []
     const leases = new Leases(redis, { maxPositions: 3, maxWaitMs: 0 })
     const work = async ({ data }: Ticket) => void seen.push(...data.map(({ lane }) => lane))
-    const tickets = new Tickets({ leases, shard: redis, number: 0, redisServer: server.url, logger, idle: () => true, work })
+    const tickets = new Tickets({
+      leases,
+      shard: redis,
+      number: 0,
+      redisServer: server.url,
+      logger,
+      idle: () => true,
+      work,
+    })
     stops.push(() => tickets.close())
     await store('7/1/1', 1)
     await expect.poll(() => seen, soon).toEqual(['7/1/1'])

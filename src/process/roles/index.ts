@@ -1,4 +1,4 @@
-import { isPrivate } from '../../config/redis.ts'
+import { redisServer } from '../../config/redis.ts'
 import type { Config } from '../../config/schema.ts'
 import { UserError } from '../../errors.ts'
 import { isSupervised, type Role, type RoleAddresses, type RoleContext, runRole } from '../role.ts'
@@ -30,10 +30,10 @@ const START = {
 } satisfies Record<string, (live: Live, at: RoleAddresses) => Promise<Role>>
 
 function addressesOf({ redis, tracking }: Config, { redisUrl, ...ofStart }: RoleContext): RoleAddresses {
-  const redisServer = isPrivate(redis) ? redisUrl : redis
-  if (redisServer === null) throw new UserError(NO_REDIS)
+  const server = redisServer(redis, redisUrl)
+  if (server === null) throw new UserError(NO_REDIS)
   const baseUrl = tracking.base_url ?? `http://127.0.0.1:${ofStart.ports.tracking ?? tracking.listen.port}`
-  return { redisServer, baseUrl, ...ofStart }
+  return { redisServer: server, baseUrl, ...ofStart }
 }
 
 const NO_REDIS =

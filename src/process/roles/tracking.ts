@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { within, yieldToEventLoop } from '../../async.ts'
-import { isPrivate } from '../../config/redis.ts'
+import { redisServer } from '../../config/redis.ts'
 import { problemText } from '../../config/problem.ts'
 import { loadTracking, type TrackingConfig, trackingFile, watchTracking } from '../../config/tracking.ts'
 import { connect, signOn } from '../../lanes/index.ts'
@@ -26,7 +26,7 @@ export async function startTracking(
 ): Promise<Role> {
   const { config, logger } = live
   let provisioned = Promise.resolve()
-  const server = isPrivate(config.redis) ? redisUrl : config.redis
+  const server = redisServer(config.redis, redisUrl)
   const redis = server === null ? undefined : connect(server, 'tracking', logger)
   const sharing = redis && signOn(redis, { ...identity, role: 'tracking', installation: config.data_dir })
   const joined = live.join(redis && new Replica(redis, logger))

@@ -1,0 +1,359 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { takeAccount } from '../../src/admin/custody.ts'
+import type { Device } from '../../src/config/devices.ts'
+import { Holding } from '../../src/ingest/holding.ts'
+import {
+  countDeparting,
+  custodyCounters,
+  DuplicateFilter,
+  deviceShard,
+  discard,
+  endDepartures,
+  forgetDevice,
+  type HeldPart,
+  inShards,
+  keysOf,
+  type Lease,
+  Leases,
+  markReleasing,
+  openAppender,
+  packDevice,
+  packRecords,
+  parkedByLane,
+  type Redis,
+  release,
+  releasingDevices,
+  relocate,
+  shardOf,
+  shardsOf,
+  surveyLanes,
+  timestampOf,
+} from '../../src/lanes/index.ts'
+import { createLogger } from '../../src/observe/log.ts'
+import { startPushing } from '../../src/push/index.ts'
+import type { Assignment } from '../../src/roster/directory.ts'
+import { createTrackingClient } from '../../src/tracking/client.ts'
+import { UNFILTERED } from '../support/appending.ts'
+import { startApi } from '../support/push-api.ts'
+import { records } from '../support/records.ts'
+import type { TestRedis } from '../support/redis.ts'
+import { createDirectory } from '../support/roster.ts'
+import { withRedis } from '../support/with-redis.ts'
+
+const DEVICE = '123'
+const NOW = Math.floor(Date.now() / 1000)
+const logger = createLogger('test', { level: 'fatal', format: 'json' })
+const soon = { timeout: 10_000, interval: 20 }
+
+let server: TestRedis
+let redis: Redis
+const closes: (() => unknown)[] = []
+
+withRedis((one, connection) => {
+  server = one
+  redis = connection
+}, 3)
+afterEach(async () => {
+  vi.restoreAllMocks()
+  for (const close of closes.splice(0)) await close()
+})
+
+const range = (from: number, count: number) => Array.from({ length: count }, (_, i) => from + i)
+const packed = (times: readonly number[], device = DEVICE) => {
+  const positions = times.map((timestamp) => ({ timestamp, latitude: 52.5, longitude: 13.4, accuracy: 5 }))
+  return packRecords(positions, packDevice(device), Date.now())
+}
+const filtering = () => ({
+  ...UNFILTERED,
+  hold: { maxFixesPerDevice: 1000, maxFixesConfigured: 1000, maxUnknownDevices: 10 },
+  duplicates: new DuplicateFilter(redis, { windowMs: 86_400_000, maxFutureMs: 300_000 }),
+})
+const laneTimes = async (lane: string) => {
+  const lists = await inShards(redis, (shard) => shard.lrangeBuffer(keysOf(shard).lane(lane), 0, -1))
+  return records(Buffer.concat(lists.flat())).map(timestampOf)
+}
+const difference = async () => (await takeAccount(redis)).custody.difference
+/** A lane in each of some shards. */
+const lanesIn = (...numbers: number[]) =>
+  numbers.map((number) => {
+    const route = range(1, 100).find((each) => shardOf(redis, `7/42/${each}`) === shardsOf(redis)[number])
+    return `7/42/${route}`
+  })
+const homeOf = (device: string) => shardsOf(redis).indexOf(deviceShard(redis, device))
+async function append(lane: string, times: readonly number[], appender = openAppender(redis, UNFILTERED)) {
+  const item = { parts: [{ lane, device: DEVICE, records: packed(times) }], received: times.length, filtered: [] }
+  const stored = await appender.append(item)
+  await appender.close()
+  return stored
+}
+
+describe('three shards', () => {
+  it('share the lanes; one account sums what all have', async () => {
+    const appender = openAppender(redis, filtering())
+    const parts = range(1, 60).map((route) => ({
+      lane: `7/42/${route}`,
+      device: DEVICE,
+      records: packed([NOW + route]),
+    }))
+    const item = { parts, received: 62, filtered: ['accuracy', 'accuracy'] }
+    expect(await appender.append(item)).toEqual({ duplicates: 0, refused: false })
+    const lanes = await inShards(redis, (shard) => shard.zcard(keysOf(shard).schedule))
+    expect(Math.min(...lanes)).toBeGreaterThan(5)
+    expect(Object.fromEntries(await custodyCounters(redis))).toEqual({ received: 62, 'filtered:accuracy': 2 })
+    expect(
+      (await Array.fromAsync(surveyLanes(redis)))
+        .flat()
+        .map(({ lane }) => lane)
+        .toSorted(),
+    ).toEqual(parts.map(({ lane }) => lane).toSorted())
+    expect(await difference()).toBe(0)
+    expect(await appender.append(item)).toEqual({ duplicates: 60, refused: false })
+    expect(await difference()).toBe(0)
+    await appender.close()
+  })
+
+  it('store nothing twice where one of them fails and the frame comes again', async () => {
+    const [one, other] = lanesIn(1, 2)
+    const appender = openAppender(redis, filtering())
+    closes.push(() => appender.close())
+    const parts = [one, other].map((lane, index) => ({ lane, device: DEVICE, records: packed([NOW + index]) }))
+    const item = { parts, received: 2, filtered: [] }
+    await appender.append(item)
+    const next = parts.map((part, index) => ({ ...part, records: packed([NOW + 100 + index]) }))
+    breakCommand(shardsOf(redis)[2], 'append')
+    await expect(appender.append({ ...item, parts: next })).rejects.toThrow('broken')
+    expect(await appender.append({ ...item, parts: next })).toEqual({ duplicates: 1, refused: false })
+    expect([await laneTimes(one), await laneTimes(other)]).toEqual([
+      [NOW, NOW + 100],
+      [NOW + 1, NOW + 101],
+    ])
+    expect(await difference()).toBe(0)
+  })
+
+  it('are all pushed by each worker, every lane in order', async () => {
+    const lanes = range(1, 30).map((route) => `7/42/${route}`)
+    for (const lane of lanes) await append(lane, range(1, 7))
+    const api = await startApi()
+    const client = createTrackingClient({ baseUrl: api.url, pushUrl: null, timeoutMs: 1000, connections: 8 })
+    const pushing = startPushing({
+      redis,
+      redisServer: { url: server.url, shards: 3 },
+      client,
+      apikeys: new Map([['7', ['key-7']]]),
+      place: () => undefined,
+      batch: { max_positions: 3, max_wait: 0 },
+      push: { concurrency: 16, max_requests_per_s: null, first_delay: 100, max_delay: 1000 },
+      logger,
+    })
+    closes.push(
+      () => pushing.stop(),
+      () => client.close(),
+      () => api.close(),
+    )
+    await expect.poll(async () => (await custodyCounters(redis)).get('delivered'), soon).toBe(210)
+    for (const lane of lanes) expect(api.timestampsOf(lane.slice(2))).toEqual(range(1, 7))
+    expect(await difference()).toBe(0)
+  })
+})
+
+describe('a move to another shard', () => {
+  /** Points at which a process may be killed: before the other shard stores, after that, and after it was noted. */
+  const points = {
+    'before the other shard has stored': (_: Redis, to: Redis) => breakCommand(to, 'arrive'),
+    'once the other shard has stored': (_: Redis, to: Redis) => breakCommand(to, 'arrive', true),
+    'before the first shard has forgotten': (from: Redis) => vi.spyOn(from, 'lrem').mockRejectedValueOnce(BROKEN),
+    'once the first shard has forgotten': (from: Redis) => {
+      const forget = from.lrem.bind(from)
+      vi.spyOn(from, 'lrem').mockImplementationOnce((async (...args: [string, number, string]) => {
+        await forget(...args)
+        throw BROKEN
+      }) as typeof from.lrem)
+    },
+  }
+
+  for (const [name, kill] of Object.entries(points))
+    it(`that ends ${name} is ended by another process: nothing is lost or twice, the order is kept`, async () => {
+      const [from, to] = lanesIn(0, 1)
+      await append(from, range(1, 500))
+      const lease = await leaseOf(from)
+      kill(shardOf(redis, from), shardOf(redis, to))
+      await expect(relocate(redis, lease, () => to)).rejects.toThrow('broken')
+      expect([0, 200]).toContain(await countDeparting(redis))
+      // Counted once, or while it is in both shards twice.
+      expect([0, -200]).toContain(await difference())
+      const again = { ...lease, token: await tokenOf(from) }
+      expect(await relocate(redis, again, () => to)).toBe(false)
+      expect(await laneTimes(to)).toEqual(range(1, 500))
+      expect(await laneTimes(from)).toEqual([])
+      expect([await countDeparting(redis), await difference()]).toEqual([0, 0])
+    })
+
+  it('of what a killed process has begun is ended where nobody asks for its list', async () => {
+    const [from, to] = lanesIn(2, 0)
+    await append(from, range(1, 10))
+    breakCommand(shardOf(redis, to), 'arrive')
+    await expect(relocate(redis, await leaseOf(from), () => to)).rejects.toThrow('broken')
+    expect(await difference()).toBe(0)
+    for (const shard of shardsOf(redis)) await endDepartures(redis, shard, UNFILTERED)
+    expect(await laneTimes(to)).toEqual(range(1, 10))
+    expect([await countDeparting(redis), await difference()]).toEqual([0, 0])
+  })
+
+  it('leaves what stays in its lane, and what goes within the shard', async () => {
+    const [from, to] = lanesIn(0, 1)
+    await append(from, range(1, 9))
+    const place = (record: Buffer) => (timestampOf(record) % 3 === 0 ? to : from)
+    expect(await relocate(redis, await leaseOf(from), place)).toBe(true)
+    expect([await laneTimes(from), await laneTimes(to)]).toEqual([
+      [1, 2, 4, 5, 7, 8],
+      [3, 6, 9],
+    ])
+    expect(await difference()).toBe(0)
+  })
+
+  it('is where refused records go that are tried again, and all shards are asked what is parked', async () => {
+    const [from, to] = lanesIn(1, 2)
+    await append(from, [1, 2])
+    const leases = new Leases(shardOf(redis, from), { maxPositions: 10, maxWaitMs: 0 })
+    const lease = await leaseOf(from)
+    await leases.take(lease)
+    await leases.refuse(lease, { status: 422, message: 'no' }, 0)
+    expect(Object.fromEntries(await parkedByLane(redis))).toEqual({ [from]: 1 })
+    expect(await release(redis, [from], () => to)).toBe(1)
+    expect([await laneTimes(from), await laneTimes(to)]).toEqual([[2], [1]])
+    expect(await discard(redis, [from])).toBe(0)
+    expect(await difference()).toBe(0)
+  })
+})
+
+describe('held fixes', () => {
+  const VAN: Device = { id: DEVICE, company_id: '7', courier_id: '42', source: 'devices.yaml:1' }
+  const FILTER = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null, holdsSuspicious: false }
+
+  async function holdingFor(lines: Assignment[]) {
+    const replica = { current: true, version: 5, roster: await createDirectory([VAN], []) }
+    const appender = filtering()
+    const holding = new Holding({
+      redis,
+      appender,
+      replica,
+      filter: FILTER,
+      hold: { unknown: true, no_route: true, clock: true, max_age: 86_400_000 },
+      clock: { isInDoubt: false },
+      logger,
+    })
+    closes.push(() => holding.close())
+    return {
+      holding,
+      appender: openAppender(redis, appender),
+      async configure() {
+        replica.roster = await createDirectory([VAN], lines)
+        replica.version = 6
+        holding.rosterChanged(new Set([DEVICE]))
+      },
+    }
+  }
+
+  const line = (lane: string, from: number, until: number): Assignment => {
+    return { device: DEVICE, courier_id: '42', route_id: lane.split('/')[2], from, until, source: 'routes.csv:2' }
+  }
+  const heldPart = (times: readonly number[]): HeldPart => {
+    const at = { lookAt: Date.now() + 3_600_000, rosterVersion: 5 }
+    return { held: 'no_route', device: DEVICE, records: packed(times), isProven: true, ...at }
+  }
+  const itemOf = (...parts: (HeldPart | { lane: string; device: string; records: Buffer })[]) => {
+    return { parts, received: parts.reduce((sum, part) => sum + records(part.records).length, 0), filtered: [] }
+  }
+  const own = () => homeOf(DEVICE)
+  const others = () => [0, 1, 2].filter((shard) => shard !== own())
+
+  it('go to lanes of all shards; repeats of fixes that these have are dropped', async () => {
+    const [one, other, third] = lanesIn(own(), ...others())
+    const { appender, configure } = await holdingFor([
+      line(one, NOW, NOW + 10),
+      line(other, NOW + 10, NOW + 20),
+      line(third, NOW + 20, NOW + 30),
+    ])
+    closes.push(() => appender.close())
+    await appender.append(itemOf({ lane: other, device: DEVICE, records: packed([NOW + 10]) }))
+    await appender.append(itemOf(heldPart(range(NOW, 30))))
+    await configure()
+    await expect.poll(() => releasingDevices(redis).then(({ size }) => size), soon).toBe(0)
+    expect(await Promise.all([one, other, third].map(laneTimes))).toEqual([
+      range(NOW, 10),
+      range(NOW + 10, 10),
+      range(NOW + 20, 10),
+    ])
+    expect((await custodyCounters(redis)).get('filtered:duplicate')).toBe(1)
+    expect(await difference()).toBe(0)
+  })
+
+  it('stay in front of fixes that come while they are released, whichever shard these belong to', async () => {
+    const [lane] = lanesIn(others()[0])
+    const { appender, configure, holding } = await holdingFor([line(lane, NOW, NOW + 1000)])
+    closes.push(() => appender.close())
+    await appender.append(itemOf(heldPart(range(NOW, 300))))
+    breakCommand(shardOf(redis, lane), 'arrive')
+    const configuring = configure()
+    await configuring
+    await holding.marking
+    // As a gateway stores by the new roster, while the release has stopped halfway.
+    for (const time of [NOW + 300, NOW + 301])
+      await appender.append(itemOf({ lane, device: DEVICE, records: packed([time]) }))
+    await expect.poll(() => releasingDevices(redis).then(({ size }) => size), soon).toBe(0)
+    expect(await laneTimes(lane)).toEqual(range(NOW, 302))
+    expect([await countDeparting(redis), await difference()]).toEqual([0, 0])
+  })
+
+  it('that a gateway with an older roster adds have new fixes of all shards behind them', async () => {
+    const [lane] = lanesIn(others()[0])
+    const { appender } = await holdingFor([])
+    closes.push(() => appender.close())
+    // Another gateway has told all shards of version 6, and this one holds by version 5.
+    await markReleasing(redis, 6, [])
+    await redis.set(keysOf(redis).rosterVersion, 6)
+    await appender.append(itemOf(heldPart([NOW])))
+    const marked = await inShards(redis, (shard) => shard.zscore(keysOf(shard).releasing, DEVICE))
+    expect(marked).toEqual(['6', '6', '6'])
+    await appender.append(itemOf({ lane, device: DEVICE, records: packed([NOW + 1]) }))
+    expect(await laneTimes(lane)).toEqual([])
+    expect(await difference()).toBe(0)
+  })
+
+  it('are forgotten with all that the shards have of their device', async () => {
+    const lanes = lanesIn(0, 1, 2)
+    const appender = openAppender(redis, filtering())
+    closes.push(() => appender.close())
+    const parts = lanes.map((lane, index) => ({ lane, device: DEVICE, records: packed([NOW + index]) }))
+    await appender.append(itemOf(...parts, heldPart([NOW + 10, NOW + 11])))
+    expect(await forgetDevice(redis, new Set([DEVICE]))).toMatchObject({ waiting: 3, held: 2, busy: 0 })
+    const marks = await inShards(redis, (shard) => shard.zcard(keysOf(shard).markExpiries))
+    expect(marks).toEqual([0, 0, 0])
+    expect(await difference()).toBe(0)
+  })
+})
+
+const BROKEN = new Error('broken')
+
+/** The next call of a script fails on a connection; `isRun`: after it has run. */
+function breakCommand(shard: Redis, script: string, isRun = false): void {
+  const commands = shard as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>
+  for (const name of [`wb_${script}Buffer`, `wb_${script}WhenFullBuffer`]) {
+    const run = commands[name].bind(shard)
+    const broken = vi.spyOn(commands, name).mockImplementation(async (...args) => {
+      broken.mockRestore()
+      if (isRun) await run(...args)
+      throw BROKEN
+    })
+  }
+}
+
+async function leaseOf(lane: string): Promise<Lease> {
+  const { leases } = await new Leases(shardOf(redis, lane), { maxPositions: 10, maxWaitMs: 0 }).claim(10)
+  return leases.find((lease) => lease.lane === lane) as Lease
+}
+
+async function tokenOf(lane: string): Promise<string> {
+  const shard = shardOf(redis, lane)
+  return (await shard.zscore(keysOf(shard).schedule, lane)) ?? ''
+}

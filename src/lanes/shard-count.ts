@@ -5,14 +5,15 @@ import { keys } from './keys.ts'
 import { inShards, keysOf, shardsOf } from './shards.ts'
 
 /**
- * Sees to it that all processes have the same number of shards as the data: a lane would be looked for where it is not. Notes the number
- * in empty data, and a larger one where nothing is left in any shard; ends the process otherwise. To be called once the connection of
- * the home shard is ready.
+ * Ends the process where it has another number of shards than the data: it would look for lanes where they are not. To be called once
+ * the connection of the home shard is ready.
  */
 export async function settleShardCount(home: Redis): Promise<void> {
   while (home.status === 'ready') {
     try {
-      return await settle(home)
+      const problem = await shardProblem(home)
+      if (problem !== undefined) refuseData(problem)
+      return
     } catch {
       // The other shards are not connected yet.
       await pause(AGAIN_MS, undefined, { ref: false })
@@ -20,28 +21,31 @@ export async function settleShardCount(home: Redis): Promise<void> {
   }
 }
 
-async function settle(home: Redis): Promise<void> {
+/**
+ * Why the data in Redis cannot have as many shards as this process, if so. Notes the number in data that are empty, and a larger one
+ * where no shard has anything left that would be in another one.
+ */
+export async function shardProblem(home: Redis): Promise<string | undefined> {
   const count = shardsOf(home).length
-  const noted = Number((await home.get(keys.shards)) ?? 0)
-  const before = noted || ((await home.exists(keys.custody)) === 1 ? 1 : 0)
-  if (before === 0 && count > 1) {
-    await home.setnx(keys.shards, count)
-    return settle(home)
-  }
+  const [noted, custody] = await Promise.all([home.get(keys.shards), home.exists(keys.custody)])
+  const before = noted === null ? custody : Number(noted)
   if (count === (before || 1)) return undefined
-  if (count < before)
-    return refuseData(`${DIFFERS(before, count)} They cannot become fewer: set redis.shards: ${before}.`)
-  if (await isDrained(home)) return void (await home.set(keys.shards, count))
-  refuseData(
-    `${DIFFERS(before, count)} To have ${count}, start with redis.shards: ${before}, wait until the status shows that nothing ` +
-      `waits, is held or parked, stop every process, then start with redis.shards: ${count}.`,
-  )
+  if (before === 0) {
+    await home.setnx(keys.shards, count)
+    return shardProblem(home)
+  }
+  const differs = `The data in Redis are in ${before} ${before === 1 ? 'shard' : 'shards'}, and redis.shards is ${count}.`
+  if (count < before) return `${differs} They cannot become fewer: set redis.shards: ${before}.`
+  if (!(await isDrained(home)))
+    return (
+      `${differs} To have ${count}: start with redis.shards: ${before}, wait until the status says that nothing waits, is held or ` +
+      `parked, stop every process, then start with redis.shards: ${count}.`
+    )
+  await home.set(keys.shards, count)
+  return undefined
 }
 
-const DIFFERS = (before: number, count: number) =>
-  `The data in Redis are in ${before} ${before === 1 ? 'shard' : 'shards'}, and redis.shards is ${count}.`
-
-/** Whether nothing waits, is held, refused or on its way in any shard. Parked lanes wait, too. */
+/** Whether nothing waits, is held, refused or on its way in any shard. What is parked whole waits as well. */
 async function isDrained(home: Redis): Promise<boolean> {
   const left = await inShards(home, (shard) => {
     const { departing, heldFixes, refusedLanes, schedule } = keysOf(shard)

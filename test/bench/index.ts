@@ -9,7 +9,7 @@ import { measureRoad } from './e2e/road.ts'
  * measured; the last line is JSON. `--seconds N`: how long each road is measured. `--decode NAME,…`: only the decoding of these
  * protocols. `--auto`: only what a listener for all protocols costs in place of one for that of the vans. `--replicas`: only what
  * waiting for the replicas of Redis costs. `--fleet`: only what a fleet costs whose vans seldom send.
- * `--gateways`: only what one, two and four gateways on the same ports cost.
+ * `--gateways`, `--shards`: only what one, two and four gateways on the same ports, or shards, cost.
  */
 const { values } = parseArgs({
   options: {
@@ -19,11 +19,18 @@ const { values } = parseArgs({
     replicas: { type: 'boolean' },
     fleet: { type: 'boolean' },
     gateways: { type: 'boolean' },
+    shards: { type: 'boolean' },
   },
 })
 const duration = Number(values.seconds) || 20
-const parts = { auto: benchAuto, replicas: benchReplicas, fleet: benchFleet, gateways: benchGateways }
-const part = (['auto', 'replicas', 'fleet', 'gateways'] as const).find((name) => values[name])
+const parts = {
+  auto: benchAuto,
+  replicas: benchReplicas,
+  fleet: benchFleet,
+  gateways: (seconds: number) => benchSeveral('gateways', seconds),
+  shards: (seconds: number) => benchSeveral('shards', seconds),
+}
+const part = (['auto', 'replicas', 'fleet', 'gateways', 'shards'] as const).find((name) => values[name])
 console.log(JSON.stringify(part ? { [part]: await parts[part](duration) } : await benchAll()))
 
 async function benchAll() {
@@ -136,8 +143,8 @@ async function benchReplicas(seconds: number) {
   return { fixes_per_s_ratios: ratios, fixes_per_s_ratio: ratios.toSorted((a, b) => a - b)[2] }
 }
 
-/** CPU time per fix of gateways, worker and Redis with two and four gateways by that with one, at two rates; each measured twice. */
-async function benchGateways(seconds: number) {
+/** CPU time per fix of gateways, worker and Redis with two and four of something by that with one, at two rates; each measured twice. */
+async function benchSeveral(what: 'gateways' | 'shards', seconds: number) {
   const rig = { vans: 1000, apiDelayMs: 0, concurrency: 64, keepSamples: false }
   const plans = {
     5000: { rig, fixesPerPacket: 10, packetsPerSecond: 500, seconds, warmUpSeconds: 5 },
@@ -147,15 +154,17 @@ async function benchGateways(seconds: number) {
   for (const [fixesPerS, plan] of Object.entries(plans)) {
     const sums = new Map<number, number>()
     // In this order, what else the machine does counts for all.
-    for (const gateways of [1, 2, 4, 4, 2, 1]) {
-      const { cpuUsPerFix } = await measureRoad({ ...plan, gateways })
+    for (const count of [1, 2, 4, 4, 2, 1]) {
+      const { cpuUsPerFix } = await measureRoad({ ...plan, gateways: 1, [what]: count })
       const { api: _, sender: __, ...ours } = cpuUsPerFix
       const sum = Object.values(ours).reduce((one, other) => one + other, 0)
-      sums.set(gateways, (sums.get(gateways) ?? 0) + sum / 2)
-      say(`${fixesPerS} fixes/s, ${gateways} gateways`, `${Math.round(sum * 10) / 10} µs/fix`, ours)
+      sums.set(count, (sums.get(count) ?? 0) + sum / 2)
+      say(`${fixesPerS} fixes/s, ${count} ${what}`, `${Math.round(sum * 10) / 10} µs/fix`, ours)
     }
     const one = sums.get(1) ?? Number.NaN
-    ratios[fixesPerS] = Object.fromEntries([...sums].map(([count, us]) => [count, Math.round((us / one) * 100) / 100]))
+    ratios[fixesPerS] = Object.fromEntries(
+      [...sums].map(([number, us]) => [number, Math.round((us / one) * 100) / 100]),
+    )
   }
   return { cpu_ratios: ratios }
 }

@@ -62,6 +62,7 @@ export function groupFaults({ group, machines, network }: GroupSite, recovered: 
     commit: ({ kind, pick }: Pick<Fault, 'kind' | 'pick'>, suffer: () => Promise<void>) =>
       inTurn(async () => {
         await group.inStep(IN_STEP_MS)
+        if (group instanceof RedisCluster) group.aim(pick)
         const undo = await deeds[kind](pick)
         await suffer()
         await undo()

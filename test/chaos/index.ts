@@ -4,7 +4,7 @@ import { type Fault, KINDS, planFaults, type Topology } from './plan.ts'
 import { type Outcome, runChaos } from './run.ts'
 
 /**
- * A chaos run: `--minutes N --seed S [--topology single|sentinel|cluster] [--vans N] [--gateways N] [--only kind,kind]`. Exit 0 where nothing was lost, everything
+ * A chaos run: `--minutes N --seed S [--topology single|sentinel|cluster] [--shards N] [--vans N] [--gateways N] [--only kind,kind]`. Exit 0 where nothing was lost, everything
  * came in order to the courier and route of its time, and the account has no difference.
  */
 const MOST_PROBLEMS = 20
@@ -15,6 +15,7 @@ const { values } = parseArgs({
     vans: { type: 'string', default: '40' },
     gateways: { type: 'string', default: '2' },
     topology: { type: 'string', default: 'single' },
+    shards: { type: 'string', default: '1' },
     only: { type: 'string' },
   },
 })
@@ -25,14 +26,14 @@ const kinds = values.only?.split(',') ?? known
 const unknown = kinds.filter((kind) => !known.includes(kind))
 if (unknown.length > 0) fail(`--only ${unknown.join()}: there are ${known.join(', ')}.`)
 const [seed, lengthMs] = [Number(values.seed), Number(values.minutes) * 60_000]
-const [vans, gateways] = [Number(values.vans), Number(values.gateways)]
+const [vans, gateways, shards] = [values.vans, values.gateways, values.shards].map(Number)
 const faults = planFaults(seed, lengthMs, kinds)
 const stop = new AbortController()
 setMaxListeners(0, stop.signal)
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort())
 
 console.log(
-  `chaos: seed ${seed}, ${values.minutes} min, ${topology}, ${vans} vans, ${gateways} gateways, ${faults.length} faults`,
+  `chaos: seed ${seed}, ${values.minutes} min, ${topology}, ${shards} shards, ${vans} vans, ${gateways} gateways, ${faults.length} faults`,
 )
 for (const { at, kind, lastsMs } of faults)
   console.log(
@@ -40,7 +41,7 @@ for (const { at, kind, lastsMs } of faults)
   )
 const began = performance.now()
 const say = (line: string) => console.log(`  ${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s  ${line}`)
-const outcome = await runChaos({ topology, vans, gateways, seed, lengthMs, faults, signal: stop.signal, say })
+const outcome = await runChaos({ topology, shards, vans, gateways, seed, lengthMs, faults, signal: stop.signal, say })
 report(outcome)
 process.exitCode = outcome.problems.length === 0 ? 0 : 1
 

@@ -16,6 +16,7 @@ import { openWires, type Weather } from './wire.ts'
 
 export interface ChaosOptions {
   readonly topology: Topology
+  readonly shards?: number
   readonly vans: number
   /** One: around the private Redis of `start`. */
   readonly gateways: number

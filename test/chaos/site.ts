@@ -50,6 +50,7 @@ export const PUSH_TIMEOUT_MS = 3000
 interface SiteOptions {
   readonly gateways: number
   readonly topology: Topology
+  readonly shards?: number
   /** Whether the clock of the product is to jump. */
   readonly clockJumps?: boolean
 }
@@ -57,7 +58,7 @@ interface SiteOptions {
 /** Its data has a disk of its own where this process has the right to mount one. */
 export async function prepareSite(
   fleet: readonly FleetVan[],
-  { gateways, topology, clockJumps = false }: SiteOptions,
+  { gateways, topology, shards = 1, clockJumps = false }: SiteOptions,
 ): Promise<Site> {
   const dir = await mkdtemp(join(tmpdir(), 'waybridge-chaos-'))
   const dataDir = join(dir, 'data')
@@ -70,14 +71,17 @@ export async function prepareSite(
     const ports = Object.fromEntries(places.map((place, at) => [place, own[at]]))
     return { dir: index === 0 ? dir : join(dir, `gateway-${index + 1}`), ports, monitorPort }
   })
-  const replicated = topology === 'single' ? undefined : await startGroup(topology)
+  const replicated = topology === 'single' ? undefined : await startGroup(topology, shards)
   const sharedRedis = gateways > 1 && !replicated
   const redis =
     replicated?.group.settings ??
     (sharedRedis ? `{ url: "${await redisUrl(dataDir)}" }` : `{ max_memory: ${MAX_MEMORY / 2 ** 20}mb }`)
   for (const machine of machines) {
     await mkdir(join(machine.dir, 'data'), { recursive: true })
-    await writeFile(join(machine.dir, 'gateway.yaml'), gatewayYaml({ machine, redis, adminPort, apiPort }))
+    await writeFile(
+      join(machine.dir, 'gateway.yaml'),
+      gatewayYaml({ machine, redis: redis.replace(/ }$/, `, shards: ${shards} }`), adminPort, apiPort }),
+    )
     await writeFile(join(machine.dir, 'devices.yaml'), devicesYaml(fleet))
   }
   return {
@@ -101,7 +105,7 @@ export async function prepareSite(
 }
 
 /** Where this process may not make a network, its machines are on loopback. */
-async function startGroup(topology: keyof typeof MACHINES): Promise<GroupSite> {
+async function startGroup(topology: keyof typeof MACHINES, shards: number): Promise<GroupSite> {
   const count = MACHINES[topology]
   const network = openNetwork(count)
   const ports = network ? [] : await freePorts(2 * count)
@@ -110,7 +114,9 @@ async function startGroup(topology: keyof typeof MACHINES): Promise<GroupSite> {
     return { host: '127.0.0.1', port, sentinelPort }
   })
   const machines = network?.machines ?? onLoopback
-  const group = await (topology === 'sentinel' ? RedisGroup : RedisCluster).start({ machines })
+  const group = await (topology === 'sentinel'
+    ? RedisGroup.start({ machines })
+    : RedisCluster.start({ machines, shards }))
   return { group, machines: count, network }
 }
 

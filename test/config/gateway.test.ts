@@ -336,9 +336,9 @@ parked: { max_positions: 0 }
       '1:50 redis.sentinel_password: only with redis.sentinels',
     ],
     [
-      'more than one shard',
-      'redis: { cluster: ["a:6379"], shards: 2 }',
-      '1:39 redis.shards: expected 1: all data are in one shard of the Cluster',
+      'too many shards',
+      'redis: { cluster: ["a:6379"], shards: 17 }',
+      '1:39 redis.shards: expected a whole number from 1 to 16',
     ],
     [
       'an unknown company of a token',

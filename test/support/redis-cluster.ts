@@ -7,6 +7,8 @@ import { RedisServers, untilDone, type ServersOptions } from './redis-servers.ts
 interface ClusterOptions extends ServersOptions {
   /** After which a node is taken for lost. */
   readonly nodeTimeoutMs?: number
+  /** Of the product: each has a slot, the first three on masters of their own. */
+  readonly shards?: number
 }
 
 /** A real Redis Cluster: three masters, each with as many replicas as there are machines for. */
@@ -15,6 +17,8 @@ export class RedisCluster {
   readonly #options: ClusterOptions
   /** By machine. */
   readonly #ids: string[] = []
+  /** What is done to "our slot" is done to this one. */
+  #slot: number = SLOTS[0]
 
   private constructor(servers: RedisServers, options: ClusterOptions) {
     this.#servers = servers
@@ -49,8 +53,17 @@ export class RedisCluster {
     return this.#servers.machines
   }
 
+  get #slots(): readonly number[] {
+    return SLOTS.slice(0, this.#options.shards ?? 1)
+  }
+
   get #replicas(): number {
     return Math.floor(this.machines.length / MASTERS) - 1
+  }
+
+  /** From now on another shard's slot is ours. */
+  aim(pick: number): void {
+    this.#slot = this.#slots[pick % this.#slots.length]
   }
 
   /** The machine that most nodes take for the master of our slot. Rejects where none answers. */
@@ -113,12 +126,12 @@ export class RedisCluster {
     const primary = await this.primary()
     const others = (await this.#masters()).filter((index) => index !== primary)
     const target = others[pick % others.length]
-    const move = ['MIGRATESLOTS', 'SLOTSRANGE', SLOT, SLOT, 'NODE', this.#ids[target]]
+    const move = ['MIGRATESLOTS', 'SLOTSRANGE', this.#slot, this.#slot, 'NODE', this.#ids[target]]
     await this.redis(primary, (redis) => redis.call('CLUSTER', ...move))
     while ((await this.primary()) !== target) await pause(50)
   }
 
-  /** Resolves once all nodes know each other and name the same master of our slot, which has its replicas in step. */
+  /** Resolves once all nodes know each other and name the same masters of all shards' slots, which have their replicas in step. */
   async inStep(patienceMs = 60_000): Promise<void> {
     const deadline = Date.now() + patienceMs
     while (!(await this.#isInStep().catch(() => false))) {
@@ -137,22 +150,27 @@ export class RedisCluster {
   }
 
   async #isInStep(): Promise<boolean> {
-    const nodes = await Promise.all(this.machines.map((_, index) => this.#nodesOfSlot(index)))
+    const slots = await Promise.all(this.#slots.map((slot) => this.#isSlotInStep(slot)))
     const infos = await Promise.all(
       this.machines.map((_, index) => this.redis(index, (redis) => redis.cluster('INFO'))),
     )
+    const known = `cluster_known_nodes:${this.machines.length}\r`
+    return slots.every(Boolean) && infos.every((info) => info.includes('cluster_state:ok') && info.includes(known))
+  }
+
+  async #isSlotInStep(slot: number): Promise<boolean> {
+    const nodes = await Promise.all(this.machines.map((_, index) => this.#nodesOfSlot(index, slot)))
     const [[primary]] = nodes
     const isKnown = nodes.every(([master, ...replicas]) => master === primary && replicas.length === this.#replicas)
-    const known = `cluster_known_nodes:${this.machines.length}\r`
-    if (!isKnown || infos.some((info) => !info.includes('cluster_state:ok') || !info.includes(known))) return false
+    if (!isKnown) return false
     const info = await this.redis(primary, (redis) => redis.info('replication'))
     return (info.match(/^slave\d+:.*state=online/gm) ?? []).length === this.#replicas
   }
 
   /** The machines of our slot, as one of them says: that of the master, then those of the replicas. */
-  async #nodesOfSlot(index: number): Promise<number[]> {
+  async #nodesOfSlot(index: number, slot = this.#slot): Promise<number[]> {
     const ranges = await this.redis(index, (redis) => redis.cluster('SLOTS'))
-    const [, , ...nodes] = ranges.find(([first, last]) => first <= SLOT && SLOT <= last) ?? []
+    const [, , ...nodes] = ranges.find(([first, last]) => first <= slot && slot <= last) ?? []
     return nodes.map(([host, port]) => this.machines.findIndex((each) => each.host === host && each.port === port))
   }
 
@@ -194,10 +212,10 @@ min-replicas-to-write ${this.#replicas}
 }
 
 const MASTERS = 3
-/** Of `{wb0}`. */
-const SLOT = 1667
+/** Of `{wb0}`, `{wb1}` … */
+const SLOTS = [1667, 5794, 9921, 14_048] as const
 
+/** A quarter each, the last master has the rest: so the slots of three shards are on three masters. */
 function slotsOf(index: number): [number, number] {
-  const each = Math.ceil(16_384 / MASTERS)
-  return [index * each, Math.min((index + 1) * each, 16_384) - 1]
+  return [index * 4096, index === MASTERS - 1 ? 16_383 : (index + 1) * 4096 - 1]
 }

@@ -15,6 +15,8 @@ export interface RoadOptions {
   readonly warmUpSeconds: number
   /** So many on one port, as `start` runs them; absent: the roles alone. */
   readonly gateways?: number
+  /** With `gateways`: in how many shards. */
+  readonly shards?: number
 }
 
 export interface RoadResult {
@@ -32,8 +34,8 @@ export interface RoadResult {
 
 /** Sends vans down the whole road, from socket to API, and measures after a warm-up. */
 export async function measureRoad(options: RoadOptions): Promise<RoadResult> {
-  const { gateways } = options
-  const rig = await (gateways === undefined ? startRig(options.rig) : siteRig({ ...options.rig, gateways }))
+  const { gateways, shards } = options
+  const rig = await (gateways === undefined ? startRig(options.rig) : siteRig({ ...options.rig, gateways, shards }))
   const plan = {
     port: rig.port,
     vans: options.rig.vans,

@@ -13,6 +13,7 @@ import { end, message, pidOf, type Rig } from './rig.ts'
 export interface SiteOptions {
   readonly vans: number
   readonly gateways: number
+  readonly shards?: number
   readonly concurrency: number
   /** Whether a gateway opens an inspector at SIGUSR1. */
   readonly inspect?: boolean
@@ -112,7 +113,7 @@ export async function siteRig(options: SiteOptions): Promise<Rig> {
 async function writeConfig(dir: string, config: SiteOptions & { readonly port: number; readonly apiPort: number }) {
   const yaml = `
 data_dir: ${join(dir, 'data')}
-redis: { max_memory: 2gb }
+redis: { max_memory: 2gb, shards: ${config.shards ?? 1} }
 listeners: [{ transport: tcp, port: ${config.port}, protocol: teltonika, host: 0.0.0.0 }]
 mqtt: { broker: null }
 tracking: { base_url: "http://127.0.0.1:${config.apiPort}" }

@@ -1,0 +1,60 @@
+import { afterEach, expect, it } from 'vitest'
+import {
+  connect,
+  custodyCounters,
+  openAppender,
+  packDevice,
+  packRecords,
+  type Redis,
+  shardsOf,
+} from '../../src/lanes/index.ts'
+import { shardProblem } from '../../src/lanes/shard-count.ts'
+import { UNFILTERED } from '../support/appending.ts'
+import type { TestRedis } from '../support/redis.ts'
+import { withRedis } from '../support/with-redis.ts'
+
+let server: TestRedis
+const open: Redis[] = []
+
+withRedis((one) => {
+  server = one
+})
+afterEach(() => open.splice(0).forEach((redis) => redis.disconnect()))
+
+async function withShards(shards: number): Promise<Redis> {
+  const redis = connect({ url: server.url, shards }, 'test')
+  open.push(redis)
+  await expect.poll(() => shardsOf(redis).every(({ status }) => status === 'ready'), { timeout: 5000 }).toBe(true)
+  return redis
+}
+
+async function store(redis: Redis): Promise<void> {
+  const appender = openAppender(redis, UNFILTERED)
+  const position = { timestamp: 1, latitude: 52.5, longitude: 13.4, accuracy: 5 }
+  const part = { lane: '7/42/1', device: '1', records: packRecords([position], packDevice('1'), Date.now()) }
+  await appender.append({ parts: [part], received: 1, filtered: [] })
+  await appender.close()
+}
+
+it('data that are empty take any number of shards, and keep it', async () => {
+  expect(await shardProblem(await withShards(3))).toBeUndefined()
+  expect(await shardProblem(await withShards(3))).toBeUndefined()
+  expect(await shardProblem(await withShards(1))).toBe(
+    'The data in Redis are in 3 shards, and redis.shards is 1. They cannot become fewer: set redis.shards: 3.',
+  )
+})
+
+it('data of before have one shard; more are refused while something waits, and taken once nothing does', async () => {
+  const one = await withShards(1)
+  await store(one)
+  expect(await shardProblem(one)).toBeUndefined()
+  const three = await withShards(3)
+  expect(await shardProblem(three)).toBe(
+    'The data in Redis are in 1 shard, and redis.shards is 3. To have 3: start with redis.shards: 1, wait until the status says ' +
+      'that nothing waits, is held or parked, stop every process, then start with redis.shards: 3.',
+  )
+  await one.del('{wb0}:schedule', '{wb0}:lane:7/42/1')
+  expect(await shardProblem(three)).toBeUndefined()
+  expect((await custodyCounters(three)).get('received')).toBe(1)
+  expect(await shardProblem(one)).toContain('cannot become fewer')
+})

@@ -64,12 +64,9 @@ export function isPrivate({ url, sentinels, cluster }: RedisPlace): boolean {
 }
 
 /** The Redis that holds what was acknowledged; null where it is a private one that this process does not know. */
-export function redisServer<Own extends RedisPlace & { readonly shards: number }>(
-  redis: Own,
-  privateUrl: string | null,
-) {
-  if (!isPrivate(redis)) return redis
-  return privateUrl === null ? null : { url: privateUrl, shards: redis.shards }
+export function redisServer<Own extends RedisPlace & { readonly shards: number }>(own: Own, privateUrl: string | null) {
+  if (!isPrivate(own)) return own
+  return privateUrl === null ? null : { url: privateUrl, shards: own.shards }
 }
 
 /** Where a Redis of the user's own is. */

@@ -43,7 +43,7 @@ import { withRedis } from '../support/with-redis.ts'
 const DEVICE = '123'
 const NOW = Math.floor(Date.now() / 1000)
 const logger = createLogger('test', { level: 'fatal', format: 'json' })
-const soon = { timeout: 10_000, interval: 20 }
+const soon = { timeout: 20_000, interval: 20 }
 
 let server: TestRedis
 let redis: Redis
@@ -134,7 +134,7 @@ describe('three shards', () => {
     const lanes = range(1, 30).map((route) => `7/42/${route}`)
     for (const lane of lanes) await append(lane, range(1, 7))
     const api = await startApi()
-    const client = createTrackingClient({ baseUrl: api.url, pushUrl: null, timeoutMs: 1000, connections: 8 })
+    const client = createTrackingClient({ baseUrl: api.url, pushUrl: null, timeoutMs: 10_000, connections: 8 })
     const pushing = startPushing({
       redis,
       redisServer: { url: server.url, shards: 3 },
@@ -226,6 +226,10 @@ describe('a move to another shard', () => {
   })
 })
 
+const itemOf = (...parts: (HeldPart | { lane: string; device: string; records: Buffer })[]) => {
+  return { parts, received: parts.reduce((sum, part) => sum + records(part.records).length, 0), filtered: [] }
+}
+
 describe('held fixes', () => {
   const VAN: Device = { id: DEVICE, company_id: '7', courier_id: '42', source: 'devices.yaml:1' }
   const FILTER = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null, holdsSuspicious: false }
@@ -260,9 +264,6 @@ describe('held fixes', () => {
   const heldPart = (times: readonly number[]): HeldPart => {
     const at = { lookAt: Date.now() + 3_600_000, rosterVersion: 5 }
     return { held: 'no_route', device: DEVICE, records: packed(times), isProven: true, ...at }
-  }
-  const itemOf = (...parts: (HeldPart | { lane: string; device: string; records: Buffer })[]) => {
-    return { parts, received: parts.reduce((sum, part) => sum + records(part.records).length, 0), filtered: [] }
   }
   const own = () => homeOf(DEVICE)
   const others = () => [0, 1, 2].filter((shard) => shard !== own())

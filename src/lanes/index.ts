@@ -25,9 +25,8 @@ export {
   type Redis,
   type RedisServer,
   scripts,
-  shardCount,
 } from './redis.ts'
-export { type FixAppender, openAppender } from './sharded-appender.ts'
+export { openAppender } from './sharded-appender.ts'
 export { deviceShard, inShards, keysOf, shardOf, shardsOf } from './shards.ts'
 export { Appender, type AppenderOptions, type MemoryShares, type Stored } from './store.ts'
 export * from './survey.ts'

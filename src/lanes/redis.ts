@@ -123,7 +123,7 @@ export function connect(server: RedisServer, name: string, logger?: Logger): Red
 }
 
 /** In how many shards the lanes are. */
-export function shardCount(server: RedisServer): number {
+function shardCount(server: RedisServer): number {
   return (typeof server === 'string' ? undefined : server.shards) ?? 1
 }
 

@@ -23,10 +23,10 @@ export class FrameStream {
   protocol: Protocol | undefined
   /** Bytes since the last good frame that belong to none. */
   noise = 0
+  /** The beginning of a frame, or all bytes that arrived while frames were being stored. */
+  readonly received = new ReceivedBytes()
   readonly #rules: PortRules
   readonly #session: DeviceSession
-  /** The beginning of a frame, or all bytes that arrived while frames were being stored. */
-  readonly #received = new ReceivedBytes()
   /** Until the device is known. */
   #choice: ProtocolChoice | undefined
 
@@ -36,31 +36,21 @@ export class FrameStream {
     this.protocol = rules.protocol
   }
 
-  /** Bytes that are in no group yet. */
-  get length(): number {
-    return this.#received.bytes.length
-  }
-
-  /** Bytes of memory for these. */
-  get size(): number {
-    return this.#received.size
-  }
-
   append(bytes: Buffer): void {
-    this.#received.append(bytes)
+    this.received.append(bytes)
     if (this.#session.device === undefined) this.#choice ??= new ProtocolChoice(this.#rules, this.#session, bytes)
   }
 
   /** Cuts off as many frames as may be taken in one turn of the event loop; undefined: none is complete. */
   cut(): FrameGroup | undefined {
-    const { bytes } = this.#received
+    const { bytes } = this.received
     if (bytes.length === 0) return undefined
     this.protocol ??= this.#choice?.decide(bytes)
     const framer = this.protocol?.tcp?.frame ?? incomplete
     const { frames, rest, noise, isStopped } = cut(bytes, framer, this.#session, MOST_AT_ONCE)
     if (noise > 0 && this.isOfAnother(bytes)) return this.cut()
     this.noise += noise
-    this.#received.keep(rest)
+    this.received.keep(rest)
     const taken = bytes.length - rest.length
     return taken === 0 ? undefined : { bytes, frames, isStopped, taken }
   }
@@ -72,14 +62,14 @@ export class FrameStream {
   isOfAnother(bytes: Buffer): boolean {
     if (this.#session.device !== undefined || !this.#choice?.findsAnother(bytes)) return false
     this.protocol = this.#choice.protocol
-    this.#received.keep(bytes)
+    this.received.keep(bytes)
     return true
   }
 
   /** Settles the protocol where the device is known. Answers whether what arrived may be read better once the sender waits. */
   settle(): boolean {
     if (!this.#choice) return false
-    if (this.#session.device === undefined) return this.#rules.detector !== undefined && this.size > 0
+    if (this.#session.device === undefined) return this.#rules.detector !== undefined && this.received.size > 0
     this.#choice.settle()
     this.#choice = undefined
     return false
@@ -87,7 +77,7 @@ export class FrameStream {
 
   /** Finds out the protocol of what arrived, now that the sender waits. Answers whether it is another one than before. */
   decideInQuiet(): boolean {
-    const { bytes } = this.#received
+    const { bytes } = this.received
     return this.protocol ? this.isOfAnother(bytes) : this.#choice?.decide(bytes, true) !== undefined
   }
 

@@ -112,7 +112,7 @@ class TcpConnection implements DeviceConnection {
     this.#stream.append(bytes)
     if (!this.#isTaking) return void this.#takeAll()
     this.#socket.pause()
-    this.#context.pressure.setPartial(this, this.#stream.size)
+    this.#context.pressure.setPartial(this, this.#stream.received.size)
   }
 
   /** Takes the received frames until none is complete; the connection takes one group of frames at a time. */
@@ -161,7 +161,7 @@ class TcpConnection implements DeviceConnection {
   #cut() {
     if (!this.#socket.writable) return undefined
     const group = this.#stream.cut()
-    const { size } = this.#stream
+    const { size } = this.#stream.received
     if (size !== this.partialBytes) this.#context.pressure.setPartial(this, size)
     return group
   }
@@ -224,7 +224,7 @@ class TcpConnection implements DeviceConnection {
     const { max_frame_bytes: maxBytes } = limits
     const maxFrameBytes = this.session.device === undefined ? Math.min(MAX_UNIDENTIFIED_BYTES, maxBytes) : maxBytes
     if (!this.#socket.writable) return
-    if (this.#stream.length > maxFrameBytes) this.abort('frame_too_long')
+    if (this.#stream.received.bytes.length > maxFrameBytes) this.abort('frame_too_long')
     else if (this.#stream.noise > maxBytes) this.abort('noise')
     else if (this.#socket.writableLength > maxBytes) this.abort('not_reading')
     else if (isClosing || this.#socket.readableEnded) this.#finish([])

@@ -19,6 +19,8 @@ interface ArrivalItemProps {
 export function ArrivalItem({ arrival, isMarked, mark, name }: ArrivalItemProps): JSX.Element {
   const now = useNow(5000)
   const { at, address, transport, port, protocol, evidence, device, bytes, position, waiting } = arrival
+  // Without evidence it is what the port expects, and not what the sender speaks.
+  const isGuessed = device === undefined && evidence.some((text) => text.startsWith(`${protocol}: `))
   return (
     <li class="arrival">
       {device === undefined ? (
@@ -71,7 +73,7 @@ export function ArrivalItem({ arrival, isMarked, mark, name }: ArrivalItemProps)
             <CopyButton text={bytes} />
           </details>
         )}
-        {protocol && device === undefined && <Setup protocol={protocol} />}
+        {protocol && isGuessed && <Setup protocol={protocol} />}
       </div>
       {device !== undefined && (
         <button type="button" class="button primary" onClick={() => name(device)}>

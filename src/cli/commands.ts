@@ -95,7 +95,7 @@ function runningCommands(waybridge: Command, configured: ConfiguredCommand): voi
     .option('--interval <duration>', 'time between two fixes of a van')
     .option('--protocols <names>', `${SPOKEN}; default: all`)
     .option('--duration <duration>', 'how long the vans drive')
-    .option('--port <name=port...>', 'the port of a protocol, if it is not the usual one')
+    .option('--port <name=port...>', 'an unusual port: gt06=5999, or udp/gt06=5999')
     .option('--seed <n>', 'seed of the random routes')
     .option('--devices', 'only print a devices.yaml for these vans')
     .action(async (options) => exit(await (await import('../simulate/simulate.ts')).simulateCommand(options)))

@@ -9,7 +9,7 @@ import { UserError } from '../errors.ts'
 import { FORMAT, openRedis, readFormat, type Redis, tooNew } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { lockDataDir } from './lock.ts'
-import { startPrivateRedis } from './redis.ts'
+import { fetchMissingRedis, startPrivateRedis } from './redis.ts'
 import { inspectEndpoint, socketOf, socketUrl } from './redis-endpoint.ts'
 
 /** What a backup says of itself. */
@@ -108,11 +108,15 @@ async function onPrivateRedis<Result>(
   const { is } = await inspectEndpoint({ socket })
   if (is === 'ours') return connected(socketUrl(socket), work)
   const unlock = await lockDataDir(dataDir, logger)
-  const started = await startPrivateRedis(dataDir, maxMemory)
   try {
-    return await connected(started.url, work)
+    await fetchMissingRedis(dataDir, logger)
+    const started = await startPrivateRedis(dataDir, maxMemory)
+    try {
+      return await connected(started.url, work)
+    } finally {
+      await started.stop()
+    }
   } finally {
-    await started.stop()
     unlock()
   }
 }

@@ -57,7 +57,7 @@ function request({ body }: HttpRequest, session: Session): Message {
     const answer = { headers: { 'content-type': 'application/json' }, body: '{"status":"ok"}' }
     return { ...messageOf(jsonEntries(text)), response: answer }
   }
-  const id = /<stuMessages\s[^>]{0,2000}?messageID="([^"<>&]{0,100})"/.exec(text)?.[1]
+  const id = /<stuMessages\s[^<>]{0,2000}?messageID="([^"<>&]{0,100})"/.exec(text)?.[1]
   if (id === undefined) throw new DecodeError('unsupported', 'it is no list of messages')
   const { good, unreadable } = eachReadable(xmlElements(text, 'stuMessage'), xmlEntry)
   return { ...messageOf(good), unreadable, response: passed(id, session.now) }

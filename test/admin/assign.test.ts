@@ -277,7 +277,7 @@ describe('GET /admin/roster', () => {
         added: 0,
         changed: 1,
         removed: 0,
-        rejected: [{ line: 3, message: expect.stringContaining('Van 99') }],
+        rejected: [{ device: 'Van 99', line: 3, message: expect.stringContaining('Van 99') }],
         warnings: [],
         put: idOf(last),
       },

@@ -86,7 +86,7 @@ describe('the enrolment window', () => {
     expect(await enrol('--for', '30m')).toMatchObject({
       code: 0,
       out: expect.stringMatching(
-        /^open until (\S+ )?\d\d:\d\d:\d\d: devices that are not configured are admitted/,
+        /^open until (\S+ )?\d\d:\d\d:\d\dZ: devices that are not configured are admitted/,
       ) as string,
     })
     expect(await enrol('--for', '3 days')).toMatchObject({

@@ -104,8 +104,8 @@ function byReason([first, end]: Run, reasonAt: (minute: number) => GapReason): {
 }
 
 const MESSAGES: Readonly<Record<GapReason, string>> = {
-  not_connected: 'nothing was heard from it',
-  no_fix: 'it was connected, and sent no position',
+  not_connected: 'nothing came that was readable and known to be its own',
+  no_fix: 'it was heard, and no position of this time came',
   filtered: 'its positions were filtered: without GPS, at 0/0, or too old',
   held: 'its positions were held: without a route, or ahead of the clock',
   not_stored: 'its positions could not be stored; it was not answered, and sends them again',

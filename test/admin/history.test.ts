@@ -83,6 +83,15 @@ describe('GET /admin/devices/{id}/history', () => {
       .toBe(1)
   })
 
+  it('does not say that nothing came before a device was heard for the first time since a gateway runs', async () => {
+    const book = new HeardBook(admin.redis)
+    heard.push(book)
+    book.spoke(VAN, Object.assign(createSession('http', '10.1.2.3:40001'), { device: VAN }), 'osmand')
+    const last = async () => (await historyOf(`?from=${new Date().toISOString()}`)).days[0].gaps.at(-1)
+    // In the first minutes of a day there is no gap yet.
+    if (Date.now() - TODAY > 10 * MIN) await expect.poll(async () => (await last())?.reason).toBe('unknown')
+  })
+
   it('says what waits for the tracking API', async () => {
     const since = Math.max(TODAY, Date.now() - 30 * MIN)
     await store(admin.redis, '7/42/1001', { device: VAN, receivedAt: since })

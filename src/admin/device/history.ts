@@ -129,7 +129,7 @@ function dayJson(
       noted.has(kind, minute) ||
       (kind === 'connected' && (minute >= connectedFrom || minute === heard)) ||
       (kind === 'fix' && minute === fixed),
-    isCovered: (minute) => gateway.has('connected', minute) || minute > current - UNWRITTEN,
+    isCovered: (minute) => gateway.has('connected', minute) || (minute > current - UNWRITTEN && minute > heard),
   })
   const spans = connected.map(spanJson)
   const { fixes, late } = noted
@@ -150,5 +150,5 @@ function spanJson({ from, until }: DaySpan) {
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 const MOST_DAYS = 31
-/** Minutes that may not be written yet. */
+/** Minutes that may not be written yet: of those after the last contact alone it is known that nothing came. */
 const UNWRITTEN = 7

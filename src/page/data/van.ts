@@ -19,6 +19,11 @@ export function seenAt(van: VanRow): string | undefined {
   return van.position?.at ?? van.last_heard?.at
 }
 
+/** How fast a van drives, m/s: of one that is silent, or whose position is old, nobody knows it. */
+export function speedOf(van: VanRow | VanDetail): number | undefined {
+  return WITHOUT_SPEED.has(conditionOf(van)) ? undefined : van.position?.speed
+}
+
 /** Near which place a van is, in the language of the page. */
 export function placeText(place: string): string {
   const [, name] = /^in (.+)$/.exec(place) ?? []
@@ -44,3 +49,5 @@ export function whereIs({
   const { lat, lon } = position ?? {}
   return lat === undefined || lon === undefined ? undefined : { lat, lon }
 }
+
+const WITHOUT_SPEED: ReadonlySet<Condition> = new Set(['silent', 'gps_old', 'held', 'never'])

@@ -14,9 +14,16 @@ export function VanFacts({ detail, changed }: { detail: VanDetail; changed: () =
   return (
     <Panel title={words.van.facts}>
       <dl class="facts">
-        <Fact name={words.van.connection} tone={connection ? 'ok' : 'zero'}>
-          {connection ? words.for(duration(now - Date.parse(connection.connected_at))) : words.van.notConnected}
-        </Fact>
+        {connection && (
+          <Fact name={words.van.connection} tone="ok">
+            {words.for(duration(now - Date.parse(connection.connected_at)))}
+          </Fact>
+        )}
+        {!connection && heard?.transport !== 'udp' && heard?.transport !== 'http' && (
+          <Fact name={words.van.connection} tone="zero">
+            {words.van.notConnected}
+          </Fact>
+        )}
         {heard && (
           <Fact name={words.van.heard} title={heard.remote}>
             {heard.protocol} · {heard.transport} · <span class="num">{age(heard.at, now)}</span>

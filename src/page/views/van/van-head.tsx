@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { useNow } from '../../data/hooks.ts'
 import type { VanChain, VanDetail } from '../../data/types.ts'
-import { conditionOf, nameOf, placeText, whereIs } from '../../data/van.ts'
+import { conditionOf, nameOf, placeText, speedOf, whereIs } from '../../data/van.ts'
 import { age, speed } from '../../format.ts'
 import { ConditionDot, CopyButton, Foreign } from '../../parts/basics.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -25,7 +25,7 @@ export function VanHead({ detail, chain, changed }: VanHeadProps): JSX.Element {
   const { position, place } = row
   const at = whereIs(row)
   const fix = detail.last_fix
-  const kmh = position?.speed ?? fix?.speed
+  const kmh = speedOf(row)
   const lane = detail.lane
   const close = (isChanged: boolean) => {
     setDialog(undefined)

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useNow } from '../../data/hooks.ts'
 import type { VanRow } from '../../data/types.ts'
-import { conditionOf, nameOf, placeText, seenAt } from '../../data/van.ts'
+import { conditionOf, nameOf, placeText, seenAt, speedOf } from '../../data/van.ts'
 import { age, speed } from '../../format.ts'
 import { ConditionDot, Foreign } from '../../parts/basics.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -11,7 +11,8 @@ import { words } from '../../words/index.ts'
 /** The van that was chosen on the map. */
 export function VanCard({ van, close }: { van: VanRow; close: () => void }): JSX.Element {
   const now = useNow()
-  const { position, place, lane } = van
+  const { place, lane } = van
+  const kmh = speedOf(van)
   return (
     <aside class="van-card" aria-label={nameOf(van)}>
       <header>
@@ -24,7 +25,7 @@ export function VanCard({ van, close }: { van: VanRow; close: () => void }): JSX
       </header>
       <p class="van-card-line">
         <ConditionDot condition={conditionOf(van)} />
-        {position?.speed !== undefined && <span class="num">{speed(position.speed)}</span>}
+        {kmh !== undefined && <span class="num">{speed(kmh)}</span>}
         <span class="muted num">{age(seenAt(van), now)}</span>
       </p>
       {place && <p>{placeText(place)}</p>}

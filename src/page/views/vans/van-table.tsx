@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { useNow } from '../../data/hooks.ts'
 import { CONDITIONS, type VanRow } from '../../data/types.ts'
-import { conditionOf, nameOf, placeText, seenAt } from '../../data/van.ts'
+import { conditionOf, nameOf, placeText, seenAt, speedOf } from '../../data/van.ts'
 import { age, fullTime, speed } from '../../format.ts'
 import { ConditionDot, Empty, Foreign } from '../../parts/basics.tsx'
 import { useWindow } from '../../parts/window.ts'
@@ -74,6 +74,7 @@ function Row({
   isChosen: boolean
 }): JSX.Element {
   const at = seenAt(van)
+  const kmh = speedOf(van)
   return (
     <tr aria-rowindex={index} class={isChosen ? 'is-chosen' : ''}>
       <td class="col-name">
@@ -88,7 +89,7 @@ function Row({
       <td class="col-seen num" title={at && fullTime(at)}>
         {age(at, now)}
       </td>
-      <td class="col-speed num">{van.position?.speed === undefined ? '' : speed(van.position.speed)}</td>
+      <td class="col-speed num">{kmh === undefined ? '' : speed(kmh)}</td>
       <td class="col-route num">
         {van.lane ? (
           <>
@@ -109,7 +110,7 @@ function sortedBy(vans: readonly VanRow[], by: Column, isDown: boolean): VanRow[
     name: byName,
     condition: (one, other) => CONDITIONS.indexOf(conditionOf(one)) - CONDITIONS.indexOf(conditionOf(other)),
     seen: (one, other) => (seenAt(other) ?? '').localeCompare(seenAt(one) ?? ''),
-    speed: (one, other) => (other.position?.speed ?? -1) - (one.position?.speed ?? -1),
+    speed: (one, other) => (speedOf(other) ?? -1) - (speedOf(one) ?? -1),
     route: (one, other) => collator.compare(one.lane?.route_id ?? '~', other.lane?.route_id ?? '~'),
     place: (one, other) => collator.compare(one.place ?? '~', other.place ?? '~'),
   }

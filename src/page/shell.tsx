@@ -83,12 +83,12 @@ function NavLink({ tab, isCurrent, live }: { tab: Tab; isCurrent: boolean; live:
   )
 }
 
-/** How many things in a view want to be looked at. */
+/** How many things in a view want to be looked at: as many as its list has. */
 function badgeOf(tab: Tab, { status }: LiveState): { n: number; kind: string } | undefined {
   if (!status) return undefined
-  const errors = status.findings.filter(({ severity }) => severity === 'error').length
-  if (tab === 'now' && status.findings.length > 0)
-    return errors > 0 ? { n: errors, kind: 'error' } : { n: status.findings.length, kind: 'warning' }
+  const { findings } = status
+  if (tab === 'now' && findings.length > 0)
+    return { n: findings.length, kind: findings.some(({ severity }) => severity === 'error') ? 'error' : 'warning' }
   if (tab === 'queues' && status.parked?.fixes) return { n: status.parked.fixes, kind: 'warning' }
   return undefined
 }

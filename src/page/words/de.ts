@@ -153,6 +153,7 @@ export const de: Words = {
     custody: 'Wo alle Positionen sind',
     upstream: 'Tracking-API',
     upstreamState: { up: 'Nimmt Positionen an', down: 'Ist gestört', limited: 'Begrenzt uns' },
+    refusesKey: (companies: string) => `Antwortet, lehnt aber den apikey der Firma ${companies} ab`,
     inFlight: 'Laufende Anfragen',
     slowest: 'Langsamste davon',
     drained: 'Rückstand zugestellt um',

@@ -41,9 +41,7 @@ export function UpstreamPanel({ status }: { status: SystemStatus }): JSX.Element
   return (
     <Panel title={words.now.upstream}>
       <dl class="facts">
-        <Fact name={words.now.upstreamState[upstream.state]} tone={upstream.state === 'up' ? 'ok' : 'error'}>
-          {words.since('')} <When at={upstream.since_at} />
-        </Fact>
+        <UpstreamState status={status} />
         {upstream.in_flight !== undefined && (
           <Fact name={words.now.inFlight} tone={upstream.in_flight === 0 ? 'zero' : ''}>
             <span class="num">{count(upstream.in_flight)}</span>
@@ -76,6 +74,22 @@ export function UpstreamPanel({ status }: { status: SystemStatus }): JSX.Element
         )}
       </dl>
     </Panel>
+  )
+}
+
+/** An API that answers, and refuses the apikey of a company, does not accept its positions. */
+function UpstreamState({ status: { findings, upstream } }: { status: SystemStatus }): JSX.Element {
+  const refused = findings.filter(({ code, ended_at }) => code === 'apikey_refused' && ended_at === undefined)
+  const companies = [...new Set(refused.flatMap(({ subject }) => subject.company_id ?? []))]
+  const isRefusing = upstream.state === 'up' && companies.length > 0
+  const since = isRefusing ? refused.map(({ since_at }) => since_at).toSorted()[0] : upstream.since_at
+  return (
+    <Fact
+      name={isRefusing ? words.now.refusesKey(companies.join(', ')) : words.now.upstreamState[upstream.state]}
+      tone={upstream.state === 'up' && !isRefusing ? 'ok' : 'error'}
+    >
+      {words.since('')} <When at={since} />
+    </Fact>
   )
 }
 

@@ -4,18 +4,20 @@ import { allOf, api } from '../../data/api.ts'
 import { useAsked, useLive, useNow } from '../../data/hooks.ts'
 import type { QueuedLane } from '../../data/types.ts'
 import { age, count, exact, fullTime } from '../../format.ts'
-import { Empty, Failure, Foreign, Loading, Panel } from '../../parts/basics.tsx'
+import { Empty, Failure, Loading, Panel } from '../../parts/basics.tsx'
 import { Segments } from '../../parts/segments.tsx'
 import { go, href } from '../../router.ts'
 import { words } from '../../words/index.ts'
 
 type Sort = 'waiting' | 'oldest'
 
-/** The lanes in which something waits. */
+/** The lanes in which something waits; those that are parked are in the panel above. */
 export function LanesPanel({ sort }: { sort: Sort }): JSX.Element {
   const [most, setMost] = useState(STEP)
   const ask = () => allOf((page) => api.lanes({ ...page, sort }), most)
-  const { answer: lanes, error, again } = useAsked(`lanes ${sort}`, ask, RELOAD_MS)
+  const { answer, error, again } = useAsked(`lanes ${sort}`, ask, RELOAD_MS)
+  const lanes = answer?.filter(({ parked }) => parked === undefined)
+  const hasMore = answer !== undefined && answer.length >= most
   const stored = useLive().status?.waiting
   const now = useNow(5000)
   const highest = Math.max(1, ...(lanes ?? []).map(({ waiting }) => waiting))
@@ -39,7 +41,9 @@ export function LanesPanel({ sort }: { sort: Sort }): JSX.Element {
     >
       {error && !lanes && <Failure error={error} again={again} />}
       {!lanes && !error && <Loading lines={4} />}
-      {lanes?.length === 0 && <Empty icon="ok" title={words.queues.noLanes} text={words.queues.noLanesText} />}
+      {lanes?.length === 0 && !hasMore && (
+        <Empty icon="ok" title={words.queues.noLanes} text={words.queues.noLanesText} />
+      )}
       {lanes && lanes.length > 0 && (
         <div class="scroll-x" tabIndex={0} role="region" aria-label={words.queues.lanes}>
           <table class="table lanes-table">
@@ -66,7 +70,7 @@ export function LanesPanel({ sort }: { sort: Sort }): JSX.Element {
           </table>
         </div>
       )}
-      {lanes && lanes.length >= most && (
+      {hasMore && (
         <div class="findings-more">
           <button type="button" class="button quiet" onClick={() => (setMost(most + STEP), again())}>
             {words.more}
@@ -78,7 +82,7 @@ export function LanesPanel({ sort }: { sort: Sort }): JSX.Element {
 }
 
 function LaneRow({ lane, highest, now }: { lane: QueuedLane; highest: number; now: number }): JSX.Element {
-  const { company_id, courier_id, route_id, waiting, oldest_at, last_push: push, parked } = lane
+  const { company_id, courier_id, route_id, waiting, oldest_at, last_push: push } = lane
   return (
     <tr>
       <td class="num strong">{route_id}</td>
@@ -95,15 +99,7 @@ function LaneRow({ lane, highest, now }: { lane: QueuedLane; highest: number; no
         {oldest_at ? age(oldest_at, now) : '–'}
       </td>
       <td>
-        {parked ? (
-          <span title={parked.message}>
-            <span class="tag is-warning">{words.custody.parked}</span>{' '}
-            <span class="tag is-error num">{parked.status}</span>{' '}
-            <span class="wide-only">
-              <Foreign text={parked.message} />
-            </span>
-          </span>
-        ) : push ? (
+        {push ? (
           <span class={`tag num ${isFine(push.status) ? 'is-ok' : 'is-error'}`} title={fullTime(push.at)}>
             {push.status}
           </span>

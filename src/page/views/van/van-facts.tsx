@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useNow } from '../../data/hooks.ts'
-import type { VanDetail } from '../../data/types.ts'
+import type { QueuedLane, VanDetail } from '../../data/types.ts'
 import { age, coordinates, count, duration, exact } from '../../format.ts'
 import { Foreign, Panel, When } from '../../parts/basics.tsx'
 import { Fact } from '../../parts/fact.tsx'
@@ -41,7 +41,7 @@ export function VanFacts({ detail, changed }: { detail: VanDetail; changed: () =
         )}
         {lane && (
           <>
-            <Fact name={words.custody.waiting} tone={lane.waiting > 0 ? '' : 'zero'}>
+            <Fact name={lane.parked ? words.custody.parked : words.custody.waiting} tone={waitingTone(lane)}>
               <span class="num">{count(lane.waiting)}</span>
             </Fact>
             <Fact name={words.van.assignedBy}>
@@ -68,4 +68,10 @@ export function VanFacts({ detail, changed }: { detail: VanDetail; changed: () =
       </dl>
     </Panel>
   )
+}
+
+/** What is stored in a lane that is parked is parked. */
+function waitingTone({ waiting, parked }: QueuedLane): string {
+  if (waiting === 0) return 'zero'
+  return parked ? 'warning' : ''
 }

@@ -29,6 +29,10 @@ async function historyOf(query = '', id = VAN): Promise<History> {
   return (await admin.ask(`/admin/devices/${id}/history${query}`)).json as History
 }
 
+async function lastReason(): Promise<string | undefined> {
+  return (await historyOf(`?from=${new Date().toISOString()}`)).days[0].gaps.at(-1)?.reason
+}
+
 /** Minutes of a kind from one to the one before another, of a day. */
 const minutes = (kind: NotedKind, day: number, [first, end]: readonly [number, number]) =>
   Array.from({ length: end - first }, (_, n) => noteOf(kind, day + (first + n) * MIN))
@@ -87,9 +91,8 @@ describe('GET /admin/devices/{id}/history', () => {
     const book = new HeardBook(admin.redis)
     heard.push(book)
     book.spoke(VAN, Object.assign(createSession('http', '10.1.2.3:40001'), { device: VAN }), 'osmand')
-    const last = async () => (await historyOf(`?from=${new Date().toISOString()}`)).days[0].gaps.at(-1)
     // In the first minutes of a day there is no gap yet.
-    if (Date.now() - TODAY > 10 * MIN) await expect.poll(async () => (await last())?.reason).toBe('unknown')
+    if (Date.now() - TODAY > 10 * MIN) await expect.poll(lastReason).toBe('unknown')
   })
 
   it('says what waits for the tracking API', async () => {

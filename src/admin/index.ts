@@ -13,6 +13,7 @@ import { deviceOperations } from './device/device.ts'
 import { forgetOperation } from './device/forget.ts'
 import { frameOperations } from './device/frames.ts'
 import { arrivalOperations, arrivalSource } from './arrivals.ts'
+import type { FindSpoken } from './device/lost-senders.ts'
 import { historyOperation } from './device/history.ts'
 import { deviceListOperations, deviceSource, type DeviceSources } from './device/list.ts'
 import { enrolmentOperations } from './enrolment.ts'
@@ -37,6 +38,7 @@ import { statusJson, statusOperations, type StatusSources } from './status.ts'
 import { startWatches } from './watches.ts'
 
 export { adminTokens, portAddress, type Tokens } from './access.ts'
+export type { FindSpoken } from './device/lost-senders.ts'
 
 export interface AdminOptions
   extends DeviceSources,
@@ -52,6 +54,7 @@ export interface AdminOptions
   /** The files of the port's certificate; without them it has no TLS. */
   readonly tls?: CertificateFiles | null
   readonly live: RosterInEffect
+  readonly speaks?: FindSpoken
   /** What the page is told; without it there is no page. */
   readonly page?: Config['page']
 }

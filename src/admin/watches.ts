@@ -2,7 +2,7 @@ import { grouped } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { CustodyWatch, type FixAccount, takeAccount } from './custody.ts'
 import { DeviceWatch } from './device/condition.ts'
-import { DeviceIndex } from './device/device-index.ts'
+import { DeviceIndex, type DeviceIndexSources } from './device/device-index.ts'
 import type { DeviceSources } from './device/list.ts'
 import { FactGatherer, type FactSources, readUpstream } from './facts.ts'
 import { Findings } from './findings.ts'
@@ -16,7 +16,8 @@ import { linkRates, RateWatch } from './status.ts'
 export interface WatchSources
   extends DeviceSources,
     Pick<FactSources, 'isVerified' | 'redisDir' | 'tokensRefused'>,
-    Pick<MonitoringSources, 'readiness'> {
+    Pick<MonitoringSources, 'readiness'>,
+    Pick<DeviceIndexSources, 'speaks'> {
   readonly live: RosterInEffect
   readonly logger: Logger
 }

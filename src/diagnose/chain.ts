@@ -1,5 +1,5 @@
-import { type Link, LINKS } from './codes.ts'
-import { conditionOf, type DeviceCondition, deviceTroubles, durationText } from './devices.ts'
+import { type Link, LINKS, troubleOf } from './codes.ts'
+import { conditionOf, type DeviceCondition, deviceTroubles, durationText, senderText } from './devices.ts'
 import { findingOf } from './diagnose.ts'
 import type { ExplainedDevice } from './detail.ts'
 import { explain, isRefusedNow, type ShowInstant } from './explain.ts'
@@ -48,7 +48,10 @@ export function chainOf(facts: ChainFacts, show: ShowInstant): DeviceChain {
   const causes = links.flatMap(({ finding }) => finding ?? [])
   const first = links.find(({ state }) => state === 'broken')
   const [waitsFor] = ofSystem(first)
-  const explained = explain({ ...facts.explained, findings: own, waitsFor, leftOut: leftOutLine(facts) }, show)
+  const explained = explain(
+    { ...facts.explained, sender: facts.device.sender, findings: own, waitsFor, leftOut: leftOutLine(facts) },
+    show,
+  )
   return {
     sentence: [stateText({ ...facts, now }, conditionOf(facts.device, now)), waitsFor ?? [], explained]
       .flat()
@@ -105,9 +108,11 @@ function ownFindings(facts: ChainFacts): Finding[] {
   const isOfRoute = ({ company_id, route_id }: Finding['subject']) =>
     route_id !== undefined && route_id === route?.route && company_id === company
   const noted = findings.filter(({ subject }) => subject.device === id || isOfRoute(subject))
-  const found = deviceTroubles(device, now).map(({ code, sinceAt, evidence }) =>
-    findingOf({ code, sinceAt, evidence: [evidence], subject: { device: id, company_id: company } }, now, name),
-  )
+  const found = deviceTroubles(device, now).map(({ code, evidence, ...trouble }) => {
+    const { message, ...meaning } = troubleOf(code)
+    const subject = { device: id, company_id: company }
+    return findingOf({ ...meaning, message: message(name), ...trouble, code, evidence: [evidence], subject }, now)
+  })
   const line = leftOutLine(facts)
   const all = [...noted, ...found.filter(({ code }) => !noted.some((other) => other.code === code))]
   return all.map((each) =>
@@ -147,11 +152,11 @@ function causeOf(link: Link, { device: { company }, findings }: Looked, isBroken
 }
 
 const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFound>> = {
-  connected({ device, explained: { device: detail, now, senders = [], similar }, findings }, show) {
-    const { connectedAt, heardAt, route } = device
+  connected({ device, explained: { device: detail, now, similar }, findings }, show) {
+    const { connectedAt, heardAt, route, sender } = device
     const tried = detail.events.find(({ event }) => event === 'refused')
+    if (sender) return ok([`its id came from ${sender.address}`], sender.at)
     if (heardAt === undefined) {
-      if (senders.length > 0) return ok([`its id came from ${senders[0].address}`])
       const [held] = detail.held
       if (held) return ok([`what it sent is held since ${show(held.oldest_at)}`], Date.parse(held.oldest_at))
       if (tried) return ok([`it came, and was refused at ${show(tried.at)}`], Date.parse(tried.at))
@@ -169,19 +174,14 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
     return { state: route ? 'broken' : 'idle', evidence, lastGoodAt: heardAt, sinceAt: heardAt }
   },
 
-  understood({ device: { heardAt }, explained, own }, show) {
-    const { device, misunderstood, senders = [] } = explained
+  understood({ device: { heardAt, sender }, explained, own }, show) {
+    const { device, misunderstood } = explained
     const frames = misunderstood
       ? [
           `${misunderstood.frames} frames of ${misunderstood.protocol} are not understood since ${show(misunderstood.sinceAt)}`,
         ]
       : []
-    if (senders.length > 0) {
-      const places = senders.map(
-        ({ address, port }) => `not understood: ${address.replace(/:\d+$/, '')} at port ${port}`,
-      )
-      return broken([...new Set(places)])
-    }
+    if (sender) return broken([senderText(sender)], sender.sinceAt)
     const isDamaged = own.some(({ code }) => code === 'not_understood' || code === 'checksum_errors')
     if (isDamaged || latestOf(device)?.event === 'misunderstood')
       return { ...broken(frames), lastGoodAt: fixAt(device) }

@@ -359,5 +359,18 @@ export const CODES = {
   },
 } satisfies Record<string, Meaning>
 
+/** What is wrong with a device by itself. On the wrong port without a listener for all protocols, nothing of it is taken. */
+export function troubleOf(code: FindingCode): Meaning {
+  return code === 'wrong_port' ? NOT_TAKEN : CODES[code]
+}
+
+export const NOT_TAKEN: Meaning = {
+  severity: 'warning',
+  link: 'understood',
+  message: (about) => `${about}, on a route now, sends to a port that does not understand it: nothing of it is taken`,
+  action:
+    'set the port of its protocol in the device, or add a listener for all protocols (protocol auto) to listeners in gateway.yaml',
+}
+
 /** What can be wrong. */
 export type FindingCode = keyof typeof CODES

@@ -1,4 +1,4 @@
-import type { Finding } from './facts.ts'
+import type { Finding, LostSender } from './facts.ts'
 
 /** What `GET /admin/devices/{id}` says of a device, as far as it is explained. Instants are RFC 3339. */
 export interface DeviceDetail {
@@ -68,8 +68,8 @@ export interface ExplainedDevice {
   /** Frames whose positions are not understood; undefined: there are none. */
   readonly misunderstood?: { readonly frames: number; readonly sinceAt: string; readonly protocol: string }
   readonly upstream: { readonly state: 'up' | 'down' | 'limited'; readonly since_at: string }
-  /** Senders that were not understood and sent the id of the device, and what their port expects. */
-  readonly senders?: readonly { readonly address: string; readonly port?: number; readonly protocol?: string }[]
+  /** Who sends its id to a port that does not understand it. */
+  readonly sender?: LostSender
   /** Of a device that was never heard: the most similar id of one that sends and that nobody has configured. */
   readonly similar?: string
   /** The line of a roster about the device that is left out, and why. */

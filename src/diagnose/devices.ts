@@ -1,5 +1,5 @@
-import type { FindingCode } from './codes.ts'
-import type { DeviceFacts, DeviceGroup, TroubledDevice } from './facts.ts'
+import { type FindingCode, NOT_TAKEN } from './codes.ts'
+import type { DeviceFacts, DeviceGroup, LostSender, TroubledDevice } from './facts.ts'
 
 /** What a device does, in one word; src/diagnose/README.md says how each is decided. */
 export const CONDITIONS = ['moving', 'standing', 'silent', 'gps_old', 'no_route', 'held', 'never', 'unknown'] as const
@@ -24,13 +24,15 @@ export function leastSilenceMs({ usualMs = 0 }: Pick<DeviceFacts, 'usualMs'>): n
 
 /** Pure: what is wrong with one device, by itself. */
 export function deviceTroubles(device: DeviceFacts, now: number): (Omit<TroubledDevice, 'id' | 'name'> & Coded)[] {
-  const { behind, company, fix, heardAt = now, isHeldUnknown, isUnplaced, route, unplaced } = device
+  const { behind, company, fix, heardAt = now, isHeldUnknown, isUnplaced, route, sender, unplaced } = device
   const condition = conditionOf(device, now)
   const ago = (at: number) => durationText(now - at)
   if (condition === 'unknown')
     return isHeldUnknown
       ? [{ code: 'unknown_device', sinceAt: heldSince(device, now), evidence: 'its fixes are held' }]
       : []
+  if (sender && route && (condition === 'never' || condition === 'silent'))
+    return [{ code: 'wrong_port', sinceAt: sender.sinceAt, evidence: senderText(sender), action: portAdvice(sender) }]
   if (condition === 'silent')
     return route ? [{ code: 'silent', sinceAt: heardAt, evidence: `last heard ${ago(heardAt)} ago` }] : []
   if (condition === 'no_route' && isUnplaced && unplaced?.reason === 'no_route')
@@ -54,6 +56,21 @@ export function deviceTroubles(device: DeviceFacts, now: number): (Omit<Troubled
     troubles.push({ code: 'clock_behind', sinceAt, evidence: `${durationText(quarters * QUARTER_MS)} behind: ${fits}` })
   }
   return troubles
+}
+
+/** `its id came from 10.9.9.9:1 at port 5027 (teltonika), and was not understood there` */
+export function senderText({ address, port, protocol }: LostSender): string {
+  const where = port === undefined ? '' : ` at port ${port}${protocol === undefined ? '' : ` (${protocol})`}`
+  return `its id came from ${address}${where}, and was not understood there`
+}
+
+/** What to do about a sender on the wrong port. */
+export function portAdvice({ speaks }: LostSender): string {
+  if (!speaks) return NOT_TAKEN.action
+  const { port, protocol } = speaks
+  return port === undefined
+    ? `it seems to speak ${protocol}, for which there is no listener: add one to listeners in gateway.yaml, and set its port in the device`
+    : `it seems to speak ${protocol}: set port ${port} in the device`
 }
 
 interface Coded {

@@ -1,5 +1,6 @@
 import type { FindingCode } from './codes.ts'
 import type { DeviceDetail, ExplainedDevice, ParkedDetail } from './detail.ts'
+import { portAdvice, senderText } from './devices.ts'
 
 /** Shows an instant, RFC 3339. */
 export type ShowInstant = (instant: string) => string
@@ -64,12 +65,8 @@ function foundTroubles({ findings = [] }: ExplainedDevice): string[] {
 }
 
 /** A tracker that speaks to a port which does not understand it. */
-function senderTrouble({ senders = [] }: ExplainedDevice): string | undefined {
-  const [sender] = senders
-  if (!sender) return undefined
-  const { address, port, protocol } = sender
-  const where = port === undefined ? '' : ` at port ${port}${protocol === undefined ? '' : ` (${protocol})`}`
-  return `its id came from ${address}${where}, and was not understood there: set the port of its protocol in the device (waybridge protocols), or one with protocol: auto`
+function senderTrouble({ sender }: ExplainedDevice): string | undefined {
+  return sender && `${senderText(sender)}: ${portAdvice(sender)}`
 }
 
 /** Only where that became of its last message. */

@@ -156,8 +156,22 @@ export interface DeviceFacts {
   readonly isUnplaced?: boolean
   /** Whether fixes of it are held as those of a device that is not configured. */
   readonly isHeldUnknown?: boolean
+  /** A sender of the last hour that has its id and that nobody understood, since it was heard last. */
+  readonly sender?: LostSender
   /** Its last fixes are late by the same number of quarter hours, and the time zone that would explain that. */
   readonly behind?: { readonly quarters: number; readonly sinceAt: number; readonly zone?: string }
+}
+
+/** A sender that nobody understood. Instants in ms UTC: the last time, and the first. */
+export interface LostSender {
+  readonly at: number
+  readonly sinceAt: number
+  readonly address: string
+  readonly port?: number
+  /** What the port expects. */
+  readonly protocol?: string
+  /** What it seems to speak, and the port for that; undefined: no listener is for it. */
+  readonly speaks?: { readonly protocol: string; readonly port?: number }
 }
 
 /** Devices with the same trouble: of one company, or of one route. The first of them are named. */
@@ -175,4 +189,6 @@ export interface TroubledDevice {
   readonly name: string
   readonly sinceAt: number
   readonly evidence: string
+  /** What to do, where that is known better than in general. */
+  readonly action?: string
 }

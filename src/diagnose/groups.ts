@@ -1,4 +1,4 @@
-import { CODES } from './codes.ts'
+import { CODES, troubleOf } from './codes.ts'
 import type { DeviceGroup, Facts, Found } from './facts.ts'
 
 /** A finding for each of a few devices with the same trouble; one for all of them where they are more. */
@@ -9,18 +9,20 @@ export function groupTroubles({ devices = [] }: Facts): Found[] {
 }
 
 function troublesOf({ code, count, named, sinceAt, subject }: DeviceGroup): Found[] {
-  const { message } = CODES[code]
+  const { message, severity, action } = troubleOf(code)
   if (count <= FEW)
     return named.map(({ id, name, evidence, ...device }) => ({
+      action,
       ...device,
       code,
+      severity,
       subject: { device: id, ...subject },
       message: message(name),
       evidence: [evidence],
     }))
   const first = named.slice(0, FEW).map(({ name }) => name)
   const evidence = [`${first.join(', ')} and ${count - first.length} more`, `the longest: ${oldest(named)}`]
-  return [{ code, subject, sinceAt, count, message: message(`${count} devices`), evidence }]
+  return [{ code, severity, action, subject, sinceAt, count, message: message(`${count} devices`), evidence }]
 }
 
 /** A finding for each route that several vans send on; one for each company where there are many such routes. */

@@ -4,15 +4,19 @@ import { bareRedis } from './e2e/bare-redis.ts'
 import { bytesPerIdleConnection, redisBytesPerWaitingFix } from './e2e/memory.ts'
 import { measureRoad } from './e2e/road.ts'
 
-/**
- * The benchmarks: what the whole road takes, on this machine, sender and a minimal API included. A line for each thing
- * measured; the last line is JSON. `--seconds N`: how long each road is measured. `--decode NAME,…`: only the decoding of these
- * protocols. `--auto`: only what a listener for all protocols costs in place of one for that of the vans. `--replicas`: only what
- * waiting for the replicas of Redis costs. `--fleet`: only what a fleet costs whose vans seldom send.
- * `--gateways`, `--shards`: only what one, two and four gateways on the same ports, or shards, cost.
- */
+/** The benchmarks: a line for each thing measured; the last line is JSON. */
+const USAGE = `npm run bench -- [options]: what the whole road takes, on this machine, sender and a minimal API included.
+
+  --seconds N     how long each road is measured (20)
+  --decode NAME,… only the decoding of these protocols
+  --auto          only what a listener for all protocols costs in place of one for that of the vans
+  --replicas      only what waiting for the replicas of Redis costs
+  --fleet         only what a fleet costs whose vans seldom send
+  --gateways, --shards  only what one, two and four gateways on the same ports, or shards, cost
+  --help          print this`
 const { values } = parseArgs({
   options: {
+    help: { type: 'boolean', short: 'h' },
     seconds: { type: 'string' },
     decode: { type: 'string' },
     auto: { type: 'boolean' },
@@ -22,6 +26,10 @@ const { values } = parseArgs({
     shards: { type: 'boolean' },
   },
 })
+if (values.help) {
+  console.log(USAGE)
+  process.exit()
+}
 const duration = Number(values.seconds) || 20
 const parts = {
   auto: benchAuto,

@@ -126,9 +126,8 @@ describe('the chain of a device', () => {
       'understood',
       /its id came from 10\.9\.9\.9:1 at port 5027.*set the port/,
       {
-        device: NEVER,
+        device: { ...NEVER, sender: { at: NOW, sinceAt: NOW, address: '10.9.9.9:1', port: 5027 } },
         detail: { ...NOT_HEARD, lane: UNPUSHED },
-        explained: { senders: [{ address: '10.9.9.9:1', port: 5027 }] },
       },
     ],
     [

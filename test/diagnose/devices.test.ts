@@ -20,6 +20,14 @@ const VAN: DeviceFacts = {
 }
 const SILENT = { heardAt: NOW - 5 * MIN - S, fix: { ...VAN.fix!, newAt: NOW - 5 * MIN - S } }
 const NO_ROUTE = { route: undefined, isUnplaced: true, unplaced: { reason: 'no_route', at: NOW - S, isHeld: true } }
+const LOST = {
+  at: NOW - S,
+  sinceAt: NOW - 8 * MIN,
+  address: '10.9.9.9:1',
+  port: 5023,
+  protocol: 'gt06',
+  speaks: { protocol: 'h02' },
+}
 const BEHIND = { quarters: 12, sinceAt: NOW - 40 * S, zone: '-03:00' }
 
 describe('the condition of a device', () => {
@@ -59,11 +67,39 @@ function found(...vans: readonly Partial<DeviceFacts>[]) {
 describe('by the facts of its devices', () => {
   it('nothing is wrong with vans that send, sleep, or were never heard', () =>
     expect(
-      found({}, { ...SILENT, usualMs: 60 * MIN }, { heardAt: undefined }, { ...SILENT, route: undefined }),
+      found(
+        {},
+        { ...SILENT, usualMs: 60 * MIN },
+        { heardAt: undefined },
+        { ...SILENT, route: undefined },
+        { ...SILENT, route: undefined, sender: LOST },
+      ),
     ).toEqual([]))
 
   it.each<[FindingCode, Partial<DeviceFacts>, Record<string, unknown>]>([
     ['silent', SILENT, { link: 'connected', sinceAt: NOW - 5 * MIN - S, evidence: ['last heard 5 min ago'] }],
+    [
+      'wrong_port',
+      { heardAt: undefined, fix: undefined, sender: LOST },
+      {
+        link: 'understood',
+        sinceAt: NOW - 8 * MIN,
+        message: 'Van 0, on a route now, sends to a port that does not understand it: nothing of it is taken',
+        evidence: ['its id came from 10.9.9.9:1 at port 5023 (gt06), and was not understood there'],
+        action:
+          'it seems to speak h02, for which there is no listener: add one to listeners in gateway.yaml, and set its port in the device',
+      },
+    ],
+    [
+      'wrong_port',
+      { ...SILENT, sender: { ...LOST, speaks: { protocol: 'h02', port: 5013 } } },
+      { action: 'it seems to speak h02: set port 5013 in the device' },
+    ],
+    [
+      'wrong_port',
+      { ...SILENT, sender: { ...LOST, speaks: undefined } },
+      { action: expect.stringMatching(/^set the port of its protocol in the device, or add a listener/) },
+    ],
     ['gps_old', { fix: undefined }, { evidence: ['no position yet'] }],
     [
       'gps_old',

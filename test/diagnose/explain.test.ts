@@ -356,8 +356,8 @@ describe('what became of the last message of a device', () => {
 })
 
 it('a device on a port that does not understand it is sent to another port', () => {
-  const senders = [{ address: '203.0.113.7:40112', port: 5027, protocol: 'teltonika' }]
-  const sentence = says({ state: 'never', last_heard: undefined, last_fix: undefined }, { senders })
+  const sender = { at: 0, sinceAt: 0, address: '203.0.113.7:40112', port: 5027, protocol: 'teltonika' }
+  const sentence = says({ state: 'never', last_heard: undefined, last_fix: undefined }, { sender })
   expect(sentence).toMatch(
     /its id came from 203\.0\.113\.7:40112 at port 5027 \(teltonika\), and was not understood there: set the port/,
   )

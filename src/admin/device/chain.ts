@@ -4,7 +4,6 @@ import { nearest } from '../../config/problem.ts'
 import { sameId } from '../../config/units.ts'
 import { type ChainFacts, chainOf, chainWithoutRedis, type DeviceChain } from '../../diagnose/chain.ts'
 import type { DeviceDetail, ExplainedDevice } from '../../diagnose/detail.ts'
-import { surveyArrivals } from '../../ingest/arrivals.ts'
 import type { MisunderstoodFrame } from '../../ingest/misunderstood.ts'
 import { isConnectionError, readFrames, type Redis } from '../../lanes/index.ts'
 import type { Upstream } from '../facts.ts'
@@ -113,12 +112,10 @@ async function chainFacts(device: Indexed, detail: DeviceDetail, asked: ChainReq
   const { redis, upstream } = sources
   const { entry, id } = device
   const courier = detail.lane?.courier_id ?? entry?.courier_id
-  const [parked, misunderstood, api, senders] = await Promise.all([
+  const [parked, misunderstood, api] = await Promise.all([
     entry && courier !== undefined ? parkedOf(redis, entry.company_id, courier) : [],
     misunderstoodOf(redis, id),
     upstream(),
-    // Senders that nobody understood belong to no company.
-    device.contact || !scope.isAll ? [] : sendersOf(redis, id, now),
   ])
   return {
     ...knownFacts(device, asked),
@@ -127,7 +124,6 @@ async function chainFacts(device: Indexed, detail: DeviceDetail, asked: ChainReq
       parked: parked as ExplainedDevice['parked'],
       misunderstood,
       upstream: { state: api.state, since_at: instant(api.since) ?? '' },
-      senders,
       similar: entry && !device.contact && scope.isAll ? similarTo(id, sources.index) : undefined,
       now,
     },
@@ -149,19 +145,5 @@ async function misunderstoodOf(redis: Redis, id: string): Promise<ExplainedDevic
   return oldest && { frames: positions.length, sinceAt: instant(oldest.at) ?? '', protocol: oldest.protocol }
 }
 
-/** Senders of the last hour that nobody understood, and whose bytes have the id: as text, or as digits of four bits. */
-async function sendersOf(redis: Redis, id: string, now: number): Promise<ExplainedDevice['senders']> {
-  const asText = Buffer.from(id).toString('hex')
-  const digits = /^\d{10,}$/.test(id) ? sameId(id) : asText
-  const arrivals = await surveyArrivals(
-    redis,
-    () => true,
-    ({ at, bytes = '', device }) =>
-      device === undefined && now - at < HOUR_MS && (bytes.includes(asText) || bytes.includes(digits)),
-  )
-  return arrivals.map(({ address, port, protocol }) => ({ address, port, protocol }))
-}
-
 const MOST_FRAMES = 1000
 const MOST_UNCONFIGURED = 1000
-const HOUR_MS = 3_600_000

@@ -31,6 +31,7 @@ export function factsOf(
     unplaced: unplaced && { reason: unplaced.reason, at: unplaced.at, isHeld: unplaced.held === true },
     isUnplaced: isLatest === true,
     isHeldUnknown: index.heldOf(device).some(({ lists }) => lists.reason === 'unknown'),
+    sender: entry && index.senderOf(device, now),
     behind: behindBy(learnt, entry),
   }
 }

@@ -1,6 +1,7 @@
 import { everySecond, yieldToEventLoop } from '../../async.ts'
 import { sameId } from '../../config/units.ts'
 import type { DeviceCondition } from '../../diagnose/devices.ts'
+import type { LostSender } from '../../diagnose/facts.ts'
 import { liveGateways } from '../../ingest/gateways.ts'
 import type { Contact, Heard, StoredContact } from '../../ingest/heard.ts'
 import { beginReading, heardSince, isConnectionError, keys, type ReadTo, type Redis } from '../../lanes/index.ts'
@@ -10,12 +11,14 @@ import type { Roster } from '../../roster/roster.ts'
 import type { DeviceMapping, DeviceState } from './json.ts'
 import { compare, type ListPlace } from '../paging.ts'
 import { HeldIndex } from './held-index.ts'
+import { type FindSpoken, LostSenders } from './lost-senders.ts'
 import { type Learnt, learn, UNLEARNT } from './learnt.ts'
 
 export interface DeviceIndexSources {
   readonly redis: Redis
   readonly directory: () => Roster
   readonly follow: (changed: RosterFollower) => void
+  readonly speaks?: FindSpoken
 }
 
 /** What is known of a device that is configured, was heard, or of which something is held. */
@@ -48,6 +51,7 @@ export class DeviceIndex {
   readonly #sources: DeviceIndexSources
   readonly #devices = new Map<string, Changing<IndexedDevice>>()
   readonly #held: HeldIndex
+  readonly #lost: LostSenders
   readonly #looks: ReturnType<typeof everySecond>
   /** Names to be read again. */
   readonly #due = new Set<string>()
@@ -64,6 +68,7 @@ export class DeviceIndex {
   constructor(sources: DeviceIndexSources) {
     this.#sources = sources
     this.#held = new HeldIndex(sources.redis)
+    this.#lost = new LostSenders(sources)
     sources.follow((changed) => this.#rosterChanged(changed))
     this.#looks = everySecond(async () => {
       await this.catchUp().catch(() => {})
@@ -115,6 +120,12 @@ export class DeviceIndex {
     return this.#held.isEmpty ? [] : this.#held.of(sameId(id))
   }
 
+  /** Who sends the id of the device to a port that does not understand it, and did so later than it was heard. */
+  senderOf({ id, contact }: Pick<IndexedDevice, 'id' | 'contact'>, now: number): LostSender | undefined {
+    const sender = this.#lost.of(sameId(id), now)
+    return sender && sender.at > (contact?.at ?? 0) + ANOTHER_MS ? sender : undefined
+  }
+
   /** The last contact of a device. A connection counts only while its gateway gives a life sign. */
   contactOf({ contact }: Pick<IndexedDevice, 'contact'>): Contact | undefined {
     if (contact?.connectedAt === undefined || this.#live.has(contact.gateway)) return contact
@@ -142,10 +153,11 @@ export class DeviceIndex {
   async #look(): Promise<void> {
     const { redis } = this.#sources
     await this.#applyRoster()
-    const [changes, live, came] = await Promise.all([
+    const [changes, live, came, lost] = await Promise.all([
       heardSince(redis, this.#readTo),
       liveGateways(redis),
       this.#held.look(),
+      this.#lost.look(),
     ])
     this.#live = new Set(live.keys())
     if (changes) {
@@ -155,6 +167,7 @@ export class DeviceIndex {
     const due = [...this.#due].slice(0, MOST_READ)
     for (let at = 0; at < due.length; at += SLICE) await this.#readDevices(due.slice(at, at + SLICE))
     for (const id of came) this.#keep(id)
+    for (const id of lost) if (this.#devices.has(id)) this.#keep(id)
   }
 
   async #applyRoster(): Promise<void> {
@@ -283,6 +296,8 @@ function parsed(json: string | null) {
 const UNHEARD = { contact: undefined, fix: undefined, filtered: undefined, learnt: UNLEARNT }
 const NOT_SURVEYED = { surveyed: undefined }
 const NOWHERE: ListPlace = [Infinity, '']
+/** A device that was heard a moment ago is understood. */
+const ANOTHER_MS = 60_000
 const SLICE = 500
 const SWEPT = 2000
 /** Devices of which something new is read in one look; the others come with the next one. */

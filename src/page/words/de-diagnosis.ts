@@ -182,6 +182,19 @@ const FINDINGS: readonly Phrase[] = [
   ],
   ['nothing to do: it closes by itself', 'nichts zu tun: sie schließt von selbst'],
   [
+    '{}, on a route now, sends to a port that does not understand it: nothing of it is taken',
+    '{1}, jetzt mit Tour, sendet an einen Port, der es nicht versteht: nichts davon wird angenommen',
+  ],
+  [
+    'set the port of its protocol in the device, or add a listener for all protocols (protocol auto) to listeners in gateway.yaml',
+    'im Gerät den Port seines Protokolls setzen oder in gateway.yaml unter listeners einen für alle Protokolle (protocol auto) eintragen',
+  ],
+  [
+    'it seems to speak {}, for which there is no listener: add one to listeners in gateway.yaml, and set its port in the device',
+    'es spricht wohl {1}, wofür es keinen Port gibt: in gateway.yaml unter listeners einen eintragen und ihn im Gerät setzen',
+  ],
+  ['it seems to speak {}: set port {} in the device', 'es spricht wohl {1}: im Gerät den Port {2} setzen'],
+  [
     '{} sends to the port of another protocol; its fixes are taken all the same',
     '{1} sendet an den Port eines anderen Protokolls; seine Positionen werden trotzdem angenommen',
   ],
@@ -592,7 +605,6 @@ const LINKS: readonly Phrase[] = [
   ['connected since {}', 'verbunden seit {1}'],
   ['{} frame of {} is not understood since {}', '{1} Datenpaket von {2} wird seit {3} nicht verstanden'],
   ['{} frames of {} are not understood since {}', '{1} Datenpakete von {2} werden seit {3} nicht verstanden'],
-  ['not understood: {} at port {}', 'nicht verstanden: {1} an Port {2}'],
   ['protocol {}', 'Protokoll {1}'],
   ['transport {}', 'Transport {1}'],
   ['protocol not known yet', 'Protokoll noch nicht bekannt'],
@@ -660,10 +672,7 @@ const SENTENCE: readonly Phrase[] = [
     '{}: kept, and decoded again after an upgrade or a change of its entry',
     '{1}: aufbewahrt, und nach einer neuen Version oder einer Änderung seines Eintrags erneut gelesen',
   ],
-  [
-    'its id came from {}, and was not understood there: set the port of its protocol in the device (waybridge protocols), or one with protocol: auto',
-    'seine Kennung kam von {1} und wurde dort nicht verstanden: im Gerät den Port seines Protokolls setzen (waybridge protocols) oder einen mit protocol: auto',
-  ],
+  ['its id came from {}, and was not understood there', 'seine Kennung kam von {1} und wurde dort nicht verstanden'],
   ['{} at port {}', '{1} an Port {2}'],
   ['refused since {}: {}', 'abgewiesen seit {1}: {2}'],
   ['{} held since {}', '{1} gehalten seit {2}'],

@@ -9,6 +9,7 @@ import { collectMetrics, type Role, type RoleAddresses } from '../role.ts'
 import type { Live } from './live.ts'
 import { placeIn } from './place.ts'
 import { redisReadiness, systemReadiness } from './readiness.ts'
+import { spokenTo } from './spoken.ts'
 
 export async function startAdmin(live: Live, { redisServer, baseUrl, ports, identity }: RoleAddresses): Promise<Role> {
   const { config, logger } = live
@@ -32,6 +33,7 @@ export async function startAdmin(live: Live, { redisServer, baseUrl, ports, iden
     redisDir: isPrivate(config.redis) ? config.data_dir : null,
     directory: () => live.directory(),
     live,
+    speaks: spokenTo(config),
     tracking,
     companies: () => live.companies(),
     place: placeIn(live),

@@ -1,0 +1,79 @@
+import { sameId } from '../../config/units.ts'
+import type { LostSender } from '../../diagnose/facts.ts'
+import type { ArrivedSender } from '../../ingest/arrivals.ts'
+import { keys, type Redis } from '../../lanes/index.ts'
+import type { Roster } from '../../roster/roster.ts'
+
+/** What a sender seems to speak that nobody understood and that has the id of a device, and which port is for that. */
+export type FindSpoken = (sender: ArrivedSender, device: string) => Promise<LostSender['speaks']>
+
+interface LostSenderSources {
+  readonly redis: Redis
+  readonly directory: () => Roster
+  readonly speaks?: FindSpoken
+}
+
+/** The last senders that nobody understood and whose bytes have the id of a configured device. */
+export class LostSenders {
+  readonly #sources: LostSenderSources
+  readonly #byDevice = new Map<string, LostSender>()
+  #latest = ''
+
+  constructor(sources: LostSenderSources) {
+    this.#sources = sources
+  }
+
+  /** Of the last hour before `now`, ms UTC. `key`: the id of the device without leading zeros. */
+  of(key: string, now: number): LostSender | undefined {
+    const sender = this.#byDevice.get(key)
+    return sender && now - sender.at < HOUR_MS ? sender : undefined
+  }
+
+  /** Reads those that have come since. Answers whose they are. */
+  async look(): Promise<Set<string>> {
+    const { redis, directory } = this.#sources
+    const before = this.#latest
+    const found = new Set<string>()
+    const [latest = ''] = await redis.lrange(keys.arrivals, 0, 0)
+    if (latest === before) return found
+    this.#latest = latest
+    if (latest === '') this.#byDevice.clear()
+    const all = await redis.lrange(keys.arrivals, 0, -1)
+    const known = all.indexOf(before)
+    for (const json of all.slice(0, known < 0 ? undefined : known).toReversed()) {
+      const sender = JSON.parse(json) as ArrivedSender
+      const entry = idsIn(Buffer.from(sender.bytes ?? '', 'hex')).flatMap((id) => directory().find(id) ?? [])[0]
+      if (!entry) continue
+      const key = sameId(entry.id)
+      found.add(key)
+      await this.#note(key, sender)
+    }
+    return found
+  }
+
+  async #note(key: string, sender: ArrivedSender): Promise<void> {
+    const { at, address, port, protocol } = sender
+    const before = this.of(key, at)
+    const isSame = before?.port === port && before?.speaks !== undefined
+    const speaks = isSame ? before.speaks : await this.#sources.speaks?.(sender, key)
+    this.#byDevice.set(key, { at, sinceAt: before?.sinceAt ?? at, address, port, protocol, speaks })
+  }
+}
+
+/** What may be an id in the first bytes of a sender: words of a text, and digits of four bits. */
+function idsIn(bytes: Buffer): string[] {
+  const words = bytes.toString('latin1').match(/[\w-]{6,64}/g) ?? []
+  const numbers = bytes.toString('latin1').match(/\d{10,}/g) ?? []
+  const packed = bytes.toString('hex').match(/\d{10,}/g) ?? []
+  return [...words, ...numbers, ...packed.flatMap(partsOf)]
+}
+
+/** All that 10 to 17 digits in a row of them may be. */
+function partsOf(digits: string): string[] {
+  const parts: string[] = []
+  for (let length = Math.min(17, digits.length); length >= 10; length--)
+    for (let at = 0; at + length <= digits.length; at++) parts.push(digits.slice(at, at + length))
+  return parts
+}
+
+const HOUR_MS = 3_600_000

@@ -77,6 +77,21 @@ describe.skipIf(!findChromium())('the views in a real browser', () => {
     await close()
   }, 60_000)
 
+  it('lists a van whose bytes nobody understands once, with the number of its connections', async () => {
+    for (let times = 0; times < 3; times++) {
+      const line = await dial(fixture.product.ports['tcp/gt06'])
+      line.socket.end(`nobody knows this: 0${VAN} \r\n`)
+    }
+    const { page, faults, close } = await fixture.open('/arrivals')
+    const row = page.locator('.arrival', { hasText: 'is not understood here' })
+    await row.getByText(/^3 connections since/).waitFor({ timeout: 20_000 })
+    expect(await row.count()).toBe(1)
+    expect(await row.textContent()).toContain('the port expects gt06')
+    await row.getByRole('link', { name: 'Van 12' }).waitFor()
+    expect(faults).toEqual([])
+    await close()
+  })
+
   it('shows hostile names as text, and keeps within the window', async () => {
     for (const id of [SCRIPT, LONG, RIGHT]) {
       const { page, faults, close } = await fixture.open(`/vans/${id}`, { viewport: PHONE })

@@ -359,7 +359,9 @@ export const de: Words = {
     notUnderstood: 'Nicht verstanden',
     waiting: (n: string) => `${n} gehalten`,
     bytes: (n: string) => `Die ersten ${n} Bytes`,
-    setup: 'So einen Tracker hierher richten:',
+    vanNotUnderstood: 'wird hier nicht verstanden',
+    expects: (protocol: string) => `der Port erwartet ${protocol}`,
+    times: (n: string, first: string) => `${n} Verbindungen seit ${first}`,
     forAll: 'Nicht für dieses Token',
     forAllText:
       'Es gilt nur für einzelne Firmen, und was noch nicht eingerichtet ist, gehört zu keiner. Wer ein Token für alle Firmen hat, sieht hier neue Tracker. Einen Tracker, dessen Kennung bekannt ist, können Sie einrichten.',

@@ -337,7 +337,9 @@ export const en = {
     notUnderstood: 'Not understood',
     waiting: (n: string) => `${n} held`,
     bytes: (n: string) => `The first ${n} bytes`,
-    setup: 'Point such a tracker here:',
+    vanNotUnderstood: 'is not understood here',
+    expects: (protocol: string) => `the port expects ${protocol}`,
+    times: (n: string, first: string) => `${n} connections since ${first}`,
     forAll: 'Not for this token',
     forAllText:
       'It is for some companies alone, and who is not configured belongs to none yet. Somebody with a token for all companies sees new trackers here. You can add one whose id you know.',

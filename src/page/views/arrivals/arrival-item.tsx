@@ -1,26 +1,25 @@
 import type { JSX } from 'preact'
 import { useNow } from '../../data/hooks.ts'
-import type { ArrivalRow } from '../../data/types.ts'
-import { age, coordinates, exact, fullTime } from '../../format.ts'
+import { nameOf } from '../../data/van.ts'
+import { age, coordinates, exact, fullTime, time } from '../../format.ts'
 import { CopyButton, Foreign } from '../../parts/basics.tsx'
 import { Hex } from '../../parts/hex.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { href } from '../../router.ts'
 import { words } from '../../words/index.ts'
+import type { Sender } from './senders.ts'
 
 interface ArrivalItemProps {
-  readonly arrival: ArrivalRow
+  readonly sender: Sender
   readonly isMarked: boolean
   readonly mark: (device: string) => void
   readonly name: (device: string) => void
 }
 
 /** One sender: who it says it is, what we take it for and why, and what to do. */
-export function ArrivalItem({ arrival, isMarked, mark, name }: ArrivalItemProps): JSX.Element {
+export function ArrivalItem({ sender, isMarked, mark, name }: ArrivalItemProps): JSX.Element {
   const now = useNow(5000)
-  const { at, address, transport, port, protocol, evidence, device, bytes, position, waiting } = arrival
-  // Without evidence it is what the port expects, and not what the sender speaks.
-  const isGuessed = device === undefined && evidence.some((text) => text.startsWith(`${protocol}: `))
+  const { at, address, transport, port, protocol, evidence, device, bytes, position, waiting } = sender.latest
   return (
     <li class="arrival">
       {device === undefined ? (
@@ -38,13 +37,13 @@ export function ArrivalItem({ arrival, isMarked, mark, name }: ArrivalItemProps)
       <div class="arrival-body">
         <p class="arrival-title">
           {device === undefined ? (
-            <span>{words.arrivals.notUnderstood}</span>
+            <Unread sender={sender} />
           ) : (
             <a class="mono" href={href('vans', { id: device })}>
               <Foreign text={device} />
             </a>
           )}
-          {protocol && <span class="tag">{protocol}</span>}
+          {protocol && <span class="tag">{device === undefined ? words.arrivals.expects(protocol) : protocol}</span>}
           {waiting > 0 && <span class="badge warning">{words.arrivals.waiting(exact(waiting))}</span>}
         </p>
         <p class="finding-meta">
@@ -55,6 +54,11 @@ export function ArrivalItem({ arrival, isMarked, mark, name }: ArrivalItemProps)
             {address} → {transport}
             {port !== undefined && `/${port}`}
           </span>
+          {sender.connections > 1 && (
+            <span class="num" title={fullTime(sender.firstAt)}>
+              {words.arrivals.times(exact(sender.connections), time(sender.firstAt))}
+            </span>
+          )}
           {position && <span class="num">{coordinates(position)}</span>}
         </p>
         {evidence.length > 0 && (
@@ -73,7 +77,6 @@ export function ArrivalItem({ arrival, isMarked, mark, name }: ArrivalItemProps)
             <CopyButton text={bytes} />
           </details>
         )}
-        {protocol && isGuessed && <Setup protocol={protocol} />}
       </div>
       {device !== undefined && (
         <button type="button" class="button primary" onClick={() => name(device)}>
@@ -84,14 +87,15 @@ export function ArrivalItem({ arrival, isMarked, mark, name }: ArrivalItemProps)
   )
 }
 
-/** The command that prints what points a tracker of this protocol at us. */
-function Setup({ protocol }: { protocol: string }): JSX.Element {
-  const command = `npm run -s waybridge -- setup ${protocol} --host ${location.hostname}`
+/** Who was not understood: a van that is configured, where its id is in the bytes. */
+function Unread({ sender: { van } }: { sender: Sender }): JSX.Element {
+  if (!van) return <span>{words.arrivals.notUnderstood}</span>
   return (
-    <p class="arrival-setup">
-      <span class="muted">{words.arrivals.setup}</span>
-      <code class="mono">{command}</code>
-      <CopyButton text={command} />
-    </p>
+    <span>
+      <a href={href('vans', { id: van.id })}>
+        <Foreign text={nameOf(van)} />
+      </a>{' '}
+      <span class="muted">{words.arrivals.vanNotUnderstood}</span>
+    </span>
   )
 }

@@ -1,8 +1,7 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { api } from '../../data/api.ts'
-import { useAsked, useEvents } from '../../data/hooks.ts'
-import type { ArrivalRow } from '../../data/types.ts'
+import { useAsked, useEvents, useFleet } from '../../data/hooks.ts'
 import { exact } from '../../format.ts'
 import { CopyButton, Empty, Failure, Loading, Panel } from '../../parts/basics.tsx'
 import { words } from '../../words/index.ts'
@@ -10,18 +9,20 @@ import { EntryDialog } from '../van/entry-dialog.tsx'
 import { ArrivalItem } from './arrival-item.tsx'
 import { ForSomeCompanies } from './for-some-companies.tsx'
 import { NameManyDialog } from './name-many-dialog.tsx'
+import { type Sender, sendersOf } from './senders.ts'
 import { RequestError } from '../../data/client.ts'
 
 /** Who sends without being configured: devices to be named, and senders that nobody understood. */
 export function Arrivals(): JSX.Element {
   const { answer, error, isLoading, again } = useAsked('arrivals', () => api.arrivals({ max_results: 500 }), RELOAD_MS)
   useEvents('arrival', again)
+  const { vans } = useFleet()
+  const senders = useMemo(() => sendersOf(answer?.results ?? [], vans), [answer, vans.length])
   const [marked, setMarked] = useState<ReadonlySet<string>>(new Set())
   const [naming, setNaming] = useState<string>()
   if (error instanceof RequestError && error.status === 403) return <ForSomeCompanies />
-  const arrivals = answer?.results ?? []
-  const devices = arrivals.filter(({ device }) => device !== undefined)
-  const others = arrivals.filter(({ device }) => device === undefined)
+  const devices = senders.filter(({ latest }) => latest.device !== undefined)
+  const others = senders.filter(({ latest }) => latest.device === undefined)
   const close = (isChanged: boolean) => {
     setNaming(undefined)
     if (!isChanged) return
@@ -35,11 +36,11 @@ export function Arrivals(): JSX.Element {
       return changed
     })
   }
-  const item = (arrival: ArrivalRow) => (
+  const item = (sender: Sender) => (
     <ArrivalItem
-      key={`${arrival.at} ${arrival.address} ${arrival.device ?? ''}`}
-      arrival={arrival}
-      isMarked={marked.has(arrival.device ?? '')}
+      key={sender.key}
+      sender={sender}
+      isMarked={marked.has(sender.latest.device ?? '')}
       mark={mark}
       name={setNaming}
     />
@@ -48,7 +49,7 @@ export function Arrivals(): JSX.Element {
     <div class="stack">
       <header class="view-head">
         <h1>
-          {words.nav.arrivals} <span class="view-count num">{exact(arrivals.length)}</span>
+          {words.nav.arrivals} <span class="view-count num">{exact(senders.length)}</span>
         </h1>
         {marked.size > 0 && (
           <button type="button" class="button primary" onClick={() => setNaming(MANY)}>
@@ -58,7 +59,7 @@ export function Arrivals(): JSX.Element {
       </header>
       {error && !answer && <Failure error={error} again={again} />}
       {isLoading && <Loading lines={6} />}
-      {answer && arrivals.length === 0 && <Nobody />}
+      {answer && senders.length === 0 && <Nobody />}
       {devices.length > 0 && (
         <Panel title={words.arrivals.devices} hint={words.arrivals.devicesHint}>
           <ul class="arrivals">{devices.map(item)}</ul>
@@ -70,7 +71,10 @@ export function Arrivals(): JSX.Element {
         </Panel>
       )}
       {naming === MANY && (
-        <NameManyDialog arrivals={devices.filter(({ device }) => marked.has(device ?? ''))} close={close} />
+        <NameManyDialog
+          devices={devices.flatMap(({ latest }) => latest.device ?? []).filter((id) => marked.has(id))}
+          close={close}
+        />
       )}
       {naming !== undefined && naming !== MANY && (
         <EntryDialog detail={{ id: naming, configured: false }} close={close} />

@@ -2,7 +2,6 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { api } from '../../data/api.ts'
 import { useFleet } from '../../data/hooks.ts'
-import type { ArrivalRow } from '../../data/types.ts'
 import { exact } from '../../format.ts'
 import { messageOf } from '../../parts/basics.tsx'
 import { Dialog, Field } from '../../parts/dialog.tsx'
@@ -10,21 +9,21 @@ import { say } from '../../parts/toast.tsx'
 import { words } from '../../words/index.ts'
 
 interface NameManyProps {
-  readonly arrivals: readonly ArrivalRow[]
+  readonly devices: readonly string[]
   readonly close: (isChanged: boolean) => void
 }
 
 type Typed = Readonly<Record<'name' | 'courier_id' | 'route_id', string>>
 
 /** Names several devices of one company; each may get a courier and a route. Those that are refused stay in the form. */
-export function NameManyDialog({ arrivals, close }: NameManyProps): JSX.Element {
+export function NameManyDialog({ devices, close }: NameManyProps): JSX.Element {
   const companies = [...new Set(useFleet().vans.flatMap(({ company_id }) => company_id ?? []))]
   const [company, setCompany] = useState<string>()
   const [rows, setRows] = useState<ReadonlyMap<string, Typed>>(new Map())
   const [errors, setErrors] = useState<ReadonlyMap<string, string>>(new Map())
   const [done, setDone] = useState<ReadonlySet<string>>(new Set())
   const companyId = company ?? companies[0] ?? ''
-  const left = arrivals.flatMap(({ device }) => (device !== undefined && !done.has(device) ? [device] : []))
+  const left = devices.filter((device) => !done.has(device))
   const typed = (device: string): Typed => rows.get(device) ?? EMPTY
   const save = async () => {
     const saved = new Set(done)
@@ -44,7 +43,7 @@ export function NameManyDialog({ arrivals, close }: NameManyProps): JSX.Element 
   }
   return (
     <Dialog
-      title={words.arrivals.nameMany(exact(arrivals.length))}
+      title={words.arrivals.nameMany(exact(devices.length))}
       close={() => close(done.size > 0)}
       submit={() => void save()}
       actions={

@@ -1,0 +1,69 @@
+import type { ArrivalRow, VanRow } from '../../data/types.ts'
+
+/** Connections of one sender, or datagrams: `latest` is the last one. Of a device the admin port gives one alone. */
+export interface Sender {
+  readonly key: string
+  readonly latest: ArrivalRow
+  readonly connections: number
+  readonly firstAt: string
+  /** The configured van whose id is in the bytes that were not understood. */
+  readonly van?: VanRow
+}
+
+/**
+ * Pure: one for each device, and of those that were not understood one for each van whose id is in the bytes, else for each
+ * address at each port. `arrivals`: the latest first, as the answer is.
+ */
+export function sendersOf(arrivals: readonly ArrivalRow[], vans: readonly VanRow[]): Sender[] {
+  const byId = new Map(vans.flatMap((van) => (van.configured ? [[sameId(van.id), van] as const] : [])))
+  const senders = new Map<string, Sender>()
+  for (const latest of arrivals) {
+    const van = latest.device === undefined ? vanIn(latest.bytes, byId) : undefined
+    const key = keyOf(latest, van)
+    const { at: firstAt } = latest
+    const known = senders.get(key)
+    const sender = known
+      ? { ...known, connections: known.connections + 1, firstAt }
+      : { key, latest, van, connections: 1, firstAt }
+    senders.set(key, sender)
+  }
+  return [...senders.values()]
+}
+
+function keyOf({ address, device, port, transport }: ArrivalRow, van?: VanRow): string {
+  if (device !== undefined) return `device ${device}`
+  // The sender's port is another one for each connection.
+  return van ? `van ${van.id} ${transport} ${port}` : `${address.replace(/:\d+$/, '')} ${transport} ${port}`
+}
+
+/** The van whose id is in bytes: as text, or as digits of four bits. */
+function vanIn(bytes: string | undefined, byId: ReadonlyMap<string, VanRow>): VanRow | undefined {
+  if (!bytes) return undefined
+  for (const id of [...idsInText(bytes), ...idsInDigits(bytes)]) {
+    const van = byId.get(sameId(id))
+    if (van) return van
+  }
+  return undefined
+}
+
+function idsInText(bytes: string): string[] {
+  const text = bytes.replace(/../g, (hex) => String.fromCharCode(parseInt(hex, 16)))
+  const words = text.match(/[\w.-]{4,}/g) ?? []
+  return words.flatMap((word) => [word, ...(word.match(/\d{10,}/g) ?? [])])
+}
+
+/** IMEIs and the like lie at whole bytes, with zeros or a mark where digits are missing. */
+function* idsInDigits(bytes: string): Iterable<string> {
+  for (let at = 0; at + SHORTEST <= bytes.length; at += 2) {
+    const [run = ''] = /^\d{10,16}/.exec(bytes.slice(at, at + LONGEST)) ?? []
+    for (let length = run.length; length >= SHORTEST; length--) yield run.slice(0, length)
+  }
+}
+
+/** What two ids of one device have in common. */
+function sameId(id: string): string {
+  return /^\d+$/.test(id) ? id.replace(/^0+(?=.)/, '') : id
+}
+
+const SHORTEST = 10
+const LONGEST = 16

@@ -8,7 +8,15 @@ const hex = (text: string) => Buffer.from(text).toString('hex')
 /** `minute`: of the hour in which it came. */
 function row(minute: number, { address = '203.0.113.7', ...rest }: Partial<ArrivalRow> = {}): ArrivalRow {
   const at = new Date(Date.UTC(2026, 10, 23, 6, minute)).toISOString()
-  return { at, address: `${address}:${40_000 + minute}`, transport: 'tcp', port: 5023, evidence: [], waiting: 0, ...rest }
+  return {
+    at,
+    address: `${address}:${40_000 + minute}`,
+    transport: 'tcp',
+    port: 5023,
+    evidence: [],
+    waiting: 0,
+    ...rest,
+  }
 }
 
 const shown = (rows: readonly ArrivalRow[]) =>

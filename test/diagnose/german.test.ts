@@ -1,13 +1,17 @@
 import { globSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { timesIn } from '../../src/config/times.ts'
+import { int64Mistake } from '../../src/config/units.ts'
 import { CODES, type FindingCode, type Meaning } from '../../src/diagnose/codes.ts'
 import { paragraphs } from '../../src/page/build/paragraphs.mjs'
 import { DIAGNOSIS } from '../../src/page/words/de-diagnosis.ts'
 import { PARAGRAPHS } from '../../src/page/words/de-findings.ts'
+import { ROSTER } from '../../src/page/words/de-roster.ts'
 import { PhraseBook } from '../../src/page/words/phrases.ts'
+import { endedLines, noSuchDevice, overlaps } from '../../src/roster/advice.ts'
 import { literalsOf } from '../support/literals.ts'
 
-const german = new PhraseBook(DIAGNOSIS)
+const german = new PhraseBook([...DIAGNOSIS, ...ROSTER])
 const codes = Object.entries(CODES) as [FindingCode, Meaning][]
 
 it.each(codes)('the message and the action of %s are German, and name what it is about', (_, { action, message }) => {
@@ -24,6 +28,31 @@ const FILES = globSync('src/diagnose/*.ts').filter((file) => !ELSEWHERE.some((na
 it.each(FILES)('each text of %s has a German one', (file) => {
   const texts = literalsOf(readFileSync(file, 'utf8')).filter((text) => !text.startsWith('.'))
   expect(texts.filter((text) => !isGerman(text))).toEqual([])
+})
+
+const ROWS = [17, 18].map((line) => ({
+  at: line,
+  line,
+  from: 100,
+  until: 200,
+  device: 'Van 12',
+  courier_id: '42',
+  route_id: '7',
+}))
+const LINES = ROWS.map((row) => ({ ...row, source: `line ${row.line}` }))
+
+it.each([
+  noSuchDevice('Van 99', undefined),
+  noSuchDevice('Van 99', 'Van 9'),
+  ...['x', '9'.repeat(20), '3.5E+14'].map(int64Mistake),
+  ...[ROWS.slice(1), ROWS].map((rows) => endedLines(rows, 300)!.message),
+  ...overlaps(LINES).map(({ message }) => message),
+  ...overlaps([LINES[0], { ...LINES[1], from: 150 }]).map(({ message }) => message),
+  timesIn('Europe/Berlin').doubt('2026-10-25 02:30')!,
+  timesIn('Europe/Berlin').doubt('2026-03-29 02:30')!,
+  ...literalsOf(readFileSync('src/config/routes.ts', 'utf8')),
+])('the remark on a line of a roster is German: %s', (message) => {
+  expect(german.phrase(message)).toBeDefined()
 })
 
 it('each evidence that a process observes has a German one', () => {
@@ -57,6 +86,26 @@ it.each([
   [
     'Well, with 2 warnings: the certificate of mqtt ends soon; 1 more finding',
     'in Ordnung, mit 2 Warnungen: das Zertifikat von mqtt läuft bald ab; 1 weiterer Befund',
+  ],
+  [
+    'device: no device has the id or the name "Van 99": did you mean Van 9?',
+    'device: kein Gerät hat die Kennung oder den Namen „Van 99“: ist Van 9 gemeint?',
+  ],
+  [
+    'from: overlaps line 3 for device 356307042441013: the later from wins',
+    'from: überschneidet Zeile 3 für Gerät 356307042441013: das spätere from gilt',
+  ],
+  [
+    'until: this line and 4 more ended before today: only fixes of that time that arrive late follow it',
+    'until: diese Zeile und 4 weitere endeten vor heute: ihnen folgen nur Positionen jener Zeit, die verspätet ankommen',
+  ],
+  [
+    'routes.csv:17: Van 12: route_id: expected an id: a whole number from 0 to 9223372036854775807',
+    'routes.csv:17: Van 12: route_id: erwartet wird eine Kennung: eine ganze Zahl von 0 bis 9223372036854775807',
+  ],
+  [
+    'Van 20 gets route 1002 (courier 42) from 2026-11-20 12:00 to 20:00; Van 12 loses it then (Europe/Berlin).',
+    'Van 20 bekommt Tour 1002 (Fahrer 42) von 2026-11-20 12:00 bis 20:00; Van 12 verliert sie dann (Europe/Berlin).',
   ],
   ['<script>, {1} and $& are what they are', '<script>, {1} and $& are what they are'],
 ])('puts a text of several phrases into German: %s', (text, translated) => {

@@ -1,4 +1,5 @@
 import { DIAGNOSIS } from './de-diagnosis.ts'
+import { ROSTER } from './de-roster.ts'
 import type { Words } from './en.ts'
 import { PhraseBook } from './phrases.ts'
 
@@ -6,7 +7,7 @@ import { PhraseBook } from './phrases.ts'
 
 const one = (n: number, single: string, several: string) => (n === 1 ? single : several)
 
-const diagnosis = new PhraseBook(DIAGNOSIS)
+const diagnosis = new PhraseBook([...DIAGNOSIS, ...ROSTER])
 
 export const de: Words = {
   said: (text: string) => diagnosis.translate(text),
@@ -22,7 +23,7 @@ export const de: Words = {
   skip: 'Zum Inhalt springen',
   live: {
     starting: 'Verbindet …',
-    live: 'Live',
+    live: 'Aktuell',
     polled: 'Alle 2 s',
     lost: 'Keine Verbindung',
     since: (time: string) => `Keine Antwort seit ${time}. Die Anzeige ist von dann.`,
@@ -318,7 +319,7 @@ export const de: Words = {
     frames: 'Letzte Datenpakete',
     watch: '15 Minuten beobachten',
     watchOn: 'Weiter beobachten',
-    watching: 'Live',
+    watching: 'Läuft mit',
     watched: (time: string) => `aufbewahrt bis ${time}`,
     notWatched: 'nur aufbewahrt, solange jemand beobachtet',
     noFrames: 'Datenpakete werden nicht aufbewahrt',

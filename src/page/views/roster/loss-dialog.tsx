@@ -51,7 +51,7 @@ export function LossDialog({ answer, isNarrow, close, narrow, force }: LossDialo
         </ul>
       ) : (
         <p>
-          <Foreign text={message ?? ''} />
+          <Foreign text={words.said(message ?? '')} />
         </p>
       )}
     </Dialog>

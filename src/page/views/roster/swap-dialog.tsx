@@ -117,11 +117,11 @@ function SwapEffect({ effect: { text, warnings } }: { effect: AssignmentChange }
   return (
     <div class="plan is-warning" role="status">
       <p>
-        <Foreign text={text} />
+        <Foreign text={words.said(text)} />
       </p>
       {warnings.map((warning, index) => (
         <p key={index} class="tone-warning">
-          <Foreign text={warning} />
+          <Foreign text={words.said(warning)} />
         </p>
       ))}
     </div>

@@ -7,10 +7,10 @@ import { Hex } from '../../parts/hex.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { href } from '../../router.ts'
 import { words } from '../../words/index.ts'
-import type { Sender } from './senders.ts'
+import type { ArrivalSender } from './senders.ts'
 
 interface ArrivalItemProps {
-  readonly sender: Sender
+  readonly sender: ArrivalSender
   readonly isMarked: boolean
   readonly mark: (device: string) => void
   readonly name: (device: string) => void
@@ -88,7 +88,7 @@ export function ArrivalItem({ sender, isMarked, mark, name }: ArrivalItemProps):
 }
 
 /** Who was not understood: a van that is configured, where its id is in the bytes. */
-function Unread({ sender: { van } }: { sender: Sender }): JSX.Element {
+function Unread({ sender: { van } }: { sender: ArrivalSender }): JSX.Element {
   if (!van) return <span>{words.arrivals.notUnderstood}</span>
   return (
     <span>

@@ -9,7 +9,7 @@ import { EntryDialog } from '../van/entry-dialog.tsx'
 import { ArrivalItem } from './arrival-item.tsx'
 import { ForSomeCompanies } from './for-some-companies.tsx'
 import { NameManyDialog } from './name-many-dialog.tsx'
-import { type Sender, sendersOf } from './senders.ts'
+import { type ArrivalSender, sendersOf } from './senders.ts'
 import { RequestError } from '../../data/client.ts'
 
 /** Who sends without being configured: devices to be named, and senders that nobody understood. */
@@ -36,7 +36,7 @@ export function Arrivals(): JSX.Element {
       return changed
     })
   }
-  const item = (sender: Sender) => (
+  const item = (sender: ArrivalSender) => (
     <ArrivalItem
       key={sender.key}
       sender={sender}

@@ -1,7 +1,7 @@
 import type { ArrivalRow, VanRow } from '../../data/types.ts'
 
 /** Connections of one sender, or datagrams: `latest` is the last one. Of a device the admin port gives one alone. */
-export interface Sender {
+export interface ArrivalSender {
   readonly key: string
   readonly latest: ArrivalRow
   readonly connections: number
@@ -14,9 +14,9 @@ export interface Sender {
  * Pure: one for each device, and of those that were not understood one for each van whose id is in the bytes, else for each
  * address at each port. `arrivals`: the latest first, as the answer is.
  */
-export function sendersOf(arrivals: readonly ArrivalRow[], vans: readonly VanRow[]): Sender[] {
+export function sendersOf(arrivals: readonly ArrivalRow[], vans: readonly VanRow[]): ArrivalSender[] {
   const byId = new Map(vans.flatMap((van) => (van.configured ? [[sameId(van.id), van] as const] : [])))
-  const senders = new Map<string, Sender>()
+  const senders = new Map<string, ArrivalSender>()
   for (const latest of arrivals) {
     const van = latest.device === undefined ? vanIn(latest.bytes, byId) : undefined
     const key = keyOf(latest, van)

@@ -49,7 +49,14 @@ export function chainOf(facts: ChainFacts, show: ShowInstant): DeviceChain {
   const first = links.find(({ state }) => state === 'broken')
   const [waitsFor] = ofSystem(first)
   const explained = explain(
-    { ...facts.explained, sender: facts.device.sender, findings: own, waitsFor, leftOut: leftOutLine(facts) },
+    {
+      ...facts.explained,
+      sender: facts.device.sender,
+      meant: facts.device.meant,
+      findings: own,
+      waitsFor,
+      leftOut: leftOutLine(facts),
+    },
     show,
   )
   return {

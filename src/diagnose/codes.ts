@@ -287,7 +287,7 @@ export const CODES = {
     severity: 'warning',
     link: 'pushed',
     message: () => 'positions wait for longer than a minute although the tracking API answers',
-    action: 'add workers, raise push.concurrency, or find out which lanes are slow: waybridge status',
+    action: 'add workers, or raise push.concurrency; the queues (GET /admin/lanes) show which lanes are slow',
   },
   push_full: {
     severity: 'warning',

@@ -1,4 +1,4 @@
-import type { Finding, LostSender } from './facts.ts'
+import type { Finding, LostSender, MeantEntry } from './facts.ts'
 
 /** What `GET /admin/devices/{id}` says of a device, as far as it is explained. Instants are RFC 3339. */
 export interface DeviceDetail {
@@ -68,6 +68,8 @@ export interface ExplainedDevice {
   /** Frames whose positions are not understood; undefined: there are none. */
   readonly misunderstood?: { readonly frames: number; readonly sinceAt: string; readonly protocol: string }
   readonly upstream: { readonly state: 'up' | 'down' | 'limited'; readonly since_at: string }
+  /** Of one that is not configured: the entry that probably means it. */
+  readonly meant?: MeantEntry
   /** Who sends its id to a port that does not understand it. */
   readonly sender?: LostSender
   /** Of a device that was never heard: the most similar id of one that sends and that nobody has configured. */

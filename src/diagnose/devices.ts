@@ -1,5 +1,5 @@
 import { type FindingCode, NOT_TAKEN } from './codes.ts'
-import type { DeviceFacts, DeviceGroup, LostSender, TroubledDevice } from './facts.ts'
+import type { DeviceFacts, DeviceGroup, LostSender, MeantEntry, TroubledDevice } from './facts.ts'
 
 /** What a device does, in one word; src/diagnose/README.md says how each is decided. */
 export const CONDITIONS = ['moving', 'standing', 'silent', 'gps_old', 'no_route', 'held', 'never', 'unknown'] as const
@@ -29,7 +29,14 @@ export function deviceTroubles(device: DeviceFacts, now: number): (Omit<Troubled
   const ago = (at: number) => durationText(now - at)
   if (condition === 'unknown')
     return isHeldUnknown
-      ? [{ code: 'unknown_device', sinceAt: heldSince(device, now), evidence: 'its fixes are held' }]
+      ? [
+          {
+            code: 'unknown_device',
+            sinceAt: heldSince(device, now),
+            evidence: 'its fixes are held',
+            ...entryToCorrect(device),
+          },
+        ]
       : []
   if (sender && route && (condition === 'never' || condition === 'silent'))
     return [{ code: 'wrong_port', sinceAt: sender.sinceAt, evidence: senderText(sender), action: portAdvice(sender) }]
@@ -56,6 +63,15 @@ export function deviceTroubles(device: DeviceFacts, now: number): (Omit<Troubled
     troubles.push({ code: 'clock_behind', sinceAt, evidence: `${durationText(quarters * QUARTER_MS)} behind: ${fits}` })
   }
   return troubles
+}
+
+function entryToCorrect({ meant }: DeviceFacts) {
+  return meant && { action: meantAdvice(meant) }
+}
+
+/** What to do about an id that is probably mistyped in an entry. */
+export function meantAdvice({ name, source }: MeantEntry): string {
+  return `if it is the same tracker, correct the id in ${source} (${name}); otherwise add the device to devices.yaml if it is yours`
 }
 
 /** `its id came from 10.9.9.9:1 at port 5027 (teltonika), and was not understood there` */

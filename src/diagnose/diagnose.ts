@@ -1,5 +1,5 @@
 import type { Observation } from '../observe/observations.ts'
-import { CODES, type Severity } from './codes.ts'
+import { CODES, type FindingCode, type Severity } from './codes.ts'
 import type { Facts, Finding, Found } from './facts.ts'
 import { groupTroubles } from './groups.ts'
 import { rosterTroubles } from './roster.ts'
@@ -18,13 +18,14 @@ export function diagnose(facts: Facts): Finding[] {
 }
 
 function allTroubles(facts: Facts): Found[] {
-  return [
+  const found = [
     ...observedTroubles(facts.observations),
     ...systemTroubles(facts),
     ...upstreamTroubles(facts),
     ...groupTroubles(facts),
     ...rosterTroubles(facts),
   ]
+  return found.some(({ code }) => CAUSES_OF_BACKLOG.has(code)) ? found.filter(({ code }) => code !== 'backlog') : found
 }
 
 function observedTroubles(observations: readonly Observation[]): Found[] {
@@ -60,6 +61,15 @@ export function findingOf(
   }
 }
 
+/** What waits because of one of these needs no finding of its own. */
+const CAUSES_OF_BACKLOG = new Set<FindingCode>([
+  'no_worker',
+  'worker_stuck',
+  'upstream_down',
+  'upstream_hanging',
+  'upstream_slow',
+  'upstream_limited',
+])
 const ORDER = { error: 0, warning: 1, info: 2 } satisfies Record<Severity, number>
 const MAX_EVIDENCE = 5
 /** One damaged frame is nothing odd. */

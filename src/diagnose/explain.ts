@@ -1,6 +1,6 @@
 import type { FindingCode } from './codes.ts'
 import type { DeviceDetail, ExplainedDevice, ParkedDetail } from './detail.ts'
-import { portAdvice, senderText } from './devices.ts'
+import { meantAdvice, portAdvice, senderText } from './devices.ts'
 
 /** Shows an instant, RFC 3339. */
 export type ShowInstant = (instant: string) => string
@@ -85,12 +85,12 @@ export function isRefusedNow({ device: { lane }, parked, now }: ExplainedDevice)
   )
 }
 
-function heldTrouble({ device, leftOut }: ExplainedDevice, clock: ShowInstant): string | undefined {
+function heldTrouble({ device, leftOut, meant }: ExplainedDevice, clock: ShowInstant): string | undefined {
   const [held] = device.held
   if (!held) return undefined
   const { fixes, oldest_at, offset = NO_OFFSET } = held
   const what = `${counted(fixes, 'fix', 'fixes')} held since ${clock(oldest_at)}`
-  if (held.reason === 'unknown') return `${what}${unknownAdvice(device)}`
+  if (held.reason === 'unknown') return `${what}${meant ? `: ${meantAdvice(meant)}` : unknownAdvice(device)}`
   if (held.reason === 'suspicious')
     return `${what}, off the track of the device: compare the findings of \`status\`; filter.suspicious: report releases them`
   if (held.reason === 'no_route')

@@ -156,10 +156,18 @@ export interface DeviceFacts {
   readonly isUnplaced?: boolean
   /** Whether fixes of it are held as those of a device that is not configured. */
   readonly isHeldUnknown?: boolean
+  /** Of one that is not configured: the entry that probably means it, of a device that was never heard. */
+  readonly meant?: MeantEntry
   /** A sender of the last hour that has its id and that nobody understood, since it was heard last. */
   readonly sender?: LostSender
   /** Its last fixes are late by the same number of quarter hours, and the time zone that would explain that. */
   readonly behind?: { readonly quarters: number; readonly sinceAt: number; readonly zone?: string }
+}
+
+/** `name`: of the device, else its id; `source`: `devices.yaml:9`. */
+export interface MeantEntry {
+  readonly name: string
+  readonly source: string
 }
 
 /** A sender that nobody understood. Instants in ms UTC: the last time, and the first. */

@@ -136,6 +136,25 @@ describe('GET /admin/devices/{id}/chain', () => {
     })
   })
 
+  it('of a device whose id is nearly that of one that was never heard names the entry to correct, as its finding does', async () => {
+    const near = '356307042441041'
+    await hold(admin.redis, 'unknown', near, { count: 2 })
+    const action =
+      'if it is the same tracker, correct the id in devices.yaml:3 (Van 14); otherwise add the device to devices.yaml if it is yours'
+    const { sentence, findings } = await chainOf(near)
+    expect(sentence).toMatch(
+      /2 fixes held since .*: if it is the same tracker, correct the id in devices\.yaml:3 \(Van 14\)/,
+    )
+    expect(findings).toMatchObject([{ code: 'unknown_device', action }])
+    await vi.waitFor(
+      async () => {
+        const { json } = await admin.ask(`/admin/findings?device=${near}`)
+        expect(json).toMatchObject({ results: [{ code: 'unknown_device', action }] })
+      },
+      { timeout: 10_000 },
+    )
+  })
+
   it('says what is known of a device while Redis hangs, and that nothing is stored', async () => {
     await speak(VAN_14)
     expect((await chainOf(VAN_14)).broken).toBe(null)

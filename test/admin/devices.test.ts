@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { createSession } from '../../src/ingest/device.ts'
 import { HeardBook } from '../../src/ingest/heard.ts'
+import { keys } from '../../src/lanes/index.ts'
 import { adminFixture, hold, READ_TOKEN, VAN_14_LANE } from '../support/admin.ts'
 
 const admin = adminFixture()
@@ -130,6 +131,14 @@ describe('the list of devices', () => {
         findings: ['unknown_device'],
       },
     ])
+  })
+
+  it('shows when a device was heard that nobody configured and that sends', async () => {
+    await hold(admin.redis, 'unknown', '77')
+    const arrival = { at: 1_700_000_000_000, address: REMOTE, transport: 'tcp', protocol: 'teltonika', evidence: [] }
+    await admin.redis.hset(keys.arrivedDevices, '77', JSON.stringify({ ...arrival, device: '77' }))
+    const last_heard = { at: '2023-11-14T22:13:20.000Z', protocol: 'teltonika', transport: 'tcp', remote: REMOTE }
+    expect((await list('?mapping=unmapped')).results).toMatchObject([{ id: '77', last_heard }])
   })
 
   it('shows a device once, with or without leading zeros', async () => {

@@ -76,7 +76,7 @@ describe('decodeInput', () => {
   })
 
   it('passes the model and the other settings to the decoder', () => {
-    const frame = gt06Frame(0x22, Buffer.concat([bytes('01 0866703066502297 1a0b14061e10'), gps()]))
+    const frame = gt06Frame(0x11, Buffer.concat([bytes('01 0866703066502297 1a0b14061e10'), gps()]))
     const input = { protocol: 'gt06', input: { hex: frame.toString('hex') } }
     expect(decodeInput({ ...input, settings: { modelOverride: 'XT40' } }).fixes[0].lat).toBe(54.5)
     expect(decodeInput(input).fixes).toEqual([])

@@ -241,6 +241,14 @@ describe('by these facts', () => {
     expect(found(facts).filter(({ code }) => code !== 'upstream_limited')).toEqual([])
   })
 
+  it('a backlog needs no finding where no worker gives a sign of life, or one is stuck', () => {
+    const processes = [GATEWAY, WORKER]
+    expect(found({ processes, backlog: BACKLOG })).toMatchObject([{ code: 'backlog' }])
+    expect(found({ processes: [GATEWAY], backlog: BACKLOG })).toMatchObject([{ code: 'no_worker' }])
+    const stuck = { ...WORKER, pid: 9, ageMs: 60 * S }
+    expect(found({ processes: [...processes, stuck], backlog: BACKLOG })).toMatchObject([{ code: 'worker_stuck' }])
+  })
+
   it('nothing else is said while Redis does not answer', () => {
     expect(found({ ...refused(404), redis: { downSince: NOW }, processes: [] }).map(({ code }) => code)).toEqual([
       'redis_down',

@@ -12,7 +12,7 @@ import { FindingJson, Instant, instant, LinkName, Text } from '../json.ts'
 import { DeviceRowJson } from './json.ts'
 import type { Operation } from '../operation.ts'
 import { parkedOf } from '../parked.ts'
-import { factsOf } from './condition.ts'
+import { factsOf, meantBy } from './condition.ts'
 import { describeDevice, type DetailSources } from './device.ts'
 import { deviceRows } from './list.ts'
 import type { Scope } from '../scope.ts'
@@ -117,8 +117,11 @@ async function chainFacts(device: Indexed, detail: DeviceDetail, asked: ChainReq
     misunderstoodOf(redis, id),
     upstream(),
   ])
+  const known = knownFacts(device, asked)
+  const meant = entry || !scope.isAll ? undefined : meantBy(device, sources.index)
   return {
-    ...knownFacts(device, asked),
+    ...known,
+    device: { ...known.device, meant },
     explained: {
       device: detail,
       parked: parked as ExplainedDevice['parked'],

@@ -1,4 +1,5 @@
 import { everySecond, yieldToEventLoop } from '../../async.ts'
+import { nearest } from '../../config/problem.ts'
 import { duration } from '../../config/units.ts'
 import { type DeviceCondition, DeviceSurvey } from '../../diagnose/devices.ts'
 import type { DeviceFacts } from '../../diagnose/facts.ts'
@@ -35,6 +36,20 @@ export function factsOf(
     behind: behindBy(learnt, entry),
   }
 }
+
+/** The entry that probably means a device that is not configured: of its id at most two digits differ, and it was never heard. */
+export function meantBy({ id }: IndexedDevice, index: DeviceIndex): DeviceFacts['meant'] {
+  const unheard = index.inOrder.filter(({ contact, entry }) => entry && !contact).slice(0, MOST_UNHEARD)
+  const near = nearest(
+    id,
+    unheard.map((device) => device.id),
+    2,
+  )
+  const entry = near === undefined ? undefined : index.find(near)?.entry
+  return entry && { name: entry.name ?? entry.id, source: entry.source }
+}
+
+const MOST_UNHEARD = 1000
 
 /** How long a device sleeps between messages, as its entry says: `settings: { interval: 1h }`. */
 function sleepMs(interval: unknown): number {
@@ -110,11 +125,13 @@ export class DeviceWatch {
     const now = Date.now()
     const survey = new DeviceSurvey(now)
     const states = { online: 0, offline: 0, never: 0 }
+    let unknown = 0
     let busyMs = 0
     let began = performance.now()
     for (const device of index.inOrder) {
       const facts = factsOf(device, { index, roster: directory(), now })
-      const condition = survey.add(facts)
+      const isNamed = facts.isHeldUnknown && !device.entry && ++unknown <= MOST_NAMED
+      const condition = survey.add(isNamed ? { ...facts, meant: meantBy(device, index) } : facts)
       const state = stateOf(index.contactOf(device), now, idleMs)
       index.noteSurvey(device, surveyedAs(condition, state, mappingOf(device.entry, facts.route)))
       if (device.entry) states[state]++
@@ -147,3 +164,5 @@ function surveyedAs(condition: DeviceCondition, state: DeviceState, mapping: Dev
 }
 
 const SHARE = 20
+/** Of more devices that are not configured none is named singly. */
+const MOST_NAMED = 6

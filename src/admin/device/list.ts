@@ -1,6 +1,8 @@
 import * as z from 'zod'
+import { sameId } from '../../config/units.ts'
 import { conditionOf, deviceTroubles } from '../../diagnose/devices.ts'
-import { countHeldOf, isConnectionError, type Redis } from '../../lanes/index.ts'
+import type { ArrivedSender } from '../../ingest/arrivals.ts'
+import { countHeldOf, isConnectionError, keys, type Redis } from '../../lanes/index.ts'
 import type { Stay } from '../../roster/directory.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { parse } from '../../tracking/refusal.ts'
@@ -154,12 +156,10 @@ export async function deviceRows(devices: readonly IndexedDevice[], sources: Row
   const { index, redis, findings, places } = sources
   const now = Date.now()
   const lists = devices.flatMap((device) => index.heldOf(device).map((list) => ({ ...list, of: device })))
-  const counts = await countHeldOf(redis, lists).catch((error: Error) => {
-    if (!isConnectionError(error)) throw error
-    return []
-  })
+  const counts = await countHeldOf(redis, lists).catch(ifAway)
   const held = new Map<IndexedDevice, number>()
   for (const [at, count] of counts.entries()) held.set(lists[at].of, (held.get(lists[at].of) ?? 0) + count)
+  const arrived = await arrivalsOf(devices, redis)
   const codes = Map.groupBy(findings.current, ({ subject }) => subject.device)
   return devices.map((device) => {
     const { contact, stay, facts, ...words } = rowOf(device, sources, now)
@@ -175,13 +175,31 @@ export async function deviceRows(devices: readonly IndexedDevice[], sources: Row
       route_id: entry?.route_id,
       ...words,
       lane: stay && stayJson(stay),
-      last_heard: contact && contactJson(contact),
+      last_heard: contact ? contactJson(contact) : arrived.get(id),
       position: fix && positionJson(fix),
       place: fix && places.near(fix.fix.latitude, fix.fix.longitude),
       held: held.get(device) || undefined,
       findings: [...new Set([...own, ...seen])],
     }
   })
+}
+
+/** When devices sent something last that nobody has configured, as contacts; of none while Redis is away. */
+async function arrivalsOf(devices: readonly IndexedDevice[], redis: Redis) {
+  const ids = devices.flatMap(({ contact, entry, id }) => (contact || entry ? [] : id))
+  const known = ids.length === 0 ? [] : await redis.hmget(keys.arrivedDevices, ...ids.map(sameId)).catch(ifAway)
+  return new Map(
+    known.flatMap((json, at) => {
+      if (json === null) return []
+      const { address: remote, ...arrival } = JSON.parse(json) as ArrivedSender
+      return [[ids[at], contactJson({ ...arrival, remote })] as const]
+    }),
+  )
+}
+
+function ifAway(error: Error): never[] {
+  if (!isConnectionError(error)) throw error
+  return []
 }
 
 /** Without numbers that JSON could not hold; they are stored as null. */

@@ -193,6 +193,10 @@ const FINDINGS: readonly Phrase[] = [
     'it seems to speak {}, for which there is no listener: add one to listeners in gateway.yaml, and set its port in the device',
     'es spricht wohl {1}, wofür es keinen Port gibt: in gateway.yaml unter listeners einen eintragen und ihn im Gerät setzen',
   ],
+  [
+    'if it is the same tracker, correct the id in {}; otherwise add the device to devices.yaml if it is yours',
+    'ist es derselbe Tracker, die Kennung in {1} berichtigen; sonst das Gerät in devices.yaml eintragen, wenn es ein eigenes ist',
+  ],
   ['it seems to speak {}: set port {} in the device', 'es spricht wohl {1}: im Gerät den Port {2} setzen'],
   [
     '{} sends to the port of another protocol; its fixes are taken all the same',
@@ -378,8 +382,8 @@ const FINDINGS: readonly Phrase[] = [
     'Positionen warten länger als eine Minute, obwohl die Tracking-API antwortet',
   ],
   [
-    'add workers, raise push.concurrency, or find out which lanes are slow: waybridge status',
-    'mehr workers, eine höhere push.concurrency, oder klären, welche Spuren langsam sind: waybridge status',
+    'add workers, or raise push.concurrency; the queues (GET /admin/lanes) show which lanes are slow',
+    'mehr workers oder eine höhere push.concurrency; welche Spuren langsam sind, zeigen die Warteschlangen (GET /admin/lanes)',
   ],
   [
     'positions wait because push.concurrency allows no more requests at once',

@@ -38,6 +38,7 @@ export function doubtOf(evidence: ClockEvidence): string | undefined {
  */
 export class OwnClock {
   isInDoubt = false
+  #jumps = 0
   readonly #redis: Redis
   readonly #looking: ReturnType<typeof everySecond>
   /** Wall clock minus monotonic clock at the last look. */
@@ -58,6 +59,12 @@ export class OwnClock {
     const jump = now - performance.now() - this.#offset
     if (Math.abs(jump) > TOLERANCE_MS) this.#jumped(jump)
     return now
+  }
+
+  /** How often it has jumped. */
+  get jumps(): number {
+    this.now()
+    return this.#jumps
   }
 
   /** Calls `jumped` when the clock has jumped. */
@@ -88,6 +95,7 @@ export class OwnClock {
 
   #jumped(ms: number): void {
     this.#offset += ms
+    this.#jumps++
     this.#jump = { at: performance.now(), ms }
     this.isInDoubt = true
     for (const jumped of this.#followers) jumped()

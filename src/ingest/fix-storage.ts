@@ -21,7 +21,7 @@ export interface FixStorageOptions {
   readonly hold: HoldOptions
   readonly appender: Pick<Appender, 'append' | 'count'>
   readonly heard: Pick<HeardBook, 'stored' | 'became'>
-  readonly clock: Pick<OwnClock, 'isInDoubt' | 'now'>
+  readonly clock: Pick<OwnClock, 'isInDoubt' | 'jumps' | 'now'>
   readonly capacity: Pick<Capacity, 'hasShortage' | 'shortageFor'>
   /** Without them, those of this one alone. */
   readonly trails?: Trails

@@ -198,7 +198,10 @@ export class Ingest {
       : this.#storeOf(sender, message, arrival)
   }
 
-  /** Stores the fixes of one device, trying until the deadline. Answers undefined once they are stored. */
+  /**
+   * Stores the fixes of one device, trying until the deadline. Answers undefined once they are stored. Where the clock jumps
+   * meanwhile the device has to send them again: judged by the clock of before, they would come behind newer ones.
+   */
   async #storeOf(
     sender: ResolvedDevice,
     message: Message,
@@ -206,11 +209,14 @@ export class Ingest {
   ): Promise<Obstacle | IdentityReason | undefined> {
     const { session, protocol, deadline, counters } = arrival
     const { fixes = [] } = message
+    const { clock } = this.#options
+    const { jumps } = clock
     session.sender ??= senderOn(session, protocol.name)
     let failure: Obstacle | IdentityReason | undefined
     if (!sender.entry) failure = await this.#frames.keepGuessed({ message, sender }, arrival)
     failure ??= await this.#fixes.store(fixes, sender, session)
     while (failure && (await this.#waiting.mayRetry(failure, deadline))) {
+      if (clock.jumps !== jumps) break
       // The roster may have changed meanwhile.
       const resolved = this.#identity.senderOf(message, session, protocol.name)
       failure = typeof resolved === 'string' ? resolved : await this.#fixes.store(fixes, resolved, session)

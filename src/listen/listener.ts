@@ -109,7 +109,7 @@ function noteNotAccepted(error: NodeJS.ErrnoException, logger: Logger): void {
 
 /** Connections that wait to be accepted: while a gateway is started again, all that come. */
 const BACKLOG = 4096
-/** With all usual ports they are as many files as `config/open-files.ts` leaves. */
+/** With all usual ports they are as many files as config/open-files.ts leaves. */
 const SOCKETS_EACH = 4
 /** Those that accept connections for a server. */
 const furtherServers = new WeakMap<Server, readonly Server[]>()

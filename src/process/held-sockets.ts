@@ -59,7 +59,7 @@ export class InheritedSockets {
   }
 }
 
-/** `listen/listener.ts` says why. */
+/** listen/listener.ts says why. */
 const COPIES = 4
 
 function keyOf({ host, port }: Address): string {

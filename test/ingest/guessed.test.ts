@@ -98,7 +98,7 @@ async function gateway(hold: HoldOptions = HOLD) {
   const limits = { maxFixesPerDevice: 100, maxFixesConfigured: 100, maxUnknownDevices: 10 }
   const appending = { maxWaitMs: 0, duplicates, shares, hold: limits }
   const appender = new Appender(redis, appending)
-  const clock = { isInDoubt: false, now: () => Date.now() }
+  const clock = { isInDoubt: false, jumps: 0, now: () => Date.now() }
   const placing = { replica, filter: FILTER, hold, clock, logger }
   const holding = new Holding({ ...placing, redis, appender: appending })
   const heard = { spoke: () => {}, stored: () => {}, became: () => {}, gone: () => {} }

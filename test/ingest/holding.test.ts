@@ -50,7 +50,7 @@ async function gateway(
   filter: FilterOptions = FILTER,
 ) {
   const replica = { current: true, version: 0, roster: await createDirectory(devices, lines) }
-  const clock = { isInDoubt: false, now: () => Date.now() }
+  const clock = { isInDoubt: false, jumps: 0, now: () => Date.now() }
   const placing = { replica, filter, hold, clock }
   const options = {
     maxWaitMs: 0,

@@ -111,7 +111,7 @@ async function gateway(version: number, devices: Device[] = [VAN], lines: Assign
     hold: HOLD,
     appender,
     heard: { spoke: () => {}, stored: () => {}, became: () => {} },
-    clock: { isInDoubt: false, now: () => Date.now() },
+    clock: { isInDoubt: false, jumps: 0, now: () => Date.now() },
     capacity: { hasShortage: false, isFull: false, shortageFor: () => undefined },
   }
   const ingest = new Ingest({

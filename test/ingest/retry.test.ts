@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
 import fix from '../../protocols/fix/index.ts'
 import { createSession, UnknownDeviceQuota } from '../../src/ingest/device.ts'
-import { Ingest } from '../../src/ingest/ingest.ts'
+import { Ingest, type IngestOptions } from '../../src/ingest/ingest.ts'
 import { Appender, connect, custodyCounters, DuplicateFilter, keys, type Redis } from '../../src/lanes/index.ts'
 import { dialRedis, type TestRedis } from '../support/redis.ts'
 import { createDirectory } from '../support/roster.ts'
@@ -46,9 +46,8 @@ async function breaking(): Promise<{ connection: Redis; breakNext(): void }> {
   return { connection, breakNext: () => void (isBreaking = true) }
 }
 
-it('stores a fix once and acknowledges it when the connection to Redis breaks before the answer', async () => {
-  const { connection, breakNext } = await breaking()
-  const directory = await createDirectory([VAN], [])
+/** An ingest over a connection. */
+async function openIngest(connection: Redis, clock: IngestOptions['clock']): Promise<Ingest> {
   const appender = new Appender(connection, {
     maxWaitMs: 0,
     duplicates: new DuplicateFilter(redis, { windowMs: 86_400_000, maxFutureMs: 300_000 }),
@@ -56,23 +55,31 @@ it('stores a fix once and acknowledges it when the connection to Redis breaks be
     hold: { maxFixesPerDevice: 5, maxFixesConfigured: 5, maxUnknownDevices: 3 },
   })
   onTestFinished(() => appender.close())
-  const ingest = new Ingest({
+  return new Ingest({
     arrivals: { refused: () => {}, unconfigured: () => {} },
-    replica: { current: true, roster: directory, version: 0 },
+    replica: { current: true, roster: await createDirectory([VAN], []), version: 0 },
     filter: FILTER,
     hold: HOLD,
     appender,
     heard: { spoke: () => {}, stored: () => {}, became: () => {} },
-    clock: { isInDoubt: false, now: () => Date.now() },
+    clock,
     capacity: { hasShortage: false, isFull: false, shortageFor: () => undefined },
     frameStore: { keep: async () => false },
     unknownDevices: new UnknownDeviceQuota(10),
     enrolment: { isOpen: false },
     logger: pino({ level: 'silent' }),
   })
+}
+
+function sender(ingest: Ingest) {
   const session = { ...createSession('mqtt', '127.0.0.1:1'), device: 'van-1' }
-  const send = (timestamp: number) =>
+  return (timestamp: number) =>
     ingest.take(Buffer.from(JSON.stringify({ lat: 50.1, lon: 8.7, timestamp })), session, fix)
+}
+
+it('stores a fix once and acknowledges it when the connection to Redis breaks before the answer', async () => {
+  const { connection, breakNext } = await breaking()
+  const send = sender(await openIngest(connection, { isInDoubt: false, jumps: 0, now: () => Date.now() }))
 
   expect(await send(NOW_S - 1)).toMatchObject({ status: 'stored' })
   breakNext()
@@ -84,4 +91,15 @@ it('stores a fix once and acknowledges it when the connection to Redis breaks be
       ['filtered:duplicate', 1],
     ]),
   )
+})
+
+it('gives up a fix while Redis is away when the clock jumps: the device sends it again, and it is judged anew', async () => {
+  const { connection } = await breaking()
+  const clock = { isInDoubt: false, jumps: 0, now: () => Date.now() - 3_600_000 }
+  const send = sender(await openIngest(connection, clock))
+  connection.disconnect()
+  const waiting = send(NOW_S)
+  clock.jumps++
+  expect(await waiting).toMatchObject({ status: 'not_stored', reason: 'redis' })
+  expect(await redis.keys('*held*')).toEqual([])
 })

@@ -106,7 +106,7 @@ export async function gateway({
     replica: state,
     filter: { ...FILTER, ...filter },
     hold: { ...HOLD, ...hold },
-    clock: { isInDoubt: isClockInDoubt, now: () => Date.now() },
+    clock: { isInDoubt: isClockInDoubt, jumps: 0, now: () => Date.now() },
     capacity: {
       hasShortage: shortage !== undefined || fullLane !== undefined,
       isFull: shortage === 'memory',

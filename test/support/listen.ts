@@ -186,7 +186,7 @@ export function gateway({
     hold,
     appender: { append, count: () => {} },
     heard: made.heard,
-    clock: { isInDoubt: false, now: () => Date.now() },
+    clock: { isInDoubt: false, jumps: 0, now: () => Date.now() },
     frameStore: { keep },
     capacity: { hasShortage: false, isFull: false, shortageFor: () => undefined },
     unknownDevices: new UnknownDeviceQuota(maxUnknownDevices),

@@ -175,10 +175,19 @@ export async function namedDevices(admin: AdminPort, idOrName: string): Promise<
   const answer = await ask(admin, { path: `/admin/devices/${encodeURIComponent(idOrName)}` })
   if (answer.status !== 404) throw refusalOf(answer)
   if ((bodyOf(answer) as Partial<DeviceAnswer> | undefined)?.file_entry !== undefined) return [{ id: idOrName }]
+  const worded = wordIn(like, idOrName)
   const names = (await listDevices(admin)).flatMap(({ id, name = id }) => [name, id])
-  const near = nearest(idOrName, names)
-  const hint = near === undefined ? '`waybridge devices` lists all devices' : `did you mean ${near}?`
+  const likely = worded.length > 0 ? worded : [nearest(idOrName, names) ?? []].flat()
+  const hint = likely.length === 0 ? '`waybridge devices` lists all devices' : `did you mean ${likely.join(' or ')}?`
   throw new UserError(printable(`No device has the id or name "${idOrName}": ${hint}`))
+}
+
+/** The first names of which a text is a word: `12` of Van 12. */
+function wordIn(devices: readonly ListedDevice[], text: string): string[] {
+  const names = devices.flatMap(({ name }) =>
+    name?.toLowerCase().split(/\s+/).includes(text.toLowerCase()) ? name : [],
+  )
+  return [...new Set(names)].slice(0, 3)
 }
 
 /** Whether a device has no connection and was not heard for 15 minutes: many disconnect between two packets. `now`: ms UTC. */

@@ -160,6 +160,7 @@ function trackerCommands(waybridge: Command, asking: AskingCommand): void {
     .description('print what points a tracker at this server: SMS, or settings')
     .requiredOption('--host <host>', 'name or address of this server, as trackers reach it')
     .option('--port <port>', 'port; default: the usual one of the protocol')
+    .option('--config <dir>', 'take the port from the listeners of the configuration in this folder')
     .option('--apn <apn>', 'APN of the SIM card (default: internet)')
     .option('--user <user>', 'user of the APN')
     .option('--password <password>', 'password of the APN')
@@ -167,6 +168,7 @@ function trackerCommands(waybridge: Command, asking: AskingCommand): void {
   waybridge
     .command('protocols')
     .description('list the protocols: usual ports, what is acknowledged, devices')
+    .option('--config <dir>', 'only those that the configuration in this folder listens for, with its ports')
     .option('--json', 'print JSON')
     .action(async (options) => (await import('./protocols.ts')).protocolsCommand(options))
   waybridge

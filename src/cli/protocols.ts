@@ -1,9 +1,38 @@
 import { loadProtocols } from '../../protocols/index.ts'
+import { listenerPorts } from './listener-ports.ts'
 import { printExact, table } from './output.ts'
 
-/** `waybridge protocols`: a table, or JSON. */
-export async function protocolsCommand({ json }: { readonly json?: boolean }): Promise<void> {
+interface ProtocolsOptions {
+  readonly json?: boolean
+  /** The folder of a configuration, whose ports are shown in place of the usual ones. */
+  readonly config?: string
+}
+
+/** `waybridge protocols`: a table, or JSON. @throws ConfigError */
+export async function protocolsCommand({ json, config }: ProtocolsOptions): Promise<void> {
+  if (config !== undefined) return printExact(await configuredProtocols(config, json))
   printExact(json ? [JSON.stringify(await protocolList(), null, 2)] : table(HEADS, await protocolRows()))
+}
+
+/** The protocols that the listeners of a configuration understand, with their ports. */
+async function configuredProtocols(dir: string, json?: boolean): Promise<string[]> {
+  const portsOf = await listenerPorts(dir)
+  const known = (await protocolList())
+    .map((each) => ({ ...each, ports: portsOf(each.name).filter(([transport]) => transport in each.ports) }))
+    .filter(({ ports }) => ports.length > 0)
+  if (json)
+    return [
+      JSON.stringify(
+        known.map((each) => ({ ...each, ports: Object.fromEntries(each.ports) })),
+        null,
+        2,
+      ),
+    ]
+  const rows = known.map(({ name, devices, ports, acknowledges }) => {
+    const shown = ports.map(([transport, port]) => `${transport} ${port}`).join(', ')
+    return [name, shown, ACKNOWLEDGED[acknowledges], devices]
+  })
+  return table(['name', 'ports', 'acknowledged', 'devices'], rows)
 }
 
 /** Of each protocol: its devices, its transports with their usual ports, and what it acknowledges. */

@@ -61,6 +61,7 @@ export function chainPage(
 
 /** What to do is said once, at the end. */
 function withoutAdvice(text: string, action = ''): string {
+  if (action !== '' && text.endsWith(`: ${action}`)) return text.slice(0, -action.length - 2)
   const at = text.lastIndexOf(': ')
   return at > 0 && action.includes(text.slice(at + 2)) ? text.slice(0, at) : text
 }

@@ -92,9 +92,10 @@ function rowReader(
     if (device === '') return { key: 'device', message: 'empty' }
     if (isScientific(device)) return { key: 'device', message: int64Mistake(device) }
     const courier_id = courier === '' ? '' : int64(courier)
-    if (courier_id === undefined) return { key: 'courier_id', message: int64Mistake(courier) }
+    if (courier_id === undefined) return { key: 'courier_id', message: shown(int64Mistake(courier), courier) }
     const route_id = int64(route)
-    if (route_id === undefined) return { key: 'route_id', message: route === '' ? 'empty' : int64Mistake(route) }
+    if (route_id === undefined)
+      return { key: 'route_id', message: route === '' ? 'empty' : shown(int64Mistake(route), route) }
     const cells = { date: cell('date'), from: cell('from'), until: cell('until') }
     for (const key of ['date', 'from', 'until'] as const) {
       const text = standardDate(cells[key], order)
@@ -106,6 +107,12 @@ function rowReader(
     return { at: row.at, line: row.line, device, courier_id, route_id, ...interval }
   }
 }
+
+function shown(mistake: string, text: string): string {
+  return isScientific(text) ? mistake : `${mistake}, not "${text.slice(0, MOST_SHOWN)}"`
+}
+
+const MOST_SHOWN = 40
 
 function intervalOf(cells: { date: string; from: string; until: string }, times: Times): Interval | CellMistake {
   if (cells.date !== '') {

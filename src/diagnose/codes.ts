@@ -319,13 +319,13 @@ export const CODES = {
     severity: 'warning',
     link: 'placed',
     message: (about) => `the times of ${about} are behind by a constant number of quarter hours: a fault of time zone`,
-    action: 'add that time_zone to its entry in devices.yaml, or have the device report UTC',
+    action: 'add the time_zone that fits to its entry in devices.yaml, or have the device report UTC',
   },
   no_route: {
     severity: 'warning',
     link: 'placed',
     message: (about) => `there is no route for the fixes of ${about}`,
-    action: 'assign a route for now (routes.csv, or waybridge assign): held fixes go there',
+    action: 'add a line to routes.csv, or assign a route: waybridge assign; held fixes of its time go there',
   },
   two_on_route: {
     severity: 'warning',

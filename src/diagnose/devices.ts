@@ -47,7 +47,7 @@ export function deviceTroubles(device: DeviceFacts, now: number): (Omit<Troubled
       {
         code: 'no_route',
         sinceAt: unplaced.at,
-        evidence: unplaced.isHeld ? 'its fixes are held' : 'its fixes are filtered',
+        evidence: (unplaced.isHeld ? 'its fixes are held' : 'its fixes are filtered') + endedText(device),
       },
     ]
   const troubles: ReturnType<typeof deviceTroubles> = []
@@ -58,11 +58,34 @@ export function deviceTroubles(device: DeviceFacts, now: number): (Omit<Troubled
   }
   if (behind) {
     const { quarters, sinceAt, zone } = behind
+    const action = zoneAdvice(device)
     const fits =
       zone === undefined ? 'no time zone fits' : zone === UTC ? 'remove its time_zone' : `time_zone "${zone}" fits`
-    troubles.push({ code: 'clock_behind', sinceAt, evidence: `${durationText(quarters * QUARTER_MS)} behind: ${fits}` })
+    troubles.push({
+      code: 'clock_behind',
+      sinceAt,
+      evidence: `${durationText(quarters * QUARTER_MS)} behind: ${fits}`,
+      ...action,
+    })
   }
   return troubles
+}
+
+/** `; its last line, routes.csv:2, ended 2026-11-22T16:00:00.000Z` */
+function endedText({ ended }: DeviceFacts): string {
+  return ended ? `; its last line, ${ended.source}, ended ${new Date(ended.at).toISOString()}` : ''
+}
+
+/** What to write, and where. */
+function zoneAdvice({ behind, id, name = id, source }: DeviceFacts) {
+  if (behind?.zone === undefined || source === undefined) return undefined
+  const of = `${name} at ${source}`
+  return {
+    action:
+      behind.zone === UTC
+        ? `remove the time_zone of ${of}, or set that of the device`
+        : `set time_zone: "${behind.zone}" for ${of}, or have the device report UTC`,
+  }
 }
 
 function entryToCorrect({ meant }: DeviceFacts) {

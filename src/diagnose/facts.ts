@@ -136,6 +136,10 @@ export interface DeviceFacts {
   readonly name?: string
   /** Its company; undefined: nobody has configured it. */
   readonly company?: string
+  /** Where its entry stands: `devices.yaml:9`. */
+  readonly source?: string
+  /** Its last line that has ended: where that stands, and when it ended. */
+  readonly ended?: { readonly source: string; readonly at: number }
   /** The route that it has now, and who drives it. */
   readonly route?: { readonly courier: string; readonly route: string }
   /** When it was heard last; undefined: never. */

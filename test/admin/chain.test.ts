@@ -69,30 +69,6 @@ describe('GET /admin/devices/{id}/chain', () => {
     expect(sentence).not.toMatch(/SIM|power/)
   })
 
-  it('of a device on a port that does not understand it says what it speaks, and a finding does, until it is heard', async () => {
-    const bytes = Buffer.from(
-      `*HQ,${VAN_14},V1,101530,A,5441.2328,N,02516.7808,E,20.00,045.00,201126,FFFFFBFF#`,
-    ).toString('hex')
-    const sender = { at: Date.now(), address: '203.0.113.7:40112', transport: 'tcp', port: 5023, evidence: [], bytes }
-    await admin.redis.lpush(keys.arrivals, JSON.stringify({ ...sender, protocol: 'gt06' }))
-    const finding = {
-      code: 'wrong_port',
-      severity: 'warning',
-      message: 'Van 14, on a route now, sends to a port that does not understand it: nothing of it is taken',
-      evidence: ['its id came from 203.0.113.7:40112 at port 5023 (gt06), and was not understood there'],
-      action: expect.stringMatching(/^it seems to speak h02: set port \d+ in the device$/),
-    }
-    expect((await chainOf(VAN_14)).findings).toMatchObject([finding])
-    const known = async () => (await admin.ask(`/admin/findings?device=${VAN_14}`)).json as { results: object[] }
-    await vi.waitFor(async () => expect((await known()).results).toMatchObject([finding]), { timeout: 10_000 })
-    await speak(VAN_14)
-    await vi.waitFor(
-      async () => expect((await known()).results).toMatchObject([{ code: 'wrong_port', ended_at: expect.any(String) }]),
-      { timeout: 10_000 },
-    )
-    expect((await chainOf(VAN_14)).broken).toBe(null)
-  })
-
   it('of a device that is silent on its route is broken where it connects, and a finding says so', async () => {
     await speak(VAN_14, { at: Date.now() - 400_000 })
     const { broken, findings } = await chainOf(VAN_14)
@@ -134,25 +110,6 @@ describe('GET /admin/devices/{id}/chain', () => {
         /^77 is not configured; not configured, 2 fixes held since .*: add it to devices\.yaml$/,
       ),
     })
-  })
-
-  it('of a device whose id is nearly that of one that was never heard names the entry to correct, as its finding does', async () => {
-    const near = '356307042441041'
-    await hold(admin.redis, 'unknown', near, { count: 2 })
-    const action =
-      'if it is the same tracker, correct the id in devices.yaml:3 (Van 14); otherwise add the device to devices.yaml if it is yours'
-    const { sentence, findings } = await chainOf(near)
-    expect(sentence).toMatch(
-      /2 fixes held since .*: if it is the same tracker, correct the id in devices\.yaml:3 \(Van 14\)/,
-    )
-    expect(findings).toMatchObject([{ code: 'unknown_device', action }])
-    await vi.waitFor(
-      async () => {
-        const { json } = await admin.ask(`/admin/findings?device=${near}`)
-        expect(json).toMatchObject({ results: [{ code: 'unknown_device', action }] })
-      },
-      { timeout: 10_000 },
-    )
   })
 
   it('says what is known of a device while Redis hangs, and that nothing is stored', async () => {

@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { loadProtocol } from '../../protocols/index.ts'
 import { loadSetup, protocolsWithSetup } from '../../protocols/setups.ts'
 import { waybridge } from '../support/cli.ts'
@@ -13,6 +16,19 @@ describe('setup', () => {
   it('takes the port that it is given', async () => {
     const { out } = await waybridge(['setup', 'ruptela', '--host', '203.0.113.7', '--port', '5000'])
     expect(out).toContain('\npass setconnection internet,,,TCP,203.0.113.7,5000\n')
+  })
+
+  it('takes the port of a configuration, and says where it has none', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'waybridge-setup-'))
+    onTestFinished(() => rm(dir, { recursive: true }))
+    const listeners = 'listeners:\n  - { transport: tcp, port: 34827, protocol: ruptela }\n'
+    await writeFile(join(dir, 'gateway.yaml'), `data_dir: ${dir}\n${listeners}`)
+    const { out } = await waybridge(['setup', 'ruptela', '--host', '203.0.113.7', '--config', dir])
+    expect(out).toContain('\npass setconnection internet,,,TCP,203.0.113.7,34827\n')
+    const { code, errors } = await waybridge(['setup', 'teltonika', '--host', '203.0.113.7', '--config', dir])
+    expect([code, errors]).toEqual([1, expect.stringContaining('has no listener for teltonika')])
+    const { out: listed } = await waybridge(['protocols', '--config', dir])
+    expect(listed.trimEnd().split('\n').slice(1)).toEqual([expect.stringMatching(/^ruptela +tcp 34827 /)])
   })
 
   it('says what to set where no manual is known, and names the nearest protocol', async () => {

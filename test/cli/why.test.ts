@@ -74,6 +74,7 @@ it('why --json prints the chain', async () => {
 
 it.each([
   ['van 13', 'did you mean Van 12?'],
+  ['12', 'did you mean Van 12?'],
   ['Bicycle', '`waybridge devices` lists all devices'],
 ])('why does not find %s, and gives a hint', async (name, hint) => {
   const { code, out, errors } = await run('why', name)

@@ -82,7 +82,7 @@ describe('check', () => {
           'routes.csv': 'device,route_id,date\nA,x,2026-11-20\n',
         })
       ).mistakes,
-    ).toContain('routes.csv:2: route_id: expected an id: a whole number from 0 to 9223372036854775807'))
+    ).toContain('routes.csv:2: route_id: expected an id: a whole number from 0 to 9223372036854775807, not "x"'))
 
   it('check reports a directory that does not exist', async () => {
     const dir = join(await folder({}), 'none')

@@ -185,7 +185,7 @@ describe('the chain of a device', () => {
     [
       'is behind by whole quarters of an hour',
       'placed',
-      /3 h behind: time_zone "-03:00" fits: add that time_zone to its entry/,
+      /3 h behind: time_zone "-03:00" fits: add the time_zone that fits to its entry/,
       { device: { behind: { quarters: 12, sinceAt: NOW - MIN, zone: '-03:00' } } },
     ],
     [

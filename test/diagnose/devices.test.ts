@@ -111,6 +111,16 @@ describe('by the facts of its devices', () => {
       { sinceAt: NOW - 10 * MIN, evidence: ['last new position 10 min ago, now filtered as invalid'] },
     ],
     ['clock_behind', { behind: BEHIND }, { evidence: ['3 h behind: time_zone "-03:00" fits'], sinceAt: NOW - 40 * S }],
+    [
+      'clock_behind',
+      { behind: BEHIND, source: 'devices.yaml:9' },
+      { action: 'set time_zone: "-03:00" for Van 0 at devices.yaml:9, or have the device report UTC' },
+    ],
+    [
+      'no_route',
+      { ...NO_ROUTE, ended: { source: 'routes.csv:2', at: NOW - 600 * MIN } },
+      { evidence: ['its fixes are held; its last line, routes.csv:2, ended 2026-11-19T22:00:00.000Z'] },
+    ],
     ['clock_behind', { behind: { ...BEHIND, zone: '+00:00' } }, { evidence: ['3 h behind: remove its time_zone'] }],
     ['no_route', NO_ROUTE, { link: 'placed', evidence: ['its fixes are held'] }],
     [

@@ -145,12 +145,12 @@ describe('a bad line', () => {
     [
       'a route out of int64',
       'Van 12,42,9223372036854775808,2026-11-20 06:00,',
-      'route_id: expected an id of at most 9223372036854775807',
+      'route_id: expected an id of at most 9223372036854775807, not "9223372036854775808"',
     ],
     [
       'a courier that is none',
       'Van 12,Bob,1,2026-11-20 06:00,',
-      'courier_id: expected an id: a whole number from 0 to 9223372036854775807',
+      'courier_id: expected an id: a whole number from 0 to 9223372036854775807, not "Bob"',
     ],
     [
       'no courier, where the device has none',

@@ -20,9 +20,12 @@ export function factsOf(
   const unplaced = filtered && filtered.reason !== 'duplicate' ? filtered : undefined
   const isLatest =
     unplaced && (!fix || unplaced.at > fix.at || (unplaced.at === fix.at && unplaced.fix.time >= fix.fix.time))
+  const ended = entry && !lane ? entry.stays.findLast(({ until }) => until <= now / 1000) : undefined
   return {
     id,
     name: entry?.name,
+    source: entry && fileOf(entry.source),
+    ended: ended && { source: fileOf(ended.source), at: ended.until * 1000 },
     company: entry?.company_id,
     route: lane && { courier: lane.courier, route: lane.route },
     heardAt: contact?.at,
@@ -35,6 +38,11 @@ export function factsOf(
     sender: entry && index.senderOf(device, now),
     behind: behindBy(learnt, entry),
   }
+}
+
+/** `devices.yaml:9`, or the admin port. */
+function fileOf(source: string): string {
+  return source.startsWith('admin ') ? 'the admin port' : source
 }
 
 /** The entry that probably means a device that is not configured: of its id at most two digits differ, and it was never heard. */

@@ -197,6 +197,16 @@ const FINDINGS: readonly Phrase[] = [
     'if it is the same tracker, correct the id in {}; otherwise add the device to devices.yaml if it is yours',
     'ist es derselbe Tracker, die Kennung in {1} berichtigen; sonst das Gerät in devices.yaml eintragen, wenn es ein eigenes ist',
   ],
+  [
+    'set time_zone: "{}" for {}, or have the device report UTC',
+    'time_zone: "{1}" setzen für {2}, oder das Gerät UTC melden lassen',
+  ],
+  [
+    'remove the time_zone of {}, or set that of the device',
+    'die time_zone von {1} entfernen, oder die des Geräts stellen',
+  ],
+  ['{} at {}', '{1} in {2}'],
+  ['its last line, {}, ended {}', 'seine letzte Zeile, {1}, endete {2}'],
   ['it seems to speak {}: set port {} in the device', 'es spricht wohl {1}: im Gerät den Port {2} setzen'],
   [
     '{} sends to the port of another protocol; its fixes are taken all the same',
@@ -420,12 +430,12 @@ const FINDINGS: readonly Phrase[] = [
     'die Zeiten von {1} gehen um gleich viele Viertelstunden nach: die Zeitzone ist falsch',
   ],
   [
-    'add that time_zone to its entry in devices.yaml, or have the device report UTC',
+    'add the time_zone that fits to its entry in devices.yaml, or have the device report UTC',
     'diese time_zone in seinen Eintrag in devices.yaml schreiben oder das Gerät UTC melden lassen',
   ],
   ['there is no route for the fixes of {}', 'für die Positionen von {1} gibt es keine Tour'],
   [
-    'assign a route for now (routes.csv, or waybridge assign): held fixes go there',
+    'add a line to routes.csv, or assign a route: waybridge assign; held fixes of its time go there',
     'für jetzt eine Tour zuweisen (routes.csv oder waybridge assign): gehaltene Positionen gehen dorthin',
   ],
   ['several vans send on one route: {}', 'mehrere Fahrzeuge senden auf einer Tour: {1}'],

@@ -13,6 +13,7 @@ const REJECTED: readonly Phrase[] = [
     'no device has the id or the name "{}": did you mean {}?',
     'kein Gerät hat die Kennung oder den Namen „{1}“: ist {2} gemeint?',
   ],
+  ['not "{}"', 'nicht „{1}“'],
   ['expected an id of at most {}', 'erwartet wird eine Kennung, höchstens {1}'],
   ['expected an id: a whole number from 0 to {}', 'erwartet wird eine Kennung: eine ganze Zahl von 0 bis {1}'],
   [

@@ -1,0 +1,65 @@
+import { expect, it, vi } from 'vitest'
+import { createSession } from '../../src/ingest/device.ts'
+import { HeardBook } from '../../src/ingest/heard.ts'
+import { keys } from '../../src/lanes/index.ts'
+import { adminFixture, hold } from '../support/admin.ts'
+
+const admin = adminFixture()
+const VAN_14 = '356307042441014'
+
+interface Chain {
+  readonly sentence: string
+  readonly links: readonly object[]
+  readonly findings: readonly object[]
+}
+
+async function chainOf(device: string): Promise<Chain> {
+  return (await admin.ask(`/admin/devices/${device}/chain`)).json as Chain
+}
+
+it('of a device on a port that does not understand it says what it speaks, and a finding does, until it is heard', async () => {
+  const bytes = Buffer.from(
+    `*HQ,${VAN_14},V1,101530,A,5441.2328,N,02516.7808,E,20.00,045.00,201126,FFFFFBFF#`,
+  ).toString('hex')
+  const sender = { at: Date.now(), address: '203.0.113.7:40112', transport: 'tcp', port: 5023, evidence: [], bytes }
+  await admin.redis.lpush(keys.arrivals, JSON.stringify({ ...sender, protocol: 'gt06' }))
+  const finding = {
+    code: 'wrong_port',
+    severity: 'warning',
+    message: 'Van 14, on a route now, sends to a port that does not understand it: nothing of it is taken',
+    evidence: ['its id came from 203.0.113.7:40112 at port 5023 (gt06), and was not understood there'],
+    action: expect.stringMatching(/^it seems to speak h02: set port \d+ in the device$/),
+  }
+  expect((await chainOf(VAN_14)).findings).toMatchObject([finding])
+  const known = async () => (await admin.ask(`/admin/findings?device=${VAN_14}`)).json as { results: object[] }
+  await vi.waitFor(async () => expect((await known()).results).toMatchObject([finding]), { timeout: 10_000 })
+  const heard = new HeardBook(admin.redis)
+  heard.spoke(VAN_14, Object.assign(createSession('tcp', '10.1.2.3:40001'), { device: VAN_14, now: Date.now() }), 'h02')
+  const at = Date.now()
+  heard.stored(VAN_14, { fix: { at, fix: { time: at, latitude: 52.5, longitude: 13.4, valid: true } } })
+  await heard.close()
+  await vi.waitFor(
+    async () => expect((await known()).results).toMatchObject([{ code: 'wrong_port', ended_at: expect.any(String) }]),
+    { timeout: 10_000 },
+  )
+  expect((await chainOf(VAN_14)).links[1]).toMatchObject({ link: 'understood', state: 'ok' })
+})
+
+it('of a device whose id is nearly that of one that was never heard names the entry to correct, as its finding does', async () => {
+  const near = '356307042441041'
+  await hold(admin.redis, 'unknown', near, { count: 2 })
+  const action =
+    'if it is the same tracker, correct the id in devices.yaml:3 (Van 14); otherwise add the device to devices.yaml if it is yours'
+  const { sentence, findings } = await chainOf(near)
+  expect(sentence).toMatch(
+    /2 fixes held since .*: if it is the same tracker, correct the id in devices\.yaml:3 \(Van 14\)/,
+  )
+  expect(findings).toMatchObject([{ code: 'unknown_device', action }])
+  await vi.waitFor(
+    async () => {
+      const { json } = await admin.ask(`/admin/findings?device=${near}`)
+      expect(json).toMatchObject({ results: [{ code: 'unknown_device', action }] })
+    },
+    { timeout: 10_000 },
+  )
+})

@@ -110,16 +110,16 @@ function drawNames(context: CanvasRenderingContext2D, movers: readonly Mover[], 
   const { text, halo } = colours()
   context.font = '600 11px Inter, system-ui, sans-serif'
   context.textBaseline = 'middle'
-  context.lineWidth = 3
-  context.strokeStyle = halo
-  context.fillStyle = text
   const taken: (readonly [x: number, y: number, right: number])[] = []
   for (const { van, px, py } of movers) {
     const name = nameOf(van).slice(0, 24)
     const right = px + radius + 6 + name.length * 6.4
     if (taken.some(([x, y, end]) => Math.abs(y - py) < 14 && x < right && end > px)) continue
     taken.push([px, py, right])
-    context.strokeText(name, px + radius + 6, py)
+    // Names of places below a name would make both unreadable.
+    context.fillStyle = halo
+    context.fillRect(px + radius + 3, py - 7, context.measureText(name).width + 6, 14)
+    context.fillStyle = text
     context.fillText(name, px + radius + 6, py)
   }
 }

@@ -783,11 +783,11 @@ const SENTENCE: readonly Phrase[] = [
   ],
   [
     'nothing has come from it yet: point it to this server (waybridge setup), and look for its id among the arrivals',
-    'noch kam nichts von ihm: es auf diesen Server richten (waybridge setup) und seine Kennung unter Ankömmlinge suchen',
+    'noch kam nichts von ihm: es auf diesen Server richten (waybridge setup) und seine Kennung unter Ankünfte suchen',
   ],
   [
     'last push {}: nothing has come from it yet: point it to this server (waybridge setup), and look for its id among the arrivals',
-    'letzte Sendung {1}: noch kam nichts von ihm: es auf diesen Server richten (waybridge setup) und seine Kennung unter Ankömmlinge suchen',
+    'letzte Sendung {1}: noch kam nichts von ihm: es auf diesen Server richten (waybridge setup) und seine Kennung unter Ankünfte suchen',
   ],
   ['add it to devices.yaml', 'es in devices.yaml eintragen'],
   [

@@ -85,7 +85,7 @@ export const PARAGRAPHS: Readonly<Record<string, string>> = {
   lane_refused:
     'Spuren sind ganz geparkt, weil die Tracking-API sie ablehnt: 404 (der Fahrer oder die Tour ist ihr unbekannt, oder die Tour gehört einem anderen Fahrer), wieder 403, nachdem andere Spuren der Firma angenommen wurden (also nach dem ersten neuen Versuch, 15 s), oder eine andere Antwort über die Spur. Ein Befund je Firma. *Fehler*, Glied *angenommen*. Er endet, wenn diese Spuren nicht mehr geparkt sind; von jeder wird eine Position nach 15, 30 und 60 s versucht, dann alle 5 Minuten, und wenn sich ihre Touren ändern.',
   positions_refused:
-    'Die Tracking-API lehnt einzelne Positionen ab (422, 413): diese werden geparkt, alle anderen zugestellt. Der Beleg hat ihre letzte Antwort. *Warnung*, Glied *angenommen*. Bemerkt von den Workern bei jeder. Er endet, wenn zehn Sekunden lang keine abgelehnt wurde; die geparkten bleiben, bis sie noch einmal versucht oder gelöscht werden (Ansicht Warteschlangen oder `waybridge parked`).',
+    'Die Tracking-API lehnt einzelne Positionen ab (422, 413): diese werden geparkt, alle anderen zugestellt. Der Beleg hat ihre letzte Antwort. *Warnung*, Glied *angenommen*. Bemerkt von den Workern bei jeder. Er endet, wenn zehn Sekunden lang keine abgelehnt wurde; die geparkten bleiben, bis sie noch einmal versucht oder gelöscht werden (Ansicht Rückstand oder `waybridge parked`).',
   backlog:
     'Die älteste wartende Position wartet seit über einer Minute, die Tracking-API antwortet gut, und kein Worker fehlt: was wegen eines anderen Befunds wartet, ist kein eigener. *Warnung*, Glied *gesendet*. Er endet, wenn keine Position mehr so lange wartet.',
   push_full:
@@ -103,7 +103,7 @@ export const PARAGRAPHS: Readonly<Record<string, string>> = {
   two_on_route:
     'Mehrere Geräte mit verschiedenen Namen haben jetzt dieselbe Tour, und alle senden: die Positionen aller werden gesendet. Zwei Tracker eines Fahrzeugs haben denselben Namen und sind kein Befund. Mehr als fünf solche Touren einer Firma sind ein Befund. *Warnung*, Glied *zugeordnet*. Der Admin-Prozess prüft das einmal in der Sekunde. Er endet, wenn eins davon eine andere Tour hat oder verstummt.',
   unknown_device:
-    'Positionen eines Geräts werden gehalten, das niemand eingerichtet hat; die Ansicht Ankömmlinge (`GET /admin/arrivals`) zeigt, was es sendet. *Warnung*, Glied *erkannt*. Der Admin-Prozess prüft das einmal in der Sekunde. Er endet, wenn das Gerät eingerichtet ist, oder wenn seine Positionen nach `hold.max_age` verworfen sind.',
+    'Positionen eines Geräts werden gehalten, das niemand eingerichtet hat; die Ansicht Ankünfte (`GET /admin/arrivals`) zeigt, was es sendet. *Warnung*, Glied *erkannt*. Der Admin-Prozess prüft das einmal in der Sekunde. Er endet, wenn das Gerät eingerichtet ist, oder wenn seine Positionen nach `hold.max_age` verworfen sind.',
   checksum_errors:
     'Mindestens drei Datenpakete eines Geräts, oder eines Protokolls, solange kein Gerät genannt war, hatten binnen einer Minute nacheinander eine falsche Prüfsumme. Sie werden nicht bestätigt, also sendet das Gerät sie noch einmal. *Warnung*, Glied *verstanden*. Bemerkt vom Gateway bei jedem solchen Datenpaket. Er endet, wenn eine Minute lang keins kam, oder mit einem guten Datenpaket des Geräts.',
   roster_rejected:

@@ -205,6 +205,7 @@ export const en = {
     chain: 'Why its positions arrive, or do not',
     brokenAt: (link: string) => `the first broken link: ${link}`,
     whole: 'every link works',
+    unbroken: 'no link is broken',
     lastGood: (age: string) => `worked ${age}`,
     noEvidence: 'Nothing was noted of this link yet.',
     facts: 'State',

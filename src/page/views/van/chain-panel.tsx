@@ -15,7 +15,7 @@ export function ChainPanel({ chain }: { chain: VanChain }): JSX.Element {
   const open = chosen ?? (broken >= 0 ? broken : chain.links.length - 1)
   const link = chain.links[open]
   return (
-    <Panel title={words.van.chain} hint={chain.broken ? words.van.brokenAt(words.link[chain.broken]) : words.van.whole}>
+    <Panel title={words.van.chain} hint={hintOf(chain)}>
       <ol class="links chain">
         {chain.links.map((each, index) => (
           <ChainStep
@@ -35,6 +35,12 @@ export function ChainPanel({ chain }: { chain: VanChain }): JSX.Element {
       )}
     </Panel>
   )
+}
+
+/** Links for which nothing came are not broken, and do not work either. */
+function hintOf({ broken, links }: VanChain): string {
+  if (broken) return words.van.brokenAt(words.link[broken])
+  return links.every(({ state }) => state === 'ok') ? words.van.whole : words.van.unbroken
 }
 
 interface ChainStepProps {

@@ -19,7 +19,7 @@ export function VanFacts({ detail, changed }: { detail: VanDetail; changed: () =
             {words.for(duration(now - Date.parse(connection.connected_at)))}
           </Fact>
         )}
-        {!connection && heard?.transport !== 'udp' && heard?.transport !== 'http' && (
+        {!connection && (heard?.transport === 'tcp' || heard?.transport === 'mqtt') && (
           <Fact name={words.van.connection} tone="zero">
             {words.van.notConnected}
           </Fact>

@@ -67,7 +67,7 @@ export function VanHead({ detail, chain, changed }: VanHeadProps): JSX.Element {
       <ul class="van-figures">
         <Figure
           name={words.van.where}
-          value={place ? placeText(place) : at ? `${at.lat.toFixed(4)}, ${at.lon.toFixed(4)}` : words.never}
+          value={place ? placeText(place) : at ? `${at.lat.toFixed(4)}, ${at.lon.toFixed(4)}` : '–'}
         />
         <Figure name={words.vans.column.seen} value={age(position?.at ?? fix?.time_at ?? detail.last_heard?.at, now)} />
         <Figure name={words.vans.column.speed} value={kmh === undefined ? '–' : speed(kmh)} />

@@ -310,7 +310,7 @@ export const de: Words = {
       held: 'Seine Positionen wurden zurückgehalten: ohne Tour oder der Uhr voraus.',
       not_stored: 'Seine Positionen konnten nicht gespeichert werden. Es bekam keine Antwort und sendet sie erneut.',
       waiting: 'Seine Positionen warten auf die Tracking-API.',
-      unknown: 'Nicht bekannt: kein Gateway lief, oder es ist noch nicht notiert.',
+      unknown: 'Kein Gateway lief.',
     },
     gapCount: (n: number) => `${n} ${n === 1 ? 'Lücke' : 'Lücken'}`,
     gapsOf: (day: string) => `Lücken von ${day}`,

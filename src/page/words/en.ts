@@ -288,7 +288,7 @@ export const en = {
       held: 'Its positions were held: without a route, or ahead of the clock.',
       not_stored: 'Its positions could not be stored. It was not answered, and sends them again.',
       waiting: 'Its positions wait for the tracking API.',
-      unknown: 'Not known: no gateway ran, or it is not written yet.',
+      unknown: 'No gateway ran.',
     } as Record<string, string>,
     gapCount: (n: number) => `${n} ${one(n, 'gap', 'gaps')}`,
     gapsOf: (day: string) => `Gaps of ${day}`,

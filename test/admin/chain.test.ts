@@ -67,6 +67,8 @@ describe('GET /admin/devices/{id}/chain', () => {
       /its id came from 203\.0\.113\.7:40112 at port 5027 \(teltonika\), and was not understood there/,
     )
     expect(sentence).not.toMatch(/SIM|power/)
+    await admin.redis.del(keys.arrivals)
+    await vi.waitFor(async () => expect((await chainOf(VAN_14)).sentence).not.toContain('203.0.113.7'), 10_000)
   })
 
   it('of a device that is silent on its route is broken where it connects, and a finding says so', async () => {

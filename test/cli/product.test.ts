@@ -81,7 +81,9 @@ it('why explains a van that was never heard, an unknown device, and a wrong name
   await statusIs({ held: { fixes: 1 } })
   await expect
     .poll(async () => explained(UNKNOWN), soon)
-    .toMatch(new RegExp(`not configured, 1 fix held since ${CLOCK}: add it to devices\\.yaml .* ✖ identified`))
+    .toMatch(
+      new RegExp(`not configured, 1 fix held since ${CLOCK} .* ✖ identified .* → if .*, otherwise add the device to`),
+    )
   const row = `${UNKNOWN} +teltonika +tcp ${product.ports['tcp/teltonika']} +\\d+ s ago +1 +52\\.50000, 13\\.40000`
   const entry = `\n  "${UNKNOWN}": { name: …, company_id: …, courier_id: …, route_id: … }\n`
   await expect.poll(async () => (await run('arrivals')).out, soon).toMatch(new RegExp(`\n${row}\n`))

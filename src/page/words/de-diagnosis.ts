@@ -194,7 +194,7 @@ const FINDINGS: readonly Phrase[] = [
     'es spricht wohl {1}, wofür es keinen Port gibt: in gateway.yaml unter listeners einen eintragen und ihn im Gerät setzen',
   ],
   [
-    'if it is the same tracker, correct the id in {}; otherwise add the device to devices.yaml if it is yours',
+    'if it is the same tracker, correct the id in {}, otherwise add the device to devices.yaml if it is yours',
     'ist es derselbe Tracker, die Kennung in {1} berichtigen; sonst das Gerät in devices.yaml eintragen, wenn es ein eigenes ist',
   ],
   [

@@ -68,13 +68,14 @@ describe('GET /admin/devices/{id}/chain', () => {
     )
     expect(sentence).not.toMatch(/SIM|power/)
     await admin.redis.del(keys.arrivals)
-    await vi.waitFor(async () => expect((await chainOf(VAN_14)).sentence).not.toContain('203.0.113.7'), 10_000)
   })
 
   it('of a device that is silent on its route is broken where it connects, and a finding says so', async () => {
     await speak(VAN_14, { at: Date.now() - 400_000 })
-    const { broken, findings } = await chainOf(VAN_14)
-    expect([broken, findings.map(({ code }) => code)]).toEqual(['connected', ['silent']])
+    await vi.waitFor(async () => {
+      const { broken, findings } = await chainOf(VAN_14)
+      expect([broken, findings.map(({ code }) => code)]).toEqual(['connected', ['silent']])
+    }, 10_000)
     await vi.waitFor(
       async () => {
         const { json } = await admin.ask(`/admin/findings?device=${VAN_14}`)

@@ -80,7 +80,12 @@ export async function prepareSite(
     await mkdir(join(machine.dir, 'data'), { recursive: true })
     await writeFile(
       join(machine.dir, 'gateway.yaml'),
-      gatewayYaml({ machine, redis: redis.replace(/ }$/, `, shards: ${shards} }`), adminPort, apiPort }),
+      gatewayYaml({
+        machine,
+        redis: shards === 1 ? redis : redis.replace(/ }$/, `, shards: ${shards} }`),
+        adminPort,
+        apiPort,
+      }),
     )
     await writeFile(join(machine.dir, 'devices.yaml'), devicesYaml(fleet))
   }

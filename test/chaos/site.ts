@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { socketOf, socketUrl } from '../../src/process/redis-endpoint.ts'
 import type { Ports } from '../../src/process/role.ts'
 import { devicesYaml, type FleetVan } from '../../src/simulate/fleet.ts'
-import { usualPorts } from '../../src/simulate/options.ts'
 import { freePorts } from '../support/free-ports.ts'
 import { RedisCluster } from '../support/redis-cluster.ts'
 import { RedisGroup } from '../support/redis-group.ts'
@@ -64,7 +63,7 @@ export async function prepareSite(
   const dataDir = join(dir, 'data')
   await mkdir(dataDir)
   const ownDisk = mount(dataDir)
-  const places = Object.keys(usualPorts())
+  const places = [...new Set(['mqtt', ...fleet.map(({ speech }) => placeOf(speech))])]
   const [adminPort, apiPort, ...free] = await freePorts(gateways * (places.length + 1) + 2)
   const machines = Array.from({ length: gateways }, (_, index): Machine => {
     const [monitorPort, ...own] = free.splice(0, places.length + 1)
@@ -137,6 +136,11 @@ function mount(dir: string): boolean {
   } catch {
     return false
   }
+}
+
+/** Of the listener for a speech. */
+function placeOf({ protocol, transport }: FleetVan['speech']): string {
+  return transport === 'mqtt' ? 'mqtt' : `${transport}/${protocol}`
 }
 
 interface Settings extends Pick<Site, 'adminPort' | 'apiPort'> {

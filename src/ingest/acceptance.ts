@@ -70,7 +70,8 @@ export class Capacity {
     const share = Math.max(...infos.map(memoryShare))
     const ofShard = memoryLimits(infos) / shardsOf(this.#redis).length
     shares.markBytes = ofShard * SHARE
-    shares.heldFixes = (ofShard * SHARE) / FIX_BYTES
+    // Whole: a script that discards a part of a fix would end in the middle.
+    shares.heldFixes = Math.floor((ofShard * SHARE) / FIX_BYTES)
     shares.misunderstoodBytes = memoryLimit(infos[0]) * MISUNDERSTOOD_SHARE
     this.#isScarce = share > stopAt / 2
     this.#isFull = share > (this.#isFull ? stopAt - RESUME_BELOW : stopAt)

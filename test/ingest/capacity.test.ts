@@ -80,3 +80,15 @@ describe('the memory of Redis', () => {
     ['used_memory:86\r\nmaxmemory:0\r\ntotal_system_memory:100\r\n', [FULL]],
   ])('of %j leads to the problems %j', (info, problems) => expect(memoryProblems(info, 0.85)).toEqual(problems))
 })
+
+it.each([64_000_001, 64_000_011])('whole fixes are the share of held ones in %i bytes of memory', async (bytes) => {
+  await redis.config('SET', 'maxmemory', bytes)
+  const shares = { markBytes: 0, heldFixes: 0, misunderstoodBytes: 0 }
+  const capacity = new Capacity(redis, { stopAt: 0.85, maxParked: 1, shares })
+  onTestFinished(async () => {
+    capacity.stop()
+    await redis.config('SET', 'maxmemory', 0)
+  })
+  await expect.poll(() => shares.heldFixes, soon).toBeGreaterThan(0)
+  expect(shares.heldFixes % 1).toBe(0)
+})

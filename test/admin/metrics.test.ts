@@ -107,11 +107,13 @@ describe('the metrics', () => {
     heard.gone(connect('356307042441014', 'tcp'))
     connect('1', 'tcp')
     await expect.poll(() => admin.redis.hlen(keys.devices), { timeout: 3000 }).toBe(3)
-    expect(await samples(['devices'])).toEqual({
-      'devices{state="online"}': 1,
-      'devices{state="offline"}': 1,
-      'devices{state="never"}': 1,
-    })
+    await expect
+      .poll(() => samples(['devices']), { timeout: 5000 })
+      .toEqual({
+        'devices{state="online"}': 1,
+        'devices{state="offline"}': 1,
+        'devices{state="never"}': 1,
+      })
     await heard.close()
   })
 

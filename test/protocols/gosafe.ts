@@ -13,7 +13,7 @@ function binary(fields: string, blocks = '007a', type = '0601'): Buffer {
     .u32((Date.UTC(2024, 4, 1, 23, 15, 30) - Date.UTC(2000, 0, 1)) / 1000)
     .hex(blocks)
     .bytes(bytes(fields))
-  content.u32(52_525_000).u32(13_410_000).hex('0024010e0022005a0064').hex('1bf8')
+  content.u32(52_525_000).u32(13_410_000).hex('0024010e0022005a0064').hex('1bf800')
   const hex = content.crc16(crc16Xmodem).toBuffer().toString('hex')
   const escaped = (hex.match(/../g) ?? []).map((byte) => (byte === '1b' ? '1b00' : byte === 'f8' ? '1be3' : byte))
   return bytes(`f8${escaped.join('')}f8`)

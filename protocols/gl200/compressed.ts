@@ -27,7 +27,7 @@ const SHORTEST = 1
 const COUNT = 2
 const EARLIEST = Date.UTC(2010, 0, 1) / 1000
 
-/** Index of the first second, behind N; −1 without one. What stands in front of it differs by mask. */
+/** Where the place of the first second begins, behind N; −1: there is none. By the mask, other fields of unknown length come before. */
 function firstOf(bytes: Buffer): number {
   for (let at = COUNT; at + FIRST_LENGTH <= bytes.length; at++) {
     if (bytes[at] >> 5 !== FIRST || bytes.readUInt16BE(at - COUNT) * SHORTEST > bytes.length - at) continue

@@ -1,5 +1,6 @@
-import { loadProtocols } from '../../protocols/index.ts'
-import { listenerPorts } from './listener-ports.ts'
+import { loadProtocols, protocolPorts } from '../../protocols/index.ts'
+import { loadConfig } from '../config/files.ts'
+import { listenerPorts } from '../process/listener-ports.ts'
 import { printExact, table } from './output.ts'
 
 interface ProtocolsOptions {
@@ -16,7 +17,7 @@ export async function protocolsCommand({ json, config }: ProtocolsOptions): Prom
 
 /** The protocols that the listeners of a configuration understand, with their ports. */
 async function configuredProtocols(dir: string, json?: boolean): Promise<string[]> {
-  const portsOf = await listenerPorts(dir)
+  const portsOf = await listenerPorts((await loadConfig(dir, protocolPorts)).config)
   const known = (await protocolList())
     .map((each) => ({ ...each, ports: portsOf(each.name).filter(([transport]) => transport in each.ports) }))
     .filter(({ ports }) => ports.length > 0)

@@ -1,8 +1,9 @@
 import { loadProtocol, protocolPorts } from '../../protocols/index.ts'
 import { loadSetup, protocolsWithSetup } from '../../protocols/setups.ts'
+import { loadConfig } from '../config/files.ts'
 import { unknownName } from '../config/problem.ts'
 import { UserError } from '../errors.ts'
-import { listenerPorts } from './listener-ports.ts'
+import { listenerPorts } from '../process/listener-ports.ts'
 
 interface SetupOptions {
   readonly host: string
@@ -40,7 +41,7 @@ export async function setupCommand(name: string, { config, ...options }: SetupOp
 
 /** @throws UserError where no listener is for the protocol, ConfigError */
 async function portIn(dir: string, protocol: string): Promise<number> {
-  const [[, port] = []] = (await listenerPorts(dir))(protocol)
+  const [[, port] = []] = (await listenerPorts((await loadConfig(dir, protocolPorts)).config))(protocol)
   if (port !== undefined) return port
   throw new UserError(
     `setup: ${dir} has no listener for ${protocol}: add one to listeners in gateway.yaml, or give --port.`,

@@ -10,7 +10,7 @@ import { type AppenderOptions, storeRecords } from './store.ts'
  * forgets them. Whoever finds some under `departing` does steps 2 and 3. Those of a list arrive in the order in which they left.
  */
 
-/** Records of one list for one shard. */
+/** Records that leave one list for one other shard. */
 interface Departure {
   readonly id: string
   /** The number of the shard. */

@@ -150,5 +150,5 @@ function spanJson({ from, until }: DaySpan) {
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 const MOST_DAYS = 31
-/** Minutes that may not be written yet: of those after the last contact alone it is known that nothing came. */
+/** Minutes until gateways have written that they ran: one of these after the last contact counts as one in which nothing came. */
 const UNWRITTEN = 7

@@ -1,22 +1,20 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { protocolPorts } from '../../protocols/index.ts'
-import { loadConfig } from '../config/files.ts'
 import { AUTO } from '../config/listener.ts'
+import type { Config } from '../config/schema.ts'
 
 /** A port that is listened on: `tcp`, 5027. */
 export type ListenerPort = readonly [transport: string, port: number]
 
 /**
- * Reads which ports the configuration in a folder has for a protocol, or for all where it has none for that alone; one that may be
- * any is as `start` has chosen it. @throws ConfigError
+ * The ports that a configuration has for a protocol; where it has none for that alone, those where any protocol may be spoken. For
+ * a port 0 it is the one that `start` has chosen, or none where it is not known.
  */
-export async function listenerPorts(dir: string): Promise<(protocol: string) => ListenerPort[]> {
-  const { config } = await loadConfig(dir, protocolPorts)
-  const text = await readFile(join(config.data_dir, 'ports.json'), 'utf8').catch(() => '{}')
+export async function listenerPorts({ data_dir, listeners }: Config): Promise<(protocol: string) => ListenerPort[]> {
+  const text = await readFile(join(data_dir, 'ports.json'), 'utf8').catch(() => '{}')
   const chosen = JSON.parse(text) as Record<string, number>
   const portsOf = (name: string) =>
-    config.listeners
+    listeners
       .filter(({ protocol }) => protocol === name)
       .map(({ port, transport }) => [transport, port || (chosen[`${transport}/${name}`] ?? 0)] as const)
       .filter(([, port]) => port > 0)

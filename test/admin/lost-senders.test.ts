@@ -9,6 +9,7 @@ const VAN_14 = '356307042441014'
 
 interface Chain {
   readonly sentence: string
+  readonly broken: string | null
   readonly links: readonly object[]
   readonly findings: readonly object[]
 }
@@ -30,7 +31,9 @@ it('of a device on a port that does not understand it says what it speaks, and a
     evidence: ['its id came from 203.0.113.7:40112 at port 5023 (gt06), and was not understood there'],
     action: expect.stringMatching(/^it seems to speak h02: set port \d+ in the device$/),
   }
-  expect((await chainOf(VAN_14)).findings).toMatchObject([finding])
+  const chain = await chainOf(VAN_14)
+  expect(chain).toMatchObject({ broken: 'understood', findings: [finding] })
+  expect(chain.sentence).not.toMatch(/SIM|power/)
   const known = async () => (await admin.ask(`/admin/findings?device=${VAN_14}`)).json as { results: object[] }
   await vi.waitFor(async () => expect((await known()).results).toMatchObject([finding]), { timeout: 10_000 })
   const heard = new HeardBook(admin.redis)

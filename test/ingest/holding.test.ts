@@ -209,15 +209,16 @@ describe('held fixes of an unknown device', () => {
     expect(connections.map(({ refused }) => refused)).toEqual([false, false, true])
   })
 
-  it('are refused where all held fixes have used their share of memory, and those of configured devices make room', async () => {
+  it('are refused where held fixes have used half of their memory; at the end of it a configured device makes room itself', async () => {
     const { send, shares } = await gateway([VAN])
-    shares.heldFixes = 6
-    expect(await send('0123', ...times(NOW - 100, 4))).toMatchObject({ refused: false })
-    expect(await send('9', NOW, NOW + 1)).toMatchObject({ refused: false })
+    shares.heldFixes = 8
+    expect(await send('9', ...times(NOW, 4))).toMatchObject({ refused: false })
     expect(await send('8', NOW)).toMatchObject({ refused: true })
+    expect(await send('0123', ...times(NOW - 100, 4))).toMatchObject({ refused: false })
+    expect((await custodyCounters(redis)).get('discarded:held_overflow')).toBeUndefined()
     expect(await send('0123', NOW)).toMatchObject({ refused: false })
     expect(await held()).toEqual([
-      ['unknown', '9', 2],
+      ['unknown', '9', 4],
       ['no_route', '0123', 4],
     ])
     expect((await custodyCounters(redis)).get('discarded:held_overflow')).toBe(1)

@@ -11,10 +11,10 @@ local function held_lists(reason, place)
   return proven, unproven
 end
 
--- Whether a device that is not configured has no place for more fixes.
+-- Whether a device that is not configured has no place for more fixes: the second half of the memory is for configured ones.
 local function is_refused(proven, unproven, own, more)
   local length = proven.length + unproven.length
-  if length + more > most_of_unknown or tonumber(redis.call('GET', held_fixes) or 0) + more > most_held then return true end
+  if length + more > most_of_unknown or 2 * (tonumber(redis.call('GET', held_fixes) or 0) + more) > most_held then return true end
   if length > 0 then return false end
   local of_unproven = redis.call('ZCARD', unproven.devices)
   if own == unproven and of_unproven * 2 >= most_unknown then return true end

@@ -207,7 +207,7 @@ export function add(counters: Map<string, number>, name: string, amount: number)
 const BYTE_WEIGHT = 4
 const SPAN_WEIGHT = 800
 const NEW_SPAN_WEIGHT = 800
-const GROUP = { inFlight: 2, maxWeight: 1 << 19, apartMs: 10, enough: 1 << 12 }
+const GROUP = { inFlight: 2, maxWeight: 400_000, apartMs: 10, enough: 1 << 12 }
 /** For how long a shard knows what has arrived from another one: the other one forgets within seconds. */
 const ARRIVED_MS = 86_400_000
 

@@ -331,7 +331,7 @@ describe('the marks of stored fixes', () => {
     await send('1', ...t(NOW))
     const before = await called('evalsha')
     await Promise.all(Array.from({ length: 40 }, (_, device) => send(String(device + 10), ...spans)))
-    // 10,200 runs, of which a call has at most 325.
+    // 10,200 runs, of which a call has at most 255.
     expect((await called('evalsha')) - before).toBeGreaterThanOrEqual(30)
   })
 

@@ -47,8 +47,15 @@ export function decodeFrame(protocol: Protocol, frame: Buffer | HttpRequest, ses
     const how = Buffer.isBuffer(frame) ? 'spoken over HTTP alone' : 'not spoken over HTTP'
     throw new DecodeError('unsupported', `${protocol.name} is ${how}`)
   }
-  const { device, fixes } = message
-  return device !== '' && (fixes === undefined || fixes.every(isSound)) ? message : sound(message, session.now)
+  const { device, fixes = [] } = message
+  if (device === '') return sound(message, session.now)
+  for (const fix of fixes) {
+    const { altitude = 0, speed = 0, heading = 0, accuracy = 0, hdop = 0, satellites = 0 } = fix
+    const sum = fix.time + fix.latitude + fix.longitude + altitude + speed + heading + accuracy + hdop + satellites
+    // As good as always: one sum says whether a number in it is not finite.
+    if (sum - sum !== 0 || fix.device === '') return sound(message, session.now)
+  }
+  return message
 }
 
 /** The answers of a message, in order. */
@@ -64,15 +71,8 @@ function sound(message: Message, now: number): Message {
   return {
     ...message,
     device: message.device || undefined,
-    fixes: message.fixes?.map((fix) => (isSound(fix) ? fix : soundFix(fix, now))),
+    fixes: message.fixes?.map((fix) => soundFix(fix, now)),
   }
-}
-
-/** As good as always: one sum says whether a number in it is not finite. */
-function isSound(fix: Fix): boolean {
-  const { altitude = 0, speed = 0, heading = 0, accuracy = 0, hdop = 0, satellites = 0 } = fix
-  const sum = fix.time + fix.latitude + fix.longitude + altitude + speed + heading + accuracy + hdop + satellites
-  return sum - sum === 0 && fix.device !== ''
 }
 
 function soundFix(fix: Fix, now: number): Fix {

@@ -101,10 +101,12 @@ export class ReceivedBytes {
   keep(rest: Buffer): void {
     if (rest.length === this.bytes.length) return
     this.#buffer = EMPTY
-    // Not from Node's pool: a few bytes would keep a whole slab in memory.
-    this.bytes = rest.length === 0 ? EMPTY : Buffer.allocUnsafeSlow(rest.length)
-    this.bytes.set(rest)
+    this.bytes = EMPTY
     this.size = rest.length
+    if (rest.length === 0) return
+    // Not from Node's pool: a few bytes would keep a whole slab in memory.
+    this.bytes = Buffer.allocUnsafeSlow(rest.length)
+    this.bytes.set(rest)
   }
 }
 

@@ -36,15 +36,11 @@ export class FrameStream {
     this.protocol = rules.protocol
   }
 
-  append(bytes: Buffer): void {
-    this.received.append(bytes)
-    if (this.#session.device === undefined) this.#choice ??= new ProtocolChoice(this.#rules, this.#session, bytes)
-  }
-
   /** Cuts off as many frames as may be taken in one turn of the event loop; undefined: none is complete. */
   cut(): FrameGroup | undefined {
     const { bytes } = this.received
     if (bytes.length === 0) return undefined
+    if (this.#session.device === undefined) this.#choice ??= new ProtocolChoice(this.#rules, this.#session, bytes)
     this.protocol ??= this.#choice?.decide(bytes)
     const framer = this.protocol?.tcp?.frame ?? incomplete
     const { frames, rest, noise, isStopped } = cut(bytes, framer, this.#session, MOST_AT_ONCE)
@@ -66,13 +62,10 @@ export class FrameStream {
     return true
   }
 
-  /** Settles the protocol where the device is known. Answers whether what arrived may be read better once the sender waits. */
-  settle(): boolean {
-    if (!this.#choice) return false
-    if (this.#session.device === undefined) return this.#rules.detector !== undefined && this.received.size > 0
-    this.#choice.settle()
+  /** The device is known now, and with it the protocol. */
+  settle(): void {
+    this.#choice?.settle()
     this.#choice = undefined
-    return false
   }
 
   /** Finds out the protocol of what arrived, now that the sender waits. Answers whether it is another one than before. */
@@ -83,7 +76,7 @@ export class FrameStream {
 
   /** The connection has ended. */
   end(): void {
-    this.#choice?.giveUp()
+    if (this.#session.device === undefined) this.#choice?.giveUp()
   }
 }
 

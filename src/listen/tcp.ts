@@ -1,6 +1,6 @@
 import { createServer, type Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
-import { type Protocol, repliesOf } from '../../protocols/kit/index.ts'
+import type { Protocol } from '../../protocols/kit/index.ts'
 import { within } from '../async.ts'
 import type { DeviceSession } from '../ingest/device.ts'
 import type { FrameOutcome } from '../ingest/frame.ts'
@@ -53,8 +53,8 @@ class TcpConnection implements DeviceConnection {
   readonly senderLimits: SenderLimits
   slotDevice?: string
   readonly idleMs: number
-  unidentifiedSince: number
-  heardAt: number
+  unidentifiedSince = performance.now()
+  heardAt = this.unidentifiedSince
   partialBytes = 0
   storing = 0
   readonly #context: TcpContext
@@ -71,8 +71,6 @@ class TcpConnection implements DeviceConnection {
     this.#stream = new FrameStream(context, this.session)
     this.senderLimits = new SenderLimits(context.flood, origin.address)
     this.idleMs = context.limits.idle_timeout
-    this.unidentifiedSince = performance.now()
-    this.heardAt = this.unidentifiedSince
     socket.setNoDelay(true)
     socket.on('data', (bytes: Buffer) => this.#receive(bytes))
     socket.on('end', () => this.#isTaking || socket.end())
@@ -109,7 +107,7 @@ class TcpConnection implements DeviceConnection {
 
   #receive(bytes: Buffer): void {
     if (!this.#socket.writable) return
-    this.#stream.append(bytes)
+    this.#stream.received.append(bytes)
     if (!this.#isTaking) return void this.#takeAll()
     this.#socket.pause()
     this.#context.pressure.setPartial(this, this.#stream.received.size)
@@ -117,57 +115,52 @@ class TcpConnection implements DeviceConnection {
 
   /** Takes the received frames until none is complete; the connection takes one group of frames at a time. */
   async #takeAll(): Promise<void> {
-    const { ingest, logger, pressure } = this.#context
-    const { session } = this
+    const { ingest, pressure } = this.#context
+    const [socket, stream] = [this.#socket, this.#stream]
     this.#isTaking = true
     clearTimeout(this.#quiet)
     try {
-      for (let group = this.#cut(); group; group = this.#cut()) {
+      while (socket.writable) {
+        const group = stream.cut()
+        const { size } = stream.received
+        if (size !== this.partialBytes) pressure.setPartial(this, size)
+        if (!group) break
         const { bytes, frames, isStopped, taken } = group
-        const protocol = this.#stream.protocol as Protocol
+        const protocol = stream.protocol as Protocol
         this.storing = Math.max(1, frames.length)
         pressure.add(taken, frames.length)
         let outcomes: readonly FrameOutcome[]
         try {
           // Most frames arrive alone.
-          if (frames.length === 1) outcomes = [await ingest.take(frames[0], session, protocol)]
-          else outcomes = await Promise.all(frames.map((frame) => ingest.take(frame, session, protocol)))
+          if (frames.length === 1) outcomes = [await ingest.take(frames[0], this.session, protocol)]
+          else outcomes = await Promise.all(frames.map((frame) => ingest.take(frame, this.session, protocol)))
         } finally {
           pressure.add(-taken, -frames.length)
         }
-        if (this.#socket.destroyed) break
-        if (!session.device && outcomes.every(isMisunderstood) && this.#stream.isOfAnother(bytes)) continue
-        const heldMs = this.#answerAfterMs(outcomes)
+        if (socket.destroyed) break
+        if (!this.session.device && outcomes.every(isMisunderstood) && stream.isOfAnother(bytes)) continue
+        const isUsual = this.slotDevice !== undefined && outcomes.every(({ status }) => status === 'stored')
+        const heldMs = isUsual ? 0 : this.#answerAfterMs(outcomes)
         if (heldMs > 0) await this.#pause(heldMs)
-        if (!this.#socket.writable) break
+        if (!socket.writable) break
         this.#answer(frames, outcomes)
-        const pausedMs = this.senderLimits.read(frames.length, taken, session.device)
+        const pausedMs = this.senderLimits.read(frames.length, taken, this.session.device)
         if (pausedMs >= MAX_DEBT_MS) this.abort('flood')
         else if (pausedMs > 0) await this.#pause(pausedMs)
         else if (isStopped) await setImmediate()
       }
       this.#continue()
     } catch (error) {
-      noteNotStored('fault')
-      logger.error(
-        { err: error, device: session.device, protocol: this.#stream.protocol?.name },
-        'fault in handling a frame',
-      )
-      this.#socket.destroy()
+      this.#fault(error)
     }
   }
 
-  /** The next frames; undefined: none is complete, or none is wanted. */
-  #cut() {
-    if (!this.#socket.writable) return undefined
-    const group = this.#stream.cut()
-    const { size } = this.#stream.received
-    if (size !== this.partialBytes) this.#context.pressure.setPartial(this, size)
-    return group
-  }
-
-  #isQuiet(): void {
-    if (!this.#isTaking && this.#socket.writable && this.#stream.decideInQuiet()) void this.#takeAll()
+  /** An error of ours in handling a frame ends its connection. */
+  #fault(error: unknown): void {
+    noteNotStored('fault')
+    const context = { err: error, device: this.session.device, protocol: this.#stream.protocol?.name }
+    this.#context.logger.error(context, 'fault in handling a frame')
+    this.#socket.destroy()
   }
 
   /** Waits because the sender met a limit. That counts as silence. */
@@ -186,6 +179,7 @@ class TcpConnection implements DeviceConnection {
       if (status === 'refused' || (status !== 'not_stored' && device === undefined)) failed++
     let waitMs = failed > 0 ? this.senderLimits.failed(failed) : 0
     if (device !== undefined && this.slotDevice === undefined) {
+      this.#stream.settle()
       this.#context.slots.identified(this, device)
       waitMs = Math.max(waitMs, this.senderLimits.identified(device))
     }
@@ -195,7 +189,7 @@ class TcpConnection implements DeviceConnection {
   }
 
   #answer(frames: readonly Buffer[], outcomes: readonly FrameOutcome[]): void {
-    let replies: readonly Buffer[] = []
+    const replies: Buffer[] = []
     for (const [index, outcome] of outcomes.entries()) {
       if (outcome.status === 'misunderstood') {
         this.#stream.noise += frames[index].length
@@ -204,27 +198,31 @@ class TcpConnection implements DeviceConnection {
         if (this.session.device === undefined) this.#stream.noise += frames[index].length
         else this.#stream.noise = 0
         this.heardAt = performance.now()
-        replies = replies.length === 0 ? repliesOf(outcome.reply) : [...replies, ...repliesOf(outcome.reply)]
+        const { reply = [] } = outcome
+        if (Buffer.isBuffer(reply)) replies.push(reply)
+        else replies.push(...reply)
       } else {
         this.session.ended = outcome.status === 'refused' ? outcome.reason : outcome.status
         this.#finish(outcome.status === 'refused' && outcome.refusal ? [...replies, outcome.refusal] : replies)
         return
       }
     }
-    if (replies.length === 0 || !this.#socket.writable) return
-    this.#socket.write(replies.length === 1 ? replies[0] : Buffer.concat(replies))
+    if (replies.length > 0) this.#socket.write(replies.length === 1 ? replies[0] : Buffer.concat(replies))
   }
 
   /** Reads on, or ends a connection that breaks a limit. */
   #continue(): void {
-    if (this.#stream.settle()) this.#quiet = setTimeout(() => this.#isQuiet(), QUIET_MS)
     this.storing = 0
     this.#isTaking = false
-    const { isClosing, limits, pressure } = this.#context
+    const { detector, isClosing, limits, pressure } = this.#context
+    const { bytes } = this.#stream.received
     const { max_frame_bytes: maxBytes } = limits
-    const maxFrameBytes = this.session.device === undefined ? Math.min(MAX_UNIDENTIFIED_BYTES, maxBytes) : maxBytes
+    const isUnknown = this.session.device === undefined
     if (!this.#socket.writable) return
-    if (this.#stream.received.bytes.length > maxFrameBytes) this.abort('frame_too_long')
+    // Once the sender waits, it may be clear what it speaks.
+    if (isUnknown && detector && bytes.length > 0)
+      this.#quiet = setTimeout(() => void (this.#stream.decideInQuiet() && this.#takeAll()), QUIET_MS)
+    if (bytes.length > (isUnknown ? Math.min(MAX_UNIDENTIFIED_BYTES, maxBytes) : maxBytes)) this.abort('frame_too_long')
     else if (this.#stream.noise > maxBytes) this.abort('noise')
     else if (this.#socket.writableLength > maxBytes) this.abort('not_reading')
     else if (isClosing || this.#socket.readableEnded) this.#finish([])

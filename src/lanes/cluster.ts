@@ -2,7 +2,7 @@ import { createConnection, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { AbstractConnector, Redis, type RedisOptions } from 'ioredis'
-import { within } from '../async.ts'
+import { everySecond, within } from '../async.ts'
 
 export interface ServerAddress {
   readonly host: string
@@ -23,6 +23,7 @@ export class ClusterNodes {
   #known: ReadonlyMap<string, ServerAddress>
   readonly #asking = new Map<string, Redis>()
   readonly #watched = new Set<MasterConnector>()
+  #looking: ReturnType<typeof everySecond> | undefined
   /** What went wrong last. */
   #trouble = 'none answers'
 
@@ -62,23 +63,27 @@ export class ClusterNodes {
   /** Ends a connection once another node is the master. Answers a function that ends this watch. */
   watch(connector: MasterConnector): () => void {
     this.#watched.add(connector)
-    if (this.#watched.size === 1) void this.#look()
+    this.#looking ??= everySecond(() => this.#look())
     return () => {
       this.#watched.delete(connector)
-      if (this.#watched.size > 0) return
-      for (const redis of this.#asking.values()) redis.disconnect()
-      this.#asking.clear()
+      this.rest()
     }
   }
 
+  /** Ends what asks the nodes, unless a connection is watched. */
+  rest(): void {
+    if (this.#watched.size > 0) return
+    void this.#looking?.stop()
+    this.#looking = undefined
+    for (const redis of this.#asking.values()) redis.disconnect()
+    this.#asking.clear()
+  }
+
   async #look(): Promise<void> {
-    while (this.#watched.size > 0) {
-      await pause(LOOK_MS, undefined, { ref: false })
-      const masterOf = await this.#askAll()
-      for (const connector of this.#watched) {
-        const master = masterOf(connector.slot)
-        if (master && nameOf(connector.address) !== nameOf(master)) connector.disconnect()
-      }
+    const masterOf = await this.#askAll()
+    for (const connector of this.#watched) {
+      const master = masterOf(connector.slot)
+      if (master && nameOf(connector.address) !== nameOf(master)) connector.disconnect()
     }
   }
 
@@ -164,6 +169,7 @@ class MasterConnector extends AbstractConnector {
         await pause(Math.min(attempt * 50, 1000))
       }
     }
+    this.#nodes.rest()
     throw new Error('Connection is closed.')
   }
 
@@ -197,7 +203,6 @@ function nameOf({ host, port }: ServerAddress): string {
 
 /** What a node says that has been the master. */
 const MOVED = /^(?:MOVED|READONLY)\b/
-const LOOK_MS = 1000
 const ANSWER_MS = 1000
 const ASKING: RedisOptions = {
   lazyConnect: true,

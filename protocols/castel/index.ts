@@ -16,7 +16,7 @@
  *
  *   P  DD MM YY hh mm ss, latitude and longitude (u32, milliseconds of arc), speed (u16, cm/s), course (u16, 0.1°), flags:
  *      bit 0 east, bit 1 north, bits 2–3 kind of fix (0: none), bits 4–7 satellites
- *   u  unix seconds of the report     x  not read
+ *   u  unix seconds of the report     x  not read     In types that are not drawn here, P is looked for.
  */
 import {
   ByteReader,
@@ -104,14 +104,14 @@ function obd(type: number, r: ByteReader, { answer, now }: { answer: Answer; now
     case 0x401f:
       return positions(r.skip(5 + STATE), 'no place')
     default:
-      return { none: NONE.get(type) }
+      return NONE.has(type) ? { none: NONE.get(type) } : found(r)
   }
 }
 
 function tracker(type: number, r: ByteReader, answer: Answer): Message {
   if (type === 0x4001) return { ...one(r), reply: answer(0x8001) }
   if (type === 0x4206) return { ...positions(r.skip(1), 'no place'), reply: answer(0x8206) }
-  return type === 0x1003 ? { none: 'heartbeat', reply: answer(0x9003) } : {}
+  return type === 0x1003 ? { none: 'heartbeat', reply: answer(0x9003) } : found(r)
 }
 
 function older(type: number, r: ByteReader, answer: Answer): Message {
@@ -134,6 +134,33 @@ function one(r: ByteReader): Message {
   return fix ? { fixes: [fix] } : { none: 'no fix' }
 }
 
+/** The position in content whose layout is not known, where one is found. */
+function found(r: ByteReader): Message {
+  const content = r.slice()
+  for (let at = 0; at + POSITION <= content.length; at++)
+    if (isPosition(content, at)) return one(new ByteReader(content, at))
+  return {}
+}
+
+/** Whether a date of the calendar, a place on Earth, a course and a fix begin at an index. */
+function isPosition(bytes: Buffer, at: number): boolean {
+  if (!CALENDAR.every(([least, most], i) => bytes[at + i] >= least && bytes[at + i] <= most)) return false
+  if (bytes.readUInt32LE(at + 6) > 90 * ARC || bytes.readUInt32LE(at + 10) > 180 * ARC) return false
+  return bytes.readUInt16LE(at + 16) <= 3600 && (bytes[at + 18] & 12) !== 0
+}
+
+/** The least and the most of DD MM YY hh mm ss. */
+const CALENDAR = [
+  [1, 31],
+  [1, 12],
+  [10, 99],
+  [0, 23],
+  [0, 59],
+  [0, 59],
+] as const
+/** Milliseconds of arc in a degree. */
+const ARC = 3_600_000
+
 /** Undefined where the device's clock was never set. */
 function fixOf(r: ByteReader): Fix | undefined {
   if (r.ahead().u16() === 0) {
@@ -141,8 +168,8 @@ function fixOf(r: ByteReader): Fix | undefined {
     return undefined
   }
   const time = bytesDmy(r)
-  const latitude = r.u32le() / 3_600_000
-  const longitude = r.u32le() / 3_600_000
+  const latitude = r.u32le() / ARC
+  const longitude = r.u32le() / ARC
   const speed = r.u16le() / 100
   const course = heading(r.u16le() / 10)
   const flags = r.u8()

@@ -11,6 +11,7 @@
  *   02 04–06  tttttttt AAAAAAAA OOOOOOOO VV GGGG cell9 F   position (answered in 04 and 05 alone)
  *   12 14 15 16  tttttttt M [AAAAAAAA OOOOOOOO HHHH VVVV GGGG NN] cells, WiFi …
  *   80  xxxxxxxx text                                      answer to a command, which may be a position
+ *   others, where they begin like 12                       position
  *   All but 02: answer 6767 TT 0002 S
  *
  *   t  unix seconds         A, O  latitude, longitude, degrees × 1,800,000      H  altitude, m     F  bit 0: fixed
@@ -65,6 +66,7 @@ const NONE = new Map([
   [0x17, 'OBD'],
   [0x18, 'OBD'],
   [0x19, 'status'],
+  [0x1a, 'health'],
   [0x1b, 'settings'],
   [0x81, 'command answer'],
 ])
@@ -110,8 +112,22 @@ function said(type: number, r: ByteReader): Pick<Message, 'fixes' | 'none'> {
     return fix ? { fixes: [fix] } : { none: 'command answer' }
   }
   const none = NONE.get(type)
-  return none === undefined ? {} : { none }
+  if (none !== undefined) return { none }
+  const fix = isPosition(r) ? position(r) : undefined
+  return fix ? { fixes: [fix] } : {}
 }
+
+/** Whether a type that is not known begins like the positions do: a time of our days, a mask with GPS, a place on Earth. */
+function isPosition(r: ByteReader): boolean {
+  if (r.left < 20) return false
+  const head = r.ahead()
+  const [time, mask, latitude, longitude] = [head.u32(), head.u8(), head.i32(), head.i32()]
+  const isOnEarth = Math.abs(latitude) <= 90 * 1.8e6 && Math.abs(longitude) <= 180 * 1.8e6
+  return time > EARLIEST && time < LATEST && (mask & 1) === 1 && isOnEarth
+}
+
+const EARLIEST = Date.UTC(2010, 0, 1) / 1000
+const LATEST = Date.UTC(2060, 0, 1) / 1000
 
 function oldPosition(r: ByteReader): Fix {
   const time = r.u32() * 1000

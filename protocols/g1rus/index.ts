@@ -17,12 +17,9 @@ import {
   ByteReader,
   crc16Xmodem,
   DecodeError,
-  dop,
   eachReadable,
   escaped,
-  type Fix,
-  heading,
-  kmh,
+  maskedFix,
   type Message,
   type Protocol,
   type Session,
@@ -54,11 +51,6 @@ const BATCHES = 0x46
 const RECORDS = 0x04
 const GPS = 1
 const BLOCKS = 16
-/** Bytes of a position's mask, and of its fields by their bits. */
-const MASK = 2
-const WIDTHS = [1, 8, 2, 2, 2, 2, 2]
-const PLACE = 2
-const SATELLITES = 0x1f
 const since2000 = secondsSince(2000)
 
 function decode(frame: Buffer, session: Session): Message {
@@ -70,7 +62,11 @@ function decode(frame: Buffer, session: Session): Message {
   const content = r.part(r.u16())
   const positions: { time: number; block: ByteReader }[] = []
   for (let left = content.u8(); left > 0 && content.left > 0; left--) positions.push(...record(content))
-  const { good, unreadable } = eachReadable(positions, fixOf)
+  const { good, unreadable } = eachReadable(positions, ({ time, block }) => {
+    const fix = maskedFix(block, time)
+    if (!fix) throw new DecodeError('unsupported', 'its fields are not known')
+    return fix
+  })
   return good.length > 0 || unreadable ? { device, fixes: good, unreadable } : { device, none: 'no place' }
 }
 
@@ -85,28 +81,4 @@ function record(r: ByteReader): { time: number; block: ByteReader }[] {
     if (bit === GPS) found.push({ time, block })
   }
   return found
-}
-
-function fixOf({ time, block: r }: { time: number; block: ByteReader }): Fix {
-  const length = r.left
-  const mask = r.u16()
-  if ((mask & PLACE) === 0 || length !== lengthBy(mask)) throw new DecodeError('unsupported', `fields ${mask}`)
-  const has = (bit: number) => (mask & (1 << bit)) !== 0
-  return {
-    time,
-    valid: true,
-    satellites: has(0) ? r.u8() & SATELLITES : undefined,
-    latitude: r.i32() / 1e6,
-    longitude: r.i32() / 1e6,
-    speed: has(2) ? kmh(r.u16()) : undefined,
-    heading: has(3) ? heading(r.u16()) : undefined,
-    altitude: has(4) ? r.i16() : undefined,
-    hdop: has(5) ? dop(r.u16() / 100) : undefined,
-  }
-}
-
-/** How long a position with these fields is; −1 with others. */
-function lengthBy(mask: number): number {
-  if (mask >= 1 << WIDTHS.length) return -1
-  return WIDTHS.reduce((length, width, bit) => length + (mask & (1 << bit) ? width : 0), MASK)
 }

@@ -1,14 +1,4 @@
-import {
-  ByteReader,
-  DecodeError,
-  digitsDegreesMinutes,
-  type Fix,
-  heading,
-  knots,
-  type Message,
-  type Session,
-  utcDmy,
-} from '../kit/index.ts'
+import { ByteReader, DecodeError, type Fix, type Message, packedFix, type Session } from '../kit/index.ts'
 
 /** Bytes of a position in a packet of several. */
 const RECORD = 27
@@ -36,34 +26,16 @@ export function binary(packet: Buffer, _: Session, isOfPadlock: boolean): Messag
 }
 
 function record(r: ByteReader, isFirstVersion: boolean): Fix {
-  const fix = position(r)
+  const fix = packedFix(r)
   if (!isFirstVersion) return fix
   const satellites = r.u8()
   return { ...fix, satellites, altitude: r.skip(2).u16() }
 }
 
 function padlock(r: ByteReader, version: number, serial: number): Message {
-  const fix = position(r)
+  const fix = packedFix(r)
   const satellites = r.skip(4).u8()
   const wantsAnswer = (r.skip(5).u8() & WANTS_ANSWER) !== 0
   const answer = version >= NAMED_ANSWERS ? `(P69,0,${serial})` : '(P35)'
   return { fixes: [{ ...fix, satellites }], reply: wantsAnswer ? Buffer.from(answer) : undefined }
-}
-
-/** A position up to its course. @throws DecodeError */
-export function position(r: ByteReader): Fix {
-  const date = r.bcd(3)
-  const time = r.bcd(3)
-  const latitude = digitsDegreesMinutes(r.bcd(4), 2)
-  const digits = r.hex(5)
-  const longitude = digitsDegreesMinutes(digits.slice(0, 9), 3)
-  const flags = Number.parseInt(digits[9], 16)
-  return {
-    time: utcDmy(date, time),
-    latitude: flags & 2 ? latitude : -latitude,
-    longitude: flags & 4 ? longitude : -longitude,
-    valid: (flags & 1) !== 0,
-    speed: knots(r.u8()),
-    heading: heading(r.u8() * 2),
-  }
 }

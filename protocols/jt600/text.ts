@@ -8,11 +8,11 @@ import {
   type Message,
   mph,
   number,
+  packedFix,
   TextReader,
   unescape,
   utcDmy,
 } from '../kit/index.ts'
-import { position } from './binary.ts'
 
 /** How bytes are written between parentheses that would end them. */
 export const ESCAPE = 0x3d
@@ -30,7 +30,7 @@ export function text(frame: Buffer): Message {
   const sensor = SENSOR.exec(frame.toString('latin1', 0, 64))
   if (sensor) {
     const bytes = unescape(content.subarray(sensor[0].length - 1), ESCAPE, CODES)
-    return { device: sensor[1], fixes: [position(new ByteReader(bytes))] }
+    return { device: sensor[1], fixes: [packedFix(new ByteReader(bytes))] }
   }
   const r = new TextReader(content.toString('latin1'), ',')
   const device = r.next()

@@ -9,11 +9,11 @@
  *      9–0), encryption (12–10),     IMEI of 14 digits as a binary number       C  XOR from T to the body
  *      split (13), version (14)   S  serial number
  *
- *   0100 registration: answer 8100 [V] I 0000 (S 00, text of I)         0004 asks for the time: 8004
+ *   0100 registration: answer 8100 [V] I 0000 (S 00, text of I)         0004 asks for the time: 8004; 0109: 8109
  *   0102, 0002, 0003, 0200 … all others: answer 8001 [V] I 0000 (S T 00)
  *   0200 position: location.ts            0201, 0500 the same behind the serial number of a question
  *   0704 NNNN KK of (LLLL, position)      0210 of (LL, position)     0801 MMMMMMMM xxxxxxxx position photo…: answer 8800 M
- *   0900 54 position without A, of model GL100      (…) and 55xx: jointech.ts
+ *   others: a position is looked for      (…) and 55xx: jointech.ts
  *
  * The parts of a split message are answered together, once it is whole and stored; those of a photo one by one, and dropped.
  */
@@ -36,7 +36,7 @@ import {
   xor,
 } from '../kit/index.ts'
 import { isJointech, jointechFrame, jointechText } from './jointech.ts'
-import { ALARMS, BASIC, location } from './location.ts'
+import { ALARMS, BASIC, location, locationWithin } from './location.ts'
 
 const frames = escaped({ flag: 0x7e, escape: 0x7d, codes: new Map([1, 2].map((code) => [code, 0x7c + code])) })
 
@@ -60,8 +60,9 @@ export default {
 
 const REGISTER = 0x0100
 const TIME = 0x0004
+/** Of trackers that ask before the standard had a question for it: the year in two bytes, no packed decimals. */
+const OLD_TIME = 0x0109
 const PHOTO = 0x0801
-const PASSED_THROUGH = 0x0900
 const BATCH = 0x0704
 const VENDOR_BATCH = 0x0210
 
@@ -70,7 +71,7 @@ const OTHERS: Readonly<Record<string, readonly number[]>> = {
   heartbeat: [0x0002],
   login: [REGISTER, 0x0102],
   logout: [0x0003],
-  time: [TIME],
+  time: [TIME, OLD_TIME],
   'command answer': [0x0001, 0x0005, 0x0104, 0x0108, 0x0302, 0x0608],
   status: [0x0107, 0x0301, 0x0303],
   photo: [0x0800, 0x0802, 0x0805],
@@ -133,6 +134,10 @@ function whole(r: ByteReader, header: Header, session: Session): Message {
   if (type === GENERAL_ANSWER) return { none }
   if (type === REGISTER) return { none, reply: registered(header, 0), refusal: registered(header, NOT_IN_DATABASE) }
   if (type === TIME) return { none, reply: ended(messageStart(0x8004, 6, header).bcdTime(session.now)) }
+  if (type === OLD_TIME) {
+    const [year, ...rest] = new Date(session.now).toISOString().split(/\D/, 6).map(Number)
+    return { none, reply: ended(messageStart(0x8109, 7, header).u16(year).bytes(rest)) }
+  }
   if (none !== undefined) return { none, reply: answer(header) }
   const reply = type === PHOTO ? ended(messageStart(0x8800, 4, header).bytes(r.ahead().slice(4))) : answer(header)
   return { ...positions(type, r, session), reply }
@@ -150,16 +155,15 @@ function part(r: ByteReader, header: Header, session: Session): Message {
   return all ? { ...positions(type, new ByteReader(all.content), session), reply: all.reply } : { none: 'part' }
 }
 
-/** What the body of a type that holds positions says; nothing of an unknown type. */
+/** What the body of a type that holds positions says; of an unknown type, the position that is found in it. */
 function positions(type: number, r: ByteReader, session: Session): Pick<Message, 'fixes' | 'none' | 'unreadable'> {
   const before = BEFORE.get(type)
   if (before !== undefined) return said(location(r.skip(before + ALARMS), session))
   if (type === BATCH) return batch(r.skip(3), 2, session)
   if (type === VENDOR_BATCH) return batch(r, 1, session)
   if (type === PHOTO) return photo(r.skip(8), session)
-  if (type === PASSED_THROUGH && session.settings.model === 'GL100' && r.u8() === 0x54)
-    return said(location(r, session))
-  return {}
+  const fix = locationWithin(r.slice(), session)
+  return fix ? { fixes: [fix] } : {}
 }
 
 const said = (fix: Fix | undefined): Pick<Message, 'fixes' | 'none'> => (fix ? { fixes: [fix] } : { none: 'no fix' })
@@ -174,8 +178,8 @@ function batch(r: ByteReader, width: 1 | 2, session: Session): Pick<Message, 'fi
 
 /** Before 2013 no position precedes the picture. */
 function photo(r: ByteReader, session: Session): Pick<Message, 'fixes' | 'none'> {
-  if (r.left < BASIC || r.ahead().u16() === JPEG) return { none: 'photo' }
-  return said(location(r.part(BASIC).skip(ALARMS), session))
+  const hasPlace = r.left >= BASIC && r.ahead().u16() !== JPEG
+  return hasPlace ? said(location(r.part(BASIC).skip(ALARMS), session)) : { none: 'photo' }
 }
 
 const answer = (header: Header) => ended(messageStart(0x8001, 5, header).u16(header.serial).u16(header.type).u8(0))

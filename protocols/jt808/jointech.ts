@@ -15,14 +15,10 @@ import {
   ByteReader,
   ByteWriter,
   DecodeError,
-  digitsDegreesMinutes,
   digitsOfTime,
-  type Fix,
-  heading,
-  knots,
   type Message,
+  packedFix,
   type Session,
-  utcDmy,
   verified,
   xor,
 } from '../kit/index.ts'
@@ -40,21 +36,11 @@ export function jointechFrame(content: Buffer, wrap: (content: Buffer) => Buffer
   if (length !== r.skip(1).left && !session.lenient)
     throw new DecodeError('malformed', `length field is ${length}, content has ${r.left} bytes`)
   const reply = new ByteWriter().u16(0x4401).u16(3).hex(id).u8(1).u16(type).u8(0).xor().toBuffer()
-  const fixes = [position(r, type === POSITION)]
+  const fixes = [{ ...packedFix(r), valid: type === POSITION, satellites: r.skip(1).u8() }]
   return { device: id.replace(/^0+(?=.)/, ''), fixes, reply: wantsAnswer ? wrap(reply) : undefined }
 }
 
 const POSITION = 0x5501
-
-function position(r: ByteReader, valid: boolean): Fix {
-  const time = utcDmy(r.bcd(3), r.bcd(3))
-  const latitude = digitsDegreesMinutes(r.bcd(4), 2)
-  const digits = r.hex(5)
-  const longitude = digitsDegreesMinutes(digits.slice(0, 9), 3)
-  const flags = Number.parseInt(digits[9], 16)
-  const place = { latitude: flags & 2 ? latitude : -latitude, longitude: flags & 4 ? longitude : -longitude }
-  return { time, ...place, valid, speed: knots(r.u8()), heading: heading(r.u8() * 2), satellites: r.skip(1).u8() }
-}
 
 /** A message in brackets: the request for the time is the only one that is known. @throws DecodeError */
 export function jointechText(frame: Buffer, session: Session): Message {

@@ -7,7 +7,7 @@
  *   S  status; bit 1: fixed, 2: south,    H  altitude, m                             G  heading, degrees
  *      3: west                            time: packed decimals, GMT+8               tag 31: satellites
  */
-import { bcdYmd, type ByteReader, type Fix, heading, kmh, type Session, tlv } from '../kit/index.ts'
+import { bcdYmd, ByteReader, type Fix, heading, isBcdYmd, kmh, type Session, tlv } from '../kit/index.ts'
 
 /** Bytes of the part that is always there, and of its first field. */
 export const BASIC = 28
@@ -28,6 +28,22 @@ export function location(r: ByteReader, { settings }: Session): Fix | undefined 
   for (const { tag, value } of tlv(r, { tag: 1, length: 1 }))
     if (tag === SATELLITES && value.left > 0) fix.satellites = value.u8()
   return fix
+}
+
+/**
+ * The first position without A in content whose layout is not known: a place on Earth, a course and a date of the calendar.
+ * Undefined where there is none.
+ */
+export function locationWithin(content: Buffer, session: Session): Fix | undefined {
+  for (let at = 0; at + BASIC - ALARMS <= content.length; at++)
+    if (isLocation(content, at)) return location(new ByteReader(content, at, at + BASIC - ALARMS), session)
+  return undefined
+}
+
+function isLocation(bytes: Buffer, at: number): boolean {
+  const [latitude, longitude] = [bytes.readInt32BE(at + 4), bytes.readInt32BE(at + 8)]
+  const isOnEarth = Math.abs(latitude) <= 90e6 && Math.abs(longitude) <= 180e6
+  return isOnEarth && bytes.readUInt16BE(at + 16) <= 360 && isBcdYmd(bytes, at + 18)
 }
 
 /** Some devices put the sign into the number, whatever their status says. */

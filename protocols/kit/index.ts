@@ -51,6 +51,7 @@ export {
 export { jsonObjects } from './json-frame.ts'
 export { EndSearch, type Mark, Marks } from './marks.ts'
 export { rmcFix } from './nmea.ts'
+export { maskedFix, packedFix } from './positions.ts'
 export {
   type Covered,
   type Escaping,
@@ -80,7 +81,16 @@ export {
   parseJson,
   TextReader,
 } from './text.ts'
-export { bcdYmd, bytesDmy, bytesYmd, gpsTime, secondsSince, timeOfDayNear, withoutYearNear } from './times.ts'
+export {
+  bcdYmd,
+  bytesDmy,
+  bytesYmd,
+  gpsTime,
+  isBcdYmd,
+  secondsSince,
+  timeOfDayNear,
+  withoutYearNear,
+} from './times.ts'
 export {
   degreesMinutes,
   digitsDegreesMinutes,

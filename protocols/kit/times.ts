@@ -25,6 +25,22 @@ export function bytesDmy(r: ByteReader): number {
   return utc(year, month, day, r.u8(), r.u8(), r.u8())
 }
 
+/** Whether six bytes are packed decimals of a time of the calendar from 2010 on, YYMMDDhhmmss: for places that are looked for. */
+export function isBcdYmd(bytes: Buffer, at: number): boolean {
+  return CALENDAR.every(
+    ([least, most], i) => bytes[at + i] >= least && bytes[at + i] <= most && (bytes[at + i] & 15) <= 9,
+  )
+}
+
+const CALENDAR = [
+  [0x10, 0x99],
+  [0x01, 0x12],
+  [0x01, 0x31],
+  [0x00, 0x23],
+  [0x00, 0x59],
+  [0x00, 0x59],
+] as const
+
 /**
  * The time with a time of day (ms) that is nearest to another time: for frames with a time of day in UTC and a date in local
  * time, or with no date (then `near` is `session.now`).

@@ -9,6 +9,7 @@
  *
  *   01, 44  records: how many are left in the device, how many follow, the records; answer: 0002 64 01 13BC
  *   0F, 10  identification, heartbeat; answer: type + 100                 07  answer to a command
+ *   09  codes of faults: how many, (x, S, O, A, source, code{5})…; answer: type + 100
  *
  *   record  SSSSSSSS NN [EE] PP OOOOOOOO AAAAAAAA HHHH GGGG S VVVV D ID…      (E only, and 2 bytes of each id, in type 44)
  *
@@ -49,6 +50,9 @@ const RECORDS = 0x01
 const EXTENDED_RECORDS = 0x44
 const RECORDS_ANSWER = 0x64
 const COMMAND_ANSWER = 0x07
+const FAULTS = 0x09
+/** Bytes of a code with its place. */
+const FAULT = 19
 const IDENTIFICATION = 0x0f
 const HEARTBEAT = 0x10
 const ANSWERED_WITH = 100
@@ -66,6 +70,7 @@ function decode(frame: Buffer, session: Session): Message {
     return { device, ...records(r, type === EXTENDED_RECORDS), reply: answer(RECORDS_ANSWER) }
   if (type === IDENTIFICATION) return { device, none: 'login', reply: answer(type + ANSWERED_WITH) }
   if (type === HEARTBEAT) return { device, none: 'heartbeat', reply: answer(type + ANSWERED_WITH) }
+  if (type === FAULTS) return { device, ...faults(r), reply: answer(type + ANSWERED_WITH) }
   return { device, none: type === COMMAND_ANSWER ? 'command answer' : undefined }
 }
 
@@ -82,6 +87,20 @@ function records(r: ByteReader, isExtended: boolean): Message {
     if (fix) fixes.push(fix)
   }
   if (r.left >= LEAST) throw new DecodeError('malformed', `${r.left} bytes behind the last record`)
+  return fixes.length > 0 ? { fixes } : { none: 'no fix' }
+}
+
+/** The places of codes of faults: they say nothing of the fix. */
+function faults(r: ByteReader): Message {
+  const count = r.u8()
+  if (r.left !== count * FAULT) return { fixes: [] }
+  const entries = Array.from({ length: count }, () => r.part(FAULT))
+  const fixes = entries.flatMap((entry) => {
+    const time = entry.skip(1).u32() * 1000
+    const [longitude, latitude] = [entry.i32(), entry.i32()]
+    if (longitude === NO_PLACE || latitude === NO_PLACE) return []
+    return [{ time, latitude: latitude / 1e7, longitude: longitude / 1e7, valid: true }]
+  })
   return fixes.length > 0 ? { fixes } : { none: 'no fix' }
 }
 

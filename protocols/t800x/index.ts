@@ -11,6 +11,7 @@
  *   02, 04 (alarm) of 2323, 2525   x{9} F x{12} A x{6} P      of 2727: F A P
  *   13, 14 (alarm) of 2525         x{9} F x{20} A x{6} P
  *   05 of 2626, 2727               x P rpm{2} P rpm{2}        driving behaviour: places before and after
+ *   others                         P is looked for
  *   P  YYMMDDhhmmss, altitude, longitude, latitude (f32), speed (packed decimals, 0.1 km/h), course (u16, degrees)
  *   F  bit 6: fix, bits 4–0: satellites; without a fix there are cells in place of the position
  *
@@ -24,6 +25,7 @@ import {
   DecodeError,
   type Fix,
   heading,
+  isBcdYmd,
   kmh,
   lengthField,
   type Message,
@@ -94,13 +96,15 @@ function decode(packet: Buffer): Message {
     case ASSET_ALARM:
       return { device, ...position(packet, ASSET_TRACKER, { type, reply }) }
     case BEHAVIOUR:
-      return { device, ...behaviour(r.skip(1)), reply }
+      return { device, ...behaviour(r.slice()), reply }
     case BEACONS:
       return { device, none: 'beacons', reply: [reply, reply.subarray(0, HEAD - 8)] }
     case COMMAND:
       return { device, none: 'command answer' }
-    default:
-      return { device, reply }
+    default: {
+      const fixes = placesIn(r.slice())
+      return { device, ...(fixes.length > 0 && { fixes }), reply }
+    }
   }
 }
 
@@ -126,14 +130,29 @@ function withAlarm(reply: Buffer, alarm: number): Buffer {
 }
 
 /** Places some seconds before and after something happened. */
-function behaviour(r: ByteReader): Message {
-  const fixes: Fix[] = []
-  while (r.left >= 24) {
-    const fix = placeOf(r)
-    r.skip(2)
-    if (fix) fixes.push(fix)
-  }
+function behaviour(content: Buffer): Message {
+  const fixes = placesIn(content)
   return fixes.length > 0 ? { fixes } : { none: 'no fix' }
+}
+
+/** The places in content whose layout is not known: a date of the calendar, numbers on Earth, a speed and a course. */
+function placesIn(content: Buffer): Fix[] {
+  const fixes: Fix[] = []
+  for (let at = 0; at + PLACE_LENGTH <= content.length; at++) {
+    if (!isPlace(content, at)) continue
+    const fix = placeOf(new ByteReader(content, at))
+    if (fix) fixes.push(fix)
+    at += PLACE_LENGTH - 1
+  }
+  return fixes
+}
+
+const PLACE_LENGTH = 22
+
+function isPlace(bytes: Buffer, at: number): boolean {
+  if (!isBcdYmd(bytes, at) || bytes.readUInt16BE(at + 20) > 360) return false
+  const [altitude, longitude, latitude] = [6, 10, 14].map((offset) => bytes.readFloatLE(at + offset))
+  return Math.abs(altitude) < 20_000 && Math.abs(longitude) <= 180 && Math.abs(latitude) <= 90
 }
 
 /** Undefined without coordinates. */

@@ -52,6 +52,14 @@ export default {
   },
   frames: [
     {
+      title: 'a position in types that are not known',
+      frames: [
+        { frame: packet({ type: '40a1', content: `0102 0000 ${POSITION} 77` }), device: ID, fixes: [FIX] },
+        { frame: packet({ version: 5, type: '4203', content: `00 ${POSITION}` }), device: ID, fixes: [FIX] },
+        { frame: packet({ type: '40a1', content: `0102 0000 ${place('90')} 77` }), device: ID },
+      ],
+    },
+    {
       title: 'OBD: login, positions, alarms, logout, heartbeat',
       frames: [
         {

@@ -55,6 +55,12 @@ export default {
           reply: bytes('676712 0002 0004'),
         },
         {
+          frame: packet(0x11, 4, NEW),
+          fixes: [{ ...FIX, altitude: -12, satellites: 9 }],
+          reply: bytes('676711 0002 0004'),
+        },
+        { frame: packet(0x11, 4, bytes('0102030405')), reply: bytes('676711 0002 0004') },
+        {
           frame: packet(0x14, 5, bytes(`${TIME} 02 ${CELL} 22`)),
           none: 'no place',
           reply: bytes('676714 0002 0005'),

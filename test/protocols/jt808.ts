@@ -60,7 +60,19 @@ export default {
           none: 'time',
           reply: message(0x8004, bytes('261120120000'), { serial: 0 }),
         },
+        {
+          frame: message(0x0109, Buffer.alloc(0)),
+          device: DEVICE,
+          none: 'time',
+          reply: message(0x8109, bytes('07ea 0b14 0c0000'), { serial: 0 }),
+        },
         { frame: message(0x0900, bytes('41 0102')), device: DEVICE, reply: accepted(0x0900) },
+        {
+          frame: message(0x0f12, Buffer.concat([bytes('07 0102 01'), position().subarray(4), bytes('0a0b')])),
+          device: DEVICE,
+          fixes: [FIX],
+          reply: accepted(0x0f12),
+        },
       ],
     },
     {

@@ -42,6 +42,13 @@ export default {
         },
         { frame: frame(0x07, '44494e31'), device: IMEI, none: 'command answer' },
         { frame: frame(0x25, '00'), device: IMEI },
+        {
+          frame: frame(0x09, `01 00 66321642 f801d1e0 1f4f2a50 01 5030313233`.replaceAll(' ', '')),
+          device: IMEI,
+          fixes: [{ time: '2024-05-01T10:15:30Z', latitude: 52.5281872, longitude: -13.4098464 }],
+          reply: Buffer.from('00026d01c4a4', 'hex'),
+        },
+        { frame: frame(0x09, '0100'), device: IMEI, fixes: [], reply: Buffer.from('00026d01c4a4', 'hex') },
       ],
     },
   ],

@@ -67,6 +67,18 @@ export default {
           reply: bytes(`262605000f01020${ID}`),
         },
         {
+          frame: packet('262606', `03 00ff 10 ${PLACE}`),
+          device: ID,
+          fixes: [BEHAVIOUR],
+          reply: bytes(`262606000f01020${ID}`),
+        },
+        {
+          frame: packet('272705', '240501231530 0753 46 6f'),
+          device: ID,
+          none: 'no fix',
+          reply: bytes(`272705000f01020${ID}`),
+        },
+        {
           frame: packet('272710', '240501231530'),
           device: ID,
           none: 'beacons',

@@ -1,0 +1,60 @@
+import type { ByteReader } from './bytes.ts'
+import type { Fix } from './protocol.ts'
+import { digitsDegreesMinutes, dop, heading, kmh, knots, utcDmy } from './units.ts'
+
+/*
+ * Positions that several protocols have in the same bytes.
+ *
+ *   masked   MMMM [F] [AAAAAAAA OOOOOOOO] [SSSS] [CCCC] [HHHH] [PPPP] [VVVV]       M: which of them follow, from bit 0 on
+ *   packed   DDMMYY hhmmss ddmmmmmm dddmmmmmmF SS CC      F: bit 0 fix, 1 north, 2 east; S knots, C 2°
+ *
+ *   A, O  latitude, longitude, 1e-6 degrees     F  satellites, in bits 0–4     S  km/h     C  degrees
+ *   H     metres                                P, V  HDOP, VDOP, 0.01
+ */
+
+/** The position that a block of Gosafe and Proma Sat is, measured at a time; undefined where it has other fields, or no place. */
+export function maskedFix(r: ByteReader, time: number): Fix | undefined {
+  const length = r.left
+  const mask = r.u16()
+  if ((mask & PLACE) === 0 || length !== lengthBy(mask)) return undefined
+  const has = (bit: number) => (mask & (1 << bit)) !== 0
+  return {
+    time,
+    valid: true,
+    satellites: has(0) ? r.u8() & SATELLITES : undefined,
+    latitude: r.i32() / 1e6,
+    longitude: r.i32() / 1e6,
+    speed: has(2) ? kmh(r.u16()) : undefined,
+    heading: has(3) ? heading(r.u16()) : undefined,
+    altitude: has(4) ? r.i16() : undefined,
+    hdop: has(5) ? dop(r.u16() / 100) : undefined,
+  }
+}
+
+const MASK = 2
+const WIDTHS = [1, 8, 2, 2, 2, 2, 2]
+const PLACE = 2
+const SATELLITES = 0x1f
+
+/** How long a position with these fields is; −1 with others. */
+function lengthBy(mask: number): number {
+  if (mask >= 1 << WIDTHS.length) return -1
+  return WIDTHS.reduce((length, width, bit) => length + (mask & (1 << bit) ? width : 0), MASK)
+}
+
+/** A position of Jointech in packed decimals, up to its course. @throws DecodeError `malformed`. */
+export function packedFix(r: ByteReader): Fix {
+  const time = utcDmy(r.bcd(3), r.bcd(3))
+  const latitude = digitsDegreesMinutes(r.bcd(4), 2)
+  const digits = r.hex(5)
+  const longitude = digitsDegreesMinutes(digits.slice(0, 9), 3)
+  const flags = Number.parseInt(digits[9], 16)
+  return {
+    time,
+    latitude: flags & 2 ? latitude : -latitude,
+    longitude: flags & 4 ? longitude : -longitude,
+    valid: (flags & 1) !== 0,
+    speed: knots(r.u8()),
+    heading: heading(r.u8() * 2),
+  }
+}

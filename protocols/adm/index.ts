@@ -72,7 +72,7 @@ function decode(frame: Buffer): Message {
 }
 
 function loginOf(imei: string): string {
-  if (!/^\d{15}$/.test(imei)) throw new DecodeError('malformed', 'there is no IMEI')
+  if (!/^\d{15}$/.test(imei)) throw new DecodeError('malformed', 'the frame has no IMEI')
   return imei
 }
 

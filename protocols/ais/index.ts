@@ -57,7 +57,7 @@ const SENTENCE = /!(..VD[MO],(\d),(\d),(\d?),[^,]*,([^,]*),\d)\*([0-9A-Fa-f]{2})
 
 function decode(frame: Buffer, session: Session): Message {
   const sentences = [...frame.toString('latin1').matchAll(SENTENCE)]
-  if (sentences.length === 0) throw new DecodeError('unsupported', 'it has no sentence of AIS')
+  if (sentences.length === 0) throw new DecodeError('unsupported', 'the frame has no sentence of AIS')
   const { good, unreadable } = eachReadable(sentences, (sentence) => sentenceOf(sentence, session))
   const fixes = good.filter((each) => typeof each === 'object')
   if (fixes.length > 0) return { fixes, unreadable }

@@ -94,7 +94,7 @@ function decode(frame: Buffer, session: Session): Message {
   if (frame[0] === HEADER) return header(new ByteReader(frame).skip(1), session)
   if (frame[0] === PACKAGE) return packets(frame, session)
   if (frame[0] === 0x24) return line(frame, session)
-  throw new DecodeError('unsupported', 'it begins like no frame')
+  throw new DecodeError('unsupported', 'the frame begins like no frame')
 }
 
 function header(r: ByteReader, { now }: Session): Message {

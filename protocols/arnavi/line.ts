@@ -22,7 +22,7 @@ export function line(frame: Buffer, session: Session): Message {
   verify(star > 0 && xor(frame.subarray(1, star)) === checksum, session)
   const fields = text.slice(1, star > 0 ? star : undefined).split(',')
   const [name, type, device = ''] = fields
-  if (name !== 'AV') throw new DecodeError('unsupported', 'it does not begin with $AV')
+  if (name !== 'AV') throw new DecodeError('unsupported', 'the frame does not begin with $AV')
   if (!/^\w+$/.test(device)) throw new DecodeError('malformed', 'there is no id')
   if (type === 'V3D' || type === 'V6SD') return { device, none: 'status' }
   const at = fields.findIndex((field, i) => LATITUDE.test(field) && LONGITUDE.test(fields[i + 1] ?? ''))

@@ -40,7 +40,7 @@ const ANSWER = 0x65
 
 function decode(frame: Buffer, session: Session): Message {
   const r = new ByteReader(verified(frame, { sum: crc16Xmodem, from: 0, width: 2 }, session))
-  if (!r.slice(4).equals(START)) throw new DecodeError('unsupported', 'it does not begin with F1 four times')
+  if (!r.slice(4).equals(START)) throw new DecodeError('unsupported', 'the frame does not begin with F1 four times')
   if (r.u8() !== LOGIN) return {}
   const content = r.ahead(2).slice()
   const device = r.skip(2).hex(8)

@@ -50,7 +50,7 @@ function decode(frame: Buffer, session: Session): Message {
     const type = r.u8()
     if (type === POSITION) return { device, fixes: [fixOf(r)], reply }
     if (type < FIRST_ITEM) return { device, reply }
-    if (length < 3) throw new DecodeError('malformed', `an item of ${length} bytes`)
+    if (length < 3) throw new DecodeError('malformed', `an item has ${length} bytes, fewer than its own head`)
     const number = r.u8()
     r.skip(length - 3)
     if (type === STATE) reply = answer(number)

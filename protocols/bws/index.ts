@@ -36,7 +36,7 @@ const ANSWER = 0x40
 
 function decode(frame: Buffer): Message {
   const r = new ByteReader(frame)
-  if (r.u8() !== 0) throw new DecodeError('unsupported', 'it does not begin with 00')
+  if (r.u8() !== 0) throw new DecodeError('unsupported', 'the frame does not begin with 00')
   const device = r.hex(4)
   const type = r.u8()
   const reply = new ByteWriter().u8(0).hex(device).u8(ANSWER).u8(r.u8()).sum8(2).toBuffer()

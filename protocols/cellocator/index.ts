@@ -80,7 +80,7 @@ function modularLength(bytes: Buffer): number {
 
 function decode(frame: Buffer, session: Session): Message {
   const start = frame.toString('latin1', 0, 4)
-  if (!STARTS.includes(start)) throw new DecodeError('unsupported', 'it does not begin with MCGP')
+  if (!STARTS.includes(start)) throw new DecodeError('unsupported', 'the frame does not begin with MCGP')
   const r = new ByteReader(verified(frame, { sum: sum8, from: 4, width: 1 }, session))
   const type = r.u8()
   const device = String(r.u32le())

@@ -52,10 +52,11 @@ function frameOf(): Framer {
 function decode(frame: Buffer, session: Session): Message {
   const text = trimEnd(frame).toString('latin1')
   const [, type] = /^8000[0-9A-Fa-f]{2}(\d\d)/.exec(text) ?? []
-  if (type === undefined || !text.endsWith('81')) throw new DecodeError('unsupported', 'it is not between 8000 and 81')
+  if (type === undefined || !text.endsWith('81'))
+    throw new DecodeError('unsupported', 'the frame does not begin with 8000 and end with 81')
   if (type === SETTINGS) return { none: 'command answer' }
   const [, device] = /1(\d{15})81$/.exec(text) ?? []
-  if (device === undefined) throw new DecodeError('malformed', 'it has no IMEI')
+  if (device === undefined) throw new DecodeError('malformed', 'the frame has no IMEI')
   if (type !== '01' && type !== '02') return { device }
   const r = new ByteReader(Buffer.from(text, 'hex')).skip(7)
   if (r.u8() === 0) return { device, none: 'no place' }

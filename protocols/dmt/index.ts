@@ -60,7 +60,7 @@ const timeOf = secondsSince(2013)
 
 function decode(frame: Buffer, { now }: { readonly now: number }): Message {
   const r = new ByteReader(frame)
-  if (r.u16() !== 0x0255) throw new DecodeError('unsupported', 'it does not begin with 02 55')
+  if (r.u16() !== 0x0255) throw new DecodeError('unsupported', 'the frame does not begin with 02 55')
   const type = r.u8()
   const content = new ByteReader(r.slice(r.u16le()))
   if (type === HELLO) return hello(content, now)
@@ -77,7 +77,7 @@ function answer(type: number, content: ByteWriter): Buffer {
 function hello(r: ByteReader, now: number): Message {
   const isOld = r.left === LENGTH_OF_OLD_HELLO
   const device = r.skip(4).ascii(15)
-  if (!/^\d{15}$/.test(device)) throw new DecodeError('malformed', 'there is no IMEI')
+  if (!/^\d{15}$/.test(device)) throw new DecodeError('malformed', 'the frame has no IMEI')
   const clock = Math.floor((now - EPOCH) / 1000)
   const content = isOld ? new ByteWriter().hex('0000000000') : new ByteWriter().u32le(clock).u32le(0)
   return { device, none: 'login', reply: answer(0x01, content) }

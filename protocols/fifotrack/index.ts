@@ -50,7 +50,7 @@ function decode(frame: Buffer, session: Session): Message {
   const device = r.skip().next()
   const number = r.next()
   const type = r.next()
-  if (!/^[\w-]+$/.test(device)) throw new DecodeError('malformed', 'it has no id')
+  if (!/^[\w-]+$/.test(device)) throw new DecodeError('malformed', 'the frame has no id')
   // Firmware for some trackers has no field for the alarm.
   if (type !== 'A03' && POSITION.test(content.toString('latin1'))) return { device, fixes: [fixOf(r)] }
   switch (type) {

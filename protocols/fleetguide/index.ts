@@ -53,7 +53,7 @@ const DEGREES = 90 / 2 ** 32
 const since2010 = secondsSince(2010)
 
 function decode(frame: Buffer, session: Session): Message {
-  if (frame[0] !== START) throw new DecodeError('unsupported', 'it does not begin with 53')
+  if (frame[0] !== START) throw new DecodeError('unsupported', 'the frame does not begin with 53')
   const r = new ByteReader(verified(frame, { sum: crc16CcittFalse, from: 1, width: 2, endian: 'little' }, session))
   const flags = r.u16le()
   const id = r.u32le()
@@ -99,7 +99,7 @@ function unpacked(content: Buffer): Buffer {
     const byte = r.u8()
     const count = byte === escape ? r.u8() : 1
     const distance = byte === escape ? r.u8() : 0
-    if (distance > length || length + count > MOST) throw new DecodeError('malformed', 'it cannot be unpacked')
+    if (distance > length || length + count > MOST) throw new DecodeError('malformed', 'the frame cannot be unpacked')
     // Byte by byte: what is repeated may overlap what it becomes.
     for (let i = 0; i < count; i++, length++) out[length] = distance > 0 ? out[length - distance] : byte
   }

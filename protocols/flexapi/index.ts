@@ -42,7 +42,7 @@ const STATES = new Set(['motion', 'obd', 'io', 'sysinfo', 'cellular', 'modem', '
 function decode(frame: Buffer): Message {
   const text = frame.toString()
   const end = text.lastIndexOf('}')
-  if (!text.startsWith('${') || end < 0) throw new DecodeError('unsupported', 'it does not begin with ${')
+  if (!text.startsWith('${') || end < 0) throw new DecodeError('unsupported', 'the frame does not begin with ${')
   const message = objectOf(parseJson(text.slice(1, end + 1)), 'the message')
   const [version, device = '', subject = ''] = (textMember(message, 'topic') ?? '').split('/')
   if (version !== 'v1' || device === '') throw new DecodeError('unsupported', 'its topic is none of v1')

@@ -8,7 +8,8 @@
  *   I  id     X  sum of all before *              C  metres     D  km/h     E  degrees     11  date, DDMMYY
  *   t  device's clock                             F  satellites                            12  HDOP
  *
- * Answer to an event: 1#EV=e,RX=1,TS=t*XX, so that feeds are always 1 here: who that is, the peer's login says. Data have none.
+ * Answer to an event: 1#EV=e,RX=1,TS=t*XX. It gives every device the feed 1; the login of the peer says which device
+ * that is. Data are not answered.
  */
 import {
   DecodeError,

@@ -41,7 +41,8 @@ export default {
 
 function decode(frame: Buffer, session: Session): Message {
   const text = frame.toString('latin1')
-  if (!/^41[0-9A-Fa-f]{8}/.test(text)) throw new DecodeError('unsupported', 'it does not begin with 41 and a length')
+  if (!/^41[0-9A-Fa-f]{8}/.test(text))
+    throw new DecodeError('unsupported', 'the frame does not begin with 41 and a length')
   const end = /([0-9A-Fa-f]{2})42$/.exec(trimEnd(frame).toString('latin1'))
   verify(end !== null && Number.parseInt(end[1], 16) === xor(frame.subarray(0, end.index)), session)
   const type = text.slice(10, 13)

@@ -55,7 +55,7 @@ const since2000 = secondsSince(2000)
 
 function decode(frame: Buffer, session: Session): Message {
   const r = new ByteReader(verified(escaping.content(frame), { sum: crc16Xmodem, from: 0, width: 2 }, session))
-  if (r.u8() !== BATCHES) throw new DecodeError('unsupported', 'it does not begin with F8 46')
+  if (r.u8() !== BATCHES) throw new DecodeError('unsupported', 'the frame does not begin with F8 46')
   const type = r.u8()
   const device = String(r.uint(3) * 2 ** 32 + r.u32()).padStart(15, '0')
   if (type !== RECORDS) return { device }

@@ -54,7 +54,7 @@ function decode(frame: Buffer, session: Session): Message {
     return field ? number(field) : undefined
   }
   const device = text(ID)
-  if (!device || fields.length < 4) throw new DecodeError('unsupported', 'it has no id')
+  if (!device || fields.length < 4) throw new DecodeError('unsupported', 'the frame has no id')
   const latitude = value(LATITUDE)
   const longitude = value(LONGITUDE)
   if (latitude === undefined || longitude === undefined) return { device, none: 'no place' }

@@ -49,7 +49,8 @@ function decode(frame: Buffer): Message {
   const [head, version, id] = fields
   const type = head.slice(-3)
   const count = fields[fields.length - 1]
-  if (fields.length < 4 || !VERSION.test(version) || !NAME.test(id)) throw new DecodeError('malformed', 'it has no id')
+  if (fields.length < 4 || !VERSION.test(version) || !NAME.test(id))
+    throw new DecodeError('malformed', 'the frame has no id')
   const device = IMEI.test(version) ? version : id
   if (type === 'HBD') return { device, none: 'heartbeat', reply: Buffer.from(`+SACK:GTHBD,${version},${count}$`) }
   return { device, ...said(type, head, fields), reply: Buffer.from(`+SACK:${count}$`) }

@@ -58,7 +58,7 @@ function request({ body }: HttpRequest, session: Session): Message {
     return { ...messageOf(jsonEntries(text)), response: answer }
   }
   const id = /<stuMessages\s[^<>]{0,2000}?messageID="([^"<>&]{0,100})"/.exec(text)?.[1]
-  if (id === undefined) throw new DecodeError('unsupported', 'it is no list of messages')
+  if (id === undefined) throw new DecodeError('unsupported', 'the body has no <stuMessages>')
   const { good, unreadable } = eachReadable(xmlElements(text, 'stuMessage'), xmlEntry)
   return { ...messageOf(good), unreadable, response: passed(id, session.now) }
 }

@@ -20,7 +20,7 @@ const GPS = 2
 /** The message of the content between two flags. @throws DecodeError */
 export function binary(content: Buffer, session: Session): Message {
   const r = new ByteReader(verified(content, { sum: crc16Xmodem, from: 0, width: 2 }, session))
-  if (r.u8() & BATCH) throw new DecodeError('unsupported', 'it is a batch, as Proma Sat sends it')
+  if (r.u8() & BATCH) throw new DecodeError('unsupported', 'the frame is a batch, as Proma Sat sends it')
   r.skip(1)
   const device = String(r.uint(3) * 2 ** 32 + r.u32())
   const time = since2000(r.u32())

@@ -46,7 +46,7 @@ const HAS_FIX = 0x02
 function decode(frame: Buffer): Message {
   const r = new ByteReader(frame)
   const type = r.ascii(5)
-  if (type !== '+RPT:' && type !== '+ACK:') throw new DecodeError('unsupported', 'it begins with no type')
+  if (type !== '+RPT:' && type !== '+ACK:') throw new DecodeError('unsupported', 'the frame begins with no type')
   const device = imei(r.skip(2).slice(8))
   if (type === '+ACK:') return { device, none: 'command answer' }
   const values = r.skip(7).u16()
@@ -70,7 +70,7 @@ const WIDTHS = [
 
 function imei(bytes: Buffer): string {
   const digits = Array.from(bytes, (byte, i) => String(byte).padStart(i < 7 ? 2 : 1, '0')).join('')
-  if (digits.length !== 15) throw new DecodeError('malformed', 'there is no IMEI')
+  if (digits.length !== 15) throw new DecodeError('malformed', 'the frame has no IMEI')
   return digits
 }
 

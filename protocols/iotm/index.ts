@@ -46,7 +46,7 @@ const WIDTHS = [0, 0, 0, 0, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8]
 
 function decode(frame: Buffer, session: Session): Message {
   const r = new ByteReader(verified(frame, { sum: sum8, from: 0, width: 1 }, session))
-  if (r.u8() !== VERSION) throw new DecodeError('unsupported', 'it does not begin with 02')
+  if (r.u8() !== VERSION) throw new DecodeError('unsupported', 'the frame does not begin with 02')
   r.skip(11)
   const records: { type: number; content: Buffer }[] = []
   while (r.left >= 3) {

@@ -34,7 +34,7 @@ export function text(frame: Buffer): Message {
   }
   const r = new TextReader(content.toString('latin1'), ',')
   const device = r.next()
-  if (!/^\d+$/.test(device)) throw new DecodeError('malformed', 'it begins with no id')
+  if (!/^\d+$/.test(device)) throw new DecodeError('malformed', 'the frame begins with no id')
   let type = r.next()
   // Newer devices put the version of the protocol in front.
   if (/^\d+$/.test(type)) type = r.next()

@@ -46,7 +46,7 @@ const POSITION = 0x5501
 export function jointechText(frame: Buffer, session: Session): Message {
   const text = frame.toString('latin1')
   const device = /^\((\d+),/.exec(text)?.[1]
-  if (device === undefined) throw new DecodeError('malformed', 'it begins without an id')
+  if (device === undefined) throw new DecodeError('malformed', 'the frame begins without an id')
   if (!text.endsWith('BASE,2,TIME)')) return { device }
   return { device, none: 'time', reply: Buffer.from(`${text.slice(0, -5)}20${digitsOfTime(session.now)})`) }
 }

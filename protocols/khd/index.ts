@@ -51,7 +51,7 @@ const HAS_FIX = 0x80
 
 function decode(frame: Buffer, session: Session): Message {
   const r = new ByteReader(verified(frame, { sum: xor, from: 0, width: 1, trailing: 1 }, session))
-  if (r.u16() !== 0x2929) throw new DecodeError('unsupported', 'it does not begin with 29 29')
+  if (r.u16() !== 0x2929) throw new DecodeError('unsupported', 'the frame does not begin with 29 29')
   const type = r.u8()
   const device = r.skip(2).hex(4)
   const reply = ANSWERED.has(type) ? answer(frame, type) : undefined

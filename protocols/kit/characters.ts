@@ -17,7 +17,7 @@ export function charactersOf(atom: string): Characters {
 
 const known = new Map<string, Characters>()
 
-/** The set with one character: the first of a text. */
+/** The set that has one character, the first one of the text. */
 export function firstOf(text: string): Characters {
   const code = text.charCodeAt(0)
   if (code > 255) throw new Error(`"${text}" is not Latin-1`)
@@ -35,20 +35,22 @@ export function upTo(next: Characters, repeat: '*' | '+' = '*'): string {
   return ends.length === 0 ? `[^]${repeat}` : `[^${listed.join('')}]${repeat}`
 }
 
-/** Literal text, or a letter of a hemisphere, begins with one of so many characters; a number with one of more. */
+/**
+ * Literal text and letters of hemispheres begin with one of at most 8 characters; a number may begin with one of more.
+ */
 const MOST_ENDS = 8
 
 /** How a part of a pattern reads a text. */
 export interface Reading {
-  /** What it may begin with, and where it may be empty what may follow it. */
+  /** The characters that the part may begin with; if the part may be empty, also those that may follow it. */
   readonly first: Characters
-  /** In how many ways the same text may be read, at most. */
+  /** The largest number of ways in which the part can read the same text. */
   readonly ways: number
 }
 
 /**
- * How the expression of a field reads, in front of one of `next`.
- * @throws Error of groups and anchors, and where it could take more than linear time
+ * How the regular expression of a field reads a text, if one of the characters `next` follows the field.
+ * @throws Error if the expression has groups or anchors, or could take more than linear time
  */
 export function readingOf(source: string, next: Characters): Reading {
   let first = 0n
@@ -68,8 +70,8 @@ interface Atom {
 }
 
 /**
- * Text that is repeated without a limit must end where what follows begins: otherwise each of its characters could be its
- * end, and with two such fields the time grows with the square of the length.
+ * A part that repeats without a limit may not contain a character that the text behind it begins with. Otherwise the
+ * part could end at each of its characters, and with two such parts the time would grow with the square of the length.
  */
 function atoms(list: readonly Atom[], next: Characters): Reading {
   return list.reduceRight(

@@ -38,7 +38,7 @@ export function dialects(list: readonly Dialect[]): {
     decode(frame, session) {
       const { dialect, fits } = fitting(frame, session) ?? {}
       if (fits !== true || !dialect?.decode)
-        throw new DecodeError('unsupported', 'it begins like no frame of this protocol')
+        throw new DecodeError('unsupported', 'the frame begins like no frame of this protocol')
       return dialect.decode(frame, session)
     },
   }

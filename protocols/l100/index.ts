@@ -66,7 +66,7 @@ function starred(): Framer {
 function sentence(frame: Buffer, session: Session): Message {
   const text = frame.toString('latin1')
   const [, device, nmea] = /^ATL,?(?:[A-Z]+,)*(\d{15})[^$]*(\$[^$#]*)/.exec(text) ?? []
-  if (device === undefined) throw new DecodeError('unsupported', 'it has no IMEI and sentence')
+  if (device === undefined) throw new DecodeError('unsupported', 'the frame has no IMEI and sentence')
   if (!nmea.startsWith('$GPRMC')) return { device, reply: ACK }
   const fix = rmcFix(nmea, session)
   return fix ? { device, fixes: [fix], reply: ACK } : { device, none: 'no place', reply: ACK }

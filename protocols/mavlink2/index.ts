@@ -54,7 +54,7 @@ function frameLength(bytes: Buffer): number {
 
 function decode(frame: Buffer, session: Session): Message {
   const r = new ByteReader(frame)
-  if (r.u8() !== START) throw new DecodeError('unsupported', 'it does not begin with FD')
+  if (r.u8() !== START) throw new DecodeError('unsupported', 'the frame does not begin with FD')
   const length = r.u8()
   const device = String(r.skip(3).u8())
   const message = r.skip(1).u24le()

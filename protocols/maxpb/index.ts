@@ -43,7 +43,7 @@ const HELLO = 2
 
 function decode(frame: Buffer, session: Session): Message {
   const r = new ByteReader(frame)
-  if (!r.slice(4).equals(START)) throw new DecodeError('unsupported', 'it does not begin with 55AA55AA')
+  if (!r.slice(4).equals(START)) throw new DecodeError('unsupported', 'the frame does not begin with 55AA55AA')
   const checksum = r.skip(2).u16le()
   verify(crc16Xmodem(frame.subarray(HEAD)) === checksum, session)
   const type = r.u32le()

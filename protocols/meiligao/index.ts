@@ -70,7 +70,7 @@ const RECORD_SEPARATOR = '\\'
 
 function decode(frame: Buffer, session: Session): Message {
   const r = new ByteReader(verified(frame, { sum: crc16CcittFalse, from: 0, width: 2, trailing: 2 }, session))
-  if (r.ascii(2) !== '$$') throw new DecodeError('unsupported', 'it does not begin with $$')
+  if (r.ascii(2) !== '$$') throw new DecodeError('unsupported', 'the frame does not begin with $$')
   const id = r.skip(2).hex(7)
   const device = id.replace(/f.*$/, '')
   if (!/^\d+$/.test(device)) throw new DecodeError('malformed', `"${id}" is no id`)

@@ -44,7 +44,7 @@ export function taggedFixes(body: Buffer): Records {
   return eachReadable(records, taggedFix)
 }
 
-/** Undefined where a record has no place: cells or WiFi alone. */
+/** The fix of a record; undefined if the record has no coordinates, only cells or WiFi networks. */
 function taggedFix(record: Buffer): Fix | undefined {
   const values = parametersOf(record)
   const [latitude, longitude, time] = [2, 3, 4].map((id) => values.get(id))

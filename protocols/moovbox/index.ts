@@ -35,7 +35,7 @@ export default {
 function request({ body }: HttpRequest): Message {
   const xml = body.toString()
   const device = /<gps\s+id="([^"]{1,64})"/.exec(xml)?.[1]
-  if (device === undefined) throw new DecodeError('unsupported', 'it is no <gps id="…">')
+  if (device === undefined) throw new DecodeError('unsupported', 'the body has no <gps id="…">')
   const coordinates = xmlElements(xml, 'coordinate')
   if (coordinates.length === 0) return { device, none: 'no place' }
   const { good, unreadable } = eachReadable(coordinates, fixOf)

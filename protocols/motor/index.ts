@@ -36,7 +36,8 @@ const POSITION = 0x0203
 
 function decode(frame: Buffer): Message {
   const text = trimEnd(frame).toString('latin1')
-  if (!/^[0-9A-F]{8}7E7E00007E7E/i.test(text)) throw new DecodeError('unsupported', 'it has no 7E7E behind the id')
+  if (!/^[0-9A-F]{8}7E7E00007E7E/i.test(text))
+    throw new DecodeError('unsupported', 'the frame has no 7E7E behind the id')
   const r = new ByteReader(Buffer.from(text, 'hex'))
   const device = r.u32le().toString(16).padStart(8, '0')
   if (r.skip(6).u16() !== POSITION) return { device }

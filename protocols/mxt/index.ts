@@ -55,7 +55,8 @@ const EPOCH = Date.UTC(2000, 0, 1)
 const DAY = 86_400
 
 function decode(frame: Buffer, session: Session): Message {
-  if (frame[0] !== 0x01 || frame.at(-1) !== 0x04) throw new DecodeError('unsupported', 'it does not stand in 01 and 04')
+  if (frame[0] !== 0x01 || frame.at(-1) !== 0x04)
+    throw new DecodeError('unsupported', 'the frame does not stand in 01 and 04')
   const content = escaping.content(frame)
   if (content.length < 2) throw new DecodeError('truncated')
   const data = content.subarray(0, -2)

@@ -46,7 +46,7 @@ const sent = sessionState(() => ({ count: 0 }))
 
 function decode(frame: Buffer, session: Session): Message {
   const r = new ByteReader(frame)
-  if (r.u16le() !== PREAMBLE) throw new DecodeError('unsupported', 'it does not begin with 1')
+  if (r.u16le() !== PREAMBLE) throw new DecodeError('unsupported', 'the frame does not begin with 1')
   const number = r.u16le()
   const type = r.u16le()
   const checksum = r.skip(4).u16le()

@@ -67,7 +67,7 @@ function decode(frame: Buffer, session: Session): Message {
 }
 
 function imei(text: string): string {
-  if (!/^\d{15}$/.test(text)) throw new DecodeError('malformed', 'there is no IMEI')
+  if (!/^\d{15}$/.test(text)) throw new DecodeError('malformed', 'the frame has no IMEI')
   return text
 }
 

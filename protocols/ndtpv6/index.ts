@@ -39,7 +39,7 @@ const WANTS_ANSWER = 1
 
 function decode(frame: Buffer, session: Session): Message {
   const r = new ByteReader(frame)
-  if (r.u16() !== 0x7e7e) throw new DecodeError('unsupported', 'it does not begin with 7E7E')
+  if (r.u16() !== 0x7e7e) throw new DecodeError('unsupported', 'the frame does not begin with 7E7E')
   const sum = r.skip(4).u16()
   r.skip(HEAD - r.position)
   verify(sum === crc16Modbus(frame.subarray(HEAD)), session)

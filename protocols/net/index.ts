@@ -35,7 +35,7 @@ const POSITION =
 
 function decode(frame: Buffer): Message {
   const text = frame.toString('latin1')
-  if (!text.startsWith('@L')) throw new DecodeError('unsupported', 'it does not begin with @L')
+  if (!text.startsWith('@L')) throw new DecodeError('unsupported', 'the frame does not begin with @L')
   const [, device, date, time, latitude, north, longitude, east, speed, course] = POSITION.exec(text) ?? []
   if (device === undefined) return text.startsWith('@L03') ? { fixes: [] } : {}
   const fix = {

@@ -47,7 +47,7 @@ const HAS_FIX = 0x80
 
 function decode(frame: Buffer, session: Session): Message {
   const r = new ByteReader(verified(frame, { sum: xor, from: 0, width: 1, trailing: 1 }, session))
-  if (r.u16() !== 0x5858) throw new DecodeError('unsupported', 'it does not begin with 58 58')
+  if (r.u16() !== 0x5858) throw new DecodeError('unsupported', 'the frame does not begin with 58 58')
   const type = r.u8()
   const device = r.skip(2).bcd(8).replace(/^0+/, '')
   const w = new ByteWriter()

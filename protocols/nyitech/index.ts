@@ -42,7 +42,7 @@ const BYTES_BEFORE = new Map([
 
 function decode(frame: Buffer): Message {
   const r = new ByteReader(frame.subarray(0, -4))
-  if (r.ascii(2) !== '@@') throw new DecodeError('unsupported', 'it does not begin with @@')
+  if (r.ascii(2) !== '@@') throw new DecodeError('unsupported', 'the frame does not begin with @@')
   const device = r.skip(2).ascii(12)
   if (!/^[\w-]+$/.test(device)) throw new DecodeError('malformed', 'there is no id')
   const before = BYTES_BEFORE.get(r.u16le())

@@ -80,7 +80,7 @@ function frameLength(bytes: Buffer, session: Session): number {
 }
 
 function decode(frame: Buffer, session: Session): Message {
-  if (frame[0] !== START) throw new DecodeError('unsupported', 'it does not begin with C0')
+  if (frame[0] !== START) throw new DecodeError('unsupported', 'the frame does not begin with C0')
   const bytes = Buffer.concat([frame.subarray(0, 1), unescape(frame.subarray(1), ESCAPE, CODES)])
   const r = new ByteReader(bytes).skip(1)
   const type = r.u8()

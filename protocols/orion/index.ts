@@ -55,7 +55,7 @@ function frameLength(bytes: Buffer): number {
 
 function decode(frame: Buffer, session: Session): Message {
   const r = new ByteReader(verified(frame, { sum: crc16Xmodem, from: 0, width: 2, endian: 'little' }, session))
-  if (r.ascii(2) !== 'PW') throw new DecodeError('unsupported', 'it does not begin with PW')
+  if (r.ascii(2) !== 'PW') throw new DecodeError('unsupported', 'the frame does not begin with PW')
   const wantsAnswer = (r.skip(1).u8() & WANTS_ANSWER) !== 0
   const device = String(r.u32())
   const latitude = degreesMinutes(r.skip(4).i32le() / 1e4)

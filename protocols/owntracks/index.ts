@@ -89,7 +89,8 @@ function fixesOf(value: unknown): Fix[] {
   const entry = objectOf(value, 'a message')
   const { _type: type } = entry
   if (typeof type !== 'string') throw new DecodeError('malformed', '_type is missing')
-  if (type === 'encrypted') throw new DecodeError('unsupported', 'it is encrypted: use TLS in place of a secret')
+  if (type === 'encrypted')
+    throw new DecodeError('unsupported', 'the message is encrypted: use TLS in place of a secret')
   return type === 'location' ? [fixOf(entry)] : []
 }
 

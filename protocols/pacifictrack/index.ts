@@ -41,7 +41,7 @@ const POSITION = 0x010
 
 function decode(frame: Buffer, session: Session): Message {
   const r = new ByteReader(frame)
-  if (r.u8() !== START) throw new DecodeError('unsupported', 'it does not begin with FB')
+  if (r.u8() !== START) throw new DecodeError('unsupported', 'the frame does not begin with FB')
   const content = new ByteReader(r.skip(1).slice(number(r)))
   let device: string | undefined
   const fixes: Fix[] = []

@@ -39,7 +39,7 @@ const START = 0xfff2
 function request(report: HttpRequest, session: Session): Message {
   if (report.uri.startsWith('/bingps')) return records(report)
   if (report.uri.startsWith('/push.do')) return pushed(report, session)
-  throw new DecodeError('unsupported', 'it is neither /bingps nor /push.do')
+  throw new DecodeError('unsupported', 'the path of the request is neither /bingps nor /push.do')
 }
 
 function records({ uri, body }: HttpRequest): Message {

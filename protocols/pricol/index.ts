@@ -37,7 +37,8 @@ const ACK = Buffer.from('ACK')
 
 function decode(bytes: Buffer): Message {
   const r = new ByteReader(bytes)
-  if (r.ascii(1) !== '<' || bytes.at(-1) !== 0x3e) throw new DecodeError('unsupported', 'it does not stand in < and >')
+  if (r.ascii(1) !== '<' || bytes.at(-1) !== 0x3e)
+    throw new DecodeError('unsupported', 'the frame does not stand in < and >')
   const device = r.ascii(7)
   if (!/^\w{7}$/.test(device)) throw new DecodeError('malformed', 'there is no id')
   const [day, month, year] = [r.skip(5).u8(), r.u8(), r.u8()]

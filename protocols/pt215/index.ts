@@ -52,7 +52,7 @@ function frameLength(bytes: Buffer, session: Session): number {
 
 function decode(frame: Buffer): Message {
   const r = new ByteReader(frame)
-  if (r.u16() !== 0x5858) throw new DecodeError('unsupported', 'it does not begin with 58 58')
+  if (r.u16() !== 0x5858) throw new DecodeError('unsupported', 'the frame does not begin with 58 58')
   const length = r.u8()
   const type = r.u8()
   if (type === LOGIN) return { device: r.bcd(8).replace(/^0+/, ''), none: 'login', reply: answer(1, type) }

@@ -53,7 +53,7 @@ function decode(packet: Buffer): Message {
   if (!/^\$[A-Z]{3}[\d-]*,/.test(text.slice(0, 32))) throw new DecodeError('unsupported')
   const r = new TextReader(text, ',')
   const device = r.skip().next()
-  if (!/^\w+$/.test(device)) throw new DecodeError('malformed', 'it has no id')
+  if (!/^\w+$/.test(device)) throw new DecodeError('malformed', 'the frame has no id')
   const fix = fixOf(r)
   return fix ? { device, fixes: [fix] } : { device, none: 'no place' }
 }

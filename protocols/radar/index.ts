@@ -48,7 +48,7 @@ const RECORD_HEAD = 12
 
 function decode(frame: Buffer, session: Session): Message {
   const r = new ByteReader(verified(frame, { sum: crc16CcittFalse, from: 0, width: 2 }, session))
-  if (r.u16() !== START.readUInt16BE()) throw new DecodeError('unsupported', 'it does not begin with 36 18')
+  if (r.u16() !== START.readUInt16BE()) throw new DecodeError('unsupported', 'the frame does not begin with 36 18')
   const device = String(r.u32())
   if (r.u8() !== POSITIONS) return { device }
   r.skip(HEAD - r.position)

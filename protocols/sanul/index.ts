@@ -36,7 +36,7 @@ const ANSWER = Buffer.from('010500000000000000000000000200', 'hex')
 
 function decode(frame: Buffer, session: Session): Message {
   const r = new ByteReader(frame)
-  if (r.u8() !== 0xaa) throw new DecodeError('unsupported', 'it does not begin with AA')
+  if (r.u8() !== 0xaa) throw new DecodeError('unsupported', 'the frame does not begin with AA')
   const sum = r.u16()
   verify(sum === crc16Modbus(frame.subarray(5)), session)
   const type = r.skip(3).u8()

@@ -48,7 +48,7 @@ function decode(frame: Buffer, session: Session): Message {
   const r = new ByteReader(frame)
   const sum = r.u16le()
   verify(sum === crc16CcittFalse(frame.subarray(2)), session)
-  if (r.u16le() !== MARK) throw new DecodeError('unsupported', 'it has no mark BF4C')
+  if (r.u16le() !== MARK) throw new DecodeError('unsupported', 'the frame has no mark BF4C')
   const id = r.u32le()
   r.skip(2)
   const fixes: Fix[] = []

@@ -47,7 +47,7 @@ function decode(frame: Buffer, session: Session): Message {
   const kind = r.u16()
   if (kind === TEXT) return sentence(r.skip(2).ascii(r.left), session)
   if (kind !== BINARY) {
-    if (kind > 0x00ff) throw new DecodeError('unsupported', 'it has no header')
+    if (kind > 0x00ff) throw new DecodeError('unsupported', 'the frame has no header')
     return {}
   }
   if (r.skip(2).u8() !== MASK_LENGTH) return {}

@@ -26,7 +26,7 @@ const INITIAL = 0xf5a0
 
 function decode(frame: Buffer, session: Session): Message {
   const r = new ByteReader(frame)
-  if (r.u16() !== 0x534d) throw new DecodeError('unsupported', 'it does not begin with SM')
+  if (r.u16() !== 0x534d) throw new DecodeError('unsupported', 'the frame does not begin with SM')
   const version = r.u8()
   const kind = r.u8()
   const id = r.slice(8)

@@ -31,7 +31,7 @@ export default {
 
 function request({ body }: HttpRequest): Message {
   const xml = body.toString()
-  if (!xml.includes('<messageList')) throw new DecodeError('unsupported', 'it is no list of messages')
+  if (!xml.includes('<messageList')) throw new DecodeError('unsupported', 'the body has no <messageList>')
   const { good, unreadable } = eachReadable(xmlElements(xml, 'message'), messageOf)
   if (good.length === 0) return { none: 'no place' }
   const ids = new Set(good.map(({ esn }) => esn))

@@ -9,12 +9,12 @@ const universalZip = lengthField({ at: 1, width: 2, add: 3, most: 2048 })
 const end = new EndSearch(CR)
 const isUserData = /^(?:(?:ST|SA)\d{3,4})?UEX;/
 
-/** Reports end with CR; those with data of the user after as many bytes as they say, and then CR. */
+/** A report ends with CR. A report with user data says how many bytes of them follow; the CR is behind these bytes. */
 export function frameLength(bytes: Buffer, session: Session): number {
   const first = bytes[0]
   if (first === ZIP) return zip(bytes, session)
   if (first >= 0x80) return universalZip(bytes, session)
-  // What is left of an end.
+  // Control characters behind a frame, such as the LF of CR LF, are skipped.
   if (first < 0x20) return -1
   return end.after(bytes, endOfData(bytes), session)
 }
@@ -22,7 +22,7 @@ export function frameLength(bytes: Buffer, session: Session): number {
 /** The longest header of a report with data. */
 const HEADER = 256
 
-/** Index behind the data of the user; 1 in other reports. */
+/** Index behind the user data; 1 in a report without user data. */
 function endOfData(bytes: Buffer): number {
   const header = bytes.toString('latin1', 0, HEADER)
   if (!isUserData.test(header)) return 1

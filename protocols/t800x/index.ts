@@ -76,7 +76,7 @@ const UNKNOWN = 0xffffffff
 function decode(packet: Buffer): Message {
   const r = new ByteReader(packet)
   const family = r.u16()
-  if (!FAMILIES.has(family)) throw new DecodeError('unsupported', 'it is of no family of devices')
+  if (!FAMILIES.has(family)) throw new DecodeError('unsupported', 'the frame has the start bytes of no known family')
   const type = r.u8()
   const serial = r.skip(2).u16()
   const id = r.hex(8)

@@ -44,7 +44,7 @@ const RECORD = 34
 function decode(frame: Buffer, session: Session): Message {
   const text = trimEnd(frame)
   const isLogin = text[0] === 0x25
-  if (!isLogin && text[0] !== 0x59) throw new DecodeError('unsupported', 'it begins neither with % nor with Y')
+  if (!isLogin && text[0] !== 0x59) throw new DecodeError('unsupported', 'the frame begins neither with % nor with Y')
   const digits = verifiedHex(text, { sum: isLogin ? xor : sum8, from: 0, width: 2 }, session).toString('latin1')
   const [, length, rest] = (isLogin ? /^%(\d\d)(.*)/ : /^Y.{14}(\d\d)(.*)/).exec(digits) ?? []
   if (length === undefined) throw new DecodeError('truncated')

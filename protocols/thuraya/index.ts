@@ -9,7 +9,8 @@
  *   K  kind      I  device           O, A  1e-6°                                 S  km/h
  *   C  two's complement of the sum of all bytes before it
  *
- * The length in an answer is one less than it has bytes. A speed other than 0 has not been seen.
+ * The length field of an answer is one less than the number of its bytes. All frames that we have seen have the speed
+ * 0.
  */
 import {
   ByteReader,

@@ -28,7 +28,7 @@ function decode(frame: Buffer): Message {
   const r = new ByteReader(frame)
   const kind = r.ascii(2)
   const device = /^0[A-Z]$/.test(kind) ? r.ascii(r.u8()) : ''
-  if (!/^\d{15}$/.test(device)) throw new DecodeError('unsupported', 'it does not begin with a kind and an IMEI')
+  if (!/^\d{15}$/.test(device)) throw new DecodeError('unsupported', 'the frame does not begin with a kind and an IMEI')
   const none = NONE.get(kind)
   return none === undefined ? { device } : { device, none, reply: Buffer.from(`${kind}\0`) }
 }

@@ -39,7 +39,7 @@ const ALARM = 0x08
 const STATUS = 0x13
 const TIME = 0x30
 const CELLS = new Set([0x17, 0x18, 0x69])
-/** Types that end a conversation or ask for nothing. */
+/** Types that are not answered, and why a frame of each has no fix. */
 const NONE = new Map([
   [0x94, 'status'],
   [0x99, 'status'],
@@ -58,7 +58,7 @@ export default {
   decode,
 } satisfies Protocol
 
-/** Up to the first end behind what a frame of its type has at least. */
+/** A frame ends with the first CR LF behind the least length of its type. */
 function frameLength(bytes: Buffer, session: Session): number {
   if (bytes.length < 2) return 0
   if (bytes[0] !== 0x78 || bytes[1] !== 0x78) return -1
@@ -70,7 +70,7 @@ function frameLength(bytes: Buffer, session: Session): number {
 
 function decode(frame: Buffer, session: Session): Message {
   const r = new ByteReader(frame)
-  if (r.u16() !== 0x7878) throw new DecodeError('unsupported', 'it does not begin with 78 78')
+  if (r.u16() !== 0x7878) throw new DecodeError('unsupported', 'the frame does not begin with 78 78')
   const length = r.u8()
   const type = r.u8()
   const isEmpty = r.left <= 2
@@ -87,7 +87,7 @@ function answer(length: number, type: number, content: Uint8Array = new Uint8Arr
   return new ByteWriter().u16(0x7878).u8(length).u8(type).bytes(content).ascii('\r\n').toBuffer()
 }
 
-/** The answer that repeats the time of a frame. */
+/** The answer that repeats the six bytes of time of a frame. */
 function echoed(frame: Buffer, length: number, type: number): Buffer {
   return answer(length, type, new ByteReader(frame).skip(4).slice(6))
 }

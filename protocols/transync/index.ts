@@ -45,7 +45,7 @@ function frameLength(bytes: Buffer, session: Session): number {
 
 function decode(frame: Buffer): Message {
   const r = new ByteReader(frame)
-  if (r.u16() !== 0x3a3a) throw new DecodeError('unsupported', 'it does not begin with 3A3A')
+  if (r.u16() !== 0x3a3a) throw new DecodeError('unsupported', 'the frame does not begin with 3A3A')
   const device = r
     .skip(3)
     .bcd(8)

@@ -40,7 +40,7 @@ const LEAST = 14
 
 function decode(frame: Buffer, session: Session): Message {
   const r = new ByteReader(verified(frame, { sum: crc16Arc, from: 0, width: 2, endian: 'big' }, session))
-  if (r.u8() !== START) throw new DecodeError('unsupported', 'it does not begin with B5')
+  if (r.u8() !== START) throw new DecodeError('unsupported', 'the frame does not begin with B5')
   const number = r.skip(2).u8() >> 3
   const device = String(r.u32())
   const fixes: Fix[] = []

@@ -55,7 +55,7 @@ const HEADING = 0x01ff
 
 function decode(frame: Buffer, session: Session): Message {
   const r = new ByteReader(verified(frame, { sum: crc16Modbus, from: 4, width: 2, trailing: 2 }, session))
-  if (r.u16() !== DATA) throw new DecodeError('unsupported', 'it is no data packet')
+  if (r.u16() !== DATA) throw new DecodeError('unsupported', 'the frame is no data packet')
   const hardware = r.u16()
   const device = r.skip(4).bcd(8).replace(/^0/, '')
   const reply = Buffer.from(`@ACK,${frame.readUInt16BE(frame.length - 6)}#@UTC time:${utcTime(session.now)}`)

@@ -72,7 +72,7 @@ const timeOf = secondsSince(2000)
 
 function decode(frame: Buffer, session: Session): Message {
   if (frame[0] === STAR) return line(frame)
-  if (frame[0] !== FLAG) throw new DecodeError('unsupported', 'it begins with no flag')
+  if (frame[0] !== FLAG) throw new DecodeError('unsupported', 'the frame begins with no flag')
   const content = escaping.content(frame)
   const isWhole = frame.at(-1) === FLAG
   if (!isWhole && !session.lenient) throw new DecodeError('truncated')
@@ -132,7 +132,7 @@ function lineFix(text: string): Fix | undefined {
 function line(frame: Buffer): Message {
   const text = frame.toString('latin1', 1, frame.length - 1)
   const [name, device = '', more] = text.split(',', 3)
-  if (!/^\d{15}$/.test(device)) throw new DecodeError('malformed', 'there is no IMEI')
+  if (!/^\d{15}$/.test(device)) throw new DecodeError('malformed', 'the frame has no IMEI')
   const checksum = crc16Xmodem(Buffer.from(text, 'latin1'))
   const reply = new TextWriter().text(`*${name},ACK:`).hex(checksum, 4).text('#').toBuffer()
   const fix = lineFix(text)

@@ -65,7 +65,7 @@ const HEAD = /^(\d\.\d;)?[^#;]*#([A-Z]+)#(?=(\d\.\d;)?)/
 /** The line [imei]#type#…, without its version and its checksum. @throws DecodeError `malformed`, `checksum` */
 export function withoutChecksum(line: string, session: Session, bytes: Buffer): string {
   const [head, version = '', type, login] = HEAD.exec(line) ?? []
-  if (head === undefined) throw new DecodeError('malformed', 'it does not begin with #type#')
+  if (head === undefined) throw new DecodeError('malformed', 'the frame does not begin with #type#')
   if (type === 'P') return line.slice(version.length)
   const end = Math.max(line.lastIndexOf(';'), line.lastIndexOf('|'), head.length - 1)
   const checksum = hexOf(line.slice(end + 1))

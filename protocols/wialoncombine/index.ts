@@ -62,7 +62,7 @@ function frameLength(bytes: Buffer): number {
 
 function decode(frame: Buffer, session: Session): Message {
   const head = new ByteReader(frame)
-  if (head.u16() !== 0x2424) throw new DecodeError('unsupported', 'it does not begin with 2424')
+  if (head.u16() !== 0x2424) throw new DecodeError('unsupported', 'the frame does not begin with 2424')
   const kind = head.u8()
   const serial = head.u16()
   const reply = answer(ACCEPTED, serial)

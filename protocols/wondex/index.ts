@@ -57,7 +57,7 @@ function text(frame: Buffer): Message {
   const match = REPORT.exec(report)
   if (!match) {
     if (/^\$(OK|ERR|MSG)\b/.test(report)) return { none: 'command answer' }
-    throw new DecodeError('unsupported', 'it is neither a report nor an answer')
+    throw new DecodeError('unsupported', 'the frame is neither a report nor an answer')
   }
   const [, device, time, longitude, latitude, speed, course, altitude, satellites] = match
   return {

@@ -35,7 +35,7 @@ const TEXT = /^YX(\d{15})\|([^|]{1,10})\|\d\|\{F(\d\d)#(.{0,4000})\}/s
 function decode(frame: Buffer): Message {
   const r = new ByteReader(frame).skip(3)
   const match = TEXT.exec(r.ascii(r.u16()))
-  if (!match) throw new DecodeError('unsupported', 'it is no text of a wristband')
+  if (!match) throw new DecodeError('unsupported', 'the frame is not a message of a wristband')
   const [, device, version, kind, content] = match
   const answer = (words: string) => wrap(`YX${device}|${version}|0|{F${kind}#${words}}\r\n`)
   if (kind === '01') return { device, none: 'heartbeat', reply: answer('1') }

@@ -183,7 +183,7 @@ export const StatusJson = z.object({
   findings: z.array(FindingJson),
   /** Configured devices by what they do. */
   vans: z.object(each(Count, ...CONDITIONS.filter((condition) => condition !== 'unknown'))),
-  /** In which a time without an offset is read. */
+  /** The time zone of times that are given without an offset. */
   time_zone: Text,
 })
 

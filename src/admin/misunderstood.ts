@@ -15,8 +15,8 @@ interface MisunderstoodSources extends Pick<DeviceSources, 'redis' | 'directory'
 }
 
 /**
- * `GET /admin/misunderstood`: frames that were not understood and are kept, latest first, of one device or all; `DELETE`: gives
- * them up, so that there is room for others.
+ * `GET /admin/misunderstood` lists the stored frames that were not understood, latest first, of one device or of all.
+ * `DELETE` deletes them, so that there is room for others.
  */
 export function misunderstoodOperations({ redis, directory, logger }: MisunderstoodSources): Operation[] {
   const idsOf = (device: string) => [...new Set([directory().find(device)?.id ?? device, sameId(device)])]
@@ -61,7 +61,7 @@ export function misunderstoodOperations({ redis, directory, logger }: Misunderst
   ]
 }
 
-/** Up to `count` frames of the selection that came from devices of companies that are seen, latest first. */
+/** Up to `count` frames of the selection from devices of companies that the scope includes, latest first. */
 async function seenFrames(redis: Redis, scope: Scope, selection: FrameSelection): Promise<StoredFrame[]> {
   if (scope.isAll) return readFrames(redis, selection)
   const seen: StoredFrame[] = []

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PAGE_DIR } from '../page/build/folder.mjs'
 
-/** Columns of places: thousandths of a degree. */
+/** A table of places by columns: entry i of each array is place i. Coordinates in thousandths of a degree. */
 interface PlaceColumns {
   readonly names: readonly string[]
   readonly lat: readonly number[]

@@ -40,7 +40,7 @@ function signature(body: string, secret: string | undefined): Record<string, str
   return { 'waybridge-timestamp': timestamp, 'waybridge-signature': `v1=${hmac}` }
 }
 
-/** An error of the network may quote the URL. */
+/** Throws a message of our own: that of a network error may contain the URL, which may hold a secret. */
 function explain(error: NodeJS.ErrnoException): never {
   const isLate = error.name === 'TimeoutError' || error.name === 'AbortError'
   throw new Error(isLate ? 'it does not answer within 10 s' : `the connection failed (${error.code ?? error.name})`)

@@ -102,7 +102,7 @@ export async function read<Body>(admin: AdminPort, request: AdminRequest): Promi
   return bodyOf(answer)
 }
 
-/** An error answer; empty where the text is none. */
+/** The JSON body of an error answer; `{}` if the text is not JSON. */
 export function errorOf(answer: AdminAnswer): Partial<z.infer<typeof ErrorBody>> {
   return bodyOf(answer) ?? {}
 }

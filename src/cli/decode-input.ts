@@ -139,7 +139,7 @@ function requestOf({ http = '', uri = '/', headers = {}, bodyHex = '' }: DecodeI
 export function bytesOf({ hex, text }: DecodeInput['input']): Buffer {
   if (hex !== undefined) return fromHex(hex)
   if (text !== undefined) return Buffer.from(text)
-  throw new UserError('the input has neither hex, text nor http')
+  throw new UserError('the input must have one of hex, text and http')
 }
 
 function fromHex(text: string): Buffer {

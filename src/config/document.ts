@@ -111,13 +111,15 @@ export function addressAt(
   return { key: pathText(path), portKey, at: child(node, portKey)?.at, family, host, port }
 }
 
-/** Addresses that claim the same port. Two defaults are no mistake of the file. */
+/**
+ * The addresses that claim the port of another one. A conflict of two defaults is not reported: the file names neither.
+ */
 export function portConflicts(addresses: readonly ListenAddress[]): Mistake[] {
   const fixed = addresses.filter(({ port }) => port > 0)
   return fixed.flatMap((address, index) => {
     const other = fixed.slice(0, index).find((earlier) => isConflict(earlier, address))
     if (!other) return []
-    // The mistake is at the address that the file names.
+    // The mistake is reported at the address that the file names.
     const [named, against] = address.at === undefined ? [other, address] : [address, other]
     const message = `${against.key} already uses ${named.family} port ${named.port}`
     return named.at === undefined ? [] : [{ at: named.at, key: `${named.key}.${named.portKey}`, message }]

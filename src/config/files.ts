@@ -92,7 +92,7 @@ export async function filesOf(
   }
 }
 
-/** Whether two readings share every file, because no text has changed. */
+/** Whether two readings hold the same objects for all files. A file whose text has not changed keeps its object. */
 export function isSame(a: Files, b: Files): boolean {
   const [all, others] = [a, b].map(({ gateway, devices, routes }) => [gateway, ...devices, ...routes])
   return all.length === others.length && all.every((file, index) => file === others[index])
@@ -103,7 +103,7 @@ export function gatewayProblems({ gateway }: Files): Problem[] {
   return problemsIn(gateway.source, gateway.content.mistakes)
 }
 
-/** The certificates of gateway.yaml that cannot be used. Only who uses them needs to be able to read them. */
+/** The certificates of gateway.yaml that cannot be used. Only processes that use them need the right to read them. */
 function certificateProblems({ gateway: { source, content } }: Files): Problem[] {
   const { root } = parseYaml(source.text)
   if (!content.config || !root) return []
@@ -123,7 +123,7 @@ export function routeProblems({ routes }: Files): Problem[] {
   return routes.flatMap(({ source, content }) => problemsIn(source, [...content.mistakes, ...content.warnings]))
 }
 
-/** What is wrong with each file, and with the devices beside one another. */
+/** The problems of each file, and of the devices files taken together, such as an id that occurs in two of them. */
 export async function problemsOf(files: Files): Promise<Problem[]> {
   return [...gatewayProblems(files), ...(await deviceProblems(files)), ...routeProblems(files)]
 }
@@ -133,7 +133,10 @@ export function isMistake({ severity }: Problem): boolean {
   return severity === 'mistake'
 }
 
-/** Changes whenever a file, or one that gateway.yaml as last read refers to, may have changed, also by rename or behind a link. */
+/**
+ * A text that changes whenever a file of `dir`, or a file that gateway.yaml referred to when it was last read, may have
+ * changed: also by a rename, and when the target of a link changes.
+ */
 export async function fingerprint(dir: string, { gateway }: Files, gatewayOnly = false): Promise<string> {
   const names = gatewayOnly ? [GATEWAY] : await fileNames(dir).catch((error: ConfigError) => [error.message])
   const prints = [...names.map((name) => fingerprintOf(join(dir, name))), referencesOf(gateway.source)]

@@ -1,8 +1,8 @@
 import { sameId } from './units.ts'
 
 /**
- * Why a secret or token is too easily guessed, and how to make a better one; undefined where it is not. `id`: of its device. The
- * secret itself is never part of the text.
+ * Why a secret or token is too easily guessed, and how to make a better one; undefined if it is strong enough. `id`:
+ * the id of the device that the secret is for. The secret itself is never part of the text.
  */
 export function weaknessOf(secret: string, id?: string): string | undefined {
   if (secret.length < MIN_LENGTH) return `too short: use at least ${MIN_LENGTH} characters${HOW}`

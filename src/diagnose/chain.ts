@@ -70,8 +70,8 @@ export function chainOf(facts: ChainFacts, show: ShowInstant): DeviceChain {
 }
 
 /**
- * Pure: the same while Redis does not answer, from what is in memory: what the device did, and that nothing is stored; undefined:
- * nothing is known to keep that from being stored.
+ * Pure: the chain while Redis does not answer, from what is in memory. It says what the device did, and why nothing is
+ * stored; undefined if no finding prevents storing.
  */
 export function chainWithoutRedis(
   known: Pick<ChainFacts, 'device' | 'findings' | 'position'> & { readonly now: number },
@@ -84,12 +84,16 @@ export function chainWithoutRedis(
     if (link === cause.link) return { link, ...broken(cause.evidence, cause.sinceAt), finding: cause }
     return { link, state: 'unknown', evidence: link === 'connected' ? [heard] : [] }
   })
-  // Nothing was heard since then: that is not the device's fault.
+  // Since the cause began no device could be heard, so silence since then says nothing about this device.
   const sentence = `${stateText(known, conditionOf(device, cause.sinceAt))}; ${cause.message}`
   return { sentence, broken: cause.link, links, findings: [cause] }
 }
 
-/** What breaks a link of all devices. Of the tracking API the rest of the sentence says what it does to this one, unless it is slow. */
+/**
+ * The message of a finding that breaks the link for all devices. A finding about the tracking API is left out, since
+ * the rest of the sentence says how it affects this device; that the API is slow or hangs is not said there, so these
+ * are kept.
+ */
 function ofSystem(first: DeviceLink | undefined): string[] {
   const { finding, link } = first ?? {}
   if (!finding || finding.subject.device !== undefined) return []
@@ -97,7 +101,10 @@ function ofSystem(first: DeviceLink | undefined): string[] {
   return isSaidAnyway ? [] : [finding.message]
 }
 
-/** `routes.csv:17: Van 12: route_id: empty`, as the evidence of its finding has it. */
+/**
+ * The line of a roster that was left out for this device, as the finding quotes it: `routes.csv:17: Van 12: route_id:
+ * empty`.
+ */
 function leftOutLine({ device: { id, name = id, company }, findings }: ChainFacts): string | undefined {
   const rejected = findings.filter(
     ({ code, subject }) => code === 'roster_rejected' && (subject.company_id ?? company) === company,
@@ -107,7 +114,7 @@ function leftOutLine({ device: { id, name = id, company }, findings }: ChainFact
     .find((text) => [`: ${id}: `, `: ${name}: `, `did you mean ${name}?`].some((about) => text.includes(about)))
 }
 
-/** Those of its route are its own. Also where many devices with the same trouble are one finding. */
+/** The findings about the device and its route, also those that are reported only once for many devices. */
 function ownFindings(facts: ChainFacts): Finding[] {
   const { device, findings } = facts
   const { now } = facts.explained

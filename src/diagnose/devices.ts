@@ -201,11 +201,11 @@ export function durationText(ms: number): string {
   return min % 60 === 0 ? `${h} h` : `${h} h ${min % 60} min`
 }
 
-/** Slower is standing: a receiver that does not move reports some tenths. */
+/** A slower device counts as standing: a receiver that does not move still reports some tenths of m/s. */
 const MOVING_M_PER_S = 1
 const LEAST_MS = 300_000
 const MISSED = 3
 const QUARTER_MS = 900_000
 const UTC = '+00:00'
-/** Of one more than are named singly it is known that they are too many. */
+/** One more than are named singly: with the sixth device it is known that there are too many to name. */
 const MAX_NAMED = 6

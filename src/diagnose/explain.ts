@@ -36,7 +36,7 @@ function heardText({ device }: ExplainedDevice, clock: ShowInstant): string {
   const { state, lane, last_heard, last_fix } = device
   const fixAt = last_fix?.time_at ?? last_fix?.received_at
   const fix = fixAt === undefined ? 'no fix yet' : `last fix ${clock(fixAt)}`
-  // A push without a contact: the fixes of the time before it was configured have been released.
+  // Pushed but not heard: these fixes were held while the device was not configured, and released since.
   if (state === 'never' || !last_heard) return lane?.last_push ? 'not heard since it was configured' : 'never heard'
   if (device.condition === 'silent') return `silent since ${clock(last_heard.at)}, ${fix}`
   return fixAt === undefined ? `heard ${clock(last_heard.at)}, ${fix}` : fix

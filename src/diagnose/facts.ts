@@ -91,7 +91,7 @@ export interface UpstreamFacts {
   readonly usualMs?: number
   readonly answeredAt?: number
   readonly lastError?: UpstreamError
-  /** Positions refused singly within the last minute; `at`: the last. */
+  /** Single positions that were refused within the last minute; `at`: when the last one was. */
   readonly refused: {
     readonly positions: number
     readonly at?: number
@@ -102,7 +102,7 @@ export interface UpstreamFacts {
   readonly tokensRefused: readonly string[]
 }
 
-/** `code`: the kind of failure, `http` for an answer. */
+/** A failed request. `code`: the kind of failure, `http` if the API answered with an error `status`. */
 export interface UpstreamError {
   readonly at: number
   readonly code: string

@@ -77,10 +77,10 @@ function lastSign(process: ProcessFacts): string {
   return `${nameOf(process)}: last sign of life ${Math.round(process.ageMs / 1000)} s ago`
 }
 
-/** A process gives a sign each second. */
+/** A process is reported as stuck after this time without a sign of life; it gives one each second. */
 const STUCK_MS = 10_000
 const RESTARTS = 3
 const RESTARTS_WITHIN_MS = 300_000
-/** After that much health, what ended again and again is well. */
+/** A process that ended repeatedly counts as well again after it has run this long. */
 const HEALTHY_MS = 10_000
 const BACKLOG_MS = 60_000

@@ -13,11 +13,11 @@ import {
 import { observations } from '../observe/observations.ts'
 
 export interface CapacityOptions {
-  /** Share of Redis' memory from which on nothing more is stored: delivery needs the rest. */
+  /** The share of Redis' memory above which nothing more is stored: delivery needs the rest. */
   readonly stopAt: number
-  /** Parked positions from which on lanes with parked positions get no more. */
+  /** When this many positions are parked, nothing more is stored in lanes that have parked positions. */
   readonly maxParked: number
-  /** Written here alone: what else may be stored, by the memory that Redis has. */
+  /** How much of other data may be stored, by the memory that Redis has. Only this class writes it. */
   readonly shares: MemoryShares
 }
 
@@ -26,7 +26,7 @@ export class Capacity {
   readonly #redis: Redis
   readonly #options: CapacityOptions
   readonly #watching: ReturnType<typeof everySecond>
-  /** Whether there is no room for some lanes, or for all; written here alone. */
+  /** Whether there is no room for some lanes, or for all. Only this class writes it. */
   hasShortage = false
   #isFull = false
   #isScarce = false

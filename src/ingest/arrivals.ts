@@ -11,24 +11,24 @@ import { addressOf, networkOf } from './network.ts'
 /** Somebody whom nobody has configured, or nobody understands: as it stands in Redis. Instants in ms UTC. */
 export interface ArrivedSender {
   readonly at: number
-  /** Of the sender. */
+  /** The IP address of the sender. */
   readonly address: string
   readonly transport: Transport
   /** The gateway's port; undefined over MQTT. */
   readonly port?: number
-  /** What the port expects, or what was decoded or guessed. */
+  /** The protocol of the port, or the one that was decoded or guessed. */
   readonly protocol?: string
-  /** Why this protocol is believed, or could be. */
+  /** Why it is this protocol; or, if nobody understood the sender, why it may be which protocols. */
   readonly evidence: readonly string[]
   readonly device?: string
   /** Whether the protocol is a guess that nothing proves: its fixes are held with their frames. */
   readonly isGuess?: boolean
-  /** Of a connection that nobody understood: its first bytes, as hex. */
+  /** The first bytes of a sender that no protocol understood, as hex. */
   readonly bytes?: string
   readonly position?: { readonly time: number; readonly latitude: number; readonly longitude: number }
 }
 
-/** A sender that nobody understood. */
+/** The first bytes of a sender that no protocol understood, and the protocols that they may be. */
 interface NotUnderstood {
   readonly port: number
   readonly protocol: string | undefined
@@ -36,7 +36,7 @@ interface NotUnderstood {
   readonly guesses: readonly { readonly protocol: { readonly name: string }; readonly evidence: readonly string[] }[]
 }
 
-/** What a device sent that is not configured. `fix`: the last one, if any. */
+/** What a device that is not configured sent. `fix`: its last fix, if it sent any. */
 interface SentBy {
   readonly protocol?: string
   readonly fix?: Fix
@@ -48,7 +48,9 @@ export interface ArrivalsOptions {
   readonly replica: Pick<Replica, 'roster'>
 }
 
-/** Keeps in Redis who arrived and is not configured, or was not understood; written once a second, and nobody waits for it. */
+/**
+ * Keeps in Redis the senders that are not configured or not understood. It writes once a second; no frame waits for it.
+ */
 export class Arrivals {
   readonly #options: ArrivalsOptions
   /** JSON, latest last. */
@@ -63,7 +65,9 @@ export class Arrivals {
     this.#writing = everySecond(() => this.#write().catch(() => {}))
   }
 
-  /** A sender was not understood; of a network a few in ten seconds are kept, so that none fills the list. */
+  /**
+   * Notes a sender that was not understood: only a few of a network in ten seconds, so that no network fills the list.
+   */
   notUnderstood({ remote, transport, now, connectedAt }: DeviceSession, beginning: NotUnderstood): void {
     const { port, protocol, bytes, guesses } = beginning
     metrics.unidentified.inc({ listener: `${transport}/${protocol ?? 'auto'}` })
@@ -77,7 +81,7 @@ export class Arrivals {
     if (this.#notUnderstood.length > KEPT) this.#notUnderstood.shift()
   }
 
-  /** A device that is not configured has sent something that is taken: its fixes, if any, are held. */
+  /** Notes a device that is not configured and whose message was accepted: its fixes, if any, are held. */
   unconfigured(device: string, session: DeviceSession, { protocol, fix }: SentBy): void {
     const id = sameId(device)
     const known = this.#devices.get(id)
@@ -88,7 +92,7 @@ export class Arrivals {
     this.#devices.set(id, merged(known, arrival))
   }
 
-  /** A device is refused. Where nobody has configured it, it has arrived all the same. */
+  /** Notes a refused device if it is not configured. */
   refused(device: string, session: DeviceSession, sent: SentBy & { readonly reason: IdentityReason }): void {
     if (sent.reason !== 'unknown_device' || device === '' || Buffer.byteLength(device) > MAX_ID_BYTES) return
     if (this.#options.replica.roster.find(device) || !this.#isAdmitted(session.remote)) return

@@ -53,7 +53,7 @@ export class OwnClock {
     this.#looking = everySecond(() => this.#look())
   }
 
-  /** ms UTC. After a jump it is in doubt at once, and followers are told before this returns. */
+  /** ms UTC. If the clock has jumped, it is in doubt from now on, and followers are called before this returns. */
   now(): number {
     const now = Date.now()
     const jump = now - performance.now() - this.#offset
@@ -61,7 +61,7 @@ export class OwnClock {
     return now
   }
 
-  /** How often it has jumped. */
+  /** How often the clock has jumped since the start. */
   get jumps(): number {
     this.now()
     return this.#jumps

@@ -65,7 +65,7 @@ export function describeFrame({ content, opening, secrets, error, ...about }: Fr
 
 /** Puts asterisks in place of secrets. */
 export class Masking {
-  /** What was masked: a secret; `short`: perhaps something else that is written like one. */
+  /** What was masked: `secret`; or `short`, a secret so short that the same characters may have been something else. */
   found: MisunderstoodFrame['masked']
   readonly #secrets: readonly string[]
 

@@ -225,9 +225,9 @@ function placeText({ timestamp, latitude, longitude }: Whereabouts): string {
 }
 
 const MAX_TRAILS = 200_000
-/** m/s: no van, and no train or ferry that carries it. */
+/** m/s. A faster movement is impossible for a van, and for a train or ferry with a van on board. */
 const MAX_SPEED = 70
-/** Metres by which receivers err, also in tunnels and between high houses. */
+/** The largest error of a receiver in metres, also in tunnels and between high buildings. */
 const SLACK_M = 5000
 /** Fixes of an established track; fixes of a second track; returns from it. */
 const ESTABLISHED = 5

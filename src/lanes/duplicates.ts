@@ -106,14 +106,16 @@ export class DuplicateFilter {
     return { marks, unkeyed }
   }
 
-  /** Deletes some of the marks whose time is over. Never rejects. */
+  /** Deletes some of the marks that have expired. Never rejects. */
   async forget(): Promise<void> {
     const keys = keysOf(this.#redis)
     const touched = [keys.marksPrefix, keys.markExpiries, keys.markBytes]
     await scripts(this.#redis)('forget', touched, [FORGET_AT_ONCE]).catch(() => {})
   }
 
-  /** Splits a device's records by span; `duplicates` counts those that repeat others of the same call. `now`: ms UTC. */
+  /**
+   * Splits a device's records by span. `duplicates`: how many records repeat another one of this call. `now`: ms UTC.
+   */
   split(device: string, records: Buffer, now: number): { readonly runs: MarkedRun[]; readonly duplicates: number } {
     const known = this.#knownInTurn(device)
     const ask = !known.isAsked
@@ -140,7 +142,7 @@ export class DuplicateFilter {
     return { runs, duplicates }
   }
 
-  /** Whether the marks of the first record of a device go to a string that is known to be there. */
+  /** Whether the string of marks for the first record's span is known to exist in Redis. */
   keepsFirstSpan(device: string, records: Buffer): boolean {
     return this.#devices.get(device)?.keptSpan === records.readUInt32BE(TIME) >>> SPAN_BITS
   }
@@ -159,7 +161,7 @@ export class DuplicateFilter {
     known.newestOfOthers = Math.min(known.newestOfOthers, spanEnd)
   }
 
-  /** A call with records of this device has failed: the next one keeps its marks again. */
+  /** Notes that a call with records of this device has failed: the next call extends the life of its marks again. */
   failed(device: string): void {
     const known = this.#devices.get(device)
     if (known) known.keptSpan = -1

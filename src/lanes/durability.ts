@@ -76,7 +76,7 @@ async function lookAtReplica(redis: Redis, { host, port }: ReplicaAddress) {
     const problems = await settingProblems(replica, `The replica ${name}`, NEEDED)
     return { name, problems, isPromotable: !/^slave_priority:0\s*$/m.test(await replica.info('replication')) }
   } catch {
-    // One that has just gone away is missing, and not unsafe.
+    // A replica that has just disconnected counts as missing, not as unsafe.
     const isThere = (await connectedReplicas(redis)).some((each) => `${each.host}:${each.port}` === name)
     if (!isThere) return { name, problems: [], isPromotable: false }
     const cannot = `The replica ${name} does not let itself be asked, so it cannot be verified that it keeps what is acknowledged`

@@ -1,16 +1,17 @@
 interface GroupOptions {
-  /** Calls away at once. */
+  /** The largest number of calls that are in flight at once. */
   readonly inFlight?: number
-  /** Where a group ends; one item may be heavier. */
+  /** The largest weight of a group. A single item may be heavier. */
   readonly maxWeight?: number
-  /** So long after a call the next one leaves at the earliest, unless what waits weighs `enough` (usually `maxWeight`). */
+  /** The least time between two calls, unless the waiting items weigh `enough` (default: `maxWeight`). */
   readonly apartMs?: number
   readonly enough?: number
 }
 
 /**
- * Group commit: what arrives while the previous call is away, or within `apartMs` of its begin, leaves together in the next one;
- * an item that is alone waits for nobody. `send` answers with one result for each item, in order; if it fails, every item fails.
+ * Group commit: all items that arrive while the previous call is in flight, or within `apartMs` of its begin, are sent
+ * together in the next call. A single item is sent at once. `send` returns one result for each item, in order; if it
+ * fails, every item fails.
  */
 export function grouped<Item, Result>(
   send: (items: Item[]) => Promise<Result[]>,

@@ -42,7 +42,10 @@ interface LanePart {
   readonly lane: string
   readonly device: string
   readonly records: Buffer
-  /** As of a held part: they are held where they go behind held ones. Not said: they came over a connection. */
+  /**
+   * As `HeldPart.isProven`, for records that have to be held behind earlier ones. Undefined: they came over a
+   * connection.
+   */
   readonly isProven?: boolean
 }
 
@@ -50,11 +53,15 @@ export interface HeldPart {
   readonly held: HoldReason
   readonly device: string
   readonly records: Buffer
-  /** Whether they came over a connection: its sender has the address that it says it has. A datagram's may be forged. */
+  /**
+   * Whether they came over a connection, which proves the sender's address. The address of a datagram may be forged.
+   */
   readonly isProven: boolean
-  /** When they may belong somewhere else, or are too old, ms UTC: then they are looked at again. */
+  /** When they are judged again (ms UTC): their route may begin then, or they are too old. */
   readonly lookAt: number
-  /** By which version of the roster they are held: where that is not the last one, they are looked at at once. */
+  /**
+   * The version of the roster by which they were judged: if a newer one is in effect, they are judged again at once.
+   */
   readonly rosterVersion: number
 }
 

@@ -122,7 +122,7 @@ export function connect(server: RedisServer, name: string, logger?: Logger): Red
   return redis
 }
 
-/** In how many shards the lanes are. */
+/** The number of shards that the lanes are divided among. */
 function shardCount(server: RedisServer): number {
   return (typeof server === 'string' ? undefined : server.shards) ?? 1
 }

@@ -28,21 +28,27 @@ export interface AppenderOptions {
 }
 
 export interface HoldLimits {
-  /** Of a device that is not configured: beyond it, its fixes are refused. */
+  /** For a device that is not configured: fixes beyond this number are refused. */
   readonly maxFixesPerDevice: number
-  /** Of a configured device, for each reason: beyond it, the oldest are discarded, first those of unproven senders. */
+  /**
+   * For a configured device and each reason: beyond this number the oldest are discarded, first those of unproven
+   * senders.
+   */
   readonly maxFixesConfigured: number
-  /** Unproven senders have half of the places. */
+  /** How many unknown devices may have held fixes; unproven senders may use half of these places. */
   readonly maxUnknownDevices: number
 }
 
 /** The outcome of a Storable that is on disk. */
 export interface Stored {
-  /** Fixes that were stored before. */
+  /** How many fixes were duplicates: they were stored before. */
   duplicates: number
   /** Whether there are too many unknown devices to hold the fixes of this one. */
   refused: boolean
-  /** The version of the roster by which the device is being released since these fixes were held: the other shards have to know. */
+  /**
+   * Set if the held fixes of the device are being released: by which version of the roster. The other shards have to
+   * know it.
+   */
   releasedBy?: number
 }
 

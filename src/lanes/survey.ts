@@ -8,7 +8,7 @@ export interface LaneState {
   readonly lane: string
   readonly waiting: number
   readonly oldestAt?: number
-  /** `status`: of the answer, or what went wrong in place of one. */
+  /** `status`: the HTTP status, or what went wrong if there was no answer. */
   readonly lastPush?: { readonly at: number; readonly status: string; readonly failures: number }
   readonly parked?: Parked
   /** When it is pushed next; absent while it is being pushed. */

@@ -28,8 +28,9 @@ const RATES = {
 } satisfies Record<string, TokenRate>
 
 /**
- * Limits of which each gateway of a `start` has its part: what they count is spread over all of them by the kernel. A connection
- * is at one gateway, and so is the backlog of a device, which comes over one connection.
+ * The limits that the gateways of one `start` divide among themselves, because the kernel spreads connections and
+ * datagrams over all of them. The other limits are not divided: one gateway has the whole connection, and a device
+ * sends its backlog over one.
  */
 const DIVIDED: ReadonlySet<FloodLimit> = new Set(['network', 'connections', 'logins', 'failures', 'unidentified'])
 
@@ -129,23 +130,25 @@ export class SenderLimits {
     return Math.min(Math.max(deviceMs, networkMs), MAX_DEBT_MS - 1)
   }
 
-  /** Its device is known now. */
+  /** The connection has named its device. Returns how long to pause, ms. */
   identified(device: string): number {
     return this.#flood.take('logins', inNetwork(device, this.network), 1)
   }
 
-  /** So many of its messages were refused, or left it unidentified. */
+  /** This number of its messages were refused, or did not identify the sender. Returns how long to pause, ms. */
   failed(messages: number): number {
     return messages === 0 ? 0 : this.#flood.take('failures', this.network, messages)
   }
 }
 
-/** A device as it is known in one network: what others do under its name elsewhere does not count against it. */
+/**
+ * The key of a device in one network: what another sender does under the same id elsewhere does not count against it.
+ */
 export function inNetwork(device: string, network: string): string {
   return `${device}\n${network}`
 }
 
-/** What frames weigh. */
+/** How many tokens of a limit frames take: one each, and one for each KiB. */
 export function tokensOf(frames: number, bytes: number): number {
   return frames + bytes / 1024
 }

@@ -42,7 +42,7 @@ export class HttpExchanges {
       .finally(() => this.#underWay.delete(work))
     this.#underWay.add(work)
     await work
-    // A body that is far too long is not read to its end.
+    // `readBody` gives up a body that is much too long: end the connection rather than read the rest.
     if (!request.complete) request.destroy()
   }
 

@@ -100,18 +100,20 @@ function listen(server: Server, { host, port, isShared }: Endpoint, fd?: number)
   else server.listen({ fd }, BACKLOG)
 }
 
-/** The open connections go on. */
+/** Reports that a new connection could not be accepted. Open connections are not affected. */
 function noteNotAccepted(error: NodeJS.ErrnoException, logger: Logger): void {
   if (error.code === 'EMFILE' || error.code === 'ENFILE')
     observations.note('open_files', { evidence: `a connection could not be accepted: ${error.code}` })
   else logger.error({ err: error }, 'a connection could not be accepted')
 }
 
-/** Connections that wait to be accepted: while a gateway is started again, all that come. */
+/** How many connections may wait to be accepted: all that come while a gateway is started again. */
 const BACKLOG = 4096
-/** With all usual ports they are as many files as config/open-files.ts leaves. */
+/**
+ * The sockets of each port. With all usual ports this uses the open files that config/open-files.ts reserves for them.
+ */
 const SOCKETS_EACH = 4
-/** Those that accept connections for a server. */
+/** For a server: the further servers that accept connections of the same port. */
 const furtherServers = new WeakMap<Server, readonly Server[]>()
 
 /** Accepts no more connections; resolves once the last one has ended. */

@@ -199,9 +199,9 @@ function dial({ host, isSecure, port, tls }: Bridge): Socket {
 
 const LOGIN_MS = 15_000
 const KEEPALIVE_S = 60
-/** How long a broker keeps the session while no gateway is there. MQTT 3.1.1 leaves it to the broker. */
+/** How long a broker keeps the session while no gateway is connected. With MQTT 3.1.1 the broker decides. */
 const SESSION_S = 7 * 86_400
-/** Messages that are being stored; above it the broker is not read. */
+/** While this many messages are being stored, nothing more is read from the broker. */
 const MAX_IN_FLIGHT = 1000
 const MAX_PACKET_BYTES = 1 << 20
 const RENEWAL_MS = 3000

@@ -4,27 +4,27 @@ import type { Sighting, Trails } from '../ingest/suspicion.ts'
 import type { ConnectionLimits, OpenConnections } from './connection-limits.ts'
 import type { Slot, SlotElsewhere, Slots } from './slots.ts'
 
-/** What gateways tell each other, as JSON: what happened within some milliseconds. */
+/** A JSON message from one gateway to the others: what happened at it within some milliseconds. */
 interface Notice {
-  /** The gateway begins: it has no connection. */
+  /** The gateway has just started: it has no connection yet. */
   readonly began?: true
   /** Connections that have named their device. */
   opened?: Opened[]
-  /** Connections of devices in an `opened` of another gateway. */
+  /** An answer to another gateway's `opened`: the connections that this one has of the same devices. */
   also?: Opened[]
   closed?: [device: string, remote: string][]
-  /** Wrong secrets for devices, from addresses. */
+  /** Devices for which a wrong secret was presented, and the addresses that presented it. */
   guessed?: [device: string, address: string][]
-  /** Who sends fixes of devices, and where these are. */
+  /** The sender and the latest place of each device that sends fixes. */
   sighted?: [device: string, sighting: Sighting][]
-  /** What is open at a gateway on these ports. */
+  /** How many connections the gateway has on these ports. */
   readonly counted?: OpenConnections & { readonly ports: string }
 }
 
 type Opened = [device: string, remote: string, connectedAt: number, isProved: boolean, client?: string]
 type NoticeList = 'opened' | 'also' | 'closed' | 'guessed' | 'sighted'
 
-/** What gateways have in common. */
+/** The state of a gateway that takes part in what other gateways tell. */
 export interface NeighbourShares {
   readonly slots: Slots
   readonly guesses: GuessDelays

@@ -2,33 +2,33 @@ import type { DeviceSession } from '../ingest/device.ts'
 import { observations } from '../observe/observations.ts'
 import type { SenderLimits } from './flood.ts'
 
-/** A connection as one of all that may be open. */
+/** A connection, as far as the limits of open connections need to know it. */
 export interface Slot {
   readonly senderLimits: Pick<SenderLimits, 'network'>
   readonly session?: Pick<DeviceSession, 'connectedAt' | 'isProved' | 'remote'>
-  /** The device that it counts for; written by `Slots`. */
+  /** The device whose limit this connection counts towards. Only `Slots` writes it. */
   slotDevice?: string
-  /** Its client id over MQTT: a client id has one connection. */
+  /** The MQTT client id. A client id may have only one connection. */
   readonly client?: string
-  /** The gateway that has it; undefined: this one. */
+  /** The gateway that has the connection; undefined: this one. */
   readonly gateway?: string
-  /** Ends it at once; the reason is counted. */
+  /** Ends the connection at once; the reason is counted. */
   abort(reason: string): void
-  /** Ends it at once: its client has another connection. */
+  /** Ends the connection at once, because its MQTT client has opened another one. */
   replaced?(): void
 }
 
-/** A connection at another gateway, which alone can end it. */
+/** A connection at another gateway. Only that gateway can end it. */
 export interface SlotElsewhere extends Slot {
   readonly slotDevice: string
   readonly gateway: string
   readonly session: NonNullable<Slot['session']>
 }
 
-/** Who tells other gateways of connections that have named their device. */
+/** Tells other gateways of connections that have named their device. */
 interface SlotFollower {
   opened(slot: Slot): void
-  /** Of a device that is connected at another gateway, too. */
+  /** Called only if the device is also connected at another gateway. */
   closed(slot: Slot): void
 }
 

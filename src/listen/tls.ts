@@ -71,10 +71,12 @@ export function readClientHello(bytes: Buffer): { readonly length: 0 } | 'incomp
 
 const HANDSHAKE = 0x16
 const RECORD_HEAD = 5
-/** One with keys after quantum computers and a session with a certificate has some 5 KB. */
+/** A ClientHello with post-quantum keys and a session ticket that holds a certificate has about 5 KB. */
 const MAX_HELLO_BYTES = 8192
 
-/** What tells an open connection from all others; node:tls does not say which socket is below a TLS socket. */
+/**
+ * A text that identifies an open connection. node:tls does not say which socket carries a TLS socket: the addresses do.
+ */
 function endsOf({ localAddress, remoteAddress, remotePort }: Socket): string {
   return `${localAddress} ${remoteAddress} ${remotePort}`
 }

@@ -53,8 +53,8 @@ export class Replica {
   }
 
   /**
-   * Applies all that was written before the call. Whoever calls while it is being read waits for the reading after that.
-   * Rejects where Redis does not answer.
+   * Applies all that was written before the call. A call during a reading waits for that reading, then reads once more.
+   * Rejects if Redis does not answer.
    */
   async refresh(): Promise<void> {
     if (this.#reading) await this.#reading.catch(() => {})

@@ -30,13 +30,13 @@ export type FieldTexts = readonly (readonly [field: string, text: string | null]
 export interface RosterWrite {
   readonly devices?: FieldTexts
   readonly assignments?: FieldTexts
-  /** What is noted of files: see file-version.ts. */
+  /** What each file said last: see file-version.ts. */
   readonly files?: FieldTexts
-  /** Kept of a put, to take it back: see puts.ts. */
+  /** What is stored with a put, so that it can be taken back: see puts.ts. */
   readonly put?: KeptPut
 }
 
-/** `company_id`: whose put it is; the texts are kept beside one another until it is old. */
+/** The company of a put, the JSON of its result, and what it replaced; both texts are deleted when the put is old. */
 export interface KeptPut {
   readonly company_id: string
   readonly result: string

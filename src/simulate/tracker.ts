@@ -11,11 +11,14 @@ export interface Tracker {
   settled(): Promise<void>
   /** Closes the line; a packet on its way fails. */
   close(): void
-  /** Why the last packet was not acknowledged; undefined where it was. */
+  /** Why the last packet was not acknowledged; undefined if it was acknowledged. */
   readonly trouble: string | undefined
 }
 
-/** `acknowledged` gets the number of fixes that are newly acknowledged, the oldest first. `signal` ends the sending. */
+/**
+ * `acknowledged` is called with the number of newly acknowledged fixes, always the oldest ones. `signal` ends the
+ * sending.
+ */
 export interface TrackerOptions {
   readonly line: VanLine
   readonly random: Random

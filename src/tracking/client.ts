@@ -148,6 +148,6 @@ function pathOf({ operation, params, query = {} }: OperationRequest, returnPrefi
 const JSON_HEADERS = ['content-type', 'application/json']
 const MAX_ANSWER_BYTES = 64 * 1_024
 const MAX_REPLY_BYTES = 64 * 1_024 * 1_024
-// Masking the secret in it blocks the event loop for 10 ms.
+// A longer error body is cut: masking secrets in 1 MiB already blocks the event loop for 10 ms.
 const MAX_ERROR_BYTES = 1_024 * 1_024
 const MAX_CONNECT_MS = 10_000

@@ -89,7 +89,7 @@ describe('GET /admin/devices/{id}/chain', () => {
     expect(sentence).toMatch(/refused 404 by the service \(no such route\), 3 parked: correct the line$/)
   })
 
-  it('of a device that nobody configured says so', async () => {
+  it('says that a device is not configured', async () => {
     await hold(admin.redis, 'unknown', '77', { count: 2 })
     expect(await chainOf('77')).toMatchObject({
       broken: 'identified',

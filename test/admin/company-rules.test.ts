@@ -220,7 +220,7 @@ describe('a token for company 7', () => {
     expect(again.text()).not.toContain('zebra')
   })
 
-  it('is understood by the command line', async () => {
+  it('lets the command line show the vans of company 7 alone', async () => {
     const env = { WAYBRIDGE_ADMIN_URL: admin.url, WAYBRIDGE_ADMIN_TOKEN: TOKEN_7 }
     const { out } = await waybridge(['status'], { env })
     expect(out).toMatch(/waiting +5 /)

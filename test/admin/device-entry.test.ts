@@ -321,7 +321,7 @@ describe('PUT /admin/devices/{id}', () => {
     expect((await get(NEW)).status).toBe(404)
   })
 
-  it('as another content type is 415, with a token that may read only 403', async () => {
+  it('answers 415 to a body that is not JSON, and 403 to a token that may only read', async () => {
     expect((await put(NEW, 'company_id: 7', { type: 'application/yaml' })).status).toBe(415)
     expect((await put(NEW, { company_id: 7 }, { token: READ_TOKEN })).status).toBe(403)
   })

@@ -193,8 +193,8 @@ describe('what the interface refuses', () => {
     const { path, method, headers, body = '' } = requestOf(name)
     const twice = `[${body.slice(1, -1)},${body.slice(1, -1)}]`
     const { status, json } = await relay.ask(path, { method, headers, body: twice })
-    const errors = [{ path: `1.${field}`, message: 'this body has it twice' }]
-    expect([status, json]).toEqual([422, { message: `1.${field}: this body has it twice`, errors }])
+    const errors = [{ path: `1.${field}`, message: 'it occurs twice in this body' }]
+    expect([status, json]).toEqual([422, { message: `1.${field}: it occurs twice in this body`, errors }])
     expect(seen).toEqual([])
   })
 

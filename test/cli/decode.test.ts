@@ -142,7 +142,7 @@ describe('decodeLines', () => {
       { fixes: [], replies: [], error: 'the line is not a JSON object' },
       { id: 'b', fixes: [], replies: [], error: shape },
       { id: 'c', fixes: [], replies: [], error: shape },
-      { id: 'd', fixes: [], replies: [], error: 'the input has neither hex, text nor http' },
+      { id: 'd', fixes: [], replies: [], error: 'the input must have one of hex, text and http' },
       { id: 'f', fixes: [], replies: [], error: 'there is no protocol "x": see waybridge protocols' },
       { id: 'e', fixes: [FIX], replies: [{ hex: '00000001' }] },
     ])

@@ -73,7 +73,7 @@ describe('check', () => {
     expect(await warnings('A,1,2026-11-21 06:00,\nB,2,2026-11-21 06:00,\n', files)).toEqual([])
   })
 
-  it('check reports bad lines of routes together with mistakes in other files', async () =>
+  it('reports bad lines of routes together with mistakes in other files', async () =>
     expect(
       (
         await checked({

@@ -48,7 +48,7 @@ describe('a device whose frames are not understood', () => {
     expect(says({}, { misunderstood: { ...misunderstood, frames: 1 } })).toContain('1 frame of gt06 is not understood')
   })
 
-  it('has it named where nobody has configured it', () => {
+  it('has its protocol and number of frames named, also if it is not configured', () => {
     const unknown = { configured: false, source: undefined, lane: undefined }
     expect(says(unknown, { misunderstood })).toContain(`add it to devices.yaml; 40 frames of gt06 are not understood`)
   })

@@ -67,7 +67,7 @@ it('adds up the metrics of all gateways for one who asks', async () => {
   await expect.poll(connections, soon).toBeGreaterThanOrEqual(vans.length)
 })
 
-it('refuses a second product on the ports of the first', async () => {
+it('ends a second start on the ports of the first with an error', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'waybridge-second-'))
   onTestFinished(() => rm(dir, { recursive: true, force: true }))
   const yaml = await readFile(join(product.dir, 'gateway.yaml'), 'utf8')

@@ -214,7 +214,7 @@ log: { level: fatal }
     await expect.poll(() => redis.hlen(keys.roster('applied')), soon).toBe(2)
   })
 
-  it('is waited for at no gateway that has stopped', async () => {
+  it('does not wait for gateways that have stopped', async () => {
     expect(await redis.hlen(keys.roster('applied'))).toBe(2)
     for (const gateway of roles.splice(0, 2)) await gateway.close()
     expect(await redis.hlen(keys.roster('applied'))).toBe(0)

@@ -352,7 +352,7 @@ describe('held fixes without a route', () => {
     expect(await waitingIn('7/42/1')).toEqual([NOW - 30, NOW])
   })
 
-  it('are released once when they were sent twice', async () => {
+  it('are released only once if the device sent them twice', async () => {
     const { configure, send } = await gateway([VAN])
     await send('0123', NOW - 10, NOW - 9)
     await send('0123', NOW - 10, NOW - 9)

@@ -59,7 +59,7 @@ describe('a message', () => {
     expect(stored).toEqual([])
   })
 
-  it('is refused with fixes but without a device', async () => {
+  it('is refused if it has fixes but names no device', async () => {
     expect(await (await gateway()).say({ fixes: [at(NOW_S * 1000)] })).toMatchObject({
       status: 'refused',
       reason: 'unknown_device',

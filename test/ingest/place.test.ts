@@ -33,7 +33,7 @@ describe('a fix is filtered', () => {
     expect(of(changes)).toBe(reason)
   })
 
-  it('with the reason past when it is older than max_age', () => {
+  it('as `past` when it is older than max_age', () => {
     expect(of({ time: NOW - DAY - 1 }, { maxAgeMs: DAY })).toBe('past')
     expect(of({ time: NOW - DAY }, { maxAgeMs: DAY })).toMatchObject({ timestamp: (NOW - DAY) / 1000 })
   })

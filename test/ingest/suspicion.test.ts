@@ -124,7 +124,7 @@ describe('two senders', () => {
     expect(hear(senders)).toEqual(senders.map(() => undefined))
   })
 
-  it('are not seen in turns that are an hour apart', () => {
+  it('are not reported when they send by turns, an hour apart', () => {
     expect(hear([van, thief, van, thief, van, thief], HOUR)).toEqual(Array(6).fill(undefined))
   })
 })

@@ -77,7 +77,7 @@ describe('the clock of Redis is set back by an hour', () => {
     expect(await redis.hexists(keys.clock, 'look_at_leases')).toBe(0)
   })
 
-  it('and workers that died before count no more', async () => {
+  it('and a worker that died before is no longer counted as living', async () => {
     await redis.zadd(keys.workers, Date.now() + HOUR_MS, 'dead')
     expect(await beat()).toBe(1)
   })

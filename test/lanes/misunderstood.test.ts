@@ -126,7 +126,7 @@ describe('the bounds of a device', () => {
     expect(kept.filter((isKept) => isKept)).toHaveLength(10)
   })
 
-  it('let the oldest of an unknown type go after 100, counted', async () => {
+  it('delete and count the oldest frames of an unknown type beyond 100', async () => {
     const before = await madeRoom()
     await keep(['of a position type'])
     expect(new Set(await keep(numbered(130), { kind: 'unknown' }))).toEqual(new Set([true]))

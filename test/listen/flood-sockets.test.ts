@@ -253,7 +253,7 @@ describe('pings over MQTT', () => {
     expect(flooding.hex.length / 4).toBeLessThan(16 * 64)
   })
 
-  it('and other packets that cost little are passed on a hundred at a time', async () => {
+  it('and other cheap packets are handled at most a hundred at a time', async () => {
     const { shared, taken } = counting()
     const { port } = await open(listenMqtt(AT, { ...shared, protocolNamed }))
     const peer = await raw(port)

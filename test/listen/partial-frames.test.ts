@@ -39,7 +39,7 @@ describe('the budget for incomplete frames', () => {
     expect(ended).toEqual(['unknown memory'])
   })
 
-  it('is free to an eighth after senders were ended', () => {
+  it('has an eighth free after senders were ended', () => {
     const { ended, sender } = senders()
     const pressure = new Backpressure({ maxPartialBytes: 760 })
     for (let i = 1; i <= 9; i++) pressure.setPartial(sender(String(i)), 80 + i)

@@ -70,7 +70,7 @@ describe('the connections of one device', () => {
     expect(replaced).toEqual(['one'])
   })
 
-  it('do not count once they are closed', () => {
+  it('do not count towards its limit once they are closed', () => {
     const { made, ended, slot } = slots(1)
     for (let i = 0; i < 100; i++) {
       const each = slot(String(i))

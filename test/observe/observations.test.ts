@@ -27,7 +27,7 @@ describe('what a process observes', () => {
     expect(seen.current(61_001)).toEqual([])
   })
 
-  it('is over within seconds where a process looks at it all the time', () => {
+  it('ends after five seconds without a new note, if processes look at it continuously', () => {
     const seen = new Observations()
     seen.note('redis_full', { now: 1000 })
     expect(seen.current(6000)).toHaveLength(1)

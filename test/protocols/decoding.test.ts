@@ -28,7 +28,7 @@ describe('what a decoder says', () => {
     expect(fixes).toEqual([FIX, { ...FIX, [key]: stand, valid: false }])
   })
 
-  it('names nobody by an empty id', () => {
+  it('names no device if the id is empty', () => {
     expect(said({ device: '', fixes: [{ ...FIX, device: '' }] })).toEqual({ fixes: [FIX] })
   })
 })

@@ -76,7 +76,7 @@ describe('an object', () => {
     ])
   })
 
-  it('may call itself invalid, or lie beyond the earth: both are filtered later', () => {
+  it('may be invalid or have a latitude beyond 90: the decoder keeps both, and the gateway filters them', () => {
     expect(decode({ ...ENTRY, valid: false, lat: 91 }).fixes).toEqual([{ ...FIX, valid: false, latitude: 91 }])
   })
 })

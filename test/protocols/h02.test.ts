@@ -106,7 +106,7 @@ describe('text', () => {
     expect(vp1('201126').fixes?.[0].time).toBe(session.now)
   })
 
-  it('heartbeats and cells are answered, links and text messages not', () => {
+  it('answers heartbeats and cells, but not links and text messages', () => {
     const replies = [
       'HTBT,98',
       'NBR,101530,262,1,0,1,100,200,50,010524,FFFFFBFF',

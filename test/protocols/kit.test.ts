@@ -241,7 +241,7 @@ describe('TextReader', () => {
     expect([r.ended, r.rest(), r.optionalNumber()]).toEqual([true, '', undefined])
   })
 
-  it('ends after the empty field behind a last separator', () => {
+  it('reads an empty field behind the last separator, then ends', () => {
     const r = new TextReader('a;', ';')
     expect([r.next(), r.ended, r.next(), r.ended]).toEqual(['a', false, '', true])
   })

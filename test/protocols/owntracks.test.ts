@@ -83,7 +83,7 @@ describe('MQTT', () => {
     expect(reasonOf(() => published(JSON.stringify(LOCATION).replace('52.525', '1e999')))).toBe(
       'the frame is malformed: lat is not finite',
     )
-    expect(reasonOf(() => published({ _type: 'encrypted', data: 'x' }))).toMatch('it is encrypted')
+    expect(reasonOf(() => published({ _type: 'encrypted', data: 'x' }))).toMatch('the message is encrypted')
   })
 })
 

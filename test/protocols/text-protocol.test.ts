@@ -139,7 +139,7 @@ describe('records', () => {
     expect([unreadable, reply]).toEqual([[1], '2'])
   })
 
-  it('without a place count as read', () => {
+  it('without coordinates count as read', () => {
     expect(said(recordLines('{lat};{lon}'), '7#;|1;2#')).toMatchObject({ fixes: [{ latitude: 1 }], reply: '2' })
     expect(said(recordLines('{lat};{lon}'), '7#;#')).toMatchObject({ none: 'no place', reply: '1' })
   })

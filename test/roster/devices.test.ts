@@ -327,8 +327,11 @@ describe('a secret that is easily guessed', () => {
     ])
   })
 
-  it.each(['0b7bd5a2f6bc4b7d9a1f', 's3cret&"', 'canary-device', 'correct horse'])('is not: %s', async (secret) => {
-    const text = `1: { company_id: 7, secret: ${JSON.stringify(secret)} }`
-    expect(await mistakes({ 'devices.yaml': text })).toEqual([])
-  })
+  it.each(['0b7bd5a2f6bc4b7d9a1f', 's3cret&"', 'canary-device', 'correct horse'])(
+    'does not include %s',
+    async (secret) => {
+      const text = `1: { company_id: 7, secret: ${JSON.stringify(secret)} }`
+      expect(await mistakes({ 'devices.yaml': text })).toEqual([])
+    },
+  )
 })

@@ -91,7 +91,7 @@ it('takes over the roster of the version before, once', async () => {
   expect([again.devices, again.live.version()]).toEqual([IN_EFFECT, live.version()])
 })
 
-it('writes what was edited in files since the version before has ended, and no more', async () => {
+it('writes only the lines that were edited in files since the previous version ended', async () => {
   const dir = await oldMachine()
   await writeFile(join(dir, 'routes.csv'), ROUTES.replace(',13,', ',23,'))
   const { devices } = await start(dir)

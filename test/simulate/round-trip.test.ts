@@ -50,7 +50,7 @@ describe.each(speeches.map((speech) => [speech.name, speech] as const))('%s', (n
     )
   })
 
-  it('says as many fixes as a packet may hold', () => {
+  it('writes as many fixes into a packet as it may hold', () => {
     const most = fc.sample(FIX, { numRuns: speech.maxFixes, seed: 1 })
     const heard = say(speech, most, { id, now: (most.at(-1) as Fix).time })
     expect(heard.fixes.map(({ time }) => time)).toEqual(most.map(({ time }) => time))

@@ -191,7 +191,7 @@ describe('more than 1,000 items at once', () => {
   it('accepts more than 1,000 items in the interface', () => {
     const many = Array.from({ length: 1_500 }, (_, n) => item(`${n}`))
     expect(parse(NewItems, many)).toEqual(many)
-    expect(() => parse(NewItems, [...many, item('0')])).toThrow('1500.number: this body has it twice')
+    expect(() => parse(NewItems, [...many, item('0')])).toThrow('1500.number: it occurs twice in this body')
   })
 
   it('refuses two million wrong items by their number', () => {

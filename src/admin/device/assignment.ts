@@ -52,7 +52,7 @@ export function assignmentTexts(plan: AssignmentPlan, { devices, zone }: Assignm
   return `${own} loses ${listed([...new Set(lost)]) || 'what does not hold now'} (${zone}).`
 }
 
-/** What may not be meant. */
+/** Warnings of what the user of an assignment may not have wanted; the assignment is carried out all the same. */
 export function assignmentWarnings(plan: AssignmentPlan, { devices, roster, zone }: AssignmentContext): string[] {
   const { interval, gives, from = [], doubts = [] } = plan
   const now = Date.now() / 1000
@@ -75,7 +75,7 @@ export function assignmentWarnings(plan: AssignmentPlan, { devices, roster, zone
   ]
 }
 
-/** The other routes that devices have while they get one. */
+/** The other routes that the devices have during the time for which they get a new one. */
 function ownRoutes({ gives }: AssignmentPlan, devices: readonly DeviceEntry[]): Stay[] {
   const stays = devices[0].stays.filter((stay) =>
     gives.some(({ from, until, route_id }) => stay.lane.route !== route_id && stay.from < until && stay.until > from),

@@ -4,7 +4,10 @@ import type { ArrivedSender } from '../../ingest/arrivals.ts'
 import { keys, type Redis } from '../../lanes/index.ts'
 import type { Roster } from '../../roster/roster.ts'
 
-/** What a sender seems to speak that nobody understood and that has the id of a device, and which port is for that. */
+/**
+ * Finds the protocol that a misunderstood sender seems to speak, and the port of that protocol; `device`: the id in its
+ * bytes.
+ */
 export type FindSpoken = (sender: ArrivedSender, device: string) => Promise<LostSender['speaks']>
 
 interface LostSenderSources {
@@ -13,7 +16,7 @@ interface LostSenderSources {
   readonly speaks?: FindSpoken
 }
 
-/** The last senders that nobody understood and whose bytes have the id of a configured device. */
+/** The latest senders that no protocol understood, but whose bytes contain the id of a configured device. */
 export class LostSenders {
   readonly #sources: LostSenderSources
   readonly #byDevice = new Map<string, LostSender>()
@@ -23,13 +26,13 @@ export class LostSenders {
     this.#sources = sources
   }
 
-  /** Of the last hour before `now`, ms UTC. `key`: the id of the device without leading zeros. */
+  /** The sender with this device's id in the last hour before `now` (ms UTC). `key`: the id without leading zeros. */
   of(key: string, now: number): LostSender | undefined {
     const sender = this.#byDevice.get(key)
     return sender && now - sender.at < HOUR_MS ? sender : undefined
   }
 
-  /** Reads those that have come since. Answers whose they are. */
+  /** Reads the senders that came since the last call. Returns the ids of the devices that they name. */
   async look(): Promise<Set<string>> {
     const { redis, directory } = this.#sources
     const before = this.#latest

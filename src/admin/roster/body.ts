@@ -120,11 +120,11 @@ function cellsOf(entry: Readonly<Record<string, unknown>>): Pick<Row, 'cells' | 
   return { cells }
 }
 
-/** Columns, and what `GET /admin/routes` answers in place of them and beside them. */
+/** The columns, and the further keys of the lines that `GET /admin/routes` returns, so that these can be put again. */
 const KEYS = new Set<string>([...COLUMNS, 'from_at', 'until_at', 'name', 'company_id', 'source'])
-/** More than a body of short lines has. */
+/** More lines than fit into the largest body, unless they are very short. */
 const MAX_LINES = 200_000
-/** With room for what spreadsheets leave empty behind the last one. */
+/** Spreadsheets write empty cells behind the last column: leave room for them. */
 const MAX_COLUMNS = 64
 const LINE_END = /\r\n?|\n/
 /** .xlsx, and .xlsm, which is refused for its macros. */

@@ -116,7 +116,7 @@ const PutQuery = z
     force: Flag,
     only_listed: Flag,
   })
-  // A `dry-run` would be no dry run.
+  // A misspelt parameter, such as `dry-run`, is refused: ignoring it would change the roster.
   .catchall(
     z.unknown().refine(() => false, 'unknown: expected company_id, from, until, only_listed, dry_run and force alone'),
   )
@@ -125,12 +125,12 @@ const BODY =
   'CSV in the form of routes.csv, a spreadsheet (.xlsx) with such a sheet, or a JSON array of objects with its columns.'
 const SHEET = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
 
-/** A parameter that is needed, once. */
+/** A query parameter that has to be present exactly once; `meaning` says in the error what it is for. */
 export function onceText(meaning: string) {
   return z.string({ error: ({ input }) => `${input === undefined ? 'missing' : 'needed once'}: ${meaning}` })
 }
 
-/** Why nothing is changed, see `lossOf`: first how the change can be narrowed. */
+/** The message for a change that `lossOf` refuses: what would be lost, and how to narrow the change or force it. */
 export function lossMessage(loss: string): string {
   return (
     `this would take the route from ${loss}: nothing is changed; if the others are to keep theirs, narrow it with ` +

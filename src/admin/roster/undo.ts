@@ -25,8 +25,8 @@ import type { Scope } from '../scope.ts'
 import { seenResults } from './results.ts'
 
 /**
- * `POST /admin/roster/undo?put=ID`: takes a put back, also an assignment: the lines that it replaced are again as they were. Only
- * the latest put of a company that was not taken back can be.
+ * `POST /admin/roster/undo?put=ID` takes back a put or an assignment: the lines that it replaced are restored. Only a
+ * company's latest put that was not taken back yet can be taken back.
  */
 export function undoOperation({ redis }: Pick<RosterSources, 'redis'>, change: RosterWrites): Operation {
   return {

@@ -1,8 +1,9 @@
--- Drops what was delivered and hands out what comes next: at once where enough waits or the caller wants it, else when due.
--- ARGV  records of a whole batch, ms until what is left is due; then of each: lane, token, number delivered, status, number
---       wanted next (0: none), 1 where the next are wanted though they are no whole batch
--- Answers for each { new token, the next records }, both '' where none is to be pushed now; false: the lease was lost,
--- nothing was done.
+-- Drops the delivered records of leased lanes and returns the next records of each lane, if a whole batch waits or the
+-- caller wants a smaller one; else the lane is due later.
+-- ARGV  records of a whole batch, ms until the rest is due; then for each lane: lane, token, number of records
+--       delivered, status, number of records wanted next (0: none), 1 if they are wanted even if they are no whole batch
+-- Returns for each lane { new token, next records }, both '' if nothing is to be pushed now; false if the lease was
+-- lost: then nothing was changed.
 local schedule, custody, lane_prefix, push_prefix, parked, ahead, upstream, failing = unpack(KEYS)
 local whole_batch, lane_delay = tonumber(ARGV[1]), ARGV[2]
 
@@ -10,7 +11,7 @@ local lanes, held = leases_of(schedule, 3, 6)
 local reasons = redis.call('HMGET', parked, unpack(lanes))
 local newest_sent = redis.call('HMGET', ahead, unpack(lanes))
 
--- Dropping is first: it makes room where Redis is at its memory limit.
+-- Records are dropped first: that makes room if Redis is at its memory limit.
 local left, emptied, emptied_lists = {}, {}, {}
 for i, lane in ipairs(lanes) do
   if held[i] then

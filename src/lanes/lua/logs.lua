@@ -1,6 +1,6 @@
 -- Scripts for what is logged in Redis: the events of each device, and the audit log.
 
--- What an event says, without its time, where it is a change of its device (not of a connection).
+-- The text of an event without its time; nil for an event of a connection.
 local function change(event)
   local said = string.match(event, '^{"at":%d+,"event":"(.*)$')
   if said and not string.find(said, '^%a*connected"') then return said end
@@ -13,7 +13,8 @@ local function missing(list, from, to)
     known[event] = true
     latest = change(event) or latest
   end
-  -- Events that come again stand in front; all of these, or the last ones, are still in the list.
+  -- When a call is repeated, the events that it wrote before are the first ones, and the latest of them are still in
+  -- the list.
   local first = to + 1
   while first > from and not known[ARGV[first - 1]] do first = first - 1 end
   for i = first, to do
@@ -24,7 +25,7 @@ local function missing(list, from, to)
   return new_events
 end
 
--- Drops the oldest of a list: connections where they are more than half of what is kept, else changes.
+-- Drops the oldest events of a list: those of connections if they are more than half of what is kept, else changes.
 local function trim(key, kept)
   local events = redis.call('LRANGE', key, 0, -1)
   local connections, changes = {}, {}

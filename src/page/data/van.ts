@@ -6,7 +6,7 @@ export function nameOf({ name, id }: Pick<VanRow, 'name' | 'id'>): string {
   return name ?? id
 }
 
-/** The condition of a van; of an admin port that gives none: what its other fields say. */
+/** The condition of a van. If the admin port sends none, it is derived from other fields. */
 export function conditionOf(van: VanRow | VanDetail): Condition {
   if (van.condition) return van.condition
   if (!van.configured) return 'unknown'
@@ -14,12 +14,12 @@ export function conditionOf(van: VanRow | VanDetail): Condition {
   return van.state === 'never' || van.state === undefined ? 'never' : 'unknown'
 }
 
-/** When a van was last where it is, or last heard of. */
+/** The time of a van's last position; without a position, when the van was last heard. */
 export function seenAt(van: VanRow): string | undefined {
   return van.position?.at ?? van.last_heard?.at
 }
 
-/** How fast a van drives, m/s: of one that is silent, or whose position is old, nobody knows it. */
+/** The speed of a van, m/s; undefined if the van is silent or its position is old. */
 export function speedOf(van: VanRow | VanDetail): number | undefined {
   return WITHOUT_SPEED.has(conditionOf(van)) ? undefined : van.position?.speed
 }

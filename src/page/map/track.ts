@@ -45,5 +45,5 @@ export function drawTrack({ context, left, top, world }: Sheet, track: readonly 
   context.stroke()
 }
 
-/** Above this time without a point the way between is not known. */
+/** Points that are further apart in time than this are not joined by a line: the way between them is not known. */
 const GAP_MS = 5 * 60_000

@@ -2,12 +2,13 @@
 export type Phrase = readonly [text: string, translation: string]
 
 /**
- * Translates texts that are made of phrases: the longest phrase that fits a whole text, then its values in turn. A text that is
- * none is cut at `; `, `, ` or `: `. What is no phrase either stays as it is: names, numbers, answers of other servers.
+ * Translates texts that consist of phrases. The longest phrase that fits the whole text is used; its values are
+ * translated in the same way. If no phrase fits, the text is cut at `; `, `, ` or `: ` and each part is translated. A
+ * part that fits no phrase stays as it is: names, numbers, answers of other servers.
  */
 export class PhraseBook {
   readonly #phrases: readonly { readonly parts: readonly string[]; readonly translation: string }[]
-  /** The same texts come again with each look at the state. */
+  /** Cache of translations: each new state brings the same texts again. */
   readonly #known = new Map<string, string>()
 
   constructor(phrases: readonly Phrase[]) {
@@ -20,7 +21,7 @@ export class PhraseBook {
     if (text.length > MOST_SIGNS) return text
     const known = this.#known.get(text)
     if (known !== undefined) return known
-    // A blank at its beginning belongs to what stands before it.
+    // A blank at the beginning or end is kept as it is.
     const inner = text.trim()
     const translated = text.replace(inner, () => this.phrase(inner) ?? this.#inParts(inner))
     if (this.#known.size >= MAX_KNOWN) this.#known.clear()
@@ -28,7 +29,7 @@ export class PhraseBook {
     return translated
   }
 
-  /** A text that is one phrase with its values; undefined where it is none. */
+  /** The translation of a text that is one phrase with its values; undefined if no phrase fits. */
   phrase(text: string): string | undefined {
     const atBeginning = text.charAt(0).toLowerCase() + text.slice(1)
     for (const { parts, translation } of this.#phrases) {
@@ -38,7 +39,7 @@ export class PhraseBook {
     return undefined
   }
 
-  /** Cuts where a phrase begins that goes on to the end; else at each sign that may stand between two. */
+  /** Cuts the text where its rest is one phrase; else at each separator that may stand between two phrases. */
   #inParts(text: string): string {
     const cuts = [...text.matchAll(CUTS)].slice(0, MOST_CUTS)
     for (const { index, 0: sign } of cuts) {

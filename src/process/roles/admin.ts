@@ -59,7 +59,10 @@ export async function startAdmin(live: Live, { redisServer, baseUrl, ports, iden
   }
 }
 
-/** The tokens of the admin port as they are now: those of before where new ones cannot be read. */
+/**
+ * A function that returns the current tokens of the admin port. If new ones cannot be read, the previous ones stay in
+ * effect.
+ */
 async function followedTokens(live: Live): Promise<() => Tokens> {
   let configured = live.admin()
   const read = () => adminTokens({ ...live.config, admin: configured })

@@ -22,12 +22,15 @@ export class FollowedSettings {
     return this.#companies
   }
 
-  /** Another object after each change. */
+  /** A new object after each change. */
   get admin(): AdminTokenSettings {
     return this.#admin
   }
 
-  /** Takes over what gateway.yaml says now, beside the roster in effect. Answers whether anything has changed. */
+  /**
+   * Takes over the settings of gateway.yaml; the roster tells which removed companies stay. Returns whether anything
+   * changed.
+   */
   update({ companies: listed, admin: { tokens, metrics_token } }: Config, roster: Roster): boolean {
     const companies = this.#companiesWith(listed, roster)
     const admin = { tokens, metrics_token }
@@ -37,7 +40,10 @@ export class FollowedSettings {
     return true
   }
 
-  /** A company that is taken out of gateway.yaml stays while it has devices: their fixes could not be pushed without its key. */
+  /**
+   * A company that is removed from gateway.yaml stays while it has devices: without its key their fixes could not be
+   * pushed.
+   */
   #companiesWith(listed: Config['companies'], roster: Roster): Config['companies'] {
     const ids = new Set(listed.map(({ company_id }) => company_id))
     const retained = this.#companies.filter(({ company_id }) => !ids.has(company_id) && hasDevices(company_id, roster))

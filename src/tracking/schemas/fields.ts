@@ -73,7 +73,8 @@ export function withoutRepeats<Entry>(list: z.ZodType<Entry[]>, field: keyof Ent
     const seen = new Set<string>()
     for (const [index, entry] of entries.entries()) {
       const value = String(entry[field])
-      if (seen.has(value)) context.addIssue({ code: 'custom', path: [index, field], message: 'this body has it twice' })
+      if (seen.has(value))
+        context.addIssue({ code: 'custom', path: [index, field], message: 'it occurs twice in this body' })
       seen.add(value)
     }
   })

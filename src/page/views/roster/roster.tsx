@@ -138,7 +138,7 @@ function FileButton({ take }: { take: (file: File) => void }): JSX.Element {
         accept=".csv,.txt,.tsv,.xlsx,text/csv"
         onChange={(event) => {
           const [file] = event.currentTarget.files ?? []
-          // The same file may be chosen again.
+          // Without this, choosing the same file again would cause no event.
           event.currentTarget.value = ''
           if (file) take(file)
         }}

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { Request } from './api.ts'
-import type { ClockStep } from './clock.ts'
+import type { ClockStep, ClockSteps } from './clock.ts'
 import type { Trip } from './crew.ts'
 import { type Edit, keyOf, lanesOf } from './edits.ts'
 import { KINDS, planFaults } from './plan.ts'
+import { localTime, nextChange } from './season.ts'
 import { judge } from './verdict.ts'
 
 describe('the schedule of faults', () => {
@@ -14,8 +15,22 @@ describe('the schedule of faults', () => {
 
   it.each([1, 2, 3])('has every kind several times in two minutes: seed %i', (seed) => {
     const counts = Map.groupBy(planFaults(seed, 120_000, KINDS.single), ({ kind }) => kind)
-    expect(KINDS.single.filter((kind) => (counts.get(kind)?.length ?? 0) < 2)).toEqual([])
+    const many = KINDS.single.filter((kind) => !kind.startsWith('dst-'))
+    expect(many.filter((kind) => (counts.get(kind)?.length ?? 0) < 2)).toEqual([])
   })
+
+  it.each(['single', 'sentinel', 'cluster'] as const)(
+    'has DST begin or end in the middle, by its seed: %s',
+    (topology) => {
+      const changes = [1, 2].map((seed) =>
+        planFaults(seed, 60_000, KINDS[topology]).filter(({ kind }) => /^dst/.test(kind)),
+      )
+      expect(changes.flat().map(({ at, kind }) => [at, kind])).toEqual([
+        [30_000, 'dst-ends'],
+        [30_000, 'dst-begins'],
+      ])
+    },
+  )
 
   it('has only the kinds that were asked for', () => {
     const kinds = new Set(planFaults(1, 120_000, ['kill-redis', 'api-slow']).map(({ kind }) => kind))
@@ -24,6 +39,25 @@ describe('the schedule of faults', () => {
 
   it('ends with the run', () => {
     expect(planFaults(1, 60_000, KINDS.single).filter(({ at, lastsMs }) => at + lastsMs > 60_000)).toEqual([])
+  })
+})
+
+describe('a season', () => {
+  const now = Date.parse('2026-11-23T08:30:00Z')
+
+  it('begins and ends when the clocks are changed', () => {
+    expect(new Date(nextChange('dst-begins', now)).toISOString()).toBe('2027-03-28T01:00:00.000Z')
+    expect(new Date(nextChange('dst-ends', now)).toISOString()).toBe('2027-10-31T01:00:00.000Z')
+  })
+
+  it('has local times, with an offset where a clock shows them again', () => {
+    const end = nextChange('dst-ends', now) / 1000
+    expect([end - 1, end, end + 3599, end + 3600].map(localTime)).toEqual([
+      '2027-10-31 02:59:59',
+      '2027-10-31T01:00:00.000Z',
+      '2027-10-31T01:59:59.000Z',
+      '2027-10-31 03:00:00',
+    ])
   })
 })
 
@@ -37,20 +71,20 @@ describe('the verdict', () => {
       account = {},
       edits = [],
       shown = edits.map(keyOf),
-      steps = [],
+      clocks = { steps: [] },
     }: {
       told?: number[]
       trips?: Trip[]
       account?: Partial<typeof custody>
       edits?: Edit[]
       shown?: string[]
-      steps?: ClockStep[]
+      clocks?: ClockSteps
     } = {},
   ) =>
     judge({
       trips,
       edits,
-      steps,
+      clocks,
       shown: new Set(shown),
       custody: { ...custody, ...account },
       requests,
@@ -99,16 +133,26 @@ describe('the verdict', () => {
   it('lets it do so where the clock jumped ahead while it waited, and at no other time', () => {
     const requests = [pushed(1, [3], { at: 6000 }), pushed(2, [1, 2])]
     const jump = { fromMs: 0, toMs: 3_600_000 }
-    expect(verdictOn(requests, { steps: [{ ...jump, at: 5500 }] }).problems).toEqual([])
-    for (const at of [500, 6500]) expect(verdictOn(requests, { steps: [{ ...jump, at }] }).problems).toHaveLength(2)
-    expect(verdictOn(requests, { steps: [{ at: 5500, fromMs: 0, toMs: 10 }] }).problems).toHaveLength(2)
+    expect(verdictOn(requests, { clocks: { steps: [{ ...jump, at: 5500 }] } }).problems).toEqual([])
+    for (const at of [500, 6500])
+      expect(verdictOn(requests, { clocks: { steps: [{ ...jump, at }] } }).problems).toHaveLength(2)
+    expect(verdictOn(requests, { clocks: { steps: [{ at: 5500, fromMs: 0, toMs: 10 }] } }).problems).toHaveLength(2)
+  })
+
+  it('lets it do so where the gateway was behind, or Redis ahead, while it waited, and nobody else', () => {
+    const requests = [pushed(1, [3], { at: 6000 }), pushed(2, [1, 2])]
+    const ahead = [{ at: 5500, fromMs: 0, toMs: 3_600_000 }]
+    const problems = (clocks: ClockSteps) => verdictOn(requests, { clocks }).problems
+    expect(problems({ steps: behind(500), redisSteps: [] })).toEqual([])
+    expect(problems({ steps: [], redisSteps: ahead })).toEqual([])
+    expect(problems({ steps: ahead, redisSteps: behind(500) })).toHaveLength(2)
   })
 
   it('lets a fix that was held while the clock was behind go by an entry that was changed before it was released', () => {
     const edits = [edit({ kind: 'device', from: -Infinity, askedAt: 10_000, answeredAt: 11_000 })]
     const requests = [pushed(1, [1]), pushed(2, [2, 3], { lane: '9/9001' })]
-    expect(verdictOn(requests, { edits, steps: behind(3500) }).problems).toEqual([])
-    expect(verdictOn(requests, { edits, steps: behind(4500) }).problems).toHaveLength(2)
+    expect(verdictOn(requests, { edits, clocks: { steps: behind(3500) } }).problems).toEqual([])
+    expect(verdictOn(requests, { edits, clocks: { steps: behind(4500) } }).problems).toHaveLength(2)
     expect(verdictOn(requests, { edits }).problems).toHaveLength(2)
   })
 

@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process'
-import { openSync, writeFileSync, writeSync } from 'node:fs'
+import { openSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The clock of all processes of a product: as that of this machine, but for how far it is off. */
-export interface ProductClock {
-  /** What its processes have in their environment. */
+/** The clock of some processes: as that of this process, but for how far it is off. */
+export interface ProcessClock {
+  /** What they have in their environment. */
   readonly env: NodeJS.ProcessEnv
-  /** How far it is ahead, ms. */
+  /** How far it is ahead of that of this process, ms. */
   readonly aheadMs: number
   /** Every change of it, oldest first. */
   readonly steps: readonly ClockStep[]
@@ -23,10 +23,11 @@ export interface ClockStep {
 }
 
 /** `dir`: for what it needs. Undefined where there is no C compiler, which makes the library that processes load. */
-export function openClock(dir: string): ProductClock | undefined {
+export function openClock(dir: string): ProcessClock | undefined {
   const [file, library] = [join(dir, 'clock'), join(dir, 'clock.so')]
   if (!compiled(library)) return undefined
-  writeFileSync(file, Buffer.alloc(8))
+  const ownAheadMs = ownAhead()
+  writeFileSync(file, BigInt64Array.of(ownAheadMs))
   const descriptor = openSync(file, 'r+')
   const steps: ClockStep[] = []
   let aheadMs = 0
@@ -41,9 +42,15 @@ export function openClock(dir: string): ProductClock | undefined {
       steps.push({ at: Date.now(), fromMs: aheadMs, toMs: ms })
       aheadMs = ms
       // Eight bytes at once: nobody reads a half.
-      writeSync(descriptor, BigInt64Array.of(BigInt(ms)), 0, 8, 0)
+      writeSync(descriptor, BigInt64Array.of(ownAheadMs + BigInt(ms)), 0, 8, 0)
     },
   }
+}
+
+/** How far the clock of this process is ahead of that of the machine, ms: it may have been started with one of these clocks. */
+function ownAhead(): bigint {
+  const { WAYBRIDGE_CLOCK } = process.env
+  return WAYBRIDGE_CLOCK ? readFileSync(WAYBRIDGE_CLOCK).readBigInt64LE() : 0n
 }
 
 /** libfaketime does not do: Redis' allocator asks for the time before it can. */
@@ -56,23 +63,43 @@ function compiled(library: string): boolean {
   }
 }
 
-/** Whether the clock went forward so far that what waited before seems to have waited for too long. */
-export function jumpedAhead(steps: readonly ClockStep[], from: number, until: number): boolean {
-  return steps.some(({ at, fromMs, toMs }) => toMs - fromMs > JUMP_MS && at >= from && at <= until)
+/** How the clocks of a run were changed. */
+export interface ClockSteps {
+  /** That of the product. */
+  readonly steps: readonly ClockStep[]
+  /** Those of its Redis servers; undefined where it shares that of the product. */
+  readonly redisSteps?: readonly ClockStep[]
+}
+
+/** Whether what came between two instants may seem to have waited for too long: the gateway notes when it came, Redis says how late it is. */
+export function seemsLate({ steps, redisSteps }: ClockSteps, from: number, until: number): boolean {
+  const overlaps = (off: Period[]) => off.some(({ at, end }) => at <= until && from <= end)
+  if (redisSteps) return overlaps(periods(steps, isBehind)) || overlaps(periods(redisSteps, isAhead))
+  return steps.some(({ at, fromMs, toMs }) => isAhead(toMs - fromMs) && at >= from && at <= until)
 }
 
 /**
  * Until when a fix may be held because it seemed to be from the future: for a while after the clock was set right. 0 where it was not
  * behind between `from` and `until`.
  */
-export function heldUntil(steps: readonly ClockStep[], from: number, until: number): number {
-  const behind = steps.flatMap(({ at, toMs }, index) =>
-    toMs < -JUMP_MS ? [{ at, end: steps[index + 1]?.at ?? Infinity }] : [],
-  )
-  const overlapping = behind.filter(({ at, end }) => at <= until && from <= end)
+export function heldUntil({ steps }: ClockSteps, from: number, until: number): number {
+  const overlapping = periods(steps, isBehind).filter(({ at, end }) => at <= until && from <= end)
   return Math.max(0, ...overlapping.map(({ end }) => end + RELEASED_MS))
 }
 
+/** ms UTC. */
+interface Period {
+  readonly at: number
+  readonly end: number
+}
+
+/** When clocks were off; each step of a clock ends the one before. */
+function periods(steps: readonly ClockStep[], isOff: (aheadMs: number) => boolean): Period[] {
+  return steps.flatMap(({ at, toMs }, index) => (isOff(toMs) ? [{ at, end: steps[index + 1]?.at ?? Infinity }] : []))
+}
+
+const isAhead = (ms: number) => ms > JUMP_MS
+const isBehind = (ms: number) => ms < -JUMP_MS
 const SOURCE = fileURLToPath(new URL('clock.c', import.meta.url))
 const JUMP_MS = 30_000
 /** A gateway may be frozen, or about to start. */

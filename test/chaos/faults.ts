@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parentOf, pidsIn, pidsWhere } from '../support/processes.ts'
 import type { Mood } from './api.ts'
-import type { ProductClock } from './clock.ts'
+import type { ProcessClock } from './clock.ts'
 import type { groupFaults } from './group-faults.ts'
 import type { Fault } from './plan.ts'
+import { nextChange } from './season.ts'
 import { MAX_MEMORY, type Site } from './site.ts'
 import { PROCESSES, type System } from './system.ts'
 import type { UpstreamApi } from './upstream.ts'
@@ -65,7 +66,7 @@ function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`
 }
 
-type Deed = Pick<Fault, 'kind' | 'pick'>
+type Deed = Pick<Fault, 'at' | 'kind' | 'pick'>
 
 /** By the first word of a fault's kind. Answers what undoes it; rejects where there is nobody to do it to. */
 const DEEDS: Readonly<Record<string, (what: Deed, victims: Victims) => Promise<() => unknown>>> = {
@@ -125,10 +126,18 @@ const DEEDS: Readonly<Record<string, (what: Deed, victims: Victims) => Promise<(
     if (!site.clock) throw new Error('there is no C compiler')
     return CLOCK_DEEDS[secondOf(kind)](site.clock, system)
   },
+
+  /** Waits for it: not if it was before the first fault, nor if this run is at another time. */
+  async dst({ at, kind }) {
+    const leftMs = nextChange(kind, Date.now() - at) - Date.now()
+    if (leftMs > SEASON_MS) throw new Error('this run is not at the time when it happens')
+    await pause(Math.max(0, leftMs))
+    return () => {}
+  },
 }
 
 /** What happens to a clock, by the second word of a fault's kind. Answers what sets it right. */
-const CLOCK_DEEDS: Readonly<Record<string, (clock: ProductClock, system: System) => () => unknown>> = {
+const CLOCK_DEEDS: Readonly<Record<string, (clock: ProcessClock, system: System) => () => unknown>> = {
   ahead: (clock) => jump(clock, HOUR_MS),
   behind: (clock) => jump(clock, -HOUR_MS),
 
@@ -151,7 +160,7 @@ const CLOCK_DEEDS: Readonly<Record<string, (clock: ProductClock, system: System)
   },
 }
 
-function jump(clock: ProductClock, ms: number): () => void {
+function jump(clock: ProcessClock, ms: number): () => void {
   clock.setAhead(ms)
   return () => clock.setAhead(0)
 }
@@ -256,6 +265,8 @@ const SLEW_MS = 10
 const SLEW_EVERY_MS = 100
 /** After a machine was suspended. */
 const SET_RIGHT_MS = 3000
+/** How much later than in the middle of a run, which begins once all is ready. */
+const SEASON_MS = 30_000
 const FILLING = 'filling'
 const SPARE_BYTES = 16 * 1024
 const VICTIM_MS = 5000

@@ -1,6 +1,7 @@
 import { inTurns } from '../../src/async.ts'
 import { RedisCluster } from '../support/redis-cluster.ts'
 import type { RedisGroup } from '../support/redis-group.ts'
+import type { ProcessClock } from './clock.ts'
 import type { Network } from './network.ts'
 import type { Fault } from './plan.ts'
 
@@ -9,12 +10,17 @@ export interface GroupSite {
   readonly group: RedisGroup | RedisCluster
   readonly machines: number
   readonly network?: Network
+  /** Of the Redis of each machine; none where they cannot be set. */
+  readonly clocks: readonly ProcessClock[]
 }
 
 /**
  * Does the faults of a replicated Redis one after the other, each once all replicas are in step and the product has `recovered`.
  */
-export function groupFaults({ group, machines, network }: GroupSite, recovered: (since: number) => Promise<number>) {
+export function groupFaults(
+  { group, machines, network, clocks }: GroupSite,
+  recovered: (since: number) => Promise<number>,
+) {
   const inTurn = inTurns()
   const net = (): Network => {
     if (!network) throw new Error('this process may not make a network')
@@ -47,6 +53,11 @@ export function groupFaults({ group, machines, network }: GroupSite, recovered: 
       await group.moveSlot(pick)
       return () => {}
     },
+    async 'skew-primary'(pick) {
+      const clock = clocks[await group.primary()]
+      clock.setAhead(pick % 2 === 0 ? HOUR_MS : -HOUR_MS)
+      return () => clock.setAhead(0)
+    },
     async 'freeze-replica'(pick) {
       const replica = await group.replica(pick)
       group.signal(replica, 'SIGSTOP')
@@ -74,9 +85,11 @@ export function groupFaults({ group, machines, network }: GroupSite, recovered: 
       }),
     heal() {
       network?.heal()
+      for (const clock of clocks) clock.setAhead(0)
       for (let index = 0; index < machines; index++) group.signal(index, 'SIGCONT')
     },
   }
 }
 
 const IN_STEP_MS = 60_000
+const HOUR_MS = 3_600_000

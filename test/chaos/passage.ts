@@ -1,5 +1,5 @@
 import type { Request } from './api.ts'
-import { type ClockStep, jumpedAhead } from './clock.ts'
+import { type ClockSteps, seemsLate } from './clock.ts'
 import type { MadeFix, Trip } from './crew.ts'
 import { type Edit, lanesOf } from './edits.ts'
 import type { Journal } from './upstream.ts'
@@ -22,14 +22,13 @@ export interface Journey extends Journal {
   readonly trip: Trip
   /** The van's, oldest first. */
   readonly edits: readonly Edit[]
-  /** How the clock of the product was changed. */
-  readonly steps: readonly ClockStep[]
+  readonly clocks: ClockSteps
 }
 
 /** Follows every fix of a van. Pure. */
-export function follow({ trip, edits, requests, told, steps }: Journey): Passage {
+export function follow({ trip, edits, requests, told, clocks }: Journey): Passage {
   const made = new Map(trip.fixes.map((fix) => [fix.timestamp, fix]))
-  const arrivals = arrivalsOf(requests, made, steps)
+  const arrivals = arrivalsOf(requests, made, clocks)
   const byFix = Map.groupBy(arrivals, ({ timestamp }) => timestamp)
   const firsts = Array.from(byFix.values(), ([first]) => first)
   const lost = trip.aheadMs > 0 ? [] : trip.fixes.filter(({ timestamp, ackedAt }) => ackedAt && !byFix.has(timestamp))
@@ -59,13 +58,9 @@ interface Arrival {
   readonly longitude: number
 }
 
-function arrivalsOf(
-  requests: readonly Request[],
-  made: ReadonlyMap<number, MadeFix>,
-  steps: readonly ClockStep[],
-): Arrival[] {
+function arrivalsOf(requests: readonly Request[], made: ReadonlyMap<number, MadeFix>, clocks: ClockSteps): Arrival[] {
   return requests.flatMap((request, index) => {
-    const overtakes = isAllowedToOvertake(request, { later: requests.slice(index + 1), made, steps })
+    const overtakes = isAllowedToOvertake(request, { later: requests.slice(index + 1), made, clocks })
     return request.positions.map(([timestamp, latitude, longitude]) => {
       return { request, overtakes, timestamp, latitude, longitude }
     })
@@ -74,25 +69,25 @@ function arrivalsOf(
 
 /**
  * Only a lane whose oldest fix has waited for a minute may send its newest first, alone. The oldest is what is pushed next: the
- * API may have taken it before, without the gateway's hearing of it. The clock of the product says how long it has waited.
+ * API may have taken it before, without the gateway's hearing of it. Clocks that may be wrong say how long it has waited.
  */
 function isAllowedToOvertake(
   { at, lane, positions }: Request,
   {
     later,
     made,
-    steps,
+    clocks,
   }: {
     readonly later: readonly Request[]
     readonly made: ReadonlyMap<number, MadeFix>
-    readonly steps: readonly ClockStep[]
+    readonly clocks: ClockSteps
   },
 ): boolean {
   const [[newest]] = positions
   const backlog = later.find((request) => request.lane === lane && request.positions[0][0] < newest)
   const oldest = backlog && made.get(backlog.positions[0][0])
   if (positions.length > 1 || oldest === undefined) return false
-  return at - oldest.madeAt > BEHIND_MS || jumpedAhead(steps, oldest.madeAt, at)
+  return at - oldest.madeAt > BEHIND_MS || seemsLate(clocks, oldest.madeAt, at)
 }
 
 function misplaced(

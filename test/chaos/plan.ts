@@ -30,10 +30,12 @@ const GROUP: Track = {
     'depose-primary': AT_ONCE,
     'freeze-replica': [1, 6],
     'move-slot': AT_ONCE,
+    // That of the primary's Redis is an hour ahead or behind, those of its replicas are right.
+    'skew-primary': MISBEHAVING,
   },
 }
 
-/** What happens to the clock of the machine with the product and its Redis. */
+/** What happens to the clock of the machine with the product, and with its Redis where there is one alone. */
 const CLOCK: Track = {
   gap: [3, 8],
   kinds: {
@@ -90,16 +92,11 @@ const TRACKS: readonly Track[] = [
   CLOCK,
 ]
 
-const ALL = TRACKS.flatMap(({ kinds }) => Object.keys(kinds))
+/** The whole run, its vans included, is at a time at which it happens in its middle (season.ts): one of them. */
+const SEASONS = ['dst-begins', 'dst-ends']
+const ALL = [...TRACKS.flatMap(({ kinds }) => Object.keys(kinds)), ...SEASONS]
 /** What happens to one Redis, and not to one of several. */
-const OF_ONE_REDIS = new Set([
-  'kill-redis',
-  'torn-aof',
-  'stop-redis',
-  'memory-full',
-  'disk-full',
-  ...Object.keys(CLOCK.kinds),
-])
+const OF_ONE_REDIS = new Set(['kill-redis', 'torn-aof', 'stop-redis', 'memory-full', 'disk-full'])
 
 /** Every kind of fault that there is, by where Redis is: one, a primary with replicas and Sentinels, or a Cluster. */
 export const KINDS = {
@@ -111,12 +108,16 @@ export type Topology = keyof typeof KINDS
 
 /** The faults of a run, in order: the same for the same seed, length and kinds. */
 export function planFaults(seed: number, lengthMs: number, kinds: readonly string[]): Fault[] {
-  return TRACKS.flatMap((track, index) => {
+  const faults = TRACKS.flatMap((track, index) => {
     const chosen = Object.entries(track.kinds).filter(([kind]) => kinds.includes(kind))
     return chosen.length === 0
       ? []
       : faultsOf({ ...track, kinds: Object.fromEntries(chosen) }, seed * 31 + index, lengthMs)
-  }).toSorted((a, b) => a.at - b.at)
+  })
+  const seasons = SEASONS.filter((kind) => kinds.includes(kind))
+  const change = seasons.slice(seed % seasons.length, (seed % seasons.length) + 1)
+  faults.push(...change.map((kind) => ({ at: lengthMs / 2, kind, lastsMs: 0, pick: 0 })))
+  return faults.toSorted((a, b) => a.at - b.at)
 }
 
 /** Every kind once, in an order of chance, then every kind again; the last one ends with the run. */

@@ -1,12 +1,16 @@
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Edit, keyOf } from './edits.ts'
+import { localTime } from './season.ts'
 import type { Site } from './site.ts'
 import type { System } from './system.ts'
 
 /** Writes into the files of every machine, by rename, what of all changes is to be in them. */
 export async function writeLines(edits: readonly Edit[], { machines }: Site): Promise<void> {
-  const lines = csvOf(edits.filter(({ kind }) => kind === 'file'))
+  const lines = csvOf(
+    edits.filter(({ kind }) => kind === 'file'),
+    localTime,
+  )
   for (const { dir } of machines) {
     const file = join(dir, 'routes.csv')
     await writeFile(`${file}.new`, lines)
@@ -32,7 +36,7 @@ function lineOf(edit: Edit) {
   return {
     path: `/admin/routes?company_id=1&from=${instant(edit.from)}&until=${until}`,
     type: 'text/csv',
-    body: csvOf([edit]),
+    body: csvOf([edit], instant),
   }
 }
 
@@ -45,10 +49,10 @@ function entryOf({ device, lane }: Edit) {
   }
 }
 
-/** Lines that end after the run. */
-function csvOf(edits: readonly Edit[]): string {
+/** Lines that end after the run, with their times as `show` writes unix seconds. */
+function csvOf(edits: readonly Edit[], show: (seconds: number) => string): string {
   const lines = edits.map(({ device, lane, from }) =>
-    [device, ...lane.split('/'), instant(from), instant(from + LINE_S)].join(),
+    [device, ...lane.split('/'), show(from), show(from + LINE_S)].join(),
   )
   return ['device,courier_id,route_id,from,until', ...lines, ''].join('\n')
 }

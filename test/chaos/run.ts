@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FleetVan } from '../../src/simulate/fleet.ts'
+import type { ClockSteps } from './clock.ts'
 import { createChaosFleet, type Crew, startCrew } from './crew.ts'
 import { startEditor } from './editor.ts'
 import type { Edit } from './edits.ts'
@@ -8,7 +9,7 @@ import { commit, heal, type Victims } from './faults.ts'
 import { groupFaults } from './group-faults.ts'
 import type { Fault, Topology } from './plan.ts'
 import { shownRoster } from './roster.ts'
-import { PUSH_TIMEOUT_MS, prepareSite } from './site.ts'
+import { PUSH_TIMEOUT_MS, prepareSite, type Site } from './site.ts'
 import { type Status, type System, startSystem } from './system.ts'
 import { startUpstreamApi } from './upstream.ts'
 import { judge, rosterProblems, type Verdict } from './verdict.ts'
@@ -45,7 +46,7 @@ export async function runChaos(options: ChaosOptions): Promise<Outcome> {
   const fleet = createChaosFleet(options.vans)
   const site = await prepareSite(fleet, {
     ...options,
-    clockJumps: options.faults.some(({ kind }) => kind.startsWith('clock-')),
+    clockJumps: options.faults.some(({ kind }) => /^clock-|^skew-/.test(kind)),
   })
   const journal = join(site.dir, 'journal.jsonl')
   const api = await startUpstreamApi({ journal, port: site.apiPort, lateMs: PUSH_TIMEOUT_MS + 500 })
@@ -53,7 +54,7 @@ export async function runChaos(options: ChaosOptions): Promise<Outcome> {
   const weather: Weather = { mood: 'good', broken: 0 }
   const { done, missed, ...lived } = await live({ site, system, api, weather }, fleet, options)
   const { codes, left } = await system.end()
-  const verdict = judge({ ...(await api.end()), ...lived, steps: site.clock?.steps })
+  const verdict = judge({ ...(await api.end()), ...lived, clocks: clocksOf(site) })
   const problems = [...verdict.problems]
   if (codes.some((code) => code !== 0) || left > 0)
     problems.push(`it ended with ${codes.join()} and left ${left} processes behind`)
@@ -61,6 +62,10 @@ export async function runChaos(options: ChaosOptions): Promise<Outcome> {
   const kept = problems.length > 0 ? site.dir : undefined
   const edited = lived.edits.length
   return { ...verdict, problems, done, missed, starts: system.starts(), broken: weather.broken, edited, kept }
+}
+
+function clocksOf({ clock, replicated }: Site): ClockSteps {
+  return { steps: clock?.steps ?? [], redisSteps: replicated?.clocks.flatMap(({ steps }) => steps) }
 }
 
 async function live(victims: Victims, fleet: readonly FleetVan[], options: ChaosOptions) {

@@ -8,10 +8,11 @@ import { devicesYaml, type FleetVan } from '../../src/simulate/fleet.ts'
 import { freePorts } from '../support/free-ports.ts'
 import { RedisCluster } from '../support/redis-cluster.ts'
 import { RedisGroup } from '../support/redis-group.ts'
-import { openClock, type ProductClock } from './clock.ts'
+import { openClock, type ProcessClock } from './clock.ts'
 import type { GroupSite } from './group-faults.ts'
 import { openNetwork } from './network.ts'
 import type { Topology } from './plan.ts'
+import { ZONE } from './season.ts'
 
 /** A gateway of its own, with a configuration. */
 export interface Machine {
@@ -36,7 +37,7 @@ export interface Site {
   readonly adminPort: number
   readonly apiPort: number
   /** Where the clock of the product can be set. */
-  readonly clock?: ProductClock
+  readonly clock?: ProcessClock
   /** Whether the data has a small disk of its own. */
   readonly ownDisk: boolean
   /** Gives the disk back, keeping what is on it, or removes everything. */
@@ -70,7 +71,8 @@ export async function prepareSite(
     const ports = Object.fromEntries(places.map((place, at) => [place, own[at]]))
     return { dir: index === 0 ? dir : join(dir, `gateway-${index + 1}`), ports, monitorPort }
   })
-  const replicated = topology === 'single' ? undefined : await startGroup(topology, shards)
+  const replicated =
+    topology === 'single' ? undefined : await startGroup(topology, { shards, dir, clocksJump: clockJumps })
   const sharedRedis = gateways > 1 && !replicated
   const redis =
     replicated?.group.settings ??
@@ -109,7 +111,10 @@ export async function prepareSite(
 }
 
 /** Where this process may not make a network, its machines are on loopback. */
-async function startGroup(topology: keyof typeof MACHINES, shards: number): Promise<GroupSite> {
+async function startGroup(
+  topology: keyof typeof MACHINES,
+  { shards, dir, clocksJump }: { readonly shards: number; readonly dir: string; readonly clocksJump: boolean },
+): Promise<GroupSite> {
   const count = MACHINES[topology]
   const network = openNetwork(count)
   const ports = network ? [] : await freePorts(2 * count)
@@ -117,11 +122,19 @@ async function startGroup(topology: keyof typeof MACHINES, shards: number): Prom
     const [port, sentinelPort] = ports.slice(2 * index)
     return { host: '127.0.0.1', port, sentinelPort }
   })
-  const machines = network?.machines ?? onLoopback
+  const clocks = clocksJump ? await clocksIn(dir, count) : []
+  const machines = (network?.machines ?? onLoopback).map((machine, index) => ({ ...machine, env: clocks[index]?.env }))
   const group = await (topology === 'sentinel'
     ? RedisGroup.start({ machines })
     : RedisCluster.start({ machines, shards }))
-  return { group, machines: count, network }
+  return { group, machines: count, network, clocks }
+}
+
+/** Of each machine its own; none where there is no C compiler. */
+async function clocksIn(dir: string, count: number): Promise<ProcessClock[]> {
+  const dirs = Array.from({ length: count }, (_, index) => join(dir, `redis-clock-${index + 1}`))
+  await Promise.all(dirs.map((each) => mkdir(each)))
+  return dirs.flatMap((each) => openClock(each) ?? [])
 }
 
 /** Where the Redis of a data folder will listen. */
@@ -157,6 +170,7 @@ function gatewayYaml({ machine: { dir, ports, monitorPort }, redis, adminPort, a
   })
   return `
 data_dir: ${join(dir, 'data')}
+time_zone: ${ZONE}
 redis: ${redis}
 listeners:
 ${listeners.join('\n')}

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { openRedis, type Redis } from '../../src/lanes/index.ts'
 import { socketOf, socketUrl } from '../../src/process/redis-endpoint.ts'
 import { pidsIn, pidsWith } from '../support/processes.ts'
+import { ZONE } from './season.ts'
 import { MAX_MEMORY, type Machine, type Site } from './site.ts'
 
 /** Who takes part. */
@@ -41,7 +42,7 @@ export interface Status {
 export async function startSystem(site: Site): Promise<System> {
   const log = await open(join(site.dir, 'start.log'), 'a')
   const run = (...command: string[]) =>
-    keepService(command, { output: log.fd, env: { ...process.env, ...site.clock?.env } })
+    keepService(command, { output: log.fd, env: { ...process.env, TZ: ZONE, ...site.clock?.env } })
   const redis = site.sharedRedis ? [run(REDIS, site.dataDir, String(MAX_MEMORY))] : []
   const start = run(CLI, 'start', '--config', site.dir)
   const others = site.machines.slice(1)

@@ -1,4 +1,4 @@
-import { type ClockStep, heldUntil } from './clock.ts'
+import { type ClockSteps, heldUntil } from './clock.ts'
 import type { MadeFix, Trip } from './crew.ts'
 import { describeEdit, type Edit, keyOf } from './edits.ts'
 import { follow, type Passage, sketch } from './passage.ts'
@@ -13,8 +13,8 @@ export interface Evidence extends Journal {
   /** What the admin port shows of it, as `keyOf` names changes; undefined, as the custody, where it did not answer. */
   readonly shown: ReadonlySet<string> | undefined
   readonly custody: Status['custody'] | undefined
-  /** How the clock of the product was changed; none: not at all. */
-  readonly steps?: readonly ClockStep[]
+  /** None: no clock was changed. */
+  readonly clocks?: ClockSteps
 }
 
 /** What came of it. */
@@ -39,14 +39,14 @@ export interface Verdict {
 }
 
 /** Follows every fix of every van. Pure. */
-export function judge({ trips: driven, edits, shown, requests, told, custody, steps = [] }: Evidence): Verdict {
-  const trips = driven.map((trip) => ({ ...trip, fixes: trip.fixes.map((fix) => withHold(fix, steps)) }))
+export function judge({ trips: driven, edits, shown, requests, told, custody, clocks = RIGHT }: Evidence): Verdict {
+  const trips = driven.map((trip) => ({ ...trip, fixes: trip.fixes.map((fix) => withHold(fix, clocks)) }))
   const taking = requests.filter(({ took }) => took)
   const vans = vansOf(trips, edits)
   const byVan = Map.groupBy(taking, ({ lane }) => vans.get(lane))
   const editsOf = Map.groupBy(edits, ({ device }) => device)
   const passages = trips.map((trip) =>
-    follow({ trip, edits: editsOf.get(trip.id) ?? [], requests: byVan.get(trip.id) ?? [], told, steps }),
+    follow({ trip, edits: editsOf.get(trip.id) ?? [], requests: byVan.get(trip.id) ?? [], told, clocks }),
   )
   const fixes = trips.flatMap((trip) => trip.fixes)
   const sum = (of: (passage: Passage) => number) => passages.reduce((total, passage) => total + of(passage), 0)
@@ -73,8 +73,8 @@ export function judge({ trips: driven, edits, shown, requests, told, custody, st
   }
 }
 
-function withHold(fix: MadeFix, steps: readonly ClockStep[]): MadeFix {
-  return { ...fix, heldUntil: heldUntil(steps, fix.madeAt, fix.ackedAt ?? Infinity) }
+function withHold(fix: MadeFix, clocks: ClockSteps): MadeFix {
+  return { ...fix, heldUntil: heldUntil(clocks, fix.madeAt, fix.ackedAt ?? Infinity) }
 }
 
 /** Whose lane it is. */
@@ -109,4 +109,5 @@ export function rosterProblems(edits: readonly Edit[], shown: Evidence['shown'])
   })
 }
 
+const RIGHT: ClockSteps = { steps: [] }
 const MOST_TWICE = 0.01

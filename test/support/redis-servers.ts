@@ -16,6 +16,8 @@ export interface Machine {
   readonly sentinelPort: number
   /** The command that runs others on this machine; left out: none. */
   readonly within?: readonly string[]
+  /** What its Redis has in its environment beside that of this process. */
+  readonly env?: NodeJS.ProcessEnv
 }
 
 export interface ServersOptions {
@@ -57,7 +59,7 @@ export class RedisServers {
       file,
       `bind ${host}\n${portSettings(port, this.#tls)}\ndir ${this.dirOf(index)}\n${password}\n${FOR_ALL}\n${settings}\n`,
     )
-    this.#redis[index] = this.#spawn(index, [file])
+    this.#redis[index] = this.#spawn(index, [file], this.machines[index].env)
   }
 
   /** Starts a Sentinel on a machine. */
@@ -111,11 +113,11 @@ export class RedisServers {
     if (!keep) await rm(this.dir, { recursive: true, force: true })
   }
 
-  #spawn(index: number, args: readonly string[]): Tethered {
+  #spawn(index: number, args: readonly string[], own: NodeJS.ProcessEnv = {}): Tethered {
     const server = findRedisServer()
     if (!server) throw new Error('there is no redis-server')
     const { within = [] } = this.machines[index]
-    const env = { ...process.env, ...server.env, TETHER_GRACE_S: '2' }
+    const env = { ...process.env, ...server.env, ...own, TETHER_GRACE_S: '2' }
     return spawnTethered([...within, server.command, ...args], { env, log: join(this.dir, `${index}.log`) })
   }
 }

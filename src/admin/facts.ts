@@ -17,7 +17,9 @@ import {
   missingReplicas,
   parkedWhole,
   type Redis,
+  type RedisPrimary,
   readProcesses,
+  redisPrimaries,
   type SeenProcess,
 } from '../lanes/index.ts'
 import type { GatewayFigures } from '../observe/figures.ts'
@@ -53,6 +55,7 @@ export class FactGatherer {
   #downSince: number | undefined
   #watchedSince: number | undefined
   #processes: readonly SeenProcess[] = []
+  #primaries: readonly RedisPrimary[] = []
   #frames = { at: 0, total: 0, perS: 0 }
 
   constructor(sources: FactSources) {
@@ -62,6 +65,11 @@ export class FactGatherer {
   /** As of the last look. */
   get processes(): readonly SeenProcess[] {
     return this.#processes
+  }
+
+  /** The servers of Redis. */
+  get primaries(): readonly RedisPrimary[] {
+    return this.#primaries
   }
 
   /** Open connections of all gateways, frames a second, and when a fix was acknowledged last: ms UTC, 0: not yet. */
@@ -142,6 +150,7 @@ export class FactGatherer {
   async #redisFacts(now: number): Promise<RedisFacts> {
     const { redis } = this.#sources
     if (this.#looks++ % 10 === 0) await this.#disk.look(this.#sources, now)
+    this.#primaries = await redisPrimaries(redis)
     return { ...this.#disk.facts, missing: await missingReplicas(redis) }
   }
 }

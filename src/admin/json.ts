@@ -163,6 +163,19 @@ export const StatusJson = z.object({
       }),
     ),
   ),
+  /** The primaries of Redis with their replicas; absent for the private Redis. */
+  redis: ofWhole(
+    z.array(
+      z.object({
+        /** `host:port`, also of a replica. */
+        address: Text,
+        /** The numbers of the shards that it has. */
+        shards: z.array(Count),
+        /** `lag_s`: since a replica confirmed something; `lag_bytes`: what it has not confirmed. */
+        replicas: z.array(z.object({ address: Text, state: Text, lag_s: Count, lag_bytes: Count })),
+      }),
+    ),
+  ),
   links: z.array(
     z.object({
       link: LinkName,

@@ -2,7 +2,7 @@ import type * as z from 'zod'
 import { everySecond } from '../async.ts'
 import type { Link } from '../diagnose/codes.ts'
 import { type Flow, linkStates, verdict } from '../diagnose/summary.ts'
-import { BEHIND_MS, custodyCounters, type Redis, type SeenProcess } from '../lanes/index.ts'
+import { BEHIND_MS, custodyCounters, type Redis, type RedisPrimary, type SeenProcess } from '../lanes/index.ts'
 import type { FixAccount } from './custody.ts'
 import type { FactGatherer, Upstream } from './facts.ts'
 import type { FlowHour } from './flow-hour.ts'
@@ -16,7 +16,7 @@ export interface StatusSources {
   readonly account: () => Promise<FixAccount | undefined>
   readonly upstream: () => Promise<Upstream>
   readonly findings: Pick<Findings, 'current'>
-  readonly gatherer: Pick<FactGatherer, 'gateways' | 'processes' | 'pushes'>
+  readonly gatherer: Pick<FactGatherer, 'gateways' | 'primaries' | 'processes' | 'pushes'>
   readonly rates: () => Rates
   readonly hour: Pick<FlowHour, 'of'>
   /** How many configured devices do what. */
@@ -83,6 +83,7 @@ function wholeSystem({ gatherer, rates }: StatusSources, taken: FixAccount, api:
       rates: { received_per_s: perS.received, delivered_per_s: perS.delivered },
       custody: taken.custody,
       processes: gatherer.processes.map((process) => processJson(process, now)),
+      redis: gatherer.primaries.length > 0 ? gatherer.primaries.map(primaryJson) : undefined,
     },
     upstream: {
       drained_at: instant(drainedAt({ waiting: taken.waiting, upstream: api, rates: perS, now })),
@@ -131,6 +132,13 @@ export function linkRates(
 function processJson({ role, pid, host, sinceAt, restarts = 0, ageMs }: SeenProcess, now: number) {
   const [since_at = '', last_seen_at = ''] = [sinceAt, now - ageMs].map(instant)
   return { role, pid, host, since_at, restarts, last_seen_at }
+}
+
+function primaryJson({ address, shards, replicas }: RedisPrimary) {
+  const known = replicas.map(({ host, port, state, lagS: lag_s, lagBytes: lag_bytes }) => {
+    return { address: `${host}:${port}`, state, lag_s, lag_bytes }
+  })
+  return { address, shards: [...shards], replicas: known }
 }
 
 type Backlog = Pick<FixAccount, 'waiting'> & {

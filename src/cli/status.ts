@@ -40,6 +40,7 @@ export function statusPage(status: StatusAnswer, clock: Clock, paint: Painter): 
     ...findings.flatMap((finding) => [...findingLines(finding, clock, paint), '']),
     ...figureLines(status, clock, paint),
     ...processLines(status, clock, paint),
+    ...redisLines(status, paint),
   ]
 }
 
@@ -62,6 +63,22 @@ function processLines({ processes = [] }: StatusAnswer, clock: Clock, paint: Pai
     const note = `${host}, since ${clock(since_at)}${restarts > 0 ? `, ${counted(restarts, 'restart')}` : ''}`
     return `  ${role.padEnd(16)}${paint('bold', String(pid).padStart(8))}   ${paint('dim', printable(note))}`
   })
+}
+
+/** Each primary, then its replicas. */
+function redisLines({ redis = [] }: StatusAnswer, paint: Painter): string[] {
+  const line = (role: string, note: string, style: 'bold' | 'yellow' = 'bold') =>
+    `  ${'redis'.padEnd(16)}${paint(style, role.padStart(8))}   ${paint('dim', printable(note))}`
+  return redis.flatMap(({ address, shards, replicas }) => [
+    line('primary', shards.length > 1 || shards[0] > 0 ? `${address}, shard ${shards.join(', ')}` : address),
+    ...replicas.map(({ address: own, state, lag_s, lag_bytes }) =>
+      line(
+        'replica',
+        `${own}, ${state}, ${lag_s} s and ${lag_bytes} bytes behind`,
+        state === 'online' ? 'bold' : 'yellow',
+      ),
+    ),
+  ])
 }
 
 /** The figures as lines of at most 80 columns: a label, a figure, a note. */

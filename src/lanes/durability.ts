@@ -39,24 +39,55 @@ async function missingInShard(redis: Redis): Promise<string[]> {
   return [`${length} of ${needed} replicas of Redis are connected: nothing is acknowledged until all are`]
 }
 
-interface ReplicaAddress {
+/** A primary of Redis with its replicas, as it says itself. Addresses are `host:port`. */
+export interface RedisPrimary {
+  readonly address: string
+  /** The numbers of the shards that it has. */
+  readonly shards: readonly number[]
+  readonly replicas: readonly RedisReplica[]
+}
+
+interface RedisReplica {
   readonly host: string
   readonly port: number
+  /** `online`, or what it still waits for. */
+  readonly state: string
+  /** Since it confirmed something. */
+  readonly lagS: number
+  /** What it has not confirmed. */
+  readonly lagBytes: number
+}
+
+/** The servers that have the shards; none where Redis is reached by a socket of the file system. Rejects where Redis does not answer. */
+export async function redisPrimaries(redis: Redis): Promise<RedisPrimary[]> {
+  if (redis.options.path) return []
+  const found = await inShards(redis, async (shard) => {
+    const replicas = await replicasIn(shard)
+    return { address: `${shard.stream.remoteAddress}:${shard.stream.remotePort}`, replicas }
+  })
+  const primaries = Map.groupBy(found.entries(), ([, { address }]) => address)
+  return Array.from(primaries.values(), (same) => ({ ...same[0][1], shards: same.map(([shard]) => shard) }))
 }
 
 /** Those that have confirmed something within the last seconds. */
-async function connectedReplicas(redis: Redis): Promise<ReplicaAddress[]> {
-  const lines = (await redis.info('replication')).matchAll(REPLICA)
-  const found = Array.from(lines, ([, host, port, lag]) => ({ host, port: Number(port), lag: Number(lag) }))
-  return found.filter(({ lag }) => lag <= LAG_S)
+async function connectedReplicas(redis: Redis): Promise<RedisReplica[]> {
+  return (await replicasIn(redis)).filter(({ state, lagS }) => state === 'online' && lagS <= LAG_S)
 }
 
-const REPLICA = /^slave\d+:ip=([^,]+),port=(\d+),state=online,offset=\d+,lag=(\d+)/gm
+async function replicasIn(redis: Redis): Promise<RedisReplica[]> {
+  const info = await redis.info('replication')
+  const written = Number(/^master_repl_offset:(\d+)/m.exec(info)?.[1])
+  return Array.from(info.matchAll(REPLICA), ([, host, port, state, offset, lag]) => {
+    return { host, port: Number(port), state, lagS: Number(lag), lagBytes: Math.max(0, written - Number(offset)) }
+  })
+}
+
+const REPLICA = /^slave\d+:ip=([^,]+),port=(\d+),state=(\w+),offset=(\d+),lag=(\d+)/gm
 /** A replica confirms what it has once a second. */
 const LAG_S = 3
 
 /** Connects to a replica with the user and password of the primary, and looks for settings that lose data. */
-async function lookAtReplica(redis: Redis, { host, port }: ReplicaAddress) {
+async function lookAtReplica(redis: Redis, { host, port }: RedisReplica) {
   const name = `${host}:${port}`
   const { username, password, tls } = redis.options
   const replica = new Redis({

@@ -99,6 +99,19 @@ it('status shows the processes', () =>
     '  worker                12   a, since 08:19:00Z, 2 restarts',
   ]))
 
+it('status names the servers of Redis, and how far each replica is behind', () => {
+  const replica = { address: '10.0.0.4:6379', state: 'online', lag_s: 1, lag_bytes: 512 }
+  const redis = [
+    { address: '10.0.0.1:6379', shards: [0, 2], replicas: [replica] },
+    { address: '10.0.0.2:6379', shards: [1], replicas: [] },
+  ]
+  expect(page({ ...WELL, redis }).slice(-3)).toEqual([
+    '  redis            primary   10.0.0.1:6379, shard 0, 2',
+    '  redis            replica   10.0.0.4:6379, online, 1 s and 512 bytes behind',
+    '  redis            primary   10.0.0.2:6379, shard 1',
+  ])
+})
+
 it('status with large figures fits 80 columns', () => {
   const many = 999_999_999
   const shares = { delivered: many, filtered: many, waiting: many, parked: many, held: many, discarded: many }

@@ -12,6 +12,8 @@ import {
   packDevice,
   packRecords,
   type Redis,
+  redisPrimaries,
+  shardsOf,
 } from '../../src/lanes/index.ts'
 import { UNFILTERED } from '../support/appending.ts'
 import { freePorts } from '../support/free-ports.ts'
@@ -70,11 +72,28 @@ describe('a Redis Cluster', { timeout: 60_000 }, () => {
     await cluster.redis(index, (server) => server.config('SET', 'appendfsync', 'always'))
   })
 
+  it('names its masters with their shards and replicas, and how far these are behind', async () => {
+    const redis = connect({ cluster: seeds, replicas: 1, shards: 3, password: PASSWORD }, 'test')
+    open.push(redis)
+    await expect.poll(() => shardsOf(redis).every(({ status }) => status === 'ready'), { timeout: 20_000 }).toBe(true)
+    const primaries = await redisPrimaries(redis)
+    // Slot 1667 is the first master's, 5794 and 9921 the second's and third's: see `RedisCluster`.
+    expect(primaries.flatMap(({ shards }) => shards).toSorted()).toEqual([0, 1, 2])
+    const known = primaries.flatMap(({ address, replicas }) => [
+      address,
+      ...replicas.map(({ port }) => `127.0.0.1:${port}`),
+    ])
+    expect(known.toSorted()).toEqual(cluster.machines.map(({ port }) => `127.0.0.1:${port}`).toSorted())
+    expect(primaries.flatMap(({ replicas }) => replicas.map(({ state, lagS }) => [state, lagS <= 1]))).toEqual(
+      Array.from({ length: 3 }, () => ['online', true]),
+    )
+  })
+
   it('is asked for its master by one connection a node, whatever the number of connections, and none at the end', async () => {
     const server = { cluster: seeds, password: PASSWORD }
     const connections = ['one', 'other'].map((name) => connect(server, name))
     await Promise.all(connections.map((redis) => once(redis, 'ready')))
-    expect(await asking(1)).toBe(1)
+    await expect.poll(() => asking(1)).toBe(1)
     // None comes back, though a look may be under way: looks are a second apart.
     for (const redis of connections) redis.disconnect()
     await pause(1500)

@@ -78,7 +78,7 @@ describe('a Redis Cluster', { timeout: 60_000 }, () => {
     await expect.poll(() => shardsOf(redis).every(({ status }) => status === 'ready'), { timeout: 20_000 }).toBe(true)
     const primaries = await redisPrimaries(redis)
     // Slot 1667 is the first master's, 5794 and 9921 the second's and third's: see `RedisCluster`.
-    expect(primaries.flatMap(({ shards }) => shards).toSorted()).toEqual([0, 1, 2])
+    expect(new Set(primaries.flatMap(({ shards }) => shards))).toEqual(new Set([0, 1, 2]))
     const known = primaries.flatMap(({ address, replicas }) => [
       address,
       ...replicas.map(({ port }) => `127.0.0.1:${port}`),

@@ -38,7 +38,8 @@ export function doubtOf(evidence: ClockEvidence): string | undefined {
  */
 export class OwnClock {
   isInDoubt = false
-  #jumps = 0
+  /** How often the clock has jumped since the start, as `now` has seen; written here alone, as is `isInDoubt`. */
+  jumps = 0
   readonly #redis: Redis
   readonly #looking: ReturnType<typeof everySecond>
   /** Wall clock minus monotonic clock at the last look. */
@@ -59,12 +60,6 @@ export class OwnClock {
     const jump = now - performance.now() - this.#offset
     if (Math.abs(jump) > TOLERANCE_MS) this.#jumped(jump)
     return now
-  }
-
-  /** How often the clock has jumped since the start. */
-  get jumps(): number {
-    this.now()
-    return this.#jumps
   }
 
   /** Calls `jumped` when the clock has jumped. */
@@ -95,7 +90,7 @@ export class OwnClock {
 
   #jumped(ms: number): void {
     this.#offset += ms
-    this.#jumps++
+    this.jumps++
     this.#jump = { at: performance.now(), ms }
     this.isInDoubt = true
     for (const jumped of this.#followers) jumped()

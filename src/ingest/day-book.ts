@@ -1,6 +1,6 @@
 import { everySecond, yieldToEventLoop } from '../async.ts'
 import { localDay } from '../config/times.ts'
-import { addDayNotes, type DayNotes, minuteOf, type NotedKind, noteOf, type Redis } from '../lanes/index.ts'
+import { addDayNotes, type DayNote, type DayNotes, NOTED, type NotedKind, type Redis } from '../lanes/index.ts'
 import type { Capacity } from './acceptance.ts'
 import type { HeardBook } from './heard.ts'
 import type { Placement } from './place.ts'
@@ -36,17 +36,18 @@ export class DayBook {
 
   /** What became of fixes of a device that arrived at a time, ms UTC. */
   placed(device: string, { filtered, late, noted, received }: Placement, { at, duplicates }: Arrived): void {
-    const open = this.#openOf(device)
+    const open = this.#devices.get(device) ?? this.#open(device)
     const stored = Math.max(0, received - filtered.length - duplicates)
     open.fixes += stored
     open.late += Math.min(stored, late)
-    for (const note of noted) open.add(note)
-    if (filtered.length > 0) open.add(noteOf('filtered', at))
+    for (const [kind, time] of noted) open.add(kind, time)
+    if (filtered.length > 0) open.add('filtered', at)
   }
 
   /** Something about a minute, ms UTC. */
   note(device: string, kind: NotedKind, at: number): void {
-    this.#openOf(device).add(noteOf(kind, at))
+    const open = this.#devices.get(device) ?? this.#open(device)
+    open.add(kind, at)
   }
 
   async close(): Promise<void> {
@@ -54,9 +55,9 @@ export class DayBook {
     await this.#write()
   }
 
-  #openOf(device: string): OpenNotes {
-    let open = this.#devices.get(device)
-    if (!open) this.#devices.set(device, (open = new OpenNotes()))
+  #open(device: string): OpenNotes {
+    const open = new OpenNotes()
+    this.#devices.set(device, open)
     return open
   }
 
@@ -85,24 +86,23 @@ export class DayBook {
 
   /** Of the gateway itself (`''`): it ran. */
   #present(device: string, from: number, until: number): void {
-    const open = this.#openOf(device)
-    for (let at = from - (from % MINUTE_MS); at <= until; at += MINUTE_MS) open.add(noteOf('connected', at))
+    for (let at = from - (from % MINUTE_MS); at <= until; at += MINUTE_MS) this.note(device, 'connected', at)
   }
 
   #putBack(slice: readonly (readonly [device: string, open: OpenNotes])[]): void {
     for (const [device, { fixes, late, notes }] of slice) {
       if (notes.length > MOST_WAITING) continue
-      const open = this.#openOf(device)
+      const open = this.#devices.get(device) ?? this.#open(device)
       open.fixes += fixes
       open.late += late
-      for (const note of notes) open.add(note)
+      for (const [kind, at] of notes.map(unpacked)) open.add(kind, at)
     }
   }
 
   /** The fixes count for the day on which they came. */
   #daysOf(device: string, { fixes, late, notes }: OpenNotes): DayNotes[] {
     const today = this.#dayOf(Date.now()).from
-    const byDay = Map.groupBy(new Set(notes), (note) => this.#dayOf(minuteOf(note)).from)
+    const byDay = Map.groupBy(Array.from(new Set(notes), unpacked), ([, at]) => this.#dayOf(at).from)
     if (!byDay.has(today) && fixes > 0) byDay.set(today, [])
     return Array.from(byDay, ([day, some]) => {
       const counts = day === today ? { fixes, late } : { fixes: 0, late: 0 }
@@ -125,13 +125,20 @@ interface Arrived {
 class OpenNotes {
   fixes = 0
   late = 0
+  /** Kind and minute as one number, since these are many. */
   readonly notes: number[] = []
 
-  add(note: number): void {
+  /** `at`: ms UTC. */
+  add(kind: NotedKind, at: number): void {
     const { notes } = this
+    const note = Math.floor(at / MINUTE_MS) * NOTED.length + NOTED.indexOf(kind)
     if (note !== notes[notes.length - 1] && note !== notes[notes.length - 2] && notes.length < MOST_NOTES)
       notes.push(note)
   }
+}
+
+function unpacked(note: number): DayNote {
+  return [NOTED[note % NOTED.length], Math.floor(note / NOTED.length) * MINUTE_MS]
 }
 
 const EVERY_MS = 60_000

@@ -25,6 +25,7 @@ export interface FixStorageOptions {
   readonly capacity: Pick<Capacity, 'hasShortage' | 'shortageFor'>
   /** Without them, those of this one alone. */
   readonly trails?: Trails
+  /** Of several shards. */
   readonly holding?: Pick<Holding, 'marking'>
   /** Without it no day is noted. */
   readonly days?: Pick<DayBook, 'placed' | 'note'>

@@ -67,10 +67,6 @@ export type FrameOutcome =
   | { readonly status: 'refused'; readonly reason: IdentityReason; readonly refusal?: Buffer }
   | { readonly status: 'not_stored'; readonly reason: Obstacle }
 
-export function done({ reply, response }: Pick<Message, 'reply' | 'response'>): FrameOutcome {
-  return { status: 'stored', reply, response }
-}
-
 /** The outcome of a message that is not stored, counted. */
 export function failed(failure: Obstacle | IdentityReason, { refusal }: Pick<Message, 'refusal'>): FrameOutcome {
   if (isObstacle(failure)) {

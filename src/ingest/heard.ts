@@ -55,7 +55,7 @@ export class HeardBook {
   readonly #gateway: string
   readonly #devices = new Map<string, Track>()
   /** The devices of which something is not in Redis yet. */
-  readonly #changed = new Set<string>()
+  readonly #changed = new Set<Track>()
   readonly #lifeSign: ReturnType<typeof giveLifeSign>
   readonly #writes: ReturnType<typeof everySecond>
 
@@ -69,35 +69,29 @@ export class HeardBook {
 
   /** A device sent a message; `protocol`: undefined at a login over MQTT. */
   spoke(device: string, session: DeviceSession, protocol?: string): void {
-    const { transport, remote, isRelayed } = session
-    const track = this.#trackOf(device)
+    const { now: at, transport, remote, isRelayed } = session
+    const track = this.#devices.get(device) ?? this.#begin(device)
     // The newest connection counts only where it proves as much as an open one.
     if (track.provedAt > 0 && !session.isProved) return
-    const heard = (track.heard ??= contactBy(transport, remote))
     const connectedAt = isConnected(session) ? session.connectedAt : undefined
-    if (heard.connectedAt !== connectedAt) this.#connected(device, session, protocol)
+    if (track.contact?.connectedAt !== connectedAt) this.#connected(track, session, protocol)
     if (session.isProved && connectedAt !== undefined) track.provedAt = connectedAt
-    heard.at = session.now
-    heard.protocol = protocol
-    heard.transport = transport
-    heard.remote = remote
-    heard.connectedAt = connectedAt
-    heard.isRelayed = isRelayed
-    this.#changed.add(device)
+    track.contact = { at, protocol, transport, remote, connectedAt, isRelayed, gateway: this.#gateway }
+    this.#changed.add(track)
   }
 
   /** What a device's last message changes of its last fixes, once they are stored. */
   stored(device: string, { fix, filtered }: Pick<Heard, 'fix' | 'filtered'>): void {
     const track = this.#devices.get(device)
-    if (!track?.heard) return
-    if (fix) track.heard.fix = fix
-    if (filtered) track.heard.filtered = filtered
-    this.#changed.add(device)
+    if (!track?.contact) return
+    if (fix) track.fix = fix
+    if (filtered) track.filtered = filtered
+    this.#changed.add(track)
   }
 
   /** What became of something that a device sent, with the lane or the reason: an event where it differs from before. */
   became(device: string, treatment: Treatment, what: string): void {
-    const track = this.#trackOf(device)
+    const track = this.#devices.get(device) ?? this.#begin(device)
     const isSame = track.treatment === treatment && track.what === what
     if (isSame && !track.mayBeOld) return
     const changes = isSame ? track.changes : withinLimit(track.changes, performance.now())
@@ -106,7 +100,7 @@ export class HeardBook {
     track.treatment = treatment
     track.what = what
     track.mayBeOld = false
-    this.#note(device, treatment === 'routed' ? { event: treatment, lane: what } : { event: treatment, reason: what })
+    this.#note(track, treatment === 'routed' ? { event: treatment, lane: what } : { event: treatment, reason: what })
   }
 
   /** The connection of a device ended. */
@@ -116,19 +110,19 @@ export class HeardBook {
     if (track.provedAt === connectedAt) track.provedAt = 0
     if (track.connectedAt === connectedAt) {
       track.connectedAt = 0
-      if (track.isConnectionNoted) this.#note(device, { event: 'disconnected', remote, reason: ended })
+      if (track.isConnectionNoted) this.#note(track, { event: 'disconnected', remote, reason: ended })
     }
-    if (track.heard?.connectedAt === connectedAt) {
-      track.heard.connectedAt = undefined
-      this.#changed.add(device)
+    if (track.contact?.connectedAt === connectedAt) {
+      track.contact.connectedAt = undefined
+      this.#changed.add(track)
     }
   }
 
   /** The devices that are connected, or were heard since a time, and from when on; ms UTC. */
   *presentSince(since: number): Iterable<{ readonly device: string; readonly from: number }> {
-    for (const [device, { heard }] of this.#devices)
-      if (heard && (heard.connectedAt !== undefined || heard.at >= since))
-        yield { device, from: Math.max(since, heard.connectedAt ?? heard.at) }
+    for (const [device, { contact }] of this.#devices)
+      if (contact && (contact.connectedAt !== undefined || contact.at >= since))
+        yield { device, from: Math.max(since, contact.connectedAt ?? contact.at) }
   }
 
   /** Ends the life sign, then writes the rest. */
@@ -137,8 +131,7 @@ export class HeardBook {
     await this.#write()
   }
 
-  #connected(device: string, session: DeviceSession, protocol?: string): void {
-    const track = this.#trackOf(device)
+  #connected(track: Track, session: DeviceSession, protocol?: string): void {
     const { connectedAt, remote, transport } = session
     // Of two connections at once the newer one counts.
     if (!isConnected(session) || connectedAt <= track.connectedAt) return
@@ -148,19 +141,18 @@ export class HeardBook {
     if (!connections) return
     track.connections = connections
     track.mayBeOld = true
-    this.#note(device, { event: 'connected', protocol, transport, remote })
+    this.#note(track, { event: 'connected', protocol, transport, remote })
   }
 
-  #note(device: string, happening: Happening): void {
-    const track = this.#trackOf(device)
+  #note(track: Track, happening: Happening): void {
     const event = JSON.stringify({ at: Date.now(), ...happening } satisfies DeviceEvent)
     track.events = [...track.events, event].slice(-EVENTS_KEPT)
-    this.#changed.add(device)
+    this.#changed.add(track)
   }
 
-  #trackOf(device: string): Track {
-    let track = this.#devices.get(device)
-    if (!track) this.#devices.set(device, (track = new Track()))
+  #begin(device: string): Track {
+    const track = new Track(device)
+    this.#devices.set(device, track)
     return track
   }
 
@@ -168,38 +160,36 @@ export class HeardBook {
   async #write(): Promise<void> {
     const changed = [...this.#changed]
     for (let at = 0; at < changed.length; at += DEVICES_AT_ONCE)
-      await this.#writeDevices(changed.slice(at, at + DEVICES_AT_ONCE))
+      await this.#writeTracks(changed.slice(at, at + DEVICES_AT_ONCE))
   }
 
   /** What Redis does not take waits; of events, 20 of a device at most. */
-  async #writeDevices(devices: readonly string[]): Promise<void> {
+  async #writeTracks(tracks: readonly Track[]): Promise<void> {
     const [contacts, fixes, unplaced]: string[][] = [[], [], []]
-    const events: [device: string, events: readonly string[]][] = []
-    for (const device of devices) {
-      const track = this.#trackOf(device)
-      this.#changed.delete(device)
-      if (track.events.length > 0) events.push([device, track.events])
-      track.events = []
-      if (!track.heard) continue
-      const { fix, filtered, ...contact } = track.heard
-      contacts.push(device, JSON.stringify({ ...contact, gateway: this.#gateway } satisfies StoredContact))
+    const devices = tracks.map(({ device }) => device)
+    const events = tracks.map((track) => track.events)
+    for (const track of tracks) {
+      const { device, contact, fix, filtered } = track
+      this.#changed.delete(track)
+      track.events = NO_EVENTS
+      if (contact) contacts.push(device, JSON.stringify(contact))
       if (fix) fixes.push(device, JSON.stringify(fix))
       if (filtered) unplaced.push(device, JSON.stringify(filtered))
     }
+    const happened = devices.map((device, at) => [device, events[at]] as const).filter(([, some]) => some.length > 0)
     const writes: Promise<unknown>[] = []
     if (contacts.length > 0) writes.push(this.#redis.hset(keys.devices, ...contacts))
     if (fixes.length > 0) writes.push(this.#redis.hset(keys.lastFixes, ...fixes))
     if (unplaced.length > 0) writes.push(this.#redis.hset(keys.lastFiltered, ...unplaced))
-    if (events.length > 0) writes.push(appendEvents(this.#redis, events))
+    if (happened.length > 0) writes.push(appendEvents(this.#redis, happened))
     // After the writes: who is told must find them. Over one connection commands run in their order.
     if (contacts.length > 0) writes.push(tellHeard(this.#redis, devices))
     try {
       await Promise.all(writes)
     } catch {
-      for (const device of devices) this.#changed.add(device)
-      for (const [device, waiting] of events) {
-        const track = this.#trackOf(device)
-        track.events = [...waiting, ...track.events].slice(-EVENTS_KEPT)
+      for (const [at, track] of tracks.entries()) {
+        track.events = [...events[at], ...track.events].slice(-EVENTS_KEPT)
+        this.#changed.add(track)
       }
     }
   }
@@ -210,10 +200,14 @@ export function isConnected({ transport, isRelayed }: Pick<Contact, 'transport' 
   return !isRelayed && (transport === 'tcp' || transport === 'mqtt')
 }
 
+/** What is remembered of one device. */
 class Track {
-  heard?: Heard
+  readonly device: string
+  contact?: StoredContact
+  fix?: Heard['fix']
+  filtered?: Heard['filtered']
   /** Events that are not in Redis yet, as JSON. */
-  events: readonly string[] = []
+  events: readonly string[] = NO_EVENTS
   /** Of the connection that was noted last; 0: it has ended. */
   connectedAt = 0
   /** When the open connection began on which the device has presented its secret or a certificate; 0: there is none. */
@@ -228,30 +222,17 @@ class Track {
   /** When its last connections and changes were noted, by `performance.now()`. */
   connections: readonly number[] = NEVER
   changes: readonly number[] = NEVER
-}
 
-/** Of most devices there is no event for long, and of all of them this is in memory. */
-const NEVER: readonly number[] = []
-
-/** With all that it may have, since an object that gets more later takes more memory. */
-function contactBy(transport: Transport, remote: string): Heard {
-  const unknown = undefined
-  return {
-    at: 0,
-    protocol: unknown,
-    transport,
-    remote,
-    connectedAt: unknown,
-    isRelayed: unknown,
-    fix: unknown,
-    filtered: unknown,
+  constructor(device: string) {
+    this.device = device
   }
 }
 
-/**
- * The times of the last six events, ms, with another one at `now` where it is one of at most six in ten minutes; undefined where it
- * is not.
- */
+/** Of most devices there is no event for long, and of all of them these are in memory. */
+const NEVER: readonly number[] = []
+const NO_EVENTS: readonly string[] = []
+
+/** The times of the last six events with one at `now`, ms, where it is one of six in ten minutes; undefined where it is not. */
 export function withinLimit(times: readonly number[], now: number): readonly number[] | undefined {
   if (times.length === MAX_EVENTS && now - times[0] < WITHIN_MS) return undefined
   return [...times.slice(1 - MAX_EVENTS), now]

@@ -84,11 +84,10 @@ export class Holding {
   }
 
   /**
-   * While shards are told which devices have changed: resolves with whether all know it. Before that, fixes that are stored by the new
-   * roster could overtake held ones. A single shard is told before it gets such fixes.
+   * While several shards are told which devices have changed: resolves with whether all know it. Before that, fixes that are
+   * stored by the new roster could overtake held ones.
    */
   get marking(): Promise<boolean> | undefined {
-    if (shardsOf(this.#options.redis).length === 1) return undefined
     const isMarked = () => this.#markings === 0 && this.#changed?.size === 0
     return isMarked() ? undefined : this.#marking.then(isMarked)
   }

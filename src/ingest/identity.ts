@@ -24,7 +24,7 @@ export interface ResolvedDevice {
   readonly entry: DeviceEntry | undefined
 }
 
-/** What a sender says of itself. `protocol`: undefined at a login over MQTT. */
+/** What a sender says of itself. */
 interface Claim {
   readonly id: string
   readonly secret?: string
@@ -57,25 +57,29 @@ export class Identity {
     this.#rejected = new RejectedDeviceLog(options.logger)
   }
 
-  /** Which device sent a message: the one that it names, else the one of the session; or why it is refused. */
-  senderOf({ device, secret }: Message, session: DeviceSession, protocol: string): ResolvedDevice | IdentityReason {
-    const own = session.device ?? ''
+  /**
+   * Which device sent a message: the one that it names, else the one of the session; or why it is refused. `protocol`: undefined
+   * for a login over MQTT.
+   */
+  senderOf(
+    { device, secret }: Pick<Message, 'device' | 'secret'>,
+    session: DeviceSession,
+    protocol?: string,
+  ): ResolvedDevice | IdentityReason {
+    const { certificate, device: own = '', transport } = session
     // Over MQTT login and topic name the device, and a frame cannot name another one.
-    if (device !== undefined && session.transport === 'mqtt' && sameId(device) !== sameId(own)) {
+    if (transport === 'mqtt' && protocol !== undefined && device !== undefined && sameId(device) !== sameId(own)) {
       this.#note(own, 'other_device')
       this.#rejected.log(device, 'other_device', session.remote)
       return 'other_device'
     }
-    return this.identify({ id: device ?? own, secret: secret ?? session.secret, protocol }, session)
-  }
-
-  identify(claim: Claim, session: DeviceSession): ResolvedDevice | IdentityReason {
-    const entry = this.#options.replica.roster.find(claim.id)
-    const { certificate } = session
+    const id = device ?? own
+    const entry = this.#options.replica.roster.find(id)
     if (entry && entry.guard === undefined && certificate === undefined) return { id: entry.id, entry }
-    if (certificate !== undefined && !isNameOf(certificate, claim.id, entry)) {
+    const claim = { id, secret: secret ?? session.secret, protocol }
+    if (certificate !== undefined && !isNameOf(certificate, id, entry)) {
       if (entry) noteNotPermitted(entry, `certificate of ${certificate}`, session)
-      this.#rejected.log(claim.id, 'other_device', session.remote)
+      this.#rejected.log(id, 'other_device', session.remote)
       return 'other_device'
     }
     const objection = entry ? this.#objectionTo(entry, claim, session) : 'unknown_device'

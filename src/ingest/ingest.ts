@@ -1,7 +1,6 @@
 import {
   DecodeError,
   type DecodeReason,
-  type Fix,
   type HttpRequest,
   type Message,
   type Protocol,
@@ -17,7 +16,6 @@ import type { Enrolment } from './enrolment.ts'
 import { FixStorage, type FixStorageOptions } from './fix-storage.ts'
 import {
   decode,
-  done,
   doubtOf,
   failed,
   type FrameArrival,
@@ -86,7 +84,7 @@ export class Ingest {
   }
 
   async #take(arrival: FrameArrival): Promise<FrameOutcome> {
-    const { logger, replica } = this.#options
+    const { arrivals, heard, logger, replica } = this.#options
     const { frame, session, protocol } = arrival
     if (!replica.current && !(await this.waitForRoster(session.transport))) return failed('roster', {})
     arrival.counters.frames[session.transport].value++
@@ -96,36 +94,34 @@ export class Ingest {
     if (read instanceof DecodeError) return this.#damaged(read, arrival)
     if (read.none !== undefined) rememberOpening(session, frame)
     const { device = session.device, fixes = [] } = read
-    if (device === undefined) {
-      // Before the login there is nothing to store, and nobody to store it for.
-      if (fixes.length === 0) return doubtOf(read) ? this.#misunderstood('unsupported', arrival) : done(read)
-      if (fixes.every((fix) => fix.device !== undefined)) return this.#takeOfMany(read, arrival)
-    }
+    if (device === undefined && fixes.every((fix) => fix.device !== undefined)) return this.#takeOfNobody(read, arrival)
 
     const sender = this.#identity.senderOf(read, session, protocol.name)
     if (typeof sender === 'string') {
-      this.#options.arrivals.refused(device ?? '', session, { reason: sender, protocol: protocol.name })
+      arrivals.refused(device ?? '', session, { reason: sender, protocol: protocol.name })
       return failed(sender, read)
     }
     if (session.admits?.(sender.id) === false) return failed('flood', read)
     const message = introduce(sender, read, session) ? (arrival.read = decode(arrival, logger)) : read
     if (message instanceof DecodeError) return this.#damaged(message, arrival)
-    if (sender.entry) this.#options.heard.spoke(sender.id, session, protocol.name)
-    let failure = await this.#storeFixes(sender, message, arrival)
+    if (sender.entry) heard.spoke(sender.id, session, protocol.name)
+    let failure: Obstacle | IdentityReason | undefined
+    if (message.fixes?.some((fix) => fix.device !== undefined))
+      failure = await this.#storeOfMany({ ...message, device: sender.id }, arrival)
+    else if (message.fixes?.length) failure = await this.#storeOf(sender, message, arrival)
     const doubt = doubtOf(message)
     if (doubt && !failure) failure = await this.#frames.keep({ doubt, message, sender }, arrival)
     if (failure) return this.#notStored(failure, sender, { message, session })
-    if (!sender.entry && !message.fixes?.length)
-      this.#options.arrivals.unconfigured(sender.id, session, { protocol: protocol.name })
+    if (!sender.entry && !message.fixes?.length) arrivals.unconfigured(sender.id, session, { protocol: protocol.name })
     if (sender.entry && observations.devices.has(sender.id)) noteTaken(sender.id, message, session)
     metrics.ackDuration.observe((performance.now() - arrival.startedAt) / 1000)
-    return done(message)
+    return { status: 'stored', reply: message.reply, response: message.response }
   }
 
   /** Takes the login of a connection over MQTT. Answers why it is refused, if so, which the caller counts. */
   login(id: string, secret: string | undefined, session: DeviceSession): IdentityReason | undefined {
     const { arrivals, heard } = this.#options
-    const sender = id === '' ? 'unknown_device' : this.#identity.identify({ id, secret }, session)
+    const sender = id === '' ? 'unknown_device' : this.#identity.senderOf({ device: id, secret }, session)
     session.now = this.#options.clock.now()
     if (typeof sender === 'string') {
       arrivals.refused(id, session, { reason: sender })
@@ -166,7 +162,7 @@ export class Ingest {
     const sender = this.#identity.senderOf({}, session, protocol.name)
     if (typeof sender === 'string') return failed(sender, {})
     const failure = await this.#frames.keep({ doubt: code, error, message: {}, sender }, arrival)
-    return failure ? failed(failure, {}) : done({})
+    return failure ? failed(failure, {}) : { status: 'stored' }
   }
 
   #misunderstood(reason: DecodeReason, arrival: FrameArrival): FrameOutcome {
@@ -178,24 +174,20 @@ export class Ingest {
     return { status: 'misunderstood', reason }
   }
 
-  /** Takes the frame of a relay that is no device itself. What is not understood of it is kept for the first of its devices. */
-  async #takeOfMany(message: Message, arrival: FrameArrival): Promise<FrameOutcome> {
-    const [{ device: id = '' }] = message.fixes as [Fix]
+  /**
+   * Takes the frame of a relay that is no device itself, of which each fix names its device: what is not understood is kept for
+   * the first of these. Any other frame before the login has nothing to store.
+   */
+  async #takeOfNobody(message: Message, arrival: FrameArrival): Promise<FrameOutcome> {
+    const { fixes: [first] = [], reply, response } = message
+    if (!first && doubtOf(message)) return this.#misunderstood('unsupported', arrival)
     let failure = await this.#storeOfMany(message, arrival)
-    const sender = { id, entry: this.#options.replica.roster.find(id) }
-    if (message.unreadable && !failure)
+    if (message.unreadable && first && !failure) {
+      const { device: id = '' } = first
+      const sender = { id, entry: this.#options.replica.roster.find(id) }
       failure = await this.#frames.keep({ doubt: 'entries', message, sender }, arrival)
-    return failure ? failed(failure, message) : done(message)
-  }
-
-  /** Stores the fixes of a message, if it has any. */
-  #storeFixes(sender: ResolvedDevice, message: Message, arrival: FrameArrival) {
-    const { fixes = [] } = message
-    if (fixes.length === 0) return undefined
-    const isOfMany = fixes.some((fix) => fix.device !== undefined)
-    return isOfMany
-      ? this.#storeOfMany({ ...message, device: sender.id }, arrival)
-      : this.#storeOf(sender, message, arrival)
+    }
+    return failure ? failed(failure, message) : { status: 'stored', reply, response }
   }
 
   /**
@@ -216,6 +208,7 @@ export class Ingest {
     if (!sender.entry) failure = await this.#frames.keepGuessed({ message, sender }, arrival)
     failure ??= await this.#fixes.store(fixes, sender, session)
     while (failure && (await this.#waiting.mayRetry(failure, deadline))) {
+      clock.now()
       if (clock.jumps !== jumps) break
       // The roster may have changed meanwhile.
       const resolved = this.#identity.senderOf(message, session, protocol.name)

@@ -1,8 +1,8 @@
 import type { Fix } from '../../protocols/kit/index.ts'
 import { utcFromLocal } from '../config/times.ts'
 import {
+  type DayNote,
   type HoldReason,
-  noteOf,
   type Part,
   type Position,
   packDevice,
@@ -83,7 +83,7 @@ export interface Placement extends Storable {
   /** Fixes whose GPS week was repaired, without the filtered ones. */
   readonly repaired: number
   /** Of which minutes the fixes with a lane and the held ones are: see lanes/days.ts. */
-  readonly noted: readonly number[]
+  readonly noted: readonly DayNote[]
   /** Of these, how many came more than five minutes after their time. */
   readonly late: number
   /** The last fix with a lane, or held with a known time: in UTC. */
@@ -97,7 +97,7 @@ export function placeFixes(fixes: readonly Fix[], origin: FixOrigin, rules: Plac
   const { now } = origin
   const runs: PositionRun[] = []
   const filtered: FilterReason[] = []
-  const noted: number[] = []
+  const noted: DayNote[] = []
   let [aheadMs, repaired, late] = [0, 0, 0]
   let lastFix: Fix | undefined
   let lastUnplaced: Placement['lastUnplaced']
@@ -110,13 +110,17 @@ export function placeFixes(fixes: readonly Fix[], origin: FixOrigin, rules: Plac
       lastUnplaced = { reason: verdict.filtered, fix }
       continue
     }
-    addToRuns(runs, verdict)
-    if (verdict.held) lastUnplaced = { reason: verdict.held, fix, held: true }
-    const time = verdict.lane ? verdict.position.timestamp * 1000 : utcOf(fix.time, origin)
+    const { held, lane, lookAt = Infinity, position } = verdict
+    const run = runs[runs.length - 1]
+    if (run && run.lane === lane?.key && run.held === held) {
+      run.positions.push(position)
+      run.lookAt = Math.min(run.lookAt, lookAt)
+    } else runs.push({ lane: lane?.key, held, lookAt, positions: [position] })
+    if (held) lastUnplaced = { reason: held, fix, held: true }
+    const time = lane ? position.timestamp * 1000 : utcOf(fix.time, origin)
     if (time - fix.time > ROLLOVER_MS / 2) repaired++
     if (now - time > LATE_MS) late++
-    const note = noteOf(verdict.held ? 'held' : 'fix', Math.min(time, now))
-    if (note !== noted[noted.length - 1]) noted.push(note)
+    noted.push([held ? 'held' : 'fix', Math.min(time, now)])
     if (!isAhead) lastFix = time === Math.floor(fix.time / 1000) * 1000 ? fix : { ...fix, time }
   }
   const parts = partsOf(runs, origin, rules)
@@ -151,28 +155,24 @@ export function normalise(
   { now, time }: { readonly now: number; readonly time: number },
   options: FilterOptions,
 ): Position | FilterReason {
-  const { latitude, longitude } = fix
+  const { accuracy, hdop, latitude, longitude } = fix
   if (!fix.valid) return 'invalid'
   if (latitude === 0 && longitude === 0) return 'zero'
   if (!(Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180)) return 'out_of_range'
   if (!(time >= 0) || (options.maxAgeMs !== null && time < now - options.maxAgeMs)) return 'past'
   if (time > now + options.maxFutureMs || time > LAST_TIME_MS) return 'clock'
+  let metres = options.defaultAccuracyM
+  if (accuracy !== undefined && accuracy >= 0) metres = accuracy
+  else if (hdop !== undefined && hdop > 0) metres = hdop * options.uereM
   return {
     timestamp: Math.floor(time / 1000),
     latitude,
     longitude,
-    accuracy: accuracyOf(fix, options),
+    // Rounded up, but not for the noise of a product such as 1.1 × 5.
+    accuracy: Math.max(1, Math.ceil(metres - 1e-9)),
     heading: fix.heading !== undefined && fix.heading >= 0 ? Math.round(fix.heading) % 360 : undefined,
     speed: fix.speed !== undefined && fix.speed >= 0 ? fix.speed : undefined,
   }
-}
-
-/** Whole metres, rounded up, but not for the noise of a product such as 1.1 × 5. */
-function accuracyOf({ accuracy, hdop }: Fix, { uereM, defaultAccuracyM }: FilterOptions): number {
-  let metres = defaultAccuracyM
-  if (accuracy !== undefined && accuracy >= 0) metres = accuracy
-  else if (hdop !== undefined && hdop > 0) metres = hdop * uereM
-  return Math.max(1, Math.ceil(metres - 1e-9))
 }
 
 /**
@@ -211,15 +211,6 @@ interface PositionRun {
   readonly held?: HoldReason
   lookAt: number
   readonly positions: Position[]
-}
-
-function addToRuns(runs: PositionRun[], verdict: Exclude<Verdict, { filtered: FilterReason }>): void {
-  const { held, lane, lookAt = Infinity, position } = verdict
-  const last = runs[runs.length - 1]
-  if (last && last.lane === lane?.key && last.held === held) {
-    last.positions.push(position)
-    last.lookAt = Math.min(last.lookAt, lookAt)
-  } else runs.push({ lane: lane?.key, held, lookAt, positions: [position] })
 }
 
 /** The records of runs. */

@@ -12,22 +12,15 @@ import type { Redis } from './redis.ts'
 export const NOTED = ['fix', 'connected', 'filtered', 'held', 'not_stored'] as const
 export type NotedKind = (typeof NOTED)[number]
 
-/** A kind and a minute as one number. `at`: ms UTC. */
-export function noteOf(kind: NotedKind, at: number): number {
-  return Math.floor(at / MINUTE_MS) * NOTED.length + KINDS[kind]
-}
-
-/** The minute of a note: ms UTC. */
-export function minuteOf(note: number): number {
-  return Math.floor(note / NOTED.length) * MINUTE_MS
-}
+/** What is noted, and of which time: ms UTC. */
+export type DayNote = readonly [kind: NotedKind, at: number]
 
 /** What is to be noted of a device and a day. */
 export interface DayNotes {
   readonly device: string
   /** When the local day begins, ms UTC. */
   readonly day: number
-  readonly notes: Iterable<number>
+  readonly notes: readonly DayNote[]
   readonly fixes: number
   readonly late: number
 }
@@ -51,11 +44,11 @@ export async function addDayNotes(redis: Redis, some: readonly DayNotes[]): Prom
 }
 
 /** Bits that follow each other: a call for each would cost several times as much. */
-function runsOf(notes: Iterable<number>, day: number): { readonly bit: number; readonly length: number }[] {
+function runsOf(notes: readonly DayNote[], day: number): { readonly bit: number; readonly length: number }[] {
   const runs: { bit: number; length: number }[] = []
-  const bits = Array.from(notes).flatMap((note) => {
-    const minute = (minuteOf(note) - day) / MINUTE_MS
-    return minute < MOST_MINUTES ? bitOf(note % NOTED.length, minute) : []
+  const bits = notes.flatMap(([kind, at]) => {
+    const minute = Math.floor((at - day) / MINUTE_MS)
+    return minute < MOST_MINUTES ? bitOf(kind, minute) : []
   })
   for (const bit of bits.toSorted((one, other) => one - other)) {
     const last = runs[runs.length - 1]
@@ -82,7 +75,7 @@ export async function readDays(redis: Redis, device: string, days: readonly numb
     late: bytes ? bytes.readUInt16BE(3) : 0,
     has(kind, minute) {
       if (bytes === null || minute >= MOST_MINUTES) return false
-      const bit = bitOf(KINDS[kind], minute)
+      const bit = bitOf(kind, minute)
       return ((bytes[bit >> 3] ?? 0) & (0x80 >> (bit & 7))) !== 0
     },
   }))
@@ -93,11 +86,10 @@ export async function forgetDays(redis: Redis, devices: Iterable<string>, days: 
   await redis.unlink(...Array.from(devices, (device) => days.map((day) => keys.day(day, device))).flat())
 }
 
-function bitOf(kind: number, minute: number): number {
-  return HEAD_BITS + kind * MOST_MINUTES + minute
+function bitOf(kind: NotedKind, minute: number): number {
+  return HEAD_BITS + NOTED.indexOf(kind) * MOST_MINUTES + minute
 }
 
-const KINDS = Object.fromEntries(NOTED.map((kind, at) => [kind, at])) as Record<NotedKind, number>
 const MINUTE_MS = 60_000
 const MOST_MINUTES = 1492
 const HEAD_BITS = 40

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { localDay } from '../../src/config/times.ts'
 import { createSession } from '../../src/ingest/device.ts'
 import { HeardBook } from '../../src/ingest/heard.ts'
-import { addDayNotes, keys, type NotedKind, noteOf } from '../../src/lanes/index.ts'
+import { addDayNotes, keys, type DayNote, type NotedKind } from '../../src/lanes/index.ts'
 import { adminFixture, store } from '../support/admin.ts'
 
 const admin = adminFixture()
@@ -35,9 +35,9 @@ async function lastReason(): Promise<string | undefined> {
 
 /** Minutes of a kind from one to the one before another, of a day. */
 const minutes = (kind: NotedKind, day: number, [first, end]: readonly [number, number]) =>
-  Array.from({ length: end - first }, (_, n) => noteOf(kind, day + (first + n) * MIN))
+  Array.from({ length: end - first }, (_, n): DayNote => [kind, day + (first + n) * MIN])
 
-const note = (device: string, day: number, notes: readonly number[], fixes = 0, late = 0) =>
+const note = (device: string, day: number, notes: readonly DayNote[], fixes = 0, late = 0) =>
   addDayNotes(admin.redis, [{ device, day, notes, fixes, late }])
 
 describe('GET /admin/devices/{id}/history', () => {

@@ -2,6 +2,7 @@ import type { Setup } from './kit/index.ts'
 
 /** How trackers are pointed at a server, where a public manual says it: what loads each, by protocol. */
 const SETUPS: Readonly<Record<string, () => Promise<{ readonly default: Setup }>>> = {
+  ais: () => import('./ais/setup.ts'),
   arnavi: () => import('./arnavi/setup.ts'),
   astra: () => import('./astra/setup.ts'),
   atrack: () => import('./atrack/setup.ts'),
@@ -12,6 +13,7 @@ const SETUPS: Readonly<Record<string, () => Promise<{ readonly default: Setup }>
   dragino: () => import('./dragino/setup.ts'),
   eelink: () => import('./eelink/setup.ts'),
   egts: () => import('./egts/setup.ts'),
+  enfora: () => import('./enfora/setup.ts'),
   flespi: () => import('./flespi/setup.ts'),
   freematics: () => import('./freematics/setup.ts'),
   galileo: () => import('./galileo/setup.ts'),
@@ -28,6 +30,7 @@ const SETUPS: Readonly<Record<string, () => Promise<{ readonly default: Setup }>
   jt600: () => import('./jt600/setup.ts'),
   jt808: () => import('./jt808/setup.ts'),
   leafspy: () => import('./leafspy/setup.ts'),
+  mavlink2: () => import('./mavlink2/setup.ts'),
   meiligao: () => import('./meiligao/setup.ts'),
   meitrack: () => import('./meitrack/setup.ts'),
   minifinder: () => import('./minifinder/setup.ts'),

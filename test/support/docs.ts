@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { z } from 'zod'
 import { loadProtocols, protocolPorts } from '../../protocols/index.ts'
+import { protocolsWithSetup } from '../../protocols/setups.ts'
 import type { Protocol } from '../../protocols/kit/index.ts'
 import { protocolRows } from '../../src/cli/protocols.ts'
 import { DEVICE } from '../../src/config/devices.ts'
@@ -54,9 +55,11 @@ async function protocolTable(): Promise<string> {
     const { accuracy, integrity } = protocols.get(name) as Protocol
     const checksum = 'checksum' in integrity ? integrity.checksum : '—'
     const estimate = accuracy === 'none' ? '—' : accuracy === 'hdop' ? 'HDOP' : accuracy
-    return [`\`${name}\``, devices, ports.replace(', mqtt 1883', ''), acknowledged, checksum, estimate]
+    const setup = protocolsWithSetup.includes(name) ? 'known' : '—'
+    return [`\`${name}\``, devices, ports.replace(', mqtt 1883', ''), acknowledged, checksum, estimate, setup]
   })
-  return table(['Name', 'Devices', 'Transports and usual ports', 'Acknowledged', 'Checksum', 'Accuracy'], rows)
+  const heads = ['Name', 'Devices', 'Transports and usual ports', 'Acknowledged', 'Checksum', 'Accuracy', 'Set-up']
+  return table(heads, rows)
 }
 
 async function metricTable(): Promise<string> {

@@ -23,6 +23,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   armoli: { tcp: 5238, load: () => import('./armoli/index.ts') },
   arnavi: { tcp: 5100, load: () => import('./arnavi/index.ts') },
   astra: { tcp: 5103, udp: 5103, load: () => import('./astra/index.ts') },
+  at2000: { tcp: 5128, load: () => import('./at2000/index.ts') },
   atrack: { tcp: 5044, udp: 5044, load: () => import('./atrack/index.ts') },
   auro: { tcp: 5096, load: () => import('./auro/index.ts') },
   austinnb: { udp: 5158, load: () => import('./austinnb/index.ts') },

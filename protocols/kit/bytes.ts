@@ -12,7 +12,7 @@ export class ByteReader {
   readonly #end: number
   #at: number
 
-  /** Of all bytes, or of those from `start` to before `end`. */
+  /** A reader of all bytes, or of those from `start` to before `end`. */
   constructor(bytes: Buffer, start = 0, end = bytes.length) {
     this.#bytes = bytes
     this.#start = start

@@ -25,8 +25,8 @@ export function firstOf(text: string): Characters {
 }
 
 /**
- * Source of a regular expression for everything up to the first of `next`; to the end where nothing follows.
- * @throws Error where so many characters may follow that it would be unclear where the text ends.
+ * Source of a regular expression for all text before the first character of `next`; to the end if `next` is empty.
+ * @throws Error if `next` has so many characters that it would be unclear where the text ends
  */
 export function upTo(next: Characters, repeat: '*' | '+' = '*'): string {
   const ends = Array.from({ length: 256 }, (_, code) => code).filter((code) => (next >> BigInt(code)) & 1n)

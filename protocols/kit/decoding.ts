@@ -64,8 +64,9 @@ export function repliesOf(reply: Message['reply']): readonly Buffer[] {
 }
 
 /**
- * A message whose numbers are all finite and whose ids are not empty, so that no decoder has to look: floats may be NaN, digits
- * without end are infinite. A value that is none is left out; a fix without place or time is invalid, as of `now`.
+ * A message with finite numbers and non-empty ids, so that no decoder has to check this: a float may be NaN, and a
+ * number with very many digits is infinite. A value that is not finite is left out. A fix without a place or a time is
+ * invalid, with the time `now`.
  */
 function sound(message: Message, now: number): Message {
   return {

@@ -7,7 +7,7 @@ interface Dialect {
   /** What its frames begin with, or whether a stream begins with one; nothing: whatever no other dialect takes. */
   readonly when?: Mark | readonly Mark[] | ((bytes: Buffer, session: Session) => boolean | 'maybe')
   readonly frame: Framer
-  /** Without it, the protocol's own `decode` reads its frames. */
+  /** Reads the frames of this kind; without it, `decode` of the protocol does. */
   readonly decode?: (frame: Buffer, session: Session) => Message
 }
 

@@ -28,7 +28,7 @@ const SENTENCES = {
 /** The readable entries of a frame. */
 interface ReadableEntries<Result> {
   readonly good: Result[]
-  /** Positions of the entries that are left out; undefined where none is. */
+  /** Positions of the entries that are left out; undefined if none is. */
   readonly unreadable: readonly number[] | undefined
 }
 

@@ -48,7 +48,10 @@ export function escaped(marks: Escaping & { readonly flag: number; readonly end?
   }
 }
 
-/** The bytes that escaped ones stand for: a view where there is nothing to replace. @throws DecodeError `malformed`. */
+/**
+ * Replaces each escaped byte by the one that it stands for; a view of `bytes` if there is nothing to replace. @throws
+ * DecodeError `malformed`.
+ */
 export function unescape(bytes: Buffer, escape: number, codes: ReadonlyMap<number, number>): Buffer {
   let from = bytes.indexOf(escape)
   if (from < 0) return bytes

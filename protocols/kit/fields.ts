@@ -26,7 +26,7 @@ export interface NumberField {
 const anything = (next: Characters) => upTo(next, '*')
 const something = (next: Characters) => upTo(next, '+')
 
-/** One digit or two; two where digits may follow. */
+/** One or two digits; exactly two if a digit may follow the field. */
 const twoDigits = (next: Characters) => ((next & charactersOf('\\d')) === 0n ? '\\d{1,2}' : '\\d{2}')
 
 /** Fields whose texts are taken as they are. `{any}` is not read. */
@@ -39,7 +39,7 @@ const TEXTS = {
   ns: { like: '[NSns]', read: (text, draft) => void (draft.isSouth = text === 'S' || text === 's') },
   ew: { like: '[EWew]', read: (text, draft) => void (draft.isWest = text === 'W' || text === 'w') },
   valid: { like: '[AaVvLlN01]', read: (text, draft) => void (draft.valid = 'Aa1'.includes(text)) },
-  /** Of a GGA sentence: 0 is no fix. */
+  /** The quality in a GGA sentence: 0 means no fix. */
   quality: { like: '\\d', read: (text, draft) => void (draft.valid = text !== '0') },
 } satisfies Record<string, Field>
 
@@ -131,7 +131,7 @@ function addClock(draft: Draft, value: number, limit: number, ms: number): void 
   draft.clock = (draft.clock ?? 0) + value * ms
 }
 
-/** Of hhmmss with or without a fraction. */
+/** Sets the time of day from hhmmss with or without a fraction. */
 function setClock(draft: Draft, text: string): void {
   const fraction = text.length > 6 ? Math.trunc(+`0${text.slice(6)}` * 1000) : 0
   if (!(fraction >= 0 && fraction < 1000))

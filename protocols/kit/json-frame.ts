@@ -8,7 +8,9 @@ interface Scan {
   readonly tail: Buffer
 }
 
-/** So many of the scanned bytes are remembered: where they differ, these are other bytes, and the scan begins anew. */
+/**
+ * This many of the scanned bytes are remembered. If the bytes that arrive next differ from them, the scan begins anew.
+ */
 const TAIL = 64
 
 /**

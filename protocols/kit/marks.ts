@@ -29,7 +29,10 @@ export class Marks {
     return partial
   }
 
-  /** Index of the first mark, or of a beginning of one at the end of the bytes; their length where there is none. */
+  /**
+   * Index of the first mark, or of the beginning of one at the end of the bytes; the number of bytes if there is
+   * neither.
+   */
   next(bytes: Buffer, from: number): number {
     const firsts = this.#firsts
     let at = from
@@ -56,7 +59,7 @@ export class EndSearch {
     if (all.length === 1) this.#end = this.#longest === 1 ? all[0][0] : all[0]
   }
 
-  /** Index behind the first end at or after `from`; 0 where there is none yet. */
+  /** Index behind the first end that begins at or after `from`; 0 if there is none yet. */
   after(bytes: Buffer, from: number, session: Session): number {
     const isLong = bytes.length >= LONG
     const at = isLong ? Math.max(from, this.#resume(bytes, session)) : from

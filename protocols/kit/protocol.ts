@@ -57,7 +57,7 @@ export interface Session {
 
 /** One position as the device measured it. Keys without a value are left out or undefined. */
 export interface Fix {
-  /** Whose position it is, where one frame holds those of several devices; else it is the message's. */
+  /** The device of this fix, if the frame holds fixes of several devices; undefined: the device of the message. */
   device?: string
   /** ms UTC (local where the device reports local time: see `Settings.timeZone`). */
   time: number
@@ -99,7 +99,7 @@ export interface Message {
    * too, where the protocol cannot refuse single entries, and counted.
    */
   readonly unreadable?: readonly number[]
-  /** The answer to the device once every fix of this message is stored (at once where there is none). */
+  /** The answer to the device, sent once all fixes of this message are stored; at once if it has none. */
   readonly reply?: Buffer | readonly Buffer[]
   /** The same for an HTTP request. */
   readonly response?: HttpAnswer

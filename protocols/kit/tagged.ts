@@ -1,6 +1,6 @@
 import type { ByteReader } from './bytes.ts'
 
-/** One tagged value; the reader holds the value alone. */
+/** One tagged value. The reader holds only the bytes of the value. */
 interface TaggedValue {
   readonly tag: number
   readonly value: ByteReader

@@ -22,7 +22,10 @@ const SUMS = {
   'CRC-16/XMODEM': crc16Xmodem,
 }
 
-/** A checksum in hexadecimal digits behind the last `to` of a line; why there is none; or what `before` checks. */
+/**
+ * How a line is checked: by a checksum in hexadecimal digits behind its last `to`, by a function `before` it is read,
+ * or not, and why not.
+ */
 export type TextIntegrity =
   | Integrity
   | {

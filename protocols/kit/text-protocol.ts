@@ -9,16 +9,21 @@ import { checkOf, type TextIntegrity } from './text-integrity.ts'
 /** The answer to a line: text with `{field}`s of the line, or code. */
 type Answer = string | ((draft: Draft, session: Session) => Message['reply'] | string)
 
-/** Makes the fix of a line, of one of its records; undefined where there is no place. `draft.fix(session)` is the usual one. */
+/**
+ * Makes the fix of a line or record; undefined if it has no coordinates. `draft.fix(session)` is the usual function.
+ */
 type FixHook = (draft: Draft, session: Session) => Fix | undefined
 
-/** One kind of line of a protocol. It holds a place, records, or says `none` or `unknown`. */
+/** One kind of line of a protocol. It has a position or records; or `none` or `unknown` says why it has neither. */
 interface TextLine {
   /** The line as a pattern of `drawn`, without its end. */
   readonly like: string
   /** Why a line of this kind has no position: 'login', 'heartbeat'. Where it has a place: why its fields are empty. */
   readonly none?: string
-  /** It is stored as it is, to be read after an upgrade: a `type` that is not known, or a `position` in another layout. */
+  /**
+   * Lines of this kind are stored as they came and read again after an upgrade: the `type` is not known, or the
+   * `position` has an unknown layout.
+   */
   readonly unknown?: 'type' | 'position'
   readonly answer?: Answer
   /** What a device hears that is not configured. */

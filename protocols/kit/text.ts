@@ -85,7 +85,7 @@ const BLANK = 0x20
 const PLUS = 0x2b
 const MINUS = 0x2d
 const ZERO = 0x30
-/** As its code is compared: less that of zero. */
+/** The code of the point, relative to that of zero, as codes are compared here. */
 const POINT = 0x2e - ZERO
 
 function malformed(text: string): never {

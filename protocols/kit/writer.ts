@@ -136,7 +136,7 @@ export class TextWriter {
     return this
   }
 
-  /** A number in at least so many hexadecimal digits. */
+  /** A number in hexadecimal digits, at least `digits` of them. */
   hex(value: number, digits: number): this {
     const text = value.toString(16).padStart(digits, '0')
     return this.text(this.#case === 'upper' ? text.toUpperCase() : text)

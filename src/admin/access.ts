@@ -91,7 +91,7 @@ export function accessBy(tokensNow: () => readonly AdminToken[]) {
   }
 }
 
-/** Who asks, by the token that the request presents; `fault`: why it is nobody who may ask anything. */
+/** The caller, by the token of the request; `fault`: why the request has no valid token. */
 export function callerOf(
   { headers }: FastifyRequest,
   tokens: readonly AdminToken[],

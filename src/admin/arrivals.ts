@@ -7,7 +7,7 @@ import { Count, Instant, instant, pageSchema, Text } from './json.ts'
 import type { Operation } from './operation.ts'
 import { PageQuery, pageOf } from './paging.ts'
 
-/** `GET /admin/arrivals`: devices that nobody configured, and senders that nobody understood, the latest first. */
+/** `GET /admin/arrivals`: devices that are not configured, and senders that were not understood, the latest first. */
 export function arrivalOperations({ redis, directory }: Pick<DeviceSources, 'redis' | 'directory'>): Operation[] {
   return [
     {
@@ -45,7 +45,7 @@ export function arrivalSource({ redis, directory }: Pick<DeviceSources, 'redis' 
       }
       const arrivals = await surveyArrivals(redis, isConfigured, isNew)
       heard = now
-      // They belong to no company.
+      // Arrivals belong to no company.
       return arrivals.toReversed().map((arrival) => ({
         device: arrival.device,
         dataFor: ({ isAll }) => (isAll ? arrivalJson(arrival) : undefined),

@@ -17,8 +17,8 @@ interface StreamSources {
 }
 
 /**
- * `GET /admin/events`: what happens, as server-sent events. Whoever comes again with the header `Last-Event-ID` is told what
- * happened meanwhile, or gets the event `reset` where that is not known any more.
+ * `GET /admin/events`: what happens, as server-sent events. A client that sends the header `Last-Event-ID` gets all
+ * events since that one, or the event `reset` if they are no longer known.
  */
 export function eventOperations({ findings, isAllowed, ...sources }: StreamSources) {
   const feed = new EventFeed(sources)

@@ -98,7 +98,7 @@ export class FactGatherer {
       return { now, observations: [], redis: { downSince: this.#downSince, reason: stored.message, disk } }
     }
     this.#downSince = undefined
-    // Without its replicas Redis takes no signs of life.
+    // While replicas are missing, Redis takes no signs of life, so processes cannot be judged.
     this.#watchedSince = stored.server.missing?.length ? undefined : (this.#watchedSince ?? now)
     this.#processes = stored.processes
     this.#countFrames()

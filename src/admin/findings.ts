@@ -32,7 +32,7 @@ export class Findings {
   readonly #looking: ReturnType<typeof everySecond>
   readonly #followers: ((change: FindingChange) => void)[] = []
   #current: readonly Finding[] = []
-  /** Those that held when Redis went away: whether they still do is not known. */
+  /** The findings that held when Redis went away. Whether they still hold is not known. */
   #suspended: readonly Finding[] = []
   #facts: Facts | undefined
   /** The last fault that was logged. */
@@ -58,7 +58,7 @@ export class Findings {
     this.#followers.push(changed)
   }
 
-  /** Those that ended within 24 hours, latest first. Rejects where Redis does not answer. */
+  /** The findings that ended within 24 hours, latest first. Rejects if Redis does not answer. */
   async ended(): Promise<EndedFinding[]> {
     const since = Date.now() - KEPT_MS
     const kept = await this.#sources.redis.lrange(keys.endedFindings, 0, -1)
@@ -85,7 +85,7 @@ export class Findings {
     await this.#keep(ended, this.#facts.now)
   }
 
-  /** A fault of ours: the findings of before stay. */
+  /** A programming error: the previous findings stay. */
   #failed({ stack = '' }: Error): void {
     if (stack !== this.#fault) this.#sources.logger.error({ stack }, 'what is wrong cannot be found out')
     this.#fault = stack
@@ -160,7 +160,7 @@ export function findingJson({
   }
 }
 
-/** Those that hold first, errors before others; then those that ended, latest first. */
+/** Sorts findings that hold before those that ended, errors first; ended ones by time, latest first. */
 function placeOf({ code, endedAt, severity, sinceAt, subject }: Finding & { endedAt?: number }): ListPlace {
   const name = `${sinceAt} ${code} ${JSON.stringify(subject)}`
   return [endedAt === undefined ? RANKS[severity] : BEHIND - endedAt, name]

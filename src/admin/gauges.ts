@@ -139,7 +139,7 @@ async function countLines(assignments: Iterable<readonly [field: string, line: A
   return counts
 }
 
-/** Those that the account can have; each counts from 0. */
+/** The reasons for which fixes can be discarded. Each has a counter from 0. */
 const DISCARDED = ['held_age', 'held_overflow', 'other_protocol', 'deleted'] as const
 /** The embedded tracking service is not always there. */
 const ROLES = ['gateway', 'worker', 'admin'] as const

@@ -49,7 +49,7 @@ export interface AdminOptions
     Pick<HttpServerOptions, 'readerMs'> {
   /** Port 0: any free one. */
   readonly listen: { readonly host: string; readonly port: number }
-  /** As they are now. */
+  /** The tokens that are valid now. */
   readonly tokens: () => readonly AdminToken[]
   /** The files of the port's certificate; without them it has no TLS. */
   readonly tls?: CertificateFiles | null
@@ -164,7 +164,7 @@ function lastKnown<Answer>(ask: () => Promise<Answer>, known: () => Answer | und
   }
 }
 
-/** For how long an account counts: to count 20,000 lanes takes 70 ms of CPU. */
+/** How long an account may be reused: counting 20,000 lanes takes 70 ms of CPU. */
 function accountAgeMs({ held, parked, waiting }: FixAccount): number {
   return held.devices + parked.lanes + waiting.lanes > FEW ? MAX_AGE_MS : 0
 }

@@ -3,7 +3,7 @@ import { LINKS } from '../diagnose/codes.ts'
 import { CONDITIONS } from '../diagnose/devices.ts'
 import type { Stay } from '../roster/directory.ts'
 
-/** An instant as the admin port writes it, RFC 3339; undefined where there is none. */
+/** An instant as the admin port writes it, RFC 3339; undefined if there is none. */
 export function instant(ms: number | undefined): string | undefined {
   return ms !== undefined && Math.abs(ms) <= LAST_MS ? new Date(ms).toISOString() : undefined
 }
@@ -65,9 +65,9 @@ export const VanChangeJson = z.object({
 const LineCounts = each(Count, 'added', 'changed', 'removed')
 
 /**
- * What a put of a roster changes. `put`: its id, by which it can be taken back; `devices`: how many the company has;
- * `without_route`: ids of those without a route; `takes`: the routes that devices lose which have none then; `changes`, of a
- * dry run: the lines of the first 1,000 devices that differ.
+ * What a put changes. `put`: its id, by which it can be taken back. `devices`: how many devices the company has.
+ * `without_route`: the ids of those without a route. `takes`: the routes of devices that have none afterwards.
+ * `changes`, in a dry run: the lines that differ, of the first 1,000 devices.
  */
 export const RosterPutJson = z.object({
   ...LineCounts,
@@ -109,7 +109,7 @@ export const AssignedJson = z.object({
 
 export const LinkName = z.enum(LINKS)
 
-/** One thing that is wrong; `subject` is empty where it is about the whole system. */
+/** One thing that is wrong. `subject` is empty if it concerns the whole system. */
 export const FindingJson = z.object({
   code: Text,
   severity: z.enum(['info', 'warning', 'error']),
@@ -131,7 +131,7 @@ export const FindingJson = z.object({
 })
 
 export const StatusJson = z.object({
-  /** These three are absent while Redis has not answered yet since the admin port was opened. */
+  /** These three are absent until Redis has answered for the first time since the admin port was opened. */
   waiting: z.object({ fixes: Count, lanes: Count, oldest_at: Instant.optional() }).optional(),
   parked: z.object({ fixes: Count, lanes: Count }).optional(),
   held: z.object({ fixes: Count, devices: Count }).optional(),

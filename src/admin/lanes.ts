@@ -46,7 +46,7 @@ const PLACES = {
   oldest: ({ oldestAt = 0, lane }: LaneState): ListPlace => [oldestAt, lane],
 }
 
-/** What waits in a lane, why it is parked, if it is, and its last push: its status, or a word where there was no answer. */
+/** A lane: what waits in it, why it is parked, and its last push with its status, or a word if there was no answer. */
 export function laneJson({ lane, waiting, oldestAt, lastPush, parked }: LaneState): object {
   return {
     ...laneIds(lane),

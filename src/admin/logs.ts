@@ -36,7 +36,7 @@ export function keepAudit(app: FastifyInstance, { redis, logger, secrets, compan
     const path = secrets()
       .filter(({ length }) => length >= MIN_SECRET)
       .reduce((shown, secret) => masked(shown, secret), printableUrl(url))
-    // Without the body, which may contain the secret of a device.
+    // The body is not logged: it may contain the secret of a device.
     const entry: AuditEntry = {
       token: caller.label,
       role: caller.role,
@@ -65,7 +65,9 @@ function companyAsked({ params, query }: FastifyRequest, companyOf: AuditOptions
   return typeof id === 'string' ? companyOf(id) : undefined
 }
 
-/** Whose an entry is: that of the company, or where the caller does not see that one, the caller's. */
+/**
+ * The companies of an entry: the company of the request; if the caller must not see that one, the caller's companies.
+ */
 function companiesOf(company: string | undefined, scope: Scope): string[] | undefined {
   if (company !== undefined && scope.sees(company)) return [company]
   return scope.companies ? [...scope.companies] : undefined
@@ -138,7 +140,7 @@ const AuditEntry = z.object({
   path: z.string(),
   operation: z.string(),
   status: z.int(),
-  /** Whose things the request was about; absent: no company's, or those of several. */
+  /** The companies that the request was about; absent if it was about none, or about several. */
   companies: z.array(z.string()).optional(),
   /** What the operation says it changed: `{ added: 3 }`. */
   summary: z.record(z.string(), z.union([z.number(), z.boolean()])).optional(),
@@ -155,7 +157,7 @@ const MAX_PATH = 256
 const MAX_WAIT_MS = 1000
 /** Entries read in one call, where not all of them are seen. */
 const AT_ONCE = 500
-/** Of one look; the others come with the next one. */
+/** The most entries that one look reads; the next look reads the others. */
 const MAX_NEWS = 100
 /** The id of an entry of a Redis stream: ms UTC and a serial number. */
 const ENTRY_ID = /^[1-9]\d{0,14}-\d{1,15}$/

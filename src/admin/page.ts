@@ -40,7 +40,7 @@ export async function servePage(app: FastifyInstance, settings: Config['page']):
   })
 }
 
-/** All files of the built page, by their path; none where it is not built. */
+/** All files of the built page by their path; empty if it is not built. */
 async function readPage(): Promise<ReadonlyMap<string, PageFile>> {
   const names = await readdir(PAGE_DIR, { recursive: true, withFileTypes: true }).catch(() => [])
   const files = names.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))

@@ -51,7 +51,7 @@ export async function readPlaces(): Promise<Places> {
   return new Places(JSON.parse(text) as PlaceColumns)
 }
 
-/** Of whole degrees; those east of 180° are those from 180° west. */
+/** A cell is one whole degree; columns east of 180° continue west of it. */
 function cellOf(row: number, column: number): number {
   return row * 360 + ((column + 540) % 360)
 }

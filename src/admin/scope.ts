@@ -42,10 +42,10 @@ export class Scope {
   }
 }
 
-/** Of who may see and change everything. */
+/** The scope that sees and changes everything. */
 export const EVERYTHING = new Scope(null)
 
-/** Without evidence, numbers and names, which may be about other companies. */
+/** A finding without evidence, numbers and names, which may be about other companies. */
 function generally<Found extends Finding>(finding: Found): Found[] {
   const { code, subject } = finding
   if (!CONCERNS_ALL.has(code) || Object.values(subject).some((value) => value !== undefined)) return []

@@ -12,7 +12,7 @@ import type { Operation } from './operation.ts'
 import type { Scope } from './scope.ts'
 
 export interface StatusSources {
-  /** Where every fix is; the last account while Redis does not answer, undefined where there is none. */
+  /** The account of all fixes: the last one while Redis does not answer, undefined if there is none yet. */
   readonly account: () => Promise<FixAccount | undefined>
   readonly upstream: () => Promise<Upstream>
   readonly findings: Pick<Findings, 'current'>
@@ -23,7 +23,7 @@ export interface StatusSources {
   readonly vans: (scope: Scope) => z.infer<typeof StatusJson>['vans']
   /** Ids of companies whose OAuth token the tracking API refuses. */
   readonly tokensRefused: () => string[]
-  /** In which a time without an offset is read. */
+  /** The time zone of times that are given without an offset. */
   readonly zone: () => string
 }
 
@@ -94,7 +94,7 @@ function wholeSystem({ gatherer, rates }: StatusSources, taken: FixAccount, api:
   }
 }
 
-/** Of fixes: all since the account began, and those of the last ten seconds. */
+/** Numbers of fixes by link: since the account began, and in the last ten seconds. */
 function flowsOf(
   { custody: { received, filtered, held, delivered } }: FixAccount,
   rates: Rates,
@@ -198,5 +198,5 @@ function rateOf(counter: keyof Rates, first?: RateSample, last?: RateSample): nu
   return Math.max(0, Math.round(((last[counter] - first[counter]) / (last.at - first.at)) * 10_000) / 10)
 }
 
-/** One a second: the first and the last are ten seconds apart. */
+/** One sample a second: the first and the last are ten seconds apart. */
 const SAMPLES = 11

@@ -28,11 +28,11 @@ export interface AlertEntry {
   readonly told: AlertMessage['change']
   readonly changedAt: number
   readonly endedAt?: number
-  /** It came back, or ended again, within `flap`: it is told once that has lasted. */
+  /** The finding began or ended again within `flap`: it is told once it has stayed so for that time. */
   readonly isFlapping: boolean
 }
 
-/** Decides what one receiver is told of findings, from what it was told before. Pure but for what it keeps in `entries`. */
+/** Decides which findings one receiver is told, from what it was told before. Its only state is `entries`. */
 export class AlertBook {
   readonly entries = new Map<string, AlertEntry>()
   readonly #rules: AlertRules

@@ -56,7 +56,7 @@ interface ReceiverOptions {
   readonly min_severity: 'info' | 'warning' | 'error'
 }
 
-/** One webhook, or the e-mail: what it was told is kept in Redis, so that a restart repeats nothing. */
+/** One receiver: a webhook or the e-mail. What it was told is kept in Redis, so that a restart repeats nothing. */
 class AlertReceiver {
   readonly #book: AlertBook
   readonly #outbox: Outbox
@@ -87,7 +87,7 @@ class AlertReceiver {
       }
       if (this.#outbox.add(message, done)) this.#underWay.add(id)
     }
-    // Without waiting for it: while Redis hangs, further findings are told all the same.
+    // Does not wait for the write: while Redis hangs, further findings are still told.
     void this.#write([...changed])
   }
 
@@ -118,5 +118,5 @@ class AlertReceiver {
   }
 }
 
-/** After that much time a process has seen what is wrong since before its start. */
+/** After this time a process has noticed the findings that already held before it started. */
 const SETTLED_MS = 15_000

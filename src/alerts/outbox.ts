@@ -7,7 +7,7 @@ import type { AlertMessage } from './message.ts'
 export interface AlertTransport {
   /** For the log, without secrets: `webhook hooks.example.com`. */
   readonly name: string
-  /** For how long messages are collected that are sent together; 0: each is sent alone, at once. */
+  /** The time for which messages are collected and then sent together; 0: each is sent at once. */
   readonly collectMs: number
   /** Sends messages. Rejects with a sentence without secrets where they have not arrived. */
   send(messages: readonly AlertMessage[], signal: AbortSignal): Promise<void>

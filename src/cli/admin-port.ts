@@ -17,7 +17,7 @@ export interface AdminPortOptions {
 
 /** An admin port and the token for it. */
 export interface AdminPort {
-  /** Without a slash at its end. */
+  /** The URL without a slash at its end. */
   readonly url: string
   readonly token: string
   /** The certificate that the port of this configuration has, PEM: no other one is accepted, and its name does not matter. */
@@ -64,7 +64,7 @@ interface PortSettings extends Pick<Config, 'admin' | 'data_dir'> {
   readonly file: string
 }
 
-/** Of several tokens, one for all companies with the role `operate`. */
+/** Of several configured tokens it takes one for all companies that has the role `operate`. */
 async function configuredToken(settings: PortSettings | undefined): Promise<Given> {
   if (!settings) throw new UserError(`Give ${TOKEN}.`)
   const tokens = settings.admin.tokens.filter(({ expires = Infinity }) => expires > Date.now())
@@ -96,9 +96,9 @@ function connectableHost(host: string): string {
 }
 
 /**
- * Reads only `admin` and `data_dir` of the gateway.yaml in a folder; a missing file means defaults. The rest is not checked:
- * the user of a command may lack the environment variables and secrets of the gateway.
- * @throws UserError where there is no such folder, ConfigError with the mistakes in these settings
+ * Reads only `admin` and `data_dir` of the gateway.yaml in a folder; a missing file means defaults. The rest is not
+ * checked, since the user of a command may not have the environment variables and secrets of the gateway.
+ * @throws UserError if there is no such folder, ConfigError with the mistakes in these settings
  */
 async function readSettings(dir: string, { withTokens }: { readonly withTokens: boolean }): Promise<PortSettings> {
   if (!(await stat(dir).catch(() => undefined))?.isDirectory()) throw new UserError(`${dir}: ${NO_FOLDER}.`)

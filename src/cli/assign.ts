@@ -34,7 +34,7 @@ export async function unassignCommand(words: readonly string[], options: Unassig
   return changeAssignment('unassign', words.join(' '), options, {})
 }
 
-/** Says what the change would do; makes it where it takes a route from nobody, or somebody confirms that. */
+/** Prints what the change would do. Makes it if no van loses its route, or if the user confirms. */
 async function changeAssignment(
   act: 'assign' | 'unassign',
   device: string,
@@ -55,7 +55,7 @@ async function changeAssignment(
   return 0
 }
 
-/** Names the vans that lose a route, and asks where there is a terminal. */
+/** Names the vans that lose a route, and asks the user at a terminal. */
 async function mayTake({ takes }: Assigned): Promise<boolean> {
   const names = listText([...new Set(takes.map(({ device, name = device }) => name))])
   const isMeant = await confirm(`This takes the route from ${names}. Go on?`)

@@ -9,7 +9,7 @@ interface ChainRead {
   /** As the admin port has answered it. */
   readonly text: string
   readonly chain?: ChainAnswer
-  /** Of a device that was deleted while a file still has it. */
+  /** Why a device is missing that was deleted while a file still has its entry. */
   readonly missing: string
 }
 

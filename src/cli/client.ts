@@ -78,7 +78,7 @@ function throwNoAnswer({ url }: AdminPort, error: Error & { code?: string }, tim
   throw new UserError(`Nothing answers at ${place}${why}: start waybridge, or give the address with --url.`)
 }
 
-/** The JSON of an answer; undefined where it is none. Who asks has seen by the status that it is the admin port. */
+/** The JSON of an answer; undefined if it is not JSON. The caller knows by the status that the admin port answered. */
 export function bodyOf({ text }: AdminAnswer): ReturnType<typeof JSON.parse> {
   try {
     return JSON.parse(text)
@@ -161,9 +161,9 @@ interface AnswerPage<Item> {
 }
 
 /**
- * The device with this id, or all devices with this name, in capitals or not: two trackers of one van may share it. A device
- * that was deleted while a file still has it is among them: the user must learn of the deletion. @throws UserError where there
- * is none
+ * The device with this id, or all devices with this name in upper or lower case: one van may have two trackers. A
+ * device that was deleted while a file still has its entry is included, so that the user learns of the deletion.
+ * @throws UserError if there is none
  */
 export async function namedDevices(admin: AdminPort, idOrName: string): Promise<{ readonly id: string }[]> {
   const like = await listDevices(admin, { q: sameId(idOrName) })

@@ -20,8 +20,8 @@ const MaybeText = z.string().optional().catch(undefined)
 const MaybeObject = z.record(z.string(), z.unknown()).optional().catch(undefined)
 
 /**
- * One input of `--jsonl`: a stream as hex or text, or an HTTP request. `deviceId` is logged in before; inputs of one `session`
- * share a connection.
+ * One input of `--jsonl`: a stream as hex or text, or an HTTP request. The session is logged in as `deviceId` first;
+ * inputs with the same `session` share a connection.
  */
 export const DecodeInput = z.object({
   id: z.unknown().optional(),
@@ -58,7 +58,7 @@ export interface DecodeOptions {
   readonly now?: () => number
 }
 
-/** Of an input that could not be understood. */
+/** The output for an input that could not be understood. */
 export function failure(id: unknown, error: string): DecodeOutput {
   return { id, fixes: [], replies: [], error }
 }

@@ -6,8 +6,10 @@ import { ask, bodyOf, errorText, listDevices } from './client.ts'
 import { counted, printLines } from './output.ts'
 
 /**
- * `waybridge forget DEVICE`: a line of what was deleted for each device with that id or name. A device that nobody has
- * configured is forgotten by its id. @returns the exit code: 1 where something could not be deleted now @throws UserError
+ * `waybridge forget DEVICE`: prints what was deleted, one line for each device with that id or name. A device that is
+ * not configured is named by its id.
+ * @returns the exit code: 1 if something could not be deleted now
+ * @throws UserError
  */
 export async function forgetCommand(idOrName: string, options: AdminPortOptions): Promise<number> {
   const admin = await findAdminPort(options)

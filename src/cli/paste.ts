@@ -1,4 +1,4 @@
-/** One way to read what somebody pasted. */
+/** One way to read a pasted text. */
 export interface PasteReading {
   readonly as: 'hex' | 'escapes' | 'base64' | 'text'
   readonly bytes: Buffer

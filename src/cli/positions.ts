@@ -64,7 +64,7 @@ function csvLines(positions: readonly StoredPosition[]): string[] {
   return ['timestamp,time,lat,lon,server_timestamp', ...rows]
 }
 
-/** GeoJSON (RFC 7946): the track as a line, where there are two positions or more, then each position as a point. */
+/** GeoJSON (RFC 7946): the track as a line if there are two positions or more, then each position as a point. */
 function geoJson(positions: readonly StoredPosition[]): string {
   const coordinates = positions.map(({ lat, lon }) => [lon, lat])
   const line = { type: 'Feature', geometry: { type: 'LineString', coordinates }, properties: {} }

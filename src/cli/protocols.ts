@@ -36,7 +36,7 @@ async function configuredProtocols(dir: string, json?: boolean): Promise<string[
   return table(['name', 'ports', 'acknowledged', 'devices'], rows)
 }
 
-/** Of each protocol: its devices, its transports with their usual ports, and what it acknowledges. */
+/** Each protocol with its devices, its transports and usual ports, and what it acknowledges. */
 async function protocolList() {
   return (await loadProtocols()).map(({ name, devices, tcp, udp, http, acknowledges }) => ({
     name,

@@ -7,7 +7,7 @@ interface Terminal {
   readonly output: Pick<WriteStream, 'isTTY'> & NodeJS.WritableStream
 }
 
-/** Whether whoever sits at the terminal says yes; undefined where there is none, and nobody is asked. */
+/** Whether the user at the terminal answers yes; undefined without a terminal: then nothing is asked. */
 export async function confirm(
   question: string,
   { input, output }: Terminal = { input: process.stdin, output: process.stdout },

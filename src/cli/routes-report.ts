@@ -43,7 +43,7 @@ export function report(result: IntervalResult, context: ReportContext): string[]
   ]
 }
 
-/** `today.csv: lines 4 and 7 are left out, all others are put: …`; undefined where none is left out. */
+/** `today.csv: lines 4 and 7 are left out, all others are put: …`; undefined if no line is left out. */
 export function leftOutSentence(results: readonly IntervalResult[], file: string): string | undefined {
   const lines = results.flatMap(({ roster }) => roster?.rejected.map(({ line }) => String(line)) ?? [])
   if (lines.length === 0) return undefined
@@ -51,7 +51,7 @@ export function leftOutSentence(results: readonly IntervalResult[], file: string
   return `${file}: ${what} left out, all others are put: correct ${which} and put the file again`
 }
 
-/** One line for each mistake in the file or in an option; where none is named, one line for the whole. */
+/** One line for each mistake in the file or in an option; if the answer names none, one line for the whole. */
 function errorLines(answer: AdminAnswer, file: string, where: string): string[] {
   const lines = (errorOf(answer).errors ?? []).map(({ path, message }) => {
     const line = /^line (\d+)$/.exec(path)?.[1]

@@ -21,7 +21,7 @@ interface RoutesOptions extends AdminPortOptions {
   readonly onlyListed?: boolean
   /** Puts it though devices lose their route. */
   readonly yes?: boolean
-  /** Also where these are more than half of those that have one. */
+  /** Puts the file even if more than half of the devices that have a route would lose it. */
   readonly force?: boolean
 }
 
@@ -61,8 +61,8 @@ export async function routesCommand(act: 'check' | 'put', file: string, options:
 }
 
 /**
- * Whether the file may be put: it takes the route from nobody, or an option or whoever sits at the terminal allows it. Without
- * either it says what would change, who loses a route, and how the change can be narrowed.
+ * Whether the file may be put: no van loses its route, or an option or the user at the terminal allows it. Otherwise it
+ * prints what would change, who loses a route, and how to narrow the change.
  */
 async function mayTake(
   trial: readonly IntervalResult[],
@@ -97,8 +97,8 @@ async function readRoster(file: string): Promise<Buffer> {
 }
 
 /**
- * The company of a roster: that of its devices; where none of them is known, the only company that has devices.
- * @throws UserError where there are several, or none
+ * The company of a roster: the one of its devices. If no device is known, the only company that has devices.
+ * @throws UserError if several companies come into question, or none
  */
 function companyOf(rows: readonly RouteRow[], devices: readonly ListedDevice[]): string {
   const meant = new Set(rows.flatMap(({ device }) => [device.toLowerCase(), sameId(device)]))
@@ -116,7 +116,9 @@ interface FilePart {
   readonly body: Buffer
 }
 
-/** Each interval gets the lines that begin in it; the first also gets the unreadable lines. */
+/**
+ * The text is divided by interval: each gets the lines that begin in it; the first one also gets the unreadable lines.
+ */
 function partsOf(text: string, { rows, mistakes, order }: RouteFile, intervals: readonly Interval[]): FilePart[] {
   const locate = locator(text)
   const starts = lineStarts(text)
@@ -139,7 +141,7 @@ function withStandardDates(text: string, order: DateOrder): string {
   })
 }
 
-/** Of a line a cell that begins with a digit. */
+/** A cell of a line that begins with a digit. */
 const CELL = /(?<=(?:^|[,;\t]) *"?)\d[^,;\t"\r\n]*/gm
 
 async function sendPart(

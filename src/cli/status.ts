@@ -8,7 +8,7 @@ export type FindingAnswer = StatusAnswer['findings'][number]
 
 interface StatusOptions extends AdminPortOptions {
   readonly json?: boolean
-  /** Prints it anew each second, until the command is ended. */
+  /** Prints the status again each second, until the user ends the command. */
   readonly watch?: boolean
 }
 
@@ -65,7 +65,7 @@ function processLines({ processes = [] }: StatusAnswer, clock: Clock, paint: Pai
   })
 }
 
-/** Each primary, then its replicas. */
+/** One line for each primary, followed by those of its replicas. */
 function redisLines({ redis = [] }: StatusAnswer, paint: Painter): string[] {
   const line = (role: string, note: string, style: 'bold' | 'yellow' = 'bold') =>
     `  ${'redis'.padEnd(16)}${paint(style, role.padStart(8))}   ${paint('dim', printable(note))}`
@@ -108,7 +108,7 @@ function rowsOf(status: StatusAnswer, clock: Clock): StatusRow[] {
   ]
 }
 
-/** For a token with `companies` there are none of these. */
+/** The rows of rates. A token with `companies` gets none. */
 function rateRows({ received_per_s, delivered_per_s }: NonNullable<StatusAnswer['rates']>): StatusRow[] {
   return [
     ['received', `${received_per_s}/s`],

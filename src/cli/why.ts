@@ -16,7 +16,7 @@ export async function whyCommand(
     return await explainDevices(admin, words, options)
   } catch (error) {
     if (!(error instanceof UnavailableError)) throw error
-    // Without Redis nothing is known of a device: what is wrong with everything explains it as well.
+    // While Redis is away the device is not known: the findings about the whole system explain that.
     const chain = await chainOfAll(admin, error)
     printExact(options.json ? [JSON.stringify(chain)] : chainPage(chain, colours))
     return 1

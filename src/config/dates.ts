@@ -1,4 +1,7 @@
-/** Which number of `05/11/2026` is the day; `both`: the dates contradict each other; undefined: no date tells. */
+/**
+ * Which number of `05/11/2026` is the day. `both`: the dates of the file contradict each other; undefined: no date
+ * decides it.
+ */
 export type DateOrder = 'day first' | 'month first' | 'both' | undefined
 
 /** Finds out which number is the day, from dates in which one of the numbers is above 12. */

@@ -34,14 +34,16 @@ export const DEVICE = fields({
   settings: mapping.optional().describe('Mapping of further settings, where its protocol needs them.'),
 })
 
-/** One entry of devices.yaml or devices.csv; other ids than its own are canonical digits. */
+/**
+ * One entry of devices.yaml or devices.csv. Its other ids (company, courier, route) are digits without leading zeros.
+ */
 export interface Device extends Readonly<z.output<typeof DEVICE>> {
-  /** As it is written, with its leading zeros. */
+  /** The id as the file writes it, with its leading zeros. */
   readonly id: string
   /** In place of `secret` and `previous_secret`, of a device in the roster: see secret.ts. */
   readonly secretDigest?: string
   readonly previousSecretDigest?: string
-  /** Where it was written: `devices.yaml:3`, `admin 2026-11-20T08:00:00Z`. */
+  /** Where the entry was written: `devices.yaml:3`, `admin 2026-11-20T08:00:00Z`. */
   readonly source: string
 }
 

@@ -172,8 +172,8 @@ async function reuse<Content>(
 }
 
 /**
- * Reads gateway.yaml, which is in the folder `dir`; an empty one has every default. `config` is absent where there are mistakes,
- * `companyIds`, also of companies with mistakes, where the file is not YAML.
+ * Reads gateway.yaml in the folder `dir`; in an empty file every key has its default. `config` is absent if the file
+ * has mistakes. `companyIds` includes companies with mistakes; it is absent if the file is not YAML.
  */
 export function readGateway(text: string, protocols: Protocols, dir = '') {
   const { root, value, mistakes } = readDocument(text, configSchema(protocols, dir), (all) => [

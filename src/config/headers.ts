@@ -21,7 +21,7 @@ export function knownColumns(columns: readonly string[]): string[] {
   return columns.map((column) => (COLUMNS.includes(column) ? column : (KNOWN.get(plain(column)) ?? column)))
 }
 
-/** Without accents and case, and without what says that it is an id: `Fahrer-Nr.` is `fahrer`. */
+/** A column name without accents and case, and without the part that says "id": `Fahrer-Nr.` becomes `fahrer`. */
 function plain(column: string): string {
   const letters = column.toLowerCase().normalize('NFD').replaceAll(/\p{M}/gu, '').replaceAll('ł', 'l')
   return letters.replace(/[\s_.-]+(?:id|nr|no|num|nummer|numero|numer)\.?$/, '').trim()

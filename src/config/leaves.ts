@@ -104,7 +104,9 @@ export const printable = leaf(
   'expected printable text',
 )
 
-/** Without control characters, which a terminal obeys, and lone surrogates, which are not text. */
+/**
+ * Whether a text has no control characters, which a terminal would obey, and no lone surrogates, which are not text.
+ */
 export function isPrintable(value: string): boolean {
   return !/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(value)
 }

@@ -39,7 +39,7 @@ export function child(node: Node | undefined, key: PropertyKey): Node | undefine
   return node?.kind === 'sequence' ? node.items[Number(key)] : undefined
 }
 
-/** The items of the list that a key has; empty where there is no list. */
+/** The items of the list under a key; empty if there is no list. */
 export function itemsAt(node: Node | undefined, key: PropertyKey): readonly Node[] {
   const value = child(node, key)
   return value?.kind === 'sequence' ? value.items : []

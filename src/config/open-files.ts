@@ -5,7 +5,7 @@ export function connectionsThatFit(files = maxOpenFiles()): number {
   return files - reserveOf(files)
 }
 
-/** What is wrong with a number of connections that somebody asked for, of so many gateways; undefined where they fit. */
+/** Why a configured number of connections is too high for this number of gateways; undefined if they fit. */
 export function openFilesMistake(connections: number, gateways = 1, files = maxOpenFiles()): string | undefined {
   const most = connectionsThatFit(files)
   const each = Math.ceil(connections / gateways)

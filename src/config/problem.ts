@@ -17,7 +17,7 @@ export interface Problem {
   readonly column?: number
   /** `listeners[2].port` */
   readonly key?: string
-  /** Of a line of a routes file: the device that it is about, as it is written there. */
+  /** For a line of a routes file: the device that it names, as it is written there. */
   readonly device?: string
   readonly message: string
 }

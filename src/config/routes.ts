@@ -13,7 +13,7 @@ export interface RouteFile {
   readonly rows: readonly RouteRow[]
   /** Lines that are left out, and mistakes that concern the whole file, which then has no rows. */
   readonly mistakes: readonly Mistake[]
-  /** Of lines that take effect, and may not be meant so. */
+  /** Lines that take effect but may be mistakes. */
   readonly warnings: readonly Mistake[]
   /** How dates such as 22/11/2026 are read. */
   readonly order?: DateOrder

@@ -154,7 +154,7 @@ const gateways = integer(1, 1024).refine(
 
 const NO_PROXY = 'trusted_proxies is empty: list the addresses of the proxies there'
 
-/** Who reaches the admin port may change everything with its token, which must not cross a network in the clear. */
+/** The token of the admin port allows every change, so it must not cross a network unencrypted. */
 function admin(dir: string) {
   return section({
     ...address('127.0.0.1', 8080),
@@ -214,7 +214,10 @@ const token = z.preprocess(
   }),
 )
 
-/** A token that is listed twice could have two roles; of two with one name, nobody would know which changed something. */
+/**
+ * A token that is listed twice could have two roles. With two tokens of one name, the audit log would not tell which
+ * one made a change.
+ */
 const tokens = list(token).superRefine((all, context) => {
   for (const [index, { token: own, name }] of all.entries()) {
     if (all.findIndex((other) => other.token === own) < index)

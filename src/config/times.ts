@@ -107,7 +107,7 @@ function dayOf(text: string, zone: string): Interval | undefined {
   return { from: from / 1000, until: until / 1000 }
 }
 
-/** Midnight UTC, ms; undefined where there is no such date. */
+/** Midnight UTC of a date, ms; undefined if there is no such date. */
 function midnightOf(date: string): number | undefined {
   const midnight = Date.parse(`${date}T00:00:00Z`)
   return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(date) ? midnight : undefined
@@ -124,7 +124,7 @@ function cached<Key, Value>(read: (key: Key) => Value): (key: Key) => Value {
   }
 }
 
-/** Without Intl for UTC: it takes a process 40 ms to load it. */
+/** UTC needs no Intl, which takes a process 40 ms to load. */
 const zones = new Map<string, (utcMs: number) => number>([['UTC', () => 0]])
 
 /** The offset of a zone in ms; zones change it only at quarter hours, so one call of Intl serves a quarter. */
@@ -139,7 +139,7 @@ function zoneOffset(zone: string): (utcMs: number) => number {
   return offsetAt
 }
 
-/** @throws RangeError where there is no such zone. */
+/** @throws RangeError if there is no such zone. */
 function zoneFormat(zone: string): Intl.DateTimeFormat {
   return new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' })
 }
@@ -158,7 +158,10 @@ const MAX_CACHED = 10_000
 const INSTANT = /^(\d{4}-\d\d-\d\d)[T ]([0-2]\d):([0-5]\d)(?::([0-5]\d)(\.\d{1,9})?)?(?: ?(Z|[+-]\d\d:?[0-5]\d))?$/i
 const ZONE = /^(?:[A-Za-z][\w+/-]*|[+-](?:0\d:?[0-5]\d|1[0-3]:?[0-5]\d|14:?00))$/
 
-/** The offset in which a time that is ahead of UTC by so much is local: `+03:00`; to a quarter of an hour, undefined beyond 14 h. */
+/**
+ * The offset of a local time that is `aheadMs` ahead of UTC, such as `+03:00`, to a quarter of an hour; undefined
+ * beyond 14 h.
+ */
 export function zoneAhead(aheadMs: number): string | undefined {
   const quarters = Math.round(aheadMs / QUARTER_MS)
   if (Math.abs(quarters) > MAX_QUARTERS) return undefined

@@ -14,7 +14,7 @@ export type TrackingConfig = z.output<typeof TRACKING>
 
 /** A tracking.yaml that was read. */
 export interface TrackingRead {
-  /** Absent where there are problems. */
+  /** Absent if there are problems. */
   readonly config?: TrackingConfig
   /** All of its mistakes. */
   readonly problems: readonly Problem[]
@@ -32,7 +32,7 @@ export async function loadTracking(dir: string): Promise<TrackingConfig | undefi
   return read?.config
 }
 
-/** Reads tracking.yaml; undefined where there is no such file. @throws ConfigError where it cannot be read. */
+/** Reads tracking.yaml; undefined if there is no such file. @throws ConfigError if it cannot be read. */
 export async function readTracking(dir: string): Promise<TrackingRead | undefined> {
   const file = trackingFile(dir)
   const content = await textOf(file)
@@ -42,8 +42,8 @@ export async function readTracking(dir: string): Promise<TrackingRead | undefine
 }
 
 /**
- * Follows tracking.yaml: calls `onChange` within half a second of each change of what the file means, with `config`
- * only where there are no mistakes. `start` is the configuration in effect.
+ * Follows tracking.yaml: calls `onChange` within half a second when the meaning of the file has changed, with `config`
+ * only if it has no mistakes. `start` is the configuration in effect.
  */
 export function watchTracking(
   dir: string,

@@ -61,7 +61,7 @@ function entriesOf(bytes: Buffer) {
 }
 
 const ZIP = Buffer.from([0x50, 0x4b, 0x03, 0x04])
-/** Of the format before .xlsx, and of files with a password. */
+/** The first bytes of the format before .xlsx, and of files with a password. */
 const OLE = Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1])
 const MIB = 1024 * 1024
 const MAX_PACKED = 4 * MIB

@@ -16,11 +16,11 @@ export interface ChainFacts {
     readonly place?: string
   }
   readonly explained: Omit<ExplainedDevice, 'findings'>
-  /** All that holds in the whole system. */
+  /** All findings that hold in the whole system. */
   readonly findings: readonly Finding[]
 }
 
-/** One of the seven links of a device. `idle`: nothing came for it. Instants in ms UTC. */
+/** One of the seven links of a device. `idle`: nothing has come to this link. Instants in ms UTC. */
 interface DeviceLink {
   readonly link: Link
   readonly state: 'ok' | 'broken' | 'idle' | 'unknown'
@@ -36,7 +36,7 @@ export interface DeviceChain {
   /** The first one that is broken. */
   readonly broken: Link | null
   readonly links: readonly DeviceLink[]
-  /** Of the device, and of what breaks its links. */
+  /** The findings about the device, and those that break its links. */
   readonly findings: readonly Finding[]
 }
 
@@ -338,6 +338,6 @@ const STATES = {
   never: 'was never heard',
   unknown: 'is not configured',
 } as const
-/** As long as an entry is new, nobody needs to have pointed the device to us. */
+/** A device whose entry is younger than this may not have been pointed to the gateway yet. */
 const NEW_MS = 600_000
 const LATE_MS = 60_000

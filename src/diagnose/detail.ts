@@ -65,14 +65,14 @@ export interface ParkedDetail {
 export interface ExplainedDevice {
   readonly device: DeviceDetail
   readonly parked: readonly ParkedDetail[]
-  /** Frames whose positions are not understood; undefined: there are none. */
+  /** Frames whose positions are not understood; undefined if there are none. */
   readonly misunderstood?: { readonly frames: number; readonly sinceAt: string; readonly protocol: string }
   readonly upstream: { readonly state: 'up' | 'down' | 'limited'; readonly since_at: string }
-  /** Of one that is not configured: the entry that probably means it. */
+  /** For a device that is not configured: the entry that probably means it. */
   readonly meant?: MeantEntry
-  /** Who sends its id to a port that does not understand it. */
+  /** A sender that sends the device's id to a port that does not understand it. */
   readonly sender?: LostSender
-  /** Of a device that was never heard: the most similar id of one that sends and that nobody has configured. */
+  /** For a device that was never heard: the most similar id that sends and is not configured. */
   readonly similar?: string
   /** The line of a roster about the device that is left out, and why. */
   readonly leftOut?: string

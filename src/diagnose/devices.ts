@@ -17,7 +17,7 @@ export function conditionOf(device: DeviceFacts, now: number): DeviceCondition {
   return (fix?.speed ?? 0) >= MOVING_M_PER_S ? 'moving' : 'standing'
 }
 
-/** For how long nothing may be heard of a device: three of its usual intervals, at least five minutes. */
+/** After this silence a device is reported: three of its usual intervals, at least five minutes. */
 export function leastSilenceMs({ usualMs = 0 }: Pick<DeviceFacts, 'usualMs'>): number {
   return Math.max(LEAST_MS, MISSED * usualMs)
 }

@@ -8,7 +8,7 @@ import { upstreamTroubles } from './upstream.ts'
 
 /** Pure: what is wrong by these facts, errors first. What is found of one subject more than once is one finding. */
 export function diagnose(facts: Facts): Finding[] {
-  // Without Redis or its replicas nothing else can be known, and everything else follows from it.
+  // Without Redis or its replicas nothing else is known, and every other trouble follows from that.
   const { downSince, missing = [] } = facts.redis ?? {}
   const found = downSince === undefined && missing.length === 0 ? allTroubles(facts) : redisTroubles(facts)
   const findings = merged(found, facts.now).map((each) => {
@@ -72,5 +72,5 @@ const CAUSES_OF_BACKLOG = new Set<FindingCode>([
 ])
 const ORDER = { error: 0, warning: 1, info: 2 } satisfies Record<Severity, number>
 const MAX_EVIDENCE = 5
-/** One damaged frame is nothing odd. */
+/** A single damaged frame is normal; this many are reported. */
 const REPEATED = 3

@@ -100,7 +100,7 @@ function heldTrouble({ device, leftOut, meant }: ExplainedDevice, clock: ShowIns
   return `${what}, ahead of the clock: set time_zone: "${offset}" in ${entry}`
 }
 
-/** Of fixes that are held as those of a device that is not configured. */
+/** What to do about fixes that are held as those of a device that is not configured. */
 function unknownAdvice({ source, file_entry, ...entry }: DeviceDetail): string {
   if (source === undefined) return `: ${entryAdvice(file_entry)}`
   const { secret, protocol, transports, networks, client_certificate } = entry
@@ -123,7 +123,7 @@ function filteredTrouble({ last_filtered, last_fix }: DeviceDetail, clock: ShowI
   return `filtered as ${last_filtered.reason} at ${clock(last_filtered.at)}${why}`
 }
 
-/** Of the present lane; else of the one with the most parked fixes. */
+/** The trouble of the parked positions: those of the present lane; if it has none, of the lane with the most. */
 function parkedTrouble({ device, parked }: ExplainedDevice): string | undefined {
   const { lane } = device
   const isPresent = (each: ParkedDetail) => each.courier_id === lane?.courier_id && each.route_id === lane.route_id

@@ -21,9 +21,9 @@ export type Found = Pick<Finding, 'code'> & Partial<Finding>
 /** What is known of the whole system. Instants in ms UTC, durations in ms. What is not known is left out. */
 export interface Facts {
   readonly now: number
-  /** Since when Redis has answered without a break: only from then on a missing sign means something. */
+  /** When Redis began to answer without a break. Only from then on does a missing sign of life mean something. */
   readonly watchedSince?: number
-  /** Of all processes. */
+  /** The observations of all processes. */
   readonly observations: readonly Observation[]
   /** The name of a device, by its id; undefined: it has none. */
   readonly nameOf?: (device: string) => string | undefined
@@ -50,7 +50,7 @@ export interface ProcessFacts {
 
 /** What became of the writers of the roster. */
 export interface RosterFacts {
-  /** Whose last result has lines that are left out. */
+  /** Writers whose last result has lines that are left out. */
   readonly rejected: readonly {
     readonly writer: string
     readonly company_id?: string
@@ -65,7 +65,7 @@ export interface RosterFacts {
 }
 
 export interface RedisFacts {
-  /** Since when it does not answer. */
+  /** When Redis stopped answering. */
   readonly downSince?: number
   /** Why, as the connection says. */
   readonly reason?: string
@@ -75,7 +75,7 @@ export interface RedisFacts {
   readonly missing?: readonly string[]
   /** Why its disk is full or nearly, a sentence each. */
   readonly disk?: readonly string[]
-  /** When it was started lately, as its run ids say. */
+  /** When Redis was started recently, by its run ids. */
   readonly restartsAt?: readonly number[]
 }
 
@@ -134,7 +134,7 @@ interface WaitingFixes {
 export interface DeviceFacts {
   readonly id: string
   readonly name?: string
-  /** Its company; undefined: nobody has configured it. */
+  /** Its company; undefined: it is not configured. */
   readonly company?: string
   /** Where its entry stands: `devices.yaml:9`. */
   readonly source?: string
@@ -144,9 +144,9 @@ export interface DeviceFacts {
   readonly route?: { readonly courier: string; readonly route: string }
   /** When it was heard last; undefined: never. */
   readonly heardAt?: number
-  /** Since when its connection is open; undefined: it has none, or none that lasts. */
+  /** When its open connection began; undefined: it has none that lasts. */
   readonly connectedAt?: number
-  /** How far its messages usually are apart. */
+  /** The usual time between two of its messages, ms. */
   readonly usualMs?: number
   readonly fix?: {
     /** When a fix came that is newer than all before it. */
@@ -160,9 +160,12 @@ export interface DeviceFacts {
   readonly isUnplaced?: boolean
   /** Whether fixes of it are held as those of a device that is not configured. */
   readonly isHeldUnknown?: boolean
-  /** Of one that is not configured: the entry that probably means it, of a device that was never heard. */
+  /** For a device that is not configured: the entry that probably means it; that device was never heard. */
   readonly meant?: MeantEntry
-  /** A sender of the last hour that has its id and that nobody understood, since it was heard last. */
+  /**
+   * A sender of the last hour whose bytes have its id and that was not understood, if that was after the device was
+   * last heard.
+   */
   readonly sender?: LostSender
   /** Its last fixes are late by the same number of quarter hours, and the time zone that would explain that. */
   readonly behind?: { readonly quarters: number; readonly sinceAt: number; readonly zone?: string }
@@ -174,7 +177,7 @@ export interface MeantEntry {
   readonly source: string
 }
 
-/** A sender that nobody understood. Instants in ms UTC: the last time, and the first. */
+/** A sender that was not understood. `at`: the last time, `sinceAt`: the first, ms UTC. */
 export interface LostSender {
   readonly at: number
   readonly sinceAt: number

@@ -25,7 +25,7 @@ function troublesOf({ code, count, named, sinceAt, subject }: DeviceGroup): Foun
   return [{ code, severity, action, subject, sinceAt, count, message: message(`${count} devices`), evidence }]
 }
 
-/** A finding for each route that several vans send on; one for each company where there are many such routes. */
+/** A finding for each route that several vans send on; if there are many such routes, one for each company. */
 function routesTroubles(routes: readonly DeviceGroup[]): Found[] {
   return [...Map.groupBy(routes, ({ subject }) => subject.company_id).values()].flatMap((some): Found[] => {
     const { code, subject } = some[0]

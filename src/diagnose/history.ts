@@ -12,7 +12,7 @@ export interface DayFacts {
   readonly isCovered: (minute: number) => boolean
   /** What is shorter is no gap. */
   readonly leastMs: number
-  /** Since when its fixes wait for the tracking API; undefined: none waits for long. */
+  /** When its fixes began to wait for the tracking API; undefined: none waits for long. */
   readonly waitingSince?: number
 }
 

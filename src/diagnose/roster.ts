@@ -1,6 +1,6 @@
 import type { Facts, Found } from './facts.ts'
 
-/** What is wrong with who writes the roster: lines that were left out, and rosters of before. */
+/** What is wrong with the roster: lines that were left out, and files or companies that are out of date. */
 export function rosterTroubles({ roster }: Facts): Found[] {
   if (!roster) return []
   const rejected = roster.rejected.map(

@@ -21,7 +21,7 @@ export function redisTroubles({ redis = {}, now }: Facts): Found[] {
 }
 
 function processTroubles({ processes, now, watchedSince = now }: Facts): Found[] {
-  // At the start, and while Redis was away, nobody could give a sign.
+  // At the start, and while Redis was away, no process could give a sign of life.
   if (!processes || now - watchedSince < STUCK_MS) return []
   const found: Found[] = []
   const isAlive = (role: string) => processes.some((process) => process.role === role && process.ageMs < STUCK_MS)

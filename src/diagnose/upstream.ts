@@ -13,7 +13,7 @@ export function upstreamTroubles({ upstream, backlog, lanes = [], now }: Facts):
 /** At most one: the first that is true explains the others. */
 function answerTroubles(upstream: UpstreamFacts, waiting: number, now: number): Found[] {
   const { answeredAt = 0, oldestMs, since, state, url, usualMs = 0 } = upstream
-  // An error of before says nothing of the present state: figures come a second later than states.
+  // An error from before the present state does not explain it; figures arrive a second later than states.
   const isOld = state !== 'up' && (upstream.lastError?.at ?? 0) < since - STATED_MS
   const lastError = isOld ? undefined : upstream.lastError
   // A moment later it is known why.
@@ -68,8 +68,9 @@ function groupsOf(lanes: readonly RefusedLanes[]): { code: LaneCause; answers: R
 }
 
 /**
- * 401 and 403 are about the apikey, unless it is accepted for other lanes, and these are refused again after that. In between
- * nobody knows: the key may be well again, and these lanes not tried yet.
+ * 401 and 403 mean that the apikey is refused, unless it is accepted for other lanes and these lanes are refused again
+ * after that. In between the cause is not known: the key may be accepted again, and these lanes may not have been tried
+ * yet.
  */
 function causeOf({ acceptedAt = 0, acceptedBefore = 0, since, status }: RefusedLanes): LaneCause | undefined {
   if (status === 401 || status === 0) return 'apikey_refused'
@@ -141,6 +142,6 @@ const HANGING_MS = 15_000
 /** A worker notes the state right after the error, and its figures once a second. */
 const STATED_MS = 2000
 const SLOW_MS = 5000
-/** A position was refused so lately that the cause still holds. */
+/** If a position was refused within this time, its cause still holds. */
 const REFUSED_MS = 10_000
 const LANES_NAMED = 4

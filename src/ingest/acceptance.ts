@@ -106,8 +106,8 @@ export function memoryProblems(info: string, stopAt: number): string[] {
 }
 
 /**
- * The share of its memory that Redis uses, from its answer to `INFO memory`: of `maxmemory`, and counted as Redis counts it,
- * or of the machine's memory where there is no limit.
+ * The share of memory that Redis uses, from its answer to `INFO memory`: of `maxmemory`, as Redis counts it; without a
+ * limit, of the memory of its machine.
  */
 export function memoryShare(info: string): number {
   const used = figureOf(info, 'used_memory') - figureOf(info, 'mem_not_counted_for_evict')
@@ -133,7 +133,7 @@ export function memoryUses(infos: readonly string[], used: Readonly<Record<Memor
 
 type MemoryUse = 'marks' | 'misunderstood' | 'held' | 'parked' | 'waiting'
 
-/** Of all servers. */
+/** The sum of the memory limits of all servers. */
 function memoryLimits(infos: readonly string[]): number {
   return infos.reduce((sum, info) => sum + memoryLimit(info), 0)
 }
@@ -151,7 +151,7 @@ function fullAt(stopAt: number): string {
 }
 
 const RESUME_BELOW = 0.02
-/** Of the memory of Redis: for marks, for held fixes, and for parked ones. Waiting fixes have the rest. */
+/** The share of Redis' memory that marks, held fixes and parked fixes may each use. Waiting fixes have the rest. */
 const SHARE = 0.2
 /** For frames that were not understood. */
 const MISUNDERSTOOD_SHARE = 0.1
@@ -165,7 +165,10 @@ const WAITING_BYTES = 40
  */
 const WAIT_MS = { tcp: 30_000, mqtt: 30_000, http: 10_000, udp: 0 } satisfies Record<Transport, number>
 const RETRY_MS = 250
-/** Not `parked`, a full lane: it stays full for long, and frames of a few lanes would use up the memory of all. */
+/**
+ * A frame is not retried if its lane has too many parked positions (`parked`): this lasts long, and such frames would
+ * fill the memory of the gateway.
+ */
 const RETRIED: ReadonlySet<string> = new Set(['roster', 'redis', 'memory'])
 
 /** How long frames wait until they can be stored. All frames that wait share one timer, and go on in their order. */

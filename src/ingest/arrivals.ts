@@ -8,7 +8,7 @@ import { type DeviceSession, MAX_ID_BYTES } from './device.ts'
 import type { IdentityReason } from './identity.ts'
 import { addressOf, networkOf } from './network.ts'
 
-/** Somebody whom nobody has configured, or nobody understands: as it stands in Redis. Instants in ms UTC. */
+/** A device that is not configured, or a sender that was not understood, as Redis stores it. Instants in ms UTC. */
 export interface ArrivedSender {
   readonly at: number
   /** The IP address of the sender. */
@@ -18,7 +18,7 @@ export interface ArrivedSender {
   readonly port?: number
   /** The protocol of the port, or the one that was decoded or guessed. */
   readonly protocol?: string
-  /** Why it is this protocol; or, if nobody understood the sender, why it may be which protocols. */
+  /** Why it is this protocol; for a sender that was not understood, the protocols that it may speak, and why. */
   readonly evidence: readonly string[]
   readonly device?: string
   /** Whether the protocol is a guess that nothing proves: its fixes are held with their frames. */
@@ -170,8 +170,8 @@ function merged(known: ArrivedSender | undefined, latest: ArrivedSender): Arrive
 }
 
 /**
- * Who arrived, the latest first, with the number of fixes that are held of each device. A device that is configured is among
- * them only while fixes are held that are not taken for its own. Only those that `isWanted` accepts are counted and answered.
+ * The arrivals, latest first, with the number of held fixes of each device. A configured device is among them only
+ * while fixes are held that are not taken for its own. Only arrivals that `isWanted` accepts are counted and returned.
  */
 export async function surveyArrivals(
   redis: Redis,
@@ -207,5 +207,5 @@ const PER_NETWORK = 10
 const MAX_NETWORKS = 10_000
 const MAX_GUESSES = 3
 const FORGET_EVERY_S = 60
-/** For how long a device is listed that sends nothing more and of which nothing is held. */
+/** How long a device is listed after its last message, if no fix of it is held. */
 const KEPT_MS = 86_400_000

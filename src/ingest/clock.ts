@@ -7,9 +7,9 @@ import { observations } from '../observe/observations.ts'
 
 /** What speaks about the clock of this machine; nothing of it comes from a device. */
 export interface ClockEvidence {
-  /** How far the clock is ahead of that of Redis, ms. */
+  /** By how much the clock is ahead of that of Redis, ms. */
   readonly aheadOfRedisMs?: number
-  /** How far it is ahead of the `Date` of the tracking API, ms. */
+  /** By how much the clock is ahead of the `Date` of the tracking API, ms. */
   readonly aheadOfApiMs?: number
   /** By how much it jumped, against the monotonic clock, ms; absent where it has not for `JUMP_COUNTS_MS`. */
   readonly jumpMs?: number
@@ -120,6 +120,6 @@ function seconds(ms: number): string {
 
 /** The `Date` of an answer has whole seconds, and answers take time. */
 const TOLERANCE_MS = 30_000
-/** For how long a jump counts that nothing has confirmed. */
+/** How long a jump puts the clock in doubt if nothing else confirms it. */
 const JUMP_COUNTS_MS = 600_000
 const KERNEL_AGAIN_MS = 600_000

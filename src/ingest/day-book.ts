@@ -6,7 +6,7 @@ import type { HeardBook } from './heard.ts'
 import type { Placement } from './place.ts'
 
 export interface DayBookOptions {
-  /** Whose local days are noted. */
+  /** The time zone whose local days are noted. */
   readonly zone: string
   readonly heard: Pick<HeardBook, 'presentSince'>
   /** While memory is scarce nothing is written. */
@@ -84,7 +84,7 @@ export class DayBook {
     }
   }
 
-  /** Of the gateway itself (`''`): it ran. */
+  /** Notes the minutes in which a device was connected; for `''`, in which the gateway ran. */
   #present(device: string, from: number, until: number): void {
     for (let at = from - (from % MINUTE_MS); at <= until; at += MINUTE_MS) this.note(device, 'connected', at)
   }

@@ -5,7 +5,7 @@ import type { DeviceEntry } from '../roster/directory.ts'
 import type { Opening } from './misunderstood.ts'
 import { addressOf, networkOf } from './network.ts'
 
-/** Who sends. */
+/** A sender of fixes: its network and protocol. */
 export interface Sender {
   /** Over MQTT `mqtt`, since one connection may use several. */
   readonly protocol: string
@@ -33,7 +33,7 @@ export interface DeviceSession extends Session, Opening {
   isProved: boolean
   /** By what its device was identified last; src/ingest/identity.ts sets it. */
   identified?: { readonly entry: DeviceEntry; readonly protocol?: string; readonly secret?: string }
-  /** Who sends on it, once somebody has sent fixes: see suspicion.ts. */
+  /** The sender of the fixes on this session, once fixes have come: see suspicion.ts. */
   sender?: Sender
   /** Devices that spoke on it before the present one. */
   earlierDevices?: Set<string>
@@ -43,7 +43,10 @@ export interface DeviceSession extends Session, Opening {
   readonly isRelayed?: boolean
   /** The broker of the customer's own that vouches for `device`: it presents no secret. */
   readonly bridge?: string
-  /** Of a datagram or a request: whether this device may have a message stored now. A connection is bounded by its reading. */
+  /**
+   * Only for a datagram or a request: whether a message of this device may be stored now. A connection is limited by
+   * reading it more slowly.
+   */
   readonly admits?: (device: string) => boolean
   /** The gateway's port that it came to; undefined over MQTT. */
   port?: number
@@ -53,7 +56,7 @@ export interface DeviceSession extends Session, Opening {
   isWrongPort?: boolean
   /** What fixes of a device that is not configured were read with last. */
   spoken?: SpokenNow
-  /** Of a datagram's peer: what its device speaks, once that is known. */
+  /** Only for the peer of datagrams: the protocol that its device speaks, once that is known. */
   protocol?: Protocol
   /** Why the gateway ends the connection, once it does. */
   ended?: string
@@ -84,7 +87,7 @@ export function relayed(session: DeviceSession, device: string): DeviceSession {
   return { ...session, device, identified: undefined, isProved: false, isRelayed: true }
 }
 
-/** Who sends on a session, in a protocol. */
+/** The sender on a session that speaks a protocol. */
 export function senderOn({ connectedAt, remote, transport }: DeviceSession, protocol: string): Sender {
   const isConnection = transport === 'tcp' || transport === 'mqtt'
   return {
@@ -114,7 +117,7 @@ export class UnknownDeviceQuota {
   }
 }
 
-/** Devices by network; forgotten after an hour, or where there are too many. */
+/** Admitted devices by network; forgotten after an hour, or when there are too many. */
 class AdmittedDevices {
   readonly #byNetwork = new Map<string, Set<string>>()
   #count = 0
@@ -158,7 +161,7 @@ export class RejectedDeviceLog {
     }
     const lastAt = this.#lastAt.get(device) ?? -Infinity
     if (now - lastAt > QUIET_MS && this.#logged >= MAX_LOGGED) return
-    // The one that came least lately is first.
+    // The map stays sorted by time: the device that was refused the longest ago is first.
     this.#lastAt.delete(device)
     if (this.#lastAt.size >= MAX_REMEMBERED) this.#lastAt.delete(this.#lastAt.keys().next().value ?? '')
     this.#lastAt.set(device, now)

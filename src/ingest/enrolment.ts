@@ -14,7 +14,7 @@ export class Enrolment {
     this.#looking = everySecond(() => this.#look().catch(() => {}))
   }
 
-  /** It ends in time also while Redis is away. */
+  /** Whether the window is open. It ends in time even while Redis is away. */
   get isOpen(): boolean {
     return Date.now() < this.#endsAt
   }
@@ -30,7 +30,7 @@ export class Enrolment {
   }
 }
 
-/** Opens the window for so long, ms, from now on, or closes it with 0; every gateway knows it within a second. */
+/** Opens the window for `forMs` from now on, or closes it if that is 0. Every gateway knows it within a second. */
 export async function setEnrolment(redis: Redis, forMs: number): Promise<void> {
   if (forMs > 0) await redis.set(keys.enrolment, 'open', 'PX', forMs)
   else await redis.del(keys.enrolment)

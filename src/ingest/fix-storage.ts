@@ -23,11 +23,11 @@ export interface FixStorageOptions {
   readonly heard: Pick<HeardBook, 'stored' | 'became'>
   readonly clock: Pick<OwnClock, 'isInDoubt' | 'jumps' | 'now'>
   readonly capacity: Pick<Capacity, 'hasShortage' | 'shortageFor'>
-  /** Without them, those of this one alone. */
+  /** The tracks of devices at all gateways; without it, those at this gateway alone. */
   readonly trails?: Trails
   /** Of several shards. */
   readonly holding?: Pick<Holding, 'marking'>
-  /** Without it no day is noted. */
+  /** Notes the days of devices; without it, no day is noted. */
   readonly days?: Pick<DayBook, 'placed' | 'note'>
 }
 

@@ -30,11 +30,11 @@ export interface WatchedFrame {
 }
 
 /**
- * Keeps the frames of the devices that somebody watches, and what became of each frame. Once a second it asks Redis which devices
- * these are, and writes the frames that came. As long as nobody watches any device, a frame costs one look at `isIdle`.
+ * Keeps the frames of watched devices, and what became of each frame. Once a second it asks Redis which devices are
+ * watched, and writes the frames that came. While no device is watched, a frame costs one look at `isIdle`.
  */
 export class FrameWatch {
-  /** Whether nobody watches any device; written here alone. */
+  /** Whether no device is watched. Only this class writes it. */
   isIdle = true
   readonly #redis: Redis
   readonly #looks: ReturnType<typeof everySecond>
@@ -91,7 +91,7 @@ interface Taken {
   readonly outcome: FrameOutcome
 }
 
-/** Of a relay's frame only the fixes of the device. */
+/** What is shown of a frame; of a relay's frame only the fixes of this device. */
 function describeWatched(id: string, { frame, session, protocol }: Reading, { read, outcome }: Taken): WatchedFrame {
   const { fixes = [], secret }: Message = read instanceof DecodeError ? {} : read
   const { now: at, port, remote, transport } = session

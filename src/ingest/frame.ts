@@ -30,7 +30,7 @@ export interface Reading {
 export interface FrameArrival extends Reading {
   readonly startedAt: number
   readonly deadline: number
-  /** Of its protocol. */
+  /** The counters of its protocol. */
   readonly counters: ReturnType<typeof frameCounters>
   /** What was read of it; undefined: it was not decoded yet. */
   read?: Message | DecodeError
@@ -82,7 +82,7 @@ export function isAnswered({ reply, response }: Message, { transport }: { readon
   return transport === 'http' || transport === 'mqtt' || response !== undefined || repliesOf(reply).length > 0
 }
 
-/** A frame has a wrong checksum. @param device undefined: nobody has said which one it is */
+/** Notes a frame with a wrong checksum. @param device undefined if it is not known */
 export function noteDamaged(device: string | undefined, { protocol: { name }, session: { remote } }: Reading): void {
   const subject = device === undefined ? { listener: name } : { device }
   observations.note('checksum_errors', { subject, evidence: `${name} from ${addressOf(remote)}` })

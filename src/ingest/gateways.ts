@@ -39,7 +39,7 @@ export async function isRosterApplied(redis: Redis, at: number): Promise<boolean
   return applied.every((time) => Number(time ?? 0) >= at)
 }
 
-/** Those gateways that give a life sign, each with its problems. */
+/** Those of these gateways that give a sign of life, each with its problems. */
 export async function whichLive(redis: Redis, gateways: readonly string[]): Promise<Map<string, string[]>> {
   const live = new Map<string, string[]>()
   const signs = gateways.length > 0 ? await redis.mget(gateways.map(keys.gateway)) : []
@@ -48,7 +48,7 @@ export async function whichLive(redis: Redis, gateways: readonly string[]): Prom
   return live
 }
 
-/** All gateways with a life sign, each with its problems; forgets the others. */
+/** All gateways that give a sign of life, each with its problems. Deletes the ids of the others. */
 export async function liveGateways(redis: Redis): Promise<Map<string, string[]>> {
   const ids = await redis.smembers(keys.gatewayIds)
   const live = await whichLive(redis, ids)

@@ -12,7 +12,7 @@ export interface Contact {
   protocol?: string
   transport: Transport
   remote: string
-  /** Since when its connection is open; absent without one. */
+  /** When its open connection began; absent without a connection. */
   connectedAt?: number
   /** Whether a relay sent it, which alone has a connection. */
   isRelayed?: boolean
@@ -133,7 +133,7 @@ export class HeardBook {
 
   #connected(track: Track, session: DeviceSession, protocol?: string): void {
     const { connectedAt, remote, transport } = session
-    // Of two connections at once the newer one counts.
+    // If the device has two connections, the newer one counts.
     if (!isConnected(session) || connectedAt <= track.connectedAt) return
     track.connectedAt = connectedAt
     const connections = withinLimit(track.connections, performance.now())
@@ -208,9 +208,11 @@ class Track {
   filtered?: Heard['filtered']
   /** Events that are not in Redis yet, as JSON. */
   events: readonly string[] = NO_EVENTS
-  /** Of the connection that was noted last; 0: it has ended. */
+  /** When the connection began that was noted last; 0: it has ended. */
   connectedAt = 0
-  /** When the open connection began on which the device has presented its secret or a certificate; 0: there is none. */
+  /**
+   * When the open connection began on which the device has presented its secret or a certificate; 0 if there is none.
+   */
   provedAt = 0
   /** Whether the event of its beginning was noted. */
   isConnectionNoted = false
@@ -228,7 +230,7 @@ class Track {
   }
 }
 
-/** Of most devices there is no event for long, and of all of them these are in memory. */
+/** Shared by all devices without a recent event, which are most of them, to save memory. */
 const NEVER: readonly number[] = []
 const NO_EVENTS: readonly string[] = []
 

@@ -44,7 +44,7 @@ export interface HoldingOptions {
   readonly filter: FilterOptions
   readonly hold: HoldOptions
   readonly clock: Pick<OwnClock, 'isInDoubt'>
-  /** Without it no day is noted. */
+  /** Notes the days of devices; without it, no day is noted. */
   readonly days?: Pick<DayBook, 'note'>
   readonly logger: Logger
 }
@@ -99,7 +99,7 @@ export class Holding {
     await this.#inTurn(async () => {})
   }
 
-  /** Also without changes: a Redis that was started anew has to know the script before it is needed. */
+  /** Runs also if nothing has changed: a Redis that was started again must know the script before it is needed. */
   readonly #ready = () => void this.#mark()
 
   async #mark(): Promise<void> {

@@ -35,7 +35,7 @@ export interface IdentityOptions {
   readonly replica: Pick<Replica, 'roster'>
   /** Whether devices that are not configured are admitted now. */
   readonly admitsUnknown: () => boolean
-  /** Which of them may have held fixes. */
+  /** Decides which unknown devices may have held fixes. */
   readonly unknownDevices: Pick<UnknownDeviceQuota, 'admit'>
   readonly heard: Pick<HeardBook, 'became'>
   readonly guesses?: GuessDelays
@@ -58,8 +58,8 @@ export class Identity {
   }
 
   /**
-   * Which device sent a message: the one that it names, else the one of the session; or why it is refused. `protocol`: undefined
-   * for a login over MQTT.
+   * The device that sent a message: the one that the message names, else the one of the session; or the reason for
+   * which it is refused. `protocol`: undefined for a login over MQTT.
    */
   senderOf(
     { device, secret }: Pick<Message, 'device' | 'secret'>,
@@ -128,8 +128,8 @@ export class Identity {
   }
 
   /**
-   * A sender without a device. A secret that nobody has configured is refused like a wrong one: so a device that presents one keeps
-   * its fixes until it is configured.
+   * A sender without a configured device. One that presents a secret is refused as if the secret were wrong, so that
+   * the device keeps its fixes until it is configured.
    */
   #asUnknown(
     { id: name, secret }: Claim,
@@ -190,7 +190,7 @@ export function speakerOn({ device, identified }: DeviceSession, { roster }: Pic
   return entry?.guard && identified?.entry !== entry ? undefined : entry
 }
 
-/** So many devices that are not configured send fixes that this one is refused. */
+/** Notes that a device is refused because too many devices that are not configured send fixes. */
 export function noteTooMany(id: string): void {
   observations.note('unknown_refused', { evidence: id.slice(0, 64) })
 }

@@ -37,12 +37,12 @@ export interface IngestOptions extends FixStorageOptions, FrameKeeperOptions {
   readonly capacity: Pick<Capacity, 'hasShortage' | 'shortageFor' | 'isFull'>
   readonly heard: Pick<HeardBook, 'spoke' | 'stored' | 'became'>
   readonly arrivals: Pick<Arrivals, 'refused' | 'unconfigured'>
-  /** Which unknown devices may have held fixes. */
+  /** Decides which unknown devices may have held fixes. */
   readonly unknownDevices: Pick<UnknownDeviceQuota, 'admit'>
   readonly guesses?: GuessDelays
   /** While it is open, unknown devices are admitted, whatever `hold.unknown` says. */
   readonly enrolment: Pick<Enrolment, 'isOpen'>
-  /** Which frames somebody looks at; without it, none. */
+  /** Keeps the frames of watched devices; without it, no frames are kept. */
   readonly frameWatch?: FrameWatch
   readonly logger: Logger
   /** How long a frame waits until it can be stored, by transport. */
@@ -140,7 +140,7 @@ export class Ingest {
     return true
   }
 
-  /** From now on no frame waits: what cannot be stored at once is not stored. */
+  /** Lets no frame wait from now on: what cannot be stored at once is not stored. */
   close(): void {
     this.#waiting.close()
   }
@@ -154,7 +154,7 @@ export class Ingest {
     return failed(failure, message)
   }
 
-  /** Over MQTT a damaged frame is kept and acknowledged: it would come again for ever. */
+  /** A damaged frame over MQTT is kept and acknowledged: otherwise the client would send it again for ever. */
   async #damaged({ code, message: error }: DecodeError, arrival: FrameArrival): Promise<FrameOutcome> {
     const { session, protocol } = arrival
     const outcome = this.#misunderstood(code, arrival)
@@ -191,8 +191,9 @@ export class Ingest {
   }
 
   /**
-   * Stores the fixes of one device, trying until the deadline. Answers undefined once they are stored. Where the clock jumps
-   * meanwhile the device has to send them again: judged by the clock of before, they would come behind newer ones.
+   * Stores the fixes of one device, and tries again until the deadline. Returns undefined once they are stored. If the
+   * clock jumps meanwhile, they are not stored and the device has to send them again: judged by the earlier clock, they
+   * would come behind newer ones.
    */
   async #storeOf(
     sender: ResolvedDevice,

@@ -3,9 +3,9 @@ import type { DecodeReason, HttpRequest, Transport } from '../../protocols/kit/i
 import { masked } from '../masking.ts'
 
 /**
- * Why a frame is kept as it came: it is of a type that holds positions, of which nothing (`not_read`) or not all (`entries`)
- * could be read; nobody knows its type; it is damaged, and came over MQTT, where it would come again for ever; or it was read
- * with a protocol that is a guess (`guessed`).
+ * Why a frame is kept as it came. `not_read`, `entries`: its type holds positions, and none or not all of them could be
+ * read. `unknown_type`: its type is not known. `guessed`: the protocol that it was read with is a guess. Other codes:
+ * it is damaged and came over MQTT, where the client would send it again for ever.
  */
 export type Doubt = 'not_read' | 'entries' | 'unknown_type' | 'guessed' | DecodeReason
 
@@ -43,7 +43,7 @@ export interface FrameDescription extends Omit<MisunderstoodFrame, 'frame' | 're
   readonly content: Buffer | HttpRequest
   /** Bytes as latin1. */
   readonly opening?: readonly string[]
-  /** Those that the device presented. */
+  /** The secrets that the device presented. */
   readonly secrets: readonly (string | undefined)[]
 }
 
@@ -85,7 +85,7 @@ export class Masking {
   }
 }
 
-/** Without the headers that are there for secrets. */
+/** A request without the headers that hold secrets. */
 function describeRequest({ method, uri, headers, body }: HttpRequest, mask: (text: string) => string) {
   const shown = Object.entries(headers).filter(([name]) => !SECRET_HEADERS.has(name))
   return {
@@ -114,7 +114,7 @@ export function shownBytes(bytes: Buffer, most: number): { readonly text: string
   return CONTROL.test(text) ? { hex: shown.toString('hex') } : { text }
 }
 
-/** Of the conversation that a frame is from. */
+/** The first frames of a conversation, which may be needed to read a later one. */
 export interface Opening {
   opening?: readonly string[]
 }

@@ -82,13 +82,13 @@ export interface Placement extends Storable {
   readonly aheadMs: number
   /** Fixes whose GPS week was repaired, without the filtered ones. */
   readonly repaired: number
-  /** Of which minutes the fixes with a lane and the held ones are: see lanes/days.ts. */
+  /** The minutes of the fixes that have a lane and of those that are held: see lanes/days.ts. */
   readonly noted: readonly DayNote[]
-  /** Of these, how many came more than five minutes after their time. */
+  /** How many of these fixes came more than five minutes after their time. */
   readonly late: number
   /** The last fix with a lane, or held with a known time: in UTC. */
   readonly lastFix: Fix | undefined
-  /** The last fix without a lane. `held`: it is stored all the same. */
+  /** The last fix without a lane. `held`: it is stored among the held fixes. */
   readonly lastUnplaced: { readonly reason: string; readonly fix: Fix; readonly held?: true } | undefined
 }
 

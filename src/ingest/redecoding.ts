@@ -28,7 +28,7 @@ import { contentOf, type MisunderstoodFrame } from './misunderstood.ts'
 
 export interface RedecodingOptions {
   readonly redis: Redis
-  /** The protocol of a name; undefined where there is none any more. */
+  /** The protocol with this name; undefined if it no longer exists. */
   readonly protocolNamed: (name: string) => Promise<Protocol | undefined>
   /** While it is not current, no frame is looked at. */
   readonly replica: Pick<Replica, 'current' | 'roster'>

@@ -29,7 +29,7 @@ export interface Suspicion {
   readonly evidence: string
 }
 
-/** Who sends fixes of a device, and where it was last. */
+/** The sender of a device's fixes, and the last position that it sent. */
 export interface Sighting {
   readonly sender: Sender
   readonly place?: Whereabouts

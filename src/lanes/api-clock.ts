@@ -12,13 +12,13 @@ export async function noteClockOfApi(redis: Redis, aheadOfUsMs: number): Promise
   await redis.set(keys.apiClock, JSON.stringify(clock), 'PX', API_CLOCK_KEPT_MS)
 }
 
-/** What was noted last; undefined where nothing was lately. */
+/** What was last noted of the tracking API's clock; undefined if nothing was noted recently. */
 export async function clockOfApi(redis: Redis): Promise<ApiClock | undefined> {
   const text = await redis.get(keys.apiClock)
   return text === null ? undefined : (JSON.parse(text) as ApiClock)
 }
 
-/** How far the clock of this process is ahead of that of Redis, ms. */
+/** By how much the clock of this process is ahead of that of Redis, ms. */
 export async function aheadOfRedis(redis: Redis): Promise<number> {
   const asked = Date.now()
   const [s, us] = await redis.time()

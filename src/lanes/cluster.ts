@@ -39,7 +39,7 @@ export class ClusterNodes {
     return { ...this.#access, Connector, reconnectOnError: ({ message }) => MOVED.test(message) }
   }
 
-  /** The node that most others take for the master of a slot. Rejects where none answers, or the slot has none. */
+  /** The node that most nodes name as the master of a slot. Rejects if no node answers, or the slot has no master. */
   async master(slot: number): Promise<ServerAddress> {
     const master = (await this.#askAll())(slot)
     if (!master) throw new Error(`no node of the Redis Cluster names the master of the slot: ${this.#trouble}`)
@@ -145,7 +145,7 @@ class MasterConnector extends AbstractConnector {
   readonly slot: number
   readonly #nodes: ClusterNodes
   readonly #tls: RedisOptions['tls']
-  /** Of the connection that there is. */
+  /** The address of the present connection. */
   address: ServerAddress = { host: '', port: 0 }
 
   constructor({ nodes, slot }: { nodes: ClusterNodes; slot: number }, { disconnectTimeout, tls }: RedisOptions) {

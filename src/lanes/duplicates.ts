@@ -34,7 +34,7 @@ export interface DuplicateOptions {
   readonly maxFutureMs: number
 }
 
-/** Of one shard, which knows the filters of the others. */
+/** The filter of one shard. It knows those of the other shards. */
 export class DuplicateFilter {
   /** The id under which this process stores. */
   readonly gateway = randomUUID()
@@ -50,7 +50,7 @@ export class DuplicateFilter {
   readonly #devices = new Map<string, Known>()
   #turnBeganAt = Date.now()
   #cipher: Cipheriv | undefined
-  /** Until when (ms UTC) there may be marks of version 0.1.0, which had no secret. */
+  /** Until this time (ms UTC) there may be marks of version 0.1.0, which had no secret. */
   #unkeyedUntil = 0
 
   constructor(redis: Redis, options: DuplicateOptions) {
@@ -244,7 +244,7 @@ function mix(a: number, b: number): number {
 
 const NONE = Buffer.alloc(0)
 const SPAN_BITS = 11
-/** Of AES. */
+/** The size of a block of AES. */
 const BLOCK_BYTES = 16
 /** As in store.lua. */
 const MARK_BYTES = 6

@@ -69,7 +69,7 @@ export async function redisPrimaries(redis: Redis): Promise<RedisPrimary[]> {
   return Array.from(primaries.values(), (same) => ({ ...same[0][1], shards: same.map(([shard]) => shard) }))
 }
 
-/** Those that have confirmed something within the last seconds. */
+/** The replicas that have confirmed something within the last seconds. */
 async function connectedReplicas(redis: Redis): Promise<RedisReplica[]> {
   return (await replicasIn(redis)).filter(({ state, lagS }) => state === 'online' && lagS <= LAG_S)
 }

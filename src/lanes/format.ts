@@ -2,9 +2,9 @@ import type { Redis } from 'ioredis'
 import { keys } from './keys.ts'
 
 /**
- * The format of the data in Redis that this program writes; data without one have format 0. It is raised with every change that a
- * program of before would misread. The format of the data rises once every process knows it (lua/sign.lua): until then what it
- * adds must not be written.
+ * The format of the data in Redis that this program writes; data without a format have 0. Raise it with every change
+ * that an older program would misread. The format of the data rises once every process knows the new one
+ * (lua/sign.lua): until then nothing may be written that the new format adds.
  */
 export const FORMAT = 1
 

@@ -8,7 +8,7 @@ import type { AppenderOptions } from './store.ts'
 export interface HeldLists {
   readonly reason: HoldReason
   readonly isProven: boolean
-  /** As it is in their keys. */
+  /** The part of their keys that names the list. */
   readonly name: string
 }
 
@@ -72,7 +72,7 @@ export function heldPlaces(redis: Redis, some: readonly HeldLists[], device: str
   return shardsOf(redis).flatMap((shard) => some.map((lists) => ({ shard, lists, device })))
 }
 
-/** Those of these devices that have some of these held fixes. */
+/** Those of `devices` that have held fixes in this list. */
 export async function heldAmong(redis: Redis, { name }: HeldLists, devices: readonly string[]): Promise<string[]> {
   const asked = [...new Set(devices)]
   if (asked.length === 0) return []
@@ -95,9 +95,9 @@ export async function claimHeld(redis: Redis): Promise<HeldPlace[]> {
 }
 
 /**
- * Marks those of these devices (undefined: all) that have held fixes: the version of the roster may give these a place, so new
- * fixes go behind them. Where there is one shard, commands are sent before this returns. Answers how many were found; a device may
- * count several times.
+ * Marks the devices in `names` (undefined: all) that have held fixes. The version of the roster may give these fixes a
+ * lane, so new fixes go behind them. With one shard, the commands are sent before this returns. Returns how many were
+ * found; a device may count several times.
  */
 export async function markReleasing(redis: Redis, version: number, names: readonly string[] | undefined) {
   const found = (
@@ -159,7 +159,10 @@ interface LookedAt {
   readonly stayed: number
 }
 
-/** Has held fixes, of which so many were looked at, looked at again at a time, ms UTC: earlier where more has come that needs it. */
+/**
+ * Notes that the held fixes of a place were judged: `stayed` of them stay, and are judged again at `at` (ms UTC), or
+ * earlier if fixes have come meanwhile that need it.
+ */
 export async function lookAgain(place: HeldPlace, { stayed, at }: { stayed: number; at: number }) {
   const { shard, index, list, name } = heldList(place)
   await scripts(shard)('look_again', [index, list], [name, stayed, Math.round(at)])

@@ -3,7 +3,7 @@ export function tagOf(shard: number): string {
   return `{wb${shard}}`
 }
 
-/** Of the home shard, which has everything that does not grow with the traffic. */
+/** The tag of the home shard, which has everything that does not grow with the traffic. */
 const TAG = tagOf(0)
 
 /** What each shard has: lanes, what is held, and the marks of duplicates. A lane's name is `<company>/<courier>/<route>`. */
@@ -37,7 +37,7 @@ export function shardKeys(tag: string) {
     waitingTickets: `${tag}:tickets:wait`,
     /** hash: device → its latest span of 2,048 s in which anything was stored */
     latestSpans: `${tag}:latest`,
-    /** string `marks:<device>:<span>`: marks of what was stored of a device lately (see duplicates.ts) */
+    /** string `marks:<device>:<span>`: marks of the fixes of a device that were stored recently (see duplicates.ts) */
     marksPrefix: `${tag}:marks:`,
     /** the same of version 0.1.0, without a secret; they expire by themselves */
     unkeyedMarksPrefix: `${tag}:seen:`,
@@ -90,7 +90,7 @@ export const keys = {
   heardMark: `${TAG}:heard-mark`,
   /** hash: device that sends seldom → ms between two of its messages, as the admin process has learnt it */
   intervals: `${TAG}:intervals`,
-  /** set: gateway processes that were alive lately; `gateway` says whether one still is */
+  /** set: gateway processes that were alive recently; `gateway` says whether one still is */
   gatewayIds: `${TAG}:gateway-ids`,
   /** channel of pub/sub: what gateways tell each other of devices (see listen/neighbours.ts) */
   gatewayChannel: `${TAG}:gateway-channel`,
@@ -102,7 +102,10 @@ export const keys = {
   alerted: (receiver: string) => `${TAG}:alerted:${receiver}`,
   /** set: ids of the processes that give signs, which are in `process` */
   processIds: `${TAG}:process-ids`,
-  /** list: senders that nobody understood, JSON each, latest first; hash: device that is not configured → JSON of how it came */
+  /**
+   * list: senders that were not understood, JSON each, latest first; hash: device that is not configured → JSON of its
+   * arrival
+   */
   arrivals: `${TAG}:arrivals`,
   arrivedDevices: `${TAG}:arrived-devices`,
   /** stream: changes asked for through the admin port, JSON each; the last 10,000 */

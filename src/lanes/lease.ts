@@ -8,9 +8,9 @@ import type { Parked, RefusalReason } from './survey.ts'
 /** A lane that a worker may push for now. */
 export interface Lease {
   readonly lane: string
-  /** Of lua/lease.lua; another one after each step and renewal; '' once the lease is lost. */
+  /** The token, see lua/lease.lua: each step and each renewal sets a new one; '' once the lease is lost. */
   token: string
-  /** Until when it holds, by `performance.now()` of the process that took it. */
+  /** The time until which the lease holds, by `performance.now()` of the process that took it. */
   until?: number
 }
 
@@ -21,7 +21,7 @@ export function stillHolds({ token, until = 0 }: Lease): boolean {
 
 export interface ClaimedLanes {
   readonly leases: readonly Lease[]
-  /** In how many ms the next lane is due, or one may be that is empty now. */
+  /** In how many ms the next lane is due, or a lane that is empty now may be due. */
   readonly nextMs: number
 }
 
@@ -192,7 +192,8 @@ export class Leases {
     const args = leases.flatMap(({ lane, token }) => [lane, token])
     const tokens = (await this.#run('renew', [this.#keys.schedule], [leaseMs, ...args])) as (Buffer | null)[]
     leases.forEach((lease, index) => {
-      // Else a step that left before the renewal has its own new token, which the renewal did not know.
+      // If the token has changed, a step was sent before the renewal: it has its own new token, which the renewal did
+      // not know.
       if (lease.token === before[index]) lease.token = tokens[index]?.toString() ?? ''
       if (tokens[index]) lease.until = asked + leaseMs
     })

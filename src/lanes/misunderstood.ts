@@ -21,9 +21,9 @@ export interface KeptFrame {
   readonly isConfigured: boolean
   /** Whether it came over a connection. A datagram's sender may be forged: these have half of a device's places. */
   readonly isProven: boolean
-  /** By which version of the roster it was decoded. */
+  /** The version of the roster by which it was decoded. */
   readonly rosterVersion: number
-  /** All that is known of it, JSON. */
+  /** Everything that is known of the frame, as JSON. */
   readonly text: string
 }
 
@@ -50,7 +50,10 @@ export class FrameStore {
     this.#shares = shares
   }
 
-  /** Resolves with true once it is on disk in Redis, false where there is no room for it. Rejects where that is not certain. */
+  /**
+   * Resolves with true once the frame is on disk in Redis, with false if there is no room for it. Rejects if that is
+   * not certain.
+   */
   keep(frame: KeptFrame): Promise<boolean> {
     return this.#group(frame, frame.text.length)
   }
@@ -69,7 +72,7 @@ export class FrameStore {
   }
 }
 
-/** Which frames, latest first: of these ids of a device (undefined: of all), that came before the one with this id. */
+/** The `count` latest frames of these devices (undefined: of all) that came before the frame with the id `before`. */
 export interface FrameSelection {
   readonly devices?: readonly string[]
   readonly before?: string
@@ -130,7 +133,7 @@ export async function dropFrames(redis: Redis, some: readonly FrameId[]): Promis
   return dropped
 }
 
-/** Writes the text of a frame anew, where it is still there. */
+/** Replaces the text of a frame, if the frame is still there. */
 export async function rewriteFrame(redis: Redis, { list, id, text }: StoredFrame): Promise<void> {
   await scripts(redis)('rewrite_frame', KEYS, [list, id, text])
 }

@@ -12,7 +12,7 @@ export interface ProcessIdentity {
   readonly role: 'gateway' | 'worker' | 'admin' | 'tracking'
   /** The data folder of what `start` runs together: a process that is started again takes the place of the one before. */
   readonly installation: string
-  /** Which of the processes of the role it is; undefined: it runs on its own. */
+  /** The number of the process among those of its role; undefined: it runs on its own. */
   readonly slot?: number
   /** When it was started again within the last ten minutes. */
   readonly restartsAt?: readonly number[]
@@ -60,7 +60,7 @@ export function signOn(
 
   const signs = everySecond(sign)
   return {
-    /** A process that ends as it should is missed by nobody. */
+    /** Deletes the sign of life: a process that ends normally must not be reported as missing. */
     async stop() {
       await signs.stop()
       await Promise.all([redis.del(key), redis.srem(keys.processIds, id)]).catch(() => {})
@@ -74,7 +74,7 @@ export function processId({ installation, slot, role }: ProcessIdentity): string
   return hash('sha256', [hostname(), resolve(installation), role, which].join('\n')).slice(0, 24)
 }
 
-/** All processes that gave a sign within ten minutes, and what those that live observe. */
+/** All processes that gave a sign of life within ten minutes, and the observations of those that live. */
 export async function readProcesses(redis: Redis) {
   const ids = await redis.smembers(keys.processIds)
   const reads = redis.pipeline()

@@ -38,7 +38,10 @@ export type Script = (typeof SCRIPTS)[keyof typeof SCRIPTS][number]
 for (const script of Object.values(SCRIPTS).flat()) metrics.slowScripts.inc({ script }, 0)
 type Value = string | number | Buffer
 
-/** Of a connection: a server that reads its file at its start says how long that takes, which may be wrong by far. */
+/**
+ * Options of a connection. While Redis loads its file, it says how long that still takes, which may be far from true:
+ * ask again soon.
+ */
 export const LOADING = { maxLoadingRetryTime: 500 }
 
 /** Where Redis is: a URL, or what the configuration says of it (config/redis.ts). */
@@ -56,7 +59,7 @@ interface ReplicatedRedis {
   readonly tls?: boolean
   /** How many replicas must have a write on disk before it counts as stored. */
   readonly replicas?: number
-  /** In how many parts the lanes are; a URL alone: one. */
+  /** The number of shards of the lanes; for a plain URL, one. */
   readonly shards?: number
 }
 
@@ -78,7 +81,7 @@ function serversOf(server: ReplicatedRedis, shard: number): RedisOptions {
 /** A server that is gone must not hold up the look for another one: ms. */
 const FAILING_OVER = { connectTimeout: 2000, disconnectTimeout: 500, sentinelCommandTimeout: 2000 }
 
-/** One for all connections of this process. */
+/** The nodes of a Cluster, shared by all connections of this process. */
 function nodesOf(server: ReplicatedRedis): ClusterNodes {
   const { cluster = [], username, password, tls } = server
   const access = { username: username ?? undefined, password: password ?? undefined, ...(tls && { tls: {} }) }
@@ -215,9 +218,9 @@ function noteSlow(script: Script, ms: number): void {
 
 const SLOW_MS = 250
 
-/** Of the commands that run scripts: Redis has an APPEND of its own. */
+/** The prefix of the commands that run scripts: Redis has an APPEND of its own. */
 const PREFIX = 'wb_'
-/** Of a script that may write though Redis' memory is full; Redis 7 lets it. */
+/** The suffix of a script that may write even if Redis' memory is full; Redis 7 allows that. */
 const WHEN_FULL = 'WhenFull'
 
 /** A file of lua/, with the files that it includes. */
@@ -226,7 +229,7 @@ function source(name: string): string {
   return lua.replaceAll(/^-- include (\w+)$/gm, (_, included: string) => source(included))
 }
 
-/** Of the servers, as they said at the last connect. */
+/** The major versions of the servers, as they said at the last connect. */
 const majorVersions = new WeakMap<Redis, number>()
 
 /** On the disks of how many replicas a write of this connection must be before it counts. */
@@ -234,7 +237,7 @@ export function replicasOf(redis: Redis): number {
   return replications.get(redis)?.replicas ?? 0
 }
 
-/** Of the connections to a Redis with replicas. */
+/** The replication of each connection to a Redis with replicas. */
 const replications = new WeakMap<Redis, Replication>()
 
 async function learnVersion(redis: Redis): Promise<void> {

@@ -8,7 +8,10 @@ export class NotReplicated extends Error {}
 export class Replication {
   readonly #redis: Redis
   readonly replicas: number
-  /** Which connection this is: `WAIT` covers what was written on its own connection, and says yes on a new one. */
+  /**
+   * Counts connections. `WAIT` covers only what was written on its own connection; on a new one it confirms nothing
+   * earlier.
+   */
   #connection = 0
   readonly #wait = grouped((connections: number[]) => this.#askReplicas(connections))
 
@@ -26,7 +29,7 @@ export class Replication {
     return answer
   }
 
-  /** One answer for all writes before it: they share a WAIT as they share an append. */
+  /** One WAIT confirms all writes before it, so writes share a WAIT as they share an append. */
   async #askReplicas(connections: readonly number[]): Promise<boolean[]> {
     const asked = this.#connection
     const reached = await this.#redis.wait(this.replicas, WAIT_MS)

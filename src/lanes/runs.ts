@@ -61,7 +61,7 @@ function heldHead({ device, held, isProven, lookAt, rosterVersion }: HeldPart): 
   return [isProven ? KINDS[held] : KINDS[held].toLowerCase(), device, `${Math.round(lookAt)} ${rosterVersion}`]
 }
 
-/** Of a run, before its records, without the two texts. */
+/** The most bytes that precede the records of a run, without its two texts. */
 const MAX_HEAD_BYTES = 6
 /** In UTF-8, of a text's length. */
 const MAX_CHAR_BYTES = 3

@@ -22,7 +22,10 @@ class ShardedAppender implements FixAppender {
     this.#appenders = shardsOf(redis).map((shard) => new Appender(shard, options))
   }
 
-  /** Resolves once all shards have stored their parts. Where one fails, the item comes again, and the others drop the repeats. */
+  /**
+   * Resolves once all shards have stored their parts. If one fails, the caller stores the item again, and the other
+   * shards drop the repeats.
+   */
   async append(item: Storable): Promise<Stored> {
     const pieces = this.#split(item)
     const outcomes = await Promise.allSettled(pieces.map(([shard, piece]) => this.#appenders[shard].append(piece)))

@@ -129,7 +129,7 @@ export interface RecordSource {
   /** The zset that has the list's name while it is not empty. */
   readonly index: string
   readonly name: string
-  /** Of the lease, where the list is a lane's own. */
+  /** The token of the lease, if the list is that of a lane. */
   readonly token?: string
 }
 
@@ -214,7 +214,7 @@ const BYTE_WEIGHT = 4
 const SPAN_WEIGHT = 800
 const NEW_SPAN_WEIGHT = 800
 const GROUP = { inFlight: 2, maxWeight: 400_000, apartMs: 10, enough: 1 << 12 }
-/** For how long a shard knows what has arrived from another one: the other one forgets within seconds. */
+/** How long a shard remembers what has arrived from another one. The other one deletes its copy within seconds. */
 const ARRIVED_MS = 86_400_000
 
 /** What store.lua touches; the keys of a list, or of an arrival, follow. */

@@ -28,7 +28,7 @@ export interface Parked extends RefusalReason {
   readonly since: number
 }
 
-/** One answer of the service under which records were refused. */
+/** One answer of the service by which records were refused. */
 export interface Refused extends RefusalReason {
   readonly at: number
   readonly count: number
@@ -147,7 +147,7 @@ export async function sumOver<Item>(items: readonly Item[], each: (item: Item) =
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
-/** Of a record, until the time when it was received. */
+/** The bytes of a record before its time of arrival. */
 const HEAD_BYTES = 7
 /** Entries read in one call, or devices side by side. */
 const SLICE = 200

@@ -6,7 +6,7 @@ import type { Redis } from './redis.ts'
 /** How many frames of a watched device are kept, and of how many devices: of more, those are let go that end first. */
 export const FRAMES_WATCHED = 20
 const MOST_WATCHED = 100
-/** For how long a device is watched. */
+/** How long a device is watched, ms. */
 const WATCHED_MS = 900_000
 
 /** Has the gateways keep the frames of a device for 15 min from now on. Answers until when, ms UTC by the clock of Redis. */
@@ -21,7 +21,7 @@ export async function watchFrames(redis: Redis, device: string): Promise<number>
   return now + WATCHED_MS
 }
 
-/** Until when a device is watched, ms UTC; undefined: it is not. */
+/** Until when a device is watched, ms UTC; undefined: it is not watched. */
 export async function watchedUntil(redis: Redis, device: string): Promise<number | undefined> {
   const [until, now] = await Promise.all([redis.zscore(keys.watched, device), clockOf(redis)])
   return until !== null && Number(until) > now ? Number(until) : undefined

@@ -192,8 +192,8 @@ interface Beginning<Start> {
 }
 
 /**
- * Reads the first bytes of a connection, and calls `done` with what they are; a connection with others is destroyed. What
- * follows is still unread then, and the socket is as if nobody had listened to it.
+ * Reads the first bytes of a connection, and calls `done` with what `read` makes of them. If they are invalid, the
+ * connection is destroyed. The bytes behind them stay unread, and no listener stays on the socket.
  */
 function receiveFirstBytes<Start extends { readonly length: number }>(
   socket: Socket,

@@ -36,7 +36,10 @@ export class Backpressure {
     this.#followers.push(changed)
   }
 
-  /** Frames arrived that wait to be stored: `bytes` in all. Less than 0: so many wait no more. */
+  /**
+   * Counts frames of `bytes` in all that begin to wait until they are stored; negative numbers: frames that no longer
+   * wait.
+   */
   add(bytes: number, frames = 1): void {
     this.#bytes += bytes
     this.#weight += bytes + frames * FRAME_BYTES
@@ -46,7 +49,7 @@ export class Backpressure {
     for (const changed of this.#followers) changed(this.isHigh)
   }
 
-  /** A sender has so many bytes of an incomplete frame now. */
+  /** Notes how many bytes of an incomplete frame a sender has now. */
   setPartial(sender: PartialSender, bytes: number): void {
     this.#partialBytes += bytes - sender.partialBytes
     sender.partialBytes = bytes
@@ -104,7 +107,7 @@ export class ReceivedBytes {
     this.bytes = EMPTY
     this.size = rest.length
     if (rest.length === 0) return
-    // Not from Node's pool: a few bytes would keep a whole slab in memory.
+    // Allocated outside Node's pool: a few bytes would keep a whole slab of the pool in memory.
     this.bytes = Buffer.allocUnsafeSlow(rest.length)
     this.bytes.set(rest)
   }

@@ -57,7 +57,7 @@ export class ConnectionLimits {
     this.#perAddress.set(address, count + 1)
     metrics.connections.inc({ transport })
     also?.opened(address)
-    // One function for all who count: each takes memory while the connection is open.
+    // One function serves all counters: every further function would take memory while the connection is open.
     socket.on('close', () => {
       metrics.connections.dec({ transport })
       also?.closed(address)

@@ -10,8 +10,8 @@ export interface DeviceConnection extends PartialSender, Slot {
   readonly session: DeviceSession
   readonly senderLimits: SenderLimits
   /**
-   * Since when it could have identified itself, and when its device was last heard, ms by `performance.now()`; time in which it
-   * was not read does not count.
+   * When the connection became able to identify itself, and when its device was last heard, ms by `performance.now()`.
+   * Time in which the connection was not read does not count.
    */
   unidentifiedSince: number
   heardAt: number
@@ -96,7 +96,10 @@ export class Connections<Connection extends DeviceConnection> {
   }
 }
 
-/** A device that nobody has configured takes a place only while it speaks. */
+/**
+ * The idle timeout. A device that is not configured has a short one, so that it does not occupy a place while it is
+ * silent.
+ */
 function idleMsOf({ idleMs, session }: DeviceConnection): number {
   return session.isConfigured ? idleMs : Math.min(idleMs, UNCONFIGURED_IDLE_MS)
 }

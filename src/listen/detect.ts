@@ -145,7 +145,7 @@ export class Detector {
   }
 }
 
-/** The likeliest first; of those that are as likely the more usual one: it has the lower port. */
+/** Sorts by likelihood; of guesses that are equally likely, the more usual protocol is first: it has the lower port. */
 function byLikelihood(one: Guess, other: Guess): number {
   return other.score - one.score || portOf(one) - portOf(other)
 }
@@ -245,5 +245,5 @@ export class Undecided {
   }
 }
 
-/** For how long a sender is silent until the likeliest protocol is taken, ms. */
+/** After this silence of the sender, ms, the likeliest protocol is taken. */
 export const QUIET_MS = 300

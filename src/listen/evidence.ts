@@ -28,7 +28,7 @@ export function weighFixes({ fixes = [] }: Message, now: number): Evidence {
       !valid || (Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180 && time > EARLIEST_MS && time < now + DAY_MS),
   )
   if (!isPlausible) return ['its position is not plausible', -20]
-  // Who reads more of a frame has understood it better.
+  // The more fields a decoder has read, the more likely the frame is of its protocol.
   const [{ altitude, heading, hdop, satellites, speed }] = fixes
   const read = [altitude, heading, hdop, satellites, speed].filter((value) => value !== undefined)
   return ['its position is plausible', 10 + read.length / 10]

@@ -11,11 +11,14 @@ import { observations } from '../observe/observations.ts'
  * seconds 17,280, one in a frame at worst. Together they send no faster than a gateway stores: 26,000 frames a second.
  */
 const RATES = {
-  /** Of a connection. What sends live stays below it, and no other rate applies to it. Without an identity nobody may send more. */
+  /**
+   * For one connection. A device that sends live stays below this rate, and no other rate applies to it. An
+   * unidentified sender may not exceed it.
+   */
   connection: { perSecond: 10, burst: 200 },
-  /** Of a device in one network, over all its connections: the backlog of a day at once. */
+  /** For a device in one network, over all its connections: the backlog of a day at once. */
   device: { perSecond: 200, burst: 30_000 },
-  /** Of a network, without the connections that send live: twice what a gateway stores on two cores. */
+  /** For a network, without the connections that send live: twice what a gateway stores on two cores. */
   network: { perSecond: 50_000, burst: 500_000 },
   /** New connections of a network: all vans at once three times, or one for each fix and half as many again. */
   connections: { perSecond: 3000, burst: 30_000 },
@@ -39,9 +42,9 @@ type FloodLimit = keyof typeof RATES
 type SharedLimit = Exclude<FloodLimit, 'connection'>
 
 /**
- * Bounds what senders may take of a gateway. A connection above a limit is not read for a while; a datagram is dropped, and a
- * request answered with 503. Memory is bounded: where more than 50,000 networks or devices were seen, those that were not
- * seen for longest are forgotten, and begin anew.
+ * Limits what senders may take of a gateway. A connection above a limit is not read for a while, a datagram is dropped,
+ * and a request is answered with 503. Its memory is limited: of more than 50,000 networks or devices, those that were
+ * not seen for the longest time are forgotten, and begin anew.
  */
 export class Flood {
   readonly now: () => number
@@ -114,7 +117,7 @@ export class SenderLimits {
     this.network = networkOf(address)
   }
 
-  /** So much was read. `device`: undefined where it is not known whose it is. */
+  /** Takes the tokens of what was read; `device`: undefined if it is not known yet. Returns how long to pause, ms. */
   read(frames: number, bytes: number, device: string | undefined): number {
     const tokens = tokensOf(frames, bytes)
     const ownMs = this.#own.take(tokens, this.#flood.now())
@@ -153,7 +156,7 @@ export function tokensOf(frames: number, bytes: number): number {
   return frames + bytes / 1024
 }
 
-/** So many tokens a second in the long run, and so many at once. */
+/** The tokens that may be taken a second in the long run, and at once. */
 export interface TokenRate {
   readonly perSecond: number
   readonly burst: number
@@ -172,8 +175,8 @@ export class TokenBucket {
   }
 
   /**
-   * Takes tokens at `now`, ms of a clock that never goes back. Answers in how many ms the debt is paid back, 0: there is
-   * none; at most `MAX_DEBT_MS`, however much is taken.
+   * Takes tokens at `now`, ms of a clock that never goes back. Returns in how many ms the debt is paid back; 0: there
+   * is none; at most `MAX_DEBT_MS`, however much is taken.
    */
   take(tokens: number, now: number): number {
     const { burst, perSecond } = this.#rate
@@ -183,7 +186,7 @@ export class TokenBucket {
     return Math.max(0, this.#paidUntil - now)
   }
 
-  /** Takes tokens where there is no debt; answers whether it did. */
+  /** Takes tokens if there is no debt; returns whether it did. */
   admit(tokens: number, now: number): boolean {
     if (this.#paidUntil > now) return false
     this.take(tokens, now)
@@ -212,7 +215,7 @@ export class RecentlyUsed<Value> {
     return this.#younger.size + (this.#older === this.#younger ? 0 : this.#older.size)
   }
 
-  /** The value of a key, made where there is none. `now`: ms of a clock that never goes back. */
+  /** The value of a key; `make` creates it if it is missing. `now`: ms of a clock that never goes back. */
   get(key: string, now: number, make: () => Value): Value {
     const known = this.#younger.get(key)
     if (known !== undefined) return known
@@ -227,9 +230,9 @@ export class RecentlyUsed<Value> {
   }
 }
 
-/** Nobody pays longer for what others of the same network have taken. */
+/** The longest debt: a sender never waits longer for what others of its network have taken. */
 export const MAX_DEBT_MS = 30_000
 const MAX_BUCKETS = 50_000
-/** After so long without use a bucket is forgotten: it is full by then, and no debt lasts as long. */
+/** A bucket that was not used for this time is forgotten: by then it is full, since no debt lasts as long. */
 const GENERATION_MS = 160_000
 const NOTED_EVERY_MS = 10

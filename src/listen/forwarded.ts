@@ -3,8 +3,9 @@ import { type BlockList, isIP } from 'node:net'
 import { isWithin } from '../config/networks.ts'
 
 /**
- * Who sent a request: the peer, or where that is a trusted proxy, the rightmost address of `Forwarded` or `X-Forwarded-For`
- * that is none. Where both headers are there and differ, one is the client's own: neither is believed.
+ * The sender of a request: the peer; if the peer is a trusted proxy, the rightmost address of `Forwarded` or
+ * `X-Forwarded-For` that is not a trusted proxy. If both headers are present and differ, the client wrote one of them:
+ * neither is used.
  */
 export function senderOf(peer: string, headers: IncomingHttpHeaders, trusted: BlockList): string {
   if (!isWithin(trusted, peer)) return peer

@@ -8,7 +8,7 @@ export class HandshakeTurns {
   readonly #waiting = new Map<string, (() => void)[]>()
   #isRunning = false
 
-  /** Calls `start`, at once where nobody else waits. */
+  /** Calls `start` when it is the network's turn; at once if no other handshake waits. */
   add(network: string, start: () => void): void {
     const others = this.#waiting.get(network)
     if (others) others.push(start)
@@ -41,7 +41,7 @@ export class HandshakeTurns {
   }
 }
 
-/** Those of this process, of all its listeners. */
+/** The turns of all listeners of this process. */
 export const handshakeTurns = new HandshakeTurns()
 
 const TURN_MS = 5

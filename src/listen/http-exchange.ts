@@ -110,12 +110,14 @@ export class HttpExchanges {
     if (this.isClosing) response.shouldKeepAlive = false
     response.writeHead(status, { ...headers, 'content-length': body.length })
     response.end(body)
-    // Also when it cannot be sent any more.
+    // Also resolves if the answer can no longer be sent.
     await once(response, 'close').catch(() => {})
   }
 }
 
-/** What is kept of a request that nobody understands: its line, without secrets, and the beginning of its body. */
+/**
+ * What is kept of a request that was not understood: its first line, without secrets, and the beginning of its body.
+ */
 function shown({ method, uri, body }: HttpRequest): Buffer {
   const line = `${method} ${uri.replace(SECRETS, '$1***')}\n`
   return Buffer.concat([Buffer.from(line), body.subarray(0, 200)])

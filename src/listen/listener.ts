@@ -28,7 +28,7 @@ export interface Shared {
   /** Finds out what a sender speaks; undefined where no listener asks for that. */
   readonly detector: Detector | undefined
   readonly arrivals: Pick<Arrivals, 'notUnderstood'>
-  /** Whose PROXY headers and `Forwarded` are believed. */
+  /** The proxies whose PROXY headers and `Forwarded` are trusted. */
   readonly trustedProxies: BlockList
   readonly logger: Logger
 }

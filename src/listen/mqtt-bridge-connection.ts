@@ -16,13 +16,17 @@ export interface BridgeEvents {
   published(topic: string, payload: Buffer): Promise<boolean>
   /** Whether nothing must be read now. */
   isHigh(): boolean
-  /** It is over; once. `cause`: a sentence, or undefined where it was ended to have messages sent again. */
+  /**
+   * Called once, when the connection has ended. `cause`: a sentence; undefined if it was ended so that messages come
+   * again.
+   */
   ended(cause?: string): void
 }
 
 /**
- * One connection to a broker: logs in, subscribes with QoS 1, and acknowledges each message once it was taken, in the order of
- * the messages. What is not acknowledged the broker sends again on the next connection, which is made for that.
+ * One connection to a broker: logs in, subscribes with QoS 1, and acknowledges each message once it was taken, in the
+ * order of the messages. The broker sends a message that was not acknowledged again on the next connection; the
+ * connection is ended for that.
  */
 export class BridgeConnection {
   readonly #bridge: Bridge

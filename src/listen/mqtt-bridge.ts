@@ -110,7 +110,7 @@ export class MqttBridge {
     for (const evidence of this.#troubles) observations.note('bridge_down', { subject, evidence })
   }
 
-  /** Takes a message. Answers whether it may be acknowledged: it is stored, or would come again for ever. */
+  /** Takes a message. Returns whether it may be acknowledged: it is stored, or can never be stored. */
   async #take(topic: string, payload: Buffer): Promise<boolean> {
     const { logger } = this.#shared
     const { name: bridge } = this.#bridge
@@ -143,7 +143,10 @@ export class MqttBridge {
     return undefined
   }
 
-  /** Each message is a conversation of its own: with a shared subscription, the one before went to another gateway. */
+  /**
+   * Each message has a session of its own: with a shared subscription, the message before it may have gone to another
+   * gateway.
+   */
   #sessionOf(device: string): DeviceSession {
     const { name: bridge } = this.#bridge
     const session = createSession('mqtt', `bridge ${bridge}`)

@@ -9,8 +9,8 @@ import type { Shared } from './listener.ts'
 import { PacketFollower } from './mqtt-packets.ts'
 
 /**
- * One connection: the stream that the broker reads and writes in place of the socket, since the broker would buffer whatever
- * arrives. It passes bytes on no faster than the broker reads them, and none of a packet that is too long.
+ * One connection. The broker reads and writes this stream in place of the socket, since it would buffer whatever
+ * arrives. The stream passes bytes on no faster than the broker reads them, and no bytes of a packet that is too long.
  */
 export class MqttConnection extends Duplex implements DeviceConnection {
   readonly session: DeviceSession
@@ -61,7 +61,7 @@ export class MqttConnection extends Duplex implements DeviceConnection {
     this.#goOn()
   }
 
-  /** Does not read it for so long. */
+  /** Does not read the connection for `ms`. */
   async hold(ms: number): Promise<void> {
     this.#holds++
     this.#socket.pause()

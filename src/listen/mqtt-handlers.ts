@@ -11,7 +11,7 @@ import type { MqttConnection } from './mqtt-connection.ts'
 
 /** What the built-in broker needs beside what listeners share. */
 export interface MqttShared extends Shared {
-  /** The protocol of a name, which is the last word of a topic; undefined where there is none. */
+  /** The protocol with this name, the last word of a topic; undefined if there is none. */
   readonly protocolNamed: (name: string) => Promise<Protocol | undefined>
   readonly ingest: Pick<Ingest, 'take' | 'login' | 'waitForRoster'>
   readonly replica: Pick<Replica, 'roster'>
@@ -38,7 +38,7 @@ export class MqttHandlers {
     connection.storing--
     if (!isCurrent) {
       metrics.refused.inc({ reason: 'not_ready' })
-      // Without an answer: some clients never come back after a refusal.
+      // The connection ends without a CONNACK: some clients never connect again after a refusal.
       connection.destroy()
       return
     }

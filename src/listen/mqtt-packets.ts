@@ -11,13 +11,13 @@ export class PacketFollower {
   begun = 0
   /** Bytes that have arrived of the packet that is not complete; 0 between packets. */
   arrived = 0
-  /** Of the last call: bytes that were followed, those of them that are to be passed on, and complete packets. */
+  /** For the last call: bytes that were followed, how many of them are to be passed on, and complete packets. */
   followed = 0
   passed = 0
   packets = 0
   /** Bytes of its body that are missing. */
   #missing = 0
-  /** Bytes of its fixed header that have arrived; 0: the header is complete, or there is none. */
+  /** Bytes of the fixed header that have arrived; 0: the header is complete, or has not begun. */
   #header = 0
   #type = 0
   #length = 0

@@ -71,7 +71,7 @@ async function createBroker(shared: MqttShared) {
     /** Resolves once what is being stored is answered and every connection has ended. */
     async close(): Promise<void> {
       await handlers.settled()
-      // After that turn of the event loop aedes has written the answers.
+      // After one turn of the event loop aedes has written the answers.
       await setImmediate()
       await new Promise<void>((resolve) => broker.close(() => resolve()))
       // What arrived meanwhile is stored but not answered: it is sent again.

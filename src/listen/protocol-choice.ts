@@ -12,8 +12,8 @@ export interface PortRules extends Pick<Shared, 'arrivals' | 'detector'> {
 }
 
 /**
- * Which protocol a connection speaks: that of its port, unless the port has none, or does not understand the connection and
- * another protocol does. It is settled once the device is known.
+ * Chooses the protocol of a connection: that of its port, unless the port has none, or does not understand the
+ * connection and another protocol does. The choice is settled once the device is known.
  */
 export class ProtocolChoice {
   /** undefined: not known yet. */
@@ -77,7 +77,7 @@ export class ProtocolChoice {
   }
 }
 
-/** Notes that a session whose device is known speaks to a port of another protocol. Its fixes are taken all the same. */
+/** Notes that a session with a known device speaks to the port of another protocol. Its fixes are still taken. */
 export function noteWrongPort(session: DeviceSession, { name, tcp, udp, http }: Protocol, at: UsedPort): void {
   const { device = '' } = session
   session.isWrongPort = true
@@ -97,5 +97,5 @@ export function isMisunderstood({ status }: FrameOutcome): boolean {
 
 /** What a guess must weigh to be taken on the port of another protocol: an IMEI, or better. */
 export const ENOUGH = 20
-/** What is kept of a connection that nobody understands. */
+/** How much is kept of a connection that was not understood. */
 const SHOWN_BYTES = 256

@@ -13,7 +13,7 @@ import { isIPv4, isIPv6, SocketAddress } from 'node:net'
 export interface ProxyHeader {
   /** Bytes of the header. */
   readonly length: number
-  /** Who connected to the proxy; absent where the proxy itself did. */
+  /** The client that connected to the proxy; absent if the proxy itself opened the connection. */
   readonly source?: { readonly address: string; readonly port: number }
 }
 
@@ -62,7 +62,7 @@ function addressOf(bytes: Buffer): string {
   return canonical((bytes.toString('hex').match(/.{4}/g) as string[]).join(':'))
 }
 
-/** One spelling for each IPv6 address. */
+/** An IPv6 address in its one canonical spelling. */
 function canonical(address: string): string {
   return isIPv4(address) ? address : new SocketAddress({ address, family: 'ipv6' }).address
 }

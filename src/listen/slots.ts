@@ -33,9 +33,9 @@ interface SlotFollower {
 }
 
 /**
- * Which connections are unidentified, by network, and which belong to one device: to end the right ones where there are too
- * many. A connection counts for the first device that it names. Those at other gateways count as well, of a device that is
- * connected here: each gateway ends its own.
+ * Knows which connections are unidentified, by network, and which belong to one device, so that the right ones are
+ * ended if there are too many. A connection counts for the first device that it names. For a device that is connected
+ * here, connections at other gateways count as well; each gateway ends its own.
  */
 export class Slots {
   readonly #maxPerDevice: number
@@ -128,7 +128,7 @@ export class Slots {
     if (slots.length === 0) this.#devices.delete(device)
   }
 
-  /** Of a device without a connection here, those at other gateways are forgotten. */
+  /** A device without a connection at this gateway: forgets its connections at other gateways. */
   #leave(device: string, slot: Slot, others: readonly Slot[]): void {
     if (others.some(({ gateway }) => gateway !== undefined)) this.#follower?.closed(slot)
     if (others.every(({ gateway }) => gateway !== undefined)) this.#devices.delete(device)
@@ -152,7 +152,7 @@ export class Slots {
     slot.replaced?.()
   }
 
-  /** It gives up its place at once; its socket closes later. */
+  /** Gives up the place of a connection at once; its socket closes later. */
   #end(slot: Slot, reason: string): void {
     this.closed(slot)
     slot.abort(reason)

@@ -45,8 +45,9 @@ interface TcpContext extends Shared, PortRules {
 }
 
 /**
- * One connection: bytes in, frames to `ingest`, replies out in the order of their frames, once these are stored. While frames
- * are being stored it is not read, so that a device that sends faster than Redis stores is held back by TCP.
+ * One connection: reads bytes, hands frames to `ingest`, and writes replies in the order of their frames, once these
+ * are stored. While frames are being stored the connection is not read, so that TCP slows down a device that sends
+ * faster than Redis stores.
  */
 class TcpConnection implements DeviceConnection {
   readonly session: DeviceSession
@@ -171,7 +172,10 @@ class TcpConnection implements DeviceConnection {
     this.storing = storing
   }
 
-  /** For how many ms the answers must wait: the sender failed, or logged in, too often. Ends it where that is too long. */
+  /**
+   * How long the answers must wait, ms, because the sender failed or logged in too often. Ends the connection if that
+   * is too long.
+   */
   #answerAfterMs(outcomes: readonly FrameOutcome[]): number {
     const { device } = this.session
     let failed = 0
@@ -240,7 +244,7 @@ class TcpConnection implements DeviceConnection {
   }
 }
 
-/** One function for all connections: each would take memory. */
+/** One function serves all connections: one for each would take memory. */
 function destroy(this: Socket): void {
   this.destroy()
 }

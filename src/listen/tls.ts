@@ -37,7 +37,7 @@ export class TlsHandshakes {
   receive(socket: Socket, secured: Secured): void {
     const ends = endsOf(socket)
     const { allowHalfOpen } = socket
-    // Who ends during the handshake is not answered any more.
+    // A client that ends its side during the handshake gets no answer any more.
     socket.allowHalfOpen = false
     this.#underWay.set(ends, (secure, certificate) => {
       secure.allowHalfOpen = allowHalfOpen

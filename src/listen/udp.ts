@@ -77,7 +77,7 @@ export async function listenUdp(endpoint: ProtocolEndpoint, shared: Shared): Pro
 interface UdpContext extends Shared, PortRules {
   readonly sessions: UdpSessions
   readonly socket: Socket
-  /** Of this machine. */
+  /** The addresses of this machine. */
   readonly ownAddresses: ReadonlySet<string>
   /** Nothing can be sent any more. */
   isClosed: boolean

@@ -115,10 +115,10 @@ interface NoteDetails {
   readonly now?: number
 }
 
-/** Those of this process, as `metrics` are. */
+/** The observations of this process; like `metrics`, there is one object for the whole process. */
 export const observations = new Observations()
 
-/** Of what a process looks at every few seconds, or what happens all the time while it lasts. */
+/** How long an observation holds that is looked at every few seconds, or that is noted continuously while it lasts. */
 const OVER_MS: ReadonlyMap<ObservationCode, number> = new Map([
   ['bridge_down', 8000],
   ['certificate_expires', 5000],

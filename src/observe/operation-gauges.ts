@@ -53,7 +53,7 @@ type Own = <Label extends string>(
   labelNames?: Label[],
 ) => ConstructorParameters<typeof Gauge<Label>>[0]
 
-/** Of what Redis holds. */
+/** Gauges of what Redis holds. */
 function storedGauges(own: Own) {
   return {
     waiting: new Gauge(own('fixes_waiting', 'Number of fixes that wait in lanes, without parked ones.')),
@@ -91,7 +91,7 @@ function storedGauges(own: Own) {
   }
 }
 
-/** Of what the processes say of themselves once a second. */
+/** Gauges of what the processes say of themselves once a second. */
 function liveGauges(own: Own) {
   return {
     upstreamUp: new Gauge(own('upstream_up', '1 while the tracking API accepts pushes, 0 while it is down.')),

@@ -40,7 +40,7 @@ export function isPageBuilt() {
   return existsSync(file) && readFileSync(file, 'utf8') === stampOf()
 }
 
-/** Builds the page anew; the built one of before is replaced at the end. Throws with what the compiler reports. */
+/** Builds the page; the new files replace the earlier ones at the end. Throws with what the compiler reports. */
 export async function buildPage() {
   const stamp = stampOf()
   const work = `${PAGE_DIR}.${process.pid}`

@@ -16,9 +16,9 @@ import { inspectEndpoint, socketOf, socketUrl } from './redis-endpoint.ts'
 export interface BackupManifest {
   /** Programs that know this number can unpack it. */
   readonly format: number
-  /** Of the data in Redis; undefined: from before they had one. */
+  /** The format of the data in Redis; undefined: they are older than formats. */
   readonly data_format?: number
-  /** Of waybridge. */
+  /** The version of waybridge that made the backup. */
   readonly version: string
   /** When it was begun, RFC 3339. */
   readonly at: string
@@ -27,9 +27,9 @@ export interface BackupManifest {
 export interface BackupOptions {
   /** The data folder. */
   readonly dataDir: string
-  /** Of the private Redis, in bytes; null: half of the machine's. */
+  /** The memory of the private Redis, in bytes; null: half of that of the machine. */
   readonly maxMemory: number | null
-  /** Of this program. */
+  /** The version of this program. */
   readonly version: string
   readonly logger: Logger
 }

@@ -27,7 +27,10 @@ export class HeldSockets {
     }
   }
 
-  /** What a child process inherits, and which descriptor each has there, where they come behind so many others. */
+  /**
+   * The sockets that a child process inherits behind its first `behind` descriptors, and which descriptors each of them
+   * has there.
+   */
   inherited(behind: number): { readonly stdio: readonly number[]; readonly files: SocketFiles } {
     const each = [...this.#sockets].map(([key, socket], at) => {
       const copies = Array.from({ length: COPIES }, (_, copy) => behind + at * COPIES + copy)

@@ -38,7 +38,7 @@ export function keepRunning<R extends Runnable>(
     } while (await delay(restartDelay(restarts++), true, { signal: ending.signal }).catch(() => false))
   }
 
-  /** One run from start to end; returns how many ms it was ready. */
+  /** Runs the process once, from start to end; returns how many ms it was ready. */
   async function run(): Promise<number> {
     try {
       current = await start(ending.signal)

@@ -111,7 +111,7 @@ async function converse(
 
 const FILE = 'endpoint.json'
 const SOCKET = 'redis.sock'
-/** Without the zero byte at the end: 108 bytes with it on Linux, 104 on macOS. */
+/** The longest path of a socket, without the zero byte at its end: with it 108 bytes on Linux, 104 on macOS. */
 const MAX_PATH_BYTES = 103
 /** Type and permissions of a folder that only its owner may use. */
 const DIRECTORY = 0o040000

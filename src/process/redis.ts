@@ -49,8 +49,8 @@ export async function startPrivateRedis(
 }
 
 /**
- * Downloads a Redis server into the data folder if there is none, where the system's packages can be unpacked: the set-up of a
- * clone has done so before, an installed package has no set-up.
+ * Downloads a Redis server into the data folder if the machine has none and the system's packages can be unpacked. In a
+ * clone the set-up has done this before; an installed package has no set-up.
  */
 export async function fetchMissingRedis(dataDir: string, logger: Logger): Promise<void> {
   if (findServer(dataDir) || !canFetchRedis()) return
@@ -68,7 +68,7 @@ function fetchedInto(dataDir: string): string {
 
 /** The error for a Redis that ended before it was ready; `log`: what it wrote. */
 export function startFailure(log: string, { server, dir }: { server: RedisServer; dir: string }): UserError {
-  // Without Redis' prefix of process, role, time and level.
+  // Drops Redis' prefix of process, role, time and level.
   const last = (log.trim().split('\n').at(-1) ?? '').replace(/^\d+:[A-Z] .*? [#*.-] /, '')
   if (/No space left on device/i.test(log)) return new UserError(`The disk with ${dir} is full: make room on it.`)
   if (/append.?only|\bAOF\b|\bRDB\b/i.test(last)) {

@@ -14,7 +14,7 @@ import { endOnRequest } from './signals.ts'
 /** A role that is ready. */
 export interface Role {
   readonly ports?: Ports
-  /** Without it, the role is always ready. */
+  /** Says whether the role is ready; without it, the role is always ready. */
   readonly readiness?: () => Promise<Readiness>
   /** Stops accepting, finishes what has begun, closes. */
   close(): Promise<void>
@@ -26,7 +26,7 @@ export interface RoleContext {
   readonly redisUrl: string | null
   /** What listens where under this `start`; where a role may choose a port, it takes the one that it has here. */
   readonly ports: Ports
-  /** Which of the processes of its role it is, and how often it was started again; empty on its own. */
+  /** The number of the process in its role, and how often it was started again; empty if the role runs on its own. */
   readonly identity?: RoleIdentity
   /** Sockets that it has inherited. */
   readonly sockets?: SocketFiles
@@ -89,7 +89,8 @@ export function runRole(logger: Logger, monitor: MonitorOptions, start: (context
   }, fault)
   started
     .then(({ ports = {} }) => {
-      // To start blocks a process for longer, and delays nobody.
+      // The event loop is watched only from now on: a start blocks it for longer, and nothing waits for the process
+      // yet.
       watchEventLoop(String(logger.bindings().role))
       logger[process.connected ? 'debug' : 'info']({ ports }, 'ready')
       return tellSupervisor({ type: 'ready', ports })

@@ -18,8 +18,8 @@ export class ServiceManager {
   }
 
   /**
-   * Call it when everything is ready. With `WatchdogSec=` in the unit, systemd restarts the service where `isAlive` has not
-   * answered true for so long. It is asked four times in this time, and has a quarter of it to answer.
+   * Call it when everything is ready. With `WatchdogSec=` in the unit, systemd restarts the service if `isAlive` has
+   * not returned true for that time. It is called four times in this time, and has a quarter of it to answer.
    */
   async ready(isAlive: (withinMs: number) => Promise<boolean>): Promise<void> {
     await this.#tell('READY=1', 'STATUS=ready')

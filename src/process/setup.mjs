@@ -28,7 +28,10 @@ const tether = fileURLToPath(new URL('tether.sh', import.meta.url))
 if (!isComplete()) await withLock(setUp)
 else await lookForNewerRedis()
 
-/** It is replaced by `npm run setup` alone: any other command only says that there is one. */
+/**
+ * Looks for a newer Redis in the system's packages. Only `npm run setup` installs it; any other command only reports
+ * it.
+ */
 async function lookForNewerRedis() {
   const replaces = process.env.npm_lifecycle_event === 'setup'
   const version = newerRedis({ now: replaces })
@@ -121,7 +124,9 @@ async function installPackages() {
   return code === 0 && hasPackages()
 }
 
-/** Without the Node that npm is about to replace, and with a cache that this user may write to. */
+/**
+ * The environment for npm: without the Node that npm is about to replace, and with a cache that this user may write to.
+ */
 function npmEnvironment() {
   const path = (process.env.PATH ?? '').split(delimiter).filter((folder) => !folder.startsWith(modules))
   /** @type {NodeJS.ProcessEnv} */

@@ -44,5 +44,5 @@ export function endOnRequest(close: () => Promise<void>, fault: (error: unknown)
 }
 
 const SAME_REQUEST_MS = 500
-/** So that everything is over within 10 s, also where the supervisor was killed. */
+/** The time to close: everything must have ended within 10 s, even if the supervisor was killed. */
 const CLOSE_MS = 9000

@@ -48,7 +48,7 @@ export class Supervisor {
   #held: HeldSockets | undefined
   /** The counters of processes that have ended. */
   #retired: Metrics = []
-  /** One collection at a time, for all who ask. */
+  /** Collects the metrics once for all that ask at the same time. */
   readonly #collect = shared(0, async () => [
     this.#retired,
     ...(await Promise.all(this.#running().map((process) => process.metrics()))),
@@ -180,7 +180,7 @@ function restartsOf(startsAt: readonly number[]) {
   return { restarts: startsAt.length - 1, restartsAt }
 }
 
-/** Which restarts a process says of itself. */
+/** Restarts that are older than this are not reported. */
 const RESTARTS_MS = 600_000
 
 /**

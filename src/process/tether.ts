@@ -22,7 +22,7 @@ export function spawnTethered(command: string[], { env, log }: { env: NodeJS.Pro
   /** Sends SIGTERM and, after `patienceMs`, SIGKILL; resolves once the program has ended. */
   async function end(patienceMs: number): Promise<void> {
     const deadline = performance.now() + patienceMs
-    // Again and again: the shell loses a signal that it receives while it forks.
+    // Sends the signal repeatedly: the shell loses a signal that it receives while it forks.
     while (isRunning() && child.pid && performance.now() < deadline) {
       process.kill(child.pid, 'SIGTERM')
       await within(RESEND_MS, exited)

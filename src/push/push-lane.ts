@@ -27,7 +27,7 @@ export interface PushingOptions {
   /** Where the records of a parked lane belong by now. */
   readonly place: Place
   readonly client: Pick<TrackingClient, 'push'>
-  /** Each company's apikeys, as configured now; the one that the API took last is put first here. */
+  /** The apikeys of each company as configured now. The one that the API accepted last is moved to the front here. */
   readonly apikeys: Map<string, readonly string[]>
   readonly batch: { readonly max_positions: number; readonly max_wait: number }
   readonly push: {

@@ -8,7 +8,7 @@ interface ShardPushOptions extends Omit<LaneOptions, 'leases'> {
   /** The connection of the shard, and its number. */
   readonly shard: Redis
   readonly number: number
-  /** Of all shards. */
+  /** Limits the requests of all shards together. */
   readonly limit: LimitFunction
 }
 

@@ -59,7 +59,7 @@ export async function* sharedRoutes(
   }
   for (const onRoute of Map.groupBy(onRoutes, ({ lane: { company, route } }) => `${company}/${route}`).values()) {
     await yieldToEventLoop()
-    // One device's stays do not overlap: these are of two.
+    // The stays of one device do not overlap, so these belong to two devices.
     const [together] = overlapping(onRoute)
     if (!together) continue
     const [one, other] = together

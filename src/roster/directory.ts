@@ -9,13 +9,13 @@ import type { Interval } from '../config/times.ts'
  * change; a line that changes is another assignment.
  */
 export interface Assignment extends Omit<RouteRow, 'at' | 'line'> {
-  /** Where it was written: `routes.csv:17`, `admin 2026-11-20T08:00:00Z`. */
+  /** Where the line was written: `routes.csv:17`, `admin 2026-11-20T08:00:00Z`. */
   readonly source: string
   /** The roster's version by which it was written. */
   readonly version?: number
-  /** Of one that was put through the admin port: it holds for devices of this company alone. */
+  /** For a line that was put through the admin port: it applies to devices of this company only. */
   readonly company_id?: string
-  /** Of one that was put: its line there. */
+  /** For a line that was put: its line number there. */
   readonly line?: number
 }
 

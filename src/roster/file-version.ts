@@ -10,7 +10,7 @@ import { keys, type Redis } from '../lanes/index.ts'
 import { assignmentField, Roster } from './roster.ts'
 import { changeOf, deviceText, type FieldTexts, type RosterWrite } from './table.ts'
 
-/** One version of a file: what it says by key, `d <id>` or `a <field>`, and the hash of that. */
+/** One version of a file: its items by key (`d <id>` or `a <field>`), and a hash of them. */
 export interface FileVersion {
   readonly hash: string
   readonly items: ReadonlyMap<string, Item>
@@ -19,7 +19,7 @@ export interface FileVersion {
 /** What a file says that is not there. */
 export const NO_FILE: FileVersion = { hash: '', items: new Map() }
 
-/** One device or line of a file. Of what a file said before the mark alone is known. */
+/** One device or line of a file. For earlier versions of a file only `mark` is known. */
 interface Item {
   /** Tells whether a device has changed. */
   readonly mark: string
@@ -116,8 +116,8 @@ export async function correctSources(roster: Roster, name: string, { items }: Fi
  */
 
 /**
- * What the file of an installation said, and of which version the roster was; the hash is empty where the file was gone.
- * `isWritten`: not where it was written already by another installation.
+ * A version of the file of an installation: its hash ('' if the file was gone), and the version of the roster at that
+ * time. `isWritten`: this installation wrote it to the roster; false if another one had done so before.
  */
 export type Note = readonly [hash: string, installation: string, asOf: number, isWritten: boolean]
 
@@ -132,7 +132,7 @@ export interface FileNotes {
   readonly before: FileVersion
 }
 
-/** Reads what is known of the files that there are, and of those that this installation has had. */
+/** Reads what is known of the present files, and of the earlier files of this installation. */
 export async function readFileNotes(
   redis: Redis,
   installation: string,

@@ -158,7 +158,7 @@ function linesBeside({ items }: FileVersion, other: FileVersion): Iterable<strin
 /** The files that are refused for mistakes. Files of devices are refused together, as they are read as one. */
 async function mistakesIn(files: Files, known: readonly FileNotes[]) {
   const isGone = ({ name, before }: FileNotes) => isOfDevices(name) && before.items.size > 0
-  // Nobody means that no file of devices is left: every device would be refused.
+  // If all files of devices are gone, that is a mistake: every device would be refused.
   const gone = files.devices.length > 0 ? [] : known.filter(isGone)
   const ofDevices = [
     ...(await deviceProblems(files)).filter(isMistake),

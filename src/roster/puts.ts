@@ -14,7 +14,7 @@ import { assignmentText, changeOf, type FieldTexts, type KeptPut } from './table
  *   replaced   <company> <id>              what the put replaced, `Replaced`: JSON, gzip, base64; of the last 20 puts of a company
  */
 
-/** One thing that is said of a line. */
+/** One remark about a line. */
 export interface RosterRemark {
   readonly line: number
   /** As the line has it. */
@@ -27,7 +27,7 @@ export interface RosterResult {
   /** The name of a file, or of the token. */
   readonly writer: string
   readonly kind: 'file' | 'put'
-  /** Of a put. */
+  /** The company of a put. */
   readonly company_id?: string
   /** ms UTC. */
   readonly at: number
@@ -39,11 +39,14 @@ export interface RosterResult {
   /** The id of a put that may be taken back. */
   readonly put?: string
   readonly undone?: true
-  /** Of a file that is older than what another one of its name has written. */
+  /** The file is older than what another file of this name has written. */
   readonly stale?: true
 }
 
-/** What a put has replaced: of each field that it wrote the text of before and its own; in what interval, unix seconds. */
+/**
+ * What a put has replaced: for each field that it wrote, the earlier text and its own; and the interval of the put,
+ * unix seconds.
+ */
 export interface Replaced extends Interval {
   readonly fields: readonly (readonly [field: string, before: string | null, after: string | null])[]
 }
@@ -96,7 +99,7 @@ function lineOf(field: string): string {
   return field.replace(/^(\S+) \S+ \S* \S+ /, '$1 ')
 }
 
-/** All results that are kept, latest first. */
+/** All stored results, latest first. */
 export async function readResults(redis: Redis): Promise<RosterResult[]> {
   const all = Object.entries(await redis.hgetall(keys.roster('results')))
   const results = all.map(([field, text]): RosterResult => {
@@ -111,7 +114,7 @@ export function latestPut(results: readonly RosterResult[], company: string): Ro
   return results.find(({ put, undone, company_id }) => put !== undefined && !undone && company_id === company)
 }
 
-/** Of each writer, and company, the last result; where that was taken back, also the one before. */
+/** The last result of each writer and company; if that put was taken back, also the one before it. */
 export function lastResults(results: readonly RosterResult[]): RosterResult[] {
   const done = new Set<string>()
   return results.filter(({ kind, writer, company_id = '', undone }) => {

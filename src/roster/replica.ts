@@ -4,9 +4,9 @@ import { Roster, type RosterChange } from './roster.ts'
 import { readSince, readTable } from './table.ts'
 
 /**
- * For so long a process uses the roster that it has read last, and who writes it waits for gateways that do not say that they
- * have applied the write. So no gateway that was stopped uses an older one once the write is answered. It is less than a sign
- * of life of a gateway holds.
+ * How long a process may use the roster that it read last. A writer waits this long for gateways that do not confirm
+ * the write. So no gateway that was stopped uses an older roster once the write is answered. A gateway's sign of life
+ * holds for longer than this.
  */
 export const ROSTER_HOLDS_MS = 3000
 
@@ -24,7 +24,7 @@ export class Replica {
   readonly #reported = new Set<string>()
   /** Another object after a change of many lines; written here alone, as is `version`. */
   roster = new Roster()
-  /** Of the last write that is in effect here; 0 where there was none yet. */
+  /** The version of the last write that is in effect here; 0 if there was none yet. */
   version = 0
   /** Whether the files that this process follows, if any, were compared with the roster; set by who follows them. */
   isCompared = true

@@ -49,7 +49,10 @@ export class Roster {
     return concerned
   }
 
-  /** As `apply`, in slices, between which the process does other work. Nobody else may use the roster meanwhile. */
+  /**
+   * As `apply`, but in slices between which the process does other work. The roster must not be used until it has
+   * ended.
+   */
   async applyInSlices(change: RosterChange): Promise<Set<string>> {
     const concerned = new Set<string>()
     // Assignments first: they concern no device that comes after them.
@@ -220,7 +223,10 @@ export function* lanesOf({ stays, usual }: DeviceEntry): Generator<Lane> {
   if (usual) yield usual.lane
 }
 
-/** Which devices would have no route any more in an interval, in words, where these are more than half of those that have one. */
+/**
+ * Which devices would lose their route in an interval, in words, if these are more than half of the devices that have
+ * one.
+ */
 export function lossOf(
   devices: Iterable<Pick<Device, 'id'>>,
   { before, after }: { readonly before: Roster; readonly after: Roster },

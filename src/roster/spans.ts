@@ -20,8 +20,9 @@ export function bySource(a: Assignment, b: Assignment): number {
 }
 
 /**
- * Cuts what overlaps, so that at each time one is left: the one of the highest rank, of those the one with the latest
- * `from`, of those the last of `all`. In order of time; one that goes on after an interruption is in several pieces.
+ * Cuts overlapping spans so that one is left at each time: the one of the highest rank, then the one with the latest
+ * `from`, then the last one of `all`. Sorted by time; a span that continues after an interruption is returned in
+ * several pieces.
  */
 export function topmost<Span extends Interval>(
   all: readonly Span[],

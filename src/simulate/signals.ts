@@ -4,7 +4,7 @@ import { EXIT_CODES, onSignals } from '../process/signals.ts'
 export interface Signals {
   /** Aborted by the first signal. */
   readonly stop: AbortSignal
-  /** Aborted so many ms after the first signal, or by the second signal. */
+  /** A signal that is aborted `ms` after the user's first signal, or by the second one. */
   within(ms: number): AbortSignal
   /** The exit code of a process that a signal cut short; 1 without a signal. */
   exitCode(): number

@@ -12,7 +12,7 @@ export interface SimulateArguments {
   readonly duration?: string
   /** Comma-separated. */
   readonly protocols?: string
-  /** Each `name=port`. */
+  /** Each item is `name=port`. */
   readonly port?: readonly string[]
   readonly seed?: string
   /** Only print a devices.yaml for the vans. */

@@ -94,7 +94,7 @@ function engage(
   return { id, van: createVan(own), tracker, trip, made: 0 }
 }
 
-/** One timer for all vans, so that the fixes of a fleet are spread evenly over the interval. */
+/** One timer serves all vans, so that the fixes of a fleet are spread evenly over the interval. */
 async function drive(crew: readonly Driver[], options: SimulationOptions): Promise<void> {
   const { intervalMs, durationMs, keepTrips = false } = options
   const isOver = () => options.stop?.aborted || options.hurry?.aborted

@@ -30,15 +30,15 @@ export interface ExchangeLimits {
   /** Aborts the request: the fault is `given_up`. */
   readonly signal?: AbortSignal
   readonly maxBytes: number
-  /** Of the body of an answer other than 2xx; default: `maxBytes`. */
+  /** The longest body of an answer other than 2xx; default: `maxBytes`. */
   readonly maxErrorBytes?: number
-  /** Reserves memory for that many more bytes of the answer; false where there is none: the fault is `no_room`. */
+  /** Reserves memory for this many more bytes of the answer; false if there is none: then the fault is `no_room`. */
   readonly take?: (bytes: number) => boolean
 }
 
 /**
- * One request and its answer. Never rejects. It uses a handler of its own in place of undici's `request`: an answer of two
- * bytes needs no stream, and one timer is the deadline for the whole exchange.
+ * Sends one request and returns its answer. Never rejects. It uses a handler of its own in place of undici's `request`:
+ * an answer of two bytes needs no stream, and one timer is the deadline for the whole exchange.
  */
 export function exchange(
   pool: Dispatcher,
@@ -115,8 +115,8 @@ export function bodyOf({ chunks }: Pick<Reply, 'chunks'>): Buffer {
 }
 
 /**
- * The answer to a push, or why there is none. `text`: the answer's `message` where it has one, else its body; at most 2 KiB,
- * without the secret; empty for a 200. `date`: the header of that name, which says what time it is there.
+ * The answer to a push, or why there is none. `text`: the `message` of the answer, else its body; at most 2 KiB,
+ * without the secret; empty for a 200. `date`: the header of that name, which tells the API's clock.
  */
 export type ApiAnswer =
   | { readonly status: number; readonly text: string; readonly retryAfterMs?: number; readonly date?: string }

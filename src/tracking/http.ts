@@ -10,7 +10,7 @@ import { metrics } from '../observe/metrics.ts'
 import { ApiRefusal } from './refusal.ts'
 
 export interface HttpServerOptions {
-  /** Without it, HEAD is served wherever GET is. */
+  /** Set to false, HEAD is not served; by default it is served wherever GET is. */
   readonly exposeHeadRoutes?: false
   /** Answers a fault of the server itself. */
   readonly fault: (error: Error, request: FastifyRequest, reply: FastifyReply) => FastifyReply

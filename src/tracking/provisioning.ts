@@ -1,4 +1,4 @@
-/** Who may use the service, and which routes there are; ids as exact decimal digits. */
+/** The companies that may use the service, and the routes that exist; ids as exact decimal digits. */
 export interface Provisioning {
   readonly companies: readonly CompanyCredentials[]
   /** Lanes: one courier on one route of one company each. */

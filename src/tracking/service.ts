@@ -47,8 +47,8 @@ export async function createTrackingService(options: TrackingServiceOptions) {
   })
 
   /**
-   * Replaces the companies and adds routes; an exhaustive provisioning replaces the routes as well. What is stored stays.
-   * @throws where the database takes no writes: then the companies are replaced all the same, but not the routes
+   * Replaces the companies and adds routes; an exhaustive provisioning replaces the routes as well. Stored data stay.
+   * @throws if the database takes no writes: then the companies are replaced, but not the routes
    */
   function provision(next: Provisioning): void {
     access.replace(next.companies)

@@ -83,7 +83,7 @@ function ownRoutes({ gives }: AssignmentPlan, devices: readonly DeviceEntry[]): 
   return stays.slice(0, MOST_NAMED)
 }
 
-/** Who else is on the routes that are given, at the same time. */
+/** Warns of other devices that are on a given route at the same time. */
 function sharedWarnings(
   { gives, from = [] }: AssignmentPlan,
   { devices, roster }: Pick<AssignmentContext, 'devices' | 'roster'>,

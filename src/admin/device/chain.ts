@@ -38,7 +38,7 @@ export function chainOperation(sources: ChainSources): Operation {
       const described = await describeDevice(id, sources, scope).catch((error: Error) => error)
       const device = index.find(id)
       if (described instanceof Error) {
-        // What is in memory is said all the same.
+        // While Redis is away, the answer is made from what is in memory.
         const chain = device && isConnectionError(described) ? chainWithoutRedis(knownFacts(device, asked)) : undefined
         if (!device || !chain) throw described
         return chainJson(chain, device, sources)
@@ -133,7 +133,7 @@ async function chainFacts(device: Indexed, detail: DeviceDetail, asked: ChainReq
   }
 }
 
-/** The id of a device that sends and that nobody has configured, of which at most two digits differ. */
+/** The id of a device that sends but is not configured, and that differs from `id` by at most two digits. */
 function similarTo(id: string, index: ChainSources['index']): string | undefined {
   const unconfigured = index.inOrder.flatMap((device) => (device.entry ? [] : device.id))
   return nearest(id, unconfigured.slice(0, MOST_UNCONFIGURED), 2)

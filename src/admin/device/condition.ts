@@ -106,7 +106,10 @@ export class DeviceWatch {
     return counts
   }
 
-  /** How many configured devices are in each state, as of now where there are not very many. Rejects where Redis does not answer. */
+  /**
+   * How many configured devices are in each state: up to date, or a second old if there are very many. Rejects if Redis
+   * does not answer.
+   */
   async states(): Promise<Readonly<Record<DeviceState, number>>> {
     await this.#sources.index.catchUp()
     await this.#look()
@@ -161,7 +164,7 @@ export class DeviceWatch {
   }
 }
 
-/** All devices that do the same share one. */
+/** Devices that do the same share one object, to save memory. */
 const surveyed = new Map<string, NonNullable<IndexedDevice['surveyed']>>()
 
 function surveyedAs(condition: DeviceCondition, state: DeviceState, mapping: DeviceMapping) {
@@ -172,5 +175,5 @@ function surveyedAs(condition: DeviceCondition, state: DeviceState, mapping: Dev
 }
 
 const SHARE = 20
-/** Of more devices that are not configured none is named singly. */
+/** If more devices than this are not configured, none of them is named singly. */
 const MOST_NAMED = 6

@@ -23,7 +23,7 @@ export interface DeviceIndexSources {
 
 /** What is known of a device that is configured, was heard, or of which something is held. */
 export interface IndexedDevice extends Pick<Heard, 'fix' | 'filtered'> {
-  /** As it is configured, else as it was heard. */
+  /** The id as the entry writes it; without an entry, as the device sent it. */
   readonly id: string
   readonly entry?: DeviceEntry
   readonly contact?: StoredContact
@@ -43,8 +43,8 @@ interface SurveyedDevice {
 type Changing<Of> = { -readonly [Key in keyof Of]: Of[Key] }
 
 /**
- * All devices in memory, so that lists and the diagnosis cost Redis nothing: read once, then kept current by what changed. What
- * a message changes is here within a second, or at once for whoever calls `catchUp`; a slow sweep over all contacts finds what
+ * All devices in memory, so that lists and the diagnosis cost Redis nothing. They are read once and then kept current.
+ * A message takes effect here within a second, or at once after `catchUp`; a slow sweep over all contacts finds what
  * was missed. 100,000 devices take about 150 MB.
  */
 export class DeviceIndex {
@@ -62,7 +62,7 @@ export class DeviceIndex {
   #live: ReadonlySet<string> = new Set()
   #looking: Promise<void> | undefined
   #cursor = '0'
-  /** Devices that have changed, for who follows; undefined: nobody does. */
+  /** Devices that have changed since the follower last asked; undefined: there is no follower. */
   #changed: Set<string> | undefined
 
   constructor(sources: DeviceIndexSources) {
@@ -120,7 +120,10 @@ export class DeviceIndex {
     return this.#held.isEmpty ? [] : this.#held.of(sameId(id))
   }
 
-  /** Who sends the id of the device to a port that does not understand it, and did so later than it was heard. */
+  /**
+   * The sender that sent the device's id to a port that does not understand it, if that was after the device was last
+   * heard.
+   */
   senderOf({ id, contact }: Pick<IndexedDevice, 'id' | 'contact'>, now: number): LostSender | undefined {
     const sender = this.#lost.of(sameId(id), now)
     return sender && sender.at > (contact?.at ?? 0) + ANOTHER_MS ? sender : undefined
@@ -228,7 +231,7 @@ export class DeviceIndex {
       })
       if (usualMs !== undefined) learnt.push(name, String(usualMs))
     }
-    // Not even an interval is worth an answer that fails while Redis' memory is full.
+    // If Redis' memory is full, the intervals are not kept: that must not make the answer fail.
     if (learnt.length > 0) await this.#sources.redis.hset(keys.intervals, ...learnt).catch(() => {})
   }
 

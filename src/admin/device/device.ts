@@ -46,7 +46,10 @@ export function deviceOperations(sources: DetailSources, change: RosterWrites): 
   ]
 }
 
-/** All that is known of a device that is seen, without what it was for companies that are not; `missing`: nothing is, and where a file has its entry all the same. */
+/**
+ * Everything about a device of a company that the scope includes. What the device was for other companies is left out.
+ * `missing`: why there is nothing to show, and the file that still has an entry of the device.
+ */
 export async function describeDevice(
   id: string,
   sources: DetailSources,
@@ -186,7 +189,7 @@ function eventJson({ at, ...about }: DeviceEvent): object {
   return { at: instant(at), event: about.event, ...laneIds(about.lane) }
 }
 
-/** Without numbers that JSON could not hold; they are stored as null. */
+/** A fix without the numbers that JSON cannot hold; they are stored as null. */
 function fixJson({ time, latitude, longitude, ...rest }: NonNullable<Heard['fix']>['fix']): object {
   const fix = { time_at: instant(time), lat: latitude, lon: longitude, ...rest }
   return Object.fromEntries(Object.entries(fix).filter(([, value]) => value !== null))

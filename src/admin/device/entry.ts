@@ -145,7 +145,7 @@ function without(entry: Mapping, keys: ReadonlySet<string>): Mapping {
   return { ...entry, entries: entry.entries.filter(({ key }) => !keys.has(key)) }
 }
 
-/** What becomes of a secret of before: `true` and `false` are what `get` answers. */
+/** What an entry does with the earlier secret. `true` and `false` are what a `GET` returns in place of the secret. */
 function secretIn(entry: Mapping, key: string): 'kept' | 'dropped' | 'new' {
   const secret = child(entry, key)
   if (!secret) return 'kept'
@@ -156,5 +156,5 @@ function secretIn(entry: Mapping, key: string): 'kept' | 'dropped' | 'new' {
 /** What `GET /admin/devices/{id}` answers beside the entry. */
 const READ_ONLY = new Set(Object.keys(DeviceJson.shape).filter((key) => !(key in EntryJson.shape)))
 const SECRETS = ['secret', 'previous_secret'] as const
-/** YAML takes its time: an entry is read while nobody else is answered. */
+/** The largest entry: while its YAML is parsed, the process answers nothing else. */
 const MAX_ENTRY_BYTES = 65_536

@@ -12,8 +12,9 @@ import { PageQuery } from '../paging.ts'
 import type { DeviceSources } from './list.ts'
 
 /**
- * `POST /admin/devices/{id}/watch`: has the gateways keep the frames of a device for 15 min; `GET /admin/devices/{id}/frames`: the
- * last 20 of these, and of those that were not understood, which are kept anyway. Also of a device that is not configured.
+ * `POST /admin/devices/{id}/watch` makes the gateways keep the frames of a device for 15 min. `GET
+ * /admin/devices/{id}/frames` returns the last 20 of them, and the frames that were not understood, which are kept
+ * anyway. Both also work for a device that is not configured.
  */
 export function frameOperations({ redis, directory }: Pick<DeviceSources, 'redis' | 'directory'>): Operation[] {
   const idOf = (params: unknown) => {

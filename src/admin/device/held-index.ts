@@ -7,7 +7,7 @@ export interface HeldEntry {
   readonly device: string
 }
 
-/** Of which devices something is held, by id without leading zeros. */
+/** The devices that have held fixes, by id without leading zeros. */
 export class HeldIndex {
   readonly #redis: Redis
   #places = new Map<string, HeldEntry[]>()

@@ -55,7 +55,7 @@ export const HistoryJson = z.object({
     SpanJson.extend({
       date: z.iso.date(),
       fixes: Count,
-      /** Of these, those that came more than five minutes after their time. */
+      /** How many of these fixes came more than five minutes after their time. */
       late: Count,
       connected: z.array(SpanJson),
       gaps: z.array(SpanJson.extend({ reason: z.enum(GAP_REASONS), message: Text })),

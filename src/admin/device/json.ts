@@ -6,7 +6,7 @@ import { Count, each, Instant, instant, LaneIds, LaneJson, StayJson, Text } from
 /** One position as `decode` prints it: RFC 3339, degrees, metres, metres per second. */
 export type DecodedFix = z.infer<typeof DecodedFixJson>
 
-/** Without numbers that JSON does not have. */
+/** A fix without the numbers that JSON cannot hold. */
 export function decodedFix({ time, latitude, longitude, ...rest }: NonNullable<Heard['fix']>['fix']): DecodedFix {
   const fix = { time: instant(time ?? undefined), lat: latitude, lon: longitude, ...rest }
   return Object.fromEntries(
@@ -81,7 +81,7 @@ export const DeviceCondition = z.enum(CONDITIONS, `expected ${CONDITIONS.join(',
 /** What the last messages of a device say: see src/diagnose/README.md. */
 const SeenNow = z.object({
   condition: DeviceCondition,
-  /** Of the last fix that is stored; m/s, degrees, m. */
+  /** The position of the last stored fix; m/s, degrees, m. */
   position: z
     .object({ at: Instant.optional(), ...each(z.number().optional(), 'lat', 'lon', 'speed', 'heading', 'accuracy') })
     .optional(),

@@ -4,7 +4,7 @@ import type { DeviceEntry } from '../../roster/directory.ts'
 
 /** What the contacts of a device have taught. Instants and durations in ms. */
 export interface Learnt {
-  /** How far its messages usually are apart; 0: not known yet. */
+  /** The usual time between two messages; 0: not known yet. */
   readonly usualMs: number
   /** Whether that is to be kept in Redis: it is long, and has changed. */
   readonly isIntervalNew: boolean
@@ -44,7 +44,7 @@ export function learn(before: HeardBefore | undefined, heard: HeardNow, usualMs:
   return { ...fixLearnt(before, heard), usualMs: usual, isIntervalNew: isIntervalNew || isShorter, gaps }
 }
 
-/** Of the last times the second longest: a tracker sends often while it drives, and seldom while it stands. */
+/** The second longest of the last intervals: a tracker sends often while it drives, and seldom while it stands. */
 function secondOf(gaps: readonly number[]): number {
   return gaps.toSorted((a, b) => b - a)[1] ?? 0
 }

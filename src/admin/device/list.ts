@@ -184,7 +184,7 @@ export async function deviceRows(devices: readonly IndexedDevice[], sources: Row
   })
 }
 
-/** When devices sent something last that nobody has configured, as contacts; of none while Redis is away. */
+/** When devices that are not configured last sent something, as contacts; empty while Redis is away. */
 async function arrivalsOf(devices: readonly IndexedDevice[], redis: Redis) {
   const ids = devices.flatMap(({ contact, entry, id }) => (contact || entry ? [] : id))
   const known = ids.length === 0 ? [] : await redis.hmget(keys.arrivedDevices, ...ids.map(sameId)).catch(ifAway)
@@ -202,7 +202,7 @@ function ifAway(error: Error): never[] {
   return []
 }
 
-/** Without numbers that JSON could not hold; they are stored as null. */
+/** A position without the numbers that JSON cannot hold; they are stored as null. */
 function positionJson({ fix }: NonNullable<IndexedDevice['fix']>): object {
   const { time, latitude: lat, longitude: lon, speed, heading, accuracy } = fix
   const known = Object.entries({ lat, lon, speed, heading, accuracy }).filter(([, value]) => typeof value === 'number')

@@ -71,7 +71,7 @@ function idsIn(bytes: Buffer): string[] {
   return [...words, ...numbers, ...packed.flatMap(partsOf)]
 }
 
-/** All that 10 to 17 digits in a row of them may be. */
+/** All ids of 10 to 17 digits that may be part of a longer row of digits. */
 function partsOf(digits: string): string[] {
   const parts: string[] = []
   for (let length = Math.min(17, digits.length); length >= 10; length--)

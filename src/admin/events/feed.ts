@@ -18,8 +18,8 @@ export interface FeedSources {
 }
 
 /**
- * Tells everybody who reads what happens. While nobody has read for five minutes it looks at nothing and keeps nothing: who
- * resumes then is reset.
+ * Sends what happens to all readers. After five minutes without a reader it stops looking and forgets all events: a
+ * client that resumes later gets `reset`.
  */
 export class EventFeed {
   readonly #sources: FeedSources
@@ -28,7 +28,7 @@ export class EventFeed {
   #loops: ReturnType<typeof everySecond>[] = []
   #waking: Promise<void> | undefined
   #seconds = 0
-  /** For how long nobody has read. */
+  /** For how many seconds there has been no reader. */
   #aloneS = 0
   #isClosed = false
 
@@ -74,7 +74,7 @@ export class EventFeed {
 
   async #begin(): Promise<void> {
     const sources = this.#sources.sources()
-    // Without Redis a source begins later.
+    // A source that cannot be read, since Redis is away, begins later.
     await within(BEGIN_MS, Promise.all(sources.map((source) => source.look().catch(() => {}))))
     if (this.#isClosed) return
     const looks = sources.map((source) => everySecond(() => this.#look(source)))

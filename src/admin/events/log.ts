@@ -14,7 +14,7 @@ export type EventData =
   | { readonly dataFor: (scope: Scope) => object | undefined; readonly device?: string }
   | { readonly rows: readonly { readonly id: string; readonly company_id?: string }[] }
 
-/** Who is told: of what its scope sees, of one device alone where it follows one. */
+/** Which events a reader gets: those that its scope sees, and only those of one device if it follows one. */
 export interface EventAudience {
   readonly scope: Scope
   readonly device?: string
@@ -24,9 +24,9 @@ export interface EventAudience {
 export interface FeedEvent {
   readonly number: number
   readonly topic: EventTopic
-  /** Of everything. */
+  /** The event as a reader gets it who sees everything. */
   readonly bytes: Buffer
-  /** As it is sent to a reader; undefined: it is nothing for that one. */
+  /** The event as this reader gets it; undefined: it does not get the event. */
   bytesFor(audience: EventAudience): Buffer | undefined
 }
 
@@ -39,10 +39,10 @@ export class EventLog {
   #events: FeedEvent[] = []
   #bytes = 0
   #number = 0
-  /** Of the last event that is not kept any more. */
+  /** The number of the last event that is no longer kept. */
   #forgotten = 0
 
-  /** Of the last event. */
+  /** The id of the last event. */
   get lastId(): string {
     return this.#id(this.#number)
   }

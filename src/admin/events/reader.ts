@@ -64,7 +64,7 @@ export class EventReader {
     return this.follows(event.topic) ? event.bytesFor(this.#options) : undefined
   }
 
-  /** What does not read is closed: it resumes, or is reset, when it comes again. */
+  /** A stream that is not read is closed. When its client connects again, it resumes or is reset. */
   #write(bytes: Buffer): void {
     if (bytes.length === 0 || this.#response.destroyed) return
     if (this.#response.writableLength + bytes.length > MAX_WAITING) this.#response.destroy()

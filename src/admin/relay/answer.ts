@@ -5,7 +5,7 @@ import { bodyOf, type Failure, isSuccess, type Reply } from '../../tracking/exch
 import { OPERATIONS, type OperationName } from '../../tracking/operations.ts'
 
 export interface RelayedRequest {
-  /** Of the tracking API, printable. */
+  /** The URL of the tracking API, printable. */
   readonly baseUrl: string
   readonly operation: OperationName
   readonly token: string
@@ -38,8 +38,8 @@ function endToEnd(headers: Reply['headers'], isKept: (name: string) => boolean):
 }
 
 /**
- * Masks the token, should the tracking API quote it: in all headers, and in the body of an error, which is left out where it is
- * encoded all the same. The body of a success is data and stays as it is.
+ * Masks the token if the tracking API quotes it: in all headers, and in the body of an error. An error body that is
+ * encoded is left out. The body of a success is data and stays as it is.
  */
 function withoutToken(reply: Reply, token: string): Reply {
   const mask = (text: string) => masked(text, token)
@@ -89,7 +89,7 @@ const SENTENCES = {
 /** The highest status that an HTTP server can send. */
 const MAX_STATUS = 599
 
-/** Content-Length is set anew from the same bytes. */
+/** Content-Length is not among them: it is computed from the body. */
 const FORWARDED =
   /^(?!content-length$|accept-encoding$)(?:(?:accept|content|if)-.+|accept|range|user-agent|x-request-id|traceparent|tracestate)$/
 

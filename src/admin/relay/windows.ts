@@ -69,6 +69,6 @@ const CLOSE = Buffer.from(']')
 const COMMA = Buffer.from(',')
 
 const AT_ONCE = 4
-/** Of one window: enough for ten vans on one route with two fixes a second each. */
+/** The largest answer for one window: enough for ten vans on one route with two fixes a second each. */
 const MAX_WINDOW_BYTES = 16 * 1024 * 1024
 const MAX_BYTES = 64 * 1024 * 1024

@@ -12,7 +12,7 @@ import { compare } from '../paging.ts'
 import { type RosterBody, said } from './body.ts'
 import type { RosterPlan, TakenRoute } from './plan.ts'
 
-/** What a put answers; `warnings` and `takes` only where there are some. */
+/** The answer to a put; `warnings` and `takes` are present only if there are some. */
 export async function putJson(
   plan: Omit<RosterPlan, 'write'>,
   { body, roster, zone }: { readonly body: RosterBody; readonly roster: Roster; readonly zone: string },

@@ -54,7 +54,8 @@ async function takeRows(roster: Roster, put: RosterPut) {
   const misplaced = rows
     .filter((row) => !isWithin(row, put))
     .map(({ at, device }): Mistake => ({ at, device, ...MISPLACED }))
-  // Of another company's devices nothing is said: the answer is kept, and shown to all of this company.
+  // The message says nothing about devices of other companies: the answer is stored, and shown to everybody of this
+  // company.
   const mistakes = await unresolved(
     rows,
     roster.within((company_id) => company_id === put.company_id),

@@ -23,7 +23,7 @@ export function rosterResultOperations({ redis }: { readonly redis: Redis }): Op
   ]
 }
 
-/** Those of puts for companies; a file belongs to none. */
+/** The results of puts for companies that the scope includes. Files belong to no company. */
 export function seenResults(results: readonly RosterResult[], scope: Scope): RosterResult[] {
   return results.filter(({ company_id }) => scope.sees(company_id))
 }

@@ -152,7 +152,7 @@ function* allLines(roster: Roster): Generator<ListedLine> {
     }
 }
 
-/** Of each device the part of a line that holds then. */
+/** For each device the part of a line that is in effect at that time. */
 function* linesAt(roster: Roster, at: number): Generator<ListedLine> {
   for (const entry of roster.devices()) {
     const stay = roster.stayAt(entry, at)

@@ -73,7 +73,7 @@ local function note_answer(upstream, failing)
   end
 end
 
--- Nothing was sent of a lane: where it was to probe the service, another lane probes.
+-- Nothing was sent for a lane: if it was chosen to probe the service, another lane probes.
 local function pass_probe_on(upstream, lane)
   if redis.call('HGET', upstream, 'prober') == lane then redis.call('HSET', upstream, 'probe', now) end
 end

@@ -30,7 +30,8 @@ local function drop(list, id)
   return true
 end
 
--- What is too much where another frame comes: of its device, or of all; nothing where there is room.
+-- The set that has too many frames or bytes for one more frame: that of the device, or that of all; nil if there is
+-- room.
 local function too_many(list, device, size, most_frames, most_bytes, most_of_all)
   local own = prefix .. list .. ':' .. device
   local of_own, of_all = unpack(redis.call('HMGET', sizes, list .. ':' .. device, list))
@@ -64,7 +65,7 @@ local function keep_frames()
       redis.call('ZADD', prefix .. list .. ':' .. device, 0, id)
       account(list, device, size)
       redis.call('ZADD', due, 'NX', '+inf', device)
-      -- A gateway that lags behind the roster may have decoded it with settings of before.
+      -- The gateway had not applied the latest roster: it may have decoded the frame with earlier settings.
       if known_version ~= version then redis.call('ZADD', due, 'LT', 0, device) end
     elseif full and makes_room == '1' then
       -- Larger than all that there may be: it is itself the oldest.
@@ -84,7 +85,7 @@ local function drop_frames()
   return dropped
 end
 
--- Writes a frame anew, where it is still there. ARGV  list, id, text
+-- Replaces the text of a frame, if the frame is still there. ARGV  list, id, text
 local function rewrite_frame()
   local list, id, text = unpack(ARGV)
   local length = redis.call('HSTRLEN', frames, id)

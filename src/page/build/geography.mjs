@@ -4,7 +4,7 @@ import { feature, mesh } from 'topojson-client'
 
 const require = createRequire(import.meta.url)
 
-/** Outlines have whole units: so many are the width of the world. */
+/** The coordinates of outlines are whole numbers: this many units are the width of the world. */
 const WORLD = 1 << 18
 const FEWEST_PEOPLE = 15_000
 

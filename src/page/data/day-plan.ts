@@ -55,7 +55,7 @@ function staysOf({ route_id, courier_id }: VanRow, lines: readonly AssignmentRow
   return [...usual, ...stays.filter((stay) => stay.until > stay.from).toSorted((one, other) => one.from - other.from)]
 }
 
-/** Of each stay that is on a route beside another van: the names of the others. */
+/** For each stay on a route that another van drives at the same time: the names of the other vans. */
 function sharedStays(plan: readonly { readonly van: VanRow; readonly stays: readonly PartOfDay[] }[]) {
   const all = plan.flatMap(({ van, stays }) => stays.map((stay) => ({ van, stay })))
   const shared = new Map<PartOfDay, string[]>()

@@ -16,7 +16,7 @@ export function localDay(day: string, zone: string): LocalDay {
   return { day, from: midnight(day, zone), until: midnight(dayAfter(day), zone) }
 }
 
-/** The day so many days later; earlier, where `days` is below 0. */
+/** The day `days` days later; earlier if `days` is negative. */
 export function dayAfter(day: string, days = 1): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10)
 }

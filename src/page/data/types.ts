@@ -122,7 +122,7 @@ export interface VanRow {
   readonly lane?: LaneOfVan
   readonly held?: number
   readonly condition?: Condition
-  /** Without a place where its last fix has none. */
+  /** The last fix; without coordinates if it has none. */
   readonly position?: {
     readonly at?: string
     readonly lat?: number

@@ -20,7 +20,7 @@ interface Town {
 export interface Atlas {
   readonly land: readonly Outline[]
   readonly borders: readonly Outline[]
-  /** Those with most people first. */
+  /** The towns with the most people first. */
   readonly towns: readonly Town[]
 }
 

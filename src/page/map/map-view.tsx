@@ -18,7 +18,7 @@ interface MapProps {
   readonly choose?: (van: VanRow | undefined) => void
   /** The way of one van. */
   readonly track?: readonly TrackPoint[]
-  /** When it changes, the map shows all vans or the whole track anew. */
+  /** A change of this value makes the map show all vans or the whole track again. */
   readonly fitKey?: string
 }
 

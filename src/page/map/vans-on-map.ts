@@ -11,7 +11,7 @@ interface Mover {
   to: { x: number; y: number }
   /** ms of the page's clock. */
   since: number
-  /** Where it was drawn last, in pixels of the view. */
+  /** The point at which it was last drawn, in pixels of the view. */
   px: number
   py: number
 }

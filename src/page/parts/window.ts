@@ -1,6 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 
-/** Which rows of a long list are in view, of rows that are all equally high; a few more above and below are drawn. */
+/**
+ * The rows of a long list that are in view; all rows have the same height. A few rows above and below are drawn as
+ * well.
+ */
 export function useWindow(rows: number, rowPx: number) {
   const box = useRef<HTMLDivElement>(null)
   const [view, setView] = useState({ top: 0, height: 800 })

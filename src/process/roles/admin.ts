@@ -79,8 +79,8 @@ async function followedTokens(live: Live): Promise<() => Tokens> {
 }
 
 /**
- * Resolves once the files have been compared with the roster: under `start` gateways and workers begin after that. Without
- * Redis, or where Redis takes no write, the admin port opens all the same.
+ * Resolves once the files have been compared with the roster: under `start` gateways and workers begin after that. If
+ * Redis is away or takes no write, the admin port opens without the comparison.
  */
 async function firstComparison(live: Live, redis: Redis): Promise<void> {
   const compared = live.join(new Replica(redis, live.logger))

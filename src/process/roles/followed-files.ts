@@ -6,7 +6,7 @@ import type { Replica } from '../../roster/replica.ts'
 import { Roster } from '../../roster/roster.ts'
 import { upgradeRoster } from '../../roster/upgrade.ts'
 
-/** Which files are followed. */
+/** Which files a process follows. */
 export interface FilesOptions {
   readonly dir: string
   readonly protocols: Protocols
@@ -37,7 +37,7 @@ export class FollowedFiles {
     this.#read = first.files
   }
 
-  /** As they were read by the last call of `take`. */
+  /** The files as the last call of `take` read them. */
   get read(): Files {
     return this.#read
   }
@@ -47,12 +47,15 @@ export class FollowedFiles {
     return this.#outcome
   }
 
-  /** Of a process without Redis: what its files say. */
+  /** The roster of a process without Redis: what its files say. */
   get local(): Roster {
     return this.#local
   }
 
-  /** Whether a file was refused for a loss of routes, so long ago that it is tried again: old lines may have ended by now. */
+  /**
+   * Whether a file that was refused, since too many routes would be lost, is to be tried again: old lines may have
+   * ended by now.
+   */
   get isLossDue(): boolean {
     return this.#outcome?.withLoss === true && performance.now() - this.#writtenAt > LOSS_AGAIN_MS
   }

@@ -184,6 +184,9 @@ function filterOptions({ filter }: Config) {
 
 /** No acknowledged fix waits for these writes, only counters and the state of devices. */
 const LAST_WRITES_MS = 1500
-/** Without Redis the listeners open all the same, and nothing is acknowledged. */
+/**
+ * How long the start waits for the roster. Without Redis the listeners open after this time, and nothing is
+ * acknowledged.
+ */
 const ROSTER_MS = 2000
 const ROSTER_PROBLEM = 'the roster has not been read from Redis yet: nothing is acknowledged'

@@ -27,14 +27,14 @@ export interface OpenListeners {
   close(): Promise<void>
 }
 
-/** Which ports a gateway has beside those of its configuration, and with whom. */
+/** The ports that a gateway has beside those of its configuration, and which gateways share them. */
 interface PortsOfStart {
-  /** Those that gateways of this `start` have opened before: a listener that may choose its port takes it from here. */
+  /** The ports that gateways of this `start` opened before: a listener with port 0 takes its port from here. */
   readonly earlier: Ports
   readonly inherited: InheritedSockets
   /** Whether several gateways share the ports. */
   readonly isShared: boolean
-  /** Which of them this is: 0 decides which ports are open, the others open those that it has. */
+  /** The number of this gateway: 0 decides which ports are open, the others open the same ones. */
   readonly slot: number
 }
 
@@ -111,7 +111,7 @@ class Opener implements OpenListeners {
     if (broker.tls) await this.#open(secure, (at) => listenMqtt(at, options))
   }
 
-  /** Without a group to share the messages in, the first gateway alone subscribes. */
+  /** Bridges without a group to share the messages in are opened by the first gateway alone. */
   async bridges(): Promise<void> {
     const { data_dir, mqtt } = this.#live.config
     const { slot } = this.#ofStart
@@ -127,7 +127,7 @@ class Opener implements OpenListeners {
     await Promise.all(this.#listeners.map((listener) => listener.close()))
   }
 
-  /** A port that is to be shared, and that no gateway of this `start` has had, must be nobody's. */
+  /** A port that is to be shared, and that no gateway of this `start` has opened before, must be free. */
   async #open<At extends Named>(endpoint: At, listen: (at: At) => Promise<Listener>): Promise<void> {
     const { earlier, inherited, isShared } = this.#ofStart
     const { name, transport } = endpoint

@@ -15,13 +15,13 @@ import { type AdminTokenSettings, FollowedSettings } from './followed-settings.t
 
 /** The configuration of a process, which follows gateway.yaml, and its replica of the roster. */
 export interface Live {
-  /** As it was at the start. */
+  /** The configuration at the start. */
   readonly config: Config
   readonly logger: Logger
   /** The roster in effect, and its version. */
   directory(): Roster
   version(): number
-  /** As they are now. */
+  /** The companies that are in effect now. */
   companies(): Config['companies']
   admin(): AdminTokenSettings
   /** The files of devices and routes in effect; undefined where this process does not follow them. */
@@ -139,7 +139,7 @@ class FollowedConfig implements Live {
     const { companies = [] } = this.#files.read.gateway.content.config ?? {}
     if (this.companies().length > companies.length) this.#updateSettings()
     this.#tell(changed)
-    // It was read as a whole: Redis may have lost what files have written.
+    // The roster was read as a whole, so Redis may have lost what files have written: compare the files again.
     if (changed || !this.#files.outcome || !this.#compared) return
     this.#isDue = true
     this.#comparing = this.#look()

@@ -6,8 +6,8 @@ import { Detector } from '../../listen/detect.ts'
 import { listenerPorts } from '../listener-ports.ts'
 
 /**
- * Finds out what a sender seems to speak that nobody understood, and which port is for that. The decoders are loaded at the first
- * such sender: they take half a second, and 31 MB.
+ * Finds the protocol that a misunderstood sender seems to speak, and the port for it. The decoders are loaded at the
+ * first such sender: they take half a second, and 31 MB.
  */
 export function spokenTo(config: Config): FindSpoken {
   let loading: Promise<Detector> | undefined

@@ -55,5 +55,6 @@ function retryingService(service: TrackingService, databaseFile: string, logger:
   }
 }
 
-// Each attempt on a database that another program has locked blocks the process for a second.
+// The time between two attempts on a database that another program has locked; each attempt blocks the process for a
+// second.
 const RETRY_MS = 3_000

@@ -59,7 +59,7 @@ export async function startTracking(
 }
 
 /**
- * Runs the tracking service on tracking.yaml as this process, until the process ends; returns false where there is no such
+ * Runs the tracking service on tracking.yaml in this process, until the process ends; returns false if there is no such
  * file. @throws ConfigError.
  */
 export async function runTrackingAlone(configDir: string): Promise<boolean> {

@@ -148,7 +148,7 @@ const GAP = 2
 export interface Screen {
   /** Lines that stay. */
   say(...lines: string[]): void
-  /** Shows the state: a block that is redrawn, or one line a second where there is no terminal. */
+  /** Shows the state: a block that is redrawn; without a terminal, one line a second. */
   show(view: View): void
   readonly paint: PaintText
 }

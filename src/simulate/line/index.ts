@@ -14,7 +14,7 @@ export function lineFor(speech: Speech, end: LineEnd): VanLine {
   return speech.qos === 2 ? mqttSessionLine(speech, end) : mqttLine(speech, end)
 }
 
-/** One request a packet, on a connection that is kept while it is used. */
+/** Sends one request for each packet, on a connection that is kept open. */
 function httpLine(speech: HttpSpeech, end: LineEnd): VanLine {
   let client: Client | undefined
   return {

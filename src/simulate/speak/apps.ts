@@ -4,7 +4,7 @@ import { kilometresPerHour, knots } from './write.ts'
 
 /* OsmAnd's trip recording to a web address, and other programs that fetch a URL (traccar.org/osmand). Speed in knots. */
 
-/** One GET for each fix. */
+/** Sends one GET for each fix. */
 export const osmand: HttpSpeech = {
   name: 'osmand',
   protocol: 'osmand',
@@ -28,7 +28,7 @@ function parameters(fix: Fix, id: string): Record<string, string> {
 
 /* OwnTracks for Android and iOS in MQTT mode: "JSON" of the booklet (owntracks.org/booklet/tech/json). */
 
-/** One publication for each fix. */
+/** Sends one publication for each fix. */
 export const owntracks: MqttSpeech = {
   name: 'owntracks',
   protocol: 'owntracks',

@@ -31,7 +31,7 @@ export const egts: StreamSpeech = {
   answers: answerLength,
 }
 
-/** The length of the header, that of the data, and where there are data their checksum. */
+/** The length of an answer: the header, the data, and the checksum of the data if there are any. */
 function answerLength(bytes: Buffer): number {
   if (bytes.length < 7) return 0
   const data = bytes.readUInt16LE(5)

@@ -70,7 +70,7 @@ function nmea(degrees: number, digits: number): string {
 
 const PER_MINUTE = 10_000
 
-/** A number with so many decimals, filled up with zeros to a width. */
+/** A number with `decimals` decimals, filled up with zeros to a width. */
 export function padded(value: number, width: number, decimals = 0): string {
   return value.toFixed(decimals).padStart(width, '0')
 }
@@ -80,7 +80,7 @@ export function sentence(text: string): string {
   return `$${text}*${hex(xor(Buffer.from(text, 'latin1')), 2)}\r\n`
 }
 
-/** A number in so many hexadecimal digits, in capitals. */
+/** A number as `digits` hexadecimal digits in capitals. */
 export function hex(value: number, digits: number): string {
   return value.toString(16).toUpperCase().padStart(digits, '0')
 }

@@ -53,7 +53,10 @@ export function transact<Result>(database: DatabaseSync, work: () => Result): Re
   }
 }
 
-/** Of the tables; raised with every change that a program of before would misread. One process at a time has the file. */
+/**
+ * The format of the tables. Raise it with every change that an older program would misread. Only one process at a time
+ * has the file open.
+ */
 const FORMAT = 1
 
 // A wait blocks the process. Only another program that writes to the file can cause one.

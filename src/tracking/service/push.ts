@@ -7,7 +7,7 @@ import { prepareAll, transact } from './database.ts'
 import { bodyOf, type ServedOperation, type ServedRequest } from './operation.ts'
 import type { PositionStore } from './positions.ts'
 
-/** Which couriers drive, or once drove, which routes of which companies; ids as exact decimal digits. */
+/** The couriers that drive, or once drove, the routes of each company; ids as exact decimal digits. */
 export class LaneStore {
   readonly #database
   readonly #sql

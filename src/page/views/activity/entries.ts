@@ -16,7 +16,7 @@ interface Sources {
   readonly ended: readonly FoundFault[]
 }
 
-/** All of them, latest first. */
+/** All entries, latest first. */
 export function entriesOf({ audit, roster, ended }: Sources): ActivityEntry[] {
   const changes = audit.map((row) => ({
     kind: 'change' as const,

@@ -87,7 +87,7 @@ export function ArrivalItem({ sender, isMarked, mark, name }: ArrivalItemProps):
   )
 }
 
-/** Who was not understood: a van that is configured, where its id is in the bytes. */
+/** A sender that was not understood: shows the configured van whose id is in its bytes, if there is one. */
 function Unread({ sender: { van } }: { sender: ArrivalSender }): JSX.Element {
   if (!van) return <span>{words.arrivals.notUnderstood}</span>
   return (

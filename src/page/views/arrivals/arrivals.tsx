@@ -12,7 +12,7 @@ import { NameManyDialog } from './name-many-dialog.tsx'
 import { type ArrivalSender, sendersOf } from './senders.ts'
 import { RequestError } from '../../data/client.ts'
 
-/** Who sends without being configured: devices to be named, and senders that nobody understood. */
+/** Devices that send but are not configured, and senders that were not understood. */
 export function Arrivals(): JSX.Element {
   const { answer, error, isLoading, again } = useAsked('arrivals', () => api.arrivals({ max_results: 500 }), RELOAD_MS)
   useEvents('arrival', again)

@@ -11,8 +11,8 @@ export interface ArrivalSender {
 }
 
 /**
- * Pure: one for each device, and of those that were not understood one for each van whose id is in the bytes, else for each
- * address at each port. `arrivals`: the latest first, as the answer is.
+ * Pure: one sender for each device. Arrivals that were not understood are one sender for each van whose id is in the
+ * bytes, else for each address at each port. `arrivals`: latest first, as the admin port returns them.
  */
 export function sendersOf(arrivals: readonly ArrivalRow[], vans: readonly VanRow[]): ArrivalSender[] {
   const byId = new Map(vans.flatMap((van) => (van.configured ? [[sameId(van.id), van] as const] : [])))

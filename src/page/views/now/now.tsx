@@ -76,7 +76,7 @@ function Verdict({ status }: { status: SystemStatus }): JSX.Element {
   )
 }
 
-/** Also of an admin port that gives no verdict. */
+/** The verdict; also for an admin port that gives none. */
 function verdictText({ findings, verdict }: SystemStatus): string {
   const worst = findings.find(({ severity }) => severity !== 'info')?.message
   const text = verdict?.replace(/\.$/, '') ?? worst

@@ -14,7 +14,7 @@ interface LossDialogProps {
   readonly force: () => void
 }
 
-/** Names the vans that would lose their route, and asks; suggests first what takes it from nobody. */
+/** Names the vans that would lose their route, and asks. Suggests first the change by which no van loses its route. */
 export function LossDialog({ answer, isNarrow, close, narrow, force }: LossDialogProps): JSX.Element {
   const { takes = [], message } = answer
   const losers = takes.toSorted((one, other) => collator.compare(one.name ?? one.device, other.name ?? other.device))

@@ -22,7 +22,9 @@ import { Timeline } from './timeline.tsx'
 const SHOWS = ['all', 'routed', 'free'] as const
 type Shows = (typeof SHOWS)[number]
 
-/** Who drives what on a day; puts a new roster, and says what became of the last ones. Day and filter are in the address. */
+/**
+ * The roster of a day; puts a new roster, and shows the results of the last ones. Day and filter are in the address.
+ */
 export function Roster({ place: { query } }: { place: PageAddress }): JSX.Element {
   const { status } = useLive()
   const [file, setFile] = useState<File>()

@@ -17,7 +17,7 @@ import { href } from '../../router.ts'
 import { words } from '../../words/index.ts'
 
 interface SwapDialogProps {
-  /** Who loses its route, and which. */
+  /** The van that loses its route. */
   readonly of: VanOfDay
   readonly stay: DayStay
   readonly plan: readonly VanOfDay[]

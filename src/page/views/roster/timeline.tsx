@@ -13,7 +13,7 @@ import { AssignButton } from './assign-button.tsx'
 import { SwapDialog } from './swap-dialog.tsx'
 
 interface TimelineProps {
-  /** Those that are found, of `plan`: all vans. */
+  /** The vans that match the search; `plan` has all vans. */
   readonly shown: readonly VanOfDay[]
   readonly plan: readonly VanOfDay[]
   readonly day: LocalDay

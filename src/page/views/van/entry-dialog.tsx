@@ -10,7 +10,7 @@ import { say } from '../../parts/toast.tsx'
 import { words } from '../../words/index.ts'
 
 interface EntryDialogProps {
-  /** Of a device that is not configured: what is known of it. */
+  /** The device; for one that is not configured, what is known of it. */
   readonly detail: Pick<VanDetail, 'id' | 'configured'> & Partial<VanDetail>
   readonly close: (isChanged: boolean) => void
 }

@@ -3,7 +3,7 @@ import type { VanEvent } from '../../data/types.ts'
 import { Empty, Foreign, Panel, When } from '../../parts/basics.tsx'
 import { words } from '../../words/index.ts'
 
-/** What happened to a van lately, the latest first. */
+/** The last events of a van, latest first. */
 export function EventsPanel({ events }: { events: readonly VanEvent[] }): JSX.Element {
   return (
     <Panel title={words.van.events} class="events-panel">

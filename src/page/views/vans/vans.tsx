@@ -79,7 +79,7 @@ interface ConditionFilterProps {
   readonly choose: (condition: Condition | undefined) => void
 }
 
-/** One button for each condition that some van has. */
+/** One button for each condition that at least one van has. */
 function ConditionFilter({ vans, condition, choose }: ConditionFilterProps): JSX.Element {
   const numbers = useMemo(() => {
     const counted = new Map<Condition, number>()

@@ -14,7 +14,7 @@
  *
  * The blocks of a connection are one chain. An answer may hold weeks: it is taken in parts of whole blocks and records.
  */
-import { createDecipheriv } from 'node:crypto'
+import { createDecipheriv, type Decipheriv } from 'node:crypto'
 import {
   ByteReader,
   DecodeError,
@@ -56,8 +56,11 @@ const conversations = sessionState(() => ({
   coming: 0,
   /** Bytes of its records that were not decoded yet. */
   left: 0,
+  /** Goes on with the chain of blocks. */
+  cipher: undefined as Decipheriv | undefined,
   /** The last block of the login, and the last block of all. */
-  vectors: [] as readonly Buffer[],
+  first: Buffer.alloc(BLOCK),
+  last: Buffer.alloc(BLOCK),
 }))
 
 function frameLength(bytes: Buffer, session: Session): number {
@@ -87,7 +90,7 @@ function decode(frame: Buffer, session: Session): Message {
   if (!isHead && known.left === 0) throw new DecodeError('unsupported')
   if (isHead) known.left = frame.readUInt32LE(1)
   const body = isHead ? frame.subarray(BLOCK) : frame
-  if (known.vectors.length === 0 && body.length > 0) throw new DecodeError('unsupported', 'its login is missing')
+  if (!known.cipher && body.length > 0) throw new DecodeError('unsupported', 'its login is missing')
   const plain = decrypted(body.subarray(0, body.length - (body.length % BLOCK)), session)
   const records = plain.subarray(0, known.left)
   known.left -= records.length
@@ -100,20 +103,21 @@ function login(frame: Buffer, session: Session): Message {
   if (frame.length < LOGIN_LENGTH) throw new DecodeError('truncated')
   const device = frame.toString('latin1', 17, 32)
   if (!/^\d{15}$/.test(device)) throw new DecodeError('malformed', 'there is no IMEI')
-  Object.assign(conversations(session), { left: 0, vectors: [frame.subarray(48, 64)] })
+  const first = Buffer.from(frame.subarray(48, 64))
+  const cipher = createDecipheriv('aes-128-cbc', KEY, first).setAutoPadding(false)
+  Object.assign(conversations(session), { left: 0, cipher, first, last: first })
   return { device, none: 'login', reply: ASK }
 }
 
-/** The content of blocks. Each answer goes on with the chain; where it does not, it begins anew behind the login. */
+/** The content of blocks. The chain goes on from answer to answer, or begins anew behind the login: the first block tells. */
 function decrypted(blocks: Buffer, session: Session): Buffer {
   const known = conversations(session)
-  if (blocks.length === 0) return blocks
-  const contents = known.vectors.map((vector) => {
-    const cipher = createDecipheriv('aes-128-cbc', KEY, vector).setAutoPadding(false)
-    return Buffer.concat([cipher.update(blocks), cipher.final()])
-  })
-  known.vectors = [known.vectors[0], Buffer.from(blocks.subarray(-BLOCK))]
-  return contents.find(isRecord) ?? contents[contents.length - 1]
+  const { cipher, first, last } = known
+  if (!cipher || blocks.length === 0) return blocks
+  const content = cipher.update(blocks)
+  if (!isRecord(content)) for (let i = 0; i < BLOCK; i++) content[i] ^= last[i] ^ first[i]
+  known.last = Buffer.from(blocks.subarray(-BLOCK))
+  return content
 }
 
 /** Whether content begins like a record: zeros, and a time before the year 2106. */

@@ -24,12 +24,14 @@ import { UdpSessions } from './udp-sessions.ts'
  * be an answer of another server: a datagram of one of our own ports, or one that says nothing of a known device.
  */
 export async function listenUdp(endpoint: ProtocolEndpoint, shared: Shared): Promise<Listener> {
-  const { host, isShared, networks, port, protocol } = endpoint
+  const { fds: [fd] = [], host, isShared, networks, port, protocol } = endpoint
   const { limits, logger } = shared
   const isPermitted = networkFilter(networks)
   const socket = createSocket({ type: isIPv6(host) ? 'udp6' : 'udp4', recvBufferSize: 4 << 20, reusePort: isShared })
-  socket.bind(port, host)
-  await once(socket, 'listening')
+  const listening = once(socket, 'listening')
+  if (fd === undefined) socket.bind(port, host)
+  else socket.bind({ fd })
+  await listening
   socket.on('error', (error) => logger.error({ err: error, protocol: protocol?.name }, 'UDP socket'))
 
   const { port: actualPort } = socket.address()

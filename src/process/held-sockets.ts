@@ -1,28 +1,31 @@
 import * as net from 'node:net'
+import type { ActivatedSocket, Address } from './activation.ts'
 
-/** A port, and the IP address on which it is opened. */
-export interface Address {
-  readonly host: string
-  readonly port: number
-}
-
-/** The file descriptors of each open socket, by `host:port`. */
+/** The file descriptors of each open socket, by its address. */
 export type SocketFiles = Readonly<Record<string, readonly number[]>>
 
 /**
- * The TCP sockets that devices connect to, held by the process that keeps their gateway running. The gateway listens on
- * copies; while it is started again, connections wait in the system's queue of the socket, and none is refused.
+ * The sockets that devices send to, held by the process that keeps their gateway running. The gateway listens on copies; while it
+ * is started again, connections and datagrams wait in the system's queue of the socket, and none is refused.
  */
 export class HeldSockets {
-  readonly #sockets = new Map<string, net.BoundSocket>()
+  readonly #files = new Map<string, number>()
+  readonly #own: net.BoundSocket[] = []
 
-  /** An address that cannot be bound is left out: the gateway tries it itself, and says what is wrong. */
-  constructor(addresses: readonly Address[]) {
+  /**
+   * `activated`: those that the service manager has opened. Of the others those for TCP are opened here: Node cannot hold one for
+   * UDP without reading it. An address that cannot be bound is left out: the gateway tries it itself, and says what is wrong.
+   */
+  constructor(addresses: readonly Address[], activated: readonly ActivatedSocket[] = []) {
+    for (const socket of activated) this.#files.set(keyOf(socket), socket.fd)
     // Node has it since 24.19.
     if (!net.BoundSocket) return
     for (const address of addresses) {
+      if (address.transport === 'udp' || this.#files.has(keyOf(address))) continue
       try {
-        this.#sockets.set(keyOf(address), new net.BoundSocket(address))
+        const socket = new net.BoundSocket(address)
+        this.#own.push(socket)
+        this.#files.set(keyOf(address), socket.fd())
       } catch {}
     }
   }
@@ -32,16 +35,17 @@ export class HeldSockets {
    * has there.
    */
   inherited(behind: number): { readonly stdio: readonly number[]; readonly files: SocketFiles } {
-    const each = [...this.#sockets].map(([key, socket], at) => {
-      const copies = Array.from({ length: COPIES }, (_, copy) => behind + at * COPIES + copy)
-      return { stdio: copies.map(() => socket.fd()), file: [key, copies] as const }
+    const stdio: number[] = []
+    const files = Array.from(this.#files, ([key, fd]) => {
+      const copies = Array.from({ length: key.startsWith('udp') ? 1 : COPIES }, () => behind + stdio.push(fd) - 1)
+      return [key, copies] as const
     })
-    return { stdio: each.flatMap(({ stdio }) => stdio), files: Object.fromEntries(each.map(({ file }) => file)) }
+    return { stdio, files: Object.fromEntries(files) }
   }
 
   close(): void {
-    for (const socket of this.#sockets.values()) socket.close()
-    this.#sockets.clear()
+    for (const socket of this.#own) socket.close()
+    this.#files.clear()
   }
 }
 
@@ -65,6 +69,6 @@ export class InheritedSockets {
 /** listen/listener.ts says why. */
 const COPIES = 4
 
-function keyOf({ host, port }: Address): string {
-  return `${host}:${port}`
+function keyOf({ transport, host, port }: Address): string {
+  return `${transport}/${host}:${port}`
 }

@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises'
+import { isIPv6 } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { pageAddress, portAddress, tokenFile } from '../admin/access.ts'
 import type { Config } from '../config/schema.ts'
-import type { Address } from './held-sockets.ts'
+import { UserError } from '../errors.ts'
+import { activatedSockets, type Address } from './activation.ts'
 import type { Ports } from './role.ts'
 import { ServiceManager } from './service-manager.ts'
 import { EXIT_CODES, onSignals, type StopSignal } from './signals.ts'
@@ -25,6 +27,7 @@ async function readSupervision(configDir: string): Promise<{ what: Supervision; 
   const { loadConfig } = await import('../config/files.ts')
   const { createLogger } = await import('../observe/log.ts')
   const { config } = await loadConfig(configDir, protocolPorts)
+  const sockets = socketsOf(config)
   const what: Supervision = {
     dataDir: config.data_dir,
     redis: isPrivate(config.redis) ? { maxMemory: config.redis.max_memory } : null,
@@ -35,17 +38,43 @@ async function readSupervision(configDir: string): Promise<{ what: Supervision; 
       gateway: config.gateways,
     },
     command: (role) => [CLI, role, '--config', configDir],
-    held: heldAddresses(config),
+    ...sockets,
     logger: createLogger('start', config.log),
   }
   return { what, config }
 }
 
-/** Several gateways share their ports: where one ends, the others take its connections. */
-function heldAddresses({ gateways, listeners, mqtt: { broker } }: Config): Address[] {
-  if (gateways > 1) return []
+/**
+ * What is held for the gateway. Several gateways share their ports: where one ends, the others take its connections.
+ * @throws UserError where the service manager has opened sockets that no gateway of this configuration can listen on.
+ */
+function socketsOf({ gateways, listeners, mqtt: { broker } }: Config): Pick<Supervision, 'held' | 'activated'> {
+  const activated = activatedSockets(process.env)
+  if (gateways > 1 && activated.length > 0) throw new UserError(ONE_GATEWAY)
+  if (gateways > 1) return {}
   const ofBroker = broker ? [broker, ...(broker.tls ? [{ host: broker.host, port: broker.tls_port }] : [])] : []
-  return [...listeners.filter(({ transport }) => transport !== 'udp'), ...ofBroker].filter(({ port }) => port > 0)
+  const held = [...listeners, ...ofBroker.map((each) => ({ ...each, transport: 'tcp' as const }))]
+    .filter(({ port }) => port > 0)
+    .map(({ transport, host, port }): Address => ({ transport: transport === 'udp' ? 'udp' : 'tcp', host, port }))
+  const isHeld = new Set(held.map(textOf))
+  const unknown = activated.map(textOf).filter((each) => !isHeld.has(each))
+  if (unknown.length > 0) throw new UserError(notListenedOn(unknown))
+  return { held, activated }
+}
+
+/** `tcp 0.0.0.0:5000` */
+function textOf({ transport, host, port }: Address): string {
+  return `${transport} ${isIPv6(host) ? `[${host}]` : host}:${port}`
+}
+
+const ONE_GATEWAY =
+  'The service manager has opened sockets for waybridge, which one gateway alone can have: set gateways: 1, or end waybridge.socket.'
+
+function notListenedOn(sockets: readonly string[]): string {
+  return (
+    `The service manager has opened ${sockets.join(', ')}, and no listener of gateway.yaml has that address: ` +
+    'write the same in both, with ListenStream=0.0.0.0:5000 for host 0.0.0.0 and port 5000.'
+  )
 }
 
 /** Says where the page is. With the token that waybridge made only on a terminal: no log contains a token. */

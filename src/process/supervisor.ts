@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { inTurns, shared } from '../async.ts'
 import { explainError } from '../errors.ts'
-import { type Address, HeldSockets } from './held-sockets.ts'
+import type { ActivatedSocket, Address } from './activation.ts'
+import { HeldSockets } from './held-sockets.ts'
 import { type Kept, keepRunning } from './keep-running.ts'
 import { lockDataDir } from './lock.ts'
 import { fetchMissingRedis, type PrivateRedis, startPrivateRedis } from './redis.ts'
@@ -25,6 +26,8 @@ export interface Supervision {
   readonly command: (role: RoleName) => readonly string[]
   /** What the gateway listens on, held open while it is started again. */
   readonly held?: readonly Address[]
+  /** Those of them that the service manager has opened. */
+  readonly activated?: readonly ActivatedSocket[]
   readonly logger: Logger
   /** The open file that the roles print to; without it, stderr. */
   readonly output?: number
@@ -115,8 +118,8 @@ export class Supervisor {
 
   /** Resolves once each process of the role is ready; rejects with the UserError that prevents it. */
   async #startRole(role: RoleName): Promise<void> {
-    const { roles, logger, held = [] } = this.#supervision
-    if (role === 'gateway') this.#held = new HeldSockets(held)
+    const { roles, logger, held = [], activated } = this.#supervision
+    if (role === 'gateway') this.#held = new HeldSockets(held, activated)
     const { [role]: count = 0 } = roles
     const begun: Kept<RoleProcess>[] = []
     this.#roles[role] = begun

@@ -29,6 +29,7 @@ describe('the file that npm pack makes', () => {
       'dist/package.json',
       'dist/sbom.cdx.json',
       'docker/systemd/waybridge.service',
+      'docker/systemd/waybridge.socket',
       'npm-shrinkwrap.json',
       'package.json',
       'src/cli/waybridge.mjs',

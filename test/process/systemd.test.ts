@@ -1,6 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { protocolPorts } from '../../protocols/index.ts'
+import { defaultConfig } from '../../src/config/schema.ts'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { fixture, pidsOf, portsOf, run, temporaryDir, writeBehaviour } from '../support/running.ts'
 import { ROOT } from '../support/structure/sources.ts'
@@ -27,6 +29,21 @@ describe('the unit', () => {
     const { status, stdout } = spawnSync('systemd-analyze', args, { encoding: 'utf8' })
     expect([status, /exposure level for \S+: ([\d.]+)/.exec(stdout)?.[1]]).toEqual([0, expect.any(String)])
   })
+})
+
+it('the ports that systemd holds are ports of a configuration without listeners', () => {
+  const unit = readFileSync(join(ROOT, 'docker/systemd/waybridge.socket'), 'utf8')
+  const held = Array.from(
+    unit.matchAll(/^Listen(Stream|Datagram)=(.+)$/gm),
+    ([, kind, address]) => `${kind} ${address}`,
+  )
+  const { listeners, mqtt } = defaultConfig(protocolPorts)
+  const ofBroker = mqtt.broker ? [{ ...mqtt.broker, transport: 'tcp' }] : []
+  const usual = [...listeners, ...ofBroker].map(({ transport, host, port }) => {
+    return `${transport === 'udp' ? 'Datagram' : 'Stream'} ${host}:${port}`
+  })
+  expect(held.length).toBeGreaterThan(2)
+  expect(usual).toEqual(expect.arrayContaining(held))
 })
 
 describe('what start tells systemd', () => {

@@ -130,11 +130,11 @@ class Opener implements OpenListeners {
   /** A port that is to be shared, and that no gateway of this `start` has opened before, must be free. */
   async #open<At extends Named>(endpoint: At, listen: (at: At) => Promise<Listener>): Promise<void> {
     const { earlier, inherited, isShared } = this.#ofStart
-    const { name, transport } = endpoint
+    const { name } = endpoint
     const port = endpoint.port || (earlier[name] ?? 0)
     const isOurs = port !== 0 && port === earlier[name]
     const free = isShared && !isOurs ? await freePort({ ...endpoint, port }) : port
-    const fds = transport === 'tcp' ? inherited.take(endpoint) : undefined
+    const fds = inherited.take(endpoint)
     const listener = await listen({ ...endpoint, port: free, isShared, fds })
     this.#listeners.push(listener)
     this.ports[name] = listener.port

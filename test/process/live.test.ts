@@ -1,10 +1,13 @@
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { protocolPorts } from '../../protocols/index.ts'
 import { connect, type Redis } from '../../src/lanes/index.ts'
+import { startGateway } from '../../src/process/roles/gateway.ts'
 import { followConfig, type Live } from '../../src/process/roles/live.ts'
 import { Replica } from '../../src/roster/replica.ts'
 import { assignmentField } from '../../src/roster/roster.ts'
@@ -257,4 +260,23 @@ it('a stop does not wait for a Redis that hangs', async () => {
   await server.kill('SIGCONT')
   await asked
   expect(ended[0]).toBe('stopped')
+})
+
+it('a gateway on its own listens on a port with four sockets, each of which has a queue', async ({ skip }) => {
+  skip(process.platform !== 'linux', 'sockets share a port on Linux')
+  const { dir } = await folder()
+  const yaml = `
+data_dir: ${join(dir, 'data')}
+listeners: [{ transport: tcp, port: 0, protocol: wialon, host: 127.0.0.1 }]
+mqtt: { broker: null }
+companies: [{ company_id: 7, apikey: k }]
+log: { level: fatal }
+`
+  await writeFile(join(dir, 'gateway.yaml'), yaml)
+  const live = await followConfig({ dir, protocols: protocolPorts, role: 'gateway', followsFiles: true })
+  const gateway = await startGateway(live, { redisServer: server.url, ports: {} })
+  onTestFinished(() => gateway.close())
+  const port = gateway.ports?.['tcp/wialon'] ?? 0
+  const listening = `:${port.toString(16).toUpperCase().padStart(4, '0')} 00000000:0000 0A`
+  expect(readFileSync('/proc/net/tcp', 'utf8').split(listening)).toHaveLength(1 + 4)
 })

@@ -43,8 +43,10 @@ export async function startGateway(live: Live, at: At): Promise<Role> {
   await within(ROSTER_MS, live.join(replica))
   const path = await openPath(live, replica, at)
   const { slot = 0, count = 1 } = at.identity ?? {}
+  // One on its own inherits no sockets, and needs several of each port as well: listen/listener.ts says why.
+  const isShared = at.identity ? count > 1 : process.platform === 'linux'
   const inherited = new InheritedSockets(at.sockets)
-  const listeners = await openListeners(live, path, { earlier: at.ports, inherited, isShared: count > 1, slot })
+  const listeners = await openListeners(live, path, { earlier: at.ports, inherited, isShared, slot })
   return {
     ports: listeners.ports,
     readiness: async () => readinessOf([...(await path.redisReadiness()).problems, ...path.problems()]),

@@ -44,11 +44,15 @@ async function measure() {
   const loginS = await untilAllIn()
   say(`${connections} connections logged in`, `${loginS} s`)
   await pass(5)
+  const whileLogin = answersNow()
+  say('answers meanwhile', textOf(whileLogin))
   const after = await collectedMemory(site)
   const heapBytes = Math.round((after.heap - before.heap) / connections)
   const residentBytesEach = Math.round((after.resident - before.resident) / connections)
   say('a connection', `${heapBytes} bytes of heap, ${residentBytesEach} bytes resident`)
-  answers.length = 0
+  // The collection of garbage stops each gateway for a while.
+  await pass(2)
+  answersNow()
   await pass(seconds)
   const calm = answersNow()
   say('answers', textOf(calm))
@@ -69,6 +73,7 @@ async function measure() {
     connections,
     gateways,
     login_s: loginS,
+    login: whileLogin,
     heap_bytes_per_connection: heapBytes,
     resident_bytes_per_connection: residentBytesEach,
     calm,
@@ -79,8 +84,9 @@ async function measure() {
 
 type Result = Awaited<ReturnType<typeof measure>>
 
-function isKept({ login_s, heap_bytes_per_connection, calm, one_restarted, all_restarted }: Result): boolean {
-  const slowest = Math.max(calm.max_ms, one_restarted.max_ms, all_restarted.max_ms)
+function isKept({ login_s, heap_bytes_per_connection, ...measured }: Result): boolean {
+  const { login, calm, one_restarted, all_restarted } = measured
+  const slowest = Math.max(...[login, calm, one_restarted, all_restarted].map(({ max_ms }) => max_ms))
   return login_s <= 60 && heap_bytes_per_connection <= 6 * 1024 && slowest <= 5000
 }
 

@@ -278,5 +278,6 @@ log: { level: fatal }
   onTestFinished(() => gateway.close())
   const port = gateway.ports?.['tcp/wialon'] ?? 0
   const listening = `:${port.toString(16).toUpperCase().padStart(4, '0')} 00000000:0000 0A`
-  expect(readFileSync('/proc/net/tcp', 'utf8').split(listening)).toHaveLength(1 + 4)
+  const sockets = () => readFileSync('/proc/net/tcp', 'utf8').split(listening).length - 1
+  await expect.poll(sockets, soon).toBe(4)
 })

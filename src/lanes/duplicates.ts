@@ -1,4 +1,5 @@
 import { type Cipheriv, createCipheriv, randomBytes, randomUUID } from 'node:crypto'
+import { countRecords, slicesOf } from './record.ts'
 import { type Redis, scripts } from './redis.ts'
 import { keysOf } from './shards.ts'
 
@@ -102,8 +103,7 @@ export class DuplicateFilter {
       marks.writeUInt32BE(encrypted.readUInt32BE(from), to)
       marks.writeUInt16BE(encrypted.readUInt16BE(from + 4), to + 4)
     }
-    const unkeyed = now < this.#unkeyedUntil ? Buffer.concat(runs.map(unkeyedMarks)) : NONE
-    return { marks, unkeyed }
+    return { marks, unkeyed: Buffer.concat(now < this.#unkeyedUntil ? runs.map(unkeyedMarks) : []) }
   }
 
   /** Deletes some of the marks that have expired. Never rejects. */
@@ -113,16 +113,15 @@ export class DuplicateFilter {
     await scripts(this.#redis)('forget', touched, [FORGET_AT_ONCE]).catch(() => {})
   }
 
-  /**
-   * Splits a device's records by span. `duplicates`: how many records repeat another one of this call. `now`: ms UTC.
-   */
+  /** Splits a device's records by span. `duplicates`: how many records repeat another one of this call. `now`: ms UTC. */
   split(device: string, records: Buffer, now: number): { readonly runs: MarkedRun[]; readonly duplicates: number } {
     const known = this.#knownInTurn(device)
     const ask = !known.isAsked
     known.isAsked = true
     const newestBefore = Math.max(known.newestOfOthers, known.newest)
     const runs: MarkedRun[] = []
-    const { records: unique, duplicates } = withoutRepeats(records)
+    const unique = withoutRepeats(records)
+    const duplicates = unique === records ? 0 : countRecords(records) - countRecords(unique)
     for (let at = 0; at < unique.length; ) {
       const from = at
       const span = unique.readUInt32BE(at + TIME) >>> SPAN_BITS
@@ -142,9 +141,16 @@ export class DuplicateFilter {
     return { runs, duplicates }
   }
 
-  /** Whether the string of marks for the first record's span is known to exist in Redis. */
-  keepsFirstSpan(device: string, records: Buffer): boolean {
-    return this.#devices.get(device)?.keptSpan === records.readUInt32BE(TIME) >>> SPAN_BITS
+  /** What a device's records weigh by their spans in a call to Redis (see appender.ts). */
+  weightOf(device: string, records: Buffer): number {
+    const keptSpan = this.#devices.get(device)?.keptSpan
+    let [weight, last] = [0, -1]
+    for (let at = 0; at < records.length; at += records[at]) {
+      const span = records.readUInt32BE(at + TIME) >>> SPAN_BITS
+      if (span !== last) weight += span === keptSpan ? SPAN_WEIGHT : SPAN_WEIGHT + NEW_SPAN_WEIGHT
+      last = span
+    }
+    return weight
   }
 
   /** store.lua says that a new turn of this process has begun. */
@@ -178,17 +184,6 @@ export class DuplicateFilter {
   }
 }
 
-/** How many runs records have: in each the fixes follow each other within one span. */
-export function spansIn(records: Buffer): number {
-  let [runs, last] = [0, -1]
-  for (let at = 0; at < records.length; at += records[at]) {
-    const span = records.readUInt32BE(at + TIME) >>> SPAN_BITS
-    if (span !== last) runs++
-    last = span
-  }
-  return runs
-}
-
 /** What this process knows of a device. Times in unix seconds. */
 interface Known {
   readonly turn: string
@@ -204,22 +199,20 @@ interface Known {
 }
 
 /** Drops records that repeat others among them. Times mostly grow: then none does. */
-function withoutRepeats(records: Buffer): { records: Buffer; duplicates: number } {
+function withoutRepeats(records: Buffer): Buffer {
   let [last, at] = [-1, 0]
   for (; at < records.length; at += records[at]) {
     const time = records.readUInt32BE(at + TIME)
     if (time <= last) break
     last = time
   }
-  if (at >= records.length) return { records, duplicates: 0 }
+  if (at >= records.length) return records
   const unique = new Map<string, Buffer>()
-  let count = 0
-  for (at = 0; at < records.length; at += records[at], count++) {
-    const record = records.subarray(at, at + records[at])
+  for (const { records: record } of slicesOf(records, 1)) {
     const timeAndPlace = record.toString('latin1', TIME, TIME + 12)
     if (!unique.has(timeAndPlace)) unique.set(timeAndPlace, record)
   }
-  return { records: Buffer.concat([...unique.values()]), duplicates: count - unique.size }
+  return Buffer.concat([...unique.values()])
 }
 
 function unkeyedMarks({ records, count }: Pick<MarkedRun, 'records' | 'count'>): Buffer {
@@ -242,13 +235,13 @@ function mix(a: number, b: number): number {
   return hash ^ (hash >>> 16)
 }
 
-const NONE = Buffer.alloc(0)
 const SPAN_BITS = 11
-/** The size of a block of AES. */
+const SPAN_WEIGHT = 800
+const NEW_SPAN_WEIGHT = 800
+/** The size of a block of AES; that of a mark, as in store.lua. */
 const BLOCK_BYTES = 16
-/** As in store.lua. */
 const MARK_BYTES = 6
-/** Where a record has its time, then latitude and longitude, 4 bytes each. */
+/** Where a record has its time; latitude and longitude follow, 4 bytes each. */
 const TIME = 7
 /** Strings of marks in one second. */
 const FORGET_AT_ONCE = 500

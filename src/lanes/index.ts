@@ -1,4 +1,5 @@
 export * from './api-clock.ts'
+export { Appender, openAppender, type Stored } from './appender.ts'
 export * from './changes.ts'
 export * from './days.ts'
 export { countDeparting, endDepartures } from './departures.ts'
@@ -26,9 +27,8 @@ export {
   type RedisServer,
   scripts,
 } from './redis.ts'
-export { openAppender } from './sharded-appender.ts'
 export { deviceShard, inShards, keysOf, shardOf, shardsOf } from './shards.ts'
-export { Appender, type AppenderOptions, type MemoryShares, type Stored } from './store.ts'
+export type { AppenderOptions, MemoryShares } from './store.ts'
 export * from './survey.ts'
 export * from './watched.ts'
 export { joinWorkers } from './workers.ts'

@@ -48,6 +48,7 @@ export function shardKeys(tag: string) {
     secret: `${tag}:secret`,
     /** zset: devices with held records; score: when these are looked at again, ms UTC. `name`: of the lists (`HeldLists`) */
     heldDevices: (name: string) => `${tag}:held:${name}`,
+    heldPrefix: `${tag}:held:`,
     /** list: held records of a device, oldest first */
     held: (name: string, device: string) => `${tag}:held:${name}:${device}`,
     /** number of all held records */
@@ -56,6 +57,7 @@ export function shardKeys(tag: string) {
     releasing: `${tag}:releasing`,
     /** list: a lane's records, oldest first */
     lane: (lane: string) => `${tag}:lane:${lane}`,
+    lanePrefix: `${tag}:lane:`,
     /** string: `<ms>:<status>:<failures in a row>` of a lane's last push, for a day */
     push: (lane: string) => `${tag}:push:${lane}`,
     /** list: what the service refused of a lane, an entry an answer */

@@ -1,12 +1,8 @@
-import { everySecond } from '../async.ts'
-import { metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
-import { type DuplicateFilter, spansIn } from './duplicates.ts'
-import { grouped } from './grouped.ts'
+import { type DuplicateFilter, type MarkedRun, MOST_IN_RUN } from './duplicates.ts'
 import type { ShardKeys } from './keys.ts'
-import type { Part, Storable } from './record.ts'
+import { type HoldReason, type Part, slicesOf } from './record.ts'
 import { type Redis, scripts } from './redis.ts'
-import { type LeftOut, packGroup } from './runs.ts'
 import { keysOf } from './shards.ts'
 
 /** What may be stored beside waiting fixes, so that it cannot take the memory that these need. */
@@ -39,90 +35,6 @@ export interface HoldLimits {
   readonly maxUnknownDevices: number
 }
 
-/** The outcome of a Storable that is on disk. */
-export interface Stored {
-  /** How many fixes were duplicates: they were stored before. */
-  duplicates: number
-  /** Whether there are too many unknown devices to hold the fixes of this one. */
-  refused: boolean
-  /**
-   * Set if the held fixes of the device are being released: by which version of the roster. The other shards have to
-   * know it.
-   */
-  releasedBy?: number
-}
-
-/** Stores the fixes of a gateway in a shard: all that arrive while the previous call is away leave in the next one. */
-export class Appender {
-  readonly #redis: Redis
-  readonly #options: AppenderOptions
-  readonly #group = grouped((items: Storable[]) => this.#store(items), GROUP)
-  readonly #tidying: ReturnType<typeof everySecond>
-  /** Counts that wait for the next call. */
-  #counted = new Map<string, number>()
-
-  constructor(redis: Redis, options: AppenderOptions) {
-    this.#redis = redis
-    this.#options = options
-    this.#tidying = everySecond(() => this.#tidy())
-  }
-
-  /** Resolves once every record is on disk in Redis. Rejects where that is not certain: then nothing may be acknowledged. */
-  append(item: Storable): Promise<Stored> {
-    const duplicates = this.#options.duplicates?.in(this.#redis)
-    let weight = 0
-    for (const { device, records } of item.parts) {
-      const spans = spansIn(records)
-      const begun = duplicates ? spans - Number(duplicates.keepsFirstSpan(device, records)) : 0
-      weight += records.length * BYTE_WEIGHT + spans * SPAN_WEIGHT + begun * NEW_SPAN_WEIGHT
-    }
-    return this.#group(item, weight)
-  }
-
-  /** Counts fixes of which none needs storing. Redis has the counts with the next call, or within a second. */
-  count(filtered: readonly string[]): void {
-    addFixes(this.#counted, { received: filtered.length, filtered })
-  }
-
-  /** Resolves when Redis has the counts, or cannot be told. */
-  async close(): Promise<void> {
-    await this.#tidying.stop()
-    await this.#flush()
-  }
-
-  async #store(items: readonly Storable[]): Promise<Stored[]> {
-    const waiting = this.#counted
-    this.#counted = new Map()
-    const counters = new Map(waiting)
-    for (const item of items) addFixes(counters, item)
-    const itemOfPart = items.flatMap(({ parts }, index) => parts.map(() => index))
-    const outcomes = items.map((): Stored => ({ duplicates: 0, refused: false }))
-    metrics.appends.inc({})
-    try {
-      const parts = items.flatMap((item) => item.parts)
-      const leftOut = (await storeRecords(this.#redis, this.#options, { parts, counters })) ?? []
-      for (const { part, duplicates, releasedBy } of leftOut) {
-        if (releasedBy !== undefined) outcomes[itemOfPart[part]].releasedBy = releasedBy
-        if (duplicates < 0) outcomes[itemOfPart[part]].refused = true
-        else outcomes[itemOfPart[part]].duplicates += duplicates
-      }
-      return outcomes
-    } catch (error) {
-      for (const [name, amount] of waiting) add(this.#counted, name, amount)
-      throw error
-    }
-  }
-
-  async #tidy(): Promise<void> {
-    await this.#flush()
-    await this.#options.duplicates?.in(this.#redis).forget()
-  }
-
-  async #flush(): Promise<void> {
-    if (this.#counted.size > 0) await this.#store([]).catch(() => {})
-  }
-}
-
 /** A list whose entries may leave it. */
 export interface RecordSource {
   readonly list: string
@@ -131,6 +43,13 @@ export interface RecordSource {
   readonly name: string
   /** The token of the lease, if the list is that of a lane. */
   readonly token?: string
+}
+
+/** What was left out of a part: duplicates, or −1 where its device is not configured and has used up its places. */
+export interface LeftOut {
+  readonly part: number
+  readonly duplicates: number
+  readonly releasedBy?: number
 }
 
 interface StoreCall {
@@ -168,7 +87,7 @@ export async function storeRecords(
       ? [unlimited, unlimited, maxFixesConfigured, unlimited]
       : [maxFixesPerDevice, maxUnknownDevices, maxFixesConfigured, shares.heldFixes]
   const args = [bytes, maxWaitMs, ...ofFilter, ...bounds, counters.size, ...[...counters].flat()]
-  const touched = touchedKeys(keys)
+  const touched = TOUCHED.map((name) => keys[name])
   let answer: unknown = null
   try {
     if (from) {
@@ -195,9 +114,43 @@ export async function storeRecords(
 
 type StoreAnswer = [number[], number[], Buffer, number[], number[], number[]]
 
-function addFixes(counters: Map<string, number>, { received, filtered }: Omit<Storable, 'parts'>): void {
-  add(counters, 'received', received)
-  for (const reason of filtered) add(counters, `filtered:${reason}`, 1)
+/** Parts as store.lua reads them: runs. `leftOut`: records that repeat others of the same part. `now`: ms UTC. */
+function packGroup(parts: readonly Part[], filter: DuplicateFilter | null, now: number) {
+  const [runs, marked]: [MarkedRun[], MarkedRun[]] = [[], []]
+  const partOfRun: number[] = []
+  const leftOut: LeftOut[] = []
+  let size = 0
+  for (const [index, part] of parts.entries()) {
+    const place = 'lane' in part ? part.lane : part.device
+    const split = 'lane' in part ? filter?.split(part.device, part.records, now) : undefined
+    if (split && split.duplicates > 0) leftOut.push({ part: index, duplicates: split.duplicates })
+    if (split) marked.push(...split.runs)
+    for (const run of split?.runs ?? runsWithoutMarks(part)) {
+      runs.push(run)
+      partOfRun.push(index)
+      size += MAX_HEAD_BYTES + MAX_CHAR_BYTES * (place.length + run.name.length) + run.records.length
+    }
+  }
+  const bytes = Buffer.allocUnsafe(size)
+  let at = 0
+  for (const [index, { name, flags, count, records }] of runs.entries()) {
+    const part = parts[partOfRun[index]]
+    const kind = 'lane' in part ? 'L' : KINDS[part.held]
+    bytes[at++] = (part.isProven === false ? kind.toLowerCase() : kind).charCodeAt(0)
+    at += 1 + (bytes[at] = bytes.write('lane' in part ? part.lane : part.device, at + 1))
+    at += 1 + (bytes[at] = bytes.write(name, at + 1))
+    bytes[at] = flags
+    bytes.writeUInt16BE(count, at + 1)
+    bytes.set(records, at + 3)
+    at += 3 + records.length
+  }
+  return { bytes: bytes.subarray(0, at), ...filter?.marksOf(marked, now), partOfRun, leftOut }
+}
+
+/** `name`: in place of that of the marks the device, or when held records are looked at. */
+function runsWithoutMarks(part: Part): MarkedRun[] {
+  const name = 'lane' in part ? `${part.device}:` : `${Math.round(part.lookAt)} ${part.rosterVersion}`
+  return Array.from(slicesOf(part.records, MOST_IN_RUN), (slice) => ({ ...slice, name, flags: 0 }))
 }
 
 /** Adds to a counter. */
@@ -205,35 +158,28 @@ export function add(counters: Map<string, number>, name: string, amount: number)
   if (amount !== 0) counters.set(name, (counters.get(name) ?? 0) + amount)
 }
 
-/*
- * What weighs a call: about what it costs Redis, so that no input makes a call longer than 20 ms. Dearest are fixes of many spans
- * (a run for each, with marks of its own), and look-ups among the marks of a full span. The first fix of a device, and of a
- * span, costs Redis three times as much as the next ones: its marks, and where they are accounted for, are new.
- */
-const BYTE_WEIGHT = 4
-const SPAN_WEIGHT = 800
-const NEW_SPAN_WEIGHT = 800
-const GROUP = { inFlight: 2, maxWeight: 400_000, apartMs: 10, enough: 1 << 12 }
 /** How long a shard remembers what has arrived from another one. The other one deletes its copy within seconds. */
 const ARRIVED_MS = 86_400_000
+/** The most bytes that precede the records of a run, without its two texts; the most bytes of a character in UTF-8. */
+const MAX_HEAD_BYTES = 6
+const MAX_CHAR_BYTES = 3
+const KINDS = { unknown: 'U', no_route: 'N', clock: 'C', suspicious: 'S' } satisfies Record<HoldReason, string>
 
-/** What store.lua touches; the keys of a list, or of an arrival, follow. */
-function touchedKeys(keys: ShardKeys): string[] {
-  return [
-    keys.schedule,
-    keys.custody,
-    keys.lane(''),
-    keys.heldDevices(''),
-    keys.marksPrefix,
-    keys.unkeyedMarksPrefix,
-    keys.markExpiries,
-    keys.markBytes,
-    keys.heldFixes,
-    keys.rosterVersion,
-    keys.latestSpans,
-    keys.storing,
-    keys.parked,
-    keys.ahead,
-    keys.releasing,
-  ]
-}
+/** What store.lua touches, in its order; the keys of a list, or of an arrival, follow. */
+const TOUCHED = [
+  'schedule',
+  'custody',
+  'lanePrefix',
+  'heldPrefix',
+  'marksPrefix',
+  'unkeyedMarksPrefix',
+  'markExpiries',
+  'markBytes',
+  'heldFixes',
+  'rosterVersion',
+  'latestSpans',
+  'storing',
+  'parked',
+  'ahead',
+  'releasing',
+] as const satisfies readonly (keyof ShardKeys)[]

@@ -1,5 +1,3 @@
-import { statfs } from 'node:fs/promises'
-import { within } from '../async.ts'
 import type {
   DeviceGroup,
   Facts,
@@ -11,7 +9,6 @@ import type {
   UpstreamFacts,
 } from '../diagnose/facts.ts'
 import {
-  durabilityProblems,
   inShards,
   keysOf,
   missingReplicas,
@@ -26,13 +23,9 @@ import type { GatewayFigures } from '../observe/figures.ts'
 import type { Observation } from '../observe/observations.ts'
 import type { PushFigures } from '../push/index.ts'
 import type { FixAccount } from './custody.ts'
+import { answering, RedisWatch, shortageOf, type WatchedRedis } from './redis-watch.ts'
 
-export interface FactSources {
-  readonly redis: Redis
-  /** Whether Redis must keep what it acknowledges, and is not the private one. */
-  readonly isVerified: boolean
-  /** The folder of the private Redis; null: the disk of Redis is not known. */
-  readonly redisDir: string | null
+export interface FactSources extends WatchedRedis {
   readonly upstream: () => Promise<Upstream>
   /** The last account, and what it does not add up by; undefined before the first one. */
   readonly custody: () => { readonly account?: FixAccount; readonly difference: number }
@@ -155,58 +148,6 @@ export class FactGatherer {
   }
 }
 
-/** Looks at the settings, the disk and the restarts of Redis. */
-class RedisWatch {
-  facts: RedisFacts = {}
-  #runId: string | undefined
-  #restartsAt: readonly number[] = []
-
-  async look({ redis, isVerified, redisDir }: FactSources, now: number): Promise<void> {
-    const [server, persistence, unsafe, disk] = await Promise.all([
-      redis.info('server'),
-      redis.info('persistence'),
-      isVerified ? durabilityProblems(redis) : [],
-      shortageOf(redisDir),
-    ])
-    const runId = /^run_id:(\w+)/m.exec(server)?.[1]
-    if (this.#runId !== undefined && runId !== this.#runId) this.#restartsAt = [...this.#restartsAt.slice(-9), now]
-    this.#runId = runId
-    if (/^aof_last_write_status:err/m.test(persistence)) disk.push('Redis cannot write its append-only file')
-    if (/^aof_last_bgrewrite_status:err/m.test(persistence)) disk.push('Redis cannot rewrite its append-only file')
-    this.facts = { unsafe, disk, restartsAt: this.#restartsAt }
-  }
-}
-
-/** Whether the disk with a folder is nearly full, as a sentence. */
-async function shortageOf(dir: string | null): Promise<string[]> {
-  const disk = dir === null ? undefined : await statfs(dir).catch(() => undefined)
-  if (!disk || disk.bavail * disk.bsize >= LEAST_FREE_BYTES) return []
-  return [`${dir}: ${Math.floor((disk.bavail * disk.bsize) / 1_048_576)} MiB are left`]
-}
-
-/**
- * Ends a connection on which nothing is answered: whoever waits on it learns that now and not after the time of a command, and
- * whoever asks next at once. @throws where Redis does not answer within two seconds
- */
-async function answering(redis: Redis): Promise<void> {
-  await inShards(redis, shardAnswering)
-}
-
-async function shardAnswering(redis: Redis): Promise<void> {
-  if (redis.status === 'connect') throw new Error(SILENT)
-  if (redis.status !== 'ready') throw new Error('there is no connection to Redis')
-  let isAnswered = false
-  await within(
-    ANSWER_MS,
-    redis.ping().then(() => (isAnswered = true)),
-  )
-  if (isAnswered) return
-  redis.stream.destroy()
-  throw new Error(SILENT)
-}
-
-const SILENT = 'Redis is connected and does not answer'
-
 /** The lanes that are parked whole, by company and status. */
 async function refusedLanes(redis: Redis): Promise<RefusedLanes[]> {
   const parked = (await parkedWhole(redis)).map((each) => ({ ...each, company: each.lane.split('/', 1)[0] }))
@@ -278,7 +219,4 @@ function latestOf(known: readonly Readonly<Record<string, number>>[]): Record<st
   return latest
 }
 
-const ANSWER_MS = 2000
 const LIVES_MS = 10_000
-/** Room for the appends of some minutes of a large fleet, and for the operations that free more. */
-const LEAST_FREE_BYTES = 256 * 1_048_576

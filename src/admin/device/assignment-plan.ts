@@ -1,0 +1,138 @@
+import { type Interval, localDay } from '../../config/times.ts'
+import { noSuchDevice } from '../../roster/advice.ts'
+import { cutLines } from '../../roster/cut.ts'
+import type { DeviceEntry } from '../../roster/directory.ts'
+import { assignmentField, type Roster } from '../../roster/roster.ts'
+import { suggestionsIn } from '../../roster/suggest.ts'
+import type { FieldTexts } from '../../roster/table.ts'
+import { ApiRefusal, refuseFields } from '../../tracking/refusal.ts'
+import { instantIn } from '../roster/interval.ts'
+import type { RosterSources } from '../roster/routes.ts'
+import { Scope } from '../scope.ts'
+import { type AssignmentPlan, routesIn } from './assignment.ts'
+
+/** RFC 3339, local, or `now`. */
+interface WishedTimes {
+  readonly from_at?: string
+  readonly until_at?: string
+}
+
+/** Either a route, or another vehicle. */
+interface AssignmentWish extends WishedTimes {
+  readonly route_id?: string
+  readonly courier_id?: string
+  readonly like?: string
+}
+
+/** What is asked for, and the roster as it is. `now`: unix seconds. */
+export interface AssignmentRequest<Body> {
+  readonly body: Body
+  readonly devices: readonly DeviceEntry[]
+  readonly roster: Roster
+  readonly live: RosterSources['live']
+  readonly now: number
+}
+
+/** Pure: devices get a route, or the routes of another vehicle. @throws ApiRefusal */
+export function planAssign({ body, devices, roster, live, now }: AssignmentRequest<AssignmentWish>): AssignmentPlan {
+  const { like, route_id = '', courier_id = '' } = body
+  const interval = boundsOf(body, { live, now })
+  const [{ company_id }] = devices
+  if (like !== undefined)
+    return planSwap(like, { devices, roster, live, interval, hasEnd: body.until_at !== undefined })
+  const lineless = devices.find((device) => courier_id === '' && device.courier_id === undefined)
+  if (lineless)
+    throw refuseFields(422, [
+      { path: 'courier_id', message: `missing, and device ${lineless.id} has no courier_id of its own` },
+    ])
+  const until = body.until_at === undefined ? endOfDay(interval.from, live) : interval.until
+  const line = { ...interval, until, courier_id, route_id }
+  const gives = [{ ...line, courier_id: courier_id || (devices[0].courier_id ?? '') }]
+  return { interval: line, takes: [], gives, assignments: linesFor(devices, [line], company_id) }
+}
+
+/** Devices take the routes of another vehicle: those of its first tracker. */
+function planSwap(
+  like: string,
+  asked: Pick<AssignmentRequest<unknown>, 'devices' | 'roster' | 'live'> & {
+    readonly interval: Interval
+    readonly hasEnd: boolean
+  },
+): AssignmentPlan {
+  const { devices, roster, live, interval, hasEnd } = asked
+  const [{ company_id }] = devices
+  const from = devicesMeant(roster, like, { field: 'like', scope: new Scope([company_id]) })
+  if (from.some((device) => devices.includes(device)))
+    throw refuseFields(422, [{ path: 'like', message: 'this is the same device' }])
+  // The usual route of an entry has no end: it is taken over for the day.
+  const usualUntil = hasEnd ? interval.until : endOfDay(interval.from, live)
+  const gives = routesIn(from[0], interval, usualUntil)
+  if (gives.length === 0)
+    throw new ApiRefusal(422, `${from[0].name ?? from[0].id} has no route from then on: there is nothing to take over`)
+  const assignments = [...cutLines(from, interval, roster), ...linesFor(devices, gives, company_id)]
+  const takes = gives.map((stay) => ({ device: from[0], route_id: stay.route_id, from: stay.from, until: stay.until }))
+  return { interval, assignments, takes, gives, from }
+}
+
+/** Pure: devices leave their routes. @throws ApiRefusal */
+export function planUnassign({ body, devices, roster, live, now }: AssignmentRequest<WishedTimes>): AssignmentPlan {
+  const interval = boundsOf(body, { live, now })
+  const assignments = cutLines(devices, interval, roster)
+  if (assignments.length === 0) {
+    const [{ id, name = id, usual }] = devices
+    const hint = usual
+      ? `; its entry (${usual.source}) gives it route ${usual.lane.route} for all times: change that`
+      : ''
+    throw new ApiRefusal(422, `${name} has no line from then on that could end${hint}`)
+  }
+  const takes = devices.flatMap((device) =>
+    device.stays
+      .filter(({ from, until }) => from < interval.until && until > interval.from)
+      .map(({ lane, from, until }) => ({
+        device,
+        route_id: lane.route,
+        from: Math.max(from, interval.from),
+        until: Math.min(until, interval.until),
+      })),
+  )
+  return { interval, assignments, takes, gives: [] }
+}
+
+/** Lines of a put for devices. */
+function linesFor(devices: readonly DeviceEntry[], lines: AssignmentPlan['gives'], company_id: string): FieldTexts {
+  return devices.flatMap(({ id }) =>
+    lines.map(({ from, until, courier_id, route_id }, index) => {
+      const field = assignmentField({ device: id, from, until, courier_id, route_id })
+      return [field, JSON.stringify({ company_id, line: index + 1 })] as const
+    }),
+  )
+}
+
+/** From now on, or from the given time; without an end for ever. */
+function boundsOf(
+  { from_at, until_at }: { readonly from_at?: string; readonly until_at?: string },
+  { live, now }: Pick<AssignmentRequest<unknown>, 'live' | 'now'>,
+): Interval {
+  const from = from_at === undefined || from_at === 'now' ? now : Math.floor(instantIn(live, 'from_at', from_at))
+  const until = until_at === undefined ? Infinity : Math.floor(instantIn(live, 'until_at', until_at))
+  if (until <= from) throw refuseFields(422, [{ path: 'until_at', message: 'not after from_at' }])
+  return { from, until }
+}
+
+function endOfDay(from: number, { config }: RosterSources['live']): number {
+  return localDay(from * 1000, config.time_zone).until / 1000
+}
+
+/** The devices that are seen and that a text means. @throws ApiRefusal 404 for the path, 422 for a field */
+export function devicesMeant(
+  roster: Roster,
+  text: string,
+  { field, scope }: { readonly field: 'id' | 'like'; readonly scope: Scope },
+): DeviceEntry[] {
+  const seen = roster.within((company_id) => scope.sees(company_id))
+  const meant = seen.meant(text)
+  const known = meant.filter((device) => device.company_id === meant[0].company_id)
+  if (known.length > 0) return known
+  const message = noSuchDevice(text, suggestionsIn(seen)(text))
+  throw field === 'id' ? new ApiRefusal(404, message) : refuseFields(422, [{ path: field, message }])
+}

@@ -1,0 +1,68 @@
+import { statfs } from 'node:fs/promises'
+import { within } from '../async.ts'
+import type { RedisFacts } from '../diagnose/facts.ts'
+import { durabilityProblems, inShards, type Redis } from '../lanes/index.ts'
+
+export interface WatchedRedis {
+  readonly redis: Redis
+  /** Whether Redis must keep what it acknowledges, and is not the private one. */
+  readonly isVerified: boolean
+  /** The folder of the private Redis; null: the disk of Redis is not known. */
+  readonly redisDir: string | null
+}
+
+/** Looks at the settings, the disk and the restarts of Redis. */
+export class RedisWatch {
+  facts: RedisFacts = {}
+  #runId: string | undefined
+  #restartsAt: readonly number[] = []
+
+  async look({ redis, isVerified, redisDir }: WatchedRedis, now: number): Promise<void> {
+    const [server, persistence, unsafe, disk] = await Promise.all([
+      redis.info('server'),
+      redis.info('persistence'),
+      isVerified ? durabilityProblems(redis) : [],
+      shortageOf(redisDir),
+    ])
+    const runId = /^run_id:(\w+)/m.exec(server)?.[1]
+    if (this.#runId !== undefined && runId !== this.#runId) this.#restartsAt = [...this.#restartsAt.slice(-9), now]
+    this.#runId = runId
+    if (/^aof_last_write_status:err/m.test(persistence)) disk.push('Redis cannot write its append-only file')
+    if (/^aof_last_bgrewrite_status:err/m.test(persistence)) disk.push('Redis cannot rewrite its append-only file')
+    this.facts = { unsafe, disk, restartsAt: this.#restartsAt }
+  }
+}
+
+/** Whether the disk with a folder is nearly full, as a sentence. */
+export async function shortageOf(dir: string | null): Promise<string[]> {
+  const disk = dir === null ? undefined : await statfs(dir).catch(() => undefined)
+  if (!disk || disk.bavail * disk.bsize >= LEAST_FREE_BYTES) return []
+  return [`${dir}: ${Math.floor((disk.bavail * disk.bsize) / 1_048_576)} MiB are left`]
+}
+
+/**
+ * Ends a connection on which nothing is answered: whoever waits on it learns that now and not after the time of a command, and
+ * whoever asks next at once. @throws where Redis does not answer within two seconds
+ */
+export async function answering(redis: Redis): Promise<void> {
+  await inShards(redis, shardAnswering)
+}
+
+async function shardAnswering(redis: Redis): Promise<void> {
+  if (redis.status === 'connect') throw new Error(SILENT)
+  if (redis.status !== 'ready') throw new Error('there is no connection to Redis')
+  let isAnswered = false
+  await within(
+    ANSWER_MS,
+    redis.ping().then(() => (isAnswered = true)),
+  )
+  if (isAnswered) return
+  redis.stream.destroy()
+  throw new Error(SILENT)
+}
+
+const SILENT = 'Redis is connected and does not answer'
+
+const ANSWER_MS = 2000
+/** Room for the appends of some minutes of a large fleet, and for the operations that free more. */
+const LEAST_FREE_BYTES = 256 * 1_048_576

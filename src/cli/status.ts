@@ -4,7 +4,7 @@ import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-po
 import { readStatus, type StatusAnswer } from './client.ts'
 import { colours, counted, type Painter, printable, printExact, wrapped } from './output.ts'
 
-export type FindingAnswer = StatusAnswer['findings'][number]
+type FindingAnswer = StatusAnswer['findings'][number]
 
 interface StatusOptions extends AdminPortOptions {
   readonly json?: boolean
@@ -37,21 +37,39 @@ export function statusPage(status: StatusAnswer, clock: Clock, paint: Painter): 
   return [
     ...wrapped(printable(verdict), 80).map((line) => paint(worst, line)),
     '',
-    ...findings.flatMap((finding) => [...findingLines(finding, clock, paint), '']),
+    ...byCause(findings).flatMap((same) => [...causeLines(same, clock, paint), '']),
     ...figureLines(status, clock, paint),
     ...processLines(status, clock, paint),
     ...redisLines(status, paint),
   ]
 }
 
+/** Those with the same code and the same action are one cause. */
+function byCause(findings: readonly FindingAnswer[]): FindingAnswer[][] {
+  return [...Map.groupBy(findings, ({ code, action }) => `${code} ${action}`).values()]
+}
+
+/** One finding as it is; of several with one cause each with its evidence in a line of its own, and once what to do. */
+function causeLines(same: readonly FindingAnswer[], clock: Clock, paint: Painter): string[] {
+  if (same.length === 1) return findingLines(same[0], clock, paint)
+  const [{ action, code, severity }] = same
+  return [
+    paint(STYLES[severity], `${MARKS[severity]} ${code}: ${same.length} findings`),
+    ...same.flatMap(({ evidence, message, since_at }) => {
+      const text = [`${message}, since ${clock(since_at)}`, ...evidence].join('; ')
+      return wrapped(printable(text), 76).map((line, index) => `  ${index === 0 ? '-' : ' '} ${line}`)
+    }),
+    ...wrapped(printable(`→ ${action}`), 76).map((line) => `  ${line}`),
+  ]
+}
+
 /** What is wrong, since when, what shows it, and what to do. */
-export function findingLines(finding: FindingAnswer, clock: Clock, paint: Painter): string[] {
+function findingLines(finding: FindingAnswer, clock: Clock, paint: Painter): string[] {
   const { severity, code, message, since_at, evidence, action } = finding
   const head = `${code}: ${message}, since ${clock(since_at)}`
-  const style = severity === 'error' ? 'red' : severity === 'warning' ? 'yellow' : 'dim'
   return [
     ...wrapped(printable(head), 76).map((line, index) =>
-      paint(style, `${index === 0 ? MARKS[severity] : ' '} ${line}`),
+      paint(STYLES[severity], `${index === 0 ? MARKS[severity] : ' '} ${line}`),
     ),
     ...evidence.flatMap((text) => wrapped(printable(text), 74).map((line) => paint('dim', `    ${line}`))),
     ...wrapped(printable(`→ ${action}`), 76).map((line) => `  ${line}`),
@@ -151,6 +169,7 @@ const NOTE_LINE = /.{1,51}(?:(?<=,) |$)|.+?(?:(?<=,) |$)/g
 /** In front of the further lines of a note. */
 const INDENT = ' '.repeat(29)
 const SHARES = ['delivered', 'filtered', 'waiting', 'parked', 'held', 'discarded'] as const
+const STYLES = { error: 'red', warning: 'yellow', info: 'dim' } as const
 const MARKS = { error: '✖', warning: '!', info: '·' } as const
 /** Clears the terminal and goes to its first line. */
 const CLEAR = '\x1b[2J\x1b[H'

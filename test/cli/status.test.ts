@@ -112,6 +112,37 @@ it('status names the servers of Redis, and how far each replica is behind', () =
   ])
 })
 
+it('status names what has one cause and one action together, with what to do once', () => {
+  const unknown = (id: string) => ({
+    code: 'unknown_device' as const,
+    severity: 'warning' as const,
+    link: 'identified' as const,
+    subject: { device: id },
+    since_at: '2026-11-20T08:14:01.000Z',
+    count: 1,
+    evidence: ['its fixes are held'],
+    message: `fixes are held of ${id}, which nobody has configured`,
+    action: 'add the device to devices.yaml if it is yours: its held fixes are then delivered',
+  })
+  const meant = { ...unknown('3'), action: 'correct the id in devices.yaml:3' }
+  const lines = page({ ...WELL, findings: [unknown('1'), meant, unknown('2')] })
+  expect(lines.slice(2, lines.indexOf('  tracking service      up   since 2026-11-19 06:00:12Z'))).toEqual([
+    '! unknown_device: 2 findings',
+    '  - fixes are held of 1, which nobody has configured, since 08:14:01Z; its fixes',
+    '    are held',
+    '  - fixes are held of 2, which nobody has configured, since 08:14:01Z; its fixes',
+    '    are held',
+    '  → add the device to devices.yaml if it is yours: its held fixes are then',
+    '  delivered',
+    '',
+    '! unknown_device: fixes are held of 3, which nobody has configured, since',
+    '  08:14:01Z',
+    '    its fixes are held',
+    '  → correct the id in devices.yaml:3',
+    '',
+  ])
+})
+
 it('status with large figures fits 80 columns', () => {
   const many = 999_999_999
   const shares = { delivered: many, filtered: many, waiting: many, parked: many, held: many, discarded: many }

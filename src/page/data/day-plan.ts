@@ -1,6 +1,5 @@
 import type { LocalDay } from './day.ts'
 import type { AssignmentRow, VanRow } from './types.ts'
-import { nameOf } from './van.ts'
 
 /** What a van drives in a part of a day. */
 export interface DayStay {
@@ -43,16 +42,38 @@ export function isBusyFrom({ stays }: VanOfDay, from: number): boolean {
 type PartOfDay = Omit<DayStay, 'sharedWith'>
 
 function staysOf({ route_id, courier_id }: VanRow, lines: readonly AssignmentRow[], day: LocalDay): PartOfDay[] {
-  const { from, until } = day
-  const usual = route_id !== undefined && courier_id !== undefined ? [{ route_id, courier_id, from, until }] : []
-  const stays = lines.map((line) => ({
+  const all = lines.map((line) => ({
     route_id: line.route_id,
     courier_id: line.courier_id,
     source: line.source,
     from: Math.max(day.from, line.from_at ? Date.parse(line.from_at) : day.from),
     until: Math.min(day.until, line.until_at ? Date.parse(line.until_at) : day.until),
   }))
-  return [...usual, ...stays.filter((stay) => stay.until > stay.from).toSorted((one, other) => one.from - other.from)]
+  const stays = all.filter((stay) => stay.until > stay.from)
+  const usual =
+    route_id === undefined || courier_id === undefined
+      ? []
+      : timesWithout(stays, day).map((times) => ({ ...times, route_id, courier_id }))
+  return [...stays, ...usual].toSorted((one, other) => one.from - other.from)
+}
+
+interface Times {
+  readonly from: number
+  readonly until: number
+}
+
+/** The parts of a day of which no line says anything: there the usual route holds. */
+function timesWithout(stays: readonly Times[], day: LocalDay): Times[] {
+  const parts: Times[] = []
+  let { from } = day
+  for (const stay of [
+    ...stays.toSorted((one, other) => one.from - other.from),
+    { from: day.until, until: day.until },
+  ]) {
+    if (stay.from > from) parts.push({ from, until: stay.from })
+    from = Math.max(from, stay.until)
+  }
+  return parts
 }
 
 /** For each stay on a route that another van drives at the same time: the names of the other vans. */
@@ -70,6 +91,10 @@ function sharedStays(plan: readonly { readonly van: VanRow; readonly stays: read
       }
   }
   return shared
+}
+
+function nameOf({ name, id }: VanRow): string {
+  return name ?? id
 }
 
 const MOST_NAMED = 20

@@ -140,7 +140,8 @@ function StayBar({ stay, of, day, zone, now, choose }: StayBarProps): JSX.Elemen
       <span class="stay-label">
         {shared && <Icon name="warning" size={12} />}
         <span class="sr-only">{nameOf(of.van)}: </span>
-        <span class="stay-route num">{route_id}</span> <span class="num">{words.vans.courier(courier_id)}</span>
+        <span class="stay-route num">{route_id}</span>{' '}
+        <span class="stay-courier num">{words.vans.courier(courier_id)}</span>
         <span class="sr-only"> {more.join(', ')}</span>
       </span>
       <span class="stay-swap">
@@ -173,5 +174,5 @@ function percent(share: number): string {
 
 const ROW_PX = 40
 const STEP_MS = 2 * 3_600_000
-const NEAR_MS = 40 * 60_000
+const NEAR_MS = 65 * 60_000
 const NOON = 0.5

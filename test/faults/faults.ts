@@ -20,10 +20,13 @@ export interface Fault {
   readonly endsS: number
   /** The device whose `waybridge why` names it; without it the finding concerns no van. */
   readonly van?: string
-  /** Whether it takes minutes: those that do are injected together, at the end. */
-  readonly isLong?: true
-  /** Whether it needs a site on a small disk of its own. */
-  readonly onDisk?: true
+  /**
+   * Where it is injected if not at the first site: on a small disk of its own; where all that take minutes run together; after
+   * these, where a listener for all protocols is.
+   */
+  readonly at?: 'disk' | 'long' | 'auto'
+  /** What must be so before it can be injected, in a sentence, and whether it is. */
+  readonly needs?: readonly [sentence: string, isSo: () => boolean]
   /** Whether `npm test` injects it; `npm run faults` injects all. */
   readonly isQuick?: true
   /** Breaks it; answers how it is mended. */
@@ -137,7 +140,7 @@ export const FAULTS: readonly Fault[] = [
     begin: freezing('worker', 1),
   },
   {
-    what: 'all workers are frozen',
+    what: 'no worker lives: all are frozen',
     code: 'no_worker',
     van: FLEET[0],
     dueS: 10,
@@ -199,7 +202,7 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   {
-    what: 'a tracker sends to the port of another protocol',
+    what: 'a tracker sends to the port of another protocol, and nothing understands it',
     code: 'wrong_port',
     van: OWN[2],
     dueS: 0,
@@ -331,13 +334,15 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   {
-    what: 'a put of the roster has a line of an unknown device, until it is put without',
+    what: 'a put of the roster has a line of a device that is left out, until it is put without',
     code: 'roster_rejected',
+    van: OWN[5],
     dueS: 5,
     endsS: 5,
     async begin(site) {
-      await put(site, ['nobody', OWN[5]])
-      return () => put(site, [OWN[5]])
+      const line = (courier: string) => `${OWN[5]},${courier},2056,${today()}T00:00:00Z,${today()}T23:59:00Z`
+      await put(site, rosterOf([line('none'), `nobody,56,2056,${today()}T00:00:00Z,`]))
+      return () => put(site, rosterOf([line('56')]))
     },
   },
   {
@@ -346,18 +351,34 @@ export const FAULTS: readonly Fault[] = [
     dueS: 5,
     endsS: 5,
     async begin(site) {
-      const [older, newer] = ['10', '11'].map((hour) => routesCsv([OWN[5]], hour))
+      const [older, newer] = [10, 11].map(routesFrom)
       const other = await startProduct(
         { 'devices.yaml': await site.product.read('devices.yaml'), 'routes.csv': older },
         settings(site),
       )
       await other.write('routes.csv', newer)
-      await rosterHas(site, '11:00')
+      await says(site, '/admin/routes', '11:00')
       await site.product.write('routes.csv', older)
       return async () => {
         await site.product.write('routes.csv', newer)
         await other.end()
       }
+    },
+  },
+  {
+    what: 'the roster is that of yesterday: no line begins today, until one is put',
+    code: 'roster_stale',
+    van: UNROUTED,
+    dueS: 60,
+    endsS: 5,
+    needs: ['a working day after six o’clock (UTC)', isWorkingTime],
+    async begin(site) {
+      const entry = `"${UNROUTED}": { name: Unrouted, company_id: 7, courier_id: 91 }\n`
+      await edit(site, 'devices.yaml', (yaml) => yaml.replace(/^.*name: Unrouted.*\n/m, '') + entry)
+      await says(site, `/admin/devices/${UNROUTED}`, '"configured":true')
+      const before = Array.from({ length: 7 }, (_, days) => dayBefore(days + 1))
+      await put(site, rosterOf(before.map((day) => `${UNROUTED},91,2091,${day}T05:00:00Z,${day}T20:00:00Z`)), 8)
+      return () => put(site, rosterOf([`${UNROUTED},91,2091,${today()}T00:00:00Z,${today()}T23:59:00Z`]))
     },
   },
   {
@@ -383,7 +404,8 @@ export const FAULTS: readonly Fault[] = [
     code: 'disk_full',
     dueS: 10,
     endsS: 10,
-    onDisk: true,
+    at: 'disk',
+    van: FLEET[0],
     begin: filling(0.5),
   },
   {
@@ -391,7 +413,8 @@ export const FAULTS: readonly Fault[] = [
     code: 'disk_full',
     dueS: 0,
     endsS: 10,
-    onDisk: true,
+    at: 'disk',
+    van: FLEET[0],
     begin: filling(1),
   },
   {
@@ -400,10 +423,25 @@ export const FAULTS: readonly Fault[] = [
     van: OWN[5],
     dueS: 300,
     endsS: 0,
-    isLong: true,
+    at: 'long',
     async begin(site) {
       await osmand(site, OWN[5])
       return () => osmand(site, OWN[5])
+    },
+  },
+  {
+    what: 'a device sends positions without satellites alone',
+    code: 'gps_old',
+    van: OWN[7],
+    dueS: 300,
+    endsS: 0,
+    at: 'long',
+    async begin(site) {
+      await osmand(site, OWN[7])
+      return repeating(
+        () => osmand(site, OWN[7], { valid: 'false' }),
+        () => osmand(site, OWN[7]),
+      )(site)
     },
   },
   {
@@ -412,7 +450,7 @@ export const FAULTS: readonly Fault[] = [
     van: OWN[6],
     dueS: 300,
     endsS: 0,
-    isLong: true,
+    at: 'long',
     async begin(site) {
       const timestamp = nowS()
       return repeating(
@@ -420,6 +458,18 @@ export const FAULTS: readonly Fault[] = [
         () => osmand(site, OWN[6]),
       )(site)
     },
+  },
+  {
+    what: 'a tracker sends to the port of another protocol, where a listener for all protocols is configured',
+    code: 'wrong_port',
+    van: OWN[2],
+    dueS: 0,
+    endsS: 0,
+    at: 'auto',
+    begin: repeating(
+      ({ product: { ports } }) => h02(ports['tcp/gt06'], OWN[2]),
+      ({ product: { ports } }) => h02(ports['tcp/h02'], OWN[2]),
+    ),
   },
 ]
 
@@ -470,23 +520,41 @@ async function edit({ product }: Site, file: string, change: (yaml: string) => s
   await product.write(file, change(await product.read(file)))
 }
 
-/** Gives these devices a route, by a put for today. */
-async function put({ product }: Site, devices: readonly string[]): Promise<void> {
-  const [from, until] = [-1, 1].map((days) => new Date(Date.now() + days * 86_400_000).toISOString())
+/** Replaces the lines of the company from so many days ago until tomorrow. */
+async function put({ product }: Site, body: string, days = 1): Promise<void> {
+  const [from, until] = [dayBefore(days), dayBefore(-1)].map((day) => `${day}T00:00:00Z`)
   const headers = { 'content-type': 'text/csv' }
-  const path = `/admin/routes?${new URLSearchParams({ company_id: '7', from, until }).toString()}`
-  await product.admin(path, { method: 'PUT', headers, body: routesCsv(devices) })
+  const query = new URLSearchParams({ company_id: '7', from, until, force: 'true' })
+  await product.admin(`/admin/routes?${query.toString()}`, { method: 'PUT', headers, body })
 }
 
-function routesCsv(devices: readonly string[], hour = '00'): string {
-  const today = new Date().toISOString().slice(0, 10)
-  const lines = devices.map((device) => `${device},56,2056,${today}T${hour}:00:00Z,${today}T23:59:00Z\n`)
-  return `device,courier_id,route_id,from,until\n${lines.join('')}`
+/** A roster for today whose line begins at this hour. */
+function routesFrom(hour: number): string {
+  return rosterOf([`${OWN[5]},56,2056,${today()}T${hour}:00:00Z,${today()}T23:59:00Z`])
 }
 
-async function rosterHas({ product }: Site, text: string): Promise<void> {
+function rosterOf(lines: readonly string[]): string {
+  return ['device,courier_id,route_id,from,until', ...lines, ''].join('\n')
+}
+
+function today(): string {
+  return dayBefore(0)
+}
+
+/** `2026-11-23`, UTC. */
+function dayBefore(days: number): string {
+  return new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
+}
+
+function isWorkingTime(): boolean {
+  const now = new Date()
+  return now.getUTCDay() % 6 !== 0 && now.getUTCHours() >= 6
+}
+
+/** Waits until an answer of the admin port has a text. */
+async function says({ product }: Site, path: string, text: string): Promise<void> {
   const deadline = performance.now() + 30_000
-  const isThere = async () => JSON.stringify(await product.admin('/admin/routes')).includes(text)
+  const isThere = async () => JSON.stringify(await product.admin(path)).includes(text)
   while (!(await isThere()) && performance.now() < deadline) await pause(100)
 }
 

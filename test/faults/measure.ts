@@ -51,14 +51,14 @@ export function problemOf({ fault, foundS, endedS, status, surfaces }: Measured)
   return undefined
 }
 
-/** The table of src/diagnose/README.md. */
-export function tableOf(measured: readonly Measured[]): string {
-  const rows = measured.map(({ fault: { what, code, dueS, endsS }, foundS, endedS }) => {
-    const found = SURFACES.map((surface) => shown(foundS[surface]))
-    return `| ${[what, `\`${code}\``, dueS, ...found, endsS, shown(endedS)].join(' | ')} |`
-  })
-  const head = ['Fault', 'Finding', 'Due after, s', ...SURFACES, 'Due to end after, s', 'Ended everywhere after, s']
-  return [`| ${head.join(' | ')} |`, `|${head.map(() => '---').join('|')}|`, ...rows].join('\n')
+const COLUMNS = ['Fault', 'Finding', 'Due after, s', ...SURFACES, 'Due to end after, s', 'Ended everywhere after, s']
+/** The head of the table of src/diagnose/README.md. */
+export const TABLE_HEAD = [`| ${COLUMNS.join(' | ')} |`, `|${COLUMNS.map(() => '---').join('|')}|`]
+
+/** Its row. */
+export function rowOf({ fault: { what, code, dueS, endsS }, foundS, endedS }: Measured): string {
+  const found = SURFACES.map((surface) => shown(foundS[surface]))
+  return `| ${[what, `\`${code}\``, dueS, ...found, endsS, shown(endedS)].join(' | ')} |`
 }
 
 function shown(seconds: number | undefined): string {

@@ -39,6 +39,7 @@ export const OWN = [
   '356307042441905',
   '356307042441906',
   '356307042441907',
+  '356307042441908',
 ] as const
 /** Of which the files say nothing at first. */
 export const STRANGER = '356307042441980'
@@ -73,7 +74,13 @@ export async function startSiteOnDisk(): Promise<Site | undefined> {
   }
 }
 
-export async function startSite({ vans: count = FLEET.length, yaml = '', hasOwnRedis = true } = {}): Promise<Site> {
+/** `listeners`: lines of further ones. */
+export async function startSite({
+  vans: count = FLEET.length,
+  yaml = '',
+  listeners = '',
+  hasOwnRedis = true,
+} = {}): Promise<Site> {
   const [api, redis, certificates, webhook] = await Promise.all([
     startFaultyApi(),
     startTestRedis(),
@@ -93,7 +100,7 @@ mqtt: { broker: { host: 127.0.0.1, port: 0, tls_port: 0, tls: { cert: "${broker.
 `
   const common = settings({ api, redis })
   const own = hasOwnRedis ? common : common.replace(/^redis: .*\n/m, '')
-  const product = await startProduct(files, own + told + yaml)
+  const product = await startProduct(files, listeners + own + told + yaml)
   const end = new AbortController()
   const driving = drive(product, vans, end.signal)
   const connection = await connected(redis.url)

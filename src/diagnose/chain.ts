@@ -1,34 +1,11 @@
-import { type Link, LINKS, troubleOf } from './codes.ts'
-import { conditionOf, type DeviceCondition, deviceTroubles, durationText, senderText } from './devices.ts'
+import { type FindingCode, type Link, LINKS, troubleOf } from './codes.ts'
+import type { ChainFacts } from './detail.ts'
+import { conditionOf, deviceTroubles, durationText } from './devices.ts'
 import { findingOf } from './diagnose.ts'
-import type { ExplainedDevice } from './detail.ts'
-import { explain, isRefusedNow, type ShowInstant } from './explain.ts'
-import type { DeviceFacts, Finding } from './facts.ts'
-
-/** What is known of one device and of what is behind it. */
-export interface ChainFacts {
-  readonly device: DeviceFacts
-  /** Its position, degrees and ms UTC; undefined: none is known. `place`: `2 km NE of Kaunas`. */
-  readonly position?: {
-    readonly at: number
-    readonly latitude: number
-    readonly longitude: number
-    readonly place?: string
-  }
-  readonly explained: Omit<ExplainedDevice, 'findings'>
-  /** All findings that hold in the whole system. */
-  readonly findings: readonly Finding[]
-}
-
-/** One of the seven links of a device. `idle`: nothing has come to this link. Instants in ms UTC. */
-interface DeviceLink {
-  readonly link: Link
-  readonly state: 'ok' | 'broken' | 'idle' | 'unknown'
-  readonly sinceAt?: number
-  readonly lastGoodAt?: number
-  readonly evidence: readonly string[]
-  readonly finding?: Finding
-}
+import { explain, type ShowInstant } from './explain.ts'
+import type { Finding } from './facts.ts'
+import { broken, type DeviceLink, linkOf } from './links.ts'
+import { stateText } from './state-text.ts'
 
 export interface DeviceChain {
   /** State, place, age, speed and route, then what is wrong first and what to do. */
@@ -42,27 +19,19 @@ export interface DeviceChain {
 
 /** Pure: the seven links of a device, and what they come to. */
 export function chainOf(facts: ChainFacts, show: ShowInstant): DeviceChain {
-  const own = ownFindings(facts)
-  const { now } = facts.explained
+  const { device, explained } = facts
+  const { now } = explained
+  const left = leftOut(facts)
+  const own = ownFindings(facts, left)
   const links = LINKS.map((link) => linkOf(link, { ...facts, own }, show))
   const causes = links.flatMap(({ finding }) => finding ?? [])
   const first = links.find(({ state }) => state === 'broken')
+  const state = stateText({ ...facts, now, condition: conditionOf(device, now), broken: first?.link })
   const [waitsFor] = ofSystem(first)
-  const explained = explain(
-    {
-      ...facts.explained,
-      sender: facts.device.sender,
-      meant: facts.device.meant,
-      findings: own,
-      waitsFor,
-      leftOut: leftOutLine(facts),
-    },
-    show,
-  )
+  const { meant, sender } = device
+  const rest = explain({ ...explained, sender, meant, findings: own, waitsFor, leftOut: left?.line }, show)
   return {
-    sentence: [stateText({ ...facts, now }, conditionOf(facts.device, now)), waitsFor ?? [], explained]
-      .flat()
-      .join('; '),
+    sentence: [state, waitsFor ?? [], rest].flat().join('; '),
     broken: first?.link ?? null,
     links,
     findings: [...new Set([...own, ...causes])],
@@ -77,7 +46,8 @@ export function chainWithoutRedis(
   known: Pick<ChainFacts, 'device' | 'findings' | 'position'> & { readonly now: number },
 ): DeviceChain | undefined {
   const { device, findings, now } = known
-  const cause = findings.find(({ link, severity }) => link === 'stored' && severity === 'error')
+  const causes = findings.filter(({ link, severity }) => link === 'stored' && severity === 'error')
+  const [cause] = causes
   if (!cause) return undefined
   const heard = device.heardAt === undefined ? 'never heard' : `last heard ${durationText(now - device.heardAt)} ago`
   const links = LINKS.map((link): DeviceLink => {
@@ -85,8 +55,9 @@ export function chainWithoutRedis(
     return { link, state: 'unknown', evidence: link === 'connected' ? [heard] : [] }
   })
   // Since the cause began no device could be heard, so silence since then says nothing about this device.
-  const sentence = `${stateText(known, conditionOf(device, cause.sinceAt))}; ${cause.message}`
-  return { sentence, broken: cause.link, links, findings: [cause] }
+  const state = stateText({ ...known, condition: conditionOf(device, cause.sinceAt), broken: cause.link })
+  const sentence = [state, ...causes.map(({ message }) => message)].join('; ')
+  return { sentence, broken: cause.link, links, findings: causes }
 }
 
 /**
@@ -101,21 +72,24 @@ function ofSystem(first: DeviceLink | undefined): string[] {
   return isSaidAnyway ? [] : [finding.message]
 }
 
-/**
- * The line of a roster that was left out for this device, as the finding quotes it: `routes.csv:17: Van 12: route_id:
- * empty`.
- */
-function leftOutLine({ device: { id, name = id, company }, findings }: ChainFacts): string | undefined {
-  const rejected = findings.filter(
-    ({ code, subject }) => code === 'roster_rejected' && (subject.company_id ?? company) === company,
-  )
-  return rejected
-    .flatMap(({ evidence }) => evidence)
-    .find((text) => [`: ${id}: `, `: ${name}: `, `did you mean ${name}?`].some((about) => text.includes(about)))
+interface LeftOut {
+  readonly finding: Finding
+  /** `routes.csv:17: Van 12: route_id: empty`, as the evidence has it. */
+  readonly line: string
+}
+
+/** A line of the roster about the device that is left out. */
+function leftOut({ device: { id, name = id, company }, findings }: ChainFacts): LeftOut | undefined {
+  const about = [`: ${id}: `, `: ${name}: `, `did you mean ${name}?`]
+  for (const finding of ofCompany('roster_rejected', { company, findings })) {
+    const line = finding.evidence.find((text) => about.some((part) => text.includes(part)))
+    if (line !== undefined) return { finding, line }
+  }
+  return undefined
 }
 
 /** The findings about the device and its route, also those that are reported only once for many devices. */
-function ownFindings(facts: ChainFacts): Finding[] {
+function ownFindings(facts: ChainFacts, left: LeftOut | undefined): Finding[] {
   const { device, findings } = facts
   const { now } = facts.explained
   const { id, name = id, company, route } = device
@@ -127,217 +101,14 @@ function ownFindings(facts: ChainFacts): Finding[] {
     const subject = { device: id, company_id: company }
     return findingOf({ ...meaning, message: message(name), ...trouble, code, evidence: [evidence], subject }, now)
   })
-  const line = leftOutLine(facts)
   const all = [...noted, ...found.filter(({ code }) => !noted.some((other) => other.code === code))]
-  return all.map((each) =>
-    line && each.code === 'no_route' ? { ...each, action: `correct its line, which is left out: ${line}` } : each,
-  )
+  // Without a route, a roster of before is the reason.
+  const stale = route ? [] : ofCompany('roster_stale', { company, findings })
+  const action = left ? `correct its line, which is left out: ${left.line}` : stale[0]?.action
+  const explained = all.map((each) => (action && each.code === 'no_route' ? { ...each, action } : each))
+  return [...explained, ...(left ? [left.finding] : []), ...stale]
 }
 
-type Looked = ChainFacts & { readonly own: readonly Finding[] }
-type LinkFound = Omit<DeviceLink, 'link'>
-
-function linkOf(link: Link, looked: Looked, show: ShowInstant): DeviceLink {
-  const found = LOOKS[link](looked, show)
-  const finding =
-    looked.own.find((each) => each.link === link) ??
-    (found.state === 'broken' ? causeOf(link, looked, true) : undefined)
-  // When a silent device was heard, the link says itself.
-  const shown = finding && finding.code !== 'silent' ? [...found.evidence, ...finding.evidence] : found.evidence
-  return {
-    finding,
-    sinceAt: found.state === 'broken' ? finding?.sinceAt : undefined,
-    ...found,
-    link,
-    evidence: [...new Set(shown)],
-  }
+function ofCompany(code: FindingCode, { company, findings }: { company?: string; findings: readonly Finding[] }) {
+  return findings.filter((each) => each.code === code && (each.subject.company_id ?? company) === company)
 }
-
-/** The error of the whole system that breaks a link. `isBroken`: it is known to be; then a warning explains it, too. */
-function causeOf(link: Link, { device: { company }, findings }: Looked, isBroken = false): Finding | undefined {
-  const isWarningEnough = isBroken && (link === 'pushed' || link === 'accepted')
-  return findings.find(
-    ({ link: of, severity, subject }) =>
-      of === link &&
-      (severity === 'error' || (isWarningEnough && severity === 'warning')) &&
-      subject.device === undefined &&
-      (subject.company_id ?? company) === company,
-  )
-}
-
-const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFound>> = {
-  connected({ device, explained: { device: detail, now, similar }, findings }, show) {
-    const { connectedAt, heardAt, route, sender } = device
-    const tried = detail.events.find(({ event }) => event === 'refused')
-    if (sender) return ok([`its id came from ${sender.address}`], sender.at)
-    if (heardAt === undefined) {
-      const [held] = detail.held
-      if (held) return ok([`what it sent is held since ${show(held.oldest_at)}`], Date.parse(held.oldest_at))
-      if (tried) return ok([`it came, and was refused at ${show(tried.at)}`], Date.parse(tried.at))
-      const isNew = now - configuredAt(detail.source) < NEW_MS
-      const unheard = isNew ? 'configured a moment ago, not heard yet' : 'never heard'
-      const others = similar === undefined ? [] : [`${similar} sends, and nobody has configured it`]
-      return { state: route && !isNew ? 'broken' : 'idle', evidence: [unheard, ...others] }
-    }
-    const { protocol = 'a login', transport = '', remote = '' } = detail.last_heard ?? {}
-    const evidence = [`heard ${durationText(now - heardAt)} ago: ${protocol} over ${transport} from ${remote}`]
-    if (connectedAt !== undefined) evidence.push(`connected since ${show(instant(connectedAt))}`)
-    if (findings.some(({ code }) => code === 'no_gateway')) return { ...broken(evidence), lastGoodAt: heardAt }
-    const isSilent = conditionOf(device, now) === 'silent'
-    if (!isSilent) return { ...ok(evidence, heardAt), sinceAt: connectedAt }
-    return { state: route ? 'broken' : 'idle', evidence, lastGoodAt: heardAt, sinceAt: heardAt }
-  },
-
-  understood({ device: { heardAt, sender }, explained, own }, show) {
-    const { device, misunderstood } = explained
-    const frames = misunderstood
-      ? [
-          `${misunderstood.frames} frames of ${misunderstood.protocol} are not understood since ${show(misunderstood.sinceAt)}`,
-        ]
-      : []
-    if (sender) return broken([senderText(sender)], sender.sinceAt)
-    const isDamaged = own.some(({ code }) => code === 'not_understood' || code === 'checksum_errors')
-    if (isDamaged || latestOf(device)?.event === 'misunderstood')
-      return { ...broken(frames), lastGoodAt: fixAt(device) }
-    if (heardAt === undefined) return idle()
-    return ok([...frames, `protocol ${device.last_heard?.protocol ?? 'not known yet'}`], heardAt)
-  },
-
-  identified({ device: { heardAt = 0 }, explained: { device }, own }, show) {
-    if (!device.configured) return broken(['nobody has configured it'])
-    const latest = latestOf(device)
-    if (latest?.event === 'refused')
-      return { ...broken([`refused as ${latest.reason}`], Date.parse(latest.at)), lastGoodAt: heardAt || undefined }
-    const refused = own.find(({ code }) => code === 'wrong_secret' || code === 'not_permitted')
-    if (refused && heardAt < refused.sinceAt)
-      return broken([`since ${show(instant(refused.sinceAt))}`], refused.sinceAt)
-    return heardAt === 0 ? idle() : ok([`configured by ${device.source}`], heardAt)
-  },
-
-  placed({ device, explained: { device: detail, now }, own }, show) {
-    const { isUnplaced, route, unplaced } = device
-    const { lane } = detail
-    const on = lane ? `route ${lane.route_id} by ${lane.source}` : 'no route now'
-    const held = detail.held.map(
-      ({ fixes, reason, oldest_at }) => `${fixes} held for ${reason} since ${show(oldest_at)}`,
-    )
-    const evidence = [on, ...held]
-    if (isUnplaced && unplaced)
-      evidence.push(`the last fix is ${unplaced.isHeld ? 'held' : 'filtered'}: ${unplaced.reason}`)
-    if (device.heardAt === undefined) return { ...idle(), evidence }
-    const condition = conditionOf(device, now)
-    const isWrong = own.some(({ link, code }) => link === 'placed' && code !== 'two_on_route')
-    const isBroken = isWrong || isUnplaced === true || condition === 'held' || (condition === 'no_route' && !route)
-    return {
-      state: isBroken ? 'broken' : 'ok',
-      evidence,
-      lastGoodAt: fixAt(detail),
-      sinceAt: isBroken ? unplaced?.at : undefined,
-    }
-  },
-
-  stored(looked) {
-    const at = fixAt(looked.explained.device)
-    if (causeOf('stored', looked)) return { ...broken([]), lastGoodAt: at }
-    return at === undefined ? idle() : ok([], at)
-  },
-
-  pushed(looked, show) {
-    const { device, now, upstream } = looked.explained
-    const { oldest_at, waiting = 0, last_push } = device.lane ?? {}
-    const evidence = waiting > 0 && oldest_at ? [`${waiting} waiting since ${show(oldest_at)}`] : []
-    const lastGoodAt = last_push && Date.parse(last_push.at)
-    if (last_push) evidence.push(`last push ${show(last_push.at)}: ${last_push.status}`)
-    // What is refused was pushed.
-    const isLong = oldest_at !== undefined && now - Date.parse(oldest_at) > LATE_MS
-    const isLate = isLong && upstream.state === 'up' && !isRefusedNow(looked.explained)
-    const isStuck = waiting > 0 && causeOf('pushed', looked) !== undefined
-    if (isLate || isStuck)
-      return { state: 'broken', evidence, lastGoodAt, sinceAt: Date.parse(oldest_at ?? '') || undefined }
-    return last_push ? ok(evidence, lastGoodAt) : { ...idle(), evidence }
-  },
-
-  accepted(looked, show) {
-    const { explained } = looked
-    const { device, parked, upstream } = explained
-    const { waiting = 0, last_push } = device.lane ?? {}
-    const answers = parked.flatMap((each) => [...(each.parked ? [each.parked] : []), ...each.refused])
-    const evidence = answers.slice(0, 3).map(({ status, message }) => `refused ${status}: ${message.slice(0, 120)}`)
-    const isTaken = String(last_push?.status ?? '').startsWith('2')
-    const lastGoodAt = isTaken && last_push ? Date.parse(last_push.at) : undefined
-    const isAway = waiting > 0 && (upstream.state === 'down' || causeOf('accepted', looked) !== undefined)
-    const isSlow = waiting > 0 && looked.findings.some(({ code }) => code === 'upstream_slow')
-    const isFailing = waiting > 0 && last_push !== undefined && !isTaken
-    if (isAway && upstream.state !== 'up')
-      evidence.push(`the tracking API is ${upstream.state} since ${show(upstream.since_at)}`)
-    if (isFailing) evidence.push(`last push: ${last_push.status}`)
-    if (isRefusedNow(explained) || isAway || isFailing || isSlow) return { ...broken(evidence), lastGoodAt }
-    return isTaken ? ok([...evidence, `answer ${last_push?.status}`], lastGoodAt) : { ...idle(), evidence }
-  },
-}
-
-function ok(evidence: readonly string[], lastGoodAt?: number): LinkFound {
-  return { state: 'ok', evidence, lastGoodAt }
-}
-
-function broken(evidence: readonly string[], sinceAt?: number): LinkFound {
-  return { state: 'broken', evidence, sinceAt }
-}
-
-function idle(): LinkFound {
-  return { state: 'idle', evidence: [] }
-}
-
-/** What became of its last message. */
-function latestOf({ events }: ExplainedDevice['device']) {
-  return events.find(({ event }) => event !== 'connected' && event !== 'disconnected')
-}
-
-function fixAt({ last_fix }: ExplainedDevice['device']): number | undefined {
-  return last_fix && Date.parse(last_fix.received_at)
-}
-
-/** When an entry was put through the admin port, ms UTC; of files that is not known. */
-function configuredAt(source = ''): number {
-  return Date.parse(/^admin (.+)$/.exec(source)?.[1] ?? '') || -Infinity
-}
-
-/** `Van 12 is moving 2 km NE of Kaunas (54.91230, 23.93460), 12 s ago, 43 km/h, on route 1007 (courier 42)` */
-function stateText(
-  { device, position, now }: Pick<ChainFacts, 'device' | 'position'> & { readonly now: number },
-  condition: DeviceCondition,
-): string {
-  const { fix, id, name = id, route } = device
-  const isHere = condition === 'moving' || condition === 'standing'
-  const speed = condition === 'moving' && fix?.speed !== undefined ? `, ${Math.round(fix.speed * 3.6)} km/h` : ''
-  const where = position ? `${isHere ? ' ' : ', last '}${whereText(position)}${agoText(device, now - position.at)}` : ''
-  const on = route ? `, on route ${route.route} (courier ${route.courier})` : ''
-  return `${name} ${STATES[condition]}${where}${speed}${on}`
-}
-
-function agoText({ behind }: DeviceFacts, ms: number): string {
-  return behind ? `, ${durationText(ms)} ago by its clock` : `, ${durationText(ms)} ago`
-}
-
-function whereText({ latitude, longitude, place }: NonNullable<ChainFacts['position']>): string {
-  const degrees = `${latitude.toFixed(5)}, ${longitude.toFixed(5)}`
-  return place === undefined ? `at ${degrees}` : `${place} (${degrees})`
-}
-
-function instant(ms: number): string {
-  return new Date(ms).toISOString()
-}
-
-const STATES = {
-  moving: 'is moving',
-  standing: 'is standing',
-  silent: 'is silent',
-  gps_old: 'is heard without a new position',
-  no_route: 'is heard, and has no route now',
-  held: 'is heard, and its fixes are held',
-  never: 'was never heard',
-  unknown: 'is not configured',
-} as const
-/** A device whose entry is younger than this may not have been pointed to the gateway yet. */
-const NEW_MS = 600_000
-const LATE_MS = 60_000

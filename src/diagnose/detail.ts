@@ -1,4 +1,4 @@
-import type { Finding, LostSender, MeantEntry } from './facts.ts'
+import type { DeviceFacts, Finding, LostSender, MeantEntry } from './facts.ts'
 
 /** What `GET /admin/devices/{id}` says of a device, as far as it is explained. Instants are RFC 3339. */
 export interface DeviceDetail {
@@ -82,4 +82,19 @@ export interface ExplainedDevice {
   readonly findings?: readonly Pick<Finding, 'code' | 'evidence' | 'action'>[]
   /** ms UTC. */
   readonly now: number
+}
+
+/** What is known of one device and of what is behind it. */
+export interface ChainFacts {
+  readonly device: DeviceFacts
+  /** Its position, degrees and ms UTC; undefined: none is known. `place`: `2 km NE of Kaunas`. */
+  readonly position?: {
+    readonly at: number
+    readonly latitude: number
+    readonly longitude: number
+    readonly place?: string
+  }
+  readonly explained: Omit<ExplainedDevice, 'findings'>
+  /** All findings that hold in the whole system. */
+  readonly findings: readonly Finding[]
 }

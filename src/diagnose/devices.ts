@@ -182,8 +182,14 @@ function addTo(
 }
 
 /** A device that sends, but whose positions are older than what is heard of it. */
-function isGpsOld({ fix, heardAt = 0, connectedAt = 0, usualMs = 0 }: DeviceFacts): boolean {
-  return heardAt - (fix?.newAt ?? connectedAt) > Math.max(LEAST_MS, MISSED * usualMs)
+function isGpsOld({
+  fix,
+  heardAt = 0,
+  heardSince = heardAt,
+  connectedAt = heardAt,
+  usualMs = 0,
+}: DeviceFacts): boolean {
+  return heardAt - (fix?.newAt ?? Math.min(heardSince, connectedAt)) > Math.max(LEAST_MS, MISSED * usualMs)
 }
 
 function heldSince({ unplaced, heardAt }: DeviceFacts, now: number): number {
@@ -199,6 +205,11 @@ export function durationText(ms: number): string {
   const h = Math.floor(min / 60)
   if (h >= 48) return `${Math.floor(h / 24)} days`
   return min % 60 === 0 ? `${h} h` : `${h} h ${min % 60} min`
+}
+
+/** `1 lane`, `3 lanes` */
+export function counted(count: number, noun: string, plural = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : plural}`
 }
 
 /** A slower device counts as standing: a receiver that does not move still reports some tenths of m/s. */

@@ -1,6 +1,6 @@
 import type { FindingCode } from './codes.ts'
 import type { DeviceDetail, ExplainedDevice, ParkedDetail } from './detail.ts'
-import { meantAdvice, portAdvice, senderText } from './devices.ts'
+import { counted, meantAdvice, portAdvice, senderText } from './devices.ts'
 
 /** Shows an instant, RFC 3339. */
 export type ShowInstant = (instant: string) => string
@@ -50,12 +50,16 @@ function routeText({ lane }: DeviceDetail, clock: ShowInstant): string {
 
 function misunderstoodTrouble({ misunderstood }: ExplainedDevice, clock: ShowInstant): string | undefined {
   if (!misunderstood) return undefined
-  const { frames, sinceAt, protocol } = misunderstood
-  const what =
-    frames === 1
-      ? `1 frame of ${protocol} is not understood since ${clock(sinceAt)}`
-      : `${frames} frames of ${protocol} are not understood since ${clock(sinceAt)}`
-  return `${what}: kept, and decoded again after an upgrade or a change of its entry`
+  return `${framesText(misunderstood, clock)}: kept, and decoded again after an upgrade or a change of its entry`
+}
+
+/** `1 frame of gt06 is not understood since 08:14:02Z` */
+export function framesText(
+  { frames, sinceAt, protocol }: NonNullable<ExplainedDevice['misunderstood']>,
+  clock: ShowInstant,
+): string {
+  if (frames === 1) return `1 frame of ${protocol} is not understood since ${clock(sinceAt)}`
+  return `${frames} frames of ${protocol} are not understood since ${clock(sinceAt)}`
 }
 
 /** What nothing else says. */
@@ -223,8 +227,4 @@ const NEVER_HEARD =
 export function entryAdvice(fileEntry: string | undefined): string {
   if (fileEntry === undefined) return 'add it to devices.yaml'
   return `it was deleted through the admin port: put it there again, or edit its entry, ${fileEntry}`
-}
-
-function counted(count: number, noun: string, plural: string): string {
-  return `${count} ${count === 1 ? noun : plural}`
 }

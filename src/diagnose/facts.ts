@@ -144,6 +144,8 @@ export interface DeviceFacts {
   readonly route?: { readonly courier: string; readonly route: string }
   /** When it was heard last; undefined: never. */
   readonly heardAt?: number
+  /** Its first message that is known; undefined: that is not known. */
+  readonly heardSince?: number
   /** When its open connection began; undefined: it has none that lasts. */
   readonly connectedAt?: number
   /** The usual time between two of its messages, ms. */

@@ -1,4 +1,5 @@
 import { type Link, LINKS } from './codes.ts'
+import { counted } from './devices.ts'
 import type { Finding } from './facts.ts'
 
 /** How much passes a link: in all, and a second. */
@@ -43,8 +44,4 @@ export function verdict(findings: readonly Finding[], flows?: Readonly<Record<Li
 
 function flowText({ connected, accepted }: Readonly<Record<Link, Flow>>): string {
   return `${counted(connected.count, 'device')} connected, ${accepted.perS} positions/s delivered`
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${count === 1 ? noun : `${noun}s`}`
 }

@@ -1,3 +1,4 @@
+import { counted } from './devices.ts'
 import type { Facts, Found, ProcessFacts } from './facts.ts'
 
 /** What is wrong with Redis, the processes, the backlog and the account. */
@@ -57,7 +58,7 @@ function backlogTroubles({ backlog, upstream, now }: Facts): Found[] {
       code: 'backlog',
       sinceAt: oldestAt + BACKLOG_MS,
       count: fixes,
-      evidence: [`${fixes} positions on ${lanes} lanes`],
+      evidence: [`${counted(fixes, 'position')} waiting on ${counted(lanes, 'lane')}`],
     },
   ]
 }

@@ -108,7 +108,7 @@ describe('GET /admin/devices/{id}/chain', () => {
       expect([broken, findings.map(({ code }) => code)]).toEqual(['stored', ['redis_down']])
       expect(links.map(({ state }) => state)).toEqual([...Array(4).fill('unknown'), 'broken', 'unknown', 'unknown'])
       expect(sentence).toMatch(
-        /^Van 14 is standing in Kreuzberg \(52\.50000, 13\.40000\), \d+ s ago, on route 2001 \(courier 43\); Redis does not answer/,
+        /^Van 14 is standing in Kreuzberg \(52\.50000, 13\.40000\), \d+ s ago, on route 2001 \(courier 43\), but nothing can be stored; Redis does not answer/,
       )
       expect((await admin.ask('/admin/devices?q=van+14')).json).toMatchObject({ results: [{ id: VAN_14 }] })
       expect((await admin.ask('/admin/devices/4711/chain')).status).toBe(503)

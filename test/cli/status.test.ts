@@ -112,18 +112,21 @@ it('status names the servers of Redis, and how far each replica is behind', () =
   ])
 })
 
-it('status names what has one cause and one action together, with what to do once', () => {
-  const unknown = (id: string) => ({
-    code: 'unknown_device' as const,
-    severity: 'warning' as const,
-    link: 'identified' as const,
+function unknown(id: string): StatusAnswer['findings'][number] {
+  return {
+    code: 'unknown_device',
+    severity: 'warning',
+    link: 'identified',
     subject: { device: id },
     since_at: '2026-11-20T08:14:01.000Z',
     count: 1,
     evidence: ['its fixes are held'],
     message: `fixes are held of ${id}, which nobody has configured`,
     action: 'add the device to devices.yaml if it is yours: its held fixes are then delivered',
-  })
+  }
+}
+
+it('status names what has one cause and one action together, with what to do once', () => {
   const meant = { ...unknown('3'), action: 'correct the id in devices.yaml:3' }
   const lines = page({ ...WELL, findings: [unknown('1'), meant, unknown('2')] })
   expect(lines.slice(2, lines.indexOf('  tracking service      up   since 2026-11-19 06:00:12Z'))).toEqual([

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { type ChainFacts, chainOf } from '../../src/diagnose/chain.ts'
+import { chainOf } from '../../src/diagnose/chain.ts'
 import { LINKS } from '../../src/diagnose/codes.ts'
 import { findingOf } from '../../src/diagnose/diagnose.ts'
-import type { ExplainedDevice } from '../../src/diagnose/detail.ts'
+import type { ChainFacts, ExplainedDevice } from '../../src/diagnose/detail.ts'
 import type { DeviceFacts, Found } from '../../src/diagnose/facts.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 8, 20)
@@ -78,6 +78,7 @@ function chain({ device, detail, explained, found = [], place }: Case = {}) {
   return chainOf(facts, show)
 }
 
+const headOf = (some: Case) => chain(some).sentence.split('; ')[0]
 const states = (some: Case) => chain(some).links.map(({ state }) => state)
 const refusedAs = (reason: string) => [{ at: at(NOW - 3 * S), event: 'refused', reason }]
 const waiting = { ...LANE, waiting: 5, oldest_at: at(NOW - 10 * S) }
@@ -194,7 +195,12 @@ describe('the chain of a device', () => {
       /is heard without a new position.*last new position 10 min ago.*check the GPS antenna/,
       { device: { fix: { newAt: NOW - 10 * MIN, time: NOW - 10 * MIN } } },
     ],
-    ['cannot be stored', 'stored', /Van 12 is moving/, { found: [{ code: 'redis_full' }] }],
+    [
+      'cannot be stored',
+      'stored',
+      /^Van 12 is moving .*, on route 1007 \(courier 42\), but nothing can be stored; /,
+      { found: [{ code: 'redis_full' }] },
+    ],
     [
       'waits without a worker',
       'pushed',
@@ -292,6 +298,17 @@ describe('the chain of a device', () => {
     expect(rest.sentence).toMatch(sentence)
   })
 
+  it('says in its first words what is broken, unless the state says so', () => {
+    const down = { explained: { upstream: { state: 'down', since_at: at(NOW - MIN) } as const } }
+    const but = 'on route 1007 (courier 42), but the tracking API does not take its positions'
+    expect(headOf({ detail: { lane: waiting }, ...down })).toContain(but)
+    expect(headOf({ detail: { lane: waiting }, found: [{ code: 'no_worker' }] })).toMatch(
+      /, but its positions are not pushed$/,
+    )
+    expect(headOf({ device: { heardAt: NOW - 6 * MIN } })).toMatch(/is silent.*\(courier 42\)$/)
+    expect(headOf({})).not.toContain('but')
+  })
+
   it('never advises power and SIM for a device that comes and is refused, or was just configured', () => {
     const refused = { device: NEVER, detail: { ...NOT_HEARD, lane: UNPUSHED, events: refusedAs('wrong_secret') } }
     const fresh = { device: NEVER, detail: { ...NOT_HEARD, lane: UNPUSHED, source: `admin ${at(NOW - MIN)}` } }
@@ -311,6 +328,33 @@ describe('the chain of a device', () => {
   it('has the finding of its route as its own', () => {
     expect(chain({ found: [sharedRoute('1007')] }).findings.map(({ code }) => code)).toEqual(['two_on_route'])
     expect(chain({ found: [sharedRoute('1008')] }).findings).toEqual([])
+  })
+
+  it('has the line of the roster that is left out as a finding, and still its route', () => {
+    const { broken, findings, links } = chain({
+      found: [{ code: 'roster_rejected', evidence: ['routes.csv:17: Van 12: route_id: empty'] }],
+    })
+    expect([broken, findings.map(({ code }) => code)]).toEqual([null, ['roster_rejected']])
+    expect(links[3]).toMatchObject({
+      state: 'ok',
+      evidence: ['route 1007 by routes.csv:17', 'routes.csv:17: Van 12: route_id: empty'],
+    })
+    expect(chain({ found: [{ code: 'roster_rejected', evidence: ['routes.csv:9: Van 1: empty'] }] }).findings).toEqual(
+      [],
+    )
+  })
+
+  it('without a route says that the roster is of before, and what to do about that', () => {
+    const found = [{ code: 'roster_stale', subject: { company_id: '7' } }] as const
+    const unplaced = { isUnplaced: true, unplaced: { reason: 'no_route', at: NOW, isHeld: true } }
+    const { findings, links } = chain({
+      device: { route: undefined, ...unplaced },
+      detail: { lane: undefined, condition: 'no_route' },
+      found,
+    })
+    expect(findings.map(({ code }) => code)).toEqual(['no_route', 'roster_stale'])
+    expect(links[3].finding?.action).toMatch(/^write the roster of today/)
+    expect(chain({ found }).findings).toEqual([])
   })
 
   it('names the backlog where its positions are late', () => {

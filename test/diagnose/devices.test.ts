@@ -28,6 +28,7 @@ const LOST = {
   protocol: 'gt06',
   speaks: { protocol: 'h02' },
 }
+const UNCONNECTED = { connectedAt: undefined }
 const BEHIND = { quarters: 12, sinceAt: NOW - 40 * S, zone: '-03:00' }
 
 describe('the condition of a device', () => {
@@ -46,6 +47,16 @@ describe('the condition of a device', () => {
     ['held', 'is ahead of the clock', { isUnplaced: true, unplaced: { reason: 'clock', at: NOW, isHeld: true } }],
     ['gps_old', 'had no new position for six minutes', { fix: { newAt: NOW - 6 * MIN, time: NOW - 6 * MIN } }],
     ['gps_old', 'had no position at all', { fix: undefined }],
+    [
+      'standing',
+      'was heard for the first time a moment ago',
+      { fix: undefined, ...UNCONNECTED, heardSince: NOW - 20 * S },
+    ],
+    [
+      'gps_old',
+      'sends without a position since six minutes',
+      { fix: undefined, ...UNCONNECTED, heardSince: NOW - 6 * MIN },
+    ],
     ['standing', 'has only just connected', { fix: undefined, connectedAt: NOW - 20 * S }],
   ])('is %s where it %s', (condition, _, facts) => expect(conditionOf({ ...VAN, ...facts }, NOW)).toBe(condition))
 })

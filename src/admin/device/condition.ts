@@ -29,6 +29,7 @@ export function factsOf(
     company: entry?.company_id,
     route: lane && { courier: lane.courier, route: lane.route },
     heardAt: contact?.at,
+    heardSince: contact && learnt.heardSince,
     connectedAt: index.contactOf(device)?.connectedAt,
     usualMs: Math.max(learnt.usualMs, sleepMs(entry?.settings?.interval)),
     fix: fix && { newAt: learnt.newAt, time: fix.fix.time, speed: learnt.speed },

@@ -4,6 +4,8 @@ import type { DeviceEntry } from '../../roster/directory.ts'
 
 /** What the contacts of a device have taught. Instants and durations in ms. */
 export interface Learnt {
+  /** Its first message, as far as that is known here. */
+  readonly heardSince: number
   /** The usual time between two messages; 0: not known yet. */
   readonly usualMs: number
   /** Whether that is to be kept in Redis: it is long, and has changed. */
@@ -24,7 +26,7 @@ export interface Learnt {
   }
 }
 
-export const UNLEARNT: Learnt = { usualMs: 0, isIntervalNew: false, gaps: [], newAt: 0, newest: 0 }
+export const UNLEARNT: Learnt = { heardSince: 0, usualMs: 0, isIntervalNew: false, gaps: [], newAt: 0, newest: 0 }
 
 /** What is known of a device when something new is heard. */
 interface HeardBefore extends Pick<Heard, 'fix'> {
@@ -36,12 +38,13 @@ type HeardNow = Required<Pick<HeardBefore, 'contact'>> & Pick<Heard, 'fix'>
 /** What a new contact teaches. `usualMs`: as it was learnt earlier and kept, 0: it was not. */
 export function learn(before: HeardBefore | undefined, heard: HeardNow, usualMs: number): Learnt {
   const { learnt = UNLEARNT } = before ?? {}
+  const heardSince = before?.contact ? learnt.heardSince : heard.contact.at
   const gap = heard.contact.at - (before?.contact?.at ?? heard.contact.at)
   const gaps = gap > 0 && gap < LONGEST_MS ? [...learnt.gaps, gap].slice(-GAPS) : learnt.gaps
   const usual = gaps.length < FEWEST ? Math.max(usualMs, secondOf(gaps)) : secondOf(gaps)
   const isIntervalNew = gap > 0 && Math.max(usual, SHORT_MS) > 1.25 * Math.max(usualMs, SHORT_MS)
   const isShorter = usualMs > SHORT_MS && usual < 0.75 * usualMs
-  return { ...fixLearnt(before, heard), usualMs: usual, isIntervalNew: isIntervalNew || isShorter, gaps }
+  return { ...fixLearnt(before, heard), heardSince, usualMs: usual, isIntervalNew: isIntervalNew || isShorter, gaps }
 }
 
 /** The second longest of the last intervals: a tracker sends often while it drives, and seldom while it stands. */

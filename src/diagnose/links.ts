@@ -1,0 +1,192 @@
+import type { FindingCode, Link } from './codes.ts'
+import { conditionOf, durationText, senderText } from './devices.ts'
+import type { ChainFacts, ExplainedDevice } from './detail.ts'
+import { framesText, isRefusedNow, type ShowInstant } from './explain.ts'
+import type { Finding } from './facts.ts'
+
+/** One of the seven links of a device. `idle`: nothing has come to this link. Instants in ms UTC. */
+export interface DeviceLink {
+  readonly link: Link
+  readonly state: 'ok' | 'broken' | 'idle' | 'unknown'
+  readonly sinceAt?: number
+  readonly lastGoodAt?: number
+  readonly evidence: readonly string[]
+  readonly finding?: Finding
+}
+
+/** `own`: the findings of the device. */
+type Looked = ChainFacts & { readonly own: readonly Finding[] }
+type LinkFound = Omit<DeviceLink, 'link'>
+
+/** Pure: the state of one link of a device. */
+export function linkOf(link: Link, looked: Looked, show: ShowInstant): DeviceLink {
+  const found = LOOKS[link](looked, show)
+  const finding =
+    looked.own.find((each) => each.link === link) ??
+    (found.state === 'broken' ? causeOf(link, looked, true) : undefined)
+  // When a silent device was heard, the link says itself.
+  const shown = finding && finding.code !== 'silent' ? [...found.evidence, ...finding.evidence] : found.evidence
+  return {
+    finding,
+    sinceAt: found.state === 'broken' ? finding?.sinceAt : undefined,
+    ...found,
+    link,
+    evidence: [...new Set(shown)],
+  }
+}
+
+/** The error of the whole system that breaks a link. `isBroken`: it is known to be; then a warning explains it, too. */
+function causeOf(link: Link, { device: { company }, findings }: Looked, isBroken = false): Finding | undefined {
+  const isWarningEnough = isBroken && (link === 'pushed' || link === 'accepted')
+  return findings.find(
+    ({ link: of, severity, subject }) =>
+      of === link &&
+      (severity === 'error' || (isWarningEnough && severity === 'warning')) &&
+      subject.device === undefined &&
+      (subject.company_id ?? company) === company,
+  )
+}
+
+const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFound>> = {
+  connected({ device, explained: { device: detail, now, similar }, findings }, show) {
+    const { connectedAt, heardAt, route, sender } = device
+    const tried = detail.events.find(({ event }) => event === 'refused')
+    if (sender) return ok([`its id came from ${sender.address}`], sender.at)
+    if (heardAt === undefined) {
+      const [held] = detail.held
+      if (held) return ok([`what it sent is held since ${show(held.oldest_at)}`], Date.parse(held.oldest_at))
+      if (tried) return ok([`it came, and was refused at ${show(tried.at)}`], Date.parse(tried.at))
+      const isNew = now - configuredAt(detail.source) < NEW_MS
+      const unheard = isNew ? 'configured a moment ago, not heard yet' : 'never heard'
+      const others = similar === undefined ? [] : [`${similar} sends, and nobody has configured it`]
+      return { state: route && !isNew ? 'broken' : 'idle', evidence: [unheard, ...others] }
+    }
+    const { protocol = 'a login', transport = '', remote = '' } = detail.last_heard ?? {}
+    const evidence = [`heard ${durationText(now - heardAt)} ago: ${protocol} over ${transport} from ${remote}`]
+    if (connectedAt !== undefined) evidence.push(`connected since ${show(instant(connectedAt))}`)
+    if (findings.some(({ code }) => code === 'no_gateway')) return { ...broken(evidence), lastGoodAt: heardAt }
+    const isSilent = conditionOf(device, now) === 'silent'
+    if (!isSilent) return { ...ok(evidence, heardAt), sinceAt: connectedAt }
+    return { state: route ? 'broken' : 'idle', evidence, lastGoodAt: heardAt, sinceAt: heardAt }
+  },
+
+  understood({ device: { heardAt, sender }, explained, own }, show) {
+    const { device, misunderstood } = explained
+    const frames = misunderstood ? [framesText(misunderstood, show)] : []
+    if (sender) return broken([senderText(sender)], sender.sinceAt)
+    const isDamaged = own.some(({ code }) => code === 'not_understood' || code === 'checksum_errors')
+    if (isDamaged || latestOf(device)?.event === 'misunderstood')
+      return { ...broken(frames), lastGoodAt: fixAt(device) }
+    if (heardAt === undefined) return idle()
+    return ok([...frames, `protocol ${device.last_heard?.protocol ?? 'not known yet'}`], heardAt)
+  },
+
+  identified({ device: { heardAt = 0 }, explained: { device }, own }, show) {
+    if (!device.configured) return broken(['nobody has configured it'])
+    const latest = latestOf(device)
+    if (latest?.event === 'refused')
+      return { ...broken([`refused as ${latest.reason}`], Date.parse(latest.at)), lastGoodAt: heardAt || undefined }
+    const refused = own.find(({ code }) => code === 'wrong_secret' || code === 'not_permitted')
+    if (refused && heardAt < refused.sinceAt)
+      return broken([`since ${show(instant(refused.sinceAt))}`], refused.sinceAt)
+    return heardAt === 0 ? idle() : ok([`configured by ${device.source}`], heardAt)
+  },
+
+  placed({ device, explained: { device: detail, now }, own }, show) {
+    const { isUnplaced, route, unplaced } = device
+    const { lane } = detail
+    const on = lane ? `route ${lane.route_id} by ${lane.source}` : 'no route now'
+    const held = detail.held.map(
+      ({ fixes, reason, oldest_at }) => `${fixes} held for ${reason} since ${show(oldest_at)}`,
+    )
+    const evidence = [on, ...held]
+    if (isUnplaced && unplaced)
+      evidence.push(`the last fix is ${unplaced.isHeld ? 'held' : 'filtered'}: ${unplaced.reason}`)
+    if (device.heardAt === undefined) return { ...idle(), evidence }
+    const condition = conditionOf(device, now)
+    const isWrong = own.some(({ link, code }) => link === 'placed' && !STILL_PLACED.has(code))
+    const isBroken = isWrong || isUnplaced === true || condition === 'held' || (condition === 'no_route' && !route)
+    return {
+      state: isBroken ? 'broken' : 'ok',
+      evidence,
+      lastGoodAt: fixAt(detail),
+      sinceAt: isBroken ? unplaced?.at : undefined,
+    }
+  },
+
+  stored(looked) {
+    const at = fixAt(looked.explained.device)
+    if (causeOf('stored', looked)) return { ...broken([]), lastGoodAt: at }
+    return at === undefined ? idle() : ok([], at)
+  },
+
+  pushed(looked, show) {
+    const { device, now, upstream } = looked.explained
+    const { oldest_at, waiting = 0, last_push } = device.lane ?? {}
+    const evidence = waiting > 0 && oldest_at ? [`${waiting} waiting since ${show(oldest_at)}`] : []
+    const lastGoodAt = last_push && Date.parse(last_push.at)
+    if (last_push) evidence.push(`last push ${show(last_push.at)}: ${last_push.status}`)
+    // What is refused was pushed.
+    const isLong = oldest_at !== undefined && now - Date.parse(oldest_at) > LATE_MS
+    const isLate = isLong && upstream.state === 'up' && !isRefusedNow(looked.explained)
+    const isStuck = waiting > 0 && causeOf('pushed', looked) !== undefined
+    if (isLate || isStuck)
+      return { state: 'broken', evidence, lastGoodAt, sinceAt: Date.parse(oldest_at ?? '') || undefined }
+    return last_push ? ok(evidence, lastGoodAt) : { ...idle(), evidence }
+  },
+
+  accepted(looked, show) {
+    const { explained } = looked
+    const { device, parked, upstream } = explained
+    const { waiting = 0, last_push } = device.lane ?? {}
+    const answers = parked.flatMap((each) => [...(each.parked ? [each.parked] : []), ...each.refused])
+    const evidence = answers.slice(0, 3).map(({ status, message }) => `refused ${status}: ${message.slice(0, 120)}`)
+    const isTaken = String(last_push?.status ?? '').startsWith('2')
+    const lastGoodAt = isTaken && last_push ? Date.parse(last_push.at) : undefined
+    const isAway = waiting > 0 && (upstream.state === 'down' || causeOf('accepted', looked) !== undefined)
+    const isSlow = waiting > 0 && looked.findings.some(({ code }) => code === 'upstream_slow')
+    const isFailing = waiting > 0 && last_push !== undefined && !isTaken
+    if (isAway && upstream.state !== 'up')
+      evidence.push(`the tracking API is ${upstream.state} since ${show(upstream.since_at)}`)
+    if (isFailing) evidence.push(`last push: ${last_push.status}`)
+    if (isRefusedNow(explained) || isAway || isFailing || isSlow) return { ...broken(evidence), lastGoodAt }
+    return isTaken ? ok([...evidence, `answer ${last_push?.status}`], lastGoodAt) : { ...idle(), evidence }
+  },
+}
+
+function ok(evidence: readonly string[], lastGoodAt?: number): LinkFound {
+  return { state: 'ok', evidence, lastGoodAt }
+}
+
+/** A link that does not let positions pass. */
+export function broken(evidence: readonly string[], sinceAt?: number): LinkFound {
+  return { state: 'broken', evidence, sinceAt }
+}
+
+function idle(): LinkFound {
+  return { state: 'idle', evidence: [] }
+}
+
+/** What became of its last message. */
+function latestOf({ events }: ExplainedDevice['device']) {
+  return events.find(({ event }) => event !== 'connected' && event !== 'disconnected')
+}
+
+function fixAt({ last_fix }: ExplainedDevice['device']): number | undefined {
+  return last_fix && Date.parse(last_fix.received_at)
+}
+
+/** When an entry was put through the admin port, ms UTC; of files that is not known. */
+function configuredAt(source = ''): number {
+  return Date.parse(/^admin (.+)$/.exec(source)?.[1] ?? '') || -Infinity
+}
+
+function instant(ms: number): string {
+  return new Date(ms).toISOString()
+}
+
+/** A device whose entry is younger than this may not have been pointed to the gateway yet. */
+const NEW_MS = 600_000
+const LATE_MS = 60_000
+/** With these a device still has its route. */
+const STILL_PLACED = new Set<FindingCode>(['two_on_route', 'roster_rejected', 'roster_stale'])

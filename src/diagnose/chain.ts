@@ -72,14 +72,14 @@ function ofSystem(first: DeviceLink | undefined): string[] {
   return isSaidAnyway ? [] : [finding.message]
 }
 
-interface LeftOut {
+interface LineLeftOut {
   readonly finding: Finding
   /** `routes.csv:17: Van 12: route_id: empty`, as the evidence has it. */
   readonly line: string
 }
 
 /** A line of the roster about the device that is left out. */
-function leftOut({ device: { id, name = id, company }, findings }: ChainFacts): LeftOut | undefined {
+function leftOut({ device: { id, name = id, company }, findings }: ChainFacts): LineLeftOut | undefined {
   const about = [`: ${id}: `, `: ${name}: `, `did you mean ${name}?`]
   for (const finding of ofCompany('roster_rejected', { company, findings })) {
     const line = finding.evidence.find((text) => about.some((part) => text.includes(part)))
@@ -89,7 +89,7 @@ function leftOut({ device: { id, name = id, company }, findings }: ChainFacts): 
 }
 
 /** The findings about the device and its route, also those that are reported only once for many devices. */
-function ownFindings(facts: ChainFacts, left: LeftOut | undefined): Finding[] {
+function ownFindings(facts: ChainFacts, left: LineLeftOut | undefined): Finding[] {
   const { device, findings } = facts
   const { now } = facts.explained
   const { id, name = id, company, route } = device

@@ -57,14 +57,14 @@ function staysOf({ route_id, courier_id }: VanRow, lines: readonly AssignmentRow
   return [...stays, ...usual].toSorted((one, other) => one.from - other.from)
 }
 
-interface Times {
+interface HoursOfDay {
   readonly from: number
   readonly until: number
 }
 
 /** The parts of a day of which no line says anything: there the usual route holds. */
-function timesWithout(stays: readonly Times[], day: LocalDay): Times[] {
-  const parts: Times[] = []
+function timesWithout(stays: readonly HoursOfDay[], day: LocalDay): HoursOfDay[] {
+  const parts: HoursOfDay[] = []
   let { from } = day
   for (const stay of [
     ...stays.toSorted((one, other) => one.from - other.from),

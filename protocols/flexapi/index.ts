@@ -45,7 +45,7 @@ function decode(frame: Buffer): Message {
   if (!text.startsWith('${') || end < 0) throw new DecodeError('unsupported', 'the frame does not begin with ${')
   const message = objectOf(parseJson(text.slice(1, end + 1)), 'the message')
   const [version, device = '', subject = ''] = (textMember(message, 'topic') ?? '').split('/')
-  if (version !== 'v1' || device === '') throw new DecodeError('unsupported', 'its topic is none of v1')
+  if (version !== 'v1' || device === '') throw new DecodeError('unsupported', 'the topic is not one of version v1')
   if (subject !== 'gnss') return { device, none: STATES.has(subject) ? 'status' : undefined }
   const payload = objectMember(message, 'payload')
   if (optionalNumberOf(payload, 'lat') === undefined) return { device, none: 'no place' }

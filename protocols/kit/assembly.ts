@@ -13,7 +13,7 @@ interface Part {
   readonly reply?: Buffer
 }
 
-/** A message whose parts are all here. */
+/** A message of which all parts have arrived. */
 interface Assembled {
   readonly content: Buffer
   /** The answers to all parts, in order: they are sent once what the message says is stored. */
@@ -30,9 +30,10 @@ export class Assembly {
   #bytes = 0
 
   /**
-   * Takes a part; the whole message with the last one that was missing, else undefined. A part that comes again counts once.
-   * @throws DecodeError `unsupported` of a message that is split in more than 255 parts or longer than 64 KB (4 KB before the
-   * device is known), `malformed` of a part that is none of so many.
+   * Takes a part. Returns the whole message if no part is missing any more, else undefined. A part that is sent again
+   * counts once.
+   * @throws DecodeError `unsupported` if the message has more than 255 parts or more than 64 KB (4 KB before the device
+   * is known), `malformed` if the number of the part is not among them
    */
   add(part: Part, session: Session): Assembled | undefined {
     const { key, index, count, content } = part

@@ -48,7 +48,7 @@ export function splitBits(value: number, ...widths: readonly number[]): number[]
   })
 }
 
-/** An integer whose highest bit, of `bits`, is its sign, and the others its amount. */
+/** An integer of `bits` bits: the highest one is the sign, the others are the amount. */
 export function signMagnitude(value: number, bits: number): number {
   const half = 2 ** (bits - 1)
   return value >= half ? half - value : value

@@ -90,7 +90,7 @@ function atoms(list: readonly Atom[], next: Characters): Reading {
 const ATOM =
   /(\\x[0-9a-f]{2}|\\[^x]|\[(?:\\.|[^\]\\])+\]|\[\^\]|[^\\[\](){}*+?|^$])(?:([*+?])|\{(\d+)(,?)(\d*)\})?|(\|)/gsy
 
-/** The atoms of each alternative of a regular expression. @throws Error of what it does not know: groups, anchors */
+/** The atoms of each alternative of a regular expression. @throws Error for what it does not know: groups, anchors */
 function atomsOf(source: string): readonly (readonly Atom[])[] {
   const lists: Atom[][] = [[]]
   let end = 0

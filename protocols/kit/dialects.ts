@@ -4,7 +4,9 @@ import type { Framer, Message, Session } from './protocol.ts'
 
 /** One of several kinds of frames that a protocol has. */
 interface Dialect {
-  /** What its frames begin with, or whether a stream begins with one; nothing: whatever no other dialect takes. */
+  /**
+   * What its frames begin with, or a test whether a stream begins with one; undefined: all that no other dialect takes.
+   */
   readonly when?: Mark | readonly Mark[] | ((bytes: Buffer, session: Session) => boolean | 'maybe')
   readonly frame: Framer
   /** Reads the frames of this kind; without it, `decode` of the protocol does. */

@@ -4,7 +4,10 @@ import { utc } from './units.ts'
 
 const DAY_MS = 86_400_000
 
-/** What a line said so far: the fields of the kit write it, hooks complete it, and a fix is made of it. */
+/**
+ * The values that a line has given so far. The fields of the kit write them, hooks complete them, and a fix is made of
+ * them.
+ */
 export class Draft {
   device?: string
   secret?: string
@@ -39,7 +42,7 @@ export class Draft {
     this.#names = names
   }
 
-  /** What the line has in place of a field: ''  where the field is left out. */
+  /** The text of a field in the line; '' if the field is left out. */
   text(name: string): string {
     return this.#match[this.#names.get(name) ?? -1] ?? ''
   }

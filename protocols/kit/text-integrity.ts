@@ -32,7 +32,7 @@ export type TextIntegrity =
       readonly sum: keyof typeof SUMS
       /** Where it begins to cover the line: an index, or behind the first occurrence of a text (0). */
       readonly from?: number | string
-      /** What stands in front of the digits. */
+      /** The text that precedes the digits. */
       readonly to: string
       /** Whether it covers `to` as well. */
       readonly includesTo?: boolean

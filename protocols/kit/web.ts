@@ -47,7 +47,9 @@ export function objectMember(object: JsonObject, name: string): JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {}
 }
 
-/** What stands in each element of XML with a name, in order. Elements with the same name within it are not expected. */
+/**
+ * The content of each element of XML with a name, in order. An element must not contain another one of the same name.
+ */
 export function xmlElements(xml: string, name: string): string[] {
   const found: string[] = []
   const end = `</${name}>`

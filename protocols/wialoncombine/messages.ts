@@ -56,7 +56,7 @@ function skipParameters(r: ByteReader): void {
     const type = r.u8() & TYPE
     if (type === TEXT) r.asciiUntil(0)
     else if (type < WIDTHS.length) r.skip(WIDTHS[type])
-    else throw new DecodeError('unsupported', `a value of type ${type}`)
+    else throw new DecodeError('unsupported', `a value has the unknown type ${type}`)
   }
 }
 

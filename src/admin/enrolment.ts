@@ -7,8 +7,8 @@ import { Instant, instant } from './json.ts'
 import type { Operation } from './operation.ts'
 
 /**
- * `/admin/enrolment`: the window in which devices that are not configured are admitted, whatever `hold.unknown` says. It is kept
- * in Redis with its end, so that it closes by itself at every gateway.
+ * `/admin/enrolment`: the window in which devices that are not configured are admitted even with `hold.unknown: false`.
+ * Redis keeps the window with its end, so that every gateway closes it by itself.
  */
 export function enrolmentOperations(redis: Redis): Operation[] {
   const state = async () => {

@@ -116,7 +116,7 @@ export async function parkedOf(redis: Redis, company_id: string, courier_id: str
   return parkedIn(redis, await lanesOf(redis, new Scope([company_id]), { courier_id }))
 }
 
-/** What is parked of these lanes; one of which nothing is any more is left out. */
+/** What is parked of these lanes; lanes without parked positions are left out. */
 async function parkedIn(redis: Redis, lanes: readonly string[]) {
   const states = await describeLanes(redis, lanes)
   const found = await Promise.all(states.map((state) => parkedLaneJson(redis, state)))

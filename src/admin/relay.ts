@@ -132,7 +132,7 @@ function limitMemory(maxBytes: number) {
       return true
     }
     const release = () => void (total -= held)
-    // Added items come back with a little more: whoever adds them must get the answer.
+    // The answer to added items is a little longer than the request, and the client must get it.
     if (!reserve(USUAL_BYTES + 2 * bodyBytes)) return { fault: 'no_room', unsent: true }
     const asked = work((bytes) => reserve((taken += bytes)))
     return asked.finally(() => void (raw.closed ? release() : raw.once('close', release)))

@@ -12,8 +12,8 @@ interface RosterFactSources {
 }
 
 /**
- * What became of the writers of the roster, read every five seconds, and whose roster of today is missing: every minute, while
- * one is every five seconds, so that its end is seen.
+ * Watches the results of the writers of the roster every five seconds, and which companies have no roster for today:
+ * every minute, or every five seconds while one has none, so that the end of that is noticed soon.
  */
 export class RosterWatch {
   readonly #sources: RosterFactSources
@@ -51,8 +51,8 @@ export class RosterWatch {
 }
 
 /**
- * Companies of which no line begins today, though some began on each of the last five working days: from six o'clock of a working
- * day on, Monday to Friday. `now`: ms UTC.
+ * Companies for which no line begins today, though some began on each of the last five working days (Monday to Friday).
+ * Checked from six o'clock of a working day on. `now`: ms UTC.
  */
 export async function companiesMissing(roster: Roster, now: number, zone: string): Promise<string[]> {
   const local = new Date(localFromUtc(now, zone))

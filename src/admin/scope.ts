@@ -2,8 +2,8 @@ import { CODES, type FindingCode } from '../diagnose/codes.ts'
 import type { Finding } from '../diagnose/facts.ts'
 
 /**
- * What a caller sees and may change: everything, or what belongs to some companies. Whatever shows or changes something takes
- * one, and asks nothing else about access.
+ * What a caller may see and change: everything, or what belongs to some companies. Every function that shows or changes
+ * something takes a scope; nothing else decides about access.
  */
 export class Scope {
   /** null: all, and what belongs to no company as well. */

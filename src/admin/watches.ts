@@ -22,7 +22,7 @@ export interface WatchSources
   readonly logger: Logger
 }
 
-/** Starts all that the admin process looks at again and again: the account, the devices, what is wrong, and the gauges of it. */
+/** Starts all that the admin process repeats: the account, the states of devices, the findings, and their gauges. */
 export function startWatches(sources: WatchSources) {
   const { live, logger, redis } = sources
   const startedAt = Date.now()

@@ -24,7 +24,7 @@ export interface HoldingFindings {
 export interface AlertEntry {
   readonly finding: Finding
   readonly holds: boolean
-  /** What it was told last: `begins` of one that was told, `ends` of one that it knows nothing of. */
+  /** What the receiver was told last: `begins` if it was told the finding, `ends` if it knows nothing of it. */
   readonly told: AlertMessage['change']
   readonly changedAt: number
   readonly endedAt?: number

@@ -23,7 +23,7 @@ export function webhookTransport({ url, secret }: Webhook, page: string): AlertT
       const headers = { ...HEADERS, 'waybridge-delivery': id, ...signature(body, secret) }
       const posted = request(url, { method: 'POST', headers, body, signal, reset: true })
       const { statusCode, body: answer } = await posted.catch(explain)
-      // What it answers is of no interest, however long it is.
+      // The body of the answer is read and dropped.
       await answer.dump({ limit: MAX_ANSWER_BYTES, signal }).catch(() => {})
       if (statusCode >= 300 && statusCode < 400)
         throw new Error(`it redirects (${statusCode}): redirects are not followed`)

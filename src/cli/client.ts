@@ -20,7 +20,7 @@ interface AdminRequest {
   readonly query?: Readonly<Record<string, string>>
   /** CSV. */
   readonly body?: Buffer
-  /** In place of it, JSON. */
+  /** A JSON body, in place of CSV. */
   readonly json?: unknown
   /** For the whole answer. */
   readonly timeoutMs?: number
@@ -182,7 +182,7 @@ export async function namedDevices(admin: AdminPort, idOrName: string): Promise<
   throw new UserError(printable(`No device has the id or name "${idOrName}": ${hint}`))
 }
 
-/** The first names of which a text is a word: `12` of Van 12. */
+/** The first names that have this text as one of their words: `12` in Van 12. */
 function wordIn(devices: readonly ListedDevice[], text: string): string[] {
   const names = devices.flatMap(({ name }) =>
     name?.toLowerCase().split(/\s+/).includes(text.toLowerCase()) ? name : [],

@@ -51,7 +51,7 @@ function zsh(places: readonly CompletedWords[]): string[] {
   ]
 }
 
-/** The words in front of the one that is typed, without options. */
+/** The words before the one that is typed, without options. */
 function wordsTyped(all: string): string[] {
   return [
     '  local typed="" word',

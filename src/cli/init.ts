@@ -72,7 +72,7 @@ function comment(lines: readonly string[], indent = ''): string {
   return lines.map((line) => `${`${indent}# ${line}`.trimEnd()}\n`).join('')
 }
 
-/** In place of a default that shows nothing. */
+/** Shown in place of a default that says nothing. */
 const EXAMPLES: Readonly<Record<string, string>> = {
   companies: '[{ company_id: 7, name: Example Deliveries, apikey: "${env:EXAMPLE_APIKEY}" }]',
 }

@@ -8,7 +8,7 @@ import { listenerPorts } from '../process/listener-ports.ts'
 interface SetupOptions {
   readonly host: string
   readonly port?: string
-  /** The folder of a configuration, whose port counts in place of the usual one. */
+  /** The folder of a configuration, whose ports are used in place of the usual ones. */
   readonly config?: string
   readonly apn?: string
   readonly user?: string

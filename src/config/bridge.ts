@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { fields, filePath, leaf, list, mapping, oneOf, orNull, setting, text } from './leaves.ts'
 import { type Protocols, protocolName } from './listener.ts'
 
-/** A broker of the customer's own, to whose topics the gateways subscribe. */
+/** A broker of the customer's own. The gateways subscribe to its topics. */
 export type Bridge = z.output<ReturnType<typeof bridges>>[number]
 export type BridgeTopic = Bridge['topics'][number]
 

@@ -16,9 +16,9 @@ import { int64 } from './units.ts'
 import { parseYaml, withoutEchoes } from './yaml.ts'
 
 /**
- * Reads a YAML file by a schema whose scalars may be text; an empty file is an empty mapping.
+ * Reads a YAML file by a schema in which scalars may be text; an empty file is an empty mapping.
  * @param also finds mistakes beyond the schema, also in files with other mistakes
- * @returns `root` is absent where the file is not YAML, `value` where there are mistakes
+ * @returns `root` is absent if the file is not YAML, `value` if there are mistakes
  */
 export function readDocument<Value>(
   text: string,

@@ -50,7 +50,7 @@ export const redis = section({
   if (servers === 'sentinels' && name === null) refuse(context, 'name', 'missing: what the Sentinels call the primary')
 })
 
-/** What may not be said beside each way to name the servers. */
+/** The keys that are refused beside each way to name the servers. */
 const OF_SERVERS = {
   url: ['name', 'username', 'password', 'sentinel_password', 'tls'],
   cluster: ['name', 'sentinel_password'],

@@ -19,8 +19,10 @@ export interface ZipEntry {
  */
 
 /**
- * The files of an archive, as many as its directory has. What a file has unpacked is found by unpacking it, bounded, since the
- * directory may lie. @param most bytes of all files @throws ZipError
+ * The files that the directory of an archive lists. A file is unpacked within a bound, since the directory may state a
+ * wrong size.
+ * @param most bytes of all files
+ * @throws ZipError
  */
 export function zipEntries(bytes: Buffer, most: number): ZipEntry[] {
   const end = bytes.lastIndexOf(END)

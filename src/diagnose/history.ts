@@ -27,7 +27,7 @@ export interface DayGap extends DaySpan {
   readonly message: string
 }
 
-/** Pure: when a device was connected on a day, and the times without a position that has gone on, with their reasons. */
+/** Pure: when a device was connected on a day, and the spans without a delivered position, with their reasons. */
 export function dayOf(facts: DayFacts): { readonly connected: DaySpan[]; readonly gaps: DayGap[] } {
   const { from, until, has, isCovered, leastMs, waitingSince = Infinity } = facts
   const minutes = Math.ceil((until - from) / MINUTE_MS)

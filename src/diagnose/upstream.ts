@@ -55,7 +55,7 @@ function tokenRefused(company_id: string): Found {
   return { code: 'token_refused', subject: { company_id }, message }
 }
 
-/** The lanes of a company with the same cause, whatever the answers were. */
+/** The lanes of a company that have the same cause, even if the answers were different. */
 function groupsOf(lanes: readonly RefusedLanes[]): { code: LaneCause; answers: RefusedLanes[] }[] {
   const causes = lanes.flatMap((answer) => {
     const code = causeOf(answer)

@@ -127,7 +127,10 @@ export class Arrivals {
     await writes.exec()
   }
 
-  /** Fields and values of what is written of devices, with what is known of them; new ones as far as there is room. */
+  /**
+   * The fields and values to write for devices: what is known of each is kept, and new devices are added while there is
+   * room.
+   */
   async #withKnown(arrived: ReadonlyMap<string, ArrivedSender>): Promise<string[]> {
     const { maxDevices, redis } = this.#options
     const ids = [...arrived.keys()]
@@ -143,8 +146,8 @@ export class Arrivals {
   }
 
   /**
-   * Forgets devices of which nothing is held: those that are configured, those that were not heard for long, and `more` others,
-   * the oldest ones. Answers how many.
+   * Forgets devices without held fixes: configured ones, those that were not heard for long, and `more` others, the
+   * oldest ones. Returns how many.
    */
   async #forget(more = 0): Promise<number> {
     const { redis, replica } = this.#options

@@ -14,9 +14,9 @@ export interface DayBookOptions {
 }
 
 /**
- * Notes minute by minute when each configured device was connected and of which times its fixes are, for the strip of its day:
- * collected in memory, and written once a minute, of 100,000 devices every five. No frame waits for that; a gateway that is killed
- * loses its last minutes.
+ * Notes by the minute when each configured device was connected and which times its fixes have, for the view of its
+ * days. The notes are collected in memory and written once a minute; with 100,000 devices, every five minutes. No frame
+ * waits for that. A gateway that is killed loses its last minutes.
  */
 export class DayBook {
   readonly #redis: Redis

@@ -17,7 +17,7 @@ export interface Sender {
 
 /** What fixes of a device that is not configured, or not taken for the one with its id, were read with. */
 export interface SpokenNow extends Spoken {
-  /** Whether the entry with this id names another protocol already: then what is held is looked at at once. */
+  /** Whether the entry with this id names another protocol: then its held fixes are judged at once. */
   readonly isRefuted: boolean
 }
 

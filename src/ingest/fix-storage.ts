@@ -66,7 +66,7 @@ export class FixStorage {
     // What is understood late says nothing of where the device is now.
     const trail = entry && lateAt === undefined ? this.#trails.heard(id, { now, sender }) : undefined
     const origin = { device: id, entry, now, lateAt, isProven: transport !== 'udp', spoken, trail }
-    // Held by no version of the roster, it is looked at at once.
+    // Version 0 has them judged again at once.
     const rosterVersion = spoken?.isRefuted ? 0 : version
     const placed = placeFixes(fixes, origin, { roster, rosterVersion, filter, hold, isClockInDoubt: clock.isInDoubt })
     if (trail?.offTrack) noteSuspicion(id, trail.suspicion)

@@ -105,7 +105,7 @@ function kindOf(doubt: Doubt): FrameKind {
   return doubt === 'not_read' || doubt === 'entries' ? 'position' : 'unknown'
 }
 
-/** Has a device among the findings whose positions cannot be read, with the beginning of such a frame. */
+/** Adds a device to the finding about positions that cannot be read, with the beginning of such a frame. */
 function noteNotUnderstood(frame: MisunderstoodFrame): void {
   const { device, protocol } = frame
   const content = contentOf(frame)

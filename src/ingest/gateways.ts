@@ -2,8 +2,8 @@ import { everySecond } from '../async.ts'
 import { keys, type Redis } from '../lanes/index.ts'
 
 /**
- * Says once a second that this gateway lives, and why it acknowledges nothing, if so: `problems`, as sentences. It shares no
- * queue with other writes: whoever writes the roster waits for the gateways that give a life sign, and only for them.
+ * Says once a second that this gateway lives, and in `problems`, as sentences, why it acknowledges nothing. It does not
+ * wait for other writes: a writer of the roster waits for all gateways that give a sign of life, and for no others.
  */
 export function giveLifeSign(redis: Redis, gateway: string, problems: () => readonly string[]) {
   const sign = keys.gateway(gateway)

@@ -42,7 +42,10 @@ type Happening =
   | { readonly event: 'routed'; readonly lane: string }
   | { readonly event: Exclude<Treatment, 'routed'>; readonly reason: string }
 
-/** What becomes of what a device sends: its fixes go to a lane, are held or filtered, or the whole message is refused. */
+/**
+ * What happened to a device's message: its fixes went to a lane, were held or filtered, or the whole message was
+ * refused.
+ */
 export type Treatment = 'routed' | 'held' | 'filtered' | 'misunderstood' | 'refused'
 
 /**
@@ -54,7 +57,7 @@ export class HeardBook {
   readonly #redis: Redis
   readonly #gateway: string
   readonly #devices = new Map<string, Track>()
-  /** The devices of which something is not in Redis yet. */
+  /** Devices with something that is not in Redis yet. */
   readonly #changed = new Set<Track>()
   readonly #lifeSign: ReturnType<typeof giveLifeSign>
   readonly #writes: ReturnType<typeof everySecond>

@@ -59,7 +59,10 @@ export class Holding {
   readonly #looking: ReturnType<typeof everySecond>
   readonly #closing = new AbortController()
   readonly #inTurn = inTurns()
-  /** Devices that the roster has changed and of which Redis is to be told, by ids without leading zeros; undefined: all. */
+  /**
+   * Devices that the roster has changed and that are not marked in Redis yet, by ids without leading zeros; undefined:
+   * all.
+   */
   #changed: Set<string> | undefined = new Set()
   #wasInDoubt = false
   #isDue = true
@@ -119,7 +122,7 @@ export class Holding {
     }
   }
 
-  /** Looks at what is held whose time has come. */
+  /** Judges the held fixes that are due. */
   async #look(): Promise<void> {
     const { clock, redis, replica } = this.#options
     if (!replica.current) return

@@ -43,8 +43,8 @@ export interface IdentityOptions {
 }
 
 /**
- * Decides which device speaks. Whoever does not prove to be the device whose id it uses is handled exactly like a device that is
- * not configured, by the same code: so no answer tells which ids are configured.
+ * Decides which device sends. A sender that does not prove to be the device with its id is handled by the same code as
+ * a device that is not configured, so that no answer tells which ids are configured.
  */
 export class Identity {
   readonly #options: IdentityOptions
@@ -149,8 +149,8 @@ export class Identity {
 }
 
 /**
- * Notes what a session speaks whose device is not configured. A protocol that was found out is a guess as long as no checksum
- * of the session has proved it. `entry`: that with the id, if there is one.
+ * Notes the protocol of a session whose device is not configured. A protocol that was found out is a guess until a
+ * checksum of the session proves it. `entry`: the entry with this id, if there is one.
  */
 export function noteSpoken(
   { session, protocol: { name } }: { readonly session: DeviceSession; readonly protocol: Protocol },
@@ -161,8 +161,9 @@ export function noteSpoken(
 }
 
 /**
- * What the entry of a device makes of what came before it was configured: it is the device's (`trusted`); it lacks a proof that
- * the entry asks for (`unproven`); or it was read with a protocol that was a guess, and the entry names another one.
+ * How the entry of a device judges what came before the device was configured. `trusted`: it is the device's.
+ * `unproven`: it lacks a proof that the entry asks for. The third: its protocol was a guess, and the entry names
+ * another one.
  */
 export function trustIn(entry: DeviceEntry, spoken: Spoken | undefined): 'trusted' | 'unproven' | 'other_protocol' {
   const { client_certificate, guard, networks, protocol, transports } = entry

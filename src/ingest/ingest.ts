@@ -40,7 +40,7 @@ export interface IngestOptions extends FixStorageOptions, FrameKeeperOptions {
   /** Decides which unknown devices may have held fixes. */
   readonly unknownDevices: Pick<UnknownDeviceQuota, 'admit'>
   readonly guesses?: GuessDelays
-  /** While it is open, unknown devices are admitted, whatever `hold.unknown` says. */
+  /** While the window is open, unknown devices are admitted even with `hold.unknown: false`. */
   readonly enrolment: Pick<Enrolment, 'isOpen'>
   /** Keeps the frames of watched devices; without it, no frames are kept. */
   readonly frameWatch?: FrameWatch
@@ -175,8 +175,8 @@ export class Ingest {
   }
 
   /**
-   * Takes the frame of a relay that is no device itself, of which each fix names its device: what is not understood is kept for
-   * the first of these. Any other frame before the login has nothing to store.
+   * Takes a frame on a session without a device. In the frame of a relay each fix names its device; what was not
+   * understood is kept for the first of these devices. Any other frame before the login has nothing to store.
    */
   async #takeOfNobody(message: Message, arrival: FrameArrival): Promise<FrameOutcome> {
     const { fixes: [first] = [], reply, response } = message

@@ -31,7 +31,10 @@ export interface MisunderstoodFrame {
   /** The fixes that were read and stored: time, ms, latitude, longitude. */
   readonly fixes?: readonly FixMark[]
   readonly unreadable?: readonly number[]
-  /** Whether asterisks stand in place of a secret; `short`: of one that may as well have been something else. */
+  /**
+   * Whether a secret was replaced by asterisks; `short`: a secret so short that the same characters may have been
+   * something else.
+   */
   readonly masked?: 'secret' | 'short'
 }
 

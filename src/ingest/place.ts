@@ -58,7 +58,7 @@ export interface FixOrigin {
   readonly now: number
   /** When they are stored, ms UTC, where their frame is understood later than it arrived. */
   readonly lateAt?: number
-  /** Whether they came over a connection, and not in a datagram, whose sender may be forged. */
+  /** Whether they came over a connection. The sender of a datagram may be forged. */
   readonly isProven: boolean
   /** What they were read with, where the device is not configured: they are held with it. */
   readonly spoken?: Spoken
@@ -67,8 +67,8 @@ export interface FixOrigin {
 }
 
 /**
- * Where one fix goes. A held position keeps the time that the device reported; whoever releases it makes it UTC. `lookAt`: when
- * it may belong somewhere else without a change of the roster, ms UTC; Infinity: never.
+ * Where one fix goes. A held position keeps the time that the device reported; it is converted to UTC when it is
+ * released. `lookAt`: when it may belong somewhere else without a change of the roster, ms UTC; Infinity: never.
  */
 export type Verdict =
   | { readonly lane: Lane; readonly held?: undefined; readonly position: Position; readonly lookAt?: undefined }
@@ -134,7 +134,8 @@ export function judge(fix: Fix, origin: Omit<FixOrigin, 'device' | 'isProven'>, 
   const position = normalise(fix, { now, time }, rules.filter)
   const isOutOfTime = position === 'clock' || (position === 'past' && rules.isClockInDoubt)
   if (typeof position === 'string' && !isOutOfTime) return { filtered: position }
-  // Whatever its time: all that is held of a device that is not configured counts together. Whether it may be is decided before.
+  // Held as `unknown` even if its time is wrong: all held fixes of a device that is not configured count together.
+  // Whether the device may have held fixes was decided before.
   if (!entry) return hold('unknown', fix, rules, { filtered: 'clock' })
   if (typeof position === 'string') {
     // A time that seems too old is judged again soon: our clock may not be in doubt any more.

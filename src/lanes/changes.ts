@@ -14,9 +14,9 @@ export interface ReadTo {
 }
 
 /**
- * The devices of which something new was heard since a reader looked last, and where it stands now; undefined: it has to read
- * everything, because it never did, or because Redis was emptied or restored meanwhile. Of a reader that is far behind, some
- * changes may be lost.
+ * The devices with news since the reader's last look, and the reader's new place; undefined: it has to read everything,
+ * because it never did, or because Redis was emptied or restored meanwhile. A reader that is far behind may miss some
+ * changes.
  */
 export async function heardSince(redis: Redis, since: ReadTo | undefined) {
   const mark = await redis.get(keys.heardMark)

@@ -12,7 +12,7 @@ import type { Redis } from './redis.ts'
 export const NOTED = ['fix', 'connected', 'filtered', 'held', 'not_stored'] as const
 export type NotedKind = (typeof NOTED)[number]
 
-/** What is noted, and of which time: ms UTC. */
+/** A note: its kind, and the time that it is about, ms UTC. */
 export type DayNote = readonly [kind: NotedKind, at: number]
 
 /** What is to be noted of a device and a day. */

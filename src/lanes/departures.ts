@@ -4,10 +4,11 @@ import type { Redis } from './redis.ts'
 import { inShards, keysOf, shardNumber, shardsOf } from './shards.ts'
 import { type AppenderOptions, storeRecords } from './store.ts'
 
-/*
- * Records go from one shard to another in three steps, of which each may be done twice: (1) the script that takes them out of their list
- * notes them under `departing`; (2) the other shard stores them, and remembers for a day that they have arrived; (3) the first
- * forgets them. Whoever finds some under `departing` does steps 2 and 3. Those of a list arrive in the order in which they left.
+/**
+ * Records move from one shard to another in three steps. (1) The script that takes them out of their list notes them
+ * under `departing`. (2) The other shard stores them, and remembers for a day that they have arrived. (3) The first
+ * shard deletes the note. Each step may be done twice. Every process that finds records under `departing` does steps 2
+ * and 3. Those of one list arrive in the order in which they left.
  */
 
 /** Records that leave one list for one other shard. */

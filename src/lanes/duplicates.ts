@@ -193,7 +193,7 @@ interface Known {
   newestOfOthers: number
   /** The newest fix that this process stored, or tried to. */
   newest: number
-  /** The span of which the marks were last kept for the whole window, and when (ms UTC). */
+  /** The span whose marks were last kept for the whole window, and when (ms UTC). */
   keptSpan: number
   keptAt: number
 }

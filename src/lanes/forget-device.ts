@@ -18,7 +18,7 @@ export interface ForgottenDevice {
   readonly held: number
   /** What recognises duplicates: a string for each 34 minutes of fixes. */
   readonly marks: number
-  /** Lists and entries of what was last heard of it. */
+  /** Lists and entries about the last messages of the device. */
   readonly contacts: number
   /** Frames that were not understood. */
   readonly frames: number
@@ -27,8 +27,8 @@ export interface ForgottenDevice {
 }
 
 /**
- * Deletes everything that Redis has of a device but its entry, its assignments and the audit log. `ids`: the ways in which its
- * id is written; `isReached`: in which lanes its fixes are deleted. Whatever arrives meanwhile stays.
+ * Deletes everything that Redis has of a device except its entry, its assignments and the audit log. `ids`: the ways in
+ * which its id is written; `isReached`: the lanes in which its fixes are deleted. Data that arrive meanwhile stay.
  */
 export async function forgetDevice(
   redis: Redis,
@@ -88,7 +88,10 @@ async function hasAny(redis: Redis, list: string, ids: ReadonlySet<string>): Pro
   }
 }
 
-/** Answers how many strings of marks there were. They are deleted by the script that deletes those whose time is over. */
+/**
+ * Lets the marks of a device expire, and the script that deletes expired marks deletes them. Returns how many strings
+ * there were.
+ */
 async function forgetMarks(redis: Redis, ids: ReadonlySet<string>): Promise<number> {
   const { marksPrefix, markExpiries, markBytes, latestSpans } = keysOf(redis)
   const names: string[] = []

@@ -4,7 +4,7 @@ import { type Redis, scripts } from './redis.ts'
 import { inShards, isHome, keysOf, shardsOf } from './shards.ts'
 import type { AppenderOptions } from './store.ts'
 
-/** The lists of what is held for one reason, those of proven or of unproven senders: one for each device. */
+/** The lists of held fixes for one reason, either of proven or of unproven senders: one list for each device. */
 export interface HeldLists {
   readonly reason: HoldReason
   readonly isProven: boolean
@@ -81,8 +81,8 @@ export async function heldAmong(redis: Redis, { name }: HeldLists, devices: read
 }
 
 /**
- * Claims devices whose held fixes are to be looked at by now, up to 200 for each of the lists of a shard. Another gateway does not
- * get them for a minute.
+ * Claims devices whose held fixes are due to be judged, up to 200 for each list of a shard. Other gateways do not get
+ * them for a minute.
  */
 export async function claimHeld(redis: Redis): Promise<HeldPlace[]> {
   const places = await inShards(redis, async (shard) => {
@@ -140,8 +140,8 @@ export async function isReleasing(shard: Redis, device: string): Promise<boolean
 }
 
 /**
- * Removes the mark of a device in a shard, whose held fixes there were looked at by this version of the roster. Answers false where
- * more has come or is on its way to another shard, or where a later version has marked it.
+ * Removes the mark of a device in a shard after its held fixes there were judged by this version of the roster. Returns
+ * false if fixes have come since or are on their way to another shard, or if a later version has marked it.
  */
 export async function endRelease(
   shard: Redis,
@@ -168,7 +168,7 @@ export async function lookAgain(place: HeldPlace, { stayed, at }: { stayed: numb
   await scripts(shard)('look_again', [index, list], [name, stayed, Math.round(at)])
 }
 
-/** Has all held fixes of these lists looked at soon. */
+/** Makes all held fixes of these lists due to be judged. */
 export async function lookAtAll(redis: Redis, lists: readonly HeldLists[]): Promise<void> {
   await inShards(redis, async (shard) => {
     for (const { name } of lists) {

@@ -86,7 +86,7 @@ export const keys = {
   lastFixes: `${TAG}:last-fixes`,
   /** hash: device → JSON of its last fix that was filtered, when and why */
   lastFiltered: `${TAG}:last-filtered`,
-  /** stream: devices of which something new was heard, JSON lists; the last 300 */
+  /** stream: devices with news, JSON lists; the last 300 */
   heardChanges: `${TAG}:heard-changes`,
   /** string: says that these are the data that an index of devices was read from (see changes.ts) */
   heardMark: `${TAG}:heard-mark`,
@@ -126,7 +126,7 @@ export const keys = {
   events: (device: string) => `${TAG}:events:${device}`,
   /** string that expires: what is noted of a device on a local day, by when that begins (ms UTC); '' is the gateways (see days.ts) */
   day: (day: number, device: string) => `${TAG}:day:${day / 60_000}:${device}`,
-  /** zset: devices whose frames are kept for a look, by until when, ms UTC */
+  /** zset: devices whose frames are kept for the view, by when that ends, ms UTC */
   watched: `${TAG}:watched`,
   /** list that expires: the last frames of such a device, JSON each, latest first */
   watchedFrames: (device: string) => `${TAG}:watched:${device}`,

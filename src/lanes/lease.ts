@@ -133,7 +133,7 @@ export class Leases {
     return (answer as number | null) ?? undefined
   }
 
-  /** Gives the lane back, of which nothing was pushed; due after a delay. */
+  /** Gives back a lane for which nothing was pushed; it is due after a delay. */
   async postpone(lease: Lease, delayMs: number): Promise<void> {
     await this.#end('postpone', [this.#keys.schedule, this.#keys.upstream], lease, [delayMs])
   }

@@ -151,7 +151,7 @@ export function devicesWithFrames(redis: Redis): Promise<string[]> {
   return redis.zrange(keys.misunderstood('due'), '0', '-1')
 }
 
-/** Claims a device whose frames are to be decoded again: no other gateway gets it, until something changes again. */
+/** Claims a device whose frames are to be decoded again. No other gateway gets it until something changes again. */
 export async function claimFrames(redis: Redis): Promise<string | undefined> {
   const due = keys.misunderstood('due')
   const [[device]] = (await scripts(redis)('claim_held', [due], [1, NEVER_MS])) as Buffer[][]

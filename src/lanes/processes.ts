@@ -10,7 +10,9 @@ import { type Redis, scripts } from './redis.ts'
 /** What a process says of itself. Instants in ms UTC. */
 export interface ProcessIdentity {
   readonly role: 'gateway' | 'worker' | 'admin' | 'tracking'
-  /** The data folder of what `start` runs together: a process that is started again takes the place of the one before. */
+  /**
+   * The data folder of the `start` that runs the process: a process that is started again replaces the one before it.
+   */
   readonly installation: string
   /** The number of the process among those of its role; undefined: it runs on its own. */
   readonly slot?: number

@@ -63,7 +63,10 @@ interface ReplicatedRedis {
   readonly shards?: number
 }
 
-/** A connection to `redis://`, `rediss://` or, on a socket of the file system, `unix:///path?username=…&password=…&db=…`. `shard`: of which shard. */
+/**
+ * Opens a connection to `redis://`, `rediss://` or, on a socket of the file system,
+ * `unix:///path?username=…&password=…&db=…`. `shard`: the number of the shard that it is for.
+ */
 export function openRedis(server: RedisServer, options: RedisOptions, shard = 0): Redis {
   const url = typeof server === 'string' ? server : server.url
   if (!url) return new Redis({ ...serversOf(server as ReplicatedRedis, shard), ...options })

@@ -58,7 +58,7 @@ interface StoreCall {
   readonly counters: Map<string, number>
   /** The entries that leave a list in the same step: their positions, from 0, and the entries as they were read there. */
   readonly from?: RecordSource & { readonly entries: readonly (readonly [position: number, entry: Buffer])[] }
-  /** What goes to other shards of what leaves the list: texts for `departing`. */
+  /** Records of the list that go to other shards: texts for `departing`. */
   readonly departing?: readonly string[]
   /** The name under which these records come from another shard. */
   readonly arrival?: string

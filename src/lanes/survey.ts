@@ -141,7 +141,7 @@ export async function parkedWhole(redis: Redis): Promise<(Parked & { readonly la
   )
 }
 
-/** The sum of what each item, such as a lane, answers; some side by side. */
+/** The sum of what `each` returns for all items, such as lanes; some calls run side by side. */
 export async function sumOver<Item>(items: readonly Item[], each: (item: Item) => Promise<number>): Promise<number> {
   const counts = await pLimit(AT_ONCE).map(items, each)
   return counts.reduce((sum, count) => sum + count, 0)

@@ -130,7 +130,7 @@ export class Acceptor {
     socket.on('close', () => slots.closed(slot))
     const secure = () =>
       this.#secure(socket, origin, (secured, complete) => {
-        // From here on the connection has a slot of its own; one for requests never says whose it is.
+        // From here on the connection has its own slot. One for HTTP requests never names a device.
         if (this.#transport !== 'http') slots.closed(slot)
         serve(secured, complete)
       })

@@ -82,7 +82,7 @@ export class ReceivedBytes {
   /** Where `bytes` are, with free space behind them; empty while they are a chunk as it arrived. */
   #buffer: Buffer = EMPTY
 
-  /** Appends bytes. The cost is that of the new bytes, however small the chunks are. */
+  /** Appends bytes. The cost depends only on the new bytes, even if they arrive in very small chunks. */
   append(more: Buffer): void {
     const { bytes } = this
     if (bytes.length === 0) {

@@ -121,5 +121,8 @@ interface SlotOptions {
 /** The share of all connections from which on the limit of open files is a danger. */
 const NEARLY_FULL = 0.8
 const NOTED_EVERY_MS = 1000
-/** Addresses of which the other gateways are told: those with most connections are among them unless thousands have many. */
+/**
+ * The most addresses that other gateways are told. Those with the most connections are among them, unless thousands of
+ * addresses have many.
+ */
 const MOST_TOLD = 1000

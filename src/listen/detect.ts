@@ -195,7 +195,10 @@ function messageOf(protocol: Protocol, frame: Buffer | HttpRequest, session: Ses
   }
 }
 
-/** Whether the frames of a protocol say where they end: else the first one may be the beginning of any other. */
+/**
+ * Whether the frames of a protocol say where they end. Without that, the first frame may be the beginning of any other
+ * text.
+ */
 function isWhole({ tcp }: Protocol): boolean {
   return !tcp || !isEndless(tcp.frame)
 }
@@ -228,9 +231,9 @@ export class Undecided {
   }
 
   /**
-   * Looks at all bytes of the connection so far. A sure guess decides at once, any other one only when the sender is quiet: it
-   * waits for an answer then, and nothing better will come. However the bytes are cut, they are looked at only a few times:
-   * when there are twice as many, and when the sender is quiet.
+   * Judges all bytes of the connection so far. A sure guess decides at once. Any other guess decides only when the
+   * sender is quiet: it waits for an answer then, and sends nothing that would tell more. The bytes are judged only a
+   * few times, even if they arrive one by one: when there are twice as many, and when the sender is quiet.
    */
   decide(bytes: Buffer, { isQuiet, now }: { isQuiet: boolean; now: number }): Guess | undefined {
     if (bytes.length < 2 * this.#looked && !isQuiet) return undefined

@@ -86,7 +86,7 @@ export class Flood {
     return buckets.get(who, now, () => new TokenBucket(rateOf(limit, this.#gateways)))
   }
 
-  /** A sample of what happens: under a flood it happens for each datagram. */
+  /** Notes only a sample of what happens: under a flood it happens with each datagram. */
   #note(limit: FloodLimit, who: string): void {
     const now = this.now()
     if (now - this.#notedAt < NOTED_EVERY_MS) return
@@ -195,7 +195,7 @@ export class TokenBucket {
 }
 
 /**
- * Values by key, of which those in use are kept: a value that was not asked for during two generations is forgotten. A
+ * Values by key, which forgets those that are not in use: a value that was not asked for during two generations. A
  * generation ends when it has `max` values, or after `lastsMs`.
  */
 export class RecentlyUsed<Value> {

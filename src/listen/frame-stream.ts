@@ -15,8 +15,8 @@ interface FrameGroup {
 }
 
 /**
- * What arrives on one connection, cut into frames of the protocol that it speaks: that of the port, or the one of which its
- * first bytes are.
+ * Cuts what arrives on one connection into frames. The protocol is that of the port, or the one that the first bytes
+ * tell.
  */
 export class FrameStream {
   /** undefined: not known yet. */
@@ -68,7 +68,7 @@ export class FrameStream {
     this.#choice = undefined
   }
 
-  /** Finds out the protocol of what arrived, now that the sender waits. Answers whether it is another one than before. */
+  /** Finds out the protocol of what has arrived, when the sender waits. Returns whether the protocol has changed. */
   decideInQuiet(): boolean {
     const { bytes } = this.received
     return this.protocol ? this.isOfAnother(bytes) : this.#choice?.decide(bytes, true) !== undefined

@@ -61,7 +61,7 @@ export async function listenHttp(endpoint: ProtocolEndpoint, shared: Shared): Pr
 
 const SOCKETS = { keepAlive: true, noDelay: true }
 
-/** Ends a connection whose bytes are no complete request; answers it, unless another answer is due first. */
+/** Ends a connection whose bytes are not a complete request. It is answered, unless another answer is due first. */
 function endBroken(socket: Socket, code = '', mayAnswer: boolean): void {
   const reason = CLIENT_ERRORS.get(code) ?? (code.startsWith('HPE_') ? 'malformed_request' : undefined)
   if (reason) {

@@ -21,7 +21,10 @@ type PreConnect = Parameters<Aedes['preConnect']>
 type Authenticate = Parameters<Aedes['authenticate']>
 type AuthorizePublish = Parameters<Aedes['authorizePublish']>
 
-/** What the broker asks about each CONNECT, whose user name and password are the device's id and secret, and each PUBLISH. */
+/**
+ * The functions by which the broker asks about each CONNECT and each PUBLISH. The user name and password of a CONNECT
+ * are the id and secret of the device.
+ */
 export class MqttHandlers {
   readonly #shared: MqttShared
   readonly #storing = new Set<Promise<void>>()

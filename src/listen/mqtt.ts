@@ -59,7 +59,7 @@ async function createBroker(shared: MqttShared) {
     persistence: emptyPersistence(),
     // The listener ends a connection without a login before, and counts it.
     connectTimeout: limits.identify_timeout + 60_000,
-    // Packets that follow CONNECT wait for the login; they are no more than the guard passes on at once.
+    // Packets that follow CONNECT wait for the login. There are at most as many as the guard passes on at once.
     queueLimit: Infinity,
     // A client id is prefixed with the id of its device.
     maxClientsIdLength: Infinity,

@@ -60,9 +60,9 @@ export class Slots {
   }
 
   /**
-   * A connection has named its device. Where that device has too many, the oldest of the network that has most of them ends:
-   * who opens many connections under the id of a van closes their own, and not that of the van. One that has proved that it is
-   * the device ends only where all have.
+   * Notes that a connection has named its device. If the device has too many connections, the oldest one in the network
+   * with the most of them ends: a sender that opens many connections under the id of a van loses its own, and not that
+   * of the van. A connection that has proved its device ends only if all have.
    */
   identified(slot: Slot, device: string): void {
     if (slot.slotDevice !== undefined) return

@@ -191,7 +191,7 @@ async function takeAs(
 
 const NOT_UNDERSTOOD: readonly FrameOutcome[] = [{ status: 'misunderstood', reason: 'unsupported' }]
 
-/** What is sent to a peer whose address may be forged. */
+/** The reply to a peer whose address may be forged. */
 function replyTo(outcome: FrameOutcome, { device, remote }: DeviceSession, { flood }: UdpContext): Message['reply'] {
   if (outcome.status === 'stored') return device === undefined ? undefined : outcome.reply
   const isRefused = outcome.status === 'refused' && outcome.refusal !== undefined

@@ -58,7 +58,7 @@ export interface Observation {
  */
 export class Observations {
   readonly #observed = new Map<string, Observation>()
-  /** The devices of which something is observed; written here alone. */
+  /** The devices about which something is observed. Only this class writes it. */
   readonly devices = new Set<string>()
 
   /** Notes that something is observed (again), with what shows it. */

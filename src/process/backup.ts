@@ -98,7 +98,7 @@ async function inDraftFolder<Result>(dataDir: string, work: (draft: string) => P
   }
 }
 
-/** Works on the Redis that runs on a data folder, or else on one that is started for this alone. */
+/** Works on the Redis that runs on a data folder; if none runs, on one that is started only for this. */
 async function onPrivateRedis<Result>(
   options: BackupOptions,
   work: (redis: Redis) => Promise<Result>,
@@ -132,7 +132,10 @@ async function connected<Result>(url: string, work: (redis: Redis) => Promise<Re
   }
 }
 
-/** Has Redis write an image of this moment to the file `dump.rdb`, from a process of its own: it goes on meanwhile. */
+/**
+ * Makes Redis write an image of this moment to the file `dump.rdb`. A process of its own writes it, so Redis continues
+ * to work.
+ */
 async function saveImage(redis: Redis, file: string): Promise<void> {
   await rm(file, { force: true })
   // While the append-only file is rewritten, it waits for that.

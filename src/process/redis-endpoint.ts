@@ -85,7 +85,7 @@ async function endLeftover(endpoint: RedisEndpoint, dir: string): Promise<void> 
   throw new UserError(`A process holds ${what} of the private Redis and ${fault}: end it, then start again.`)
 }
 
-/** Sends inline commands, of which the last one ends the connection, and returns everything that came back. */
+/** Sends inline commands, and returns all answers. The last command ends the connection. */
 async function converse(
   endpoint: RedisEndpoint,
   commands: readonly string[],

@@ -52,7 +52,7 @@ export interface LaneOptions extends PushingOptions {
 export class LanePush {
   readonly #lease: Lease
   readonly #options: LaneOptions
-  /** The number of records, from the head on, of which at least one is refused. */
+  /** The first records of the list, up to this number, contain at least one that is refused. */
   #suspects = 0
   #requests = 0
 
@@ -132,7 +132,7 @@ export class LanePush {
     this.#log().debug({ reason: String(status), delay_ms: delayMs }, 'push failed, tried again later')
   }
 
-  /** Halves what is refused until the position is found; that one is parked, the rest goes on. */
+  /** Halves a refused batch until the refused position is found. That one is parked; the rest is pushed. */
   async #refused({ parked, records }: Batch, refusal: RefusalReason): Promise<Batch | undefined> {
     const { batch, leases, stopping } = this.#options
     const count = countRecords(records)

@@ -79,8 +79,9 @@ export class Tickets {
   }
 
   /**
-   * Hands out the lanes that are due. Answers in how many ms there may be more: while this process pushes, lanes may be due at
-   * any moment; else when the next one is, and a little later what somebody else has made due meanwhile.
+   * Hands out the lanes that are due. Returns in how many ms to look again: while this process pushes, lanes may be due
+   * at any moment; else when the next lane is due, or a little later, since other processes may have made lanes due
+   * meanwhile.
    */
   async #handOut(): Promise<number> {
     const { idle, leases, logger, work } = this.#options

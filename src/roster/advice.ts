@@ -109,7 +109,10 @@ export function overlaps(lines: readonly Assignment[]) {
   })
 }
 
-/** What begins while something earlier lasts, each after that: the one before with the same `from`, or else the longest. */
+/**
+ * Each span that begins while an earlier one lasts, with that earlier one: the one before it with the same `from`, else
+ * the longest.
+ */
 function* overlapping<Span extends Interval>(spans: readonly Span[]): Generator<[earlier: Span, later: Span]> {
   let before: Span | undefined
   let longest: Span | undefined

@@ -38,7 +38,10 @@ export interface Stay extends Interval {
 export interface DeviceEntry extends Device {
   /** What its protocol's decoder is told: `settings`, `model` and `timeZone`. */
   readonly protocolSettings: Settings
-  /** undefined: whoever uses its id is taken for the device. `networks`: those of the entry, to look addresses up. */
+  /**
+   * What a sender has to prove; undefined: it is taken for the device if it uses its id. `networks`: those of the
+   * entry, for looking up addresses.
+   */
   readonly guard: { readonly hasSecret: boolean; readonly networks?: BlockList } | undefined
   /** What assignments say, in order of time, without overlaps. */
   readonly stays: readonly Stay[]

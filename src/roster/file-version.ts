@@ -128,7 +128,7 @@ export interface FileNotes {
   readonly notes: readonly Note[]
   /** What the file of this installation said last. */
   readonly own?: Note
-  /** What its text is compared with: that, else what any installation has written last. */
+  /** What the file is compared with: its last version here, else the last one that any installation has written. */
   readonly before: FileVersion
 }
 

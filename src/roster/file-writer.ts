@@ -18,7 +18,7 @@ import { changeOf, writeRoster } from './table.ts'
 
 /** What became of files. */
 export interface FilesOutcome {
-  /** The files in effect: in place of one that is refused the version before. */
+  /** The files in effect. For a refused file this is its previous version. */
   readonly inEffect: Files
   /** Why files are not in effect. */
   readonly refused: readonly Problem[]
@@ -26,17 +26,16 @@ export interface FilesOutcome {
   readonly withLoss: boolean
   /** Names of files that are older copies of what another installation has written. */
   readonly stale: readonly string[]
-  /** Files whose text is another one than before, and how many lines that changes. */
+  /** Files whose text has changed, and how many lines that changes. */
   readonly changes: ReadonlyMap<string, ReturnType<typeof countLines>>
   /** Names of the devices that have lost their route by that. */
   readonly unrouted: readonly string[]
 }
 
 /**
- * Writes to the roster what has changed in files: the difference of what they say and what they said when they were compared
- * last. So a file that has not changed writes nothing, and does not undo what was put since. Rejects where Redis does not
- * answer: call it again then.
- * @param last what became of them last
+ * Writes to the roster what has changed in files since they were last compared. So a file that has not changed writes
+ * nothing, and does not undo what was put since. Rejects if Redis does not answer: then call it again.
+ * @param last the outcome of the last call
  */
 export async function writeFiles(
   files: Files,
@@ -110,9 +109,10 @@ async function withoutLoss(
 type Comparison = ReturnType<typeof compare>
 
 /**
- * What a file said before, and what it says now: the same where it is refused, or where another process has written this very
- * version since the last comparison, or at any time before the first one: an older copy must not undo what came after it.
- * `isChanged`: it says something else than this installation has noted; `isWritten`: and that is written now.
+ * The previous and the present version of a file. They are equal if the file is refused, or if another process has
+ * written this very version since the last comparison (before the first comparison: at any time), because an older copy
+ * must not undo what came after it. `isChanged`: it differs from what this installation has noted; `isWritten`: and
+ * that difference is written now.
  */
 function compare(known: FileNotes, now: FileVersion) {
   const [noted, , position] = known.own ?? ['', '', 0]

@@ -131,8 +131,8 @@ export interface FileResult extends RosterResult {
 }
 
 /**
- * Keeps the results of all files, and forgets those of others. Of a file that has not changed only its remarks are new: a device
- * may have come that it names.
+ * Stores the results of all files, and deletes those of other files. For a file that has not changed only its remarks
+ * are new: a device that it names may have been added.
  */
 export async function noteFileResults(redis: Redis, results: readonly FileResult[]): Promise<void> {
   const known = new Map(Object.entries(await redis.hgetall(keys.roster('results'))))

@@ -2,7 +2,7 @@ import { hash, timingSafeEqual } from 'node:crypto'
 import type { Device } from '../config/devices.ts'
 import { sameId } from '../config/units.ts'
 
-/** A device as the roster has it: with digests of its secrets in place of the secrets. */
+/** A device as the roster stores it, with digests in place of its secrets. */
 export function withoutSecret<Some extends Omit<Device, 'source'>>({ secret, previous_secret, ...device }: Some) {
   const { id } = device
   return {

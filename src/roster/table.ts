@@ -15,7 +15,7 @@ import { withoutSecret } from './secret.ts'
  */
 type StoredDevice = Omit<Device, 'source'> & Partial<Pick<Device, 'source'>>
 
-/** A line of a file, or one that a company's put has; `version`: where another write than that of the field decides its rank. */
+/** A line of a file or put. `version`: set if its rank is decided by another write than that of its field. */
 type StoredAssignment = Partial<Pick<Assignment, 'source' | 'company_id' | 'line' | 'version'>>
 
 /** A device as it is stored. */
@@ -44,8 +44,8 @@ export interface KeptPut {
 }
 
 /**
- * Writes to the roster in one step. Answers its new version, which a write of notes alone does not change; null, and nothing is
- * written, after another write since `asOf`. The first write makes a roster, though it may be empty.
+ * Writes to the roster in one step. Returns the new version; notes alone do not change it. Returns null, and writes
+ * nothing, if there was another write since `asOf`. The first write makes a roster, even if it is empty.
  */
 export async function writeRoster(
   redis: Redis,
@@ -100,8 +100,8 @@ async function* valuesOf<Stored, Value>(redis: Redis, table: string, valueOf: Va
 }
 
 /**
- * What has been written since a version; without `change` the log does not say: it does not go back so far, or Redis has another
- * past by now.
+ * The changes since a version. Without `change` the log cannot tell them: it does not go back so far, or Redis has
+ * another history by now.
  */
 export async function readSince(
   redis: Redis,

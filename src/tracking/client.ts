@@ -12,11 +12,11 @@ import { OPERATIONS, type OperationName } from './operations.ts'
 import { printableUrl } from '../masking.ts'
 
 export interface TrackingClientOptions {
-  /** May have a path, which goes in front of every operation's. */
+  /** The base URL. Its path precedes that of every operation. */
   readonly baseUrl: string
   /** Where pushes go; default: baseUrl. */
   readonly pushUrl?: string | null
-  /** In front of the path of returns: '' (default) or /api/v1. */
+  /** Precedes the path of returns: '' (default) or /api/v1. */
   readonly returnPrefix?: string
   /** For a whole request, waiting for a free connection included. */
   readonly timeoutMs: number

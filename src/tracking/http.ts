@@ -135,12 +135,12 @@ function createNodeServer(
   server.closeIdleConnections = () => {
     for (const [socket, open] of answers) if (open.size === 0) socket.destroy()
   }
-  // Node's own leaves connections whose TLS handshake is not done.
+  // Node's own function leaves connections open whose TLS handshake is not done.
   server.closeAllConnections = () => sockets.forEach((socket) => socket.destroy())
   return server.on('clientError', (error, socket) => answerClientError(error, socket, answers.get(socket as Socket)))
 }
 
-/** Closes the oldest connection, one that is idle if there is one: whoever comes now is served. */
+/** Closes the oldest connection, an idle one if there is one, so that a new client is served. */
 function makeRoom(sockets: Set<Socket>, answers: Map<Socket, Set<http.ServerResponse>>): void {
   metrics.refused.inc({ reason: 'max_connections' })
   const [idle] = answers.entries().find(([, open]) => open.size === 0) ?? []

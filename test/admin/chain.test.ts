@@ -39,7 +39,7 @@ async function speak(
 }
 
 describe('GET /admin/devices/{id}/chain', () => {
-  it('has seven links, those before what waits well', async () => {
+  it('has seven links, and those before the waiting fixes are well', async () => {
     await speak(VAN_14)
     const { broken, links, sentence } = await chainOf(VAN_14)
     expect([broken, links.map(({ state }) => state)]).toEqual([null, ['ok', 'ok', 'ok', 'ok', 'ok', 'idle', 'idle']])

@@ -36,7 +36,7 @@ describe('/readyz of the admin port', () => {
     await expect.poll(readyz, soon).toEqual([200, { ok: true, problems: [] }])
   })
 
-  it('is 200 again once that gateway is gone', async () => {
+  it('is 200 again once a gateway with a problem is gone', async () => {
     await gateway()
     await admin.redis.sadd(keys.gatewayIds, 'gone')
     await admin.redis.set(keys.gateway('gone'), JSON.stringify([ROSTER]), 'PX', 200)

@@ -125,7 +125,7 @@ describe('times of positions, local to the gateway', () => {
     expect(server.asked.at(-1)!.query).toEqual({ from: String(seconds), to: String(seconds) })
   })
 
-  it('end now by default', async () => {
+  it('end at the present second if --to is missing', async () => {
     const { server, positions } = await served('[]')
     const before = Math.floor(Date.now() / 1000)
     await positions('--from', '0')

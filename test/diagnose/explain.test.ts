@@ -374,12 +374,12 @@ describe('positions that were refused earlier', () => {
       'last fix 08:14:02, route 1007 by routes.csv:17, all delivered, last push 08:14:04; earlier ones were refused 422 by the service (accuracy), 8 parked: correct the cause and retry them, or delete them',
     ))
 
-  it('do not hide what is wrong now', () =>
+  it('do not hide a present trouble', () =>
     expect(says({ lane: taken, ...held('no_route') }, facts)).toMatch(
       /^[^;]*12 fixes held since .*; earlier ones were/,
     ))
 
-  it('are the trouble where the last of them is new', () =>
+  it('are the trouble if the last of them is recent', () =>
     expect(
       says({ lane: taken }, { parked: [{ ...IDS, fixes: 8, refused: [{ ...refused[0], at: at('08:19:30') }] }] }),
     ).toMatch(/routes\.csv:17, refused 422/))

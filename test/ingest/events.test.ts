@@ -116,7 +116,7 @@ describe('the events of a device', () => {
     expect(await readHeard(redis, VAN)).toMatchObject({ remote: '10.1.2.3:4001' })
   })
 
-  it('tell a login over MQTT once', async () => {
+  it('include a login over MQTT only once', async () => {
     const book = gateway()
     const session = { ...createSession('mqtt', '10.1.2.3:4000'), device: VAN }
     book.spoke(VAN, session)
@@ -286,7 +286,7 @@ describe('limits of events', () => {
 describe('while the memory of Redis is full', () => {
   afterEach(() => redis.config('SET', 'maxmemory', '256mb'))
 
-  it('events wait, and life signs do not', async () => {
+  it('signs of life are still written, and events wait', async () => {
     const book = gateway()
     open(book)
     await expect.poll(() => redis.exists(keys.events(VAN)), soon).toBe(1)

@@ -381,7 +381,7 @@ describe('what becomes of what a configured device sends', () => {
   const now = at(NOW_S * 1000)
   const invalid = at(NOW_S * 1000, { valid: false })
 
-  it('is noted for each place where the fixes of a frame go, in order', async () => {
+  it('is noted once for each lane and reason of the fixes of a frame, in order', async () => {
     const { say, told } = await gateway({ hold, lines: [line('1', NOW_S - 100, NOW_S - 50)] })
     await say({ device: van.id, fixes: [at((NOW_S - 60) * 1000), at((NOW_S + 7200) * 1000), invalid, now] })
     expect(told).toEqual([`${van.id} routed 7/1/9`, `${van.id} held clock`, `${van.id} routed 7/42/1001`])

@@ -51,7 +51,7 @@ describe('the frame of a relay with ten devices', () => {
     ])
   })
 
-  it('is not acknowledged while a lane takes nothing, and is once it does', async () => {
+  it('is not acknowledged while one of its lanes is full, and is acknowledged once it has room', async () => {
     const all = await gateway({ devices: FLEET, fullLane: '7/53/1001' })
     expect(await all.say(ten)).toEqual({ status: 'not_stored', reason: 'parked' })
     expect(devicesIn(all.stored)).toEqual(IDS.filter((id) => id !== FULL))

@@ -252,7 +252,7 @@ describe('the marks of stored fixes', () => {
     expect(await send('1', ...t(OLD, OLD + 4096, OLD + 1))).toBe(3)
   })
 
-  it('are not read for fixes newer than the newest of their device', async () => {
+  it('are not read for a fix that is newer than all others of its device', async () => {
     const send = gateway()
     await send('1', ...t(LATER))
     const before = await reads()

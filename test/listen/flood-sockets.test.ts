@@ -165,7 +165,7 @@ describe('failures', () => {
     expect([await get('fixof%20nobody'), await get('nonsense'), await get('fixof%20van-1')]).toEqual([503, 503, 200])
   })
 
-  it('over MQTT beyond their limit end without an answer; a van of the same network is acknowledged', async () => {
+  it('beyond their limit end an MQTT connection without an answer; a van of the same network is acknowledged', async () => {
     const ended = await refusals('flood')
     const { shared } = counting({ flood: new Flood(() => 0) })
     const { port } = await open(listenMqtt(AT, { ...shared, protocolNamed }))

@@ -164,7 +164,7 @@ describe('what is behind a PROXY header', () => {
 })
 
 describe('networks', () => {
-  it('may connect, and others not', async () => {
+  it('of a listener may connect, and no others', async () => {
     const refused = await refusals('network')
     const within = await open(listenTcp({ ...AT, networks: ['192.0.2.0/24', '127.0.0.1'] }, gateway()))
     const outside = await open(listenTcp({ ...AT, networks: ['192.0.2.0/24'] }, gateway()))

@@ -99,7 +99,7 @@ it('a roster that is older than the one in effect is an error, and takes effect'
   expect(one.current).toBe(false)
 })
 
-it('a roster with another past is read as a whole, though its version is later', async () => {
+it('reads the whole roster when Redis was emptied, even if its version is later', async () => {
   const { replica: one } = await replica()
   await putDevice(redis, '1', device('1'))
   await one.refresh()

@@ -269,7 +269,7 @@ export class DeviceIndex {
     this.#isOrderDue = true
   }
 
-  /** Has a device in the list of which something is held, or not any more. */
+  /** Puts a device into the list if anything is known of it; else removes it. */
   #keep(key: string): void {
     this.#set(key, {})
   }
@@ -303,5 +303,5 @@ const NOWHERE: ListPlace = [Infinity, '']
 const ANOTHER_MS = 60_000
 const SLICE = 500
 const SWEPT = 2000
-/** Devices of which something new is read in one look; the others come with the next one. */
+/** The most changed devices that are read in one look. The next look reads the others. */
 const MOST_READ = 5000

@@ -183,7 +183,7 @@ function heardJson({ fix, filtered, ...contact }: Heard): object {
   }
 }
 
-/** With a lane's ids in place of its name. */
+/** An event with the ids of its lane in place of the lane's name. */
 function eventJson({ at, ...about }: DeviceEvent): object {
   if (about.event !== 'routed') return { at: instant(at), ...about }
   return { at: instant(at), event: about.event, ...laneIds(about.lane) }

@@ -39,7 +39,7 @@ export function forgetOperation({ redis, directory, live, logger }: ForgetSource
   }
 }
 
-/** When the days began of which something is noted: ms UTC. */
+/** When the days begin that may have notes, ms UTC. */
 function lastDays(zone: string): number[] {
   const days = [localDay(Date.now(), zone).from]
   while (days.length < DAYS_NOTED) days.push(localDay(days[days.length - 1] - 1, zone).from)

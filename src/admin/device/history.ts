@@ -85,7 +85,7 @@ interface PresentDetail {
   readonly lane?: { readonly waiting: number; readonly oldest_at?: string }
 }
 
-/** What is known of the present, which is noted within a minute only. */
+/** What is known of the present minutes, which are not noted in a day yet. */
 interface Present {
   readonly leastMs: number
   readonly waitingSince?: number

@@ -15,7 +15,7 @@ export interface Learnt {
   /** When a fix came that is newer than all before it, and its time. */
   readonly newAt: number
   readonly newest: number
-  /** m/s, as the device says, else between its last two fixes. */
+  /** m/s, as the device says it; else computed from its last two fixes. */
   readonly speed?: number
   /** Fixes in a row that are late by the same number of quarter hours. */
   readonly late?: {

@@ -7,8 +7,8 @@ export const TOPICS = ['status', 'device', 'finding', 'arrival', 'roster', 'audi
 export type EventTopic = (typeof TOPICS)[number]
 
 /**
- * What readers are told: one thing, of one device or none, as far as a scope sees it (undefined: not at all); or rows of several
- * devices.
+ * The content of an event: one thing, of one device or none, as far as a scope sees it (undefined: not at all); or rows
+ * of several devices.
  */
 export type EventData =
   | { readonly dataFor: (scope: Scope) => object | undefined; readonly device?: string }

@@ -7,8 +7,9 @@ import { isEncoded } from './answer.ts'
 type ReadWindow = (window: PositionInterval, maxBytes: number) => Promise<Reply | Failure>
 
 /**
- * Reads a longer interval in windows and joins their lists, in order and byte for byte. The first answer that is not a 200 with
- * a list is the answer for the whole; the caller aborts the windows still in flight. @throws ApiRefusal 400 where it is too much
+ * Reads a longer interval in windows and joins their lists, in order and byte for byte. The first answer that is not a
+ * 200 with a list is the answer for the whole; the caller aborts the windows still in flight.
+ * @throws ApiRefusal 400 if the interval is too long
  */
 export async function readWindows(interval: PositionInterval, read: ReadWindow): Promise<Reply | Failure> {
   const lists: Buffer[] = []

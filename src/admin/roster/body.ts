@@ -16,9 +16,10 @@ export interface RosterBody {
 }
 
 /**
- * Reads a roster: CSV as routes.csv has it, an .xlsx spreadsheet with such a sheet, or a JSON array of objects with its columns (also what `GET /admin/routes`
- * answers). A column that routes.csv does not have is refused: nobody would see a warning of it before the lines hold.
- * @throws ApiRefusal 422 where it is of no use as a whole, 415 for another content type.
+ * Reads a roster: CSV as routes.csv has it, an .xlsx spreadsheet with such a sheet, or a JSON array of objects with its
+ * columns, also as `GET /admin/routes` returns them. A column that routes.csv does not have is refused: a warning of it
+ * would be read too late.
+ * @throws ApiRefusal 422 if nothing of it can be used, 415 for another content type
  */
 export async function readRosterBody(bytes: Buffer, contentType = 'text/csv', zone: string): Promise<RosterBody> {
   if (bytes.toString().trim() === '') throw new ApiRefusal(422, 'the body is empty: send a roster, a header at least')

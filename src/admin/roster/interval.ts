@@ -27,8 +27,8 @@ export function instantIn({ config }: Pick<RosterInEffect, 'config'>, path: stri
 }
 
 /**
- * The time for which a change of an interval is judged by who has a route: the present second if it lies in the interval, else the
- * whole interval. `now`: ms UTC.
+ * The time at which devices are compared by whether they have a route: now, if it lies in the interval, else the whole
+ * interval. `now`: ms UTC.
  */
 export function momentOf({ from, until }: Interval, now: number): Interval {
   const second = Math.floor(now / 1000)

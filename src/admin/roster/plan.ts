@@ -9,7 +9,7 @@ import { assignmentField, lossOf, Roster } from '../../roster/roster.ts'
 import { changeOf, type RosterWrite } from '../../roster/table.ts'
 import { momentOf } from './interval.ts'
 
-/** Lines that are to take the place of a company's that begin in [from, until), unix seconds. */
+/** Lines that replace those lines of a company that begin in [from, until), unix seconds. */
 export interface RosterPut extends Interval {
   readonly company_id: string
   readonly file: RouteFile

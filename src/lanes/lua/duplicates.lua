@@ -51,7 +51,7 @@ local function has_room(device)
   return tonumber(own or 0) < MOST_OF_DEVICE and tonumber(all or 0) < tonumber(most_mark_bytes)
 end
 
--- Whether a string of marks may grow; accounts for what it takes then.
+-- Whether a string of marks may grow. If so, accounts for its new length.
 local function admit(run, before, length)
   if before > 0 and length <= marks_capacity(before) then return true end
   local device = string.match(run.marks_name, '^(.*):')

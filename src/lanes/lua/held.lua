@@ -13,8 +13,8 @@ local function claim_held()
   return claimed
 end
 
--- Has the held fixes of a device looked at at a time. An earlier time stays where more has come since they were counted, or where
--- somebody has them looked at now (lookAtAll).
+-- Sets when the held fixes of a device are judged again. An earlier time stays if fixes have come since they were
+-- counted, or if lookAtAll has made them due now.
 -- KEYS  zset of devices with held fixes, the list
 -- ARGV  the device, how many were counted, the time, ms UTC
 local function look_again()

@@ -44,7 +44,7 @@ local function renew()
   return tokens
 end
 
--- Ends a lease of which nothing was pushed: the lane is due after a delay.
+-- Ends a lease for which nothing was pushed: the lane is due after a delay.
 local function postpone()
   local schedule, upstream = unpack(KEYS)
   local lane, token, delay_ms = unpack(ARGV)

@@ -39,7 +39,7 @@ interface Answered<Answer> {
 }
 
 /**
- * What `ask` answers: asked when `key` changes and, where `everyMs` is given, again and again while the page is visible. An
+ * The answer to `ask`, which is called when `key` changes and, with `everyMs`, repeatedly while the page is visible. An
  * answer that comes after a newer key is dropped; after an error the last answer stays.
  */
 export function useAsked<Answer>(key: string, ask: () => Promise<Answer>, everyMs?: number): Answered<Answer> {

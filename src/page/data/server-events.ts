@@ -5,7 +5,10 @@ export interface ServerEvent {
   readonly data: string
 }
 
-/** The events of a stream, as the HTML standard parses them. `onBytes` is called for whatever arrives, comments included. */
+/**
+ * The events of a stream, as the HTML standard parses them. `onBytes` is called for all bytes that arrive, comments
+ * included.
+ */
 export async function* readEvents(body: ReadableStream<Uint8Array>, onBytes: () => void): AsyncGenerator<ServerEvent> {
   const reader = body.getReader()
   const decoder = new TextDecoder()

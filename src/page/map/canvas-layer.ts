@@ -1,6 +1,6 @@
 import { DomUtil, Layer, type LeafletEventHandlerFn, type Map as LeafletMap } from 'leaflet'
 
-/** What a layer draws on: pixels of the view, whose upper left corner is at `left`, `top` in pixels of the world. */
+/** The canvas of a layer: pixels of the view. Its upper left corner is at `left`, `top` in pixels of the world. */
 export interface Sheet {
   readonly context: CanvasRenderingContext2D
   readonly width: number
@@ -12,7 +12,7 @@ export interface Sheet {
   readonly zoom: number
 }
 
-/** A Leaflet layer that draws all that is visible itself, on one canvas; at most once a frame. */
+/** A Leaflet layer that draws the visible part of its content on one canvas, at most once a frame. */
 export class CanvasLayer extends Layer {
   readonly #draw: (sheet: Sheet) => boolean | void
   readonly #canvas = document.createElement('canvas')

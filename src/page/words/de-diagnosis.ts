@@ -2,7 +2,7 @@ import type { Phrase } from './phrases.ts'
 
 /*
  * What findings, links and explanations say, in German. The left side is the text of src/diagnose, or the evidence of whoever
- * observes, with `{}` for each value; test/page-words.test.ts finds what is missing here.
+ * observes, with `{}` for each value; test/diagnose/german.test.ts finds what is missing here.
  */
 
 /** What is wrong, and what to do: one for each code, and where the tracking API or a file is named, some. */

@@ -36,7 +36,7 @@ function keyOf({ address, device, port, transport }: ArrivalRow, van?: VanRow): 
   return van ? `van ${van.id} ${transport} ${port}` : `${address.replace(/:\d+$/, '')} ${transport} ${port}`
 }
 
-/** The van whose id is in bytes: as text, or as digits of four bits. */
+/** The van whose id is in the bytes, as text or as digits of four bits each. */
 function vanIn(bytes: string | undefined, byId: ReadonlyMap<string, VanRow>): VanRow | undefined {
   if (!bytes) return undefined
   for (const id of [...idsInText(bytes), ...idsInDigits(bytes)]) {
@@ -52,7 +52,7 @@ function idsInText(bytes: string): string[] {
   return words.flatMap((word) => [word, ...(word.match(/\d{10,}/g) ?? [])])
 }
 
-/** IMEIs and the like lie at whole bytes, with zeros or a mark where digits are missing. */
+/** IMEIs and similar ids begin at a whole byte; missing digits are zeros or a mark. */
 function* idsInDigits(bytes: string): Iterable<string> {
   for (let at = 0; at + SHORTEST <= bytes.length; at += 2) {
     const [run = ''] = /^\d{10,16}/.exec(bytes.slice(at, at + LONGEST)) ?? []

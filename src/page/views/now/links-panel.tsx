@@ -61,7 +61,7 @@ function LinkHead({ figures: { link, state, findings } }: { figures: LinkFigures
   )
 }
 
-/** What passes a link, where the admin port says that, else its state. */
+/** The rates of a link if the admin port gives them, else its state. */
 function LinkBody({ figures }: { figures: LinkFigures }): JSX.Element {
   const now = useNow(15_000)
   const { link, state, count: passed, per_s } = figures

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { benchDecode } from './decode.ts'
+import { benchDetect } from './detect.ts'
 import { bareRedis } from './e2e/bare-redis.ts'
 import { bytesPerIdleConnection, redisBytesPerWaitingFix } from './e2e/memory.ts'
 import { measureRoad } from './e2e/road.ts'
@@ -9,6 +10,7 @@ const USAGE = `npm run bench -- [options]: what the whole road takes, on this ma
 
   --seconds N     how long each road is measured (20)
   --decode NAME,… only the decoding of these protocols
+  --detect        only what finding out the protocol of a connection costs
   --auto          only what a listener for all protocols costs in place of one for that of the vans
   --replicas      only what waiting for the replicas of Redis costs
   --fleet         only what a fleet costs whose vans seldom send
@@ -19,6 +21,7 @@ const { values } = parseArgs({
     help: { type: 'boolean', short: 'h' },
     seconds: { type: 'string' },
     decode: { type: 'string' },
+    detect: { type: 'boolean' },
     auto: { type: 'boolean' },
     replicas: { type: 'boolean' },
     fleet: { type: 'boolean' },
@@ -32,13 +35,14 @@ if (values.help) {
 }
 const duration = Number(values.seconds) || 20
 const parts = {
+  detect: benchDetect,
   auto: benchAuto,
   replicas: benchReplicas,
   fleet: benchFleet,
   gateways: (seconds: number) => benchSeveral('gateways', seconds),
   shards: (seconds: number) => benchSeveral('shards', seconds),
 }
-const part = (['auto', 'replicas', 'fleet', 'gateways', 'shards'] as const).find((name) => values[name])
+const part = (['detect', 'auto', 'replicas', 'fleet', 'gateways', 'shards'] as const).find((name) => values[name])
 console.log(JSON.stringify(part ? { [part]: await parts[part](duration) } : await benchAll()))
 
 async function benchAll() {

@@ -62,8 +62,8 @@ function position(gps: string): Fix {
     latitude: angle(latitude),
     longitude: angle(longitude),
     valid: valid === 'A',
-    speed: kmh(number(speed)),
-    heading: heading(number(course)),
+    speed: speed === '' ? undefined : kmh(number(speed)),
+    heading: course === '' ? undefined : heading(number(course)),
   }
 }
 

@@ -20,7 +20,7 @@ export default textProtocol({
   frame: whole,
   lines: [
     {
-      like: '{id}_{any},{ymd},{hms},{satellites},{latNmea},[{ns}],{lonNmea},[{ew}],{speedKnots},{course},[{quality}],{hdop},{altitude}',
+      like: '{id}_{any},{ymd},{hms},{satellites},{latNmea},[{ns}],{lonNmea},[{ew}],{speedKnots},{course},[{quality}][,{hdop}[,{altitude}[,{any}]]]',
       none: 'no fix',
     },
   ],

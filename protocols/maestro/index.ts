@@ -24,7 +24,7 @@ export default textProtocol({
   frame: between('@', '!'),
   lines: [
     {
-      like: `@{imei},{any:2},{valid},{any:4},${TIME},{lat},{lon},{altitude},{speedMph},{course},{satellites},{hdop}[,{any}]!`,
+      like: `@{imei},{any:2},{valid},{any:4},${TIME},{lat},{lon},{altitude},{speedMph},{course},{satellites}[,{hdop}[,{any}]]!`,
     },
     { like: '@{imei},{any}', unknown: 'type' },
   ],

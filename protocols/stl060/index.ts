@@ -1,7 +1,7 @@
 /*
  * Starlink STL060 (India). No specification is known: inferred from frames. TCP, text without an end:
  *
- *   $1,I,c,p,DD/MM/YY,hh:mm:ss,YN,OE,S,C,…,A     the five or twelve fields in front of A are inputs and meters
+ *   $1,I,c,p,DD/MM/YY,hh:mm:ss,YN,OE,S,C,…,A     the fields in front of A are inputs and meters
  *
  *   I  IMEI     c  driver, p  plate     Y, O  ddmm.mmmm, dddmm.mmmm, the point may be missing     S  knots     C  degrees     A  valid
  *
@@ -9,7 +9,7 @@
  */
 import { degreesMinutes, startsWith, textProtocol } from '../kit/index.ts'
 
-const HEAD = '$1,{imei},{any:2},{day}/{month}/{yy},{hour}:{minute}:{second}'
+const HEAD = '[{letter}]$1,{imei},{any:2},{day}/{month}/{yy},{hour}:{minute}:{second}'
 
 export default textProtocol({
   name: 'stl060',
@@ -25,16 +25,21 @@ export default textProtocol({
     lonDigits: { like: '\\d{9}', read: (text, draft) => void (draft.longitude = angle(text)) },
     letter: { like: '[AV]', read: (text, draft) => void (draft.valid = text === 'A') },
   },
+  before: letterFirst,
   lines: [
     {
-      like: `${HEAD},{latDigits}{ns},{lonDigits}{ew},{speedKnots},{course},{any:5},{letter}[,]`,
+      like: `${HEAD},{latDigits}{ns},{lonDigits}{ew},{speedKnots},{course}[,{any}]`,
       fix: (draft, session) => draft.fix(session),
     },
-    { like: `${HEAD},{latNmea}{ns},{lonNmea}{ew},{speedKnots},{course},{any:5},{letter}[,]` },
-    { like: `${HEAD},{latNmea}{ns},{lonNmea}{ew},{speedKnots},{course},{any:12},{letter}[,]` },
-    { like: '$1,{imei},{any}', unknown: 'position' },
+    { like: `${HEAD},{latNmea}{ns},{lonNmea}{ew},{speedKnots},{course}[,{any}]` },
+    { like: '[{letter}]$1,{imei},{any}', unknown: 'position' },
   ],
 })
+
+/** How many fields stand in front of the flag differs by firmware: the flag is read first. */
+function letterFirst(text: string): string {
+  return `${/,([AV]),?\s*$/.exec(text)?.[1] ?? ''}${text}`
+}
 
 /** Degrees of ddmmmmmm: minutes with four places. */
 function angle(digits: string): number {

@@ -11,7 +11,7 @@
 import { type Draft, endsWith, heading, knots, type Session, textProtocol } from '../kit/index.ts'
 
 const hex = (text: string) => Number.parseInt(text, 16)
-const EIGHT = '[0-9a-f]{8}'
+const EIGHT = '[0-9A-Fa-f]{8}'
 
 export default textProtocol({
   name: 'supermate',
@@ -24,13 +24,16 @@ export default textProtocol({
   frame: endsWith('#'),
   ends: '#',
   fields: {
-    date: { like: '[0-9a-f]{6}', read: readDate },
-    time: { like: '[0-9a-f]{6}', read: readTime },
+    date: { like: '[0-9A-Fa-f]{6}', read: readDate },
+    time: { like: '[0-9A-Fa-f]{6}', read: readTime },
     latitude: { like: EIGHT, read: (text: string, draft: Draft) => void (draft.latitude = angle(text)) },
     longitude: { like: EIGHT, read: (text: string, draft: Draft) => void (draft.longitude = angle(text)) },
-    speed: { like: '[0-9a-f]{4}', read: (text: string, draft: Draft) => void (draft.speed = knots(hex(text) / 100)) },
+    speed: {
+      like: '[0-9A-Fa-f]{4}',
+      read: (text: string, draft: Draft) => void (draft.speed = knots(hex(text) / 100)),
+    },
     direction: {
-      like: '[0-9a-f]{4}',
+      like: '[0-9A-Fa-f]{4}',
       read: (text: string, draft: Draft) => void (draft.heading = heading(hex(text) / 100)),
     },
   },

@@ -9,7 +9,7 @@
  *   V  registration, the device     S  km/h     P  HDOP     s  satellites     A  A: valid, V: not
  *   I  IMEI                         C  degrees  H  metres
  *
- * The flag is at the end of a line, or in front of its last field. Nothing is answered.
+ * The flag is at the end of a line, or in front of its last fields, up to three. Nothing is answered.
  */
 import { between, textProtocol } from '../kit/index.ts'
 
@@ -45,5 +45,5 @@ export default textProtocol({
 
 /** How many fields stand between the course and the flag differs by firmware: the flag is read first. */
 function validityFirst(text: string): string {
-  return `${/,([AV])(?:,[^,]*)?$/.exec(text.slice(-24))?.[1] ?? ''}${text}`
+  return `${/,([AV])(?:,[^,]*){0,3}$/.exec(text.slice(-48))?.[1] ?? ''}${text}`
 }

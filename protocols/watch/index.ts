@@ -12,7 +12,7 @@
  *   N  serial number             N, E  hemispheres      H  metres
  *   L  length from TYPE on, hex  D  DDMMYY              s  satellites
  *
- * Answers: [VV*I*LLLL*TYPE] to LK (link kept), TKQ (a request) and AL, named by these letters alone.
+ * Answers: [VV*I*LLLL*TYPE] to LK (link kept), TKQ (a request) and AL, named by these letters alone; INIT,1 to INIT.
  */
 import {
   DecodeError,
@@ -53,6 +53,7 @@ export default {
 const HEAD = /^([^*,]{2,4})\*([^*,]+)\*(?:([0-9a-fA-F]{4})\*)?([0-9a-fA-F]{4})\*/
 /** Types that hold no position, by what precedes the first comma. */
 const NONE = new Map([
+  ['INIT', 'login'],
   ['LK', 'heartbeat'],
   ['KA', 'heartbeat'],
   ['TKQ', 'heartbeat'],
@@ -69,7 +70,7 @@ const NONE = new Map([
 ])
 /** What begins a message of another type that has a position all the same. */
 const PLACE = /^[^,]+,\d{6},\d{6},[AV],/
-const ANSWERED = new Set(['LK', 'TKQ', 'TKQ2'])
+const ANSWERED = new Set(['INIT', 'LK', 'TKQ', 'TKQ2'])
 const OPEN = 0x5b
 const CLOSE = 0x5d
 const ALL_CODES = new Map([...CODES, ...SEPARATOR_CODES])
@@ -123,7 +124,11 @@ function decode(frame: Buffer): Message {
   if (type === 'WAD') r.skip()
   if (isAlarm || /^(?:UD(?:_|\d|$)|WG$|WAD$)/.test(type) || (!NONE.has(type) && PLACE.test(text.slice(length))))
     return { device, ...placeOf(r), reply: isAlarm ? answer('AL') : undefined }
-  return { device, none: NONE.get(type), reply: ANSWERED.has(type) ? answer(type) : undefined }
+  return {
+    device,
+    none: NONE.get(type),
+    reply: ANSWERED.has(type) ? answer(type === 'INIT' ? 'INIT,1' : type) : undefined,
+  }
 }
 
 function placeOf(r: TextReader): Pick<Message, 'fixes' | 'none'> {

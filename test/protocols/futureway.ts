@@ -24,6 +24,10 @@ export default {
         { frame: frame('200', `0020,IMEI:${ID},battery level:6,network type:7,CSQ:23`), device: ID, none: 'login' },
         { frame: frame('A00', `\r\nIMEI:${ID}\r\n${GPS}${REST}`), device: ID, fixes: [FIX] },
         { frame: frame('A00', `${GPS.replace('A', 'V')}${REST}`), fixes: [{ ...FIX, valid: false }] },
+        {
+          frame: frame('A00', `${GPS.replace('54.000,214.500', ',')}${REST}`),
+          fixes: [{ ...FIX, speed: undefined, heading: undefined }],
+        },
         { frame: frame('A00', `IMEI:${ID}${REST}`), device: ID, none: 'no place' },
         { frame: frame('A00', 'GPS:A,261120063015'), error: 'truncated' },
         { frame: frame('B00', '') },

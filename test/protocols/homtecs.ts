@@ -24,6 +24,20 @@ export default {
             },
           ],
         },
+        {
+          frame: 'bus7_R01,261120,143621.00,06,5231.50000,N,01324.60000,W,12.5,270,1',
+          device: 'bus7',
+          fixes: [
+            {
+              time: '2026-11-20T14:36:21Z',
+              latitude: 52.525,
+              longitude: -13.41,
+              speed: knots(12.5),
+              heading: 270,
+              satellites: 6,
+            },
+          ],
+        },
         { frame: 'bus7_R01,261120,143601.00,04,,,,,,,,,', device: 'bus7', none: 'no fix' },
       ],
     },

@@ -29,6 +29,11 @@ export default {
           device: ID,
           fixes: [{ ...FIX, valid: false }],
         },
+        {
+          frame: `@${ID},601,M2MGTW,1,13.4,10,0,0,26/11/20,11:42:49,52.52,-13.41,34.5,20.0,270,9!`,
+          device: ID,
+          fixes: [{ ...FIX, hdop: undefined }],
+        },
         { frame: `@${ID},OK!`, device: ID },
       ],
     },

@@ -18,6 +18,7 @@ export default {
           device: ID,
           fixes: [{ ...FIX, valid: false }],
         },
+        { frame: `${HEAD},5231.5000N,01324.6000E,12.5,270,0,0,7,A`, device: ID, fixes: [FIX] },
         { frame: `$1,${ID},D001`, device: ID, fixes: [] },
       ],
     },

@@ -18,6 +18,14 @@ export default {
             { time: '2026-11-20T20:11:40Z', latitude: -52.525, longitude: -13.41, speed: knots(12.5), heading: 270 },
           ],
         },
+        {
+          frame: `2:${ID}:1:*,00000000,XT,A,1A0B14,140B28,81E0E178,807AC5B0,04E2,6978#`,
+          device: ID,
+          reply,
+          fixes: [
+            { time: '2026-11-20T20:11:40Z', latitude: -52.525, longitude: -13.41, speed: knots(12.5), heading: 270 },
+          ],
+        },
         { frame: `2:${ID}:9#`, device: ID },
       ],
     },

@@ -28,6 +28,11 @@ export default {
         },
         { frame: `$1,AP9,${TIME},52315000N,013246000W,036.0,270,0,A#`, device: 'AP9', fixes: [FIX] },
         { frame: `$1,VMC,${ID},${TIME},00.0000000,000.0000000,000.0,000,00.0,V,0#`, device: 'VMC', none: 'no place' },
+        {
+          frame: `$1,AP9,${ID},${TIME},52315000N,013246000W,036.0,270,0550,11,0,1,26,V,0000,1,AB#`,
+          device: 'AP9',
+          fixes: [{ ...FIX, valid: false, altitude: 550, satellites: 11 }],
+        },
         { frame: '$2,x#' },
       ],
     },

@@ -35,6 +35,7 @@ export default {
         { frame: message(`WG,${PLACE}`), device: ID, fixes: [FIX] },
         { frame: message(`WAD,CH,${PLACE}`), device: ID, fixes: [FIX] },
         { frame: message('TKQ2'), device: ID, none: 'heartbeat', reply: message('TKQ2') },
+        { frame: message('INIT,13912345678'), device: ID, none: 'login', reply: message('INIT,1') },
       ],
     },
     {

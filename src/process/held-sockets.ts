@@ -1,3 +1,4 @@
+import * as dgram from 'node:dgram'
 import * as net from 'node:net'
 import type { ActivatedSocket, Address } from './activation.ts'
 
@@ -10,23 +11,20 @@ export type SocketFiles = Readonly<Record<string, readonly number[]>>
  */
 export class HeldSockets {
   readonly #files = new Map<string, number>()
-  readonly #own: net.BoundSocket[] = []
+  readonly #own: Pick<BoundSocket, 'close'>[] = []
 
   /**
-   * `activated`: those that the service manager has opened. Of the others those for TCP are opened here: Node cannot hold one for
-   * UDP without reading it. An address that cannot be bound is left out: the gateway tries it itself, and says what is wrong.
+   * `activated`: those that the service manager has opened; the others are opened here. An address that cannot be bound is left out:
+   * the gateway tries it itself, and says what is wrong.
    */
   constructor(addresses: readonly Address[], activated: readonly ActivatedSocket[] = []) {
     for (const socket of activated) this.#files.set(keyOf(socket), socket.fd)
-    // Node has it since 24.19.
-    if (!net.BoundSocket) return
     for (const address of addresses) {
-      if (address.transport === 'udp' || this.#files.has(keyOf(address))) continue
-      try {
-        const socket = new net.BoundSocket(address)
-        this.#own.push(socket)
-        this.#files.set(keyOf(address), socket.fd())
-      } catch {}
+      if (this.#files.has(keyOf(address))) continue
+      const socket = address.transport === 'udp' ? boundForDatagrams(address) : boundForConnections(address)
+      if (!socket) continue
+      this.#own.push(socket)
+      this.#files.set(keyOf(address), socket.fd)
     }
   }
 
@@ -47,6 +45,38 @@ export class HeldSockets {
     for (const socket of this.#own) socket.close()
     this.#files.clear()
   }
+}
+
+/** A socket that is bound, and neither listened on nor read. */
+interface BoundSocket {
+  readonly fd: number
+  close(): void
+}
+
+function boundForConnections(address: Address): BoundSocket | undefined {
+  // Node has it since 24.19.
+  if (!net.BoundSocket) return undefined
+  try {
+    const socket = new net.BoundSocket(address)
+    return { fd: socket.fd(), close: () => socket.close() }
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Node has no public way to bind a socket for datagrams without reading it. Where this one, which is deprecated, is gone, the datagrams
+ * of a restart are lost, and sent again.
+ */
+function boundForDatagrams({ host, port }: Address): BoundSocket | undefined {
+  const { _createSocketHandle: create } = dgram as unknown as {
+    readonly _createSocketHandle?: (host: string, port: number, type: 'udp4' | 'udp6') => BoundSocket | number
+  }
+  const { noDeprecation } = process
+  process.noDeprecation = true
+  const bound = create?.(host, port, net.isIPv6(host) ? 'udp6' : 'udp4')
+  process.noDeprecation = noDeprecation
+  return typeof bound === 'object' ? bound : undefined
 }
 
 /** The sockets that a process has inherited. */

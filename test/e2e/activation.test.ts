@@ -8,7 +8,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { avlDatagram, avlLogin } from '../support/encode.ts'
 import { freePorts } from '../support/free-ports.ts'
 import { pidsWith } from '../support/processes.ts'
-import { temporaryDir } from '../support/running.ts'
+import { run, temporaryDir } from '../support/running.ts'
 import { serviceWithSockets } from '../support/service-manager.ts'
 
 const ID = '356307042441013'
@@ -27,6 +27,23 @@ it('with sockets of the service manager a restart of all refuses no connection a
   expect(pidsWith(dir, 'gateway')).toEqual([])
   expect(await later).toBe('answered')
   expect(await answered).toBe(true)
+}, 90_000)
+
+it('without a service manager a restart of the gateway refuses no connection and loses no datagram', async () => {
+  const [port, admin, tracking] = await freePorts(3)
+  const dir = await prepared(port, { admin, tracking })
+  const program = run([CLI, 'start', '--config', dir])
+  onTestFinished(async () => {
+    program.child.kill('SIGTERM')
+    await program.ended
+  })
+  await expect.poll(() => hello(port), soon).toBe('answered')
+  const [gateway] = pidsWith(dir, 'gateway')
+  process.kill(gateway, 'SIGKILL')
+  await expect.poll(() => pidsWith(dir, 'gateway').includes(gateway), soon).toBe(false)
+  const [later, answered] = [hello(port), datagramAnswered(port)]
+  expect([await later, await answered]).toEqual(['answered', true])
+  expect(program.said()).not.toContain('Deprecation')
 }, 90_000)
 
 it('an address that no listener has is refused with what to write', async () => {

@@ -1,4 +1,4 @@
-/** Types of reports that hold a place, if the device has one and is not told to leave it out. */
+/** Types of reports that hold a position, unless the device has none or was set to leave it out. */
 const POSITIONS = new Set(
   (
     'AIS ANT BPL BTC CAN CRA CRD DAR DAT DIS DOG DTA DTT EPF EPN EPS ERI FRI GCR GEO GES GSS HBM IDF IDN IGF IGL IGN IOB ' +

@@ -11,7 +11,7 @@ const DAY_MS = 86_400_000
 export class Draft {
   device?: string
   secret?: string
-  /** ms UTC; where it is set the parts of the time do not count. */
+  /** ms UTC; if it is set, the parts of the time are not used. */
   time?: number
   year?: number
   month?: number

@@ -90,7 +90,7 @@ export function isAngle(field: string): boolean {
   return field.length > 3 && ANGLE.test(field)
 }
 
-/** All fields are asked: most are told by their length, without an expression. */
+/** Called for each field, so the length is checked first: it decides most fields without an expression. */
 function isDate(field: string): boolean {
   return field.length === 8 && DATE_DIGITS.test(field)
 }

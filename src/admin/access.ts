@@ -74,8 +74,8 @@ export function tokenFile(dataDir: string): string {
 }
 
 /**
- * A hook that sets `request.caller`, and answers 401 without a known token that has not expired, and 403 where a token with the role `read` asks
- * for a change. It takes as long for a wrong token as for a right one.
+ * A hook that sets `request.caller`. It answers 401 without a known token that has not expired, and 403 if a token with
+ * the role `read` asks for a change. It takes as long for a wrong token as for a right one.
  */
 export function accessBy(tokensNow: () => readonly AdminToken[]) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {

@@ -44,7 +44,7 @@ export function statusPage(status: StatusAnswer, clock: Clock, paint: Painter): 
   ]
 }
 
-/** Those with the same code and the same action are one cause. */
+/** Groups findings by cause: those with the same code and the same action. */
 function byCause(findings: readonly FindingAnswer[]): FindingAnswer[][] {
   return [...Map.groupBy(findings, ({ code, action }) => `${code} ${action}`).values()]
 }

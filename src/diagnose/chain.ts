@@ -102,7 +102,7 @@ function ownFindings(facts: ChainFacts, left: LineLeftOut | undefined): Finding[
     return findingOf({ ...meaning, message: message(name), ...trouble, code, evidence: [evidence], subject }, now)
   })
   const all = [...noted, ...found.filter(({ code }) => !noted.some((other) => other.code === code))]
-  // Without a route, a roster of before is the reason.
+  // A device without a route has none because its roster is out of date, if that is a finding.
   const stale = route ? [] : ofCompany('roster_stale', { company, findings })
   const action = left ? `correct its line, which is left out: ${left.line}` : stale[0]?.action
   const explained = all.map((each) => (action && each.code === 'no_route' ? { ...each, action } : each))

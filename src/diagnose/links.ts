@@ -188,5 +188,5 @@ function instant(ms: number): string {
 /** A device whose entry is younger than this may not have been pointed to the gateway yet. */
 const NEW_MS = 600_000
 const LATE_MS = 60_000
-/** With these a device still has its route. */
+/** Findings about the roster with which a device still has its route. */
 const STILL_PLACED = new Set<FindingCode>(['two_on_route', 'roster_rejected', 'roster_stale'])

@@ -25,7 +25,7 @@ export interface FixStorageOptions {
   readonly capacity: Pick<Capacity, 'hasShortage' | 'shortageFor'>
   /** The tracks of devices at all gateways; without it, those at this gateway alone. */
   readonly trails?: Trails
-  /** Of several shards. */
+  /** Set only with several shards. */
   readonly holding?: Pick<Holding, 'marking'>
   /** Notes the days of devices; without it, no day is noted. */
   readonly days?: Pick<DayBook, 'placed' | 'note'>

@@ -56,10 +56,11 @@ export function doubtOf({ fixes, none, unreadable }: Message): 'not_read' | 'ent
 }
 
 /**
- * What became of one frame. Only `stored` has an answer for the device: its fixes are on disk, or it has none.
- * - `misunderstood`: damaged, or no frame of the protocol; counted, and not answered (HTTP 400).
- * - `refused`: nobody that we know (see identity.ts); the connection ends, after `refusal` where the protocol has one (403).
- * - `not_stored`: the connection ends without an answer, and the device sends again (503).
+ * The outcome of one frame. Only `stored` has an answer for the device: its fixes are on disk, or it has none.
+ * - `misunderstood`: damaged, or not a frame of the protocol; counted, and not answered (HTTP 400).
+ * - `refused`: the sender is not a device that may send (see identity.ts); the connection ends, after `refusal` if the
+ * protocol has one (403).
+ * - `not_stored`: the connection ends without an answer, and the device sends the frame again (503).
  */
 export type FrameOutcome =
   | { readonly status: 'stored'; readonly reply?: Message['reply']; readonly response?: HttpAnswer }
@@ -88,7 +89,7 @@ export function noteDamaged(device: string | undefined, { protocol: { name }, se
   observations.note('checksum_errors', { subject, evidence: `${name} from ${addressOf(remote)}` })
 }
 
-/** A message of a configured device was taken: what it shows to be wrong no more is over. */
+/** Notes that a message of a configured device was accepted: ends the findings that it shows to be over. */
 export function noteTaken(device: string, message: Message, { isWrongPort }: Pick<DeviceSession, 'isWrongPort'>): void {
   const isUnderstood = message.fixes?.length !== undefined && message.fixes.length > 0 && !doubtOf(message)
   observations.over(device, isUnderstood ? UNDERSTOOD : IDENTIFIED)

@@ -128,7 +128,7 @@ export class HeardBook {
         yield { device, from: Math.max(since, contact.connectedAt ?? contact.at) }
   }
 
-  /** Ends the life sign, then writes the rest. */
+  /** Ends the sign of life, then writes the rest. */
   async close(): Promise<void> {
     await Promise.all([this.#lifeSign.end(), this.#writes.stop()])
     await this.#write()
@@ -245,5 +245,5 @@ export function withinLimit(times: readonly number[], now: number): readonly num
 
 const MAX_EVENTS = 6
 const WITHIN_MS = 600_000
-/** Their events are one script, which takes some milliseconds of Redis' time. */
+/** How many devices' events one script writes; it takes some milliseconds of Redis' time. */
 const DEVICES_AT_ONCE = 500

@@ -43,7 +43,9 @@ export class Appender {
     this.#tidying = everySecond(() => this.#tidy())
   }
 
-  /** Resolves once every record is on disk in Redis. Rejects where that is not certain: then nothing may be acknowledged. */
+  /**
+   * Resolves once every record is on disk in Redis. Rejects if that is not certain: then nothing may be acknowledged.
+   */
   append(item: Storable): Promise<Stored> {
     const duplicates = this.#options.duplicates?.in(this.#redis)
     let weight = 0
@@ -52,7 +54,7 @@ export class Appender {
     return this.#group(item, weight)
   }
 
-  /** Counts fixes of which none needs storing. Redis has the counts with the next call, or within a second. */
+  /** Counts fixes none of which has to be stored. Redis gets the counts with the next call, or within a second. */
   count(filtered: readonly string[]): void {
     add(this.#counted, 'received', filtered.length)
     for (const reason of filtered) add(this.#counted, `filtered:${reason}`, 1)

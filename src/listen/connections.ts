@@ -21,7 +21,7 @@ export interface DeviceConnection extends PartialSender, Slot {
   readonly storing: number
   stopReading(): void
   startReading(): void
-  /** Ends it at once; the reason is counted. */
+  /** Ends the connection at once; the reason is counted. */
   abort(reason: string): void
   /** Its socket is closed. */
   gone?(): void

@@ -154,7 +154,7 @@ function portOf({ protocol: { tcp, udp, http } }: Guess): number {
   return (tcp ?? udp ?? http)?.port ?? 0
 }
 
-/** Whether a stream that begins with a byte may be of a protocol: no framer or line of it would have it. */
+/** Whether a stream of this protocol may begin with this byte: its framer or its lines accept it. */
 function mayBegin(protocol: Protocol, byte: number): boolean {
   const session: Session = { settings: {}, transport: 'tcp', now: 0, lenient: false }
   if (beginningsOf(protocol)?.has(byte) === false) return false

@@ -3,7 +3,10 @@ import { metrics } from './metrics.ts'
 /** What a gateway says of itself beside what it observes: totals since its start, and open connections. */
 export type GatewayFigures = Awaited<ReturnType<typeof gatewayFigures>>
 
-/** `lastFixAt`: when a fix was acknowledged last, ms UTC, to the second that calls are apart; undefined: none since the start. */
+/**
+ * The figures of a gateway. `lastFixAt`: when a fix was last acknowledged, ms UTC, within the second between two calls;
+ * undefined: none since the start.
+ */
 export async function gatewayFigures() {
   const [connections, frames, received] = await Promise.all([
     metrics.connections.get(),

@@ -28,7 +28,7 @@ export function activatedSockets(environment: NodeJS.ProcessEnv): ActivatedSocke
   })
 }
 
-/** Of the sockets of this machine, by their inodes. */
+/** The addresses of this machine's sockets, by their inodes. */
 function addressesIn(table: string, transport: Address['transport']): [inode: string, address: Address][] {
   const lines = readFileSync(`/proc/self/net/${table}`, 'utf8').trim().split('\n').slice(1)
   return lines.map((line) => {
@@ -43,7 +43,7 @@ function hostOf(hex: string): string {
   const bytes = Buffer.from(hex, 'hex').swap32()
   if (bytes.length === 4) return bytes.join('.')
   const groups = Array.from({ length: 8 }, (_, at) => bytes.readUInt16BE(2 * at).toString(16))
-  // As it is written: with the shortest text for the same address.
+  // The usual spelling: the shortest text for the same address.
   return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1)
 }
 

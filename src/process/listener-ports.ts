@@ -7,8 +7,8 @@ import type { Config } from '../config/schema.ts'
 export type ListenerPort = readonly [transport: string, port: number]
 
 /**
- * The ports that a configuration has for a protocol; where it has none for that alone, those where any protocol may be spoken. For
- * a port 0 it is the one that `start` has chosen, or none where it is not known.
+ * The ports that a configuration has for a protocol; if it has none, the ports for all protocols (`auto`). A port 0
+ * stands for the port that `start` has chosen; it is left out if that is not known.
  */
 export async function listenerPorts({ data_dir, listeners }: Config): Promise<(protocol: string) => ListenerPort[]> {
   const text = await readFile(join(data_dir, 'ports.json'), 'utf8').catch(() => '{}')

@@ -26,7 +26,7 @@ export interface Supervision {
   readonly command: (role: RoleName) => readonly string[]
   /** What the gateway listens on, held open while it is started again. */
   readonly held?: readonly Address[]
-  /** Those of them that the service manager has opened. */
+  /** The sockets that the service manager has opened. */
   readonly activated?: readonly ActivatedSocket[]
   readonly logger: Logger
   /** The open file that the roles print to; without it, stderr. */

@@ -111,7 +111,7 @@ export class Replica {
     for (const follower of this.#followers) follower(changed)
   }
 
-  /** Once until it can be read again. That Redis is away is a finding. */
+  /** Logs once that the roster cannot be read, until it can be read again. That Redis is away is a finding. */
   #reportUnreadable(error: Error): void {
     if (isConnectionError(error) || this.#reported.has(error.message)) return
     this.#reported.add(error.message)

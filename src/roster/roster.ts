@@ -193,7 +193,7 @@ export class Roster {
     const nameOf = (other: string) => this.#entries.get(other)?.name
     const exact = named.filter((other) => nameOf(other) === device)
     if (exact.length > 0) return exact
-    // A name of digits is no other name with leading zeros.
+    // Names are compared without leading zeros removed: a name of digits does not mean another name.
     const alike = named.filter((other) => nameOf(other)?.toLowerCase() === device.toLowerCase())
     return new Set(alike.map(nameOf)).size === 1 ? alike : NONE
   }

@@ -64,7 +64,7 @@ describe('the token of /metrics', () => {
     })
   })
 
-  it('is not needed with a token of the admin port, and opens no other path', async () => {
+  it('is not needed by a caller with a token of the admin port, and opens no other path', async () => {
     expect((await ask(OPERATE.authorization)).status).toBe(200)
     const other = `http://127.0.0.1:${admin.port}/admin/status`
     expect((await fetch(other, { headers: { authorization: 'Bearer canary-metrics' } })).status).toBe(401)

@@ -91,7 +91,7 @@ describe('the verdict', () => {
       told: new Set(told),
     })
 
-  it('is that all is well where every fix came once and in order', () => {
+  it('reports no problem if every fix came once and in order', () => {
     expect(verdictOn([pushed(1, [1, 2]), pushed(2, [3])])).toEqual({
       made: 3,
       acked: 3,

@@ -112,7 +112,7 @@ describe('a frame that is not understood', () => {
     expect(kept()[0].opening).toEqual([0, 1, 2, 4].map((index) => base64(opening[index])))
   })
 
-  it('is counted, an event of its device, and, where it holds positions, a finding', async () => {
+  it('is counted and is an event of its device; if it holds positions, it is also a finding', async () => {
     const before = await counted()
     const id = '352000000000017'
     const { say, told } = await gateway({ devices: [{ ...van, id }] })

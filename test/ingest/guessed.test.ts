@@ -330,7 +330,7 @@ describe('among the arrivals is a device that nobody has configured', () => {
     await until(async () => expect(await surveyArrivals(redis, () => false)).toMatchObject([arrival]))
   })
 
-  it('and is refused, since hold.unknown is false', async () => {
+  it('also if it is refused, since hold.unknown is false', async () => {
     const { shared } = await gateway({ ...HOLD, unknown: false })
     const { port } = await open(listenTcp({ ...AT, protocol: talk }, shared))
     const peer = await dial(port)

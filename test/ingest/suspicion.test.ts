@@ -93,7 +93,7 @@ describe('two senders', () => {
     expect(hear([van, thief, van, thief])).toEqual([undefined, undefined, undefined, 'claimed_twice'])
   })
 
-  it('are seen in another protocol from the same network', () => {
+  it('are noticed in the same network if they speak different protocols', () => {
     expect(
       hear([van, { ...van, protocol: 'h02', connectedAt: 3 }, van, { ...van, protocol: 'h02', connectedAt: 3 }])[3],
     ).toBe('claimed_twice')

@@ -82,7 +82,7 @@ describe('UDP datagrams', () => {
     expect([await empty(), await long(), garbage]).toEqual([1, 1, 1])
   })
 
-  it('after a fault in a decoder are served as before', async () => {
+  it('are still served after a fault in a decoder', async () => {
     const shared = gateway()
     const take: Gateway['ingest']['take'] = async (frame, session, protocol) => {
       if ((frame as Buffer).toString() === 'mute\n') throw new RangeError('a fault of ours')

@@ -95,7 +95,7 @@ describe('lines', () => {
     expect(seen).toEqual(['7é 37e9'])
   })
 
-  it('that have no place, fixes without records, and unknown names in answers are refused when they are loaded', () => {
+  it('without a position, fixes without records, and unknown names in answers are refused at loading', () => {
     expect(() => made({ lines: [{ like: '{id}' }] })).toThrow('avl2: the line {id} has no place')
     expect(() => made({ lines: [{ like: '{id}', fixes: { split: '|', like: PLACED } }] })).toThrow('{records}')
     expect(() => made({ lines: [{ like: '{id}', none: 'login', answer: 'OK {event}' }] })).toThrow('{event}')
@@ -133,7 +133,7 @@ const recordLines = (like: string | string[]): Description['lines'] => [
 ]
 
 describe('records', () => {
-  it('are fixes, each like one of the patterns; those that are not are named', () => {
+  it('are fixes if they fit one of the patterns; the positions of the others are reported', () => {
     const { fixes, unreadable, reply } = said(recordLines(['{lat};{lon}', 'x{lat};{lon}']), '7#1;2|a|x3;4|#')
     expect(fixes).toMatchObject([{ latitude: 1 }, { latitude: 3 }])
     expect([unreadable, reply]).toEqual([[1], '2'])

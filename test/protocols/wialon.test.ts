@@ -86,7 +86,7 @@ describe('packets', () => {
     expect(answer(`#D#${EXTENDED}`)).toBe('#AD#1\r\n')
   })
 
-  it('a black box of short and extended records, answered with how many they were', () => {
+  it('of a black box have short and extended records, and are answered with their number', () => {
     const { fixes, reply } = decode(`#B#${SHORT}|${EXTENDED.replace('101530', '101600.5')}|${SHORT}|`)
     expect(fixes?.map(({ time }) => time - FIX.time)).toEqual([0, 30_500, 0])
     expect(reply?.toString()).toBe('#AB#3\r\n')

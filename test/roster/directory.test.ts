@@ -32,7 +32,7 @@ describe('find', async () => {
   it.each(['0van-12', 'VAN-12', '', '0', '__proto__', '35630704244101'])('does not find "%s"', (id) =>
     expect(directory.find(id)).toBeUndefined(),
   )
-  it('tells the decoder what it needs', async () => {
+  it('returns an entry with the settings, model and time zone that a decoder needs', async () => {
     const settings = { port: 5 }
     const local = { ...VAN, model: 'FMB920', time_zone: '+03:00', settings }
     const entry = (await createDirectory([local], [])).find(VAN.id)

@@ -42,7 +42,7 @@ export async function putJson(
   }
 }
 
-/** The result of a put that answers so, as it is kept; `writer`: the name of the token. */
+/** The result to store for a put with this answer; `writer`: the name of the token. */
 export function putResult(
   { added, changed, removed, rejected = [], warnings = [] }: Partial<z.infer<typeof RosterPutJson>>,
   { writer, company_id }: Pick<RosterResult, 'writer' | 'company_id'>,

@@ -75,7 +75,7 @@ local function text_at(at)
   return sub(group, at + 1, behind - 1), behind
 end
 
--- A run, and the position of the next one. The marks are in the order of the runs that have some.
+-- The run at a position, and the position of the next run. The marks are in the order of the runs that have marks.
 local next_mark = 1
 local function run_at(at)
   local kind = sub(group, at, at)

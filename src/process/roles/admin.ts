@@ -93,5 +93,5 @@ async function firstComparison(live: Live, redis: Redis): Promise<void> {
 const WAIT_MS = 3000
 const KEEPS_TOKENS = 'the new tokens of the admin port cannot be read: those of before stay in effect'
 const MOST_WAITS = 20
-/** To the tracking API, for relayed requests. A worker has connections of its own. */
+/** The most connections to the tracking API for relayed requests. A worker has connections of its own. */
 const CONNECTIONS = 32

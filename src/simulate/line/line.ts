@@ -49,7 +49,10 @@ const REASONS = new Map([
 
 /** Sends one packet at a time and waits for its answer. */
 export interface PacketExchange {
-  /** Resolves once an answer accepts the packet, or it is written and has none. @throws LineFault where it is refused, fails, or `answerMs` are over. */
+  /**
+   * Resolves once an answer accepts the packet; if the protocol has no answer, once it is written. @throws LineFault if
+   * the packet is refused, fails, or takes longer than `answerMs`
+   */
   readonly send: (packet: Packet, write: (bytes: Buffer) => void) => Promise<void>
   /** The bytes of a packet are written: that accepts a packet that has no answer. */
   readonly written: (bytes: Buffer) => void

@@ -38,7 +38,7 @@ function packet(type: number, serial: number, body: Buffer): Buffer {
     .toBuffer()
 }
 
-/** The status behind it: fixed, engine on. */
+/** A position with the status behind it: fixed, engine on. */
 function locationOf(fix: Fix): Buffer {
   return new ByteWriter()
     .u32(fix.time / 1000)

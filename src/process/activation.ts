@@ -13,8 +13,9 @@ export interface ActivatedSocket extends Address {
 }
 
 /**
- * Those that systemd has given to this process (`waybridge.socket`), by their addresses; none where it has not. Removes what says so
- * from the environment, since the processes that are started from here have other descriptors.
+ * The sockets that systemd has given to this process (`waybridge.socket`), by their addresses; empty if it has given
+ * none. Removes the variables that announce them from the environment: the processes that are started from here have
+ * other descriptors.
  */
 export function activatedSockets(environment: NodeJS.ProcessEnv): ActivatedSocket[] {
   const { LISTEN_PID, LISTEN_FDS } = environment

@@ -1,43 +1,23 @@
 import { everySecond, yieldToEventLoop } from '../../async.ts'
 import { sameId } from '../../config/units.ts'
-import type { DeviceCondition } from '../../diagnose/devices.ts'
 import type { LostSender } from '../../diagnose/facts.ts'
 import { liveGateways } from '../../ingest/gateways.ts'
-import type { Contact, Heard, StoredContact } from '../../ingest/heard.ts'
+import type { Contact, StoredContact } from '../../ingest/heard.ts'
 import { beginReading, heardSince, isConnectionError, keys, type ReadTo, type Redis } from '../../lanes/index.ts'
 import type { DeviceEntry } from '../../roster/directory.ts'
 import type { RosterFollower } from '../../roster/replica.ts'
 import type { Roster } from '../../roster/roster.ts'
-import type { DeviceMapping, DeviceState } from './json.ts'
 import { compare, type ListPlace } from '../paging.ts'
 import { HeldIndex } from './held-index.ts'
+import { DeviceOrder, type IndexedDevice, placeOfDevice, type SurveyedDevice } from './indexed-device.ts'
 import { type FindSpoken, LostSenders } from './lost-senders.ts'
-import { type Learnt, learn, UNLEARNT } from './learnt.ts'
+import { learn, UNLEARNT } from './learnt.ts'
 
 export interface DeviceIndexSources {
   readonly redis: Redis
   readonly directory: () => Roster
   readonly follow: (changed: RosterFollower) => void
   readonly speaks?: FindSpoken
-}
-
-/** What is known of a device that is configured, was heard, or of which something is held. */
-export interface IndexedDevice extends Pick<Heard, 'fix' | 'filtered'> {
-  /** The id as the entry writes it; without an entry, as the device sent it. */
-  readonly id: string
-  readonly entry?: DeviceEntry
-  readonly contact?: StoredContact
-  readonly learnt: Learnt
-  /** What it did when all devices were looked at last; undefined: something has changed since. */
-  readonly surveyed?: SurveyedDevice
-  /** In the list of all: by name, those without a name last, then by id. */
-  readonly place: ListPlace
-}
-
-interface SurveyedDevice {
-  readonly condition: DeviceCondition
-  readonly state: DeviceState
-  readonly mapping: DeviceMapping
 }
 
 type Changing<Of> = { -readonly [Key in keyof Of]: Of[Key] }
@@ -56,8 +36,7 @@ export class DeviceIndex {
   /** Names to be read again. */
   readonly #due = new Set<string>()
   #rosterDue: Set<string> | 'all' = 'all'
-  #order: readonly IndexedDevice[] = []
-  #isOrderDue = false
+  readonly #order = new DeviceOrder()
   #readTo: ReadTo | undefined
   #live: ReadonlySet<string> = new Set()
   #looking: Promise<void> | undefined
@@ -78,13 +57,7 @@ export class DeviceIndex {
 
   /** All, by their places; the list does not change, the devices do. */
   get inOrder(): readonly IndexedDevice[] {
-    if (!this.#isOrderDue) return this.#order
-    this.#isOrderDue = false
-    // What is nearly in order is sorted in one go.
-    const left = new Set<IndexedDevice>(this.#devices.values())
-    const before = this.#order.filter((device) => left.delete(device))
-    this.#order = [...before, ...left].toSorted((a, b) => compare(a.place, b.place))
-    return this.#order
+    return this.#order.of(this.#devices)
   }
 
   /** The device with this id, leading zeros or not. */
@@ -259,14 +232,14 @@ export class DeviceIndex {
     const known = before ?? { id: key, learnt: UNLEARNT, place: NOWHERE }
     const device: Changing<IndexedDevice> = Object.assign(known, change, NOT_SURVEYED)
     if (!device.entry && !device.contact && this.#held.of(key).length === 0) {
-      this.#isOrderDue = this.#devices.delete(key) || this.#isOrderDue
+      if (this.#devices.delete(key)) this.#order.changes()
       return
     }
     const place = placeOfDevice({ id: device.id, name: device.entry?.name })
     if (!before) this.#devices.set(key, device)
     if (before && compare(place, device.place) === 0) return
     device.place = place
-    this.#isOrderDue = true
+    this.#order.changes()
   }
 
   /** Puts a device into the list if anything is known of it; else removes it. */
@@ -284,11 +257,6 @@ export class DeviceIndex {
       if (!known?.contact || (known.id === slice[at] && known.contact.at < heardAt)) this.#due.add(slice[at])
     }
   }
-}
-
-/** By name, then by id; devices without a name are last. */
-export function placeOfDevice({ id, name }: { readonly id: string; readonly name?: string }): ListPlace {
-  return name === undefined ? [1, id] : [0, `${name}\0${id}`]
 }
 
 /** What a gateway has written, as the caller knows it. */

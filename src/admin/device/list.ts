@@ -14,7 +14,8 @@ import type { Operation } from '../operation.ts'
 import { PageQuery, pageOfOrdered } from '../paging.ts'
 import type { Places } from '../places.ts'
 import { factsOf, mappingOf, stateOf } from './condition.ts'
-import type { DeviceIndex, IndexedDevice } from './device-index.ts'
+import type { DeviceIndex } from './device-index.ts'
+import type { IndexedDevice } from './indexed-device.ts'
 
 export interface DeviceSources {
   readonly redis: Redis

@@ -118,9 +118,8 @@ function decode(frame: Buffer, session: Session): Message {
   if (frame.length < HEAD || frame.readUInt32BE() !== 0)
     return frame[4] <= DATAGRAM ? datagram(frame, session) : login(frame)
   if (frame.length < HEAD + TAIL) throw new DecodeError('truncated')
-  let content = frame.subarray(HEAD)
+  const content = frame.subarray(HEAD, session.lenient ? undefined : -TAIL)
   if (!session.lenient) {
-    content = frame.subarray(HEAD, -TAIL)
     const length = frame.readUInt32BE(4)
     if (length !== content.length)
       throw new DecodeError('malformed', `length field is ${length}, content has ${content.length} bytes`)
@@ -160,12 +159,14 @@ function records(
   const codec = r.uint(1)
   const known = LAYOUTS.get(codec)
   if (!known && codec !== GH3000) throw new DecodeError('unsupported', `codec ${codec}`)
-  const hasLong = codec === CODEC_8 && extended === true
-  const layout = known && { ...known, hasLong, hasGnssSpeed: HAS_GNSS_SPEED.test(model) }
+  const options = {
+    hasLong: codec === CODEC_8 && extended === true,
+    hasGnssSpeed: model !== '' && HAS_GNSS_SPEED.test(model),
+  }
   const count = r.uint(1)
   const fixes: Fix[] = []
   for (let i = 0; i < count; i++) {
-    const fix = layout ? record(r, layout) : gh3000Fix(r)
+    const fix = known ? record(r, known, options) : gh3000Fix(r)
     if (fix) fixes.push(fix)
   }
   const countAtEnd = r.uint(1)
@@ -174,15 +175,15 @@ function records(
   return { count, positions: fixes.length > 0 ? { fixes } : { none: 'no place' } }
 }
 
-/** A codec's layout with what the settings of the device say. */
-interface RecordLayout extends Layout {
+/** What the settings of the device say of its records. */
+interface RecordOptions {
   /** Whether a group of 16-byte values follows: codec 8 of devices with the setting `extended`. */
   readonly hasLong: boolean
   readonly hasGnssSpeed: boolean
 }
 
-function record(r: ByteReader, layout: RecordLayout): Fix {
-  const { count, id, hasLong, hasGnssSpeed, hasVariable } = layout
+function record(r: ByteReader, layout: Layout, { hasLong, hasGnssSpeed }: RecordOptions): Fix {
+  const { count, id, hasVariable } = layout
   const time = r.u64()
   r.take(1)
   const longitude = r.i32() / 1e7

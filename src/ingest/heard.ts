@@ -77,9 +77,12 @@ export class HeardBook {
     // The newest connection counts only where it proves as much as an open one.
     if (track.provedAt > 0 && !session.isProved) return
     const connectedAt = isConnected(session) ? session.connectedAt : undefined
-    if (track.contact?.connectedAt !== connectedAt) this.#connected(track, session, protocol)
+    const { contact } = track
+    if (contact?.connectedAt !== connectedAt) this.#connected(track, session, protocol)
     if (session.isProved && connectedAt !== undefined) track.provedAt = connectedAt
-    track.contact = { at, protocol, transport, remote, connectedAt, isRelayed, gateway: this.#gateway }
+    if (contact?.remote === remote && contact.protocol === protocol && contact.connectedAt === connectedAt)
+      contact.at = at
+    else track.contact = { at, protocol, transport, remote, connectedAt, isRelayed, gateway: this.#gateway }
     this.#changed.add(track)
   }
 

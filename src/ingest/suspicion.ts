@@ -108,19 +108,9 @@ export class DeviceTrail {
     return { code: 'claimed_twice', evidence: `${nameOf(last)} and ${nameOf(sender)} in turns` }
   }
 
-  /** Whether a fix is off the track of the device. `suspicion` then says whether that is odd. */
-  isOff(place: Whereabouts): boolean {
-    this.place = place
-    return this.#isOff(place)
-  }
-
-  /** Another gateway hears the device at `now`, unix seconds. Answers what is odd about that, if anything is. */
-  heardElsewhere({ place, sender }: Sighting, now: number): Suspicion | undefined {
-    const suspicion = this.heard(sender, now)
-    return place && this.#isOff(place) ? (suspicion ?? this.suspicion) : suspicion
-  }
-
-  #isOff(place: Whereabouts): boolean {
+  /** Whether a fix, which came here or to another gateway, is off the track of the device. `suspicion` then says whether that is odd. */
+  isOff(place: Whereabouts, isHere = true): boolean {
+    if (isHere) this.place = place
     const track = this.#track
     if (!track) this.#track = new PlaceTrack(place)
     else if (canReach(track, place)) {
@@ -130,6 +120,12 @@ export class DeviceTrail {
     } else if (track.fixes < ESTABLISHED) this.#track = new PlaceTrack(place)
     else return this.#isOffTrack(place)
     return false
+  }
+
+  /** Another gateway hears the device at `now`, unix seconds. Answers what is odd about that, if anything is. */
+  heardElsewhere({ place, sender }: Sighting, now: number): Suspicion | undefined {
+    const suspicion = this.heard(sender, now)
+    return place && this.isOff(place, false) ? (suspicion ?? this.suspicion) : suspicion
   }
 
   /** What it shows that the last fix was off the track. */

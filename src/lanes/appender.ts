@@ -79,7 +79,7 @@ export class Appender {
       received += item.received
       for (const reason of item.filtered) add(counters, `filtered:${reason}`, 1)
     }
-    add(counters, 'received', received)
+    counters.set('received', (counters.get('received') ?? 0) + received)
     metrics.appends.inc({})
     try {
       const leftOut = (await storeRecords(this.#redis, this.#options, { parts, counters })) ?? []

@@ -60,6 +60,7 @@ export function shardKeys(tag: string) {
     lanePrefix: `${tag}:lane:`,
     /** string: `<ms>:<status>:<failures in a row>` of a lane's last push, for a day */
     push: (lane: string) => `${tag}:push:${lane}`,
+    pushPrefix: `${tag}:push:`,
     /** list: what the service refused of a lane, an entry an answer */
     refused: (lane: string) => `${tag}:refused:${lane}`,
     /** list: records on their way to another shard, a JSON text for each step (see departures.ts) */

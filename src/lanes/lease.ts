@@ -95,8 +95,8 @@ export class Leases {
     await this.#renewal
     const args = leases.flatMap(({ lane, token }) => [lane, token])
     const { leaseMs, maxPositions } = this.#options
-    const { schedule, lane: laneKey, parked, ahead, upstream } = this.#keys
-    const touched = [schedule, laneKey(''), parked, ahead, upstream]
+    const { schedule, lanePrefix, parked, ahead, upstream } = this.#keys
+    const touched = [schedule, lanePrefix, parked, ahead, upstream]
     const asked = performance.now()
     const answers = await this.#run('take', touched, [maxPositions, BEHIND_MS, ...args])
     return (answers as ([Buffer, number, Buffer, Buffer] | null)[]).map((answer, index): Batch | undefined => {
@@ -172,7 +172,7 @@ export class Leases {
       return [lane, token, count, status, wanted, atOnce ? 1 : 0]
     })
     const keys = this.#keys
-    const touched = [keys.schedule, keys.custody, keys.lane(''), keys.push(''), keys.parked, keys.ahead]
+    const touched = [keys.schedule, keys.custody, keys.lanePrefix, keys.pushPrefix, keys.parked, keys.ahead]
     const answers = await this.#run(
       'done',
       [...touched, keys.upstream, keys.failing],

@@ -63,7 +63,7 @@ export async function describeLanes(redis: Redis, lanes: readonly string[]): Pro
 
 async function describeIn(shard: Redis, lanes: readonly string[]): Promise<LaneState[]> {
   const keys = keysOf(shard)
-  const touched = [keys.schedule, keys.lane(''), keys.push(''), keys.parked, keys.ahead]
+  const touched = [keys.schedule, keys.lanePrefix, keys.pushPrefix, keys.parked, keys.ahead]
   const states = (await scripts(shard)('survey', touched, lanes)) as Buffer[]
   return states.map((state, index) => stateOf(lanes[index], state))
 }

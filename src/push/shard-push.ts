@@ -29,7 +29,7 @@ export class ShardPush {
     this.#lane = { ...options, leases: this.#leases }
     this.#renewing = setInterval(() => this.#renew(), RENEW_MS)
     const idle = () => this.isIdle
-    this.#tickets = new Tickets({ ...options, leases: this.#leases, idle, work: (ticket) => this.#work(ticket) })
+    this.#tickets = new Tickets({ ...options, leases: this.#leases, idle, work: this.#work })
     this.#overdue = watchOverdue(shard, { idle, heal: () => this.#tickets.restart(), logger })
   }
 
@@ -50,7 +50,7 @@ export class ShardPush {
   }
 
   /** Where Redis goes away, a lane waits until its lease ends; then it is offered again. */
-  async #work({ data }: Ticket): Promise<void> {
+  readonly #work = async ({ data }: Ticket): Promise<void> => {
     const { limit, logger } = this.#options
     const pushes = data.map(async (lease) => {
       this.#held.add(lease)

@@ -18,9 +18,19 @@ export function startPushing(options: PushingOptions) {
   const rate = perSecond === null ? null : new Rate(perSecond)
   const stopping = new AbortController()
   const watch = new PushWatch()
-  const common = { ...options, limit, rate, apiClock: new ApiClockWatch(redis), watch, stopping: stopping.signal }
+  let living = 1
+  const common = {
+    ...options,
+    limit,
+    rate,
+    apiClock: new ApiClockWatch(redis),
+    watch,
+    stopping: stopping.signal,
+    workers: () => living,
+  }
   const shards = shardsOf(redis).map((shard, number) => new ShardPush({ ...common, shard, number }))
   const workers = joinWorkers(redis, (count) => {
+    living = count
     limit.concurrency = Math.max(1, Math.floor(concurrency / count))
     if (rate && perSecond !== null) rate.perSecond = perSecond / count
   })

@@ -10,6 +10,8 @@ interface ShardPushOptions extends Omit<LaneOptions, 'leases'> {
   readonly number: number
   /** Limits the requests of all shards together. */
   readonly limit: LimitFunction
+  /** How many worker processes live. */
+  readonly workers: () => number
 }
 
 /** Pushes the lanes of one shard. */

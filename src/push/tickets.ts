@@ -23,6 +23,8 @@ export interface TicketsOptions {
   readonly logger: Logger
   /** Whether this process pushes nothing now. */
   readonly idle: () => boolean
+  /** How many worker processes live: they share what is due. */
+  readonly workers: () => number
   /** Pushes leased lanes. Never rejects. */
   readonly work: (ticket: Ticket) => Promise<void>
 }
@@ -84,12 +86,14 @@ export class Tickets {
    * meanwhile.
    */
   async #handOut(): Promise<number> {
-    const { idle, leases, logger, work } = this.#options
+    const { idle, leases, logger, work, workers } = this.#options
     const { leases: claimed, nextMs } = await leases.claim(LANES_PER_CLAIM)
     if (claimed.length === 0) return idle() ? Math.min(Math.max(TICK_MS, nextMs), IDLE_MS) : TICK_MS
+    const share = Math.ceil(claimed.length / workers())
+    const size = Math.min(Math.max(share, FEWEST_LANES), MOST_LANES)
     const tickets = []
-    for (let at = 0; at < claimed.length; at += LANES_PER_TICKET)
-      tickets.push({ name: 'lanes', data: claimed.slice(at, at + LANES_PER_TICKET), opts: TICKET })
+    for (let at = 0; at < claimed.length; at += size)
+      tickets.push({ name: 'lanes', data: claimed.slice(at, at + size), opts: TICKET })
     try {
       await this.#queue.tickets.addBulk(tickets)
       this.#isRefused = false
@@ -144,8 +148,10 @@ const PRODUCER = {
 const CONSUMER = { ...LOADING, connectionName: 'waybridge-worker', maxRetriesPerRequest: null }
 const TICKET = { removeOnComplete: true, removeOnFail: true }
 const LANES_PER_CLAIM = 512
-const LANES_PER_TICKET = 64
-const TICK_MS = 50
+/** Of a ticket: a worker's share within these bounds. */
+const FEWEST_LANES = 32
+const MOST_LANES = 128
+const TICK_MS = 75
 const IDLE_MS = 250
 const REDIS_AGAIN_MS = 500
 const LAST_ANSWER_MS = 1000

@@ -206,5 +206,5 @@ export const LEASE_MS = 15_000
 const MOST_WAITING = 8
 const DONE_AGAIN_MS = 100
 const DONE_AGAIN_FOR_MS = 120_000
-const GROUP = { inFlight: 2, maxWeight: 64 }
-const DONE_GROUP = { ...GROUP, apartMs: 10 }
+const GROUP = { inFlight: 2, maxWeight: 128 }
+const DONE_GROUP = { ...GROUP, apartMs: 20, enough: 48 }

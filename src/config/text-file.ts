@@ -31,7 +31,7 @@ export async function fingerprintOf(file: string): Promise<string> {
 export type Following = ReturnType<typeof follow>
 
 /**
- * Calls `changed` at once; then compares fingerprints ten times a second, and calls it when a new one is the same
+ * Calls `changed` at once; then compares fingerprints four times a second, and calls it when a new one is the same
  * twice in a row. So rename, links, slow writers and network file systems are all one case.
  * @param print finds the fingerprint of all that is followed
  * @param changed reads what is there now; false: call it again after a second
@@ -58,5 +58,5 @@ export function follow(print: () => Promise<string>, changed: () => Promise<bool
   }
 }
 
-const POLL_MS = 100
+const POLL_MS = 250
 const POLLS_A_SECOND = 1000 / POLL_MS

@@ -22,5 +22,5 @@ export function watchEventLoop(name: string): void {
 }
 
 /** How often it looks whether it reacts in time. */
-const REACTS_MS = 50
+const REACTS_MS = 100
 const LATE_MS = 500

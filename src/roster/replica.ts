@@ -17,6 +17,7 @@ export type RosterFollower = (changed: ReadonlySet<string> | undefined) => void
 export class Replica {
   readonly redis: Redis
   readonly #logger: Logger
+  readonly #lookMs: number
   readonly #followers: RosterFollower[] = []
   readonly #first = Promise.withResolvers<void>()
   /** Resolves once it was read for the first time. */
@@ -34,8 +35,10 @@ export class Replica {
   #timer: NodeJS.Timeout | undefined
   #closed = false
 
-  constructor(redis: Redis, logger: Logger) {
+  /** `lookMs`: how often it looks. */
+  constructor(redis: Redis, logger: Logger, lookMs = LOOK_MS) {
     this.redis = redis
+    this.#lookMs = lookMs
     this.#logger = logger
     redis.on('close', this.#disconnected)
     void this.#look()
@@ -78,7 +81,7 @@ export class Replica {
     } catch (error) {
       this.#reportUnreadable(error as Error)
     }
-    if (!this.#closed) this.#timer = setTimeout(() => void this.#look(), LOOK_MS).unref()
+    if (!this.#closed) this.#timer = setTimeout(() => void this.#look(), this.#lookMs).unref()
   }
 
   async #read(): Promise<void> {

@@ -11,7 +11,7 @@ import { redisReadiness } from './readiness.ts'
 export async function startWorker(live: Live, { redisServer, baseUrl, identity }: RoleAddresses): Promise<Role> {
   const { config, logger } = live
   const redis = connect(redisServer, 'worker', logger)
-  void live.join(new Replica(redis, logger))
+  void live.join(new Replica(redis, logger, LOOK_MS))
   const client = createTrackingClient({
     baseUrl,
     pushUrl: config.tracking.push_url,
@@ -47,3 +47,6 @@ export async function startWorker(live: Live, { redisServer, baseUrl, identity }
     },
   }
 }
+
+/** A worker needs the roster for parked lanes alone. */
+const LOOK_MS = 250

@@ -169,8 +169,10 @@ async function startRole(role: string, { config, monitor, inspect }: RoleStart) 
   const flags = inspect ? ['--inspect=127.0.0.1:0'] : []
   const stdio = ['inherit', 'inherit', inspect ? 'pipe' : 'inherit'] as const
   const child = spawn(process.execPath, [...flags, CLI, role, '--config', config], { stdio: [...stdio] })
+  // Where another part of the rig cannot start, this one does not stay behind.
+  process.once('exit', () => child.kill('SIGKILL'))
   const inspector = inspect ? await inspectorOf(child) : undefined
-  for (let tries = 0; tries < 200; tries++) {
+  for (let tries = 0; tries < 1200; tries++) {
     const ready = await fetch(`http://127.0.0.1:${monitor}/readyz`).catch(() => undefined)
     if (ready?.ok) return { child, inspector }
     await sleep(50)

@@ -30,6 +30,7 @@ import {
   type Mark,
   type Message,
   type Session,
+  shortFix,
   utc,
   verified,
 } from '../kit/index.ts'
@@ -94,14 +95,7 @@ export function decodeHex(frame: Buffer, session: Session): Message {
 function newer(r: ByteReader): Message {
   const device = r.skip(4).bcd(9).replace(/^0+/, '')
   if ((r.skip(6).u8() & HAS_PLACE) === 0) return { device, none: 'no place' }
-  const longitude = r.skip(11).i32() / 1e6
-  const latitude = r.i32() / 1e6
-  const time = r.u32() * 1000
-  const speed = kmh(r.u16() / 10)
-  const hdop = dop(r.u8() / 10)
-  const course = heading(r.u16())
-  const fix = { time, latitude, longitude, valid: true, speed, hdop, heading: course }
-  return { device, fixes: [{ ...fix, altitude: r.i24() / 10, satellites: r.u8() }] }
+  return { device, fixes: [shortFix(r.skip(11))] }
 }
 
 function deviceOf(id: Buffer, isNamed: boolean): string {

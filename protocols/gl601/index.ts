@@ -8,7 +8,7 @@
  *   P  longitude, latitude (1e-6 degrees), unix seconds, speed (u16, 0.1 km/h), HDOP (u8, 0.1), course (u16, degrees), altitude
  *      (i24, 0.1 m), satellites
  */
-import { ByteReader, dop, type Fix, heading, kmh, lengthField, type Message, type Protocol } from '../kit/index.ts'
+import { ByteReader, lengthField, type Message, type Protocol, shortFix } from '../kit/index.ts'
 
 export default {
   name: 'gl601',
@@ -28,25 +28,5 @@ function decode(frame: Buffer): Message {
   const device = r.skip(5).bcd(8).replace(/^0/, '')
   const mask = r.skip(6).u8()
   if ((mask & HAS_POSITION) === 0) return { device, none: 'no place' }
-  return { device, fixes: [fixOf(r.skip(11))] }
-}
-
-function fixOf(r: ByteReader): Fix {
-  const longitude = r.i32() / 1e6
-  const latitude = r.i32() / 1e6
-  const time = r.u32() * 1000
-  const speed = kmh(r.u16() / 10)
-  const hdop = dop(r.u8() / 10)
-  const course = heading(r.u16())
-  return {
-    time,
-    latitude,
-    longitude,
-    valid: true,
-    speed,
-    hdop,
-    heading: course,
-    altitude: r.i24() / 10,
-    satellites: r.u8(),
-  }
+  return { device, fixes: [shortFix(r.skip(11))] }
 }

@@ -51,7 +51,7 @@ export {
 export { jsonObjects } from './json-frame.ts'
 export { EndSearch, type Mark, Marks } from './marks.ts'
 export { rmcFix } from './nmea.ts'
-export { maskedFix, packedFix } from './positions.ts'
+export { maskedFix, packedFix, shortFix } from './positions.ts'
 export {
   type Covered,
   type Escaping,

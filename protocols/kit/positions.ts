@@ -7,9 +7,10 @@ import { digitsDegreesMinutes, dop, heading, kmh, knots, utcDmy } from './units.
  *
  *   masked   MMMM [F] [AAAAAAAA OOOOOOOO] [SSSS] [CCCC] [HHHH] [PPPP] [VVVV]       M: which of them follow, from bit 0 on
  *   packed   DDMMYY hhmmss ddmmmmmm dddmmmmmmF SS CC      F: bit 0 fix, 1 north, 2 east; S knots, C 2°
+ *   short    OOOOOOOO AAAAAAAA TTTTTTTT SSSS P CCCC HHHHHH F                        S 0.1 km/h, P 0.1, H 0.1 m, F satellites
  *
  *   A, O  latitude, longitude, 1e-6 degrees     F  satellites, in bits 0–4     S  km/h     C  degrees
- *   H     metres                                P, V  HDOP, VDOP, 0.01
+ *   H     metres                                P, V  HDOP, VDOP, 0.01        T  unix seconds
  */
 
 /** The position that a block of Gosafe and Proma Sat is, measured at a time; undefined where it has other fields, or no place. */
@@ -40,6 +41,18 @@ const SATELLITES = 0x1f
 function lengthBy(mask: number): number {
   if (mask >= 1 << WIDTHS.length) return -1
   return WIDTHS.reduce((length, width, bit) => length + (mask & (1 << bit) ? width : 0), MASK)
+}
+
+/** A position of newer binary frames of Queclink. */
+export function shortFix(r: ByteReader): Fix {
+  const longitude = r.i32() / 1e6
+  const latitude = r.i32() / 1e6
+  const time = r.u32() * 1000
+  const speed = kmh(r.u16() / 10)
+  const hdop = dop(r.u8() / 10)
+  const course = heading(r.u16())
+  const altitude = r.i24() / 10
+  return { time, latitude, longitude, valid: true, speed, hdop, heading: course, altitude, satellites: r.u8() }
 }
 
 /** A position of Jointech in packed decimals, up to its course. @throws DecodeError `malformed`. */

@@ -43,15 +43,15 @@ export function deviceListOperations(sources: RowSources): Operation[] {
     const text = new RegExp(RegExp.escape(q), 'i')
     const isListed = (device: IndexedDevice) => {
       // Only what is asked for is found out, and not again what was known a moment ago: there may be 100,000 devices.
-      const { entry, surveyed } = device
-      if (!scope.sees(entry?.company_id)) return false
+      // Whose the device is comes last: that is looked up in its entry.
+      const { surveyed } = device
       // A place has the name and the id.
       if (q !== '' && !text.test(device.place[1])) return false
       if (state !== undefined && !isInState(state, device, { sources, now })) return false
       if (mapping !== undefined && (surveyed?.mapping ?? mappingNow(device, sources, now)) !== mapping) return false
       if (condition !== undefined && (surveyed?.condition ?? conditionNow(device, sources, now)) !== condition)
         return false
-      return true
+      return scope.sees(device.entry?.company_id)
     }
     const { results, ...rest } = await pageOfOrdered(index.inOrder, { list: 'devices', placeOf, isListed }, page)
     return { results: await deviceRows(results, sources), ...rest }

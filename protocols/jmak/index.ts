@@ -64,7 +64,10 @@ const [IMEI, TIME, LATITUDE, LONGITUDE, ALTITUDE, SIGNS, SPEED, SATELLITES, HDOP
 ]
 const SOUTH_WEST = 0x0b
 
-/** The first $ behind the fields that are read: behind it, a byte of the others may be one too, and the rest is skipped. */
+/**
+ * A frame ends at the first $ behind the fields that are read. If a field behind them contains the byte $, the frame
+ * ends there, and its rest is skipped.
+ */
 function binaryFrame(): Framer {
   const end = new EndSearch('$')
   return (bytes, session) => {

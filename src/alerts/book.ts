@@ -109,7 +109,7 @@ function ended(entry: AlertEntry, now: number, flap: number): AlertEntry {
   return { ...entry, holds: false, changedAt: now, endedAt: now, isFlapping }
 }
 
-/** The same finding, whenever it begins: its code and its subject. */
+/** The id of a finding, the same each time that it begins: its code and its subject. */
 function idOf({ code, subject }: Finding): string {
   return `${code} ${JSON.stringify(Object.entries(subject).toSorted(([one], [other]) => (one < other ? -1 : 1)))}`
 }

@@ -28,7 +28,10 @@ export function openAppender(redis: Redis, options: AppenderOptions): FixAppende
   return shardsOf(redis).length === 1 ? new Appender(redis, options) : new ShardedAppender(redis, options)
 }
 
-/** Stores the fixes of a gateway in a shard: all that arrive while the previous call is away leave in the next one. */
+/**
+ * Stores the fixes of a gateway in a shard. Fixes that arrive while a call is in flight are sent together in the next
+ * call.
+ */
 export class Appender {
   readonly #redis: Redis
   readonly #options: AppenderOptions

@@ -23,7 +23,10 @@ interface Departure {
   readonly parts: readonly { readonly lane: string; readonly device: string; readonly records: string }[]
 }
 
-/** Parts of single records, each for the shard of its lane: those that stay in `shard`, and of the others a text for `departing`. */
+/**
+ * Divides parts with single records by the shard of their lanes: those that stay in `shard`, and a text for `departing`
+ * for each of the others.
+ */
 export function splitByShard(
   redis: Redis,
   { shard, parts, isNew }: { readonly shard: Redis; readonly parts: readonly Part[]; readonly isNew: boolean },

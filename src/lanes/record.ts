@@ -208,7 +208,7 @@ const UNKNOWN = 0xffff
 const DEVICE_IS_NUMBER = 1
 const HAS_PROTOCOL = 2
 const IS_GUESS = 4
-/** Set by store.lua. */
+/** Set by store.lua in records whose time is UTC already. */
 const IS_UTC = 8
 const MAX_DEVICE_BYTES = 200
 const NUMERIC = /^[1-9]\d{0,17}$/

@@ -45,7 +45,9 @@ export interface RecordSource {
   readonly token?: string
 }
 
-/** What was left out of a part: duplicates, or −1 where its device is not configured and has used up its places. */
+/**
+ * What was not stored of a part: how many duplicates; −1 if its device is not configured and its places are used up.
+ */
 export interface LeftOut {
   readonly part: number
   readonly duplicates: number

@@ -30,7 +30,7 @@ export interface DetectorOptions {
   readonly configured: (device: string) => string | undefined
 }
 
-/** First bytes, or a request, and how they came. */
+/** The first bytes of a connection, or a request, and how they came. */
 export interface FirstBytes {
   readonly bytes: Buffer | HttpRequest
   readonly transport: Transport

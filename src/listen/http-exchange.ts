@@ -236,7 +236,7 @@ const MISUNDERSTOOD = {
   unsupported: 'This kind of request is not understood.',
 }
 
-/** The same for all: it does not tell which ids are configured. */
+/** One text for all refusals: it does not tell which ids are configured. */
 const REFUSED = sentence(
   403,
   'This device is not configured here, or it did not present its secret: check its id and its secret.',

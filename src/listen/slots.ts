@@ -80,7 +80,7 @@ export class Slots {
     return this.#devices.get(device)?.length ?? 0
   }
 
-  /** Another gateway has a connection of a device. Answers those that are here. */
+  /** Notes a connection of a device at another gateway. Returns the connections of the device at this gateway. */
   openedElsewhere(slot: SlotElsewhere): Slot[] {
     const { client, gateway, session, slotDevice: device } = slot
     const slots = this.#devices.get(device)

@@ -21,7 +21,7 @@ export function count(value: number): string {
   return Math.abs(value) < 100_000 ? whole.format(value) : compact.format(value)
 }
 
-/** Every digit. */
+/** A number with all its digits. */
 export function exact(value: number): string {
   return whole.format(value)
 }

@@ -96,7 +96,7 @@ export class InheritedSockets {
   }
 }
 
-/** listen/listener.ts says why. */
+/** The sockets of each port; see SOCKETS_EACH in listen/listener.ts. */
 const COPIES = 4
 
 function keyOf({ transport, host, port }: Address): string {

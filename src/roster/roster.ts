@@ -146,7 +146,7 @@ export class Roster {
     return this.linesOf(device).map((line) => ({ ...line, device: id, courier_id: line.courier_id || own }))
   }
 
-  /** The same as they are written: by name too, and with an empty courier. */
+  /** The assignments of a device as they are written: those by its name too, and with an empty courier. */
   linesOf({ id, name, company_id, courier_id }: Device): Assignment[] {
     const ownId = sameId(id)
     const texts = new Set(name === undefined ? [folded(id)] : [folded(id), folded(name)])

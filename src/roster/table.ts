@@ -83,7 +83,7 @@ export async function readTable(redis: Redis): Promise<{ roster: Roster; version
   return { roster, version: missed.version }
 }
 
-/** A field may come twice. */
+/** All values of a hash. A field may occur twice. */
 async function* valuesOf<Stored, Value>(redis: Redis, table: string, valueOf: ValueOf<Stored, Value>) {
   let cursor = '0'
   do {

@@ -116,7 +116,7 @@ function createNodeServer(
   const answer: http.RequestListener = (request, response) => {
     const open = answers.get(request.socket)
     open?.add(response)
-    // Both, because fastify's hook onResponse runs at the first.
+    // Both events are needed: fastify's hook onResponse runs at the first one.
     for (const end of ['finish', 'close']) response.once(end, () => open?.delete(response))
     if (open && open.size > MAX_REQUESTS_AHEAD) endFlood(request.socket)
     else handler(request, response)

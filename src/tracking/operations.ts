@@ -8,7 +8,7 @@ export interface TrackingOperation extends DescribedOperation {
   /** An OAuth token of the company in the path, or the apikey of the courier's company. */
   readonly credential: 'oauth' | 'apikey'
   readonly refusals: readonly (400 | 401 | 403 | 404 | 422 | 504)[]
-  /** Doing it twice does no harm. */
+  /** Whether the operation may be sent twice without harm. */
   readonly repeatable: boolean
 }
 

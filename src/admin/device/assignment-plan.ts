@@ -123,7 +123,7 @@ function endOfDay(from: number, { config }: RosterSources['live']): number {
   return localDay(from * 1000, config.time_zone).until / 1000
 }
 
-/** The devices that are seen and that a text means. @throws ApiRefusal 404 for the path, 422 for a field */
+/** The devices of the scope that a text means. @throws ApiRefusal 404 for the path, 422 for a field */
 export function devicesMeant(
   roster: Roster,
   text: string,

@@ -93,7 +93,7 @@ export class EventFeed {
     for (const data of news) this.tell(source.topic, data)
   }
 
-  /** Once for all readers who see the same. */
+  /** Sends the status, computed once for all readers with the same scope. */
   async #tellStatus(): Promise<void> {
     const readers = this.#readers.values().filter((reader) => reader.follows('status'))
     const scopes = new Map(readers.map(({ scope }) => [scope.key, scope]))

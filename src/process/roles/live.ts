@@ -28,7 +28,7 @@ export interface Live {
   files(): Files | undefined
   /** From now on the roster in Redis takes effect, or without Redis that of the files; resolves once this is `complete`. */
   join(replica?: Replica): Promise<void>
-  /** Whether the roster in effect is the one as of a moment ago: where not, it is not known which lane a fix belongs to. */
+  /** Whether the roster in effect was confirmed a moment ago. If not, it is not known which lane a fix belongs to. */
   readonly complete: boolean
   /** Resolves once all that was written to the roster is in effect. Rejects where Redis does not answer. */
   catchUp(): Promise<void>

@@ -153,6 +153,9 @@ describe('the verdict', () => {
     const requests = [pushed(1, [1]), pushed(2, [2, 3], { lane: '9/9001' })]
     expect(verdictOn(requests, { edits, clocks: { steps: behind(3500) } }).problems).toEqual([])
     expect(verdictOn(requests, { edits, clocks: { steps: behind(4500) } }).problems).toHaveLength(2)
+    // New fixes of a device go behind its held ones.
+    expect(verdictOn(requests, { edits, clocks: { steps: behind(-1000) } }).problems).toEqual([])
+    expect(verdictOn(requests, { edits, clocks: { steps: behind(-30_000) } }).problems).toHaveLength(2)
     expect(verdictOn(requests, { edits }).problems).toHaveLength(2)
   })
 

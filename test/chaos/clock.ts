@@ -79,11 +79,11 @@ export function seemsLate({ steps, redisSteps }: ClockSteps, from: number, until
 }
 
 /**
- * Until when a fix may be held because it seemed to be from the future: for a while after the clock was set right. 0 where it was not
- * behind between `from` and `until`.
+ * Until when a fix may be held because it seemed to be from the future, or came behind one that did: for a while after the clock was
+ * set right. 0 where it was not behind between `from` and `until`, nor shortly before.
  */
 export function heldUntil({ steps }: ClockSteps, from: number, until: number): number {
-  const overlapping = periods(steps, isBehind).filter(({ at, end }) => at <= until && from <= end)
+  const overlapping = periods(steps, isBehind).filter(({ at, end }) => at <= until && from <= end + RELEASED_MS)
   return Math.max(0, ...overlapping.map(({ end }) => end + RELEASED_MS))
 }
 

@@ -11,11 +11,18 @@ export function jsonBody({ body }: Pick<HttpRequest, 'body'>): unknown {
   }
 }
 
-/** The parameters of a request: those of its query, then those of a form in its body. */
+/** The parameters of a request: those of its query, then those of a form in its body. @throws DecodeError `malformed` of too many. */
 export function parametersOf({ uri, body }: Pick<HttpRequest, 'uri' | 'body'>): URLSearchParams {
   const at = uri.indexOf('?')
-  return new URLSearchParams(`${at < 0 ? '' : uri.slice(at + 1)}&${body.toString().trim()}`)
+  const text = `${at < 0 ? '' : uri.slice(at + 1)}&${body.toString().trim()}`
+  let count = 0
+  for (let end = text.indexOf('&'); end >= 0; end = text.indexOf('&', end + 1))
+    if (++count > MOST_PARAMETERS) throw new DecodeError('malformed', `more than ${MOST_PARAMETERS} parameters`)
+  return new URLSearchParams(text)
 }
+
+/** Devices send some dozens; 64 KB of empty ones would take 20 ms. */
+const MOST_PARAMETERS = 1000
 
 /** A parameter as a finite number; undefined where it is empty or absent. @throws DecodeError `malformed`. */
 export function numericParameter(parameters: URLSearchParams, name: string): number | undefined {

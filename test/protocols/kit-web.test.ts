@@ -23,6 +23,12 @@ describe('requests', () => {
     ])
   })
 
+  it('are refused with more parameters than any device sends, unread', () => {
+    expect(parametersOf({ uri: '/p', body: Buffer.from(`i=1${'&0'.repeat(900)}`) }).get('i')).toBe('1')
+    const tooMany = { uri: '/p', body: Buffer.from(`i=1${'&0'.repeat(32_000)}`) }
+    expect(() => parametersOf(tooMany)).toThrow('more than 1000 parameters')
+  })
+
   it('have members that are numbers or text of numbers', () => {
     const body = { a: 1, b: '2.5', c: '', d: 'null', e: null, f: 'x', g: {} }
     expect(['a', 'b', 'c', 'd', 'e', 'h'].map((name) => numericMember(body, name))).toEqual([

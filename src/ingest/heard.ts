@@ -42,10 +42,7 @@ type Happening =
   | { readonly event: 'routed'; readonly lane: string }
   | { readonly event: Exclude<Treatment, 'routed'>; readonly reason: string }
 
-/**
- * What happened to a device's message: its fixes went to a lane, were held or filtered, or the whole message was
- * refused.
- */
+/** What happened to a message: its fixes went to a lane, were held or filtered, or all of it was refused. */
 export type Treatment = 'routed' | 'held' | 'filtered' | 'misunderstood' | 'refused'
 
 /**

@@ -40,9 +40,7 @@ export async function listenTcp(endpoint: ProtocolEndpoint, shared: Shared): Pro
 const SOCKETS = { allowHalfOpen: true, keepAlive: true, keepAliveInitialDelay: 60_000 }
 
 /** What the connections of one listener share. */
-interface TcpContext extends Shared, PortRules {
-  isClosing: boolean
-}
+type TcpContext = Shared & PortRules & { isClosing: boolean }
 
 /**
  * One connection: reads bytes, hands frames to `ingest`, and writes replies in the order of their frames, once these
@@ -195,21 +193,18 @@ class TcpConnection implements DeviceConnection {
   #answer(frames: readonly Buffer[], outcomes: readonly FrameOutcome[]): void {
     const replies: Buffer[] = []
     for (const [index, outcome] of outcomes.entries()) {
-      if (outcome.status === 'misunderstood') {
-        this.#stream.noise += frames[index].length
-      } else if (outcome.status === 'stored') {
-        // A ping before the login says nothing.
-        if (this.session.device === undefined) this.#stream.noise += frames[index].length
-        else this.#stream.noise = 0
-        this.heardAt = performance.now()
-        const { reply = [] } = outcome
-        if (Buffer.isBuffer(reply)) replies.push(reply)
-        else replies.push(...reply)
-      } else {
+      if (outcome.status === 'refused' || outcome.status === 'not_stored') {
         this.session.ended = outcome.status === 'refused' ? outcome.reason : outcome.status
-        this.#finish(outcome.status === 'refused' && outcome.refusal ? [...replies, outcome.refusal] : replies)
-        return
+        return this.#finish(outcome.status === 'refused' && outcome.refusal ? [...replies, outcome.refusal] : replies)
       }
+      // A ping before the login says nothing.
+      const isNoise = outcome.status === 'misunderstood' || this.session.device === undefined
+      this.#stream.noise = isNoise ? this.#stream.noise + frames[index].length : 0
+      if (outcome.status === 'misunderstood') continue
+      this.heardAt = performance.now()
+      const { reply = [] } = outcome
+      if (Buffer.isBuffer(reply)) replies.push(reply)
+      else replies.push(...reply)
     }
     if (replies.length > 0) this.#socket.write(replies.length === 1 ? replies[0] : Buffer.concat(replies))
   }

@@ -207,4 +207,4 @@ const MOST_WAITING = 8
 const DONE_AGAIN_MS = 100
 const DONE_AGAIN_FOR_MS = 120_000
 const GROUP = { inFlight: 2, maxWeight: 128 }
-const DONE_GROUP = { ...GROUP, apartMs: 20, enough: 48 }
+const DONE_GROUP = { ...GROUP, apartMs: 25, enough: 48 }

@@ -1,6 +1,5 @@
 import { shared, within } from '../async.ts'
 import type { CertificateFiles } from '../config/certificate.ts'
-import type { Config } from '../config/schema.ts'
 import { ServedCertificate } from '../config/served-certificate.ts'
 import { isConnectionError, type Redis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
@@ -25,7 +24,7 @@ import { auditOperations, auditSource, keepAudit } from './logs.ts'
 import { misunderstoodOperations } from './misunderstood.ts'
 import { type MonitoringSources, monitoringOperations } from './monitoring.ts'
 import { openApiOperation, register } from './operation.ts'
-import { servePage } from './page.ts'
+import { type PageSettings, servePage } from './page.ts'
 import { type ParkedSources, parkedOperations } from './parked.ts'
 import { readPlaces } from './places.ts'
 import { watchTokens } from './relay/token.ts'
@@ -56,7 +55,7 @@ export interface AdminOptions
   readonly live: RosterInEffect
   readonly speaks?: FindSpoken
   /** What the page is told; without it there is no page. */
-  readonly page?: Config['page']
+  readonly page?: PageSettings
 }
 
 /** An admin port that listens, and what is wrong. */

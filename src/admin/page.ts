@@ -7,6 +7,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config/schema.ts'
 import { PAGE_DIR } from '../page/build/folder.mjs'
 
+/** `anyTrackerPort`: where any tracker may connect; undefined: there is no such port. */
+export interface PageSettings extends Readonly<Config['page']> {
+  readonly anyTrackerPort?: number
+}
+
 /** A file of the built page, in memory. */
 interface PageFile {
   readonly bytes: Buffer
@@ -19,7 +24,7 @@ interface PageFile {
  * Serves the built page at `/`, and its files below `/assets/`, without a token: the page asks for it. Where the page is not
  * built, `/` says so.
  */
-export async function servePage(app: FastifyInstance, settings: Config['page']): Promise<void> {
+export async function servePage(app: FastifyInstance, settings: PageSettings): Promise<void> {
   const files = await readPage()
   const index = files.get('/index.html')
   if (!index) {
@@ -66,8 +71,10 @@ async function send(file: PageFile, request: FastifyRequest, reply: FastifyReply
 }
 
 /** What the page needs to know before it has a token. */
-function settingsIn({ tiles, language }: Config['page']): string {
-  return [meta('language', language), ...(tiles === null ? [] : [meta('tiles', tiles)])].join('\n    ')
+function settingsIn({ anyTrackerPort, tiles, language }: PageSettings): string {
+  const more = tiles === null ? [] : [meta('tiles', tiles)]
+  if (anyTrackerPort !== undefined) more.push(meta('port', String(anyTrackerPort)))
+  return [meta('language', language), ...more].join('\n    ')
 }
 
 /** The page runs its own modules and its import map, asks this port alone, and shows images of the tile server. */

@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { teltonika } from '../../src/simulate/speak/teltonika.ts'
 import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../support/browser.ts'
-import { dial } from '../support/product.ts'
+import { AUTO_LISTENER, dial } from '../support/product.ts'
+import { freePorts } from '../support/free-ports.ts'
 import { ok, type Respond, startApi, status } from '../support/push-api.ts'
 
 const VANS = ['356307042441013', '356307042441021', '356307042441039']
@@ -19,9 +20,10 @@ const down: Respond = status(503)
 describe.skipIf(!findChromium())('the queues in a real browser', { timeout: 90_000 }, async () => {
   const api = await startApi(refuse)
   afterAll(() => api.close())
+  const [port] = await freePorts(1)
   const fixture = pageFixture(
     { 'devices.yaml': JSON.stringify(DEVICES) },
-    `tracking: { base_url: "${api.url}", listen: { host: 127.0.0.1, port: 0 } }\n`,
+    `${AUTO_LISTENER.replace('port: 0', `port: ${port}`)}tracking: { base_url: "${api.url}", listen: { host: 127.0.0.1, port: 0 } }\n`,
   )
 
   async function drive(id: string, fixes: number): Promise<void> {
@@ -44,6 +46,14 @@ describe.skipIf(!findChromium())('the queues in a real browser', { timeout: 90_0
     const { page, faults, close } = await fixture.open('/queues')
     await page.getByText('Nothing waits').waitFor()
     await page.getByText('Nothing was refused').waitFor()
+    expect(faults).toEqual([])
+    await close()
+  })
+
+  it('says where to point a tracker while none has come that nobody configured', async () => {
+    const { page, faults, close } = await fixture.open('/arrivals')
+    await page.getByText(`Point a tracker at 127.0.0.1, port ${port}: it appears here`).waitFor()
+    await expectAccessible(page)
     expect(faults).toEqual([])
     await close()
   })

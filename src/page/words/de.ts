@@ -368,8 +368,8 @@ export const de: Words = {
       'Es gilt nur für einzelne Firmen, und was noch nicht eingerichtet ist, gehört zu keiner. Wer ein Token für alle Firmen hat, sieht hier neue Tracker. Einen Tracker, dessen Kennung bekannt ist, können Sie einrichten.',
     id: 'Kennung des Trackers, oft seine IMEI',
     none: 'Niemand wartet auf einen Namen',
-    noneText: (host: string) =>
-      `Einen Tracker auf ${host}, Port 5000 richten: er erscheint hier mit seiner Kennung. Dies gibt die SMS dafür aus:`,
+    noneText: (host: string, port?: string) =>
+      `Einen Tracker auf ${host}${port ? `, Port ${port}` : ''} richten: er erscheint hier mit seiner Kennung. Dies gibt die SMS dafür aus:`,
   },
   queues: {
     lanes: 'Wartend, nach Spur',

@@ -346,8 +346,8 @@ export const en = {
       'It is for some companies alone, and who is not configured belongs to none yet. Somebody with a token for all companies sees new trackers here. You can add one whose id you know.',
     id: 'Id of the tracker, often its IMEI',
     none: 'Nobody waits to be named',
-    noneText: (host: string) =>
-      `Point a tracker at ${host}, port 5000: it appears here with its id. This prints the SMS for it:`,
+    noneText: (host: string, port?: string) =>
+      `Point a tracker at ${host}${port ? `, port ${port}` : ''}: it appears here with its id. This prints the SMS for it:`,
   },
   queues: {
     lanes: 'Waiting, by lane',

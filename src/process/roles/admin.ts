@@ -1,10 +1,12 @@
 import { adminTokens, openAdmin, portAddress, type Tokens } from '../../admin/index.ts'
 import { startAlerts } from '../../alerts/index.ts'
 import { within } from '../../async.ts'
+import { AUTO } from '../../config/listener.ts'
 import { isPrivate } from '../../config/redis.ts'
 import { connect, type Redis, signOn } from '../../lanes/index.ts'
 import { Replica } from '../../roster/replica.ts'
 import { createTrackingClient } from '../../tracking/client.ts'
+import { listenerPorts } from '../listener-ports.ts'
 import { collectMetrics, type Role, type RoleAddresses } from '../role.ts'
 import type { Live } from './live.ts'
 import { placeIn } from './place.ts'
@@ -27,7 +29,7 @@ export async function startAdmin(live: Live, { redisServer, baseUrl, ports, iden
     listen: { ...config.admin, port: config.admin.port || (ports.admin ?? 0) },
     tokens: () => tokens().tokens,
     tls: config.admin.tls,
-    page: config.page,
+    page: { ...config.page, anyTrackerPort: (await listenerPorts(config))(AUTO)[0]?.[1] },
     redis,
     isVerified: !isPrivate(config.redis) && config.redis.durability === 'strict',
     redisDir: isPrivate(config.redis) ? config.data_dir : null,

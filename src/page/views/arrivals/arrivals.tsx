@@ -84,11 +84,18 @@ export function Arrivals(): JSX.Element {
 }
 
 function Nobody(): JSX.Element {
+  const port = document.querySelector<HTMLMetaElement>('meta[name="waybridge-port"]')?.content
   const command = `npm run -s waybridge -- setup teltonika --host ${location.hostname}`
   return (
     <section class="panel">
-      <Empty icon="arrivals" title={words.arrivals.none} text={words.arrivals.noneText(location.hostname)}>
-        <code class="mono command">{command}</code>
+      <Empty icon="arrivals" title={words.arrivals.none} text={words.arrivals.noneText(location.hostname, port)}>
+        <code class="mono command">
+          {command.split(' ').map((word) => (
+            <>
+              <span class="command-word">{word}</span>{' '}
+            </>
+          ))}
+        </code>
         <CopyButton text={command} />
       </Empty>
     </section>

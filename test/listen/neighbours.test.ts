@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { request } from 'undici'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import osmand from '../../protocols/osmand/index.ts'
 import { GuessDelays } from '../../src/ingest/guesses.ts'
 import { Trails } from '../../src/ingest/suspicion.ts'
@@ -187,19 +187,25 @@ describe('an id that is used at two gateways', () => {
       [one, other].map(({ shared }) => open(listenHttp({ ...AT, protocol: osmand }, shared))),
     )
     const start = Date.now()
-    let minute = 0
+    const told = [one, other].map(({ trails }) => vi.spyOn(trails, 'heardElsewhere'))
     const send = async (gatewayNumber: number, latitude: number) => {
       const query = `id=8168000008&lat=${latitude}&lon=8&timestamp=${Math.floor(Date.now() / 1000) - 1}`
       const { body, statusCode } = await request(`http://127.0.0.1:${ports[gatewayNumber].port}/?${query}`)
       await body.dump()
       expect(statusCode).toBe(200)
     }
-    await until(async () => {
-      vi.useFakeTimers({ toFake: ['Date'], now: start + ++minute * 60_000 })
+    onTestFinished(() => void vi.useRealTimers())
+    for (let minute = 1; minute <= 16; minute++) {
+      // Each gateway tells the other one where the device is, in a minute of the clock that is set here.
+      vi.useFakeTimers({ toFake: ['Date'], now: start + minute * 61_000 })
       await send(0, 50 + minute / 100)
-      if (minute > 6) await send(1, 40)
-      expect(claims('8168000008')).toMatchObject([{ evidence: [expect.stringMatching(/^\d.*; \d/)] }])
-    }).finally(() => vi.useRealTimers())
+      await until(() => expect(told[1]).toHaveBeenCalledTimes(minute))
+      if (minute <= 6) continue
+      await send(1, 40)
+      await until(() => expect(told[0]).toHaveBeenCalledTimes(minute - 6))
+    }
+    const [{ evidence }] = claims('8168000008')
+    expect(evidence[0]).toMatch(/^\d.*; \d/)
   })
 })
 

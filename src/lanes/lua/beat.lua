@@ -15,7 +15,8 @@ local function make_due(is_late)
   end
 end
 
-local function is_lost(score) return not is_due_time(score) and score > now + lease_ms end
+-- One that was renewed in this millisecond is not lost: its score has a fraction.
+local function is_lost(score) return not is_due_time(score) and score >= now + lease_ms + 1 end
 
 local last, look_at = unpack(redis.call('HMGET', clock, 'beat', 'look_at_leases'))
 if tonumber(last or 0) > now + STEP_MS then

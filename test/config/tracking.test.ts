@@ -186,22 +186,24 @@ describe('watchTracking', () => {
   const TWO = 'companies: [{ company_id: 7 }, { company_id: 8 }]\n'
   /** A watched tracking.yaml; `next` resolves with its next change. */
   async function watched(text = ONE) {
-    const dir = await folder({ 'tracking.yaml': text, secret: 'a' })
+    const dir = await folder({ 'tracking.yaml': 'companies: []', secret: 'a' })
+    const file = join(dir, 'tracking.yaml')
+    const before = (await loadTracking(dir))!
+    await writeFile(file, text)
     const heard: TrackingRead[] = []
     let hear: (() => void) | undefined
-    const watch = watchTracking(dir, (await loadTracking(dir))!, (change) => {
+    const watch = watchTracking(dir, before, (change) => {
       heard.push(change)
       hear?.()
     })
     onTestFinished(() => watch.close())
-    return {
-      dir,
-      file: join(dir, 'tracking.yaml'),
-      async next(): Promise<TrackingRead> {
-        if (heard.length === 0) await new Promise<void>((resolve) => (hear = resolve))
-        return heard.shift()!
-      },
+    const next = async (): Promise<TrackingRead> => {
+      if (heard.length === 0) await new Promise<void>((resolve) => (hear = resolve))
+      return heard.shift()!
     }
+    // It looks at the file when it starts, which must not be in the middle of a change.
+    await next()
+    return { dir, file, next }
   }
 
   it('watchTracking reports a file that is replaced by rename', async () => {

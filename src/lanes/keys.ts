@@ -26,7 +26,7 @@ export function shardKeys(tag: string) {
     storing: `${tag}:storing`,
     /** hash: lane that is or was behind → whether its first record is its newest, moved there, and when that was received */
     ahead: `${tag}:ahead`,
-    /** hash: `beat`: the clock of Redis at the last sign of a worker, ms UTC; `look_at_leases`: see lua/beat.lua */
+    /** hash: `beat`: the clock of Redis at the last sign of a worker, or when something was scheduled, ms UTC; `look_at_leases`: see lua/beat.lua */
     clock: `${tag}:clock`,
     /** zset: worker processes, scored by when they were last heard of, ms UTC */
     workers: `${tag}:workers`,

@@ -72,8 +72,8 @@ export class Leases {
   /** Lanes that are due, at most `limit` (1,000), leased; one at a time while the service is down, none while tickets wait. */
   async claim(limit: number): Promise<ClaimedLanes> {
     const { leaseMs, maxWaitMs } = this.#options
-    const { schedule, upstream, waitingTickets } = this.#keys
-    const answer = await this.#run('claim', [schedule, upstream, waitingTickets], [leaseMs, limit, MOST_WAITING])
+    const { clock, schedule, upstream, waitingTickets } = this.#keys
+    const answer = await this.#run('claim', [schedule, upstream, waitingTickets, clock], [leaseMs, limit, MOST_WAITING])
     const [nextMs, token, ...lanes] = answer as [number, Buffer, ...Buffer[]]
     const leases = lanes.map((lane) => ({ lane: lane.toString(), token: token.toString() }))
     return { leases, nextMs: Math.min(nextMs, maxWaitMs) }

@@ -184,4 +184,5 @@ const TOUCHED = [
   'parked',
   'ahead',
   'releasing',
+  'clock',
 ] as const satisfies readonly (keyof ShardKeys)[]

@@ -82,6 +82,20 @@ describe('the clock of Redis is set back by an hour', () => {
     expect(await beat()).toBe(1)
   })
 
+  it('and that is noticed though no worker has lived while it was ahead: what schedules a lane notes the clock', async () => {
+    await append(LANE)
+    const appendedAt = Number(await redis.hget(keys.clock, 'beat'))
+    expect(appendedAt).toBeGreaterThan(Date.now() - 5000)
+    await redis.hdel(keys.clock, 'beat')
+    expect(await claim()).toEqual([LANE])
+    expect(Number(await redis.hget(keys.clock, 'beat'))).toBeGreaterThanOrEqual(appendedAt)
+    // What is scheduled after the clock was set back does not hide that.
+    await redis.hincrby(keys.clock, 'beat', HOUR_MS)
+    await append('7/42/2')
+    expect(await claim()).toEqual(['7/42/2'])
+    expect(Number(await redis.hget(keys.clock, 'beat'))).toBeGreaterThan(Date.now() + HOUR_MS / 2)
+  })
+
   it('but less than a second changes nothing', async () => {
     await append(LANE, 60_000)
     await setBackBy(500)

@@ -42,6 +42,11 @@ local function leases_of(schedule, first, size)
   return lanes, held
 end
 
+-- Notes the latest time from which something was scheduled. If the clock of Redis is behind it, the clock was set back: see beat.lua.
+local function note_clock(clock)
+  if now > tonumber(redis.call('HGET', clock, 'beat') or 0) then redis.call('HSET', clock, 'beat', now) end
+end
+
 local function set_score(schedule, lane, score) redis.call('ZADD', schedule, 'XX', score, lane) end
 
 local function set_due(schedule, lane, ms) set_score(schedule, lane, string.format('%.0f', ms)) end

@@ -4,7 +4,7 @@
 -- None while workers are behind, so that leases do not end in the queue, and batches grow: `ARGV[3]` tickets wait for one.
 -- Answers in how many ms a lane may be due next, the token of all, and the lanes; '' and no lanes where none is due.
 local function claim()
-  local schedule, upstream, tickets = unpack(KEYS)
+  local schedule, upstream, tickets, clock = unpack(KEYS)
   local lease_ms, most, most_tickets = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
   local state, probe_at = unpack(redis.call('HMGET', upstream, 'state', 'probe'))
   local probing = state and state ~= 'up'
@@ -23,6 +23,7 @@ local function claim()
     return { math.floor(first_at - now), '' }
   end
 
+  note_clock(clock)
   if probing then redis.call('HSET', upstream, 'probe', now + lease_ms, 'prober', lanes[1]) end
   local token, scores = token_until(now + lease_ms, LEASED), {}
   for _, lane in ipairs(lanes) do add_score(scores, lane, token) end

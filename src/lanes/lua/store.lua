@@ -25,7 +25,7 @@
 --   u8   flags: 1 look up first, 2 keep the marks for the whole window, 4 ask for the device's latest span
 --   u16  number of records, then the records; the first byte of each is its length
 local schedule, custody, lane_prefix, held_prefix, marks_prefix, unkeyed_prefix, mark_expiries, mark_bytes,
-  held_fixes, roster_version, latest_spans, storing, parked, ahead, releasing, list, index, departing = unpack(KEYS)
+  held_fixes, roster_version, latest_spans, storing, parked, ahead, releasing, clock, list, index, departing = unpack(KEYS)
 local group, lane_delay, gateway, known_turn, keep_ms, most_mark_bytes, all_marks, all_unkeyed = unpack(ARGV, 1, 8)
 local most_of_unknown, most_unknown = tonumber(ARGV[9]), tonumber(ARGV[10])
 local most_of_configured, most_held = tonumber(ARGV[11]), tonumber(ARGV[12])
@@ -147,6 +147,7 @@ local function append()
     end
     number = number + 1
   end
+  if #begun > 0 then note_clock(clock) end
   -- As many at once as Lua can hand over.
   for i = 1, #begun, 2000 do
     redis.call('ZADD', schedule, 'NX', unpack(begun, i, math.min(i + 1999, #begun)))

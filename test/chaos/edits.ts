@@ -44,7 +44,8 @@ export function describeEdit({ kind, device, lane, from, askedAt }: Edit): strin
 
 /**
  * After so long no gateway goes by what was before a change: at once, once a put is answered, since it waits for them, and one
- * that was stopped for longer acknowledges nothing before it has read the roster anew. But its files, where it was stopped for
- * 8 s, it looks at only then.
+ * that was stopped for longer acknowledges nothing before it has read the roster anew. But files it looks at only after it was
+ * stopped for 8 s, and what they say it writes only when Redis takes writes again: after a failover of 11 s, and a replica that
+ * is frozen next.
  */
-export const SETTLED_AFTER_MS = { put: 0, device: 0, file: 12_000 } as const satisfies Record<EditKind, number>
+export const SETTLED_AFTER_MS = { put: 0, device: 0, file: 20_000 } as const satisfies Record<EditKind, number>

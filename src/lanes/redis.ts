@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { Redis, type RedisOptions } from 'ioredis'
+import { Redis, type RedisOptions, SentinelConnector } from 'ioredis'
 import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
@@ -102,11 +102,23 @@ function primaryOf({ sentinels, name, username, password, sentinel_password, tls
     name: name ?? undefined,
     role: 'master',
     failoverDetector: true,
+    Connector: LastingConnector as RedisOptions['Connector'],
     username: username ?? undefined,
     password: password ?? undefined,
     sentinelPassword: sentinel_password ?? undefined,
     sentinelRetryStrategy: retryDelay,
     ...(tls && { tls: {}, enableTLSForSentinelMode: true, sentinelTLS: {} }),
+  }
+}
+
+/**
+ * Looks for the primary anew without the watch of the connection before. If Sentinels named another primary meanwhile, that
+ * watch would end the look, and ioredis would never connect again.
+ */
+class LastingConnector extends SentinelConnector {
+  override connect(emit: Parameters<SentinelConnector['connect']>[0]): ReturnType<SentinelConnector['connect']> {
+    this.disconnect()
+    return super.connect(emit)
   }
 }
 

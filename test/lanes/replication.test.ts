@@ -1,4 +1,4 @@
-import { once } from 'node:events'
+import { type EventEmitter, once } from 'node:events'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import {
   Appender,
@@ -20,6 +20,11 @@ import type { Machine } from '../support/redis-servers.ts'
 const DEVICE = '356307042441013'
 const LANE = '7/42/1001'
 const PASSWORD = 'of-all-servers'
+
+/** What ioredis hears Sentinels with. */
+interface Detector {
+  readonly sentinels: readonly { readonly client: EventEmitter }[]
+}
 
 /** Two replicas: a Sentinel alone may not name another primary. */
 describe('a Redis with replicas', { timeout: 60_000 }, () => {
@@ -58,6 +63,17 @@ describe('a Redis with replicas', { timeout: 60_000 }, () => {
   }
 
   const replica = () => group.replica()
+
+  it('is looked for until it is found, though Sentinels name another primary meanwhile', async () => {
+    const redis = await connection()
+    const { connector } = redis as unknown as { connector: { failoverDetector: Detector | null } }
+    await expect.poll(() => connector.failoverDetector).toBeTruthy()
+    const { sentinels } = connector.failoverDetector as Detector
+    redis.stream.destroy()
+    await expect.poll(() => redis.status, { interval: 0 }).toBe('connecting')
+    for (const { client } of sentinels) client.emit('message', '+switch-master', '')
+    await expect.poll(() => redis.status, { timeout: 20_000 }).toBe('ready')
+  })
 
   it('is safe where all that may be promoted write through, and the primary writes to all or to none', async () => {
     const redis = await connection()

@@ -52,7 +52,7 @@ export interface HoldingOptions {
 /**
  * Releases held fixes in order once the configuration or the time says where they belong; discards those that are too old.
  * What is held is looked at when its device changes in the roster, or when its time comes: the cost grows with what changes,
- * not with what is held. All is looked at once after the start, since the settings may have changed.
+ * not with what is held. All is released once at the start: the settings, the roster or the clock may have changed since.
  */
 export class Holding {
   readonly #options: HoldingOptions
@@ -63,9 +63,8 @@ export class Holding {
    * Devices that the roster has changed and that are not marked in Redis yet, by ids without leading zeros; undefined:
    * all.
    */
-  #changed: Set<string> | undefined = new Set()
+  #changed: Set<string> | undefined
   #wasInDoubt = false
-  #isDue = true
   #marking = Promise.resolve()
   /** How many of these are under way. */
   #markings = 0
@@ -127,8 +126,7 @@ export class Holding {
     const { clock, redis, replica } = this.#options
     if (!replica.current) return
     try {
-      if (this.#isDue || clock.isInDoubt !== this.#wasInDoubt) await lookAtAll(redis, HELD_LISTS)
-      this.#isDue = false
+      if (clock.isInDoubt !== this.#wasInDoubt) await lookAtAll(redis, HELD_LISTS)
       this.#wasInDoubt = clock.isInDoubt
       if (this.#changed?.size !== 0) await this.#mark()
       await this.#release()

@@ -124,7 +124,10 @@ function openQueue({ redisServer, logger, work, shard, number }: TicketsOptions)
   })
   for (const connection of [producer, consumer]) connection.on('error', report)
   tickets.on('error', report)
-  worker.on('error', report)
+  worker.on('error', (error) => {
+    report(error)
+    if (!worker.isPaused()) void rest(worker)
+  })
   return {
     tickets,
     async close() {
@@ -134,6 +137,13 @@ function openQueue({ redisServer, logger, work, shard, number }: TicketsOptions)
       consumer.disconnect()
     },
   }
+}
+
+/** BullMQ itself asks again at once where Redis refuses its script, as without a replica. */
+async function rest(worker: Worker): Promise<void> {
+  await worker.pause(true)
+  await sleep(REDIS_AGAIN_MS)
+  await worker.resume()
 }
 
 const NAME = 'tickets'

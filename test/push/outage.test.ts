@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { connect, Appender, custodyCounters, keys, packDevice, packRecords, type Redis } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
@@ -61,6 +62,30 @@ describe('an outage with 2,000 lanes of 5 fixes', () => {
     120_000,
   )
 })
+
+it('a Redis that refuses writes is asked at a pace, and all is delivered once it takes them', async () => {
+  let isRefusing = false
+  const refuse = (count: number) => redis.config('SET', 'min-replicas-to-write', count)
+  // The first answer comes when Redis refuses to write down what became of the ticket.
+  api.respond((push, response) => {
+    const before = isRefusing ? Promise.resolve('OK') : refuse(1)
+    isRefusing = true
+    void before.then(() => ok(push, response))
+  })
+  await storeBacklog(redis, LANES)
+  pushing()
+  await expect.poll(() => isRefusing, soon).toBe(true)
+  const before = await refused()
+  await sleep(2000)
+  expect((await refused()) - before).toBeLessThan(200)
+  await refuse(0)
+  await expect.poll(delivered, { timeout: 60_000, interval: 50 }).toBe(LANES * FIXES)
+}, 90_000)
+
+/** How often Redis has refused a write for want of a replica. */
+async function refused(): Promise<number> {
+  return Number(/errorstat_NOREPLICAS:count=(\d+)/.exec(await redis.info('errorstats'))?.[1] ?? 0)
+}
 
 /** What the next seconds bring while the service is down: a request now and then, never two at once. */
 async function probes(): Promise<void> {

@@ -4,9 +4,9 @@ import { frameLength, starts } from './framing.ts'
 const HEAD = '*{any},[{id}],'
 const PLACE = '[{valid}],{latNmea},[{ns}],{lonNmea},[{ew}],{speedKnots},{course}'
 /** Some devices have one more field in front of the date. */
-const DATED = `${PLACE},[{any},][{dmy}][,{any}]`
+const DATED = `${PLACE},[{extra},][{dmy}][,{any}]`
 /** Of a type that is not known: the hemispheres must be there. */
-const ANY_TYPE = '{valid},{latNmea},{ns},{lonNmea},{ew},{speedKnots},{course},[{any},]{dmy}[,{any}]'
+const ANY_TYPE = '{valid},{latNmea},{ns},{lonNmea},{ew},{speedKnots},{course},[{extra},]{dmy}[,{any}]'
 /** A command and up to six parameters of it. */
 const COMMAND = '{any},[{any},[{any},[{any},[{any},[{any},[{any},]]]]]]'
 
@@ -24,6 +24,7 @@ export const text = textProtocol({
   fields: {
     type: { like: 'V\\d+' },
     silent: { like: 'LINK|BASE|XT' },
+    extra: { like: '\\d{1,3}' },
     valid: { like: '[A-Z0-9]', read: (letter, draft) => void (draft.valid = letter !== 'V') },
     latNmea: { like: ' *[-\\d.]*', read: (angle, draft) => void (draft.latitude = degreesOf(angle)) },
     lonNmea: { like: ' *[-\\d.]*', read: (angle, draft) => void (draft.longitude = degreesOf(angle)) },

@@ -45,6 +45,18 @@ export default {
           reply: `*HQ,${ID},V4,V1,20261120120000#`,
         },
         {
+          frame: `*HQ,${ID},V1,101530,A,5231.5000,N,01324.6000,E,012.50,270,4,010524,,262,1,#`,
+          device: ID,
+          fixes: [FIX],
+          reply: `*HQ,${ID},V4,V1,20261120120000#`,
+        },
+        {
+          frame: `*HQ,${ID},V1,101530,A,5231.5000,N,01324.6000,E,012.50,270,010524,,262,1,#`,
+          device: ID,
+          fixes: [FIX],
+          reply: `*HQ,${ID},V4,V1,20261120120000#`,
+        },
+        {
           frame: bytes(`24 ${ID} 101530 010524 52315000 06 013246000e 012270 fffffbff ff 0000`),
           device: ID,
           fixes: [{ ...FIX, speed: knots(12) }],

@@ -14,8 +14,10 @@
 import { type Draft, EndSearch, type Session, textProtocol } from '../kit/index.ts'
 
 const ends = new EndSearch(['*', '\n', '$'])
-const HEAD = '$[,]{any}[,{any}],{any},{type},[[{alert}],]{live},{unit}[,{any}]'
-const PLACE = '{lat},[{ns}],{lon},[{ew}],{speedKmh},{course},{satellites},{altitude},{any},{hdop},{any}'
+const HEAD = '$[,]{any}[,{any}[,{any}]],{any},{type},[[{alert}],]{live},{unit}[,{any}]'
+const PLACE = '{lat},[{ns}],{lon},[{ew}],{speedKmh},{course},{satellites}[,{altitude}[,{any}[,{hdop}[,{any}]]]]'
+const EMERGENCY = '$[,]{any}[,{any}],{emergency},{unit},{type}'
+const EMERGENCY_PLACE = '[{valid}],{lat},[{ns}],{lon},[{ew}],{altitude},{speedKmh}[,{any}]'
 
 export default textProtocol({
   name: 'its',
@@ -39,13 +41,9 @@ export default textProtocol({
     { like: `${HEAD},[{valid}],{ddmmyyyy},{hhmmss},${PLACE}` },
     { like: `${HEAD},[{valid}],{dmy},{hhmmss},${PLACE}` },
     { like: `${HEAD},[{valid}],{day},{month},{yyyy},{hour},{minute},{second},${PLACE}` },
-    { like: `${HEAD},{ddmmyyyy},{hhmmss},{valid},${PLACE}` },
-    {
-      like: '$[,]{any}[,{any}],{emergency},{unit},{type},{ddmmyyyy}{hhmmss},{valid},{lat},{ns},{lon},{ew},{altitude},{speedKmh},{any}',
-    },
-    {
-      like: '$[,]{any}[,{any}],{emergency},{unit},{type},{day},{month},{yyyy},{hour},{minute},{second},{valid},{lat},{ns},{lon},{ew},{altitude},{speedKmh},{any}',
-    },
+    { like: `${HEAD},{ddmmyyyy},{hhmmss},[{valid}],${PLACE}` },
+    { like: `${EMERGENCY},{ddmmyyyy}[,]{hhmmss},${EMERGENCY_PLACE}` },
+    { like: `${EMERGENCY},{day},{month},{yyyy},{hour},{minute},{second},${EMERGENCY_PLACE}` },
     { like: `${HEAD},{any}`, unknown: 'position' },
     { like: '$,{any},{unit},{any}', none: 'login' },
     { like: '$[,]{any:3},{unit},{any}', none: 'status' },

@@ -30,6 +30,21 @@ export default {
           device: ID,
           fixes: [{ ...FIX, longitude: 13.41 }],
         },
+        {
+          frame: `$101,NRM,CTPL,4.0.0,NR,01,L,${ID},DL1,1,20112026,171418,52.52,N,013.41,W,36,270,09*`,
+          device: ID,
+          fixes: [{ ...FIX, altitude: undefined, hdop: undefined }],
+        },
+        {
+          frame: `$RLP,N.A,2.1.3,NR,01,L,${ID},N.A,20112026,171418,,${PLACE},5A,*`,
+          device: ID,
+          fixes: [{ ...FIX, valid: false }],
+        },
+        {
+          frame: `$EPB,EMR,${ID},NM,20112026,171418,A,52.52,,-013.41,,34.5,36*`,
+          device: ID,
+          fixes: [EMERGENCY],
+        },
       ],
     },
     {

@@ -1,16 +1,17 @@
 /*
  * TRV and IW watches and pet trackers (Thinkrace, 4P Touch). "GPS watch communication protocol" (Thinkrace), inferred from
- * frames where it is not public; "Protocol for GPS Watch" V1.0 (of IW, 2019). TCP, text. W is TRV or IW; K the kind:
+ * frames where it is not public; "Protocol for GPS Watch" V1.0 (of IW, 2019); "VT206 GPRS Protocol" 1.1 (TRV in vehicles).
+ * TCP, text. W is TRV or IW; K the kind:
  *
  *   WAP00I[,…]#                                                                   login
  *   WKYYMMDDAYYYY.YYYYNOOOOO.OOOOESSSSShhmmssCCCCCCgggsssbbb…,…#                  position
- *   WAP02,…#  WAP03,…#  WAP49,…#  WAPHT,…#                                        cells and Wi-Fi, heartbeat, health
+ *   IWAP02,…#  IWAP03,…#  IWAP49,…#  IWAPHT,…#                                    cells and Wi-Fi, heartbeat, health
  *
  *   I  IMEI                  Y, O  ddmm.mmmm     C  degrees, six characters
  *   A  A: valid, V: not      S     km/h          g, b  GSM signal, battery     s  satellites
  *
  * Answer: W, the kind with the next letter (BP for AP, DP for CP, ZP for YP), # — to the login of IW with the time in between.
- * Answers to commands have further kinds and no answer.
+ * TRVAP02, 03, 04 … are answers to commands, and not answered: TRVBP03 would cut off the petrol.
  */
 import { type Draft, endsWith, textProtocol } from '../kit/index.ts'
 
@@ -32,6 +33,7 @@ export default textProtocol({
     letter: { like: '[A-Z]' },
     kind: { like: '[0-9A-Z]{2}' },
     health: { like: '49|50|97|HD|HP|HT' },
+    command: { like: '02|03|04|06|07|08|11' },
     signal: { like: '\\d{3}' },
   },
   lines: [
@@ -41,9 +43,11 @@ export default textProtocol({
       like: `${HEAD}[,]{ymd}{valid}{latNmea}{ns}{lonNmea}{ew}{speedKmh:5}{hhmmss}{course:6}{signal}{satellites:3}{any}`,
       answer,
     },
-    { like: '{brand}AP02[,{any}]', none: 'cells', answer: '{brand}BP02#' },
-    { like: '{brand}AP03[,{any}]', none: 'heartbeat', answer: '{brand}BP03#' },
-    { like: '{brand}AP{health}[,{any}]', none: 'health', answer: '{brand}BP{health}#' },
+    { like: 'IWAP02[,{any}]', none: 'cells', answer: 'IWBP02#' },
+    { like: 'IWAP03[,{any}]', none: 'heartbeat', answer: 'IWBP03#' },
+    { like: 'IWAP{health}[,{any}]', none: 'health', answer: 'IWBP{health}#' },
+    { like: 'TRVAP{command}[,{any}]', none: 'command answer' },
+    { like: 'TRVAP21[,{any}]', none: 'settings', answer: 'TRVBP21#' },
     { like: '{brand}CP01[,{any}]', none: 'heartbeat', answer: '{brand}DP01#' },
     { like: `${HEAD}[,{any}]`, unknown: 'type' },
   ],

@@ -36,6 +36,8 @@ export default {
         { frame: `TRVAP00${ID}#`, device: ID, none: 'login', reply: 'TRVBP00#' },
         { frame: `TRVYP14${PLACE.replace('A', 'V')}00011,460#`, fixes: [{ ...FIX, valid: false }], reply: 'TRVZP14#' },
         { frame: 'TRVCP01,06000908000102#', none: 'heartbeat', reply: 'TRVDP01#' },
+        { frame: 'TRVAP03,080835,1#', none: 'command answer' },
+        { frame: 'TRVAP21,13800000000#', none: 'settings', reply: 'TRVBP21#' },
       ],
     },
   ],

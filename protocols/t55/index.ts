@@ -4,7 +4,7 @@
  * of its own, in front of a sentence, or behind it:
  *
  *   $PGID,I*CC   $GPFID,I   $DEVID,I*CC   $PSIWMDID,I*CC   $PCPTI,I,…   $IMEI=I   IMEI I   I     no position
- *   [I]$GPRMC,T,A,Y,N,O,E,S,C,D,…*CC[,s,I,…]       position; answer OK1
+ *   [I[,]]$GPRMC,T,A,Y,N,O,E,S,C,D,…*CC[,s,I,…]    position; answer OK1
  *   [I]$GPGGA,T,Y,N,O,E,q,s,d,H,…*CC  $GPGLL,Y,N,O,E,T,A*CC  $PUBX,00,T,Y,N,O,E,H,…   position without a date
  *   $GPRMA,A,Y,N,O,E,,,S,C,…                       position without a time
  *   $TRCCR,YYYYMMDDhhmmss.sss,A,y,o,S,C,H,…  $ID,I,…,La,y,N,Lo,o,E,…  QZE,I,…,y,o,S,C,A,…         position
@@ -27,7 +27,7 @@ export default textProtocol({
   frame: line,
   fields: {
     talker: { like: '[A-Z]{2}' },
-    name: { like: '[A-Za-z\\d_-]+', read: (text, draft) => void (draft.device = text) },
+    name: { like: '[A-Za-z\\d_-]+[ ,:;]?', read: (text, draft) => void (draft.device = text.replace(/[ ,:;]$/, '')) },
     mode: { like: '[A-Z]+', read: (text, draft) => void (draft.valid = /[^N]/.test(text)) },
     quiet: { like: 'GSA|GSV|VTG|ZDA|GST|GBS|DTM' },
     number: { like: '\\d+', read: (text, draft) => void (draft.device = text) },

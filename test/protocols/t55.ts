@@ -57,6 +57,7 @@ export default {
       title: 'sentences with the name in them',
       frames: [
         { frame: `${ID}${sentence(GGA)}`, device: ID, fixes: [TODAY] },
+        { frame: `${ID},${sentence(RMC)}`, device: ID, fixes: [FIX], reply: OK },
         { frame: `4711/${ID}/${sentence(RMC)}`, device: ID, fixes: [FIX], reply: OK },
         {
           frame: `${sentence(`${RMC},D`).trimEnd()},11,${ID},1,090\n`,

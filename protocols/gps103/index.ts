@@ -41,7 +41,7 @@ export default textProtocol({
       like: `${HEAD}{any:3},{hms},{dmy},{any},{valid},{lat},{lon},{speedKnots},{course},{altitude},{hdop},{satellites},{any}`,
     },
     {
-      like: `${HEAD}{local},{any},F,{any},{valid},[{ns},]{latNmea},[{ns},][{ew},]{lonNmea},[{ew},]{speedKnots},{course},{altitude}[,{any}]`,
+      like: `${HEAD}{local},{any},F,{any},{valid},[{ns},]{latNmea},[{ns},][{ew},]{lonNmea},[{ew},]{speedKnots}[,{course}[,{altitude}[,{any}]]]`,
       answer,
       fix,
     },

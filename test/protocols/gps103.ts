@@ -28,6 +28,11 @@ export default {
           fixes: [{ time: FIX.time, latitude: -52.525, longitude: -13.41, valid: false }],
         },
         {
+          frame: `imei:${ID},tracker,240501231530,61.0,F,31.0,A,S,5231.5000,W,01324.6000,12.5;`,
+          device: ID,
+          fixes: [{ time: FIX.time, latitude: -52.525, longitude: -13.41, speed: FIX.speed }],
+        },
+        {
           frame: `imei:${ID},van,21.5,------,7,231530,010524,14,1,-52.525,-13.41,12.5,270,-34,0.9,07,0*`,
           device: ID,
           fixes: [{ ...FIX, latitude: -52.525, longitude: -13.41, altitude: -34, hdop: 0.9, satellites: 7 }],

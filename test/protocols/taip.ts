@@ -87,6 +87,18 @@ export default {
           reply: '>SAK;ID=AA01;#IP1:089F<',
         },
         {
+          frame: signed(`>RBR00201126112154${PLACE}200FF;ID=AA01;#0002;`),
+          device: 'AA01',
+          fixes: [{ time: TIME, ...FIX }],
+          reply: signed('>ACK;ID=AA01;#0002;'),
+        },
+        {
+          frame: signed(`>RUB00,201126112154${PLACE}200FF,000;ID=AA01;#0002;`),
+          device: 'AA01',
+          fixes: [{ time: TIME, ...FIX }],
+          reply: signed('>ACK;ID=AA01;#0002;'),
+        },
+        {
           frame: signed(`>RUV01111,NT003,201126112154${PLACE}300DE0006,0;ID=AA01;#0002;`),
           device: 'AA01',
           fixes: [{ time: TIME, ...FIX, hdop: 6 }],

@@ -115,7 +115,7 @@ function tracker(type: number, r: ByteReader, answer: Answer): Message {
 }
 
 function older(type: number, r: ByteReader, answer: Answer): Message {
-  if (type !== 0x2001) return {}
+  if (type !== 0x2001) return found(r)
   return { ...one(r.skip(9)), reply: answer(0x1001, [0, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255]) }
 }
 

@@ -129,6 +129,7 @@ export default {
             .ascii('\r\n')
             .toBuffer(),
         },
+        { frame: packet({ version: 0, type: '2002', content: `f5005c66${POSITION}` }), device: ID, fixes: [FIX] },
         { frame: packet({ version: 5, type: '4999', content: '' }), device: ID },
         { frame: packet({ version: 0, type: '2999', content: '' }), device: ID },
       ],

@@ -5,6 +5,7 @@ import { type PortRules, ProtocolChoice } from './protocol-choice.ts'
 
 /** Frames that are taken together. */
 interface FrameGroup {
+  readonly protocol: Protocol
   /** They, noise between them, and what follows them. */
   readonly bytes: Buffer
   readonly frames: readonly Buffer[]
@@ -42,13 +43,14 @@ export class FrameStream {
     if (bytes.length === 0) return undefined
     if (this.#session.device === undefined) this.#choice ??= new ProtocolChoice(this.#rules, this.#session, bytes)
     this.protocol ??= this.#choice?.decide(bytes)
-    const framer = this.protocol?.tcp?.frame ?? incomplete
+    const { protocol } = this
+    const framer = protocol?.tcp?.frame ?? incomplete
     const { frames, rest, noise, isStopped } = cut(bytes, framer, this.#session, MOST_AT_ONCE)
     if (noise > 0 && this.isOfAnother(bytes)) return this.cut()
     this.noise += noise
     this.received.keep(rest)
     const taken = bytes.length - rest.length
-    return taken === 0 ? undefined : { bytes, frames, isStopped, taken }
+    return taken === 0 || !protocol ? undefined : { protocol, bytes, frames, isStopped, taken }
   }
 
   /**

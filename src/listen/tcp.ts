@@ -1,6 +1,5 @@
 import { createServer, type Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
-import type { Protocol } from '../../protocols/kit/index.ts'
 import { within } from '../async.ts'
 import type { DeviceSession } from '../ingest/device.ts'
 import type { FrameOutcome } from '../ingest/frame.ts'
@@ -115,7 +114,7 @@ class TcpConnection implements DeviceConnection {
   /** Takes the received frames until none is complete; the connection takes one group of frames at a time. */
   async #takeAll(): Promise<void> {
     const { ingest, pressure } = this.#context
-    const [socket, stream] = [this.#socket, this.#stream]
+    const [socket, stream, session] = [this.#socket, this.#stream, this.session]
     this.#isTaking = true
     clearTimeout(this.#quiet)
     try {
@@ -124,28 +123,26 @@ class TcpConnection implements DeviceConnection {
         const { size } = stream.received
         if (size !== this.partialBytes) pressure.setPartial(this, size)
         if (!group) break
-        const { bytes, frames, isStopped, taken } = group
-        const protocol = stream.protocol as Protocol
+        const { protocol, bytes, frames, isStopped, taken } = group
         this.storing = Math.max(1, frames.length)
         pressure.add(taken, frames.length)
         let outcomes: readonly FrameOutcome[]
         try {
           // Most frames arrive alone.
-          if (frames.length === 1) outcomes = [await ingest.take(frames[0], this.session, protocol)]
-          else outcomes = await Promise.all(frames.map((frame) => ingest.take(frame, this.session, protocol)))
+          if (frames.length === 1) outcomes = [await ingest.take(frames[0], session, protocol)]
+          else outcomes = await Promise.all(frames.map((frame) => ingest.take(frame, session, protocol)))
         } finally {
           pressure.add(-taken, -frames.length)
         }
         if (socket.destroyed) break
-        if (!this.session.device && outcomes.every(isMisunderstood) && stream.isOfAnother(bytes)) continue
+        if (!session.device && outcomes.every(isMisunderstood) && stream.isOfAnother(bytes)) continue
         const isUsual = this.slotDevice !== undefined && outcomes.every(({ status }) => status === 'stored')
         const heldMs = isUsual ? 0 : this.#answerAfterMs(outcomes)
         if (heldMs > 0) await this.#pause(heldMs)
         if (!socket.writable) break
         this.#answer(frames, outcomes)
-        const pausedMs = this.senderLimits.read(frames.length, taken, this.session.device)
-        if (pausedMs >= MAX_DEBT_MS) this.abort('flood')
-        else if (pausedMs > 0) await this.#pause(pausedMs)
+        const pausedMs = this.senderLimits.read(frames.length, taken, session.device)
+        if (pausedMs > 0) await this.#pause(pausedMs)
         else if (isStopped) await setImmediate()
       }
       this.#continue()
@@ -162,32 +159,26 @@ class TcpConnection implements DeviceConnection {
     this.#socket.destroy()
   }
 
-  /** Waits because the sender met a limit. That counts as silence. */
+  /** Waits because the sender met a limit, which counts as silence; ends the connection if that is too long. */
   async #pause(ms: number): Promise<void> {
+    if (ms >= MAX_DEBT_MS) return this.abort('flood')
     const { storing } = this
     this.storing = 0
     await pauseOf(this.#socket, ms)
     this.storing = storing
   }
 
-  /**
-   * How long the answers must wait, ms, because the sender failed or logged in too often. Ends the connection if that
-   * is too long.
-   */
+  /** How long the answers must wait, ms, because the sender failed or logged in too often. */
   #answerAfterMs(outcomes: readonly FrameOutcome[]): number {
     const { device } = this.session
     let failed = 0
     for (const { status } of outcomes)
       if (status === 'refused' || (status !== 'not_stored' && device === undefined)) failed++
-    let waitMs = failed > 0 ? this.senderLimits.failed(failed) : 0
-    if (device !== undefined && this.slotDevice === undefined) {
-      this.#stream.settle()
-      this.#context.slots.identified(this, device)
-      waitMs = Math.max(waitMs, this.senderLimits.identified(device))
-    }
-    if (waitMs < MAX_DEBT_MS) return waitMs
-    this.abort('flood')
-    return 0
+    const failedMs = failed > 0 ? this.senderLimits.failed(failed) : 0
+    if (device === undefined || this.slotDevice !== undefined) return failedMs
+    this.#stream.settle()
+    this.#context.slots.identified(this, device)
+    return Math.max(failedMs, this.senderLimits.identified(device))
   }
 
   #answer(frames: readonly Buffer[], outcomes: readonly FrameOutcome[]): void {

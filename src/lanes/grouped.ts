@@ -24,8 +24,14 @@ export function grouped<Item, Result>(
   let timer: NodeJS.Timeout | undefined
 
   async function sendNext(): Promise<void> {
-    if (away >= inFlight || waiting.length === 0 || isEarly()) return
-    const group = nextGroup()
+    if (away >= inFlight || waiting.length === 0) return
+    const earlyMs = waitingWeight >= enough ? 0 : leftAt + apartMs - performance.now()
+    if (earlyMs > 0) return void (timer ??= setTimeout(sendLater, Math.ceil(earlyMs)))
+    let size = 1
+    let weight = waiting[0].weight
+    for (; size < waiting.length && weight + waiting[size].weight <= maxWeight; size++) weight += waiting[size].weight
+    const group = waiting.splice(0, size)
+    waitingWeight -= weight
     away++
     leftAt = performance.now()
     const sending = send(group.map(({ item }) => item))
@@ -40,24 +46,9 @@ export function grouped<Item, Result>(
     void sendNext()
   }
 
-  function isEarly(): boolean {
-    if (apartMs === 0 || waitingWeight >= enough) return false
-    const earlyMs = leftAt + apartMs - performance.now()
-    if (earlyMs > 0) timer ??= setTimeout(sendLater, Math.ceil(earlyMs))
-    return earlyMs > 0
-  }
-
   function sendLater(): void {
     timer = undefined
     void sendNext()
-  }
-
-  function nextGroup() {
-    let size = 1
-    let sum = waiting[0].weight
-    for (; size < waiting.length && sum + waiting[size].weight <= maxWeight; size++) sum += waiting[size].weight
-    waitingWeight -= sum
-    return waiting.splice(0, size)
   }
 
   return (item, weight = 1) => {

@@ -2,7 +2,7 @@ import { observations } from '../observe/observations.ts'
 import { type DuplicateFilter, type MarkedRun, MOST_IN_RUN } from './duplicates.ts'
 import type { ShardKeys } from './keys.ts'
 import { type HoldReason, type Part, slicesOf } from './record.ts'
-import { type Redis, scripts } from './redis.ts'
+import { type Redis, type Script, scripts } from './redis.ts'
 import { keysOf } from './shards.ts'
 
 /** What may be stored beside waiting fixes, so that it cannot take the memory that these need. */
@@ -73,31 +73,23 @@ interface StoreCall {
 export async function storeRecords(
   redis: Redis,
   { maxWaitMs, duplicates: filter, hold, shares }: AppenderOptions,
-  { parts, counters, from, departing = [], arrival }: StoreCall,
+  call: StoreCall,
 ): Promise<LeftOut[] | null> {
-  const [run, keys, duplicates] = [scripts(redis), keysOf(redis), filter?.in(redis) ?? null]
+  const { parts, counters, from, arrival } = call
+  const [keys, duplicates] = [keysOf(redis), filter?.in(redis) ?? null]
   if (duplicates?.isPrepared === false) await duplicates.prepare()
   const turn = duplicates?.turn ?? ''
   const { bytes, marks = '', unkeyed = '', partOfRun, leftOut } = packGroup(parts, duplicates, Date.now())
   for (const left of leftOut) add(counters, 'filtered:duplicate', left.duplicates)
   const ofFilter = [duplicates?.gateway ?? '', turn, duplicates?.keepMs ?? 0, shares.markBytes, marks, unkeyed]
-  // What was acknowledged once is never refused.
-  const { MAX_SAFE_INTEGER: unlimited } = Number
-  const { maxFixesPerDevice, maxUnknownDevices, maxFixesConfigured } = hold
-  const bounds =
-    from || arrival !== undefined
-      ? [unlimited, unlimited, maxFixesConfigured, unlimited]
-      : [maxFixesPerDevice, maxUnknownDevices, maxFixesConfigured, shares.heldFixes]
-  const args = [bytes, maxWaitMs, ...ofFilter, ...bounds, counters.size, ...[...counters].flat()]
-  const touched = TOUCHED.map((name) => keys[name])
+  const isNew = !from && arrival === undefined
+  const { maxFixesPerDevice, maxUnknownDevices, heldFixes } = isNew ? { ...hold, ...shares } : UNLIMITED
+  const bounds = [maxFixesPerDevice, maxUnknownDevices, hold.maxFixesConfigured, heldFixes]
+  const { script, ownKeys, ownArgs } = isNew ? APPEND : moveOf(call, keys)
+  const args = [bytes, maxWaitMs, ...ofFilter, ...bounds, counters.size, ...[...counters].flat(), ...ownArgs]
   let answer: unknown = null
   try {
-    if (from) {
-      const moved = [from.name, from.token ?? '', departing.length, ...departing, ...from.entries.flat()]
-      answer = await run('move', [...touched, from.list, from.index, keys.departing], [...args, ...moved])
-    } else if (arrival !== undefined) {
-      answer = await run('arrive', [...touched, keys.arrived(arrival)], [...args, ARRIVED_MS])
-    } else answer = await run('append', touched, args)
+    answer = await scripts(redis)(script, [...TOUCHED.map((name) => keys[name]), ...ownKeys], args)
   } finally {
     if (!answer) for (const { device } of parts) duplicates?.failed(device)
   }
@@ -115,6 +107,19 @@ export async function storeRecords(
 }
 
 type StoreAnswer = [number[], number[], Buffer, number[], number[], number[]]
+
+/** The script of records that were stored before, with the keys and arguments that it alone has. */
+function moveOf({ from, departing = [], arrival = '' }: StoreCall, keys: ShardKeys): ScriptOfCall {
+  if (!from) return { script: 'arrive', ownKeys: [keys.arrived(arrival)], ownArgs: [ARRIVED_MS] }
+  const ownArgs = [from.name, from.token ?? '', departing.length, ...departing, ...from.entries.flat()]
+  return { script: 'move', ownKeys: [from.list, from.index, keys.departing], ownArgs }
+}
+
+interface ScriptOfCall {
+  readonly script: Script
+  readonly ownKeys: readonly string[]
+  readonly ownArgs: readonly (string | number | Buffer)[]
+}
 
 /** Parts as store.lua reads them: runs. `leftOut`: records that repeat others of the same part. `now`: ms UTC. */
 function packGroup(parts: readonly Part[], filter: DuplicateFilter | null, now: number) {
@@ -160,6 +165,10 @@ export function add(counters: Map<string, number>, name: string, amount: number)
   if (amount !== 0) counters.set(name, (counters.get(name) ?? 0) + amount)
 }
 
+const APPEND: ScriptOfCall = { script: 'append', ownKeys: [], ownArgs: [] }
+const { MAX_SAFE_INTEGER: MOST } = Number
+/** What was acknowledged once is never refused. */
+const UNLIMITED = { maxFixesPerDevice: MOST, maxUnknownDevices: MOST, heldFixes: MOST }
 /** How long a shard remembers what has arrived from another one. The other one deletes its copy within seconds. */
 const ARRIVED_MS = 86_400_000
 /** The most bytes that precede the records of a run, without its two texts; the most bytes of a character in UTF-8. */

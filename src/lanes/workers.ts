@@ -3,30 +3,40 @@ import { LEASE_MS } from './lease.ts'
 import { type Redis, scripts } from './redis.ts'
 import { inShards, keysOf } from './shards.ts'
 
-/** Notes twice a second that this worker process lives. `changed` is told how many live when that changes; at first it is 1. */
-export function joinWorkers(redis: Redis, changed: (count: number) => void): { stop(): Promise<void> } {
+/** The worker processes, as one of them knows them. */
+export interface Workers {
+  /** How many live; at first 1. */
+  readonly count: number
+  stop(): Promise<void>
+}
+
+/** Notes twice a second that this worker process lives. `changed` is told how many live when that changes. */
+export function joinWorkers(redis: Redis, changed: (count: number) => void): Workers {
   const worker = randomUUID()
-  let count = 1
 
   async function beat(): Promise<void> {
-    const [workers] = await inShards(redis, beatIn)
-    if (workers !== count) changed((count = workers))
+    const [count] = await inShards(redis, beatIn)
+    if (count === workers.count) return
+    workers.count = count
+    changed(count)
   }
 
   async function beatIn(shard: Redis): Promise<number> {
-    const { workers, clock, schedule, upstream } = keysOf(shard)
-    const touched = [workers, clock, schedule, upstream]
-    return (await scripts(shard)('beat', touched, [worker, FORGET_MS, LEASE_MS]).catch(() => count)) as number
+    const keys = keysOf(shard)
+    const touched = [keys.workers, keys.clock, keys.schedule, keys.upstream]
+    return (await scripts(shard)('beat', touched, [worker, FORGET_MS, LEASE_MS]).catch(() => workers.count)) as number
   }
 
   const timer = setInterval(() => void beat(), BEAT_MS)
-  void beat()
-  return {
+  const workers = {
+    count: 1,
     async stop() {
       clearInterval(timer)
       await inShards(redis, (shard) => shard.zrem(keysOf(shard).workers, worker)).catch(() => {})
     },
   }
+  void beat()
+  return workers
 }
 
 const BEAT_MS = 500

@@ -3,9 +3,8 @@ import pLimit from 'p-limit'
 import { within } from '../async.ts'
 import { joinWorkers, releaseParked, shardsOf } from '../lanes/index.ts'
 import { ApiClockWatch, PushWatch } from './figures.ts'
-import type { PushingOptions } from './push-lane.ts'
 import { Rate } from './rate.ts'
-import { ShardPush } from './shard-push.ts'
+import { type PushingOptions, ShardPush } from './shard-push.ts'
 import { watchTurns } from './watch.ts'
 
 export type { PushFigures } from './figures.ts'
@@ -18,22 +17,13 @@ export function startPushing(options: PushingOptions) {
   const rate = perSecond === null ? null : new Rate(perSecond)
   const stopping = new AbortController()
   const watch = new PushWatch()
-  let living = 1
-  const common = {
-    ...options,
-    limit,
-    rate,
-    apiClock: new ApiClockWatch(redis),
-    watch,
-    stopping: stopping.signal,
-    workers: () => living,
-  }
-  const shards = shardsOf(redis).map((shard, number) => new ShardPush({ ...common, shard, number }))
   const workers = joinWorkers(redis, (count) => {
-    living = count
     limit.concurrency = Math.max(1, Math.floor(concurrency / count))
     if (rate && perSecond !== null) rate.perSecond = perSecond / count
   })
+  const apiClock = new ApiClockWatch(redis)
+  const common = { ...options, limit, rate, apiClock, watch, stopping: stopping.signal, workers }
+  const shards = shardsOf(redis).map((shard, number) => new ShardPush({ ...common, shard, number }))
   const turns = rate ? undefined : watchTurns(limit, () => watch.figures())
 
   return {

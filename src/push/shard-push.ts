@@ -1,8 +1,56 @@
 import type { LimitFunction } from 'p-limit'
-import { type Lease, Leases, type Redis } from '../lanes/index.ts'
-import { type LaneOptions, LanePush } from './push-lane.ts'
+import {
+  type Batch,
+  countRecords,
+  type Lease,
+  Leases,
+  NOT_CURRENT,
+  type Place,
+  positionsJson,
+  type Redis,
+  type RedisServer,
+  type RefusalReason,
+  receivedAt,
+  relocate,
+  slicesOf,
+  stillHolds,
+  type Workers,
+} from '../lanes/index.ts'
+import type { Logger } from '../observe/log.ts'
+import { metrics } from '../observe/metrics.ts'
+import type { TrackingClient } from '../tracking/client.ts'
+import type { ApiAnswer } from '../tracking/exchange.ts'
+import type { ApiClockWatch, PushWatch } from './figures.ts'
+import type { Rate } from './rate.ts'
 import { type Ticket, Tickets } from './tickets.ts'
 import { watchOverdue } from './watch.ts'
+
+export interface PushingOptions {
+  readonly redis: Redis
+  readonly redisServer: RedisServer
+  /** Where the records of a parked lane belong by now. */
+  readonly place: Place
+  readonly client: Pick<TrackingClient, 'push'>
+  /** The apikeys of each company as configured now. The one that the API accepted last is moved to the front here. */
+  readonly apikeys: Map<string, readonly string[]>
+  readonly batch: { readonly max_positions: number; readonly max_wait: number }
+  readonly push: {
+    readonly concurrency: number
+    readonly max_requests_per_s: number | null
+    readonly first_delay: number
+    readonly max_delay: number
+  }
+  readonly logger: Logger
+}
+
+interface LaneOptions extends PushingOptions {
+  readonly leases: Leases
+  /** null: no bound. */
+  readonly rate: Rate | null
+  readonly apiClock: ApiClockWatch
+  readonly watch: PushWatch
+  readonly stopping: AbortSignal
+}
 
 interface ShardPushOptions extends Omit<LaneOptions, 'leases'> {
   /** The connection of the shard, and its number. */
@@ -10,8 +58,7 @@ interface ShardPushOptions extends Omit<LaneOptions, 'leases'> {
   readonly number: number
   /** Limits the requests of all shards together. */
   readonly limit: LimitFunction
-  /** How many worker processes live. */
-  readonly workers: () => number
+  readonly workers: Workers
 }
 
 /** Pushes the lanes of one shard. */
@@ -69,4 +116,137 @@ export class ShardPush {
   }
 }
 
+/** Pushes one leased lane: one request at a time, in order, then gives the lane back. */
+class LanePush {
+  readonly #lease: Lease
+  readonly #options: LaneOptions
+  /** The first records of the list, up to this number, contain at least one that is refused. */
+  #suspects = 0
+  #requests = 0
+
+  constructor(lease: Lease, options: LaneOptions) {
+    this.#lease = lease
+    this.#options = options
+  }
+
+  /** Resolves when the lane is given back, or its lease is lost. */
+  async run(): Promise<void> {
+    const { leases, place, redis, stopping } = this.#options
+    let batch = stopping.aborted ? undefined : await leases.take(this.#lease)
+    if (batch?.parked) {
+      const mayPush = await relocate(redis, this.#lease, place)
+      if (mayPush === NOT_CURRENT) await leases.postpone(this.#lease, ROSTER_AGAIN_MS)
+      batch = mayPush === true ? await leases.take(this.#lease) : undefined
+    }
+    while (batch) {
+      const outcome = await this.#request(batch.records)
+      if (!outcome) return
+      this.#requests++
+      if (outcome.to === 'delivered') batch = await this.#delivered(batch, outcome.status)
+      else if (outcome.to === 'refuse') batch = await this.#refused(batch, outcome)
+      else return outcome.to === 'retry' ? this.#retry(outcome) : this.#park(outcome)
+    }
+  }
+
+  /** Answers nothing, and has sent nothing, where the lease no longer holds. Where a key is refused the next one is tried. */
+  async #request(records: Buffer): Promise<Consequence | undefined> {
+    const { apiClock, apikeys, client, rate, watch } = this.#options
+    const [company, courier, route] = this.#lease.lane.split('/')
+    const keys = apikeys.get(company) ?? []
+    let outcome: Consequence = NO_APIKEY
+    for (const apikey of keys) {
+      if (rate) await rate.turn()
+      if (!stillHolds(this.#lease)) return undefined
+      const [started, sentAt] = [performance.now(), Date.now()]
+      const request = watch.began()
+      const answer = await client.push({ courier, route, apikey, body: positionsJson(records) })
+      watch.ended(request, company, answer)
+      if ('date' in answer && answer.date !== undefined) apiClock.note(answer.date, sentAt)
+      metrics.pushDuration.observe((performance.now() - started) / 1000)
+      metrics.pushRequests.inc({ code: 'fault' in answer ? answer.fault : String(answer.status) })
+      outcome = consequence(answer)
+      if (outcome.to === 'delivered' && apikey !== keys[0])
+        apikeys.set(company, [apikey, ...keys.filter((other) => other !== apikey)])
+      if (outcome.to !== 'park' || outcome.status !== FORBIDDEN) break
+    }
+    return outcome
+  }
+
+  #delivered({ records }: Batch, status: number): Promise<Batch | undefined> {
+    const { batch, leases, stopping } = this.#options
+    const count = countRecords(records)
+    metrics.delivered.inc({}, count)
+    metrics.deliveryDelay.observe((Date.now() - receivedAt(records)) / 1000)
+    const suspects = Math.max(0, this.#suspects - count)
+    this.#suspects = suspects
+    const isLast = this.#requests >= REQUESTS_OF_A_LANE || stopping.aborted
+    const wanted = suspects > 0 ? Math.max(1, suspects >> 1) : isLast ? 0 : batch.max_positions
+    return leases.done(this.#lease, { count, status, wanted, atOnce: suspects > 0 })
+  }
+
+  async #retry({ status, leastMs }: Consequence & { to: 'retry' }): Promise<void> {
+    const { leases, push } = this.#options
+    const delay = { firstMs: push.first_delay, maxMs: push.max_delay, leastMs }
+    const delayMs = await leases.retry(this.#lease, status, delay)
+    this.#log().debug({ reason: String(status), delay_ms: delayMs }, 'push failed, tried again later')
+  }
+
+  /** Halves a refused batch until the refused position is found. That one is parked; the rest is pushed. */
+  async #refused({ parked, records }: Batch, refusal: RefusalReason): Promise<Batch | undefined> {
+    const { batch, leases, stopping } = this.#options
+    const count = countRecords(records)
+    if (count > 1) {
+      this.#suspects = count
+      const [firstHalf] = slicesOf(records, count >> 1)
+      return { records: firstHalf.records }
+    }
+    this.#suspects = 0
+    if (parked && ABOUT_POSITIONS.has(parked.status)) return this.#park(refusal)
+    this.#options.watch.refused(refusal.status, refusal.message)
+    this.#log().debug({ reason: String(refusal.status), answer: refusal.message }, 'position refused and parked')
+    const answer = await leases.refuse(this.#lease, refusal, stopping.aborted ? 0 : batch.max_positions)
+    return answer && answer.row >= REFUSED_IN_A_ROW && answer.next ? this.#park(refusal) : answer?.next
+  }
+
+  async #park({ status, message }: RefusalReason): Promise<undefined> {
+    if (await this.#options.leases.park(this.#lease, { status, message }))
+      this.#log().debug({ reason: String(status), answer: message }, 'lane refused and parked')
+  }
+
+  #log(): Logger {
+    const [, courier_id, route_id] = this.#lease.lane.split('/')
+    return this.#options.logger.child({ courier_id, route_id })
+  }
+}
+
+/** What an answer of the tracking API leads to: positions are delivered, tried again or refused, or their lane is parked. */
+export type Consequence =
+  | { readonly to: 'delivered'; readonly status: number }
+  /** `leastMs`: what `Retry-After` asked for. */
+  | { readonly to: 'retry'; readonly status: number | string; readonly leastMs: number }
+  | ({ readonly to: 'refuse' | 'park' } & RefusalReason)
+
+/** 2xx delivers; 408, 425, 429, 5xx and every fault may pass; 422 and 413 are about the positions, the rest about the lane. */
+export function consequence(answer: ApiAnswer): Consequence {
+  if ('fault' in answer) return { to: 'retry', status: answer.fault, leastMs: 0 }
+  const { status, text, retryAfterMs = 0 } = answer
+  if (status >= 200 && status < 300) return { to: 'delivered', status }
+  if (status >= 500 || MAY_PASS.has(status)) return { to: 'retry', status, leastMs: retryAfterMs }
+  return { to: ABOUT_POSITIONS.has(status) ? 'refuse' : 'park', status, message: text }
+}
+
 const RENEW_MS = 5000
+const FORBIDDEN = 403
+const MAY_PASS = new Set([408, 425, 429])
+const ABOUT_POSITIONS = new Set([413, 422])
+const NO_APIKEY: Consequence = {
+  to: 'park',
+  status: 0,
+  message: 'the company of this lane has no apikey in gateway.yaml: add it under companies',
+}
+/** Requests of one lane before others have their turn. */
+const REQUESTS_OF_A_LANE = 8
+/** Positions refused one after the other that park their lane whole. */
+const REFUSED_IN_A_ROW = 8
+/** When a parked lane is probed that could not be, because the roster was not current. */
+const ROSTER_AGAIN_MS = 1000

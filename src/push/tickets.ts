@@ -10,6 +10,7 @@ import {
   openRedis,
   type Redis,
   type RedisServer,
+  type Workers,
 } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 
@@ -23,8 +24,8 @@ export interface TicketsOptions {
   readonly logger: Logger
   /** Whether this process pushes nothing now. */
   readonly idle: () => boolean
-  /** How many worker processes live: they share what is due. */
-  readonly workers: () => number
+  /** They share what is due. */
+  readonly workers: Pick<Workers, 'count'>
   /** Pushes leased lanes. Never rejects. */
   readonly work: (ticket: Ticket) => Promise<void>
 }
@@ -89,7 +90,7 @@ export class Tickets {
     const { idle, leases, logger, work, workers } = this.#options
     const { leases: claimed, nextMs } = await leases.claim(LANES_PER_CLAIM)
     if (claimed.length === 0) return idle() ? Math.min(Math.max(TICK_MS, nextMs), IDLE_MS) : TICK_MS
-    const share = Math.ceil(claimed.length / workers())
+    const share = Math.ceil(claimed.length / workers.count)
     const size = Math.min(Math.max(share, FEWEST_LANES), MOST_LANES)
     const tickets = []
     for (let at = 0; at < claimed.length; at += size)

@@ -395,7 +395,7 @@ describe('the hand-out of lanes', () => {
       redisServer: server.url,
       logger,
       idle: () => true,
-      workers: () => 1,
+      workers: { count: 1 },
       work,
     })
     stops.push(() => tickets.close())

@@ -5,9 +5,7 @@
  *   10, 11 latitude, longitude, degrees × 600,000  12 altitude, 0.1 m  13 speed, km/h, float  14 heading
  *   71 HDOP × 10, PDOP × 10
  */
-import { ByteReader, crc, DecodeError, dop, heading, Marks, type Session, sessionState } from '../kit/index.ts'
-
-const crc8Step = crc({ width: 8, polynomial: 0x31, initial: 0, reflected: false, xorOut: 0 })
+import { ByteReader, crc8Egts, DecodeError, dop, heading, Marks, type Session, sessionState } from '../kit/index.ts'
 
 /** How far the bytes of an incomplete frame were looked at, and their checksum: each byte is looked at once. */
 const UNLOOKED = { looked: 0, crc: 0xff }
@@ -107,8 +105,8 @@ function learnedEnd(bytes: Buffer, { head, count }: Record<'head' | 'count', num
   return 0
 }
 
-/** CRC-8 (31, FF) with one more byte, by that byte combined with the last value. */
-const CRC_OF_BYTE = Uint8Array.from({ length: 256 }, (_, byte) => crc8Step(Uint8Array.of(byte)))
+/** CRC-8 (31, FF), whose first value is FF, with one more byte: by that byte combined with the last value. */
+const CRC_OF_BYTE = Uint8Array.from({ length: 256 }, (_, byte) => crc8Egts(Uint8Array.of(byte ^ 0xff)))
 
 /** Whether the numbers of records of a length follow one another. */
 function isStep(records: Buffer, length: number, count: number): boolean {

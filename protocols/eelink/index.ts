@@ -9,13 +9,14 @@
  *
  *   01  I …                                                login: answer 6767 01 0009 S, unix seconds, 0001 00
  *   02 04–06  tttttttt AAAAAAAA OOOOOOOO VV GGGG cell9 F   position (answered in 04 and 05 alone)
- *   12 14 15 16  tttttttt M [AAAAAAAA OOOOOOOO HHHH VVVV GGGG NN] cells, WiFi …
+ *   12 14 15 16  tttttttt M [AAAAAAAA OOOOOOOO HHHH VVVV GGGG NN] cells, WiFi, [x] SSSS …
  *   80  xxxxxxxx text                                      answer to a command, which may be a position
  *   others, where they begin like 12                       position
  *   All but 02: answer 6767 TT 0002 S
  *
  *   t  unix seconds         A, O  latitude, longitude, degrees × 1,800,000      H  altitude, m     F  bit 0: fixed
- *   M  bit 0: GPS follows   V     speed, km/h    G  heading    N  satellites
+ *   M  bit 0: GPS follows, 1: a cell of 11 bytes, 2–6: each 7 bytes of cells and WiFi     V  speed, km/h    G  heading
+ *   S  of 12, behind x of 14 and 15; bit 0: fixed, otherwise the place is the last one    N  satellites
  *
  * How the checksum of a datagram is computed is not public: it is not checked.
  */
@@ -104,7 +105,7 @@ function deviceOf(r: ByteReader): string {
 function said(type: number, r: ByteReader): Pick<Message, 'fixes' | 'none'> {
   if (OLD_POSITIONS.has(type)) return { fixes: [oldPosition(r)] }
   if (POSITIONS.has(type)) {
-    const fix = position(r)
+    const fix = position(r, type)
     return fix ? { fixes: [fix] } : { none: 'no place' }
   }
   if (type === TEXT) {
@@ -113,7 +114,7 @@ function said(type: number, r: ByteReader): Pick<Message, 'fixes' | 'none'> {
   }
   const none = NONE.get(type)
   if (none !== undefined) return { none }
-  const fix = isPosition(r) ? position(r) : undefined
+  const fix = isPosition(r) ? position(r, type) : undefined
   return fix ? { fixes: [fix] } : {}
 }
 
@@ -140,20 +141,37 @@ function oldPosition(r: ByteReader): Fix {
   return { time, latitude, longitude, valid, speed, heading: direction }
 }
 
+/** Bytes between the cells and the state, by the types that are known to have one. */
+const STATES = new Map([
+  [0x12, 0],
+  [0x14, 1],
+  [0x15, 1],
+])
+
 /** Undefined where the packet has cells or WiFi alone. */
-function position(r: ByteReader): Fix | undefined {
+function position(r: ByteReader, type: number): Fix | undefined {
   const time = r.u32() * 1000
-  if ((r.u8() & 1) === 0) return undefined
-  return {
+  const mask = r.u8()
+  if ((mask & 1) === 0) return undefined
+  const fix = {
     time,
     latitude: r.i32() / 1.8e6,
     longitude: r.i32() / 1.8e6,
-    valid: true,
     altitude: r.i16(),
     speed: kmh(r.u16()),
     heading: heading(r.u16()),
     satellites: r.u8(),
   }
+  return { ...fix, valid: isFixed(r, type, mask) }
+}
+
+/** What the state behind the cells says; true without one. */
+function isFixed(r: ByteReader, type: number, mask: number): boolean {
+  const before = STATES.get(type)
+  if (before === undefined) return true
+  const others = [0x04, 0x08, 0x10, 0x20, 0x40].filter((bit) => mask & bit).length
+  const offset = (mask & 2 ? 11 : 0) + 7 * others + before
+  return r.left < offset + 2 || (r.ahead(offset).u16() & 1) !== 0
 }
 
 const MAX_TEXT = 512

@@ -15,7 +15,8 @@ const PLACE = [54.687205, -25.27973].map((angle) => u(4, Math.round(angle * 1.8e
 const CELL = '01cc 0000 2495 001420'
 
 const OLD = bytes(`${TIME} ${PLACE} 36 00d6 ${CELL} 01 01`)
-const NEW = bytes(`${TIME} 03 ${PLACE} fff4 0036 00d6 09 ${CELL} 22 0011`)
+const GPS = `${PLACE} fff4 0036 00d6 09`
+const NEW = bytes(`${TIME} 03 ${GPS} ${CELL} 42 22 0011 0f11`)
 const TEXT = 'Lat:N54.687205,Lon:W25.279730,Course:214.00,Speed:54.00km/h,DateTime:2026-11-20 06:30:15'
 
 export default {
@@ -53,6 +54,16 @@ export default {
           frame: packet(0x12, 4, NEW),
           fixes: [{ ...FIX, altitude: -12, satellites: 9 }],
           reply: bytes('676712 0002 0004'),
+        },
+        {
+          frame: packet(0x12, 4, bytes(`${TIME} 13 ${GPS} ${CELL} 42 22 f0b429dd82ca d3 0488 0f11`)),
+          fixes: [{ ...FIX, altitude: -12, satellites: 9, valid: false }],
+          reply: bytes('676712 0002 0004'),
+        },
+        {
+          frame: packet(0x14, 4, bytes(`${TIME} 01 ${GPS} 25 0010`)),
+          fixes: [{ ...FIX, altitude: -12, satellites: 9, valid: false }],
+          reply: bytes('676714 0002 0004'),
         },
         {
           frame: packet(0x11, 4, NEW),

@@ -1,19 +1,17 @@
 import { DecodeError, dop, eachReadable, type Fix, heading, kmh, type Message, number, utcDmy } from '../kit/index.ts'
 
 export const REPLY = Buffer.from('1234')
-const HEAD = /^\*GS(\d\d),([^,#$]+)/
-const FIRST_VERSION = '02'
+const HEAD = /^\*GS\d\d,([^,#$]+)/
 
 /** The message of a line of text. @throws DecodeError */
 export function text(frame: Buffer): Message {
   const line = frame.toString('latin1', 0, frame.at(-1) === 0x23 ? frame.length - 1 : frame.length)
   const head = HEAD.exec(line.slice(0, 64))
   if (!head) throw new DecodeError('unsupported')
-  const [{ length }, version, device] = head
+  const [{ length }, device] = head
   const records = line.slice(length + 1).split('$')
   if (line.length <= length) return { device, none: 'heartbeat', reply: REPLY }
-  const read = (record: string) => (version === FIRST_VERSION ? ofFirstVersion(record) : fixOf(record))
-  const { good, unreadable } = eachReadable(records, read)
+  const { good, unreadable } = eachReadable(records, fixOf)
   const fixes = good.filter((fix) => fix !== undefined)
   return fixes.length > 0
     ? { device, fixes, unreadable, reply: REPLY }
@@ -24,8 +22,13 @@ export function text(frame: Buffer): Message {
 function fixOf(record: string): Fix | undefined {
   const values = positionOf(record)
   if (!values) return undefined
+  if (/^\d{6}$/.test(values[0])) return ofFirstVersion(values)
   const [validity, satellites, ...place] = values
-  if (place[0] === '') return undefined
+  if (!place[0] || !place[1]) {
+    if (validity === 'A' && place.length < 2)
+      throw new DecodeError('malformed', `a position of ${values.length} values`)
+    return undefined
+  }
   return {
     ...placeOf(place),
     ...fixTime(record.slice(0, 6), record.slice(6, 12)),
@@ -34,10 +37,10 @@ function fixOf(record: string): Fix | undefined {
   }
 }
 
-function ofFirstVersion(record: string): Fix | undefined {
-  const values = positionOf(record)
-  if (!values) return undefined
-  const [time, validity, latitude, longitude, speed, course, date] = values
+function ofFirstVersion([time, validity, latitude, longitude, speed, course, date]: readonly string[]):
+  | Fix
+  | undefined {
+  if (!latitude || !longitude) return undefined
   return { ...placeOf([latitude, longitude, speed, course]), ...fixTime(time, date), valid: validity === 'A' }
 }
 
@@ -50,9 +53,7 @@ function positionOf(record: string): string[] | undefined {
   const at = record.startsWith('GPS:') ? 4 : record.indexOf(',GPS:') + 5
   if (at === 4 && !record.startsWith('GPS:')) return undefined
   const end = record.indexOf(',', at)
-  const values = record.slice(at, end < 0 ? undefined : end).split(';')
-  if (values.length < 6) throw new DecodeError('malformed', `a position of ${values.length} values`)
-  return values
+  return record.slice(at, end < 0 ? undefined : end).split(';')
 }
 
 function placeOf([y, x, speed, course, altitude, hdop]: readonly (string | undefined)[]): Omit<Fix, 'time' | 'valid'> {

@@ -11,7 +11,8 @@
  *   PDT, EDT  YYMMDDhhmmss of the position, of the event     SPD, SPDK  knots, km/h     ALT   metres
  *   LAT, LONG  ±ddmm.mmmm, ±dddmm.mmmm                       HEAD       degrees         SATU  satellites used
  *
- * Seconds may be missing. Without the setting nothing says where a position stands. Nothing is answered.
+ * Seconds may be missing. Without the setting only PDT, LAT and LONG are read, where they stand in a row: nothing else says
+ * what it is. Nothing is answered.
  */
 import {
   DecodeError,
@@ -45,6 +46,7 @@ export default {
 } satisfies Protocol
 
 const EVENT = drawn('$SLU{id},06,{any},{values}', { fields: { values: {} } })
+const PLACE = /(?:^|,)(\d{10}|\d{12}),([-+]\d{4}\.\d{1,6}),([-+]\d{5}\.\d{1,6})(?:,|$)/
 const OTHER = drawn('$SLU{id},{any}')
 
 function decode(frame: Buffer, session: Session): Message {
@@ -57,7 +59,11 @@ function decode(frame: Buffer, session: Session): Message {
   }
   const { device } = event
   const { format } = session.settings
-  if (typeof format !== 'string') return { device, fixes: [] }
+  if (typeof format !== 'string') {
+    const [, PDT, LAT, LONG] = PLACE.exec(event.text('values')) ?? []
+    const fix = fixOf((name) => ({ PDT, LAT, LONG })[name], session)
+    return { device, fixes: fix ? [fix] : [] }
+  }
   const values = event.text('values').split(',')
   const indexes = indexesOf(format, session.settings)
   const fix = fixOf((name) => values[indexes.get(name) ?? -1]?.trim() || undefined, session)

@@ -42,7 +42,15 @@ export default {
     },
     {
       title: 'without the format',
-      frames: [{ frame: line('$SLU42,06,7,1,2,3'), device: '42', fixes: [] }],
+      frames: [
+        { frame: line('$SLU42,06,7,1,2,3'), device: '42', fixes: [] },
+        { frame: line('$SLU42,06,7,261120150012,20,,,,,,000000'), device: '42', fixes: [] },
+        {
+          frame: line('$SLU42,06,7,261120150012,01,261120150010,+5231.5000,-01324.6000,012.5,270,048789'),
+          device: '42',
+          fixes: [{ ...FIX, heading: undefined }],
+        },
+      ],
     },
   ],
 } satisfies ProtocolCases

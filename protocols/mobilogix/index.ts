@@ -9,13 +9,14 @@
  *
  * Answer to all: [YYYY-MM-DD hh:mm:ss,Sn] with the time of the report.
  */
-import { between, type Draft, textProtocol } from '../kit/index.ts'
+import { between, type Draft, type Session, textProtocol } from '../kit/index.ts'
 
 const HEAD = '\\[{yyyy}-{month}-{day} {hour}:{minute}:{second},T{kind},{any:2},{id}'
 const answer = (draft: Draft) => {
   const [year, month, day, hour, minute, second, kind] = NAMES.map((name) => draft.text(name))
   return `[${year}-${month}-${day} ${hour}:${minute}:${second},S${kind}]`
 }
+const fix = (draft: Draft, session: Session) => draft.fix(session)
 const NAMES = ['yyyy', 'month', 'day', 'hour', 'minute', 'second', 'kind']
 
 export default textProtocol({
@@ -30,12 +31,18 @@ export default textProtocol({
   ends: ']',
   fields: {
     kind: { like: '\\d+' },
-    satellite: { like: '\\d', read: (text: string, draft: Draft) => void (draft.satellites = +text) },
-    quality: { like: '\\d{2}' },
+    state: { like: '\\d*', read: readState },
+    south: { like: '-?\\d{1,2}\\.\\d+', read: (text: string, draft: Draft) => void (draft.latitude = +text) },
+    west: { like: '-?\\d{1,3}\\.\\d+', read: (text: string, draft: Draft) => void (draft.longitude = +text) },
   },
   lines: [
-    { like: `${HEAD},{any:2},{satellite}{quality},{lat},{lon},{speedKmh},{course}[,{any}]`, answer },
+    { like: `${HEAD},{any:2},{state},{south},{west},{speedKmh}[,{course}[,{any}]]`, fix, answer },
     { like: `${HEAD}[,{any}]`, none: 'status', answer },
     { like: '\\[{any},T{any}', unknown: 'type' },
   ],
 })
+
+/** Satellites, signal and quality, a digit each. */
+function readState(text: string, draft: Draft): void {
+  if (text.length === 3) draft.satellites = Number(text[0])
+}

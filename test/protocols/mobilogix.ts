@@ -29,6 +29,18 @@ export default {
           fixes: [{ ...FIX, satellites: 0 }],
           reply: `[${HEAD},S21]`,
         },
+        {
+          frame: `[${HEAD},T9,1,V1.2.3,42,59,10.50,,-25.250000,-45.750000,36]`,
+          device: '42',
+          fixes: [{ ...FIX, satellites: undefined, heading: undefined }],
+          reply: `[${HEAD},S9]`,
+        },
+        {
+          frame: `[${HEAD},T1,1,V1.1.1,42,,,12345678,724108005415815,359366080211420]`,
+          device: '42',
+          none: 'status',
+          reply: `[${HEAD},S1]`,
+        },
         { frame: `[${HEAD},T8,1,V1.2.3,42,3596]`, device: '42', none: 'status', reply: `[${HEAD},S8]` },
         { frame: '[0,T8,1]' },
       ],

@@ -41,9 +41,10 @@ function position(fields: readonly string[], at: number, hasAltitude: boolean): 
   const clock = r.skip(hasAltitude ? 1 : 0).next()
   const latitude = angle(r.next())
   const longitude = angle(r.next())
-  const speed = knots(r.number())
-  const course = heading(r.number())
-  return { time: utcDmy(r.next(), clock), latitude, longitude, valid, altitude, speed, heading: course, satellites }
+  const speed = r.optionalNumber()
+  const course = heading(r.optionalNumber())
+  const time = utcDmy(r.next(), clock)
+  return { time, latitude, longitude, valid, altitude, speed: speed && knots(speed), heading: course, satellites }
 }
 
 /** Degrees from ddmm.mmmm and a letter of the compass. */

@@ -53,6 +53,7 @@ function decode(frame: Buffer, session: Session): Message {
   if (!/^[\w-]+$/.test(device)) throw new DecodeError('malformed', 'the frame has no id')
   // Firmware for some trackers has no field for the alarm.
   if (type !== 'A03' && POSITION.test(content.toString('latin1'))) return { device, fixes: [fixOf(r)] }
+  if (type !== 'A03' && WITHOUT_PLACE.test(content.toString('latin1'))) return { device, none: 'no fix' }
   switch (type) {
     case 'A00':
     case 'A01':
@@ -69,6 +70,7 @@ function decode(frame: Buffer, session: Session): Message {
 }
 
 const POSITION = /^\$\$\d+,[^,]*,[^,]*,A\d\d,(?:[^,]*,)?\d{12},[AV],-?\d/
+const WITHOUT_PLACE = /^\$\$\d+,[^,]*,[^,]*,A\d\d,(?:[^,]*,)?\d{12},V,,,/
 
 function fixOf(r: TextReader): Fix {
   const first = r.next()
@@ -91,9 +93,12 @@ function asset(r: TextReader): Message {
   const time = utcYmd(r.skip().next())
   if (r.skip(4).next() !== '0') return { none: 'wifi' }
   const valid = r.next() === 'A'
-  const speed = kmh(r.number())
-  const satellites = r.number()
-  return { fixes: [{ time, valid, speed, satellites, latitude: r.number(), longitude: r.number() }] }
+  const speed = r.optionalNumber()
+  const satellites = r.optionalNumber()
+  const latitude = r.optionalNumber()
+  const longitude = r.optionalNumber()
+  if (latitude === undefined || longitude === undefined) return { none: 'no fix' }
+  return { fixes: [{ time, valid, speed: speed && kmh(speed), satellites, latitude, longitude }] }
 }
 
 function answer(device: string, number: string, now: number): Buffer {

@@ -43,6 +43,8 @@ export default textProtocol({
       none: 'heartbeat',
       answer: '+RESP:GTHBD,GPRS ACTIVE,HeartBeat,{imei},{time},{serial}\0',
     },
+    { like: '+ACK:{any},{imei},{any}', none: 'command answer' },
+    { like: '+{source}:GT{report},{imei},{any:4},,,,,{any}', none: 'no place' },
     { like: '+{source}:GT{report},{imei},{any}', unknown: 'type' },
   ],
 })

@@ -80,7 +80,7 @@ function plain(frame: Buffer): Message {
   const valid = r.next() === 'A'
   const latitude = angle(r.next(), r.next())
   const longitude = angle(r.next(), r.next())
-  return { device, fixes: [{ time, latitude, longitude, valid, speed: kmh(r.number()) }] }
+  return { device, fixes: [{ time, latitude, longitude, valid, speed: speedOf(r) }] }
 }
 
 function numbered(frame: Buffer): Message {
@@ -99,7 +99,12 @@ function numbered(frame: Buffer): Message {
   const [longitude, ew = ''] = r.next().split(';')
   if (latitude === '' || longitude === '') return { device, none: 'no place' }
   const place = { latitude: angle(latitude, ns), longitude: angle(longitude, ew) }
-  return { device, fixes: [{ time, ...place, valid, speed: kmh(r.number()), heading: heading(r.number()) }] }
+  return { device, fixes: [{ time, ...place, valid, speed: speedOf(r), heading: heading(r.optionalNumber()) }] }
+}
+
+function speedOf(r: TextReader): number | undefined {
+  const speed = r.optionalNumber()
+  return speed === undefined ? undefined : kmh(speed)
 }
 
 function answer(device: string, serial: string): Buffer {

@@ -9,7 +9,7 @@
  */
 import { between, textProtocol } from '../kit/index.ts'
 
-const PLACE = '{hms},{valid},{latNmea},{ns},{lonNmea},{ew},{speedKnots},{course},{dmy},{satellites}[,{any}]'
+const PLACE = '{hms},{valid},{latNmea},{ns},{lonNmea},{ew},{speedKnots},{course},{dmy}[,{satellites}[,{any}]]'
 
 export default textProtocol({
   name: 'oko',
@@ -21,5 +21,10 @@ export default textProtocol({
   transports: ['tcp'],
   frame: between('{', '}'),
   ends: '}',
-  lines: [{ like: `\\{{imei},${PLACE}` }, { like: `\\{${PLACE}` }, { like: '\\{[{imei},]{any}', unknown: 'type' }],
+  lines: [
+    { like: `\\{{imei},${PLACE}` },
+    { like: `\\{${PLACE}` },
+    { like: '\\{[{imei},]{hms},{valid},,,,,{any}', none: 'no fix' },
+    { like: '\\{[{imei},]{any}', unknown: 'type' },
+  ],
 })

@@ -10,7 +10,7 @@
  */
 import { drawn, type Draft, endsWith, type Fix, type Session, textProtocol } from '../kit/index.ts'
 
-const GDATA = drawn('{valid},{satellites},{ymd}{hhmmss},{lat},{lon},{speedKmh},{course},{altitude}', {})
+const GDATA = drawn('{valid},{satellites},{ymd}{hhmmss},{lat},{lon}[,{speedKmh}[,{course}[,{altitude}[,{any}]]]]', {})
 
 export default textProtocol({
   name: 's168',

@@ -46,7 +46,7 @@ export default {
 } satisfies Protocol
 
 const REPORT =
-  /(?:^|[:=,])(\d{1,20}), ?(\d{14}), ?([-+]?\d{1,3}(?:\.\d{1,10})?), ?([-+]?\d{1,2}(?:\.\d{1,10})?), ?(\d{1,5}(?:\.\d{1,3})?), ?(\d{1,3}(?:\.\d{1,3})?), ?(-?\d{1,5}(?:\.\d{1,3})?), ?(\d{1,3})(?=,|$)/
+  /(?:^|[:=,])(\d{1,20}), ?(\d{14}), ?([-+]?\d{1,3}(?:\.\d{1,10})?), ?([-+]?\d{1,2}(?:\.\d{1,10})?), ?(\d{1,5}(?:\.\d{1,3})?|), ?(\d{1,3}(?:\.\d{1,3})?|), ?(-?\d{1,5}(?:\.\d{1,3})?|), ?(\d{1,3})(?=,|$)/
 
 function keepAlive(frame: Buffer): Message {
   return { device: String(new ByteReader(frame).skip(4).u32le()), none: 'heartbeat' }
@@ -68,11 +68,15 @@ function text(frame: Buffer): Message {
         latitude: number(latitude),
         longitude: number(longitude),
         valid: satellites !== '0',
-        altitude: number(altitude),
-        speed: kmh(number(speed)),
-        heading: heading(number(course)),
+        altitude: optional(altitude),
+        speed: speed === '' ? undefined : kmh(number(speed)),
+        heading: heading(optional(course)),
         satellites: number(satellites),
       },
     ],
   }
+}
+
+function optional(text: string): number | undefined {
+  return text === '' ? undefined : number(text)
 }

@@ -44,6 +44,13 @@ export default {
           none: 'wifi',
           reply: REPLY,
         },
+        {
+          frame: line('A03,,240501231530,460|0|25FC|104C,4.18,100,000F,0,V,,0,,'),
+          device: ID,
+          none: 'no fix',
+          reply: REPLY,
+        },
+        { frame: line('A01,,240501231530,V,,,0,0,,17929,0000'), device: ID, none: 'no fix' },
         { frame: line('B03,OK'), device: ID, none: 'command answer' },
         { frame: line('D05,240501231530,52.525,13.41,1,1,1,13152,23FFD339'), device: ID, none: 'photo' },
         { frame: line('Z01,1'), device: ID },

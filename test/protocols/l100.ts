@@ -48,6 +48,11 @@ export default {
         { frame: `L,ATL,${ID},01,0035,*(`, device: ID, none: 'login', reply: `@${ID},00,35,*[` },
         { frame: position('A'), device: ID, fixes: [PLACE] },
         { frame: position('V'), device: ID, fixes: [{ ...PLACE, valid: false }] },
+        {
+          frame: position('A').replace('54,214.5', ','),
+          device: ID,
+          fixes: [{ ...PLACE, speed: undefined, heading: undefined }],
+        },
         { frame: `L,ATL,${ID},02,0982,063015,201126,V,;,;,0,0,*x`, device: ID, none: 'no place' },
         { frame: `L,ATLOBD,${ID},03,7429,063015,201126,CAN,0104:3C,*x`, device: ID, none: 'status' },
         { frame: `L,ATL,${ID},09,0982,*x`, device: ID },

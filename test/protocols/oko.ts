@@ -21,6 +21,12 @@ export default {
         { frame: `{${ID},090745.500,${PLACE}}`, device: ID, fixes: [FIX] },
         { frame: `{090745.500,${PLACE.replace('A', 'V')}}`, fixes: [{ ...FIX, valid: false }] },
         { frame: `{${ID},090745.500,${PLACE.split(',').slice(0, 9).join(',')}}`, device: ID, fixes: [FIX] },
+        {
+          frame: `{${ID},090745.500,${PLACE.split(',').slice(0, 8).join(',')}}`,
+          device: ID,
+          fixes: [{ ...FIX, satellites: undefined }],
+        },
+        { frame: `{${ID},090745.500,V,,,,,,,201126,0,0.27}`, device: ID, none: 'no fix' },
         { frame: `{${ID},x}`, device: ID },
       ],
     },

@@ -12,6 +12,11 @@ export default {
     {
       title: 'a state and a position',
       frames: [
+        {
+          frame: `S168#${ID}#003a#01ca#GDATA:A,5,261120220950,52.52,-13.41,36$`,
+          device: ID,
+          fixes: [{ time: '2026-11-20T22:09:50Z', latitude: 52.52, longitude: -13.41, speed: kmh(36), satellites: 5 }],
+        },
         { frame: `S168#${ID}#00ec#0016#SYNC:0093;STATUS:91,51$`, device: ID, none: 'status' },
         {
           frame: `S168#${ID}#003a#01ca#LOCA:G;CELL:1,1cc,0,2479,de1,2e;GDATA:A,5,261120220950,52.52,-13.41,36,270,35;ALERT:0080$`,

@@ -37,6 +37,11 @@ export default {
           device: '2000000099',
           fixes: [{ ...FIX, latitude: -52.525, longitude: 13.41 }],
         },
+        {
+          frame: '2000000099,20240501101530,-13.410000,52.525000,,,,8,2\r\n',
+          device: '2000000099',
+          fixes: [{ ...FIX, altitude: undefined, speed: undefined, heading: undefined }],
+        },
         { frame: '$OK:REBOOT\r\n', none: 'command answer' },
         { frame: bytes('d0d7 0100 63943577'), device: '2000000099', none: 'heartbeat' },
         { frame: 'hello\r\n', error: 'unsupported' },

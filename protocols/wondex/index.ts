@@ -77,6 +77,6 @@ function text(frame: Buffer): Message {
   }
 }
 
-function optional(text: string): number | undefined {
-  return text === '' ? undefined : number(text)
+function optional(field: string): number | undefined {
+  return field === '' ? undefined : number(field)
 }

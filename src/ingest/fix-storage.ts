@@ -25,8 +25,7 @@ export interface FixStorageOptions {
   readonly capacity: Pick<Capacity, 'hasShortage' | 'shortageFor'>
   /** The tracks of devices at all gateways; without it, those at this gateway alone. */
   readonly trails?: Trails
-  /** Set only with several shards. */
-  readonly holding?: Pick<Holding, 'marking'>
+  readonly holding: Pick<Holding, 'marking'>
   /** Notes the days of devices; without it, no day is noted. */
   readonly days?: Pick<DayBook, 'placed' | 'note'>
 }
@@ -60,7 +59,7 @@ export class FixStorage {
     { now, transport, sender, spoken, lateAt }: FixSource,
   ): Promise<Obstacle | IdentityReason | undefined> {
     const { appender, capacity, clock, filter, hold, holding, replica } = this.#options
-    for (let marking = holding?.marking; marking; marking = holding?.marking) if (!(await marking)) return 'roster'
+    for (let { marking } = holding; marking; { marking } = holding) if (!(await marking)) return 'roster'
     const { current, roster, version } = replica
     if (!current) return 'roster'
     // What is understood late says nothing of where the device is now.

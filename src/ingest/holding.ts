@@ -86,7 +86,7 @@ export class Holding {
   }
 
   /**
-   * While several shards are told which devices have changed: resolves with whether all know it. Before that, fixes that are
+   * While Redis is told which devices have changed: resolves with whether every shard knows it. Before that, fixes that are
    * stored by the new roster could overtake held ones.
    */
   get marking(): Promise<boolean> | undefined {

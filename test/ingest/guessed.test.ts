@@ -103,7 +103,7 @@ async function gateway(hold: HoldOptions = HOLD) {
   const holding = new Holding({ ...placing, redis, appender: appending })
   const heard = { spoke: () => {}, stored: () => {}, became: () => {}, gone: () => {} }
   const capacity = { hasShortage: false, isFull: false, shortageFor: () => undefined }
-  const storing = { ...placing, appender, heard, capacity }
+  const storing = { ...placing, appender, heard, capacity, holding }
   const arrivals = new Arrivals({ redis, maxDevices: 10, replica })
   const ingest = new Ingest({
     ...storing,

@@ -499,6 +499,17 @@ describe('held fixes from the future', () => {
     await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([now, now + 1, now + 2])
   })
 
+  it('let no newer ones be stored while Redis cannot be told that they are released', async () => {
+    const before = await gateway([routed])
+    await before.send('0123', NOW + 3 * 3600)
+    await before.holding.close()
+    await redis.config('SET', 'min-replicas-to-write', 1)
+    const { holding } = await gateway([routed])
+    expect(await holding.marking).toBe(false)
+    await redis.config('SET', 'min-replicas-to-write', 0)
+    await expect.poll(() => holding.marking, soon).toBeUndefined()
+  })
+
   it('are released when their time has come', async () => {
     const { send } = await gateway([routed])
     const ahead = Math.floor(Date.now() / 1000) + 302

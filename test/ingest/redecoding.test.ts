@@ -113,6 +113,7 @@ async function gateway(version: number, devices: Device[] = [VAN], lines: Assign
     heard: { spoke: () => {}, stored: () => {}, became: () => {} },
     clock: { isInDoubt: false, jumps: 0, now: () => Date.now() },
     capacity: { hasShortage: false, isFull: false, shortageFor: () => undefined },
+    holding: { marking: undefined },
   }
   const ingest = new Ingest({
     ...storing,

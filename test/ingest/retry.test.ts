@@ -64,6 +64,7 @@ async function openIngest(connection: Redis, clock: IngestOptions['clock']): Pro
     heard: { spoke: () => {}, stored: () => {}, became: () => {} },
     clock,
     capacity: { hasShortage: false, isFull: false, shortageFor: () => undefined },
+    holding: { marking: undefined },
     frameStore: { keep: async () => false },
     unknownDevices: new UnknownDeviceQuota(10),
     enrolment: { isOpen: false },

@@ -113,6 +113,7 @@ export async function gateway({
       shortageFor: (parts) =>
         parts.some((part) => placeOf(part) === state.fullLane) ? 'parked' : parts.length > 0 ? shortage : undefined,
     },
+    holding: { marking: undefined },
     frameStore: {
       async keep(frame) {
         state.attempts++

@@ -188,6 +188,7 @@ export function gateway({
     heard: made.heard,
     clock: { isInDoubt: false, jumps: 0, now: () => Date.now() },
     frameStore: { keep },
+    holding: { marking: undefined },
     capacity: { hasShortage: false, isFull: false, shortageFor: () => undefined },
     unknownDevices: new UnknownDeviceQuota(maxUnknownDevices),
     enrolment: { isOpen: false },

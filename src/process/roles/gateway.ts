@@ -83,9 +83,7 @@ async function openPath(live: Live, replica: Replica, { identity, redisServer }:
   reportApplied(live, replica, gateway)
   const senders = openSenderLimits(config, { redis, server: redisServer, named, gateways: identity?.count ?? 1 })
   const enrolment = new Enrolment(redis)
-  // A single shard is told of changed devices before it gets fixes by the new roster.
-  const marking = shardsOf(redis).length > 1 ? holding : undefined
-  const storing = { ...placing, appender, heard, capacity, holding: marking }
+  const storing = { ...placing, appender, heard, capacity, holding }
   const arrivals = new Arrivals({ redis, maxDevices: config.hold.max_unknown_devices, replica })
   const frameWatch = new FrameWatch(redis)
   const ingest = new Ingest({ ...storing, ...senders.ofIdentity, arrivals, frameStore, enrolment, frameWatch })

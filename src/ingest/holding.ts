@@ -29,7 +29,6 @@ import {
   timestampOf,
 } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
-import type { DeviceEntry } from '../roster/directory.ts'
 import type { Replica } from '../roster/replica.ts'
 import type { OwnClock } from './clock.ts'
 import type { DayBook } from './day-book.ts'
@@ -65,7 +64,7 @@ export class Holding {
    */
   #changed: Set<string> | undefined
   #wasInDoubt = false
-  #marking = Promise.resolve()
+  #marking: Promise<unknown> = Promise.resolve()
   /** How many of these are under way. */
   #markings = 0
 
@@ -112,7 +111,7 @@ export class Holding {
     const names = changed && Array.from(changed, (id) => [id, replica.roster.find(id)?.id ?? id]).flat()
     this.#markings++
     const marked = markReleasing(redis, replica.version, names).finally(() => this.#markings--)
-    this.#marking = ended([this.#marking, marked])
+    this.#marking = Promise.allSettled([this.#marking, marked])
     try {
       if ((await marked) > 0) await this.#release()
     } catch (error) {
@@ -212,7 +211,7 @@ export class Holding {
     const entry = trust === 'unproven' ? undefined : found
     // A fix without a time of its own has that of its arrival, which no time zone changes.
     const isUtc = isInUtc(record) || timestampOf(record) === Math.floor(received / 1000)
-    const origin = { entry: isUtc ? withoutZone(entry) : entry, now }
+    const origin = { entry: isUtc && entry ? { ...entry, time_zone: undefined } : entry, now }
     const rules = { roster, rosterVersion, filter, hold, isClockInDoubt: clock.isInDoubt }
     const oldestAt = received + hold.max_age
     if (lists.reason === 'suspicious' && filter.holdsSuspicious) {
@@ -234,14 +233,6 @@ export class Holding {
     next.at = Math.min(next.at, lookAt)
     return 'stays'
   }
-}
-
-async function ended(work: readonly Promise<unknown>[]): Promise<void> {
-  await Promise.allSettled(work)
-}
-
-function withoutZone(entry: DeviceEntry | undefined): DeviceEntry | undefined {
-  return entry && { ...entry, time_zone: undefined }
 }
 
 function fixOf(record: Buffer): Fix {

@@ -7,9 +7,8 @@ import { beginReading, heardSince, isConnectionError, keys, type ReadTo, type Re
 import type { DeviceEntry } from '../../roster/directory.ts'
 import type { RosterFollower } from '../../roster/replica.ts'
 import type { Roster } from '../../roster/roster.ts'
-import { compare, type ListPlace } from '../paging.ts'
 import { HeldIndex } from './held-index.ts'
-import { DeviceOrder, type IndexedDevice, placeOfDevice, type SurveyedDevice } from './indexed-device.ts'
+import { type Changing, DeviceList, type IndexedDevice, type SurveyedDevice } from './indexed-device.ts'
 import { type FindSpoken, LostSenders } from './lost-senders.ts'
 import { learn, UNLEARNT } from './learnt.ts'
 
@@ -20,8 +19,6 @@ export interface DeviceIndexSources {
   readonly speaks?: FindSpoken
 }
 
-type Changing<Of> = { -readonly [Key in keyof Of]: Of[Key] }
-
 /**
  * All devices in memory, so that lists and the diagnosis cost Redis nothing. They are read once and then kept current.
  * A message takes effect here within a second, or at once after `catchUp`; a slow sweep over all contacts finds what
@@ -29,20 +26,17 @@ type Changing<Of> = { -readonly [Key in keyof Of]: Of[Key] }
  */
 export class DeviceIndex {
   readonly #sources: DeviceIndexSources
-  readonly #devices = new Map<string, Changing<IndexedDevice>>()
+  readonly #list = new DeviceList()
   readonly #held: HeldIndex
   readonly #lost: LostSenders
   readonly #looks: ReturnType<typeof everySecond>
   /** Names to be read again. */
   readonly #due = new Set<string>()
   #rosterDue: Set<string> | 'all' = 'all'
-  readonly #order = new DeviceOrder()
   #readTo: ReadTo | undefined
   #live: ReadonlySet<string> = new Set()
   #looking: Promise<void> | undefined
   #cursor = '0'
-  /** Devices that have changed since the follower last asked; undefined: there is no follower. */
-  #changed: Set<string> | undefined
 
   constructor(sources: DeviceIndexSources) {
     this.#sources = sources
@@ -57,12 +51,12 @@ export class DeviceIndex {
 
   /** All, by their places; the list does not change, the devices do. */
   get inOrder(): readonly IndexedDevice[] {
-    return this.#order.of(this.#devices)
+    return this.#list.inOrder
   }
 
   /** The device with this id, leading zeros or not. */
   find(id: string): IndexedDevice | undefined {
-    return this.#devices.get(sameId(id))
+    return this.#list.get(sameId(id))
   }
 
   noteSurvey(device: Changing<IndexedDevice>, surveyed: SurveyedDevice): void {
@@ -71,21 +65,17 @@ export class DeviceIndex {
 
   /** Notes from now on which devices change. */
   followChanges(): void {
-    this.#changed = new Set()
+    this.#list.followChanges()
   }
 
   /** Notes that a device has changed by what is not in the index: by time, or by a finding. */
   touch(id: string): void {
-    this.#changed?.add(sameId(id))
+    this.#list.touch(sameId(id))
   }
 
   /** Devices that have changed since they were taken last: at most `most`, those first that changed first. */
   takeChanged(most: number): IndexedDevice[] {
-    const ids = this.#changed?.values().take(most).toArray() ?? []
-    return ids.flatMap((id) => {
-      this.#changed?.delete(id)
-      return this.#devices.get(id) ?? []
-    })
+    return this.#list.takeChanged(most)
   }
 
   /** Why fixes of the device are held, and where; empty: none are. */
@@ -143,14 +133,14 @@ export class DeviceIndex {
     const due = [...this.#due].slice(0, MOST_READ)
     for (let at = 0; at < due.length; at += SLICE) await this.#readDevices(due.slice(at, at + SLICE))
     for (const id of came) this.#keep(id)
-    for (const id of lost) if (this.#devices.has(id)) this.#keep(id)
+    for (const id of lost) if (this.#list.get(id)) this.#keep(id)
   }
 
   async #applyRoster(): Promise<void> {
     const due = this.#rosterDue
     this.#rosterDue = new Set()
     const roster = this.#sources.directory()
-    for (const id of due === 'all' ? [...this.#devices.keys()] : due) {
+    for (const id of due === 'all' ? Array.from(this.#list.all(), ([key]) => key) : due) {
       this.#configure(id, roster.find(id))
       await yieldToEventLoop()
     }
@@ -167,7 +157,7 @@ export class DeviceIndex {
   }
 
   #configure(key: string, entry: DeviceEntry | undefined): void {
-    const before = this.#devices.get(key)
+    const before = this.#list.get(key)
     if (before) before.surveyed = undefined
     if (before?.entry === entry) return
     // Only what is heard under its own id is the device's.
@@ -180,7 +170,7 @@ export class DeviceIndex {
     const { redis } = this.#sources
     // First: what is heard meanwhile is read again.
     this.#readTo = await beginReading(redis)
-    for (const [key, { contact }] of this.#devices) if (contact) this.#set(key, UNHEARD)
+    for (const [key, { contact }] of this.#list.all()) if (contact) this.#set(key, UNHEARD)
     for await (const slice of redis.hscanStream(keys.devices, { count: SLICE })) {
       await this.#readDevices((slice as string[]).filter((_, index) => index % 2 === 0))
       await yieldToEventLoop()
@@ -214,7 +204,7 @@ export class DeviceIndex {
     { usualMs, ...heard }: Pick<IndexedDevice, 'contact' | 'fix' | 'filtered'> & { usualMs: number },
   ) {
     const key = sameId(name)
-    const before = this.#devices.get(key)
+    const before = this.#list.get(key)
     const { contact } = heard
     if (!contact) {
       if (before?.id === name) this.#set(key, UNHEARD)
@@ -227,19 +217,7 @@ export class DeviceIndex {
   }
 
   #set(key: string, change: Partial<IndexedDevice>): void {
-    this.#changed?.add(key)
-    const before = this.#devices.get(key)
-    const known = before ?? { id: key, learnt: UNLEARNT, place: NOWHERE }
-    const device: Changing<IndexedDevice> = Object.assign(known, change, NOT_SURVEYED)
-    if (!device.entry && !device.contact && this.#held.of(key).length === 0) {
-      if (this.#devices.delete(key)) this.#order.changes()
-      return
-    }
-    const place = placeOfDevice({ id: device.id, name: device.entry?.name })
-    if (!before) this.#devices.set(key, device)
-    if (before && compare(place, device.place) === 0) return
-    device.place = place
-    this.#order.changes()
+    this.#list.set(key, change, this.#held.of(key).length > 0)
   }
 
   /** Puts a device into the list if anything is known of it; else removes it. */
@@ -252,7 +230,7 @@ export class DeviceIndex {
     const [cursor, slice] = await this.#sources.redis.hscan(keys.devices, this.#cursor, 'COUNT', SWEPT)
     this.#cursor = cursor
     for (let at = 0; at < slice.length; at += 2) {
-      const known = this.#devices.get(sameId(slice[at]))
+      const known = this.#list.get(sameId(slice[at]))
       const { at: heardAt } = JSON.parse(slice[at + 1]) as StoredContact
       if (!known?.contact || (known.id === slice[at] && known.contact.at < heardAt)) this.#due.add(slice[at])
     }
@@ -265,8 +243,6 @@ function parsed(json: string | null) {
 }
 
 const UNHEARD = { contact: undefined, fix: undefined, filtered: undefined, learnt: UNLEARNT }
-const NOT_SURVEYED = { surveyed: undefined }
-const NOWHERE: ListPlace = [Infinity, '']
 /** A device that was heard a moment ago is understood. */
 const ANOTHER_MS = 60_000
 const SLICE = 500

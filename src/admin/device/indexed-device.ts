@@ -3,7 +3,7 @@ import type { Heard, StoredContact } from '../../ingest/heard.ts'
 import type { DeviceEntry } from '../../roster/directory.ts'
 import { compare, type ListPlace } from '../paging.ts'
 import type { DeviceMapping, DeviceState } from './json.ts'
-import type { Learnt } from './learnt.ts'
+import { type Learnt, UNLEARNT } from './learnt.ts'
 
 /** What is known of a device that is configured, was heard, or of which something is held. */
 export interface IndexedDevice extends Pick<Heard, 'fix' | 'filtered'> {
@@ -29,22 +29,70 @@ export function placeOfDevice({ id, name }: { readonly id: string; readonly name
   return name === undefined ? [1, id] : [0, `${name}\0${id}`]
 }
 
-/** The devices by their places: what is nearly in order is sorted in one go. */
-export class DeviceOrder {
+/** Devices by their keys (ids without leading zeros), and in the order of their places; which of them change can be followed. */
+export class DeviceList {
+  readonly #devices = new Map<string, Changing<IndexedDevice>>()
   #order: readonly IndexedDevice[] = []
-  #isDue = false
+  #isOrderDue = false
+  /** Devices that have changed since the follower last asked; undefined: there is no follower. */
+  #changed: Set<string> | undefined
 
-  /** Notes that a device came, went, or has another place. */
-  changes(): void {
-    this.#isDue = true
+  get(key: string): Changing<IndexedDevice> | undefined {
+    return this.#devices.get(key)
   }
 
-  of(devices: ReadonlyMap<string, IndexedDevice>): readonly IndexedDevice[] {
-    if (!this.#isDue) return this.#order
-    this.#isDue = false
-    const left = new Set(devices.values())
+  /** All by their keys. */
+  all(): Iterable<readonly [key: string, device: IndexedDevice]> {
+    return this.#devices
+  }
+
+  /** All by their places: what is nearly in order is sorted in one go. */
+  get inOrder(): readonly IndexedDevice[] {
+    if (!this.#isOrderDue) return this.#order
+    this.#isOrderDue = false
+    const left = new Set<IndexedDevice>(this.#devices.values())
     const before = this.#order.filter((device) => left.delete(device))
     this.#order = [...before, ...left].toSorted((a, b) => compare(a.place, b.place))
     return this.#order
   }
+
+  /** Changes what is known of a device, which has to be surveyed again. It stays if it is configured, was heard, or `isHeld`. */
+  set(key: string, change: Partial<IndexedDevice>, isHeld: boolean): void {
+    this.touch(key)
+    const before = this.#devices.get(key)
+    const known = before ?? { id: key, learnt: UNLEARNT, place: NOWHERE }
+    const device: Changing<IndexedDevice> = Object.assign(known, change, NOT_SURVEYED)
+    if (!device.entry && !device.contact && !isHeld) {
+      if (this.#devices.delete(key)) this.#isOrderDue = true
+      return
+    }
+    const place = placeOfDevice({ id: device.id, name: device.entry?.name })
+    if (!before) this.#devices.set(key, device)
+    if (before && compare(place, device.place) === 0) return
+    device.place = place
+    this.#isOrderDue = true
+  }
+
+  /** Notes from now on which devices change. */
+  followChanges(): void {
+    this.#changed = new Set()
+  }
+
+  touch(key: string): void {
+    this.#changed?.add(key)
+  }
+
+  /** Devices that have changed since they were taken last: at most `most`, those first that changed first. */
+  takeChanged(most: number): IndexedDevice[] {
+    const keys = this.#changed?.values().take(most).toArray() ?? []
+    return keys.flatMap((key) => {
+      this.#changed?.delete(key)
+      return this.#devices.get(key) ?? []
+    })
+  }
 }
+
+export type Changing<Of> = { -readonly [Key in keyof Of]: Of[Key] }
+
+const NOT_SURVEYED = { surveyed: undefined }
+const NOWHERE: ListPlace = [Infinity, '']

@@ -32,7 +32,7 @@ function position(r: ByteReader): Fix {
   const flags = r.u8()
   const speed = r.u16le()
   const direction = r.u8() + (speed & 0x8000 ? 256 : 0)
-  const altitude = flags & 0x80 ? r.skip(5).u24le() * (speed & 0x4000 ? -1 : 1) : undefined
+  const altitude = flags & 0x80 && r.left >= 8 ? r.skip(5).u24le() * (speed & 0x4000 ? -1 : 1) : undefined
   return {
     time,
     latitude: flags & 0x20 ? -latitude : latitude,

@@ -19,6 +19,8 @@ const IDENTITY = subrecord(1, Buffer.concat([le(4, 77), bytes('02'), Buffer.from
 const POSITION = subrecord(0x10, Buffer.concat([place(), bytes('c1 1cc2 3a 000000 01 00 0c0000')]))
 const PLAIN = subrecord(0x10, Buffer.concat([place(), bytes('20 1c82 3a 000000 01 00')]))
 const EXTENDED = subrecord(0x11, bytes('0f 0100 5a00 0200 09'))
+/** As PLAIN, with the flag of an altitude, which does not follow. */
+const SHORT = subrecord(0x10, Buffer.concat([place(), bytes('a0 1c82 3a 000000 01 00')]))
 const SENSORS = subrecord(0x12, bytes('000000'))
 
 const TEN = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
@@ -96,14 +98,16 @@ export default {
             record(1, Buffer.concat([POSITION, PLAIN]), { object: 45_177 }),
             record(2, subrecord(0x10, bytes('0102')), { object: 7 }),
             record(3, PLAIN, { object: 3_636_500_978, times: true }),
+            record(4, SHORT, { object: 45_177 }),
           ),
           fixes: [
             { device: '45177', ...FIX, altitude: -12 },
             { device: '45177', ...south },
             { device: '3636500978', ...south },
+            { device: '45177', ...south },
           ],
           unreadable: [1],
-          reply: [response(0, 1, 1), response(1, 1, 2, TELEMATICS, 132), response(2, 1, 3)],
+          reply: [response(0, 1, 1), response(1, 1, 2, TELEMATICS, 132), response(2, 1, 3), response(3, 1, 4)],
         },
         { frame: packet(2, record(1, subrecord(0x10, bytes('0102')))), error: 'truncated' },
         { frame: packet(3, bytes('ffff 0100 00 02 02')), error: 'truncated' },

@@ -11,6 +11,7 @@
  *   02, 04 (alarm) of 2323, 2525   x{9} F x{12} A x{6} P      of 2727: F A P
  *   13, 14 (alarm) of 2525         x{9} F x{20} A x{6} P
  *   05 of 2626, 2727               x P rpm{2} P rpm{2}        driving behaviour: places before and after
+ *   10 with 34 bytes, 0003         YYMMDDhhmmss 00 0003 M{6} x{2} F p      a tag, from one frame; p is P without the date
  *   others                         P is looked for
  *   P  YYMMDDhhmmss, altitude, longitude, latitude (f32), speed (packed decimals, 0.1 km/h), course (u16, degrees)
  *   F  bit 6: fix, bits 4–0: satellites; without a fix there are cells in place of the position
@@ -98,7 +99,7 @@ function decode(packet: Buffer): Message {
     case BEHAVIOUR:
       return { device, ...behaviour(r.slice()), reply }
     case BEACONS:
-      return { device, none: 'beacons', reply: [reply, reply.subarray(0, HEAD - 8)] }
+      return { device, ...beacon(r.slice()), reply: [reply, reply.subarray(0, HEAD - 8)] }
     case COMMAND:
       return { device, none: 'command answer' }
     default: {
@@ -127,6 +128,19 @@ function withAlarm(reply: Buffer, alarm: number): Buffer {
   const longer = Buffer.concat([reply, Buffer.of(alarm)])
   longer.writeUInt16BE(longer.length, 3)
   return longer
+}
+
+const TAG = 0x0003
+const TAG_LENGTH = 34
+
+/** A tag of this kind comes with the place where it was read. */
+function beacon(content: Buffer): Message {
+  const r = new ByteReader(content)
+  if (content.length !== TAG_LENGTH || r.at(7).u16() !== TAG) return { none: 'beacons' }
+  const flags = r.at(17).u8()
+  if ((flags & FIX) === 0) return { none: 'beacons' }
+  const place = placeOf(new ByteReader(Buffer.concat([content.subarray(0, 6), content.subarray(18)])))
+  return place ? { fixes: [{ ...place, satellites: flags & SATELLITES }] } : { none: 'no fix' }
 }
 
 /** Places some seconds before and after something happened. */

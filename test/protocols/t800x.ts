@@ -30,6 +30,8 @@ const { satellites: _, ...BEHAVIOUR } = FIX
 const tracker = (flags: string) => `${'00'.repeat(9)}${flags}${'00'.repeat(12)}16${'00'.repeat(6)}${PLACE}00`
 const asset = (flags: string) => `${'00'.repeat(9)}${flags}${'00'.repeat(20)}13${'00'.repeat(6)}${PLACE}00`
 
+const tag = (flags: string, place: string) => `240501231530 00 0003 ffff9702eff8 2001 ${flags} ${place}`
+
 export default {
   costly: {
     'many places': packet('262605', `01${`${PLACE}0360`.repeat(2000)}`),
@@ -85,6 +87,18 @@ export default {
           reply: [bytes(`272710000f01020${ID}`), bytes('272710000f0102')],
         },
         {
+          frame: packet('252510', tag('49', PLACE.slice(13))),
+          device: ID,
+          fixes: [FIX],
+          reply: [bytes(`252510000f01020${ID}`), bytes('252510000f0102')],
+        },
+        {
+          frame: packet('252510', tag('09', PLACE.slice(13))),
+          device: ID,
+          none: 'beacons',
+          reply: [bytes(`252510000f01020${ID}`), bytes('252510000f0102')],
+        },
+        {
           frame: packet('272702', `4900 240501231530 ${'ff'.repeat(12)} ffff ffff`),
           device: ID,
           none: 'no fix',
@@ -105,6 +119,25 @@ export default {
         positions: [...positions, { ...positions[0], time: '2019-05-30T08:18:51.000Z' }],
         repliesAckOn: [...repliesAckOn, { hex: '272702000f04aa0866425032880785' }],
       }),
+    },
+    {
+      reason: 'behind the tag stand the flags of a fix, and the place',
+      frames: ['t800x-012'],
+      says: {
+        positions: [
+          {
+            deviceId: '865284041080544',
+            time: '2020-12-21T19:10:23.000Z',
+            valid: true,
+            lat: -34.49943923950195,
+            lon: -58.54156494140625,
+            altitude: 0,
+            speedKnots: 0,
+            course: 0,
+            sat: 7,
+          },
+        ],
+      },
     },
   ],
   exceptions: {

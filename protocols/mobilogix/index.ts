@@ -11,13 +11,14 @@
  */
 import { between, type Draft, type Session, textProtocol } from '../kit/index.ts'
 
-const HEAD = '\\[{yyyy}-{month}-{day} {hour}:{minute}:{second},T{kind},{any:2},{id}'
+const headOf = (kind: string) => `\\[{yyyy}-{month}-{day} {hour}:{minute}:{second},T{${kind}},{any:2},{id}`
+const HEAD = headOf('kind')
 const answer = (draft: Draft) => {
-  const [year, month, day, hour, minute, second, kind] = NAMES.map((name) => draft.text(name))
-  return `[${year}-${month}-${day} ${hour}:${minute}:${second},S${kind}]`
+  const [year, month, day, hour, minute, second] = NAMES.map((name) => draft.text(name))
+  return `[${year}-${month}-${day} ${hour}:${minute}:${second},S${draft.text('kind') || draft.text('quiet')}]`
 }
 const fix = (draft: Draft, session: Session) => draft.fix(session)
-const NAMES = ['yyyy', 'month', 'day', 'hour', 'minute', 'second', 'kind']
+const NAMES = ['yyyy', 'month', 'day', 'hour', 'minute', 'second']
 
 export default textProtocol({
   name: 'mobilogix',
@@ -31,13 +32,16 @@ export default textProtocol({
   ends: ']',
   fields: {
     kind: { like: '\\d+' },
+    /** Reports that were seen without a position. */
+    quiet: { like: '1|8|14|16' },
     state: { like: '\\d*', read: readState },
     south: { like: '-?\\d{1,2}\\.\\d+', read: (text: string, draft: Draft) => void (draft.latitude = +text) },
     west: { like: '-?\\d{1,3}\\.\\d+', read: (text: string, draft: Draft) => void (draft.longitude = +text) },
   },
   lines: [
     { like: `${HEAD},{any:2},{state},{south},{west},{speedKmh}[,{course}[,{any}]]`, fix, answer },
-    { like: `${HEAD}[,{any}]`, none: 'status', answer },
+    { like: `${headOf('quiet')}[,{any}]`, none: 'status', answer },
+    { like: `${HEAD}[,{any}]`, unknown: 'type', answer },
     { like: '\\[{any},T{any}', unknown: 'type' },
   ],
 })

@@ -42,6 +42,7 @@ export default {
           reply: `[${HEAD},S1]`,
         },
         { frame: `[${HEAD},T8,1,V1.2.3,42,3596]`, device: '42', none: 'status', reply: `[${HEAD},S8]` },
+        { frame: `[${HEAD},T77,1,V1.2.3,42,3596]`, device: '42', reply: `[${HEAD},S77]` },
         { frame: '[0,T8,1]' },
       ],
     },

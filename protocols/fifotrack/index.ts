@@ -65,7 +65,7 @@ function decode(frame: Buffer, session: Session): Message {
     case 'D06':
       return { device, none: 'photo' }
     default:
-      return { device, none: /^[BCD]\d\d$/.test(type) ? 'command answer' : undefined }
+      return { device, none: /^[BCDS]\d\d$/.test(type) ? 'command answer' : undefined }
   }
 }
 

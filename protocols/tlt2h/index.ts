@@ -55,7 +55,7 @@ function decode(bytes: Buffer, session: Session): Message {
 
 /** Undefined of a sentence of Wi-Fi, and without a place. @throws DecodeError */
 function fixOf(sentence: string, session: Session): Fix | undefined {
-  if (/^\$G[A-Z]RMC,/.test(sentence)) return rmcFix(sentence, session)
+  if (/^\$[A-Z]{2}RMC,/.test(sentence)) return rmcFix(sentence, session)
   const star = sentence.indexOf('*')
   const end = star < 0 ? sentence.length : star
   verify(xorOfText(sentence, 1, end) === Number.parseInt(sentence.slice(end + 1), 16), session)

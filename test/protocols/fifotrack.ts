@@ -52,6 +52,7 @@ export default {
         },
         { frame: line('A01,,240501231530,V,,,0,0,,17929,0000'), device: ID, none: 'no fix' },
         { frame: line('B03,OK'), device: ID, none: 'command answer' },
+        { frame: line('S09,OK'), device: ID, none: 'command answer' },
         { frame: line('D05,240501231530,52.525,13.41,1,1,1,13152,23FFD339'), device: ID, none: 'photo' },
         { frame: line('Z01,1'), device: ID },
         { frame: line('A01,,2405'), device: ID, fixes: [] },

@@ -31,6 +31,11 @@ export default {
           fixes: [FIX],
         },
         {
+          frame: `${HEAD}#1\r\n#39#${position('150010.00', 'BDRMC')}\r\n##\r\n`,
+          device: ID,
+          fixes: [FIX],
+        },
+        {
           frame: `${HEAD}#1\r\n#39#${sentence('WIFI,150010.00,A,-47,7483C2DBC0B0,201126')}\r\n##\r\n`,
           device: ID,
           none: 'wifi',

@@ -11,14 +11,18 @@
  *   D, V, F  model, versions        O, Y  longitude, latitude, 1e-6 degrees     C  CRC-16/CCITT-FALSE, T to K
  *
  * What stands between I and a place differs by type, model and mask. A place is found by its last part: coordinates and a date
- * of the calendar. No answer is known. Type 100, a place and differences to it: compressed.ts.
+ * of the calendar. No answer is known. Reports of type 100, inferred from one frame, have a place for each of many seconds:
+ * their number in two bytes, the first one, and what is added for each of the others, in bits from the highest on:
+ *
+ *   011 S{12} G{9} O{32} Y{32} U{32}     101 S{7} G{7} O{12} Y{11}     111 x{5}: no place     S  0.1 km/h
  *
  *   2B 00 LLLL 00 IIIIIIIIIIIIIIII x{6} m UUUUUUUU x{7} [OOOOOOOO YYYYYYYY UUUUUUUU SSSS A GGGG HHHHHH s] … 24
  *
- * Frames of newer models (GL601), as far as frames of several devices show: I packed decimals, m bit 0: a place follows,
+ * Frames of newer models (GL601; 2D: of another kind), as far as frames show: I packed decimals, m bit 0: a place follows,
  * U unix seconds of the report and of the place, S 0.1 km/h, A 0.1, H 0.1 m, s satellites.
  */
 import {
+  BitReader,
   ByteReader,
   crc16CcittFalse,
   DecodeError,
@@ -34,31 +38,30 @@ import {
   utc,
   verified,
 } from '../kit/index.ts'
-import { compressedPlaces } from './compressed.ts'
 
-const NEWER = Buffer.of(0x2b, 0)
+/** What newer frames begin with. */
+const NEWER = ['+\0', '-\0']
+const isNewer = (frame: Buffer) => NEWER.includes(frame.toString('latin1', 0, 2))
 
-/** What frames begin with, and where their length is. */
+/** What frames begin with, and where their length is: at which byte, how many of them. */
 export const hexFrames = [
-  framed(['+RSP', '+EVT', '+INF', '+CRD', '+BSP', '+BVT', '+BNF', '+BRD'], { at: 9, width: 2 }),
-  framed(['+ACK'], { at: 6, width: 1 }),
-  framed(['+LGN'], { at: 6, width: 2 }),
-  framed(['+HBD'], { at: 5, width: 1 }),
-  { when: NEWER, frame: lengthField({ start: NEWER, at: 2, width: 2, add: 0, end: '$' }) },
+  framed(['+RSP', '+EVT', '+INF', '+CRD', '+BSP', '+BVT', '+BNF', '+BRD'], 9, 2),
+  framed(['+ACK'], 6, 1),
+  framed(['+LGN'], 6, 2),
+  framed(['+HBD'], 5, 1),
+  framed(NEWER, 2, 2, '$'),
 ]
 
-function framed(when: readonly Mark[], length: { readonly at: number; readonly width: number }) {
-  return { when, frame: lengthField({ start: when, ...length, add: 0, end: '\r\n' }) }
+function framed(when: readonly Mark[], at: number, width: number, end = '\r\n') {
+  return { when, frame: lengthField({ start: when, at, width, add: 0, end }) }
 }
 
 /** What the checksum of a frame covers: nothing of text and of newer binary frames. */
 export function hexCovers(frame: Buffer): readonly [from: number, to: number] {
-  return frame[4] === COLON || frame[5] === COLON || NEWER.equals(frame.subarray(0, 2)) ? [0, 0] : [4, -4]
+  return frame.toString('latin1', 4, 6).includes(':') || isNewer(frame) ? [0, 0] : [4, -4]
 }
 
-const COLON = 0x3a
-
-/** Frames that are no reports, and why they hold no place. */
+/** Frames without a place, and why they have none. */
 const NONE = new Map([
   ['+ACK', 'command answer'],
   ['+HBD', 'heartbeat'],
@@ -66,36 +69,29 @@ const NONE = new Map([
   ['+BNF', 'status'],
   ['+LGN', 'login'],
 ])
-/** A place and differences to it. */
 const COMPRESSED = 100
-/** Bit of M: the id is a name. */
-const NAMED = 0x40
-/** Bit of m. */
-const HAS_PLACE = 1
+/** Bits of M, and of m. */
+const [NAMED, HAS_PLACE] = [0x40, 1]
 /** Bytes from A to H, from O to the date, and from the date of sending to the end. */
-const MOTION = 8
-const PLACE = 15
-const TAIL = 13
+const [MOTION, PLACE, TAIL] = [8, 15, 13]
 
 /** @throws DecodeError */
 export function decodeHex(frame: Buffer, session: Session): Message {
   const r = new ByteReader(frame)
-  if (NEWER.equals(frame.subarray(0, 2))) return newer(r)
+  if (isNewer(frame)) return newer(r)
   verified(frame, { sum: crc16CcittFalse, from: 4, width: 2, trailing: 2 }, session)
   const none = NONE.get(r.ascii(4))
-  if (none !== undefined && !none.startsWith('status')) return { none }
+  if (none !== undefined && none !== 'status') return { none }
   const type = r.u8()
   const mask = r.u32()
   const device = deviceOf(r.skip(7).slice(8), (mask & NAMED) !== 0)
   if (none !== undefined) return { device, none }
-  const fixes = (type === COMPRESSED ? compressedPlaces : places)(frame.subarray(r.position, -TAIL))
-  return { device, fixes }
+  return { device, fixes: (type === COMPRESSED ? compressedPlaces : places)(frame.subarray(r.position, -TAIL)) }
 }
 
 function newer(r: ByteReader): Message {
   const device = r.skip(4).bcd(9).replace(/^0+/, '')
-  if ((r.skip(6).u8() & HAS_PLACE) === 0) return { device, none: 'no place' }
-  return { device, fixes: [shortFix(r.skip(11))] }
+  return r.skip(6).u8() & HAS_PLACE ? { device, fixes: [shortFix(r.skip(11))] } : { device, none: 'no place' }
 }
 
 function deviceOf(id: Buffer, isNamed: boolean): string {
@@ -106,29 +102,78 @@ function deviceOf(id: Buffer, isNamed: boolean): string {
 
 function places(bytes: Buffer): Fix[] {
   const fixes: Fix[] = []
-  for (let at = MOTION; at + PLACE <= bytes.length; at++) {
-    const fix = placeAt(bytes, at)
-    if (fix) {
-      fixes.push(fix)
-      at += PLACE - 1
-    }
+  for (let at = 0; at + MOTION + PLACE <= bytes.length; at++) {
+    const fix = placeAt(new ByteReader(bytes, at))
+    if (!fix) continue
+    fixes.push(fix)
+    at += PLACE - 1
   }
   return fixes
 }
 
-/** Undefined where no coordinates with a date stand at an index. */
-function placeAt(bytes: Buffer, at: number): Fix | undefined {
-  const year = bytes.readUInt16BE(at + 8)
-  const [month, day, hour, minute, second] = bytes.subarray(at + 10, at + PLACE)
-  if (year < 2000 || year > 2099 || month < 1 || month > 12 || day < 1 || day > 31) return undefined
-  if (hour > 23 || minute > 59 || second > 59) return undefined
-  const longitude = bytes.readInt32BE(at) / 1e6
-  const latitude = bytes.readInt32BE(at + 4) / 1e6
-  if (Math.abs(longitude) > 180 || Math.abs(latitude) > 90) return undefined
-  const r = new ByteReader(bytes).at(at - MOTION)
+/** Undefined where what follows is no motion, coordinates and a date. */
+function placeAt(r: ByteReader): Fix | undefined {
+  const date = r.ahead(MOTION + 8)
+  const year = date.u16()
+  if (year < 2000 || year > 2099) return undefined
+  const [month, day, hour, minute, second] = date.slice(5)
+  if (month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 59) return undefined
   const hdop = dop(r.u8())
   const speed = kmh(r.u16() + r.u8() / 10)
-  const direction = heading(r.u16())
+  const [direction, altitude] = [heading(r.u16()), r.i16()]
+  const [longitude, latitude] = [r.i32() / 1e6, r.i32() / 1e6]
+  if (Math.abs(longitude) > 180 || Math.abs(latitude) > 90) return undefined
   const time = utc(year, month, day, hour, minute, second)
-  return { time, latitude, longitude, valid: true, altitude: r.i16(), speed, heading: direction, hdop }
+  return { time, latitude, longitude, valid: true, altitude, speed, heading: direction, hdop }
+}
+
+const [FIRST, NEXT, WITHOUT_PLACE] = [0b011, 0b101, 0b111]
+/** Bytes of a first second, and of the number of seconds. */
+const [FIRST_LENGTH, COUNT] = [15, 2]
+const EARLIEST = Date.UTC(2010, 0, 1) / 1000
+
+/** The places of a report of type 100, from its first second on: by the mask, other fields of unknown length come before. */
+function compressedPlaces(bytes: Buffer): Fix[] {
+  for (let at = COUNT; at + FIRST_LENGTH <= bytes.length; at++) {
+    const count = bytes.readUInt16BE(at - COUNT)
+    if (bytes[at] >> 5 !== FIRST || count > bytes.length - at) continue
+    const [longitude, latitude] = [bytes.readInt32BE(at + 3), bytes.readInt32BE(at + 7)]
+    const isOnEarth = Math.abs(longitude) <= 180e6 && Math.abs(latitude) <= 90e6
+    if (isOnEarth && bytes.readUInt32BE(at + 11) >= EARLIEST)
+      return placesFrom(new BitReader(bytes.subarray(at)), count)
+  }
+  return []
+}
+
+/** Bits of what is added to speed, course, longitude and latitude. */
+const ADDED = [7, 7, 12, 11]
+
+function placesFrom(bits: BitReader, count: number): Fix[] {
+  const fixes: Fix[] = []
+  let second: readonly number[] = [0, 0, 0, 0]
+  let time = 0
+  for (let left = count; left > 0; left--) {
+    const kind = bits.u(3)
+    if (kind === FIRST) {
+      second = [bits.u(12), bits.u(9), bits.i(32), bits.i(32)]
+      time = bits.u(32)
+    } else time++
+    if (kind === NEXT) second = second.map((value, i) => value + bits.i(ADDED[i]))
+    if (kind === WITHOUT_PLACE) bits.skip(5)
+    else if (kind === FIRST || kind === NEXT) fixes.push(fixOf(second, time))
+    else return []
+  }
+  return fixes
+}
+
+/** The fix of a second as it is counted: 0.1 km/h, degrees, 1e-6 degrees, unix seconds. */
+function fixOf([speed, course, longitude, latitude]: readonly number[], time: number): Fix {
+  return {
+    time: time * 1000,
+    latitude: latitude / 1e6,
+    longitude: longitude / 1e6,
+    valid: true,
+    speed: kmh(speed / 10),
+    heading: heading((course + 360) % 360),
+  }
 }

@@ -25,7 +25,7 @@ import {
   utcYmd,
 } from '../kit/index.ts'
 import { decodeHex, hexCovers, hexFrames } from './hex.ts'
-import { kindOf } from './types.ts'
+import { KINDS } from './types.ts'
 
 const spoken = dialects([
   { when: ['+RESP:', '+BUFF:', '+ACK:'], frame: endsWith('$', '\0'), decode },
@@ -45,29 +45,20 @@ export default {
 } satisfies Protocol
 
 function decode(frame: Buffer): Message {
-  const fields = frame.toString('latin1', 0, endOf(frame)).split(',')
-  const [head, version, id] = fields
-  const type = head.slice(-3)
+  const [text] = frame.toString('latin1').split(END, 1)
+  const [head, type, version, id] = HEAD.exec(text) ?? []
+  if (head === undefined) throw new DecodeError('malformed', 'the frame has no id')
+  const fields = text.split(',')
   const count = fields[fields.length - 1]
-  if (fields.length < 4 || !VERSION.test(version) || !NAME.test(id))
-    throw new DecodeError('malformed', 'the frame has no id')
   const device = IMEI.test(version) ? version : id
   if (type === 'HBD') return { device, none: 'heartbeat', reply: Buffer.from(`+SACK:GTHBD,${version},${count}$`) }
   return { device, ...said(type, head, fields), reply: Buffer.from(`+SACK:${count}$`) }
 }
 
-/** Where the $ and 00 at the end of a frame begin. */
-function endOf(frame: Buffer): number {
-  let end = frame.length
-  while (end > 0 && (frame[end - 1] === DOLLAR || frame[end - 1] === 0)) end--
-  return end
-}
-
-const DOLLAR = 0x24
-const VERSION = /^[\w-]{0,20}$/
-const NAME = /^[\w-]{1,20}$/
+const END = /[$\0]/
+const HEAD = /^[^,]*([^,]{3}),([\w-]{0,20}),([\w-]{1,20}),/
 const IMEI = /^\d{15}$/
-const DATE_DIGITS = 14
+const GL100_VERSIONS = /^\d{10}$/
 const DATE = /^20\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{6}$/
 const ANGLE = /^-?\d{1,3}\.\d{4,}$/
 const QUANTITY = /^-?\d{1,9}(?:\.\d+)?$/
@@ -76,29 +67,25 @@ const NO_PLACE = ',,,,,,'
 
 function said(type: string, head: string, fields: readonly string[]): Pick<Message, 'fixes' | 'none'> {
   const fixes: Fix[] = []
-  for (let at = 6; at < fields.length; at++)
-    if (
-      fields[at].length === DATE_DIGITS &&
-      DATE.test(fields[at]) &&
-      ANGLE.test(fields[at - 1]) &&
-      ANGLE.test(fields[at - 2])
-    )
-      fixes.push(place(fields, at))
-  if (fixes.length > 0 && isOfGl100(fields))
-    throw new DecodeError('unsupported', 'its place is that of the older GL100')
+  for (let at = 6; at < fields.length; at++) if (isPlace(fields, at)) fixes.push(place(fields, at))
+  if (fixes.length > 0 && isOfGl100(fields)) throw new DecodeError('unsupported', 'its place is that of a GL100')
   if (fixes.length > 0) return { fixes }
   if (head.startsWith('+ACK')) return { none: 'command answer' }
-  const kind = kindOf(type)
+  const kind = KINDS.get(type)
   if (kind !== 'position') return kind === undefined ? {} : { none: kind }
   return type === 'CAN' || fields.join().includes(NO_PLACE) ? { none: 'no place' } : { fixes: [] }
+}
+
+/** Whether the field at an index is the date of a place. The length decides most fields without an expression. */
+function isPlace(fields: readonly string[], at: number): boolean {
+  if (fields[at].length !== 14 || !DATE.test(fields[at])) return false
+  return ANGLE.test(fields[at - 1]) && ANGLE.test(fields[at - 2])
 }
 
 /** Whether the IMEI stands first and the versions last: then a place has its fields in another order. */
 function isOfGl100(fields: readonly string[]): boolean {
   return IMEI.test(fields[1]) && fields.slice(-2).some((field) => GL100_VERSIONS.test(field))
 }
-
-const GL100_VERSIONS = /^\d{10}$/
 
 /** The place whose date is the field at an index. A last known place has its own time: it is a fix like any other. */
 function place(fields: readonly string[], at: number): Fix {
@@ -115,6 +102,4 @@ function place(fields: readonly string[], at: number): Fix {
   }
 }
 
-function quantity(text: string): number | undefined {
-  return QUANTITY.test(text) ? Number(text) : undefined
-}
+const quantity = (text: string) => (QUANTITY.test(text) ? Number(text) : undefined)

@@ -167,6 +167,11 @@ export default {
           device: IMEI,
           none: 'no place',
         },
+        {
+          frame: bytes(`2d00 001d 0 00${IMEI} 820300030000 10 66330ef2 01200000 24`.replaceAll(' ', '')),
+          device: IMEI,
+          none: 'no place',
+        },
       ],
     },
   ],

@@ -37,8 +37,7 @@ export default {
   decode,
 } satisfies Protocol
 
-const SHORT = 0x78
-const LONG = 0x79
+const [SHORT, LONG] = [0x78, 0x79]
 const END = Buffer.from([0x0d, 0x0a])
 const laterEnd = new EndSearch(END)
 
@@ -47,12 +46,9 @@ const TAIL = 6
 
 /** In this file the type TT of a long frame (79 79) is written 79TT. */
 const LONG_TYPE = 0x7900
-const LOGIN = 0x01
-const TIME = 0x8a
-/** Bytes of a login of the Zhongxun family: a version byte and the end follow the id. */
-const ZHONGXUN_LOGIN = 15
-/** Bytes of a login with kind and zone. */
-const ZONED_LOGIN = 22
+const [LOGIN, TIME] = [0x01, 0x8a]
+/** Bytes of a login of the Zhongxun family, of the id, a version byte and the end; and of a login with kind and zone. */
+const [ZHONGXUN_LOGIN, ZONED_LOGIN] = [15, 22]
 const WIFI = new Set([0x17, 0x69])
 /** Types of short frames without an answer: all others have one. */
 const UNANSWERED = new Set([0x34, 0x81])
@@ -101,7 +97,10 @@ function decode(frame: Buffer, session: Session): Message {
   const content = frame.subarray(head + 1, session.lenient ? frame.length : -TAIL)
   const reply = answer(type, frame.readUInt16BE(frame.length - TAIL), session.now)
   if (type === LOGIN) return { device: login(content, frame.length, session), none: 'login', reply }
-  return { ...location(type, content, { model: session.settings.model, ahead: aheadOf(session) }), reply }
+  const { model, timeZone } = session.settings
+  // The ingest applies a zone that is configured.
+  const ahead = timeZone === undefined ? (zones.get(session) ?? 0) : 0
+  return { ...location(type, content, { model, ahead }), reply }
 }
 
 /** Whether a frame is of the Zhongxun family: it has no end at its length. */
@@ -125,9 +124,6 @@ function zone(bits: number): number {
   if (minutes > 14 * 60) return 0
   return (bits & 8 ? -minutes : minutes) * 60_000
 }
-
-/** 0 where a zone is configured: the ingest applies it. */
-const aheadOf = (session: Session) => (session.settings.timeZone === undefined ? (zones.get(session) ?? 0) : 0)
 
 function answer(type: number, serial: number, now: number): Buffer | undefined {
   const start = type < LONG_TYPE ? !UNANSWERED.has(type) && SHORT : ANSWERED.get(type)

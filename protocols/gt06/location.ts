@@ -19,8 +19,7 @@ import { type FrameKind, kindOf } from './types.ts'
 export function location(type: number, content: Buffer, context: DateContext): Pick<Message, 'fixes' | 'none'> {
   const kind = kindOf(type, context.model)
   if (kind?.holds === 'none') return { none: kind.why }
-  const before = kind?.holds === 'position' ? kind.before : undefined
-  const found = positionOf(type, content, { ...context, before }) ?? laterPosition(kind, content, context)
+  const found = positionOf(type, content, { ...context, before: kind?.before }) ?? laterPosition(kind, content, context)
   if (typeof found === 'string' && kind?.holds === 'position') return { none: found }
   if (typeof found === 'object') return { fixes: [found] }
   return kind?.holds === 'either' ? { none: kind.why } : kind ? { fixes: [] } : {}
@@ -36,13 +35,9 @@ interface DateContext {
 /** Why a frame that could hold a position has none. */
 type Absence = 'no fix' | 'no place' | 'cells'
 
-const VIDEO = 0x95
-const LONG_32 = 0x7932
-const MODULES = 0x7970
-
+const [VIDEO, LONG_32, MODULES] = [0x95, 0x7932, 0x7970]
 /** Bytes of a date, and of a position from its date to its heading. */
-const DATE = 6
-const GPS = 18
+const [DATE, GPS] = [6, 18]
 
 /**
  * After the date, the first byte of cells is the high byte of a country code, at most this (bit 15 marks a long network
@@ -50,8 +45,7 @@ const GPS = 18
  */
 const MAX_COUNTRY_BYTE = 0x8f
 /** Country codes are below 1000: in types that always hold a position, G without its length differs from them too. */
-const NETWORK_FLAGS = 0x7f
-const MOST_COUNTRY = 3
+const [NETWORK_FLAGS, MOST_COUNTRY] = [0x7f, 3]
 
 /** Undefined where the layout is not the one that is known: cells, or that of a new model. */
 function positionOf(type: number, content: Buffer, { before, ahead }: DateContext): Fix | Absence | undefined {
@@ -66,10 +60,7 @@ function positionOf(type: number, content: Buffer, { before, ahead }: DateContex
   return before === undefined || (content[DATE] & NETWORK_FLAGS) <= MOST_COUNTRY ? undefined : found
 }
 
-/**
- * The position behind an id that a model puts in front of it: where a date, G and angles fit. Another layout behind a date is
- * none; cells fit nowhere, but for one frame in a million.
- */
+/** The position behind an id that a model puts in front: where a date, G and angles fit, as cells hardly ever do. */
 function laterPosition(kind: FrameKind | undefined, content: Buffer, { ahead }: DateContext): Fix | undefined {
   if (kind?.holds === 'either' || content.length < DATE) return undefined
   if (dateTime(new ByteReader(content), ahead) !== undefined) return undefined
@@ -81,8 +72,7 @@ function laterPosition(kind: FrameKind | undefined, content: Buffer, { ahead }: 
   return undefined
 }
 
-const MOST_BEFORE = 24
-const FIRST_YEAR = 10
+const [MOST_BEFORE, FIRST_YEAR] = [24, 10]
 
 /** Another layout yields any angle. */
 const isOnEarth = ({ latitude, longitude }: Fix) => Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180

@@ -58,13 +58,10 @@ export default {
   decode: spoken.decode,
 } satisfies Protocol
 
-const REGISTER = 0x0100
-const TIME = 0x0004
+const [GENERAL_ANSWER, REGISTER, TIME] = [0x0001, 0x0100, 0x0004]
 /** Of trackers that ask before the standard had a question for it: the year in two bytes, no packed decimals. */
 const OLD_TIME = 0x0109
-const PHOTO = 0x0801
-const BATCH = 0x0704
-const VENDOR_BATCH = 0x0210
+const [PHOTO, BATCH, VENDOR_BATCH] = [0x0801, 0x0704, 0x0210]
 
 /** Types that hold no position, by what they hold. */
 const OTHERS: Readonly<Record<string, readonly number[]>> = {
@@ -72,7 +69,7 @@ const OTHERS: Readonly<Record<string, readonly number[]>> = {
   login: [REGISTER, 0x0102],
   logout: [0x0003],
   time: [TIME, OLD_TIME],
-  'command answer': [0x0001, 0x0005, 0x0104, 0x0108, 0x0302, 0x0608],
+  'command answer': [GENERAL_ANSWER, 0x0005, 0x0104, 0x0108, 0x0302, 0x0608],
   status: [0x0107, 0x0301, 0x0303],
   photo: [0x0800, 0x0802, 0x0805],
   trip: [0x0700],
@@ -82,16 +79,12 @@ const OTHERS: Readonly<Record<string, readonly number[]>> = {
   key: [0x0a00],
 }
 const NONE = new Map(Object.entries(OTHERS).flatMap(([why, types]) => types.map((type) => [type, why] as const)))
-const GENERAL_ANSWER = 0x0001
 
 /** The numbers that precede the position in these types, in bytes. */
 const BEFORE = new Map([0x0200, 0x0201, 0x0500].map((type) => [type, type === 0x0200 ? 0 : 2]))
 
 /** Bits of P. */
-const LENGTH = 0x03ff
-const SPLIT = 0x2000
-const VERSION = 0x4000
-const ENCRYPTION = 0x1c00
+const [LENGTH, ENCRYPTION, SPLIT, VERSION] = [0x03ff, 0x1c00, 0x2000, 0x4000]
 /** Result of a registration. */
 const NOT_IN_DATABASE = 4
 const JPEG = 0xffd8

@@ -36,11 +36,9 @@ export function jointechFrame(content: Buffer, wrap: (content: Buffer) => Buffer
   if (length !== r.skip(1).left && !session.lenient)
     throw new DecodeError('malformed', `length field is ${length}, content has ${r.left} bytes`)
   const reply = new ByteWriter().u16(0x4401).u16(3).hex(id).u8(1).u16(type).u8(0).xor().toBuffer()
-  const fixes = [{ ...packedFix(r), valid: type === POSITION, satellites: r.skip(1).u8() }]
+  const fixes = [{ ...packedFix(r), valid: type === 0x5501, satellites: r.skip(1).u8() }]
   return { device: id.replace(/^0+(?=.)/, ''), fixes, reply: wantsAnswer ? wrap(reply) : undefined }
 }
-
-const POSITION = 0x5501
 
 /** A message in brackets: the request for the time is the only one that is known. @throws DecodeError */
 export function jointechText(frame: Buffer, session: Session): Message {

@@ -10,7 +10,7 @@
  *   (I,W01,O,E,Y,N,A,D,T,S,C,…)            Y, O of W01: ddmm.mmmm; S km/h
  *   (I,U01,D,T,A,Y,N,O,E,S,C,s,…)          U02, U03; U06 has a field more before D; Y, O: degrees, S miles/h
  *   (I,P45,D,T,Y,N,O,E,A,S,C,x,x,x,x,x,s…) lock event, s its serial number
- *   (I,U04)  (I,@JT)  (I,2,U09,…)          heartbeat, heartbeat, trip
+ *   (I,U04)  (I,@JT)  (I,2,U09,…)          heartbeat, heartbeat, trip; in other types D,T,A … of U01 is looked for
  *   P  DDMMYY hhmmss ddmmmmmm dddmmmmmmF SS CC …    F: bit 0 fix, bit 1 north, bit 2 east; S knots, C 2°; then, of the
  *      first kind in version 1, satellites, two bytes, altitude in metres; of the second mileage{4}, satellites, card{4},
  *      status{2} with bit 5: an answer is wanted

@@ -38,8 +38,8 @@ export function text(frame: Buffer): Message {
   let type = r.next()
   // Newer devices put the version of the protocol in front.
   if (/^\d+$/.test(type)) type = r.next()
-  const read = TYPES.get(type)
-  return { device, ...read?.(r) }
+  const read = TYPES.get(type) ?? found
+  return { device, ...read(r) }
 }
 
 const TYPES = new Map<string, (r: TextReader) => Message>([
@@ -54,6 +54,14 @@ const TYPES = new Map<string, (r: TextReader) => Message>([
   ['U09', () => ({ none: 'trip' })],
 ])
 
+/** What a type that is not known says, where a position stands in it as in U01. */
+function found(r: TextReader): Message {
+  const position = LIKE_U01.exec(r.rest())?.[1]
+  return position === undefined ? {} : { fixes: [ofU(new TextReader(position, ','))] }
+}
+
+const LIKE_U01 = /(?:^|,)(\d{6},\d{6},[TFAV],[\d.]+,[NS],[\d.]+,[EW],.*)$/
+
 function ofW01(r: TextReader): Fix {
   const longitude = degreesMinutes(r.number()) * signOf(r.next())
   const latitude = degreesMinutes(r.number()) * signOf(r.next())
@@ -67,7 +75,7 @@ function ofU(r: TextReader): Fix {
   const valid = isValid(r.next())
   const latitude = r.number() * signOf(r.next())
   const longitude = r.number() * signOf(r.next())
-  return { time, latitude, longitude, valid, ...motion(r, mph), satellites: satellitesOf(r.next()) }
+  return { time, latitude, longitude, valid, ...motion(r, mph), satellites: satellitesOf(r.ended ? '' : r.next()) }
 }
 
 function lockEvent(r: TextReader): Message {

@@ -101,6 +101,11 @@ export default {
         { frame: `(${ID},@JT)`, device: ID, none: 'heartbeat' },
         { frame: `(${ID},2,U09,129,2,A,010524231530)`, device: ID, none: 'trip' },
         { frame: `(${ID},Z99,1)`, device: ID },
+        {
+          frame: `(${ID},1,U10,77,${TEXT.replace('N', 'S').replace('E', 'W')},10,270)`,
+          device: ID,
+          fixes: [{ ...FIX, latitude: -52.525, longitude: -13.41, speed: mph(10) }],
+        },
         { frame: '(BP05,1)', error: 'malformed' },
       ],
     },

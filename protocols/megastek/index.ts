@@ -1,5 +1,5 @@
 /*
- * Megastek GVT and MT trackers. No specification is known: inferred from frames. TCP, text, three kinds of lines:
+ * Megastek GVT and MT trackers. "GPRS Uploading Data" (Megastek) for MGV002, the others inferred from frames. TCP, text:
  *
  *   [LLLL]$MGV002,I,name,k,DDMMYY,hhmmss,A,Y,N,O,E,b,s,g,P,S,C,H,…;!        position
  *   [LOG]STX,J,$GPRMC,…,…,a,imei:I,s,H,Battery=…,…;XX                       position of others
@@ -28,6 +28,7 @@ export default textProtocol({
   frame: endsWith('!', '\n', '\r\n'),
   ends: '!',
   fields: {
+    talker: { like: '[A-Z]{2}' },
     model: { like: '\\d+' },
     length: { like: '\\d*' },
     own: { like: '[^,$]*', read: (text: string, draft: Draft) => void (draft.device = text.split(' ', 1)[0]) },
@@ -40,11 +41,11 @@ export default textProtocol({
       like: '{length}$MGV{model},[{id}],{any:2},[{dmy}],{hms},[{valid}],{latNmea},[{ns}],{lonNmea},[{ew}],{any},{satellites},{any},{hdop},{speedKnots},{course},{altitude},{any}',
     },
     {
-      like: `[LOG]STX,{own},$GPRMC,${RMC},{any:5},imei:{spare},{used}[/{any}],{altitude},{any}`,
+      like: `[LOG]STX,{own},\${talker}RMC,${RMC},{any:5},imei:{spare},{used}[/{any}],{altitude},{any}`,
       fix,
     },
-    { like: `[LOG]STX,{own},$GPRMC,${RMC}{any}` },
-    { like: `STX{own}$GPRMC,${RMC}{any}` },
+    { like: `[LOG]STX,{own},\${talker}RMC,${RMC}{any}` },
+    { like: `STX{own}\${talker}RMC,${RMC}{any}` },
     { like: 'cmd=aid;{any}', none: 'status' },
     { like: '{length}$MGV{any},{id},{any}', unknown: 'type' },
   ],

@@ -22,6 +22,11 @@ export default {
           device: 'VAN-7',
           fixes: [{ ...FIX, latitude: -52.525, hdop: 0.9, satellites: 7, altitude: -34.5 }],
         },
+        {
+          frame: stx(`STX,${ID},${RMC.replace('GP', 'GN')},L,Help,imei:${ID},07,180.5,Battery=82%;`),
+          device: ID,
+          fixes: [{ ...FIX, satellites: 7, altitude: 180.5 }],
+        },
         { frame: `$MGV002,${ID},,S,,,V,,,,,00,00,00,99.9,,,,,262,01,5D8,1922400;!`, device: ID, none: 'no place' },
       ],
     },

@@ -64,7 +64,7 @@ export class Holding {
    */
   #changed: Set<string> | undefined
   #wasInDoubt = false
-  #marking: Promise<unknown> = Promise.resolve()
+  #marking = Promise.resolve()
   /** How many of these are under way. */
   #markings = 0
 
@@ -111,7 +111,7 @@ export class Holding {
     const names = changed && Array.from(changed, (id) => [id, replica.roster.find(id)?.id ?? id]).flat()
     this.#markings++
     const marked = markReleasing(redis, replica.version, names).finally(() => this.#markings--)
-    this.#marking = Promise.allSettled([this.#marking, marked])
+    this.#marking = Promise.allSettled([this.#marking, marked]).then(() => undefined)
     try {
       if ((await marked) > 0) await this.#release()
     } catch (error) {

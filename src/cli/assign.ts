@@ -2,9 +2,9 @@ import type * as z from 'zod'
 import type { AssignedJson } from '../admin/json.ts'
 import { UserError } from '../errors.ts'
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
-import { type AdminAnswer, ask, bodyOf, errorText } from './client.ts'
+import { read } from './client.ts'
 import { listText, printExact, printLines } from './output.ts'
-import { confirm } from './question.ts'
+import { confirmChange } from './question.ts'
 
 interface UnassignOptions extends AdminPortOptions {
   readonly from?: string
@@ -43,14 +43,13 @@ async function changeAssignment(
 ): Promise<number> {
   const admin = await findAdminPort(options)
   const body = { ...what, from_at: options.from, until_at: options.until }
-  const request = { path: `/admin/devices/${encodeURIComponent(device)}/${act}`, json: body }
-  const plan = assignedOf(await ask(admin, { ...request, method: 'POST', query: { dry_run: 'true' } }))
+  const path = `/admin/devices/${encodeURIComponent(device)}/${act}`
+  const request = { method: 'POST', path, json: body } as const
+  const plan = await read<Assigned>(admin, { ...request, query: { dry_run: 'true' } })
   if (!options.json) printLines([plan.text, ...plan.warnings.map((message) => `warning: ${message}`)])
   if (plan.takes.length > 0 && !options.yes && !(await mayTake(plan))) return 1
-  const query: Record<string, string> = plan.takes.length > 0 ? { force: 'true' } : {}
-  const answer = await ask(admin, { ...request, method: 'POST', query })
-  assignedOf(answer)
-  if (options.json) printExact([answer.text])
+  const done = await read(admin, { ...request, query: plan.takes.length > 0 ? { force: 'true' } : {} })
+  if (options.json) printExact([JSON.stringify(done)])
   else printLines(['Done. `waybridge routes undo` takes it back.'])
   return 0
 }
@@ -58,14 +57,5 @@ async function changeAssignment(
 /** Names the vans that lose a route, and asks the user at a terminal. */
 async function mayTake({ takes }: Assigned): Promise<boolean> {
   const names = listText([...new Set(takes.map(({ device, name = device }) => name))])
-  const isMeant = await confirm(`This takes the route from ${names}. Go on?`)
-  if (isMeant === undefined)
-    process.stderr.write(`Nothing is changed: this takes the route from ${names}; add --yes.\n`)
-  else if (!isMeant) printLines(['Nothing is changed.'])
-  return isMeant === true
-}
-
-function assignedOf(answer: AdminAnswer): Assigned {
-  if (answer.status === 200) return bodyOf(answer)
-  throw new UserError(errorText(answer))
+  return confirmChange(`This takes the route from ${names}. Go on?`, `this takes the route from ${names}; add --yes`)
 }

@@ -3,7 +3,8 @@ import type { IncomingMessage } from 'node:http'
 import { text as textOf } from 'node:stream/consumers'
 import type { ConnectionOptions as TlsOptions } from 'node:tls'
 import type * as z from 'zod'
-import { type DeviceJson, type DeviceRowJson } from '../admin/device/json.ts'
+import type { ChainJson } from '../admin/device/chain.ts'
+import type { DeviceJson, DeviceRowJson } from '../admin/device/json.ts'
 import { StatusJson } from '../admin/json.ts'
 import { nearest } from '../config/problem.ts'
 import { sameId } from '../config/units.ts'
@@ -95,7 +96,7 @@ export function refusalOf(answer: AdminAnswer): UserError {
   return new (answer.status === 503 ? UnavailableError : UserError)(errorText(answer))
 }
 
-/** The JSON of an answer to a GET. @throws UserError for any status but 200 */
+/** The JSON of an answer. @throws UserError for any status but 200 */
 export async function read<Body>(admin: AdminPort, request: AdminRequest): Promise<Body> {
   const answer = await ask(admin, request)
   if (answer.status !== 200) throw refusalOf(answer)
@@ -124,7 +125,7 @@ export async function readStatus(admin: AdminPort): Promise<{ readonly status: S
   const answer = await ask(admin, { path: '/admin/status' })
   const url = printableUrl(admin.url)
   if (answer.status === 404) throw new UserError(`${url} has no /admin/status (404): ${NOT_THE_PORT}.`)
-  if (answer.status !== 200) throw new UserError(errorText(answer))
+  if (answer.status !== 200) throw refusalOf(answer)
   const { data: status } = StatusJson.safeParse(bodyOf(answer))
   if (status) return { status, text: answer.text }
   throw new UserError(`${url} does not answer like the admin port of waybridge.`)
@@ -188,6 +189,25 @@ function wordIn(devices: readonly ListedDevice[], text: string): string[] {
     name?.toLowerCase().split(/\s+/).includes(text.toLowerCase()) ? name : [],
   )
   return [...new Set(names)].slice(0, 3)
+}
+
+export type ChainAnswer = z.infer<typeof ChainJson>
+
+interface ChainRead {
+  /** As the admin port has answered it. */
+  readonly text: string
+  readonly chain?: ChainAnswer
+  /** Why a device is missing that was deleted while a file still has its entry. */
+  readonly missing: string
+}
+
+/** `GET /admin/devices/{id}/chain`. @throws UserError */
+export async function chainOf(admin: AdminPort, id: string): Promise<ChainRead> {
+  const answer = await ask(admin, { path: `/admin/devices/${encodeURIComponent(id)}/chain` })
+  const body = bodyOf(answer) as (ChainAnswer & { readonly message?: string }) | undefined
+  if (answer.status === 200 && body) return { text: answer.text, chain: body, missing: '' }
+  if (answer.status === 404 && body?.message) return { text: answer.text, missing: body.message }
+  throw refusalOf(answer)
 }
 
 /** Whether a device has no connection and was not heard for 15 minutes: many disconnect between two packets. `now`: ms UTC. */

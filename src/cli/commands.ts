@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import product from '../../package.json' with { type: 'json' }
 import { ConfigError } from '../config/problem.ts'
 import { explainError, UserError } from '../errors.ts'
-import { endUnlessPipeClosed, exit } from './exit.ts'
+import { endUnlessPipeClosed, exit } from './output.ts'
 import { type AskingCommand, rosterCommands } from './roster-commands.ts'
 
 /** Runs a command line to the end of the process. Exit codes: 0 success, 1 the user's input is wrong, 2 a fault of waybridge. */

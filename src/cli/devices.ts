@@ -1,6 +1,5 @@
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
-import { chainOf } from './chain.ts'
-import { type ListedDevice, listDevices, namedDevices } from './client.ts'
+import { chainOf, type ListedDevice, listDevices, namedDevices } from './client.ts'
 import { csvCell, printExact, printLines, table } from './output.ts'
 
 interface DevicesOptions extends AdminPortOptions, Readonly<Partial<Record<(typeof FILTERS)[number], string>>> {

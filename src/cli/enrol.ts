@@ -1,6 +1,5 @@
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
-import { ask, bodyOf, errorText, readStatus } from './client.ts'
-import { UserError } from '../errors.ts'
+import { read, readStatus } from './client.ts'
 import { clockIn } from '../config/times.ts'
 import { printLines } from './output.ts'
 
@@ -14,10 +13,9 @@ export async function enrolCommand(options: EnrolOptions): Promise<number> {
   const admin = await findAdminPort(options)
   const { time_zone } = (await readStatus(admin)).status
   const method = options.stop ? 'DELETE' : options.for === undefined ? 'GET' : 'POST'
-  const query = method === 'POST' && options.for !== undefined ? { for: options.for } : undefined
-  const answer = await ask(admin, { method, path: '/admin/enrolment', query })
-  if (answer.status !== 200) throw new UserError(errorText(answer))
-  const { open, until_at } = bodyOf(answer) as { open: boolean; until_at?: string }
+  const query = options.stop || options.for === undefined ? undefined : { for: options.for }
+  const request = { method, path: '/admin/enrolment', query } as const
+  const { open, until_at } = await read<{ open: boolean; until_at?: string }>(admin, request)
   const until = until_at === undefined ? '' : clockIn(time_zone, Date.now())(until_at)
   printLines([open ? `open until ${until}: ${OPEN}` : `closed: ${CLOSED}`])
   return 0

@@ -1,8 +1,7 @@
 import type * as z from 'zod'
 import type { ForgottenJson } from '../admin/device/forget.ts'
-import { UserError } from '../errors.ts'
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
-import { ask, bodyOf, errorText, listDevices } from './client.ts'
+import { listDevices, read } from './client.ts'
 import { counted, printLines } from './output.ts'
 
 /**
@@ -17,9 +16,7 @@ export async function forgetCommand(idOrName: string, options: AdminPortOptions)
   let isAll = true
   for (const id of named.length > 0 ? named : [idOrName]) {
     const path = `/admin/devices/${encodeURIComponent(id)}/data`
-    const answer = await ask(admin, { method: 'DELETE', path, timeoutMs: TIMEOUT_MS })
-    if (answer.status !== 200) throw new UserError(errorText(answer))
-    const deleted = bodyOf(answer) as Forgotten
+    const deleted = await read<Forgotten>(admin, { method: 'DELETE', path, timeoutMs: TIMEOUT_MS })
     printLines(textOf(id, deleted))
     isAll &&= deleted.busy === 0
   }

@@ -5,9 +5,27 @@ export function printLines(lines: readonly string[]): void {
   printExact(lines.map(printable))
 }
 
-/** Prints lines unchanged. They are written before the process ends, see `exit` in commands.ts. */
+/** Prints lines unchanged. They are written before the process ends: see `exit`. */
 export function printExact(lines: readonly string[]): void {
   process.stdout.write(lines.map((line) => `${line}\n`).join(''))
+}
+
+/** Ends the process once everything that it printed is written; a slow pipe takes a while. */
+export function exit(code: number): Promise<never> {
+  const { stdout } = process
+  return new Promise(() => {
+    stdout.write('', () => {
+      if (stdout.errored) endUnlessPipeClosed(stdout.errored)
+      process.exit(code)
+    })
+  })
+}
+
+/** A closed pipe (`… | head`) is not a fault. */
+export function endUnlessPipeClosed({ code }: NodeJS.ErrnoException): void {
+  if (code === 'EPIPE') return
+  process.stderr.write(`The output cannot be written: ${code === 'ENOSPC' ? 'the disk is full' : code}.\n`)
+  process.exit(1)
 }
 
 /** A text as one line, with a blank in place of what a terminal would act on. */

@@ -1,8 +1,8 @@
 import type * as z from 'zod'
 import type { ParkedLaneJson } from '../admin/json.ts'
 import { UserError } from '../errors.ts'
-import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-port.ts'
-import { ask, bodyOf, errorText, read, readStatus } from './client.ts'
+import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
+import { listAll, read, readStatus } from './client.ts'
 import { type Clock, clockIn } from '../config/times.ts'
 import { counted, printExact, printLines, table } from './output.ts'
 
@@ -18,7 +18,7 @@ export type ParkedLane = z.infer<typeof ParkedLaneJson>
 /** `waybridge parked list`: what the tracking API refused, by lane and answer. @returns the exit code @throws UserError */
 export async function listParkedCommand(options: ParkedOptions): Promise<number> {
   const admin = await findAdminPort(options)
-  const lanes = await parkedLanes(admin, options)
+  const lanes = await listAll<ParkedLane>(admin, '/admin/parked', choiceOf(options))
   if (options.json) printExact([JSON.stringify({ results: lanes })])
   else if (lanes.length === 0) printLines(['Nothing is parked: the tracking API refuses nothing.'])
   else printLines(table(HEAD, lanes.flatMap(rowsOf(clockIn((await readStatus(admin)).status.time_zone, Date.now())))))
@@ -33,27 +33,12 @@ export async function changeParkedCommand(act: 'retry' | 'delete', options: Park
   const admin = await findAdminPort(options)
   const [method, path] =
     act === 'retry' ? (['POST', '/admin/parked/retry'] as const) : (['DELETE', '/admin/parked'] as const)
-  const answer = await ask(admin, { method, path, query: { ...choiceOf(options), ...(all && { all: 'true' }) } })
-  if (answer.status !== 200) throw new UserError(errorText(answer))
-  const { retried, deleted } = bodyOf(answer) as { readonly retried?: number; readonly deleted?: number }
-  printLines([
-    act === 'retry'
-      ? `${counted(retried ?? 0, 'position is', 'positions are')} tried again; \`waybridge parked list\` shows what is refused again.`
-      : `${counted(deleted ?? 0, 'position is', 'positions are')} deleted.`,
-  ])
+  const query = { ...choiceOf(options), ...(all && { all: 'true' }) }
+  const done = await read<{ readonly retried?: number; readonly deleted?: number }>(admin, { method, path, query })
+  const positions = counted(done.retried ?? done.deleted ?? 0, 'position is', 'positions are')
+  const then = act === 'retry' ? 'tried again; `waybridge parked list` shows what is refused again' : 'deleted'
+  printLines([`${positions} ${then}.`])
   return 0
-}
-
-async function parkedLanes(admin: AdminPort, options: ParkedOptions): Promise<ParkedLane[]> {
-  const lanes: ParkedLane[] = []
-  let page: { readonly results: ParkedLane[]; readonly next_page_token?: string } | undefined
-  do {
-    const token = page?.next_page_token
-    const query = { max_results: '1000', ...choiceOf(options), ...(token !== undefined && { page_token: token }) }
-    page = await read(admin, { path: '/admin/parked', query })
-    lanes.push(...page!.results)
-  } while (page?.next_page_token !== undefined)
-  return lanes
 }
 
 function choiceOf({ courier, route }: ParkedOptions): Record<string, string> {

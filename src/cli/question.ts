@@ -7,6 +7,14 @@ interface Terminal {
   readonly output: Pick<WriteStream, 'isTTY'> & NodeJS.WritableStream
 }
 
+/** Whether the user at the terminal agrees to a change. Otherwise it says that nothing is changed; without a terminal also `why`. */
+export async function confirmChange(question: string, why: string): Promise<boolean> {
+  const isMeant = await confirm(question)
+  if (isMeant === undefined) process.stderr.write(`Nothing is changed: ${why}.\n`)
+  else if (!isMeant) process.stdout.write('Nothing is changed.\n')
+  return isMeant === true
+}
+
 /** Whether the user at the terminal answers yes; undefined without a terminal: then nothing is asked. */
 export async function confirm(
   question: string,

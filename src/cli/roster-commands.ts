@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { exit } from './exit.ts'
+import { exit } from './output.ts'
 
 /** Makes a command that asks the admin port. */
 export type AskingCommand = (name: string, description: string, parent?: Command) => Command

@@ -1,11 +1,11 @@
 import type * as z from 'zod'
-import type { pageSchema, RosterPutJson, RosterResultsJson, StayJson } from '../admin/json.ts'
+import type { RosterPutJson, RosterResultsJson, StayJson } from '../admin/json.ts'
 import { UserError } from '../errors.ts'
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
-import { ask, bodyOf, errorText, read, readStatus } from './client.ts'
+import { ask, bodyOf, listAll, read, readStatus, refusalOf } from './client.ts'
 import { clockIn } from '../config/times.ts'
 import { listText, printExact, printLines, table } from './output.ts'
-import { confirm } from './question.ts'
+import { confirmChange } from './question.ts'
 
 interface ListOptions extends AdminPortOptions {
   readonly at?: string
@@ -27,17 +27,7 @@ export async function listRoutesCommand({ at, company, json, ...options }: ListO
   const admin = await findAdminPort(options)
   const moment = at === 'now' ? new Date().toISOString() : at
   const which = { ...(moment !== undefined && { at: moment }), ...(company !== undefined && { company_id: company }) }
-  const lines: Line[] = []
-  let token: string | undefined
-  do {
-    const query = { ...which, max_results: '1000', ...(token !== undefined && { page_token: token }) }
-    const page: z.infer<ReturnType<typeof pageSchema<z.ZodType<Line>>>> = await read(admin, {
-      path: '/admin/routes',
-      query,
-    })
-    lines.push(...page.results)
-    token = page.next_page_token
-  } while (token !== undefined)
+  const lines = await listAll<Line>(admin, '/admin/routes', which)
   if (json) return printExact([JSON.stringify({ results: lines })]), 0
   if (lines.length === 0) return printLines(['No line of the roster is in effect.']), 0
   const { time_zone } = (await readStatus(admin)).status
@@ -63,30 +53,23 @@ export async function undoCommand({ company, yes, force, ...options }: UndoOptio
   const { time_zone } = (await readStatus(admin)).status
   const what = `the change of ${clockIn(time_zone, Date.now())(put.at)} by ${put.by} in company ${put.company_id}`
   const query = { put: put.put ?? '', ...(force && { force: 'true' }) }
-  const trial = await ask(admin, { method: 'POST', path: '/admin/roster/undo', query: { ...query, dry_run: 'true' } })
-  if (trial.status !== 200 && trial.status !== 409) throw new UserError(errorText(trial))
+  const request = { method: 'POST', path: '/admin/roster/undo' } as const
+  const trial = await ask(admin, { ...request, query: { ...query, dry_run: 'true' } })
+  if (trial.status !== 200 && trial.status !== 409) throw refusalOf(trial)
   const { added, changed, removed, takes = [], warnings = [] } = bodyOf(trial) as z.infer<typeof RosterPutJson>
   printLines([
     `This takes back ${what}: ${added} added, ${changed} changed, ${removed} removed.`,
     ...warnings.map(({ message }) => `warning: ${message}`),
   ])
   const names = listText(takes.map(({ device, name = device }) => name))
-  if (trial.status === 409 && takes.length === 0) throw new UserError(errorText(trial))
+  if (trial.status === 409 && takes.length === 0) throw refusalOf(trial)
   if (takes.length > 0 && !force && !(yes && trial.status === 200)) {
     const option = trial.status === 409 ? '--force' : '--yes'
-    const isMeant = await confirm(`${names} ${takes.length === 1 ? 'has' : 'have'} no route then. Go on?`)
-    if (isMeant === undefined)
-      process.stderr.write(`Nothing is changed: ${names} would have no route; add ${option}.\n`)
-    else if (!isMeant) printLines(['Nothing is changed.'])
-    if (!isMeant) return 1
+    const question = `${names} ${takes.length === 1 ? 'has' : 'have'} no route then. Go on?`
+    if (!(await confirmChange(question, `${names} would have no route; add ${option}`))) return 1
   }
   const isForced = force || trial.status === 409
-  const answer = await ask(admin, {
-    method: 'POST',
-    path: '/admin/roster/undo',
-    query: { ...query, ...(isForced && { force: 'true' }) },
-  })
-  if (answer.status !== 200) throw new UserError(errorText(answer))
+  await read(admin, { ...request, query: { ...query, ...(isForced && { force: 'true' }) } })
   printLines(['Done.'])
   return 0
 }

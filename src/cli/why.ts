@@ -1,6 +1,5 @@
 import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-port.ts'
-import { type ChainAnswer, chainOf, chainOfAll } from './chain.ts'
-import { namedDevices, UnavailableError } from './client.ts'
+import { type ChainAnswer, chainOf, namedDevices, readStatus, UnavailableError } from './client.ts'
 import { colours, type Painter, printExact, printLines, printable, wrapped } from './output.ts'
 
 /**
@@ -37,6 +36,22 @@ async function explainDevices(
       printExact(chain ? chainPage(chain, colours) : [printable(missing)])
     }
   return 0
+}
+
+/**
+ * What is known of every device while the admin port cannot look at one: the links that are broken for all.
+ * @throws `unavailable` where nothing is found to be wrong
+ */
+async function chainOfAll(admin: AdminPort, unavailable: Error): Promise<Omit<ChainAnswer, 'device' | 'time_zone'>> {
+  const { status } = await readStatus(admin)
+  const findings = status.findings.filter(({ severity }) => severity === 'error')
+  if (findings.length === 0) throw unavailable
+  const links = findings.map((finding) => {
+    const { link, since_at, evidence } = finding
+    return { link, state: 'broken' as const, since_at, evidence, finding }
+  })
+  const sentence = findings.map(({ message }) => message).join('; ')
+  return { sentence, broken: findings[0].link, links, findings }
 }
 
 /** The chain of a device as lines of at most 100 columns. */

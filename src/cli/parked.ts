@@ -35,7 +35,7 @@ export async function changeParkedCommand(act: 'retry' | 'delete', options: Park
     act === 'retry' ? (['POST', '/admin/parked/retry'] as const) : (['DELETE', '/admin/parked'] as const)
   const query = { ...choiceOf(options), ...(all && { all: 'true' }) }
   const done = await read<{ readonly retried?: number; readonly deleted?: number }>(admin, { method, path, query })
-  const positions = counted(done.retried ?? done.deleted ?? 0, 'position is', 'positions are')
+  const positions = counted((act === 'retry' ? done.retried : done.deleted) ?? 0, 'position is', 'positions are')
   const then = act === 'retry' ? 'tried again; `waybridge parked list` shows what is refused again' : 'deleted'
   printLines([`${positions} ${then}.`])
   return 0

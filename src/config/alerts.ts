@@ -6,7 +6,7 @@ const LEAST = 'Lowest severity that is told: `info`, `warning`, `error`.'
 
 /** The URL of a webhook. Its path and query may be a secret: no message contains them. */
 const webhookUrl = leaf((value) => {
-  const url = URL.canParse(value) ? new URL(value) : undefined
+  const url = URL.parse(value)
   return url && /^https?:$/.test(url.protocol) && !url.username && !url.hash ? value : undefined
 }, 'expected an http or https URL without user name and fragment')
 

@@ -43,7 +43,7 @@ function bridge(protocols: Protocols, dir: string) {
 
 /** Where a broker is. A password in the URL would be in every log that names the bridge. */
 const brokerUrl = leaf((value) => {
-  const url = URL.canParse(value) ? new URL(value) : undefined
+  const url = URL.parse(value)
   const isSecure = url?.protocol === 'mqtts:'
   if (!url?.hostname || !(isSecure || url.protocol === 'mqtt:')) return undefined
   if (url.username || url.password || url.search || url.hash || !['', '/'].includes(url.pathname)) return undefined

@@ -43,9 +43,10 @@ export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   return z.preprocess((value) => value ?? {}, fields(shape))
 }
 
-/** A list that may be left out or empty. */
+/** A list that may be left out or empty: then it is `usual`, which `keysOf` reads from its `meta`. */
 export function list<Element extends z.ZodType>(element: Element, usual: () => readonly unknown[] = () => []) {
-  return z.preprocess((value) => value ?? usual(), z.array(element, { error: 'expected a list' }))
+  const all = z.array(element, { error: 'expected a list' })
+  return z.preprocess((value) => value ?? usual(), all).meta({ usual: usual() })
 }
 
 /** A list of words, also as one text with spaces or commas between them: a cell of a CSV file. Not empty. */
@@ -131,7 +132,7 @@ export const pathPrefix = textLike(/^(\/[\w.~-]+)*$/, 'expected "" or a path suc
 
 /** A base URL, without a slash at its end. */
 export const httpUrl = leaf((value) => {
-  const url = URL.canParse(value) ? new URL(value) : undefined
+  const url = URL.parse(value)
   const isBase = url && /^https?:$/.test(url.protocol) && !url.username && !url.search && !url.hash
   return isBase ? value.replace(/\/+$/, '') : undefined
 }, 'expected an http or https URL without user name, query or fragment')
@@ -139,7 +140,7 @@ export const httpUrl = leaf((value) => {
 /** The URL of a tile server's raster tiles, with the places of a tile's numbers. */
 export const tileUrl = leaf(
   (value) => {
-    const url = URL.canParse(value) ? new URL(value) : undefined
+    const url = URL.parse(value)
     const isTemplate =
       ['{z}', '{x}', '{y}'].every((part) => value.includes(part)) && !/[{}]/.test(value.replaceAll(/\{[zxy]\}/g, ''))
     return url && /^https?:$/.test(url.protocol) && !url.username && !/[{}]/.test(url.host) && isTemplate

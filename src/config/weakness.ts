@@ -21,13 +21,4 @@ function isSequence(secret: string): boolean {
 
 const MIN_LENGTH = 8
 const HOW = '; make one with: openssl rand -hex 16'
-const COMMON = new Set([
-  'password',
-  'passw0rd',
-  'password1',
-  'password123',
-  '1234567890',
-  'qwertyuiop',
-  'changeme',
-  'letmein1',
-])
+const COMMON = new Set('password passw0rd password1 password123 1234567890 qwertyuiop changeme letmein1'.split(' '))

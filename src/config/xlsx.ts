@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { ZipError, zipEntries } from './zip.ts'
+import { inflateRawSync } from 'node:zlib'
 
 /** Why a spreadsheet is not read: a sentence that says what to do. */
 export class SpreadsheetError extends Error {
@@ -27,9 +27,9 @@ export async function spreadsheetText(bytes: Buffer): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const timer = setTimeout(() => reject(new SpreadsheetError(TOO_LONG)), MAX_MS)
   worker.once('message', ({ text, message }: { readonly text?: string; readonly message?: string }) =>
-    text === undefined ? reject(new SpreadsheetError(`the spreadsheet cannot be read: ${message}`)) : resolve(text),
+    text === undefined ? reject(unreadable(`${message}`)) : resolve(text),
   )
-  worker.once('error', (error) => reject(new SpreadsheetError(`the spreadsheet cannot be read: ${error.message}`)))
+  worker.once('error', (error) => reject(unreadable(error.message)))
   worker.once('exit', () => reject(new SpreadsheetError('the spreadsheet cannot be read')))
   return promise.finally(() => {
     clearTimeout(timer)
@@ -39,7 +39,7 @@ export async function spreadsheetText(bytes: Buffer): Promise<string> {
 
 /** @throws SpreadsheetError where the archive is no spreadsheet, has macros, or would be too large unpacked */
 function refuseArchive(bytes: Buffer): void {
-  const entries = entriesOf(bytes)
+  const entries = zipEntries(bytes)
   const names = entries.map(({ name }) => name)
   if (names.some((name) => name.toLowerCase().endsWith('vbaproject.bin')))
     throw new SpreadsheetError('the spreadsheet has macros: save it as .xlsx, which has none')
@@ -51,15 +51,74 @@ function refuseArchive(bytes: Buffer): void {
     )
 }
 
-function entriesOf(bytes: Buffer) {
+/** A file of a ZIP archive; `size`: unpacked. */
+interface ZipEntry {
+  readonly name: string
+  readonly size: number
+}
+
+/*
+ * The end of an archive, and the directory that it points to, little-endian:
+ *
+ *   50 4B 05 06  …  count (at 10, 2)  …  offset of the directory (at 16, 4)
+ *   50 4B 01 02  …  method (10, 2)  …  packed (20, 4)  size (24, 4)  name, extra, comment: lengths (28, 2 each)  …  offset (42, 4)
+ */
+
+/**
+ * The files that the directory of an archive lists, up to the one that makes them too large. Each is unpacked within a bound,
+ * since the directory may state a wrong size. @throws SpreadsheetError
+ */
+function zipEntries(bytes: Buffer): ZipEntry[] {
+  const end = bytes.lastIndexOf(END)
+  if (end < 0 || end + 22 > bytes.length) throw unreadable('its end is missing')
+  const count = bytes.readUInt16LE(end + 10)
+  const entries: ZipEntry[] = []
+  let at = bytes.readUInt32LE(end + 16)
+  let left = MAX_UNPACKED
+  for (let index = 0; index < count; index++) {
+    if (at + 46 > end || bytes.readUInt32BE(at) !== ENTRY) throw unreadable('its directory is damaged')
+    const [size, nameLength] = [bytes.readUInt32LE(at + 24), bytes.readUInt16LE(at + 28)]
+    const name = bytes.subarray(at + 46, at + 46 + nameLength).toString()
+    entries.push({ name, size })
+    left -= size
+    if (left < 0) return entries
+    verify(bytes, at, size)
+    at += 46 + nameLength + bytes.readUInt16LE(at + 30) + bytes.readUInt16LE(at + 32)
+  }
+  return entries
+}
+
+/** @throws SpreadsheetError where a file does not have the size that the directory says */
+function verify(bytes: Buffer, at: number, size: number): void {
+  const [method, packed, offset] = [
+    bytes.readUInt16LE(at + 10),
+    bytes.readUInt32LE(at + 20),
+    bytes.readUInt32LE(at + 42),
+  ]
+  if (offset + 30 > bytes.length) throw unreadable('its directory is damaged')
+  const begin = offset + 30 + bytes.readUInt16LE(offset + 26) + bytes.readUInt16LE(offset + 28)
+  const content = bytes.subarray(begin, begin + packed)
+  const isStored = method === STORED && content.length === size
+  if (!isStored && (method !== DEFLATED || unpackedSize(content, size) !== size))
+    throw unreadable('a file in it has another size than its directory says')
+}
+
+function unpackedSize(content: Buffer, most: number): number {
   try {
-    return zipEntries(bytes, MAX_UNPACKED)
-  } catch (error) {
-    if (error instanceof ZipError) throw new SpreadsheetError(`the spreadsheet cannot be read: ${error.message}`)
-    throw error
+    return inflateRawSync(content, { maxOutputLength: Math.max(1, most) }).length
+  } catch {
+    return -1
   }
 }
 
+function unreadable(why: string): SpreadsheetError {
+  return new SpreadsheetError(`the spreadsheet cannot be read: ${why}`)
+}
+
+const END = Buffer.from([0x50, 0x4b, 0x05, 0x06])
+const ENTRY = 0x50_4b_01_02
+const STORED = 0
+const DEFLATED = 8
 const ZIP = Buffer.from([0x50, 0x4b, 0x03, 0x04])
 /** The first bytes of the format before .xlsx, and of files with a password. */
 const OLE = Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1])

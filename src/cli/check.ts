@@ -2,9 +2,9 @@ import { readAll } from '../config/files.ts'
 import { ConfigError, type Problem, problemText } from '../config/problem.ts'
 import type { Protocols } from '../config/schema.ts'
 import { readTracking } from '../config/tracking.ts'
+import { counted } from '../diagnose/devices.ts'
 import { remarksOn } from '../roster/advice.ts'
 import { rosterOf } from '../roster/file-version.ts'
-import { counted } from './output.ts'
 
 /** `waybridge check`. @returns the exit code: 1 where a part of the configuration does not take effect */
 export async function checkCommand(dir: string): Promise<number> {

@@ -63,11 +63,6 @@ export function csvCell(value: string): string {
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** `1 lane`, `3 lanes`, `2 fixes` */
-export function counted(count: number, noun: string, plural = `${noun}s`): string {
-  return `${count} ${count === 1 ? noun : plural}`
-}
-
 /** `Van 1, Van 2 and Van 3`; a long list is cut: `Van 1, … and 5 more`. */
 export function listText(names: readonly string[]): string {
   const rest = names.length - MAX_NAMES

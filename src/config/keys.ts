@@ -25,7 +25,7 @@ type JsonSchema = z.core.JSONSchema.BaseSchema
 function keysIn({ properties = {}, required = [] }: JsonSchema): ConfigKey[] {
   return (Object.entries(properties) as [string, JsonSchema][]).map(([name, schema]) => {
     const { anyOf, description = '', default: value, usual = value } = schema
-    const content = (anyOf?.[0] ?? schema) as JsonSchema
+    const content = anyOf?.[0] ?? schema
     const element = keysIn((content.items ?? {}) as JsonSchema)
     return {
       name,

@@ -68,5 +68,5 @@ export class ServedCertificate {
 }
 
 const EXPIRES_SOON_MS = 14 * 86_400_000
-/** Soon enough for the finding to last, see OVER_MS in src/observe/observations.ts. */
+/** Soon enough for the finding to last, see HOLDS_MS in src/observe/observations.ts. */
 const NOTE_MS = 2000

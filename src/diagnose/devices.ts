@@ -22,53 +22,44 @@ export function leastSilenceMs({ usualMs = 0 }: Pick<DeviceFacts, 'usualMs'>): n
   return Math.max(LEAST_MS, MISSED * usualMs)
 }
 
+type Trouble = Omit<TroubledDevice, 'id' | 'name'> & { readonly code: FindingCode }
+
 /** Pure: what is wrong with one device, by itself. */
-export function deviceTroubles(device: DeviceFacts, now: number): (Omit<TroubledDevice, 'id' | 'name'> & Coded)[] {
-  const { behind, company, fix, heardAt = now, isHeldUnknown, isUnplaced, route, sender, unplaced } = device
+export function deviceTroubles(device: DeviceFacts, now: number): Trouble[] {
+  const { behind, company, fix, heardAt = now, isHeldUnknown, isUnplaced, meant, route, sender, unplaced } = device
   const condition = conditionOf(device, now)
-  const ago = (at: number) => durationText(now - at)
-  if (condition === 'unknown')
-    return isHeldUnknown
-      ? [
-          {
-            code: 'unknown_device',
-            sinceAt: heldSince(device, now),
-            evidence: 'its fixes are held',
-            ...entryToCorrect(device),
-          },
-        ]
-      : []
+  if (condition === 'unknown') {
+    const sinceAt = unplaced?.at ?? heardAt
+    const advice = meant && meantAdvice(meant)
+    return isHeldUnknown ? [trouble('unknown_device', sinceAt, 'its fixes are held', advice)] : []
+  }
   if (sender && route && (condition === 'never' || condition === 'silent'))
-    return [{ code: 'wrong_port', sinceAt: sender.sinceAt, evidence: senderText(sender), action: portAdvice(sender) }]
+    return [trouble('wrong_port', sender.sinceAt, senderText(sender), portAdvice(sender))]
   if (condition === 'silent')
-    return route ? [{ code: 'silent', sinceAt: heardAt, evidence: `last heard ${ago(heardAt)} ago` }] : []
-  if (condition === 'no_route' && isUnplaced && unplaced?.reason === 'no_route')
-    return [
-      {
-        code: 'no_route',
-        sinceAt: unplaced.at,
-        evidence: (unplaced.isHeld ? 'its fixes are held' : 'its fixes are filtered') + endedText(device),
-      },
-    ]
-  const troubles: ReturnType<typeof deviceTroubles> = []
+    return route ? [trouble('silent', heardAt, `last heard ${durationText(now - heardAt)} ago`)] : []
+  if (condition === 'no_route' && isUnplaced && unplaced?.reason === 'no_route') {
+    const fate = unplaced.isHeld ? 'its fixes are held' : 'its fixes are filtered'
+    return [trouble('no_route', unplaced.at, fate + endedText(device))]
+  }
+  const troubles: Trouble[] = []
   if (condition === 'gps_old' && company !== undefined) {
-    const last = fix ? `last new position ${ago(fix.newAt)} ago` : 'no position yet'
+    const last = fix ? `last new position ${durationText(now - fix.newAt)} ago` : 'no position yet'
     const why = isUnplaced && unplaced ? `, now filtered as ${unplaced.reason}` : ''
-    troubles.push({ code: 'gps_old', sinceAt: fix?.newAt ?? heardAt, evidence: last + why })
+    troubles.push(trouble('gps_old', fix?.newAt ?? heardAt, last + why))
   }
   if (behind) {
     const { quarters, sinceAt, zone } = behind
-    const action = zoneAdvice(device)
     const fits =
       zone === undefined ? 'no time zone fits' : zone === UTC ? 'remove its time_zone' : `time_zone "${zone}" fits`
-    troubles.push({
-      code: 'clock_behind',
-      sinceAt,
-      evidence: `${durationText(quarters * QUARTER_MS)} behind: ${fits}`,
-      ...action,
-    })
+    const evidence = `${durationText(quarters * QUARTER_MS)} behind: ${fits}`
+    troubles.push(trouble('clock_behind', sinceAt, evidence, zoneAdvice(device)))
   }
   return troubles
+}
+
+/** `action`: what to do, where that is known better than in general. */
+function trouble(code: FindingCode, sinceAt: number, evidence: string, action?: string): Trouble {
+  return { code, sinceAt, evidence, ...(action !== undefined && { action }) }
 }
 
 /** `; its last line, routes.csv:2, ended 2026-11-22T16:00:00.000Z` */
@@ -77,19 +68,12 @@ function endedText({ ended }: DeviceFacts): string {
 }
 
 /** What to write, and where. */
-function zoneAdvice({ behind, id, name = id, source }: DeviceFacts) {
+function zoneAdvice({ behind, id, name = id, source }: DeviceFacts): string | undefined {
   if (behind?.zone === undefined || source === undefined) return undefined
   const of = `${name} at ${source}`
-  return {
-    action:
-      behind.zone === UTC
-        ? `remove the time_zone of ${of}, or set that of the device`
-        : `set time_zone: "${behind.zone}" for ${of}, or have the device report UTC`,
-  }
-}
-
-function entryToCorrect({ meant }: DeviceFacts) {
-  return meant && { action: meantAdvice(meant) }
+  return behind.zone === UTC
+    ? `remove the time_zone of ${of}, or set that of the device`
+    : `set time_zone: "${behind.zone}" for ${of}, or have the device report UTC`
 }
 
 /** What to do about an id that is probably mistyped in an entry. */
@@ -110,10 +94,6 @@ export function portAdvice({ speaks }: LostSender): string {
   return port === undefined
     ? `it seems to speak ${protocol}, for which there is no listener: add one to listeners in gateway.yaml, and set its port in the device`
     : `it seems to speak ${protocol}: set port ${port} in the device`
-}
-
-interface Coded {
-  readonly code: FindingCode
 }
 
 /** Counts what devices do, and groups those with the same trouble. Every device is added once. */
@@ -182,18 +162,9 @@ function addTo(
 }
 
 /** A device that sends, but whose positions are older than what is heard of it. */
-function isGpsOld({
-  fix,
-  heardAt = 0,
-  heardSince = heardAt,
-  connectedAt = heardAt,
-  usualMs = 0,
-}: DeviceFacts): boolean {
-  return heardAt - (fix?.newAt ?? Math.min(heardSince, connectedAt)) > Math.max(LEAST_MS, MISSED * usualMs)
-}
-
-function heldSince({ unplaced, heardAt }: DeviceFacts, now: number): number {
-  return unplaced?.at ?? heardAt ?? now
+function isGpsOld(device: DeviceFacts): boolean {
+  const { fix, heardAt = 0, heardSince = heardAt, connectedAt = heardAt } = device
+  return heardAt - (fix?.newAt ?? Math.min(heardSince, connectedAt)) > leastSilenceMs(device)
 }
 
 /** `45 s`, `12 min`, `3 h 20 min`, `4 days` */
@@ -207,7 +178,7 @@ export function durationText(ms: number): string {
   return min % 60 === 0 ? `${h} h` : `${h} h ${min % 60} min`
 }
 
-/** `1 lane`, `3 lanes` */
+/** `1 lane`, `3 lanes`, `2 fixes` */
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : plural}`
 }

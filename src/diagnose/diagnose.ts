@@ -2,7 +2,6 @@ import type { Observation } from '../observe/observations.ts'
 import { CODES, type FindingCode, type Severity } from './codes.ts'
 import type { Facts, Finding, Found } from './facts.ts'
 import { groupTroubles } from './groups.ts'
-import { rosterTroubles } from './roster.ts'
 import { redisTroubles, systemTroubles } from './system.ts'
 import { upstreamTroubles } from './upstream.ts'
 
@@ -23,7 +22,6 @@ function allTroubles(facts: Facts): Found[] {
     ...systemTroubles(facts),
     ...upstreamTroubles(facts),
     ...groupTroubles(facts),
-    ...rosterTroubles(facts),
   ]
   return found.some(({ code }) => CAUSES_OF_BACKLOG.has(code)) ? found.filter(({ code }) => code !== 'backlog') : found
 }

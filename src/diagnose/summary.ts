@@ -36,7 +36,7 @@ export function verdict(findings: readonly Finding[], flows?: Readonly<Record<Li
   if (!worst) return flows ? `All well: ${flowText(flows)}.` : 'All well.'
   const errors = serious.filter(({ severity }) => severity === 'error').length
   const others = serious.length - 1
-  const more = others > 0 ? `; ${others} more ${others === 1 ? 'finding' : 'findings'}` : ''
+  const more = others > 0 ? `; ${counted(others, 'more finding')}` : ''
   if (serious.length === 1 && errors === 0) return `Well, with 1 warning: ${worst.message}.`
   if (errors === 0) return `Well, with ${serious.length} warnings: ${worst.message}${more}.`
   return `${worst.message[0].toUpperCase()}${worst.message.slice(1)}${more}.`

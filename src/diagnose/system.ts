@@ -1,9 +1,11 @@
 import { counted } from './devices.ts'
 import type { Facts, Found, ProcessFacts } from './facts.ts'
 
-/** What is wrong with Redis, the processes, the backlog and the account. */
+/** What is wrong with Redis, the processes, the backlog, the account and the roster. */
 export function systemTroubles(facts: Facts): Found[] {
-  return [...redisTroubles(facts), ...processTroubles(facts), ...backlogTroubles(facts), ...accountTroubles(facts)]
+  return [redisTroubles, processTroubles, backlogTroubles, accountTroubles, rosterTroubles].flatMap((troubles) =>
+    troubles(facts),
+  )
 }
 
 /** What is wrong with Redis. */
@@ -67,6 +69,40 @@ function accountTroubles({ difference = 0 }: Facts): Found[] {
   if (difference === 0) return []
   const evidence = difference > 0 ? `${difference} received fixes are missing` : `${-difference} fixes too many`
   return [{ code: 'custody_difference', count: Math.abs(difference), evidence: [evidence] }]
+}
+
+/** What is wrong with the roster: lines that were left out, and files or companies that are out of date. */
+function rosterTroubles({ roster }: Facts): Found[] {
+  if (!roster) return []
+  const rejected = roster.rejected.map(
+    ({ writer, company_id, lines, at, evidence }): Found => ({
+      code: 'roster_rejected',
+      subject: { company_id },
+      sinceAt: at,
+      count: lines,
+      message:
+        lines === 1
+          ? `a line of ${writer} is left out of the roster`
+          : `${lines} lines of ${writer} are left out of the roster`,
+      evidence,
+    }),
+  )
+  const stale = roster.stale.map(
+    ({ name, at }): Found => ({
+      code: 'roster_stale',
+      sinceAt: at,
+      message: `${name} is an older copy of what was written to the roster: it is not in effect`,
+      evidence: [name],
+    }),
+  )
+  const missing = roster.missing.map(
+    (company_id): Found => ({
+      code: 'roster_stale',
+      subject: { company_id },
+      message: `company ${company_id} has no line for today, and had some on each of the last five working days`,
+    }),
+  )
+  return [...rejected, ...stale, ...missing]
 }
 
 /** `worker 4711 on gate-1` */

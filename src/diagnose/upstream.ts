@@ -1,3 +1,4 @@
+import { counted } from './devices.ts'
 import type { Facts, Found, RefusedLanes, UpstreamError, UpstreamFacts } from './facts.ts'
 
 /** What is wrong with the tracking API, or what it says is wrong with what we send. */
@@ -81,7 +82,7 @@ function causeOf({ acceptedAt = 0, acceptedBefore = 0, since, status }: RefusedL
 function refusedLanes({ code, answers }: ReturnType<typeof groupsOf>[number]): Found {
   const [{ company }] = answers
   const lanes = answers.flatMap((answer) => answer.lanes)
-  const number = `${lanes.length} ${lanes.length === 1 ? 'lane' : 'lanes'}`
+  const number = counted(lanes.length, 'lane')
   const statuses = answers.map(({ status }) => status).join(', ')
   const said = answers.flatMap(({ message, status }) => (message === '' ? [] : `${status || ''} ${message}`.trim()))
   return {
@@ -120,7 +121,7 @@ function meaningOf(error: UpstreamError | undefined): { readonly does: string; r
 }
 
 function waitingText(fixes: number): string {
-  return fixes === 0 ? '' : `: ${fixes} ${fixes === 1 ? 'position waits' : 'positions wait'}`
+  return fixes === 0 ? '' : `: ${counted(fixes, 'position waits', 'positions wait')}`
 }
 
 type LaneCause = 'apikey_refused' | 'lane_refused'

@@ -189,5 +189,5 @@ function refuse(reason: RefusedReason): Outcome {
 const OUTCOMES = ['stored', 'refused', 'not_kept', 'not_stored'] satisfies Outcome[]
 const FIRST_DELAY_MS = 1000
 const MAX_DELAY_MS = 30_000
-/** Soon enough for the finding to last, see OVER_MS in src/observe/observations.ts. */
+/** Soon enough for the finding to last, see HOLDS_MS in src/observe/observations.ts. */
 const NOTE_MS = 2000

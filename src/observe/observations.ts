@@ -1,34 +1,42 @@
-/** What a process observes that may be wrong; src/diagnose says what each means and what to do. */
-export type ObservationCode =
-  | 'clock_ahead'
-  | 'own_clock'
-  | 'held_full'
-  | 'unknown_refused'
-  | 'marks_full'
-  | 'parked_full'
-  | 'redis_full'
-  | 'not_stored'
-  | 'not_understood'
-  | 'slow_script'
-  | 'event_loop_delay'
-  | 'flood'
-  | 'connections_full'
-  | 'device_connections'
-  | 'one_address'
-  | 'open_files'
-  | 'guessing'
-  | 'wrong_secret'
-  | 'not_permitted'
-  | 'claimed_twice'
-  | 'impossible_move'
-  | 'certificate_expires'
-  | 'certificate_refused'
-  | 'enrolment_open'
-  | 'wrong_port'
-  | 'port_taken'
-  | 'bridge_down'
-  | 'checksum_errors'
-  | 'push_full'
+const MINUTE_MS = 60_000
+
+/**
+ * What a process observes that may be wrong, and how long an observation holds once it is not repeated, ms: a minute, or a few
+ * seconds for what is looked at every few seconds, or noted continuously while it lasts. src/diagnose says what each means and
+ * what to do.
+ */
+const HOLDS_MS = {
+  clock_ahead: MINUTE_MS,
+  own_clock: 5000,
+  held_full: MINUTE_MS,
+  unknown_refused: MINUTE_MS,
+  marks_full: MINUTE_MS,
+  parked_full: 8000,
+  redis_full: 5000,
+  not_stored: 10_000,
+  not_understood: MINUTE_MS,
+  slow_script: 10_000,
+  event_loop_delay: 10_000,
+  flood: 10_000,
+  connections_full: 10_000,
+  device_connections: MINUTE_MS,
+  one_address: MINUTE_MS,
+  open_files: 10_000,
+  guessing: MINUTE_MS,
+  wrong_secret: MINUTE_MS,
+  not_permitted: MINUTE_MS,
+  claimed_twice: MINUTE_MS,
+  impossible_move: MINUTE_MS,
+  certificate_expires: 5000,
+  certificate_refused: 5000,
+  enrolment_open: 5000,
+  wrong_port: MINUTE_MS,
+  port_taken: 8000,
+  bridge_down: 8000,
+  checksum_errors: MINUTE_MS,
+  push_full: 10_000,
+} satisfies Record<string, number>
+export type ObservationCode = keyof typeof HOLDS_MS
 
 /** What an observation is about; nothing: the whole system. */
 export interface Subject {
@@ -53,8 +61,8 @@ export interface Observation {
 
 /**
  * What this process observes. It keeps at most `MAX_SUBJECTS` observations: further subjects of a code are counted together,
- * so that a sender who invents ids cannot use up memory. An observation is over when it was not repeated for a minute,
- * or for the time in `OVER_MS`.
+ * so that a sender who invents ids cannot use up memory. An observation is over when it was not repeated for the
+ * time in `HOLDS_MS`.
  */
 export class Observations {
   readonly #observed = new Map<string, Observation>()
@@ -97,7 +105,7 @@ export class Observations {
   /** What is observed at `now`. */
   current(now = Date.now()): Observation[] {
     for (const [key, { code, lastAt }] of this.#observed)
-      if (Math.abs(now - lastAt) > (OVER_MS.get(code) ?? USUALLY_OVER_MS)) this.#observed.delete(key)
+      if (Math.abs(now - lastAt) > HOLDS_MS[code]) this.#observed.delete(key)
     this.#count()
     return [...this.#observed.values()]
   }
@@ -118,25 +126,6 @@ interface NoteDetails {
 /** The observations of this process; like `metrics`, there is one object for the whole process. */
 export const observations = new Observations()
 
-/** How long an observation holds that is looked at every few seconds, or that is noted continuously while it lasts. */
-const OVER_MS: ReadonlyMap<ObservationCode, number> = new Map([
-  ['bridge_down', 8000],
-  ['certificate_expires', 5000],
-  ['certificate_refused', 5000],
-  ['connections_full', 10_000],
-  ['enrolment_open', 5000],
-  ['event_loop_delay', 10_000],
-  ['flood', 10_000],
-  ['not_stored', 10_000],
-  ['open_files', 10_000],
-  ['own_clock', 5000],
-  ['parked_full', 8000],
-  ['port_taken', 8000],
-  ['redis_full', 5000],
-  ['slow_script', 10_000],
-  ['push_full', 10_000],
-])
-const USUALLY_OVER_MS = 60_000
 const QUIET_MS = 5000
 const MAX_SUBJECTS = 500
 const MAX_EVIDENCE = 5

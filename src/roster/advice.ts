@@ -1,12 +1,11 @@
 import { yieldToEventLoop } from '../async.ts'
 import { type Files, problemsOf } from '../config/files.ts'
-import { type Mistake, type Problem, placesIn, problemsIn } from '../config/problem.ts'
+import { type Mistake, nearest, type Problem, placesIn, problemsIn } from '../config/problem.ts'
 import type { RouteRow } from '../config/routes.ts'
 import { type Interval, localDay } from '../config/times.ts'
 import type { Assignment, DeviceEntry, Stay } from './directory.ts'
 import type { Roster } from './roster.ts'
 import { bySource, topmost } from './spans.ts'
-import { suggestionsIn } from './suggest.ts'
 
 /**
  * What there is to say about files and the roster that they are in, in the order of files and lines: what is wrong with them,
@@ -83,22 +82,50 @@ export async function unresolved(
   roster: Pick<Roster, 'meant' | 'names'>,
 ): Promise<Mistake[]> {
   const mistakes: Mistake[] = []
-  const suggest = suggestionsIn(roster)
+  const missing = missingDeviceIn(roster)
   for (const { at, device, courier_id } of rows) {
     await yieldToEventLoop()
     const meant = roster.meant(device)
     const leftOut = (key: string, message: string) => mistakes.push({ at, key, device, message, severity: 'left_out' })
     const lineless = meant.find((entry) => courier_id === '' && entry.courier_id === undefined)
-    if (meant.length === 0) leftOut('device', noSuchDevice(device, suggest(device)))
+    if (meant.length === 0) leftOut('device', missing(device))
     else if (lineless) leftOut('courier_id', `empty, but device ${lineless.id} has no courier_id of its own`)
   }
   return mistakes
 }
 
-/** Says that a text means no device. @param suggestion the device that may be meant */
-export function noSuchDevice(text: string, suggestion: string | undefined): string {
-  const hint = suggestion === undefined ? '' : `: did you mean ${suggestion}?`
-  return `no device has the id or the name "${text}"${hint}`
+/**
+ * Says that a text means no device, and which one may be meant: for the first unknown texts, and in a fleet of at most 5,000
+ * devices.
+ */
+export function missingDeviceIn(roster: Pick<Roster, 'names'>): (text: string) => string {
+  let asked = 0
+  let names: readonly string[] | undefined
+  const suggest = (text: string) => {
+    if (++asked > MOST_ASKED) return undefined
+    names ??= roster.names()
+    return names.length > MOST_NAMES ? undefined : similarTo(text, names)
+  }
+  return (text) => {
+    const suggestion = suggest(text)
+    const hint = suggestion === undefined ? '' : `: did you mean ${suggestion}?`
+    return `no device has the id or the name "${text}"${hint}`
+  }
+}
+
+function similarTo(text: string, names: readonly string[]): string | undefined {
+  const bare = bareText(text)
+  const same = names.find((name) => bareText(name) === bare)
+  if (same !== undefined) return same
+  // Van 13 is no mistyped Van 12: what differs in its digits differs in a letter at most.
+  const digits = text.replaceAll(/\D/g, '')
+  const alike = names.filter((name) => digits !== '' && name.replaceAll(/\D/g, '') === digits)
+  return nearest(text, alike) ?? nearest(text, names, 1)
+}
+
+/** Letters and digits alone: `van-12` and `Van 12` are the same. */
+function bareText(text: string): string {
+  return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '')
 }
 
 /** The lines of one device that overlap, and which wins; of two with the same `from` the latter of `lines` counts as the later. */
@@ -123,3 +150,7 @@ function* overlapping<Span extends Interval>(spans: readonly Span[]): Generator<
     before = span
   }
 }
+
+/** How many unknown texts are compared with all names: one of them costs a millisecond for each hundred names. */
+const MOST_ASKED = 20
+const MOST_NAMES = 5000

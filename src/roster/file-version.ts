@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto'
-import { promisify } from 'node:util'
-import { gunzip, gzip } from 'node:zlib'
 import { yieldToEventLoop } from '../async.ts'
 import type { Device, DeviceFile } from '../config/devices.ts'
 import type { Files } from '../config/files.ts'
@@ -8,7 +6,7 @@ import type { RouteFile } from '../config/routes.ts'
 import { sameId } from '../config/units.ts'
 import { keys, type Redis } from '../lanes/index.ts'
 import { assignmentField, Roster } from './roster.ts'
-import { changeOf, deviceText, type FieldTexts, type RosterWrite } from './table.ts'
+import { changeOf, deviceText, type FieldTexts, packed, type RosterWrite, unpacked } from './table.ts'
 
 /** One version of a file: its items by key (`d <id>` or `a <field>`), and a hash of them. */
 export interface FileVersion {
@@ -146,15 +144,15 @@ export async function readFileNotes(
     const own = notes.findLast(([hash, writer]) => writer === installation && isKnown(hash))
     const [hash] = own ?? notes.findLast(([, , , isWritten]) => isWritten) ?? ['']
     const now = contents.get(name)
-    const before = now?.hash === hash ? now : await unpacked(hash, texts.get(marksField(hash, name)))
+    const before = now?.hash === hash ? now : await versionOf(hash, texts.get(marksField(hash, name)))
     return { name, notes, own, before }
   })
   return (await Promise.all(all)).filter(({ name, own }) => contents.has(name) || (own && own[0] !== ''))
 }
 
-async function unpacked(hash: string, text: string | undefined): Promise<FileVersion> {
+async function versionOf(hash: string, text: string | undefined): Promise<FileVersion> {
   if (text === undefined) return NO_FILE
-  const marks = JSON.parse((await unpack(Buffer.from(text, 'base64'))).toString()) as [key: string, mark: string][]
+  const marks = (await unpacked(text)) as [key: string, mark: string][]
   return { hash, items: new Map(marks.map(([key, mark]) => [key, { mark }])) }
 }
 
@@ -171,15 +169,13 @@ export async function notesWith(
   const texts = [[`versions ${name}`, JSON.stringify(all)] as const, ...unneeded]
   if (version === NO_FILE) return texts
   const marks = Array.from(version.items, ([key, { mark }]) => [key, mark])
-  return [...texts, [marksField(version.hash, name), (await pack(JSON.stringify(marks))).toString('base64')]]
+  return [...texts, [marksField(version.hash, name), await packed(marks)]]
 }
 
 function marksField(hash: string, name: string): string {
   return `marks ${hash} ${name}`
 }
 
-const pack = promisify(gzip)
-const unpack = promisify(gunzip)
 const VERSIONS = /^versions (.*)$/s
 const MOST_NOTES = 100
 /** An installation without a data folder of its own has a new id at each start. */

@@ -1,9 +1,7 @@
-import { promisify } from 'node:util'
-import { gunzip, gzip } from 'node:zlib'
 import type { Interval } from '../config/times.ts'
 import { keys, type Redis } from '../lanes/index.ts'
 import type { Roster } from './roster.ts'
-import { assignmentText, changeOf, type FieldTexts, type KeptPut } from './table.ts'
+import { assignmentText, changeOf, type FieldTexts, type KeptPut, packed, unpacked } from './table.ts'
 
 /*
  * What is kept of the writers of the roster, in two hashes:
@@ -60,15 +58,15 @@ export async function keptPut(
     const assignment = before.assignment(field)
     return [field, assignment ? assignmentText(assignment) : null, after] as const
   })
-  const packed = await pack(JSON.stringify({ from, until, fields } satisfies Replaced))
-  return { company_id: result.company_id ?? '', result: resultText(result), replaced: packed.toString('base64') }
+  const replaced = await packed({ from, until, fields } satisfies Replaced)
+  return { company_id: result.company_id ?? '', result: resultText(result), replaced }
 }
 
 /** What a put has replaced; undefined where it is not kept. */
 export async function readReplaced(redis: Redis, company: string, put: string): Promise<Replaced | undefined> {
-  const packed = await redis.hget(keys.roster('replaced'), `${company} ${put}`)
-  if (packed === null) return undefined
-  const replaced = JSON.parse((await unpack(Buffer.from(packed, 'base64'))).toString()) as Replaced
+  const text = await redis.hget(keys.roster('replaced'), `${company} ${put}`)
+  if (text === null) return undefined
+  const replaced = (await unpacked(text)) as Replaced
   // JSON has no Infinity.
   return { ...replaced, until: replaced.until ?? Infinity }
 }
@@ -181,8 +179,6 @@ function resultText({ rejected, warnings, ...result }: RosterResult): string {
   } satisfies RosterResult)
 }
 
-const pack = promisify(gzip)
-const unpack = promisify(gunzip)
 const PUT = /^put (\S+) (\d+)$/
 const MOST_PUTS = 20
 const KEPT_MS = 31 * 86_400_000

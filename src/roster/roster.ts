@@ -77,15 +77,9 @@ export class Roster {
 
   /** Where a device is at a time; undefined where it has no route then. */
   stayAt({ stays, usual }: DeviceEntry, timeSeconds: number): Stay | undefined {
-    let low = 0
-    let high = stays.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (stays[middle].until <= timeSeconds) low = middle + 1
-      else high = middle
-    }
-    const stay = stays[low]
-    return stay && stay.from <= timeSeconds ? stay : usual
+    // Most fixes are of now: few lines begin later.
+    const stay = stays.findLast(({ from }) => from <= timeSeconds)
+    return stay && timeSeconds < stay.until ? stay : usual
   }
 
   /** Whether a device has a route at some time of an interval. */

@@ -1,3 +1,5 @@
+import { promisify } from 'node:util'
+import { gunzip, gzip } from 'node:zlib'
 import { yieldToEventLoop } from '../async.ts'
 import type { Device } from '../config/devices.ts'
 import { keys, type Redis, scripts } from '../lanes/index.ts'
@@ -63,6 +65,16 @@ export async function writeRoster(
   const args = [asOf, LAST_PART, JSON.stringify(files), ...kept, ...changes]
   const version = await scripts(redis)('roster', names.map(keys.roster), args)
   return version === null ? null : Number(version)
+}
+
+/** A value as JSON, gzip, base64: what is long and seldom read. */
+export async function packed(value: unknown): Promise<string> {
+  return (await promisify(gzip)(JSON.stringify(value))).toString('base64')
+}
+
+/** The value of such a text. */
+export async function unpacked(text: string): Promise<unknown> {
+  return JSON.parse((await promisify(gunzip)(Buffer.from(text, 'base64'))).toString())
 }
 
 /** The version of the last write to the roster; 0: it was never written. */

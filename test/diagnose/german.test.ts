@@ -8,7 +8,7 @@ import { DIAGNOSIS } from '../../src/page/words/de-diagnosis.ts'
 import { PARAGRAPHS } from '../../src/page/words/de-findings.ts'
 import { ROSTER } from '../../src/page/words/de-roster.ts'
 import { PhraseBook } from '../../src/page/words/phrases.ts'
-import { endedLines, noSuchDevice, overlaps } from '../../src/roster/advice.ts'
+import { endedLines, missingDeviceIn, overlaps } from '../../src/roster/advice.ts'
 import { literalsOf } from '../support/literals.ts'
 
 const german = new PhraseBook([...DIAGNOSIS, ...ROSTER])
@@ -42,8 +42,8 @@ const ROWS = [17, 18].map((line) => ({
 const LINES = ROWS.map((row) => ({ ...row, source: `line ${row.line}` }))
 
 it.each([
-  noSuchDevice('Van 99', undefined),
-  noSuchDevice('Van 99', 'Van 9'),
+  missingDeviceIn({ names: () => [] })('Van 99'),
+  missingDeviceIn({ names: () => ['Van 9'] })('Van 99'),
   ...['x', '9'.repeat(20), '3.5E+14'].map(int64Mistake),
   ...[ROWS.slice(1), ROWS].map((rows) => endedLines(rows, 300)!.message),
   ...overlaps(LINES).map(({ message }) => message),

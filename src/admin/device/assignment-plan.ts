@@ -1,9 +1,8 @@
 import { type Interval, localDay } from '../../config/times.ts'
-import { noSuchDevice } from '../../roster/advice.ts'
+import { missingDeviceIn } from '../../roster/advice.ts'
 import { cutLines } from '../../roster/cut.ts'
 import type { DeviceEntry } from '../../roster/directory.ts'
 import { assignmentField, type Roster } from '../../roster/roster.ts'
-import { suggestionsIn } from '../../roster/suggest.ts'
 import type { FieldTexts } from '../../roster/table.ts'
 import { ApiRefusal, refuseFields } from '../../tracking/refusal.ts'
 import { instantIn } from '../roster/interval.ts'
@@ -133,6 +132,6 @@ export function devicesMeant(
   const meant = seen.meant(text)
   const known = meant.filter((device) => device.company_id === meant[0].company_id)
   if (known.length > 0) return known
-  const message = noSuchDevice(text, suggestionsIn(seen)(text))
+  const message = missingDeviceIn(seen)(text)
   throw field === 'id' ? new ApiRefusal(404, message) : refuseFields(422, [{ path: field, message }])
 }

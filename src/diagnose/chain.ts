@@ -25,7 +25,7 @@ export function chainOf(facts: ChainFacts, show: ShowInstant): DeviceChain {
   const links = LINKS.map((link) => linkOf(link, { ...facts, own }, show))
   const causes = links.flatMap(({ finding }) => finding ?? [])
   const first = links.find(({ state }) => state === 'broken')
-  const state = stateText({ ...facts, now, condition: conditionOf(device, now), broken: first?.link })
+  const state = stateText({ ...facts, now, condition: conditionOf(device, now), firstBroken: first?.link })
   const [waitsFor] = ofSystem(first)
   const { meant, sender } = device
   const rest = explain({ ...explained, sender, meant, findings: own, waitsFor, leftOut: left?.line }, show)
@@ -54,7 +54,7 @@ export function chainWithoutRedis(
     return { link, state: 'unknown', evidence: link === 'connected' ? [heard] : [] }
   })
   // Since the cause began no device could be heard, so silence since then says nothing about this device.
-  const state = stateText({ ...known, condition: conditionOf(device, cause.sinceAt), broken: cause.link })
+  const state = stateText({ ...known, condition: conditionOf(device, cause.sinceAt), firstBroken: cause.link })
   const sentence = [state, ...causes.map(({ message }) => message)].join('; ')
   return { sentence, broken: cause.link, links, findings: causes }
 }
@@ -115,7 +115,7 @@ function ofCompany(code: FindingCode, { company, findings }: { company?: string;
 interface StateFacts extends Pick<ChainFacts, 'device' | 'position'> {
   readonly condition: DeviceCondition
   /** Its first link that is broken. */
-  readonly broken?: Link
+  readonly firstBroken?: Link
   /** ms UTC. */
   readonly now: number
 }
@@ -124,14 +124,14 @@ interface StateFacts extends Pick<ChainFacts, 'device' | 'position'> {
  * Pure: state, place, age, speed and route of a device, and what is broken where the state does not say it.
  * `Van 12 is moving 2 km NE of Kaunas (54.91230, 23.93460), 12 s ago, 43 km/h, on route 1007 (courier 42), but nothing is stored`
  */
-function stateText({ broken, condition, device, now, position }: StateFacts): string {
+function stateText({ firstBroken, condition, device, now, position }: StateFacts): string {
   const { fix, id, name = id, route } = device
   const { text, link } = STATES[condition]
   const isHere = condition === 'moving' || condition === 'standing'
   const speed = condition === 'moving' && fix?.speed !== undefined ? `, ${Math.round(fix.speed * 3.6)} km/h` : ''
   const where = position ? `${isHere ? ' ' : ', last '}${whereText(position)}${agoText(device, now - position.at)}` : ''
   const on = route ? `, on route ${route.route} (courier ${route.courier})` : ''
-  const but = broken === undefined || broken === link ? '' : `, ${BUT[broken]}`
+  const but = firstBroken === undefined || firstBroken === link ? '' : `, ${BUT[firstBroken]}`
   return `${name} ${text}${where}${speed}${on}${but}`
 }
 

@@ -31,34 +31,34 @@ export function deviceTroubles(device: DeviceFacts, now: number): Trouble[] {
   if (condition === 'unknown') {
     const sinceAt = unplaced?.at ?? heardAt
     const advice = meant && meantAdvice(meant)
-    return isHeldUnknown ? [trouble('unknown_device', sinceAt, 'its fixes are held', advice)] : []
+    return isHeldUnknown ? [troubleWith('unknown_device', sinceAt, 'its fixes are held', advice)] : []
   }
   if (sender && route && (condition === 'never' || condition === 'silent'))
-    return [trouble('wrong_port', sender.sinceAt, senderText(sender), portAdvice(sender))]
+    return [troubleWith('wrong_port', sender.sinceAt, senderText(sender), portAdvice(sender))]
   if (condition === 'silent')
-    return route ? [trouble('silent', heardAt, `last heard ${durationText(now - heardAt)} ago`)] : []
+    return route ? [troubleWith('silent', heardAt, `last heard ${durationText(now - heardAt)} ago`)] : []
   if (condition === 'no_route' && isUnplaced && unplaced?.reason === 'no_route') {
     const fate = unplaced.isHeld ? 'its fixes are held' : 'its fixes are filtered'
-    return [trouble('no_route', unplaced.at, fate + endedText(device))]
+    return [troubleWith('no_route', unplaced.at, fate + endedText(device))]
   }
   const troubles: Trouble[] = []
   if (condition === 'gps_old' && company !== undefined) {
     const last = fix ? `last new position ${durationText(now - fix.newAt)} ago` : 'no position yet'
     const why = isUnplaced && unplaced ? `, now filtered as ${unplaced.reason}` : ''
-    troubles.push(trouble('gps_old', fix?.newAt ?? heardAt, last + why))
+    troubles.push(troubleWith('gps_old', fix?.newAt ?? heardAt, last + why))
   }
   if (behind) {
     const { quarters, sinceAt, zone } = behind
     const fits =
       zone === undefined ? 'no time zone fits' : zone === UTC ? 'remove its time_zone' : `time_zone "${zone}" fits`
     const evidence = `${durationText(quarters * QUARTER_MS)} behind: ${fits}`
-    troubles.push(trouble('clock_behind', sinceAt, evidence, zoneAdvice(device)))
+    troubles.push(troubleWith('clock_behind', sinceAt, evidence, zoneAdvice(device)))
   }
   return troubles
 }
 
 /** `action`: what to do, where that is known better than in general. */
-function trouble(code: FindingCode, sinceAt: number, evidence: string, action?: string): Trouble {
+function troubleWith(code: FindingCode, sinceAt: number, evidence: string, action?: string): Trouble {
   return { code, sinceAt, evidence, ...(action !== undefined && { action }) }
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { answering, folder, STATUS, TOKEN, waybridge } from '../support/cli.ts'
+import { answering, STATUS, TOKEN, waybridge } from '../support/cli.ts'
+import { folder } from '../support/config-folder.ts'
 
 const WELL = { json: STATUS }
 const status = (...args: string[]) => ['status', '--json', ...args]

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises'
 import { expect, it, onTestFinished } from 'vitest'
-import { answering, folder, STATUS, waybridgeProcess } from '../support/cli.ts'
+import { answering, STATUS, waybridgeProcess } from '../support/cli.ts'
+import { folder } from '../support/config-folder.ts'
 
 /** A device that is always full. */
 async function full(): Promise<number> {

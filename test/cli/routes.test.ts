@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type Asked, folder, gatewayIn, type Reply, TOKEN, waybridge } from '../support/cli.ts'
+import { type Asked, gatewayIn, type Reply, TOKEN, waybridge } from '../support/cli.ts'
+import { folder } from '../support/config-folder.ts'
 import { SheetDate, sheetFiles, zip } from '../support/xlsx.ts'
 
 const ROUTES = `device,courier_id,route_id,from,until

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { MqttClient } from 'mqtt'
 import { beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
-import { findProgram, type Program } from '../support/debian-program.ts'
+import { findProgram, type Program } from '../support/debian-program.mjs'
 import { freePorts } from '../support/free-ports.ts'
 import { startMosquitto } from '../support/mosquitto.ts'
 import { client, position } from '../support/mqtt.ts'

@@ -6,7 +6,8 @@ import { networksOf } from '../../src/config/networks.ts'
 import { listenMqtt } from '../../src/listen/mqtt.ts'
 import { listenTcp } from '../../src/listen/tcp.ts'
 import { CertificateMaker, type Issued } from '../support/certificates.ts'
-import { findHaproxy, type Haproxy, startHaproxy } from '../support/haproxy.ts'
+import { findProgram, type Program } from '../support/debian-program.mjs'
+import { startHaproxy } from '../support/haproxy.ts'
 import { type Gateway, gateway, open, talk, until } from '../support/listen.ts'
 import { listening } from '../support/listening.ts'
 import { protocolNamed, position, TOPIC } from '../support/mqtt.ts'
@@ -15,12 +16,12 @@ import { dialTls, tlsWith } from '../support/tls.ts'
 /** An address of this machine by which the proxy and its client differ. */
 const CLIENT = '127.0.0.77'
 
-let haproxy: Haproxy | undefined
+let haproxy: Program | undefined
 let certificates: CertificateMaker
 let server: Issued
 
 beforeAll(async () => {
-  haproxy = await findHaproxy()
+  haproxy = await findProgram('haproxy')
   certificates = await CertificateMaker.create()
   server = await certificates.server('server')
 }, 120_000)

@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { teltonika } from '../../src/simulate/speak/teltonika.ts'
-import { findHaproxy, type Haproxy } from '../support/haproxy.ts'
+import { findProgram, type Program } from '../support/debian-program.mjs'
 import { freePorts } from '../support/free-ports.ts'
 import { RedisGroup } from '../support/redis-group.ts'
 import { temporaryDir } from '../support/running.ts'
@@ -19,9 +19,9 @@ const VAN_HOST = '127.0.0.77'
 const HOSTS = { haproxy: '127.0.0.10', 'gateway-1': '127.0.0.11', 'gateway-2': '127.0.0.12', tracking: '127.0.0.20' }
 const SOON = { timeout: 30_000, interval: 100 }
 
-let haproxy: Haproxy | undefined
+let haproxy: Program | undefined
 beforeEach(async ({ skip }) => {
-  haproxy = await findHaproxy()
+  haproxy = await findProgram('haproxy')
   skip(!haproxy, 'there is no haproxy, and apt cannot fetch it')
 })
 
@@ -104,7 +104,7 @@ async function prepareSite(redisUrl: string) {
       return child
     },
     /** Runs HAProxy on the shipped file. */
-    async balance({ command, env }: Haproxy): Promise<void> {
+    async balance({ command, env }: Program): Promise<void> {
       const file = join(dir, 'haproxy.cfg')
       const text = await readFile(join(DOCKER, 'haproxy.cfg'), 'utf8')
       const shifted = text.replaceAll(

@@ -1,10 +1,7 @@
 import { type StdioOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import type { StatusAnswer } from '../../src/cli/client.ts'
@@ -218,14 +215,3 @@ async function readQuestion(request: IncomingMessage): Promise<Asked> {
 }
 
 const NOT_A_TOKEN: Reply = { status: 401, json: { message: 'not a token of this port' } }
-
-/** A folder with these files, until the test ends. */
-export async function folder(files: Readonly<Record<string, string | Buffer>>): Promise<string> {
-  const dir = await mkdtemp(join(tmpdir(), 'waybridge-operate-'))
-  onTestFinished(() => rm(dir, { recursive: true, force: true }))
-  for (const [name, text] of Object.entries(files)) {
-    await mkdir(dirname(join(dir, name)), { recursive: true })
-    await writeFile(join(dir, name), text)
-  }
-  return dir
-}

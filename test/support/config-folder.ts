@@ -17,8 +17,8 @@ export const PROTOCOLS = [
 /** A gateway.yaml with company 7. */
 export const COMPANY = 'companies: [{ company_id: 7, apikey: k }]\n'
 
-/** Makes a configuration folder with these files; it is removed after the test. */
-export async function folder(files: Record<string, string>): Promise<string> {
+/** Makes a folder with these files; it is removed after the test. */
+export async function folder(files: Readonly<Record<string, string | Buffer>>): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'waybridge-config-'))
   onTestFinished(() => rm(dir, { recursive: true, force: true }))
   for (const [name, text] of Object.entries(files)) {

@@ -3,18 +3,12 @@ import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { findProgram, type Program } from './debian-program.ts'
+import type { Program } from './debian-program.mjs'
 import { temporaryDir } from './running.ts'
-
-export type Haproxy = Program
-
-export function findHaproxy(): Promise<Haproxy | undefined> {
-  return findProgram('haproxy')
-}
 
 /** Runs HAProxy in front of ports of this machine until the test is over. Each line of `ways`: its port, and `server` options. */
 export async function startHaproxy(
-  { command, env }: Haproxy,
+  { command, env }: Program,
   ways: readonly { readonly port: number; readonly to: number; readonly options: string }[],
 ): Promise<void> {
   const dir = await temporaryDir()

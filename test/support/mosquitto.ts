@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { Program } from './debian-program.ts'
+import type { Program } from './debian-program.mjs'
 import { until } from './listen.ts'
 import { temporaryDir } from './running.ts'
 

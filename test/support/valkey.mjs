@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { hasApt, libraryPath, unpackPackages, updatedLists } from '../../src/process/setup/apt.mjs'
-import { withLock } from '../../src/process/setup/lock.mjs'
+import { hasApt, libraryPath } from '../../src/process/setup/apt.mjs'
+import { fetchPackages, fetchUnlessFound, onPath, unpackedDir } from './debian-program.mjs'
 
 /*
  * A Valkey for the tests with Redis: WAYBRIDGE_VALKEY, else the one on PATH, else one that is downloaded, from the release of Debian
@@ -12,36 +12,25 @@ import { withLock } from '../../src/process/setup/lock.mjs'
 const isChosen = process.env.WAYBRIDGE_VALKEY_RELEASE !== undefined
 const release = process.env.WAYBRIDGE_VALKEY_RELEASE ?? 'trixie'
 const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg'
-const fetchedDir = fileURLToPath(new URL(`../../node_modules/.cache/waybridge/valkey-${release}`, import.meta.url))
-const work = `${fetchedDir}.new`
+const dir = unpackedDir(`valkey-${release}`)
 
 /** The program; undefined where there is none. */
 export function findValkey() {
-  const chosen = process.env.WAYBRIDGE_VALKEY
-  const onPath = isChosen ? [] : (process.env.PATH ?? '').split(delimiter).filter(Boolean)
-  const files = chosen ? [chosen] : [...onPath, fetchedDir].map((folder) => join(folder, 'valkey-server'))
-  return files.find((file) => existsSync(file))
+  const unpacked = join(dir, 'valkey-server')
+  const file = process.env.WAYBRIDGE_VALKEY || (isChosen ? undefined : onPath('valkey-server')) || unpacked
+  return existsSync(file) ? file : undefined
 }
 
 async function fetchValkey() {
-  const [packages, unpacked] = [join(work, 'packages'), join(work, 'unpacked')]
-  rmSync(work, { recursive: true, force: true })
-  mkdirSync(work, { recursive: true })
-  try {
-    const lists = await updatedLists(work, releaseOptions())
-    await unpackPackages(['valkey-server', 'valkey-tools'], { packages, unpacked, lists })
-    rmSync(fetchedDir, { recursive: true, force: true })
-    renameSync(unpacked, fetchedDir)
-    writeFileSync(join(fetchedDir, 'valkey-server'), wrapper(), { mode: 0o755 })
-  } catch {
-    // Below it says that there is none.
-  } finally {
-    rmSync(work, { recursive: true, force: true })
-  }
+  await fetchPackages(['valkey-server', 'valkey-tools'], dir, releaseOptions)
+  if (existsSync(dir)) writeFileSync(join(dir, 'valkey-server'), wrapper(), { mode: 0o755 })
 }
 
-/** Of apt, for which nothing is installed, so that it names all libraries. */
-function releaseOptions() {
+/**
+ * Of apt, for which nothing is installed, so that it names all libraries.
+ * @param {string} work
+ */
+function releaseOptions(work) {
   const [sources, status] = [join(work, 'sources.list'), join(work, 'status')]
   writeFileSync(sources, `deb [signed-by=${keyring}] http://deb.debian.org/debian ${release} main\n`)
   writeFileSync(status, '')
@@ -50,18 +39,18 @@ function releaseOptions() {
 }
 
 function wrapper() {
-  const files = readdirSync(fetchedDir, { recursive: true, encoding: 'utf8' })
+  const files = readdirSync(dir, { recursive: true, encoding: 'utf8' })
   const loader = files.find((file) => /\bld-linux\S*\.so\.\d+$/.test(file)) ?? ''
-  const libraries = libraryPath(fetchedDir).LD_LIBRARY_PATH
-  const command = [join(fetchedDir, loader), '--library-path', libraries, join(fetchedDir, 'usr/bin/valkey-server')]
+  const libraries = libraryPath(dir).LD_LIBRARY_PATH
+  const command = [join(dir, loader), '--library-path', libraries, join(dir, 'usr/bin/valkey-server')]
   return `#!/bin/sh\nexec ${command.map((word) => `'${word}'`).join(' ')} "$@"\n`
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url) && !findValkey()) {
-  if (hasApt() && existsSync(keyring)) {
-    process.stderr.write(`Downloading Valkey from Debian ${release} …\n`)
-    await withLock(fetchValkey)
-  }
-  if (!findValkey())
-    process.stderr.write('The tests with Valkey are skipped: install valkey-server, or name one in WAYBRIDGE_VALKEY.\n')
-}
+if (process.argv[1] === fileURLToPath(import.meta.url))
+  await fetchUnlessFound({
+    find: findValkey,
+    fetch: fetchValkey,
+    canFetch: hasApt() && existsSync(keyring),
+    what: `Valkey from Debian ${release}`,
+    skipped: 'The tests with Valkey are skipped: install valkey-server, or name one in WAYBRIDGE_VALKEY.',
+  })

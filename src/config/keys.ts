@@ -20,13 +20,13 @@ export function keysOf(schema: z.core.$ZodType): ConfigKey[] {
   return keysIn(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }))
 }
 
-type JsonSchema = z.core.JSONSchema.BaseSchema
+type KeySchema = z.core.JSONSchema.BaseSchema
 
-function keysIn({ properties = {}, required = [] }: JsonSchema): ConfigKey[] {
-  return (Object.entries(properties) as [string, JsonSchema][]).map(([name, schema]) => {
+function keysIn({ properties = {}, required = [] }: KeySchema): ConfigKey[] {
+  return (Object.entries(properties) as [string, KeySchema][]).map(([name, schema]) => {
     const { anyOf, description = '', default: value, usual = value } = schema
     const content = anyOf?.[0] ?? schema
-    const element = keysIn((content.items ?? {}) as JsonSchema)
+    const element = keysIn((content.items ?? {}) as KeySchema)
     return {
       name,
       description,

@@ -180,13 +180,17 @@ function connectShard(
     }
     void learnVersion(redis).catch(() => {})
   })
+  defineScripts(redis)
+  return redis
+}
+
+function defineScripts(redis: Redis): void {
   for (const [file, names] of Object.entries(SCRIPTS))
     for (const script of names) {
       const lua = source('lease') + source(file) + (script === file ? '' : `return ${script}()`)
       redis.defineCommand(PREFIX + script, { lua })
       redis.defineCommand(PREFIX + script + WHEN_FULL, { lua: `#!lua flags=allow-oom\n${lua}` })
     }
-  return redis
 }
 
 /** Whether a command failed because the connection or the replicas were gone, which may be there again by now. */

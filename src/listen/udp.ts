@@ -24,28 +24,16 @@ import { UdpSessions } from './udp-sessions.ts'
  * be an answer of another server: a datagram of one of our own ports, or one that says nothing of a known device.
  */
 export async function listenUdp(endpoint: ProtocolEndpoint, shared: Shared): Promise<Listener> {
-  const { fds: [fd] = [], host, isShared, networks, port, protocol } = endpoint
+  const { networks, protocol } = endpoint
   const { limits, logger } = shared
   const isPermitted = networkFilter(networks)
-  const socket = createSocket({ type: isIPv6(host) ? 'udp6' : 'udp4', recvBufferSize: 4 << 20, reusePort: isShared })
-  const listening = once(socket, 'listening')
-  if (fd === undefined) socket.bind(port, host)
-  else socket.bind({ fd })
-  await listening
+  const socket = await openSocket(endpoint)
   socket.on('error', (error) => logger.error({ err: error, protocol: protocol?.name }, 'UDP socket'))
-
   const { port: actualPort } = socket.address()
   shared.udpPorts.add(actualPort)
   const sessions = new UdpSessions(limits.max_connections, limits.idle_timeout)
-  const context: UdpContext = {
-    ...shared,
-    protocol,
-    port: actualPort,
-    sessions,
-    socket,
-    ownAddresses: addressesOfMachine(),
-    isClosed: false,
-  }
+  const own = { protocol, port: actualPort, sessions, socket, ownAddresses: addressesOfMachine(), isClosed: false }
+  const context: UdpContext = { ...shared, ...own }
   const storing = new Set<Promise<void>>()
   socket.on('message', (datagram: Buffer, peer) => {
     const remote = `${peer.address}:${peer.port}`
@@ -73,6 +61,15 @@ export async function listenUdp(endpoint: ProtocolEndpoint, shared: Shared): Pro
       await new Promise<void>((resolve) => socket.close(resolve))
     },
   }
+}
+
+async function openSocket({ fds: [fd] = [], host, isShared, port }: ProtocolEndpoint): Promise<Socket> {
+  const socket = createSocket({ type: isIPv6(host) ? 'udp6' : 'udp4', recvBufferSize: 4 << 20, reusePort: isShared })
+  const listening = once(socket, 'listening')
+  if (fd === undefined) socket.bind(port, host)
+  else socket.bind({ fd })
+  await listening
+  return socket
 }
 
 /** What the datagrams of one listener share. */

@@ -150,13 +150,14 @@ export class Holding {
   async #releaseDevice(device: string): Promise<void> {
     const { redis } = this.#options
     const own = deviceShard(redis, device)
-    // What is held in the others has arrived while these were released.
-    const others = shardsOf(redis).filter((shard) => shard !== own)
-    for (const shard of [own, ...others]) if (!(await this.#releaseIn(shard, device))) return
+    await this.#releaseIn([own, ...shardsOf(redis).filter((shard) => shard !== own)], device)
   }
 
-  /** Goes through what a shard holds of a device. Answers false where something is left to do. */
-  async #releaseIn(shard: Redis, device: string): Promise<boolean> {
+  /**
+   * Goes through what shards hold of a device: what the others hold has arrived while that of the first was released, whose mark
+   * ends last. Answers false where something is left to do.
+   */
+  async #releaseIn([shard, ...others]: readonly Redis[], device: string): Promise<boolean> {
     const { appender, redis, replica } = this.#options
     const names = new Set([device, replica.roster.find(device)?.id ?? device])
     const places = RELEASED_IN_TURN.flatMap((lists) => Array.from(names, (name) => ({ shard, lists, device: name })))
@@ -175,6 +176,7 @@ export class Holding {
         each.stayed = swept.stayed
         left += swept.left
       }
+      for (const other of others) if (!(await this.#releaseIn([other], device))) return false
       if (await endRelease(shard, { device, version, looked })) return true
     }
     return false
@@ -199,8 +201,8 @@ export class Holding {
   }
 
   /** `next.at` becomes the earliest time at which a fix that stays is to be looked at. */
-  #fateOf(record: Buffer, { lists, device }: HeldPlace, next: { at: number }): Fate {
-    const { clock, filter, hold, replica } = this.#options
+  #fateOf(record: Buffer, { shard, lists, device }: HeldPlace, next: { at: number }): Fate {
+    const { clock, filter, hold, redis, replica } = this.#options
     const { roster, version: rosterVersion } = replica
     const now = Date.now()
     const received = receivedAt(record)
@@ -228,7 +230,8 @@ export class Holding {
     }
     if (oldestAt < now) return { gone: 'discarded:held_age' }
     const lookAt = Math.min(verdict.lookAt, oldestAt)
-    if (verdict.held !== lists.reason)
+    // What arrived while others were released is held in the shard of its lane: what stays goes behind what its own shard holds.
+    if (verdict.held !== lists.reason || shard !== deviceShard(redis, device))
       return { held: verdict.held, device: id, records, isProven: lists.isProven, lookAt, rosterVersion }
     next.at = Math.min(next.at, lookAt)
     return 'stays'

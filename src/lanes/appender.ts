@@ -4,7 +4,7 @@ import { grouped } from './grouped.ts'
 import { markInAllShards } from './held.ts'
 import { countRecords, type Part, type Storable } from './record.ts'
 import type { Redis } from './redis.ts'
-import { deviceShardNumber, shardNumber, shardsOf } from './shards.ts'
+import { shardOfPart, shardsOf } from './shards.ts'
 import { type AppenderOptions, add, storeRecords } from './store.ts'
 
 /** The outcome of a Storable that is on disk. */
@@ -148,16 +148,12 @@ class ShardedAppender implements FixAppender {
 
   /** The first piece counts what is not stored as well. */
   #split(item: Storable): [shard: number, Storable][] {
-    const pieces = [...Map.groupBy(item.parts, (part) => this.#shardOf(part))]
+    const pieces = [...Map.groupBy(item.parts, (part) => shardOfPart(this.#redis, part))]
     return pieces.map(([shard, parts], index) => {
       const [received, filtered] = index === 0 ? [item.filtered.length, item.filtered] : [0, []]
       const records = parts.reduce((sum, part) => sum + countRecords(part.records), received)
       return [shard, { parts, received: records, filtered }]
     })
-  }
-
-  #shardOf(part: Part): number {
-    return 'lane' in part ? shardNumber(this.#redis, part.lane) : deviceShardNumber(this.#redis, part.device)
   }
 }
 

@@ -103,8 +103,11 @@ export class ClusterNodes {
       ),
     )
     if (ranges.length > 0) return ranges
-    redis.disconnect()
-    if (this.#asking.get(name) === redis) this.#asking.delete(name)
+    // Several may have asked at once.
+    if (this.#asking.get(name) === redis) {
+      redis.disconnect()
+      this.#asking.delete(name)
+    }
     return []
   }
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Part } from './record.ts'
 import type { Redis } from './redis.ts'
-import { inShards, keysOf, shardNumber, shardsOf } from './shards.ts'
+import { inShards, keysOf, shardOfPart, shardsOf } from './shards.ts'
 import { type AppenderOptions, storeRecords } from './store.ts'
 
 /**
@@ -19,12 +19,14 @@ interface Departure {
   /** Whether duplicates are looked for among them, as among new records. */
   readonly isNew: boolean
   readonly fixes: number
-  /** `records`: base64. */
-  readonly parts: readonly { readonly lane: string; readonly device: string; readonly records: string }[]
+  readonly parts: readonly PackedPart[]
 }
 
+/** `records`: base64. */
+type PackedPart<Of extends Part = Part> = Of extends Part ? Omit<Of, 'records'> & { readonly records: string } : never
+
 /**
- * Divides parts with single records by the shard of their lanes: those that stay in `shard`, and a text for `departing`
+ * Divides parts with single records by the shard of their lanes, or of their device where they are held: those that stay in `shard`, and a text for `departing`
  * for each of the others.
  */
 export function splitByShard(
@@ -32,16 +34,13 @@ export function splitByShard(
   { shard, parts, isNew }: { readonly shard: Redis; readonly parts: readonly Part[]; readonly isNew: boolean },
 ): { readonly staying: readonly Part[]; readonly departing: string[] } {
   const here = shardsOf(redis).indexOf(shard)
-  const isStaying = (part: Part) => !('lane' in part) || shardNumber(redis, part.lane) === here
-  const leaving = parts.flatMap((part) => ('lane' in part && !isStaying(part) ? part : []))
-  const texts = Array.from(
-    Map.groupBy(leaving, ({ lane }) => shardNumber(redis, lane)),
-    ([to, own]) => {
-      const packed = own.map((part) => ({ ...part, records: part.records.toString('base64') }))
-      return JSON.stringify({ id: randomUUID(), to, isNew, fixes: own.length, parts: packed } satisfies Departure)
-    },
-  )
-  return { staying: parts.filter(isStaying), departing: texts }
+  const { [here]: staying = [], ...leaving } = Object.groupBy(parts, (part) => shardOfPart(redis, part))
+  const departing = Object.entries(leaving).map(([to, own = []]) => {
+    const packed = own.map((part) => ({ ...part, records: part.records.toString('base64') }))
+    const departure: Departure = { id: randomUUID(), to: Number(to), isNew, fixes: own.length, parts: packed }
+    return JSON.stringify(departure)
+  })
+  return { staying, departing }
 }
 
 /** Stores what departs from a shard where it belongs, and forgets it here. Rejects where a shard does not answer. */

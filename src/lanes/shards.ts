@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis'
 import { keys, type ShardKeys, shardKeys, tagOf } from './keys.ts'
+import type { Part } from './record.ts'
 
 /*
  * A shard is a part of the lanes, with keys and a connection of its own; in a Redis Cluster its keys may be on a master of their own.
@@ -42,6 +43,11 @@ export function deviceShardNumber(redis: Redis, device: string): number {
 export function shardNumber(redis: Redis, lane: string): number {
   const { length } = shardsOf(redis)
   return length === 1 ? 0 : hashOf(lane) % length
+}
+
+/** The number of the shard where a part is stored. */
+export function shardOfPart(redis: Redis, part: Part): number {
+  return 'lane' in part ? shardNumber(redis, part.lane) : deviceShardNumber(redis, part.device)
 }
 
 /** Whether a connection is that of the home shard. */

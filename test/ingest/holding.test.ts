@@ -499,6 +499,24 @@ describe('held fixes from the future', () => {
     await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([now, now + 1, now + 2])
   })
 
+  it('stay in order when the clock is behind again before they are released', async () => {
+    const all = await gateway([routed])
+    await expect.poll(() => all.holding.marking, soon).toBeUndefined()
+    const now = Math.floor(Date.now() / 1000)
+    const sendBehind = async (time: number) => {
+      vi.useFakeTimers({ toFake: ['Date'], now: (now - 3600) * 1000 })
+      await all.send('0123', time)
+      vi.useRealTimers()
+    }
+    await sendBehind(now)
+    all.isCurrent = false
+    all.holding.rosterChanged(undefined)
+    await all.send('0123', now + 1)
+    await sendBehind(now + 2)
+    all.isCurrent = true
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([now, now + 1, now + 2])
+  })
+
   it('let no newer ones be stored while Redis cannot be told that they are released', async () => {
     const before = await gateway([routed])
     await before.send('0123', NOW + 3 * 3600)

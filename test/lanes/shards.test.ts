@@ -15,6 +15,7 @@ import {
   keysOf,
   type Lease,
   Leases,
+  markInAllShards,
   markReleasing,
   openAppender,
   packDevice,
@@ -265,6 +266,7 @@ describe('held fixes', () => {
     const at = { lookAt: Date.now() + 3_600_000, rosterVersion: 5 }
     return { held: 'no_route', device: DEVICE, records: packed(times), isProven: true, ...at }
   }
+  const ofClock = (time: number) => ({ ...heldPart([time]), held: 'clock' as const, rosterVersion: 6 })
   const own = () => homeOf(DEVICE)
   const others = () => [0, 1, 2].filter((shard) => shard !== own())
 
@@ -303,6 +305,24 @@ describe('held fixes', () => {
       await appender.append(itemOf({ lane, device: DEVICE, records: packed([time]) }))
     await expect.poll(() => releasingDevices(redis).then(({ size }) => size), soon).toBe(0)
     expect(await laneTimes(lane)).toEqual(range(NOW, 302))
+    expect([await countDeparting(redis), await difference()]).toEqual([0, 0])
+  })
+
+  it('go back to the shard of their device if they stay held, before newer ones', async () => {
+    const [lane] = lanesIn(others()[0])
+    const behind = NOW + 7200
+    const { appender, holding, configure } = await holdingFor([line(lane, NOW, behind + 1000)])
+    closes.push(() => appender.close())
+    await configure()
+    await holding.marking
+    await appender.append(itemOf(ofClock(behind)))
+    await markInAllShards(redis, 6, [DEVICE])
+    await appender.append(itemOf({ lane, device: DEVICE, records: packed([behind + 1]) }))
+    await expect.poll(() => releasingDevices(redis).then(({ size }) => size), soon).toBe(0)
+    await appender.append(itemOf(ofClock(behind + 2)))
+    const clockList = keysOf(deviceShard(redis, DEVICE)).held('clock', DEVICE)
+    const list = await deviceShard(redis, DEVICE).lrangeBuffer(clockList, 0, -1)
+    expect(records(Buffer.concat(list)).map(timestampOf)).toEqual([behind, behind + 1, behind + 2])
     expect([await countDeparting(redis), await difference()]).toEqual([0, 0])
   })
 

@@ -125,7 +125,7 @@ local function append()
   local at, number, run = 1, 0, nil
   while at <= #group do
     run, at = run_at(at)
-    if some_releasing and run.is_lane then run = behind_released(run) end
+    if some_releasing then run = behind_released(run) end
     if run.is_lane then
       if run.flags >= 4 then note(latest, number, latest_span(string.match(run.marks_name, '^(.*):'))) end
       local records, is_marked = run.records, true

@@ -1,4 +1,6 @@
+import { createSocket } from 'node:dgram'
 import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Where an attacker sends, and what he knows. */
 export interface Victim {
@@ -37,9 +39,50 @@ export function write(socket: Socket, bytes: Buffer, cost: Cost): void {
   cost.bytes += bytes.length
 }
 
-export function count(cost: Cost, bytes: Buffer): void {
-  cost.bytes += bytes.length
-  cost.units++
+/** Sends so many datagrams every so often. */
+export async function sendDatagrams(
+  port: number,
+  next: () => Buffer,
+  { cost, signal, atOnce = 1, everyMs = 10 }: { cost: Cost; signal: AbortSignal; atOnce?: number; everyMs?: number },
+): Promise<void> {
+  const socket = createSocket('udp4')
+  socket.on('message', (reply) => (cost.received += reply.length))
+  while (!signal.aborted) {
+    for (let n = 0; n < atOnce; n++) {
+      const datagram = next()
+      socket.send(datagram, port, HOST)
+      cost.bytes += datagram.length
+      cost.units++
+    }
+    await sleep(everyMs)
+  }
+  socket.close()
+}
+
+/** Keeps up to so many connections, 50 more at a time. */
+export async function hold(
+  { signal, most }: { signal: AbortSignal; most: number },
+  open: (index: number) => Socket,
+): Promise<void> {
+  const sockets: Socket[] = []
+  while (!signal.aborted) {
+    for (let n = 0; n < 50 && sockets.length < most; n++) sockets.push(open(sockets.length))
+    await sleep(20)
+  }
+  for (const socket of sockets) socket.destroy()
+}
+
+/** Does something again and again, so many times at once. */
+export async function sideBySide(
+  many: number,
+  signal: AbortSignal,
+  work: (index: number) => Promise<void>,
+): Promise<void> {
+  await Promise.all(
+    Array.from({ length: many }, async (_, index) => {
+      while (!signal.aborted) await work(index)
+    }),
+  )
 }
 
 /** Resolves at an event of a socket, at its end, or after a while. */

@@ -1,7 +1,17 @@
-import { createSocket } from 'node:dgram'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { avlDatagram, avlLogin } from '../support/encode.ts'
-import { type Attack, type Cost, count, dial, HOST, once, PLACE, type Victim, write } from './attacker-connections.ts'
+import {
+  type Attack,
+  type Cost,
+  dial,
+  HOST,
+  once,
+  PLACE,
+  sendDatagrams,
+  sideBySide,
+  type Victim,
+  write,
+} from './attacker-connections.ts'
 import { AUTO_ATTACKS } from './auto-attacks.ts'
 import { ID_ATTACKS, login, packet } from './id-attacks.ts'
 
@@ -21,15 +31,9 @@ export const ATTACKS = {
 } satisfies Record<string, Attack>
 
 async function futureTimes({ ports, known }: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
-  const socket = createSocket('udp4')
-  for (let n = 0; !signal.aborted; n++) {
-    const time = Date.now() + 7_200_000 + n * 1000
-    const datagram = avlDatagram(known[n % 4], 0x08, [{ time, ...PLACE }])
-    socket.send(datagram, ports['udp/teltonika'], HOST)
-    count(cost, datagram)
-    await sleep(20)
-  }
-  socket.close()
+  let n = 0
+  const next = () => avlDatagram(known[n % 4], 0x08, [{ time: Date.now() + 7_200_000 + n++ * 1000, ...PLACE }])
+  await sendDatagrams(ports['udp/teltonika'], next, { cost, signal, everyMs: 20 })
 }
 
 async function spans(victim: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
@@ -58,19 +62,10 @@ async function mqttPings({ ports }: Victim, cost: Cost, signal: AbortSignal): Pr
   await pour(ports.mqtt, pings, { cost, signal, perSecond: 1_300_000, first: mqttConnect('900000000000001', '') })
 }
 
+/** 30,000 a second. */
 async function datagrams({ ports }: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
-  const socket = createSocket('udp4')
-  socket.on('message', (reply) => (cost.received += reply.length))
   const junk = Buffer.from('000fcafe0133000f333536333037303432343431303133', 'hex')
-  while (!signal.aborted) {
-    // 30,000 a second.
-    for (let n = 0; n < 300; n++) {
-      socket.send(junk, ports['udp/teltonika'], HOST)
-      count(cost, junk)
-    }
-    await sleep(10)
-  }
-  socket.close()
+  await sendDatagrams(ports['udp/teltonika'], () => junk, { cost, signal, atOnce: 300 })
 }
 
 async function triedIds({ ports }: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
@@ -85,32 +80,24 @@ async function guesses({ guarded, ports }: Victim, cost: Cost, signal: AbortSign
 
 /** Fifty at once, each on a connection of its own. */
 async function tryLogins(port: number, cost: Cost, signal: AbortSignal, next: () => Buffer): Promise<void> {
-  await Promise.all(
-    Array.from({ length: 50 }, async () => {
-      while (!signal.aborted) {
-        const socket = dial(port, cost)
-        write(socket, next(), cost)
-        await once(socket, 'data', 1000)
-        socket.destroy()
-      }
-    }),
-  )
+  await sideBySide(50, signal, async () => {
+    const socket = dial(port, cost)
+    write(socket, next(), cost)
+    await once(socket, 'data', 1000)
+    socket.destroy()
+  })
 }
 
 async function metrics({ ports }: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
   const request = `GET /metrics HTTP/1.1\r\nhost: ${HOST}\r\n\r\n`
   const pipeline = Buffer.from(request.repeat(Math.ceil(255_000 / request.length)))
-  await Promise.all(
-    Array.from({ length: 8 }, async () => {
-      while (!signal.aborted) {
-        const socket = dial(ports.admin, cost)
-        socket.on('data', (bytes) => (cost.received += bytes.length))
-        write(socket, pipeline, cost)
-        await once(socket, 'close', 3000)
-        socket.destroy()
-      }
-    }),
-  )
+  await sideBySide(8, signal, async () => {
+    const socket = dial(ports.admin, cost)
+    socket.on('data', (bytes) => (cost.received += bytes.length))
+    write(socket, pipeline, cost)
+    await once(socket, 'close', 3000)
+    socket.destroy()
+  })
 }
 
 /** Writes bytes at a rate on four connections; again where they are ended. */
@@ -120,23 +107,19 @@ async function pour(
   { cost, signal, perSecond, first }: { cost: Cost; signal: AbortSignal; perSecond: number; first?: Buffer },
 ): Promise<void> {
   const pauseMs = (bytes.length * 4 * 1000) / perSecond
-  await Promise.all(
-    Array.from({ length: 4 }, async () => {
-      while (!signal.aborted) {
-        const socket = dial(port, cost)
-        if (first) {
-          write(socket, first, cost)
-          await once(socket, 'data', 1000)
-        }
-        while (!signal.aborted && !socket.destroyed) {
-          // A connection that is not read keeps what is written: the attacker waits.
-          if (socket.writableLength === 0) write(socket, bytes, cost)
-          await sleep(pauseMs)
-        }
-        socket.destroy()
-      }
-    }),
-  )
+  await sideBySide(4, signal, async () => {
+    const socket = dial(port, cost)
+    if (first) {
+      write(socket, first, cost)
+      await once(socket, 'data', 1000)
+    }
+    while (!signal.aborted && !socket.destroyed) {
+      // A connection that is not read keeps what is written: the attacker waits.
+      if (socket.writableLength === 0) write(socket, bytes, cost)
+      await sleep(pauseMs)
+    }
+    socket.destroy()
+  })
 }
 
 /** An MQTT 3.1.1 CONNECT with a user name, and a password unless it is ''. */

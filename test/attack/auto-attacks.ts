@@ -1,11 +1,22 @@
-import { createSocket } from 'node:dgram'
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { loadProtocols } from '../../protocols/index.ts'
 import { avlDatagram } from '../support/encode.ts'
 import { casesOf } from '../support/protocol-cases.ts'
-import { type Attack, type Cost, count, dial, HOST, once, PLACE, type Victim, write } from './attacker-connections.ts'
+import {
+  type Attack,
+  type Cost,
+  dial,
+  HOST,
+  hold,
+  once,
+  PLACE,
+  sendDatagrams,
+  sideBySide,
+  type Victim,
+  write,
+} from './attacker-connections.ts'
 
 /** Attacks on the port for all protocols, which has to find out what every connection speaks, and on a port with TLS. */
 export const AUTO_ATTACKS = {
@@ -19,35 +30,16 @@ export const AUTO_ATTACKS = {
 
 /** At most 2,000 connections, which the gateway ends after `identify_timeout`. */
 async function silence({ ports }: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
-  await hold(ports['tcp/auto'], { cost, signal }, () => {})
+  await hold({ signal, most: 2000 }, () => dial(ports['tcp/auto'], cost))
 }
 
 async function drip({ ports }: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
-  const pouring = setInterval(() => {
-    for (const socket of open)
-      if (!socket.destroyed) write(socket, Buffer.of(0x24 + Math.floor(Math.random() * 64)), cost)
-  }, 1000)
   const open: Socket[] = []
-  await hold(ports['tcp/auto'], { cost, signal }, (socket) => open.push(socket))
+  const pouring = setInterval(() => {
+    for (const socket of open) write(socket, Buffer.of(0x24 + Math.floor(Math.random() * 64)), cost)
+  }, 1000)
+  await hold({ signal, most: 2000 }, () => open[open.push(dial(ports['tcp/auto'], cost)) - 1])
   clearInterval(pouring)
-}
-
-/** Opens connections and keeps them. */
-async function hold(
-  port: number,
-  { cost, signal }: { cost: Cost; signal: AbortSignal },
-  opened: (socket: Socket) => void,
-): Promise<void> {
-  const sockets: Socket[] = []
-  while (!signal.aborted) {
-    for (let n = 0; n < 50 && sockets.length < 2000; n++) {
-      const socket = dial(port, cost)
-      sockets.push(socket)
-      opened(socket)
-    }
-    await sleep(20)
-  }
-  for (const socket of sockets) socket.destroy()
 }
 
 async function noise({ ports }: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
@@ -84,17 +76,9 @@ async function cutFrames({ ports }: Victim, cost: Cost, signal: AbortSignal): Pr
 
 /** A datagram of another id each, 10,000 a second. */
 async function manyIds({ ports }: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
-  const socket = createSocket('udp4')
-  socket.on('message', (reply) => (cost.received += reply.length))
-  for (let id = 820_000_000_000_000; !signal.aborted; ) {
-    for (let n = 0; n < 100; n++) {
-      const datagram = avlDatagram(String(id++), 0x08, [{ time: Date.now() - 1000, ...PLACE }])
-      socket.send(datagram, ports['udp/auto'], HOST)
-      count(cost, datagram)
-    }
-    await sleep(10)
-  }
-  socket.close()
+  let id = 820_000_000_000_000
+  const next = () => avlDatagram(String(id++), 0x08, [{ time: Date.now() - 1000, ...PLACE }])
+  await sendDatagrams(ports['udp/auto'], next, { cost, signal, atOnce: 100 })
 }
 
 /** Full handshakes: each costs the gateway a signature. */
@@ -111,13 +95,4 @@ async function handshakes({ ports }: Victim, cost: Cost, signal: AbortSignal): P
     cost.received += socket.bytesRead
     socket.destroy()
   })
-}
-
-/** Does something again and again, so many times at once. */
-async function sideBySide(many: number, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
-  await Promise.all(
-    Array.from({ length: many }, async () => {
-      while (!signal.aborted) await work()
-    }),
-  )
 }

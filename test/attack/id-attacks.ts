@@ -1,8 +1,18 @@
-import { createSocket } from 'node:dgram'
-import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { avlDatagram, avlLogin, avlPacket } from '../support/encode.ts'
-import { type Attack, type Cost, count, dial, HOST, once, PLACE, type Victim, write } from './attacker-connections.ts'
+import {
+  type Attack,
+  type Cost,
+  dial,
+  HOST,
+  hold,
+  once,
+  PLACE,
+  sendDatagrams,
+  sideBySide,
+  type Victim,
+  write,
+} from './attacker-connections.ts'
 
 export const DISPLACEMENT = 'datagrams against held fixes (UDP)'
 /** Attacks with ids that are invented, or that somebody has read on a tracker. */
@@ -29,25 +39,17 @@ async function invent(
 ): Promise<void> {
   let id = first
   const networks = Array.from({ length: 24 }, (_, index) => `127.1.${index}.1`)
-  await Promise.all(
-    networks.map(async (localAddress) => {
-      while (!signal.aborted) {
-        const imei = String(id++)
-        const socket = dial(victim.ports['tcp/teltonika'], cost, localAddress)
-        write(socket, avlLogin(imei), cost)
-        await once(socket, 'data', 2000)
-        for (let n = 0; n < 8 && !socket.destroyed; n++) {
-          write(
-            socket,
-            packet(255, (index) => Date.now() + aheadMs - (n * 255 + index) * 1000),
-            cost,
-          )
-          await once(socket, 'data', 2000)
-        }
-        socket.destroy()
-      }
-    }),
-  )
+  await sideBySide(networks.length, signal, async (network) => {
+    const socket = dial(victim.ports['tcp/teltonika'], cost, networks[network])
+    write(socket, avlLogin(String(id++)), cost)
+    await once(socket, 'data', 2000)
+    for (let n = 0; n < 8 && !socket.destroyed; n++) {
+      const fixes = packet(255, (index) => Date.now() + aheadMs - (n * 255 + index) * 1000)
+      write(socket, fixes, cost)
+      await once(socket, 'data', 2000)
+    }
+    socket.destroy()
+  })
 }
 
 /** 100 fixes of a device without a route are acknowledged; then datagrams in its name bring more than may be held. */
@@ -56,17 +58,12 @@ async function displace(victim: Victim, cost: Cost, signal: AbortSignal): Promis
   const before = new AbortController()
   const first = packet(HELD_FIXES, (index) => Date.now() - 86_000_000 + index * 1000)
   await login({ ports }, routeless, { cost, signal: before.signal, next: () => (before.abort(), first) })
-  const socket = createSocket('udp4')
-  for (let time = Date.now() - 80_000_000; !signal.aborted; ) {
-    for (let n = 0; n < 4; n++) {
-      const fixes = Array.from({ length: 40 }, () => ({ time: (time += 500), ...PLACE }))
-      const datagram = avlDatagram(routeless, 0x08, fixes)
-      socket.send(datagram, ports['udp/teltonika'], HOST)
-      count(cost, datagram)
-    }
-    await sleep(10)
+  let time = Date.now() - 80_000_000
+  const next = () => {
+    const fixes = Array.from({ length: 40 }, () => ({ time: (time += 500), ...PLACE }))
+    return avlDatagram(routeless, 0x08, fixes)
   }
-  socket.close()
+  await sendDatagrams(ports['udp/teltonika'], next, { cost, signal, atOnce: 4 })
 }
 
 async function connections(victim: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
@@ -83,16 +80,11 @@ async function crowd(
   { ports }: Victim,
   { cost, signal, ids, from }: { cost: Cost; signal: AbortSignal; ids: readonly string[]; from(n: number): string },
 ): Promise<void> {
-  const open: Socket[] = []
-  while (!signal.aborted) {
-    for (let n = 0; n < 50 && open.length < 4000; n++) {
-      const socket = dial(ports['tcp/teltonika'], cost, from(open.length))
-      write(socket, avlLogin(ids[open.length % ids.length]), cost)
-      open.push(socket)
-    }
-    await sleep(20)
-  }
-  for (const socket of open) socket.destroy()
+  await hold({ signal, most: 4000 }, (index) => {
+    const socket = dial(ports['tcp/teltonika'], cost, from(index))
+    write(socket, avlLogin(ids[index % ids.length]), cost)
+    return socket
+  })
 }
 
 /** Logs in, and sends packets as fast as they are answered; again after the connection was ended. */

@@ -1,7 +1,8 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import { fork } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { messageOf, untilSo } from '../support/processes.ts'
 import type { Cost } from './attacker-connections.ts'
 import { ATTACKS } from './attacks.ts'
 import { DISPLACEMENT, HELD_FIXES } from './id-attacks.ts'
@@ -14,6 +15,8 @@ import { attachTarget, startTarget, type Target } from './target.ts'
  */
 const BOUNDS = { ackedShare: 0.99, p99Ms: 1000, memoryBytes: 600 << 20, redisShare: 0.85 }
 const WARM_UP_MS = 3000
+/** Within which the account is right at one look. */
+const SETTLED_MS = 5000
 const HONEST_PORTS = ['tcp/teltonika', 'tcp/auto']
 const { values } = parseArgs({
   options: {
@@ -48,7 +51,7 @@ const honest = fork(fileURLToPath(new URL('honest.ts', import.meta.url)), [
 ])
 let problemCount = 0
 try {
-  await message(honest, 'ready')
+  await messageOf(honest, 'ready')
   await sleep(WARM_UP_MS)
   console.log(
     line('attack', 'sent', 'units', 'answers', 'acked', 'p99', 'gateway', 'admin', 'start', 'Redis', 'its call'),
@@ -86,9 +89,9 @@ async function attack(name: string, { memory, redis: lookIntoRedis, status, ...v
   const { acked, failed: notAcked, latencies } = await report()
   let cost: Cost = { bytes: 0, units: 0, received: 0 }
   if (attacker) {
-    const told = message(attacker, 'cost')
+    const told = messageOf<{ cost: Cost }>(attacker, 'cost')
     attacker.send({ type: 'stop' })
-    cost = ((await told) as { cost: Cost }).cost
+    cost = (await told).cost
   }
   const p99Ms = latencies.toSorted((a, b) => a - b)[Math.floor(latencies.length * 0.99)] ?? Number.POSITIVE_INFINITY
   const difference = await settledDifference(status)
@@ -119,36 +122,22 @@ function ackedShare({ acked, failed: notAcked }: Pick<Row, 'acked' | 'failed'>):
 }
 
 /** What honest vans did since the last report. */
-async function report(): Promise<{ acked: number; failed: number; latencies: number[] }> {
-  const told = message(honest, 'report')
+function report(): Promise<{ acked: number; failed: number; latencies: number[] }> {
+  const told = messageOf<Awaited<ReturnType<typeof report>>>(honest, 'report')
   honest.send({ type: 'report' })
-  return (await told) as { acked: number; failed: number; latencies: number[] }
+  return told
 }
 
 /** The account moves while vans send: it is right once it was right at one look. */
 async function settledDifference(status: Target['status']): Promise<number> {
   let difference = Number.NaN
-  for (let tries = 0; tries < 30 && difference !== 0; tries++) {
-    difference = await status().then(
-      ({ custody }) => custody.difference,
-      () => Number.NaN,
-    )
-    if (difference !== 0) await sleep(100)
+  const isRight = async () => {
+    difference = Number.NaN
+    difference = (await status()).custody.difference
+    return difference === 0
   }
+  await untilSo(isRight, { withinMs: SETTLED_MS, everyMs: 100 })
   return difference
-}
-
-function message(child: ChildProcess, type: string): Promise<object> {
-  return new Promise((resolve, reject) => {
-    const take = (sent: { type: string }) => {
-      if (sent.type !== type) return
-      child.off('message', take).off('exit', fail)
-      resolve(sent)
-    }
-    const fail = (code: number | null) => reject(new Error(`a process of the attack ended (${code})`))
-    child.on('message', take)
-    child.once('exit', fail)
-  })
 }
 
 function megabytes(bytes = 0): string {

@@ -1,15 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { memoryShare } from '../../src/ingest/acceptance.ts'
 import { keys, openRedis } from '../../src/lanes/index.ts'
 import { socketUrl } from '../../src/process/redis-endpoint.ts'
 import { CertificateMaker } from '../support/certificates.ts'
+import { CLI, endChild } from '../support/processes.ts'
 
 /** What is attacked: a running `waybridge start` on this machine. */
 export interface Target {
@@ -39,22 +38,21 @@ interface RedisState {
 
 interface TargetStatus {
   readonly custody: { readonly difference: number }
-  readonly findings: readonly { readonly code: string }[]
 }
 
 const GUARDED = '370000000000000'
 const ROUTELESS = '370000000000001'
-const VANS = 40
-const KNOWN = 10
+const VANS = ids(350_000_000_000_000, 40)
+const KNOWN = ids(360_000_000_000_000, 10)
+const DEVICES = { vans: VANS, known: KNOWN, guarded: GUARDED, routeless: ROUTELESS }
 
 /** Starts the product on a folder of its own, on free ports of loopback, with devices for vans and attackers. */
 export async function startTarget(): Promise<Target> {
   const dir = await mkdtemp(join(tmpdir(), 'waybridge-attack-'))
-  const [vans, known] = [ids(350_000_000_000_000, VANS), ids(360_000_000_000_000, KNOWN)]
   await writeFile(join(dir, 'gateway.yaml'), GATEWAY_YAML.replaceAll('DIR', dir))
   await writeFile(join(dir, 'openssl.cnf'), '[req]\ndistinguished_name = none\n[none]\n')
   await new CertificateMaker(dir).server('server')
-  await writeFile(join(dir, 'devices.yaml'), devices([...vans, ...known]))
+  await writeFile(join(dir, 'devices.yaml'), devices([...VANS, ...KNOWN]))
   const child = spawn(process.execPath, [CLI, 'start', '--config', dir], { stdio: ['ignore', 'ignore', 'pipe'] })
   let said = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-10_000)))
@@ -66,15 +64,12 @@ export async function startTarget(): Promise<Target> {
   const ports = JSON.parse(readFileSync(portsFile, 'utf8')) as Record<string, number>
   return {
     ports,
-    vans,
-    known,
-    guarded: GUARDED,
-    routeless: ROUTELESS,
+    ...DEVICES,
     memory: () => memoryOf(dir),
     redis: () => redisOf(join(dir, 'data')),
     status: () => statusOf(ports.admin, TOKEN),
     async stop() {
-      await end(child)
+      await endChild(child)
       await rm(dir, { recursive: true, force: true, maxRetries: 5 })
     },
   }
@@ -87,24 +82,20 @@ export async function startTarget(): Promise<Target> {
 export async function attachTarget(dataDir: string, company: string): Promise<Target> {
   const ports = JSON.parse(readFileSync(join(dataDir, 'ports.json'), 'utf8')) as Record<string, number>
   const token = readFileSync(join(dataDir, 'admin-token'), 'utf8').trim()
-  const [vans, known] = [ids(350_000_000_000_000, VANS), ids(360_000_000_000_000, KNOWN)]
   const ask = async (method: string, id: string, body?: object) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     const url = `http://127.0.0.1:${ports.admin}/admin/devices/${id}`
     const answer = await fetch(url, { method, headers, body: body && JSON.stringify(body) })
     if (!answer.ok) throw new Error(`${method} ${url}: ${answer.status} ${await answer.text()}`)
   }
-  const all = [...vans, ...known, GUARDED, ROUTELESS]
+  const all = [...VANS, ...KNOWN, GUARDED, ROUTELESS]
   for (const [index, id] of all.entries()) {
     const lane = id !== ROUTELESS && { courier_id: String(index + 1), route_id: String(index + 1) }
     await ask('PUT', id, { company_id: company, ...lane, ...(id === GUARDED && { secret: SECRET }) })
   }
   return {
     ports,
-    vans,
-    known,
-    guarded: GUARDED,
-    routeless: ROUTELESS,
+    ...DEVICES,
     memory: () => memoryOf(),
     redis: () => redisOf(dataDir),
     status: () => statusOf(ports.admin, token),
@@ -160,14 +151,7 @@ function memoryOf(dir?: string): Record<string, number> {
   return memory
 }
 
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return
-  child.kill('SIGTERM')
-  await once(child, 'exit')
-}
-
 const STATUS_MS = 2000
-const CLI = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))
 const ROLES = ['start', 'gateway', 'worker', 'admin'] as const
 const TOKEN = 'b6f0c5d4e1a29387'
 const SECRET = '8c1f0a9d7be24430'

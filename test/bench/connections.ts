@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { SenderReport } from './connections/sender.ts'
 import { collectedMemory } from './connections/memory.ts'
-import { end, residentBytes } from './e2e/rig.ts'
+import { endChild } from '../support/processes.ts'
+import { residentBytes } from './e2e/rig.ts'
 import { Site } from './e2e/site.ts'
 
 /**
@@ -68,7 +69,7 @@ async function measure() {
   say('all gateways started again: all back after', `${allBackS} s; ${textOf(afterAll)}`)
   const resident = await Promise.all(site.gateways.map(residentBytes))
   say('gateways resident at the end', resident.map((bytes) => `${Math.round(bytes / 2 ** 20)} MB`).join(', '))
-  for (const sender of senders) await end(sender)
+  for (const sender of senders) await endChild(sender)
   return {
     connections,
     gateways,

@@ -1,7 +1,7 @@
 import { appendFileSync, closeSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { parentOf, pidsIn, pidsWhere } from '../support/processes.ts'
+import { parentOf, pidsIn, pidsWhere, signal as sendSignal, untilSo } from '../support/processes.ts'
 import type { Mood } from './api.ts'
 import type { ProcessClock } from './clock.ts'
 import type { groupFaults } from './group-faults.ts'
@@ -39,13 +39,12 @@ export async function commit({ lastsMs, ...fault }: Fault, victims: Victims, sig
     return healed !== undefined
   }
   const [verb] = fault.kind.split('-')
-  const deadline = Date.now() + VICTIM_MS
-  const attempt = () => DEEDS[verb](fault, victims).catch(() => undefined)
-  let undo = await attempt()
-  while (!undo && Date.now() < deadline && !signal.aborted) {
-    await pause(50)
-    undo = await attempt()
+  let undo: (() => unknown) | undefined
+  const attempt = async () => {
+    undo = await DEEDS[verb](fault, victims).catch(() => undefined)
+    return undo !== undefined || signal.aborted
   }
+  await untilSo(attempt, { withinMs: VICTIM_MS })
   if (undo) await suffer()
   await undo?.()
   return undo !== undefined
@@ -189,28 +188,14 @@ function one(pids: readonly number[], pick: number): number {
   return pids[pick % pids.length]
 }
 
-/** Who has ended meanwhile cannot be told. */
-function send(signal: NodeJS.Signals, pids: readonly number[]): void {
-  for (const pid of pids) {
-    try {
-      process.kill(pid, signal)
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
-    }
-  }
+function send(name: NodeJS.Signals, pids: readonly number[]): void {
+  for (const pid of pids) sendSignal(pid, name)
 }
 
 /** A Redis that was started anew has it again; one that does not answer is asked for so long. */
-async function giveMemory(system: System, patienceMs: number): Promise<void> {
-  const deadline = Date.now() + patienceMs
-  const given = () =>
-    system
-      .redis((redis) => redis.config('SET', 'maxmemory', MAX_MEMORY))
-      .then(
-        () => true,
-        () => false,
-      )
-  while (!(await given()) && Date.now() < deadline) await pause(100)
+async function giveMemory(system: System, withinMs: number): Promise<void> {
+  const give = () => system.redis(async (redis) => (await redis.config('SET', 'maxmemory', MAX_MEMORY)) === 'OK')
+  await untilSo(give, { withinMs, everyMs: 100 })
 }
 
 /** Kills whatever is a Redis of a folder, or about to be one; a file that somebody still writes must not be torn. */

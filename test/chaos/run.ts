@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FleetVan } from '../../src/simulate/fleet.ts'
+import { untilSo } from '../support/processes.ts'
 import type { ClockSteps } from './clock.ts'
 import { createChaosFleet, type Crew, startCrew } from './crew.ts'
 import { startEditor } from './editor.ts'
@@ -108,30 +109,31 @@ async function suffer(victims: Victims, { faults, lengthMs, signal, say }: Chaos
 async function whenAcknowledged({ trips }: Crew, since: number): Promise<number> {
   const calledAt = Date.now()
   const last = trips.flatMap(({ fixes }) => fixes.findLast(({ madeAt }) => madeAt < calledAt) ?? [])
-  while (last.some(({ ackedAt }) => ackedAt === undefined) && Date.now() < calledAt + RECOVERED_BY_MS) await pause(100)
+  const areAcked = () => last.every(({ ackedAt }) => ackedAt !== undefined)
+  await untilSo(areAcked, { withinMs: RECOVERED_BY_MS, everyMs: 100 })
   const acks = trips.flatMap(({ fixes }) => fixes.flatMap(({ ackedAt }) => ackedAt ?? []))
   return acks.reduce((first, at) => (at >= since && at < first ? at : first), Infinity)
 }
 
 /** The account once nothing moves any more; what it is in the end, where that does not come. */
 async function atRest(system: System): Promise<Status['custody'] | undefined> {
-  const deadline = Date.now() + DELIVERED_BY_MS
   let custody: Status['custody'] | undefined
-  while (Date.now() < deadline && !(custody?.waiting === 0 && custody.difference === 0)) {
-    await pause(200)
+  const isAtRest = async () => {
     custody = (await system.status().catch(() => undefined))?.custody
+    return custody?.waiting === 0 && custody.difference === 0
   }
+  await untilSo(isAtRest, { withinMs: DELIVERED_BY_MS, everyMs: 200 })
   return custody
 }
 
 /** What the admin port shows once it has all that was changed: a file may have been a moment ago. */
 async function rosterAtRest(edits: readonly Edit[], system: System): Promise<ReadonlySet<string> | undefined> {
-  const deadline = Date.now() + SHOWN_BY_MS
   let shown: ReadonlySet<string> | undefined
-  do {
-    await pause(200)
+  const isShown = async () => {
     shown = await shownRoster(edits, system).catch(() => undefined)
-  } while (rosterProblems(edits, shown).length > 0 && Date.now() < deadline)
+    return rosterProblems(edits, shown).length === 0
+  }
+  await untilSo(isShown, { withinMs: SHOWN_BY_MS, everyMs: 200 })
   return shown
 }
 

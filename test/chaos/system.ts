@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { openRedis, type Redis } from '../../src/lanes/index.ts'
 import { socketOf, socketUrl } from '../../src/process/redis-endpoint.ts'
-import { pidsIn, pidsWith } from '../support/processes.ts'
+import { CLI, pidsIn, pidsWith, untilSo } from '../support/processes.ts'
 import { ZONE } from './season.ts'
 import { MAX_MEMORY, type Machine, type Site } from './site.ts'
 
@@ -48,7 +48,7 @@ export async function startSystem(site: Site): Promise<System> {
   const others = site.machines.slice(1)
   const gateways = others.map(({ dir }) => run(CLI, 'gateway', '--config', dir))
   const admin = (path: string, init?: RequestInit) => askAdmin(site, path, init)
-  while (!existsSync(join(site.dataDir, 'ports.json'))) await pause(20)
+  await untilSo(() => existsSync(join(site.dataDir, 'ports.json')), { everyMs: 20 })
   await Promise.all(others.map((machine) => whenUp(machine)))
   return {
     pidsOf: (who) => pidsOf(who, site),
@@ -110,14 +110,9 @@ function keepService(
   }
 }
 
-async function whenUp({ monitorPort }: Machine, patienceMs = Infinity): Promise<void> {
-  const deadline = Date.now() + patienceMs
-  const isUp = () =>
-    fetch(`http://127.0.0.1:${monitorPort}/healthz`, { signal: AbortSignal.timeout(1000) }).then(
-      ({ ok }) => ok,
-      () => false,
-    )
-  while (!(await isUp()) && Date.now() < deadline) await pause(50)
+async function whenUp({ monitorPort }: Machine, withinMs = Infinity): Promise<void> {
+  const url = `http://127.0.0.1:${monitorPort}/healthz`
+  await untilSo(async () => (await fetch(url, { signal: AbortSignal.timeout(1000) })).ok, { withinMs })
 }
 
 /** Asks the admin port of a site. Rejects where that does not answer. */
@@ -151,7 +146,6 @@ async function withRedis<T>({ dataDir, replicated }: Site, work: (redis: Redis) 
   }
 }
 
-const CLI = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))
 const REDIS = fileURLToPath(new URL('redis.ts', import.meta.url))
 const AGAIN_MS = 300
 const END_MS = 15_000

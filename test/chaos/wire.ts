@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
+import { listening } from '../support/listening.ts'
 import type { Machine } from './site.ts'
 
 /** `cut`: breaks off in the middle of what a van sends; `deaf`: takes what a van sends, and breaks off in place of the answer. */
@@ -54,10 +55,8 @@ async function openWire(to: readonly number[], weather: Weather): Promise<Wire> 
     })
     gateway.on('data', (bytes: Buffer) => (breaks('deaf', weather) ? end() : void van.write(bytes)))
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
   return {
-    port: (server.address() as AddressInfo).port,
+    port: await listening(server),
     async close() {
       server.close()
       for (const socket of sockets) socket.destroy()

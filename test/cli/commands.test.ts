@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
+import { CLI } from '../support/processes.ts'
 
-const CLI = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))
 const LINES = 30_000
 
 it('the output of a command arrives whole, however slowly it is read', async () => {

@@ -1,11 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { connectionsThatFit, openFilesMistake } from '../../src/config/open-files.ts'
 import { folder } from '../support/config-folder.ts'
-
-const CLI = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))
+import { CLI } from '../support/processes.ts'
 
 describe('the limit of open files', () => {
   it('leaves a tenth for our own files, 1,000 at most', () => {

@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process'
 import { rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { FindingCode } from '../../src/diagnose/codes.ts'
 import { COMPANY, startProduct } from '../support/product.ts'
-import { signal } from '../support/processes.ts'
+import { signal, untilSo } from '../support/processes.ts'
 import { answering, type Behaviour, well } from './api.ts'
 import { gt06, h02, nowS, osmand, wialon } from './senders.ts'
 import { FLEET, GUARDED, OWN, type Site, settings, STRANGER, UNROUTED } from './site.ts'
@@ -14,10 +13,10 @@ import { FLEET, GUARDED, OWN, type Site, settings, STRANGER, UNROUTED } from './
 export interface Fault {
   readonly what: string
   readonly code: FindingCode
-  /** After how many seconds the finding is due, as src/diagnose/README.md says. */
-  readonly dueS: number
-  /** After how many seconds it is due to end, once the cause is gone. */
-  readonly endsS: number
+  /** After how many seconds the finding is due, as src/diagnose/README.md says; left out: at once. */
+  readonly dueS?: number
+  /** After how many seconds it is due to end, once the cause is gone; left out: at once. */
+  readonly endsS?: number
   /** The device whose `waybridge why` names it; without it the finding concerns no van. */
   readonly van?: string
   /**
@@ -35,48 +34,30 @@ export interface Fault {
 
 /** In this order: what takes long to recover comes late. */
 export const FAULTS: readonly Fault[] = [
-  {
-    what: 'the API answers 500',
-    code: 'upstream_down',
-    van: FLEET[0],
-    dueS: 0,
-    endsS: 0,
-    begin: behaving(answering(500)),
-  },
+  { what: 'the API answers 500', code: 'upstream_down', van: FLEET[0], begin: behaving(answering(500)) },
   {
     what: 'the API refuses connections',
     code: 'upstream_down',
     van: FLEET[0],
-    dueS: 0,
-    endsS: 0,
     isQuick: true,
     async begin({ api }) {
       await api.refuse()
       return api.open
     },
   },
-  { what: 'the API hangs', code: 'upstream_hanging', van: FLEET[0], dueS: 15, endsS: 0, begin: behaving(() => {}) },
+  { what: 'the API hangs', code: 'upstream_hanging', van: FLEET[0], dueS: 15, begin: behaving(() => {}) },
   {
     what: 'the API takes 8 s for each request',
     code: 'upstream_slow',
     van: FLEET[0],
     dueS: 5,
-    endsS: 0,
     begin: behaving((request, response) => void setTimeout(() => well(request, response), 8000)),
   },
-  {
-    what: 'the API answers 429',
-    code: 'upstream_limited',
-    van: FLEET[0],
-    dueS: 0,
-    endsS: 0,
-    begin: behaving(answering(429)),
-  },
+  { what: 'the API answers 429', code: 'upstream_limited', van: FLEET[0], begin: behaving(answering(429)) },
   {
     what: 'the API refuses single positions (422)',
     code: 'positions_refused',
     van: FLEET[0],
-    dueS: 0,
     endsS: 10,
     isQuick: true,
     begin: behaving((request, response) =>
@@ -90,8 +71,6 @@ export const FAULTS: readonly Fault[] = [
     what: 'the API refuses the lanes of a courier (404); retried by hand once it takes them',
     code: 'lane_refused',
     van: FLEET[1],
-    dueS: 0,
-    endsS: 0,
     async begin(site) {
       const mend = await behaving((request, response) =>
         (request.courier === '2' ? answering(404) : well)(request, response),
@@ -106,8 +85,6 @@ export const FAULTS: readonly Fault[] = [
     what: 'the API refuses the apikey (403), until gateway.yaml has the new one',
     code: 'apikey_refused',
     van: FLEET[0],
-    dueS: 0,
-    endsS: 0,
     isQuick: true,
     async begin(site) {
       site.api.behave((request, response) => (request.apikey === 'next' ? well : answering(403))(request, response))
@@ -117,8 +94,6 @@ export const FAULTS: readonly Fault[] = [
   {
     what: 'the API refuses the OAuth token (401)',
     code: 'token_refused',
-    dueS: 0,
-    endsS: 0,
     async begin(site) {
       const path = `/api/v2/companies/7/routes/1001/courier-positions?from=0&to=1`
       const mend = await behaving((request, response) =>
@@ -131,36 +106,14 @@ export const FAULTS: readonly Fault[] = [
       }
     },
   },
-  {
-    what: 'a worker is frozen (SIGSTOP)',
-    code: 'worker_stuck',
-    van: FLEET[0],
-    dueS: 10,
-    endsS: 0,
-    begin: freezing('worker', 1),
-  },
-  {
-    what: 'no worker lives: all are frozen',
-    code: 'no_worker',
-    van: FLEET[0],
-    dueS: 10,
-    endsS: 0,
-    begin: freezing('worker', 2),
-  },
-  {
-    what: 'the gateway is frozen',
-    code: 'no_gateway',
-    van: FLEET[0],
-    dueS: 10,
-    endsS: 0,
-    begin: freezing('gateway', 1),
-  },
+  { what: 'a worker is frozen (SIGSTOP)', code: 'worker_stuck', van: FLEET[0], dueS: 10, begin: freezing('worker', 1) },
+  { what: 'no worker lives: all are frozen', code: 'no_worker', van: FLEET[0], dueS: 10, begin: freezing('worker', 2) },
+  { what: 'the gateway is frozen', code: 'no_gateway', van: FLEET[0], dueS: 10, begin: freezing('gateway', 1) },
   {
     what: 'Redis is frozen (SIGSTOP)',
     code: 'redis_down',
     van: FLEET[0],
     dueS: 2,
-    endsS: 0,
     isQuick: true,
     async begin({ redis }) {
       await redis.kill('SIGSTOP')
@@ -171,8 +124,6 @@ export const FAULTS: readonly Fault[] = [
     what: 'Redis is killed',
     code: 'redis_down',
     van: FLEET[0],
-    dueS: 0,
-    endsS: 0,
     async begin({ redis }) {
       await redis.kill('SIGKILL')
       return () => redis.restart()
@@ -182,8 +133,6 @@ export const FAULTS: readonly Fault[] = [
     what: 'the memory of Redis is full',
     code: 'redis_full',
     van: FLEET[0],
-    dueS: 0,
-    endsS: 0,
     async begin({ command }) {
       const used = /^used_memory:(\d+)/m.exec(String(await command('INFO', 'memory')))?.[1]
       await command('CONFIG', 'SET', 'maxmemory', String(Math.round(Number(used) * 1.05)))
@@ -205,8 +154,6 @@ export const FAULTS: readonly Fault[] = [
     what: 'a tracker sends to the port of another protocol, and nothing understands it',
     code: 'wrong_port',
     van: OWN[2],
-    dueS: 0,
-    endsS: 0,
     begin: repeating(
       ({ product: { ports } }) => h02(ports['tcp/gt06'], OWN[2]),
       ({ product: { ports } }) => h02(ports['tcp/h02'], OWN[2]),
@@ -216,8 +163,6 @@ export const FAULTS: readonly Fault[] = [
     what: 'a device presents a wrong secret',
     code: 'wrong_secret',
     van: GUARDED.id,
-    dueS: 0,
-    endsS: 0,
     isQuick: true,
     begin: repeating(
       (site) => osmand(site, GUARDED.id, { token: 'guessed' }),
@@ -228,8 +173,6 @@ export const FAULTS: readonly Fault[] = [
     what: 'the clock of a device is an hour ahead',
     code: 'clock_ahead',
     van: OWN[1],
-    dueS: 0,
-    endsS: 0,
     begin: repeating(
       (site) => osmand(site, OWN[1], { timestamp: nowS() + 3600 }),
       (site) => osmand(site, OWN[1]),
@@ -239,8 +182,6 @@ export const FAULTS: readonly Fault[] = [
     what: 'frames of a device are not understood',
     code: 'not_understood',
     van: OWN[3],
-    dueS: 0,
-    endsS: 0,
     begin: repeating(
       ({ product: { ports } }) => wialon(ports['tcp/wialon'], OWN[3], 'Q'),
       ({ product: { ports } }) => wialon(ports['tcp/wialon'], OWN[3], 'N'),
@@ -251,7 +192,6 @@ export const FAULTS: readonly Fault[] = [
     code: 'checksum_errors',
     van: OWN[4],
     dueS: 3,
-    endsS: 0,
     begin: repeating(
       ({ product: { ports } }) => gt06(ports['tcp/gt06'], OWN[4], true),
       ({ product: { ports } }) => gt06(ports['tcp/gt06'], OWN[4], false),
@@ -262,7 +202,6 @@ export const FAULTS: readonly Fault[] = [
     code: 'clock_behind',
     van: OWN[0],
     dueS: 30,
-    endsS: 0,
     begin: repeating(
       (site) => osmand(site, OWN[0], { timestamp: nowS() - 7200 }),
       (site) => osmand(site, OWN[0]),
@@ -272,8 +211,6 @@ export const FAULTS: readonly Fault[] = [
     what: 'a device that nobody has configured sends, until it is in devices.yaml',
     code: 'unknown_device',
     van: STRANGER,
-    dueS: 0,
-    endsS: 0,
     isQuick: true,
     async begin(site) {
       await osmand(site, STRANGER)
@@ -285,8 +222,6 @@ export const FAULTS: readonly Fault[] = [
     what: 'a device without a route sends, until it has one',
     code: 'no_route',
     van: UNROUTED,
-    dueS: 0,
-    endsS: 0,
     async begin(site) {
       const [without, withRoute] = ['', ', route_id: 2091'].map(
         (more) => `"${UNROUTED}": { name: Unrouted, company_id: 7, courier_id: 91${more} }\n`,
@@ -303,8 +238,6 @@ export const FAULTS: readonly Fault[] = [
     what: 'two vans send on one route, until one has another',
     code: 'two_on_route',
     van: OWN[0],
-    dueS: 0,
-    endsS: 0,
     async begin(site) {
       const send = () => Promise.all([osmand(site, OWN[0]), osmand(site, OWN[1])]).catch(() => {})
       const timer = setInterval(() => void send(), 1000)
@@ -320,15 +253,14 @@ export const FAULTS: readonly Fault[] = [
   {
     what: 'a worker ends again and again (SIGKILL, three times)',
     code: 'restarting',
-    dueS: 0,
     endsS: 10,
     async begin({ product }) {
       for (let kills = 0; kills < 3; kills++) {
         // The one that was started last is the one that was killed last.
-        const worker = Math.max(...(await started(() => product.pidsOf('worker'))))
+        await untilSo(() => product.pidsOf('worker').length >= 2, SOON)
+        const worker = Math.max(...product.pidsOf('worker'))
         signal(worker, 'SIGKILL')
-        const deadline = performance.now() + 30_000
-        while (product.pidsOf('worker').includes(worker) && performance.now() < deadline) await pause(20)
+        await untilSo(() => !product.pidsOf('worker').includes(worker), SOON)
       }
       return () => {}
     },
@@ -411,7 +343,6 @@ export const FAULTS: readonly Fault[] = [
   {
     what: 'the disk of the private Redis is full: it ends, and is started again once there is space',
     code: 'disk_full',
-    dueS: 0,
     endsS: 10,
     at: 'disk',
     van: FLEET[0],
@@ -422,7 +353,6 @@ export const FAULTS: readonly Fault[] = [
     code: 'silent',
     van: OWN[5],
     dueS: 300,
-    endsS: 0,
     at: 'long',
     async begin(site) {
       await osmand(site, OWN[5])
@@ -434,7 +364,6 @@ export const FAULTS: readonly Fault[] = [
     code: 'gps_old',
     van: OWN[7],
     dueS: 300,
-    endsS: 0,
     at: 'long',
     async begin(site) {
       await osmand(site, OWN[7])
@@ -449,7 +378,6 @@ export const FAULTS: readonly Fault[] = [
     code: 'gps_old',
     van: OWN[6],
     dueS: 300,
-    endsS: 0,
     at: 'long',
     async begin(site) {
       const timestamp = nowS()
@@ -463,8 +391,6 @@ export const FAULTS: readonly Fault[] = [
     what: 'a tracker sends to the port of another protocol, where a listener for all protocols is configured',
     code: 'wrong_port',
     van: OWN[2],
-    dueS: 0,
-    endsS: 0,
     at: 'auto',
     begin: repeating(
       ({ product: { ports } }) => h02(ports['tcp/gt06'], OWN[2]),
@@ -553,13 +479,7 @@ function isWorkingTime(): boolean {
 
 /** Waits until an answer of the admin port has a text. */
 async function says({ product }: Site, path: string, text: string): Promise<void> {
-  const deadline = performance.now() + 30_000
-  const isThere = async () => JSON.stringify(await product.admin(path)).includes(text)
-  while (!(await isThere()) && performance.now() < deadline) await pause(100)
+  await untilSo(async () => JSON.stringify(await product.admin(path)).includes(text), SOON)
 }
 
-async function started(pids: () => number[]): Promise<number[]> {
-  const deadline = performance.now() + 30_000
-  while (pids().length < 2 && performance.now() < deadline) await pause(20)
-  return pids()
-}
+const SOON = { withinMs: 30_000 }

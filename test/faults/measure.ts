@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { untilSo } from '../support/processes.ts'
 import type { Fault } from './faults.ts'
 import type { Site } from './site.ts'
 import { SHOWS, statusOf, SURFACES, type Surface, surfacesOf } from './surfaces.ts'
@@ -16,21 +16,22 @@ export interface Measured {
 /** Breaks, waits for the finding on every surface, mends, and waits for its end on all. */
 export async function measure(site: Site, fault: Fault): Promise<Measured> {
   const surfaces = surfacesOf(site, fault)
-  const until = (isShown: boolean, patienceS: number) => (surface: Surface) => {
+  const { dueS = 0, endsS = 0 } = fault
+  const until = (isShown: boolean, patienceS: number) => async (surface: Surface) => {
     const began = performance.now()
-    return waitFor(async () => (await SHOWS[surface](site, fault)) === isShown, patienceS).then((isSo) =>
-      isSo ? Math.round((performance.now() - began) / 100) / 10 : undefined,
-    )
+    const isSo = async () => (await SHOWS[surface](site, fault)) === isShown
+    const isSoInTime = await untilSo(isSo, { withinMs: patienceS * 1000, everyMs: LOOK_MS })
+    return isSoInTime ? Math.round((performance.now() - began) / 100) / 10 : undefined
   }
   // What a fault before has left.
   await Promise.all(surfaces.map(until(false, PATIENCE_S)))
   const mend = await fault.begin(site)
-  const found = await Promise.all(surfaces.map(until(true, fault.dueS + PATIENCE_S)))
+  const found = await Promise.all(surfaces.map(until(true, dueS + PATIENCE_S)))
   const status = await statusOf(site).catch(() => undefined)
   const mendedAt = performance.now()
   await mend()
   const mendingS = (performance.now() - mendedAt) / 1000
-  const ended = await Promise.all(surfaces.map(until(false, fault.endsS + PATIENCE_S)))
+  const ended = await Promise.all(surfaces.map(until(false, endsS + PATIENCE_S)))
   return {
     fault,
     surfaces,
@@ -42,7 +43,7 @@ export async function measure(site: Site, fault: Fault): Promise<Measured> {
 
 /** What does not hold of what we promise; undefined: all does. */
 export function problemOf({ fault, foundS, endedS, status, surfaces }: Measured): string | undefined {
-  const { code, dueS, endsS, what } = fault
+  const { code, dueS = 0, endsS = 0, what } = fault
   const late = surfaces.find((surface) => (foundS[surface] ?? Infinity) > dueS + WITHIN_S)
   if (late) return `${what}: in ${late} after ${foundS[late] ?? 'too many'} s`
   if (endedS === undefined || endedS > endsS + WITHIN_S) return `${what}: ended after ${endedS ?? 'too many'} s`
@@ -56,22 +57,13 @@ const COLUMNS = ['Fault', 'Finding', 'Due after, s', ...SURFACES, 'Due to end af
 export const TABLE_HEAD = [`| ${COLUMNS.join(' | ')} |`, `|${COLUMNS.map(() => '---').join('|')}|`]
 
 /** Its row. */
-export function rowOf({ fault: { what, code, dueS, endsS }, foundS, endedS }: Measured): string {
+export function rowOf({ fault: { what, code, dueS = 0, endsS = 0 }, foundS, endedS }: Measured): string {
   const found = SURFACES.map((surface) => shown(foundS[surface]))
   return `| ${[what, `\`${code}\``, dueS, ...found, endsS, shown(endedS)].join(' | ')} |`
 }
 
 function shown(seconds: number | undefined): string {
   return seconds?.toFixed(1) ?? '—'
-}
-
-async function waitFor(isSo: () => Promise<boolean>, patienceS: number): Promise<boolean> {
-  const deadline = performance.now() + patienceS * 1000
-  while (performance.now() < deadline) {
-    if (await isSo().catch(() => false)) return true
-    await pause(LOOK_MS)
-  }
-  return false
 }
 
 const LOOK_MS = 250

@@ -1,12 +1,10 @@
 import { type StdioOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import type { StatusAnswer } from '../../src/cli/client.ts'
-
-const CLI = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))
+import { listening } from './listening.ts'
+import { CLI } from './processes.ts'
 
 export const TOKEN = 'canary-admin-token'
 
@@ -197,13 +195,11 @@ export async function answering(reply: (asked: Asked) => Reply): Promise<Server>
   }
 
   const server = createServer((request, response) => void respond(request, response))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const port = await listening(server)
   onTestFinished(async () => {
     server.closeAllConnections()
     await new Promise((closed) => server.close(closed))
   })
-  const { port } = server.address() as AddressInfo
   return { port, asked, options: ['--url', `http://127.0.0.1:${port}`, '--token', TOKEN] }
 }
 

@@ -1,10 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { expect, vi } from 'vitest'
 import { accountFor, positionsIn } from '../../src/simulate/demo/account.ts'
 import { createFleet, devicesYaml, ROUTES_FROM } from '../../src/simulate/fleet.ts'
@@ -12,6 +10,7 @@ import { type Progress, runSimulation, type SimulationOutcome } from '../../src/
 import { speeches } from '../../src/simulate/speak/index.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
 import { freePorts } from './free-ports.ts'
+import { CLI, endChild } from './processes.ts'
 
 /** TCP, HTTP and MQTT: every van keeps what was not acknowledged, and sends it again. */
 const NAMES = ['teltonika', 'osmand', 'fix']
@@ -70,13 +69,8 @@ export class DrivenProduct {
     expect(child.exitCode, this.#said).toBe(null)
   }
 
-  async end(): Promise<number | null> {
-    const { child } = this
-    if (child.exitCode === null && child.signalCode === null) {
-      child.kill('SIGTERM')
-      await once(child, 'exit')
-    }
-    return child.exitCode
+  end(): Promise<number | null> {
+    return endChild(this.child)
   }
 
   async remove(): Promise<void> {
@@ -175,4 +169,3 @@ log: { format: json, level: info }
 }
 
 const PLACES = ['tcp/teltonika', 'http/osmand', 'mqtt', 'tracking', 'admin']
-const CLI = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))

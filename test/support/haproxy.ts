@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { Program } from './debian-program.mjs'
+import { endChild } from './processes.ts'
 import { temporaryDir } from './running.ts'
 
 /** Runs HAProxy in front of ports of this machine until the test is over. Each line of `ways`: its port, and `server` options. */
@@ -21,7 +21,5 @@ export async function startHaproxy(
     'global\n  maxconn 100\ndefaults\n  mode tcp\n  timeout connect 5s\n  timeout client 60s\n  timeout server 60s\n'
   await writeFile(file, head + proxies.join(''))
   const child = spawn(command, ['-db', '-f', file], { env: { ...process.env, ...env }, stdio: 'ignore' })
-  onTestFinished(async () => {
-    if (child.exitCode === null && child.kill('SIGKILL')) await once(child, 'exit')
-  })
+  onTestFinished(async () => void (await endChild(child, 'SIGKILL')))
 }

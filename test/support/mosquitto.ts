@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { Program } from './debian-program.mjs'
 import { until } from './listen.ts'
+import { endChild } from './processes.ts'
 import { temporaryDir } from './running.ts'
 
 /** A Mosquitto of its own, which ends with the test. */
@@ -41,7 +42,7 @@ ${more}
       })
     },
     async stop(signal = 'SIGTERM') {
-      if (child?.exitCode === null && child.signalCode === null && child.kill(signal)) await once(child, 'exit')
+      if (child) await endChild(child, signal)
     },
   }
   await broker.start()

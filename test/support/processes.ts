@@ -1,4 +1,11 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+/** The program of the command line. */
+export const CLI = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))
 
 /** The ids of the processes whose command line, as a list of words, matches. */
 export function pidsWhere(matches: (words: string[]) => boolean): number[] {
@@ -30,6 +37,38 @@ export function signal(pid: number, name: NodeJS.Signals): void {
     process.kill(pid, name)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
+
+/** Ends a child by a signal, and waits until it has ended; answers its exit code. */
+export async function endChild(child: ChildProcess, name: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null && child.kill(name)) await once(child, 'exit')
+  return child.exitCode
+}
+
+/** The next message of a type that a child sends; rejects where it ends before. */
+export function messageOf<Sent extends object>(child: ChildProcess, type: string): Promise<Sent> {
+  return new Promise((resolve, reject) => {
+    const take = (sent: Sent & { readonly type: string }) => {
+      if (sent.type !== type) return
+      child.off('message', take).off('exit', fail)
+      resolve(sent)
+    }
+    const fail = (code: number | null) => reject(new Error(`a process ended (${code}) before it sent ${type}`))
+    child.on('message', take).once('exit', fail)
+  })
+}
+
+/** Looks again and again whether something is so, at most for so long; answers whether it is. What rejects is not so. */
+export async function untilSo(
+  isSo: () => boolean | Promise<boolean>,
+  { withinMs = Infinity, everyMs = 50 } = {},
+): Promise<boolean> {
+  const deadline = performance.now() + withinMs
+  for (;;) {
+    if (await Promise.try(isSo).catch(() => false)) return true
+    if (performance.now() >= deadline) return false
+    await pause(everyMs)
   }
 }
 

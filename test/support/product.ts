@@ -1,14 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
-import { pidsIn, pidsWith } from './processes.ts'
+import { CLI, endChild, pidsIn, pidsWith, untilSo } from './processes.ts'
 
 /** A running `waybridge start` with its own temporary folder, as a user runs it. */
 export interface Product {
@@ -54,10 +52,9 @@ export async function runProduct(dir: string): Promise<Product> {
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => (said += text))
   const portsFile = join(dir, 'data', 'ports.json')
-  const deadline = performance.now() + START_MS
-  while (!existsSync(portsFile) && child.exitCode === null && performance.now() < deadline) await pause(20)
-  if (!existsSync(portsFile) && child.exitCode === null) {
-    await endChild(child, 'SIGTERM')
+  const isOver = () => existsSync(portsFile) || child.exitCode !== null
+  if (!(await untilSo(isOver, { withinMs: START_MS, everyMs: 20 }))) {
+    await endChild(child)
     throw new Error(`start is not ready: ${said}`)
   }
   if (child.exitCode !== null) throw new Error(`start ended with ${child.exitCode}: ${said}`)
@@ -126,13 +123,4 @@ ${listeners.join('\n')}
 `
 }
 
-async function endChild(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
-  if (child.exitCode === null && child.signalCode === null) {
-    child.kill(signal)
-    await once(child, 'exit')
-  }
-  return child.exitCode
-}
-
-const CLI = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))
 const START_MS = 60_000

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Redis } from 'ioredis'
-import { RedisServers, untilDone, type ServersOptions } from './redis-servers.ts'
+import { untilSo } from './processes.ts'
+import { mostNamed, RedisServers, type ServersOptions } from './redis-servers.ts'
 
 interface ClusterOptions extends ServersOptions {
   /** After which a node is taken for lost. */
@@ -12,22 +12,21 @@ interface ClusterOptions extends ServersOptions {
 }
 
 /** A real Redis Cluster: three masters, each with as many replicas as there are machines for. */
-export class RedisCluster {
-  readonly #servers: RedisServers
+export class RedisCluster extends RedisServers {
   readonly #options: ClusterOptions
   /** By machine. */
   readonly #ids: string[] = []
   /** What is done to "our slot" is done to this one. */
   #slot: number = SLOTS[0]
 
-  private constructor(servers: RedisServers, options: ClusterOptions) {
-    this.#servers = servers
+  private constructor(dir: string, options: ClusterOptions) {
+    super(dir, options)
     this.#options = options
   }
 
   /** The first three machines have the masters. Resolves once all know each other and the replicas are in step. */
   static async start(options: ClusterOptions): Promise<RedisCluster> {
-    const cluster = new RedisCluster(await RedisServers.prepare(options), options)
+    const cluster = new RedisCluster(await RedisServers.makeDir(options.machines), options)
     for (const index of options.machines.keys()) {
       await cluster.#startRedis(index)
       cluster.#ids[index] = await cluster.redis(index, (redis) => redis.cluster('MYID'))
@@ -49,10 +48,6 @@ export class RedisCluster {
     return `{ cluster: [${nodes.join(', ')}], replicas: ${this.#replicas} }`
   }
 
-  get machines() {
-    return this.#servers.machines
-  }
-
   get #slots(): readonly number[] {
     return SLOTS.slice(0, this.#options.shards ?? 1)
   }
@@ -69,13 +64,7 @@ export class RedisCluster {
   /** The machine that most nodes take for the master of our slot. Rejects where none answers. */
   async primary(): Promise<number> {
     const said = await Promise.all(this.machines.map((_, index) => this.#nodesOfSlot(index).catch(() => [])))
-    const votes = Map.groupBy(
-      said.flatMap(([master]) => master ?? []),
-      (index) => index,
-    )
-    const [most] = [...votes].toSorted(([, a], [, b]) => b.length - a.length)
-    if (!most) throw new Error('no node names a master')
-    return most[0]
+    return mostNamed(said.map(([master]) => master ?? -1))
   }
 
   /** A machine with a replica of our slot. */
@@ -84,20 +73,10 @@ export class RedisCluster {
     return replicas[pick % replicas.length]
   }
 
-  /** Kills the Redis of a machine for good: nothing of its data remains, nor who it was. */
-  destroy(index: number): Promise<void> {
-    return this.#servers.destroy(index)
-  }
-
-  /** Kills the Redis of a machine; its data remain. */
-  kill(index: number): Promise<void> {
-    return this.#servers.kill(index)
-  }
-
   /** Starts the Redis of a machine again, once another one is the master: one that has lost its data as a new replica. */
   async revive(index: number): Promise<void> {
     while ((await this.primary()) === index) await pause(100)
-    const isNew = !existsSync(join(this.#servers.dirOf(index), 'nodes.conf'))
+    const isNew = !existsSync(join(this.dirOf(index), 'nodes.conf'))
     const before = this.#ids[index]
     await this.#startRedis(index)
     if (!isNew) return
@@ -107,11 +86,6 @@ export class RedisCluster {
     for (const other of others) await this.redis(other, (redis) => redis.cluster('FORGET', before)).catch(() => {})
     await this.#meet(index, primary)
     await this.#replicate(index, primary)
-  }
-
-  /** Stops or continues the Redis of a machine. */
-  signal(index: number, name: 'SIGSTOP' | 'SIGCONT'): void {
-    this.#servers.signal(index, name)
   }
 
   /** Makes a replica the master though that one is well; resolves once the nodes name it. */
@@ -131,25 +105,8 @@ export class RedisCluster {
     while ((await this.primary()) !== target) await pause(50)
   }
 
-  /** Resolves once all nodes know each other and name the same masters of all shards' slots, which have their replicas in step. */
-  async inStep(patienceMs = 60_000): Promise<void> {
-    const deadline = Date.now() + patienceMs
-    while (!(await this.#isInStep().catch(() => false))) {
-      if (Date.now() > deadline) throw new Error('the replicas are not in step')
-      await pause(100)
-    }
-  }
-
-  /** Runs commands on the Redis of a machine. */
-  redis<Result>(index: number, work: (redis: Redis) => Promise<Result>): Promise<Result> {
-    return this.#servers.run(index, work)
-  }
-
-  stop(options?: { readonly keep?: boolean }): Promise<void> {
-    return this.#servers.stop(options)
-  }
-
-  async #isInStep(): Promise<boolean> {
+  /** All nodes name the same masters of all shards' slots. */
+  protected async isInStep(): Promise<boolean> {
     const slots = await Promise.all(this.#slots.map((slot) => this.#isSlotInStep(slot)))
     const infos = await Promise.all(
       this.machines.map((_, index) => this.redis(index, (redis) => redis.cluster('INFO'))),
@@ -163,8 +120,7 @@ export class RedisCluster {
     const [[primary]] = nodes
     const isKnown = nodes.every(([master, ...replicas]) => master === primary && replicas.length === this.#replicas)
     if (!isKnown) return false
-    const info = await this.redis(primary, (redis) => redis.info('replication'))
-    return (info.match(/^slave\d+:.*state=online/gm) ?? []).length === this.#replicas
+    return this.hasReplicas(primary, this.#replicas)
   }
 
   /** The machines of our slot, as one of them says: that of the master, then those of the replicas. */
@@ -190,12 +146,12 @@ export class RedisCluster {
   async #replicate(index: number, master: number): Promise<void> {
     const id = this.#ids[master]
     // It has to know the master.
-    await untilDone(() => this.redis(index, (redis) => redis.cluster('REPLICATE', id)))
+    await untilSo(() => this.redis(index, async (redis) => (await redis.cluster('REPLICATE', id)) === 'OK'))
   }
 
   async #startRedis(index: number): Promise<void> {
     const { nodeTimeoutMs = 5000, tls } = this.#options
-    await this.#servers.start(
+    await this.startServer(
       index,
       `
 cluster-enabled yes
@@ -207,7 +163,7 @@ cluster-require-full-coverage no
 min-replicas-to-write ${this.#replicas}
 `,
     )
-    await untilDone(() => this.redis(index, (redis) => redis.ping()))
+    await untilSo(() => this.redis(index, async (redis) => (await redis.ping()) === 'PONG'))
   }
 }
 

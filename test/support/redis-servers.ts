@@ -1,12 +1,11 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { findRedisServer } from '../../src/process/setup/redis-server.mjs'
 import { spawnTethered, type Tethered } from '../../src/process/tether.ts'
 import type { Issued } from './certificates.ts'
-import { pidsIn, signal } from './processes.ts'
+import { pidsIn, signal, untilSo } from './processes.ts'
 
 /** One machine of several: a Redis, and a Sentinel or the bus of a cluster. */
 export interface Machine {
@@ -28,8 +27,11 @@ export interface ServersOptions {
   readonly tls?: Issued
 }
 
-/** Real Redis servers, each with AOF and fsync always in a folder of its own. They end with this process at the latest. */
-export class RedisServers {
+/**
+ * Real Redis servers of which one is the primary, each with AOF and fsync always in a folder of its own. They end with this process
+ * at the latest.
+ */
+export abstract class RedisServers {
   readonly dir: string
   readonly machines: readonly Machine[]
   readonly #password: string | undefined
@@ -37,21 +39,39 @@ export class RedisServers {
   readonly #redis: Tethered[] = []
   readonly #others: Tethered[] = []
 
-  private constructor(dir: string, { machines, password, tls }: ServersOptions) {
+  protected constructor(dir: string, { machines, password, tls }: ServersOptions) {
     this.dir = dir
     this.machines = machines
     this.#password = password
     this.#tls = tls
   }
 
-  static async prepare(options: ServersOptions): Promise<RedisServers> {
-    const servers = new RedisServers(await mkdtemp(join(tmpdir(), 'waybridge-group-')), options)
-    for (const index of options.machines.keys()) await mkdir(servers.dirOf(index))
-    return servers
+  /** Makes a folder with one for the Redis of each machine. */
+  static async makeDir(machines: readonly Machine[]): Promise<string> {
+    const dir = await mkdtemp(join(tmpdir(), 'waybridge-group-'))
+    for (const index of machines.keys()) await mkdir(join(dir, `redis-${index}`))
+    return dir
+  }
+
+  /** The machine with the primary. Rejects where nobody says which one has it. */
+  abstract primary(): Promise<number>
+
+  protected abstract isInStep(): Promise<boolean>
+
+  /** Resolves once all replicas are in step with the primary, and all know each other. */
+  async inStep(patienceMs = 60_000): Promise<void> {
+    const isInStep = await untilSo(() => this.isInStep(), { withinMs: patienceMs, everyMs: 100 })
+    if (!isInStep) throw new Error('the replicas are not in step')
+  }
+
+  /** Whether so many replicas of a machine are in step. */
+  protected async hasReplicas(index: number, count: number): Promise<boolean> {
+    const info = await this.redis(index, (redis) => redis.info('replication'))
+    return (info.match(/^slave\d+:.*state=online/gm) ?? []).length === count
   }
 
   /** Starts the Redis of a machine; `settings`: what its redis.conf says beside what all have. */
-  async start(index: number, settings: string): Promise<void> {
+  protected async startServer(index: number, settings: string): Promise<void> {
     const file = join(this.dir, `redis-${index}.conf`)
     const { host, port } = this.machines[index]
     const password = this.#password ? `requirepass ${this.#password}\nmasterauth ${this.#password}` : ''
@@ -63,11 +83,11 @@ export class RedisServers {
   }
 
   /** Starts a Sentinel on a machine. */
-  startSentinel(index: number, file: string): void {
+  protected startSentinel(index: number, file: string): void {
     this.#others.push(this.#spawn(index, [file, '--sentinel']))
   }
 
-  /** Kills the Redis of a machine for good: nothing of its data remains. */
+  /** Kills the Redis of a machine for good: nothing of its data remains, nor who it was. */
   async destroy(index: number): Promise<void> {
     await this.kill(index)
     await rm(this.dirOf(index), { recursive: true })
@@ -86,7 +106,7 @@ export class RedisServers {
   }
 
   /** Runs commands on the Redis of a machine, or on its Sentinel. */
-  async run<Result>(
+  async redis<Result>(
     index: number,
     work: (redis: Redis) => Promise<Result>,
     port: 'port' | 'sentinelPort' = 'port',
@@ -130,14 +150,15 @@ export function portSettings(port: number, tls: Issued | undefined): string {
   return `port 0\ntls-port ${port}\n${files}\ntls-auth-clients no\ntls-replication yes`
 }
 
-/** Repeats what rejects until it does not. */
-export async function untilDone(attempt: () => Promise<unknown>): Promise<void> {
-  const isDone = () =>
-    attempt().then(
-      () => true,
-      () => false,
-    )
-  while (!(await isDone())) await pause(50)
+/** The machine that most name; -1 does not count. Throws where nobody names one. */
+export function mostNamed(said: readonly number[]): number {
+  const votes = Map.groupBy(
+    said.filter((index) => index >= 0),
+    (index) => index,
+  )
+  const [most] = [...votes].toSorted(([, a], [, b]) => b.length - a.length)
+  if (!most) throw new Error('nobody names the primary')
+  return most[0]
 }
 
 const FOR_ALL = `

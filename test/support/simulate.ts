@@ -1,8 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
-
-const CLI = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))
+import { CLI } from './processes.ts'
 
 /** The command line in a process of its own. */
 export interface Command {

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { connect, Appender, keys, packDevice, packRecords } from '../../../src/lanes/index.ts'
 import { startTestRedis } from '../../support/redis.ts'
-import { end, message, residentBytes, startRig } from './rig.ts'
+import { endChild, messageOf } from '../../support/processes.ts'
+import { residentBytes, startRig } from './rig.ts'
 
 const SENDER = fileURLToPath(new URL('sender.ts', import.meta.url))
 const CONNECTIONS = 10_000
@@ -17,10 +18,10 @@ export async function bytesPerIdleConnection(): Promise<number> {
     await sleep(2000)
     const before = await residentBytes(pid)
     const sender = fork(SENDER, [JSON.stringify({ ...silent, vans: CONNECTIONS })])
-    await message(sender, 'ready')
+    await messageOf(sender, 'ready')
     await sleep(3000)
     const after = await residentBytes(pid)
-    await end(sender)
+    await endChild(sender)
     return Math.round((after - before) / CONNECTIONS)
   } finally {
     await rig.stop()

@@ -1,14 +1,11 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { startPrivateRedis } from '../../../src/process/redis.ts'
 import { freePorts } from '../../support/free-ports.ts'
-import { pidsIn } from '../../support/processes.ts'
+import { CLI, endChild, messageOf, pidsIn, untilSo } from '../../support/processes.ts'
 import { RedisGroup } from '../../support/redis-group.ts'
 import { inspectorOf } from '../../support/structure/coverage.ts'
 
@@ -45,8 +42,8 @@ export async function startRig(options: RigOptions): Promise<Rig> {
   const dir = await mkdtemp(join(tmpdir(), 'waybridge-bench-'))
   const redis = await startRedis(dir, options)
   const api = fork(join(HERE, 'api.ts'), [String(options.apiDelayMs), options.keepSamples ? 'samples' : ''])
-  const { port: apiPort } = (await message(api, 'ready')) as { port: number }
-  const [port, gatewayMonitor, workerMonitor] = await Promise.all([freePort(), freePort(), freePort()])
+  const { port: apiPort } = await messageOf<{ port: number }>(api, 'ready')
+  const [port, gatewayMonitor, workerMonitor] = await freePorts(3)
   const roles = [
     ['gateway', gatewayMonitor],
     ['worker', workerMonitor],
@@ -76,7 +73,7 @@ export async function startRig(options: RigOptions): Promise<Rig> {
     progress: () => progress,
     metric: async (name) => sumOf(name, await (await fetch(`http://127.0.0.1:${gatewayMonitor}/metrics`)).text()),
     async stop() {
-      for (const each of [...children.map(({ child }) => child), api]) await end(each)
+      for (const each of [...children.map(({ child }) => child), api]) await endChild(each)
       await redis.stop()
       await rm(dir, { recursive: true, force: true })
     },
@@ -92,23 +89,8 @@ async function startRedis(dir: string, { replicas }: RigOptions) {
   const machines = [0, 2, 4].map((at) => ({ host: '127.0.0.1', port: ports[at], sentinelPort: ports[at + 1] }))
   const group = await RedisGroup.start({ machines })
   const settings = group.settings.replace('replicas: 2', `replicas: ${replicas}`)
-  const [pid] = pidsIn(group.redisDir(0))
+  const [pid] = pidsIn(group.dirOf(0))
   return { url: `redis://127.0.0.1:${ports[0]}`, pid, stop: () => group.stop(), settings }
-}
-
-/** The next message of a type that a child sends; rejects where it ends before. */
-export async function message(child: ChildProcess, type: string): Promise<object> {
-  return new Promise((resolve, reject) => {
-    child.on('message', (sent: { type: string }) => sent.type === type && resolve(sent))
-    child.once('exit', (code) => reject(new Error(`a process of the bench ended (${code})`)))
-  })
-}
-
-/** Ends a child and waits until it has. */
-export async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  child.kill('SIGTERM')
-  await once(child, 'exit')
 }
 
 /** CPU time of processes so far, ms each. */
@@ -172,28 +154,17 @@ async function startRole(role: string, { config, monitor, inspect }: RoleStart) 
   // Where another part of the rig cannot start, this one does not stay behind.
   process.once('exit', () => child.kill('SIGKILL'))
   const inspector = inspect ? await inspectorOf(child) : undefined
-  for (let tries = 0; tries < 1200; tries++) {
-    const ready = await fetch(`http://127.0.0.1:${monitor}/readyz`).catch(() => undefined)
-    if (ready?.ok) return { child, inspector }
-    await sleep(50)
-  }
+  const isReady = async () => (await fetch(`http://127.0.0.1:${monitor}/readyz`)).ok
+  if (await untilSo(isReady, { withinMs: READY_MS })) return { child, inspector }
   throw new Error(`${role} does not become ready`)
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
-function sumOf(name: string, text: string): number {
+/** A counter in the text of metrics, all labels summed up. */
+export function sumOf(name: string, text: string): number {
   const lines = text.split('\n').filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`))
   return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0)
 }
 
 const HERE = fileURLToPath(new URL('.', import.meta.url))
-const CLI = fileURLToPath(new URL('../../../src/cli/index.ts', import.meta.url))
 const MS_PER_TICK = 10
+const READY_MS = 60_000

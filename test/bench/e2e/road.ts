@@ -1,7 +1,8 @@
 import { fork } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { cpuTimes, end, message, pidOf, type Rig, type RigOptions, startRig } from './rig.ts'
+import { endChild, messageOf } from '../../support/processes.ts'
+import { cpuTimes, pidOf, type Rig, type RigOptions, startRig } from './rig.ts'
 import { siteRig } from './site.ts'
 
 const SENDER = fileURLToPath(new URL('sender.ts', import.meta.url))
@@ -46,7 +47,7 @@ export async function measureRoad(options: RoadOptions): Promise<RoadResult> {
   }
   const sender = fork(SENDER, [JSON.stringify(plan)])
   const tell = (what: object) => sender.connected && sender.send(what)
-  await message(sender, 'ready')
+  await messageOf(sender, 'ready')
   const telling = setInterval(() => tell({ delivered: rig.progress().positions }), 50)
   try {
     await sleep(options.warmUpSeconds * 1000)
@@ -56,13 +57,13 @@ export async function measureRoad(options: RoadOptions): Promise<RoadResult> {
     await sleep(options.seconds * 1000)
     const after = await stateOf(rig, processes)
     tell({ samples: true })
-    const { acks, sentAt } = (await message(sender, 'samples')) as { acks: number[]; sentAt: Sample[] }
+    const { acks, sentAt } = await messageOf<{ acks: number[]; sentAt: Sample[] }>(sender, 'samples')
     const delays = options.rig.keepSamples ? await delaysOf(rig, sentAt, before.at) : []
     return { ...rates(before, after), ...acknowledgements(acks), ...delayed(delays) }
   } finally {
     clearInterval(telling)
     tell({ stop: true })
-    await end(sender)
+    await endChild(sender)
     await rig.stop()
   }
 }
@@ -103,7 +104,7 @@ function rates(before: State, after: State) {
 /** From the fix's last byte sent to the API's answer, of those sent since `since`. */
 async function delaysOf(rig: Rig, sentAt: readonly Sample[], since: number): Promise<number[]> {
   rig.api.send('samples')
-  const { samples } = (await message(rig.api, 'samples')) as { samples: Sample[] }
+  const { samples } = await messageOf<{ samples: Sample[] }>(rig.api, 'samples')
   const answered = new Map(samples.map(([courier, timestamp, at]) => [`${courier} ${timestamp}`, at]))
   return sentAt.flatMap(([courier, timestamp, at]) => {
     const answeredAt = answered.get(`${courier} ${timestamp}`)

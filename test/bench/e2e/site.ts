@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePorts } from '../../support/free-ports.ts'
-import { pidsIn, pidsWith } from '../../support/processes.ts'
+import { CLI, endChild, messageOf, pidsIn, pidsWith } from '../../support/processes.ts'
 import { imeiOf } from './codec8.ts'
-import { end, message, pidOf, type Rig } from './rig.ts'
+import { pidOf, type Rig, sumOf } from './rig.ts'
 
 export interface SiteOptions {
   readonly vans: number
@@ -39,7 +39,7 @@ export class Site {
     const dir = await mkdtemp(join(tmpdir(), 'waybridge-site-'))
     const [port] = await freePorts(1)
     const api = fork(join(HERE, 'api.ts'), ['0'])
-    const { port: apiPort } = (await message(api, 'ready')) as { port: number }
+    const { port: apiPort } = await messageOf<{ port: number }>(api, 'ready')
     await writeConfig(dir, { ...options, port, apiPort })
     const env = { ...process.env, ...(options.inspect && { NODE_OPTIONS: '--inspect-port=127.0.0.1:0' }) }
     const start = spawn(process.execPath, [CLI, 'start', '--config', dir], {
@@ -79,14 +79,12 @@ export class Site {
     const { admin } = JSON.parse(await readFile(join(this.dir, 'data', 'ports.json'), 'utf8')) as { admin: number }
     const token = (await readFile(join(this.dir, 'data', 'admin-token'), 'utf8')).trim()
     const headers = { authorization: `Bearer ${token}` }
-    const text = await (await fetch(`http://127.0.0.1:${admin}/metrics`, { headers })).text()
-    const lines = text.split('\n').filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`))
-    return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0)
+    return sumOf(name, await (await fetch(`http://127.0.0.1:${admin}/metrics`, { headers })).text())
   }
 
   async stop(): Promise<void> {
-    await end(this.#start)
-    await end(this.api)
+    await endChild(this.#start)
+    await endChild(this.api)
     await rm(this.dir, { recursive: true, force: true })
   }
 }
@@ -130,4 +128,3 @@ log: { level: warn, format: json }
 }
 
 const HERE = fileURLToPath(new URL('.', import.meta.url))
-const CLI = fileURLToPath(new URL('../../../src/cli/index.ts', import.meta.url))

@@ -1,7 +1,7 @@
-import { once } from 'node:events'
 import http, { type RequestListener } from 'node:http'
-import net, { type AddressInfo, type Socket } from 'node:net'
+import net, { type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
+import { listening } from '../listening.ts'
 import { createTrackingClient, type TrackingClient, type TrackingClientOptions } from '../../../src/tracking/client.ts'
 
 /** A push that every server of these tests accepts. */
@@ -29,13 +29,12 @@ export async function listen(server: net.Server): Promise<string> {
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket)).on('error', () => {})
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const port = await listening(server)
   atEnd(() => {
     server.close()
     for (const socket of sockets) socket.destroy()
   })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return `http://127.0.0.1:${port}`
 }
 
 export function httpServer(listener: RequestListener): Promise<string> {

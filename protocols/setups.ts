@@ -35,6 +35,7 @@ const SETUPS: Readonly<Record<string, () => Promise<{ readonly default: Setup }>
   meitrack: () => import('./meitrack/setup.ts'),
   minifinder: () => import('./minifinder/setup.ts'),
   minifinder2: () => import('./minifinder2/setup.ts'),
+  mxt: () => import('./mxt/setup.ts'),
   noran: () => import('./noran/setup.ts'),
   osmand: () => import('./osmand/setup.ts'),
   owntracks: () => import('./owntracks/setup.ts'),

@@ -2,12 +2,13 @@
  * Queclink GL, GV, GB, GMT …: "@Track Air Interface Protocol" of each model (GL200 1.02, GV300 0.7, GL520 5.02, GV600MG 1.03),
  * as text here, or in binary: hex.ts.
  *
- *   +RESP:GTttt,V…,I…,N…, …[,A,S,G,H,O,Y,YYYYMMDDhhmmss …], …,YYYYMMDDhhmmss,C…$        +BUFF: the same, sent later
- *   +ACK:GTttt,V…,I…,N…, …,YYYYMMDDhhmmss,C…$                                           GTHBD: heartbeat
+ *   +RESP:GTttt,V…,I…,N…, …[,A,S,G,H,O,Y,YYYYMMDDhhmmss,x,x,x,x[,M,s] …], …,YYYYMMDDhhmmss,C…$  +BUFF: sent later
+ *   +ACK:GTttt,V…,I…,N…, …,YYYYMMDDhhmmss,C…$                                         GTHBD: heartbeat
  *
  *   ttt  type of report     I  IMEI or MEID     C  count, hexadecimal              H  altitude, m
  *   V    version            N  name             A  HDOP; 0: the last known place   O, Y  longitude, latitude, degrees
- *   Answer: +SACK:C$, and to GTHBD +SACK:GTHBD,V,C$       S  km/h   G  heading     time: UTC
+ *   S  km/h   G  heading    x  cell             M  mask, bit 0: s follows          s  satellites     time: UTC
+ *   Answer: +SACK:C$, and to GTHBD +SACK:GTHBD,V,C$
  *
  * What stands between the name and a place differs from type to type, model to model and mask to mask; a place is always the
  * same seven fields in a row, and is found by its last three. Some models leave out V, or end with 00 in place of $.
@@ -46,45 +47,43 @@ export default {
 
 function decode(frame: Buffer): Message {
   const [text] = frame.toString('latin1').split(END, 1)
-  const [head, type, version, id] = HEAD.exec(text) ?? []
-  if (head === undefined) throw new DecodeError('malformed', 'the frame has no id')
+  const [, type, version, id] = HEAD.exec(text) ?? []
+  if (id === undefined) throw new DecodeError('malformed', 'the frame has no id')
   const fields = text.split(',')
   const count = fields[fields.length - 1]
   const device = IMEI.test(version) ? version : id
   if (type === 'HBD') return { device, none: 'heartbeat', reply: Buffer.from(`+SACK:GTHBD,${version},${count}$`) }
-  return { device, ...said(type, head, fields), reply: Buffer.from(`+SACK:${count}$`) }
+  return { device, ...said(type, text, fields), reply: Buffer.from(`+SACK:${count}$`) }
 }
 
 const END = /[$\0]/
 const HEAD = /^[^,]*([^,]{3}),([\w-]{0,20}),([\w-]{1,20}),/
 const IMEI = /^\d{15}$/
-const GL100_VERSIONS = /^\d{10}$/
+/** The IMEI stands first and the versions last: then a place has its fields in another order. */
+const OF_GL100 = /^[^,]*,\d{15},.*,\d{10}(?:,[^,]*)?$/
 const DATE = /^20\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{6}$/
 const ANGLE = /^-?\d{1,3}\.\d{4,}$/
 const QUANTITY = /^-?\d{1,9}(?:\.\d+)?$/
+/** The mask behind the cell, where it says that the number of satellites follows. */
+const HAS_SATELLITES = /^0[13579BDF]$/
 /** Speed, heading, altitude, longitude and latitude without a value. */
 const NO_PLACE = ',,,,,,'
 
-function said(type: string, head: string, fields: readonly string[]): Pick<Message, 'fixes' | 'none'> {
+function said(type: string, text: string, fields: readonly string[]): Pick<Message, 'fixes' | 'none'> {
   const fixes: Fix[] = []
   for (let at = 6; at < fields.length; at++) if (isPlace(fields, at)) fixes.push(place(fields, at))
-  if (fixes.length > 0 && isOfGl100(fields)) throw new DecodeError('unsupported', 'its place is that of a GL100')
+  if (fixes.length > 0 && OF_GL100.test(text)) throw new DecodeError('unsupported', 'its place is that of a GL100')
   if (fixes.length > 0) return { fixes }
-  if (head.startsWith('+ACK')) return { none: 'command answer' }
+  if (text.startsWith('+ACK')) return { none: 'command answer' }
   const kind = KINDS.get(type)
   if (kind !== 'position') return kind === undefined ? {} : { none: kind }
-  return type === 'CAN' || fields.join().includes(NO_PLACE) ? { none: 'no place' } : { fixes: [] }
+  return type === 'CAN' || text.includes(NO_PLACE) ? { none: 'no place' } : { fixes: [] }
 }
 
 /** Whether the field at an index is the date of a place. The length decides most fields without an expression. */
 function isPlace(fields: readonly string[], at: number): boolean {
   if (fields[at].length !== 14 || !DATE.test(fields[at])) return false
   return ANGLE.test(fields[at - 1]) && ANGLE.test(fields[at - 2])
-}
-
-/** Whether the IMEI stands first and the versions last: then a place has its fields in another order. */
-function isOfGl100(fields: readonly string[]): boolean {
-  return IMEI.test(fields[1]) && fields.slice(-2).some((field) => GL100_VERSIONS.test(field))
 }
 
 /** The place whose date is the field at an index. A last known place has its own time: it is a fix like any other. */
@@ -99,6 +98,7 @@ function place(fields: readonly string[], at: number): Fix {
     speed: speed === undefined ? undefined : kmh(speed),
     heading: heading(quantity(fields[at - 4])),
     hdop: dop(quantity(fields[at - 6])),
+    satellites: HAS_SATELLITES.test(fields[at + 5]) ? quantity(fields[at + 6]) : undefined,
   }
 }
 

@@ -63,6 +63,12 @@ export default {
           reply: '+SACK:0C19$',
         },
         {
+          frame: report('+RESP:GTFRI', `0,0,1,${PLACE.replace(/00$/, '01')},12,0.0,,,,100`),
+          device: IMEI,
+          fixes: [{ ...FIX, satellites: 12 }],
+          reply: '+SACK:0C19$',
+        },
+        {
           frame: report('+BUFF:GTSOS', `0,0,1,0,,,,-25.279730,54.687205,20261120063015,,,,`),
           device: IMEI,
           fixes: [{ time: FIX.time, latitude: FIX.latitude, longitude: FIX.longitude }],

@@ -38,10 +38,10 @@ export default textProtocol({
   },
   lines: [
     { like: '$[,]LGN,[{any},[{any},]]{unit}[,{any}]', none: 'login', answer: login },
-    { like: `${HEAD},[{valid}],{ddmmyyyy},{hhmmss},${PLACE}` },
+    { like: `${HEAD},[{valid}],{ddmmyyyy}[,]{hhmmss},${PLACE}` },
     { like: `${HEAD},[{valid}],{dmy},{hhmmss},${PLACE}` },
     { like: `${HEAD},[{valid}],{day},{month},{yyyy},{hour},{minute},{second},${PLACE}` },
-    { like: `${HEAD},{ddmmyyyy},{hhmmss},[{valid}],${PLACE}` },
+    { like: `${HEAD},{ddmmyyyy}[,]{hhmmss},[{valid}],${PLACE}` },
     { like: `${EMERGENCY},{ddmmyyyy}[,]{hhmmss},${EMERGENCY_PLACE}` },
     { like: `${EMERGENCY},{day},{month},{yyyy},{hour},{minute},{second},${EMERGENCY_PLACE}` },
     { like: `${HEAD},{any}`, unknown: 'position' },

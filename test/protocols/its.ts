@@ -35,6 +35,7 @@ export default {
           device: ID,
           fixes: [{ ...FIX, altitude: undefined, hdop: undefined }],
         },
+        { frame: `$C,4.0.0,NR,01,L,${ID},1,20112026171418,${PLACE},0*`, device: ID, fixes: [FIX] },
         {
           frame: `$RLP,N.A,2.1.3,NR,01,L,${ID},N.A,20112026,171418,,${PLACE},5A,*`,
           device: ID,

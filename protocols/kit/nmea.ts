@@ -15,8 +15,8 @@ export function rmcFix(sentence: string, session: Session): Fix | undefined {
   if (!r.next().endsWith('RMC')) throw new DecodeError('malformed', 'it is no RMC sentence')
   const time = r.next()
   const valid = r.next() === 'A'
-  const latitude = nmeaAngle(r, 'S')
-  const longitude = nmeaAngle(r, 'W')
+  const latitude = nmeaAngle(r, 'NS')
+  const longitude = nmeaAngle(r, 'EW')
   const speed = r.optionalNumber()
   const course = r.optionalNumber()
   const date = r.next().split('*', 1)[0]
@@ -31,12 +31,15 @@ export function rmcFix(sentence: string, session: Session): Fix | undefined {
   }
 }
 
-/** Degrees of the next two fields, ddmm.mmmm and a hemisphere; undefined where they are empty. */
-function nmeaAngle(r: TextReader, negative: 'S' | 'W'): number | undefined {
+/** Degrees of the next two fields, ddmm.mmmm and a hemisphere, which is negative by the second letter; undefined without. */
+function nmeaAngle(r: TextReader, letters: 'NS' | 'EW'): number | undefined {
   const value = r.next()
-  const letter = r.next()
+  const letter = r.next().toUpperCase()
   if (value === '') return undefined
-  return degreesMinutes(number(value)) * (letter === negative ? -1 : 1)
+  const angle = degreesMinutes(number(value))
+  if (letter === letters[0]) return angle
+  if (letter === letters[1]) return -angle
+  throw new DecodeError('malformed', `"${letter.slice(0, 40)}" is no hemisphere`)
 }
 
 /** Checks the two digits behind the star, over what stands between $ and it. @throws DecodeError `checksum`. */

@@ -63,6 +63,12 @@ describe('an RMC sentence', () => {
     })
   })
 
+  it('may have hemispheres in small letters; without them it is refused', () => {
+    const { latitude, longitude } = rmcFix('$GPRMC,101530,A,5231.5,s,01324.6,w,,,010524,,', strict()) ?? {}
+    expect([latitude, longitude]).toEqual([expect.closeTo(-52.525, 9), expect.closeTo(-13.41, 9)])
+    expect(() => rmcFix('$GPRMC,101530,A,5231.5,,01324.6,W,,,010524,,', strict())).toThrow('is no hemisphere')
+  })
+
   it('without a place is none; with a wrong checksum it is refused', () => {
     expect(rmcFix('$GPRMC,101530,V,,,,,,,010524,,', strict())).toBeUndefined()
     expect(() => rmcFix('$GPRMC,101530,V,,,,,,,010524,,*00', strict())).toThrow('the checksum does not match')

@@ -33,7 +33,7 @@ companies: [{ company_id: 7, apikey: a, oauth_token: b }]
   return dir
 }
 
-it('a default port that is taken is a finding, and all others are open', async () => {
+it('a default port that is taken is a finding, all others are open, and the page names the one for any tracker', async () => {
   await take(AUTO_PORT)
   const product = await runProduct(await folderWith(''))
   onTestFinished(async () => void (await product.end()))
@@ -43,6 +43,8 @@ it('a default port that is taken is a finding, and all others are open', async (
   }
   await expect.poll(findings, { timeout: 20_000 }).toContainEqual({ listener: 'tcp/auto' })
   expect(product.ports['tcp/teltonika']).toBe(5027)
+  const page = await (await fetch(`http://127.0.0.1:${product.ports.admin}/`)).text()
+  expect(page).toContain(`<meta name="waybridge-port" content="${AUTO_PORT}">`)
 }, 90_000)
 
 it('a port that gateway.yaml names and that is taken ends the start, by name', async () => {

@@ -3,7 +3,9 @@ import { teltonika } from '../../src/simulate/speak/teltonika.ts'
 import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../support/browser.ts'
 import { dial } from '../support/product.ts'
 
-const [VAN, UNKNOWN, SCRIPT, LONG, RIGHT] = ['013', '021', '039', '047', '054'].map((end) => `356307042441${end}`)
+const [VAN, UNKNOWN, SCRIPT, LONG, RIGHT, FIRST, SECOND] = ['013', '021', '039', '047', '054', '062', '070'].map(
+  (end) => `356307042441${end}`,
+)
 const LONG_NAME = `Van ${'x'.repeat(296)}`
 const DEVICES = JSON.stringify({
   [VAN]: { name: 'Van 12', company_id: 7, courier_id: 42, route_id: 1001 },
@@ -15,21 +17,18 @@ const DEVICES = JSON.stringify({
 const OVERHANG = 'document.documentElement.scrollWidth - innerWidth'
 const VIEWS = ['/', '/vans', `/vans/${VAN}`, '/arrivals', '/queues']
 
+/** A packet of a device with one fix of this moment. */
+function packetOf(id: string): Buffer {
+  const where = { latitude: 52.5, longitude: 13.4, valid: true, speed: 10, heading: 90, satellites: 9 }
+  return teltonika.packet([{ time: Date.now() - 2000, ...where }], { id, serial: 1 }).bytes
+}
+
 describe.skipIf(!findChromium())('the views in a real browser', () => {
   const fixture = pageFixture({ 'devices.yaml': DEVICES })
 
   async function drive(id: string) {
     const line = await dial(fixture.product.ports['tcp/teltonika'])
-    const fix = {
-      time: Date.now() - 2000,
-      latitude: 52.5,
-      longitude: 13.4,
-      valid: true,
-      speed: 10,
-      heading: 90,
-      satellites: 9,
-    }
-    line.socket.write(Buffer.concat([teltonika.login!(id).bytes, teltonika.packet([fix], { id, serial: 1 }).bytes]))
+    line.socket.write(Buffer.concat([teltonika.login!(id).bytes, packetOf(id)]))
     await expect.poll(() => line.answered().length).toBeGreaterThan(0)
     return line
   }
@@ -64,7 +63,8 @@ describe.skipIf(!findChromium())('the views in a real browser', () => {
     await page.getByRole('button', { name: 'Name it' }).click()
     const dialog = page.getByRole('dialog')
     await expectAccessible(page)
-    await dialog.getByLabel('Name').fill('Van 21')
+    await page.keyboard.type('Van 21')
+    expect(await dialog.getByLabel('Name').inputValue()).toBe('Van 21')
     await dialog.getByLabel('Company').fill('7')
     await dialog.getByLabel('Courier').fill('21')
     await dialog.getByLabel('Route').fill('2001')
@@ -74,6 +74,22 @@ describe.skipIf(!findChromium())('the views in a real browser', () => {
     await expect.poll(() => fixture.product.positions('2001', now - 600, now), { timeout: 20_000 }).toHaveLength(1)
     expect(faults).toEqual([])
     line.socket.destroy()
+    await close()
+  }, 60_000)
+
+  it('keeps a sender in its place while another one sends, so that no button moves', async () => {
+    const { page, faults, close } = await fixture.open('/arrivals')
+    const ids = () => page.locator('.arrival-title a').allTextContents()
+    const first = await drive(FIRST)
+    await expect.poll(ids).toEqual([FIRST])
+    const second = await drive(SECOND)
+    await expect.poll(ids).toEqual([SECOND, FIRST])
+    const held = page.locator('.arrival', { hasText: FIRST }).getByText('2 held')
+    first.socket.write(packetOf(FIRST))
+    await held.waitFor({ timeout: 20_000 })
+    expect(await ids()).toEqual([SECOND, FIRST])
+    expect(faults).toEqual([])
+    for (const { socket } of [first, second]) socket.destroy()
     await close()
   }, 60_000)
 

@@ -13,13 +13,20 @@ interface DialogProps {
   readonly children: ComponentChildren
 }
 
-/** A form above the page; Escape and a click beside it close it, and the focus returns to where it was. */
+/**
+ * A form above the page, with the focus on its first field; Escape and a click beside it close it, and the focus returns to
+ * where it was.
+ */
 export function Dialog({ title, hint, close, submit, actions, children }: DialogProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
   useEffect(() => {
     const before = document.activeElement
     dialog.current?.showModal()
+    // The browser chooses the button that closes it: a blank in the first text would press that.
+    dialog.current
+      ?.querySelector<HTMLElement>('.dialog-body :is(input, select, button), .dialog-foot .primary')
+      ?.focus()
     return () => before instanceof HTMLElement && before.focus()
   }, [])
   return (

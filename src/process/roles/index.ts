@@ -10,8 +10,9 @@ export async function run(name: keyof typeof START | 'tracking', configDir: stri
     const { runTrackingAlone } = await import('./tracking.ts')
     if (await runTrackingAlone(configDir)) return
   }
-  // The other roles open no listener for devices.
-  const protocols = name === 'gateway' ? (await import('../../../protocols/index.ts')).protocolPorts : null
+  // The gateway opens the ports for devices, the admin port names them; the other roles need none.
+  const hasPorts = name === 'gateway' || name === 'admin'
+  const protocols = hasPorts ? (await import('../../../protocols/index.ts')).protocolPorts : null
   // Under `start` only the admin process follows the roster's files; a role on its own may be the only one on its machine.
   const followsFiles = name === 'admin' || !isSupervised()
   const live = await followConfig({ dir: configDir, protocols, role: name, followsFiles })

@@ -61,15 +61,7 @@ export function ArrivalItem({ sender, isMarked, mark, name }: ArrivalItemProps):
           )}
           {position && <span class="num">{coordinates(position)}</span>}
         </p>
-        {evidence.length > 0 && (
-          <ul class="evidence" aria-label={words.now.evidence}>
-            {evidence.map((text, index) => (
-              <li key={index}>
-                <Foreign text={words.said(text)} />
-              </li>
-            ))}
-          </ul>
-        )}
+        {evidence.length > 0 && <Evidence texts={evidence} protocol={device === undefined ? undefined : protocol} />}
         {bytes && (
           <details class="arrival-bytes">
             <summary>{words.arrivals.bytes(exact(bytes.length / 2))}</summary>
@@ -84,6 +76,21 @@ export function ArrivalItem({ sender, isMarked, mark, name }: ArrivalItemProps):
         </button>
       )}
     </li>
+  )
+}
+
+/** Why we read the sender as a protocol, in one sentence; without a protocol: what its bytes are like, line by line. */
+function Evidence({ texts, protocol }: { texts: readonly string[]; protocol: string | undefined }): JSX.Element {
+  const said = texts.map((text) => words.said(text))
+  const lines = protocol === undefined ? said : [`${words.arrivals.because(protocol)} ${said.join(', ')}`]
+  return (
+    <ul class="evidence" aria-label={words.now.evidence}>
+      {lines.map((text, index) => (
+        <li key={index}>
+          <Foreign text={text} />
+        </li>
+      ))}
+    </ul>
   )
 }
 

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useMemo, useState } from 'preact/hooks'
+import { useMemo, useRef, useState } from 'preact/hooks'
 import { api } from '../../data/api.ts'
 import { useAsked, useEvents, useFleet } from '../../data/hooks.ts'
 import { exact } from '../../format.ts'
@@ -17,7 +17,8 @@ export function Arrivals(): JSX.Element {
   const { answer, error, isLoading, again } = useAsked('arrivals', () => api.arrivals({ max_results: 500 }), RELOAD_MS)
   useEvents('arrival', again)
   const { vans } = useFleet()
-  const senders = useMemo(() => sendersOf(answer?.results ?? [], vans), [answer, vans.length])
+  const places = useRef(new Map<string, number>()).current
+  const senders = useMemo(() => inPlace(sendersOf(answer?.results ?? [], vans), places), [answer, vans.length])
   const [marked, setMarked] = useState<ReadonlySet<string>>(new Set())
   const [naming, setNaming] = useState<string>()
   if (error instanceof RequestError && error.status === 403) return <ForSomeCompanies />
@@ -81,6 +82,12 @@ export function Arrivals(): JSX.Element {
       )}
     </div>
   )
+}
+
+/** The newest first; a sender keeps its place while others send, so that no button moves away under a hand. */
+function inPlace(senders: readonly ArrivalSender[], places: Map<string, number>): ArrivalSender[] {
+  for (const { key } of senders.toReversed()) if (!places.has(key)) places.set(key, places.size)
+  return senders.toSorted((a, b) => (places.get(b.key) ?? 0) - (places.get(a.key) ?? 0))
 }
 
 function Nobody(): JSX.Element {

@@ -75,7 +75,11 @@ export function EntryDialog({ detail, close }: EntryDialogProps): JSX.Element {
       }
     >
       {field('name')}
-      {field('company_id', { required: true, choices: companies })}
+      {field('company_id', {
+        required: true,
+        choices: companies,
+        hint: companies.length === 0 ? words.van.companyHint : undefined,
+      })}
       <div class="field-pair">
         {field('courier_id')}
         {field('route_id')}

@@ -132,6 +132,25 @@ describe.skipIf(!findChromium())('the views in a real browser', () => {
     await close()
   })
 
+  it('says of a van that Redis does not answer, also where it is opened only then', async () => {
+    const { page, faults, close } = await fixture.open('/vans')
+    await page.getByRole('link', { name: 'Van 12' }).waitFor()
+    const redis = fixture.product.redisPid()!
+    process.kill(redis, 'SIGSTOP')
+    await page.evaluate(`location.hash = '/vans/${VAN}'`)
+    try {
+      const sentence = page.locator('.van-sentence', { hasText: 'Redis does not answer: nothing is stored' })
+      await sentence.waitFor({ timeout: 40_000 })
+      await page.locator('.chain .is-broken', { hasText: 'Stored' }).waitFor()
+    } finally {
+      process.kill(redis, 'SIGCONT')
+    }
+    await page.getByText('Redis does not answer').first().waitFor({ state: 'hidden', timeout: 20_000 })
+    await page.getByRole('button', { name: 'Edit' }).waitFor()
+    expect(faults).toEqual([])
+    await close()
+  }, 90_000)
+
   it.each([
     ['light', DESKTOP, 'en-GB'],
     ['dark', DESKTOP, 'de-DE'],

@@ -1,9 +1,11 @@
 import type { JSX } from 'preact'
+import { useRef } from 'preact/hooks'
 import { api, unlessMissing } from '../../data/api.ts'
 import { RequestError } from '../../data/client.ts'
 import { useAsked, useEvents } from '../../data/hooks.ts'
 import type { VanChain, VanDetail, VanRow } from '../../data/types.ts'
-import { Empty, Failure, Loading } from '../../parts/basics.tsx'
+import { nameOf } from '../../data/van.ts'
+import { Empty, Failure, Foreign, Loading } from '../../parts/basics.tsx'
 import { href } from '../../router.ts'
 import { words } from '../../words/index.ts'
 import { ChainPanel } from './chain-panel.tsx'
@@ -21,10 +23,14 @@ export function VanView({ id }: { id: string }): JSX.Element {
     const { results = [] } = (data ?? {}) as { results?: readonly VanRow[] }
     if (results.some((van) => van.id === id)) again()
   })
+  const known = useRef<VanDetail>(undefined)
   if (isLoading) return <Loading lines={8} />
   if (!answer)
     return error instanceof RequestError && error.status === 404 ? <NoVan /> : <Failure error={error} again={again} />
-  const { detail, chain } = answer
+  const { chain } = answer
+  known.current = answer.detail ?? known.current
+  const detail = known.current?.id === id ? known.current : undefined
+  if (!detail) return <>{chain && <ChainAlone chain={chain} />}</>
   return (
     <div class="van stack">
       <VanHead detail={detail} chain={chain} changed={again} />
@@ -42,9 +48,30 @@ export function VanView({ id }: { id: string }): JSX.Element {
   )
 }
 
-async function readVan(id: string): Promise<{ detail: VanDetail; chain?: VanChain }> {
-  const [detail, chain] = await Promise.all([api.device(id), unlessMissing(api.chain(id))])
-  return { detail, chain }
+/** `detail` is missing where Redis does not answer; the admin port then explains from its memory why nothing arrives. */
+async function readVan(id: string): Promise<{ detail?: VanDetail; chain?: VanChain }> {
+  const [detail, chain] = await Promise.allSettled([api.device(id), unlessMissing(api.chain(id))])
+  const answered = { chain: chain.status === 'fulfilled' ? chain.value : undefined }
+  if (detail.status === 'fulfilled') return { ...answered, detail: detail.value }
+  const isAway = detail.reason instanceof RequestError && detail.reason.status === 503
+  if (isAway && answered.chain) return answered
+  throw detail.reason
+}
+
+function ChainAlone({ chain }: { chain: VanChain }): JSX.Element {
+  return (
+    <div class="van stack">
+      <header class="van-head">
+        <div class="van-title">
+          <h1>
+            <Foreign text={nameOf(chain.device)} />
+          </h1>
+        </div>
+        <p class="van-sentence">{words.said(chain.sentence)}</p>
+      </header>
+      <ChainPanel chain={chain} />
+    </div>
+  )
 }
 
 function NoVan(): JSX.Element {

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { commandOptions } from '../support/command-options.ts'
 import { messageOf, untilSo } from '../support/processes.ts'
 import type { Cost } from './attacker-connections.ts'
 import { ATTACKS } from './attacks.ts'
@@ -18,14 +18,12 @@ const WARM_UP_MS = 3000
 /** Within which the account is right at one look. */
 const SETTLED_MS = 5000
 const HONEST_PORTS = ['tcp/teltonika', 'tcp/auto']
-const { values } = parseArgs({
-  options: {
-    seconds: { type: 'string', default: '15' },
-    only: { type: 'string', default: '' },
-    rounds: { type: 'string', default: '1' },
-    'data-dir': { type: 'string' },
-    company: { type: 'string', default: '1' },
-  },
+const values = commandOptions({
+  seconds: { type: 'string', default: '15' },
+  only: { type: 'string', default: '' },
+  rounds: { type: 'string', default: '1' },
+  'data-dir': { type: 'string' },
+  company: { type: 'string', default: '1' },
 })
 const names = Object.keys(ATTACKS).filter((name) => name.includes(values.only))
 if (names.length === 0) {

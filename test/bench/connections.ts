@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { commandOptions } from '../support/command-options.ts'
 import type { SenderReport } from './connections/sender.ts'
 import { collectedMemory } from './connections/memory.ts'
 import { endChild } from '../support/processes.ts'
@@ -14,8 +14,10 @@ import { Site } from './e2e/site.ts'
  * something took longer or more than it may. `--connections N`: 10,000 unless said; `--gateways N`: one for each 14,000;
  * `--seconds N`: for how long they send before the restarts.
  */
-const { values } = parseArgs({
-  options: { connections: { type: 'string' }, gateways: { type: 'string' }, seconds: { type: 'string' } },
+const values = commandOptions({
+  connections: { type: 'string' },
+  gateways: { type: 'string' },
+  seconds: { type: 'string' },
 })
 const connections = Number(values.connections) || 10_000
 const gateways = Number(values.gateways) || Math.ceil(connections / 14_000)

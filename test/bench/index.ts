@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util'
+import { commandOptions } from '../support/command-options.ts'
 import { benchDecode } from './decode.ts'
 import { benchDetect } from './detect.ts'
 import { bareRedis } from './e2e/bare-redis.ts'
@@ -16,18 +16,16 @@ const USAGE = `npm run bench -- [options]: what the whole road takes, on this ma
   --fleet         only what a fleet costs whose vans seldom send
   --gateways, --shards  only what one, two and four gateways on the same ports, or shards, cost
   --help          print this`
-const { values } = parseArgs({
-  options: {
-    help: { type: 'boolean', short: 'h' },
-    seconds: { type: 'string' },
-    decode: { type: 'string' },
-    detect: { type: 'boolean' },
-    auto: { type: 'boolean' },
-    replicas: { type: 'boolean' },
-    fleet: { type: 'boolean' },
-    gateways: { type: 'boolean' },
-    shards: { type: 'boolean' },
-  },
+const values = commandOptions({
+  help: { type: 'boolean', short: 'h' },
+  seconds: { type: 'string' },
+  decode: { type: 'string' },
+  detect: { type: 'boolean' },
+  auto: { type: 'boolean' },
+  replicas: { type: 'boolean' },
+  fleet: { type: 'boolean' },
+  gateways: { type: 'boolean' },
+  shards: { type: 'boolean' },
 })
 if (values.help) {
   console.log(USAGE)

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { parseArgs } from 'node:util'
+import { commandOptions } from '../support/command-options.ts'
 import { type Fault, KINDS, planFaults, type Topology } from './plan.ts'
 import { type Outcome, runChaos } from './run.ts'
 import { nextChange, runAgainAt } from './season.ts'
@@ -11,16 +11,14 @@ import { nextChange, runAgainAt } from './season.ts'
 const MOST_PROBLEMS = 20
 /** Until all is ready and the first fault may come, on a busy machine. */
 const READY_MS = 20_000
-const { values } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: '2' },
-    seed: { type: 'string', default: String(Math.floor(Math.random() * 1_000_000)) },
-    vans: { type: 'string', default: '40' },
-    gateways: { type: 'string', default: '2' },
-    topology: { type: 'string', default: 'single' },
-    shards: { type: 'string', default: '1' },
-    only: { type: 'string' },
-  },
+const values = commandOptions({
+  minutes: { type: 'string', default: '2' },
+  seed: { type: 'string', default: String(Math.floor(Math.random() * 1_000_000)) },
+  vans: { type: 'string', default: '40' },
+  gateways: { type: 'string', default: '2' },
+  topology: { type: 'string', default: 'single' },
+  shards: { type: 'string', default: '1' },
+  only: { type: 'string' },
 })
 const topology = values.topology as Topology
 if (!Object.hasOwn(KINDS, topology)) fail(`--topology ${topology}: there are ${Object.keys(KINDS).join(', ')}.`)

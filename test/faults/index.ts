@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { parseArgs } from 'node:util'
+import { commandOptions } from '../support/command-options.ts'
 import { AUTO_LISTENER } from '../support/product.ts'
 import { type Fault, FAULTS } from './faults.ts'
 import { type Measured, measure, problemOf, rowOf, TABLE_HEAD } from './measure.ts'
@@ -9,8 +9,13 @@ import { type Site, startSite, startSiteOnDisk } from './site.ts'
  * Injects each fault into a running product and measures how long its finding takes: `[--only code,code] [--write]`, which
  * keeps the rows in the table of src/diagnose/README.md. Exit 0 where each was named, and over, in time.
  */
-const { values } = parseArgs({ options: { only: { type: 'string' }, write: { type: 'boolean', default: false } } })
+const values = commandOptions({ only: { type: 'string' }, write: { type: 'boolean', default: false } })
 const only = values.only?.split(',')
+const unknown = only?.filter((code) => FAULTS.every((fault) => fault.code !== code)) ?? []
+if (unknown.length > 0) {
+  console.error(`--only ${unknown.join()}: there are ${[...new Set(FAULTS.map(({ code }) => code))].join(', ')}.`)
+  process.exit(2)
+}
 const rows: string[] = []
 const problems: string[] = []
 

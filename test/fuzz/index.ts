@@ -1,8 +1,8 @@
 import { enableCompileCache } from 'node:module'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
 import { Worker } from 'node:worker_threads'
+import { commandOptions } from '../support/command-options.ts'
 import { protocolPorts } from '../../protocols/index.ts'
 import type { FuzzFigures } from './run.ts'
 import { Watch } from './watch.ts'
@@ -13,13 +13,11 @@ import type { WorkerTask } from './worker.ts'
  * `--threads N`, `--only NAME,…`. The same seed, number of frames and threads send the same. Exit 0: nothing is wrong.
  */
 enableCompileCache()
-const { values } = parseArgs({
-  options: {
-    frames: { type: 'string', default: '10000000' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    threads: { type: 'string', default: String(Math.min(8, availableParallelism())) },
-    only: { type: 'string', default: '' },
-  },
+const values = commandOptions({
+  frames: { type: 'string', default: '10000000' },
+  seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+  threads: { type: 'string', default: String(Math.min(8, availableParallelism())) },
+  only: { type: 'string', default: '' },
 })
 /** Until a frame that is still being heard is called endless. */
 const HANGING_MS = 20_000

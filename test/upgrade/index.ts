@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util'
+import { commandOptions } from '../support/command-options.ts'
 import { roll } from './roll.ts'
 import { versionOf } from './version.ts'
 
@@ -8,13 +8,11 @@ import { versionOf } from './version.ts'
  */
 /** The last commit before replicas of Redis: its data have no format. */
 const BEFORE = 'f43e3e57aa935bd045b021aee5c0ca6588c71c22'
-const { values } = parseArgs({
-  options: {
-    from: { type: 'string', default: BEFORE },
-    vans: { type: 'string', default: '30' },
-    seed: { type: 'string', default: String(Math.floor(Math.random() * 1_000_000)) },
-    seconds: { type: 'string', default: '2' },
-  },
+const values = commandOptions({
+  from: { type: 'string', default: BEFORE },
+  vans: { type: 'string', default: '30' },
+  seed: { type: 'string', default: String(Math.floor(Math.random() * 1_000_000)) },
+  seconds: { type: 'string', default: '2' },
 })
 const SKIPPED = 77
 const [vans, seed, stepMs] = [Number(values.vans), Number(values.seed), Number(values.seconds) * 1000]

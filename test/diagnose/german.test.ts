@@ -30,6 +30,20 @@ it.each(FILES)('each text of %s has a German one', (file) => {
   expect(texts.filter((text) => !isGerman(text))).toEqual([])
 })
 
+it.each([
+  [
+    'the tracking API refuses 2 lanes of company 7 (404, 422)',
+    'die Tracking-API lehnt 2 Spuren der Firma 7 ab (404, 422)',
+  ],
+  [
+    'never heard, refused since 14:33:09+01:00: it presents a wrong secret, or none: set the same secret in the device and in its entry',
+    'nie gehört, abgewiesen seit 14:33:09+01:00: es zeigt ein falsches oder kein Geheimnis: im Gerät und in seinem Eintrag dasselbe setzen',
+  ],
+  ['granit: it is a text', 'granit: es enthält keine Position (text)'],
+])('a text of several phrases, or with a list of numbers, is German as a whole: %s', (text, translation) => {
+  expect(german.translate(text)).toBe(translation)
+})
+
 const ROWS = [17, 18].map((line) => ({
   at: line,
   line,

@@ -356,6 +356,7 @@ export const de: Words = {
     devices: 'Geräte, die niemand eingerichtet hat',
     devicesHint: 'ihre Positionen werden gehalten, bis sie einen Namen haben',
     because: (protocol: string) => `als ${protocol} gelesen, denn`,
+    perhaps: 'vielleicht',
     others: 'Sender, die nicht verstanden wurden',
     othersHint: 'oft ein Tracker am falschen Port',
     mark: (id: string) => `${id} auswählen`,

@@ -334,6 +334,7 @@ export const en = {
     devices: 'Devices that nobody has configured',
     devicesHint: 'their fixes are held until you name them',
     because: (protocol: string) => `read as ${protocol}, since`,
+    perhaps: 'perhaps',
     others: 'Senders that were not understood',
     othersHint: 'often a tracker on the wrong port',
     mark: (id: string) => `Mark ${id}`,

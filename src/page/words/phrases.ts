@@ -67,13 +67,17 @@ function valuesOf(text: string, parts: readonly string[]): string[] | undefined 
   }
   if (end < first.length) return undefined
   values.unshift(text.slice(first.length, end))
+  // What stands in front of a bare separator has none itself: the text has further parts.
+  if (values.some((value, index) => parts[index + 1] === ': ' && value.includes(': '))) return undefined
   // A phrase of one part takes no text of several for its value.
   const sign = parts.some((part) => CUT.test(part)) ? /; / : CUT
-  return values.some((value) => value === text || sign.test(value)) ? undefined : values
+  return values.some((value) => value === text || sign.test(value.replaceAll(BETWEEN_NUMBERS, ''))) ? undefined : values
 }
 
 const CUT = /[;,:] /
 const CUTS = /[;,:] /g
+/** A list of numbers is one value. */
+const BETWEEN_NUMBERS = /(?<=\d), (?=\d)/g
 /** More has no text of ours. */
 const MOST_CUTS = 40
 const MOST_SIGNS = 2000

@@ -79,10 +79,13 @@ export function ArrivalItem({ sender, isMarked, mark, name }: ArrivalItemProps):
   )
 }
 
-/** Why we read the sender as a protocol, in one sentence; without a protocol: what its bytes are like, line by line. */
+/** Why we read the sender as a protocol, in one sentence; without a protocol: what it perhaps speaks, line by line. */
 function Evidence({ texts, protocol }: { texts: readonly string[]; protocol: string | undefined }): JSX.Element {
   const said = texts.map((text) => words.said(text))
-  const lines = protocol === undefined ? said : [`${words.arrivals.because(protocol)} ${said.join(', ')}`]
+  const lines =
+    protocol === undefined
+      ? said.map((text) => `${words.arrivals.perhaps} ${text}`)
+      : [`${words.arrivals.because(protocol)} ${said.join(', ')}`]
   return (
     <ul class="evidence" aria-label={words.now.evidence}>
       {lines.map((text, index) => (

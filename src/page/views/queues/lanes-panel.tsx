@@ -20,7 +20,8 @@ export function LanesPanel({ sort }: { sort: Sort }): JSX.Element {
   const hasMore = answer !== undefined && answer.length >= most
   const stored = useLive().status?.waiting
   const now = useNow(5000)
-  const highest = Math.max(1, ...(lanes ?? []).map(({ waiting }) => waiting))
+  // One batch or less is a short bar, also where it is the most.
+  const highest = Math.max(SHORT, ...(lanes ?? []).map(({ waiting }) => waiting))
   const hint =
     stored &&
     `${words.fixes(stored.fixes, count(stored.fixes))} · ${words.lanesCount(stored.lanes, exact(stored.lanes))}`
@@ -116,4 +117,5 @@ function isFine(status: number | string): boolean {
 }
 
 const STEP = 100
+const SHORT = 500
 const RELOAD_MS = 3000

@@ -14,6 +14,9 @@ export function ChainPanel({ chain }: { chain: VanChain }): JSX.Element {
   const [chosen, choose] = useState<number>()
   const open = chosen ?? (broken >= 0 ? broken : chain.links.length - 1)
   const link = chain.links[open]
+  const isNew = (text: string) => !link?.evidence.includes(text)
+  // What the open link shows is not said twice.
+  const findings = chain.findings.map((finding) => ({ ...finding, evidence: finding.evidence.filter(isNew) }))
   return (
     <Panel title={words.van.chain} hint={hintOf(chain)}>
       <ol class="links chain">
@@ -28,9 +31,9 @@ export function ChainPanel({ chain }: { chain: VanChain }): JSX.Element {
         ))}
       </ol>
       {link && <LinkEvidence key={link.link} link={link} />}
-      {chain.findings.length > 0 && (
+      {findings.length > 0 && (
         <div class="chain-findings">
-          <FindingList findings={chain.findings} isQuiet />
+          <FindingList findings={findings} isQuiet />
         </div>
       )}
     </Panel>

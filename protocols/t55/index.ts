@@ -28,6 +28,7 @@ export default textProtocol({
   fields: {
     talker: { like: '[A-Z]{2}' },
     name: { like: '[A-Za-z\\d_-]+[ ,:;]?', read: (text, draft) => void (draft.device = text.replace(/[ ,:;]$/, '')) },
+    separator: { like: '[ =:,]' },
     mode: { like: '[A-Z]+', read: (text, draft) => void (draft.valid = /[^N]/.test(text)) },
     quiet: { like: 'GSA|GSV|VTG|ZDA|GST|GBS|DTM' },
     number: { like: '\\d+', read: (text, draft) => void (draft.device = text) },
@@ -51,8 +52,7 @@ export default textProtocol({
       like: '$ID,{id},{any:8},GPSEX,{valid},D,{dmy},T,{hhmmss},S,{any}:{satellites},La,{lat},{ns},Lo,{lon},{ew},{any}',
     },
     { like: 'QZE,{id},{any},{ddmmyyyy},{hhmmss},{lat},{lon},{speedKnots},{course},{valid},{any}' },
-    { like: '$IMEI={id}', none: 'login', fix: kept },
-    { like: 'IMEI {id}', none: 'login', fix: kept },
+    { like: '[$]IMEI{separator}{id}[*{any}]', none: 'login', fix: kept },
     { like: '{number}', none: 'login', fix: kept },
     ...['PGID', 'GPFID', 'DEVID', 'PSIWMDID'].map((type) => ({
       like: `$${type},{id}[*{any}]`,

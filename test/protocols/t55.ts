@@ -21,6 +21,7 @@ export default {
       title: 'sentences of other systems and talkers',
       frames: [
         { frame: `IMEI ${ID}\r\n`, device: ID, none: 'login' },
+        { frame: sentence(`IMEI,${ID}`), device: ID, none: 'login' },
         {
           frame: `unit-7${sentence(RMC.replace('GP', 'BD').replace('N', 'S'))}`,
           device: 'unit-7',

@@ -23,6 +23,7 @@ export default textProtocol({
   ends: ';',
   lines: [
     { like: '1{any},{ymd}{hhmmss},{valid},{latNmea}{ns},{lonNmea}{ew},{speedKnots},{course}[,{hdop}[,{any}]]' },
+    { like: '1{any},{ymd}{hhmmss},{valid},,,{any}', none: 'no fix' },
     { like: '2G,{any}', none: 'status' },
     { like: '2R,{any}', none: 'status' },
     { like: '{imei},{any}', none: 'login' },

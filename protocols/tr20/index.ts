@@ -19,6 +19,7 @@ export default textProtocol({
   fields: { number: { like: '\\d+' } },
   lines: [
     { like: '%%{id},{valid},{ymd}{hhmmss},{ns}{latNmea}[ ]{ew}{lonNmea},{speedKmh},{course}[,{any}]' },
+    { like: '%%{id},{valid},{ymd}{hhmmss},,{any}', none: 'no fix' },
     { like: '%%{id},{number}', none: 'heartbeat', answer: '&&{number}\r\n' },
     { like: '%%{any}', unknown: 'type' },
   ],

@@ -2,7 +2,7 @@
  * Xirgo XT-2000, XT-4000, XT-6000 series. The "XT protocol" is not public: inferred from frames and the names of a form's fields.
  * TCP and UDP, text that ends with ##:
  *
- *   $$I,e,YYYY/MM/DD,hh:mm:ss,Y,O,H,S,a,d,r,C,s,P,…##     position, r: a whole number
+ *   $$I,e,YYYY/MM/DD,hh:mm:ss,Y,O,H,S,a,d,r,C,s,P,…##     position, r: 0 or at least three digits
  *   $$I,e,YYYY/MM/DD,hh:mm:ss,Y,O,H,S,C,s,P,…##           position of older firmware; also MM/DD/YYYY
  *   $$I,e,…##                                             other reports
  *
@@ -29,7 +29,7 @@ export default textProtocol({
   frame: endsWith('##'),
   ends: '#',
   before: arranged,
-  fields: { event: { like: '\\d+' }, rpm: { like: '\\d+' } },
+  fields: { event: { like: '\\d+' }, rpm: { like: '0|\\d{3,5}' } },
   lines: [
     {
       like: `${HEAD}{yyyy}/{month}/{day},${TIME},{lat},{lon},{altitude},{speedMph},{any:2},{rpm},{course},{satellites},{hdop}[,{any}]`,

@@ -20,6 +20,7 @@ export default {
           device: 'van',
           fixes: [{ ...FIX, valid: false }],
         },
+        { frame: '%%van,L,261120171418,,,,C80:F0\r\n', device: 'van', none: 'no fix' },
         { frame: '%%van\r\n' },
       ],
     },

@@ -2,9 +2,9 @@ import { type FindingCode, type Link, LINKS, troubleOf } from './codes.ts'
 import type { ChainFacts } from './detail.ts'
 import { conditionOf, type DeviceCondition, deviceTroubles, durationText } from './devices.ts'
 import { findingOf } from './diagnose.ts'
-import { explain, type ShowInstant } from './explain.ts'
+import { explain, failureText, type ShowInstant } from './explain.ts'
 import type { DeviceFacts, Finding } from './facts.ts'
-import { broken, type DeviceLink, linkOf } from './links.ts'
+import { broken, type DeviceLink, isTaken, linkOf } from './links.ts'
 
 export interface DeviceChain {
   /** State, place, age, speed and route, then what is wrong first and what to do. */
@@ -25,7 +25,8 @@ export function chainOf(facts: ChainFacts, show: ShowInstant): DeviceChain {
   const links = LINKS.map((link) => linkOf(link, { ...facts, own }, show))
   const causes = links.flatMap(({ finding }) => finding ?? [])
   const first = links.find(({ state }) => state === 'broken')
-  const state = stateText({ ...facts, now, condition: conditionOf(device, now), firstBroken: first?.link })
+  const { last_push } = explained.device.lane ?? {}
+  const state = stateText({ ...facts, now, condition: conditionOf(device, now), firstBroken: first?.link, last_push })
   const [waitsFor] = ofSystem(first)
   const { meant, sender } = device
   const rest = explain({ ...explained, sender, meant, findings: own, waitsFor, leftOut: left?.line }, show)
@@ -116,6 +117,7 @@ interface StateFacts extends Pick<ChainFacts, 'device' | 'position'> {
   readonly condition: DeviceCondition
   /** Its first link that is broken. */
   readonly firstBroken?: Link
+  readonly last_push?: { readonly status: number | string }
   /** ms UTC. */
   readonly now: number
 }
@@ -124,7 +126,7 @@ interface StateFacts extends Pick<ChainFacts, 'device' | 'position'> {
  * Pure: state, place, age, speed and route of a device, and what is broken where the state does not say it.
  * `Van 12 is moving 2 km NE of Kaunas (54.91230, 23.93460), 12 s ago, 43 km/h, on route 1007 (courier 42), but nothing is stored`
  */
-function stateText({ firstBroken, condition, device, now, position }: StateFacts): string {
+function stateText({ firstBroken, condition, device, last_push, now, position }: StateFacts): string {
   const { fix, id, name = id, route } = device
   const { text, link } = STATES[condition]
   const isHere = condition === 'moving' || condition === 'standing'
@@ -132,7 +134,8 @@ function stateText({ firstBroken, condition, device, now, position }: StateFacts
   const where = position ? `${isHere ? ' ' : ', last '}${whereText(position)}${agoText(device, now - position.at)}` : ''
   const on = route ? `, on route ${route.route} (courier ${route.courier})` : ''
   const but = firstBroken === undefined || firstBroken === link ? '' : `, ${BUT[firstBroken]}`
-  return `${name} ${text}${where}${speed}${on}${but}`
+  const isAnswer = but !== '' && firstBroken === 'accepted' && last_push && !isTaken(last_push)
+  return `${name} ${text}${where}${speed}${on}${but}${isAnswer ? `: ${failureText(last_push.status)}` : ''}`
 }
 
 function agoText({ behind }: DeviceFacts, ms: number): string {

@@ -287,7 +287,8 @@ export const CODES = {
     severity: 'warning',
     link: 'pushed',
     message: () => 'positions wait for longer than a minute although the tracking API answers',
-    action: 'add workers, or raise push.concurrency; the queues (GET /admin/lanes) show which lanes are slow',
+    action:
+      'look at the queues (GET /admin/lanes): what a last push was answered is the cause of its lane; otherwise add workers, or raise push.concurrency',
   },
   push_full: {
     severity: 'warning',

@@ -182,7 +182,8 @@ function quoted(message: string): string {
   return text === '' ? '' : ` (${text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE - 1)}…` : text})`
 }
 
-function failureText(status: number | string): string {
+/** `the service answered 500`, `there was no answer in time` */
+export function failureText(status: number | string): string {
   if (typeof status === 'number') return `the service answered ${status}`
   return FAILURES.get(status) ?? `the connection failed (${status})`
 }

@@ -126,9 +126,10 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
     const evidence = waiting > 0 && oldest_at ? [`${waiting} waiting since ${show(oldest_at)}`] : []
     const lastGoodAt = last_push && Date.parse(last_push.at)
     if (last_push) evidence.push(`last push ${show(last_push.at)}: ${last_push.status}`)
-    // What is refused was pushed.
+    // What is refused was pushed, and so was what the API answers otherwise.
+    const isPushed = isRefusedNow(looked.explained) || (last_push !== undefined && !isTaken(last_push))
     const isLong = oldest_at !== undefined && now - Date.parse(oldest_at) > LATE_MS
-    const isLate = isLong && upstream.state === 'up' && !isRefusedNow(looked.explained)
+    const isLate = isLong && upstream.state === 'up' && !isPushed
     const isStuck = waiting > 0 && causeOf('pushed', looked) !== undefined
     if (isLate || isStuck)
       return { state: 'broken', evidence, lastGoodAt, sinceAt: Date.parse(oldest_at ?? '') || undefined }
@@ -141,17 +142,22 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
     const { waiting = 0, last_push } = device.lane ?? {}
     const answers = parked.flatMap((each) => [...(each.parked ? [each.parked] : []), ...each.refused])
     const evidence = answers.slice(0, 3).map(({ status, message }) => `refused ${status}: ${message.slice(0, 120)}`)
-    const isTaken = String(last_push?.status ?? '').startsWith('2')
-    const lastGoodAt = isTaken && last_push ? Date.parse(last_push.at) : undefined
+    const isGood = last_push !== undefined && isTaken(last_push)
+    const lastGoodAt = isGood ? Date.parse(last_push.at) : undefined
     const isAway = waiting > 0 && (upstream.state === 'down' || causeOf('accepted', looked) !== undefined)
     const isSlow = waiting > 0 && looked.findings.some(({ code }) => code === 'upstream_slow')
-    const isFailing = waiting > 0 && last_push !== undefined && !isTaken
+    const isFailing = waiting > 0 && last_push !== undefined && !isGood
     if (isAway && upstream.state !== 'up')
       evidence.push(`the tracking API is ${upstream.state} since ${show(upstream.since_at)}`)
     if (isFailing) evidence.push(`last push: ${last_push.status}`)
     if (isRefusedNow(explained) || isAway || isFailing || isSlow) return { ...broken(evidence), lastGoodAt }
-    return isTaken ? ok([...evidence, `answer ${last_push?.status}`], lastGoodAt) : { ...idle(), evidence }
+    return isGood ? ok([...evidence, `answer ${last_push.status}`], lastGoodAt) : { ...idle(), evidence }
   },
+}
+
+/** Whether the API took the last push. */
+export function isTaken({ status }: { readonly status: number | string }): boolean {
+  return String(status).startsWith('2')
 }
 
 function ok(evidence: readonly string[], lastGoodAt?: number): LinkFound {

@@ -302,6 +302,10 @@ describe('the chain of a device', () => {
     const down = { explained: { upstream: { state: 'down', since_at: at(NOW - MIN) } as const } }
     const but = 'on route 1007 (courier 42), but the tracking API does not take its positions'
     expect(headOf({ detail: { lane: waiting }, ...down })).toContain(but)
+    const failed = { ...waiting, oldest_at: at(NOW - 2 * MIN), last_push: { at: at(NOW - S), status: 500 } }
+    expect(headOf({ detail: { lane: failed }, found: [{ code: 'backlog' }] })).toContain(
+      `${but}: the service answered 500`,
+    )
     expect(headOf({ detail: { lane: waiting }, found: [{ code: 'no_worker' }] })).toMatch(
       /, but its positions are not pushed$/,
     )

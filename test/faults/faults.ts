@@ -326,7 +326,6 @@ export const FAULTS: readonly Fault[] = [
   {
     what: 'the API answers 500 for one courier, and takes all others: its positions wait for over a minute',
     code: 'backlog',
-    van: FLEET[2],
     dueS: 60,
     endsS: 5,
     begin: behaving((request, response) => (request.courier === '3' ? answering(500) : well)(request, response)),

@@ -392,8 +392,8 @@ const FINDINGS: readonly Phrase[] = [
     'Positionen warten länger als eine Minute, obwohl die Tracking-API antwortet',
   ],
   [
-    'add workers, or raise push.concurrency; the queues (GET /admin/lanes) show which lanes are slow',
-    'mehr workers oder eine höhere push.concurrency; welche Spuren langsam sind, zeigen die Warteschlangen (GET /admin/lanes)',
+    'look at the queues (GET /admin/lanes): what a last push was answered is the cause of its lane; otherwise add workers, or raise push.concurrency',
+    'den Rückstand ansehen (GET /admin/lanes): was die letzte Sendung einer Spur als Antwort bekam, ist ihre Ursache; sonst mehr workers oder eine höhere push.concurrency',
   ],
   [
     'positions wait because push.concurrency allows no more requests at once',

@@ -87,7 +87,7 @@ export const PARAGRAPHS: Readonly<Record<string, string>> = {
   positions_refused:
     'Die Tracking-API lehnt einzelne Positionen ab (422, 413): diese werden geparkt, alle anderen zugestellt. Der Beleg hat ihre letzte Antwort. *Warnung*, Glied *angenommen*. Bemerkt von den Workern bei jeder. Er endet, wenn zehn Sekunden lang keine abgelehnt wurde; die geparkten bleiben, bis sie noch einmal versucht oder gelöscht werden (Ansicht Rückstand oder `waybridge parked`).',
   backlog:
-    'Die älteste wartende Position wartet seit über einer Minute, die Tracking-API antwortet gut, und kein Worker fehlt: was wegen eines anderen Befunds wartet, ist kein eigener. *Warnung*, Glied *gesendet*. Er endet, wenn keine Position mehr so lange wartet.',
+    'Die älteste wartende Position wartet seit über einer Minute, die Tracking-API antwortet gut, und kein Worker fehlt: was wegen eines anderen Befunds wartet, ist kein eigener. *Warnung*, Glied *gesendet*. Er endet, wenn keine Position mehr so lange wartet. `why` nennt stattdessen, was die API der Spur eines Fahrzeugs antwortete, wenn sie dessen Positionen nicht nimmt.',
   push_full:
     'Seit einer halben Minute warten Spuren, bis sie an der Reihe sind, weil alle Anfragen unterwegs sind, die `push.concurrency` erlaubt, und die Tracking-API sie beantwortet; der Beleg sagt, wie viele in der Sekunde höchstens möglich sind: `push.concurrency` geteilt durch die Zeit, die die API für eine braucht. *Warnung*, Glied *gesendet*. Bemerkt von jedem Worker, einmal in der Sekunde, nicht mit `push.max_requests_per_s`. Er endet, wenn zehn Sekunden lang keine Spur wartete.',
   custody_difference:

@@ -24,7 +24,7 @@ export const text = textProtocol({
   fields: {
     type: { like: 'V\\d+' },
     silent: { like: 'LINK|BASE|XT' },
-    extra: { like: '\\d{1,3}' },
+    extra: { like: '[-\\d.]{1,5}' },
     valid: { like: '[A-Z0-9]', read: (letter, draft) => void (draft.valid = letter !== 'V') },
     latNmea: { like: ' *[-\\d.]*', read: (angle, draft) => void (draft.latitude = degreesOf(angle)) },
     lonNmea: { like: ' *[-\\d.]*', read: (angle, draft) => void (draft.longitude = degreesOf(angle)) },

@@ -51,8 +51,7 @@ const ACCEPTED = Buffer.from([0x01])
 const REFUSED = Buffer.from([0x00])
 
 /** Bytes of the envelope before the content, and after it. */
-const HEAD = 8
-const TAIL = 4
+const [HEAD, TAIL] = [8, 4]
 
 /** The widths, in bytes, of what a codec's records are made of. */
 interface Layout {

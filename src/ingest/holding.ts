@@ -10,6 +10,7 @@ import {
   endRelease,
   type Fate,
   HELD_LISTS,
+  heldDevices,
   type HeldPlace,
   isInUtc,
   isReleasing,
@@ -51,7 +52,7 @@ export interface HoldingOptions {
 /**
  * Releases held fixes in order once the configuration or the time says where they belong; discards those that are too old.
  * What is held is looked at when its device changes in the roster, or when its time comes: the cost grows with what changes,
- * not with what is held. All is released once at the start: the settings, the roster or the clock may have changed since.
+ * not with what is held. All is judged once at the start: the settings, the roster or the clock may have changed since.
  */
 export class Holding {
   readonly #options: HoldingOptions
@@ -63,7 +64,7 @@ export class Holding {
    * all.
    */
   #changed: Set<string> | undefined
-  #wasInDoubt = false
+  #wasInDoubt: boolean | undefined
   #marking = Promise.resolve()
   /** How many of these are under way. */
   #markings = 0
@@ -104,13 +105,10 @@ export class Holding {
   readonly #ready = () => void this.#mark()
 
   async #mark(): Promise<void> {
-    const { redis, replica } = this.#options
     const changed = this.#changed
     this.#changed = new Set()
-    // Fixes from before a device was configured are held under its id without leading zeros.
-    const names = changed && Array.from(changed, (id) => [id, replica.roster.find(id)?.id ?? id]).flat()
     this.#markings++
-    const marked = markReleasing(redis, replica.version, names).finally(() => this.#markings--)
+    const marked = this.#markChanged(changed).finally(() => this.#markings--)
     this.#marking = Promise.allSettled([this.#marking, marked]).then(() => undefined)
     try {
       if ((await marked) > 0) await this.#release()
@@ -118,6 +116,16 @@ export class Holding {
       this.#changed = changed && this.#changed?.union(changed)
       this.#wait(error)
     }
+  }
+
+  async #markChanged(changed: ReadonlySet<string> | undefined): Promise<number> {
+    const { redis, replica } = this.#options
+    const { roster, version } = replica
+    // Only a configured device has lanes.
+    const ids = changed ?? (await heldDevices(redis)).filter((id) => roster.find(id))
+    // Fixes from before a device was configured are held under its id without leading zeros.
+    const names = Array.from(ids, (id) => [id, roster.find(id)?.id ?? id]).flat()
+    return markReleasing(redis, version, names)
   }
 
   /** Judges the held fixes that are due. */

@@ -44,11 +44,7 @@ export function splitByShard(
 }
 
 /** Stores what departs from a shard where it belongs, and forgets it here. Rejects where a shard does not answer. */
-export async function arrive(
-  redis: Redis,
-  shard: Redis,
-  { text, options }: { text: string; options: AppenderOptions },
-) {
+async function arrive(redis: Redis, shard: Redis, { text, options }: { text: string; options: AppenderOptions }) {
   const { id, isNew, parts, to } = JSON.parse(text) as Departure
   // Only a gateway looks for duplicates.
   if (isNew && !options.duplicates) return

@@ -36,9 +36,11 @@ export interface HeldDevice {
   readonly oldestAt?: number
 }
 
-/** The devices that have some of these held fixes. */
-export async function heldDevices(redis: Redis, lists: HeldLists): Promise<string[]> {
-  return [...new Set((await inShards(redis, (shard) => heldDevicesIn(shard, lists))).flat())]
+/** The devices that have held fixes in some lists: in all of them, unless others are named. */
+export async function heldDevices(redis: Redis, ...some: readonly HeldLists[]): Promise<string[]> {
+  const lists = some.length > 0 ? some : HELD_LISTS
+  const found = await inShards(redis, (shard) => Promise.all(lists.map((each) => heldDevicesIn(shard, each))))
+  return [...new Set(found.flat(2))]
 }
 
 function heldDevicesIn(shard: Redis, { name }: HeldLists): Promise<string[]> {
@@ -95,36 +97,34 @@ export async function claimHeld(redis: Redis): Promise<HeldPlace[]> {
 }
 
 /**
- * Marks the devices in `names` (undefined: all) that have held fixes. The version of the roster may give these fixes a
- * lane, so new fixes go behind them. With one shard, the commands are sent before this returns. Returns how many were
- * found; a device may count several times.
+ * Marks the devices in `names` that have held fixes. The version of the roster may give these fixes a lane, so new fixes
+ * go behind them. Returns how many were found; a device may count several times.
  */
-export async function markReleasing(redis: Redis, version: number, names: readonly string[] | undefined) {
-  const found = (
-    await inShards(redis, (shard) => mark(shard, { version, names, which: names ? 'held' : 'all' }))
-  ).flat()
+export async function markReleasing(redis: Redis, version: number, names: readonly string[]): Promise<number> {
+  const found = (await inShards(redis, (shard) => mark(shard, { version, names, isHeld: true }))).flat()
   if (found.length > 0 && shardsOf(redis).length > 1) await markInAllShards(redis, version, found)
   return found.length
 }
 
 /** Marks devices in every shard, since their lanes may be in any. */
 export async function markInAllShards(redis: Redis, version: number, names: readonly string[]): Promise<void> {
-  await inShards(redis, (shard) => mark(shard, { version, names: [...new Set(names)], which: 'these' }))
+  await inShards(redis, (shard) => mark(shard, { version, names: [...new Set(names)], isHeld: false }))
 }
 
 interface Marking {
   readonly version: number
-  readonly names: readonly string[] | undefined
-  readonly which: 'all' | 'held' | 'these'
+  readonly names: readonly string[]
+  /** Whether only those are marked that have held fixes. */
+  readonly isHeld: boolean
 }
 
-async function mark(shard: Redis, { version, names, which }: Marking): Promise<string[]> {
+async function mark(shard: Redis, { version, names, isHeld }: Marking): Promise<string[]> {
   const keys = keysOf(shard)
   const touched = [keys.releasing, keys.rosterVersion, ...zsetsOf(shard)]
   const calls: Promise<unknown>[] = []
-  for (let at = 0; at === 0 || at < (names?.length ?? 0); at += MARKED_AT_ONCE) {
-    const some = names?.slice(at, at + MARKED_AT_ONCE) ?? []
-    calls.push(scripts(shard)('mark_releasing', touched, [version, isHome(shard) ? '' : '1', which, ...some]))
+  for (let at = 0; at === 0 || at < names.length; at += MARKED_AT_ONCE) {
+    const args = [version, isHome(shard) ? '' : '1', isHeld ? '1' : '', ...names.slice(at, at + MARKED_AT_ONCE)]
+    calls.push(scripts(shard)('mark_releasing', touched, args))
   }
   return ((await Promise.all(calls)) as Buffer[][]).flat().map(String)
 }

@@ -1,4 +1,4 @@
-import { arrive, endDepartures, splitByShard } from './departures.ts'
+import { endDepartures, splitByShard } from './departures.ts'
 import type { Part } from './record.ts'
 import type { Redis } from './redis.ts'
 import { type AppenderOptions, add, type RecordSource, storeRecords } from './store.ts'
@@ -50,7 +50,8 @@ export async function sweep(
     const { staying, departing } = splitByShard(redis, { shard, parts, isNew: options.duplicates !== null })
     const call = { parts: staying, counters, from, departing }
     if (entries.length > 0 && !(await storeRecords(shard, options, call))) return { left, stayed, end: 'changed' }
-    for (const text of departing) await arrive(redis, shard, { text, options })
+    // What another process has taken out before arrives first.
+    if (departing.length > 0) await endDepartures(redis, shard, options)
     left += entries.length
     stayed += slice.length - entries.length
   }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { takeAccount } from '../../src/admin/custody.ts'
 import type { Device } from '../../src/config/devices.ts'
@@ -10,6 +11,7 @@ import {
   discard,
   endDepartures,
   forgetDevice,
+  HELD_LISTS,
   type HeldPart,
   inShards,
   keysOf,
@@ -28,6 +30,7 @@ import {
   shardOf,
   shardsOf,
   surveyLanes,
+  sweepHeld,
   timestampOf,
 } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
@@ -308,6 +311,33 @@ describe('held fixes', () => {
     expect([await countDeparting(redis), await difference()]).toEqual([0, 0])
   })
 
+  it('of one device go to their lane in order, though two gateways release them at once', async () => {
+    const [lane] = lanesIn(others()[0])
+    const { appender } = await holdingFor([])
+    closes.push(() => appender.close())
+    await appender.append(itemOf({ ...heldPart([NOW]), held: 'clock' }))
+    await appender.append(itemOf(heldPart([NOW + 1])))
+    const shard = deviceShard(redis, DEVICE)
+    const [clock, noRoute] = ['clock', 'no_route'].map((reason) => {
+      const [lists] = HELD_LISTS.filter(({ name }) => name === reason)
+      const fate = (record: Buffer) => ({ lane, device: DEVICE, records: record })
+      return () => sweepHeld(redis, filtering(), { place: { shard, lists, device: DEVICE }, fate })
+    })
+    const isBegun = delayCommand(shardOf(redis, lane), 'arrive')
+    // One gateway has taken the older fix out of its list, and the other one, meanwhile, reads the newer one.
+    const read = shard.lrangeBuffer.bind(shard)
+    const first = Promise.withResolvers<unknown>()
+    vi.spyOn(shard, 'lrangeBuffer').mockImplementationOnce((async (...args: [string, number, number]) => {
+      first.resolve(clock())
+      await isBegun
+      return read(...args)
+    }) as typeof shard.lrangeBuffer)
+    await noRoute()
+    await first.promise
+    expect(await laneTimes(lane)).toEqual([NOW, NOW + 1])
+    expect([await countDeparting(redis), await difference()]).toEqual([0, 0])
+  })
+
   it('go back to the shard of their device if they stay held, before newer ones', async () => {
     const [lane] = lanesIn(others()[0])
     const behind = NOW + 7200
@@ -367,6 +397,21 @@ function breakCommand(shard: Redis, script: string, isRun = false): void {
       throw BROKEN
     })
   }
+}
+
+/** The next call of a script on a connection runs half a second later; resolves when it was called. */
+function delayCommand(shard: Redis, script: string): Promise<void> {
+  const called = Promise.withResolvers<void>()
+  const commands = shard as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>
+  for (const name of [`wb_${script}Buffer`, `wb_${script}WhenFullBuffer`]) {
+    const run = commands[name].bind(shard)
+    vi.spyOn(commands, name).mockImplementationOnce(async (...args) => {
+      called.resolve()
+      await sleep(500)
+      return run(...args)
+    })
+  }
+  return called.promise
 }
 
 async function leaseOf(lane: string): Promise<Lease> {

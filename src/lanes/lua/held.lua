@@ -25,9 +25,8 @@ local function look_again()
   if at < was_at or is_all and was_at > now then redis.call('ZADD', devices, 'XX', at, device) end
 end
 
--- The names of a zset, of some names, or of all.
+-- Those of some names that a zset has.
 local function names_in(devices, names)
-  if not names then return redis.call('ZRANGE', devices, 0, -1) end
   local found = {}
   if #names == 0 or redis.call('EXISTS', devices) == 0 then return found end
   for i, score in ipairs(redis.call('ZMSCORE', devices, unpack(names))) do
@@ -40,18 +39,18 @@ end
 -- device go behind them (store.lua).
 -- KEYS  zset of the devices that are being released, the version of the roster as this shard knows it, the zsets of devices with
 --       held fixes
--- ARGV  version of the roster; '1' where this shard has a copy of it alone; 'all' for all devices, or 'held' with the names of those
---       that are marked if they have held fixes, or 'these' with the names of those that are marked; the names
+-- ARGV  version of the roster; '1' where this shard has a copy of it alone; '1' where only those are marked that have held fixes;
+--       the names of devices
 -- Answers the devices that were found to have held fixes, without leading zeros.
 local function mark_releasing()
   local releasing, roster_version = KEYS[1], KEYS[2]
-  local version, is_copy, which = unpack(ARGV, 1, 3)
-  local names = which ~= 'all' and { unpack(ARGV, 4) } or nil
+  local version, is_copy, is_held = unpack(ARGV, 1, 3)
+  local names = { unpack(ARGV, 4) }
   if is_copy == '1' and tonumber(redis.call('GET', roster_version) or 0) < tonumber(version) then
     redis.call('SET', roster_version, version)
   end
   local marked = {}
-  if which == 'these' then
+  if is_held == '' then
     for _, name in ipairs(names) do redis.call('ZADD', releasing, 'GT', version, same_id(name)) end
     return marked
   end

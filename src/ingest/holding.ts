@@ -59,21 +59,23 @@ export class Holding {
   readonly #looking: ReturnType<typeof everySecond>
   readonly #closing = new AbortController()
   readonly #inTurn = inTurns()
+  readonly #markInTurn = inTurns()
   /**
    * Devices that the roster has changed and that are not marked in Redis yet, by ids without leading zeros; undefined:
    * all.
    */
   #changed: Set<string> | undefined
   #wasInDoubt: boolean | undefined
-  #marking = Promise.resolve()
-  /** How many of these are under way. */
-  #markings = 0
+  /**
+   * While Redis is told which devices have changed: resolves with whether every shard knows it. Before that, fixes that are
+   * stored by the new roster could overtake held ones. Written here alone.
+   */
+  marking: Promise<boolean> | undefined
 
   constructor(options: HoldingOptions) {
     this.#options = options
+    void this.#mark()
     this.#looking = everySecond(() => this.#look())
-    options.redis.on('ready', this.#ready)
-    this.#ready()
   }
 
   /**
@@ -85,47 +87,38 @@ export class Holding {
     void this.#mark()
   }
 
-  /**
-   * While Redis is told which devices have changed: resolves with whether every shard knows it. Before that, fixes that are
-   * stored by the new roster could overtake held ones.
-   */
-  get marking(): Promise<boolean> | undefined {
-    const isMarked = () => this.#markings === 0 && this.#changed?.size === 0
-    return isMarked() ? undefined : this.#marking.then(isMarked)
-  }
-
   async close(): Promise<void> {
-    this.#options.redis.off('ready', this.#ready)
     this.#closing.abort()
     await this.#looking.stop()
+    await this.marking
     await this.#inTurn(async () => {})
   }
 
-  /** Runs also if nothing has changed: a Redis that was started again must know the script before it is needed. */
-  readonly #ready = () => void this.#mark()
+  #mark(): Promise<boolean> {
+    this.marking = this.#markInTurn(() => this.#markChanged())
+    return this.marking
+  }
 
-  async #mark(): Promise<void> {
+  /** Answers whether Redis knows what had changed; if not, it is told again within a second. */
+  async #markChanged(): Promise<boolean> {
+    const { redis, replica } = this.#options
+    const { roster, version } = replica
     const changed = this.#changed
     this.#changed = new Set()
-    this.#markings++
-    const marked = this.#markChanged(changed).finally(() => this.#markings--)
-    this.#marking = Promise.allSettled([this.#marking, marked]).then(() => undefined)
     try {
-      if ((await marked) > 0) await this.#release()
+      // Only a configured device has lanes.
+      const ids = changed ?? (await heldDevices(redis)).filter((id) => roster.find(id))
+      // Fixes from before a device was configured are held under its id without leading zeros.
+      const names = Array.from(ids, (id) => [id, roster.find(id)?.id ?? id]).flat()
+      const found = await markReleasing(redis, version, names)
+      if (found > 0) void this.#release().catch((error) => this.#wait(error))
     } catch (error) {
       this.#changed = changed && this.#changed?.union(changed)
       this.#wait(error)
+      return false
     }
-  }
-
-  async #markChanged(changed: ReadonlySet<string> | undefined): Promise<number> {
-    const { redis, replica } = this.#options
-    const { roster, version } = replica
-    // Only a configured device has lanes.
-    const ids = changed ?? (await heldDevices(redis)).filter((id) => roster.find(id))
-    // Fixes from before a device was configured are held under its id without leading zeros.
-    const names = Array.from(ids, (id) => [id, roster.find(id)?.id ?? id]).flat()
-    return markReleasing(redis, version, names)
+    if (this.#changed.size === 0) this.marking = undefined
+    return true
   }
 
   /** Judges the held fixes that are due. */

@@ -60,6 +60,7 @@ async function gateway(
   }
   const appender = new Appender(redis, options)
   const holding = new Holding({ ...placing, redis, appender: options, logger })
+  await holding.marking
   closes.push(
     () => holding.close(),
     () => appender.close(),
@@ -74,6 +75,7 @@ async function gateway(
     async configure(nextDevices: Device[], nextLines: Assignment[] = [], changed?: ReadonlySet<string>) {
       replica.roster = await createDirectory(nextDevices, nextLines)
       holding.rosterChanged(changed)
+      await holding.marking
     },
     replica,
     send: (device: string, ...times: number[]) => sendAs(true, device, times),
@@ -83,6 +85,7 @@ async function gateway(
   }
 
   async function sendAs(isProven: boolean, device: string, times: number[]) {
+    await holding.marking
     const entry = replica.roster.find(device)
     const id = entry?.id ?? device
     const fixes = times.map((time): Fix => ({ time: time * 1000, latitude: 52.5, longitude: 13.4, valid: true }))
@@ -137,8 +140,6 @@ describe('held fixes of an unknown device', () => {
     ['every device', undefined],
   ])('are released though the roster changes %s while they are looked for', async (_, changed) => {
     const { holding, replica, send } = await gateway()
-    // All is released once at the start: only what changes is looked at from then on.
-    await expect.poll(() => holding.marking, soon).toBeUndefined()
     const other = { ...VAN, id: '456', courier_id: '43' }
     await send('123', NOW - 30)
     await send('456', NOW - 20)
@@ -306,8 +307,7 @@ describe('held fixes without a route', () => {
   })
 
   it('are released though Redis was away when the roster changed', async () => {
-    const { configure, holding, send } = await gateway([VAN])
-    await expect.poll(() => holding.marking, soon).toBeUndefined()
+    const { configure, send } = await gateway([VAN])
     await send('0123', NOW - 20)
     redis.disconnect(true)
     await configure([VAN], [line('1', NOW - 100, NOW)], new Set(['123']))
@@ -501,7 +501,6 @@ describe('held fixes from the future', () => {
 
   it('stay in order when the clock is behind again before they are released', async () => {
     const all = await gateway([routed])
-    await expect.poll(() => all.holding.marking, soon).toBeUndefined()
     const now = Math.floor(Date.now() / 1000)
     const sendBehind = async (time: number) => {
       vi.useFakeTimers({ toFake: ['Date'], now: (now - 3600) * 1000 })

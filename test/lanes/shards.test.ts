@@ -318,9 +318,9 @@ describe('held fixes', () => {
     await appender.append(itemOf({ ...heldPart([NOW]), held: 'clock' }))
     await appender.append(itemOf(heldPart([NOW + 1])))
     const shard = deviceShard(redis, DEVICE)
+    const fate = (record: Buffer) => ({ lane, device: DEVICE, records: record })
     const [clock, noRoute] = ['clock', 'no_route'].map((reason) => {
       const [lists] = HELD_LISTS.filter(({ name }) => name === reason)
-      const fate = (record: Buffer) => ({ lane, device: DEVICE, records: record })
       return () => sweepHeld(redis, filtering(), { place: { shard, lists, device: DEVICE }, fate })
     })
     const isBegun = delayCommand(shardOf(redis, lane), 'arrive')

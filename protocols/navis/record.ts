@@ -4,14 +4,14 @@
  *
  *   KK NNNNNNNN EEEE hhmmssDDMMYY … FF hhmmssDDMMYY YYYYYYYY OOOOOOOO [HHHHHHHH] VVVVVVVV GGGG …
  *
- *   K  format: 25 (F5.2), 06 (F6) …    F  bit 1: fixed, of F6 bits 7–2: satellites      Y, O  latitude, longitude: radians,
+ *   K  format: 25 (F5.2), 06 (F6) …    F  bit 1: fixed                  Y, O  latitude, longitude: radians,
  *   N  number, E event, its time       H  altitude, 0.1 m, of F6     V  km/h, float       float; of F6 degrees × 600,000
  *      (MM from 0 on)                  G  heading
  */
 import { ByteReader, DecodeError, type Fix, heading, kmh, radians } from '../kit/index.ts'
 
-/** Where F stands. */
-const OFFSETS: Readonly<Record<number, number | undefined>> = { 0x25: 34, 0x06: 74 }
+/** Where F stands, and a byte with the satellites in bits 7–2. */
+const OFFSETS: Readonly<Record<number, readonly [number, number] | undefined>> = { 0x25: [34, 16], 0x06: [74, 74] }
 const F6 = 0x06
 /** The beginning that all formats share, and a place from F to G. */
 const HEAD = 13
@@ -29,7 +29,7 @@ export function oldRecords(bytes: Buffer, count: number): Buffer[] {
 /** Undefined where the place is not found. */
 export function oldFix(record: Buffer): Fix | undefined {
   const event = timeAt(record, 7)
-  const offset = OFFSETS[record[0]]
+  const [offset] = OFFSETS[record[0]] ?? []
   if (offset !== undefined) return fixAt(record, offset)
   for (let at = HEAD; at + PLACE <= record.length; at++) {
     const time = timeAt(record, at + 1)
@@ -41,15 +41,14 @@ export function oldFix(record: Buffer): Fix | undefined {
 }
 
 function fixAt(record: Buffer, offset: number): Fix | undefined {
-  const r = new ByteReader(record).at(offset)
-  const state = r.u8()
   const time = timeAt(record, offset + 1)
   if (time === undefined) return undefined
-  r.skip(6)
+  const r = new ByteReader(record).at(offset + 7)
+  const [, at] = OFFSETS[record[0]] ?? []
   const isF6 = record[0] === F6
   const read = () => (isF6 ? r.i32le() / 600_000 : radians(r.f32le()))
   const place = { latitude: read(), longitude: read(), altitude: isF6 ? r.i32le() / 10 : undefined }
-  const quality = { valid: (state & 2) !== 0, satellites: isF6 ? state >> 2 : undefined }
+  const quality = { valid: (record[offset] & 2) !== 0, satellites: at === undefined ? undefined : record[at] >> 2 }
   return { time, ...place, ...quality, speed: kmh(r.f32le()), heading: heading(r.u16le()) }
 }
 

@@ -21,6 +21,7 @@ const OLD_FIX = {
   speed: FIX.speed,
   heading: FIX.heading,
 }
+const F52_FIX = { ...OLD_FIX, satellites: 9 }
 const SECONDS = Date.UTC(2026, 10, 20, 6, 30, 15) / 1000
 
 const DATE = '061e0f 14 0a 1a'
@@ -112,12 +113,12 @@ export default {
         LOGIN,
         {
           frame: ntcb(Buffer.concat([Buffer.from('*>T'), f52(0x0102)])),
-          fixes: [OLD_FIX],
+          fixes: [F52_FIX],
           reply: answered(Buffer.concat([Buffer.from('*<T'), bytes('02010000')])),
         },
         {
           frame: ntcb(Buffer.concat([Buffer.from('*>A\x02', 'latin1'), f52(1), f52(2)])),
-          fixes: [OLD_FIX, OLD_FIX],
+          fixes: [F52_FIX, F52_FIX],
           reply: answered(bytes('2a3c41 02')),
         },
         {
@@ -137,7 +138,7 @@ export default {
         },
         {
           frame: ntcb(Buffer.concat([Buffer.from('*>A\x02', 'latin1'), f52(1), f52(2).fill(0, 30)])),
-          fixes: [OLD_FIX],
+          fixes: [F52_FIX],
           unreadable: [1],
           reply: answered(bytes('2a3c41 02')),
         },
@@ -203,8 +204,8 @@ function f52(number: number): Buffer {
   return Buffer.concat([
     bytes('25'),
     le(4, number),
-    bytes(`0500 ${DATE}`),
-    Buffer.alloc(21),
+    bytes(`0500 ${DATE} 082918 24`),
+    Buffer.alloc(17),
     oldPlace(),
     Buffer.alloc(10),
   ])

@@ -8,7 +8,8 @@
  *   L  length of the content        M  which fields the content has; without it all that are drawn here are there
  *   content of D   ee F TTTTTTTT PPPPPPPP yyyyyyyy oooooooo s S m C …
  *
- *   M  bit 3: F, P, y, o; bit 4: s, S, m, C. Without the bits 0, 1 and 2, which all frames have, it is not read.
+ *   M  bit 3: F, P, y, o; bit 4: s, S, m, C; with bits 6–12, 16 and 17 an altitude (metres) 29 bytes behind C: 8 more
+ *      with bit 5, 4 more with bit 15. Without the bits 0, 1 and 2, which all frames have, it is not read.
  *   F  bit 7: fix     T, P  unix seconds of the report, of the position     y, o  1e-6 degrees
  *   s  satellites     S  km/h     m  highest speed     C  2°
  *
@@ -34,6 +35,10 @@ const HAS_MASK = 0x40
 const HEAD_FIELDS = 0x07
 const HAS_PLACE = 0x08
 const HAS_MOTION = 0x10
+const HAS_ANALOG = 0x20
+const HAS_MORE = 0x8000
+/** Bits 6 to 12, 16 and 17. */
+const BEFORE_ALTITUDE = 0x031fc0
 
 function frameLength(bytes: Buffer): number {
   if (bytes.length < 2) return bytes.length === 0 || KINDS.has(bytes[0]) ? 0 : -1
@@ -61,15 +66,23 @@ function decode(frame: Buffer): Message {
   if (kind !== SNAPSHOT) return { device }
   if ((mask & HEAD_FIELDS) !== HEAD_FIELDS) return { device, fixes: [] }
   if ((mask & HAS_PLACE) === 0) return { device, none: 'no place' }
-  return { device, fixes: [fixOf(r.skip(2), (mask & HAS_MOTION) !== 0)] }
+  return { device, fixes: [fixOf(r.skip(2), mask)] }
 }
 
-function fixOf(r: ByteReader, hasMotion: boolean): Fix {
+function fixOf(r: ByteReader, mask: number): Fix {
   const valid = (r.u8() & 0x80) !== 0
   const time = r.skip(4).u32() * 1000
   const fix: Fix = { time, latitude: r.i32() / 1e6, longitude: r.i32() / 1e6, valid }
-  if (!hasMotion) return fix
+  if ((mask & HAS_MOTION) === 0) return fix
   const satellites = r.u8()
   const speed = kmh(r.u8())
-  return { ...fix, satellites, speed, heading: heading(r.skip(1).u8() * 2) }
+  const course = heading(r.skip(1).u8() * 2)
+  return { ...fix, satellites, speed, heading: course, altitude: altitudeOf(r, mask) }
+}
+
+/** Undefined unless the fields that are known to stand in front of it are all there. */
+function altitudeOf(r: ByteReader, mask: number): number | undefined {
+  if ((mask & BEFORE_ALTITUDE) !== BEFORE_ALTITUDE) return undefined
+  const offset = 29 + (mask & HAS_ANALOG ? 8 : 0) + (mask & HAS_MORE ? 4 : 0)
+  return r.left < offset + 2 ? undefined : r.skip(offset).i16()
 }

@@ -28,6 +28,24 @@ export default {
       title: 'snapshots by their masks, other packets',
       frames: [
         { frame: packet('D', '00b45f', SNAPSHOT), device: ID, fixes: [MOVING] },
+        {
+          frame: packet(
+            'D',
+            '03ffdf',
+            Buffer.concat([SNAPSHOT.subarray(0, -2), bytes('00'.repeat(33)), bytes('ffda 0029')]),
+          ),
+          device: ID,
+          fixes: [{ ...MOVING, altitude: -38 }],
+        },
+        {
+          frame: packet(
+            'D',
+            '031fff',
+            Buffer.concat([SNAPSHOT.subarray(0, -2), bytes('00'.repeat(37)), bytes('0099 0001')]),
+          ),
+          device: ID,
+          fixes: [{ ...MOVING, altitude: 153 }],
+        },
         { frame: packet('D', '00000f', place('00').toBuffer()), device: ID, fixes: [{ ...FIX, valid: false }] },
         { frame: packet('D', '03fff7', bytes('07006632cd12')), device: ID, none: 'no place' },
         { frame: packet('D', '00001e', SNAPSHOT), device: ID, fixes: [] },

@@ -3,7 +3,7 @@
  *
  *   C0 vvvv LLLL TTTT kkkk NNNNNNNN content C0       DB DC stands for C0, DB DD for DB
  *
- *   T = AA00: F{4} YYMMDDhhmmss (text) oooooooo yyyyyyyy SSSS CCCC HHHH x{4} (tag{2} length{2} value)…       position
+ *   T = AA00: F{4} YYMMDDhhmmss (text) oooooooo yyyyyyyy SSSS CCCC HHHH x{2} (tag{2} length{2} value)…       position
  *   T = AA02: (tag length value)…                                                                         login
  *
  *   L  length of all but the flags    k  0 in all frames      N  serial number       F  bit 31: fix
@@ -83,7 +83,7 @@ function positionOf(r: ByteReader): Message {
     heading: heading(r.u16()),
     altitude: r.i16(),
   }
-  for (const { tag, value } of tlv(r.skip(4), LAYOUT))
+  for (const { tag, value } of tlv(r.skip(2), LAYOUT))
     if (tag === SIGNAL && value.left > 1) fix.hdop = dop(value.skip(1).u8())
   return { fixes: [fix] }
 }

@@ -15,7 +15,7 @@ function message(type: string, content: string, escapes = 0): Buffer {
 }
 
 const TIME = Buffer.from('240501231530').toString('hex')
-const PLACE = '00147648 00502594 0024 010e 0022 00000001'
+const PLACE = '00147648 00502594 0024 010e 0022 0001'
 const FIX = { time: '2024-05-01T23:15:30Z', latitude: 52.525, longitude: 13.41, speed: 10, heading: 270, altitude: 34 }
 const POSITIONED = bytes('c0 0100 000c ff01 0000 00000102 c0')
 

@@ -7,7 +7,7 @@
  *
  *   A, B  the first eight digits of the IMEI, the other seven     y, o  1e-6 degrees     S  2 km/h     C  2°
  *   L     length of all           T  seconds since 1980-01-06, UTC                       n  number, of each report one more
- *   In reports of 38 bytes, the bytes 35 and 36: altitude (20 m), satellites (bits 3–0)
+ *   In reports of 38 bytes, the bytes 35 and 36: altitude (20 m), satellites (bits 3–0); of X satellites 20 bytes behind C
  *   K     CRC-16/MODBUS of all before it                          Answer: 06
  */
 import {
@@ -44,6 +44,8 @@ const EPOCH = Date.UTC(1980, 0, 6)
 const ACK = Buffer.of(6)
 const SHORT = 38
 const LONG = 50
+/** Bytes between the course and the satellites, of reports of X that are long enough. */
+const X_SATELLITES = 19
 
 function decode(packet: Buffer, session: Session): Message {
   const r = new ByteReader(verified(packet, { sum: crc16Modbus, from: 0, width: 2 }, session))
@@ -91,5 +93,7 @@ function reportOfX(r: ByteReader): Fix {
   const latitude = r.i32() / 1e6
   const longitude = r.i32() / 1e6
   const speed = kmh(r.u8() * 2)
-  return { time, latitude, longitude, valid: true, speed, heading: heading(r.skip(1).u8() * 2) }
+  const course = heading(r.skip(1).u8() * 2)
+  const satellites = r.left > X_SATELLITES ? r.skip(X_SATELLITES).u8() & 15 : undefined
+  return { time, latitude, longitude, valid: true, speed, heading: course, satellites }
 }

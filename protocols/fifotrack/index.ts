@@ -3,8 +3,9 @@
  *
  *   $$LLL,I,N,TYPE,…*KK\r\n
  *
- *   A00  t,A,Y,O,S,C,H,km,status,…          A01, A02  e,t,A,Y,O,S,C,H,km,…       position; e: alarm
+ *   A00  t,A,Y,O,S,C,H,km,x,status,…        A01, A02  e,t,A,Y,O,S,C,H,km,x,status,…       position; e: alarm
  *   A03  e,t,cells,V,%,status,0,A,S,s,Y,O   A03 … 1,wifi                         position of asset trackers
+ *   status   of eight digits: the first are the satellites
  *   D05, D06  photo                         others: answers to commands
  *
  *   L  from the first comma to before *     t  YYMMDDhhmmss       S  km/h       K  the sum of all up to and with *
@@ -80,7 +81,14 @@ function fixOf(r: TextReader): Fix {
     latitude: r.number(),
     longitude: r.number(),
     ...motionOf(r),
+    satellites: satellitesOf(r.rest()),
   }
+}
+
+/** The first digit of a state of eight digits, behind the distance and the time of running. */
+function satellitesOf(rest: string): number | undefined {
+  const [, digit] = /^[^,]*,[^,]*,([0-9A-F])[0-9A-F]{7},/.exec(rest) ?? []
+  return digit === undefined ? undefined : Number.parseInt(digit, 16)
 }
 
 function motionOf(r: TextReader): Partial<Fix> {

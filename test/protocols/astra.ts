@@ -24,13 +24,13 @@ function reportK(number: number, isLong = false): Buffer {
     .toBuffer()
 }
 
-function reportX(number: number): Buffer {
+function reportX(number: number, rest = '000000'): Buffer {
   const w = new ByteWriter()
     .u8(number)
     .hex('000000000003')
     .u32(SECONDS + 1)
     .hex('0010200000093d23')
-  return w.u32(SECONDS).u32(52_525_000).u32(13_410_000).hex('120087000000').toBuffer()
+  return w.u32(SECONDS).u32(52_525_000).u32(13_410_000).hex(`120087${rest}`).toBuffer()
 }
 
 const PLACE = { time: '2024-05-01T23:15:30Z', latitude: 52.525, longitude: 13.41, speed: kmh(36), heading: 270 }
@@ -60,6 +60,12 @@ export default {
       title: 'protocol X',
       frames: [
         { frame: packet('X', '02', [reportX(1), reportX(2)]), device: ID, fixes: [PLACE, PLACE], reply: ACK },
+        {
+          frame: packet('X', '01', [reportX(1, `${'00'.repeat(19)}7e0000`)]),
+          device: ID,
+          fixes: [{ ...PLACE, satellites: 14 }],
+          reply: ACK,
+        },
         { frame: packet('X', '00', []), error: 'malformed' },
       ],
     },

@@ -20,6 +20,11 @@ export default {
       frames: [
         { frame: line(`A00,${PLACE}`), device: ID, fixes: [FIX] },
         { frame: line(`A01,,${PLACE}`), device: ID, fixes: [FIX] },
+        {
+          frame: line(`A01,,${PLACE.replace('0000,0,', '52,900000C0,02,')}`),
+          device: ID,
+          fixes: [{ ...FIX, satellites: 9 }],
+        },
         { frame: line(`A02,38,${PLACE.replace('A', 'V')}`), device: ID, fixes: [{ ...FIX, valid: false }] },
         { frame: line(`A07,38,${PLACE}`), device: ID, fixes: [FIX] },
         {

@@ -165,10 +165,10 @@ function position(r: ByteReader, type: number): Fix | undefined {
   return { ...fix, valid: isFixed(r, type, mask) }
 }
 
-/** What the state behind the cells says; true without one. */
+/** What the state behind the cells says; true without one, and where what bit 7 of the mask adds stands in between. */
 function isFixed(r: ByteReader, type: number, mask: number): boolean {
   const before = STATES.get(type)
-  if (before === undefined) return true
+  if (before === undefined || mask & 0x80) return true
   const others = [0x04, 0x08, 0x10, 0x20, 0x40].filter((bit) => mask & bit).length
   const offset = (mask & 2 ? 11 : 0) + 7 * others + before
   return r.left < offset + 2 || (r.ahead(offset).u16() & 1) !== 0

@@ -61,6 +61,11 @@ export default {
           reply: bytes('676712 0002 0004'),
         },
         {
+          frame: packet(0x12, 4, bytes(`${TIME} 81 ${GPS} 0010 0f11`)),
+          fixes: [{ ...FIX, altitude: -12, satellites: 9 }],
+          reply: bytes('676712 0002 0004'),
+        },
+        {
           frame: packet(0x14, 4, bytes(`${TIME} 01 ${GPS} 25 0010`)),
           fixes: [{ ...FIX, altitude: -12, satellites: 9, valid: false }],
           reply: bytes('676714 0002 0004'),

@@ -2,8 +2,8 @@ import { createWriteStream } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 
 /**
- * The tracking API of a chaos run, in a process of its own: `api.ts JOURNAL PORT LATE_MS`. It writes down every request whole, in
- * the order of arrival, and answers as it is told over IPC: the name of a mood.
+ * The tracking API of a chaos run, in a process of its own: `api.ts JOURNAL PORT LATE_MS`. It writes every whole request to the
+ * journal, in the order of arrival, and answers by the behaviour that it is told over IPC.
  */
 
 /** A line of the journal: a request; whether its positions count as taken. */
@@ -13,13 +13,13 @@ export interface Request {
   readonly at: number
   /** `<courier>/<route>` */
   readonly lane: string
-  readonly mood: Mood
+  readonly behaviour: Behaviour
   readonly took: boolean
   /** timestamp, latitude, longitude */
   readonly positions: readonly (readonly [number, number, number])[]
 }
 
-/** A line of the journal: the answer to request `n` was sent whole, that its positions are taken. */
+/** A line of the journal: the answer that the positions of request `n` are taken was sent whole. */
 export interface Told {
   readonly told: number
 }
@@ -28,9 +28,9 @@ type Answer = (response: ServerResponse) => void
 
 const [file, port, lateMs] = [process.argv[2], Number(process.argv[3]), Number(process.argv[4])]
 
-/** What the API can be like. Of those that take positions, `half` and `late` say so in a way that nobody can hear. */
-const MOODS = {
-  // Long enough that some requests are under way whenever something dies.
+/** How the API can behave. `half` and `late` take positions, but their answers do not arrive whole or in time. */
+const BEHAVIOURS = {
+  // Long enough that some requests are under way whenever a process ends.
   ok: [true, (response) => void setTimeout(() => send(response, 200), Math.random() * 150)],
   slow: [true, (response) => void setTimeout(() => send(response, 200), 300 + Math.random() * 1500)],
   half: [true, half],
@@ -44,19 +44,19 @@ const MOODS = {
   504: [false, (response) => send(response, 504)],
 } satisfies Record<string, readonly [took: boolean, answer: Answer]>
 
-export type Mood = keyof typeof MOODS
+export type Behaviour = keyof typeof BEHAVIOURS
 
 const journal = createWriteStream(file)
 const server = createServer((request, response) => {
   receive(request, response).catch(() => response.destroy())
 })
-let mood: Mood = 'ok'
+let behaviour: Behaviour = 'ok'
 let count = 0
 
-process.on('message', (next: Mood) => {
-  if (mood === 'refuse' && next !== 'refuse') server.listen(port, '127.0.0.1')
-  mood = next
-  if (mood !== 'refuse') return
+process.on('message', (next: Behaviour) => {
+  if (behaviour === 'refuse' && next !== 'refuse') server.listen(port, '127.0.0.1')
+  behaviour = next
+  if (behaviour !== 'refuse') return
   server.close()
   server.closeAllConnections()
 })
@@ -64,7 +64,7 @@ process.on('disconnect', () => journal.end(() => process.exit()))
 server.listen(port, '127.0.0.1')
 server.once('listening', () => process.send?.('ready'))
 
-/** Rejects where the request ends before it is whole: then it is none. */
+/** Rejects where the request ends before it is whole: it does not count. */
 async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
@@ -72,12 +72,12 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
     /^\/api\/v1\/couriers\/(\d+)\/routes\/(\d+)\/push-positions-v3\?/.exec(request.url ?? '') ?? []
   const { positions } = JSON.parse(Buffer.concat(chunks).toString()) as { positions: Position[] }
   const n = ++count
-  const [took, answer] = MOODS[mood]
+  const [took, answer] = BEHAVIOURS[behaviour]
   write({
     n,
     at: Date.now(),
     lane: `${courier}/${route}`,
-    mood,
+    behaviour,
     took,
     positions: positions.map(({ timestamp, point }) => [timestamp, point.lat, point.lon]),
   })

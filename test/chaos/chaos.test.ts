@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { Request } from './api.ts'
 import type { ClockStep, ClockSteps } from './clock.ts'
-import type { Trip } from './crew.ts'
+import type { Trip } from './vans.ts'
 import { type Edit, keyOf, lanesOf } from './edits.ts'
 import { KINDS, planFaults } from './plan.ts'
-import { localTime, nextChange } from './season.ts'
+import { localTime, nextChange } from './dst.ts'
 import { judge } from './verdict.ts'
 
 describe('the schedule of faults', () => {
@@ -307,7 +307,7 @@ function pushed(n: number, timestamps: readonly number[], change: Partial<Reques
     n,
     at: 5000,
     lane: '1/1001',
-    mood: 'ok',
+    behaviour: 'ok',
     took: true,
     positions: timestamps.map((timestamp) => [timestamp, 52, 13]),
     ...change,

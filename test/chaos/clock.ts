@@ -3,9 +3,9 @@ import { openSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The clock of some processes: as that of this process, but for how far it is off. */
+/** The clock of some processes: that of this process plus an offset. */
 export interface ProcessClock {
-  /** What they have in their environment. */
+  /** The environment of these processes. */
   readonly env: NodeJS.ProcessEnv
   /** How far it is ahead of that of this process, ms. */
   readonly aheadMs: number
@@ -41,7 +41,7 @@ export function openClock(dir: string): ProcessClock | undefined {
       if (ms === aheadMs) return
       steps.push({ at: Date.now(), fromMs: aheadMs, toMs: ms })
       aheadMs = ms
-      // Eight bytes at once: nobody reads a half.
+      // Eight bytes in one write: no process reads a half.
       writeSync(descriptor, BigInt64Array.of(ownAheadMs + BigInt(ms)), 0, 8, 0)
     },
   }
@@ -71,7 +71,7 @@ export interface ClockSteps {
   readonly redisSteps?: readonly ClockStep[]
 }
 
-/** Whether what came between two instants may seem to have waited for too long: the gateway notes when it came, Redis says how late it is. */
+/** Whether a fix that came between two instants may seem to have waited too long: the gateway notes when it came, Redis measures the wait. */
 export function seemsLate({ steps, redisSteps }: ClockSteps, from: number, until: number): boolean {
   const overlaps = (off: Period[]) => off.some(({ at, end }) => at <= until && from <= end)
   if (redisSteps) return overlaps(periods(steps, isBehind)) || overlaps(periods(redisSteps, isAhead))

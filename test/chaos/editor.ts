@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { seeded } from '../../src/simulate/random.ts'
-import type { Trip } from './crew.ts'
+import type { Trip } from './vans.ts'
 import { type Edit, SETTLED_AFTER_MS } from './edits.ts'
 import { put, writeLines } from './roster.ts'
 import type { Site } from './site.ts'
 import type { System } from './system.ts'
 
-/** Changes the roster for as long as it is let. */
+/** Changes the roster until it is settled. */
 export interface Editor {
   /** Oldest first. */
   readonly edits: readonly Edit[]
@@ -22,9 +22,9 @@ export interface EditorOptions {
 }
 
 /**
- * Begins at once: one change after the other, each of the next van, first of one whose clock is behind. Every third van is
- * changed by its entry alone, the others by lines, which begin late enough that every gateway has them by then, if they are
- * answered soon.
+ * Begins at once: one change after the other, each of the next van; the first van is one whose clock is behind. Every third van
+ * is changed by its entry, the others by lines. A line begins late enough that every gateway has it by then, if it is answered
+ * soon.
  */
 export function startEditor({ site, system, trips, seed }: EditorOptions): Editor {
   const next = planner(trips, seed)
@@ -69,7 +69,7 @@ export function startEditor({ site, system, trips, seed }: EditorOptions): Edito
   }
 }
 
-/** What comes after the changes so far. */
+/** Plans the change that follows the changes so far. */
 function planner(trips: EditorOptions['trips'], seed: number): (edits: readonly Edit[]) => Edit {
   const random = seeded(~seed)
   const late = trips.findIndex(({ aheadMs }) => aheadMs < 0)
@@ -79,18 +79,18 @@ function planner(trips: EditorOptions['trips'], seed: number): (edits: readonly 
     const kind = index % 3 === 2 ? 'device' : random() < 0.5 ? 'put' : 'file'
     const askedAt = Date.now()
     let from = Math.ceil((askedAt + SETTLED_AFTER_MS[kind] + ANSWERED_MS) / 1000)
-    // A put takes the place of every line that begins in its second.
+    // A put replaces every line that begins in its second.
     while (edits.some((edit) => edit.from === from)) from++
     const lane = `${COURIERS_FROM + edits.length}/${ROUTES_FROM + edits.length}`
     return { kind, device: vans[index].id, lane, from: kind === 'device' ? -Infinity : from, askedAt }
   }
 }
 
-/** Nobody else's. */
+/** No other van has these. */
 const COURIERS_FROM = 1_000_000
 const ROUTES_FROM = 2_000_000
 const LEAST_PACE_MS = 1000
-/** Longer than Redis is ever away: what a file says is noted there before the same van is put, so that the put is the last write. */
+/** Longer than Redis is ever away: a file is written to the roster before the same van is put, so the put is the last write. */
 const SAME_VAN_MS = 20_000
 /** A put waits three seconds for a gateway that is stopped. */
 const ANSWERED_MS = 4000

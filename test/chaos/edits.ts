@@ -1,4 +1,4 @@
-import type { MadeFix, Trip } from './crew.ts'
+import type { MadeFix, Trip } from './vans.ts'
 
 /** How the roster is changed: lines through the admin port, a line in the files of every machine, a device's entry. */
 export type EditKind = 'put' | 'file' | 'device'
@@ -9,7 +9,7 @@ export interface Edit {
   readonly device: string
   /** `<courier>/<route>` */
   readonly lane: string
-  /** Of the fixes that it is about the first time, unix seconds; a device's entry has none: it is about all that come. */
+  /** From when on its line holds, unix seconds; -Infinity for a device's entry, which holds for all later fixes. */
   readonly from: number
   /** ms UTC. */
   readonly askedAt: number
@@ -19,7 +19,7 @@ export interface Edit {
   refused?: string
 }
 
-/** The lanes that a fix of a van may go to: one, but for fixes that were on their way while a change was. `edits`: the van's, oldest first. */
+/** The lanes that a fix of a van may go to: one, or several for a fix that was under way during a change. `edits`: the van's, oldest first. */
 export function lanesOf(fix: MadeFix, trip: Trip, edits: readonly Edit[]): string[] {
   let lanes = [trip.lane]
   for (const { kind, lane, from, askedAt, answeredAt = Infinity } of edits) {
@@ -31,21 +31,20 @@ export function lanesOf(fix: MadeFix, trip: Trip, edits: readonly Edit[]): strin
   return lanes
 }
 
-/** What tells a change in the roster from others. */
+/** A key of a change, the same for the change that is made and that is shown. */
 export function keyOf({ device, lane, from }: Pick<Edit, 'device' | 'lane' | 'from'>): string {
   return `${device} ${lane} ${from}`
 }
 
-/** A change as a person is told of it. */
+/** A change, in words. */
 export function describeEdit({ kind, device, lane, from, askedAt }: Edit): string {
   const asked = new Date(askedAt).toISOString().slice(11, 23)
   return `${kind} of ${device} to ${lane}${kind === 'device' ? '' : ` from ${from}`}, asked ${asked}`
 }
 
 /**
- * After so long no gateway goes by what was before a change: at once, once a put is answered, since it waits for them, and one
- * that was stopped for longer acknowledges nothing before it has read the roster anew. But files it looks at only after it was
- * stopped for 8 s, and what they say it writes only when Redis takes writes again: after a failover of 11 s, and a replica that
- * is frozen next.
+ * How long after its answer a change may not be in effect. A put waits for all gateways, and a gateway that was stopped
+ * acknowledges nothing before it has read the roster anew. A file may be read after the process was stopped for 8 s, and written
+ * once Redis takes writes again: after a failover of 11 s, and a replica that is frozen next.
  */
 export const SETTLED_AFTER_MS = { put: 0, device: 0, file: 20_000 } as const satisfies Record<EditKind, number>

@@ -2,96 +2,100 @@ import { appendFileSync, closeSync, openSync, readdirSync, rmSync, writeSync } f
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parentOf, pidsIn, pidsWhere, signal as sendSignal, untilSo } from '../support/processes.ts'
-import type { Mood } from './api.ts'
+import type { Behaviour } from './api.ts'
 import type { ProcessClock } from './clock.ts'
 import type { groupFaults } from './group-faults.ts'
 import type { Fault } from './plan.ts'
-import { nextChange } from './season.ts'
+import { nextChange } from './dst.ts'
 import { MAX_MEMORY, type Site } from './site.ts'
 import { PROCESSES, type System } from './system.ts'
 import type { UpstreamApi } from './upstream.ts'
-import type { Weather } from './wire.ts'
+import type { WireState } from './wire.ts'
 
-/** What faults can be done to. */
-export interface Victims {
+/** What faults are injected into. */
+export interface FaultTargets {
   /** Where Redis has replicas. */
   readonly group?: ReturnType<typeof groupFaults>
   readonly say?: (line: string) => void
   readonly site: Site
   readonly system: System
   readonly api: UpstreamApi
-  readonly weather: Weather
+  readonly wireState: WireState
 }
 
 /**
- * Does a fault and undoes it when its time is over, or at the signal. Answers whether there was somebody to do it to, within a
- * few seconds: they may be suffering from another one.
+ * Injects a fault, and undoes it when its time is over, or at the signal. Answers whether its target was there, within a few
+ * seconds: another fault may have ended it.
  */
-export async function commit({ lastsMs, ...fault }: Fault, victims: Victims, signal: AbortSignal): Promise<boolean> {
-  const { group, say } = victims
-  const suffer = () => pause(lastsMs, undefined, { signal }).catch(() => {})
+export async function injectFault(
+  { lastsMs, ...fault }: Fault,
+  targets: FaultTargets,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { group, say } = targets
+  const untilOver = () => pause(lastsMs, undefined, { signal }).catch(() => {})
   if (group?.has(fault.kind)) {
-    const healed = await group.commit(fault, suffer).catch(() => undefined)
-    if (healed)
+    const recovery = await group.inject(fault, untilOver).catch(() => undefined)
+    if (recovery)
       say?.(
-        `${fault.kind}: in step after ${seconds(healed.inStepMs)}, first acknowledged after ${seconds(healed.firstMs)}, all after ${seconds(healed.recoveredMs)}`,
+        `${fault.kind}: in step after ${seconds(recovery.inStepMs)}, first acknowledged after ${seconds(recovery.firstMs)}, all after ${seconds(recovery.recoveredMs)}`,
       )
-    return healed !== undefined
+    return recovery !== undefined
   }
   const [verb] = fault.kind.split('-')
   let undo: (() => unknown) | undefined
   const attempt = async () => {
-    undo = await DEEDS[verb](fault, victims).catch(() => undefined)
+    undo = await INJECTIONS[verb](fault, targets).catch(() => undefined)
     return undo !== undefined || signal.aborted
   }
-  await untilSo(attempt, { withinMs: VICTIM_MS })
-  if (undo) await suffer()
+  await untilSo(attempt, { withinMs: TARGET_MS })
+  if (undo) await untilOver()
   await undo?.()
   return undo !== undefined
 }
 
-/** Undoes whatever has not been undone, since those whom it concerned did not answer. */
-export async function heal({ system, api, weather, site, group }: Victims): Promise<void> {
+/** Undoes whatever has not been undone because its target did not answer. */
+export async function undoAll({ system, api, wireState, site, group }: FaultTargets): Promise<void> {
   site.clock?.setAhead(0)
-  api.become('ok')
-  weather.mood = 'good'
+  api.behave('ok')
+  wireState.mode = 'good'
   rmSync(join(site.dataDir, FILLING), { force: true })
-  group?.heal()
-  goOn(system)
-  await giveMemory(system, HEAL_MS)
+  group?.undoAll()
+  continueAll(system)
+  await giveMemory(system, UNDO_MS)
 }
 
 function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`
 }
 
-type Deed = Pick<Fault, 'at' | 'kind' | 'pick'>
+type FaultDetails = Pick<Fault, 'at' | 'kind' | 'pick'>
 
-/** By the first word of a fault's kind. Answers what undoes it; rejects where there is nobody to do it to. */
-const DEEDS: Readonly<Record<string, (what: Deed, victims: Victims) => Promise<() => unknown>>> = {
+/** By the first word of a fault's kind. Answers what undoes it; rejects where the target is not there. */
+const INJECTIONS: Readonly<Record<string, (what: FaultDetails, targets: FaultTargets) => Promise<() => unknown>>> = {
   async kill({ kind, pick }, { system }) {
     const who = secondOf(kind)
     send('SIGKILL', [one(system.pidsOf(who), pick)])
-    if (who === 'supervisor') goOn(system)
+    if (who === 'supervisor') continueAll(system)
     return () => {}
   },
 
   stop: suspend,
   stall: suspend,
 
-  /** As a machine that loses its power in the middle of a write, one that nobody was told of. */
-  async torn(_deed, { system, site }) {
-    // One that answers has read its file to the end, and cut off what was torn before.
+  /** Like a loss of power in the middle of a write that is not acknowledged. */
+  async torn(_details, { system, site }) {
+    // A Redis that answers has read its file to the end, and has cut off what was torn before.
     await system.redis((redis) => redis.ping())
     const supervisors = system.pidsOf('supervisor')
-    if (supervisors.length < (site.sharedRedis ? 2 : 1)) throw new Error('somebody is being started again')
+    if (supervisors.length < (site.sharedRedis ? 2 : 1)) throw new Error('a supervisor is being started again')
     send('SIGKILL', supervisors)
-    goOn(system)
+    continueAll(system)
     if (await isGone(join(site.dataDir, 'redis'))) tear(join(site.dataDir, 'redis/appendonlydir'))
     return () => {}
   },
 
-  async memory(_deed, { system }) {
+  async memory(_details, { system }) {
     await system.redis(async (redis) => {
       const used = Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1])
       await redis.config('SET', 'maxmemory', used + SPARE_BYTES)
@@ -99,7 +103,7 @@ const DEEDS: Readonly<Record<string, (what: Deed, victims: Victims) => Promise<(
     return () => giveMemory(system, 0)
   },
 
-  async disk(_deed, { site }) {
+  async disk(_details, { site }) {
     if (!site.ownDisk) throw new Error('the data has no disk of its own')
     const file = join(site.dataDir, FILLING)
     fill(file)
@@ -107,36 +111,36 @@ const DEEDS: Readonly<Record<string, (what: Deed, victims: Victims) => Promise<(
   },
 
   async api({ kind }, { api }) {
-    api.become(secondOf(kind) as Mood)
-    return () => api.become('ok')
+    api.behave(secondOf(kind) as Behaviour)
+    return () => api.behave('ok')
   },
 
-  async cut(_deed, { weather }) {
-    weather.mood = 'cut'
-    return () => (weather.mood = 'good')
+  async cut(_details, { wireState }) {
+    wireState.mode = 'cut'
+    return () => (wireState.mode = 'good')
   },
 
-  async lose(_deed, { weather }) {
-    weather.mood = 'deaf'
-    return () => (weather.mood = 'good')
+  async lose(_details, { wireState }) {
+    wireState.mode = 'deaf'
+    return () => (wireState.mode = 'good')
   },
 
   async clock({ kind }, { system, site }) {
     if (!site.clock) throw new Error('there is no C compiler')
-    return CLOCK_DEEDS[secondOf(kind)](site.clock, system)
+    return CLOCK_INJECTIONS[secondOf(kind)](site.clock, system)
   },
 
-  /** Waits for it: not if it was before the first fault, nor if this run is at another time. */
+  /** Waits until the clocks change; rejects where they changed before the first fault, or the run is at another time. */
   async dst({ at, kind }) {
     const leftMs = nextChange(kind, Date.now() - at) - Date.now()
-    if (leftMs > SEASON_MS) throw new Error('this run is not at the time when it happens')
+    if (leftMs > DST_MS) throw new Error('this run is not at the time when it happens')
     await pause(Math.max(0, leftMs))
     return () => {}
   },
 }
 
 /** What happens to a clock, by the second word of a fault's kind. Answers what sets it right. */
-const CLOCK_DEEDS: Readonly<Record<string, (clock: ProcessClock, system: System) => () => unknown>> = {
+const CLOCK_INJECTIONS: Readonly<Record<string, (clock: ProcessClock, system: System) => () => unknown>> = {
   ahead: (clock) => jump(clock, HOUR_MS),
   behind: (clock) => jump(clock, -HOUR_MS),
 
@@ -152,7 +156,7 @@ const CLOCK_DEEDS: Readonly<Record<string, (clock: ProcessClock, system: System)
     for (const who of PROCESSES) send('SIGSTOP', system.pidsOf(who))
     return async () => {
       const setRight = jump(clock, HOUR_MS)
-      goOn(system)
+      continueAll(system)
       await pause(SET_RIGHT_MS)
       setRight()
     }
@@ -164,8 +168,8 @@ function jump(clock: ProcessClock, ms: number): () => void {
   return () => clock.setAhead(0)
 }
 
-/** Not of a `start` that has died: the next one waits for its processes to end. */
-async function suspend({ kind, pick }: Deed, { system }: Victims): Promise<() => void> {
+/** Leaves out processes of a `start` that has ended: the next one waits until they end. */
+async function suspend({ kind, pick }: FaultDetails, { system }: FaultTargets): Promise<() => void> {
   const pid = one(
     system.pidsOf(secondOf(kind)).filter((each) => parentOf(each) !== INIT),
     pick,
@@ -174,8 +178,8 @@ async function suspend({ kind, pick }: Deed, { system }: Victims): Promise<() =>
   return () => send('SIGCONT', [pid])
 }
 
-/** Whoever is stopped; a new `start` waits until the processes of the one before have ended. */
-function goOn(system: System): void {
+/** Continues every process that is stopped: a new `start` waits until the processes of the one before have ended. */
+function continueAll(system: System): void {
   for (const who of PROCESSES) send('SIGCONT', system.pidsOf(who))
 }
 
@@ -184,7 +188,7 @@ function secondOf(kind: string): string {
 }
 
 function one(pids: readonly number[], pick: number): number {
-  if (pids.length === 0) throw new Error('nobody there')
+  if (pids.length === 0) throw new Error('there is no such process')
   return pids[pick % pids.length]
 }
 
@@ -192,13 +196,13 @@ function send(name: NodeJS.Signals, pids: readonly number[]): void {
   for (const pid of pids) sendSignal(pid, name)
 }
 
-/** A Redis that was started anew has it again; one that does not answer is asked for so long. */
+/** Sets the usual limit of memory; a Redis that does not answer is asked again for so long. */
 async function giveMemory(system: System, withinMs: number): Promise<void> {
   const give = () => system.redis(async (redis) => (await redis.config('SET', 'maxmemory', MAX_MEMORY)) === 'OK')
   await untilSo(give, { withinMs, everyMs: 100 })
 }
 
-/** Kills whatever is a Redis of a folder, or about to be one; a file that somebody still writes must not be torn. */
+/** Kills every Redis of a folder, also one that is being started: a file must not be torn while it is written. */
 async function isGone(dir: string): Promise<boolean> {
   const deadline = Date.now() + GONE_MS
   const left = () => [...pidsIn(dir), ...pidsWhere((words) => words.some((word) => word.startsWith(dir)))]
@@ -222,7 +226,7 @@ function fill(file: string): void {
   }
 }
 
-/** On a full disk there is less of it. */
+/** Appends a part of a command; on a full disk less of it. */
 function tear(dir: string): void {
   const files = readdirSync(dir).filter((name) => name.endsWith('.incr.aof'))
   try {
@@ -245,16 +249,16 @@ const TORN_COMMAND = '*3\r\n$5\r\nRPUSH\r\n$19\r\n{wb0}:lane:1/1/1001\r\n$400\r\
 /** Takes over the processes whose parent has died. */
 const INIT = 1
 const HOUR_MS = 3_600_000
-/** Much faster than NTP, which changes a clock by half a millisecond a second. */
+/** NTP changes a clock by half a millisecond a second, which is much slower. */
 const SLEW_MS = 10
 const SLEW_EVERY_MS = 100
 /** After a machine was suspended. */
 const SET_RIGHT_MS = 3000
-/** How much later than in the middle of a run, which begins once all is ready. */
-const SEASON_MS = 30_000
+/** The longest wait: the run begins once all is ready. */
+const DST_MS = 30_000
 const FILLING = 'filling'
 const SPARE_BYTES = 16 * 1024
-const VICTIM_MS = 5000
+const TARGET_MS = 5000
 /** Before the next `start` looks for it. */
 const GONE_MS = 250
-const HEAL_MS = 30_000
+const UNDO_MS = 30_000

@@ -15,7 +15,7 @@ export interface GroupSite {
 }
 
 /**
- * Does the faults of a replicated Redis one after the other, each once all replicas are in step and the product has `recovered`.
+ * Injects the faults of a replicated Redis one after the other, each once all replicas are in step and the product has `recovered`.
  */
 export function groupFaults(
   { group, machines, network, clocks }: GroupSite,
@@ -26,7 +26,7 @@ export function groupFaults(
     if (!network) throw new Error('this process may not make a network')
     return network
   }
-  const deeds: Readonly<Record<string, (pick: number) => Promise<() => unknown>>> = {
+  const injections: Readonly<Record<string, (pick: number) => Promise<() => unknown>>> = {
     async 'destroy-primary'() {
       const primary = await group.primary()
       await group.destroy(primary)
@@ -34,15 +34,15 @@ export function groupFaults(
     },
     async 'isolate-primary'() {
       net().isolate(await group.primary())
-      return () => net().heal()
+      return () => net().restore()
     },
     async 'isolate-replica'(pick) {
       net().isolate(await group.replica(pick))
-      return () => net().heal()
+      return () => net().restore()
     },
     async 'split-primary'() {
       net().splitOff(await group.primary())
-      return () => net().heal()
+      return () => net().restore()
     },
     async 'depose-primary'() {
       await group.failOver()
@@ -65,17 +65,17 @@ export function groupFaults(
     },
   }
   return {
-    has: (kind: string) => kind in deeds,
+    has: (kind: string) => kind in injections,
     /**
-     * `suffer` passes the time between the deed and its undoing. Answers how long after that the replicas were out of step, until
+     * `untilOver` waits until the fault is to be undone. Answers how long after that the replicas were out of step, until
      * something was acknowledged again, and until everything was: `recovered` answers when the first was, ms UTC.
      */
-    commit: ({ kind, pick }: Pick<Fault, 'kind' | 'pick'>, suffer: () => Promise<void>) =>
+    inject: ({ kind, pick }: Pick<Fault, 'kind' | 'pick'>, untilOver: () => Promise<void>) =>
       inTurn(async () => {
         await group.inStep(IN_STEP_MS)
         if (group instanceof RedisCluster) group.aim(pick)
-        const undo = await deeds[kind](pick)
-        await suffer()
+        const undo = await injections[kind](pick)
+        await untilOver()
         await undo()
         const undoneAt = Date.now()
         await group.inStep(IN_STEP_MS)
@@ -83,8 +83,8 @@ export function groupFaults(
         const firstMs = (await recovered(undoneAt)) - undoneAt
         return { inStepMs, firstMs, recoveredMs: Date.now() - undoneAt }
       }),
-    heal() {
-      network?.heal()
+    undoAll() {
+      network?.restore()
       for (const clock of clocks) clock.setAhead(0)
       for (let index = 0; index < machines; index++) group.signal(index, 'SIGCONT')
     },

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { commandOptions } from '../support/command-options.ts'
 import { type Fault, KINDS, planFaults, type Topology } from './plan.ts'
 import { type Outcome, runChaos } from './run.ts'
-import { nextChange, runAgainAt } from './season.ts'
+import { nextChange, runAgainAt } from './dst.ts'
 
 /**
  * A chaos run: `--minutes N --seed S [--topology single|sentinel|cluster] [--shards N] [--vans N] [--gateways N] [--only kind,kind]`. Exit 0 where nothing was lost, everything
@@ -29,7 +29,7 @@ if (unknown.length > 0) fail(`--only ${unknown.join()}: there are ${known.join('
 const [seed, lengthMs] = [Number(values.seed), Number(values.minutes) * 60_000]
 const [vans, gateways, shards] = [values.vans, values.gateways, values.shards].map(Number)
 const faults = planFaults(seed, lengthMs, kinds)
-// The vans live at the time of the product.
+// The clocks of the vans are set like that of the product.
 const change = faults.find(({ kind }) => kind.startsWith('dst-'))
 const isAlone = change === undefined || process.env.WAYBRIDGE_CLOCK !== undefined
 process.exitCode =

@@ -7,12 +7,12 @@ import type { Machine } from '../support/redis-servers.ts'
  */
 export interface Network {
   readonly machines: readonly Machine[]
-  /** Nobody reaches a machine any more. */
+  /** Cuts a machine off from all others. */
   isolate(index: number): void
-  /** This machine and one other are left alone with each other; the rest reach each other. */
+  /** Leaves this machine and one other connected to each other; the other machines reach each other. */
   splitOff(index: number): void
-  /** All reach each other again. */
-  heal(): void
+  /** Lets all machines reach each other again. */
+  restore(): void
   close(): void
 }
 
@@ -45,7 +45,7 @@ export function openNetwork(count: number): Network | undefined {
     splitOff(index) {
       for (const space of spaces) if (space !== spaces[index]) ip('link', 'set', space, 'master', `${name}b`)
     },
-    heal() {
+    restore() {
       for (const space of spaces) ip('link', 'set', space, 'master', `${name}a`, 'up')
     },
     close() {

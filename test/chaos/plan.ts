@@ -1,15 +1,15 @@
 import { between, type Random, seeded } from '../../src/simulate/random.ts'
 
-/** One thing that goes wrong. Instants and lengths in ms from the beginning of the run. */
+/** One fault to inject. Instants and lengths in ms from the beginning of the run. */
 export interface Fault {
   readonly at: number
   readonly kind: string
   readonly lastsMs: number
-  /** Chooses among equals: which of the workers. */
+  /** Chooses one of several equal targets, such as workers. */
   readonly pick: number
 }
 
-/** Faults of one track come one after the other; the tracks run side by side. Seconds, from least to most. */
+/** Faults of one track come one after the other; the tracks run in parallel. `gap` and lengths: seconds, least and most. */
 interface Track {
   readonly gap: readonly [number, number]
   readonly kinds: Readonly<Record<string, readonly [number, number]>>
@@ -19,7 +19,7 @@ const AT_ONCE = [0, 0] as const
 const STOPPED = [1, 8] as const
 const MISBEHAVING = [1, 10] as const
 
-/** What Redis with its replicas goes through: one fault after the other, each once all are in step again. */
+/** Faults of Redis with replicas: one after the other, each once all replicas are in step again. */
 const GROUP: Track = {
   gap: [3, 6],
   kinds: {
@@ -30,19 +30,19 @@ const GROUP: Track = {
     'depose-primary': AT_ONCE,
     'freeze-replica': [1, 6],
     'move-slot': AT_ONCE,
-    // That of the primary's Redis is an hour ahead or behind, those of its replicas are right.
+    // The clock of the primary is an hour ahead or behind; those of its replicas are right.
     'skew-primary': MISBEHAVING,
   },
 }
 
-/** What happens to the clock of the machine with the product, and with its Redis where there is one alone. */
+/** Faults of the clock of the product's machine, which is that of Redis too where there is one Redis. */
 const CLOCK: Track = {
   gap: [3, 8],
   kinds: {
     'clock-ahead': MISBEHAVING,
     'clock-behind': MISBEHAVING,
     'clock-slewed': MISBEHAVING,
-    // All processes stop, and go on with a clock that is ahead until it is set right.
+    // All processes are stopped, and continue with a clock that is ahead until it is set right.
     'clock-suspended': STOPPED,
   },
 }
@@ -68,7 +68,7 @@ const TRACKS: readonly Track[] = [
       'stop-admin': STOPPED,
       'stop-redis': STOPPED,
       'stop-supervisor': STOPPED,
-      // Past the end of its leases.
+      // Longer than its leases last.
       'stall-worker': [16, 20],
     },
   },
@@ -92,10 +92,10 @@ const TRACKS: readonly Track[] = [
   CLOCK,
 ]
 
-/** The whole run, its vans included, is at a time at which it happens in its middle (season.ts): one of them. */
-const SEASONS = ['dst-begins', 'dst-ends']
-const ALL = [...TRACKS.flatMap(({ kinds }) => Object.keys(kinds)), ...SEASONS]
-/** What happens to one Redis, and not to one of several. */
+/** One of these is in the middle of a run, whose clocks, also those of the vans, are set to that time (dst.ts). */
+const DST_KINDS = ['dst-begins', 'dst-ends']
+const ALL = [...TRACKS.flatMap(({ kinds }) => Object.keys(kinds)), ...DST_KINDS]
+/** Faults of a single Redis. */
 const OF_ONE_REDIS = new Set(['kill-redis', 'torn-aof', 'stop-redis', 'memory-full', 'disk-full'])
 
 /** Every kind of fault that there is, by where Redis is: one, a primary with replicas and Sentinels, or a Cluster. */
@@ -114,13 +114,13 @@ export function planFaults(seed: number, lengthMs: number, kinds: readonly strin
       ? []
       : faultsOf({ ...track, kinds: Object.fromEntries(chosen) }, seed * 31 + index, lengthMs)
   })
-  const seasons = SEASONS.filter((kind) => kinds.includes(kind))
-  const change = seasons.slice(seed % seasons.length, (seed % seasons.length) + 1)
+  const changes = DST_KINDS.filter((kind) => kinds.includes(kind))
+  const change = changes.slice(seed % changes.length, (seed % changes.length) + 1)
   faults.push(...change.map((kind) => ({ at: lengthMs / 2, kind, lastsMs: 0, pick: 0 })))
   return faults.toSorted((a, b) => a.at - b.at)
 }
 
-/** Every kind once, in an order of chance, then every kind again; the last one ends with the run. */
+/** Every kind once, in random order, then every kind again; the last fault ends with the run. */
 function faultsOf({ gap, kinds }: Track, seed: number, lengthMs: number): Fault[] {
   const random = seeded(seed)
   const pause = () => Math.round(between(random, ...gap) * 1000)

@@ -1,11 +1,11 @@
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Edit, keyOf } from './edits.ts'
-import { localTime } from './season.ts'
+import { localTime } from './dst.ts'
 import type { Site } from './site.ts'
 import type { System } from './system.ts'
 
-/** Writes into the files of every machine, by rename, what of all changes is to be in them. */
+/** Writes the lines of all changes by file into the files of every machine, by rename. */
 export async function writeLines(edits: readonly Edit[], { machines }: Site): Promise<void> {
   const lines = csvOf(
     edits.filter(({ kind }) => kind === 'file'),
@@ -24,7 +24,7 @@ export async function put(edit: Edit, system: System): Promise<Response> {
   return system.admin(path, { method: 'PUT', headers: { 'content-type': type }, body })
 }
 
-/** What the admin port shows of lines, and of the devices that were changed: as `keyOf` names them. Rejects without answer. */
+/** The lines that the admin port shows, and the devices that were changed, by `keyOf`. Rejects without answer. */
 export async function shownRoster(edits: readonly Edit[], system: System): Promise<ReadonlySet<string>> {
   const devices = new Set(edits.filter(({ kind }) => kind === 'device').map(({ device }) => device))
   const entries = await Promise.all(Array.from(devices, (device) => shownEntry(system, device)))

@@ -3,10 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { FleetVan } from '../../src/simulate/fleet.ts'
 import { untilSo } from '../support/processes.ts'
 import type { ClockSteps } from './clock.ts'
-import { createChaosFleet, type Crew, startCrew } from './crew.ts'
+import { createChaosFleet, type ChaosVans, startVans } from './vans.ts'
 import { startEditor } from './editor.ts'
 import type { Edit } from './edits.ts'
-import { commit, heal, type Victims } from './faults.ts'
+import { type FaultTargets, injectFault, undoAll } from './faults.ts'
 import { groupFaults } from './group-faults.ts'
 import type { Fault, Topology } from './plan.ts'
 import { shownRoster } from './roster.ts'
@@ -14,7 +14,7 @@ import { PUSH_TIMEOUT_MS, prepareSite, type Site } from './site.ts'
 import { type Status, type System, startSystem } from './system.ts'
 import { startUpstreamApi } from './upstream.ts'
 import { judge, rosterProblems, type Verdict } from './verdict.ts'
-import { openWires, type Weather } from './wire.ts'
+import { openWires, type WireState } from './wire.ts'
 
 export interface ChaosOptions {
   readonly topology: Topology
@@ -25,13 +25,13 @@ export interface ChaosOptions {
   readonly seed: number
   readonly lengthMs: number
   readonly faults: readonly Fault[]
-  /** No more faults, no more fixes: what there is, is brought to its end. */
+  /** Aborted: no more faults and fixes; what was made is still delivered. */
   readonly signal: AbortSignal
   readonly say: (line: string) => void
 }
 
 export interface Outcome extends Verdict {
-  /** The faults that were done, and those for which there was nobody to do them to. */
+  /** The faults that were injected, and those whose target was not there. */
   readonly done: readonly Fault[]
   readonly missed: readonly Fault[]
   readonly starts: number
@@ -42,7 +42,7 @@ export interface Outcome extends Verdict {
   readonly kept?: string
 }
 
-/** One run, from nothing to nothing: the product, its vans, its API, and everything that goes wrong. */
+/** One run: starts the product, its vans and its API, injects the faults, and judges what was delivered. */
 export async function runChaos(options: ChaosOptions): Promise<Outcome> {
   const fleet = createChaosFleet(options.vans)
   const site = await prepareSite(fleet, {
@@ -52,61 +52,61 @@ export async function runChaos(options: ChaosOptions): Promise<Outcome> {
   const journal = join(site.dir, 'journal.jsonl')
   const api = await startUpstreamApi({ journal, port: site.apiPort, lateMs: PUSH_TIMEOUT_MS + 500 })
   const system = await startSystem(site)
-  const weather: Weather = { mood: 'good', broken: 0 }
-  const { done, missed, ...lived } = await live({ site, system, api, weather }, fleet, options)
+  const wireState: WireState = { mode: 'good', broken: 0 }
+  const { done, missed, ...driven } = await drive({ site, system, api, wireState }, fleet, options)
   const { codes, left } = await system.end()
-  const verdict = judge({ ...(await api.end()), ...lived, clocks: clocksOf(site) })
+  const verdict = judge({ ...(await api.end()), ...driven, clocks: clocksOf(site) })
   const problems = [...verdict.problems]
   if (codes.some((code) => code !== 0) || left > 0)
     problems.push(`it ended with ${codes.join()} and left ${left} processes behind`)
   await site.leave(problems.length > 0)
   const kept = problems.length > 0 ? site.dir : undefined
-  const edited = lived.edits.length
-  return { ...verdict, problems, done, missed, starts: system.starts(), broken: weather.broken, edited, kept }
+  const edited = driven.edits.length
+  return { ...verdict, problems, done, missed, starts: system.starts(), broken: wireState.broken, edited, kept }
 }
 
 function clocksOf({ clock, replicated }: Site): ClockSteps {
   return { steps: clock?.steps ?? [], redisSteps: replicated?.clocks.flatMap(({ steps }) => steps) }
 }
 
-async function live(victims: Victims, fleet: readonly FleetVan[], options: ChaosOptions) {
-  const { site, system, weather } = victims
-  const wires = await openWires(site.machines, weather)
-  const crew = startCrew(fleet, { ...site.machines.at(-1)?.ports, ...wires.ports }, options.seed)
-  const editor = startEditor({ site, system, trips: crew.trips, seed: options.seed })
-  const recovered = (since: number) => whenAcknowledged(crew, since)
+async function drive(targets: FaultTargets, fleet: readonly FleetVan[], options: ChaosOptions) {
+  const { site, system, wireState } = targets
+  const wires = await openWires(site.machines, wireState)
+  const vans = startVans(fleet, { ...site.machines.at(-1)?.ports, ...wires.ports }, options.seed)
+  const editor = startEditor({ site, system, trips: vans.trips, seed: options.seed })
+  const recovered = (since: number) => whenAcknowledged(vans, since)
   const group = site.replicated && groupFaults(site.replicated, recovered)
-  const suffered = await suffer({ ...victims, group, say: options.say }, options)
+  const injected = await injectAll({ ...targets, group, say: options.say }, options)
   options.say('faults are over')
-  await heal({ ...victims, group })
-  await Promise.all([crew.settle(SETTLED_BY_MS), editor.settle(SETTLED_BY_MS)])
-  options.say(`all is acknowledged: ${crew.troubles().length === 0}`)
+  await undoAll({ ...targets, group })
+  await Promise.all([vans.settle(SETTLED_BY_MS), editor.settle(SETTLED_BY_MS)])
+  options.say(`all is acknowledged: ${vans.troubles().length === 0}`)
   const custody = await atRest(system)
   const shown = await rosterAtRest(editor.edits, system)
-  crew.close()
+  vans.close()
   await wires.close()
-  return { ...suffered, trips: crew.trips, edits: editor.edits, shown, custody }
+  return { ...injected, trips: vans.trips, edits: editor.edits, shown, custody }
 }
 
-async function suffer(victims: Victims, { faults, lengthMs, signal, say }: ChaosOptions) {
+async function injectAll(targets: FaultTargets, { faults, lengthMs, signal, say }: ChaosOptions) {
   const began = performance.now()
   const until = (at: number) =>
     pause(Math.max(0, at - (performance.now() - began)), undefined, { signal }).catch(() => {})
   const done: Fault[] = []
   const missed: Fault[] = []
-  async function befall(fault: Fault): Promise<void> {
+  async function inject(fault: Fault): Promise<void> {
     await until(fault.at)
     if (signal.aborted) return
-    const hit = await commit(fault, victims, signal)
+    const hit = await injectFault(fault, targets, signal)
     ;(hit ? done : missed).push(fault)
     if (!hit) say(`missed: ${fault.kind} at ${fault.at / 1000} s`)
   }
-  await Promise.all([until(lengthMs), ...faults.map(befall)])
+  await Promise.all([until(lengthMs), ...faults.map(inject)])
   return { done, missed }
 }
 
 /** Waits until all fixes that were made before the call are acknowledged, within `RECOVERED_BY_MS`. Answers when the first was since then. */
-async function whenAcknowledged({ trips }: Crew, since: number): Promise<number> {
+async function whenAcknowledged({ trips }: ChaosVans, since: number): Promise<number> {
   const calledAt = Date.now()
   const last = trips.flatMap(({ fixes }) => fixes.findLast(({ madeAt }) => madeAt < calledAt) ?? [])
   const areAcked = () => last.every(({ ackedAt }) => ackedAt !== undefined)

@@ -12,7 +12,7 @@ import { openClock, type ProcessClock } from './clock.ts'
 import type { GroupSite } from './group-faults.ts'
 import { openNetwork } from './network.ts'
 import type { Topology } from './plan.ts'
-import { ZONE } from './season.ts'
+import { ZONE } from './dst.ts'
 
 /** A gateway of its own, with a configuration. */
 export interface Machine {
@@ -40,7 +40,7 @@ export interface Site {
   readonly clock?: ProcessClock
   /** Whether the data has a small disk of its own. */
   readonly ownDisk: boolean
-  /** Gives the disk back, keeping what is on it, or removes everything. */
+  /** Unmounts the disk; keeps its content, or removes everything. */
   leave(keep: boolean): Promise<void>
 }
 
@@ -130,7 +130,7 @@ async function startGroup(
   return { group, machines: count, network, clocks }
 }
 
-/** Of each machine its own; none where there is no C compiler. */
+/** A clock for each machine; none where there is no C compiler. */
 async function clocksIn(dir: string, count: number): Promise<ProcessClock[]> {
   const dirs = Array.from({ length: count }, (_, index) => join(dir, `redis-clock-${index + 1}`))
   await Promise.all(dirs.map((each) => mkdir(each)))
@@ -151,14 +151,14 @@ function mount(dir: string): boolean {
   }
 }
 
-/** Of the listener for a speech. */
+/** The name of the listener for a speech. */
 function placeOf({ protocol, transport }: FleetVan['speech']): string {
   return transport === 'mqtt' ? 'mqtt' : `${transport}/${protocol}`
 }
 
 interface Settings extends Pick<Site, 'adminPort' | 'apiPort'> {
   readonly machine: Machine
-  /** Its one setting. */
+  /** The section `redis`. */
   readonly redis: string
 }
 

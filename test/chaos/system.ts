@@ -8,15 +8,15 @@ import { fileURLToPath } from 'node:url'
 import { openRedis, type Redis } from '../../src/lanes/index.ts'
 import { socketOf, socketUrl } from '../../src/process/redis-endpoint.ts'
 import { CLI, pidsIn, pidsWith, untilSo } from '../support/processes.ts'
-import { ZONE } from './season.ts'
+import { ZONE } from './dst.ts'
 import { MAX_MEMORY, type Machine, type Site } from './site.ts'
 
-/** Who takes part. */
+/** The kinds of processes that run. */
 export const PROCESSES = ['supervisor', 'gateway', 'worker', 'admin', 'redis'] as const
 
 /**
- * `waybridge start` on a folder, a gateway on its own for each machine more, and a Redis for all where there are some: started
- * again whenever they end, as a service of the system's is.
+ * `waybridge start` on a folder; with several machines also a gateway for each further one, and a Redis for all. Each is started
+ * again whenever it ends, like a service of the system.
  */
 export interface System {
   /** The process ids of one of `PROCESSES`. */
@@ -61,7 +61,7 @@ export async function startSystem(site: Site): Promise<System> {
     },
     starts: start.starts,
     async end() {
-      // One that was killed at the last moment may not listen to signals yet.
+      // A process that was killed at the last moment may not listen to signals yet.
       await Promise.all(others.map((machine) => whenUp(machine, END_MS)))
       const codes = await Promise.all([start, ...gateways].map((service) => service.end()))
       for (const service of redis) codes.push(await service.end())
@@ -122,7 +122,7 @@ export async function askAdmin({ dataDir, adminPort }: Site, path: string, init:
   return fetch(`http://127.0.0.1:${adminPort}${path}`, { ...init, headers, signal: AbortSignal.timeout(5000) })
 }
 
-/** Who keeps others running is a supervisor. */
+/** A supervisor is `start`, or what keeps the shared Redis running. */
 function pidsOf(who: string, { dir, dataDir }: Site): number[] {
   if (who === 'redis') return pidsIn(join(dataDir, 'redis'))
   if (who === 'supervisor') return [...pidsWith(dir, 'start'), ...pidsWith(dir, REDIS)]

@@ -2,12 +2,12 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import type { Mood, Request, Told } from './api.ts'
+import type { Behaviour, Request, Told } from './api.ts'
 
 /** The tracking API of a run, in a process of its own. */
 export interface UpstreamApi {
-  become(mood: Mood): void
-  /** Ends it; answers every request that it got, in order, and the numbers of those whose taking it could tell. */
+  behave(behaviour: Behaviour): void
+  /** Ends it; answers every request that it got, in order, and the numbers of those whose answers were sent whole. */
   end(): Promise<Journal>
 }
 
@@ -20,7 +20,7 @@ export interface UpstreamOptions {
   /** The file that it writes. */
   readonly journal: string
   readonly port: number
-  /** When it answers those who have given up. */
+  /** After how long it answers late: the client no longer waits then. */
   readonly lateMs: number
 }
 
@@ -29,7 +29,7 @@ export async function startUpstreamApi({ journal, port, lateMs }: UpstreamOption
   const child = fork(API, [journal, String(port), String(lateMs)])
   await once(child, 'message')
   return {
-    become: (mood) => void child.send(mood),
+    behave: (behaviour) => void child.send(behaviour),
     async end() {
       child.disconnect()
       await once(child, 'exit')

@@ -1,11 +1,11 @@
 import { type ClockSteps, heldUntil } from './clock.ts'
-import type { MadeFix, Trip } from './crew.ts'
+import type { MadeFix, Trip } from './vans.ts'
 import { describeEdit, type Edit, keyOf } from './edits.ts'
-import { follow, type Passage, sketch } from './passage.ts'
+import { follow, type TripTrace, sketch } from './trace.ts'
 import type { Status } from './system.ts'
 import type { Journal } from './upstream.ts'
 
-/** What a run left behind, once nothing moves any more. */
+/** What is known of a run once it is at rest. */
 export interface Evidence extends Journal {
   readonly trips: readonly Trip[]
   /** How the roster was changed, oldest first. */
@@ -17,24 +17,24 @@ export interface Evidence extends Journal {
   readonly clocks?: ClockSteps
 }
 
-/** What came of it. */
+/** The result of a run. */
 export interface Verdict {
   readonly made: number
   readonly acked: number
   readonly delivered: number
   /** Acknowledged, and neither at the API nor held or filtered for its clock. */
   readonly lost: number
-  /** Fixes that were pushed again although the API had told that it took them before, and those that it had not told. */
+  /** Fixes that were pushed again after a whole answer, and those that were pushed again without one. */
   readonly pushedTwice: number
   readonly untold: number
   /** Fixes that are in custody twice, since a van sent them twice. */
   readonly storedTwice: number
-  /** Fixes that a change of the roster has sent elsewhere, and those that were on their way while one was: see `lanesOf`. */
+  /** Fixes that a change of the roster sent to another lane, and fixes that were under way during a change: see `lanesOf`. */
   readonly rerouted: number
   readonly either: number
-  /** From a fix to its acknowledgement, at worst. */
+  /** The longest time from a fix to its acknowledgement. */
   readonly longestAckMs: number
-  /** A sentence for everything that is not as it must be; none: all is well. */
+  /** A sentence for each problem. */
   readonly problems: readonly string[]
 }
 
@@ -45,13 +45,13 @@ export function judge({ trips: driven, edits, shown, requests, told, custody, cl
   const vans = vansOf(trips, edits)
   const byVan = Map.groupBy(taking, ({ lane }) => vans.get(lane))
   const editsOf = Map.groupBy(edits, ({ device }) => device)
-  const passages = trips.map((trip) =>
+  const traces = trips.map((trip) =>
     follow({ trip, edits: editsOf.get(trip.id) ?? [], requests: byVan.get(trip.id) ?? [], told, clocks }),
   )
   const fixes = trips.flatMap((trip) => trip.fixes)
-  const sum = (of: (passage: Passage) => number) => passages.reduce((total, passage) => total + of(passage), 0)
+  const sum = (of: (trace: TripTrace) => number) => traces.reduce((total, trace) => total + of(trace), 0)
   const delivered = sum(({ delivered: some }) => some)
-  const repeats = sum((passage) => passage.repeats)
+  const repeats = sum((trace) => trace.repeats)
   const storedTwice = custody ? custody.delivered + custody.waiting + custody.parked - delivered : 0
   return {
     made: fixes.length,
@@ -59,13 +59,13 @@ export function judge({ trips: driven, edits, shown, requests, told, custody, cl
     delivered,
     lost: sum(({ lost }) => lost.length),
     storedTwice,
-    untold: sum((passage) => passage.untold),
-    pushedTwice: repeats - sum((passage) => passage.untold) - storedTwice,
-    rerouted: sum((passage) => passage.rerouted),
-    either: sum((passage) => passage.either),
+    untold: sum((trace) => trace.untold),
+    pushedTwice: repeats - sum((trace) => trace.untold) - storedTwice,
+    rerouted: sum((trace) => trace.rerouted),
+    either: sum((trace) => trace.either),
     longestAckMs: fixes.reduce((most, { madeAt, ackedAt = madeAt }) => Math.max(most, ackedAt - madeAt), 0),
     problems: [
-      ...passages.flatMap(({ problems }) => problems),
+      ...traces.flatMap(({ problems }) => problems),
       ...(byVan.get(undefined) ?? []).map((request) => `lane ${request.lane} is nobody's, in ${sketch(request)}`),
       ...rosterProblems(edits, shown),
       ...accountProblems(custody, trips, storedTwice / delivered),
@@ -77,7 +77,7 @@ function withHold(fix: MadeFix, clocks: ClockSteps): MadeFix {
   return { ...fix, heldUntil: heldUntil(clocks, fix.madeAt, fix.ackedAt ?? Infinity) }
 }
 
-/** Whose lane it is. */
+/** The van of each lane. */
 function vansOf(trips: readonly Trip[], edits: readonly Edit[]): ReadonlyMap<string, string> {
   return new Map([
     ...trips.map(({ lane, id }) => [lane, id] as const),
@@ -97,7 +97,7 @@ function accountProblems(custody: Evidence['custody'], trips: readonly Trip[], s
   return problems
 }
 
-/** A sentence for each change that was answered and is not shown, but for entries that others have taken the place of. */
+/** A sentence for each change that was answered and is not shown, except entries that a later change replaced. */
 export function rosterProblems(edits: readonly Edit[], shown: Evidence['shown']): string[] {
   if (!shown) return ['the admin port does not show the roster']
   const last = new Map(edits.filter(({ kind }) => kind === 'device').map((edit) => [edit.device, edit]))

@@ -3,19 +3,19 @@ import { connect, createServer, type Socket } from 'node:net'
 import { listening } from '../support/listening.ts'
 import type { Machine } from './site.ts'
 
-/** `cut`: breaks off in the middle of what a van sends; `deaf`: takes what a van sends, and breaks off in place of the answer. */
-export interface Weather {
-  mood: 'good' | 'cut' | 'deaf'
+/** `cut`: ends connections in the middle of what a van sends; `deaf`: passes it on, and ends the connection in place of the answer. */
+export interface WireState {
+  mode: 'good' | 'cut' | 'deaf'
   /** Connections broken so far. */
   broken: number
 }
 
 /** A port of its own for each place where the gateways listen. TCP alone: datagrams go to a gateway itself. */
-export async function openWires(gateways: readonly Pick<Machine, 'ports'>[], weather: Weather) {
+export async function openWires(gateways: readonly Pick<Machine, 'ports'>[], wireState: WireState) {
   const places = Object.keys(gateways[0].ports).filter((place) => !place.startsWith('udp/'))
   const portsOf = (place: string) => gateways.map(({ ports }) => ports[place])
   const opened = await Promise.all(
-    places.map(async (place) => [place, await openWire(portsOf(place), weather)] as const),
+    places.map(async (place) => [place, await openWire(portsOf(place), wireState)] as const),
   )
   return {
     ports: Object.fromEntries(opened.map(([place, wire]) => [place, wire.port])),
@@ -23,17 +23,14 @@ export async function openWires(gateways: readonly Pick<Machine, 'ports'>[], wea
   }
 }
 
-/** Between vans and gateways, over TCP: hands on what is sent, and can be bad at it. */
+/** A TCP proxy between vans and gateways, which can break connections. */
 interface Wire {
   readonly port: number
   close(): Promise<void>
 }
 
-/**
- * Opens a port that leads to others of this machine, one connection to each in turn: as a load balancer does that does not
- * look whether anybody is there.
- */
-async function openWire(to: readonly number[], weather: Weather): Promise<Wire> {
+/** Opens a port that connects to other ports of this machine in turn, like a load balancer without health checks. */
+async function openWire(to: readonly number[], wireState: WireState): Promise<Wire> {
   const sockets = new Set<Socket>()
   let count = 0
   const server = createServer((van) => {
@@ -50,10 +47,10 @@ async function openWire(to: readonly number[], weather: Weather): Promise<Wire> 
       })
     }
     van.on('data', (bytes: Buffer) => {
-      if (breaks('cut', weather)) gateway.write(bytes.subarray(0, bytes.length / 2), end)
+      if (breaks('cut', wireState)) gateway.write(bytes.subarray(0, bytes.length / 2), end)
       else gateway.write(bytes)
     })
-    gateway.on('data', (bytes: Buffer) => (breaks('deaf', weather) ? end() : void van.write(bytes)))
+    gateway.on('data', (bytes: Buffer) => (breaks('deaf', wireState) ? end() : void van.write(bytes)))
   })
   return {
     port: await listening(server),
@@ -65,9 +62,9 @@ async function openWire(to: readonly number[], weather: Weather): Promise<Wire> 
   }
 }
 
-function breaks(mood: Weather['mood'], weather: Weather): boolean {
-  if (weather.mood !== mood || Math.random() > SHARE_BROKEN) return false
-  weather.broken++
+function breaks(mode: WireState['mode'], wireState: WireState): boolean {
+  if (wireState.mode !== mode || Math.random() > SHARE_BROKEN) return false
+  wireState.broken++
   return true
 }
 

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { FORMAT, openRedis, readFormat } from '../../src/lanes/index.ts'
 import { socketOf, socketUrl } from '../../src/process/redis-endpoint.ts'
 import type { FleetVan } from '../../src/simulate/fleet.ts'
-import { createChaosFleet, startCrew } from '../chaos/crew.ts'
+import { createChaosFleet, startVans } from '../chaos/vans.ts'
 import { MAX_MEMORY, PUSH_TIMEOUT_MS, prepareSite, type Site } from '../chaos/site.ts'
 import { askAdmin, type Status } from '../chaos/system.ts'
 import { startUpstreamApi } from '../chaos/upstream.ts'
@@ -71,7 +71,7 @@ async function setUp(site: Site) {
   })
   const roles = ROLES.map((name, index) => new ReplacedRole(name, site.machines[index], log.fd))
   const gateways = site.machines.filter((_, index) => ROLES[index] === 'gateway')
-  const wires = await openWires(gateways, { mood: 'good', broken: 0 })
+  const wires = await openWires(gateways, { mode: 'good', broken: 0 })
   return {
     site,
     api,
@@ -91,14 +91,14 @@ async function setUp(site: Site) {
 async function play(stage: Stage, fleet: readonly FleetVan[], options: RollOptions): Promise<Verdict> {
   const { api, ports, roles, site } = stage
   await Promise.all(roles.map((role) => role.replace(options.before)))
-  const crew = startCrew(fleet, ports, options.seed)
+  const vans = startVans(fleet, ports, options.seed)
   const problems = await replaceAll(stage, options)
   await pause(options.stepMs)
-  await crew.settle(SETTLED_BY_MS)
+  await vans.settle(SETTLED_BY_MS)
   const custody = await atRest(site)
-  crew.close()
+  vans.close()
   for (const role of roles) problems.push(...ended(role.name, await role.end()))
-  const verdict = judge({ ...(await api.end()), trips: crew.trips, edits: [], shown: new Set(), custody })
+  const verdict = judge({ ...(await api.end()), trips: vans.trips, edits: [], shown: new Set(), custody })
   return { ...verdict, problems: [...problems, ...verdict.problems] }
 }
 

@@ -34,25 +34,25 @@ export interface Trip {
 }
 
 /** Vans that make a fix a second, keep it until it is acknowledged, and send it again until then. */
-export interface Crew {
+export interface ChaosVans {
   readonly trips: readonly Trip[]
   /** Makes no more fixes; resolves once all are acknowledged, or `patienceMs` are over. */
   settle(patienceMs: number): Promise<void>
-  /** The vans whose last packet came to nothing, with the reason. */
+  /** The vans whose last packet was not acknowledged, with the reason. */
   troubles(): string[]
   close(): void
 }
 
-/** The vans 1 to n: every way of speaking that is answered in turn; few with a clock that is hours off. */
+/** The vans 1 to n, which get the answered speeches in turn; the clocks of a few are hours off. */
 export function createChaosFleet(count: number): FleetVan[] {
   return createFleet(count, [fixOnce, ...speeches.filter(isAnswered)])
 }
 
-/** Sets off at once. `ports`: where the vans dial. */
-export function startCrew(fleet: readonly FleetVan[], ports: Ports, seed: number): Crew {
+/** Starts at once. `ports`: those that the vans connect to. */
+export function startVans(fleet: readonly FleetVan[], ports: Ports, seed: number): ChaosVans {
   const end = new AbortController()
   setMaxListeners(0, end.signal)
-  const drivers = fleet.map((van, index) => engage(van, { index, ports, seed, signal: end.signal }))
+  const drivers = fleet.map((van, index) => createDriver(van, { index, ports, seed, signal: end.signal }))
   let driving = true
   const driven = drive(drivers, () => driving)
   return {
@@ -79,14 +79,14 @@ interface Driver {
   readonly trip: Trip & { readonly fixes: MadeFix[] }
 }
 
-interface Engagement {
+interface DriverOptions {
   readonly index: number
   readonly ports: Ports
   readonly seed: number
   readonly signal: AbortSignal
 }
 
-function engage({ id, speech }: FleetVan, { index, ports, seed, signal }: Engagement): Driver {
+function createDriver({ id, speech }: FleetVan, { index, ports, seed, signal }: DriverOptions): Driver {
   const trip: Driver['trip'] = {
     id,
     speech: speech.name,
@@ -105,7 +105,7 @@ function engage({ id, speech }: FleetVan, { index, ports, seed, signal }: Engage
   return { van: createVan(own), tracker: createTracker({ line, random: seeded(~own), signal, acknowledged }), trip }
 }
 
-/** The fixes of all are spread evenly over the second, whenever the timer wakes. */
+/** Spreads the fixes of all vans evenly over each second. */
 async function drive(drivers: readonly Driver[], driving: () => boolean): Promise<void> {
   const start = Date.now()
   const gap = 1000 / drivers.length
@@ -121,7 +121,7 @@ function record({ van, tracker, trip }: Driver, time: number): void {
   tracker.record(fix)
 }
 
-/** Of so many vans, by index: one is ahead, one is behind. Different ones of them speak different protocols. */
+/** Of each 17 vans, the clock of one is ahead and that of one behind: they speak different protocols. */
 const CLOCK_EVERY = 17
 const CLOCKS = new Map([
   [4, 2 * 3_600_000],

@@ -54,6 +54,6 @@ function shownAt(at: number): string {
   return FORMAT.format(at)
 }
 
-/** In Sweden times are written as in our files. */
+/** The Swedish format of times is that of our files. */
 const FORMAT = new Intl.DateTimeFormat('sv-SE', { timeZone: ZONE, dateStyle: 'short', timeStyle: 'medium' })
 const HOUR_MS = 3_600_000

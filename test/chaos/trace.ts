@@ -1,16 +1,16 @@
 import type { Request } from './api.ts'
 import { type ClockSteps, seemsLate } from './clock.ts'
-import type { MadeFix, Trip } from './crew.ts'
+import type { MadeFix, Trip } from './vans.ts'
 import { type Edit, lanesOf } from './edits.ts'
 import type { Journal } from './upstream.ts'
 
 /** What became of the fixes of one van. */
-export interface Passage {
+export interface TripTrace {
   readonly delivered: number
-  /** Positions that had arrived before, and those of them of which the API had not told that. */
+  /** Positions that the API took again, and those of them whose first answer was not sent whole. */
   readonly repeats: number
   readonly untold: number
-  /** Fixes that a change of the roster has sent elsewhere, and those that were on their way while one was. */
+  /** Fixes that a change of the roster sent to another lane, and fixes that were under way during a change. */
   readonly rerouted: number
   readonly either: number
   readonly lost: readonly MadeFix[]
@@ -18,7 +18,7 @@ export interface Passage {
 }
 
 /** `requests`: those on the van's lanes of which the API took the positions, in order. */
-export interface Journey extends Journal {
+export interface TripEvidence extends Journal {
   readonly trip: Trip
   /** The van's, oldest first. */
   readonly edits: readonly Edit[]
@@ -26,7 +26,7 @@ export interface Journey extends Journal {
 }
 
 /** Follows every fix of a van. Pure. */
-export function follow({ trip, edits, requests, told, clocks }: Journey): Passage {
+export function follow({ trip, edits, requests, told, clocks }: TripEvidence): TripTrace {
   const made = new Map(trip.fixes.map((fix) => [fix.timestamp, fix]))
   const arrivals = arrivalsOf(requests, made, clocks)
   const byFix = Map.groupBy(arrivals, ({ timestamp }) => timestamp)
@@ -69,7 +69,7 @@ function arrivalsOf(requests: readonly Request[], made: ReadonlyMap<number, Made
 
 /**
  * Only a lane whose oldest fix has waited for a minute may send its newest first, alone. The oldest is what is pushed next: the
- * API may have taken it before, without the gateway's hearing of it. Clocks that may be wrong say how long it has waited.
+ * API may have taken it before although the gateway got no answer. The clocks that measure the wait may be wrong.
  */
 function isAllowedToOvertake(
   { at, lane, positions }: Request,
@@ -93,7 +93,7 @@ function isAllowedToOvertake(
 function misplaced(
   { request, timestamp, latitude, longitude }: Arrival,
   fix: MadeFix | undefined,
-  { trip, edits }: Pick<Journey, 'trip' | 'edits'>,
+  { trip, edits }: Pick<TripEvidence, 'trip' | 'edits'>,
 ): string[] {
   if (!fix || !isAt(fix, latitude, longitude)) return [`${timestamp} was never made, in ${sketch(request)}`]
   const lanes = lanesOf(fix, trip, edits)
@@ -105,7 +105,7 @@ function isAt(fix: MadeFix, latitude: number, longitude: number): boolean {
   return Math.abs(fix.latitude - latitude) < DEGREES && Math.abs(fix.longitude - longitude) < DEGREES
 }
 
-/** Of first deliveries, those that came after a newer one of their lane. */
+/** The first deliveries that came after a newer one of their lane. */
 function disordered(firsts: readonly Arrival[]): string[] {
   const newest = new Map<string, number>()
   return firsts.flatMap(({ request, overtakes, timestamp }) => {
@@ -115,7 +115,7 @@ function disordered(firsts: readonly Arrival[]): string[] {
   })
 }
 
-/** How often a fix was pushed again before the API had told that it took it. */
+/** How often a fix was pushed again before the API had sent a whole answer. */
 function untoldOf(arrivals: readonly Arrival[], told: ReadonlySet<number>): number {
   const first = arrivals.findIndex(({ request }) => told.has(request.n))
   return Math.min(first === -1 ? Infinity : first, arrivals.length - 1)
@@ -129,9 +129,9 @@ function missing({ aheadMs, fixes }: Trip, taken: number): string[] {
   return problems
 }
 
-/** A request as a person is told of it. */
-export function sketch({ n, at, mood, positions }: Request): string {
-  return `request ${n} (${clock(at)}, ${mood}, ${positions.length} positions from ${positions[0]?.[0]})`
+/** A request, in words. */
+export function sketch({ n, at, behaviour, positions }: Request): string {
+  return `request ${n} (${clock(at)}, ${behaviour}, ${positions.length} positions from ${positions[0]?.[0]})`
 }
 
 function history({ timestamp, madeAt, ackedAt }: MadeFix): string {

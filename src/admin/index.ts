@@ -1,4 +1,4 @@
-import { shared, within } from '../async.ts'
+import { within } from '../async.ts'
 import type { CertificateFiles } from '../config/certificate.ts'
 import { ServedCertificate } from '../config/served-certificate.ts'
 import { isConnectionError, type Redis } from '../lanes/index.ts'
@@ -6,7 +6,6 @@ import type { Logger } from '../observe/log.ts'
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../tracking/http.ts'
 import { type AdminToken, accessBy, callerOf } from './access.ts'
 import { assignmentOperations } from './device/assign.ts'
-import type { FixAccount } from './custody.ts'
 import { chainOperation } from './device/chain.ts'
 import { deviceOperations } from './device/device.ts'
 import { forgetOperation } from './device/forget.ts'
@@ -82,7 +81,7 @@ export async function openAdmin(options: AdminOptions) {
     companyOf: (device) => options.directory().meant(device)[0]?.company_id,
   })
   const status: StatusSources = {
-    account: lastKnown(shared(accountAgeMs, account), () => custody.account),
+    account: lastKnown(account, () => custody.account),
     upstream: lastKnown<Upstream>(upstream, () => ({ state: 'up', since: startedAt })),
     findings,
     gatherer,
@@ -106,7 +105,7 @@ export async function openAdmin(options: AdminOptions) {
     ...statusOperations(status),
     ...findingOperations(findings),
     ...events.operations,
-    ...laneOperations(redis),
+    ...laneOperations(redis, account),
     ...deviceListOperations(rows),
     ...deviceOperations(rows, change),
     chainOperation({ ...rows, upstream }),
@@ -163,11 +162,6 @@ function lastKnown<Answer>(ask: () => Promise<Answer>, known: () => Answer | und
   }
 }
 
-/** How long an account may be reused: counting 20,000 lanes takes 70 ms of CPU. */
-function accountAgeMs({ held, parked, waiting }: FixAccount): number {
-  return held.devices + parked.lanes + waiting.lanes > FEW ? MAX_AGE_MS : 0
-}
-
 function secretsOf({ tokens, metricsToken, companies }: AdminOptions): string[] {
   return [
     metricsToken() ?? [],
@@ -215,6 +209,4 @@ const FULL =
   'the memory of Redis is full: nothing was changed; try again once positions have been delivered, or raise redis.max_memory'
 const CLOSE_TIMEOUT_MS = 2000
 const PATIENCE_MS = 1000
-const FEW = 2000
-const MAX_AGE_MS = 1000
 const LAST_ANSWERS_MS = 500

@@ -28,12 +28,14 @@ export function startWatches(sources: WatchSources) {
   const startedAt = Date.now()
   // One at a time; calls during a run share the result of the next run.
   const companyOf = (device: string) => sources.directory().find(device)?.company_id
-  const account = grouped<void, FixAccount>(async (calls) =>
-    Array<FixAccount>(calls.length).fill(await takeAccount(redis, companyOf)),
+  const custody = new CustodyWatch(
+    grouped<void, FixAccount>(async (calls) =>
+      Array<FixAccount>(calls.length).fill(await takeAccount(redis, companyOf)),
+    ),
   )
+  const account = () => custody.recent()
   const upstream = () => readUpstream(redis, startedAt)
   const rates = new RateWatch(redis)
-  const custody = new CustodyWatch(account)
   const index = new DeviceIndex({ ...sources, follow: (changed) => live.follow(changed) })
   const devices = new DeviceWatch({ ...sources, index })
   const roster = new RosterWatch({ ...sources, zone: () => live.config.time_zone })

@@ -24,7 +24,7 @@ const SCRIPTS = {
   done: ['done'],
   retry: ['retry'],
   refusal: ['park', 'refuse'],
-  survey: ['survey'],
+  lanes: ['count_lanes', 'survey'],
   logs: ['events', 'audit'],
   misunderstood: ['keep_frames', 'drop_frames', 'rewrite_frame'],
   roster: ['roster'],

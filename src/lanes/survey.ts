@@ -42,15 +42,30 @@ export async function custodyCounters(redis: Redis): Promise<Map<string, number>
   return sums
 }
 
+/** How much waits in a lane, and since when, ms UTC. */
+export interface LaneCount extends Pick<LaneState, 'lane' | 'waiting' | 'oldestAt'> {
+  readonly isParked: boolean
+}
+
 /** Every lane with records, in slices of some hundred, counted from what is stored. */
-export async function* surveyLanes(redis: Redis): AsyncGenerator<LaneState[]> {
+export async function* countLanes(redis: Redis): AsyncGenerator<LaneCount[]> {
   for (const shard of shardsOf(redis)) {
     const known = new Set<string>()
-    for await (const slice of shard.zscanStream(keysOf(shard).schedule, { count: 500 })) {
-      const lanes = (slice as string[]).filter((_, index) => index % 2 === 0).filter((lane) => !known.has(lane))
-      lanes.forEach((lane) => known.add(lane))
-      yield (await describeIn(shard, lanes)).filter(({ waiting }) => waiting > 0)
-    }
+    const { schedule, lanePrefix, parked, ahead } = keysOf(shard)
+    let slice = '0'
+    do {
+      const answer = await scripts(shard)('count_lanes', [schedule, lanePrefix, parked, ahead], [slice])
+      const [next, lanes, counts] = answer as [Buffer, Buffer, Buffer]
+      const names = lanes.toString().split('\n')
+      yield names.flatMap((lane, at) => {
+        const count = counts.subarray(at * COUNT_BYTES, (at + 1) * COUNT_BYTES)
+        if (known.has(lane) || count.length === 0 || count.readUInt32BE() === 0) return []
+        known.add(lane)
+        const oldest = count.subarray(5)
+        return { lane, waiting: count.readUInt32BE(), isParked: count[4] === 1, oldestAt: receivedAt(oldest) }
+      })
+      slice = next.toString()
+    } while (slice !== '0')
   }
 }
 
@@ -147,7 +162,9 @@ export async function sumOver<Item>(items: readonly Item[], each: (item: Item) =
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
-/** The bytes of a record before its time of arrival. */
+/** The bytes of a lane's count. */
+const COUNT_BYTES = 12
+/** The first bytes of a record, with its time of arrival. */
 const HEAD_BYTES = 7
 /** Entries read in one call, or devices side by side. */
 const SLICE = 200

@@ -4,7 +4,9 @@ import {
   countRecords,
   Appender,
   Leases,
+  countLanes,
   custodyCounters,
+  describeLanes,
   discard,
   keys,
   type Position,
@@ -17,7 +19,6 @@ import {
   release,
   relocate,
   stillHolds,
-  surveyLanes,
   surveyRefused,
 } from '../../src/lanes/index.ts'
 import { deviceOf, timestampOf } from '../../src/lanes/record.ts'
@@ -329,7 +330,7 @@ describe('a parked lane', () => {
       const due = Number(await redis.zscore(keys.schedule, '7/42/1')) - Date.now()
       expect(Math.abs(due - seconds * 1000)).toBeLessThan(2000)
     }
-    const [[state]] = await Array.fromAsync(surveyLanes(redis))
+    const [state] = await describeLanes(redis, ['7/42/1'])
     expect(state).toMatchObject({
       lane: '7/42/1',
       waiting: 2,
@@ -572,11 +573,32 @@ describe('a lane that is behind', () => {
     expect(await waitingIn('7/42/1')).toEqual([3, 1, 2, 4])
   })
 
+  it('a lane that is behind is counted with the age of its oldest record, a parked one as parked', async () => {
+    await appendLate(1)
+    await append('7/42/1', 2)
+    await leases().take(await claimOne())
+    const worker = leases()
+    await append('7/43/1', 3)
+    await worker.park(await claimOne(worker), { status: 404, message: 'no such route' })
+    const counted = (await Array.fromAsync(countLanes(redis))).flat().toSorted((a, b) => (a.lane < b.lane ? -1 : 1))
+    expect(counted).toEqual([
+      { lane: '7/42/1', waiting: 2, isParked: false, oldestAt: expect.closeTo(LATE, -1) },
+      { lane: '7/43/1', waiting: 1, isParked: true, oldestAt: expect.closeTo(Date.now(), -4) },
+    ])
+  })
+
+  it('every one of 2,000 lanes is counted once', async () => {
+    await Promise.all(Array.from({ length: 2000 }, (_, n) => append(`7/42/${n}`, 1)))
+    const counted = (await Array.fromAsync(countLanes(redis))).flat()
+    expect(new Set(counted.map(({ lane }) => lane)).size).toBe(2000)
+    expect(counted).toHaveLength(2000)
+  })
+
   it('a lane that is behind reports the age of its oldest record', async () => {
     await appendLate(1)
     await append('7/42/1', 2)
     await leases().take(await claimOne())
-    const [[state]] = await Array.fromAsync(surveyLanes(redis))
+    const [state] = await describeLanes(redis, ['7/42/1'])
     expect(Math.abs((state.oldestAt as number) - LATE)).toBeLessThan(2)
   })
 })

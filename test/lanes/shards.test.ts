@@ -5,6 +5,7 @@ import type { Device } from '../../src/config/devices.ts'
 import { Holding } from '../../src/ingest/holding.ts'
 import {
   countDeparting,
+  countLanes,
   custodyCounters,
   DuplicateFilter,
   deviceShard,
@@ -29,7 +30,6 @@ import {
   relocate,
   shardOf,
   shardsOf,
-  surveyLanes,
   sweepHeld,
   timestampOf,
 } from '../../src/lanes/index.ts'
@@ -105,7 +105,7 @@ describe('three shards', () => {
     expect(Math.min(...lanes)).toBeGreaterThan(5)
     expect(Object.fromEntries(await custodyCounters(redis))).toEqual({ received: 62, 'filtered:accuracy': 2 })
     expect(
-      (await Array.fromAsync(surveyLanes(redis)))
+      (await Array.fromAsync(countLanes(redis)))
         .flat()
         .map(({ lane }) => lane)
         .toSorted(),

@@ -4,6 +4,7 @@ import {
   connect,
   Appender,
   custodyCounters,
+  describeLanes,
   keys,
   Leases,
   NOT_CURRENT,
@@ -12,7 +13,6 @@ import {
   packRecords,
   type Redis,
   release,
-  surveyLanes,
   surveyRefused,
 } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
@@ -84,8 +84,7 @@ async function store(lane: string, ...timestamps: number[]): Promise<void> {
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i)
 const soon = { timeout: 10_000, interval: 20 }
 const delivered = async () => (await custodyCounters(redis)).get('delivered') ?? 0
-const laneState = async (lane: string) =>
-  (await Array.fromAsync(surveyLanes(redis))).flat().find((state) => state.lane === lane)
+const laneState = async (lane: string) => (await describeLanes(redis, [lane])).find(({ waiting }) => waiting > 0)
 
 describe('waiting fixes', () => {
   it('a lane is pushed in order, in whole batches, one request at a time, with the key of its company', async () => {

@@ -50,11 +50,13 @@ export async function* sharedRoutes(
   devices: Iterable<DeviceEntry>,
   routes?: ReadonlySet<string>,
 ): AsyncGenerator<{ readonly one: StayOf; readonly other: StayOf; readonly message: string }> {
+  const isMeant = ({ lane }: Stay) => !routes || routes.has(lane.route)
   const onRoutes: StayOf[] = []
   for (const { id, stays, usual } of devices) {
-    await yieldToEventLoop()
-    for (const stay of topmost(usual ? [usual, ...stays] : stays))
-      if (!routes || routes.has(stay.lane.route)) onRoutes.push({ ...stay, id })
+    const pause = yieldToEventLoop()
+    if (pause) await pause
+    if (!(usual && isMeant(usual)) && !stays.some(isMeant)) continue
+    for (const stay of topmost(usual ? [usual, ...stays] : stays)) if (isMeant(stay)) onRoutes.push({ ...stay, id })
   }
   for (const onRoute of Map.groupBy(onRoutes, ({ lane: { company, route } }) => `${company}/${route}`).values()) {
     await yieldToEventLoop()

@@ -83,13 +83,13 @@ export class Roster {
   }
 
   /** Whether a device has a route at some time of an interval. */
-  isRouted(id: string, { from, until }: Interval): boolean {
-    const { usual, stays = [] } = this.find(id) ?? {}
-    return usual !== undefined || stays.some((stay) => stay.from < until && stay.until > from)
+  isRouted(id: string, interval: Interval): boolean {
+    const entry = this.find(id)
+    return entry !== undefined && hasRoute(entry, interval)
   }
 
   *devices(): Generator<DeviceEntry> {
-    for (const id of this.#entries.keys()) yield this.find(id) as DeviceEntry
+    for (const [id, entry] of this.#entries) yield (entry.stays ? entry : this.find(id)) as DeviceEntry
   }
 
   /** The names of devices, and the ids of those without one. */
@@ -209,6 +209,11 @@ export class Roster {
       : undefined
     return { ...device, protocolSettings: protocolSettings(device), guard: guardOf(device), stays, usual }
   }
+}
+
+/** Whether a device has a route at some time of an interval. */
+export function hasRoute({ usual, stays }: DeviceEntry, { from, until }: Interval): boolean {
+  return usual !== undefined || stays.some((stay) => stay.from < until && stay.until > from)
 }
 
 /** Every lane that a device has at any time. */

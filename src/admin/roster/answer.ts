@@ -80,9 +80,8 @@ async function sharedBy({ rows, after, devices }: Omit<RosterPlan, 'write'>): Pr
   for (const { device, route_id, line } of rows)
     for (const { id } of after.meant(device)) lines.set(`${id} ${route_id}`, line)
   const routes = new Set(rows.map(({ route_id }) => route_id))
-  const entries = devices.flatMap(({ id }) => after.find(id) ?? [])
   const warnings: RosterRemark[] = []
-  for await (const { one, other, message } of sharedRoutes(entries, routes)) {
+  for await (const { one, other, message } of sharedRoutes(devices, routes)) {
     const line = lines.get(`${other.id} ${other.lane.route}`) ?? lines.get(`${one.id} ${one.lane.route}`)
     if (line !== undefined) warnings.push({ line, message: `route_id: ${message}` })
   }

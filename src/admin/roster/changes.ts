@@ -5,15 +5,15 @@ import type { Roster } from '../../roster/roster.ts'
 import { instant, type VanChangeJson } from '../json.ts'
 
 interface RosterStep {
-  readonly devices: Iterable<DeviceEntry>
+  readonly changing: Iterable<DeviceEntry>
   readonly before: Roster
   readonly after: Roster
 }
 
 /** The lines that devices lose and those that they get, of the first 1,000 devices with such lines: what a dry run shows. */
-export async function changesOf({ devices, before, after }: RosterStep): Promise<z.infer<typeof VanChangeJson>[]> {
+export async function changesOf({ changing, before, after }: RosterStep): Promise<z.infer<typeof VanChangeJson>[]> {
   const changes: z.infer<typeof VanChangeJson>[] = []
-  for (const device of devices) {
+  for (const device of changing) {
     await yieldToEventLoop()
     const [old, now] = [before, after].map((roster) => linesOf(roster, device))
     const [lost, got] = [linesBeside(old, now), linesBeside(now, old)]

@@ -5,7 +5,7 @@ import type { RouteFile, RouteRow } from '../../config/routes.ts'
 import type { Interval } from '../../config/times.ts'
 import { unresolved } from '../../roster/advice.ts'
 import type { Assignment, DeviceEntry } from '../../roster/directory.ts'
-import { assignmentField, lossOf, Roster } from '../../roster/roster.ts'
+import { assignmentField, hasRoute, lossOf, Roster } from '../../roster/roster.ts'
 import { changeOf, type RosterWrite } from '../../roster/table.ts'
 import { momentOf } from './interval.ts'
 
@@ -25,27 +25,44 @@ export type RosterPlan = Awaited<ReturnType<typeof planRoster>>
  * Plans a put: what it would write, and do to the roster in effect.
  * - `added`, `changed`, `removed`: how many lines are new, differ from the one of the same device and `from`, and go.
  * - `rows`: the lines that are taken. `rejected`: those that are left out, and why; in order.
- * - `devices`: the company's. `withoutRoute`: those without a route, now where now is in the interval, else at any time of it.
- * - `takes`: the routes that devices would lose then. `loss`: which devices, where they are more than half of those that have one.
- * - `after`: the roster as it would be.
+ * - all else as in `effectOf`.
  */
 export async function planRoster(roster: Roster, put: RosterPut) {
   const { rows, rejected } = await takeRows(roster, put)
   const write: RosterWrite = { devices: [], assignments: await assignmentsOf(rows, roster, put) }
+  const effect = await effectOf(write, roster, put)
+  const [before, after] = [roster, effect.after].map((each) => linesOf(each, effect.changing, put))
+  return { ...effect, ...difference(before, after), rows, rejected, write }
+}
+
+/**
+ * What a write does to the devices of a company; `put`: the interval of its lines, unix seconds, and the time of now, ms UTC.
+ * - `after`: the roster as it would be. `devices`: the company's, in it. `changing`: as they are, those whose lines the write changes.
+ * - `withoutRoute`: those without a route, now where now is in the interval, else at any time of it.
+ * - `takes`: the routes that devices would lose then. `loss`: which devices, where they are more than half of those that have one.
+ */
+export async function effectOf(
+  write: Pick<RosterWrite, 'assignments'>,
+  roster: Roster,
+  put: Interval & Pick<RosterPut, 'company_id' | 'now'>,
+) {
   const after = new Roster(roster)
-  await after.applyInSlices(changeOf(write, put.now))
-  const devices = Array.from(roster.devices()).filter(({ company_id }) => company_id === put.company_id)
+  const concerned = await after.applyInSlices(changeOf(write, put.now))
+  const isOfCompany = ({ company_id }: DeviceEntry) => company_id === put.company_id
+  const changing = Array.from(concerned, (id) => roster.find(id) ?? [])
+    .flat()
+    .filter(isOfCompany)
+  const changed = new Map(changing.map((device) => [device, after.find(device.id) as DeviceEntry]))
+  const devices = Array.from(roster.devices().filter(isOfCompany), (device) => changed.get(device) ?? device)
   const interval = momentOf(put, put.now)
+  const takes = takenBy(changing, { before: roster, after }, interval)
   return {
     after,
-    ...difference(linesOf(roster, devices, put), linesOf(after, devices, put)),
-    rows,
-    rejected,
     devices,
-    withoutRoute: devices.filter(({ id }) => !after.isRouted(id, interval)),
-    takes: takenBy(devices, { before: roster, after }, interval),
-    loss: lossOf(devices, { before: roster, after }, interval),
-    write,
+    changing,
+    withoutRoute: devices.filter((device) => !hasRoute(device, interval)),
+    takes,
+    loss: takes.length === 0 ? undefined : lossOf(devices, { before: roster, after }, interval),
   }
 }
 
@@ -111,7 +128,7 @@ export interface TakenRoute extends Interval {
 }
 
 /** The routes of devices that have one in an interval before a change and none after it. */
-export function takenBy(
+function takenBy(
   devices: Iterable<DeviceEntry>,
   { before, after }: { readonly before: Roster; readonly after: Roster },
   interval: Interval,

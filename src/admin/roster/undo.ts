@@ -10,15 +10,13 @@ import {
   type Replaced,
   type RosterResult,
 } from '../../roster/puts.ts'
-import { lossOf, Roster } from '../../roster/roster.ts'
-import { changeOf } from '../../roster/table.ts'
+import type { Roster } from '../../roster/roster.ts'
 import { ApiRefusal, parse } from '../../tracking/refusal.ts'
 import { RosterPutJson } from '../json.ts'
 import type { Operation } from '../operation.ts'
 import { idsInOrder, takenJson } from './answer.ts'
 import { changesOf } from './changes.ts'
-import { momentOf } from './interval.ts'
-import { takenBy } from './plan.ts'
+import { effectOf } from './plan.ts'
 import { Flag, lossMessage, onceText, type RosterSources } from './routes.ts'
 import type { RosterWrites } from './writes.ts'
 import type { Scope } from '../scope.ts'
@@ -77,35 +75,26 @@ async function findPut(redis: RosterSources['redis'], id: string, scope: Scope) 
   return { put, replaced }
 }
 
-async function planUndo(roster: Roster, { put = '', company_id }: RosterResult, replaced: Replaced) {
+async function planUndo(roster: Roster, { put = '', company_id = '' }: RosterResult, replaced: Replaced) {
   const assignments = linesBefore(replaced, put, roster)
-  const now = Date.now()
-  const after = new Roster(roster)
-  await after.applyInSlices(changeOf({ assignments }, now))
-  const devices = Array.from(roster.devices()).filter((device) => device.company_id === company_id)
-  const interval = momentOf(replaced, now)
-  const takes = takenBy(devices, { before: roster, after }, interval)
+  const asked = { ...replaced, company_id, now: Date.now() }
+  const { after, changing, devices, loss, takes, withoutRoute } = await effectOf({ assignments }, roster, asked)
   // A line that the put has written again as it was does not change.
   const written = assignments.flatMap(([field, text]) => (text !== null && !roster.assignment(field) ? [field] : []))
   const dropped = assignments.flatMap(([field, text]) => (text === null && roster.assignment(field) ? [field] : []))
   const routes = new Set(written.flatMap((field) => after.assignment(field)?.route_id ?? []))
-  const shared = await Array.fromAsync(
-    sharedRoutes(
-      devices.flatMap(({ id }) => after.find(id) ?? []),
-      routes,
-    ),
-  )
+  const shared = await Array.fromAsync(sharedRoutes(devices, routes))
   const warnings = shared.map(({ message }) => ({ line: 0, message }))
   return {
     write: { assignments },
-    changes: () => changesOf({ devices, before: roster, after }),
-    loss: lossOf(devices, { before: roster, after }, interval),
+    changes: () => changesOf({ changing, before: roster, after }),
+    loss,
     answer: {
       ...countLines(written, dropped),
       rejected: [],
       ...(warnings.length > 0 && { warnings }),
       ...(takes.length > 0 && { takes: takes.map(takenJson) }),
-      without_route: idsInOrder(devices.filter(({ id }) => !after.isRouted(id, interval))),
+      without_route: idsInOrder(withoutRoute),
       devices: devices.length,
     },
   }

@@ -77,9 +77,7 @@ export function changes(n: number): Record<string, readonly Ask[]> {
     putNumber: [json('POST', `${COMPANY}/numbers/8`, { number: '+49' })],
     deleteNumber: [json('DELETE', `${COMPANY}/numbers/8`)],
     addItems: [
-      json('POST', `${COMPANY}/orders/1/items`, {
-        items: [{ number: '1', description: '', price: '1', total_count: 1 }],
-      }),
+      json('POST', `${COMPANY}/orders/1/items`, [{ number: '1', description: '', price: '1', total_count: 1 }]),
     ],
     deleteItems: [json('DELETE', `${COMPANY}/orders/1/items`)],
     deleteItem: [json('DELETE', `${COMPANY}/orders/1/items/1`)],

@@ -79,6 +79,8 @@ export function createSession(transport: Transport, remote: string): DeviceSessi
     sender: undefined,
     opening: undefined,
     spoken: undefined,
+    isConfigured: undefined,
+    port: undefined,
   }
 }
 

@@ -126,7 +126,8 @@ export interface Opening {
 export function rememberOpening(session: Opening, frame: Buffer | HttpRequest): void {
   const { opening = [] } = session
   if (opening.length === OPENING_FRAMES || !Buffer.isBuffer(frame) || frame.length > OPENING_BYTES) return
-  session.opening = [...opening, frame.toString('latin1')]
+  // `concat` leaves no room for more, as a spread does.
+  session.opening = opening.concat(frame.toString('latin1'))
 }
 
 /** Control characters, and the character that stands for bytes that are no UTF-8. */

@@ -7,7 +7,7 @@ import { assignmentField } from '../../../src/roster/roster.ts'
 import { deviceText, writeRoster } from '../../../src/roster/table.ts'
 import { store } from '../../support/admin.ts'
 import { imeiOf as idOf } from '../e2e/codec8.ts'
-import { message } from '../e2e/rig.ts'
+import { messageOf } from '../../support/processes.ts'
 
 export const DEVICES = 100_000
 export const LANES = 20_000
@@ -45,7 +45,7 @@ export async function fill(redis: Redis): Promise<void> {
 export async function drive(port: number): Promise<ChildProcess> {
   const plan = { port, vans: 2000, fixesPerPacket: 1, packetsPerSecond: 1000, maxBehind: 0, keepSamples: false }
   const sender = fork(SENDER, [JSON.stringify(plan)])
-  await message(sender, 'ready')
+  await messageOf(sender, 'ready')
   return sender
 }
 

@@ -12,7 +12,6 @@ export interface Ask {
 const COMPANY = '/api/v1/companies/7'
 const DAY = 'from=2099-11-20&until=2099-11-21'
 const RETURN = [{ item_id: 1, undelivered_count: 0 }]
-const LIST = 'device,courier_id,route_id,from,until\n'
 
 /**
  * The requests of each operation of the admin port that reads, by its operationId; lists by each of their filters.
@@ -31,7 +30,12 @@ export function reads(): Record<string, readonly string[]> {
     listDevices: [
       '',
       ...conditions.map((condition) => `?condition=${condition}`),
-      ...['?state=online', '?state=offline', '?mapping=no_route', '?q=van+99999', '?q=nobody', '?max_results=1000'],
+      '?state=online',
+      '?state=offline',
+      '?mapping=no_route',
+      '?q=van+99999',
+      '?q=nobody',
+      '?max_results=1000',
     ].map((query) => `/admin/devices${query}`),
     getDevice: [device],
     getDeviceChain: [`${device}/chain`],
@@ -57,15 +61,11 @@ export function changes(n: number): Record<string, readonly Ask[]> {
   // These send nothing.
   const device = `/admin/devices/${idOf(10_000 + n)}`
   const lane = `courier_id=${LANES - n}&route_id=${LANES - n}`
-  const line = (of: number) => `${idOf(of)},,${of + 1},2099-11-20 06:00,2099-11-20 18:00\n`
-  const put = (lines: string, query: string): Ask => {
-    return { method: 'PUT', path: `/admin/routes?company_id=7&${DAY}&${query}`, body: LIST + lines, type: 'text/csv' }
-  }
   return {
     putDevice: [json('PUT', device, { company_id: 7, name: `Renamed ${n}`, courier_id: 42, route_id: 42 })],
     assignDevice: [json('POST', `${device}/assign`, { route_id: 77_000 + n })],
     unassignDevice: [json('POST', `${device}/unassign`, {})],
-    putRoutes: [put(line(n), 'only_listed=true'), put(line(n + 1), 'only_listed=true&dry_run=true')],
+    putRoutes: [putLine(n), putLine(n + 1, '&dry_run=true')],
     watchDevice: [json('POST', `${device}/watch`)],
     forgetDevice: [json('DELETE', `${device}/data`)],
     deleteDevice: [json('DELETE', device)],
@@ -84,6 +84,12 @@ export function changes(n: number): Record<string, readonly Ask[]> {
     returnItems: [json('POST', '/companies/7/orders/1:return', RETURN)],
     returnItemsV1: [json('POST', `${COMPANY}/orders/1:return`, RETURN)],
   }
+}
+
+function putLine(n: number, query = ''): Ask {
+  const path = `/admin/routes?company_id=7&${DAY}&only_listed=true${query}`
+  const line = `${idOf(n)},,${n + 1},2099-11-20 06:00,2099-11-20 18:00`
+  return { method: 'PUT', path, body: `device,courier_id,route_id,from,until\n${line}\n`, type: 'text/csv' }
 }
 
 /** Takes the put of an answer back. */

@@ -9,7 +9,7 @@ import { type AskingCommand, rosterCommands } from './roster-commands.ts'
 export async function main(argv: readonly string[]): Promise<void> {
   process.stdout.on('error', endUnlessPipeClosed)
   try {
-    await program().parseAsync(argv)
+    await program().parseAsync(argv.length > 2 ? argv : [...argv, '--help'])
   } catch (error) {
     const known = explainError(error)
     const expected = known instanceof UserError || known instanceof ConfigError
@@ -25,7 +25,6 @@ function program(): Command {
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 1))
     .version(product.version, '--version', 'print the version')
     .showSuggestionAfterError()
-    .action(() => waybridge.outputHelp())
 
   const configured: ConfiguredCommand = (name, description, files = FILES) =>
     waybridge.command(name).description(description).option('--config <dir>', `the folder with ${files}`, 'config')

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { isIPv6 } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { pageAddress, portAddress, tokenFile } from '../admin/access.ts'
+import { AUTO } from '../config/listener.ts'
 import type { Config } from '../config/schema.ts'
 import { UserError } from '../errors.ts'
 import { activatedSockets, type Address } from './activation.ts'
@@ -102,8 +103,7 @@ export async function supervise(what: Supervision, onReady?: (ports: Ports) => P
   try {
     const ports = await Promise.race([supervisor.ready, first.promise])
     if (typeof ports !== 'string') {
-      const open = Object.entries(ports).map(([name, port]) => `${name} ${port}`)
-      logger.info(`ready: ${open.join(', ')}`)
+      logger.info(`ready: ${portsText(ports)}`)
       await onReady?.(ports)
       await manager.ready((withinMs) => supervisor.answers(withinMs))
     }
@@ -117,4 +117,14 @@ export async function supervise(what: Supervision, onReady?: (ports: Ports) => P
   return isClean ? 0 : EXIT_CODES[signal]
 }
 
+/** `admin 8080, tcp/auto 5000, …`; of many the ports for a single protocol are only counted. */
+function portsText(ports: Ports): string {
+  const open = Object.entries(ports).map(([name, port]) => `${name} ${port}`)
+  const first = open.filter((text) => !text.includes('/') || text.includes(`/${AUTO} `))
+  const more = open.length - first.length
+  if (more <= MOST_PORTS) return open.join(', ')
+  return `${first.join(', ')}, and ${more} ports for a single protocol each: \`waybridge protocols\` lists them`
+}
+
+const MOST_PORTS = 20
 const CLI = fileURLToPath(new URL('../cli/index.ts', import.meta.url))

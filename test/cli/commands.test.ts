@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, it } from 'vitest'
@@ -25,4 +25,11 @@ it('a command whose output is not read ends normally', async () => {
   child.stdout.destroy()
   child.stdin.on('error', () => {}).end('{"id":1,"protocol":"teltonika","input":{"hex":"00"}}\n'.repeat(LINES))
   expect([await once(child, 'close'), errors]).toEqual([[0, null], ''])
+})
+
+const run = (...words: string[]) => spawnSync(process.execPath, [CLI, ...words], { encoding: 'utf8' })
+
+it('a command that there is not is an error, which names the one that was meant; none prints the help', () => {
+  expect(run('startt')).toMatchObject({ status: 1, stderr: "error: unknown command 'startt'\n(Did you mean start?)\n" })
+  expect(run()).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining('Run it:') as string })
 })

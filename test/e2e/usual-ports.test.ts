@@ -43,6 +43,9 @@ it('a default port that is taken is a finding, all others are open, and the page
   }
   await expect.poll(findings, { timeout: 20_000 }).toContainEqual({ listener: 'tcp/auto' })
   expect(product.ports['tcp/teltonika']).toBe(5027)
+  await expect
+    .poll(() => product.said())
+    .toMatch(/ready: .*udp\/auto 5000.*, and \d{3} ports for a single protocol each/)
   const page = await (await fetch(`http://127.0.0.1:${product.ports.admin}/`)).text()
   expect(page).toContain(`<meta name="waybridge-port" content="${AUTO_PORT}">`)
 }, 90_000)

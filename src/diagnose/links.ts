@@ -35,12 +35,18 @@ export function linkOf(link: Link, looked: Looked, show: ShowInstant): DeviceLin
   }
 }
 
-/** The error of the whole system that breaks a link. `isBroken`: it is known to be; then a warning explains it, too. */
-function causeOf(link: Link, { device: { company }, findings }: Looked, isBroken = false): Finding | undefined {
+/**
+ * The error of the whole system that breaks a link; one about refused lanes only of a device whose positions are refused.
+ * `isBroken`: it is known to be; then a warning explains it, too.
+ */
+function causeOf(link: Link, looked: Looked, isBroken = false): Finding | undefined {
+  const { device, explained, findings } = looked
+  const { company } = device
   const isWarningEnough = isBroken && (link === 'pushed' || link === 'accepted')
   return findings.find(
-    ({ link: of, severity, subject }) =>
+    ({ code, link: of, severity, subject }) =>
       of === link &&
+      (!OF_LANES.has(code) || isRefusedNow(explained)) &&
       (severity === 'error' || (isWarningEnough && severity === 'warning')) &&
       subject.device === undefined &&
       (subject.company_id ?? company) === company,
@@ -194,5 +200,7 @@ function instant(ms: number): string {
 /** A device whose entry is younger than this may not have been pointed to the gateway yet. */
 const NEW_MS = 600_000
 const LATE_MS = 60_000
+/** Findings of a company that say nothing about its other lanes. */
+const OF_LANES: ReadonlySet<FindingCode> = new Set(['lane_refused', 'positions_refused'])
 /** Findings about the roster with which a device still has its route. */
 const STILL_PLACED = new Set<FindingCode>(['two_on_route', 'roster_rejected', 'roster_stale'])

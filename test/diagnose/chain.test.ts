@@ -324,6 +324,12 @@ describe('the chain of a device', () => {
   it('is not broken by an API that is down while nothing of the device waits', () =>
     expect(chain({ found: [{ code: 'upstream_down' }] }).broken).toBeNull())
 
+  it('is not broken by lanes of its company that the API refuses, where its own positions are taken', () => {
+    const refused: Found = { code: 'lane_refused', subject: { company_id: '7' } }
+    const { broken, sentence } = chain({ detail: { lane: waiting }, found: [refused] })
+    expect([broken, sentence]).toEqual([null, expect.not.stringContaining('but')])
+  })
+
   it('is not broken by the apikey of another company', () =>
     expect(
       chain({ detail: { lane: waiting }, found: [{ code: 'apikey_refused', subject: { company_id: '8' } }] }).broken,

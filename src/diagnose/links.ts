@@ -24,8 +24,9 @@ export function linkOf(link: Link, looked: Looked, show: ShowInstant): DeviceLin
   const finding =
     looked.own.find((each) => each.link === link) ??
     (found.state === 'broken' ? causeOf(link, looked, true) : undefined)
-  // When a silent device was heard, the link says itself.
-  const shown = finding && finding.code !== 'silent' ? [...found.evidence, ...finding.evidence] : found.evidence
+  // When a silent device was heard, and what its own lane was answered, the link says itself.
+  const isSaid = !finding || finding.code === 'silent' || OF_LANES.has(finding.code)
+  const shown = isSaid ? found.evidence : [...found.evidence, ...finding.evidence]
   return {
     finding,
     sinceAt: found.state === 'broken' ? finding?.sinceAt : undefined,

@@ -325,9 +325,14 @@ describe('the chain of a device', () => {
     expect(chain({ found: [{ code: 'upstream_down' }] }).broken).toBeNull())
 
   it('is not broken by lanes of its company that the API refuses, where its own positions are taken', () => {
-    const refused: Found = { code: 'lane_refused', subject: { company_id: '7' } }
+    const evidence = ['404 no such route', 'courier 9, route 3009']
+    const refused: Found = { code: 'lane_refused', subject: { company_id: '7' }, evidence }
     const { broken, sentence } = chain({ detail: { lane: waiting }, found: [refused] })
     expect([broken, sentence]).toEqual([null, expect.not.stringContaining('but')])
+    const parked = { status: 404, message: 'no such route' }
+    const own = { company_id: '7', courier_id: '42', route_id: '1007', fixes: 3, parked, refused: [] }
+    const { links } = chain({ explained: { parked: [own] }, found: [refused] })
+    expect(links.at(-1)).toMatchObject({ state: 'broken', evidence: ['refused 404: no such route'] })
   })
 
   it('is not broken by the apikey of another company', () =>

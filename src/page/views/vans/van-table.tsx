@@ -78,7 +78,7 @@ function Row({
   return (
     <tr aria-rowindex={index} class={isChosen ? 'is-chosen' : ''}>
       <td class="col-name">
-        <a class="row-link" href={href('vans', { id: van.id })}>
+        <a class={`row-link ${van.name === undefined ? 'mono' : ''}`} href={href('vans', { id: van.id })}>
           <Foreign text={nameOf(van)} />
         </a>
         {van.name !== undefined && <span class="sub mono">{van.id}</span>}

@@ -17,6 +17,22 @@ async function mistakes(text: string): Promise<string[]> {
   return (await checked({ 'gateway.yaml': text })).mistakes
 }
 
+/** The Redis where the file does not say another one. */
+const REDIS = {
+  url: null,
+  sentinels: [],
+  cluster: [],
+  shards: 1,
+  name: null,
+  username: null,
+  password: null,
+  sentinel_password: null,
+  tls: false,
+  replicas: 0,
+  max_memory: null,
+  stop_at: 0.85,
+  durability: 'strict',
+}
 /** How a listener accepts connections where the file does not say. */
 const OPEN = { host: '0.0.0.0', tls: null, proxy_protocol: false, networks: [] }
 const TOKEN_EXPECTED = 'expected printable ASCII characters without spaces'
@@ -24,21 +40,7 @@ const TOKEN_EXPECTED = 'expected printable ASCII characters without spaces'
 describe('gateway.yaml', () => {
   it('an empty gateway.yaml has the documented defaults and a listener for each protocol and transport', async () => {
     expect(await config('')).toEqual({
-      redis: {
-        url: null,
-        sentinels: [],
-        cluster: [],
-        shards: 1,
-        name: null,
-        username: null,
-        password: null,
-        sentinel_password: null,
-        tls: false,
-        replicas: 0,
-        max_memory: null,
-        stop_at: 0.85,
-        durability: 'strict',
-      },
+      redis: REDIS,
       data_dir: '.data',
       time_zone: 'UTC',
       listeners: [
@@ -107,21 +109,7 @@ admin: { tokens: [abc] }
 `
     const { redis, listeners, mqtt, tracking, companies, filter, admin } = await config(text)
     expect({ redis, listeners, mqtt, companies }).toEqual({
-      redis: {
-        url: 'redis://127.0.0.1:6379/1',
-        sentinels: [],
-        cluster: [],
-        shards: 1,
-        name: null,
-        username: null,
-        password: null,
-        sentinel_password: null,
-        tls: false,
-        replicas: 0,
-        max_memory: 536_870_912,
-        stop_at: 0.85,
-        durability: 'relaxed',
-      },
+      redis: { ...REDIS, url: 'redis://127.0.0.1:6379/1', max_memory: 536_870_912, durability: 'relaxed' },
       listeners: [{ transport: 'udp', port: 0, protocol: 'teltonika', ...OPEN, host: '127.0.0.1' }],
       mqtt: { broker: null, bridges: [] },
       companies: [

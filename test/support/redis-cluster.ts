@@ -92,7 +92,7 @@ export class RedisCluster extends RedisServers {
   async failOver(): Promise<void> {
     const before = await this.primary()
     await this.redis(await this.replica(), (redis) => redis.cluster('FAILOVER'))
-    while ((await this.primary()) === before) await pause(100)
+    await this.hasLeft(before)
   }
 
   /** Has Valkey 9 move our slot to another master in one step; resolves once the nodes name that. */

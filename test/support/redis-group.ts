@@ -74,7 +74,7 @@ export class RedisGroup extends RedisServers {
   async failOver(): Promise<void> {
     const before = await this.primary()
     await this.redis(0, (sentinel) => sentinel.call('SENTINEL', 'FAILOVER', GROUP_NAME), 'sentinelPort')
-    while ((await this.primary()) === before) await pause(100)
+    await this.hasLeft(before)
   }
 
   /** Every Sentinel names the same primary and knows all others. */

@@ -64,6 +64,12 @@ export abstract class RedisServers {
     if (!isInStep) throw new Error('the replicas are not in step')
   }
 
+  /** Resolves once another machine has the primary. A failover that is given up leaves it where it is. */
+  protected async hasLeft(before: number): Promise<void> {
+    const hasLeft = await untilSo(async () => (await this.primary()) !== before, { withinMs: 30_000, everyMs: 100 })
+    if (!hasLeft) throw new Error('the primary is still the same')
+  }
+
   /** Whether so many replicas of a machine are in step. */
   protected async hasReplicas(index: number, count: number): Promise<boolean> {
     const info = await this.redis(index, (redis) => redis.info('replication'))

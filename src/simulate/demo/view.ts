@@ -40,6 +40,11 @@ export function blockOf(view: View, width: number, paint: PaintText): string[] {
   const room = Math.min(width, MAX_WIDTH) - LEFT
   const bar = (value: number | undefined, style: Parameters<PaintText>[0]) =>
     barOf((value ?? 0) / expected, { room, style, paint })
+  const sparksOf = (name: keyof Second) =>
+    sparks(
+      Array.from(history, (second) => second[name]),
+      room,
+    )
   const trouble = troubleOf(progress)
   return [
     headOf(view, LEFT + room, paint),
@@ -48,30 +53,8 @@ export function blockOf(view: View, width: number, paint: PaintText): string[] {
     row('fixes sent', progress.sent, bar(progress.sent, 'cyan'), paint),
     row('acknowledged', progress.acked, bar(progress.acked, 'magenta'), paint),
     row('delivered', status?.delivered, bar(status?.delivered, 'green'), paint),
-    row(
-      'waiting',
-      status?.waiting,
-      paint(
-        'yellow',
-        sparks(
-          history.map(({ waiting }) => waiting),
-          room,
-        ),
-      ),
-      paint,
-    ),
-    row(
-      'rate',
-      `${rateOf(history)}/s`,
-      paint(
-        'green',
-        sparks(
-          history.map(({ delivered }) => delivered),
-          room,
-        ),
-      ),
-      paint,
-    ),
+    row('waiting', status?.waiting, paint('yellow', sparksOf('waiting')), paint),
+    row('rate', `${rateOf(history)}/s`, paint('green', sparksOf('delivered')), paint),
     ...(trouble ? ['', paint('yellow', clip(`  ${trouble.slice(2)}`, LEFT + room))] : []),
   ]
 }

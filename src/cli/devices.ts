@@ -16,7 +16,7 @@ export async function devicesCommand(options: DevicesOptions): Promise<number> {
   const devices = await listDevices(admin, query)
   const rows = devices.map((device) => columnsOf(device, Date.now()))
   if (options.json) printExact([JSON.stringify({ results: devices }, undefined, 2)])
-  else if (options.csv) printLines([HEADS, ...devices.map(csvColumnsOf)].map((row) => row.map(csvCell).join(',')))
+  else if (options.csv) printLines(csvLines(devices))
   else
     printLines(
       rows.length > 0
@@ -46,24 +46,9 @@ function columnsOf(device: ListedDevice, now: number): string[] {
   return [id, name, condition, heard, lane?.courier_id ?? '', lane?.route_id ?? '', findings.join(' ')]
 }
 
-function csvColumnsOf(device: ListedDevice): string[] {
-  const { condition, findings, id, lane, last_heard, mapping, name, position, state } = device
-  const { at, lat, lon, speed } = position ?? {}
-  const known = [
-    id,
-    name,
-    state,
-    condition,
-    mapping,
-    last_heard?.at,
-    at,
-    lat,
-    lon,
-    speed,
-    lane?.courier_id,
-    lane?.route_id,
-  ]
-  return [...known.map((value) => String(value ?? '')), findings.join(' ')]
+function csvLines(devices: readonly ListedDevice[]): string[] {
+  const rows = devices.map((device) => Object.values(CSV).map((of) => String(of(device) ?? '')))
+  return [Object.keys(CSV), ...rows].map((row) => row.map(csvCell).join(','))
 }
 
 /** How long ago something was, in one unit. */
@@ -75,18 +60,19 @@ export function ageText(ms: number): string {
 }
 
 const FILTERS = ['state', 'mapping', 'condition', 'q'] as const
-const HEADS = [
-  'id',
-  'name',
-  'state',
-  'condition',
-  'mapping',
-  'heard_at',
-  'fix_at',
-  'lat',
-  'lon',
-  'speed',
-  'courier_id',
-  'route_id',
-  'findings',
-]
+/** The columns of CSV, and what each has of a device. */
+const CSV: Readonly<Record<string, (device: ListedDevice) => string | number | undefined>> = {
+  id: ({ id }) => id,
+  name: ({ name }) => name,
+  state: ({ state }) => state,
+  condition: ({ condition }) => condition,
+  mapping: ({ mapping }) => mapping,
+  heard_at: ({ last_heard }) => last_heard?.at,
+  fix_at: ({ position }) => position?.at,
+  lat: ({ position }) => position?.lat,
+  lon: ({ position }) => position?.lon,
+  speed: ({ position }) => position?.speed,
+  courier_id: ({ lane }) => lane?.courier_id,
+  route_id: ({ lane }) => lane?.route_id,
+  findings: ({ findings }) => findings.join(' '),
+}

@@ -49,25 +49,16 @@ function choiceOf({ courier, route }: ParkedOptions): Record<string, string> {
 /** A row for why the lane is parked whole, and one for each answer under which positions were refused. */
 function rowsOf(clock: Clock): (lane: ParkedLane) => string[][] {
   return ({ company_id, courier_id, route_id, fixes, parked, refused }) => {
-    const lane = [company_id, courier_id, route_id]
+    const row = (count: number, answer: number | string, refusal: string, message: string) => {
+      return [company_id, courier_id, route_id, String(count), String(answer), refusal, message]
+    }
     const single = refused.reduce((sum, { count }) => sum + count, 0)
-    const whole = parked && [
-      [
-        ...lane,
-        String(fixes - single),
-        String(parked.status || '–'),
-        `the lane, since ${clock(parked.since_at)}`,
-        parked.message,
-      ],
-    ]
-    const singles = refused.map(({ status, message, count, first_at }) => [
-      ...lane,
-      String(count),
-      String(status),
-      `single, since ${clock(first_at)}`,
-      message,
-    ])
-    return [...(whole ?? []), ...singles]
+    const singles = refused.map(({ status, message, count, first_at }) =>
+      row(count, status, `single, since ${clock(first_at)}`, message),
+    )
+    if (!parked) return singles
+    const whole = row(fixes - single, parked.status || '–', `the lane, since ${clock(parked.since_at)}`, parked.message)
+    return [whole, ...singles]
   }
 }
 

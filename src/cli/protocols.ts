@@ -21,14 +21,8 @@ async function configuredProtocols(dir: string, json?: boolean): Promise<string[
   const known = (await protocolList())
     .map((each) => ({ ...each, ports: portsOf(each.name).filter(([transport]) => transport in each.ports) }))
     .filter(({ ports }) => ports.length > 0)
-  if (json)
-    return [
-      JSON.stringify(
-        known.map((each) => ({ ...each, ports: Object.fromEntries(each.ports) })),
-        null,
-        2,
-      ),
-    ]
+  const list = known.map((each) => ({ ...each, ports: Object.fromEntries(each.ports) }))
+  if (json) return [JSON.stringify(list, null, 2)]
   const rows = known.map(({ name, devices, ports, acknowledges }) => {
     const shown = ports.map(([transport, port]) => `${transport} ${port}`).join(', ')
     return [name, shown, ACKNOWLEDGED[acknowledges], devices]

@@ -56,33 +56,20 @@ export function readClientTls({
 }
 
 /** Why TLS files that the configuration names cannot be used, each with the path of its key. */
-export function certificateMistakes(config: Pick<Config, 'admin' | 'listeners' | 'mqtt'>) {
-  const served = certificatesIn(config).map(({ path, files }) => ({ path, tls: readCertificate(files) }))
-  const presented = config.mqtt.bridges.flatMap(({ tls }, index) =>
-    tls ? [{ path: ['mqtt', 'bridges', index, 'tls'], tls: readClientTls(tls) }] : [],
-  )
-  return [...served, ...presented].flatMap(({ path, tls }) =>
-    'message' in tls ? [{ path: [...path, tls.key], message: tls.message }] : [],
-  )
-}
-
-/** A certificate that the configuration names, and the path of its key. */
-interface NamedCertificate {
-  readonly path: readonly (string | number)[]
-  readonly files: CertificateFiles
-}
-
-/** Every certificate of a port that the configuration names. */
-function certificatesIn({ admin, listeners, mqtt }: Pick<Config, 'admin' | 'listeners' | 'mqtt'>) {
-  return [
-    ...listeners.flatMap(({ tls }, index) => named(['listeners', index, 'tls'], tls)),
-    ...named(['mqtt', 'broker', 'tls'], mqtt.broker?.tls),
-    ...named(['admin', 'tls'], admin.tls),
+export function certificateMistakes({ admin, listeners, mqtt }: Pick<Config, 'admin' | 'listeners' | 'mqtt'>) {
+  const served = [
+    ...listeners.map(({ tls }, index) => ({ path: ['listeners', index, 'tls'], tls })),
+    { path: ['mqtt', 'broker', 'tls'], tls: mqtt.broker?.tls },
+    { path: ['admin', 'tls'], tls: admin.tls },
   ]
-}
-
-function named(path: NamedCertificate['path'], files?: CertificateFiles | null): NamedCertificate[] {
-  return files ? [{ path, files }] : []
+  const presented = mqtt.bridges.map(({ tls }, index) => ({ path: ['mqtt', 'bridges', index, 'tls'], tls }))
+  const all = [
+    ...served.map(({ path, tls }) => ({ path, found: tls && readCertificate(tls) })),
+    ...presented.map(({ path, tls }) => ({ path, found: tls && readClientTls(tls) })),
+  ]
+  return all.flatMap(({ path, found }) =>
+    found && 'message' in found ? [{ path: [...path, found.key], message: found.message }] : [],
+  )
 }
 
 const PROFILES: Record<TlsConfig['profile'], SecureContextOptions> = {

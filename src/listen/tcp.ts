@@ -38,6 +38,10 @@ export async function listenTcp(endpoint: ProtocolEndpoint, shared: Shared): Pro
 
 const SOCKETS = { allowHalfOpen: true, keepAlive: true, keepAliveInitialDelay: 60_000 }
 
+/** A socket has its connection. */
+const CONNECTION = Symbol('connection')
+type ConnectionSocket = Socket & { readonly [CONNECTION]: TcpConnection }
+
 /** What the connections of one listener share. */
 type TcpContext = Shared & PortRules & { isClosing: boolean }
 
@@ -70,9 +74,10 @@ class TcpConnection implements DeviceConnection {
     this.senderLimits = new SenderLimits(context.flood, origin.address)
     this.idleMs = context.limits.idle_timeout
     socket.setNoDelay(true)
-    socket.on('data', (bytes: Buffer) => this.#receive(bytes))
-    socket.on('end', () => this.#isTaking || socket.end())
-    socket.on('error', destroy)
+    Object.assign(socket, { [CONNECTION]: this })
+      .on('data', receive)
+      .on('end', endReading)
+      .on('error', destroy)
   }
 
   gone(): void {
@@ -103,12 +108,18 @@ class TcpConnection implements DeviceConnection {
     this.#socket.destroy()
   }
 
-  #receive(bytes: Buffer): void {
+  /** Bytes have arrived. */
+  receive(bytes: Buffer): void {
     if (!this.#socket.writable) return
     this.#stream.received.append(bytes)
     if (!this.#isTaking) return void this.#takeAll()
     this.#socket.pause()
     this.#context.pressure.setPartial(this, this.#stream.received.size)
+  }
+
+  /** The device sends nothing more. */
+  endReading(): void {
+    if (!this.#isTaking) this.#socket.end()
   }
 
   /** Takes the received frames until none is complete; the connection takes one group of frames at a time. */
@@ -230,7 +241,15 @@ class TcpConnection implements DeviceConnection {
   }
 }
 
-/** One function serves all connections: one for each would take memory. */
+/** One function serves all sockets: one for each would take memory. */
+function receive(this: ConnectionSocket, bytes: Buffer): void {
+  this[CONNECTION].receive(bytes)
+}
+
+function endReading(this: ConnectionSocket): void {
+  this[CONNECTION].endReading()
+}
+
 function destroy(this: Socket): void {
   this.destroy()
 }

@@ -11,8 +11,12 @@ import { Icon } from './icon.tsx'
 import { say } from './toast.tsx'
 
 const MOST_SHOWN = 50
+const MOST_OPEN = 10
 
-/** Findings as they come: worst first. Each says what is wrong, since when, why we think so, and what to do. */
+/**
+ * Findings as they come: worst first. Each says what is wrong, since when, why we think so, and what to do; those with the
+ * same code and the same action are one entry, as in `waybridge status`.
+ */
 export function FindingList({
   findings,
   isQuiet = false,
@@ -23,15 +27,16 @@ export function FindingList({
   const [most, setMost] = useState(MOST_SHOWN)
   if (findings.length === 0)
     return <Empty icon="ok" title={words.now.noFindings} text={isQuiet ? undefined : words.now.noFindingsText} />
+  const causes = [...Map.groupBy(findings, ({ code, action }) => `${code} ${action}`).values()]
   return (
     <ul class="findings">
-      {findings.slice(0, most).map((finding) => (
-        <FindingItem key={keyOf(finding)} finding={finding} isQuiet={isQuiet} />
+      {causes.slice(0, most).map(([finding, ...others]) => (
+        <FindingItem key={keyOf(finding)} finding={finding} others={others} isQuiet={isQuiet} />
       ))}
-      {findings.length > most && (
+      {causes.length > most && (
         <li class="findings-more">
           <button type="button" class="button quiet" onClick={() => setMost(most + MOST_SHOWN)}>
-            {words.more} ({exact(findings.length - most)})
+            {words.more} ({exact(causes.length - most)})
           </button>
         </li>
       )}
@@ -43,7 +48,14 @@ function keyOf({ code, subject, since_at }: FoundFault): string {
   return `${code} ${JSON.stringify(subject)} ${since_at}`
 }
 
-function FindingItem({ finding, isQuiet = false }: { finding: FoundFault; isQuiet?: boolean }): JSX.Element {
+interface FindingItemProps {
+  readonly finding: FoundFault
+  /** Those with the same cause. */
+  readonly others: readonly FoundFault[]
+  readonly isQuiet: boolean
+}
+
+function FindingItem({ finding, others, isQuiet }: FindingItemProps): JSX.Element {
   const now = useNow(5000)
   const { severity, message, action, evidence, since_at, ended_at, count: times, code, link } = finding
   const until = ended_at === undefined ? now : Date.parse(ended_at)
@@ -73,6 +85,7 @@ function FindingItem({ finding, isQuiet = false }: { finding: FoundFault; isQuie
             ))}
           </ul>
         )}
+        {others.length > 0 && <OtherFindings others={others} />}
         {!ended_at && (
           <p class="finding-action">
             <span class="finding-todo">{words.now.todo}</span>
@@ -82,6 +95,22 @@ function FindingItem({ finding, isQuiet = false }: { finding: FoundFault; isQuie
       </div>
       {!ended_at && <FindingAction finding={finding} isInVan={isQuiet} />}
     </li>
+  )
+}
+
+/** The others of one cause, each a line that leads to its van; many are folded. */
+function OtherFindings({ others }: { others: readonly FoundFault[] }): JSX.Element {
+  return (
+    <details class="finding-others" open={others.length <= MOST_OPEN}>
+      <summary>{words.now.others(exact(others.length))}</summary>
+      <ul>
+        {others.map((other) => {
+          const text = <Foreign text={sentence(words.said(other.message))} />
+          const [view, , id] = targetOf(other.code, other.subject)
+          return <li key={keyOf(other)}>{view ? <a href={href(view, { id })}>{text}</a> : text}</li>
+        })}
+      </ul>
+    </details>
   )
 }
 

@@ -134,6 +134,7 @@ export const de: Words = {
     links: 'Der Weg einer Position',
     linksHint: 'vom Tracker bis zur Tracking-API',
     findings: 'Was nicht stimmt',
+    others: (n: string) => `und ${n} weitere mit dieser Ursache`,
     findingsHint: 'nach Ursache, Schlimmstes zuerst',
     noFindings: 'Alles stimmt',
     noFindingsText: 'Jedes der sieben Glieder funktioniert. Was nicht stimmt, erscheint hier, mit Ursache und Abhilfe.',

@@ -119,6 +119,7 @@ export const en = {
     links: 'The way of a position',
     linksHint: 'from the tracker to the tracking API',
     findings: 'What is wrong',
+    others: (n: string) => `and ${n} more with this cause`,
     findingsHint: 'by cause, worst first',
     noFindings: 'Nothing is wrong',
     noFindingsText: 'Each of the seven links works. What is wrong appears here, with its cause and what to do.',

@@ -85,7 +85,7 @@ function FindingItem({ finding, others, isQuiet }: FindingItemProps): JSX.Elemen
             ))}
           </ul>
         )}
-        {others.length > 0 && <OtherFindings others={others} />}
+        {others.length > 0 && <OtherFindings others={others} known={evidence} />}
         {!ended_at && (
           <p class="finding-action">
             <span class="finding-todo">{words.now.todo}</span>
@@ -98,8 +98,14 @@ function FindingItem({ finding, others, isQuiet }: FindingItemProps): JSX.Elemen
   )
 }
 
+interface OtherFindingsProps {
+  readonly others: readonly FoundFault[]
+  /** Evidence that is shown already. */
+  readonly known: readonly string[]
+}
+
 /** The others of one cause, each a line that leads to its van; many are folded. */
-function OtherFindings({ others }: { others: readonly FoundFault[] }): JSX.Element {
+function OtherFindings({ others, known }: OtherFindingsProps): JSX.Element {
   return (
     <details class="finding-others" open={others.length <= MOST_OPEN}>
       <summary>{words.now.others(exact(others.length))}</summary>
@@ -107,7 +113,15 @@ function OtherFindings({ others }: { others: readonly FoundFault[] }): JSX.Eleme
         {others.map((other) => {
           const text = <Foreign text={sentence(words.said(other.message))} />
           const [view, , id] = targetOf(other.code, other.subject)
-          return <li key={keyOf(other)}>{view ? <a href={href(view, { id })}>{text}</a> : text}</li>
+          const evidence = other.evidence.filter((line) => !known.includes(line)).map((line) => words.said(line))
+          return (
+            <li key={keyOf(other)}>
+              {view ? <a href={href(view, { id })}>{text}</a> : text}{' '}
+              <span class="muted">
+                <Foreign text={evidence.join('; ')} />
+              </span>
+            </li>
+          )
         })}
       </ul>
     </details>

@@ -11,15 +11,14 @@ export function operationGauges(refresh: () => Promise<void>) {
     names.push(`waybridge_${name}`)
     return { name: `waybridge_${name}`, help, registers: [registry], labelNames, collect: refresh }
   }
+  const gauge: MakeGauge = (...described) => new Gauge(own(...described))
   // The sum over processes takes the highest value, since each start of the process reads the same one.
   const total = <Label extends string>(...described: Parameters<typeof own<Label>>) =>
     new Counter({ ...own(...described), aggregator: 'max' })
   const known = {
-    ready: new Gauge(own('ready', '1 while /readyz says that everything is ready, else 0.')),
-    redisUp: new Gauge(
-      own('redis_up', '1 while Redis answers, else 0: then what is known from Redis alone is absent.'),
-    ),
-    findings: new Gauge(own('findings', 'Number of findings: what is wrong now.', ['code', 'severity'])),
+    ready: gauge('ready', '1 while /readyz says that everything is ready, else 0.'),
+    redisUp: gauge('redis_up', '1 while Redis answers, else 0: then what is known from Redis alone is absent.'),
+    findings: gauge('findings', 'Number of findings: what is wrong now.', ['code', 'severity']),
   }
   const totals = {
     discarded: total('fixes_discarded_total', 'Number of held or parked fixes discarded.', ['reason']),
@@ -27,7 +26,7 @@ export function operationGauges(refresh: () => Promise<void>) {
       'role',
     ]),
   }
-  const gauges = { ...storedGauges(own), ...liveGauges(own) }
+  const gauges = { ...storedGauges(gauge), ...liveGauges(gauge) }
   return {
     ...known,
     ...gauges,
@@ -47,76 +46,63 @@ export function operationGauges(refresh: () => Promise<void>) {
   }
 }
 
-type Own = <Label extends string>(
-  name: string,
-  help: string,
-  labelNames?: Label[],
-) => ConstructorParameters<typeof Gauge<Label>>[0]
+type MakeGauge = <Label extends string>(name: string, help: string, labelNames?: Label[]) => Gauge<Label>
 
 /** Gauges of what Redis holds. */
-function storedGauges(own: Own) {
+function storedGauges(gauge: MakeGauge) {
   return {
-    waiting: new Gauge(own('fixes_waiting', 'Number of fixes that wait in lanes, without parked ones.')),
-    parked: new Gauge(own('fixes_parked', 'Number of parked fixes: the tracking API refused them.')),
-    held: new Gauge(
-      own('fixes_held', 'Number of held fixes: their device, route or time is not known yet.', ['reason']),
+    waiting: gauge('fixes_waiting', 'Number of fixes that wait in lanes, without parked ones.'),
+    parked: gauge('fixes_parked', 'Number of parked fixes: the tracking API refused them.'),
+    held: gauge('fixes_held', 'Number of held fixes: their device, route or time is not known yet.', ['reason']),
+    misunderstood: gauge(
+      'misunderstood_frames',
+      'Number of kept frames that were not understood, by what their types hold.',
+      ['kind'],
     ),
-    misunderstood: new Gauge(
-      own('misunderstood_frames', 'Number of kept frames that were not understood, by what their types hold.', [
-        'kind',
-      ]),
+    oldest: gauge(
+      'oldest_waiting_timestamp_seconds',
+      'Unix time in seconds when the oldest waiting fix was received; absent while none waits.',
     ),
-    oldest: new Gauge(
-      own(
-        'oldest_waiting_timestamp_seconds',
-        'Unix time in seconds when the oldest waiting fix was received; absent while none waits.',
-      ),
+    difference: gauge(
+      'custody_difference',
+      'Number of received fixes minus those accounted for: 0 whenever nothing moves.',
     ),
-    difference: new Gauge(
-      own('custody_difference', 'Number of received fixes minus those accounted for: 0 whenever nothing moves.'),
+    devices: gauge('devices', 'Number of configured devices in each state.', ['state']),
+    rosterLines: gauge('roster_lines', 'Number of lines of the roster, by when they hold.', ['state']),
+    rosterWritten: gauge(
+      'roster_last_write_timestamp_seconds',
+      'Unix time in seconds when the roster was written last.',
     ),
-    devices: new Gauge(own('devices', 'Number of configured devices in each state.', ['state'])),
-    rosterLines: new Gauge(own('roster_lines', 'Number of lines of the roster, by when they hold.', ['state'])),
-    rosterWritten: new Gauge(
-      own('roster_last_write_timestamp_seconds', 'Unix time in seconds when the roster was written last.'),
-    ),
-    memory: new Gauge(own('redis_memory_used_ratio', 'Share of its memory limit that Redis uses, 0 to 1.')),
-    memoryUses: new Gauge(
-      own(
-        'redis_memory_share_ratio',
-        'About what share of the memory of Redis one use takes; marks, held and parked fixes may have 0.2 each, frames that were not understood 0.1.',
-        ['use'],
-      ),
+    memory: gauge('redis_memory_used_ratio', 'Share of its memory limit that Redis uses, 0 to 1.'),
+    memoryUses: gauge(
+      'redis_memory_share_ratio',
+      'About what share of the memory of Redis one use takes; marks, held and parked fixes may have 0.2 each, frames that were not understood 0.1.',
+      ['use'],
     ),
   }
 }
 
 /** Gauges of what the processes say of themselves once a second. */
-function liveGauges(own: Own) {
+function liveGauges(gauge: MakeGauge) {
   return {
-    upstreamUp: new Gauge(own('upstream_up', '1 while the tracking API accepts pushes, 0 while it is down.')),
-    inFlight: new Gauge(own('push_in_flight', 'Number of push requests that wait for their answer.')),
-    oldestInFlight: new Gauge(
-      own('push_oldest_in_flight_seconds', 'Seconds that the oldest push request has waited for its answer.'),
+    upstreamUp: gauge('upstream_up', '1 while the tracking API accepts pushes, 0 while it is down.'),
+    inFlight: gauge('push_in_flight', 'Number of push requests that wait for their answer.'),
+    oldestInFlight: gauge(
+      'push_oldest_in_flight_seconds',
+      'Seconds that the oldest push request has waited for its answer.',
     ),
-    lastDelivery: new Gauge(
-      own(
-        'last_delivery_timestamp_seconds',
-        'Unix time in seconds when the tracking API accepted fixes last; absent before the first ones since the start.',
-      ),
+    lastDelivery: gauge(
+      'last_delivery_timestamp_seconds',
+      'Unix time in seconds when the tracking API accepted fixes last; absent before the first ones since the start.',
     ),
-    lastFix: new Gauge(
-      own(
-        'last_fix_timestamp_seconds',
-        'Unix time in seconds when a fix was acknowledged last; absent before the first one since the start.',
-      ),
+    lastFix: gauge(
+      'last_fix_timestamp_seconds',
+      'Unix time in seconds when a fix was acknowledged last; absent before the first one since the start.',
     ),
-    processUp: new Gauge(
-      own(
-        'process_up',
-        '1 while the processes of the role give signs of life, 0 while one does not or there is none.',
-        ['role'],
-      ),
+    processUp: gauge(
+      'process_up',
+      '1 while the processes of the role give signs of life, 0 while one does not or there is none.',
+      ['role'],
     ),
   }
 }

@@ -60,17 +60,17 @@ export interface SimulationOutcome extends Progress {
 export async function runSimulation(options: SimulationOptions): Promise<SimulationOutcome> {
   const end = new AbortController()
   setMaxListeners(0, end.signal)
-  const crew = options.vans.map((van, index) => engage(van, index, { ...options, signal: end.signal }))
+  const drivers = options.vans.map((van, index) => createDriver(van, index, { ...options, signal: end.signal }))
   let phase: Progress['phase'] = 'driving'
-  const ticker = setInterval(() => options.onProgress?.(progressOf(crew, phase)), options.progressMs ?? 1000)
-  await drive(crew, options)
+  const ticker = setInterval(() => options.onProgress?.(progressOf(drivers, phase)), options.progressMs ?? 1000)
+  await drive(drivers, options)
   phase = 'waiting'
-  await settle(crew, options)
+  await settle(drivers, options)
   clearInterval(ticker)
   end.abort()
-  for (const { tracker } of crew) tracker.close()
-  const trips = options.keepTrips ? new Map(crew.map(({ id, trip }) => [id, trip])) : new Map<string, Trip>()
-  return { ...progressOf(crew, phase), trips }
+  for (const { tracker } of drivers) tracker.close()
+  const trips = options.keepTrips ? new Map(drivers.map(({ id, trip }) => [id, trip])) : new Map<string, Trip>()
+  return { ...progressOf(drivers, phase), trips }
 }
 
 interface Driver {
@@ -81,7 +81,7 @@ interface Driver {
   made: number
 }
 
-function engage(
+function createDriver(
   { id, speech }: FleetVan,
   index: number,
   { host, ports, seed, answerMs = ANSWER_MS, signal }: SimulationOptions & { signal: AbortSignal },
@@ -95,16 +95,16 @@ function engage(
 }
 
 /** One timer serves all vans, so that the fixes of a fleet are spread evenly over the interval. */
-async function drive(crew: readonly Driver[], options: SimulationOptions): Promise<void> {
+async function drive(drivers: readonly Driver[], options: SimulationOptions): Promise<void> {
   const { intervalMs, durationMs, keepTrips = false } = options
   const isOver = () => options.stop?.aborted || options.hurry?.aborted
-  const gap = intervalMs / crew.length
+  const gap = intervalMs / drivers.length
   const begun = performance.now()
   const start = Date.now()
   for (let count = 0; !isOver(); ) {
     const elapsed = performance.now() - begun
     for (; count * gap < Math.min(elapsed, durationMs); count++)
-      record(crew[count % crew.length], start + count * gap, keepTrips)
+      record(drivers[count % drivers.length], start + count * gap, keepTrips)
     if (elapsed >= durationMs) return
     await pause(TICK_MS)
   }
@@ -117,18 +117,22 @@ function record(driver: Driver, at: number, keep: boolean): void {
   driver.tracker.record(fix)
 }
 
-async function settle(crew: readonly Driver[], { patienceMs, hurry }: SimulationOptions): Promise<void> {
+/** Resolves once every fix of the trackers is acknowledged, `patienceMs` are over, or `hurry` is aborted. */
+export async function settle(
+  vans: readonly Pick<Driver, 'tracker'>[],
+  { patienceMs, hurry }: Pick<SimulationOptions, 'patienceMs' | 'hurry'>,
+): Promise<void> {
   const enough = new AbortController()
   const signal = hurry ? AbortSignal.any([hurry, enough.signal]) : enough.signal
   const patience = pause(patienceMs, undefined, { signal }).catch(() => {})
-  await Promise.race([Promise.all(crew.map(({ tracker }) => tracker.settled())), patience])
+  await Promise.race([Promise.all(vans.map(({ tracker }) => tracker.settled())), patience])
   enough.abort()
 }
 
-function progressOf(crew: readonly Driver[], phase: Progress['phase']): Progress {
+function progressOf(drivers: readonly Driver[], phase: Progress['phase']): Progress {
   const told = new Map<string, number>()
-  const progress = { phase, vans: crew.length, sent: 0, acked: 0, troubled: 0 }
-  for (const { made, trip, tracker } of crew) {
+  const progress = { phase, vans: drivers.length, sent: 0, acked: 0, troubled: 0 }
+  for (const { made, trip, tracker } of drivers) {
     progress.sent += made
     progress.acked += trip.acked
     if (tracker.trouble === undefined) continue

@@ -6,6 +6,7 @@ import { lineFor } from '../../src/simulate/line/index.ts'
 import { portOf } from '../../src/simulate/options.ts'
 import { seeded } from '../../src/simulate/random.ts'
 import { fixOnce } from '../../src/simulate/speak/apps.ts'
+import { settle } from '../../src/simulate/simulation.ts'
 import { isAnswered, speeches } from '../../src/simulate/speak/index.ts'
 import { createTracker, type Tracker } from '../../src/simulate/tracker.ts'
 import { createVan, type Van } from '../../src/simulate/van.ts'
@@ -60,10 +61,7 @@ export function startVans(fleet: readonly FleetVan[], ports: Ports, seed: number
     async settle(patienceMs) {
       driving = false
       await driven
-      const enough = new AbortController()
-      const patience = pause(patienceMs, undefined, { signal: enough.signal }).catch(() => {})
-      await Promise.race([Promise.all(drivers.map(({ tracker }) => tracker.settled())), patience])
-      enough.abort()
+      await settle(drivers, { patienceMs })
     },
     troubles: () => drivers.flatMap(({ trip, tracker: { trouble } }) => (trouble ? `${trip.speech}: ${trouble}` : [])),
     close() {

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { signal } from '../support/processes.ts'
-import { fixture, journalOf, pidsOf, portsOf, processesOn, run, start, temporaryDir } from '../support/running.ts'
+import { pidsWith } from '../support/processes.ts'
+import { fixture, journalOf, portsOf, processesOn, run, start, temporaryDir } from '../support/running.ts'
 
 const ALL = { gateway: 1, worker: 2, admin: 1, tracking: 1 }
 /** Enough where the number of processes does not matter: each start of one takes a quarter of a second of CPU time. */
@@ -27,7 +28,7 @@ it('starts a process for each role in order, and writes to ports.json what liste
   await start(dir, ALL)
   const ports = await portsOf(dir)
   expect(Object.keys(ports).toSorted()).toEqual(['tcp/admin', 'tcp/gateway', 'tcp/tracking'])
-  expect(['gateway', 'worker', 'admin', 'tracking'].map((role) => pidsOf(dir, role).length)).toEqual([1, 2, 1, 1])
+  expect(['gateway', 'worker', 'admin', 'tracking'].map((role) => pidsWith(dir, role).length)).toEqual([1, 2, 1, 1])
   // Redis before the roles, and the tracking service before the others.
   const [first, ...others] = journalOf(dir)
   expect(first).toBe('tracking ready redis=PONG tracking=false')
@@ -59,10 +60,10 @@ it('restarts a killed role on the port that it had', async () => {
   const dir = await temporaryDir()
   await start(dir, { gateway: 1 })
   const before = await portsOf(dir)
-  const [pid] = pidsOf(dir, 'gateway')
+  const [pid] = pidsWith(dir, 'gateway')
   process.kill(pid, 'SIGKILL')
   await expect.poll(() => journalOf(dir).length, { timeout: 10_000 }).toBe(2)
-  expect(pidsOf(dir, 'gateway')).not.toEqual([pid])
+  expect(pidsWith(dir, 'gateway')).not.toEqual([pid])
   expect(await portsOf(dir)).toEqual(before)
 })
 
@@ -88,7 +89,7 @@ it('leaves no process when the supervisor is killed, and can be started again at
   await expect
     .poll(() => journalOf(dir).filter((line) => line.startsWith('gateway ready')).length, { timeout: 20_000 })
     .toBe(2)
-  expect(pidsOf(dir, 'gateway').length).toBe(1)
+  expect(pidsWith(dir, 'gateway').length).toBe(1)
   again.child.kill('SIGKILL')
   await expect.poll(() => processesOn(dir), { timeout: 10_000 }).toEqual([])
 })
@@ -101,7 +102,7 @@ it('refuses a second start on the same data folder; the first one continues', as
   expect(await second.ended).toBe(1)
   expect(second.said()).toBe(`Another start is running on ${dir}: end it, or choose another data_dir.\n`)
   expect(await portsOf(dir)).toEqual(ports)
-  expect(pidsOf(dir, 'gateway').length).toBe(1)
+  expect(pidsWith(dir, 'gateway').length).toBe(1)
 })
 
 it('exits with 1 and a sentence if the data folder cannot be created', async () => {
@@ -123,9 +124,9 @@ it('exits with 1 and the sentence of a role that cannot start, and leaves no pro
 it('retries to start a role that crashes', async () => {
   const dir = await temporaryDir()
   const { child, ended, said } = await start(dir, { gateway: 1 }, { gateway: 'crash' })
-  await expect.poll(() => pidsOf(dir, 'gateway').length, { timeout: 10_000 }).toBe(1)
-  const first = pidsOf(dir, 'gateway')
-  await expect.poll(() => pidsOf(dir, 'gateway').some((pid) => !first.includes(pid)), { timeout: 10_000 }).toBe(true)
+  await expect.poll(() => pidsWith(dir, 'gateway').length, { timeout: 10_000 }).toBe(1)
+  const first = pidsWith(dir, 'gateway')
+  await expect.poll(() => pidsWith(dir, 'gateway').some((pid) => !first.includes(pid)), { timeout: 10_000 }).toBe(true)
   child.kill('SIGTERM')
   expect(await ended).toBe(0)
   expect(said()).toContain('"process":"gateway","reason":"it ended at its start: exit 2"')
@@ -196,7 +197,7 @@ it('adds up the metrics of all processes, including a stopped and a killed one',
   await start(dir, { ...ALL, worker: 1 })
   const ports = await portsOf(dir)
   expect(await received(ports)).toBe(4)
-  const [worker] = pidsOf(dir, 'worker')
+  const [worker] = pidsWith(dir, 'worker')
   process.kill(worker, 'SIGSTOP')
   expect(await received(ports)).toBe(4)
   process.kill(worker, 'SIGKILL')

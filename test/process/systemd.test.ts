@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { protocolPorts } from '../../protocols/index.ts'
 import { defaultConfig } from '../../src/config/schema.ts'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { fixture, pidsOf, portsOf, run, temporaryDir, writeBehaviour } from '../support/running.ts'
+import { pidsWith } from '../support/processes.ts'
+import { fixture, portsOf, run, temporaryDir, writeBehaviour } from '../support/running.ts'
 import { ROOT } from '../support/structure/sources.ts'
 
 const UNIT = join(ROOT, 'docker/systemd/waybridge.service')
@@ -60,7 +61,7 @@ describe('what start tells systemd', () => {
     expect(Object.keys(await portsOf(dir))).toContain('tcp/gateway')
     await expect.poll(() => count('WATCHDOG=1'), SOON).toBeGreaterThan(1)
 
-    const [worker] = pidsOf(dir, 'worker')
+    const [worker] = pidsWith(dir, 'worker')
     process.kill(worker, 'SIGSTOP')
     const before = count('WATCHDOG=1')
     await expect.poll(program.said, SOON).toContain('a process does not answer')

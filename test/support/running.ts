@@ -83,8 +83,3 @@ export function processesOn(dir: string): { pid: number; command: string[] }[] {
     }
   })
 }
-
-/** The process ids of a role. */
-export function pidsOf(dir: string, role: string): number[] {
-  return processesOn(dir).flatMap(({ pid, command }) => (command.includes(role) ? [pid] : []))
-}

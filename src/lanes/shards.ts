@@ -35,12 +35,12 @@ export function deviceShard(redis: Redis, device: string): Redis {
 }
 
 /** The number of that shard, from 0. Ids of digits mean the same device with leading zeros and without. */
-export function deviceShardNumber(redis: Redis, device: string): number {
+function deviceShardNumber(redis: Redis, device: string): number {
   return shardNumber(redis, device.replace(/^0+(?=\d+$)/, ''))
 }
 
 /** The number of the shard of a lane, from 0. */
-export function shardNumber(redis: Redis, lane: string): number {
+function shardNumber(redis: Redis, lane: string): number {
   const { length } = shardsOf(redis)
   return length === 1 ? 0 : hashOf(lane) % length
 }

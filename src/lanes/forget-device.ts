@@ -1,13 +1,12 @@
-import pLimit from 'p-limit'
 import { tellHeard } from './changes.ts'
 import { HELD_LISTS, heldList, heldPlaces } from './held.ts'
 import { keys } from './keys.ts'
 import { dropFrames, frameIds } from './misunderstood.ts'
 import { type Fate, type ShardList, type Swept, sweep } from './move.ts'
 import { listOf, seize, sweepRefused } from './parked.ts'
-import { deviceOf } from './record.ts'
+import { deviceOf, MAX_DEVICE_BYTES, packDevice } from './record.ts'
 import { type Redis, scripts } from './redis.ts'
-import { inShards, keysOf, shardOf, shardsOf } from './shards.ts'
+import { byShard, inShards, keysOf, shardOf, shardsOf } from './shards.ts'
 import { sumOver } from './survey.ts'
 import { forgetWatched } from './watched.ts'
 
@@ -66,13 +65,10 @@ async function forgetInLanes(
   { ids, lanes, fate }: { ids: ReadonlySet<string>; lanes: readonly string[]; fate: (record: Buffer) => Fate },
 ) {
   const gone = { waiting: 0, parked: 0, busy: 0 }
-  const having = await pLimit(AT_ONCE).map(lanes, async (lane) => {
-    const shard = shardOf(redis, lane)
-    return (await hasAny(shard, keysOf(shard).lane(lane), ids)) ? [lane] : []
-  })
-  for (const lane of having.flat()) {
+  for (const lane of await lanesWith(redis, ids, lanes)) {
     const shard = shardOf(redis, lane)
     const shardKeys = keysOf(shard)
+    if (!(await hasAny(shard, shardKeys.lane(lane), ids))) continue
     const isParked = (await shard.hexists(shardKeys.parked, lane)) === 1
     const token = await seize(redis, lane)
     if (token === undefined) gone.busy++
@@ -82,6 +78,21 @@ async function forgetInLanes(
     await scripts(shard)('postpone', [shardKeys.schedule, shardKeys.upstream], [lane, token, 0])
   }
   return gone
+}
+
+/** The lanes that may have records of the device; of lanes with many records all. */
+async function lanesWith(redis: Redis, ids: ReadonlySet<string>, lanes: readonly string[]): Promise<string[]> {
+  const texts = [...ids]
+    .filter((id) => Buffer.byteLength(id) <= MAX_DEVICE_BYTES)
+    .map((id) => packDevice(id).subarray(1))
+  const found: string[] = []
+  for (const [shard, own] of byShard(redis, lanes))
+    for (let at = 0; at < own.length; at += LANES_AT_ONCE) {
+      const asked = [texts.length, ...texts, ...own.slice(at, at + LANES_AT_ONCE)]
+      const having = await scripts(shard)('lanes_with', [keysOf(shard).lanePrefix], asked)
+      found.push(...(having as Buffer[]).map(String))
+    }
+  return found
 }
 
 async function hasAny(redis: Redis, list: string, ids: ReadonlySet<string>): Promise<boolean> {
@@ -123,5 +134,5 @@ async function forgetContacts(redis: Redis, id: string): Promise<number> {
 
 const DELETED = { gone: 'discarded:deleted' } as const
 const SLICE = 500
-/** Lanes that are looked at side by side. */
-const AT_ONCE = 100
+/** So many lanes with 100 records each take Redis some milliseconds. */
+const LANES_AT_ONCE = 200

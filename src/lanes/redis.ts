@@ -24,7 +24,7 @@ const SCRIPTS = {
   done: ['done'],
   retry: ['retry'],
   refusal: ['park', 'refuse'],
-  lanes: ['count_lanes', 'survey'],
+  lanes: ['count_lanes', 'lanes_with', 'survey'],
   logs: ['events', 'audit'],
   misunderstood: ['keep_frames', 'drop_frames', 'rewrite_frame'],
   roster: ['roster'],

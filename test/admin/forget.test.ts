@@ -61,6 +61,15 @@ async function custody() {
 }
 
 describe('DELETE /admin/devices/{id}/data', () => {
+  it('deletes the fixes of a device with an id of text, and those in a lane of many fixes', async () => {
+    await store(admin.redis, '7/42/1', { device: OTHER, count: 150 })
+    await store(admin.redis, '7/42/1', { device: VAN })
+    await store(admin.redis, '7/42/2', { device: OTHER })
+    await store(admin.redis, '7/42/2', { device: 'van-15', count: 2 })
+    expect((await forget()).json).toEqual({ ...NOTHING, waiting: 1 })
+    expect((await forget('van-15')).json).toEqual({ ...NOTHING, waiting: 2 })
+  })
+
   it('deletes the fixes of the device wherever they are, and no others; the account adds up', async () => {
     await fill()
     const { received } = await custody()

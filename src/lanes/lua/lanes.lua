@@ -25,6 +25,21 @@ local function count_lanes()
   return { next_slice, table.concat(lanes, '\n'), table.concat(counts) }
 end
 
+-- Which lanes may have records of a device: those with one of its ids somewhere in their records, and those with more than 100.
+-- ARGV  how many ids; the ids as records carry them; the lanes
+local function lanes_with()
+  local lane_prefix, ids = KEYS[1], tonumber(ARGV[1])
+  local found = {}
+  for i = ids + 2, #ARGV do
+    local list = lane_prefix .. ARGV[i]
+    local is_found = redis.call('LLEN', list) > 100
+    local records = is_found and '' or table.concat(redis.call('LRANGE', list, 0, -1))
+    for id = 2, ids + 1 do is_found = is_found or string.find(records, ARGV[id], 1, true) end
+    if is_found then found[#found + 1] = ARGV[i] end
+  end
+  return found
+end
+
 -- What the lanes of ARGV hold.
 -- Answers for each one text, since a reply of its own for each part costs the reader most of its time: the first 7 bytes of the
 -- oldest record, or zeros; then by lines: records, last push or '', when it is due or '' while it is leased, parked (JSON) or ''.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { release } from '../../src/lanes/index.ts'
+import { keys, release } from '../../src/lanes/index.ts'
 import { adminFixture, refuse, store, workerOf } from '../support/admin.ts'
 
 const admin = adminFixture()
@@ -170,5 +170,28 @@ describe('the query of the list of lanes', () => {
 
   it('is answered 422 with a parameter twice', async () => {
     expect((await admin.ask('/admin/lanes?sort=oldest&sort=waiting')).status).toBe(422)
+  })
+
+  it('leaves out what was delivered since more than 2,000 lanes were counted', async () => {
+    await Promise.all(Array.from({ length: 2001 }, (_, n) => store(admin.redis, `7/42/${n + 1}`)))
+    const counted = async () =>
+      ((await admin.ask('/admin/status')).json as { waiting: { lanes: number } }).waiting.lanes
+    let stored = 2001
+    // Until one more is not counted: the account is the one of before.
+    const isOld = async () => {
+      await store(admin.redis, `7/43/${++stored}`)
+      return (await counted()) < stored
+    }
+    await expect.poll(isOld, { timeout: 10_000 }).toBe(true)
+    const before = await list()
+    const first = before.results[0].route_id
+    await admin.redis
+      .multi()
+      .del(keys.lane(`7/42/${first}`))
+      .zrem(keys.schedule, `7/42/${first}`)
+      .exec()
+    const after = (await list()).results.map(({ route_id }) => route_id)
+    expect(after).not.toContain(first)
+    expect(after).toContain(before.results[1].route_id)
   })
 })

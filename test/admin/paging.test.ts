@@ -1,9 +1,15 @@
 import * as fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { beforeAll, expect, it, vi } from 'vitest'
 import { type ListPlace, pageOf } from '../../src/admin/paging.ts'
 import { turnsDuring } from '../support/turns.ts'
 
 const ORDER = { list: 'test', placeOf: (place: ListPlace) => place }
+
+beforeAll(() => {
+  // Each time that somebody asks for the time, a millisecond has passed, however fast the machine is.
+  let now = performance.now()
+  vi.spyOn(performance, 'now').mockImplementation(() => now++)
+})
 
 /** All pages of a list, by their tokens. */
 async function pagesOf(places: readonly ListPlace[], max_results: number): Promise<ListPlace[][]> {

@@ -82,9 +82,9 @@ async function npm(...args: string[]): Promise<string> {
   return stdout
 }
 
-/** Without what npm and vitest tell the programs that they run. */
+/** Without what npm and vitest tell the programs that they run, but with the certificates that npm needs to download. */
 function ownEnvironment(): NodeJS.ProcessEnv {
-  const foreign = /^(npm_(?!config_(cache|registry|userconfig))|VITEST|NODE_)/
+  const foreign = /^(npm_(?!config_(cache|registry|userconfig))|VITEST|NODE_(?!EXTRA_CA_CERTS))/
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.test(name)))
 }
 

@@ -59,6 +59,7 @@ export class FixStorage {
     { now, transport, sender, spoken, lateAt }: FixSource,
   ): Promise<Obstacle | IdentityReason | undefined> {
     const { appender, capacity, clock, filter, hold, holding, replica } = this.#options
+    const { jumps } = clock
     for (let { marking } = holding; marking; { marking } = holding) if (!(await marking)) return 'roster'
     const { current, roster, version } = replica
     if (!current) return 'roster'
@@ -81,6 +82,9 @@ export class FixStorage {
       } catch {
         return 'redis'
       }
+      // Held by an earlier clock: newer fixes may be in their lane by now, and so the device sends it again.
+      if (placed.aheadMs > 0) clock.now()
+      if (placed.aheadMs > 0 && clock.jumps !== jumps) return 'redis'
     }
     if (stored.refused) noteTooMany(id)
     else this.#noteStored(placed, origin, stored.duplicates)

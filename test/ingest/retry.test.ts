@@ -104,3 +104,15 @@ it('gives up a fix while Redis is away when the clock jumps: the device sends it
   expect(await waiting).toMatchObject({ status: 'not_stored', reason: 'redis' })
   expect(await redis.keys('*held*')).toEqual([])
 })
+
+it('does not acknowledge a fix that is held by a clock that jumps meanwhile: the device sends it again', async () => {
+  const { connection } = await breaking()
+  const clock = { isInDoubt: false, jumps: 0, now: () => Date.now() - 3_600_000 }
+  const send = sender(await openIngest(connection, clock))
+  const storing = send(NOW_S)
+  clock.jumps++
+  expect(await storing).toMatchObject({ status: 'not_stored', reason: 'redis' })
+  clock.now = () => Date.now()
+  expect(await send(NOW_S)).toMatchObject({ status: 'stored' })
+  expect(await redis.llen(keys.lane('7/42/1001'))).toBe(1)
+})

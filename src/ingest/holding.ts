@@ -117,7 +117,8 @@ export class Holding {
       this.#wait(error)
       return false
     }
-    if (this.#changed.size === 0) this.marking = undefined
+    // More may have changed meanwhile.
+    if (this.#changed?.size === 0) this.marking = undefined
     return true
   }
 

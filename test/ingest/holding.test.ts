@@ -150,6 +150,18 @@ describe('held fixes of an unknown device', () => {
     await expect.poll(() => waitingIn('7/42/2'), soon).toEqual([NOW - 20])
   })
 
+  it('are released though the whole roster changes while other devices are marked', async () => {
+    const { holding, replica, send } = await gateway()
+    await send('123', NOW - 30)
+    holding.rosterChanged(new Set(['456']))
+    const { marking } = holding
+    await Promise.resolve()
+    replica.roster = await createDirectory([VAN], [line('1', NOW - 100, NOW)])
+    holding.rosterChanged(undefined)
+    expect(await marking).toBe(true)
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW - 30])
+  })
+
   it('stay held as no_route when it is configured without a route', async () => {
     const { configure, send } = await gateway()
     await send('123', NOW - 30)

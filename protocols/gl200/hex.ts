@@ -132,7 +132,7 @@ const [FIRST, NEXT, WITHOUT_PLACE] = [0b011, 0b101, 0b111]
 const [FIRST_LENGTH, COUNT] = [15, 2]
 const EARLIEST = Date.UTC(2010, 0, 1) / 1000
 
-/** The places of a report of type 100, from its first second on: by the mask, other fields of unknown length come before. */
+/** The places of a report of type 100. The first one is searched for: by the mask, fields of unknown length precede it. */
 function compressedPlaces(bytes: Buffer): Fix[] {
   for (let at = COUNT; at + FIRST_LENGTH <= bytes.length; at++) {
     const count = bytes.readUInt16BE(at - COUNT)
@@ -145,7 +145,7 @@ function compressedPlaces(bytes: Buffer): Fix[] {
   return []
 }
 
-/** Bits of what is added to speed, course, longitude and latitude. */
+/** How many bits the differences take that are added to speed, course, longitude and latitude. */
 const ADDED = [7, 7, 12, 11]
 
 function placesFrom(bits: BitReader, count: number): Fix[] {

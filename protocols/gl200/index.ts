@@ -64,7 +64,7 @@ const OF_GL100 = /^[^,]*,\d{15},.*,\d{10}(?:,[^,]*)?$/
 const DATE = /^20\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{6}$/
 const ANGLE = /^-?\d{1,3}\.\d{4,}$/
 const QUANTITY = /^-?\d{1,9}(?:\.\d+)?$/
-/** The mask behind the cell, where it says that the number of satellites follows. */
+/** The field behind the cell: a mask in hexadecimal, whose lowest bit says that the number of satellites follows. */
 const HAS_SATELLITES = /^0[13579BDF]$/
 /** Speed, heading, altitude, longitude and latitude without a value. */
 const NO_PLACE = ',,,,,,'

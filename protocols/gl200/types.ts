@@ -1,4 +1,4 @@
-/** Types with a position may have none, or have been set to leave it out. */
+/** Types of reports by what they hold. One with a position may lack it: the device has none, or was set to leave it out. */
 const TYPES = {
   position:
     'AIS ANT BPL BTC CAN CRA CRD DAR DAT DIS DOG DTA DTT EPF EPN EPS ERI FRI GCR GEO GES GSS HBM IDF IDN IGF IGL IGN IOB ' +

@@ -11,8 +11,8 @@
  *   PDT, EDT  YYMMDDhhmmss of the position, of the event     SPD, SPDK  knots, km/h     ALT   metres
  *   LAT, LONG  ±ddmm.mmmm, ±dddmm.mmmm                       HEAD       degrees         SATU  satellites used
  *
- * Seconds may be missing. Without the setting only PDT, LAT and LONG are read, where they stand in a row: nothing else says
- * what it is. Nothing is answered.
+ * A time may lack its seconds. Without the setting, only PDT, LAT and LONG are read, and only where they follow each other: the
+ * other fields do not show what they are. Nothing is answered.
  */
 import {
   DecodeError,

@@ -39,7 +39,7 @@ function keysIn({ properties = {}, required = [] }: KeySchema): ConfigKey[] {
   })
 }
 
-/** A scalar or an empty list as one writes it in YAML. */
+/** A single value, or an empty list, as it is written in YAML. */
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value || '""'
   const text = JSON.stringify(value) as string | undefined

@@ -147,7 +147,7 @@ function whereText({ latitude, longitude, place }: NonNullable<ChainFacts['posit
   return place === undefined ? `at ${degrees}` : `${place} (${degrees})`
 }
 
-/** What a device does, and the link of which that says that it is broken. */
+/** What a device does; `link`: the broken link that this text names already. */
 const STATES: Readonly<Record<DeviceCondition, { readonly text: string; readonly link?: Link }>> = {
   moving: { text: 'is moving' },
   standing: { text: 'is standing' },

@@ -38,7 +38,7 @@ export function doubtOf(evidence: ClockEvidence): string | undefined {
  */
 export class OwnClock {
   isInDoubt = false
-  /** How often the clock has jumped since the start, as `now` has seen; written here alone, as is `isInDoubt`. */
+  /** How often the clock has jumped since the start, as `now` has seen; only this class sets it and `isInDoubt`. */
   jumps = 0
   readonly #redis: Redis
   readonly #looking: ReturnType<typeof everySecond>

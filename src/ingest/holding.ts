@@ -68,7 +68,7 @@ export class Holding {
   #wasInDoubt: boolean | undefined
   /**
    * While Redis is told which devices have changed: resolves with whether every shard knows it. Before that, fixes that are
-   * stored by the new roster could overtake held ones. Written here alone.
+   * stored by the new roster could overtake held ones. Only this class sets it.
    */
   marking: Promise<boolean> | undefined
 

@@ -78,7 +78,7 @@ export class Trails {
 
 /** What is remembered of one device: its last two senders and its last two tracks. */
 export class DeviceTrail {
-  /** Fixes in a row on the second track; 0: the last one was on the track. Written here alone, as is `sender`, the last one. */
+  /** Fixes in a row on the second track; 0: the last one was on the track. Only this class sets it, and `sender`, that of the last fix. */
   offTrack = 0
   sender: Sender | undefined
   /** The last place that was asked about here. */

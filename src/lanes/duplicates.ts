@@ -41,7 +41,7 @@ export class DuplicateFilter {
   readonly gateway = randomUUID()
   /** The turn of this process as store.lua named it; '' before its first answer. */
   turn = ''
-  /** Whether it has the secret; written here alone. */
+  /** Whether it has the secret; only this class sets it. */
   isPrepared = false
   /** ms for which a string of marks is kept. Longer than the window, as its expiry is renewed only once an hour. */
   readonly keepMs: number

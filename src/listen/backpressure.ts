@@ -15,7 +15,7 @@ export interface PartialSender {
  * of their own: above it, the senders with most bytes are ended.
  */
 export class Backpressure {
-  /** Whether sockets must not be read now; written here alone. */
+  /** Whether sockets must not be read now; only this class sets it. */
   isHigh = false
   readonly #highMark: number
   readonly #maxPartialBytes: number

@@ -23,7 +23,7 @@ export class Replica {
   /** Resolves once it was read for the first time. */
   readonly first = this.#first.promise
   readonly #reported = new Set<string>()
-  /** Another object after a change of many lines; written here alone, as is `version`. */
+  /** Another object after a change of many lines; only this class sets it and `version`. */
   roster = new Roster()
   /** The version of the last write that is in effect here; 0 if there was none yet. */
   version = 0

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { untilSo } from './processes.ts'
 import { mostNamed, RedisServers, type ServersOptions } from './redis-servers.ts'
 
@@ -75,7 +74,7 @@ export class RedisCluster extends RedisServers {
 
   /** Starts the Redis of a machine again, once another one is the master: one that has lost its data as a new replica. */
   async revive(index: number): Promise<void> {
-    while ((await this.primary()) === index) await pause(100)
+    await this.hasLeft(index)
     const isNew = !existsSync(join(this.dirOf(index), 'nodes.conf'))
     const before = this.#ids[index]
     await this.#startRedis(index)
@@ -102,7 +101,7 @@ export class RedisCluster extends RedisServers {
     const target = others[pick % others.length]
     const move = ['MIGRATESLOTS', 'SLOTSRANGE', this.#slot, this.#slot, 'NODE', this.#ids[target]]
     await this.redis(primary, (redis) => redis.call('CLUSTER', ...move))
-    while ((await this.primary()) !== target) await pause(50)
+    await this.hasLeft(primary)
   }
 
   /** All nodes name the same masters of all shards' slots. */

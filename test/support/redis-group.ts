@@ -1,6 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { untilSo } from './processes.ts'
 import { type Machine, mostNamed, portSettings, RedisServers, type ServersOptions } from './redis-servers.ts'
 
@@ -65,9 +64,8 @@ export class RedisGroup extends RedisServers {
    * took itself for the primary would empty all others. Waits until they name another machine.
    */
   async revive(index: number): Promise<void> {
-    let primary = await this.primary()
-    for (; primary === index; primary = await this.primary()) await pause(100)
-    await this.#startRedis(index, this.machines[primary])
+    await this.hasLeft(index)
+    await this.#startRedis(index, this.machines[await this.primary()])
   }
 
   /** Has the Sentinels make another machine the primary though this one is well; resolves once they name it. */

@@ -66,7 +66,7 @@ export abstract class RedisServers {
 
   /** Resolves once another machine has the primary. A failover that is given up leaves it where it is. */
   protected async hasLeft(before: number): Promise<void> {
-    const hasLeft = await untilSo(async () => (await this.primary()) !== before, { withinMs: 30_000, everyMs: 100 })
+    const hasLeft = await untilSo(async () => (await this.primary()) !== before, { withinMs: 60_000, everyMs: 100 })
     if (!hasLeft) throw new Error('the primary is still the same')
   }
 

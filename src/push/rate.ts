@@ -21,10 +21,13 @@ export class Rate {
   async #leave(asked: number): Promise<void> {
     for (let now = performance.now(); this.#due(asked) > now; now = performance.now())
       await sleep(this.#due(asked) - now)
-    this.#last = this.#due(asked)
+    this.#last = Math.max(this.#due(asked), performance.now() - CATCH_UP_MS)
   }
 
   #due(asked: number): number {
     return Math.max(asked, this.#last + 1000 / this.perSecond)
   }
 }
+
+/** How far requests may be behind and still catch up: timers come late, and a process may stand still. */
+const CATCH_UP_MS = 100

@@ -27,6 +27,17 @@ describe('a rate', () => {
     expect(left[2] - began).toBeGreaterThanOrEqual(100 - ROUNDING_MS)
   })
 
+  it('a rate catches up at most a tenth of a second after its process stood still', async () => {
+    const rate = new Rate(100)
+    const waiting = leaving(rate, 60)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    for (const until = performance.now() + 400; performance.now() < until; );
+    const stoodUntil = performance.now()
+    const left = await waiting
+    const left20ms = left.filter((at) => at >= stoodUntil && at < stoodUntil + 20).length
+    expect(left20ms).toBeLessThanOrEqual(10 + 2 + 1)
+  })
+
   it('a lowered rate applies to requests that wait already', async () => {
     const rate = new Rate(100)
     const began = performance.now()

@@ -69,7 +69,7 @@ async function benchRoad(seconds: number) {
   const redisFixesPerS = await bareRedis(ten.fixesPerAppend, Math.min(seconds, 10))
   say(`bare Redis, ${ten.fixesPerAppend} fixes a call`, `${redisFixesPerS} fixes/s`)
   const idle = await bytesPerIdleConnection()
-  say('an idle connection', `${idle} bytes`)
+  say('an idle connection', `${idle.heap} bytes of heap, ${idle.resident} resident`)
   const waiting = await redisBytesPerWaitingFix()
   say('a waiting fix in Redis', `${waiting} bytes`)
 
@@ -81,7 +81,11 @@ async function benchRoad(seconds: number) {
     redis_fixes_per_s: redisFixesPerS,
     ...fleet.e2e,
   }
-  const memory = { rss_bytes_per_idle_connection: idle, redis_bytes_per_waiting_fix: waiting }
+  const memory = {
+    rss_bytes_per_idle_connection: idle.resident,
+    heap_bytes_per_idle_connection: idle.heap,
+    redis_bytes_per_waiting_fix: waiting,
+  }
   const cpu_us_per_fix = {
     ten: ten.cpuUsPerFix,
     one: one.cpuUsPerFix,

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Inspector } from '../../support/inspector.ts'
 import { residentBytes } from '../e2e/rig.ts'
 import type { Site } from '../e2e/site.ts'
 
@@ -6,54 +7,18 @@ import type { Site } from '../e2e/site.ts'
 export async function collectedMemory(site: Site): Promise<{ heap: number; resident: number }> {
   let [heap, resident] = [0, 0]
   for (const pid of site.gateways) {
-    const inspector = await Inspector.of(site, pid)
-    await inspector.call('HeapProfiler.collectGarbage')
-    const { result } = await inspector.call('Runtime.evaluate', { expression: MEMORY })
-    heap += Number(result?.value)
+    const address = addresses.get(pid) ?? (await opened(site, pid))
+    addresses.set(pid, address)
+    const inspector = await Inspector.open(address)
+    heap += await inspector.heapBytes()
     inspector.close()
     resident += await residentBytes(pid)
   }
   return { heap, resident }
 }
 
-const MEMORY = '(({ heapUsed, external }) => heapUsed + external)(process.memoryUsage())'
-
-interface InspectorAnswer {
-  readonly result?: { readonly value: unknown }
-}
-
-class Inspector {
-  /** By process: a process says its address once. */
-  static readonly #addresses = new Map<number, string>()
-  readonly #socket: WebSocket
-  readonly #waiting = new Map<number, (answer: InspectorAnswer) => void>()
-
-  private constructor(socket: WebSocket) {
-    this.#socket = socket
-    socket.addEventListener('message', ({ data }) => {
-      const { id, result } = JSON.parse(String(data)) as { id: number; result: InspectorAnswer }
-      this.#waiting.get(id)?.(result)
-    })
-  }
-
-  static async of(site: Site, pid: number): Promise<Inspector> {
-    const address = this.#addresses.get(pid) ?? (await opened(site, pid))
-    this.#addresses.set(pid, address)
-    const socket = new WebSocket(address)
-    await new Promise((resolve) => socket.addEventListener('open', resolve))
-    return new Inspector(socket)
-  }
-
-  call(method: string, params: object = {}): Promise<InspectorAnswer> {
-    const id = this.#waiting.size + 1
-    this.#socket.send(JSON.stringify({ id, method, params }))
-    return new Promise((resolve) => this.#waiting.set(id, resolve))
-  }
-
-  close(): void {
-    this.#socket.close()
-  }
-}
+/** By process: a process says its address once. */
+const addresses = new Map<number, string>()
 
 /** Has a process open its inspector; answers the address. */
 async function opened(site: Site, pid: number): Promise<string> {

@@ -2,6 +2,7 @@ import { fork } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { connect, Appender, keys, packDevice, packRecords } from '../../../src/lanes/index.ts'
+import { Inspector } from '../../support/inspector.ts'
 import { startTestRedis } from '../../support/redis.ts'
 import { endChild, messageOf } from '../../support/processes.ts'
 import { residentBytes, startRig } from './rig.ts'
@@ -9,21 +10,25 @@ import { residentBytes, startRig } from './rig.ts'
 const SENDER = fileURLToPath(new URL('sender.ts', import.meta.url))
 const CONNECTIONS = 10_000
 
-/** What the gateway's resident memory grows by for each of 10,000 connections that have logged in and are silent. */
-export async function bytesPerIdleConnection(): Promise<number> {
-  const rig = await startRig({ vans: CONNECTIONS, apiDelayMs: 0, concurrency: 64, keepSamples: false })
+/** What the gateway grows by for each of 10,000 connections that have logged in and are silent, garbage collected. */
+export async function bytesPerIdleConnection(): Promise<{ readonly heap: number; readonly resident: number }> {
+  const rig = await startRig({ vans: CONNECTIONS, apiDelayMs: 0, concurrency: 64, keepSamples: false, inspect: true })
+  const gateway = await Inspector.open(rig.inspectors[0])
   const pid = rig.processes.get('gateway') as number
+  const measure = async () => ({ heap: await gateway.heapBytes(), resident: await residentBytes(pid) })
   const silent = { port: rig.port, vans: 0, fixesPerPacket: 1, packetsPerSecond: 0, maxBehind: 0, keepSamples: false }
   try {
     await sleep(2000)
-    const before = await residentBytes(pid)
+    const before = await measure()
     const sender = fork(SENDER, [JSON.stringify({ ...silent, vans: CONNECTIONS })])
     await messageOf(sender, 'ready')
     await sleep(3000)
-    const after = await residentBytes(pid)
+    const after = await measure()
     await endChild(sender)
-    return Math.round((after - before) / CONNECTIONS)
+    const each = (kind: 'heap' | 'resident') => Math.round((after[kind] - before[kind]) / CONNECTIONS)
+    return { heap: each('heap'), resident: each('resident') }
   } finally {
+    gateway.close()
     await rig.stop()
   }
 }

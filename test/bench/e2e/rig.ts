@@ -7,7 +7,7 @@ import { startPrivateRedis } from '../../../src/process/redis.ts'
 import { freePorts } from '../../support/free-ports.ts'
 import { CLI, endChild, messageOf, pidsIn, untilSo } from '../../support/processes.ts'
 import { RedisGroup } from '../../support/redis-group.ts'
-import { inspectorOf } from '../../support/structure/coverage.ts'
+import { inspectorOf } from '../../support/inspector.ts'
 
 export interface RigOptions {
   readonly vans: number

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { LINKS } from '../diagnose/codes.ts'
 import { CONDITIONS } from '../diagnose/devices.ts'
-import type { Stay } from '../roster/directory.ts'
+import type { Stay } from '../roster/device-entry.ts'
 
 /** An instant as the admin port writes it, RFC 3339; undefined if there is none. */
 export function instant(ms: number | undefined): string | undefined {

@@ -1,7 +1,7 @@
 import type { Protocol, Session, Transport } from '../../protocols/kit/index.ts'
 import type { Spoken } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
-import type { DeviceEntry } from '../roster/directory.ts'
+import type { DeviceEntry } from '../roster/device-entry.ts'
 import type { Opening } from './misunderstood.ts'
 import { addressOf, networkOf } from './network.ts'
 

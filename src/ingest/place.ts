@@ -10,7 +10,7 @@ import {
   type Spoken,
   type Storable,
 } from '../lanes/index.ts'
-import type { DeviceEntry, Lane } from '../roster/directory.ts'
+import type { DeviceEntry, Lane } from '../roster/device-entry.ts'
 import type { Roster } from '../roster/roster.ts'
 import type { DeviceTrail } from './suspicion.ts'
 

@@ -18,7 +18,7 @@ import {
 } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
-import type { DeviceEntry } from '../roster/directory.ts'
+import type { DeviceEntry } from '../roster/device-entry.ts'
 import type { Replica } from '../roster/replica.ts'
 import { createSession, type DeviceSession } from './device.ts'
 import type { FixStorage } from './fix-storage.ts'

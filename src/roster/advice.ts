@@ -1,16 +1,18 @@
 import { yieldToEventLoop } from '../async.ts'
+import type { Device } from '../config/devices.ts'
 import { type Files, problemsOf } from '../config/files.ts'
 import { type Mistake, nearest, type Problem, placesIn, problemsIn } from '../config/problem.ts'
 import type { RouteRow } from '../config/routes.ts'
 import { type Interval, localDay } from '../config/times.ts'
-import type { Assignment, DeviceEntry, Stay } from './directory.ts'
+import { type Assignment, bySource, topmost } from './assignment.ts'
+import { type DeviceEntry, hasRoute, type Stay } from './device-entry.ts'
 import type { Roster } from './roster.ts'
-import { bySource, topmost } from './spans.ts'
 
 /**
- * What there is to say about files and the roster that they are in, in the order of files and lines: what is wrong with them,
- * lines that are left out as no device is meant, and warnings of what takes effect and may not be meant: overlapping lines, shared
- * routes, lines of the past, local times that are in doubt, and devices without a route today. `now`, ms UTC, and `zone` say which day is today.
+ * What there is to say about files and the roster that they are in, in the order of files and lines: what is wrong with
+ * them, lines that are left out as no device is meant, and warnings of what takes effect and may not be meant:
+ * overlapping lines, shared routes, lines of the past, local times that are in doubt, and devices without a route
+ * today. `now`, ms UTC, and `zone` say which day is today.
  */
 export async function remarksOn(
   files: Files,
@@ -21,24 +23,20 @@ export async function remarksOn(
   const problems = await problemsOf(files)
   const warn = (source: string, key: string, message: string) =>
     problems.push({ severity: 'warning', ...place(source), key, message })
-  for (const { source, content } of files.routes)
-    problems.push(...problemsIn(source, await unresolved(content.rows, roster)))
   const day = localDay(now, zone)
   const today = { from: day.from / 1000, until: day.until / 1000 }
+  for (const { source, content } of files.routes) {
+    problems.push(...problemsIn(source, await unresolved(content.rows, roster)))
+    const ended = endedLines(content.rows, today.from)
+    if (ended) warn(`${source.name}:${ended.row.line}`, 'until', ended.message)
+  }
   for (const entry of roster.devices()) {
     await yieldToEventLoop()
     const ofFiles = roster.assignmentsOf(entry).filter(({ company_id }) => company_id === undefined)
     for (const { line, message } of overlaps(ofFiles.toSorted(bySource))) warn(line.source, 'from', message)
-    if (!roster.isRouted(entry.id, today)) warn(entry.source, entry.id, 'this device has no route today')
+    if (!hasRoute(entry, today)) warn(entry.source, entry.id, 'this device has no route today')
   }
   for await (const { other, message } of sharedRoutes(roster.devices())) warn(other.source, 'route_id', message)
-  for (const { source, content } of files.routes) {
-    const ended = endedLines(content.rows, today.from)
-    if (ended)
-      problems.push(
-        ...problemsIn(source, [{ at: ended.row.at, key: 'until', severity: 'warning', message: ended.message }]),
-      )
-  }
   return problems.toSorted((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : (a.line ?? 0) - (b.line ?? 0)))
 }
 
@@ -78,16 +76,17 @@ export function endedLines(rows: readonly RouteRow[], today: number) {
   return { row, message: `${others} ended before today: only fixes of that time that arrive late follow it` }
 }
 
-/** Why rows are not in effect: no device is meant, or it has no courier. */
+/** Why rows are not in effect: no device is meant of those that are seen, or it has no courier. */
 export async function unresolved(
   rows: readonly RouteRow[],
-  roster: Pick<Roster, 'meant' | 'names'>,
+  roster: Roster,
+  isSeen: (device: Device) => boolean = () => true,
 ): Promise<Mistake[]> {
   const mistakes: Mistake[] = []
-  const missing = missingDeviceIn(roster)
+  const missing = missingDeviceIn(roster.devices().filter(isSeen))
   for (const { at, device, courier_id } of rows) {
     await yieldToEventLoop()
-    const meant = roster.meant(device)
+    const meant = roster.meant(device).filter(isSeen)
     const leftOut = (key: string, message: string) => mistakes.push({ at, key, device, message, severity: 'left_out' })
     const lineless = meant.find((entry) => courier_id === '' && entry.courier_id === undefined)
     if (meant.length === 0) leftOut('device', missing(device))
@@ -96,20 +95,14 @@ export async function unresolved(
   return mistakes
 }
 
-/**
- * Says that a text means no device, and which one may be meant: for the first unknown texts, and in a fleet of at most 5,000
- * devices.
- */
-export function missingDeviceIn(roster: Pick<Roster, 'names'>): (text: string) => string {
+/** Says that a text means no device, and which of some devices may be meant: for the first unknown texts, in a small fleet. */
+export function missingDeviceIn(devices: IteratorObject<Pick<Device, 'id' | 'name'>>): (text: string) => string {
   let asked = 0
   let names: readonly string[] | undefined
-  const suggest = (text: string) => {
-    if (++asked > MOST_ASKED) return undefined
-    names ??= roster.names()
-    return names.length > MOST_NAMES ? undefined : similarTo(text, names)
-  }
   return (text) => {
-    const suggestion = suggest(text)
+    names ??= Array.from(devices.take(MOST_NAMES + 1), ({ id, name = id }) => name)
+    const isAffordable = ++asked <= MOST_ASKED && names.length <= MOST_NAMES
+    const suggestion = isAffordable ? similarTo(text, names) : undefined
     const hint = suggestion === undefined ? '' : `: did you mean ${suggestion}?`
     return `no device has the id or the name "${text}"${hint}`
   }

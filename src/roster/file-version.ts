@@ -1,11 +1,12 @@
-import { createHash } from 'node:crypto'
+import { createHash, hash as digestOf } from 'node:crypto'
 import { yieldToEventLoop } from '../async.ts'
 import type { Device, DeviceFile } from '../config/devices.ts'
 import type { Files } from '../config/files.ts'
 import type { RouteFile } from '../config/routes.ts'
 import { sameId } from '../config/units.ts'
 import { keys, type Redis } from '../lanes/index.ts'
-import { assignmentField, Roster } from './roster.ts'
+import { assignmentField } from './assignment.ts'
+import { Roster } from './roster.ts'
 import { changeOf, deviceText, type FieldTexts, packed, type RosterWrite, unpacked } from './table.ts'
 
 /** One version of a file: its items by key (`d <id>` or `a <field>`), and a hash of them. */
@@ -46,10 +47,7 @@ async function contentOf(read: Iterable<[key: string, Item]>): Promise<FileVersi
 
 function* deviceItems({ devices }: DeviceFile): Generator<[string, Item]> {
   for (const { device } of devices) {
-    const mark = createHash('sha256')
-      .update(deviceText({ ...device, source: undefined }))
-      .digest('base64url')
-      .slice(0, 11)
+    const mark = digestOf('sha256', deviceText({ ...device, source: undefined }), 'base64url').slice(0, 11)
     yield [`d ${sameId(device.id)}`, { mark, device, source: device.source }]
   }
 }
@@ -62,27 +60,28 @@ function* lineItems({ name, rows }: RouteFile): Generator<[string, Item]> {
 export async function differenceOf(
   files: readonly { readonly before: FileVersion; readonly now: FileVersion }[],
   roster: Pick<Roster, 'assignment'>,
-): Promise<Required<Pick<RosterWrite, 'devices' | 'assignments'>>> {
+): Promise<FilesDifference> {
   const [devices, assignments]: [string, string | null][][] = [[], []]
   if (files.every(({ before, now }) => before.hash === now.hash)) return { devices, assignments }
+  const set = (key: string, text: string | null) =>
+    (key.startsWith('d ') ? devices : assignments).push([key.slice(2), text])
   const before = new Map(files.flatMap((each) => [...each.before.items]))
   const now = new Map(files.flatMap((each) => [...each.now.items]))
   for (const [key, { mark, source, device }] of now) {
+    if (before.get(key)?.mark !== mark) set(key, device ? deviceText(device) : JSON.stringify({ source }))
     await yieldToEventLoop()
-    if (before.get(key)?.mark === mark) continue
-    if (device) devices.push([key.slice(2), deviceText(device)])
-    else assignments.push([key.slice(2), JSON.stringify({ source })])
   }
+  // What was put since is not the file's to drop.
+  const isPut = (key: string) => roster.assignment(key.slice(2))?.company_id !== undefined
   for (const key of before.keys()) {
+    if (!now.has(key) && !isPut(key)) set(key, null)
     await yieldToEventLoop()
-    const field = key.slice(2)
-    if (now.has(key)) continue
-    if (key.startsWith('d')) devices.push([field, null])
-    // What was put since is not the file's to drop.
-    else if (roster.assignment(field)?.company_id === undefined) assignments.push([field, null])
   }
   return { devices, assignments }
 }
+
+/** What files change in the roster. */
+export type FilesDifference = Required<Pick<RosterWrite, 'devices' | 'assignments'>>
 
 /** The roster that files alone make. */
 export async function rosterOf(files: Files): Promise<Roster> {

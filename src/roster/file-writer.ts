@@ -6,6 +6,7 @@ import {
   correctSources,
   differenceOf,
   type FileNotes,
+  type FilesDifference,
   type FileVersion,
   NO_FILE,
   notesWith,
@@ -13,7 +14,7 @@ import {
 } from './file-version.ts'
 import { countLines } from './puts.ts'
 import type { Replica } from './replica.ts'
-import { lossOf, Roster } from './roster.ts'
+import { losersOf, lossOf, Roster } from './roster.ts'
 import { changeOf, writeRoster } from './table.ts'
 
 /** What became of files. */
@@ -42,66 +43,61 @@ export async function writeFiles(
   replica: Replica,
   { installation, last }: { readonly installation: string; readonly last?: FilesOutcome },
 ): Promise<FilesOutcome> {
+  const contents = await contentsOf(files)
   for (;;) {
     await replica.refresh()
-    const contents = await contentsOf(files)
     const asOf = replica.version
     const known = await readFileNotes(replica.redis, installation, contents)
-    const { mistakes, broken } = await mistakesIn(files, known)
-    const { comparisons, difference, loss, unrouted } = await withoutLoss(files, replica, (isRefused) =>
-      known.map((each) => {
-        const isKept = broken.includes(each.name) || isRefused(each.name)
-        return compare(each, isKept ? each.before : (contents.get(each.name) ?? NO_FILE))
-      }),
-    )
+    const { comparisons, difference, ...losses } = await planned(files, { contents, known, replica })
     const notes = comparisons.map(async (each) =>
       each.isChanged ? notesWith(each, [each.now.hash, installation, asOf, each.isWritten], each.now) : [],
     )
     const write = { ...difference, files: (await Promise.all(notes)).flat() }
     if ((await writeRoster(replica.redis, write, asOf)) === null) continue
     await replica.refresh()
-    const refused = comparisons.filter(({ name, now }) => contents.has(name) && contents.get(name) !== now)
-    const isRefused = ({ source }: Read<unknown>) => refused.some(({ name }) => name === source.name)
-    const effective = <Content>(read: readonly Read<Content>[], before: readonly Read<Content>[] = []) => [
-      ...read.filter((file) => !isRefused(file)),
-      ...before.filter(isRefused),
-    ]
-    const { gateway, devices, routes } = files
-    const inEffect = {
-      gateway,
-      devices: effective(devices, last?.inEffect.devices),
-      routes: effective(routes, last?.inEffect.routes),
-    }
     for (const { name, now } of comparisons) await correctSources(replica.roster, name, now)
+    const refused = comparisons.flatMap(({ name, now }) =>
+      contents.has(name) && contents.get(name) !== now ? [name] : [],
+    )
+    const effective = <Content>(read: readonly Read<Content>[], before: readonly Read<Content>[] = []) => [
+      ...read.filter(({ source }) => !refused.includes(source.name)),
+      ...before.filter(({ source }) => refused.includes(source.name)),
+    ]
     return {
-      inEffect,
-      refused: loss ? [...mistakes, loss] : mistakes,
-      withLoss: loss !== undefined,
+      ...losses,
+      inEffect: {
+        gateway: files.gateway,
+        devices: effective(files.devices, last?.inEffect.devices),
+        routes: effective(files.routes, last?.inEffect.routes),
+      },
       stale: comparisons.filter(isStale).map(({ name }) => name),
       changes: new Map(comparisons.filter(({ isChanged }) => isChanged).map((each) => [each.name, changesOf(each)])),
-      unrouted,
     }
   }
 }
 
 /**
- * As much as takes the route from few devices: all files, without those of routes, without those of devices, none.
- * @param compareAll compares files, without those that are refused
+ * What is written of files: as much as takes the route from few devices, which is all of them, all without those of
+ * routes, all without those of devices, or nothing.
  */
-async function withoutLoss(
+async function planned(
   files: Files,
-  replica: Replica,
-  compareAll: (isRefused: (name: string) => boolean) => readonly Comparison[],
+  { contents, known, replica }: { contents: ReadonlyMap<string, FileVersion>; known: FileNotes[]; replica: Replica },
 ) {
+  const { mistakes, isBroken } = await mistakesIn(files, known)
   let loss: Problem | undefined
-  for (const isRefused of [() => false, (name: string) => !isOfDevices(name), isOfDevices, () => true]) {
-    const comparisons = compareAll(isRefused)
+  for (const isLeftOut of [() => false, (name: string) => !isOfDevices(name), isOfDevices, () => true]) {
+    const comparisons = known.map((each) => {
+      const isRefused = isBroken(each.name) || isLeftOut(each.name)
+      return compare(each, isRefused ? each.before : (contents.get(each.name) ?? NO_FILE))
+    })
     const difference = await differenceOf(comparisons, replica.roster)
     const { lost, unrouted } = await lossBy(difference, replica)
-    if (lost === undefined) return { comparisons, difference, loss, unrouted }
+    const refused = loss ? [...mistakes, loss] : mistakes
+    if (lost === undefined) return { comparisons, difference, refused, withLoss: loss !== undefined, unrouted }
     const changed = comparisons.filter(({ isChanged }) => isChanged).map(({ name }) => name)
-    const file = (!loss && changed.find((name) => !isOfDevices(name))) || changed[0]
-    loss = problemOf(files, file, `would take the route from ${lost} now: it is not in effect`)
+    const name = (!loss && changed.find((each) => !isOfDevices(each))) || changed[0]
+    loss = problemOf(files, name, `would take the route from ${lost} now: it is not in effect`)
   }
   throw new Error('files that are all refused take no route')
 }
@@ -117,7 +113,8 @@ type Comparison = ReturnType<typeof compare>
 function compare(known: FileNotes, now: FileVersion) {
   const [noted, , position] = known.own ?? ['', '', 0]
   const isChanged = now.hash !== noted
-  const isKnown = isChanged && known.notes.some((note) => note[0] === now.hash && note[2] >= position && note[3])
+  const isKnown =
+    isChanged && known.notes.some(([hash, , asOf, isWritten]) => hash === now.hash && asOf >= position && isWritten)
   const before = isKnown ? now : known.before
   return { ...known, before, now, isChanged, isWritten: isChanged && now !== before }
 }
@@ -128,51 +125,52 @@ function isStale({ isWritten, notes, now }: Comparison): boolean {
   return !isWritten && last !== undefined && last[0] !== now.hash
 }
 
-async function lossBy(
-  difference: Awaited<ReturnType<typeof differenceOf>>,
-  { roster: before, version }: Replica,
-): Promise<{ readonly lost?: string; readonly unrouted: readonly string[] }> {
+/** The devices that have a route now and would lose it, and in words how many, if these are too many. */
+async function lossBy(difference: FilesDifference, { roster, version }: Replica) {
   if (version === 0 || difference.devices.length + difference.assignments.length === 0) return { unrouted: [] }
-  const after = new Roster(before)
-  await after.applyInSlices(changeOf(difference, version + 1))
+  const after = new Roster(roster)
+  const concerned = await after.applyInSlices(changeOf(difference, version + 1))
   const second = Math.floor(Date.now() / 1000)
   const moment = { from: second, until: second + 1 }
-  const unrouted = before.devices().filter(({ id }) => before.isRouted(id, moment) && !after.isRouted(id, moment))
+  const losers = losersOf(roster.entriesOf(concerned), after, moment)
   return {
-    lost: lossOf(before.devices(), { before, after }, moment),
-    unrouted: Array.from(unrouted, ({ id, name = id }) => name),
+    lost: lossOf(losers.length, roster.devices(), moment),
+    unrouted: losers.map(({ id, name = id }) => name),
   }
 }
 
 /** How many of its lines a file changes; a line of an unknown device counts, and waits for it. */
 function changesOf({ before, now }: Pick<Comparison, 'before' | 'now'>): ReturnType<typeof countLines> {
-  return countLines(linesBeside(now, before), linesBeside(before, now))
+  const [old, present] = [before, now].map(({ items }) => {
+    const lines = items.keys().filter((key) => key.startsWith('a '))
+    return new Set(lines.map((key) => key.slice(2)))
+  })
+  return countLines(present.difference(old), old.difference(present))
 }
 
-/** The lines of a version that another one does not have. */
-function linesBeside({ items }: FileVersion, other: FileVersion): Iterable<string> {
-  const lines = items.keys().filter((key) => key.startsWith('a ') && !other.items.has(key))
-  return lines.map((key) => key.slice(2))
-}
-
-/** The files that are refused for mistakes. Files of devices are refused together, as they are read as one. */
+/** The mistakes in files, and which files these concern. Those of devices are refused together, as they are read as one. */
 async function mistakesIn(files: Files, known: readonly FileNotes[]) {
-  const isGone = ({ name, before }: FileNotes) => isOfDevices(name) && before.items.size > 0
   // If all files of devices are gone, that is a mistake: every device would be refused.
-  const gone = files.devices.length > 0 ? [] : known.filter(isGone)
+  const gone = known.filter(
+    ({ name, before }) => isOfDevices(name) && files.devices.length === 0 && before.items.size > 0,
+  )
   const ofDevices = [
     ...(await deviceProblems(files)).filter(isMistake),
     ...gone.map(({ name }) => problemOf(files, name, 'this file is gone: its devices stay in effect')),
   ]
   const ofRoutes = routeProblems(files).filter(isMistake)
-  const routes = files.routes.filter(({ source }) => ofRoutes.some(({ file }) => file === source.file))
-  const devices = ofDevices.length > 0 ? known.map(({ name }) => name).filter(isOfDevices) : []
-  return { mistakes: [...ofDevices, ...ofRoutes], broken: [...devices, ...routes.map(({ source }) => source.name)] }
+  const isBroken = (name: string) =>
+    isOfDevices(name) ? ofDevices.length > 0 : ofRoutes.some(({ file }) => file === pathOf(files, name))
+  return { mistakes: [...ofDevices, ...ofRoutes], isBroken }
 }
 
-/** A file that may not exist is beside gateway.yaml. */
-function problemOf({ gateway }: Files, name: string, message: string): Problem {
-  return { severity: 'mistake', file: join(dirname(gateway.source.file), name), message }
+function problemOf(files: Files, name: string, message: string): Problem {
+  return { severity: 'mistake', file: pathOf(files, name), message }
+}
+
+/** Where a file is, or was: beside gateway.yaml. */
+function pathOf({ gateway }: Files, name: string): string {
+  return join(dirname(gateway.source.file), name)
 }
 
 function isOfDevices(name: string): boolean {

@@ -1,5 +1,7 @@
 import type { Interval } from '../config/times.ts'
 import { keys, type Redis } from '../lanes/index.ts'
+import { type Assignment, assignmentField, partsOf, readAssignmentField } from './assignment.ts'
+import type { DeviceEntry } from './device-entry.ts'
 import type { Roster } from './roster.ts'
 import { assignmentText, changeOf, type FieldTexts, type KeptPut, packed, unpacked } from './table.ts'
 
@@ -84,26 +86,52 @@ export function linesBefore({ fields }: Replaced, put: string, roster: Roster): 
   })
 }
 
+/**
+ * The lines that take devices off their lines within an interval (unix seconds): what holds of each line before and after it goes
+ * on to hold. A line with a name that other devices share goes on to hold for these.
+ */
+export function cutLines(devices: readonly DeviceEntry[], { from, until }: Interval, roster: Roster): FieldTexts {
+  const texts = new Map<string, string | null>()
+  const ids = new Set(devices.map(({ id }) => id))
+  const set = (line: Assignment, device: DeviceEntry) => {
+    const own = { ...line, device: device.id, company_id: device.company_id }
+    texts.set(assignmentField(own), assignmentText(own))
+  }
+  for (const device of devices) {
+    const lines = roster.linesOf(device).map((line) => ({ ...line, field: assignmentField(line) }))
+    const cut = new Map(
+      lines.filter((line) => line.from < until && line.until > from).map((line) => [line.field, line] as const),
+    )
+    for (const [field, line] of cut) {
+      if (!texts.has(field)) texts.set(field, null)
+      for (const other of roster.meant(line.device)) if (!ids.has(other.id)) set(line, other)
+    }
+    // What overlaps is decided here: a piece begins at another time than its line, and might win over others.
+    for (const { field, ...part } of partsOf(lines)) {
+      if (!cut.has(field)) continue
+      if (part.from < from) set({ ...part, until: Math.min(part.until, from) }, device)
+      if (part.until > until) set({ ...part, from: Math.max(part.from, until) }, device)
+    }
+  }
+  return [...texts]
+}
+
 /** How many lines are new, differ from one of the same device and beginning, and go; by fields that are written and dropped. */
 export function countLines(written: Iterable<string>, dropped: Iterable<string>) {
-  const lines = new Map(Array.from(written, (field) => [lineOf(field), field]))
-  const gone = new Set(Array.from(dropped, lineOf))
-  const changed = [...lines.keys()].filter((line) => gone.has(line)).length
+  const [lines, gone] = [written, dropped].map((fields) => new Set(Array.from(fields, lineOf)))
+  const changed = lines.intersection(gone).size
   return { added: lines.size - changed, changed, removed: gone.size - changed }
 }
 
-/** The beginning and the device of a field, see `assignmentField`. */
 function lineOf(field: string): string {
-  return field.replace(/^(\S+) \S+ \S* \S+ /, '$1 ')
+  const { from, device } = readAssignmentField(field)
+  return `${from} ${device}`
 }
 
 /** All stored results, latest first. */
 export async function readResults(redis: Redis): Promise<RosterResult[]> {
   const all = Object.entries(await redis.hgetall(keys.roster('results')))
-  const results = all.map(([field, text]): RosterResult => {
-    const put = PUT.exec(field)?.[2]
-    return { ...JSON.parse(text), ...(put !== undefined && { put }) }
-  })
+  const results = all.map(([field, text]): RosterResult => ({ ...JSON.parse(text), put: PUT.exec(field)?.[1] }))
   return results.toSorted((a, b) => b.at - a.at || Number(b.put ?? 0) - Number(a.put ?? 0))
 }
 
@@ -158,19 +186,6 @@ export async function noteUndone(redis: Redis, { put, ...result }: RosterResult)
   await redis.hset(keys.roster('results'), field, resultText({ ...result, undone: true }))
 }
 
-/** Forgets puts of a company that are older than 31 days, or before its last 20. `now`: ms UTC. */
-export async function forgetOldPuts(redis: Redis, company: string, now: number): Promise<void> {
-  const ids = (await redis.hkeys(keys.roster('results'))).flatMap((field) => {
-    const [, of, id] = PUT.exec(field) ?? []
-    return of === company ? [id] : []
-  })
-  const latest = ids.toSorted((a, b) => Number(b) - Number(a))
-  const old = latest.filter((id, index) => index >= MOST_PUTS || now - Number(id) > KEPT_MS)
-  if (old.length === 0) return
-  const forgetting = redis.multi().hdel(keys.roster('results'), ...old.map((id) => `put ${company} ${id}`))
-  await forgetting.hdel(keys.roster('replaced'), ...old.map((id) => `${company} ${id}`)).exec()
-}
-
 function resultText({ rejected, warnings, ...result }: RosterResult): string {
   return JSON.stringify({
     ...result,
@@ -179,7 +194,5 @@ function resultText({ rejected, warnings, ...result }: RosterResult): string {
   } satisfies RosterResult)
 }
 
-const PUT = /^put (\S+) (\d+)$/
-const MOST_PUTS = 20
-const KEPT_MS = 31 * 86_400_000
+const PUT = /^put \S+ (\d+)$/
 const MOST_REMARKS = 100

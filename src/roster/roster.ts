@@ -1,11 +1,9 @@
-import type { Settings } from '../../protocols/kit/index.ts'
 import { yieldToEventLoop } from '../async.ts'
 import type { Device } from '../config/devices.ts'
-import { networksOf } from '../config/networks.ts'
 import type { Interval } from '../config/times.ts'
 import { sameId } from '../config/units.ts'
-import type { Assignment, DeviceEntry, Lane, Stay } from './directory.ts'
-import { partsOf } from './spans.ts'
+import type { Assignment } from './assignment.ts'
+import { type DeviceEntry, entryOf, hasRoute, type Lane, lanesOf, type Stay } from './device-entry.ts'
 
 /** What of a roster is set, in this order; what is undefined is dropped. */
 export interface RosterChange {
@@ -15,29 +13,25 @@ export interface RosterChange {
   readonly assignments?: readonly (readonly [field: string, assignment: Assignment | undefined])[]
 }
 
-/** What tells an assignment from others: all that it says. */
-export function assignmentField({ device, courier_id, route_id, from, until }: Omit<Assignment, 'source'>): string {
-  return `${from} ${until} ${courier_id} ${route_id} ${device}`
-}
-
 /**
- * Devices and assignments in memory. Applying a change costs what the devices concerned have; what the path of frames needs of a
- * device is derived when somebody asks for the device.
+ * Devices and assignments in memory. Applying a change costs what the devices concerned have; what the path of frames
+ * needs of a device is derived when somebody asks for the device.
  */
 export class Roster {
   /** By id without leading zeros; derived where it has `stays`. */
   readonly #entries: Map<string, Device & Partial<DeviceEntry>>
-  /** The ids of the devices with a name, by the name as `folded`. */
-  readonly #idsByName: Map<string, readonly string[]>
+  /** The ids of devices by their names. */
+  readonly #named: ByText<string>
   readonly #assignments: Map<string, Assignment>
-  /** By the device as written, `folded`. */
-  readonly #linesByDevice: Map<string, readonly Assignment[]>
+  /** By the device as written. */
+  readonly #lines: ByText<Assignment>
 
+  /** Empty, or with all that another one has. */
   constructor(other?: Roster) {
     this.#entries = new Map(other ? other.#entries : [])
-    this.#idsByName = new Map(other ? other.#idsByName : [])
+    this.#named = new ByText(other ? other.#named : undefined)
     this.#assignments = new Map(other ? other.#assignments : [])
-    this.#linesByDevice = new Map(other ? other.#linesByDevice : [])
+    this.#lines = new ByText(other ? other.#lines : undefined)
   }
 
   /** Applies a change. @returns the ids, without leading zeros, of the devices that it concerns. */
@@ -45,7 +39,10 @@ export class Roster {
     const concerned = new Set<string>()
     for (const [id, device] of devices) this.#setDevice(id, device, concerned)
     for (const [field, assignment] of assignments) this.#setAssignment(field, assignment, concerned)
-    for (const id of concerned) this.#forgetDerived(id)
+    for (const id of concerned) {
+      const entry = this.#entries.get(id)
+      if (entry?.stays) this.#entries.set(id, { ...entry, stays: undefined })
+    }
     return concerned
   }
 
@@ -66,13 +63,26 @@ export class Roster {
 
   /** The device with this id; ids of digits compare without leading zeros. */
   find(id: string): DeviceEntry | undefined {
-    const ownId = id.charCodeAt(0) === ZERO ? sameId(id) : id
+    const ownId = sameId(id)
     const entry = this.#entries.get(ownId)
-    if (entry?.stays) return entry as DeviceEntry
-    if (!entry) return undefined
-    const derived = this.#derive(entry)
+    if (!entry || entry.stays) return entry as DeviceEntry | undefined
+    const derived = entryOf(entry, this.linesOf(entry))
     this.#entries.set(ownId, derived)
     return derived
+  }
+
+  /** The devices of these ids that there are. */
+  entriesOf(ids: Iterable<string>): DeviceEntry[] {
+    return Array.from(ids, (id) => this.find(id) ?? []).flat()
+  }
+
+  *devices(): Generator<DeviceEntry> {
+    for (const [id, entry] of this.#entries) yield (entry.stays ? entry : this.find(id)) as DeviceEntry
+  }
+
+  /** Every lane that any device has at any time, each once. */
+  lanes(): Iterable<Lane> {
+    return new Map(this.devices().flatMap((device) => lanesOf(device).map((lane) => [lane.key, lane]))).values()
   }
 
   /** Where a device is at a time; undefined where it has no route then. */
@@ -82,48 +92,17 @@ export class Roster {
     return stay && timeSeconds < stay.until ? stay : usual
   }
 
-  /** Whether a device has a route at some time of an interval. */
-  isRouted(id: string, interval: Interval): boolean {
-    const entry = this.find(id)
-    return entry !== undefined && hasRoute(entry, interval)
-  }
-
-  *devices(): Generator<DeviceEntry> {
-    for (const [id, entry] of this.#entries) yield (entry.stays ? entry : this.find(id)) as DeviceEntry
-  }
-
-  /** The names of devices, and the ids of those without one. */
-  names(): string[] {
-    return Array.from(this.#entries.values(), ({ id, name = id }) => name)
-  }
-
-  /** Every lane that any device has at any time, each once. */
-  *lanes(): Generator<Lane> {
-    const seen = new Set<string>()
-    for (const entry of this.devices())
-      for (const lane of lanesOf(entry)) if (seen.size < seen.add(lane.key).size) yield lane
-  }
-
   /** The devices whose name is this text, in upper or lower case, or the same id with other leading zeros. */
   named(name: string): DeviceEntry[] {
-    return (this.#idsByName.get(folded(name)) ?? []).flatMap((id) => this.find(id) ?? [])
+    return this.entriesOf(this.#named.of(name))
   }
 
   /**
-   * The devices that an id or a name stands for: an id goes before a name, and a name as it is written before one in upper or
-   * lower case, which must be the only such name.
+   * The devices that an id or a name stands for: an id goes before a name, and a name as it is written before one in
+   * upper or lower case, which must be the only such name.
    */
   meant(idOrName: string): DeviceEntry[] {
-    return this.#meantBy(idOrName).flatMap((id) => this.find(id) ?? [])
-  }
-
-  /** What ids and names mean among the devices of some companies. */
-  within(isOf: (company_id: string) => boolean): Pick<Roster, 'meant' | 'names'> {
-    const isIn = ({ company_id }: Device) => isOf(company_id)
-    return {
-      meant: (idOrName) => this.meant(idOrName).filter(isIn),
-      names: () => Array.from(this.#entries.values().filter(isIn), ({ id, name = id }) => name),
-    }
+    return this.entriesOf(this.#meantBy(idOrName))
   }
 
   assignments(): Iterable<readonly [field: string, assignment: Assignment]> {
@@ -143,135 +122,92 @@ export class Roster {
   /** The assignments of a device as they are written: those by its name too, and with an empty courier. */
   linesOf({ id, name, company_id, courier_id }: Device): Assignment[] {
     const ownId = sameId(id)
-    const texts = new Set(name === undefined ? [folded(id)] : [folded(id), folded(name)])
-    return Array.from(texts, (text) => this.#linesByDevice.get(text) ?? [])
-      .flat()
-      .filter(
-        (line) =>
-          (line.courier_id || courier_id) &&
-          (line.company_id ?? company_id) === company_id &&
-          this.#meantBy(line.device).includes(ownId),
-      )
+    return [...new Set([...this.#lines.of(id), ...this.#lines.of(name)])].filter(
+      (line) =>
+        (line.courier_id || courier_id) &&
+        (line.company_id ?? company_id) === company_id &&
+        this.#meantBy(line.device).includes(ownId),
+    )
   }
 
   #setDevice(id: string, device: Device | undefined, concerned: Set<string>): void {
     const before = this.#entries.get(id)
-    if (before?.name !== device?.name) {
-      for (const name of [before?.name, device?.name])
-        for (const other of name === undefined ? [] : (this.#idsByName.get(folded(name)) ?? [])) concerned.add(other)
-      if (before?.name !== undefined) removeFrom(this.#idsByName, folded(before.name), id)
-      if (device?.name !== undefined) addTo(this.#idsByName, folded(device.name), id)
-    }
-    // Lines with this text may have meant devices with this name, or do from now on.
-    for (const other of this.#idsByName.get(folded(id)) ?? []) concerned.add(other)
+    const isRenamed = before?.name !== device?.name
     concerned.add(id)
+    // Lines with the id or a name as their text may have meant other devices of that name, or do from now on.
+    for (const text of isRenamed ? [id, before?.name, device?.name] : [id])
+      for (const other of this.#named.of(text)) concerned.add(other)
+    if (isRenamed) {
+      this.#named.remove(before?.name, id)
+      this.#named.add(device?.name, id)
+    }
     if (device) this.#entries.set(id, device)
     else this.#entries.delete(id)
   }
 
   #setAssignment(field: string, assignment: Assignment | undefined, concerned: Set<string>): void {
     const before = this.#assignments.get(field)
-    const device = (assignment ?? before)?.device
-    if (device === undefined) return
-    if (before) removeFrom(this.#linesByDevice, folded(device), before)
-    if (assignment) addTo(this.#linesByDevice, folded(device), assignment)
-    if (assignment) this.#assignments.set(field, assignment)
-    else this.#assignments.delete(field)
-    for (const id of this.#meantBy(device)) concerned.add(id)
+    if (before) this.#lines.remove(before.device, before)
+    if (assignment) {
+      this.#lines.add(assignment.device, assignment)
+      this.#assignments.set(field, assignment)
+    } else this.#assignments.delete(field)
+    const { device } = assignment ?? before ?? {}
+    for (const id of device === undefined ? [] : this.#meantBy(device)) concerned.add(id)
   }
 
   #meantBy(device: string): readonly string[] {
     const id = sameId(device)
     if (this.#entries.has(id)) return [id]
-    const named = this.#idsByName.get(folded(device)) ?? NONE
+    const named = this.#named.of(device)
     const nameOf = (other: string) => this.#entries.get(other)?.name
     const exact = named.filter((other) => nameOf(other) === device)
     if (exact.length > 0) return exact
     // Names are compared without leading zeros removed: a name of digits does not mean another name.
     const alike = named.filter((other) => nameOf(other)?.toLowerCase() === device.toLowerCase())
-    return new Set(alike.map(nameOf)).size === 1 ? alike : NONE
-  }
-
-  #forgetDerived(id: string): void {
-    const entry = this.#entries.get(id)
-    if (entry?.stays) this.#entries.set(id, { ...entry, stays: undefined })
-  }
-
-  #derive(device: Device): DeviceEntry {
-    const { company_id, courier_id = '', route_id, source } = device
-    const stays = partsOf(this.linesOf(device)).map((line): Stay => {
-      const lane = laneOf(company_id, line.courier_id || courier_id, line.route_id)
-      return { lane, from: line.from, until: line.until, source: line.source }
-    })
-    const isRouted = courier_id !== '' && route_id !== undefined
-    const usual = isRouted
-      ? { lane: laneOf(company_id, courier_id, route_id), from: -Infinity, until: Infinity, source }
-      : undefined
-    return { ...device, protocolSettings: protocolSettings(device), guard: guardOf(device), stays, usual }
+    return new Set(alike.map(nameOf)).size === 1 ? alike : []
   }
 }
 
-/** Whether a device has a route at some time of an interval. */
-export function hasRoute({ usual, stays }: DeviceEntry, { from, until }: Interval): boolean {
-  return usual !== undefined || stays.some((stay) => stay.from < until && stay.until > from)
+/** Lists of values by texts, which compare in lower case, and without leading zeros where they are digits. */
+class ByText<Value> {
+  readonly #lists: Map<string, readonly Value[]>
+
+  constructor(other?: ByText<Value>) {
+    this.#lists = new Map(other ? other.#lists : [])
+  }
+
+  of(text: string | undefined): readonly Value[] {
+    return (text === undefined ? undefined : this.#lists.get(keyOf(text))) ?? []
+  }
+
+  add(text: string | undefined, value: Value): void {
+    if (text !== undefined) this.#lists.set(keyOf(text), [...this.of(text), value])
+  }
+
+  remove(text: string | undefined, value: Value): void {
+    const left = this.of(text).filter((other) => other !== value)
+    if (text === undefined) return
+    if (left.length > 0) this.#lists.set(keyOf(text), left)
+    else this.#lists.delete(keyOf(text))
+  }
 }
 
-/** Every lane that a device has at any time. */
-export function* lanesOf({ stays, usual }: DeviceEntry): Generator<Lane> {
-  for (const { lane } of stays) yield lane
-  if (usual) yield usual.lane
-}
-
-/**
- * Which devices would lose their route in an interval, in words, if these are more than half of the devices that have
- * one.
- */
-export function lossOf(
-  devices: Iterable<Pick<Device, 'id'>>,
-  { before, after }: { readonly before: Roster; readonly after: Roster },
-  interval: Interval,
-): string | undefined {
-  const routed = Array.from(devices).filter(({ id }) => before.isRouted(id, interval))
-  const lost = routed.filter(({ id }) => !after.isRouted(id, interval))
-  if (lost.length * 2 <= routed.length) return undefined
-  return routed.length === 1
-    ? 'the only device that has one'
-    : `${lost.length} of the ${routed.length} devices that have one`
-}
-
-function laneOf(company: string, courier: string, route: string): Lane {
-  return { company, courier, route, key: `${company}/${courier}/${route}` }
-}
-
-function guardOf(device: Device): DeviceEntry['guard'] {
-  const hasSecret = (device.secretDigest ?? device.previousSecretDigest) !== undefined
-  const { client_certificate, networks, protocol, transports } = device
-  if (!hasSecret && !(client_certificate ?? networks ?? protocol ?? transports)) return undefined
-  return { hasSecret, networks: networks && networksOf(networks) }
-}
-
-function protocolSettings({ settings, model, time_zone }: Device): Settings {
-  if (settings === undefined && model === undefined && time_zone === undefined) return NO_SETTINGS
-  return { ...settings, ...(model !== undefined && { model }), ...(time_zone !== undefined && { timeZone: time_zone }) }
-}
-
-/** What an id or a name has in common with others that may mean the same: lower case, digits without leading zeros. */
-function folded(text: string): string {
+function keyOf(text: string): string {
   return sameId(text.toLowerCase())
 }
 
-function addTo<Value>(lists: Map<string, readonly Value[]>, key: string, value: Value): void {
-  const before = lists.get(key)
-  lists.set(key, before ? [...before, value] : [value])
+/** Those of some devices that have a route in an interval now, and none after a change. */
+export function losersOf(devices: readonly DeviceEntry[], after: Roster, interval: Interval): DeviceEntry[] {
+  return devices.filter((device) => hasRoute(device, interval) && !hasRoute(after.find(device.id), interval))
 }
 
-function removeFrom<Value>(lists: Map<string, readonly Value[]>, key: string, value: Value): void {
-  const left = (lists.get(key) ?? []).filter((other) => other !== value)
-  if (left.length > 0) lists.set(key, left)
-  else lists.delete(key)
+/** In words how many of all devices lose their route in an interval, if these are more than half of those that have one. */
+export function lossOf(lost: number, all: Iterable<DeviceEntry>, interval: Interval): string | undefined {
+  if (lost === 0) return undefined
+  const routed = Array.from(all).filter((device) => hasRoute(device, interval)).length
+  if (lost * 2 <= routed) return undefined
+  return routed === 1 ? 'the only device that has one' : `${lost} of the ${routed} devices that have one`
 }
 
-const NO_SETTINGS: Settings = {}
-const NONE: readonly string[] = []
 const SLICE = 500
-const ZERO = 0x30

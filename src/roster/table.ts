@@ -3,7 +3,7 @@ import { gunzip, gzip } from 'node:zlib'
 import { yieldToEventLoop } from '../async.ts'
 import type { Device } from '../config/devices.ts'
 import { keys, type Redis, scripts } from '../lanes/index.ts'
-import type { Assignment } from './directory.ts'
+import { type Assignment, readAssignmentField } from './assignment.ts'
 import { Roster, type RosterChange } from './roster.ts'
 import { withoutSecret } from './secret.ts'
 
@@ -56,13 +56,13 @@ export async function writeRoster(
 ): Promise<number | null> {
   const parts = Math.ceil(Math.max(devices.length, assignments.length, asOf === 0 ? 1 : 0) / PART_SIZE)
   if (parts + files.length === 0) return asOf
-  const part = (all: FieldTexts, n: number) => all.slice(n * PART_SIZE, (n + 1) * PART_SIZE)
-  const changes = Array.from({ length: parts }, (_, n) =>
-    JSON.stringify({ devices: part(devices, n), assignments: part(assignments, n) }),
-  )
+  const changes = Array.from({ length: parts }, (_, n) => {
+    const part = (all: FieldTexts) => all.slice(n * PART_SIZE, (n + 1) * PART_SIZE)
+    return JSON.stringify({ devices: part(devices), assignments: part(assignments) })
+  })
   const names = ['version', 'device-table', 'assignment-table', 'file-versions', 'log', 'results', 'replaced']
-  const kept = [put?.company_id ?? '', put?.result ?? '', put?.replaced ?? '']
-  const args = [asOf, LAST_PART, JSON.stringify(files), ...kept, ...changes]
+  const { company_id = '', result = '', replaced = '' } = put ?? {}
+  const args = [asOf, LAST_PART, JSON.stringify(files), company_id, result, replaced, ...changes]
   const version = await scripts(redis)('roster', names.map(keys.roster), args)
   return version === null ? null : Number(version)
 }
@@ -87,28 +87,24 @@ export async function readTable(redis: Redis): Promise<{ roster: Roster; version
   const version = await readRosterVersion(redis)
   const roster = new Roster()
   // Assignments first: they concern no device that comes after them.
-  for await (const assignments of valuesOf(redis, 'assignment-table', assignmentOf)) roster.apply({ assignments })
-  for await (const devices of valuesOf(redis, 'device-table', deviceOf)) roster.apply({ devices })
+  for await (const assignments of valuesIn(redis, 'assignment-table', assignmentOf)) roster.apply({ assignments })
+  for await (const devices of valuesIn(redis, 'device-table', deviceOf)) roster.apply({ devices })
   const missed = await readSince(redis, version)
   if (!missed.change) return readTable(redis)
   await roster.applyInSlices(missed.change)
   return { roster, version: missed.version }
 }
 
-/** All values of a hash. A field may occur twice. */
-async function* valuesOf<Stored, Value>(redis: Redis, table: string, valueOf: ValueOf<Stored, Value>) {
-  let cursor = '0'
-  do {
-    const [next, flat] = await redis.hscan(keys.roster(table), cursor, 'COUNT', SLICE)
-    const values: (readonly [field: string, value: Value])[] = []
-    for (let at = 0; at < flat.length; at += 2) {
-      const [version, stored] = JSON.parse(flat[at + 1]) as [number, Stored]
-      values.push([flat[at], valueOf(flat[at], version, stored)])
-    }
-    yield values
-    cursor = next
+/** All values of a hash, in slices. A field may occur twice. */
+async function* valuesIn<Value>(redis: Redis, table: string, valueOf: ValueOf<Value>) {
+  for await (const flat of redis.hscanStream(keys.roster(table), { count: SLICE })) {
+    const fields = (flat as string[]).filter((_, index) => index % 2 === 0)
+    yield fields.map((field, index) => {
+      const [, version, text] = VALUE.exec(flat[2 * index + 1]) ?? []
+      return [field, valueOf(field, Number(version), text)] as const
+    })
     await yieldToEventLoop()
-  } while (cursor !== '0')
+  }
 }
 
 /**
@@ -135,31 +131,28 @@ export async function readSince(
 
 /** What a write changes in the roster, with this version. */
 export function changeOf({ devices = [], assignments = [] }: RosterWrite, version: number): Required<RosterChange> {
-  const read = <Stored, Value>(texts: FieldTexts, valueOf: ValueOf<Stored, Value>) =>
-    texts.map(
-      ([field, text]) => [field, text === null ? undefined : valueOf(field, version, JSON.parse(text))] as const,
-    )
+  const read = <Value>(texts: FieldTexts, valueOf: ValueOf<Value>) =>
+    texts.map(([field, text]) => [field, text === null ? undefined : valueOf(field, version, text)] as const)
   return { devices: read(devices, deviceOf), assignments: read(assignments, assignmentOf) }
 }
 
-/** Makes a value of what the write of a version has stored in a field. */
-type ValueOf<Stored, Value> = (field: string, version: number, stored: Stored) => Value
+/** Makes a value of the text that the write of a version has stored in a field. */
+type ValueOf<Value> = (field: string, version: number, text: string) => Value
 
-function deviceOf(_id: string, version: number, { source = putSource(version), ...device }: StoredDevice): Device {
+function deviceOf(_id: string, version: number, text: string): Device {
+  const { source = putSource(version), ...device } = JSON.parse(text) as StoredDevice
   return { ...device, source }
+}
+
+function assignmentOf(field: string, written: number, text: string): Assignment {
+  const { version = written, source = putSource(version), company_id, line } = JSON.parse(text) as StoredAssignment
+  return { ...readAssignmentField(field), version, source, company_id, line }
 }
 
 /** The text of an assignment by which it is again what it was, whichever write stores it. */
 export function assignmentText({ source, company_id, line, version }: Assignment): string {
   const ofFile = source.startsWith(PUT_SOURCE) ? undefined : source
   return JSON.stringify({ source: ofFile, company_id, line, version } satisfies StoredAssignment)
-}
-
-function assignmentOf(field: string, written: number, stored: StoredAssignment): Assignment {
-  const [, from, until, courier_id, route_id, device] = FIELD.exec(field) ?? []
-  const { version = written } = stored
-  const { source = putSource(version), company_id, line } = stored
-  return { device, courier_id, route_id, from: Number(from), until: Number(until), version, source, company_id, line }
 }
 
 /** Where something stands that was put through the admin port: `admin 2026-11-20T08:00:00Z`. One text for all of a write. */
@@ -172,7 +165,8 @@ function putSource(version: number): string {
 const PUT_SOURCE = 'admin '
 let lastPut = { version: -1, source: '' }
 
-const FIELD = /^(\S+) (\S+) (\S*) (\S+) (.*)$/s
+/** The version and the text of a value in a hash. */
+const VALUE = /^\[(\d+),(.*)\]$/s
 /** Fields of a kind in one entry of the log, whose id is `<version>-<part>`; the last part of each write has the same number. */
 const PART_SIZE = 5000
 const LAST_PART = 99_999

@@ -9,7 +9,8 @@ import { sameId } from '../config/units.ts'
 import { keys, type Redis } from '../lanes/index.ts'
 import { contentsOf, differenceOf, NO_FILE, notesWith } from './file-version.ts'
 import type { Replica } from './replica.ts'
-import { assignmentField, Roster } from './roster.ts'
+import { assignmentField } from './assignment.ts'
+import { Roster } from './roster.ts'
 import { changeOf, deviceText, type RosterWrite, writeRoster } from './table.ts'
 
 /**

@@ -291,6 +291,15 @@ describe('GET /admin/roster', () => {
     expect(await putResults()).toMatchObject([{ added: 0, rejected: [{ line: 2 }] }])
   })
 
+  it('keeps a put for 31 days', async () => {
+    const id = String(Date.now() - 32 * 86_400_000)
+    await admin.redis.hset('{wb0}:roster:results', `put 7 ${id}`, JSON.stringify({ rejected: [], warnings: [] }))
+    await admin.redis.hset('{wb0}:roster:replaced', `7 ${id}`, 'text')
+    expect((await put('Van 12,,1,2099-11-20 06:00,\n')).status).toBe(200)
+    expect(await admin.redis.hkeys('{wb0}:roster:replaced')).not.toContain(`7 ${id}`)
+    expect(await admin.redis.hkeys('{wb0}:roster:results')).not.toContain(`put 7 ${id}`)
+  })
+
   it('keeps the last 20 puts of a company', async () => {
     for (let n = 0; n < 22; n++) expect((await put(`Van 12,,${n},2099-11-20 06:00,\n`)).status).toBe(200)
     expect(await admin.redis.hlen('{wb0}:roster:replaced')).toBe(20)

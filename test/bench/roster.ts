@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import { connect, type Redis } from '../../src/lanes/index.ts'
 import { Replica } from '../../src/roster/replica.ts'
-import { assignmentField } from '../../src/roster/roster.ts'
+import { assignmentField } from '../../src/roster/assignment.ts'
 import { deviceText, type FieldTexts, readRosterVersion, writeRoster } from '../../src/roster/table.ts'
 import { startTestRedis } from '../support/redis.ts'
 

@@ -56,8 +56,8 @@ const ROWS = [17, 18].map((line) => ({
 const LINES = ROWS.map((row) => ({ ...row, source: `line ${row.line}` }))
 
 it.each([
-  missingDeviceIn({ names: () => [] })('Van 99'),
-  missingDeviceIn({ names: () => ['Van 9'] })('Van 99'),
+  missingDeviceIn([].values())('Van 99'),
+  missingDeviceIn([{ id: 'Van 9' }].values())('Van 99'),
   ...['x', '9'.repeat(20), '3.5E+14'].map(int64Mistake),
   ...[ROWS.slice(1), ROWS].map((rows) => endedLines(rows, 300)!.message),
   ...overlaps(LINES).map(({ message }) => message),

@@ -20,7 +20,7 @@ import {
   timestampOf,
 } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
-import type { Assignment } from '../../src/roster/directory.ts'
+import type { Assignment } from '../../src/roster/assignment.ts'
 import { records } from '../support/records.ts'
 import { createDirectory } from '../support/roster.ts'
 import { withRedis } from '../support/with-redis.ts'

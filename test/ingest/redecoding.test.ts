@@ -28,7 +28,7 @@ import {
   timestampOf,
 } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
-import type { Assignment } from '../../src/roster/directory.ts'
+import type { Assignment } from '../../src/roster/assignment.ts'
 import { keepFrame } from '../support/kept-frames.ts'
 import { count, until } from '../support/listen.ts'
 import { records } from '../support/records.ts'

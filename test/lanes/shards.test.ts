@@ -35,7 +35,7 @@ import {
 } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { startPushing } from '../../src/push/index.ts'
-import type { Assignment } from '../../src/roster/directory.ts'
+import type { Assignment } from '../../src/roster/assignment.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
 import { UNFILTERED } from '../support/appending.ts'
 import { startApi } from '../support/push-api.ts'

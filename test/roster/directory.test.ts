@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Device } from '../../src/config/devices.ts'
-import type { Assignment } from '../../src/roster/directory.ts'
+import type { Assignment } from '../../src/roster/assignment.ts'
 import { createDirectory } from '../support/roster.ts'
 
 const VAN: Device = {

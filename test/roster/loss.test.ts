@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
-import { lossOf } from '../../src/roster/roster.ts'
+import { losersOf, lossOf } from '../../src/roster/roster.ts'
 import { createDirectory } from '../support/roster.ts'
 
+const NOW = { from: 0, until: 1 }
 const fleet = (routed: number) =>
   createDirectory(
     Array.from({ length: 3 }, (_, id) => {
@@ -17,5 +18,6 @@ it.each([
   [0, 0, undefined],
 ])('of %i routed devices of which %i stay so, "%s" is lost', async (routed, staying, text) => {
   const [before, after] = [await fleet(routed), await fleet(staying)]
-  expect(lossOf(before.devices(), { before, after }, { from: 0, until: 1 })).toBe(text)
+  const lost = losersOf([...before.devices()], after, NOW).length
+  expect(lossOf(lost, before.devices(), NOW)).toBe(text)
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { unresolved } from '../../src/roster/advice.ts'
-import type { Assignment } from '../../src/roster/directory.ts'
+import type { Assignment } from '../../src/roster/assignment.ts'
 import { createDirectory } from '../support/roster.ts'
 
 const device = (id: string, name?: string) => ({

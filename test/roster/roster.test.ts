@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Device } from '../../src/config/devices.ts'
-import type { Assignment } from '../../src/roster/directory.ts'
-import { assignmentField, Roster } from '../../src/roster/roster.ts'
+import { type Assignment, assignmentField } from '../../src/roster/assignment.ts'
+import { Roster } from '../../src/roster/roster.ts'
 
 const van = (id: string, name?: string): Device => ({
   id,

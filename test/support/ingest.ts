@@ -10,7 +10,7 @@ import type { FilterOptions, HoldOptions } from '../../src/ingest/place.ts'
 import type { Stored } from '../../src/lanes/appender.ts'
 import type { KeptFrame, Part, Storable } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
-import type { Assignment } from '../../src/roster/directory.ts'
+import type { Assignment } from '../../src/roster/assignment.ts'
 import { createDirectory } from './roster.ts'
 
 export const NOW_S = Math.floor(Date.now() / 1000)

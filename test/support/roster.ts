@@ -1,7 +1,7 @@
 import type { Device } from '../../src/config/devices.ts'
 import { sameId } from '../../src/config/units.ts'
-import type { Assignment } from '../../src/roster/directory.ts'
-import { assignmentField, Roster } from '../../src/roster/roster.ts'
+import { type Assignment, assignmentField } from '../../src/roster/assignment.ts'
+import { Roster } from '../../src/roster/roster.ts'
 import { withoutSecret } from '../../src/roster/secret.ts'
 
 /** A roster of devices and lines. */

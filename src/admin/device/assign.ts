@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { timesIn } from '../../config/times.ts'
-import type { DeviceEntry } from '../../roster/directory.ts'
-import { forgetOldPuts, keptPut } from '../../roster/puts.ts'
+import type { DeviceEntry } from '../../roster/device-entry.ts'
 import type { Roster } from '../../roster/roster.ts'
+import { keptPut } from '../../roster/puts.ts'
 import { isJson, jsonText, parseJson, readBody } from '../../tracking/body.ts'
 import { ApiRefusal, parse } from '../../tracking/refusal.ts'
 import { Id } from '../../tracking/schemas.ts'
@@ -56,7 +56,7 @@ interface AssignmentKind<Body> {
 }
 
 function assigning<Body>(
-  { live, redis }: RosterSources,
+  { live }: RosterSources,
   change: RosterWrites,
   { schema, plan }: AssignmentKind<Body>,
 ): Operation['handle'] {
@@ -79,11 +79,10 @@ function assigning<Body>(
       const result = putResult({ ...answer, warnings }, { writer: request.caller?.label ?? '', company_id })
       const put = await keptPut(result, { ...interval, lines: assignments, before: roster })
       const summary = { added: answer.added, removed: answer.removed }
-      return { status: 200, answer, write: { assignments, put }, company_id, summary }
+      return { status: 200, answer, write: { assignments, put }, summary }
     })
-    const { status, answer, version, company_id, summary } = outcome
+    const { status, answer, version, summary } = outcome
     request.audit = summary
-    if (version !== undefined && company_id !== undefined) await forgetOldPuts(redis, company_id, Date.now())
     return reply.code(status).send({ ...answer, put: version === undefined ? undefined : String(version) })
   }
 }

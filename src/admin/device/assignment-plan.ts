@@ -1,8 +1,10 @@
+import type { Device } from '../../config/devices.ts'
 import { type Interval, localDay } from '../../config/times.ts'
 import { missingDeviceIn } from '../../roster/advice.ts'
-import { cutLines } from '../../roster/cut.ts'
-import type { DeviceEntry } from '../../roster/directory.ts'
-import { assignmentField, type Roster } from '../../roster/roster.ts'
+import { assignmentField } from '../../roster/assignment.ts'
+import type { DeviceEntry } from '../../roster/device-entry.ts'
+import { cutLines } from '../../roster/puts.ts'
+import type { Roster } from '../../roster/roster.ts'
 import type { FieldTexts } from '../../roster/table.ts'
 import { ApiRefusal, refuseFields } from '../../tracking/refusal.ts'
 import { instantIn } from '../roster/interval.ts'
@@ -128,10 +130,10 @@ export function devicesMeant(
   text: string,
   { field, scope }: { readonly field: 'id' | 'like'; readonly scope: Scope },
 ): DeviceEntry[] {
-  const seen = roster.within((company_id) => scope.sees(company_id))
-  const meant = seen.meant(text)
+  const isSeen = ({ company_id }: Device) => scope.sees(company_id)
+  const meant = roster.meant(text).filter(isSeen)
   const known = meant.filter((device) => device.company_id === meant[0].company_id)
   if (known.length > 0) return known
-  const message = missingDeviceIn(seen)(text)
+  const message = missingDeviceIn(roster.devices().filter(isSeen))(text)
   throw field === 'id' ? new ApiRefusal(404, message) : refuseFields(422, [{ path: field, message }])
 }

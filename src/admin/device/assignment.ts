@@ -1,5 +1,5 @@
 import { type Interval, localFromUtc } from '../../config/times.ts'
-import type { DeviceEntry, Stay } from '../../roster/directory.ts'
+import type { DeviceEntry, Stay } from '../../roster/device-entry.ts'
 import type { Roster } from '../../roster/roster.ts'
 import type { FieldTexts } from '../../roster/table.ts'
 import type { TakenRoute } from '../roster/plan.ts'

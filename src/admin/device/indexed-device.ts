@@ -1,6 +1,6 @@
 import type { DeviceCondition } from '../../diagnose/devices.ts'
 import type { Heard, StoredContact } from '../../ingest/heard.ts'
-import type { DeviceEntry } from '../../roster/directory.ts'
+import type { DeviceEntry } from '../../roster/device-entry.ts'
 import { compare, type ListPlace } from '../paging.ts'
 import type { DeviceMapping, DeviceState } from './json.ts'
 import { type Learnt, UNLEARNT } from './learnt.ts'

@@ -1,6 +1,6 @@
 import { localFromUtc, zoneAhead } from '../../config/times.ts'
 import type { Heard } from '../../ingest/heard.ts'
-import type { DeviceEntry } from '../../roster/directory.ts'
+import type { DeviceEntry } from '../../roster/device-entry.ts'
 
 /** What the contacts of a device have taught. Instants and durations in ms. */
 export interface Learnt {

@@ -1,6 +1,7 @@
 import type * as z from 'zod'
 import { yieldToEventLoop } from '../../async.ts'
-import type { Assignment, DeviceEntry } from '../../roster/directory.ts'
+import type { Assignment } from '../../roster/assignment.ts'
+import type { DeviceEntry } from '../../roster/device-entry.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { instant, type VanChangeJson } from '../json.ts'
 

@@ -4,8 +4,9 @@ import type { Mistake } from '../../config/problem.ts'
 import type { RouteFile, RouteRow } from '../../config/routes.ts'
 import type { Interval } from '../../config/times.ts'
 import { unresolved } from '../../roster/advice.ts'
-import type { Assignment, DeviceEntry } from '../../roster/directory.ts'
-import { assignmentField, hasRoute, lossOf, Roster } from '../../roster/roster.ts'
+import { type Assignment, assignmentField } from '../../roster/assignment.ts'
+import { type DeviceEntry, hasRoute } from '../../roster/device-entry.ts'
+import { losersOf, lossOf, Roster } from '../../roster/roster.ts'
 import { changeOf, type RosterWrite } from '../../roster/table.ts'
 import { momentOf } from './interval.ts'
 
@@ -49,20 +50,18 @@ export async function effectOf(
   const after = new Roster(roster)
   const concerned = await after.applyInSlices(changeOf(write, put.now))
   const isOfCompany = ({ company_id }: DeviceEntry) => company_id === put.company_id
-  const changing = Array.from(concerned, (id) => roster.find(id) ?? [])
-    .flat()
-    .filter(isOfCompany)
+  const changing = roster.entriesOf(concerned).filter(isOfCompany)
   const changed = new Map(changing.map((device) => [device, after.find(device.id) as DeviceEntry]))
   const devices = Array.from(roster.devices().filter(isOfCompany), (device) => changed.get(device) ?? device)
   const interval = momentOf(put, put.now)
-  const takes = takenBy(changing, { before: roster, after }, interval)
+  const takes = losersOf(changing, after, interval).flatMap((device) => takenFrom(device, interval))
   return {
     after,
     devices,
     changing,
     withoutRoute: devices.filter((device) => !hasRoute(device, interval)),
     takes,
-    loss: takes.length === 0 ? undefined : lossOf(devices, { before: roster, after }, interval),
+    loss: lossOf(takes.length, roster.devices().filter(isOfCompany), interval),
   }
 }
 
@@ -73,10 +72,7 @@ async function takeRows(roster: Roster, put: RosterPut) {
     .map(({ at, device }): Mistake => ({ at, device, ...MISPLACED }))
   // The message says nothing about devices of other companies: the answer is stored, and shown to everybody of this
   // company.
-  const mistakes = await unresolved(
-    rows,
-    roster.within((company_id) => company_id === put.company_id),
-  )
+  const mistakes = await unresolved(rows, roster, ({ company_id }) => company_id === put.company_id)
   const leftOut = new Set([...misplaced, ...mistakes].map(({ at }) => at))
   const rejected = [...unread.filter(({ severity }) => severity === 'left_out'), ...mistakes, ...misplaced]
   return { rows: rows.filter(({ at }) => !leftOut.has(at)), rejected: rejected.toSorted((a, b) => a.at - b.at) }
@@ -127,16 +123,8 @@ export interface TakenRoute extends Interval {
   readonly route_id: string
 }
 
-/** The routes of devices that have one in an interval before a change and none after it. */
-function takenBy(
-  devices: Iterable<DeviceEntry>,
-  { before, after }: { readonly before: Roster; readonly after: Roster },
-  interval: Interval,
-): TakenRoute[] {
-  return Array.from(devices).flatMap((device) => {
-    if (!before.isRouted(device.id, interval) || after.isRouted(device.id, interval)) return []
-    const { usual, stays } = device
-    const lost = stays.find(({ from, until }) => from < interval.until && until > interval.from) ?? usual
-    return lost ? [{ device, route_id: lost.lane.route, from: lost.from, until: lost.until }] : []
-  })
+/** The first route that a device has in an interval, if any. */
+function takenFrom(device: DeviceEntry, interval: Interval): TakenRoute[] {
+  const stay = device.stays.find(({ from, until }) => from < interval.until && until > interval.from) ?? device.usual
+  return stay ? [{ device, route_id: stay.lane.route, from: stay.from, until: stay.until }] : []
 }

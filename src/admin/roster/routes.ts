@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import type { Redis } from '../../lanes/index.ts'
-import type { Assignment } from '../../roster/directory.ts'
-import { forgetOldPuts, keptPut, noteRefusedPut } from '../../roster/puts.ts'
+import type { Assignment } from '../../roster/assignment.ts'
 import type { Roster } from '../../roster/roster.ts'
+import { keptPut, noteRefusedPut } from '../../roster/puts.ts'
 import { readBody } from '../../tracking/body.ts'
 import { parse } from '../../tracking/refusal.ts'
 import { Id } from '../../tracking/schemas.ts'
@@ -69,7 +69,6 @@ export function routeOperations({ live, redis }: RosterSources, change: RosterWr
     })
     const { status, answer, summary, version } = outcome
     request.audit = summary
-    if (version !== undefined) await forgetOldPuts(redis, which.company_id, Date.now())
     return reply.code(status).send({ ...answer, put: version === undefined ? undefined : String(version) })
   }
 

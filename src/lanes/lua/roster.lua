@@ -1,13 +1,14 @@
 -- Writes to the roster in one step, unless there was another write since the one that the caller knows of.
 -- A change is JSON: {"devices": [[field, text] …], "assignments": [[field, text] …]}; null in place of a text drops the field.
 -- The hashes keep `[<version>,<text>]`. Each change is an entry of the log; the last one of a write has the id `<version>-<last_part>`.
--- Of a put of a company its result is kept, and what it replaced, each as `<company> <version>`: '' where it is no put.
+-- Of a put of a company its result is kept, and what it replaced, each as `<company> <version>`: '' where it is no put. The last
+-- 20 puts of a company are kept, for 31 days.
 -- Answers with the new version: ms UTC by Redis' clock, always higher than the last; the last one where nothing but notes of
 -- files is written; false: nothing is written.
 local version_key, devices, assignments, files, log, results, replaced = unpack(KEYS)
 local as_of, last_part, file_notes = ARGV[1], ARGV[2], ARGV[3]
 local put_company, put_result, put_replaced, first_change = ARGV[4], ARGV[5], ARGV[6], 7
-local kept_entries, kept_bytes = 1000, 4000000
+local kept_entries, kept_bytes, kept_puts, kept_puts_ms = 1000, 4000000, 20, 31 * 86400000
 
 local function store(key, fields, before, after)
   for _, field in ipairs(fields) do
@@ -15,6 +16,20 @@ local function store(key, fields, before, after)
       redis.call('HDEL', key, field[1])
     else
       redis.call('HSET', key, field[1], before .. field[2] .. after)
+    end
+  end
+end
+
+local function forget_old_puts()
+  local prefix, ids = 'put ' .. put_company .. ' ', {}
+  for _, field in ipairs(redis.call('HKEYS', results)) do
+    if string.sub(field, 1, #prefix) == prefix then ids[#ids + 1] = string.sub(field, #prefix + 1) end
+  end
+  table.sort(ids)
+  for i, id in ipairs(ids) do
+    if i <= #ids - kept_puts or now - id > kept_puts_ms then
+      redis.call('HDEL', results, prefix .. id)
+      redis.call('HDEL', replaced, put_company .. ' ' .. id)
     end
   end
 end
@@ -36,6 +51,7 @@ store(files, cjson.decode(file_notes), '', '')
 if put_company ~= '' then
   redis.call('HSET', results, 'put ' .. put_company .. ' ' .. version, put_result)
   redis.call('HSET', replaced, put_company .. ' ' .. version, put_replaced)
+  forget_old_puts()
 end
 redis.call('SET', version_key, version)
 return version

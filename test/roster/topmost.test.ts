@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { topmost } from '../../src/roster/spans.ts'
+import { topmost } from '../../src/roster/assignment.ts'
 
 interface Ranked {
   readonly id: number

@@ -1,9 +1,38 @@
+import type { RouteRow } from '../config/routes.ts'
 import type { Interval } from '../config/times.ts'
-import type { Assignment } from './directory.ts'
 
 /**
- * What holds of each assignment. Files, and each put, say one thing for a time: among their own assignments the later `from`
- * decides, whenever each was written. Of what they say the last write holds, which for files is that of the line that decides.
+ * One line of the roster: who drives what from `from` (inclusive) until `until` (exclusive), unix seconds. It never
+ * changes: a line that is edited is another assignment.
+ */
+export interface Assignment extends Omit<RouteRow, 'at' | 'line'> {
+  /** Where the line was written: `routes.csv:17`, `admin 2026-11-20T08:00:00Z`. */
+  readonly source: string
+  /** The roster's version by which it was written. */
+  readonly version?: number
+  /** For a line that was put through the admin port: it applies to devices of this company only. */
+  readonly company_id?: string
+  /** For a line that was put: its line number there. */
+  readonly line?: number
+}
+
+/** What tells an assignment from others: all that it says. */
+export function assignmentField({ device, courier_id, route_id, from, until }: Omit<Assignment, 'source'>): string {
+  return `${from} ${until} ${courier_id} ${route_id} ${device}`
+}
+
+/** What an assignment says, from its `assignmentField`. */
+export function readAssignmentField(field: string): Omit<Assignment, 'source'> {
+  const [, from, until, courier_id, route_id, device] = FIELD.exec(field) ?? []
+  return { device, courier_id, route_id, from: Number(from), until: Number(until) }
+}
+
+const FIELD = /^(\S+) (\S+) (\S*) (\S+) (.*)$/s
+
+/**
+ * What holds of each assignment. Files, and each put, say one thing for a time: among their own assignments the later
+ * `from` decides, whenever each was written. Of what they say the last write holds, which for files is that of the
+ * line that decides.
  */
 export function partsOf<Line extends Assignment>(assignments: readonly Line[]): readonly Line[] {
   if (assignments.length < 2) return assignments

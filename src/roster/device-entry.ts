@@ -1,0 +1,79 @@
+import type { BlockList } from 'node:net'
+import type { Settings } from '../../protocols/kit/index.ts'
+import type { Device } from '../config/devices.ts'
+import { networksOf } from '../config/networks.ts'
+import type { Interval } from '../config/times.ts'
+import { type Assignment, partsOf } from './assignment.ts'
+
+/** One courier on one route. */
+export interface Lane {
+  readonly company: string
+  readonly courier: string
+  readonly route: string
+  /** `company/courier/route` */
+  readonly key: string
+}
+
+/** A lane, when it holds (unix seconds, `until` exclusive), and the line that says so. */
+export interface Stay extends Interval {
+  readonly lane: Lane
+  readonly source: string
+}
+
+/** A device with what is derived for the path of its frames. It never changes: a change of the roster makes another one. */
+export interface DeviceEntry extends Device {
+  /** What its protocol's decoder is told: `settings`, `model` and `timeZone`. */
+  readonly protocolSettings: Settings
+  /**
+   * What a sender has to prove; undefined: it is taken for the device if it uses its id. `networks`: those of the
+   * entry, for looking up addresses.
+   */
+  readonly guard: { readonly hasSecret: boolean; readonly networks?: BlockList } | undefined
+  /** What assignments say, in order of time, without overlaps. */
+  readonly stays: readonly Stay[]
+  /** What its own courier and route say, for all other times. */
+  readonly usual?: Stay
+}
+
+/** A device with what is derived for the path of its frames; `lines`: its assignments as they are written. */
+export function entryOf(device: Device, lines: readonly Assignment[]): DeviceEntry {
+  const { company_id, courier_id = '', route_id, source } = device
+  const stays = partsOf(lines).map((line): Stay => {
+    const lane = laneOf(company_id, line.courier_id || courier_id, line.route_id)
+    return { lane, from: line.from, until: line.until, source: line.source }
+  })
+  const isRouted = courier_id !== '' && route_id !== undefined
+  const usual = isRouted
+    ? { lane: laneOf(company_id, courier_id, route_id), from: -Infinity, until: Infinity, source }
+    : undefined
+  return { ...device, protocolSettings: protocolSettings(device), guard: guardOf(device), stays, usual }
+}
+
+function laneOf(company: string, courier: string, route: string): Lane {
+  return { company, courier, route, key: `${company}/${courier}/${route}` }
+}
+
+function guardOf(device: Device): DeviceEntry['guard'] {
+  const hasSecret = (device.secretDigest ?? device.previousSecretDigest) !== undefined
+  const { client_certificate, networks, protocol, transports } = device
+  if (!hasSecret && !(client_certificate ?? networks ?? protocol ?? transports)) return undefined
+  return { hasSecret, networks: networks && networksOf(networks) }
+}
+
+function protocolSettings({ settings, model, time_zone }: Device): Settings {
+  if (settings === undefined && model === undefined && time_zone === undefined) return NO_SETTINGS
+  return { ...settings, ...(model !== undefined && { model }), ...(time_zone !== undefined && { timeZone: time_zone }) }
+}
+
+/** Whether a device has a route at some time of an interval. */
+export function hasRoute(device: DeviceEntry | undefined, { from, until }: Interval): boolean {
+  if (!device) return false
+  return device.usual !== undefined || device.stays.some((stay) => stay.from < until && stay.until > from)
+}
+
+/** Every lane that a device has at any time. */
+export function lanesOf({ stays, usual }: DeviceEntry): Lane[] {
+  return (usual ? [...stays, usual] : stays).map(({ lane }) => lane)
+}
+
+const NO_SETTINGS: Settings = {}

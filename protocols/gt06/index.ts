@@ -53,7 +53,13 @@ const WIFI = new Set([0x17, 0x69])
 /** Types of short frames without an answer: all others have one. */
 const UNANSWERED = new Set([0x34, 0x81])
 /** Types of long frames with an answer, and how that answer starts. */
-const ANSWERED = new Map([0x7932, 0x7970, 0x79f1, 0x79f2].map((type) => [type, type === 0x7932 ? LONG : SHORT]))
+const ANSWERED = new Map([
+  [0x7932, LONG],
+  [0x7933, LONG],
+  [0x7970, SHORT],
+  [0x79f1, SHORT],
+  [0x79f2, SHORT],
+])
 
 /** How far local time is ahead of UTC by the login of a session, ms. */
 const zones = new WeakMap<Session, number>()

@@ -1,13 +1,13 @@
 /*
  * Where the content of a GT06 frame holds a position, and how.
  *
- *   gps      [before] YYMMDDhhmmss GG AAAAAAAA OOOOOOOO VV FFFF …
+ *   gps      [before] YYMMDDhhmmss [LL] GG AAAAAAAA OOOOOOOO VV FFFF …
  *   video    [FFFF xx] YYMMDDhhmmss [GG] AAAAAAAA OOOOOOOO FFFF [VVVV], of 95: FFFF xx brings GG and VVVV with it
  *   modules  xxxxxxxx xx, then of (tag16, length16, value), of 70: 33 UUUUUUUU SS HHHH AAAAAAAA OOOOOOOO VV FFFF, 28 PP
  *
  *   A, O  latitude, longitude, degrees × 1,800,000     F  heading in bits 9–0; bits 10: north, 11: west, 12: fixed
  *   G  12 (what follows of GPS), satellites: a nibble each    V  speed, km/h      U  unix seconds   S  satellites
- *   H  altitude, m      P  HDOP × 10
+ *   H  altitude, m      P  HDOP × 10     L  of 7932 and 7933: 0C, or 00 and cells in place of what follows
  */
 import { ByteReader, dop, type Fix, heading, kmh, type Message, tlv, utc } from '../kit/index.ts'
 import { type FrameKind, kindOf } from './types.ts'
@@ -35,29 +35,37 @@ interface DateContext {
 /** Why a frame that could hold a position has none. */
 type Absence = 'no fix' | 'no place' | 'cells'
 
-const [VIDEO, LONG_32, MODULES] = [0x95, 0x7932, 0x7970]
-/** Bytes of a date, and of a position from its date to its heading. */
-const [DATE, GPS] = [6, 18]
+const [VIDEO, MODULES] = [0x95, 0x7970]
+/** Types in which a block of GPS and one of cells follow the date, each behind its length. */
+const BLOCKS = new Set([0x7932, 0x7933])
+/** Bytes of a date, of a block of GPS, and of a position from its date to its heading. */
+const [DATE, BLOCK, GPS] = [6, 12, 18]
 
 /**
  * After the date, the first byte of cells is the high byte of a country code, at most this (bit 15 marks a long network
  * code); the first byte of a position, G, is higher.
  */
 const MAX_COUNTRY_BYTE = 0x8f
-/** Country codes are below 1000: in types that always hold a position, G without its length differs from them too. */
-const [NETWORK_FLAGS, MOST_COUNTRY] = [0x7f, 3]
+/**
+ * Country codes are between 202 and 999: in types that always hold a position, G without its length differs from them too, and
+ * with the high byte 0 their low byte is no latitude.
+ */
+const [NETWORK_FLAGS, LEAST_COUNTRY, MOST_COUNTRY] = [0x7f, 1, 3]
 
 /** Undefined where the layout is not the one that is known: cells, or that of a new model. */
 function positionOf(type: number, content: Buffer, { before, ahead }: DateContext): Fix | Absence | undefined {
   const r = new ByteReader(content)
   if (type === VIDEO) return video(r, ahead)
   if (type === MODULES) return modules(r)
-  if (type === LONG_32 && content[DATE] === 0) return 'cells'
-  if (r.left < (before ?? 0) + GPS) return undefined
-  const found = gps(r.skip(before ?? 0), ahead)
+  const length = BLOCKS.has(type) ? content[DATE] : undefined
+  if (length === 0) return 'cells'
+  const hasLength = length === BLOCK
+  if (r.left < (before ?? 0) + GPS + Number(hasLength)) return undefined
+  const found = gps(r.skip(before ?? 0), ahead, hasLength)
   if (typeof found === 'object' && !isOnEarth(found)) return undefined
   if (found === 'no fix' || (before ?? 0) > 0 || content[DATE] > MAX_COUNTRY_BYTE) return found
-  return before === undefined || (content[DATE] & NETWORK_FLAGS) <= MOST_COUNTRY ? undefined : found
+  const country = content[DATE] & NETWORK_FLAGS
+  return before === undefined || (country >= LEAST_COUNTRY && country <= MOST_COUNTRY) ? undefined : found
 }
 
 /** The position behind an id that a model puts in front: where a date, G and angles fit, as cells hardly ever do. */
@@ -77,9 +85,10 @@ const [MOST_BEFORE, FIRST_YEAR] = [24, 10]
 /** Another layout yields any angle. */
 const isOnEarth = ({ latitude, longitude }: Fix) => Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180
 
-function gps(r: ByteReader, ahead: number): Fix | Absence | undefined {
+function gps(r: ByteReader, ahead: number, hasLength = false): Fix | Absence | undefined {
   const time = dateTime(r, ahead)
   if (typeof time !== 'number') return time
+  if (hasLength) r.skip(1)
   const place = { satellites: r.u8() & 0x0f, latitude: angle(r), longitude: angle(r), speed: kmh(r.u8()) }
   return flagged({ time, ...place, valid: false }, r.u16())
 }

@@ -181,9 +181,23 @@ describe('gt06', () => {
     expect(decode(gt06Frame(type, bytes('0102030405060708')))).toEqual({ reply: gt06Frame(type, Buffer.alloc(0)) })
   })
 
-  it('reads cells of a long frame of type 50, which has a length of 0 of its position', () => {
-    const frame = gt06Frame(0x32, Buffer.concat([gt06Date(POSITION.date), bytes('00'), CELL]), { long: true })
-    expect(decode(frame).none).toBe('cells')
+  it.each([0x32, 0x33])(
+    'reads a position or cells behind their lengths in a long frame of type %i, and answers it',
+    (type) => {
+      const [date, place] = [GPS.subarray(0, 6), GPS.subarray(6)]
+      const read = (blocks: Buffer) => decode(gt06Frame(type, Buffer.concat([date, blocks]), { long: true }))
+      const reply = gt06Frame(type, Buffer.alloc(0), { long: true })
+      expect(read(Buffer.concat([bytes('0c'), place, bytes('09'), CELL]))).toEqual({ fixes: [FIX], reply })
+      expect(read(Buffer.concat([bytes('00 09'), CELL]))).toEqual({ none: 'cells', reply })
+      expect(read(Buffer.concat([bytes('0c'), place.subarray(0, -1)]))).toEqual({ fixes: [], reply })
+    },
+  )
+
+  it('reads a position without length, satellites and place as one without a fix', () => {
+    const nothing = Buffer.concat([gt06Date(POSITION.date), Buffer.alloc(12), CELL])
+    const found = { time: FIX.time, latitude: -0, longitude: 0, satellites: 0, speed: 0, heading: 0, valid: false }
+    expect(decode(gt06Frame(0x12, nothing)).fixes).toEqual([found])
+    expect(decode(gt06Frame(0x17, nothing)).fixes).toBeUndefined()
   })
 
   it('tells the time', () => {

@@ -26,6 +26,7 @@ import {
   DecodeError,
   type Fix,
   heading,
+  isBytesDmy,
   lengthField,
   type Message,
   type Protocol,
@@ -144,20 +145,11 @@ function found(r: ByteReader): Message {
 
 /** Whether a date of the calendar, a place on Earth, a course and a fix begin at an index. */
 function isPosition(bytes: Buffer, at: number): boolean {
-  if (!CALENDAR.every(([least, most], i) => bytes[at + i] >= least && bytes[at + i] <= most)) return false
+  if (!isBytesDmy(bytes, at)) return false
   if (bytes.readUInt32LE(at + 6) > 90 * ARC || bytes.readUInt32LE(at + 10) > 180 * ARC) return false
   return bytes.readUInt16LE(at + 16) <= 3600 && (bytes[at + 18] & 12) !== 0
 }
 
-/** The least and the most of DD MM YY hh mm ss. */
-const CALENDAR = [
-  [1, 31],
-  [1, 12],
-  [10, 99],
-  [0, 23],
-  [0, 59],
-  [0, 59],
-] as const
 /** Milliseconds of arc in a degree. */
 const ARC = 3_600_000
 

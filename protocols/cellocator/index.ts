@@ -3,6 +3,7 @@
  *
  *   MCGP 00 IIIIIIII KKKK N … 70 bytes in all               status; answer: MCGP 04 I N and zeros, 28 bytes in all
  *   MCGP 0B IIIIIIII KKKK N P LLLL 00000000 module… C       modular message; answer: module 09 in a modular message
+ *   MCGP 09 IIIIIIII KKKK N P LL module… C                  its older form, whose modules are not known; answer as to a status
  *
  *   I  unit id       N  message numerator        L  length from behind L to before C
  *   K  control       P  packet control           C  sum of all bytes behind MCGP
@@ -13,7 +14,8 @@
  *   M  modes of the fix       O, A  longitude, latitude, 1e-8 radians; of MCPG (the letters otherwise): 1e-7 degrees
  *   S  satellites             H  altitude, cm     V  speed, cm/s     G  heading, 1e-3 radians
  *
- * Module 06 is inferred from frames: what q and g say is open.
+ * Module 06 is inferred from frames: what q and g say is open. In messages of types that are not known what a status ends with
+ * is looked for, from M on.
  */
 import {
   ByteReader,
@@ -48,14 +50,16 @@ export default {
 const STATUS = 0
 const PROGRAMMING = 3
 const LOGGER = 7
+const SHORT_MODULAR = 9
 const MODULAR = 0x0b
 const LENGTHS = new Map([
   [STATUS, 70],
   [PROGRAMMING, 31],
   [LOGGER, 70],
 ])
-/** Of a modular message: bytes before its modules, and where their length stands. */
+/** Of modular messages: bytes before the modules and what follows the length, and where their length stands. */
 const MODULAR_HEAD = 15
+const SHORT_MODULAR_HEAD = 14
 const MODULAR_LENGTH = 13
 const LOCATION = 6
 const TIME = 7
@@ -68,14 +72,25 @@ const nextStart = new EndSearch(STARTS)
 function frameLength(bytes: Buffer, session: Session): number {
   if (starts.lengthAt(bytes, 0) === 0) return -starts.next(bytes, 1)
   if (bytes.length < 5) return 0
-  const length = bytes[4] === MODULAR ? modularLength(bytes) : LENGTHS.get(bytes[4])
+  const length = lengthOf(bytes)
   if (length === undefined) return Math.max(0, nextStart.after(bytes, 5, session) - 4)
   return bytes.length < length ? 0 : length
 }
 
-function modularLength(bytes: Buffer): number {
+/** Undefined of a type whose length is not known. */
+function lengthOf(bytes: Buffer): number | undefined {
+  if (bytes[4] === SHORT_MODULAR) return shortModularLength(bytes)
+  if (bytes[4] !== MODULAR) return LENGTHS.get(bytes[4])
   if (bytes.length < MODULAR_HEAD) return MODULAR_HEAD
   return MODULAR_HEAD + bytes.readUInt16LE(MODULAR_LENGTH) + 1
+}
+
+/** Undefined where the checksum does not fit at the length of the modules. */
+function shortModularLength(bytes: Buffer): number | undefined {
+  if (bytes.length < SHORT_MODULAR_HEAD) return SHORT_MODULAR_HEAD
+  const length = SHORT_MODULAR_HEAD + bytes[MODULAR_LENGTH] + 1
+  const isWhole = bytes.length >= length
+  return isWhole && sum8(bytes.subarray(4, length - 1)) !== bytes[length - 1] ? undefined : length
 }
 
 function decode(frame: Buffer, session: Session): Message {
@@ -86,10 +101,16 @@ function decode(frame: Buffer, session: Session): Message {
   const device = String(r.u32le())
   const numerator = r.skip(2).u8()
   const reply = type === MODULAR ? modularAnswer(device, numerator) : answer(device, numerator)
-  if (type === STATUS) return { device, fixes: [status(r, start === 'MCPG')], reply }
+  const isInDegrees = start === 'MCPG'
+  if (type === STATUS) return { device, fixes: [stamp(r.skip(BEFORE_STAMP), isInDegrees)], reply }
   if (type === MODULAR) return { device, ...modules(r), reply }
-  return { device, none: type === PROGRAMMING ? 'command answer' : undefined, reply }
+  if (type === PROGRAMMING) return { device, none: 'command answer', reply }
+  const found = stampWithin(r.slice(), isInDegrees)
+  return found ? { device, fixes: [found], reply } : { device, reply }
 }
+
+/** Bytes of a status between the numerator and the modes of the fix, and of what follows from these on. */
+const [BEFORE_STAMP, STAMP] = [29, 28]
 
 function answer(device: string, numerator: number): Buffer {
   const w = new ByteWriter().ascii('MCGP').u8(4).u32le(Number(device)).hex('000000000000').u8(numerator)
@@ -101,9 +122,29 @@ function modularAnswer(device: string, numerator: number): Buffer {
   return w.hex('00000000').u8(0x80).u16le(10).hex('00000000').hex('090300000000').sum8(4).toBuffer()
 }
 
-function status(r: ByteReader, isInDegrees: boolean): Fix {
+/** The fix in content whose layout is not known: a place on Earth, a course and a time of the calendar. */
+function stampWithin(content: Buffer, isInDegrees: boolean): Fix | undefined {
+  for (let at = 0; at + STAMP <= content.length; at++) {
+    if (content.readUInt16LE(at + 19) > MOST_COURSE || !isClock(content, at + 21)) continue
+    const found = stamp(new ByteReader(content, at), isInDegrees)
+    if (Math.abs(found.latitude) <= 90 && Math.abs(found.longitude) <= 180) return found
+  }
+  return undefined
+}
+
+/** 1e-3 radians. */
+const MOST_COURSE = 6284
+
+function isClock(bytes: Buffer, at: number): boolean {
+  const [second, minute, hour, day, month] = bytes.subarray(at, at + 5)
+  const year = bytes.readUInt16LE(at + 5)
+  const isDate = day >= 1 && day <= 31 && month >= 1 && month <= 12 && year >= 2010 && year < 2100
+  return isDate && second < 60 && minute < 60 && hour < 24
+}
+
+function stamp(r: ByteReader, isInDegrees: boolean): Fix {
   const angle = (value: number) => (isInDegrees ? value / 1e7 : radians(value / 1e8))
-  const satellites = r.skip(31).u8()
+  const satellites = r.skip(2).u8()
   const longitude = angle(r.i32le())
   const latitude = angle(r.i32le())
   const altitude = r.i32le() / 100

@@ -74,12 +74,13 @@ export function messageOf({ device, fixes, isWhole, isAnswer }: Tags): Message {
 
 /** What is known of a record; it makes a fix with a place and a time. */
 type Draft = Partial<Fix>
+const newState = () => ({ device: undefined as string | undefined, isAnswer: false, isOfCells: false })
 
 /** The records of a packet: tag and value, again and again. @throws DecodeError */
 export function records(content: Buffer): Tags {
   const r = new ByteReader(content)
   const fixes: Fix[] = []
-  const state = { device: undefined as string | undefined, isAnswer: false }
+  const state = newState()
   const seen = new Uint16Array(256)
   let record = 1
   let draft: Draft = { valid: false }
@@ -105,7 +106,7 @@ export function records(content: Buffer): Tags {
 export function compressed(content: Buffer, now: number): Tags {
   const r = new ByteReader(content)
   const fixes: Fix[] = []
-  const state = { device: undefined as string | undefined, isAnswer: false }
+  const state = newState()
   const year = new Date(now).getUTCFullYear()
   while (r.left > 0) {
     const bits = new BitReader(r.slice(10))
@@ -132,7 +133,7 @@ function inYearNear(seconds: number, year: number, now: number): number {
 /** Where the value of a tag is put: in the record, or in what holds for the whole packet. */
 interface Reading {
   readonly draft: Draft
-  readonly state: { device?: string; isAnswer: boolean }
+  readonly state: ReturnType<typeof newState>
 }
 
 /** Reads the value of a tag; false of a tag whose length is not known. */
@@ -145,7 +146,7 @@ function readTag(tag: number, r: ByteReader, { draft, state }: Reading): boolean
       draft.time = r.u32le() * 1000
       return true
     case PLACE:
-      place(r, draft)
+      state.isOfCells = place(r, draft) === CELLS
       return true
     case SPEED:
       draft.speed = kmh(r.u16le() / 10)
@@ -155,7 +156,8 @@ function readTag(tag: number, r: ByteReader, { draft, state }: Reading): boolean
       draft.altitude = r.i16le()
       return true
     case HDOP:
-      draft.hdop = dop(r.u8() / 10)
+      if (state.isOfCells) draft.accuracy = r.u8() * 10
+      else draft.hdop = dop(r.u8() / 10)
       return true
     case ANSWER:
     case LONG_TEXT:
@@ -171,13 +173,15 @@ function readTag(tag: number, r: ByteReader, { draft, state }: Reading): boolean
   }
 }
 
-function place(r: ByteReader, draft: Draft): void {
+/** @returns the source of the place */
+function place(r: ByteReader, draft: Draft): number {
   const kind = r.u8()
   const source = kind >> 4
   draft.valid = source === SATELLITES || source === CELLS
   draft.satellites = kind & 15
   draft.latitude = r.i32le() / 1e6
   draft.longitude = r.i32le() / 1e6
+  return source
 }
 
 function addFix(fixes: Fix[], draft: Draft): void {

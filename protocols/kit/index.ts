@@ -87,6 +87,7 @@ export {
   bytesYmd,
   gpsTime,
   isBcdYmd,
+  isBytesDmy,
   secondsSince,
   timeOfDayNear,
   withoutYearNear,

@@ -32,6 +32,20 @@ export function isBcdYmd(bytes: Buffer, at: number): boolean {
   )
 }
 
+/** Whether six bytes are a time of the calendar from 2010 on, day, month, year, hour, minute, second: for places that are looked for. */
+export function isBytesDmy(bytes: Buffer, at: number): boolean {
+  return DAY_FIRST.every(([least, most], i) => bytes[at + i] >= least && bytes[at + i] <= most)
+}
+
+const DAY_FIRST = [
+  [1, 31],
+  [1, 12],
+  [10, 99],
+  [0, 23],
+  [0, 59],
+  [0, 59],
+] as const
+
 const CALENDAR = [
   [0x10, 0x99],
   [0x01, 0x12],

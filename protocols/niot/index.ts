@@ -5,7 +5,8 @@
  *
  *   L  length behind it      I  IMEI, packed decimals      X  XOR of everything before it
  *
- *   80  YYMMDDhhmmss AAAAAAAA OOOOOOOO ???? GGGG F MMMMMMMM ?????? N S UUUU B V …
+ *   80, and others that begin like it
+ *       YYMMDDhhmmss AAAAAAAA OOOOOOOO ???? GGGG F MMMMMMMM ?????? N S UUUU B V …
  *
  *   YYMMDDhhmmss, G  packed decimals      A, O  latitude, longitude, 1/30000 minute, the highest bit: south, west
  *   G  heading     F  bit 7: a fix        M  mileage     N  satellites     S, U, B  signal, voltage, battery
@@ -20,6 +21,7 @@ import {
   DecodeError,
   type Fix,
   heading,
+  isBcdYmd,
   kmh,
   lengthField,
   type Message,
@@ -58,13 +60,29 @@ function decode(frame: Buffer, session: Session): Message {
     .u8(type)
     .u8(0)
   const reply = w.xor().u8(0x0d).toBuffer()
-  return type === POSITION ? { device, fixes: [position(r)], reply } : { device, reply }
+  return type === POSITION || beginsLikePosition(frame, r.position)
+    ? { device, fixes: [position(r)], reply }
+    : { device, reply }
 }
+
+/** Whether a date of the calendar, a place on Earth and a course stand where a position has them. */
+function beginsLikePosition(frame: Buffer, at: number): boolean {
+  if (frame.length < at + LEAST || !isBcdYmd(frame, at)) return false
+  const [latitude, longitude] = [6, 10].map((offset) => frame.readUInt32BE(at + offset) & 0x7fff_ffff)
+  return (
+    latitude <= 90 * PER_DEGREE &&
+    longitude <= 180 * PER_DEGREE &&
+    /^[0-3]\d{3}$/.test(frame.toString('hex', at + 16, at + 18))
+  )
+}
+
+/** Bytes of a position up to its speed, and units of a degree. */
+const [LEAST, PER_DEGREE] = [32, 1_800_000]
 
 function position(r: ByteReader): Fix {
   const time = bcdYmd(r)
-  const latitude = signMagnitude(r.u32(), 32) / 1_800_000
-  const longitude = signMagnitude(r.u32(), 32) / 1_800_000
+  const latitude = signMagnitude(r.u32(), 32) / PER_DEGREE
+  const longitude = signMagnitude(r.u32(), 32) / PER_DEGREE
   const course = heading(Number(r.skip(2).bcd(2)))
   const valid = (r.u8() & HAS_FIX) !== 0
   const satellites = r.skip(7).u8()

@@ -33,7 +33,14 @@ export default {
         },
         { frame: modular(location()), device: ID, fixes: [], reply: MODULAR_ACK.toBuffer() },
         { frame: modular('080100ff'), device: ID, none: 'no place', reply: MODULAR_ACK.toBuffer() },
-        { frame: framed('MCGP', 9, '00'), device: ID, reply: ACK.toBuffer() },
+        { frame: framed('MCGP', 9, '0000'), device: ID, reply: ACK.toBuffer() },
+        {
+          frame: framed('MCGP', 9, `00 23 04 21 0000000000 ${stamp('MCGP')}`.replaceAll(' ', '')),
+          device: ID,
+          fixes: [{ ...FIX, heading: HEADING }],
+          reply: ACK.toBuffer(),
+        },
+        { frame: framed('MCGP', 9, `001c${'00'.repeat(28)}`), device: ID, reply: ACK.toBuffer() },
         { frame: framed('MCGP', 3, '00'.repeat(18)), device: ID, none: 'command answer', reply: ACK.toBuffer() },
       ],
     },
@@ -62,9 +69,13 @@ function place(start: string): ByteWriter {
 }
 
 function status(start: string): Buffer {
-  const w = new ByteWriter().hex('00'.repeat(29)).hex('0402').u8(9).bytes(place(start).toBuffer())
-  const content = w.u32le(1234).u16le(1000).hex('1e0f0a0105').u16le(2024).toBuffer()
-  return framed(start, 0, content.toString('hex'))
+  return framed(start, 0, '00'.repeat(29) + stamp(start))
+}
+
+/** What a status ends with, from the modes of the fix on. */
+function stamp(start: string): string {
+  const w = new ByteWriter().hex('0402').u8(9).bytes(place(start).toBuffer())
+  return w.u32le(1234).u16le(1000).hex('1e0f0a0105').u16le(2024).toBuffer().toString('hex')
 }
 
 function location(): string {

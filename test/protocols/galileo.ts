@@ -37,6 +37,10 @@ const FIX = {
   satellites: 9,
 }
 
+/** A place by cells has an error of 90 m, where others have the HDOP. */
+const { hdop: _, ...WITHOUT_HDOP } = FIX
+const OF_CELLS = { ...WITHOUT_HDOP, accuracy: 90 }
+
 const ARCHIVE = packet(1, `${record()} ${record('7')} ${record('2')}`, 0x8000)
 const TEN = packet(1, record().repeat(10))
 const HEAD = packet(1, `0182 0211 ${IMEI} 043200`)
@@ -81,7 +85,7 @@ export default {
       title: 'a head, an archive of three records, other packets',
       frames: [
         { frame: HEAD, device: ID, none: 'no place', reply: ack(HEAD) },
-        { frame: ARCHIVE, fixes: [FIX, { ...FIX, valid: false }, FIX], reply: ack(ARCHIVE) },
+        { frame: ARCHIVE, fixes: [FIX, { ...FIX, valid: false }, OF_CELLS], reply: ack(ARCHIVE) },
         { frame: TEN, isTypical: true, fixes: Array.from({ length: 10 }, () => FIX), reply: ack(TEN) },
         { frame: WITH_TEXTS, fixes: [FIX], reply: ack(WITH_TEXTS) },
         { frame: COMMAND, device: ID, none: 'command answer', reply: ack(COMMAND) },

@@ -25,6 +25,8 @@ export default {
           reply: answer(0x80, place('78')),
         },
         { frame: frame(0x90, '00'), device: IMEI, reply: answer(0x90, '00') },
+        { frame: frame(0x82, place('f8')), device: IMEI, fixes: [FIX], reply: answer(0x82, place('f8')) },
+        { frame: frame(0x82, '00'.repeat(32)), device: IMEI, reply: answer(0x82, '00'.repeat(32)) },
       ],
     },
   ],

@@ -26,6 +26,8 @@ export default {
           fixes: [{ ...FIX, latitude: -52.525, longitude: 13.41 }],
         },
         { frame: frame('0930', '00'), device: ID },
+        { frame: frame('0210', `80 ${position('07')} 11`.replaceAll(' ', '')), device: ID, fixes: [FIX] },
+        { frame: frame('0210', position('04')), device: ID },
       ],
     },
   ],

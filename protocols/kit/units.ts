@@ -54,10 +54,12 @@ export function imeiOf14(digits: string): string {
 }
 
 /**
- * ms UTC of a calendar time; a year of two digits is in this century.
+ * ms UTC of a calendar time; a year of two digits is in this century. NaN of a date whose month and day are both 0, or both
+ * FF: the clock was never set.
  * @throws DecodeError `malformed` where the calendar has no such time (month 13, 30 February, 24:00:00).
  */
 export function utc(year: number, month: number, day: number, hour: number, minute: number, second: number): number {
+  if (month === day && (month === 0 || month === 0xff)) return Number.NaN
   const fullYear = year < 100 ? 2000 + year : year
   const time = Date.UTC(fullYear, month - 1, day, hour, minute, second)
   const isDate = day >= 1 && day <= daysIn(fullYear, month) && time - time === 0

@@ -10,6 +10,7 @@ const FIX = {
   speed: 12.34,
   satellites: 9,
 }
+const CLOCK = '1e0f0a0105e807'
 const HEADING = 57.2957795
 const ACK = new ByteWriter().ascii('MCGP').hex('04a9880b00').hex('000000000000').u8(7).hex('00'.repeat(11)).sum8(4)
 const MODULAR_ACK = new ByteWriter().ascii('MCGP').hex('0ba9880b0007').hex('00000000800a0000000000090300000000').sum8(4)
@@ -24,6 +25,12 @@ export default {
       title: 'a status, in radians and in degrees; a modular message',
       frames: [
         { frame: status('MCGP'), device: ID, fixes: [{ ...FIX, heading: HEADING }], reply: ACK.toBuffer() },
+        {
+          frame: status('MCGP', '00'.repeat(7)),
+          device: ID,
+          fixes: [{ ...FIX, heading: HEADING, time: '2026-11-20T12:00:00Z', valid: false }],
+          reply: ACK.toBuffer(),
+        },
         { frame: status('MCPG'), device: ID, fixes: [{ ...FIX, heading: HEADING }], reply: ACK.toBuffer() },
         {
           frame: modular(`080600000000000000${location()}070700011e0f0a010518`),
@@ -68,14 +75,15 @@ function place(start: string): ByteWriter {
   return new ByteWriter().u32le(scaled(FIX.longitude)).u32le(scaled(FIX.latitude)).u32le(3450)
 }
 
-function status(start: string): Buffer {
-  return framed(start, 0, '00'.repeat(29) + stamp(start))
+/** `clock`: zeros before the device knows the time. */
+function status(start: string, clock = CLOCK): Buffer {
+  return framed(start, 0, '00'.repeat(29) + stamp(start, clock))
 }
 
 /** What a status ends with, from the modes of the fix on. */
-function stamp(start: string): string {
+function stamp(start: string, clock = CLOCK): string {
   const w = new ByteWriter().hex('0402').u8(9).bytes(place(start).toBuffer())
-  return w.u32le(1234).u16le(1000).hex('1e0f0a0105').u16le(2024).toBuffer().toString('hex')
+  return w.u32le(1234).u16le(1000).hex(clock).toBuffer().toString('hex')
 }
 
 function location(): string {

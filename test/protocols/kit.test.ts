@@ -296,6 +296,10 @@ describe('times', () => {
     expect(reasonOf(() => utc(year, month, day, hour, minute, second))).toBe('malformed')
   })
 
+  it.each([0, 0xff])('without a month and a day, of a clock that was never set (%i), are not known', (nothing) => {
+    expect(utc(nothing, nothing, nothing, nothing, nothing, nothing)).toBe(Number.NaN)
+  })
+
   it('know leap years', () => {
     expect(utc(24, 2, 29, 0, 0, 0)).toBe(Date.UTC(2024, 1, 29))
     expect(reasonOf(() => utc(2100, 2, 29, 0, 0, 0))).toBe('malformed')

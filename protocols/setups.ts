@@ -45,6 +45,7 @@ const SETUPS: Readonly<Record<string, () => Promise<{ readonly default: Setup }>
   oigo: () => import('./oigo/setup.ts'),
   osmand: () => import('./osmand/setup.ts'),
   owntracks: () => import('./owntracks/setup.ts'),
+  pathaway: () => import('./pathaway/setup.ts'),
   pt502: () => import('./pt502/setup.ts'),
   retranslator: () => import('./retranslator/setup.ts'),
   ruptela: () => import('./ruptela/setup.ts'),

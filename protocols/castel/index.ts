@@ -34,6 +34,17 @@ import {
   verified,
 } from '../kit/index.ts'
 
+/** A datagram may hold several. */
+const frame = lengthField({
+  start: ['@@', '$$'],
+  at: 2,
+  width: 2,
+  endian: 'little',
+  add: 0,
+  end: '\r\n',
+  most: 4096,
+})
+
 export default {
   name: 'castel',
   devices: 'Sinocastel IDD-212, IDD-213, IDD-218 (OBD), MPIP-618, MPIP-620, PT-690',
@@ -41,11 +52,8 @@ export default {
   accuracy: 'none',
   integrity: { checksum: 'CRC-16/X-25', covers: [4, -4] },
   escaping: 'none',
-  tcp: {
-    port: 5086,
-    frame: lengthField({ start: ['@@', '$$'], at: 2, width: 2, endian: 'little', add: 0, end: '\r\n', most: 4096 }),
-  },
-  udp: { port: 5086 },
+  tcp: { port: 5086, frame },
+  udp: { port: 5086, frame },
   decode,
 } satisfies Protocol
 

@@ -6,12 +6,23 @@
  *   element 01 LLLL  xxxxxxxx IMEI(15) xx xxxx xxxx TTTTTTTT
  *   element 02 LLLL  the fields that the setting `format` of the device names ("01,02,03,04,05,08"), little-endian:
  *
- *   01  event, 1 byte        03  longitude, 1e-6°              05  1: fix         others: not known
- *   02  latitude, 1e-6°      04  seconds since 2000, UTC
+ *   01  event, 1 byte        03  longitude, 1e-6°              05  1: fix         07  GSM signal   09  degrees     0B  metres
+ *   02  latitude, 1e-6°      04  seconds since 2000, UTC       06  satellites     08  km/h         0A  HDOP, 0.1
  *
- * Without `format` the payload cannot be read; it is stored to be read later. Nothing is answered.
+ * The fields are those of the records of `meitrack`, in whose order they are numbered; others are not known. Without `format` the payload cannot be read; it is stored to be read later. Nothing is answered.
  */
-import { ByteReader, lengthField, type Message, type Protocol, secondsSince, type Session, tlv } from '../kit/index.ts'
+import {
+  ByteReader,
+  dop,
+  heading,
+  kmh,
+  lengthField,
+  type Message,
+  type Protocol,
+  secondsSince,
+  type Session,
+  tlv,
+} from '../kit/index.ts'
 
 export default {
   name: 't622iridium',
@@ -27,6 +38,20 @@ export default {
 const HEADER = 1
 const PAYLOAD = 2
 const timeOf = secondsSince(2000)
+/** What reads the fields, by name. */
+const FIELDS: Readonly<Record<string, ((r: ByteReader) => number) | undefined>> = {
+  '01': (r) => r.u8(),
+  '02': (r) => r.i32le(),
+  '03': (r) => r.i32le(),
+  '04': (r) => r.u32le(),
+  '05': (r) => r.u8(),
+  '06': (r) => r.u8(),
+  '07': (r) => r.u8(),
+  '08': (r) => r.u16le(),
+  '09': (r) => r.u16le(),
+  '0A': (r) => r.u16le(),
+  '0B': (r) => r.i16le(),
+}
 
 function decode(frame: Buffer, session: Session): Message {
   let device: string | undefined
@@ -41,13 +66,24 @@ function decode(frame: Buffer, session: Session): Message {
 function payloadOf(r: ByteReader, format: unknown): Pick<Message, 'fixes'> {
   if (typeof format !== 'string') return { fixes: [] }
   const values = new Map<string, number>()
-  for (const field of format.split(',')) {
-    const width = field === '01' || field === '05' ? 1 : field === '02' || field === '03' || field === '04' ? 4 : 0
-    if (width === 0) break
-    values.set(field, width === 1 ? r.u8() : field === '04' ? r.u32le() : r.i32le())
+  for (const field of format.toUpperCase().split(',')) {
+    const read = FIELDS[field]
+    if (!read) break
+    values.set(field, read(r))
   }
   const [latitude, longitude, seconds] = [values.get('02'), values.get('03'), values.get('04')]
   if (latitude === undefined || longitude === undefined || seconds === undefined) return { fixes: [] }
-  const valid = (values.get('05') ?? 1) === 1
-  return { fixes: [{ time: timeOf(seconds), latitude: latitude / 1e6, longitude: longitude / 1e6, valid }] }
+  const [speed, hdop] = [values.get('08'), values.get('0A')]
+  const fix = {
+    time: timeOf(seconds),
+    latitude: latitude / 1e6,
+    longitude: longitude / 1e6,
+    valid: (values.get('05') ?? 1) === 1,
+    satellites: values.get('06'),
+    speed: speed === undefined ? undefined : kmh(speed),
+    heading: heading(values.get('09')),
+    hdop: hdop === undefined ? undefined : dop(hdop / 10),
+    altitude: values.get('0B'),
+  }
+  return { fixes: [fix] }
 }

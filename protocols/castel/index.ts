@@ -35,7 +35,7 @@ import {
 } from '../kit/index.ts'
 
 /** A datagram may hold several. */
-const frame = lengthField({
+const packets = lengthField({
   start: ['@@', '$$'],
   at: 2,
   width: 2,
@@ -52,8 +52,8 @@ export default {
   accuracy: 'none',
   integrity: { checksum: 'CRC-16/X-25', covers: [4, -4] },
   escaping: 'none',
-  tcp: { port: 5086, frame },
-  udp: { port: 5086, frame },
+  tcp: { port: 5086, frame: packets },
+  udp: { port: 5086, frame: packets },
   decode,
 } satisfies Protocol
 

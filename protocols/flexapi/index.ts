@@ -1,10 +1,10 @@
 /*
- * InHand VT3, VG710 and other gateways with FlexAPI. No specification is known: inferred from frames. A line a message:
+ * InHand VT3, VG710 and other gateways with FlexAPI: "FlexAPI reference for 3rd party platforms, TCP version". A line a message:
  *
  *   ${"topic":"v1/SERIAL/gnss/info","payload":{"time":…,"lat":…,"log":…,"gnss.altitude":…,…}}XX
  *
- * time: unix seconds; log: longitude; gnss.speed: km/h (a guess); gnss.fix: 0 is none. What XX is, is not known. Nothing is
- * answered.
+ * time: unix seconds; log: longitude; gnss.speed: km/h (a guess); gnss.fix: 0 is none. XX is a CRC-16 of the JSON; it is not
+ * verified, since known frames hold "xx" in its place. Nothing is answered.
  */
 import {
   DecodeError,
@@ -30,7 +30,7 @@ export default {
   devices: 'InHand VT310, VG710 and others with FlexAPI',
   acknowledges: 'nothing',
   accuracy: 'hdop',
-  integrity: { none: 'what its last two characters are is not known' },
+  integrity: { none: 'known frames hold "xx" in place of their CRC-16' },
   escaping: 'none',
   tcp: { port: 5235, frame: line },
   decode,

@@ -1,11 +1,11 @@
 /*
- * PathAway (MuskokaTech): "PathAway Web Service, $PWS sentence". HTTP, parameters of the query; 200 acknowledges.
+ * PathAway (MuskokaTech): "PathAway GPS 5, Remote Send/Receive Formats". HTTP, parameters of the query; 200 acknowledges.
  *
  *   ?UserName=<user>&Password=<secret>&LOC=$PWS,1,"name",,,DDMMYY,hhmmss,A,O,H,S,C,"comment",0*cc
  *
- *   A, O  degrees      H  metres      S  knots      C  degrees
+ *   A, O  degrees      H  feet      S  knots      C  degrees, -1: not known
  *
- * No description of the sentence is known: inferred from a request. Its checksum fits no known sum and is not verified.
+ * Its checksum, which the document does not describe, fits no known sum and is not verified.
  */
 import {
   DecodeError,
@@ -41,9 +41,13 @@ function request(report: HttpRequest): Message {
   const time = utcDmy(r.next(), r.next())
   const latitude = r.number()
   const longitude = r.number()
-  const altitude = r.optionalNumber()
+  const feet = r.optionalNumber()
   const speed = r.optionalNumber()
   const course = heading(r.optionalNumber())
+  const altitude = feet === undefined ? undefined : feet * FOOT
   const motion = { altitude, speed: speed === undefined ? undefined : knots(speed), heading: course }
   return { ...message, fixes: [{ time, latitude, longitude, valid: true, ...motion }] }
 }
+
+/** Metres. */
+const FOOT = 0.3048

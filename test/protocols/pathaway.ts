@@ -1,5 +1,5 @@
 import { knots } from '../../protocols/kit/index.ts'
-import { get, many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { eachPosition, get, many, type ProtocolCases } from '../support/protocol-cases.ts'
 
 const LOC = '$PWS,1,"A, B",,,010524,101530,52.525000,-13.410000,34.00,12,270,"x",0*58'
 
@@ -21,15 +21,26 @@ export default {
               time: '2024-05-01T10:15:30Z',
               latitude: 52.525,
               longitude: -13.41,
-              altitude: 34,
+              altitude: 34 * 0.3048,
               speed: knots(12),
               heading: 270,
             },
           ],
         },
+        {
+          frame: get(`/?UserName=jane&LOC=${encodeURIComponent(LOC.replace('270', '-1').replace('34.00', ''))}`),
+          device: 'jane',
+          fixes: [{ time: '2024-05-01T10:15:30Z', latitude: 52.525, longitude: -13.41, speed: knots(12) }],
+        },
         { frame: get('/?UserName=jane'), device: 'jane', none: 'no place' },
         { frame: get('/'), error: 'malformed' },
       ],
+    },
+  ],
+  corrections: [
+    {
+      reason: '"Elevation in Feet"',
+      says: eachPosition(({ altitude = 0 }) => ({ altitude: altitude * 0.3048 })),
     },
   ],
 } satisfies ProtocolCases

@@ -1,8 +1,8 @@
 import { createHash, hash as digestOf } from 'node:crypto'
 import { yieldToEventLoop } from '../async.ts'
-import type { Device, DeviceFile } from '../config/devices.ts'
+import type { Device } from '../config/devices.ts'
 import type { Files } from '../config/files.ts'
-import type { RouteFile } from '../config/routes.ts'
+import type { RouteRow } from '../config/routes.ts'
 import { sameId } from '../config/units.ts'
 import { keys, type Redis } from '../lanes/index.ts'
 import { assignmentField } from './assignment.ts'
@@ -29,12 +29,19 @@ interface Item {
 /** The files of devices and routes, by name. */
 export async function contentsOf({ devices, routes }: Files): Promise<ReadonlyMap<string, FileVersion>> {
   const contents = new Map<string, FileVersion>()
-  for (const { source, content } of devices) contents.set(source.name, await contentOf(deviceItems(content)))
-  for (const { source, content } of routes) contents.set(source.name, await contentOf(lineItems(content)))
+  for (const { source, content } of devices) {
+    const items = content.devices.values().map(({ device }) => [`d ${sameId(device.id)}`, itemOf(device)] as const)
+    contents.set(source.name, await contentOf(items))
+  }
+  for (const { content } of routes) {
+    const lineOf = ({ line }: RouteRow): Item => ({ mark: '', source: `${content.name}:${line}` })
+    const items = content.rows.values().map((row) => [`a ${assignmentField(row)}`, lineOf(row)] as const)
+    contents.set(content.name, await contentOf(items))
+  }
   return contents
 }
 
-async function contentOf(read: Iterable<[key: string, Item]>): Promise<FileVersion> {
+async function contentOf(read: Iterable<readonly [key: string, Item]>): Promise<FileVersion> {
   const items = new Map<string, Item>()
   const sum = createHash('sha256')
   for (const [key, item] of read) {
@@ -45,15 +52,9 @@ async function contentOf(read: Iterable<[key: string, Item]>): Promise<FileVersi
   return { hash: sum.digest('base64url'), items }
 }
 
-function* deviceItems({ devices }: DeviceFile): Generator<[string, Item]> {
-  for (const { device } of devices) {
-    const mark = digestOf('sha256', deviceText({ ...device, source: undefined }), 'base64url').slice(0, 11)
-    yield [`d ${sameId(device.id)}`, { mark, device, source: device.source }]
-  }
-}
-
-function* lineItems({ name, rows }: RouteFile): Generator<[string, Item]> {
-  for (const row of rows) yield [`a ${assignmentField(row)}`, { mark: '', source: `${name}:${row.line}` }]
+function itemOf(device: Device): Item {
+  const text = deviceText({ ...device, source: undefined })
+  return { mark: digestOf('sha256', text, 'base64url').slice(0, 11), device, source: device.source }
 }
 
 /** What has to be written: all that files say now and did not say before, and the other way round. */
@@ -83,11 +84,18 @@ export async function differenceOf(
 /** What files change in the roster. */
 export type FilesDifference = Required<Pick<RosterWrite, 'devices' | 'assignments'>>
 
+/** All that has to be written of files that were never written. */
+export function differenceFromNothing(contents: ReadonlyMap<string, FileVersion>): Promise<FilesDifference> {
+  return differenceOf(
+    Array.from(contents.values(), (now) => ({ before: NO_FILE, now })),
+    new Roster(),
+  )
+}
+
 /** The roster that files alone make. */
 export async function rosterOf(files: Files): Promise<Roster> {
   const roster = new Roster()
-  const versions = Array.from((await contentsOf(files)).values(), (now) => ({ before: NO_FILE, now }))
-  await roster.applyInSlices(changeOf(await differenceOf(versions, roster), 0))
+  await roster.applyInSlices(changeOf(await differenceFromNothing(await contentsOf(files)), 0))
   return roster
 }
 

@@ -99,16 +99,14 @@ export function cutLines(devices: readonly DeviceEntry[], { from, until }: Inter
   }
   for (const device of devices) {
     const lines = roster.linesOf(device).map((line) => ({ ...line, field: assignmentField(line) }))
-    const cut = new Map(
-      lines.filter((line) => line.from < until && line.until > from).map((line) => [line.field, line] as const),
-    )
-    for (const [field, line] of cut) {
+    const cut = lines.filter((line) => line.from < until && line.until > from)
+    for (const { field, ...line } of cut) {
       if (!texts.has(field)) texts.set(field, null)
       for (const other of roster.meant(line.device)) if (!ids.has(other.id)) set(line, other)
     }
     // What overlaps is decided here: a piece begins at another time than its line, and might win over others.
     for (const { field, ...part } of partsOf(lines)) {
-      if (!cut.has(field)) continue
+      if (!cut.some((line) => line.field === field)) continue
       if (part.from < from) set({ ...part, until: Math.min(part.until, from) }, device)
       if (part.until > until) set({ ...part, from: Math.max(part.from, until) }, device)
     }
@@ -130,8 +128,8 @@ function lineOf(field: string): string {
 
 /** All stored results, latest first. */
 export async function readResults(redis: Redis): Promise<RosterResult[]> {
-  const all = Object.entries(await redis.hgetall(keys.roster('results')))
-  const results = all.map(([field, text]): RosterResult => ({ ...JSON.parse(text), put: PUT.exec(field)?.[1] }))
+  const texts = Object.entries(await redis.hgetall(keys.roster('results')))
+  const results = texts.map(([field, text]): RosterResult => ({ ...JSON.parse(text), put: PUT.exec(field)?.[1] }))
   return results.toSorted((a, b) => b.at - a.at || Number(b.put ?? 0) - Number(a.put ?? 0))
 }
 
@@ -161,15 +159,15 @@ export interface FileResult extends RosterResult {
  * are new: a device that it names may have been added.
  */
 export async function noteFileResults(redis: Redis, results: readonly FileResult[]): Promise<void> {
-  const known = new Map(Object.entries(await redis.hgetall(keys.roster('results'))))
-  const names = new Set(results.map(({ writer }) => `file ${writer}`))
-  const gone = [...known.keys()].filter((field) => field.startsWith('file ') && !names.has(field))
+  const known = await redis.hgetall(keys.roster('results'))
   const noting = redis.multi()
-  if (gone.length > 0) noting.hdel(keys.roster('results'), ...gone)
+  const names = new Set(results.map(({ writer }) => `file ${writer}`))
+  for (const field of Object.keys(known))
+    if (field.startsWith('file ') && !names.has(field)) noting.hdel(keys.roster('results'), field)
   for (const { isChanged, ...result } of results) {
     const field = `file ${result.writer}`
-    const before = known.get(field)
-    const { at, added, changed, removed } = (isChanged || !before ? result : JSON.parse(before)) as RosterResult
+    const before = isChanged || !known[field] ? result : (JSON.parse(known[field]) as RosterResult)
+    const { at, added, changed, removed } = before
     noting.hset(keys.roster('results'), field, resultText({ ...result, at, added, changed, removed }))
   }
   await noting.exec()

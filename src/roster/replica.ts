@@ -5,8 +5,8 @@ import { readSince, readTable } from './table.ts'
 
 /**
  * How long a process may use the roster that it read last. A writer waits this long for gateways that do not confirm
- * the write. So no gateway that was stopped uses an older roster once the write is answered. A gateway's sign of life
- * holds for longer than this.
+ * the write, so that none of them uses an older roster once the write is answered. A gateway's sign of life holds for
+ * longer than this.
  */
 export const ROSTER_HOLDS_MS = 3000
 

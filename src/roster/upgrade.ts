@@ -7,18 +7,18 @@ import type { Config, Protocols } from '../config/schema.ts'
 import type { Interval } from '../config/times.ts'
 import { sameId } from '../config/units.ts'
 import { keys, type Redis } from '../lanes/index.ts'
-import { contentsOf, differenceOf, NO_FILE, notesWith } from './file-version.ts'
+import { contentsOf, differenceFromNothing, type FilesDifference, notesWith } from './file-version.ts'
 import type { Replica } from './replica.ts'
-import { assignmentField } from './assignment.ts'
+import { assignmentField, readAssignmentField } from './assignment.ts'
 import { Roster } from './roster.ts'
-import { changeOf, deviceText, type RosterWrite, writeRoster } from './table.ts'
+import { changeOf, deviceText, writeRoster } from './table.ts'
 
 /**
  * Takes over the roster of the version before, once: what was in effect of files and puts becomes the roster, and the files
  * that were in effect (`accepted.json`) what files have said last. It knows the lines of this machine's files alone.
  */
 export async function upgradeRoster(
-  { redis, roster, version }: Replica,
+  { redis, version }: Replica,
   onDisk: Files,
   { dir, config, protocols, installation }: { dir: string; config: Config; protocols: Protocols; installation: string },
 ): Promise<void> {
@@ -30,13 +30,12 @@ export async function upgradeRoster(
   const old = version === 0 ? await readOld(redis, config.time_zone) : undefined
   if (old && (accepted || old.edits.length + old.puts.length > 0)) {
     const files = accepted ? await filesOf(dir, accepted, { protocols, zone: config.time_zone }) : onDisk
-    const contents = [...(await contentsOf(files))]
-    const ofFiles = await differenceOf(
-      contents.map(([, now]) => ({ before: NO_FILE, now })),
-      roster,
+    const contents = await contentsOf(files)
+    const noting = Array.from(contents, ([name, now]) =>
+      notesWith({ name, notes: [] }, [now.hash, installation, 0, true], now),
     )
-    const notes = contents.map(([name, now]) => notesWith({ name, notes: [] }, [now.hash, installation, 0, true], now))
-    await writeRoster(redis, { ...(await withEdits(ofFiles, old)), files: (await Promise.all(notes)).flat() }, 0)
+    const write = await withEdits(await differenceFromNothing(contents), old)
+    await writeRoster(redis, { ...write, files: (await Promise.all(noting)).flat() }, 0)
     await redis.del((['at', 'devices', 'routes', 'files'] as const).map(keys.roster))
   }
   if (accepted) await rm(acceptedFile)
@@ -71,28 +70,29 @@ async function readOld(redis: Redis, zone: string) {
 
 /** What was in effect: for a device and a time the last write. */
 async function withEdits(
-  ofFiles: RosterWrite,
+  ofFiles: FilesDifference,
   { edits, puts, devicesAt, linesAt }: Awaited<ReturnType<typeof readOld>>,
-): Promise<RosterWrite> {
+): Promise<FilesDifference> {
   const [devices, assignments] = [new Map(ofFiles.devices), new Map(ofFiles.assignments)]
   for (const { field, text } of edits.filter((edit) => edit.at > (devicesAt.get(edit.field) ?? 0))) {
     const device = JSON.parse(text) as Device | null
     devices.set(field, device && deviceText({ ...device, source: undefined }))
   }
   const roster = new Roster()
-  await roster.applyInSlices(changeOf({ devices: [...devices], assignments: ofFiles.assignments }, 0))
+  await roster.applyInSlices(changeOf({ devices: [...devices] }, 0))
   const lastPut = (company: string | undefined, from: number) =>
-    puts.findLast((put) => put.company_id === company && from >= put.from && from < put.until)?.at ?? 0
-  for (const [field, line] of roster.assignments()) {
+    puts.findLast((put) => put.company_id === company && from >= put.from && from < put.until)
+  for (const [field] of ofFiles.assignments) {
+    const line = readAssignmentField(field)
     const at = linesAt.get(assignmentField({ ...line, device: sameId(line.device) })) ?? 0
-    if (at < lastPut(roster.meant(line.device)[0]?.company_id, line.from)) assignments.delete(field)
+    const put = lastPut(roster.meant(line.device)[0]?.company_id, line.from)
+    if (put && put.at > at) assignments.delete(field)
   }
-  for (const { at, company_id, rows } of puts)
-    for (const row of rows.filter(({ from }) => lastPut(company_id, from) === at))
-      assignments.set(
-        assignmentField({ ...row, courier_id: row.courier_id || '' }),
-        JSON.stringify({ company_id, line: row.line }),
-      )
+  for (const put of puts)
+    for (const row of put.rows.filter(({ from }) => lastPut(put.company_id, from) === put)) {
+      const text = JSON.stringify({ company_id: put.company_id, line: row.line })
+      assignments.set(assignmentField({ ...row, courier_id: row.courier_id || '' }), text)
+    }
   return { devices: [...devices], assignments: [...assignments] }
 }
 

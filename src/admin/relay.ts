@@ -3,10 +3,16 @@ import type { Company } from '../config/schema.ts'
 import { parseBody, readBody } from '../tracking/body.ts'
 import type { Failure, Reply } from '../tracking/exchange.ts'
 import type { OperationRequest, TrackingClient } from '../tracking/client.ts'
-import { MAX_INTERVAL_S, parseInterval, type PositionInterval } from '../tracking/interval.ts'
+import {
+  ApiRefusal,
+  MAX_INTERVAL_S,
+  parse,
+  parseId,
+  parseInterval,
+  type PositionInterval,
+} from '../tracking/refusal.ts'
 import { parametersOf } from '../tracking/openapi.ts'
 import { OPERATIONS, type TrackingOperation } from '../tracking/operations.ts'
-import { ApiRefusal, parse, parseId } from '../tracking/refusal.ts'
 import { Id } from '../tracking/schemas.ts'
 import type { Operation } from './operation.ts'
 import { answerWith, forwardedHeaders } from './relay/answer.ts'

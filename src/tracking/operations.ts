@@ -1,5 +1,8 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import * as z from 'zod'
+import { parseBody, readBody } from './body.ts'
 import type { DescribedOperation } from './openapi.ts'
+import { parse } from './refusal.ts'
 import * as schemas from './schemas.ts'
 
 /** An operation of the interface, for the service, the client, the relay and the OpenAPI documents. */
@@ -96,4 +99,17 @@ export type OperationName = keyof typeof OPERATIONS
  */
 export function routerPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}(:?)/g, (_, name: string, colon: string) => `:${name}${colon && '(^.*)::'}`)
+}
+
+/**
+ * Does an operation of the table and gives the body of a 200. It checks existence before input; an OAuth token is checked
+ * before. Throws an ApiRefusal for what it refuses.
+ */
+export type ServedOperation = (request: ServedRequest, reply: FastifyReply) => unknown
+
+export type ServedRequest = FastifyRequest<{ Params: Record<string, string>; Querystring: Record<string, unknown> }>
+
+/** Reads the body of a request and checks it with the schema. @throws ApiRefusal 422 */
+export async function bodyOf<T>({ raw, headers }: ServedRequest, schema: z.ZodType<T>): Promise<T> {
+  return parse(schema, parseBody(await readBody(raw), headers['content-type']))
 }

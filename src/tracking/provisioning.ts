@@ -1,3 +1,7 @@
+import { hash, randomBytes } from 'node:crypto'
+import type { ServedRequest } from './operations.ts'
+import { ApiRefusal, parseId, refuseFields } from './refusal.ts'
+
 /** The companies that may use the service, and the routes that exist; ids as exact decimal digits. */
 export interface Provisioning {
   readonly companies: readonly CompanyCredentials[]
@@ -34,3 +38,58 @@ export function provisioningOf(
     }),
   }
 }
+
+/**
+ * Finds the companies that a secret belongs to. The index has digests salted with random bytes: the time that a look-up takes
+ * depends on digests that no caller can compute, and tells nothing about the secret.
+ */
+export class Access {
+  readonly #salt = randomBytes(16).toString('hex')
+  #apikeys: CompaniesByDigest = new Map()
+  #tokens: CompaniesByDigest = new Map()
+
+  replace(companies: readonly CompanyCredentials[]): void {
+    this.#apikeys = this.#index(companies, 'apikeys')
+    this.#tokens = this.#index(companies, 'oauth_tokens')
+  }
+
+  /**
+   * Admits a request whose OAuth token belongs to the company in its path.
+   * @throws ApiRefusal 401 without a known token; 403 where it is another company's, or there is no such company
+   */
+  authorizeCompany({ params, headers }: ServedRequest): void {
+    const token = OAUTH.exec(headers.authorization ?? '')?.[1]
+    if (token === undefined) throw new ApiRefusal(401, 'the header "Authorization: OAuth <token>" is needed')
+    const companies = this.#tokens.get(this.#digest(token))
+    if (!companies) throw new ApiRefusal(401, 'the OAuth token is not known')
+    const companyId = parseId(params.company_id, 'company_id')
+    if (!companies.has(companyId)) throw new ApiRefusal(403, `the OAuth token gives no access to company ${companyId}`)
+  }
+
+  /** The companies that the apikey of a query belongs to. @throws ApiRefusal 422 without an apikey, 403 for an unknown one */
+  companiesOfApikey(apikey: unknown): ReadonlySet<string> {
+    if (typeof apikey !== 'string' || apikey === '')
+      throw refuseFields(422, [{ path: 'apikey', message: 'this query parameter is needed, once' }])
+    const companies = this.#apikeys.get(this.#digest(apikey))
+    if (!companies) throw new ApiRefusal(403, 'the apikey is not known')
+    return companies
+  }
+
+  #index(companies: readonly CompanyCredentials[], secrets: 'apikeys' | 'oauth_tokens'): CompaniesByDigest {
+    const index = new Map<string, Set<string>>()
+    for (const company of companies)
+      for (const secret of company[secrets]) {
+        const digest = this.#digest(secret)
+        index.set(digest, (index.get(digest) ?? new Set()).add(company.company_id))
+      }
+    return index
+  }
+
+  #digest(secret: string): string {
+    return hash('sha256', this.#salt + secret, 'base64')
+  }
+}
+
+type CompaniesByDigest = ReadonlyMap<string, ReadonlySet<string>>
+
+const OAUTH = /^OAuth +(\S+) *$/i

@@ -3,8 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { ApiRefusal } from '../../src/tracking/refusal.ts'
-import { openDatabase } from '../../src/tracking/service/database.ts'
-import { GroupCommit } from '../../src/tracking/service/group-commit.ts'
+import { GroupCommit, openDatabase } from '../../src/tracking/service/database.ts'
 import { temporaryFolder } from '../support/tracking/service.ts'
 
 const folder = temporaryFolder()

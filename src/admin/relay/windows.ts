@@ -1,6 +1,5 @@
 import { bodyOf, type Failure, type Reply } from '../../tracking/exchange.ts'
-import { MAX_INTERVAL_S, type PositionInterval } from '../../tracking/interval.ts'
-import { ApiRefusal } from '../../tracking/refusal.ts'
+import { ApiRefusal, MAX_INTERVAL_S, type PositionInterval } from '../../tracking/refusal.ts'
 import { isEncoded } from './answer.ts'
 
 /** Reads the positions of at most two hours, not encoded; an answer of more than `maxBytes` is the fault `too_large`. */

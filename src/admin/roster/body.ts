@@ -5,8 +5,7 @@ import { COLUMNS } from '../../config/route-columns.ts'
 import { type RouteFile, readTable } from '../../config/routes.ts'
 import { isJson, jsonText, parseJson } from '../../tracking/body.ts'
 import { isSpreadsheet, SpreadsheetError, spreadsheetText } from '../../config/xlsx.ts'
-import { ApiRefusal, refuseFields } from '../../tracking/refusal.ts'
-import { MAX_ERRORS } from '../../tracking/schemas/fields.ts'
+import { ApiRefusal, MAX_ERRORS, refuseFields } from '../../tracking/refusal.ts'
 
 /** The lines that a body has. */
 export interface RosterBody {

@@ -1,10 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { bodyOf, type ServedOperation, type ServedRequest } from '../operations.ts'
 import { ApiRefusal, type FieldError, parse, parseId, refuseFields } from '../refusal.ts'
-import { isOfLength, listOf, withoutRepeats } from '../schemas/fields.ts'
-import { Id, ItemReturn, ItemsQuery, NewItem, NO_PAGE_TOKEN } from '../schemas.ts'
-import { prepareAll } from './database.ts'
-import type { GroupCommit } from './group-commit.ts'
-import { bodyOf, type ServedOperation, type ServedRequest } from './operation.ts'
+import { Id, isOfLength, ItemReturn, ItemsQuery, listOf, NewItem, NO_PAGE_TOKEN, withoutRepeats } from '../schemas.ts'
+import { type GroupCommit, prepareAll } from './database.ts'
 
 /** The operations on the items of orders; what they write is on disk when they answer. */
 export function itemOperations(database: DatabaseSync, commits: GroupCommit) {

@@ -1,9 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { bodyOf, type ServedOperation, type ServedRequest } from '../operations.ts'
 import { ApiRefusal, parseId } from '../refusal.ts'
 import { ContractorNumber } from '../schemas.ts'
-import { prepareAll } from './database.ts'
-import type { GroupCommit } from './group-commit.ts'
-import { bodyOf, type ServedOperation, type ServedRequest } from './operation.ts'
+import { type GroupCommit, prepareAll } from './database.ts'
 
 /** The operations on the contractor numbers of companies; what they write is on disk when they answer. */
 export function numberOperations(database: DatabaseSync, commits: GroupCommit) {

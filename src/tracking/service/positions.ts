@@ -1,10 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
-import { parseInterval, type PositionInterval } from '../interval.ts'
-import { ApiRefusal, parseId } from '../refusal.ts'
+import type { ServedOperation } from '../operations.ts'
+import { ApiRefusal, parseId, parseInterval, type PositionInterval } from '../refusal.ts'
 import type { PositionV3 } from '../schemas.ts'
-import type { GroupCommit } from './group-commit.ts'
-import type { ServedOperation } from './operation.ts'
+import type { GroupCommit } from './database.ts'
 
 interface PositionRow {
   readonly lat: number

@@ -1,10 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Provisioning } from '../provisioning.ts'
+import { bodyOf, type ServedOperation, type ServedRequest } from '../operations.ts'
+import type { Access, Provisioning } from '../provisioning.ts'
 import { ApiRefusal, parseId } from '../refusal.ts'
 import { PushPositions } from '../schemas.ts'
-import type { Access } from './access.ts'
 import { prepareAll, transact } from './database.ts'
-import { bodyOf, type ServedOperation, type ServedRequest } from './operation.ts'
 import type { PositionStore } from './positions.ts'
 
 /** The couriers that drive, or once drove, the routes of each company; ids as exact decimal digits. */

@@ -40,7 +40,7 @@ export default {
   corrections: [
     {
       reason: '"Elevation in Feet"',
-      says: eachPosition(({ altitude = 0 }) => ({ altitude: altitude * 0.3048 })),
+      says: eachPosition(({ altitude }) => ({ altitude: altitude * 0.3048 })),
     },
   ],
 } satisfies ProtocolCases

@@ -2,6 +2,7 @@ import pLimit from 'p-limit'
 import { receivedAt } from './record.ts'
 import { type Redis, scripts } from './redis.ts'
 import { byShard, inShards, keysOf, shardOf, shardsOf } from './shards.ts'
+import { fieldsOf, membersOf } from './slices.ts'
 
 /** A lane as operations see it. Instants in ms UTC. */
 export interface LaneState {
@@ -47,7 +48,7 @@ export interface LaneCount extends Pick<LaneState, 'lane' | 'waiting' | 'oldestA
   readonly isParked: boolean
 }
 
-/** Every lane with records, in slices of some hundred, counted from what is stored. */
+/** Every lane with records, in slices of some dozen, counted from what is stored. */
 export async function* countLanes(redis: Redis): AsyncGenerator<LaneCount[]> {
   for (const shard of shardsOf(redis)) {
     const known = new Set<string>()
@@ -81,8 +82,8 @@ async function describeIn(shard: Redis, lanes: readonly string[]): Promise<LaneS
   const touched = [keys.schedule, keys.lanePrefix, keys.pushPrefix, keys.parked, keys.ahead]
   const states: Buffer[] = []
   // 1,000 in one call would hold everybody else up for 8 ms.
-  for (let at = 0; at < lanes.length; at += SLICE)
-    states.push(...((await scripts(shard)('survey', touched, lanes.slice(at, at + SLICE))) as Buffer[]))
+  for (let at = 0; at < lanes.length; at += LANES)
+    states.push(...((await scripts(shard)('survey', touched, lanes.slice(at, at + LANES))) as Buffer[]))
   return states.map((state, index) => stateOf(lanes[index], state))
 }
 
@@ -109,7 +110,7 @@ export async function countOverdue(redis: Redis, ms: number): Promise<number> {
 export async function parkedLanes(redis: Redis): Promise<Set<string>> {
   const found = await inShards(redis, async (shard) => {
     const { parked, refusedLanes } = keysOf(shard)
-    return [...(await shard.hkeys(parked)), ...(await shard.zrange(refusedLanes, '0', '-1'))]
+    return [...(await fieldsOf(shard, parked)).keys(), ...(await membersOf(shard, refusedLanes))]
   })
   return new Set(found.flat())
 }
@@ -124,13 +125,13 @@ export async function parkedByLane(redis: Redis): Promise<Map<string, number>> {
   const counts = new Map<string, number>()
   for (const shard of shardsOf(redis)) {
     const keys = keysOf(shard)
-    const count = async (lanes: readonly string[], keyOf: (lane: string) => string) => {
+    const count = async (lanes: Iterable<string>, keyOf: (lane: string) => string) => {
       await pLimit(AT_ONCE).map(lanes, async (lane) => {
         counts.set(lane, (await shard.llen(keyOf(lane))) + (counts.get(lane) ?? 0))
       })
     }
-    await count(await shard.zrange(keys.refusedLanes, '0', '-1'), keys.refused)
-    await count(await shard.hkeys(keys.parked), keys.lane)
+    await count(await membersOf(shard, keys.refusedLanes), keys.refused)
+    await count((await fieldsOf(shard, keys.parked)).keys(), keys.lane)
   }
   return counts
 }
@@ -153,10 +154,8 @@ export async function countMarkBytes(redis: Redis): Promise<number> {
 
 /** The lanes that are parked whole, and why. */
 export async function parkedWhole(redis: Redis): Promise<(Parked & { readonly lane: string })[]> {
-  const found = await inShards(redis, (shard) => shard.hgetall(keysOf(shard).parked))
-  return found.flatMap((lanes) =>
-    Object.entries(lanes).map(([lane, json]) => ({ lane, ...(JSON.parse(json) as Parked) })),
-  )
+  const found = await inShards(redis, (shard) => fieldsOf(shard, keysOf(shard).parked))
+  return found.flatMap((lanes) => Array.from(lanes, ([lane, json]) => ({ lane, ...(JSON.parse(json) as Parked) })))
 }
 
 /** The sum of what `each` returns for all items, such as lanes; some calls run side by side. */
@@ -169,7 +168,9 @@ export async function sumOver<Item>(items: readonly Item[], each: (item: Item) =
 const COUNT_BYTES = 12
 /** The first bytes of a record, with its time of arrival. */
 const HEAD_BYTES = 7
-/** Entries or lanes read in one call. */
+/** Entries read in one call. */
 const SLICE = 200
+/** Lanes described in one call. */
+const LANES = 50
 /** Lanes side by side. */
 const AT_ONCE = 50

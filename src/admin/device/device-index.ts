@@ -225,15 +225,20 @@ export class DeviceIndex {
     this.#set(key, {})
   }
 
-  /** Looks at some thousand contacts a second. */
+  /** Looks at some thousand contacts a second, in slices between which Redis does other things. */
   async #sweep(): Promise<void> {
-    const [cursor, slice] = await this.#sources.redis.hscan(keys.devices, this.#cursor, 'COUNT', SWEPT)
-    this.#cursor = cursor
-    for (let at = 0; at < slice.length; at += 2) {
-      const known = this.#list.get(sameId(slice[at]))
-      const { at: heardAt } = JSON.parse(slice[at + 1]) as StoredContact
-      if (!known?.contact || (known.id === slice[at] && known.contact.at < heardAt)) this.#due.add(slice[at])
+    for (let swept = 0; swept < SWEPT; swept += SWEPT_AT_ONCE) {
+      const [cursor, slice] = await this.#sources.redis.hscan(keys.devices, this.#cursor, 'COUNT', SWEPT_AT_ONCE)
+      this.#cursor = cursor
+      for (let at = 0; at < slice.length; at += 2) this.#compare(slice[at], JSON.parse(slice[at + 1]))
+      if (cursor === '0') return
     }
+  }
+
+  /** A contact of which nothing was read, or an older one, is read. */
+  #compare(name: string, { at }: StoredContact): void {
+    const known = this.#list.get(sameId(name))
+    if (!known?.contact || (known.id === name && known.contact.at < at)) this.#due.add(name)
   }
 }
 
@@ -247,5 +252,6 @@ const UNHEARD = { contact: undefined, fix: undefined, filtered: undefined, learn
 const ANOTHER_MS = 60_000
 const SLICE = 500
 const SWEPT = 2000
+const SWEPT_AT_ONCE = 200
 /** The most changed devices that are read in one look. The next look reads the others. */
 const MOST_READ = 5000

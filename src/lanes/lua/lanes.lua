@@ -12,7 +12,7 @@ end
 -- is parked, and the first 7 bytes of the oldest record, or zeros. A lane may come in two slices.
 local function count_lanes()
   local schedule, lane_prefix, parked, ahead = unpack(KEYS)
-  local next_slice, found = unpack(redis.call('ZSCAN', schedule, ARGV[1], 'COUNT', 300))
+  local next_slice, found = unpack(redis.call('ZSCAN', schedule, ARGV[1], 'COUNT', 60))
   if #found == 0 then return { next_slice, '', '' } end
   local lanes, counts = {}, {}
   for i = 1, #found, 2 do lanes[#lanes + 1] = found[i] end

@@ -8,7 +8,7 @@ import { type AdminToken, accessBy, callerOf } from './access.ts'
 import { assignmentOperations } from './device/assign.ts'
 import { chainOperation } from './device/chain.ts'
 import { deviceOperations } from './device/device.ts'
-import { forgetOperation } from './device/forget.ts'
+import { FileRewrite, forgetOperation } from './device/forget.ts'
 import { frameOperations } from './device/frames.ts'
 import { arrivalOperations, arrivalSource } from './arrivals.ts'
 import type { FindSpoken } from './device/lost-senders.ts'
@@ -70,6 +70,7 @@ export async function openAdmin(options: AdminOptions) {
   const rows = { ...options, index, findings, places: await readPlaces() }
   const closing = new AbortController()
   const change = rosterWrites(options)
+  const files = new FileRewrite(redis)
   const zone = () => options.live.config.time_zone
   const server = createServer(options, certificate)
   certificate?.follow((renewed) => server.renew(renewed))
@@ -109,7 +110,7 @@ export async function openAdmin(options: AdminOptions) {
     ...deviceListOperations(rows),
     ...deviceOperations(rows, change),
     chainOperation({ ...rows, upstream }),
-    forgetOperation(options),
+    forgetOperation({ ...options, files }),
     ...frameOperations(options),
     historyOperation(rows),
     ...routeOperations(options, change),
@@ -134,6 +135,7 @@ export async function openAdmin(options: AdminOptions) {
     // Requests under way have 2 s; then relayed ones are aborted, and connections without an answer are cut.
     const timer = setTimeout(() => closing.abort(), CLOSE_TIMEOUT_MS)
     await Promise.all([server.close(), certificate?.close()])
+    await files.close()
     clearTimeout(timer)
     closing.abort()
   }

@@ -1,8 +1,9 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createSession } from '../../src/ingest/device.ts'
 import { HeardBook } from '../../src/ingest/heard.ts'
 import { Appender, DuplicateFilter, keys, packDevice, packRecords, readFrames } from '../../src/lanes/index.ts'
 import { adminFixture, hold, READ_TOKEN, refuse, store, TOKEN, workerOf } from '../support/admin.ts'
+import { FileRewrite } from '../../src/admin/device/forget.ts'
 import { UNFILTERED } from '../support/appending.ts'
 import { waybridge } from '../support/cli.ts'
 import { keepFrame } from '../support/kept-frames.ts'
@@ -58,6 +59,14 @@ async function hear(): Promise<void> {
 
 async function custody() {
   return ((await admin.ask('/admin/status')).json as { custody: Record<string, number> }).custody
+}
+
+async function rewrites(): Promise<string> {
+  return /cmdstat_bgrewriteaof:calls=(\d+)/.exec(await admin.redis.info('commandstats'))?.[1] ?? '0'
+}
+
+async function isRewritten(): Promise<void> {
+  expect(await admin.redis.info('persistence')).toContain('aof_rewrite_in_progress:0')
 }
 
 describe('DELETE /admin/devices/{id}/data', () => {
@@ -136,6 +145,33 @@ describe('DELETE /admin/devices/{id}/data', () => {
       status: 200,
       summary: { ...NOTHING, waiting: 1 },
     })
+  })
+})
+
+describe('the rewrite of the file of Redis', () => {
+  it('comes at once, then once for all that is deleted in the next minute', async () => {
+    await admin.redis.config('RESETSTAT')
+    const files = new FileRewrite(admin.redis)
+    for (let n = 0; n < 5; n++) await files.deleted()
+    expect(await rewrites()).toBe('1')
+    await files.close()
+    expect(await rewrites()).toBe('2')
+  })
+
+  it('comes again where one was under way', async () => {
+    const { redis } = admin
+    await redis.mset('one', '1', 'two', '2', 'three', '3')
+    await vi.waitFor(isRewritten, { timeout: 10_000 })
+    const slow = (us: number) => redis.config('SET', 'rdb-key-save-delay', us)
+    await slow(50_000)
+    await redis.bgrewriteaof()
+    const files = new FileRewrite(redis)
+    await files.deleted()
+    await slow(0)
+    await vi.waitFor(isRewritten, { timeout: 10_000 })
+    await redis.config('RESETSTAT')
+    await files.close()
+    expect(await rewrites()).toBe('1')
   })
 })
 

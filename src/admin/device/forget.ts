@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { sameId } from '../../config/units.ts'
 import { localDay } from '../../config/times.ts'
-import { forgetDays, forgetDevice } from '../../lanes/index.ts'
+import { forgetDays, forgetDevice, inShards, type Redis } from '../../lanes/index.ts'
 import type { Logger } from '../../observe/log.ts'
 import { Count, each } from '../json.ts'
 import type { Operation } from '../operation.ts'
@@ -11,13 +11,14 @@ import type { DeviceSources } from './list.ts'
 interface ForgetSources extends Pick<DeviceSources, 'redis' | 'directory'> {
   readonly live: Pick<RosterInEffect, 'config'>
   readonly logger: Logger
+  readonly files: FileRewrite
 }
 
 /**
  * `DELETE /admin/devices/{id}/data`: deletes the fixes of a device that are not delivered, what recognises its duplicates, what
  * was last heard of it, and its frames that were not understood. Its entry and its assignments stay.
  */
-export function forgetOperation({ redis, directory, live, logger }: ForgetSources): Operation {
+export function forgetOperation({ redis, directory, files, live, logger }: ForgetSources): Operation {
   return {
     method: 'DELETE',
     path: '/admin/devices/{id}/data',
@@ -31,13 +32,50 @@ export function forgetOperation({ redis, directory, live, logger }: ForgetSource
       const ids = new Set([id, sameId(id), directory().find(id)?.id ?? id])
       const deleted = await forgetDevice(redis, ids, (lane) => scope.seesLane(lane))
       await forgetDays(redis, ids, lastDays(live.config.time_zone))
-      // Until then the file of Redis still has what was deleted. A managed Redis may forbid it.
-      await redis.bgrewriteaof().catch(() => {})
+      await files.deleted()
       logger.warn({ device: id, ...deleted }, 'what is stored of a device is deleted')
       return (request.audit = { ...deleted })
     },
   }
 }
+
+/**
+ * Has Redis rewrite its file, which still has what was deleted: at once, then a minute later for all that was deleted meanwhile,
+ * since Redis answers nobody while it begins, and does not begin a second time before it has ended. A managed Redis may forbid it.
+ */
+export class FileRewrite {
+  readonly #redis: Redis
+  #pause: NodeJS.Timeout | undefined
+  #isDue = false
+
+  constructor(redis: Redis) {
+    this.#redis = redis
+  }
+
+  async deleted(): Promise<void> {
+    this.#isDue = true
+    if (!this.#pause) await this.#begin()
+  }
+
+  /** Has it rewritten now where that is due. */
+  async close(): Promise<void> {
+    if (this.#isDue) await this.#begin()
+    clearTimeout(this.#pause)
+  }
+
+  async #begin(): Promise<void> {
+    this.#isDue = false
+    this.#pause = setTimeout(() => {
+      this.#pause = undefined
+      if (this.#isDue) void this.#begin()
+    }, REWRITE_APART_MS).unref()
+    await inShards(this.#redis, (shard) => shard.bgrewriteaof()).catch((error: Error) => {
+      this.#isDue ||= error.message.includes('in progress')
+    })
+  }
+}
+
+const REWRITE_APART_MS = 60_000
 
 /** When the days begin that may have notes, ms UTC. */
 function lastDays(zone: string): number[] {

@@ -83,6 +83,7 @@ export async function openAdmin(options: AdminOptions) {
   })
   const status: StatusSources = {
     account: lastKnown(account, () => custody.account),
+    companies: options.companies,
     upstream: lastKnown<Upstream>(upstream, () => ({ state: 'up', since: startedAt })),
     findings,
     gatherer,

@@ -151,6 +151,8 @@ export const StatusJson = z.object({
   }),
   /** One sentence. */
   verdict: Text,
+  /** Those that are configured and the token sees. */
+  companies: z.array(z.object({ company_id: Text, name: Text.optional() })),
   processes: ofWhole(
     z.array(
       z.object({

@@ -1,8 +1,16 @@
 import type * as z from 'zod'
 import { everySecond } from '../async.ts'
+import type { Company } from '../config/schema.ts'
 import type { Link } from '../diagnose/codes.ts'
 import { type Flow, linkStates, verdict } from '../diagnose/summary.ts'
-import { BEHIND_MS, custodyCounters, type Redis, type RedisPrimary, type SeenProcess } from '../lanes/index.ts'
+import {
+  BEHIND_MS,
+  countHeldFixes,
+  custodyCounters,
+  type Redis,
+  type RedisPrimary,
+  type SeenProcess,
+} from '../lanes/index.ts'
 import type { FixAccount } from './custody.ts'
 import type { FactGatherer, Upstream } from './facts.ts'
 import type { FlowHour } from './flow-hour.ts'
@@ -19,6 +27,7 @@ export interface StatusSources {
   readonly gatherer: Pick<FactGatherer, 'gateways' | 'primaries' | 'processes' | 'pushes'>
   readonly rates: () => Rates
   readonly hour: Pick<FlowHour, 'of'>
+  readonly companies: () => readonly Pick<Company, 'company_id' | 'name'>[]
   /** How many configured devices do what. */
   readonly vans: (scope: Scope) => z.infer<typeof StatusJson>['vans']
   /** Ids of companies whose OAuth token the tracking API refuses. */
@@ -46,7 +55,7 @@ export function statusOperations(sources: StatusSources): Operation[] {
 
 /** The answer of `GET /admin/status`. */
 export async function statusJson(sources: StatusSources, scope: Scope): Promise<z.infer<typeof StatusJson>> {
-  const { account, upstream, findings, hour, tokensRefused, vans, zone } = sources
+  const { account, upstream, companies, findings, hour, tokensRefused, vans, zone } = sources
   const [taken, api] = await Promise.all([account(), upstream()])
   const { waiting, parked, held } = taken?.storedFor(scope) ?? {}
   const found = scope.findings(findings.current)
@@ -67,6 +76,9 @@ export async function statusJson(sources: StatusSources, scope: Scope): Promise<
       token_refused: tokensRefused().filter((company) => scope.sees(company)),
       ...whole?.upstream,
     },
+    companies: companies()
+      .filter(({ company_id }) => scope.sees(company_id))
+      .map(({ company_id, name }) => ({ company_id, name })),
     vans: vans(scope),
     time_zone: zone(),
   }
@@ -155,7 +167,7 @@ export function drainedAt({ waiting, upstream, rates, now }: Backlog): number | 
   return now + (fixes / drainPerS) * 1000
 }
 
-/** Fixes per second over the last ten seconds, to a tenth; `placed`: not filtered. */
+/** Fixes per second over the last ten seconds, to a tenth; `placed`: neither filtered nor held. */
 export type Rates = Readonly<Record<'received' | 'placed' | 'delivered', number>>
 
 /** Reads the counters once a second. The rates are 0 until it has read them twice, and while Redis does not answer. */
@@ -178,11 +190,12 @@ export class RateWatch {
   }
 
   async #read(redis: Redis): Promise<void> {
-    const counters = await custodyCounters(redis).catch(() => undefined)
-    if (!counters) return void (this.#samples = [])
+    const read = await Promise.all([custodyCounters(redis), countHeldFixes(redis)]).catch(() => undefined)
+    if (!read) return void (this.#samples = [])
+    const [counters, held] = read
     const [received = 0, delivered = 0] = [counters.get('received'), counters.get('delivered')]
     const filtered = [...counters].filter(([name]) => name.startsWith('filtered:'))
-    const placed = filtered.reduce((sum, [, count]) => sum - count, received)
+    const placed = filtered.reduce((sum, [, count]) => sum - count, received - held)
     const last = this.#samples.at(-1)
     // Counters that fall: somebody emptied Redis.
     if (last && (received < last.received || delivered < last.delivered)) this.#samples = []

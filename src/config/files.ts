@@ -8,7 +8,7 @@ import { child, itemsAt, type Node, nodeAt, textAt } from './node.ts'
 import { openFilesMistake } from './open-files.ts'
 import { ConfigError, type Mistake, type Problem, problemsIn, type Source } from './problem.ts'
 import { type RouteFile, readRoutes } from './routes.ts'
-import { configSchema, defaultConfig, type Protocols } from './schema.ts'
+import { type Company, configSchema, defaultConfig, type Protocols } from './schema.ts'
 import { fingerprintOf, ifThere, textOf, unreadable } from './text-file.ts'
 import { weaknessOf } from './weakness.ts'
 import { parseYaml } from './yaml.ts'
@@ -172,7 +172,8 @@ async function reuse<Content>(
 }
 
 /**
- * Reads gateway.yaml in the folder `dir`; in an empty file every key has its default. `config` is absent if the file
+ * Reads gateway.yaml in the folder `dir`; in an empty file every key has its default. Without companies there is one to try out
+ * the embedded tracking service with. `config` is absent if the file
  * has mistakes. `companyIds` includes companies with mistakes; it is absent if the file is not YAML.
  */
 export function readGateway(text: string, protocols: Protocols, dir = '') {
@@ -184,8 +185,17 @@ export function readGateway(text: string, protocols: Protocols, dir = '') {
     ...(protocols ? tooManyConnections(all) : []),
   ])
   const protocolNames = protocols?.map(({ name }) => name)
-  return { config: value, companyIds: root && companyIds(root).ids, protocolNames, mistakes }
+  const isNew = value?.companies.length === 0 && value.tracking.base_url === null && value.tracking.push_url === null
+  return {
+    config: isNew ? { ...value, companies: [TRY_OUT] } : value,
+    companyIds: isNew ? new Set([TRY_OUT.company_id]) : root && companyIds(root).ids,
+    protocolNames,
+    mistakes,
+  }
 }
+
+/** The company of a new installation, whose positions go to the embedded tracking service alone. */
+const TRY_OUT: Company = { company_id: '1', name: 'Try-out', apikey: 'try-out' }
 
 /** The companies of tokens that are not among those of the file. */
 function unknownCompanies(root: Node): Mistake[] {

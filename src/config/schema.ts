@@ -68,7 +68,9 @@ export function configSchema(protocols: Protocols, dir = '') {
       listen: section(address('127.0.0.1', 8090)).describe('Address of the embedded tracking service.'),
       return_prefix: setting(pathPrefix, '', 'Path of the return operation, such as `/api/v1`.'),
     }),
-    companies: list(company).describe('The companies whose couriers are tracked.'),
+    companies: list(company).describe(
+      'The companies whose couriers are tracked; none, with the embedded tracking service: company 1, to try things out.',
+    ),
     batch: section({
       max_positions: setting(integer(1, 100_000), 500, 'Maximum number of positions in one request.'),
       max_wait: setting(timer(0), '1s', 'Maximum time that a position waits for its batch to fill.'),

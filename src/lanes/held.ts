@@ -2,6 +2,7 @@ import { type Fate, type ShardList, type Swept, sweep } from './move.ts'
 import { HOLD_REASONS, type HoldReason, receivedAt } from './record.ts'
 import { type Redis, scripts } from './redis.ts'
 import { inShards, isHome, keysOf, shardsOf } from './shards.ts'
+import { membersOf } from './slices.ts'
 import type { AppenderOptions } from './store.ts'
 
 /** The lists of held fixes for one reason, either of proven or of unproven senders: one list for each device. */
@@ -44,7 +45,7 @@ export async function heldDevices(redis: Redis, ...some: readonly HeldLists[]): 
 }
 
 function heldDevicesIn(shard: Redis, { name }: HeldLists): Promise<string[]> {
-  return shard.zrange(keysOf(shard).heldDevices(name), '0', '-1')
+  return membersOf(shard, keysOf(shard).heldDevices(name))
 }
 
 /** How many devices have held fixes, for each reason and kind of sender, and what changes with them. */
@@ -56,6 +57,12 @@ export async function heldMark(redis: Redis): Promise<{ readonly devices: number
   })
   const devices = ofShards.flatMap(({ counts }) => counts).reduce((sum, count) => sum + count, 0)
   return { devices, mark: ofShards.flatMap(({ counts, fixes }) => [...counts, fixes]).join() }
+}
+
+/** How many fixes are held. */
+export async function countHeldFixes(redis: Redis): Promise<number> {
+  const counts = await inShards(redis, (shard) => shard.get(keysOf(shard).heldFixes))
+  return counts.reduce((sum, count) => sum + Number(count), 0)
 }
 
 /** How many fixes these places hold, in their order. */

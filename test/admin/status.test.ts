@@ -23,6 +23,7 @@ describe('GET /admin/status', () => {
     const { rates, upstream, links, processes, verdict, vans, findings: _, ...rest } = await statusNow()
     expect(Object.keys(vans)).toEqual(['moving', 'standing', 'silent', 'gps_old', 'no_route', 'held', 'never'])
     expect(rest).toEqual({
+      companies: [{ company_id: '7' }],
       waiting: { fixes: 0, lanes: 0 },
       parked: { fixes: 0, lanes: 0 },
       held: { fixes: 0, devices: 0 },
@@ -156,6 +157,20 @@ describe('GET /admin/status', () => {
         expect(Date.parse(upstream.drained_at ?? '')).toBeGreaterThan(Date.now())
       },
       { timeout: 5000, interval: 300 },
+    )
+  })
+
+  it('counts held fixes as identified and not as placed, in numbers and in rates', async () => {
+    await statusNow()
+    await vi.waitFor(
+      async () => {
+        await hold(admin.redis, 'no_route', '356307042441014', { count: 5 })
+        const { links } = await statusNow()
+        const [identified, placed] = ['identified', 'placed'].map((name) => links.find(({ link }) => link === name))
+        expect(identified?.per_s).toBeGreaterThan(0)
+        expect(placed).toMatchObject({ count: 0, per_s: 0 })
+      },
+      { timeout: 10_000, interval: 300 },
     )
   })
 })

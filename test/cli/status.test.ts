@@ -13,6 +13,7 @@ const TROUBLED: StatusAnswer = {
   waiting: { fixes: 1204, lanes: 3, oldest_at: '2026-11-20T08:14:02.000Z' },
   parked: { fixes: 214, lanes: 1 },
   held: { fixes: 3, devices: 2 },
+  companies: [],
   rates: { received_per_s: 12.3, delivered_per_s: 0 },
   upstream: {
     state: 'down',

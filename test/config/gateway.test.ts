@@ -37,6 +37,10 @@ const REDIS = {
 const OPEN = { host: '0.0.0.0', tls: null, proxy_protocol: false, networks: [] }
 const TOKEN_EXPECTED = 'expected printable ASCII characters without spaces'
 
+/** A new installation has a company to try out the embedded tracking service with. */
+const TRY_OUT = { company_id: '1', name: 'Try-out', apikey: 'try-out' }
+const NEW = { ...defaultConfig(PROTOCOLS), companies: [TRY_OUT] }
+
 describe('gateway.yaml', () => {
   it('an empty gateway.yaml has the documented defaults and a listener for each protocol and transport', async () => {
     expect(await config('')).toEqual({
@@ -52,7 +56,7 @@ describe('gateway.yaml', () => {
       ],
       mqtt: { broker: { host: '0.0.0.0', port: 1883, tls: null, tls_port: 8883, proxy_protocol: false }, bridges: [] },
       tracking: { base_url: null, push_url: null, listen: { host: '127.0.0.1', port: 8090 }, return_prefix: '' },
-      companies: [],
+      companies: [TRY_OUT],
       batch: { max_positions: 500, max_wait: 1000 },
       push: { concurrency: 64, max_requests_per_s: null, timeout: 60_000, first_delay: 1000, max_delay: 60_000 },
       filter: {
@@ -92,10 +96,19 @@ describe('gateway.yaml', () => {
   })
 
   it('a missing gateway.yaml means the defaults', async () =>
-    expect((await loadConfig(await folder({}), PROTOCOLS)).config).toEqual(defaultConfig(PROTOCOLS)))
+    expect((await loadConfig(await folder({}), PROTOCOLS)).config).toEqual(NEW))
 
   it('an empty section of gateway.yaml means its defaults', async () =>
-    expect(await config('redis:\nlisteners:\ncompanies:\nmqtt:\n')).toEqual(defaultConfig(PROTOCOLS)))
+    expect(await config('redis:\nlisteners:\ncompanies:\nmqtt:\n')).toEqual(NEW))
+
+  it('without companies there is one for the embedded tracking service, and none for a tracking API', async () => {
+    const api = 'tracking: { base_url: "https://tracking.example.com" }\n'
+    expect((await config('time_zone: UTC\n')).companies).toEqual([TRY_OUT])
+    expect((await config(api)).companies).toEqual([])
+    const devices = '"1": { company_id: 1 }\n"2": { company_id: 2 }\n'
+    const found = (await checked({ 'devices.yaml': devices })).mistakes
+    expect(found).toEqual([expect.stringContaining('company 2 is not among the companies of gateway.yaml')])
+  })
 
   it('gateway.yaml is read into values: sizes, durations, exact ids, text of secrets', async () => {
     const text = `

@@ -146,6 +146,7 @@ export const STATUS = {
     discarded: 0,
     difference: 0,
   },
+  companies: [],
   vans: { moving: 0, standing: 0, silent: 0, gps_old: 0, no_route: 0, held: 0, never: 0 },
   time_zone: 'UTC',
 } satisfies StatusAnswer

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
 import { Fleet } from './fleet.ts'
 import { LiveFeed, type LiveState } from './live.ts'
-import type { VanRow } from './types.ts'
+import type { SystemStatus, VanRow } from './types.ts'
 
 export const feed = new LiveFeed()
 const fleet = new Fleet(feed)
@@ -11,6 +11,11 @@ export function useLive(): LiveState {
   const redraw = useRedraw()
   useEffect(() => feed.watch(redraw), [])
   return feed.state
+}
+
+/** The companies that are configured, or those of the token. */
+export function useCompanies(): NonNullable<SystemStatus['companies']> {
+  return useLive().status?.companies ?? []
 }
 
 /** All vans, in the order of the list. */

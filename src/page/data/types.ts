@@ -52,6 +52,7 @@ export const CONDITIONS = ['moving', 'standing', 'silent', 'gps_old', 'no_route'
 export type Condition = (typeof CONDITIONS)[number]
 
 export interface SystemStatus {
+  readonly companies?: readonly { readonly company_id: string; readonly name?: string }[]
   readonly waiting?: { readonly fixes: number; readonly lanes: number; readonly oldest_at?: string }
   readonly parked?: { readonly fixes: number; readonly lanes: number }
   readonly held?: { readonly fixes: number; readonly devices: number }

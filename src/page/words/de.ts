@@ -257,7 +257,10 @@ export const de: Words = {
       time_zone: 'Zeitzone',
       secret: 'Geheimnis',
     },
-    companyHint: 'ihre Kennung, unter den companies in gateway.yaml',
+    noCompany:
+      'Keine Firma ist eingerichtet. Schreiben Sie eine in gateway.yaml, mit ihrer Kennung und ihrem Schlüssel in der Tracking-API; eine Sekunde später steht sie hier.',
+    ofApi: 'Kennung in der Tracking-API',
+    usualRoute: 'Kennung; leer: Tag für Tag zugeteilt',
     zoneHint: 'eines Geräts, das Ortszeit meldet',
     secretHint: 'was das Gerät vorzeigen muss',
     secretSet: 'Eines ist gesetzt; leer lassen, um es zu behalten',

@@ -235,7 +235,10 @@ export const en = {
       time_zone: 'Time zone',
       secret: 'Secret',
     },
-    companyHint: 'its id, among the companies of gateway.yaml',
+    noCompany:
+      'No company is configured. Write one into gateway.yaml, with its id and its key in the tracking API; a second later it is here.',
+    ofApi: 'its id in the tracking API',
+    usualRoute: 'its id; empty: given day by day',
     zoneHint: 'of a device that reports local time',
     secretHint: 'what the device must present',
     secretSet: 'One is set; leave empty to keep it',

@@ -1,9 +1,10 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { api } from '../../data/api.ts'
-import { useFleet } from '../../data/hooks.ts'
+import { useCompanies } from '../../data/hooks.ts'
 import { exact } from '../../format.ts'
 import { messageOf } from '../../parts/basics.tsx'
+import { CompanyField } from '../../parts/company-field.tsx'
 import { Dialog, Field } from '../../parts/dialog.tsx'
 import { say } from '../../parts/toast.tsx'
 import { words } from '../../words/index.ts'
@@ -17,12 +18,12 @@ type Typed = Readonly<Record<'name' | 'courier_id' | 'route_id', string>>
 
 /** Names several devices of one company; each may get a courier and a route. Those that are refused stay in the form. */
 export function NameManyDialog({ devices, close }: NameManyProps): JSX.Element {
-  const companies = [...new Set(useFleet().vans.flatMap(({ company_id }) => company_id ?? []))]
+  const companies = useCompanies()
   const [company, setCompany] = useState<string>()
   const [rows, setRows] = useState<ReadonlyMap<string, Typed>>(new Map())
   const [errors, setErrors] = useState<ReadonlyMap<string, string>>(new Map())
   const [done, setDone] = useState<ReadonlySet<string>>(new Set())
-  const companyId = company ?? companies[0] ?? ''
+  const companyId = company ?? companies[0]?.company_id ?? ''
   const left = devices.filter((device) => !done.has(device))
   const typed = (device: string): Typed => rows.get(device) ?? EMPTY
   const save = async () => {
@@ -52,7 +53,7 @@ export function NameManyDialog({ devices, close }: NameManyProps): JSX.Element {
         </button>
       }
     >
-      <Field label={words.van.field.company_id} value={companyId} change={setCompany} choices={companies} required />
+      <CompanyField value={companyId} change={setCompany} />
       {left.map((device) => (
         <fieldset key={device} class="many-row">
           <legend class="mono">{device}</legend>

@@ -3,10 +3,11 @@ import { useEffect, useState } from 'preact/hooks'
 import { api } from '../../data/api.ts'
 import { RequestError } from '../../data/client.ts'
 import { dayAfter, daysIn } from '../../data/day.ts'
-import { useAsked, useFleet } from '../../data/hooks.ts'
+import { useAsked, useCompanies } from '../../data/hooks.ts'
 import type { LineRemark, PutResult } from '../../data/types.ts'
 import { exact } from '../../format.ts'
 import { Failure, Foreign, Loading, messageOf } from '../../parts/basics.tsx'
+import { CompanyField } from '../../parts/company-field.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { say } from '../../parts/toast.tsx'
 import { words } from '../../words/index.ts'
@@ -31,12 +32,12 @@ interface Target {
 
 /** A file that was dropped: what it would change, by van, and the button that does it. */
 export function PutPanel({ file, day, zone, close }: PutPanelProps): JSX.Element {
-  const companies = [...new Set(useFleet().vans.flatMap(({ company_id }) => company_id ?? []))].toSorted()
+  const companies = useCompanies()
   const [typed, setTyped] = useState<Partial<Target>>({})
   const read = useAsked('file', () => readRoster(file))
   const found = read.answer?.days
   const target: Target = {
-    company: companies[0] ?? '',
+    company: companies[0]?.company_id ?? '',
     first: found?.first ?? day,
     last: found?.last ?? found?.first ?? day,
     onlyListed: false,
@@ -57,7 +58,7 @@ export function PutPanel({ file, day, zone, close }: PutPanelProps): JSX.Element
           </button>
         </span>
       </header>
-      <TargetFields target={target} companies={companies} change={(some) => setTyped({ ...typed, ...some })} />
+      <TargetFields target={target} change={(some) => setTyped({ ...typed, ...some })} />
       {read.error && <Failure error={read.error} />}
       {body && target.company !== '' && target.last >= target.first && (
         <Preview
@@ -73,25 +74,13 @@ export function PutPanel({ file, day, zone, close }: PutPanelProps): JSX.Element
 
 interface TargetFieldsProps {
   readonly target: Target
-  readonly companies: readonly string[]
   readonly change: (some: Partial<Target>) => void
 }
 
-function TargetFields({ target, companies, change }: TargetFieldsProps): JSX.Element {
+function TargetFields({ target, change }: TargetFieldsProps): JSX.Element {
   return (
     <div class="put-target">
-      {companies.length > 1 && (
-        <label class="field">
-          <span>{words.van.field.company_id}</span>
-          <select value={target.company} onChange={(event) => change({ company: event.currentTarget.value })}>
-            {companies.map((company) => (
-              <option key={company} value={company}>
-                {company}
-              </option>
-            ))}
-          </select>
-        </label>
-      )}
+      {useCompanies().length !== 1 && <CompanyField value={target.company} change={(company) => change({ company })} />}
       {(['first', 'last'] as const).map((name) => (
         <label key={name} class="field">
           <span>{words.roster.replace[name]}</span>

@@ -2,9 +2,10 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { api } from '../../data/api.ts'
 import { RequestError } from '../../data/client.ts'
-import { useFleet } from '../../data/hooks.ts'
+import { useCompanies } from '../../data/hooks.ts'
 import type { VanDetail } from '../../data/types.ts'
 import { messageOf } from '../../parts/basics.tsx'
+import { CompanyField } from '../../parts/company-field.tsx'
 import { Dialog, Field } from '../../parts/dialog.tsx'
 import { say } from '../../parts/toast.tsx'
 import { words } from '../../words/index.ts'
@@ -20,12 +21,13 @@ type FieldName = (typeof FIELDS)[number]
 
 /** The entry of a device: its name, company, courier and route. What is held of it then goes where it belongs. */
 export function EntryDialog({ detail, close }: EntryDialogProps): JSX.Element {
-  const companies = [...new Set(useFleet().vans.flatMap(({ company_id }) => company_id ?? []))]
+  const companies = useCompanies()
   const [typed, setTyped] = useState<Partial<Record<FieldName, string>>>({})
   const [error, setError] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
   const given = (name: FieldName): string => {
-    const known = name === 'secret' ? '' : (detail[name] ?? (name === 'company_id' ? (companies[0] ?? '') : ''))
+    const known =
+      name === 'secret' ? '' : (detail[name] ?? (name === 'company_id' ? (companies[0]?.company_id ?? '') : ''))
     return typed[name] ?? known
   }
   const save = async () => {
@@ -49,10 +51,7 @@ export function EntryDialog({ detail, close }: EntryDialogProps): JSX.Element {
       ? (error.body as { errors?: readonly { path: string; message: string }[] })?.errors
       : []
   const errorOf = (name: FieldName) => wrong?.find(({ path }) => path === name)?.message
-  const field = (
-    name: FieldName,
-    more: { required?: boolean; hint?: string; choices?: readonly string[]; type?: 'password' } = {},
-  ) => (
+  const field = (name: FieldName, more: { hint?: string; type?: 'password' } = {}) => (
     <Field
       key={name}
       label={words.van.field[name]}
@@ -75,14 +74,14 @@ export function EntryDialog({ detail, close }: EntryDialogProps): JSX.Element {
       }
     >
       {field('name')}
-      {field('company_id', {
-        required: true,
-        choices: companies,
-        hint: companies.length === 0 ? words.van.companyHint : undefined,
-      })}
+      <CompanyField
+        value={given('company_id')}
+        change={(company_id) => setTyped((before) => ({ ...before, company_id }))}
+        error={errorOf('company_id')}
+      />
       <div class="field-pair">
-        {field('courier_id')}
-        {field('route_id')}
+        {field('courier_id', { hint: words.van.ofApi })}
+        {field('route_id', { hint: words.van.usualRoute })}
       </div>
       <div class="field-pair">
         {field('time_zone', { hint: words.van.zoneHint })}

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest'
+import { teltonika } from '../../src/simulate/speak/teltonika.ts'
+import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../support/browser.ts'
+import { NOWHERE } from '../support/admin.ts'
+import { dial, type Product } from '../support/product.ts'
+
+const VAN = '356307042441047'
+const soon = { timeout: 20_000 }
+
+async function send({ ports }: Product) {
+  const line = await dial(ports['tcp/teltonika'])
+  const fix = { time: Date.now(), latitude: 52.5, longitude: 13.4, valid: true, speed: 10, heading: 90, satellites: 9 }
+  line.socket.write(Buffer.concat([teltonika.login!(VAN).bytes, teltonika.packet([fix], { id: VAN, serial: 1 }).bytes]))
+  return line
+}
+
+describe.skipIf(!findChromium())('the page of a new installation', () => {
+  const fixture = pageFixture({}, 'companies:\n')
+
+  it('names and routes the first van by itself', async () => {
+    const line = await dial(fixture.product.ports['tcp/teltonika'])
+    const fix = {
+      time: Date.now(),
+      latitude: 52.5,
+      longitude: 13.4,
+      valid: true,
+      speed: 10,
+      heading: 90,
+      satellites: 9,
+    }
+    line.socket.write(
+      Buffer.concat([teltonika.login!(VAN).bytes, teltonika.packet([fix], { id: VAN, serial: 1 }).bytes]),
+    )
+    const { page, faults, close } = await fixture.open('/arrivals', { viewport: PHONE })
+    await page.getByRole('button', { name: 'Name it' }).click()
+    const dialog = page.getByRole('dialog')
+    await expect.poll(() => dialog.getByLabel('Company').inputValue(), soon).toBe('1')
+    await dialog.getByLabel('Name').fill('Van 1')
+    await dialog.getByLabel('Courier').fill('42')
+    await dialog.getByLabel('Route').fill('1001')
+    await expectAccessible(page)
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    const delivered = async () =>
+      (await fixture.product.admin<{ custody: { delivered: number } }>('/admin/status')).custody.delivered
+    await expect.poll(delivered, soon).toBe(1)
+    line.socket.destroy()
+    expect(faults).toEqual([])
+    await close()
+  }, 60_000)
+})
+
+describe.skipIf(!findChromium())('the page of an installation that has a tracking API and no company', () => {
+  const fixture = pageFixture({}, `companies:\ntracking: { base_url: "${NOWHERE}" }\n`)
+
+  it('says where to write the company, and offers it a second later', async () => {
+    const line = await send(fixture.product)
+    const { page, close } = await fixture.open('/arrivals', { viewport: DESKTOP })
+    await page.getByRole('button', { name: 'Name it' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('No company is configured.').waitFor()
+    await expectAccessible(page)
+    const text = await fixture.product.read('gateway.yaml')
+    await fixture.product.write('gateway.yaml', text.replace('companies:', 'companies: [{ company_id: 7, apikey: k }]'))
+    await expect.poll(() => dialog.getByLabel('Company').inputValue(), soon).toBe('7')
+    line.socket.destroy()
+    await close()
+  }, 60_000)
+})

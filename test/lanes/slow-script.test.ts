@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { keys, type Redis, scripts } from '../../src/lanes/index.ts'
 import { metrics } from '../../src/observe/metrics.ts'
 import { observations } from '../../src/observe/observations.ts'
@@ -9,14 +9,39 @@ withRedis((_, connection) => {
   redis = connection
 })
 
-it('counts a slow call to Redis by the name of its script, with a finding; a quick one is not counted', async () => {
-  const run = scripts(redis)
-  const survey = () => run('survey', [keys.schedule, keys.lane(''), keys.push(''), keys.parked, keys.ahead], ['7/1/1'])
-  await survey()
+const survey = () =>
+  scripts(redis)('survey', [keys.schedule, keys.lane(''), keys.push(''), keys.parked, keys.ahead], ['7/1/1'])
+const slowSurvey = async () => {
   await redis.call('CLIENT', 'PAUSE', '400', 'ALL')
   await survey()
-  const counted = (await metrics.slowScripts.get()).values.filter(({ value }) => value > 0)
-  expect(counted).toEqual([{ labels: { script: 'survey' }, value: 1 }])
-  const seen = observations.current().find(({ code }) => code === 'slow_script')
-  expect(seen).toMatchObject({ count: 1, evidence: [expect.stringMatching(/^survey: \d+ ms$/)] })
+}
+const seen = () => observations.current().find(({ code }) => code === 'slow_script')
+const counted = async () => (await metrics.slowScripts.get()).values.filter(({ value }) => value > 0)
+
+it('counts a slow call to Redis by the name of its script; a quick one is not counted', async () => {
+  await survey()
+  await slowSurvey()
+  expect(await counted()).toEqual([{ labels: { script: 'survey' }, value: 1 }])
+})
+
+it('finds calls slow that are slow for five seconds, with no quick one among them', async () => {
+  let now = 100_000
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now)
+  const calls = async (times: number, ms: number) => {
+    for (let n = 0; n < times; n++) {
+      const answer = survey()
+      now += ms
+      await answer
+    }
+  }
+  try {
+    await calls(16, 300)
+    await calls(1, 200)
+    await calls(16, 300)
+    expect(seen()).toBeUndefined()
+    await calls(1, 300)
+    expect(seen()).toMatchObject({ count: 1, evidence: ['survey: 300 ms'] })
+  } finally {
+    clock.mockRestore()
+  }
 })

@@ -19,7 +19,7 @@ export const PARAGRAPHS: Readonly<Record<string, string>> = {
   not_understood:
     'Ein Gerät sendet Datenpakete mit Positionen, von denen sich nichts oder nicht alles lesen lässt. Sie werden aufgehoben, wie sie kamen, und bestätigt; wofür kein Platz mehr ist (1.000 Datenpakete eines Geräts, sechs Hundertstel des Speichers von Redis für alle), nicht (`not_stored`). Der Beleg zeigt das Protokoll und den Anfang eines Pakets, `GET /admin/misunderstood` alle. Nach jedem Start eines Gateways, also nach einem Update, und nach einer Änderung am Eintrag des Geräts werden sie noch einmal gelesen; was dann verstanden wird, wird nachträglich zugestellt. *Warnung*, Glied *verstanden*. Bemerkt vom Gateway bei jedem solchen Datenpaket. Er endet, wenn eine Minute lang keins kam.',
   slow_script:
-    'Ein Aufruf von Redis dauerte länger als 250 ms; der Beleg nennt, welcher und wie lange. `waybridge_slow_scripts_total{script}` zählt sie. *Warnung*, Glied *gespeichert*. Bemerkt von jedem Prozess bei jedem Aufruf. Er endet, wenn zehn Sekunden lang keiner langsam war.',
+    'Fünf Sekunden lang dauerte kein Aufruf eines Skripts von Redis weniger als 250 ms, mitsamt dem fsync seiner Datei; der Beleg hat die letzten. `waybridge_slow_scripts_total{script}` zählt auch einzelne langsame Aufrufe, die ein ausgelasteter Rechner hin und wieder hat. *Warnung*, Glied *gespeichert*. Bemerkt von jedem Prozess bei jedem Aufruf. Er endet, wenn zehn Sekunden lang kein solcher kam.',
   event_loop_delay:
     'Ein Prozess war länger als 500 ms am Stück beschäftigt; `waybridge_event_loop_delay_seconds` hat die längste Zeit jeder Sekunde. *Warnung*, Glied *verbunden*. Bemerkt vom Prozess selbst, einmal in der Sekunde. Er endet, wenn das zehn Sekunden lang nicht vorkam.',
   flood:

@@ -1,3 +1,4 @@
+import { setPriority } from 'node:os'
 import { redisServer } from '../../config/redis.ts'
 import type { Config } from '../../config/schema.ts'
 import { UserError } from '../../errors.ts'
@@ -17,6 +18,8 @@ export async function run(name: keyof typeof START | 'tracking', configDir: stri
   const followsFiles = name === 'admin' || !isSupervised()
   const live = await followConfig({ dir: configDir, protocols, role: name, followsFiles })
   const { logger, config } = live
+  // Where cores are scarce, devices come before those who watch them.
+  if (name === 'admin') setPriority(5)
   runRole(logger, { ...config.monitor, metricsToken: () => live.admin().metrics_token }, async (context) => {
     if (name === 'tracking') return (await import('./tracking.ts')).startTracking(live, configDir, context)
     return START[name](live, addressesOf(config, context))

@@ -1,13 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { connected, NOWHERE } from '../support/admin.ts'
-import { startProduct } from '../support/product.ts'
-import { startTestRedis } from '../support/redis.ts'
 import { endChild } from '../support/processes.ts'
 import { type Ask, changes, reads, undo } from './admin/asks.ts'
-import { DEVICES, drive, fill, HEARD, LANES } from './admin/fleet.ts'
+import { benchBeside } from './admin/beside.ts'
+import { DEVICES, drive, LANES } from './admin/fleet.ts'
+import { startAdminSite, TOKENS } from './admin/site.ts'
 
 /**
  * Measures each operation of the admin port with 100,000 devices and 20,000 waiting lanes, while 1,000 fixes a second arrive: the
@@ -15,43 +12,24 @@ import { DEVICES, drive, fill, HEARD, LANES } from './admin/fleet.ts'
  * beside it is in it. What reads is asked with a token for all companies, with one for the company that has all devices, and
  * with one for a company that has none.
  * Exit 1 where a request takes more than 100 ms of CPU; `[PATTERN]`: only what matches it. Linux alone.
+ * `beside [PAIRS]`: what five requests a second cost the gateway at 20,000 fixes a second.
  */
+if (process.argv[2] === 'beside') {
+  console.log(JSON.stringify({ beside: await benchBeside(Number(process.argv[3]) || 15) }))
+  process.exit()
+}
 const REQUESTS = 7
 const MOST_MS = 100
 /** Metrics are kept for a second. */
 const KEPT_MS = 1100
 const ASKED = new RegExp(process.argv[2] ?? '')
 
-/** By name: the token, and the statuses of its answers. */
-const TOKENS = {
-  'all companies': { token: 'canary-bench-all', statuses: [200] },
-  'company 7': { token: 'canary-bench-7', statuses: [200, 403] },
-  'company 8': { token: 'canary-bench-8', statuses: [200, 403, 404] },
-}
-const api = createServer((request, response) => void request.resume().on('end', () => response.end('[]')))
-await new Promise<void>((resolve) => api.listen(0, '127.0.0.1', resolve))
-const server = await startTestRedis({ maxMemory: 1024 ** 3 })
-const redis = await connected(server.url)
-await fill(redis)
-const company = (id: number) => `{ company_id: ${id}, apikey: canary-apikey, oauth_token: canary-oauth }`
-const yaml = `
-redis: { url: "${server.url}" }
-tracking: { base_url: "http://127.0.0.1:${(api.address() as AddressInfo).port}", push_url: "${NOWHERE}" }
-admin:
-  port: 0
-  tokens: [canary-bench-all, { token: canary-bench-7, companies: [7] }, { token: canary-bench-8, companies: [8] }]
-companies: [${company(7)}, ${company(8)}]
-filter: { max_age: 876000h }
-limits: { max_connections_per_ip: 20000 }
-log: { format: json, level: info }
-`
-const product = await startProduct({}, yaml)
+const site = await startAdminSite()
+const { ask, product, server } = site
 const [pid] = product.pidsOf('admin')
 const sender = await drive(product.ports['tcp/teltonika'])
 const slow: string[] = []
 try {
-  // Until the index and the account have read all.
-  while (JSON.parse((await ask(get('/admin/status'))).text).vans?.never !== DEVICES - HEARD) await pause(500)
   await haveAll()
   for (const path of Object.values(reads()).flat())
     for (const [name, by] of Object.entries(TOKENS)) await measure(`${name.padEnd(13)}  ${path}`, () => get(path), by)
@@ -65,10 +43,7 @@ try {
   process.exitCode = slow.length === 0 ? 0 : 1
 } finally {
   await endChild(sender)
-  await product.end()
-  redis.disconnect()
-  await server.stop()
-  api.close()
+  await site.end()
 }
 
 async function measure(label: string, request: (n: number) => Ask | Promise<Ask>, by = TOKENS['all companies']) {
@@ -103,15 +78,6 @@ async function haveAll(): Promise<void> {
 
 function get(path: string): Ask {
   return { method: 'GET', path }
-}
-
-/** Of a stream of events the beginning. */
-async function ask({ method, path, body, type }: Ask, token = TOKENS['all companies'].token) {
-  const headers = { authorization: `Bearer ${token}`, ...(type && { 'content-type': type }) }
-  const answer = await fetch(`http://127.0.0.1:${product.ports.admin}${path}`, { method, headers, body })
-  if (!path.startsWith('/admin/events')) return { status: answer.status, text: await answer.text() }
-  await answer.body?.cancel()
-  return { status: answer.status, text: '' }
 }
 
 /** What the main thread of a process has run. */

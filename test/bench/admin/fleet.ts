@@ -49,7 +49,8 @@ export async function drive(port: number): Promise<ChildProcess> {
   return sender
 }
 
-const SENDER = fileURLToPath(new URL('../e2e/sender.ts', import.meta.url))
+/** The vans of the bench, a process of their own. */
+export const SENDER = fileURLToPath(new URL('../e2e/sender.ts', import.meta.url))
 
 function laneOf(n: number): string {
   return `7/${n + 1}/${n + 1}`

@@ -3,6 +3,7 @@
  * bytes with its length, little-endian, or nothing:
  *
  *   hhhhIII…,T,n,DDMMYYhhmmss,O,Y,f,S,C,s,…     position
+ *   hhhhIIIname,x,x,DDMMYYhhmmss,O,Y,f,S,C,s,…  position
  *   hhhhIII…|mcc|mnc|…                          login
  *
  *   h  kind            T  time of the report     O, Y  1e-6 degrees; 1e-4 where there are at most six digits     S  km/h
@@ -50,6 +51,8 @@ function hasLength(bytes: Buffer): boolean | 'maybe' {
 }
 
 const HEAD = /^\d{4}(?:(\d{15})\d{0,3}|(\d{6})\d*)(?=,|$)/
+/** Of a type that has a name, laid out as the others are. */
+const NAMED = /^\d{4}(\d{6})[A-Z][^,|]{0,40}(?=,[^,]*,[^,]*,\d{12},-?\d{1,9},-?\d{1,9},\d,)/
 const LOGIN = /^\d{4}(\d{15}|\d{6})[^,|]{0,40}\|/
 const OTHER = /^\d{4}(\d{6})/
 
@@ -57,7 +60,7 @@ function decode(bytes: Buffer): Message {
   const text = trimEnd(hasLength(bytes) === true ? bytes.subarray(4) : bytes).toString('latin1')
   const login = LOGIN.exec(text)
   if (login) return { device: login[1], none: 'login' }
-  const [head, long, short] = HEAD.exec(text) ?? []
+  const [head, long, short] = HEAD.exec(text) ?? named(text)
   if (head === undefined) {
     const other = OTHER.exec(text)
     if (!other) throw new DecodeError('unsupported')
@@ -65,6 +68,12 @@ function decode(bytes: Buffer): Message {
   }
   const fix = fixOf(new TextReader(text.slice(head.length + 1), ','))
   return fix ? { device: long ?? short, fixes: [fix] } : { device: long ?? short, none: 'no place' }
+}
+
+/** The head of a named type, in the form of the others. */
+function named(text: string): readonly (string | undefined)[] {
+  const [head, id] = NAMED.exec(text) ?? []
+  return [head, undefined, id]
 }
 
 function fixOf(r: TextReader): Fix | undefined {

@@ -30,6 +30,11 @@ export default {
           fixes: [{ ...FIX, valid: false, satellites: undefined }],
         },
         { frame: measured(`0230${ID}25,201126150012,0,201126150010,${PLACE}`), device: ID, fixes: [FIX] },
+        {
+          frame: measured('0044424242TLOC0267,00,011009000424242,201126150010,-134100,525250,3,36,270,,,,168,1474'),
+          device: '424242',
+          fixes: [{ ...FIX, satellites: undefined }],
+        },
         { frame: measured('0044424242TLOC0267,00,1,201126150010,255178'), device: '424242', fixes: [] },
         { frame: '0130424242,201126150012,0,201126150010,,,1,0,0,0\0', device: '424242', none: 'no place' },
         {

@@ -25,7 +25,7 @@ function record(line: string, form: string | undefined): Fix {
   const longitude = r.skip(2).number() / 1e6
   const latitude = r.number() / 1e6
   const course = heading(r.optionalNumber())
-  const [, , hdop = '', , speed = '', , , , , , , ...own] = r.rest().split(',')
+  const [, , hdop = '', , speed = '', , , , , , , ...own] = r.rest().replace(LINK, '$1 ').split(',')
   return {
     time,
     latitude,
@@ -37,6 +37,9 @@ function record(line: string, form: string | undefined): Fix {
     ...values(own, form),
   }
 }
+
+/** The comma within the link of a map, the value of %GL. */
+const LINK = /(=-?\d{1,3}\.\d{1,10}),/
 
 function timeOf(digits: string): number {
   return digits.length === 14 ? utcYmd(digits.slice(2)) : number(digits) * 1000

@@ -12,6 +12,7 @@ const FIX = {
   hdop: 0.9,
 }
 const TEXT = `${SECONDS},${SECONDS + 1},${SECONDS + 2},-13410000,52525000,270,2,1234,9,1,36,0,0,,2000,2000,`
+const LINK = 'http://maps.google.com/maps?q=52.525000,-13.410000 '
 const ACK = new ByteWriter().hex('fe02').u64(Number(IMEI)).u16(7).toBuffer()
 
 export default {
@@ -51,10 +52,11 @@ export default {
       settings: { form: '%AT%SA' },
       frames: [
         {
-          frame: text(`${TEXT}\x1a,45,12\r\n${TEXT}\x1a,%CI%MV%SA,133,9\r\n`),
+          frame: text(`${TEXT}\x1a,45,12\r\n${TEXT}\x1a,%CI%MV%SA,133,9\r\n${TEXT}\x1a,%CI%GL%RP%SA,${LINK},980,9\r\n`),
           device: IMEI,
           fixes: [
             { ...FIX, altitude: 45, satellites: 12 },
+            { ...FIX, satellites: 9 },
             { ...FIX, satellites: 9 },
           ],
           reply: ACK,

@@ -9,7 +9,7 @@
  *   bit, bytes of the field:   0 serial number, 11    5 latitude, 4      10 satellites, 1    15 ?, 2
  *                              1 IMEI, 8              6 longitude, 4     11 signal, 1        16 hours, 4
  *                              2 counter, 4           7 altitude, 3      12 HDOP, 2          17 odometer, 4
- *                              3 name, 11             8 ?, 1             13 heading, 2
+ *                              3 name, 10             8 ?, 1             13 heading, 2
  *                              4 ms UTC, 8            9 speed, 3         14 ?, 2
  *
  * Text and JSON have degrees, metres, km/h. Binary fields are 1e-5 degrees, 1/100 of the others. Their degrees have no sign:
@@ -58,7 +58,7 @@ export default {
 
 const reply = Buffer.from('ACK')
 const HEAD = 9
-const WIDTHS = [11, 8, 4, 11, 8, 4, 4, 3, 1, 3, 1, 1, 2, 2]
+const WIDTHS = [11, 8, 4, 10, 8, 4, 4, 3, 1, 3, 1, 1, 2, 2]
 const [IMEI, TIME, LATITUDE, LONGITUDE, ALTITUDE, SIGNS, SPEED, SATELLITES, HDOP, HEADING] = [
   1, 4, 5, 6, 7, 8, 9, 10, 12, 13,
 ]

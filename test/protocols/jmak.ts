@@ -81,7 +81,7 @@ function imei(w = new ByteWriter()): ByteWriter {
 }
 
 function full(signs: number): ByteWriter {
-  const w = imei(new ByteWriter().hex('0000012d0000022d000003')).u32(8224).hex('00'.repeat(11)).u64(MS)
+  const w = imei(new ByteWriter().hex('0000012d0000022d000003')).u32(8224).hex('00'.repeat(10)).u64(MS)
   w.u32(3_392_500).u32(1_842_380).u8(0).u16(12_050).u8(signs)
   return w.u8(0).u16(5400).u8(12).u8(31).u16(87).u16(27_050)
 }

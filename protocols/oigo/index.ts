@@ -81,8 +81,10 @@ function timeOf(r: ByteReader): number {
   return utc(2010 + (yearAndMonth >> 4), yearAndMonth & 0x0f, day, hour, minute, r.u8())
 }
 
+/** @throws DecodeError `malformed` without a date: nothing else shows that a frame is one of these. */
 function oldPosition(r: ByteReader): Fix {
   const yearAndMonth = r.skip(8).u8()
+  if ((yearAndMonth & 0x0f) === 0) throw new DecodeError('malformed', 'there is no month')
   const [day, hour, minute] = [r.u8(), r.u8(), r.u8()]
   const latitude = degreesMinutes(r.i32() / 1000)
   const longitude = degreesMinutes(r.i32() / 1000)

@@ -14,6 +14,7 @@ export default {
         { frame: newer('04', ''), device: IMEI, fixes: [NEW] },
         { frame: newer('00', 'e5010a0f00'), device: IMEI, fixes: [NEW] },
         { frame: newer('09', ''), device: IMEI, fixes: [] },
+        { frame: older('e0000a0f'), error: 'malformed' },
         { frame: older(), device: IMEI, fixes: [{ ...FIX, speed: 13.4112, altitude: 30.48 }] },
       ],
     },
@@ -33,7 +34,7 @@ function newer(kind: string, before: string): Buffer {
   return w.hex('3000').toBuffer()
 }
 
-function older(): Buffer {
-  const w = new ByteWriter().u8(1).hex(`0${IMEI}`).hex('0334020127142622').hex('e5010a0f').u32(5_231_500)
+function older(date = 'e5010a0f'): Buffer {
+  const w = new ByteWriter().u8(1).hex(`0${IMEI}`).hex('0334020127142622').hex(date).u32(5_231_500)
   return w.u32(-1_324_600).u16(100).u16(270).u8(30).hex('8b4c').u8(30).hex('116a13').u8(9).hex('0000').toBuffer()
 }

@@ -157,38 +157,41 @@ export class Holding {
 
   /**
    * Goes through what shards hold of a device: what the others hold has arrived while that of the first was released, whose mark
-   * ends last. Answers false where something is left to do.
+   * ends last. All is judged by one time, so that no newer fix gets a lane before an older one by a clock that is set right
+   * meanwhile. Answers false where something is left to do.
    */
-  async #releaseIn([shard, ...others]: readonly Redis[], device: string): Promise<boolean> {
+  async #releaseIn([shard, ...others]: readonly Redis[], device: string, judgedAt?: number): Promise<boolean> {
     const { appender, redis, replica } = this.#options
     const names = new Set([device, replica.roster.find(device)?.id ?? device])
     const places = RELEASED_IN_TURN.flatMap((lists) => Array.from(names, (name) => ({ shard, lists, device: name })))
     for (let left = 1; left > 0; ) {
       if (this.#closing.signal.aborted || !replica.current) return false
       const { version } = replica
-      await endDepartures(redis, shard, appender)
+      const now = judgedAt ?? Date.now()
       const counts = await countHeld(places)
       const looked = places.map((place) => ({ place, stayed: 0 }))
       left = 0
       for (const [index, each] of looked.entries()) {
         if (counts[index] === 0) continue
-        const swept = await this.#sweep(each.place)
+        const swept = await this.#sweep(each.place, now)
         // Another gateway moves them; or it ends, and they are looked at again.
         if (swept.end === 'changed') return false
         each.stayed = swept.stayed
         left += swept.left
       }
-      for (const other of others) if (!(await this.#releaseIn([other], device))) return false
+      // What another gateway has taken out arrives before what other shards hold.
+      await endDepartures(redis, shard, appender)
+      for (const other of others) if (!(await this.#releaseIn([other], device, now))) return false
       if (await endRelease(shard, { device, version, looked })) return true
     }
     return false
   }
 
-  async #sweep(place: HeldPlace): Promise<Swept> {
+  async #sweep(place: HeldPlace, now = Date.now()): Promise<Swept> {
     const { appender, logger, redis } = this.#options
     const { lists, device } = place
     const next = { at: Infinity }
-    const fate = (record: Buffer) => this.#fateOf(record, place, next)
+    const fate = (record: Buffer) => this.#fateOf(record, place, { now, next })
     const swept = await sweepHeld(redis, appender, { place, fate })
     const { left, stayed } = swept
     // Many fixes are looked at less often, so that looking costs the same.
@@ -203,10 +206,13 @@ export class Holding {
   }
 
   /** `next.at` becomes the earliest time at which a fix that stays is to be looked at. */
-  #fateOf(record: Buffer, { shard, lists, device }: HeldPlace, next: { at: number }): Fate {
+  #fateOf(
+    record: Buffer,
+    { shard, lists, device }: HeldPlace,
+    { now, next }: { now: number; next: { at: number } },
+  ): Fate {
     const { clock, filter, hold, redis, replica } = this.#options
     const { roster, version: rosterVersion } = replica
-    const now = Date.now()
     const received = receivedAt(record)
     const found = roster.find(device)
     const trust = found && lists.reason === 'unknown' ? trustIn(found, spokenIn(record)) : 'trusted'

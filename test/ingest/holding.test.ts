@@ -528,6 +528,27 @@ describe('held fixes from the future', () => {
     await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([now, now + 1, now + 2])
   })
 
+  it('stay in order when the clock is set right while they are judged', async () => {
+    const all = await gateway([routed])
+    const now = Math.floor(Date.now() / 1000)
+    vi.useFakeTimers({ toFake: ['Date'], now: (now - 3600) * 1000 })
+    await all.send('0123', now)
+    all.isCurrent = false
+    all.holding.rosterChanged(undefined)
+    await all.send('0123', now + 1)
+    expect(await held()).toEqual([
+      ['no_route', '0123', 1],
+      ['clock', '0123', 1],
+    ])
+    const read = redis.lrangeBuffer.bind(redis)
+    vi.spyOn(redis, 'lrangeBuffer').mockImplementation((async (key: string, from: number, to: number) => {
+      if (key.includes('no_route')) vi.useRealTimers()
+      return read(key, from, to)
+    }) as typeof redis.lrangeBuffer)
+    all.isCurrent = true
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([now, now + 1])
+  })
+
   it('let no newer ones be stored while Redis cannot be told that they are released', async () => {
     const before = await gateway([routed])
     await before.send('0123', NOW + 3 * 3600)

@@ -238,8 +238,9 @@ describe('held fixes', () => {
   const VAN: Device = { id: DEVICE, company_id: '7', courier_id: '42', source: 'devices.yaml:1' }
   const FILTER = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null, holdsSuspicious: false }
 
-  async function holdingFor(lines: Assignment[]) {
-    const replica = { current: true, version: 5, roster: await createDirectory([VAN], []) }
+  /** `before`: the lines of the roster until `configure`. */
+  async function holdingFor(lines: Assignment[], before: Assignment[] = []) {
+    const replica = { current: true, version: 5, roster: await createDirectory([VAN], before) }
     const appender = filtering()
     const holding = new Holding({
       redis,
@@ -334,6 +335,34 @@ describe('held fixes', () => {
     }) as typeof shard.lrangeBuffer)
     await noRoute()
     await first.promise
+    expect(await laneTimes(lane)).toEqual([NOW, NOW + 1])
+    expect([await countDeparting(redis), await difference()]).toEqual([0, 0])
+  })
+
+  it('go before newer ones that wait in another shard, though another gateway has just taken them out', async () => {
+    const [lane] = lanesIn(others()[0])
+    const before = openAppender(redis, filtering())
+    closes.push(() => before.close())
+    await before.append(itemOf(ofClock(NOW)))
+    await markInAllShards(redis, 6, [DEVICE])
+    await before.append(itemOf({ lane, device: DEVICE, records: packed([NOW + 1]) }))
+    const shard = deviceShard(redis, DEVICE)
+    const [lists] = HELD_LISTS.filter(({ name }) => name === 'clock')
+    const fate = (record: Buffer) => ({ lane, device: DEVICE, records: record })
+    const isBegun = delayCommand(shardOf(redis, lane), 'arrive')
+    // The other gateway takes the older fix out when this one is about to count what is held.
+    const count = shard.llen.bind(shard)
+    let other: Promise<unknown> | undefined
+    vi.spyOn(shard, 'llen').mockImplementation((async (key: string) => {
+      other ??= sweepHeld(redis, filtering(), { place: { shard, lists, device: DEVICE }, fate })
+      await isBegun
+      return count(key)
+    }) as typeof shard.llen)
+    const lines = [line(lane, NOW, NOW + 1000)]
+    const { configure } = await holdingFor(lines, lines)
+    await configure()
+    await expect.poll(() => releasingDevices(redis).then(({ size }) => size), soon).toBe(0)
+    await other
     expect(await laneTimes(lane)).toEqual([NOW, NOW + 1])
     expect([await countDeparting(redis), await difference()]).toEqual([0, 0])
   })

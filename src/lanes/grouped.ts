@@ -17,30 +17,28 @@ export function grouped<Item, Result>(
   send: (items: Item[]) => Promise<Result[]>,
   { inFlight = 1, maxWeight = 1000, apartMs = 0, enough = maxWeight }: GroupOptions = {},
 ): (item: Item, weight?: number) => Promise<Result> {
-  const waiting: { item: Item; weight: number; answer: PromiseWithResolvers<Result> }[] = []
+  /** In the order in which they are sent; items join the last one. */
+  const waiting: Group<Item, Result>[] = []
   let waitingWeight = 0
   let away = 0
   let leftAt = -Infinity
   let timer: NodeJS.Timeout | undefined
+  let isDue = false
 
   async function sendNext(): Promise<void> {
     if (away >= inFlight || waiting.length === 0) return
     const earlyMs = waitingWeight >= enough ? 0 : leftAt + apartMs - performance.now()
     if (earlyMs > 0) return void (timer ??= setTimeout(sendLater, Math.ceil(earlyMs)))
-    let size = 1
-    let weight = waiting[0].weight
-    for (; size < waiting.length && weight + waiting[size].weight <= maxWeight; size++) weight += waiting[size].weight
-    const group = waiting.splice(0, size)
+    const [{ items, weight, answer }] = waiting.splice(0, 1)
     waitingWeight -= weight
     away++
     leftAt = performance.now()
-    const sending = send(group.map(({ item }) => item))
+    const sending = send(items)
     void sendNext()
     try {
-      const results = await sending
-      group.forEach(({ answer }, index) => answer.resolve(results[index]))
+      answer.resolve(await sending)
     } catch (error) {
-      for (const { answer } of group) answer.reject(error)
+      answer.reject(error)
     }
     away--
     void sendNext()
@@ -52,10 +50,28 @@ export function grouped<Item, Result>(
   }
 
   return (item, weight = 1) => {
-    const answer = Promise.withResolvers<Result>()
-    waiting.push({ item, weight, answer })
+    const isFirst = waiting.length === 0
+    let group = waiting[waiting.length - 1]
+    if (isFirst || group.weight + weight > maxWeight)
+      waiting.push((group = { items: [], weight: 0, answer: Promise.withResolvers() }))
+    const index = group.items.push(item) - 1
+    group.weight += weight
     waitingWeight += weight
-    if ((waiting.length === 1 || waitingWeight >= enough) && away < inFlight) setImmediate(() => void sendNext())
-    return answer.promise
+    if (!isDue && away < inFlight && (isFirst || waitingWeight >= enough)) {
+      isDue = true
+      // Once the items of this turn of the event loop are there.
+      setImmediate(() => {
+        isDue = false
+        void sendNext()
+      })
+    }
+    return group.answer.promise.then((results) => results[index])
   }
+}
+
+/** Items of one call. */
+interface Group<Item, Result> {
+  readonly items: Item[]
+  weight: number
+  readonly answer: PromiseWithResolvers<Result[]>
 }

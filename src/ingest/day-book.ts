@@ -35,12 +35,14 @@ export class DayBook {
   }
 
   /** What became of fixes of a device that arrived at a time, ms UTC. */
-  placed(device: string, { filtered, late, noted, received }: Placement, { at, duplicates }: Arrived): void {
+  placed(device: string, placement: Placement, { at, duplicates }: Arrived): void {
+    const { filtered, heldTimes, late, received, times } = placement
     const open = this.#devices.get(device) ?? this.#open(device)
     const stored = Math.max(0, received - filtered.length - duplicates)
     open.fixes += stored
     open.late += Math.min(stored, late)
-    for (const [kind, time] of noted) open.add(kind, time)
+    for (const time of times) open.add('fix', time)
+    for (const time of heldTimes) open.add('held', time)
     if (filtered.length > 0) open.add('filtered', at)
   }
 

@@ -1,7 +1,6 @@
 import type { Fix } from '../../protocols/kit/index.ts'
 import { utcFromLocal } from '../config/times.ts'
 import {
-  type DayNote,
   type HoldReason,
   type Part,
   type Position,
@@ -82,8 +81,9 @@ export interface Placement extends Storable {
   readonly aheadMs: number
   /** Fixes whose GPS week was repaired, without the filtered ones. */
   readonly repaired: number
-  /** The minutes of the fixes that have a lane and of those that are held: see lanes/days.ts. */
-  readonly noted: readonly DayNote[]
+  /** The times of the fixes that have a lane, and of those that are held, ms UTC; none is in the future. */
+  readonly times: readonly number[]
+  readonly heldTimes: readonly number[]
   /** How many of these fixes came more than five minutes after their time. */
   readonly late: number
   /** The last fix with a lane, or held with a known time: in UTC. */
@@ -97,7 +97,8 @@ export function placeFixes(fixes: readonly Fix[], origin: FixOrigin, rules: Plac
   const { now } = origin
   const runs: PositionRun[] = []
   const filtered: FilterReason[] = []
-  const noted: DayNote[] = []
+  const times: number[] = []
+  const heldTimes: number[] = []
   let [aheadMs, repaired, late] = [0, 0, 0]
   let lastFix: Fix | undefined
   let lastUnplaced: Placement['lastUnplaced']
@@ -120,11 +121,13 @@ export function placeFixes(fixes: readonly Fix[], origin: FixOrigin, rules: Plac
     const time = lane ? position.timestamp * 1000 : utcOf(fix.time, origin)
     if (time - fix.time > ROLLOVER_MS / 2) repaired++
     if (now - time > LATE_MS) late++
-    noted.push([held ? 'held' : 'fix', Math.min(time, now)])
+    const past = Math.min(time, now)
+    if (held) heldTimes.push(past)
+    else times.push(past)
     if (!isAhead) lastFix = time === Math.floor(fix.time / 1000) * 1000 ? fix : { ...fix, time }
   }
   const parts = partsOf(runs, origin, rules)
-  return { parts, received: fixes.length, filtered, aheadMs, repaired, noted, late, lastFix, lastUnplaced }
+  return { parts, received: fixes.length, filtered, aheadMs, repaired, times, heldTimes, late, lastFix, lastUnplaced }
 }
 
 /** Pure: where one fix goes. */
@@ -142,7 +145,9 @@ export function judge(fix: Fix, origin: Omit<FixOrigin, 'device' | 'isProven'>, 
     const lookAt = position === 'clock' ? time - rules.filter.maxFutureMs : now + DOUBT_AGAIN_MS
     return hold('clock', fix, rules, { filtered: position, lookAt })
   }
-  const lane = rules.roster.stayAt(entry, position.timestamp)?.lane
+  // Most devices have no route but their usual one.
+  const stay = entry.stays.length === 0 ? entry.usual : rules.roster.stayAt(entry, position.timestamp)
+  const lane = stay?.lane
   if (!lane) return hold('no_route', fix, rules, { filtered: 'no_route' })
   // A fix without a time of its own has that of its arrival: of several, all seem to be of the same moment.
   const isOff = trail !== undefined && fix.time !== now && trail.isOff(position)

@@ -1,0 +1,305 @@
+import type { Socket } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
+import { cut, type Protocol } from '../../protocols/kit/index.ts'
+import type { DeviceSession } from '../ingest/device.ts'
+import type { FrameOutcome } from '../ingest/frame.ts'
+import { metrics, type RefusedReason } from '../observe/metrics.ts'
+import { noteNotStored } from '../observe/not-stored.ts'
+import { type Origin, sessionOf } from './acceptor.ts'
+import { ReceivedBytes } from './backpressure.ts'
+import { type DeviceConnection, pauseOf } from './connections.ts'
+import { QUIET_MS } from './detect.ts'
+import { MAX_DEBT_MS, SenderLimits } from './flood.ts'
+import type { Shared } from './listener.ts'
+import { isMisunderstood, type PortRules, ProtocolChoice } from './protocol-choice.ts'
+
+/** A socket has its connection. */
+const CONNECTION = Symbol('connection')
+type ConnectionSocket = Socket & { readonly [CONNECTION]: TcpConnection }
+
+/** What the connections of one listener share. */
+export type TcpContext = Shared & PortRules & { isClosing: boolean }
+
+/**
+ * One connection: reads bytes, hands frames to `ingest`, and writes replies in the order of their frames, once these
+ * are stored. While frames are being stored the connection is not read, so that TCP slows down a device that sends
+ * faster than Redis stores.
+ */
+export class TcpConnection implements DeviceConnection {
+  readonly session: DeviceSession
+  readonly senderLimits: SenderLimits
+  slotDevice?: string
+  readonly idleMs: number
+  unidentifiedSince = performance.now()
+  heardAt = this.unidentifiedSince
+  partialBytes = 0
+  storing = 0
+  readonly #context: TcpContext
+  readonly #socket: Socket
+  readonly #stream: FrameStream
+  /** Whether frames are being taken; meanwhile what arrives is kept. */
+  #isTaking = false
+  #quiet: NodeJS.Timeout | undefined
+
+  constructor(context: TcpContext, socket: Socket, origin: Origin) {
+    this.#context = context
+    this.#socket = socket
+    this.session = sessionOf('tcp', origin)
+    this.#stream = new FrameStream(context, this.session)
+    this.senderLimits = new SenderLimits(context.flood, origin.address)
+    this.idleMs = context.limits.idle_timeout
+    socket.setNoDelay(true)
+    Object.assign(socket, { [CONNECTION]: this })
+      .on('data', TcpConnection.#receive)
+      .on('end', TcpConnection.#endReading)
+      .on('error', destroy)
+  }
+
+  gone(): void {
+    this.#stream.end()
+  }
+
+  stopReading(): void {
+    this.#socket.pause()
+  }
+
+  startReading(): void {
+    if (!this.#isTaking) this.#socket.resume()
+  }
+
+  abort(reason: RefusedReason): void {
+    this.session.ended = reason
+    metrics.refused.inc({ reason })
+    this.#socket.destroy()
+  }
+
+  /** Reads nothing more, and ends once the frames that were read are answered. */
+  close(): void {
+    this.#socket.pause()
+    if (this.storing === 0) this.#socket.destroy()
+  }
+
+  destroy(): void {
+    this.#socket.destroy()
+  }
+
+  /** Bytes have arrived. One function serves all sockets: one for each would take memory. */
+  static #receive(this: ConnectionSocket, bytes: Buffer): void {
+    const { [CONNECTION]: connection } = this
+    if (!this.writable) return
+    const { received } = connection.#stream
+    received.append(bytes)
+    if (!connection.#isTaking) return void connection.#takeAll()
+    this.pause()
+    connection.#context.pressure.setPartial(connection, received.size)
+  }
+
+  /** The device sends nothing more. */
+  static #endReading(this: ConnectionSocket): void {
+    if (!this[CONNECTION].#isTaking) this.end()
+  }
+
+  /** Takes the received frames until none is complete; the connection takes one group of frames at a time. */
+  async #takeAll(): Promise<void> {
+    const { ingest, pressure } = this.#context
+    const [socket, stream, session] = [this.#socket, this.#stream, this.session]
+    this.#isTaking = true
+    clearTimeout(this.#quiet)
+    try {
+      while (socket.writable) {
+        const group = stream.cut()
+        const { size } = stream.received
+        if (size !== this.partialBytes) pressure.setPartial(this, size)
+        if (!group) break
+        const { protocol, bytes, frames, isStopped, taken } = group
+        this.storing = Math.max(1, frames.length)
+        pressure.add(taken, frames.length)
+        let outcomes: readonly FrameOutcome[]
+        try {
+          // Most frames arrive alone.
+          if (frames.length === 1) outcomes = [await ingest.take(frames[0], session, protocol)]
+          else outcomes = await Promise.all(frames.map((frame) => ingest.take(frame, session, protocol)))
+        } finally {
+          pressure.add(-taken, -frames.length)
+        }
+        if (socket.destroyed) break
+        if (!session.device && outcomes.every(isMisunderstood) && stream.isOfAnother(bytes)) continue
+        const heldMs = this.#answerAfterMs(outcomes)
+        if (heldMs > 0) await this.#pause(heldMs)
+        if (!socket.writable) break
+        this.#answer(frames, outcomes)
+        const pausedMs = this.senderLimits.read(frames.length, taken, session.device)
+        if (pausedMs > 0) await this.#pause(pausedMs)
+        else if (isStopped) await setImmediate()
+      }
+      this.#continue()
+    } catch (error) {
+      noteNotStored('fault')
+      const at = { device: session.device, protocol: stream.protocol?.name }
+      this.#context.logger.error({ err: error, ...at }, 'fault in handling a frame')
+      socket.destroy()
+    }
+  }
+
+  /** Waits because the sender met a limit, which counts as silence; ends the connection if that is too long. */
+  async #pause(ms: number): Promise<void> {
+    if (ms >= MAX_DEBT_MS) return this.abort('flood')
+    const { storing } = this
+    this.storing = 0
+    await pauseOf(this.#socket, ms)
+    this.storing = storing
+  }
+
+  /** How long the answers must wait, ms, because the sender failed or logged in too often. */
+  #answerAfterMs(outcomes: readonly FrameOutcome[]): number {
+    const { device } = this.session
+    let failed = 0
+    for (const { status } of outcomes)
+      if (status === 'refused' || (status !== 'not_stored' && device === undefined)) failed++
+    const failedMs = failed > 0 ? this.senderLimits.failed(failed) : 0
+    if (device === undefined || this.slotDevice !== undefined) return failedMs
+    this.#stream.settle()
+    this.#context.slots.identified(this, device)
+    return Math.max(failedMs, this.senderLimits.identified(device))
+  }
+
+  #answer(frames: readonly Buffer[], outcomes: readonly FrameOutcome[]): void {
+    const replies: Buffer[] = []
+    for (const [index, outcome] of outcomes.entries()) {
+      if (outcome.status === 'refused' || outcome.status === 'not_stored') {
+        this.session.ended = outcome.status === 'refused' ? outcome.reason : outcome.status
+        return this.#finish(outcome.status === 'refused' && outcome.refusal ? [...replies, outcome.refusal] : replies)
+      }
+      // A ping before the login says nothing.
+      const isNoise = outcome.status === 'misunderstood' || this.session.device === undefined
+      this.#stream.noise = isNoise ? this.#stream.noise + frames[index].length : 0
+      if (outcome.status === 'misunderstood') continue
+      this.heardAt = performance.now()
+      const { reply = [] } = outcome
+      if (Buffer.isBuffer(reply)) replies.push(reply)
+      else replies.push(...reply)
+    }
+    if (replies.length > 0) this.#socket.write(replies.length === 1 ? replies[0] : Buffer.concat(replies))
+  }
+
+  /** Reads on, or ends a connection that breaks a limit. */
+  #continue(): void {
+    this.storing = 0
+    this.#isTaking = false
+    const { detector, isClosing, limits, pressure } = this.#context
+    const { bytes } = this.#stream.received
+    const { max_frame_bytes: maxBytes } = limits
+    const isUnknown = this.session.device === undefined
+    if (!this.#socket.writable) return
+    // Once the sender waits, it may be clear what it speaks.
+    if (isUnknown && detector && bytes.length > 0)
+      this.#quiet = setTimeout(() => void (this.#stream.decideInQuiet() && this.#takeAll()), QUIET_MS)
+    if (bytes.length > (isUnknown ? Math.min(MAX_UNIDENTIFIED_BYTES, maxBytes) : maxBytes)) this.abort('frame_too_long')
+    else if (this.#stream.noise > maxBytes) this.abort('noise')
+    else if (this.#socket.writableLength > maxBytes) this.abort('not_reading')
+    else if (isClosing || this.#socket.readableEnded) this.#finish([])
+    else if (!pressure.isHigh) this.#socket.resume()
+  }
+
+  /**
+   * Ends the connection after its last replies. What the device still sends is read and dropped: unread, it would make the
+   * system reset the connection, and the replies would be lost.
+   */
+  #finish(replies: readonly Buffer[]): void {
+    this.#socket.end(Buffer.concat(replies))
+    this.#socket.resume()
+    setTimeout(() => this.#socket.destroy(), FINISH_MS).unref()
+  }
+}
+
+function destroy(this: Socket): void {
+  this.destroy()
+}
+
+/**
+ * Cuts what arrives on one connection into frames. The protocol is that of the port, or the one that the first bytes
+ * tell.
+ */
+class FrameStream {
+  /** undefined: not known yet. */
+  protocol: Protocol | undefined
+  /** Bytes since the last good frame that belong to none. */
+  noise = 0
+  /** The beginning of a frame, or all bytes that arrived while frames were being stored. */
+  readonly received = new ReceivedBytes()
+  readonly #rules: PortRules
+  readonly #session: DeviceSession
+  /** Until the device is known. */
+  #choice: ProtocolChoice | undefined
+
+  constructor(rules: PortRules, session: DeviceSession) {
+    this.#rules = rules
+    this.#session = session
+    this.protocol = rules.protocol
+  }
+
+  /** Cuts off as many frames as may be taken in one turn of the event loop; undefined: none is complete. */
+  cut(): FrameGroup | undefined {
+    const { bytes } = this.received
+    if (bytes.length === 0) return undefined
+    if (this.#session.device === undefined) this.#choice ??= new ProtocolChoice(this.#rules, this.#session, bytes)
+    this.protocol ??= this.#choice?.decide(bytes)
+    const { protocol } = this
+    const framer = protocol?.tcp?.frame ?? incomplete
+    const { frames, rest, noise, isStopped } = cut(bytes, framer, this.#session, MOST_AT_ONCE)
+    if (noise > 0 && this.isOfAnother(bytes)) return this.cut()
+    this.noise += noise
+    this.received.keep(rest)
+    const taken = bytes.length - rest.length
+    return taken === 0 || !protocol ? undefined : { protocol, bytes, frames, isStopped, taken }
+  }
+
+  /**
+   * Whether bytes that the protocol does not understand are of another one. Then they are in no group any more, and will be
+   * cut as that one says.
+   */
+  isOfAnother(bytes: Buffer): boolean {
+    if (this.#session.device !== undefined || !this.#choice?.findsAnother(bytes)) return false
+    this.protocol = this.#choice.protocol
+    this.received.keep(bytes)
+    return true
+  }
+
+  /** The device is known now, and with it the protocol. */
+  settle(): void {
+    this.#choice?.settle()
+    this.#choice = undefined
+  }
+
+  /** Finds out the protocol of what has arrived, when the sender waits. Returns whether the protocol has changed. */
+  decideInQuiet(): boolean {
+    const { bytes } = this.received
+    return this.protocol ? this.isOfAnother(bytes) : this.#choice?.decide(bytes, true) !== undefined
+  }
+
+  /** The connection has ended. */
+  end(): void {
+    if (this.#session.device === undefined) this.#choice?.giveUp()
+  }
+}
+
+/** Frames that are taken together. */
+interface FrameGroup {
+  readonly protocol: Protocol
+  /** They, noise between them, and what follows them. */
+  readonly bytes: Buffer
+  readonly frames: readonly Buffer[]
+  /** How many bytes the frames and the noise are. */
+  readonly taken: number
+  /** Whether there may be further frames. */
+  readonly isStopped: boolean
+}
+
+/** The framer of a connection whose protocol is not known yet. */
+const incomplete = () => 0
+
+/** Steps of the framer in one turn of the event loop: about a millisecond, then the other connections have theirs. */
+const MOST_AT_ONCE = 100
+/** For the beginning of a frame of an unidentified connection: every login is shorter by far. */
+const MAX_UNIDENTIFIED_BYTES = 4096
+const FINISH_MS = 2000

@@ -33,6 +33,12 @@ export interface DeviceSession extends Session, Opening {
   isProved: boolean
   /** By what its device was identified last; src/ingest/identity.ts sets it. */
   identified?: { readonly entry: DeviceEntry; readonly protocol?: string; readonly secret?: string }
+  /** Its configured device, as it was resolved last: in which protocol, and by which version of the roster. */
+  sending?: {
+    readonly sender: { readonly id: string; readonly entry: DeviceEntry | undefined }
+    readonly protocol: Protocol
+    readonly rosterVersion: number
+  }
   /** The sender of the fixes on this session, once fixes have come: see suspicion.ts. */
   sender?: Sender
   /** Devices that spoke on it before the present one. */
@@ -76,6 +82,7 @@ export function createSession(transport: Transport, remote: string): DeviceSessi
     certificate: undefined,
     isProved: false,
     identified: undefined,
+    sending: undefined,
     sender: undefined,
     opening: undefined,
     spoken: undefined,

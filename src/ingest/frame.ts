@@ -1,7 +1,6 @@
 import {
-  DecodeError,
+  type DecodeError,
   type DecodeReason,
-  decodeFrame,
   type HttpAnswer,
   type HttpRequest,
   type Message,
@@ -9,7 +8,6 @@ import {
   repliesOf,
   type Transport,
 } from '../../protocols/kit/index.ts'
-import type { Logger } from '../observe/log.ts'
 import { type frameCounters, metrics } from '../observe/metrics.ts'
 import { noteNotStored, type Obstacle } from '../observe/not-stored.ts'
 import { type ObservationCode, observations } from '../observe/observations.ts'
@@ -34,18 +32,6 @@ export interface FrameArrival extends Reading {
   readonly counters: ReturnType<typeof frameCounters>
   /** What was read of it; undefined: it was not decoded yet. */
   read?: Message | DecodeError
-}
-
-/** A decoder may only throw DecodeError. Any other error is a fault of ours: it is logged, and harms no other frame. */
-export function decode({ frame, session, protocol }: Reading, logger: Logger): Message | DecodeError {
-  try {
-    return decodeFrame(protocol, frame, session)
-  } catch (error) {
-    if (error instanceof DecodeError) return error
-    const { stack } = error as Error
-    logger.error({ stack, protocol: protocol.name }, 'fault in a decoder')
-    return new DecodeError('malformed')
-  }
 }
 
 /** What is doubtful about a message; undefined: nothing. */

@@ -173,12 +173,22 @@ export function trustIn(entry: DeviceEntry, spoken: Spoken | undefined): 'truste
   return spoken?.isGuess ? 'other_protocol' : 'unproven'
 }
 
-/** Tells the session who speaks. Answers whether the frame must be decoded again, since it was without the device's settings. */
-export function introduce({ id, entry }: ResolvedDevice, message: Message, session: DeviceSession): boolean {
+/**
+ * Tells the session who speaks, by a version of the roster; `protocol`: undefined at a login over MQTT. Answers whether the
+ * frame must be decoded again, since it was without the device's settings.
+ */
+export function introduce(
+  sender: ResolvedDevice,
+  message: Message,
+  { session, protocol }: { readonly session: DeviceSession; readonly protocol?: Protocol },
+  rosterVersion: number,
+): boolean {
+  const { id, entry } = sender
   if (message.secret !== undefined) session.secret = message.secret
   if (session.device !== undefined && session.device !== id) (session.earlierDevices ??= new Set()).add(session.device)
   session.device = id
   session.isConfigured = entry !== undefined
+  session.sending = entry && protocol && { sender, protocol, rosterVersion }
   const settings = entry?.protocolSettings ?? session.settings
   if (session.settings === settings) return false
   session.settings = settings

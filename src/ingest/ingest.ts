@@ -1,6 +1,7 @@
 import {
   DecodeError,
   type DecodeReason,
+  decodeFrame,
   type HttpRequest,
   type Message,
   type Protocol,
@@ -15,7 +16,6 @@ import { type DeviceSession, relayed, senderOn, type UnknownDeviceQuota } from '
 import type { Enrolment } from './enrolment.ts'
 import { FixStorage, type FixStorageOptions } from './fix-storage.ts'
 import {
-  decode,
   doubtOf,
   failed,
   type FrameArrival,
@@ -24,6 +24,7 @@ import {
   noteDamaged,
   noteTaken,
   type Obstacle,
+  type Reading,
 } from './frame.ts'
 import { FrameKeeper, type FrameKeeperOptions } from './frame-keeper.ts'
 import type { FrameWatch } from './frame-watch.ts'
@@ -96,20 +97,23 @@ export class Ingest {
     const { device = session.device, fixes = [] } = read
     if (device === undefined && fixes.every((fix) => fix.device !== undefined)) return this.#takeOfNobody(read, arrival)
 
-    const sender = this.#identity.senderOf(read, session, protocol.name)
+    const before = senderBefore(read, arrival, replica.version)
+    const sender = before ?? this.#identity.senderOf(read, session, protocol.name)
     if (typeof sender === 'string') {
       arrivals.refused(device ?? '', session, { reason: sender, protocol: protocol.name })
       return failed(sender, read)
     }
     if (session.admits?.(sender.id) === false) return failed('flood', read)
-    const message = introduce(sender, read, session) ? (arrival.read = decode(arrival, logger)) : read
+    const isChanged = !before && introduce(sender, read, arrival, replica.version)
+    const message = isChanged ? (arrival.read = decode(arrival, logger)) : read
     if (message instanceof DecodeError) return this.#damaged(message, arrival)
     if (sender.entry) heard.spoke(sender.id, session, protocol.name)
     let failure: Obstacle | IdentityReason | undefined
     if (message.fixes?.some((fix) => fix.device !== undefined))
       failure = await this.#storeOfMany({ ...message, device: sender.id }, arrival)
     else if (message.fixes?.length) failure = await this.#storeOf(sender, message, arrival)
-    const doubt = doubtOf(message)
+    const isClear = message.unreadable === undefined && message.fixes?.length
+    const doubt = isClear ? undefined : doubtOf(message)
     if (doubt && !failure) failure = await this.#frames.keep({ doubt, message, sender }, arrival)
     if (failure) return this.#notStored(failure, sender, { message, session })
     if (!sender.entry && !message.fixes?.length) arrivals.unconfigured(sender.id, session, { protocol: protocol.name })
@@ -120,14 +124,14 @@ export class Ingest {
 
   /** Takes the login of a connection over MQTT. Answers why it is refused, if so, which the caller counts. */
   login(id: string, secret: string | undefined, session: DeviceSession): IdentityReason | undefined {
-    const { arrivals, heard } = this.#options
+    const { arrivals, heard, replica } = this.#options
     const sender = id === '' ? 'unknown_device' : this.#identity.senderOf({ device: id, secret }, session)
     session.now = this.#options.clock.now()
     if (typeof sender === 'string') {
       arrivals.refused(id, session, { reason: sender })
       return sender
     }
-    introduce(sender, { secret }, session)
+    introduce(sender, { secret }, { session }, replica.version)
     if (sender.entry) heard.spoke(sender.id, session)
     else arrivals.unconfigured(sender.id, session, {})
     return undefined
@@ -243,4 +247,27 @@ export class Ingest {
     for (const reason of failures) if (!isObstacle(reason)) metrics.refused.inc({ reason })
     return failures.find(isObstacle)
   }
+}
+
+/** A decoder may only throw DecodeError. Any other error is a fault of ours: it is logged, and harms no other frame. */
+export function decode({ frame, session, protocol }: Reading, logger: Logger): Message | DecodeError {
+  try {
+    return decodeFrame(protocol, frame, session)
+  } catch (error) {
+    if (error instanceof DecodeError) return error
+    const { stack } = error as Error
+    logger.error({ stack, protocol: protocol.name }, 'fault in a decoder')
+    return new DecodeError('malformed')
+  }
+}
+
+/** The sender of the frame before, where a message comes from it too, and the roster is the same; else undefined. */
+function senderBefore(
+  { device, secret }: Message,
+  { session: { sending }, protocol }: FrameArrival,
+  rosterVersion: number,
+): ResolvedDevice | undefined {
+  if (sending?.rosterVersion !== rosterVersion || sending.protocol !== protocol) return undefined
+  const { sender } = sending
+  return secret === undefined && (device ?? sender.id) === sender.id ? sender : undefined
 }

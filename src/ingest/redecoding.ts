@@ -22,8 +22,9 @@ import type { DeviceEntry } from '../roster/device-entry.ts'
 import type { Replica } from '../roster/replica.ts'
 import { createSession, type DeviceSession } from './device.ts'
 import type { FixStorage } from './fix-storage.ts'
-import { decode, doubtOf } from './frame.ts'
+import { doubtOf } from './frame.ts'
 import { trustIn } from './identity.ts'
+import { decode } from './ingest.ts'
 import { contentOf, type MisunderstoodFrame } from './misunderstood.ts'
 
 export interface RedecodingOptions {

@@ -329,6 +329,42 @@ describe('while Redis does not answer or the roster is not current', () => {
   })
 })
 
+describe('a frame behind another one of its session', () => {
+  const fixes = [at(NOW_S * 1000)]
+
+  it('goes where the roster says by then', async () => {
+    const all = await gateway()
+    await all.say({ device: van.id, fixes })
+    all.state.roster = await createDirectory([{ ...van, route_id: '2' }], [])
+    all.state.version++
+    await all.say({ fixes })
+    expect(all.stored.map(({ parts }) => placeOf(parts[0]))).toEqual(['7/42/1001', '7/42/2'])
+  })
+
+  it.each([
+    ['is removed', [], 'unknown_device'],
+    ['needs a secret', [{ ...van, secret: 'right-secret' }], 'wrong_secret'],
+  ] as const)('is refused if its device %s meanwhile', async (_, devices, reason) => {
+    const all = await gateway()
+    await all.say({ device: van.id, fixes })
+    all.state.roster = await createDirectory([...devices], [])
+    all.state.version++
+    expect(await all.say({ fixes })).toMatchObject({ status: 'refused', reason })
+  })
+
+  it('is that of another device where it names that one, or says another secret', async () => {
+    const other = { ...van, id: '2', route_id: '2' }
+    const all = await gateway({ devices: [{ ...van, secret: 'right-secret' }, other] })
+    await all.say({ device: van.id, secret: 'right-secret', fixes })
+    await all.say({ device: other.id, fixes })
+    await all.say({ fixes })
+    const lane = ({ parts }: (typeof all.stored)[number]) => placeOf(parts[0])
+    expect(all.stored.map(lane)).toEqual(['7/42/1001', '7/42/2', '7/42/2'])
+    await all.say({ device: van.id, secret: 'right-secret', fixes })
+    expect(await all.say({ secret: 'wrong-secret', fixes })).toMatchObject({ reason: 'wrong_secret' })
+  })
+})
+
 describe('the metrics', () => {
   const rollover = 1024 * 7 * 86_400_000
 

@@ -43,7 +43,7 @@ export async function remarksOn(
 /** A device on a route. */
 type StayOf = Stay & Pick<DeviceEntry, 'id'>
 
-/** Where two devices are on one route at the same time: of each route the first such pair. @param routes only these */
+/** The first two devices of each route that are on it at the same time. @param routes only these; default: all */
 export async function* sharedRoutes(
   devices: Iterable<DeviceEntry>,
   routes?: ReadonlySet<string>,
@@ -67,7 +67,7 @@ export async function* sharedRoutes(
   }
 }
 
-/** The first of the rows that ended before today, which begins at `today` (unix seconds), and how many there are in words. */
+/** The first of the rows that ended before `today` (unix seconds, its beginning), and in words how many have. */
 export function endedLines(rows: readonly RouteRow[], today: number) {
   const ended = rows.filter(({ until }) => until <= today)
   if (ended.length === 0) return undefined
@@ -88,14 +88,15 @@ export async function unresolved(
     await yieldToEventLoop()
     const meant = roster.meant(device).filter(isSeen)
     const leftOut = (key: string, message: string) => mistakes.push({ at, key, device, message, severity: 'left_out' })
-    const lineless = meant.find((entry) => courier_id === '' && entry.courier_id === undefined)
+    const withoutCourier = meant.find((entry) => courier_id === '' && entry.courier_id === undefined)
     if (meant.length === 0) leftOut('device', missing(device))
-    else if (lineless) leftOut('courier_id', `empty, but device ${lineless.id} has no courier_id of its own`)
+    else if (withoutCourier)
+      leftOut('courier_id', `empty, but device ${withoutCourier.id} has no courier_id of its own`)
   }
   return mistakes
 }
 
-/** Says that a text means no device, and which of some devices may be meant: for the first unknown texts, in a small fleet. */
+/** Says that a text means no device, and which of some devices may be meant; that only for few texts and devices. */
 export function missingDeviceIn(devices: IteratorObject<Pick<Device, 'id' | 'name'>>): (text: string) => string {
   let asked = 0
   let names: readonly string[] | undefined
@@ -123,7 +124,7 @@ function bareText(text: string): string {
   return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '')
 }
 
-/** The lines of one device that overlap, and which wins; of two with the same `from` the latter of `lines` counts as the later. */
+/** The lines of one device that overlap, and which wins: of two with the same `from` the latter one in `lines`. */
 export function overlaps(lines: readonly Assignment[]) {
   return overlapping(lines).map(([earlier, line]) => {
     const winner = line.from === earlier.from ? 'of the same from the later line wins' : 'the later from wins'

@@ -16,7 +16,7 @@ export interface Assignment extends Omit<RouteRow, 'at' | 'line'> {
   readonly line?: number
 }
 
-/** What tells an assignment from others: all that it says. */
+/** The key of an assignment: all that it says. Two lines that say the same are one assignment. */
 export function assignmentField({ device, courier_id, route_id, from, until }: Omit<Assignment, 'source'>): string {
   return `${from} ${until} ${courier_id} ${route_id} ${device}`
 }
@@ -30,9 +30,9 @@ export function readAssignmentField(field: string): Omit<Assignment, 'source'> {
 const FIELD = /^(\S+) (\S+) (\S*) (\S+) (.*)$/s
 
 /**
- * What holds of each assignment. Files, and each put, say one thing for a time: among their own assignments the later
- * `from` decides, whenever each was written. Of what they say the last write holds, which for files is that of the
- * line that decides.
+ * The parts of a device's assignments that are in effect. All files together count as one writer, each put as another.
+ * Among the lines of one writer the later `from` decides, whenever each was written; among writers the last write,
+ * which for files is that of the line that decides.
  */
 export function partsOf<Line extends Assignment>(assignments: readonly Line[]): readonly Line[] {
   if (assignments.length < 2) return assignments

@@ -20,7 +20,7 @@ export interface Stay extends Interval {
   readonly source: string
 }
 
-/** A device with what is derived for the path of its frames. It never changes: a change of the roster makes another one. */
+/** A device, and what is derived of it for the path of its frames. It never changes: a change makes another one. */
 export interface DeviceEntry extends Device {
   /** What its protocol's decoder is told: `settings`, `model` and `timeZone`. */
   readonly protocolSettings: Settings
@@ -35,7 +35,7 @@ export interface DeviceEntry extends Device {
   readonly usual?: Stay
 }
 
-/** A device with what is derived for the path of its frames; `lines`: its assignments as they are written. */
+/** Derives the entry of a device; `lines`: its assignments as they are written. */
 export function entryOf(device: Device, lines: readonly Assignment[]): DeviceEntry {
   const { company_id, courier_id = '', route_id, source } = device
   const stays = partsOf(lines).map((line): Stay => {

@@ -15,18 +15,18 @@ export interface FileVersion {
   readonly items: ReadonlyMap<string, Item>
 }
 
-/** What a file says that is not there. */
+/** The version of a file that does not exist. */
 export const NO_FILE: FileVersion = { hash: '', items: new Map() }
 
 /** One device or line of a file. For earlier versions of a file only `mark` is known. */
 interface Item {
-  /** Tells whether a device has changed. */
+  /** Of a device a digest of its entry, by which a change is noticed; of a line '': another line has another key. */
   readonly mark: string
   readonly device?: Device
   readonly source?: string
 }
 
-/** The files of devices and routes, by name. */
+/** What each file of devices and routes says now, by its name. */
 export async function contentsOf({ devices, routes }: Files): Promise<ReadonlyMap<string, FileVersion>> {
   const contents = new Map<string, FileVersion>()
   for (const { source, content } of devices) {
@@ -57,7 +57,7 @@ function itemOf(device: Device): Item {
   return { mark: digestOf('sha256', text, 'base64url').slice(0, 11), device, source: device.source }
 }
 
-/** What has to be written: all that files say now and did not say before, and the other way round. */
+/** What files change in the roster: what they say now and did not say before is set, the reverse is dropped. */
 export async function differenceOf(
   files: readonly { readonly before: FileVersion; readonly now: FileVersion }[],
   roster: Pick<Roster, 'assignment'>,
@@ -84,7 +84,7 @@ export async function differenceOf(
 /** What files change in the roster. */
 export type FilesDifference = Required<Pick<RosterWrite, 'devices' | 'assignments'>>
 
-/** All that has to be written of files that were never written. */
+/** What files change that no installation has written before. */
 export function differenceFromNothing(contents: ReadonlyMap<string, FileVersion>): Promise<FilesDifference> {
   return differenceOf(
     Array.from(contents.values(), (now) => ({ before: NO_FILE, now })),
@@ -100,8 +100,8 @@ export async function rosterOf(files: Files): Promise<Roster> {
 }
 
 /**
- * Has the roster of this process name the lines where assignments and devices of files stand now. Redis keeps those of the
- * write: a line that is inserted above 100,000 others is not a write of them.
+ * Sets the `source` of what is of a file to its present line, in the roster of this process alone. Redis keeps the line
+ * of the write: a line that is inserted above 100,000 others must not write all of them.
  */
 export async function correctSources(roster: Roster, name: string, { items }: FileVersion): Promise<void> {
   for (const [key, { device, source }] of items) {
@@ -126,7 +126,7 @@ export async function correctSources(roster: Roster, name: string, { items }: Fi
  */
 export type Note = readonly [hash: string, installation: string, asOf: number, isWritten: boolean]
 
-/** What is known of the files of a name. */
+/** What is known of the files of one name on all machines. */
 export interface FileNotes {
   readonly name: string
   /** Oldest first. */

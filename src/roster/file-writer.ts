@@ -14,16 +14,16 @@ import {
 } from './file-version.ts'
 import { countLines } from './puts.ts'
 import type { Replica } from './replica.ts'
-import { losersOf, lossOf, Roster } from './roster.ts'
+import { devicesLosing, lossOf, Roster } from './roster.ts'
 import { changeOf, writeRoster } from './table.ts'
 
-/** What became of files. */
+/** What became of the files of devices and routes. */
 export interface FilesOutcome {
   /** The files in effect. For a refused file this is its previous version. */
   readonly inEffect: Files
   /** Why files are not in effect. */
   readonly refused: readonly Problem[]
-  /** Whether a file is refused because devices would lose their routes. It is tried again: old lines may have ended by then. */
+  /** Whether a file is refused because devices would lose their routes. It is to be tried again: old lines end. */
   readonly withLoss: boolean
   /** Names of files that are older copies of what another installation has written. */
   readonly stale: readonly string[]
@@ -132,10 +132,10 @@ async function lossBy(difference: FilesDifference, { roster, version }: Replica)
   const concerned = await after.applyInSlices(changeOf(difference, version + 1))
   const second = Math.floor(Date.now() / 1000)
   const moment = { from: second, until: second + 1 }
-  const losers = losersOf(roster.entriesOf(concerned), after, moment)
+  const losing = devicesLosing(roster.entriesOf(concerned), after, moment)
   return {
-    lost: lossOf(losers.length, roster.devices(), moment),
-    unrouted: losers.map(({ id, name = id }) => name),
+    lost: lossOf(losing.length, roster.devices(), moment),
+    unrouted: losing.map(({ id, name = id }) => name),
   }
 }
 
@@ -148,7 +148,7 @@ function changesOf({ before, now }: Pick<Comparison, 'before' | 'now'>): ReturnT
   return countLines(present.difference(old), old.difference(present))
 }
 
-/** The mistakes in files, and which files these concern. Those of devices are refused together, as they are read as one. */
+/** The mistakes in files, and which files have some. Those of devices are refused together, as they are read as one. */
 async function mistakesIn(files: Files, known: readonly FileNotes[]) {
   // If all files of devices are gone, that is a mistake: every device would be refused.
   const gone = known.filter(

@@ -11,7 +11,9 @@ import { assignmentText, changeOf, type FieldTexts, type KeptPut, packed, unpack
  *   results    put <company> <id>          JSON of the result of a put, whose id is the version that it made
  *              refused <company> <token>   of a put of which no line could be taken
  *              file <name>                 of the last version of a file
- *   replaced   <company> <id>              what the put replaced, `Replaced`: JSON, gzip, base64; of the last 20 puts of a company
+ *   replaced   <company> <id>              what the put replaced, `Replaced`: JSON, gzip, base64
+ *
+ * Of a company the last 20 puts are kept, for 31 days (lanes/lua/roster.lua).
  */
 
 /** One remark about a line. */
@@ -51,7 +53,7 @@ export interface Replaced extends Interval {
   readonly fields: readonly (readonly [field: string, before: string | null, after: string | null])[]
 }
 
-/** What is kept of a put that writes these lines. */
+/** What is to be kept of a put, so that it can be taken back. `lines`: what it writes; `before`: the roster without it. */
 export async function keptPut(
   result: RosterResult,
   { from, until, lines, before }: Interval & { readonly lines: FieldTexts; readonly before: Roster },
@@ -74,8 +76,8 @@ export async function readReplaced(redis: Redis, company: string, put: string): 
 }
 
 /**
- * The lines that take a put back: all that it replaced, as it was. What somebody else, such as a file, has written in the same
- * place since stays.
+ * The lines that take a put back: all that it replaced, as it was. What somebody else, such as a file, has written in
+ * the same place since stays.
  */
 export function linesBefore({ fields }: Replaced, put: string, roster: Roster): FieldTexts {
   const written = changeOf({ assignments: fields.map(([field, , after]) => [field, after]) }, Number(put))
@@ -87,8 +89,8 @@ export function linesBefore({ fields }: Replaced, put: string, roster: Roster): 
 }
 
 /**
- * The lines that take devices off their lines within an interval (unix seconds): what holds of each line before and after it goes
- * on to hold. A line with a name that other devices share goes on to hold for these.
+ * What to write to take devices off their lines within an interval (unix seconds). What is in effect of each line
+ * before and after the interval stays in effect. A line with a name that other devices share stays as it is for these.
  */
 export function cutLines(devices: readonly DeviceEntry[], { from, until }: Interval, roster: Roster): FieldTexts {
   const texts = new Map<string, string | null>()
@@ -114,7 +116,7 @@ export function cutLines(devices: readonly DeviceEntry[], { from, until }: Inter
   return [...texts]
 }
 
-/** How many lines are new, differ from one of the same device and beginning, and go; by fields that are written and dropped. */
+/** How many lines are new, replace one of the same device and `from`, and go; by the fields of both kinds. */
 export function countLines(written: Iterable<string>, dropped: Iterable<string>) {
   const [lines, gone] = [written, dropped].map((fields) => new Set(Array.from(fields, lineOf)))
   const changed = lines.intersection(gone).size

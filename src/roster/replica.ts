@@ -122,12 +122,12 @@ export class Replica {
     this.#logger.error({ err: error }, message)
   }
 
-  /** After a restore from a backup, a failover to a copy that lacks the last writes, or FLUSHALL. */
+  /** The reason may be a restore from a backup, a failover to a copy that lacks the last writes, or FLUSHALL. */
   #reportOlder(version: number, before: number): void {
     const last = version === 0 ? 'empty' : `of ${new Date(version).toISOString()}`
     this.#logger.error(
-      `the roster in Redis is older than the one in effect: it is ${last}, the one in effect is of ${new Date(before).toISOString()}; ` +
-        'what was put through the admin port in between must be put again',
+      `the roster in Redis is older than the one in effect: it is ${last}, the one in effect is of ` +
+        `${new Date(before).toISOString()}; what was put through the admin port in between must be put again`,
     )
   }
 }

@@ -71,7 +71,7 @@ export class Roster {
     return derived
   }
 
-  /** The devices of these ids that there are. */
+  /** The devices with these ids; ids that no device has are left out. */
   entriesOf(ids: Iterable<string>): DeviceEntry[] {
     return Array.from(ids, (id) => this.find(id) ?? []).flat()
   }
@@ -113,7 +113,7 @@ export class Roster {
     return this.#assignments.get(field)
   }
 
-  /** The assignments of one device, those that overlap too: with its own id, and its own courier where they name none. */
+  /** The assignments of a device, those that overlap too, with its id, and with its courier where they name none. */
   assignmentsOf(device: Device): Assignment[] {
     const { id, courier_id: own = '' } = device
     return this.linesOf(device).map((line) => ({ ...line, device: id, courier_id: line.courier_id || own }))
@@ -182,7 +182,10 @@ class ByText<Value> {
   }
 
   add(text: string | undefined, value: Value): void {
-    if (text !== undefined) this.#lists.set(keyOf(text), [...this.of(text), value])
+    if (text === undefined) return
+    const key = keyOf(text)
+    const before = this.#lists.get(key)
+    this.#lists.set(key, before ? [...before, value] : [value])
   }
 
   remove(text: string | undefined, value: Value): void {
@@ -197,12 +200,12 @@ function keyOf(text: string): string {
   return sameId(text.toLowerCase())
 }
 
-/** Those of some devices that have a route in an interval now, and none after a change. */
-export function losersOf(devices: readonly DeviceEntry[], after: Roster, interval: Interval): DeviceEntry[] {
+/** Those of some devices that have a route in an interval now, and none in the roster after a change. */
+export function devicesLosing(devices: readonly DeviceEntry[], after: Roster, interval: Interval): DeviceEntry[] {
   return devices.filter((device) => hasRoute(device, interval) && !hasRoute(after.find(device.id), interval))
 }
 
-/** In words how many of all devices lose their route in an interval, if these are more than half of those that have one. */
+/** How many devices lose their route in an interval, in words, if these are more than half of those that have one. */
 export function lossOf(lost: number, all: Iterable<DeviceEntry>, interval: Interval): string | undefined {
   if (lost === 0) return undefined
   const routed = Array.from(all).filter((device) => hasRoute(device, interval)).length

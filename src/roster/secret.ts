@@ -21,8 +21,8 @@ export function isSecretOf(device: Pick<Device, 'secretDigest' | 'previousSecret
 }
 
 /**
- * A salt, and the SHA-256 of both, which does not tell a secret that is hard to guess. The salt is made of the device's id, so that
- * a file that is read again does not change its devices.
+ * A salt, and the SHA-256 of salt and secret, from which a secret that is hard to guess cannot be found. The salt is
+ * made of the device's id, so that a file that is read again does not change its devices.
  */
 function digestOf(id: string, secret: string): string {
   const salt = hash('sha256', `waybridge ${sameId(id)}`, 'base64url').slice(0, 22)

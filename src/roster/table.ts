@@ -11,7 +11,7 @@ import { withoutSecret } from './secret.ts'
  * The roster in Redis: two hashes of JSON, `[<version that wrote it>, <what is stored>]`:
  *
  *   device-table       id without leading zeros                {"id": …, "company_id": …, "source": "devices.yaml:3"}
- *   assignment-table   from until courier_id route_id device   {"source": "routes.csv:17"} or {"company_id": "7", "line": 3}
+ *   assignment-table   from until courier_id route_id device   {"source": "routes.csv:17"}, {"company_id": "7", "line": 3}
  *
  * What has no source was put through the admin port.
  */
@@ -82,7 +82,7 @@ export async function readRosterVersion(redis: Redis): Promise<number> {
   return Number((await redis.get(keys.roster('version'))) ?? 0)
 }
 
-/** Reads the whole roster, in slices. What is written meanwhile may be in them or not: the log tells all of that again. */
+/** Reads the whole roster, in slices, and then from the log what was written meanwhile, as the slices may lack it. */
 export async function readTable(redis: Redis): Promise<{ roster: Roster; version: number }> {
   const version = await readRosterVersion(redis)
   const roster = new Roster()
@@ -96,13 +96,14 @@ export async function readTable(redis: Redis): Promise<{ roster: Roster; version
 }
 
 /** All values of a hash, in slices. A field may occur twice. */
-async function* valuesIn<Value>(redis: Redis, table: string, valueOf: ValueOf<Value>) {
+async function* valuesIn<Stored, Value>(redis: Redis, table: string, valueOf: ValueOf<Stored, Value>) {
   for await (const flat of redis.hscanStream(keys.roster(table), { count: SLICE })) {
-    const fields = (flat as string[]).filter((_, index) => index % 2 === 0)
-    yield fields.map((field, index) => {
-      const [, version, text] = VALUE.exec(flat[2 * index + 1]) ?? []
-      return [field, valueOf(field, Number(version), text)] as const
-    })
+    const values: (readonly [field: string, value: Value])[] = []
+    for (let at = 0; at < flat.length; at += 2) {
+      const [version, stored] = JSON.parse(flat[at + 1]) as [number, Stored]
+      values.push([flat[at], valueOf(flat[at], version, stored)])
+    }
+    yield values
     await yieldToEventLoop()
   }
 }
@@ -131,22 +132,24 @@ export async function readSince(
 
 /** What a write changes in the roster, with this version. */
 export function changeOf({ devices = [], assignments = [] }: RosterWrite, version: number): Required<RosterChange> {
-  const read = <Value>(texts: FieldTexts, valueOf: ValueOf<Value>) =>
-    texts.map(([field, text]) => [field, text === null ? undefined : valueOf(field, version, text)] as const)
+  const read = <Stored, Value>(texts: FieldTexts, valueOf: ValueOf<Stored, Value>) =>
+    texts.map(
+      ([field, text]) => [field, text === null ? undefined : valueOf(field, version, JSON.parse(text))] as const,
+    )
   return { devices: read(devices, deviceOf), assignments: read(assignments, assignmentOf) }
 }
 
-/** Makes a value of the text that the write of a version has stored in a field. */
-type ValueOf<Value> = (field: string, version: number, text: string) => Value
+/** Makes a value of what the write of a version has stored in a field. */
+type ValueOf<Stored, Value> = (field: string, version: number, stored: Stored) => Value
 
-function deviceOf(_id: string, version: number, text: string): Device {
-  const { source = putSource(version), ...device } = JSON.parse(text) as StoredDevice
+function deviceOf(_id: string, version: number, { source = putSource(version), ...device }: StoredDevice): Device {
   return { ...device, source }
 }
 
-function assignmentOf(field: string, written: number, text: string): Assignment {
-  const { version = written, source = putSource(version), company_id, line } = JSON.parse(text) as StoredAssignment
-  return { ...readAssignmentField(field), version, source, company_id, line }
+function assignmentOf(field: string, written: number, stored: StoredAssignment): Assignment {
+  const { device, courier_id, route_id, from, until } = readAssignmentField(field)
+  const { version = written, source = putSource(version), company_id, line } = stored
+  return { device, courier_id, route_id, from, until, version, source, company_id, line }
 }
 
 /** The text of an assignment by which it is again what it was, whichever write stores it. */
@@ -155,7 +158,7 @@ export function assignmentText({ source, company_id, line, version }: Assignment
   return JSON.stringify({ source: ofFile, company_id, line, version } satisfies StoredAssignment)
 }
 
-/** Where something stands that was put through the admin port: `admin 2026-11-20T08:00:00Z`. One text for all of a write. */
+/** The `source` of what was put through the admin port: `admin 2026-11-20T08:00:00Z`. One text for all of a write. */
 function putSource(version: number): string {
   if (version !== lastPut.version)
     lastPut = { version, source: `${PUT_SOURCE}${new Date(version).toISOString().slice(0, 19)}Z` }
@@ -165,9 +168,8 @@ function putSource(version: number): string {
 const PUT_SOURCE = 'admin '
 let lastPut = { version: -1, source: '' }
 
-/** The version and the text of a value in a hash. */
-const VALUE = /^\[(\d+),(.*)\]$/s
-/** Fields of a kind in one entry of the log, whose id is `<version>-<part>`; the last part of each write has the same number. */
+/** How many devices, and how many assignments, an entry of the log has. Its id is `<version>-<part>`. */
 const PART_SIZE = 5000
+/** The number of the last part of each write. */
 const LAST_PART = 99_999
 const SLICE = 1000

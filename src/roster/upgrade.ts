@@ -14,8 +14,8 @@ import { Roster } from './roster.ts'
 import { changeOf, deviceText, writeRoster } from './table.ts'
 
 /**
- * Takes over the roster of the version before, once: what was in effect of files and puts becomes the roster, and the files
- * that were in effect (`accepted.json`) what files have said last. It knows the lines of this machine's files alone.
+ * Takes over the roster of version 0.1.0, once: what was in effect of files and puts becomes the roster, and the files
+ * that were in effect (`accepted.json`) count as the last version of each file. Only this machine's files are known.
  */
 export async function upgradeRoster(
   { redis, version }: Replica,
@@ -46,7 +46,7 @@ interface OldPut extends Interval {
   readonly rows: readonly RouteRow[]
 }
 
-/** A roster of the version before: puts and deletions beside the files, and when devices and lines of files were written. */
+/** The roster of version 0.1.0: puts and deletions, and when devices and lines of files were written. */
 async function readOld(redis: Redis, zone: string) {
   const read = async (part: 'devices' | 'routes' | 'files') => {
     const writes = Object.entries(await redis.hgetall(keys.roster(part))).map(([field, value]) => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { losersOf, lossOf } from '../../src/roster/roster.ts'
+import { devicesLosing, lossOf } from '../../src/roster/roster.ts'
 import { createDirectory } from '../support/roster.ts'
 
 const NOW = { from: 0, until: 1 }
@@ -18,6 +18,6 @@ it.each([
   [0, 0, undefined],
 ])('of %i routed devices of which %i stay so, "%s" is lost', async (routed, staying, text) => {
   const [before, after] = [await fleet(routed), await fleet(staying)]
-  const lost = losersOf([...before.devices()], after, NOW).length
+  const lost = devicesLosing([...before.devices()], after, NOW).length
   expect(lossOf(lost, before.devices(), NOW)).toBe(text)
 })

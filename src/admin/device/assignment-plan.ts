@@ -41,10 +41,10 @@ export function planAssign({ body, devices, roster, live, now }: AssignmentReque
   const [{ company_id }] = devices
   if (like !== undefined)
     return planSwap(like, { devices, roster, live, interval, hasEnd: body.until_at !== undefined })
-  const lineless = devices.find((device) => courier_id === '' && device.courier_id === undefined)
-  if (lineless)
+  const withoutCourier = devices.find((device) => courier_id === '' && device.courier_id === undefined)
+  if (withoutCourier)
     throw refuseFields(422, [
-      { path: 'courier_id', message: `missing, and device ${lineless.id} has no courier_id of its own` },
+      { path: 'courier_id', message: `missing, and device ${withoutCourier.id} has no courier_id of its own` },
     ])
   const until = body.until_at === undefined ? endOfDay(interval.from, live) : interval.until
   const line = { ...interval, until, courier_id, route_id }

@@ -6,7 +6,7 @@ import type { Interval } from '../../config/times.ts'
 import { unresolved } from '../../roster/advice.ts'
 import { type Assignment, assignmentField } from '../../roster/assignment.ts'
 import { type DeviceEntry, hasRoute } from '../../roster/device-entry.ts'
-import { losersOf, lossOf, Roster } from '../../roster/roster.ts'
+import { devicesLosing, lossOf, Roster } from '../../roster/roster.ts'
 import { changeOf, type RosterWrite } from '../../roster/table.ts'
 import { momentOf } from './interval.ts'
 
@@ -54,7 +54,7 @@ export async function effectOf(
   const changed = new Map(changing.map((device) => [device, after.find(device.id) as DeviceEntry]))
   const devices = Array.from(roster.devices().filter(isOfCompany), (device) => changed.get(device) ?? device)
   const interval = momentOf(put, put.now)
-  const takes = losersOf(changing, after, interval).flatMap((device) => takenFrom(device, interval))
+  const takes = devicesLosing(changing, after, interval).flatMap((device) => takenFrom(device, interval))
   return {
     after,
     devices,

@@ -1,10 +1,11 @@
 -- Writes to the roster in one step, unless there was another write since the one that the caller knows of.
--- A change is JSON: {"devices": [[field, text] …], "assignments": [[field, text] …]}; null in place of a text drops the field.
--- The hashes keep `[<version>,<text>]`. Each change is an entry of the log; the last one of a write has the id `<version>-<last_part>`.
--- Of a put of a company its result is kept, and what it replaced, each as `<company> <version>`: '' where it is no put. The last
--- 20 puts of a company are kept, for 31 days.
--- Answers with the new version: ms UTC by Redis' clock, always higher than the last; the last one where nothing but notes of
--- files is written; false: nothing is written.
+-- A change is JSON: {"devices": [[field, text] …], "assignments": [[field, text] …]}; null in place of a text drops the
+-- field. The hashes keep `[<version>,<text>]`. Each change is an entry of the log; the last one of a write has the id
+-- `<version>-<last_part>`.
+-- Of a company's put (put_company is '' where the write is none) its result is kept, and what it replaced, each as
+-- `<company> <version>`: of the last 20 puts of a company, for 31 days.
+-- Answers with the new version: ms UTC by Redis' clock, always higher than the last; the last one where nothing but
+-- notes of files is written; false: nothing is written.
 local version_key, devices, assignments, files, log, results, replaced = unpack(KEYS)
 local as_of, last_part, file_notes = ARGV[1], ARGV[2], ARGV[3]
 local put_company, put_result, put_replaced, first_change = ARGV[4], ARGV[5], ARGV[6], 7

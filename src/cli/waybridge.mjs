@@ -3,15 +3,21 @@
 // package `node` instead, or say which one to use. A clone runs its sources; what `npm pack` makes has JavaScript in dist.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import module from 'node:module'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const OLDEST = 24
 const own = fileURLToPath(new URL('../../node_modules/.bin/node', import.meta.url))
 const isClone = existsSync(new URL('index.ts', import.meta.url))
 
-if (Number.parseInt(process.versions.node, 10) >= OLDEST)
+if (Number.parseInt(process.versions.node, 10) >= OLDEST) {
+  // A folder of this user alone: what it holds is run. In the environment also for the processes that `start` runs.
+  process.env.NODE_COMPILE_CACHE ??= join(homedir(), '.cache/waybridge')
+  module.enableCompileCache(process.env.NODE_COMPILE_CACHE)
   await import(isClone ? './index.ts' : '../../dist/src/cli/index.js')
-else if (isClone && existsSync(own)) runWith(own)
+} else if (isClone && existsSync(own)) runWith(own)
 else {
   const advice = isClone ? 'run `npm run setup` first' : 'install a newer one'
   process.stderr.write(`waybridge needs Node ${OLDEST} or later, and this is ${process.version}: ${advice}.\n`)

@@ -68,6 +68,11 @@ export async function inspectEndpoint(endpoint: RedisEndpoint): Promise<Endpoint
   return { is: 'ours', pid: Number(pid), dir, loading: !/^loading:0/m.test(answer) }
 }
 
+/** Has a Redis end; its files are complete. */
+export async function shutDown(endpoint: RedisEndpoint): Promise<void> {
+  await converse(endpoint, ['SHUTDOWN NOSAVE'])
+}
+
 /** Resolves once nothing answers there. Redis ends when everything is written. */
 async function endLeftover(endpoint: RedisEndpoint, dir: string): Promise<void> {
   const state = await inspectEndpoint(endpoint)
@@ -76,7 +81,7 @@ async function endLeftover(endpoint: RedisEndpoint, dir: string): Promise<void> 
   // A port may belong to anybody by now.
   if ('port' in endpoint && !isOurs && state.is !== 'silent') return
   if (isOurs) {
-    await converse(endpoint, ['SHUTDOWN NOSAVE'])
+    await shutDown(endpoint)
     for (const deadline = performance.now() + SHUTDOWN_MS; performance.now() < deadline; await delay(20))
       if ((await inspectEndpoint(endpoint)).is === 'free') return
   }

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { UserError } from '../errors.ts'
 import type { Runnable } from './keep-running.ts'
-import { inspectEndpoint, socketUrl, takeSocket } from './redis-endpoint.ts'
+import { inspectEndpoint, shutDown, socketUrl, takeSocket } from './redis-endpoint.ts'
 import { canFetchRedis, fetchRedis, findRedisServer, missingRedis, type RedisServer } from './setup/redis-server.mjs'
 import { spawnTethered, type Tethered } from './tether.ts'
 
@@ -45,7 +45,12 @@ export async function startPrivateRedis(
   signal?.removeEventListener('abort', abort)
   signal?.throwIfAborted()
   if (pid === undefined) throw startFailure(await readFile(log, 'utf8'), { server, dir })
-  return { url: socketUrl(socket), pid, exited: child.exited, stop: () => child.end(STOP_MS) }
+  const stop = () => {
+    // At once: Redis sees a signal after up to 100 ms.
+    void shutDown({ socket })
+    return child.end(STOP_MS)
+  }
+  return { url: socketUrl(socket), pid, exited: child.exited, stop }
 }
 
 /**

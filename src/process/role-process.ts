@@ -1,9 +1,64 @@
 import type { ChildProcess } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
-import { AggregatorRegistry } from 'prom-client'
+import type { MetricObjectWithValues, MetricValue } from 'prom-client'
 import { UserError } from '../errors.ts'
+import type { ProcessIdentity } from '../lanes/index.ts'
 import type { Runnable } from './keep-running.ts'
-import type { FromRole, Metrics, Ports, ToRole } from './role.ts'
+import type { SocketFiles } from './held-sockets.ts'
+
+/** What a process listens on (`tcp/teltonika`, `mqtt`, `admin` …), and the port. */
+export type Ports = Record<string, number>
+
+/** The metrics of one process, as `registry.getMetricsAsJSON()` returns them. */
+export type Metrics = MetricObjectWithValues<MetricValue<string>>[]
+
+/** What a role gets at its start. */
+export interface RoleContext {
+  /** The private Redis; null: use the one in the configuration. */
+  readonly redisUrl: string | null
+  /** What listens where under this `start`; where a role may choose a port, it takes the one that it has here. */
+  readonly ports: Ports
+  /** The number of the process in its role, and how often it was started again; empty if the role runs on its own. */
+  readonly identity?: RoleIdentity
+  /** Sockets that it has inherited. */
+  readonly sockets?: SocketFiles
+}
+
+/** `count`: how many processes of the role there are. */
+type RoleIdentity = Pick<ProcessIdentity, 'slot' | 'restarts' | 'restartsAt'> & { readonly count: number }
+
+export interface RoleSettings extends RoleContext {
+  readonly dataDir: string
+}
+
+/**
+ * From a role's process to its supervisor. `compared`: see `ForRoles`. `failed`, in place of `ready`: a sentence that tells
+ * the user what to change.
+ */
+export type FromRole =
+  | { readonly type: 'compared' }
+  | { readonly type: 'ready'; readonly ports: Ports }
+  | { readonly type: 'failed'; readonly message: string }
+  | { readonly type: 'metrics'; readonly metrics: Metrics }
+  | { readonly type: 'collect' }
+
+/** `begin`: its turn has come. `ports` answers `compared`. */
+export type ToRole =
+  | { readonly type: 'begin'; readonly settings: RoleSettings }
+  | { readonly type: 'ports'; readonly ports: Ports }
+  | { readonly type: 'ask_metrics' }
+  | { readonly type: 'collected'; readonly processes: Metrics[] }
+
+/** The environment variable of a process that a supervisor runs: it loads its code, and waits for `begin`. */
+export const SUPERVISED = 'WAYBRIDGE_SUPERVISED'
+
+/** What a supervisor does for its roles. */
+export interface ForRoles {
+  /** Returns the metrics of all processes. */
+  collect(): Promise<Metrics[]>
+  /** The files are written to the roster: lets gateways begin. Resolves with all ports once the tracking service is ready. */
+  compared(): Promise<Ports>
+}
 
 export class RoleProcess implements Runnable {
   /** How it ended, in two words. */
@@ -15,8 +70,7 @@ export class RoleProcess implements Runnable {
   #mistake: UserError | undefined
   #asked: PromiseWithResolvers<void> | undefined
 
-  /** `collect` returns the metrics of all processes. */
-  constructor(child: ChildProcess, collect: () => Promise<Metrics[]>) {
+  constructor(child: ChildProcess, { collect, compared }: ForRoles) {
     this.#child = child
     this.exited = new Promise((resolve) => {
       child.once('exit', (code, signal) => resolve(signal ?? `exit ${code}`))
@@ -24,6 +78,11 @@ export class RoleProcess implements Runnable {
     })
     child.on('message', (message: FromRole) => {
       if (message.type === 'ready') this.#ready.resolve(message.ports)
+      else if (message.type === 'compared')
+        compared().then(
+          (ports) => tell(child, { type: 'ports', ports }),
+          () => {},
+        )
       else if (message.type === 'failed') this.#mistake = new UserError(message.message)
       else if (message.type === 'metrics') {
         this.latestMetrics = message.metrics
@@ -31,6 +90,11 @@ export class RoleProcess implements Runnable {
         this.#asked = undefined
       } else void collect().then((processes) => tell(child, { type: 'collected', processes }))
     })
+  }
+
+  /** Has it begin. */
+  begin(settings: RoleSettings): void {
+    tell(this.#child, { type: 'begin', settings })
   }
 
   /** Resolves with its ports; rejects if it ends before, with a UserError if the user has to act. */
@@ -71,6 +135,7 @@ export class RoleProcess implements Runnable {
 /** The sum of two processes' counters and histograms, without the gauges of the second. */
 export async function addCounters(sum: Metrics, metrics: Metrics): Promise<Metrics> {
   const lasting = metrics.filter(({ type }) => String(type) !== 'gauge')
+  const { AggregatorRegistry } = await import('prom-client')
   return AggregatorRegistry.aggregate([sum, lasting]).getMetricsAsJSON()
 }
 

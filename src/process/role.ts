@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from 'prom-client'
+import { AggregatorRegistry } from 'prom-client'
 import { explainError, UserError } from '../errors.ts'
-import type { ProcessIdentity, RedisServer } from '../lanes/index.ts'
+import type { RedisServer } from '../lanes/index.ts'
 import { unusableData } from '../lanes/format.ts'
 import { watchEventLoop } from '../observe/event-loop.ts'
 import { collectNodeMetrics, registry } from '../observe/metrics.ts'
-import type { SocketFiles } from './held-sockets.ts'
 import { shareDataDir } from './lock.ts'
 import type { MonitorOptions, Readiness } from './monitor.ts'
+import { type FromRole, type Ports, type RoleContext, SUPERVISED, type ToRole } from './role-process.ts'
 import { endOnRequest } from './signals.ts'
 
 /** A role that is ready. */
@@ -20,48 +20,11 @@ export interface Role {
   close(): Promise<void>
 }
 
-/** What a role gets at its start. */
-export interface RoleContext {
-  /** The private Redis; null: use the one in the configuration. */
-  readonly redisUrl: string | null
-  /** What listens where under this `start`; where a role may choose a port, it takes the one that it has here. */
-  readonly ports: Ports
-  /** The number of the process in its role, and how often it was started again; empty if the role runs on its own. */
-  readonly identity?: RoleIdentity
-  /** Sockets that it has inherited. */
-  readonly sockets?: SocketFiles
-}
-
-/** `count`: how many processes of the role there are. */
-type RoleIdentity = Pick<ProcessIdentity, 'slot' | 'restarts' | 'restartsAt'> & { readonly count: number }
-
 /** Where a role finds what it needs. */
 export interface RoleAddresses extends Omit<RoleContext, 'redisUrl'> {
   readonly redisServer: RedisServer
   /** The tracking API's. */
   readonly baseUrl: string
-}
-
-/** What a process listens on (`tcp/teltonika`, `mqtt`, `admin` …), and the port. */
-export type Ports = Record<string, number>
-
-/** The metrics of one process, as `registry.getMetricsAsJSON()` returns them. */
-export type Metrics = MetricObjectWithValues<MetricValue<string>>[]
-
-/** From a role's process to its supervisor. `failed`, in place of `ready`: a sentence that tells the user what to change. */
-export type FromRole =
-  | { readonly type: 'ready'; readonly ports: Ports }
-  | { readonly type: 'failed'; readonly message: string }
-  | { readonly type: 'metrics'; readonly metrics: Metrics }
-  | { readonly type: 'collect' }
-
-export type ToRole = { readonly type: 'ask_metrics' } | { readonly type: 'collected'; readonly processes: Metrics[] }
-
-/** The environment variable by which the supervisor gives a role's process its settings, as JSON. */
-export const ROLE_SETTINGS = 'WAYBRIDGE_ROLE_SETTINGS'
-
-export interface RoleSettings extends RoleContext {
-  readonly dataDir: string
 }
 
 /**
@@ -78,6 +41,7 @@ export function runRole(logger: Logger, monitor: MonitorOptions, start: (context
   }
   process.on('uncaughtException', fault).on('unhandledRejection', fault)
   collectNodeMetrics()
+  let ready: Role | undefined
   const started = begin(monitor, start)
   process.on('message', (message: ToRole) => {
     if (message.type !== 'ask_metrics') return
@@ -85,10 +49,13 @@ export function runRole(logger: Logger, monitor: MonitorOptions, start: (context
   })
   endOnRequest(async () => {
     logger.info('closing')
-    await (await started).close()
+    // Before it is ready it may wait for others, which end as well.
+    await ready?.close()
   }, fault)
   started
-    .then(({ ports = {} }) => {
+    .then((role) => {
+      ready = role
+      const { ports = {} } = role
       // The event loop is watched only from now on: a start blocks it for longer, and nothing waits for the process
       // yet.
       watchEventLoop(String(logger.bindings().role))
@@ -112,7 +79,7 @@ async function refuse(message: string): Promise<void> {
 
 /** Whether `start` runs this process; call it before `runRole`. */
 export function isSupervised(): boolean {
-  return process.env[ROLE_SETTINGS] !== undefined
+  return process.env[SUPERVISED] !== undefined
 }
 
 /**
@@ -132,8 +99,19 @@ export async function collectMetrics(): Promise<string> {
   return text ?? registry.metrics()
 }
 
+/**
+ * Says that the files are written to the roster: under `start` gateways begin now. Resolves with the ports of this `start` once
+ * the tracking service is ready; on its own with `ports`.
+ */
+export async function filesCompared(ports: Ports): Promise<Ports> {
+  if (!isSupervised()) return ports
+  const opened = messageOf('ports')
+  void tellSupervisor({ type: 'compared' })
+  return (await opened).ports
+}
+
 async function begin(monitor: MonitorOptions, start: (context: RoleContext) => Promise<Role>): Promise<Role> {
-  const settings = takeSettings()
+  const settings = isSupervised() ? (await messageOf('begin')).settings : undefined
   if (settings) shareDataDir(settings.dataDir)
   const role = await start(settings ?? { redisUrl: null, ports: {} })
   if (settings) return role
@@ -143,11 +121,15 @@ async function begin(monitor: MonitorOptions, start: (context: RoleContext) => P
   return { ports: { ...role.ports, monitor: port }, close: closeBoth }
 }
 
-/** Removes it from the environment: it is for this process alone. */
-function takeSettings(): RoleSettings | undefined {
-  const text = process.env[ROLE_SETTINGS]
-  delete process.env[ROLE_SETTINGS]
-  return text === undefined ? undefined : (JSON.parse(text) as RoleSettings)
+/** Resolves with the next message of a type; never where the supervisor ends before. */
+function messageOf<Type extends ToRole['type']>(type: Type): Promise<Extract<ToRole, { readonly type: Type }>> {
+  return new Promise((resolve) => {
+    process.on('message', function listen(message: ToRole) {
+      if (message.type !== type) return
+      process.off('message', listen)
+      resolve(message as Extract<ToRole, { readonly type: Type }>)
+    })
+  })
 }
 
 /** Resolves once the message is sent, or if there is no supervisor. */

@@ -3,15 +3,22 @@ import { setMaxListeners } from 'node:events'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import { inTurns, shared } from '../async.ts'
+import { inTurns, shared, within } from '../async.ts'
 import { explainError } from '../errors.ts'
 import type { ActivatedSocket, Address } from './activation.ts'
 import { HeldSockets } from './held-sockets.ts'
 import { type Kept, keepRunning } from './keep-running.ts'
 import { lockDataDir } from './lock.ts'
 import { fetchMissingRedis, type PrivateRedis, startPrivateRedis } from './redis.ts'
-import { type Metrics, type Ports, ROLE_SETTINGS, type RoleSettings } from './role.ts'
-import { addCounters, RoleProcess } from './role-process.ts'
+import {
+  addCounters,
+  type ForRoles,
+  type Metrics,
+  type Ports,
+  RoleProcess,
+  type RoleSettings,
+  SUPERVISED,
+} from './role-process.ts'
 
 type RoleName = 'gateway' | 'worker' | 'admin' | 'tracking'
 
@@ -44,6 +51,9 @@ export class Supervisor {
   readonly #ports: Ports = {}
   readonly #roles: Partial<Record<RoleName, readonly Kept<RoleProcess>[]>> = {}
   readonly #inTurns = inTurns()
+  readonly #compared = Promise.withResolvers<void>()
+  /** Resolves once the tracking service is ready. */
+  #tracking: Promise<void> = Promise.resolve()
   #state: 'starting' | 'ready' | 'stopping' = 'starting'
   #redis: Kept<PrivateRedis> | undefined
   #redisUrl: string | null = null
@@ -51,11 +61,18 @@ export class Supervisor {
   #held: HeldSockets | undefined
   /** The counters of processes that have ended. */
   #retired: Metrics = []
-  /** Collects the metrics once for all that ask at the same time. */
-  readonly #collect = shared(0, async () => [
-    this.#retired,
-    ...(await Promise.all(this.#running().map((process) => process.metrics()))),
-  ])
+  readonly #forRoles: ForRoles = {
+    // Once for all that ask at the same time.
+    collect: shared(0, async () => [
+      this.#retired,
+      ...(await Promise.all(this.#running().map((process) => process.metrics()))),
+    ]),
+    compared: async () => {
+      this.#compared.resolve()
+      await this.#tracking
+      return this.#ports
+    },
+  }
 
   constructor(supervision: Supervision) {
     this.#supervision = supervision
@@ -70,18 +87,25 @@ export class Supervisor {
     this.#state = 'stopping'
     // A service manager may signal every process: what has ended, Redis included, must not come back.
     for (const kept of [this.#redis, ...Object.values(this.#roles).flat()]) kept?.endRestarts()
-    this.#held?.close()
     const cut = () => this.#cut.abort()
     const limit = setTimeout(cut, ROLES_STOP_MS)
     if (hurry?.aborted) cut()
     hurry?.addEventListener('abort', cut)
-    for (const role of STOPPING_ORDER) await Promise.all((this.#roles[role] ?? []).map((kept) => kept.stop()))
+    // Findings would begin where a role ends before the admin process; devices are served until the last.
+    const others = this.#stopRole('admin').then(() => this.#stopRole('worker'))
+    await within(DEVICES_MS, others)
+    this.#held?.close()
+    await Promise.all([this.#stopRole('gateway'), others.then(() => this.#stopRole('tracking'))])
     clearTimeout(limit)
     hurry?.removeEventListener('abort', cut)
     await this.#redis?.stop()
     if (this.#unlock) await this.#removePorts()
     this.#unlock?.()
     return !this.#cut.signal.aborted
+  }
+
+  async #stopRole(role: RoleName): Promise<void> {
+    await Promise.all((this.#roles[role] ?? []).map((kept) => kept.stop()))
   }
 
   /** Whether each process that is ready answers within this time; one that has ended is started again anyway. */
@@ -91,33 +115,42 @@ export class Supervisor {
   }
 
   async #start(): Promise<Ports> {
-    const { dataDir, logger, redis } = this.#supervision
+    const { dataDir, logger } = this.#supervision
     // No other user reads what this process, Redis and the roles write.
     process.umask(0o077)
     this.#unlock = await lockDataDir(dataDir, logger)
-    await this.#removePorts()
-    if (redis && this.#state === 'starting') {
-      await fetchMissingRedis(dataDir, logger)
-      this.#redis = keepRunning('redis', logger, (signal) => this.#startRedis(signal))
-      await this.#redis.ready
-    }
-    for (const stage of STARTING_ORDER) {
-      if (this.#state === 'starting') await Promise.all(stage.map((role) => this.#startRole(role)))
-    }
+    const redis = this.#removePorts().then(() => this.#startRedis())
+    const admin = this.#startRole('admin', redis)
+    const compared = Promise.race([admin, this.#compared.promise])
+    // What was edited in files while nothing ran is in effect from the first fix on.
+    const gateway = this.#startRole('gateway', Promise.all([redis, compared]))
+    // Devices wait for the processes above: these begin to load only now.
+    this.#tracking = gateway.then(() => this.#startRole('tracking', gateway))
+    const worker = gateway.then(() => this.#startRole('worker', this.#tracking))
+    await Promise.all([redis, admin, gateway, this.#tracking, worker])
     if (this.#state === 'starting') this.#state = 'ready'
     await this.#publishPorts()
     return this.#ports
   }
 
-  async #startRedis(signal: AbortSignal): Promise<PrivateRedis> {
-    const { dataDir, redis } = this.#supervision
-    const started = await startPrivateRedis(dataDir, redis?.maxMemory ?? null, signal)
-    this.#redisUrl = started.url
-    return started
+  async #startRedis(): Promise<void> {
+    const { dataDir, logger, redis } = this.#supervision
+    if (!redis) return
+    await fetchMissingRedis(dataDir, logger)
+    if (this.#state !== 'starting') return
+    this.#redis = keepRunning('redis', logger, async (signal) => {
+      const started = await startPrivateRedis(dataDir, redis.maxMemory, signal)
+      this.#redisUrl = started.url
+      return started
+    })
+    await this.#redis.ready
   }
 
-  /** Resolves once each process of the role is ready; rejects with the UserError that prevents it. */
-  async #startRole(role: RoleName): Promise<void> {
+  /**
+   * Starts the processes of a role, which load their code and begin in their turn. Resolves once each is ready; rejects with
+   * the UserError that prevents it.
+   */
+  async #startRole(role: RoleName, turn: Promise<unknown>): Promise<void> {
     const { roles, logger, held = [], activated } = this.#supervision
     if (role === 'gateway') this.#held = new HeldSockets(held, activated)
     const { [role]: count = 0 } = roles
@@ -127,33 +160,38 @@ export class Supervisor {
       const startsAt: number[] = []
       const start = (signal: AbortSignal) => {
         startsAt.push(Date.now())
-        return this.#startProcess(role, { ...restartsOf(startsAt), slot, count }, signal)
+        return this.#startProcess(role, { ...restartsOf(startsAt), slot, count }, { turn, signal })
       }
       begun.push(keepRunning(role, logger, start))
       // The other gateways share the ports that the first one has opened.
       if (role === 'gateway' && slot === 0) await begun[0].ready
     }
-    await Promise.all(begun.map(({ ready }) => ready))
+    await Promise.all([turn, ...begun.map(({ ready }) => ready)])
   }
 
-  async #startProcess(role: RoleName, identity: RoleSettings['identity'], signal: AbortSignal): Promise<RoleProcess> {
+  async #startProcess(
+    role: RoleName,
+    identity: RoleSettings['identity'],
+    { turn, signal }: { readonly turn: Promise<unknown>; readonly signal: AbortSignal },
+  ): Promise<RoleProcess> {
     const { dataDir, command, output = 2 } = this.#supervision
     const stdio = ['ignore', output, output, 'ipc'] as const
     const held = role === 'gateway' ? this.#held?.inherited(stdio.length) : undefined
-    const context = { redisUrl: this.#redisUrl, ports: this.#ports, identity, sockets: held?.files }
-    const settings: RoleSettings = { dataDir, ...context }
     // In a session of its own, so that Ctrl-C reaches only the supervisor.
     const child = spawn(process.execPath, [...command(role)], {
-      env: { ...process.env, [ROLE_SETTINGS]: JSON.stringify(settings) },
+      env: { ...process.env, [SUPERVISED]: '1' },
       stdio: [...stdio, ...(held?.stdio ?? [])],
       detached: true,
       signal: this.#cut.signal,
       killSignal: 'SIGKILL',
     })
-    const started = new RoleProcess(child, this.#collect)
+    const started = new RoleProcess(child, this.#forRoles)
     // Without the counters of a process that has ended, a sum would fall when it is started again.
     const retire = async () => void (this.#retired = await addCounters(this.#retired, started.latestMetrics))
-    void started.exited.then(() => this.#inTurns(retire))
+    void started.exited.then(() => this.#state !== 'stopping' && this.#inTurns(retire))
+    const begin = () =>
+      started.begin({ dataDir, redisUrl: this.#redisUrl, ports: this.#ports, identity, sockets: held?.files })
+    turn.then(begin, () => {})
     Object.assign(this.#ports, await started.whenReady(signal))
     void this.#publishPorts()
     return started
@@ -186,10 +224,6 @@ function restartsOf(startsAt: readonly number[]) {
 /** Restarts that are older than this are not reported. */
 const RESTARTS_MS = 600_000
 
-/**
- * The other roles need the port of the tracking service. The admin process writes to the roster what was edited in files
- * while nothing ran: so it is in effect from the first fix on.
- */
-const STARTING_ORDER = [['tracking'], ['admin'], ['worker', 'gateway']] as const
-const STOPPING_ORDER = ['gateway', 'worker', 'admin', 'tracking'] as const
+/** For how long devices are served while the admin process and workers end. */
+const DEVICES_MS = 1000
 const ROLES_STOP_MS = 8000

@@ -2,7 +2,7 @@ import { protocolPorts } from '../../protocols/index.ts'
 import { nearest, unknownName } from '../config/problem.ts'
 import { duration } from '../config/units.ts'
 import { UserError } from '../errors.ts'
-import type { Ports } from '../process/role.ts'
+import type { Ports } from '../process/role-process.ts'
 import { MAX_VANS } from './fleet.ts'
 import { type Speech, speeches } from './speak/index.ts'
 

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Fix } from '../../protocols/kit/index.ts'
-import type { Ports } from '../process/role.ts'
+import type { Ports } from '../process/role-process.ts'
 import type { FleetVan } from './fleet.ts'
 import { lineFor } from './line/index.ts'
 import { portOf } from './options.ts'

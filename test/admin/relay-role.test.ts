@@ -44,7 +44,7 @@ beforeAll(async () => {
   await once(api, 'listening')
   const live = await followConfig({ dir, protocols: null, role: 'admin', followsFiles: true })
   const baseUrl = `http://127.0.0.1:${(api.address() as AddressInfo).port}/base`
-  role = await startAdmin(live, { redisServer: redis.url, baseUrl, ports: {} })
+  role = await startAdmin(live, { redisServer: redis.url, baseUrl: async () => baseUrl, ports: {} })
 })
 afterAll(async () => {
   api.closeAllConnections()

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Ports } from '../../src/process/role.ts'
+import type { Ports } from '../../src/process/role-process.ts'
 import { createFleet, type FleetVan, ROUTES_FROM } from '../../src/simulate/fleet.ts'
 import { lineFor } from '../../src/simulate/line/index.ts'
 import { portOf } from '../../src/simulate/options.ts'

@@ -12,7 +12,7 @@ import { run, temporaryDir } from '../support/running.ts'
 import { serviceWithSockets } from '../support/service-manager.ts'
 
 const ID = '356307042441013'
-const CLI = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))
+const CLI = fileURLToPath(new URL('../../src/cli/waybridge.mjs', import.meta.url))
 const soon = { timeout: 30_000, interval: 20 }
 
 it('with sockets of the service manager a restart of all refuses no connection and loses no datagram', async () => {

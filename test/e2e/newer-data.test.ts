@@ -8,7 +8,7 @@ import { freePorts } from '../support/free-ports.ts'
 import { processesOn, run, temporaryDir } from '../support/running.ts'
 import { startTestRedis, type TestRedis } from '../support/redis.ts'
 
-const CLI = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))
+const CLI = fileURLToPath(new URL('../../src/cli/waybridge.mjs', import.meta.url))
 const NEWER = FORMAT + 1
 const SENTENCE =
   `The data in Redis are of a newer waybridge: their format is ${NEWER}, this version knows formats up to ${FORMAT}. ` +

@@ -157,11 +157,11 @@ describe('a roster that is put at one machine', () => {
   beforeAll(async () => {
     server = await startTestRedis()
     redis = connect(server.url, 'test')
-    const addresses = { redisServer: server.url, baseUrl: 'http://127.0.0.1:9', ports: {} }
+    const addresses = { redisServer: server.url, ports: {} }
     roles = [
       await startGateway(await live(), addresses),
       await startGateway(await live(), addresses),
-      await startAdmin(await live(), addresses),
+      await startAdmin(await live(), { ...addresses, baseUrl: async () => 'http://127.0.0.1:9' }),
     ]
   })
   afterAll(async () => {

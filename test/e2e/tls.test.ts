@@ -156,7 +156,7 @@ function fixture(name: string): string {
 }
 
 const CERTIFICATE = fixture('localhost.cert.pem')
-const CLI = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))
+const CLI = fileURLToPath(new URL('../../src/cli/waybridge.mjs', import.meta.url))
 const READY = /Ready to accept connections/
 /** What a server says that does not know the settings of TLS. */
 const NO_TLS = />>> '"?tls-.*\n.*Bad directive/

@@ -29,29 +29,50 @@ it('starts a process for each role in order, and writes to ports.json what liste
   const ports = await portsOf(dir)
   expect(Object.keys(ports).toSorted()).toEqual(['tcp/admin', 'tcp/gateway', 'tcp/tracking'])
   expect(['gateway', 'worker', 'admin', 'tracking'].map((role) => pidsWith(dir, role).length)).toEqual([1, 2, 1, 1])
-  // Redis before the roles, and the tracking service before the others.
-  const [first, ...others] = journalOf(dir)
-  expect(first).toBe('tracking ready redis=PONG tracking=false')
-  expect(others.toSorted()).toEqual([
+  // What devices wait for comes first: Redis, what is in files, the gateway.
+  expect(journalOf(dir).slice(0, 3)).toEqual([
+    'admin compared',
+    'gateway ready redis=PONG tracking=false',
+    'tracking ready redis=PONG tracking=false',
+  ])
+  expect(journalOf(dir).slice(3).toSorted()).toEqual([
     'admin ready redis=PONG tracking=true',
-    'gateway ready redis=PONG tracking=true',
     'worker ready redis=PONG tracking=true',
     'worker ready redis=PONG tracking=true',
   ])
 })
 
-it('closes the gateway first and Redis last after SIGTERM, exits with 0 and leaves no process', async () => {
+it('loads the code of the gateway while the admin process begins, and has it begin after the files are compared', async () => {
+  const dir = await temporaryDir()
+  await start(dir, { gateway: 1, admin: 1 }, { admin: 'after gateway' })
+  await portsOf(dir)
+  expect(journalOf(dir)).toEqual([
+    'admin compared',
+    'gateway ready redis=PONG tracking=false',
+    'admin ready redis=PONG tracking=false',
+  ])
+})
+
+it('serves devices until the admin process and the workers have ended, but no longer than a second', async () => {
+  const dir = await temporaryDir()
+  const { child, ended } = await start(dir, TWO, { worker: 'hang' })
+  await portsOf(dir)
+  child.kill('SIGTERM')
+  await expect.poll(() => journalOf(dir), { timeout: 5000 }).toContain('gateway closed redis=PONG')
+  expect(pidsWith(dir, 'worker').length).toBe(1)
+  child.kill('SIGTERM')
+  expect(await ended).toBe(143)
+})
+
+it('closes the admin process first and Redis last after SIGTERM, exits with 0 and leaves no process', async () => {
   const dir = await temporaryDir()
   const { child, ended } = await start(dir, { ...ALL, worker: 1 })
   await portsOf(dir)
   child.kill('SIGTERM')
   expect(await ended).toBe(0)
-  expect(journalOf(dir).slice(-4)).toEqual([
-    'gateway closed redis=PONG',
-    'worker closed redis=PONG',
-    'admin closed redis=PONG',
-    'tracking closed redis=PONG',
-  ])
+  const closed = journalOf(dir).slice(-4)
+  expect(closed.slice(0, 2)).toEqual(['admin closed redis=PONG', 'worker closed redis=PONG'])
+  expect(closed.slice(2).toSorted()).toEqual(['gateway closed redis=PONG', 'tracking closed redis=PONG'])
   expect(processesOn(dir)).toEqual([])
   await expect(readFile(`${dir}/ports.json`)).rejects.toThrow('ENOENT')
 })

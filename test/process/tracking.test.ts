@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import { folder } from '../support/config-folder.ts'
 import { listening } from '../support/listening.ts'
 
-const CLI = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))
+const CLI = fileURLToPath(new URL('../../src/cli/waybridge.mjs', import.meta.url))
 const NOW = Math.floor(Date.now() / 1000)
 const MAX_ID = '9223372036854775807'
 const soon = { timeout: 25_000, interval: 20 }

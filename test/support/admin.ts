@@ -79,7 +79,7 @@ export function adminFixture({ baseUrl = NOWHERE, ...more }: FixtureFiles & { ba
     all.redis = await connected(all.server.url)
     all.dir = await configFolder(all.server.url, more)
     all.live = await followConfig({ dir: all.dir, protocols: protocolPorts, role: 'admin', followsFiles: true })
-    all.role = await startAdmin(all.live, { redisServer: all.server.url, baseUrl, ports: {} })
+    all.role = await startAdmin(all.live, { redisServer: all.server.url, baseUrl: async () => baseUrl, ports: {} })
     all.url = `http://127.0.0.1:${all.role.ports?.admin}`
     await vi.waitFor(async () => expect((await ask(`${all.url}/readyz`)).status).toBe(200), { timeout: 25_000 })
   })

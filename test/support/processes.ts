@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 /** The program of the command line. */
-export const CLI = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))
+export const CLI = fileURLToPath(new URL('../../src/cli/waybridge.mjs', import.meta.url))
 
 /** The ids of the processes whose command line, as a list of words, matches. */
 export function pidsWhere(matches: (words: string[]) => boolean): number[] {

@@ -1,83 +1,22 @@
-import { adminTokens, openAdmin, portAddress, type Tokens } from '../../admin/index.ts'
-import { startAlerts } from '../../alerts/index.ts'
 import { within } from '../../async.ts'
-import { AUTO } from '../../config/listener.ts'
-import { isPrivate } from '../../config/redis.ts'
-import { connect, type Redis, signOn } from '../../lanes/index.ts'
+import { connect, type Redis } from '../../lanes/index.ts'
 import { Replica } from '../../roster/replica.ts'
-import { createTrackingClient } from '../../tracking/client.ts'
-import { listenerPorts } from '../listener-ports.ts'
-import { collectMetrics, type Role, type RoleAddresses } from '../role.ts'
+import type { Role, RoleAddresses } from '../role.ts'
 import type { Live } from './live.ts'
-import { placeIn } from './place.ts'
-import { redisReadiness, systemReadiness } from './readiness.ts'
-import { spokenTo } from './spoken.ts'
 
-export async function startAdmin(live: Live, { redisServer, baseUrl, ports, identity }: RoleAddresses): Promise<Role> {
-  const { config, logger } = live
-  const redis = connect(redisServer, 'admin', logger)
-  await firstComparison(live, redis)
-  const readiness = redisReadiness(redis, config.redis)
-  const tracking = createTrackingClient({
-    baseUrl,
-    returnPrefix: config.tracking.return_prefix,
-    timeoutMs: config.push.timeout,
-    connections: CONNECTIONS,
-  })
-  const tokens = await followedTokens(live)
-  const admin = await openAdmin({
-    listen: { ...config.admin, port: config.admin.port || (ports.admin ?? 0) },
-    tokens: () => tokens().tokens,
-    tls: config.admin.tls,
-    page: { ...config.page, anyTrackerPort: (await listenerPorts(config))(AUTO)[0]?.[1] },
-    redis,
-    isVerified: !isPrivate(config.redis) && config.redis.durability === 'strict',
-    redisDir: isPrivate(config.redis) ? config.data_dir : null,
-    directory: () => live.directory(),
-    live,
-    speaks: spokenTo(config),
-    tracking,
-    companies: () => live.companies(),
-    place: placeIn(live),
-    idleMs: config.limits.idle_timeout,
-    readiness: systemReadiness(readiness, redis, config.redis.stop_at),
-    metrics: collectMetrics,
-    metricsToken: () => live.admin().metrics_token,
-    logger,
-  })
-  const sharing = signOn(redis, { ...identity, role: 'admin', installation: config.data_dir })
-  const address = portAddress(config.admin, admin.port)
-  const alerts = startAlerts({ config, findings: admin.findings, redis, page: address, logger })
-  logger.info(`admin port ${address}; its tokens are in ${tokens().place}`)
-  return {
-    ports: { admin: admin.port },
-    readiness,
-    async close() {
-      await alerts.close()
-      await Promise.all([admin.close(), live.close(), sharing.stop()])
-      await tracking.close()
-      redis.disconnect()
-    },
-  }
+export interface AdminAddresses extends Omit<RoleAddresses, 'baseUrl'> {
+  /** The tracking API's, once it has one. Asked for when the files are compared with the roster: gateways begin then. */
+  readonly baseUrl: () => Promise<string>
 }
 
-/**
- * A function that returns the current tokens of the admin port. If new ones cannot be read, the previous ones stay in
- * effect.
- */
-async function followedTokens(live: Live): Promise<() => Tokens> {
-  let configured = live.admin()
-  const read = () => adminTokens({ ...live.config, admin: configured })
-  let tokens = await read()
-  live.follow(() => {
-    if (configured === live.admin()) return
-    configured = live.admin()
-    read().then(
-      (renewed) => (tokens = renewed),
-      (error: Error) => live.logger.error({ reason: error.message }, KEEPS_TOKENS),
-    )
-  })
-  return () => tokens
+/** The process that follows the files of the roster, and serves the admin port. */
+export async function startAdmin(live: Live, at: AdminAddresses): Promise<Role> {
+  const redis = connect(at.redisServer, 'admin', live.logger)
+  await firstComparison(live, redis)
+  const baseUrl = await at.baseUrl()
+  // Loaded only now: what devices wait for comes first.
+  const { openAdminPort } = await import('./admin-port.ts')
+  return openAdminPort(live, redis, { ...at, baseUrl })
 }
 
 /**
@@ -93,7 +32,4 @@ async function firstComparison(live: Live, redis: Redis): Promise<void> {
 }
 
 const WAIT_MS = 3000
-const KEEPS_TOKENS = 'the new tokens of the admin port cannot be read: those of before stay in effect'
 const MOST_WAITS = 20
-/** The most connections to the tracking API for relayed requests. A worker has connections of its own. */
-const CONNECTIONS = 32

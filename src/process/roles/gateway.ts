@@ -64,7 +64,6 @@ export async function startGateway(live: Live, at: At): Promise<Role> {
 async function openPath(live: Live, replica: Replica, { identity, redisServer }: At) {
   const { config, logger } = live
   const { redis } = replica
-  // To load all protocols blocks the process: no call to Redis may be under way, which would look like a slow one.
   const detector = await detectorFor(config, replica)
   const appending = appenderOptions(redis, config)
   const appender = openAppender(redis, appending)
@@ -132,6 +131,15 @@ async function openPath(live: Live, replica: Replica, { identity, redisServer }:
       await within(LAST_WRITES_MS, Promise.all(lastWrites))
     },
   }
+}
+
+/**
+ * Loads the protocols that the gateway listens for. That blocks the process, so no call to Redis may be under way: it would look
+ * like a slow one.
+ */
+export async function loadListened({ listeners }: Config): Promise<void> {
+  const names = listeners.map(({ protocol }) => protocol)
+  await (names.includes(AUTO) ? loadProtocols() : Promise.all(names.map(loadProtocol)))
 }
 
 /** Finds out what trackers speak, where a listener asks for that. */

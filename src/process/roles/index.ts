@@ -2,11 +2,12 @@ import { setPriority } from 'node:os'
 import { redisServer } from '../../config/redis.ts'
 import type { Config } from '../../config/schema.ts'
 import { UserError } from '../../errors.ts'
-import { isSupervised, type Role, type RoleAddresses, type RoleContext, runRole } from '../role.ts'
+import { filesCompared, isSupervised, type Role, type RoleAddresses, runRole } from '../role.ts'
+import type { Ports, RoleContext } from '../role-process.ts'
 import { followConfig, type Live } from './live.ts'
 
 /** Runs one role as this process, until the process ends. @throws ConfigError. */
-export async function run(name: keyof typeof START | 'tracking', configDir: string): Promise<void> {
+export async function run(name: keyof typeof LOAD, configDir: string): Promise<void> {
   if (name === 'tracking' && !isSupervised()) {
     const { runTrackingAlone } = await import('./tracking.ts')
     if (await runTrackingAlone(configDir)) return
@@ -18,26 +19,47 @@ export async function run(name: keyof typeof START | 'tracking', configDir: stri
   const followsFiles = name === 'admin' || !isSupervised()
   const live = await followConfig({ dir: configDir, protocols, role: name, followsFiles })
   const { logger, config } = live
-  // Where cores are scarce, devices come before those who watch them.
-  if (name === 'admin') setPriority(5)
-  runRole(logger, { ...config.monitor, metricsToken: () => live.admin().metrics_token }, async (context) => {
-    if (name === 'tracking') return (await import('./tracking.ts')).startTracking(live, configDir, context)
-    return START[name](live, addressesOf(config, context))
-  })
+  const start = await LOAD[name](live, configDir)
+  runRole(logger, { ...config.monitor, metricsToken: () => live.admin().metrics_token }, start)
 }
 
-/** Starts each role; a process loads the code of its own role only. */
-const START = {
-  gateway: async (live, at) => (await import('./gateway.ts')).startGateway(live, at),
-  worker: async (live, at) => (await import('./worker.ts')).startWorker(live, at),
-  admin: async (live, at) => (await import('./admin.ts')).startAdmin(live, at),
-} satisfies Record<string, (live: Live, at: RoleAddresses) => Promise<Role>>
+/** Loads what each role needs before its turn, and answers what starts it; a process loads the code of its own role only. */
+const LOAD = {
+  async gateway(live) {
+    const { loadListened, startGateway } = await import('./gateway.ts')
+    await loadListened(live.config)
+    return (context) => startGateway(live, addressesOf(live.config, context))
+  },
+  async worker(live) {
+    const { startWorker } = await import('./worker.ts')
+    return (context) => startWorker(live, addressesOf(live.config, context))
+  },
+  async admin(live) {
+    const { startAdmin } = await import('./admin.ts')
+    return (context) => {
+      const baseUrl = async () => {
+        const ports = filesCompared(context.ports)
+        // Where cores are scarce, devices come before those who watch them; until now gateways waited for this process.
+        setPriority(5)
+        return trackingUrl(live.config, await ports)
+      }
+      return startAdmin(live, { ...addressesOf(live.config, context), baseUrl })
+    }
+  },
+  async tracking(live, configDir) {
+    const { startTracking } = await import('./tracking.ts')
+    return (context) => startTracking(live, configDir, context)
+  },
+} satisfies Record<string, (live: Live, configDir: string) => Promise<(context: RoleContext) => Promise<Role>>>
 
-function addressesOf({ redis, tracking }: Config, { redisUrl, ...ofStart }: RoleContext): RoleAddresses {
-  const server = redisServer(redis, redisUrl)
+function addressesOf(config: Config, { redisUrl, ...ofStart }: RoleContext): RoleAddresses {
+  const server = redisServer(config.redis, redisUrl)
   if (server === null) throw new UserError(NO_REDIS)
-  const baseUrl = tracking.base_url ?? `http://127.0.0.1:${ofStart.ports.tracking ?? tracking.listen.port}`
-  return { redisServer: server, baseUrl, ...ofStart }
+  return { redisServer: server, baseUrl: trackingUrl(config, ofStart.ports), ...ofStart }
+}
+
+function trackingUrl({ tracking }: Config, ports: Ports): string {
+  return tracking.base_url ?? `http://127.0.0.1:${ports.tracking ?? tracking.listen.port}`
 }
 
 const NO_REDIS =

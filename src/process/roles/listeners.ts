@@ -13,7 +13,7 @@ import { metrics } from '../../observe/metrics.ts'
 import { observations } from '../../observe/observations.ts'
 import { installationId } from '../data-dir.ts'
 import type { InheritedSockets } from '../held-sockets.ts'
-import type { Ports } from '../role.ts'
+import type { Ports } from '../role-process.ts'
 import type { Live } from './live.ts'
 
 /** What lies behind the listeners. */

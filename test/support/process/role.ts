@@ -1,10 +1,12 @@
 /*
  * A role for the supervisor's tests: node role.ts ROLE DIR. It listens on a port, counts one fix as received, and writes
- * `ROLE ready` and `ROLE closed` to DIR/journal. DIR/behaviour.json says otherwise: { ROLE: "refuse" | "hang" | "slow" | "crash" | "reject" | "orphan" | "listen PORT" }.
+ * `ROLE ready` and `ROLE closed` to DIR/journal, and DIR/ROLE.loaded once its code is loaded. DIR/behaviour.json says otherwise:
+ * { ROLE: "refuse" | "hang" | "slow" | "crash" | "reject" | "orphan" | "listen PORT" | "after ROLE" }; after: it begins once the
+ * code of another role is loaded.
  */
 
 import { once } from 'node:events'
-import { appendFileSync, readFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -12,8 +14,10 @@ import { UserError } from '../../../src/errors.ts'
 import { openRedis } from '../../../src/lanes/redis.ts'
 import { createLogger } from '../../../src/observe/log.ts'
 import { metrics } from '../../../src/observe/metrics.ts'
-import { collectMetrics, type Role, type RoleContext, runRole } from '../../../src/process/role.ts'
+import { collectMetrics, filesCompared, type Role, runRole } from '../../../src/process/role.ts'
+import type { RoleContext } from '../../../src/process/role-process.ts'
 import { listening } from '../listening.ts'
+import { untilSo } from '../processes.ts'
 
 const [role, dir] = process.argv.slice(2) as [string, string]
 const behaviours = JSON.parse(readFileSync(join(dir, 'behaviour.json'), 'utf8')) as Record<string, string>
@@ -22,11 +26,16 @@ const logger = createLogger(role, { level: 'info', format: 'json' })
 
 if (behaviour === 'orphan') await once(process, 'disconnect')
 runRole(logger, { host: '127.0.0.1', port: 0, metricsToken: () => null }, start)
+writeFileSync(join(dir, `${role}.loaded`), '')
 
-async function start({ redisUrl, ports }: RoleContext): Promise<Role> {
+async function start({ redisUrl, ports: before }: RoleContext): Promise<Role> {
   if (behaviour === 'refuse') throw new UserError(`The ${role} does not like this configuration.`)
   if (behaviour === 'crash') throw new Error('a fault of ours')
   if (behaviour === 'reject') void Promise.reject(new Error('nobody waits'))
+  const [, earlier] = /^after (\w+)/.exec(behaviour) ?? []
+  if (earlier) await untilSo(() => existsSync(join(dir, `${earlier}.loaded`)), { withinMs: 10_000, everyMs: 20 })
+  if (role === 'admin') journal('compared')
+  const ports = role === 'admin' ? await filesCompared(before) : before
   metrics.received.inc({ protocol: 'teltonika' }, 1)
   const server = createServer((_, response) => {
     collectMetrics().then(

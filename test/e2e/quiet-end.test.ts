@@ -1,0 +1,46 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { expect, it, onTestFinished } from 'vitest'
+import { teltonika } from '../../src/simulate/speak/teltonika.ts'
+import { webhookReceiver } from '../support/alerts.ts'
+import { listening } from '../support/listening.ts'
+import { signal } from '../support/processes.ts'
+import { dial, startProduct } from '../support/product.ts'
+
+const soon = { timeout: 30_000 }
+const ID = '356307042441013'
+const DEVICES = `"${ID}": { name: Van 12, company_id: 7, courier_id: 42, route_id: 1001 }`
+
+it('nobody is told that processes are missing while everything ends, though a push keeps a worker for seconds', async () => {
+  const receiver = await webhookReceiver()
+  onTestFinished(receiver.close)
+  const api = createServer()
+  onTestFinished(() => {
+    api.closeAllConnections()
+    api.close()
+  })
+  const url = `http://127.0.0.1:${await listening(api)}`
+  const pushed = once(api, 'request')
+  const product = await startProduct(
+    { 'devices.yaml': DEVICES },
+    `tracking: { base_url: "${url}" }\nalerts: { webhooks: [{ url: "${receiver.url}", min_severity: info }] }\n`,
+  )
+  const line = await dial(product.ports['tcp/teltonika'])
+  const fix = { time: Date.now(), latitude: 52.5, longitude: 13.4, valid: true, satellites: 9 }
+  line.socket.write(Buffer.concat([teltonika.login!(ID).bytes, teltonika.packet([fix], { id: ID, serial: 1 }).bytes]))
+  await pushed
+  // From now on a process that gives no sign of life is missed.
+  const told = () => receiver.posts.map(({ body }) => JSON.parse(body) as { code: string; change: string })
+  const [gateway] = product.pidsOf('gateway')
+  signal(gateway, 'SIGSTOP')
+  await expect.poll(told, soon).toContainEqual(expect.objectContaining({ code: 'no_gateway', change: 'begins' }))
+  signal(gateway, 'SIGCONT')
+  await expect.poll(told, soon).toContainEqual(expect.objectContaining({ code: 'no_gateway', change: 'ends' }))
+  const [saidBefore, toldBefore] = [product.said().length, told().length]
+  expect(await product.end()).toBe(0)
+  expect(product.said().slice(saidBefore)).not.toContain('gives a sign of life')
+  const codes = told()
+    .slice(toldBefore)
+    .map(({ code }) => code)
+  expect(codes.filter((code) => code === 'no_gateway' || code === 'no_worker')).toEqual([])
+}, 90_000)

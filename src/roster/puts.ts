@@ -53,7 +53,7 @@ export interface Replaced extends Interval {
   readonly fields: readonly (readonly [field: string, before: string | null, after: string | null])[]
 }
 
-/** What is to be kept of a put, so that it can be taken back. `lines`: what it writes; `before`: the roster without it. */
+/** What is to be kept of a put, to take it back. `lines`: what it writes; `before`: the roster before it. */
 export async function keptPut(
   result: RosterResult,
   { from, until, lines, before }: Interval & { readonly lines: FieldTexts; readonly before: Roster },

@@ -11,7 +11,8 @@ import { withoutSecret } from './secret.ts'
  * The roster in Redis: two hashes of JSON, `[<version that wrote it>, <what is stored>]`:
  *
  *   device-table       id without leading zeros                {"id": …, "company_id": …, "source": "devices.yaml:3"}
- *   assignment-table   from until courier_id route_id device   {"source": "routes.csv:17"}, {"company_id": "7", "line": 3}
+ *   assignment-table   from until courier_id route_id device   {"source": "routes.csv:17"} or
+ *                                                              {"company_id": "7", "line": 3}
  *
  * What has no source was put through the admin port.
  */

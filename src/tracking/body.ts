@@ -92,8 +92,8 @@ declare global {
 
 const NAMES = INT64_FIELDS.join('|')
 const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i
-// A member of a JSON object: inside a string its quotation marks would have backslashes. A reviver of JSON.parse gets the digits
-// as well, but takes seconds for a body of 4 MiB. An integer with more digits is beyond 64 bits.
+// A member of a JSON object: inside a string its quotation marks would have backslashes. A reviver of JSON.parse gets
+// the digits as well, but takes seconds for a body of 4 MiB. An integer with more digits is beyond 64 bits.
 const LONG_INTEGER = new RegExp(`((?<!\\\\)"(?:${NAMES})"\\s*:\\s*)(-?[1-9]\\d{15,18})(?![\\d.eE])`, 'g')
 const MARKED = /^-?\d{16,19}n$/
 // V8's messages: `Unexpected token 'x', ..."of the text"... is not valid JSON`, `"the text" is not valid JSON`.

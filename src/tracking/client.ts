@@ -20,7 +20,7 @@ export interface TrackingClientOptions {
   readonly returnPrefix?: string
   /** For a whole request, waiting for a free connection included. */
   readonly timeoutMs: number
-  /** Most connections to each of the two hosts; as many again to the first, for operations that must not be repeated. */
+  /** Most connections to each host; as many again to the first, for operations that must not be repeated. */
   readonly connections: number
 }
 
@@ -32,7 +32,7 @@ export interface PushRequest {
   readonly body: string | Buffer
 }
 
-/** Any operation but the push. Default limits: the client's time limit, 64 MiB, and 1 MiB of an answer other than 2xx. */
+/** Any operation but the push. Default limits: the client's time, 64 MiB, and 1 MiB of an answer other than 2xx. */
 export interface OperationRequest extends Partial<Omit<ExchangeLimits, 'maxErrorBytes'>> {
   readonly operation: Exclude<OperationName, 'pushPositions'>
   /** Valid ids, by the names of the path's parameters. */
@@ -49,7 +49,7 @@ export interface OperationRequest extends Partial<Omit<ExchangeLimits, 'maxError
 export type TrackingClient = ReturnType<typeof createTrackingClient>
 
 /**
- * A client of the tracking interface. Every outcome of its methods is a value: none throws or rejects. It never retries.
+ * A client of the tracking interface. Every outcome of its methods is a value: none throws. It never retries.
  * @throws Error where a URL cannot be parsed; it quotes no secret of it
  */
 export function createTrackingClient(options: TrackingClientOptions) {
@@ -74,7 +74,7 @@ export function createTrackingClient(options: TrackingClientOptions) {
       : answerOf(reply, apikey)
   }
 
-  /** The answer as it came: redirects are not followed, bodies not decoded. A cut answer is `too_large` or `long_error`. */
+  /** The answer as it came, also a redirect; its body is not decoded. If cut, it is `too_large` or `long_error`. */
   async function request(asked: OperationRequest): Promise<Reply | Failure> {
     const { operation, oauthToken, headers, body } = asked
     const reply = await exchange(
@@ -105,8 +105,8 @@ export function createTrackingClient(options: TrackingClientOptions) {
 }
 
 /**
- * Whether a request may be sent again although the first one may have been done. A DELETE may not: its second answer would be
- * a 404, as if there had been nothing to delete.
+ * Whether a request may be sent again although the first one may have been done. A DELETE may not: its second answer
+ * would be a 404, as if there had been nothing to delete.
  */
 export function mayRepeat(operation: OperationName): boolean {
   const { method, repeatable } = OPERATIONS[operation]

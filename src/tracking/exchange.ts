@@ -2,9 +2,9 @@ import { type Dispatcher, errors } from 'undici'
 import { masked } from '../masking.ts'
 
 /**
- * Why there is no answer. `reset`: the connection ended before the whole answer arrived, or was aborted. `timeout`: the host
- * can be reached, but did not answer in time. `long_error`: the body of an answer other than 2xx is too large. `no_room`:
- * there is no memory for the answer. `given_up`: the caller no longer waits for the answer.
+ * Why there is no answer. `reset`: the connection ended before the whole answer arrived, or was aborted. `timeout`: the
+ * host can be reached, but did not answer in time. `long_error`: the body of an answer other than 2xx is too large.
+ * `no_room`: there is no memory for the answer. `given_up`: the caller no longer waits for the answer.
  */
 export type Fault = keyof typeof CAUSES | 'timeout' | 'too_large' | 'long_error' | 'no_room' | 'given_up' | 'failed'
 

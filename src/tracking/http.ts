@@ -27,9 +27,9 @@ export interface HttpServerOptions {
 export type HttpServer = ReturnType<typeof createHttpServer>
 
 /**
- * The HTTP server of the tracking service and of the admin port, still without operations and content type parsers. Every
- * refusal, whether by an operation, by fastify or by Node, is answered with its status and a JSON `message`. fastify logs
- * nothing: URLs and headers contain secrets.
+ * The HTTP server of the tracking service and of the admin port, still without operations and content type parsers.
+ * Every refusal, whether by an operation, by fastify or by Node, is answered with its status and a JSON `message`.
+ * fastify logs nothing: URLs and headers contain secrets.
  */
 export function createHttpServer(options: HttpServerOptions) {
   const { fault, closeMs, exposeHeadRoutes, readerMs = READER_MS } = options
@@ -78,7 +78,7 @@ export function createHttpServer(options: HttpServerOptions) {
   }
 }
 
-/** Reads and drops the rest of a request for up to 2 s: closing a connection with unread bytes would lose the answer. */
+/** Reads and drops the rest of a request for up to 2 s: to close it with unread bytes would lose the answer. */
 async function readRest(request: http.IncomingMessage): Promise<void> {
   request.resume()
   await finished(request, { signal: AbortSignal.timeout(MAX_REST_MS) }).catch(() => {})
@@ -97,14 +97,14 @@ function answerErrors(app: FastifyInstance, fault: HttpServerOptions['fault']): 
 }
 
 function answerRefusal(reply: FastifyReply, { code, message, errors }: ApiRefusal): FastifyReply {
-  // Only operations of the tracking interface refuse with 401: the admin port checks its own token before any operation.
+  // Only the tracking interface refuses with 401: the admin port checks its own token before any operation.
   if (code === 401) reply.header('www-authenticate', 'OAuth')
   return reply.code(code).send(errors.length > 0 ? { message, errors } : { message })
 }
 
 /**
- * A server of node:http that answers malformed requests with a JSON `message`. A connection on which too many requests wait
- * for their answers is ended.
+ * A server of node:http that answers malformed requests with a JSON `message`. A connection on which too many requests
+ * wait for their answers is ended.
  */
 function createNodeServer(
   handler: http.RequestListener,
@@ -153,8 +153,8 @@ function makeRoom(sockets: Set<Socket>, answers: Map<Socket, Set<http.ServerResp
 }
 
 /**
- * Nothing after the error can be parsed, so the connection ends. Amid an answer, the refusal would be taken for a part of it.
- * `reason` is the parser's message, which quotes nothing of the request.
+ * Nothing after the error can be parsed, so the connection ends. Amid an answer, the refusal would be taken for a part
+ * of it. `reason` is the parser's message, which quotes nothing of the request.
  */
 function answerClientError(
   { code = '', reason }: NodeJS.ErrnoException & { readonly reason?: string },
@@ -179,7 +179,8 @@ const MAX_CONNECTIONS = 1000
 /** Requests of one connection that are not answered yet. */
 const MAX_REQUESTS_AHEAD = 16
 const MAX_REST_MS = 2_000
-// The request time-out is what sending the largest body may take. A proxy in front closes an idle connection first, after 60 s.
+// The request time-out is what sending the largest body may take. A proxy in front closes an idle connection after 60 s,
+// so before this server does.
 const TIMEOUTS = {
   headersTimeout: 30_000,
   requestTimeout: 60_000,
@@ -187,7 +188,8 @@ const TIMEOUTS = {
   keepAliveTimeout: 72_000,
   handshakeTimeout: 10_000,
 }
-// The operation refuses a long path parameter with 422; without this, the path would be unknown. Node limits the whole URL.
+// An operation refuses a long path parameter with 422; with fastify's own limit, the path would be unknown. Node limits
+// the length of a URL.
 const MAX_PARAMETER_LENGTH = 16_384
 const JSON_TYPE = 'application/json; charset=utf-8'
 const NOT_UNDERSTOOD = 'the request cannot be understood: its method, Content-Length or Content-Type is wrong'

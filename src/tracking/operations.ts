@@ -94,16 +94,16 @@ export const OPERATIONS = {
 export type OperationName = keyof typeof OPERATIONS
 
 /**
- * An operation's path in the syntax of fastify's router. A parameter before a colon matches any text: the operation refuses a
- * wrong id.
+ * An operation's path in the syntax of fastify's router. A parameter before a colon matches any text: the operation
+ * refuses a wrong id.
  */
 export function routerPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}(:?)/g, (_, name: string, colon: string) => `:${name}${colon && '(^.*)::'}`)
 }
 
 /**
- * Does an operation of the table and gives the body of a 200. It checks existence before input; an OAuth token is checked
- * before. Throws an ApiRefusal for what it refuses.
+ * Does an operation of the table and gives the body of a 200. It checks existence before input; an OAuth token is
+ * checked before. Throws an ApiRefusal for what it refuses.
  */
 export type ServedOperation = (request: ServedRequest, reply: FastifyReply) => unknown
 

@@ -18,8 +18,8 @@ export interface CompanyCredentials {
 }
 
 /**
- * The provisioning of the embedded service: the gateway's companies, and lanes that its roster may send fixes to. A company
- * without `oauth_token` can push, but nobody can read its positions back.
+ * The provisioning of the embedded service: the gateway's companies, and lanes that its roster may send fixes to. A
+ * company without `oauth_token` can push, but nobody can read its positions back.
  */
 export function provisioningOf(
   companies: Iterable<{
@@ -40,8 +40,8 @@ export function provisioningOf(
 }
 
 /**
- * Finds the companies that a secret belongs to. The index has digests salted with random bytes: the time that a look-up takes
- * depends on digests that no caller can compute, and tells nothing about the secret.
+ * Finds the companies that a secret belongs to. The index has digests salted with random bytes: the time that a look-up
+ * takes depends on digests that no caller can compute, and tells nothing about the secret.
  */
 export class Access {
   readonly #salt = randomBytes(16).toString('hex')
@@ -66,7 +66,7 @@ export class Access {
     if (!companies.has(companyId)) throw new ApiRefusal(403, `the OAuth token gives no access to company ${companyId}`)
   }
 
-  /** The companies that the apikey of a query belongs to. @throws ApiRefusal 422 without an apikey, 403 for an unknown one */
+  /** The companies of the apikey of a query. @throws ApiRefusal 422 without an apikey, 403 for an unknown one */
   companiesOfApikey(apikey: unknown): ReadonlySet<string> {
     if (typeof apikey !== 'string' || apikey === '')
       throw refuseFields(422, [{ path: 'apikey', message: 'this query parameter is needed, once' }])

@@ -58,7 +58,7 @@ export interface PositionInterval {
 /**
  * The interval of a query of §4.4; without `to`, it has two hours but ends no later than now (unix seconds).
  * @param maxS the longest interval, in seconds: whole hours
- * @throws ApiRefusal 400 where `from` is missing, a value is no integer, the interval is too long or ends before it begins
+ * @throws ApiRefusal 400 where `from` is missing, a value is no integer, or the interval is too long or ends too early
  */
 export function parseInterval(query: unknown, nowS: number, maxS: bigint = MAX_INTERVAL_S): PositionInterval {
   const bounds = parse(IntervalQuery, query, 400)

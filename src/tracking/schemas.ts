@@ -165,7 +165,7 @@ function textOf(min: number, max?: number) {
     .meta({ ...(min > 0 && { minLength: min }), ...(max !== undefined && { maxLength: max }) })
 }
 
-/** Whether a text has `min` to `max` code points. It counts code points, which allocates, only where code units cannot tell. */
+/** Whether a text has `min` to `max` code points. It counts them, which allocates, only where it must. */
 export function isOfLength(text: string, min: number, max: number): boolean {
   if (text.length < min || text.length > 2 * max) return false
   if (text.length <= max && min <= 1) return true

@@ -27,14 +27,14 @@ export interface TrackingServiceOptions {
   readonly provisioning: Provisioning
   /** How long an operation may work before it answers 504. */
   readonly timeLimitMs: number
-  /** Resolves once `provision` was called with the current data; awaited before a courier or a route counts as unknown. */
+  /** Resolves once `provision` was called with what holds now; awaited before a lane counts as unknown. */
   readonly catchUp?: () => Promise<void>
   readonly logger: Logger
 }
 
 export type TrackingService = Awaited<ReturnType<typeof createTrackingService>>
 
-/** Starts the tracking service of tracking-interface.md. @throws where it cannot open the port or the database */
+/** Starts the tracking service (README.md). @throws where it cannot open the port or the database */
 export async function createTrackingService(options: TrackingServiceOptions) {
   const { catchUp, logger, provisioning, timeLimitMs } = options
   const database = openDatabase(options.databaseFile)
@@ -148,7 +148,8 @@ const DESCRIPTION = `Contractor numbers, positions of couriers, items of orders 
 
 Integers of the format int64 go up to 9223372036854775807 and are exact: read them with a parser that keeps all digits,
 and write those beyond 2^53 in plain digits. The service takes at most ${MAX_ITEMS} items at once,
-with at most ${MAX_TEXTS.code} characters of \`code\`, ${MAX_TEXTS.comment} of \`comment\` and ${MAX_TEXTS.price} of \`price\`.
+with at most ${MAX_TEXTS.code} characters of \`code\`, ${MAX_TEXTS.comment} of \`comment\` and
+${MAX_TEXTS.price} of \`price\`.
 Unknown fields are ignored. Text must be well-formed Unicode, and its length is counted in code points.
 A request body has at most ${MAX_BODY_BYTES} bytes. Credentials are checked first, then access, existence, input.`
 

@@ -62,8 +62,9 @@ interface WaitingWrite {
 }
 
 /**
- * Writes that arrive while a transaction commits share the next one, and its fsync. SQLite blocks the event loop during a
- * transaction, so that it takes at most `maxRows` rows (a single write may have more); between two, requests are read.
+ * Writes that arrive while a transaction commits share the next one, and its fsync. SQLite blocks the event loop during
+ * a transaction, so that it takes at most `maxRows` rows (a single write may have more); between two, requests are
+ * read.
  */
 export class GroupCommit {
   readonly #database
@@ -76,9 +77,9 @@ export class GroupCommit {
   }
 
   /**
-   * Runs `work`, which writes about `rows` rows, in the next transaction. Resolves to its result once that is on disk. Rejects
-   * where the transaction failed: then none of its writes is stored. `work` may throw an ApiRefusal before it has written
-   * anything: then only this call rejects.
+   * Runs `work`, which writes about `rows` rows, in the next transaction. Resolves to its result once that is on disk.
+   * Rejects where the transaction failed: then none of its writes is stored. `work` may throw an ApiRefusal before it
+   * has written anything: then only this call rejects.
    */
   write<Result>(rows: number, work: () => Result): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
@@ -128,9 +129,9 @@ const BUSY_TIMEOUT_MS = 1_000
 /*
  * `lanes` only grows, unless a provisioning is exhaustive: see README.md.
  *
- * `positions` is one clustered tree: its key recognises a repeated position, and is read in the order of company, route and
- * timestamp. `received_us`, unix microseconds, is the time of arrival and gives the order within a second. It grows with every
- * position, except after the clock was set back: then two positions may have the same.
+ * `positions` is one clustered tree: its key recognises a repeated position, and is read in the order of company, route
+ * and timestamp. `received_us`, unix microseconds, is the time of arrival and gives the order within a second. It grows
+ * with every position, except after the clock was set back: then two positions may have the same.
  *
  * An item's id is never used again (AUTOINCREMENT): a repeated DELETE must not delete another item.
  */

@@ -75,7 +75,7 @@ function orderOf({ company_id, order_id }: ServedRequest['params']): Order {
   return [BigInt(company_id), BigInt(parseId(order_id, 'order_id'))]
 }
 
-/** The mistakes of a return. `totalOf` tells how many of an item were ordered, undefined for an item of another order. */
+/** The mistakes of a return. `totalOf`: how many of an item were ordered; undefined: it is of another order. */
 function mistakesIn(returns: readonly ItemReturn[], totalOf: (id: bigint) => bigint | undefined): FieldError[] {
   return returns.flatMap(({ item_id, undelivered_count }, index) => {
     const id = BigInt(item_id)

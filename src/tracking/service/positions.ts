@@ -31,7 +31,10 @@ export class PositionStore {
     this.#commits = commits
   }
 
-  /** Resolves once all positions of a company, route and courier are on disk. A position that is stored already is counted, not stored again. */
+  /**
+   * Resolves once all positions of a company, route and courier are on disk. A position that is stored already is
+   * counted, not stored again.
+   */
   append(lane: readonly string[], positions: readonly PositionV3[]): Promise<void> {
     const [company, route, courier] = lane.map(BigInt)
     return this.#commits.write(positions.length, () => {
@@ -42,7 +45,7 @@ export class PositionStore {
     })
   }
 
-  /** The next `PAGE_ROWS` positions in order of timestamp, then of arrival; `after` is the last one of the page before. */
+  /** The next `PAGE_ROWS` positions by timestamp, then by arrival; `after`: the last one of the page before. */
   page({ company, route, from, to }: PositionQuery, after = beforeAll(from)): PositionRow[] {
     return this.#select.all({ company, route, to, ...after }) as unknown as PositionRow[]
   }
@@ -56,8 +59,8 @@ export class PositionStore {
 }
 
 /**
- * §4.4. The interface lists no 404: a route that the company does not have has no positions. The positions of a route that
- * was given to another courier, or removed, can still be read.
+ * §4.4. The interface lists no 404: a route that the company does not have has no positions. The positions of a route
+ * that was given to another courier, or removed, can still be read.
  */
 export function courierPositions(positions: PositionStore, timeLimitMs: number): ServedOperation {
   return async ({ params, query }, reply) => {
@@ -110,6 +113,6 @@ const INSERT = `
 /** A smaller difference is a slewed clock, or many positions within one millisecond. */
 const SET_BACK_US = 1_000_000
 
-// As much as the relay takes of an answer: at least half a million positions. A tracker with a fix a second has 7,200 in two
-// hours.
+// As much as the relay takes of an answer: at least half a million positions. A tracker with a fix a second has 7,200
+// in two hours.
 const MAX_LENGTH = 64 * 1024 * 1024

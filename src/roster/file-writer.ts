@@ -140,12 +140,12 @@ async function lossBy(difference: FilesDifference, { roster, version }: Replica)
 }
 
 /** How many of its lines a file changes; a line of an unknown device counts, and waits for it. */
-function changesOf({ before, now }: Pick<Comparison, 'before' | 'now'>): ReturnType<typeof countLines> {
-  const [old, present] = [before, now].map(({ items }) => {
-    const lines = items.keys().filter((key) => key.startsWith('a '))
-    return new Set(lines.map((key) => key.slice(2)))
-  })
-  return countLines(present.difference(old), old.difference(present))
+function changesOf({ before, now }: Comparison): ReturnType<typeof countLines> {
+  const [old, present] = [before, now].map(({ items }) => items.keys().filter((key) => key.startsWith('a ')))
+  return countLines(
+    old.map((key) => key.slice(2)),
+    present.map((key) => key.slice(2)),
+  )
 }
 
 /** The mistakes in files, and which files have some. Those of devices are refused together, as they are read as one. */

@@ -116,11 +116,13 @@ export function cutLines(devices: readonly DeviceEntry[], { from, until }: Inter
   return [...texts]
 }
 
-/** How many lines are new, replace one of the same device and `from`, and go; by the fields of both kinds. */
-export function countLines(written: Iterable<string>, dropped: Iterable<string>) {
-  const [lines, gone] = [written, dropped].map((fields) => new Set(Array.from(fields, lineOf)))
-  const changed = lines.intersection(gone).size
-  return { added: lines.size - changed, changed, removed: gone.size - changed }
+/** How many lines are new, replace one of the same device and `from`, and go; by the fields of all, before and after. */
+export function countLines(before: Iterable<string>, after: Iterable<string>) {
+  const [old, present] = [new Set(before), new Set(after)]
+  const gone = new Set(Array.from(old.difference(present), lineOf))
+  const written = new Set(Array.from(present.difference(old), lineOf))
+  const changed = written.intersection(gone).size
+  return { added: written.size - changed, changed, removed: gone.size - changed }
 }
 
 function lineOf(field: string): string {

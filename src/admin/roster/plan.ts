@@ -4,8 +4,9 @@ import type { Mistake } from '../../config/problem.ts'
 import type { RouteFile, RouteRow } from '../../config/routes.ts'
 import type { Interval } from '../../config/times.ts'
 import { unresolved } from '../../roster/advice.ts'
-import { type Assignment, assignmentField } from '../../roster/assignment.ts'
+import { assignmentField } from '../../roster/assignment.ts'
 import { type DeviceEntry, hasRoute } from '../../roster/device-entry.ts'
+import { countLines } from '../../roster/puts.ts'
 import { devicesLosing, lossOf, Roster } from '../../roster/roster.ts'
 import { changeOf, type RosterWrite } from '../../roster/table.ts'
 import { momentOf } from './interval.ts'
@@ -32,8 +33,8 @@ export async function planRoster(roster: Roster, put: RosterPut) {
   const { rows, rejected } = await takeRows(roster, put)
   const write: RosterWrite = { devices: [], assignments: await assignmentsOf(rows, roster, put) }
   const effect = await effectOf(write, roster, put)
-  const [before, after] = [roster, effect.after].map((each) => linesOf(each, effect.changing, put))
-  return { ...effect, ...difference(before, after), rows, rejected, write }
+  const [before, after] = [roster, effect.after].map((each) => fieldsOf(each, effect.changing, put))
+  return { ...effect, ...countLines(before, after), rows, rejected, write }
 }
 
 /**
@@ -101,20 +102,10 @@ function isWithin({ from }: Pick<Interval, 'from'>, put: Interval): boolean {
   return from >= put.from && from < put.until
 }
 
-/** Lines of devices that begin in the interval, by device and `from`. */
-function linesOf(roster: Roster, devices: readonly Device[], put: RosterPut): ReadonlyMap<string, Assignment> {
+/** The fields of the lines of devices that begin in the interval. */
+function fieldsOf(roster: Roster, devices: readonly Device[], put: RosterPut): string[] {
   const lines = devices.flatMap(({ id }) => roster.assignmentsOf(roster.find(id) as Device))
-  return new Map(lines.filter((line) => isWithin(line, put)).map((line) => [`${line.from} ${line.device}`, line]))
-}
-
-function difference(before: ReadonlyMap<string, Assignment>, after: ReadonlyMap<string, Assignment>) {
-  const added = [...after.keys()].filter((key) => !before.has(key)).length
-  const removed = [...before.keys()].filter((key) => !after.has(key)).length
-  const changed = [...after].filter(([key, { courier_id, route_id, until }]) => {
-    const line = before.get(key)
-    return line && (line.courier_id !== courier_id || line.route_id !== route_id || line.until !== until)
-  }).length
-  return { added, changed, removed }
+  return lines.filter((line) => isWithin(line, put)).map(assignmentField)
 }
 
 /** A route that a device has at a time, unix seconds. */

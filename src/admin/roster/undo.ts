@@ -90,7 +90,7 @@ async function planUndo(roster: Roster, { put = '', company_id = '' }: RosterRes
     changes: () => changesOf({ changing, before: roster, after }),
     loss,
     answer: {
-      ...countLines(written, dropped),
+      ...countLines(dropped, written),
       rejected: [],
       ...(warnings.length > 0 && { warnings }),
       ...(takes.length > 0 && { takes: takes.map(takenJson) }),

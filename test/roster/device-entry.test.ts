@@ -40,7 +40,7 @@ describe('find', async () => {
   })
 })
 
-describe('laneAt', () => {
+describe('stayAt', () => {
   it('includes from and excludes until', async () => {
     const lines = [line('2', 100, 200)]
     expect(await routesAt(lines, [99, 100, 199, 200])).toEqual(['1001', '2', '2', '1001'])

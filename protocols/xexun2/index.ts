@@ -7,6 +7,7 @@
  *   record            nn TTTTTTTT rr bbbb mm …
  *   … with bit 1 of m:    ss data of each bit of s:  bit 0  n OOOOOOOO AAAAAAAA       GPS, floats
  *                                                    bit 1  count of 7 bytes          wifi
+ *                                                    bit 2  count of 13 bytes         cells
  *                                                    bit 7  LLLL, then (47 LLLL O… A… xx n …)     GPS, doubles
  *
  *   I  IMEI, packed decimals, and a digit more      O, A  dddmm.mmmm, ddmm.mmmm, signed      n  satellites
@@ -48,6 +49,7 @@ const REPORT = 0x0014
 const LOCATION = 0x02
 const GPS = 0x01
 const WIFI = 0x02
+const CELLS = 0x04
 const EXTENDED = 0x80
 const EXTENDED_GPS = 0x47
 const starts = new Marks(FLAG)
@@ -107,7 +109,8 @@ function recordOf(r: ByteReader): { fix?: Fix; isRead: boolean } {
   }
   if (sources & WIFI) r.skip(r.u8() * 7)
   if ((sources & EXTENDED) === 0) return { isRead: true }
-  if ((sources & ~EXTENDED & ~WIFI) !== 0) return { isRead: false }
+  if (sources & CELLS) r.skip(r.u8() * 13)
+  if ((sources & ~EXTENDED & ~WIFI & ~CELLS) !== 0) return { isRead: false }
   for (const { tag, value } of tlv(new ByteReader(r.slice(r.u16())), { tag: 1, length: 2 }))
     if (tag === EXTENDED_GPS) return { isRead: true, fix: extendedFix(value, time) }
   return { isRead: false }

@@ -21,6 +21,8 @@ DOUBLES.writeDoubleBE(-1324.6, 0)
 DOUBLES.writeDoubleBE(5231.5, 8)
 DOUBLES.set([1, 8], 16)
 DOUBLES.writeFloatBE(34.5, 23)
+const EXTENDED = Buffer.concat([bytes('001e 47 001b'), DOUBLES])
+const CELL = bytes('01 00cc 0008 0000fb2e 0013572a 36')
 const FIX = { time: '2024-05-01T10:15:30Z', latitude: 52.525, longitude: -13 - 24.5 / 60, satellites: 8 }
 const ANSWER = { device: '862205050000017', reply: frame(bytes('01')) }
 const WIFI = bytes('06 02 64cc2296f840da 2aa884f008c874')
@@ -36,7 +38,12 @@ export default {
       frames: [
         { frame: frame(records(record('02', Buffer.concat([bytes('01'), GPS])))), fixes: [FIX], ...ANSWER },
         {
-          frame: frame(records(record('82', WIFI), record('02', Buffer.concat([bytes('80 001e 47 001b'), DOUBLES])))),
+          frame: frame(records(record('82', WIFI), record('02', Buffer.concat([bytes('80'), EXTENDED])))),
+          fixes: [{ ...FIX, longitude: -13.41, altitude: 34.5 }],
+          ...ANSWER,
+        },
+        {
+          frame: frame(records(record('02', Buffer.concat([bytes('86 01 64cc2296f840da'), CELL, EXTENDED])))),
           fixes: [{ ...FIX, longitude: -13.41, altitude: 34.5 }],
           ...ANSWER,
         },

@@ -7,7 +7,7 @@
  *   00  SSSSSSSS imei 00 …                   hello; answer 01: seconds since 2013, 4 zeros (older devices, whose hello has 51
  *                                            bytes: 5 zeros)
  *   04  record…, each LLLL NNNNNNNN TTTTTTTT RR (id, length, value)…       L  of the whole record
- *   10  records of 64 bytes: PP NNNNNNNN BBBBBBBB OOOOOOOO AAAAAAAA ???? G HHHH …
+ *   10  records of 64 bytes: PP NNNNNNNN BBBBBBBB OOOOOOOO AAAAAAAA VVVV G HHHH …
  *   05  asks whether the records are stored; answer 06: 01
  *
  *   value of id 00  TTTTTTTT AAAAAAAA OOOOOOOO HHHH VVVV E G D Q F
@@ -17,7 +17,8 @@
  *   B  from the highest bit on: second (6), minute (6), hour (5),   G  heading, 2 degrees
  *      day (5), month (4), year of the century (6)                  E, D  error of the speed, PDOP
  *
- * The speed of 10 is not read. A length FF of a value is followed by one of 16 bits.
+ * The unit of V in 10 is assumed: all known frames of it have the speed 0. A length FF of a value is followed by one of 16
+ * bits.
  */
 import {
   ByteReader,
@@ -129,13 +130,15 @@ function compactFix(r: ByteReader): Fix {
   const [second, minute, hour, day, month, year] = splitBits(r.skip(5).u32le(), 6, 6, 5, 5, 4, 6)
   const longitude = r.i32le() / 1e7
   const latitude = r.i32le() / 1e7
-  const course = heading(r.skip(2).u8() * 2)
+  const speed = r.u16le() / 100
+  const course = heading(r.u8() * 2)
   const altitude = r.i16le()
   return {
     time: utc(year, month, day, hour, minute, second),
     latitude,
     longitude,
     valid: true,
+    speed,
     heading: course,
     altitude,
   }

@@ -24,7 +24,7 @@ export default {
         { frame: message(0, hello(51)), device: IMEI, none: 'login', reply: message(1, '0000000000') },
         { frame: message(4, record(1) + record(0)), fixes: [FULL, { ...FULL, valid: false }] },
         { frame: message(4, '110000000000000000000b'.padEnd(22, '0') + '0204ffffffff'), none: 'no place' },
-        { frame: message(0x10, compact()), fixes: [FIX] },
+        { frame: message(0x10, compact()), fixes: [{ ...FIX, speed: 12.34 }] },
         { frame: message(5, ''), none: 'heartbeat', reply: message(6, '01') },
         { frame: message(0x14, '00') },
       ],
@@ -66,6 +66,6 @@ function compact(): string {
   const bits = [30, 6, 15, 6, 10, 5, 1, 5, 5, 4, 24, 6]
   let packed = 0
   for (let i = 0; i < bits.length; i += 2) packed = packed * 2 ** bits[i + 1] + bits[i]
-  const w = new ByteWriter().hex('0eada40d00').u32le(packed).u32le(1_152_500_000).u32le(-315_000_000).u16(0)
+  const w = new ByteWriter().hex('0eada40d00').u32le(packed).u32le(1_152_500_000).u32le(-315_000_000).u16le(1234)
   return w.u8(135).u16le(43).toBuffer().toString('hex').padEnd(128, '0')
 }

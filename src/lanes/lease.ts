@@ -19,12 +19,6 @@ export function stillHolds({ token, until = 0 }: Lease): boolean {
   return token !== '' && performance.now() < until
 }
 
-export interface ClaimedLanes {
-  readonly leases: readonly Lease[]
-  /** In how many ms the next lane is due, or a lane that is empty now may be due. */
-  readonly nextMs: number
-}
-
 /** What to push next of a lane. */
 export interface Batch {
   /** Packed records, in the order stored. */
@@ -70,13 +64,12 @@ export class Leases {
   }
 
   /** Lanes that are due, at most `limit` (1,000), leased; one at a time while the service is down, none while tickets wait. */
-  async claim(limit: number): Promise<ClaimedLanes> {
-    const { leaseMs, maxWaitMs } = this.#options
+  async claim(limit: number): Promise<Lease[]> {
+    const { leaseMs } = this.#options
     const { clock, schedule, upstream, waitingTickets } = this.#keys
     const answer = await this.#run('claim', [schedule, upstream, waitingTickets, clock], [leaseMs, limit, MOST_WAITING])
-    const [nextMs, token, ...lanes] = answer as [number, Buffer, ...Buffer[]]
-    const leases = lanes.map((lane) => ({ lane: lane.toString(), token: token.toString() }))
-    return { leases, nextMs: Math.min(nextMs, maxWaitMs) }
+    const [token, ...lanes] = answer as Buffer[]
+    return lanes.map((lane) => ({ lane: lane.toString(), token: token.toString() }))
   }
 
   /** Renews leases in place; a lost one gets the token ''. One renewal at a time: a second does nothing. */
@@ -176,10 +169,10 @@ export class Leases {
     const answers = await this.#run(
       'done',
       [...touched, keys.upstream, keys.failing],
-      [maxPositions, maxWaitMs, ...args],
+      [maxPositions, dueAfter(maxWaitMs), ...args],
     )
     return (answers as ([Buffer, Buffer] | null)[]).map((answer, index): Batch | undefined => {
-      if (!answer || answer[1].length === 0) return undefined
+      if (!answer) return undefined
       items[index].lease.token = answer[0].toString()
       return { records: answer[1] }
     })
@@ -200,6 +193,13 @@ export class Leases {
   }
 }
 
+/** After how many ms a lane with something new is due, for no fix to wait longer than `maxWaitMs` for others. */
+export function dueAfter(maxWaitMs: number): number {
+  return Math.max(0, maxWaitMs - LOOK_MS)
+}
+
+/** How often a worker looks for lanes that are due. */
+export const LOOK_MS = 200
 /** How long a lease holds that is not renewed. */
 export const LEASE_MS = 15_000
 /** Tickets that no worker has taken yet, while which none are added. */

@@ -1,6 +1,7 @@
 import { observations } from '../observe/observations.ts'
 import { type DuplicateFilter, type MarkedRun, MOST_IN_RUN } from './duplicates.ts'
 import type { ShardKeys } from './keys.ts'
+import { dueAfter } from './lease.ts'
 import { type HoldReason, type Part, slicesOf } from './record.ts'
 import { type Redis, type Script, scripts } from './redis.ts'
 import { keysOf } from './shards.ts'
@@ -86,7 +87,7 @@ export async function storeRecords(
   const { maxFixesPerDevice, maxUnknownDevices, heldFixes } = isNew ? { ...hold, ...shares } : UNLIMITED
   const bounds = [maxFixesPerDevice, maxUnknownDevices, hold.maxFixesConfigured, heldFixes]
   const { script, ownKeys, ownArgs } = isNew ? APPEND : moveOf(call, keys)
-  const args = [bytes, maxWaitMs, ...ofFilter, ...bounds, counters.size, ...[...counters].flat(), ...ownArgs]
+  const args = [bytes, dueAfter(maxWaitMs), ...ofFilter, ...bounds, counters.size, ...[...counters].flat(), ...ownArgs]
   let answer: unknown = null
   try {
     answer = await scripts(redis)(script, [...TOUCHED.map((name) => keys[name]), ...ownKeys], args)

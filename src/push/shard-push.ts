@@ -77,9 +77,8 @@ export class ShardPush {
     this.#leases = new Leases(shard, { maxPositions: batch.max_positions, maxWaitMs: batch.max_wait })
     this.#lane = { ...options, leases: this.#leases }
     this.#renewing = setInterval(() => this.#renew(), RENEW_MS)
-    const idle = () => this.isIdle
-    this.#tickets = new Tickets({ ...options, leases: this.#leases, idle, work: this.#work })
-    this.#overdue = watchOverdue(shard, { idle, heal: () => this.#tickets.restart(), logger })
+    this.#tickets = new Tickets({ ...options, leases: this.#leases, work: this.#work })
+    this.#overdue = watchOverdue(shard, { idle: () => this.isIdle, heal: () => this.#tickets.restart(), logger })
   }
 
   /** Whether this process pushes nothing of the shard now. */

@@ -7,6 +7,7 @@ import {
   type Lease,
   type Leases,
   LOADING,
+  LOOK_MS,
   openRedis,
   type Redis,
   type RedisServer,
@@ -22,8 +23,6 @@ export interface TicketsOptions {
   /** BullMQ needs connections of its own. */
   readonly redisServer: RedisServer
   readonly logger: Logger
-  /** Whether this process pushes nothing now. */
-  readonly idle: () => boolean
   /** They share what is due. */
   readonly workers: Pick<Workers, 'count'>
   /** Pushes leased lanes. Never rejects. */
@@ -81,15 +80,11 @@ export class Tickets {
     }
   }
 
-  /**
-   * Hands out the lanes that are due. Returns in how many ms to look again: while this process pushes, lanes may be due
-   * at any moment; else when the next lane is due, or a little later, since other processes may have made lanes due
-   * meanwhile.
-   */
+  /** Hands out the lanes that are due. Returns in how many ms to look again. */
   async #handOut(): Promise<number> {
-    const { idle, leases, logger, work, workers } = this.#options
-    const { leases: claimed, nextMs } = await leases.claim(LANES_PER_CLAIM)
-    if (claimed.length === 0) return idle() ? Math.min(Math.max(TICK_MS, nextMs), IDLE_MS) : TICK_MS
+    const { leases, logger, work, workers } = this.#options
+    const claimed = await leases.claim(LANES_PER_CLAIM)
+    if (claimed.length === 0) return LOOK_MS
     const share = Math.ceil(claimed.length / workers.count)
     const size = Math.min(Math.max(share, FEWEST_LANES), MOST_LANES)
     const tickets = []
@@ -105,7 +100,7 @@ export class Tickets {
       this.#isRefused = true
       await work({ data: claimed })
     }
-    return claimed.length === LANES_PER_CLAIM ? 0 : TICK_MS
+    return claimed.length === LANES_PER_CLAIM ? 0 : LOOK_MS
   }
 }
 
@@ -161,8 +156,6 @@ const TICKET = { removeOnComplete: true, removeOnFail: true }
 const LANES_PER_CLAIM = 512
 /** Of a ticket: a worker's share within these bounds. */
 const FEWEST_LANES = 32
-const MOST_LANES = 128
-const TICK_MS = 75
-const IDLE_MS = 250
+const MOST_LANES = 256
 const REDIS_AGAIN_MS = 500
 const LAST_ANSWER_MS = 1000

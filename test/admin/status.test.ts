@@ -115,7 +115,7 @@ describe('GET /admin/status', () => {
     for (let lane = 0; lane < 1200; lane += 100)
       await Promise.all(Array.from({ length: 100 }, (_, at) => store(admin.redis, `7/42/${lane + at}`)))
     const { leases } = workerOf(admin.redis)
-    const { leases: claimed } = await leases.claim(130)
+    const claimed = await leases.claim(130)
     await Promise.all(claimed.map((lease) => leases.refuse(lease, { status: 422, message: 'no' }, 0)))
     expect(await statusNow()).toMatchObject({
       waiting: { fixes: 1070, lanes: 1070 },

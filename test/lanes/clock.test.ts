@@ -11,7 +11,7 @@ let redis: Redis
 withRedis((_, connected) => (redis = connected))
 
 const leases = () => new Leases(redis, { maxPositions: 10, maxWaitMs: 0 })
-const claim = async () => (await leases().claim(10)).leases.map(({ lane }) => lane)
+const claim = async () => (await leases().claim(10)).map(({ lane }) => lane)
 
 async function append(lane: string, maxWaitMs = 0) {
   const appender = new Appender(redis, { ...UNFILTERED, maxWaitMs })
@@ -62,7 +62,7 @@ describe('the clock of Redis is set back by an hour', () => {
     await append(LANE)
     await append('7/42/2')
     const own = leases()
-    const { leases: claimed } = await own.claim(10)
+    const claimed = await own.claim(10)
     const [renewed] = claimed.filter(({ lane }) => lane === LANE)
     // Their tokens are of the time that was an hour ahead.
     await setBackBy(HOUR_MS)
@@ -107,7 +107,7 @@ describe('the clock of Redis is set back by an hour', () => {
 it('a worker pushes no longer than its lease by a clock that was set back meanwhile', async () => {
   await append(LANE)
   const own = leases()
-  const [lease] = (await own.claim(10)).leases
+  const [lease] = await own.claim(10)
   await setBackBy(HOUR_MS)
   lease.token = (Number(lease.token) + HOUR_MS).toFixed(2)
   await own.take(lease)

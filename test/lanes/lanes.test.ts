@@ -64,7 +64,7 @@ function leases({ maxPositions = 3, maxWaitMs = 0, leaseMs = 15_000 } = {}) {
 const waitingIn = async (lane: string) => timestamps(Buffer.concat(await redis.lrangeBuffer(keys.lane(lane), 0, -1)))
 
 async function claimOne(from = leases()) {
-  const [lease] = (await from.claim(10)).leases
+  const [lease] = await from.claim(10)
   return lease
 }
 
@@ -195,21 +195,25 @@ describe('leases of a lane', () => {
     await append('7/42/1', 1)
     const appender = new Appender(redis, { ...UNFILTERED, maxWaitMs: 60_000 })
     await appender.append({ parts: [{ lane: '7/43/1', device: ID, records: packed(1) }], received: 1, filtered: [] })
-    expect((await leases().claim(10)).leases.map(({ lane }) => lane)).toEqual(['7/42/1'])
-    expect((await leases().claim(10)).leases).toEqual([])
+    expect((await leases().claim(10)).map(({ lane }) => lane)).toEqual(['7/42/1'])
+    expect(await leases().claim(10)).toEqual([])
   })
 
-  it('a claim says when the next lane is due, or may be, and leases none while eight tickets wait for a worker', async () => {
-    expect(await leases({ maxWaitMs: 70 }).claim(10)).toEqual({ leases: [], nextMs: 70 })
-    const appender = new Appender(redis, { ...UNFILTERED, maxWaitMs: 1000 })
+  it('a lane is due as long before its longest wait is over as workers look for lanes that are due', async () => {
+    const appender = new Appender(redis, { ...UNFILTERED, maxWaitMs: 60_000 })
+    const before = Date.now()
     await appender.append({ parts: [{ lane: '7/43/1', device: ID, records: packed(1) }], received: 1, filtered: [] })
-    const { nextMs } = await leases({ maxWaitMs: 60_000 }).claim(10)
-    expect(nextMs).toBeLessThanOrEqual(1000)
+    const due = Number(await redis.zscore(keys.schedule, '7/43/1'))
+    expect(due - before).toBeGreaterThanOrEqual(59_800)
+    expect(due - Date.now()).toBeLessThanOrEqual(59_800)
+  })
+
+  it('a claim leases none while eight tickets wait for a worker', async () => {
     await append('7/42/1', 1)
     await redis.rpush(keys.waitingTickets, ...Array.from({ length: 8 }, String))
-    expect((await leases().claim(10)).leases).toEqual([])
+    expect(await leases().claim(10)).toEqual([])
     await redis.rpop(keys.waitingTickets)
-    expect((await leases().claim(10)).leases).toMatchObject([{ lane: '7/42/1' }])
+    expect(await leases().claim(10)).toMatchObject([{ lane: '7/42/1' }])
   })
 
   it('a lease hands out whole batches until its lane is empty', async () => {
@@ -242,7 +246,7 @@ describe('leases of a lane', () => {
     const worker = leases({ maxWaitMs: 60_000 })
     const lease = await claimOne(worker)
     expect(await worker.done(lease, { count: 3, status: 200, wanted: 0, atOnce: false })).toBeUndefined()
-    expect((await worker.claim(1)).leases.length).toBe(1)
+    expect((await worker.claim(1)).length).toBe(1)
   })
 
   it('a worker changes nothing once its lease has ended and another holds the lane', async () => {
@@ -396,7 +400,7 @@ describe('a refused record', () => {
     await worker.refuse(lease, refusal, 3)
     await worker.park(lease, { status: 404, message: '' })
     expect(await release(redis, ['7/42/1'], () => NOT_CURRENT)).toBe(NOT_CURRENT)
-    expect((await worker.claim(1)).leases).toEqual([])
+    expect(await worker.claim(1)).toEqual([])
     expect(await release(redis, ['7/42/1'], ONLY_2)).toBe(NOT_CURRENT)
     expect(await refusedOf('7/42/1')).toHaveLength(1)
     expect([await waitingIn('7/42/1'), await waitingIn('7/43/1')]).toEqual([[2], []])
@@ -445,7 +449,7 @@ describe('done', () => {
     await append('7/42/1', 1, 2, 3, 4)
     await append('7/43/1', 1)
     const worker = leases()
-    const [one, other] = (await worker.claim(10)).leases
+    const [one, other] = await worker.claim(10)
     await Promise.all([worker.take(one), worker.take(other)])
     const given = { status: 200, wanted: 0, atOnce: false }
     await Promise.all([
@@ -476,7 +480,7 @@ describe('done', () => {
 describe('two who hold the same lease', () => {
   it('only the first of two workers with the same lease gets its records', async () => {
     await append('7/42/1', 1, 2, 3)
-    const [lease] = (await leases().claim(1)).leases
+    const [lease] = await leases().claim(1)
     const twin = { ...lease }
     const [first, second] = [leases(), leases()]
     expect(timestamps((await first.take(lease))?.records as Buffer)).toEqual([1, 2, 3])
@@ -496,7 +500,7 @@ describe('two who hold the same lease', () => {
 
   it('a renewal does not give the records to a second worker with the same lease', async () => {
     await append('7/42/1', 1)
-    const [lease] = (await leases().claim(1)).leases
+    const [lease] = await leases().claim(1)
     const twin = { ...lease }
     const [first, second] = [leases(), leases()]
     await first.take(lease)
@@ -637,7 +641,7 @@ describe('a worker that is stopping', () => {
     const lease = await claimOne(worker)
     await worker.take(lease)
     expect(await worker.refuse(lease, { status: 422, message: '' }, 0)).toEqual({ row: 1, next: undefined })
-    expect((await worker.claim(1)).leases).toHaveLength(1)
+    expect(await worker.claim(1)).toHaveLength(1)
     await expectInvariant()
   })
 })
@@ -664,7 +668,7 @@ describe('the service', () => {
     for (const [lane, status] of failures) {
       await redis.zadd(keys.schedule, 1, lane)
       await redis.hset(keys.upstream, 'probe', 0)
-      for (const lease of (await worker.claim(10)).leases)
+      for (const lease of await worker.claim(10))
         await worker.retry(lease, lease.lane === lane ? status : 'other', {
           ...delay,
           firstMs: lease.lane === lane ? 60_000 : 1,
@@ -682,7 +686,7 @@ describe('the service', () => {
     expect(await state()).toBe('down')
     await redis.hset(keys.upstream, 'probe', 0)
     const worker = leases()
-    const [lease, ...others] = (await worker.claim(10)).leases
+    const [lease, ...others] = await worker.claim(10)
     expect(others).toEqual([])
     await worker.take(lease)
     await worker.done(lease, { count: 1, status: 200, wanted: 0, atOnce: false })
@@ -704,12 +708,12 @@ describe('the service', () => {
   it('one lane at a time probes the service, after a second at the earliest', async () => {
     for (const courier of [1, 2, 3]) await append(`7/${courier}/1`, 1)
     const worker = leases()
-    const [lease] = (await worker.claim(1)).leases
+    const [lease] = await worker.claim(1)
     await worker.retry(lease, 'refused', delay)
-    expect((await worker.claim(10)).leases).toEqual([])
+    expect(await worker.claim(10)).toEqual([])
     expect(Number(await redis.hget(keys.upstream, 'probe'))).toBeGreaterThan(Date.now() + 500)
     await redis.hset(keys.upstream, 'probe', 0)
-    expect((await worker.claim(10)).leases).toHaveLength(1)
-    expect((await worker.claim(10)).leases).toEqual([])
+    expect(await worker.claim(10)).toHaveLength(1)
+    expect(await worker.claim(10)).toEqual([])
   })
 })

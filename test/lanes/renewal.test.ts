@@ -11,7 +11,7 @@ withRedis((_, connection) => {
 it.each(['take', 'done'] as const)('a lease outlives a renewal that overtakes the answer of %s', async (step) => {
   await store('7/42/1', 3)
   const leases = new Leases(redis, { maxPositions: 1, maxWaitMs: 0 })
-  const [lease] = (await leases.claim(1)).leases
+  const [lease] = await leases.claim(1)
   const next = { count: 1, status: 200, wanted: 1, atOnce: false }
   if (step === 'done') await leases.take(lease)
   const answer = step === 'take' ? leases.take(lease) : leases.done(lease, next)

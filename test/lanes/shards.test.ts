@@ -445,7 +445,7 @@ function delayCommand(shard: Redis, script: string): Promise<void> {
 }
 
 async function leaseOf(lane: string): Promise<Lease> {
-  const { leases } = await new Leases(shardOf(redis, lane), { maxPositions: 10, maxWaitMs: 0 }).claim(10)
+  const leases = await new Leases(shardOf(redis, lane), { maxPositions: 10, maxWaitMs: 0 }).claim(10)
   return leases.find((lease) => lease.lane === lane) as Lease
 }
 

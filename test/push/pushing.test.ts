@@ -393,7 +393,6 @@ describe('the hand-out of lanes', () => {
       number: 0,
       redisServer: server.url,
       logger,
-      idle: () => true,
       workers: { count: 1 },
       work,
     })

@@ -226,7 +226,7 @@ export function workerOf(redis: Redis) {
     leases,
     lease: async (lane: string) => {
       await redis.zadd(keys.schedule, 'XX', 1, lane)
-      const lease = (await leases.claim(1)).leases.find((each) => each.lane === lane)
+      const lease = (await leases.claim(1)).find((each) => each.lane === lane)
       if (!lease) throw new Error(`no lease of ${lane}`)
       return lease
     },

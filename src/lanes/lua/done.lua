@@ -2,8 +2,8 @@
 -- caller wants a smaller one; else the lane is due later.
 -- ARGV  records of a whole batch, ms until the rest is due; then for each lane: lane, token, number of records
 --       delivered, status, number of records wanted next (0: none), 1 if they are wanted even if they are no whole batch
--- Returns for each lane { new token, next records }, both '' if nothing is to be pushed now; false if the lease was
--- lost: then nothing was changed.
+-- Returns for each lane { new token, next records }; false if nothing is to be pushed now, or the lease was lost: then
+-- nothing was changed.
 local schedule, custody, lane_prefix, push_prefix, parked, ahead, upstream, failing = unpack(KEYS)
 local whole_batch, lane_delay = tonumber(ARGV[1]), ARGV[2]
 
@@ -51,7 +51,7 @@ local function next_of(i, token, count, wanted, at_once)
     add_score(scores, lane, new_token)
     return { new_token, table.concat(redis.call('LRANGE', lane_prefix .. lane, 0, wanted - 1)) }
   end
-  return { '', '' }
+  return false
 end
 
 local delivered = 0

@@ -2,14 +2,14 @@
 
 -- Leases the lanes that are due, 1,000 at most; one at a time, when a probe is due, while the service is down or limits us.
 -- None while workers are behind, so that leases do not end in the queue, and batches grow: `ARGV[3]` tickets wait for one.
--- Answers in how many ms a lane may be due next, the token of all, and the lanes; '' and no lanes where none is due.
+-- Answers the token of all, and the lanes; nothing where none is due.
 local function claim()
   local schedule, upstream, tickets, clock = unpack(KEYS)
   local lease_ms, most, most_tickets = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
   local state, probe_at = unpack(redis.call('HMGET', upstream, 'state', 'probe'))
   local probing = state and state ~= 'up'
-  if redis.call('LLEN', tickets) >= most_tickets then return { 0, '' } end
-  if probing and now < tonumber(probe_at or 0) then return { math.floor(probe_at - now), '' } end
+  if redis.call('LLEN', tickets) >= most_tickets then return {} end
+  if probing and now < tonumber(probe_at or 0) then return {} end
   local lanes = redis.call('ZRANGEBYSCORE', schedule, '-inf', now, 'LIMIT', 0, probing and 1 or most)
   -- Lanes that wait for their own delay are as good as any to find out whether the service is back.
   if #lanes == 0 and probing then
@@ -18,17 +18,14 @@ local function claim()
       if not is_leased(next_lanes[i + 1]) then lanes = { next_lanes[i] } end
     end
   end
-  if #lanes == 0 then
-    local first_at = redis.call('ZRANGE', schedule, 0, 0, 'WITHSCORES')[2] or now + lease_ms
-    return { math.floor(first_at - now), '' }
-  end
+  if #lanes == 0 then return {} end
 
   note_clock(clock)
   if probing then redis.call('HSET', upstream, 'probe', now + lease_ms, 'prober', lanes[1]) end
   local token, scores = token_until(now + lease_ms, LEASED), {}
   for _, lane in ipairs(lanes) do add_score(scores, lane, token) end
   set_scores(schedule, scores)
-  return { 0, token, unpack(lanes) }
+  return { token, unpack(lanes) }
 end
 
 -- Moves the end of leases that still hold: ARGV has lane and token of each, behind the ms of a lease.

@@ -8,7 +8,7 @@ import { child, itemsAt, type Node, nodeAt, textAt } from './node.ts'
 import { openFilesMistake } from './open-files.ts'
 import { ConfigError, type Mistake, type Problem, problemsIn, type Source } from './problem.ts'
 import { type RouteFile, readRoutes } from './routes.ts'
-import { type Company, configSchema, defaultConfig, type Protocols } from './schema.ts'
+import { type Company, type Config, configSchema, defaultConfig, isLoopback, type Protocols } from './schema.ts'
 import { fingerprintOf, ifThere, textOf, unreadable } from './text-file.ts'
 import { weaknessOf } from './weakness.ts'
 import { parseYaml } from './yaml.ts'
@@ -185,7 +185,7 @@ export function readGateway(text: string, protocols: Protocols, dir = '') {
     ...(protocols ? tooManyConnections(all) : []),
   ])
   const protocolNames = protocols?.map(({ name }) => name)
-  const isNew = value?.companies.length === 0 && value.tracking.base_url === null && value.tracking.push_url === null
+  const isNew = value && value.companies.length === 0 && isForTrials(value.tracking)
   return {
     config: isNew ? { ...value, companies: [TRY_OUT] } : value,
     companyIds: isNew ? new Set([TRY_OUT.company_id]) : root && companyIds(root).ids,
@@ -194,8 +194,13 @@ export function readGateway(text: string, protocols: Protocols, dir = '') {
   }
 }
 
-/** The company of a new installation, whose positions go to the embedded tracking service alone. */
-const TRY_OUT: Company = { company_id: '1', name: 'Try-out', apikey: 'try-out' }
+/** Whether positions go to the embedded tracking service alone, which only this machine reaches. */
+function isForTrials({ base_url, push_url, listen }: Config['tracking']): boolean {
+  return base_url === null && push_url === null && isLoopback(listen.host)
+}
+
+/** The company of a new installation; its keys are known, so nobody else may reach the tracking service. */
+const TRY_OUT: Company = { company_id: '1', name: 'Try-out', apikey: 'try-out', oauth_token: 'try-out' }
 
 /** The companies of tokens that are not among those of the file. */
 function unknownCompanies(root: Node): Mistake[] {

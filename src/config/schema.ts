@@ -69,7 +69,7 @@ export function configSchema(protocols: Protocols, dir = '') {
       return_prefix: setting(pathPrefix, '', 'Path of the return operation, such as `/api/v1`.'),
     }),
     companies: list(company).describe(
-      'The companies whose couriers are tracked; none, with the embedded tracking service: company 1, to try things out.',
+      'The companies whose couriers are tracked; none, with the embedded tracking service on this machine: company 1, to try things out.',
     ),
     batch: section({
       max_positions: setting(integer(1, 100_000), 500, 'Maximum number of positions in one request.'),
@@ -170,7 +170,8 @@ function admin(dir: string) {
   })
 }
 
-function isLoopback(host: string): boolean {
+/** Whether only this machine reaches an address. */
+export function isLoopback(host: string): boolean {
   return isIP(host) === 0 ? host === 'localhost' : isWithin(LOOPBACK, host)
 }
 

@@ -38,7 +38,7 @@ const OPEN = { host: '0.0.0.0', tls: null, proxy_protocol: false, networks: [] }
 const TOKEN_EXPECTED = 'expected printable ASCII characters without spaces'
 
 /** A new installation has a company to try out the embedded tracking service with. */
-const TRY_OUT = { company_id: '1', name: 'Try-out', apikey: 'try-out' }
+const TRY_OUT = { company_id: '1', name: 'Try-out', apikey: 'try-out', oauth_token: 'try-out' }
 const NEW = { ...defaultConfig(PROTOCOLS), companies: [TRY_OUT] }
 
 describe('gateway.yaml', () => {
@@ -105,6 +105,7 @@ describe('gateway.yaml', () => {
     const api = 'tracking: { base_url: "https://tracking.example.com" }\n'
     expect((await config('time_zone: UTC\n')).companies).toEqual([TRY_OUT])
     expect((await config(api)).companies).toEqual([])
+    expect((await config('tracking: { listen: { host: 0.0.0.0 } }\n')).companies).toEqual([])
     const devices = '"1": { company_id: 1 }\n"2": { company_id: 2 }\n'
     const found = (await checked({ 'devices.yaml': devices })).mistakes
     expect(found).toEqual([expect.stringContaining('company 2 is not among the companies of gateway.yaml')])

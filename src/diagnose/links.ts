@@ -116,7 +116,7 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
     return {
       state: isBroken ? 'broken' : 'ok',
       evidence,
-      lastGoodAt: fixAt(detail),
+      lastGoodAt: isUnplaced ? placedUntil(detail) : fixAt(detail),
       sinceAt: isBroken ? unplaced?.at : undefined,
     }
   },
@@ -181,12 +181,24 @@ function idle(): LinkFound {
 }
 
 /** What became of its last message. */
-function latestOf({ events }: ExplainedDevice['device']) {
-  return events.find(({ event }) => event !== 'connected' && event !== 'disconnected')
+function latestOf(device: ExplainedDevice['device']) {
+  return treatmentsOf(device)[0]
+}
+
+/** What became of its messages, the latest first. */
+function treatmentsOf({ events }: ExplainedDevice['device']) {
+  return events.filter(({ event }) => event !== 'connected' && event !== 'disconnected')
 }
 
 function fixAt({ last_fix }: ExplainedDevice['device']): number | undefined {
   return last_fix && Date.parse(last_fix.received_at)
+}
+
+/** When the first fix came that did not go to a lane, after others that did; ms UTC. */
+function placedUntil(device: ExplainedDevice['device']): number | undefined {
+  const treated = treatmentsOf(device)
+  const routed = treated.findIndex(({ event }) => event === 'routed')
+  return routed > 0 ? Date.parse(treated[routed - 1].at) : undefined
 }
 
 /** When an entry was put through the admin port, ms UTC; of files that is not known. */

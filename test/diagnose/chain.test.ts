@@ -103,6 +103,15 @@ describe('the chain of a device', () => {
     })
   })
 
+  it('says of a link until when it worked: of fixes that are held, until the first of them', () => {
+    const device = { isUnplaced: true, unplaced: { reason: 'no_route', at: NOW, isHeld: true } }
+    const held = { at: at(NOW - 5 * MIN), event: 'held', reason: 'no_route' }
+    const routed = { at: at(NOW - 60 * MIN), event: 'routed', lane: '7/42/1007' }
+    const placed = (events: object[]) => chain({ device, detail: { events } as Case['detail'] }).links[3]
+    expect(placed([held, routed])).toMatchObject({ link: 'placed', state: 'broken', lastGoodAt: NOW - 5 * MIN })
+    expect(placed([held]).lastGoodAt).toBeUndefined()
+  })
+
   it.each<[string, string | null, RegExp, Case]>([
     [
       'is silent on its route',

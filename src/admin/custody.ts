@@ -144,6 +144,7 @@ export class CustodyWatch {
   #last: Custody | undefined
   #known = 0
   #account: FixAccount | undefined
+  #oldestBefore: number | undefined
 
   constructor(account: () => Promise<FixAccount>, { everyMs = 5000 } = {}) {
     this.#take = account
@@ -158,6 +159,14 @@ export class CustodyWatch {
   /** The last account; undefined before the first one. */
   get account(): FixAccount | undefined {
     return this.#account
+  }
+
+  /** What waits, and since when by the last two accounts: held fixes are old when they are released, and do not wait yet. */
+  get backlog(): StoredFixes['waiting'] | undefined {
+    const { waiting } = this.#account ?? {}
+    if (waiting?.oldestAt === undefined || this.#oldestBefore === undefined)
+      return waiting && { ...waiting, oldestAt: undefined }
+    return { ...waiting, oldestAt: Math.max(waiting.oldestAt, this.#oldestBefore) }
   }
 
   /** What two equal accounts in a row did not add up by. */
@@ -181,6 +190,7 @@ export class CustodyWatch {
   }
 
   #compare(account: FixAccount): void {
+    this.#oldestBefore = this.#account?.waiting.oldestAt
     this.#account = account
     if (isDeepStrictEqual(account.custody, this.#last)) this.#known = account.custody.difference
     this.#last = account.custody

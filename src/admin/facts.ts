@@ -22,13 +22,12 @@ import {
 import type { GatewayFigures } from '../observe/figures.ts'
 import type { Observation } from '../observe/observations.ts'
 import type { PushFigures } from '../push/index.ts'
-import type { FixAccount } from './custody.ts'
+import type { CustodyWatch } from './custody.ts'
 import { answering, RedisWatch, shortageOf, type WatchedRedis } from './redis-watch.ts'
 
 export interface FactSources extends WatchedRedis {
   readonly upstream: () => Promise<Upstream>
-  /** The last account, and what it does not add up by; undefined before the first one. */
-  readonly custody: () => { readonly account?: FixAccount; readonly difference: number }
+  readonly custody: () => Pick<CustodyWatch, 'backlog' | 'difference'>
   readonly tokensRefused: () => string[]
   /** The company of a device, by its id. */
   readonly companyOf: (device: string) => string | undefined
@@ -96,7 +95,7 @@ export class FactGatherer {
     this.#processes = stored.processes
     this.#countFrames()
     const { acceptedAt, acceptedBefore, ...pushes } = this.pushes
-    const { account, difference } = custody()
+    const { backlog, difference } = custody()
     return {
       now,
       watchedSince: this.#watchedSince,
@@ -110,7 +109,7 @@ export class FactGatherer {
         acceptedAt: acceptedAt[each.company],
         acceptedBefore: acceptedBefore[each.company],
       })),
-      backlog: account?.waiting,
+      backlog,
       difference,
       devices: devices(),
       roster: stored.roster,

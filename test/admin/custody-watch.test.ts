@@ -29,6 +29,7 @@ function watch(before: () => Promise<unknown> = async () => {}) {
   onTestFinished(() => watching.close())
   return {
     difference: () => watching.difference,
+    oldestAt: () => watching.backlog?.oldestAt,
     async moreLooks(count: number) {
       const from = looks
       await expect.poll(() => looks, { timeout: 10_000, interval: 5 }).toBeGreaterThan(from + count)
@@ -55,6 +56,18 @@ it('the custody watch counts what is lost, and what is there too often, until al
   await redis.ltrim(keys.lane('7/42/1'), 2, -1)
   await moreLooks(10)
   expect(difference()).toBe(0)
+})
+
+it('what was released a moment ago is no backlog, what still waits at the next look is one', async () => {
+  const receivedAt = Date.now() - 120_000
+  let looks = 0
+  const steps: (number | undefined)[] = []
+  const { moreLooks, oldestAt } = watch(async () => {
+    steps.push(oldestAt())
+    if (++looks === 3) await store(redis, '7/42/1', { receivedAt })
+  })
+  await moreLooks(6)
+  expect(steps.slice(0, 6)).toEqual([undefined, undefined, undefined, undefined, receivedAt, receivedAt])
 })
 
 it('the custody watch ignores a difference while fixes move', async () => {

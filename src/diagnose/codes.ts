@@ -338,7 +338,7 @@ export const CODES = {
     severity: 'warning',
     link: 'identified',
     message: (about) => `fixes are held of ${about}, which nobody has configured`,
-    action: 'add the device to devices.yaml if it is yours: its held fixes are then delivered',
+    action: 'if it is yours, name it under Arrivals or in devices.yaml: its held fixes are then delivered',
   },
   checksum_errors: {
     severity: 'warning',

@@ -78,7 +78,7 @@ function zoneAdvice({ behind, id, name = id, source }: DeviceFacts): string | un
 
 /** What to do about an id that is probably mistyped in an entry. */
 export function meantAdvice({ name, source }: MeantEntry): string {
-  return `if it is the same tracker, correct the id in ${source} (${name}), otherwise add the device to devices.yaml if it is yours`
+  return `if it is the same tracker, correct the id in ${source} (${name}), otherwise name it under Arrivals or in devices.yaml if it is yours`
 }
 
 /** `its id came from 10.9.9.9:1 at port 5027 (teltonika), and was not understood there` */

@@ -52,7 +52,7 @@ it('of a device whose id is nearly that of one that was never heard names the en
   const near = '356307042441041'
   await hold(admin.redis, 'unknown', near, { count: 2 })
   const action =
-    'if it is the same tracker, correct the id in devices.yaml:3 (Van 14), otherwise add the device to devices.yaml if it is yours'
+    'if it is the same tracker, correct the id in devices.yaml:3 (Van 14), otherwise name it under Arrivals or in devices.yaml if it is yours'
   const { sentence, findings } = await chainOf(near)
   expect(sentence).toMatch(
     /2 fixes held since .*: if it is the same tracker, correct the id in devices\.yaml:3 \(Van 14\)/,

@@ -82,7 +82,7 @@ it('why explains a van that was never heard, an unknown device, and a wrong name
   await expect
     .poll(async () => explained(UNKNOWN), soon)
     .toMatch(
-      new RegExp(`not configured, 1 fix held since ${CLOCK} .* ✖ identified .* → if .*, otherwise add the device to`),
+      new RegExp(`not configured, 1 fix held since ${CLOCK} .* ✖ identified .* → if .*, otherwise name it under`),
     )
   const row = `${UNKNOWN} +teltonika +tcp ${product.ports['tcp/teltonika']} +\\d+ s ago +1 +52\\.50000, 13\\.40000`
   const entry = `\n  "${UNKNOWN}": { name: …, company_id: …, courier_id: …, route_id: … }\n`

@@ -123,7 +123,7 @@ function unknown(id: string): StatusAnswer['findings'][number] {
     count: 1,
     evidence: ['its fixes are held'],
     message: `fixes are held of ${id}, which nobody has configured`,
-    action: 'add the device to devices.yaml if it is yours: its held fixes are then delivered',
+    action: 'if it is yours, name it under Arrivals or in devices.yaml: its held fixes are then delivered',
   }
 }
 
@@ -136,8 +136,8 @@ it('status names what has one cause and one action together, with what to do onc
     '    are held',
     '  - fixes are held of 2, which nobody has configured, since 08:14:01Z; its fixes',
     '    are held',
-    '  → add the device to devices.yaml if it is yours: its held fixes are then',
-    '  delivered',
+    '  → if it is yours, name it under Arrivals or in devices.yaml: its held fixes',
+    '  are then delivered',
     '',
     '! unknown_device: fixes are held of 3, which nobody has configured, since',
     '  08:14:01Z',

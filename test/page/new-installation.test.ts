@@ -36,8 +36,10 @@ describe.skipIf(!findChromium())('the page of a new installation', () => {
     const dialog = page.getByRole('dialog')
     await expect.poll(() => dialog.getByLabel('Company').inputValue(), soon).toBe('1')
     await dialog.getByLabel('Name').fill('Van 1')
-    await dialog.getByLabel('Courier').fill('42')
     await dialog.getByLabel('Route').fill('1001')
+    // A route alone would be without effect.
+    await expect.poll(() => dialog.getByLabel('Courier').getAttribute('required')).toBe('')
+    await dialog.getByLabel('Courier').fill('42')
     await expectAccessible(page)
     await dialog.getByRole('button', { name: 'Save' }).click()
     const delivered = async () =>

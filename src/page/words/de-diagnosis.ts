@@ -194,8 +194,8 @@ const FINDINGS: readonly Phrase[] = [
     'es spricht wohl {1}, wofür es keinen Port gibt: in gateway.yaml unter listeners einen eintragen und ihn im Gerät setzen',
   ],
   [
-    'if it is the same tracker, correct the id in {}, otherwise add the device to devices.yaml if it is yours',
-    'ist es derselbe Tracker, die Kennung in {1} berichtigen; sonst das Gerät in devices.yaml eintragen, wenn es ein eigenes ist',
+    'if it is the same tracker, correct the id in {}, otherwise name it under Arrivals or in devices.yaml if it is yours',
+    'ist es derselbe Tracker, die Kennung in {1} berichtigen; sonst das Gerät unter Ankünfte oder in devices.yaml benennen, wenn es ein eigenes ist',
   ],
   [
     'set time_zone: "{}" for {}, or have the device report UTC',
@@ -448,8 +448,8 @@ const FINDINGS: readonly Phrase[] = [
     'Positionen von {1} werden gehalten: niemand hat es eingerichtet',
   ],
   [
-    'add the device to devices.yaml if it is yours: its held fixes are then delivered',
-    'ist es Ihr Gerät, in devices.yaml eintragen: seine gehaltenen Positionen werden dann zugestellt',
+    'if it is yours, name it under Arrivals or in devices.yaml: its held fixes are then delivered',
+    'ist es ein eigenes, unter Ankünfte oder in devices.yaml benennen: seine gehaltenen Positionen werden dann zugestellt',
   ],
   [
     'frames of {} have a wrong checksum: they are not acknowledged',

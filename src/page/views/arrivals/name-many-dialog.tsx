@@ -62,6 +62,7 @@ export function NameManyDialog({ devices, close }: NameManyProps): JSX.Element {
               key={name}
               label={words.van.field[name]}
               value={typed(device)[name]}
+              required={name === 'courier_id' && typed(device).route_id !== ''}
               change={(text) =>
                 setRows((before) => new Map(before).set(device, { ...(before.get(device) ?? EMPTY), [name]: text }))
               }

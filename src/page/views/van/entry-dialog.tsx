@@ -51,7 +51,7 @@ export function EntryDialog({ detail, close }: EntryDialogProps): JSX.Element {
       ? (error.body as { errors?: readonly { path: string; message: string }[] })?.errors
       : []
   const errorOf = (name: FieldName) => wrong?.find(({ path }) => path === name)?.message
-  const field = (name: FieldName, more: { hint?: string; type?: 'password' } = {}) => (
+  const field = (name: FieldName, more: { hint?: string; required?: boolean; type?: 'password' } = {}) => (
     <Field
       key={name}
       label={words.van.field[name]}
@@ -80,7 +80,7 @@ export function EntryDialog({ detail, close }: EntryDialogProps): JSX.Element {
         error={errorOf('company_id')}
       />
       <div class="field-pair">
-        {field('courier_id', { hint: words.van.ofApi })}
+        {field('courier_id', { hint: words.van.ofApi, required: given('route_id').trim() !== '' })}
         {field('route_id', { hint: words.van.usualRoute })}
       </div>
       <div class="field-pair">

@@ -49,7 +49,8 @@ export class DuplicateFilter {
   readonly #options: DuplicateOptions
   readonly #others = new Map<Redis, DuplicateFilter>()
   readonly #devices = new Map<string, Known>()
-  #turnBeganAt = Date.now()
+  /** By the monotonic clock, ms: that of the wall may have been wrong. */
+  #turnBeganAt = performance.now()
   #cipher: Cipheriv | undefined
   /** Until this time (ms UTC) there may be marks of version 0.1.0, which had no secret. */
   #unkeyedUntil = 0
@@ -118,7 +119,9 @@ export class DuplicateFilter {
     const known = this.#knownInTurn(device)
     const ask = !known.isAsked
     known.isAsked = true
-    const newestBefore = Math.max(known.newestOfOthers, known.newest)
+    const turnBeganAt = now - (performance.now() - this.#turnBeganAt)
+    const furthest = Math.ceil((turnBeganAt + this.#options.maxFutureMs) / 1000)
+    const newestBefore = Math.max(Math.min(known.newestOfOthers, furthest), known.newest)
     const runs: MarkedRun[] = []
     const unique = withoutRepeats(records)
     const duplicates = unique === records ? 0 : countRecords(records) - countRecords(unique)
@@ -156,7 +159,7 @@ export class DuplicateFilter {
   /** store.lua says that a new turn of this process has begun. */
   beginTurn(turn: string): void {
     this.turn = turn
-    this.#turnBeganAt = Date.now()
+    this.#turnBeganAt = performance.now()
   }
 
   /** Takes the latest span (-1: none) that a device had before a call that asked for it, and that was stored in this turn. */
@@ -177,8 +180,7 @@ export class DuplicateFilter {
     const before = this.#devices.get(device)
     if (before?.turn === this.turn) return before
     const { newest = -1, keptSpan = -1, keptAt = 0 } = before ?? {}
-    const newestOfOthers = Math.ceil((this.#turnBeganAt + this.#options.maxFutureMs) / 1000)
-    const known = { turn: this.turn, isAsked: false, newestOfOthers, newest, keptSpan, keptAt }
+    const known = { turn: this.turn, isAsked: false, newestOfOthers: Infinity, newest, keptSpan, keptAt }
     this.#devices.set(device, known)
     return known
   }
@@ -189,7 +191,7 @@ interface Known {
   readonly turn: string
   /** Whether its latest span was asked for in this turn. */
   isAsked: boolean
-  /** No other gateway, and not this one in an earlier turn, has stored a newer fix. */
+  /** No other gateway, and not this one in an earlier turn, has stored a newer fix. Infinity before the answer. */
   newestOfOthers: number
   /** The newest fix that this process stored, or tried to. */
   newest: number

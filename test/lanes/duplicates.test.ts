@@ -1,5 +1,5 @@
 import { array, assert, asyncProperty, boolean, integer, record } from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import {
   Appender,
   DuplicateFilter,
@@ -75,6 +75,16 @@ describe('the filter of duplicates', () => {
     await gateway()('1', ...t(NOW, NOW + 1))
     expect(await gateway()('1', ...t(NOW, NOW + 1))).toBe(2)
     expect(await stored()).toEqual([NOW, NOW + 1])
+  })
+
+  it('stores a fix once when a gateway receives it again whose clock was behind at its start', async () => {
+    await gateway()('1', ...t(NOW))
+    vi.useFakeTimers({ toFake: ['Date'], now: (NOW - 3600) * 1000 })
+    const restarted = gateway()
+    await restarted('2', ...t(NOW - 7200))
+    await restarted('1', ...t(NOW - 7200))
+    vi.useRealTimers()
+    expect(await restarted('1', ...t(NOW))).toBe(1)
   })
 
   it('finds duplicates among new fixes, however many fixes came in between', async () => {

@@ -1,10 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import * as z from 'zod'
 import { parse } from '../tracking/refusal.ts'
-import { EventFeed, type EventSource } from './events/feed.ts'
-import { TOPICS, type EventTopic } from './events/log.ts'
-import { EventReader } from './events/reader.ts'
-import { type Findings, findingJson } from './findings.ts'
+import { EventFeed, EventReader, type EventSource } from './events/feed.ts'
+import { type EventTopic, TOPICS } from './events/log.ts'
+import { findingJson, type Findings } from './findings.ts'
 import type { Operation } from './operation.ts'
 import type { Scope } from './scope.ts'
 

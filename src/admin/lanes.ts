@@ -1,11 +1,26 @@
 import * as z from 'zod'
-import { describeLanes, type LaneCount, type LaneState, type Redis } from '../lanes/index.ts'
-import { parse } from '../tracking/refusal.ts'
+import {
+  describeLanes,
+  discard,
+  type LaneCount,
+  type LaneState,
+  NOT_CURRENT,
+  type Parked,
+  parkedLanes,
+  type Place,
+  type Redis,
+  type Refused,
+  release,
+  surveyRefused,
+} from '../lanes/index.ts'
+import type { Logger } from '../observe/log.ts'
+import { ApiRefusal, parse } from '../tracking/refusal.ts'
+import { Int64Text } from '../tracking/schemas.ts'
 import type { FixAccount } from './custody.ts'
-import { instant, LaneJson, laneIds, pageSchema } from './json.ts'
+import { Count, instant, laneIds, LaneJson, pageSchema, ParkedLaneJson } from './json.ts'
 import type { Operation } from './operation.ts'
-import { type ListPlace, PageQuery, pageOf } from './paging.ts'
-import { parkedJson } from './parked.ts'
+import { type ListPlace, pageOf, PageQuery } from './paging.ts'
+import { Scope } from './scope.ts'
 
 /** `GET /admin/lanes`: lanes in which something is stored, those with most fixes or the oldest fix first. */
 export function laneOperations(redis: Redis, account: () => Promise<Pick<FixAccount, 'lanes'>>): Operation[] {
@@ -51,3 +66,124 @@ export function laneJson({ lane, waiting, oldestAt, lastPush, parked }: LaneStat
     parked: parked && parkedJson(parked),
   }
 }
+
+export interface ParkedSources {
+  readonly redis: Redis
+  /** Where a record belongs as configured now. */
+  readonly place: Place
+  readonly logger: Logger
+}
+
+/** `/admin/parked`: what the service refused; trying it again (`POST …/retry`) and deleting it. */
+export function parkedOperations({ redis, place, logger }: ParkedSources): Operation[] {
+  return [
+    {
+      method: 'GET',
+      path: '/admin/parked',
+      id: 'listParked',
+      summary: 'List the parked lanes, and the positions that the tracking API refused, by answer',
+      query: ListQuery,
+      answer: pageSchema(ParkedLaneJson),
+      companies: 'filtered',
+      handle: ({ query }, _reply, scope) => listParked(redis, scope, query),
+    },
+    {
+      method: 'DELETE',
+      path: '/admin/parked',
+      id: 'deleteParked',
+      summary: 'Delete parked positions of a courier, a route, or all',
+      query: ChoiceQuery,
+      answer: z.object({ deleted: Count }),
+      companies: 'filtered',
+      async handle(request, _reply, scope) {
+        const which = chosen(request.query, 'deleted')
+        const deleted = await discard(redis, await lanesOf(redis, scope, which))
+        logger.warn({ ...which, deleted }, 'parked positions are deleted')
+        return (request.audit = { deleted })
+      },
+    },
+    {
+      method: 'POST',
+      path: '/admin/parked/retry',
+      id: 'retryParked',
+      summary: 'Retry parked positions of a courier, a route, or all',
+      query: ChoiceQuery,
+      answer: z.object({ retried: Count }),
+      companies: 'filtered',
+      async handle(request, _reply, scope) {
+        const lanes = await lanesOf(redis, scope, chosen(request.query, 'tried again'))
+        const retried = await release(redis, lanes, place)
+        if (retried === NOT_CURRENT) throw new ApiRefusal(503, ROSTER_NOT_CURRENT)
+        return (request.audit = { retried })
+      },
+    },
+  ]
+}
+
+async function listParked(redis: Redis, scope: Scope, query: unknown) {
+  const { courier_id, route_id, ...page } = parse(ListQuery, query)
+  const found = await lanesOf(redis, scope, { courier_id, route_id })
+  const { results, ...rest } = await pageOf(found, { list: 'parked', placeOf: (lane) => [0, lane] }, page)
+  return { results: await parkedIn(redis, results), ...rest }
+}
+
+/** Why a lane is parked whole: the last answer, how often one position was tried, when it last was, and since when. */
+function parkedJson({ status, message, tries, at, since }: Parked) {
+  return { status, message, tries, at: instant(at), since_at: instant(since) }
+}
+
+const LaneChoice = z.object({ courier_id: Int64Text.optional(), route_id: Int64Text.optional() })
+const ListQuery = PageQuery.extend(LaneChoice.shape)
+const ChoiceQuery = LaneChoice.extend({ all: z.enum(['true', 'false'], 'expected true or false').optional() })
+
+type LaneChoice = z.infer<typeof LaneChoice>
+
+const ROSTER_NOT_CURRENT =
+  'the roster of the admin process is not current, so the routes of these positions are uncertain: nothing more is tried ' +
+  'again now; repeat the request in a few seconds'
+
+/** What a query that changes something names. @throws ApiRefusal 422 where it names nothing. */
+function chosen(query: unknown, done: string): LaneChoice {
+  const { all, courier_id, route_id } = parse(ChoiceQuery, query)
+  if (all !== 'true' && courier_id === undefined && route_id === undefined)
+    throw new ApiRefusal(422, `say what is to be ${done}: courier_id, route_id or both, or all=true`)
+  return { courier_id, route_id }
+}
+
+async function lanesOf(redis: Redis, scope: Scope, { courier_id, route_id }: LaneChoice): Promise<string[]> {
+  return [...(await parkedLanes(redis))].filter((lane) => {
+    const ids = laneIds(lane)
+    const isChosen = (courier_id ?? ids.courier_id) === ids.courier_id && (route_id ?? ids.route_id) === ids.route_id
+    return isChosen && scope.sees(ids.company_id)
+  })
+}
+
+/** What is parked of a courier of a company, by lane. */
+export async function parkedOf(redis: Redis, company_id: string, courier_id: string) {
+  return parkedIn(redis, await lanesOf(redis, new Scope([company_id]), { courier_id }))
+}
+
+/** What is parked of these lanes; lanes without parked positions are left out. */
+async function parkedIn(redis: Redis, lanes: readonly string[]) {
+  const states = await describeLanes(redis, lanes)
+  const found = await Promise.all(states.map((state) => parkedLaneJson(redis, state)))
+  return found.filter(({ fixes }) => fixes > 0)
+}
+
+/** `fixes`: all that is parked of the lane; `parked`: why it is parked whole; `refused`: what was refused, equal answers as one. */
+async function parkedLaneJson(redis: Redis, { lane, waiting, parked, dueAt }: LaneState) {
+  const answers = new Map<string, RefusedJson>()
+  for await (const { status, message, at, count } of surveyRefused(redis, lane)) {
+    const key = `${status} ${message}`
+    const { first_at = instant(at), count: before = 0 } = answers.get(key) ?? {}
+    answers.set(key, { status, message, at: instant(at), first_at, count: count + before })
+  }
+  return {
+    ...laneIds(lane),
+    fixes: answers.values().reduce((sum, { count }) => sum + count, parked ? waiting : 0),
+    parked: parked && { ...parkedJson(parked), next_try_at: instant(dueAt) },
+    refused: [...answers.values()],
+  }
+}
+
+type RefusedJson = Pick<Refused, 'status' | 'message' | 'count'> & Partial<Record<'at' | 'first_at', string>>

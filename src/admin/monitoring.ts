@@ -1,7 +1,16 @@
 import * as z from 'zod'
-import { shared } from '../async.ts'
+import { shared, within, yieldToEventLoop } from '../async.ts'
+import { memoryInfos, memoryShare, memoryUses } from '../ingest/acceptance.ts'
+import { countFrames, countMarkBytes, type Redis, type SeenProcess } from '../lanes/index.ts'
+import { operationGauges } from '../observe/operation-gauges.ts'
+import type { Assignment } from '../roster/assignment.ts'
 import { type AdminToken, metricsAccess } from './access.ts'
+import type { FixAccount } from './custody.ts'
+import type { DeviceState } from './device/json.ts'
+import type { FactGatherer, Upstream } from './facts.ts'
+import type { Findings } from './findings.ts'
 import type { Operation } from './operation.ts'
+import type { RosterInEffect } from './roster/writes.ts'
 
 export interface MonitoringSources {
   readonly readiness: () => Promise<{ readonly ok: boolean; readonly problems: readonly string[] }>
@@ -55,3 +64,141 @@ export function monitoringOperations({ readiness, metrics, metricsToken, tokens 
 }
 
 const MAX_AGE_MS = 1000
+
+interface GaugeSources extends Pick<MonitoringSources, 'readiness'> {
+  readonly redis: Redis
+  readonly account: () => Promise<FixAccount>
+  readonly upstream: () => Promise<Upstream>
+  readonly devices: () => Promise<Record<DeviceState, number>>
+  readonly findings: Pick<Findings, 'current' | 'facts'>
+  readonly gatherer: Pick<FactGatherer, 'gateways' | 'processes' | 'pushes'>
+  readonly live: Pick<RosterInEffect, 'directory' | 'version'>
+}
+
+type Gauges = ReturnType<typeof operationGauges>
+
+/**
+ * Keeps the gauges of the whole system; they are taken whenever the metrics of this process are read. While Redis does not
+ * answer, those that are known from it alone have no value; where it takes longer than two seconds, their last one.
+ */
+export function startGauges(sources: GaugeSources): { readonly close: () => void } {
+  const gauges = operationGauges(refresh)
+  // A gauge without labels would begin at 0.
+  gauges.forget()
+  const showProcesses = processGauges(gauges, sources.gatherer)
+  const showRoster = rosterGauges(gauges, sources.live)
+  let taking: Promise<void> | undefined
+
+  async function refresh(): Promise<void> {
+    const { findings, readiness, redis } = sources
+    gauges.findings.reset()
+    for (const { code, severity } of findings.current) gauges.findings.inc({ code, severity })
+    const isUp = redis.status === 'ready' && findings.facts?.redis?.downSince === undefined
+    gauges.redisUp.set(isUp ? 1 : 0)
+    if (!isUp) {
+      gauges.ready.set(0)
+      return gauges.forget()
+    }
+    const taken = async () => {
+      await Promise.all([showStored(gauges, sources), showRoster(), showReadiness(gauges, readiness)])
+      showProcesses()
+    }
+    taking ??= taken()
+      .catch(gauges.forget)
+      .finally(() => (taking = undefined))
+    await within(MAX_WAIT_MS, taking)
+  }
+
+  return { close: gauges.unregister }
+}
+
+async function showReadiness(gauges: Gauges, readiness: GaugeSources['readiness']): Promise<void> {
+  const { ok } = await readiness()
+  gauges.ready.set(ok ? 1 : 0)
+}
+
+async function showStored(gauges: Gauges, { redis, account, upstream, devices }: GaugeSources): Promise<void> {
+  const [taken, api, states, memory, markBytes, frames] = await Promise.all([
+    account(),
+    upstream(),
+    devices(),
+    memoryInfos(redis),
+    countMarkBytes(redis),
+    countFrames(redis),
+  ])
+  gauges.waiting.set(taken.waiting.fixes)
+  gauges.parked.set(taken.parked.fixes)
+  for (const [reason, fixes] of Object.entries(taken.heldFor)) gauges.held.set({ reason }, fixes)
+  gauges.setTotal('discarded', [...DISCARDED.map((reason) => [reason, 0] as const), ...taken.discardedFor])
+  if (taken.waiting.oldestAt === undefined) gauges.oldest.remove()
+  else gauges.oldest.set(taken.waiting.oldestAt / 1000)
+  gauges.difference.set(taken.custody.difference)
+  for (const [state, number] of Object.entries(states)) gauges.devices.set({ state }, number)
+  gauges.upstreamUp.set(api.state === 'down' ? 0 : 1)
+  gauges.memory.set(Math.max(...memory.map(memoryShare)))
+  const { waiting, parked, held } = taken.custody
+  const { bytes: misunderstood, ...kinds } = frames
+  for (const [kind, number] of Object.entries(kinds)) gauges.misunderstood.set({ kind }, number)
+  const uses = memoryUses(memory, { marks: markBytes, misunderstood, held, parked, waiting })
+  for (const [use, share] of Object.entries(uses)) gauges.memoryUses.set({ use }, share)
+}
+
+/** Shows what the processes say of themselves. The latest instants are remembered: a process that restarts forgets its own. */
+function processGauges(gauges: Gauges, gatherer: GaugeSources['gatherer']): () => void {
+  const latest = { lastDelivery: 0, lastFix: 0 }
+  return () => {
+    const { gateways, processes, pushes } = gatherer
+    gauges.inFlight.set(pushes.inFlight)
+    gauges.oldestInFlight.set(pushes.oldestMs / 1000)
+    latest.lastDelivery = Math.max(latest.lastDelivery, ...Object.values(pushes.acceptedAt))
+    latest.lastFix = Math.max(latest.lastFix, gateways.lastFixAt)
+    for (const name of ['lastDelivery', 'lastFix'] as const) if (latest[name] > 0) gauges[name].set(latest[name] / 1000)
+    const byRole = new Map<string, SeenProcess[]>(ROLES.map((role) => [role, []]))
+    for (const process of processes) byRole.set(process.role, [...(byRole.get(process.role) ?? []), process])
+    for (const [role, own] of byRole)
+      gauges.processUp.set({ role }, own.length > 0 && own.every(({ ageMs }) => ageMs < LIVES_MS) ? 1 : 0)
+    gauges.setTotal(
+      'restarts',
+      Array.from(byRole, ([role, own]) => [role, restartsOf(own)] as const),
+    )
+  }
+}
+
+function restartsOf(processes: readonly SeenProcess[]): number {
+  return processes.reduce((sum, { restarts = 0 }) => sum + restarts, 0)
+}
+
+/** Shows how large the roster is; it is counted every ten seconds at most, and after each write. */
+function rosterGauges(gauges: Gauges, live: GaugeSources['live']): () => Promise<void> {
+  let counts: Awaited<ReturnType<typeof countLines>> = { current: 0, future: 0, past: 0 }
+  let [counted, countedAt] = [-1, -Infinity]
+  return async () => {
+    const version = live.version()
+    if (version !== counted || performance.now() - countedAt > ROSTER_MS) {
+      counts = await countLines(live.directory().assignments())
+      ;[counted, countedAt] = [version, performance.now()]
+    }
+    for (const [state, lines] of Object.entries(counts)) gauges.rosterLines.set({ state }, lines)
+    if (version === 0) gauges.rosterWritten.remove()
+    else gauges.rosterWritten.set(version / 1000)
+  }
+}
+
+async function countLines(assignments: Iterable<readonly [field: string, line: Assignment]>) {
+  const counts = { current: 0, future: 0, past: 0 }
+  const now = Date.now() / 1000
+  for (const [, { from, until }] of assignments) {
+    counts[from > now ? 'future' : until > now ? 'current' : 'past']++
+    await yieldToEventLoop()
+  }
+  return counts
+}
+
+/** The reasons for which fixes can be discarded. Each has a counter from 0. */
+const DISCARDED = ['held_age', 'held_overflow', 'other_protocol', 'deleted'] as const
+/** The embedded tracking service is not always there. */
+const ROLES = ['gateway', 'worker', 'admin'] as const
+/** A process gives a sign each second. */
+const LIVES_MS = 10_000
+const MAX_WAIT_MS = 2000
+const ROSTER_MS = 10_000

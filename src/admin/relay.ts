@@ -1,8 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Company } from '../config/schema.ts'
 import { parseBody, readBody } from '../tracking/body.ts'
-import type { Failure, Reply } from '../tracking/exchange.ts'
 import type { OperationRequest, TrackingClient } from '../tracking/client.ts'
+import { type Failure, isSuccess, type Reply } from '../tracking/exchange.ts'
+import { parametersOf } from '../tracking/openapi.ts'
+import { OPERATIONS, type TrackingOperation } from '../tracking/operations.ts'
 import {
   ApiRefusal,
   MAX_INTERVAL_S,
@@ -11,14 +13,10 @@ import {
   parseInterval,
   type PositionInterval,
 } from '../tracking/refusal.ts'
-import { parametersOf } from '../tracking/openapi.ts'
-import { OPERATIONS, type TrackingOperation } from '../tracking/operations.ts'
 import { Id } from '../tracking/schemas.ts'
 import type { Operation } from './operation.ts'
 import { answerWith, forwardedHeaders } from './relay/answer.ts'
-import { attempt } from './relay/attempts.ts'
-import type { TokenWatch } from './relay/token.ts'
-import { readWindows } from './relay/windows.ts'
+import { attempt, readWindows } from './relay/attempts.ts'
 import type { Scope } from './scope.ts'
 
 export interface RelaySources {
@@ -151,3 +149,27 @@ type Work = (take: (bytes: number) => boolean) => Promise<Reply | Failure>
 const MAX_SPAN_S = 2_678_400n
 const HELD_BYTES = 256 * 1024 * 1024
 const USUAL_BYTES = 64 * 1024
+
+type TokenWatch = ReturnType<typeof watchTokens>
+
+/** Knows the companies whose OAuth tokens the tracking API refuses, as far as this process has used them. */
+export function watchTokens(companies: () => readonly Company[]) {
+  const refusedTokens = new Map<string, string | undefined>()
+  return {
+    /** Notes the status that answered a request with a company's token. */
+    answered({ company_id, oauth_token }: Company, status: number): void {
+      const isAccepted = isSuccess(status) || AFTER_TOKEN_CHECK.has(status)
+      if (isAccepted && refusedTokens.get(company_id) === oauth_token) refusedTokens.delete(company_id)
+      if (status === 401) refusedTokens.set(company_id, oauth_token)
+    },
+    /** Ids of the companies whose present token was refused, and not accepted since. */
+    refused(): string[] {
+      return companies()
+        .filter(({ company_id, oauth_token }) => oauth_token && refusedTokens.get(company_id) === oauth_token)
+        .map(({ company_id }) => company_id)
+    },
+  }
+}
+
+/** Refusals that come after the check of the token. */
+const AFTER_TOKEN_CHECK: ReadonlySet<number> = new Set([400, 403, 404, 422])

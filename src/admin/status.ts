@@ -2,7 +2,7 @@ import type * as z from 'zod'
 import { everySecond } from '../async.ts'
 import type { Company } from '../config/schema.ts'
 import type { Link } from '../diagnose/codes.ts'
-import { type Flow, linkStates, verdict } from '../diagnose/summary.ts'
+import { type Flow, linkStates, verdict } from '../diagnose/diagnose.ts'
 import {
   BEHIND_MS,
   countHeldFixes,
@@ -14,7 +14,7 @@ import {
 import type { FixAccount } from './custody.ts'
 import type { FactGatherer, Upstream } from './facts.ts'
 import type { FlowHour } from './flow-hour.ts'
-import { type Findings, findingJson } from './findings.ts'
+import { findingJson, type Findings } from './findings.ts'
 import { instant, StatusJson } from './json.ts'
 import type { Operation } from './operation.ts'
 import type { Scope } from './scope.ts'

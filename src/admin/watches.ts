@@ -1,5 +1,10 @@
-import { grouped } from '../lanes/index.ts'
+import { yieldToEventLoop } from '../async.ts'
+import { localDay, localFromUtc } from '../config/times.ts'
+import type { RosterFacts } from '../diagnose/facts.ts'
+import { grouped, type Redis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
+import { lastResults, readResults } from '../roster/puts.ts'
+import type { Roster } from '../roster/roster.ts'
 import { CustodyWatch, type FixAccount, takeAccount } from './custody.ts'
 import { DeviceWatch } from './device/condition.ts'
 import { DeviceIndex, type DeviceIndexSources } from './device/device-index.ts'
@@ -7,9 +12,7 @@ import type { DeviceSources } from './device/list.ts'
 import { FactGatherer, type FactSources, readUpstream } from './facts.ts'
 import { Findings } from './findings.ts'
 import { FlowHour } from './flow-hour.ts'
-import { startGauges } from './gauges.ts'
-import type { MonitoringSources } from './monitoring.ts'
-import { RosterWatch } from './roster-facts.ts'
+import { type MonitoringSources, startGauges } from './monitoring.ts'
 import type { RosterInEffect } from './roster/writes.ts'
 import { linkRates, RateWatch } from './status.ts'
 
@@ -70,3 +73,84 @@ export function startWatches(sources: WatchSources) {
     },
   }
 }
+
+interface RosterFactSources {
+  readonly redis: Redis
+  readonly directory: () => Roster
+  readonly zone: () => string
+}
+
+/**
+ * Watches the results of the writers of the roster every five seconds, and which companies have no roster for today:
+ * every minute, or every five seconds while one has none, so that the end of that is noticed soon.
+ */
+class RosterWatch {
+  readonly #sources: RosterFactSources
+  #facts: RosterFacts = { rejected: [], stale: [], missing: [] }
+  #readAt = -Infinity
+  #missingAt = -Infinity
+
+  constructor(sources: RosterFactSources) {
+    this.#sources = sources
+  }
+
+  /** Rejects where Redis does not answer. */
+  async read(): Promise<RosterFacts> {
+    const now = performance.now()
+    if (now - this.#readAt < READ_MS) return this.#facts
+    const results = lastResults(await readResults(this.#sources.redis))
+    const last = results.filter(({ undone }) => !undone)
+    const isDue = this.#facts.missing.length > 0 || now - this.#missingAt >= MISSING_MS
+    this.#readAt = now
+    if (isDue) this.#missingAt = now
+    this.#facts = {
+      rejected: last.flatMap(({ writer, company_id, rejected, at }) => {
+        const evidence = rejected.slice(0, MOST_EVIDENCE).map(({ line, device, message }) => {
+          return `${writer}:${line}: ${device === undefined ? '' : `${device}: `}${message}`
+        })
+        return rejected.length === 0 ? [] : [{ writer, company_id, lines: rejected.length, at, evidence }]
+      }),
+      stale: last.filter(({ stale }) => stale).map(({ writer, at }) => ({ name: writer, at })),
+      missing: isDue
+        ? await companiesMissing(this.#sources.directory(), Date.now(), this.#sources.zone())
+        : this.#facts.missing,
+    }
+    return this.#facts
+  }
+}
+
+/**
+ * Companies for which no line begins today, though some began on each of the last five working days (Monday to Friday).
+ * Checked from six o'clock of a working day on. `now`: ms UTC.
+ */
+export async function companiesMissing(roster: Roster, now: number, zone: string): Promise<string[]> {
+  const local = new Date(localFromUtc(now, zone))
+  if (isWeekend(local) || local.getUTCHours() < BEGIN_HOUR) return []
+  const today = localDay(now, zone)
+  const days = [today]
+  for (let day = today; days.length <= WORKING_DAYS; ) {
+    day = localDay(day.from - 1, zone)
+    if (!isWeekend(new Date(localFromUtc(day.from, zone)))) days.push(day)
+  }
+  const begun = new Map<string, Set<number>>()
+  for (const [, { from, device, company_id }] of roster.assignments()) {
+    await yieldToEventLoop()
+    const index = days.findIndex((day) => from * 1000 >= day.from && from * 1000 < day.until)
+    const company = company_id ?? (index < 0 ? undefined : roster.meant(device)[0]?.company_id)
+    if (index < 0 || company === undefined) continue
+    begun.set(company, (begun.get(company) ?? new Set()).add(index))
+  }
+  return [...begun]
+    .filter(([, indexes]) => !indexes.has(0) && indexes.size === WORKING_DAYS)
+    .map(([company]) => company)
+}
+
+function isWeekend(local: Date): boolean {
+  return local.getUTCDay() === 0 || local.getUTCDay() === 6
+}
+
+const READ_MS = 5000
+const MISSING_MS = 60_000
+const WORKING_DAYS = 5
+const BEGIN_HOUR = 6
+const MOST_EVIDENCE = 5

@@ -1,7 +1,7 @@
 import type { Observation } from '../observe/observations.ts'
-import { CODES, type FindingCode, type Severity } from './codes.ts'
-import type { Facts, Finding, Found } from './facts.ts'
-import { groupTroubles } from './groups.ts'
+import { CODES, type FindingCode, type Link, LINKS, type Severity, troubleOf } from './codes.ts'
+import { counted } from './devices.ts'
+import type { DeviceGroup, Facts, Finding, Found } from './facts.ts'
 import { redisTroubles, systemTroubles } from './system.ts'
 import { upstreamTroubles } from './upstream.ts'
 
@@ -72,3 +72,107 @@ const ORDER = { error: 0, warning: 1, info: 2 } satisfies Record<Severity, numbe
 const MAX_EVIDENCE = 5
 /** A single damaged frame is normal; this many are reported. */
 const REPEATED = 3
+
+/** A finding for each of a few devices with the same trouble; one for all of them where they are more. */
+function groupTroubles({ devices = [] }: Facts): Found[] {
+  const routes = devices.filter(({ code }) => code === 'two_on_route')
+  const others = devices.filter(({ code }) => code !== 'two_on_route')
+  return [...others.flatMap(troublesOf), ...routesTroubles(routes)]
+}
+
+function troublesOf({ code, count, named, sinceAt, subject }: DeviceGroup): Found[] {
+  const { message, severity, action } = troubleOf(code)
+  if (count <= FEW)
+    return named.map(({ id, name, evidence, ...device }) => ({
+      action,
+      ...device,
+      code,
+      severity,
+      subject: { device: id, ...subject },
+      message: message(name),
+      evidence: [evidence],
+    }))
+  const first = named.slice(0, FEW).map(({ name }) => name)
+  const evidence = [`${first.join(', ')} and ${count - first.length} more`, `the longest: ${oldest(named)}`]
+  return [{ code, severity, action, subject, sinceAt, count, message: message(`${count} devices`), evidence }]
+}
+
+/** A finding for each route that several vans send on; if there are many such routes, one for each company. */
+function routesTroubles(routes: readonly DeviceGroup[]): Found[] {
+  return [...Map.groupBy(routes, ({ subject }) => subject.company_id).values()].flatMap((some): Found[] => {
+    const { code, subject } = some[0]
+    const { message } = CODES[code]
+    const texts = some.map(({ count, named, subject: { route_id } }) => {
+      const more = count > FEW ? ` and ${count - FEW} more` : ''
+      return `${named
+        .slice(0, FEW)
+        .map(({ name }) => name)
+        .join(', ')}${more} on route ${route_id}`
+    })
+    if (some.length <= FEW)
+      return some.map((group, index) => ({
+        code,
+        subject: group.subject,
+        sinceAt: group.sinceAt,
+        count: group.count,
+        message: message(texts[index]),
+        evidence: [texts[index]],
+      }))
+    const { company_id } = subject
+    return [
+      { code, subject: { company_id }, count: some.length, message: message(`${some.length} routes`), evidence: texts },
+    ]
+  })
+}
+
+function oldest(named: DeviceGroup['named']): string {
+  const [{ name, evidence }] = named.toSorted((a, b) => a.sinceAt - b.sinceAt)
+  return `${name}, ${evidence}`
+}
+
+/** More devices with the same trouble are one finding. */
+const FEW = 5
+
+/** How much passes a link: in all, and a second. */
+export interface Flow {
+  readonly count: number
+  readonly perS: number
+}
+
+/** One of the seven links of the whole system. */
+export interface LinkState extends Partial<Flow> {
+  readonly link: Link
+  /** `broken`: a finding of it is an error; `idle`: nothing comes; `unknown`: Redis does not answer. */
+  readonly state: 'ok' | 'broken' | 'idle' | 'unknown'
+  /** The codes of its findings. */
+  readonly findings: readonly string[]
+}
+
+/** The seven links by what passes them, where that is known, and what is wrong with them. */
+export function linkStates(findings: readonly Finding[], flows?: Readonly<Record<Link, Flow>>): LinkState[] {
+  const isBlind = findings.some(({ code }) => code === 'redis_down')
+  return LINKS.map((link) => {
+    const own = findings.filter((finding) => finding.link === link)
+    const isBroken = own.some(({ severity }) => severity === 'error')
+    const isIdle = flows !== undefined && flows[link].perS <= 0
+    const state = isBroken ? 'broken' : isBlind ? 'unknown' : isIdle ? 'idle' : 'ok'
+    return { link, state, ...flows?.[link], findings: [...new Set(own.map(({ code }) => code))] }
+  })
+}
+
+/** The state of everything in one sentence: what is worst, and how much else is wrong. */
+export function verdict(findings: readonly Finding[], flows?: Readonly<Record<Link, Flow>>): string {
+  const serious = findings.filter(({ severity }) => severity !== 'info')
+  const [worst] = serious
+  if (!worst) return flows ? `All well: ${flowText(flows)}.` : 'All well.'
+  const errors = serious.filter(({ severity }) => severity === 'error').length
+  const others = serious.length - 1
+  const more = others > 0 ? `; ${counted(others, 'more finding')}` : ''
+  if (serious.length === 1 && errors === 0) return `Well, with 1 warning: ${worst.message}.`
+  if (errors === 0) return `Well, with ${serious.length} warnings: ${worst.message}${more}.`
+  return `${worst.message[0].toUpperCase()}${worst.message.slice(1)}${more}.`
+}
+
+function flowText({ connected, accepted }: Readonly<Record<Link, Flow>>): string {
+  return `${counted(connected.count, 'device')} connected, ${accepted.perS} positions/s delivered`
+}

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { companiesMissing } from '../../src/admin/roster-facts.ts'
+import { companiesMissing } from '../../src/admin/watches.ts'
 import { adminFixture } from '../support/admin.ts'
 import { createDirectory } from '../support/roster.ts'
 

@@ -7,8 +7,7 @@ import { beginReading, heardSince, isConnectionError, keys, type ReadTo, type Re
 import type { DeviceEntry } from '../../roster/device-entry.ts'
 import type { Roster } from '../../roster/roster.ts'
 import type { RosterFollower } from '../../roster/replica.ts'
-import { HeldIndex } from './held-index.ts'
-import { type Changing, DeviceList, type IndexedDevice, type SurveyedDevice } from './indexed-device.ts'
+import { type Changing, DeviceList, HeldIndex, type IndexedDevice, type SurveyedDevice } from './indexed-device.ts'
 import { type FindSpoken, LostSenders } from './lost-senders.ts'
 import { learn, UNLEARNT } from './learnt.ts'
 

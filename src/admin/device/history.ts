@@ -7,7 +7,7 @@ import { BEHIND_MS, type NotedDay, readDays } from '../../lanes/index.ts'
 import { parse, refuseFields } from '../../tracking/refusal.ts'
 import { Count, Instant, instant, Text } from '../json.ts'
 import type { Operation } from '../operation.ts'
-import { instantIn } from '../roster/interval.ts'
+import { instantIn } from '../roster/writes.ts'
 import { factsOf } from './condition.ts'
 import { describeDevice, type DetailSources } from './device.ts'
 

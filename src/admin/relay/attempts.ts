@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Failure, type Reply, retryAfterMs } from '../../tracking/exchange.ts'
 import { mayRepeat, type OperationRequest, type TrackingClient } from '../../tracking/client.ts'
+import { bodyOf, type Failure, type Reply, retryAfterMs } from '../../tracking/exchange.ts'
 import { OPERATIONS } from '../../tracking/operations.ts'
+import { ApiRefusal, MAX_INTERVAL_S, type PositionInterval } from '../../tracking/refusal.ts'
+import { isEncoded } from './answer.ts'
 
 /**
  * Sends a request, and up to twice more where that does no harm: the connection failed, or the API is unavailable for now. A
@@ -40,3 +42,74 @@ const DELAYS_MS = [200, 600]
 const MAX_RETRY_AFTER_MS = 2000
 const TRANSIENT_FAULTS: ReadonlySet<Failure['fault']> = new Set(['refused', 'reset', 'dns', 'unreachable'])
 const TRANSIENT_STATUSES: ReadonlySet<number> = new Set([502, 503, 504])
+
+/** Reads the positions of at most two hours, not encoded; an answer of more than `maxBytes` is the fault `too_large`. */
+type ReadWindow = (window: PositionInterval, maxBytes: number) => Promise<Reply | Failure>
+
+/**
+ * Reads a longer interval in windows and joins their lists, in order and byte for byte. The first answer that is not a
+ * 200 with a list is the answer for the whole; the caller aborts the windows still in flight.
+ * @throws ApiRefusal 400 if the interval is too long
+ */
+export async function readWindows(interval: PositionInterval, read: ReadWindow): Promise<Reply | Failure> {
+  const lists: Buffer[] = []
+  let bytes = 0
+  let type: string | string[] = 'application/json'
+  for await (const outcome of inOrder(interval, read)) {
+    if ('fault' in outcome && outcome.fault === 'too_large') throw tooMuch()
+    if ('fault' in outcome || outcome.status !== 200) return outcome
+    const entries = entriesOf(outcome)
+    if (!entries) return { fault: 'malformed' }
+    bytes += entries.length
+    if (bytes > MAX_BYTES) throw tooMuch()
+    if (entries.length > 0) lists.push(lists.length === 0 ? OPEN : COMMA, entries)
+    type = outcome.headers['content-type'] ?? type
+  }
+  const chunks = lists.length === 0 ? [OPEN, CLOSE] : [...lists, CLOSE]
+  return { status: 200, headers: { 'content-type': type }, chunks, cut: false }
+}
+
+/** Yields the answers in the order of their windows; `AT_ONCE` requests are in flight at a time. */
+async function* inOrder(interval: PositionInterval, read: ReadWindow): AsyncGenerator<Reply | Failure> {
+  const windows = [...windowsOf(interval)]
+  const readNext = (count: number) => windows.splice(0, count).map((window) => read(window, MAX_WINDOW_BYTES))
+  const inFlight = readNext(AT_ONCE)
+  for (let next = inFlight.shift(); next; next = inFlight.shift()) {
+    yield await next
+    inFlight.push(...readNext(1))
+  }
+}
+
+/** Both ends of a window belong to it: the next one begins a second later. */
+function* windowsOf({ from, to }: PositionInterval): Generator<PositionInterval> {
+  for (let start = from; start <= to; start += MAX_INTERVAL_S + 1n) {
+    const end = start + MAX_INTERVAL_S
+    yield { from: start, to: end < to ? end : to }
+  }
+}
+
+/** The bytes between the brackets of a JSON list, none for an empty list; undefined where the answer is no list. */
+function entriesOf(reply: Reply): Buffer | undefined {
+  if (isEncoded(reply)) return undefined
+  const body = bodyOf(reply)
+  try {
+    const list: unknown = JSON.parse(body.toString())
+    if (!Array.isArray(list)) return undefined
+    return list.length === 0 ? Buffer.alloc(0) : body.subarray(body.indexOf('[') + 1, body.lastIndexOf(']'))
+  } catch {
+    return undefined
+  }
+}
+
+function tooMuch(): ApiRefusal {
+  return new ApiRefusal(400, 'to: the positions until then are more than can be joined: ask for a shorter interval')
+}
+
+const OPEN = Buffer.from('[')
+const CLOSE = Buffer.from(']')
+const COMMA = Buffer.from(',')
+
+const AT_ONCE = 4
+/** The largest answer for one window: enough for ten vans on one route with two fixes a second each. */
+const MAX_WINDOW_BYTES = 16 * 1024 * 1024
+const MAX_BYTES = 64 * 1024 * 1024

@@ -9,7 +9,7 @@ import { type DeviceEntry, hasRoute } from '../../roster/device-entry.ts'
 import { countLines } from '../../roster/puts.ts'
 import { devicesLosing, lossOf, Roster } from '../../roster/roster.ts'
 import { changeOf, type RosterWrite } from '../../roster/table.ts'
-import { momentOf } from './interval.ts'
+import { momentOf } from './writes.ts'
 
 /** Lines that replace those lines of a company that begin in [from, until), unix seconds. */
 export interface RosterPut extends Interval {

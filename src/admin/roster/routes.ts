@@ -8,13 +8,11 @@ import { parse } from '../../tracking/refusal.ts'
 import { Id } from '../../tracking/schemas.ts'
 import { each, instant, pageSchema, RosterPutJson, StayJson } from '../json.ts'
 import type { Operation } from '../operation.ts'
-import { type ListPlace, PageQuery, pageOf } from '../paging.ts'
-import { putJson, putResult } from './answer.ts'
+import { type ListPlace, pageOf, PageQuery } from '../paging.ts'
+import { changesOf, putJson, putResult } from './answer.ts'
 import { readRosterBody, refuseLines } from './body.ts'
-import { changesOf } from './changes.ts'
-import { instantIn, intervalOf } from './interval.ts'
+import { instantIn, intervalOf, type RosterInEffect, type RosterWrites } from './writes.ts'
 import { planRoster } from './plan.ts'
-import type { RosterInEffect, RosterWrites } from './writes.ts'
 
 export interface RosterSources {
   readonly live: RosterInEffect

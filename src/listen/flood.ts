@@ -82,8 +82,11 @@ export class Flood {
 
   #bucket(limit: SharedLimit, who: string, now: number): TokenBucket {
     let buckets = this.#buckets.get(limit)
-    if (!buckets) this.#buckets.set(limit, (buckets = new RecentlyUsed(MAX_BUCKETS / 2, GENERATION_MS)))
-    return buckets.get(who, now, () => new TokenBucket(rateOf(limit, this.#gateways)))
+    if (!buckets) {
+      const make = () => new TokenBucket(rateOf(limit, this.#gateways))
+      this.#buckets.set(limit, (buckets = new RecentlyUsed(MAX_BUCKETS / 2, GENERATION_MS, make)))
+    }
+    return buckets.get(who, now)
   }
 
   /** Notes only a sample of what happens: under a flood it happens with each datagram. */
@@ -201,13 +204,15 @@ export class TokenBucket {
 export class RecentlyUsed<Value> {
   readonly #max: number
   readonly #lastsMs: number
+  readonly #make: () => Value
   #younger = new Map<string, Value>()
   #older = this.#younger
   #since = 0
 
-  constructor(max: number, lastsMs: number) {
+  constructor(max: number, lastsMs: number, make: () => Value) {
     this.#max = max
     this.#lastsMs = lastsMs
+    this.#make = make
   }
 
   /** How many values are kept. */
@@ -215,11 +220,11 @@ export class RecentlyUsed<Value> {
     return this.#younger.size + (this.#older === this.#younger ? 0 : this.#older.size)
   }
 
-  /** The value of a key; `make` creates it if it is missing. `now`: ms of a clock that never goes back. */
-  get(key: string, now: number, make: () => Value): Value {
+  /** The value of a key, made if it is missing. `now`: ms of a clock that never goes back. */
+  get(key: string, now: number): Value {
     const known = this.#younger.get(key)
     if (known !== undefined) return known
-    const value = this.#older.get(key) ?? make()
+    const value = this.#older.get(key) ?? this.#make()
     if (this.#younger.size >= this.#max || now - this.#since > this.#lastsMs) {
       this.#older = this.#younger
       this.#younger = new Map()

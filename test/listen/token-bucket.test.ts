@@ -41,10 +41,9 @@ describe('a token bucket', () => {
 
 /** Values that count how many were made. */
 function counted(max: number, lastsMs = 1000) {
-  const recent = new RecentlyUsed<object>(max, lastsMs)
   let made = 0
-  const make = () => ({ number: made++ })
-  return { recent, get: (key: string, now = 0) => recent.get(key, now, make), made: () => made }
+  const recent = new RecentlyUsed(max, lastsMs, () => ({ number: made++ }))
+  return { recent, get: (key: string, now = 0) => recent.get(key, now), made: () => made }
 }
 
 describe('what was used recently', () => {

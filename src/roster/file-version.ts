@@ -63,20 +63,22 @@ export async function differenceOf(
   roster: Pick<Roster, 'assignment'>,
 ): Promise<FilesDifference> {
   const [devices, assignments]: [string, string | null][][] = [[], []]
-  if (files.every(({ before, now }) => before.hash === now.hash)) return { devices, assignments }
   const set = (key: string, text: string | null) =>
     (key.startsWith('d ') ? devices : assignments).push([key.slice(2), text])
-  const before = new Map(files.flatMap((each) => [...each.before.items]))
-  const now = new Map(files.flatMap((each) => [...each.now.items]))
-  for (const [key, { mark, source, device }] of now) {
-    if (before.get(key)?.mark !== mark) set(key, device ? deviceText(device) : JSON.stringify({ source }))
-    await yieldToEventLoop()
-  }
-  // What was put since is not the file's to drop.
-  const isPut = (key: string) => roster.assignment(key.slice(2))?.company_id !== undefined
-  for (const key of before.keys()) {
-    if (!now.has(key) && !isPut(key)) set(key, null)
-    await yieldToEventLoop()
+  for (const { before, now } of files.filter((file) => file.before.hash !== file.now.hash)) {
+    for (const [key, { mark, source, device }] of now.items) {
+      await yieldToEventLoop()
+      // Lines may move from one file to another.
+      const isSame = ({ items }: FileVersion) => items.get(key)?.mark === mark
+      if (isSame(before) || files.some((other) => isSame(other.before))) continue
+      set(key, device ? deviceText(device) : JSON.stringify({ source }))
+    }
+    for (const key of before.items.keys()) {
+      await yieldToEventLoop()
+      if (now.items.has(key) || files.some((other) => other.now.items.has(key))) continue
+      // What was put since is not the file's to drop.
+      if (roster.assignment(key.slice(2))?.company_id === undefined) set(key, null)
+    }
   }
   return { devices, assignments }
 }

@@ -141,11 +141,13 @@ async function lossBy(difference: FilesDifference, { roster, version }: Replica)
 
 /** How many of its lines a file changes; a line of an unknown device counts, and waits for it. */
 function changesOf({ before, now }: Comparison): ReturnType<typeof countLines> {
-  const [old, present] = [before, now].map(({ items }) => items.keys().filter((key) => key.startsWith('a ')))
-  return countLines(
-    old.map((key) => key.slice(2)),
-    present.map((key) => key.slice(2)),
-  )
+  return countLines(linesBeside(before, now), linesBeside(now, before))
+}
+
+/** The fields of the lines of a version that another one does not have. */
+function linesBeside({ items }: FileVersion, other: FileVersion): Iterable<string> {
+  const keys = items.keys().filter((key) => key.startsWith('a ') && !other.items.has(key))
+  return keys.map((key) => key.slice(2))
 }
 
 /** The mistakes in files, and which files have some. Those of devices are refused together, as they are read as one. */

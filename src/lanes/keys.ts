@@ -58,9 +58,8 @@ export function shardKeys(tag: string) {
     /** list: a lane's records, oldest first */
     lane: (lane: string) => `${tag}:lane:${lane}`,
     lanePrefix: `${tag}:lane:`,
-    /** string: `<ms>:<status>:<failures in a row>` of a lane's last push, for a day */
-    push: (lane: string) => `${tag}:push:${lane}`,
-    pushPrefix: `${tag}:push:`,
+    /** hash `<day since 1970>`, which expires: lane → `<ms>:<status>:<failures in a row>` of its last push on that day */
+    pushesPrefix: `${tag}:pushes:`,
     /** list: what the service refused of a lane, an entry an answer */
     refused: (lane: string) => `${tag}:refused:${lane}`,
     /** list: records on their way to another shard, a JSON text for each step (see departures.ts) */

@@ -120,8 +120,8 @@ export class Leases {
     status: number | string,
     { firstMs, maxMs, leastMs }: RetryDelay,
   ): Promise<number | undefined> {
-    const { schedule, push, upstream, failing } = this.#keys
-    const touched = [schedule, push(lease.lane), upstream, failing]
+    const { schedule, pushesPrefix, upstream, failing } = this.#keys
+    const touched = [schedule, pushesPrefix, upstream, failing]
     const answer = await this.#end('retry', touched, lease, [status, firstMs, maxMs, Math.random(), leastMs])
     return (answer as number | null) ?? undefined
   }
@@ -133,8 +133,8 @@ export class Leases {
 
   /** Parks the lane whole. */
   async park(lease: Lease, { status, message }: RefusalReason): Promise<boolean> {
-    const { schedule, push, parked, upstream, failing } = this.#keys
-    const touched = [schedule, push(lease.lane), parked, upstream, failing]
+    const { schedule, pushesPrefix, parked, upstream, failing } = this.#keys
+    const touched = [schedule, pushesPrefix, parked, upstream, failing]
     return (await this.#end('park', touched, lease, [status, message])) === 1
   }
 
@@ -144,8 +144,8 @@ export class Leases {
     { status, message }: RefusalReason,
     wanted: number,
   ): Promise<{ row: number; next?: Batch } | undefined> {
-    const { schedule, lane, push, refused, refusedLanes, parked, ahead, upstream, failing } = this.#keys
-    const own = [lane, push, refused].map((key) => key(lease.lane))
+    const { schedule, lane, pushesPrefix, refused, refusedLanes, parked, ahead, upstream, failing } = this.#keys
+    const own = [lane(lease.lane), pushesPrefix, refused(lease.lane)]
     const touched = [schedule, ...own, refusedLanes, parked, ahead, upstream, failing]
     const answer = (await this.#end('refuse', touched, lease, [status, message, wanted])) as [number, Buffer] | null
     if (!answer) return undefined
@@ -165,7 +165,7 @@ export class Leases {
       return [lane, token, count, status, wanted, atOnce ? 1 : 0]
     })
     const keys = this.#keys
-    const touched = [keys.schedule, keys.custody, keys.lanePrefix, keys.pushPrefix, keys.parked, keys.ahead]
+    const touched = [keys.schedule, keys.custody, keys.lanePrefix, keys.pushesPrefix, keys.parked, keys.ahead]
     const answers = await this.#run(
       'done',
       [...touched, keys.upstream, keys.failing],

@@ -79,7 +79,7 @@ export async function describeLanes(redis: Redis, lanes: readonly string[]): Pro
 
 async function describeIn(shard: Redis, lanes: readonly string[]): Promise<LaneState[]> {
   const keys = keysOf(shard)
-  const touched = [keys.schedule, keys.lanePrefix, keys.pushPrefix, keys.parked, keys.ahead]
+  const touched = [keys.schedule, keys.lanePrefix, keys.pushesPrefix, keys.parked, keys.ahead]
   const states: Buffer[] = []
   // 1,000 in one call would hold everybody else up for 8 ms.
   for (let at = 0; at < lanes.length; at += LANES)

@@ -61,6 +61,8 @@ function leases({ maxPositions = 3, maxWaitMs = 0, leaseMs = 15_000 } = {}) {
   return new Leases(redis, { maxPositions, maxWaitMs, leaseMs })
 }
 
+const lastPush = async (lane: string) => (await describeLanes(redis, [lane]))[0].lastPush
+
 const waitingIn = async (lane: string) => timestamps(Buffer.concat(await redis.lrangeBuffer(keys.lane(lane), 0, -1)))
 
 async function claimOne(from = leases()) {
@@ -304,7 +306,18 @@ describe('a failure that may pass', () => {
       expect(delays[i]).toBeGreaterThanOrEqual(longest / 2)
       expect(delays[i]).toBeLessThanOrEqual(longest)
     }
-    expect(await redis.get(keys.push('7/42/1'))).toMatch(/:500:5$/)
+    expect(await lastPush('7/42/1')).toMatchObject({ status: '500', failures: 5 })
+  })
+
+  it('failures of the day before count as in a row', async () => {
+    await append('7/42/1', 1)
+    const worker = leases()
+    const day = Math.floor(Date.now() / 86_400_000)
+    await redis.hset(`${keys.pushesPrefix}${day - 1}`, '7/42/1', `${Date.now() - 60_000}:500:4`)
+    expect(await lastPush('7/42/1')).toMatchObject({ status: '500', failures: 4 })
+    await worker.retry(await claimOne(worker), 500, { firstMs: 1000, maxMs: 4000, leastMs: 0 })
+    expect(await lastPush('7/42/1')).toMatchObject({ status: '500', failures: 5 })
+    expect(await redis.ttl(`${keys.pushesPrefix}${day}`)).toBeGreaterThan(86_400)
   })
 
   it('a failed lane waits as long as the service asked for', async () => {
@@ -319,7 +332,7 @@ describe('a failure that may pass', () => {
     await worker.retry(await claimOne(worker), 500, { firstMs: 1, maxMs: 1, leastMs: 0 })
     await expect.poll(() => redis.zscore(keys.schedule, '7/42/1').then((due) => Number(due) < Date.now())).toBe(true)
     await worker.done(await claimOne(worker), { count: 1, status: 200, wanted: 0, atOnce: false })
-    expect(await redis.get(keys.push('7/42/1'))).toMatch(/:200:0$/)
+    expect(await lastPush('7/42/1')).toMatchObject({ status: '200', failures: 0 })
   })
 })
 

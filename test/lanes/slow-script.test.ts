@@ -10,7 +10,7 @@ withRedis((_, connection) => {
 })
 
 const survey = () =>
-  scripts(redis)('survey', [keys.schedule, keys.lane(''), keys.push(''), keys.parked, keys.ahead], ['7/1/1'])
+  scripts(redis)('survey', [keys.schedule, keys.lane(''), keys.pushesPrefix, keys.parked, keys.ahead], ['7/1/1'])
 const slowSurvey = async () => {
   await redis.call('CLIENT', 'PAUSE', '400', 'ALL')
   await survey()

@@ -4,7 +4,7 @@
 --       delivered, status, number of records wanted next (0: none), 1 if they are wanted even if they are no whole batch
 -- Returns for each lane { new token, next records }; false if nothing is to be pushed now, or the lease was lost: then
 -- nothing was changed.
-local schedule, custody, lane_prefix, push_prefix, parked, ahead, upstream, failing = unpack(KEYS)
+local schedule, custody, lane_prefix, pushes_prefix, parked, ahead, upstream, failing = unpack(KEYS)
 local whole_batch, lane_delay = tonumber(ARGV[1]), ARGV[2]
 
 local lanes, held = leases_of(schedule, 3, 6)
@@ -55,17 +55,19 @@ local function next_of(i, token, count, wanted, at_once)
 end
 
 local delivered = 0
-local answers = {}
+local answers, pushes = {}, {}
 for i, lane in ipairs(lanes) do
   answers[i] = false
   if held[i] then
     local token, count, status, wanted, at_once = unpack(ARGV, 6 * i - 2, 6 * i + 2)
     answers[i] = next_of(i, token, tonumber(count), tonumber(wanted), at_once == '1')
-    note_push(push_prefix .. lane, status, 0)
+    pushes[#pushes + 1] = lane
+    pushes[#pushes + 1] = outcome_of(status, 0)
     delivered = delivered + count
   end
 end
 set_scores(schedule, scores)
+if #pushes > 0 then note_pushes(pushes_prefix, unpack(pushes)) end
 
 if delivered > 0 then
   redis.call('HINCRBY', custody, 'delivered', delivered)

@@ -44,14 +44,14 @@ end
 -- Answers for each one text, since a reply of its own for each part costs the reader most of its time: the first 7 bytes of the
 -- oldest record, or zeros; then by lines: records, last push or '', when it is due or '' while it is leased, parked (JSON) or ''.
 local function survey()
-  local schedule, lane_prefix, push_prefix, parked, ahead = unpack(KEYS)
+  local schedule, lane_prefix, pushes_prefix, parked, ahead = unpack(KEYS)
   local states = {}
   for i, lane in ipairs(ARGV) do
     local list = lane_prefix .. lane
     local score = redis.call('ZSCORE', schedule, lane)
     states[i] = received(list, redis.call('HGET', ahead, lane)) .. table.concat({
       redis.call('LLEN', list),
-      redis.call('GET', push_prefix .. lane) or '',
+      last_push(pushes_prefix, lane),
       score and is_due_time(score) and score or '',
       redis.call('HGET', parked, lane) or '',
     }, '\n')

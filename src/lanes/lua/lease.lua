@@ -63,9 +63,20 @@ local function set_scores(schedule, scores)
   if #scores > 0 then redis.call('ZADD', schedule, 'XX', unpack(scores)) end
 end
 
--- Notes the outcome of a lane's push for a day: its time, status, and how many in a row.
-local function note_push(push, status, in_a_row)
-  redis.call('SET', push, now .. ':' .. status .. ':' .. in_a_row, 'EX', 86400)
+-- The outcome of a lane's last push, for a day at least: its time, status, and how many in a row. A hash for each day: a string for
+-- each lane costs three times as much.
+local TODAY = math.floor(now / 86400000)
+
+local function outcome_of(status, in_a_row) return now .. ':' .. status .. ':' .. in_a_row end
+
+-- `...`: lane and outcome of each.
+local function note_pushes(pushes_prefix, ...)
+  redis.call('HSET', pushes_prefix .. TODAY, ...)
+  redis.call('EXPIRE', pushes_prefix .. TODAY, 172800)
+end
+
+local function last_push(pushes_prefix, lane)
+  return redis.call('HGET', pushes_prefix .. TODAY, lane) or redis.call('HGET', pushes_prefix .. (TODAY - 1), lane) or ''
 end
 
 -- The service has answered, well or not: it is up.

@@ -4,7 +4,7 @@
 -- then every 5 minutes.
 -- Status 0: the reason is our own. Answers 1; false: the lease was lost.
 local function park()
-  local schedule, push, parked, upstream, failing = unpack(KEYS)
+  local schedule, pushes_prefix, parked, upstream, failing = unpack(KEYS)
   local lane, token, status, text = unpack(ARGV)
   local DELAYS = { 15000, 30000, 60000, 300000 }
   if not holds(schedule, lane, token) then return false end
@@ -15,7 +15,7 @@ local function park()
     status = tonumber(status), message = text, tries = tries, at = now, since = before.since,
   }))
   set_due(schedule, lane, now + DELAYS[math.min(tries, #DELAYS)])
-  note_push(push, status, 0)
+  note_pushes(pushes_prefix, lane, outcome_of(status, 0))
   if status == '0' then pass_probe_on(upstream, lane) else note_answer(upstream, failing) end
   return 1
 end
@@ -24,7 +24,7 @@ end
 -- An entry of the refused ones: u32 length of its header, header (JSON: status, message, at, count), record.
 -- Answers { how many were refused in a row, the next records or '' }; false: the lease was lost.
 local function refuse()
-  local schedule, list, push, refused, refused_lanes, parked, ahead, upstream, failing = unpack(KEYS)
+  local schedule, list, pushes_prefix, refused, refused_lanes, parked, ahead, upstream, failing = unpack(KEYS)
   local lane, token, status, text, wanted = unpack(ARGV)
   if not holds(schedule, lane, token) then return false end
   local record = redis.call('LPOP', list)
@@ -33,9 +33,9 @@ local function refuse()
   redis.call('ZADD', refused_lanes, 'NX', now, lane)
   redis.call('HDEL', parked, lane)
   note_sent_ahead(ahead, lane)
-  local last_status, in_a_row = string.match(redis.call('GET', push) or '', ':(%d+):(%d+)$')
+  local last_status, in_a_row = string.match(last_push(pushes_prefix, lane), ':(%d+):(%d+)$')
   in_a_row = last_status == status and in_a_row + 1 or 1
-  note_push(push, status, in_a_row)
+  note_pushes(pushes_prefix, lane, outcome_of(status, in_a_row))
   note_answer(upstream, failing)
   local records = ''
   if redis.call('EXISTS', list) == 0 then

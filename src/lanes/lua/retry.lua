@@ -3,7 +3,7 @@
 -- where connections are refused; it limits us where it answers 429. Then one lane at a time probes it.
 -- ARGV  lane, token, status, first delay in ms, longest delay in ms, jitter in 0..1, least delay in ms that the service asked for
 -- Answers the delay in ms; false: the lease was lost.
-local schedule, push, upstream, failing = unpack(KEYS)
+local schedule, pushes_prefix, upstream, failing = unpack(KEYS)
 local lane, token, status = unpack(ARGV, 1, 3)
 local first_delay, longest_delay, jitter = tonumber(ARGV[4]), tonumber(ARGV[5]), 0.5 + ARGV[6] / 2
 -- A Retry-After beyond an hour is a mistake.
@@ -11,12 +11,12 @@ local asked = math.min(tonumber(ARGV[7]), 3600000)
 
 if not holds(schedule, lane, token) then return false end
 -- After a refusal the number says how many records were refused in a row, not how many requests failed.
-local last_status, attempts = string.match(redis.call('GET', push) or '', ':(%w+):(%d+)$')
+local last_status, attempts = string.match(last_push(pushes_prefix, lane), ':(%w+):(%d+)$')
 attempts = (last_status == '422' or last_status == '413') and 1 or (attempts or 0) + 1
 local delay = math.min(longest_delay, first_delay * 2 ^ math.min(attempts - 1, 30)) * jitter
 delay = math.floor(math.max(delay, asked))
 set_due(schedule, lane, now + delay)
-note_push(push, status, attempts)
+note_pushes(pushes_prefix, lane, outcome_of(status, attempts))
 
 local failures = redis.call('HINCRBY', upstream, 'failures', 1)
 redis.call('SADD', failing, lane)

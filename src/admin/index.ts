@@ -1,6 +1,5 @@
 import { within } from '../async.ts'
-import type { CertificateFiles } from '../config/certificate.ts'
-import { ServedCertificate } from '../config/served-certificate.ts'
+import { type CertificateFiles, ServedCertificate } from '../config/certificate.ts'
 import { isConnectionError, type Redis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../tracking/http.ts'

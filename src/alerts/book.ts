@@ -1,7 +1,7 @@
 import { localFromUtc } from '../config/times.ts'
 import type { Severity } from '../diagnose/codes.ts'
 import type { Finding } from '../diagnose/facts.ts'
-import type { AlertMessage } from './message.ts'
+import type { AlertMessage } from './outbox.ts'
 
 /** When a receiver is told. Durations in ms. */
 export interface AlertRules {

@@ -5,9 +5,8 @@ import type { Config } from '../config/schema.ts'
 import { keys, type Redis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { AlertBook, type AlertEntry, type HoldingFindings } from './book.ts'
-import { mailTransport } from './mail.ts'
+import { mailTransport, webhookTransport } from './transports.ts'
 import { type AlertClock, type AlertTransport, Outbox } from './outbox.ts'
-import { webhookTransport } from './webhook.ts'
 
 export interface AlertOptions {
   readonly config: Pick<Config, 'alerts' | 'time_zone'>

@@ -1,7 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { within } from '../async.ts'
 import type { Logger } from '../observe/log.ts'
-import type { AlertMessage } from './message.ts'
+import type { Finding } from '../diagnose/facts.ts'
+
+/** What a receiver is told: a finding begins or ends. */
+export interface AlertMessage {
+  readonly change: 'begins' | 'ends'
+  readonly finding: Finding
+  /** When it ended, ms UTC. */
+  readonly endedAt?: number
+}
 
 /** Where messages go. */
 export interface AlertTransport {

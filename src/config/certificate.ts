@@ -1,8 +1,12 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
+import { isDeepStrictEqual } from 'node:util'
+import { UserError } from '../errors.ts'
+import { observations } from '../observe/observations.ts'
 import type { Bridge } from './bridge.ts'
 import type { Config, TlsConfig } from './schema.ts'
+import { fingerprintOf, follow, type Following } from './text-file.ts'
 
 /** The certificate of one port as the configuration names it; the admin port has no `client_ca`. */
 export type CertificateFiles = Omit<TlsConfig, 'client_ca'> & Partial<Pick<TlsConfig, 'client_ca'>>
@@ -21,12 +25,12 @@ export interface CertificateMistake {
 }
 
 /** Reads the files of a certificate, and checks that they belong together. */
-export function readCertificate(files: CertificateFiles): Certificate | CertificateMistake {
-  const cert = read(files.cert, 'cert', certificateIn)
+function readCertificate(files: CertificateFiles): Certificate | CertificateMistake {
+  const cert = readFile(files.cert, 'cert', certificateIn)
   if ('message' in cert) return cert
-  const key = read(files.key, 'key', createPrivateKey)
+  const key = readFile(files.key, 'key', createPrivateKey)
   if ('message' in key) return key
-  const clientCa = files.client_ca == null ? undefined : read(files.client_ca, 'client_ca', certificateIn)
+  const clientCa = files.client_ca == null ? undefined : readFile(files.client_ca, 'client_ca', certificateIn)
   if (clientCa && 'message' in clientCa) return clientCa
   if (!cert.value.checkPrivateKey(key.value))
     return { key: 'key', message: `the key in ${files.key} does not belong to the certificate in ${files.cert}` }
@@ -47,7 +51,7 @@ export function readClientTls({
   cert,
   key,
 }: NonNullable<Bridge['tls']>): SecureContextOptions | CertificateMistake {
-  const authority = ca === undefined ? undefined : read(ca, 'ca', certificateIn)
+  const authority = ca === undefined ? undefined : readFile(ca, 'ca', certificateIn)
   if (authority && 'message' in authority) return authority
   const own =
     cert === undefined || key === undefined ? undefined : readCertificate({ cert, key, profile: 'intermediate' })
@@ -72,13 +76,8 @@ export function certificateMistakes({ admin, listeners, mqtt }: Pick<Config, 'ad
   )
 }
 
-const PROFILES: Record<TlsConfig['profile'], SecureContextOptions> = {
-  intermediate: { minVersion: 'TLSv1.2' },
-  old: { minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' },
-}
-
 /** What a file says; its text is not quoted in mistakes, as it may be a key. */
-function read<Value>(
+function readFile<Value>(
   file: string,
   key: CertificateMistake['key'],
   parse: (text: string) => Value,
@@ -96,9 +95,78 @@ function certificateIn(text: string): X509Certificate {
   return new X509Certificate(text)
 }
 
+/**
+ * The certificate of a port that is open. Files that change take effect at once; where they cannot be used, the earlier
+ * certificate stays. That, and a certificate that ends soon, is observed for as long as it lasts.
+ */
+export class ServedCertificate {
+  readonly #files: CertificateFiles
+  readonly #listener: string
+  readonly #noting: NodeJS.Timeout
+  #certificate: Certificate
+  #refused: string | undefined
+  #following: Following | undefined
+
+  /** @param listener the name of the port, as in ports.json @throws UserError where the files cannot be used */
+  constructor(files: CertificateFiles, listener: string) {
+    const read = readCertificate(files)
+    if ('message' in read) throw new UserError(`Cannot open ${listener} with TLS: tls.${read.key}: ${read.message}.`)
+    this.#files = files
+    this.#listener = listener
+    this.#certificate = read
+    this.#noting = setInterval(() => this.#note(), NOTE_MS).unref()
+    this.#note()
+  }
+
+  get context(): SecureContextOptions {
+    return this.#certificate.context
+  }
+
+  /** Calls `use` with each new certificate. */
+  follow(use: (context: SecureContextOptions) => void): void {
+    const { cert, key, client_ca } = this.#files
+    const files = [cert, key, client_ca].filter((file) => file != null)
+    const print = async () => (await Promise.all(files.map((file) => fingerprintOf(file)))).join('\n')
+    this.#following = follow(print, async () => this.#reload(use))
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#noting)
+    await this.#following?.close()
+  }
+
+  /** False where the files cannot be used: they may not be complete yet. */
+  #reload(use: (context: SecureContextOptions) => void): boolean {
+    const read = readCertificate(this.#files)
+    this.#refused = 'message' in read ? read.message : undefined
+    if (!('message' in read)) {
+      const isNew = !isDeepStrictEqual(read.context, this.context)
+      this.#certificate = read
+      if (isNew) use(read.context)
+    }
+    this.#note()
+    return this.#refused === undefined
+  }
+
+  #note(): void {
+    const subject = { listener: this.#listener }
+    if (this.#refused !== undefined) observations.note('certificate_refused', { subject, evidence: this.#refused })
+    for (const { file, at } of this.#certificate.ends)
+      if (at - Date.now() < EXPIRES_SOON_MS)
+        observations.note('certificate_expires', { subject, evidence: `${file} ends ${new Date(at).toISOString()}` })
+  }
+}
+
+const PROFILES: Record<TlsConfig['profile'], SecureContextOptions> = {
+  intermediate: { minVersion: 'TLSv1.2' },
+  old: { minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' },
+}
 const NOT_PEM = {
   cert: 'is no certificate in PEM',
   key: 'is no private key in PEM without a passphrase',
   client_ca: 'is no certificate in PEM',
   ca: 'is no certificate in PEM',
 }
+const EXPIRES_SOON_MS = 14 * 86_400_000
+/** Soon enough for the finding to last, see HOLDS_MS in src/observe/observations.ts. */
+const NOTE_MS = 2000

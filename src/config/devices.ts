@@ -7,8 +7,7 @@ import { fields, id, isPrintable, leaf, mapping, oneOf, printable, text, words, 
 import { cidr } from './networks.ts'
 import { type Entry, type Leaf, type Node, offsetOf, type Path, pathText, valueOf } from './node.ts'
 import { locator, type Mistake, type Source } from './problem.ts'
-import { int64Mistake, isScientific } from './units.ts'
-import { weaknessOf } from './weakness.ts'
+import { int64Mistake, isScientific, weaknessOf } from './units.ts'
 import { parseYaml, resolveReference, withoutEchoes } from './yaml.ts'
 
 /** The schema of an entry, with the description of each key, from which config/README.md is generated. */

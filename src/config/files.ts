@@ -10,9 +10,8 @@ import { ConfigError, type Mistake, type Problem, problemsIn, type Source } from
 import { type RouteFile, readRoutes } from './routes.ts'
 import { type Company, type Config, configSchema, defaultConfig, isLoopback, type Protocols } from './schema.ts'
 import { fingerprintOf, ifThere, textOf, unreadable } from './text-file.ts'
-import { weaknessOf } from './weakness.ts'
+import { int64, weaknessOf } from './units.ts'
 import { parseYaml } from './yaml.ts'
-import { int64 } from './units.ts'
 
 /** The files of a configuration directory, each read by itself. */
 export interface Files {

@@ -1,9 +1,8 @@
 import { yieldToEventLoop } from '../async.ts'
 import { columnMistakes, parseCsv, type Row, type Table } from './csv.ts'
-import { type DateOrder, dateOrderOf, standardDate } from './dates.ts'
+import { type DateOrder, dateOrderOf, type Interval, standardDate, type Times, timesIn } from './times.ts'
 import { type Mistake, type Source } from './problem.ts'
 import { COLUMNS, knownColumns } from './route-columns.ts'
-import { type Interval, type Times, timesIn } from './times.ts'
 import { int64, int64Mistake, isScientific } from './units.ts'
 
 /** The lines of one routes file. */

@@ -151,13 +151,6 @@ function offsetMs(text: string): number {
   return (sign === '-' ? -1000 : 1000) * (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds))
 }
 
-const DAY_MS = 86_400_000
-const QUARTER_MS = 900_000
-const MAX_TIME = 8.64e15
-const MAX_CACHED = 10_000
-const INSTANT = /^(\d{4}-\d\d-\d\d)[T ]([0-2]\d):([0-5]\d)(?::([0-5]\d)(\.\d{1,9})?)?(?: ?(Z|[+-]\d\d:?[0-5]\d))?$/i
-const ZONE = /^(?:[A-Za-z][\w+/-]*|[+-](?:0\d:?[0-5]\d|1[0-3]:?[0-5]\d|14:?00))$/
-
 /**
  * The offset of a local time that is `aheadMs` ahead of UTC, such as `+03:00`, to a quarter of an hour; undefined
  * beyond 14 h.
@@ -168,9 +161,6 @@ export function zoneAhead(aheadMs: number): string | undefined {
   const clock = new Date(Math.abs(quarters) * QUARTER_MS).toISOString()
   return (quarters < 0 ? '-' : '+') + clock.slice(11, 16)
 }
-
-/** 14 hours. */
-const MAX_QUARTERS = 56
 
 /** Shows an instant (RFC 3339) in a time zone, with its offset: `08:14:02+02:00`, `08:14:02Z`, and with the day where it is not today. */
 export type Clock = (instant: string) => string
@@ -192,3 +182,46 @@ function offsetText(aheadMinutes: number): string {
   if (minutes === 0) return 'Z'
   return (minutes < 0 ? '-' : '+') + new Date(Math.abs(minutes) * 60_000).toISOString().slice(11, 16)
 }
+
+/**
+ * Which number of `05/11/2026` is the day. `both`: the dates of the file contradict each other; undefined: no date
+ * decides it.
+ */
+export type DateOrder = 'day first' | 'month first' | 'both' | undefined
+
+/** Finds out which number is the day, from dates in which one of the numbers is above 12. */
+export function dateOrderOf(texts: Iterable<string>): DateOrder {
+  let order: DateOrder
+  for (const text of texts) {
+    const [, first, , second] = NUMERIC.exec(text) ?? []
+    if (first === undefined || Number(first) > 12 === Number(second) > 12) continue
+    const told = Number(first) > 12 ? 'day first' : 'month first'
+    order = order === undefined || order === told ? told : 'both'
+  }
+  return order
+}
+
+/** A date such as `22.11.2026` or `22/11/2026 6:00` as `2026-11-22 06:00`; any other text unchanged; why it is in doubt. */
+export function standardDate(text: string, order: DateOrder): string | { readonly message: string } {
+  const match = NUMERIC.exec(text)
+  if (!match) return text
+  const [, first, , second, year, hour, minute, rest = ''] = match
+  const time = hour === undefined ? '' : ` ${hour.padStart(2, '0')}:${minute}${rest}`
+  const date = (month: string, day: string) => `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
+  if (order === 'both')
+    return { message: `"${text}": some dates have the day first, some the month: write ${date('11', '22')}` }
+  if (order === 'day first') return date(second, first) + time
+  if (order === 'month first') return date(first, second) + time
+  if (first === second) return date(first, second) + time
+  return { message: `is "${text}" ${date(second, first)} or ${date(first, second)}? Write it like one of these` }
+}
+
+const DAY_MS = 86_400_000
+const QUARTER_MS = 900_000
+const MAX_TIME = 8.64e15
+const MAX_CACHED = 10_000
+const INSTANT = /^(\d{4}-\d\d-\d\d)[T ]([0-2]\d):([0-5]\d)(?::([0-5]\d)(\.\d{1,9})?)?(?: ?(Z|[+-]\d\d:?[0-5]\d))?$/i
+const ZONE = /^(?:[A-Za-z][\w+/-]*|[+-](?:0\d:?[0-5]\d|1[0-3]:?[0-5]\d|14:?00))$/
+/** 14 hours. */
+const MAX_QUARTERS = 56
+const NUMERIC = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?:,?[T ]+(\d{1,2}):(\d\d)(:\d\d)?)?$/

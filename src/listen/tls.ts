@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { createServer, type PeerCertificate, type Server, type TLSSocket } from 'node:tls'
-import { ServedCertificate } from '../config/served-certificate.ts'
+import { ServedCertificate } from '../config/certificate.ts'
 import type { TlsConfig } from '../config/schema.ts'
 import type { Shared } from './listener.ts'
 

@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { UserError } from '../errors.ts'
 import { FORMAT, openRedis, readFormat, type Redis, tooNew } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
-import { lockDataDir } from './lock.ts'
+import { lockDataDir } from './data-dir.ts'
 import { fetchMissingRedis, startPrivateRedis } from './redis.ts'
 import { inspectEndpoint, socketOf, socketUrl } from './redis-endpoint.ts'
 

@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { databaseReason, UserError } from '../errors.ts'
 
 /**
  * Makes a data folder, or takes from others what they may do in one that is there: positions of people are in it. What this
@@ -48,5 +51,70 @@ async function takeFromOthers(path: string, logger: Logger): Promise<void> {
   }
 }
 
+/**
+ * Locks a data folder and waits until the processes of an earlier run on it have ended; returns what unlocks it. A UserError
+ * if another `start` has it. SQLite's file locks belong to the process: the kernel releases them however it ends, so there
+ * is no stale lock and no process id that another program may have taken.
+ */
+export async function lockDataDir(dataDir: string, logger: Logger): Promise<() => void> {
+  await openDataDir(dataDir, logger)
+  const release = takeAlone(dataDir, 'start.lock', 'start')
+  const roles = join(dataDir, ROLES_LOCK)
+  if (!isFree(roles)) logger.warn('waiting for the processes of an earlier run to end')
+  for (const deadline = performance.now() + LEFTOVER_MS; !isFree(roles); await delay(50))
+    if (performance.now() > deadline)
+      throw new UserError(`Processes of an earlier run on ${dataDir} do not end: end them first.`)
+  return release
+}
+
+/** Marks this process as one that `start` runs on the data folder, until the process ends. */
+export function shareDataDir(dataDir: string): void {
+  take(join(dataDir, ROLES_LOCK), 'SHARED')
+}
+
+/**
+ * Locks the tracking service's database in a data folder until this process ends; a UserError if another service has it. It
+ * is not the lock of `start`: a `start` that pushes to a separate service may use the same data folder.
+ */
+export function lockTracking(dataDir: string): void {
+  takeAlone(dataDir, 'tracking.lock', 'tracking service')
+}
+
+function takeAlone(dataDir: string, lock: string, what: string): () => void {
+  const release = take(join(dataDir, lock), 'EXCLUSIVE')
+  if (!release) throw new UserError(`Another ${what} is running on ${dataDir}: end it, or choose another data_dir.`)
+  return release
+}
+
+function isFree(file: string): boolean {
+  const release = take(file, 'EXCLUSIVE')
+  release?.()
+  return release !== undefined
+}
+
+/** Returns what releases the lock, or undefined if another process has it. */
+function take(file: string, kind: keyof typeof STATEMENTS): (() => void) | undefined {
+  const lock = new DatabaseSync(file, { open: false })
+  try {
+    lock.open()
+    lock.exec(STATEMENTS[kind])
+  } catch (error) {
+    if (lock.isOpen) lock.close()
+    if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return undefined
+    throw new UserError(`Cannot lock ${file}: ${databaseReason(error, 'delete it')}.`)
+  }
+  held.add(lock)
+  return () => {
+    held.delete(lock)
+    lock.close()
+  }
+}
+
 /** Group and others. */
 const OTHERS = 0o077
+/** A lock whose object is garbage-collected is released. */
+const held = new Set<DatabaseSync>()
+const ROLES_LOCK = 'roles.lock'
+const STATEMENTS = { EXCLUSIVE: 'BEGIN EXCLUSIVE', SHARED: 'BEGIN; SELECT 1 FROM sqlite_schema' } as const
+const LEFTOVER_MS = 15_000
+const SQLITE_BUSY = 5

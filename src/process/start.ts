@@ -1,13 +1,15 @@
+import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { isIPv6 } from 'node:net'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import type { Logger } from 'pino'
 import { pageAddress, portAddress, tokenFile } from '../admin/access.ts'
 import { AUTO } from '../config/listener.ts'
 import type { Config } from '../config/schema.ts'
 import { UserError } from '../errors.ts'
-import { activatedSockets, type Address } from './activation.ts'
+import { activatedSockets, type Address } from './held-sockets.ts'
 import type { Ports } from './role-process.ts'
-import { ServiceManager } from './service-manager.ts'
 import { EXIT_CODES, onSignals, type StopSignal } from './signals.ts'
 import { type Supervision, Supervisor } from './supervisor.ts'
 
@@ -68,9 +70,6 @@ function textOf({ transport, host, port }: Address): string {
   return `${transport} ${isIPv6(host) ? `[${host}]` : host}:${port}`
 }
 
-const ONE_GATEWAY =
-  'The service manager has opened sockets for waybridge, which one gateway alone can have: set gateways: 1, or end waybridge.socket.'
-
 function notListenedOn(sockets: readonly string[]): string {
   return (
     `The service manager has opened ${sockets.join(', ')}, and no listener of gateway.yaml has that address: ` +
@@ -126,5 +125,56 @@ function portsText(ports: Ports): string {
   return `${first.join(', ')}, and ${more} ports for a single protocol each: \`waybridge protocols\` lists them`
 }
 
+/**
+ * Tells systemd that the service is ready and alive, where systemd wants to know (a unit with `Type=notify`). Its program
+ * `systemd-notify` sends, since Node has no Unix datagram sockets: so the unit needs `NotifyAccess=all`.
+ */
+export class ServiceManager {
+  readonly #environment: NodeJS.ProcessEnv
+  readonly #logger: Logger
+  #watchdog: NodeJS.Timeout | undefined
+  #silent = false
+
+  constructor(environment: NodeJS.ProcessEnv, logger: Logger) {
+    this.#environment = environment
+    this.#logger = logger
+  }
+
+  /**
+   * Call it when everything is ready. With `WatchdogSec=` in the unit, systemd restarts the service if `isAlive` has
+   * not returned true for that time. It is called four times in this time, and has a quarter of it to answer.
+   */
+  async ready(isAlive: (withinMs: number) => Promise<boolean>): Promise<void> {
+    await this.#tell('READY=1', 'STATUS=ready')
+    const { WATCHDOG_USEC } = this.#environment
+    if (!WATCHDOG_USEC) return
+    const everyMs = Number(WATCHDOG_USEC) / 1000 / 4
+    this.#watchdog = setInterval(() => void this.#beat(isAlive(everyMs)), everyMs)
+  }
+
+  async stopping(): Promise<void> {
+    clearInterval(this.#watchdog)
+    await this.#tell('STOPPING=1', 'STATUS=stopping')
+  }
+
+  async #beat(answered: Promise<boolean>): Promise<void> {
+    const alive = await answered
+    if (!alive && !this.#silent) this.#logger.error('a process does not answer: systemd restarts all if that lasts')
+    this.#silent = !alive
+    if (alive) await this.#tell('WATCHDOG=1')
+  }
+
+  async #tell(...assignments: string[]): Promise<void> {
+    if (!this.#environment.NOTIFY_SOCKET) return
+    await run('systemd-notify', assignments, { env: this.#environment, timeout: TELL_MS }).catch((error: Error) =>
+      this.#logger.warn({ reason: error.message }, `systemd was not told ${assignments[0]}`),
+    )
+  }
+}
+
+const ONE_GATEWAY =
+  'The service manager has opened sockets for waybridge, which one gateway alone can have: set gateways: 1, or end waybridge.socket.'
 const MOST_PORTS = 20
 const CLI = fileURLToPath(new URL('../cli/index.ts', import.meta.url))
+const run = promisify(execFile)
+const TELL_MS = 5000

@@ -5,10 +5,9 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { inTurns, shared, within } from '../async.ts'
 import { explainError } from '../errors.ts'
-import type { ActivatedSocket, Address } from './activation.ts'
-import { HeldSockets } from './held-sockets.ts'
+import { type ActivatedSocket, type Address, HeldSockets } from './held-sockets.ts'
 import { type Kept, keepRunning } from './keep-running.ts'
-import { lockDataDir } from './lock.ts'
+import { lockDataDir } from './data-dir.ts'
 import { fetchMissingRedis, type PrivateRedis, startPrivateRedis } from './redis.ts'
 import {
   addCounters,

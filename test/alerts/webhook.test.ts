@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
 import { type AlertClock, Outbox } from '../../src/alerts/outbox.ts'
-import { webhookTransport } from '../../src/alerts/webhook.ts'
+import { webhookTransport } from '../../src/alerts/transports.ts'
 import { fakeClock, finding, webhookReceiver } from '../support/alerts.ts'
 
 const PAGE = 'https://gps.example:8080'

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
-import { lockDataDir } from '../../src/process/lock.ts'
+import { lockDataDir } from '../../src/process/data-dir.ts'
 import { fixture, run, temporaryDir } from '../support/running.ts'
 
 const logger = pino({ enabled: false })

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { spawnTethered } from '../../src/process/tether.ts'
+import { spawnTethered } from '../../src/process/redis.ts'
 import { fixture, processesOn, run, temporaryDir } from '../support/running.ts'
 
 it('leaves no process behind once it has ended', async () => {

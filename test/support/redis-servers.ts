@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { findRedisServer } from '../../src/process/setup/redis-server.mjs'
-import { spawnTethered, type Tethered } from '../../src/process/tether.ts'
+import { spawnTethered, type Tethered } from '../../src/process/redis.ts'
 import type { Issued } from './certificates.ts'
 import { pidsIn, signal, untilSo } from './processes.ts'
 

@@ -1,15 +1,17 @@
-import { adminTokens, openAdmin, portAddress, type Tokens } from '../../admin/index.ts'
+import { loadProtocols } from '../../../protocols/index.ts'
+import { adminTokens, type FindSpoken, openAdmin, portAddress, type Tokens } from '../../admin/index.ts'
 import { startAlerts } from '../../alerts/index.ts'
 import { AUTO } from '../../config/listener.ts'
 import { isPrivate } from '../../config/redis.ts'
+import type { Config } from '../../config/schema.ts'
+import { sameId } from '../../config/units.ts'
 import { type Redis, signOn } from '../../lanes/index.ts'
+import { Detector } from '../../listen/detect.ts'
 import { createTrackingClient } from '../../tracking/client.ts'
 import { listenerPorts } from '../listener-ports.ts'
 import { collectMetrics, type Role, type RoleAddresses } from '../role.ts'
-import type { Live } from './live.ts'
-import { placeIn } from './place.ts'
+import { type Live, placeIn } from './live.ts'
 import { redisReadiness, systemReadiness } from './readiness.ts'
-import { spokenTo } from './spoken.ts'
 
 /** Opens the admin port, and tells receivers of findings. */
 export async function openAdminPort(live: Live, redis: Redis, at: Omit<RoleAddresses, 'redisServer'>): Promise<Role> {
@@ -76,6 +78,24 @@ async function followedTokens(live: Live): Promise<() => Tokens> {
     )
   })
   return () => tokens
+}
+
+/**
+ * Finds the protocol that a misunderstood sender seems to speak, and the port for it. The decoders are loaded at the
+ * first such sender: they take half a second, and 31 MB.
+ */
+function spokenTo(config: Config): FindSpoken {
+  let loading: Promise<Detector> | undefined
+  return async ({ at, bytes = '', evidence, protocol: expected, transport }, device) => {
+    loading ??= loadProtocols().then((protocols) => new Detector({ protocols, configured: () => undefined }))
+    const beginning = { bytes: Buffer.from(bytes, 'hex'), transport, now: at }
+    const { guesses } = (await loading).look(beginning)
+    const found = guesses.find((guess) => guess.device !== undefined && sameId(guess.device) === device)
+    const name = found?.protocol.name ?? evidence[0]?.split(':', 1)[0]
+    if (name === undefined || name === expected) return undefined
+    const [place] = (await listenerPorts(config))(name)
+    return { protocol: name, port: place?.[1] }
+  }
 }
 
 const KEEPS_TOKENS = 'the new tokens of the admin port cannot be read: those of before stay in effect'

@@ -2,7 +2,8 @@ import { inTurns, within } from '../../async.ts'
 import { type Files, gatewayProblems, isMistake, isSame, problemsOf, readFiles } from '../../config/files.ts'
 import { ConfigError } from '../../config/problem.ts'
 import type { Config } from '../../config/schema.ts'
-import { type Following, follow } from '../../config/text-file.ts'
+import { follow, type Following } from '../../config/text-file.ts'
+import { deviceOf, NOT_CURRENT, type Place, timestampOf } from '../../lanes/index.ts'
 import { createLogger, type Logger } from '../../observe/log.ts'
 import { metrics } from '../../observe/metrics.ts'
 import { noteFileResults } from '../../roster/puts.ts'
@@ -10,8 +11,13 @@ import type { Replica, RosterFollower } from '../../roster/replica.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { installationId } from '../data-dir.ts'
 import { ConfigReport } from './config-report.ts'
-import { FollowedFiles, type FilesOptions, type FirstFiles } from './followed-files.ts'
-import { type AdminTokenSettings, FollowedSettings } from './followed-settings.ts'
+import {
+  type AdminTokenSettings,
+  type FilesOptions,
+  type FirstFiles,
+  FollowedFiles,
+  FollowedSettings,
+} from './followed.ts'
 
 /** The configuration of a process, which follows gateway.yaml, and its replica of the roster. */
 export interface Live {
@@ -190,6 +196,16 @@ class FollowedConfig implements Live {
   #updateSettings(): void {
     const { config } = this.#files.read.gateway.content
     if (config && this.#settings.update(config, this.directory())) this.#tell(NOTHING)
+  }
+}
+
+/** Where records belong as configured now: by their device, at their own time. */
+export function placeIn(live: Pick<Live, 'complete' | 'directory'>): Place {
+  return (record) => {
+    if (!live.complete) return NOT_CURRENT
+    const directory = live.directory()
+    const entry = directory.find(deviceOf(record))
+    return entry && directory.stayAt(entry, timestampOf(record))?.lane.key
   }
 }
 

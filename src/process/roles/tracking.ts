@@ -1,19 +1,23 @@
 import { existsSync } from 'node:fs'
+import { access, constants } from 'node:fs/promises'
+import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { within, yieldToEventLoop } from '../../async.ts'
-import { redisServer } from '../../config/redis.ts'
 import { problemText } from '../../config/problem.ts'
+import { redisServer } from '../../config/redis.ts'
 import { loadTracking, type TrackingConfig, trackingFile, watchTracking } from '../../config/tracking.ts'
+import { databaseReason, UserError } from '../../errors.ts'
 import { connect, signOn } from '../../lanes/index.ts'
 import { createLogger, type Logger } from '../../observe/log.ts'
 import { metrics } from '../../observe/metrics.ts'
 import { type Lane, lanesOf } from '../../roster/device-entry.ts'
 import { Replica, type RosterFollower } from '../../roster/replica.ts'
 import { type Provisioning, provisioningOf } from '../../tracking/provisioning.ts'
-import { type Role, runRole } from '../role.ts'
+import { createTrackingService, type TrackingService, type TrackingServiceOptions } from '../../tracking/service.ts'
+import { lockTracking, openDataDir } from '../data-dir.ts'
 import type { RoleContext } from '../role-process.ts'
+import { type Role, runRole } from '../role.ts'
 import type { Live } from './live.ts'
-import { type OpenService, openService } from './tracking-service.ts'
 
 /**
  * The tracking service beside a gateway: it takes companies and routes from the gateway's configuration, which is in
@@ -117,8 +121,58 @@ function onlyThese({ companies, routes }: TrackingConfig): Provisioning {
   return { companies, routes, exhaustive: true }
 }
 
+type OpenService = Awaited<ReturnType<typeof openService>>
+
+/** Starts the tracking service on the database of a data folder. @throws UserError if another service uses it. */
+async function openService(dataDir: string, options: Omit<TrackingServiceOptions, 'databaseFile'>) {
+  await openDataDir(dataDir, options.logger)
+  // SQLite does not report the reason.
+  await access(dataDir, constants.W_OK)
+  lockTracking(dataDir)
+  const databaseFile = join(dataDir, 'tracking.sqlite')
+  try {
+    return retryingService(await createTrackingService({ ...options, databaseFile }), databaseFile, options.logger)
+  } catch (error) {
+    const reason = databaseReason(error, 'restore it, or move it away to start with an empty one')
+    if (reason === undefined) throw error
+    throw new UserError(`Cannot open ${databaseFile}: ${reason}.`)
+  }
+}
+
+function retryingService(service: TrackingService, databaseFile: string, logger: Logger) {
+  let retry: NodeJS.Timeout | undefined
+  let hasFailed = false
+  const close = () => (clearTimeout(retry), service.close())
+  return { port: service.port, provision, close }
+
+  /** Returns whether everything is in effect. If the database refuses the routes, that is logged and retried. */
+  function provision(provisioning: Provisioning): boolean {
+    clearTimeout(retry)
+    try {
+      service.provision(provisioning)
+    } catch (error) {
+      const reason = databaseReason(error, 'restore it')
+      if (reason === undefined) throw error
+      if (!hasFailed) logger.error(`the routes are not in effect, the companies are: ${databaseFile}: ${reason}`)
+      hasFailed = true
+      metrics.configReloadSuccessful.set(0)
+      retry = setTimeout(provision, RETRY_MS, provisioning)
+      return false
+    }
+    if (hasFailed) {
+      logger.info('the routes are in effect')
+      metrics.configReloadSuccessful.set(1)
+    }
+    hasFailed = false
+    return true
+  }
+}
+
 const AT_NEXT_START = ['listen', 'data_dir', 'time_limit', 'monitor', 'log'] as const
 const CATCH_UP_MS = 2000
 const TIME_LIMIT_MS = 60_000
 const NOT_USED =
   'only `waybridge tracking` on its own uses this file; under `start` companies and routes come from gateway.yaml and the roster'
+// The time between two attempts on a database that another program has locked; each attempt blocks the process for a
+// second.
+const RETRY_MS = 3_000

@@ -3,8 +3,7 @@ import { startPushing } from '../../push/index.ts'
 import { Replica } from '../../roster/replica.ts'
 import { createTrackingClient } from '../../tracking/client.ts'
 import type { Role, RoleAddresses } from '../role.ts'
-import type { Live } from './live.ts'
-import { placeIn } from './place.ts'
+import { type Live, placeIn } from './live.ts'
 import { redisReadiness } from './readiness.ts'
 
 /** The process that pushes waiting positions to the tracking API at `baseUrl`. */

@@ -1,6 +1,6 @@
 /*
- * Eview EV-07B, EV-07S, EV-04 and MiniFinder Pico, Nano, Atto: "EV-07B communication protocol", keys 23, 28 and 2C inferred from
- * frames. Little-endian. TCP.
+ * Eview EV-07B, EV-07S, EV-04 and MiniFinder Pico, Nano, Atto: "EV-07B communication protocol", "Eview Personal Alarm
+ * Communication Protocol" V20231227 (flags of 28, 2A and 2C). Little-endian. TCP.
  *
  *   AB PP LLLL CCCC SSSS TT (n k value)…
  *
@@ -9,7 +9,8 @@
  *
  *   k  01  IMEI, text                20  position: latitude, longitude (1e-7°), speed (u16, km/h), course (u16, degrees),
  *      24  unix seconds, status          altitude (i16, m), HDOP (u16, 0.1), mileage{4}, satellites
- *      02  alarm{4}, unix seconds    23, 28, 2C  a known network or beacon: MAC{6}, x{0, 3, 4}, latitude, longitude, name
+ *      02  alarm{4}, unix seconds    23  a known beacon: MAC{6}, latitude, longitude, name
+ *      28, 2A, 2C  a known network or beacon: f, MAC{6}, x{2, 1, 3}[, latitude, longitude][, name]; f bit 7: a place follows
  *      others: cells, networks, sensors
  *
  * Each 24 begins a record. Answer: AB 00 0300 CCCC SSSS 7F 01 00.
@@ -53,12 +54,14 @@ const IMEI = 0x01
 const ALARM = 0x02
 const POSITION = 0x20
 const STATUS = 0x24
-/** Bytes between the address of a known network or beacon and its place. */
+/** Bytes in front of the place of a known network or beacon. All but 23 begin with flags. */
 const PLACES = new Map([
-  [0x23, 0],
-  [0x28, 3],
-  [0x2c, 4],
+  [0x23, 6],
+  [0x28, 9],
+  [0x2a, 8],
+  [0x2c, 10],
 ])
+const HAS_PLACE = 0x80
 
 function decode(frame: Buffer, session: Session): Message {
   if (frame.length < 9) throw new DecodeError('truncated')
@@ -89,8 +92,9 @@ function data(r: ByteReader, now: number): Message {
         fixes.push(positionOf(value, time ?? now))
         break
       default: {
-        const skipped = PLACES.get(tag)
-        if (skipped !== undefined) fixes.push(placeOf(value.skip(6 + skipped), time ?? now))
+        const before = PLACES.get(tag)
+        if (before !== undefined && (tag === 0x23 || value.peek() & HAS_PLACE))
+          fixes.push(placeOf(value.skip(before), time ?? now))
       }
     }
   }

@@ -54,13 +54,14 @@ export default {
               IMEI,
               key('02', `00100000${le(SECONDS)}`),
               key('23', `001122334455${PLACE}484f4d45`),
-              key('28', `001122334455e5dec3${PLACE}`),
-              key('2c', `001122334455fdd1c364${PLACE}4f`),
+              key('28', `80001122334455dec3${PLACE}`),
+              key('2a', `c0001122334455c5${PLACE}4f`),
+              key('2c', `c0001122334455d1c364${PLACE}4f`),
             ].join(''),
             0,
           ),
           device: ID,
-          fixes: [KNOWN, KNOWN, KNOWN],
+          fixes: [KNOWN, KNOWN, KNOWN, KNOWN],
         },
         {
           frame: packet('01', GPS),
@@ -74,6 +75,15 @@ export default {
       frames: [
         {
           frame: packet('01', IMEI + status(SECONDS) + key('22', 'ae646a22a76ce8')),
+          device: ID,
+          none: 'no place',
+          reply: REPLY,
+        },
+        {
+          frame: packet(
+            '01',
+            [IMEI, status(SECONDS), key('28', '40001122334455dec3484f4d45'), key('2a', '40001122334455c54f')].join(''),
+          ),
           device: ID,
           none: 'no place',
           reply: REPLY,

@@ -124,8 +124,8 @@ export class TcpConnection implements DeviceConnection {
         }
         if (socket.destroyed) break
         if (!session.device && outcomes.every(isMisunderstood) && stream.isOfAnother(bytes)) continue
-        const heldMs = this.#answerAfterMs(outcomes)
-        if (heldMs > 0) await this.#pause(heldMs)
+        const isUsual = this.slotDevice !== undefined && outcomes.every(({ status }) => status === 'stored')
+        if (!isUsual) await this.#waitToAnswer(outcomes)
         if (!socket.writable) break
         this.#answer(frames, outcomes)
         const pausedMs = this.senderLimits.read(frames.length, taken, session.device)
@@ -150,17 +150,19 @@ export class TcpConnection implements DeviceConnection {
     this.storing = storing
   }
 
-  /** How long the answers must wait, ms, because the sender failed or logged in too often. */
-  #answerAfterMs(outcomes: readonly FrameOutcome[]): number {
+  /** Waits before the answers where the sender failed or logged in too often. */
+  async #waitToAnswer(outcomes: readonly FrameOutcome[]): Promise<void> {
     const { device } = this.session
     let failed = 0
     for (const { status } of outcomes)
       if (status === 'refused' || (status !== 'not_stored' && device === undefined)) failed++
-    const failedMs = failed > 0 ? this.senderLimits.failed(failed) : 0
-    if (device === undefined || this.slotDevice !== undefined) return failedMs
-    this.#stream.settle()
-    this.#context.slots.identified(this, device)
-    return Math.max(failedMs, this.senderLimits.identified(device))
+    let ms = failed > 0 ? this.senderLimits.failed(failed) : 0
+    if (device !== undefined && this.slotDevice === undefined) {
+      this.#stream.settle()
+      this.#context.slots.identified(this, device)
+      ms = Math.max(ms, this.senderLimits.identified(device))
+    }
+    if (ms > 0) await this.#pause(ms)
   }
 
   #answer(frames: readonly Buffer[], outcomes: readonly FrameOutcome[]): void {

@@ -123,13 +123,17 @@ function login(content: Buffer, length: number, session: Session): string {
   return id.startsWith('0') ? id.slice(1) : id
 }
 
-/** Local time less UTC, ms; 0 of a zone that does not exist: clones put anything in its place. */
+/** Local time less UTC, ms; 0 of a zone that does not exist: clones put anything in its place, such as the SIM card's number. */
 function zone(bits: number): number {
   const value = bits >> 4
-  const minutes = Math.trunc(value / 100) * 60 + (value % 100)
-  if (minutes > 14 * 60) return 0
-  return (bits & 8 ? -minutes : minutes) * 60_000
+  const minutes = value % 100
+  const ahead = Math.trunc(value / 100) * 60 + minutes
+  if (ahead > 14 * 60 || !ZONE_MINUTES.has(minutes)) return 0
+  return (bits & 8 ? -ahead : ahead) * 60_000
 }
+
+/** Beside its hours, a zone that exists has none, a half or three quarters of one. */
+const ZONE_MINUTES = new Set([0, 30, 45])
 
 function answer(type: number, serial: number, now: number): Buffer | undefined {
   const start = type < LONG_TYPE ? !UNANSWERED.has(type) && SHORT : ANSWERED.get(type)

@@ -2,7 +2,7 @@
  * Where the content of a GT06 frame holds a position, and how.
  *
  *   gps      [before] YYMMDDhhmmss [LL] GG AAAAAAAA OOOOOOOO VV FFFF …
- *   video    [FFFF xx] YYMMDDhhmmss [GG] AAAAAAAA OOOOOOOO FFFF [VVVV], of 95: FFFF xx brings GG and VVVV with it
+ *   video    [FFFF xx] YYMMDDhhmmss [GG] AAAAAAAA OOOOOOOO FFFF [VVVV], of 95: FFFF xx brings GG and VVVV with it; or gps
  *   modules  xxxxxxxx xx, then of (tag16, length16, value), of 70: 33 UUUUUUUU SS HHHH AAAAAAAA OOOOOOOO VV FFFF, 28 PP
  *
  *   A, O  latitude, longitude, degrees × 1,800,000     F  heading in bits 9–0; bits 10: north, 11: west, 12: fixed
@@ -55,8 +55,9 @@ const [NETWORK_FLAGS, LEAST_COUNTRY, MOST_COUNTRY] = [0x7f, 1, 3]
 /** Undefined where the layout is not the one that is known: cells, or that of a new model. */
 function positionOf(type: number, content: Buffer, { before, ahead }: DateContext): Fix | Absence | undefined {
   const r = new ByteReader(content)
-  if (type === VIDEO) return video(r, ahead)
   if (type === MODULES) return modules(r)
+  const recorded = type === VIDEO ? video(r.ahead(), ahead) : undefined
+  if (typeof recorded === 'string' || (recorded && isOnEarth(recorded))) return recorded
   const length = BLOCKS.has(type) ? content[DATE] : undefined
   if (length === 0) return 'cells'
   const hasLength = length === BLOCK

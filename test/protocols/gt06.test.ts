@@ -117,12 +117,13 @@ describe('gt06', () => {
     expect(decode(gt06Frame(0x38, GPS, { long: true }))).toEqual({ fixes: [FIX] })
   })
 
-  it('reads the video alarm, without and with its extension', () => {
+  it('reads the video alarm, without and with its extension, and laid out as other positions', () => {
     const [date, place, flags] = [gt06Date(POSITION.date), gt06Place(POSITION), gt06Flags(POSITION)]
     const plain = Buffer.concat([date, place, flags, bytes('01 0000 454e44')])
     const extended = Buffer.concat([bytes('ffff01'), date, Buffer.of(0xd9), place, flags, u(2, 54), bytes('008a92')])
     expect(decode(gt06Frame(0x95, plain)).fixes).toEqual([{ ...FIX, speed: undefined, satellites: undefined }])
     expect(decode(gt06Frame(0x95, extended)).fixes).toEqual([FIX])
+    expect(decode(gt06Frame(0x95, GPS)).fixes).toEqual([FIX])
     expect(decode(gt06Frame(0x95, Buffer.concat([date, bytes('01')]))).fixes).toBeUndefined()
   })
 
@@ -219,6 +220,7 @@ describe('gt06', () => {
       ['190a', -4 * HOUR],
       ['2120', 5.5 * HOUR],
       ['0000', 0],
+      ['0604', 0],
       ['ffff', 0],
     ])('%s is %i ms ahead of UTC for the rest of the session', (zone, ahead) => {
       const session = newSession()

@@ -109,9 +109,9 @@ function decode(frame: Buffer, session: Session): Message {
   return { ...location(type, content, { model, ahead }), reply }
 }
 
-/** Whether a frame is of the Zhongxun family: it has no end at its length. */
+/** Whether a frame is of the Zhongxun family: it has no end at its length, and the access points that L counts fit in. */
 function isWifi(frame: Buffer): boolean {
-  if (frame[0] !== SHORT || !WIFI.has(frame[3]) || frame.length <= 12) return false
+  if (frame[0] !== SHORT || !WIFI.has(frame[3]) || frame.length <= 12 + 7 * frame[2]) return false
   return isEnd(frame, frame.length - 2) && !isEnd(frame, 3 + frame[2])
 }
 

@@ -212,6 +212,12 @@ describe('gt06', () => {
     expect(decode(frame)).toEqual({ none: 'wifi', reply: bytes('787800 69 261120063015 0d0a') })
   })
 
+  it('reads a position of type 17 whose length is wrong', () => {
+    const frame = gt06Frame(0x17, Buffer.concat([GPS, CELL]))
+    frame[2] += 2
+    expect(gt06.decode(frame, newSession(true)).fixes).toEqual([FIX])
+  })
+
   describe('time zone of the login', () => {
     const HOUR = 3_600_000
 

@@ -75,6 +75,12 @@ export default {
           reply: '+SACK:0C19$',
         },
         { frame: report('+RESP:GTRTL', ',,,,,,,,0246,0001'), device: IMEI, none: 'no place', reply: '+SACK:0C19$' },
+        {
+          frame: report('+RESP:GTVGL', ',00,1,1,,,,,,,0246,0001'),
+          device: IMEI,
+          none: 'no place',
+          reply: '+SACK:0C19$',
+        },
         { frame: report('+RESP:GTRTL', '0,1,2,3'), device: IMEI, fixes: [], reply: '+SACK:0C19$' },
         { frame: report('+RESP:GTXYZ', '0,1,2,3'), device: IMEI, reply: '+SACK:0C19$' },
         {

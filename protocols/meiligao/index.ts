@@ -103,8 +103,12 @@ function loginAnswer(id: string): Buffer {
 /** A report; `fixes: []` of another layout. */
 function report(text: string): Message {
   const fix = fixOf(text)
-  return { fixes: fix ? [fix] : [] }
+  if (fix) return { fixes: [fix] }
+  return NO_PLACE.test(text) ? { none: 'no place' } : { fixes: [] }
 }
+
+/** A report without a fix may leave latitude and longitude out. */
+const NO_PLACE = /^[\d.]*,V,,[NS]?,,[EW]?,/
 
 function records(text: string): Message {
   const texts = text.split(RECORD_SEPARATOR).filter((each) => each !== '')
@@ -118,7 +122,8 @@ function fixOf(text: string): Fix | undefined {
   const match = RMC.exec(text)
   if (!match) return undefined
   const [, hour, minute, second, flag, latitude, ns, longitude, ew, speed, course, day, month, year] = match
-  const [, hdop, altitude, , , , , , satellites] = text.split('|', 9)
+  const [, hdop, altitude] = text.split('|', 3)
+  const satellites = SATELLITES.exec(text)?.[1]
   return {
     time: utc(+year, +month, +day, +hour, +minute, +second),
     ...place(latitude, ns, longitude, ew),
@@ -127,10 +132,12 @@ function fixOf(text: string): Fix | undefined {
     heading: course === '' ? undefined : heading(number(course)),
     altitude: optional(altitude),
     hdop: dop(optional(hdop)),
-    satellites:
-      satellites !== undefined && /^[0-9a-f]{1,2}$/i.test(satellites) ? Number.parseInt(satellites, 16) : undefined,
+    satellites: satellites === undefined ? undefined : Number.parseInt(satellites, 16),
   }
 }
+
+/** Behind the odometer, which some devices have further fields in front of. */
+const SATELLITES = /\|[0-9a-f]{8}\|([0-9a-f]{2})(?:\||$)/i
 
 function afterSensors(text: string): Message {
   const match = SHORT.exec(text.slice(text.lastIndexOf('|') + 1))

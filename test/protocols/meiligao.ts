@@ -44,6 +44,16 @@ export default {
           device: '13612345678',
           fixes: [{ time: FIX.time, latitude: FIX.latitude, longitude: FIX.longitude }],
         },
+        {
+          frame: frame(0x9955, `${RMC}|0.9|34.5|0000|0010,0020|0262000112345678|0208000589E01E8C84|0F|0001E240|0C`),
+          device: '13612345678',
+          fixes: [{ ...FIX, hdop: 0.9, altitude: 34.5, satellites: 12 }],
+        },
+        {
+          frame: frame(0x9955, '101530.000,V,,,,,,,010524,,*1C|0.0|0|0000'),
+          device: '13612345678',
+          none: 'no place',
+        },
         { frame: frame(0x9955, 'no report'), device: '13612345678', fixes: [] },
         { frame: frame(0x9988, '\x02\xff\xd8'), device: '13612345678', none: 'photo' },
         { frame: frame(0x9903, 'C1E88'), device: '13612345678', none: 'status' },

@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findRedisServer } from '../../src/process/setup/redis-server.mjs'
 import { teltonika } from '../../src/simulate/speak/teltonika.ts'
+import { freePorts } from '../support/free-ports.ts'
 import { dial } from '../support/product.ts'
 import { startApi } from '../support/push-api.ts'
 
@@ -26,7 +26,7 @@ let said = ''
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'waybridge-tls-'))
   api = await startApi()
-  tlsPort = await freePort()
+  ;[tlsPort] = await freePorts(1)
 })
 afterAll(async () => {
   for (const child of running.toReversed()) await end(child)
@@ -39,7 +39,7 @@ describe('Redis with TLS and a password', () => {
     startRedis()
     await expect.poll(() => READY.test(said) || NO_TLS.test(said), soon).toBe(true)
     skip(NO_TLS.test(said), `${command} was built without TLS`)
-    const port = await freePort()
+    const [port] = await freePorts(1)
     for (const role of ['gateway', 'worker']) await startRole(role, port)
     const line = await dial(port)
     line.socket.write(Buffer.concat([teltonika.login!(ID).bytes, teltonika.packet([FIX], { id: ID, serial: 1 }).bytes]))
@@ -51,7 +51,7 @@ describe('Redis with TLS and a password', () => {
 
   it('acknowledges nothing when the certificate of Redis is not trusted', async ({ skip }) => {
     skip(NO_TLS.test(said), `${command} was built without TLS`)
-    const port = await freePort()
+    const [port] = await freePorts(1)
     const monitor = await startRole('gateway', port, { trusted: false })
     expect((await fetch(`http://127.0.0.1:${monitor}/readyz`)).status).toBe(503)
     const line = await dial(port)
@@ -95,7 +95,7 @@ function startRedis(): void {
 
 /** Resolves with its monitor's port: once it is ready, or, where it cannot trust Redis, once it has begun. */
 async function startRole(role: string, port: number, { trusted = true } = {}): Promise<number> {
-  const monitor = await freePort()
+  const [monitor] = await freePorts(1)
   const config = join(dir, `${role}-${port}`)
   await mkdir(config)
   await writeFile(join(config, 'gateway.yaml'), gatewayYaml({ config, port, monitor }))
@@ -140,15 +140,6 @@ async function end(child: ChildProcess): Promise<number | null> {
     await once(child, 'exit')
   }
   return child.exitCode
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 function fixture(name: string): string {

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, connect as dialFrom, type Socket } from 'node:net'
+import { connect as dialFrom, type Socket } from 'node:net'
 import { MqttClient } from 'mqtt'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { networksOf } from '../../src/config/networks.ts'
@@ -7,9 +7,9 @@ import { listenMqtt } from '../../src/listen/mqtt.ts'
 import { listenTcp } from '../../src/listen/tcp.ts'
 import { CertificateMaker, type Issued } from '../support/certificates.ts'
 import { findProgram, type Program } from '../support/debian-program.mjs'
+import { freePorts } from '../support/free-ports.ts'
 import { startHaproxy } from '../support/haproxy.ts'
 import { type Gateway, gateway, open, talk, until } from '../support/listen.ts'
-import { listening } from '../support/listening.ts'
 import { protocolNamed, position, TOPIC } from '../support/mqtt.ts'
 import { dialTls, tlsWith } from '../support/tls.ts'
 
@@ -41,14 +41,6 @@ function witness() {
   return { shared: { ...shared, ingest, trustedProxies: networksOf(['127.0.0.1']) }, seen }
 }
 
-async function freePort(): Promise<number> {
-  const blocker = createServer()
-  const port = await listening(blocker)
-  blocker.close()
-  await once(blocker, 'close')
-  return port
-}
-
 /** Connects from `CLIENT` once the proxy listens. */
 async function connectThrough(port: number): Promise<Socket> {
   let socket: Socket | undefined
@@ -76,9 +68,8 @@ describe('a real HAProxy', () => {
       const tcp = await open(listenTcp({ ...endpoint, protocol: talk }, shared))
       const tls = await open(listenTcp({ ...endpoint, protocol: talk, tls: tlsWith(server) }, shared))
       const broker = await open(listenMqtt(endpoint, { ...shared, protocolNamed }))
-      const ways = await Promise.all(
-        [tcp, tls, broker].map(async ({ port: to }) => ({ port: await freePort(), to, options })),
-      )
+      const ports = await freePorts(3)
+      const ways = [tcp, tls, broker].map(({ port: to }, index) => ({ port: ports[index], to, options }))
       await startHaproxy(haproxy!, ways)
 
       const plain = await connectThrough(ways[0].port)
@@ -111,7 +102,7 @@ describe('a real HAProxy', () => {
     const { port: to } = await open(
       listenTcp({ host: '127.0.0.1', port: 0, protocol: talk, proxy_protocol: true }, shared),
     )
-    const port = await freePort()
+    const [port] = await freePorts(1)
     await startHaproxy(haproxy!, [{ port, to, options: 'send-proxy-v2' }])
     const socket = await connectThrough(port)
     const closed = once(socket, 'close')

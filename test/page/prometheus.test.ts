@@ -2,10 +2,9 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { listening } from '../support/listening.ts'
+import { freePorts } from '../support/free-ports.ts'
 import { startProduct } from '../support/product.ts'
 import { findPrometheus } from '../support/prometheus.mjs'
 import { temporaryDir } from '../support/running.ts'
@@ -70,7 +69,7 @@ async function startPrometheus(adminPort: number): Promise<(query: string) => Pr
   const own = shipped.replaceAll('15s', '2s').replace('"waybridge:8080"', `"127.0.0.1:${adminPort}"`)
   await writeFile(join(dir, 'prometheus.yml'), own)
   copyFileSync(join(FOLDER, 'rules.yaml'), join(dir, 'rules.yaml'))
-  const port = await freePort()
+  const [port] = await freePorts(1)
   const child = spawn(
     join(programs!, 'prometheus'),
     ['--config.file=prometheus.yml', '--storage.tsdb.path=data', `--web.listen-address=127.0.0.1:${port}`],
@@ -94,11 +93,4 @@ async function startPrometheus(adminPort: number): Promise<(query: string) => Pr
     const answer = await fetch(`${url}/api/v1/query?query=${encodeURIComponent(query)}`)
     return { data: { result: [] }, ...((await answer.json()) as object) } as unknown as PrometheusAnswer
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  const port = await listening(server)
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

@@ -65,7 +65,7 @@ describe.skipIf(!findChromium())('the views in a real browser', () => {
     await expectAccessible(page)
     await page.keyboard.type('Van 21')
     expect(await dialog.getByLabel('Name').inputValue()).toBe('Van 21')
-    await dialog.getByLabel('Company').fill('7')
+    await dialog.getByLabel('Company').selectOption('7')
     await dialog.getByLabel('Courier').fill('21')
     await dialog.getByLabel('Route').fill('2001')
     await dialog.getByRole('button', { name: 'Save' }).click()

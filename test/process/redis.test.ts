@@ -9,6 +9,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openRedis } from '../../src/lanes/index.ts'
 import { type PrivateRedis, startFailure, startPrivateRedis } from '../../src/process/redis.ts'
 import { findRedisServer } from '../../src/process/setup/redis-server.mjs'
+import { freePorts } from '../support/free-ports.ts'
 import { listening } from '../support/listening.ts'
 import { fixture, processesOn, run, temporaryDir } from '../support/running.ts'
 
@@ -194,7 +195,7 @@ async function leftover() {
   const dataDir = await temporaryDir()
   const dir = join(dataDir, 'redis')
   await mkdir(dir, { recursive: true })
-  const port = await freePort()
+  const [port] = await freePorts(1)
   await writeFile(join(dir, 'endpoint.json'), JSON.stringify({ port, password: 'old' }))
   const conf = `dir "${dir.replaceAll('"', '\\"')}"\nport ${port}\nrequirepass old\nappendonly yes\nappendfsync always\nsave ""\n`
   await writeFile(join(dir, 'old.conf'), conf)
@@ -214,12 +215,4 @@ async function leftover() {
     await exited
   }
   return { dataDir, port, exited, client, end }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  const port = await listening(server)
-  server.close()
-  await once(server, 'close')
-  return port
 }

@@ -73,7 +73,11 @@ export function configSchema(protocols: Protocols, dir = '') {
     ),
     batch: section({
       max_positions: setting(integer(1, 100_000), 500, 'Maximum number of positions in one request.'),
-      max_wait: setting(timer(0), '1s', 'Maximum time that a position waits for its batch to fill.'),
+      max_wait: setting(
+        timer(0),
+        '1s',
+        'Maximum time that a position waits for its batch to fill; up to 200 ms also where this is less.',
+      ),
     }),
     push: section({
       concurrency: setting(integer(1, 100_000), 64, 'Maximum number of requests at once, by all workers.'),

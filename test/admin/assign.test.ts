@@ -101,11 +101,12 @@ describe('POST /admin/devices/{id}/assign', () => {
   })
 
   it('takes over the usual route of an entry for the day, and says that the other one keeps it', async () => {
-    const answer = await assign('Van 14', { like: 'Van 12', from_at: NOON }, 'force=true')
+    const answer = await assign('Van 14', { like: 'Van 12', from_at: NOON })
     expect(answer).toMatchObject({
       status: 200,
       json: {
-        takes: [{ device: VAN_12, name: 'Van 12', route_id: '1001', until_at: '2099-11-21T00:00:00.000Z' }],
+        takes: [],
+        text: 'Van 14 gets route 1001 (courier 42) from 2099-11-20 12:00 to 2099-11-21 00:00 (UTC).',
         warnings: expect.arrayContaining([
           'Van 12 goes on with route 1001 by its entry, devices.yaml:2: change that where it is not meant',
           'Van 14 leaves route 2001 from 2020-01-01 00:00 to 2120-01-01 00:00',

@@ -70,9 +70,11 @@ function planSwap(
   const gives = routesIn(from[0], interval, usualUntil)
   if (gives.length === 0)
     throw new ApiRefusal(422, `${from[0].name ?? from[0].id} has no route from then on: there is nothing to take over`)
-  const assignments = [...cutLines(from, interval, roster), ...linesFor(devices, gives, company_id)]
-  const takes = gives.map((stay) => ({ device: from[0], route_id: stay.route_id, from: stay.from, until: stay.until }))
-  return { interval, assignments, takes, gives, from }
+  const cut = cutLines(from, interval, roster)
+  // It keeps the usual route of its entry.
+  const lost = cut.length > 0 ? gives : []
+  const takes = lost.map((stay) => ({ device: from[0], route_id: stay.route_id, from: stay.from, until: stay.until }))
+  return { interval, assignments: [...cut, ...linesFor(devices, gives, company_id)], takes, gives, from }
 }
 
 /** Pure: devices leave their routes. @throws ApiRefusal */

@@ -13,7 +13,7 @@ export interface AssignmentPlan {
   readonly gives: readonly (Interval & { readonly courier_id: string; readonly route_id: string })[]
   /** Why its times are in doubt. */
   readonly doubts?: readonly string[]
-  /** The devices that lose their routes to them. */
+  /** The devices whose routes they get. */
   readonly from?: readonly DeviceEntry[]
 }
 
@@ -38,17 +38,17 @@ export function routesIn({ stays, usual }: DeviceEntry, { from, until }: Interva
 
 /** `Van 20 has route 1002 (courier 42) from 2026-11-20 12:00 to 20:00 (Europe/Berlin); Van 12 leaves it.` */
 export function assignmentTexts(plan: AssignmentPlan, { devices, zone }: AssignmentContext): string {
-  const [own, others] = [devices, plan.from ?? []].map(namesOf)
+  const { from = [], takes } = plan
+  const own = namesOf(devices)
   const given = plan.gives.map(
     (stay) => `route ${stay.route_id} (courier ${stay.courier_id}) ${intervalText(stay, zone)}`,
   )
   if (given.length > 0) {
-    const left = plan.from
-      ? `; ${others} ${plan.from.length === 1 ? 'loses' : 'lose'} ${given.length === 1 ? 'it' : 'them'} then`
-      : ''
+    const them = given.length === 1 ? 'it' : 'them'
+    const left = takes.length > 0 ? `; ${namesOf(from)} ${from.length === 1 ? 'loses' : 'lose'} ${them} then` : ''
     return `${own} gets ${listed(given)}${left} (${zone}).`
   }
-  const lost = plan.takes.map((stay) => `route ${stay.route_id} ${intervalText(stay, zone)}`)
+  const lost = takes.map((stay) => `route ${stay.route_id} ${intervalText(stay, zone)}`)
   return `${own} loses ${listed([...new Set(lost)]) || 'what does not hold now'} (${zone}).`
 }
 

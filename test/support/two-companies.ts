@@ -6,7 +6,7 @@ import { type AdminFixture, type Answer, adminFixture, hold, refuse, store, TOKE
 import { keepFrame } from './kept-frames.ts'
 
 /** Whatever company 8 has contains this, and nothing else does. */
-export const CANARY = /zebra|80808\d/i
+export const CANARY = /zebra|\b80808\d\b/i
 
 /** A token for company 7 alone. */
 export const TOKEN_7 = 'canary-of-company-7'

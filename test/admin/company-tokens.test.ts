@@ -150,7 +150,11 @@ describe('a token with companies', () => {
       for (const [path, options] of requestsTo(operation, hasBody, put8)) {
         const { status, text, headers } = await seven(path, options)
         const said = `${text} ${JSON.stringify([...headers])}`.replaceAll('%20', ' ').replaceAll(TYPED, '')
-        expect([path, options, /.{0,80}(?:zebra|\b80808\d\b).{0,80}/i.exec(said)?.[0]]).toEqual([path, options, undefined])
+        expect([path, options, /.{0,80}(?:zebra|\b80808\d\b).{0,80}/i.exec(said)?.[0]]).toEqual([
+          path,
+          options,
+          undefined,
+        ])
         if (status !== 422) statuses.add(status)
       }
       const least = expected.filter((status) => status !== 422)

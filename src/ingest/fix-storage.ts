@@ -86,9 +86,11 @@ export class FixStorage {
       if (placed.aheadMs > 0) clock.now()
       if (placed.aheadMs > 0 && clock.jumps !== jumps) return 'redis'
     }
-    if (stored.refused) noteTooMany(id)
-    else this.#noteStored(placed, origin, stored.duplicates)
-    return stored.refused ? 'unknown_device' : undefined
+    if (!stored.refused) return void this.#noteStored(placed, origin, stored.duplicates)
+    // What is held for its time waits until older fixes are released: see lua/hold.lua.
+    if (entry) return 'roster'
+    noteTooMany(id)
+    return 'unknown_device'
   }
 
   /** Counts what is stored or filtered; notes the last fixes of a configured device, and what became of its message. */

@@ -11,7 +11,7 @@ import { type AppenderOptions, add, storeRecords } from './store.ts'
 export interface Stored {
   /** How many fixes were duplicates: they were stored before. */
   duplicates: number
-  /** Whether there are too many unknown devices to hold the fixes of this one. */
+  /** Whether fixes are not held: there are too many unknown devices, or older ones of this device are being released. */
   refused: boolean
   /**
    * Set if the held fixes of the device are being released: by which version of the roster. The other shards have to

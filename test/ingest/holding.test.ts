@@ -511,20 +511,24 @@ describe('held fixes from the future', () => {
     await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([now, now + 1, now + 2])
   })
 
-  it('stay in order when the clock is behind again before they are released', async () => {
+  it('take no newer ones that are held for their time before they are released', async () => {
     const all = await gateway([routed])
     const now = Math.floor(Date.now() / 1000)
     const sendBehind = async (time: number) => {
       vi.useFakeTimers({ toFake: ['Date'], now: (now - 3600) * 1000 })
-      await all.send('0123', time)
+      const { refused } = await all.send('0123', time)
       vi.useRealTimers()
+      return refused
     }
-    await sendBehind(now)
+    expect(await sendBehind(now)).toBe(false)
     all.isCurrent = false
     all.holding.rosterChanged(undefined)
     await all.send('0123', now + 1)
-    await sendBehind(now + 2)
+    expect(await sendBehind(now + 2)).toBe(true)
     all.isCurrent = true
+    await expect.poll(() => isReleasing('123'), soon).toBe(false)
+    expect(await sendBehind(now + 2)).toBe(false)
+    all.holding.rosterChanged(undefined)
     await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([now, now + 1, now + 2])
   })
 
@@ -533,9 +537,11 @@ describe('held fixes from the future', () => {
     const now = Math.floor(Date.now() / 1000)
     vi.useFakeTimers({ toFake: ['Date'], now: (now - 3600) * 1000 })
     await all.send('0123', now)
+    vi.useRealTimers()
     all.isCurrent = false
     all.holding.rosterChanged(undefined)
     await all.send('0123', now + 1)
+    vi.useFakeTimers({ toFake: ['Date'], now: (now - 3600) * 1000 })
     expect(await held()).toEqual([
       ['no_route', '0123', 1],
       ['clock', '0123', 1],

@@ -34,23 +34,25 @@ end
 -- Whether held fixes of some devices are being released: then fixes of these that arrive go behind them.
 local some_releasing = list == nil and redis.call('EXISTS', releasing) == 1
 
--- A run as it is to be stored: those of lanes, in UTC, and those that are held for their time go behind the older fixes of their device
--- that are being released. A run of an unproven sender stays one: it displaces no fix that came over a connection.
+-- A run as it is to be stored while some devices are released: one of a lane goes behind the older fixes of its device, in UTC. One
+-- that is held for its time is refused (`is_refused`), so that the device sends it again: newer ones would go before it in other shards.
+-- A run of an unproven sender stays one: it displaces no fix that came over a connection.
 local function behind_released(run)
-  local reason = string.upper(run.kind)
-  if reason ~= 'L' and reason ~= 'C' then return run end
   local device = run.is_lane and string.match(run.marks_name, '^(.*):') or run.place
   if not redis.call('ZSCORE', releasing, same_id(device)) then return run end
+  run.is_refused = string.upper(run.kind) == 'C'
+  if not run.is_lane then return run end
   local records = run.records
-  for i, record in ipairs(run.is_lane and records or {}) do
+  for i, record in ipairs(records) do
     records[i] = sub(record, 1, 1) .. string.char(byte(record, 2) + IS_UTC) .. sub(record, 3)
   end
-  return { kind = run.kind == reason and 'N' or 'n', place = device, look = '0 ' .. (redis.call('GET', roster_version) or '0'), records = records }
+  return { kind = run.kind == 'L' and 'N' or 'n', place = device, look = '0 ' .. (redis.call('GET', roster_version) or '0'), records = records }
 end
 
 -- Holds a run. Answers how many records are discarded, as the oldest of too many, and the version of the roster by which the device
 -- is being released now, if it is; nothing where the run is refused.
 local function hold(run)
+  if run.is_refused then return end
   local letter, more, place = run.kind, #run.records, run.place
   local reason = REASONS[string.upper(letter)]
   local proven, unproven = held_lists(reason, place)

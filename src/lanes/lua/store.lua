@@ -10,7 +10,7 @@
 --       each. Of a move then: the list's name in its index, the token of the lease where the list is a lane's own, else '';
 --       how many texts go to `departing`, these texts; of each entry that leaves its position in the list, from 0, and the entry
 --       as it was read there. Where records arrive, for how many ms that is known
--- Answers { list of (number of a run, from 0; its duplicates, or -1: its device is not configured and it is refused),
+-- Answers { list of (number of a run, from 0; its duplicates, or -1: it is refused),
 --           list of (number of a run that asked; its device's latest span before, or -1), turn in which this was stored,
 --           list of numbers of runs that were stored without marks, since there are too many,
 --           list of numbers of runs for which older held fixes were discarded,

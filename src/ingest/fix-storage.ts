@@ -86,7 +86,10 @@ export class FixStorage {
       if (placed.aheadMs > 0) clock.now()
       if (placed.aheadMs > 0 && clock.jumps !== jumps) return 'redis'
     }
-    if (!stored.refused) return void this.#noteStored(placed, origin, stored.duplicates)
+    if (!stored.refused) {
+      this.#noteStored(placed, origin, stored.duplicates)
+      return undefined
+    }
     // What is held for its time waits until older fixes are released: see lua/hold.lua.
     if (entry) return 'roster'
     noteTooMany(id)

@@ -102,5 +102,5 @@ const isAhead = (ms: number) => ms > JUMP_MS
 const isBehind = (ms: number) => ms < -JUMP_MS
 const SOURCE = fileURLToPath(new URL('clock.c', import.meta.url))
 const JUMP_MS = 30_000
-/** Gateways may be killed or frozen, and shards away, one after the other. */
-const RELEASED_MS = 60_000
+/** A gateway may be frozen, or about to start. */
+const RELEASED_MS = 20_000

@@ -12,6 +12,7 @@ import {
   keys,
   lookAgain,
   lookAtAll,
+  markReleasing,
   type Part,
   packDevice,
   packRecords,
@@ -512,36 +513,35 @@ describe('held fixes from the future', () => {
   })
 
   it('take no newer ones that are held for their time before they are released', async () => {
-    const all = await gateway([routed])
+    const before = await gateway([routed])
+    await before.holding.close()
     const now = Math.floor(Date.now() / 1000)
     const sendBehind = async (time: number) => {
       vi.useFakeTimers({ toFake: ['Date'], now: (now - 3600) * 1000 })
-      const { refused } = await all.send('0123', time)
+      const { refused } = await before.send('0123', time)
       vi.useRealTimers()
       return refused
     }
     expect(await sendBehind(now)).toBe(false)
-    all.isCurrent = false
-    all.holding.rosterChanged(undefined)
-    await all.send('0123', now + 1)
+    await markReleasing(redis, 0, ['0123'])
+    await before.send('0123', now + 1)
     expect(await sendBehind(now + 2)).toBe(true)
-    all.isCurrent = true
+    const { holding } = await gateway([routed])
     await expect.poll(() => isReleasing('123'), soon).toBe(false)
     expect(await sendBehind(now + 2)).toBe(false)
-    all.holding.rosterChanged(undefined)
+    holding.rosterChanged(undefined)
     await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([now, now + 1, now + 2])
   })
 
   it('stay in order when the clock is set right while they are judged', async () => {
-    const all = await gateway([routed])
+    const before = await gateway([routed])
+    await before.holding.close()
     const now = Math.floor(Date.now() / 1000)
     vi.useFakeTimers({ toFake: ['Date'], now: (now - 3600) * 1000 })
-    await all.send('0123', now)
+    await before.send('0123', now)
     vi.useRealTimers()
-    all.isCurrent = false
-    all.holding.rosterChanged(undefined)
-    await all.send('0123', now + 1)
-    vi.useFakeTimers({ toFake: ['Date'], now: (now - 3600) * 1000 })
+    await markReleasing(redis, 0, ['0123'])
+    await before.send('0123', now + 1)
     expect(await held()).toEqual([
       ['no_route', '0123', 1],
       ['clock', '0123', 1],
@@ -551,7 +551,8 @@ describe('held fixes from the future', () => {
       if (key.includes('no_route')) vi.useRealTimers()
       return read(key, from, to)
     }) as typeof redis.lrangeBuffer)
-    all.isCurrent = true
+    vi.useFakeTimers({ toFake: ['Date'], now: (now - 3600) * 1000 })
+    await gateway([routed])
     await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([now, now + 1])
   })
 

@@ -17,8 +17,8 @@
  *   B  from the highest bit on: second (6), minute (6), hour (5),   G  heading, 2 degrees
  *      day (5), month (4), year of the century (6)                  E, D  error of the speed, PDOP
  *
- * The unit of V in 10 is assumed: all known frames of it have the speed 0. A length FF of a value is followed by one of 16
- * bits.
+ * The unit of V in a record of type 10 is assumed: all known ones have the speed 0. Where the length of a value is FF, its
+ * real length follows, in 16 bits.
  */
 import {
   ByteReader,

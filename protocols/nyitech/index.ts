@@ -68,7 +68,7 @@ function isPosition(bytes: Buffer, at: number): boolean {
 
 /** Bytes of a position. */
 const POSITION = 21
-/** The bits of F: all, and those of a fix. */
+/** Bits of F: all that are known, and those that say that there is a fix. */
 const [FLAGS, FIXED] = [0x0f, 0x03]
 /** Milliseconds of arc in a degree. */
 const ARC = 3_600_000

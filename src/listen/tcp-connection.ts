@@ -267,7 +267,7 @@ class FrameStream {
     return true
   }
 
-  /** The device is known now, and with it the protocol. */
+  /** Call it once the device is known: from then on no other protocol is considered. */
   settle(): void {
     this.#choice?.settle()
     this.#choice = undefined

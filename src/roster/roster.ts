@@ -87,7 +87,7 @@ export class Roster {
 
   /** Where a device is at a time; undefined where it has no route then. */
   stayAt({ stays, usual }: DeviceEntry, timeSeconds: number): Stay | undefined {
-    // Most fixes are of now: few lines begin later.
+    // From the last line on: the time of most fixes is now, and few lines begin later than that.
     const stay = stays.findLast(({ from }) => from <= timeSeconds)
     return stay && timeSeconds < stay.until ? stay : usual
   }

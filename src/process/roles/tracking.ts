@@ -126,7 +126,7 @@ type OpenService = Awaited<ReturnType<typeof openService>>
 /** Starts the tracking service on the database of a data folder. @throws UserError if another service uses it. */
 async function openService(dataDir: string, options: Omit<TrackingServiceOptions, 'databaseFile'>) {
   await openDataDir(dataDir, options.logger)
-  // SQLite does not report the reason.
+  // SQLite does not say that a folder cannot be written.
   await access(dataDir, constants.W_OK)
   lockTracking(dataDir)
   const databaseFile = join(dataDir, 'tracking.sqlite')

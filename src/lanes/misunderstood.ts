@@ -44,6 +44,7 @@ export class FrameStore {
   readonly #run: RunScript
   readonly #shares: Readonly<Pick<MemoryShares, 'misunderstoodBytes'>>
   readonly #group = grouped((frames: KeptFrame[]) => this.#keep(frames), { maxWeight: MAX_CALL_BYTES })
+  #waitingBytes = 0
 
   constructor(redis: Redis, shares: Readonly<Pick<MemoryShares, 'misunderstoodBytes'>>) {
     this.#run = scripts(redis)
@@ -51,11 +52,14 @@ export class FrameStore {
   }
 
   /**
-   * Resolves with true once the frame is on disk in Redis, with false if there is no room for it. Rejects if that is
-   * not certain.
+   * Resolves with true once the frame is on disk in Redis, with false if there is no room for it, or if too many are on their
+   * way already: fixes would wait behind them. Rejects if that is not certain.
    */
-  keep(frame: KeptFrame): Promise<boolean> {
-    return this.#group(frame, frame.text.length)
+  async keep(frame: KeptFrame): Promise<boolean> {
+    const { length } = frame.text
+    if (this.#waitingBytes + length > MAX_WAITING_BYTES) return false
+    this.#waitingBytes += length
+    return this.#group(frame, length).finally(() => (this.#waitingBytes -= length))
   }
 
   async #keep(frames: readonly KeptFrame[]): Promise<boolean[]> {
@@ -195,6 +199,8 @@ function boundsOf({ isConfigured, kind }: KeptFrame) {
 
 const KEYS = [...['frames', 'sizes', 'due', ''].map((part) => keys.misunderstood(part)), keys.roster('version')]
 const MAX_CALL_BYTES = 1 << 19
+/** On their way to Redis. Redis writes as much in a tenth of a second. */
+const MAX_WAITING_BYTES = 4 << 20
 const SLICE = 500
 /** Ten years. */
 const NEVER_MS = 3650 * 86_400_000

@@ -86,6 +86,17 @@ describe('frames that were not understood', () => {
     await expectNothing()
   })
 
+  it('are refused while 4 MiB of them are on their way, so that fixes do not wait behind them', async () => {
+    const store = new FrameStore(redis, { misunderstoodBytes: 1e9 })
+    const sent = { kind: 'unknown', isConfigured: true, isProven: true, rosterVersion: 0 } as const
+    const keepOne = (_: unknown, index: number) =>
+      store.keep({ ...sent, id: frameId(clock++, String(index)), text: 'x'.repeat(1 << 17) })
+    const kept = await Promise.all(Array.from({ length: 40 }, keepOne))
+    expect(kept.indexOf(false)).toBe(32)
+    expect(kept.filter(Boolean)).toHaveLength(32)
+    expect(await keepOne(undefined, 40)).toBe(true)
+  })
+
   it('are on disk before they count as kept', async () => {
     expect(await keep(['a'])).toEqual([true])
     await server.kill('SIGKILL')

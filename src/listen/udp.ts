@@ -92,7 +92,7 @@ export function dropReason(
   if (length === 0) return 'empty_datagram'
   if (length > limits.max_frame_bytes) return 'frame_too_long'
   if (udpPorts.has(port) && ownAddresses.has(address)) return 'own_port'
-  return pressure.isHigh ? 'overload' : undefined
+  return pressure.isHigh || pressure.hasManyDatagrams ? 'overload' : undefined
 }
 
 interface Sending {
@@ -180,10 +180,10 @@ async function takeAs(
   { datagram, session }: Arrival,
 ): Promise<readonly FrameOutcome[]> {
   const frames = framesOf(datagram, protocol, session)
-  pressure.add(datagram.length, frames.length)
+  pressure.addDatagram(datagram.length, frames.length)
   const work = Promise.all(frames.map((frame) => ingest.take(frame, session, protocol)))
   sessions.remember(session)
-  return work.finally(() => pressure.add(-datagram.length, -frames.length))
+  return work.finally(() => pressure.addDatagram(-datagram.length, -frames.length))
 }
 
 const NOT_UNDERSTOOD: readonly FrameOutcome[] = [{ status: 'misunderstood', reason: 'unsupported' }]

@@ -113,6 +113,26 @@ describe('UDP datagrams', () => {
     expect(shared.stored).toHaveLength(2)
   })
 
+  it('are dropped while 128 KiB of them wait, though connections are still read', async () => {
+    const refused = await refusals('overload')
+    const shared = gateway({ limits: { max_frame_bytes: 65_536 } })
+    const [{ port }, tcp] = [await listen(shared), await open(listenTcp(AT, shared))]
+    const [van, other] = [await datagramPeer(port), await dial(tcp.port)]
+    shared.store = 'waits'
+    for (let sent = 1; sent <= 3; sent++) {
+      van.say('fixof van-1\n'.repeat(4000))
+      await until(async () => expect(await count('in_flight_bytes')).toBe(sent * 48_000))
+    }
+    van.say('id van-1\n')
+    await until(async () => expect(await refused()).toBe(1))
+    other.say('id 007\n')
+    await until(() => expect(other.heard).toBe('hi\n'))
+    shared.store = 'takes'
+    await until(async () => expect(await count('in_flight_bytes')).toBe(0))
+    van.say('id van-1\n')
+    await until(() => expect(van.heard.at(-1)).toBe('hi\n'))
+  })
+
   it('count as pressure more by their frames than by their bytes', async () => {
     const shared = gateway({ pressure: new Backpressure({ highMark: 30_000 }) })
     const { port } = await listen(shared)

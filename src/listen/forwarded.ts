@@ -4,8 +4,8 @@ import { isWithin } from '../config/networks.ts'
 
 /**
  * The sender of a request: the peer; if the peer is a trusted proxy, the rightmost address of `Forwarded` or
- * `X-Forwarded-For` that is not a trusted proxy. If both headers are present and differ, the client wrote one of them:
- * neither is used.
+ * `X-Forwarded-For` that is not a trusted proxy. If both headers are present and differ, the client wrote one of them: then it is
+ * `unknown`, which is in no network. As the proxy's own it could be in one that a device may come from.
  */
 export function senderOf(peer: string, headers: IncomingHttpHeaders, trusted: BlockList): string {
   if (!isWithin(trusted, peer)) return peer
@@ -13,7 +13,7 @@ export function senderOf(peer: string, headers: IncomingHttpHeaders, trusted: Bl
     (chain) => chain.length > 0,
   )
   const [one = peer, other = one] = chains.map((chain) => rightmost(chain, peer, trusted))
-  return one === other ? one : peer
+  return one === other ? one : 'unknown'
 }
 
 /** The nearest address that is not a trusted proxy's; where an entry is no address, the one before it in the search. */

@@ -37,10 +37,10 @@ describe('the sender of a request', () => {
       '192.0.2.60',
     ],
     [
-      'is the proxy where the headers differ: one is the client’s own',
+      'is in no network where the headers differ: one is the client’s own',
       PROXY,
       { forwarded: 'for=192.0.2.60', 'x-forwarded-for': '8.8.8.8' },
-      PROXY,
+      'unknown',
     ],
     ['is an empty header’s proxy', PROXY, { 'x-forwarded-for': '' }, PROXY],
     ['comes through a proxy with IPv6', '2001:db8:1::1', { 'x-forwarded-for': '203.0.113.7' }, '203.0.113.7'],

@@ -5,7 +5,7 @@ import type { SenderLimits } from './flood.ts'
 /** A connection, as far as the limits of open connections need to know it. */
 export interface Slot {
   readonly senderLimits: Pick<SenderLimits, 'network'>
-  readonly session?: Pick<DeviceSession, 'connectedAt' | 'isProved' | 'remote'>
+  readonly session?: Pick<DeviceSession, 'connectedAt' | 'isProved' | 'remote' | 'sender'>
   /** The device whose limit this connection counts towards. Only `Slots` writes it. */
   slotDevice?: string
   /** The MQTT client id. A client id may have only one connection. */
@@ -62,7 +62,8 @@ export class Slots {
   /**
    * Notes that a connection has named its device. If the device has too many connections, the oldest one in the network
    * with the most of them ends: a sender that opens many connections under the id of a van loses its own, and not that
-   * of the van. A connection that has proved its device ends only if all have.
+   * of the van. Of networks with as many the latest loses it, first one that has sent no fix: a sender with many networks does not
+   * end the connection of the van, either. A connection that has proved its device ends only if all have.
    */
   identified(slot: Slot, device: string): void {
     if (slot.slotDevice !== undefined) return
@@ -72,7 +73,7 @@ export class Slots {
     if (others) others.push(slot)
     else this.#devices.set(device, [slot])
     this.#follower?.opened(slot)
-    this.#endTooMany(device)
+    this.#endTooMany(device, slot)
   }
 
   /** How many connections of a device count. */
@@ -90,7 +91,7 @@ export class Slots {
       slots.splice(slots.findLastIndex(isOlder) + 1, 0, slot)
       for (const each of slots.filter((own) => own.gateway === undefined && own.client === client))
         if (client !== undefined && isOlder(each)) this.#replace(each)
-      this.#endTooMany(device)
+      this.#endTooMany(device, slot)
     }
     return (this.#devices.get(device) ?? []).filter((each) => each.gateway === undefined)
   }
@@ -134,11 +135,11 @@ export class Slots {
     if (others.every(({ gateway }) => gateway !== undefined)) this.#devices.delete(device)
   }
 
-  #endTooMany(device: string): void {
+  #endTooMany(device: string, newcomer: Slot): void {
     while (this.countOf(device) > this.#maxPerDevice) {
       const slots = this.#devices.get(device) ?? []
       const unproved = slots.filter(({ session }) => !session?.isProved)
-      const [network, most] = largestGroup(unproved.length > 0 ? unproved : slots)
+      const [network, most] = groupToEnd(unproved.length > 0 ? unproved : slots, newcomer)
       observations.note('device_connections', {
         subject: { device },
         evidence: `${slots.length} connections, ${most.length} of them from ${network}`,
@@ -171,8 +172,11 @@ function isBefore(one: Slot['session'], { connectedAt, remote }: SlotElsewhere['
   return one.remote < remote
 }
 
-/** The network that has most of some connections, and these. Of networks with as many, the one with the oldest. */
-function largestGroup(slots: readonly Slot[]): [network: string, slots: Slot[]] {
+/** The network whose oldest connection is to end, and its connections, oldest first. It is not that of the newcomer. */
+function groupToEnd(slots: readonly Slot[], newcomer: Slot): [network: string, slots: Slot[]] {
   const groups = [...Map.groupBy(slots, ({ senderLimits }) => senderLimits.network)]
-  return groups.reduce((most, group) => (group[1].length > most[1].length ? group : most))
+  const most = Math.max(...groups.map(([, { length }]) => length))
+  const largest = groups.filter(([, { length }]) => length === most)
+  const others = largest.filter(([, [oldest]]) => oldest !== newcomer)
+  return others.findLast(([, [oldest]]) => !oldest.session?.sender) ?? others.at(-1) ?? largest[0]
 }

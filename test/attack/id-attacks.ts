@@ -70,9 +70,17 @@ async function connections(victim: Victim, cost: Cost, signal: AbortSignal): Pro
   await crowd(victim, { cost, signal, ids: victim.known.slice(5, 6), from: () => HOST })
 }
 
-/** From twenty other networks than that of the vans. */
-async function evict(victim: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
-  await crowd(victim, { cost, signal, ids: victim.vans, from: (n) => `127.2.${n % 20}.1` })
+/** Under each id from twenty other networks than that of the vans, so that no network has more connections than the van. */
+async function evict({ ports, vans }: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
+  let network = 0
+  await sideBySide(vans.length, signal, async (van) => {
+    const socket = dial(ports['tcp/teltonika'], cost, `127.2.${(network += 7) % 20}.1`)
+    write(socket, avlLogin(vans[van]), cost)
+    setTimeout(() => socket.destroy(), 5000)
+    await once(socket, 'data', 1000)
+    write(socket, packet(1, Date.now), cost)
+    await sleep(50)
+  })
 }
 
 /** Keeps up to 4,000 connections of ids. */

@@ -36,6 +36,22 @@ describe('the connections of one device', () => {
     expect(ended).toEqual(['a max_per_device', 'b max_per_device'])
   })
 
+  it('end with the latest of many networks, first with one that has sent no fix, but not with the newcomer', () => {
+    const { made, ended, slot } = slots(3)
+    const sent = (name: string) => ({
+      ...slot(name, name),
+      session: {
+        isProved: false,
+        connectedAt: 0,
+        remote: name,
+        sender: { protocol: 'talk', network: name, connectedAt: 0 },
+      },
+    })
+    for (const each of [sent('van'), slot('a', 'a'), sent('b'), slot('c', 'c'), slot('d', 'd'), sent('e'), sent('f')])
+      made.identified(each, '007')
+    expect(ended).toEqual(['a', 'c', 'd', 'e'].map((name) => `${name} max_per_device`))
+  })
+
   it('end with one that has not proved that it is the device, while there is one', () => {
     const { made, ended, slot } = slots(2)
     const proved = (name: string) => ({ ...slot(name), session: { isProved: true, connectedAt: 0, remote: name } })

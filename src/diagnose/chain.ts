@@ -1,4 +1,4 @@
-import { type FindingCode, type Link, LINKS, troubleOf } from './codes.ts'
+import { type FindingCode, type Link, LINKS, SENT_IN_VAIN, troubleOf } from './codes.ts'
 import type { ChainFacts } from './detail.ts'
 import { conditionOf, type DeviceCondition, deviceTroubles, durationText } from './devices.ts'
 import { findingOf } from './diagnose.ts'
@@ -101,7 +101,9 @@ function ownFindings(facts: ChainFacts, left: LineLeftOut | undefined): Finding[
     const subject = { device: id, company_id: company }
     return findingOf({ ...meaning, message: message(name), ...trouble, code, evidence: [evidence], subject }, now)
   })
-  const all = [...noted, ...found.filter(({ code }) => !noted.some((other) => other.code === code))]
+  const isSending = noted.some(({ code }) => SENT_IN_VAIN.has(code))
+  const isNoted = (code: FindingCode) => noted.some((other) => other.code === code) || (code === 'silent' && isSending)
+  const all = [...noted, ...found.filter(({ code }) => !isNoted(code))]
   // A device without a route has none because its roster is out of date, if that is a finding.
   const stale = route ? [] : ofCompany('roster_stale', { company, findings })
   const action = left ? `correct its line, which is left out: ${left.line}` : stale[0]?.action
@@ -128,7 +130,8 @@ interface StateFacts extends Pick<ChainFacts, 'device' | 'position'> {
  */
 function stateText({ firstBroken, condition, device, last_push, now, position }: StateFacts): string {
   const { fix, id, name = id, route } = device
-  const { text, link } = STATES[condition]
+  const isVain = condition === 'silent' && (firstBroken === 'understood' || firstBroken === 'identified')
+  const { text, link } = isVain ? { text: `sends, ${BUT[firstBroken]}`, link: firstBroken } : STATES[condition]
   const isHere = condition === 'moving' || condition === 'standing'
   const speed = condition === 'moving' && fix?.speed !== undefined ? `, ${Math.round(fix.speed * 3.6)} km/h` : ''
   const where = position ? `${isHere ? ' ' : ', last '}${whereText(position)}${agoText(device, now - position.at)}` : ''

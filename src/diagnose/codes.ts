@@ -373,5 +373,8 @@ export const NOT_TAKEN: Meaning = {
     'set the port of its protocol in the device, or add a listener for all protocols (protocol auto) to listeners in gateway.yaml',
 }
 
+/** A device of which one of these is found is not silent: it sends. */
+export const SENT_IN_VAIN: ReadonlySet<FindingCode> = new Set(['wrong_secret', 'not_permitted', 'checksum_errors'])
+
 /** What can be wrong. */
 export type FindingCode = keyof typeof CODES

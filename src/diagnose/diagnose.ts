@@ -1,5 +1,5 @@
 import type { Observation } from '../observe/observations.ts'
-import { CODES, type FindingCode, type Link, LINKS, type Severity, troubleOf } from './codes.ts'
+import { CODES, type FindingCode, type Link, LINKS, SENT_IN_VAIN, type Severity, troubleOf } from './codes.ts'
 import { counted } from './devices.ts'
 import type { DeviceGroup, Facts, Finding, Found } from './facts.ts'
 import { redisTroubles, systemTroubles } from './system.ts'
@@ -23,7 +23,11 @@ function allTroubles(facts: Facts): Found[] {
     ...upstreamTroubles(facts),
     ...groupTroubles(facts),
   ]
-  return found.some(({ code }) => CAUSES_OF_BACKLOG.has(code)) ? found.filter(({ code }) => code !== 'backlog') : found
+  const hasCause = found.some(({ code }) => CAUSES_OF_BACKLOG.has(code))
+  const sending = new Set(found.flatMap(({ code, subject }) => (SENT_IN_VAIN.has(code) ? (subject?.device ?? []) : [])))
+  return found.filter(({ code, subject }) => {
+    return !(code === 'backlog' && hasCause) && !(code === 'silent' && sending.has(subject?.device ?? ''))
+  })
 }
 
 function observedTroubles(observations: readonly Observation[]): Found[] {

@@ -1,4 +1,4 @@
-import type { FindingCode } from './codes.ts'
+import { type FindingCode, SENT_IN_VAIN } from './codes.ts'
 import type { DeviceDetail, ExplainedDevice, ParkedDetail } from './detail.ts'
 import { counted, meantAdvice, portAdvice, senderText } from './devices.ts'
 
@@ -32,13 +32,14 @@ function notConfigured(facts: ExplainedDevice, clock: ShowInstant): string {
   return `not configured, ${last}${held}${frames === undefined ? '' : `; ${frames}`}`
 }
 
-function heardText({ device }: ExplainedDevice, clock: ShowInstant): string {
+function heardText({ device, findings = [] }: ExplainedDevice, clock: ShowInstant): string {
   const { state, lane, last_heard, last_fix } = device
   const fixAt = last_fix?.time_at ?? last_fix?.received_at
   const fix = fixAt === undefined ? 'no fix yet' : `last fix ${clock(fixAt)}`
   // Pushed but not heard: these fixes were held while the device was not configured, and released since.
   if (state === 'never' || !last_heard) return lane?.last_push ? 'not heard since it was configured' : 'never heard'
-  if (device.condition === 'silent') return `silent since ${clock(last_heard.at)}, ${fix}`
+  const isSilent = device.condition === 'silent' && !findings.some(({ code }) => SENT_IN_VAIN.has(code))
+  if (isSilent) return `silent since ${clock(last_heard.at)}, ${fix}`
   return fixAt === undefined ? `heard ${clock(last_heard.at)}, ${fix}` : fix
 }
 

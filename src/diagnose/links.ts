@@ -1,4 +1,4 @@
-import type { FindingCode, Link } from './codes.ts'
+import { type FindingCode, type Link, SENT_IN_VAIN } from './codes.ts'
 import { conditionOf, durationText, senderText } from './devices.ts'
 import type { ChainFacts, ExplainedDevice } from './detail.ts'
 import { framesText, isRefusedNow, type ShowInstant } from './explain.ts'
@@ -55,7 +55,7 @@ function causeOf(link: Link, looked: Looked, isBroken = false): Finding | undefi
 }
 
 const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFound>> = {
-  connected({ device, explained: { device: detail, now, similar }, findings }, show) {
+  connected({ device, explained: { device: detail, now, similar }, findings, own }, show) {
     const { connectedAt, heardAt, route, sender } = device
     const tried = detail.events.find(({ event }) => event === 'refused')
     if (sender) return ok([`its id came from ${sender.address}`], sender.at)
@@ -73,6 +73,9 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
     if (connectedAt !== undefined) evidence.push(`connected since ${show(instant(connectedAt))}`)
     if (findings.some(({ code }) => code === 'no_gateway')) return { ...broken(evidence), lastGoodAt: heardAt }
     const isSilent = conditionOf(device, now) === 'silent'
+    const vain = isSilent ? own.find(({ code }) => SENT_IN_VAIN.has(code)) : undefined
+    if (vain)
+      return ok([...evidence, `it sends, and nothing is accepted since ${show(instant(vain.sinceAt))}`], heardAt)
     if (!isSilent) return { ...ok(evidence, heardAt), sinceAt: connectedAt }
     return { state: route ? 'broken' : 'idle', evidence, lastGoodAt: heardAt, sinceAt: heardAt }
   },

@@ -330,6 +330,20 @@ describe('the chain of a device', () => {
     expect(states(fresh)).toEqual(['idle', 'idle', 'idle', 'idle', 'idle', 'idle', 'idle'])
   })
 
+  it('says of a device that sends a wrong secret after a pause what is refused, not that it is silent', () => {
+    const found: Found[] = [{ code: 'wrong_secret', subject: { device: '1' }, sinceAt: NOW - MIN }]
+    const some = {
+      device: { heardAt: NOW - 20 * MIN, connectedAt: undefined },
+      detail: { condition: 'silent' as const, events: refusedAs('wrong_secret') },
+      found,
+    }
+    const { broken, findings, sentence } = chain(some)
+    expect([broken, findings.map(({ code }) => code)]).toEqual(['identified', ['wrong_secret']])
+    expect(sentence).toMatch(/^Van 12 sends, but what it sends is refused/)
+    expect(sentence).not.toMatch(/silent|power/)
+    expect(chain({ ...some, found: [] }).broken).toBe('connected')
+  })
+
   it('is not broken by an API that is down while nothing of the device waits', () =>
     expect(chain({ found: [{ code: 'upstream_down' }] }).broken).toBeNull())
 

@@ -48,6 +48,18 @@ describe('the diagnosis', () => {
     ])
   })
 
+  it.each(['wrong_secret', 'not_permitted', 'checksum_errors'] as const)(
+    'does not call a device silent that sends: %s',
+    (code) => {
+      const named = ['1', '2'].map((id) => ({ id, name: `Van ${id}`, sinceAt: 1, evidence: '' }))
+      const devices = [{ code: 'silent', subject: {}, count: 2, sinceAt: 1, named } as const]
+      const found = diagnose({ devices, observations: [observed(code, { subject: { device: '1' }, count: 3 })] })
+      expect(found.map((each) => `${each.code} ${each.subject.device}`).toSorted()).toEqual(
+        [`${code} 1`, 'silent 2'].toSorted(),
+      )
+    },
+  )
+
   it('names errors before warnings, and older findings before newer ones', () => {
     const findings = diagnose({
       observations: [

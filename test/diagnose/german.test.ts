@@ -8,6 +8,7 @@ import { DIAGNOSIS } from '../../src/page/words/de-diagnosis.ts'
 import { PARAGRAPHS } from '../../src/page/words/de-findings.ts'
 import { ROSTER } from '../../src/page/words/de-roster.ts'
 import { PhraseBook } from '../../src/page/words/phrases.ts'
+import { STALE, unroutedText } from '../../src/process/roles/config-report.ts'
 import { endedLines, missingDeviceIn, overlaps } from '../../src/roster/advice.ts'
 import { literalsOf } from '../support/literals.ts'
 
@@ -62,6 +63,8 @@ it.each([
   ...[ROWS.slice(1), ROWS].map((rows) => endedLines(rows, 300)!.message),
   ...overlaps(LINES).map(({ message }) => message),
   ...overlaps([LINES[0], { ...LINES[1], from: 150 }]).map(({ message }) => message),
+  unroutedText(['Van 3', 'Van 4']),
+  `routes.csv ${STALE}`,
   timesIn('Europe/Berlin').doubt('2026-10-25 02:30')!,
   timesIn('Europe/Berlin').doubt('2026-03-29 02:30')!,
   ...literalsOf(readFileSync('src/config/routes.ts', 'utf8')),
@@ -120,6 +123,10 @@ it.each([
   [
     'Van 20 gets route 1002 (courier 42) from 2026-11-20 12:00 to 20:00; Van 12 loses it then (Europe/Berlin).',
     'Van 20 bekommt Tour 1002 (Fahrer 42) von 2026-11-20 12:00 bis 20:00; Van 12 verliert sie dann (Europe/Berlin).',
+  ],
+  [
+    'Van 12 sends, but what it sends is refused, last 2 km NE of Kaunas (54.91230, 23.93460), 12 min ago, on route 1007 (courier 42)',
+    'Van 12 sendet, aber was es sendet, wird abgewiesen, zuletzt 2 km nordöstlich von Kaunas (54.91230, 23.93460), vor 12 min, auf Tour 1007 (Fahrer 42)',
   ],
   ['<script>, {1} and $& are what they are', '<script>, {1} and $& are what they are'],
 ])('puts a text of several phrases into German: %s', (text, translated) => {

@@ -649,6 +649,8 @@ const LINKS: readonly Phrase[] = [
 const SENTENCE: readonly Phrase[] = [
   ['{} is moving{}', '{1} fährt{2}'],
   ['{} is standing{}', '{1} steht{2}'],
+  ['{} sends', '{1} sendet'],
+  ['it sends, and nothing is accepted since {}', 'es sendet, und nichts wird angenommen seit {1}'],
   ['{} is silent{}', '{1} ist stumm{2}'],
   ['{} is heard without a new position{}', '{1} meldet sich ohne neue Position{2}'],
   ['{} is heard, and has no route now{}', '{1} meldet sich und hat jetzt keine Tour{2}'],

@@ -76,6 +76,11 @@ const WARNINGS: readonly Phrase[] = [
     '{} goes on with route {} by its entry, {}: change that where it is not meant',
     '{1} behält die Tour {2} aus seinem Eintrag, {3}: ihn ändern, wenn das nicht gewollt ist',
   ],
+  [
+    '{} on this machine is an older copy of what another machine has written to the roster: it is not in effect; copy the newer file here, or edit this one',
+    '{1} auf dieser Maschine ist älter als das, was eine andere in den Tourenplan geschrieben hat: sie gilt nicht; die neuere Datei hierher kopieren oder diese ändern',
+  ],
+  ['vans that have lost their route by files: {}', 'Fahrzeuge, die ihre Tour durch Dateien verloren haben: {1}'],
   ['{} leaves route {} {}', '{1} verlässt die Tour {2} {3}'],
   ['{} is on route {} too, besides {}: both are pushed', '{1} ist neben {3} auch auf Tour {2}: beide werden gesendet'],
 ]

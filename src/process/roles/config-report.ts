@@ -114,9 +114,9 @@ function remarksIn(problems: readonly Problem[]): FileResult['rejected'] {
 }
 
 /** Names the devices that a change of files has left without a route. */
-function unroutedText(names: readonly string[]): string {
+export function unroutedText(names: readonly string[]): string {
   const more = names.length > MOST_WARNINGS ? ` and ${names.length - MOST_WARNINGS} more` : ''
-  return `files have taken the route from ${names.slice(0, MOST_WARNINGS).join(', ')}${more}`
+  return `vans that have lost their route by files: ${names.slice(0, MOST_WARNINGS).join(', ')}${more}`
 }
 
 /** Settings of gateway.yaml that are different on disk: `batch.max_wait`. */
@@ -136,7 +136,7 @@ function settingsThatDiffer(running: Config, read: Config | undefined): string[]
 /** What takes effect without a restart, beside the companies. */
 const FOLLOWED = new Set(['admin.tokens', 'admin.metrics_token'])
 const MOST_WARNINGS = 20
-const STALE =
+export const STALE =
   'on this machine is an older copy of what another machine has written to the roster: it is not in effect; copy the newer file here, or edit this one'
 const FORCE =
   'where the loss is meant, write the lines with `waybridge routes put --force`, or delete the devices through the admin port'

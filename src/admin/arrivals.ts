@@ -10,8 +10,12 @@ import { Count, Instant, instant, pageSchema, Text } from './json.ts'
 import type { Operation } from './operation.ts'
 import { pageOf, PageQuery } from './paging.ts'
 
-/** `GET /admin/arrivals`: devices that are not configured, and senders that were not understood, the latest first. */
+/**
+ * `GET /admin/arrivals`: devices that are not configured, configured ones whose fixes are not taken for their own, and senders
+ * that were not understood, the latest first.
+ */
 export function arrivalOperations({ redis, directory }: Pick<DeviceSources, 'redis' | 'directory'>): Operation[] {
+  const isConfigured = (device: string) => directory().find(device) !== undefined
   return [
     {
       method: 'GET',
@@ -21,13 +25,13 @@ export function arrivalOperations({ redis, directory }: Pick<DeviceSources, 'red
       query: PageQuery,
       answer: pageSchema(ArrivalJson),
       async handle({ query }) {
-        const arrivals = await surveyArrivals(redis, (device) => directory().find(device) !== undefined)
+        const arrivals = await surveyArrivals(redis, isConfigured)
         const listing = {
           list: 'arrivals',
           placeOf: ({ at, address, device = '' }: (typeof arrivals)[number]) => [-at, `${address} ${device}`] as const,
         }
         const { results, ...rest } = await pageOf(arrivals, listing, parse(PageQuery, query))
-        return { results: results.map(arrivalJson), ...rest }
+        return { results: results.map((arrival) => arrivalJson(arrival, isConfigured)), ...rest }
       },
     },
   ]
@@ -51,7 +55,7 @@ export function arrivalSource({ redis, directory }: Pick<DeviceSources, 'redis' 
       // Arrivals belong to no company.
       return arrivals.toReversed().map((arrival) => ({
         device: arrival.device,
-        dataFor: ({ isAll }) => (isAll ? arrivalJson(arrival) : undefined),
+        dataFor: ({ isAll }) => (isAll ? arrivalJson(arrival, isConfigured) : undefined),
       }))
     },
   }
@@ -67,17 +71,22 @@ export const ArrivalJson = z.object({
   evidence: z.array(Text),
   is_guess: z.boolean().optional(),
   device: Text.optional(),
+  /** Its fixes are held since they came without what its entry asks for. */
+  configured: z.literal(true).optional(),
   bytes: Text.optional(),
   position: z.object({ at: Instant, lat: z.number(), lon: z.number() }).optional(),
   waiting: Count,
 })
 
-function arrivalJson({ at, isGuess, position, ...rest }: Awaited<ReturnType<typeof surveyArrivals>>[number]): object {
+type Arrival = Awaited<ReturnType<typeof surveyArrivals>>[number]
+
+function arrivalJson({ at, isGuess, position, ...rest }: Arrival, isConfigured: (device: string) => boolean): object {
   const { time = 0, latitude, longitude } = position ?? {}
   return {
     at: instant(at),
     ...rest,
     is_guess: isGuess,
+    configured: (rest.device !== undefined && isConfigured(rest.device)) || undefined,
     position: position && { at: instant(time), lat: latitude, lon: longitude },
   }
 }

@@ -27,7 +27,12 @@ function columnsOf(arrival: ListedArrival, now: number): string[] {
 
 /** The lines of devices.yaml that are missing. */
 function advice(arrivals: readonly ListedArrival[]): string[] {
-  const ids = arrivals.flatMap(({ device }) => device ?? [])
+  const ids = arrivals.flatMap(({ device, configured }) => (configured ? [] : (device ?? [])))
+  const unproven = arrivals.flatMap(({ device, configured }) => (configured && device !== undefined ? [device] : []))
+  return [...entryAdvice(ids), ...unproven.map((id) => `${id} is configured, but not proven: see waybridge why ${id}`)]
+}
+
+function entryAdvice(ids: readonly string[]): string[] {
   if (ids.length === 0) return []
   const lines = ids.map((id) => `  ${JSON.stringify(id)}: { name: …, company_id: …, courier_id: …, route_id: … }`)
   return [

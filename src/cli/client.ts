@@ -183,10 +183,10 @@ export async function namedDevices(admin: AdminPort, idOrName: string): Promise<
   throw new UserError(printable(`No device has the id or name "${idOrName}": ${hint}`))
 }
 
-/** The first names that have this text as one of their words: `12` in Van 12. */
+/** The first names that have this text as one or some of their words: `12` in Van 12. */
 function wordIn(devices: readonly ListedDevice[], text: string): string[] {
-  const names = devices.flatMap(({ name }) =>
-    name?.toLowerCase().split(/\s+/).includes(text.toLowerCase()) ? name : [],
+  const names = devices.flatMap(({ name = '' }) =>
+    ` ${name} `.toLowerCase().includes(` ${text.toLowerCase()} `) ? name : [],
   )
   return [...new Set(names)].slice(0, 3)
 }

@@ -50,6 +50,13 @@ it.each([
   ])
 })
 
+it('a van that does not show who it is has its name, and is one sender of its own', () => {
+  expect(shown([row(5, { device: VAN.id }), row(3, { device: `0${VAN.id}x` })])).toEqual([
+    ['05', 1, '05', 'Van 12'],
+    ['03', 1, '03', undefined],
+  ])
+})
+
 it('two vans behind one address are two senders, and so are two devices that are not configured', () => {
   const rows = [row(5, { bytes: hex(VAN.id) }), row(4), row(3, { device: 'a' }), row(2, { device: 'b' })]
   expect(shown(rows)).toHaveLength(4)

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, expect, it, vi } from 'vitest'
 import { createSession } from '../../src/ingest/device.ts'
 import { HeardBook } from '../../src/ingest/heard.ts'
+import { keys } from '../../src/lanes/index.ts'
 import { hold, adminFixture, TOKEN } from '../support/admin.ts'
 import { waybridge } from '../support/cli.ts'
 
@@ -29,7 +30,7 @@ async function send(device: string, { speed = 10, at = Date.now() } = {}): Promi
 beforeAll(async () => {
   await appendFile(
     join(admin.dir, 'devices.yaml'),
-    '"20": { name: Van 12, company_id: 7 }\n"21": { name: "=cmd()\\u202e", company_id: 7 }\n',
+    '"20": { name: Van 12, company_id: 7 }\n"22": { name: A truck of Hamburg, company_id: 7 }\n"21": { name: "=cmd()\\u202e", company_id: 7 }\n',
   )
   await vi.waitFor(async () => expect(await printed('devices', '--q', 'cmd')).toMatch(/cmd/), { timeout: 10_000 })
 })
@@ -75,10 +76,22 @@ it('why --json prints the chain', async () => {
 it.each([
   ['van 13', 'did you mean Van 12?'],
   ['12', 'did you mean Van 12?'],
+  ['a truck', 'did you mean A truck of Hamburg?'],
   ['Bicycle', '`waybridge devices` lists all devices'],
 ])('why does not find %s, and gives a hint', async (name, hint) => {
   const { code, out, errors } = await run('why', name)
   expect([code, out, errors]).toEqual([1, '', `No device has the id or name "${name}": ${hint}\n`])
+})
+
+it('arrivals asks for an entry only of devices that have none', async () => {
+  for (const device of ['356307042441013', '99']) {
+    await hold(admin.redis, 'unknown', device)
+    const arrival = { at: Date.now(), address: '10.1.2.3:40001', transport: 'tcp', evidence: [], device }
+    await admin.redis.hset(keys.arrivedDevices, device, JSON.stringify(arrival))
+  }
+  const [, advice] = (await printed('arrivals')).split('\n\n')
+  expect(advice.match(/"\d+": \{/g)).toEqual(['"99": {'])
+  expect(advice).toContain('\n356307042441013 is configured, but not proven: see waybridge why 356307042441013\n')
 })
 
 it('why says that a device was deleted while a file still has it', async () => {

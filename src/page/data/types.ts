@@ -294,6 +294,7 @@ export interface ArrivalRow {
   readonly protocol?: string
   readonly evidence: readonly string[]
   readonly device?: string
+  readonly configured?: true
   readonly bytes?: string
   readonly position?: { readonly at: string; readonly lat: number; readonly lon: number }
   readonly waiting: number

@@ -359,6 +359,8 @@ export const de: Words = {
     named: (n: number, text: string) => `${text} ${one(n, 'Gerät ist', 'Geräte sind')} benannt.`,
     devices: 'Geräte, die niemand eingerichtet hat',
     devicesHint: 'ihre Positionen werden gehalten, bis sie einen Namen haben',
+    unproven: 'Fahrzeuge, die sich nicht ausweisen',
+    unprovenHint: 'ihre Positionen werden gehalten: es fehlt, was ihr Eintrag verlangt',
     because: (protocol: string) => `als ${protocol} gelesen, denn`,
     perhaps: 'vielleicht',
     others: 'Sender, die nicht verstanden wurden',

@@ -337,6 +337,8 @@ export const en = {
     named: (n: number, text: string) => `${text} ${one(n, 'device is', 'devices are')} named.`,
     devices: 'Devices that nobody has configured',
     devicesHint: 'their fixes are held until you name them',
+    unproven: 'Vans that do not show who they are',
+    unprovenHint: 'their fixes are held: they lack what their entry asks for',
     because: (protocol: string) => `read as ${protocol}, since`,
     perhaps: 'perhaps',
     others: 'Senders that were not understood',

@@ -19,10 +19,12 @@ interface ArrivalItemProps {
 /** One sender: who it says it is, what we take it for and why, and what to do. */
 export function ArrivalItem({ sender, isMarked, mark, name }: ArrivalItemProps): JSX.Element {
   const now = useNow(5000)
-  const { at, address, transport, port, protocol, evidence, device, bytes, position, waiting } = sender.latest
+  const { at, address, transport, port, protocol, evidence, device, bytes, position, waiting, configured } =
+    sender.latest
+  const isNew = device !== undefined && !configured
   return (
     <li class="arrival">
-      {device === undefined ? (
+      {!isNew ? (
         <span class="arrival-icon">
           <Icon name="unknown" />
         </span>
@@ -40,7 +42,7 @@ export function ArrivalItem({ sender, isMarked, mark, name }: ArrivalItemProps):
             <Unread sender={sender} />
           ) : (
             <a class="mono" href={href('vans', { id: device })}>
-              <Foreign text={device} />
+              <Foreign text={sender.van ? nameOf(sender.van) : device} />
             </a>
           )}
           {protocol && <span class="tag">{device === undefined ? words.arrivals.expects(protocol) : protocol}</span>}
@@ -70,7 +72,7 @@ export function ArrivalItem({ sender, isMarked, mark, name }: ArrivalItemProps):
           </details>
         )}
       </div>
-      {device !== undefined && (
+      {isNew && (
         <button type="button" class="button primary" onClick={() => name(device)}>
           {words.act.openArrivals}
         </button>

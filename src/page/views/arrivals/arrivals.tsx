@@ -22,7 +22,8 @@ export function Arrivals(): JSX.Element {
   const [marked, setMarked] = useState<ReadonlySet<string>>(new Set())
   const [naming, setNaming] = useState<string>()
   if (error instanceof RequestError && error.status === 403) return <ForSomeCompanies />
-  const devices = senders.filter(({ latest }) => latest.device !== undefined)
+  const devices = senders.filter(({ latest }) => latest.device !== undefined && !latest.configured)
+  const unproven = senders.filter(({ latest }) => latest.configured)
   const others = senders.filter(({ latest }) => latest.device === undefined)
   const close = (isChanged: boolean) => {
     setNaming(undefined)
@@ -64,6 +65,11 @@ export function Arrivals(): JSX.Element {
       {devices.length > 0 && (
         <Panel title={words.arrivals.devices} hint={words.arrivals.devicesHint}>
           <ul class="arrivals">{devices.map(item)}</ul>
+        </Panel>
+      )}
+      {unproven.length > 0 && (
+        <Panel title={words.arrivals.unproven} hint={words.arrivals.unprovenHint}>
+          <ul class="arrivals">{unproven.map(item)}</ul>
         </Panel>
       )}
       {others.length > 0 && (

@@ -6,7 +6,7 @@ export interface ArrivalSender {
   readonly latest: ArrivalRow
   readonly connections: number
   readonly firstAt: string
-  /** The configured van whose id is in the bytes that were not understood. */
+  /** The configured van that it says it is, or whose id is in the bytes that were not understood. */
   readonly van?: VanRow
 }
 
@@ -18,7 +18,7 @@ export function sendersOf(arrivals: readonly ArrivalRow[], vans: readonly VanRow
   const byId = new Map(vans.flatMap((van) => (van.configured ? [[sameId(van.id), van] as const] : [])))
   const senders = new Map<string, ArrivalSender>()
   for (const latest of arrivals) {
-    const van = latest.device === undefined ? vanIn(latest.bytes, byId) : undefined
+    const van = latest.device === undefined ? vanIn(latest.bytes, byId) : byId.get(sameId(latest.device))
     const key = keyOf(latest, van)
     const { at: firstAt } = latest
     const known = senders.get(key)

@@ -1,20 +1,23 @@
-import { language, words } from './words/index.ts'
+import { locale, words } from './words/index.ts'
 
 const { unit } = words
-const whole = new Intl.NumberFormat(language, { maximumFractionDigits: 0 })
-const tenths = new Intl.NumberFormat(language, { maximumFractionDigits: 1 })
-const compact = new Intl.NumberFormat(language, { notation: 'compact', maximumFractionDigits: 1 })
-const clock = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
-const clockSeconds = new Intl.DateTimeFormat(language, { timeStyle: 'medium', hourCycle: 'h23' })
-const dayAndClock = new Intl.DateTimeFormat(language, {
+const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 })
+const tenths = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 })
+const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
+const clock = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+const clockSeconds = new Intl.DateTimeFormat(locale, { timeStyle: 'medium', hourCycle: 'h23' })
+const dayAndClock = new Intl.DateTimeFormat(locale, {
   day: 'numeric',
   month: 'short',
   hour: '2-digit',
   minute: '2-digit',
   hourCycle: 'h23',
 })
-const full = new Intl.DateTimeFormat(language, { dateStyle: 'full', timeStyle: 'long', hourCycle: 'h23' })
-const dayName = new Intl.DateTimeFormat(language, { weekday: 'short', day: 'numeric', month: 'short' })
+const full = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'long', hourCycle: 'h23' })
+const dayName = new Intl.DateTimeFormat(locale, { weekday: 'short', day: 'numeric', month: 'short' })
+
+/** Orders names as people do: Van 2 before Van 12. */
+export const collator = new Intl.Collator(locale, { numeric: true })
 
 /** `1,204`; from a hundred thousand on `120K`. */
 export function count(value: number): string {

@@ -111,10 +111,12 @@ function drawNames(context: CanvasRenderingContext2D, movers: readonly Mover[], 
   context.font = '600 11px Inter, system-ui, sans-serif'
   context.textBaseline = 'middle'
   const taken: (readonly [x: number, y: number, right: number])[] = []
+  const hides = (x: number, y: number, right: number) =>
+    movers.some(({ px, py }) => Math.abs(y - py) < 7 + radius && px > x && px < right + radius)
   for (const { van, px, py } of movers) {
     const name = nameOf(van).slice(0, 24)
     const right = px + radius + 6 + name.length * 6.4
-    if (taken.some(([x, y, end]) => Math.abs(y - py) < 14 && x < right && end > px)) continue
+    if (taken.some(([x, y, end]) => Math.abs(y - py) < 14 && x < right && end > px) || hides(px, py, right)) continue
     taken.push([px, py, right])
     // Names of places below a name would make both unreadable.
     context.fillStyle = halo

@@ -1,9 +1,9 @@
 import type { JSX } from 'preact'
 import type { PutResult } from '../../data/types.ts'
-import { exact } from '../../format.ts'
+import { collator, exact } from '../../format.ts'
 import { Foreign } from '../../parts/basics.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
-import { language, words } from '../../words/index.ts'
+import { words } from '../../words/index.ts'
 
 interface LossDialogProps {
   readonly answer: PutResult
@@ -58,5 +58,4 @@ export function LossDialog({ answer, isNarrow, close, narrow, force }: LossDialo
   )
 }
 
-const collator = new Intl.Collator(language, { numeric: true })
 const MOST_SHOWN = 30

@@ -4,10 +4,10 @@ import { clockText, dayAt } from '../../data/day.ts'
 import { useFleet } from '../../data/hooks.ts'
 import type { PutResult, VanChange } from '../../data/types.ts'
 import { nameOf } from '../../data/van.ts'
-import { day, exact } from '../../format.ts'
+import { collator, day, exact } from '../../format.ts'
 import { Foreign } from '../../parts/basics.tsx'
 import { href } from '../../router.ts'
-import { language, words } from '../../words/index.ts'
+import { words } from '../../words/index.ts'
 import { RemarkList } from './remark-list.tsx'
 
 interface PutAnswerProps {
@@ -145,6 +145,5 @@ function keyOf({ courier_id, route_id, from_at, until_at }: LineOfChange): strin
   return `${from_at} ${until_at} ${courier_id} ${route_id}`
 }
 
-const collator = new Intl.Collator(language, { numeric: true })
 const MOST_NAMED = 12
 const MOST_VANS = 20

@@ -3,17 +3,16 @@ import { useMemo, useState } from 'preact/hooks'
 import { useNow } from '../../data/hooks.ts'
 import { CONDITIONS, type VanRow } from '../../data/types.ts'
 import { conditionOf, nameOf, placeText, seenAt, speedOf } from '../../data/van.ts'
-import { age, fullTime, speed } from '../../format.ts'
+import { age, collator, fullTime, speed } from '../../format.ts'
 import { ConditionDot, Empty, Foreign } from '../../parts/basics.tsx'
 import { useWindow } from '../../parts/window.ts'
 import { href } from '../../router.ts'
-import { language, words } from '../../words/index.ts'
+import { words } from '../../words/index.ts'
 
 type Column = 'name' | 'condition' | 'seen' | 'speed' | 'route' | 'place'
 
 const COLUMNS: readonly Column[] = ['name', 'condition', 'seen', 'speed', 'route', 'place']
 const ROW_PX = 44
-const collator = new Intl.Collator(language, { numeric: true })
 
 /** The vans as rows, of which only those in view are drawn. */
 export function VanTable({ vans, chosen }: { vans: readonly VanRow[]; chosen?: string }): JSX.Element {

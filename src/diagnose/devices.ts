@@ -161,8 +161,9 @@ function addTo(
   if (group.named.length < MAX_NAMED) group.named.push(device)
 }
 
-/** A device that sends, but whose positions are older than what is heard of it. */
+/** A device that sends, but whose positions are older than what is heard of it; not where its clock makes them older. */
 function isGpsOld(device: DeviceFacts): boolean {
+  if (device.behind) return false
   const { fix, heardAt = 0, heardSince = heardAt, connectedAt = heardAt } = device
   return heardAt - (fix?.newAt ?? Math.min(heardSince, connectedAt)) > leastSilenceMs(device)
 }

@@ -216,6 +216,11 @@ describe('a device whose times are behind', () => {
     expect(await behind(backlog)).toBeUndefined()
   })
 
+  it('is noticed where its clock was right before', async () => {
+    const right = { at: NOW - 10 * S, fix: { time: NOW - 10 * S } }
+    expect(await behind([right, ...late(7_200_000)])).toMatchObject({ quarters: 8 })
+  })
+
   it('is well with the first fix that is in time', async () =>
     expect(await behind([...late(3_600_000), { at: NOW + 70 * S }])).toBeUndefined())
 })

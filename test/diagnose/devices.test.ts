@@ -111,6 +111,11 @@ describe('by the facts of its devices', () => {
       { ...SILENT, sender: { ...LOST, speaks: undefined } },
       { action: expect.stringMatching(/^set the port of its protocol in the device, or add a listener/) },
     ],
+    [
+      'clock_behind',
+      { behind: BEHIND, fix: { newAt: NOW - 10 * MIN, time: NOW - 190 * MIN } },
+      { evidence: ['3 h behind: time_zone "-03:00" fits'] },
+    ],
     ['gps_old', { fix: undefined }, { evidence: ['no position yet'] }],
     [
       'gps_old',

@@ -64,7 +64,8 @@ function fixLearnt(
     newAt: isNew ? fix.at : newAt,
     newest: isNew ? fix.fix.time : newest,
     speed: fix.fix.speed ?? (known && speedBetween(known.fix, fix.fix)),
-    late: isNew ? lateNow(late, fix) : undefined,
+    // A clock that was right before is behind from one fix to the next.
+    late: fix.fix.time > (known?.fix.time ?? 0) ? lateNow(late, fix) : undefined,
   }
 }
 

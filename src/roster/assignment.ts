@@ -8,7 +8,7 @@ import type { Interval } from '../config/times.ts'
 export interface Assignment extends Omit<RouteRow, 'at' | 'line'> {
   /** Where the line was written: `routes.csv:17`, `admin 2026-11-20T08:00:00Z`. */
   readonly source: string
-  /** The roster's version by which it was written. */
+  /** The roster's version by which it was written; undefined: it is not written yet. */
   readonly version?: number
   /** For a line that was put through the admin port: it applies to devices of this company only. */
   readonly company_id?: string
@@ -20,6 +20,18 @@ export interface Assignment extends Omit<RouteRow, 'at' | 'line'> {
 export function assignmentField({ device, courier_id, route_id, from, until }: Omit<Assignment, 'source'>): string {
   return `${from} ${until} ${courier_id} ${route_id} ${device}`
 }
+
+/** A line that is put through the admin port, by its key. It has no version until it is written: it wins over all others. */
+export function putLine(
+  { device, courier_id, route_id, from, until }: Omit<Assignment, 'source'>,
+  { company_id, line }: Required<Pick<Assignment, 'company_id' | 'line'>>,
+): readonly [field: string, line: Assignment] {
+  const said = { device, courier_id, route_id, from, until }
+  return [assignmentField(said), { ...said, source: PUT_SOURCE, company_id, line }]
+}
+
+/** How the `source` of what was put begins; the time of the write follows. */
+export const PUT_SOURCE = 'admin'
 
 /** What an assignment says, from its `assignmentField`. */
 export function readAssignmentField(field: string): Omit<Assignment, 'source'> {
@@ -38,7 +50,7 @@ export function partsOf<Line extends Assignment>(assignments: readonly Line[]): 
   if (assignments.length < 2) return assignments
   const writers = Map.groupBy(assignments, ({ company_id, version }) => (company_id === undefined ? 'files' : version))
   const parts = [...writers.values()].flatMap((written) => topmost(written.toSorted(bySource)))
-  return writers.size > 1 ? topmost(parts, ({ version = 0 }) => version) : parts
+  return writers.size > 1 ? topmost(parts, ({ version = Infinity }) => version) : parts
 }
 
 /** In the order of lines: `routes.csv:9`, `routes.csv:10`, `routes/a.csv:1`. */

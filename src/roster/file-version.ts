@@ -5,9 +5,10 @@ import type { Files } from '../config/files.ts'
 import type { RouteRow } from '../config/routes.ts'
 import { sameId } from '../config/units.ts'
 import { keys, type Redis } from '../lanes/index.ts'
-import { assignmentField } from './assignment.ts'
-import { Roster } from './roster.ts'
-import { changeOf, deviceText, type FieldTexts, packed, type RosterWrite, unpacked } from './table.ts'
+import { type Assignment, assignmentField, readAssignmentField } from './assignment.ts'
+import { Roster, type RosterChange } from './roster.ts'
+import { withoutSecret } from './secret.ts'
+import { type FieldTexts, packed, unpacked } from './table.ts'
 
 /** One version of a file: its items by key (`d <id>` or `a <field>`), and a hash of them. */
 export interface FileVersion {
@@ -53,41 +54,43 @@ async function contentOf(read: Iterable<readonly [key: string, Item]>): Promise<
 }
 
 function itemOf(device: Device): Item {
-  const text = deviceText({ ...device, source: undefined })
-  return { mark: digestOf('sha256', text, 'base64url').slice(0, 11), device, source: device.source }
+  const stored = withoutSecret(device)
+  const text = JSON.stringify({ ...stored, source: undefined })
+  return { mark: digestOf('sha256', text, 'base64url').slice(0, 11), device: stored, source: device.source }
 }
 
 /** What files change in the roster: what they say now and did not say before is set, the reverse is dropped. */
 export async function differenceOf(
   files: readonly { readonly before: FileVersion; readonly now: FileVersion }[],
   roster: Pick<Roster, 'assignment'>,
-): Promise<FilesDifference> {
-  const [devices, assignments]: [string, string | null][][] = [[], []]
-  const set = (key: string, text: string | null) =>
-    (key.startsWith('d ') ? devices : assignments).push([key.slice(2), text])
+): Promise<Required<RosterChange>> {
+  const devices: [id: string, device: Device | undefined][] = []
+  const assignments: [field: string, line: Assignment | undefined][] = []
+  const set = (key: string, item?: Item) => {
+    const field = key.slice(2)
+    if (key.startsWith('d ')) devices.push([field, item?.device])
+    else assignments.push([field, item && { ...readAssignmentField(field), source: item.source ?? '' }])
+  }
   for (const { before, now } of files.filter((file) => file.before.hash !== file.now.hash)) {
-    for (const [key, { mark, source, device }] of now.items) {
+    for (const [key, item] of now.items) {
       await yieldToEventLoop()
       // Lines may move from one file to another.
-      const isSame = ({ items }: FileVersion) => items.get(key)?.mark === mark
+      const isSame = ({ items }: FileVersion) => items.get(key)?.mark === item.mark
       if (isSame(before) || files.some((other) => isSame(other.before))) continue
-      set(key, device ? deviceText(device) : JSON.stringify({ source }))
+      set(key, item)
     }
     for (const key of before.items.keys()) {
       await yieldToEventLoop()
       if (now.items.has(key) || files.some((other) => other.now.items.has(key))) continue
       // What was put since is not the file's to drop.
-      if (roster.assignment(key.slice(2))?.company_id === undefined) set(key, null)
+      if (roster.assignment(key.slice(2))?.company_id === undefined) set(key)
     }
   }
   return { devices, assignments }
 }
 
-/** What files change in the roster. */
-export type FilesDifference = Required<Pick<RosterWrite, 'devices' | 'assignments'>>
-
 /** What files change that no installation has written before. */
-export function differenceFromNothing(contents: ReadonlyMap<string, FileVersion>): Promise<FilesDifference> {
+export function differenceFromNothing(contents: ReadonlyMap<string, FileVersion>): Promise<Required<RosterChange>> {
   return differenceOf(
     Array.from(contents.values(), (now) => ({ before: NO_FILE, now })),
     new Roster(),
@@ -97,7 +100,7 @@ export function differenceFromNothing(contents: ReadonlyMap<string, FileVersion>
 /** The roster that files alone make. */
 export async function rosterOf(files: Files): Promise<Roster> {
   const roster = new Roster()
-  await roster.applyInSlices(changeOf(await differenceFromNothing(await contentsOf(files)), 0))
+  await roster.applyInSlices(await differenceFromNothing(await contentsOf(files)))
   return roster
 }
 

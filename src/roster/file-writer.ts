@@ -6,7 +6,6 @@ import {
   correctSources,
   differenceOf,
   type FileNotes,
-  type FilesDifference,
   type FileVersion,
   NO_FILE,
   notesWith,
@@ -14,8 +13,8 @@ import {
 } from './file-version.ts'
 import { countLines } from './puts.ts'
 import type { Replica } from './replica.ts'
-import { devicesLosing, lossOf, Roster } from './roster.ts'
-import { changeOf, writeRoster } from './table.ts'
+import { devicesLosing, lossOf, Roster, type RosterChange } from './roster.ts'
+import { writeRoster } from './table.ts'
 
 /** What became of the files of devices and routes. */
 export interface FilesOutcome {
@@ -126,10 +125,10 @@ function isStale({ isWritten, notes, now }: Comparison): boolean {
 }
 
 /** The devices that have a route now and would lose it, and in words how many, if these are too many. */
-async function lossBy(difference: FilesDifference, { roster, version }: Replica) {
+async function lossBy(difference: Required<RosterChange>, { roster, version }: Replica) {
   if (version === 0 || difference.devices.length + difference.assignments.length === 0) return { unrouted: [] }
   const after = new Roster(roster)
-  const concerned = await after.applyInSlices(changeOf(difference, version + 1))
+  const concerned = await after.applyInSlices(difference)
   const second = Math.floor(Date.now() / 1000)
   const moment = { from: second, until: second + 1 }
   const losing = devicesLosing(roster.entriesOf(concerned), after, moment)

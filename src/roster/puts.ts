@@ -2,8 +2,8 @@ import type { Interval } from '../config/times.ts'
 import { keys, type Redis } from '../lanes/index.ts'
 import { type Assignment, assignmentField, partsOf, readAssignmentField } from './assignment.ts'
 import type { DeviceEntry } from './device-entry.ts'
-import type { Roster } from './roster.ts'
-import { assignmentText, changeOf, type FieldTexts, type KeptPut, packed, unpacked } from './table.ts'
+import type { AssignmentChange, Roster } from './roster.ts'
+import { type KeptPut, packed, unpacked } from './table.ts'
 
 /*
  * What is kept of the writers of the roster, in two hashes:
@@ -45,24 +45,19 @@ export interface RosterResult {
   readonly stale?: true
 }
 
-/**
- * What a put has replaced: for each field that it wrote, the earlier text and its own; and the interval of the put,
- * unix seconds.
- */
+/** The lines that a put has written, as they were before and after it, and its interval, unix seconds. */
 export interface Replaced extends Interval {
-  readonly fields: readonly (readonly [field: string, before: string | null, after: string | null])[]
+  readonly before: AssignmentChange
+  readonly after: AssignmentChange
 }
 
-/** What is to be kept of a put, to take it back. `lines`: what it writes; `before`: the roster before it. */
+/** What is to be kept of a put, to take it back. `lines`: what it writes; `roster`: the one before it. */
 export async function keptPut(
   result: RosterResult,
-  { from, until, lines, before }: Interval & { readonly lines: FieldTexts; readonly before: Roster },
+  { from, until, lines, roster }: Interval & { readonly lines: AssignmentChange; readonly roster: Roster },
 ): Promise<KeptPut> {
-  const fields = lines.map(([field, after]) => {
-    const assignment = before.assignment(field)
-    return [field, assignment ? assignmentText(assignment) : null, after] as const
-  })
-  const replaced = await packed({ from, until, fields } satisfies Replaced)
+  const before: AssignmentChange = lines.map(([field]) => [field, roster.assignment(field)])
+  const replaced = await packed({ from, until, before, after: lines } satisfies Replaced)
   return { company_id: result.company_id ?? '', result: resultText(result), replaced }
 }
 
@@ -70,21 +65,21 @@ export async function keptPut(
 export async function readReplaced(redis: Redis, company: string, put: string): Promise<Replaced | undefined> {
   const text = await redis.hget(keys.roster('replaced'), `${company} ${put}`)
   if (text === null) return undefined
-  const replaced = (await unpacked(text)) as Replaced
-  // JSON has no Infinity.
-  return { ...replaced, until: replaced.until ?? Infinity }
+  const { from, until, before, after } = (await unpacked(text)) as Replaced
+  // JSON has neither Infinity nor undefined, and what a put writes has no version before it is written.
+  const lines = (all: AssignmentChange): AssignmentChange =>
+    all.map(([field, line]) => [field, line ? { version: Number(put), ...line } : undefined])
+  return { from, until: until ?? Infinity, before: lines(before), after: lines(after) }
 }
 
 /**
  * The lines that take a put back: all that it replaced, as it was. What somebody else, such as a file, has written in
  * the same place since stays.
  */
-export function linesBefore({ fields }: Replaced, put: string, roster: Roster): FieldTexts {
-  const written = changeOf({ assignments: fields.map(([field, , after]) => [field, after]) }, Number(put))
-  return fields.flatMap(([field, before], index) => {
-    const [own, current] = [written.assignments[index][1], roster.assignment(field)]
-    const isUntouched = own?.version === current?.version && own?.company_id === current?.company_id
-    return isUntouched ? [[field, before] as const] : []
+export function linesBefore({ before, after }: Replaced, roster: Roster): AssignmentChange {
+  return before.filter(([field], index) => {
+    const [[, own], current] = [after[index], roster.assignment(field)]
+    return own?.version === current?.version && own?.company_id === current?.company_id
   })
 }
 
@@ -92,18 +87,18 @@ export function linesBefore({ fields }: Replaced, put: string, roster: Roster): 
  * What to write to take devices off their lines within an interval (unix seconds). What is in effect of each line
  * before and after the interval stays in effect. A line with a name that other devices share stays as it is for these.
  */
-export function cutLines(devices: readonly DeviceEntry[], { from, until }: Interval, roster: Roster): FieldTexts {
-  const texts = new Map<string, string | null>()
+export function cutLines(devices: readonly DeviceEntry[], { from, until }: Interval, roster: Roster): AssignmentChange {
+  const change = new Map<string, Assignment | undefined>()
   const ids = new Set(devices.map(({ id }) => id))
   const set = (line: Assignment, device: DeviceEntry) => {
     const own = { ...line, device: device.id, company_id: device.company_id }
-    texts.set(assignmentField(own), assignmentText(own))
+    change.set(assignmentField(own), own)
   }
   for (const device of devices) {
     const lines = roster.linesOf(device).map((line) => ({ ...line, field: assignmentField(line) }))
     const cut = lines.filter((line) => line.from < until && line.until > from)
     for (const { field, ...line } of cut) {
-      if (!texts.has(field)) texts.set(field, null)
+      if (!change.has(field)) change.set(field, undefined)
       for (const other of roster.meant(line.device)) if (!ids.has(other.id)) set(line, other)
     }
     // What overlaps is decided here: a piece begins at another time than its line, and might win over others.
@@ -113,7 +108,7 @@ export function cutLines(devices: readonly DeviceEntry[], { from, until }: Inter
       if (part.until > until) set({ ...part, from: Math.max(part.from, until) }, device)
     }
   }
-  return [...texts]
+  return [...change]
 }
 
 /** How many lines are new, replace one of the same device and `from`, and go; by the fields of all, before and after. */

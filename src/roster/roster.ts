@@ -9,9 +9,11 @@ import { type DeviceEntry, entryOf, hasRoute, type Lane, lanesOf, type Stay } fr
 export interface RosterChange {
   /** By id without leading zeros. */
   readonly devices?: readonly (readonly [id: string, device: Device | undefined])[]
-  /** By `assignmentField`. */
-  readonly assignments?: readonly (readonly [field: string, assignment: Assignment | undefined])[]
+  readonly assignments?: AssignmentChange
 }
+
+/** Assignments by `assignmentField`; what is undefined is dropped. */
+export type AssignmentChange = readonly (readonly [field: string, assignment: Assignment | undefined])[]
 
 /**
  * Devices and assignments in memory. Applying a change costs what the devices concerned have; what the path of frames

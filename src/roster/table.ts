@@ -3,7 +3,7 @@ import { gunzip, gzip } from 'node:zlib'
 import { yieldToEventLoop } from '../async.ts'
 import type { Device } from '../config/devices.ts'
 import { keys, type Redis, scripts } from '../lanes/index.ts'
-import { type Assignment, readAssignmentField } from './assignment.ts'
+import { type Assignment, PUT_SOURCE, readAssignmentField } from './assignment.ts'
 import { Roster, type RosterChange } from './roster.ts'
 import { withoutSecret } from './secret.ts'
 
@@ -14,25 +14,15 @@ import { withoutSecret } from './secret.ts'
  *   assignment-table   from until courier_id route_id device   {"source": "routes.csv:17"} or
  *                                                              {"company_id": "7", "line": 3}
  *
- * What has no source was put through the admin port.
+ * What has no source was put through the admin port. A `version` is stored with an assignment whose rank is decided by
+ * another write than that of its field.
  */
-type StoredDevice = Omit<Device, 'source'> & Partial<Pick<Device, 'source'>>
-
-/** A line of a file or put. `version`: set if its rank is decided by another write than that of its field. */
-type StoredAssignment = Partial<Pick<Assignment, 'source' | 'company_id' | 'line' | 'version'>>
-
-/** A device as it is stored. */
-export function deviceText(device: StoredDevice): string {
-  return JSON.stringify(withoutSecret(device))
-}
 
 /** Fields of a hash with their new texts; null drops a field. */
 export type FieldTexts = readonly (readonly [field: string, text: string | null])[]
 
 /** A write to the roster. */
-export interface RosterWrite {
-  readonly devices?: FieldTexts
-  readonly assignments?: FieldTexts
+export interface RosterWrite extends RosterChange {
   /** What each file said last: see file-version.ts. */
   readonly files?: FieldTexts
   /** What is stored with a put, so that it can be taken back: see puts.ts. */
@@ -57,10 +47,12 @@ export async function writeRoster(
 ): Promise<number | null> {
   const parts = Math.ceil(Math.max(devices.length, assignments.length, asOf === 0 ? 1 : 0) / PART_SIZE)
   if (parts + files.length === 0) return asOf
-  const changes = Array.from({ length: parts }, (_, n) => {
-    const part = (all: FieldTexts) => all.slice(n * PART_SIZE, (n + 1) * PART_SIZE)
-    return JSON.stringify({ devices: part(devices), assignments: part(assignments) })
-  })
+  const changes: string[] = []
+  for (let begin = 0; changes.length < parts; begin += PART_SIZE) {
+    const end = begin + PART_SIZE
+    changes.push(entryText({ devices: devices.slice(begin, end), assignments: assignments.slice(begin, end) }))
+    await yieldToEventLoop()
+  }
   const names = ['version', 'device-table', 'assignment-table', 'file-versions', 'log', 'results', 'replaced']
   const { company_id = '', result = '', replaced = '' } = put ?? {}
   const args = [asOf, LAST_PART, JSON.stringify(files), company_id, result, replaced, ...changes]
@@ -124,49 +116,62 @@ export async function readSince(
   if (known?.[0] !== `${since}-${LAST_PART}`) return { version }
   const changes: Required<RosterChange>[] = []
   for (const [id, [, text]] of entries) {
-    changes.push(changeOf(JSON.parse(text), Number.parseInt(id)))
+    changes.push(readEntry(text, Number.parseInt(id)))
     await yieldToEventLoop()
   }
   const [devices, assignments] = [changes.flatMap((each) => each.devices), changes.flatMap((each) => each.assignments)]
   return { version, change: { devices, assignments } }
 }
 
-/** What a write changes in the roster, with this version. */
-export function changeOf({ devices = [], assignments = [] }: RosterWrite, version: number): Required<RosterChange> {
+/** A part of a change as an entry of the log. */
+function entryText({ devices, assignments }: Required<RosterChange>): string {
+  const ofDevices = devices.map(([id, device]) => [id, device ? deviceText(device) : null])
+  const ofAssignments = assignments.map(([field, line]) => [field, line ? assignmentText(line) : null])
+  return JSON.stringify({ devices: ofDevices, assignments: ofAssignments })
+}
+
+/** The part of a change in an entry that the write of a version has made. */
+function readEntry(text: string, version: number): Required<RosterChange> {
+  const { devices, assignments } = JSON.parse(text) as Record<'devices' | 'assignments', FieldTexts>
   const read = <Stored, Value>(texts: FieldTexts, valueOf: ValueOf<Stored, Value>) =>
-    texts.map(
-      ([field, text]) => [field, text === null ? undefined : valueOf(field, version, JSON.parse(text))] as const,
-    )
+    texts.map(([field, stored]) => {
+      return [field, stored === null ? undefined : valueOf(field, version, JSON.parse(stored))] as const
+    })
   return { devices: read(devices, deviceOf), assignments: read(assignments, assignmentOf) }
+}
+
+function deviceText(device: Device): string {
+  return JSON.stringify({ ...withoutSecret(device), source: storedSource(device) })
+}
+
+function assignmentText({ company_id, line, version, ...said }: Assignment): string {
+  return JSON.stringify({ source: storedSource(said), company_id, line, version })
+}
+
+function storedSource({ source }: Pick<Device, 'source'>): string | undefined {
+  return source.startsWith(PUT_SOURCE) ? undefined : source
 }
 
 /** Makes a value of what the write of a version has stored in a field. */
 type ValueOf<Stored, Value> = (field: string, version: number, stored: Stored) => Value
 
-function deviceOf(_id: string, version: number, { source = putSource(version), ...device }: StoredDevice): Device {
-  return { ...device, source }
+function deviceOf(_id: string, version: number, stored: Partial<Device>): Device {
+  return { ...(stored as Device), source: stored.source ?? putSource(version) }
 }
 
-function assignmentOf(field: string, written: number, stored: StoredAssignment): Assignment {
+function assignmentOf(field: string, written: number, stored: Partial<Assignment>): Assignment {
   const { device, courier_id, route_id, from, until } = readAssignmentField(field)
   const { version = written, source = putSource(version), company_id, line } = stored
   return { device, courier_id, route_id, from, until, version, source, company_id, line }
 }
 
-/** The text of an assignment by which it is again what it was, whichever write stores it. */
-export function assignmentText({ source, company_id, line, version }: Assignment): string {
-  const ofFile = source.startsWith(PUT_SOURCE) ? undefined : source
-  return JSON.stringify({ source: ofFile, company_id, line, version } satisfies StoredAssignment)
-}
-
 /** The `source` of what was put through the admin port: `admin 2026-11-20T08:00:00Z`. One text for all of a write. */
 function putSource(version: number): string {
   if (version !== lastPut.version)
-    lastPut = { version, source: `${PUT_SOURCE}${new Date(version).toISOString().slice(0, 19)}Z` }
+    lastPut = { version, source: `${PUT_SOURCE} ${new Date(version).toISOString().slice(0, 19)}Z` }
   return lastPut.source
 }
 
-const PUT_SOURCE = 'admin '
 let lastPut = { version: -1, source: '' }
 
 /** How many devices, and how many assignments, an entry of the log has. Its id is `<version>-<part>`. */

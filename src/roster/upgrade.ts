@@ -7,11 +7,11 @@ import type { Config, Protocols } from '../config/schema.ts'
 import type { Interval } from '../config/times.ts'
 import { sameId } from '../config/units.ts'
 import { keys, type Redis } from '../lanes/index.ts'
-import { contentsOf, differenceFromNothing, type FilesDifference, notesWith } from './file-version.ts'
+import { contentsOf, differenceFromNothing, notesWith } from './file-version.ts'
 import type { Replica } from './replica.ts'
-import { assignmentField, readAssignmentField } from './assignment.ts'
-import { Roster } from './roster.ts'
-import { changeOf, deviceText, writeRoster } from './table.ts'
+import { assignmentField, PUT_SOURCE, putLine } from './assignment.ts'
+import { Roster, type RosterChange } from './roster.ts'
+import { writeRoster } from './table.ts'
 
 /**
  * Takes over the roster of version 0.1.0, once: what was in effect of files and puts becomes the roster, and the files
@@ -70,29 +70,27 @@ async function readOld(redis: Redis, zone: string) {
 
 /** What was in effect: for a device and a time the last write. */
 async function withEdits(
-  ofFiles: FilesDifference,
+  ofFiles: Required<RosterChange>,
   { edits, puts, devicesAt, linesAt }: Awaited<ReturnType<typeof readOld>>,
-): Promise<FilesDifference> {
+): Promise<RosterChange> {
   const [devices, assignments] = [new Map(ofFiles.devices), new Map(ofFiles.assignments)]
   for (const { field, text } of edits.filter((edit) => edit.at > (devicesAt.get(edit.field) ?? 0))) {
     const device = JSON.parse(text) as Device | null
-    devices.set(field, device && deviceText({ ...device, source: undefined }))
+    devices.set(field, device ? { ...device, source: PUT_SOURCE } : undefined)
   }
   const roster = new Roster()
-  await roster.applyInSlices(changeOf({ devices: [...devices] }, 0))
+  await roster.applyInSlices({ devices: [...devices] })
   const lastPut = (company: string | undefined, from: number) =>
     puts.findLast((put) => put.company_id === company && from >= put.from && from < put.until)
-  for (const [field] of ofFiles.assignments) {
-    const line = readAssignmentField(field)
+  for (const [field, line] of ofFiles.assignments) {
+    if (!line) continue
     const at = linesAt.get(assignmentField({ ...line, device: sameId(line.device) })) ?? 0
     const put = lastPut(roster.meant(line.device)[0]?.company_id, line.from)
     if (put && put.at > at) assignments.delete(field)
   }
   for (const put of puts)
-    for (const row of put.rows.filter(({ from }) => lastPut(put.company_id, from) === put)) {
-      const text = JSON.stringify({ company_id: put.company_id, line: row.line })
-      assignments.set(assignmentField({ ...row, courier_id: row.courier_id || '' }), text)
-    }
+    for (const row of put.rows.filter(({ from }) => lastPut(put.company_id, from) === put))
+      assignments.set(...putLine({ ...row, courier_id: row.courier_id || '' }, { ...put, line: row.line }))
   return { devices: [...devices], assignments: [...assignments] }
 }
 

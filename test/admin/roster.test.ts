@@ -87,7 +87,7 @@ async function writing() {
   return { live, change: rosterWrites({ redis, live }) }
 }
 
-const WRITE: RosterWrite = { devices: [['901', null]], assignments: [] }
+const WRITE: RosterWrite = { devices: [['901', undefined]], assignments: [] }
 const device = (id: string) => ({ id, company_id: '7', source: '' })
 
 describe('a change whose write is of what was in effect', () => {

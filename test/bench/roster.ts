@@ -4,8 +4,9 @@ import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import { connect, type Redis } from '../../src/lanes/index.ts'
 import { Replica } from '../../src/roster/replica.ts'
-import { assignmentField } from '../../src/roster/assignment.ts'
-import { deviceText, type FieldTexts, readRosterVersion, writeRoster } from '../../src/roster/table.ts'
+import { assignmentField, PUT_SOURCE, putLine } from '../../src/roster/assignment.ts'
+import type { AssignmentChange } from '../../src/roster/roster.ts'
+import { readRosterVersion, writeRoster } from '../../src/roster/table.ts'
 import { startTestRedis } from '../support/redis.ts'
 
 /**
@@ -25,12 +26,12 @@ async function measure(): Promise<void> {
   const server = await startTestRedis({ maxMemory: 1024 ** 3 })
   const redis = await connected(server.url)
   const devices = Array.from({ length: DEVICES }, (_, n) => {
-    return [String(n), deviceText({ id: String(n), name: `Van ${n}`, company_id: '7', courier_id: `${n}` })] as const
+    return [
+      String(n),
+      { id: String(n), name: `Van ${n}`, company_id: '7', courier_id: `${n}`, source: PUT_SOURCE },
+    ] as const
   })
-  const assignments = Array.from(
-    { length: DEVICES },
-    (_, n) => [fieldOf(n, n), JSON.stringify({ company_id: '7', line: n })] as const,
-  )
+  const assignments = Array.from({ length: DEVICES }, (_, n) => putLine(lineOf(n, n), { company_id: '7', line: n }))
   const fillMs = await msOf(() => writeRoster(redis, { devices, assignments }, 0))
   const replicas = await Promise.all(Array.from({ length: REPLICAS }, () => startReplica(server.url)))
   const loaded = await Promise.all(replicas.map((replica) => replica.ask('loaded')))
@@ -40,12 +41,12 @@ async function measure(): Promise<void> {
   const delays: number[] = []
   const beganAt = performance.now()
   for (let n = 0; n < WRITES; n++) {
-    const changed: FieldTexts = [
-      [fieldOf(n, n), null],
-      [fieldOf(n, n + 1_000_000), JSON.stringify({ company_id: '7', line: n })],
+    const changed: AssignmentChange = [
+      [assignmentField(lineOf(n, n)), undefined],
+      putLine(lineOf(n, n + 1_000_000), { company_id: '7', line: n }),
     ]
     const began = Date.now()
-    const version = await writeRoster(redis, { devices: [], assignments: changed }, await readRosterVersion(redis))
+    const version = await writeRoster(redis, { assignments: changed }, await readRosterVersion(redis))
     const applied = await Promise.all(replicas.map((replica) => replica.ask('applied', version ?? 0)))
     delays.push(Math.max(...applied) - began)
   }
@@ -67,9 +68,9 @@ async function measure(): Promise<void> {
   await server.stop()
 }
 
-function fieldOf(device: number, route: number): string {
+function lineOf(device: number, route: number) {
   const [from, until] = [1_700_000_000, 1_900_000_000]
-  return assignmentField({ device: `Van ${device}`, courier_id: '', route_id: `${route}`, from, until })
+  return { device: `Van ${device}`, courier_id: '', route_id: `${route}`, from, until }
 }
 
 async function connected(redisUrl: string): Promise<Redis> {

@@ -10,7 +10,7 @@ import { connect, type Redis } from '../../src/lanes/index.ts'
 import { startGateway } from '../../src/process/roles/gateway.ts'
 import { followConfig, type Live } from '../../src/process/roles/live.ts'
 import { Replica } from '../../src/roster/replica.ts'
-import { assignmentField } from '../../src/roster/assignment.ts'
+import { putLine } from '../../src/roster/assignment.ts'
 import { readRosterVersion, writeRoster } from '../../src/roster/table.ts'
 import { putDevice } from '../support/put-device.ts'
 import { dialRedis, type TestRedis } from '../support/redis.ts'
@@ -184,9 +184,8 @@ async function put100() {
   const { dir, write } = await folder(before)
   const { live } = await following(dir)
   const [[field, written]] = live.directory().assignments()
-  const other = assignmentField({ ...written, route_id: '100' })
-  const assignments = [[field, null] as const, [other, JSON.stringify({ company_id: '7', line: 1 })] as const]
-  await writeRoster(redis, { devices: [], assignments }, await readRosterVersion(redis))
+  const other = putLine({ ...written, route_id: '100' }, { company_id: '7', line: 1 })
+  await writeRoster(redis, { assignments: [[field, undefined], other] }, await readRosterVersion(redis))
   await live.catchUp()
   return { dir, write, live, before }
 }

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { connect, type Redis } from '../../src/lanes/index.ts'
 import { followConfig, type Live } from '../../src/process/roles/live.ts'
 import { Replica } from '../../src/roster/replica.ts'
-import { assignmentField } from '../../src/roster/assignment.ts'
+import { assignmentField, putLine } from '../../src/roster/assignment.ts'
 import { readRosterVersion, writeRoster } from '../../src/roster/table.ts'
 import { folder } from '../support/config-folder.ts'
 import { putDevice } from '../support/put-device.ts'
@@ -57,7 +57,7 @@ function routesOf(live: Live, ...ids: number[]): (string | undefined)[] {
 async function dropLine(device: number, route: number): Promise<number> {
   const [from, until] = [BEGIN, END].map((time) => Date.parse(time) / 1000)
   const said = { device: `${device}`, courier_id: '5', route_id: `${route}`, from, until, source: '' }
-  const write = { devices: [], assignments: [[assignmentField(said), null] as const] }
+  const write = { devices: [], assignments: [[assignmentField(said), undefined] as const] }
   return (await writeRoster(redis, write, await readRosterVersion(redis))) ?? dropLine(device, route)
 }
 
@@ -125,9 +125,9 @@ describe('a line that is removed from a file', () => {
   it('stays where a put has it', async () => {
     const one = await machine({ 'devices.yaml': devices(1), 'routes.csv': HEADER + line(1, 11) })
     const live = await one.start()
-    const [[field]] = live.directory().assignments()
-    const put = [[field, JSON.stringify({ company_id: '7', line: 1 })] as const]
-    await writeRoster(redis, { devices: [], assignments: put }, live.version())
+    const [[, written]] = live.directory().assignments()
+    const put = [putLine(written, { company_id: '7', line: 1 })]
+    await writeRoster(redis, { assignments: put }, live.version())
     const version = await readRosterVersion(redis)
     await one.write('routes.csv', HEADER + line(1, 11).replace(BEGIN, inHours(-3)).replace(END, inHours(-2)))
     await expect.poll(() => live.version(), soon).toBeGreaterThan(version)

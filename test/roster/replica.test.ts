@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
 import { connect, keys, type Redis } from '../../src/lanes/index.ts'
 import { Replica } from '../../src/roster/replica.ts'
-import { deviceText, readRosterVersion, writeRoster } from '../../src/roster/table.ts'
+import { readRosterVersion, writeRoster } from '../../src/roster/table.ts'
 import { putDevice } from '../support/put-device.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
@@ -66,7 +66,7 @@ it('a write of many devices is in the log in parts, and applied as one', async (
   const { replica: one } = await replica()
   const seen: number[] = []
   one.follow(() => seen.push(ids(one).length))
-  const devices = Array.from({ length: 12_000 }, (_, n) => [`${n}`, deviceText(device(`${n}`))] as const)
+  const devices = Array.from({ length: 12_000 }, (_, n) => [`${n}`, device(`${n}`)] as const)
   await writeRoster(redis, { devices, assignments: [] }, 0)
   await one.refresh()
   expect([seen, await redis.xlen(keys.roster('log'))]).toEqual([[12_000], 3])
@@ -82,7 +82,7 @@ it('the log keeps few large entries', async () => {
 
 it('a write that knows an older version only is refused', async () => {
   const version = await putDevice(redis, '1', device('1'))
-  expect(await writeRoster(redis, { devices: [['1', null]], assignments: [] }, version - 1)).toBeNull()
+  expect(await writeRoster(redis, { devices: [['1', undefined]], assignments: [] }, version - 1)).toBeNull()
   expect(await readRosterVersion(redis)).toBe(version)
 })
 

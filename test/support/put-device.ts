@@ -1,11 +1,12 @@
 import type { Device } from '../../src/config/devices.ts'
 import { sameId } from '../../src/config/units.ts'
 import type { Redis } from '../../src/lanes/index.ts'
-import { deviceText, readRosterVersion, writeRoster } from '../../src/roster/table.ts'
+import { PUT_SOURCE } from '../../src/roster/assignment.ts'
+import { readRosterVersion, writeRoster } from '../../src/roster/table.ts'
 
 /** Puts a device, or, null, deletes it, whatever was written before. @returns the roster's version by that */
 export async function putDevice(redis: Redis, id: string, device: Device | null): Promise<number> {
-  const text = device && deviceText({ ...device, source: undefined })
-  const write = { devices: [[sameId(id), text] as const], assignments: [] }
+  const put = device ? { ...device, source: PUT_SOURCE } : undefined
+  const write = { devices: [[sameId(id), put] as const] }
   return (await writeRoster(redis, write, await readRosterVersion(redis))) ?? putDevice(redis, id, device)
 }

@@ -77,7 +77,7 @@ function assigning<Body>(
       if (dry_run === 'true') return { status: 200, answer }
       const warnings = answer.warnings.map((message) => ({ line: 0, message }))
       const result = putResult({ ...answer, warnings }, { writer: request.caller?.label ?? '', company_id })
-      const put = await keptPut(result, { ...interval, lines: assignments, before: roster })
+      const put = await keptPut(result, { ...interval, lines: assignments, roster })
       const summary = { added: answer.added, removed: answer.removed }
       return { status: 200, answer, write: { assignments, put }, summary }
     })
@@ -124,7 +124,7 @@ function answerOf(
   plan: AssignmentPlan,
   context: { readonly devices: readonly DeviceEntry[]; readonly roster: Roster; readonly zone: string },
 ): z.infer<typeof AssignedJson> {
-  const added = plan.assignments.filter(([, text]) => text !== null).length
+  const added = plan.assignments.filter(([, line]) => line).length
   return {
     added,
     removed: plan.assignments.length - added,

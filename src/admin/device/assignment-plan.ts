@@ -1,11 +1,10 @@
 import type { Device } from '../../config/devices.ts'
 import { type Interval, localDay } from '../../config/times.ts'
 import { missingDeviceIn } from '../../roster/advice.ts'
-import { assignmentField } from '../../roster/assignment.ts'
+import { putLine } from '../../roster/assignment.ts'
 import type { DeviceEntry } from '../../roster/device-entry.ts'
 import { cutLines } from '../../roster/puts.ts'
-import type { Roster } from '../../roster/roster.ts'
-import type { FieldTexts } from '../../roster/table.ts'
+import type { AssignmentChange, Roster } from '../../roster/roster.ts'
 import { ApiRefusal, refuseFields } from '../../tracking/refusal.ts'
 import { instantIn } from '../roster/writes.ts'
 import type { RosterSources } from '../roster/routes.ts'
@@ -102,12 +101,13 @@ export function planUnassign({ body, devices, roster, live, now }: AssignmentReq
 }
 
 /** Lines of a put for devices. */
-function linesFor(devices: readonly DeviceEntry[], lines: AssignmentPlan['gives'], company_id: string): FieldTexts {
+function linesFor(
+  devices: readonly DeviceEntry[],
+  lines: AssignmentPlan['gives'],
+  company_id: string,
+): AssignmentChange {
   return devices.flatMap(({ id }) =>
-    lines.map(({ from, until, courier_id, route_id }, index) => {
-      const field = assignmentField({ device: id, from, until, courier_id, route_id })
-      return [field, JSON.stringify({ company_id, line: index + 1 })] as const
-    }),
+    lines.map((line, index) => putLine({ ...line, device: id }, { company_id, line: index + 1 })),
   )
 }
 

@@ -5,9 +5,9 @@ import { child, type Mapping, textAt } from '../../config/node.ts'
 import type { Mistake } from '../../config/problem.ts'
 import { sameId } from '../../config/units.ts'
 import { parseYaml } from '../../config/yaml.ts'
-import type { Roster } from '../../roster/roster.ts'
+import type { Roster, RosterChange } from '../../roster/roster.ts'
+import { PUT_SOURCE } from '../../roster/assignment.ts'
 import { withoutSecret } from '../../roster/secret.ts'
-import { deviceText, type RosterWrite } from '../../roster/table.ts'
 import { isJson, jsonText, parseJson, readBody } from '../../tracking/body.ts'
 import { ApiRefusal, refuseFields } from '../../tracking/refusal.ts'
 import { each } from '../json.ts'
@@ -42,7 +42,7 @@ export function deviceEntryOperations(
     const { id } = request.params as { id: string }
     await change(async (roster) => {
       if (!roster.find(id)) throw new ApiRefusal(404, 'no device with this id is configured')
-      return { write: deviceWrite(id, null) }
+      return { write: deviceWrite(id) }
     })
     return { deleted: 1 }
   }
@@ -110,10 +110,9 @@ function refuseTaken(texts: readonly (string | null | undefined)[], roster: Rost
   throw new ApiRefusal(409, 'this id or name is taken: nothing is changed')
 }
 
-/** @param device null: the device is dropped */
-function deviceWrite(id: string, device: Device | null): RosterWrite {
-  const text = device && deviceText({ ...device, source: undefined })
-  return { devices: [[sameId(id), text]], assignments: [] }
+/** @param device undefined: the device is dropped */
+function deviceWrite(id: string, device?: Device): RosterChange {
+  return { devices: [[sameId(id), device]] }
 }
 
 /** The device that an entry makes. @throws ApiRefusal 422 with all that is wrong with it. */
@@ -129,6 +128,7 @@ function deviceOf(
   if ('mistakes' in read) throw refusalOf(read.mistakes)
   return {
     ...withoutSecret(read.device),
+    source: PUT_SOURCE,
     ...(secret === 'kept' && { secretDigest: before?.secretDigest }),
     ...(previous === 'kept' && { previousSecretDigest: before?.previousSecretDigest }),
   }

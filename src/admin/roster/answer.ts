@@ -15,7 +15,7 @@ import type { RosterPlan, TakenRoute } from './plan.ts'
 
 /** The answer to a put; `warnings` and `takes` are present only if there are some. */
 export async function putJson(
-  plan: Omit<RosterPlan, 'write'>,
+  plan: Omit<RosterPlan, 'lines'>,
   { body, roster, zone }: { readonly body: RosterBody; readonly roster: Roster; readonly zone: string },
 ): Promise<z.infer<typeof RosterPutJson>> {
   const { added, changed, removed, rejected, withoutRoute, devices, takes } = plan
@@ -76,7 +76,7 @@ async function overlapsIn(rows: readonly RouteRow[], roster: Roster): Promise<Ro
 }
 
 /** Lines by which two devices are on one route at the same time, each route once. */
-async function sharedBy({ rows, after, devices }: Omit<RosterPlan, 'write'>): Promise<RosterRemark[]> {
+async function sharedBy({ rows, after, devices }: Omit<RosterPlan, 'lines'>): Promise<RosterRemark[]> {
   const lines = new Map<string, number>()
   for (const { device, route_id, line } of rows)
     for (const { id } of after.meant(device)) lines.set(`${id} ${route_id}`, line)

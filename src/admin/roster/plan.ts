@@ -4,11 +4,10 @@ import type { Mistake } from '../../config/problem.ts'
 import type { RouteFile, RouteRow } from '../../config/routes.ts'
 import type { Interval } from '../../config/times.ts'
 import { unresolved } from '../../roster/advice.ts'
-import { assignmentField } from '../../roster/assignment.ts'
+import { type Assignment, assignmentField, putLine } from '../../roster/assignment.ts'
 import { type DeviceEntry, hasRoute } from '../../roster/device-entry.ts'
 import { countLines } from '../../roster/puts.ts'
-import { devicesLosing, lossOf, Roster } from '../../roster/roster.ts'
-import { changeOf, type RosterWrite } from '../../roster/table.ts'
+import { type AssignmentChange, devicesLosing, lossOf, Roster } from '../../roster/roster.ts'
 import { momentOf } from './writes.ts'
 
 /** Lines that replace those lines of a company that begin in [from, until), unix seconds. */
@@ -24,32 +23,32 @@ export interface RosterPut extends Interval {
 export type RosterPlan = Awaited<ReturnType<typeof planRoster>>
 
 /**
- * Plans a put: what it would write, and do to the roster in effect.
+ * Plans a put: the lines that it would write, and what it would do to the roster in effect.
  * - `added`, `changed`, `removed`: how many lines are new, differ from the one of the same device and `from`, and go.
  * - `rows`: the lines that are taken. `rejected`: those that are left out, and why; in order.
  * - all else as in `effectOf`.
  */
 export async function planRoster(roster: Roster, put: RosterPut) {
   const { rows, rejected } = await takeRows(roster, put)
-  const write: RosterWrite = { devices: [], assignments: await assignmentsOf(rows, roster, put) }
-  const effect = await effectOf(write, roster, put)
+  const lines = await assignmentsOf(rows, roster, put)
+  const effect = await effectOf(lines, roster, put)
   const [before, after] = [roster, effect.after].map((each) => fieldsOf(each, effect.changing, put))
-  return { ...effect, ...countLines(before, after), rows, rejected, write }
+  return { ...effect, ...countLines(before, after), rows, rejected, lines }
 }
 
 /**
- * What a write does to the devices of a company; `put`: the interval of its lines, unix seconds, and the time of now, ms UTC.
- * - `after`: the roster as it would be. `devices`: the company's, in it. `changing`: as they are, those whose lines the write changes.
+ * What a change of lines does to the devices of a company; `put`: the interval of its lines, unix seconds, and the time of now, ms UTC.
+ * - `after`: the roster as it would be. `devices`: the company's, in it. `changing`: as they are, those whose lines it changes.
  * - `withoutRoute`: those without a route, now where now is in the interval, else at any time of it.
  * - `takes`: the routes that devices would lose then. `loss`: which devices, where they are more than half of those that have one.
  */
 export async function effectOf(
-  write: Pick<RosterWrite, 'assignments'>,
+  lines: AssignmentChange,
   roster: Roster,
   put: Interval & Pick<RosterPut, 'company_id' | 'now'>,
 ) {
   const after = new Roster(roster)
-  const concerned = await after.applyInSlices(changeOf(write, put.now))
+  const concerned = await after.applyInSlices({ assignments: lines })
   const isOfCompany = ({ company_id }: DeviceEntry) => company_id === put.company_id
   const changing = roster.entriesOf(concerned).filter(isOfCompany)
   const changed = new Map(changing.map((device) => [device, after.find(device.id) as DeviceEntry]))
@@ -82,8 +81,8 @@ async function takeRows(roster: Roster, put: RosterPut) {
 const MISPLACED = { key: 'from', message: 'not within from and until of the request' }
 
 /** Drops the company's assignments that begin in the interval, whoever wrote them, and sets the new ones. */
-async function assignmentsOf(rows: readonly RouteRow[], roster: Roster, put: RosterPut) {
-  const texts = new Map<string, string | null>()
+async function assignmentsOf(rows: readonly RouteRow[], roster: Roster, put: RosterPut): Promise<AssignmentChange> {
+  const lines = new Map<string, Assignment | undefined>()
   const listed = new Set(rows.flatMap(({ device }) => roster.meant(device).map(({ id }) => id)))
   const isReplaced = (meant: readonly Device[]) => !put.onlyListed || meant.some(({ id }) => listed.has(id))
   for (const [field, assignment] of roster.assignments()) {
@@ -91,11 +90,10 @@ async function assignmentsOf(rows: readonly RouteRow[], roster: Roster, put: Ros
     if (!isWithin(assignment, put)) continue
     const meant = roster.meant(assignment.device)
     const company = assignment.company_id ?? meant[0]?.company_id
-    if (company === put.company_id && isReplaced(meant)) texts.set(field, null)
+    if (company === put.company_id && isReplaced(meant)) lines.set(field, undefined)
   }
-  for (const row of rows)
-    texts.set(assignmentField(row), JSON.stringify({ company_id: put.company_id, line: row.line }))
-  return [...texts]
+  for (const row of rows) lines.set(...putLine(row, { ...put, line: row.line }))
+  return [...lines]
 }
 
 function isWithin({ from }: Pick<Interval, 'from'>, put: Interval): boolean {

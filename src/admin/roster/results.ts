@@ -132,13 +132,13 @@ async function findPut(redis: RosterSources['redis'], id: string, scope: Scope) 
   return { put, replaced }
 }
 
-async function planUndo(roster: Roster, { put = '', company_id = '' }: RosterResult, replaced: Replaced) {
-  const assignments = linesBefore(replaced, put, roster)
+async function planUndo(roster: Roster, { company_id = '' }: RosterResult, replaced: Replaced) {
+  const assignments = linesBefore(replaced, roster)
   const asked = { ...replaced, company_id, now: Date.now() }
-  const { after, changing, devices, loss, takes, withoutRoute } = await effectOf({ assignments }, roster, asked)
+  const { after, changing, devices, loss, takes, withoutRoute } = await effectOf(assignments, roster, asked)
   // A line that the put has written again as it was does not change.
-  const written = assignments.flatMap(([field, text]) => (text !== null && !roster.assignment(field) ? [field] : []))
-  const dropped = assignments.flatMap(([field, text]) => (text === null && roster.assignment(field) ? [field] : []))
+  const written = assignments.flatMap(([field, line]) => (line && !roster.assignment(field) ? [field] : []))
+  const dropped = assignments.flatMap(([field, line]) => (!line && roster.assignment(field) ? [field] : []))
   const routes = new Set(written.flatMap((field) => after.assignment(field)?.route_id ?? []))
   const shared = await Array.fromAsync(sharedRoutes(devices, routes))
   const warnings = shared.map(({ message }) => ({ line: 0, message }))

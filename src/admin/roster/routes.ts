@@ -49,7 +49,7 @@ export function routeOperations({ live, redis }: RosterSources, change: RosterWr
     const outcome = await change(async (roster) => {
       const body = await readRosterBody(bytes, request.headers['content-type'], zone)
       const asked = { ...interval, file: body.file, onlyListed: only_listed === 'true', now: Date.now() }
-      const { write, ...plan } = await planRoster(roster, asked)
+      const { lines, ...plan } = await planRoster(roster, asked)
       const answer = {
         ...(await putJson(plan, { body, roster, zone })),
         ...(dry_run === 'true' && { changes: await changesOf({ ...plan, before: roster }) }),
@@ -62,8 +62,8 @@ export function routeOperations({ live, redis }: RosterSources, change: RosterWr
       if (dry_run === 'true') return { status: 200, answer }
       const { added, changed, removed, rejected } = plan
       const summary = { added, changed, removed, rejected: rejected.length, ...(force === 'true' && { force: true }) }
-      const kept = { ...interval, lines: write.assignments ?? [], before: roster }
-      return { status: 200, answer, write: { ...write, put: await keptPut(putResult(answer, by), kept) }, summary }
+      const kept = await keptPut(putResult(answer, by), { ...interval, lines, roster })
+      return { status: 200, answer, write: { assignments: lines, put: kept }, summary }
     })
     const { status, answer, summary, version } = outcome
     request.audit = summary

@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url'
 import { createSession } from '../../../src/ingest/device.ts'
 import { HeardBook } from '../../../src/ingest/heard.ts'
 import { keys, type Redis } from '../../../src/lanes/index.ts'
-import { assignmentField } from '../../../src/roster/assignment.ts'
-import { deviceText, writeRoster } from '../../../src/roster/table.ts'
+import { PUT_SOURCE, putLine } from '../../../src/roster/assignment.ts'
+import { writeRoster } from '../../../src/roster/table.ts'
 import { store } from '../../support/admin.ts'
 import { imeiOf as idOf } from '../e2e/codec8.ts'
 import { messageOf } from '../../support/processes.ts'
@@ -21,12 +21,12 @@ const PARKED = 1000
 export async function fill(redis: Redis): Promise<void> {
   const devices = Array.from({ length: DEVICES }, (_, n) => {
     const ids = { company_id: '7', courier_id: `${n + 1}`, route_id: `${n + 1}` }
-    return [idOf(n), deviceText({ id: idOf(n), name: `Van ${n}`, ...ids })] as const
+    return [idOf(n), { id: idOf(n), name: `Van ${n}`, ...ids, source: PUT_SOURCE }] as const
   })
   const [from, until] = [0, 1].map((days) => Math.floor(Date.now() / 86_400_000 + days) * 86_400)
   const assignments = Array.from({ length: LANES }, (_, n) => {
     const line = { device: idOf(n), courier_id: `${n + 1}`, route_id: `${n + 1}`, from, until }
-    return [assignmentField(line), JSON.stringify({ company_id: '7', line: n + 1 })] as const
+    return putLine(line, { company_id: '7', line: n + 1 })
   })
   await writeRoster(redis, { devices, assignments }, 0)
   const book = new HeardBook(redis)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { certificateMistakes } from './certificate.ts'
 import { type DeviceFile, readDevices } from './devices.ts'
 import { addressAt, companyIds, type ListenAddress, mistakeAt, portConflicts, readDocument } from './document.ts'
-import { fleetMistakes } from './fleet.ts'
+import { fleetMistakes, type KnownNames } from './fleet.ts'
 import { child, itemsAt, type Node, nodeAt, textAt } from './node.ts'
 import { openFilesMistake } from './open-files.ts'
 import { ConfigError, type Mistake, type Problem, problemsIn, type Source } from './problem.ts'
@@ -18,16 +18,19 @@ export interface Files {
   readonly gateway: Read<ReturnType<typeof readGateway>>
   /** Changes whenever a file that gateway.yaml takes a value from (`${file:/path}`) may have changed. */
   readonly references?: string
+  /** What devices may name: of the last gateway.yaml without mistakes. */
+  readonly known: KnownNames
   /** devices.yaml and devices.csv, if they exist. */
   readonly devices: readonly Read<DeviceFile>[]
   /** routes.csv and routes/*.csv, if they exist. */
   readonly routes: readonly Read<RouteFile>[]
 }
 
-/** A file and its content. */
+/** A file, its content, and what is wrong with it, also beside other files, such as an id that occurs in two of them. */
 export interface Read<Content> {
   readonly source: Source
   readonly content: Content
+  readonly problems: readonly Problem[]
 }
 
 /** How files are read. */
@@ -63,7 +66,7 @@ export async function loadConfig(dir: string, protocols: Protocols) {
 /** Reads the files of a directory, and finds what is wrong with them, and the configuration where they have no mistakes. */
 export async function readAll(dir: string, protocols: Protocols) {
   const files = await readFiles(dir, { protocols })
-  const problems = [...(await problemsOf(files)), ...certificateProblems(files)]
+  const problems = [...problemsOf(files), ...certificateProblems(files)]
   return { files, problems, config: problems.some(isMistake) ? undefined : files.gateway.content.config }
 }
 
@@ -78,13 +81,15 @@ export async function filesOf(
   const references = await referencesOf(gatewaySource)
   const earlier = previous?.references === references ? [previous.gateway] : undefined
   const gateway = await reuse(gatewaySource, earlier, ({ text }) => readGateway(text, protocols, dir))
+  const known = gateway.content.config ? gateway.content : (previous?.known ?? gateway.content)
   const devices = sources.filter(({ name }) => DEVICES.includes(name))
   const routes = sources.filter(({ name }) => name !== GATEWAY && !DEVICES.includes(name))
   const routeZone = zone ?? gateway.content.config?.time_zone ?? 'UTC'
   return {
     gateway,
     references,
-    devices: await Promise.all(devices.map((source) => reuse(source, previous?.devices, readDevices))),
+    known,
+    devices: await readAllDevices(devices, known, previous),
     routes: await Promise.all(
       routes.map((source) => reuse(source, previous?.routes, (same) => readRoutes(same, routeZone))),
     ),
@@ -97,11 +102,6 @@ export function isSame(a: Files, b: Files): boolean {
   return all.length === others.length && all.every((file, index) => file === others[index])
 }
 
-/** The mistakes in gateway.yaml. */
-export function gatewayProblems({ gateway }: Files): Problem[] {
-  return problemsIn(gateway.source, gateway.content.mistakes)
-}
-
 /** The certificates of gateway.yaml that cannot be used. Only processes that use them need the right to read them. */
 function certificateProblems({ gateway: { source, content } }: Files): Problem[] {
   const { root } = parseYaml(source.text)
@@ -110,21 +110,9 @@ function certificateProblems({ gateway: { source, content } }: Files): Problem[]
   return problemsIn(source, mistakes)
 }
 
-/** The mistakes in the devices files, each alone and all together. */
-export async function deviceProblems({ gateway, devices }: Files): Promise<Problem[]> {
-  const contents = devices.map(({ content }) => content)
-  const beside = await fleetMistakes(contents, gateway.content)
-  return devices.flatMap(({ source, content }, index) => problemsIn(source, [...content.mistakes, ...beside[index]]))
-}
-
-/** The mistakes in the routes files, each alone. */
-export function routeProblems({ routes }: Files): Problem[] {
-  return routes.flatMap(({ source, content }) => problemsIn(source, [...content.mistakes, ...content.warnings]))
-}
-
-/** The problems of each file, and of the devices files taken together, such as an id that occurs in two of them. */
-export async function problemsOf(files: Files): Promise<Problem[]> {
-  return [...gatewayProblems(files), ...(await deviceProblems(files)), ...routeProblems(files)]
+/** The problems of all files. */
+export function problemsOf({ gateway, devices, routes }: Files): Problem[] {
+  return [gateway, ...devices, ...routes].flatMap(({ problems }) => problems)
 }
 
 /** Whether a problem prevents its file from taking effect. */
@@ -161,13 +149,34 @@ async function fileNames(dir: string): Promise<string[]> {
   return [GATEWAY, ...DEVICES, ROUTES, ...routes.map((name) => `routes/${name}`)]
 }
 
-async function reuse<Content>(
+/** The devices files, which are compared with each other. They stay the same objects where none has changed. */
+async function readAllDevices(
+  sources: readonly Source[],
+  known: KnownNames,
+  previous?: Files,
+): Promise<readonly Read<DeviceFile>[]> {
+  const all = await Promise.all(sources.map((source) => reuse(source, previous?.devices, readDevices)))
+  const isUnchanged = previous && known === previous.known && all.length === previous.devices.length
+  if (isUnchanged && all.every((file) => previous.devices.includes(file))) return all
+  const mistakes = await fleetMistakes(
+    all.map(({ content }) => content),
+    known,
+  )
+  return all.map(({ source, content }, index) => {
+    return { source, content, problems: problemsIn(source, [...content.mistakes, ...mistakes[index]]) }
+  })
+}
+
+async function reuse<Content extends Partial<Record<'mistakes' | 'warnings', readonly Mistake[]>>>(
   source: Source,
   previous: readonly Read<Content>[] | undefined,
   read: (source: Source) => Content | Promise<Content>,
 ): Promise<Read<Content>> {
   const same = previous?.find((file) => file.source.name === source.name && file.source.text === source.text)
-  return same ?? { source, content: await read(source) }
+  if (same) return same
+  const content = await read(source)
+  const { mistakes = [], warnings = [] } = content
+  return { source, content, problems: problemsIn(source, [...mistakes, ...warnings]) }
 }
 
 /**

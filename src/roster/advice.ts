@@ -20,7 +20,7 @@ export async function remarksOn(
   { now, zone }: { readonly now: number; readonly zone: string },
 ): Promise<Problem[]> {
   const place = placesIn([...files.devices, ...files.routes].map(({ source }) => source))
-  const problems = await problemsOf(files)
+  const problems = problemsOf(files)
   const warn = (source: string, key: string, message: string) =>
     problems.push({ severity: 'warning', ...place(source), key, message })
   const day = localDay(now, zone)

@@ -1,6 +1,6 @@
 import { createHash, hash as digestOf } from 'node:crypto'
 import { yieldToEventLoop } from '../async.ts'
-import type { Device } from '../config/devices.ts'
+import type { Device, PlacedDevice } from '../config/devices.ts'
 import type { Files } from '../config/files.ts'
 import type { RouteRow } from '../config/routes.ts'
 import { sameId } from '../config/units.ts'
@@ -30,22 +30,23 @@ interface Item {
 /** What each file of devices and routes says now, by its name. */
 export async function contentsOf({ devices, routes }: Files): Promise<ReadonlyMap<string, FileVersion>> {
   const contents = new Map<string, FileVersion>()
-  for (const { source, content } of devices) {
-    const items = content.devices.values().map(({ device }) => [`d ${sameId(device.id)}`, itemOf(device)] as const)
-    contents.set(source.name, await contentOf(items))
-  }
+  for (const { source, content } of devices) contents.set(source.name, await versionOf(content.devices, deviceItem))
   for (const { content } of routes) {
-    const lineOf = ({ line }: RouteRow): Item => ({ mark: '', source: `${content.name}:${line}` })
-    const items = content.rows.values().map((row) => [`a ${assignmentField(row)}`, lineOf(row)] as const)
-    contents.set(content.name, await contentOf(items))
+    const lineItem = (row: RouteRow): KeyedItem => {
+      return [`a ${assignmentField(row)}`, { mark: '', source: `${content.name}:${row.line}` }]
+    }
+    contents.set(content.name, await versionOf(content.rows, lineItem))
   }
   return contents
 }
 
-async function contentOf(read: Iterable<readonly [key: string, Item]>): Promise<FileVersion> {
+type KeyedItem = readonly [key: string, item: Item]
+
+async function versionOf<Entry>(entries: readonly Entry[], itemOf: (entry: Entry) => KeyedItem): Promise<FileVersion> {
   const items = new Map<string, Item>()
   const sum = createHash('sha256')
-  for (const [key, item] of read) {
+  for (const entry of entries) {
+    const [key, item] = itemOf(entry)
     items.set(key, item)
     sum.update(`${key} ${item.mark}\n`)
     await yieldToEventLoop()
@@ -53,10 +54,10 @@ async function contentOf(read: Iterable<readonly [key: string, Item]>): Promise<
   return { hash: sum.digest('base64url'), items }
 }
 
-function itemOf(device: Device): Item {
-  const stored = withoutSecret(device)
-  const text = JSON.stringify({ ...stored, source: undefined })
-  return { mark: digestOf('sha256', text, 'base64url').slice(0, 11), device: stored, source: device.source }
+function deviceItem({ device: { source, ...entry } }: PlacedDevice): KeyedItem {
+  const stored = withoutSecret(entry)
+  const mark = digestOf('sha256', JSON.stringify(stored), 'base64url').slice(0, 11)
+  return [`d ${sameId(entry.id)}`, { mark, source, device: { ...stored, source } }]
 }
 
 /** What files change in the roster: what they say now and did not say before is set, the reverse is dropped. */
@@ -91,10 +92,8 @@ export async function differenceOf(
 
 /** What files change that no installation has written before. */
 export function differenceFromNothing(contents: ReadonlyMap<string, FileVersion>): Promise<Required<RosterChange>> {
-  return differenceOf(
-    Array.from(contents.values(), (now) => ({ before: NO_FILE, now })),
-    new Roster(),
-  )
+  const files = Array.from(contents.values(), (now) => ({ before: NO_FILE, now }))
+  return differenceOf(files, new Roster())
 }
 
 /** The roster that files alone make. */
@@ -150,22 +149,23 @@ export async function readFileNotes(
 ): Promise<FileNotes[]> {
   const texts = new Map(Object.entries(await redis.hgetall(keys.roster('file-versions'))))
   const noted = [...texts.keys()].flatMap((field) => VERSIONS.exec(field)?.[1] ?? [])
-  const all = Array.from(new Set([...contents.keys(), ...noted]), async (name): Promise<FileNotes> => {
+  const known: FileNotes[] = []
+  for (const name of new Set([...contents.keys(), ...noted])) {
     const notes: Note[] = JSON.parse(texts.get(`versions ${name}`) ?? '[]')
-    const isKnown = (hash: string) => hash === '' || texts.has(marksField(hash, name))
-    const own = notes.findLast(([hash, writer]) => writer === installation && isKnown(hash))
+    const isKept = (hash: string) => hash === '' || texts.has(marksField(hash, name))
+    const own = notes.findLast(([hash, writer]) => writer === installation && isKept(hash))
     const [hash] = own ?? notes.findLast(([, , , isWritten]) => isWritten) ?? ['']
     const now = contents.get(name)
-    const before = now?.hash === hash ? now : await versionOf(hash, texts.get(marksField(hash, name)))
-    return { name, notes, own, before }
-  })
-  return (await Promise.all(all)).filter(({ name, own }) => contents.has(name) || (own && own[0] !== ''))
-}
-
-async function versionOf(hash: string, text: string | undefined): Promise<FileVersion> {
-  if (text === undefined) return NO_FILE
-  const marks = (await unpacked(text)) as [key: string, mark: string][]
-  return { hash, items: new Map(marks.map(([key, mark]) => [key, { mark }])) }
+    if (!now && (own?.[0] ?? '') === '') continue
+    const text = texts.get(marksField(hash, name))
+    const marks = text === undefined ? [] : ((await unpacked(text)) as [key: string, mark: string][])
+    const earlier = {
+      hash: text === undefined ? '' : hash,
+      items: new Map(marks.map(([key, mark]) => [key, { mark }])),
+    }
+    known.push({ name, notes, own, before: now?.hash === hash ? now : earlier })
+  }
+  return known
 }
 
 /** The fields that note what a file says now. */

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path'
-import { deviceProblems, type Files, isMistake, type Read, routeProblems } from '../config/files.ts'
+import { type Files, isMistake, type Read } from '../config/files.ts'
 import type { Problem } from '../config/problem.ts'
 import {
   contentsOf,
@@ -13,7 +13,7 @@ import {
 } from './file-version.ts'
 import { countLines } from './puts.ts'
 import type { Replica } from './replica.ts'
-import { devicesLosing, lossOf, Roster, type RosterChange } from './roster.ts'
+import { effectOf, lossOf } from './roster.ts'
 import { writeRoster } from './table.ts'
 
 /** What became of the files of devices and routes. */
@@ -48,9 +48,8 @@ export async function writeFiles(
     const asOf = replica.version
     const known = await readFileNotes(replica.redis, installation, contents)
     const { comparisons, difference, ...losses } = await planned(files, { contents, known, replica })
-    const notes = comparisons.map(async (each) =>
-      each.isChanged ? notesWith(each, [each.now.hash, installation, asOf, each.isWritten], each.now) : [],
-    )
+    const changed = comparisons.filter(({ isChanged }) => isChanged)
+    const notes = changed.map((each) => notesWith(each, [each.now.hash, installation, asOf, each.isWritten], each.now))
     const write = { ...difference, files: (await Promise.all(notes)).flat() }
     if ((await writeRoster(replica.redis, write, asOf)) === null) continue
     await replica.refresh()
@@ -65,12 +64,12 @@ export async function writeFiles(
     return {
       ...losses,
       inEffect: {
-        gateway: files.gateway,
+        ...files,
         devices: effective(files.devices, last?.inEffect.devices),
         routes: effective(files.routes, last?.inEffect.routes),
       },
       stale: comparisons.filter(isStale).map(({ name }) => name),
-      changes: new Map(comparisons.filter(({ isChanged }) => isChanged).map((each) => [each.name, changesOf(each)])),
+      changes: new Map(changed.map(({ name, before, now }) => [name, countLines(linesOf(before), linesOf(now))])),
     }
   }
 }
@@ -83,7 +82,9 @@ async function planned(
   files: Files,
   { contents, known, replica }: { contents: ReadonlyMap<string, FileVersion>; known: FileNotes[]; replica: Replica },
 ) {
-  const { mistakes, isBroken } = await mistakesIn(files, known)
+  const { mistakes, isBroken } = mistakesIn(files, known)
+  const second = Math.floor(Date.now() / 1000)
+  const moment = { from: second, until: second + 1 }
   let loss: Problem | undefined
   for (const isLeftOut of [() => false, (name: string) => !isOfDevices(name), isOfDevices, () => true]) {
     const comparisons = known.map((each) => {
@@ -91,8 +92,10 @@ async function planned(
       return compare(each, isRefused ? each.before : (contents.get(each.name) ?? NO_FILE))
     })
     const difference = await differenceOf(comparisons, replica.roster)
-    const { lost, unrouted } = await lossBy(difference, replica)
+    const { losing } = await effectOf(difference, replica.roster, moment)
+    const lost = lossOf(losing.length, replica.roster.devices(), moment)
     const refused = loss ? [...mistakes, loss] : mistakes
+    const unrouted = losing.map(({ id, name = id }) => name)
     if (lost === undefined) return { comparisons, difference, refused, withLoss: loss !== undefined, unrouted }
     const changed = comparisons.filter(({ isChanged }) => isChanged).map(({ name }) => name)
     const name = (!loss && changed.find((each) => !isOfDevices(each))) || changed[0]
@@ -124,42 +127,23 @@ function isStale({ isWritten, notes, now }: Comparison): boolean {
   return !isWritten && last !== undefined && last[0] !== now.hash
 }
 
-/** The devices that have a route now and would lose it, and in words how many, if these are too many. */
-async function lossBy(difference: Required<RosterChange>, { roster, version }: Replica) {
-  if (version === 0 || difference.devices.length + difference.assignments.length === 0) return { unrouted: [] }
-  const after = new Roster(roster)
-  const concerned = await after.applyInSlices(difference)
-  const second = Math.floor(Date.now() / 1000)
-  const moment = { from: second, until: second + 1 }
-  const losing = devicesLosing(roster.entriesOf(concerned), after, moment)
-  return {
-    lost: lossOf(losing.length, roster.devices(), moment),
-    unrouted: losing.map(({ id, name = id }) => name),
-  }
-}
-
-/** How many of its lines a file changes; a line of an unknown device counts, and waits for it. */
-function changesOf({ before, now }: Comparison): ReturnType<typeof countLines> {
-  return countLines(linesBeside(before, now), linesBeside(now, before))
-}
-
-/** The fields of the lines of a version that another one does not have. */
-function linesBeside({ items }: FileVersion, other: FileVersion): Iterable<string> {
-  const keys = items.keys().filter((key) => key.startsWith('a ') && !other.items.has(key))
-  return keys.map((key) => key.slice(2))
+/** The fields of the lines of a version; a line of an unknown device counts, and waits for it. */
+function linesOf({ items }: FileVersion): Iterable<string> {
+  return items.keys().flatMap((key) => (key.startsWith('a ') ? [key.slice(2)] : []))
 }
 
 /** The mistakes in files, and which files have some. Those of devices are refused together, as they are read as one. */
-async function mistakesIn(files: Files, known: readonly FileNotes[]) {
+function mistakesIn(files: Files, known: readonly FileNotes[]) {
+  const mistakesOf = (read: Files['devices' | 'routes']) => read.flatMap(({ problems }) => problems.filter(isMistake))
   // If all files of devices are gone, that is a mistake: every device would be refused.
   const gone = known.filter(
     ({ name, before }) => isOfDevices(name) && files.devices.length === 0 && before.items.size > 0,
   )
   const ofDevices = [
-    ...(await deviceProblems(files)).filter(isMistake),
+    ...mistakesOf(files.devices),
     ...gone.map(({ name }) => problemOf(files, name, 'this file is gone: its devices stay in effect')),
   ]
-  const ofRoutes = routeProblems(files).filter(isMistake)
+  const ofRoutes = mistakesOf(files.routes)
   const isBroken = (name: string) =>
     isOfDevices(name) ? ofDevices.length > 0 : ofRoutes.some(({ file }) => file === pathOf(files, name))
   return { mistakes: [...ofDevices, ...ofRoutes], isBroken }

@@ -202,9 +202,12 @@ function keyOf(text: string): string {
   return sameId(text.toLowerCase())
 }
 
-/** Those of some devices that have a route in an interval now, and none in the roster after a change. */
-export function devicesLosing(devices: readonly DeviceEntry[], after: Roster, interval: Interval): DeviceEntry[] {
-  return devices.filter((device) => hasRoute(device, interval) && !hasRoute(after.find(device.id), interval))
+/** The roster after a change, the devices that it concerns as they are now, and those that lose their route in an interval. */
+export async function effectOf(change: RosterChange, roster: Roster, interval: Interval) {
+  const after = new Roster(roster)
+  const concerned = roster.entriesOf(await after.applyInSlices(change))
+  const losing = concerned.filter((device) => hasRoute(device, interval) && !hasRoute(after.find(device.id), interval))
+  return { after, concerned, losing }
 }
 
 /** How many devices lose their route in an interval, in words, if these are more than half of those that have one. */

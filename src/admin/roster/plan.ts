@@ -7,7 +7,7 @@ import { unresolved } from '../../roster/advice.ts'
 import { type Assignment, assignmentField, putLine } from '../../roster/assignment.ts'
 import { type DeviceEntry, hasRoute } from '../../roster/device-entry.ts'
 import { countLines } from '../../roster/puts.ts'
-import { type AssignmentChange, devicesLosing, lossOf, Roster } from '../../roster/roster.ts'
+import { type AssignmentChange, effectOf, lossOf, type Roster } from '../../roster/roster.ts'
 import { momentOf } from './writes.ts'
 
 /** Lines that replace those lines of a company that begin in [from, until), unix seconds. */
@@ -26,12 +26,12 @@ export type RosterPlan = Awaited<ReturnType<typeof planRoster>>
  * Plans a put: the lines that it would write, and what it would do to the roster in effect.
  * - `added`, `changed`, `removed`: how many lines are new, differ from the one of the same device and `from`, and go.
  * - `rows`: the lines that are taken. `rejected`: those that are left out, and why; in order.
- * - all else as in `effectOf`.
+ * - all else as in `effectOfLines`.
  */
 export async function planRoster(roster: Roster, put: RosterPut) {
   const { rows, rejected } = await takeRows(roster, put)
   const lines = await assignmentsOf(rows, roster, put)
-  const effect = await effectOf(lines, roster, put)
+  const effect = await effectOfLines(lines, roster, put)
   const [before, after] = [roster, effect.after].map((each) => fieldsOf(each, effect.changing, put))
   return { ...effect, ...countLines(before, after), rows, rejected, lines }
 }
@@ -42,19 +42,18 @@ export async function planRoster(roster: Roster, put: RosterPut) {
  * - `withoutRoute`: those without a route, now where now is in the interval, else at any time of it.
  * - `takes`: the routes that devices would lose then. `loss`: which devices, where they are more than half of those that have one.
  */
-export async function effectOf(
+export async function effectOfLines(
   lines: AssignmentChange,
   roster: Roster,
   put: Interval & Pick<RosterPut, 'company_id' | 'now'>,
 ) {
-  const after = new Roster(roster)
-  const concerned = await after.applyInSlices({ assignments: lines })
+  const interval = momentOf(put, put.now)
+  const { after, concerned, losing } = await effectOf({ assignments: lines }, roster, interval)
   const isOfCompany = ({ company_id }: DeviceEntry) => company_id === put.company_id
-  const changing = roster.entriesOf(concerned).filter(isOfCompany)
+  const changing = concerned.filter(isOfCompany)
   const changed = new Map(changing.map((device) => [device, after.find(device.id) as DeviceEntry]))
   const devices = Array.from(roster.devices().filter(isOfCompany), (device) => changed.get(device) ?? device)
-  const interval = momentOf(put, put.now)
-  const takes = devicesLosing(changing, after, interval).flatMap((device) => takenFrom(device, interval))
+  const takes = losing.filter(isOfCompany).flatMap((device) => takenFrom(device, interval))
   return {
     after,
     devices,

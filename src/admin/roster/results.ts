@@ -19,7 +19,7 @@ import { instant, RosterPutJson, RosterResultsJson } from '../json.ts'
 import type { Operation } from '../operation.ts'
 import type { Scope } from '../scope.ts'
 import { changesOf, idsInOrder, takenJson } from './answer.ts'
-import { effectOf } from './plan.ts'
+import { effectOfLines } from './plan.ts'
 import { Flag, lossMessage, onceText, type RosterSources } from './routes.ts'
 import type { RosterWrites } from './writes.ts'
 
@@ -135,7 +135,7 @@ async function findPut(redis: RosterSources['redis'], id: string, scope: Scope) 
 async function planUndo(roster: Roster, { company_id = '' }: RosterResult, replaced: Replaced) {
   const assignments = linesBefore(replaced, roster)
   const asked = { ...replaced, company_id, now: Date.now() }
-  const { after, changing, devices, loss, takes, withoutRoute } = await effectOf(assignments, roster, asked)
+  const { after, changing, devices, loss, takes, withoutRoute } = await effectOfLines(assignments, roster, asked)
   // A line that the put has written again as it was does not change.
   const written = assignments.flatMap(([field, line]) => (line && !roster.assignment(field) ? [field] : []))
   const dropped = assignments.flatMap(([field, line]) => (!line && roster.assignment(field) ? [field] : []))

@@ -91,7 +91,7 @@ export class FollowedFiles {
     const { installation } = this.#first
     if (replica && !last) await upgradeRoster(replica, files, this.#first)
     if (replica) return writeFiles(files, replica, { installation, last })
-    const refused = (await problemsOf(files)).filter(isMistake)
+    const refused = problemsOf(files).filter(isMistake)
     if (refused.length === 0) this.#local = await rosterOf(files)
     return { inEffect: files, refused, withLoss: false, stale: [], changes: new Map(), unrouted: [] }
   }

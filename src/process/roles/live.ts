@@ -1,5 +1,5 @@
 import { inTurns, within } from '../../async.ts'
-import { type Files, gatewayProblems, isMistake, isSame, problemsOf, readFiles } from '../../config/files.ts'
+import { type Files, isMistake, isSame, problemsOf, readFiles } from '../../config/files.ts'
 import { ConfigError } from '../../config/problem.ts'
 import type { Config } from '../../config/schema.ts'
 import { follow, type Following } from '../../config/text-file.ts'
@@ -55,7 +55,7 @@ export interface LiveOptions extends FilesOptions {
 export async function followConfig(options: LiveOptions): Promise<Live> {
   const { dir, protocols, role, followsFiles } = options
   const files = await readFiles(dir, { protocols, gatewayOnly: !followsFiles })
-  const mistakes = (await problemsOf(files)).filter(isMistake)
+  const mistakes = problemsOf(files).filter(isMistake)
   const { config } = files.gateway.content
   if (!config) throw new ConfigError(mistakes)
   const { id, isNew } = followsFiles ? await installationId(config.data_dir) : { id: '', isNew: false }
@@ -177,7 +177,7 @@ class FollowedConfig implements Live {
     const outcome = await this.#files.take(read, this.#replica)
     if (outcome && !this.#replica) this.#tell(undefined)
     this.#updateSettings()
-    const refused = [...gatewayProblems(read).filter(isMistake), ...(outcome?.refused ?? [])]
+    const refused = [...read.gateway.problems.filter(isMistake), ...(outcome?.refused ?? [])]
     metrics.configReloadSuccessful.set(refused.length === 0 ? 1 : 0)
     const isNews = !isSameRead || (wasWithLoss && !outcome?.withLoss)
     if (isNews && outcome) {

@@ -134,16 +134,17 @@ function linesOf({ items }: FileVersion): Iterable<string> {
 
 /** The mistakes in files, and which files have some. Those of devices are refused together, as they are read as one. */
 function mistakesIn(files: Files, known: readonly FileNotes[]) {
-  const mistakesOf = (read: Files['devices' | 'routes']) => read.flatMap(({ problems }) => problems.filter(isMistake))
+  const [inDevices, ofRoutes] = [files.devices, files.routes].map((read) =>
+    read.flatMap(({ problems }) => problems.filter(isMistake)),
+  )
   // If all files of devices are gone, that is a mistake: every device would be refused.
   const gone = known.filter(
     ({ name, before }) => isOfDevices(name) && files.devices.length === 0 && before.items.size > 0,
   )
   const ofDevices = [
-    ...mistakesOf(files.devices),
+    ...inDevices,
     ...gone.map(({ name }) => problemOf(files, name, 'this file is gone: its devices stay in effect')),
   ]
-  const ofRoutes = mistakesOf(files.routes)
   const isBroken = (name: string) =>
     isOfDevices(name) ? ofDevices.length > 0 : ofRoutes.some(({ file }) => file === pathOf(files, name))
   return { mistakes: [...ofDevices, ...ofRoutes], isBroken }

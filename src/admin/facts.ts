@@ -19,7 +19,7 @@ import {
   redisPrimaries,
   type SeenProcess,
 } from '../lanes/index.ts'
-import type { GatewayFigures } from '../observe/figures.ts'
+import type { GatewayFigures } from '../observe/metrics.ts'
 import type { Observation } from '../observe/observations.ts'
 import type { PushFigures } from '../push/index.ts'
 import type { CustodyWatch } from './custody.ts'

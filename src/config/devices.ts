@@ -39,7 +39,7 @@ export const DEVICE = fields({
 export interface Device extends Readonly<z.output<typeof DEVICE>> {
   /** The id as the file writes it, with its leading zeros. */
   readonly id: string
-  /** In place of `secret` and `previous_secret`, of a device in the roster: see secret.ts. */
+  /** In place of `secret` and `previous_secret`, of a device in the roster: see roster/device-entry.ts. */
   readonly secretDigest?: string
   readonly previousSecretDigest?: string
   /** Where the entry was written: `devices.yaml:3`, `admin 2026-11-20T08:00:00Z`. */

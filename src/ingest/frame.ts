@@ -8,8 +8,8 @@ import {
   repliesOf,
   type Transport,
 } from '../../protocols/kit/index.ts'
-import { type frameCounters, metrics } from '../observe/metrics.ts'
-import { noteNotStored, type Obstacle } from '../observe/not-stored.ts'
+import { type frameCounters, metrics, type Obstacle } from '../observe/metrics.ts'
+import { noteNotStored } from '../observe/trouble.ts'
 import { type ObservationCode, observations } from '../observe/observations.ts'
 import type { DeviceSession } from './device.ts'
 import type { IdentityReason } from './identity.ts'

@@ -7,7 +7,7 @@ import { sameId } from '../config/units.ts'
 import { keys, type Redis } from '../lanes/index.ts'
 import { type Assignment, assignmentField, readAssignmentField } from './assignment.ts'
 import { Roster, type RosterChange } from './roster.ts'
-import { withoutSecret } from './secret.ts'
+import { withoutSecret } from './device-entry.ts'
 import { type FieldTexts, packed, unpacked } from './table.ts'
 
 /** One version of a file: its items by key (`d <id>` or `a <field>`), and a hash of them. */

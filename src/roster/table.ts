@@ -5,7 +5,7 @@ import type { Device } from '../config/devices.ts'
 import { keys, type Redis, scripts } from '../lanes/index.ts'
 import { type Assignment, PUT_SOURCE, readAssignmentField } from './assignment.ts'
 import { Roster, type RosterChange } from './roster.ts'
-import { withoutSecret } from './secret.ts'
+import { withoutSecret } from './device-entry.ts'
 
 /*
  * The roster in Redis: two hashes of JSON, `[<version that wrote it>, <what is stored>]`:

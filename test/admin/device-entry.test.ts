@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { isSecretOf } from '../../src/roster/secret.ts'
+import { isSecretOf } from '../../src/roster/device-entry.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { Replica } from '../../src/roster/replica.ts'
 import { type Answer, adminFixture, connected, DEVICES, hold, READ_TOKEN, TOKEN } from '../support/admin.ts'

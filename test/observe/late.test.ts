@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
-import { watchEventLoop } from '../../src/observe/event-loop.ts'
 import { registry } from '../../src/observe/metrics.ts'
-import { noteNotStored } from '../../src/observe/not-stored.ts'
+import { noteNotStored, watchEventLoop } from '../../src/observe/trouble.ts'
 import { observations } from '../../src/observe/observations.ts'
 
 /** The value of one sample of the metrics. */

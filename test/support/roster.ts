@@ -2,7 +2,7 @@ import type { Device } from '../../src/config/devices.ts'
 import { sameId } from '../../src/config/units.ts'
 import { type Assignment, assignmentField } from '../../src/roster/assignment.ts'
 import { Roster } from '../../src/roster/roster.ts'
-import { withoutSecret } from '../../src/roster/secret.ts'
+import { withoutSecret } from '../../src/roster/device-entry.ts'
 
 /** A roster of devices and lines. */
 export async function createDirectory(devices: Iterable<Device>, lines: Iterable<Assignment>): Promise<Roster> {

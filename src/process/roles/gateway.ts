@@ -25,7 +25,7 @@ import {
   signOn,
 } from '../../lanes/index.ts'
 import { Detector } from '../../listen/detect.ts'
-import { gatewayFigures } from '../../observe/figures.ts'
+import { gatewayFigures } from '../../observe/metrics.ts'
 import { Replica } from '../../roster/replica.ts'
 import { InheritedSockets } from '../held-sockets.ts'
 import type { Role, RoleAddresses } from '../role.ts'

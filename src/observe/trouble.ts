@@ -1,5 +1,11 @@
-import { metrics } from './metrics.ts'
+import { metrics, type Obstacle } from './metrics.ts'
 import { observations } from './observations.ts'
+
+/** Counts a frame that is not acknowledged because it could not be stored, and why. A flood is a finding of its own. */
+export function noteNotStored(reason: Obstacle): void {
+  metrics.notStored.inc({ reason })
+  if (reason !== 'flood') observations.note('not_stored', { evidence: reason })
+}
 
 /**
  * Watches, to the end of this process, how late it reacts. `name`: of the process, for findings. Node's own monitor loses a

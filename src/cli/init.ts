@@ -2,7 +2,7 @@ import { mkdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DEVICE } from '../config/devices.ts'
 import { type ConfigKey, keysOf } from '../config/keys.ts'
-import { ROUTE_COLUMNS } from '../config/route-columns.ts'
+import { ROUTE_COLUMNS } from '../config/routes.ts'
 import { configSchema } from '../config/schema.ts'
 import { UserError } from '../errors.ts'
 

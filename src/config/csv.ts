@@ -1,5 +1,4 @@
-import { unknownKey } from './leaves.ts'
-import { lineStarts, type Mistake } from './problem.ts'
+import { lineStarts, type Mistake, unknownName } from './problem.ts'
 
 /** A CSV file, cut into cells. */
 export interface Table {
@@ -59,7 +58,7 @@ export function columnMistakes(
   return [
     ...missing.map((key) => ({ at, key, message: 'this column is missing' })),
     ...repeated.map((key) => ({ at, key, message: 'this column occurs twice' })),
-    ...unknown.map((key) => ({ at, key, severity, message: unknownKey([key], known, 'column') })),
+    ...unknown.map((key) => ({ at, key, severity, message: unknownName('column', key, known) })),
   ]
 }
 

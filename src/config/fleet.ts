@@ -23,15 +23,15 @@ export interface KnownNames {
  */
 export async function fleetMistakes(files: readonly DeviceFile[], known: KnownNames): Promise<Mistake[][]> {
   const byId = new Map<string, Device>()
-  const byName = new Map<string, Device[]>()
+  const byName = new Map<string | undefined, Device>()
   for (const { device } of files.flatMap(({ devices }) => devices)) {
     await yieldToEventLoop()
     const id = sameId(device.id)
     if (byId.has(id)) continue
     byId.set(id, device)
-    if (device.name !== undefined && !byName.has(device.name)) byName.set(device.name, [device])
+    if (!byName.has(device.name)) byName.set(device.name, device)
   }
-  const first = { find: (id: string) => byId.get(sameId(id)), named: (name: string) => byName.get(name) ?? [] }
+  const first = { find: (id: string) => byId.get(sameId(id)), named: (name: string) => [byName.get(name) ?? []].flat() }
   const found = files.map((): Mistake[] => [])
   for (const [index, { devices }] of files.entries())
     for (const placed of devices) {

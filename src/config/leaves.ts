@@ -1,7 +1,6 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { cidr } from './networks.ts'
-import type { Path } from './node.ts'
 import { unknownName } from './problem.ts'
 import { isZone } from './times.ts'
 import { bytes, duration, int64, int64Mistake } from './units.ts'
@@ -28,14 +27,9 @@ export function fields<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   return z.strictObject(shape, {
     error: (issue) =>
       issue.code === 'unrecognized_keys'
-        ? issue.keys.map((key) => unknownKey([...(issue.path ?? []), key], known)).join('\n')
+        ? issue.keys.map((key) => unknownName('key', key, known)).join('\n')
         : `expected a mapping with ${known.join(', ')}`,
   })
-}
-
-/** What is wrong with the key at the end of a path, which is not one of the known keys. */
-export function unknownKey(path: Path, known: readonly string[], kind = 'key'): string {
-  return unknownName(kind, String(path.at(-1)), known)
 }
 
 /** A mapping that may be left out or empty, because every key has a default. */

@@ -38,7 +38,12 @@ export class ConfigError extends Error {
 export function problemText({ file, line, column, key, message }: Problem): string {
   const position = [file, line, column].filter((part) => part !== undefined).join(':')
   const place = column === undefined ? `${position}: ` : `${position} `
-  return (place + (key === undefined ? message : `${key}: ${message}`)).replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+  return (place + keyedText({ key, message })).replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+}
+
+/** A message after the key that it is about. */
+export function keyedText({ key, message }: Pick<Problem, 'key' | 'message'>): string {
+  return key === undefined ? message : `${key}: ${message}`
 }
 
 /** A problem as the reader of one file finds it: at an offset into the text. */

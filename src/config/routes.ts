@@ -2,7 +2,6 @@ import { yieldToEventLoop } from '../async.ts'
 import { columnMistakes, parseCsv, type Row, type Table } from './csv.ts'
 import { type DateOrder, dateOrderOf, type Interval, standardDate, type Times, timesIn } from './times.ts'
 import { type Mistake, type Source } from './problem.ts'
-import { COLUMNS, knownColumns } from './route-columns.ts'
 import { int64, int64Mistake, isScientific } from './units.ts'
 
 /** The lines of one routes file. */
@@ -63,12 +62,8 @@ export async function readTable(cut: Table, name: string, zone: string): Promise
     if ('message' in read)
       mistakes.push({ at: row.at, severity: 'left_out', device: row.cells[device] || undefined, ...read })
     else {
-      rows.push(read)
-      for (const key of ['from', 'until']) {
-        const text = standardDate(row.cells[table.columns.indexOf(key)] ?? '', order)
-        const message = typeof text === 'string' ? times.doubt(text) : undefined
-        if (message !== undefined) warnings.push({ at: row.at, severity: 'warning', key, message })
-      }
+      rows.push(read.row)
+      warnings.push(...read.doubts)
     }
   }
   return { name, rows, mistakes, warnings, order }
@@ -83,9 +78,9 @@ function rowReader(
   { columns }: Pick<Table, 'columns'>,
   times: Times,
   order: DateOrder,
-): (row: Row) => RouteRow | CellMistake {
-  return (row) => {
-    const cell = (name: string) => row.cells[columns.indexOf(name)] ?? ''
+): (row: Row) => { readonly row: RouteRow; readonly doubts: readonly Mistake[] } | CellMistake {
+  return ({ at, line, cells: texts }) => {
+    const cell = (name: string) => texts[columns.indexOf(name)] ?? ''
     const [device, courier, route] = [cell('device'), cell('courier_id'), cell('route_id')]
     if (device === '') return { key: 'device', message: 'empty' }
     if (isScientific(device)) return { key: 'device', message: int64Mistake(device) }
@@ -102,7 +97,11 @@ function rowReader(
     }
     const interval = intervalOf(cells, times)
     if ('message' in interval) return interval
-    return { at: row.at, line: row.line, device, courier_id, route_id, ...interval }
+    const doubts = (['from', 'until'] as const).flatMap((key): Mistake[] => {
+      const message = times.doubt(cells[key])
+      return message === undefined ? [] : [{ at, severity: 'warning', key, message }]
+    })
+    return { row: { at, line, device, courier_id, route_id, ...interval }, doubts }
   }
 }
 
@@ -126,3 +125,43 @@ function intervalOf(cells: { date: string; from: string; until: string }, times:
 }
 
 const TIME_EXPECTED = 'expected a time such as 2026-11-20T06:00:00Z, or local such as 2026-11-20 06:00'
+
+/** The columns of a routes file, as config/README.md describes them. */
+export const ROUTE_COLUMNS = {
+  device: 'Required. An id or a name of the devices files.',
+  courier_id: 'The courier; empty: the courier of the device.',
+  route_id: 'Required. The route.',
+  from: 'First instant, inclusive: RFC 3339 with an offset, or local time in `time_zone`.',
+  until: 'End, exclusive, in the same formats; empty: the end of the local day of `from`.',
+  date: 'Instead of `from` and `until`: a local day such as `2026-11-20`.',
+}
+
+/** The names of these columns. */
+export const COLUMNS: readonly string[] = Object.keys(ROUTE_COLUMNS)
+
+/** The columns of a roster in German, French, Spanish, Dutch, Polish and Italian, without accents. */
+const NAMES: Readonly<Record<string, string>> = {
+  device:
+    'gerat geraet fahrzeug wagen vehicle tracker vehicule appareil dispositif vehiculo dispositivo voertuig apparaat pojazd urzadzenie veicolo',
+  courier_id:
+    'courier driver fahrer kurier coursier livreur conducteur chauffeur mensajero repartidor conductor koerier bestuurder kierowca corriere autista conducente',
+  route_id: 'route tour tournee itineraire ruta rit trasa percorso giro itinerario',
+  from: 'start begin beginn von ab de du debut desde inicio van vanaf od poczatek da dal inizio',
+  until: 'to end ende bis a au fin jusque hasta tot einde do koniec al fino fine',
+  date: 'day datum tag jour fecha dia dag data dzien giorno',
+}
+
+const KNOWN = new Map(
+  Object.entries(NAMES).flatMap(([column, names]) => names.split(' ').map((name) => [name, column] as const)),
+)
+
+/** The columns of a header under the names of config/README.md; what is not known stays as it is. */
+export function knownColumns(columns: readonly string[]): string[] {
+  return columns.map((column) => (COLUMNS.includes(column) ? column : (KNOWN.get(plain(column)) ?? column)))
+}
+
+/** A column name without accents and case, and without the part that says "id": `Fahrer-Nr.` becomes `fahrer`. */
+function plain(column: string): string {
+  const letters = column.toLowerCase().normalize('NFD').replaceAll(/\p{M}/gu, '').replaceAll('ł', 'l')
+  return letters.replace(/[\s_.-]+(?:id|nr|no|num|nummer|numero|numer)\.?$/, '').trim()
+}

@@ -1,7 +1,7 @@
 /* The thread that reads one spreadsheet and answers with `{ text }`, CSV, or `{ message }`. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { readSheet } from 'read-excel-file/universal'
-import { knownColumns } from './route-columns.ts'
+import { knownColumns } from './routes.ts'
 
 type SheetCell = string | number | boolean | Date | null
 

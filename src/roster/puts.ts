@@ -2,7 +2,7 @@ import type { Interval } from '../config/times.ts'
 import { keys, type Redis } from '../lanes/index.ts'
 import { type Assignment, assignmentField, partsOf, readAssignmentField } from './assignment.ts'
 import type { DeviceEntry } from './device-entry.ts'
-import type { AssignmentChange, Roster } from './roster.ts'
+import type { LineChange, Roster } from './roster.ts'
 import { type KeptPut, packed, unpacked } from './table.ts'
 
 /*
@@ -47,16 +47,16 @@ export interface RosterResult {
 
 /** The lines that a put has written, as they were before and after it, and its interval, unix seconds. */
 export interface Replaced extends Interval {
-  readonly before: AssignmentChange
-  readonly after: AssignmentChange
+  readonly before: LineChange
+  readonly after: LineChange
 }
 
 /** What is to be kept of a put, to take it back. `lines`: what it writes; `roster`: the one before it. */
 export async function keptPut(
   result: RosterResult,
-  { from, until, lines, roster }: Interval & { readonly lines: AssignmentChange; readonly roster: Roster },
+  { from, until, lines, roster }: Interval & { readonly lines: LineChange; readonly roster: Roster },
 ): Promise<KeptPut> {
-  const before: AssignmentChange = lines.map(([field]) => [field, roster.assignment(field)])
+  const before: LineChange = lines.map(([field]) => [field, roster.assignment(field)])
   const replaced = await packed({ from, until, before, after: lines } satisfies Replaced)
   return { company_id: result.company_id ?? '', result: resultText(result), replaced }
 }
@@ -67,7 +67,7 @@ export async function readReplaced(redis: Redis, company: string, put: string): 
   if (text === null) return undefined
   const { from, until, before, after } = (await unpacked(text)) as Replaced
   // JSON has neither Infinity nor undefined, and what a put writes has no version before it is written.
-  const lines = (all: AssignmentChange): AssignmentChange =>
+  const lines = (all: LineChange): LineChange =>
     all.map(([field, line]) => [field, line ? { version: Number(put), ...line } : undefined])
   return { from, until: until ?? Infinity, before: lines(before), after: lines(after) }
 }
@@ -76,7 +76,7 @@ export async function readReplaced(redis: Redis, company: string, put: string): 
  * The lines that take a put back: all that it replaced, as it was. What somebody else, such as a file, has written in
  * the same place since stays.
  */
-export function linesBefore({ before, after }: Replaced, roster: Roster): AssignmentChange {
+export function linesBefore({ before, after }: Replaced, roster: Roster): LineChange {
   return before.filter(([field], index) => {
     const [[, own], current] = [after[index], roster.assignment(field)]
     return own?.version === current?.version && own?.company_id === current?.company_id
@@ -87,7 +87,7 @@ export function linesBefore({ before, after }: Replaced, roster: Roster): Assign
  * What to write to take devices off their lines within an interval (unix seconds). What is in effect of each line
  * before and after the interval stays in effect. A line with a name that other devices share stays as it is for these.
  */
-export function cutLines(devices: readonly DeviceEntry[], { from, until }: Interval, roster: Roster): AssignmentChange {
+export function cutLines(devices: readonly DeviceEntry[], { from, until }: Interval, roster: Roster): LineChange {
   const change = new Map<string, Assignment | undefined>()
   const ids = new Set(devices.map(({ id }) => id))
   const set = (line: Assignment, device: DeviceEntry) => {

@@ -9,11 +9,11 @@ import { type DeviceEntry, entryOf, hasRoute, type Lane, lanesOf, type Stay } fr
 export interface RosterChange {
   /** By id without leading zeros. */
   readonly devices?: readonly (readonly [id: string, device: Device | undefined])[]
-  readonly assignments?: AssignmentChange
+  readonly assignments?: LineChange
 }
 
 /** Assignments by `assignmentField`; what is undefined is dropped. */
-export type AssignmentChange = readonly (readonly [field: string, assignment: Assignment | undefined])[]
+export type LineChange = readonly (readonly [field: string, assignment: Assignment | undefined])[]
 
 /**
  * Devices and assignments in memory. Applying a change costs what the devices concerned have; what the path of frames

@@ -5,7 +5,7 @@ import { pino } from 'pino'
 import { connect, type Redis } from '../../src/lanes/index.ts'
 import { Replica } from '../../src/roster/replica.ts'
 import { assignmentField, PUT_SOURCE, putLine } from '../../src/roster/assignment.ts'
-import type { AssignmentChange } from '../../src/roster/roster.ts'
+import type { LineChange } from '../../src/roster/roster.ts'
 import { readRosterVersion, writeRoster } from '../../src/roster/table.ts'
 import { startTestRedis } from '../support/redis.ts'
 
@@ -41,7 +41,7 @@ async function measure(): Promise<void> {
   const delays: number[] = []
   const beganAt = performance.now()
   for (let n = 0; n < WRITES; n++) {
-    const changed: AssignmentChange = [
+    const changed: LineChange = [
       [assignmentField(lineOf(n, n)), undefined],
       putLine(lineOf(n, n + 1_000_000), { company_id: '7', line: n }),
     ]

@@ -4,7 +4,7 @@ import { missingDeviceIn } from '../../roster/advice.ts'
 import { putLine } from '../../roster/assignment.ts'
 import type { DeviceEntry } from '../../roster/device-entry.ts'
 import { cutLines } from '../../roster/puts.ts'
-import type { AssignmentChange, Roster } from '../../roster/roster.ts'
+import type { LineChange, Roster } from '../../roster/roster.ts'
 import { ApiRefusal, refuseFields } from '../../tracking/refusal.ts'
 import { instantIn } from '../roster/writes.ts'
 import type { RosterSources } from '../roster/routes.ts'
@@ -101,11 +101,7 @@ export function planUnassign({ body, devices, roster, live, now }: AssignmentReq
 }
 
 /** Lines of a put for devices. */
-function linesFor(
-  devices: readonly DeviceEntry[],
-  lines: AssignmentPlan['gives'],
-  company_id: string,
-): AssignmentChange {
+function linesFor(devices: readonly DeviceEntry[], lines: AssignmentPlan['gives'], company_id: string): LineChange {
   return devices.flatMap(({ id }) =>
     lines.map((line, index) => putLine({ ...line, device: id }, { company_id, line: index + 1 })),
   )

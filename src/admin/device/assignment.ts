@@ -1,12 +1,12 @@
 import { type Interval, localFromUtc } from '../../config/times.ts'
 import type { DeviceEntry, Stay } from '../../roster/device-entry.ts'
-import type { AssignmentChange, Roster } from '../../roster/roster.ts'
+import type { LineChange, Roster } from '../../roster/roster.ts'
 import type { TakenRoute } from '../roster/plan.ts'
 
 /** What an assignment would write, what it takes from whom, and what its sentence needs. */
 export interface AssignmentPlan {
   readonly interval: Interval
-  readonly assignments: AssignmentChange
+  readonly assignments: LineChange
   readonly takes: readonly TakenRoute[]
   /** What the devices get. */
   readonly gives: readonly (Interval & { readonly courier_id: string; readonly route_id: string })[]

@@ -1,5 +1,6 @@
 import type * as z from 'zod'
 import { yieldToEventLoop } from '../../async.ts'
+import { keyedText } from '../../config/problem.ts'
 import type { RouteRow } from '../../config/routes.ts'
 import { localDay } from '../../config/times.ts'
 import { endedLines, overlaps, sharedRoutes } from '../../roster/advice.ts'
@@ -10,7 +11,7 @@ import type { Roster } from '../../roster/roster.ts'
 import { placeOfDevice } from '../device/indexed-device.ts'
 import { instant, type RosterPutJson, type TakenRouteJson, type VanChangeJson } from '../json.ts'
 import { compare } from '../paging.ts'
-import { type RosterBody, said } from './body.ts'
+import type { RosterBody } from './body.ts'
 import type { RosterPlan, TakenRoute } from './plan.ts'
 
 /** The answer to a put; `warnings` and `takes` are present only if there are some. */
@@ -22,7 +23,7 @@ export async function putJson(
   const line = ({ at, ...mistake }: (typeof rejected)[number]) => ({
     line: body.lineAt(at),
     device: mistake.device,
-    message: said(mistake),
+    message: keyedText(mistake),
   })
   const taken = new Set(plan.rows.map(({ at }) => at))
   const warnings = [

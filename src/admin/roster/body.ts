@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { parseCsv, type Row } from '../../config/csv.ts'
-import { locator, type Mistake, unknownName } from '../../config/problem.ts'
-import { COLUMNS } from '../../config/route-columns.ts'
-import { type RouteFile, readTable } from '../../config/routes.ts'
+import { keyedText, locator, type Mistake, unknownName } from '../../config/problem.ts'
+import { COLUMNS, type RouteFile, readTable } from '../../config/routes.ts'
 import { isJson, jsonText, parseJson } from '../../tracking/body.ts'
 import { isSpreadsheet, SpreadsheetError, spreadsheetText } from '../../config/xlsx.ts'
 import { ApiRefusal, MAX_ERRORS, refuseFields } from '../../tracking/refusal.ts'
@@ -44,13 +43,8 @@ async function readSheet(bytes: Buffer, zone: string): Promise<RosterBody> {
 
 /** The refusal of a roster for mistakes in its lines. */
 export function refuseLines(mistakes: readonly Mistake[], { lineAt }: RosterBody): ApiRefusal {
-  const errors = mistakes.map((mistake) => ({ path: `line ${lineAt(mistake.at)}`, message: said(mistake) }))
+  const errors = mistakes.map((mistake) => ({ path: `line ${lineAt(mistake.at)}`, message: keyedText(mistake) }))
   return refuseFields(422, errors)
-}
-
-/** A mistake with the column that it is about. */
-export function said({ key, message }: Pick<Mistake, 'key' | 'message'>): string {
-  return key === undefined ? message : `${key}: ${message}`
 }
 
 async function readText(bytes: Buffer, contentType: string, zone: string): Promise<RosterBody> {

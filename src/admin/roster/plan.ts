@@ -7,7 +7,7 @@ import { unresolved } from '../../roster/advice.ts'
 import { type Assignment, assignmentField, putLine } from '../../roster/assignment.ts'
 import { type DeviceEntry, hasRoute } from '../../roster/device-entry.ts'
 import { countLines } from '../../roster/puts.ts'
-import { type AssignmentChange, effectOf, lossOf, type Roster } from '../../roster/roster.ts'
+import { type LineChange, effectOf, lossOf, type Roster } from '../../roster/roster.ts'
 import { momentOf } from './writes.ts'
 
 /** Lines that replace those lines of a company that begin in [from, until), unix seconds. */
@@ -43,7 +43,7 @@ export async function planRoster(roster: Roster, put: RosterPut) {
  * - `takes`: the routes that devices would lose then. `loss`: which devices, where they are more than half of those that have one.
  */
 export async function effectOfLines(
-  lines: AssignmentChange,
+  lines: LineChange,
   roster: Roster,
   put: Interval & Pick<RosterPut, 'company_id' | 'now'>,
 ) {
@@ -80,7 +80,7 @@ async function takeRows(roster: Roster, put: RosterPut) {
 const MISPLACED = { key: 'from', message: 'not within from and until of the request' }
 
 /** Drops the company's assignments that begin in the interval, whoever wrote them, and sets the new ones. */
-async function assignmentsOf(rows: readonly RouteRow[], roster: Roster, put: RosterPut): Promise<AssignmentChange> {
+async function assignmentsOf(rows: readonly RouteRow[], roster: Roster, put: RosterPut): Promise<LineChange> {
   const lines = new Map<string, Assignment | undefined>()
   const listed = new Set(rows.flatMap(({ device }) => roster.meant(device).map(({ id }) => id)))
   const isReplaced = (meant: readonly Device[]) => !put.onlyListed || meant.some(({ id }) => listed.has(id))

@@ -1,5 +1,5 @@
 import { type Files, isMistake } from '../../config/files.ts'
-import { ConfigError, type Problem, problemText } from '../../config/problem.ts'
+import { ConfigError, keyedText, type Problem, problemText } from '../../config/problem.ts'
 import type { Config } from '../../config/schema.ts'
 import { isConnectionError } from '../../lanes/index.ts'
 import type { Logger } from '../../observe/log.ts'
@@ -106,11 +106,7 @@ function resultsOf(
 }
 
 function remarksIn(problems: readonly Problem[]): FileResult['rejected'] {
-  return problems.map(({ line = 0, key, device, message }) => ({
-    line,
-    device,
-    message: key === undefined ? message : `${key}: ${message}`,
-  }))
+  return problems.map((problem) => ({ line: problem.line ?? 0, device: problem.device, message: keyedText(problem) }))
 }
 
 /** Names the devices that a change of files has left without a route. */

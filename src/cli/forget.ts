@@ -2,22 +2,24 @@ import type * as z from 'zod'
 import type { ForgottenJson } from '../admin/device/forget.ts'
 import { counted } from '../diagnose/devices.ts'
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
-import { listDevices, read } from './client.ts'
+import { namedDevices, read } from './client.ts'
 import { printLines } from './output.ts'
 
 /**
  * `waybridge forget DEVICE`: prints what was deleted, one line for each device with that id or name. A device that is
- * not configured is named by its id.
+ * not configured is named by its id. Of what nobody knows nothing is deleted, which is an error.
  * @returns the exit code: 1 if something could not be deleted now
  * @throws UserError
  */
 export async function forgetCommand(idOrName: string, options: AdminPortOptions): Promise<number> {
   const admin = await findAdminPort(options)
-  const named = (await listDevices(admin)).filter(({ name }) => name === idOrName).map(({ id }) => id)
+  const named = await namedDevices(admin, idOrName).catch((error: Error) => error)
   let isAll = true
-  for (const id of named.length > 0 ? named : [idOrName]) {
+  for (const { id } of named instanceof Error ? [{ id: idOrName }] : named) {
     const path = `/admin/devices/${encodeURIComponent(id)}/data`
     const deleted = await read<Forgotten>(admin, { method: 'DELETE', path, timeoutMs: TIMEOUT_MS })
+    // Of a device that is not listed there may be marks and frames.
+    if (named instanceof Error && Object.values(deleted).every((count) => count === 0)) throw named
     printLines(textOf(id, deleted))
     isAll &&= deleted.busy === 0
   }

@@ -149,7 +149,7 @@ describe('DELETE /admin/devices/{id}/data', () => {
 })
 
 describe('the rewrite of the file of Redis', () => {
-  it('comes at once, then once for all that is deleted in the next minute', async () => {
+  it('comes at once, then once for all that is deleted in the next ten minutes', async () => {
     await admin.redis.config('RESETSTAT')
     const files = new FileRewrite(admin.redis)
     for (let n = 0; n < 5; n++) await files.deleted()
@@ -183,6 +183,17 @@ describe('waybridge forget', () => {
       out: `${VAN}: deleted 2 waiting, 0 parked and 0 held fixes, 0 marks of duplicates, 0 contacts and events, 0 frames that were not understood\n`,
       errors: '',
     })
+  })
+
+  it('takes a name in small letters', async () => {
+    await store(admin.redis, '7/43/2001', { device: VAN })
+    const { out } = await waybridge(['forget', 'van 14'], { env: env() })
+    expect(out).toContain(`${VAN}: deleted 1 waiting`)
+  })
+
+  it('says that nobody has a name, where nothing is stored under it either', async () => {
+    const { code, errors } = await waybridge(['forget', 'Van 77'], { env: env() })
+    expect([code, errors]).toEqual([1, expect.stringMatching(/^No device has the id or name "Van 77": did you mean /)])
   })
 
   it('takes the id of a device that nobody has configured', async () => {

@@ -40,8 +40,9 @@ export function forgetOperation({ redis, directory, files, live, logger }: Forge
 }
 
 /**
- * Has Redis rewrite its file, which still has what was deleted: at once, then a minute later for all that was deleted meanwhile,
- * since Redis answers nobody while it begins, and does not begin a second time before it has ended. A managed Redis may forbid it.
+ * Has Redis rewrite its file, which still has what was deleted: at once, then ten minutes later for all that was deleted
+ * meanwhile. Redis answers nobody while it begins, takes a core while it writes, and does not begin a second time before it has
+ * ended. A managed Redis may forbid it.
  */
 export class FileRewrite {
   readonly #redis: Redis
@@ -75,7 +76,7 @@ export class FileRewrite {
   }
 }
 
-const REWRITE_APART_MS = 60_000
+const REWRITE_APART_MS = 600_000
 
 /** When the days begin that may have notes, ms UTC. */
 function lastDays(zone: string): number[] {

@@ -2,6 +2,7 @@ import { everySecond } from '../async.ts'
 import { metrics } from '../observe/metrics.ts'
 import { grouped } from './grouped.ts'
 import { markInAllShards } from './held.ts'
+import { mayBeElsewhere, dropDuplicates } from './other-shards.ts'
 import { countRecords, type Part, type Storable } from './record.ts'
 import type { Redis } from './redis.ts'
 import { shardOfPart, shardsOf } from './shards.ts'
@@ -112,18 +113,51 @@ export class Appender {
 /** An appender for each shard: each part of an item goes to that of its lane, or of its device where it is held. */
 class ShardedAppender implements FixAppender {
   readonly #redis: Redis
+  readonly #options: AppenderOptions
   readonly #appenders: readonly Appender[]
+  /**
+   * Asks the other shards for several items at once: where that fails, it fails for all, so that none is stored before an older one
+   * that has to be tried again.
+   */
+  readonly #ask = grouped((items: Storable[]) => {
+    const parts = items.map((item) => item.parts)
+    return dropDuplicates(this.#redis, this.#options.duplicates, parts)
+  })
+  /** What the last item of a device asks for. Those that come meanwhile go behind it. */
+  readonly #asking = new Map<string, Promise<unknown>>()
 
   constructor(redis: Redis, options: AppenderOptions) {
     this.#redis = redis
+    this.#options = options
     this.#appenders = shardsOf(redis).map((shard) => new Appender(shard, options))
   }
 
   /**
    * Resolves once all shards have stored their parts. If one fails, the caller stores the item again, and the other
-   * shards drop the repeats.
+   * shards drop the repeats. The parts are of one device.
    */
-  async append(item: Storable): Promise<Stored> {
+  append(item: Storable): Promise<Stored> {
+    const [{ device }] = item.parts
+    const mustAsk = this.#asking.has(device) || mayBeElsewhere(this.#redis, this.#options.duplicates, item.parts)
+    return mustAsk ? this.#appendNew(item, device) : this.#append(item)
+  }
+
+  /** Appends what no other shard has stored. Items that ask together are appended in the same turn of the event loop. */
+  async #appendNew(item: Storable, device: string): Promise<Stored> {
+    const asking = this.#ask(item)
+    this.#asking.set(device, asking)
+    try {
+      const { duplicates, parts } = await asking
+      const filtered = [...item.filtered, ...Array<string>(duplicates).fill('duplicate')]
+      const stored = await this.#append({ ...item, parts, filtered })
+      return { ...stored, duplicates: stored.duplicates + duplicates }
+    } finally {
+      if (this.#asking.get(device) === asking) this.#asking.delete(device)
+    }
+  }
+
+  async #append(item: Storable): Promise<Stored> {
+    if (item.parts.length === 0) this.count(item.filtered)
     const pieces = this.#split(item)
     const outcomes = await Promise.allSettled(pieces.map(([shard, piece]) => this.#appenders[shard].append(piece)))
     const stored = outcomes.map((outcome) => {

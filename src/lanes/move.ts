@@ -1,4 +1,5 @@
 import { endDepartures, splitByShard } from './departures.ts'
+import { dropDuplicates } from './other-shards.ts'
 import type { Part } from './record.ts'
 import type { Redis } from './redis.ts'
 import { type AppenderOptions, add, type RecordSource, storeRecords } from './store.ts'
@@ -47,7 +48,9 @@ export async function sweep(
       else parts.push(fate)
     }
     const from = { ...list, entries }
-    const { staying, departing } = splitByShard(redis, { shard, parts, isNew: options.duplicates !== null })
+    const [{ duplicates, parts: going }] = await dropDuplicates(redis, options.duplicates, [parts])
+    add(counters, 'filtered:duplicate', duplicates)
+    const { staying, departing } = splitByShard(redis, { shard, parts: going, isNew: options.duplicates !== null })
     const call = { parts: staying, counters, from, departing }
     if (entries.length > 0 && !(await storeRecords(shard, options, call))) return { left, stayed, end: 'changed' }
     // What another process has taken out before arrives first.

@@ -17,6 +17,7 @@ export type { Redis }
 const SCRIPTS = {
   store: ['append', 'move', 'arrive'],
   forget: ['forget'],
+  known: ['known'],
   held: ['claim_held', 'look_again', 'mark_releasing', 'end_release'],
   schedule: ['claim', 'renew', 'postpone', 'seize', 'make_due'],
   beat: ['beat'],

@@ -1,15 +1,16 @@
 import { type EventEmitter, once } from 'node:events'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import {
-  Appender,
   connect,
   DuplicateFilter,
   durabilityProblems,
   keys,
   missingReplicas,
+  openAppender,
   packDevice,
   packRecords,
   type Redis,
+  shardsOf,
 } from '../../src/lanes/index.ts'
 import { NotReplicated, Replication } from '../../src/lanes/replication.ts'
 import { freePorts } from '../support/free-ports.ts'
@@ -19,6 +20,8 @@ import type { Machine } from '../support/redis-servers.ts'
 
 const DEVICE = '356307042441013'
 const LANE = '7/42/1001'
+/** Of three shards it is in another one. */
+const OTHER_LANE = '7/42/1003'
 const PASSWORD = 'of-all-servers'
 
 /** What ioredis hears Sentinels with. */
@@ -41,24 +44,28 @@ describe('a Redis with replicas', { timeout: 60_000 }, () => {
   afterAll(() => group.stop())
 
   /** A connection as each process has one, through the Sentinels. */
-  async function connection(replicas = 2): Promise<Redis> {
+  async function connection(replicas = 2, shards = 1): Promise<Redis> {
     const sentinels = machines.map(({ host, sentinelPort: port }) => ({ host, port }))
     const redis = connect(
-      { sentinels, name: GROUP_NAME, replicas, password: PASSWORD, sentinel_password: PASSWORD },
+      { sentinels, name: GROUP_NAME, replicas, shards, password: PASSWORD, sentinel_password: PASSWORD },
       'test',
     )
     open.push(redis)
-    await expect.poll(() => redis.status, { timeout: 20_000 }).toBe('ready')
+    for (const shard of shardsOf(redis)) await expect.poll(() => shard.status, { timeout: 20_000 }).toBe('ready')
     return redis
   }
 
-  /** Sends a fix as a gateway that has just started. Rejects where it may not be acknowledged. */
-  async function send(time: number) {
-    const redis = await connection()
-    const duplicates = new DuplicateFilter(redis, { windowMs: 86_400_000, maxFutureMs: 300_000 })
-    const appender = new Appender(redis, { ...UNFILTERED, duplicates })
+  /** Sends a fix as a gateway that has just started, with so many shards. Rejects where it may not be acknowledged. */
+  async function send(time: number, { lane = LANE, shards = 1, changedAt = Date.now() } = {}) {
+    const redis = await connection(2, shards)
+    const duplicates = new DuplicateFilter(redis, {
+      windowMs: 86_400_000,
+      maxFutureMs: 300_000,
+      changedAt: () => changedAt,
+    })
+    const appender = openAppender(redis, { ...UNFILTERED, duplicates })
     const fix = { timestamp: time, latitude: 52.5, longitude: 13.4, accuracy: 5 }
-    const part = { lane: LANE, device: DEVICE, records: packRecords([fix], packDevice(DEVICE), Date.now()) }
+    const part = { lane, device: DEVICE, records: packRecords([fix], packDevice(DEVICE), Date.now()) }
     return appender.append({ parts: [part], received: 1, filtered: [] })
   }
 
@@ -112,6 +119,22 @@ describe('a Redis with replicas', { timeout: 60_000 }, () => {
     }
     expect(await send(time)).toEqual({ duplicates: 1, refused: false })
     await group.redis(index, async (server) => expect(await server.llen(keys.lane(LANE))).toBe(1))
+  })
+
+  it('acknowledges no duplicate of what a replica of another shard lacks', async () => {
+    const [time, shards] = [now() + 10, 3]
+    const index = await replica()
+    group.signal(index, 'SIGSTOP')
+    try {
+      // It has its lane since long ago, and no other shard is asked.
+      await expect(send(time, { lane: OTHER_LANE, shards, changedAt: 0 })).rejects.toThrow(
+        'fewer than 2 replicas have the write',
+      )
+      await expect(send(time, { shards })).rejects.toThrow('fewer than 2 replicas have the write')
+    } finally {
+      group.signal(index, 'SIGCONT')
+    }
+    expect(await send(time, { shards })).toEqual({ duplicates: 1, refused: false })
   })
 
   it('says how many replicas are missing', async () => {

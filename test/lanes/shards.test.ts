@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { array, assert, asyncProperty, boolean, integer, record as anyRecord } from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { takeAccount } from '../../src/admin/custody.ts'
 import type { Device } from '../../src/config/devices.ts'
@@ -67,10 +68,15 @@ const packed = (times: readonly number[], device = DEVICE) => {
   const positions = times.map((timestamp) => ({ timestamp, latitude: 52.5, longitude: 13.4, accuracy: 5 }))
   return packRecords(positions, packDevice(device), Date.now())
 }
-const filtering = () => ({
+/** `changedAt`: when the roster has changed the device, ms UTC; not known, if absent. */
+const filtering = (changedAt?: number) => ({
   ...UNFILTERED,
   hold: { maxFixesPerDevice: 1000, maxFixesConfigured: 1000, maxUnknownDevices: 10 },
-  duplicates: new DuplicateFilter(redis, { windowMs: 86_400_000, maxFutureMs: 300_000 }),
+  duplicates: new DuplicateFilter(redis, {
+    windowMs: 86_400_000,
+    maxFutureMs: 300_000,
+    changedAt: changedAt === undefined ? undefined : () => changedAt,
+  }),
 })
 const laneTimes = async (lane: string) => {
   const lists = await inShards(redis, (shard) => shard.lrangeBuffer(keysOf(shard).lane(lane), 0, -1))
@@ -89,6 +95,23 @@ async function append(lane: string, times: readonly number[], appender = openApp
   const stored = await appender.append(item)
   await appender.close()
   return stored
+}
+
+/** Sends fixes as a gateway that has just started; `changedAt` as for `filtering`. */
+const gateway = (changedAt?: number) => {
+  const appender = openAppender(redis, filtering(changedAt))
+  closes.push(() => appender.close())
+  return (lane: string, ...times: number[]) =>
+    appender.append({
+      parts: [{ lane, device: DEVICE, records: packed(times) }],
+      received: times.length,
+      filtered: [],
+    })
+}
+
+/** How many scripts were run. */
+async function evaluations(): Promise<number> {
+  return Number(/cmdstat_evalsha:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0)
 }
 
 describe('three shards', () => {
@@ -157,6 +180,97 @@ describe('three shards', () => {
     await expect.poll(async () => (await custodyCounters(redis)).get('delivered'), soon).toBe(210)
     for (const lane of lanes) expect(api.timestampsOf(lane.slice(2))).toEqual(range(1, 7))
     expect(await difference()).toBe(0)
+  })
+})
+
+describe('a fix that comes again after its device has got a lane in another shard', () => {
+  const [NEWEST, CHANGED_AT] = [NOW + 10, NOW * 1000]
+  it('stays in the first one, whether the same gateway receives it or another', async () => {
+    const [one, other, third] = lanesIn(0, 1, 2)
+    const [send, sendToOther] = [gateway(CHANGED_AT), gateway(CHANGED_AT)]
+    await send(one, NOW, NOW + 1)
+    expect(await send(other, NOW + 1, NOW + 2)).toEqual({ duplicates: 1, refused: false })
+    expect(await sendToOther(third, NOW + 3, NOW, NOW + 2, NOW + 4)).toEqual({ duplicates: 2, refused: false })
+    expect(await sendToOther(third, NOW + 1)).toEqual({ duplicates: 1, refused: false })
+    expect(await Promise.all([one, other, third].map(laneTimes))).toEqual([
+      [NOW, NOW + 1],
+      [NOW + 2],
+      [NOW + 3, NOW + 4],
+    ])
+    await expect.poll(async () => (await custodyCounters(redis)).get('filtered:duplicate'), soon).toBe(4)
+    expect([(await custodyCounters(redis)).get('received'), await difference()]).toEqual([9, 0])
+  })
+
+  it('stays in the first one though its records have gone to another shard since', async () => {
+    const [one, other] = lanesIn(0, 1)
+    await gateway(CHANGED_AT)(one, NOW)
+    await relocate(redis, await leaseOf(one), () => other)
+    expect(await gateway(CHANGED_AT)(other, NOW)).toEqual({ duplicates: 1, refused: false })
+    expect([await laneTimes(one), await laneTimes(other), await difference()]).toEqual([[], [NOW], 0])
+  })
+
+  it('is not acknowledged before a shard that may have it answers', async () => {
+    const [one, other] = lanesIn(0, 1)
+    const send = gateway(CHANGED_AT)
+    await send(one, NOW)
+    breakCommand(shardOf(redis, one), 'known')
+    await expect(send(other, NOW)).rejects.toThrow('broken')
+    expect(await send(other, NOW)).toEqual({ duplicates: 1, refused: false })
+  })
+
+  it('is looked for before newer ones of its device are stored, which need no look', async () => {
+    const [one, other] = lanesIn(0, 1)
+    const send = gateway(CHANGED_AT)
+    const later = NOW + 1000
+    const isBegun = delayCommand(shardOf(redis, one), 'known')
+    const first = send(other, NOW)
+    await isBegun
+    await Promise.all([first, send(other, later), send(other, later + 1)])
+    expect(await laneTimes(other)).toEqual([NOW, later, later + 1])
+  })
+
+  it('is not stored before an older one of its connection that has to be stored again', async () => {
+    const [other] = lanesIn(1)
+    const send = gateway(CHANGED_AT)
+    breakCommand(shardOf(redis, other), 'append')
+    const sent = await Promise.allSettled([NOW, NOW + 1, NOW + 1000].map((time) => send(other, time)))
+    expect(sent.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+    expect(await laneTimes(other)).toEqual([])
+  })
+
+  it('is not looked for where it is newer than the last change of its device', async () => {
+    const [lane] = lanesIn(0)
+    const send = gateway(CHANGED_AT - 3_600_000)
+    await send(lane, NOW)
+    const before = await evaluations()
+    await send(lane, NEWEST)
+    expect((await evaluations()) - before).toBe(1)
+    await send(lane, NOW - 3600)
+    expect((await evaluations()) - before).toBe(4)
+  })
+
+  it('is stored once in any order of frames, of changes of its lane, and of gateways and their restarts', async () => {
+    const lanes = lanesIn(0, 1, 2)
+    const frame = anyRecord({
+      gateway: integer({ min: 0, max: 1 }),
+      restart: boolean(),
+      lane: integer({ min: 0, max: 2 }),
+      times: array(integer({ min: -12, max: 1 }), { minLength: 1, maxLength: 5 }),
+    })
+    await assert(
+      asyncProperty(array(frame, { maxLength: 15 }), async (frames) => {
+        await redis.flushall()
+        const gateways = [gateway(CHANGED_AT), gateway(CHANGED_AT)]
+        for (const { gateway: number, restart, lane, times } of frames) {
+          if (restart) gateways[number] = gateway(CHANGED_AT)
+          await gateways[number](lanes[lane], ...times.map((time) => NOW + time * 300))
+        }
+        const stored = (await Promise.all(lanes.map(laneTimes))).flat()
+        const sent = frames.flatMap(({ times }) => times.map((time) => NOW + time * 300))
+        expect(stored.toSorted((a, b) => a - b)).toEqual([...new Set(sent)].toSorted((a, b) => a - b))
+      }),
+      { numRuns: 40 },
+    )
   })
 })
 
@@ -291,6 +405,19 @@ describe('held fixes', () => {
       range(NOW + 10, 10),
       range(NOW + 20, 10),
     ])
+    expect((await custodyCounters(redis)).get('filtered:duplicate')).toBe(1)
+    expect(await difference()).toBe(0)
+  })
+
+  it('are dropped when they are released, where a shard has them since before their device had another lane', async () => {
+    const [one, other] = lanesIn(...others())
+    const { appender, configure } = await holdingFor([line(other, NOW, NOW + 10)])
+    closes.push(() => appender.close())
+    await appender.append(itemOf({ lane: one, device: DEVICE, records: packed([NOW + 1]) }))
+    await appender.append(itemOf(heldPart([NOW, NOW + 1, NOW + 2])))
+    await configure()
+    await expect.poll(() => releasingDevices(redis).then(({ size }) => size), soon).toBe(0)
+    expect([await laneTimes(one), await laneTimes(other)]).toEqual([[NOW + 1], [NOW, NOW + 2]])
     expect((await custodyCounters(redis)).get('filtered:duplicate')).toBe(1)
     expect(await difference()).toBe(0)
   })

@@ -50,6 +50,17 @@ it('a replica tells which devices a write has changed', async () => {
   ])
 })
 
+it('a replica knows when each device was last changed, and of those that it has read as a whole the last change of any', async () => {
+  await putDevice(redis, '1', device('1'))
+  const { replica: one } = await replica()
+  const { version } = one
+  expect([one.changedAt('1'), one.changedAt('2')]).toEqual([version, version])
+  await putDevice(redis, '007', device('007'))
+  await one.refresh()
+  expect(one.changedAt('1')).toBe(version)
+  for (const id of ['7', '007']) expect(one.changedAt(id)).toBeGreaterThanOrEqual(one.version)
+})
+
 it('a replica that missed more than the log keeps reads the whole roster', async () => {
   const { replica: one, changes, lines } = await replica()
   await putDevice(redis, '1', device('1'))

@@ -4,13 +4,6 @@
 -- Bytes: marks of a string; marks of a device, as they are accounted for.
 local MOST_OF_SPAN, MOST_OF_DEVICE = 4096 * MARK, 4194304
 
--- Whether a mark is among others: where it begins at a multiple of its length.
-local function among(marks, mark)
-  local at = string.find(marks, mark, 1, true)
-  while at and at % MARK ~= 1 do at = string.find(marks, mark, at + 1, true) end
-  return at
-end
-
 -- The records whose marks are not known, and their marks. `known_unkeyed`: of version 0.1.0, or false.
 local function without_known(run, known, known_unkeyed)
   local new_records, new_marks = {}, {}

@@ -35,7 +35,8 @@ local first_text = last_counter + 4
 local first_entry = first_text + (texts or 0)
 
 local byte, sub = string.byte, string.sub
-local MARK = 6
+
+-- include duplicates
 
 -- Whether the entries that leave are as they were read, and the lease of their lane holds.
 local function unchanged()
@@ -102,7 +103,6 @@ local function run_at(at)
   }, behind
 end
 
--- include duplicates
 -- include hold
 
 local function count(field, amount)

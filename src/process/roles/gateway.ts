@@ -14,16 +14,7 @@ import { HeardBook } from '../../ingest/heard.ts'
 import { Holding } from '../../ingest/holding.ts'
 import { Ingest } from '../../ingest/ingest.ts'
 import { Redecoding } from '../../ingest/redecoding.ts'
-import {
-  connect,
-  DuplicateFilter,
-  FrameStore,
-  keys,
-  openAppender,
-  type Redis,
-  shardsOf,
-  signOn,
-} from '../../lanes/index.ts'
+import { connect, DuplicateFilter, FrameStore, keys, openAppender, shardsOf, signOn } from '../../lanes/index.ts'
 import { Detector } from '../../listen/detect.ts'
 import { gatewayFigures } from '../../observe/metrics.ts'
 import { Replica } from '../../roster/replica.ts'
@@ -65,7 +56,7 @@ async function openPath(live: Live, replica: Replica, { identity, redisServer }:
   const { config, logger } = live
   const { redis } = replica
   const detector = await detectorFor(config, replica)
-  const appending = appenderOptions(redis, config)
+  const appending = appenderOptions(replica, config)
   const appender = openAppender(redis, appending)
   const problems = () => [...capacity.problems, ...(replica.current ? [] : [ROSTER_PROBLEM])]
   const frameStore = new FrameStore(redis, appending.shares)
@@ -161,8 +152,10 @@ function reportApplied(live: Live, replica: Replica, gateway: string): void {
   report()
 }
 
-function appenderOptions(redis: Redis, { batch, filter, hold }: Config) {
-  const window = { windowMs: filter.duplicate_window, maxFutureMs: filter.max_future }
+function appenderOptions(replica: Replica, { batch, filter, hold }: Config) {
+  const { redis } = replica
+  const changedAt = (device: string) => replica.changedAt(device)
+  const window = { windowMs: filter.duplicate_window, maxFutureMs: filter.max_future, changedAt }
   return {
     maxWaitMs: batch.max_wait,
     duplicates: window.windowMs === 0 ? null : new DuplicateFilter(redis, window),

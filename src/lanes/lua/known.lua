@@ -1,0 +1,15 @@
+-- Which fixes a shard has stored already, by their marks (see ../other-shards.ts).
+-- ARGV  of each fix the name of its string of marks, `<device>:<span>`, and its mark
+-- Answers the numbers of those that are stored, from 0.
+-- include marks
+local marks_prefix, mark_bytes = unpack(KEYS)
+local strings, known = {}, {}
+for i = 1, #ARGV, 2 do
+  local name, mark = ARGV[i], ARGV[i + 1]
+  if strings[name] == nil then strings[name] = redis.call('GET', marks_prefix .. name) end
+  if strings[name] and among(strings[name], mark) then known[#known + 1] = (i - 1) / 2 end
+end
+-- A write that changes nothing, for which the replicas have to answer: so no fix is dropped that may be lost with this primary, and
+-- none is missed by one that is not the primary any more.
+redis.call('HINCRBY', mark_bytes, '', 0)
+return known

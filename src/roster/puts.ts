@@ -45,19 +45,18 @@ export interface RosterResult {
   readonly stale?: true
 }
 
-/** The lines that a put has written, as they were before and after it, and its interval, unix seconds. */
+/** The lines that a put has written, each as it was before and after it, and its interval, unix seconds. */
 export interface Replaced extends Interval {
-  readonly before: LineChange
-  readonly after: LineChange
+  readonly lines: readonly (readonly [field: string, before: Assignment | undefined, after: Assignment | undefined])[]
 }
 
-/** What is to be kept of a put, to take it back. `lines`: what it writes; `roster`: the one before it. */
+/** What is to be kept of a put, to take it back. `change`: what it writes; `roster`: the one before it. */
 export async function keptPut(
   result: RosterResult,
-  { from, until, lines, roster }: Interval & { readonly lines: LineChange; readonly roster: Roster },
+  { from, until, change, roster }: Interval & { readonly change: LineChange; readonly roster: Roster },
 ): Promise<KeptPut> {
-  const before: LineChange = lines.map(([field]) => [field, roster.assignment(field)])
-  const replaced = await packed({ from, until, before, after: lines } satisfies Replaced)
+  const lines = change.map(([field, line]) => [field, roster.assignment(field), line] as const)
+  const replaced = await packed({ from, until, lines } satisfies Replaced)
   return { company_id: result.company_id ?? '', result: resultText(result), replaced }
 }
 
@@ -65,21 +64,23 @@ export async function keptPut(
 export async function readReplaced(redis: Redis, company: string, put: string): Promise<Replaced | undefined> {
   const text = await redis.hget(keys.roster('replaced'), `${company} ${put}`)
   if (text === null) return undefined
-  const { from, until, before, after } = (await unpacked(text)) as Replaced
-  // JSON has neither Infinity nor undefined, and what a put writes has no version before it is written.
-  const lines = (all: LineChange): LineChange =>
-    all.map(([field, line]) => [field, line ? { version: Number(put), ...line } : undefined])
-  return { from, until: until ?? Infinity, before: lines(before), after: lines(after) }
+  const replaced = (await unpacked(text)) as Replaced
+  // JSON has no Infinity.
+  return { ...replaced, until: replaced.until ?? Infinity }
 }
 
 /**
  * The lines that take a put back: all that it replaced, as it was. What somebody else, such as a file, has written in
  * the same place since stays.
  */
-export function linesBefore({ before, after }: Replaced, roster: Roster): LineChange {
-  return before.filter(([field], index) => {
-    const [[, own], current] = [after[index], roster.assignment(field)]
-    return own?.version === current?.version && own?.company_id === current?.company_id
+export function linesBefore({ lines }: Replaced, put: string, roster: Roster): LineChange {
+  return lines.flatMap(([field, before, after]) => {
+    const current = roster.assignment(field)
+    // What a put writes has no version before it is written.
+    const isUntouched = after
+      ? current?.version === (after.version ?? Number(put)) && current.company_id === after.company_id
+      : !current
+    return isUntouched ? [[field, before ?? undefined] as const] : []
   })
 }
 

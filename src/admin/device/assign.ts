@@ -77,7 +77,7 @@ function assigning<Body>(
       if (dry_run === 'true') return { status: 200, answer }
       const warnings = answer.warnings.map((message) => ({ line: 0, message }))
       const result = putResult({ ...answer, warnings }, { writer: request.caller?.label ?? '', company_id })
-      const put = await keptPut(result, { ...interval, lines: assignments, roster })
+      const put = await keptPut(result, { ...interval, change: assignments, roster })
       const summary = { added: answer.added, removed: answer.removed }
       return { status: 200, answer, write: { assignments, put }, summary }
     })

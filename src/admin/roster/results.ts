@@ -132,8 +132,8 @@ async function findPut(redis: RosterSources['redis'], id: string, scope: Scope) 
   return { put, replaced }
 }
 
-async function planUndo(roster: Roster, { company_id = '' }: RosterResult, replaced: Replaced) {
-  const assignments = linesBefore(replaced, roster)
+async function planUndo(roster: Roster, { put = '', company_id = '' }: RosterResult, replaced: Replaced) {
+  const assignments = linesBefore(replaced, put, roster)
   const asked = { ...replaced, company_id, now: Date.now() }
   const { after, changing, devices, loss, takes, withoutRoute } = await effectOfLines(assignments, roster, asked)
   // A line that the put has written again as it was does not change.

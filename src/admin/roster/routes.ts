@@ -62,7 +62,7 @@ export function routeOperations({ live, redis }: RosterSources, change: RosterWr
       if (dry_run === 'true') return { status: 200, answer }
       const { added, changed, removed, rejected } = plan
       const summary = { added, changed, removed, rejected: rejected.length, ...(force === 'true' && { force: true }) }
-      const kept = await keptPut(putResult(answer, by), { ...interval, lines, roster })
+      const kept = await keptPut(putResult(answer, by), { ...interval, change: lines, roster })
       return { status: 200, answer, write: { assignments: lines, put: kept }, summary }
     })
     const { status, answer, summary, version } = outcome

@@ -5,7 +5,7 @@ import type { SenderLimits } from './flood.ts'
 /** A connection, as far as the limits of open connections need to know it. */
 export interface Slot {
   readonly senderLimits: Pick<SenderLimits, 'network'>
-  readonly session?: Pick<DeviceSession, 'connectedAt' | 'isProved' | 'remote' | 'sender'>
+  readonly session?: Pick<DeviceSession, 'connectedAt' | 'isConfigured' | 'isProved' | 'remote' | 'sender'>
   /** The device whose limit this connection counts towards. Only `Slots` writes it. */
   slotDevice?: string
   /** The MQTT client id. A client id may have only one connection. */
@@ -33,14 +33,14 @@ interface SlotFollower {
 }
 
 /**
- * Knows which connections are unidentified, by network, and which belong to one device, so that the right ones are
- * ended if there are too many. A connection counts for the first device that it names. For a device that is connected
+ * Knows which connections name no configured device, by network, and which belong to one device, so that the right ones
+ * are ended if there are too many. A connection counts for the first device that it names. For a device that is connected
  * here, connections at other gateways count as well; each gateway ends its own.
  */
 export class Slots {
   readonly #maxPerDevice: number
   /** Oldest first, as are those of a device. */
-  readonly #unidentified = new Map<string, Set<Slot>>()
+  readonly #replaceable = new Map<string, Set<Slot>>()
   readonly #devices = new Map<string, Slot[]>()
   #follower: SlotFollower | undefined
 
@@ -54,9 +54,9 @@ export class Slots {
 
   opened(slot: Slot): void {
     const { network } = slot.senderLimits
-    const others = this.#unidentified.get(network)
+    const others = this.#replaceable.get(network)
     if (others) others.add(slot)
-    else this.#unidentified.set(network, new Set([slot]))
+    else this.#replaceable.set(network, new Set([slot]))
   }
 
   /**
@@ -67,7 +67,7 @@ export class Slots {
    */
   identified(slot: Slot, device: string): void {
     if (slot.slotDevice !== undefined) return
-    this.#removeUnidentified(slot)
+    if (slot.session?.isConfigured !== false) this.#keep(slot)
     slot.slotDevice = device
     const others = this.#devices.get(device)
     if (others) others.push(slot)
@@ -109,17 +109,26 @@ export class Slots {
       for (const slot of slots.filter((each) => each.gateway === gateway)) this.closed(slot)
   }
 
-  /** Ends the oldest unidentified connection of the network that has most of them. Answers whether there was one. */
+  /**
+   * Ends the oldest connection that names no configured device, of the network that has most of them. Answers whether there was
+   * one.
+   */
   makeRoom(): boolean {
     let most: ReadonlySet<Slot> | undefined
-    for (const slots of this.#unidentified.values()) if (slots.size > (most?.size ?? 0)) most = slots
+    for (const slots of this.#replaceable.values()) if (slots.size > (most?.size ?? 0)) most = slots
     const [oldest] = most ?? []
-    if (oldest) this.#end(oldest, 'max_connections')
-    return oldest !== undefined
+    if (!oldest) return false
+    // Its device was not configured at its login, and is now.
+    if (oldest.session?.isConfigured) {
+      this.#keep(oldest)
+      return this.makeRoom()
+    }
+    this.#end(oldest, 'max_connections')
+    return true
   }
 
   closed(slot: Slot): void {
-    this.#removeUnidentified(slot)
+    this.#keep(slot)
     const { slotDevice: device } = slot
     const slots = device === undefined ? undefined : this.#devices.get(device)
     const at = slots?.indexOf(slot) ?? -1
@@ -159,10 +168,11 @@ export class Slots {
     slot.abort(reason)
   }
 
-  #removeUnidentified(slot: Slot): void {
+  /** It does not make room any more. */
+  #keep(slot: Slot): void {
     const { network } = slot.senderLimits
-    const slots = this.#unidentified.get(network)
-    if (slots?.delete(slot) && slots.size === 0) this.#unidentified.delete(network)
+    const slots = this.#replaceable.get(network)
+    if (slots?.delete(slot) && slots.size === 0) this.#replaceable.delete(network)
   }
 }
 

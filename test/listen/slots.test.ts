@@ -205,6 +205,26 @@ describe('a gateway whose connections are all taken', () => {
     expect(noted?.evidence).toContain('20 connections from 127.0.9.0/24')
   })
 
+  it('admits a van in place of a device that is not configured, but not of one that was configured meanwhile', async () => {
+    await until(async () => expect(await openConnections('tcp')).toBe(0))
+    const shared = gateway({ admitsUnknown: true, limits: { max_connections: 3 } })
+    const { port } = await listen(shared)
+    const others = await Promise.all(Array.from({ length: 3 }, () => dial(port, ELSEWHERE)))
+    for (const [index, other] of others.entries()) {
+      other.say(`id new-${index}\nfix 1\n`)
+      await until(() => expect(other.heard).toBe('hi\nok 1\n'))
+    }
+    const [first] = others
+    await shared.configure({ id: 'new-0', company_id: '7', source: 'devices.yaml:1' })
+    shared.replica.version++
+    first.say('fix 2\n')
+    await until(() => expect(first.heard).toBe('hi\nok 1\nok 2\n'))
+    const van = await dial(port)
+    van.say('id van-1\nfix 1\n')
+    await until(() => expect(van.heard).toBe('hi\nok 1\n'))
+    await until(() => expect(others.map(({ over }) => over)).toEqual([false, true, false]))
+  })
+
   it('admits a van in place of a connection for requests', async () => {
     await until(async () => expect(await openConnections('http')).toBe(0))
     const shared = gateway({ limits: { max_connections: 5 } })

@@ -9,22 +9,23 @@ interface CutStream {
   /** The beginning of the next frame, which is not complete yet. */
   readonly rest: Buffer
   readonly noise: number
-  /** Whether it stopped after `most` steps: there may be further frames in `rest`. */
+  /** Whether it stopped before the end: there may be further frames in `rest`. */
   readonly isStopped: boolean
 }
 
-/** Cuts complete frames off the beginning of a stream: all, or what `most` calls of the framer find. */
+/** Cuts complete frames off the beginning of a stream: all, or what `most` calls of the framer find in about `mostBytes`. */
 export function cut<S>(
   bytes: Buffer,
   frame: (bytes: Buffer, session: S) => number,
   session: S,
   most = Number.POSITIVE_INFINITY,
+  mostBytes = Number.POSITIVE_INFINITY,
 ): CutStream {
   let frames: Buffer[] = []
   let at = 0
   let noise = 0
   let steps = 0
-  for (; at < bytes.length && steps < most; steps++) {
+  for (; at < bytes.length && steps < most && at < mostBytes; steps++) {
     const length = frame(at === 0 ? bytes : bytes.subarray(at), session)
     if (length === 0) break
     // Most frames arrive alone.
@@ -34,7 +35,7 @@ export function cut<S>(
     at += Math.abs(length)
   }
   const rest = at < bytes.length ? bytes.subarray(at) : NOTHING
-  return { frames, rest, noise, isStopped: steps === most }
+  return { frames, rest, noise, isStopped: steps === most || at >= mostBytes }
 }
 
 /**

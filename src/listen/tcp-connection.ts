@@ -248,7 +248,7 @@ class FrameStream {
     this.protocol ??= this.#choice?.decide(bytes)
     const { protocol } = this
     const framer = protocol?.tcp?.frame ?? incomplete
-    const { frames, rest, noise, isStopped } = cut(bytes, framer, this.#session, MOST_AT_ONCE)
+    const { frames, rest, noise, isStopped } = cut(bytes, framer, this.#session, MOST_AT_ONCE, MOST_BYTES_AT_ONCE)
     if (noise > 0 && this.isOfAnother(bytes)) return this.cut()
     this.noise += noise
     this.received.keep(rest)
@@ -302,6 +302,8 @@ const incomplete = () => 0
 
 /** Steps of the framer in one turn of the event loop: about a millisecond, then the other connections have theirs. */
 const MOST_AT_ONCE = 100
+/** Where each fix is of another half hour Redis takes about 20 ms for as much, and all vans wait for it. */
+const MOST_BYTES_AT_ONCE = 16_384
 /** For the beginning of a frame of an unidentified connection: every login is shorter by far. */
 const MAX_UNIDENTIFIED_BYTES = 4096
 const FINISH_MS = 2000

@@ -27,6 +27,19 @@ describe('a TCP connection', () => {
     expect(peer.heard).toBe('no\n')
   })
 
+  it('has at most 16 KiB of frames stored at once, so that others need not wait behind all of them', async () => {
+    const shared = gateway({ limits: { max_frame_bytes: 65_536 } })
+    const { port } = await listen(shared)
+    const van = await dial(port)
+    van.say('id van-1\n')
+    await until(() => expect(van.heard).toBe('hi\n'))
+    shared.store = 'waits'
+    van.say(`fix 1${' '.repeat(2994)}\n`.repeat(10))
+    await until(async () => expect(await count('in_flight_bytes')).toBe(18_000))
+    shared.store = 'takes'
+    await until(() => expect(van.heard).toBe(`hi\n${'ok 1\n'.repeat(10)}`))
+  })
+
   it('takes no frame after a refusal', async () => {
     const frames: string[] = []
     const first = Promise.withResolvers<void>()

@@ -143,6 +143,7 @@ describe('framers', () => {
     const second = cut(first.rest, line, session, 2)
     expect([second.frames.map(String), second.rest.toString()]).toEqual([['c\n'], 'd'])
     expect(cut(Buffer.from('a\nb'), line, session, 2).isStopped).toBe(false)
+    expect(cut(Buffer.from('aa\nb\nc'), line, session, 9, 2)).toMatchObject({ frames: [{}], isStopped: true })
     expect(cut(Buffer.from('\n\n\na\n'), fixedLength(2, 'a'), session, 1)).toMatchObject({ noise: 3, isStopped: true })
   })
 })

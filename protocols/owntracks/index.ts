@@ -42,7 +42,9 @@ export default {
   request,
 } satisfies Protocol
 
-function request({ headers, body }: HttpRequest): Message {
+function request({ method, headers, body }: HttpRequest): Message {
+  // Of a client for another protocol, whose position is in the address.
+  if (method !== 'POST') throw new DecodeError('unsupported')
   const { first, ...message } = readPayload(body)
   const [, secret] = passwordOf(headers.authorization)
   const device = userOf(first.topic) || headers['x-limit-u'] || headers['x-limit-d'] || textOf(first.tid)

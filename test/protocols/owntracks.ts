@@ -1,5 +1,5 @@
 import { kmh } from '../../protocols/kit/index.ts'
-import { many, post, type ProtocolCases } from '../support/protocol-cases.ts'
+import { get, many, post, type ProtocolCases } from '../support/protocol-cases.ts'
 
 const list = (entry: string) => `[${many(`${entry},`).slice(0, -1)}]`
 
@@ -40,6 +40,8 @@ export default {
           fixes: [FIX],
         },
         { frame: post('/', '{"_type":"lwt"}'), none: 'no location' },
+        { frame: post('/', ''), none: 'no location' },
+        { frame: get('/?id=jane&lat=52.5&lon=13.4'), error: 'unsupported' },
         { frame: post('/', '{"_type":"location of a later version","tid":"v1"}'), device: 'v1' },
         {
           frame: post('/', JSON.stringify([{ _type: 'new', tid: 'v1' }, LOCATION, {}])),

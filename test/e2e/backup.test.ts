@@ -70,9 +70,10 @@ describe('a backup of a data folder', () => {
     await expect.poll(() => account(running as Product), soon).toMatchObject({ delivered: 2, held: 0, difference: 0 })
   }, 60_000)
 
-  it('is made of a folder on which nothing runs, too', async () => {
+  it('is made of a folder on which nothing runs, too, and with mistakes in its devices.yaml', async () => {
     const dir = await emptySite('stopped')
     await waybridge(['restore', file(), '--config', dir])
+    await writeFile(join(dir, 'devices.yaml'), 'van-12: { company: 7 }')
     const copy = join(scratch, 'copy.tar.gz')
     expect(await waybridge(['backup', copy, '--config', dir])).toMatchObject({ code: 0, errors: '' })
     const again = await emptySite('again')

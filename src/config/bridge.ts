@@ -1,5 +1,5 @@
-import type { z } from 'zod'
-import { fields, filePath, leaf, list, mapping, oneOf, orNull, setting, text } from './leaves.ts'
+import { z } from 'zod'
+import { fields, filePath, leaf, list, oneOf, orNull, setting, text } from './leaves.ts'
 import { type Protocols, protocolName } from './listener.ts'
 
 /** A broker of the customer's own. The gateways subscribe to its topics. */
@@ -74,7 +74,7 @@ function clientTls(dir: string) {
 /** Patterns of topics with their protocols, in the order of the file. */
 function topics(protocols: Protocols) {
   const protocolOf = protocolName(protocols?.map(({ name }) => name))
-  return mapping.transform((value, context) => {
+  return z.record(z.string(), z.unknown(), TOPICS).transform((value, context) => {
     const entries = Object.entries(value)
     if (entries.length === 0) context.addIssue({ code: 'custom', message: 'expected at least one topic' })
     return entries.map(([pattern, name]) => {
@@ -107,5 +107,6 @@ function messagesOf(error: z.ZodError | undefined): string[] {
   return error?.issues.map(({ message }) => message) ?? []
 }
 
+const TOPICS = 'expected topics with their protocols, such as { fleet/+/pos: fix }'
 const DEVICE = '{device}'
 const PATTERN = 'expected + or one {device} for a whole level, and # for the last level alone'

@@ -41,7 +41,7 @@ export const redis = section({
   const { url, sentinels, cluster, name, replicas } = values
   const servers = sentinels.length > 0 ? 'sentinels' : cluster.length > 0 ? 'cluster' : undefined
   for (const key of OF_SERVERS[servers ?? 'url'])
-    if (values[key]) refuse(context, key, `only with ${servers ? 'redis.sentinels' : ONLY_WITH}`)
+    if (values[key]) refuse(context, key, `only with ${servers || key === 'name' ? 'redis.sentinels' : ONLY_WITH}`)
   if (!servers && replicas > 0 && url === null)
     refuse(context, 'replicas', 'the private Redis has none: set redis.url, redis.sentinels or redis.cluster')
   const others = servers && { url: url !== null, cluster: servers === 'sentinels' && cluster.length > 0 }

@@ -65,6 +65,8 @@ describe('mqtt.bridges', () => {
       'topics.$share/g/+: expected no level that begins with $: shared_group names a group',
     ])
     expect(await mistakesOf('mqtt://a', '{}')).toEqual(['topics: expected at least one topic'])
+    const missing = ['topics: expected topics with their protocols, such as { fleet/+/pos: fix }']
+    expect(await mistakesOf('mqtt://a', 'null')).toEqual(missing)
   })
 
   it.each([

@@ -323,6 +323,11 @@ parked: { max_positions: 0 }
       '1:38 redis.password: only with redis.sentinels or redis.cluster: a URL has it in itself',
     ],
     [
+      'the name of a primary beside a URL',
+      'redis: { url: "redis://a", name: b }',
+      '1:34 redis.name: only with redis.sentinels',
+    ],
+    [
       'replicas of the private Redis',
       'redis: { replicas: 1 }',
       '1:20 redis.replicas: the private Redis has none: set redis.url, redis.sentinels or redis.cluster',

@@ -15,7 +15,9 @@ it('does nothing and prints nothing when nothing is missing', () => {
 })
 
 it('exits with 1 and one sentence if WAYBRIDGE_REDIS_SERVER names no Redis server', () => {
-  const sentence = 'WAYBRIDGE_REDIS_SERVER names /bin/true, which is no redis-server or valkey-server 6.2 or later.\n'
+  const sentence =
+    'WAYBRIDGE_REDIS_SERVER names /bin/true, which is no redis-server or valkey-server 6.2 or later, ' +
+    'or does not run: try it with --version.\n'
   expect(setUp({ WAYBRIDGE_REDIS_SERVER: '/bin/true' })).toEqual([1, '', sentence])
 })
 

@@ -34,7 +34,10 @@ export function findRedisServer(dir = fetchedDir) {
 export function missingRedis() {
   const chosen = process.env.WAYBRIDGE_REDIS_SERVER
   if (chosen)
-    return `WAYBRIDGE_REDIS_SERVER names ${chosen}, which is no redis-server or valkey-server ${OLDEST.join('.')} or later.`
+    return (
+      `WAYBRIDGE_REDIS_SERVER names ${chosen}, which is no redis-server or valkey-server ${OLDEST.join('.')} or later, ` +
+      'or does not run: try it with --version.'
+    )
   return (
     `waybridge needs redis-server or valkey-server ${OLDEST.join('.')} or later: install one, name it in ` +
     'WAYBRIDGE_REDIS_SERVER, or set redis.url in config/gateway.yaml.'

@@ -78,9 +78,14 @@ function findingLines(finding: FindingAnswer, clock: Clock, paint: Painter): str
 }
 
 function processLines({ processes = [] }: StatusAnswer, clock: Clock, paint: Painter): string[] {
-  return processes.map(({ role, pid, host, since_at, restarts }) => {
-    const note = `${host}, since ${clock(since_at)}${restarts > 0 ? `, ${counted(restarts, 'restart')}` : ''}`
-    return `  ${role.padEnd(16)}${paint('bold', String(pid).padStart(8))}   ${paint('dim', printable(note))}`
+  // The admin process itself gave a sign of life within the last second.
+  const newest = Math.max(...processes.map(({ last_seen_at }) => Date.parse(last_seen_at)))
+  return processes.map(({ role, pid, host, since_at, restarts, last_seen_at }) => {
+    const isSilent = newest - Date.parse(last_seen_at) > SILENT_MS
+    const since = isSilent ? `not seen since ${clock(last_seen_at)}` : `since ${clock(since_at)}`
+    const note = `${host}, ${since}${restarts > 0 ? `, ${counted(restarts, 'restart')}` : ''}`
+    const style = isSilent ? 'yellow' : 'bold'
+    return `  ${role.padEnd(16)}${paint(style, String(pid).padStart(8))}   ${paint('dim', printable(note))}`
   })
 }
 
@@ -159,6 +164,9 @@ function custodyNote(custody: NonNullable<StatusAnswer['custody']>): string {
   const shares = SHARES.filter((name) => custody[name] > 0).map((name) => `${custody[name]} ${name}`)
   return `${custody.received} received${shares.length > 0 ? ': ' : ''}${shares.join(', ')}`
 }
+
+/** As on the page. */
+const SILENT_MS = 10_000
 
 /** A note as lines that fit behind a figure; it is cut only after a comma. */
 function folded(note: string): string[] {

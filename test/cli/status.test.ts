@@ -100,6 +100,15 @@ it('status shows the processes', () =>
     '  worker                12   a, since 08:19:00Z, 2 restarts',
   ]))
 
+it('status says since when a process has given no sign of life', () => {
+  const [gateway, worker] = TROUBLED.processes ?? []
+  const processes = [gateway, { ...worker, last_seen_at: '2026-11-20T08:19:48.000Z' }]
+  expect(page({ ...TROUBLED, processes }).slice(-2)).toEqual([
+    '  gateway             4711   a, since 06:00:00Z',
+    '  worker                12   a, not seen since 08:19:48Z, 2 restarts',
+  ])
+})
+
 it('status names the servers of Redis, and how far each replica is behind', () => {
   const replica = { address: '10.0.0.4:6379', state: 'online', lag_s: 1, lag_bytes: 512 }
   const redis = [

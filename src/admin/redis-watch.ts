@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import { within } from '../async.ts'
 import type { RedisFacts } from '../diagnose/facts.ts'
-import { durabilityProblems, inShards, type Redis } from '../lanes/index.ts'
+import { durabilityProblems, inShards, type Redis, troubleOf } from '../lanes/index.ts'
 
 export interface WatchedRedis {
   readonly redis: Redis
@@ -50,7 +50,7 @@ export async function answering(redis: Redis): Promise<void> {
 
 async function shardAnswering(redis: Redis): Promise<void> {
   if (redis.status === 'connect') throw new Error(SILENT)
-  if (redis.status !== 'ready') throw new Error('there is no connection to Redis')
+  if (redis.status !== 'ready') throw new Error(`there is no connection to Redis${troubleOf(redis)}`)
   let isAnswered = false
   await within(
     ANSWER_MS,

@@ -189,7 +189,7 @@ export const CODES = {
     link: 'stored',
     message: () => 'Redis does not answer: nothing is stored and nothing acknowledged',
     action:
-      'see the log of Redis and the evidence: start it again, or free its disk; trackers keep what is not acknowledged',
+      'see the evidence and the log of Redis: start it again, free its disk, or correct redis in gateway.yaml; trackers keep what is not acknowledged',
   },
   replicas_missing: {
     severity: 'error',
@@ -201,7 +201,7 @@ export const CODES = {
     severity: 'error',
     link: 'stored',
     message: () => 'Redis does not keep what it acknowledges: a crash would lose fixes',
-    action: 'set appendonly yes, appendfsync always and maxmemory-policy noeviction in Redis',
+    action: 'see the evidence: correct these settings in redis.conf of each server, or redis in gateway.yaml',
   },
   disk_full: {
     severity: 'error',

@@ -26,6 +26,7 @@ export {
   type Redis,
   type RedisServer,
   scripts,
+  troubleOf,
 } from './redis.ts'
 export { deviceShard, inShards, keysOf, shardOf, shardsOf } from './shards.ts'
 export type { AppenderOptions, MemoryShares } from './store.ts'

@@ -119,6 +119,8 @@ function primaryOf({ sentinels, name, username, password, sentinel_password, tls
 class LastingConnector extends SentinelConnector {
   override connect(emit: Parameters<SentinelConnector['connect']>[0]): ReturnType<SentinelConnector['connect']> {
     this.disconnect()
+    // Else each further look would end it again, and Node would warn of a leak.
+    Object.assign(this, { failoverDetector: null })
     return super.connect(emit)
   }
 }
@@ -167,12 +169,19 @@ function connectShard(
   let isGone = false
   // Under `start` the finding redis_down says it once for all processes.
   const report = (text: string) => logger?.[process.connected ? 'debug' : 'warn']({ reason: 'redis' }, text)
-  redis.on('error', (error) => logger?.debug({ err: error }, 'Redis'))
-  redis.on('close', () => {
-    if (!isGone && redis.status !== 'end') report('Redis is gone: nothing is stored until it is back')
+  const noteGone = () => {
+    if (!isGone && redis.status !== 'end')
+      report(`Redis is gone: nothing is stored until it is back${troubleOf(redis)}`)
     isGone = true
-  })
+  }
+  const noteTrouble = (error: Error) => {
+    logger?.debug({ err: error }, 'Redis')
+    if (SUMMARY.test(error.message)) noteGone()
+    else troubles.set(redis, `: ${error.message}`)
+  }
+  redis.on('error', noteTrouble).on('sentinelError', noteTrouble).on('close', noteGone)
   redis.on('ready', () => {
+    troubles.delete(redis)
     if (isGone) report('Redis is back')
     isGone = false
     if (shard === 0) {
@@ -184,6 +193,15 @@ function connectShard(
   defineScripts(redis)
   return redis
 }
+
+/** Why a connection that `connect` has made is not ready, to be put behind a sentence: `: connect ECONNREFUSED …`; empty: not known. */
+export function troubleOf(redis: Redis): string {
+  return troubles.get(redis) ?? ''
+}
+
+const troubles = new WeakMap<Redis, string>()
+/** Comes after an error of each Sentinel. */
+const SUMMARY = /^All sentinels are unreachable/
 
 function defineScripts(redis: Redis): void {
   for (const [file, names] of Object.entries(SCRIPTS))

@@ -4,6 +4,8 @@ import { connect } from '../../src/lanes/index.ts'
 import { openBare, READ } from '../support/admin.ts'
 import { startTestRedis } from '../support/redis.ts'
 
+const NO_CONNECTION = /^there is no connection to Redis: connect E/
+
 it('an admin port that was opened while Redis is away says so, and leaves out what it does not know', async () => {
   const server = await startTestRedis()
   await server.kill('SIGKILL')
@@ -22,7 +24,7 @@ it('an admin port that was opened while Redis is away says so, and leaves out wh
     status: 200,
     json: {
       verdict: expect.stringMatching(/^Redis does not answer/),
-      findings: [{ code: 'redis_down', severity: 'error' }],
+      findings: [{ code: 'redis_down', severity: 'error', evidence: [expect.stringMatching(NO_CONNECTION)] }],
     },
   })
   const known = Object.keys((await ask()).json)

@@ -1,4 +1,5 @@
 import { type EventEmitter, once } from 'node:events'
+import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import {
   connect,
@@ -11,6 +12,7 @@ import {
   packRecords,
   type Redis,
   shardsOf,
+  troubleOf,
 } from '../../src/lanes/index.ts'
 import { NotReplicated, Replication } from '../../src/lanes/replication.ts'
 import { freePorts } from '../support/free-ports.ts'
@@ -71,6 +73,30 @@ describe('a Redis with replicas', { timeout: 60_000 }, () => {
 
   const replica = () => group.replica()
 
+  it.each([
+    ['an unknown name', { name: 'other' }, /^: failed to connect to sentinel .* No such master with that name$/],
+    ['a wrong password of the servers', { password: 'wrong' }, /^: WRONGPASS/],
+    [
+      'a wrong password of the Sentinels',
+      { sentinel_password: 'wrong' },
+      /^: failed to connect to sentinel .* WRONGPASS/,
+    ],
+    [
+      'Sentinels that are away',
+      { sentinels: [{ host: '127.0.0.1', port: 1 }] },
+      /^: failed to connect to sentinel 127/,
+    ],
+  ])('that is not reached with %s says so', async (_, wrong, trouble) => {
+    const sentinels = machines.map(({ host, sentinelPort: port }) => ({ host, port }))
+    const right = { sentinels, name: GROUP_NAME, password: PASSWORD, sentinel_password: PASSWORD }
+    const lines: string[] = []
+    const logger = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) })
+    const redis = connect({ ...right, ...wrong }, 'test', logger)
+    open.push(redis)
+    await expect.poll(() => troubleOf(redis), { timeout: 20_000 }).toMatch(trouble)
+    await expect.poll(() => lines.join(), { timeout: 20_000 }).toContain('nothing is stored until it is back: ')
+  })
+
   it('is looked for until it is found, though Sentinels name another primary meanwhile', async () => {
     const redis = await connection()
     const { connector } = redis as unknown as { connector: { failoverDetector: Detector | null } }
@@ -78,6 +104,7 @@ describe('a Redis with replicas', { timeout: 60_000 }, () => {
     const { sentinels } = connector.failoverDetector as Detector
     redis.stream.destroy()
     await expect.poll(() => redis.status, { interval: 0 }).toBe('connecting')
+    expect(connector.failoverDetector).toBeNull()
     for (const { client } of sentinels) client.emit('message', '+switch-master', '')
     await expect.poll(() => redis.status, { timeout: 20_000 }).toBe('ready')
   })

@@ -261,8 +261,8 @@ const FINDINGS: readonly Phrase[] = [
     'Redis antwortet nicht: nichts wird gespeichert, und kein Gerät bekommt eine Antwort',
   ],
   [
-    'see the log of Redis and the evidence: start it again, or free its disk; trackers keep what is not acknowledged',
-    'siehe das Protokoll von Redis und die Belege: Redis wieder starten oder Platz schaffen; Tracker behalten, was ohne Antwort blieb',
+    'see the evidence and the log of Redis: start it again, free its disk, or correct redis in gateway.yaml; trackers keep what is not acknowledged',
+    'siehe die Belege und das Protokoll von Redis: Redis wieder starten, Platz schaffen oder redis in gateway.yaml berichtigen; Tracker behalten, was ohne Antwort blieb',
   ],
   [
     'replicas of Redis are missing: nothing is acknowledged',
@@ -277,8 +277,8 @@ const FINDINGS: readonly Phrase[] = [
     'Redis bewahrt nicht sicher auf, was es bestätigt: bei einem Absturz gingen Positionen verloren',
   ],
   [
-    'set appendonly yes, appendfsync always and maxmemory-policy noeviction in Redis',
-    'in Redis appendonly yes, appendfsync always und maxmemory-policy noeviction setzen',
+    'see the evidence: correct these settings in redis.conf of each server, or redis in gateway.yaml',
+    'siehe Belege: diese Einstellungen in redis.conf jedes Servers oder redis in gateway.yaml berichtigen',
   ],
   [
     'the disk of Redis is full, or nearly: soon nothing can be acknowledged',
@@ -571,6 +571,7 @@ const EVIDENCE: readonly Phrase[] = [
     'die Uhr weicht von der der Tracking-API um {1} ab und ist nicht synchronisiert',
   ],
   ['there is no connection to Redis', 'es gibt keine Verbindung zu Redis'],
+  ['there is no connection to Redis: {}', 'es gibt keine Verbindung zu Redis: {1}'],
   ['Redis is connected and does not answer', 'Redis ist verbunden und antwortet nicht'],
   ['Redis cannot write its append-only file', 'Redis kann seine AOF-Datei nicht schreiben'],
   ['Redis cannot rewrite its append-only file', 'Redis kann seine AOF-Datei nicht neu schreiben'],

@@ -25,14 +25,22 @@ describe('the file that npm pack makes', () => {
     expect(others.toSorted()).toEqual([
       'CHANGELOG.md',
       'README.md',
+      'config/README.md',
       'dist/LICENCES.txt',
       'dist/package.json',
       'dist/sbom.cdx.json',
+      'docker/README.md',
+      'docker/redis.conf',
       'docker/systemd/waybridge.service',
       'docker/systemd/waybridge.socket',
       'npm-shrinkwrap.json',
       'package.json',
+      'protocols/README.md',
+      'src/admin/README.md',
+      'src/alerts/README.md',
       'src/cli/waybridge.mjs',
+      'src/diagnose/README.md',
+      'src/tracking/README.md',
     ])
   })
 

@@ -65,10 +65,9 @@ export async function loadConfig(dir: string, protocols: Protocols) {
 
 /** Reads gateway.yaml alone: mistakes in the other files do not matter, nor do protocols. @throws ConfigError with all mistakes. */
 export async function loadGateway(dir: string): Promise<Config> {
-  const files = await readFiles(dir, { protocols: null, gatewayOnly: true })
-  const { config } = files.gateway.content
-  if (!config) throw new ConfigError(gatewayProblems(files).filter(isMistake))
-  return config
+  const { content, problems } = (await readFiles(dir, { protocols: null, gatewayOnly: true })).gateway
+  if (!content.config) throw new ConfigError(problems.filter(isMistake))
+  return content.config
 }
 
 /** Reads the files of a directory, and finds what is wrong with them, and the configuration where they have no mistakes. */

@@ -78,9 +78,12 @@ export const ArrivalJson = z.object({
   waiting: Count,
 })
 
-type Arrival = Awaited<ReturnType<typeof surveyArrivals>>[number]
+type SurveyedArrival = Awaited<ReturnType<typeof surveyArrivals>>[number]
 
-function arrivalJson({ at, isGuess, position, ...rest }: Arrival, isConfigured: (device: string) => boolean): object {
+function arrivalJson(
+  { at, isGuess, position, ...rest }: SurveyedArrival,
+  isConfigured: (device: string) => boolean,
+): object {
   const { time = 0, latitude, longitude } = position ?? {}
   return {
     at: instant(at),

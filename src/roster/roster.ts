@@ -31,9 +31,9 @@ export class Roster {
   /** Empty, or with all that another one has. */
   constructor(other?: Roster) {
     this.#entries = new Map(other ? other.#entries : [])
-    this.#named = new ByText(other ? other.#named : undefined)
+    this.#named = new ByText(other ? other.#named : [])
     this.#assignments = new Map(other ? other.#assignments : [])
-    this.#lines = new ByText(other ? other.#lines : undefined)
+    this.#lines = new ByText(other ? other.#lines : [])
   }
 
   /** Applies a change. @returns the ids, without leading zeros, of the devices that it concerns. */
@@ -172,29 +172,20 @@ export class Roster {
 }
 
 /** Lists of values by texts, which compare in lower case, and without leading zeros where they are digits. */
-class ByText<Value> {
-  readonly #lists: Map<string, readonly Value[]>
-
-  constructor(other?: ByText<Value>) {
-    this.#lists = new Map(other ? other.#lists : [])
-  }
-
+class ByText<Value> extends Map<string, readonly Value[]> {
   of(text: string | undefined): readonly Value[] {
-    return (text === undefined ? undefined : this.#lists.get(keyOf(text))) ?? []
+    return (text === undefined ? undefined : this.get(keyOf(text))) ?? []
   }
 
   add(text: string | undefined, value: Value): void {
-    if (text === undefined) return
-    const key = keyOf(text)
-    const before = this.#lists.get(key)
-    this.#lists.set(key, before ? [...before, value] : [value])
+    if (text !== undefined) this.set(keyOf(text), [...this.of(text), value])
   }
 
   remove(text: string | undefined, value: Value): void {
-    const left = this.of(text).filter((other) => other !== value)
     if (text === undefined) return
-    if (left.length > 0) this.#lists.set(keyOf(text), left)
-    else this.#lists.delete(keyOf(text))
+    const left = this.of(text).filter((other) => other !== value)
+    if (left.length > 0) this.set(keyOf(text), left)
+    else this.delete(keyOf(text))
   }
 }
 

@@ -29,7 +29,9 @@ export async function spreadsheetText(bytes: Buffer): Promise<string> {
   worker.once('message', ({ text, message }: { readonly text?: string; readonly message?: string }) =>
     text === undefined ? reject(unreadable(`${message}`)) : resolve(text),
   )
-  worker.once('error', (error) => reject(unreadable(error.message)))
+  worker.once('error', (error: NodeJS.ErrnoException) =>
+    reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? new SpreadsheetError(TOO_WIDE) : unreadable(error.message)),
+  )
   worker.once('exit', () => reject(new SpreadsheetError('the spreadsheet cannot be read')))
   return promise.finally(() => {
     clearTimeout(timer)
@@ -45,7 +47,7 @@ function refuseArchive(bytes: Buffer): void {
     throw new SpreadsheetError('the spreadsheet has macros: save it as .xlsx, which has none')
   if (!names.includes('xl/workbook.xml')) throw new SpreadsheetError('a ZIP archive, and not an .xlsx spreadsheet')
   const unpacked = entries.reduce((sum, { size }) => sum + size, 0)
-  if (unpacked > MAX_UNPACKED || entries.length > MAX_ENTRIES)
+  if (unpacked > MAX_UNPACKED)
     throw new SpreadsheetError(
       `the spreadsheet would have ${Math.ceil(unpacked / MIB)} MiB unpacked: at most ${MAX_UNPACKED / MIB} are read; save the roster alone, as CSV`,
     )
@@ -72,6 +74,8 @@ function zipEntries(bytes: Buffer): ZipEntry[] {
   const end = bytes.lastIndexOf(END)
   if (end < 0 || end + 22 > bytes.length) throw unreadable('its end is missing')
   const count = bytes.readUInt16LE(end + 10)
+  if (count > MAX_ENTRIES)
+    throw new SpreadsheetError(`the spreadsheet consists of ${count} files, which no roster does: save it as CSV`)
   const entries: ZipEntry[] = []
   let at = bytes.readUInt32LE(end + 16)
   let left = MAX_UNPACKED
@@ -129,4 +133,6 @@ const MAX_UNPACKED = 32 * MIB
 const MAX_ENTRIES = 1000
 const MAX_HEAP_MIB = 512
 const MAX_MS = 20_000
+const TOO_WIDE =
+  'the spreadsheet takes too much memory to read, since a cell far out is not empty: save the roster as CSV'
 const TOO_LONG = `the spreadsheet takes longer than ${MAX_MS / 1000} s to read: save the roster as CSV`

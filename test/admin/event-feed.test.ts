@@ -59,6 +59,19 @@ it('closes a reader who never reads before a megabyte waits for it, and tells th
   await expect.poll(() => awake.events('audit').at(-1)?.data, soon).toEqual({ text: 'last' })
 })
 
+it('closes with a reader who does not read, though events wait for it', async () => {
+  const { feed, follow, responses } = await feedOn()
+  const sleeping = await follow()
+  sleeping.pause()
+  const data = { text: 'x'.repeat(65_000) }
+  await vi.waitFor(() => {
+    feed.tell('audit', { dataFor: () => data })
+    expect(responses[0].writableLength).toBeGreaterThan(200_000)
+  }, soon)
+  feed.close()
+  expect(responses[0].destroyed).toBe(true)
+})
+
 /** The number of the first status that a stream was told. */
 const firstStatus = (stream: Followed) =>
   Math.min(...stream.events('status').map(({ data }) => (data as { made: number }).made))

@@ -42,6 +42,8 @@ describe('a spreadsheet', () => {
 })
 
 const ZEROS = Buffer.alloc(33 * 1024 * 1024)
+const FAR = '<worksheet><sheetData><row r="1048576"><c r="XFD1048576"><v>1</v></c></row></sheetData></worksheet>'
+const FILES = Object.fromEntries(Array.from({ length: 1001 }, (_, n) => [`${n}`, '']))
 
 describe('a spreadsheet that is refused with a sentence', () => {
   it.each([
@@ -56,6 +58,12 @@ describe('a spreadsheet that is refused with a sentence', () => {
       'says that it is small',
       zip({ ...sheetFiles([]), 'xl/worksheets/sheet1.xml': ZEROS }, { 'xl/worksheets/sheet1.xml': 100 }),
       /another size than its directory says/,
+    ],
+    ['has a thousand files', zip({ ...sheetFiles([]), ...FILES }), /consists of 10\d\d files/],
+    [
+      'has a cell far out',
+      zip({ ...sheetFiles([]), 'xl/worksheets/sheet1.xml': FAR }),
+      /takes (too much memory|longer than 20 s) to read/,
     ],
     ['is large', Buffer.concat([zip(sheetFiles([])), Buffer.alloc(5 * 1024 * 1024)]), /more than 4 MiB/],
     ['is cut off', zip(sheetFiles([['device']])).subarray(0, -30), /cannot be read: its end is missing/],

@@ -45,6 +45,11 @@ it.each([
   expect(german.translate(text)).toBe(translation)
 })
 
+/** What is in front of the columns and what they are called. */
+function messagesIn(file: string): string {
+  return readFileSync(file, 'utf8').split('export const ROUTE_COLUMNS')[0]
+}
+
 const ROWS = [17, 18].map((line) => ({
   at: line,
   line,
@@ -67,7 +72,7 @@ it.each([
   `routes.csv ${STALE}`,
   timesIn('Europe/Berlin').doubt('2026-10-25 02:30')!,
   timesIn('Europe/Berlin').doubt('2026-03-29 02:30')!,
-  ...literalsOf(readFileSync('src/config/routes.ts', 'utf8')),
+  ...['routes', 'csv', 'xlsx'].flatMap((file) => literalsOf(messagesIn(`src/config/${file}.ts`))),
 ])('the remark on a line of a roster is German: %s', (message) => {
   expect(german.phrase(message)).toBeDefined()
 })

@@ -70,6 +70,16 @@ export class MqttConnection extends Duplex implements DeviceConnection {
     this.#goOn()
   }
 
+  /** A packet begins to be stored. Until all have ended the connection is not read, so that others need not wait behind more. */
+  beginStoring(): void {
+    this.storing++
+  }
+
+  endStoring(): void {
+    this.storing--
+    this.#goOn()
+  }
+
   abort(reason: RefusedReason): void {
     this.session.ended = reason
     metrics.refused.inc({ reason })
@@ -83,7 +93,8 @@ export class MqttConnection extends Duplex implements DeviceConnection {
   override _read(): void {
     this.#isWanted = true
     this.#keep(this.#incomplete)
-    this.#goOn()
+    // Once the broker has taken what it reads now.
+    setImmediate(() => this.#goOn())
   }
 
   override _write(bytes: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
@@ -128,7 +139,7 @@ export class MqttConnection extends Duplex implements DeviceConnection {
 
   /** Passes on more, where the broker wants it and nothing else prevents it; what was read before goes first. */
   #goOn(): void {
-    if (this.#isStopped || this.#holds > 0 || !this.#isWanted || this.destroyed) return
+    if (this.#isStopped || this.#holds > 0 || this.storing > 0 || !this.#isWanted || this.destroyed) return
     if (this.#rest.length === 0) return void this.#socket.resume()
     const rest = this.#rest
     this.#rest = EMPTY

@@ -36,9 +36,9 @@ export class MqttHandlers {
   async preConnect(...[client, packet, done]: PreConnect): Promise<void> {
     const { ingest, limits, replica } = this.#shared
     const connection = connectionOf(client)
-    connection.storing++
+    connection.beginStoring()
     const isCurrent = await ingest.waitForRoster('mqtt')
-    connection.storing--
+    connection.endStoring()
     if (!isCurrent) {
       metrics.refused.inc({ reason: 'not_ready' })
       // The connection ends without a CONNACK: some clients never connect again after a refusal.
@@ -82,13 +82,13 @@ export class MqttHandlers {
   }
 
   async #answer(connection: MqttConnection, packet: AuthorizePublish[1], done: AuthorizePublish[2]): Promise<void> {
-    connection.storing++
+    connection.beginStoring()
     const refusal = await this.#take(connection, packet).catch((error: unknown) => {
       noteNotStored('fault')
       this.#shared.logger.error({ err: error, device: connection.session.device }, 'fault in handling an MQTT message')
       return 'fault'
     })
-    connection.storing--
+    connection.endStoring()
     // `reason` says that it has been counted.
     if (refusal === undefined) done()
     else done(Object.assign(new Error(refusal), { reason: refusal }))

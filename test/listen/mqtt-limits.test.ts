@@ -144,6 +144,23 @@ describe('pressure on MQTT connections', () => {
   })
 })
 
+it('an MQTT connection is not read while its packets are stored, so that others need not wait behind more', async () => {
+  const shared = gateway()
+  const van = await raw((await listen(shared)).port)
+  van.say(connect({ user: 'van-1' }))
+  await until(() => expect(van.hex).toBe(connack(0)))
+  shared.store = 'waits'
+  const payload = position()
+  for (const messageId of [1, 2]) {
+    van.say(publish({ topic: TOPIC, payload, qos: 1, messageId }))
+    await until(async () => expect(await count('in_flight_bytes')).toBe(payload.length))
+    for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate)
+  }
+  expect(await count('in_flight_bytes')).toBe(payload.length)
+  shared.store = 'takes'
+  await until(() => expect(van.hex).toBe(connack(0) + puback(1) + puback(2)))
+})
+
 describe('the memory of MQTT connections', () => {
   it('is shared by all MQTT listeners: the connection with most bytes ends first', async () => {
     const refused = await refusals('memory')

@@ -143,6 +143,14 @@ describe.skipIf(!findChromium())('the roster in a real browser', { timeout: 90_0
       await close()
     })
 
+    it('that cannot be read is refused in German by a German page', async () => {
+      const { page, close } = await open('/roster', { locale: 'de-DE' })
+      await page.locator('.timeline').waitFor()
+      await choose(page, zip({ ...sheetFiles([]), 'xl/vbaProject.bin': 'macros' }), 'night.xlsx')
+      await expect.poll(() => page.locator('.put').getByRole('alert').textContent()).toContain('die Tabelle hat Makros')
+      await close()
+    })
+
     it('that cannot be read, or is too large, changes nothing and says why', async () => {
       const { page, faults, close } = await open('/roster')
       await page.locator('.timeline').waitFor()

@@ -44,11 +44,12 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // For a machine that is ten times as slow. What is to happen within a time is measured by the test itself.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
-    expect: { poll: { timeout: 10_000 } },
+    expect: { poll: { timeout: 30_000 } },
     projects: [
       { extends: true, test: { name: 'own', include: OWN } },
       {
@@ -61,7 +62,7 @@ export default defineConfig({
           setupFiles: 'test/support/each-file.ts',
         },
       },
-      { extends: true, test: { name: 'page', include: PAGE } },
+      { extends: true, test: { name: 'page', include: PAGE, testTimeout: 240_000 } },
       { extends: true, test: { name: 'bridge', include: BRIDGE } },
       { extends: true, test: { name: 'package', include: PACKAGE, hookTimeout: 300_000 } },
       { extends: true, test: { name: 'long', include: LONG } },

@@ -11,7 +11,7 @@ const NOON = '2099-11-20 12:00'
 const VAN_12 = '0356307042441013'
 const VAN_14 = '356307042441014'
 
-beforeEach(() => vi.waitFor(async () => expect(await listed()).toHaveLength(1), { timeout: 10_000 }))
+beforeEach(() => vi.waitFor(async () => expect(await listed()).toHaveLength(1), { timeout: 30_000 }))
 
 type Line = Readonly<Record<'device' | 'courier_id' | 'route_id' | 'from_at' | 'until_at' | 'source', string>>
 
@@ -252,7 +252,7 @@ describe('POST /admin/roster/undo', () => {
     const text = await readFile(file, 'utf8')
     onTestFinished(() => writeFile(file, text))
     await writeFile(file, text + line)
-    await vi.waitFor(async () => expect((await listed())[1]?.source).toBe('routes.csv:3'), { timeout: 10_000 })
+    await vi.waitFor(async () => expect((await listed())[1]?.source).toBe('routes.csv:3'), { timeout: 30_000 })
     expect((await undo(idOf(first))).json).toMatchObject({ removed: 0 })
     expect(await routesAt('2099-11-20 07:00')).toContain(`${VAN_12} 1`)
   })

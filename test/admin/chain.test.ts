@@ -67,7 +67,7 @@ describe('GET /admin/devices/{id}/chain', () => {
           results: [{ code: 'silent', message: 'nothing is heard of Van 14, on a route now' }],
         })
       },
-      { timeout: 10_000 },
+      { timeout: 30_000 },
     )
     await speak(VAN_14)
     await vi.waitFor(
@@ -75,7 +75,7 @@ describe('GET /admin/devices/{id}/chain', () => {
         const { json } = await admin.ask(`/admin/findings?device=${VAN_14}`)
         expect(json).toMatchObject({ results: [{ code: 'silent', ended_at: expect.any(String) }] })
       },
-      { timeout: 10_000 },
+      { timeout: 30_000 },
     )
   })
 
@@ -115,7 +115,7 @@ describe('GET /admin/devices/{id}/chain', () => {
     } finally {
       await admin.server.kill('SIGCONT')
     }
-    await vi.waitFor(async () => expect((await chainOf(VAN_14)).broken).toBe(null), { timeout: 10_000 })
+    await vi.waitFor(async () => expect((await chainOf(VAN_14)).broken).toBe(null), { timeout: 30_000 })
   })
 
   it('is 404 for a device of which nothing is known, and may be read with a read token', async () => {

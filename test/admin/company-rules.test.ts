@@ -18,7 +18,7 @@ const api = createServer((request, response) => {
 const admin = twoCompanies({ baseUrl: `http://127.0.0.1:${await listening(api)}` })
 const [all, seven, both] = [TOKEN, TOKEN_7, 'canary-both'].map((token) => askAs(admin, token))
 const VAN = '356307042441014'
-const soon = { timeout: 10_000, interval: 50 }
+const soon = { timeout: 30_000, interval: 50 }
 
 afterAll(() => void api.close())
 

@@ -32,7 +32,7 @@ function watch(before: () => Promise<unknown> = async () => {}) {
     oldestAt: () => watching.backlog?.oldestAt,
     async moreLooks(count: number) {
       const from = looks
-      await expect.poll(() => looks, { timeout: 10_000, interval: 5 }).toBeGreaterThan(from + count)
+      await expect.poll(() => looks, { timeout: 30_000, interval: 5 }).toBeGreaterThan(from + count)
     },
   }
 }

@@ -21,7 +21,7 @@ beforeEach(() =>
       })
       expect((await admin.ask(`/admin/devices/${NEW}`)).status).toBe(404)
     },
-    { timeout: 10_000 },
+    { timeout: 30_000 },
   ),
 )
 
@@ -139,7 +139,7 @@ describe('PUT /admin/devices/{id}', () => {
     onTestFinished(() => writeFile(join(admin.dir, 'devices.yaml'), DEVICES))
     await put('356307042441014', { name: 'Van 14 b', company_id: 7, courier_id: 43 })
     await writeFile(join(admin.dir, 'devices.yaml'), `${DEVICES}\n"1": { company_id: 7 }\n`)
-    await vi.waitFor(async () => expect((await get('1')).status).toBe(200), { timeout: 10_000 })
+    await vi.waitFor(async () => expect((await get('1')).status).toBe(200), { timeout: 30_000 })
     expect((await get('356307042441014')).json).toMatchObject({ name: 'Van 14 b' })
   })
 

@@ -33,7 +33,7 @@ const ROUTED_15 = {
 const INSTANT = expect.stringMatching(/^20\d\d-\d\d-\d\dT[\d:.]{12}Z$/) as string
 const REMOTE = expect.stringMatching(/^127\.0\.0\.1:\d+$/) as string
 const CONNECTED_14 = { event: 'connected', protocol: 'h02', transport: 'tcp', remote: REMOTE }
-const soon = { timeout: 10_000 }
+const soon = { timeout: 30_000 }
 
 /** A whole gateway on the fixture's configuration. */
 async function gateway(): Promise<Role> {

@@ -148,7 +148,7 @@ describe('the index of devices', () => {
     await index.catchUp()
     await hear('2', { at: NOW })
     await redis.del(keys.heardChanges)
-    await vi.waitFor(() => expect(ids(index)).toEqual(['1', '2']), { timeout: 10_000 })
+    await vi.waitFor(() => expect(ids(index)).toEqual(['1', '2']), { timeout: 30_000 })
   })
 
   it('costs Redis the same few commands however many devices there are', async () => {

@@ -102,7 +102,7 @@ describe('GET /admin/devices/{id}', () => {
       fix: { at: session.now, fix: { ...FIX, speed: 13.9, heading: 271, altitude: 34, satellites: 9 } },
       filtered: { reason: 'out_of_range', at: session.now + 1, fix: { ...FIX, latitude: NaN, hdop: 0.9 } },
     })
-    await expect.poll(() => admin.redis.hlen(keys.devices), { timeout: 3000 }).toBe(1)
+    await expect.poll(() => admin.redis.hlen(keys.devices), { timeout: 30_000 }).toBe(1)
     const at = new Date(session.now).toISOString()
     const contact = { protocol: 'teltonika', transport: 'tcp', remote: REMOTE }
     expect(await deviceNow('356307042441013')).toMatchObject({
@@ -142,7 +142,7 @@ describe('GET /admin/devices/{id}', () => {
 
   it('shows a device as offline when its gateway is silent for five seconds', async () => {
     const { heard } = gateway('tcp')
-    await expect.poll(() => admin.redis.hlen(keys.devices), { timeout: 3000 }).toBe(1)
+    await expect.poll(() => admin.redis.hlen(keys.devices), { timeout: 30_000 }).toBe(1)
     const [sign] = await admin.redis.keys(keys.gateway('*'))
     const left = await admin.redis.pttl(sign)
     expect([left > 3000, left <= 5000, (await deviceNow('356307042441013')).state]).toEqual([true, true, 'online'])
@@ -156,7 +156,7 @@ describe('GET /admin/devices/{id}', () => {
     'shows a device over %s as online while it sends something from time to time',
     async (transport) => {
       const { heard } = gateway(transport, undefined, 14 * 60_000)
-      await expect.poll(() => admin.redis.hlen(keys.devices), { timeout: 3000 }).toBe(1)
+      await expect.poll(() => admin.redis.hlen(keys.devices), { timeout: 30_000 }).toBe(1)
       const device = await deviceNow('356307042441013')
       expect([device.state, 'connection' in device]).toEqual(['online', false])
       await heard.close()

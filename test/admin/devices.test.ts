@@ -39,7 +39,7 @@ beforeAll(async () => {
     join(admin.dir, 'devices.csv'),
     'device,name,company_id,courier_id,route_id\n9,Äpfel,7,,\n10,Van 12,7,42,2\nABC,,7,,\n',
   )
-  await vi.waitFor(async () => expect(await ids()).toHaveLength(6), { timeout: 5000 })
+  await vi.waitFor(async () => expect(await ids()).toHaveLength(6), { timeout: 30_000 })
 })
 
 describe('the list of devices', () => {

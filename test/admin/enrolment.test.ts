@@ -16,7 +16,7 @@ listeners: [{ transport: http, protocol: osmand, port: 0, host: 127.0.0.1 }]
 mqtt: { broker: null }
 `,
 })
-const soon = { timeout: 10_000 }
+const soon = { timeout: 30_000 }
 const INSTANT = expect.stringMatching(/^20\d\d-\d\d-\d\dT[\d:.]{12}Z$/) as string
 
 async function gateway(): Promise<Role> {

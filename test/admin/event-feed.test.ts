@@ -7,7 +7,7 @@ import { listening } from '../support/listening.ts'
 import { EVERYTHING } from '../../src/admin/scope.ts'
 
 const ending: (() => unknown)[] = []
-const soon = { timeout: 10_000, interval: 20 }
+const soon = { timeout: 30_000, interval: 20 }
 const ALL = new Set(['status', 'device', 'finding', 'arrival', 'roster', 'audit'] as const)
 
 afterEach(async () => {
@@ -50,7 +50,7 @@ it('closes a reader who never reads before a megabyte waits for it, and tells th
   for (let told = 0; feed.size === 2 && told < 1000; told++) {
     feed.tell('audit', { dataFor: () => data })
     most = Math.max(most, responses[0].writableLength)
-    await expect.poll(() => responses[1].writableLength, { timeout: 10_000, interval: 1 }).toBe(0)
+    await expect.poll(() => responses[1].writableLength, { timeout: 30_000, interval: 1 }).toBe(0)
   }
   expect(feed.size).toBe(1)
   expect(most).toBeGreaterThan(500_000)

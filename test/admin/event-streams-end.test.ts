@@ -12,7 +12,7 @@ withRedis((_server, connection) => {
   redis = connection
 })
 
-const soon = { timeout: 10_000, interval: 20 }
+const soon = { timeout: 30_000, interval: 20 }
 const logger = pino({ level: 'silent' })
 const bare = async (more: Partial<Parameters<typeof openBare>[0]> = {}) => {
   const opened = await openBare({ redis, logger, ...more })

@@ -7,7 +7,7 @@ import { adminFixture, TOKEN } from '../support/admin.ts'
 import { type Followed, followEvents } from '../support/events.ts'
 
 const admin = adminFixture()
-const soon = { timeout: 10_000, interval: 20 }
+const soon = { timeout: 30_000, interval: 20 }
 const open: Followed[] = []
 
 afterEach(() => {

@@ -6,7 +6,7 @@ import { observations } from '../../src/observe/observations.ts'
 import { adminFixture } from '../support/admin.ts'
 
 const admin = adminFixture()
-const soon = { timeout: 10_000 }
+const soon = { timeout: 30_000 }
 
 async function metrics(): Promise<string> {
   return (await admin.ask('/metrics')).text

@@ -50,7 +50,7 @@ async function mark(): Promise<void> {
 async function hear(): Promise<void> {
   const book = new HeardBook(admin.redis)
   book.spoke(VAN, Object.assign(createSession('tcp', '10.1.2.3:1'), { device: VAN }), 'teltonika')
-  await expect.poll(() => admin.redis.exists(keys.events(VAN)), { timeout: 5000 }).toBe(1)
+  await expect.poll(() => admin.redis.exists(keys.events(VAN)), { timeout: 30_000 }).toBe(1)
   await book.close()
   await keepFrame(admin.redis, VAN)
   await keepFrame(admin.redis, VAN, { kind: 'unknown', company: undefined })
@@ -161,14 +161,14 @@ describe('the rewrite of the file of Redis', () => {
   it('comes again where one was under way', async () => {
     const { redis } = admin
     await redis.mset('one', '1', 'two', '2', 'three', '3')
-    await vi.waitFor(isRewritten, { timeout: 10_000 })
+    await vi.waitFor(isRewritten, { timeout: 30_000 })
     const slow = (us: number) => redis.config('SET', 'rdb-key-save-delay', us)
     await slow(50_000)
     await redis.bgrewriteaof()
     const files = new FileRewrite(redis)
     await files.deleted()
     await slow(0)
-    await vi.waitFor(isRewritten, { timeout: 10_000 })
+    await vi.waitFor(isRewritten, { timeout: 30_000 })
     await redis.config('RESETSTAT')
     await files.close()
     expect(await rewrites()).toBe('1')

@@ -6,7 +6,7 @@ import { adminFixture } from '../support/admin.ts'
 const admin = adminFixture()
 const FULL = 'Redis has more than 85 % of its memory in use: nothing is acknowledged'
 const ROSTER = 'the roster has not been read'
-const soon = { timeout: 5000 }
+const soon = { timeout: 30_000 }
 
 async function readyz(): Promise<[number, unknown]> {
   const { status, json } = await admin.ask('/readyz', { headers: {} })

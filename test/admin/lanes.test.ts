@@ -182,7 +182,7 @@ describe('the query of the list of lanes', () => {
       await store(admin.redis, `7/43/${++stored}`)
       return (await counted()) < stored
     }
-    await expect.poll(isOld, { timeout: 10_000 }).toBe(true)
+    await expect.poll(isOld, { timeout: 30_000 }).toBe(true)
     const before = await list()
     const first = before.results[0].route_id
     await admin.redis

@@ -35,7 +35,7 @@ it('of a device on a port that does not understand it says what it speaks, and a
   expect(chain).toMatchObject({ broken: 'understood', findings: [finding] })
   expect(chain.sentence).not.toMatch(/SIM|power/)
   const known = async () => (await admin.ask(`/admin/findings?device=${VAN_14}`)).json as { results: object[] }
-  await vi.waitFor(async () => expect((await known()).results).toMatchObject([finding]), { timeout: 10_000 })
+  await vi.waitFor(async () => expect((await known()).results).toMatchObject([finding]), { timeout: 30_000 })
   const heard = new HeardBook(admin.redis)
   heard.spoke(VAN_14, Object.assign(createSession('tcp', '10.1.2.3:40001'), { device: VAN_14, now: Date.now() }), 'h02')
   const at = Date.now()
@@ -43,7 +43,7 @@ it('of a device on a port that does not understand it says what it speaks, and a
   await heard.close()
   await vi.waitFor(
     async () => expect((await known()).results).toMatchObject([{ code: 'wrong_port', ended_at: expect.any(String) }]),
-    { timeout: 10_000 },
+    { timeout: 30_000 },
   )
   expect((await chainOf(VAN_14)).links[1]).toMatchObject({ link: 'understood', state: 'ok' })
 })
@@ -63,6 +63,6 @@ it('of a device whose id is nearly that of one that was never heard names the en
       const { json } = await admin.ask(`/admin/findings?device=${near}`)
       expect(json).toMatchObject({ results: [{ code: 'unknown_device', action }] })
     },
-    { timeout: 10_000 },
+    { timeout: 30_000 },
   )
 })

@@ -137,7 +137,7 @@ async function fill(): Promise<void> {
   })
   heard.became(device, 'routed', '7/42/1001')
   heard.became(device, 'filtered', 'zero')
-  await expect.poll(async () => (await eventsOf(device)).length, { timeout: 5000 }).toBeGreaterThan(2)
+  await expect.poll(async () => (await eventsOf(device)).length, { timeout: 30_000 }).toBeGreaterThan(2)
   await keepFrame(redis, '1', { unreadable: [0], opening: ['hello'] })
   await heard.close()
 }

@@ -77,7 +77,7 @@ describe('a reader who takes nothing', () => {
   it('disconnects a reader that takes nothing', async () => {
     await largeAnswers()
     const reader = await slowReader()
-    await expect.poll(async () => (await relay.ask(NUMBERS)).status, { timeout: 20_000, interval: 500 }).toBe(200)
+    await expect.poll(async () => (await relay.ask(NUMBERS)).status, { timeout: 30_000, interval: 500 }).toBe(200)
     const chunks: Buffer[] = []
     reader.on('data', (chunk: Buffer) => chunks.push(chunk)).resume()
     await once(reader, 'close')

@@ -40,12 +40,12 @@ it('what became of a file is in the roster results, and a line that is left out 
   const findings = async () => ((await admin.ask('/admin/findings')).json as { results: { code: string }[] }).results
   const held = async () =>
     (await findings()).filter((finding) => finding.code === 'roster_rejected' && !('ended_at' in finding))
-  await vi.waitFor(async () => expect(await results()).toMatchObject([{ added: 2, rejected }]), { timeout: 10_000 })
+  await vi.waitFor(async () => expect(await results()).toMatchObject([{ added: 2, rejected }]), { timeout: 30_000 })
   expect(await results()).toMatchObject([{ writer: 'routes.csv', kind: 'file', changed: 0, removed: 0 }])
-  await vi.waitFor(async () => expect(await held()).toMatchObject([{ count: 1 }]), { timeout: 15_000 })
+  await vi.waitFor(async () => expect(await held()).toMatchObject([{ count: 1 }]), { timeout: 30_000 })
   await writeFile(file, text)
   await vi.waitFor(async () => expect(await results()).toMatchObject([{ removed: 2, rejected: [] }]), {
-    timeout: 10_000,
+    timeout: 30_000,
   })
-  await vi.waitFor(async () => expect(await held()).toEqual([]), { timeout: 15_000 })
+  await vi.waitFor(async () => expect(await held()).toEqual([]), { timeout: 30_000 })
 })

@@ -17,7 +17,7 @@ const admin = adminFixture()
 const logger = createLogger('test', { level: 'fatal', format: 'json' })
 
 // What was put before is not in effect any more once Redis is empty.
-beforeEach(() => expect.poll(async () => (await admin.ask('/admin/devices/900')).status, { timeout: 10_000 }).toBe(404))
+beforeEach(() => expect.poll(async () => (await admin.ask('/admin/devices/900')).status, { timeout: 30_000 }).toBe(404))
 
 async function ask(method: string, id: number): Promise<number> {
   const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
@@ -83,7 +83,7 @@ async function writing() {
     redis.disconnect()
   })
   await live.join(new Replica(redis, live.logger))
-  await expect.poll(() => live.complete, { timeout: 10_000 }).toBe(true)
+  await expect.poll(() => live.complete, { timeout: 30_000 }).toBe(true)
   return { live, change: rosterWrites({ redis, live }) }
 }
 

@@ -14,7 +14,7 @@ const HEADER = 'device,courier_id,route_id,from,until\n'
 const FILE_LINE = { device: VAN_14, name: 'Van 14', ...VAN_14_LANE }
 
 // What was put before is not in effect any more once Redis is empty.
-beforeEach(() => vi.waitFor(async () => expect(await lines()).toEqual([FILE_LINE]), { timeout: 10_000 }))
+beforeEach(() => vi.waitFor(async () => expect(await lines()).toEqual([FILE_LINE]), { timeout: 30_000 }))
 
 async function lines(query = ''): Promise<unknown> {
   return ((await admin.ask(`/admin/routes?${query}`)).json as { results: unknown }).results
@@ -202,7 +202,7 @@ describe('PUT /admin/routes', () => {
       join(admin.dir, 'devices.yaml'),
       ['1', '2', '3'].map((id) => `${id}: { company_id: 7, courier_id: 4 }`).join('\n'),
     )
-    await vi.waitFor(async () => expect((await admin.ask('/admin/devices/3')).status).toBe(200), { timeout: 10_000 })
+    await vi.waitFor(async () => expect((await admin.ask('/admin/devices/3')).status).toBe(200), { timeout: 30_000 })
     const query = `company_id=7&from=${FUTURE}&until=2099-11-21`
     const all = ['1', '2', '3'].map((id) => `${id},,1${id},${FUTURE} 06:00,\n`).join('')
     expect(await put(HEADER + all, query)).toMatchObject({ json: { added: 3, without_route: [] } })

@@ -13,7 +13,7 @@ describe('no secret', () => {
     const device = '0356307042441013'
     const session = Object.assign(createSession('mqtt', '10.1.2.3:1'), { device, secret: 'canary-secret' })
     heard.spoke(device, session, 'owntracks')
-    await expect.poll(() => redis.hlen(keys.devices), { timeout: 3000 }).toBe(1)
+    await expect.poll(() => redis.hlen(keys.devices), { timeout: 30_000 }).toBe(1)
     await store(redis, '7/42/1001', { count: 2 })
     const { leases, lease } = workerOf(redis)
     await leases.park(await lease('7/42/1001'), { status: 403, message: 'no' })

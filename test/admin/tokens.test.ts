@@ -18,7 +18,7 @@ const admin = adminFixture({
 const as = (token: string, method = 'GET', path = '/admin/status') =>
   admin.ask(path, { method, headers: { authorization: `Bearer ${token}` } })
 const statusOf = async (token: string) => (await as(token)).status
-const soon = { timeout: 5000 }
+const soon = { timeout: 30_000 }
 
 /** Replaces a file as a secret manager does. */
 async function write(name: string, text: string): Promise<string> {

@@ -14,7 +14,7 @@ const admin = adminFixture({
 admin: { port: 0, tokens: [${TOKEN}] }
 alerts: { page_url: "https://gps.example", webhooks: [{ url: "${receiver.url}/canary", secret: canary-webhook }] }`,
 })
-const soon = { timeout: 15_000 }
+const soon = { timeout: 30_000 }
 
 /** What the receiver was told of a code, in order: `begins`, `ends`. */
 function told(code: string, { posts } = receiver): string[] {

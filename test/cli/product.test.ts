@@ -7,7 +7,7 @@ import { dial, type Product, startProduct } from '../support/product.ts'
 
 const NOW = Math.floor(Date.now() / 1000)
 const [DELIVERED, UNKNOWN] = ['356307042441013', '356307042441099']
-const soon = { timeout: 20_000, interval: 200 }
+const soon = { timeout: 30_000, interval: 200 }
 const iso = (seconds: number) => new Date(seconds * 1000).toISOString()
 const HOUR = `${iso(NOW - 3600)},${iso(NOW + 3600)}`
 const DEVICES = `
@@ -25,7 +25,7 @@ let product: Product
 
 beforeAll(async () => {
   product = await startProduct({ 'devices.yaml': DEVICES, 'routes.csv': ROUTES })
-}, 60_000)
+})
 afterAll(async () => void (await product.end()))
 
 function run(...args: string[]): Promise<Ended> {
@@ -71,7 +71,7 @@ it('status, positions and why show a van whose fix was delivered', async () => {
     expect.stringMatching(`^${NOW - 60},${iso(NOW - 60).replace('.000Z', 'Z')},52\\.5,13\\.4,\\d+`),
     '',
   ])
-}, 60_000)
+})
 
 it('why explains a van that was never heard, an unknown device, and a wrong name', async () => {
   expect(await explained('Van 31')).toMatch(
@@ -91,7 +91,7 @@ it('why explains a van that was never heard, an unknown device, and a wrong name
   end()
   const { code, errors } = await run('why', 'Van 30')
   expect([code, errors]).toEqual([1, 'No device has the id or name "Van 30": did you mean Van 31?\n'])
-}, 60_000)
+})
 
 it('routes put is refused where most devices lose their route, and done with --force', async () => {
   const file = join(product.dir, 'today.csv')
@@ -123,4 +123,4 @@ it('routes put is refused where most devices lose their route, and done with --f
   ])
   expect((await run('why', 'Van 12')).out).toMatch(new RegExp(`, route 1004 by the admin port, put ${CLOCK}, `))
   expect((await run('why', 'Van 14')).out).toMatch(/^never heard, no route now, /m)
-}, 60_000)
+})

@@ -32,7 +32,7 @@ beforeAll(async () => {
     join(admin.dir, 'devices.yaml'),
     '"20": { name: Van 12, company_id: 7 }\n"22": { name: A truck of Hamburg, company_id: 7 }\n"21": { name: "=cmd()\\u202e", company_id: 7 }\n',
   )
-  await vi.waitFor(async () => expect(await printed('devices', '--q', 'cmd')).toMatch(/cmd/), { timeout: 10_000 })
+  await vi.waitFor(async () => expect(await printed('devices', '--q', 'cmd')).toMatch(/cmd/), { timeout: 30_000 })
 })
 
 it('why says what the device does and where first, then its links with their evidence, then what to do', async () => {
@@ -143,7 +143,7 @@ it('why says what is known of a device while Redis is away, and that it is', asy
           ),
         ])
       },
-      { timeout: 20_000 },
+      { timeout: 30_000 },
     )
     const { out } = await run('why', 'Van', '14', '--json')
     expect(JSON.parse(out)).toMatchObject({ broken: 'stored', findings: [{ code: 'redis_down' }] })

@@ -13,7 +13,7 @@ import { serviceWithSockets } from '../support/service-manager.ts'
 
 const ID = '356307042441013'
 const CLI = fileURLToPath(new URL('../../src/cli/waybridge.mjs', import.meta.url))
-const soon = { timeout: 30_000, interval: 20 }
+const soon = { timeout: 60_000, interval: 20 }
 
 it('with sockets of the service manager a restart of all refuses no connection and loses no datagram', async () => {
   const [port, admin, tracking] = await freePorts(3)
@@ -27,7 +27,7 @@ it('with sockets of the service manager a restart of all refuses no connection a
   expect(pidsWith(dir, 'gateway')).toEqual([])
   expect(await later).toBe('answered')
   expect(await answered).toBe(true)
-}, 90_000)
+})
 
 it('without a service manager a restart of the gateway refuses no connection and loses no datagram', async () => {
   const [port, admin, tracking] = await freePorts(3)
@@ -44,7 +44,7 @@ it('without a service manager a restart of the gateway refuses no connection and
   const [later, answered] = [hello(port), datagramAnswered(port)]
   expect([await later, await answered]).toEqual(['answered', true])
   expect(program.said()).not.toContain('Deprecation')
-}, 90_000)
+})
 
 it('an address that no listener has is refused with what to write', async () => {
   const [port, other, admin, tracking] = await freePorts(4)
@@ -53,7 +53,7 @@ it('an address that no listener has is refused with what to write', async () => 
   await expect
     .poll(service.said, soon)
     .toContain(`has opened tcp 127.0.0.1:${port}, udp 127.0.0.1:${port}, and no listener`)
-}, 30_000)
+})
 
 async function prepared(port: number, { admin, tracking }: { admin: number; tracking: number }): Promise<string> {
   const dir = await temporaryDir()

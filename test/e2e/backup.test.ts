@@ -12,7 +12,7 @@ const DEVICES = `
 van-12: { name: Van 12, company_id: 7, courier_id: 42, route_id: 1001 }
 van-14: { name: Van 14, company_id: 7, courier_id: 43 }
 `
-const soon = { timeout: 20_000, interval: 200 }
+const soon = { timeout: 60_000, interval: 200 }
 
 interface Status {
   readonly custody: Readonly<Record<string, number>>
@@ -28,7 +28,7 @@ describe('a backup of a data folder', () => {
     scratch = await mkdtemp(join(tmpdir(), 'waybridge-backup-'))
     product = await startProduct({ 'devices.yaml': DEVICES })
     for (const device of ['van-12', 'van-14']) await send(product, device, NOW - 60)
-  }, 60_000)
+  })
   afterEach(async () => void (await running?.end().finally(() => (running = undefined))))
   afterAll(async () => {
     await product.end()
@@ -68,7 +68,7 @@ describe('a backup of a data folder', () => {
     await expect.poll(() => account(running as Product), soon).toMatchObject({ delivered: 1, filtered: 1 })
     await running.write('devices.yaml', DEVICES.replace('courier_id: 43', 'courier_id: 43, route_id: 1002'))
     await expect.poll(() => account(running as Product), soon).toMatchObject({ delivered: 2, held: 0, difference: 0 })
-  }, 60_000)
+  })
 
   it('is made of a folder on which nothing runs, too, and with mistakes in its devices.yaml', async () => {
     const dir = await emptySite('stopped')
@@ -80,7 +80,7 @@ describe('a backup of a data folder', () => {
     expect(await waybridge(['restore', copy, '--config', again])).toMatchObject({ code: 0, errors: '' })
     running = await runProduct(again)
     expect(await account(running)).toMatchObject({ delivered: 1, held: 1, difference: 0 })
-  }, 60_000)
+  })
 
   it.each([
     ['a file that is there', async () => ['backup', file(), '--config', product.dir], /exists: name another file/],

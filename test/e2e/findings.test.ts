@@ -7,12 +7,12 @@ import { type Site, startSite } from '../faults/site.ts'
 /** The others take longer: `npm run faults`. */
 const QUICK = FAULTS.filter(({ isQuick }) => isQuick)
 
-const soon = { timeout: 20_000 }
+const soon = { timeout: 60_000 }
 let site: Site
 
 beforeAll(async () => {
   site = await startSite()
-}, 90_000)
+})
 
 afterAll(() => site?.close(), 30_000)
 

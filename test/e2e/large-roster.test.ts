@@ -13,7 +13,7 @@ it('a gateway with 100,000 devices stays ready while the roster is written once 
   })
   onTestFinished(async () => void (await product.end()))
   const ready = () => fetch(`http://127.0.0.1:${product.ports.admin}/readyz`).then(({ ok }) => ok)
-  await expect.poll(ready, { timeout: 30_000 }).toBe(true)
+  await expect.poll(ready, { timeout: 60_000 }).toBe(true)
   const seen: boolean[] = []
   const took: number[] = []
   const end = new AbortController()
@@ -33,4 +33,4 @@ it('a gateway with 100,000 devices stays ready while the roster is written once 
   end.abort()
   await watched
   expect([Math.max(...took) < 3000, seen.filter((each) => !each)]).toEqual([true, []])
-}, 120_000)
+})

@@ -10,7 +10,7 @@ let read = 0
 
 beforeAll(async () => {
   site = await startSite({ vans: VANS, yaml: 'log: { format: json, level: info }\n' })
-}, 90_000)
+})
 
 afterAll(() => site?.close(), 30_000)
 
@@ -60,7 +60,7 @@ describe('the log of a product with 50 lanes has one line when a fault begins, a
     ])
   })
 
-  it('the API refuses the apikey of all lanes', { timeout: 90_000 }, async () => {
+  it('the API refuses the apikey of all lanes', async () => {
     const lines = await during(
       behaving((request, response) => (request.apikey === 'next' ? well : answering(403))(request, response)),
       ['apikey_refused'],
@@ -78,12 +78,12 @@ describe('the log of a product with 50 lanes has one line when a fault begins, a
     ])
   })
 
-  it('Redis is frozen for 15 s', { timeout: 90_000 }, async () => {
+  it('Redis is frozen for 15 s', async () => {
     const lines = await during(
       () => site.redis.kill('SIGSTOP'),
       ['redis_down'],
       async () => {
-        await expect.poll(ageOfFirst, { timeout: 30_000 }).toBeGreaterThan(15_000)
+        await expect.poll(ageOfFirst, { timeout: 60_000 }).toBeGreaterThan(15_000)
         await site.redis.kill('SIGCONT')
       },
     )

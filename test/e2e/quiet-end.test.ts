@@ -7,7 +7,7 @@ import { listening } from '../support/listening.ts'
 import { signal } from '../support/processes.ts'
 import { dial, startProduct } from '../support/product.ts'
 
-const soon = { timeout: 30_000 }
+const soon = { timeout: 60_000 }
 const ID = '356307042441013'
 const DEVICES = `"${ID}": { name: Van 12, company_id: 7, courier_id: 42, route_id: 1001 }`
 
@@ -43,4 +43,4 @@ it('nobody is told that processes are missing while everything ends, though a pu
     .slice(toldBefore)
     .map(({ code }) => code)
   expect(codes.filter((code) => code === 'no_gateway' || code === 'no_worker')).toEqual([])
-}, 90_000)
+})

@@ -4,7 +4,7 @@ import { dial, type Product, startProduct } from '../support/product.ts'
 
 const NOW = Math.floor(Date.now() / 1000)
 const IMEI = '356307042441013'
-const soon = { timeout: 20_000, interval: 50 }
+const soon = { timeout: 60_000, interval: 50 }
 const inHours = (hours: number) => new Date((NOW + hours * 3600) * 1000).toISOString()
 
 let product: Product
@@ -14,7 +14,7 @@ beforeAll(async () => {
     'devices.yaml': `"${IMEI}": { company_id: 7, courier_id: 1 }\n`,
     'routes.csv': `device,route_id,from,until\n${IMEI},101,${inHours(-1)},${inHours(1)}\n`,
   })
-}, 60_000)
+})
 afterAll(async () => void (await product.end()))
 
 /** In the log of who reads the file; the finding has the sentence as its evidence. */
@@ -55,4 +55,4 @@ it('a routes file that was refused stays refused when processes are killed and s
   expect(product.said()).toContain('where the loss is meant, write the lines with `waybridge routes put --force`')
   await send(NOW - 60)
   await expect.poll(() => product.positions('101', NOW - 60, NOW - 60).catch(() => []), soon).toHaveLength(1)
-}, 60_000)
+})

@@ -13,7 +13,7 @@ import { startTestRedis, type TestRedis } from '../support/redis.ts'
 
 const NOW = Math.floor(Date.now() / 1000)
 const VAN = '356307042441013'
-const soon = { timeout: 15_000, interval: 50 }
+const soon = { timeout: 60_000, interval: 50 }
 const at = (seconds: number) => new Date((NOW + seconds) * 1000).toISOString()
 const HEADER = 'device,courier_id,route_id,from,until\n'
 /** A line that holds now, of the device that is put. */
@@ -28,7 +28,7 @@ describe('the roster, as a user changes it through the admin port', () => {
 
   beforeAll(async () => {
     product = await startProduct({ 'devices.yaml': '"1": { company_id: 7 }\n', 'routes.csv': HEADER })
-  }, 60_000)
+  })
   afterAll(async () => void (await product.end()))
 
   /** Sends a fix, each a second after the one before, until it is acknowledged; answers its time. */

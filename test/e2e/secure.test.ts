@@ -43,7 +43,7 @@ log: { format: json, level: debug }
     `"${IMEI}": { company_id: 7, courier_id: 42, route_id: 1001 }\n${VAN}: { company_id: 7, courier_id: 43, route_id: 1002 }\n`,
   )
   product = await runProduct(dir)
-}, 90_000)
+})
 afterAll(async () => {
   await product.end()
   await certificates.remove()

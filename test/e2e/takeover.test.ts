@@ -13,7 +13,7 @@ const VAN_12 = '356307042441013'
 const VAN_15 = '356307042441015'
 const VAN_16 = '356307042441016'
 const UNKNOWN = '356307042441099'
-const soon = { timeout: 20_000, interval: 50 }
+const soon = { timeout: 60_000, interval: 50 }
 
 /** What the tracking API answered when the folder was left. */
 const asBefore: Respond = (seen, response) =>
@@ -34,7 +34,7 @@ describe('a data folder of version 0.1.0, taken over', () => {
     const yaml = await readFile(join(dir, 'gateway.yaml'), 'utf8')
     await writeFile(join(dir, 'gateway.yaml'), yaml.replace('DATA_DIR', join(dir, 'data')).replace('PUSH_URL', api.url))
     product = await runProduct(dir)
-  }, 60_000)
+  })
   afterAll(async () => {
     await product?.end()
     await api?.close()

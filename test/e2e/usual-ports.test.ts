@@ -41,17 +41,17 @@ it('a default port that is taken is a finding, all others are open, and the page
     const status = await product.admin<{ findings: { code: string; subject: object }[] }>('/admin/status')
     return status.findings.filter(({ code }) => code === 'port_taken').map(({ subject }) => subject)
   }
-  await expect.poll(findings, { timeout: 20_000 }).toContainEqual({ listener: 'tcp/auto' })
+  await expect.poll(findings, { timeout: 60_000 }).toContainEqual({ listener: 'tcp/auto' })
   expect(product.ports['tcp/teltonika']).toBe(5027)
   await expect
     .poll(() => product.said())
     .toMatch(/ready: .*udp\/auto 5000.*, and \d{3} ports for a single protocol each/)
   const page = await (await fetch(`http://127.0.0.1:${product.ports.admin}/`)).text()
   expect(page).toContain(`<meta name="waybridge-port" content="${AUTO_PORT}">`)
-}, 90_000)
+})
 
 it('a port that gateway.yaml names and that is taken ends the start, by name', async () => {
   await take(AUTO_PORT)
   const dir = await folderWith(`listeners: [{ transport: tcp, port: ${AUTO_PORT}, protocol: auto }]`)
   await expect(runProduct(dir)).rejects.toThrow(/another program has this port/)
-}, 90_000)
+})

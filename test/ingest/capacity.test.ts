@@ -5,7 +5,7 @@ import { observations } from '../../src/observe/observations.ts'
 import { withRedis } from '../support/with-redis.ts'
 
 const FULL = 'Redis has more than 85 % of its memory in use: nothing is acknowledged'
-const soon = { timeout: 10_000 }
+const soon = { timeout: 30_000 }
 
 let redis: Redis
 

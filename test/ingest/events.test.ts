@@ -9,7 +9,7 @@ import { withRedis } from '../support/with-redis.ts'
 
 const VAN = '0356307042441013'
 const LANE = '7/42/1001'
-const soon = { timeout: 5000 }
+const soon = { timeout: 30_000 }
 let redis: Redis
 const books: HeardBook[] = []
 

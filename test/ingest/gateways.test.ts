@@ -7,7 +7,7 @@ import { connect, keys, type Redis } from '../../src/lanes/index.ts'
 import { dialRedis, type TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
 
-const soon = { timeout: 8000 }
+const soon = { timeout: 30_000 }
 const LATE_MS = 500
 const LAST = 'van 4999'
 let server: TestRedis

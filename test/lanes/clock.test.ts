@@ -5,7 +5,7 @@ import { withRedis } from '../support/with-redis.ts'
 
 const HOUR_MS = 3_600_000
 const LANE = '7/42/1'
-const soon = { timeout: 3000, interval: 20 }
+const soon = { timeout: 30_000, interval: 20 }
 
 let redis: Redis
 withRedis((_, connected) => (redis = connected))

@@ -23,7 +23,7 @@ const DEVICE = '356307042441013'
 const LANE = '7/42/1001'
 const PASSWORD = 'of-all-servers'
 
-describe('a Redis Cluster', { timeout: 60_000 }, () => {
+describe('a Redis Cluster', () => {
   let cluster: RedisCluster
   let seeds: { host: string; port: number }[]
   const open: Redis[] = []
@@ -38,14 +38,14 @@ describe('a Redis Cluster', { timeout: 60_000 }, () => {
     cluster = await RedisCluster.start({ machines, password: PASSWORD, nodeTimeoutMs: 3000 })
     // Two that do not have the slot.
     seeds = machines.slice(1, 3).map(({ host, port }) => ({ host, port }))
-  }, 60_000)
+  })
   afterEach(() => open.splice(0).forEach((redis) => redis.disconnect()))
   afterAll(() => cluster.stop())
 
   async function connection(): Promise<Redis> {
     const redis = connect({ cluster: seeds, replicas: 1, password: PASSWORD }, 'test')
     open.push(redis)
-    await expect.poll(() => redis.status, { timeout: 20_000 }).toBe('ready')
+    await expect.poll(() => redis.status, { timeout: 30_000 }).toBe('ready')
     return redis
   }
 
@@ -75,7 +75,7 @@ describe('a Redis Cluster', { timeout: 60_000 }, () => {
   it('names its masters with their shards and replicas, and how far these are behind', async () => {
     const redis = connect({ cluster: seeds, replicas: 1, shards: 3, password: PASSWORD }, 'test')
     open.push(redis)
-    await expect.poll(() => shardsOf(redis).every(({ status }) => status === 'ready'), { timeout: 20_000 }).toBe(true)
+    await expect.poll(() => shardsOf(redis).every(({ status }) => status === 'ready'), { timeout: 30_000 }).toBe(true)
     const primaries = await redisPrimaries(redis)
     // Slot 1667 is the first master's, 5794 and 9921 the second's and third's: see `RedisCluster`.
     expect(new Set(primaries.flatMap(({ shards }) => shards))).toEqual(new Set([0, 1, 2]))
@@ -174,7 +174,7 @@ describe('a Redis Cluster', { timeout: 60_000 }, () => {
       await expect.poll(() => acknowledged.length).toBeGreaterThan(50)
       await cluster.moveSlot()
       const count = acknowledged.length
-      await expect.poll(() => acknowledged.length, { timeout: 20_000 }).toBeGreaterThan(count + 50)
+      await expect.poll(() => acknowledged.length, { timeout: 30_000 }).toBeGreaterThan(count + 50)
       over.abort()
     }
     await Promise.all([load(), move().finally(() => over.abort())])

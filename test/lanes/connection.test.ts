@@ -16,7 +16,7 @@ it('a command that fails because Redis was killed is known by its error', async 
         ask()
         return new Set(failures.map(({ message }) => message)).size
       },
-      { timeout: 10_000 },
+      { timeout: 30_000 },
     )
     .toBeGreaterThan(0)
   ask()

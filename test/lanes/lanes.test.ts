@@ -186,7 +186,7 @@ describe('the appender', () => {
     const item = { parts: [{ lane: '7/42/1', device: ID, records: packed(1) }], received: 1, filtered: [] }
     await expect(appender.append(item)).rejects.toThrow()
     await server.restart()
-    await expect.poll(() => redis.status, { timeout: 10_000 }).toBe('ready')
+    await expect.poll(() => redis.status, { timeout: 30_000 }).toBe('ready')
     await appender.append(item)
     expect(await custodyCounters(redis)).toEqual(new Map([['received', 1]]))
   })
@@ -484,7 +484,7 @@ describe('done', () => {
     const telling = worker.done(lease, delivered)
     await server.restart()
     expect(await telling).toBeUndefined()
-    await expect.poll(() => redis.status, { timeout: 10_000 }).toBe('ready')
+    await expect.poll(() => redis.status, { timeout: 30_000 }).toBe('ready')
     expect((await custodyCounters(redis)).get('delivered')).toBe(3)
     await expectInvariant()
   })

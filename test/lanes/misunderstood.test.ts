@@ -101,7 +101,7 @@ describe('frames that were not understood', () => {
     expect(await keep(['a'])).toEqual([true])
     await server.kill('SIGKILL')
     await server.restart()
-    await expect.poll(() => redis.status, { timeout: 10_000 }).toBe('ready')
+    await expect.poll(() => redis.status, { timeout: 30_000 }).toBe('ready')
     expect(await textsOf()).toEqual(['a'])
   })
 

@@ -23,14 +23,14 @@ afterEach(() => {
 })
 afterAll(() => maker.remove())
 
-describe('Sentinels with TLS', { timeout: 60_000 }, () => {
+describe('Sentinels with TLS', () => {
   let machines: Machine[]
   let group: RedisGroup
 
   beforeAll(async () => {
     machines = await machinesOf(2)
     group = await RedisGroup.start({ machines, tls })
-  }, 60_000)
+  })
   afterAll(() => group.stop())
 
   const connection = () => {
@@ -48,7 +48,7 @@ describe('Sentinels with TLS', { timeout: 60_000 }, () => {
     await group.failOver()
     await followed
     await group.inStep()
-    await expect.poll(() => writes(redis), { timeout: 20_000 }).toBe(true)
+    await expect.poll(() => writes(redis), { timeout: 30_000 }).toBe(true)
   })
 
   it('are not believed where their certificate is not trusted', async () => {
@@ -59,7 +59,7 @@ describe('Sentinels with TLS', { timeout: 60_000 }, () => {
   })
 })
 
-describe('a Redis Cluster with TLS', { timeout: 60_000 }, () => {
+describe('a Redis Cluster with TLS', () => {
   it('is reached where its certificate is trusted, and not where it is not', async () => {
     const machines = await machinesOf(3)
     const cluster = await RedisCluster.start({ machines, tls })

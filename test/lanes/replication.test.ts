@@ -32,7 +32,7 @@ interface Detector {
 }
 
 /** Two replicas: a Sentinel alone may not name another primary. */
-describe('a Redis with replicas', { timeout: 60_000 }, () => {
+describe('a Redis with replicas', () => {
   let machines: Machine[]
   let group: RedisGroup
   const open: Redis[] = []
@@ -41,7 +41,7 @@ describe('a Redis with replicas', { timeout: 60_000 }, () => {
     const ports = await freePorts(6)
     machines = [0, 2, 4].map((at) => ({ host: '127.0.0.1', port: ports[at], sentinelPort: ports[at + 1] }))
     group = await RedisGroup.start({ machines, password: PASSWORD })
-  }, 60_000)
+  })
   afterEach(() => open.splice(0).forEach((redis) => redis.disconnect()))
   afterAll(() => group.stop())
 
@@ -53,7 +53,7 @@ describe('a Redis with replicas', { timeout: 60_000 }, () => {
       'test',
     )
     open.push(redis)
-    for (const shard of shardsOf(redis)) await expect.poll(() => shard.status, { timeout: 20_000 }).toBe('ready')
+    for (const shard of shardsOf(redis)) await expect.poll(() => shard.status, { timeout: 30_000 }).toBe('ready')
     return redis
   }
 
@@ -106,7 +106,7 @@ describe('a Redis with replicas', { timeout: 60_000 }, () => {
     await expect.poll(() => redis.status, { interval: 0 }).toBe('connecting')
     expect(connector.failoverDetector).toBeNull()
     for (const { client } of sentinels) client.emit('message', '+switch-master', '')
-    await expect.poll(() => redis.status, { timeout: 20_000 }).toBe('ready')
+    await expect.poll(() => redis.status, { timeout: 30_000 }).toBe('ready')
   })
 
   it('is safe where all that may be promoted write through, and the primary writes to all or to none', async () => {
@@ -169,7 +169,7 @@ describe('a Redis with replicas', { timeout: 60_000 }, () => {
     const index = await replica()
     await group.kill(index)
     await expect
-      .poll(() => missingReplicas(redis), { timeout: 10_000 })
+      .poll(() => missingReplicas(redis), { timeout: 30_000 })
       .toEqual(['1 of 2 replicas of Redis are connected: nothing is acknowledged until all are'])
     await expect(send(now() + 1)).rejects.toThrow('NOREPLICAS')
     await group.revive(index)

@@ -24,7 +24,7 @@ afterEach(() => open.splice(0).forEach((redis) => redis.disconnect()))
 async function withShards(shards: number): Promise<Redis> {
   const redis = connect({ url: server.url, shards }, 'test')
   open.push(redis)
-  await expect.poll(() => shardsOf(redis).every(({ status }) => status === 'ready'), { timeout: 5000 }).toBe(true)
+  await expect.poll(() => shardsOf(redis).every(({ status }) => status === 'ready'), { timeout: 30_000 }).toBe(true)
   return redis
 }
 

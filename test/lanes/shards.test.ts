@@ -48,7 +48,7 @@ import { withRedis } from '../support/with-redis.ts'
 const DEVICE = '123'
 const NOW = Math.floor(Date.now() / 1000)
 const logger = createLogger('test', { level: 'fatal', format: 'json' })
-const soon = { timeout: 20_000, interval: 20 }
+const soon = { timeout: 30_000, interval: 20 }
 
 let server: TestRedis
 let redis: Redis

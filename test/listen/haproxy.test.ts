@@ -24,7 +24,7 @@ beforeAll(async () => {
   haproxy = await findProgram('haproxy')
   certificates = await CertificateMaker.create()
   server = await certificates.server('server')
-}, 120_000)
+})
 afterAll(() => certificates.remove())
 
 /** A gateway that trusts the proxy alone, and says from where each message came. */
@@ -60,42 +60,38 @@ describe('a real HAProxy', () => {
     ['version 1', 'send-proxy'],
     ['version 2', 'send-proxy-v2'],
     ['version 2 with TLVs', 'send-proxy-v2 proxy-v2-options unique-id,crc32c'],
-  ])(
-    'in front of TCP, TLS and MQTT hands on the address of the client: %s',
-    async (_, options) => {
-      const { shared, seen } = witness()
-      const endpoint = { host: '127.0.0.1', port: 0, proxy_protocol: true }
-      const tcp = await open(listenTcp({ ...endpoint, protocol: talk }, shared))
-      const tls = await open(listenTcp({ ...endpoint, protocol: talk, tls: tlsWith(server) }, shared))
-      const broker = await open(listenMqtt(endpoint, { ...shared, protocolNamed }))
-      const ports = await freePorts(3)
-      const ways = [tcp, tls, broker].map(({ port: to }, index) => ({ port: ports[index], to, options }))
-      await startHaproxy(haproxy!, ways)
+  ])('in front of TCP, TLS and MQTT hands on the address of the client: %s', async (_, options) => {
+    const { shared, seen } = witness()
+    const endpoint = { host: '127.0.0.1', port: 0, proxy_protocol: true }
+    const tcp = await open(listenTcp({ ...endpoint, protocol: talk }, shared))
+    const tls = await open(listenTcp({ ...endpoint, protocol: talk, tls: tlsWith(server) }, shared))
+    const broker = await open(listenMqtt(endpoint, { ...shared, protocolNamed }))
+    const ports = await freePorts(3)
+    const ways = [tcp, tls, broker].map(({ port: to }, index) => ({ port: ports[index], to, options }))
+    await startHaproxy(haproxy!, ways)
 
-      const plain = await connectThrough(ways[0].port)
-      let heard = ''
-      plain.on('data', (bytes: Buffer) => (heard += bytes.toString()))
-      plain.write('id van-1\nfix 1\n')
-      await until(() => expect(heard).toBe('hi\nok 1\n'))
-      expect(seen.splice(0)).toEqual(Array(2).fill(`${CLIENT}:${plain.localPort}`))
+    const plain = await connectThrough(ways[0].port)
+    let heard = ''
+    plain.on('data', (bytes: Buffer) => (heard += bytes.toString()))
+    plain.write('id van-1\nfix 1\n')
+    await until(() => expect(heard).toBe('hi\nok 1\n'))
+    expect(seen.splice(0)).toEqual(Array(2).fill(`${CLIENT}:${plain.localPort}`))
 
-      const below = await connectThrough(ways[1].port)
-      const { localPort } = below
-      const secure = await dialTls(0, { ca: server.cert, socket: below })
-      secure.say('id van-1\n')
-      await until(() => expect(secure.heard).toBe('hi\n'))
-      expect(seen.splice(0)).toEqual([`${CLIENT}:${localPort}`])
+    const below = await connectThrough(ways[1].port)
+    const { localPort } = below
+    const secure = await dialTls(0, { ca: server.cert, socket: below })
+    secure.say('id van-1\n')
+    await until(() => expect(secure.heard).toBe('hi\n'))
+    expect(seen.splice(0)).toEqual([`${CLIENT}:${localPort}`])
 
-      const stream = () => dialFrom({ host: '127.0.0.1', port: ways[2].port, localAddress: CLIENT })
-      const client = new MqttClient(stream, { username: 'van-1', reconnectPeriod: 50 })
-      onTestFinished(() => void client.end(true))
-      client.on('error', () => {})
-      await client.publishAsync(TOPIC, position(), { qos: 1 })
-      expect(seen).toEqual([expect.stringMatching(/^127\.0\.0\.77:\d+$/)])
-      await client.endAsync(true)
-    },
-    60_000,
-  )
+    const stream = () => dialFrom({ host: '127.0.0.1', port: ways[2].port, localAddress: CLIENT })
+    const client = new MqttClient(stream, { username: 'van-1', reconnectPeriod: 50 })
+    onTestFinished(() => void client.end(true))
+    client.on('error', () => {})
+    await client.publishAsync(TOPIC, position(), { qos: 1 })
+    expect(seen).toEqual([expect.stringMatching(/^127\.0\.0\.77:\d+$/)])
+    await client.endAsync(true)
+  })
 
   it('that is not trusted is refused', async () => {
     const shared = { ...gateway(), trustedProxies: networksOf(['192.0.2.1']) }
@@ -110,5 +106,5 @@ describe('a real HAProxy', () => {
     socket.resume().write('id van-1\n')
     await closed
     expect(socket.bytesRead).toBe(0)
-  }, 60_000)
+  })
 })

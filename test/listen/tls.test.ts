@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, rename, writeFile } from 'node:fs/promises'
 import mqtt from 'mqtt'
 import { Agent, request } from 'undici'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -297,7 +297,9 @@ describe('the certificate of a listener', () => {
     }
     const first = await serial()
 
-    await writeFile(issued.files.key, server.key)
+    // Written in place, it would be read before it is whole.
+    await writeFile(`${issued.files.key}.new`, server.key)
+    await rename(`${issued.files.key}.new`, issued.files.key)
     await until(() => expect(observed('certificate_refused')).toBeDefined())
     expect(observed('certificate_refused')?.evidence).toEqual([
       `the key in ${issued.files.key} does not belong to the certificate in ${issued.files.cert}`,

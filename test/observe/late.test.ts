@@ -19,7 +19,7 @@ it('observes that a process was too busy to react, and for how long', async () =
   for (const until = performance.now() + 700; performance.now() < until; );
   await expect.poll(() => sample('event_loop_delay_seconds_count')).toBeGreaterThan(all)
   // The second that was looked at first may be the one before.
-  await expect.poll(observed, { timeout: 5000 }).toBeDefined()
+  await expect.poll(observed, { timeout: 30_000 }).toBeDefined()
   const seen = observed()
   expect(seen).toMatchObject({ subject: { process: 'gateway' }, evidence: [expect.stringMatching(/^\d+ ms$/)] })
   expect(Number(seen?.evidence[0].split(' ')[0])).toBeGreaterThanOrEqual(500)

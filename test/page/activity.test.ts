@@ -9,7 +9,7 @@ const PUT = '/admin/routes?company_id=7&from=2099-11-20&until=2099-11-21&force=t
 /** By how many pixels the page is wider than its window. */
 const OVERHANG = 'document.documentElement.scrollWidth - innerWidth'
 
-describe.skipIf(!findChromium())('the activity in a real browser', { timeout: 90_000 }, async () => {
+describe.skipIf(!findChromium())('the activity in a real browser', async () => {
   const api = await startApi()
   afterAll(() => api.close())
   const fixture = pageFixture(
@@ -75,12 +75,12 @@ describe.skipIf(!findChromium())('the activity in a real browser', { timeout: 90
     await fetch(`http://127.0.0.1:${fixture.product.ports['http/osmand']}/?${fix}`)
     const codes = async () =>
       (await fixture.product.admin<{ findings: { code: string }[] }>('/admin/status')).findings.map(({ code }) => code)
-    await expect.poll(codes, { timeout: 40_000 }).toContain('upstream_down')
+    await expect.poll(codes, { timeout: 60_000 }).toContain('upstream_down')
     const { page, close } = await fixture.open('/activity?kind=ended')
     await page.locator('.activity h1').waitFor()
     api.respond(ok)
     await expect
-      .poll(() => page.locator('.activity').textContent(), { timeout: 40_000 })
+      .poll(() => page.locator('.activity').textContent(), { timeout: 60_000 })
       .toMatch(/over.*lasted \d+ (s|min).*upstream_down/)
     await close()
   })

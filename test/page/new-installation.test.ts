@@ -5,7 +5,7 @@ import { NOWHERE } from '../support/admin.ts'
 import { dial, type Product } from '../support/product.ts'
 
 const VAN = '356307042441047'
-const soon = { timeout: 20_000 }
+const soon = { timeout: 60_000 }
 
 async function send({ ports }: Product) {
   const line = await dial(ports['tcp/teltonika'])
@@ -48,7 +48,7 @@ describe.skipIf(!findChromium())('the page of a new installation', () => {
     line.socket.destroy()
     expect(faults).toEqual([])
     await close()
-  }, 60_000)
+  })
 })
 
 describe.skipIf(!findChromium())('the page of an installation that has a tracking API and no company', () => {
@@ -66,5 +66,5 @@ describe.skipIf(!findChromium())('the page of an installation that has a trackin
     await expect.poll(() => dialog.getByLabel('Company').inputValue(), soon).toBe('7')
     line.socket.destroy()
     await close()
-  }, 60_000)
+  })
 })

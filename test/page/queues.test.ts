@@ -17,7 +17,7 @@ const OVERHANG = 'document.documentElement.scrollWidth - innerWidth'
 const refuse: Respond = status(422, '{"message":"position_in_the_sea"}', { 'content-type': 'application/json' })
 const down: Respond = status(503)
 
-describe.skipIf(!findChromium())('the queues in a real browser', { timeout: 90_000 }, async () => {
+describe.skipIf(!findChromium())('the queues in a real browser', async () => {
   const api = await startApi(refuse)
   afterAll(() => api.close())
   const [port] = await freePorts(1)
@@ -63,7 +63,7 @@ describe.skipIf(!findChromium())('the queues in a real browser', { timeout: 90_0
     await drive(VANS[0], 2)
     const { page, faults, close } = await fixture.open('/queues')
     await expect
-      .poll(() => page.locator('.parked-lane').first().textContent(), { timeout: 20_000 })
+      .poll(() => page.locator('.parked-lane').first().textContent(), { timeout: 60_000 })
       .toContain('position_in_the_sea')
     await expect.poll(() => page.locator('.parked-lane').first().textContent()).toContain('2 fixes')
     await expectAccessible(page)
@@ -99,12 +99,12 @@ describe.skipIf(!findChromium())('the queues in a real browser', { timeout: 90_0
     const { page, faults, close } = await fixture.open('/queues')
     const rows = () => page.locator('.lanes-table tbody tr').evaluateAll((all) => all.map((row) => row.textContent))
     await expect
-      .poll(rows, { timeout: 20_000 })
+      .poll(rows, { timeout: 60_000 })
       .toEqual([expect.stringMatching(/^1002/), expect.stringMatching(/^1003/)])
     await page.getByRole('button', { name: 'Oldest first' }).click()
     await expect.poll(rows).toEqual([expect.stringMatching(/^1003/), expect.stringMatching(/^1002/)])
     expect(page.url()).toContain('sort=oldest')
-    await expect.poll(async () => (await rows()).join(' '), { timeout: 20_000 }).toContain('503')
+    await expect.poll(async () => (await rows()).join(' '), { timeout: 60_000 }).toContain('503')
     for (const [colorScheme, viewport] of [
       ['light', DESKTOP],
       ['dark', PHONE],
@@ -115,7 +115,7 @@ describe.skipIf(!findChromium())('the queues in a real browser', { timeout: 90_0
       expect(await page.evaluate(OVERHANG)).toBe(0)
     }
     api.respond(ok)
-    await page.getByText('Nothing waits').waitFor({ timeout: 30_000 })
+    await page.getByText('Nothing waits').waitFor({ timeout: 60_000 })
     expect(faults).toEqual([])
     await close()
   })
@@ -123,7 +123,7 @@ describe.skipIf(!findChromium())('the queues in a real browser', { timeout: 90_0
     api.respond(status(401))
     await drive(VANS[0], 3)
     const { page, faults, close } = await fixture.open('/')
-    await page.getByText('Answers, and refuses the apikey of company 7').waitFor({ timeout: 30_000 })
+    await page.getByText('Answers, and refuses the apikey of company 7').waitFor({ timeout: 60_000 })
     expect(await page.getByText('Accepts positions').count()).toBe(0)
     const listed = await page.locator('.finding').count()
     await expect.poll(() => page.locator('.nav-link .badge').first().textContent()).toBe(String(listed))

@@ -20,7 +20,7 @@ async function imageServer() {
   return { url, asked }
 }
 
-describe.skipIf(!findChromium())('a page that is used roughly', { timeout: 120_000 }, async () => {
+describe.skipIf(!findChromium())('a page that is used roughly', async () => {
   const [tiles, other] = await Promise.all([imageServer(), imageServer()])
   const fixture = pageFixture(
     { 'devices.yaml': entryOf(1) },
@@ -37,7 +37,7 @@ describe.skipIf(!findChromium())('a page that is used roughly', { timeout: 120_0
 
   it('shows the tiles of the server that is configured, and can ask no other one', async () => {
     const { page, faults, close } = await open('/vans?show=map')
-    await expect.poll(() => tiles.asked.length, { timeout: 20_000 }).toBeGreaterThan(0)
+    await expect.poll(() => tiles.asked.length, { timeout: 60_000 }).toBeGreaterThan(0)
     expect(faults.filter((fault) => !fault.startsWith(`asks ${tiles.url}/`))).toEqual([])
     await page.evaluate(`new Image().src = '${other.url}/stolen.png'`)
     await page.evaluate(`fetch('${tiles.url}/stolen').catch(() => {})`)
@@ -57,11 +57,11 @@ describe.skipIf(!findChromium())('a page that is used roughly', { timeout: 120_0
     process.kill(pid, 'SIGKILL')
     await fixture.product.write('devices.yaml', entryOf(1) + entryOf(2))
     await expect
-      .poll(async () => (await ask('/admin/devices')).json(), { timeout: 30_000 })
+      .poll(async () => (await ask('/admin/devices')).json(), { timeout: 60_000 })
       .toMatchObject({ results: [{ name: 'Van 1' }, { name: 'Van 2' }] })
     await page.clock.fastForward('24:00:00')
     await page.context().setOffline(false)
-    await page.getByText('Van 2', { exact: true }).first().waitFor({ timeout: 40_000 })
+    await page.getByText('Van 2', { exact: true }).first().waitFor({ timeout: 60_000 })
     expect(await page.getByRole('alert').count()).toBe(0)
     await close()
   })
@@ -71,7 +71,7 @@ describe.skipIf(!findChromium())('a page that is used roughly', { timeout: 120_0
     await page.locator('.verdict h1').waitFor()
     const yaml = await fixture.product.read('gateway.yaml')
     await fixture.product.write('gateway.yaml', yaml.replace(ADMIN(), ADMIN(', expires: "2026-01-01T00:00:00Z"')))
-    await expect.poll(() => page.getByRole('alert').textContent(), { timeout: 40_000 }).toContain('expired')
+    await expect.poll(() => page.getByRole('alert').textContent(), { timeout: 60_000 }).toContain('expired')
     expect(await page.locator('.verdict').count()).toBe(0)
     await page.getByLabel('Token').fill(OPERATOR)
     await page.getByRole('button', { name: 'Open' }).click()
@@ -87,11 +87,11 @@ describe.skipIf(!findChromium())('a page that is used roughly', { timeout: 120_0
     expect(streams.map(({ status }) => status)).toContain(503)
     const { page, close } = await open('/')
     process.kill(fixture.product.pidsOf('worker')[0], 'SIGSTOP')
-    await page.locator('.finding a.mono').getByText('no_worker').waitFor({ timeout: 40_000 })
+    await page.locator('.finding a.mono').getByText('no_worker').waitFor({ timeout: 60_000 })
     const verdict = page.locator('.verdict h1', { hasText: 'No worker gives a sign of life' })
     await verdict.waitFor()
     process.kill(fixture.product.pidsOf('worker')[0], 'SIGCONT')
-    await verdict.waitFor({ state: 'detached', timeout: 20_000 })
+    await verdict.waitFor({ state: 'detached', timeout: 60_000 })
     ending.abort()
     await close()
   })

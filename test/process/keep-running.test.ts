@@ -16,7 +16,7 @@ it('waits between restarts of a program that ends at once', async () => {
     return Promise.resolve({ exited: Promise.resolve(), stop: () => Promise.resolve() })
   })
   onTestFinished(() => kept.stop())
-  await expect.poll(() => starts.length, { timeout: 10_000 }).toBe(4)
+  await expect.poll(() => starts.length, { timeout: 30_000 }).toBe(4)
   expect(starts[2] - starts[1]).toBeGreaterThan(240)
   expect(starts[3] - starts[2]).toBeGreaterThan(490)
 })
@@ -37,7 +37,7 @@ it('retries after a mistake of the user at a later start', async () => {
   )
   onTestFinished(() => kept.stop())
   await kept.ready
-  await expect.poll(() => starts, { timeout: 10_000 }).toBe(3)
+  await expect.poll(() => starts, { timeout: 30_000 }).toBe(3)
 })
 
 it('stops while it waits for the next restart', async () => {

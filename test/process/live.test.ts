@@ -17,7 +17,7 @@ import { dialRedis, type TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
 
 const HEADER = 'device,courier_id,route_id,from,until\n'
-const soon = { timeout: 10_000, interval: 20 }
+const soon = { timeout: 30_000, interval: 20 }
 const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
 const line = (device: string, route: number) => `${device},5,${route},${inHours(-1)},${inHours(1)}\n`
 

@@ -131,7 +131,7 @@ it('ends when its parent is killed', async () => {
   expect(processesOn(dataDir).length).toBeGreaterThan(1)
   child.kill('SIGKILL')
   expect(await ended).toBe('SIGKILL')
-  await expect.poll(() => processesOn(dataDir), { timeout: 10_000 }).toEqual([])
+  await expect.poll(() => processesOn(dataDir), { timeout: 30_000 }).toEqual([])
 })
 
 it('loads a file that a crash has cut short', async () => {

@@ -41,7 +41,7 @@ it('exits with 0 after a signal before its turn', async () => {
   const dir = await temporaryDir()
   await writeBehaviour(dir, {})
   const child = fork(ROLE, ['gateway', dir], { silent: true, env: { ...process.env, [SUPERVISED]: '1' } })
-  await expect.poll(() => existsSync(`${dir}/gateway.loaded`), { timeout: 10_000 }).toBe(true)
+  await expect.poll(() => existsSync(`${dir}/gateway.loaded`), { timeout: 30_000 }).toBe(true)
   child.kill('SIGTERM')
   expect(await once(child, 'exit')).toEqual([0, null])
 })
@@ -112,7 +112,7 @@ it('wants the token for /metrics of a role on its own, and collects once for all
 
 async function runningRole(behaviour?: string): Promise<Program & { dir: string }> {
   const program = await role(behaviour)
-  await expect.poll(program.said, { timeout: 10_000 }).toContain('"msg":"ready"')
+  await expect.poll(program.said, { timeout: 30_000 }).toContain('"msg":"ready"')
   return program
 }
 

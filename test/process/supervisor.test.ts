@@ -58,7 +58,7 @@ it('serves devices until the admin process and the workers have ended, but no lo
   const { child, ended } = await start(dir, TWO, { worker: 'hang' })
   await portsOf(dir)
   child.kill('SIGTERM')
-  await expect.poll(() => journalOf(dir), { timeout: 5000 }).toContain('gateway closed redis=PONG')
+  await expect.poll(() => journalOf(dir), { timeout: 30_000 }).toContain('gateway closed redis=PONG')
   expect(pidsWith(dir, 'worker').length).toBe(1)
   child.kill('SIGTERM')
   expect(await ended).toBe(143)
@@ -83,7 +83,7 @@ it('restarts a killed role on the port that it had', async () => {
   const before = await portsOf(dir)
   const [pid] = pidsWith(dir, 'gateway')
   process.kill(pid, 'SIGKILL')
-  await expect.poll(() => journalOf(dir).length, { timeout: 10_000 }).toBe(2)
+  await expect.poll(() => journalOf(dir).length, { timeout: 30_000 }).toBe(2)
   expect(pidsWith(dir, 'gateway')).not.toEqual([pid])
   expect(await portsOf(dir)).toEqual(before)
 })
@@ -94,7 +94,7 @@ it('restarts a killed Redis without restarting the roles', async () => {
   await portsOf(dir)
   const [before] = redisPids(dir)
   process.kill(before, 'SIGKILL')
-  await expect.poll(() => redisPids(dir).filter((pid) => pid !== before).length, { timeout: 10_000 }).toBe(1)
+  await expect.poll(() => redisPids(dir).filter((pid) => pid !== before).length, { timeout: 30_000 }).toBe(1)
   child.kill('SIGTERM')
   expect(await ended).toBe(0)
   // The new Redis may not be ready yet when the signal arrives.
@@ -108,11 +108,11 @@ it('leaves no process when the supervisor is killed, and can be started again at
   killed.child.kill('SIGKILL')
   const again = await start(dir, { gateway: 1 })
   await expect
-    .poll(() => journalOf(dir).filter((line) => line.startsWith('gateway ready')).length, { timeout: 20_000 })
+    .poll(() => journalOf(dir).filter((line) => line.startsWith('gateway ready')).length, { timeout: 30_000 })
     .toBe(2)
   expect(pidsWith(dir, 'gateway').length).toBe(1)
   again.child.kill('SIGKILL')
-  await expect.poll(() => processesOn(dir), { timeout: 10_000 }).toEqual([])
+  await expect.poll(() => processesOn(dir), { timeout: 30_000 }).toEqual([])
 })
 
 it('refuses a second start on the same data folder; the first one continues', async () => {
@@ -145,9 +145,9 @@ it('exits with 1 and the sentence of a role that cannot start, and leaves no pro
 it('retries to start a role that crashes', async () => {
   const dir = await temporaryDir()
   const { child, ended, said } = await start(dir, { gateway: 1 }, { gateway: 'crash' })
-  await expect.poll(() => pidsWith(dir, 'gateway').length, { timeout: 10_000 }).toBe(1)
+  await expect.poll(() => pidsWith(dir, 'gateway').length, { timeout: 30_000 }).toBe(1)
   const first = pidsWith(dir, 'gateway')
-  await expect.poll(() => pidsWith(dir, 'gateway').some((pid) => !first.includes(pid)), { timeout: 10_000 }).toBe(true)
+  await expect.poll(() => pidsWith(dir, 'gateway').some((pid) => !first.includes(pid)), { timeout: 30_000 }).toBe(true)
   child.kill('SIGTERM')
   expect(await ended).toBe(0)
   expect(said()).toContain('"process":"gateway","reason":"it ended at its start: exit 2"')
@@ -209,7 +209,7 @@ it('ends everything within 10 s of a SIGTERM to every process when the superviso
   const since = Date.now()
   await signalAll(ORDERS['parents first'](processesOn(dir)), 'SIGTERM')
   child.kill('SIGKILL')
-  await expect.poll(() => processesOn(dir), { timeout: 15_000 }).toEqual([])
+  await expect.poll(() => processesOn(dir), { timeout: 30_000 }).toEqual([])
   expect(Date.now() - since).toBeLessThan(10_000)
 })
 
@@ -222,7 +222,7 @@ it('adds up the metrics of all processes, including a stopped and a killed one',
   process.kill(worker, 'SIGSTOP')
   expect(await received(ports)).toBe(4)
   process.kill(worker, 'SIGKILL')
-  await expect.poll(() => received(ports), { timeout: 10_000 }).toBe(5)
+  await expect.poll(() => received(ports), { timeout: 30_000 }).toBe(5)
 })
 
 async function received(ports: Record<string, number>): Promise<number> {

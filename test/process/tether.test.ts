@@ -22,7 +22,7 @@ it('ends a program that ignores SIGTERM after its owner is killed, also if every
   await expect.poll(() => processesOn(dir).filter(({ pid }) => pid !== owner.child.pid).length).toBe(3)
   for (const { pid } of processesOn(dir)) if (pid !== owner.child.pid) process.kill(pid, 'SIGTERM')
   owner.child.kill('SIGKILL')
-  await expect.poll(() => processesOn(dir), { timeout: 9000 }).toEqual([])
+  await expect.poll(() => processesOn(dir), { timeout: 30_000 }).toEqual([])
 })
 
 it('keeps the last line of a program as the last line of the log', async () => {

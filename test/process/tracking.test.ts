@@ -13,7 +13,7 @@ import { listening } from '../support/listening.ts'
 const CLI = fileURLToPath(new URL('../../src/cli/waybridge.mjs', import.meta.url))
 const NOW = Math.floor(Date.now() / 1000)
 const MAX_ID = '9223372036854775807'
-const soon = { timeout: 25_000, interval: 20 }
+const soon = { timeout: 30_000, interval: 20 }
 
 const SETTINGS = `listen: { port: 0 }
 data_dir: "\${env:DATA_DIR}"

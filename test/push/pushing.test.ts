@@ -82,7 +82,7 @@ async function store(lane: string, ...timestamps: number[]): Promise<void> {
 }
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i)
-const soon = { timeout: 10_000, interval: 20 }
+const soon = { timeout: 30_000, interval: 20 }
 const delivered = async () => (await custodyCounters(redis)).get('delivered') ?? 0
 const laneState = async (lane: string) => (await describeLanes(redis, [lane])).find(({ waiting }) => waiting > 0)
 
@@ -414,7 +414,7 @@ describe('Redis', () => {
     await server.restart()
     await expect.poll(() => redis.status, soon).toBe('ready')
     await store('7/42/1', 2, 3)
-    await expect.poll(delivered, { timeout: 25_000, interval: 50 }).toBe(3)
+    await expect.poll(delivered, { timeout: 30_000, interval: 50 }).toBe(3)
     expect(api.timestampsOf('42/1')).toEqual([1, 2, 3])
   })
 })

@@ -177,6 +177,6 @@ async function storeInLanes(redis: Redis, lanes: number): Promise<void> {
 const logger = createLogger('test', { level: 'fatal', format: 'json' })
 const ID = '356307042441013'
 const DEVICE = packDevice(ID)
-const soon = { timeout: 20_000, interval: 20 }
+const soon = { timeout: 30_000, interval: 20 }
 /** Times are measured from before the first turn is asked for: a slow machine can only make them longer, sums round. */
 const ROUNDING_MS = 0.001

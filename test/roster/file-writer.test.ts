@@ -15,7 +15,7 @@ let server: TestRedis
 let redis: Redis
 withRedis((...given) => ([server, redis] = given))
 
-const soon = { timeout: 10_000, interval: 20 }
+const soon = { timeout: 30_000, interval: 20 }
 const HEADER = 'device,courier_id,route_id,from,until\n'
 const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
 const [BEGIN, END] = [inHours(-1), inHours(1)]

@@ -11,7 +11,7 @@ let server: TestRedis
 let redis: Redis
 withRedis((...given) => ([server, redis] = given))
 
-const soon = { timeout: 10_000, interval: 10 }
+const soon = { timeout: 30_000, interval: 10 }
 const device = (id: string, route_id = '1') => ({ id, company_id: '7', courier_id: '4', route_id, source: '' })
 
 /** A replica by a connection of its own, what it logs, `level message: error`, and what it tells has changed. */

@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => receiver.close())
 
 describe('waybridge simulate', () => {
-  it('sends vans to a gateway, and is content when all is acknowledged', { timeout: 20_000 }, async () => {
+  it('sends vans to a gateway, and is content when all is acknowledged', async () => {
     const command = simulate('--vans', '9', '--interval', '1s', '--duration', '3s')
     expect(await command.ended).toBe(0)
     expect(command.lines()[0]).toMatch(/^9 vans, \d+ fixes sent, \d+ acknowledged, \d+ not yet$/)
@@ -21,7 +21,7 @@ describe('waybridge simulate', () => {
     expect([...receiver.fixes.values()].flat()).toHaveLength(27)
   })
 
-  it('gives up soon after a signal', { timeout: 20_000 }, async () => {
+  it('gives up soon after a signal', async () => {
     receiver.mood = 'lost'
     const command = simulate('--vans', '9', '--protocols', 'teltonika,gt06', '--interval', '1s', '--duration', '1h')
     await command.says(/[1-9]\d* without an answer/)

@@ -81,7 +81,7 @@ export function adminFixture({ baseUrl = NOWHERE, ...more }: FixtureFiles & { ba
     all.live = await followConfig({ dir: all.dir, protocols: protocolPorts, role: 'admin', followsFiles: true })
     all.role = await startAdmin(all.live, { redisServer: all.server.url, baseUrl: async () => baseUrl, ports: {} })
     all.url = `http://127.0.0.1:${all.role.ports?.admin}`
-    await vi.waitFor(async () => expect((await ask(`${all.url}/readyz`)).status).toBe(200), { timeout: 25_000 })
+    await vi.waitFor(async () => expect((await ask(`${all.url}/readyz`)).status).toBe(200), { timeout: 60_000 })
   })
   afterAll(async () => {
     await all.role.close()
@@ -91,11 +91,11 @@ export function adminFixture({ baseUrl = NOWHERE, ...more }: FixtureFiles & { ba
   })
   beforeEach(async () => {
     // A test before may have ended the server.
-    await vi.waitFor(() => expect(all.redis.status).toBe('ready'), { timeout: 25_000 })
+    await vi.waitFor(() => expect(all.redis.status).toBe('ready'), { timeout: 60_000 })
     await all.redis.flushall()
     // The roster is written again: that of the files.
-    await vi.waitFor(async () => all.live.catchUp(), { timeout: 25_000 })
-    await vi.waitFor(() => expect(all.live.complete).toBe(true), { timeout: 25_000 })
+    await vi.waitFor(async () => all.live.catchUp(), { timeout: 60_000 })
+    await vi.waitFor(() => expect(all.live.complete).toBe(true), { timeout: 60_000 })
   })
 
   return {

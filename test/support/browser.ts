@@ -48,7 +48,7 @@ export function pageFixture(files: Readonly<Record<string, string>>, yaml = ''):
     // None where the configuration has tokens of its own.
     all.token = (await readFile(join(all.product.dir, 'data/admin-token'), 'utf8').catch(() => '')).trim()
     all.browser = await chromium.launch(chromiumOptions())
-  }, 120_000)
+  })
   afterAll(async () => {
     await all.browser?.close()
     await all.product?.end()
@@ -69,6 +69,7 @@ export function pageFixture(files: Readonly<Record<string, string>>, yaml = ''):
 
   async function newWindow(locale: string): Promise<Window> {
     const page = await (await all.browser.newContext({ locale })).newPage()
+    page.setDefaultTimeout(60_000)
     const faults: string[] = []
     page.on('pageerror', (error) => faults.push(error.message))
     page.on('console', (message) => {

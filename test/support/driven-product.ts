@@ -19,7 +19,7 @@ const FLEET = createFleet(
   NAMES.map((name) => speeches.find((speech) => speech.name === name)!),
 )
 export const VANS = FLEET.length
-const soon = { timeout: 30_000, interval: 20 }
+const soon = { timeout: 60_000, interval: 20 }
 const OAUTH = 'canary-oauth'
 
 /** A `waybridge start` on ports of its own, while whose processes end and begin 30 vans send. */

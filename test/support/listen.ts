@@ -267,9 +267,9 @@ export async function dial(port: number, from = '127.0.0.1'): Promise<Peer> {
   }
 }
 
-/** Waits until an assertion holds, at most ten seconds. */
+/** Waits until an assertion holds, at most a minute. */
 export async function until(assertion: () => void | Promise<void>): Promise<void> {
-  await vi.waitFor(assertion, { timeout: 10_000, interval: 5 })
+  await vi.waitFor(assertion, { timeout: 60_000, interval: 5 })
 }
 
 /**

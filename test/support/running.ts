@@ -11,7 +11,7 @@ import { expect, onTestFinished } from 'vitest'
 export async function temporaryDir(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'waybridge run "'))
   onTestFinished(async () => {
-    await expect.poll(() => killAll(dir), { timeout: 10_000 }).toBe(0)
+    await expect.poll(() => killAll(dir), { timeout: 60_000 }).toBe(0)
     await rm(dir, { recursive: true, force: true, maxRetries: 10 })
   })
   return dir
@@ -60,7 +60,7 @@ export async function writeBehaviour(dir: string, behaviour: Record<string, stri
 /** What listens where, once everything is ready. */
 export async function portsOf(dir: string): Promise<Record<string, number>> {
   const file = join(dir, 'ports.json')
-  await expect.poll(() => existsSync(file), { timeout: 20_000 }).toBe(true)
+  await expect.poll(() => existsSync(file), { timeout: 60_000 }).toBe(true)
   return JSON.parse(readFileSync(file, 'utf8')) as Record<string, number>
 }
 

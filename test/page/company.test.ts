@@ -4,86 +4,82 @@ import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../
 const VAN = '356307042441013'
 const SEVEN = 'canary-of-company-7'
 
-describe.skipIf(!findChromium())(
-  'the page with a token for one company, in a real browser',
-  { timeout: 90_000 },
-  () => {
-    const fixture = pageFixture(
-      {
-        'devices.yaml': `"${VAN}": { name: Van 12, company_id: 7, courier_id: 42, route_id: 1001 }
+describe.skipIf(!findChromium())('the page with a token for one company, in a real browser', () => {
+  const fixture = pageFixture(
+    {
+      'devices.yaml': `"${VAN}": { name: Van 12, company_id: 7, courier_id: 42, route_id: 1001 }
 zebra-1: { name: Zebra Van, company_id: 8, courier_id: 81, route_id: 8001 }
 `,
-      },
-      `companies: [{ company_id: 7, apikey: canary-7, oauth_token: canary-oauth-7 }, { company_id: 8, apikey: canary-8 }]
+    },
+    `companies: [{ company_id: 7, apikey: canary-7, oauth_token: canary-oauth-7 }, { company_id: 8, apikey: canary-8 }]
 admin: { port: 0, tokens: [canary-of-all, { token: ${SEVEN}, name: seven, companies: [7] }] }
 `,
-    )
-    /** Changes a van of each company, so that each view has something to show and something to hide. */
-    async function change(): Promise<void> {
-      const headers = { authorization: 'Bearer canary-of-all', 'content-type': 'text/csv' }
-      for (const [company, line] of [
-        [7, 'Van 12,42,1002'],
-        [8, 'Zebra Van,81,8002'],
-      ] as const) {
-        const path = `/admin/routes?company_id=${company}&from=2099-11-20&until=2099-11-21`
-        const body = `device,courier_id,route_id,from,until\n${line},2099-11-20 06:00,\n`
-        const answer = await fetch(`http://127.0.0.1:${fixture.product.ports.admin}${path}`, {
-          method: 'PUT',
-          headers,
-          body,
-        })
-        expect(answer.status).toBe(200)
-      }
+  )
+  /** Changes a van of each company, so that each view has something to show and something to hide. */
+  async function change(): Promise<void> {
+    const headers = { authorization: 'Bearer canary-of-all', 'content-type': 'text/csv' }
+    for (const [company, line] of [
+      [7, 'Van 12,42,1002'],
+      [8, 'Zebra Van,81,8002'],
+    ] as const) {
+      const path = `/admin/routes?company_id=${company}&from=2099-11-20&until=2099-11-21`
+      const body = `device,courier_id,route_id,from,until\n${line},2099-11-20 06:00,\n`
+      const answer = await fetch(`http://127.0.0.1:${fixture.product.ports.admin}${path}`, {
+        method: 'PUT',
+        headers,
+        body,
+      })
+      expect(answer.status).toBe(200)
     }
+  }
 
-    it.each([
-      ['/', 'All well.', DESKTOP],
-      ['/', 'All well.', PHONE],
-      ['/vans', 'Van 12', DESKTOP],
-      [`/vans/${VAN}`, 'Van 12', DESKTOP],
-      ['/vans/zebra-1', 'no device with this id is configured', DESKTOP],
-      ['/roster', 'Van 12', DESKTOP],
-      ['/queues', 'Nothing waits', DESKTOP],
-      ['/activity', 'Roster put', DESKTOP],
-      ['/arrivals', 'Not for this token', DESKTOP],
-      ['/arrivals', 'Not for this token', PHONE],
-    ] as const)('shows in %s what is of the company: %s', async (view, text, viewport) => {
-      await change()
-      const { page, faults, close } = await fixture.open(view, { token: SEVEN, viewport })
-      await page.locator('main').getByText(text).first().waitFor()
-      await page.locator('.freshness.is-live').waitFor({ state: 'attached' })
-      expect((await page.locator('body').textContent())?.replaceAll('zebra-1', '')).not.toMatch(/zebra/i)
-      await expectAccessible(page)
-      expect(faults).toEqual([])
-      await close()
-    })
+  it.each([
+    ['/', 'All well.', DESKTOP],
+    ['/', 'All well.', PHONE],
+    ['/vans', 'Van 12', DESKTOP],
+    [`/vans/${VAN}`, 'Van 12', DESKTOP],
+    ['/vans/zebra-1', 'no device with this id is configured', DESKTOP],
+    ['/roster', 'Van 12', DESKTOP],
+    ['/queues', 'Nothing waits', DESKTOP],
+    ['/activity', 'Roster put', DESKTOP],
+    ['/arrivals', 'Not for this token', DESKTOP],
+    ['/arrivals', 'Not for this token', PHONE],
+  ] as const)('shows in %s what is of the company: %s', async (view, text, viewport) => {
+    await change()
+    const { page, faults, close } = await fixture.open(view, { token: SEVEN, viewport })
+    await page.locator('main').getByText(text).first().waitFor()
+    await page.locator('.freshness.is-live').waitFor({ state: 'attached' })
+    expect((await page.locator('body').textContent())?.replaceAll('zebra-1', '')).not.toMatch(/zebra/i)
+    await expectAccessible(page)
+    expect(faults).toEqual([])
+    await close()
+  })
 
-    it('adds a van by its id', async () => {
-      const { page, faults, close } = await fixture.open('/arrivals', { token: SEVEN })
-      await page.getByLabel('Id of the tracker').fill('356307042441099')
-      await page.locator('main button[type=submit]').click()
-      const dialog = page.getByRole('dialog')
-      await dialog.getByLabel('Name').fill('Van 99')
-      await expect.poll(() => dialog.getByLabel('Company').inputValue()).toBe('7')
-      await expectAccessible(page)
-      await dialog.getByRole('button', { name: 'Save' }).click()
-      await page.getByRole('heading', { name: 'Van 99' }).waitFor()
-      expect(page.url()).toContain('/vans/356307042441099')
-      expect(faults).toEqual([])
-      await close()
-    })
+  it('adds a van by its id', async () => {
+    const { page, faults, close } = await fixture.open('/arrivals', { token: SEVEN })
+    await page.getByLabel('Id of the tracker').fill('356307042441099')
+    await page.locator('main button[type=submit]').click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('Van 99')
+    await expect.poll(() => dialog.getByLabel('Company').inputValue()).toBe('7')
+    await expectAccessible(page)
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('heading', { name: 'Van 99' }).waitFor()
+    expect(page.url()).toContain('/vans/356307042441099')
+    expect(faults).toEqual([])
+    await close()
+  })
 
-    it('gives its van another route', async () => {
-      const { page, faults, close } = await fixture.open(`/vans/${VAN}`, { token: SEVEN })
-      await page.getByRole('button', { name: /Assign a route|Change route/ }).click()
-      const dialog = page.getByRole('dialog')
-      await dialog.getByLabel('Route', { exact: true }).fill('1003')
-      await dialog.getByRole('button', { name: 'Show what it does' }).click()
-      await dialog.getByRole('status').waitFor()
-      await dialog.locator('button[type=submit]').click()
-      await expect.poll(() => page.locator('main').textContent(), { timeout: 60_000 }).toContain('1003')
-      expect(faults).toEqual([])
-      await close()
-    })
-  },
-)
+  it('gives its van another route', async () => {
+    const { page, faults, close } = await fixture.open(`/vans/${VAN}`, { token: SEVEN })
+    await page.getByRole('button', { name: /Assign a route|Change route/ }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Route', { exact: true }).fill('1003')
+    await dialog.getByRole('button', { name: 'Show what it does' }).click()
+    await dialog.getByRole('status').waitFor()
+    await dialog.locator('button[type=submit]').click()
+    await expect.poll(() => page.locator('main').textContent(), { timeout: 60_000 }).toContain('1003')
+    expect(faults).toEqual([])
+    await close()
+  })
+})

@@ -41,7 +41,7 @@ describe.skipIf(!findChromium())('the page in a real browser', () => {
   })
 
   it('says to a German browser in German what is wrong, what to do, and where a van is', async () => {
-    await fixture.product.admin('/admin/enrolment?for=1m', { method: 'POST' })
+    await fixture.product.admin('/admin/enrolment?for=10m', { method: 'POST' })
     const { page, close } = await fixture.open('/', { locale: 'de-DE' })
     const finding = page.locator('.finding')
     await finding.getByText('Die Anmeldung ist offen: nicht eingerichtete Geräte werden zugelassen.').waitFor()

@@ -72,6 +72,14 @@ describe.skipIf(!findChromium())('the frames and the days of a van', () => {
     expect(await days.getByRole('button').last().getAttribute('aria-pressed')).toBe('true')
     expect(faults).toEqual([])
     await close()
+    // The gateway is started again.
+    await expect
+      .poll(() =>
+        connect()
+          .then(({ end }) => end())
+          .catch(String),
+      )
+      .toBeUndefined()
   })
 
   it.each([
@@ -82,8 +90,9 @@ describe.skipIf(!findChromium())('the frames and the days of a van', () => {
     const tracker = await connect()
     const { page, faults, close } = await fixture.open(`/vans/${VAN}`, { colorScheme, viewport, locale })
     await fixture.product.admin(`/admin/devices/${VAN}/watch`, { method: 'POST' })
-    tracker.send()
-    await page.locator('.frames-panel .frame').first().waitFor({ timeout: 60_000 })
+    const sending = setInterval(tracker.send, 500)
+    await page.locator('.frames-panel .frame').first().waitFor()
+    clearInterval(sending)
     await page.locator('.days-panel .day-row').first().waitFor()
     const place = locale === 'de-DE' ? '2 km nordöstlich von Jonava' : '2 km NE of Jonava'
     await expect.poll(() => page.locator('.van-figures').textContent()).toContain(place)

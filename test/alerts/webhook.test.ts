@@ -95,12 +95,11 @@ it('a webhook that redirects to an internal address is refused: nobody asks ther
 })
 
 it('a webhook that hangs is given up after its time, also in the middle of its answer', async () => {
-  for (const answer of [() => {}, (response: { write(text: string): unknown }) => response.write('a')]) {
-    const { url } = await receiver(answer)
-    const sent = transport(url).send([BEGINS], AbortSignal.timeout(300))
-    if (answer.length === 0) await expect(sent).rejects.toThrow('it does not answer within 10 s')
-    else await expect(sent).resolves.toBeUndefined()
-  }
+  const silent = await receiver(() => {})
+  const sent = transport(silent.url).send([BEGINS], AbortSignal.timeout(300))
+  await expect(sent).rejects.toThrow('it does not answer within 10 s')
+  const halting = await receiver((response) => response.write('a'))
+  await expect(transport(halting.url).send([BEGINS], AbortSignal.timeout(5000))).resolves.toBeUndefined()
 })
 
 it('an outbox is bounded, and closes while a webhook hangs', async () => {

@@ -10,7 +10,7 @@ export function EventsPanel({ events }: { events: readonly VanEvent[] }): JSX.El
       {events.length === 0 ? (
         <Empty icon="activity" title={words.van.noEvents} text={words.van.noEventsText} />
       ) : (
-        <ul class="events">
+        <ul class="events" tabIndex={0} aria-label={words.van.events}>
           {events.map((event, index) => (
             <li key={index} class={`event e-${event.event}`}>
               <When at={event.at} />

@@ -214,6 +214,8 @@ describe('connections at gateways that share their ports', () => {
     const [one, other] = [await meet('one', { [limit]: 10 }), await meet('other', { [limit]: 10 })]
     const vans = await login(one.port, 4)
     const others = await Promise.all(Array.from({ length: 6 }, () => dial(other.port)))
+    // Else what is tried below might count before them, and one of them would make room for the last.
+    await until(() => expect(other.shared.connectionLimits.open.all).toBe(6))
     await until(async () => expect(await isServed(one.port)).toBe(false))
     for (const { socket } of others) socket.destroy()
     await until(async () => expect(await isServed(one.port)).toBe(true))

@@ -17,7 +17,7 @@ const SHIFT = 21_000
 const VANS = ['356307042441013', '356307042441021']
 const VAN_HOST = '127.0.0.77'
 const HOSTS = { haproxy: '127.0.0.10', 'gateway-1': '127.0.0.11', 'gateway-2': '127.0.0.12', tracking: '127.0.0.20' }
-const SOON = { timeout: 30_000, interval: 100 }
+const SOON = { timeout: 60_000, interval: 100 }
 
 let haproxy: Program | undefined
 beforeEach(async ({ skip }) => {
@@ -118,13 +118,15 @@ async function prepareSite(redisUrl: string) {
     },
     /** Connects a van to HAProxy and logs it in; `send` resolves once its fix is acknowledged. */
     async drive(id: string) {
+      // A connection that is given up while it waits would count at its gateway, and HAProxy choose the other one.
       const logIn = async () => {
         const socket = connect({ host: HOSTS.haproxy, port: 5027 + SHIFT, localAddress: VAN_HOST })
         socket.on('error', () => {})
-        const answered = once(socket, 'data', { signal: AbortSignal.timeout(2000) })
+        const answered = once(socket, 'data')
+        const closed = once(socket, 'close')
         socket.write(teltonika.login!(id).bytes)
-        expect((await answered)[0]).toEqual(Buffer.from([1]))
-        return socket
+        const [answer] = await Promise.race([answered, closed])
+        return Buffer.isBuffer(answer) ? socket : undefined
       }
       let socket: Socket | undefined
       await expect.poll(async () => (socket = await logIn().catch(() => undefined)) !== undefined, SOON).toBe(true)

@@ -3,10 +3,11 @@ import { createSession } from '../../src/ingest/device.ts'
 import { HeardBook } from '../../src/ingest/heard.ts'
 import { keys } from '../../src/lanes/index.ts'
 import { observations } from '../../src/observe/observations.ts'
-import { adminFixture, TOKEN } from '../support/admin.ts'
+import { adminFixture, TOKEN, withProcesses } from '../support/admin.ts'
 import { type Followed, followEvents } from '../support/events.ts'
 
 const admin = adminFixture()
+withProcesses(admin)
 const soon = { timeout: 30_000, interval: 20 }
 const open: Followed[] = []
 

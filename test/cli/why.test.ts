@@ -4,10 +4,11 @@ import { beforeAll, expect, it, vi } from 'vitest'
 import { createSession } from '../../src/ingest/device.ts'
 import { HeardBook } from '../../src/ingest/heard.ts'
 import { keys } from '../../src/lanes/index.ts'
-import { hold, adminFixture, TOKEN } from '../support/admin.ts'
+import { hold, adminFixture, TOKEN, withProcesses } from '../support/admin.ts'
 import { waybridge } from '../support/cli.ts'
 
 const admin = adminFixture()
+withProcesses(admin)
 
 async function run(...args: string[]) {
   return waybridge([...args, '--url', admin.url, '--token', TOKEN], { env: { TZ: 'America/New_York' } })

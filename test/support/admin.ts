@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, expect, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from 'vitest'
 import { protocolPorts } from '../../protocols/index.ts'
 import { type Admin, type AdminOptions, openAdmin } from '../../src/admin/index.ts'
 import {
@@ -14,6 +14,7 @@ import {
   packRecords,
   type Redis,
   type RefusalReason,
+  signOn,
   type Storable,
 } from '../../src/lanes/index.ts'
 import type { Role } from '../../src/process/role.ts'
@@ -116,6 +117,24 @@ export function adminFixture({ baseUrl = NOWHERE, ...more }: FixtureFiles & { ba
     },
     ask: (path, options) => ask(all.url + path, { headers: { authorization: `Bearer ${TOKEN}` }, ...options }),
   }
+}
+
+/** Has a gateway and a worker live in each test: once the admin port has watched for ten seconds, they would be missed. */
+export function withProcesses(admin: AdminFixture): void {
+  let signs: ReturnType<typeof signOn>[]
+
+  beforeEach(async () => {
+    const roles = ['gateway', 'worker'] as const
+    signs = roles.map((role) => signOn(admin.redis, { role, installation: admin.dir }))
+    await vi.waitFor(
+      async () => {
+        const { findings } = (await admin.ask('/admin/status')).json as { findings: { code: string }[] }
+        expect(findings.map(({ code }) => code).filter((code) => /^no_(gateway|worker)$/.test(code))).toEqual([])
+      },
+      { timeout: 60_000 },
+    )
+  })
+  afterEach(async () => void (await Promise.all(signs.map((sign) => sign.stop()))))
 }
 
 export async function connected(url: string): Promise<Redis> {

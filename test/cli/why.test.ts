@@ -140,7 +140,7 @@ it('why says what is known of a device while Redis is away, and that it is', asy
         expect([code, out.replaceAll(/\s+/g, ' ')]).toEqual([
           0,
           expect.stringMatching(
-            /^Van 14 was never heard, on route 2001 \(courier 43\), but nothing can be stored Redis does not answer: nothing is stored and nothing acknowledged \? connected .* ✖ stored .* → see the log of Redis and the evidence: start it again/,
+            /^Van 14 was never heard, on route 2001 \(courier 43\), but nothing can be stored Redis does not answer: nothing is stored and nothing acknowledged \? connected .* ✖ stored .* → see the evidence and the log of Redis: start it again/,
           ),
         ])
       },

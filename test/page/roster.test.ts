@@ -99,8 +99,8 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
         .toEqual(['Van 1 1001', 'Van 2 2002', 'Van 3 1003', 'Van 4 1004', 'Van 5 1005'])
 
       // The put of this file, not the one before, which the list has until the page asks again.
-      const put = page.locator('.writer', { hasText: '1 added, 1 changed, 0 removed' })
-      await put.getByRole('button', { name: 'Undo' }).click()
+      const ofThisFile = page.locator('.writer', { hasText: '1 added, 1 changed, 0 removed' })
+      await ofThisFile.getByRole('button', { name: 'Undo' }).click()
       const dialog = page.getByRole('dialog', { name: 'Take back the put of dispatch' })
       await dialog.locator('.change', { hasText: 'Van 5' }).waitFor()
       await dialog.getByRole('button', { name: 'Undo anyway' }).click()

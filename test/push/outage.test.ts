@@ -126,7 +126,7 @@ function counted(respond: Respond): Respond {
 }
 
 function pushing(): void {
-  const client = createTrackingClient({ baseUrl: api.url, timeoutMs: 5000, connections: CONCURRENCY })
+  const client = createTrackingClient({ baseUrl: api.url, timeoutMs: 60_000, connections: CONCURRENCY })
   const connection = connect(server.url, 'worker')
   const { stop } = startPushing({
     redis: connection,
@@ -145,14 +145,14 @@ function pushing(): void {
   })
 }
 
-/** All lanes at once, as the positions of a moment arrive, so that none is behind for a minute. */
+/** All lanes at once, as the positions of a moment arrive, which is ahead: so none is behind for a minute while this lasts. */
 async function storeBacklog(to: Redis, lanes: number): Promise<void> {
   const appender = new Appender(to, UNFILTERED)
   for (const timestamp of TIMES) {
     const position = { timestamp, latitude: 52.5, longitude: 13.4, accuracy: 5, heading: 90, speed: 10 }
     const parts = Array.from({ length: lanes }, (_, i) => {
       const lane = `7/${i + 1}/${1001 + i}`
-      return { lane, device: ID, records: packRecords([position], DEVICE, Date.now()) }
+      return { lane, device: ID, records: packRecords([position], DEVICE, Date.now() + 600_000) }
     })
     await appender.append({ parts, received: lanes, filtered: [] })
   }

@@ -61,7 +61,8 @@ export const CODES = {
     severity: 'error',
     link: 'stored',
     message: () => 'frames are not acknowledged because they cannot be stored',
-    action: 'see the evidence: the reason is the same as the label of waybridge_not_stored_total',
+    action:
+      'by the reason in the evidence, for redis or roster: see that Redis runs and its disk is quick; for memory or parked: let what waits be delivered, or retry what was refused; for misunderstood or fault: see the log of the gateway',
   },
   not_understood: {
     severity: 'warning',

@@ -68,8 +68,8 @@ const FINDINGS: readonly Phrase[] = [
     'Datenpakete können nicht gespeichert werden und bleiben ohne Antwort',
   ],
   [
-    'see the evidence: the reason is the same as the label of waybridge_not_stored_total',
-    'siehe die Belege: der Grund heißt wie das Label von waybridge_not_stored_total',
+    'by the reason in the evidence, for redis or roster: see that Redis runs and its disk is quick; for memory or parked: let what waits be delivered, or retry what was refused; for misunderstood or fault: see the log of the gateway',
+    'je nach dem Grund im Beleg, bei redis oder roster: nachsehen, ob Redis läuft und seine Platte schnell ist; bei memory oder parked: Wartendes zustellen lassen oder Abgelehntes neu versuchen; bei misunderstood oder fault: das Log des Gateways ansehen',
   ],
   [
     '{} sends positions that are not understood: the frames are kept as they came',

@@ -197,4 +197,4 @@ class ShardedAppender implements FixAppender {
  * span, costs Redis three times as much as the next ones: its marks, and where they are accounted for, are new.
  */
 const BYTE_WEIGHT = 4
-const GROUP = { inFlight: 2, maxWeight: 400_000, apartMs: 20, enough: 1 << 14 }
+const GROUP = { inFlight: 2, maxWeight: 400_000, apartMs: 30, enough: 1 << 15 }

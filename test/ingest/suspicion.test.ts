@@ -57,6 +57,16 @@ describe('the theft of an id', () => {
     expect(codesOf(drive(START + 750, 2, { at: PARIS }), trail)).toEqual(['impossible_move'])
   })
 
+  it('is seen where only the longitude differs, and not where a van crosses that of 180 degrees', () => {
+    const trail = new DeviceTrail()
+    const [west, east] = [179.99, -179.99].map((longitude) => ({ latitude: -17, longitude }))
+    expect(codesOf(drive(START, 20, { at: west }), trail)).toEqual([])
+    expect(codesOf(drive(START + 630, 10, { at: east }), trail)).toEqual([])
+    expect(codesOf(drive(START + 960, 10, { at: { latitude: -17, longitude: 177 } }), trail)).toEqual([
+      'impossible_move',
+    ])
+  })
+
   it('is seen when old times are sent again from another place', () => {
     const trail = new DeviceTrail()
     codesOf(drive(START, 20), trail)

@@ -17,7 +17,7 @@ const SHIFT = 21_000
 const VANS = ['356307042441013', '356307042441021']
 const VAN_HOST = '127.0.0.77'
 const HOSTS = { haproxy: '127.0.0.10', 'gateway-1': '127.0.0.11', 'gateway-2': '127.0.0.12', tracking: '127.0.0.20' }
-const SOON = { timeout: 60_000, interval: 100 }
+const SOON = { timeout: 100_000, interval: 100 }
 
 let haproxy: Program | undefined
 beforeEach(async ({ skip }) => {

@@ -123,4 +123,4 @@ ${listeners.join('\n')}
 `
 }
 
-const START_MS = 60_000
+const START_MS = 100_000

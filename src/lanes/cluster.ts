@@ -99,7 +99,9 @@ export class ClusterNodes {
       ANSWER_MS,
       slotRanges(redis, node).then(
         (said) => ranges.push(...said),
-        () => {},
+        ({ name, message }: Error) => {
+          if (name === 'ReplyError') this.#trouble = message
+        },
       ),
     )
     if (ranges.length > 0) return ranges

@@ -12,7 +12,7 @@ export async function durabilityProblems(redis: Redis): Promise<string[]> {
 
 async function shardProblems(redis: Redis): Promise<string[]> {
   const replicas = replicasOf(redis)
-  if (replicas === 0) return settingProblems(redis, 'Redis', NEEDED)
+  if (replicas === 0) return [...(await ownPrimary(redis)), ...(await settingProblems(redis, 'Redis', NEEDED))]
   const needed = [...NEEDED, ['min-replicas-to-write', String(replicas)]] as const
   const [ofPrimary, connected] = await Promise.all([settingProblems(redis, 'Redis', needed), connectedReplicas(redis)])
   const found = await Promise.all(connected.map((replica) => lookAtReplica(redis, replica)))
@@ -36,8 +36,19 @@ async function missingInShard(redis: Redis): Promise<string[]> {
   if (needed === 0) return []
   const { length } = await connectedReplicas(redis)
   if (length >= needed) return []
+  const primary = await ownPrimary(redis)
+  if (primary.length > 0) return primary
   return [`${length} of ${needed} replicas of Redis are connected: nothing is acknowledged until all are`]
 }
+
+/** Says which primary this Redis follows, where it is a replica itself. */
+async function ownPrimary(redis: Redis): Promise<string[]> {
+  const [, host, port] = PRIMARY.exec(await redis.info('replication')) ?? []
+  if (host === undefined) return []
+  return [`this Redis is a replica of ${host}:${port} and takes no writes: name its primary in redis.url`]
+}
+
+const PRIMARY = /^role:slave\s+master_host:(\S+)\s+master_port:(\d+)/m
 
 /** A primary of Redis with its replicas, as it says itself. Addresses are `host:port`. */
 export interface RedisPrimary {

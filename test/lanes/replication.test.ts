@@ -97,6 +97,25 @@ describe('a Redis with replicas', () => {
     await expect.poll(() => lines.join(), { timeout: 20_000 }).toContain('nothing is stored until it is back: ')
   })
 
+  it('says which primary it follows where it is a replica itself', async () => {
+    const { host, port } = machines[await replica()]
+    const text = /^this Redis is a replica of 127\.0\.0\.1:\d+ and takes no writes: name its primary in redis\.url$/
+    for (const replicas of [0, 2]) {
+      const redis = connect({ url: `redis://:${PASSWORD}@${host}:${port}`, replicas }, 'test')
+      open.push(redis)
+      await expect.poll(() => redis.status, { timeout: 20_000 }).toBe('ready')
+      const said = replicas === 0 ? await durabilityProblems(redis) : await missingReplicas(redis)
+      expect(said).toEqual([expect.stringMatching(text)])
+    }
+  })
+
+  it('that is no Cluster says so where redis.cluster names it', async () => {
+    const [{ host, port }] = machines
+    const redis = connect({ cluster: [{ host, port }], password: PASSWORD }, 'test')
+    open.push(redis)
+    await expect.poll(() => troubleOf(redis), { timeout: 20_000 }).toMatch(/: ERR .* cluster support disabled$/)
+  })
+
   it('is looked for until it is found, though Sentinels name another primary meanwhile', async () => {
     const redis = await connection()
     const { connector } = redis as unknown as { connector: { failoverDetector: Detector | null } }

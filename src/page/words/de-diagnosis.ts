@@ -581,6 +581,10 @@ const EVIDENCE: readonly Phrase[] = [
     '{1} von {2} Replikaten von Redis sind verbunden: bis alle es sind, bekommt kein Gerät eine Antwort',
   ],
   [
+    'this Redis is a replica of {} and takes no writes: name its primary in redis.url',
+    'dieses Redis ist ein Replikat von {1} und nimmt nichts an: in redis.url dessen Hauptserver nennen',
+  ],
+  [
     '{} has {} {}, needed is {} {}: what is acknowledged could be lost',
     '{1} hat {2} {3}, nötig ist {4} {5}: Bestätigtes könnte verloren gehen',
   ],

@@ -99,8 +99,8 @@ export class ClusterNodes {
       ANSWER_MS,
       slotRanges(redis, node).then(
         (said) => ranges.push(...said),
-        ({ name, message }: Error) => {
-          if (name === 'ReplyError') this.#trouble = message
+        (error: Error) => {
+          if (error.name === 'ReplyError') this.#trouble = error.message
         },
       ),
     )

@@ -25,6 +25,8 @@ export class Backpressure {
   #weight = 0
   #partialBytes = 0
   #datagramBytes = 0
+  /** By the monotonic clock, ms. */
+  #datagramStoredAt = -Infinity
 
   /** The marks are bytes of memory: those of frames, with `FRAME_BYTES` for each, and those of incomplete frames. */
   constructor({ highMark = 64 << 20, maxPartialBytes = 256 << 20 } = {}) {
@@ -52,15 +54,16 @@ export class Backpressure {
 
   /**
    * Whether as many datagrams wait as are stored together. Their senders wait for no answer before they send more, and what
-   * connections bring waits behind them.
+   * connections bring waits behind them. While Redis stores none for a moment, up to the high mark may wait.
    */
   get hasManyDatagrams(): boolean {
-    return this.#datagramBytes > MAX_DATAGRAM_BYTES
+    return this.#datagramBytes > MAX_DATAGRAM_BYTES && performance.now() - this.#datagramStoredAt < REDIS_AWAY_MS
   }
 
   /** Counts a datagram that begins to wait until its frames are stored; negative numbers: one that no longer waits. */
   addDatagram(bytes: number, frames: number): void {
     this.#datagramBytes += bytes
+    if (bytes < 0) this.#datagramStoredAt = performance.now()
     this.add(bytes, frames)
   }
 
@@ -131,5 +134,6 @@ export class ReceivedBytes {
 const EMPTY = Buffer.alloc(0)
 /** 1,300 of 100 bytes: at 26,000 fixes a second what comes in 50 ms. */
 const MAX_DATAGRAM_BYTES = 128 << 10
+const REDIS_AWAY_MS = 300
 /** Memory of a frame until it is stored, beside its bytes: mostly what is decoded from it. Measured: 2,500 for a frame of 44. */
 const FRAME_BYTES = 3000

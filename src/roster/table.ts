@@ -149,7 +149,7 @@ function assignmentText({ company_id, line, version, ...said }: Assignment): str
 }
 
 function storedSource({ source }: Pick<Device, 'source'>): string | undefined {
-  return source.startsWith(PUT_SOURCE) ? undefined : source
+  return source === PUT_SOURCE || source.startsWith(`${PUT_SOURCE} `) ? undefined : source
 }
 
 /** Makes a value of what the write of a version has stored in a field. */

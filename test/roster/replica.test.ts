@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
 import { connect, keys, type Redis } from '../../src/lanes/index.ts'
+import { PUT_SOURCE } from '../../src/roster/assignment.ts'
 import { Replica } from '../../src/roster/replica.ts'
 import { readRosterVersion, writeRoster } from '../../src/roster/table.ts'
 import { putDevice } from '../support/put-device.ts'
@@ -59,6 +60,16 @@ it('a replica knows when each device was last changed, and of those that it has 
   await one.refresh()
   expect(one.changedAt('1')).toBe(version)
   for (const id of ['7', '007']) expect(one.changedAt(id)).toBeGreaterThanOrEqual(one.version)
+})
+
+it('a device of a file keeps its place there, whatever the name of the file; a put one has the time of the write', async () => {
+  const { replica: one } = await replica()
+  const entry = (id: string, source: string) => [id, { ...device(id), source }] as const
+  const devices = [entry('1', 'admin-vans.yaml:3'), entry('2', PUT_SOURCE)]
+  const version = await writeRoster(redis, { devices }, 0)
+  await one.refresh()
+  expect(one.roster.find('1')?.source).toBe('admin-vans.yaml:3')
+  expect(one.roster.find('2')?.source).toBe(`admin ${new Date(version ?? 0).toISOString().slice(0, 19)}Z`)
 })
 
 it('a replica that missed more than the log keeps reads the whole roster', async () => {

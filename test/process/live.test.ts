@@ -4,9 +4,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { protocolPorts } from '../../protocols/index.ts'
-import { connect, type Redis } from '../../src/lanes/index.ts'
+import { connect, keys, type Redis } from '../../src/lanes/index.ts'
 import { startGateway } from '../../src/process/roles/gateway.ts'
 import { followConfig, type Live } from '../../src/process/roles/live.ts'
 import { Replica } from '../../src/roster/replica.ts'
@@ -85,6 +86,20 @@ describe('what is put', () => {
     await putDevice(redis, '9', put('9', '900'))
     await live.catchUp()
     expect([routeOf(live, '8'), routeOf(live, '9')]).toEqual([undefined, '900'])
+  })
+
+  it('has what files say each time that Redis loses all, also while they are compared', async () => {
+    const { live } = await following((await folder(line('1', 20))).dir)
+    for (let round = 0; round < 50; round++) {
+      await redis.flushall()
+      const catchingUp = live.catchUp()
+      await sleep(round % 10)
+      await redis.flushall()
+      await catchingUp
+      await live.catchUp()
+      expect(routeOf(live, '1')).toBe('20')
+      expect(await redis.exists(keys.roster('assignment-table'))).toBe(1)
+    }
   })
 
   it('is not caught up with while there is no Redis, and is once it is back', async () => {

@@ -20,6 +20,7 @@ import {
 import type { Role } from '../../src/process/role.ts'
 import { startAdmin } from '../../src/process/roles/admin.ts'
 import { followConfig, type Live } from '../../src/process/roles/live.ts'
+import { PushWatch } from '../../src/push/figures.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
 import { UNFILTERED } from './appending.ts'
 import { startTestRedis, type TestRedis } from './redis.ts'
@@ -124,8 +125,10 @@ export function withProcesses(admin: AdminFixture): void {
   let signs: ReturnType<typeof signOn>[]
 
   beforeEach(async () => {
+    const pushes = new PushWatch()
+    const figures = { gateway: () => ({}), worker: () => ({ ...pushes.figures(), url: NOWHERE }) }
     const roles = ['gateway', 'worker'] as const
-    signs = roles.map((role) => signOn(admin.redis, { role, installation: admin.dir }))
+    signs = roles.map((role) => signOn(admin.redis, { role, installation: admin.dir }, figures[role]))
     await vi.waitFor(
       async () => {
         const { findings } = (await admin.ask('/admin/status')).json as { findings: { code: string }[] }

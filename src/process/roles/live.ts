@@ -174,6 +174,8 @@ class FollowedConfig implements Live {
     const wasWithLoss = this.#files.outcome?.withLoss ?? false
     const isSameRead = this.#compared && isSame(read, this.#files.read)
     if (isSameRead && !this.#isDue && !this.#files.isLossDue) return !wasWithLoss
+    // Redis may lose what files have written while they are compared: then they are compared once more.
+    this.#isDue = false
     const outcome = await this.#files.take(read, this.#replica)
     if (outcome && !this.#replica) this.#tell(undefined)
     this.#updateSettings()
@@ -185,7 +187,6 @@ class FollowedConfig implements Live {
       // What is not noted is in the log.
       if (this.#replica) await noteFileResults(this.#replica.redis, results).catch(() => {})
     }
-    this.#isDue = false
     this.#compared = true
     if (this.#replica) this.#replica.isCompared = true
     this.#complete.resolve()

@@ -64,8 +64,10 @@ it('a replica knows when each device was last changed, and of those that it has 
 
 it('a device of a file keeps its place there, whatever the name of the file; a put one has the time of the write', async () => {
   const { replica: one } = await replica()
-  const entry = (id: string, source: string) => [id, { ...device(id), source }] as const
-  const devices = [entry('1', 'admin-vans.yaml:3'), entry('2', PUT_SOURCE)]
+  const devices = [
+    ['1', { ...device('1'), source: 'admin-vans.yaml:3' }],
+    ['2', { ...device('2'), source: PUT_SOURCE }],
+  ] as const
   const version = await writeRoster(redis, { devices }, 0)
   await one.refresh()
   expect(one.roster.find('1')?.source).toBe('admin-vans.yaml:3')

@@ -51,8 +51,11 @@ export async function writeFiles(
     const changed = comparisons.filter(({ isChanged }) => isChanged)
     const notes = changed.map((each) => notesWith(each, [each.now.hash, installation, asOf, each.isWritten], each.now))
     const write = { ...difference, files: (await Promise.all(notes)).flat() }
-    if ((await writeRoster(replica.redis, write, asOf)) === null) continue
+    const version = await writeRoster(replica.redis, write, asOf)
+    if (version === null) continue
     await replica.refresh()
+    // Redis has lost it again.
+    if (replica.version < version) continue
     for (const { name, now } of comparisons) await correctSources(replica.roster, name, now)
     const refused = comparisons.flatMap(({ name, now }) =>
       contents.has(name) && contents.get(name) !== now ? [name] : [],

@@ -20,13 +20,13 @@ const LONG = [
   'test/simulate/demo.test.ts',
 ]
 /**
- * Files that have a process of their own, as they run roles in it, or read all that a process counts. The others share processes:
- * to load the code anew for each file takes a third of the CPU time of all tests.
+ * Files that have a process of their own, as they run roles in it, read all that a process counts, or set its monotonic
+ * clock. The others share processes: to load the code anew for each file takes a third of the CPU time of all tests.
  */
 const OWN = [
   'test/observe/*.test.ts',
   'test/process/{docker,live,tracking-embedded}.test.ts',
-  'test/admin/metrics.test.ts',
+  'test/admin/{metrics,paging}.test.ts',
   'test/e2e/{misunderstood,roster}.test.ts',
   'test/lanes/slow-script.test.ts',
 ]

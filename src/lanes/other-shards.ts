@@ -41,7 +41,7 @@ function singlesOf<Of extends Part>(part: Of): Of[] {
   return Array.from(slicesOf(part.records, 1), ({ records }) => ({ ...part, records }))
 }
 
-/** Those of some single records that another shard has stored than that in which they are to be stored. */
+/** Of some single records those that a shard has stored to which they do not go. */
 async function storedElsewhere(redis: Redis, filter: DuplicateFilter, singles: readonly Part[]): Promise<Part[]> {
   const found = await inShards(redis, (shard) => {
     const number = shardsOf(redis).indexOf(shard)
@@ -51,7 +51,7 @@ async function storedElsewhere(redis: Redis, filter: DuplicateFilter, singles: r
   return found.flat()
 }
 
-/** Those of some single records that a shard has stored. */
+/** Of some single records those that this shard has stored. */
 async function storedIn(shard: Redis, filter: DuplicateFilter, singles: readonly Part[]): Promise<Part[]> {
   if (singles.length > 0 && !filter.isPrepared) await filter.prepare()
   const { marksPrefix, markBytes } = keysOf(shard)

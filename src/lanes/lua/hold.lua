@@ -34,8 +34,9 @@ end
 -- Whether held fixes of some devices are being released: then fixes of these that arrive go behind them.
 local some_releasing = list == nil and redis.call('EXISTS', releasing) == 1
 
--- A run as it is to be stored while some devices are released: one of a lane goes behind the older fixes of its device, in UTC. One
--- that is held for its time is refused (`is_refused`), so that the device sends it again: newer ones would go before it in other shards.
+-- A run as it is to be stored while some devices are released: one of a lane goes behind the older fixes of its device, in UTC.
+-- Fixes that are ahead of the clock are refused (`is_refused`), and the device sends them again: if they were held here, newer fixes
+-- could leave other shards before them.
 -- A run of an unproven sender stays one: it displaces no fix that came over a connection.
 local function behind_released(run)
   local device = run.is_lane and string.match(run.marks_name, '^(.*):') or run.place

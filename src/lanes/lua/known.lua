@@ -9,7 +9,7 @@ for i = 1, #ARGV, 2 do
   if strings[name] == nil then strings[name] = redis.call('GET', marks_prefix .. name) end
   if strings[name] and among(strings[name], mark) then known[#known + 1] = (i - 1) / 2 end
 end
--- A write that changes nothing, for which the replicas have to answer: so no fix is dropped that may be lost with this primary, and
--- none is missed by one that is not the primary any more.
+-- A write that changes nothing. The caller waits until the replicas have it, and so every mark before it: a fix whose mark may be
+-- lost with this primary is not dropped. A server that is not the primary any more refuses it.
 redis.call('HINCRBY', mark_bytes, '', 0)
 return known

@@ -103,7 +103,8 @@ describe('GET /admin/misunderstood', () => {
 
 describe('DELETE /admin/misunderstood', () => {
   it('deletes those of one device, or all, and says how many', async () => {
-    for (const device of ['1', '1', '2', '3']) await keepFrame(admin.redis, device)
+    for (const [index, device] of ['1', '1', '2', '3'].entries())
+      await keepFrame(admin.redis, device, { at: at(index) })
     expect((await remove('?device=1')).json).toEqual({ deleted: 2 })
     expect((await list()).results.map(({ device }) => device)).toEqual(['3', '2'])
     expect((await remove('?all=true')).json).toEqual({ deleted: 2 })

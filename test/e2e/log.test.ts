@@ -46,7 +46,10 @@ async function during(fault: () => unknown, codes: readonly string[], mend: () =
   await findingsAre(codes)
   await mend()
   await findingsAre([])
-  return logged()
+  // The port answers before the line has come through the pipes of two processes.
+  const lines: string[] = []
+  await expect.poll(() => lines.push(...logged()) && lines.at(-1), { timeout: 10_000 }).toMatch(/has ended/)
+  return lines
 }
 
 const behaving = (behaviour: Behaviour) => () => site.api.behave(behaviour)

@@ -1,9 +1,10 @@
 import { describe, expect, it, vi } from 'vitest'
 import { createSession } from '../../src/ingest/device.ts'
 import { HeardBook, type Treatment } from '../../src/ingest/heard.ts'
-import { adminFixture, hold, READ_TOKEN, store, workerOf } from '../support/admin.ts'
+import { adminFixture, hold, READ_TOKEN, store, withProcesses, workerOf } from '../support/admin.ts'
 
 const admin = adminFixture()
+withProcesses(admin)
 const VAN_14 = '356307042441014'
 
 interface Chain {

@@ -26,6 +26,7 @@ async function follow(query = '', headers: Record<string, string> = {}): Promise
 
 /** Asks for a change, which the audit log keeps. */
 const change = () => admin.ask('/admin/parked?all=true', { method: 'DELETE' })
+const statusIdsOf = (stream: Followed) => stream.events('status').map(({ id }) => id)
 const auditsOf = (stream: Followed) => stream.events('audit').length
 
 const rowsIn = (stream: Followed) =>
@@ -40,9 +41,10 @@ describe('GET /admin/events', () => {
     const stream = await follow()
     expect(stream.status).toBe(200)
     await expect.poll(() => stream.events('status').length, soon).toBeGreaterThan(2)
-    const statuses = stream.events('status')
-    expect(statuses[0].data).toMatchObject({ verdict: expect.any(String), links: expect.any(Array), findings: [] })
-    const numbers = statuses.map(({ id = '' }) => Number(id.split('-')[1]))
+    // A call to Redis that was slow is a finding for ten seconds.
+    const well = expect.objectContaining({ verdict: expect.any(String), links: expect.any(Array), findings: [] })
+    await expect.poll(() => stream.events('status').map(({ data }) => data), soon).toContainEqual(well)
+    const numbers = stream.events('status').map(({ id = '' }) => Number(id.split('-')[1]))
     expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b))
   })
 
@@ -172,9 +174,8 @@ describe('many readers', () => {
     const refused = await admin.ask('/admin/events')
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '10'])
     for (const stream of streams) await expect.poll(() => stream.events('status').length, soon).toBeGreaterThan(0)
-    const first = streams.map((stream) => stream.events('status').map(({ id }) => id))
-    const common = first.reduce((some, ids) => some.filter((id) => ids.includes(id)))
-    expect(common.length).toBeGreaterThan(0)
+    const common = () => streams.map(statusIdsOf).reduce((some, ids) => some.filter((id) => ids.includes(id)))
+    await expect.poll(() => common().length, soon).toBeGreaterThan(0)
     streams[0].close()
     await expect.poll(async () => (await follow()).status, soon).toBe(200)
   })

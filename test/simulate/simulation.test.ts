@@ -113,8 +113,10 @@ describe('a simulation', () => {
     const outcome = await simulate(receiver, { vans, durationMs: 2000, answerMs: 10_000, patienceMs: 60_000 })
     expect([outcome.sent, outcome.acked]).toEqual([2000, 2000])
     // A fix whose datagram or answer is lost on a busy machine arrives again.
-    const distinct = [...receiver.fixes.values()].map((fixes) => new Set(fixes.map(({ time }) => time)).size)
-    expect(distinct.reduce((sum, size) => sum + size, 0)).toBe(2000)
+    const distinct = () =>
+      receiver.fixes.values().reduce((sum, fixes) => sum + new Set(fixes.map(({ time }) => time)).size, 0)
+    // What is not answered counts once it is written.
+    await expect.poll(distinct).toBe(2000)
   })
 })
 
@@ -134,10 +136,11 @@ function simulate({ ports }: Pick<Receiver, 'ports'>, options: Partial<Simulatio
   })
 }
 
-/** It answers once each van has sent something. */
+/** It answers once each van has sent something: a deaf one knows what has come. */
 function recovering(receiver: Receiver): (progress: Progress) => void {
   return ({ sent }) => {
-    if (sent >= 2 * VANS.length) receiver.mood = 'good'
+    const isHeard = receiver.mood !== 'deaf' || receiver.fixes.size === VANS.length
+    if (sent >= 2 * VANS.length && isHeard) receiver.mood = 'good'
   }
 }
 

@@ -163,7 +163,7 @@ describe('the rewrite of the file of Redis', () => {
     await redis.mset('one', '1', 'two', '2', 'three', '3')
     await vi.waitFor(isRewritten, { timeout: 30_000 })
     const slow = (us: number) => redis.config('SET', 'rdb-key-save-delay', us)
-    await slow(50_000)
+    await slow(300_000)
     await redis.bgrewriteaof()
     const files = new FileRewrite(redis)
     await files.deleted()

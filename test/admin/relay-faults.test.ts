@@ -1,9 +1,9 @@
-import { once } from 'node:events'
 import net, { type Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { attempt } from '../../src/admin/relay/attempts.ts'
 import { createTrackingClient, type TrackingClient } from '../../src/tracking/client.ts'
 import { OPERATIONS, type OperationName } from '../../src/tracking/operations.ts'
+import { NOWHERE } from '../support/admin.ts'
 import { OPERATE, recordingServer, relayFixture } from '../support/relay.ts'
 import { atEnd, listen } from '../support/tracking/http-servers.ts'
 
@@ -75,17 +75,13 @@ function drip(socket: Socket): void {
 
 describe('a service that is not there', () => {
   it('answers 502 with the service and the reason when nothing listens', async () => {
-    const server = net.createServer()
-    const url = await listen(server)
-    server.close()
-    await once(server, 'close')
-    relay.relayTo(`${url}/base/`)
+    relay.relayTo(`${NOWHERE}/base/`)
     const asked = [...REPEATABLE, ...ONCE]
     const answers = await Promise.all(asked.map(ask))
     expect(answers.map(({ status, json }) => [status, json])).toEqual(
       asked.map(([name]) => {
         const { method, path } = OPERATIONS[name]
-        return [502, { message: `${url}/base/ refuses connections: ${method} ${path}` }]
+        return [502, { message: `${NOWHERE}/base/ refuses connections: ${method} ${path}` }]
       }),
     )
   })
@@ -237,10 +233,10 @@ describe('a service that is slow', () => {
     const { url, seen } = await recordingServer((response, _, count) => {
       if (count === 1) response.writeHead(503).end('first')
     })
-    relay.relayTo(url, { timeoutMs: 700 })
+    relay.relayTo(url, { timeoutMs: 4_000 })
     const began = performance.now()
     expect((await ask(REPEATABLE[0])).status).toBe(504)
-    expect(performance.now() - began).toBeGreaterThanOrEqual(650)
+    expect(performance.now() - began).toBeGreaterThanOrEqual(3_950)
     expect(seen).toHaveLength(2)
   })
 })
@@ -303,7 +299,7 @@ describe('a service that cannot now', () => {
 
   it('waits for no Retry-After beyond the deadline', async () => {
     const { url, seen } = await recordingServer((response) => response.writeHead(503, { 'retry-after': '2' }).end('no'))
-    relay.relayTo(url, { timeoutMs: 1_000 })
+    relay.relayTo(url, { timeoutMs: 1_900 })
     const { status, text } = await ask(REPEATABLE[0])
     expect([status, text, seen.length]).toEqual([503, 'no', 1])
   })

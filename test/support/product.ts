@@ -51,13 +51,18 @@ export async function runProduct(dir: string): Promise<Product> {
   let said = ''
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => (said += text))
+  const closed = once(child, 'close')
   const portsFile = join(dir, 'data', 'ports.json')
   const isOver = () => existsSync(portsFile) || child.exitCode !== null
   if (!(await untilSo(isOver, { withinMs: START_MS, everyMs: 20 }))) {
     await endChild(child)
     throw new Error(`start is not ready: ${said}`)
   }
-  if (child.exitCode !== null) throw new Error(`start ended with ${child.exitCode}: ${said}`)
+  if (child.exitCode !== null) {
+    // What it said last may still be in the pipes.
+    await closed
+    throw new Error(`start ended with ${child.exitCode}: ${said}`)
+  }
   const ports = JSON.parse(await readFile(portsFile, 'utf8')) as Record<string, number>
   return {
     dir,

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import net, { type Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { createTrackingClient } from '../../src/tracking/client.ts'
-import { client, httpServer, listen, OK, PUSH, rawServer } from '../support/tracking/http-servers.ts'
+import { client, httpServer, listen, OK, PUSH, rawServer, stopLimits } from '../support/tracking/http-servers.ts'
 
 describe('a fault', () => {
   it.each(['127.0.0.1', 'localhost'])('gives the fault refused when nothing listens on %s', async (host) => {
@@ -42,16 +42,28 @@ describe('a fault', () => {
   })
 
   it('gives the fault timeout when the server is silent', async () => {
-    expect(await client(await rawServer(() => {}), { timeoutMs: 100 }).push(PUSH)).toEqual({ fault: 'timeout' })
+    const sent = Promise.withResolvers<void>()
+    const url = await rawServer(() => sent.resolve())
+    const pass = stopLimits()
+    const pushed = client(url, { timeoutMs: 100 }).push(PUSH)
+    await sent.promise
+    pass(100)
+    expect(await pushed).toEqual({ fault: 'timeout' })
   })
 
   it('gives the fault timeout when the answer drips until the deadline', async () => {
+    const dripped = Promise.withResolvers<void>()
     const url = await rawServer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n')
-      const drip = setInterval(() => socket.write('x'), 10)
+      let drops = 0
+      const drip = setInterval(() => socket.write('x', () => ++drops === 10 && dripped.resolve()), 10)
       socket.on('close', () => clearInterval(drip))
     })
-    expect(await client(url, { timeoutMs: 200 }).push(PUSH)).toEqual({ fault: 'timeout' })
+    const pass = stopLimits()
+    const pushed = client(url, { timeoutMs: 200 }).push(PUSH)
+    await dripped.promise
+    pass(200)
+    expect(await pushed).toEqual({ fault: 'timeout' })
   })
 
   it('does not give a late answer to the next push', async () => {
@@ -59,9 +71,12 @@ describe('a fault', () => {
     const url = await rawServer((socket, count) =>
       count === 1 ? late.resolve(socket) : socket.write(OK.replace('200 OK', '404 Not Found')),
     )
+    const pass = stopLimits()
     const one = client(url, { timeoutMs: 100, connections: 1 })
-    expect(await one.push(PUSH)).toEqual({ fault: 'timeout' })
+    const pushed = one.push(PUSH)
     const socket = await late.promise
+    pass(100)
+    expect(await pushed).toEqual({ fault: 'timeout' })
     if (socket.writable) socket.write(OK)
     expect(await one.push(PUSH)).toEqual({ status: 404, text: '{}' })
   })
@@ -89,19 +104,23 @@ describe('a fault', () => {
   })
 
   it('tells whether nothing of a failed request was sent', async () => {
-    const silent = await rawServer(() => {})
+    const sent = Promise.withResolvers<void>()
+    const silent = await listen(net.createServer((socket) => socket.once('data', () => sent.resolve())))
     const dialled = await listen(net.createServer())
     const resetting = await listen(net.createServer((socket) => socket.once('data', () => socket.resetAndDestroy())))
+    const pass = stopLimits()
     const busy = client(silent, { timeoutMs: 1000, connections: 1 })
     const asked = { operation: 'listNumbers', params: { company_id: '7' }, oauthToken: 'canary' } as const
-    const replies = await Promise.all([
+    const replies = Promise.all([
       client('http://host.invalid').request(asked),
       client(dialled.replace('http:', 'https:'), { timeoutMs: 100 }).request(asked),
       busy.request(asked),
       busy.request({ ...asked, timeoutMs: 100 }),
       client(resetting).request(asked),
     ])
-    expect(replies).toEqual([
+    await sent.promise
+    pass(1000)
+    expect(await replies).toEqual([
       { fault: 'dns', unsent: true },
       { fault: expect.any(String) as unknown, unsent: true },
       { fault: 'timeout' },

@@ -5,7 +5,7 @@ import { errors } from 'undici'
 import { describe, expect, it } from 'vitest'
 import { faultOf } from '../../src/tracking/exchange.ts'
 import type { OperationRequest, TrackingClientOptions } from '../../src/tracking/client.ts'
-import { client, httpServer, listen, OK } from '../support/tracking/http-servers.ts'
+import { client, httpServer, listen, OK, stopLimits } from '../support/tracking/http-servers.ts'
 
 const MAX_ID = '9223372036854775807'
 const NUMBER: OperationRequest = {
@@ -123,8 +123,13 @@ describe('a request without an answer', () => {
   })
 
   it('ends a request at the time limit of that request', async () => {
-    const url = await httpServer(() => {})
-    expect(await client(url).request({ ...NUMBER, timeoutMs: 50 })).toEqual({ fault: 'timeout' })
+    const sent = Promise.withResolvers<void>()
+    const url = await httpServer(() => sent.resolve())
+    const pass = stopLimits()
+    const reply = client(url).request({ ...NUMBER, timeoutMs: 50 })
+    await sent.promise
+    pass(50)
+    expect(await reply).toEqual({ fault: 'timeout' })
   })
 
   it('gives the fault given_up when its signal aborts, and closes the connection', async () => {

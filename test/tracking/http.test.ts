@@ -5,7 +5,7 @@ import { type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createHttpServer } from '../../src/tracking/http.ts'
 import { answerOn, raw } from '../support/tracking/raw.ts'
 import { startService, temporaryFolder } from '../support/tracking/service.ts'
@@ -219,11 +219,11 @@ describe('a server with as many connections as it takes', () => {
     const idle = await asking('/')
     await answerOn(idle.socket)
     const others = [await asking('/waits'), await asking('/waits')]
-    await vi.waitUntil(() => idle.state.over)
+    await expect.poll(() => idle.state.over).toBe(true)
     expect([waiting, ...others].map(({ state }) => state.over)).toEqual([false, false, false])
     const last = await asking('/')
     expect(await answerOn(last.socket)).toMatch(/^HTTP\/1.1 200 OK/)
-    await vi.waitUntil(() => waiting.state.over)
+    await expect.poll(() => waiting.state.over).toBe(true)
     expect(others.map(({ state }) => state.over)).toEqual([false, false])
   })
 })
@@ -250,7 +250,7 @@ describe('a server that closes', () => {
     socket.write(`GET /late HTTP/1.1\r\n${HOST}\r\n`)
     await requested
     const closed = close()
-    await vi.waitUntil(() => !app.server.listening)
+    await expect.poll(() => !app.server.listening).toBe(true)
     release()
     expect(await answerOn(socket)).toMatch(/^HTTP\/1.1 200 OK\r\n/)
     await closed
@@ -261,7 +261,7 @@ describe('a server that closes', () => {
     const responded = once(app.server, 'request') as Promise<[unknown, ServerResponse]>
     socket.write(`GET /large HTTP/1.1\r\n${HOST}\r\n`)
     const [, response] = await responded
-    await vi.waitUntil(() => response.writableEnded)
+    await expect.poll(() => response.writableEnded).toBe(true)
     const closed = close()
     let length = 0
     socket.on('data', (part) => (length += part.length))

@@ -1,6 +1,6 @@
 import http, { type RequestListener } from 'node:http'
 import net, { type Socket } from 'node:net'
-import { onTestFinished } from 'vitest'
+import { onTestFinished, vi } from 'vitest'
 import { listening } from '../listening.ts'
 import { createTrackingClient, type TrackingClient, type TrackingClientOptions } from '../../../src/tracking/client.ts'
 
@@ -20,6 +20,13 @@ export function client(baseUrl: string, options: Partial<TrackingClientOptions> 
   const created = createTrackingClient({ baseUrl, timeoutMs: 20_000, connections: 2, ...options })
   atEnd(() => created.close())
   return created
+}
+
+/** Stops the time limits of requests until the test ends. Answers a function that lets so many ms pass. */
+export function stopLimits(): (ms: number) => void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  atEnd(() => vi.useRealTimers())
+  return (ms) => void vi.advanceTimersByTime(ms)
 }
 
 /** Starts a server that ends after the test, with its connections. Resolves to its URL. */

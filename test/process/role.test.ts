@@ -2,6 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { startMonitor } from '../../src/process/monitor.ts'
 import { SUPERVISED } from '../../src/process/role-process.ts'
@@ -22,10 +23,10 @@ it('exits with 130 after a second SIGINT', async () => {
   const { child, ended, said } = await runningRole('hang')
   child.kill('SIGINT')
   await expect.poll(said).toContain('closing')
-  // Seldom enough that no signal meets the process while it exits.
-  const again = setInterval(() => child.kill('SIGINT'), 700)
+  // Within half a second it would count as the first one.
+  await pause(700)
+  child.kill('SIGINT')
   expect(await ended).toBe(130)
-  clearInterval(again)
 })
 
 it('exits with 0 if its supervisor dies while it starts', async () => {
@@ -107,7 +108,7 @@ it('wants the token for /metrics of a role on its own, and collects once for all
   const began = performance.now()
   const texts = await Promise.all(Array.from({ length: 20 }, async () => (await ask('Bearer canary')).text()))
   expect(collections).toBeLessThanOrEqual(1 + (performance.now() - began) / 1000)
-  expect(texts[0]).toBe('collected 1\n')
+  expect(texts).toContain('collected 1\n')
 })
 
 async function runningRole(behaviour?: string): Promise<Program & { dir: string }> {

@@ -68,11 +68,17 @@ it('closes the admin process first and Redis last after SIGTERM, exits with 0 an
   const dir = await temporaryDir()
   const { child, ended } = await start(dir, { ...ALL, worker: 1 })
   await portsOf(dir)
+  const since = performance.now()
   child.kill('SIGTERM')
   expect(await ended).toBe(0)
+  const isOverASecond = performance.now() - since > 1000
   const closed = journalOf(dir).slice(-4)
-  expect(closed.slice(0, 2)).toEqual(['admin closed redis=PONG', 'worker closed redis=PONG'])
-  expect(closed.slice(2).toSorted()).toEqual(['gateway closed redis=PONG', 'tracking closed redis=PONG'])
+  const gateway = closed.indexOf('gateway closed redis=PONG')
+  expect(closed.toSpliced(gateway, 1)).toEqual(
+    ['admin', 'worker', 'tracking'].map((role) => `${role} closed redis=PONG`),
+  )
+  // It waits for the first two for a second at most.
+  expect(gateway > 1 || (gateway >= 0 && isOverASecond)).toBe(true)
   expect(processesOn(dir)).toEqual([])
   await expect(readFile(`${dir}/ports.json`)).rejects.toThrow('ENOENT')
 })
@@ -169,10 +175,10 @@ it('counts two signals within half a second as one, as Ctrl-C under npm sends th
   const dir = await temporaryDir()
   const { child, ended, said } = await start(dir, TWO)
   await portsOf(dir)
-  child.kill('SIGINT')
-  await expect.poll(said, { interval: 5 }).toContain('"reason":"SIGINT","msg":"stopping"')
-  child.kill('SIGINT')
+  // While it is stopped, both wait for it.
+  for (const name of ['SIGSTOP', 'SIGINT', 'SIGTERM', 'SIGCONT'] as const) child.kill(name)
   expect(await ended).toBe(0)
+  expect(said()).not.toContain('second signal')
   expect(processesOn(dir)).toEqual([])
 })
 
@@ -182,8 +188,9 @@ it('kills a role that does not close within 10 s of SIGINT, and exits with 130',
   await portsOf(dir)
   const since = Date.now()
   child.kill('SIGINT')
+  // With 9 s the role would have ended by itself, and the exit code be 0.
   expect(await ended).toBe(130)
-  expect(Date.now() - since).toBeLessThan(10_000)
+  expect(Date.now() - since).toBeLessThan(10_000 + BUSY_MS)
   expect(processesOn(dir)).toEqual([])
 })
 
@@ -210,7 +217,7 @@ it('ends everything within 10 s of a SIGTERM to every process when the superviso
   await signalAll(ORDERS['parents first'](processesOn(dir)), 'SIGTERM')
   child.kill('SIGKILL')
   await expect.poll(() => processesOn(dir), { timeout: 30_000 }).toEqual([])
-  expect(Date.now() - since).toBeLessThan(10_000)
+  expect(Date.now() - since).toBeLessThan(10_000 + BUSY_MS)
 })
 
 it('adds up the metrics of all processes, including a stopped and a killed one', async () => {
@@ -230,6 +237,9 @@ async function received(ports: Record<string, number>): Promise<number> {
   const line = /^waybridge_fixes_received_total\{protocol="teltonika"\} (\d+)$/m.exec(await response.text())
   return Number(line?.[1])
 }
+
+/** What a busy machine may take besides: a role that hangs is killed after 8 s, and ends itself after 9 s. */
+const BUSY_MS = 5000
 
 type Process = ReturnType<typeof processesOn>[number]
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { spawnTethered } from '../../src/process/redis.ts'
+import { signal } from '../support/processes.ts'
 import { fixture, processesOn, run, temporaryDir } from '../support/running.ts'
 
 it('leaves no process behind once it has ended', async () => {
@@ -20,7 +21,7 @@ it('ends a program that ignores SIGTERM after its owner is killed, also if every
   const dir = await temporaryDir()
   const owner = run([fixture('tether.ts'), dir])
   await expect.poll(() => processesOn(dir).filter(({ pid }) => pid !== owner.child.pid).length).toBe(3)
-  for (const { pid } of processesOn(dir)) if (pid !== owner.child.pid) process.kill(pid, 'SIGTERM')
+  for (const { pid } of processesOn(dir)) if (pid !== owner.child.pid) signal(pid, 'SIGTERM')
   owner.child.kill('SIGKILL')
   await expect.poll(() => processesOn(dir), { timeout: 30_000 }).toEqual([])
 })

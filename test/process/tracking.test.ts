@@ -249,11 +249,9 @@ describe('a change of tracking.yaml', () => {
     release()
     await expect.poll(() => push(NOW, '1002'), soon).toBe(200)
     const locking = `${file}: database is locked; end the program that uses it`
-    expect(messagesOf(said())).toEqual([
-      'ready',
-      `the routes are not in effect, the companies are: ${locking}`,
-      'the routes are in effect',
-    ])
+    await expect
+      .poll(() => messagesOf(said()), soon)
+      .toEqual(['ready', `the routes are not in effect, the companies are: ${locking}`, 'the routes are in effect'])
     await expect.poll(() => metricsOf(monitor), soon).toContain('\nwaybridge_config_last_reload_successful 1\n')
   })
 

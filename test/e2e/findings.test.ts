@@ -14,7 +14,7 @@ beforeAll(async () => {
   site = await startSite()
 })
 
-afterAll(() => site?.close(), 30_000)
+afterAll(() => site?.close())
 
 /** The metrics of src/admin/README.md without a sample, but for those that a system which is well has none of. */
 async function metricsWithoutSample(): Promise<string[]> {

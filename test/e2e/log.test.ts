@@ -12,7 +12,7 @@ beforeAll(async () => {
   site = await startSite({ vans: VANS, yaml: 'log: { format: json, level: info }\n' })
 })
 
-afterAll(() => site?.close(), 30_000)
+afterAll(() => site?.close())
 
 async function findings(): Promise<{ code: string; since_at: string }[]> {
   const { findings: found } = await site.product.admin<{ findings: { code: string; since_at: string }[] }>(

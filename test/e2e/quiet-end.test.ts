@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { teltonika } from '../../src/simulate/speak/teltonika.ts'
 import { webhookReceiver } from '../support/alerts.ts'
@@ -20,7 +21,7 @@ it('nobody is told that processes are missing while everything ends, though a pu
     api.close()
   })
   const url = `http://127.0.0.1:${await listening(api)}`
-  const pushed = once(api, 'request')
+  const pushed = once(api, 'request') as Promise<[unknown, ServerResponse]>
   const product = await startProduct(
     { 'devices.yaml': DEVICES },
     `tracking: { base_url: "${url}" }\nalerts: { webhooks: [{ url: "${receiver.url}", min_severity: info }] }\n`,
@@ -28,7 +29,7 @@ it('nobody is told that processes are missing while everything ends, though a pu
   const line = await dial(product.ports['tcp/teltonika'])
   const fix = { time: Date.now(), latitude: 52.5, longitude: 13.4, valid: true, satellites: 9 }
   line.socket.write(Buffer.concat([teltonika.login!(ID).bytes, teltonika.packet([fix], { id: ID, serial: 1 }).bytes]))
-  await pushed
+  const [, response] = await pushed
   // From now on a process that gives no sign of life is missed.
   const told = () => receiver.posts.map(({ body }) => JSON.parse(body) as { code: string; change: string })
   const [gateway] = product.pidsOf('gateway')
@@ -36,8 +37,13 @@ it('nobody is told that processes are missing while everything ends, though a pu
   await expect.poll(told, soon).toContainEqual(expect.objectContaining({ code: 'no_gateway', change: 'begins' }))
   signal(gateway, 'SIGCONT')
   await expect.poll(told, soon).toContainEqual(expect.objectContaining({ code: 'no_gateway', change: 'ends' }))
+  // The line of the log may come later.
+  await expect.poll(() => product.said(), soon).toMatch(/has ended: no gateway gives a sign of life/)
   const [saidBefore, toldBefore] = [product.said().length, told().length]
-  expect(await product.end()).toBe(0)
+  const ended = product.end()
+  await pause(5000)
+  response.end()
+  expect(await ended).toBe(0)
   expect(product.said().slice(saidBefore)).not.toContain('gives a sign of life')
   const codes = told()
     .slice(toldBefore)

@@ -11,7 +11,7 @@ const soon = { timeout: 60_000, interval: 20 }
 
 let product: DrivenProduct
 
-beforeAll(async () => void (product = await DrivenProduct.begin()), 60_000)
+beforeAll(async () => void (product = await DrivenProduct.begin()))
 afterAll(() => product?.remove())
 
 it('ends with exit code 0 within 10 s of a SIGTERM while 30 vans send, and loses nothing', async () => {

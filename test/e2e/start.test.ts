@@ -231,7 +231,7 @@ it('takes a new token for metrics without a restart, and says which settings of 
     await expect.poll(() => statusWith('canary-none'), soon).toBe(401)
   }
   expect(await statusWith('canary-metrics-1')).toBe(401)
-  expect(product.said()).toContain('"admin.behind_proxy: takes effect at the next start"')
+  await expect.poll(() => product.said(), soon).toContain('"admin.behind_proxy: takes effect at the next start"')
   await product.write('gateway.yaml', gateway)
   await expect.poll(() => statusWith('canary-none'), soon).toBe(200)
 })

@@ -5,14 +5,15 @@ import { onTestFinished } from 'vitest'
 export interface ActivatedService {
   /** What the service has printed. */
   readonly said: () => string
-  /** Ends the service by SIGTERM and starts it again. */
-  restart(): void
+  /** Ends the service by SIGTERM; it is started again by `start`. */
+  stop(): void
+  start(): void
 }
 
 /** Runs a command with a socket for TCP and one for UDP on a port of 127.0.0.1. Python, since Node cannot give away a socket for UDP. */
 export function serviceWithSockets(port: number, command: readonly string[]): ActivatedService {
   const manager: ChildProcess = spawn('python3', ['-u', '-c', MANAGER, String(port), ...command], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   })
   onTestFinished(async () => {
     manager.kill('SIGTERM')
@@ -21,7 +22,11 @@ export function serviceWithSockets(port: number, command: readonly string[]): Ac
   let said = ''
   for (const stream of [manager.stdout, manager.stderr])
     stream?.setEncoding('utf8').on('data', (text: string) => (said += text))
-  return { said: () => said, restart: () => void manager.kill('SIGHUP') }
+  return {
+    said: () => said,
+    stop: () => void manager.kill('SIGHUP'),
+    start: () => void manager.stdin?.write('\n'),
+  }
 }
 
 const MANAGER = `
@@ -45,4 +50,5 @@ while again:
     signal.signal(signal.SIGHUP, end)
     signal.signal(signal.SIGTERM, end)
     os.waitpid(service, 0)
+    if again: sys.stdin.readline()
 `

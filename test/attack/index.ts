@@ -16,7 +16,7 @@ import { attachTarget, startTarget, type Target } from './target.ts'
 const BOUNDS = { ackedShare: 0.99, p99Ms: 1000, memoryBytes: 600 << 20, redisShare: 0.85 }
 const WARM_UP_MS = 3000
 /** Within which the account is right at one look. */
-const SETTLED_MS = 5000
+const SETTLED_MS = 20_000
 const HONEST_PORTS = ['tcp/teltonika', 'tcp/auto']
 const values = commandOptions({
   seconds: { type: 'string', default: '15' },

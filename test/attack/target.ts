@@ -151,7 +151,7 @@ function memoryOf(dir?: string): Record<string, number> {
   return memory
 }
 
-const STATUS_MS = 2000
+const STATUS_MS = 10_000
 const ROLES = ['start', 'gateway', 'worker', 'admin'] as const
 const TOKEN = 'b6f0c5d4e1a29387'
 const SECRET = '8c1f0a9d7be24430'

@@ -140,4 +140,4 @@ async function rosterAtRest(edits: readonly Edit[], system: System): Promise<Rea
 const RECOVERED_BY_MS = 30_000
 const SETTLED_BY_MS = 90_000
 const DELIVERED_BY_MS = 90_000
-const SHOWN_BY_MS = 10_000
+const SHOWN_BY_MS = 30_000

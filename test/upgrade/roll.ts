@@ -137,13 +137,13 @@ async function atRest(site: Site): Promise<Status['custody'] | undefined> {
   let custody: Status['custody'] | undefined
   while (Date.now() < deadline && !(custody?.waiting === 0 && custody.difference === 0)) {
     await pause(200)
-    const status = await askAdmin(site, '/admin/status').then((answer) => answer.json() as Promise<Status>)
-    custody = status.custody
+    const asked = askAdmin(site, '/admin/status').then((answer) => answer.json() as Promise<Status>)
+    custody = (await asked.catch(() => undefined))?.custody
   }
   return custody
 }
 
 const REDIS = fileURLToPath(new URL('../chaos/redis.ts', import.meta.url))
-const RISEN_BY_MS = 10_000
+const RISEN_BY_MS = 30_000
 const SETTLED_BY_MS = 60_000
 const DELIVERED_BY_MS = 60_000

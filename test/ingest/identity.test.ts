@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Transport } from '../../protocols/kit/index.ts'
 import type { Device } from '../../src/config/devices.ts'
 import { createSession, type DeviceSession, UnknownDeviceQuota } from '../../src/ingest/device.ts'
@@ -137,6 +137,8 @@ describe('a secret', () => {
 
   it('that is guessed is not looked at for a while, except from the network of the device', async () => {
     const { comes } = await gate([{ ...VAN, secret: 'right-secret' }])
+    vi.useFakeTimers({ toFake: ['performance'] })
+    onTestFinished(() => void vi.useRealTimers())
     for (let tries = 0; tries < 6; tries++) expect(comes({ secret: `guess ${tries}` })).toBe('wrong_secret')
     expect(comes({ secret: 'right-secret' })).toBe('wrong_secret')
     expect(comes({ secret: 'right-secret', from: '203.0.113.9' })).toBe(IS_VAN)

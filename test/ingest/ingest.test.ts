@@ -230,13 +230,10 @@ describe('a held fix', () => {
     const devices = ['1', '2', '3', '4'].map((id) => ({ ...van, id }))
     const { say } = await gateway({ devices, hold: all })
     for (const device of ['1', '2', '3'])
-      expect(await say({ device, fixes: [at((NOW_S + 7200) * 1000)] })).toMatchObject({ status: 'stored' })
+      expect(await say({ device, fixes: [at(Date.now() + 7_200_000)] })).toMatchObject({ status: 'stored' })
     expect(await say({ device: '4', fixes: [at(NOW_S * 1000)] })).toMatchObject({ status: 'stored' })
     const ahead = observations.current().find(({ code, subject }) => code === 'clock_ahead' && subject.device === '1')
-    // By the time that has passed since the tests began.
-    expect(ahead?.evidence).toEqual([
-      expect.stringMatching(/^about 1(19|20) min ahead: time_zone "\+02:00" would fit$/),
-    ])
+    expect(ahead?.evidence).toEqual(['about 120 min ahead: time_zone "+02:00" would fit'])
   })
 
   it('of an unknown device is held as unknown, whatever its time', async () => {

@@ -83,9 +83,10 @@ describe('the clock of Redis is set back by an hour', () => {
   })
 
   it('and that is noticed though no worker has lived while it was ahead: what schedules a lane notes the clock', async () => {
+    const before = Date.now()
     await append(LANE)
     const appendedAt = Number(await redis.hget(keys.clock, 'beat'))
-    expect(appendedAt).toBeGreaterThan(Date.now() - 5000)
+    expect(appendedAt).toBeGreaterThanOrEqual(before)
     await redis.hdel(keys.clock, 'beat')
     expect(await claim()).toEqual([LANE])
     expect(Number(await redis.hget(keys.clock, 'beat'))).toBeGreaterThanOrEqual(appendedAt)

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { grouped } from '../../src/lanes/grouped.ts'
 
 function recorded(options: Parameters<typeof grouped>[1]) {
@@ -11,6 +11,8 @@ function recorded(options: Parameters<typeof grouped>[1]) {
 }
 
 it('an item that is alone leaves at once; those that come soon after it share the next call', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] })
+  onTestFinished(() => void vi.useRealTimers())
   const { groups, send } = recorded({ inFlight: 2, apartMs: 50 })
   expect(await send(1)).toBe(1)
   const answers = [send(2)]
@@ -18,6 +20,7 @@ it('an item that is alone leaves at once; those that come soon after it share th
   answers.push(send(3))
   await new Promise(setImmediate)
   answers.push(send(4))
+  await vi.advanceTimersByTimeAsync(50)
   expect(await Promise.all(answers)).toEqual([2, 3, 4])
   expect(groups).toEqual([[1], [2, 3, 4]])
 })

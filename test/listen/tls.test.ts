@@ -146,7 +146,7 @@ describe('a tracker over TLS', () => {
     const { port } = await openTcp(gateway({ limits: { identify_timeout: 300 } }))
     const silent = await dial(port)
     const slow = await dial(port)
-    const hello = Buffer.from('1603010200010001fc0303', 'hex')
+    const hello = Buffer.from('1603010200010001fc0303'.padEnd(1000, '0'), 'hex')
     let at = 0
     const dripping = setInterval(() => slow.socket.write(hello.subarray(at, ++at)), 50)
     onTestFinished(() => clearInterval(dripping))

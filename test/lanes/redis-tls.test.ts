@@ -41,12 +41,13 @@ describe('Sentinels with TLS', () => {
   it('name a primary with TLS, which is verified with its replica, and followed to another one', async () => {
     trust(tls)
     const redis = connection()
-    await once(redis, 'ready')
+    await expect.poll(() => redis.status, { timeout: 30_000 }).toBe('ready')
     expect(await durabilityProblems(redis)).toEqual([])
     expect(await missingReplicas(redis)).toEqual([])
-    const followed = once(redis, 'close').then(() => once(redis, 'ready'))
+    const closed = new Promise((resolve) => redis.once('close', resolve))
     await group.failOver()
-    await followed
+    await closed
+    await expect.poll(() => redis.status, { timeout: 30_000 }).toBe('ready')
     await group.inStep()
     await expect.poll(() => writes(redis), { timeout: 30_000 }).toBe(true)
   })
@@ -66,13 +67,14 @@ describe('a Redis Cluster with TLS', () => {
     try {
       const server = { cluster: machines.slice(1), tls: true }
       const refused = opened(connect({ ...server }, 'test'))
-      const [error] = await once(refused, 'error')
-      expect(String(error)).toMatch(
-        /no node of the Redis Cluster names the master of the slot: self-signed certificate/,
-      )
+      const errors: string[] = []
+      refused.on('error', ({ message }) => errors.push(message))
+      await expect
+        .poll(() => errors.join())
+        .toMatch(/no node of the Redis Cluster names the master of the slot: self-signed certificate/)
       trust(tls)
       const redis = opened(connect(server, 'test'))
-      await once(redis, 'ready')
+      await expect.poll(() => redis.status, { timeout: 30_000 }).toBe('ready')
       expect(await writes(redis)).toBe(true)
     } finally {
       await cluster.stop()

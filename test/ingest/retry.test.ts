@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { pino } from 'pino'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import fix from '../../protocols/fix/index.ts'
 import { createSession, UnknownDeviceQuota } from '../../src/ingest/device.ts'
 import { Ingest, type IngestOptions } from '../../src/ingest/ingest.ts'
@@ -79,6 +79,9 @@ function sender(ingest: Ingest) {
 }
 
 it('stores a fix once and acknowledges it when the connection to Redis breaks before the answer', async () => {
+  // The appender runs a script once a second, whose answer might be the next one.
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
   const { connection, breakNext } = await breaking()
   const send = sender(await openIngest(connection, { isInDoubt: false, jumps: 0, now: () => Date.now() }))
 

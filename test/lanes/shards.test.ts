@@ -240,6 +240,9 @@ describe('a fix that comes again after its device has got a lane in another shar
 
   it('is not looked for where it is newer than the last change of its device', async () => {
     const [lane] = lanesIn(0)
+    // An appender runs a script once a second.
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    closes.push(() => vi.useRealTimers())
     const send = gateway(CHANGED_AT - 3_600_000)
     await send(lane, NOW)
     const before = await evaluations()
@@ -373,6 +376,7 @@ describe('held fixes', () => {
         replica.roster = await createDirectory([VAN], lines)
         replica.version = 6
         holding.rosterChanged(new Set([DEVICE]))
+        await holding.marking
       },
     }
   }

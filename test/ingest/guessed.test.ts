@@ -245,7 +245,7 @@ describe('fixes of an unknown device whose protocol is a guess', () => {
       ]),
     )
     await until(async () => expect((await account()).held).toBe(0))
-    expect(peer.heard).toBe('ok\nok\n')
+    await until(() => expect(peer.heard).toBe('ok\nok\n'))
     expect((await account()).difference).toBe(0)
   })
 

@@ -72,7 +72,7 @@ describe('an answer over HTTP', () => {
     ]
     expect(answers.map(({ status, text }) => status + text)).toEqual(['200', '200', '200'])
     expect(shared.places).toEqual(['7/42/1001', '7/43/1002', '7/42/1001'])
-    expect(await openConnections('http')).toBe(1)
+    await until(async () => expect(await openConnections('http')).toBe(1))
   })
 
   it('sends a JSON reply with the content type of JSON', async () => {

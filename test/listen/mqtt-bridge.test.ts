@@ -123,9 +123,12 @@ describe('a bridge to Mosquitto', () => {
     const shared = gateway()
     const bridge = bridgeTo(port)
     await subscribed(bridge, shared)
-    shared.store = 'fails'
+    shared.store = 'waits'
     await publish(await client(port), range(3))
     await until(() => expect(shared.tries).toBe(3))
+    // Each fails once.
+    shared.store = 'fails'
+    await new Promise(setImmediate)
     shared.store = 'takes'
     await until(() => expect(secondsOf(shared)).toEqual(range(3)))
     expect(await count('bridge_messages_total', { bridge: bridge.name, outcome: 'not_stored' })).toBe(3)

@@ -18,6 +18,8 @@ const DEVICES = 'van-1: { company_id: 7, courier_id: 42, route_id: 1001 }\n'
 const VAN = { username: 'van-1', clientId: 'tracker', clean: false, reconnectPeriod: 10 }
 /** First bytes of a PUBLISH: as it is sent first, and again, with DUP. */
 const [FIRST, AGAIN] = [0x30, 0x38]
+/** A port on which nobody listens. */
+const NOWHERE = 1
 const QOS1 = 2
 const QOS2 = 4
 
@@ -57,6 +59,8 @@ ${filter}
     way,
     configure: (devices: string) => writeFile(join(dir, 'devices.yaml'), DEVICES + devices),
     async restart() {
+      // The device is back before the gateway has closed its ports.
+      way.target = NOWHERE
       await role.close()
       role = await start()
       way.target = role.ports?.mqtt ?? 0

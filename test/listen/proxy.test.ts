@@ -96,7 +96,7 @@ describe('a TCP connection with a PROXY header', () => {
     ended.socket.end(V1.subarray(0, 20))
     await until(() => expect([other.over, half.over, silent.over, ended.over]).toEqual([true, true, true, true]))
     await until(async () => expect([seen, await refused()]).toEqual([[], 4]))
-    expect(await openConnections('tcp')).toBe(0)
+    await until(async () => expect(await openConnections('tcp')).toBe(0))
   })
 
   it('counts for the limit of its address, and not for that of the proxy', async () => {

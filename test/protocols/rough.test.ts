@@ -6,7 +6,7 @@ import { casesOf } from '../support/protocol-cases.ts'
 import { decodesRough, framesOfParts, framesRough, placesIn, within } from '../support/rough.ts'
 
 /** Of all cases of one protocol, ms. */
-const DEADLINE = 10_000
+const DEADLINE = 60_000
 
 describe('cut short and with bits flipped, each known frame is a message or an error', async () => {
   for (const protocol of await loadProtocols()) {

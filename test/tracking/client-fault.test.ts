@@ -45,9 +45,9 @@ describe('a fault', () => {
     const sent = Promise.withResolvers<void>()
     const url = await rawServer(() => sent.resolve())
     const pass = stopLimits()
-    const pushed = client(url, { timeoutMs: 100 }).push(PUSH)
+    const pushed = client(url, { timeoutMs: 60_000 }).push(PUSH)
     await sent.promise
-    pass(100)
+    pass(60_000)
     expect(await pushed).toEqual({ fault: 'timeout' })
   })
 
@@ -60,9 +60,9 @@ describe('a fault', () => {
       socket.on('close', () => clearInterval(drip))
     })
     const pass = stopLimits()
-    const pushed = client(url, { timeoutMs: 200 }).push(PUSH)
+    const pushed = client(url, { timeoutMs: 60_000 }).push(PUSH)
     await dripped.promise
-    pass(200)
+    pass(60_000)
     expect(await pushed).toEqual({ fault: 'timeout' })
   })
 
@@ -72,10 +72,10 @@ describe('a fault', () => {
       count === 1 ? late.resolve(socket) : socket.write(OK.replace('200 OK', '404 Not Found')),
     )
     const pass = stopLimits()
-    const one = client(url, { timeoutMs: 100, connections: 1 })
+    const one = client(url, { timeoutMs: 60_000, connections: 1 })
     const pushed = one.push(PUSH)
     const socket = await late.promise
-    pass(100)
+    pass(60_000)
     expect(await pushed).toEqual({ fault: 'timeout' })
     if (socket.writable) socket.write(OK)
     expect(await one.push(PUSH)).toEqual({ status: 404, text: '{}' })
@@ -109,12 +109,12 @@ describe('a fault', () => {
     const dialled = await listen(net.createServer())
     const resetting = await listen(net.createServer((socket) => socket.once('data', () => socket.resetAndDestroy())))
     const pass = stopLimits()
-    const busy = client(silent, { timeoutMs: 1000, connections: 1 })
+    const busy = client(silent, { connections: 1 })
     const asked = { operation: 'listNumbers', params: { company_id: '7' }, oauthToken: 'canary' } as const
     const replies = Promise.all([
       client('http://host.invalid').request(asked),
       client(dialled.replace('http:', 'https:'), { timeoutMs: 100 }).request(asked),
-      busy.request(asked),
+      busy.request({ ...asked, timeoutMs: 1000 }),
       busy.request({ ...asked, timeoutMs: 100 }),
       client(resetting).request(asked),
     ])

@@ -22,7 +22,10 @@ export function client(baseUrl: string, options: Partial<TrackingClientOptions> 
   return created
 }
 
-/** Stops the time limits of requests until the test ends. Answers a function that lets so many ms pass. */
+/**
+ * Stops the time limits of requests until the test ends; answers a function that lets so many ms pass. The clock of undici, which
+ * begins with the first connection of a process, must have begun before: it would not go on after the test.
+ */
 export function stopLimits(): (ms: number) => void {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   atEnd(() => vi.useRealTimers())

@@ -8,7 +8,8 @@ import { adminFixture, store } from '../support/admin.ts'
 const admin = adminFixture()
 const VAN = '0356307042441013'
 const MIN = 60_000
-const TODAY = localDay(Date.now(), 'UTC').from
+const startOfToday = () => localDay(Date.now(), 'UTC').from
+const TODAY = startOfToday()
 const YESTERDAY = localDay(TODAY - 1, 'UTC').from
 const BEFORE = '?from=2000-01-01'
 
@@ -92,14 +93,15 @@ describe('GET /admin/devices/{id}/history', () => {
     heard.push(book)
     book.spoke(VAN, Object.assign(createSession('http', '10.1.2.3:40001'), { device: VAN }), 'osmand')
     // In the first minutes of a day there is no gap yet.
-    if (Date.now() - TODAY > 10 * MIN) await expect.poll(lastReason).toBe('unknown')
+    if (Date.now() - startOfToday() > 10 * MIN) await expect.poll(lastReason).toBe('unknown')
   })
 
   it('says what waits for the tracking API', async () => {
-    const since = Math.max(TODAY, Date.now() - 30 * MIN)
+    const day = startOfToday()
+    const since = Math.max(day, Date.now() - 30 * MIN)
     await store(admin.redis, '7/42/1001', { device: VAN, receivedAt: since })
-    const first = Math.floor((since - TODAY) / MIN)
-    await note(VAN, TODAY, minutes('fix', TODAY, [first, Math.floor((Date.now() - TODAY) / MIN)]))
+    const first = Math.floor((since - day) / MIN)
+    await note(VAN, day, minutes('fix', day, [first, Math.floor((Date.now() - day) / MIN)]))
     const { gaps } = (await historyOf(`?from=${new Date().toISOString()}`)).days[0]
     // In the first minutes of a day there is no gap yet.
     if (Date.now() - since > 6 * MIN) expect(gaps.at(-1)?.reason).toBe('waiting')

@@ -19,6 +19,7 @@ admin:
   port: 0
   tokens: [{ name: dispatch, token: ${OPERATOR}, role: operate }, { name: reader, token: ${READER}, role: read }]
 `
+const today = () => new Date().toISOString().slice(0, 10)
 const line = (van: number, route: number, day: string) => `Van ${van},,${route},${day} 00:00,${day} 24:00`
 const HEADER = 'device,courier_id,route_id,from,until\n'
 /** By how many pixels the page is wider than its window. */
@@ -26,7 +27,6 @@ const OVERHANG = 'document.documentElement.scrollWidth - innerWidth'
 
 describe.skipIf(!findChromium())('the roster in a real browser', () => {
   const fixture = pageFixture({ 'devices.yaml': JSON.stringify(DEVICES) }, YAML)
-  const today = new Date().toISOString().slice(0, 10)
   /** Of a day that no other test changes. */
   const FUTURE = '2099-11-20'
 
@@ -190,7 +190,7 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
   })
 
   it('swaps a van in two clicks: that which takes over has the route, and the other one none', async () => {
-    await put(today, [line(1, 1001, today), line(2, 1002, today)])
+    await put(today(), [line(1, 1001, today()), line(2, 1002, today())])
     const { page, faults, close } = await open('/roster')
     await page.getByRole('button', { name: /^Van 1: 1001/ }).click()
     const dialog = page.getByRole('dialog', { name: 'Who takes over from Van 1?' })
@@ -204,7 +204,7 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
   })
 
   it('says first what else a swap does, where the van that takes over has a route of its own', async () => {
-    await put(today, [line(1, 1001, today), line(2, 1002, today)])
+    await put(today(), [line(1, 1001, today()), line(2, 1002, today())])
     const { page, close } = await open('/roster')
     await page.getByRole('button', { name: /^Van 1: 1001/ }).click()
     await page
@@ -219,10 +219,10 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
   })
 
   it('shows what others change without a reload, and marks two vans on one route', async () => {
-    await put(today, [line(1, 1001, today)])
+    await put(today(), [line(1, 1001, today())])
     const { page, close } = await open('/roster')
     await page.getByRole('button', { name: /^Van 1: 1001/ }).waitFor()
-    await put(today, [line(1, 1001, today), line(3, 1001, today)])
+    await put(today(), [line(1, 1001, today()), line(3, 1001, today())])
     await page.getByRole('button', { name: /^Van 3: 1001.*Also on this route: Van 1$/ }).waitFor()
     expect(await page.locator('.stay.is-shared').count()).toBe(2)
     await close()
@@ -247,7 +247,7 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
     ['dark', PHONE, 'en-GB'],
   ] as const)('axe finds nothing serious, hostile names keep within the window, %s, %o, %s', async (...how) => {
     const [colorScheme, viewport, locale] = how
-    await put(today, [line(1, 1001, today), line(3, 1001, today)])
+    await put(today(), [line(1, 1001, today()), line(3, 1001, today())])
     const { page, faults, close } = await open('/roster', { colorScheme, viewport, locale })
     await page.locator('.stay').first().waitFor()
     await page.locator('.writer').first().waitFor()

@@ -62,7 +62,7 @@ describe.skipIf(!findChromium())('a page that is used roughly', async () => {
     await page.clock.fastForward('24:00:00')
     await page.context().setOffline(false)
     await page.getByText('Van 2', { exact: true }).first().waitFor({ timeout: 60_000 })
-    expect(await page.getByRole('alert').count()).toBe(0)
+    await expect.poll(() => page.getByRole('alert').count()).toBe(0)
     await close()
   })
 

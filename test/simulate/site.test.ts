@@ -1,6 +1,5 @@
-import { createSocket } from 'node:dgram'
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -8,16 +7,19 @@ import { protocolPorts } from '../../protocols/index.ts'
 import { loadConfig } from '../../src/config/files.ts'
 import { type DemoSite, demoPlan, prepareSite } from '../../src/simulate/demo/site.ts'
 import { loadedFolder } from '../support/config-folder.ts'
+import { freePorts } from '../support/free-ports.ts'
+import { listening } from '../support/listening.ts'
 
 const plan = demoPlan({ vans: '25' })
 const server = createServer()
-const FREE = { 'udp/h02': await freePort(), mqtt: 0, admin: 0, tracking: 0 }
+const [port] = await freePorts(1)
+const FREE = { 'udp/h02': port, mqtt: 0, admin: 0, tracking: 0 }
 let home: string
 let site: DemoSite
 
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'waybridge-demo-'))
-  site = await prepareSite(plan, { home, usual: { ...FREE, 'tcp/gt06': await listen() } })
+  site = await prepareSite(plan, { home, usual: { ...FREE, 'tcp/gt06': await listening(server) } })
 })
 afterAll(async () => {
   server.close()
@@ -55,16 +57,3 @@ describe('the demo’s configuration', () => {
     await expect(readFile(join(other.configDir, 'gateway.yaml'))).rejects.toThrow('ENOENT')
   })
 })
-
-async function freePort(): Promise<number> {
-  const probe = createSocket('udp4')
-  await new Promise<void>((resolve) => probe.bind(0, '127.0.0.1', resolve))
-  const { port } = probe.address()
-  await new Promise<void>((resolve) => probe.close(resolve))
-  return port
-}
-
-async function listen(): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return (server.address() as AddressInfo).port
-}

@@ -300,29 +300,31 @@ describe('the audit log while the memory of Redis is full', () => {
   })
 })
 
+/** Resolves once the admin port has what Redis has. */
+const answers = () => expect.poll(() => ask('/admin/audit', { method: 'GET' }).then(({ status }) => status)).toBe(200)
+
 describe('a change that Redis does not log', () => {
   it('is answered and in the process log when Redis hangs', async () => {
     await server.kill('SIGSTOP')
     expect((await ask(REFUSED)).status).toBe(422)
     await server.kill('SIGCONT')
-    expect(log.slice(-1)).toEqual([failure(/^Redis takes longer than a second$/)])
+    expect(log).toContainEqual(failure(/^Redis takes longer than a second$/))
+    await answers()
   })
 
   it('is answered and in the process log when Redis refuses the entry', async () => {
     await redis.set(keys.audit, 'no stream')
     expect((await ask(REFUSED)).status).toBe(422)
-    expect(log.slice(-1)).toEqual([failure(/WRONGTYPE/)])
+    expect(log).toContainEqual(failure(/WRONGTYPE/))
   })
 
   it('is answered and in the process log when Redis is gone', async () => {
     await server.kill('SIGKILL')
     await expect.poll(() => ask('/admin/audit', { method: 'GET' }).then(({ status }) => status)).toBe(503)
     expect((await ask(REFUSED)).status).toBe(422)
-    expect(log.slice(-1)).toEqual([failure(/./)])
+    expect(log).toContainEqual(failure(/./))
     await server.restart()
-    await expect
-      .poll(() => ask('/admin/audit', { method: 'GET' }).then(({ status }) => status), { timeout: 30_000 })
-      .toBe(200)
+    await answers()
     await expect.poll(() => redis.status, { timeout: 30_000 }).toBe('ready')
   })
 })

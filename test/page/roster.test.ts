@@ -228,6 +228,14 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
     await close()
   })
 
+  it('says the route and the courier of a part of the day that is too short for words', async () => {
+    await put(FUTURE, [`Van 4,,5004,${FUTURE} 23:50,${FUTURE} 24:00`])
+    const { page, close } = await open(`/roster?day=${FUTURE}`)
+    await page.getByRole('button', { name: /^Van 4: 5004 courier 44 23:50–24:00/ }).waitFor()
+    expect(await page.evaluate(OVERHANG)).toBe(0)
+    await close()
+  })
+
   it('shows another day, and finds a van by its route, by its address', async () => {
     await put(FUTURE, [line(4, 5004, FUTURE)])
     const { page, faults, close } = await open(`/roster?day=${FUTURE}&q=5004`)

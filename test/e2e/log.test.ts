@@ -48,7 +48,7 @@ async function during(fault: () => unknown, codes: readonly string[], mend: () =
   await findingsAre([])
   // The port answers before the line has come through the pipes of two processes.
   const lines: string[] = []
-  await expect.poll(() => lines.push(...logged()) && lines.at(-1), { timeout: 10_000 }).toMatch(/has ended/)
+  await expect.poll(() => lines.push(...logged()) && lines.at(-1), { timeout: 30_000 }).toMatch(/has ended/)
   return lines
 }
 

@@ -24,7 +24,7 @@ beforeAll(async () => {
   haproxy = await findProgram('haproxy')
   certificates = await CertificateMaker.create()
   server = await certificates.server('server')
-})
+}, 300_000)
 afterAll(() => certificates.remove())
 
 /** A gateway that trusts the proxy alone, and says from where each message came. */

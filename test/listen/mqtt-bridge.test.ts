@@ -22,7 +22,7 @@ beforeAll(async () => {
   program = await findProgram('mosquitto')
   certificates = await CertificateMaker.create()
   authority = await certificates.authority('authority')
-})
+}, 300_000)
 afterAll(() => certificates.remove())
 
 async function mosquitto(more = '') {

@@ -89,9 +89,9 @@ export class RedisCluster extends RedisServers {
 
   /** Makes a replica the master though that one is well; resolves once the nodes name it. */
   async failOver(): Promise<void> {
-    const before = await this.primary()
-    await this.redis(await this.replica(), (redis) => redis.cluster('FAILOVER'))
-    await this.hasLeft(before)
+    await this.leave(await this.primary(), async () =>
+      this.redis(await this.replica(), (redis) => redis.cluster('FAILOVER')),
+    )
   }
 
   /** Has Valkey 9 move our slot to another master in one step; resolves once the nodes name that. */

@@ -70,9 +70,9 @@ export class RedisGroup extends RedisServers {
 
   /** Has the Sentinels make another machine the primary though this one is well; resolves once they name it. */
   async failOver(): Promise<void> {
-    const before = await this.primary()
-    await this.redis(0, (sentinel) => sentinel.call('SENTINEL', 'FAILOVER', GROUP_NAME), 'sentinelPort')
-    await this.hasLeft(before)
+    await this.leave(await this.primary(), () =>
+      this.redis(0, (sentinel) => sentinel.call('SENTINEL', 'FAILOVER', GROUP_NAME), 'sentinelPort'),
+    )
   }
 
   /** Every Sentinel names the same primary and knows all others. */

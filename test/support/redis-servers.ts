@@ -64,10 +64,20 @@ export abstract class RedisServers {
     if (!isInStep) throw new Error('the replicas are not in step')
   }
 
-  /** Resolves once another machine has the primary. A failover that is given up leaves it where it is. */
-  protected async hasLeft(before: number): Promise<void> {
-    const hasLeft = await untilSo(async () => (await this.primary()) !== before, { withinMs: 60_000, everyMs: 100 })
+  /** Resolves once another machine has the primary. */
+  protected async hasLeft(before: number, withinMs = 60_000): Promise<void> {
+    const hasLeft = await untilSo(async () => (await this.primary()) !== before, { withinMs, everyMs: 100 })
     if (!hasLeft) throw new Error('the primary is still the same')
+  }
+
+  /** Resolves once another machine has the primary by a command, which slow servers refuse for a moment, or give up later. */
+  protected async leave(before: number, ask: () => Promise<unknown>): Promise<void> {
+    const hasLeft = async () => {
+      if ((await this.primary()) === before) await ask()
+      await this.hasLeft(before, 20_000)
+      return true
+    }
+    if (!(await untilSo(hasLeft, { withinMs: 60_000 }))) throw new Error('the primary does not move')
   }
 
   /** Whether so many replicas of a machine are in step. */

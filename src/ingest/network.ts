@@ -12,7 +12,7 @@ export function addressOf(remote: string): string {
  */
 export function networkOf(address: string): string {
   const text = address.startsWith('::ffff:') ? address.slice(7) : address
-  if (isIPv4(text)) return `${text.slice(0, text.lastIndexOf('.'))}.0/24`
+  if (isIPv4(text)) return [...text.split('.', 3), '0/24'].join('.')
   if (!text.includes(':')) return text
   const groups = groupsOf(text)
   return `${groups.slice(0, 3).join(':')}:${(groups[3] ?? '0').padStart(4, '0').slice(0, 2)}00/56`

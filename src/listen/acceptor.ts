@@ -22,7 +22,8 @@ export interface Origin {
 
 /** The session of a connection. */
 export function sessionOf(transport: 'tcp' | 'http' | 'mqtt', { address, port, certificate }: Origin): DeviceSession {
-  return Object.assign(createSession(transport, `${address}:${port}`), { certificate })
+  // A template would keep its parts in memory as long as the connection is open.
+  return Object.assign(createSession(transport, [address, port].join(':')), { certificate })
 }
 
 /** Says which addresses are in these networks; without any, all are. */

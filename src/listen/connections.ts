@@ -23,8 +23,6 @@ export interface DeviceConnection extends PartialSender, Slot {
   startReading(): void
   /** Ends the connection at once; the reason is counted. */
   abort(reason: string): void
-  /** Its socket is closed. */
-  gone?(): void
 }
 
 /** The connections of one listener: not read under pressure, and ended without an identity or after a long silence. */
@@ -48,11 +46,10 @@ export class Connections<Connection extends DeviceConnection> {
     this.#sweeping = setInterval(() => this.#sweep(), 1000)
   }
 
-  /** Has a connection until its socket is closed. */
-  add(socket: Socket, connection: Connection): void {
+  /** Has a connection until it is removed. */
+  add(connection: Connection): void {
     this.open.add(connection)
     this.#shared.slots.opened(connection)
-    socket.on('close', () => this.#remove(connection))
     if (this.#shared.pressure.isHigh) connection.stopReading()
   }
 
@@ -62,11 +59,11 @@ export class Connections<Connection extends DeviceConnection> {
     clearInterval(this.#sweeping)
   }
 
-  #remove(connection: Connection): void {
+  /** Call it once the connection's socket is closed. */
+  remove(connection: Connection): void {
     const { heard, logger, pressure, slots } = this.#shared
     const { session } = connection
     this.open.delete(connection)
-    connection.gone?.()
     slots.closed(connection)
     pressure.setPartial(connection, 0)
     if (this.#isClosing) session.ended ??= 'shutdown'

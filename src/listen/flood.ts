@@ -49,7 +49,7 @@ type SharedLimit = Exclude<FloodLimit, 'connection'>
 export class Flood {
   readonly now: () => number
   readonly #gateways: number
-  readonly #buckets = new Map<SharedLimit, RecentlyUsed<TokenBucket>>()
+  readonly #limits = new Map<SharedLimit, Limit>()
   #notedAt = Number.NEGATIVE_INFINITY
 
   /** `now`: a clock in ms that never goes back. `gateways`: how many share the ports. */
@@ -60,17 +60,16 @@ export class Flood {
 
   /** Takes tokens of `who`: a network, or `inNetwork`. Answers in how many ms they are paid back; 0: there were enough. */
   take(limit: SharedLimit, who: string, tokens: number): number {
-    const now = this.now()
-    const waitMs = this.#bucket(limit, who, now).take(tokens, now)
+    const waitMs = this.#take(limit, who, tokens)
     if (waitMs > 0) this.notePause(limit, who)
     return waitMs
   }
 
   /** Takes tokens of `who` where it has no debt; answers whether it did. */
   admit(limit: SharedLimit, who: string, tokens: number): boolean {
-    const now = this.now()
-    const isAdmitted = this.#bucket(limit, who, now).admit(tokens, now)
-    if (!isAdmitted) this.#note(limit, who)
+    const isAdmitted = (this.#limitOf(limit).paidUntil.get(who) ?? 0) <= this.now()
+    if (isAdmitted) this.#take(limit, who, tokens)
+    else this.#note(limit, who)
     return isAdmitted
   }
 
@@ -80,13 +79,23 @@ export class Flood {
     this.#note(limit, who)
   }
 
-  #bucket(limit: SharedLimit, who: string, now: number): TokenBucket {
-    let buckets = this.#buckets.get(limit)
-    if (!buckets) {
-      const make = () => new TokenBucket(rateOf(limit, this.#gateways))
-      this.#buckets.set(limit, (buckets = new RecentlyUsed(MAX_BUCKETS / 2, GENERATION_MS, make)))
+  #take(limit: SharedLimit, who: string, tokens: number): number {
+    const now = this.now()
+    const { rate, paidUntil } = this.#limitOf(limit)
+    const until = takeTokens(tokens, rate, paidUntil.get(who), now)
+    paidUntil.set(who, until, now)
+    return Math.max(0, until - now)
+  }
+
+  #limitOf(name: SharedLimit): Limit {
+    const known = this.#limits.get(name)
+    if (known) return known
+    const limit = {
+      rate: rateOf(name, this.#gateways),
+      paidUntil: new RecentlyUsed<number>(MAX_SENDERS / 2, GENERATION_MS),
     }
-    return buckets.get(who, now)
+    this.#limits.set(name, limit)
+    return limit
   }
 
   /** Notes only a sample of what happens: under a flood it happens with each datagram. */
@@ -98,7 +107,13 @@ export class Flood {
   }
 }
 
-function rateOf(limit: FloodLimit, gateways: number): TokenRate {
+interface Limit {
+  readonly rate: TokenRate
+  /** As `takeTokens` has it, by who took the tokens. */
+  readonly paidUntil: RecentlyUsed<number>
+}
+
+function rateOf(limit: SharedLimit, gateways: number): TokenRate {
   const { burst, perSecond } = RATES[limit]
   return DIVIDED.has(limit) ? { burst: burst / gateways, perSecond: perSecond / gateways } : RATES[limit]
 }
@@ -110,7 +125,8 @@ function rateOf(limit: FloodLimit, gateways: number): TokenRate {
 export class SenderLimits {
   readonly network: string
   readonly #flood: Flood
-  readonly #own = new TokenBucket(RATES.connection)
+  /** As `takeTokens` has it, of this connection alone. */
+  #paidUntil: number | undefined
   /** The device that sent last, and its name in the network. */
   #device: string | undefined
   #inNetwork = ''
@@ -123,8 +139,9 @@ export class SenderLimits {
   /** Takes the tokens of what was read; `device`: undefined if it is not known yet. Returns how long to pause, ms. */
   read(frames: number, bytes: number, device: string | undefined): number {
     const tokens = tokensOf(frames, bytes)
-    const ownMs = this.#own.take(tokens, this.#flood.now())
-    if (ownMs === 0) return 0
+    const now = this.#flood.now()
+    this.#paidUntil = takeTokens(tokens, RATES.connection, this.#paidUntil, now)
+    if (this.#paidUntil <= now) return 0
     if (device === undefined) {
       this.#flood.notePause('connection', this.network)
       return MAX_DEBT_MS
@@ -166,53 +183,30 @@ export interface TokenRate {
 }
 
 /**
- * Bounds a rate. Taking always succeeds, since what was read is read; who takes more than there is waits until the debt is
- * paid back. One number is the whole state: until when the tokens that were taken are paid.
+ * Takes tokens at `now`, ms of a clock that never goes back. Taking always succeeds, since what was read is read; who takes
+ * more than there is waits until the debt is paid back, at most `MAX_DEBT_MS`, however much is taken. One number is the whole
+ * state: until when the tokens that were taken are paid; undefined: none were. Returns the new one.
  */
-export class TokenBucket {
-  readonly #rate: TokenRate
-  #paidUntil = Number.NEGATIVE_INFINITY
-
-  constructor(rate: TokenRate) {
-    this.#rate = rate
-  }
-
-  /**
-   * Takes tokens at `now`, ms of a clock that never goes back. Returns in how many ms the debt is paid back; 0: there
-   * is none; at most `MAX_DEBT_MS`, however much is taken.
-   */
-  take(tokens: number, now: number): number {
-    const { burst, perSecond } = this.#rate
-    const full = now - (burst / perSecond) * 1000
-    const paidUntil = Math.max(this.#paidUntil, full) + (tokens / perSecond) * 1000
-    this.#paidUntil = Math.min(paidUntil, now + MAX_DEBT_MS)
-    return Math.max(0, this.#paidUntil - now)
-  }
-
-  /** Takes tokens if there is no debt; returns whether it did. */
-  admit(tokens: number, now: number): boolean {
-    if (this.#paidUntil > now) return false
-    this.take(tokens, now)
-    return true
-  }
+export function takeTokens(tokens: number, rate: TokenRate, paidUntil: number | undefined, now: number): number {
+  const { burst, perSecond } = rate
+  const full = now - (burst / perSecond) * 1000
+  return Math.min(Math.max(paidUntil ?? full, full) + (tokens / perSecond) * 1000, now + MAX_DEBT_MS)
 }
 
 /**
- * Values by key, which forgets those that are not in use: a value that was not asked for during two generations. A
- * generation ends when it has `max` values, or after `lastsMs`.
+ * Values by key, which forgets those that are not in use: a value that was not set during two generations. A generation
+ * ends when it has `max` values, or after `lastsMs`.
  */
 export class RecentlyUsed<Value> {
   readonly #max: number
   readonly #lastsMs: number
-  readonly #make: () => Value
   #younger = new Map<string, Value>()
   #older = this.#younger
   #since = 0
 
-  constructor(max: number, lastsMs: number, make: () => Value) {
+  constructor(max: number, lastsMs: number) {
     this.#max = max
     this.#lastsMs = lastsMs
-    this.#make = make
   }
 
   /** How many values are kept. */
@@ -220,24 +214,24 @@ export class RecentlyUsed<Value> {
     return this.#younger.size + (this.#older === this.#younger ? 0 : this.#older.size)
   }
 
-  /** The value of a key, made if it is missing. `now`: ms of a clock that never goes back. */
-  get(key: string, now: number): Value {
-    const known = this.#younger.get(key)
-    if (known !== undefined) return known
-    const value = this.#older.get(key) ?? this.#make()
+  get(key: string): Value | undefined {
+    return this.#younger.get(key) ?? this.#older.get(key)
+  }
+
+  /** `now`: ms of a clock that never goes back. */
+  set(key: string, value: Value, now: number): void {
     if (this.#younger.size >= this.#max || now - this.#since > this.#lastsMs) {
       this.#older = this.#younger
       this.#younger = new Map()
       this.#since = now
     }
     this.#younger.set(key, value)
-    return value
   }
 }
 
 /** The longest debt: a sender never waits longer for what others of its network have taken. */
 export const MAX_DEBT_MS = 30_000
-const MAX_BUCKETS = 50_000
-/** A bucket that was not used for this time is forgotten: by then it is full, since no debt lasts as long. */
+const MAX_SENDERS = 50_000
+/** A sender that took nothing for this time is forgotten: by then it has paid, since no debt lasts as long. */
 const GENERATION_MS = 160_000
 const NOTED_EVERY_MS = 10

@@ -20,7 +20,8 @@ export async function listenMqtt(endpoint: Endpoint, shared: MqttShared): Promis
   const connections = new Connections<MqttConnection>('mqtt', shared)
   acceptor.accept(server, (socket, origin) => {
     const connection = new MqttConnection(shared, socket, origin)
-    connections.add(socket, connection)
+    connections.add(connection)
+    socket.on('close', () => connections.remove(connection))
     broker.handle(connection)
   })
   return {

@@ -7,7 +7,7 @@ import { metrics, type RefusedReason } from '../observe/metrics.ts'
 import { noteNotStored } from '../observe/trouble.ts'
 import { type Origin, sessionOf } from './acceptor.ts'
 import { ReceivedBytes } from './backpressure.ts'
-import { type DeviceConnection, pauseOf } from './connections.ts'
+import { type Connections, type DeviceConnection, pauseOf } from './connections.ts'
 import { QUIET_MS } from './detect.ts'
 import { MAX_DEBT_MS, SenderLimits } from './flood.ts'
 import type { Shared } from './listener.ts'
@@ -18,7 +18,11 @@ const CONNECTION = Symbol('connection')
 type ConnectionSocket = Socket & { readonly [CONNECTION]: TcpConnection }
 
 /** What the connections of one listener share. */
-export type TcpContext = Shared & PortRules & { isClosing: boolean }
+export type TcpContext = Shared &
+  PortRules & {
+    readonly connections: Connections<TcpConnection>
+    isClosing: boolean
+  }
 
 /**
  * One connection: reads bytes, hands frames to `ingest`, and writes replies in the order of their frames, once these
@@ -53,10 +57,7 @@ export class TcpConnection implements DeviceConnection {
       .on('data', TcpConnection.#receive)
       .on('end', TcpConnection.#endReading)
       .on('error', destroy)
-  }
-
-  gone(): void {
-    this.#stream.end()
+      .on('close', TcpConnection.#closed)
   }
 
   stopReading(): void {
@@ -92,6 +93,12 @@ export class TcpConnection implements DeviceConnection {
     if (!connection.#isTaking) return void connection.#takeAll()
     this.pause()
     connection.#context.pressure.setPartial(connection, received.size)
+  }
+
+  static #closed(this: ConnectionSocket): void {
+    const { [CONNECTION]: connection } = this
+    connection.#stream.end()
+    connection.#context.connections.remove(connection)
   }
 
   /** The device sends nothing more. */

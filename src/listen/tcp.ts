@@ -10,9 +10,9 @@ export async function listenTcp(endpoint: ProtocolEndpoint, shared: Shared): Pro
   const server = createServer(SOCKETS)
   const acceptor = new Acceptor('tcp', endpoint, shared)
   const actualPort = await acceptor.open(server, SOCKETS)
-  const context: TcpContext = { ...shared, protocol, port: actualPort, isClosing: false }
   const connections = new Connections<TcpConnection>(name, shared)
-  acceptor.accept(server, (socket, origin) => connections.add(socket, new TcpConnection(context, socket, origin)))
+  const context: TcpContext = { ...shared, protocol, port: actualPort, connections, isClosing: false }
+  acceptor.accept(server, (socket, origin) => connections.add(new TcpConnection(context, socket, origin)))
   return {
     port: actualPort,
     async close(waitMs = CLOSE_WAIT_MS) {

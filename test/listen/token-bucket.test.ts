@@ -1,49 +1,67 @@
 import { describe, expect, it } from 'vitest'
-import { MAX_DEBT_MS, RecentlyUsed, TokenBucket } from '../../src/listen/flood.ts'
+import { Flood, MAX_DEBT_MS, RecentlyUsed, takeTokens } from '../../src/listen/flood.ts'
 
 const RATE = { perSecond: 10, burst: 50 }
 
-describe('a token bucket', () => {
-  it('gives its burst at once, then its rate', () => {
-    const bucket = new TokenBucket(RATE)
-    const waits = Array.from({ length: 52 }, () => bucket.take(1, 0))
+/** Takes tokens again and again: answers in how many ms they are paid. */
+function bucket() {
+  let paidUntil: number | undefined
+  return (tokens: number, now: number) => {
+    paidUntil = takeTokens(tokens, RATE, paidUntil, now)
+    return Math.max(0, paidUntil - now)
+  }
+}
+
+describe('tokens of a rate', () => {
+  it('are its burst at once, then its rate', () => {
+    const take = bucket()
+    const waits = Array.from({ length: 52 }, () => take(1, 0))
     expect(waits.slice(0, 50).every((ms) => ms === 0)).toBe(true)
     expect(waits.slice(50)).toEqual([100, 200])
-    expect([bucket.take(0, 100), bucket.take(0, 200), bucket.take(1, 200)]).toEqual([100, 0, 100])
+    expect([take(0, 100), take(0, 200), take(1, 200)]).toEqual([100, 0, 100])
   })
 
-  it('is full again after its burst was paid back, and no fuller', () => {
-    const bucket = new TokenBucket(RATE)
-    bucket.take(50, 0)
-    expect(bucket.take(50, 1_000_000)).toBe(0)
-    expect(bucket.take(1, 1_000_000)).toBe(100)
+  it('are all there again after the burst was paid back, and no more', () => {
+    const take = bucket()
+    take(50, 0)
+    expect(take(50, 1_000_000)).toBe(0)
+    expect(take(1, 1_000_000)).toBe(100)
   })
 
-  it('counts parts of a token', () => {
-    const bucket = new TokenBucket(RATE)
-    bucket.take(49.5, 0)
-    expect([bucket.take(0.5, 0), bucket.take(0.5, 0)]).toEqual([0, 50])
+  it('are counted in parts', () => {
+    const take = bucket()
+    take(49.5, 0)
+    expect([take(0.5, 0), take(0.5, 0)]).toEqual([0, 50])
   })
 
-  it('forgets debts beyond the longest wait, so that it is open again soon after a flood', () => {
-    const bucket = new TokenBucket(RATE)
-    expect(bucket.take(1e9, 0)).toBe(MAX_DEBT_MS)
-    expect(bucket.take(0, MAX_DEBT_MS)).toBe(0)
+  it('are owed no longer than the longest wait, so that a sender is read again soon after a flood', () => {
+    const take = bucket()
+    expect(take(1e9, 0)).toBe(MAX_DEBT_MS)
+    expect(take(0, MAX_DEBT_MS)).toBe(0)
   })
 
-  it('admits nothing while there is a debt, and takes nothing for what it does not admit', () => {
-    const bucket = new TokenBucket(RATE)
-    bucket.take(51, 0)
-    for (let i = 0; i < 1000; i++) expect(bucket.admit(1, 0)).toBe(false)
-    expect([bucket.admit(1, 99), bucket.admit(1, 100), bucket.admit(1, 100)]).toEqual([false, true, false])
+  it('are not given to what must not owe, and such a sender owes nothing for what it did not get', () => {
+    let now = 0
+    const flood = new Flood(() => now)
+    expect(flood.admit('logins', 'van', 301)).toBe(true)
+    for (let i = 0; i < 1000; i++) expect(flood.admit('logins', 'van', 1)).toBe(false)
+    now = 199
+    expect(flood.admit('logins', 'van', 1)).toBe(false)
+    now = 200
+    expect([flood.admit('logins', 'van', 1), flood.admit('logins', 'van', 1)]).toEqual([true, false])
   })
 })
 
 /** Values that count how many were made. */
 function counted(max: number, lastsMs = 1000) {
   let made = 0
-  const recent = new RecentlyUsed(max, lastsMs, () => ({ number: made++ }))
-  return { recent, get: (key: string, now = 0) => recent.get(key, now), made: () => made }
+  const recent = new RecentlyUsed<number>(max, lastsMs)
+  const get = (key: string, now = 0) => {
+    const value = recent.get(key) ?? made++
+    recent.set(key, value, now)
+    return value
+  }
+  return { recent, get, made: () => made }
 }
 
 describe('what was used recently', () => {

@@ -14,11 +14,11 @@ afterEach(() => receiver.close())
 
 describe('waybridge simulate', () => {
   it('sends vans to a gateway, and is content when all is acknowledged', async () => {
-    const command = simulate('--vans', '9', '--interval', '1s', '--duration', '3s')
+    const command = simulate('--vans', '9', '--interval', '1s', '--duration', '6s')
     expect(await command.ended).toBe(0)
     expect(command.lines()[0]).toMatch(/^9 vans, \d+ fixes sent, \d+ acknowledged, \d+ not yet$/)
-    expect(command.lines().at(-1)).toBe('sent=27 acked=27')
-    expect([...receiver.fixes.values()].flat()).toHaveLength(27)
+    expect(command.lines().at(-1)).toBe('sent=54 acked=54')
+    expect([...receiver.fixes.values()].flat()).toHaveLength(54)
   })
 
   it('gives up soon after a signal', async () => {

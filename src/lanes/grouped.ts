@@ -3,7 +3,10 @@ interface GroupOptions {
   readonly inFlight?: number
   /** The largest weight of a group. A single item may be heavier. */
   readonly maxWeight?: number
-  /** The least time between two calls, unless the waiting items weigh `enough` (default: `maxWeight`). */
+  /**
+   * The least time between two calls, unless the waiting items weigh `enough` (default: `maxWeight`); a quarter is enough
+   * where items come so fast that they would weigh that much within `FAST_MS`.
+   */
   readonly apartMs?: number
   readonly enough?: number
 }
@@ -25,9 +28,14 @@ export function grouped<Item, Result>(
   let timer: NodeJS.Timeout | undefined
   let isDue = false
 
+  function isEnough(): boolean {
+    const sinceMs = performance.now() - leftAt
+    return waitingWeight >= enough * Math.min(1, Math.max(0.25, sinceMs / FAST_MS))
+  }
+
   async function sendNext(): Promise<void> {
     if (away >= inFlight || waiting.length === 0) return
-    const earlyMs = waitingWeight >= enough ? 0 : leftAt + apartMs - performance.now()
+    const earlyMs = isEnough() ? 0 : leftAt + apartMs - performance.now()
     if (earlyMs > 0) return void (timer ??= setTimeout(sendLater, Math.ceil(earlyMs)))
     const [{ items, weight, answer }] = waiting.splice(0, 1)
     waitingWeight -= weight
@@ -57,7 +65,7 @@ export function grouped<Item, Result>(
     const index = group.items.push(item) - 1
     group.weight += weight
     waitingWeight += weight
-    if (!isDue && away < inFlight && (isFirst || waitingWeight >= enough)) {
+    if (!isDue && away < inFlight && (isFirst || isEnough())) {
       isDue = true
       // Once the items of this turn of the event loop are there.
       setImmediate(() => {
@@ -75,3 +83,6 @@ interface Group<Item, Result> {
   weight: number
   readonly answer: PromiseWithResolvers<Result[]>
 }
+
+/** How fast `enough` would be together where a group need not wait for all of it, ms. */
+const FAST_MS = 4

@@ -32,6 +32,22 @@ it('items that weigh enough leave before the time between calls is over', async 
   expect(groups).toEqual([[1], [2, 3]])
 })
 
+it('where items come fast, a part of the weight is enough: a quarter within a millisecond', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { groups, send } = recorded({ apartMs: 3_600_000, enough: 8 })
+  await send(1)
+  vi.advanceTimersByTime(1)
+  expect(await send(2, 2)).toBe(2)
+  vi.advanceTimersByTime(3)
+  const slow = send(3, 5)
+  await new Promise(setImmediate)
+  await new Promise(setImmediate)
+  expect(groups).toEqual([[1], [2]])
+  expect(await Promise.all([slow, send(4)])).toEqual([3, 4])
+  expect(groups).toEqual([[1], [2], [3, 4]])
+})
+
 it('a group ends where its weight would be too much, and the rest leaves in the next call', async () => {
   const { groups, send } = recorded({ maxWeight: 2 })
   await Promise.all([send(1), send(2), send(3), send(4, 5), send(5)])

@@ -253,8 +253,8 @@ export async function dial(port: number, from = '127.0.0.1'): Promise<Peer> {
   socket.on('data', (bytes) => (heard += bytes.toString('latin1')))
   socket.on('end', () => (over = true))
   socket.on('close', () => (over = true))
+  await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject))
   socket.on('error', () => {})
-  await new Promise((resolve) => socket.once('connect', resolve))
   return {
     socket,
     get heard() {

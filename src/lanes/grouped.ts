@@ -28,15 +28,11 @@ export function grouped<Item, Result>(
   let timer: NodeJS.Timeout | undefined
   let isDue = false
 
-  function isEnough(): boolean {
-    const sinceMs = performance.now() - leftAt
-    return waitingWeight >= enough * Math.min(1, Math.max(0.25, sinceMs / FAST_MS))
-  }
-
   async function sendNext(): Promise<void> {
     if (away >= inFlight || waiting.length === 0) return
-    const earlyMs = isEnough() ? 0 : leftAt + apartMs - performance.now()
-    if (earlyMs > 0) return void (timer ??= setTimeout(sendLater, Math.ceil(earlyMs)))
+    const sinceMs = performance.now() - leftAt
+    const isEnough = waitingWeight >= enough * Math.min(1, Math.max(FAST_SHARE, sinceMs / FAST_MS))
+    if (!isEnough && sinceMs < apartMs) return void (timer ??= setTimeout(sendLater, Math.ceil(apartMs - sinceMs)))
     const [{ items, weight, answer }] = waiting.splice(0, 1)
     waitingWeight -= weight
     away++
@@ -65,7 +61,7 @@ export function grouped<Item, Result>(
     const index = group.items.push(item) - 1
     group.weight += weight
     waitingWeight += weight
-    if (!isDue && away < inFlight && (isFirst || isEnough())) {
+    if (!isDue && away < inFlight && (isFirst || waitingWeight >= enough * FAST_SHARE)) {
       isDue = true
       // Once the items of this turn of the event loop are there.
       setImmediate(() => {
@@ -84,5 +80,6 @@ interface Group<Item, Result> {
   readonly answer: PromiseWithResolvers<Result[]>
 }
 
-/** How fast `enough` would be together where a group need not wait for all of it, ms. */
+/** How fast `enough` would be together where a group need not wait for all of it, ms; and the part that is enough then. */
 const FAST_MS = 4
+const FAST_SHARE = 0.25

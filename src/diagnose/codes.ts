@@ -374,7 +374,7 @@ export const NOT_TAKEN: Meaning = {
     'set the port of its protocol in the device, or add a listener for all protocols (protocol auto) to listeners in gateway.yaml',
 }
 
-/** A device with one of these findings sends, so that it is not called silent. */
+/** A device with one of these findings does send: it is never called silent. */
 export const SENT_IN_VAIN: ReadonlySet<FindingCode> = new Set(['wrong_secret', 'not_permitted', 'checksum_errors'])
 
 /** What can be wrong. */

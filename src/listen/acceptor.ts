@@ -22,7 +22,7 @@ export interface Origin {
 
 /** The session of a connection. */
 export function sessionOf(transport: 'tcp' | 'http' | 'mqtt', { address, port, certificate }: Origin): DeviceSession {
-  // A template would keep its parts in memory as long as the connection is open.
+  // A joined text is one string in memory; a template string would keep each of its parts.
   return Object.assign(createSession(transport, [address, port].join(':')), { certificate })
 }
 

@@ -54,8 +54,8 @@ export class Backpressure {
 
   /**
    * Whether as many datagrams wait as are stored together. Their senders wait for no answer before they send more, and what
-   * connections bring waits behind them. Once Redis has stored none for a third of a second they may wait, up
-   * to the high mark.
+   * connections bring waits behind them. Once Redis has stored none for a third of a second, datagrams
+   * wait as well, up to the high mark.
    */
   get hasManyDatagrams(): boolean {
     return this.#datagramBytes > MAX_DATAGRAM_BYTES && performance.now() - this.#datagramStoredAt < REDIS_AWAY_MS

@@ -59,7 +59,7 @@ export class Connections<Connection extends DeviceConnection> {
     clearInterval(this.#sweeping)
   }
 
-  /** Call it once the connection's socket is closed. */
+  /** Forgets a connection whose socket is closed. */
   remove(connection: Connection): void {
     const { heard, logger, pressure, slots } = this.#shared
     const { session } = connection

@@ -109,7 +109,7 @@ export class Flood {
 
 interface Limit {
   readonly rate: TokenRate
-  /** As `takeTokens` has it, by who took the tokens. */
+  /** Until when the tokens that each sender took are paid: see `takeTokens`. */
   readonly paidUntil: RecentlyUsed<number>
 }
 
@@ -125,7 +125,7 @@ function rateOf(limit: SharedLimit, gateways: number): TokenRate {
 export class SenderLimits {
   readonly network: string
   readonly #flood: Flood
-  /** As `takeTokens` has it, of this connection alone. */
+  /** Until when the tokens that this connection took are paid: see `takeTokens`. */
   #paidUntil: number | undefined
   /** The device that sent last, and its name in the network. */
   #device: string | undefined
@@ -183,9 +183,9 @@ export interface TokenRate {
 }
 
 /**
- * Takes tokens at `now`, ms of a clock that never goes back. Taking always succeeds, since what was read is read; who takes
- * more than there is waits until the debt is paid back, at most `MAX_DEBT_MS`, however much is taken. One number is the whole
- * state: until when the tokens that were taken are paid; undefined: none were. Returns the new one.
+ * Takes tokens of one sender. Taking always succeeds, since what was read is read; a sender that takes more than there is has to
+ * wait until its debt is paid back, `MAX_DEBT_MS` at most. `paidUntil`: until when the tokens that it took before are
+ * paid; undefined: it took none. Returns until when they are paid now. `now` and both times: ms of a clock that never goes back.
  */
 export function takeTokens(tokens: number, rate: TokenRate, paidUntil: number | undefined, now: number): number {
   const { burst, perSecond } = rate

@@ -36,7 +36,7 @@ local some_releasing = list == nil and redis.call('EXISTS', releasing) == 1
 
 -- A run as it is to be stored while some devices are released: one of a lane goes behind the older fixes of its device, in UTC.
 -- Fixes that are ahead of the clock are refused (`is_refused`), and the device sends them again: if they were held here, newer fixes
--- could leave other shards before them.
+-- of the device, which other shards hold, could leave before them.
 -- A run of an unproven sender stays one: it displaces no fix that came over a connection.
 local function behind_released(run)
   local device = run.is_lane and string.match(run.marks_name, '^(.*):') or run.place

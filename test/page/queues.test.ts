@@ -67,10 +67,14 @@ describe.skipIf(!findChromium())('the queues in a real browser', async () => {
       .toContain('position_in_the_sea')
     await expect.poll(() => page.locator('.parked-lane').first().textContent()).toContain('2 fixes')
     await expectAccessible(page)
-    api.respond(ok)
+    let accepted = 0
+    api.respond((push, response) => {
+      accepted += push.timestamps.length
+      ok(push, response)
+    })
     await page.locator('.parked-lane').getByRole('button', { name: 'Try again' }).click()
     await page.getByText('Nothing was refused').waitFor()
-    await expect.poll(() => api.timestampsOf('41/1001').length).toBeGreaterThan(2)
+    await expect.poll(() => accepted).toBe(2)
     expect(faults).toEqual([])
     await close()
   })

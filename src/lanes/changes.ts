@@ -15,15 +15,17 @@ export interface ReadTo {
 
 /**
  * The devices with news since the reader's last look, and the reader's new place; undefined: it has to read everything,
- * because it never did, or because Redis was emptied or restored meanwhile. A reader that is far behind may miss some
- * changes.
+ * because it never did, or some changes are not kept any more, or Redis was emptied or restored meanwhile.
  */
 export async function heardSince(redis: Redis, since: ReadTo | undefined) {
   const mark = await redis.get(keys.heardMark)
   if (mark === null || mark !== since?.mark) return undefined
-  const entries = await redis.xrange(keys.heardChanges, `(${since.last}`, '+', 'COUNT', KEPT)
-  const devices = entries.flatMap(([, [, json]]) => JSON.parse(json) as string[])
-  return { devices, readTo: { mark, last: entries.at(-1)?.[0] ?? since.last } }
+  const entries = await redis.xrange(keys.heardChanges, since.last, '+', 'COUNT', KEPT)
+  // The oldest entries go first: where the last one that was read is there, all later ones are.
+  if (since.last !== NONE && entries[0]?.[0] !== since.last) return undefined
+  const later = entries.filter(([id]) => id !== since.last)
+  const devices = later.flatMap(([, [, json]]) => JSON.parse(json) as string[])
+  return { devices, readTo: { mark, last: later.at(-1)?.[0] ?? since.last } }
 }
 
 /** Where a reader stands that reads everything from now on. */
@@ -33,8 +35,10 @@ export async function beginReading(redis: Redis): Promise<ReadTo> {
     redis.get(keys.heardMark),
     redis.xrevrange(keys.heardChanges, '+', '-', 'COUNT', 1),
   ])
-  return { mark: mark ?? '', last: latest?.[0] ?? '0-0' }
+  return { mark: mark ?? '', last: latest?.[0] ?? NONE }
 }
 
 /** Entries of up to 500 devices each. */
 const KEPT = 300
+/** Stands before all entries. */
+const NONE = '0-0'

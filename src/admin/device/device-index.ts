@@ -2,7 +2,7 @@ import { everySecond, yieldToEventLoop } from '../../async.ts'
 import { sameId } from '../../config/units.ts'
 import type { LostSender } from '../../diagnose/facts.ts'
 import { liveGateways } from '../../ingest/gateways.ts'
-import type { Contact, StoredContact } from '../../ingest/heard.ts'
+import type { Contact } from '../../ingest/heard.ts'
 import { beginReading, heardSince, isConnectionError, keys, type ReadTo, type Redis } from '../../lanes/index.ts'
 import type { DeviceEntry } from '../../roster/device-entry.ts'
 import type { Roster } from '../../roster/roster.ts'
@@ -20,8 +20,7 @@ export interface DeviceIndexSources {
 
 /**
  * All devices in memory, so that lists and the diagnosis cost Redis nothing. They are read once and then kept current.
- * A message takes effect here within a second, or at once after `catchUp`; a slow sweep over all contacts finds what
- * was missed. 100,000 devices take about 150 MB.
+ * A message takes effect here within a second, or at once after `catchUp`. 100,000 devices take about 150 MB.
  */
 export class DeviceIndex {
   readonly #sources: DeviceIndexSources
@@ -35,17 +34,13 @@ export class DeviceIndex {
   #readTo: ReadTo | undefined
   #live: ReadonlySet<string> = new Set()
   #looking: Promise<void> | undefined
-  #cursor = '0'
 
   constructor(sources: DeviceIndexSources) {
     this.#sources = sources
     this.#held = new HeldIndex(sources.redis)
     this.#lost = new LostSenders(sources)
     sources.follow((changed) => this.#rosterChanged(changed))
-    this.#looks = everySecond(async () => {
-      await this.catchUp().catch(() => {})
-      await this.#sweep().catch(() => {})
-    })
+    this.#looks = everySecond(() => this.catchUp().catch(() => {}))
   }
 
   /** All, by their places; the list does not change, the devices do. */
@@ -223,22 +218,6 @@ export class DeviceIndex {
   #keep(key: string): void {
     this.#set(key, {})
   }
-
-  /** Looks at some thousand contacts a second, in slices between which Redis does other things. */
-  async #sweep(): Promise<void> {
-    for (let swept = 0; swept < SWEPT; swept += SWEPT_AT_ONCE) {
-      const [cursor, slice] = await this.#sources.redis.hscan(keys.devices, this.#cursor, 'COUNT', SWEPT_AT_ONCE)
-      this.#cursor = cursor
-      for (let at = 0; at < slice.length; at += 2) this.#compare(slice[at], JSON.parse(slice[at + 1]))
-      if (cursor === '0') return
-    }
-  }
-
-  /** A contact of which nothing was read, or an older one, is read. */
-  #compare(name: string, { at }: StoredContact): void {
-    const known = this.#list.get(sameId(name))
-    if (!known?.contact || (known.id === name && known.contact.at < at)) this.#due.add(name)
-  }
 }
 
 /** What a gateway has written, as the caller knows it. */
@@ -250,7 +229,5 @@ const UNHEARD = { contact: undefined, fix: undefined, filtered: undefined, learn
 /** A device that was heard a moment ago is understood. */
 const ANOTHER_MS = 60_000
 const SLICE = 500
-const SWEPT = 2000
-const SWEPT_AT_ONCE = 200
 /** The most changed devices that are read in one look. The next look reads the others. */
 const MOST_READ = 5000

@@ -8,22 +8,27 @@ export interface GatewayChannel {
 }
 
 /**
- * What gateways around one Redis say to all others, by its pub/sub, which nothing keeps. `receive` is called with what others say;
- * `opened` once they are heard for the first time.
+ * What gateways around one Redis are told by its pub/sub, which nothing keeps. `receive` is called with what other
+ * gateways say; `rosterWritten` after each write to the roster; `opened` once they are heard for the first time.
  */
 export function openGatewayChannel(
   { redis, server, gateway }: { readonly redis: Redis; readonly server: RedisServer; readonly gateway: string },
-  { receive, opened }: { receive(gateway: string, text: string): void; opened(): void },
+  {
+    receive,
+    rosterWritten,
+    opened,
+  }: { receive(gateway: string, text: string): void; rosterWritten(): void; opened(): void },
 ): GatewayChannel {
   const hearing = connect(server, 'gateway-channel')
   hearing.once('subscribed', opened)
   hearing.on('ready', () => {
-    hearing.subscribe(keys.gatewayChannel).then(
+    hearing.subscribe(keys.gatewayChannel, keys.roster('written')).then(
       () => hearing.emit('subscribed'),
       () => {},
     )
   })
-  hearing.on('message', (_channel, message: string) => {
+  hearing.on('message', (channel, message: string) => {
+    if (channel !== keys.gatewayChannel) return rosterWritten()
     const from = message.slice(0, message.indexOf('\n'))
     if (from !== gateway) receive(from, message.slice(from.length + 1))
   })

@@ -115,7 +115,7 @@ export const keys = {
   /**
    * string `version`: of the last write to the roster, ms UTC; hashes `device-table`, `assignment-table`, `file-versions`, stream
    * `log`: see src/roster/table.ts; hashes `results`, `replaced`: see src/roster/puts.ts; hash `applied`: gateway process → the
-   * version that is in effect there; `at`, `devices`, `routes`, `files`: in the format of the version before, see src/roster/upgrade.ts
+   * version that is in effect there; channel of pub/sub `written`: after each write; `at`, `devices`, `routes`, `files`: in the format of the version before, see src/roster/upgrade.ts
    */
   roster: (part: string) => `${TAG}:roster:${part}`,
   /** string that expires: a gateway process lives; JSON of why it acknowledges nothing, a sentence each */

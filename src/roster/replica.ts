@@ -14,11 +14,10 @@ export const ROSTER_HOLDS_MS = 3000
 /** Hears which devices have changed, by ids without leading zeros; undefined: all may have. */
 export type RosterFollower = (changed: ReadonlySet<string> | undefined) => void
 
-/** The roster in Redis as this process has it in memory. It looks twenty times a second for what was written. */
+/** The roster in Redis as this process has it in memory. It looks four times a second for what was written. */
 export class Replica {
   readonly redis: Redis
   readonly #logger: Logger
-  readonly #lookMs: number
   readonly #followers: RosterFollower[] = []
   readonly #first = Promise.withResolvers<void>()
   /** Resolves once it was read for the first time. */
@@ -39,10 +38,8 @@ export class Replica {
   #timer: NodeJS.Timeout | undefined
   #closed = false
 
-  /** `lookMs`: how often it looks. */
-  constructor(redis: Redis, logger: Logger, lookMs = LOOK_MS) {
+  constructor(redis: Redis, logger: Logger) {
     this.redis = redis
-    this.#lookMs = lookMs
     this.#logger = logger
     redis.on('close', this.#disconnected)
     void this.#look()
@@ -90,7 +87,7 @@ export class Replica {
     } catch (error) {
       this.#reportUnreadable(error as Error)
     }
-    if (!this.#closed) this.#timer = setTimeout(() => void this.#look(), this.#lookMs).unref()
+    if (!this.#closed) this.#timer = setTimeout(() => void this.#look(), LOOK_MS).unref()
   }
 
   async #read(): Promise<void> {
@@ -148,6 +145,6 @@ export class Replica {
   }
 }
 
-const LOOK_MS = 50
+const LOOK_MS = 250
 /** Devices and assignments that are applied without a pause. */
 const AT_ONCE = 1000

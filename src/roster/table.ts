@@ -57,7 +57,10 @@ export async function writeRoster(
   const { company_id = '', result = '', replaced = '' } = put ?? {}
   const args = [asOf, LAST_PART, JSON.stringify(files), company_id, result, replaced, ...changes]
   const version = await scripts(redis)('roster', names.map(keys.roster), args)
-  return version === null ? null : Number(version)
+  if (version === null) return null
+  // Gateways that miss this look a moment later.
+  redis.publish(keys.roster('written'), '').catch(() => {})
+  return Number(version)
 }
 
 /** A value as JSON, gzip, base64: what is long and seldom read. */

@@ -41,6 +41,7 @@ async function meet(name: string, limits: Partial<Gateway['limits']> = {}) {
     {
       opened: () => opened.resolve(neighbours.began()),
       receive: (from, text) => neighbours.receive(from, text),
+      rosterWritten: () => {},
     },
   )
   closing.push(() => neighbours.close(), channel.close)

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
-import { connect, keys, type Redis } from '../../src/lanes/index.ts'
+import { connect, keys, openGatewayChannel, type Redis } from '../../src/lanes/index.ts'
 import { PUT_SOURCE } from '../../src/roster/assignment.ts'
 import { Replica } from '../../src/roster/replica.ts'
 import { readRosterVersion, writeRoster } from '../../src/roster/table.ts'
@@ -49,6 +49,18 @@ it('a replica tells which devices a write has changed', async () => {
     ['7', '8'],
     ['1', '007', '8'],
   ])
+})
+
+it('gateways are told of each write', async () => {
+  const [opened, written] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const channel = openGatewayChannel(
+    { redis, server: server.url, gateway: 'one' },
+    { opened: opened.resolve, rosterWritten: written.resolve, receive: () => {} },
+  )
+  onTestFinished(() => channel.close())
+  await opened.promise
+  await putDevice(redis, '1', device('1'))
+  await written.promise
 })
 
 it('a replica knows when each device was last changed, and of those that it has read as a whole the last change of any', async () => {

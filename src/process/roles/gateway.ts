@@ -71,7 +71,13 @@ async function openPath(live: Live, replica: Replica, { identity, redisServer }:
   const named = { ...identity, role: 'gateway', installation: config.data_dir } as const
   const sharing = signOn(redis, named, gatewayFigures)
   reportApplied(live, replica, gateway)
-  const senders = openSenderLimits(config, { redis, server: redisServer, named, gateways: identity?.count ?? 1 })
+  const senders = openSenderLimits(config, {
+    redis,
+    server: redisServer,
+    named,
+    gateways: identity?.count ?? 1,
+    rosterWritten: () => void replica.refresh().catch(() => {}),
+  })
   const enrolment = new Enrolment(redis)
   const storing = { ...placing, appender, heard, capacity, holding }
   const arrivals = new Arrivals({ redis, maxDevices: config.hold.max_unknown_devices, replica })

@@ -17,6 +17,8 @@ interface Gateway {
   readonly named: ProcessIdentity
   /** How many share the ports. */
   readonly gateways: number
+  /** Called after each write to the roster. */
+  rosterWritten(): void
 }
 
 /**
@@ -46,14 +48,18 @@ export function openSenderLimits(config: Config, gateway: Gateway) {
 }
 
 /** Answers what ends it. */
-function meetNeighbours(shares: NeighbourShares, { redis, server, named }: Gateway): () => void {
+function meetNeighbours(shares: NeighbourShares, { redis, server, named, rosterWritten }: Gateway): () => void {
   const neighbours: Neighbours = new Neighbours(shares, {
     ports: processId({ ...named, slot: 0 }),
     send: (text) => channel.send(text),
   })
   const channel = openGatewayChannel(
     { redis, server, gateway: processId(named) },
-    { opened: () => neighbours.began(), receive: (gateway, text) => neighbours.receive(gateway, text) },
+    {
+      opened: () => neighbours.began(),
+      receive: (gateway, text) => neighbours.receive(gateway, text),
+      rosterWritten,
+    },
   )
   return () => {
     neighbours.close()

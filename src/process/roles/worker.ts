@@ -10,7 +10,7 @@ import { redisReadiness } from './readiness.ts'
 export async function startWorker(live: Live, { redisServer, baseUrl, identity }: RoleAddresses): Promise<Role> {
   const { config, logger } = live
   const redis = connect(redisServer, 'worker', logger)
-  void live.join(new Replica(redis, logger, LOOK_MS))
+  void live.join(new Replica(redis, logger))
   const client = createTrackingClient({
     baseUrl,
     pushUrl: config.tracking.push_url,
@@ -46,6 +46,3 @@ export async function startWorker(live: Live, { redisServer, baseUrl, identity }
     },
   }
 }
-
-/** A worker needs the roster for parked lanes alone. */
-const LOOK_MS = 250

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { teltonika } from '../../src/simulate/speak/teltonika.ts'
 import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../support/browser.ts'
@@ -51,6 +52,23 @@ describe.skipIf(!findChromium())('the views in a real browser', () => {
     await expect.poll(() => page.locator('.events').textContent()).toContain('Connected')
     await expect.poll(() => page.locator('.van').textContent()).toContain('52.50000, 13.40000')
     await page.locator('.map canvas').first().waitFor()
+    expect(faults).toEqual([])
+    line.socket.destroy()
+    await close()
+  })
+
+  it('shows a van that sends all the time, also where each answer takes longer than a second', async () => {
+    const line = await drive(VAN)
+    const { page, faults, close } = await fixture.open('/')
+    await page.locator('.freshness.is-live').waitFor({ state: 'attached' })
+    await page.route(`**/admin/devices/${VAN}*`, async (route) => {
+      await pause(2500)
+      await route.continue().catch(() => {})
+    })
+    const sending = setInterval(() => line.socket.write(packetOf(VAN)), 500)
+    await page.evaluate(`location.hash = '/vans/${VAN}'`)
+    await page.getByRole('heading', { name: 'Van 12' }).waitFor({ timeout: 30_000 })
+    clearInterval(sending)
     expect(faults).toEqual([])
     line.socket.destroy()
     await close()

@@ -45,26 +45,30 @@ interface Answered<Answer> {
 
 /**
  * The answer to `ask`, which is called when `key` changes and, with `everyMs`, repeatedly while the page is visible. An
- * answer that comes after a newer key is dropped; after an error the last answer stays.
+ * answer that comes after a newer key, or after the answer to a later call, is dropped; after an error the last answer stays.
  */
 export function useAsked<Answer>(key: string, ask: () => Promise<Answer>, everyMs?: number): Answered<Answer> {
   const [state, setState] = useState<{ key: string; answer?: Answer; error?: Error }>({ key })
   const [round, again] = useReducer((count: number) => count + 1, 0)
-  const current = useRef(key)
-  current.current = key
+  const calls = useRef({ key, made: 0, answered: 0 }).current
+  calls.key = key
   useEffect(() => {
-    let isOver = false
-    const run = () =>
-      ask().then(
-        (answer) => !isOver && setState({ key, answer }),
-        (error: Error) => !isOver && setState((before) => ({ ...(before.key === key ? before : { key }), error })),
+    const run = () => {
+      const call = ++calls.made
+      // Not only the answer to the last call: `again` may be called faster than the admin port answers.
+      const isNews = () => {
+        if (calls.key !== key || call < calls.answered) return false
+        calls.answered = call
+        return true
+      }
+      return ask().then(
+        (answer) => isNews() && setState({ key, answer }),
+        (error: Error) => isNews() && setState((before) => ({ ...(before.key === key ? before : { key }), error })),
       )
+    }
     void run()
     const timer = everyMs && setInterval(() => void (document.hidden || run()), everyMs)
-    return () => {
-      isOver = true
-      clearInterval(timer)
-    }
+    return () => clearInterval(timer)
   }, [key, round, everyMs])
   const { answer, error } = state.key === key ? state : {}
   return { answer, error, isLoading: answer === undefined && error === undefined, again: () => again(undefined) }

@@ -30,6 +30,9 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
   /** Of a day that no other test changes. */
   const FUTURE = '2099-11-20'
 
+  // What is put for today is yesterday's after midnight.
+  beforeEach(() => expect.poll(() => new Date().toISOString(), { timeout: 90_000 }).not.toContain('T23:59'))
+
   const open = (view: string, options = {}) => fixture.open(view, { token: OPERATOR, ...options })
 
   function ask(path: string, init: RequestInit = {}): Promise<Response> {

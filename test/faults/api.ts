@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { freePorts } from '../support/free-ports.ts'
+import { listening } from '../support/listening.ts'
 
 /** A request to the tracking API. A relayed one has no positions. */
 export interface ApiRequest {
@@ -31,9 +32,8 @@ export async function startFaultyApi() {
       () => response.destroy(),
     )
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  const [port] = await freePorts(1)
+  await listening(server, port)
   return {
     url: `http://127.0.0.1:${port}`,
     behave(next: Behaviour) {
@@ -47,10 +47,7 @@ export async function startFaultyApi() {
       server.closeAllConnections()
       await once(server, 'close')
     },
-    async open() {
-      server.listen(port, '127.0.0.1')
-      await once(server, 'listening')
-    },
+    open: () => listening(server, port),
     async close() {
       server.closeAllConnections()
       if (server.listening) await new Promise((closed) => server.close(closed))

@@ -33,7 +33,8 @@ describe.skipIf(!findChromium())('five thousand vans on the map', () => {
     console.log(
       `5,000 vans: ${median(frames).toFixed(0)} ms a frame while they move, ${median(zoomed).toFixed(0)} ms after zooming`,
     )
-    expect(frames.length).toBeGreaterThan(2)
+    // One may take longer on a machine that is busy.
+    expect(median(frames)).toBeLessThan(700)
     expect(faults).toEqual([])
     await close()
   })
@@ -55,7 +56,7 @@ function median(numbers: readonly number[]): number {
   return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]
 }
 
-/** The times between frames in two seconds, ms. */
+/** The times between frames in two seconds, of five at least, ms. */
 const FRAMES = `new Promise((resolve) => {
   const frames = []
   const from = performance.now()
@@ -63,7 +64,7 @@ const FRAMES = `new Promise((resolve) => {
   const next = (now) => {
     frames.push(now - last)
     last = now
-    if (now - from < 2000) requestAnimationFrame(next)
+    if (now - from < 2000 || frames.length < 5) requestAnimationFrame(next)
     else resolve(frames)
   }
   requestAnimationFrame(next)

@@ -215,12 +215,8 @@ it('keeps its data folder from other users', () => {
 })
 
 it('passes the health check of the container', async () => {
-  const check = () => {
-    const { status, stdout } = spawnSync(process.execPath, [HEALTH, join(product.dir, 'data')], { encoding: 'utf8' })
-    return [status, stdout]
-  }
   // The admin process has begun anew.
-  await expect.poll(check, soon).toEqual([0, '{"ok":true,"problems":[]}'])
+  await expect.poll(healthCheck, soon).toEqual([0, '{"ok":true,"problems":[]}'])
 })
 
 it('takes a new token for metrics without a restart, and says which settings of the admin port wait for one', async () => {
@@ -271,6 +267,12 @@ async function flood(port: number, bytes: string): Promise<void> {
   socket.on('error', () => {})
   socket.write(bytes, () => socket.resume())
   await new Promise((resolve) => socket.once('close', resolve))
+}
+
+/** Its exit code, and what it prints. */
+function healthCheck(): [number | null, string] {
+  const { status, stdout } = spawnSync(process.execPath, [HEALTH, join(product.dir, 'data')], { encoding: 'utf8' })
+  return [status, stdout]
 }
 
 function residentBytes(pid: number): number {

@@ -34,33 +34,17 @@ export class DayBook {
     })
   }
 
-  /** What became of fixes of a device that arrived at a time, ms UTC. */
-  placed(device: string, placement: Placement, { at, duplicates }: Arrived): void {
-    const { filtered, heldTimes, late, received, times } = placement
-    const open = this.#devices.get(device) ?? this.#open(device)
-    const stored = Math.max(0, received - filtered.length - duplicates)
-    open.fixes += stored
-    open.late += Math.min(stored, late)
-    for (const time of times) open.add('fix', time)
-    for (const time of heldTimes) open.add('held', time)
-    if (filtered.length > 0) open.add('filtered', at)
-  }
-
-  /** Something about a minute, ms UTC. */
-  note(device: string, kind: NotedKind, at: number): void {
-    const open = this.#devices.get(device) ?? this.#open(device)
-    open.add(kind, at)
+  /** The open notes on a device. `known`: what this answered before, to save the look-up. */
+  of(device: string, known?: OpenNotes): OpenNotes {
+    if (known?.isOpen) return known
+    const open = this.#devices.get(device) ?? new OpenNotes()
+    this.#devices.set(device, open)
+    return open
   }
 
   async close(): Promise<void> {
     await this.#looks.stop()
     await this.#write()
-  }
-
-  #open(device: string): OpenNotes {
-    const open = new OpenNotes()
-    this.#devices.set(device, open)
-    return open
   }
 
   /** What Redis does not take waits for the next time. */
@@ -76,6 +60,7 @@ export class DayBook {
     }
     const devices = this.#devices.entries().toArray()
     this.#devices = new Map()
+    for (const [, open] of devices) open.isOpen = false
     if (capacity.isScarce) return
     for (let at = 0; at < devices.length; at += AT_ONCE) {
       const slice = devices.slice(at, at + AT_ONCE)
@@ -88,13 +73,13 @@ export class DayBook {
 
   /** Notes the minutes in which a device was connected; for `''`, in which the gateway ran. */
   #present(device: string, from: number, until: number): void {
-    for (let at = from - (from % MINUTE_MS); at <= until; at += MINUTE_MS) this.note(device, 'connected', at)
+    for (let at = from - (from % MINUTE_MS); at <= until; at += MINUTE_MS) this.of(device).add('connected', at)
   }
 
   #putBack(slice: readonly (readonly [device: string, open: OpenNotes])[]): void {
     for (const [device, { fixes, late, notes }] of slice) {
       if (notes.length > MOST_WAITING) continue
-      const open = this.#devices.get(device) ?? this.#open(device)
+      const open = this.of(device)
       open.fixes += fixes
       open.late += late
       for (const [kind, at] of notes.map(unpacked)) open.add(kind, at)
@@ -124,13 +109,25 @@ interface Arrived {
 }
 
 /** Notes on a device that are not in Redis yet. */
-class OpenNotes {
+export class OpenNotes {
+  /** Whether more may be added: it is not being written yet. */
+  isOpen = true
   fixes = 0
   late = 0
   /** Kind and minute as one number, since these are many. */
   readonly notes: number[] = []
 
-  /** `at`: ms UTC. */
+  /** What became of fixes that arrived at a time, ms UTC. */
+  placed({ filtered, heldTimes, late, received, times }: Placement, { at, duplicates }: Arrived): void {
+    const stored = Math.max(0, received - filtered.length - duplicates)
+    this.fixes += stored
+    this.late += Math.min(stored, late)
+    for (const time of times) this.add('fix', time)
+    for (const time of heldTimes) this.add('held', time)
+    if (filtered.length > 0) this.add('filtered', at)
+  }
+
+  /** Something about a minute, ms UTC. */
   add(kind: NotedKind, at: number): void {
     const { notes } = this
     const note = Math.floor(at / MINUTE_MS) * NOTED.length + NOTED.indexOf(kind)

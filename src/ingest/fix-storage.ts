@@ -9,25 +9,25 @@ import type { OwnClock } from './clock.ts'
 import type { DayBook } from './day-book.ts'
 import type { Sender, SpokenNow } from './device.ts'
 import type { Obstacle } from './frame.ts'
-import type { HeardBook } from './heard.ts'
+import type { HeardDevices } from './heard-device.ts'
 import type { Holding } from './holding.ts'
 import { type IdentityReason, noteTooMany, type ResolvedDevice } from './identity.ts'
-import { type FilterOptions, type FixOrigin, type HoldOptions, type Placement, placeFixes } from './place.ts'
-import { type DeviceTrail, noteSuspicion, Trails } from './suspicion.ts'
+import { type FilterOptions, type HoldOptions, type Placement, placeFixes } from './place.ts'
+import { noteSuspicion, Trails } from './suspicion.ts'
 
 export interface FixStorageOptions {
   readonly replica: Pick<Replica, 'current' | 'roster' | 'version'>
   readonly filter: FilterOptions
   readonly hold: HoldOptions
   readonly appender: Pick<Appender, 'append' | 'count'>
-  readonly heard: Pick<HeardBook, 'stored' | 'became'>
+  readonly heard: HeardDevices
   readonly clock: Pick<OwnClock, 'isInDoubt' | 'jumps' | 'now'>
   readonly capacity: Pick<Capacity, 'hasShortage' | 'shortageFor'>
   /** The tracks of devices at all gateways; without it, those at this gateway alone. */
   readonly trails?: Trails
   readonly holding: Pick<Holding, 'marking'>
   /** Notes the days of devices; without it, no day is noted. */
-  readonly days?: Pick<DayBook, 'placed' | 'note'>
+  readonly days?: Pick<DayBook, 'of'>
 }
 
 /** How fixes came. */
@@ -55,16 +55,18 @@ export class FixStorage {
   /** Answers undefined once they are stored. */
   async store(
     fixes: readonly Fix[],
-    { id, entry }: ResolvedDevice,
+    resolved: ResolvedDevice,
     { now, transport, sender, spoken, lateAt }: FixSource,
   ): Promise<Obstacle | IdentityReason | undefined> {
     const { appender, capacity, clock, filter, hold, holding, replica } = this.#options
+    const { id, entry } = resolved
     const { jumps } = clock
     for (let { marking } = holding; marking; { marking } = holding) if (!(await marking)) return 'roster'
     const { current, roster, version } = replica
     if (!current) return 'roster'
     // What is understood late says nothing of where the device is now.
-    const trail = entry && lateAt === undefined ? this.#trails.heard(id, { now, sender }) : undefined
+    const isNow = entry !== undefined && lateAt === undefined
+    const trail = isNow ? (resolved.trail = this.#trails.heard(id, { now, sender }, resolved.trail)) : undefined
     const origin = { device: id, entry, now, lateAt, isProven: transport !== 'udp', spoken, trail }
     // Version 0 has them judged again at once.
     const rosterVersion = spoken?.isRefuted ? 0 : version
@@ -87,7 +89,7 @@ export class FixStorage {
       if (placed.aheadMs > 0 && clock.jumps !== jumps) return 'redis'
     }
     if (!stored.refused) {
-      this.#noteStored(placed, origin, stored.duplicates)
+      this.#noteStored(placed, resolved, { at: now, isNow, duplicates: stored.duplicates })
       return undefined
     }
     // What is held for its time waits until older fixes are released: see lua/hold.lua.
@@ -97,33 +99,36 @@ export class FixStorage {
   }
 
   /** Counts what is stored or filtered; notes the last fixes of a configured device, and what became of its message. */
-  #noteStored(placed: Placement, origin: PlacedFrom, duplicates: number): void {
+  #noteStored(placed: Placement, resolved: ResolvedDevice, { at, isNow, duplicates }: Outcome): void {
     const { days, heard } = this.#options
     const { filtered, lastFix, lastUnplaced, parts, received, repaired } = placed
-    const { device, entry, lateAt, now: at } = origin
+    const { id, entry } = resolved
     for (const reason of filtered) metrics.filtered.inc({ reason })
     if (duplicates > 0) metrics.filtered.inc({ reason: 'duplicate' }, duplicates)
     if (repaired > 0) metrics.repaired.inc({ reason: 'gps_week' }, repaired)
-    if (entry) days?.placed(device, placed, { at, duplicates })
-    if (!entry || lateAt !== undefined) return
+    if (entry && days) (resolved.notes = days.of(id, resolved.notes)).placed(placed, { at, duplicates })
+    if (!isNow) return
     const isDuplicate = duplicates > 0 && lastFix
-    heard.stored(device, {
+    const device = (resolved.heard ??= heard.of(id))
+    device.stored({
       fix: lastFix && { at, fix: lastFix },
       filtered: isDuplicate ? { at, reason: 'duplicate', fix: lastFix } : lastUnplaced && { at, ...lastUnplaced },
     })
-    if (parts.length === 0) heard.became(device, 'filtered', filtered[filtered.length - 1])
+    if (parts.length === 0) device.became('filtered', filtered[filtered.length - 1])
     // Duplicates change nothing.
     if (duplicates >= received - filtered.length) return
     for (const part of parts)
-      if ('lane' in part) heard.became(device, 'routed', part.lane)
-      else heard.became(device, 'held', part.held)
+      if ('lane' in part) device.became('routed', part.lane)
+      else device.became('held', part.held)
   }
 }
 
-/** Where fixes come from, with all that is known of their device. */
-interface PlacedFrom extends FixOrigin {
-  readonly spoken: SpokenNow | undefined
-  readonly trail: DeviceTrail | undefined
+interface Outcome {
+  /** When the fixes arrived, ms UTC. */
+  readonly at: number
+  /** Whether they say where a configured device is now. */
+  readonly isNow: boolean
+  readonly duplicates: number
 }
 
 const NOTHING_STORED: Readonly<Stored> = { duplicates: 0, refused: false }

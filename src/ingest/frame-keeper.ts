@@ -4,7 +4,7 @@ import { metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
 import type { Replica } from '../roster/replica.ts'
 import type { Capacity, Waiting } from './acceptance.ts'
-import type { HeardBook } from './heard.ts'
+import type { HeardDevices } from './heard-device.ts'
 import { noteSpoken, type ResolvedDevice } from './identity.ts'
 import { contentOf, type Doubt, describeFrame, type MisunderstoodFrame, shownBytes } from './misunderstood.ts'
 import { doubtOf, type FrameArrival, isAnswered, type Obstacle, type Reading } from './frame.ts'
@@ -13,7 +13,7 @@ export interface FrameKeeperOptions {
   readonly replica: Pick<Replica, 'current' | 'roster' | 'version'>
   readonly capacity: Pick<Capacity, 'isFull'>
   readonly frameStore: Pick<FrameStore, 'keep'>
-  readonly heard: Pick<HeardBook, 'became'>
+  readonly heard: HeardDevices
 }
 
 /** What is doubtful about a frame, and who sent it. */
@@ -77,7 +77,7 @@ export class FrameKeeper {
       secrets: [session.secret, message.secret],
     })
     if (doubt !== 'guessed') metrics.misunderstood.inc({ protocol: protocol.name, reason: doubt })
-    if (entry) this.#options.heard.became(device, 'misunderstood', doubt)
+    if (entry) this.#options.heard.of(device).became('misunderstood', doubt)
     if (entry && kindOf(doubt) === 'position') noteNotUnderstood(described)
     return {
       id: frameId(at, device),

@@ -45,7 +45,7 @@ export interface HoldingOptions {
   readonly hold: HoldOptions
   readonly clock: Pick<OwnClock, 'isInDoubt'>
   /** Notes the days of devices; without it, no day is noted. */
-  readonly days?: Pick<DayBook, 'note'>
+  readonly days?: Pick<DayBook, 'of'>
   readonly logger: Logger
 }
 
@@ -233,7 +233,7 @@ export class Holding {
     const id = entry?.id ?? device
     const records = packRecords([verdict.position], packDevice(id), received)
     if (verdict.lane) {
-      this.#options.days?.note(id, 'fix', verdict.position.timestamp * 1000)
+      this.#options.days?.of(id).add('fix', verdict.position.timestamp * 1000)
       return { lane: verdict.lane.key, device: id, records }
     }
     if (oldestAt < now) return { gone: 'discarded:held_age' }

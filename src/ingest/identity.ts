@@ -8,8 +8,10 @@ import { type DeviceEntry, isSecretOf } from '../roster/device-entry.ts'
 import type { Replica } from '../roster/replica.ts'
 import { type DeviceSession, RejectedDeviceLog, type SpokenNow, type UnknownDeviceQuota } from './device.ts'
 import { GuessDelays } from './guesses.ts'
-import type { HeardBook } from './heard.ts'
+import type { OpenNotes } from './day-book.ts'
+import type { FrameNotes, HeardDevices } from './heard-device.ts'
 import { addressOf } from './network.ts'
+import type { DeviceTrail } from './suspicion.ts'
 
 /**
  * Why a message is refused: its device is not configured, its secret is wrong, it came in a way that its entry does not allow, or
@@ -21,6 +23,10 @@ export type IdentityReason = 'unknown_device' | 'wrong_secret' | 'not_permitted'
 export interface ResolvedDevice {
   readonly id: string
   readonly entry: DeviceEntry | undefined
+  /** What is remembered of a configured device: looked up once, since all frames of a connection have this object. */
+  heard?: FrameNotes
+  trail?: DeviceTrail
+  notes?: OpenNotes
 }
 
 /** What a sender says of itself. */
@@ -36,7 +42,7 @@ export interface IdentityOptions {
   readonly admitsUnknown: () => boolean
   /** Decides which unknown devices may have held fixes. */
   readonly unknownDevices: Pick<UnknownDeviceQuota, 'admit'>
-  readonly heard: Pick<HeardBook, 'became'>
+  readonly heard: HeardDevices
   readonly guesses?: GuessDelays
   readonly logger: Logger
 }
@@ -90,7 +96,7 @@ export class Identity {
   /** Notes that a message of a device is refused, if it is configured. */
   #note(device: string, reason: IdentityReason): void {
     const entry = this.#options.replica.roster.find(device)
-    if (entry) this.#options.heard.became(entry.id, 'refused', reason)
+    if (entry) this.#options.heard.of(entry.id).became('refused', reason)
   }
 
   /** Why the sender is not taken for this device; undefined: it is. What was looked at before is not looked at again. */

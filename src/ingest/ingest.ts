@@ -29,14 +29,14 @@ import {
 import { FrameKeeper, type FrameKeeperOptions } from './frame-keeper.ts'
 import type { FrameWatch } from './frame-watch.ts'
 import type { GuessDelays } from './guesses.ts'
-import type { HeardBook } from './heard.ts'
+import type { HeardDevices } from './heard-device.ts'
 import { Identity, type IdentityReason, introduce, type ResolvedDevice, speakerOn } from './identity.ts'
 import { rememberOpening } from './misunderstood.ts'
 
 export interface IngestOptions extends FixStorageOptions, FrameKeeperOptions {
   readonly replica: FixStorageOptions['replica']
   readonly capacity: Pick<Capacity, 'hasShortage' | 'shortageFor' | 'isFull'>
-  readonly heard: Pick<HeardBook, 'spoke' | 'stored' | 'became'>
+  readonly heard: HeardDevices
   readonly arrivals: Pick<Arrivals, 'refused' | 'unconfigured'>
   /** Decides which unknown devices may have held fixes. */
   readonly unknownDevices: Pick<UnknownDeviceQuota, 'admit'>
@@ -107,7 +107,7 @@ export class Ingest {
     const isChanged = !before && introduce(sender, read, arrival, replica.version)
     const message = isChanged ? (arrival.read = decode(arrival, logger)) : read
     if (message instanceof DecodeError) return this.#damaged(message, arrival)
-    if (sender.entry) heard.spoke(sender.id, session, protocol.name)
+    if (sender.entry) (sender.heard ??= heard.of(sender.id)).spoke(session, protocol.name)
     let failure: Obstacle | IdentityReason | undefined
     if (message.fixes?.some((fix) => fix.device !== undefined))
       failure = await this.#storeOfMany({ ...message, device: sender.id }, arrival)
@@ -132,7 +132,7 @@ export class Ingest {
       return sender
     }
     introduce(sender, { secret }, { session }, replica.version)
-    if (sender.entry) heard.spoke(sender.id, session)
+    if (sender.entry) heard.of(sender.id).spoke(session)
     else arrivals.unconfigured(sender.id, session, {})
     return undefined
   }
@@ -154,7 +154,7 @@ export class Ingest {
     { id, entry }: ResolvedDevice,
     { message, session }: { readonly message: Message; readonly session: DeviceSession },
   ): FrameOutcome {
-    if (entry && isObstacle(failure)) this.#options.days?.note(id, 'not_stored', session.now)
+    if (entry && isObstacle(failure)) this.#options.days?.of(id).add('not_stored', session.now)
     return failed(failure, message)
   }
 
@@ -173,7 +173,7 @@ export class Ingest {
     const { session, protocol } = arrival
     metrics.decodeErrors.inc({ protocol: protocol.name, reason })
     const entry = speakerOn(session, this.#options.replica)
-    if (entry) this.#options.heard.became(entry.id, 'misunderstood', reason)
+    if (entry) this.#options.heard.of(entry.id).became('misunderstood', reason)
     if (reason === 'checksum') noteDamaged(entry?.id, arrival)
     return { status: 'misunderstood', reason }
   }
@@ -240,7 +240,7 @@ export class Ingest {
       const sender = this.#identity.senderOf(own, ownSession, protocol.name)
       if (typeof sender === 'string') return sender
       if (session.admits?.(sender.id) === false) return 'flood'
-      if (sender.entry) heard.spoke(sender.id, ownSession, protocol.name)
+      if (sender.entry) (sender.heard = heard.of(sender.id)).spoke(ownSession, protocol.name)
       return this.#storeOf(sender, own, { ...arrival, session: ownSession })
     })
     const failures = (await Promise.all(storing)).filter((failure) => failure !== undefined)

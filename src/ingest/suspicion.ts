@@ -48,9 +48,9 @@ export class Trails {
     this.#follower = tell
   }
 
-  /** Notes who sends fixes of a device now. Answers the trail of the device. */
-  heard(device: string, { now, sender }: Pick<DeviceSession, 'now' | 'sender'>): DeviceTrail {
-    const trail = this.#trails.get(device) ?? this.#begin(device)
+  /** Notes who sends fixes of a device now. Answers the trail of the device; `known`: its answer before, to save the look-up. */
+  heard(device: string, { now, sender }: Pick<DeviceSession, 'now' | 'sender'>, known?: DeviceTrail): DeviceTrail {
+    const trail = known ?? this.#trails.get(device) ?? this.#begin(device)
     const last = trail.sender
     const isDue = Math.abs(now - trail.toldAt) >= TOLD_AGAIN_MS
     if (!sender || (sender === last && !isDue)) return trail
@@ -203,6 +203,9 @@ function isSame(one: Sender, other: Sender): boolean {
 
 /** Whether a vehicle can be at both places, in whichever order. */
 function canReach(from: Whereabouts, to: Whereabouts): boolean {
+  // Most fixes are near the one before.
+  if (Math.abs(to.latitude - from.latitude) + Math.abs(to.longitude - from.longitude) < SLACK_M / METRES_PER_DEGREE)
+    return true
   const metres = SLACK_M + MAX_SPEED * Math.abs(to.timestamp - from.timestamp)
   const north = (to.latitude - from.latitude) * METRES_PER_DEGREE
   if (Math.abs(north) > metres) return false

@@ -17,7 +17,7 @@ import type { Slots } from './slots.ts'
 /** What all listeners of a gateway share. */
 export interface Shared {
   readonly ingest: Pick<Ingest, 'take'>
-  readonly heard: Pick<HeardBook, 'spoke' | 'stored' | 'became' | 'gone'>
+  readonly heard: Pick<HeardBook, 'gone'>
   readonly connectionLimits: ConnectionLimits
   readonly pressure: Backpressure
   readonly flood: Flood

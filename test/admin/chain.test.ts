@@ -33,9 +33,9 @@ async function speak(
 ) {
   const heard = new HeardBook(admin.redis)
   if (isHeard)
-    heard.spoke(device, Object.assign(createSession('udp', '10.1.2.3:40001'), { device, now: at }), 'teltonika')
-  if (isHeard) heard.stored(device, { fix: { at, fix: { time: at, latitude: 52.5, longitude: 13.4, valid: true } } })
-  heard.became(device, ...became)
+    heard.of(device).spoke(Object.assign(createSession('udp', '10.1.2.3:40001'), { device, now: at }), 'teltonika')
+  if (isHeard) heard.of(device).stored({ fix: { at, fix: { time: at, latitude: 52.5, longitude: 13.4, valid: true } } })
+  heard.of(device).became(...became)
   await heard.close()
 }
 

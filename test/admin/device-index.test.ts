@@ -47,9 +47,9 @@ interface Message {
 async function hear(device: string, ...messages: readonly Message[]): Promise<void> {
   for (const { at, fix, filtered } of messages) {
     const book = new HeardBook(redis)
-    book.spoke(device, Object.assign(createSession('udp', '10.1.2.3:40001'), { device, now: at }), 'teltonika')
+    book.of(device).spoke(Object.assign(createSession('udp', '10.1.2.3:40001'), { device, now: at }), 'teltonika')
     const whole = { time: at, latitude: 52.5, longitude: 13.4, valid: true, ...fix }
-    book.stored(device, filtered ? { filtered: { at, reason: filtered, fix: whole } } : { fix: { at, fix: whole } })
+    book.of(device).stored(filtered ? { filtered: { at, reason: filtered, fix: whole } } : { fix: { at, fix: whole } })
     await book.close()
   }
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createSession } from '../../src/ingest/device.ts'
 import { HeardBook } from '../../src/ingest/heard.ts'
+import type { FrameNotes } from '../../src/ingest/heard-device.ts'
 import { keys } from '../../src/lanes/index.ts'
 
 import { adminFixture, hold, store, TOKEN, VAN_14_LANE, workerOf } from '../support/admin.ts'
@@ -24,8 +25,8 @@ function gateway(transport: 'tcp' | 'udp' | 'http' | 'mqtt', device = '035630704
   const session = createSession(transport, REMOTE)
   session.device = device
   session.now -= agoMs
-  heard.spoke(device, session, 'teltonika')
-  return { heard, session, stored: (last: Parameters<HeardBook['stored']>[1]) => heard.stored(device, last) }
+  heard.of(device).spoke(session, 'teltonika')
+  return { heard, session, stored: (last: Parameters<FrameNotes['stored']>[0]) => heard.of(device).stored(last) }
 }
 
 describe('GET /admin/devices/{id}', () => {

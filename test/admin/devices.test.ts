@@ -28,7 +28,7 @@ async function ids(query = ''): Promise<string[]> {
 async function speak(transport: 'tcp' | 'udp', device: string, at = Date.now()): Promise<string> {
   const heard = new HeardBook(admin.redis)
   const session = Object.assign(createSession(transport, REMOTE), { device, now: at })
-  heard.spoke(device, session, 'teltonika')
+  heard.of(device).spoke(session, 'teltonika')
   await heard.close()
   return new Date(at).toISOString()
 }

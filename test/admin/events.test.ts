@@ -101,7 +101,7 @@ describe('the events of devices and of the roster', () => {
     const heard = new HeardBook(admin.redis)
     onTestFinished(() => heard.close())
     const hear = (device: string) =>
-      heard.spoke(device, Object.assign(createSession('tcp', '10.1.2.3:4'), { device }), 'teltonika')
+      heard.of(device).spoke(Object.assign(createSession('tcp', '10.1.2.3:4'), { device }), 'teltonika')
     hear('0356307042441013')
     hear('356307042441014')
     await expect.poll(() => namesIn(all), soon).toEqual(expect.arrayContaining(['Van 12', 'Van 14']))

@@ -49,7 +49,7 @@ async function mark(): Promise<void> {
 /** What was heard of the device, and frames of two that were not understood. */
 async function hear(): Promise<void> {
   const book = new HeardBook(admin.redis)
-  book.spoke(VAN, Object.assign(createSession('tcp', '10.1.2.3:1'), { device: VAN }), 'teltonika')
+  book.of(VAN).spoke(Object.assign(createSession('tcp', '10.1.2.3:1'), { device: VAN }), 'teltonika')
   await expect.poll(() => admin.redis.exists(keys.events(VAN)), { timeout: 30_000 }).toBe(1)
   await book.close()
   await keepFrame(admin.redis, VAN)

@@ -79,8 +79,8 @@ describe('GET /admin/devices/{id}/history', () => {
     const book = new HeardBook(admin.redis)
     heard.push(book)
     const session = Object.assign(createSession('tcp', '10.1.2.3:40001'), { device: VAN })
-    book.spoke(VAN, session, 'teltonika')
-    book.stored(VAN, {
+    book.of(VAN).spoke(session, 'teltonika')
+    book.of(VAN).stored({
       fix: { at: session.now, fix: { time: session.now, latitude: 52.5, longitude: 13.4, valid: true } },
     })
     await expect
@@ -91,7 +91,7 @@ describe('GET /admin/devices/{id}/history', () => {
   it('does not say that nothing came before a device was heard for the first time since a gateway runs', async () => {
     const book = new HeardBook(admin.redis)
     heard.push(book)
-    book.spoke(VAN, Object.assign(createSession('http', '10.1.2.3:40001'), { device: VAN }), 'osmand')
+    book.of(VAN).spoke(Object.assign(createSession('http', '10.1.2.3:40001'), { device: VAN }), 'osmand')
     // In the first minutes of a day there is no gap yet.
     if (Date.now() - startOfToday() > 10 * MIN) await expect.poll(lastReason).toBe('unknown')
   })

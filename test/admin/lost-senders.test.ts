@@ -37,9 +37,11 @@ it('of a device on a port that does not understand it says what it speaks, and a
   const known = async () => (await admin.ask(`/admin/findings?device=${VAN_14}`)).json as { results: object[] }
   await vi.waitFor(async () => expect((await known()).results).toMatchObject([finding]), { timeout: 30_000 })
   const heard = new HeardBook(admin.redis)
-  heard.spoke(VAN_14, Object.assign(createSession('tcp', '10.1.2.3:40001'), { device: VAN_14, now: Date.now() }), 'h02')
+  heard
+    .of(VAN_14)
+    .spoke(Object.assign(createSession('tcp', '10.1.2.3:40001'), { device: VAN_14, now: Date.now() }), 'h02')
   const at = Date.now()
-  heard.stored(VAN_14, { fix: { at, fix: { time: at, latitude: 52.5, longitude: 13.4, valid: true } } })
+  heard.of(VAN_14).stored({ fix: { at, fix: { time: at, latitude: 52.5, longitude: 13.4, valid: true } } })
   await heard.close()
   await vi.waitFor(
     async () => expect((await known()).results).toMatchObject([{ code: 'wrong_port', ended_at: expect.any(String) }]),

@@ -104,7 +104,7 @@ describe('the metrics', () => {
     const heard = new HeardBook(admin.redis)
     const connect = (device: string, transport: 'tcp' | 'udp') => {
       const session = Object.assign(createSession(transport, '10.1.2.3:1'), { device })
-      heard.spoke(device, session, 'teltonika')
+      heard.of(device).spoke(session, 'teltonika')
       return session
     }
     connect('0356307042441013', 'tcp')

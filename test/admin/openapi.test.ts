@@ -130,13 +130,13 @@ async function fill(): Promise<void> {
   const heard = new HeardBook(redis)
   const device = '0356307042441013'
   const session = Object.assign(createSession('tcp', '10.1.2.3:40001'), { device })
-  heard.spoke(device, session, 'teltonika')
-  heard.stored(device, {
+  heard.of(device).spoke(session, 'teltonika')
+  heard.of(device).stored({
     fix: { at: session.now, fix: FIX },
     filtered: { reason: 'zero', at: session.now + 1, fix: { ...FIX, latitude: NaN } },
   })
-  heard.became(device, 'routed', '7/42/1001')
-  heard.became(device, 'filtered', 'zero')
+  heard.of(device).became('routed', '7/42/1001')
+  heard.of(device).became('filtered', 'zero')
   await expect.poll(async () => (await eventsOf(device)).length, { timeout: 30_000 }).toBeGreaterThan(2)
   await keepFrame(redis, '1', { unreadable: [0], opening: ['hello'] })
   await heard.close()

@@ -12,7 +12,7 @@ describe('no secret', () => {
     const heard = new HeardBook(redis)
     const device = '0356307042441013'
     const session = Object.assign(createSession('mqtt', '10.1.2.3:1'), { device, secret: 'canary-secret' })
-    heard.spoke(device, session, 'owntracks')
+    heard.of(device).spoke(session, 'owntracks')
     await expect.poll(() => redis.hlen(keys.devices), { timeout: 30_000 }).toBe(1)
     await store(redis, '7/42/1001', { count: 2 })
     const { leases, lease } = workerOf(redis)

@@ -23,8 +23,8 @@ async function printed(...args: string[]): Promise<string> {
 /** The device sends a position. */
 async function send(device: string, { speed = 10, at = Date.now() } = {}): Promise<void> {
   const heard = new HeardBook(admin.redis)
-  heard.spoke(device, Object.assign(createSession('udp', '10.1.2.3:40001'), { device, now: at }), 'teltonika')
-  heard.stored(device, { fix: { at, fix: { time: at, latitude: 54.6872, longitude: 25.2797, valid: true, speed } } })
+  heard.of(device).spoke(Object.assign(createSession('udp', '10.1.2.3:40001'), { device, now: at }), 'teltonika')
+  heard.of(device).stored({ fix: { at, fix: { time: at, latitude: 54.6872, longitude: 25.2797, valid: true, speed } } })
   await heard.close()
 }
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { DeviceEvent } from '../../src/ingest/heard.ts'
-import { withinLimit } from '../../src/ingest/heard.ts'
+import { withinLimit } from '../../src/ingest/heard-device.ts'
 import { readEvents, readHeard } from '../../src/ingest/heard-reader.ts'
 import { createSession } from '../../src/ingest/device.ts'
 import { HeardBook } from '../../src/ingest/heard.ts'
@@ -30,7 +30,7 @@ function gateway(): HeardBook {
 function open(book: HeardBook, transport: 'tcp' | 'udp' | 'http' | 'mqtt' = 'tcp', later = 0) {
   const session = { ...createSession(transport, `10.1.2.3:${4000 + later}`), device: VAN }
   const connection = { ...session, connectedAt: session.connectedAt + later }
-  book.spoke(VAN, connection, 'teltonika')
+  book.of(VAN).spoke(connection, 'teltonika')
   return connection
 }
 
@@ -53,11 +53,11 @@ describe('the events of a device', () => {
     const book = gateway()
     const before = Date.now()
     const session = open(book)
-    book.became(VAN, 'routed', LANE)
-    book.became(VAN, 'filtered', 'invalid')
-    book.became(VAN, 'held', 'no_route')
-    book.became(VAN, 'misunderstood', 'checksum')
-    book.became(VAN, 'refused', 'wrong_secret')
+    book.of(VAN).became('routed', LANE)
+    book.of(VAN).became('filtered', 'invalid')
+    book.of(VAN).became('held', 'no_route')
+    book.of(VAN).became('misunderstood', 'checksum')
+    book.of(VAN).became('refused', 'wrong_secret')
     book.gone({ ...session, ended: 'idle' })
     expect(await told(book)).toEqual([
       'disconnected 10.1.2.3:4000 idle',
@@ -84,8 +84,8 @@ describe('the events of a device', () => {
     const book = gateway()
     const session = open(book)
     for (let n = 0; n < 100; n++) {
-      book.spoke(VAN, session, 'teltonika')
-      book.became(VAN, 'routed', LANE)
+      book.of(VAN).spoke(session, 'teltonika')
+      book.of(VAN).became('routed', LANE)
     }
     expect(await told(book)).toEqual([`routed ${LANE}`, CONNECTED])
   })
@@ -93,14 +93,14 @@ describe('the events of a device', () => {
   it.each(['udp', 'http'] as const)('do not tell of connections over %s', async (transport) => {
     const book = gateway()
     book.gone(open(book, transport))
-    book.became(VAN, 'routed', LANE)
+    book.of(VAN).became('routed', LANE)
     expect(await told(book)).toEqual([`routed ${LANE}`])
   })
 
   it('do not tell the end of a connection that a newer one replaced', async () => {
     const book = gateway()
     const [first, second] = [open(book), open(book, 'tcp', 5)]
-    for (const session of [first, second, first, second]) book.spoke(VAN, session, 'teltonika')
+    for (const session of [first, second, first, second]) book.of(VAN).spoke(session, 'teltonika')
     book.gone(first)
     book.gone(second)
     expect(await told(book)).toEqual(['disconnected 10.1.2.3:4005', 'connected teltonika tcp 10.1.2.3:4005', CONNECTED])
@@ -109,7 +109,7 @@ describe('the events of a device', () => {
   it('and the last contact are not those of a newer connection that proves less', async () => {
     const book = gateway()
     const proved = Object.assign(open(book, 'tcp', 1), { isProved: true })
-    book.spoke(VAN, proved, 'teltonika')
+    book.of(VAN).spoke(proved, 'teltonika')
     const other = open(book, 'tcp', 5)
     book.gone(other)
     book.gone(proved)
@@ -120,8 +120,8 @@ describe('the events of a device', () => {
   it('include a login over MQTT only once', async () => {
     const book = gateway()
     const session = { ...createSession('mqtt', '10.1.2.3:4000'), device: VAN }
-    book.spoke(VAN, session)
-    book.spoke(VAN, session, 'owntracks')
+    book.of(VAN).spoke(session)
+    book.of(VAN).spoke(session, 'owntracks')
     expect(await told(book)).toEqual(['connected mqtt 10.1.2.3:4000'])
   })
 })
@@ -129,22 +129,22 @@ describe('the events of a device', () => {
 describe('the events after a restart', () => {
   it('notes only changes after a restart', async () => {
     const before = gateway()
-    before.became(VAN, 'routed', LANE)
+    before.of(VAN).became('routed', LANE)
     await before.close()
     const after = gateway()
-    after.became(VAN, 'routed', LANE)
-    after.became(VAN, 'routed', '7/42/1002')
+    after.of(VAN).became('routed', LANE)
+    after.of(VAN).became('routed', '7/42/1002')
     expect(await told(after)).toEqual(['routed 7/42/1002', `routed ${LANE}`])
   })
 
   it('compares with the last change although connections were noted since', async () => {
     const before = gateway()
-    before.became(VAN, 'held', 'no_route')
+    before.of(VAN).became('held', 'no_route')
     before.gone(open(before))
     await before.close()
     const after = gateway()
     open(after, 'tcp', 5)
-    after.became(VAN, 'held', 'no_route')
+    after.of(VAN).became('held', 'no_route')
     expect(await told(after)).toEqual([
       'connected teltonika tcp 10.1.2.3:4005',
       'disconnected 10.1.2.3:4000',
@@ -158,7 +158,7 @@ describe('two gateways that hear a device', () => {
   it('note a change once, and each connection', async () => {
     const [one, other] = [gateway(), gateway()]
     for (const lane of [LANE, '7/42/1002']) {
-      for (const book of [one, other]) book.became(VAN, 'routed', lane)
+      for (const book of [one, other]) book.of(VAN).became('routed', lane)
       await expect.poll(async () => (await told())[0], soon).toBe(`routed ${lane}`)
     }
     open(one)
@@ -173,12 +173,12 @@ describe('two gateways that hear a device', () => {
 
   it('note a change that the other gateway did not, once the device connects again', async () => {
     const [one, other] = [gateway(), gateway()]
-    one.became(VAN, 'routed', LANE)
+    one.of(VAN).became('routed', LANE)
     await expect.poll(() => told(), soon).toHaveLength(1)
-    other.became(VAN, 'held', 'no_route')
+    other.of(VAN).became('held', 'no_route')
     await expect.poll(() => told(), soon).toHaveLength(2)
     open(one)
-    one.became(VAN, 'routed', LANE)
+    one.of(VAN).became('routed', LANE)
     expect(await told(one, other)).toEqual([`routed ${LANE}`, CONNECTED, 'held no_route', `routed ${LANE}`])
   })
 })
@@ -239,8 +239,8 @@ describe('limits of events', () => {
     const book = gateway()
     open(book)
     for (let n = 0; n < 100; n++) {
-      book.became(VAN, 'routed', LANE)
-      book.became(VAN, 'filtered', 'invalid')
+      book.of(VAN).became('routed', LANE)
+      book.of(VAN).became('filtered', 'invalid')
     }
     const turns = Array.from({ length: 3 }, () => ['filtered invalid', `routed ${LANE}`]).flat()
     expect(await told(book)).toEqual([...turns, CONNECTED])
@@ -250,7 +250,7 @@ describe('limits of events', () => {
     const book = gateway()
     for (let n = 1; n <= 100; n++) {
       const session = open(book, 'tcp', n)
-      book.became(VAN, n % 2 ? 'routed' : 'filtered', n % 2 ? LANE : 'invalid')
+      book.of(VAN).became(n % 2 ? 'routed' : 'filtered', n % 2 ? LANE : 'invalid')
       book.gone(session)
     }
     const visits = [6, 5, 4, 3, 2, 1].map((n) => [
@@ -276,7 +276,7 @@ describe('limits of events', () => {
     const book = gateway()
     for (let n = 1; n <= 6; n++) open(book, 'tcp', n)
     const session = open(book, 'tcp', 7)
-    book.spoke(VAN, session, 'teltonika')
+    book.of(VAN).spoke(session, 'teltonika')
     book.gone({ ...session, ended: 'idle' })
     const events = await told(book)
     expect(events).toHaveLength(6)
@@ -292,7 +292,7 @@ describe('while the memory of Redis is full', () => {
     open(book)
     await expect.poll(() => redis.exists(keys.events(VAN)), soon).toBe(1)
     await redis.config('SET', 'maxmemory', '1mb')
-    book.became(VAN, 'routed', LANE)
+    book.of(VAN).became('routed', LANE)
     const [sign] = await redis.keys(keys.gateway('*'))
     await redis.pexpire(sign, 60_000)
     await expect.poll(() => redis.pttl(sign), soon).toBeLessThan(10_000)

@@ -41,7 +41,7 @@ async function distant(): Promise<Redis> {
 async function crowded(): Promise<{ book: HeardBook; sign: string }> {
   const book = new HeardBook(await distant())
   await expect.poll(() => redis.exists(keys.devices, keys.gatewayIds), soon).toBe(1)
-  for (let n = 0; n < 5000; n++) book.spoke(`van ${n}`, createSession('tcp', '10.1.2.3:4000'), 'teltonika')
+  for (let n = 0; n < 5000; n++) book.of(`van ${n}`).spoke(createSession('tcp', '10.1.2.3:4000'), 'teltonika')
   await expect.poll(() => redis.exists(keys.events('van 0')), soon).toBe(1)
   const [sign] = await redis.keys(keys.gateway('*'))
   return { book, sign }

@@ -101,7 +101,7 @@ async function gateway(hold: HoldOptions = HOLD) {
   const clock = { isInDoubt: false, jumps: 0, now: () => Date.now() }
   const placing = { replica, filter: FILTER, hold, clock, logger }
   const holding = new Holding({ ...placing, redis, appender: appending })
-  const heard = { spoke: () => {}, stored: () => {}, became: () => {}, gone: () => {} }
+  const heard = { of: () => ({ spoke: () => {}, stored: () => {}, became: () => {} }) }
   const capacity = { hasShortage: false, isFull: false, shortageFor: () => undefined }
   const storing = { ...placing, appender, heard, capacity, holding }
   const arrivals = new Arrivals({ redis, maxDevices: 10, replica })

@@ -30,7 +30,13 @@ async function gate(devices: Device[], { admitsUnknown = false } = {}) {
     replica,
     admitsUnknown: () => admitsUnknown,
     unknownDevices: new UnknownDeviceQuota(20),
-    heard: { became: (device, treatment, what) => void told.push(`${device} ${treatment} ${what}`) },
+    heard: {
+      of: (device) => ({
+        spoke: () => {},
+        stored: () => {},
+        became: (treatment, what) => void told.push(`${device} ${treatment} ${what}`),
+      }),
+    },
     logger,
   })
   const comes = (came: Came, session = sessionOf(came)) => {

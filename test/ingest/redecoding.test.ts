@@ -110,7 +110,7 @@ async function gateway(version: number, devices: Device[] = [VAN], lines: Assign
     filter: FILTER,
     hold: HOLD,
     appender,
-    heard: { spoke: () => {}, stored: () => {}, became: () => {} },
+    heard: { of: () => ({ spoke: () => {}, stored: () => {}, became: () => {} }) },
     clock: { isInDoubt: false, jumps: 0, now: () => Date.now() },
     capacity: { hasShortage: false, isFull: false, shortageFor: () => undefined },
     holding: { marking: undefined },

@@ -61,7 +61,7 @@ async function openIngest(connection: Redis, clock: IngestOptions['clock']): Pro
     filter: FILTER,
     hold: HOLD,
     appender,
-    heard: { spoke: () => {}, stored: () => {}, became: () => {} },
+    heard: { of: () => ({ spoke: () => {}, stored: () => {}, became: () => {} }) },
     clock,
     capacity: { hasShortage: false, isFull: false, shortageFor: () => undefined },
     holding: { marking: undefined },

@@ -134,13 +134,15 @@ export async function gateway({
       count: (reasons) => void counted.push(...reasons),
     },
     heard: {
-      spoke(device, from) {
-        contacts.push([device, from])
-        heard.set(device, heard.get(device) ?? { at: 0, transport: 'tcp', remote: '' })
-      },
-      stored: (device, { fix, filtered }) =>
-        void Object.assign(heard.get(device) ?? {}, fix && { fix }, filtered && { filtered }),
-      became: (device, treatment, what) => void told.push(`${device} ${treatment} ${what}`),
+      of: (device) => ({
+        spoke(from) {
+          contacts.push([device, from])
+          heard.set(device, heard.get(device) ?? { at: 0, transport: 'tcp', remote: '' })
+        },
+        stored: ({ fix, filtered }) =>
+          void Object.assign(heard.get(device) ?? {}, fix && { fix }, filtered && { filtered }),
+        became: (treatment, what) => void told.push(`${device} ${treatment} ${what}`),
+      }),
     },
     frameWatch,
     days,

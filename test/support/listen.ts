@@ -154,7 +154,7 @@ export function gateway({
     detector: undefined,
     notUnderstood: [],
     arrivals: { notUnderstood: (_, beginning) => made.notUnderstood.push(beginning) },
-    heard: heardBook((device) => made.goneDevices.push(device)),
+    heard: { gone: ({ device }) => made.goneDevices.push(device) },
     ingest: {
       take: (frame, session, protocol) => ingest.take(frame, session, protocol),
       waitForRoster: (transport) => ingest.waitForRoster(transport),
@@ -185,7 +185,7 @@ export function gateway({
     filter,
     hold,
     appender: { append, count: () => {} },
-    heard: made.heard,
+    heard: { of: () => ({ spoke: () => {}, stored: () => {}, became: () => {} }) },
     clock: { isInDoubt: false, jumps: 0, now: () => Date.now() },
     frameStore: { keep },
     holding: { marking: undefined },
@@ -216,15 +216,6 @@ interface GatewayOptions {
   readonly flood: Flood
   readonly detector: Shared['detector']
   readonly trails: Trails
-}
-
-function heardBook(gone: (device: string | undefined) => void): Shared['heard'] {
-  return {
-    spoke: () => {},
-    stored: () => {},
-    gone: ({ device }) => gone(device),
-    became: () => {},
-  }
 }
 
 /** Closes a listener when the test is over. */

@@ -88,8 +88,8 @@ const FIX = { time: Date.UTC(2026, 10, 20, 8), latitude: 52.5, longitude: 13.4, 
 async function heard({ redis }: AdminFixture, device: string, lane: string): Promise<void> {
   const book = new HeardBook(redis)
   const session = Object.assign(createSession('tcp', '10.1.2.3:40001'), { device })
-  book.spoke(device, session, 'teltonika')
-  book.stored(device, { fix: { at: session.now, fix: FIX } })
-  book.became(device, 'routed', lane)
+  book.of(device).spoke(session, 'teltonika')
+  book.of(device).stored({ fix: { at: session.now, fix: FIX } })
+  book.of(device).became('routed', lane)
   await book.close()
 }

@@ -58,9 +58,9 @@ function laneOf(n: number): string {
 
 function hear(book: HeardBook, n: number, at: number): void {
   const session = Object.assign(createSession('udp', '10.1.2.3:40001'), { device: idOf(n), now: at })
-  book.spoke(idOf(n), session, 'teltonika')
+  book.of(idOf(n)).spoke(session, 'teltonika')
   const fix = { time: at, latitude: 45 + (n % 1000) / 100, longitude: 5 + n / 10_000, speed: n % 30, valid: true }
-  book.stored(idOf(n), { fix: { at, fix } })
+  book.of(idOf(n)).stored({ fix: { at, fix } })
 }
 
 async function storeEach(redis: Redis, first: number, count: number): Promise<void> {

@@ -29,8 +29,9 @@ export async function startApi(respond: Respond = ok) {
     const lane = `${courier}/${route}`
     underWay.set(lane, (underWay.get(lane) ?? 0) + 1)
     response.once('close', () => underWay.set(lane, (underWay.get(lane) ?? 0) - 1))
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const chunks = await request.toArray().catch(() => undefined)
+    // The client has ended before its request was whole.
+    if (!chunks) return
     const { positions } = JSON.parse(Buffer.concat(chunks).toString()) as { positions: { timestamp: number }[] }
     const push = {
       lane,

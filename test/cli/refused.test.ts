@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest'
 import { keys } from '../../src/lanes/index.ts'
-import { adminFixture, refuse, store, TOKEN, workerOf } from '../support/admin.ts'
+import { adminFixture, refuse, store, TOKEN, withProcesses, workerOf } from '../support/admin.ts'
 import { waybridge } from '../support/cli.ts'
 
 const admin = adminFixture()
+withProcesses(admin)
 
 interface Printed {
   readonly sentence: string

@@ -75,6 +75,15 @@ it('takes half a kilobyte a device and day, and expires', async () => {
   expect(await redis.ttl(key)).toBeGreaterThan(31 * 86_400)
 })
 
+it('notes what comes on the same connection after a write with the next one', async () => {
+  const { say, book } = await noting()
+  await say({ device: van.id, fixes: [at(Date.now())] })
+  await book.close()
+  await say({ fixes: [at(Date.now())] })
+  await book.close()
+  expect((await readDays(redis, van.id, [DAY]))[0].fixes).toBe(2)
+})
+
 it('writes what Redis did not take when it takes it again', async () => {
   const { say, book } = await noting()
   const key = keys.day(DAY, van.id)

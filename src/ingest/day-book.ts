@@ -103,11 +103,6 @@ export class DayBook {
   }
 }
 
-interface Arrived {
-  readonly at: number
-  readonly duplicates: number
-}
-
 /** Notes on a device that are not in Redis yet. */
 export class OpenNotes {
   /** Whether more may be added: it is not being written yet. */
@@ -118,19 +113,23 @@ export class OpenNotes {
   readonly notes: number[] = []
 
   /** What became of fixes that arrived at a time, ms UTC. */
-  placed({ filtered, heldTimes, late, received, times }: Placement, { at, duplicates }: Arrived): void {
+  placed({ filtered, heldTimes, late, received, times }: Placement, at: number, duplicates: number): void {
     const stored = Math.max(0, received - filtered.length - duplicates)
     this.fixes += stored
     this.late += Math.min(stored, late)
-    for (const time of times) this.add('fix', time)
-    for (const time of heldTimes) this.add('held', time)
+    for (const time of times) this.#add(FIX, time)
+    for (const time of heldTimes) this.#add(HELD, time)
     if (filtered.length > 0) this.add('filtered', at)
   }
 
   /** Something about a minute, ms UTC. */
   add(kind: NotedKind, at: number): void {
+    this.#add(NOTED.indexOf(kind), at)
+  }
+
+  #add(kind: number, at: number): void {
     const { notes } = this
-    const note = Math.floor(at / MINUTE_MS) * NOTED.length + NOTED.indexOf(kind)
+    const note = Math.floor(at / MINUTE_MS) * NOTED.length + kind
     if (note !== notes[notes.length - 1] && note !== notes[notes.length - 2] && notes.length < MOST_NOTES)
       notes.push(note)
   }
@@ -140,6 +139,8 @@ function unpacked(note: number): DayNote {
   return [NOTED[note % NOTED.length], Math.floor(note / NOTED.length) * MINUTE_MS]
 }
 
+const FIX = NOTED.indexOf('fix')
+const HELD = NOTED.indexOf('held')
 const EVERY_MS = 60_000
 const MS_PER_DEVICE = 3
 const MINUTE_MS = 60_000

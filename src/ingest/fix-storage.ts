@@ -106,7 +106,7 @@ export class FixStorage {
     for (const reason of filtered) metrics.filtered.inc({ reason })
     if (duplicates > 0) metrics.filtered.inc({ reason: 'duplicate' }, duplicates)
     if (repaired > 0) metrics.repaired.inc({ reason: 'gps_week' }, repaired)
-    if (entry && days) (resolved.notes = days.of(id, resolved.notes)).placed(placed, { at, duplicates })
+    if (entry && days) (resolved.notes = days.of(id, resolved.notes)).placed(placed, at, duplicates)
     if (!isNow) return
     const isDuplicate = duplicates > 0 && lastFix
     const device = (resolved.heard ??= heard.of(id))

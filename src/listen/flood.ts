@@ -91,8 +91,7 @@ export class Flood {
   #limitOf(name: SharedLimit): Limit {
     const known = this.#limits.get(name)
     if (known) return known
-    const begin = () => ({ paidUntil: Number.NEGATIVE_INFINITY })
-    const accounts = new RecentlyUsed(begin, MAX_SENDERS / 2, GENERATION_MS)
+    const accounts = new RecentlyUsed(beginAccount, MAX_SENDERS / 2, GENERATION_MS)
     const limit = { rate: rateOf(name, this.#gateways), accounts }
     this.#limits.set(name, limit)
     return limit
@@ -110,7 +109,15 @@ export class Flood {
 interface Limit {
   readonly rate: TokenRate
   /** Until when the tokens that each sender took are paid: see `takeTokens`. */
-  readonly accounts: RecentlyUsed<{ paidUntil: number }>
+  readonly accounts: RecentlyUsed<Account>
+}
+
+interface Account {
+  paidUntil: number
+}
+
+function beginAccount(): Account {
+  return { paidUntil: Number.NEGATIVE_INFINITY }
 }
 
 function rateOf(limit: SharedLimit, gateways: number): TokenRate {

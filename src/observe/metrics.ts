@@ -1,16 +1,8 @@
-import {
-  Counter,
-  collectDefaultMetrics,
-  Gauge,
-  type GaugeConfiguration,
-  Histogram,
-  type LabelValues,
-  Registry,
-} from 'prom-client'
+import { collectDefaultMetrics } from 'prom-client'
 import product from '../../package.json' with { type: 'json' }
+import { counter, counterBy, gauge, gaugeCell, histogram, registry } from './cells.ts'
 
-/** The registry of this process; under `start` the admin port answers with the sum of all processes'. */
-export const registry = new Registry()
+export { registry }
 
 /** From a fix that is delivered at once to the backlog of a day. */
 const DELAYS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 900, 3600, 14400, 86400]
@@ -157,92 +149,6 @@ export function frameCounters(protocol: string) {
     frames: { tcp: frames('tcp'), udp: frames('udp'), http: frames('http'), mqtt: frames('mqtt') },
     received: metrics.received.cell({ protocol }),
   }
-}
-
-/** A number that the hot path writes; reading the metrics takes it to its counter or gauge. */
-interface Cell {
-  value: number
-}
-
-function counter<Label extends string>(name: string, help: string, labelNames: Label[] = []) {
-  const cells: { readonly labels: LabelValues<Label>; readonly cell: Cell }[] = []
-  const sum = new Counter<Label>({
-    ...described(name, help),
-    labelNames,
-    collect() {
-      for (const { labels, cell } of cells) {
-        this.inc(labels, cell.value)
-        cell.value = 0
-      }
-    },
-  })
-  const cell = (labels: LabelValues<Label>): Cell => {
-    const made = { value: 0 }
-    cells.push({ labels, cell: made })
-    return made
-  }
-  return Object.assign(sum, { cell })
-}
-
-/** A counter with one label: each of its values begins at 0, so that its first increase is seen. */
-function counterBy<Label extends string, const Value extends string>(
-  name: string,
-  help: string,
-  label: Label,
-  values: readonly Value[],
-) {
-  const sum = counter(name, help, [label])
-  for (const value of values) sum.labels(value).inc(0)
-  return {
-    inc: (labels: Readonly<Record<Label, Value>>, count = 1) => sum.inc(labels, count),
-    get: () => sum.get(),
-  }
-}
-
-function gauge<Label extends string>(name: string, help: string, options: Partial<GaugeConfiguration<Label>> = {}) {
-  return new Gauge<Label>({ ...described(name, help), ...options })
-}
-
-/** A gauge that the hot path writes as a number; it is looked at when the metrics are read. */
-function gaugeCell(name: string, help: string): Cell {
-  const cell = { value: 0 }
-  gauge(name, help, {
-    collect() {
-      this.set(cell.value)
-    },
-  })
-  return cell
-}
-
-/**
- * A histogram that the hot path writes: counts by bucket, which it has when the metrics are read. To have prom-client find
- * the bucket of each value costs as much as to decode a frame.
- */
-function histogram(name: string, help: string, buckets: number[]) {
-  const counts = Array<number>(buckets.length + 1).fill(0)
-  const cell = { sum: 0 }
-  const metric = new Histogram({
-    ...described(name, help),
-    buckets,
-    collect() {
-      const bucketValues = Object.fromEntries(buckets.map((bound, at) => [bound, counts[at]]))
-      const count = counts.reduce((all, each) => all + each)
-      // Where prom-client keeps what it has seen without labels.
-      Object.assign(metric, { hashMap: { '': { labels: {}, bucketValues, sum: cell.sum, count } } })
-    },
-  })
-  return {
-    observe(value: number): void {
-      let at = 0
-      while (at < buckets.length && value > buckets[at]) at++
-      counts[at]++
-      cell.sum += value
-    },
-  }
-}
-
-function described(name: string, help: string) {
-  return { name: `waybridge_${name}`, help, registers: [registry] }
 }
 
 /** What a gateway says of itself beside what it observes: totals since its start, and open connections. */

@@ -1,0 +1,96 @@
+/* Metrics that the hot path writes as numbers, and prom-client looks at when they are read. */
+
+import { Counter, Gauge, type GaugeConfiguration, Histogram, type LabelValues, Registry } from 'prom-client'
+
+/** The registry of this process; under `start` the admin port answers with the sum of all processes'. */
+export const registry = new Registry()
+
+/** A number that the hot path writes; reading the metrics takes it to its counter or gauge. */
+interface Cell {
+  value: number
+}
+
+export function counter<Label extends string>(name: string, help: string, labelNames: Label[] = []) {
+  const cells: { readonly labels: LabelValues<Label>; readonly cell: Cell }[] = []
+  const sum = new Counter<Label>({
+    ...described(name, help),
+    labelNames,
+    collect() {
+      for (const { labels, cell } of cells) {
+        this.inc(labels, cell.value)
+        cell.value = 0
+      }
+    },
+  })
+  const cell = (labels: LabelValues<Label>): Cell => {
+    const made = { value: 0 }
+    cells.push({ labels, cell: made })
+    return made
+  }
+  return Object.assign(sum, { cell })
+}
+
+/** A counter with one label: each of its values begins at 0, so that its first increase is seen. */
+export function counterBy<Label extends string, const Value extends string>(
+  name: string,
+  help: string,
+  label: Label,
+  values: readonly Value[],
+) {
+  const sum = counter(name, help, [label])
+  for (const value of values) sum.labels(value).inc(0)
+  return {
+    inc: (labels: Readonly<Record<Label, Value>>, count = 1) => sum.inc(labels, count),
+    get: () => sum.get(),
+  }
+}
+
+export function gauge<Label extends string>(
+  name: string,
+  help: string,
+  options: Partial<GaugeConfiguration<Label>> = {},
+) {
+  return new Gauge<Label>({ ...described(name, help), ...options })
+}
+
+/** A gauge that the hot path writes as a number; it is looked at when the metrics are read. */
+export function gaugeCell(name: string, help: string): Cell {
+  const cell = { value: 0 }
+  gauge(name, help, {
+    collect() {
+      this.set(cell.value)
+    },
+  })
+  return cell
+}
+
+/**
+ * A histogram that the hot path writes: counts by bucket, which it has when the metrics are read. To have prom-client find
+ * the bucket of each value costs as much as to decode a frame.
+ */
+export function histogram(name: string, help: string, buckets: number[]) {
+  const counts = Array<number>(buckets.length + 1).fill(0)
+  const cell = { sum: 0 }
+  const metric = new Histogram({
+    ...described(name, help),
+    buckets,
+    collect() {
+      const bucketValues = Object.fromEntries(buckets.map((bound, at) => [bound, counts[at]]))
+      const count = counts.reduce((all, each) => all + each)
+      // Where prom-client keeps what it has seen without labels.
+      Object.assign(metric, { hashMap: { '': { labels: {}, bucketValues, sum: cell.sum, count } } })
+    },
+  })
+  return {
+    observe(value: number): void {
+      let at = 0
+      while (at < buckets.length && value > buckets[at]) at++
+      counts[at]++
+      cell.sum += value
+    },
+  }
+}
+
+function described(name: string, help: string) {
+  return { name: `waybridge_${name}`, help, registers: [registry] }
+}

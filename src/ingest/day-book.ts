@@ -34,9 +34,8 @@ export class DayBook {
     })
   }
 
-  /** The open notes on a device. `known`: what this answered before, to save the look-up. */
-  of(device: string, known?: OpenNotes): OpenNotes {
-    if (known?.isOpen) return known
+  /** The open notes on a device. Whoever has them need not look them up again while they are open. */
+  of(device: string): OpenNotes {
     const open = this.#devices.get(device) ?? new OpenNotes()
     this.#devices.set(device, open)
     return open

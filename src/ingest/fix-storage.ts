@@ -9,7 +9,7 @@ import type { OwnClock } from './clock.ts'
 import type { DayBook } from './day-book.ts'
 import type { Sender, SpokenNow } from './device.ts'
 import type { Obstacle } from './frame.ts'
-import type { HeardDevices } from './heard-device.ts'
+import type { HeardDevices } from './heard.ts'
 import type { Holding } from './holding.ts'
 import { type IdentityReason, noteTooMany, type ResolvedDevice } from './identity.ts'
 import { type FilterOptions, type HoldOptions, type Placement, placeFixes } from './place.ts'
@@ -99,14 +99,15 @@ export class FixStorage {
   }
 
   /** Counts what is stored or filtered; notes the last fixes of a configured device, and what became of its message. */
-  #noteStored(placed: Placement, resolved: ResolvedDevice, { at, isNow, duplicates }: Outcome): void {
+  #noteStored(placed: Placement, resolved: ResolvedDevice, { at, isNow, duplicates }: Arrived): void {
     const { days, heard } = this.#options
     const { filtered, lastFix, lastUnplaced, parts, received, repaired } = placed
     const { id, entry } = resolved
     for (const reason of filtered) metrics.filtered.inc({ reason })
     if (duplicates > 0) metrics.filtered.inc({ reason: 'duplicate' }, duplicates)
     if (repaired > 0) metrics.repaired.inc({ reason: 'gps_week' }, repaired)
-    if (entry && days) (resolved.notes = days.of(id, resolved.notes)).placed(placed, at, duplicates)
+    if (entry && days && !resolved.notes?.isOpen) resolved.notes = days.of(id)
+    if (entry) resolved.notes?.placed(placed, at, duplicates)
     if (!isNow) return
     const isDuplicate = duplicates > 0 && lastFix
     const device = (resolved.heard ??= heard.of(id))
@@ -123,8 +124,8 @@ export class FixStorage {
   }
 }
 
-interface Outcome {
-  /** When the fixes arrived, ms UTC. */
+interface Arrived {
+  /** When, ms UTC. */
   readonly at: number
   /** Whether they say where a configured device is now. */
   readonly isNow: boolean

@@ -4,7 +4,6 @@ import { everySecond } from '../async.ts'
 import { appendEvents, EVENTS_KEPT, keys, type Redis, tellHeard } from '../lanes/index.ts'
 import type { DeviceSession } from './device.ts'
 import { giveLifeSign } from './gateways.ts'
-import { HeardDevice, NO_EVENTS } from './heard-device.ts'
 
 /** When and how a device was last heard. Instants in ms UTC. */
 export interface Contact {
@@ -35,7 +34,7 @@ export interface StoredContact extends Contact {
 /** What happened to a device, as it is kept in Redis; `at` in ms UTC. */
 export type DeviceEvent = { readonly at: number } & Happening
 
-export type Happening =
+type Happening =
   /** At the login over MQTT, else at the first message. Over MQTT each message has a protocol of its own. */
   | { readonly event: 'connected'; readonly protocol?: string; readonly transport: string; readonly remote: string }
   /** `reason`: why the gateway ended the connection; absent where the device or the network did. */
@@ -45,6 +44,14 @@ export type Happening =
 
 /** What happened to a message: its fixes went to a lane, were held or filtered, or all of it was refused. */
 export type Treatment = 'routed' | 'held' | 'filtered' | 'misunderstood' | 'refused'
+
+/** What the path of a frame asks for what is noted of devices. */
+export interface HeardDevices {
+  of(device: string): FrameNotes
+}
+
+/** What the path of a frame notes of a device. */
+export type FrameNotes = Pick<HeardDevice, 'spoke' | 'stored' | 'became'>
 
 /**
  * Notes what devices send and what happens to them, and writes it to Redis once a second; no frame waits for that.
@@ -136,10 +143,131 @@ export class HeardBook {
   }
 }
 
+/** What is noted of one device. Whoever handles several of its messages keeps this, and does not look it up for each. */
+class HeardDevice {
+  readonly device: string
+  contact?: StoredContact
+  fix?: Heard['fix']
+  filtered?: Heard['filtered']
+  /** Events that are not in Redis yet, as JSON. */
+  events: readonly string[] = NO_EVENTS
+  /** Whether it is among those of the book that have changed; the book clears it. */
+  isChanged = false
+  readonly #book: Pick<HeardBook, 'changed' | 'gateway'>
+  /** When the connection began that was noted last; 0: it has ended. */
+  #connectedAt = 0
+  /**
+   * When the open connection began on which the device has presented its secret or a certificate; 0 if there is none.
+   */
+  #provedAt = 0
+  /** Whether the event of its beginning was noted. */
+  #isConnectionNoted = false
+  /** What became of what it sent last, with the lane or the reason; undefined: nothing yet. */
+  #treatment?: Treatment
+  #what = ''
+  /** Whether another gateway may have noted something else since. */
+  #mayBeOld = false
+  /** When its last connections and changes were noted, by `performance.now()`. */
+  #connections: readonly number[] = NEVER
+  #changes: readonly number[] = NEVER
+
+  constructor(device: string, book: Pick<HeardBook, 'changed' | 'gateway'>) {
+    this.device = device
+    this.#book = book
+  }
+
+  /** It sent a message; `protocol`: undefined at a login over MQTT. */
+  spoke(session: DeviceSession, protocol?: string): void {
+    const { now: at, transport, remote, isRelayed } = session
+    // The newest connection counts only where it proves as much as an open one.
+    if (this.#provedAt > 0 && !session.isProved) return
+    const connectedAt = isConnected(session) ? session.connectedAt : undefined
+    const { contact } = this
+    if (contact?.connectedAt !== connectedAt) this.#connected(session, protocol)
+    if (session.isProved && connectedAt !== undefined) this.#provedAt = connectedAt
+    if (contact?.remote === remote && contact.protocol === protocol && contact.connectedAt === connectedAt)
+      contact.at = at
+    else this.contact = { at, protocol, transport, remote, connectedAt, isRelayed, gateway: this.#book.gateway }
+    this.changed()
+  }
+
+  /** What its last message changes of its last fixes, once they are stored. */
+  stored({ fix, filtered }: Pick<Heard, 'fix' | 'filtered'>): void {
+    if (!this.contact) return
+    if (fix) this.fix = fix
+    if (filtered) this.filtered = filtered
+    this.changed()
+  }
+
+  /** What became of something that it sent, with the lane or the reason: an event where it differs from before. */
+  became(treatment: Treatment, what: string): void {
+    const isSame = this.#treatment === treatment && this.#what === what
+    if (isSame && !this.#mayBeOld) return
+    const changes = isSame ? this.#changes : withinLimit(this.#changes, performance.now())
+    if (!changes) return
+    this.#changes = changes
+    this.#treatment = treatment
+    this.#what = what
+    this.#mayBeOld = false
+    this.#note(treatment === 'routed' ? { event: treatment, lane: what } : { event: treatment, reason: what })
+  }
+
+  /** Its connection ended. */
+  gone({ connectedAt, ended, remote }: DeviceSession): void {
+    if (this.#provedAt === connectedAt) this.#provedAt = 0
+    if (this.#connectedAt === connectedAt) {
+      this.#connectedAt = 0
+      if (this.#isConnectionNoted) this.#note({ event: 'disconnected', remote, reason: ended })
+    }
+    if (this.contact?.connectedAt === connectedAt) {
+      this.contact.connectedAt = undefined
+      this.changed()
+    }
+  }
+
+  /** Has the book write it. */
+  changed(): void {
+    if (!this.isChanged) this.#book.changed.push(this)
+    this.isChanged = true
+  }
+
+  #connected(session: DeviceSession, protocol?: string): void {
+    const { connectedAt, remote, transport } = session
+    // If the device has two connections, the newer one counts.
+    if (!isConnected(session) || connectedAt <= this.#connectedAt) return
+    this.#connectedAt = connectedAt
+    const connections = withinLimit(this.#connections, performance.now())
+    this.#isConnectionNoted = connections !== undefined
+    if (!connections) return
+    this.#connections = connections
+    this.#mayBeOld = true
+    this.#note({ event: 'connected', protocol, transport, remote })
+  }
+
+  #note(happening: Happening): void {
+    const event = JSON.stringify({ at: Date.now(), ...happening } satisfies DeviceEvent)
+    this.events = [...this.events, event].slice(-EVENTS_KEPT)
+    this.changed()
+  }
+}
+
 /** Whether a device stays connected: UDP has no connection, one of HTTP lasts for a request, and that of a relay is not its own. */
 export function isConnected({ transport, isRelayed }: Pick<Contact, 'transport' | 'isRelayed'>): boolean {
   return !isRelayed && (transport === 'tcp' || transport === 'mqtt')
 }
 
+/** Shared by all devices without a recent event, which are most of them, to save memory. */
+const NEVER: readonly number[] = []
+const NO_EVENTS: readonly string[] = []
+
+/** The times of the last six events with one at `now`, ms, where it is one of six in ten minutes; undefined where it is not. */
+export function withinLimit(times: readonly number[], now: number): readonly number[] | undefined {
+  if (times.length === MAX_EVENTS && now - times[0] < WITHIN_MS) return undefined
+  // `concat` leaves no room for more, as a spread does.
+  return times.slice(1 - MAX_EVENTS).concat(now)
+}
+
+const MAX_EVENTS = 6
+const WITHIN_MS = 600_000
 /** How many devices' events one script writes; it takes some milliseconds of Redis' time. */
 const DEVICES_AT_ONCE = 500

@@ -9,7 +9,7 @@ import type { Replica } from '../roster/replica.ts'
 import { type DeviceSession, RejectedDeviceLog, type SpokenNow, type UnknownDeviceQuota } from './device.ts'
 import { GuessDelays } from './guesses.ts'
 import type { OpenNotes } from './day-book.ts'
-import type { FrameNotes, HeardDevices } from './heard-device.ts'
+import type { FrameNotes, HeardDevices } from './heard.ts'
 import { addressOf } from './network.ts'
 import type { DeviceTrail } from './suspicion.ts'
 

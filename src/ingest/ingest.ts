@@ -29,7 +29,7 @@ import {
 import { FrameKeeper, type FrameKeeperOptions } from './frame-keeper.ts'
 import type { FrameWatch } from './frame-watch.ts'
 import type { GuessDelays } from './guesses.ts'
-import type { HeardDevices } from './heard-device.ts'
+import type { HeardDevices } from './heard.ts'
 import { Identity, type IdentityReason, introduce, type ResolvedDevice, speakerOn } from './identity.ts'
 import { rememberOpening } from './misunderstood.ts'
 

@@ -1,9 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { DeviceEvent } from '../../src/ingest/heard.ts'
-import { withinLimit } from '../../src/ingest/heard-device.ts'
 import { readEvents, readHeard } from '../../src/ingest/heard-reader.ts'
 import { createSession } from '../../src/ingest/device.ts'
-import { HeardBook } from '../../src/ingest/heard.ts'
+import { type DeviceEvent, HeardBook, withinLimit } from '../../src/ingest/heard.ts'
 import { appendEvents, keys, type Redis } from '../../src/lanes/index.ts'
 import { withRedis } from '../support/with-redis.ts'
 

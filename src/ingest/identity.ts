@@ -20,13 +20,18 @@ import type { DeviceTrail } from './suspicion.ts'
 export type IdentityReason = 'unknown_device' | 'wrong_secret' | 'not_permitted' | 'other_device'
 
 /** The device that sent a message. `entry`: undefined for one that is not configured, or not taken for the one with its id. */
-export interface ResolvedDevice {
+export class ResolvedDevice {
   readonly id: string
   readonly entry: DeviceEntry | undefined
   /** What is remembered of a configured device: looked up once, since all frames of a connection have this object. */
   heard?: FrameNotes
   trail?: DeviceTrail
   notes?: OpenNotes
+
+  constructor(id: string, entry: DeviceEntry | undefined) {
+    this.id = id
+    this.entry = entry
+  }
 }
 
 /** What a sender says of itself. */
@@ -80,7 +85,7 @@ export class Identity {
     }
     const id = device ?? own
     const entry = this.#options.replica.roster.find(id)
-    if (entry && entry.guard === undefined && certificate === undefined) return { id: entry.id, entry }
+    if (entry && entry.guard === undefined && certificate === undefined) return new ResolvedDevice(entry.id, entry)
     const claim = { id, secret: secret ?? session.secret, protocol }
     if (certificate !== undefined && !isNameOf(certificate, id, entry)) {
       if (entry) noteNotPermitted(entry, `certificate of ${certificate}`, session)
@@ -88,7 +93,7 @@ export class Identity {
       return 'other_device'
     }
     const objection = entry ? this.#objectionTo(entry, claim, session) : 'unknown_device'
-    if (entry && objection === undefined) return { id: entry.id, entry }
+    if (entry && objection === undefined) return new ResolvedDevice(entry.id, entry)
     if (entry) this.#note(entry.id, objection as IdentityReason)
     return this.#asUnknown(claim, session, objection as IdentityReason)
   }
@@ -147,7 +152,7 @@ export class Identity {
     const mayBeHeld = admitsUnknown() && secret === undefined
     const isHeld = mayBeHeld && (bridge !== undefined || unknownDevices.admit(id, session))
     if (reason === 'unknown_device' && !isHeld) this.#rejected.log(id, reason, remote)
-    if (isHeld) return { id, entry: undefined }
+    if (isHeld) return new ResolvedDevice(id, undefined)
     if (mayBeHeld) noteTooMany(id)
     return reason
   }

@@ -30,7 +30,7 @@ import { FrameKeeper, type FrameKeeperOptions } from './frame-keeper.ts'
 import type { FrameWatch } from './frame-watch.ts'
 import type { GuessDelays } from './guesses.ts'
 import type { HeardDevices } from './heard.ts'
-import { Identity, type IdentityReason, introduce, type ResolvedDevice, speakerOn } from './identity.ts'
+import { Identity, type IdentityReason, introduce, ResolvedDevice, speakerOn } from './identity.ts'
 import { rememberOpening } from './misunderstood.ts'
 
 export interface IngestOptions extends FixStorageOptions, FrameKeeperOptions {
@@ -188,7 +188,7 @@ export class Ingest {
     let failure = await this.#storeOfMany(message, arrival)
     if (message.unreadable && first && !failure) {
       const { device: id = '' } = first
-      const sender = { id, entry: this.#options.replica.roster.find(id) }
+      const sender = new ResolvedDevice(id, this.#options.replica.roster.find(id))
       failure = await this.#frames.keep({ doubt: 'entries', message, sender }, arrival)
     }
     return failure ? failed(failure, message) : { status: 'stored', reply, response }

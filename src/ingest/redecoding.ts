@@ -23,7 +23,7 @@ import type { Replica } from '../roster/replica.ts'
 import { createSession, type DeviceSession } from './device.ts'
 import type { FixStorage } from './fix-storage.ts'
 import { doubtOf } from './frame.ts'
-import { trustIn } from './identity.ts'
+import { ResolvedDevice, trustIn } from './identity.ts'
 import { decode } from './ingest.ts'
 import { contentOf, type MisunderstoodFrame } from './misunderstood.ts'
 
@@ -190,7 +190,7 @@ export class Redecoding {
       const isNamed = sameId(id) !== sameId(frame.device)
       if (!entry || (isNamed && (entry.guard || entry.company_id !== frame.company))) continue
       const source = { now: frame.at, transport: frame.transport, lateAt: Date.now() }
-      if (await storage.store(own, { id: entry.id, entry }, source)) return false
+      if (await storage.store(own, new ResolvedDevice(entry.id, entry), source)) return false
       metrics.received.inc({ protocol: frame.protocol }, own.length)
       logger.info({ device: entry.id, protocol: frame.protocol, fixes: own.length }, 'understood late')
     }

@@ -183,7 +183,17 @@ class HeardDevice {
     if (this.#provedAt > 0 && !session.isProved) return
     const connectedAt = isConnected(session) ? session.connectedAt : undefined
     const { contact } = this
-    if (contact?.connectedAt !== connectedAt) this.#connected(session, protocol)
+    // If the device has two connections, the newer one counts.
+    if (connectedAt !== undefined && connectedAt > this.#connectedAt) {
+      this.#connectedAt = connectedAt
+      const connections = withinLimit(this.#connections, performance.now())
+      this.#isConnectionNoted = connections !== undefined
+      if (connections) {
+        this.#connections = connections
+        this.#mayBeOld = true
+        this.note({ event: 'connected', protocol, transport, remote })
+      }
+    }
     if (session.isProved && connectedAt !== undefined) this.#provedAt = connectedAt
     if (contact?.remote === remote && contact.protocol === protocol && contact.connectedAt === connectedAt)
       contact.at = at
@@ -209,7 +219,7 @@ class HeardDevice {
     this.#treatment = treatment
     this.#what = what
     this.#mayBeOld = false
-    this.#note(treatment === 'routed' ? { event: treatment, lane: what } : { event: treatment, reason: what })
+    this.note(treatment === 'routed' ? { event: treatment, lane: what } : { event: treatment, reason: what })
   }
 
   /** Its connection ended. */
@@ -217,7 +227,7 @@ class HeardDevice {
     if (this.#provedAt === connectedAt) this.#provedAt = 0
     if (this.#connectedAt === connectedAt) {
       this.#connectedAt = 0
-      if (this.#isConnectionNoted) this.#note({ event: 'disconnected', remote, reason: ended })
+      if (this.#isConnectionNoted) this.note({ event: 'disconnected', remote, reason: ended })
     }
     if (this.contact?.connectedAt === connectedAt) {
       this.contact.connectedAt = undefined
@@ -231,20 +241,8 @@ class HeardDevice {
     this.isChanged = true
   }
 
-  #connected(session: DeviceSession, protocol?: string): void {
-    const { connectedAt, remote, transport } = session
-    // If the device has two connections, the newer one counts.
-    if (!isConnected(session) || connectedAt <= this.#connectedAt) return
-    this.#connectedAt = connectedAt
-    const connections = withinLimit(this.#connections, performance.now())
-    this.#isConnectionNoted = connections !== undefined
-    if (!connections) return
-    this.#connections = connections
-    this.#mayBeOld = true
-    this.#note({ event: 'connected', protocol, transport, remote })
-  }
-
-  #note(happening: Happening): void {
+  /** Notes an event. (A private method would take 8 bytes of each device.) */
+  note(happening: Happening): void {
     const event = JSON.stringify({ at: Date.now(), ...happening } satisfies DeviceEvent)
     this.events = [...this.events, event].slice(-EVENTS_KEPT)
     this.changed()

@@ -67,8 +67,7 @@ export class Flood {
 
   /** Takes tokens of `who` where it has no debt; answers whether it did. */
   admit(limit: SharedLimit, who: string, tokens: number): boolean {
-    const now = this.now()
-    const isAdmitted = this.#limitOf(limit).accounts.get(who, now).paidUntil <= now
+    const isAdmitted = (this.#limitOf(limit).paidUntil.get(who) ?? 0) <= this.now()
     if (isAdmitted) this.#take(limit, who, tokens)
     else this.#note(limit, who)
     return isAdmitted
@@ -82,17 +81,19 @@ export class Flood {
 
   #take(limit: SharedLimit, who: string, tokens: number): number {
     const now = this.now()
-    const { accounts, rate } = this.#limitOf(limit)
-    const account = accounts.get(who, now)
-    account.paidUntil = takeTokens(tokens, rate, account.paidUntil, now)
-    return Math.max(0, account.paidUntil - now)
+    const { rate, paidUntil } = this.#limitOf(limit)
+    const until = takeTokens(tokens, rate, paidUntil.get(who), now)
+    paidUntil.set(who, until, now)
+    return Math.max(0, until - now)
   }
 
   #limitOf(name: SharedLimit): Limit {
     const known = this.#limits.get(name)
     if (known) return known
-    const accounts = new RecentlyUsed(beginAccount, MAX_SENDERS / 2, GENERATION_MS)
-    const limit = { rate: rateOf(name, this.#gateways), accounts }
+    const limit = {
+      rate: rateOf(name, this.#gateways),
+      paidUntil: new RecentlyUsed<number>(MAX_SENDERS / 2, GENERATION_MS),
+    }
     this.#limits.set(name, limit)
     return limit
   }
@@ -109,15 +110,7 @@ export class Flood {
 interface Limit {
   readonly rate: TokenRate
   /** Until when the tokens that each sender took are paid: see `takeTokens`. */
-  readonly accounts: RecentlyUsed<Account>
-}
-
-interface Account {
-  paidUntil: number
-}
-
-function beginAccount(): Account {
-  return { paidUntil: Number.NEGATIVE_INFINITY }
+  readonly paidUntil: RecentlyUsed<number>
 }
 
 function rateOf(limit: SharedLimit, gateways: number): TokenRate {
@@ -133,7 +126,7 @@ export class SenderLimits {
   readonly network: string
   readonly #flood: Flood
   /** Until when the tokens that this connection took are paid: see `takeTokens`. */
-  #paidUntil = Number.NEGATIVE_INFINITY
+  #paidUntil: number | undefined
   /** The device that sent last, and its name in the network. */
   #device: string | undefined
   #inNetwork = ''
@@ -175,7 +168,8 @@ export class SenderLimits {
  * The key of a device in one network: what another sender does under the same id elsewhere does not count against it.
  */
 export function inNetwork(device: string, network: string): string {
-  return `${device}\n${network}`
+  // Joined, it takes less memory than a template, which keeps its parts.
+  return [device, network].join('\n')
 }
 
 /** How many tokens of a limit frames take: one each, and one for each KiB. */
@@ -192,29 +186,26 @@ export interface TokenRate {
 /**
  * Takes tokens of one sender. Taking always succeeds, since what was read is read; a sender that takes more than there is has to
  * wait until its debt is paid back, `MAX_DEBT_MS` at most. `paidUntil`: until when the tokens that it took before are
- * paid; -Infinity: it took none. Returns until when they are paid now. `now` and both times: ms of a clock that never goes back.
+ * paid; undefined: it took none. Returns until when they are paid now. `now` and both times: ms of a clock that never goes back.
  */
-export function takeTokens(tokens: number, rate: TokenRate, paidUntil: number, now: number): number {
+export function takeTokens(tokens: number, rate: TokenRate, paidUntil: number | undefined, now: number): number {
   const { burst, perSecond } = rate
   const full = now - (burst / perSecond) * 1000
-  return Math.min(Math.max(paidUntil, full) + (tokens / perSecond) * 1000, now + MAX_DEBT_MS)
+  return Math.min(Math.max(paidUntil ?? full, full) + (tokens / perSecond) * 1000, now + MAX_DEBT_MS)
 }
 
 /**
- * Values by key, which forgets those that are not in use: a value that was not asked for during two generations. A
- * generation ends when it has `max` values, or after `lastsMs`.
+ * Values by key, which forgets those that are not in use: a value that was not set during two generations. A generation
+ * ends when it has `max` values, or after `lastsMs`.
  */
 export class RecentlyUsed<Value> {
-  readonly #begin: () => Value
   readonly #max: number
   readonly #lastsMs: number
   #younger = new Map<string, Value>()
   #older = this.#younger
   #since = 0
 
-  /** `begin` makes the value of a key that has none. */
-  constructor(begin: () => Value, max: number, lastsMs: number) {
-    this.#begin = begin
+  constructor(max: number, lastsMs: number) {
     this.#max = max
     this.#lastsMs = lastsMs
   }
@@ -224,16 +215,18 @@ export class RecentlyUsed<Value> {
     return this.#younger.size + (this.#older === this.#younger ? 0 : this.#older.size)
   }
 
+  get(key: string): Value | undefined {
+    return this.#younger.get(key) ?? this.#older.get(key)
+  }
+
   /** `now`: ms of a clock that never goes back. */
-  get(key: string, now: number): Value {
+  set(key: string, value: Value, now: number): void {
     if (this.#younger.size >= this.#max || now - this.#since > this.#lastsMs) {
       this.#older = this.#younger
       this.#younger = new Map()
       this.#since = now
     }
-    let value = this.#younger.get(key)
-    if (value === undefined) this.#younger.set(key, (value = this.#older.get(key) ?? this.#begin()))
-    return value
+    this.#younger.set(key, value)
   }
 }
 

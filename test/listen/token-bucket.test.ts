@@ -5,7 +5,7 @@ const RATE = { perSecond: 10, burst: 50 }
 
 /** Takes tokens again and again: answers in how many ms they are paid. */
 function bucket() {
-  let paidUntil = -Infinity
+  let paidUntil: number | undefined
   return (tokens: number, now: number) => {
     paidUntil = takeTokens(tokens, RATE, paidUntil, now)
     return Math.max(0, paidUntil - now)
@@ -55,8 +55,12 @@ describe('tokens of a rate', () => {
 /** Values that count how many were made. */
 function counted(max: number, lastsMs = 1000) {
   let made = 0
-  const recent = new RecentlyUsed(() => made++, max, lastsMs)
-  const get = (key: string, now = 0) => recent.get(key, now)
+  const recent = new RecentlyUsed<number>(max, lastsMs)
+  const get = (key: string, now = 0) => {
+    const value = recent.get(key) ?? made++
+    recent.set(key, value, now)
+    return value
+  }
   return { recent, get, made: () => made }
 }
 

@@ -147,6 +147,7 @@ describe.skipIf(!findChromium())('the views in a real browser', () => {
     for (const pid of frozen) process.kill(pid, 'SIGSTOP')
     try {
       await page.getByRole('alert').filter({ hasText: 'No answer since' }).waitFor({ timeout: 60_000 })
+      await expectAccessible(page)
     } finally {
       for (const pid of frozen) process.kill(pid, 'SIGCONT')
     }

@@ -104,7 +104,7 @@ export class DayBook {
 
 /** Notes on a device that are not in Redis yet. */
 export class OpenNotes {
-  /** Whether more may be added: it is not being written yet. */
+  /** False once these are being written: what comes later belongs into new ones. */
   isOpen = true
   fixes = 0
   late = 0
@@ -121,7 +121,7 @@ export class OpenNotes {
     if (filtered.length > 0) this.add('filtered', at)
   }
 
-  /** Something about a minute, ms UTC. */
+  /** Notes something about the minute in which a time lies, ms UTC. */
   add(kind: NotedKind, at: number): void {
     this.#add(NOTED.indexOf(kind), at)
   }

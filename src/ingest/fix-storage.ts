@@ -124,11 +124,13 @@ export class FixStorage {
   }
 }
 
+/** How fixes arrived that are stored now. */
 interface Arrived {
   /** When, ms UTC. */
   readonly at: number
   /** Whether they say where a configured device is now. */
   readonly isNow: boolean
+  /** How many of them were stored before. */
   readonly duplicates: number
 }
 

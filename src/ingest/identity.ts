@@ -23,7 +23,7 @@ export type IdentityReason = 'unknown_device' | 'wrong_secret' | 'not_permitted'
 export class ResolvedDevice {
   readonly id: string
   readonly entry: DeviceEntry | undefined
-  /** What is remembered of a configured device: looked up once, since all frames of a connection have this object. */
+  /** What is noted of a configured device. All frames of a connection share this object, so each is looked up once. */
   heard?: FrameNotes
   trail?: DeviceTrail
   notes?: OpenNotes

@@ -41,7 +41,7 @@ function singlesOf<Of extends Part>(part: Of): Of[] {
   return Array.from(slicesOf(part.records, 1), ({ records }) => ({ ...part, records }))
 }
 
-/** Those of some single records that are stored already, in a shard to which they do not go. */
+/** Which of these single records are stored already, in another shard than the one to which they go. */
 async function storedElsewhere(redis: Redis, filter: DuplicateFilter, singles: readonly Part[]): Promise<Part[]> {
   const found = await inShards(redis, (shard) => {
     const number = shardsOf(redis).indexOf(shard)
@@ -51,7 +51,7 @@ async function storedElsewhere(redis: Redis, filter: DuplicateFilter, singles: r
   return found.flat()
 }
 
-/** Those of some single records that this shard has stored. */
+/** Which of these single records the shard has stored. */
 async function storedIn(shard: Redis, filter: DuplicateFilter, singles: readonly Part[]): Promise<Part[]> {
   if (singles.length > 0 && !filter.isPrepared) await filter.prepare()
   const { marksPrefix, markBytes } = keysOf(shard)

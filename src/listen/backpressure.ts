@@ -53,9 +53,9 @@ export class Backpressure {
   }
 
   /**
-   * Whether as many datagrams wait as are stored together. Their senders wait for no answer before they send more, and what
-   * connections bring waits behind them. Once Redis has stored none for a third of a second, datagrams
-   * wait as well, up to the high mark.
+   * Whether as many datagrams wait as are stored together: then more are dropped, since their senders wait for no answer
+   * before they send more, and what connections bring would wait behind them. While Redis has stored none for a third of a
+   * second, datagrams wait up to the high mark, as what connections bring does.
    */
   get hasManyDatagrams(): boolean {
     return this.#datagramBytes > MAX_DATAGRAM_BYTES && performance.now() - this.#datagramStoredAt < REDIS_AWAY_MS

@@ -184,8 +184,8 @@ export interface TokenRate {
 }
 
 /**
- * Takes tokens of one sender. Taking always succeeds, since what was read is read; a sender that takes more than there is has to
- * wait until its debt is paid back, `MAX_DEBT_MS` at most. `paidUntil`: until when the tokens that it took before are
+ * Takes tokens of one sender. This always succeeds, since the bytes were read before. A sender that takes more tokens than it
+ * has must wait until its debt is paid back, `MAX_DEBT_MS` at most. `paidUntil`: until when the tokens that it took before are
  * paid; undefined: it took none. Returns until when they are paid now. `now` and both times: ms of a clock that never goes back.
  */
 export function takeTokens(tokens: number, rate: TokenRate, paidUntil: number | undefined, now: number): number {

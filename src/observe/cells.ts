@@ -1,11 +1,11 @@
-/* Metrics that the hot path writes as numbers, and prom-client looks at when they are read. */
+/* Metrics, some of which the path of a frame writes as plain numbers: prom-client learns these when the metrics are read. */
 
 import { Counter, Gauge, type GaugeConfiguration, Histogram, type LabelValues, Registry } from 'prom-client'
 
-/** The registry of this process; under `start` the admin port answers with the sum of all processes'. */
+/** The metrics of this process. Under `start` the admin port answers with the sums over all processes. */
 export const registry = new Registry()
 
-/** A number that the hot path writes; reading the metrics takes it to its counter or gauge. */
+/** A number that the path of a frame writes. Its counter or gauge takes it over when the metrics are read. */
 interface Cell {
   value: number
 }
@@ -53,7 +53,7 @@ export function gauge<Label extends string>(
   return new Gauge<Label>({ ...described(name, help), ...options })
 }
 
-/** A gauge that the hot path writes as a number; it is looked at when the metrics are read. */
+/** A gauge whose value the path of a frame writes as a number. It is looked at when the metrics are read. */
 export function gaugeCell(name: string, help: string): Cell {
   const cell = { value: 0 }
   gauge(name, help, {
@@ -65,8 +65,8 @@ export function gaugeCell(name: string, help: string): Cell {
 }
 
 /**
- * A histogram that the hot path writes: counts by bucket, which it has when the metrics are read. To have prom-client find
- * the bucket of each value costs as much as to decode a frame.
+ * A histogram for which values are counted by bucket here; prom-client gets these counts when the metrics are read. Its own
+ * search for the bucket of a value costs as much as decoding a frame.
  */
 export function histogram(name: string, help: string, buckets: number[]) {
   const counts = Array<number>(buckets.length + 1).fill(0)

@@ -14,7 +14,7 @@ export const ROSTER_HOLDS_MS = 3000
 /** Hears which devices have changed, by ids without leading zeros; undefined: all may have. */
 export type RosterFollower = (changed: ReadonlySet<string> | undefined) => void
 
-/** The roster in Redis as this process has it in memory. It looks four times a second for what was written. */
+/** This process's copy of the roster in Redis. It looks four times a second whether Redis has a newer one. */
 export class Replica {
   readonly redis: Redis
   readonly #logger: Logger

@@ -115,16 +115,15 @@ export class HeardBook {
   async #writeDevices(changed: readonly HeardDevice[]): Promise<void> {
     const [contacts, fixes, unplaced]: string[][] = [[], [], []]
     const devices = changed.map(({ device }) => device)
-    const events = changed.map((each) => each.events)
-    for (const each of changed) {
-      const { device, contact, fix, filtered } = each
-      each.isChanged = false
-      each.events = NO_EVENTS
+    const taken = changed.map((each) => each.take())
+    const happened: [device: string, events: readonly string[]][] = []
+    for (const [at, { fix, filtered, events }] of taken.entries()) {
+      const { device, contact } = changed[at]
       if (contact) contacts.push(device, JSON.stringify(contact))
       if (fix) fixes.push(device, JSON.stringify(fix))
       if (filtered) unplaced.push(device, JSON.stringify(filtered))
+      if (events.length > 0) happened.push([device, events])
     }
-    const happened = devices.map((device, at) => [device, events[at]] as const).filter(([, some]) => some.length > 0)
     const writes: Promise<unknown>[] = []
     if (contacts.length > 0) writes.push(this.#redis.hset(keys.devices, ...contacts))
     if (fixes.length > 0) writes.push(this.#redis.hset(keys.lastFixes, ...fixes))
@@ -135,24 +134,24 @@ export class HeardBook {
     try {
       await Promise.all(writes)
     } catch {
-      for (const [at, each] of changed.entries()) {
-        each.events = [...events[at], ...each.events].slice(-EVENTS_KEPT)
-        each.changed()
-      }
+      for (const [at, each] of changed.entries()) each.putBack(taken[at])
     }
   }
 }
+
+/** What the book writes of a device beside its contact; events as JSON. */
+type Unwritten = Pick<Heard, 'fix' | 'filtered'> & { readonly events: readonly string[] }
 
 /** What is noted of one device. Whoever handles several of its messages keeps this, and does not look it up for each. */
 class HeardDevice {
   readonly device: string
   contact?: StoredContact
-  fix?: Heard['fix']
-  filtered?: Heard['filtered']
-  /** Events that are not in Redis yet, as JSON. */
-  events: readonly string[] = NO_EVENTS
-  /** Whether it is among those of the book that have changed; the book clears it. */
-  isChanged = false
+  /** What is not in Redis yet. It is dropped once written: garbage costs least while it is young. */
+  #fix?: Heard['fix']
+  #filtered?: Heard['filtered']
+  #events: readonly string[] = NO_EVENTS
+  /** Whether it is among those of the book that have changed. */
+  #isChanged = false
   readonly #book: Pick<HeardBook, 'changed' | 'gateway'>
   /** When the connection began that was noted last; 0: it has ended. */
   #connectedAt = 0
@@ -204,8 +203,8 @@ class HeardDevice {
   /** What its last message changes of its last fixes, once they are stored. */
   stored({ fix, filtered }: Pick<Heard, 'fix' | 'filtered'>): void {
     if (!this.contact) return
-    if (fix) this.fix = fix
-    if (filtered) this.filtered = filtered
+    if (fix) this.#fix = fix
+    if (filtered) this.#filtered = filtered
     this.changed()
   }
 
@@ -237,14 +236,32 @@ class HeardDevice {
 
   /** Has the book write it. */
   changed(): void {
-    if (!this.isChanged) this.#book.changed.push(this)
-    this.isChanged = true
+    if (!this.#isChanged) this.#book.changed.push(this)
+    this.#isChanged = true
+  }
+
+  /** What is not in Redis yet, for the book to write. */
+  take(): Unwritten {
+    const unwritten = { fix: this.#fix, filtered: this.#filtered, events: this.#events }
+    this.#fix = undefined
+    this.#filtered = undefined
+    this.#events = NO_EVENTS
+    this.#isChanged = false
+    return unwritten
+  }
+
+  /** The book could not write it: it waits with what came since. */
+  putBack({ fix, filtered, events }: Unwritten): void {
+    this.#fix ??= fix
+    this.#filtered ??= filtered
+    this.#events = [...events, ...this.#events].slice(-EVENTS_KEPT)
+    this.changed()
   }
 
   /** Notes an event. It is not private: each object of a class with private methods takes 8 bytes more. */
   note(happening: Happening): void {
     const event = JSON.stringify({ at: Date.now(), ...happening } satisfies DeviceEvent)
-    this.events = [...this.events, event].slice(-EVENTS_KEPT)
+    this.#events = [...this.#events, event].slice(-EVENTS_KEPT)
     this.changed()
   }
 }

@@ -82,7 +82,7 @@ export class DeviceTrail {
   offTrack = 0
   sender: Sender | undefined
   /** The last place that was asked about here. */
-  place: Whereabouts | undefined
+  place: Place | undefined
   /** When other gateways were told of it, ms; written by `Trails`. */
   toldAt = Number.NEGATIVE_INFINITY
   #earlier: Sender | undefined
@@ -110,7 +110,10 @@ export class DeviceTrail {
 
   /** Whether a fix, which came here or to another gateway, is off the track of the device. `suspicion` then says whether that is odd. */
   isOff(place: Whereabouts, isHere = true): boolean {
-    if (isHere) this.place = place
+    if (isHere) {
+      if (this.place) this.place.moveTo(place)
+      else this.place = new Place(place)
+    }
     const track = this.#track
     if (!track) this.#track = new PlaceTrack(place)
     else if (canReach(track, place)) {
@@ -155,12 +158,11 @@ export class DeviceTrail {
   }
 }
 
-/** Places that can be reached from one another; its end is the one with the latest time. */
-class PlaceTrack implements Whereabouts {
+/** A place of its own, so that of a fix nothing else is kept. */
+class Place implements Whereabouts {
   timestamp: number
   latitude: number
   longitude: number
-  fixes = 1
 
   constructor({ timestamp, latitude, longitude }: Whereabouts) {
     this.timestamp = timestamp
@@ -168,14 +170,24 @@ class PlaceTrack implements Whereabouts {
     this.longitude = longitude
   }
 
-  /** Answers whether the place is later than the end. */
-  extend({ timestamp, latitude, longitude }: Whereabouts): boolean {
-    if (timestamp <= this.timestamp) return false
-    // After a long silence almost every place can be reached: the first one may be a cold start.
-    this.fixes = timestamp - this.timestamp > SILENCE_S ? 1 : this.fixes + 1
+  moveTo({ timestamp, latitude, longitude }: Whereabouts): void {
     this.timestamp = timestamp
     this.latitude = latitude
     this.longitude = longitude
+  }
+}
+
+/** Places that can be reached from one another; its end is the one with the latest time. */
+class PlaceTrack extends Place {
+  fixes = 1
+
+  /** Answers whether the place is later than the end. */
+  extend(place: Whereabouts): boolean {
+    const later = place.timestamp - this.timestamp
+    if (later <= 0) return false
+    // After a long silence almost every place can be reached: the first one may be a cold start.
+    this.fixes = later > SILENCE_S ? 1 : this.fixes + 1
+    this.moveTo(place)
     return true
   }
 }

@@ -298,4 +298,20 @@ describe('while the memory of Redis is full', () => {
     await redis.config('SET', 'maxmemory', '256mb')
     await expect.poll(() => told(), soon).toEqual([`routed ${LANE}`, CONNECTED])
   })
+
+  it('the last fixes wait as well, and newer ones take their place', async () => {
+    const book = gateway()
+    open(book)
+    await expect.poll(() => redis.exists(keys.events(VAN)), soon).toBe(1)
+    await redis.config('RESETSTAT')
+    await redis.config('SET', 'maxmemory', '1mb')
+    const fix = { time: 1, latitude: 52.5, longitude: 13.4, valid: true }
+    const filtered = { reason: 'invalid', at: 1, fix }
+    book.of(VAN).stored({ fix: { at: 2, fix }, filtered })
+    await expect.poll(() => redis.info('errorstats'), soon).toContain('errorstat_OOM')
+    book.of(VAN).stored({ fix: { at: 3, fix } })
+    await redis.config('SET', 'maxmemory', '256mb')
+    await told(book)
+    expect(await readHeard(redis, VAN)).toMatchObject({ fix: { at: 3, fix }, filtered })
+  })
 })

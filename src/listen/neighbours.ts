@@ -4,7 +4,7 @@ import type { Sighting, Trails } from '../ingest/suspicion.ts'
 import type { ConnectionLimits, OpenConnections } from './connection-limits.ts'
 import type { Slot, SlotElsewhere, Slots } from './slots.ts'
 
-/** A JSON message from one gateway to the others: what happened at it within some milliseconds. */
+/** A JSON message from one gateway to the others: what happened at it within some milliseconds, or a second. */
 interface Notice {
   /** The gateway has just started: it has no connection yet. */
   readonly began?: true
@@ -46,7 +46,7 @@ export class Neighbours {
   readonly #shares: NeighbourShares
   readonly #options: NeighbourOptions
   readonly #counts = new Map<string, OpenConnections>()
-  readonly #counting: NodeJS.Timeout
+  readonly #eachSecond: NodeJS.Timeout
   #counted = 0
   #notice: Notice = {}
   #sending: NodeJS.Timeout | undefined
@@ -60,7 +60,10 @@ export class Neighbours {
     })
     shares.guesses.follow((device, address) => this.#tell('guessed', [device, address]))
     shares.trails.follow((device, sighting) => this.#tell('sighted', [device, shownOf(sighting)]))
-    this.#counting = setInterval(() => this.#count(), COUNT_MS)
+    this.#eachSecond = setInterval(() => {
+      this.#count()
+      this.#sendNotice()
+    }, SECOND_MS)
   }
 
   began(): void {
@@ -91,7 +94,7 @@ export class Neighbours {
   }
 
   close(): void {
-    clearInterval(this.#counting)
+    clearInterval(this.#eachSecond)
     clearTimeout(this.#sending)
   }
 
@@ -114,11 +117,15 @@ export class Neighbours {
   #tell<What extends NoticeList>(what: What, happened: NonNullable<Notice[What]>[number]): void {
     const happenings = (this.#notice[what] ??= []) as (typeof happened)[]
     happenings.push(happened)
-    this.#sending ??= setTimeout(() => {
-      this.#send(this.#notice)
-      this.#notice = {}
-      this.#sending = undefined
-    }, TOGETHER_MS)
+    // Where vans are can wait for the second: gateways that wake each other twenty times a second cost more than their fixes.
+    if (what !== 'sighted') this.#sending ??= setTimeout(() => this.#sendNotice(), TOGETHER_MS)
+  }
+
+  #sendNotice(): void {
+    clearTimeout(this.#sending)
+    this.#sending = undefined
+    if (Object.keys(this.#notice).length > 0) this.#send(this.#notice)
+    this.#notice = {}
   }
 }
 
@@ -140,6 +147,6 @@ function slotAt(gateway: string, [slotDevice, remote, connectedAt, isProved, cli
 }
 
 const NONE: OpenConnections = { all: 0, byAddress: [] }
-const COUNT_MS = 1000
+const SECOND_MS = 1000
 /** Logins of a fleet that connects again are few messages. */
 const TOGETHER_MS = 50

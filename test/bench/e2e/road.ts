@@ -14,6 +14,8 @@ export interface RoadOptions {
   readonly packetsPerSecond: number | null
   readonly seconds: number
   readonly warmUpSeconds: number
+  /** Whether fixes are of now, as those of a fleet that sends at most one a second each; absent: they are of long ago. */
+  readonly isLive?: boolean
   /** So many on one port, as `start` runs them; absent: the roles alone. */
   readonly gateways?: number
   /** With `gateways`: in how many shards. */
@@ -44,6 +46,7 @@ export async function measureRoad(options: RoadOptions): Promise<RoadResult> {
     packetsPerSecond: options.packetsPerSecond,
     maxBehind: MAX_BEHIND,
     keepSamples: options.rig.keepSamples,
+    isLive: options.isLive ?? false,
   }
   const sender = fork(SENDER, [JSON.stringify(plan)])
   const tell = (what: object) => sender.connected && sender.send(what)

@@ -14,6 +14,8 @@ interface Plan {
   /** Most fixes acknowledged and not delivered yet. */
   readonly maxBehind: number
   readonly keepSamples: boolean
+  /** Whether fixes are of now. Vans that send more than one a second would be ahead of the clock: theirs are of long ago. */
+  readonly isLive: boolean
 }
 
 const plan = JSON.parse(process.argv[2]) as Plan
@@ -68,6 +70,7 @@ async function open(index: number): Promise<Van> {
 }
 
 function send(van: Van): void {
+  if (plan.isLive) van.timestamp = Math.max(van.timestamp, Math.floor(now() / 1000) - plan.fixesPerPacket)
   stamp(van.packet, van.timestamp + 1)
   van.timestamp += plan.fixesPerPacket
   van.started = now()

@@ -82,7 +82,7 @@ export class DeviceTrail {
   offTrack = 0
   sender: Sender | undefined
   /** The last place that was asked about here. */
-  place: Place | undefined
+  place: MovingPlace | undefined
   /** When other gateways were told of it, ms; written by `Trails`. */
   toldAt = Number.NEGATIVE_INFINITY
   #earlier: Sender | undefined
@@ -112,7 +112,7 @@ export class DeviceTrail {
   isOff(place: Whereabouts, isHere = true): boolean {
     if (isHere) {
       if (this.place) this.place.moveTo(place)
-      else this.place = new Place(place)
+      else this.place = new MovingPlace(place)
     }
     const track = this.#track
     if (!track) this.#track = new PlaceTrack(place)
@@ -159,7 +159,7 @@ export class DeviceTrail {
 }
 
 /** A place of its own, so that of a fix nothing else is kept. */
-class Place implements Whereabouts {
+class MovingPlace implements Whereabouts {
   timestamp: number
   latitude: number
   longitude: number
@@ -178,7 +178,7 @@ class Place implements Whereabouts {
 }
 
 /** Places that can be reached from one another; its end is the one with the latest time. */
-class PlaceTrack extends Place {
+class PlaceTrack extends MovingPlace {
   fixes = 1
 
   /** Answers whether the place is later than the end. */

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { onTestFinished } from 'vitest'
+import { endChild } from './processes.ts'
 
 /** A service that is run with sockets which outlive it, as systemd does with a `.socket` unit. */
 export interface ActivatedService {
@@ -16,8 +17,7 @@ export function serviceWithSockets(port: number, command: readonly string[]): Ac
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   onTestFinished(async () => {
-    manager.kill('SIGTERM')
-    await new Promise((resolve) => manager.once('exit', resolve))
+    await endChild(manager)
   })
   let said = ''
   for (const stream of [manager.stdout, manager.stderr])

@@ -139,14 +139,14 @@ export class HeardBook {
   }
 }
 
-/** What the book writes of a device beside its contact; events as JSON. */
+/** What is written of a device beside its contact; events as JSON. */
 type Unwritten = Pick<Heard, 'fix' | 'filtered'> & { readonly events: readonly string[] }
 
 /** What is noted of one device. Whoever handles several of its messages keeps this, and does not look it up for each. */
 class HeardDevice {
   readonly device: string
   contact?: StoredContact
-  /** What is not in Redis yet. It is dropped once written: garbage costs least while it is young. */
+  /** What is not in Redis yet. Once written it is dropped: fixes that stay in memory cost the garbage collector more. */
   #fix?: Heard['fix']
   #filtered?: Heard['filtered']
   #events: readonly string[] = NO_EVENTS
@@ -240,7 +240,7 @@ class HeardDevice {
     this.#isChanged = true
   }
 
-  /** What is not in Redis yet, for the book to write. */
+  /** Hands over what is not in Redis yet, to be written. */
   take(): Unwritten {
     const unwritten = { fix: this.#fix, filtered: this.#filtered, events: this.#events }
     this.#fix = undefined
@@ -250,7 +250,7 @@ class HeardDevice {
     return unwritten
   }
 
-  /** The book could not write it: it waits with what came since. */
+  /** Takes back what could not be written. Where something newer has come since, that stays. */
   putBack({ fix, filtered, events }: Unwritten): void {
     this.#fix ??= fix
     this.#filtered ??= filtered

@@ -158,7 +158,7 @@ export class DeviceTrail {
   }
 }
 
-/** A place of its own, so that of a fix nothing else is kept. */
+/** A place that is copied from a fix, so that the fix itself need not stay in memory. */
 class MovingPlace implements Whereabouts {
   timestamp: number
   latitude: number
@@ -177,11 +177,11 @@ class MovingPlace implements Whereabouts {
   }
 }
 
-/** Places that can be reached from one another; its end is the one with the latest time. */
+/** A track of places that can be reached from one another. Its own place is the one with the latest time. */
 class PlaceTrack extends MovingPlace {
   fixes = 1
 
-  /** Answers whether the place is later than the end. */
+  /** Goes on to a place that is later than its own. Answers whether the place is later. */
   extend(place: Whereabouts): boolean {
     const later = place.timestamp - this.timestamp
     if (later <= 0) return false

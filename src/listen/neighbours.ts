@@ -4,7 +4,7 @@ import type { Sighting, Trails } from '../ingest/suspicion.ts'
 import type { ConnectionLimits, OpenConnections } from './connection-limits.ts'
 import type { Slot, SlotElsewhere, Slots } from './slots.ts'
 
-/** A JSON message from one gateway to the others: what happened at it within some milliseconds, or a second. */
+/** A JSON message from one gateway to the others: what happened there since its last message. */
 interface Notice {
   /** The gateway has just started: it has no connection yet. */
   readonly began?: true
@@ -117,7 +117,7 @@ export class Neighbours {
   #tell<What extends NoticeList>(what: What, happened: NonNullable<Notice[What]>[number]): void {
     const happenings = (this.#notice[what] ??= []) as (typeof happened)[]
     happenings.push(happened)
-    // Where vans are can wait for the second: gateways that wake each other twenty times a second cost more than their fixes.
+    // Where vans are is not urgent: it goes with the message of each second, since a message wakes every gateway.
     if (what !== 'sighted') this.#sending ??= setTimeout(() => this.#sendNotice(), TOGETHER_MS)
   }
 

@@ -14,7 +14,7 @@ const USAGE = `npm run bench -- [options]: what the whole road takes, on this ma
   --auto          only what a listener for all protocols costs in place of one for that of the vans
   --replicas      only what waiting for the replicas of Redis costs
   --fleet         only what a fleet costs whose vans seldom send
-  --gateways, --shards  only what one, two and four gateways on the same ports, or shards, cost
+  --gateways, --shards  only what one, two and four gateways on the same ports, or shards, cost (half an hour)
   --help          print this`
 const values = commandOptions({
   help: { type: 'boolean', short: 'h' },

@@ -1,4 +1,4 @@
-import { ByteReader, dop, type Fix, heading, kmh, type Message, type Session, utc } from '../kit/index.ts'
+import { ByteReader, dop, type Fix, heading, kmh, type Message, type Settings, utc } from '../kit/index.ts'
 
 /** Bytes of a record's shortest layout. */
 const LEAST = 41
@@ -45,7 +45,7 @@ const LENGTHS = new Map(
 )
 
 /** The fixes of binary records. Where the length of one's own values is not known, the next record is looked for. */
-export function binaryRecords(bytes: Buffer, { settings }: Session): Message {
+export function binaryRecords(bytes: Buffer, settings: Settings): Message {
   const r = new ByteReader(bytes)
   const form = typeof settings.form === 'string' ? settings.form : undefined
   const fixes: Fix[] = []

@@ -113,7 +113,7 @@ function binary(frame: Buffer, session: Session): Message {
   const reply = acknowledgement(device, sequence)
   if (prefix === PHOTO) return { device, none: 'photo', reply }
   const records = frame.subarray(HEAD, length + 6)
-  return { device, ...binaryRecords(records, session), reply }
+  return { device, ...binaryRecords(records, session.settingsOf(device)), reply }
 }
 
 function text(frame: Buffer, session: Session): Message {
@@ -122,7 +122,11 @@ function text(frame: Buffer, session: Session): Message {
   verify(crc16Arc(frame.subarray(coveredFrom(frame))) === Number.parseInt(checksum, 16), session)
   if (device === undefined || !/^\d{1,19}$/.test(device)) throw new DecodeError('malformed', 'there is no id')
   const records = line.slice(line.indexOf(`,${device},`) + device.length + 2)
-  return { device, ...textRecords(records, session), reply: acknowledgement(device, Number(sequence)) }
+  return {
+    device,
+    ...textRecords(records, session.settingsOf(device)),
+    reply: acknowledgement(device, Number(sequence)),
+  }
 }
 
 function acknowledgement(device: string, sequence: number): Buffer {

@@ -6,13 +6,13 @@ import {
   kmh,
   type Message,
   number,
-  type Session,
+  type Settings,
   TextReader,
   utcYmd,
 } from '../kit/index.ts'
 
 /** The fixes of records of text, one a line. */
-export function textRecords(text: string, { settings }: Session): Message {
+export function textRecords(text: string, settings: Settings): Message {
   const form = typeof settings.form === 'string' ? settings.form : undefined
   const lines = text.split('\r\n').filter((line) => line !== '')
   const { good, unreadable } = eachReadable(lines, (line) => record(line, form))

@@ -57,8 +57,10 @@ export default textProtocol({
   ],
 })
 
-function answer(draft: Draft, { settings }: Session): string | undefined {
-  return settings.model === 'E3+4G' ? `*ET,${draft.device},${draft.text('kind')},ACK#` : undefined
+function answer(draft: Draft, session: Session): string | undefined {
+  return session.settingsOf(draft.device).model === 'E3+4G'
+    ? `*ET,${draft.device},${draft.text('kind')},ACK#`
+    : undefined
 }
 
 function readDate(text: string, draft: Draft): void {

@@ -19,6 +19,7 @@ import {
   number,
   type Protocol,
   type Session,
+  type Settings,
   trimEnd,
   utc,
 } from '../kit/index.ts'
@@ -47,7 +48,7 @@ const FOOT = 0.3048
 
 function decode(frame: Buffer, session: Session): Message {
   const fields = trimEnd(frame).toString('latin1').split(',')
-  const columns = columnsOf(session)
+  const columns = columnsOf(session.settingsOf(fields[0]))
   const text = (numbers: readonly number[]) => fields[columns.findIndex((column) => numbers.includes(column))]
   const value = (numbers: readonly number[]) => {
     const field = text(numbers)
@@ -74,7 +75,7 @@ function decode(frame: Buffer, session: Session): Message {
 }
 
 /** The numbers of the columns, of a list or of text like '[1, 2, 3]'. */
-function columnsOf({ settings: { reportColumns } }: Session): readonly number[] {
+function columnsOf({ reportColumns }: Settings): readonly number[] {
   if (Array.isArray(reportColumns)) return reportColumns.map(Number)
   return typeof reportColumns === 'string' ? (reportColumns.match(/\d+/g) ?? []).map(Number) : USUAL
 }

@@ -31,6 +31,6 @@ export default textProtocol({
 })
 
 function fix(draft: Draft, session: Session): Fix | undefined {
-  if (session.settings.timeZone === undefined) draft.time = draft.timeBy(session.now) - INDIA_MS
+  if (session.settingsOf(draft.device).timeZone === undefined) draft.time = draft.timeBy(session.now) - INDIA_MS
   return draft.fix(session)
 }

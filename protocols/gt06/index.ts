@@ -103,7 +103,7 @@ function decode(frame: Buffer, session: Session): Message {
   const content = frame.subarray(head + 1, session.lenient ? frame.length : -TAIL)
   const reply = answer(type, frame.readUInt16BE(frame.length - TAIL), session.now)
   if (type === LOGIN) return { device: login(content, frame.length, session), none: 'login', reply }
-  const { model, timeZone } = session.settings
+  const { model, timeZone } = session.settingsOf()
   // A time zone that is configured is applied later, when the fix is placed.
   const ahead = timeZone === undefined ? (zones.get(session) ?? 0) : 0
   return { ...location(type, content, { model, ahead }), reply }

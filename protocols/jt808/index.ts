@@ -32,6 +32,7 @@ import {
   type Protocol,
   type Session,
   sessionState,
+  type Settings,
   verified,
   xor,
 } from '../kit/index.ts'
@@ -96,12 +97,12 @@ function decode(frame: Buffer, session: Session): Message {
   if (isJointech(content)) return jointechFrame(content, frames.wrap, session)
   const r = new ByteReader(verified(content, { sum: xor, from: 0, width: 1 }, session))
   const header = headerOf(r)
-  const { properties, id } = header
+  const { device, properties } = header
   const length = r.left - (properties & SPLIT ? 4 : 0)
   if (length !== (properties & LENGTH) && !session.lenient)
     throw new DecodeError('malformed', `length field is ${properties & LENGTH}, body has ${length} bytes`)
-  if (properties & ENCRYPTION) return { device: deviceOf(id), fixes: [], reply: answer(header) }
-  return { device: deviceOf(id), ...(properties & SPLIT ? part : whole)(r, header, session) }
+  if (properties & ENCRYPTION) return { device, fixes: [], reply: answer(header) }
+  return { device, ...(properties & SPLIT ? part : whole)(r, header, session) }
 }
 
 type Header = ReturnType<typeof headerOf>
@@ -111,7 +112,7 @@ function headerOf(r: ByteReader) {
   const [type, properties] = [r.u16(), r.u16()]
   const version = properties & VERSION ? r.hex(1) : ''
   const id = r.hex(version === '' ? 6 : 10)
-  return { type, properties, id, address: version + id, serial: r.u16() }
+  return { type, properties, id, device: deviceOf(id), address: version + id, serial: r.u16() }
 }
 
 /** Leading zeros fill the number up; digits that are not decimal are those of a binary IMEI without its check digit. */
@@ -133,46 +134,49 @@ function whole(r: ByteReader, header: Header, session: Session): Message {
   }
   if (none !== undefined) return { none, reply: answer(header) }
   const reply = type === PHOTO ? ended(messageStart(0x8800, 4, header).bytes(r.ahead().slice(4))) : answer(header)
-  return { ...positions(type, r, session), reply }
+  return { ...positions(r, header, session), reply }
 }
 
 function part(r: ByteReader, header: Header, session: Session): Message {
   const { type, serial } = header
   const [count, index] = [r.u16(), r.u16() - 1]
   const reply = answer(header)
-  if (type === PHOTO && index === 0) return { ...positions(type, r, session), reply }
+  if (type === PHOTO && index === 0) return { ...positions(r, header, session), reply }
   const none = type === PHOTO ? 'photo' : NONE.get(type)
   if (none !== undefined) return { none, reply }
   const given = { key: `${type} ${serial - index}`, index, count, content: r.slice(), reply }
   const all = assemblies(session).add(given, session)
-  return all ? { ...positions(type, new ByteReader(all.content), session), reply: all.reply } : { none: 'part' }
+  return all ? { ...positions(new ByteReader(all.content), header, session), reply: all.reply } : { none: 'part' }
 }
 
+type Positions = Pick<Message, 'fixes' | 'none' | 'unreadable'>
+
 /** What the body of a type that holds positions says; of an unknown type, the position that is found in it. */
-function positions(type: number, r: ByteReader, session: Session): Pick<Message, 'fixes' | 'none' | 'unreadable'> {
+function positions(r: ByteReader, { device, type }: Header, session: Session): Positions {
+  const settings = session.settingsOf(device)
   const before = BEFORE.get(type)
-  if (before !== undefined) return said(location(r.skip(before + ALARMS), session))
-  if (type === BATCH) return batch(r.skip(3), 2, session)
-  if (type === VENDOR_BATCH) return batch(r, 1, session)
-  if (type === PHOTO) return photo(r.skip(8), session)
-  const fix = locationWithin(r.slice(), session)
+  if (before !== undefined) return said(location(r.skip(before + ALARMS), settings))
+  if (type === BATCH) return batch(r.skip(3), 2, settings)
+  if (type === VENDOR_BATCH) return batch(r, 1, settings)
+  if (type === PHOTO) return photo(r.skip(8), settings)
+  const fix = locationWithin(r.slice(), settings)
   return fix ? { fixes: [fix] } : {}
 }
 
-const said = (fix: Fix | undefined): Pick<Message, 'fixes' | 'none'> => (fix ? { fixes: [fix] } : { none: 'no fix' })
+const said = (fix: Fix | undefined): Positions => (fix ? { fixes: [fix] } : { none: 'no fix' })
 
-function batch(r: ByteReader, width: 1 | 2, session: Session): Pick<Message, 'fixes' | 'none' | 'unreadable'> {
+function batch(r: ByteReader, width: 1 | 2, settings: Settings): Positions {
   const entries: ByteReader[] = []
   while (r.left > width) entries.push(r.part(Math.min(r.uint(width), r.left)))
-  const { good, unreadable } = eachReadable(entries, (entry) => location(entry.skip(ALARMS), session))
+  const { good, unreadable } = eachReadable(entries, (entry) => location(entry.skip(ALARMS), settings))
   const fixes = good.filter((fix) => fix !== undefined)
   return fixes.length > 0 || unreadable ? { fixes, unreadable } : { none: 'no fix' }
 }
 
 /** Before 2013 no position precedes the picture. */
-function photo(r: ByteReader, session: Session): Pick<Message, 'fixes' | 'none'> {
+function photo(r: ByteReader, settings: Settings): Positions {
   const hasPlace = r.left >= BASIC && r.ahead().u16() !== JPEG
-  return hasPlace ? said(location(r.part(BASIC).skip(ALARMS), session)) : { none: 'photo' }
+  return hasPlace ? said(location(r.part(BASIC).skip(ALARMS), settings)) : { none: 'photo' }
 }
 
 const answer = (header: Header) => ended(messageStart(0x8001, 5, header).u16(header.serial).u16(header.type).u8(0))

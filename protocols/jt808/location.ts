@@ -7,14 +7,14 @@
  *   S  status; bit 1: fixed, 2: south,    H  altitude, m                             G  heading, degrees
  *      3: west                            time: packed decimals, GMT+8               tag 31: satellites
  */
-import { bcdYmd, ByteReader, type Fix, heading, isBcdYmd, kmh, type Session, tlv } from '../kit/index.ts'
+import { bcdYmd, ByteReader, type Fix, heading, isBcdYmd, kmh, type Settings, tlv } from '../kit/index.ts'
 
 /** Bytes of the part that is always there, and of its first field. */
 export const BASIC = 28
 export const ALARMS = 4
 
 /** What follows A. Undefined where the device has neither a fix nor the time. */
-export function location(r: ByteReader, { settings }: Session): Fix | undefined {
+export function location(r: ByteReader, { timeZone }: Settings): Fix | undefined {
   const status = r.u32()
   const latitude = angle(r.i32(), status & SOUTH)
   const longitude = angle(r.i32(), status & WEST)
@@ -23,7 +23,7 @@ export function location(r: ByteReader, { settings }: Session): Fix | undefined 
   const direction = heading(r.u16())
   const valid = (status & FIXED) !== 0
   if (!valid && !DATE.test(r.ahead().hex(6))) return undefined
-  const time = bcdYmd(r) - (settings.timeZone === undefined ? GMT_8 : 0)
+  const time = bcdYmd(r) - (timeZone === undefined ? GMT_8 : 0)
   const fix: Fix = { time, latitude, longitude, valid, altitude, speed, heading: direction }
   for (const { tag, value } of tlv(r, { tag: 1, length: 1 }))
     if (tag === SATELLITES && value.left > 0) fix.satellites = value.u8()
@@ -34,9 +34,9 @@ export function location(r: ByteReader, { settings }: Session): Fix | undefined 
  * The first position without A in content whose layout is not known: a place on Earth, a course and a date of the calendar.
  * Undefined where there is none.
  */
-export function locationWithin(content: Buffer, session: Session): Fix | undefined {
+export function locationWithin(content: Buffer, settings: Settings): Fix | undefined {
   for (let at = 0; at + BASIC - ALARMS <= content.length; at++)
-    if (isLocation(content, at)) return location(new ByteReader(content, at, at + BASIC - ALARMS), session)
+    if (isLocation(content, at)) return location(new ByteReader(content, at, at + BASIC - ALARMS), settings)
   return undefined
 }
 

@@ -61,6 +61,7 @@ export {
   type HttpRequest,
   type Match,
   type Message,
+  noSettings,
   type Protocol,
   type Session,
   type Settings,

@@ -42,8 +42,11 @@ export interface Settings {
 export interface Session {
   /** The device, once a message has named it and the roster knows it. The caller of `decode` sets it. */
   device?: string
-  /** Settings of `device`; empty before it is known. */
-  settings: Settings
+  /**
+   * Returns the settings of a device, by default of `device`; none if it is not known. A decoder asks for them once it
+   * has read the id: it is called once for each frame.
+   */
+  settingsOf(device?: string): Settings
   /** The secret that the device presented: the password of MQTT or of a login. The caller of `decode` sets it. */
   secret?: string
   readonly transport: Transport
@@ -54,6 +57,11 @@ export interface Session {
   /** Whether the checksum of the last frame was looked at, and fitted; `verify` sets it. */
   hasVerified?: boolean
 }
+
+/** The `settingsOf` of a session without a roster. */
+export const noSettings = (): Settings => NONE
+
+const NONE: Settings = {}
 
 /** One position as the device measured it. Keys without a value are left out or undefined. */
 export interface Fix {

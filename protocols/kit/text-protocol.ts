@@ -170,9 +170,10 @@ class Line {
     if (records.at(-1) === '') records.pop()
     const { good, unreadable } = eachReadable(records, (text) => {
       const record = this.#record(text, session)
+      record.device ??= draft.device
       const fix = this.#fix(record, session)
       draft.device ??= record.device
-      if (fix && record.device !== undefined && record.device !== draft.device) fix.device ??= record.device
+      if (fix && record.device !== draft.device) fix.device ??= record.device
       return fix
     })
     draft.count = good.length

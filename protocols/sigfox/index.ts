@@ -53,7 +53,8 @@ function request({ body }: HttpRequest, session: Session): Message {
   const fix = jsonFix(message, time)
   if (fix) return { device, fixes: [fix] }
   const payload = textMember(message, 'data') ?? textMember(message, 'payload')
-  return payload === undefined ? { device, none: 'no place' } : { device, ...payloadMessage(payload, time, session) }
+  if (payload === undefined) return { device, none: 'no place' }
+  return { device, ...payloadMessage(payload, time, session.settingsOf(device)) }
 }
 
 /** JSON, also as the name of a parameter in a form. */

@@ -1,9 +1,9 @@
-import { ByteReader, DecodeError, type Fix, heading, kmh, type Message, type Session } from '../kit/index.ts'
+import { ByteReader, DecodeError, type Fix, heading, kmh, type Message, type Settings } from '../kit/index.ts'
 
 type Payload = Pick<Message, 'fixes' | 'none'>
 
 /** What a payload of at most 12 bytes says: the layouts are drawn in index.ts. @throws DecodeError `malformed` of no hex. */
-export function payloadMessage(payload: string, time: number, session: Session): Payload {
+export function payloadMessage(payload: string, time: number, { model }: Settings): Payload {
   if (!/^(?:[0-9a-fA-F]{2}){1,64}$/.test(payload)) throw new DecodeError('malformed', 'data is not hexadecimal')
   const bytes = Buffer.from(payload, 'hex')
   const r = new ByteReader(bytes)
@@ -11,7 +11,7 @@ export function payloadMessage(payload: string, time: number, session: Session):
     fixes: [{ time, latitude, longitude, valid: true }],
   })
   if (bytes.length < 12) return {}
-  if (session.settings.model === 'Amber') return fixAt(r.skip(4).i32() / 60_000, r.i32() / 60_000)
+  if (model === 'Amber') return fixAt(r.skip(4).i32() / 60_000, r.i32() / 60_000)
   if (bytes[0] === 0x1f) return fixAt(signed(r.skip(1).u32()) / 1e6, signed(r.u32()) / 1e6)
   if (bytes[0] === 0x20 && bytes[1] === 0x02) {
     const latitude = r.skip(2).f32()

@@ -34,6 +34,6 @@ export default textProtocol({
 
 function fix(draft: Draft, session: Session): Fix | undefined {
   const found = draft.fix(session)
-  if (found && session.settings.timeZone === undefined) found.time -= INDIA_MS
+  if (found && session.settingsOf(draft.device).timeZone === undefined) found.time -= INDIA_MS
   return found
 }

@@ -58,14 +58,15 @@ function decode(frame: Buffer, session: Session): Message {
     return { device: other.device }
   }
   const { device } = event
-  const { format } = session.settings
+  const settings = session.settingsOf(device)
+  const { format } = settings
   if (typeof format !== 'string') {
     const [, PDT, LAT, LONG] = PLACE.exec(event.text('values')) ?? []
     const fix = fixOf((name) => ({ PDT, LAT, LONG })[name], session)
     return { device, fixes: fix ? [fix] : [] }
   }
   const values = event.text('values').split(',')
-  const indexes = indexesOf(format, session.settings)
+  const indexes = indexesOf(format, settings)
   const fix = fixOf((name) => values[indexes.get(name) ?? -1]?.trim() || undefined, session)
   return fix ? { device, fixes: [fix] } : { device, none: 'no place' }
 }

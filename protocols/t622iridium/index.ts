@@ -57,7 +57,7 @@ function decode(frame: Buffer, session: Session): Message {
   let device: string | undefined
   for (const { tag, value } of tlv(new ByteReader(frame).skip(3), { tag: 1, length: 2 })) {
     if (tag === HEADER) device = value.skip(4).ascii(15)
-    if (tag === PAYLOAD) return { device, ...payloadOf(value, session.settings.format) }
+    if (tag === PAYLOAD) return { device, ...payloadOf(value, session.settingsOf(device).format) }
   }
   return { device, none: 'status' }
 }

@@ -26,6 +26,7 @@ import {
   type Message,
   type Protocol,
   type Session,
+  type Settings,
   verify,
 } from '../kit/index.ts'
 import { gh3000Fix } from './gh3000.ts'
@@ -125,7 +126,7 @@ function decode(frame: Buffer, session: Session): Message {
     verify(frame.readUInt32BE(frame.length - TAIL) === crc16Arc(content), session)
   }
   if (COMMANDS.has(content[0])) return { none: 'command' }
-  const { count, positions } = records(new ByteReader(content), session)
+  const { count, positions } = records(new ByteReader(content), session.settingsOf())
   const reply = Buffer.allocUnsafe(4)
   reply.writeUInt32BE(count)
   return { ...positions, reply }
@@ -145,7 +146,7 @@ function datagram(frame: Buffer, session: Session): Message {
   const r = new ByteReader(frame)
   const reply = Buffer.from([0, 5, ...frame.subarray(2, 6), 0])
   const device = imei(r.skip(6))
-  const { count, positions } = records(r, session)
+  const { count, positions } = records(r, session.settingsOf(device))
   reply[6] = count
   return { device, ...positions, reply }
 }
@@ -153,7 +154,7 @@ function datagram(frame: Buffer, session: Session): Message {
 /** The records of a packet: how many, and their fixes; all of codec 7 may be without a place. */
 function records(
   r: ByteReader,
-  { settings: { extended, model = '' } }: Session,
+  { extended, model = '' }: Settings,
 ): { count: number; positions: Pick<Message, 'fixes' | 'none'> } {
   const codec = r.uint(1)
   const known = LAYOUTS.get(codec)

@@ -68,8 +68,10 @@ const MIN_SATELLITES = 3
 
 /** With `valid_without_satellites` in the device's settings a position counts also where their number is missing. */
 function fix(draft: Draft, session: Session): Fix | undefined {
-  const { satellites } = draft
+  const { device, satellites } = draft
   draft.valid =
-    satellites === undefined ? session.settings.valid_without_satellites === true : satellites >= MIN_SATELLITES
+    satellites === undefined
+      ? session.settingsOf(device).valid_without_satellites === true
+      : satellites >= MIN_SATELLITES
   return draft.fix(session)
 }

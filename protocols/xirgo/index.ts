@@ -51,10 +51,11 @@ export default textProtocol({
 })
 
 /** A frame of a form, with the fields that are read in one order. */
-function arranged(text: string, { settings }: Session): string {
-  const { form } = settings
-  if (typeof form !== 'string' || !text.startsWith('$$')) return `|${text}`
+function arranged(text: string, session: Session): string {
+  if (!text.startsWith('$$')) return `|${text}`
   const values = text.slice(2).split(',')
+  const { form } = session.settingsOf(values[0])
+  if (typeof form !== 'string') return `|${text}`
   const names = form.split(',')
   return `form|${NAMES.map((name) => values[names.indexOf(name)] ?? '').join(',')}`
 }

@@ -6,6 +6,7 @@ import {
   type Escaping,
   type HttpRequest,
   type Message,
+  noSettings,
   type Protocol,
   repliesOf,
   type Session,
@@ -113,7 +114,7 @@ function asOnWire(protocol: Protocol, bytes: Buffer): Buffer {
 /** By its escapes, then by its frames, then by their checksums. */
 function likelihood(protocol: Protocol, bytes: Buffer, escaping: Escaping): 0 | 1 | 2 | 3 {
   if (!isEscaped(bytes, escaping)) return 0
-  const session: Session = { settings: {}, transport: 'tcp', now: 0, lenient: false }
+  const session: Session = { settingsOf: noSettings, transport: 'tcp', now: 0, lenient: false }
   const { frames, noise, rest } = cut(bytes, protocol.tcp?.frame ?? (() => 0), session)
   if (noise > 0 || rest.length > 0) return 1
   try {
@@ -153,13 +154,14 @@ function sessionOf(line: DecodeInput, transport: Transport, options: DecodeOptio
   const { sessions, now = Date.now, lenient = false } = options
   const key = `${line.protocol} ${line.session}`
   const known = line.session === undefined ? undefined : sessions?.get(key)
-  const session: Session = known ?? { settings: {}, transport, now: 0, lenient }
+  const session: Session = known ?? { settingsOf: noSettings, transport, now: 0, lenient }
   if (line.session !== undefined) sessions?.set(key, session)
   session.now = now()
   session.device ??= line.deviceId
   if (line.settings) {
-    const { modelOverride, ...settings } = line.settings
-    session.settings = typeof modelOverride === 'string' ? { ...settings, model: modelOverride } : settings
+    const { modelOverride, ...others } = line.settings
+    const settings = typeof modelOverride === 'string' ? { ...others, model: modelOverride } : others
+    session.settingsOf = () => settings
   }
   return session
 }

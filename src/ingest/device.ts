@@ -1,4 +1,4 @@
-import type { Protocol, Session, Transport } from '../../protocols/kit/index.ts'
+import { noSettings, type Protocol, type Session, type Transport } from '../../protocols/kit/index.ts'
 import type { Spoken } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import type { DeviceEntry } from '../roster/device-entry.ts'
@@ -76,7 +76,7 @@ export function createSession(transport: Transport, remote: string): DeviceSessi
     connectedAt: now,
     now,
     lenient: false,
-    settings: {},
+    settingsOf: noSettings,
     device: undefined,
     secret: undefined,
     certificate: undefined,

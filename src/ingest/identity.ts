@@ -1,4 +1,4 @@
-import type { Message, Protocol } from '../../protocols/kit/index.ts'
+import { type Message, noSettings, type Protocol, type Settings } from '../../protocols/kit/index.ts'
 import { isWithin } from '../config/networks.ts'
 import { sameId } from '../config/units.ts'
 import type { Spoken } from '../lanes/index.ts'
@@ -98,6 +98,16 @@ export class Identity {
     return this.#asUnknown(claim, session, objection as IdentityReason)
   }
 
+  /**
+   * Returns the settings by which the frame of a device is read. There are none until its sender has presented what the
+   * entry asks for: so an answer to anybody else does not tell that the device is configured. Notes nothing, since the
+   * frame may turn out to be damaged.
+   */
+  settingsOf(device: string | undefined, session: DeviceSession, protocol: string): Settings {
+    const entry = device === undefined ? undefined : this.#options.replica.roster.find(device)
+    return entry && hasProved(entry, session, protocol) ? entry.protocolSettings : noSettings()
+  }
+
   /** Notes that a message of a device is refused, if it is configured. */
   #note(device: string, reason: IdentityReason): void {
     const entry = this.#options.replica.roster.find(device)
@@ -107,17 +117,15 @@ export class Identity {
   /** Why the sender is not taken for this device; undefined: it is. What was looked at before is not looked at again. */
   #objectionTo(entry: DeviceEntry, claim: Claim, session: DeviceSession): IdentityReason | undefined {
     const { guard } = entry
-    const { certificate, identified } = session
+    const { certificate } = session
     const { protocol, secret } = claim
-    const isVouchedFor = certificate !== undefined || session.bridge !== undefined
-    if (identified?.entry === entry && identified.protocol === protocol && identified.secret === secret)
-      return undefined
+    if (isIdentified(entry, claim, session)) return undefined
     const hindrance = hindranceOf(entry, claim, session)
     if (hindrance !== undefined) {
       noteNotPermitted(entry, hindrance, session)
       return 'not_permitted'
     }
-    if (guard?.hasSecret && !isVouchedFor && !this.#isSecret(entry, secret, session)) return 'wrong_secret'
+    if (guard?.hasSecret && !isVouchedFor(session) && !this.#isSecret(entry, secret, session)) return 'wrong_secret'
     session.identified = { entry, protocol, secret }
     session.isProved = guard?.hasSecret === true || certificate !== undefined
     return undefined
@@ -183,26 +191,19 @@ export function trustIn(entry: DeviceEntry, spoken: Spoken | undefined): 'truste
   return spoken?.isGuess ? 'other_protocol' : 'unproven'
 }
 
-/**
- * Tells the session who speaks, by a version of the roster; `protocol`: undefined at a login over MQTT. Answers whether the
- * frame must be decoded again, since it was without the device's settings.
- */
+/** Tells the session who speaks, by a version of the roster; `protocol`: undefined at a login over MQTT. */
 export function introduce(
   sender: ResolvedDevice,
   message: Message,
   { session, protocol }: { readonly session: DeviceSession; readonly protocol?: Protocol },
   rosterVersion: number,
-): boolean {
+): void {
   const { id, entry } = sender
   if (message.secret !== undefined) session.secret = message.secret
   if (session.device !== undefined && session.device !== id) (session.earlierDevices ??= new Set()).add(session.device)
   session.device = id
   session.isConfigured = entry !== undefined
   session.sending = entry && protocol && { sender, protocol, rosterVersion }
-  const settings = entry?.protocolSettings ?? session.settings
-  if (session.settings === settings) return false
-  session.settings = settings
-  return Object.keys(settings).length > 0
 }
 
 /** The configured device that speaks on a session; undefined also where it has not proved what its entry asks for. */
@@ -219,6 +220,26 @@ export function noteTooMany(id: string): void {
 /** Whether a certificate is that of a device: its name is the id, or the entry of the device lists it. */
 function isNameOf(certificate: string, id: string, entry: DeviceEntry | undefined): boolean {
   return sameId(certificate) === sameId(id) || entry?.client_certificate?.includes(certificate) === true
+}
+
+/** Whether a sender was taken for a device before, by the same claim. */
+function isIdentified(entry: DeviceEntry, { protocol, secret }: Claim, { identified }: DeviceSession): boolean {
+  return identified?.entry === entry && identified.protocol === protocol && identified.secret === secret
+}
+
+/** Whether a sender may be taken for a device by what it has presented before the frame that is being read. */
+function hasProved(entry: DeviceEntry, session: DeviceSession, protocol: string): boolean {
+  const { certificate, secret } = session
+  if (certificate !== undefined && !isNameOf(certificate, entry.id, entry)) return false
+  const claim = { id: entry.id, secret, protocol }
+  if (!entry.guard || isIdentified(entry, claim, session)) return true
+  if (hindranceOf(entry, claim, session) !== undefined) return false
+  return !entry.guard.hasSecret || isVouchedFor(session) || (secret !== undefined && isSecretOf(entry, secret))
+}
+
+/** Whether a certificate or a broker of the customer's own says who a sender is, in place of a secret. */
+function isVouchedFor({ bridge, certificate }: DeviceSession): boolean {
+  return certificate !== undefined || bridge !== undefined
 }
 
 /** What of a device's entry a sender does not keep to; undefined: nothing. The certificate that it has is one of the device. */

@@ -90,23 +90,23 @@ export class Ingest {
     if (!replica.current && !(await this.waitForRoster(session.transport))) return failed('roster', {})
     arrival.counters.frames[session.transport].value++
     session.now = this.#options.clock.now()
+    session.settingsOf = (device = session.device) => this.#identity.settingsOf(device, session, protocol.name)
 
-    const read = (arrival.read = decode(arrival, logger))
-    if (read instanceof DecodeError) return this.#damaged(read, arrival)
-    if (read.none !== undefined) rememberOpening(session, frame)
-    const { device = session.device, fixes = [] } = read
-    if (device === undefined && fixes.every((fix) => fix.device !== undefined)) return this.#takeOfNobody(read, arrival)
+    const message = (arrival.read = decode(arrival, logger))
+    if (message instanceof DecodeError) return this.#damaged(message, arrival)
+    if (message.none !== undefined) rememberOpening(session, frame)
+    const { device = session.device, fixes = [] } = message
+    if (device === undefined && fixes.every((fix) => fix.device !== undefined))
+      return this.#takeOfNobody(message, arrival)
 
-    const before = senderBefore(read, arrival, replica.version)
-    const sender = before ?? this.#identity.senderOf(read, session, protocol.name)
+    const before = senderBefore(message, arrival, replica.version)
+    const sender = before ?? this.#identity.senderOf(message, session, protocol.name)
     if (typeof sender === 'string') {
       arrivals.refused(device ?? '', session, { reason: sender, protocol: protocol.name })
-      return failed(sender, read)
+      return failed(sender, message)
     }
-    if (session.admits?.(sender.id) === false) return failed('flood', read)
-    const isChanged = !before && introduce(sender, read, arrival, replica.version)
-    const message = isChanged ? (arrival.read = decode(arrival, logger)) : read
-    if (message instanceof DecodeError) return this.#damaged(message, arrival)
+    if (session.admits?.(sender.id) === false) return failed('flood', message)
+    if (!before) introduce(sender, message, arrival, replica.version)
     if (sender.entry) (sender.heard ??= heard.of(sender.id)).spoke(session, protocol.name)
     let failure: Obstacle | IdentityReason | undefined
     if (message.fixes?.some((fix) => fix.device !== undefined))
@@ -197,7 +197,7 @@ export class Ingest {
   /**
    * Stores the fixes of one device, and tries again until the deadline. Returns undefined once they are stored. If the
    * clock jumps meanwhile, they are not stored and the device has to send them again: judged by the earlier clock, they
-   * would come behind newer ones.
+   * would come behind newer ones. So it is if the time zone of the device changes: the frame was read by the earlier one.
    */
   async #storeOf(
     sender: ResolvedDevice,
@@ -217,6 +217,7 @@ export class Ingest {
       if (clock.jumps !== jumps) break
       // The roster may have changed meanwhile.
       const resolved = this.#identity.senderOf(message, session, protocol.name)
+      if (typeof resolved !== 'string' && resolved.entry?.time_zone !== sender.entry?.time_zone) break
       failure = typeof resolved === 'string' ? resolved : await this.#fixes.store(fixes, resolved, session)
     }
     if (failure) return failure

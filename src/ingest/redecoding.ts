@@ -168,7 +168,7 @@ export class Redecoding {
     if (!protocol) return undefined
     const session = createSession(frame.transport, '')
     session.now = frame.at
-    session.settings = entry.protocolSettings
+    session.settingsOf = () => entry.protocolSettings
     session.lenient = frame.masked !== undefined && frame.reason !== 'checksum'
     for (const text of frame.opening ?? []) decode({ frame: Buffer.from(text, 'base64'), session, protocol }, logger)
     session.device = entry.id

@@ -7,6 +7,7 @@ import {
   type HttpRequest,
   isEndless,
   type Message,
+  noSettings,
   type Protocol,
   type Session,
   type Transport,
@@ -92,7 +93,7 @@ export class Detector {
 
   #look(beginning: FirstBytes, protocol: Protocol): Guess | 'open' | undefined {
     const { bytes, transport, now } = beginning
-    const session: Session = { settings: {}, transport, now, lenient: false }
+    const session: Session = { settingsOf: noSettings, transport, now, lenient: false }
     if (!Buffer.isBuffer(bytes)) return protocol.http && this.#guess(protocol, [bytes], session)
     if (transport === 'udp')
       return protocol.udp && this.#guess(protocol, datagramFrames(bytes, protocol.udp, session), session)
@@ -156,7 +157,7 @@ function portOf({ protocol: { tcp, udp, http } }: Guess): number {
 
 /** Whether a stream of this protocol may begin with this byte: its framer or its lines accept it. */
 function mayBegin(protocol: Protocol, byte: number): boolean {
-  const session: Session = { settings: {}, transport: 'tcp', now: 0, lenient: false }
+  const session: Session = { settingsOf: noSettings, transport: 'tcp', now: 0, lenient: false }
   if (beginningsOf(protocol)?.has(byte) === false) return false
   return (protocol.tcp?.frame(Buffer.of(byte), session) ?? 0) >= 0
 }

@@ -1,7 +1,15 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { loadProtocol } from '../../protocols/index.ts'
-import { crc16Arc, cut, decodeFrame, type HttpRequest, type Protocol, type Session } from '../../protocols/kit/index.ts'
+import {
+  crc16Arc,
+  cut,
+  decodeFrame,
+  type HttpRequest,
+  noSettings,
+  type Protocol,
+  type Session,
+} from '../../protocols/kit/index.ts'
 import { type AvlRecord, avlLogin, avlPacket, bytes, gt06Frame, gt06Gps } from '../support/encode.ts'
 import { ownFrames } from '../support/known-frames.ts'
 import { casesOf, type Conversation } from '../support/protocol-cases.ts'
@@ -77,7 +85,7 @@ function rateOf(round: Round): DecodeRate {
 
 /** Takes every frame of a load once. */
 function roundOf(protocol: Protocol, { login, frames = [], requests }: Load): Round {
-  const session: Session = { settings: {}, transport: requests ? 'http' : 'tcp', now: FIRST, lenient: false }
+  const session: Session = { settingsOf: noSettings, transport: requests ? 'http' : 'tcp', now: FIRST, lenient: false }
   if (login) decodeFrame(protocol, login, session)
   return heard(protocol, requests ?? frames, session)
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { createSession } from '../../src/ingest/device.ts'
+import { createSession, type DeviceSession } from '../../src/ingest/device.ts'
 import { deviceOf, timestampOf } from '../../src/lanes/record.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { at, gateway, type IngestSetup, line, NOW_S, placeOf, van } from '../support/ingest.ts'
@@ -71,12 +71,33 @@ describe('a message', () => {
     expect(outcome).toEqual({ status: 'stored', reply: Buffer.from('pong') })
   })
 
-  it('is decoded again with the settings of its device', async () => {
+  it('is decoded with the settings of the device that it names', async () => {
     const { say } = await gateway({ devices: [{ ...van, model: 'XT40' }] })
     expect(await say({ device: van.id, none: 'login', settled: true })).toEqual({
       status: 'stored',
       reply: Buffer.from('{"model":"XT40"}'),
     })
+  })
+
+  it('is decoded with the settings of the device that logged in, as they are now', async () => {
+    const { say, state } = await gateway({ devices: [{ ...van, model: 'XT40' }] })
+    await say({ device: van.id, none: 'login' })
+    expect(await say({ none: 'ping', settled: true })).toMatchObject({ reply: Buffer.from('{"model":"XT40"}') })
+    Object.assign(state, { roster: await createDirectory([{ ...van, model: 'XT50' }], []), version: 1 })
+    expect(await say({ none: 'ping', settled: true })).toMatchObject({ reply: Buffer.from('{"model":"XT50"}') })
+  })
+
+  it('is decoded without the settings of the device that spoke before on the connection', async () => {
+    const { say } = await gateway({
+      devices: [
+        { ...van, model: 'XT40' },
+        { ...van, id: '2' },
+      ],
+      hold: { unknown: true },
+    })
+    await say({ device: van.id, none: 'login' })
+    for (const device of ['2', '3'])
+      expect(await say({ device, none: 'ping', settled: true })).toMatchObject({ reply: Buffer.from('{}') })
   })
 
   it('is misunderstood with the reason of the decoder', async () => {
@@ -124,6 +145,54 @@ describe('a secret', () => {
   })
 })
 
+const guarded = (proof: object) => gateway({ devices: [{ ...van, model: 'XT40', ...proof }], hold: { unknown: true } })
+const from = (transport: 'tcp' | 'udp', remote: string, certificate?: string) =>
+  Object.assign(createSession(transport, remote), { certificate })
+
+describe('the settings of a device that has to prove itself', () => {
+  const asked = { device: van.id, none: 'ping', settled: true }
+  const settings = Buffer.from('{"model":"XT40"}')
+  it.each<[string, object, DeviceSession | undefined]>([
+    ['the secret', { secret: 'canary' }, undefined],
+    ['the transport', { transports: ['udp'] }, undefined],
+    ['the network', { networks: ['10.0.0.0/8'] }, undefined],
+    ['a certificate', { client_certificate: ['van-1'] }, undefined],
+    ['the certificate of the device', {}, from('tcp', '127.0.0.1:1', 'van-2')],
+    ['the protocol', { protocol: 'teltonika' }, undefined],
+  ])('do not count for a sender without %s, whose answer is that to an unknown device', async (_, proof, session) => {
+    const { say } = await guarded(proof)
+    const unknown = await gateway({ devices: [], hold: { unknown: true } })
+    expect(await say(asked, session)).toEqual(await unknown.say(asked, session && { ...session }))
+  })
+
+  it.each<[string, object, DeviceSession | undefined]>([
+    ['transport', { transports: ['tcp'] }, undefined],
+    ['network', { networks: ['10.0.0.0/8'] }, from('tcp', '10.1.2.3:4')],
+    ['certificate', { client_certificate: ['van-1'] }, from('tcp', '127.0.0.1:1', 'van-1')],
+    ['protocol', { protocol: 'spoken' }, undefined],
+  ])('count for its first frame where it has the right %s', async (_, proof, session) => {
+    const { say } = await guarded(proof)
+    expect(await say(asked, session)).toMatchObject({ reply: settings })
+  })
+
+  it('count once it has presented its secret, and until the secret is another one', async () => {
+    const { say, state } = await guarded({ secret: 'canary' })
+    await say({ device: van.id, secret: 'canary', none: 'login' })
+    expect(await say(asked)).toMatchObject({ reply: settings })
+    const renamed = await createDirectory([{ ...van, model: 'XT50', secret: 'canary' }], [])
+    Object.assign(state, { roster: renamed, version: 1 })
+    expect(await say(asked)).toMatchObject({ reply: Buffer.from('{"model":"XT50"}') })
+    Object.assign(state, { roster: await createDirectory([{ ...van, model: 'XT60', secret: 'new' }], []), version: 2 })
+    expect(await say(asked)).toMatchObject({ status: 'refused', reason: 'wrong_secret' })
+  })
+
+  it('are looked up without a finding, since the frame may be damaged', async () => {
+    const { say } = await guarded({ id: 'quiet', secret: 'canary' })
+    expect(await say({ ...asked, device: 'quiet', fault: 'decode' })).toMatchObject({ status: 'misunderstood' })
+    expect(observations.current().filter(({ subject }) => subject.device === 'quiet')).toEqual([])
+  })
+})
+
 describe('a frame over MQTT', () => {
   it('may not name another device than its topic', async () => {
     const { say } = await gateway({ devices: [van, { ...van, id: '2' }] })
@@ -160,7 +229,23 @@ describe('fixes', () => {
     await say({ device: van.id, fixes: [at((NOW_S + 3 * 3600 - 7) * 1000)] })
     expect(timestampOf([...records(stored[0].parts[0].records)][0])).toBe(NOW_S - 7)
     expect(heard.get(van.id)?.fix?.fix).toEqual(at((NOW_S - 7) * 1000))
-    expect(session.settings.timeZone).toBe('+03:00')
+    expect(session.settingsOf().timeZone).toBe('+03:00')
+  })
+
+  it('are not stored by another time zone than that by which they were read', async () => {
+    const { say, state, stored } = await gateway({
+      devices: [{ ...van, time_zone: '+03:00' }],
+      fails: true,
+      waitMs: 60_000,
+    })
+    const said = say({ device: van.id, fixes: [at(NOW_S * 1000)] })
+    Object.assign(state, {
+      roster: await createDirectory([{ ...van, time_zone: '+02:00' }], []),
+      version: 1,
+      fails: false,
+    })
+    expect(await said).toMatchObject({ status: 'not_stored', reason: 'redis' })
+    expect(stored).toEqual([])
   })
 })
 

@@ -70,7 +70,7 @@ function words(version: number, decoded: string[] = []): Protocol {
     if (word === 'zone') zoneOf(session).hours = Number(rest[0])
     if (word === 'zone') return { none: 'zone', reply }
     if (word === 'damaged') throw new DecodeError('malformed')
-    const isKnown = word === 'fix' || version > 1 || session.settings.model === 'XT'
+    const isKnown = word === 'fix' || version > 1 || session.settingsOf().model === 'XT'
     if (!isKnown) return word === 'new' ? { fixes: [], reply } : { reply }
     if (rest[0] === 'none') return { none: 'no place', reply }
     const unreadable = rest.flatMap((entry, index) => (entry === '?' && version < 3 ? [index] : []))

@@ -246,7 +246,7 @@ describe('gt06', () => {
     it('yields to one that is configured', () => {
       const session = newSession()
       gt06.decode(gt06Frame(0x01, bytes(`0${IMEI} 100b 3200`)), session)
-      session.settings = { timeZone: '+08:00' }
+      session.settingsOf = () => ({ timeZone: '+08:00' })
       expect(gt06.decode(LOCATION, session).fixes?.[0].time).toBe(FIX.time)
     })
   })
@@ -314,5 +314,5 @@ describe('gt06', () => {
 })
 
 function decode(frame: Buffer, settings: Settings = {}) {
-  return gt06.decode(frame, { ...newSession(), settings })
+  return gt06.decode(frame, { ...newSession(), settingsOf: () => settings })
 }

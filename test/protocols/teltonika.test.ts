@@ -70,12 +70,12 @@ describe('teltonika', () => {
       { ...RECORD, io: { ...RECORD.io, 16: [[0xcb, 1]] } },
       { ...RECORD, io: { 16: [] } },
     ])
-    const session = { ...newSession(), settings: { extended: true } }
+    const session = { ...newSession(), settingsOf: () => ({ extended: true }) }
     expect(teltonika.decode(packet, session).fixes).toEqual([FIX, { ...FIX, hdop: undefined }])
   })
 
   it('takes the GNSS speed of element 24 where the model has it', () => {
-    const session = { ...newSession(), settings: { model: 'FMB920' } }
+    const session = { ...newSession(), settingsOf: () => ({ model: 'FMB920' }) }
     expect(teltonika.decode(PACKET, session).fixes?.[0].speed).toBeCloseTo(53 / 3.6, 10)
   })
 

@@ -57,7 +57,7 @@ const answer = (packet: string | Buffer, session?: Session) => decode(packet, se
 
 /** Of a position with so many satellites. */
 const isValid = (settings: Settings, satellites: string) =>
-  decode(`#SD#${SHORT.replace(/9$/, satellites)}`, { ...newSession(), settings }).fixes?.[0].valid
+  decode(`#SD#${SHORT.replace(/9$/, satellites)}`, { ...newSession(), settingsOf: () => settings }).fixes?.[0].valid
 
 describe('packets', () => {
   it('a login of 1.1 names the device and its password', () => {

@@ -57,6 +57,19 @@ export default {
         { frame: compressed(`#D#${EXTENDED}\r\n`), fixes: [{ ...FIX, hdop: 0.9 }], reply: '#AD#1\r\n' },
       ],
     },
+    {
+      title: 'over UDP, of a device whose positions need no satellites',
+      transport: 'udp',
+      settings: { valid_without_satellites: true },
+      frames: [
+        {
+          frame: `${ID}#B#${SHORT.slice(0, -2)}|${SHORT}`,
+          device: ID,
+          fixes: [{ ...FIX, satellites: undefined }, FIX],
+          reply: '#AB#2\r\n',
+        },
+      ],
+    },
   ],
   corrections: [
     {

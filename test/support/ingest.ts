@@ -36,9 +36,9 @@ const spoken: Protocol = {
   escaping: 'none',
   decode(frame, session) {
     const { reply, fault, settled, ...message } = JSON.parse(frame.toString())
+    const answer = settled ? JSON.stringify(session.settingsOf(message.device)) : reply
     if (fault === 'decode') throw new DecodeError('checksum')
     if (fault) throw new TypeError(fault)
-    const answer = settled ? JSON.stringify(session.settings) : reply
     return { ...message, reply: answer && Buffer.from(answer), refusal: Buffer.from('no') } satisfies Message
   },
 }

@@ -26,7 +26,7 @@ export function conversationDifferences(protocol: Protocol, conversation: Conver
 
 /** The session of a conversation that has just begun. */
 export function sessionOf(protocol: Protocol, { settings = {}, transport }: Conversation): Session {
-  return { settings, transport: transport ?? usualTransport(protocol), now: ARRIVED, lenient: false }
+  return { settingsOf: () => settings, transport: transport ?? usualTransport(protocol), now: ARRIVED, lenient: false }
 }
 
 /** The wire that a protocol is mostly spoken over. */

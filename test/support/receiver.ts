@@ -9,6 +9,7 @@ import {
   type Fix,
   type Framer,
   type HttpRequest,
+  noSettings,
   type Protocol,
   repliesOf,
   type Session,
@@ -125,7 +126,7 @@ async function listening(server: Server, closers: Closers): Promise<number> {
 }
 
 function sessionOf(transport: Transport): Session {
-  return { settings: {}, transport, now: 0, lenient: false }
+  return { settingsOf: noSettings, transport, now: 0, lenient: false }
 }
 
 const NOTHING = Buffer.alloc(0)

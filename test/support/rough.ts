@@ -6,6 +6,7 @@ import {
   type DecodeReason,
   type Framer,
   type HttpRequest,
+  noSettings,
   type Protocol,
   type Session,
 } from '../../protocols/kit/index.ts'
@@ -13,7 +14,7 @@ import { ARRIVED } from './vectors/vectors.ts'
 
 /** A conversation that has just begun. */
 export function newSession(lenient = false): Session {
-  return { settings: {}, transport: 'tcp', now: ARRIVED, lenient }
+  return { settingsOf: noSettings, transport: 'tcp', now: ARRIVED, lenient }
 }
 
 /** Runs `work` and stops it, throwing, when it takes longer: the deadline of a case that may hang. */

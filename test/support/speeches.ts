@@ -6,6 +6,7 @@ import {
   type Fix,
   type HttpRequest,
   type Message,
+  noSettings,
   type Protocol,
   repliesOf,
   type Session,
@@ -28,7 +29,7 @@ export class Conversation {
 
   constructor({ protocol, transport }: Speech, now: number) {
     this.#protocol = protocolOf(protocol)
-    this.#session = { settings: {}, transport, now, lenient: false }
+    this.#session = { settingsOf: noSettings, transport, now, lenient: false }
   }
 
   /** The messages of bytes that hold whole frames, or of a request. */

@@ -45,9 +45,10 @@ export function withEscapedReplies({ escaping }: Protocol, vector: Vector): Vect
 /** A session that has just begun, for a vector alone. */
 export function vectorSession(protocol: Protocol, { input, settings, deviceId }: Vector): Session {
   const { modelOverride: model, ...rest } = settings ?? {}
+  const own = typeof model === 'string' ? { ...rest, model } : rest
   return {
     device: deviceId,
-    settings: typeof model === 'string' ? { ...rest, model } : rest,
+    settingsOf: () => own,
     transport: input.http !== undefined ? 'http' : usualTransport(protocol),
     now: ARRIVED,
     lenient: true,

@@ -41,7 +41,7 @@ export class ProtocolChoice {
   /** Whether bytes that the protocol does not understand are of another one, which it is from now on. They name a device. */
   findsAnother(bytes: Buffer): boolean {
     const guess = this.#look(bytes, true)
-    if (!guess || guess.device === undefined || guess.score < ENOUGH) return false
+    if (!guess || guess.protocol === this.protocol || guess.device === undefined || guess.score < ENOUGH) return false
     this.#take(guess)
     return true
   }

@@ -115,14 +115,13 @@ export class Slots {
    */
   makeRoom(): boolean {
     let most: ReadonlySet<Slot> | undefined
-    for (const slots of this.#replaceable.values()) if (slots.size > (most?.size ?? 0)) most = slots
+    for (const [network, slots] of this.#replaceable) {
+      keepConfigured(slots)
+      if (slots.size === 0) this.#replaceable.delete(network)
+      else if (slots.size > (most?.size ?? 0)) most = slots
+    }
     const [oldest] = most ?? []
     if (!oldest) return false
-    // Its device was not configured at its login, and is now.
-    if (oldest.session?.isConfigured) {
-      this.#keep(oldest)
-      return this.makeRoom()
-    }
     this.#end(oldest, 'max_connections')
     return true
   }
@@ -173,6 +172,14 @@ export class Slots {
     const { network } = slot.senderLimits
     const slots = this.#replaceable.get(network)
     if (slots?.delete(slot) && slots.size === 0) this.#replaceable.delete(network)
+  }
+}
+
+/** Drops the oldest connections whose device was not configured at its login, and is now. */
+function keepConfigured(slots: Set<Slot>): void {
+  for (const slot of slots) {
+    if (!slot.session?.isConfigured) return
+    slots.delete(slot)
   }
 }
 

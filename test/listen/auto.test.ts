@@ -99,6 +99,21 @@ describe('a TCP port for all protocols', () => {
     expect(performance.now() - asked).toBeGreaterThanOrEqual(QUIET_MS - 20)
   })
 
+  it.each([
+    ['for all protocols', undefined],
+    ['of another protocol', named('gt06')],
+  ])('goes on where noise follows a login, on a port %s', async (_, protocol) => {
+    const shared = detecting()
+    await configure(shared, VAN)
+    const { port } = await open(listenTcp({ ...AT, protocol }, shared))
+    const peer = await dial(port)
+    peer.socket.write(Buffer.concat([avlLogin(VAN), Buffer.of(0xfe, 0xfe, 0xfe, 0xfe, 0xfe)]))
+    await until(() => expect(peer.over || peer.heard !== '').toBe(true))
+    peer.socket.write(avlPacket(0x08, [RECORD]))
+    await until(() => expect(peer.heard).toBe('\x01\0\0\0\x01'))
+    expect(shared.places).toEqual(['7/42/1001'])
+  })
+
   it('keeps the first bytes of a connection that nobody understands', async () => {
     const shared = detecting()
     const { port } = await listenAuto(shared)

@@ -116,6 +116,23 @@ describe('room for a connection', () => {
     expect(ended).toEqual(['a max_connections', 'van max_connections', 'b max_connections'])
   })
 
+  it.each([
+    ['one network', () => 'other'],
+    ['as many networks', (n: number) => `network ${n}`],
+  ])('is made after 20,000 devices of %s were configured behind their login', (_, networkOf) => {
+    const { made, ended, slot } = slots(4)
+    for (let n = 0; n < 20_000; n++) {
+      const session = { isProved: false, connectedAt: n, remote: String(n), isConfigured: false }
+      const van = { ...slot(`van ${n}`, networkOf(n)), session }
+      made.opened(van)
+      made.identified(van, String(n))
+      session.isConfigured = true
+    }
+    made.opened(slot('idle', 'other'))
+    expect([made.makeRoom(), made.makeRoom()]).toEqual([true, false])
+    expect(ended).toEqual(['idle max_connections'])
+  })
+
   it('is made by no connection of a device', () => {
     const { made, slot } = slots(4)
     const van = slot('van')

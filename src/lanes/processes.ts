@@ -99,8 +99,17 @@ export async function readProcesses(redis: Redis) {
   return { processes, observations: observed }
 }
 
+/**
+ * Returns which of these processes are silent: their last sign of life is older than that of the process `own` by 5 s, by
+ * the clock of Redis, or they have ended. While Redis was away no process could sign, and none is silent.
+ */
+export async function silentProcesses(redis: Redis, own: string, others: readonly string[]): Promise<string[]> {
+  const [left, ...leftOfOthers] = await Promise.all([own, ...others].map((id) => redis.pttl(keys.process(id))))
+  return left < 0 ? [] : others.filter((_, index) => left - leftOfOthers[index] > OBSERVED_MS)
+}
+
 const SIGN_KEYS = [keys.format, keys.processIds, keys.process('')]
 /** A process that was killed and not started again is forgotten after that. */
 const KEPT_MS = 600_000
-/** What a process that is silent for longer observed counts no more. */
+/** What a process that is silent for longer observed or had open counts no more. */
 const OBSERVED_MS = 5000

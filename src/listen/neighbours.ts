@@ -1,3 +1,4 @@
+import { everySecond } from '../async.ts'
 import type { GuessDelays } from '../ingest/guesses.ts'
 import { addressOf, networkOf } from '../ingest/network.ts'
 import type { Sighting, Trails } from '../ingest/suspicion.ts'
@@ -6,7 +7,7 @@ import type { Slot, SlotElsewhere, Slots } from './slots.ts'
 
 /** A JSON message from one gateway to the others: what happened there since its last message. */
 interface Notice {
-  /** The gateway has just started: it has no connection yet. */
+  /** The gateway has just started, or it ends: it has no connection. */
   readonly began?: true
   /** Connections that have named their device. */
   opened?: Opened[]
@@ -36,18 +37,25 @@ interface NeighbourOptions {
   /** Names the ports: gateways that share them have one limit of connections. */
   readonly ports: string
   send(text: string): void
+  /** Which of these gateways give no sign of life any more. */
+  silent(gateways: readonly string[]): Promise<readonly string[]>
 }
 
 /**
  * Makes limits hold for all gateways around one Redis: each tells the others which connections have named their device, which
  * secrets were wrong, and once a second how many connections are open. While Redis does not answer each gateway counts its own.
+ * What a gateway has told is forgotten when it ends, also where it could not say so.
  */
 export class Neighbours {
   readonly #shares: NeighbourShares
   readonly #options: NeighbourOptions
   readonly #counts = new Map<string, OpenConnections>()
+  /** When each other gateway was heard last, by `performance.now()`. */
+  readonly #heard = new Map<string, number>()
   readonly #eachSecond: NodeJS.Timeout
+  readonly #looks: ReturnType<typeof everySecond>
   #counted = 0
+  #countedAt = 0
   #notice: Notice = {}
   #sending: NodeJS.Timeout | undefined
 
@@ -64,6 +72,7 @@ export class Neighbours {
       this.#count()
       this.#sendNotice()
     }, SECOND_MS)
+    this.#looks = everySecond(() => this.#forgetSilent().catch(() => {}))
   }
 
   began(): void {
@@ -81,8 +90,9 @@ export class Neighbours {
       sighted = [],
     } = JSON.parse(text) as Notice
     const { guesses, slots, trails } = this.#shares
-    if (began) slots.forget(gateway)
-    if (began || counted?.ports === this.#options.ports) this.#hasCounted(gateway, counted)
+    if (began) this.#forget(gateway)
+    this.#heard.set(gateway, performance.now())
+    if (counted?.ports === this.#options.ports) this.#hasCounted(gateway, counted)
     // A gateway that begins does not know the count of this one: it is sent again.
     if (began) this.#counted = 0
     for (const each of opened)
@@ -93,20 +103,42 @@ export class Neighbours {
     for (const [device, sighting] of sighted) trails.heardElsewhere(device, sighting)
   }
 
+  /** Call it once the last connection has ended. */
   close(): void {
     clearInterval(this.#eachSecond)
+    void this.#looks.stop()
     clearTimeout(this.#sending)
+    this.#send({ began: true })
   }
 
+  /** A gateway that took this one for dead, while it was suspended, is told the count again. */
   #count(): void {
     const open = this.#shares.connectionLimits.open
-    if (open.all === this.#counted) return
+    const now = performance.now()
+    if (open.all === this.#counted && (open.all === 0 || now - this.#countedAt < AGAIN_MS)) return
     this.#counted = open.all
+    this.#countedAt = now
     this.#send({ counted: { ...open, ports: this.#options.ports } })
   }
 
-  #hasCounted(gateway: string, counted: OpenConnections = NONE): void {
+  #hasCounted(gateway: string, counted: OpenConnections): void {
     this.#counts.set(gateway, counted)
+    this.#shares.connectionLimits.elsewhere = [...this.#counts.values()]
+  }
+
+  /** A gateway that was killed cannot say that it has no connection any more. */
+  async #forgetSilent(): Promise<void> {
+    const askedAt = performance.now()
+    const quiet = [...this.#heard].flatMap(([gateway, heardAt]) => (askedAt - heardAt > QUIET_MS ? [gateway] : []))
+    if (quiet.length === 0) return
+    for (const gateway of await this.#options.silent(quiet))
+      if ((this.#heard.get(gateway) ?? askedAt) < askedAt) this.#forget(gateway)
+  }
+
+  #forget(gateway: string): void {
+    this.#heard.delete(gateway)
+    this.#shares.slots.forget(gateway)
+    this.#counts.delete(gateway)
     this.#shares.connectionLimits.elsewhere = [...this.#counts.values()]
   }
 
@@ -146,7 +178,9 @@ function slotAt(gateway: string, [slotDevice, remote, connectedAt, isProved, cli
   return { senderLimits, slotDevice, session: { remote, connectedAt, isProved }, client, gateway, abort: () => {} }
 }
 
-const NONE: OpenConnections = { all: 0, byAddress: [] }
 const SECOND_MS = 1000
+/** A message from a gateway shows that it lives. */
+const QUIET_MS = 5000
+const AGAIN_MS = 10_000
 /** Logins of a fleet that connects again are few messages. */
 const TOGETHER_MS = 50

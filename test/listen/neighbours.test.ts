@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import osmand from '../../protocols/osmand/index.ts'
 import { GuessDelays } from '../../src/ingest/guesses.ts'
 import { Trails } from '../../src/ingest/suspicion.ts'
-import { openGatewayChannel, type Redis } from '../../src/lanes/index.ts'
+import { keys, openGatewayChannel, type Redis, silentProcesses } from '../../src/lanes/index.ts'
 import { listenHttp } from '../../src/listen/http.ts'
 import { listenMqtt } from '../../src/listen/mqtt.ts'
 import { Neighbours } from '../../src/listen/neighbours.ts'
@@ -17,6 +17,7 @@ import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
 
 const AT = { host: '127.0.0.1', port: 0, protocol: talk }
+const SIGN_KEPT_MS = 600_000
 /** An address of another network than that of the vans. */
 const ELSEWHERE = '127.0.9.9'
 
@@ -29,11 +30,16 @@ afterEach(() => closing.splice(0).forEach((close) => close()))
 
 /** A gateway with real listeners, which is told what others around the same Redis say. */
 async function meet(name: string, limits: Partial<Gateway['limits']> = {}) {
+  await redis.set(keys.process(name), '{}', 'PX', SIGN_KEPT_MS)
   const [guesses, trails] = [new GuessDelays(), new Trails()]
   const shared = gateway({ limits: { max_connections_per_device: 4, ...limits }, trails })
   const neighbours: Neighbours = new Neighbours(
     { ...shared, guesses, trails },
-    { ports: 'same', send: (text) => channel.send(text) },
+    {
+      ports: 'same',
+      send: (text) => channel.send(text),
+      silent: (gateways) => silentProcesses(redis, name, gateways),
+    },
   )
   const opened = Promise.withResolvers<void>()
   const channel = openGatewayChannel(
@@ -47,7 +53,16 @@ async function meet(name: string, limits: Partial<Gateway['limits']> = {}) {
   closing.push(() => neighbours.close(), channel.close)
   await opened.promise
   const { port } = await open(listenTcp(AT, shared))
-  return { shared, guesses, trails, port, channel }
+  return { shared, guesses, trails, port, channel, neighbours }
+}
+type Met = Awaited<ReturnType<typeof meet>>
+
+/** It is heard no more, as after a SIGKILL, and its last sign of life is a minute old. */
+async function killed(name: string, { channel, neighbours }: Met): Promise<void> {
+  channel.close()
+  vi.spyOn(channel, 'send').mockReturnValue()
+  neighbours.close()
+  await redis.pexpire(keys.process(name), SIGN_KEPT_MS - 60_000)
 }
 
 /** Connections of a device, one after another. */
@@ -71,8 +86,8 @@ const claims = (device: string) =>
 const isOver = (peers: readonly Peer[]) => peers.map(({ over }) => over)
 
 describe('connections of a device at several gateways', () => {
-  let one: Awaited<ReturnType<typeof meet>>
-  let other: Awaited<ReturnType<typeof meet>>
+  let one: Met
+  let other: Met
   beforeEach(async () => {
     one = await meet('one')
     other = await meet('other')
@@ -129,6 +144,59 @@ describe('connections of a device at several gateways', () => {
     await meet('other')
     await until(() => expect(one.shared.slots.countOf('van-1')).toBe(1))
     expect(isOver([van, ...before])).toEqual([false, false, false, false])
+  })
+
+  it('do not count once their gateway has ended', async () => {
+    const before = await login(other.port, 3)
+    await login(one.port, 1)
+    await until(() => expect(one.shared.slots.countOf('van-1')).toBe(4))
+    other.neighbours.close()
+    await until(() => expect(one.shared.slots.countOf('van-1')).toBe(1))
+    expect(isOver(before)).toEqual([false, false, false])
+  })
+
+  it('do not count once their gateway was killed', async () => {
+    await login(other.port, 3)
+    const [van] = await login(one.port, 1)
+    await until(() => expect(one.shared.slots.countOf('van-1')).toBe(4))
+    await killed('other', other)
+    await until(() => expect(one.shared.slots.countOf('van-1')).toBe(1))
+    expect(van.over).toBe(false)
+  })
+
+  it('count while their gateway is quiet and lives, and while no gateway can give a sign of life', async () => {
+    await login(other.port, 3)
+    await login(one.port, 1)
+    await until(() => expect(one.shared.slots.countOf('van-1')).toBe(4))
+    const looks = vi.spyOn(redis, 'pttl')
+    onTestFinished(() => looks.mockRestore())
+    for (const leftMs of [SIGN_KEPT_MS, SIGN_KEPT_MS - 60_000]) {
+      for (const name of ['one', 'other']) await redis.pexpire(keys.process(name), leftMs)
+      looks.mockClear()
+      await until(() => expect(looks).toHaveBeenCalledWith(keys.process('other')))
+    }
+    expect(one.shared.slots.countOf('van-1')).toBe(4)
+  })
+
+  it('count where their gateway comes back while its neighbour finds that it was silent', async () => {
+    await login(other.port, 3)
+    await login(one.port, 1)
+    await until(() => expect(one.shared.slots.countOf('van-1')).toBe(4))
+    await killed('other', other)
+    const read = redis.pttl.bind(redis)
+    let again: Met | undefined
+    const looks = vi.spyOn(redis, 'pttl')
+    onTestFinished(() => looks.mockRestore())
+    looks.mockImplementation(async (key) => {
+      const left = await read(key)
+      if (key === keys.process('other') && !again) {
+        again = await meet('other')
+        await login(again.port, 2)
+      }
+      return left
+    })
+    await until(() => expect(again).toBeDefined())
+    await until(() => expect(one.shared.slots.countOf('van-1')).toBe(3))
   })
 
   it('are one for a client id over MQTT: the newer one replaces the older one', async () => {
@@ -222,6 +290,19 @@ describe('connections at gateways that share their ports', () => {
     await until(async () => expect(await isServed(one.port)).toBe(true))
     expect(isOver(vans)).toEqual([false, false, false, false])
   })
+
+  it.each(['the same name', 'another name'])(
+    'do not count at one that was killed and comes back with %s',
+    async (named) => {
+      const [one, other] = [await meet('one', { max_connections: 10 }), await meet('other', { max_connections: 10 })]
+      const lost = await Promise.all(Array.from({ length: 10 }, () => dial(other.port)))
+      await until(async () => expect(await isServed(one.port)).toBe(false))
+      await killed('other', other)
+      await meet(named === 'the same name' ? 'other' : 'another', { max_connections: 10 })
+      await until(async () => expect(await isServed(one.port)).toBe(true))
+      for (const { socket } of lost) socket.destroy()
+    },
+  )
 })
 
 async function isServed(port: number): Promise<boolean> {

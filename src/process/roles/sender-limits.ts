@@ -4,7 +4,14 @@ import type { Config } from '../../config/schema.ts'
 import { UnknownDeviceQuota } from '../../ingest/device.ts'
 import { GuessDelays } from '../../ingest/guesses.ts'
 import { Trails } from '../../ingest/suspicion.ts'
-import { openGatewayChannel, type ProcessIdentity, processId, type Redis, type RedisServer } from '../../lanes/index.ts'
+import {
+  openGatewayChannel,
+  type ProcessIdentity,
+  processId,
+  type Redis,
+  type RedisServer,
+  silentProcesses,
+} from '../../lanes/index.ts'
 import { Backpressure } from '../../listen/backpressure.ts'
 import { Flood } from '../../listen/flood.ts'
 import { ConnectionLimits } from '../../listen/connection-limits.ts'
@@ -49,15 +56,17 @@ export function openSenderLimits(config: Config, gateway: Gateway) {
 
 /** Answers what ends it. */
 function meetNeighbours(shares: NeighbourShares, { redis, server, named, rosterWritten }: Gateway): () => void {
+  const gateway = processId(named)
   const neighbours: Neighbours = new Neighbours(shares, {
     ports: processId({ ...named, slot: 0 }),
     send: (text) => channel.send(text),
+    silent: (gateways) => silentProcesses(redis, gateway, gateways),
   })
   const channel = openGatewayChannel(
-    { redis, server, gateway: processId(named) },
+    { redis, server, gateway },
     {
       opened: () => neighbours.began(),
-      receive: (gateway, text) => neighbours.receive(gateway, text),
+      receive: (from, text) => neighbours.receive(from, text),
       rosterWritten,
     },
   )

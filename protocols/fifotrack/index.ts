@@ -1,5 +1,6 @@
 /*
- * Fifotrack A100, A300, A600, S20, Q1, Q3: "FIFOTRACK GPRS protocol – A03" V1.1, as far as the frames show it. TCP.
+ * Fifotrack A100, A300, A600, S20, Q1, Q3: "FIFOTRACK GPRS protocol – A03" V1.1, as far as the frames show it; the checksum:
+ * "FIFOTRACK Q3 command list", §1 (manualslib.com/manual/3159039). TCP.
  *
  *   $$LLL,I,N,TYPE,…*KK\r\n
  *
@@ -8,7 +9,7 @@
  *   status   of eight digits: the first are the satellites
  *   D05, D06  photo                         others: answers to commands
  *
- *   L  from the first comma to before *     t  YYMMDDhhmmss       S  km/h       K  the sum of all up to and with *
+ *   L  from the first comma to before *     t  YYMMDDhhmmss       S  km/h       K  XOR of all before *
  *   I  IMEI     N  number, hexadecimal      A  A: valid, V: not   C  degrees    H  metres
  *
  * Answer to A03: ##LL,I,N,A03,YYMMDDhhmmss*KK
@@ -23,11 +24,12 @@ import {
   type Message,
   type Protocol,
   type Session,
-  sum8,
   TextReader,
   TextWriter,
   utcYmd,
   verifiedHex,
+  xor,
+  xorOfText,
 } from '../kit/index.ts'
 
 export default {
@@ -35,7 +37,7 @@ export default {
   devices: 'Fifotrack A100, A300, A600, S20, Q1, Q3',
   acknowledges: 'some',
   accuracy: 'none',
-  integrity: { checksum: 'sum of the bytes', covers: [0, -4] },
+  integrity: { checksum: 'XOR', covers: [0, -5] },
   escaping: 'none',
   tcp: {
     port: 5124,
@@ -46,7 +48,7 @@ export default {
 
 function decode(frame: Buffer, session: Session): Message {
   const trailing = frame.at(-1) === 0x0a ? 2 : 0
-  const content = verifiedHex(frame, { sum: sum8, from: 0, width: 2, trailing }, session)
+  const content = verifiedHex(frame, { sum: beforeStar, from: 0, width: 2, trailing }, session)
   const r = new TextReader(content.toString('latin1', 2, content.length - 1), ',')
   const device = r.skip().next()
   const number = r.next()
@@ -68,6 +70,11 @@ function decode(frame: Buffer, session: Session): Message {
     default:
       return { device, none: /^[BCDS]\d\d$/.test(type) ? 'command answer' : undefined }
   }
+}
+
+/** XOR of all but the last character, which is the star. */
+function beforeStar(bytes: Uint8Array): number {
+  return xor(bytes.subarray(0, -1))
 }
 
 const POSITION = /^\$\$\d+,[^,]*,[^,]*,A\d\d,(?:[^,]*,)?\d{12},[AV],-?\d/
@@ -111,5 +118,6 @@ function asset(r: TextReader): Message {
 
 function answer(device: string, number: string, now: number): Buffer {
   const content = `,${device},${number},A03,${digitsOfTime(now)}`
-  return new TextWriter().text(`##${content.length}${content}*`).sum8().text('\r\n').toBuffer()
+  const text = `##${content.length}${content}`
+  return new TextWriter().text(`${text}*`).hex(xorOfText(text), 2).text('\r\n').toBuffer()
 }

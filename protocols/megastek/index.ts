@@ -9,20 +9,21 @@
  *   L  digits of a length     k  R: live, S: stored     s  GPS satellites (b, g: of other systems)     S  knots
  *   I  IMEI                   A  A: valid, V: not       P  HDOP                                        C  degrees
  *   J  id or name of its own, where no IMEI is given              Y, O  ddmm.mmmm                      H  metres
- *   X  sum of the characters from STX on; what it covers in a stored line (LOG) is not known, it is not checked
+ *   X  sum of the characters from STX on; what it covers in a stored line (LOG), and in one with J filled with blanks, is
+ *      not known: it is not checked there
  *
  * Nothing is answered.
  */
 import { type Draft, endsWith, type Fix, RMC, type Session, sum8, textProtocol, verify } from '../kit/index.ts'
 
-const TAIL = /^STX.*;([0-9A-Fa-f]{2})$/s
+const TAIL = /^STX,.*;([0-9A-Fa-f]{2})$/s
 
 export default textProtocol({
   name: 'megastek',
   devices: 'Megastek GVT-430, GVT-500, GVT-900, MT-80, MT-90 and others',
   acknowledges: 'nothing',
   accuracy: 'hdop',
-  integrity: { checksum: 'sum8', covers: (frame) => [0, frame.lastIndexOf(';')] },
+  integrity: { checksum: 'sum8', covers: coveredOf },
   port: 5024,
   transports: ['tcp'],
   frame: endsWith('!', '\n', '\r\n'),
@@ -50,6 +51,10 @@ export default textProtocol({
     { like: '{length}$MGV{any},{id},{any}', unknown: 'type' },
   ],
 })
+
+function coveredOf(frame: Buffer): readonly [number, number] {
+  return [0, frame.toString('latin1', 0, 4) === 'STX,' ? frame.lastIndexOf(';') : 0]
+}
 
 function checked(text: string, session: Session, bytes: Buffer): string {
   const [, digits] = TAIL.exec(text) ?? []

@@ -1,4 +1,4 @@
-import { TextWriter } from '../../protocols/kit/index.ts'
+import { xor } from '../../protocols/kit/index.ts'
 import { many, type ProtocolCases } from '../support/protocol-cases.ts'
 
 const ID = '866104023000777'
@@ -7,7 +7,9 @@ const PLACE = '240501231530,A,52.525000,-13.410000,36,270,34,17929,0000,0,,246|1
 
 function line(content: string, start = '$$'): string {
   const rest = `,${ID},1A,${content}`
-  return new TextWriter().text(`${start}${rest.length}${rest}*`).sum8().text('\r\n').toBuffer().toString()
+  const text = `${start}${rest.length}${rest}`
+  const checksum = xor(Buffer.from(text)).toString(16).toUpperCase().padStart(2, '0')
+  return `${text}*${checksum}\r\n`
 }
 
 const REPLY = line('A03,261120120000', '##')
@@ -65,6 +67,11 @@ export default {
     },
   ],
   corrections: [
+    {
+      reason: '"Q3 command list", §1: the checksum is the XOR in both directions, where the peer answers with a sum',
+      frames: ['fifotrack-002', 'fifotrack-003'],
+      says: { replies: [{ text: '##35,866104023192332,1,A03,261120120000*44\r\n' }] },
+    },
     {
       reason: 'an answer to a command holds no position',
       frames: ['fifotrack-005'],

@@ -17,6 +17,8 @@ export default {
     'a report of many lines': frame('A00', many('\r\nGPS').slice(0, 65_000)),
     'many numbers': frame('A00', many('IMEI:1').slice(0, 65_000)),
   },
+  wrongChecksums:
+    'no specification is known; the XOR of all before it fits one of four frames, no other sum and no CRC-8 fits more: ids and networks of the others were changed',
   frames: [
     {
       title: 'login, reports',

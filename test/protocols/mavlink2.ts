@@ -1,4 +1,5 @@
 import { ByteWriter, crc16Mcrf4xx } from '../../protocols/kit/index.ts'
+import { bytes } from '../support/encode.ts'
 import type { ProtocolCases } from '../support/protocol-cases.ts'
 
 const FIX = {
@@ -11,7 +12,18 @@ const FIX = {
 
 export default {
   costly: { 'a payload of 255 bytes': message(33, 'ff'.repeat(255), 104) },
+  wrongChecksums: 'the place of both frames was changed: it is the same in both, and a multiple of 0.0001 degrees',
   frames: [
+    {
+      title: "a position as MAVLink's own library (pymavlink) writes it",
+      frames: [
+        {
+          frame: bytes('fd1c000000070121000088130000d0ad4e1fe0cb01f8a6ed0700ed070000fb01f7fffdff942c4a70'),
+          device: '7',
+          fixes: [{ ...FIX, altitude: 519.59, speed: Math.hypot(507, -9) / 100, heading: 114.12 }],
+        },
+      ],
+    },
     {
       title: 'positions, one of them signed, another message',
       frames: [

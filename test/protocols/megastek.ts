@@ -61,7 +61,7 @@ export default {
           fixes: [FIX],
         },
         {
-          frame: stx(`STX42            \u0002O${RMC},460,00,2795,0E6A,14,94,1000,0000,91,Timer;`),
+          frame: `STX42            \u0002O${RMC},460,00,2795,0E6A,14,94,1000,0000,91,Timer;00\r\n`,
           device: '42',
           fixes: [FIX],
         },

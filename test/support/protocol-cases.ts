@@ -17,6 +17,8 @@ export interface ProtocolCases {
   readonly withoutPositions?: string
   /** A frame of a stream without its escapes, where `escaping` of the protocol cannot say what they are. */
   readonly unescaped?: (frame: Buffer) => Buffer
+  /** Why fewer than a third of the real frames with a checksum pass it. */
+  readonly wrongChecksums?: string
   /** Streams of the vectors that we cut otherwise: their first 20 bytes in hexadecimal digits → why. */
   readonly streams?: Readonly<Record<string, string>>
 }

@@ -55,6 +55,11 @@ export function vectorSession(protocol: Protocol, { input, settings, deviceId }:
   }
 }
 
+/** A vector as its file has it: with escapes, where they were left in it. */
+export function asGiven(protocol: Protocol, vector: Vector): Buffer | HttpRequest {
+  return vectorFrame({ ...protocol, escaping: 'none' }, vector)
+}
+
 function bytesOf(input: { readonly hex?: string; readonly text?: string }): Buffer {
   return input.hex === undefined ? Buffer.from(input.text ?? '') : Buffer.from(input.hex, 'hex')
 }

@@ -27,7 +27,7 @@ export default textProtocol({
   ends: '!',
   fields: {
     kind: { like: '[a-z]' },
-    model: { like: '[A-Z][A-Z0-9-]*' },
+    model: { like: '[A-Z][A-Z0-9-]*|' },
     fixed: { like: '\\d', read: (text: string, draft: Draft) => void (draft.valid = text !== '1') },
   },
   lines: [

@@ -1,4 +1,4 @@
-import { clock, DecodeError, degreesMinutes, type Draft, type Fix, type Session, textProtocol } from '../kit/index.ts'
+import { clock, DecodeError, degreesMinutes, type Draft, type Session, textProtocol } from '../kit/index.ts'
 import { frameLength, starts } from './framing.ts'
 
 const HEAD = '*{any},[{id}],'
@@ -33,7 +33,6 @@ export const text = textProtocol({
   },
   lines: [
     { like: `${HEAD}V1,{hms},${DATED}`, answer: v1 },
-    { like: `${HEAD}V19,{any},${DATED}`, fix: atArrival, answer: r12 },
     { like: `${HEAD}V4,${COMMAND}{any},{hms},${DATED}`, answer: r12 },
     { like: `${HEAD}VP1,${PLACE},{dmy}[,{any}]` },
     { like: `${HEAD}VP1,V,{any}`, none: 'cells' },
@@ -63,12 +62,6 @@ function r12(draft: Draft, session: Session): string | undefined {
 /** Confirms a position of another type than V1; it begins with *HQ, also where the device's frames begin with *TH. */
 export function confirmation(id: string, now: number): string {
   return `*HQ,${id},R12,${clock(now).slice(8)}#`
-}
-
-/** V19 reports the SIM card when the tracker registers; its position has the time of arrival. */
-function atArrival(draft: Draft, session: Session): Fix | undefined {
-  draft.time = session.now
-  return draft.fix(session)
 }
 
 /** Degrees, without their sign, of dddmm.mmmm, of dddmmmmmm, or of -ddd-mm.mmmm. */

@@ -19,9 +19,9 @@
  */
 import {
   Assembly,
-  between,
   ByteReader,
   ByteWriter,
+  between,
   DecodeError,
   dialects,
   eachReadable,
@@ -95,7 +95,7 @@ const assemblies = sessionState(() => new Assembly())
 function decode(frame: Buffer, session: Session): Message {
   const content = frames.content(frame)
   if (isJointech(content)) return jointechFrame(content, frames.wrap, session)
-  const r = new ByteReader(verified(content, { sum: xor, from: 0, width: 1 }, session))
+  const r = new ByteReader(verified(withoutStray(content), { sum: xor, from: 0, width: 1 }, session))
   const header = headerOf(r)
   const { device, properties } = header
   const length = r.left - (properties & SPLIT ? 4 : 0)
@@ -103,6 +103,14 @@ function decode(frame: Buffer, session: Session): Message {
     throw new DecodeError('malformed', `length field is ${properties & LENGTH}, body has ${length} bytes`)
   if (properties & ENCRYPTION) return { device, fixes: [], reply: answer(header) }
   return { device, ...(properties & SPLIT ? part : whole)(r, header, session) }
+}
+
+/** Content without a 00 behind its checksum, which some terminals send: the length says where the checksum is. */
+function withoutStray(content: Buffer): Buffer {
+  if (content.length < 17 || content.at(-1) !== 0) return content
+  const properties = content.readUInt16BE(2)
+  const head = (properties & VERSION ? 17 : 12) + (properties & SPLIT ? 4 : 0)
+  return content.length === head + (properties & LENGTH) + 2 ? content.subarray(0, -1) : content
 }
 
 type Header = ReturnType<typeof headerOf>

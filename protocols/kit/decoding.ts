@@ -39,7 +39,7 @@ export function cut<S>(
 }
 
 /**
- * What one frame or request says, with finite numbers and ids that are not empty.
+ * What one frame or request says, with finite numbers, and ids that are not empty and have no padding.
  * @throws DecodeError, also where the protocol is not spoken in this way.
  */
 export function decodeFrame(protocol: Protocol, frame: Buffer | HttpRequest, session: Session): Message {
@@ -49,12 +49,12 @@ export function decodeFrame(protocol: Protocol, frame: Buffer | HttpRequest, ses
     throw new DecodeError('unsupported', `${protocol.name} is ${how}`)
   }
   const { device, fixes = [] } = message
-  if (device === '') return sound(message, session.now)
+  if (isPadded(device)) return sound(message, session.now)
   for (const fix of fixes) {
     const { altitude = 0, speed = 0, heading = 0, accuracy = 0, hdop = 0, satellites = 0 } = fix
     const sum = fix.time + fix.latitude + fix.longitude + altitude + speed + heading + accuracy + hdop + satellites
     // As good as always: one sum says whether a number in it is not finite.
-    if (sum - sum !== 0 || fix.device === '') return sound(message, session.now)
+    if (sum - sum !== 0 || isPadded(fix.device)) return sound(message, session.now)
   }
   return message
 }
@@ -65,14 +65,14 @@ export function repliesOf(reply: Message['reply']): readonly Buffer[] {
 }
 
 /**
- * A message with finite numbers and non-empty ids, so that no decoder has to check this: a float may be NaN, and a
- * number with very many digits is infinite. A value that is not finite is left out. A fix without a place or a time is
- * invalid, with the time `now`.
+ * A message with finite numbers and non-empty ids without padding, so that no decoder has to check this: a float may be
+ * NaN, a number with very many digits is infinite, and a field of fixed width is filled up with blanks or NUL. A value that
+ * is not finite is left out. A fix without a place or a time is invalid, with the time `now`.
  */
 function sound(message: Message, now: number): Message {
   return {
     ...message,
-    device: message.device || undefined,
+    device: unpadded(message.device),
     fixes: message.fixes?.map((fix) => soundFix(fix, now)),
   }
 }
@@ -82,12 +82,25 @@ function soundFix(fix: Fix, now: number): Fix {
   const known = Object.entries(measured).filter(([, value]) => Number.isFinite(value))
   return {
     ...Object.fromEntries(known),
-    device: device || undefined,
+    device: unpadded(device),
     time: Number.isFinite(time) ? time : now,
     latitude: Number.isFinite(latitude) ? latitude : 0,
     longitude: Number.isFinite(longitude) ? longitude : 0,
     valid: valid && [time, latitude, longitude].every(Number.isFinite),
   }
 }
+
+/** Whether an id is empty, or begins or ends with what fills up a field. */
+function isPadded(id: string | undefined): boolean {
+  return id !== undefined && !(id.charCodeAt(0) > BLANK && id.charCodeAt(id.length - 1) > BLANK)
+}
+
+/** An id without what fills up its field; undefined of an empty one. */
+function unpadded(id: string | undefined): string | undefined {
+  return id?.replace(PADDING, '') || undefined
+}
+
+const BLANK = 0x20
+const PADDING = /^[\0-\x20]+|[\0-\x20]+$/g
 
 const NOTHING = Buffer.alloc(0)

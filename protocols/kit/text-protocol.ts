@@ -64,7 +64,7 @@ export interface TextProtocol extends Protocol {
 
 /**
  * A protocol of text whose lines are drawn. A frame is a line in Latin-1; CR, LF, NUL and what
- * `ends` names do not count at its end, CR and LF not at its beginning.
+ * `ends` names do not count at its end, CR and LF not at its beginning, NUL nowhere.
  * @throws Error of a pattern or a line that cannot be: see `drawn`
  */
 export function textProtocol(description: TextDescription): TextProtocol {
@@ -80,7 +80,7 @@ export function textProtocol(description: TextDescription): TextProtocol {
     const trimmed = trim(bytes, ends)
     const whole = trimmed.toString('latin1')
     check?.(trimmed, whole, session)
-    const text = before ? before(whole, session, trimmed) : whole
+    const text = withoutNul(before ? before(whole, session, trimmed) : whole)
     for (const line of candidates[text.charCodeAt(0)] ?? []) {
       const message = line.read(text, session)
       if (message) return message
@@ -116,6 +116,11 @@ function trim(bytes: Buffer, ends: Uint8Array): Buffer {
   while (end > 0 && ends[bytes[end - 1]] === 1) end--
   while (start < end && (bytes[start] === LF || bytes[start] === CR)) start++
   return bytes.subarray(start, end)
+}
+
+/** The text without NUL, which fills up fields of fixed width. */
+function withoutNul(text: string): string {
+  return text.includes('\0') ? text.replaceAll('\0', '') : text
 }
 
 const LF = 0x0a

@@ -11,6 +11,8 @@
  *
  *   I  id, 11 to 15 digits      A  A: valid, V: not           SSSSS   km/h         M  IMEI
  *   D  YYMMDD, d  DDMMYY        YN, OE  ddmm.mmmm, letter     CCCCCC  degrees      T  hhmmss
+ *
+ * Clones fill a short id and M up with NUL or blanks.
  */
 import { textProtocol } from '../kit/index.ts'
 import { frameLength } from './framing.ts'
@@ -26,15 +28,16 @@ export default textProtocol({
   port: 5002,
   frame: frameLength,
   fields: {
-    id: { like: '\\d{9,17}' },
+    id: { like: '\\d{9,17} *' },
     digit: { like: '\\d' },
     digits: { like: '\\d\\d' },
-    phone: { like: '\\d{15}|\\d{10}|\\d{11}|\\d{12}|\\d{13}|\\d{14}|\\d{16}|' },
+    phone: { like: '\\d{15} *|\\d{10} *|\\d{11} *|\\d{12} *|\\d{13} *|\\d{14} *|\\d{16} *|' },
     event: { like: 'BQ81,[^,]*,[^,]*,[^,]*,|BP02,[^,]*,[^,]*,' },
     code: { like: 'B[A-Z]\\d\\d' },
     state: { like: 'BS50|BS51|BV00|BZ00' },
     notice: { like: 'DW50|DW5B|ZC03|ZC20' },
     letters: { like: '[A-Z0-9]{4}' },
+    rest: { like: '[^\\d ][^]*|' },
   },
   lines: [
     { like: `({id}BR{digits}${PLACE})` },
@@ -47,6 +50,6 @@ export default textProtocol({
     { like: '({id}BP00{any}', none: 'login', answer: '({id}AP01HSO)' },
     { like: '({id}{state}{any}', none: 'status' },
     { like: '({id},{notice}{any}', none: 'status' },
-    { like: '({id}{any}', unknown: 'type' },
+    { like: '({id}{rest}', unknown: 'type' },
   ],
 })

@@ -6,9 +6,10 @@
  *   $1,V,I,DD,MM,YY,hh,mm,ss,YN,OE,S,C,H,s,…,A,x                 ddmmmmmm, dddmmmmmm
  *   $1,V,DD,MM,YY,hh,mm,ss,YN,OE,S,C,…,A                         the same, without an altitude
  *
- *   V  registration, the device     S  km/h     P  HDOP     s  satellites     A  A: valid, V: not
- *   I  IMEI                         C  degrees  H  metres
+ *   V  registration, or a name of the model     S  km/h     P  HDOP     s  satellites     A  A: valid, V: not
+ *   I  IMEI                                     C  degrees  H  metres
  *
+ * The device is I, and V only where a line has no IMEI: V may be the same in all trackers of a fleet.
  * The flag is at the end of a line, or in front of its last fields, up to three. Nothing is answered.
  */
 import { between, textProtocol } from '../kit/index.ts'
@@ -26,19 +27,18 @@ export default textProtocol({
   frame: between('$', '#'),
   ends: '#',
   before: validityFirst,
-  fields: { imei: { like: '\\d{15}', read: () => undefined } },
   lines: [
     {
       like: `[{valid}]$1,{id},${TIME},{latDeg:2}{latMin:7}{ns},{lonDeg:3}{lonMin:7}{ew},{speedKmh/10},{course},{any},{satellites},{any}`,
     },
     {
-      like: `[{valid}]$1,{id},{imei},${TIME},{latDeg:2}{latMin:6/1e4}{ns},{lonDeg:3}{lonMin:6/1e4}{ew},{speedKmh},{course},{altitude},{satellites},{any}`,
+      like: `[{valid}]$1,{any},{imei},${TIME},{latDeg:2}{latMin:6/1e4}{ns},{lonDeg:3}{lonMin:6/1e4}{ew},{speedKmh},{course},{altitude},{satellites},{any}`,
     },
     {
       like: `[{valid}]$1,{id},${TIME},{latDeg:2}{latMin:6/1e4}{ns},{lonDeg:3}{lonMin:6/1e4}{ew},{speedKmh},{course},{any}`,
     },
-    { like: `[{valid}]$1,{id},{imei},${TIME},{lat}{ns},{lon}{ew},{speedKmh},{course},{hdop},{altitude},{any}` },
-    { like: `[{valid}]$1,{id},{imei},${TIME},{any},{any}`, none: 'no place' },
+    { like: `[{valid}]$1,{any},{imei},${TIME},{lat}{ns},{lon}{ew},{speedKmh},{course},{hdop},{altitude},{any}` },
+    { like: `[{valid}]$1,{any},{imei},${TIME},{any},{any}`, none: 'no place' },
     { like: '[{valid}]${any}', unknown: 'type' },
   ],
 })

@@ -66,12 +66,8 @@ function coveredBytes(frame: Buffer): readonly [number, number] {
 /** With fewer satellites there is no position: a device without a fix sends its last one so. */
 const MIN_SATELLITES = 3
 
-/** With `valid_without_satellites` in the device's settings a position counts also where their number is missing. */
+/** NA says that the device does not count satellites, not that it has no position. */
 function fix(draft: Draft, session: Session): Fix | undefined {
-  const { device, satellites } = draft
-  draft.valid =
-    satellites === undefined
-      ? session.settingsOf(device).valid_without_satellites === true
-      : satellites >= MIN_SATELLITES
+  draft.valid = (draft.satellites ?? MIN_SATELLITES) >= MIN_SATELLITES
   return draft.fix(session)
 }

@@ -28,7 +28,14 @@ describe('what a decoder says', () => {
     expect(fixes).toEqual([FIX, { ...FIX, [key]: stand, valid: false }])
   })
 
-  it('names no device if the id is empty', () => {
-    expect(said({ device: '', fixes: [{ ...FIX, device: '' }] })).toEqual({ fixes: [FIX] })
+  it('names no device if the id is empty or nothing but padding', () => {
+    expect(said({ device: '', fixes: [{ ...FIX, device: ' \0' }] })).toEqual({ fixes: [FIX] })
+  })
+
+  it('names a device without the blanks and NUL that fill up its field', () => {
+    expect(said({ device: '42  \0', fixes: [{ ...FIX, device: ' 4 3\0' }] })).toEqual({
+      device: '42',
+      fixes: [{ ...FIX, device: '4 3' }],
+    })
   })
 })

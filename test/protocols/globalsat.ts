@@ -36,6 +36,12 @@ export default {
           fixes: [{ ...FIX, valid: false }],
           reply: 'ACK\r',
         },
+        {
+          frame: signed(`GSr,,${ID},00,5,${PLACE},13,3`),
+          device: ID,
+          fixes: [FIX],
+          reply: 'ACK\r',
+        },
         { frame: `$${ID},1,${PLACE}!`, device: ID, fixes: [FIX] },
         { frame: signed(`GSr,${ID},0040,1,2,a080,5,${PLACE}`), device: ID, fixes: [FIX], reply: 'ACK\r' },
         { frame: signed(`GSr,${ID},${PLACE}`), device: ID, fixes: [FIX], reply: 'ACK\r' },

@@ -1,8 +1,13 @@
 import { knots } from '../../protocols/kit/index.ts'
 import { bytes } from '../support/encode.ts'
-import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { eachPosition, many, type ProtocolCases } from '../support/protocol-cases.ts'
 
 const ID = '8800000001'
+const V19: Readonly<Record<string, string>> = {
+  'h02-018': '2017-04-20T21:44:52Z',
+  'h02-033': '2017-02-10T10:37:32Z',
+  'h02-047': '2016-09-13T09:30:43Z',
+}
 const FIX = {
   time: '2024-05-01T10:15:30Z',
   latitude: 52.525,
@@ -57,12 +62,25 @@ export default {
           reply: `*HQ,${ID},V4,V1,20261120120000#`,
         },
         {
+          frame: `*HQ,${ID},V19,101530,V,5231.5000,N,01324.6000,E,012.50,270,010524,,00000000,895060300000000000,FFFFFBFF#`,
+          device: ID,
+          fixes: [{ ...FIX, valid: false }],
+          reply: `*HQ,${ID},R12,120000#`,
+        },
+        {
           frame: bytes(`24 ${ID} 101530 010524 52315000 06 013246000e 012270 fffffbff ff 0000`),
           device: ID,
           fixes: [{ ...FIX, speed: knots(12) }],
           reply: `*HQ,${ID},R12,120000#`,
         },
       ],
+    },
+  ],
+  corrections: [
+    {
+      reason: 'V19 has a time and a date of its own; the frames around one are of the same second',
+      frames: Object.keys(V19),
+      says: eachPosition((_, { id }) => ({ time: V19[id], timeIsNow: undefined })),
     },
   ],
 } satisfies ProtocolCases

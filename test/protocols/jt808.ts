@@ -1,6 +1,7 @@
 import { xor } from '../../protocols/kit/index.ts'
 import { bytes, escapedFrame, u } from '../support/encode.ts'
 import { COSTLY_SIZE, many, type OwnFrame, type ProtocolCases } from '../support/protocol-cases.ts'
+import { flipped } from '../support/rough.ts'
 
 const PHONE = '013912345678'
 const DEVICE = '13912345678'
@@ -52,6 +53,9 @@ export default {
           fixes: [{ ...FIX, satellites: 9 }],
           reply: message(0x8001, bytes('7e7d 0200 00'), { serial: 0 }),
         },
+        { frame: strayed(message(0x0200, position())), device: DEVICE, fixes: [FIX], reply: accepted(0x0200) },
+        { frame: flipped(strayed(message(0x0200, position())), 300), error: 'checksum' },
+        { frame: strayed(strayed(message(0x0200, position()))), error: 'malformed' },
         { frame: message(0x0002, Buffer.alloc(0)), device: DEVICE, none: 'heartbeat', reply: accepted(0x0002) },
         { frame: message(0x0001, bytes('0001 8103 00')), device: DEVICE, none: 'command answer' },
         {
@@ -297,6 +301,11 @@ function message(type: number, body: Buffer, options: MessageOptions = {}): Buff
   const head = `${hex(2, type)} ${hex(2, properties)} ${version === undefined ? '' : hex(1, version)} ${phone} ${hex(2, serial)}`
   const split = part ? Buffer.concat([u(2, part[1]), u(2, part[0])]) : Buffer.alloc(0)
   return escapedFrame(withXor(Buffer.concat([bytes(head), split, body])))
+}
+
+/** A frame with a 00 behind its checksum. */
+function strayed(frame: Buffer): Buffer {
+  return Buffer.concat([frame.subarray(0, -1), Buffer.of(0, 0x7e)])
 }
 
 function accepted(type: number): Buffer {

@@ -56,6 +56,12 @@ describe('lines', () => {
     ])
   })
 
+  it('NUL that fills up a field is not part of its text', () => {
+    const { decode } = made({ lines: [{ like: '{imei},{secret},A', none: 'login' }] })
+    const { device, secret } = decode(Buffer.from('356307042441013\0\0,1\0\0,A'), newSession())
+    expect([device, secret]).toEqual(['356307042441013', '1'])
+  })
+
   it('a frame that is like none is of another protocol', () => {
     expect(reasonOf(() => said([{ like: 'A{id}', none: 'login' }], 'B1'))).toBe('unsupported')
     expect(reasonOf(() => said([{ like: 'A{id}', none: 'login' }], '\r\n'))).toBe('truncated')

@@ -29,6 +29,25 @@ export default {
       ],
     },
     {
+      title: 'short ids filled up with NUL or blanks',
+      frames: [
+        {
+          frame: `(0270619925\0\0BP050000270619925\0\0${PLACE})`,
+          device: '0270619925',
+          fixes: [FIX],
+          reply: '(0270619925AP05)',
+        },
+        {
+          frame: `(0270619925  BP050000270619925  ${PLACE})`,
+          device: '0270619925',
+          fixes: [FIX],
+          reply: '(0270619925  AP05)',
+        },
+        { frame: `(0270619925  BR00${PLACE})`, device: '0270619925', fixes: [FIX] },
+        { frame: '(0270619925  BX99,1)', device: '0270619925' },
+      ],
+    },
+    {
       title: 'a handshake, a login, positions',
       frames: [
         { frame: `(${ID}BP00000000000000000HSO)`, device: ID, none: 'login', reply: `(${ID}AP01HSO)` },

@@ -1,7 +1,11 @@
 import { kmh } from '../../protocols/kit/index.ts'
-import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { eachPosition, many, type ProtocolCases } from '../support/protocol-cases.ts'
 
 const ID = '356307042441013'
+const IMEIS: Readonly<Record<string, string>> = {
+  'visiontek-001': '358072044271838',
+  'visiontek-004': '861785006462448',
+}
 const TIME = '20,11,26,15,05,48'
 const FIX = { time: '2026-11-20T15:05:48Z', latitude: 52.525, longitude: -13.41, speed: kmh(36), heading: 270 }
 
@@ -18,23 +22,33 @@ export default {
         },
         {
           frame: `$1,VMC,${ID},${TIME},52.525000N,013.410000W,036.0,270,00.8,0074,6390,0,V,0#`,
-          device: 'VMC',
+          device: ID,
           fixes: [{ ...FIX, valid: false, hdop: 0.8, altitude: 74 }],
         },
         {
           frame: `$1,AP9,${ID},${TIME},52315000N,013246000W,036.0,270,0550,11,0,1,26,A,0000000000#`,
-          device: 'AP9',
+          device: ID,
           fixes: [{ ...FIX, altitude: 550, satellites: 11 }],
         },
         { frame: `$1,AP9,${TIME},52315000N,013246000W,036.0,270,0,A#`, device: 'AP9', fixes: [FIX] },
-        { frame: `$1,VMC,${ID},${TIME},00.0000000,000.0000000,000.0,000,00.0,V,0#`, device: 'VMC', none: 'no place' },
+        { frame: `$1,VMC,${ID},${TIME},00.0000000,000.0000000,000.0,000,00.0,V,0#`, device: ID, none: 'no place' },
         {
           frame: `$1,AP9,${ID},${TIME},52315000N,013246000W,036.0,270,0550,11,0,1,26,V,0000,1,AB#`,
-          device: 'AP9',
+          device: ID,
           fixes: [{ ...FIX, valid: false, altitude: 550, satellites: 11 }],
         },
         { frame: '$2,x#' },
       ],
+    },
+  ],
+  corrections: [
+    {
+      reason: 'the device is its IMEI: the name in front of it may be the same in all trackers of a fleet',
+      frames: Object.keys(IMEIS),
+      says: (vector) => {
+        const deviceId = IMEIS[vector.id]
+        return { deviceId, ...eachPosition(() => ({ deviceId }))(vector) }
+      },
     },
   ],
 } satisfies ProtocolCases

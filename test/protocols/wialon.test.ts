@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { deflateSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { crc16Arc, cut, DecodeError, type Message, type Session, type Settings } from '../../protocols/kit/index.ts'
+import { crc16Arc, cut, DecodeError, type Message, type Session } from '../../protocols/kit/index.ts'
 import wialon from '../../protocols/wialon/index.ts'
 import { frameLength, starts } from '../../protocols/wialon/packet.ts'
 import { flipped, newSession } from '../support/rough.ts'
@@ -54,10 +54,6 @@ function compressed(packet: string): Buffer {
 }
 
 const answer = (packet: string | Buffer, session?: Session) => decode(packet, session).reply?.toString()
-
-/** Of a position with so many satellites. */
-const isValid = (settings: Settings, satellites: string) =>
-  decode(`#SD#${SHORT.replace(/9$/, satellites)}`, { ...newSession(), settingsOf: () => settings }).fixes?.[0].valid
 
 describe('packets', () => {
   it('a login of 1.1 names the device and its password', () => {
@@ -143,18 +139,10 @@ describe('fields', () => {
     ])
   })
 
-  it('fewer than three satellites, or none named, give no valid position', () => {
+  it('fewer than three satellites give no valid position; a number that is not known says nothing', () => {
     const packets = ['NA', '', '0', '2', '3'].map((satellites) => `#SD#${SHORT.replace(/9$/, satellites)}`)
     const valid = packets.map((packet) => decode(packet).fixes?.[0].valid)
-    expect(valid).toEqual([false, false, false, false, true])
-  })
-
-  it('without a number of satellites a position is valid where a setting says so', () => {
-    expect(['NA', '2', '3'].map((number) => isValid({ valid_without_satellites: true }, number))).toEqual([
-      true,
-      false,
-      true,
-    ])
+    expect(valid).toEqual([true, true, false, false, true])
   })
 
   it('what has no time is as of its arrival', () => {

@@ -1,6 +1,6 @@
 import { deflateSync } from 'node:zlib'
 import { crc16Arc } from '../../protocols/kit/index.ts'
-import { COSTLY_SIZE, many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { COSTLY_SIZE, eachPosition, many, type ProtocolCases } from '../support/protocol-cases.ts'
 
 const ID = '861234000000001'
 const SHORT = '010524;101530;5231.5000;N;01324.6000;E;36;270;34;9'
@@ -51,7 +51,7 @@ export default {
         { frame: `#D#${SHORT}\r\n`, fixes: [FIX], reply: '#AD#1\r\n' },
         {
           frame: `#SD#${SHORT.slice(0, -2)}\r\n`,
-          fixes: [{ ...FIX, satellites: undefined, valid: false }],
+          fixes: [{ ...FIX, satellites: undefined }],
           reply: '#ASD#1\r\n',
         },
         { frame: compressed(`#D#${EXTENDED}\r\n`), fixes: [{ ...FIX, hdop: 0.9 }], reply: '#AD#1\r\n' },
@@ -72,6 +72,11 @@ export default {
     },
   ],
   corrections: [
+    {
+      reason: 'Wialon IPS: NA is sent where there is no data; it does not say that the position is none',
+      frames: ['wialon-001', 'wialon-003', 'wialon-020'],
+      says: eachPosition(({ sat }) => ({ valid: sat === undefined || sat >= 3 })),
+    },
     {
       reason: 'a report without a place is no fix, where the peer makes 0/0 of it',
       frames: ['wialon-023'],

@@ -33,6 +33,7 @@ export const DecodeInput = z.object({
     http: MaybeText,
     uri: MaybeText,
     headers: MaybeObject,
+    body: MaybeText,
     bodyHex: MaybeText,
   }),
   session: z.string().optional(),
@@ -131,9 +132,14 @@ function isEscaped(bytes: Buffer, { escape, codes, optional }: Escaping): boolea
   return true
 }
 
-function requestOf({ http = '', uri = '/', headers = {}, bodyHex = '' }: DecodeInput['input']): HttpRequest {
+function requestOf({ http = '', uri = '/', headers = {}, body, bodyHex = '' }: DecodeInput['input']): HttpRequest {
   const entries = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)])
-  return { method: http, uri, headers: Object.fromEntries(entries), body: fromHex(bodyHex) }
+  return {
+    method: http,
+    uri,
+    headers: Object.fromEntries(entries),
+    body: body === undefined ? fromHex(bodyHex) : Buffer.from(body),
+  }
 }
 
 /** The bytes of an input that is no request. @throws UserError */

@@ -116,6 +116,12 @@ describe('decodeInput', () => {
     expect(decodeInput({ id: 3, ...input })).toEqual({ id: 3, fixes: [], replies: [], error })
   })
 
+  it('reads the body of a request as text', () => {
+    const body = '{"_type":"location","tst":1714558530,"lat":52.525,"lon":13.41,"topic":"owntracks/jane/phone"}'
+    const output = decodeInput({ protocol: 'owntracks', input: { http: 'POST', uri: '/', body } })
+    expect(output).toMatchObject({ device: 'jane', fixes: [{ lat: 52.525, lon: 13.41 }] })
+  })
+
   it('reads spaced hex', () => {
     expect(decodeInput({ protocol: 'teltonika', input: { hex: 'FF ' } })).toEqual({ fixes: [], replies: [] })
   })

@@ -1,25 +1,15 @@
 /*
- * Dragino LT-22222, LGT-92, TrackerD: LoRaWAN trackers through the webhook of The Things Stack v3 ("LGT-92 User Manual",
- * wiki.dragino.com; "Webhooks", thethingsindustries.com/docs), with the payload formatter of Dragino. HTTP, JSON:
+ * Dragino LGT-92, TrackerD: LoRaWAN trackers ("LGT-92 User Manual", "TrackerD", wiki.dragino.com), with the payload formatter of Dragino
+ * (lorawan-devices/vendor/dragino, github.com/TheThingsNetwork), through the webhook of The Things Stack v3 or of another network
+ * server: see ttnhttp. HTTP, JSON; 200 acknowledges.
  *
- *   { "end_device_ids": { "device_id" }, "uplink_message": { "received_at", "decoded_payload": { "Latitude", "Longitude",
- *     "Location"?, "BatV", "ALARM_status", … } } }
+ *   { "end_device_ids": { "device_id" }, "uplink_message": { "received_at", "decoded_payload": { "Latitude", "Longitude" | "Longitud",
+ *     "Location"? "<latitude>,<longitude>", "Date"? "Y:M:D", "Time"? "h:m:s", "BatV", "ALARM_status", "LON", … } } }
  *
- * The time is that of the arrival at the network. 200 acknowledges.
+ * `LON` is an LED. `Date` and `Time` are those of a fix that was stored in the tracker, whose longitude stands in `Location` alone;
+ * else the time is that of the arrival at the network.
  */
-import {
-  DecodeError,
-  type HttpRequest,
-  jsonBody,
-  type Message,
-  numericMember,
-  objectMember,
-  objectOf,
-  type Protocol,
-  rfc3339,
-  type Session,
-  textMember,
-} from '../kit/index.ts'
+import { lorawanUplink, type Protocol } from '../kit/index.ts'
 
 export default {
   name: 'dragino',
@@ -29,19 +19,5 @@ export default {
   integrity: { none: 'it is JSON' },
   escaping: 'none',
   http: { port: 5253 },
-  request,
+  request: lorawanUplink,
 } satisfies Protocol
-
-function request(webhook: HttpRequest, session: Session): Message {
-  const body = objectOf(jsonBody(webhook), 'the body')
-  const device = textMember(objectMember(body, 'end_device_ids'), 'device_id')
-  if (device === undefined) throw new DecodeError('malformed', 'end_device_ids.device_id is missing')
-  const uplink = objectMember(body, 'uplink_message')
-  const payload = objectMember(uplink, 'decoded_payload')
-  const latitude = numericMember(payload, 'Latitude') ?? numericMember(payload, 'latitude')
-  const longitude = numericMember(payload, 'Longitude') ?? numericMember(payload, 'longitude')
-  if (latitude === undefined || longitude === undefined) return { device, none: 'no place' }
-  const received = textMember(uplink, 'received_at') ?? textMember(body, 'received_at')
-  const time = received === undefined ? session.now : rfc3339(received)
-  return { device, fixes: [{ time, latitude, longitude, valid: true }] }
-}

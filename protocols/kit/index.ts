@@ -49,6 +49,7 @@ export {
   whole,
 } from './framing.ts'
 export { jsonObjects } from './json-frame.ts'
+export { lorawanUplink } from './lorawan.ts'
 export { EndSearch, type Mark, Marks } from './marks.ts'
 export { rmcFix } from './nmea.ts'
 export { maskedFix, packedFix, shortFix } from './positions.ts'

@@ -11,6 +11,8 @@
  *   { "device_id", "location": { "timestamp", "coords": { "latitude", "longitude", "accuracy", "speed", "heading", "altitude" } } }
  *
  *   timestamp  ISO 8601      speed  m/s, −1: unknown       heading  degrees, −1: unknown
+ *
+ * or JSON with `locations`, as Overland sends it: overland.ts.
  */
 import {
   DecodeError,
@@ -32,10 +34,11 @@ import {
   type Session,
   unixTime,
 } from '../kit/index.ts'
+import { overlandMessage, overlandToken } from './overland.ts'
 
 export default {
   name: 'osmand',
-  devices: 'OsmAnd, Traccar Client, GPSLogger, anything that can fetch a URL',
+  devices: 'OsmAnd, Traccar Client, GPSLogger, Overland, anything that can fetch a URL',
   acknowledges: 'fixes',
   accuracy: 'metres',
   integrity: { none: 'a request has none' },
@@ -45,14 +48,15 @@ export default {
   request,
 } satisfies Protocol
 
-function request({ uri, body }: HttpRequest, session: Session): Message {
+function request({ uri, headers, body }: HttpRequest, session: Session): Message {
   const [, query = ''] = /^[^?]*\?(.*)$/s.exec(uri) ?? []
   const text = body.toString().trim()
   const message = text.startsWith('{')
     ? readMessage(query, text, session)
     : readMessage(`${query}&${text}`, '', session)
-  if (message.device === undefined) throw new DecodeError('malformed', 'id is missing')
-  return message
+  const isNamed = message.device !== undefined || message.fixes?.every(({ device }) => device !== undefined)
+  if (!isNamed) throw new DecodeError('malformed', 'id is missing')
+  return message.response ? { ...message, secret: message.secret ?? overlandToken(headers) } : message
 }
 
 /** A publication: the parameters, also as a whole URL, or JSON. Its topic names the device. */
@@ -98,7 +102,8 @@ function optional(parameters: URLSearchParams, name: string): number | undefined
 }
 
 function readJson(text: string, session: Session): Message {
-  const { device_id: id, location } = objectOf(parseJson(text), 'the body')
+  const { device_id: id, location, locations: batch } = objectOf(parseJson(text), 'the body')
+  if (Array.isArray(batch)) return overlandMessage(batch)
   const name = typeof id === 'number' ? digitsOf(text, 'device_id', id) : id
   const device = typeof name === 'string' && name !== '' ? name : undefined
   if (location === undefined || location === null) return { device, none: 'no place' }

@@ -113,12 +113,14 @@ export {
   utcYmd,
 } from './units.ts'
 export {
+  fixesByDevice,
   jsonBody,
   numericMember,
   numericParameter,
   objectMember,
   parametersOf,
   textMember,
+  timeMember,
   xmlElements,
   xmlText,
 } from './web.ts'

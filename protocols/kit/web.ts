@@ -1,6 +1,7 @@
 import { DecodeError } from './errors.ts'
-import type { HttpRequest } from './protocol.ts'
+import type { Fix, HttpRequest, Message } from './protocol.ts'
 import { type JsonObject, number } from './text.ts'
+import { rfc3339, unixTime } from './units.ts'
 
 /** A JSON body. @throws DecodeError `malformed`. */
 export function jsonBody({ body }: Pick<HttpRequest, 'body'>): unknown {
@@ -48,10 +49,30 @@ export function textMember(object: JsonObject, name: string): string | undefined
   return (typeof value === 'string' || typeof value === 'number') && value !== '' ? String(value) : undefined
 }
 
+/**
+ * A member that is a time, in ms UTC: unix seconds or milliseconds as a number, or RFC 3339; undefined where it is absent, null or empty.
+ * @throws DecodeError `malformed`.
+ */
+export function timeMember(object: JsonObject, name: string): number | undefined {
+  const value = object[name]
+  if (value === undefined || value === null || value === '') return undefined
+  if (typeof value === 'number') return unixTime(value)
+  if (typeof value === 'string') return rfc3339(value)
+  throw new DecodeError('malformed', `${name} is neither a number nor text`)
+}
+
 /** A member that is an object; an empty one where it is anything else. */
 export function objectMember(object: JsonObject, name: string): JsonObject {
   const value = object[name]
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {}
+}
+
+/** Fixes that name their devices, as those of a message: it names the device where there is one, and each fix where there are several. */
+export function fixesByDevice(fixes: readonly Fix[]): Pick<Message, 'device' | 'fixes'> {
+  const devices = new Set(fixes.flatMap(({ device }) => device ?? []))
+  if (devices.size > 1) return { fixes }
+  const [device] = devices
+  return { device, fixes: fixes.map(({ device: _, ...fix }) => fix) }
 }
 
 /**

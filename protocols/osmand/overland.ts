@@ -14,6 +14,7 @@ import {
   DecodeError,
   eachReadable,
   type Fix,
+  fixesByDevice,
   type HttpRequest,
   heading,
   known,
@@ -30,10 +31,7 @@ export function overlandMessage(locations: readonly unknown[]): Message {
   const { good, unreadable } = eachReadable(locations, fixOf)
   const response = { headers: { 'content-type': 'application/json' }, body: '{"result":"ok"}' }
   if (good.length === 0) return { none: 'no place', response }
-  const devices = new Set(good.flatMap(({ device }) => device ?? []))
-  if (devices.size > 1) return { fixes: good, unreadable, response }
-  const [device] = devices
-  return { device, fixes: good.map(({ device: _, ...fix }) => fix), unreadable, response }
+  return { ...fixesByDevice(good), unreadable, response }
 }
 
 /** The access token of the app's settings. */

@@ -9,7 +9,8 @@
  *   acc  metres                        cog  degrees
  *
  * The device is the app's UserID, the second level of the topic. Over MQTT that is the topic of the publication, over HTTP
- * `topic`; without one it is the header X-Limit-U, else X-Limit-D, else `tid`. The password of HTTP Basic is the secret.
+ * `topic`; without one it is the user in the header X-Limit-U or in the address (/pub?u=<user>&d=<device>), else the device in X-Limit-D
+ * or in the address, else `tid`. The password of HTTP Basic is the secret.
  * The other types of the booklet are no positions: see NOT_PLACES.
  */
 import {
@@ -26,6 +27,7 @@ import {
   objectOf,
   optionalNumberOf,
   type Protocol,
+  parametersOf,
   parseJson,
   unixTime,
 } from '../kit/index.ts'
@@ -42,14 +44,22 @@ export default {
   request,
 } satisfies Protocol
 
-function request({ method, headers, body }: HttpRequest): Message {
+function request({ method, uri, headers, body }: HttpRequest): Message {
   // Of a client for another protocol, whose position is in the address.
   if (method !== 'POST') throw new DecodeError('unsupported')
   const { first, ...message } = readPayload(body)
   const [, secret] = passwordOf(headers.authorization)
-  const device = userOf(first.topic) || headers['x-limit-u'] || headers['x-limit-d'] || textOf(first.tid)
+  const device = userOf(first.topic) || addressedBy({ uri, headers }) || textOf(first.tid)
   return { ...message, device, secret: secret || undefined }
 }
+
+/** The user, else the device, that the app names beside its payload. */
+function addressedBy({ uri, headers }: Pick<HttpRequest, 'uri' | 'headers'>): string | undefined {
+  const query = parametersOf({ uri, body: NO_BODY })
+  return headers['x-limit-u'] || query.get('u') || headers['x-limit-d'] || query.get('d') || undefined
+}
+
+const NO_BODY = Buffer.alloc(0)
 
 /** The password in `Basic <base64 of user:password>`, as the second element; empty where there is none. */
 function passwordOf(authorization?: string): readonly string[] {

@@ -28,9 +28,9 @@ function published(payload: unknown): Message {
   return owntracks.decode(Buffer.from(typeof payload === 'string' ? payload : JSON.stringify(payload)))
 }
 
-function posted(payload: unknown, headers: HttpRequest['headers'] = {}): Message {
+function posted(payload: unknown, headers: HttpRequest['headers'] = {}, uri = '/pub'): Message {
   const body = Buffer.from(typeof payload === 'string' ? payload : JSON.stringify(payload))
-  return owntracks.request({ method: 'POST', uri: '/', headers, body })
+  return owntracks.request({ method: 'POST', uri, headers, body })
 }
 
 function reasonOf(work: () => Message): string | undefined {
@@ -96,6 +96,15 @@ describe('HTTP', () => {
     expect(posted(LOCATION, { 'x-limit-u': '', 'x-limit-d': 'phone 1' }).device).toBe('phone 1')
     expect(posted([LOCATION]).device).toBe('v1')
     expect(posted({ ...LOCATION, tid: 7 }).device).toBeUndefined()
+  })
+
+  it('takes the user, else the device, of the address for the device', () => {
+    expect(posted(LOCATION, {}, '/pub?u=jane&d=phone').device).toBe('jane')
+    expect(posted(LOCATION, {}, '/pub?u=&d=phone%201').device).toBe('phone 1')
+    expect(posted(LOCATION, {}, '/pub?u=&d=').device).toBe('v1')
+    expect(posted(LOCATION, { 'x-limit-d': 'phone' }, '/pub?u=jane').device).toBe('jane')
+    expect(posted(LOCATION, { 'x-limit-u': 'joe' }, '/pub?u=jane').device).toBe('joe')
+    expect(posted({ ...LOCATION, topic: 'owntracks/joe/phone' }, {}, '/pub?u=jane').device).toBe('joe')
   })
 
   it('the password of HTTP Basic is the secret', () => {

@@ -90,9 +90,18 @@ const COORDINATE = /^(?:gps|gnss|position|pos|location|loc)?(?:lat|lon|lng)/
 const SPEED = /^(?:gps|gnss|ground)?speed(.*)$/
 /** Without a unit the formatter mostly passes on what a GPS module says: knots. */
 const SPEEDS: Readonly<Record<string, (value: number) => number>> = {
-  ...{ '': knots, kn: knots, kt: knots, kts: knots, knots },
-  ...{ kmh, kph: kmh, kmph: kmh, kmhr: kmh, mph },
-  ...{ ms: Number, mps: Number },
+  '': knots,
+  kn: knots,
+  kt: knots,
+  kts: knots,
+  knots,
+  kmh,
+  kph: kmh,
+  kmph: kmh,
+  kmhr: kmh,
+  mph,
+  ms: Number,
+  mps: Number,
 }
 const QUANTITIES = [
   ['heading', /^(?:gps|gnss)?(?:heading|course|bearing|cog|direction)(?:deg|degrees)?$/],

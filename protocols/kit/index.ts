@@ -64,6 +64,7 @@ export {
   type Message,
   noSettings,
   type Protocol,
+  type Sealed,
   type Session,
   type Settings,
   type Setup,

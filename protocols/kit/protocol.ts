@@ -87,6 +87,14 @@ export interface Fix {
   satellites?: number
 }
 
+/** A frame that is encrypted with the secret of its device: a secretbox of libsodium, under the secret and zeros up to 32 bytes. */
+export interface Sealed {
+  readonly nonce: Buffer
+  readonly box: Buffer
+  /** Reads what the box holds. @throws DecodeError */
+  read(content: Buffer, session: Session): Message
+}
+
 /**
  * What one frame said. `reply` is data: the caller sends it, after the fixes are stored.
  *
@@ -100,6 +108,11 @@ export interface Message {
   /** The device's secret in the frame: a password or token. */
   readonly secret?: string
   readonly fixes?: readonly Fix[]
+  /**
+   * What only the secret of `device` opens; `fixes` are empty then. The caller puts what `read` gives in place of the message. A sender
+   * whose frame the secret of the device opens has proved that it has it.
+   */
+  readonly sealed?: Sealed
   /** Why it holds no position: its type has none ('login', 'heartbeat'), or the frame says so ('no fix', 'cells'). */
   readonly none?: string
   /**

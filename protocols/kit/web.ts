@@ -72,7 +72,7 @@ export function fixesByDevice(fixes: readonly Fix[]): Pick<Message, 'device' | '
   const devices = new Set(fixes.flatMap(({ device }) => device ?? []))
   if (devices.size > 1) return { fixes }
   const [device] = devices
-  return { device, fixes: fixes.map(({ device: _, ...fix }) => fix) }
+  return { device, fixes: fixes.map((fix) => ({ ...fix, device: undefined })) }
 }
 
 /**

@@ -12,6 +12,14 @@
  * `topic`; without one it is the user in the header X-Limit-U or in the address (/pub?u=<user>&d=<device>), else the device in X-Limit-D
  * or in the address, else `tid`. The password of HTTP Basic is the secret.
  * The other types of the booklet are no positions: see NOT_PLACES.
+ *
+ * With an encryption key in the app ("Payload encryption", owntracks.org/booklet/features/encrypt) each of these is within
+ *
+ *   { "_type": "encrypted", "data": base64 of NNNNNNNNNNNNNNNNNNNNNNNN BB… }
+ *
+ *   N  24 bytes, the nonce      B  secretbox of libsodium (XSalsa20-Poly1305); the key is the secret of the device
+ *
+ * Then `topic` and `tid` are encrypted, too: over HTTP a header or the address names the device.
  */
 import {
   DecodeError,
@@ -29,6 +37,7 @@ import {
   type Protocol,
   parametersOf,
   parseJson,
+  type Sealed,
   unixTime,
 } from '../kit/index.ts'
 
@@ -78,6 +87,26 @@ function readPayload(bytes: Buffer): Message & { first: JsonObject } {
   const text = bytes.toString()
   // An empty payload deletes a friend.
   const payload = text.trim() === '' ? [] : parseJson(text)
+  const { _type: type, data } = (payload ?? {}) as JsonObject
+  if (type === 'encrypted') return { first: {}, fixes: [], sealed: sealedIn(data) }
+  return readEntries(payload)
+}
+
+function sealedIn(data: unknown): Sealed {
+  const bytes = Buffer.from(textOf(data) ?? '', 'base64')
+  if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new DecodeError('malformed', 'data is no nonce with a box')
+  return { nonce: bytes.subarray(0, NONCE_BYTES), box: bytes.subarray(NONCE_BYTES), read: readContent }
+}
+
+const NONCE_BYTES = 24
+const TAG_BYTES = 16
+
+function readContent(bytes: Buffer): Message {
+  const { first: _, ...message } = readEntries(parseJson(bytes.toString()))
+  return message
+}
+
+function readEntries(payload: unknown): Message & { first: JsonObject } {
   const entries = Array.isArray(payload) ? payload : [payload]
   const { good, unreadable = [] } = eachReadable(entries, fixesOf)
   const fixes = good.flat()
@@ -101,8 +130,7 @@ function fixesOf(value: unknown): Fix[] {
   const entry = objectOf(value, 'a message')
   const { _type: type } = entry
   if (typeof type !== 'string') throw new DecodeError('malformed', '_type is missing')
-  if (type === 'encrypted')
-    throw new DecodeError('unsupported', 'the message is encrypted: use TLS in place of a secret')
+  if (type === 'encrypted') throw new DecodeError('unsupported', 'a message within others is encrypted')
   return type === 'location' ? [fixOf(entry)] : []
 }
 

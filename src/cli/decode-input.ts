@@ -72,6 +72,7 @@ export function decodeInput(protocol: Protocol, line: DecodeInput, options: Deco
     const session = sessionOf(line, transport, options)
     const messages = framesOfInput(protocol, line.input, session).map((frame) => {
       const message = decodeFrame(protocol, frame, session)
+      if (message.sealed) throw new DecodeError('unsupported', 'it is encrypted with the secret of its device')
       session.device = message.device ?? session.device
       return message
     })

@@ -17,7 +17,9 @@ export const DEVICE = fields({
   courier_id: id.optional().describe('Courier of fixes that no line of a routes file covers.'),
   route_id: id.optional().describe('Route of fixes that no line of a routes file covers.'),
   time_zone: zone.optional().describe('Zone of a tracker that reports local time: an IANA name or an offset.'),
-  secret: text.optional().describe('What the tracker must present: MQTT and OwnTracks password, OsmAnd `token=`.'),
+  secret: text
+    .optional()
+    .describe('What the tracker must present: MQTT and OwnTracks password, OwnTracks encryption key, OsmAnd `token=`.'),
   previous_secret: text.optional().describe('Accepted beside `secret`, until the tracker has the new one.'),
   protocol: text.optional().describe('Name of the only protocol that it may speak.'),
   transports: words(oneOf('tcp', 'udp', 'http', 'mqtt'))

@@ -103,6 +103,24 @@ export async function filesOf(
   }
 }
 
+/** The files of devices of a directory alone; `print` changes whenever one of them may have changed. */
+export interface DeviceFiles {
+  readonly print: string
+  readonly files: readonly DeviceFile[]
+}
+
+/** Reads the files of devices of a directory, unless they are as they were. @throws ConfigError where one cannot be read. */
+export async function readDeviceFiles(dir: string, previous?: DeviceFiles): Promise<DeviceFiles> {
+  const sources = DEVICES.map((name) => ({ name, file: join(dir, name) }))
+  const print = (await Promise.all(sources.map(({ file }) => fingerprintOf(file)))).join('\n')
+  if (print === previous?.print) return previous
+  const texts = await Promise.all(sources.map(({ file }) => textOf(file)))
+  return {
+    print,
+    files: await Promise.all(sources.map((each, index) => readDevices({ ...each, text: texts[index] ?? '' }))),
+  }
+}
+
 /** Whether two readings hold the same objects for all files. A file whose text has not changed keeps its object. */
 export function isSame(a: Files, b: Files): boolean {
   const [all, others] = [a, b].map(({ gateway, devices, routes }) => [gateway, ...devices, ...routes])

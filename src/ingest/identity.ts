@@ -181,13 +181,18 @@ export function noteSpoken(
 /**
  * How the entry of a device judges what came before the device was configured. `trusted`: it is the device's.
  * `unproven`: it lacks a proof that the entry asks for. The third: its protocol was a guess, and the entry names
- * another one.
+ * another one. `hasSecret`: whether it was encrypted with the secret of the device.
  */
-export function trustIn(entry: DeviceEntry, spoken: Spoken | undefined): 'trusted' | 'unproven' | 'other_protocol' {
+export function trustIn(
+  entry: DeviceEntry,
+  spoken: Spoken | undefined,
+  hasSecret = false,
+): 'trusted' | 'unproven' | 'other_protocol' {
   const { client_certificate, guard, networks, protocol, transports } = entry
   if (!guard) return 'trusted'
-  if (guard.hasSecret || (client_certificate ?? networks ?? transports) !== undefined) return 'unproven'
-  if (protocol === spoken?.protocol) return 'trusted'
+  if (guard.hasSecret && !hasSecret) return 'unproven'
+  if ((client_certificate ?? networks ?? transports) !== undefined) return 'unproven'
+  if (protocol === undefined || protocol === spoken?.protocol) return 'trusted'
   return spoken?.isGuess ? 'other_protocol' : 'unproven'
 }
 

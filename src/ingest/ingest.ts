@@ -5,11 +5,13 @@ import {
   type HttpRequest,
   type Message,
   type Protocol,
+  type Sealed,
   type Transport,
 } from '../../protocols/kit/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { frameCounters, metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
+import type { DeviceSecrets } from '../roster/device-secrets.ts'
 import { type Capacity, Waiting } from './acceptance.ts'
 import type { Arrivals } from './arrivals.ts'
 import { type DeviceSession, relayed, senderOn, type UnknownDeviceQuota } from './device.ts'
@@ -32,6 +34,7 @@ import type { GuessDelays } from './guesses.ts'
 import type { HeardDevices } from './heard.ts'
 import { Identity, type IdentityReason, introduce, ResolvedDevice, speakerOn } from './identity.ts'
 import { rememberOpening } from './misunderstood.ts'
+import { openBox, UNKNOWN_SECRET } from './sealed.ts'
 
 export interface IngestOptions extends FixStorageOptions, FrameKeeperOptions {
   readonly replica: FixStorageOptions['replica']
@@ -43,6 +46,8 @@ export interface IngestOptions extends FixStorageOptions, FrameKeeperOptions {
   readonly guesses?: GuessDelays
   /** While the window is open, unknown devices are admitted even with `hold.unknown: false`. */
   readonly enrolment: Pick<Enrolment, 'isOpen'>
+  /** The secrets of devices, for frames that are encrypted with them; without it, only those that a sender has presented. */
+  readonly secrets?: Pick<DeviceSecrets, 'of'>
   /** Keeps the frames of watched devices; without it, no frames are kept. */
   readonly frameWatch?: FrameWatch
   readonly logger: Logger
@@ -92,7 +97,9 @@ export class Ingest {
     session.now = this.#options.clock.now()
     session.settingsOf = (device = session.device) => this.#identity.settingsOf(device, session, protocol.name)
 
-    const message = (arrival.read = decode(arrival, logger))
+    let message = (arrival.read = decode(arrival, logger))
+    if (!(message instanceof DecodeError) && message.sealed)
+      message = arrival.read = await this.#opened(message.sealed, message, arrival)
     if (message instanceof DecodeError) return this.#damaged(message, arrival)
     if (message.none !== undefined) rememberOpening(session, frame)
     const { device = session.device, fixes = [] } = message
@@ -156,6 +163,22 @@ export class Ingest {
   ): FrameOutcome {
     if (entry && isObstacle(failure)) this.#options.days?.of(id).add('not_stored', session.now)
     return failed(failure, message)
+  }
+
+  /**
+   * Returns what an encrypted message holds, with the secret that opens it, which its sender has proved to hold. A message that no
+   * secret opens stays as it is; its sender counts as one with a wrong secret, if it has presented none beside it.
+   */
+  async #opened(sealed: Sealed, message: Message, arrival: FrameArrival): Promise<Message | DecodeError> {
+    const { logger, secrets } = this.#options
+    const { session } = arrival
+    const { device = session.device, secret: presented = session.secret } = message
+    const opened =
+      (presented === undefined ? undefined : await openBox(sealed, [presented])) ??
+      (await openBox(sealed, device === undefined ? [] : ((await secrets?.of(device)) ?? [])))
+    if (!opened) return { ...message, secret: presented ?? UNKNOWN_SECRET }
+    const read = readOpened(sealed, opened.content, arrival, logger)
+    return read instanceof DecodeError ? read : { ...read, device: message.device, secret: opened.secret }
   }
 
   /** A damaged frame over MQTT is kept and acknowledged: otherwise the client would send it again for ever. */
@@ -260,6 +283,16 @@ export function decode({ frame, session, protocol }: Reading, logger: Logger): M
     logger.error({ stack, protocol: protocol.name }, 'fault in a decoder')
     return new DecodeError('malformed')
   }
+}
+
+/** What the content of an encrypted frame says. */
+export function readOpened(
+  { read }: Sealed,
+  content: Buffer,
+  { session, protocol }: Reading,
+  logger: Logger,
+): Message | DecodeError {
+  return decode({ frame: content, session, protocol: { ...protocol, decode: read } }, logger)
 }
 
 /** The sender of the frame before, where a message comes from it too, and the roster is the same; else undefined. */

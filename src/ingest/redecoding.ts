@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { cut, DecodeError, type Fix, type Message, type Protocol } from '../../protocols/kit/index.ts'
+import { cut, DecodeError, type Fix, type Message, type Protocol, type Sealed } from '../../protocols/kit/index.ts'
 import { everySecond, yieldToEventLoop } from '../async.ts'
 import { sameId } from '../config/units.ts'
 import {
@@ -18,14 +18,16 @@ import {
 } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
-import type { DeviceEntry } from '../roster/device-entry.ts'
+import { type DeviceEntry, isSecretOf } from '../roster/device-entry.ts'
+import type { DeviceSecrets } from '../roster/device-secrets.ts'
 import type { Replica } from '../roster/replica.ts'
 import { createSession, type DeviceSession } from './device.ts'
 import type { FixStorage } from './fix-storage.ts'
 import { doubtOf } from './frame.ts'
 import { ResolvedDevice, trustIn } from './identity.ts'
-import { decode } from './ingest.ts'
+import { decode, readOpened } from './ingest.ts'
 import { contentOf, type MisunderstoodFrame } from './misunderstood.ts'
+import { openBox } from './sealed.ts'
 
 export interface RedecodingOptions {
   readonly redis: Redis
@@ -33,6 +35,8 @@ export interface RedecodingOptions {
   readonly protocolNamed: (name: string) => Promise<Protocol | undefined>
   /** While it is not current, no frame is looked at. */
   readonly replica: Pick<Replica, 'current' | 'roster'>
+  /** The secrets of devices, for frames that are encrypted with them. */
+  readonly secrets?: Pick<DeviceSecrets, 'of'>
   readonly storage: Pick<FixStorage, 'store'>
   /** How long a frame is kept, ms; null: for ever. Older fixes are filtered. */
   readonly maxAgeMs: number | null
@@ -130,7 +134,11 @@ export class Redecoding {
       return true
     }
     if (!entry) return true
-    const trust = trustIn(entry, { protocol: frame.protocol, isGuess: frame.isGuess === true })
+    const read = await this.#messageOf(frame, entry)
+    const opened = read?.sealed && (await this.#opened(read.sealed, frame, entry))
+    const message = opened ?? read
+    const spoken = { protocol: frame.protocol, isGuess: frame.isGuess === true }
+    const trust = trustIn(entry, spoken, opened !== undefined)
     // What came without the proof that the device must give by now stays where it is.
     if (trust === 'unproven' && frame.company === undefined) return true
     if (trust === 'trusted' && frame.reason === 'guessed') {
@@ -139,7 +147,6 @@ export class Redecoding {
     }
     // What was read with a wrong protocol is discarded.
     const known = trust === 'other_protocol' ? [] : (frame.fixes ?? [])
-    const message = await this.#messageOf(frame, entry)
     if (!message) {
       if (frame.reason === 'guessed') await this.#rewrite(stored, { ...frame, reason: 'malformed', fixes: known })
       return true
@@ -180,6 +187,17 @@ export class Redecoding {
     // A guess may have taken something else for the id.
     const isOther = message.device !== undefined && sameId(message.device) !== sameId(entry.id)
     return isOther && frame.isGuess ? undefined : message
+  }
+
+  /** What an encrypted frame holds, if a secret of the device opens it. */
+  async #opened(sealed: Sealed, frame: MisunderstoodFrame, entry: DeviceEntry): Promise<Message | undefined> {
+    const { logger, protocolNamed, secrets } = this.#options
+    const opened = await openBox(sealed, (await secrets?.of(entry.id)) ?? [])
+    const protocol = await protocolNamed(frame.protocol)
+    if (!opened || !protocol || !isSecretOf(entry, opened.secret)) return undefined
+    const session = Object.assign(createSession(frame.transport, ''), { now: frame.at })
+    const message = readOpened(sealed, opened.content, { frame: opened.content, session, protocol }, logger)
+    return message instanceof DecodeError ? undefined : message
   }
 
   /** Stores fixes, each for the device that it names, else that of the frame. Answers whether they are stored. */

@@ -122,6 +122,12 @@ describe('decodeInput', () => {
     expect(output).toMatchObject({ device: 'jane', fixes: [{ lat: 52.525, lon: 13.41 }] })
   })
 
+  it('says of an encrypted frame that it is one', () => {
+    const body = JSON.stringify({ _type: 'encrypted', data: Buffer.alloc(64).toString('base64') })
+    const { error } = decodeInput({ protocol: 'owntracks', input: { http: 'POST', uri: '/pub?u=jane', body } })
+    expect(error).toContain('it is encrypted with the secret of its device')
+  })
+
   it('reads spaced hex', () => {
     expect(decodeInput({ protocol: 'teltonika', input: { hex: 'FF ' } })).toEqual({ fixes: [], replies: [] })
   })

@@ -9,6 +9,7 @@ import {
   sessionState,
   type Transport,
 } from '../../protocols/kit/index.ts'
+import owntracks from '../../protocols/owntracks/index.ts'
 import type { Device } from '../../src/config/devices.ts'
 import { createSession, UnknownDeviceQuota } from '../../src/ingest/device.ts'
 import { FixStorage } from '../../src/ingest/fix-storage.ts'
@@ -34,6 +35,7 @@ import { count, until } from '../support/listen.ts'
 import { records } from '../support/records.ts'
 import { createDirectory } from '../support/roster.ts'
 import type { TestRedis } from '../support/redis.ts'
+import { encrypted } from '../support/secretbox.ts'
 import { withRedis } from '../support/with-redis.ts'
 
 const NOW_S = Math.floor(Date.now() / 1000)
@@ -126,8 +128,10 @@ async function gateway(version: number, devices: Device[] = [VAN], lines: Assign
   })
   const decoded: string[] = []
   const protocol = words(version, decoded)
-  const protocolNamed = async (name: string) =>
-    name === 'words' || name === 'more' ? words(name === 'more' ? 2 : version, decoded) : undefined
+  const protocolNamed = async (name: string) => {
+    if (name === 'owntracks') return owntracks
+    return name === 'words' || name === 'more' ? words(name === 'more' ? 2 : version, decoded) : undefined
+  }
   closes.push(() => appender.close())
   return {
     replica,
@@ -143,10 +147,19 @@ async function gateway(version: number, devices: Device[] = [VAN], lines: Assign
       }
       return answered
     },
-    /** Decodes what is kept again. */
-    decodeAgain() {
+    /** Takes a location of OwnTracks that is encrypted. */
+    post(seconds: number, key: string) {
+      const location = { _type: 'location', tst: NOW_S - seconds, lat: 52.5, lon: 13.4 }
+      const body = Buffer.from(JSON.stringify(encrypted(location, key)))
+      const request = { method: 'POST', uri: `/pub?u=${VAN.id}`, headers: {}, body }
+      return ingest.take(request, createSession('http', '127.0.0.1:1'), owntracks)
+    },
+    /** Decodes what is kept again; `secret`: that of the van in a file. */
+    decodeAgain(secret?: string) {
       const storage = new FixStorage(storing)
-      const redecoding = new Redecoding({ redis, protocolNamed, replica, storage, maxAgeMs: MAX_AGE_MS, logger })
+      const secrets = { of: async () => (secret === undefined ? [] : [secret]) }
+      const options = { redis, protocolNamed, replica, secrets, storage, maxAgeMs: MAX_AGE_MS, logger }
+      const redecoding = new Redecoding(options)
       closes.unshift(() => redecoding.close())
       return redecoding
     },
@@ -396,6 +409,32 @@ describe('a change of the roster', () => {
     after.replica.roster = await createDirectory([VAN], [])
     redecoding.rosterChanged(new Set(['123']))
     await until(async () => expect(await timesIn()).toEqual([-30]))
+  })
+})
+
+describe('a frame that is encrypted', () => {
+  const SECRET = 'a secret of the van'
+
+  it('is read once its device has the secret that opens it, which is the proof that the device must give', async () => {
+    const { post } = await gateway(1)
+    expect(await post(30, SECRET)).toMatchObject({ status: 'stored' })
+    expect(await post(20, 'another secret')).toMatchObject({ status: 'stored' })
+    expect(view(await frames())).toMatchObject([{ reason: 'not_read' }, { reason: 'not_read' }])
+    ;(await gateway(1, withSecret(SECRET))).decodeAgain(SECRET)
+    await until(async () => expect(await timesIn()).toEqual([-30]))
+    await settled()
+    expect(await frames()).toHaveLength(1)
+  })
+
+  it.each([
+    ['the roster has another secret', withSecret('put by the admin port'), SECRET],
+    ['its entry asks for another network', [{ ...VAN, secret: SECRET, networks: ['198.51.100.0/24'] }], SECRET],
+    ['no file has its secret', withSecret(SECRET), undefined],
+  ])('stays where %s', async (_, devices, secret) => {
+    await (await gateway(1)).post(30, SECRET)
+    ;(await gateway(1, devices)).decodeAgain(secret)
+    await settled()
+    expect([await timesIn(), await frames()]).toMatchObject([[], [{}]])
   })
 })
 

@@ -23,6 +23,7 @@ async function changing(): Promise<Changing> {
   const followers: ((changed: undefined) => void)[] = []
   let directory = live.directory()
   return {
+    dir: live.dir,
     config: live.config,
     logger: live.logger,
     complete: true,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { DecodeError, type HttpRequest, kmh, type Message } from '../../protocols/kit/index.ts'
+import { DecodeError, type HttpRequest, kmh, type Message, type Session } from '../../protocols/kit/index.ts'
 import owntracks from '../../protocols/owntracks/index.ts'
+import { encrypted } from '../support/secretbox.ts'
 
 const LOCATION = {
   _type: 'location',
@@ -83,7 +84,24 @@ describe('MQTT', () => {
     expect(reasonOf(() => published(JSON.stringify(LOCATION).replace('52.525', '1e999')))).toBe(
       'the frame is malformed: lat is not finite',
     )
-    expect(reasonOf(() => published({ _type: 'encrypted', data: 'x' }))).toMatch('the message is encrypted')
+    expect(reasonOf(() => published({ _type: 'encrypted', data: 'x' }))).toMatch('data is no nonce with a box')
+  })
+})
+
+describe('an encrypted message', () => {
+  const sealed = encrypted({ ...LOCATION, topic: 'owntracks/joe/phone' }, 'key')
+
+  it('is a nonce and a box, of the device that its address names', () => {
+    const message = posted(sealed, {}, '/pub?u=jane')
+    expect(message).toMatchObject({ device: 'jane', fixes: [] })
+    expect([message.sealed?.nonce.length, message.none]).toEqual([24, undefined])
+    const content = Buffer.from(JSON.stringify(LOCATION))
+    expect(message.sealed?.read(content, {} as Session)).toEqual({ fixes: [FIX] })
+    expect(published(sealed)).toMatchObject({ fixes: [], sealed: { box: message.sealed?.box } })
+  })
+
+  it('within an array is left out', () => {
+    expect(published([LOCATION, sealed])).toEqual({ fixes: [FIX], unreadable: [1] })
   })
 })
 

@@ -11,6 +11,7 @@ import type { Stored } from '../../src/lanes/appender.ts'
 import type { KeptFrame, Part, Storable } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import type { Assignment } from '../../src/roster/assignment.ts'
+import type { DeviceSecrets } from '../../src/roster/device-secrets.ts'
 import { createDirectory } from './roster.ts'
 
 export const NOW_S = Math.floor(Date.now() / 1000)
@@ -73,6 +74,7 @@ export interface IngestSetup {
   maxUnknownDevices?: number
   frameWatch?: FrameWatch
   days?: DayBook
+  secrets?: Pick<DeviceSecrets, 'of'>
 }
 
 /** The path of frames without Redis. `isCurrent`, `fails` and `devices` may change. */
@@ -92,6 +94,7 @@ export async function gateway({
   maxUnknownDevices = 20,
   frameWatch,
   days,
+  secrets,
 }: IngestSetup = {}) {
   const stored: Storable[] = []
   const counted: string[] = []
@@ -146,6 +149,7 @@ export async function gateway({
     },
     frameWatch,
     days,
+    secrets,
     logger,
     waitMs: { tcp: waitMs, mqtt: waitMs, http: waitMs, udp: 0 },
   })

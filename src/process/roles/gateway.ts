@@ -17,6 +17,7 @@ import { Redecoding } from '../../ingest/redecoding.ts'
 import { connect, DuplicateFilter, FrameStore, keys, openAppender, shardsOf, signOn } from '../../lanes/index.ts'
 import { Detector } from '../../listen/detect.ts'
 import { gatewayFigures } from '../../observe/metrics.ts'
+import { DeviceSecrets } from '../../roster/device-secrets.ts'
 import { Replica } from '../../roster/replica.ts'
 import { InheritedSockets } from '../held-sockets.ts'
 import type { Role, RoleAddresses } from '../role.ts'
@@ -82,12 +83,14 @@ async function openPath(live: Live, replica: Replica, { identity, redisServer }:
   const storing = { ...placing, appender, heard, capacity, holding }
   const arrivals = new Arrivals({ redis, maxDevices: config.hold.max_unknown_devices, replica })
   const frameWatch = new FrameWatch(redis)
-  const ingest = new Ingest({ ...storing, ...senders.ofIdentity, arrivals, frameStore, enrolment, frameWatch })
+  const secrets = new DeviceSecrets(live.dir)
+  const ingest = new Ingest({ ...storing, ...senders.ofIdentity, arrivals, frameStore, enrolment, frameWatch, secrets })
   const storage = new FixStorage(storing)
   const redecoding = new Redecoding({
     redis,
     protocolNamed: loadProtocol,
     replica,
+    secrets,
     storage,
     maxAgeMs: config.filter.max_age,
     logger,

@@ -21,6 +21,8 @@ import {
 
 /** The configuration of a process, which follows gateway.yaml, and its replica of the roster. */
 export interface Live {
+  /** The folder of the configuration. */
+  readonly dir: string
   /** The configuration at the start. */
   readonly config: Config
   readonly logger: Logger
@@ -64,6 +66,7 @@ export async function followConfig(options: LiveOptions): Promise<Live> {
 }
 
 class FollowedConfig implements Live {
+  readonly dir: string
   readonly config: Config
   readonly logger: Logger
   readonly #followers: RosterFollower[] = []
@@ -79,6 +82,7 @@ class FollowedConfig implements Live {
   #comparing: Promise<unknown> = Promise.resolve()
 
   constructor(first: FirstFiles, logger: Logger) {
+    this.dir = first.dir
     this.config = first.config
     this.logger = logger
     this.#report = new ConfigReport(first.config, logger)

@@ -1,0 +1,44 @@
+import { type DeviceFiles, readDeviceFiles } from '../config/files.ts'
+import { ConfigError } from '../config/problem.ts'
+import { sameId } from '../config/units.ts'
+
+/**
+ * The secrets of devices as the files of this machine say them: the roster has only digests, from which no message can be decrypted.
+ * The files are read when a secret is asked for, and again only if they have changed since.
+ */
+export class DeviceSecrets {
+  readonly #dir: string
+  readonly #byDevice = new Map<string, readonly string[]>()
+  #read: DeviceFiles | undefined
+  #reading: Promise<void> | undefined
+
+  /** `dir`: the folder of devices.yaml and devices.csv. */
+  constructor(dir: string) {
+    this.#dir = dir
+  }
+
+  /** Resolves to the secret and the previous secret of a device, as far as a file has them. Calls resolve in their order. */
+  async of(device: string): Promise<readonly string[]> {
+    await (this.#reading ??= this.#refresh().finally(() => (this.#reading = undefined)))
+    return this.#byDevice.get(sameId(device)) ?? []
+  }
+
+  async #refresh(): Promise<void> {
+    try {
+      const read = await readDeviceFiles(this.#dir, this.#read)
+      if (read !== this.#read) this.#take(read)
+    } catch (error) {
+      // The process that writes the roster reports it; until then what was read last holds.
+      if (!(error instanceof ConfigError)) throw error
+    }
+  }
+
+  #take(read: DeviceFiles): void {
+    this.#read = read
+    this.#byDevice.clear()
+    for (const { device } of read.files.flatMap(({ devices }) => devices)) {
+      const secrets = [device.secret, device.previous_secret].filter((secret) => secret !== undefined)
+      if (secrets.length > 0) this.#byDevice.set(sameId(device.id), secrets)
+    }
+  }
+}

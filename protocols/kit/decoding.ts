@@ -1,5 +1,6 @@
 /* What the gateway calls: bytes become frames, a frame becomes a message, and a message has replies. */
 import { DecodeError } from './errors.ts'
+import { looksLikePlace } from './place-search.ts'
 import type { Fix, HttpRequest, Message, Protocol, Session } from './protocol.ts'
 
 /** The frames at the beginning of a stream; `noise` counts the bytes that were skipped between them. */
@@ -39,7 +40,9 @@ export function cut<S>(
 }
 
 /**
- * What one frame or request says, with finite numbers, and ids that are not empty and have no padding.
+ * What one frame or request says, with finite numbers, and ids that are not empty and have no padding. Where a decoder says that it
+ * holds no place, but it is JSON or parameters with what looks like one, under names that the decoder does not know, the message has
+ * `fixes: []`: a place that could not be read.
  * @throws DecodeError, also where the protocol is not spoken in this way.
  */
 export function decodeFrame(protocol: Protocol, frame: Buffer | HttpRequest, session: Session): Message {
@@ -48,7 +51,7 @@ export function decodeFrame(protocol: Protocol, frame: Buffer | HttpRequest, ses
     const how = Buffer.isBuffer(frame) ? 'spoken over HTTP alone' : 'not spoken over HTTP'
     throw new DecodeError('unsupported', `${protocol.name} is ${how}`)
   }
-  const { device, fixes = [] } = message
+  const { device, fixes = [], none } = message
   if (isPadded(device)) return sound(message, session.now)
   for (const fix of fixes) {
     const { altitude = 0, speed = 0, heading = 0, accuracy = 0, hdop = 0, satellites = 0 } = fix
@@ -56,7 +59,8 @@ export function decodeFrame(protocol: Protocol, frame: Buffer | HttpRequest, ses
     // As good as always: one sum says whether a number in it is not finite.
     if (sum - sum !== 0 || isPadded(fix.device)) return sound(message, session.now)
   }
-  return message
+  if (none === undefined || fixes.length > 0 || !looksLikePlace(frame, protocol.isPlaceOfOthers)) return message
+  return { ...message, none: undefined, fixes }
 }
 
 /** The answers of a message, in order. */

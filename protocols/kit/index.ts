@@ -52,6 +52,7 @@ export { jsonObjects } from './json-frame.ts'
 export { lorawanUplink } from './lorawan.ts'
 export { EndSearch, type Mark, Marks } from './marks.ts'
 export { rmcFix } from './nmea.ts'
+export { holdsPlace } from './place-search.ts'
 export { maskedFix, packedFix, shortFix } from './positions.ts'
 export {
   type Covered,

@@ -113,7 +113,10 @@ export interface Message {
    * whose frame the secret of the device opens has proved that it has it.
    */
   readonly sealed?: Sealed
-  /** Why it holds no position: its type has none ('login', 'heartbeat'), or the frame says so ('no fix', 'cells'). */
+  /**
+   * Why it holds no position: its type has none ('login', 'heartbeat'), or the frame says so ('no fix', 'cells'). In JSON, parameters
+   * and HTTP requests it only counts where nothing looks like a place: see `decodeFrame`.
+   */
   readonly none?: string
   /**
    * The entries of the frame that could not be read where others could, by their positions from 0 on: these are answered for
@@ -168,6 +171,11 @@ export interface Protocol {
   /** A datagram is one frame; with `frame` it may hold several. */
   readonly udp?: { readonly port: number; readonly frame?: Framer }
   readonly http?: { readonly port: number }
+  /**
+   * Whether a member of its JSON is, or holds, a place that is not that of the device: of a base station, or a waypoint. In all
+   * other members a message without a position is searched for a place that the decoder has not read (place-search.ts).
+   */
+  readonly isPlaceOfOthers?: (name: string, value: unknown) => boolean
   /**
    * Reads one frame. It is pure, except for the protocol's own state of the session.
    * @throws DecodeError where the frame is damaged or of another protocol.

@@ -49,6 +49,7 @@ export default {
   integrity: { none: 'it is JSON' },
   escaping: 'none',
   http: { port: 5144 },
+  isPlaceOfOthers: (_, entry) => NOT_PLACES.has((entry as JsonObject | null)?._type as string),
   decode,
   request,
 } satisfies Protocol

@@ -41,6 +41,7 @@ export default {
   integrity: { none: 'it is JSON' },
   escaping: 'none',
   http: { port: 5154 },
+  isPlaceOfOthers: (name, value) => (name === 'lat' || name === 'lng') && Number.isInteger(Number(value)),
   request,
 } satisfies Protocol
 

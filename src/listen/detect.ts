@@ -18,6 +18,11 @@ import { type Evidence, weighFixes, weighId } from './evidence.ts'
 export interface Guess {
   readonly protocol: Protocol
   readonly device: string | undefined
+  /**
+   * Whether the protocol has read fixes, or it is sure that there are none: a login, a heartbeat, a checksum that fits. Any other
+   * `none` may be a position that the protocol does not see.
+   */
+  readonly holds: 'fixes' | 'no fixes' | 'unknown'
   /** Why the bytes are of this protocol, in words. */
   readonly evidence: readonly string[]
   readonly score: number
@@ -130,7 +135,14 @@ export class Detector {
     const isProof = session.hasVerified || (isWhole(protocol) && SAYS_ENOUGH.has(message.none ?? fixesOf(message)))
     const isSure =
       isProof && evidence.some(([, weight]) => weight >= SURE) && evidence.every(([, weight]) => weight > 0)
-    return { protocol, device, evidence: evidence.map(([words]) => words), score, isSure }
+    return {
+      protocol,
+      device,
+      holds: holdsOf(message, session),
+      evidence: evidence.map(([words]) => words),
+      score,
+      isSure,
+    }
   }
 
   /** Adds what an id says for a protocol; `other`: a device with this id speaks another protocol. */
@@ -206,6 +218,11 @@ function isWhole({ tcp }: Protocol): boolean {
 
 function fixesOf({ fixes = [] }: Message): string {
   return fixes.some(({ valid }) => valid) ? 'fixes' : 'no fixes'
+}
+
+function holdsOf({ fixes = [], none }: Message, { hasVerified }: Session): Guess['holds'] {
+  if (fixes.length > 0) return 'fixes'
+  return none !== undefined && (hasVerified || SAYS_ENOUGH.has(none)) ? 'no fixes' : 'unknown'
 }
 
 /** What a frame must say so that the id of a device in it is proof: other protocols have ids at the same places. */

@@ -12,7 +12,7 @@ import { ReceivedBytes } from './backpressure.ts'
 import { pauseOf } from './connections.ts'
 import { inNetwork, MAX_DEBT_MS, tokensOf } from './flood.ts'
 import type { Shared } from './listener.ts'
-import { ENOUGH, noteWrongPort } from './protocol-choice.ts'
+import { isStored, noteWrongPort, replacementIn } from './protocol-choice.ts'
 
 /** What a request weighs, in frames. */
 export const FRAMES_PER_REQUEST = 2
@@ -86,7 +86,10 @@ export class HttpExchanges {
     return !isFailure || (await waited(flood.take('failures', network, 1), socket)) ? outcome : FLOOD
   }
 
-  /** Takes a request that the protocol of the port does not understand as one of the protocol that does. */
+  /**
+   * Takes a request that the protocol of the port does not understand as one of the protocol that reads fixes in it: many protocols
+   * call any request with an id one without a place, and their 200 would replace the refusal.
+   */
   async #takeRequest(request: HttpRequest, session: DeviceSession, port: number): Promise<FrameOutcome> {
     const { arrivals, detector, ingest } = this.#shared
     const expected = this.#protocol
@@ -94,14 +97,17 @@ export class HttpExchanges {
     const outcome = await ingest.take(request, session, expected)
     if (outcome.status !== 'misunderstood' || !detector) return outcome
     const { guesses } = detector.look({ bytes: request, transport: 'http', now: session.now })
-    const guess = guesses.find(({ protocol, device }) => protocol !== expected && device !== undefined)
-    if (!guess || guess.score < ENOUGH) {
+    const guess = replacementIn(
+      guesses.filter(({ holds }) => holds === 'fixes'),
+      expected,
+    )
+    if (!guess) {
       arrivals.notUnderstood(session, { port, protocol: expected.name, bytes: shown(request), guesses })
       return outcome
     }
     session.evidence = guess.evidence
     const other = await ingest.take(request, session, guess.protocol)
-    if (session.device !== undefined) noteWrongPort(session, guess.protocol, { port, expected })
+    if (isStored(other) && session.device !== undefined) noteWrongPort(session, guess.protocol, { port, expected })
     return other
   }
 

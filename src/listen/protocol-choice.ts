@@ -40,20 +40,21 @@ export class ProtocolChoice {
 
   /** Whether bytes that the protocol does not understand are of another one, which it is from now on. They name a device. */
   findsAnother(bytes: Buffer): boolean {
-    const guess = this.#look(bytes, true)
-    if (!guess || guess.protocol === this.protocol || guess.device === undefined || guess.score < ENOUGH) return false
+    this.#look(bytes, true)
+    const guess = replacementIn(this.#undecided?.guesses ?? [], this.protocol)
+    if (!guess) return false
     this.#take(guess)
     return true
   }
 
-  /** The device is known. One that speaks to the port of another protocol is a finding. */
-  settle(): void {
+  /** The device is known. One that speaks to the port of another protocol is a finding, once something of it is taken. */
+  settle(isTaken: boolean): void {
     const { device } = this.#session
     const { detector, port, protocol: expected } = this.#rules
     const { protocol } = this
     if (!protocol || device === undefined) return
     detector?.learn(device, protocol)
-    if (expected && expected !== protocol) noteWrongPort(this.#session, protocol, { port, expected })
+    if (isTaken && expected && expected !== protocol) noteWrongPort(this.#session, protocol, { port, expected })
   }
 
   /** The connection ends before its device is known: what it sent is kept for people to look at. */
@@ -91,11 +92,26 @@ interface UsedPort {
   readonly expected: Protocol
 }
 
+export function isStored({ status }: FrameOutcome): boolean {
+  return status === 'stored'
+}
+
 export function isMisunderstood({ status }: FrameOutcome): boolean {
   return status === 'misunderstood'
 }
 
+/**
+ * The likeliest protocol, if any, that may be taken in place of the one of the port, which has refused the bytes. It names a device,
+ * and has read fixes or is sure that there are none: otherwise its answer would acknowledge what the port has refused.
+ */
+export function replacementIn(guesses: readonly Guess[], refused: Protocol | undefined): Guess | undefined {
+  return guesses.find(
+    ({ protocol, device, holds, score }) =>
+      protocol !== refused && device !== undefined && score >= ENOUGH && holds !== 'unknown',
+  )
+}
+
 /** What a guess must weigh to be taken on the port of another protocol: an IMEI, or better. */
-export const ENOUGH = 20
+const ENOUGH = 20
 /** How much is kept of a connection that was not understood. */
 const SHOWN_BYTES = 256

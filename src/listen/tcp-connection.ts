@@ -11,7 +11,7 @@ import { type Connections, type DeviceConnection, pauseOf } from './connections.
 import { QUIET_MS } from './detect.ts'
 import { MAX_DEBT_MS, SenderLimits } from './flood.ts'
 import type { Shared } from './listener.ts'
-import { isMisunderstood, type PortRules, ProtocolChoice } from './protocol-choice.ts'
+import { isMisunderstood, isStored, type PortRules, ProtocolChoice } from './protocol-choice.ts'
 
 /** A socket has its connection. */
 const CONNECTION = Symbol('connection')
@@ -165,7 +165,7 @@ export class TcpConnection implements DeviceConnection {
       if (status === 'refused' || (status !== 'not_stored' && device === undefined)) failed++
     let ms = failed > 0 ? this.senderLimits.failed(failed) : 0
     if (device !== undefined && this.slotDevice === undefined) {
-      this.#stream.settle()
+      this.#stream.settle(outcomes.some(isStored))
       this.#context.slots.identified(this, device)
       ms = Math.max(ms, this.senderLimits.identified(device))
     }
@@ -274,9 +274,9 @@ class FrameStream {
     return true
   }
 
-  /** Call it once the device is known: from then on no other protocol is considered. */
-  settle(): void {
-    this.#choice?.settle()
+  /** Call it once the device is known: from then on no other protocol is considered. `isTaken`: something of it was stored. */
+  settle(isTaken: boolean): void {
+    this.#choice?.settle(isTaken)
     this.#choice = undefined
   }
 

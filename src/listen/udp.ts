@@ -13,7 +13,7 @@ import { networkFilter } from './acceptor.ts'
 import type { Guess } from './detect.ts'
 import { inNetwork, tokensOf } from './flood.ts'
 import { CLOSE_WAIT_MS, type Listener, type ProtocolEndpoint, type Shared } from './listener.ts'
-import { ENOUGH, isMisunderstood, noteWrongPort, type PortRules } from './protocol-choice.ts'
+import { isMisunderstood, isStored, noteWrongPort, type PortRules, replacementIn } from './protocol-choice.ts'
 import { UdpSessions } from './udp-sessions.ts'
 
 /**
@@ -133,13 +133,14 @@ interface Arrival {
 async function take(context: UdpContext, arrival: Arrival): Promise<void> {
   const { peer, session, datagram } = arrival
   const { arrivals, detector, port, protocol: expected, socket } = context
-  const first = session.protocol || expected ? undefined : likeliest(context, arrival)
+  const first = session.protocol || expected ? undefined : guessesOf(context, arrival)[0]
   if (first) session.evidence = first.evidence
   let protocol = session.protocol ?? expected ?? first?.protocol
   let outcomes = protocol ? await takeAs(protocol, context, arrival) : NOT_UNDERSTOOD
   if (session.device === undefined && outcomes.every(isMisunderstood)) {
-    const guess = protocol && likeliest(context, arrival, protocol)
-    if (guess?.device !== undefined && guess.score >= ENOUGH) {
+    const guesses = protocol ? guessesOf(context, arrival) : []
+    const guess = protocol && replacementIn(guesses, protocol)
+    if (guess) {
       session.evidence = guess.evidence
       outcomes = await takeAs((protocol = guess.protocol), context, arrival)
     } else
@@ -147,13 +148,14 @@ async function take(context: UdpContext, arrival: Arrival): Promise<void> {
         port,
         protocol: expected?.name,
         bytes: datagram,
-        guesses: guess ? [guess] : [],
+        guesses: guesses.filter((each) => each.protocol !== protocol).slice(0, 1),
       })
   }
   if (session.device !== undefined && protocol && session.protocol !== protocol) {
     session.protocol = protocol
     detector?.learn(session.device, protocol)
-    if (expected && expected !== protocol) noteWrongPort(session, protocol, { port, expected })
+    if (expected && expected !== protocol && outcomes.some(isStored))
+      noteWrongPort(session, protocol, { port, expected })
   }
   if (context.isClosed) return
   let left = datagram.length
@@ -167,10 +169,9 @@ async function take(context: UdpContext, arrival: Arrival): Promise<void> {
   }
 }
 
-/** The protocol that a datagram is most likely of. */
-function likeliest({ detector }: UdpContext, { datagram }: Arrival, except?: Protocol): Guess | undefined {
-  const guesses = detector?.look({ bytes: datagram, transport: 'udp', now: Date.now() }).guesses ?? []
-  return guesses.find(({ protocol }) => protocol !== except)
+/** The protocols that a datagram may be of, the most likely first. */
+function guessesOf({ detector }: UdpContext, { datagram }: Arrival): readonly Guess[] {
+  return detector?.look({ bytes: datagram, transport: 'udp', now: Date.now() }).guesses ?? []
 }
 
 /** What becomes of the frames of a datagram, read as one protocol. */

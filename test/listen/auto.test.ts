@@ -7,7 +7,8 @@ import { listenTcp } from '../../src/listen/tcp.ts'
 import { listenUdp } from '../../src/listen/udp.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { avlDatagram, avlLogin, avlPacket, bytes, gt06Frame, gt06Gps } from '../support/encode.ts'
-import { dial, type Gateway, gateway, open, until } from '../support/listen.ts'
+import { count, dial, type Gateway, gateway, open, talk, until } from '../support/listen.ts'
+import { datagramPeer } from '../support/udp.ts'
 
 const protocols = await loadProtocols()
 const named = (name: string) => protocols.find((protocol) => protocol.name === name)
@@ -15,6 +16,8 @@ const named = (name: string) => protocols.find((protocol) => protocol.name === n
 /** Valid IMEIs. */
 const VAN = '356307042441013'
 const OTHER = '352093081452251'
+/** Of a van that no port takes for one on the wrong port. */
+const QUIET = '490154203237518'
 const AT = { host: '127.0.0.1', port: 0 }
 const RECORD = { time: Date.now() - 60_000, longitude: 13.41, latitude: 52.52, satellites: 9 }
 const PLACE = { date: '261120120000', latitude: 52.52, longitude: 13.41, satellites: 9 }
@@ -49,6 +52,10 @@ function wrongPorts(): (readonly string[])[] {
     .current()
     .filter(({ code }) => code === 'wrong_port')
     .map(({ evidence }) => evidence)
+}
+
+function isOnWrongPort(device: string): boolean {
+  return observations.current().some(({ code, subject }) => code === 'wrong_port' && subject.device === device)
 }
 
 describe('a TCP port for all protocols', () => {
@@ -173,6 +180,85 @@ describe('the port of another protocol', () => {
     expect(response.status).toBe(200)
     expect(shared.places).toEqual(['7/42/1001'])
   })
+})
+
+describe('on the port of another protocol, a message in which no protocol reads a position', () => {
+  const osmandPort = async (shared: Gateway) =>
+    (await open(listenHttp({ ...AT, protocol: named('osmand') }, shared))).port
+
+  /** A port of gt06, and a detector that knows `talk` alone, whose `ping` says nothing and is answered. */
+  const talking = () => detecting({ detector: new Detector({ protocols: [talk], configured: () => '' }) })
+
+  it.each([
+    ['the query of OsmAnd with a bad time', 'GET', `/?id=${QUIET}&lat=51.01&lon=13.4&timestamp=soon`],
+    ['a query with an id alone', 'GET', `/?dev=${QUIET}&batt=80`],
+    ['flat JSON', 'POST', '/', JSON.stringify({ device: QUIET, lat: 51.03, lon: 13.4, time: 1_763_640_000 })],
+    ['flat JSON without a place', 'POST', '/', JSON.stringify({ device: QUIET, temperature: 20 })],
+  ])('stays refused over HTTP: %s', async (_, method, path, body?: string) => {
+    const shared = detecting()
+    await configure(shared, QUIET)
+    const port = await osmandPort(shared)
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, body })
+    expect([response.status, shared.stored.length, shared.frames.length]).toEqual([400, 0, 0])
+    expect([shared.notUnderstood.length, isOnWrongPort(QUIET)]).toEqual([1, false])
+  })
+
+  it('stays refused over TCP, and the connection stays one of the protocol of the port', async () => {
+    const shared = detecting()
+    await configure(shared, QUIET)
+    const { port } = await open(listenTcp({ ...AT, protocol: named('alematics') }, shared))
+    const peer = await dial(port)
+    const line = (time: string) =>
+      `$T,2,552,${QUIET},${time},${time},52.525,-13.41,36,270,34,0.9,9,1,0,0.000,12.768\r\n`
+    const refused = () => count('decode_errors_total', { protocol: 'alematics' })
+    const before = await refused()
+    peer.say(line('20261320150012'))
+    await until(async () => expect(await refused()).toBe(before + 1))
+    peer.say(line('20261120150012'))
+    await until(() => expect(shared.places).toEqual(['7/42/1001']))
+  })
+
+  it('is not answered over TCP', async () => {
+    const shared = talking()
+    const { port } = await open(listenTcp({ ...AT, protocol: named('gt06') }, shared))
+    const peer = await dial(port)
+    peer.say('by van-1 ping\n')
+    peer.socket.end()
+    await until(() => expect(shared.notUnderstood).toHaveLength(1))
+    expect(peer.heard).toBe('')
+  })
+
+  it('is not answered over UDP, where one with a position is', async () => {
+    const shared = talking()
+    const { port } = await open(listenUdp({ ...AT, protocol: named('gt06') }, shared))
+    const peer = await datagramPeer(port)
+    peer.say('by van-1 ping\n')
+    await until(() => expect(shared.notUnderstood).toHaveLength(1))
+    peer.say('by van-1 fix\n')
+    await until(() => expect(peer.heard).toEqual(['ok\n']))
+  })
+
+  it.each(['tcp', 'http'] as const)(
+    'is no finding that fixes are taken while they cannot be stored: %s',
+    async (over) => {
+      const shared = detecting()
+      await configure(shared, QUIET)
+      shared.store = 'fails'
+      if (over === 'tcp') {
+        const { port } = await open(listenTcp({ ...AT, protocol: named('gt06') }, shared))
+        const peer = await dial(port)
+        peer.say(`*HQ,${QUIET},V1,120000,A,5231.2000,N,01324.6000,E,0.00,0,201126,FFFFFFFF#`)
+        await until(() => expect(peer.over).toBe(true))
+      } else {
+        const location = { _type: 'location', tst: 1_763_640_000, lat: 52.5, lon: 13.4, topic: `owntracks/${QUIET}/x` }
+        const body = JSON.stringify(location)
+        const response = await fetch(`http://127.0.0.1:${await osmandPort(shared)}/`, { method: 'POST', body })
+        expect(response.status).toBe(503)
+      }
+      expect(shared.tries).toBe(1)
+      expect(isOnWrongPort(QUIET)).toBe(false)
+    },
+  )
 })
 
 describe('a UDP port for all protocols', () => {

@@ -18,6 +18,7 @@ import {
   type Fix,
   type HttpRequest,
   heading,
+  holdsPlace,
   type JsonObject,
   known,
   type Message,
@@ -53,7 +54,11 @@ function request({ body }: HttpRequest): Message {
 
 function records(report: JsonObject, list: readonly unknown[]): Message {
   const device = textMember(report, 'IMEI') ?? textMember(report, 'SerNo')
-  const { good, unreadable } = eachReadable(list, (each) => recordFixes(objectOf(each, 'a record')))
+  const { good, unreadable } = eachReadable(
+    list,
+    (each) => recordFixes(objectOf(each, 'a record')),
+    (found, each) => found.length === 0 && holdsPlace(each),
+  )
   const fixes = good.flat()
   return fixes.length > 0 ? { device, fixes, unreadable } : { device, none: 'no place', unreadable }
 }

@@ -5,7 +5,7 @@
  *
  *   I  id     y, o  1e-7 degrees     T  unix seconds     S  km/h
  */
-import { ByteReader, type Fix, type Framer, kmh, type Message, type Protocol } from '../kit/index.ts'
+import { ByteReader, DecodeError, type Fix, type Framer, kmh, type Message, type Protocol } from '../kit/index.ts'
 
 export default {
   name: 'dsf22',
@@ -32,6 +32,8 @@ function frameLength(...[bytes]: Parameters<Framer>): number {
 }
 
 function decode(frame: Buffer): Message {
+  // A datagram comes without the framer.
+  if (!frame.subarray(0, START.length).equals(Buffer.from(START))) throw new DecodeError('unsupported')
   const r = new ByteReader(frame).skip(START.length)
   const device = String(r.u16le())
   const fixes: Fix[] = []

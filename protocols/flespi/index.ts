@@ -8,7 +8,7 @@
  *   ident  the device                timestamp  unix seconds, or RFC 3339      altitude  metres     speed  km/h
  *   direction  degrees               valid  true where it is left out          HTTP: 200 acknowledges all of them
  *
- * Over MQTT a stream or a device publishes to devices/<id>/flespi; `ident` in a message names its device.
+ * Over MQTT a stream or a device publishes to devices/<id>/flespi; `ident` in a message names its device, and may be left out.
  */
 import {
   DecodeError,
@@ -17,6 +17,7 @@ import {
   type Fix,
   type HttpRequest,
   heading,
+  holdsPlace,
   type JsonObject,
   kmh,
   known,
@@ -46,8 +47,10 @@ export default {
 
 function decode(frame: Buffer, session: Session): Message {
   const payload = parseJson(frame.toString())
-  const { good, unreadable } = eachReadable(Array.isArray(payload) ? payload : [payload], (each) =>
-    messageOf(objectOf(each, 'a message'), session),
+  const { good, unreadable } = eachReadable(
+    Array.isArray(payload) ? payload : [payload],
+    (each) => messageOf(objectOf(each, 'a message'), session),
+    ({ fix }, each) => !fix && holdsPlace(each),
   )
   const idents = new Set(good.map(({ ident }) => ident))
   const device = idents.size === 1 ? good[0].ident : undefined
@@ -57,7 +60,8 @@ function decode(frame: Buffer, session: Session): Message {
 
 function messageOf(message: JsonObject, session: Session): { ident?: string; fix?: Fix } {
   const ident = textMember(message, 'ident')
-  if (message['position.latitude'] === undefined && message['position.longitude'] === undefined) return { ident }
+  if (ident === undefined && session.transport === 'http') throw new DecodeError('malformed', 'ident is missing')
+  if ((message['position.latitude'] ?? message['position.longitude'] ?? undefined) === undefined) return { ident }
   const speed = known(optionalNumberOf(message, 'position.speed'))
   return {
     ident,

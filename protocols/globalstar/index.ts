@@ -18,6 +18,7 @@ import {
   eachReadable,
   type Fix,
   type HttpRequest,
+  holdsPlace,
   type JsonObject,
   type Message,
   number,
@@ -55,7 +56,12 @@ function request({ body }: HttpRequest, session: Session): Message {
   const text = body.toString()
   if (text.trimStart().startsWith('{')) {
     const answer = { headers: { 'content-type': 'application/json' }, body: '{"status":"ok"}' }
-    return { ...messageOf(jsonEntries(text)), response: answer }
+    const { good, unreadable } = eachReadable(
+      jsonDevices(text),
+      (each) => jsonEntry(objectOf(each, 'a device')),
+      ({ fix }, each) => !fix && holdsPlace(each),
+    )
+    return { ...messageOf(good), unreadable, response: answer }
   }
   const id = /<stuMessages\s[^<>]{0,2000}?messageID="([^"<>&]{0,100})"/.exec(text)?.[1]
   if (id === undefined) throw new DecodeError('unsupported', 'the body has no <stuMessages>')
@@ -90,10 +96,10 @@ function xmlEntry(xml: string): Entry {
   return { esn, fix: { time, latitude, longitude, valid: (flags & HAS_NO_FIX) === 0 } }
 }
 
-function jsonEntries(text: string): Entry[] {
+function jsonDevices(text: string): readonly unknown[] {
   const { devices } = objectMember(objectOf(parseJson(text), 'the body'), 'entry')
   if (!Array.isArray(devices)) throw new DecodeError('malformed', 'entry.devices is missing')
-  return devices.map((each) => jsonEntry(objectOf(each, 'a device')))
+  return devices
 }
 
 function jsonEntry(entry: JsonObject): Entry {

@@ -59,8 +59,9 @@ export function decodeFrame(protocol: Protocol, frame: Buffer | HttpRequest, ses
     // As good as always: one sum says whether a number in it is not finite.
     if (sum - sum !== 0 || isPadded(fix.device)) return sound(message, session.now)
   }
-  if (none === undefined || fixes.length > 0 || !looksLikePlace(frame, protocol.isPlaceOfOthers)) return message
-  return { ...message, none: undefined, fixes }
+  if (none === undefined || fixes.length > 0) return message
+  const isPlace = looksLikePlace(frame, session.transport === 'mqtt', protocol.isPlaceOfOthers)
+  return isPlace ? { ...message, none: undefined, fixes } : message
 }
 
 /** The answers of a message, in order. */

@@ -28,27 +28,34 @@ const SENTENCES = {
 /** The readable entries of a frame. */
 interface ReadableEntries<Result> {
   readonly good: Result[]
-  /** Positions of the entries that are left out; undefined if none is. */
+  /** Positions of the entries that are left out, or have what is not read; undefined if none is. */
   readonly unreadable: readonly number[] | undefined
 }
 
 /**
  * Reads each entry of a frame that holds several. An entry for which `read` throws a DecodeError is left out: one bad entry
  * must not block the good ones, which would be sent again with it for ever. After 100 bad entries the rest is left out
- * unread, because a refusal costs more than anything else in a frame, and no tracker sends so many.
+ * unread, because a refusal costs more than anything else in a frame, and no tracker sends so many. `isUnread` says of an entry
+ * without a fix that it holds a place all the same (see `holdsPlace`): its result is good, for the id in it.
  * @throws DecodeError of the first bad entry where no entry is good.
  */
 export function eachReadable<Entry, Result>(
   entries: readonly Entry[],
   read: (entry: Entry) => Result,
+  isUnread?: (result: Result, entry: Entry) => boolean,
 ): ReadableEntries<Result> {
   const good: Result[] = []
   const unreadable: number[] = []
   let first: DecodeError | undefined
   for (const [index, entry] of entries.entries()) {
+    if (unreadable.length >= MAX_REFUSALS) {
+      unreadable.push(index)
+      continue
+    }
     try {
-      if (unreadable.length < MAX_REFUSALS) good.push(read(entry))
-      else unreadable.push(index)
+      const result = read(entry)
+      good.push(result)
+      if (isUnread?.(result, entry)) unreadable.push(index)
     } catch (error) {
       if (!(error instanceof DecodeError)) throw error
       first ??= error

@@ -10,60 +10,66 @@ import type { HttpRequest } from './protocol.ts'
 /** Whether a member of JSON is to be left out: see `Protocol.isPlaceOfOthers`. */
 type IsPlaceOfOthers = (name: string, value: unknown) => boolean
 
-/** Whether a frame holds what looks like a place. A frame of bytes is looked at if it is JSON or parameters. */
-export function looksLikePlace(frame: Buffer | HttpRequest, isOfOthers?: IsPlaceOfOthers): boolean {
-  if (Buffer.isBuffer(frame)) {
-    const isText = OPEN_TEXT.test(frame.toString('latin1', 0, OPEN_BYTES))
-    return isText && isPlaceText(frame.toString(), isOfOthers)
+/** Whether an HTTP request, or a frame that is JSON, holds what looks like a place. Over MQTT parameters are looked at, too. */
+export function looksLikePlace(frame: Buffer | HttpRequest, isMqtt: boolean, isOfOthers?: IsPlaceOfOthers): boolean {
+  if (!Buffer.isBuffer(frame)) {
+    const [, query = ''] = /^[^?]*\?(.*)$/s.exec(frame.uri) ?? []
+    return isPlaceText(unescaped(query)) || isPlaceContent(unescaped(frame.body.toString()), isOfOthers)
   }
-  const [, query = ''] = /^[^?]*\?(.*)$/s.exec(frame.uri) ?? []
-  return isPlaceText(unescaped(query), isOfOthers) || isPlaceText(unescaped(frame.body.toString()), isOfOthers)
+  const beginning = frame.toString('latin1', 0, BEGINNING)
+  const isOpen = JSON_TEXT.test(beginning) || (isMqtt && PARAMETERS.test(beginning))
+  return isOpen && isPlaceContent(frame.toString(), isOfOthers)
 }
 
-/** The same of a value of parsed JSON. */
+/** The content of a frame: JSON, or any text. */
+function isPlaceContent(text: string, isOfOthers?: IsPlaceOfOthers): boolean {
+  try {
+    return holdsPlace(JSON.parse(text), isOfOthers)
+  } catch {
+    return isPlaceText(text)
+  }
+}
+
+/** Whether a value of parsed JSON holds what looks like a place. */
 export function holdsPlace(json: unknown, isOfOthers: IsPlaceOfOthers = () => false): boolean {
   // What is left to be looked at: a recursion could be as deep as the JSON.
   const left: [name: string, value: unknown][] = [['', json]]
   for (let member = left.pop(); member; member = left.pop()) {
     const [name, value] = member
     if (OF_GATEWAYS.test(name) || isOfOthers(name, value)) continue
-    if (isAngle(name) && numbersIn(value) > 0) return true
-    if (typeof value === 'string' && isPlaceText(value, isOfOthers)) return true
+    const numbers = numbersIn(value)
+    if (numbers > 0 && isAngle(name)) return true
+    if (typeof value === 'string' && isPlaceText(value)) return true
     if (!isObject(value) || value.source === TYPED_IN) continue
-    if (isPair(name) && numbersIn(value) > 1) return true
+    if (numbers > 1 && isPair(name)) return true
     // The elements of a list have its name: "coordinates": [[13.4, 52.5], …].
     for (const [key, each] of Object.entries(value)) left.push([Array.isArray(value) ? name : key, each])
   }
   return false
 }
 
-/** JSON of an object or a list of objects, also behind a `$`; or parameters, also as a whole URL. */
-const OPEN_TEXT = /^\s*(?:[[$]?\s*\{|(?:https?:[^\s=&]{0,120})?\??[\w.-]{1,40}=)/
-const OPEN_BYTES = 200
+/** An object or a list of objects, also behind a `$`. */
+const JSON_TEXT = /^\s*[[$]?\s*\{/
+/** Parameters, also as a whole URL. */
+const PARAMETERS = /^\s*(?:https?:[^\s=&]{0,120})?\??[\w.-]{1,40}=/
+const BEGINNING = 200
 
 /** Lists of what received a message in a LoRaWAN network: their places are those of its gateways. */
 const OF_GATEWAYS = /^(?:rx_?metadata|rx_?info|hotspots|gateways?)$/i
 /** The Things Stack: the `source` of a place that somebody typed in, of a gateway or a device. */
 const TYPED_IN = 'SOURCE_REGISTRY'
 
-function isPlaceText(text: string, isOfOthers?: IsPlaceOfOthers): boolean {
-  const json = jsonOf(text)
-  if (json !== undefined) return holdsPlace(json, isOfOthers)
+function isPlaceText(text: string): boolean {
+  if (text.length < SHORTEST) return false
   const [pair = ''] = PAIR_ALONE.exec(text) ?? PAIR_WITHIN.exec(text) ?? []
   if (NOT_ZERO.test(pair)) return true
-  for (const [, name, digits] of text.matchAll(NAMED_NUMBER)) if (isAngle(name) && NOT_ZERO.test(digits)) return true
+  for (const [, name, digits] of text.matchAll(NAMED_NUMBER))
+    if (name.length > 2 && isAngle(name) && NOT_ZERO.test(digits)) return true
   return false
 }
 
-function jsonOf(text: string): unknown {
-  if (!/^\s*[[{]/.test(text)) return undefined
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
+/** `lat=1` */
+const SHORTEST = 5
 const NOT_ZERO = /[1-9]/
 
 /** `lat=52.5`, `"lat": "52.5"`, `<lat>52.5`, `lat=N52.5`. */
@@ -71,8 +77,7 @@ const NAMED_NUMBER = /(?<![\w.-])([A-Za-z][\w.-]{0,40})["'\\\s]{0,4}[:=>]["'\\\s
 
 const PAIR_ALONE = /^\s*[-+]?\d{1,3}(?:\.\d+\s*[,;\s]|,\d+\s*[;\s])\s*[-+]?\d{1,3}[.,]\d+\s*$/
 /** Decimals with three digits and more: fewer are also those of voltages and versions. NMEA has hemispheres between. */
-const PAIR_WITHIN =
-  /\d{1,5}\.\d{3,20}\s?(?:[°,;/|]\s?[NSEW]?|[NSEW])?[\s,;/|]\s?[NSEW]?\s?[-+]?\d{1,5}\.\d{3,20}/
+const PAIR_WITHIN = /\d{1,5}\.\d{3,20}\s?(?:[°,;/|]\s?[NSEW]?|[NSEW])?[\s,;/|]\s?[NSEW]?\s?[-+]?\d{1,5}\.\d{3,20}/
 
 /** Whether a name is one of latitude or longitude. */
 function isAngle(name: string): boolean {
@@ -106,7 +111,9 @@ function numbersIn(value: unknown): number {
 }
 
 function isNumber(value: unknown): boolean {
-  return typeof value === 'string' ? /^\s*[NSEW]?\s*[-+]?[\d.,]*[1-9]/.test(value) : typeof value === 'number' && value !== 0
+  return typeof value === 'string'
+    ? /^\s*[NSEW]?\s*[-+]?[\d.,]*[1-9]/.test(value)
+    : typeof value === 'number' && value !== 0
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -12,6 +12,7 @@ import {
   eachReadable,
   type Fix,
   type HttpRequest,
+  holdsPlace,
   type JsonObject,
   jsonBody,
   kmh,
@@ -32,13 +33,22 @@ export default {
   integrity: { none: 'it is JSON' },
   escaping: 'none',
   http: { port: 5255 },
+  isPlaceOfOthers,
   request,
 } satisfies Protocol
+
+function isPlaceOfOthers(name: string): boolean {
+  return name === 'nlat' || name === 'nlon'
+}
 
 function request(report: HttpRequest, session: Session): Message {
   const { resource } = objectOf(jsonBody(report), 'the body')
   if (!Array.isArray(resource)) throw new DecodeError('malformed', 'resource is missing')
-  const { good, unreadable } = eachReadable(resource, (each) => entryOf(objectOf(each, 'a resource'), session))
+  const { good, unreadable } = eachReadable(
+    resource,
+    (each) => entryOf(objectOf(each, 'a resource'), session),
+    ({ fix }, each) => !fix && holdsPlace(each, isPlaceOfOthers),
+  )
   const ids = new Set(good.map(({ device }) => device))
   const device = ids.size === 1 ? good[0].device : undefined
   const fixes = good.flatMap(({ device: id, fix }) => (fix ? [ids.size > 1 ? { ...fix, device: id } : fix] : []))

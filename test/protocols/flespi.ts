@@ -43,7 +43,21 @@ export default {
           ],
         },
         { frame: post('/', '[{"ident":"van-2","din":1}]'), device: 'van-2', none: 'no place' },
+        {
+          frame: post('/', '[{"ident":"van-2","position.latitude":null,"position.longitude":null}]'),
+          device: 'van-2',
+          none: 'no place',
+        },
         { frame: post('/', 'x'), error: 'malformed' },
+        { frame: post('/', '{"device":"van-2","lat":51.1,"lon":13.4,"time":1714558530}'), error: 'malformed' },
+        { frame: post('/', '{}'), error: 'malformed' },
+        { frame: post('/', '{"ident":"van-2","lat":51.1,"lon":13.4}'), device: 'van-2', fixes: [], unreadable: [0] },
+        {
+          frame: post('/', JSON.stringify([MESSAGE, { ident: MESSAGE.ident, lat: 51.1, lon: 13.4 }, { lat: 1 }])),
+          device: MESSAGE.ident,
+          fixes: [FIX],
+          unreadable: [1, 2],
+        },
       ],
     },
     {

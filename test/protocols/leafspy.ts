@@ -14,7 +14,7 @@ export default {
           ...OK,
         },
         { frame: get('/?user=jane&pass=s&Lat=&Long='), none: 'no place', ...OK },
-        { frame: get('/?Lat=1&Long=2'), none: 'no device', response: { status: 400 } },
+        { frame: get('/?Lat=1&Long=2'), fixes: [], response: { status: 400 } },
       ],
     },
   ],

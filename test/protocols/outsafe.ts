@@ -12,7 +12,8 @@ export default {
       frames: [
         { frame: report({}), device: 'abc-1', fixes: [FIX] },
         { frame: report({ time: null }), device: 'abc-1', fixes: [{ ...FIX, time: '2026-11-20T12:00:00Z' }] },
-        { frame: report({ latitude: null }), device: 'abc-1', none: 'no place' },
+        { frame: report({ latitude: null, longitude: null }), device: 'abc-1', none: 'no place' },
+        { frame: report({ latitude: undefined, lat: 52.525 }), device: 'abc-1', fixes: [] },
         { frame: report({ device: '' }), error: 'malformed' },
       ],
     },

@@ -48,7 +48,11 @@ describe('JSON does not look like a place', () => {
     { latency: 12, platform: 3, flat: 1, gallon: 2, colon: 1, relation: 4, longPress: 1, latest: 7 },
     { location: 'warehouse 7', lat: 'unknown' },
     { version: '1.2, 3', voltages: '3.7;', cell: '257,02,16,2224', time: '2024-05-01 10:15:30.123' },
-    { rx_metadata: [{ location: { latitude: 52.5, longitude: 13.4 } }], rxInfo: [{ lat: 52.5 }], hotspots: [{ lat: 1 }] },
+    {
+      rx_metadata: [{ location: { latitude: 52.5, longitude: 13.4 } }],
+      rxInfo: [{ lat: 52.5 }],
+      hotspots: [{ lat: 1 }],
+    },
     { locations: { user: { latitude: 52.5, longitude: 13.4, source: 'SOURCE_REGISTRY' } } },
   ])('%j', (value) => {
     expect(holdsPlace(value)).toBe(false)
@@ -63,13 +67,16 @@ describe('a frame looks like a place', () => {
     ['in JSON', post('/', '{"a":{"latitudeDeg":52.5}}')],
     ['in JSON with escapes', post('/', '%7B%22latitudeDeg%22%3A52.5%7D')],
     ['in XML', post('/', '<gps><lat>52.5</lat></gps>')],
-    ['in a part of a form', post('/', '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n{"gps_lat":52.5}\r\n--x--')],
+    [
+      'in a part of a form',
+      post('/', '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n{"gps_lat":52.5}\r\n--x--'),
+    ],
     ['in a publication of JSON', Buffer.from(' [{"gps_lat":"52.5"}]')],
     ['in a line with JSON', Buffer.from('${"payload":{"gps_lat":52.5}}xx')],
     ['in a publication of parameters', Buffer.from('id=7&gps_lat=52.5')],
     ['in a publication of a URL', Buffer.from('http://host:5055/?id=7&gps_lat=52.5')],
   ])('%s', (_, frame) => {
-    expect(looksLikePlace(frame)).toBe(true)
+    expect(looksLikePlace(frame, true)).toBe(true)
   })
 })
 
@@ -81,8 +88,12 @@ describe('a frame does not look like a place', () => {
     ['of a list in other brackets', Buffer.from('[3G*8800000015*0009*LK,lat=52.5]')],
     ['of bytes', Buffer.from('7878001152fd4a2e00', 'hex')],
   ])('%s', (_, frame) => {
-    expect(looksLikePlace(frame)).toBe(false)
+    expect(looksLikePlace(frame, true)).toBe(false)
   })
+})
+
+it('parameters of a stream are a line of its protocol', () => {
+  expect(looksLikePlace(Buffer.from('cmd=aid;user=a;lat=52.5;lon=13.4'), false)).toBe(false)
 })
 
 it('a place of others is not one', () => {

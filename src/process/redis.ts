@@ -22,12 +22,13 @@ export interface PrivateRedis extends Runnable {
 /**
  * Starts the Redis of a data folder; resolves once it has loaded its data, however long that takes. First ends one that
  * an earlier run left behind. Throws a UserError if the user has to act: no server program, full disk, damaged files.
- * `maxMemory` in bytes; null: half of the machine's. `signal` aborts the start.
+ * `maxMemory` in bytes; null: half of the machine's. `signal` aborts the start; `loading` is called again and again while
+ * it loads its data.
  */
 export async function startPrivateRedis(
   dataDir: string,
   maxMemory: number | null,
-  signal?: AbortSignal,
+  { signal, loading }: { readonly signal?: AbortSignal; readonly loading?: () => void } = {},
 ): Promise<PrivateRedis> {
   const server = findServer(dataDir)
   if (!server) throw new UserError(missingRedis())
@@ -44,7 +45,7 @@ export async function startPrivateRedis(
   const child = spawnTethered([server.command, conf], { env, log })
   const abort = () => void child.end(STOP_MS)
   signal?.addEventListener('abort', abort)
-  const pid = await whenReady(child, socket)
+  const pid = await whenReady(child, socket, loading)
   signal?.removeEventListener('abort', abort)
   signal?.throwIfAborted()
   if (pid === undefined) throw startFailure(await readFile(log, 'utf8'), { server, dir })
@@ -118,10 +119,11 @@ function halfOfMemory(): number {
 }
 
 /** Returns the server's process id, or undefined if it ended before it was ready. */
-async function whenReady(child: Tethered, socket: string): Promise<number | undefined> {
+async function whenReady(child: Tethered, socket: string, loading = () => {}): Promise<number | undefined> {
   while (child.isRunning()) {
     const state = await Promise.race([inspectEndpoint({ socket }), child.exited])
     if (state?.is === 'ours' && !state.loading) return state.pid
+    if (state?.is === 'ours') loading()
     await Promise.race([child.exited, delay(20)])
   }
   return undefined

@@ -97,8 +97,8 @@ export async function supervise(what: Supervision, onReady?: (ports: Ports) => P
     logger.warn({ reason: signal }, 'second signal: killing what still runs')
     second.abort()
   })
-  const supervisor = new Supervisor(what)
   const manager = new ServiceManager(process.env, logger)
+  const supervisor = new Supervisor({ ...what, loading: () => void manager.loading() })
   try {
     const ports = await Promise.race([supervisor.ready, first.promise])
     if (typeof ports !== 'string') {
@@ -134,6 +134,7 @@ export class ServiceManager {
   readonly #logger: Logger
   #watchdog: NodeJS.Timeout | undefined
   #silent = false
+  #extendAt = 0
 
   constructor(environment: NodeJS.ProcessEnv, logger: Logger) {
     this.#environment = environment
@@ -141,10 +142,21 @@ export class ServiceManager {
   }
 
   /**
+   * Call it again and again while Redis loads its data, which takes as long as it takes: systemd then waits beyond
+   * `TimeoutStartSec=`, for what follows the loading as well.
+   */
+  async loading(): Promise<void> {
+    if (performance.now() < this.#extendAt) return
+    this.#extendAt = performance.now() + EXTEND_EVERY_MS
+    await this.#tell(`EXTEND_TIMEOUT_USEC=${EXTENSION_MS * 1000}`, 'STATUS=Redis loads its data')
+  }
+
+  /**
    * Call it when everything is ready. With `WatchdogSec=` in the unit, systemd restarts the service if `isAlive` has
    * not returned true for that time. It is called four times in this time, and has a quarter of it to answer.
    */
   async ready(isAlive: (withinMs: number) => Promise<boolean>): Promise<void> {
+    this.#extendAt = Infinity
     await this.#tell('READY=1', 'STATUS=ready')
     const { WATCHDOG_USEC } = this.#environment
     if (!WATCHDOG_USEC) return
@@ -178,3 +190,6 @@ const MOST_PORTS = 20
 const CLI = fileURLToPath(new URL('../cli/index.ts', import.meta.url))
 const run = promisify(execFile)
 const TELL_MS = 5000
+const EXTEND_EVERY_MS = 10_000
+/** As long as `TimeoutStartSec=` of the unit. */
+const EXTENSION_MS = 180_000

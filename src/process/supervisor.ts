@@ -34,6 +34,8 @@ export interface Supervision {
   readonly held?: readonly Address[]
   /** The sockets that the service manager has opened. */
   readonly activated?: readonly ActivatedSocket[]
+  /** Is called again and again while the private Redis loads its data. */
+  readonly loading?: () => void
   readonly logger: Logger
   /** The open file that the roles print to; without it, stderr. */
   readonly output?: number
@@ -133,12 +135,12 @@ export class Supervisor {
   }
 
   async #startRedis(): Promise<void> {
-    const { dataDir, logger, redis } = this.#supervision
+    const { dataDir, logger, redis, loading } = this.#supervision
     if (!redis) return
     await fetchMissingRedis(dataDir, logger)
     if (this.#state !== 'starting') return
     this.#redis = keepRunning('redis', logger, async (signal) => {
-      const started = await startPrivateRedis(dataDir, redis.maxMemory, signal)
+      const started = await startPrivateRedis(dataDir, redis.maxMemory, { signal, loading })
       this.#redisUrl = started.url
       return started
     })

@@ -10,7 +10,7 @@ import { endOnRequest } from '../../src/process/signals.ts'
  */
 const [dataDir, maxMemory] = [process.argv[2], Number(process.argv[3])]
 const logger = createLogger('redis', { level: 'debug', format: 'json' })
-const kept = keepRunning('redis', logger, (signal) => startPrivateRedis(dataDir, maxMemory, signal))
+const kept = keepRunning('redis', logger, (signal) => startPrivateRedis(dataDir, maxMemory, { signal }))
 endOnRequest(kept.stop, (error) => {
   throw error
 })

@@ -1,9 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { protocolPorts } from '../../protocols/index.ts'
 import { defaultConfig } from '../../src/config/schema.ts'
+import { findRedisServer } from '../../src/process/setup/redis-server.mjs'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { pidsWith } from '../support/processes.ts'
 import { fixture, portsOf, run, temporaryDir, writeBehaviour } from '../support/running.ts'
@@ -18,6 +20,7 @@ describe('the unit', () => {
     for (const line of [
       'Type=notify',
       'NotifyAccess=all',
+      'TimeoutStartSec=3min',
       'WatchdogSec=60',
       'KillMode=mixed',
       'RestartPreventExitStatus=1',
@@ -82,6 +85,17 @@ describe('what start tells systemd', () => {
     await expect.poll(() => [count('READY=1'), count('STOPPING=1')], SOON).toEqual([1, 1])
   })
 
+  it('asks for more time while Redis loads its data, and no more once all is ready', async () => {
+    const dir = await temporaryDir()
+    const heard = await listen(join(dir, 'notify'))
+    await writeBehaviour(dir, {})
+    await appendOnlyFile(dir, 3000)
+    const env = { NOTIFY_SOCKET: join(dir, 'notify'), WAYBRIDGE_REDIS_SERVER: await slowRedis(dir) }
+    const program = run([fixture('start.ts'), dir, '{"worker":1}'], env)
+    await expect.poll(heard, SOON).toEqual(['EXTEND_TIMEOUT_USEC=180000000', 'READY=1'])
+    expect(program.said()).toContain('ready')
+  })
+
   it('is nothing before all is ready', async () => {
     const dir = await temporaryDir()
     const heard = await listen(join(dir, 'notify'))
@@ -93,6 +107,23 @@ describe('what start tells systemd', () => {
 })
 
 const SOON = { timeout: 30_000 }
+
+/** A Redis that takes a millisecond to load each command. */
+async function slowRedis(dir: string): Promise<string> {
+  const { command, env } = findRedisServer()!
+  const file = join(dir, 'slow-redis-server')
+  const variables = Object.entries(env).map(([name, value]) => `export ${name}='${value}'\n`)
+  const script = `#!/bin/sh\n${variables.join('')}exec '${command}' "$@" --key-load-delay 1000\n`
+  await writeFile(file, script, { mode: 0o755 })
+  return file
+}
+
+/** Writes a file of so many commands that the private Redis of a folder loads. */
+async function appendOnlyFile(dir: string, commands: number): Promise<void> {
+  await mkdir(join(dir, 'redis'), { recursive: true })
+  const text = '*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\n1\r\n'.repeat(commands)
+  await writeFile(join(dir, 'redis/appendonly.aof'), text)
+}
 
 /** Listens on a Unix datagram socket, as systemd does; returns what was told until now. */
 async function listen(path: string): Promise<() => string[]> {

@@ -1,3 +1,4 @@
+import { getPriority, setPriority } from 'node:os'
 import { within } from '../../async.ts'
 import { connect, type Redis } from '../../lanes/index.ts'
 import { Replica } from '../../roster/replica.ts'
@@ -13,7 +14,9 @@ export interface AdminAddresses extends Omit<RoleAddresses, 'baseUrl'> {
 export async function startAdmin(live: Live, at: AdminAddresses): Promise<Role> {
   const redis = connect(at.redisServer, 'admin', live.logger)
   await firstComparison(live, redis)
-  const baseUrl = await at.baseUrl()
+  const asked = at.baseUrl()
+  yieldToDevices(live)
+  const baseUrl = await asked
   // Loaded only now: what devices wait for comes first.
   const { openAdminPort } = await import('./admin-port.ts')
   return openAdminPort(live, redis, { ...at, baseUrl })
@@ -31,5 +34,19 @@ async function firstComparison(live: Live, redis: Redis): Promise<void> {
   }
 }
 
+/**
+ * Lowers the priority of this process: where cores are scarce, devices come before those who watch them. Until the files are
+ * compared, gateways wait for this process. The unit of systemd forbids the change; it is only a hint.
+ */
+function yieldToDevices({ logger }: Live): void {
+  try {
+    setPriority(Math.max(getPriority(), PRIORITY))
+  } catch (error) {
+    logger.debug({ reason: (error as Error).message }, 'the admin process keeps its priority')
+  }
+}
+
+/** The niceness of the admin process. */
+const PRIORITY = 5
 const WAIT_MS = 3000
 const MOST_WAITS = 20

@@ -1,4 +1,3 @@
-import { setPriority } from 'node:os'
 import { redisServer } from '../../config/redis.ts'
 import type { Config } from '../../config/schema.ts'
 import { UserError } from '../../errors.ts'
@@ -37,12 +36,7 @@ const LOAD = {
   async admin(live) {
     const { startAdmin } = await import('./admin.ts')
     return (context) => {
-      const baseUrl = async () => {
-        const ports = filesCompared(context.ports)
-        // Where cores are scarce, devices come before those who watch them; until now gateways waited for this process.
-        setPriority(5)
-        return trackingUrl(live.config, await ports)
-      }
+      const baseUrl = async () => trackingUrl(live.config, await filesCompared(context.ports))
       return startAdmin(live, { ...addressesOf(live.config, context), baseUrl })
     }
   },

@@ -1,21 +1,17 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
-import { delimiter, dirname, join } from 'node:path'
-import { text as readAll } from 'node:stream/consumers'
-import { Redis } from 'ioredis'
+import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { parse } from 'yaml'
 import { protocolPorts } from '../../protocols/index.ts'
 import { registry } from '../../src/observe/metrics.ts'
 import { operationGauges } from '../../src/observe/operation-gauges.ts'
 import { loadConfig } from '../../src/config/files.ts'
-import { findRedisServer } from '../../src/process/setup/redis-server.mjs'
 import { CertificateMaker } from '../support/certificates.ts'
-import { freePorts } from '../support/free-ports.ts'
 import { listening } from '../support/listening.ts'
 import { temporaryDir } from '../support/running.ts'
 
@@ -125,39 +121,6 @@ it('lists in the image what the system has beside the package, with licences', a
   expect(named.get('libc6')?.licenses.length).toBeGreaterThan(0)
   expect(components.slice(1).filter(({ version, licenses }) => !version || licenses.length === 0)).toEqual([])
   expect(named.has('bullmq')).toBe(true)
-})
-
-it('starts a primary with an empty folder unless the other Redis has data', async ({ skip }) => {
-  const { command, env } = findRedisServer()!
-  skip(!existsSync(join(dirname(command), 'redis-cli')), 'there is no redis-cli beside the Redis server')
-  const dir = await temporaryDir()
-  const [primary, other] = await freePorts(2)
-  const path = [dirname(command), process.env.PATH].join(delimiter)
-  const begin = async (role: string, port: number, peer: number) => {
-    const data = join(dir, `${port}`)
-    await mkdir(data, { recursive: true })
-    const own = ['--dir', data, '--port', `${port}`, '--maxmemory', '64mb']
-    const args = [join(ROOT, 'docker/redis-start.sh'), role, join(ROOT, 'docker/redis.conf'), '127.0.0.1', `${peer}`]
-    const variables = { ...process.env, ...env, PATH: path, REDISCLI_AUTH: 'secret', DATA: data }
-    const child = spawn('sh', [...args, ...own], { env: variables, stdio: ['ignore', 'ignore', 'pipe'] })
-    onTestFinished(() => void child.kill('SIGKILL'))
-    return { child, data, said: readAll(child.stderr) }
-  }
-  const first = await begin('primary', primary, other)
-  await begin('replica', other, primary)
-  const redis = new Redis(primary, { password: 'secret' }).on('error', () => {})
-  onTestFinished(() => redis.disconnect())
-  // Refused until the replica is there.
-  await expect.poll(() => redis.set('fix', '1').catch(() => ''), { timeout: 30_000 }).toBe('OK')
-  expect(await redis.wait(1, 10_000)).toBe(1)
-  first.child.kill('SIGKILL')
-  await once(first.child, 'exit')
-  await rm(first.data, { recursive: true })
-  const { child, said } = await begin('primary', primary, other)
-  expect(await once(child, 'exit')).toEqual([1, null])
-  expect(await said).toBe(
-    'The folder of this primary is empty, and 127.0.0.1 has 1 keys: make 127.0.0.1 the primary.\n',
-  )
 })
 
 interface Material {

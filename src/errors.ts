@@ -3,6 +3,9 @@ export class UserError extends Error {
   override name = 'UserError'
 }
 
+/** The exit code of a process whose configuration has mistakes, as in sysexits.h. */
+export const EX_CONFIG = 78
+
 /** Turns the error of a port that cannot be opened, or of a file that cannot be used, into a UserError; returns others as is. */
 export function explainError(error: unknown): unknown {
   const {

@@ -1,21 +1,26 @@
 import { Command } from 'commander'
 import product from '../../package.json' with { type: 'json' }
 import { ConfigError } from '../config/problem.ts'
-import { explainError, UserError } from '../errors.ts'
+import { EX_CONFIG, explainError, UserError } from '../errors.ts'
 import { endUnlessPipeClosed, exit } from './output.ts'
 import { type AskingCommand, rosterCommands } from './roster-commands.ts'
 
-/** Runs a command line to the end of the process. Exit codes: 0 success, 1 the user's input is wrong, 2 a fault of waybridge. */
+/** Runs a command line to the end of the process. docker/README.md has a table of the exit codes. */
 export async function main(argv: readonly string[]): Promise<void> {
   process.stdout.on('error', endUnlessPipeClosed)
   try {
     await program().parseAsync(argv.length > 2 ? argv : [...argv, '--help'])
   } catch (error) {
-    const known = explainError(error)
-    const expected = known instanceof UserError || known instanceof ConfigError
-    process.stderr.write(`${expected ? known.message : known instanceof Error ? known.stack : String(known)}\n`)
-    process.exit(expected ? 1 : 2)
+    fail(error)
   }
+}
+
+/** Ends the process with what is wrong; `misconfigured`: the exit code if the configuration has mistakes. */
+function fail(error: unknown, misconfigured = 1): never {
+  const known = explainError(error)
+  const expected = known instanceof UserError || known instanceof ConfigError
+  process.stderr.write(`${expected ? known.message : known instanceof Error ? known.stack : String(known)}\n`)
+  process.exit(known instanceof ConfigError ? misconfigured : expected ? 1 : 2)
 }
 
 /** The commands by purpose. The code of a command is loaded when the command runs. */
@@ -73,11 +78,13 @@ type ConfiguredCommand = (name: string, description: string, files?: string) => 
 
 function runningCommands(waybridge: Command, configured: ConfiguredCommand): void {
   configured('start', 'run everything: private Redis, tracking service, gateways, workers, admin port').action(
-    async ({ config }: ConfigOption) => exit(await (await import('../process/start.ts')).start(config)),
+    async ({ config }: ConfigOption) =>
+      exit(await started(async () => (await import('../process/start.ts')).start(config))),
   )
   for (const [role, description] of ROLES)
     configured(role, description, role === 'tracking' ? TRACKING_FILES : FILES).action(
-      async ({ config }: ConfigOption) => (await import('../process/roles/index.ts')).run(role, config),
+      async ({ config }: ConfigOption) =>
+        started(async () => (await import('../process/roles/index.ts')).run(role, config)),
     )
   waybridge
     .command('demo')
@@ -98,6 +105,11 @@ function runningCommands(waybridge: Command, configured: ConfiguredCommand): voi
     .option('--seed <n>', 'seed of the random routes')
     .option('--devices', 'only print a devices.yaml for these vans')
     .action(async (options) => exit(await (await import('../simulate/simulate.ts')).simulateCommand(options)))
+}
+
+/** Starts a process; mistakes in its configuration end it with an exit code of their own: a restart would not help. */
+function started<Result>(start: () => Promise<Result>): Promise<Result> {
+  return start().catch((error) => fail(error, EX_CONFIG))
 }
 
 function lookingCommands(waybridge: Command, asking: AskingCommand): void {

@@ -2,7 +2,7 @@ import { LineCounter } from 'yaml'
 
 /**
  * One thing in the configuration that its owner should know. It never contains a secret.
- * - `mistake`: nothing of the file takes effect; at start the process exits with 1.
+ * - `mistake`: nothing of the file takes effect; at start the process exits with 78.
  * - `weak`: a secret that is easily guessed. `check` refuses it; it takes effect all the same, since a start must not fail for it.
  * - `left_out`: this line of a routes file is left out; the other lines take effect.
  * - `warning`: it takes effect, but may not be what the owner meant.
@@ -32,6 +32,11 @@ export class ConfigError extends Error {
     this.name = 'ConfigError'
     this.mistakes = mistakes
   }
+}
+
+/** The error of a gateway.yaml that is right by itself, and that this process cannot run with. */
+export function inGateway(message: string): ConfigError {
+  return new ConfigError([{ severity: 'mistake', file: 'gateway.yaml', message }])
 }
 
 /** One line: `config/gateway.yaml:14:9 listeners[2].port: …`, in CSV files `config/routes.csv:17: route_id: …`. */

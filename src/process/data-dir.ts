@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { access, chmod, constants, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -15,6 +15,8 @@ export async function openDataDir(dataDir: string, logger: Logger): Promise<void
   const redis = join(dataDir, 'redis')
   const entries = [...(await entriesOf(dataDir, false)), ...(await entriesOf(redis, true))]
   for (const path of [dataDir, redis, ...entries]) await takeFromOthers(path, logger)
+  // SQLite does not say that a folder cannot be written.
+  await access(dataDir, constants.W_OK)
 }
 
 /** The id of the installation that a data folder belongs to; `isNew`: it was made by this call. */

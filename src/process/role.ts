@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { AggregatorRegistry } from 'prom-client'
-import { explainError, UserError } from '../errors.ts'
+import { ConfigError } from '../config/problem.ts'
+import { EX_CONFIG, explainError, UserError } from '../errors.ts'
 import type { RedisServer } from '../lanes/index.ts'
 import { unusableData } from '../lanes/format.ts'
 import { watchEventLoop } from '../observe/trouble.ts'
@@ -29,8 +30,8 @@ export interface RoleAddresses extends Omit<RoleContext, 'redisUrl'> {
 
 /**
  * Runs a role as this process, under `start` or on its own, until the process ends: exit 0 when all is closed after a
- * signal or after the supervisor's end, 130 or 143 when a second signal or 10 s cut that short, 1 for a UserError, 2 for a
- * fault. On its own it serves `/healthz`, `/readyz` and `/metrics` on `monitor`.
+ * signal or after the supervisor's end, 130 or 143 when a second signal or 10 s cut that short, 78 for a ConfigError, 1 for a
+ * UserError, 2 for a fault. On its own it serves `/healthz`, `/readyz` and `/metrics` on `monitor`.
  */
 export function runRole(logger: Logger, monitor: MonitorOptions, start: (context: RoleContext) => Promise<Role>): void {
   process.umask(0o077)
@@ -64,17 +65,18 @@ export function runRole(logger: Logger, monitor: MonitorOptions, start: (context
     })
     .catch((error) => {
       const known = explainError(error)
+      if (known instanceof ConfigError) return refuse(known.message, EX_CONFIG)
       if (!(known instanceof UserError)) fault(error)
       return refuse(known.message)
     })
-  void unusableData.then(refuse)
+  void unusableData.then((message) => refuse(message))
 }
 
 /** Ends the process: the user has to act. */
-async function refuse(message: string): Promise<void> {
+async function refuse(message: string, code = 1): Promise<void> {
   if (!process.connected) process.stderr.write(`${message}\n`)
   await tellSupervisor({ type: 'failed', message })
-  process.exit(1)
+  process.exit(code)
 }
 
 /** Whether `start` runs this process; call it before `runRole`. */

@@ -6,8 +6,8 @@ import { promisify } from 'node:util'
 import type { Logger } from 'pino'
 import { pageAddress, portAddress, tokenFile } from '../admin/access.ts'
 import { AUTO } from '../config/listener.ts'
+import { inGateway } from '../config/problem.ts'
 import type { Config } from '../config/schema.ts'
-import { UserError } from '../errors.ts'
 import { activatedSockets, type Address } from './held-sockets.ts'
 import type { Ports } from './role-process.ts'
 import { EXIT_CODES, onSignals, type StopSignal } from './signals.ts'
@@ -49,11 +49,11 @@ async function readSupervision(configDir: string): Promise<{ what: Supervision; 
 
 /**
  * What is held for the gateway. Several gateways share their ports: where one ends, the others take its connections.
- * @throws UserError where the service manager has opened sockets that no gateway of this configuration can listen on.
+ * @throws ConfigError where the service manager has opened sockets that no gateway of this configuration can listen on.
  */
 function socketsOf({ gateways, listeners, mqtt: { broker } }: Config): Pick<Supervision, 'held' | 'activated'> {
   const activated = activatedSockets(process.env)
-  if (gateways > 1 && activated.length > 0) throw new UserError(ONE_GATEWAY)
+  if (gateways > 1 && activated.length > 0) throw inGateway(ONE_GATEWAY)
   if (gateways > 1) return {}
   const ofBroker = broker ? [broker, ...(broker.tls ? [{ host: broker.host, port: broker.tls_port }] : [])] : []
   const held = [...listeners, ...ofBroker.map((each) => ({ ...each, transport: 'tcp' as const }))]
@@ -61,7 +61,7 @@ function socketsOf({ gateways, listeners, mqtt: { broker } }: Config): Pick<Supe
     .map(({ transport, host, port }): Address => ({ transport: transport === 'udp' ? 'udp' : 'tcp', host, port }))
   const isHeld = new Set(held.map(textOf))
   const unknown = activated.map(textOf).filter((each) => !isHeld.has(each))
-  if (unknown.length > 0) throw new UserError(notListenedOn(unknown))
+  if (unknown.length > 0) throw inGateway(notListenedOn(unknown))
   return { held, activated }
 }
 
@@ -72,8 +72,8 @@ function textOf({ transport, host, port }: Address): string {
 
 function notListenedOn(sockets: readonly string[]): string {
   return (
-    `The service manager has opened ${sockets.join(', ')}, and no listener of gateway.yaml has that address: ` +
-    'write the same in both, with ListenStream=0.0.0.0:5000 for host 0.0.0.0 and port 5000.'
+    `the service manager has opened ${sockets.join(', ')}, and no listener has that address: ` +
+    'write the same in both, with ListenStream=0.0.0.0:5000 for host 0.0.0.0 and port 5000'
   )
 }
 
@@ -185,7 +185,7 @@ export class ServiceManager {
 }
 
 const ONE_GATEWAY =
-  'The service manager has opened sockets for waybridge, which one gateway alone can have: set gateways: 1, or end waybridge.socket.'
+  'the service manager has opened sockets for waybridge, which one gateway alone can have: set gateways: 1, or end waybridge.socket'
 const MOST_PORTS = 20
 const CLI = fileURLToPath(new URL('../cli/index.ts', import.meta.url))
 const run = promisify(execFile)

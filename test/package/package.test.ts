@@ -106,7 +106,7 @@ describe('in an empty folder', () => {
 
   it('waybridge start says what makes a configuration', async () => {
     const { code, errors } = await installed.waybridge('start')
-    expect([code, errors]).toEqual([1, 'config: there is no such directory: `waybridge init config` makes one\n'])
+    expect([code, errors]).toEqual([78, 'config: there is no such directory: `waybridge init config` makes one\n'])
   })
 
   it('waybridge demo delivers every fix', async () => {

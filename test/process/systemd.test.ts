@@ -23,7 +23,7 @@ describe('the unit', () => {
       'TimeoutStartSec=3min',
       'WatchdogSec=60',
       'KillMode=mixed',
-      'RestartPreventExitStatus=1',
+      'RestartPreventExitStatus=78',
     ])
       expect(unit.split('\n')).toContain(line)
   })

@@ -268,10 +268,10 @@ describe('a change of tracking.yaml', () => {
 })
 
 describe('waybridge tracking cannot start', () => {
-  it('with a wrong tracking.yaml: exit 1 and a line for each mistake', async () => {
+  it('with a wrong tracking.yaml: exit 78 and a line for each mistake', async () => {
     const text = 'listen: { port: 70000 }\ntime_limit: soon\ncompanies: [{ company_id: 7, api_key: canary }]\n'
     const { dir, ended, said } = await run({ 'tracking.yaml': text })
-    expect(await ended).toBe(1)
+    expect(await ended).toBe(78)
     const file = join(dir, 'tracking.yaml')
     expect(said().trimEnd().split('\n')).toEqual([
       `${file}:1:17 listen.port: expected a port from 0 to 65535`,

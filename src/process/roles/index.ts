@@ -1,6 +1,6 @@
+import { inGateway } from '../../config/problem.ts'
 import { redisServer } from '../../config/redis.ts'
 import type { Config } from '../../config/schema.ts'
-import { UserError } from '../../errors.ts'
 import { filesCompared, isSupervised, type Role, type RoleAddresses, runRole } from '../role.ts'
 import type { Ports, RoleContext } from '../role-process.ts'
 import { followConfig, type Live } from './live.ts'
@@ -48,7 +48,7 @@ const LOAD = {
 
 function addressesOf(config: Config, { redisUrl, ...ofStart }: RoleContext): RoleAddresses {
   const server = redisServer(config.redis, redisUrl)
-  if (server === null) throw new UserError(NO_REDIS)
+  if (server === null) throw inGateway(NO_REDIS)
   return { redisServer: server, baseUrl: trackingUrl(config, ofStart.ports), ...ofStart }
 }
 
@@ -57,4 +57,4 @@ function trackingUrl({ tracking }: Config, ports: Ports): string {
 }
 
 const NO_REDIS =
-  'A role on its own needs redis.url, redis.sentinels or redis.cluster in gateway.yaml: only "start" runs a private Redis.'
+  'a role on its own needs redis.url, redis.sentinels or redis.cluster: only `start` runs a private Redis'

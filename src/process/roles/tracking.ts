@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import { access, constants } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { within, yieldToEventLoop } from '../../async.ts'
@@ -126,8 +125,6 @@ type OpenService = Awaited<ReturnType<typeof openService>>
 /** Starts the tracking service on the database of a data folder. @throws UserError if another service uses it. */
 async function openService(dataDir: string, options: Omit<TrackingServiceOptions, 'databaseFile'>) {
   await openDataDir(dataDir, options.logger)
-  // SQLite does not say that a folder cannot be written.
-  await access(dataDir, constants.W_OK)
   lockTracking(dataDir)
   const databaseFile = join(dataDir, 'tracking.sqlite')
   try {

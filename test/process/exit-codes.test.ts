@@ -1,0 +1,89 @@
+import { spawnSync } from 'node:child_process'
+import { createServer } from 'node:net'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { type Ended, waybridgeProcess } from '../support/cli.ts'
+import { folder } from '../support/config-folder.ts'
+import { listening } from '../support/listening.ts'
+import { CLI } from '../support/processes.ts'
+
+const WRONG = { 'gateway.yaml': 'redis: { url: "redis://127.0.0.1:1" }\nworkers: many\n' }
+const MISTAKE = /gateway\.yaml:2:10 workers: expected a whole number/
+
+describe('mistakes in the configuration', () => {
+  it.each(['start', 'worker', 'tracking'])('end %s with 78', async (command) => {
+    const { code, errors } = await waybridgeProcess([command, '--config', await folder(WRONG)])
+    expect([code, errors]).toEqual([78, expect.stringMatching(MISTAKE)])
+  })
+
+  it.each(['check', 'backup'])('end %s with 1', async (command) => {
+    const file = command === 'backup' ? ['file'] : []
+    const { code, out, errors } = await waybridgeProcess([command, ...file, '--config', await folder(WRONG)])
+    expect([code, out + errors]).toEqual([1, expect.stringMatching(MISTAKE)])
+  })
+
+  it('end a role that is to run on its own without a Redis with 78', async () => {
+    const { code, errors } = await waybridgeProcess(['worker', '--config', await folder({ 'gateway.yaml': '' })])
+    expect([code, errors]).toEqual([
+      78,
+      'gateway.yaml: a role on its own needs redis.url, redis.sentinels or redis.cluster: only `start` runs a private Redis\n',
+    ])
+  })
+})
+
+it('a port that another program has ends start with 1', async () => {
+  const other = createServer()
+  onTestFinished(() => void other.close())
+  const port = await listening(other)
+  const { code, errors } = await waybridgeProcess(['start', '--config', await site(port)])
+  expect([code, errors]).toEqual([1, expect.stringContaining(`Cannot listen on 127.0.0.1:${port}: another program`)])
+})
+
+describe('a disk', () => {
+  beforeEach(({ skip }) => skip(spawnSync('unshare', [...OWN_MOUNTS, 'true']).status !== 0, 'nothing can be mounted'))
+
+  it('that is full ends start with 1', async () => {
+    const { code, errors } = await startOnDisk('cat /dev/zero > "$DATA/fill" 2> /dev/null || true')
+    expect([code, errors]).toEqual([1, expect.stringMatching(/full.* make room on/)])
+  })
+
+  it('that is read-only ends start with 1', async () => {
+    const { code, errors } = await startOnDisk('mount -o remount,ro "$DATA"')
+    expect([code, errors]).toEqual([
+      1,
+      expect.stringMatching(/^Cannot use .*\/data: the file system is read-only; .*\n$/),
+    ])
+  })
+})
+
+/** A configuration whose data folder is below it; `port`: of its only listener. */
+async function site(port = 0): Promise<string> {
+  const dir = await folder({})
+  const yaml = `data_dir: ${join(dir, 'data')}
+listeners: [{ transport: tcp, protocol: gt06, port: ${port}, host: 127.0.0.1 }]
+mqtt: { broker: null }
+tracking: { listen: { port: 0 } }
+admin: { port: 0 }
+log: { format: json, level: error }
+`
+  await writeFile(join(dir, 'gateway.yaml'), yaml)
+  return dir
+}
+
+/** Runs `start` with a data folder on a small disk of its own, after a preparation by the shell. */
+async function startOnDisk(prepare: string): Promise<Pick<Ended, 'code' | 'errors'>> {
+  const dir = await site()
+  const data = join(dir, 'data')
+  await mkdir(data)
+  const script = `mount -t tmpfs -o size=64k,mode=700 tmpfs "$DATA" && ${prepare} && exec "$@"`
+  const command = ['sh', '-c', script, 'sh', process.execPath, CLI, 'start', '--config', dir]
+  const { status, stderr } = spawnSync('unshare', [...OWN_MOUNTS, ...command], {
+    env: { ...process.env, DATA: data },
+    encoding: 'utf8',
+  })
+  return { code: status, errors: stderr }
+}
+
+/** Options with which a command may mount what it alone sees. */
+const OWN_MOUNTS = process.getuid?.() === 0 ? ['--mount'] : ['--mount', '--map-root-user']

@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { isDeepStrictEqual } from 'node:util'
-import { UserError } from '../errors.ts'
+import { inGateway } from './problem.ts'
 import { observations } from '../observe/observations.ts'
 import type { Bridge } from './bridge.ts'
 import type { Config, TlsConfig } from './schema.ts'
@@ -107,10 +107,10 @@ export class ServedCertificate {
   #refused: string | undefined
   #following: Following | undefined
 
-  /** @param listener the name of the port, as in ports.json @throws UserError where the files cannot be used */
+  /** @param listener the name of the port, as in ports.json @throws ConfigError where the files cannot be used */
   constructor(files: CertificateFiles, listener: string) {
     const read = readCertificate(files)
-    if ('message' in read) throw new UserError(`Cannot open ${listener} with TLS: tls.${read.key}: ${read.message}.`)
+    if ('message' in read) throw inGateway(`cannot open ${listener} with TLS: tls.${read.key}: ${read.message}`)
     this.#files = files
     this.#listener = listener
     this.#certificate = read

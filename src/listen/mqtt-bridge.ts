@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Protocol } from '../../protocols/kit/index.ts'
 import type { Bridge, BridgeTopic } from '../config/bridge.ts'
-import { UserError } from '../errors.ts'
+import { inGateway } from '../config/problem.ts'
 import { createSession, type DeviceSession, MAX_ID_BYTES } from '../ingest/device.ts'
 import { masked } from '../masking.ts'
 import { metrics, type RefusedReason } from '../observe/metrics.ts'
@@ -26,7 +26,7 @@ interface Subscription {
 
 type Outcome = 'stored' | 'refused' | 'not_kept' | 'not_stored'
 
-/** Subscribes to a broker of the customer's own. @throws UserError where a protocol cannot come in messages */
+/** Subscribes to a broker of the customer's own. @throws ConfigError where a protocol cannot come in messages */
 export async function openBridge(bridge: Bridge, shared: BridgeShared): Promise<MqttBridge> {
   const topics = await Promise.all(bridge.topics.map((topic) => subscriptionOf(topic, bridge, shared)))
   return new MqttBridge(bridge, topics, shared)
@@ -161,7 +161,7 @@ async function subscriptionOf(
 ): Promise<Subscription> {
   const protocol = await protocolNamed(name)
   if (!protocol?.decode)
-    throw new UserError(`Cannot open bridge ${bridge.name}: ${name} is spoken over HTTP alone, and not in messages.`)
+    throw inGateway(`cannot open bridge ${bridge.name}: ${name} is spoken over HTTP alone, and not in messages`)
   return { pattern: patternOf(filter, device), protocol }
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { ConfigError } from '../config/problem.ts'
 import { explainError, UserError } from '../errors.ts'
 
 /** Something that runs until it ends by itself or is stopped; `stop` resolves once it has ended. */
@@ -13,7 +14,7 @@ export type Kept<R extends Runnable> = ReturnType<typeof keepRunning<R>>
 /**
  * Calls `start`, which resolves once something is ready and ends what it began when its signal is aborted; calls it again
  * whenever that ends: at once, then after a delay that doubles up to 5 s; after 10 s of health the
- * delay starts anew. `ready` resolves when it is ready for the first time, or rejects with the UserError that prevents it;
+ * delay starts anew. `ready` resolves when it is ready for the first time, or rejects with the UserError or ConfigError that prevents it;
  * `current` returns the present run; `endRestarts` aborts a start in progress but leaves a run that is ready; `stop` ends it
  * for good.
  */
@@ -53,7 +54,7 @@ export function keepRunning<R extends Runnable>(
       return performance.now() - since
     } catch (thrown) {
       const error = explainError(thrown) as Error
-      if (error instanceof UserError && !wasReady) throw error
+      if ((error instanceof UserError || error instanceof ConfigError) && !wasReady) throw error
       if (!ending.signal.aborted && error.message !== obstacle)
         logger.error({ process: name, reason: error.message }, `${name} does not start`)
       obstacle = error.message

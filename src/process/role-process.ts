@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { MetricObjectWithValues, MetricValue } from 'prom-client'
+import { ConfigError, type Problem } from '../config/problem.ts'
 import { UserError } from '../errors.ts'
 import type { ProcessIdentity } from '../lanes/index.ts'
 import type { Runnable } from './keep-running.ts'
@@ -33,12 +34,12 @@ export interface RoleSettings extends RoleContext {
 
 /**
  * From a role's process to its supervisor. `compared`: see `ForRoles`. `failed`, in place of `ready`: a sentence that tells
- * the user what to change.
+ * the user what to change, or the mistakes in the configuration.
  */
 export type FromRole =
   | { readonly type: 'compared' }
   | { readonly type: 'ready'; readonly ports: Ports }
-  | { readonly type: 'failed'; readonly message: string }
+  | { readonly type: 'failed'; readonly message: string; readonly mistakes?: readonly Problem[] }
   | { readonly type: 'metrics'; readonly metrics: Metrics }
   | { readonly type: 'collect' }
 
@@ -67,7 +68,7 @@ export class RoleProcess implements Runnable {
   latestMetrics: Metrics = []
   readonly #child: ChildProcess
   readonly #ready = Promise.withResolvers<Ports>()
-  #mistake: UserError | undefined
+  #mistake: UserError | ConfigError | undefined
   #asked: PromiseWithResolvers<void> | undefined
 
   constructor(child: ChildProcess, { collect, compared }: ForRoles) {
@@ -83,7 +84,8 @@ export class RoleProcess implements Runnable {
           (ports) => tell(child, { type: 'ports', ports }),
           () => {},
         )
-      else if (message.type === 'failed') this.#mistake = new UserError(message.message)
+      else if (message.type === 'failed')
+        this.#mistake = message.mistakes ? new ConfigError(message.mistakes) : new UserError(message.message)
       else if (message.type === 'metrics') {
         this.latestMetrics = message.metrics
         this.#asked?.resolve()
@@ -97,7 +99,7 @@ export class RoleProcess implements Runnable {
     tell(this.#child, { type: 'begin', settings })
   }
 
-  /** Resolves with its ports; rejects if it ends before, with a UserError if the user has to act. */
+  /** Resolves with its ports; rejects if it ends before, with a UserError or ConfigError if the user has to act. */
   async whenReady(signal: AbortSignal): Promise<Ports> {
     const terminate = () => void this.#child.kill('SIGTERM')
     signal.addEventListener('abort', terminate)

@@ -65,18 +65,19 @@ export function runRole(logger: Logger, monitor: MonitorOptions, start: (context
     })
     .catch((error) => {
       const known = explainError(error)
-      if (known instanceof ConfigError) return refuse(known.message, EX_CONFIG)
-      if (!(known instanceof UserError)) fault(error)
-      return refuse(known.message)
+      if (!(known instanceof UserError || known instanceof ConfigError)) fault(error)
+      return refuse(known)
     })
-  void unusableData.then((message) => refuse(message))
+  void unusableData.then((message) => refuse(new UserError(message)))
 }
 
 /** Ends the process: the user has to act. */
-async function refuse(message: string, code = 1): Promise<void> {
+async function refuse(error: UserError | ConfigError): Promise<void> {
+  const { message } = error
+  const mistakes = error instanceof ConfigError ? error.mistakes : undefined
   if (!process.connected) process.stderr.write(`${message}\n`)
-  await tellSupervisor({ type: 'failed', message })
-  process.exit(code)
+  await tellSupervisor({ type: 'failed', message, mistakes })
+  process.exit(mistakes ? EX_CONFIG : 1)
 }
 
 /** Whether `start` runs this process; call it before `runRole`. */

@@ -85,7 +85,7 @@ it('a certificate that ends within 14 days is a finding, for each port that has 
   })
 })
 
-it('a start with a certificate that cannot be read is exit 1, and names file and key', async () => {
+it('a start with a certificate that cannot be read is exit 78, and names file and key', async () => {
   const yaml = `
 redis: { url: "redis://127.0.0.1:1" }
 mqtt: { broker: null }
@@ -95,13 +95,13 @@ listeners: [{ transport: tcp, protocol: teltonika, port: 0, tls: { cert: missing
   const file = join(cwd, 'config/missing.pem')
   const place = `config/gateway.yaml:4:${yaml.split('\n')[3].indexOf('missing.pem') + 1}`
   const message = `the file ${file} cannot be read (ENOENT)`
-  for (const [command, sentence] of [
-    ['check', `${place} listeners[0].tls.cert: ${message}`],
-    ['start', `${place} listeners[0].tls.cert: ${message}`],
-    ['gateway', `Cannot open tcp/teltonika with TLS: tls.cert: ${message}.`],
-  ]) {
+  for (const [command, exit, sentence] of [
+    ['check', 1, `${place} listeners[0].tls.cert: ${message}`],
+    ['start', 78, `${place} listeners[0].tls.cert: ${message}`],
+    ['gateway', 78, `cannot open tcp/teltonika with TLS: tls.cert: ${message}`],
+  ] as const) {
     const { code, errors, out } = await waybridgeProcess([command], { cwd })
-    expect([command, code]).toEqual([command, 1])
+    expect([command, code]).toEqual([command, exit])
     expect(out + errors).toContain(sentence)
   }
 })

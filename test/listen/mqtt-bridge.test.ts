@@ -266,7 +266,7 @@ describe('a bridge to another broker', () => {
       protocolNamed: async () => ({ ...talk, decode: undefined }),
       gateway: { installation: 'test', slot: 0 },
     })
-    await expect(made).rejects.toThrow('Cannot open bridge 127.0.0.1:1: osmand is spoken over HTTP alone')
+    await expect(made).rejects.toThrow('cannot open bridge 127.0.0.1:1: osmand is spoken over HTTP alone')
   })
 
   it('says which subscription is refused', async () => {

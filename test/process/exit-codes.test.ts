@@ -32,11 +32,17 @@ describe('mistakes in the configuration', () => {
   })
 })
 
+it('a mistake in the configuration that only a role can find ends start with 78', async () => {
+  const bridge = '{ url: "mqtt://127.0.0.1:1", topics: { "a/+": sigfox } }'
+  const { code, errors } = await waybridgeProcess(['start', '--config', await site({ mqtt: `bridges: [${bridge}]` })])
+  expect([code, errors]).toEqual([78, expect.stringContaining('cannot open bridge 127.0.0.1:1: sigfox is spoken')])
+})
+
 it('a port that another program has ends start with 1', async () => {
   const other = createServer()
   onTestFinished(() => void other.close())
   const port = await listening(other)
-  const { code, errors } = await waybridgeProcess(['start', '--config', await site(port)])
+  const { code, errors } = await waybridgeProcess(['start', '--config', await site({ port })])
   expect([code, errors]).toEqual([1, expect.stringContaining(`Cannot listen on 127.0.0.1:${port}: another program`)])
 })
 
@@ -57,12 +63,12 @@ describe('a disk', () => {
   })
 })
 
-/** A configuration whose data folder is below it; `port`: of its only listener. */
-async function site(port = 0): Promise<string> {
+/** A configuration whose data folder is below it; `port`: of its only listener, `mqtt`: further settings of MQTT. */
+async function site({ port = 0, mqtt = 'bridges: []' } = {}): Promise<string> {
   const dir = await folder({})
   const yaml = `data_dir: ${join(dir, 'data')}
 listeners: [{ transport: tcp, protocol: gt06, port: ${port}, host: 127.0.0.1 }]
-mqtt: { broker: null }
+mqtt: { broker: null, ${mqtt} }
 tracking: { listen: { port: 0 } }
 admin: { port: 0 }
 log: { format: json, level: error }

@@ -39,7 +39,7 @@ export function startWatches(sources: WatchSources) {
   const account = () => custody.recent()
   const upstream = () => readUpstream(redis, startedAt)
   const rates = new RateWatch(redis)
-  const index = new DeviceIndex({ ...sources, follow: (changed) => live.follow(changed) })
+  const index = new DeviceIndex({ ...sources, follow: (changed) => live.followRoster(changed) })
   const devices = new DeviceWatch({ ...sources, index })
   const roster = new RosterWatch({ ...sources, zone: () => live.config.time_zone })
   const gatherer = new FactGatherer({

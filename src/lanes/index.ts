@@ -15,7 +15,7 @@ export * from './lease.ts'
 export * from './logs.ts'
 export * from './misunderstood.ts'
 export { type Fate, NOT_CURRENT, type Swept } from './move.ts'
-export { discard, type Place, release, releaseParked, relocate } from './parked.ts'
+export { discard, lanesParked, misplacedLanes, type Place, release, relocate, tryParked } from './parked.ts'
 export * from './processes.ts'
 export * from './record.ts'
 export {

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import pLimit from 'p-limit'
 import type { Lease } from './lease.ts'
 import { type Fate, NOT_CURRENT, type ShardList, type Swept, sweep } from './move.ts'
 import { deviceOf } from './record.ts'
 import { type Redis, scripts } from './redis.ts'
-import { inShards, keysOf, shardOf } from './shards.ts'
+import { keysOf, shardOf } from './shards.ts'
 import { sumOver } from './survey.ts'
 
 /** The lane that a record belongs to by now, by its device and time; undefined where it has none any more. */
@@ -37,7 +38,7 @@ async function releaseLane(redis: Redis, lane: string, place: Place): Promise<nu
     const oldest = await shard.lindexBuffer(keys.lane(lane), 0)
     if (oldest && place(oldest) === NOT_CURRENT) return NOT_CURRENT
     parked = await shard.llen(keys.lane(lane))
-    await scripts(shard)('make_due', [keys.schedule], [lane])
+    await tryParked(shard, [lane])
   }
   const { left, end } = await sweepRefused(redis, lane, (record) => {
     const to = place(record)
@@ -46,12 +47,38 @@ async function releaseLane(redis: Redis, lane: string, place: Place): Promise<nu
   return end === NOT_CURRENT ? end : parked + left
 }
 
-/** Makes every parked lane due now. */
-export async function releaseParked(redis: Redis): Promise<void> {
-  await inShards(redis, async (shard) => {
-    const { parked, schedule } = keysOf(shard)
-    for (const lane of await shard.hkeys(parked)) await scripts(shard)('make_due', [schedule], [lane])
-  })
+/**
+ * Has those lanes of a shard tried now that are parked whole; one that is being tried, once more at once if it is refused
+ * again.
+ */
+export async function tryParked(shard: Redis, lanes: readonly string[]): Promise<void> {
+  const { parked, schedule } = keysOf(shard)
+  for (let at = 0; at < lanes.length; at += LANES)
+    await scripts(shard)('try_parked', [schedule, parked], lanes.slice(at, at + LANES))
+}
+
+/** The lanes of a shard that are parked whole. */
+export function lanesParked(shard: Redis): Promise<string[]> {
+  return shard.hkeys(keysOf(shard).parked)
+}
+
+/** The lanes of a shard that are parked whole and have a record that belongs to another lane by now. */
+export async function misplacedLanes(shard: Redis, place: Place): Promise<string[] | typeof NOT_CURRENT> {
+  const lanes = await lanesParked(shard)
+  const found = await pLimit(AT_ONCE).map(lanes, (lane) => hasMisplaced(shard, lane, place))
+  return found.includes(NOT_CURRENT) ? NOT_CURRENT : lanes.filter((_, index) => found[index])
+}
+
+async function hasMisplaced(shard: Redis, lane: string, place: Place): Promise<boolean | typeof NOT_CURRENT> {
+  for (let at = 0; ; at += SLICE) {
+    const records = await shard.lrangeBuffer(keysOf(shard).lane(lane), at, at + SLICE - 1)
+    for (const record of records) {
+      const to = place(record)
+      if (to === NOT_CURRENT) return to
+      if (to !== undefined && to !== lane) return true
+    }
+    if (records.length < SLICE) return false
+  }
 }
 
 /** Deletes parked and refused records of lanes, counted. Answers how many there were. */
@@ -116,6 +143,11 @@ export function listOf(redis: Redis, lane: string): ShardList {
   return { shard, list: keys.lane(lane), index: keys.schedule, name: lane }
 }
 
+/** Lanes of one call of the script. */
+const LANES = 100
+/** Records read in one call, and lanes read side by side. */
+const SLICE = 200
+const AT_ONCE = 10
 const DELETED = { gone: 'discarded:deleted' } as const
 const SEIZE_MS = 15_000
 const SEIZE_AGAIN_MS = 200

@@ -19,7 +19,7 @@ const SCRIPTS = {
   forget: ['forget'],
   known: ['known'],
   held: ['claim_held', 'look_again', 'mark_releasing', 'end_release'],
-  schedule: ['claim', 'renew', 'postpone', 'seize', 'make_due'],
+  schedule: ['claim', 'renew', 'postpone', 'seize', 'try_parked'],
   beat: ['beat'],
   take: ['take'],
   done: ['done'],

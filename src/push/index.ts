@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import { within } from '../async.ts'
-import { joinWorkers, releaseParked, shardsOf } from '../lanes/index.ts'
+import { joinWorkers, shardsOf } from '../lanes/index.ts'
+import { Apikeys } from './apikeys.ts'
 import { ApiClockWatch, PushWatch } from './figures.ts'
+import { ParkedLanes } from './parked-lanes.ts'
 import { Rate } from './rate.ts'
 import { type PushingOptions, ShardPush } from './shard-push.ts'
 import { watchTurns } from './watch.ts'
@@ -11,7 +13,7 @@ export type { PushFigures } from './figures.ts'
 
 /** Pushes waiting fixes until it is stopped: hands out due lanes as tickets and works the tickets that this process gets. */
 export function startPushing(options: PushingOptions) {
-  const { logger, push, redis } = options
+  const { logger, place, push, redis } = options
   const { concurrency, max_requests_per_s: perSecond } = push
   const limit = pLimit(concurrency)
   const rate = perSecond === null ? null : new Rate(perSecond)
@@ -22,18 +24,23 @@ export function startPushing(options: PushingOptions) {
     if (rate && perSecond !== null) rate.perSecond = perSecond / count
   })
   const apiClock = new ApiClockWatch(redis)
-  const common = { ...options, limit, rate, apiClock, watch, stopping: stopping.signal, workers }
+  const apikeys = new Apikeys(options.apikeys)
+  const common = { ...options, apikeys, limit, rate, apiClock, watch, stopping: stopping.signal, workers }
   const shards = shardsOf(redis).map((shard, number) => new ShardPush({ ...common, shard, number }))
+  const parkedLanes = new ParkedLanes({ shards: shardsOf(redis), place, stopping: stopping.signal, logger })
+  // The keys may have changed while this process did not run.
+  parkedLanes.apikeysChanged(new Set(options.apikeys.keys()))
   const turns = rate ? undefined : watchTurns(limit, () => watch.figures())
 
   return {
     /** How the pushes fare, for the diagnosis. */
     figures: () => watch.figures(),
-    /** The configuration has changed: parked lanes are probed now. */
-    configured() {
-      releaseParked(redis).catch((error: unknown) =>
-        logger.debug({ err: error }, 'parked lanes cannot be probed now; they are probed as scheduled'),
-      )
+    /** The roster has changed: parked lanes with fixes that belong elsewhere by now are tried. */
+    rosterChanged: () => parkedLanes.rosterChanged(),
+    /** Uses these apikeys of companies from now on; the parked lanes of those that have other ones are tried. */
+    setApikeys(configured: ReadonlyMap<string, readonly string[]>) {
+      const changed = Array.from(configured).filter(([company, keys]) => apikeys.replace(company, keys))
+      parkedLanes.apikeysChanged(new Set(changed.map(([company]) => company)))
     },
     /** Ends the requests under way, within six seconds, and leaves the rest to other workers. */
     async stop() {

@@ -20,6 +20,7 @@ import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
 import type { TrackingClient } from '../tracking/client.ts'
 import type { ApiAnswer } from '../tracking/exchange.ts'
+import type { Apikeys } from './apikeys.ts'
 import type { ApiClockWatch, PushWatch } from './figures.ts'
 import type { Rate } from './rate.ts'
 import { type Ticket, Tickets } from './tickets.ts'
@@ -31,8 +32,8 @@ export interface PushingOptions {
   /** Where the records of a parked lane belong by now. */
   readonly place: Place
   readonly client: Pick<TrackingClient, 'push'>
-  /** The apikeys of each company as configured now. The one that the API accepted last is moved to the front here. */
-  readonly apikeys: Map<string, readonly string[]>
+  /** The apikeys of each company at the start. */
+  readonly apikeys: ReadonlyMap<string, readonly string[]>
   readonly batch: { readonly max_positions: number; readonly max_wait: number }
   readonly push: {
     readonly concurrency: number
@@ -43,7 +44,8 @@ export interface PushingOptions {
   readonly logger: Logger
 }
 
-interface LaneOptions extends PushingOptions {
+interface LaneOptions extends Omit<PushingOptions, 'apikeys'> {
+  readonly apikeys: Apikeys
   readonly leases: Leases
   /** null: no bound. */
   readonly rate: Rate | null
@@ -147,13 +149,19 @@ class LanePush {
     }
   }
 
-  /** Answers nothing, and has sent nothing, where the lease no longer holds. Where a key is refused the next one is tried. */
+  /**
+   * Answers nothing, and has sent nothing, where the lease no longer holds. Where a key is refused the next one is tried, of
+   * the keys as they are configured then.
+   */
   async #request(records: Buffer): Promise<Consequence | undefined> {
     const { apiClock, apikeys, client, rate, watch } = this.#options
     const [company, courier, route] = this.#lease.lane.split('/')
-    const keys = apikeys.get(company) ?? []
+    const tried = new Set<string>()
     let outcome: Consequence = NO_APIKEY
-    for (const apikey of keys) {
+    for (;;) {
+      const apikey = apikeys.of(company).find((key) => !tried.has(key))
+      if (apikey === undefined) return outcome
+      tried.add(apikey)
       if (rate) await rate.turn()
       if (!stillHolds(this.#lease)) return undefined
       const [started, sentAt] = [performance.now(), Date.now()]
@@ -164,11 +172,11 @@ class LanePush {
       metrics.pushDuration.observe((performance.now() - started) / 1000)
       metrics.pushRequests.inc({ code: 'fault' in answer ? answer.fault : String(answer.status) })
       outcome = consequence(answer)
-      if (outcome.to === 'delivered' && apikey !== keys[0])
-        apikeys.set(company, [apikey, ...keys.filter((other) => other !== apikey)])
-      if (outcome.to !== 'park' || outcome.status !== FORBIDDEN) break
+      if (outcome.to === 'delivered') apikeys.accepted(company, apikey)
+      const isKeyRefused =
+        outcome.to === 'park' && (outcome.status === FORBIDDEN || !apikeys.of(company).includes(apikey))
+      if (!isKeyRefused) return outcome
     }
-    return outcome
   }
 
   #delivered({ records }: Batch, status: number): Promise<Batch | undefined> {

@@ -34,7 +34,9 @@ async function changing(): Promise<Changing> {
     catchUp: () => Promise.resolve(),
     close: () => live.close(),
     directory: () => directory,
-    follow: (follower) => void followers.push(follower),
+    followRoster: (follower) => void followers.push(follower),
+    followCompanies: () => {},
+    followTokens: () => {},
     join: () => Promise.resolve(),
     change(roster) {
       directory = roster

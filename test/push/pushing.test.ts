@@ -54,7 +54,7 @@ afterEach(async () => {
 function pushing({ push = PUSH, max_positions = 3, apikeys = new Map([['7', ['key-7']]]), place = STAY } = {}) {
   const client = createTrackingClient({ baseUrl: api.url, timeoutMs: 20_000, connections: push.concurrency })
   const connection = connect(server.url, 'worker')
-  const { configured, stop } = startPushing({
+  const { rosterChanged, setApikeys, stop } = startPushing({
     redis: connection,
     redisServer: server.url,
     client,
@@ -70,7 +70,7 @@ function pushing({ push = PUSH, max_positions = 3, apikeys = new Map([['7', ['ke
     connection.disconnect()
   }
   stops.push(end)
-  return { configured, end }
+  return { rosterChanged, setApikeys, end }
 }
 
 async function store(lane: string, ...timestamps: number[]): Promise<void> {
@@ -289,14 +289,14 @@ describe('a refusal', () => {
     await expect.poll(delivered, soon).toBe(20)
   })
 
-  it('a parked lane is probed when the configuration changes, and its records go where they belong by now', async () => {
+  it('a parked lane is probed when its records belong elsewhere by now, and they go there', async () => {
     api.respond((push, response) => (push.lane === '42/1' ? status(404) : ok)(push, response))
     const corrected = new Map<string, string>()
     await store('7/42/1', ...range(1, 5))
-    const { configured } = pushing({ place: () => corrected.get('lane') })
+    const { rosterChanged } = pushing({ place: () => corrected.get('lane') })
     await expect.poll(async () => (await laneState('7/42/1'))?.parked?.status, soon).toBe(404)
     corrected.set('lane', '7/42/2')
-    configured()
+    rosterChanged()
     await expect.poll(delivered, soon).toBe(5)
     expect(api.timestampsOf('42/2')).toEqual(range(1, 5))
     expect([await redis.hlen(keys.parked), await redis.zcard(keys.schedule)]).toEqual([0, 0])
@@ -311,16 +311,107 @@ describe('a refusal', () => {
       return lane
     }
     await store('7/42/1', ...range(1, 5))
-    const { configured } = pushing({ place })
+    const { rosterChanged } = pushing({ place })
     await expect.poll(async () => (await laneState('7/42/1'))?.parked?.status, soon).toBe(404)
     const before = api.seen.length
     lane = NOT_CURRENT
-    configured()
+    rosterChanged()
     await expect.poll(() => asked, soon).toBeGreaterThanOrEqual(2)
     expect(await laneState('7/42/1')).toMatchObject({ waiting: 5, parked: { tries: 1 } })
     lane = '7/42/2'
     await expect.poll(delivered, soon).toBe(5)
     expect(api.seen.slice(before).map(({ lane: to }) => to)).toEqual(['42/2', '42/2'])
+  })
+
+  it.each([401, 403])('status %i for a key that was replaced meanwhile has the new one tried at once', async (code) => {
+    const { promise: replaced, resolve: replace } = Promise.withResolvers<void>()
+    api.respond((push, response) => {
+      if (push.apikey === 'new') ok(push, response)
+      else void replaced.then(() => status(code)(push, response))
+    })
+    await store('7/1/1', 1)
+    const { setApikeys } = pushing({ apikeys: new Map([['7', ['old']]]) })
+    await expect.poll(() => api.seen.length, soon).toBe(1)
+    setApikeys(new Map([['7', ['new']]]))
+    replace()
+    await expect.poll(delivered, soon).toBe(1)
+    expect([api.seen.map(({ apikey }) => apikey), await redis.hlen(keys.parked)]).toEqual([['old', 'new'], 0])
+  })
+
+  it('a key that is accepted after it was replaced is not used again', async () => {
+    const { promise: replaced, resolve: replace } = Promise.withResolvers<void>()
+    api.respond((push, response) => {
+      if (push.apikey === 'first') status(403)(push, response)
+      else if (push.apikey === 'second') void replaced.then(() => ok(push, response))
+      else ok(push, response)
+    })
+    await store('7/1/1', 1)
+    const { setApikeys } = pushing({ apikeys: new Map([['7', ['first', 'second']]]) })
+    await expect.poll(() => api.seen.length, soon).toBe(2)
+    setApikeys(new Map([['7', ['new']]]))
+    replace()
+    await expect.poll(delivered, soon).toBe(1)
+    await store('7/2/1', 2)
+    await expect.poll(delivered, soon).toBe(2)
+    expect(api.seen.map(({ apikey }) => apikey)).toEqual(['first', 'second', 'new'])
+  })
+
+  it('keys that are replaced twice while a lane is parked by the first ones have it tried with the last ones', async () => {
+    api.respond((push, response) => (push.apikey === 'third' ? ok : status(401))(push, response))
+    await store('7/1/1', 1)
+    const { setApikeys } = pushing({ apikeys: new Map([['7', ['first']]]) })
+    await expect.poll(async () => (await laneState('7/1/1'))?.parked?.status, soon).toBe(401)
+    setApikeys(new Map([['7', ['second']]]))
+    setApikeys(new Map([['7', ['third']]]))
+    await expect.poll(delivered, soon).toBe(1)
+    expect(api.seen.at(-1)?.apikey).toBe('third')
+  })
+
+  it('a parked lane is tried when a worker starts: its key may have changed before', async () => {
+    await store('7/1/1', 1)
+    api.respond(status(401))
+    const { end } = pushing()
+    await expect.poll(async () => (await laneState('7/1/1'))?.parked?.status, soon).toBe(401)
+    await end()
+    stops = []
+    await redis.zadd(keys.schedule, Date.now() + 300_000, '7/1/1')
+    api.respond(ok)
+    pushing()
+    await expect.poll(delivered, soon).toBe(1)
+  })
+
+  it('a worker that hears of a new roster last tries what another worker may have tried by the old one', async () => {
+    api.respond((push, response) => (push.lane === '42/1' ? status(404) : ok)(push, response))
+    await store('7/42/1', 1)
+    let [ofFirst, ofLast]: ReturnType<Place>[] = []
+    const [first, last] = [pushing({ place: () => ofFirst }), pushing({ place: () => ofLast })]
+    await expect.poll(async () => (await laneState('7/42/1'))?.parked?.status, soon).toBe(404)
+    await redis.zadd(keys.schedule, Date.now() + 300_000, '7/42/1')
+    ofFirst = '7/42/2'
+    first.rosterChanged()
+    // The other worker may be the one that tries the lane.
+    const isTried = async () => (await delivered()) === 1 || ((await laneState('7/42/1'))?.parked?.tries ?? 0) > 1
+    await expect.poll(isTried, soon).toBe(true)
+    await redis.zadd(keys.schedule, 'XX', Date.now() + 300_000, '7/42/1')
+    ofLast = '7/42/2'
+    last.rosterChanged()
+    await expect.poll(delivered, soon).toBe(1)
+    expect(api.seen.at(-1)?.lane).toBe('42/2')
+  })
+
+  it('a roster that changes while Redis is away has its parked lanes tried once Redis is back', async () => {
+    api.respond((push, response) => (push.lane === '42/1' ? status(404) : ok)(push, response))
+    let lane: ReturnType<Place>
+    await store('7/42/1', 1)
+    const { rosterChanged } = pushing({ place: () => lane })
+    await expect.poll(async () => (await laneState('7/42/1'))?.parked?.status, soon).toBe(404)
+    await redis.zadd(keys.schedule, Date.now() + 300_000, '7/42/1')
+    await server.kill('SIGKILL')
+    lane = '7/42/2'
+    rosterChanged()
+    await server.restart()
+    await expect.poll(() => redis.status, soon).toBe('ready')
+    await expect.poll(delivered, soon).toBe(1)
   })
 
   it('a lane of a company without an apikey is parked and nothing is sent', async () => {

@@ -279,7 +279,7 @@ export async function openBare(
       version: () => 0,
       companies: () => [],
       files: () => undefined,
-      follow: () => {},
+      followRoster: () => {},
       catchUp: never,
     },
     place: () => undefined,

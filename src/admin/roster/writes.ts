@@ -20,7 +20,7 @@ export interface RosterInEffect {
   /** The files of devices and routes in effect. */
   files(): Files | undefined
   /** Calls `changed` after each change that took effect. */
-  follow(changed: RosterFollower): void
+  followRoster(changed: RosterFollower): void
   /** Resolves once all that was written to the roster is in effect in this process. */
   catchUp(): Promise<void>
 }

@@ -1,7 +1,7 @@
 -- Scripts for what the service refuses: a lane, or one record of it.
 
 -- Parks a lane whole: it keeps its records and its place in the schedule, where one record is tried after 15 s, 30 s, 60 s,
--- then every 5 minutes.
+-- then every 5 minutes; at once where `try_parked` (schedule.lua) asked for that during the request.
 -- Status 0: the reason is our own. Answers 1; false: the lease was lost.
 local function park()
   local schedule, pushes_prefix, parked, upstream, failing = unpack(KEYS)
@@ -14,7 +14,7 @@ local function park()
   redis.call('HSET', parked, lane, cjson.encode({
     status = tonumber(status), message = text, tries = tries, at = now, since = before.since,
   }))
-  set_due(schedule, lane, now + DELAYS[math.min(tries, #DELAYS)])
+  set_due(schedule, lane, now + (before.again and 0 or DELAYS[math.min(tries, #DELAYS)]))
   note_pushes(pushes_prefix, lane, outcome_of(status, 0))
   if status == '0' then pass_probe_on(upstream, lane) else note_answer(upstream, failing) end
   return 1

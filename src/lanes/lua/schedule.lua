@@ -62,10 +62,18 @@ local function seize()
   return token
 end
 
--- Makes a lane due now, unless it is leased.
-local function make_due()
-  local schedule, lane = KEYS[1], ARGV[1]
-  local score = redis.call('ZSCORE', schedule, lane)
-  if score and not is_leased(score) then set_due(schedule, lane, now) end
+-- Has those lanes of ARGV tried now that are parked; one that is being tried, once more at once if it is parked again.
+local function try_parked()
+  local schedule, parked = unpack(KEYS)
+  for _, lane in ipairs(ARGV) do
+    local score, reason = redis.call('ZSCORE', schedule, lane), redis.call('HGET', parked, lane)
+    if score and reason and is_leased(score) then
+      reason = cjson.decode(reason)
+      reason.again = true
+      redis.call('HSET', parked, lane, cjson.encode(reason))
+    elseif score and reason then
+      set_due(schedule, lane, now)
+    end
+  end
 end
 

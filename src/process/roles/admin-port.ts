@@ -1,6 +1,7 @@
 import { loadProtocols } from '../../../protocols/index.ts'
 import { adminTokens, type FindSpoken, openAdmin, portAddress, type Tokens } from '../../admin/index.ts'
 import { startAlerts } from '../../alerts/index.ts'
+import { inTurns } from '../../async.ts'
 import { AUTO } from '../../config/listener.ts'
 import { isPrivate } from '../../config/redis.ts'
 import type { Config } from '../../config/schema.ts'
@@ -66,17 +67,13 @@ export async function openAdminPort(live: Live, redis: Redis, at: Omit<RoleAddre
  * effect.
  */
 async function followedTokens(live: Live): Promise<() => Tokens> {
-  let configured = live.admin()
-  const read = () => adminTokens({ ...live.config, admin: configured })
-  let tokens = await read()
-  live.follow(() => {
-    if (configured === live.admin()) return
-    configured = live.admin()
-    read().then(
-      (renewed) => (tokens = renewed),
-      (error: Error) => live.logger.error({ reason: error.message }, KEEPS_TOKENS),
-    )
+  let tokens: Tokens
+  const inTurn = inTurns()
+  const renew = () => inTurn(async () => void (tokens = await adminTokens({ ...live.config, admin: live.admin() })))
+  live.followTokens(() => {
+    renew().catch((error: Error) => live.logger.error({ reason: error.message }, KEEPS_TOKENS))
   })
+  await renew()
   return () => tokens
 }
 

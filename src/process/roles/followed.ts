@@ -117,22 +117,22 @@ export class FollowedSettings {
     return this.#companies
   }
 
-  /** A new object after each change. */
   get admin(): AdminTokenSettings {
     return this.#admin
   }
 
   /**
-   * Takes over the settings of gateway.yaml; the roster tells which removed companies stay. Returns whether anything
-   * changed.
+   * Takes over the settings of gateway.yaml; the roster tells which removed companies stay. Returns the companies that
+   * have changed, their names aside, and whether there are other tokens.
    */
-  update({ companies: listed, admin: { tokens, metrics_token } }: Config, roster: Roster): boolean {
-    const companies = this.#companiesWith(listed, roster)
-    const admin = { tokens, metrics_token }
-    if (isDeepStrictEqual([companies, admin], [this.#companies, this.#admin])) return false
-    this.#companies = companies
-    this.#admin = admin
-    return true
+  update({ companies: listed, admin: { tokens, metrics_token } }: Config, roster: Roster): ChangedSettings {
+    const before = { companies: this.#companies, admin: this.#admin }
+    this.#companies = this.#companiesWith(listed, roster)
+    this.#admin = { tokens, metrics_token }
+    return {
+      companies: changedCompanies(before.companies, this.#companies),
+      hasTokens: !isDeepStrictEqual(this.#admin, before.admin),
+    }
   }
 
   /**
@@ -144,6 +144,19 @@ export class FollowedSettings {
     const retained = this.#companies.filter(({ company_id }) => !ids.has(company_id) && hasDevices(company_id, roster))
     return [...listed, ...retained]
   }
+}
+
+interface ChangedSettings {
+  readonly companies: ReadonlySet<string>
+  readonly hasTokens: boolean
+}
+
+function changedCompanies(before: Config['companies'], after: Config['companies']): Set<string> {
+  const [earlier, later] = [before, after].map(
+    (companies) => new Map(companies.map((company) => [company.company_id, { ...company, name: undefined }])),
+  )
+  const ids = [...earlier.keys(), ...later.keys()]
+  return new Set(ids.filter((id) => !isDeepStrictEqual(earlier.get(id), later.get(id))))
 }
 
 function hasDevices(company: string, roster: Roster): boolean {

@@ -99,7 +99,7 @@ async function openPath(live: Live, replica: Replica, { identity, redisServer }:
     holding.rosterChanged(changed)
     redecoding.rosterChanged(changed)
   }
-  live.follow(look)
+  live.followRoster(look)
   // What is held may have its place by now, and what arrives by the new time goes behind.
   clock.follow(look)
   return {
@@ -156,7 +156,7 @@ async function detectorFor({ listeners }: Config, replica: Replica): Promise<Det
 function reportApplied(live: Live, replica: Replica, gateway: string): void {
   const applied = keys.roster('applied')
   const report = () => void replica.redis.hset(applied, gateway, replica.version).catch(() => {})
-  live.follow(report)
+  live.followRoster(report)
   replica.redis.on('ready', report)
   report()
 }

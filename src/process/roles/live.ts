@@ -40,10 +40,17 @@ export interface Live {
   readonly complete: boolean
   /** Resolves once all that was written to the roster is in effect. Rejects where Redis does not answer. */
   catchUp(): Promise<void>
-  /** Calls `changed` after each change of the roster, the companies or the tokens of the admin port that took effect. */
-  follow(changed: RosterFollower): void
+  /** Calls `changed` after each change of the roster that took effect. */
+  followRoster(changed: RosterFollower): void
+  /** The same for companies: those that were added or removed, or whose apikey or token is another one. */
+  followCompanies(changed: CompaniesFollower): void
+  /** The same for the tokens of the admin port and of `/metrics`. */
+  followTokens(changed: () => void): void
   close(): Promise<void>
 }
+
+/** Hears which companies have changed, by their ids. */
+type CompaniesFollower = (changed: ReadonlySet<string>) => void
 
 export interface LiveOptions extends FilesOptions {
   /** For the log: which process this is. */
@@ -69,7 +76,9 @@ class FollowedConfig implements Live {
   readonly dir: string
   readonly config: Config
   readonly logger: Logger
-  readonly #followers: RosterFollower[] = []
+  readonly #ofRoster: RosterFollower[] = []
+  readonly #ofCompanies: CompaniesFollower[] = []
+  readonly #ofTokens: (() => void)[] = []
   readonly #complete = Promise.withResolvers<void>()
   readonly #inTurn = inTurns()
   readonly #report: ConfigReport
@@ -135,8 +144,16 @@ class FollowedConfig implements Live {
     await this.#comparing
   }
 
-  follow(changed: RosterFollower): void {
-    this.#followers.push(changed)
+  followRoster(changed: RosterFollower): void {
+    this.#ofRoster.push(changed)
+  }
+
+  followCompanies(changed: CompaniesFollower): void {
+    this.#ofCompanies.push(changed)
+  }
+
+  followTokens(changed: () => void): void {
+    this.#ofTokens.push(changed)
   }
 
   async close(): Promise<void> {
@@ -148,15 +165,15 @@ class FollowedConfig implements Live {
   #rosterChanged(changed: ReadonlySet<string> | undefined): void {
     const { companies = [] } = this.#files.read.gateway.content.config ?? {}
     if (this.companies().length > companies.length) this.#updateSettings()
-    this.#tell(changed)
+    this.#tellRoster(changed)
     // The roster was read as a whole, so Redis may have lost what files have written: compare the files again.
     if (changed || !this.#files.outcome || !this.#compared) return
     this.#isDue = true
     this.#comparing = this.#look()
   }
 
-  #tell(changed: ReadonlySet<string> | undefined): void {
-    for (const follower of this.#followers) follower(changed)
+  #tellRoster(changed: ReadonlySet<string> | undefined): void {
+    for (const follower of this.#ofRoster) follower(changed)
   }
 
   /** Answers false where the files have to be looked at again soon, though they do not change. */
@@ -181,7 +198,7 @@ class FollowedConfig implements Live {
     // Redis may lose what files have written while they are compared: then they are compared once more.
     this.#isDue = false
     const outcome = await this.#files.take(read, this.#replica)
-    if (outcome && !this.#replica) this.#tell(undefined)
+    if (outcome && !this.#replica) this.#tellRoster(undefined)
     this.#updateSettings()
     const refused = [...read.gateway.problems.filter(isMistake), ...(outcome?.refused ?? [])]
     metrics.configReloadSuccessful.set(refused.length === 0 ? 1 : 0)
@@ -200,7 +217,10 @@ class FollowedConfig implements Live {
   /** Takes over the settings that take effect without a restart. */
   #updateSettings(): void {
     const { config } = this.#files.read.gateway.content
-    if (config && this.#settings.update(config, this.directory())) this.#tell(NOTHING)
+    if (!config) return
+    const { companies, hasTokens } = this.#settings.update(config, this.directory())
+    if (companies.size > 0) for (const follower of this.#ofCompanies) follower(companies)
+    if (hasTokens) for (const follower of this.#ofTokens) follower()
   }
 }
 
@@ -214,5 +234,4 @@ export function placeIn(live: Pick<Live, 'complete' | 'directory'>): Place {
   }
 }
 
-const NOTHING: ReadonlySet<string> = new Set()
 const LAST_WRITE_MS = 500

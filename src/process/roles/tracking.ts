@@ -46,9 +46,12 @@ export async function startTracking(
     logger,
   })
   const provisionNew = newLanesProvisioner(service, live)
-  const provision: RosterFollower = (changed) => void (provisioned = provisioned.then(() => provisionNew(changed)))
-  live.follow(provision)
-  provision(undefined)
+  const provision = (changed: Parameters<RosterFollower>[0], companies = false) => {
+    provisioned = provisioned.then(() => provisionNew(changed, companies))
+  }
+  live.followRoster((changed) => provision(changed))
+  live.followCompanies(() => provision(NO_DEVICES, true))
+  provision(undefined, true)
   await provisioned
   return {
     ports: { tracking: service.port },
@@ -73,11 +76,14 @@ export async function runTrackingAlone(configDir: string): Promise<boolean> {
   return true
 }
 
-/** Provisions companies, and those lanes of the devices that have changed which the service does not have yet. */
+/**
+ * Returns a function that provisions those lanes of the devices that have changed which the service does not have yet, and
+ * the companies where they have changed.
+ */
 function newLanesProvisioner(service: OpenService, live: Live) {
   const provisioned = new Set<string>()
   const added = new Map<string, Lane>()
-  return async (changed: ReadonlySet<string> | undefined): Promise<void> => {
+  return async (changed: ReadonlySet<string> | undefined, hasNewCompanies: boolean): Promise<void> => {
     const directory = live.directory()
     const entries = changed ? Array.from(changed, (id) => directory.find(id)) : directory.devices()
     for (const entry of entries) {
@@ -85,6 +91,7 @@ function newLanesProvisioner(service: OpenService, live: Live) {
       await yieldToEventLoop()
     }
     const lanes = [...added.values()]
+    if (lanes.length === 0 && !hasNewCompanies) return
     if (!service.provision(provisioningOf(live.companies(), lanes))) return
     for (const { key } of lanes) provisioned.add(key)
     added.clear()
@@ -165,6 +172,7 @@ function retryingService(service: TrackingService, databaseFile: string, logger:
   }
 }
 
+const NO_DEVICES: ReadonlySet<string> = new Set()
 const AT_NEXT_START = ['listen', 'data_dir', 'time_limit', 'monitor', 'log'] as const
 const CATCH_UP_MS = 2000
 const TIME_LIMIT_MS = 60_000

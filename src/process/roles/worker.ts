@@ -1,3 +1,4 @@
+import type { Config } from '../../config/schema.ts'
 import { connect, signOn } from '../../lanes/index.ts'
 import { startPushing } from '../../push/index.ts'
 import { Replica } from '../../roster/replica.ts'
@@ -17,21 +18,20 @@ export async function startWorker(live: Live, { redisServer, baseUrl, identity }
     timeoutMs: config.push.timeout,
     connections: config.push.concurrency,
   })
-  const apikeys = new Map(live.companies().map(({ company_id, apikey }) => [company_id, [apikey].flat()]))
   const pushing = startPushing({
     redis,
     redisServer,
     client,
     place: placeIn(live),
-    apikeys,
+    apikeys: apikeysOf(live.companies()),
     batch: config.batch,
     push: config.push,
     logger,
   })
-  live.follow(() => {
-    apikeys.clear()
-    for (const { company_id, apikey } of live.companies()) apikeys.set(company_id, [apikey].flat())
-    pushing.configured()
+  live.followRoster(() => pushing.rosterChanged())
+  live.followCompanies((changed) => {
+    const configured = apikeysOf(live.companies())
+    pushing.setApikeys(new Map(Array.from(changed, (company) => [company, configured.get(company) ?? []])))
   })
   const sharing = signOn(redis, { ...identity, role: 'worker', installation: config.data_dir }, () => ({
     ...pushing.figures(),
@@ -45,4 +45,8 @@ export async function startWorker(live: Live, { redisServer, baseUrl, identity }
       redis.disconnect()
     },
   }
+}
+
+function apikeysOf(companies: Config['companies']): Map<string, readonly string[]> {
+  return new Map(companies.map(({ company_id, apikey }) => [company_id, [apikey].flat()]))
 }

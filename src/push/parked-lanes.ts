@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { lanesParked, misplacedLanes, NOT_CURRENT, type Place, type Redis, tryParked } from '../lanes/index.ts'
+import type { Logger } from '../observe/log.ts'
+
+/** What has changed that parked lanes may be refused for. */
+interface Changed {
+  /** Whether the roster has: lanes with fixes that belong elsewhere by now are tried. */
+  readonly isOfRoster: boolean
+  /** The companies that have other apikeys: all their lanes are tried. */
+  readonly companies: ReadonlySet<string>
+}
+
+interface ParkedLanesOptions {
+  readonly shards: readonly Redis[]
+  readonly place: Place
+  readonly stopping: AbortSignal
+  readonly logger: Logger
+}
+
+/**
+ * Has parked lanes tried at once where a change may end what they are refused for. Each worker does so when it knows of the
+ * change: another one, which did not know yet, may have tried the lane meanwhile, and was refused.
+ */
+export class ParkedLanes {
+  readonly #options: ParkedLanesOptions
+  #changed: Changed = NOTHING
+  #isTrying = false
+
+  constructor(options: ParkedLanesOptions) {
+    this.#options = options
+  }
+
+  rosterChanged(): void {
+    this.#add({ isOfRoster: true, companies: new Set() })
+  }
+
+  apikeysChanged(companies: ReadonlySet<string>): void {
+    this.#add({ isOfRoster: false, companies })
+  }
+
+  #add({ isOfRoster, companies }: Changed): void {
+    const before = this.#changed
+    this.#changed = {
+      isOfRoster: before.isOfRoster || isOfRoster,
+      companies: before.companies.union(companies),
+    }
+    if (!this.#isTrying) void this.#try()
+  }
+
+  /** What changes meanwhile comes after that; where Redis does not answer or the roster is not current, all is tried later. */
+  async #try(): Promise<void> {
+    const { stopping } = this.#options
+    this.#isTrying = true
+    while ((this.#changed.isOfRoster || this.#changed.companies.size > 0) && !stopping.aborted) {
+      const changed = this.#changed
+      this.#changed = NOTHING
+      if (await this.#areTried(changed)) continue
+      this.#add(changed)
+      await sleep(AGAIN_MS, undefined, { signal: stopping }).catch(() => {})
+    }
+    this.#isTrying = false
+  }
+
+  async #areTried(changed: Changed): Promise<boolean> {
+    const { logger, shards } = this.#options
+    try {
+      const areTried = await Promise.all(shards.map((shard) => this.#areTriedIn(shard, changed)))
+      return !areTried.includes(false)
+    } catch (error) {
+      logger.debug({ err: error }, 'parked lanes wait for Redis')
+      return false
+    }
+  }
+
+  async #areTriedIn(shard: Redis, { isOfRoster, companies }: Changed): Promise<boolean> {
+    const misplaced = isOfRoster ? await misplacedLanes(shard, this.#options.place) : []
+    if (misplaced === NOT_CURRENT) return false
+    const isConcerned = (lane: string) => companies.has(lane.slice(0, lane.indexOf('/')))
+    const concerned = companies.size > 0 ? (await lanesParked(shard)).filter(isConcerned) : []
+    await tryParked(shard, [...new Set([...misplaced, ...concerned])])
+    return true
+  }
+}
+
+const NOTHING: Changed = { isOfRoster: false, companies: new Set() }
+const AGAIN_MS = 1000

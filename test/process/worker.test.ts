@@ -1,0 +1,192 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { Device } from '../../src/config/devices.ts'
+import { Appender, custodyCounters, keys, packDevice, packRecords, type Redis, release } from '../../src/lanes/index.ts'
+import { followConfig, type Live } from '../../src/process/roles/live.ts'
+import { startWorker } from '../../src/process/roles/worker.ts'
+import { type Assignment, assignmentField } from '../../src/roster/assignment.ts'
+import { readRosterVersion, writeRoster } from '../../src/roster/table.ts'
+import { UNFILTERED } from '../support/appending.ts'
+import { folder } from '../support/config-folder.ts'
+import { ok, type Respond, startApi, status } from '../support/push-api.ts'
+import { putDevice } from '../support/put-device.ts'
+import type { TestRedis } from '../support/redis.ts'
+import { withRedis } from '../support/with-redis.ts'
+
+const NOW = Math.floor(Date.now() / 1000)
+const soon = { timeout: 30_000, interval: 20 }
+const refused = status(404)
+
+let server: TestRedis
+let redis: Redis
+let api: Awaited<ReturnType<typeof startApi>>
+let site: Site
+let live: Live
+let close: () => Promise<void>
+
+withRedis((...given) => ([server, redis] = given))
+
+interface Site {
+  readonly dir: string
+  write(settings?: { key7?: string; more7?: string; admin?: string }): Promise<void>
+}
+
+async function siteOf(): Promise<Site> {
+  const dir = await folder({})
+  const dataDir = await folder({})
+  return {
+    dir,
+    write: ({ key7 = 'key-7', more7 = '', admin = '' } = {}) =>
+      writeFile(
+        join(dir, 'gateway.yaml'),
+        `data_dir: ${dataDir}
+companies: [{ company_id: 7, apikey: ${key7}${more7} }, { company_id: 8, apikey: key-8 }]
+push: { first_delay: 20ms, max_delay: 100ms }
+log: { level: fatal }
+${admin}`,
+      ),
+  }
+}
+
+const van = (id: string, company_id: string, courier_id: string): Device => {
+  return { id, company_id, courier_id, route_id: '1', source: '' }
+}
+const VAN_8 = van('8000', '8', '8000')
+
+/** Stores a fix of each device in its usual lane. */
+async function store(devices: readonly Device[]): Promise<void> {
+  const appender = new Appender(redis, UNFILTERED)
+  const position = { timestamp: NOW, latitude: 52.5, longitude: 13.4, accuracy: 5 }
+  const parts = devices.map(({ id, company_id, courier_id, route_id }) => {
+    const records = packRecords([position], packDevice(id), Date.now())
+    return { lane: `${company_id}/${courier_id}/${route_id}`, device: id, records }
+  })
+  await appender.append({ parts, received: parts.length, filtered: [] })
+  await appender.close()
+}
+
+/** Puts VAN_8 on a route for these hours. */
+async function assign(route_id: string): Promise<void> {
+  const line: Assignment = {
+    device: VAN_8.id,
+    courier_id: VAN_8.courier_id ?? '',
+    route_id,
+    from: NOW - 3600,
+    until: NOW + 3600,
+    source: '',
+  }
+  await writeRoster(redis, { assignments: [[assignmentField(line), line]] }, await readRosterVersion(redis))
+}
+
+/** Waits until so many lanes are parked, and has the next try of each be minutes away. */
+async function parkedForLong(count: number): Promise<void> {
+  await expect.poll(() => redis.hlen(keys.parked), soon).toBe(count)
+  const changes = redis.multi()
+  for (const [lane, json] of Object.entries(await redis.hgetall(keys.parked)))
+    changes
+      .hset(keys.parked, lane, JSON.stringify({ ...JSON.parse(json), tries: 9 }))
+      .zadd(keys.schedule, Date.now() + 300_000, lane)
+  await changes.exec()
+}
+
+const delivered = async () => (await custodyCounters(redis)).get('delivered') ?? 0
+const of7 = () => api.seen.filter(({ apikey }) => apikey !== 'key-8')
+const of8 = () => api.seen.filter(({ apikey }) => apikey === 'key-8').map(({ lane }) => lane)
+const lanesOf8: Respond = (push, response) => (push.apikey === 'key-8' ? ok : refused)(push, response)
+
+/** A worker that has tried what was parked when it started. */
+beforeEach(async () => {
+  api = await startApi()
+  site = await siteOf()
+  await site.write()
+  await putDevice(redis, '7000', van('7000', '7', '7000'))
+  await store([van('7000', '7', '7000')])
+  await redis.hset(keys.parked, '7/7000/1', JSON.stringify({ status: 401, message: '', tries: 1, at: 0, since: 0 }))
+  await parkedForLong(1)
+  live = await followConfig({ dir: site.dir, protocols: null, role: 'worker', followsFiles: false })
+  const worker = await startWorker(live, { redisServer: server.url, baseUrl: api.url, ports: {} })
+  close = () => worker.close()
+  await expect.poll(delivered, soon).toBe(1)
+  await redis.del(keys.custody)
+  api.respond(refused)
+})
+afterEach(async () => {
+  await close()
+  await api.close()
+})
+
+/** So many lanes of company 7 and one of company 8, all parked. */
+async function parkLanes(ofCompany7: number): Promise<void> {
+  const vans = Array.from({ length: ofCompany7 }, (_, n) => van(`7${n + 1}`, '7', `${n + 1}`))
+  const devices = [...vans, VAN_8]
+  const roster = devices.map((device) => [device.id, device] as const)
+  const version = await writeRoster(redis, { devices: roster }, await readRosterVersion(redis))
+  await expect.poll(() => live.complete && live.version(), soon).toBe(version)
+  await store(devices)
+  await parkedForLong(devices.length)
+  api.seen.length = 0
+}
+
+it('ten assignments of a van try its parked lane each time and no lane of another company', async () => {
+  await parkLanes(300)
+  for (let route = 2; route <= 11; route++) {
+    await assign(`${route}`)
+    await expect.poll(of8, soon).toContain(`8000/${route}`)
+    await parkedForLong(301)
+  }
+  api.respond(ok)
+  await assign('12')
+  await expect.poll(delivered, soon).toBe(1)
+  expect([of8().at(-1), of7()]).toEqual(['8000/12', []])
+})
+
+it('a new apikey of a company tries the parked lanes of that company and no other one', async () => {
+  await parkLanes(20)
+  api.respond((push, response) => (push.apikey === 'new' ? ok : refused)(push, response))
+  await site.write({ key7: 'new' })
+  await expect.poll(delivered, soon).toBe(20)
+  expect([of7().length, of8()]).toEqual([20, []])
+})
+
+it('changes of settings alone try no parked lane', async () => {
+  await parkLanes(20)
+  await putDevice(redis, VAN_8.id, { ...VAN_8, name: 'Van 8', time_zone: '+03:00' })
+  await putDevice(redis, '71', { ...van('71', '7', '1'), secret: 'canary-secret-of-van-71' })
+  let tokens = 0
+  live.followTokens(() => tokens++)
+  const admin = 'admin: { tokens: [another-token-of-the-admin-port] }\n'
+  await site.write({ more7: ', name: Seven, oauth_token: t', admin })
+  await expect.poll(() => [tokens, live.companies()[0].name], soon).toEqual([1, 'Seven'])
+  api.respond(lanesOf8)
+  await assign('2')
+  await expect.poll(delivered, soon).toBe(1)
+  expect(api.seen.map(({ lane }) => lane)).toEqual(['8000/2'])
+})
+
+it('a roster that is read anew as a whole tries the lanes whose fixes belong elsewhere and no others', async () => {
+  await parkLanes(20)
+  const told: unknown[] = []
+  live.followRoster((changed) => told.push(changed))
+  api.respond(lanesOf8)
+  await redis.xtrim(keys.roster('log'), 'MAXLEN', 0)
+  await assign('2')
+  await expect.poll(delivered, soon).toBe(1)
+  expect([told, api.seen.map(({ lane }) => lane)]).toEqual([[undefined], ['8000/2']])
+})
+
+it('a route that changes while a parked lane is tried takes its fixes along once the API has refused the lane', async () => {
+  await parkLanes(1)
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
+  api.respond((push, response) => {
+    if (push.lane === '8000/1') void answered.then(() => refused(push, response))
+    else ok(push, response)
+  })
+  await release(redis, ['8/8000/1'], () => undefined)
+  await expect.poll(of8, soon).toEqual(['8000/1'])
+  await assign('2')
+  await expect.poll(() => redis.hget(keys.parked, '8/8000/1'), soon).toContain('"again":true')
+  answer()
+  await expect.poll(delivered, soon).toBe(1)
+  expect(api.seen.map(({ lane }) => lane)).toEqual(['8000/1', '8000/2'])
+})

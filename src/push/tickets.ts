@@ -51,8 +51,9 @@ export class Tickets {
     this.#dispatching = this.#dispatch()
   }
 
-  /** Begins anew with new connections. */
+  /** Begins anew with new connections, unless it is stopping: then nobody would close them. */
   async restart(): Promise<void> {
+    if (this.#isStopping) return
     const before = this.#queue
     this.#queue = openQueue(this.#options)
     await before.close()

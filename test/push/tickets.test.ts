@@ -1,0 +1,64 @@
+import { afterEach, expect, it } from 'vitest'
+import { Leases, type Redis } from '../../src/lanes/index.ts'
+import { createLogger } from '../../src/observe/log.ts'
+import { Tickets } from '../../src/push/tickets.ts'
+import type { TestRedis } from '../support/redis.ts'
+import { withRedis } from '../support/with-redis.ts'
+
+const logger = createLogger('test', { level: 'fatal', format: 'json' })
+const soon = { timeout: 30_000, interval: 20 }
+
+let server: TestRedis
+let redis: Redis
+let tickets: Tickets
+
+withRedis((...given) => ([server, redis] = given))
+afterEach(() => tickets.close())
+
+/** Tickets, and how many connections to Redis these have: as many as there are beside that of the test. */
+async function open() {
+  const leases = new Leases(redis, { maxPositions: 3, maxWaitMs: 0 })
+  const work = async () => {}
+  tickets = new Tickets({
+    leases,
+    shard: redis,
+    number: 0,
+    redisServer: server.url,
+    logger,
+    workers: { count: 1 },
+    work,
+  })
+  const connections = async () => ((await redis.client('LIST')) as string).trim().split('\n').length - 1
+  await expect.poll(connections, soon).toBe(3)
+  return connections
+}
+
+it('a restart leaves no connection of the queue before open', async () => {
+  const connections = await open()
+  await tickets.restart()
+  await expect.poll(connections, soon).toBe(3)
+})
+
+it('a restart while the queue is closed, or later, opens no other one', async () => {
+  const connections = await open()
+  await tickets.stop()
+  const closed = tickets.close()
+  await Promise.all([closed, tickets.restart()])
+  await tickets.restart()
+  await expect.poll(connections, soon).toBe(0)
+})
+
+it('a close during a restart closes both queues', async () => {
+  const connections = await open()
+  await Promise.all([tickets.restart(), tickets.close()])
+  await expect.poll(connections, soon).toBe(0)
+})
+
+it('restarts while Redis hangs leave one queue once Redis answers', async () => {
+  const connections = await open()
+  await server.kill('SIGSTOP')
+  const restarts = [tickets.restart(), tickets.restart(), tickets.restart()]
+  await server.kill('SIGCONT')
+  await Promise.all(restarts)
+  await expect.poll(connections, soon).toBe(3)
+})

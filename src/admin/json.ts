@@ -143,9 +143,15 @@ export const StatusJson = z.object({
     drained_at: ofWhole(Instant),
     /** Ids of companies whose OAuth token the tracking API refuses. */
     token_refused: z.array(Text),
-    /** The last push that failed. */
+    /** The last push that failed. `not_the_api`: the message is how the page begins that came in place of an answer. */
     last_error: ofWhole(
-      z.object({ at: Instant, code: Text, status: z.int().optional(), message: Text.optional(), operation: Text }),
+      z.object({
+        at: Instant,
+        code: Text,
+        status: z.int().optional(),
+        ...each(Text.optional(), 'message', 'content_type', 'location'),
+        operation: Text,
+      }),
     ),
     ...each(ofWhole(Count), 'in_flight', 'slowest_ms'),
   }),

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Company } from '../config/schema.ts'
+import { isForeign } from '../tracking/answer.ts'
 import { parseBody, readBody } from '../tracking/body.ts'
 import type { OperationRequest, TrackingClient } from '../tracking/client.ts'
 import { type Failure, isSuccess, type Reply } from '../tracking/exchange.ts'
@@ -54,7 +55,8 @@ export function relayOperations(sources: RelaySources): Operation[] {
       const outcome = await hold(reply, input.body?.length ?? 0, (take) =>
         ask(tracking, { operation, oauthToken, headers, take, signal, ...input }),
       )
-      if (!('fault' in outcome)) tokens.answered(company, outcome.status)
+      // What something else answers says nothing about the token.
+      if (!('fault' in outcome) && !isForeign(outcome)) tokens.answered(company, outcome.status)
       return answerWith(reply, outcome, { baseUrl: tracking.baseUrl, operation, token: oauthToken })
     },
   }))

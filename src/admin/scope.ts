@@ -57,5 +57,5 @@ function generally<Found extends Finding>(finding: Found): Found[] {
 const CONCERNS_ALL: ReadonlySet<FindingCode> = new Set<FindingCode>([
   ...(['no_gateway', 'no_worker', 'own_clock', 'not_stored', 'backlog'] as const),
   ...(['redis_down', 'redis_full', 'disk_full', 'parked_full'] as const),
-  ...(['upstream_down', 'upstream_hanging', 'upstream_slow', 'upstream_limited'] as const),
+  ...(['upstream_down', 'not_the_api', 'upstream_hanging', 'upstream_slow', 'upstream_limited'] as const),
 ])

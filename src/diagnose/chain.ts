@@ -62,14 +62,13 @@ export function chainWithoutRedis(
 
 /**
  * The message of a finding that breaks the link for all devices. A finding about the tracking API is left out, since
- * the rest of the sentence says how it affects this device; that the API is slow or hangs is not said there, so these
- * are kept.
+ * the rest of the sentence says how it affects this device; that the API is slow or hangs, or that something else
+ * answers, is not said there, so these are kept.
  */
 function ofSystem(first: DeviceLink | undefined): string[] {
   const { finding, link } = first ?? {}
   if (!finding || finding.subject.device !== undefined) return []
-  const isSaidAnyway = link === 'accepted' && finding.code !== 'upstream_slow' && finding.code !== 'upstream_hanging'
-  return isSaidAnyway ? [] : [finding.message]
+  return link === 'accepted' && !SAID_BY_NOTHING_ELSE.has(finding.code) ? [] : [finding.message]
 }
 
 interface LineLeftOut {
@@ -149,6 +148,8 @@ function whereText({ latitude, longitude, place }: NonNullable<ChainFacts['posit
   const degrees = `${latitude.toFixed(5)}, ${longitude.toFixed(5)}`
   return place === undefined ? `at ${degrees}` : `${place} (${degrees})`
 }
+
+const SAID_BY_NOTHING_ELSE = new Set<FindingCode>(['upstream_slow', 'upstream_hanging', 'not_the_api'])
 
 /** What a device does; `link`: the broken link that this text names already. */
 const STATES: Readonly<Record<DeviceCondition, { readonly text: string; readonly link?: Link }>> = {

@@ -242,6 +242,13 @@ export const CODES = {
     message: () => 'the tracking API is down',
     action: 'see the evidence; nothing is lost: everything waits and is delivered once the API answers again',
   },
+  not_the_api: {
+    severity: 'error',
+    link: 'accepted',
+    message: () => 'something else answers in place of the tracking API',
+    action:
+      'correct tracking.base_url (or push_url), or what is in between: a proxy, a firewall, a login page of the network; nothing is lost: everything waits and is delivered once the API itself answers',
+  },
   upstream_hanging: {
     severity: 'error',
     link: 'accepted',

@@ -68,6 +68,7 @@ const CAUSES_OF_BACKLOG = new Set<FindingCode>([
   'no_worker',
   'worker_stuck',
   'upstream_down',
+  'not_the_api',
   'upstream_hanging',
   'upstream_slow',
   'upstream_limited',

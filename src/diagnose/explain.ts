@@ -212,6 +212,7 @@ const FAILURES = new Map([
   ['timeout', 'there was no answer in time'],
   ['dns', 'the host name of the service was not found'],
   ['unreachable', 'the service could not be reached'],
+  ['not_the_api', 'something else answered in its place'],
 ])
 /** Clocks that differ by less than a time zone. */
 const NO_OFFSET = '+00:00'

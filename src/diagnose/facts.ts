@@ -102,12 +102,18 @@ export interface UpstreamFacts {
   readonly tokensRefused: readonly string[]
 }
 
-/** A failed request. `code`: the kind of failure, `http` if the API answered with an error `status`. */
+/**
+ * A failed request. `code`: the kind of failure, `http` if the API answered with an error `status`, `not_the_api` if an HTML
+ * page or a redirect came: then `message` is the beginning of the page.
+ */
 export interface UpstreamError {
   readonly at: number
   readonly code: string
   readonly status?: number
   readonly message?: string
+  readonly content_type?: string
+  /** Where a redirect leads. */
+  readonly location?: string
   readonly operation: string
 }
 

@@ -154,10 +154,12 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
     const evidence = answers.slice(0, 3).map(({ status, message }) => `refused ${status}: ${message.slice(0, 120)}`)
     const isGood = last_push !== undefined && isTaken(last_push)
     const lastGoodAt = isGood ? Date.parse(last_push.at) : undefined
-    const isAway = waiting > 0 && (upstream.state === 'down' || causeOf('accepted', looked) !== undefined)
+    const cause = causeOf('accepted', looked)
+    const isAway = waiting > 0 && (upstream.state === 'down' || cause !== undefined)
     const isSlow = waiting > 0 && looked.findings.some(({ code }) => code === 'upstream_slow')
     const isFailing = waiting > 0 && last_push !== undefined && !isGood
-    if (isAway && upstream.state !== 'up')
+    // Behind what answers in its place the API may be well.
+    if (isAway && upstream.state !== 'up' && cause?.code !== 'not_the_api')
       evidence.push(`the tracking API is ${upstream.state} since ${show(upstream.since_at)}`)
     if (isFailing) evidence.push(`last push: ${last_push.status}`)
     if (isRefusedNow(explained) || isAway || isFailing || isSlow) return { ...broken(evidence), lastGoodAt }

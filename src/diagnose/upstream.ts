@@ -26,6 +26,7 @@ function answerTroubles(upstream: UpstreamFacts, waiting: number, now: number): 
     const sinceAt = state === 'down' ? since : now - oldestMs
     return [{ code: 'upstream_hanging', count: waiting, sinceAt, message, evidence }]
   }
+  if (state === 'down' && lastError?.code === 'not_the_api') return [notTheApi(upstream, lastError, waiting)]
   if (state === 'down') {
     const { does, action } = meaningOf(lastError)
     return [
@@ -44,6 +45,23 @@ function answerTroubles(upstream: UpstreamFacts, waiting: number, now: number): 
   const seconds = (Math.max(usualMs, oldestMs) / 1000).toFixed(1)
   const message = `the tracking API takes ${seconds} s for a request: positions arrive late`
   return [{ code: 'upstream_slow', count: waiting, message, evidence }]
+}
+
+function notTheApi({ since, url }: UpstreamFacts, error: UpstreamError, waiting: number): Found {
+  const { at, content_type, location, message, operation, status } = error
+  const what = [status, content_type].filter(Boolean).join(' ')
+  const isForeign = `what answers at ${url} is not the tracking API`
+  return {
+    code: 'not_the_api',
+    count: waiting,
+    sinceAt: since,
+    message: isForeign + waitingText(waiting),
+    evidence: [
+      `${operation}: ${what}, last at ${new Date(at).toISOString()}`,
+      ...(location === undefined ? [] : [`it redirects to: ${location}`]),
+      ...(message === undefined ? [] : [`it begins with: ${message}`]),
+    ],
+  }
 }
 
 function refusedPositions({ refused: { at, message = '', positions, status } }: UpstreamFacts, now: number): Found[] {

@@ -1,5 +1,5 @@
 import { noteClockOfApi, type Redis } from '../lanes/index.ts'
-import type { ApiAnswer } from '../tracking/exchange.ts'
+import type { ApiAnswer } from '../tracking/answer.ts'
 
 /** Figures of a worker's pushes. Instants in ms UTC, durations in ms. */
 export interface PushFigures {
@@ -26,12 +26,17 @@ export interface PushFigures {
   }
 }
 
-/** `code`: the kind of failure, `http` for an answer. */
+/**
+ * `code`: the kind of failure, `http` for an answer. Of `not_the_api` the message is the beginning of the page, which has its
+ * content type, and where it redirects to.
+ */
 export interface PushError {
   readonly at: number
   readonly code: string
   readonly status?: number
   readonly message?: string
+  readonly content_type?: string
+  readonly location?: string
 }
 
 /** Keeps the figures of this worker's pushes. */
@@ -58,9 +63,14 @@ export class PushWatch {
       this.#lastError = { at, code: answer.fault }
       return
     }
-    const { status, text } = answer
     this.#answered.push({ at, ms })
     if (this.#answered.length > KEPT) this.#answered.shift()
+    if ('notTheApi' in answer) {
+      const { status, begins: message, type: content_type, location } = answer.notTheApi
+      this.#lastError = { at, code: NOT_THE_API, status, message, content_type, location }
+      return
+    }
+    const { status, text } = answer
     if (status === 403) this.#acceptedBefore.set(company, this.#acceptedAt.get(company) ?? 0)
     if (status < 300) this.#acceptedAt.set(company, at)
     else this.#lastError = { at, code: 'http', status, message: text }
@@ -112,6 +122,8 @@ export class ApiClockWatch {
   }
 }
 
+/** The kind of failure of a push that an HTML page or a redirect answers. */
+export const NOT_THE_API = 'not_the_api'
 const RECENT_MS = 60_000
 const KEPT = 200
 const API_CLOCK_MS = 10_000

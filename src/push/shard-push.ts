@@ -19,9 +19,9 @@ import {
 import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
 import type { TrackingClient } from '../tracking/client.ts'
-import type { ApiAnswer } from '../tracking/exchange.ts'
+import type { ApiAnswer } from '../tracking/answer.ts'
 import type { Apikeys } from './apikeys.ts'
-import type { ApiClockWatch, PushWatch } from './figures.ts'
+import { type ApiClockWatch, NOT_THE_API, type PushWatch } from './figures.ts'
 import type { Rate } from './rate.ts'
 import { type Ticket, Tickets } from './tickets.ts'
 import { watchOverdue } from './watch.ts'
@@ -170,7 +170,7 @@ class LanePush {
       watch.ended(request, company, answer)
       if ('date' in answer && answer.date !== undefined) apiClock.note(answer.date, sentAt)
       metrics.pushDuration.observe((performance.now() - started) / 1000)
-      metrics.pushRequests.inc({ code: 'fault' in answer ? answer.fault : String(answer.status) })
+      metrics.pushRequests.inc({ code: codeOf(answer) })
       outcome = consequence(answer)
       if (outcome.to === 'delivered') apikeys.accepted(company, apikey)
       const isKeyRefused =
@@ -233,9 +233,15 @@ export type Consequence =
   | { readonly to: 'retry'; readonly status: number | string; readonly leastMs: number }
   | ({ readonly to: 'refuse' | 'park' } & RefusalReason)
 
-/** 2xx delivers; 408, 425, 429, 5xx and every fault may pass; 422 and 413 are about the positions, the rest about the lane. */
+/** What a push has come to, as the metrics count it. */
+function codeOf(answer: ApiAnswer): string {
+  if ('fault' in answer) return answer.fault
+  return 'notTheApi' in answer ? NOT_THE_API : String(answer.status)
+}
+
+/** 2xx delivers; a page or a redirect of somebody else, 408, 425, 429, 5xx and every fault may pass; 422 and 413 are about the positions, the rest about the lane. */
 export function consequence(answer: ApiAnswer): Consequence {
-  if ('fault' in answer) return { to: 'retry', status: answer.fault, leastMs: 0 }
+  if (!('status' in answer)) return { to: 'retry', status: codeOf(answer), leastMs: 0 }
   const { status, text, retryAfterMs = 0 } = answer
   if (status >= 200 && status < 300) return { to: 'delivered', status }
   if (status >= 500 || MAY_PASS.has(status)) return { to: 'retry', status, leastMs: retryAfterMs }

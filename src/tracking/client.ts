@@ -1,13 +1,6 @@
 import { Pool } from 'undici'
-import {
-  answerOf,
-  type ApiAnswer,
-  exchange,
-  type ExchangeLimits,
-  type Failure,
-  isSuccess,
-  type Reply,
-} from './exchange.ts'
+import { answerOf, type ApiAnswer, isDecided } from './answer.ts'
+import { exchange, type ExchangeLimits, type Failure, isSuccess, type Reply } from './exchange.ts'
 import { OPERATIONS, type OperationName } from './operations.ts'
 import { printableUrl } from '../masking.ts'
 
@@ -33,7 +26,7 @@ export interface PushRequest {
 }
 
 /** Any operation but the push. Default limits: the client's time, 64 MiB, and 1 MiB of an answer other than 2xx. */
-export interface OperationRequest extends Partial<Omit<ExchangeLimits, 'maxErrorBytes'>> {
+export interface OperationRequest extends Partial<Omit<ExchangeLimits, 'maxErrorBytes' | 'isEnough'>> {
   readonly operation: Exclude<OperationName, 'pushPositions'>
   /** Valid ids, by the names of the path's parameters. */
   readonly params: Readonly<Record<string, string>>
@@ -66,12 +59,9 @@ export function createTrackingClient(options: TrackingClientOptions) {
     const reply = await exchange(
       pushPool,
       { method: 'POST', path, headers: JSON_HEADERS, body },
-      { timeoutMs, maxBytes: MAX_ANSWER_BYTES },
+      { timeoutMs, maxBytes: MAX_ANSWER_BYTES, isEnough: isDecided },
     )
-    if ('fault' in reply) return { fault: reply.fault }
-    return reply.status === 200
-      ? { status: 200, text: '', date: reply.headers.date?.toString() }
-      : answerOf(reply, apikey)
+    return 'fault' in reply ? { fault: reply.fault } : answerOf(reply, apikey)
   }
 
   /** The answer as it came, also a redirect; its body is not decoded. If cut, it is `too_large` or `long_error`. */

@@ -1,5 +1,4 @@
 import { type Dispatcher, errors } from 'undici'
-import { masked } from '../masking.ts'
 
 /**
  * Why there is no answer. `reset`: the connection ended before the whole answer arrived, or was aborted. `timeout`: the
@@ -32,6 +31,11 @@ export interface ExchangeLimits {
   readonly maxBytes: number
   /** The longest body of an answer other than 2xx; default: `maxBytes`. */
   readonly maxErrorBytes?: number
+  /**
+   * Returns true once what has come of the answer is enough: the rest, which need not end, gets a second, so that the
+   * connection can be used again. It is called with the head of the answer and with each piece of its body.
+   */
+  readonly isEnough?: (reply: Reply) => boolean
   /** Reserves memory for this many more bytes of the answer; false if there is none: then the fault is `no_room`. */
   readonly take?: (bytes: number) => boolean
 }
@@ -45,13 +49,14 @@ export function exchange(
   request: Dispatcher.DispatchOptions,
   limits: ExchangeLimits,
 ): Promise<Reply | Failure> {
-  const { signal, maxBytes, maxErrorBytes = maxBytes, take } = limits
+  const { signal, maxBytes, maxErrorBytes = maxBytes, isEnough, take } = limits
   if (signal?.aborted) return Promise.resolve({ fault: 'given_up', unsent: true })
   const { promise, resolve } = Promise.withResolvers<Reply | Failure>()
   const reply = { status: 0, headers: {} as Reply['headers'], chunks: [] as Buffer[], cut: false }
   let left = maxBytes
   let controller: Dispatcher.DispatchController | undefined
   let isOver = false
+  let resting: NodeJS.Timeout | undefined
 
   const deadline = setTimeout(fail, limits.timeoutMs, 'timeout')
   const abort = () => fail('given_up')
@@ -60,6 +65,7 @@ export function exchange(
   function end(outcome: Reply | Failure): void {
     isOver = true
     clearTimeout(deadline)
+    clearTimeout(resting)
     signal?.removeEventListener('abort', abort)
     resolve(outcome)
   }
@@ -80,6 +86,10 @@ export function exchange(
     controller?.abort(GIVEN_UP)
   }
 
+  function awaitRest(): void {
+    if (!isOver && !resting && isEnough?.(reply)) resting = setTimeout(cut, REST_MS)
+  }
+
   pool.dispatch(request, {
     onRequestStart(started) {
       // Thrown, not aborted: nothing was sent, so the connection stays usable.
@@ -90,14 +100,16 @@ export function exchange(
       reply.status = status
       reply.headers = headers
       if (status < 200 || status > 299) left = Math.min(maxBytes, maxErrorBytes)
-      // The length in a 304 is that of the body that it does not have.
-      if (status !== 304 && Number(headers['content-length']) > left) cut()
+      // The length in a 304 is that of the body that it does not have. What is enough is found in the body.
+      if (!isEnough && status !== 304 && Number(headers['content-length']) > left) cut()
+      awaitRest()
     },
     onResponseData(_controller, chunk) {
       if (take?.(chunk.length + CHUNK_BYTES) === false) return fail('no_room')
       reply.chunks.push(chunk.length > left ? chunk.subarray(0, left) : chunk)
       left -= chunk.length
       if (left < 0) cut()
+      awaitRest()
     },
     onResponseEnd: () => end(reply),
     onResponseError: (_controller, error) => end(failure(faultOf(error))),
@@ -114,44 +126,11 @@ export function bodyOf({ chunks }: Pick<Reply, 'chunks'>): Buffer {
   return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)
 }
 
-/**
- * The answer to a push, or why there is none. `text`: the `message` of the answer, else its body; at most 2 KiB,
- * without the secret; empty for a 200. `date`: the header of that name, which tells the API's clock.
- */
-export type ApiAnswer =
-  | { readonly status: number; readonly text: string; readonly retryAfterMs?: number; readonly date?: string }
-  | { readonly fault: Fault }
-
-/** The answer for callers: the server may quote the request, so the secret is masked. */
-export function answerOf(reply: Reply, secret: string): ApiAnswer {
-  const { status, headers } = reply
-  const body = bodyOf(reply)
-  const text = body.length === 0 ? '' : shortened(masked(messageOf(body.toString()), secret))
-  const answer = { status, text, date: headers.date?.toString() }
-  const retryAfter = headers['retry-after']
-  return retryAfter === undefined ? answer : { ...answer, retryAfterMs: retryAfterMs(String(retryAfter), Date.now()) }
-}
-
 /** Milliseconds to wait from a Retry-After header in seconds or as an HTTP date; undefined where it is neither. */
 export function retryAfterMs(header: string, now: number): number | undefined {
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1_000
   const date = header.endsWith(' GMT') ? Date.parse(header) : Number.NaN
   return Number.isNaN(date) ? undefined : Math.max(0, date - now)
-}
-
-function messageOf(text: string): string {
-  if (!text.startsWith('{')) return text
-  try {
-    const { message } = JSON.parse(text) as { message?: unknown }
-    return typeof message === 'string' ? message : text
-  } catch {
-    return text
-  }
-}
-
-/** Cuts at the limit, before a character that the limit would split. */
-function shortened(text: string): string {
-  return new TextDecoder().decode(Buffer.from(text).subarray(0, MAX_TEXT_BYTES), { stream: true })
 }
 
 /** The fault behind an error of undici or the system. The error's message may contain the URL and is never shown. */
@@ -173,7 +152,7 @@ const CAUSES = {
   malformed: /^UND_ERR_HEADERS_OVERFLOW$/,
   closed: /^UND_ERR_(?:DESTROYED|CLOSED)$/,
 }
+const REST_MS = 1000
 const GIVEN_UP = new Error('the answer is not waited for any more')
 /** Memory of a Buffer in addition to its bytes. It counts, because an answer may come in chunks of one byte. */
 const CHUNK_BYTES = 200
-const MAX_TEXT_BYTES = 2_048

@@ -20,11 +20,17 @@ describe('an answer of the tracking API', () => {
     expect(consequence({ fault })).toEqual({ to: 'retry', status: fault, leastMs: 0 })
   })
 
+  it('a push that a page or a redirect of something else answers is tried again', () => {
+    const outcome = { to: 'retry', status: 'not_the_api', leastMs: 0 }
+    expect(consequence({ notTheApi: { status: 200, type: 'text/html' } })).toEqual(outcome)
+    expect(consequence({ notTheApi: { status: 302, location: '/login' } })).toEqual(outcome)
+  })
+
   it.each([413, 422])('status %i refuses the positions', (status) => {
     expect(consequence(answer(status))).toEqual({ to: 'refuse', status, message: 'why' })
   })
 
-  it.each([301, 302, 304, 400, 401, 403, 404, 405, 409, 410, 418, 451])('status %i parks the lane', (status) => {
+  it.each([400, 401, 403, 404, 405, 409, 410, 418, 451])('status %i parks the lane', (status) => {
     expect(consequence(answer(status))).toEqual({ to: 'park', status, message: 'why' })
   })
 })

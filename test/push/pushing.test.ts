@@ -187,7 +187,7 @@ describe('a failure that may pass', () => {
 })
 
 describe('a refusal', () => {
-  it.each([401, 403, 404, 301, 400])(
+  it.each([401, 403, 404, 400])(
     'status %i parks the lane with the text of the answer; other lanes go on',
     async (code) => {
       api.respond((push, response) =>

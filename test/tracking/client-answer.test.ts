@@ -1,7 +1,9 @@
-import type { OutgoingHttpHeaders } from 'node:http'
+import { once } from 'node:events'
+import { createServer, type OutgoingHttpHeaders } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { type ApiAnswer, retryAfterMs } from '../../src/tracking/exchange.ts'
-import { client, httpServer, OK, PUSH, rawServer } from '../support/tracking/http-servers.ts'
+import type { ApiAnswer } from '../../src/tracking/answer.ts'
+import { retryAfterMs } from '../../src/tracking/exchange.ts'
+import { client, httpServer, listen, OK, PUSH, rawServer } from '../support/tracking/http-servers.ts'
 
 /** What time it is there. */
 const date = expect.stringMatching(/ GMT$/)
@@ -29,10 +31,6 @@ describe('an answer', () => {
     })
     const answer = await client(url).push({ ...PUSH, apikey: 'CAN/ARY' })
     expect(answer).toMatchObject({ status: 500, text: expect.stringMatching(/\?apikey=\*\*\*$/) })
-  })
-
-  it.each([301, 302, 307, 308])('gives a %d as the answer and follows no redirect', async (status) => {
-    expect(await answering(status, 'moved', { location: '/elsewhere' })).toEqual({ status, text: 'moved', date })
   })
 
   it.each([429, 503])('reads the Retry-After of a %d', async (status) => {
@@ -63,6 +61,103 @@ describe('an answer', () => {
   })
 })
 
+describe('what is not an answer of the API', () => {
+  it.each([300, 301, 302, 303, 304, 307, 308])('is a redirect %d, which is not followed', async (status) => {
+    const seen: (string | undefined)[] = []
+    const url = await httpServer((request, response) => {
+      request.resume()
+      seen.push(request.method)
+      response.writeHead(status, { location: 'http://login.example/?from=CANARY', 'content-type': 'text/plain' }).end()
+    })
+    const location = 'http://login.example/?from=***'
+    expect(await client(url).push(PUSH)).toEqual({ notTheApi: { status, type: 'text/plain', location } })
+    expect(seen).toEqual(['POST'])
+  })
+
+  it.each([
+    ['its type', 'hello', 'text/html', 'hello'],
+    ['its type in capitals with a charset', 'hello', 'Text/HTML; charset=utf-8', 'hello'],
+    ['its type of XHTML', 'hello', 'application/xhtml+xml', 'hello'],
+    ['its first character', '<html>hello nginx', 'application/json', '<html>hello nginx'],
+    ['its first character behind blanks and a byte order mark', '\ufeff\r\n\t <p>', undefined, '<p>'],
+    ['its first character in UTF-16', Buffer.from('\ufeff<\0p', 'utf16le'), undefined, '< p'],
+  ])('is a success with HTML, by %s', async (_, body, type, begins) => {
+    for (const status of [200, 201, 203]) {
+      const answer = await answering(status, body, type === undefined ? {} : { 'content-type': type })
+      expect(answer).toEqual({ notTheApi: { status, type, location: undefined, begins } })
+    }
+  })
+
+  it.each([
+    ['text', 200, 'ok', 'text/plain'],
+    ['JSON', 200, '{"saved":"<b>"}', 'application/json'],
+    ['JSON that the server calls nothing', 200, '[]', undefined],
+    ['text with a < in it', 200, 'saved < 1 s', 'text/plain'],
+    ['nothing', 200, '', undefined],
+    ['no content', 204, '', undefined],
+    ['nothing, which the server calls HTML', 200, '', 'text/html'],
+    ['blanks', 200, '\r\n', 'text/plain'],
+  ])('is no success with %s', async (_, status, body, type) => {
+    const answer = await answering(status, body, type === undefined ? {} : { 'content-type': type })
+    expect(answer).toMatchObject({ status })
+  })
+
+  it('shows the first characters in one line, without the apikey however it is written', async () => {
+    const page = `<html>\n\u202e<a href="?apikey=CAN%2FARY">CAN/ARY</a>\0${'é'.repeat(200)}`
+    const url = await httpServer((request, response) => {
+      request.resume()
+      response.writeHead(200, { 'content-type': 'text/html' }).end(page)
+    })
+    const shown = `<html> <a href="?apikey=***">***</a> ${'é'.repeat(83)}…`
+    expect(await client(url).push({ ...PUSH, apikey: 'CAN/ARY' })).toMatchObject({ notTheApi: { begins: shown } })
+  })
+
+  it('is known by its first bytes: a page without end is cut, and so is a success', async () => {
+    const closed: Promise<unknown>[] = []
+    const url = await httpServer((request, response) => {
+      request.resume()
+      closed.push(once(response, 'close'))
+      response.writeHead(200)
+      const text = closed.length === 1 ? '<p>x</p>' : 'x'
+      const timer = setInterval(() => response.write(text), 5)
+      response.once('close', () => clearInterval(timer))
+    })
+    const one = client(url)
+    const answers = [await one.push(PUSH), await one.push(PUSH)]
+    expect(answers).toMatchObject([
+      { notTheApi: { status: 200, begins: expect.stringMatching(/^<p>x<\/p><p>x/) } },
+      { status: 200, text: '' },
+    ])
+    await Promise.all(closed)
+  })
+
+  it('is found in a body that is announced as longer than what is read', async () => {
+    const url = await httpServer((request, response) => {
+      request.resume()
+      response.writeHead(200, { 'content-length': 10_000_000 }).write('<html>')
+    })
+    expect(await client(url).push(PUSH)).toMatchObject({ notTheApi: { status: 200 } })
+  })
+
+  it('shows no half of an apikey where a page ends in it', async () => {
+    const url = await httpServer((request, response) => {
+      request.resume()
+      response.writeHead(200, { 'content-type': 'text/html' }).write('<a href="?apikey=CANA')
+    })
+    const answer = await client(url).push(PUSH)
+    expect(answer).toMatchObject({ notTheApi: { begins: '<a href="?apike' } })
+  })
+
+  it('keeps the connection of a success with a body', async () => {
+    let connections = 0
+    const server = createServer((request, response) => void request.resume().on('end', () => response.end('{"a":1}')))
+    server.on('connection', () => connections++)
+    const one = client(await listen(server), { connections: 1 })
+    for (let pushes = 0; pushes < 5; pushes++) expect(await one.push(PUSH)).toMatchObject({ status: 200 })
+    expect(connections).toBe(1)
+  })
+})
+
 describe('Retry-After', () => {
   const now = Date.parse('2026-11-20T10:00:00Z')
   it.each([
@@ -81,7 +176,7 @@ describe('Retry-After', () => {
 })
 
 /** The answer to a push to a server that always answers this. */
-async function answering(status: number, body: string, headers: OutgoingHttpHeaders = {}): Promise<ApiAnswer> {
+async function answering(status: number, body: string | Buffer, headers: OutgoingHttpHeaders = {}): Promise<ApiAnswer> {
   const url = await httpServer((request, response) => {
     request.resume()
     response.writeHead(status, headers).end(body)

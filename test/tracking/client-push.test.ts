@@ -4,7 +4,7 @@ import https from 'node:https'
 import { join } from 'node:path'
 import tls from 'node:tls'
 import { describe, expect, it } from 'vitest'
-import type { ApiAnswer } from '../../src/tracking/exchange.ts'
+import type { ApiAnswer } from '../../src/tracking/answer.ts'
 import type { PushRequest, TrackingClientOptions } from '../../src/tracking/client.ts'
 import { atEnd, client, httpServer, listen, OK, PUSH, rawServer } from '../support/tracking/http-servers.ts'
 

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { ApiAnswer } from '../../src/tracking/exchange.ts'
+import type { ApiAnswer } from '../../src/tracking/answer.ts'
 import { createTrackingClient, type TrackingClient } from '../../src/tracking/client.ts'
 import { countPositions, positionsIn } from '../../src/simulate/demo/account.ts'
 import { createTrackingService, type TrackingService } from '../../src/tracking/service.ts'
@@ -57,7 +57,7 @@ async function pushUntilGone(
   for (let time = first; ; time++) {
     const answer = await push(client, time)
     if ('fault' in answer) return accepted
-    expect(answer.status).toBe(200)
+    expect(answer).toMatchObject({ status: 200 })
     accepted.push(time)
     answered(accepted.length)
   }
@@ -101,7 +101,9 @@ describe('an answered push', () => {
     const answers = Array.from({ length: 256 }, (_, time) => push(client, time))
     await Promise.race(answers)
     await service.close()
-    const outcomes = (await Promise.all(answers)).map((answer) => ('fault' in answer ? answer.fault : answer.status))
+    const outcomes = (await Promise.all(answers)).map((answer) =>
+      'status' in answer ? answer.status : 'fault' in answer && answer.fault,
+    )
     await client.close()
     const accepted = outcomes.filter((outcome) => outcome === 200).length
     expect(accepted).toBeGreaterThanOrEqual(1)

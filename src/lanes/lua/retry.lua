@@ -1,6 +1,7 @@
 -- Ends a lease after a failure that may pass: the lane is due again after a delay that doubles with each failure in a row.
 -- The service is down after five failures in a row over at least two lanes, or over the only one that waits, and at once
--- where connections are refused; it limits us where it answers 429. Then one lane at a time probes it.
+-- where connections are refused, or something else answers in its place (not_the_api); it limits us where it answers 429.
+-- Then one lane at a time probes it.
 -- ARGV  lane, token, status, first delay in ms, longest delay in ms, jitter in 0..1, least delay in ms that the service asked for
 -- Answers the delay in ms; false: the lease was lost.
 local schedule, pushes_prefix, upstream, failing = unpack(KEYS)
@@ -11,7 +12,7 @@ local asked = math.min(tonumber(ARGV[7]), 3600000)
 
 if not holds(schedule, lane, token) then return false end
 -- After a refusal the number says how many records were refused in a row, not how many requests failed.
-local last_status, attempts = string.match(last_push(pushes_prefix, lane), ':(%w+):(%d+)$')
+local last_status, attempts = string.match(last_push(pushes_prefix, lane), ':([^:]+):(%d+)$')
 attempts = (last_status == '422' or last_status == '413') and 1 or (attempts or 0) + 1
 local delay = math.min(longest_delay, first_delay * 2 ^ math.min(attempts - 1, 30)) * jitter
 delay = math.floor(math.max(delay, asked))
@@ -22,7 +23,7 @@ local failures = redis.call('HINCRBY', upstream, 'failures', 1)
 redis.call('SADD', failing, lane)
 redis.call('EXPIRE', failing, 3600)
 local state = redis.call('HGET', upstream, 'state') or 'up'
-local is_down = status == 'refused'
+local is_down = status == 'refused' or status == 'not_the_api'
   or failures >= 5 and (redis.call('SCARD', failing) > 1 or redis.call('ZCARD', schedule) == 1)
 local next_state = status == '429' and 'limited' or is_down and 'down' or state
 if next_state ~= state then

@@ -319,6 +319,13 @@ const FINDINGS: readonly Phrase[] = [
     'see the evidence; nothing is lost: everything waits and is delivered once the API answers again',
     'siehe die Belege; nichts geht verloren: alles wartet und wird zugestellt, sobald die API wieder antwortet',
   ],
+  ['something else answers in place of the tracking API', 'statt der Tracking-API antwortet etwas anderes'],
+  ['what answers at {} is not the tracking API', 'was unter {1} antwortet, ist nicht die Tracking-API'],
+  ['what answers at {} is not the tracking API: {}', 'was unter {1} antwortet, ist nicht die Tracking-API: {2}'],
+  [
+    'correct tracking.base_url (or push_url), or what is in between: a proxy, a firewall, a login page of the network; nothing is lost: everything waits and is delivered once the API itself answers',
+    'tracking.base_url (oder push_url) berichtigen, oder was dazwischen steht: ein Proxy, eine Firewall, eine Anmeldeseite des Netzes; nichts geht verloren: alles wartet und wird zugestellt, sobald die API selbst antwortet',
+  ],
   [
     'the tracking API takes requests and does not answer them',
     'die Tracking-API nimmt Anfragen an und beantwortet sie nicht',
@@ -508,6 +515,11 @@ const EVIDENCE: readonly Phrase[] = [
   ['{} positions wait', '{1} Positionen warten'],
   ['{}: {} requests in flight', '{1}: {2} laufende Anfragen'],
   ['{}: {}, last at {}', '{1}: {2}, zuletzt um {3}'],
+  ['it redirects to: {}', 'es leitet weiter zu: {1}'],
+  ['it begins with: {}', 'es beginnt mit: {1}'],
+  // Where what follows has more of these signs.
+  ['it begins with', 'es beginnt mit'],
+  ['something else answered in its place', 'an ihrer Stelle antwortete etwas anderes'],
   ['courier {}, route {}', 'Fahrer {1}, Tour {2}'],
   ['{} lane', '{1} Spur'],
   ['{} lanes', '{1} Spuren'],

@@ -154,6 +154,7 @@ export const de: Words = {
     custody: 'Wo alle Positionen sind',
     upstream: 'Tracking-API',
     upstreamState: { up: 'Nimmt Positionen an', down: 'Ist gestört', limited: 'Begrenzt uns' },
+    notTheApi: 'Etwas anderes antwortet an ihrer Stelle',
     refusesKey: (companies: string) => `Antwortet, lehnt aber den apikey der Firma ${companies} ab`,
     inFlight: 'Laufende Anfragen',
     slowest: 'Langsamste davon',

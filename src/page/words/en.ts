@@ -139,6 +139,7 @@ export const en = {
     custody: 'Where all fixes are',
     upstream: 'Tracking API',
     upstreamState: { up: 'Accepts positions', down: 'Is down', limited: 'Limits us' },
+    notTheApi: 'Something else answers in its place',
     refusesKey: (companies: string) => `Answers, and refuses the apikey of company ${companies}`,
     inFlight: 'Requests under way',
     slowest: 'Slowest of them',

@@ -38,6 +38,8 @@ export function UpstreamPanel({ status }: { status: SystemStatus }): JSX.Element
   const { upstream, waiting } = status
   const now = useNow()
   const { last_error: error } = upstream
+  // A page in place of an answer has a status of its own, which may be 200.
+  const answer = error?.code === 'not_the_api' ? error.code : (error?.status ?? error?.code)
   return (
     <Panel title={words.now.upstream}>
       <dl class="facts">
@@ -66,7 +68,7 @@ export function UpstreamPanel({ status }: { status: SystemStatus }): JSX.Element
           <Fact name={words.now.lastError} isWide>
             <span class="last-error">
               <Foreign
-                text={[error.status ?? error.code, error.operation, error.message].filter(Boolean).join(' · ')}
+                text={[answer, error.operation, error.message].filter(Boolean).join(' · ')}
               />{' '}
               <span class="muted">{age(error.at, now)}</span>
             </span>
@@ -77,15 +79,20 @@ export function UpstreamPanel({ status }: { status: SystemStatus }): JSX.Element
   )
 }
 
-/** An API that answers, and refuses the apikey of a company, does not accept its positions. */
+/**
+ * An API that answers, and refuses the apikey of a company, does not accept its positions. Behind what answers in its place
+ * the API may be well.
+ */
 function UpstreamState({ status: { findings, upstream } }: { status: SystemStatus }): JSX.Element {
+  const isForeign = findings.some(({ code, ended_at }) => code === 'not_the_api' && ended_at === undefined)
+  const state = isForeign ? words.now.notTheApi : words.now.upstreamState[upstream.state]
   const refused = findings.filter(({ code, ended_at }) => code === 'apikey_refused' && ended_at === undefined)
   const companies = [...new Set(refused.flatMap(({ subject }) => subject.company_id ?? []))]
   const isRefusing = upstream.state === 'up' && companies.length > 0
   const since = isRefusing ? refused.map(({ since_at }) => since_at).toSorted()[0] : upstream.since_at
   return (
     <Fact
-      name={isRefusing ? words.now.refusesKey(companies.join(', ')) : words.now.upstreamState[upstream.state]}
+      name={isRefusing ? words.now.refusesKey(companies.join(', ')) : state}
       tone={upstream.state === 'up' && !isRefusing ? 'ok' : 'error'}
     >
       {words.since('')} <When at={since} />

@@ -50,6 +50,16 @@ describe('a token that the service refuses', () => {
     expect(await tokenRefused()).toEqual([])
   })
 
+  it('still shows a refused token after a page that something else answers', async () => {
+    await refusing('7')
+    await numbersOf('7')
+    const { url } = await recordingServer((response) => response.writeHead(200).end('<html>Log in'))
+    relay.relayTo(url)
+    const { status, text } = await numbersOf('7')
+    expect([status, text]).toEqual([200, '<html>Log in'])
+    expect(await tokenRefused()).toEqual(['7'])
+  })
+
   it.each([302, 405, 408, 429, 500, 503])('still shows a refused token after a %d', async (status) => {
     const service = await refusing('7')
     await numbersOf('7')

@@ -344,6 +344,21 @@ describe('the chain of a device', () => {
     expect(chain({ ...some, found: [] }).broken).toBe('connected')
   })
 
+  it('does not say that the API is down, or that all is delivered, where something else answers in its place', () => {
+    const { broken, links, sentence } = chain({
+      detail: { lane: { ...waiting, last_push: { at: at(NOW - 11 * S), status: 'not_the_api' } } },
+      explained: { upstream: { state: 'down', since_at: at(NOW - MIN) } },
+      found: [{ code: 'not_the_api', evidence: ['it begins with: <html>'] }],
+    })
+    expect(broken).toBe('accepted')
+    expect(sentence).toMatch(
+      /, but the tracking API does not take its positions: something else answered in its place; something else answers in place of the tracking API; .*5 waiting since \d\d:\d\d:\d\d$/,
+    )
+    const { evidence } = links.at(-1)!
+    expect(evidence).toEqual(['last push: not_the_api', 'it begins with: <html>'])
+    expect([sentence, ...evidence].join()).not.toMatch(/down|delivered/)
+  })
+
   it('is not broken by an API that is down while nothing of the device waits', () =>
     expect(chain({ found: [{ code: 'upstream_down' }] }).broken).toBeNull())
 

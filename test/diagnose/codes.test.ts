@@ -33,12 +33,12 @@ const WELL: Facts = {
 }
 const ROSTER = { rejected: [], stale: [], missing: [] }
 const BACKLOG = { fixes: 40, lanes: 2, oldestAt: NOW - 61 * S }
-const failing = (code: string, status?: number, message?: string) => ({
+const failing = (code: string, status?: number, message?: string, more: object = {}) => ({
   upstream: {
     ...UPSTREAM,
     state: 'down' as const,
     since: NOW - 9 * S,
-    lastError: { at: NOW - S, code, status, message, operation: 'pushPositions' },
+    lastError: { at: NOW - S, code, status, message, operation: 'pushPositions', ...more },
   },
   backlog: BACKLOG,
 })
@@ -121,6 +121,22 @@ describe('by these facts', () => {
       { message: 'the tracking API refuses connections: 40 positions wait' },
     ],
     ['upstream_down', 'its host name does not exist', failing('dns'), { action: expect.stringContaining('base_url') }],
+    [
+      'not_the_api',
+      'a login page answers in its place',
+      failing('not_the_api', 302, '<html>Log in', { content_type: 'text/html', location: 'http://login.example/' }),
+      {
+        severity: 'error',
+        message: 'what answers at https://api.example is not the tracking API: 40 positions wait',
+        sinceAt: NOW - 9 * S,
+        count: 40,
+        evidence: [
+          expect.stringMatching(/^pushPositions: 302 text\/html, last at /),
+          'it redirects to: http://login.example/',
+          'it begins with: <html>Log in',
+        ],
+      },
+    ],
     ['upstream_hanging', 'requests ran into the time limit', failing('timeout'), { sinceAt: NOW - 9 * S }],
     [
       'upstream_hanging',

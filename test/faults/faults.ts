@@ -45,6 +45,21 @@ export const FAULTS: readonly Fault[] = [
       return api.open
     },
   },
+  {
+    what: 'a login page answers in place of the API (200, text/html)',
+    code: 'not_the_api',
+    van: FLEET[0],
+    isQuick: true,
+    begin: behaving(
+      (_request, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Log in'),
+    ),
+  },
+  {
+    what: 'a redirect answers in place of the API (302)',
+    code: 'not_the_api',
+    van: FLEET[0],
+    begin: behaving((_request, response) => void response.writeHead(302, { location: 'http://login.example/' }).end()),
+  },
   { what: 'the API hangs', code: 'upstream_hanging', van: FLEET[0], dueS: 15, begin: behaving(() => {}) },
   {
     what: 'the API takes 8 s for each request',

@@ -86,7 +86,7 @@ describe('while something else answers in place of the API', () => {
     let pushes = 0
     api.respond((push, response) => {
       // From the third push on, for four.
-      if (++pushes > 2 && pushes < 7) return portal(push, response)
+      if (++pushes > 2 && pushes < 7) return (pushes % 2 === 0 ? portal : page)(push, response)
       accepted.set(push.lane, [...(accepted.get(push.lane) ?? []), ...push.timestamps])
       ok(push, response)
     })

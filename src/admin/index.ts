@@ -4,6 +4,7 @@ import { isConnectionError, type Redis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../tracking/http.ts'
 import { accessBy, type AdminToken, callerOf } from './access.ts'
+import { apiOperations, type ApiSources } from './apis.ts'
 import { assignmentOperations } from './device/assign.ts'
 import { chainOperation } from './device/chain.ts'
 import { deviceOperations } from './device/device.ts'
@@ -30,6 +31,7 @@ import { type RosterInEffect, rosterWrites } from './roster/writes.ts'
 import { statusJson, statusOperations, type StatusSources } from './status.ts'
 import { startWatches } from './watches.ts'
 
+export { apiOf } from './apis.ts'
 export { adminTokens, portAddress, type Tokens } from './access.ts'
 export type { FindSpoken } from './device/lost-senders.ts'
 
@@ -37,6 +39,7 @@ export interface AdminOptions
   extends DeviceSources,
     MonitoringSources,
     ParkedSources,
+    Pick<ApiSources, 'api'>,
     Pick<FactSources, 'isVerified' | 'redisDir'>,
     Pick<RelaySources, 'companies' | 'tracking' | 'heldBytes'>,
     Pick<HttpServerOptions, 'readerMs'> {
@@ -114,6 +117,7 @@ export async function openAdmin(options: AdminOptions) {
     ...rosterResultOperations(options),
     undoOperation(options, change),
     ...parkedOperations(options),
+    ...apiOperations(options),
     ...enrolmentOperations(redis),
     ...misunderstoodOperations(options),
     ...arrivalOperations(options),

@@ -4,15 +4,29 @@ import type { Protocols } from '../config/schema.ts'
 import { readTracking } from '../config/tracking.ts'
 import { counted } from '../diagnose/devices.ts'
 import { remarksOn } from '../roster/advice.ts'
+import { UserError } from '../errors.ts'
 import { rosterOf } from '../roster/file-version.ts'
+import type { LiveOptions } from './check-live.ts'
 
-/** `waybridge check`. @returns the exit code: 1 where a part of the configuration does not take effect */
-export async function checkCommand(dir: string): Promise<number> {
+export interface CheckOptions extends LiveOptions {
+  readonly config: string
+  /** Tests the tracking API, too. */
+  readonly live?: boolean
+}
+
+/**
+ * `waybridge check`. @returns the exit code: 1 where a part of the configuration does not take effect, or a test fails
+ * @throws UserError
+ */
+export async function checkCommand({ config: dir, live, ...options }: CheckOptions): Promise<number> {
+  if (!live && Object.values(options).some(Boolean))
+    throw new UserError('check: --push, --company, --courier and --route need --live.')
   const { protocolPorts } = await import('../../protocols/index.ts')
   const { mistakes, warnings } = await check(dir, protocolPorts, Date.now())
   for (const mistake of mistakes) process.stdout.write(`${problemText(mistake)}\n`)
   for (const warning of warnings) process.stdout.write(`warning: ${problemText(warning)}\n`)
   if (mistakes.length > 0) return 1
+  if (live) return (await import('./check-live.ts')).checkLive(dir, options)
   process.stdout.write(
     `${dir}: no mistakes${warnings.length === 0 ? '' : `, ${counted(warnings.length, 'warning')}`}\n${FILES_ALONE}\n`,
   )

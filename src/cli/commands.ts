@@ -55,9 +55,13 @@ function program(): Command {
     .command('init <dir>')
     .description('make a folder with a commented configuration: gateway.yaml, devices.yaml and routes.csv')
     .action(async (dir: string) => exit(await (await import('./init.ts')).initCommand(dir)))
-  configured('check', 'validate the configuration').action(async ({ config }: ConfigOption) =>
-    exit(await (await import('./check.ts')).checkCommand(config)),
-  )
+  configured('check', 'validate the configuration')
+    .option('--live', 'test the tracking API for each company as well: DNS, certificate, keys, a read')
+    .option('--push', 'with --live: push one position to --courier on --route, and read it back')
+    .option('--company <id>', 'with --live: for this company alone')
+    .option('--courier <id>', 'with --live: the courier that keys are tested with')
+    .option('--route <id>', 'with --live: the route of this courier')
+    .action(async (options) => exit(await (await import('./check.ts')).checkCommand(options)))
   configured('backup <file>', 'write what the data folder holds to a file, while it runs or not').action(
     async (file: string, { config }: ConfigOption) =>
       exit(await (await import('./backup.ts')).backupCommand(file, config)),

@@ -81,7 +81,7 @@ function timeText(timestamp: number | bigint): string {
   return instant(Number(timestamp) * 1000)?.replace('.000Z', 'Z') ?? ''
 }
 
-function idOption(option: string, text: string): string {
+export function idOption(option: string, text: string): string {
   const id = int64(text)
   if (id === undefined) throw new UserError(`${option} ${text}: ${int64Mistake(text)}.`)
   return id

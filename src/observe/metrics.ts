@@ -120,7 +120,20 @@ export const metrics = {
 }
 metrics.buildInfo.set({ version: product.version }, 1)
 for (const transport of ['tcp', 'http', 'mqtt']) metrics.connections.set({ transport }, 0)
-for (const code of ['200', '403', '404', '422', '429', '500', '502', '503', 'timeout', 'refused', 'reset', 'not_the_api'])
+for (const code of [
+  '200',
+  '403',
+  '404',
+  '422',
+  '429',
+  '500',
+  '502',
+  '503',
+  'timeout',
+  'refused',
+  'reset',
+  'not_the_api',
+])
   metrics.pushRequests.inc({ code }, 0)
 
 /**

@@ -87,7 +87,8 @@ function firstCharacter(chunk: Buffer): string | undefined {
   return FIRST.exec(chunk.toString('latin1'))?.[0]
 }
 
-function inOneLine(text: string, most: number): string {
+/** The first characters of a text of somebody else, in one line and printable. */
+export function inOneLine(text: string, most: number): string {
   const line = text.replace(NOT_PRINTABLE, ' ').trim()
   const characters = Array.from(line)
   return characters.length > most ? `${characters.slice(0, most).join('')}…` : line

@@ -284,6 +284,7 @@ export async function openBare(
     },
     place: () => undefined,
     tracking: createTrackingClient({ baseUrl: NOWHERE, timeoutMs: 1000, connections: 1 }),
+    api: { baseUrl: NOWHERE, pushUrl: null, isEmbedded: true, timeoutMs: 1000 },
     companies: () => [],
     idleMs: 1000,
     readiness: () => Promise.resolve({ ok: true, problems: [] }),

@@ -72,6 +72,14 @@ export class CertificateMaker {
     return this.issue(name, { cn: name, isAuthority: true })
   }
 
+  /** A certificate for localhost that signs itself and ended yesterday. */
+  async expired(name: string): Promise<Issued> {
+    const { files } = await this.server(name)
+    await openssl(['x509', '-in', files.cert, '-signkey', files.key, '-days', '-1', '-out', `${files.cert}.new`])
+    await rename(`${files.cert}.new`, files.cert)
+    return { files, cert: readFileSync(files.cert, 'utf8'), key: readFileSync(files.key, 'utf8') }
+  }
+
   /** A certificate for localhost. */
   server(name: string, more: Wanted = {}): Promise<Issued> {
     return this.issue(name, { cn: 'localhost', san: 'DNS:localhost,IP:127.0.0.1', ...more })

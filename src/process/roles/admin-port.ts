@@ -1,5 +1,5 @@
 import { loadProtocols } from '../../../protocols/index.ts'
-import { adminTokens, type FindSpoken, openAdmin, portAddress, type Tokens } from '../../admin/index.ts'
+import { adminTokens, apiOf, type FindSpoken, openAdmin, portAddress, type Tokens } from '../../admin/index.ts'
 import { startAlerts } from '../../alerts/index.ts'
 import { inTurns } from '../../async.ts'
 import { AUTO } from '../../config/listener.ts'
@@ -38,6 +38,7 @@ export async function openAdminPort(live: Live, redis: Redis, at: Omit<RoleAddre
     live,
     speaks: spokenTo(config),
     tracking,
+    api: apiOf(config, baseUrl),
     companies: () => live.companies(),
     place: placeIn(live),
     idleMs: config.limits.idle_timeout,

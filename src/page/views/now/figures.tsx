@@ -67,9 +67,7 @@ export function UpstreamPanel({ status }: { status: SystemStatus }): JSX.Element
         {error && (
           <Fact name={words.now.lastError} isWide>
             <span class="last-error">
-              <Foreign
-                text={[answer, error.operation, error.message].filter(Boolean).join(' · ')}
-              />{' '}
+              <Foreign text={[answer, error.operation, error.message].filter(Boolean).join(' · ')} />{' '}
               <span class="muted">{age(error.at, now)}</span>
             </span>
           </Fact>

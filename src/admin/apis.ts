@@ -1,0 +1,151 @@
+import * as z from 'zod'
+import { yieldToEventLoop } from '../async.ts'
+import type { Company, Config } from '../config/schema.ts'
+import { type Lane, lanesOf } from '../roster/device-entry.ts'
+import type { Roster } from '../roster/roster.ts'
+import { type ApiTestOptions, type CompanyTest, testApis, type TestedCompany } from '../tracking/api-test/index.ts'
+import { ApiRefusal, parse } from '../tracking/refusal.ts'
+import { Int64Text } from '../tracking/schemas.ts'
+import { Text } from './json.ts'
+import type { Operation } from './operation.ts'
+
+export interface ApiSources {
+  readonly companies: () => readonly Company[]
+  readonly directory: () => Roster
+  readonly api: Omit<ApiTestOptions, 'companies'>
+}
+
+/** `POST /admin/apis/test`: tests the tracking API for each company that the caller sees. */
+export function apiOperations({ companies, directory, api }: ApiSources): Operation[] {
+  return [
+    {
+      method: 'POST',
+      path: '/admin/apis/test',
+      id: 'testApis',
+      summary: 'Test the tracking API for each company: its name, certificate, keys, and a read',
+      query: TestQuery,
+      answer: ApiTestsJson,
+      companies: 'filtered',
+      async handle(request, _reply, scope) {
+        const { push, ...choice } = parse(TestQuery, request.query)
+        const seen = companies().filter(({ company_id }) => scope.sees(company_id))
+        const tested = await testedCompanies(seen, directory(), { ...choice, push: push === 'true' })
+        if ('mistake' in tested) throw new ApiRefusal(422, tested.mistake)
+        const results = await testApis({ ...api, ...tested })
+        const failed = results.filter((result) => !isWell(result)).length
+        request.audit = { tested: results.length, failed }
+        return { ok: failed === 0, results }
+      },
+    },
+  ]
+}
+
+/** Where the tracking API of a configuration is; `baseUrl` also that of the embedded service. */
+export function apiOf({ tracking, push }: Pick<Config, 'tracking' | 'push'>, baseUrl: string): ApiSources['api'] {
+  const { base_url, push_url: pushUrl } = tracking
+  return { baseUrl, pushUrl, isEmbedded: base_url === null, timeoutMs: Math.min(push.timeout, MAX_STEP_MS) }
+}
+
+/** Whether no step of a test has failed. */
+export function isWell({ steps }: CompanyTest): boolean {
+  return steps.every(({ state }) => state !== 'failed')
+}
+
+/** Which companies are tested, and the lane that the keys are tested with; with `push` it gets a position. */
+export interface ApiTestChoice {
+  readonly company_id?: string
+  readonly courier_id?: string
+  readonly route_id?: string
+  readonly push?: boolean
+}
+
+/** Returns the companies to test, each with a lane of the roster if it has one; or what is wrong with the choice. */
+export async function testedCompanies(
+  all: readonly Company[],
+  roster: Roster,
+  choice: ApiTestChoice,
+): Promise<{ readonly companies: readonly TestedCompany[] } | { readonly mistake: string }> {
+  const { company_id, courier_id, route_id, push } = choice
+  const companies = all.filter((company) => (company_id ?? company.company_id) === company.company_id)
+  if (company_id !== undefined && companies.length === 0)
+    return { mistake: `there is no company ${company_id} in gateway.yaml` }
+  if (push && (courier_id === undefined || route_id === undefined))
+    return { mistake: 'name the courier and the route that get the position' }
+  if ((courier_id === undefined) !== (route_id === undefined))
+    return { mistake: 'name both the courier and the route, or none of them' }
+  const named = courier_id !== undefined && route_id !== undefined && { courier: courier_id, route: route_id }
+  const lanes = await lanesByCompany(roster, named)
+  const ids = companies.map((company) => company.company_id)
+  const owners = ids.filter((id) => lanes.get(id)?.isNamed)
+  const [owner, ...others] = owners.length > 0 ? owners : ids
+  if (named && others.length > 0)
+    return { mistake: `several companies may have courier ${courier_id} on route ${route_id}: name the company` }
+  return {
+    companies: companies.map((company) => {
+      const isNamed = named && company.company_id === owner
+      return { ...company, lane: isNamed ? named : lanes.get(company.company_id)?.lane, isPushed: push && isNamed }
+    }),
+  }
+}
+
+type CourierOnRoute = Pick<Lane, 'courier' | 'route'>
+
+interface LaneToTest {
+  readonly lane: CourierOnRoute
+  /** It is the one that was named. */
+  readonly isNamed: boolean
+  /** It holds now. */
+  readonly isNow: boolean
+}
+
+/** A lane of each company: the named one, else one that holds now, else any. */
+async function lanesByCompany(roster: Roster, named: CourierOnRoute | false): Promise<Map<string, LaneToTest>> {
+  const lanes = new Map<string, LaneToTest>()
+  const nowS = Date.now() / 1000
+  const isNamed = ({ courier, route }: Lane) => named && courier === named.courier && route === named.route
+  for (const entry of roster.devices()) {
+    await yieldToEventLoop()
+    const now = roster.stayAt(entry, nowS)?.lane
+    for (const lane of lanesOf(entry)) {
+      const found = { lane, isNamed: isNamed(lane) === true, isNow: lane.key === now?.key }
+      const known = lanes.get(lane.company)
+      if (!known || rankOf(found) > rankOf(known)) lanes.set(lane.company, found)
+    }
+  }
+  return lanes
+}
+
+function rankOf({ isNamed, isNow }: LaneToTest): number {
+  return (isNamed ? 2 : 0) + (isNow ? 1 : 0)
+}
+
+/** Somebody waits for the test. */
+const MAX_STEP_MS = 10_000
+
+const TestQuery = z.object({
+  company_id: Int64Text.optional(),
+  courier_id: Int64Text.optional(),
+  route_id: Int64Text.optional(),
+  push: z.enum(['true', 'false'], 'expected true or false').optional(),
+})
+
+/** What was tested of each company; `ok`: no step failed. */
+export const ApiTestsJson = z.object({
+  ok: z.boolean(),
+  results: z.array(
+    z.object({
+      company_id: Text,
+      name: Text.optional(),
+      steps: z.array(
+        z.object({
+          step: z.enum(['dns', 'connection', 'tls', 'apikey', 'oauth_token', 'read', 'push', 'read_back']),
+          state: z.enum(['ok', 'warning', 'failed', 'skipped']),
+          /** What was seen. */
+          seen: Text,
+          /** What to change. */
+          action: Text.optional(),
+        }),
+      ),
+    }),
+  ),
+})

@@ -1,0 +1,63 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { apiOf, isWell, testedCompanies } from '../admin/apis.ts'
+import { loadConfig } from '../config/files.ts'
+import type { Config } from '../config/schema.ts'
+import { counted } from '../diagnose/devices.ts'
+import { UserError } from '../errors.ts'
+import { rosterOf } from '../roster/file-version.ts'
+import { type CompanyTest, testApis, type TestStep } from '../tracking/api-test/index.ts'
+import { printLines } from './output.ts'
+import { idOption } from './positions.ts'
+
+export interface LiveOptions {
+  readonly push?: boolean
+  readonly company?: string
+  readonly courier?: string
+  readonly route?: string
+}
+
+/** `waybridge check --live`: tests the tracking API for each company. @returns the exit code @throws UserError */
+export async function checkLive(dir: string, options: LiveOptions): Promise<number> {
+  const { protocolPorts } = await import('../../protocols/index.ts')
+  const { config, files } = await loadConfig(dir, protocolPorts)
+  if (config.companies.length === 0) throw new UserError(`${dir}: ${NO_COMPANIES}`)
+  const [company_id, courier_id, route_id] = (['company', 'courier', 'route'] as const).map((name) => {
+    return options[name] === undefined ? undefined : idOption(`--${name}`, options[name])
+  })
+  const choice = { company_id, courier_id, route_id, push: options.push }
+  const tested = await testedCompanies(config.companies, await rosterOf(files), choice)
+  if ('mistake' in tested) throw new UserError(`check --live: ${tested.mistake} (${OPTIONS}).`)
+  const results = await testApis({ ...apiOf(config, await baseUrlOf(config)), ...tested })
+  for (const result of results) printLines(testLines(result))
+  const failed = results.filter((result) => !isWell(result))
+  printLines([failed.length === 0 ? WELL : `The test fails for ${counted(failed.length, 'company', 'companies')}.`])
+  return failed.length === 0 ? 0 : 1
+}
+
+/** A line for each step: what was seen, and what to change. */
+function testLines({ company_id, name, steps }: CompanyTest): string[] {
+  const head = `company ${company_id}${name === undefined ? '' : `, ${name}`}`
+  return [head, ...steps.map(stepLine)]
+}
+
+function stepLine({ step, state, seen, action }: TestStep): string {
+  return `  ${MARKS[state]} ${step.padEnd(WIDEST)} ${seen}${action === undefined ? '' : ` → ${action}`}`
+}
+
+/** Where the API is; the embedded service where `start` has written down that it is, else where it is configured to be. */
+async function baseUrlOf({ tracking, data_dir }: Config): Promise<string> {
+  if (tracking.base_url !== null) return tracking.base_url
+  const opened: { tracking?: number } = await readFile(join(data_dir, 'ports.json'), 'utf8').then(
+    JSON.parse,
+    () => ({}),
+  )
+  return `http://127.0.0.1:${opened.tracking ?? tracking.listen.port}`
+}
+
+const NO_COMPANIES =
+  'there are no companies: add yours under companies in gateway.yaml; without them nothing is tested.'
+const OPTIONS = '--company, --courier, --route'
+const WELL = 'The tracking API is what it should be, as far as it was tested.'
+const MARKS = { ok: '✓', warning: '!', failed: '✖', skipped: '–' } as const
+const WIDEST = 'oauth_token'.length

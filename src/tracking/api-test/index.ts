@@ -1,0 +1,83 @@
+import pLimit from 'p-limit'
+import { createTrackingClient, type TrackingClient } from '../client.ts'
+import type { AskedCompany } from './answers.ts'
+import { testKeys } from './apikey.ts'
+import { testConnection } from './connection.ts'
+import { testPush } from './push.ts'
+import { testReading } from './reading.ts'
+import { skipped, type TestStep } from './step.ts'
+
+export type { TestStep } from './step.ts'
+
+export interface ApiTestOptions {
+  readonly baseUrl: string
+  /** null: `baseUrl`. */
+  readonly pushUrl: string | null
+  /** Whether the embedded tracking service is at `baseUrl`. */
+  readonly isEmbedded: boolean
+  /** For each step. */
+  readonly timeoutMs: number
+  readonly companies: readonly TestedCompany[]
+}
+
+export interface TestedCompany extends AskedCompany {
+  readonly name?: string
+  /** One position is pushed to its lane, and read back. */
+  readonly isPushed?: boolean
+}
+
+/** What the test of the API has shown for a company, in the order of the steps. */
+export interface CompanyTest {
+  readonly company_id: string
+  readonly name?: string
+  readonly steps: readonly TestStep[]
+}
+
+/**
+ * Tests the tracking API for each company: its name, connection and certificate, the keys of the company, a read of an
+ * interval. Nothing is stored at the API but the position of a company with `isPushed`.
+ */
+export async function testApis(options: ApiTestOptions): Promise<CompanyTest[]> {
+  const { baseUrl, pushUrl, isEmbedded, timeoutMs, companies } = options
+  const base = new URL(baseUrl)
+  const push = new URL(pushUrl ?? base)
+  const isOne = push.origin === base.origin
+  const setting = isEmbedded ? undefined : 'tracking.base_url'
+  const [toBase, toPush = toBase] = await Promise.all([
+    testConnection({ url: base, setting, timeoutMs }),
+    ...(isOne ? [] : [testConnection({ url: push, setting: 'tracking.push_url', timeoutMs })]),
+  ])
+  const reached = { base: isReached(toBase), push: isReached(toPush) }
+  const client = createTrackingClient({ baseUrl: base.href, pushUrl: push.href, timeoutMs, connections: AT_ONCE })
+  try {
+    return await pLimit(AT_ONCE).map(companies, async (company) => ({
+      company_id: company.company_id,
+      name: company.name,
+      steps: [...toBase, ...(isOne ? [] : toPush), ...(await testCompany(client, company, reached))],
+    }))
+  } finally {
+    await client.close()
+  }
+}
+
+async function testCompany(
+  client: TrackingClient,
+  company: TestedCompany,
+  reached: { readonly base: boolean; readonly push: boolean },
+): Promise<TestStep[]> {
+  const keys = reached.push ? await testKeys(client, company) : { steps: [skipped('apikey')] }
+  const reading = reached.base
+    ? await testReading(client, company)
+    : { steps: [skipped('oauth_token'), skipped('read')], positions: [] }
+  const steps = [...keys.steps, ...reading.steps]
+  if (!company.isPushed) return steps
+  if (keys.apikey === undefined) return [...steps, skipped('push'), skipped('read_back')]
+  return [...steps, ...(await testPush(client, company, { apikey: keys.apikey, last: reading.positions.at(-1) }))]
+}
+
+function isReached(steps: readonly TestStep[]): boolean {
+  return steps.every(({ state }) => state !== 'failed')
+}
+
+/** Companies that are tested side by side. */
+const AT_ONCE = 4

@@ -1,0 +1,72 @@
+import * as z from 'zod'
+import { answerOf, type ApiAnswer, isForeign } from '../answer.ts'
+import { parseBody } from '../body.ts'
+import type { TrackingClient } from '../client.ts'
+import { bodyOf } from '../exchange.ts'
+import { type CourierPosition, CourierPositions } from '../schemas.ts'
+import { type AskedCompany, NEW_TOKEN, NO_LANE, refusedStep, saying, unanswered } from './answers.ts'
+import { failed, ok, skipped, type TestStep } from './step.ts'
+
+/** Tests the OAuth token by reading the positions of a route in the last two hours. Returns these, the latest last. */
+export async function testReading(
+  client: TrackingClient,
+  company: AskedCompany,
+): Promise<{ steps: TestStep[]; positions: readonly CourierPosition[] }> {
+  const { company_id, lane } = company
+  const now = Math.floor(Date.now() / 1000)
+  const answer = await readPositions(client, company, { from: now - TWO_HOURS_S, to: now })
+  const none = { positions: [] }
+  if (!answer) {
+    const seen = `company ${company_id} has no oauth_token: nothing is read back, orders and numbers are not relayed`
+    return { ...none, steps: [skipped('oauth_token', seen), skipped('read', 'there is no oauth_token to read with')] }
+  }
+  if ('positions' in answer) {
+    const { positions } = answer
+    const of = lane ? `route ${lane.route}` : 'a route that nobody has'
+    const seen = `${positions.length} positions of ${of} in the last two hours`
+    return { positions, steps: [ok('oauth_token', 'the OAuth token is accepted'), ok('read', seen)] }
+  }
+  if ('status' in answer && (answer.status === 401 || answer.status === 403)) {
+    const said = saying(answer.status, answer.text)
+    const seen = `the API refuses the OAuth token of company ${company_id}: ${said}`
+    return { ...none, steps: [failed('oauth_token', seen, NEW_TOKEN), skipped('read')] }
+  }
+  const untested = skipped('oauth_token', 'not known, since reading failed')
+  const step =
+    'status' in answer
+      ? refusedStep('read', answer.status, saying(answer.status, answer.text))
+      : unanswered('read', client, answer)
+  return { ...none, steps: [untested, step] }
+}
+
+type ReadAnswer = ApiAnswer | { readonly positions: readonly CourierPosition[] }
+
+/** Reads the positions of the company's route, both ends in unix seconds; undefined without a token. */
+export async function readPositions(
+  client: TrackingClient,
+  { company_id, oauth_token, lane = NO_LANE }: AskedCompany,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<ReadAnswer | undefined> {
+  if (oauth_token === undefined) return undefined
+  const reply = await client.request({
+    operation: 'courierPositions',
+    params: { company_id, route_id: lane.route },
+    query: { from: String(from), to: String(to) },
+    oauthToken: oauth_token,
+  })
+  if ('fault' in reply) return { fault: reply.fault }
+  const answer = answerOf(reply, oauth_token)
+  if (reply.status !== 200 || isForeign(reply)) return answer
+  const positions = positionsIn(bodyOf(reply))
+  return positions ? { positions } : { status: 200, text: 'no list of positions' }
+}
+
+function positionsIn(body: Buffer): readonly CourierPosition[] | undefined {
+  try {
+    return z.parse(CourierPositions, parseBody(body, 'application/json'))
+  } catch {
+    return undefined
+  }
+}
+
+const TWO_HOURS_S = 7200

@@ -7,6 +7,7 @@ import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { teltonika } from '../../src/simulate/speak/teltonika.ts'
 import { findProgram, type Program } from '../support/debian-program.mjs'
 import { freePorts } from '../support/free-ports.ts'
+import { startShippedHaproxy } from '../support/haproxy.ts'
 import { RedisGroup } from '../support/redis-group.ts'
 import { temporaryDir } from '../support/running.ts'
 import { ROOT } from '../support/structure/sources.ts'
@@ -39,7 +40,8 @@ it('the shipped configuration runs two gateways behind HAProxy, two workers, and
   await site.run('admin', '127.0.0.21')
   const gateways = [await site.run('gateway', HOSTS['gateway-1']), await site.run('gateway', HOSTS['gateway-2'])]
   await Promise.all([site.run('worker', '127.0.0.13'), site.run('worker', '127.0.0.14')])
-  await site.balance(haproxy!)
+  const places = { BIND: HOSTS.haproxy, GATEWAY_1: HOSTS['gateway-1'], GATEWAY_2: HOSTS['gateway-2'] }
+  await startShippedHaproxy(haproxy!, { shift: SHIFT, places })
 
   const connections: Socket[] = []
   for (const [index, id] of VANS.entries()) {
@@ -102,19 +104,6 @@ async function prepareSite(redisUrl: string) {
       const ready = async () => (await fetch(`http://${bindHost}:${9464 + SHIFT}/readyz`)).status
       await expect.poll(() => ready().catch(() => 0), SOON).toBe(200)
       return child
-    },
-    /** Runs HAProxy on the shipped file. */
-    async balance({ command, env }: Program): Promise<void> {
-      const file = join(dir, 'haproxy.cfg')
-      const text = await readFile(join(DOCKER, 'haproxy.cfg'), 'utf8')
-      const shifted = text.replaceAll(
-        /(:|port )(\d{4})\b/g,
-        (_, before: string, at: string) => before + (Number(at) + SHIFT),
-      )
-      await writeFile(file, shifted.replace('maxconn 200000', 'maxconn 100'))
-      const places = { BIND: HOSTS.haproxy, GATEWAY_1: HOSTS['gateway-1'], GATEWAY_2: HOSTS['gateway-2'] }
-      const child = spawn(command, ['-db', '-f', file], { env: { ...base, ...env, ...places }, stdio: 'inherit' })
-      onTestFinished(() => void child.kill('SIGKILL'))
     },
     /** Connects a van to HAProxy and logs it in; `send` resolves once its fix is acknowledged. */
     async drive(id: string) {

@@ -8,6 +8,11 @@ app.kubernetes.io/component: {{ .component }}
 {{ .root.Release.Name }}-{{ .component }}
 {{- end }}
 
+{{- /* The name of a gateway's pod in full: HAProxy does not use search domains. */}}
+{{- define "waybridge.gatewayHost" -}}
+{{ .root.Release.Name }}-gateway-{{ .pod }}.{{ .root.Release.Name }}-gateway.{{ .root.Release.Namespace }}.svc.{{ .root.Values.clusterDomain }}
+{{- end }}
+
 {{- define "waybridge.podSecurity" -}}
 runAsNonRoot: true
 runAsUser: {{ .user }}

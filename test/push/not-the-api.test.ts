@@ -100,10 +100,9 @@ describe('while something else answers in place of the API', () => {
   it('an apikey that is changed meanwhile is used once the API answers', async () => {
     api.respond(page)
     for (const courier of LANES) await store(`7/${courier}/1`, ...TIMES)
-    const { apikeys, pushes } = pushing()
+    const pushes = pushing()
     await expect.poll(state, soon).toBe('down')
-    apikeys.set('7', ['next'])
-    pushes.configured()
+    pushes.setApikeys(new Map([['7', ['next']]]))
     const before = api.seen.length
     await expect.poll(() => api.seen.slice(before).some(({ apikey }) => apikey === 'next'), soon).toBe(true)
     expect(await state()).toBe('down')
@@ -123,7 +122,7 @@ describe('while something else answers in place of the API', () => {
   it('the figures say what came, without the apikey, and that no push was accepted', async () => {
     api.respond(portal)
     await store('7/1/1', 1)
-    const { pushes } = pushing(['canary-apikey'])
+    const pushes = pushing(['canary-apikey'])
     await expect.poll(() => pushes.figures().lastError?.code, soon).toBe('not_the_api')
     const { lastError, acceptedAt } = pushes.figures()
     expect(acceptedAt).toEqual({})
@@ -169,12 +168,11 @@ describe('a success', () => {
 function pushing(own: readonly string[] = ['key-7']) {
   const client = createTrackingClient({ baseUrl: api.url, timeoutMs: 20_000, connections: 8 })
   const connection = connect(server.url, 'worker')
-  const apikeys = new Map([['7', own]])
   const pushes = startPushing({
     redis: connection,
     redisServer: server.url,
     client,
-    apikeys,
+    apikeys: new Map([['7', own]]),
     place: () => undefined,
     batch: { max_positions: 3, max_wait: 0 },
     push: { concurrency: 8, max_requests_per_s: null, first_delay: 20, max_delay: 100 },
@@ -185,7 +183,7 @@ function pushing(own: readonly string[] = ['key-7']) {
     await client.close()
     connection.disconnect()
   })
-  return { apikeys, pushes }
+  return pushes
 }
 
 async function store(to: string, ...timestamps: number[]): Promise<void> {

@@ -58,6 +58,12 @@ describe('a message that is encrypted with the secret of its device', () => {
     expect(await post(encrypted(LOCATION, SECRET))).toBe('wrong_secret')
   })
 
+  it('is read of a device with settings', async () => {
+    const { post, places } = await knowing([{ ...JANE, time_zone: '+00:00', model: 'phone' }])
+    expect(await post(encrypted(LOCATION, SECRET))).toBe('stored')
+    expect(places()).toEqual(['7/42/1001'])
+  })
+
   it('is read by the previous secret, too', async () => {
     const { post } = await knowing([{ ...JANE, secret: 'another secret', previous_secret: SECRET }])
     expect(await post(encrypted(LOCATION, SECRET))).toBe('stored')

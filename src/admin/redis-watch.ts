@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import { within } from '../async.ts'
 import type { RedisFacts } from '../diagnose/facts.ts'
+import { memoryInfos, unlimitedMemory } from '../ingest/acceptance.ts'
 import { durabilityProblems, inShards, type Redis, troubleOf } from '../lanes/index.ts'
 
 export interface WatchedRedis {
@@ -11,16 +12,17 @@ export interface WatchedRedis {
   readonly redisDir: string | null
 }
 
-/** Looks at the settings, the disk and the restarts of Redis. */
+/** Looks at the settings, the memory limit, the disk and the restarts of Redis. */
 export class RedisWatch {
   facts: RedisFacts = {}
   #runId: string | undefined
   #restartsAt: readonly number[] = []
 
   async look({ redis, isVerified, redisDir }: WatchedRedis, now: number): Promise<void> {
-    const [server, persistence, unsafe, disk] = await Promise.all([
+    const [server, persistence, memory, unsafe, disk] = await Promise.all([
       redis.info('server'),
       redis.info('persistence'),
+      memoryInfos(redis),
       isVerified ? durabilityProblems(redis) : [],
       shortageOf(redisDir),
     ])
@@ -29,7 +31,7 @@ export class RedisWatch {
     this.#runId = runId
     if (/^aof_last_write_status:err/m.test(persistence)) disk.push('Redis cannot write its append-only file')
     if (/^aof_last_bgrewrite_status:err/m.test(persistence)) disk.push('Redis cannot rewrite its append-only file')
-    this.facts = { unsafe, disk, restartsAt: this.#restartsAt }
+    this.facts = { unsafe, unlimited: unlimitedMemory(memory), disk, restartsAt: this.#restartsAt }
   }
 }
 

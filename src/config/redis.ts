@@ -35,7 +35,11 @@ export const redis = section({
     'A device is answered once so many replicas, all that may be promoted, have its fix on disk as well.',
   ),
   max_memory: orNull(size).describe('Memory of the private Redis, such as `2gb`; null: half of the machine’s.'),
-  stop_at: setting(number(0.1, 1), 0.85, 'Above this share of Redis’ memory no fix is acknowledged.'),
+  stop_at: setting(
+    number(0.1, 1),
+    0.85,
+    'Above this share of `maxmemory` (without one: of its machine’s memory) no fix is acknowledged.',
+  ),
   durability: setting(oneOf('strict', 'relaxed'), 'strict', '`relaxed`: ready with an unsafe Redis, too.'),
 }).superRefine((values, context) => {
   const { url, sentinels, cluster, name, replicas } = values

@@ -55,7 +55,8 @@ export const CODES = {
     severity: 'error',
     link: 'stored',
     message: () => 'the memory of Redis is used up to its stop mark: nothing is acknowledged',
-    action: 'raise redis.max_memory, or find out why the tracking API does not take what waits',
+    action:
+      'find out why the tracking API does not take what waits, or raise redis.max_memory, or maxmemory of a Redis of your own',
   },
   not_stored: {
     severity: 'error',
@@ -204,6 +205,12 @@ export const CODES = {
     message: () => 'Redis does not keep what it acknowledges: a crash would lose fixes',
     action: 'see the evidence: correct these settings in redis.conf of each server, or redis in gateway.yaml',
   },
+  redis_unlimited: {
+    severity: 'warning',
+    link: 'stored',
+    message: () => 'Redis has no maxmemory: it may be killed before redis.stop_at is reached',
+    action: 'set maxmemory in redis.conf of each server, to at most half of the memory that it may use',
+  },
   disk_full: {
     severity: 'error',
     link: 'stored',
@@ -283,7 +290,8 @@ export const CODES = {
     severity: 'error',
     link: 'accepted',
     message: () => 'the tracking API refuses lanes',
-    action: 'correct the courier or the route of the lanes in the evidence: they are tried again at once',
+    action:
+      'correct the courier or the route in the roster: the parked fixes go there at once; or correct them in the tracking API, then retry: waybridge parked retry',
   },
   positions_refused: {
     severity: 'warning',

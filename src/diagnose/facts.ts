@@ -73,6 +73,8 @@ export interface RedisFacts {
   readonly unsafe?: readonly string[]
   /** What is missing of its replicas, a sentence: then nothing is acknowledged. */
   readonly missing?: readonly string[]
+  /** Which memory counts as that of a server without `maxmemory`, a sentence each. */
+  readonly unlimited?: readonly string[]
   /** Why its disk is full or nearly, a sentence each. */
   readonly disk?: readonly string[]
   /** When Redis was started recently, by its run ids. */

@@ -10,12 +10,13 @@ export function systemTroubles(facts: Facts): Found[] {
 
 /** What is wrong with Redis. */
 export function redisTroubles({ redis = {}, now }: Facts): Found[] {
-  const { disk = [], downSince, missing = [], reason, restartsAt = [], unsafe = [] } = redis
+  const { disk = [], downSince, missing = [], reason, restartsAt = [], unlimited = [], unsafe = [] } = redis
   const found: Found[] = []
   if (downSince !== undefined)
     found.push({ code: 'redis_down', sinceAt: downSince, evidence: reason === undefined ? [] : [reason] })
   if (missing.length > 0) found.push({ code: 'replicas_missing', evidence: missing })
   if (unsafe.length > 0) found.push({ code: 'redis_unsafe', evidence: unsafe })
+  if (unlimited.length > 0) found.push({ code: 'redis_unlimited', evidence: unlimited })
   if (disk.length > 0) found.push({ code: 'disk_full', evidence: disk })
   const lately = restartsAt.filter((at) => now - at <= RESTARTS_WITHIN_MS)
   if (lately.length >= RESTARTS && now - lately[lately.length - 1] <= HEALTHY_MS)

@@ -115,6 +115,15 @@ export function memoryShare(info: string): number {
   return limit > 0 ? used / limit : 0
 }
 
+/** Says of each server without `maxmemory` what counts as its memory. A container may have less: its limit is not in the answer. */
+export function unlimitedMemory(infos: readonly string[]): string[] {
+  const unlimited = infos.filter((info) => /^maxmemory:0\s*$/m.test(info))
+  return unlimited.map((info) => {
+    const gib = (figureOf(info, 'total_system_memory') / 2 ** 30).toFixed(1)
+    return `redis.stop_at counts as a share of the ${gib} GiB of its machine`
+  })
+}
+
 /**
  * About what share of the memory of Redis each use takes, with these answers to `INFO memory`. `used`: bytes of marks and of
  * frames that were not understood, numbers of fixes of the others.

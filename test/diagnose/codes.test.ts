@@ -72,6 +72,12 @@ describe('by these facts', () => {
       { evidence: ['appendonly no'] },
     ],
     [
+      'redis_unlimited',
+      'Redis has no maxmemory',
+      { redis: { unlimited: ['of the 8.0 GiB'] } },
+      { severity: 'warning', link: 'stored', evidence: ['of the 8.0 GiB'] },
+    ],
+    [
       'replicas_missing',
       'a replica of Redis is missing',
       { redis: { missing: ['1 of 2 replicas'] } },

@@ -60,8 +60,8 @@ const FINDINGS: readonly Phrase[] = [
     'der Speicher von Redis ist bis zur Grenze belegt: kein Gerät bekommt eine Antwort',
   ],
   [
-    'raise redis.max_memory, or find out why the tracking API does not take what waits',
-    'redis.max_memory erhöhen oder klären, warum die Tracking-API nicht nimmt, was wartet',
+    'find out why the tracking API does not take what waits, or raise redis.max_memory, or maxmemory of a Redis of your own',
+    'klären, warum die Tracking-API nicht nimmt, was wartet, oder redis.max_memory erhöhen, bei einem eigenen Redis maxmemory',
   ],
   [
     'frames are not acknowledged because they cannot be stored',
@@ -265,6 +265,18 @@ const FINDINGS: readonly Phrase[] = [
     'siehe die Belege und das Protokoll von Redis: Redis wieder starten, Platz schaffen oder redis in gateway.yaml berichtigen; Tracker behalten, was ohne Antwort blieb',
   ],
   [
+    'Redis has no maxmemory: it may be killed before redis.stop_at is reached',
+    'Redis hat kein maxmemory: es wird vielleicht beendet, bevor redis.stop_at erreicht ist',
+  ],
+  [
+    'set maxmemory in redis.conf of each server, to at most half of the memory that it may use',
+    'maxmemory in der redis.conf jedes Servers setzen, auf höchstens die Hälfte des Speichers, den er belegen darf',
+  ],
+  [
+    'redis.stop_at counts as a share of the {} GiB of its machine',
+    'redis.stop_at zählt als Anteil an den {1} GiB seines Rechners',
+  ],
+  [
     'replicas of Redis are missing: nothing is acknowledged',
     'Replikate von Redis fehlen: kein Gerät bekommt eine Antwort',
   ],
@@ -383,8 +395,8 @@ const FINDINGS: readonly Phrase[] = [
   ['the tracking API refuses lanes', 'die Tracking-API lehnt Spuren ab'],
   ['the tracking API refuses {} of company {} ({})', 'die Tracking-API lehnt {1} der Firma {2} ab ({3})'],
   [
-    'correct the courier or the route of the lanes in the evidence: they are tried again at once',
-    'Fahrer oder Tour der Spuren in den Belegen berichtigen: sie werden sofort erneut versucht',
+    'correct the courier or the route in the roster: the parked fixes go there at once; or correct them in the tracking API, then retry: waybridge parked retry',
+    'Fahrer oder Tour im Tourenplan berichtigen: die geparkten Positionen gehen sofort dorthin; oder sie in der Tracking-API berichtigen und dann erneut versuchen: waybridge parked retry',
   ],
   [
     'the tracking API refuses single positions: they are parked, the others are delivered',

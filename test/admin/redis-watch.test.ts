@@ -1,0 +1,30 @@
+import { afterEach, expect, it } from 'vitest'
+import { RedisWatch } from '../../src/admin/redis-watch.ts'
+import { unlimitedMemory } from '../../src/ingest/acceptance.ts'
+import type { Redis } from '../../src/lanes/index.ts'
+import { withRedis } from '../support/with-redis.ts'
+
+let redis: Redis
+withRedis((_, connection) => (redis = connection))
+afterEach(() => redis.config('SET', 'maxmemory', '256mb'))
+
+async function unlimitedNow() {
+  const watch = new RedisWatch()
+  await watch.look({ redis, isVerified: false, redisDir: null }, Date.now())
+  return watch.facts.unlimited
+}
+
+it('a Redis without maxmemory is one whose stop mark is a share of the memory of its machine, until it has a limit', async () => {
+  const machine = Number(/^total_system_memory:(\d+)/m.exec(await redis.info('memory'))?.[1])
+  await redis.config('SET', 'maxmemory', 0)
+  expect(await unlimitedNow()).toEqual([
+    `redis.stop_at counts as a share of the ${(machine / 2 ** 30).toFixed(1)} GiB of its machine`,
+  ])
+  await redis.config('SET', 'maxmemory', '64mb')
+  expect(await unlimitedNow()).toEqual([])
+})
+
+it('a server that does not tell its maxmemory is not taken for one without', async () => {
+  const infos = ['used_memory:1\r\n', 'maxmemory:100\r\ntotal_system_memory:1000\r\n']
+  expect(unlimitedMemory(infos)).toEqual([])
+})

@@ -6,6 +6,7 @@ import {
   kmh,
   type Message,
   number,
+  optionalNumber,
   type Settings,
   TextReader,
   utcYmd,
@@ -32,8 +33,8 @@ function record(line: string, form: string | undefined): Fix {
     longitude,
     valid: true,
     heading: course,
-    hdop: hdop === '' ? undefined : dop(number(hdop) / 10),
-    speed: speed === '' ? undefined : kmh(number(speed)),
+    hdop: dop(optionalNumber(hdop, (value) => value / 10)),
+    speed: optionalNumber(speed, kmh),
     ...values(own, form),
   }
 }

@@ -17,6 +17,7 @@ import {
   lengthField,
   type Message,
   number,
+  optionalNumber,
   type Protocol,
   TextReader,
   utc,
@@ -52,7 +53,7 @@ function fixOf(r: TextReader): Fix {
   const part = (from: number, to: number) => number(at.slice(from, to))
   const time = utc(part(0, 4), part(4, 6), part(6, 8), part(8, 10), part(10, 12), part(12, 14))
   const valid = r.next() === 'A'
-  const satellites = r.number()
+  const satellites = r.optionalNumber()
   const south = r.next() === 'S'
   const latitude = r.number()
   const west = r.next() === 'W'
@@ -63,8 +64,8 @@ function fixOf(r: TextReader): Fix {
     longitude: west ? -longitude : longitude,
     valid,
     satellites,
-    speed: knots(r.number()),
-    hdop: dop(r.number()),
-    altitude: r.number(),
+    speed: optionalNumber(r.next(), knots),
+    hdop: dop(r.optionalNumber()),
+    altitude: r.optionalNumber(),
   }
 }

@@ -15,6 +15,7 @@ import {
   lengthField,
   type Message,
   number,
+  optionalNumber,
   type Protocol,
   utcDmy,
 } from '../kit/index.ts'
@@ -54,7 +55,7 @@ function fixOf([, time, validity, y, ns, x, ew, speed, course, date]: RegExpExec
     latitude: ns === 'S' ? -latitude : latitude,
     longitude: ew === 'W' ? -longitude : longitude,
     valid: validity === 'A',
-    speed: speed === '' ? undefined : knots(number(speed)),
-    heading: course === '' ? undefined : heading(number(course)),
+    speed: optionalNumber(speed, knots),
+    heading: heading(optionalNumber(course)),
   }
 }

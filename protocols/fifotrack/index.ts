@@ -110,8 +110,8 @@ function asset(r: TextReader): Message {
   const valid = r.next() === 'A'
   const speed = r.optionalNumber()
   const satellites = r.optionalNumber()
-  const latitude = r.optionalNumber()
-  const longitude = r.optionalNumber()
+  const latitude = r.numberOrEmpty()
+  const longitude = r.numberOrEmpty()
   if (latitude === undefined || longitude === undefined) return { none: 'no fix' }
   return { fixes: [{ time, valid, speed: speed && kmh(speed), satellites, latitude, longitude }] }
 }

@@ -16,6 +16,7 @@ import {
   line,
   type Message,
   numberOf,
+  numericMember,
   objectMember,
   objectOf,
   optionalNumberOf,
@@ -48,7 +49,7 @@ function decode(frame: Buffer): Message {
   if (version !== 'v1' || device === '') throw new DecodeError('unsupported', 'the topic is not one of version v1')
   if (subject !== 'gnss') return { device, none: STATES.has(subject) ? 'status' : undefined }
   const payload = objectMember(message, 'payload')
-  if (optionalNumberOf(payload, 'lat') === undefined) return { device, none: 'no place' }
+  if (numericMember(payload, 'lat') === undefined) return { device, none: 'no place' }
   return { device, fixes: [position(payload)] }
 }
 

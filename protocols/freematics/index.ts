@@ -21,6 +21,7 @@ import {
   known,
   type Message,
   number,
+  optionalNumber,
   pairs,
   type Protocol,
   type Session,
@@ -95,20 +96,21 @@ function fixOf(record: ReadonlyMap<string, string>, now: number): Fix | undefine
     const value = record.get(key)
     return value ? number(value) : undefined
   }
+  const measured = (key: string) => optionalNumber(record.get(key))
   const latitude = valueOf('A')
   const longitude = valueOf('B')
   if (latitude === undefined || longitude === undefined) return undefined
-  const speed = known(valueOf('D'))
+  const speed = known(measured('D'))
   return {
     time: timeOf(record.get('10'), record.get('11'), now),
     latitude,
     longitude,
     valid: true,
-    altitude: valueOf('C'),
+    altitude: measured('C'),
     speed: speed === undefined ? undefined : kmh(speed),
-    heading: heading(valueOf('E')),
-    hdop: dop(valueOf('12')),
-    satellites: known(valueOf('F')),
+    heading: heading(measured('E')),
+    hdop: dop(measured('12')),
+    satellites: known(measured('F')),
   }
 }
 

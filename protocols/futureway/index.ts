@@ -20,6 +20,7 @@ import {
   lengthField,
   type Message,
   number,
+  optionalNumber,
   type Protocol,
   type Session,
   trimEnd,
@@ -62,8 +63,8 @@ function position(gps: string): Fix {
     latitude: angle(latitude),
     longitude: angle(longitude),
     valid: valid === 'A',
-    speed: speed === '' ? undefined : kmh(number(speed)),
-    heading: course === '' ? undefined : heading(number(course)),
+    speed: optionalNumber(speed, kmh),
+    heading: heading(optionalNumber(course)),
   }
 }
 

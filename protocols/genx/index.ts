@@ -17,6 +17,7 @@ import {
   line,
   type Message,
   number,
+  optionalNumber,
   type Protocol,
   type Session,
   type Settings,
@@ -50,14 +51,15 @@ function decode(frame: Buffer, session: Session): Message {
   const fields = trimEnd(frame).toString('latin1').split(',')
   const columns = columnsOf(session.settingsOf(fields[0]))
   const text = (numbers: readonly number[]) => fields[columns.findIndex((column) => numbers.includes(column))]
-  const value = (numbers: readonly number[]) => {
+  const angle = (numbers: readonly number[]) => {
     const field = text(numbers)
     return field ? number(field) : undefined
   }
+  const value = (numbers: readonly number[]) => optionalNumber(text(numbers))
   const device = text(ID)
   if (!device || fields.length < 4) throw new DecodeError('unsupported', 'the frame has no id')
-  const latitude = value(LATITUDE)
-  const longitude = value(LONGITUDE)
+  const latitude = angle(LATITUDE)
+  const longitude = angle(LONGITUDE)
   if (latitude === undefined || longitude === undefined) return { device, none: 'no place' }
   const speed = known(value(SPEED))
   const feet = value(ALTITUDE)

@@ -1,4 +1,15 @@
-import { DecodeError, dop, eachReadable, type Fix, heading, kmh, type Message, number, utcDmy } from '../kit/index.ts'
+import {
+  DecodeError,
+  dop,
+  eachReadable,
+  type Fix,
+  heading,
+  kmh,
+  type Message,
+  number,
+  optionalNumber,
+  utcDmy,
+} from '../kit/index.ts'
 
 export const REPLY = Buffer.from('1234')
 const HEAD = /^\*GS\d\d,([^,#$]+)/
@@ -33,7 +44,7 @@ function fixOf(record: string): Fix | undefined {
     ...placeOf(place),
     ...fixTime(record.slice(0, 6), record.slice(6, 12)),
     valid: validity === 'A',
-    satellites: optional(satellites),
+    satellites: optionalNumber(satellites),
   }
 }
 
@@ -60,15 +71,11 @@ function placeOf([y, x, speed, course, altitude, hdop]: readonly (string | undef
   return {
     latitude: angle(y ?? '', 'N', 'S'),
     longitude: angle(x ?? '', 'E', 'W'),
-    speed: speed ? kmh(number(speed)) : undefined,
-    heading: heading(optional(course)),
-    altitude: optional(altitude),
-    hdop: dop(optional(hdop)),
+    speed: optionalNumber(speed, kmh),
+    heading: heading(optionalNumber(course)),
+    altitude: optionalNumber(altitude),
+    hdop: dop(optionalNumber(hdop)),
   }
-}
-
-function optional(field: string | undefined): number | undefined {
-  return field ? number(field) : undefined
 }
 
 function angle(field: string, positive: string, negative: string): number {

@@ -37,9 +37,9 @@ function decode(frame: Buffer): Message {
   const device = textMember(message, 'deviceId')
   if (!('eventData' in message)) return { device }
   const event = objectMember(message, 'eventData')
-  const latitude = optionalNumberOf(event, 'latitude')
+  const latitude = numericMember(event, 'latitude')
   if (latitude === undefined) return { device, none: 'no place' }
-  const speed = known(numericMember(objectMember(message, 'movement'), 'Speed'))
+  const speed = known(optionalNumberOf(objectMember(message, 'movement'), 'Speed'))
   const fix = {
     time: rfc3339(textMember(message, 'eventTime') ?? ''),
     latitude,

@@ -23,8 +23,8 @@ import {
   dialects,
   digitsOf,
   dop,
-  endsWith,
   EndSearch,
+  endsWith,
   type Framer,
   heading,
   jsonObjects,
@@ -33,6 +33,7 @@ import {
   number,
   numberOf,
   objectOf,
+  optionalNumber,
   optionalNumberOf,
   parseJson,
   type Protocol,
@@ -90,11 +91,12 @@ function text(frame: Buffer): Message {
   const [mask, ...parts] = first.split(';', 40)
   const has = hasFields(mask)
   const fields = WIDTHS.map((_, field) => (has(field) ? (parts.shift() ?? '') : ''))
-  const value = (field: number) => (fields[field] === '' ? undefined : number(fields[field]))
+  const placed = (field: number) => (fields[field] === '' ? undefined : number(fields[field]))
+  const value = (field: number) => optionalNumber(fields[field])
   const device = fields[IMEI] || undefined
-  const latitude = value(LATITUDE)
-  const longitude = value(LONGITUDE)
-  const time = value(TIME)
+  const latitude = placed(LATITUDE)
+  const longitude = placed(LONGITUDE)
+  const time = placed(TIME)
   if (latitude === undefined || longitude === undefined || time === undefined)
     return { device, none: 'no place', reply }
   const fix = {

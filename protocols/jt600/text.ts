@@ -7,7 +7,7 @@ import {
   kmh,
   type Message,
   mph,
-  number,
+  optionalNumber,
   packedFix,
   TextReader,
   unescape,
@@ -104,5 +104,5 @@ function isValid(letter: string): boolean {
 
 /** Some models leave the number out: then the charge stands in its place. */
 function satellitesOf(field: string): number | undefined {
-  return field === '' || field.endsWith('%') ? undefined : number(field)
+  return field.endsWith('%') ? undefined : optionalNumber(field)
 }

@@ -46,11 +46,15 @@ export class TextReader {
     return number(this.next())
   }
 
-  /** The next field as a finite number; undefined where it is empty or absent. */
-  optionalNumber(): number | undefined {
-    if (this.ended) return undefined
+  /** The next field as a finite number; undefined where it is empty. */
+  numberOrEmpty(): number | undefined {
     const field = this.next()
     return field === '' ? undefined : number(field)
+  }
+
+  /** The next field as a measurement; undefined where it is none, or absent: see `optionalNumber`. */
+  optionalNumber(): number | undefined {
+    return this.ended ? undefined : optionalNumber(this.next())
   }
 }
 
@@ -102,12 +106,22 @@ export function pairs(text: string, separator: string, equals: string): Readonly
   return found
 }
 
-/** The finite number that a whole text is. @throws DecodeError `malformed`. */
+/** The finite number that a whole text is; its decimals may stand behind a comma. @throws DecodeError `malformed`. */
 export function number(text: string): number {
   const value = +text
-  if (text === '' || !(value - value === 0))
-    throw new DecodeError('malformed', `"${text.slice(0, 40)}" is not a number`)
-  return value
+  if (text !== '' && value - value === 0) return value
+  return DECIMAL_COMMA.test(text) ? +text.replace(DECIMAL_COMMA, '$1.$2') : malformed(text)
+}
+
+const DECIMAL_COMMA = /^(\s*[-+]?\d{1,15}),(\d{1,20}\s*)$/
+
+/**
+ * A measurement beside a place (altitude, speed, course, accuracy, HDOP, satellites): a number, or the text of one. Undefined of
+ * anything else, such as NaN, null, '5m': a fix is as good without it.
+ */
+export function optionalNumber(value: unknown, convert = (measured: number) => measured): number | undefined {
+  const measured = typeof value === 'string' && value.trim() !== '' ? +value.replace(DECIMAL_COMMA, '$1.$2') : value
+  return typeof measured === 'number' && Number.isFinite(measured) ? convert(measured) : undefined
 }
 
 /** The members of a JSON object, not checked yet. */
@@ -140,16 +154,14 @@ export function objectOf(value: unknown, what: string): JsonObject {
 
 /** A member that must be a finite number. @throws DecodeError `malformed`. */
 export function numberOf(object: JsonObject, name: string): number {
-  const value = optionalNumberOf(object, name)
-  if (value === undefined) throw new DecodeError('malformed', `${name} is missing`)
-  return value
-}
-
-/** A member that is a finite number; undefined where it is null or absent. @throws DecodeError `malformed`. */
-export function optionalNumberOf(object: JsonObject, name: string): number | undefined {
   const value = object[name]
-  if (value === undefined || value === null) return undefined
+  if (value === undefined || value === null) throw new DecodeError('malformed', `${name} is missing`)
   if (typeof value !== 'number') throw new DecodeError('malformed', `${name} is a ${typeof value}, not a number`)
   if (!Number.isFinite(value)) throw new DecodeError('malformed', `${name} is not finite`)
   return value
+}
+
+/** A member that is a measurement; undefined where it is none: see `optionalNumber`. */
+export function optionalNumberOf(object: JsonObject, name: string): number | undefined {
+  return optionalNumber(object[name])
 }

@@ -92,12 +92,15 @@ export function utcDmy(date: string, time: string): number {
   )
 }
 
-/** ms UTC of RFC 3339 text; a time without offset is UTC. @throws DecodeError `malformed`. */
+/**
+ * ms UTC of RFC 3339 text; a time without offset is UTC. The `+` of an offset is a space where it came unescaped in a query.
+ * @throws DecodeError `malformed`.
+ */
 export function rfc3339(text: string): number {
   const match = RFC3339.exec(text)
   if (!match) throw new DecodeError('malformed', `"${text.slice(0, 40)}" is not an RFC 3339 time`)
   const [, date, time, offset] = match
-  const value = Date.parse(`${date}T${time}${offset ?? 'Z'}`)
+  const value = Date.parse(`${date}T${time}${offset?.replace(' ', '+') ?? 'Z'}`)
   if (Number.isNaN(value)) throw new DecodeError('malformed', `"${text.slice(0, 40)}" is not a time of the calendar`)
   return value
 }
@@ -111,7 +114,7 @@ export function unixTime(value: number): number {
   return Math.abs(value) >= 1e11 ? Math.trunc(value) : Math.round(value * 1000)
 }
 
-const RFC3339 = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)([Zz]|[+-]\d{2}:?\d{2})?$/
+const RFC3339 = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)([Zz]|[ +-]\d{2}:?\d{2})?$/
 
 function twoDigits(text: string, at: number): number {
   const tens = text.charCodeAt(at) - 48

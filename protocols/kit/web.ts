@@ -1,6 +1,6 @@
 import { DecodeError } from './errors.ts'
 import type { Fix, HttpRequest, Message } from './protocol.ts'
-import { type JsonObject, number } from './text.ts'
+import { type JsonObject, number, optionalNumber } from './text.ts'
 import { rfc3339, unixTime } from './units.ts'
 
 /** A JSON body. @throws DecodeError `malformed`. */
@@ -25,14 +25,21 @@ export function parametersOf({ uri, body }: Pick<HttpRequest, 'uri' | 'body'>): 
 /** Devices send some dozens; 64 KB of empty ones would take 20 ms. */
 const MOST_PARAMETERS = 1000
 
-/** A parameter as a finite number; undefined where it is empty or absent. @throws DecodeError `malformed`. */
+/**
+ * A parameter as a finite number: of a place or a time. Undefined where it is empty or absent. @throws DecodeError `malformed`.
+ */
 export function numericParameter(parameters: URLSearchParams, name: string): number | undefined {
   const value = parameters.get(name)
   return value ? number(value.trim()) : undefined
 }
 
+/** A parameter that is a measurement; undefined where it is none: see `optionalNumber`. */
+export function optionalParameter(parameters: URLSearchParams, name: string): number | undefined {
+  return optionalNumber(parameters.get(name))
+}
+
 /**
- * A member that is a finite number or the text of one; undefined where it is absent, null, empty or 'null'.
+ * A member that is a finite number or the text of one: of a place or a time. Undefined where it is absent, null, empty or 'null'.
  * @throws DecodeError `malformed`.
  */
 export function numericMember(object: JsonObject, name: string): number | undefined {

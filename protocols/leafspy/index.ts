@@ -12,8 +12,9 @@ import {
   kmh,
   type Message,
   numericParameter,
-  type Protocol,
+  optionalParameter,
   parametersOf,
+  type Protocol,
   type Session,
 } from '../kit/index.ts'
 
@@ -38,13 +39,13 @@ function request(report: HttpRequest, session: Session): Message {
   const latitude = numericParameter(parameters, 'Lat')
   const longitude = numericParameter(parameters, 'Long')
   if (latitude === undefined || longitude === undefined) return { ...message, none: 'no place' }
-  const rpm = numericParameter(parameters, 'RPM')
+  const rpm = optionalParameter(parameters, 'RPM')
   const fix = {
     time: session.now,
     latitude,
     longitude,
     valid: true,
-    altitude: numericParameter(parameters, 'Elv'),
+    altitude: optionalParameter(parameters, 'Elv'),
     speed: rpm === undefined ? undefined : kmh(Math.abs(rpm) / RPM_PER_KMH),
   }
   return { ...message, fixes: [fix] }

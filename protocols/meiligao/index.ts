@@ -30,6 +30,7 @@ import {
   lengthField,
   type Message,
   number,
+  optionalNumber,
   type Protocol,
   type Session,
   utc,
@@ -128,10 +129,10 @@ function fixOf(text: string): Fix | undefined {
     time: utc(+year, +month, +day, +hour, +minute, +second),
     ...place(latitude, ns, longitude, ew),
     valid: flag === 'A',
-    speed: speed === '' ? undefined : knots(number(speed)),
-    heading: course === '' ? undefined : heading(number(course)),
-    altitude: optional(altitude),
-    hdop: dop(optional(hdop)),
+    speed: optionalNumber(speed, knots),
+    heading: heading(optionalNumber(course)),
+    altitude: optionalNumber(altitude),
+    hdop: dop(optionalNumber(hdop)),
     satellites: satellites === undefined ? undefined : Number.parseInt(satellites, 16),
   }
 }
@@ -154,9 +155,4 @@ function place(latitude: string, ns: string, longitude: string, ew: string): Pic
     latitude: degreesMinutes(number(latitude)) * (ns === 'S' ? -1 : 1),
     longitude: degreesMinutes(number(longitude)) * (ew === 'W' ? -1 : 1),
   }
-}
-
-/** The number that a text is, if it is one. */
-function optional(text: string | undefined): number | undefined {
-  return text !== undefined && /^-?\d+(\.\d+)?$/.test(text) ? +text : undefined
 }

@@ -11,10 +11,11 @@ import {
   DecodeError,
   eachReadable,
   type Fix,
-  type HttpRequest,
   heading,
+  type HttpRequest,
   type Message,
   number,
+  optionalNumber,
   type Protocol,
   unixTime,
   xmlElements,
@@ -43,10 +44,7 @@ function request({ body }: HttpRequest): Message {
 }
 
 function fixOf(xml: string): Fix {
-  const measured = (name: string) => {
-    const text = xmlText(xml, name)
-    return text === '' ? undefined : number(text)
-  }
+  const measured = (name: string) => optionalNumber(xmlText(xml, name))
   return {
     time: unixTime(number(xmlText(xml, 'time'))),
     latitude: number(xmlText(xml, 'longitude')),

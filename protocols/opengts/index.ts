@@ -8,9 +8,9 @@ import {
   DecodeError,
   type HttpRequest,
   type Message,
-  numericParameter,
-  type Protocol,
+  optionalParameter,
   parametersOf,
+  type Protocol,
   rmcFix,
   type Session,
 } from '../kit/index.ts'
@@ -33,5 +33,5 @@ function request(report: HttpRequest, session: Session): Message {
   const sentence = parameters.get('gprmc')
   const fix = sentence ? rmcFix(sentence, session) : undefined
   if (!fix) return { device, none: 'no place' }
-  return { device, fixes: [{ ...fix, altitude: numericParameter(parameters, 'alt') }] }
+  return { device, fixes: [{ ...fix, altitude: optionalParameter(parameters, 'alt') }] }
 }

@@ -1,10 +1,13 @@
 /*
- * OsmAnd, Traccar Client and other programs that can fetch a URL: "OsmAnd protocol" (traccar.org/osmand). HTTP, any method; the
- * answer is the status. Parameters, in the query or as a form:
+ * OsmAnd, Traccar Client and other programs that can fetch a URL: "OsmAnd protocol" (traccar.org/osmand); "Log to custom URL" of
+ * GPSLogger (gpslogger.app), also as Home Assistant has it set up ("GPSLogger", home-assistant.io). HTTP, any method; the answer is
+ * the status. Parameters, in the query or as a form:
  *
- *   id | deviceid                          timestamp  unix seconds or ms, ISO 8601 or yyyy-MM-dd HH:mm:ss; else the arrival
- *   lat, lon | location=<lat>,<lon>        speed      knots             altitude  metres      valid  true, false, 1, 0
- *   token  the device's secret             bearing | heading  degrees   accuracy  metres      hdop
+ *   id | deviceid | device                 timestamp | time  unix seconds or ms, ISO 8601 or yyyy-MM-dd HH:mm:ss; else the arrival
+ *   lat | latitude, lon | longitude        bearing | heading | direction | dir  degrees      accuracy | acc  metres
+ *   location=<lat>,<lon>                   altitude | alt  metres      hdop                  sat  satellites
+ *   token  the device's secret             s | spd  m/s                                      valid  true, false, 1, 0
+ *   speed  knots; beside `latitude`, which OsmAnd does not have, m/s
  *
  * or JSON, as Traccar Client sends it from version 9 on, with `token` in the query; `location` may be an array of them:
  *
@@ -27,6 +30,7 @@ import {
   number,
   numberOf,
   objectOf,
+  optionalNumber,
   optionalNumberOf,
   type Protocol,
   parseJson,
@@ -70,35 +74,51 @@ const PATH = /^[^=&]*\?/
 function readMessage(query: string, json: string, session: Session): Message {
   const parameters = new URLSearchParams(query)
   const message = json === '' ? readParameters(parameters, session) : readJson(json, session)
-  const device = message.device ?? (parameters.get('id') || parameters.get('deviceid') || undefined)
+  const device = message.device ?? first(parameters, 'id', 'deviceid', 'device')
   return { ...message, device, secret: parameters.get('token') || undefined }
 }
 
 function readParameters(parameters: URLSearchParams, session: Session): Message {
-  const [latitude, longitude] = parameters.get('location')?.split(',') ?? [parameters.get('lat'), parameters.get('lon')]
-  // Other programs name latitude and longitude differently: their places are kept as not understood, and not lost.
-  if (!latitude && !longitude)
-    return OTHER_NAMES.test([...parameters.keys()].join('&')) ? { fixes: [] } : { none: 'no place' }
-  const speed = known(optional(parameters, 'speed'))
+  const [latitude, longitude] = placeOf(parameters)
+  if (!latitude && !longitude) return { none: 'no place' }
+  const measured = (...names: readonly string[]) => optionalNumber(first(parameters, ...names))
   const fix: Fix = {
-    time: timeOf(parameters.get('timestamp'), session),
+    time: timeOf(parameters.get('timestamp') || TIMESTAMP.exec(parameters.get('time') ?? '')?.[0], session),
     latitude: number(latitude ?? ''),
     longitude: number(longitude ?? ''),
     valid: !['false', '0'].includes(parameters.get('valid') ?? ''),
-    altitude: optional(parameters, 'altitude'),
-    speed: speed === undefined ? undefined : knots(speed),
-    heading: heading(optional(parameters, 'bearing') ?? optional(parameters, 'heading')),
-    accuracy: known(optional(parameters, 'accuracy')),
-    hdop: known(optional(parameters, 'hdop')),
+    altitude: measured('altitude', 'alt'),
+    speed: known(speedOf(parameters)),
+    heading: heading(measured('bearing', 'heading', 'direction', 'dir')),
+    accuracy: known(measured('accuracy', 'acc')),
+    hdop: known(measured('hdop')),
+    satellites: known(measured('sat')),
   }
   return { fixes: [fix] }
 }
 
-const OTHER_NAMES = /(?:^|&)(?!(?:lat|lon)(?:&|$))(?:gps_?)?(?:lat|lon|lng)/i
+/** `time` may also be a time of day beside a date. */
+const TIMESTAMP = /^(?:\d{9,13}(?:\.\d+)?$|\d{4}-\d{2}-\d{2}[T ]).*/s
 
-function optional(parameters: URLSearchParams, name: string): number | undefined {
-  const value = parameters.get(name)
-  return value ? number(value) : undefined
+/** The first of parameters, of these names, that is not empty. */
+function first(parameters: URLSearchParams, ...names: readonly string[]): string | undefined {
+  return names.map((name) => parameters.get(name)).find((value) => value) ?? undefined
+}
+
+function placeOf(parameters: URLSearchParams): readonly (string | undefined)[] {
+  const location = parameters.get('location')
+  if (location === null) return [first(parameters, 'lat', 'latitude'), first(parameters, 'lon', 'longitude')]
+  const [, latitude, longitude] = WITH_COMMAS.exec(location) ?? []
+  return latitude === undefined ? location.split(',') : [latitude, longitude]
+}
+
+/** Two numbers with decimal commas. */
+const WITH_COMMAS = /^\s*([-+]?\d+,\d+)\s*[,;]\s*([-+]?\d+,\d+)\s*$/
+
+/** Metres a second. */
+function speedOf(parameters: URLSearchParams): number | undefined {
+  const speed = optionalNumber(first(parameters, 's', 'spd'))
+  return speed ?? optionalNumber(parameters.get('speed'), parameters.has('latitude') ? undefined : knots)
 }
 
 function readJson(text: string, session: Session): Message {

@@ -7,12 +7,13 @@
  */
 import {
   DecodeError,
-  type HttpRequest,
   heading,
+  type HttpRequest,
   jsonBody,
   type Message,
   numericMember,
   objectOf,
+  optionalNumberOf,
   type Protocol,
   type Session,
   textMember,
@@ -39,7 +40,7 @@ function request(report: HttpRequest, session: Session): Message {
   if (latitude === undefined || longitude === undefined) return { device, none: 'no place' }
   const seconds = numericMember(body, 'time')
   const time = seconds === undefined ? session.now : unixTime(seconds)
-  const altitude = numericMember(body, 'altitude')
-  const course = heading(numericMember(body, 'heading'))
+  const altitude = optionalNumberOf(body, 'altitude')
+  const course = heading(optionalNumberOf(body, 'heading'))
   return { device, fixes: [{ time, latitude, longitude, valid: true, altitude, heading: course }] }
 }

@@ -16,6 +16,7 @@ import {
   numericMember,
   objectMember,
   objectOf,
+  optionalNumberOf,
   type Protocol,
   rfc3339,
   type Session,
@@ -45,7 +46,7 @@ function request(report: HttpRequest, session: Session): Message {
   const detected = numericMember(location, 'detected_at')
   const reported = textMember(body, 'time')
   const time = detected !== undefined ? unixTime(detected) : reported === undefined ? session.now : rfc3339(reported)
-  const altitude = numericMember(location, 'altitude')
-  const accuracy = known(numericMember(location, 'confidence'))
+  const altitude = optionalNumberOf(location, 'altitude')
+  const accuracy = known(optionalNumberOf(location, 'confidence'))
   return { device, fixes: [{ time, latitude, longitude, valid: true, altitude, accuracy }] }
 }

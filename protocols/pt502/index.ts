@@ -64,7 +64,7 @@ const SATELLITES = /\/\/[0-9a-fA-F]{2}([0-9a-fA-F])(?:\/|$)/
 function fixOf(r: TextReader): Fix | undefined {
   const time = r.next()
   const valid = r.next() === 'A'
-  const [north, ns, east, ew] = [r.optionalNumber(), r.next(), r.optionalNumber(), r.next()]
+  const [north, ns, east, ew] = [r.numberOrEmpty(), r.next(), r.numberOrEmpty(), r.next()]
   if (north === undefined || east === undefined) return undefined
   const speed = r.optionalNumber()
   const course = heading(r.optionalNumber())

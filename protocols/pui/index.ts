@@ -14,8 +14,9 @@ import {
   numericMember,
   objectMember,
   objectOf,
-  type Protocol,
+  optionalNumberOf,
   parseJson,
+  type Protocol,
   rfc3339,
   textMember,
 } from '../kit/index.ts'
@@ -38,7 +39,7 @@ function decode(frame: Buffer): Message {
   if (latitude === undefined || longitude === undefined) return { none: 'no place' }
   const time = textMember(report, 'ts')
   if (time === undefined) throw new DecodeError('malformed', 'ts is missing')
-  const speed = known(numericMember(report, 'spd'))
+  const speed = known(optionalNumberOf(report, 'spd'))
   return {
     fixes: [
       {
@@ -47,7 +48,7 @@ function decode(frame: Buffer): Message {
         longitude,
         valid: true,
         speed: speed === undefined ? undefined : speed / 100,
-        heading: heading(numericMember(report, 'bear')),
+        heading: heading(optionalNumberOf(report, 'bear')),
       },
     ],
   }

@@ -25,8 +25,9 @@ import {
   numericMember,
   objectMember,
   objectOf,
-  type Protocol,
+  optionalNumberOf,
   parseJson,
+  type Protocol,
   type Session,
   textMember,
   unixTime,
@@ -79,7 +80,7 @@ function jsonFix(message: JsonObject, time: number): Fix | undefined {
     const lat = numericMember(place, 'lat')
     const lng = numericMember(place, 'lng')
     if (lat !== undefined && lng !== undefined)
-      return { time, latitude: lat, longitude: lng, valid: true, accuracy: known(numericMember(place, 'radius')) }
+      return { time, latitude: lat, longitude: lng, valid: true, accuracy: known(optionalNumberOf(place, 'radius')) }
   }
   return undefined
 }

@@ -27,8 +27,9 @@ import {
   type Message,
   numericMember,
   objectOf,
-  type Protocol,
+  optionalNumberOf,
   parseJson,
+  type Protocol,
   textMember,
   tlv,
   utcDmy,
@@ -87,15 +88,15 @@ function fixOf(position: JsonObject): Fix | undefined {
   const date = textMember(position, 'd')
   const time = textMember(position, 't')
   if (date === undefined || time === undefined) throw new DecodeError('malformed', 'a place without a time')
-  const speed = numericMember(position, 's')
+  const speed = optionalNumberOf(position, 's')
   return {
     time: utcDmy(date, time),
     latitude: degreesMinutes(latitude),
     longitude: degreesMinutes(longitude),
     valid: true,
-    altitude: numericMember(position, 'a'),
+    altitude: optionalNumberOf(position, 'a'),
     speed: speed === undefined ? undefined : knots(speed),
-    heading: heading(numericMember(position, 'c')),
-    satellites: numericMember(position, 'sv'),
+    heading: heading(optionalNumberOf(position, 'c')),
+    satellites: optionalNumberOf(position, 'sv'),
   }
 }

@@ -7,7 +7,17 @@
  *
  * Nothing is answered.
  */
-import { DecodeError, heading, kmh, known, type Message, number, type Protocol, rfc3339 } from '../kit/index.ts'
+import {
+  DecodeError,
+  heading,
+  kmh,
+  known,
+  type Message,
+  number,
+  optionalNumber,
+  type Protocol,
+  rfc3339,
+} from '../kit/index.ts'
 
 export default {
   name: 'starcom',
@@ -31,10 +41,7 @@ function decode(frame: Buffer): Message {
   const device = values.get('unit')
   const [latitude, longitude, time] = ['latitude', 'longitude', 'datetime_actual'].map((name) => values.get(name))
   if (!latitude || !longitude || !time) return { device, none: 'no place' }
-  const measured = (name: string) => {
-    const value = values.get(name)
-    return value ? number(value) : undefined
-  }
+  const measured = (name: string) => optionalNumber(values.get(name))
   const speed = known(measured('velocity'))
   const fix = {
     time: rfc3339(time.replaceAll('/', '-')),

@@ -1,4 +1,14 @@
-import { DecodeError, type Fix, heading, kmh, type Message, number, trimEnd, utcYmd } from '../kit/index.ts'
+import {
+  DecodeError,
+  type Fix,
+  heading,
+  kmh,
+  type Message,
+  number,
+  optionalNumber,
+  trimEnd,
+  utcYmd,
+} from '../kit/index.ts'
 
 /** Types whose reports begin with the time and the place of the device. */
 const POSITIONS = new Set(['STT', 'EMG', 'EVT', 'ALT', 'UEX'])
@@ -108,5 +118,5 @@ function timeOf(date: string, time: string): number {
 }
 
 function measured(field: string | undefined, convert = (value: number) => value): number | undefined {
-  return field === undefined || field === '' ? undefined : convert(number(field))
+  return optionalNumber(field, convert)
 }

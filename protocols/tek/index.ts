@@ -22,6 +22,7 @@ import {
   lengthField,
   type Message,
   number,
+  optionalNumber,
   type Protocol,
   type Session,
   TextReader,
@@ -68,7 +69,7 @@ function fixOf(text: string): Fix {
   const altitude = r.optionalNumber()
   const valid = (r.optionalNumber() ?? 0) >= 2
   const course = heading(r.optionalNumber())
-  const speed = kmh(r.number())
+  const speed = optionalNumber(r.next(), kmh)
   const date = r.skip().next()
   const satellites = r.optionalNumber()
   return { time: utcDmy(date, time), latitude, longitude, valid, altitude, speed, heading: course, hdop, satellites }

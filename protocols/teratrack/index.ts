@@ -13,6 +13,7 @@ import {
   type Message,
   numericMember,
   objectOf,
+  optionalNumberOf,
   parseJson,
   type Protocol,
   rfc3339,
@@ -38,7 +39,7 @@ function decode(frame: Buffer): Message {
   const longitude = numericMember(lock, 'Longitude')
   const reply = textMember(lock, 'MessageAck') === '0' ? undefined : Buffer.from('{01}')
   if (time === undefined || latitude === undefined || longitude === undefined) return { device }
-  const speed = numericMember(lock, 'Speed')
+  const speed = optionalNumberOf(lock, 'Speed')
   const fix = {
     time: rfc3339(time.replace(' ', 'T')),
     latitude,

@@ -28,6 +28,7 @@ import {
   kmh,
   type Message,
   number,
+  optionalNumber,
   type Protocol,
   secondsSince,
   type Session,
@@ -122,9 +123,9 @@ function lineFix(text: string): Fix | undefined {
     latitude: number(latitude) * (ns === 'S' ? -1 : 1),
     longitude: number(longitude) * (ew === 'W' ? -1 : 1),
     valid: fixed === '2' || fixed === '3',
-    speed: speed === '' ? undefined : kmh(number(speed)),
-    heading: course === '' ? undefined : heading(number(course)),
-    hdop: hdop === '' ? undefined : dop(number(hdop)),
+    speed: optionalNumber(speed, kmh),
+    heading: heading(optionalNumber(course)),
+    hdop: dop(optionalNumber(hdop)),
   }
 }
 

@@ -11,15 +11,16 @@ import {
   DecodeError,
   eachReadable,
   type Fix,
-  type HttpRequest,
   holdsPlace,
-  type JsonObject,
+  type HttpRequest,
   jsonBody,
+  type JsonObject,
   kmh,
   known,
   type Message,
   numericMember,
   objectOf,
+  optionalNumberOf,
   type Protocol,
   type Session,
   textMember,
@@ -61,7 +62,7 @@ function entryOf(entry: JsonObject, session: Session): { device: string; fix?: F
   const latitude = numericMember(entry, 'lat')
   const longitude = numericMember(entry, 'lon')
   if (!latitude && !longitude) return { device }
-  const speed = known(numericMember(entry, 'speed'))
+  const speed = known(optionalNumberOf(entry, 'speed'))
   const place = { latitude: latitude ?? 0, longitude: longitude ?? 0 }
   return {
     device,

@@ -157,7 +157,7 @@ function placeOf(r: TextReader): Pick<Message, 'fixes' | 'none'> {
 
 /** Degrees and a letter; devices of the south and west have a sign, a letter, or both. */
 function angleOf(r: TextReader): number | undefined {
-  const value = r.optionalNumber()
+  const value = r.numberOrEmpty()
   const letter = r.next()
   if (value === undefined) return undefined
   return letter === 'S' || letter === 'W' ? -Math.abs(value) : value

@@ -21,6 +21,7 @@ import {
   line,
   type Message,
   number,
+  optionalNumber,
   type Protocol,
   trimEnd,
   utcYmd,
@@ -68,15 +69,11 @@ function text(frame: Buffer): Message {
         latitude: number(latitude),
         longitude: number(longitude),
         valid: satellites !== '0',
-        altitude: optional(altitude),
-        speed: speed === '' ? undefined : kmh(number(speed)),
-        heading: heading(optional(course)),
+        altitude: optionalNumber(altitude),
+        speed: optionalNumber(speed, kmh),
+        heading: heading(optionalNumber(course)),
         satellites: number(satellites),
       },
     ],
   }
-}
-
-function optional(field: string): number | undefined {
-  return field === '' ? undefined : number(field)
 }

@@ -62,14 +62,37 @@ describe('parameters', () => {
     ['2024-05-01T10:15:30.25Z', 250],
     ['2024-05-01T12:15:30%2B02:00', 0],
     ['2024-05-01+10:15:30', 0],
+    ['2024-05-01T12:15:30+02:00', 0],
+    ['2024-05-01T12:15:30.25+0200', 250],
+    ['2024-05-01+12:15:30+02:00', 0],
   ])('timestamp=%s', (timestamp, ms) => {
     const { fixes } = request(`/?id=1&lat=1&lon=2&timestamp=${timestamp}`)
     expect(fixes?.[0].time).toBe(Date.UTC(2024, 4, 1, 10, 15, 30) + ms)
   })
 
-  it('without timestamp it is now', () => {
-    expect(request('/?deviceid=1&lat=1&lon=2').fixes?.[0].time).toBe(newSession().now)
+  it('without timestamp it is now, also with a time of day', () => {
+    for (const rest of ['', '&time=', '&date=2024-05-01&time=10:15:30'])
+      expect(request(`/?deviceid=1&lat=1&lon=2${rest}`).fixes?.[0].time).toBe(newSession().now)
+    expect(request('/?id=1&lat=1&lon=2&time=1714558530').fixes?.[0].time).toBe(1_714_558_530_000)
   })
+
+  it.each(['lat=51,01&lon=-13,4', 'location=51,01,-13,4', 'location=51,01;-13,4', 'location=51.01,-13.4'])(
+    'decimals may have a comma: %s',
+    (place) => {
+      expect(request(`/?id=1&${place}&altitude=34,5`).fixes).toMatchObject([
+        { latitude: 51.01, longitude: -13.4, altitude: 34.5 },
+      ])
+    },
+  )
+
+  it.each(['altitude=NaN', 'accuracy=5m', 'hdop=null', 'speed=', 'speed=x', 'bearing=N', 'sat=Infinity', 'alt=-'])(
+    'a fix is one without a bad value: %s',
+    (bad) => {
+      expect(request(`/?id=1&lat=1&lon=2&timestamp=1714558530&${bad}`).fixes).toEqual([
+        { time: Date.UTC(2024, 4, 1, 10, 15, 30), latitude: 1, longitude: 2, valid: true },
+      ])
+    },
+  )
 
   it('valid=false and valid=0 are no fix', () => {
     const requests = ['false', '0', 'true', '1', ''].map((value) => request(`/?id=1&lat=1&lon=2&valid=${value}`))
@@ -97,14 +120,7 @@ describe('parameters', () => {
   it('what is not understood is named', () => {
     expect(reasonOf(() => request('/'))).toBe('the frame is malformed: id is missing')
     expect(reasonOf(() => request('/?id=1&lat=north&lon=2'))).toBe('the frame is malformed: "north" is not a number')
-    for (const bad of [
-      'lat=NaN&lon=2',
-      'lat=1e999&lon=2',
-      'lat=1',
-      'lat=1&lon=2&speed=x',
-      'location=1',
-      'lat=1&lon=2&timestamp=soon',
-    ])
+    for (const bad of ['lat=NaN&lon=2', 'lat=1e999&lon=2', 'lat=1', 'location=1', 'lat=1&lon=2&timestamp=soon'])
       expect(
         reasonOf(() => request(`/?id=1&${bad}`)),
         bad,
@@ -149,6 +165,12 @@ describe('JSON', () => {
 
   it('−1 and null are not known', () => {
     const coords = { latitude: 1, longitude: 2, accuracy: null, speed: -1, heading: -1 }
+    const { fixes } = posted({ location: { timestamp: LOCATION.timestamp, coords }, device_id: 'a' })
+    expect(fixes).toEqual([{ time: FIX.time, latitude: 1, longitude: 2, valid: true }])
+  })
+
+  it('a fix is one without bad values', () => {
+    const coords = { latitude: 1, longitude: 2, accuracy: '5m', speed: 'NaN', heading: {}, altitude: [] }
     const { fixes } = posted({ location: { timestamp: LOCATION.timestamp, coords }, device_id: 'a' })
     expect(fixes).toEqual([{ time: FIX.time, latitude: 1, longitude: 2, valid: true }])
   })

@@ -68,7 +68,48 @@ export default {
         { frame: get('/?lat=1&lon=2'), error: 'malformed' },
         { frame: get('/?id=1&batt=80'), device: '1', none: 'no place' },
         { frame: get('/?id=1&lat=&lon='), device: '1', none: 'no place' },
-        { frame: get('/?id=1&latitude=52.5&longitude=13.4'), device: '1', fixes: [] },
+        { frame: get('/?id=1&best_lat=52.5&best_lon=13.4'), device: '1', fixes: [] },
+        {
+          frame: get('/log?id=33334444&lat=51.02&longitude=13.4&time=2026-11-27T17:20:00.000Z&s=1.5'),
+          device: '33334444',
+          fixes: [{ time: '2026-11-27T17:20:00Z', latitude: 51.02, longitude: 13.4, speed: 1.5 }],
+        },
+        {
+          frame: get(
+            '/?id=1&lat=51.02&lon=13.4&sat=9&desc=&alt=34.0&acc=10.6&dir=45.0&prov=gps&spd_kph=7.2&spd=2.0&timestamp=1795800000&timeoffset=2026-11-27T18:20:00.000+01:00&time=2026-11-27T17:20:00.000Z&batt=27.0&ser=a1&hdop=&vdop=&dist=0',
+          ),
+          device: '1',
+          fixes: [
+            {
+              time: '2026-11-27T17:20:00Z',
+              latitude: 51.02,
+              longitude: 13.4,
+              altitude: 34,
+              speed: 2,
+              heading: 45,
+              accuracy: 10.6,
+              satellites: 9,
+            },
+          ],
+        },
+        {
+          frame: post(
+            '/api/webhook/x',
+            'latitude=51.02&longitude=13.4&device=van-12&accuracy=8.0&battery=91.0&speed=2.5&direction=359.0&altitude=45.0&provider=gps&activity=IN_VEHICLE',
+          ),
+          device: 'van-12',
+          fixes: [
+            {
+              time: '2026-11-20T12:00:00Z',
+              latitude: 51.02,
+              longitude: 13.4,
+              altitude: 45,
+              speed: 2.5,
+              heading: 359,
+              accuracy: 8,
+            },
+          ],
+        },
       ],
     },
     {

@@ -37,6 +37,7 @@ const ANSWERS: Readonly<Record<string, number | readonly number[]>> = {
   'POST /admin/roster/undo': 404,
   'GET /admin/parked': 200,
   'POST /admin/parked/retry': 200,
+  'POST /admin/apis/test': 200,
   'DELETE /admin/parked': 200,
   'GET /admin/misunderstood': 200,
   'DELETE /admin/misunderstood': 200,

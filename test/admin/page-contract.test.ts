@@ -1,9 +1,11 @@
 import { expect, it } from 'vitest'
 import type * as z from 'zod'
+import type { ApiTestsJson } from '../../src/admin/apis.ts'
 import type { DeviceFrameJson, DeviceJson, DeviceRowJson } from '../../src/admin/device/json.ts'
 import type { FindingJson, LaneJson, ParkedLaneJson, StatusJson } from '../../src/admin/json.ts'
 import type { HistoryJson } from '../../src/admin/device/history.ts'
 import type {
+  ApiTests,
   DaysOfVan,
   FoundFault,
   ParkedOfLane,
@@ -27,6 +29,7 @@ export type Checked = [
   Fits<z.infer<typeof HistoryJson>, DaysOfVan>,
   Fits<z.infer<typeof LaneJson>, QueuedLane>,
   Fits<z.infer<typeof ParkedLaneJson>, ParkedOfLane>,
+  Fits<z.infer<typeof ApiTestsJson>, ApiTests>,
 ]
 
 it('every text is there in each language, and none is left in English', () => {

@@ -91,7 +91,7 @@ describe('check --live: exit 1 and a sentence on what to change', () => {
     [
       'a refused apikey',
       ({ method }, response) => answer(response, method === 'POST' ? 403 : 200, method === 'POST' ? REFUSED : '[]'),
-      /✖ apikey {6}the API refuses the apikey: 403 no key \*\*\* → set the apikey of company 7 in gateway\.yaml/,
+      /✖ apikey {6}the apikey is refused: 403 no key \*\*\* → set the apikey of company 7 in gateway\.yaml/,
     ],
     [
       'an unknown courier',
@@ -234,7 +234,7 @@ describe('check --live', () => {
     )
     const { code, lines } = await checkLive(url, { apikey: '[old, new]', oauth_token: '' })
     expect(lines.slice(4, 8)).toEqual([
-      expect.stringMatching(/^ {2}! apikey {6}the API refuses apikey 1 of 2: 403 → set the apikey/),
+      expect.stringMatching(/^ {2}! apikey {6}apikey 1 of 2 is refused: 403 → set the apikey/),
       '  ✓ apikey      apikey 2 of 2 is accepted (200)',
       '  – oauth_token company 7 has no oauth_token: nothing is read back, orders and numbers are not relayed',
       '  – read        there is no oauth_token to read with',

@@ -4,6 +4,7 @@ import { timesIn } from '../../src/config/times.ts'
 import { int64Mistake } from '../../src/config/units.ts'
 import { CODES, type FindingCode, type Meaning } from '../../src/diagnose/codes.ts'
 import { paragraphs } from '../../src/page/build/paragraphs.mjs'
+import { API_TEST } from '../../src/page/words/de-api-test.ts'
 import { DIAGNOSIS } from '../../src/page/words/de-diagnosis.ts'
 import { PARAGRAPHS } from '../../src/page/words/de-findings.ts'
 import { ROSTER } from '../../src/page/words/de-roster.ts'
@@ -43,6 +44,25 @@ it.each([
   ['granit: it is a text', 'granit: es enthält keine Position (text)'],
 ])('a text of several phrases, or with a list of numbers, is German as a whole: %s', (text, translation) => {
   expect(german.translate(text)).toBe(translation)
+})
+
+const apiTest = new PhraseBook(API_TEST)
+
+it.each(globSync('src/tracking/api-test/*.ts'))('each text of %s, which the page shows, has a German one', (file) => {
+  const code = readFileSync(file, 'utf8').replaceAll(/^(?:import|export) .* from .*$/gm, '')
+  const texts = literalsOf(code).filter((text) => text.includes(' '))
+  expect(texts.filter((text) => !isGerman(text, apiTest))).toEqual([])
+})
+
+it.each([
+  ['apikey 1 of 2 is refused: 403 no key', 'apikey 1 von 2 wird abgelehnt: 403 no key'],
+  [
+    'what answers is not the tracking API: 302 text/html, redirects to: http://x/, begins with: <p style="a: b; c">',
+    'was antwortet, ist nicht die Tracking-API: 302 text/html, leitet weiter zu: http://x/, beginnt mit: <p style="a: b; c">',
+  ],
+  ['127.0.0.1 port 1 refuses connections', '127.0.0.1 Port 1 weist Verbindungen ab'],
+])('what a test of the API has seen is German: %s', (text, translation) => {
+  expect(apiTest.translate(text)).toBe(translation)
 })
 
 /** What is in front of the columns and what they are called. */
@@ -144,11 +164,11 @@ it('takes a text of 100,000 signs that may stand between phrases in a moment of 
 })
 
 /** A text that joins others has something before it. */
-function isGerman(text: string): boolean {
+function isGerman(text: string, book = german): boolean {
   let values = 0
   const said = text.replaceAll(/(\{\})+/g, () => `X${++values}`)
   const forms = [said, said.replace(/^[;:,]? |\.$/g, ''), `X0${said}`, `X0 ${said}`]
-  return forms.some((form) => german.phrase(form) !== undefined)
+  return forms.some((form) => book.phrase(form) !== undefined)
 }
 
 it('the paragraph of each finding is there in German, with the same figures and names', () => {

@@ -123,6 +123,49 @@ describe.skipIf(!findChromium())('the queues in a real browser', async () => {
     expect(faults).toEqual([])
     await close()
   })
+  it('says that something else answers in place of the API, and tests what is in between', async () => {
+    const html = { 'content-type': 'text/html' }
+    api.respond(status(200, '<html>Log in to the network, please: now', html))
+    await drive(VANS[2], 2)
+    const { page, faults, close } = await fixture.open('/')
+    await page.locator('.fact', { hasText: 'Something else answers in its place' }).waitFor({ timeout: 60_000 })
+    await page.locator('.finding', { hasText: `What answers at ${api.url} is not the tracking API` }).waitFor()
+    await page.getByText('it begins with: <html>Log in to the network, please: now').waitFor()
+    expect(await page.getByText(/All well|is down|Accepts positions/).count()).toBe(0)
+    await page.getByRole('button', { name: 'Test', exact: true }).click()
+    const dialog = page.getByRole('dialog', { name: 'Test of the tracking API' })
+    await dialog.getByText('what answers is not the tracking API: 200 text/html, begins with: <html>Log in').waitFor()
+    await dialog.getByText('correct tracking.base_url (or push_url)').waitFor()
+    for (const [colorScheme, viewport] of [
+      ['light', DESKTOP],
+      ['dark', PHONE],
+    ] as const) {
+      await page.emulateMedia({ colorScheme })
+      await page.setViewportSize(viewport)
+      await expectAccessible(page)
+      expect(await page.evaluate(OVERHANG)).toBe(0)
+    }
+    api.respond(ok)
+    await dialog.getByRole('button', { name: 'Test again' }).click()
+    await dialog.getByText('the apikey is accepted (200)').waitFor()
+    await page.keyboard.press('Escape')
+    expect(await dialog.count()).toBe(0)
+    await page.locator('.fact', { hasText: 'Accepts positions' }).waitFor({ timeout: 60_000 })
+    expect(faults).toEqual([])
+    await close()
+  })
+
+  it('tests the API in German', async () => {
+    api.respond(status(403, '{"message":"no"}'))
+    const { page, close } = await fixture.open('/', { locale: 'de-DE' })
+    await page.getByRole('button', { name: 'Prüfen' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Prüfung der Tracking-API' })
+    await dialog.getByText('der apikey wird abgelehnt: 403 no').waitFor()
+    await dialog.getByText('den apikey der Firma 7 in gateway.yaml (companies) setzen').waitFor()
+    api.respond(ok)
+    await close()
+  })
+
   it('says what an API refuses that answers, and calls the positions parked that it refused', async () => {
     api.respond(status(401))
     await drive(VANS[0], 3)

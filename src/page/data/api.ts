@@ -1,5 +1,6 @@
 import { type Call, call, pathTo, RequestError } from './client.ts'
 import type {
+  ApiTests,
   ArrivalRow,
   AssignmentChange,
   AssignmentRow,
@@ -46,6 +47,7 @@ export const api = {
   parked: (query: Call['query'] = {}) => call<Page<ParkedOfLane>>('/admin/parked', { query }),
   retryParked: (query: Call['query']) => call<{ retried: number }>('/admin/parked/retry', { method: 'POST', query }),
   deleteParked: (query: Call['query']) => call<{ deleted: number }>('/admin/parked', { method: 'DELETE', query }),
+  testApis: () => call<ApiTests>('/admin/apis/test', { method: 'POST' }),
   audit: (query: Call['query'] = {}) => call<Page<AuditRow>>('/admin/audit', { query }),
 
   /** Positions that the tracking API has of a route; times in unix seconds. */

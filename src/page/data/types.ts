@@ -395,3 +395,18 @@ export interface Page<Item> {
   readonly results: readonly Item[]
   readonly next_page_token?: string
 }
+
+/** What the test of the tracking API has shown, by company and step. */
+export interface ApiTests {
+  readonly ok: boolean
+  readonly results: readonly {
+    readonly company_id: string
+    readonly name?: string
+    readonly steps: readonly {
+      readonly step: 'dns' | 'connection' | 'tls' | 'apikey' | 'oauth_token' | 'read' | 'push' | 'read_back'
+      readonly state: 'ok' | 'warning' | 'failed' | 'skipped'
+      readonly seen: string
+      readonly action?: string
+    }[]
+  }[]
+}

@@ -7,6 +7,8 @@ interface DialogProps {
   readonly title: string
   readonly hint?: string
   readonly close: () => void
+  /** The text of the button that closes it; default: cancel. */
+  readonly closeText?: string
   /** When the form is sent, by its button or by Enter. */
   readonly submit: () => void
   readonly actions: ComponentChildren
@@ -17,7 +19,7 @@ interface DialogProps {
  * A form above the page, with the focus on its first field; Escape and a click beside it close it, and the focus returns to
  * where it was.
  */
-export function Dialog({ title, hint, close, submit, actions, children }: DialogProps): JSX.Element {
+export function Dialog({ title, hint, close, closeText, submit, actions, children }: DialogProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
   useEffect(() => {
@@ -53,7 +55,7 @@ export function Dialog({ title, hint, close, submit, actions, children }: Dialog
         <div class="dialog-body">{children}</div>
         <footer class="dialog-foot">
           <button type="button" class="button" onClick={close}>
-            {words.cancel}
+            {closeText ?? words.cancel}
           </button>
           {actions}
         </footer>

@@ -1,3 +1,4 @@
+import { API_TEST } from './de-api-test.ts'
 import { DIAGNOSIS } from './de-diagnosis.ts'
 import { ROSTER } from './de-roster.ts'
 import type { Words } from './en.ts'
@@ -8,6 +9,7 @@ import { PhraseBook } from './phrases.ts'
 const one = (n: number, single: string, several: string) => (n === 1 ? single : several)
 
 const diagnosis = new PhraseBook([...DIAGNOSIS, ...ROSTER])
+const apiTest = new PhraseBook(API_TEST)
 
 export const de: Words = {
   said: (text: string) => diagnosis.translate(text),
@@ -154,6 +156,27 @@ export const de: Words = {
     custody: 'Wo alle Positionen sind',
     upstream: 'Tracking-API',
     upstreamState: { up: 'Nimmt Positionen an', down: 'Ist gestört', limited: 'Begrenzt uns' },
+    test: {
+      said: (text: string) => apiTest.translate(text),
+      button: 'Prüfen',
+      title: 'Prüfung der Tracking-API',
+      hint: 'Für jede Firma: wie die API erreicht wird, ihr Zertifikat, die Schlüssel und ein Lesen. Dort wird nichts gespeichert.',
+      company: (id: string, name?: string) => (name === undefined ? `Firma ${id}` : `Firma ${id}, ${name}`),
+      none: 'Es gibt keine Firmen: eigene unter companies in gateway.yaml eintragen.',
+      again: 'Erneut prüfen',
+      running: 'Wird geprüft, das kann einige Sekunden dauern …',
+      step: {
+        dns: 'DNS',
+        connection: 'Verbindung',
+        tls: 'TLS',
+        apikey: 'apikey',
+        oauth_token: 'OAuth-Token',
+        read: 'Lesen',
+        push: 'Senden',
+        read_back: 'Zurücklesen',
+      },
+      state: { ok: 'in Ordnung', warning: 'Warnung', failed: 'gescheitert', skipped: 'nicht geprüft' },
+    },
     notTheApi: 'Etwas anderes antwortet an ihrer Stelle',
     refusesKey: (companies: string) => `Antwortet, lehnt aber den apikey der Firma ${companies} ab`,
     inFlight: 'Laufende Anfragen',

@@ -41,7 +41,7 @@ function keyStep(answer: ApiAnswer, { client, company: { company_id, lane }, nam
   if (isSuccess(status) || status === 422) return ok('apikey', `${name} is accepted (${status})`)
   if (status === 401 || status === 403) {
     const action = `set the apikey of company ${company_id} in gateway.yaml (companies), and see that the courier is one of the company`
-    return failed('apikey', `the API refuses ${name}: ${said}`, action)
+    return failed('apikey', `${name} is refused: ${said}`, action)
   }
   if (status === 429) return warning('apikey', `the API limits our requests: ${said}`, LIMIT)
   if (status !== 404 || text.trimStart().startsWith('<')) return refusedStep('apikey', status, said)

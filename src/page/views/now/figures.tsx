@@ -5,6 +5,7 @@ import { age, count, duration, exact } from '../../format.ts'
 import { Foreign, Panel, When } from '../../parts/basics.tsx'
 import { Fact } from '../../parts/fact.tsx'
 import { words } from '../../words/index.ts'
+import { TestButton } from './test-button.tsx'
 
 /** Where all fixes are that ever arrived; of some companies alone: what is stored. */
 export function CustodyPanel({ status }: { status: SystemStatus }): JSX.Element {
@@ -41,7 +42,7 @@ export function UpstreamPanel({ status }: { status: SystemStatus }): JSX.Element
   // A page in place of an answer has a status of its own, which may be 200.
   const answer = error?.code === 'not_the_api' ? error.code : (error?.status ?? error?.code)
   return (
-    <Panel title={words.now.upstream}>
+    <Panel title={words.now.upstream} aside={<TestButton />}>
       <dl class="facts">
         <UpstreamState status={status} />
         {upstream.in_flight !== undefined && (

@@ -19,7 +19,7 @@
  *
  *   N  24 bytes, the nonce      B  secretbox of libsodium (XSalsa20-Poly1305); the key is the secret of the device
  *
- * Then `topic` and `tid` are encrypted, too: over HTTP a header or the address names the device.
+ * Then `topic` and `tid` are mostly encrypted, too: over HTTP a header or the address names the device.
  */
 import {
   DecodeError,
@@ -88,8 +88,8 @@ function readPayload(bytes: Buffer): Message & { first: JsonObject } {
   const text = bytes.toString()
   // An empty payload deletes a friend.
   const payload = text.trim() === '' ? [] : parseJson(text)
-  const { _type: type, data } = (payload ?? {}) as JsonObject
-  if (type === 'encrypted') return { first: {}, fixes: [], sealed: sealedIn(data) }
+  const first = (payload ?? {}) as JsonObject
+  if (first._type === 'encrypted') return { first, fixes: [], sealed: sealedIn(first.data) }
   return readEntries(payload)
 }
 

@@ -10,7 +10,7 @@ import { type CompanyTest, testApis, type TestStep } from '../tracking/api-test/
 import { printLines } from './output.ts'
 import { idOption } from './positions.ts'
 
-export interface LiveOptions {
+export interface ApiOptions {
   readonly push?: boolean
   readonly company?: string
   readonly courier?: string
@@ -18,7 +18,7 @@ export interface LiveOptions {
 }
 
 /** `waybridge check --live`: tests the tracking API for each company. @returns the exit code @throws UserError */
-export async function checkLive(dir: string, options: LiveOptions): Promise<number> {
+export async function checkLive(dir: string, options: ApiOptions): Promise<number> {
   const { protocolPorts } = await import('../../protocols/index.ts')
   const { config, files } = await loadConfig(dir, protocolPorts)
   if (config.companies.length === 0) throw new UserError(`${dir}: ${NO_COMPANIES}`)

@@ -6,9 +6,9 @@ import { counted } from '../diagnose/devices.ts'
 import { remarksOn } from '../roster/advice.ts'
 import { UserError } from '../errors.ts'
 import { rosterOf } from '../roster/file-version.ts'
-import type { LiveOptions } from './check-live.ts'
+import type { ApiOptions } from './check-live.ts'
 
-export interface CheckOptions extends LiveOptions {
+export interface CheckOptions extends ApiOptions {
   readonly config: string
   /** Tests the tracking API, too. */
   readonly live?: boolean

@@ -73,6 +73,15 @@ it('status, positions and why show a van whose fix was delivered', async () => {
   ])
 })
 
+it('check --live tests the embedded service, and reads a position back that it pushes with --push', async () => {
+  const plain = await run('check', '--live')
+  expect([plain.code, plain.out]).toEqual([0, expect.not.stringContaining('canary')])
+  const steps = ['dns', 'connection', 'tls', 'apikey', 'oauth_token', 'read', 'push', 'read_back']
+  const { code, out } = await run('check', '--live', '--push', '--courier', '43', '--route', '1007')
+  expect([code, Array.from(out.matchAll(/^ {2}✓ (\w+)/gm), ([, step]) => step)]).toEqual([0, steps])
+  expect(await product.positions('1007', NOW - 3600, NOW + 3600)).toMatchObject([{ lat: 0, lon: 0 }])
+})
+
 it('why explains a van that was never heard, an unknown device, and a wrong name', async () => {
   expect(await explained('Van 31')).toMatch(
     /^Van 31 was never heard, .* nothing has come from it yet: point it to this server .* ✖ connected never heard/,

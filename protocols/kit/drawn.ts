@@ -1,6 +1,6 @@
-import { type Characters, END, firstOf, type Reading, readingOf, upTo } from './characters.ts'
+import { type Characters, charactersOf, END, firstOf, type Reading, readingOf, upTo } from './characters.ts'
 import { Draft } from './draft.ts'
-import { type Field, FIELDS, numberField } from './fields.ts'
+import { type Field, FIELDS, numberField, PLACES } from './fields.ts'
 import type { Session } from './protocol.ts'
 
 /** The fields of one protocol, by name. One that is named like a field of the kit and has no `read` is read like it. */
@@ -111,24 +111,35 @@ function fieldNode(text: string, parsing: Parsing): FieldNode {
   if (divisor !== undefined && !isNumber) throw new Error(`{${name}} has no divisor`)
   if (width !== undefined && !isNumber && name !== 'any') throw new Error(`{${name}} has no width`)
   const count = name === 'any' ? Number(width ?? 1) : 1
-  const kit = isNumber ? numberField(kits, width === undefined ? undefined : Number(width), Number(divisor ?? 1)) : kits
+  const isMeasurement = isNumber && !PLACES.includes(name)
+  const form = { width: width === undefined ? undefined : Number(width), divisor: Number(divisor ?? 1), isMeasurement }
+  const kit = isNumber ? numberField(kits, form) : kits
   const { like = upTo, read } = { ...(kit as Field), ...own }
   if (name === 'any') return { name, like, count, group: 0 }
   parsing.groups++
   if (!parsing.names.has(name)) parsing.names.set(name, parsing.groups)
   return {
     name,
-    like: isNumber || typeof like === 'string' ? orAbsent(like, parsing.absent) : like,
+    like: isNumber || typeof like === 'string' ? orAbsent(like, parsing.absent, isMeasurement) : like,
     read,
     count,
     group: parsing.groups,
   }
 }
 
-function orAbsent(like: FieldNode['like'], absent: string | undefined): FieldNode['like'] {
-  if (absent === undefined) return like
-  return (next) => `${escaped(absent)}|${typeof like === 'string' ? like : like(next)}`
+/** A field that may also hold what stands for an unknown value; in a measurement NaN, NA and null do where none of their letters follows. */
+function orAbsent(like: FieldNode['like'], absent: string | undefined, isMeasurement: boolean): FieldNode['like'] {
+  if (absent === undefined && !isMeasurement) return like
+  return (next) => {
+    const source = typeof like === 'string' ? like : like(next)
+    const isUnknown = isMeasurement && (next & charactersOf('[AaLlNnUu]')) === 0n
+    if (isUnknown && (absent === undefined || UNKNOWN_TEXT.test(absent))) return `${source}|${UNKNOWN}`
+    return absent === undefined ? source : `${escaped(absent)}|${source}`
+  }
 }
+
+const UNKNOWN = '[Nn][AaUu][NnLl]{0,2}'
+const UNKNOWN_TEXT = new RegExp(`^${UNKNOWN}$`)
 
 function fieldsIn(nodes: readonly Node[]): readonly FieldNode[] {
   return nodes.flatMap((node) => ('optional' in node ? fieldsIn(node.optional) : 'literal' in node ? [] : [node]))

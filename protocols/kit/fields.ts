@@ -2,7 +2,7 @@ import { type Characters, charactersOf, upTo } from './characters.ts'
 import type { Draft } from './draft.ts'
 import { DecodeError } from './errors.ts'
 import type { Session } from './protocol.ts'
-import { decimal } from './text.ts'
+import { decimal, malformed } from './text.ts'
 import { degreesMinutes, dop, heading, kmh, knots, known, mph, unixTime } from './units.ts'
 
 type Read = (text: string, draft: Draft, session: Session) => void
@@ -103,15 +103,25 @@ function anyNumber(next: Characters): string {
   return `${has(' ') ? '' : ' *'}${has('\\+') ? '-?' : '[-+]?'}[\\d.]*`
 }
 
-/** The field of a number: `width` characters wide if need be, its value divided by `divisor`. */
-export function numberField({ set }: NumberField, width: number | undefined, divisor: number): Field {
+/**
+ * The field of a number: `width` characters wide if need be, its value divided by `divisor`. A `measurement` is left out if it is
+ * no number: a fix is as good without it.
+ */
+export function numberField({ set }: NumberField, { width, divisor, isMeasurement }: NumberForm): Field {
+  const bad = isMeasurement ? () => undefined : malformed
   return {
     like: width === undefined ? anyNumber : `[-+ \\d.]{${width}}`,
     read(text, draft) {
-      const value = decimal(text)
+      const value = decimal(text, bad)
       if (value !== undefined) set(value / divisor, draft)
     },
   }
+}
+
+interface NumberForm {
+  readonly width: number | undefined
+  readonly divisor: number
+  readonly isMeasurement: boolean
 }
 
 /** Adds a part to degrees, away from zero. */

@@ -248,9 +248,15 @@ describe('other fields', () => {
   it('are numbers of any form, with a width and a divisor', () => {
     const draft = read('{course:5}{altitude:4}{hdop/10},{satellites},{accuracy}', ' 87.3-046015,7,12')
     expect(draft).toMatchObject({ heading: 87.3, altitude: -46, hdop: 1.5, satellites: 7, accuracy: 12 })
-    expect(reasonOf(() => read('{course}', '1.2.3'))).toBe('malformed')
-    expect(reasonOf(() => read('{course}', '9'.repeat(400)))).toBe('malformed')
+    expect(reasonOf(() => read('{lat}', '1.2.3'))).toBe('malformed')
+    expect(reasonOf(() => read('{lat}', '9'.repeat(400)))).toBe('malformed')
     expect(read('{course}', '1x')).toBeUndefined()
+  })
+
+  it('are left out where they are measurements that are no numbers', () => {
+    for (const bad of ['NaN', 'nan', 'NA', 'null', '-', '.', '1.2.3', '9'.repeat(400)])
+      expect(read('{speedKmh},{course}', `${bad},90`), bad).toMatchObject({ speed: undefined, heading: 90 })
+    expect(read('{lat},{course}', 'NaN,90')).toBeUndefined()
   })
 
   it('are absent: a HDOP of 0, a direction above 360', () => {

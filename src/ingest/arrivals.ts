@@ -30,7 +30,8 @@ export interface ArrivedSender {
 
 /** The first bytes of a sender that no protocol understood, and the protocols that they may be. */
 interface NotUnderstood {
-  readonly port: number
+  /** Undefined over MQTT. */
+  readonly port: number | undefined
   readonly protocol: string | undefined
   readonly bytes: Buffer
   readonly guesses: readonly { readonly protocol: { readonly name: string }; readonly evidence: readonly string[] }[]

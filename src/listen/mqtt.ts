@@ -65,8 +65,8 @@ async function createBroker(shared: MqttShared) {
     // A client id is prefixed with the id of its device.
     maxClientsIdLength: Infinity,
   })
-  broker.on('clientError', noteEnd)
-  broker.on('connectionError', noteEnd)
+  broker.on('clientError', (client, error) => noteEnd(shared, client, error))
+  broker.on('connectionError', (client, error) => noteEnd(shared, client, error))
   return {
     handle: (connection: MqttConnection) => broker.handle(connection),
     /** Resolves once what is being stored is answered and every connection has ended. */
@@ -101,8 +101,19 @@ function answerLogin({ slots }: MqttShared, connection: MqttConnection, { isAcce
 type BrokerError = Error & { readonly reason?: string; readonly errorCode?: number }
 
 /** Notes why the broker ended a connection. An error after the end is an answer that came too late. */
-function noteEnd(client: Client, error: BrokerError): void {
-  if (!client.closed) connectionOf(client).session.ended ??= reasonOf(error)
+function noteEnd({ arrivals }: MqttShared, client: Client, error: BrokerError): void {
+  if (client.closed) return
+  const { session } = connectionOf(client)
+  session.ended ??= reasonOf(error)
+  if (error.errorCode === BAD_VERSION) arrivals.notUnderstood(session, OTHER_VERSION)
+}
+
+/** Somebody whose version of MQTT the broker does not speak, for people: with it the refusal has a cause. */
+const OTHER_VERSION = {
+  port: undefined,
+  protocol: 'mqtt',
+  bytes: Buffer.alloc(0),
+  guesses: [{ protocol: { name: 'mqtt' }, evidence: ['this broker speaks MQTT 3.1.1: set the client to it'] }],
 }
 
 /** The reason is counted, unless the handler that refused has counted it. */

@@ -46,17 +46,29 @@ describe('the MQTT broker', () => {
 
   it('refuses a login with MQTT 5', async () => {
     const refused = await refusals('protocol_version')
-    const { port } = await listen(gateway())
+    const shared = gateway()
+    const { port } = await listen(shared)
     const peer = await raw(port)
     peer.say(connect({ user: 'van-1', version: 5 }))
     await until(() => expect(peer.over).toBe(true))
     expect([peer.hex, await refused()]).toEqual([connack(1), 1])
+    expect(shared.notUnderstood).toMatchObject([
+      { guesses: [{ evidence: ['this broker speaks MQTT 3.1.1: set the client to it'] }] },
+    ])
+  })
+
+  it('tells a client of MQTT 5 that its version is not spoken', async () => {
+    const { port } = await listen(gateway())
+    expect(await refusalOf(port, { protocolVersion: 5 })).toBe(1)
   })
 
   it.for([
     ['other_device', 'devices/007/fix'],
     ['other_device', 'devices/nobody/fix'],
     ['other_device', 'owntracks/007/phone'],
+    ['other_device', '007/data'],
+    ['unknown_topic', 'van-1/commands'],
+    ['unknown_topic', 'van-1/data/more'],
     ['unknown_topic', 'devices/van-1/nonsense'],
     ['unknown_topic', 'devices/van-1/fix/more'],
     ['unknown_topic', 'devices/van-1/__proto__'],

@@ -634,6 +634,7 @@ const GUESSES: readonly Phrase[] = [
   ['{} has the length of an IMEI', '{1} ist so lang wie eine IMEI'],
   ['{} is a long number', '{1} ist eine lange Zahl'],
   ['{} may be an id', '{1} kann eine Kennung sein'],
+  ['this broker speaks MQTT 3.1.1: set the client to it', 'dieser Broker spricht MQTT 3.1.1: den Client so einstellen'],
 ]
 
 /** The links of a van. */

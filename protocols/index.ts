@@ -228,7 +228,7 @@ const PROTOCOLS: Readonly<Record<string, Omit<ProtocolPorts, 'name'> & { readonl
   tek: { tcp: 5173, load: () => import('./tek/index.ts') },
   telemax: { tcp: 5165, load: () => import('./telemax/index.ts') },
   telic: { tcp: 5067, load: () => import('./telic/index.ts') },
-  teltonika: { tcp: 5027, udp: 5027, load: () => import('./teltonika/index.ts') },
+  teltonika: { tcp: 5027, udp: 5027, http: 5028, load: () => import('./teltonika/index.ts') },
   teratrack: { tcp: 5239, load: () => import('./teratrack/index.ts') },
   thinkpower: { tcp: 5228, load: () => import('./thinkpower/index.ts') },
   thinkrace: { tcp: 5098, load: () => import('./thinkrace/index.ts') },

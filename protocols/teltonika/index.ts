@@ -14,6 +14,8 @@
  *      commands and their answers               Y  latitude, 1e-7°    V  speed, km/h      X  how many follow
  *   N  records; twice the same                  C  CRC-16/ARC from K to the second N, in its low half
  *   P, A  ids of the datagram and its packet    J  length of the IMEI
+ *
+ * Over MQTT a packet of TCP, or Codec JSON (json.ts), is published to <imei>/data; over HTTP comes Codec JSON.
  */
 import {
   ByteReader,
@@ -30,6 +32,7 @@ import {
   verify,
 } from '../kit/index.ts'
 import { gh3000Fix } from './gh3000.ts'
+import { readDocument, readRequest, readsGnssSpeed } from './json.ts'
 
 export default {
   name: 'teltonika',
@@ -40,10 +43,13 @@ export default {
   escaping: 'none',
   tcp: { port: 5027, frame: frameLength, starts },
   udp: { port: 5027 },
+  http: { port: 5028 },
   decode,
+  request: readRequest,
 } satisfies Protocol
 
 const PING = 0xff
+const BRACE = 0x7b
 /** The byte behind the id of a datagram is 1, by older documents 0: at most this. */
 const DATAGRAM = 0x01
 const HDOP = 182
@@ -53,6 +59,12 @@ const REFUSED = Buffer.from([0x00])
 
 /** Bytes of the envelope before the content, and after it. */
 const [HEAD, TAIL] = [8, 4]
+/** An IMEI has 15 digits; other text is no login. */
+const LONGEST_LOGIN = 64
+/** Of a record of codec 7 without its parts, and of a command without its text. */
+const SHORTEST_CONTENT = 8
+/** How many zeros a packet may begin with: four, and those of a length below 256 or 65,536. */
+const [LEAST_ZEROS, MOST_ZEROS] = [6, 7]
 
 /** The widths, in bytes, of what a codec's records are made of. */
 interface Layout {
@@ -78,22 +90,27 @@ const GH3000 = 0x07
  * sends it over the device's SIM card only when a server asks for it. The specification has no refusal.
  */
 const COMMANDS = new Set([0x0c, 0x0d, 0x0e, 0x0f])
-/** Models whose IO element 24 is the speed of GNSS, whatever the source of the record's own speed is. */
-const HAS_GNSS_SPEED = /^FM[BCMPTU]/i
 
-/** After damaged bytes no packet start can be found again: the damage is noise, or the packet never ends (length 0). */
 function frameLength(bytes: Buffer): number {
   if (bytes[0] === PING) return pings(bytes)
   if (bytes.length < 5) return 0
-  let length = 2 + bytes.readUInt16BE()
-  if (length > 2) {
-    if (!isText(bytes[2]) && bytes[4] !== DATAGRAM) return -1
-  } else {
-    if (bytes.readUInt16BE(2) !== 0) return -1
-    if (bytes.length < HEAD || bytes.readUInt32BE(4) === 0) return 0
-    length = HEAD + bytes.readUInt32BE(4) + TAIL
-  }
-  return bytes.length < length ? 0 : length
+  const length = bytes.readUInt16BE()
+  if (length === 0) return packetLength(bytes)
+  const isLogin = length <= LONGEST_LOGIN && isText(bytes[2])
+  if (!isLogin && bytes[4] !== DATAGRAM) return -1
+  return bytes.length < 2 + length ? 0 : 2 + length
+}
+
+/** Length of the packet that begins with zeros. Zeros that begin none, and those in front of one, are noise. */
+function packetLength(bytes: Buffer): number {
+  const nonZero = bytes.findIndex((byte) => byte !== 0)
+  const zeros = nonZero < 0 ? bytes.length : nonZero
+  if (zeros > MOST_ZEROS) return MOST_ZEROS - zeros
+  if (nonZero < 0 || bytes.length <= HEAD) return 0
+  const length = bytes.readUInt32BE(4)
+  // A codec is no text: that is the IMEI of a login.
+  if (zeros < LEAST_ZEROS || length < SHORTEST_CONTENT || isText(bytes[HEAD])) return -1
+  return bytes.length < HEAD + length + TAIL ? 0 : HEAD + length + TAIL
 }
 
 /** A run of pings is one frame: a sender of nothing else costs no more than its bytes. */
@@ -115,6 +132,7 @@ function starts(bytes: Buffer): Match {
 
 function decode(frame: Buffer, session: Session): Message {
   if (frame[0] === PING) return { none: 'ping' }
+  if (frame[0] === BRACE) return readDocument(frame.toString(), session)
   if (frame.length < HEAD || frame.readUInt32BE() !== 0)
     return frame[4] <= DATAGRAM ? datagram(frame, session) : login(frame)
   if (frame.length < HEAD + TAIL) throw new DecodeError('truncated')
@@ -154,14 +172,14 @@ function datagram(frame: Buffer, session: Session): Message {
 /** The records of a packet: how many, and their fixes; all of codec 7 may be without a place. */
 function records(
   r: ByteReader,
-  { extended, model = '' }: Settings,
+  settings: Settings,
 ): { count: number; positions: Pick<Message, 'fixes' | 'none'> } {
   const codec = r.uint(1)
   const known = LAYOUTS.get(codec)
   if (!known && codec !== GH3000) throw new DecodeError('unsupported', `codec ${codec}`)
   const options = {
-    hasLong: codec === CODEC_8 && extended === true,
-    hasGnssSpeed: model !== '' && HAS_GNSS_SPEED.test(model),
+    hasLong: codec === CODEC_8 && settings.extended === true,
+    hasGnssSpeed: readsGnssSpeed(settings),
   }
   const count = r.uint(1)
   const fixes: Fix[] = []

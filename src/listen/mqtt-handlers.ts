@@ -128,10 +128,13 @@ function refused(reason: RefusedReason): string {
 /** The return code of CONNACK. */
 const NOT_AUTHORISED = 5
 
-/** The device and the protocol of `devices/<device>/<protocol>` or `owntracks/<device>/<anything>`; undefined for other topics. */
+/**
+ * The device and the protocol of `devices/<device>/<protocol>`, `owntracks/<device>/<anything>` or `<device>/data`, of Teltonika;
+ * undefined for other topics.
+ */
 function readTopic(topic: string): { readonly device: string; readonly protocol: string } | undefined {
   const [root, device, name, ...more] = topic.split('/')
-  if (name === undefined) return undefined
+  if (name === undefined) return device === 'data' ? { device: root, protocol: 'teltonika' } : undefined
   if (root === 'owntracks') return { device, protocol: 'owntracks' }
   return root === 'devices' && more.length === 0 ? { device, protocol: name } : undefined
 }

@@ -80,9 +80,9 @@ export class ProtocolChoice {
 
 /** Notes that a session with a known device speaks to the port of another protocol. Its fixes are still taken. */
 export function noteWrongPort(session: DeviceSession, { name, tcp, udp, http }: Protocol, at: UsedPort): void {
-  const { device = '' } = session
+  const { device = '', transport } = session
   session.isWrongPort = true
-  const usual = (tcp ?? udp ?? http)?.port
+  const usual = (transport === 'http' ? http : (tcp ?? udp ?? http))?.port
   const evidence = `speaks ${name} on port ${at.port} (${at.expected.name}): use ${usual}, or the port for all protocols`
   observations.note('wrong_port', { subject: { device }, evidence })
 }

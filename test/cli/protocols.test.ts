@@ -23,7 +23,7 @@ it('lists the protocols as JSON', async () => {
   expect(list.find(({ name }) => name === 'teltonika')).toEqual({
     name: 'teltonika',
     devices: expect.stringMatching(/^Teltonika FMB/),
-    ports: { tcp: 5027, udp: 5027, mqtt: 1883 },
+    ports: { tcp: 5027, udp: 5027, http: 5028, mqtt: 1883 },
     acknowledges: 'fixes',
   })
 })

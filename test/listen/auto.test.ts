@@ -154,6 +154,19 @@ describe('the port of another protocol', () => {
     ])
   })
 
+  it('names the port for HTTP of a protocol that has one for TCP, too', async () => {
+    const shared = detecting()
+    await configure(shared, OTHER)
+    const { port } = await open(listenHttp({ ...AT, protocol: named('osmand') }, shared))
+    const record = { ts: RECORD.time, latlng: '52.52,13.41', sat: 9 }
+    const body = JSON.stringify({ state: { reported: record } })
+    await fetch(`http://127.0.0.1:${port}/${OTHER}/data`, { method: 'POST', body })
+    expect(shared.places).toEqual(['7/42/1001'])
+    expect(wrongPorts().flat()).toContain(
+      `speaks teltonika on port ${port} (osmand): use 5028, or the port for all protocols`,
+    )
+  })
+
   it('takes nothing of another protocol where no port is for all protocols', async () => {
     const shared = detecting({ detector: undefined })
     await configure(shared, OTHER)

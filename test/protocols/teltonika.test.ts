@@ -212,6 +212,33 @@ describe('teltonika', () => {
     expect(decode(frames[0])).toEqual({ none: 'ping' })
   })
 
+  it.each([
+    ['12 zeros, as of a packet without content', '000000000000000000000000'],
+    ['one zero', '00'],
+    ['three zeros', '000000'],
+    ['a line end', '0d0a'],
+    ['words', Buffer.from('HELLO, WORLD').toString('hex')],
+  ])('goes on behind %s, wherever the parts of the stream end', (_, stray) => {
+    const { frame } = teltonika.tcp
+    const long = avlPacket(
+      0x8e,
+      Array.from({ length: 8 }, () => RECORD),
+    )
+    for (const next of [avlLogin(IMEI), PACKET, long]) {
+      const stream = Buffer.concat([PACKET, bytes(stray), next, PACKET])
+      const expected = [PACKET, next, PACKET].map((each) => each.toString('hex'))
+      for (let at = 0; at < stream.length; at++)
+        expect(framesOfParts(frame, stream, at), `${next.length} bytes, cut at ${at}`).toEqual([
+          ...expected,
+          'left over: ',
+        ])
+    }
+  })
+
+  it('skips 64 KB of zeros at once', () => {
+    expect(cut(Buffer.alloc(65_536), teltonika.tcp.frame, newSession(), 1)).toMatchObject({ noise: 65_529 })
+  })
+
   it('skips what is no beginning of a frame', () => {
     expect(framesOfParts(teltonika.tcp.frame, Buffer.concat([bytes('0102030405060708'), avlLogin(IMEI)]), 0)).toEqual([
       avlLogin(IMEI).toString('hex'),

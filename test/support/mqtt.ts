@@ -3,11 +3,12 @@ import { onTestFinished } from 'vitest'
 import fix from '../../protocols/fix/index.ts'
 import h02 from '../../protocols/h02/index.ts'
 import owntracks from '../../protocols/owntracks/index.ts'
+import teltonika from '../../protocols/teltonika/index.ts'
 import { listenMqtt } from '../../src/listen/mqtt.ts'
 import { type Gateway, open, talk } from './listen.ts'
 
 export const AT = { host: '127.0.0.1', port: 0 }
-const PROTOCOLS = new Map([fix, h02, owntracks, talk].map((protocol) => [protocol.name, protocol]))
+const PROTOCOLS = new Map([fix, h02, owntracks, talk, teltonika].map((protocol) => [protocol.name, protocol]))
 
 /** The protocols of these tests, as the broker asks for them. */
 export const protocolNamed = async (name: string) => PROTOCOLS.get(name)

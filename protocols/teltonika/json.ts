@@ -1,0 +1,92 @@
+/*
+ * Codec JSON: "Codec JSON" (wiki.teltonika-gps.com/view/Codec_JSON), fields and units as in devices' messages. A record is one
+ * document of an AWS shadow, published to <imei>/data:
+ *
+ *   { "state": { "reported": { "ts", "latlng": "<latitude>,<longitude>", "alt", "ang", "sat", "sp", "evt", "pr", "<IO element>" … } } }
+ *
+ *   ts  ms UTC      alt  metres      ang  degrees      sat  satellites; 0: no fix      sp  km/h
+ *
+ * The document does not name the device. The wiki has it for MQTT alone; who forwards it over HTTP names the IMEI in the path,
+ * as in the topic, as the parameter `imei` or `id`, or as `imei` beside `state`.
+ */
+import {
+  DecodeError,
+  dop,
+  type Fix,
+  finite,
+  type HttpRequest,
+  heading,
+  type JsonObject,
+  kmh,
+  known,
+  type Message,
+  number,
+  numericMember,
+  objectMember,
+  objectOf,
+  parametersOf,
+  parseJson,
+  type Session,
+  type Settings,
+  textMember,
+  unixTime,
+} from '../kit/index.ts'
+
+const HDOP = '182'
+const GNSS_SPEED = '24'
+
+/** What a document says. `named`: the device by what came with it. @throws DecodeError */
+export function readDocument(text: string, session: Session, named?: string): Message {
+  const document = objectOf(parseJson(text), 'the document')
+  const device = textMember(document, 'imei') ?? named
+  const { reported } = objectMember(document, 'state')
+  if (reported === undefined) return { device }
+  const record = objectOf(reported, 'reported')
+  if (textMember(record, 'latlng') === undefined) return { device, none: 'no place' }
+  return { device, fixes: [fixOf(record, session, readsGnssSpeed(session.settingsOf(device)))] }
+}
+
+/** The same of a request, which names the device. @throws DecodeError */
+export function readRequest(request: HttpRequest, session: Session): Message {
+  const parameters = parametersOf({ uri: request.uri, body: EMPTY })
+  const [, inPath] = IN_PATH.exec(request.uri) ?? []
+  const named = parameters.get('imei') ?? parameters.get('id') ?? inPath
+  const message = readDocument(request.body.toString(), session, named)
+  if (!message.device) throw new DecodeError('malformed', 'the IMEI is missing')
+  return { ...message, secret: parameters.get('token') || undefined }
+}
+
+/** Whether the speed of a model is IO element 24, whatever the source of the record's own speed is. */
+export function readsGnssSpeed({ model = '' }: Settings): boolean {
+  return HAS_GNSS_SPEED.test(model)
+}
+
+const HAS_GNSS_SPEED = /^FM[BCMPTU]/i
+
+const EMPTY = Buffer.alloc(0)
+const IN_PATH = /^\/(\d{14,16})(?:\/data)?\/?(?:\?|$)/
+
+function fixOf(record: JsonObject, session: Session, hasGnssSpeed: boolean): Fix {
+  const [latitude = '', longitude = ''] = textMember(record, 'latlng')?.split(',') ?? []
+  const time = numericMember(record, 'ts')
+  const satellites = known(measured(record.sat))
+  const hdop = measured(record[HDOP])
+  const speed = known((hasGnssSpeed ? measured(record[GNSS_SPEED]) : undefined) ?? measured(record.sp))
+  return {
+    time: time === undefined ? session.now : unixTime(time),
+    latitude: number(latitude.trim()),
+    longitude: number(longitude.trim()),
+    valid: satellites !== 0,
+    altitude: measured(record.alt),
+    speed: speed === undefined ? undefined : kmh(speed),
+    heading: heading(measured(record.ang)),
+    satellites,
+    hdop: hdop === undefined ? undefined : dop(hdop / 10),
+  }
+}
+
+/** A number, or the text of one; undefined of anything else: a bad value costs no position. */
+function measured(value: unknown): number | undefined {
+  const isNumeric = typeof value === 'number' || (typeof value === 'string' && value.trim() !== '')
+  return isNumeric ? finite(Number(value)) : undefined
+}

@@ -15,7 +15,7 @@ const BRIDGE = ['test/e2e/bridge.test.ts']
 const PACKAGE = ['test/package/**/*.test.ts']
 /** Several servers of Redis, and what takes ten seconds of CPU time and more: `npm run test:long`. */
 const LONG = [
-  'test/e2e/{activation,backup,findings,gateways,large-roster,shutdown}.test.ts',
+  'test/e2e/{activation,backup,findings,gateways,large-roster,power-cut,shutdown}.test.ts',
   'test/lanes/{cluster,redis-tls,replication}.test.ts',
   'test/simulate/demo.test.ts',
 ]

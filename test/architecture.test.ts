@@ -14,12 +14,13 @@ import {
 const DECODERS = 'protocols/index.ts'
 
 /** Small things that depend on nothing, or on `observe` alone. */
-const EVERYWHERE = ['src/async', 'src/errors', 'src/http-flood', 'src/masking', 'src/observe']
+const EVERYWHERE = ['src/async', 'src/durable', 'src/errors', 'src/http-flood', 'src/masking', 'src/observe']
 
 /** Which parts of the product a part may import, itself aside. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'protocols/kit': [],
   'src/async': [],
+  'src/durable': [],
   'src/errors': [],
   'src/masking': [],
   'src/http-flood': ['src/observe'],

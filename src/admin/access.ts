@@ -1,9 +1,11 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Logger } from 'pino'
 import { headerToken } from '../config/leaves.ts'
 import type { Config } from '../config/schema.ts'
+import { keptText } from '../durable.ts'
 import { UserError } from '../errors.ts'
 import { EVERYTHING, Scope } from './scope.ts'
 
@@ -34,7 +36,7 @@ interface TokenSettings extends Pick<Config, 'data_dir'> {
 }
 
 /** The tokens of the configuration; where it has none, the one in `<data_dir>/admin-token`, which the first start makes. */
-export async function adminTokens({ admin, data_dir }: TokenSettings): Promise<Tokens> {
+export async function adminTokens({ admin, data_dir }: TokenSettings, logger?: Logger): Promise<Tokens> {
   if (admin.tokens.length > 0)
     return {
       tokens: admin.tokens.map(({ name, companies, ...token }, index) => {
@@ -44,7 +46,7 @@ export async function adminTokens({ admin, data_dir }: TokenSettings): Promise<T
       place: 'admin.tokens of gateway.yaml',
     }
   const place = `the file ${tokenFile(data_dir)}`
-  const token = sendable(await keptToken(data_dir), place)
+  const token = sendable(await keptToken(data_dir, logger), place)
   return { tokens: [{ token, role: 'operate', label: 'admin-token', scope: EVERYTHING }], place }
 }
 
@@ -123,19 +125,16 @@ export function metricsAccess(metricsToken: () => string | null, tokens: () => r
     metricsToken() === null ? undefined : access(request, reply)
 }
 
-/** An empty file counts as missing: a full disk leaves one behind. */
-async function keptToken(dataDir: string): Promise<string> {
+async function keptToken(dataDir: string, logger?: Logger): Promise<string> {
   const file = tokenFile(dataDir)
-  const kept = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error
-  })
-  if (kept?.trim()) return kept.trim()
-  const token = randomBytes(32).toString('base64url')
-  const draft = `${file}.new`
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
-  await writeFile(draft, `${token}\n`, { mode: 0o600, flush: true })
-  await rename(draft, file)
-  return token
+  const { text, is } = await keptText(file, {
+    isWhole: (kept) => /[^\s\0]/.test(kept),
+    make: () => `${randomBytes(32).toString('base64url')}\n`,
+  })
+  if (is === 'replaced')
+    logger?.warn(`${file} was empty, as after a loss of power or with a full disk: the admin port has a new token`)
+  return text.trim()
 }
 
 /** An answer does not say where the file of a token is. */

@@ -7,6 +7,7 @@ import { ConfigError, type Mistake, problemsIn } from '../config/problem.ts'
 import { type Config, configSchema } from '../config/schema.ts'
 import { parseYaml, withoutEchoes } from '../config/yaml.ts'
 import { UserError } from '../errors.ts'
+import { readPorts } from '../process/listener-ports.ts'
 
 /** The options that say where the admin port is. */
 export interface AdminPortOptions {
@@ -79,13 +80,14 @@ async function configuredToken(settings: PortSettings | undefined): Promise<Give
 
 /** The port that `start` has written down, else the configured one. */
 async function configuredPort({ admin, data_dir }: PortSettings): Promise<Pick<AdminPort, 'url' | 'certificate'>> {
-  const file = join(data_dir, 'ports.json')
-  const ports = await readFile(file, 'utf8').catch(ifMissing)
-  const port = ports === undefined ? admin.port : (JSON.parse(ports) as { admin?: number }).admin
+  const ports = await readPorts(data_dir)
+  const port = ports ? ports.admin : admin.port
   const address = `${connectableHost(admin.host)}:${port}`
   if (port && !admin.tls) return { url: `http://${address}` }
   if (port && admin.tls) return { url: `https://${address}`, certificate: await readFile(admin.tls.cert, 'utf8') }
-  throw new UserError(`There is no ${file} with the admin port: start waybridge, or give the address with --url.`)
+  throw new UserError(
+    `There is no ${join(data_dir, 'ports.json')} with the admin port: start waybridge, or give the address with --url.`,
+  )
 }
 
 /** The host to connect to for a host that is listened on; IPv6 in brackets. */

@@ -2,15 +2,12 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { backup, DatabaseSync } from 'node:sqlite'
-import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { moveDurably } from '../durable.ts'
 import { UserError } from '../errors.ts'
-import { FORMAT, openRedis, readFormat, type Redis, tooNew } from '../lanes/index.ts'
-import type { Logger } from '../observe/log.ts'
+import { FORMAT, readFormat, tooNew } from '../lanes/index.ts'
 import { lockDataDir } from './data-dir.ts'
-import { fetchMissingRedis, startPrivateRedis } from './redis.ts'
-import { inspectEndpoint, socketOf, socketUrl } from './redis-endpoint.ts'
+import { copyDatabase, type DataFolder, DATABASE, onStoredData, saveImage } from './stored-data.ts'
 
 /** What a backup says of itself. */
 export interface BackupManifest {
@@ -24,19 +21,15 @@ export interface BackupManifest {
   readonly at: string
 }
 
-export interface BackupOptions {
-  /** The data folder. */
-  readonly dataDir: string
-  /** The memory of the private Redis, in bytes; null: half of that of the machine. */
-  readonly maxMemory: number | null
+export interface BackupOptions extends DataFolder {
   /** The version of this program. */
   readonly version: string
-  readonly logger: Logger
 }
 
 /**
- * Writes what a data folder holds to a file, whether the product runs on it or not: first an image of the private Redis, then one
- * of the embedded tracking service. So every acknowledged fix is in one of them; what was delivered in between is in both.
+ * Writes what a data folder holds to a file, whether the product runs on it or not, and changes nothing in it: first an image of
+ * the private Redis, then one of the embedded tracking service. So every acknowledged fix is in one of them; what was delivered
+ * in between is in both.
  * @throws UserError
  */
 export async function backUp(file: string, options: BackupOptions): Promise<BackupManifest> {
@@ -44,22 +37,23 @@ export async function backUp(file: string, options: BackupOptions): Promise<Back
   if (!existsSync(join(dataDir, 'redis'))) throw new UserError(`${dataDir} has no data of a private Redis.`)
   if (existsSync(file)) throw new UserError(`${file} exists: name another file, or delete it.`)
   const at = new Date().toISOString()
-  return inDraftFolder(dataDir, async (draft) => {
-    const dump = join(dataDir, 'redis', 'dump.rdb')
-    const data_format = await onPrivateRedis(options, async (redis) => {
+  return inDraftFolder(dataDir, async (folder) => {
+    const draft = join(folder, 'backup')
+    await mkdir(draft)
+    const data_format = await onStoredData(options, join(folder, 'copy'), async (data, redis) => {
+      const dump = join(data, 'redis', 'dump.rdb')
       await saveImage(redis, dump)
+      await rename(dump, join(draft, IMAGE))
+      await copyDatabase(join(data, DATABASE), join(draft, DATABASE))
       return readFormat(redis)
     })
-    const manifest: BackupManifest = { format: BACKUP_FORMAT, data_format, version, at }
-    await rename(dump, join(draft, IMAGE))
-    const database = join(dataDir, DATABASE)
-    if (existsSync(database)) await copyDatabase(database, join(draft, DATABASE))
     for (const name of OTHERS)
       if (existsSync(join(dataDir, name))) await copyFile(join(dataDir, name), join(draft, name))
+    const manifest: BackupManifest = { format: BACKUP_FORMAT, data_format, version, at }
     await writeFile(join(draft, MANIFEST), `${JSON.stringify(manifest)}\n`)
     await tar('-czf', `${file}.new`, '-C', draft, ...(await readdir(draft)))
     await chmod(`${file}.new`, 0o600)
-    await rename(`${file}.new`, file)
+    await moveDurably(`${file}.new`, file)
     return manifest
   })
 }
@@ -76,11 +70,11 @@ export async function restoreBackup(file: string, { dataDir, logger }: BackupOpt
       await tar('-xzf', resolve(file), '-C', draft, '--no-same-owner')
       const manifest = await readManifest(draft, file)
       for (const name of [DATABASE, ...OTHERS])
-        if (existsSync(join(draft, name))) await rename(join(draft, name), join(dataDir, name))
+        if (existsSync(join(draft, name))) await moveDurably(join(draft, name), join(dataDir, name))
       // An append-only file may begin with an image: Redis 7 and later move it to where theirs are.
       await mkdir(join(draft, 'redis'), { mode: 0o700 })
-      await rename(join(draft, IMAGE), join(draft, 'redis', 'appendonly.aof'))
-      await rename(join(draft, 'redis'), join(dataDir, 'redis'))
+      await moveDurably(join(draft, IMAGE), join(draft, 'redis', 'appendonly.aof'))
+      await moveDurably(join(draft, 'redis'), join(dataDir, 'redis'))
       return manifest
     })
   } finally {
@@ -98,68 +92,10 @@ async function inDraftFolder<Result>(dataDir: string, work: (draft: string) => P
   }
 }
 
-/** Works on the Redis that runs on a data folder; if none runs, on one that is started only for this. */
-async function onPrivateRedis<Result>(
-  options: BackupOptions,
-  work: (redis: Redis) => Promise<Result>,
-): Promise<Result> {
-  const { dataDir, maxMemory, logger } = options
-  const socket = await socketOf(resolve(dataDir, 'redis'))
-  const { is } = await inspectEndpoint({ socket })
-  if (is === 'ours') return connected(socketUrl(socket), work)
-  const unlock = await lockDataDir(dataDir, logger)
-  try {
-    await fetchMissingRedis(dataDir, logger)
-    const started = await startPrivateRedis(dataDir, maxMemory)
-    try {
-      return await connected(started.url, work)
-    } finally {
-      await started.stop()
-    }
-  } finally {
-    unlock()
-  }
-}
-
-async function connected<Result>(url: string, work: (redis: Redis) => Promise<Result>): Promise<Result> {
-  const redis = openRedis(url, { lazyConnect: true, retryStrategy: null })
-  redis.on('error', () => {})
-  try {
-    await redis.connect()
-    return await work(redis)
-  } finally {
-    redis.disconnect()
-  }
-}
-
-/**
- * Makes Redis write an image of this moment to the file `dump.rdb`. A process of its own writes it, so Redis continues
- * to work.
- */
-async function saveImage(redis: Redis, file: string): Promise<void> {
-  await rm(file, { force: true })
-  // While the append-only file is rewritten, it waits for that.
-  await redis.bgsave('SCHEDULE')
-  while (!existsSync(file)) {
-    if (/^rdb_last_bgsave_status:err/m.test(await redis.info('persistence')))
-      throw new UserError('Redis could not write its image: see redis.log in the data folder.')
-    await delay(LOOK_MS)
-  }
-}
-
-async function copyDatabase(from: string, to: string): Promise<void> {
-  const database = new DatabaseSync(from, { readOnly: true })
-  try {
-    await backup(database, to)
-  } finally {
-    database.close()
-  }
-}
-
 async function readManifest(folder: string, file: string): Promise<BackupManifest> {
   const text = await readFile(join(folder, MANIFEST), 'utf8').catch(() => undefined)
-  if (text === undefined || !existsSync(join(folder, IMAGE))) throw new UserError(`${file} is no backup of waybridge.`)
-  const manifest = JSON.parse(text) as BackupManifest
+  const manifest = manifestIn(text ?? '')
+  if (!manifest || !existsSync(join(folder, IMAGE))) throw new UserError(`${file} is no backup of waybridge.`)
   const { data_format = 0 } = manifest
   if (data_format > FORMAT) throw new UserError(tooNew(`The data in ${file}`, data_format))
   if (manifest.format > BACKUP_FORMAT)
@@ -167,6 +103,14 @@ async function readManifest(folder: string, file: string): Promise<BackupManifes
       `${file} was made by waybridge ${manifest.version}: restore it with that version, or a later one.`,
     )
   return manifest
+}
+
+function manifestIn(text: string): BackupManifest | undefined {
+  try {
+    return JSON.parse(text) as BackupManifest
+  } catch {
+    return undefined
+  }
 }
 
 async function tar(...args: string[]): Promise<void> {
@@ -182,6 +126,4 @@ async function tar(...args: string[]): Promise<void> {
 const BACKUP_FORMAT = 1
 const MANIFEST = 'manifest.json'
 const IMAGE = 'redis.rdb'
-const DATABASE = 'tracking.sqlite'
 const OTHERS = ['admin-token', 'installation']
-const LOOK_MS = 100

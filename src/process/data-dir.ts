@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { access, chmod, constants, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { access, chmod, constants, mkdir, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { keptText } from '../durable.ts'
 import { databaseReason, UserError } from '../errors.ts'
 
 /**
@@ -19,17 +21,18 @@ export async function openDataDir(dataDir: string, logger: Logger): Promise<void
   await access(dataDir, constants.W_OK)
 }
 
-/** The id of the installation that a data folder belongs to; `isNew`: it was made by this call. */
-export async function installationId(dataDir: string): Promise<{ id: string; isNew: boolean }> {
+/**
+ * The id of the installation that a data folder belongs to; `isNew`: it was made by this call. In place of an id that cannot be
+ * read there is a new one; that is no new installation: its roster may be in Redis.
+ */
+export async function installationId(dataDir: string, logger: Logger): Promise<{ id: string; isNew: boolean }> {
   const file = join(dataDir, 'installation')
-  const made = randomUUID()
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
-  // Another process may make it meanwhile.
-  const isNew = await writeFile(file, `${made}\n`, { flag: 'wx', mode: 0o600 })
-    .then(() => true)
-    .catch(() => false)
-  const id = await readFile(file, 'utf8').catch(() => made)
-  return { id: id.trim(), isNew }
+  const { text, is } = await keptText(file, INSTALLATION_FILE).catch(() => {
+    return { text: randomUUID(), is: 'kept' }
+  })
+  if (is === 'replaced') logger.warn(`${file} held no id, as after a loss of power: this installation has a new one`)
+  return { id: text.trim(), isNew: is === 'made' }
 }
 
 /** The files in a folder, and with `recursive` those below it and the folders; none where it is not there. */
@@ -60,7 +63,16 @@ async function takeFromOthers(path: string, logger: Logger): Promise<void> {
  */
 export async function lockDataDir(dataDir: string, logger: Logger): Promise<() => void> {
   await openDataDir(dataDir, logger)
-  const release = takeAlone(dataDir, 'start.lock', 'start')
+  return lockStart(dataDir, logger)
+}
+
+/** As `lockDataDir`, for reading alone: changes nothing in the folder. Without a lock file, no process has ever run on it. */
+export async function lockToRead(dataDir: string, logger: Logger): Promise<() => void> {
+  return existsSync(join(dataDir, START_LOCK)) ? lockStart(dataDir, logger) : () => {}
+}
+
+async function lockStart(dataDir: string, logger: Logger): Promise<() => void> {
+  const release = takeAlone(dataDir, START_LOCK, 'start')
   const roles = join(dataDir, ROLES_LOCK)
   if (!isFree(roles)) logger.warn('waiting for the processes of an earlier run to end')
   for (const deadline = performance.now() + LEFTOVER_MS; !isFree(roles); await delay(50))
@@ -112,10 +124,15 @@ function take(file: string, kind: keyof typeof STATEMENTS): (() => void) | undef
   }
 }
 
+const INSTALLATION_FILE = {
+  isWhole: (kept: string) => /^[\da-f-]{36}$/.test(kept.trim()),
+  make: () => `${randomUUID()}\n`,
+}
 /** Group and others. */
 const OTHERS = 0o077
 /** A lock whose object is garbage-collected is released. */
 const held = new Set<DatabaseSync>()
+const START_LOCK = 'start.lock'
 const ROLES_LOCK = 'roles.lock'
 const STATEMENTS = { EXCLUSIVE: 'BEGIN EXCLUSIVE', SHARED: 'BEGIN; SELECT 1 FROM sqlite_schema' } as const
 const LEFTOVER_MS = 15_000

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AUTO } from '../config/listener.ts'
 import type { Config } from '../config/schema.ts'
+import type { Ports } from './role-process.ts'
 
 /** A port that is listened on: `tcp`, 5027. */
 export type ListenerPort = readonly [transport: string, port: number]
@@ -11,8 +12,7 @@ export type ListenerPort = readonly [transport: string, port: number]
  * stands for the port that `start` has chosen; it is left out if that is not known.
  */
 export async function listenerPorts({ data_dir, listeners }: Config): Promise<(protocol: string) => ListenerPort[]> {
-  const text = await readFile(join(data_dir, 'ports.json'), 'utf8').catch(() => '{}')
-  const chosen = JSON.parse(text) as Record<string, number>
+  const chosen = (await readPorts(data_dir).catch(() => undefined)) ?? {}
   const portsOf = (name: string) =>
     listeners
       .filter(({ protocol }) => protocol === name)
@@ -21,5 +21,16 @@ export async function listenerPorts({ data_dir, listeners }: Config): Promise<(p
   return (protocol) => {
     const own = portsOf(protocol)
     return own.length > 0 ? own : portsOf(AUTO)
+  }
+}
+
+/** What listens where, as `start` has written it; undefined where it is not there, or a loss of power left no JSON. */
+export async function readPorts(dataDir: string): Promise<Ports | undefined> {
+  const file = join(dataDir, 'ports.json')
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as Ports
+  } catch (error) {
+    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
   }
 }

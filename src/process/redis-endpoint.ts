@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { lstat, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
+import type { Logger } from 'pino'
+import { writeDurably } from '../durable.ts'
 import { UserError } from '../errors.ts'
 
 /** Where a private Redis listens: a socket of the file system; of version 0.1.0 a port on loopback, with a password. */
@@ -23,15 +25,26 @@ export type EndpointState =
  * ended only by its own command, over a socket that only this user can reach: never by a process id, which may be reused.
  * @throws UserError if something there does not answer, or is no Redis.
  */
-export async function takeSocket(dir: string): Promise<string> {
+export async function takeSocket(dir: string, logger?: Logger): Promise<string> {
   const file = join(dir, FILE)
   const socket = await socketOf(dir)
-  if (existsSync(file)) await endLeftover(JSON.parse(await readFile(file, 'utf8')) as RedisEndpoint, dir)
+  const last = await lastEndpoint(file, logger)
+  if (last) await endLeftover(last, dir)
   await endLeftover({ socket }, dir)
-  const draft = `${file}.new`
-  await writeFile(draft, JSON.stringify({ socket } satisfies RedisEndpoint), { mode: 0o600 })
-  await rename(draft, file)
+  await writeDurably(file, JSON.stringify({ socket } satisfies RedisEndpoint))
   return socket
+}
+
+/** Where the Redis of the last run listened. A file that a loss of power emptied tells of none: no process survived that. */
+async function lastEndpoint(file: string, logger?: Logger): Promise<RedisEndpoint | undefined> {
+  if (!existsSync(file)) return undefined
+  const text = await readFile(file, 'utf8')
+  try {
+    return JSON.parse(text) as RedisEndpoint
+  } catch {
+    logger?.warn(`${file} cannot be read, as after a loss of power: it counts as missing`)
+    return undefined
+  }
 }
 
 /** The URL of a Redis that listens on a socket of the file system. */

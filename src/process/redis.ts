@@ -19,22 +19,29 @@ export interface PrivateRedis extends Runnable {
   readonly pid: number
 }
 
+interface StartOptions {
+  /** Aborts the start. */
+  readonly signal?: AbortSignal
+  /** Is called again and again while Redis loads its data. */
+  readonly loading?: () => void
+  readonly logger?: Logger
+}
+
 /**
  * Starts the Redis of a data folder; resolves once it has loaded its data, however long that takes. First ends one that
  * an earlier run left behind. Throws a UserError if the user has to act: no server program, full disk, damaged files.
- * `maxMemory` in bytes; null: half of the machine's. `signal` aborts the start; `loading` is called again and again while
- * it loads its data.
+ * `maxMemory` in bytes; null: half of the machine's.
  */
 export async function startPrivateRedis(
   dataDir: string,
   maxMemory: number | null,
-  { signal, loading }: { readonly signal?: AbortSignal; readonly loading?: () => void } = {},
+  { signal, loading, logger }: StartOptions = {},
 ): Promise<PrivateRedis> {
   const server = findServer(dataDir)
   if (!server) throw new UserError(missingRedis())
   await mkdir(join(dataDir, 'redis'), { recursive: true, mode: 0o700 })
   const dir = await realpath(join(dataDir, 'redis'))
-  const socket = await takeSocket(dir)
+  const socket = await takeSocket(dir, logger)
   const conf = join(dir, 'redis.conf')
   await writeFile(conf, redisConf(dir, socket, maxMemory ?? halfOfMemory()), { mode: 0o600 })
   const log = join(dir, 'redis.log')
@@ -71,7 +78,8 @@ function findServer(dataDir: string): RedisServer | undefined {
   return findRedisServer() ?? findRedisServer(fetchedInto(dataDir))
 }
 
-function fetchedInto(dataDir: string): string {
+/** The folder for the Redis server that is downloaded for a data folder. */
+export function fetchedInto(dataDir: string): string {
   return resolve(dataDir, 'redis-server')
 }
 

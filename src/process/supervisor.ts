@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import { setMaxListeners } from 'node:events'
-import { rename, rm, writeFile } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { inTurns, shared, within } from '../async.ts'
+import { writeDurably } from '../durable.ts'
 import { explainError } from '../errors.ts'
 import { type ActivatedSocket, type Address, HeldSockets } from './held-sockets.ts'
 import { type Kept, keepRunning } from './keep-running.ts'
@@ -140,7 +141,7 @@ export class Supervisor {
     await fetchMissingRedis(dataDir, logger)
     if (this.#state !== 'starting') return
     this.#redis = keepRunning('redis', logger, async (signal) => {
-      const started = await startPrivateRedis(dataDir, redis.maxMemory, { signal, loading })
+      const started = await startPrivateRedis(dataDir, redis.maxMemory, { signal, loading, logger })
       this.#redisUrl = started.url
       return started
     })
@@ -207,8 +208,7 @@ export class Supervisor {
     if (this.#state !== 'ready') return
     const { logger } = this.#supervision
     await this.#inTurns(async () => {
-      await writeFile(`${this.#portsFile}.new`, `${JSON.stringify(this.#ports)}\n`)
-      await rename(`${this.#portsFile}.new`, this.#portsFile)
+      await writeDurably(this.#portsFile, `${JSON.stringify(this.#ports)}\n`)
     }).catch((error: Error) => logger.error({ reason: error.message }, 'cannot write ports.json'))
   }
 

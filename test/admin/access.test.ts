@@ -139,10 +139,16 @@ describe('the token that waybridge makes', () => {
     expect(a.tokens).not.toEqual(b.tokens)
   })
 
-  it('replaces an empty file', async () => {
+  it.each(['', '\n', '\0\0\0'])('replaces the file %j, which a loss of power or a full disk leaves', async (text) => {
     const dir = await dataDir()
-    await writeFile(join(dir, 'admin-token'), '\n')
+    await writeFile(join(dir, 'admin-token'), text)
     expect((await tokensIn(dir)).tokens).toEqual([MADE])
+  })
+
+  it('is the same for processes that make it at once', async () => {
+    const dir = await dataDir()
+    const [a, b] = await Promise.all([tokensIn(dir), tokensIn(dir)])
+    expect(a.tokens).toEqual(b.tokens)
   })
 
   it('is what a user has written into its file', async () => {

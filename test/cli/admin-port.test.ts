@@ -44,6 +44,13 @@ describe('a command finds the admin port', () => {
     expect((await waybridge(status('--config', 'vans'), { cwd })).code).toBe(0)
   })
 
+  it('by gateway.yaml where a loss of power emptied ports.json', async () => {
+    const server = await answering(() => WELL)
+    const yaml = `admin: { port: ${server.port}, tokens: [${TOKEN}] }\n`
+    const cwd = await folder({ 'config/gateway.yaml': yaml, '.data/ports.json': '' })
+    expect(await waybridge(status(), { cwd })).toMatchObject({ code: 0, errors: '' })
+  })
+
   it('despite mistakes elsewhere in gateway.yaml, such as a secret that only the gateway has', async () => {
     const server = await answering(() => WELL)
     const yaml = `

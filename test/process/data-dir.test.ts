@@ -2,7 +2,7 @@ import { chmod, mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promise
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
-import { openDataDir } from '../../src/process/data-dir.ts'
+import { installationId, openDataDir } from '../../src/process/data-dir.ts'
 import { temporaryDir } from '../support/running.ts'
 
 const logger = pino({ enabled: false })
@@ -40,4 +40,23 @@ it('takes from others what they may do in the folder of an older version, and to
     'redis/appendonlydir/a.aof': '600',
     'tracking.sqlite': '600',
   })
+})
+
+it('keeps the id of an installation, and makes it once for all that ask at the same time', async () => {
+  const dir = await temporaryDir()
+  const all = await Promise.all(Array.from({ length: 10 }, () => installationId(dir, logger)))
+  expect(new Set(all.map(({ id }) => id)).size).toBe(1)
+  expect(all.filter(({ isNew }) => isNew).length).toBe(1)
+  expect(await installationId(dir, logger)).toEqual({ id: all[0].id, isNew: false })
+})
+
+it('makes a new id where a loss of power left none, says so, and does not take that for a new installation', async () => {
+  const dir = await temporaryDir()
+  await writeFile(join(dir, 'installation'), '')
+  const lines: string[] = []
+  const warning = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) })
+  const { id, isNew } = await installationId(dir, warning)
+  expect([id, isNew]).toEqual([expect.stringMatching(/^[\da-f-]{36}$/), false])
+  expect(lines).toEqual([expect.stringContaining('held no id, as after a loss of power')])
+  expect(await installationId(dir, warning)).toEqual({ id, isNew: false })
 })

@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import { basename, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { Redis } from 'ioredis'
+import { pino } from 'pino'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openRedis } from '../../src/lanes/index.ts'
 import { type PrivateRedis, startFailure, startPrivateRedis } from '../../src/process/redis.ts'
@@ -76,6 +77,21 @@ it('ends a Redis that still runs before it starts another one on the same folder
   await redis.exited
   expect(again.redis.url).toBe(redis.url)
   expect(await clientOf(again.redis.url).get('a')).toBe('1')
+})
+
+it.each(['', '\0\0\0\0'])('starts on a folder whose endpoint.json a loss of power left as %j', async (text) => {
+  const dataDir = await temporaryDir()
+  await mkdir(join(dataDir, 'redis'))
+  const file = join(dataDir, 'redis/endpoint.json')
+  await writeFile(file, text)
+  const lines: string[] = []
+  const logger = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) })
+  const redis = await startPrivateRedis(dataDir, 64 * MEGABYTE, { logger })
+  onTestFinished(() => redis.stop())
+  expect(await clientOf(redis.url).ping()).toBe('PONG')
+  expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
+    `${file} cannot be read, as after a loss of power: it counts as missing`,
+  ])
 })
 
 describe('a folder of version 0.1.0', () => {

@@ -70,7 +70,8 @@ export async function openAdminPort(live: Live, redis: Redis, at: Omit<RoleAddre
 async function followedTokens(live: Live): Promise<() => Tokens> {
   let tokens: Tokens
   const inTurn = inTurns()
-  const renew = () => inTurn(async () => void (tokens = await adminTokens({ ...live.config, admin: live.admin() })))
+  const renew = () =>
+    inTurn(async () => void (tokens = await adminTokens({ ...live.config, admin: live.admin() }, live.logger)))
   live.followTokens(() => {
     renew().catch((error: Error) => live.logger.error({ reason: error.message }, KEEPS_TOKENS))
   })

@@ -117,7 +117,7 @@ class Opener implements OpenListeners {
     const { slot } = this.#ofStart
     const own = mqtt.bridges.filter(({ shared_group }) => slot === 0 || shared_group !== undefined)
     if (own.length === 0) return
-    const { id: installation } = await installationId(data_dir)
+    const { id: installation } = await installationId(data_dir, this.#live.logger)
     const shared = { ...this.#path.shared, protocolNamed: loadProtocol, gateway: { installation, slot } }
     for (const bridge of own) this.#listeners.push(await openBridge(bridge, shared))
   }

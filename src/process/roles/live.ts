@@ -67,9 +67,10 @@ export async function followConfig(options: LiveOptions): Promise<Live> {
   const mistakes = problemsOf(files).filter(isMistake)
   const { config } = files.gateway.content
   if (!config) throw new ConfigError(mistakes)
-  const { id, isNew } = followsFiles ? await installationId(config.data_dir) : { id: '', isNew: false }
+  const logger = createLogger(role, config.log)
+  const { id, isNew } = followsFiles ? await installationId(config.data_dir, logger) : { id: '', isNew: false }
   if (isNew && mistakes.length > 0) throw new ConfigError(mistakes)
-  return new FollowedConfig({ ...options, config, files, installation: id }, createLogger(role, config.log))
+  return new FollowedConfig({ ...options, config, files, installation: id }, logger)
 }
 
 class FollowedConfig implements Live {

@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto'
+import { link, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+/** A file that whoever needs it first makes. */
+export interface KeptFile {
+  /** Returns whether a text is one that `make` has made or a user has written; false: a loss of power left it. */
+  readonly isWhole: (text: string) => boolean
+  readonly make: () => string
+}
+
+/** Replaces a file, for its owner alone; after a loss of power it holds the text or what it held before, never a part. */
+export async function writeDurably(file: string, text: string): Promise<void> {
+  const draft = `${file}.new`
+  await writeFile(draft, text, { mode: 0o600 })
+  await moveDurably(draft, file)
+}
+
+/** Moves a file or folder, whose own entries are put on disk; after a loss of power it is whole at one of the two places. */
+export async function moveDurably(from: string, to: string): Promise<void> {
+  await sync(from)
+  await rename(from, to)
+  await sync(dirname(to))
+}
+
+/** Returns the text of a file, which is made if it is missing, and replaced if it is not whole. */
+export async function keptText(
+  file: string,
+  { isWhole, make }: KeptFile,
+): Promise<{ readonly text: string; readonly is: 'kept' | 'made' | 'replaced' }> {
+  const kept = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+  })
+  if (kept !== undefined && isWhole(kept)) return { text: kept, is: 'kept' }
+  const text = make()
+  if (kept !== undefined) {
+    await writeDurably(file, text)
+    return { text, is: 'replaced' }
+  }
+  if (await createDurably(file, text)) return { text, is: 'made' }
+  return { text: await readFile(file, 'utf8'), is: 'kept' }
+}
+
+/** Makes a file, unless another process makes it meanwhile; returns whether this one did. */
+async function createDurably(file: string, text: string): Promise<boolean> {
+  const draft = `${file}.${randomUUID()}`
+  try {
+    await writeFile(draft, text, { mode: 0o600, flush: true })
+    await link(draft, file)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    return false
+  } finally {
+    await rm(draft, { force: true })
+    await sync(dirname(file))
+  }
+}
+
+/** Puts the content of a file on disk, or which entries a folder has. */
+async function sync(path: string): Promise<void> {
+  const handle = await open(path)
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

@@ -1,0 +1,99 @@
+import { constants, existsSync } from 'node:fs'
+import { copyFile, cp, mkdir, realpath, rm, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { backup, DatabaseSync } from 'node:sqlite'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { UserError } from '../errors.ts'
+import { openRedis, type Redis } from '../lanes/index.ts'
+import { lockToRead } from './data-dir.ts'
+import { fetchedInto, fetchMissingRedis, startPrivateRedis } from './redis.ts'
+import { inspectEndpoint, socketOf, socketUrl } from './redis-endpoint.ts'
+
+export interface DataFolder {
+  readonly dataDir: string
+  /** The memory of the private Redis, in bytes; null: half of that of the machine. */
+  readonly maxMemory: number | null
+  readonly logger: Logger
+}
+
+/**
+ * Calls `work` with the data and their Redis: with the data folder itself while `start` runs on it, else with a copy, since a
+ * Redis that starts changes its files.
+ */
+export async function onStoredData<Result>(
+  { dataDir, maxMemory, logger }: DataFolder,
+  copy: string,
+  work: (data: string, redis: Redis) => Promise<Result>,
+): Promise<Result> {
+  const socket = await socketOf(await realpath(join(dataDir, 'redis')))
+  const { is } = await inspectEndpoint({ socket })
+  if (is === 'ours') return connected(socketUrl(socket), (redis) => work(dataDir, redis))
+  const unlock = await lockToRead(dataDir, logger)
+  try {
+    await copyData(dataDir, copy)
+  } finally {
+    unlock()
+  }
+  await fetchMissingRedis(copy, logger)
+  const { url, stop } = await startPrivateRedis(copy, maxMemory)
+  try {
+    return await connected(url, (redis) => work(copy, redis))
+  } finally {
+    await stop()
+  }
+}
+
+/** Copies what Redis and the tracking service have stored. A Redis server that was downloaded is used where it is. */
+async function copyData(dataDir: string, copy: string): Promise<void> {
+  await mkdir(join(copy, 'redis'), { recursive: true })
+  for (const name of STORED)
+    if (existsSync(join(dataDir, name)))
+      await cp(join(dataDir, name), join(copy, name), { recursive: true, mode: constants.COPYFILE_FICLONE })
+  const server = fetchedInto(dataDir)
+  if (existsSync(server)) await symlink(server, fetchedInto(copy))
+}
+
+async function connected<Result>(url: string, work: (redis: Redis) => Promise<Result>): Promise<Result> {
+  const redis = openRedis(url, { lazyConnect: true, retryStrategy: null })
+  redis.on('error', () => {})
+  try {
+    await redis.connect()
+    return await work(redis)
+  } finally {
+    redis.disconnect()
+  }
+}
+
+/**
+ * Makes Redis write an image of this moment to the file `dump.rdb`. A process of its own writes it, so Redis continues
+ * to work.
+ */
+export async function saveImage(redis: Redis, file: string): Promise<void> {
+  await rm(file, { force: true })
+  // While the append-only file is rewritten, it waits for that.
+  await redis.bgsave('SCHEDULE')
+  while (!existsSync(file)) {
+    if (/^rdb_last_bgsave_status:err/m.test(await redis.info('persistence')))
+      throw new UserError('Redis could not write its image: see redis.log in the data folder.')
+    await delay(LOOK_MS)
+  }
+}
+
+/** Copies a database, if there is one. Without a log beside it nobody has it open; to open it would make one. */
+export async function copyDatabase(from: string, to: string): Promise<void> {
+  if (!existsSync(from)) return
+  if (!existsSync(`${from}-wal`)) return copyFile(from, to)
+  const database = new DatabaseSync(from, { readOnly: true })
+  try {
+    await backup(database, to)
+  } finally {
+    database.close()
+  }
+}
+
+/** The database of the embedded tracking service. */
+export const DATABASE = 'tracking.sqlite'
+/** Redis 7 has a folder, 6.2 a file. */
+const STORED = ['redis/appendonlydir', 'redis/appendonly.aof', DATABASE, `${DATABASE}-wal`]
+const LOOK_MS = 100

@@ -1,0 +1,123 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { chmod, cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { fileURLToPath } from 'node:url'
+import { pino } from 'pino'
+import { expect, it, onTestFinished } from 'vitest'
+import { openRedis } from '../../src/lanes/index.ts'
+import { backUp, restoreBackup } from '../../src/process/backup.ts'
+import { lockDataDir } from '../../src/process/data-dir.ts'
+import { startPrivateRedis } from '../../src/process/redis.ts'
+import { temporaryDir } from '../support/running.ts'
+
+const FOLDER = fileURLToPath(new URL('../support/data-0.1.0/data', import.meta.url))
+const logger = pino({ enabled: false })
+const MEGABYTE = 1024 * 1024
+
+it('changes nothing in a folder of version 0.1.0 on which nothing runs, and holds what is in it', async () => {
+  const { dataDir, file, options } = await folderOfBefore()
+  await writeFile(join(dataDir, 'redis/endpoint.json'), '{"port":6390,"password":"old"}')
+  await writeFile(join(dataDir, 'redis/redis.conf'), 'port 6390\n')
+  await chmod(join(dataDir, 'tracking.sqlite'), 0o644)
+  const before = await listing(dataDir)
+  await backUp(file, options)
+  expect(await listing(dataDir)).toEqual(before)
+
+  const restored = { ...options, dataDir: join(await temporaryDir(), 'data') }
+  await restoreBackup(file, restored)
+  expect(await keysOf(restored.dataDir)).toBe(await keysOf(dataDir))
+  expect(tables(restored.dataDir)).toEqual(tables(dataDir))
+})
+
+it('changes nothing in a folder whose run was killed, and that has locks and a log of the database', async () => {
+  const { dataDir, file, options } = await folderOfBefore()
+  ;(await lockDataDir(dataDir, logger))()
+  const database = new DatabaseSync(join(dataDir, 'tracking.sqlite'))
+  database.exec('PRAGMA journal_mode = WAL; CREATE TABLE later (id); INSERT INTO later VALUES (1)')
+  const killed = join(await temporaryDir(), 'data')
+  await cp(dataDir, killed, { recursive: true })
+  database.close()
+  const before = await listing(killed)
+  expect(before).toContainEqual(expect.stringContaining('tracking.sqlite-wal'))
+  await backUp(file, { ...options, dataDir: killed })
+  expect(await listing(killed)).toEqual(before)
+  const restored = { ...options, dataDir: join(await temporaryDir(), 'data') }
+  await restoreBackup(file, restored)
+  expect(tables(restored.dataDir)).toContain('later')
+})
+
+it('changes nothing in a folder while it runs', async () => {
+  const { dataDir, file, options } = await folderOfBefore()
+  const unlock = await lockDataDir(dataDir, logger)
+  onTestFinished(unlock)
+  const redis = await startPrivateRedis(dataDir, 64 * MEGABYTE)
+  onTestFinished(() => redis.stop())
+  const database = new DatabaseSync(join(dataDir, 'tracking.sqlite'))
+  onTestFinished(() => database.close())
+  database.exec('PRAGMA journal_mode = WAL; CREATE TABLE later (id); INSERT INTO later VALUES (1)')
+  // Redis writes its log, and SQLite who reads.
+  const stored = async () => (await listing(dataDir)).filter((line) => !/redis\.log|sqlite-shm/.test(line))
+  const before = await stored()
+  await backUp(file, options)
+  expect(await stored()).toEqual(before)
+})
+
+it('of a folder on which a start begins is refused', async () => {
+  const { dataDir, file, options } = await folderOfBefore()
+  onTestFinished(await lockDataDir(dataDir, logger))
+  await expect(backUp(file, options)).rejects.toThrow('Another start is running')
+})
+
+it('with a manifest that cannot be read is no backup', async () => {
+  const { dataDir, file, options } = await folderOfBefore()
+  for (const name of ['manifest.json', 'redis.rdb']) await writeFile(join(dataDir, name), '')
+  execFileSync('tar', ['-czf', file, '-C', dataDir, 'manifest.json', 'redis.rdb'])
+  const fresh = { ...options, dataDir: join(await temporaryDir(), 'data') }
+  await expect(restoreBackup(file, fresh)).rejects.toThrow(`${file} is no backup of waybridge.`)
+})
+
+async function folderOfBefore() {
+  const dir = await temporaryDir()
+  const dataDir = join(dir, 'data')
+  await mkdir(dataDir)
+  await cp(FOLDER, dataDir, { recursive: true })
+  return {
+    dataDir,
+    file: join(dir, 'backup.tar.gz'),
+    options: { dataDir, maxMemory: 64 * MEGABYTE, version: 'x', logger },
+  }
+}
+
+/** What is in a folder: path, permissions and content of everything. */
+async function listing(dir: string): Promise<string[]> {
+  const names = (await readdir(dir, { recursive: true })).toSorted()
+  const lines = names.map(async (name) => {
+    const found = await stat(join(dir, name))
+    const content = found.isFile()
+      ? createHash('sha256')
+          .update(await readFile(join(dir, name)))
+          .digest('hex')
+      : ''
+    return `${name} ${found.mode.toString(8)} ${content}`
+  })
+  return Promise.all(lines)
+}
+
+/** How many keys the Redis of a folder has. */
+async function keysOf(dataDir: string): Promise<number> {
+  const redis = await startPrivateRedis(dataDir, 64 * MEGABYTE)
+  const client = openRedis(redis.url, {})
+  const count = await client.dbsize()
+  client.disconnect()
+  await redis.stop()
+  return count
+}
+
+function tables(dataDir: string): unknown[] {
+  const database = new DatabaseSync(join(dataDir, 'tracking.sqlite'))
+  const rows = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all()
+  database.close()
+  return rows.map(({ name }) => name)
+}

@@ -329,13 +329,17 @@ describe('a refusal', () => {
       if (push.apikey === 'new') ok(push, response)
       else void replaced.then(() => status(code)(push, response))
     })
-    await store('7/1/1', 1)
+    await store('7/1/1', 1, 2)
     const { setApikeys } = pushing({ apikeys: new Map([['7', ['old']]]) })
     await expect.poll(() => api.seen.length, soon).toBe(1)
     setApikeys(new Map([['7', ['new']]]))
     replace()
-    await expect.poll(delivered, soon).toBe(1)
-    expect([api.seen.map(({ apikey }) => apikey), await redis.hlen(keys.parked)]).toEqual([['old', 'new'], 0])
+    await expect.poll(delivered, soon).toBe(2)
+    // Of a lane that was parked one position would be tried first.
+    expect(api.seen.map(({ apikey, timestamps }) => [apikey, ...timestamps])).toEqual([
+      ['old', 1, 2],
+      ['new', 1, 2],
+    ])
   })
 
   it('a key that is accepted after it was replaced is not used again', async () => {
@@ -378,6 +382,25 @@ describe('a refusal', () => {
     api.respond(ok)
     pushing()
     await expect.poll(delivered, soon).toBe(1)
+  })
+
+  it('a retry that is asked for while a parked lane is tried follows at once where the lane is refused again', async () => {
+    const { promise: released, resolve: answer } = Promise.withResolvers<void>()
+    api.respond(status(404))
+    await store('7/42/1', 1)
+    pushing()
+    // Once more as the worker starts, or by its schedule.
+    await expect.poll(async () => (await laneState('7/42/1'))?.parked?.tries, soon).toBe(2)
+    const { at, since } = (await laneState('7/42/1'))?.parked ?? {}
+    await redis.hset(keys.parked, '7/42/1', JSON.stringify({ status: 404, message: '', tries: 9, at, since }))
+    api.respond((push, response) => void released.then(() => status(404)(push, response)))
+    await release(redis, ['7/42/1'], STAY)
+    await expect.poll(() => api.seen.length, soon).toBe(3)
+    await release(redis, ['7/42/1'], STAY)
+    api.respond(ok)
+    answer()
+    await expect.poll(delivered, soon).toBe(1)
+    expect(api.seen.length).toBe(4)
   })
 
   it('a worker that hears of a new roster last tries what another worker may have tried by the old one', async () => {

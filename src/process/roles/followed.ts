@@ -131,7 +131,7 @@ export class FollowedSettings {
     this.#admin = { tokens, metrics_token }
     return {
       companies: changedCompanies(before.companies, this.#companies),
-      hasTokens: !isDeepStrictEqual(this.#admin, before.admin),
+      hasNewTokens: !isDeepStrictEqual(this.#admin, before.admin),
     }
   }
 
@@ -148,7 +148,7 @@ export class FollowedSettings {
 
 interface ChangedSettings {
   readonly companies: ReadonlySet<string>
-  readonly hasTokens: boolean
+  readonly hasNewTokens: boolean
 }
 
 function changedCompanies(before: Config['companies'], after: Config['companies']): Set<string> {

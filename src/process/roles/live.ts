@@ -219,9 +219,9 @@ class FollowedConfig implements Live {
   #updateSettings(): void {
     const { config } = this.#files.read.gateway.content
     if (!config) return
-    const { companies, hasTokens } = this.#settings.update(config, this.directory())
+    const { companies, hasNewTokens } = this.#settings.update(config, this.directory())
     if (companies.size > 0) for (const follower of this.#ofCompanies) follower(companies)
-    if (hasTokens) for (const follower of this.#ofTokens) follower()
+    if (hasNewTokens) for (const follower of this.#ofTokens) follower()
   }
 }
 

@@ -170,10 +170,7 @@ function datagram(frame: Buffer, session: Session): Message {
 }
 
 /** The records of a packet: how many, and their fixes; all of codec 7 may be without a place. */
-function records(
-  r: ByteReader,
-  settings: Settings,
-): { count: number; positions: Pick<Message, 'fixes' | 'none'> } {
+function records(r: ByteReader, settings: Settings): { count: number; positions: Pick<Message, 'fixes' | 'none'> } {
   const codec = r.uint(1)
   const known = LAYOUTS.get(codec)
   if (!known && codec !== GH3000) throw new DecodeError('unsupported', `codec ${codec}`)

@@ -13,7 +13,6 @@ import {
   DecodeError,
   dop,
   type Fix,
-  finite,
   type HttpRequest,
   heading,
   type JsonObject,
@@ -24,6 +23,7 @@ import {
   numericMember,
   objectMember,
   objectOf,
+  optionalNumber,
   parametersOf,
   parseJson,
   type Session,
@@ -69,24 +69,18 @@ const IN_PATH = /^\/(\d{14,16})(?:\/data)?\/?(?:\?|$)/
 function fixOf(record: JsonObject, session: Session, hasGnssSpeed: boolean): Fix {
   const [latitude = '', longitude = ''] = textMember(record, 'latlng')?.split(',') ?? []
   const time = numericMember(record, 'ts')
-  const satellites = known(measured(record.sat))
-  const hdop = measured(record[HDOP])
-  const speed = known((hasGnssSpeed ? measured(record[GNSS_SPEED]) : undefined) ?? measured(record.sp))
+  const satellites = known(optionalNumber(record.sat))
+  const hdop = optionalNumber(record[HDOP])
+  const speed = known((hasGnssSpeed ? optionalNumber(record[GNSS_SPEED]) : undefined) ?? optionalNumber(record.sp))
   return {
     time: time === undefined ? session.now : unixTime(time),
     latitude: number(latitude.trim()),
     longitude: number(longitude.trim()),
     valid: satellites !== 0,
-    altitude: measured(record.alt),
+    altitude: optionalNumber(record.alt),
     speed: speed === undefined ? undefined : kmh(speed),
-    heading: heading(measured(record.ang)),
+    heading: heading(optionalNumber(record.ang)),
     satellites,
     hdop: hdop === undefined ? undefined : dop(hdop / 10),
   }
-}
-
-/** A number, or the text of one; undefined of anything else: a bad value costs no position. */
-function measured(value: unknown): number | undefined {
-  const isNumeric = typeof value === 'number' || (typeof value === 'string' && value.trim() !== '')
-  return isNumeric ? finite(Number(value)) : undefined
 }

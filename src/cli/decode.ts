@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import * as z from 'zod'
 import { loadProtocol, loadProtocols } from '../../protocols/index.ts'
-import type { Session } from '../../protocols/kit/index.ts'
+import type { Protocol, Session } from '../../protocols/kit/index.ts'
 import { UserError } from '../errors.ts'
 import { Detector, type Guess } from '../listen/detect.ts'
 import { type PasteReading, readPaste } from './paste.ts'
@@ -52,7 +52,9 @@ async function decodeGuessed(
   lenient: boolean | undefined,
 ): Promise<number> {
   const protocols = await loadProtocols()
-  const detector = new Detector({ protocols, configured: () => undefined })
+  const onFault = (error: unknown, { name }: Protocol) =>
+    void process.stderr.write(`fault in the decoder of ${name}: ${String(error)}\n`)
+  const detector = new Detector({ protocols, configured: () => undefined, onFault })
   const all = readings.flatMap(({ as, bytes }) =>
     guessesOf(detector, bytes)
       .filter(saysSomething)

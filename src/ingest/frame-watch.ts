@@ -49,9 +49,8 @@ export class FrameWatch {
   }
 
   /** Keeps a frame, once it is known what became of it, if its device is watched. */
-  follow(arrival: FrameArrival, taken: Promise<FrameOutcome>): void {
-    const keep = (outcome: FrameOutcome) => this.#keep(arrival, outcome)
-    taken.then(keep, () => keep({ status: 'not_stored', reason: 'fault' }))
+  async follow(arrival: FrameArrival, taken: Promise<FrameOutcome>): Promise<void> {
+    this.#keep(arrival, await taken.catch(() => ({ status: 'not_stored', reason: 'fault' }) as const))
   }
 
   async close(): Promise<void> {

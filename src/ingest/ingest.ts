@@ -9,6 +9,7 @@ import {
   type Transport,
 } from '../../protocols/kit/index.ts'
 import type { Logger } from '../observe/log.ts'
+import { guarded, logFault } from '../observe/faults.ts'
 import { frameCounters, metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
 import type { DeviceSecrets } from '../roster/device-secrets.ts'
@@ -78,14 +79,18 @@ export class Ingest {
    * the order of the calls, so that the frames of a connection are decoded in their order.
    */
   take(frame: Buffer | HttpRequest, session: DeviceSession, protocol: Protocol): Promise<FrameOutcome> {
-    const { frameWatch } = this.#options
+    const { frameWatch, logger } = this.#options
     const startedAt = performance.now()
     const deadline = startedAt + this.#waiting.waitMs[session.transport]
     let counters = this.#counters.get(protocol.name)
     if (!counters) this.#counters.set(protocol.name, (counters = frameCounters(protocol.name)))
     const arrival: FrameArrival = { frame, session, protocol, startedAt, deadline, counters, read: undefined }
     const taken = this.#take(arrival)
-    if (frameWatch && !frameWatch.isIdle) frameWatch.follow(arrival, taken)
+    if (frameWatch && !frameWatch.isIdle)
+      guarded(
+        () => frameWatch.follow(arrival, taken),
+        (error) => logFault(logger, error, { what: 'fault in keeping a watched frame', protocol: protocol.name }),
+      )
     return taken
   }
 
@@ -279,8 +284,7 @@ export function decode({ frame, session, protocol }: Reading, logger: Logger): M
     return decodeFrame(protocol, frame, session)
   } catch (error) {
     if (error instanceof DecodeError) return error
-    const { stack } = error as Error
-    logger.error({ stack, protocol: protocol.name }, 'fault in a decoder')
+    logFault(logger, error, { what: 'fault in a decoder', protocol: protocol.name })
     return new DecodeError('malformed')
   }
 }

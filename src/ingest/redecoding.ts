@@ -17,13 +17,14 @@ import {
   withTexts,
 } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
+import { logFault } from '../observe/faults.ts'
 import { metrics } from '../observe/metrics.ts'
 import { type DeviceEntry, isSecretOf } from '../roster/device-entry.ts'
 import type { DeviceSecrets } from '../roster/device-secrets.ts'
 import type { Replica } from '../roster/replica.ts'
-import { createSession, type DeviceSession } from './device.ts'
+import { createSession } from './device.ts'
 import type { FixStorage } from './fix-storage.ts'
-import { doubtOf } from './frame.ts'
+import { doubtOf, type Reading } from './frame.ts'
 import { ResolvedDevice, trustIn } from './identity.ts'
 import { decode, readOpened } from './ingest.ts'
 import { contentOf, type MisunderstoodFrame } from './misunderstood.ts'
@@ -179,7 +180,7 @@ export class Redecoding {
     session.lenient = frame.masked !== undefined && frame.reason !== 'checksum'
     for (const text of frame.opening ?? []) decode({ frame: Buffer.from(text, 'base64'), session, protocol }, logger)
     session.device = entry.id
-    const contents = framesOf(frame, protocol, session)
+    const contents = framesOf(frame, { protocol, session }, logger)
     const messages = contents.map((content) => decode({ frame: content, session, protocol }, logger))
     const [first, ...more] = messages
     const message = more.length === 0 ? first : joined(messages)
@@ -228,12 +229,18 @@ export class Redecoding {
 }
 
 /** A kept frame as frames of a protocol: where another protocol was guessed, that has cut the stream elsewhere. */
-function framesOf(kept: MisunderstoodFrame, { name, tcp, udp }: Protocol, session: DeviceSession) {
+function framesOf(kept: MisunderstoodFrame, { protocol, session }: Omit<Reading, 'frame'>, logger: Logger) {
+  const { name, tcp, udp } = protocol
   const content = contentOf(kept)
   const framer = { tcp: tcp?.frame, udp: udp?.frame, http: undefined, mqtt: undefined }[kept.transport]
   if (name === kept.protocol || !framer || !Buffer.isBuffer(content)) return [content]
-  const { frames } = cut(content, framer, session)
-  return frames.length > 0 ? frames : [content]
+  try {
+    const { frames } = cut(content, framer, session)
+    return frames.length > 0 ? frames : [content]
+  } catch (error) {
+    logFault(logger, error, { what: 'fault in a framer', protocol: name })
+    return [content]
+  }
 }
 
 /** What several frames say together; a frame that cannot be read is an entry that cannot. */

@@ -2,8 +2,8 @@ import type { Server, ServerOpts, Socket } from 'node:net'
 import { isWithin, networksOf } from '../config/networks.ts'
 import { createSession, type DeviceSession } from '../ingest/device.ts'
 import { networkOf } from '../ingest/network.ts'
+import { guarded, logFault } from '../observe/faults.ts'
 import { metrics, type RefusedReason } from '../observe/metrics.ts'
-import type { Backpressure } from './backpressure.ts'
 import { pauseOf } from './connections.ts'
 import { handshakeTurns } from './handshake-turns.ts'
 import { type Endpoint, openServer, type Shared } from './listener.ts'
@@ -103,7 +103,7 @@ export class Acceptor {
   #behindProxy(socket: Socket, proxy: Origin, serve: Serve): void {
     if (!isWithin(this.#shared.trustedProxies, proxy.address)) return refuse(socket, 'proxy_header')
     const begun = this.#begin(socket, 'proxy_header')
-    receiveFirstBytes(socket, { read: readProxyHeader, pressure: this.#shared.pressure }, (header) => {
+    receiveFirstBytes(socket, { read: readProxyHeader, shared: this.#shared }, (header) => {
       begun()
       this.#admit(socket, header.source ?? proxy, serve)
     })
@@ -152,7 +152,7 @@ export class Acceptor {
       })
     }
     // Only with all of its first record the handshake costs something, and waits for its turn.
-    receiveFirstBytes(socket, { read: readClientHello, pressure: this.#shared.pressure }, () =>
+    receiveFirstBytes(socket, { read: readClientHello, shared: this.#shared }, () =>
       handshakeTurns.add(networkOf(origin.address), start),
     )
   }
@@ -189,7 +189,7 @@ function refuse(socket: Socket, reason: RefusedReason): void {
 interface Beginning<Start> {
   /** `incomplete`: more bytes may make it one; `invalid`: none can. `length`: bytes that are not passed on. */
   readonly read: (bytes: Buffer) => Start | 'incomplete' | 'invalid'
-  readonly pressure: Backpressure
+  readonly shared: Pick<Shared, 'logger' | 'pressure'>
 }
 
 /**
@@ -198,7 +198,7 @@ interface Beginning<Start> {
  */
 function receiveFirstBytes<Start extends { readonly length: number }>(
   socket: Socket,
-  { read, pressure }: Beginning<Start>,
+  { read, shared: { logger, pressure } }: Beginning<Start>,
   done: (start: Start) => void,
 ): void {
   const sender = { partialBytes: 0, abort: end }
@@ -211,7 +211,7 @@ function receiveFirstBytes<Start extends { readonly length: number }>(
     const start = read(received)
     pressure.setPartial(sender, start === 'incomplete' ? received.length : 0)
     if (start === 'incomplete') return
-    socket.off('readable', receive).off('end', end)
+    socket.off('readable', receiveGuarded).off('end', end)
     if (start === 'invalid') {
       end()
       return
@@ -225,7 +225,14 @@ function receiveFirstBytes<Start extends { readonly length: number }>(
     socket.destroy()
   }
 
-  socket.on('readable', receive).on('end', end)
+  function receiveGuarded(): void {
+    guarded(receive, (error) => {
+      logFault(logger, error, { what: 'fault in reading the beginning of a connection' })
+      end()
+    })
+  }
+
+  socket.on('readable', receiveGuarded).on('end', end)
   socket.on('close', () => pressure.setPartial(sender, 0))
 }
 

@@ -12,6 +12,8 @@ import {
   type Session,
   type Transport,
 } from '../../protocols/kit/index.ts'
+import { logFault } from '../observe/faults.ts'
+import type { Logger } from '../observe/log.ts'
 import { type Evidence, weighFixes, weighId } from './evidence.ts'
 
 /** A protocol that understands the first bytes of a conversation, and why it is believed. */
@@ -34,6 +36,8 @@ export interface DetectorOptions {
   readonly protocols: readonly Protocol[]
   /** The protocol in the entry of a configured device, '' where its entry names none; undefined: it is not configured. */
   readonly configured: (device: string) => string | undefined
+  /** Called with what the code of a protocol throws beside DecodeError: then the protocol is out of the question. */
+  readonly onFault: (error: unknown, protocol: Protocol) => void
 }
 
 /** The first bytes of a connection, or a request, and how they came. */
@@ -58,7 +62,9 @@ export class Detector {
   constructor(options: DetectorOptions) {
     this.#options = options
     const overTcp = options.protocols.filter(({ tcp }) => tcp)
-    this.#byFirstByte = Array.from({ length: 256 }, (_, byte) => overTcp.filter((protocol) => mayBegin(protocol, byte)))
+    this.#byFirstByte = Array.from({ length: 256 }, (_, byte) =>
+      overTcp.filter((protocol) => this.#tried(protocol, () => mayBegin(protocol, byte))),
+    )
   }
 
   get protocols(): readonly Protocol[] {
@@ -76,7 +82,7 @@ export class Detector {
     const guesses: Guess[] = []
     const open: Protocol[] = []
     for (const protocol of among) {
-      const found = this.#look(beginning, protocol)
+      const found = this.#tried(protocol, () => this.#look(beginning, protocol))
       if (found === 'open') open.push(protocol)
       else if (found) guesses.push(found)
     }
@@ -94,6 +100,16 @@ export class Detector {
     const [oldest] = this.#spoken.size >= MAX_LEARNT ? this.#spoken.keys() : []
     if (oldest !== undefined) this.#spoken.delete(oldest)
     this.#spoken.set(device, name)
+  }
+
+  /** A fault in the code of one protocol must not keep the senders of all others from being understood. */
+  #tried<Result>(protocol: Protocol, look: () => Result): Result | undefined {
+    try {
+      return look()
+    } catch (error) {
+      this.#options.onFault(error, protocol)
+      return undefined
+    }
   }
 
   #look(beginning: FirstBytes, protocol: Protocol): Guess | 'open' | undefined {
@@ -156,6 +172,11 @@ export class Detector {
     evidence.push(weighId(device))
     return undefined
   }
+}
+
+/** What a detector does with faults in a process that has a log. */
+export function faultLogger(logger: Logger): DetectorOptions['onFault'] {
+  return (error, { name }) => logFault(logger, error, { what: 'fault in finding out a protocol', protocol: name })
 }
 
 /** Sorts by likelihood; of guesses that are equally likely, the more usual protocol is first: it has the lower port. */

@@ -5,6 +5,7 @@ import { type HttpAnswer, type HttpRequest, type Message, type Protocol, replies
 import type { DeviceSession } from '../ingest/device.ts'
 import { networkOf } from '../ingest/network.ts'
 import type { FrameOutcome } from '../ingest/frame.ts'
+import { logFault } from '../observe/faults.ts'
 import { metrics } from '../observe/metrics.ts'
 import { noteNotStored } from '../observe/trouble.ts'
 import { type Origin, sessionOf } from './acceptor.ts'
@@ -39,6 +40,10 @@ export class HttpExchanges {
     if (body === undefined) return
     const work = this.#answerOf(request, body)
       .then((answer) => this.#send(answer, response))
+      .catch((error: unknown) => {
+        this.#logFault(error)
+        response.destroy()
+      })
       .finally(() => this.#underWay.delete(work))
     this.#underWay.add(work)
     await work
@@ -58,11 +63,16 @@ export class HttpExchanges {
     if (typeof body !== 'string') {
       return this.#take(request, body, origin).then(answerTo, (error: unknown) => {
         noteNotStored('fault')
-        this.#shared.logger.error({ err: error, protocol: this.#protocol.name }, 'fault in handling a request')
+        this.#logFault(error)
         return NOT_STORED
       })
     }
     return refuse(body)
+  }
+
+  #logFault(error: unknown): void {
+    const { logger } = this.#shared
+    logFault(logger, error, { what: 'fault in handling a request', protocol: this.#protocol.name })
   }
 
   async #take(

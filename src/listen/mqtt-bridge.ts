@@ -4,6 +4,7 @@ import type { Bridge, BridgeTopic } from '../config/bridge.ts'
 import { inGateway } from '../config/problem.ts'
 import { createSession, type DeviceSession, MAX_ID_BYTES } from '../ingest/device.ts'
 import { masked } from '../masking.ts'
+import { logFault } from '../observe/faults.ts'
 import { metrics, type RefusedReason } from '../observe/metrics.ts'
 import { noteNotStored } from '../observe/trouble.ts'
 import { observations } from '../observe/observations.ts'
@@ -116,7 +117,7 @@ export class MqttBridge {
     const { name: bridge } = this.#bridge
     const outcome = await this.#store(topic, payload).catch((error: unknown) => {
       noteNotStored('fault')
-      logger.error({ err: error, bridge }, 'fault in handling a message of a bridge')
+      logFault(logger, error, { what: 'fault in handling a message of a bridge', bridge })
       return 'not_stored' as const
     })
     metrics.bridgeMessages.inc({ bridge, outcome })

@@ -3,6 +3,7 @@ import type { Aedes, Client } from 'aedes'
 import type { Protocol } from '../../protocols/kit/index.ts'
 import { sameId } from '../config/units.ts'
 import type { Ingest } from '../ingest/ingest.ts'
+import { guarded, logFault } from '../observe/faults.ts'
 import { metrics, type RefusedReason } from '../observe/metrics.ts'
 import { noteNotStored } from '../observe/trouble.ts'
 import type { Replica } from '../roster/replica.ts'
@@ -33,7 +34,28 @@ export class MqttHandlers {
     this.#shared = shared
   }
 
-  async preConnect(...[client, packet, done]: PreConnect): Promise<void> {
+  preConnect(...connect: PreConnect): void {
+    this.#guarded(connect[0], () => this.#preConnect(...connect))
+  }
+
+  authenticate(...login: Authenticate): void {
+    this.#guarded(login[0], () => this.#authenticate(...login))
+  }
+
+  /** A fault of ours ends the connection of the client whose packet has met it, without an answer. */
+  #guarded(client: Client, work: () => unknown): void {
+    const connection = connectionOf(client)
+    guarded(work, (error) => {
+      this.#logFault(error, connection)
+      connection.destroy()
+    })
+  }
+
+  #logFault(error: unknown, { session: { device } }: MqttConnection): void {
+    logFault(this.#shared.logger, error, { what: 'fault in handling an MQTT packet', device })
+  }
+
+  async #preConnect(...[client, packet, done]: PreConnect): Promise<void> {
     const { ingest, limits, replica } = this.#shared
     const connection = connectionOf(client)
     connection.beginStoring()
@@ -59,7 +81,7 @@ export class MqttHandlers {
   }
 
   /** One refusal for all: it does not tell which ids are configured. */
-  authenticate(...[client, username = '', password, done]: Authenticate): void {
+  #authenticate(...[client, username = '', password, done]: Authenticate): void {
     const refusal = this.#shared.ingest.login(username, password?.toString() || undefined, connectionOf(client).session)
     if (refusal === undefined) done(null, true)
     else done(Object.assign(new Error(refused(refusal)), { returnCode: NOT_AUTHORISED }), false)
@@ -72,20 +94,21 @@ export class MqttHandlers {
   authorize(...[client, packet, done]: AuthorizePublish): void {
     // A publication without a client would be a will: none is kept.
     if (!client) return done(new Error('no client'))
-    const work = this.#answer(connectionOf(client), packet, done).finally(() => this.#storing.delete(work))
+    const work = this.#answer(connectionOf(client), packet, done)
     this.#storing.add(work)
+    this.#guarded(client, () => work.finally(() => this.#storing.delete(work)))
   }
 
   /** Resolves once what is being stored now is stored, or is not. */
   async settled(): Promise<void> {
-    await Promise.all(this.#storing)
+    await Promise.allSettled(this.#storing)
   }
 
   async #answer(connection: MqttConnection, packet: AuthorizePublish[1], done: AuthorizePublish[2]): Promise<void> {
     connection.beginStoring()
     const refusal = await this.#take(connection, packet).catch((error: unknown) => {
       noteNotStored('fault')
-      this.#shared.logger.error({ err: error, device: connection.session.device }, 'fault in handling an MQTT message')
+      this.#logFault(error, connection)
       return 'fault'
     })
     connection.endStoring()

@@ -46,7 +46,7 @@ async function createBroker(shared: MqttShared) {
   const handlers = new MqttHandlers(shared)
 
   const broker = await Aedes.createBroker({
-    preConnect: (...connect) => void handlers.preConnect(...connect),
+    preConnect: (...connect) => handlers.preConnect(...connect),
     authenticate: (client, name, password, done) =>
       handlers.authenticate(client, name, password, (error, isAccepted) =>
         answerLogin(shared, connectionOf(client), {

@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { cut, type Protocol } from '../../protocols/kit/index.ts'
 import type { DeviceSession } from '../ingest/device.ts'
 import type { FrameOutcome } from '../ingest/frame.ts'
+import { guarded, logFault } from '../observe/faults.ts'
 import { metrics, type RefusedReason } from '../observe/metrics.ts'
 import { noteNotStored } from '../observe/trouble.ts'
 import { type Origin, sessionOf } from './acceptor.ts'
@@ -97,8 +98,12 @@ export class TcpConnection implements DeviceConnection {
 
   static #closed(this: ConnectionSocket): void {
     const { [CONNECTION]: connection } = this
-    connection.#stream.end()
-    connection.#context.connections.remove(connection)
+    const { connections, logger } = connection.#context
+    connections.remove(connection)
+    guarded(
+      () => connection.#stream.end(),
+      (error) => logFault(logger, error, { what: 'fault in keeping what was not understood' }),
+    )
   }
 
   /** The device sends nothing more. */
@@ -106,13 +111,17 @@ export class TcpConnection implements DeviceConnection {
     if (!this[CONNECTION].#isTaking) this.end()
   }
 
-  /** Takes the received frames until none is complete; the connection takes one group of frames at a time. */
-  async #takeAll(): Promise<void> {
+  /**
+   * Takes the received frames until none is complete; the connection takes one group of frames at a time. `isQuiet`: the
+   * sender waits, and nothing is taken unless it is clear now what it speaks.
+   */
+  async #takeAll(isQuiet = false): Promise<void> {
     const { ingest, pressure } = this.#context
     const [socket, stream, session] = [this.#socket, this.#stream, this.session]
     this.#isTaking = true
     clearTimeout(this.#quiet)
     try {
+      if (isQuiet && !stream.decideInQuiet()) return void (this.#isTaking = false)
       while (socket.writable) {
         const group = stream.cut()
         const { size } = stream.received
@@ -143,7 +152,7 @@ export class TcpConnection implements DeviceConnection {
     } catch (error) {
       noteNotStored('fault')
       const at = { device: session.device, protocol: stream.protocol?.name }
-      this.#context.logger.error({ err: error, ...at }, 'fault in handling a frame')
+      logFault(this.#context.logger, error, { what: 'fault in handling a frame', ...at })
       socket.destroy()
     }
   }
@@ -201,8 +210,7 @@ export class TcpConnection implements DeviceConnection {
     const isUnknown = this.session.device === undefined
     if (!this.#socket.writable) return
     // Once the sender waits, it may be clear what it speaks.
-    if (isUnknown && detector && bytes.length > 0)
-      this.#quiet = setTimeout(() => void (this.#stream.decideInQuiet() && this.#takeAll()), QUIET_MS)
+    if (isUnknown && detector && bytes.length > 0) this.#quiet = setTimeout(() => void this.#takeAll(true), QUIET_MS)
     if (bytes.length > (isUnknown ? Math.min(MAX_UNIDENTIFIED_BYTES, maxBytes) : maxBytes)) this.abort('frame_too_long')
     else if (this.#stream.noise > maxBytes) this.abort('noise')
     else if (this.#socket.writableLength > maxBytes) this.abort('not_reading')

@@ -7,6 +7,7 @@ import { within } from '../async.ts'
 import { createSession, type DeviceSession } from '../ingest/device.ts'
 import { addressOf, networkOf } from '../ingest/network.ts'
 import type { FrameOutcome } from '../ingest/frame.ts'
+import { logFault } from '../observe/faults.ts'
 import { metrics, type RefusedReason } from '../observe/metrics.ts'
 import { noteNotStored } from '../observe/trouble.ts'
 import { networkFilter } from './acceptor.ts'
@@ -45,7 +46,7 @@ export async function listenUdp(endpoint: ProtocolEndpoint, shared: Shared): Pro
     const work = take(context, { datagram, peer, session: known ?? newSession(context, remote) })
       .catch((error: unknown) => {
         noteNotStored('fault')
-        logger.error({ err: error, protocol: protocol?.name }, 'fault in handling a datagram')
+        logFault(logger, error, { what: 'fault in handling a datagram', protocol: protocol?.name })
       })
       .finally(() => storing.delete(work))
     storing.add(work)

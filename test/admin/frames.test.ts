@@ -1,8 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import type { Protocol } from '../../protocols/kit/index.ts'
 import { FrameWatch } from '../../src/ingest/frame-watch.ts'
 import { adminFixture, READ_TOKEN } from '../support/admin.ts'
 import { at, gateway, type IngestSetup, van } from '../support/ingest.ts'
 import { keepFrame } from '../support/kept-frames.ts'
+import { talk } from '../support/listen.ts'
 
 const admin = adminFixture()
 const TIME = Date.UTC(2026, 10, 20, 9)
@@ -60,6 +62,18 @@ describe('the frames of a device that somebody watches', () => {
         },
       ])
     expect((await framesOf()).watched_until_at).toBe(new Date(until).toISOString())
+  })
+
+  it('do not end the process where one cannot be kept', async () => {
+    await watch()
+    const { ingest, say, session } = await watchingGateway()
+    const faulty = {
+      ...talk,
+      decode: () => ({ device: ID, fixes: [Object.assign(at(TIME), { count: 1n })] }),
+    } satisfies Protocol
+    expect(await ingest.take(Buffer.from('x'), session, faulty)).toMatchObject({ status: 'stored' })
+    await say({ device: ID, fixes: [at(TIME)] })
+    await expect.poll(async () => (await framesOf()).results.length).toBe(1)
   })
 
   it('say why they were not understood, refused or not stored, and show no secret', async () => {

@@ -1,6 +1,7 @@
 import { loadProtocols } from '../../protocols/index.ts'
 import { Detector, Undecided } from '../../src/listen/detect.ts'
 import { casesOf } from '../support/protocol-cases.ts'
+import { thrown } from '../support/thrown.ts'
 
 /** What finding out the protocol of a connection costs: ms of CPU, of all first frames of the protocols' own cases. */
 export interface DetectCost {
@@ -14,7 +15,7 @@ export interface DetectCost {
  * its sender is quiet. The median and the worst connection, each the mean of `ROUNDS`.
  */
 export async function benchDetect(): Promise<DetectCost> {
-  const detector = new Detector({ protocols: await loadProtocols(), configured: () => undefined })
+  const detector = new Detector({ protocols: await loadProtocols(), configured: () => undefined, onFault: thrown })
   const streams = (await Promise.all(detector.protocols.filter(({ tcp }) => tcp).map(firstFrames))).flat()
   const costs = (pieces: (bytes: Buffer) => readonly number[]) => {
     for (const bytes of streams) connect(detector, bytes, pieces(bytes))

@@ -11,6 +11,7 @@ import { damaged } from './damage.ts'
 import { Hearing } from './hearing.ts'
 import { repairChecksum, repairLength } from './places.ts'
 import type { Watch } from './watch.ts'
+import { thrown } from '../support/thrown.ts'
 
 export interface FuzzOptions {
   readonly seed: number
@@ -48,7 +49,7 @@ export async function fuzz(options: FuzzOptions, all: readonly Protocol[]): Prom
   const figures: FuzzFigures = { frames: 0, messages: 0, refused: 0, faults: [] }
   const targets = await Promise.all(all.map(targetOf))
   const donors = targets.flatMap(({ seedlings }) => seedlings.map(({ bytes }) => bytes))
-  const detector = new Detector({ protocols: all, configured: () => undefined })
+  const detector = new Detector({ protocols: all, configured: () => undefined, onFault: thrown })
   const chosen = targets.filter(
     ({ protocol, seedlings }) => options.protocols.includes(protocol) && seedlings.length > 0,
   )

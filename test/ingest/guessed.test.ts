@@ -32,6 +32,7 @@ import { connect, raw } from '../support/mqtt-bytes.ts'
 import { records } from '../support/records.ts'
 import { createDirectory } from '../support/roster.ts'
 import { withRedis } from '../support/with-redis.ts'
+import { thrown } from '../support/thrown.ts'
 
 /*
  * Three protocols that nothing tells apart: lines of `<word> <device> <degrees> <degrees>`. The first one has latitude and
@@ -129,7 +130,7 @@ async function gateway(hold: HoldOptions = HOLD) {
     const entry = replica.roster.find(id)
     return entry && (entry.protocol ?? '')
   }
-  const detector = new Detector({ protocols: PROTOCOLS, configured })
+  const detector = new Detector({ protocols: PROTOCOLS, configured, onFault: thrown })
   const shared = { ...listening({ detector, ingest }), arrivals }
   return {
     shared,

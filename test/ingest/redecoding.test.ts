@@ -128,10 +128,14 @@ async function gateway(version: number, devices: Device[] = [VAN], lines: Assign
   })
   const decoded: string[] = []
   const protocol = words(version, decoded)
-  const protocolNamed = async (name: string) => {
-    if (name === 'owntracks') return owntracks
-    return name === 'words' || name === 'more' ? words(name === 'more' ? 2 : version, decoded) : undefined
+  const more = words(2, decoded)
+  const named: Readonly<Record<string, Protocol>> = {
+    words: protocol,
+    more,
+    owntracks,
+    broken: { ...more, name: 'broken', tcp: { port: 1, frame: (bytes) => bytes.readInt32BE(bytes.length) } },
   }
+  const protocolNamed = async (name: string) => named[name]
   closes.push(() => appender.close())
   return {
     replica,
@@ -366,6 +370,16 @@ describe('a change of the roster', () => {
     expect([await timesIn('1', '9'), (await frames()).length]).toEqual([[], 1])
     redecoding.rosterChanged(undefined)
     await until(async () => expect(await timesIn('1', '9')).toEqual([-20]))
+  })
+
+  it('of a device’s protocol, whose framer has a fault, has its frames read as they came', async () => {
+    const all = await gateway(1)
+    await all.say([login, entry(30)])
+    const redecoding = all.decodeAgain()
+    await settled()
+    all.replica.roster = await createDirectory([{ ...VAN, protocol: 'broken' }], [])
+    redecoding.rosterChanged(new Set(['123']))
+    await until(async () => expect(await timesIn()).toEqual([-30]))
   })
 
   it('of a device’s protocol has its frames read by that protocol', async () => {

@@ -8,6 +8,7 @@ import { listenUdp } from '../../src/listen/udp.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { avlDatagram, avlLogin, avlPacket, bytes, gt06Frame, gt06Gps } from '../support/encode.ts'
 import { count, dial, type Gateway, gateway, open, talk, until } from '../support/listen.ts'
+import { thrown } from '../support/thrown.ts'
 import { datagramPeer } from '../support/udp.ts'
 
 const protocols = await loadProtocols()
@@ -36,6 +37,7 @@ function detecting(options: Parameters<typeof gateway>[0] = {}): Gateway {
         const entry = shared.replica.roster.find(device)
         return entry && (entry.protocol ?? '')
       },
+      onFault: thrown,
     }),
     ...options,
   })

@@ -15,6 +15,7 @@ import { casesOf } from '../support/protocol-cases.ts'
 import { newSession } from '../support/rough.ts'
 import { vectorsOf } from '../support/vectors/vectors.ts'
 import { onWire } from '../support/vectors/wire.ts'
+import { thrown } from '../support/thrown.ts'
 
 /*
  * The first frame of every family, whole and cut at each byte, is offered to all families: where it has a checksum or its
@@ -52,7 +53,7 @@ describe('the first frame of a conversation', () => {
   it.each(['tcp', 'udp', 'http'] as const)(
     'over %s, of a device that nobody has configured, is not taken for another family',
     async (transport) => {
-      const unconfigured = new Detector({ protocols: all, configured: () => undefined })
+      const unconfigured = new Detector({ protocols: all, configured: () => undefined, onFault: thrown })
       const mistakes: string[] = []
       for (const protocol of all.filter((each) => each[transport]))
         for (const { bytes } of await firstFrames(protocol, transport)) {
@@ -102,7 +103,7 @@ function read(protocol: Protocol, bytes: Buffer | HttpRequest, session: Session)
 
 /** The only device that is configured: that of the frame that is looked at. */
 let ours: string | undefined
-const detector = new Detector({ protocols, configured: (id) => (id === ours ? '' : undefined) })
+const detector = new Detector({ protocols, configured: (id) => (id === ours ? '' : undefined), onFault: thrown })
 
 function mistakesOf(name: string, bytes: Buffer, { device }: Message): string[] {
   ours = device

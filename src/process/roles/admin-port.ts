@@ -7,7 +7,8 @@ import { isPrivate } from '../../config/redis.ts'
 import type { Config } from '../../config/schema.ts'
 import { sameId } from '../../config/units.ts'
 import { type Redis, signOn } from '../../lanes/index.ts'
-import { Detector } from '../../listen/detect.ts'
+import { Detector, faultLogger } from '../../listen/detect.ts'
+import type { Logger } from '../../observe/log.ts'
 import { createTrackingClient } from '../../tracking/client.ts'
 import { listenerPorts } from '../listener-ports.ts'
 import { collectMetrics, type Role, type RoleAddresses } from '../role.ts'
@@ -36,7 +37,7 @@ export async function openAdminPort(live: Live, redis: Redis, at: Omit<RoleAddre
     redisDir: isPrivate(config.redis) ? config.data_dir : null,
     directory: () => live.directory(),
     live,
-    speaks: spokenTo(config),
+    speaks: spokenTo(config, logger),
     tracking,
     api: apiOf(config, baseUrl),
     companies: () => live.companies(),
@@ -83,10 +84,11 @@ async function followedTokens(live: Live): Promise<() => Tokens> {
  * Finds the protocol that a misunderstood sender seems to speak, and the port for it. The decoders are loaded at the
  * first such sender: they take half a second, and 31 MB.
  */
-function spokenTo(config: Config): FindSpoken {
+function spokenTo(config: Config, logger: Logger): FindSpoken {
+  const asking = { configured: () => undefined, onFault: faultLogger(logger) }
   let loading: Promise<Detector> | undefined
   return async ({ at, bytes = '', evidence, protocol: expected, transport }, device) => {
-    loading ??= loadProtocols().then((protocols) => new Detector({ protocols, configured: () => undefined }))
+    loading ??= loadProtocols().then((protocols) => new Detector({ protocols, ...asking }))
     const beginning = { bytes: Buffer.from(bytes, 'hex'), transport, now: at }
     const { guesses } = (await loading).look(beginning)
     const found = guesses.find((guess) => guess.device !== undefined && sameId(guess.device) === device)

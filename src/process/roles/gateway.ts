@@ -15,7 +15,8 @@ import { Holding } from '../../ingest/holding.ts'
 import { Ingest } from '../../ingest/ingest.ts'
 import { Redecoding } from '../../ingest/redecoding.ts'
 import { connect, DuplicateFilter, FrameStore, keys, openAppender, shardsOf, signOn } from '../../lanes/index.ts'
-import { Detector } from '../../listen/detect.ts'
+import { Detector, faultLogger } from '../../listen/detect.ts'
+import type { Logger } from '../../observe/log.ts'
 import { gatewayFigures } from '../../observe/metrics.ts'
 import { DeviceSecrets } from '../../roster/device-secrets.ts'
 import { Replica } from '../../roster/replica.ts'
@@ -56,7 +57,7 @@ export async function startGateway(live: Live, at: At): Promise<Role> {
 async function openPath(live: Live, replica: Replica, { identity, redisServer }: At) {
   const { config, logger } = live
   const { redis } = replica
-  const detector = await detectorFor(config, replica)
+  const detector = await detectorFor(config, replica, logger)
   const appending = appenderOptions(replica, config)
   const appender = openAppender(redis, appending)
   const problems = () => [...capacity.problems, ...(replica.current ? [] : [ROSTER_PROBLEM])]
@@ -143,13 +144,13 @@ export async function loadListened({ listeners }: Config): Promise<void> {
 }
 
 /** Finds out what trackers speak, where a listener asks for that. */
-async function detectorFor({ listeners }: Config, replica: Replica): Promise<Detector | undefined> {
+async function detectorFor({ listeners }: Config, replica: Replica, logger: Logger): Promise<Detector | undefined> {
   if (!listeners.some(({ protocol }) => protocol === AUTO)) return undefined
   const configured = (device: string) => {
     const entry = replica.roster.find(device)
     return entry && (entry.protocol ?? '')
   }
-  return new Detector({ protocols: await loadProtocols(), configured })
+  return new Detector({ protocols: await loadProtocols(), configured, onFault: faultLogger(logger) })
 }
 
 /** Reports which changes of the roster this gateway applies: a writer of the roster waits for that. */

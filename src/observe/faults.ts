@@ -1,0 +1,36 @@
+import type { Logger } from './log.ts'
+
+/**
+ * Runs what nobody waits for, in a callback or a timer, because of what somebody has sent. `onFault` gets what it throws or
+ * rejects with: a fault of ours must not end the process.
+ */
+export function guarded(work: () => unknown, onFault: (error: unknown) => void): void {
+  void Promise.try(work).catch(onFault)
+}
+
+/**
+ * Logs a fault of ours that somebody can cause, without letting them fill the log: each by the place in the code that threw
+ * it, once in ten minutes, and at most 100 of them.
+ */
+export function logFault(logger: Logger, error: unknown, { what, ...about }: FaultPlace): void {
+  const now = performance.now()
+  let log = logs.get(logger)
+  if (!log || now - log.sinceAt > QUIET_MS) logs.set(logger, (log = { sinceAt: now, places: new Set() }))
+  const stack = error instanceof Error ? error.stack : undefined
+  const place = `${what} ${/^ +at .+$/m.exec(stack ?? '')?.[0]}`
+  if (log.places.has(place) || log.places.size >= MAX_PLACES) return
+  log.places.add(place)
+  logger.error({ err: error, ...about }, what)
+}
+
+/** `what`: in which work, in words. */
+interface FaultPlace {
+  readonly what: string
+  readonly protocol?: string
+  readonly device?: string
+  readonly bridge?: string
+}
+
+const logs = new WeakMap<Logger, { readonly sinceAt: number; readonly places: Set<string> }>()
+const QUIET_MS = 600_000
+const MAX_PLACES = 100

@@ -1,0 +1,42 @@
+import { pino } from 'pino'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { guarded, logFault } from '../../src/observe/faults.ts'
+
+/** Errors of one place in the code. */
+const fault = (text: string) => new TypeError(text)
+
+function logging() {
+  const logger = pino({ level: 'silent' })
+  return { logger, logged: vi.spyOn(logger, 'error') }
+}
+
+it('a fault that is met again is logged once in ten minutes, whatever its message says', () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { logger, logged } = logging()
+  for (let n = 0; n < 1000; n++) logFault(logger, fault(`frame ${n}`), { what: 'fault in a test', protocol: 'talk' })
+  expect(logged.mock.calls).toEqual([[{ err: fault('frame 0'), protocol: 'talk' }, 'fault in a test']])
+  vi.advanceTimersByTime(601_000)
+  logFault(logger, fault('again'), { what: 'fault in a test' })
+  expect(logged).toHaveBeenCalledTimes(2)
+})
+
+it('faults of more than 100 places are not logged, and what is thrown need be no error', () => {
+  const { logger, logged } = logging()
+  for (let n = 0; n < 1000; n++) logFault(logger, null, { what: `fault ${n}` })
+  expect(logged).toHaveBeenCalledTimes(100)
+})
+
+it.each([
+  ['rejects with', () => Promise.reject(fault('later'))],
+  [
+    'throws',
+    () => {
+      throw fault('at once')
+    },
+  ],
+])('what work that nobody waits for %s is handed to its guard', async (_, work) => {
+  const onFault = vi.fn<(error: unknown) => void>()
+  guarded(work, onFault)
+  await expect.poll(() => onFault.mock.calls).toEqual([[expect.any(TypeError)]])
+})

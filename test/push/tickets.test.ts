@@ -18,7 +18,6 @@ afterEach(() => tickets.close())
 /** Tickets, and how many connections to Redis these have: as many as there are beside that of the test. */
 async function open() {
   const leases = new Leases(redis, { maxPositions: 3, maxWaitMs: 0 })
-  const work = async () => {}
   tickets = new Tickets({
     leases,
     shard: redis,
@@ -26,7 +25,7 @@ async function open() {
     redisServer: server.url,
     logger,
     workers: { count: 1 },
-    work,
+    work: async () => {},
   })
   const connections = async () => ((await redis.client('LIST')) as string).trim().split('\n').length - 1
   await expect.poll(connections, soon).toBe(3)

@@ -6,7 +6,8 @@
  *   $I,x,f,DDMMYY,hhmmss,EO,NY,H,S,C,s,P[…]!                 report of the TR-102, without a checksum
  *
  *   x  r: report, b: several     f  1: no fix          H  metres     C  degrees        P  HDOP
- *   m  model     I  IMEI         Y, O  ddmm.mmmm       S  knots      s  satellites     X  exclusive or of what precedes *
+ *   m  model, or nothing         Y, O  ddmm.mmmm       S  knots      s  satellites     X  exclusive or of what precedes *
+ *   I  IMEI
  *
  *   Answer to a report with a checksum: ACK, carriage return
  */

@@ -19,9 +19,9 @@
  */
 import {
   Assembly,
+  between,
   ByteReader,
   ByteWriter,
-  between,
   DecodeError,
   dialects,
   eachReadable,
@@ -105,7 +105,7 @@ function decode(frame: Buffer, session: Session): Message {
   return { device, ...(properties & SPLIT ? part : whole)(r, header, session) }
 }
 
-/** Content without a 00 behind its checksum, which some terminals send: the length says where the checksum is. */
+/** Content without a 00 behind its checksum, as one public report has it: the length says where the checksum is. */
 function withoutStray(content: Buffer): Buffer {
   if (content.length < 17 || content.at(-1) !== 0) return content
   const properties = content.readUInt16BE(2)

@@ -101,11 +101,13 @@ function isPadded(id: string | undefined): boolean {
 }
 
 /** An id without what fills up its field; undefined of an empty one. */
-function unpadded(id: string | undefined): string | undefined {
-  return id?.replace(PADDING, '') || undefined
+function unpadded(id = ''): string | undefined {
+  let [start, end] = [0, id.length]
+  while (start < end && id.charCodeAt(start) <= BLANK) start++
+  while (end > start && id.charCodeAt(end - 1) <= BLANK) end--
+  return id.slice(start, end) || undefined
 }
 
 const BLANK = 0x20
-const PADDING = /^[\0-\x20]+|[\0-\x20]+$/g
 
 const NOTHING = Buffer.alloc(0)

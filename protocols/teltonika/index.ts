@@ -91,6 +91,7 @@ const GH3000 = 0x07
  */
 const COMMANDS = new Set([0x0c, 0x0d, 0x0e, 0x0f])
 
+/** Length of the first frame of a stream: pings, a login, a datagram or a packet. */
 function frameLength(bytes: Buffer): number {
   if (bytes[0] === PING) return pings(bytes)
   if (bytes.length < 5) return 0

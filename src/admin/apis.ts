@@ -102,12 +102,12 @@ interface LaneToTest {
 async function lanesByCompany(roster: Roster, named: CourierOnRoute | false): Promise<Map<string, LaneToTest>> {
   const lanes = new Map<string, LaneToTest>()
   const nowS = Date.now() / 1000
-  const isNamed = ({ courier, route }: Lane) => named && courier === named.courier && route === named.route
+  const isNamed = ({ courier, route }: Lane) => named !== false && courier === named.courier && route === named.route
   for (const entry of roster.devices()) {
     await yieldToEventLoop()
     const now = roster.stayAt(entry, nowS)?.lane
     for (const lane of lanesOf(entry)) {
-      const found = { lane, isNamed: isNamed(lane) === true, isNow: lane.key === now?.key }
+      const found = { lane, isNamed: isNamed(lane), isNow: lane.key === now?.key }
       const known = lanes.get(lane.company)
       if (!known || rankOf(found) > rankOf(known)) lanes.set(lane.company, found)
     }

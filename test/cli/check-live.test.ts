@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import https from 'node:https'
 import { createServer as createRawServer } from 'node:net'
 import tls from 'node:tls'
@@ -217,6 +217,19 @@ describe('check --live: exit 1 and a sentence on what to change', () => {
     expect([plain.code, mute.code]).toEqual([1, 1])
   })
 
+  it.each([
+    [404, /✖ push {8}the API refuses a position of courier 42 on route 1001: 404 → correct the courier or the route/],
+    [503, /✖ push {8}the API answers 503 → tell who runs the tracking API/],
+  ])('for a position that is answered %d', async (status, line) => {
+    let pushes = 0
+    const { url } = await startApi(({ method }, response) =>
+      method === 'POST' && ++pushes > 1 ? answer(response, status) : answer(response, 200, '[]'),
+    )
+    const { code, out } = await checkLive(url, {}, '--push', '--courier', '42', '--route', '1001')
+    expect(out).toMatch(line)
+    expect(code).toBe(1)
+  })
+
   it('for a position that is taken and not there afterwards', async () => {
     const { url } = await startApi(({ method }, response) => answer(response, 200, method === 'POST' ? '' : '[]'))
     const { code, out } = await checkLive(url, { timeout: '1s' }, '--push', '--courier', '42', '--route', '1001')
@@ -301,7 +314,7 @@ describe('check --live', () => {
   })
 })
 
-type Asked = Pick<Parameters<RequestListener>[0], 'method' | 'url'>
+type Asked = Pick<IncomingMessage, 'method' | 'url'>
 
 interface Settings {
   readonly push_url?: string
@@ -354,10 +367,10 @@ async function startApi(respond?: (request: Asked, response: ServerResponse) => 
   const stored: Stored[] = []
   const url = await listen(createServer((request, response) => void take(request, response)))
 
-  const take: RequestListener = async (request, response) => {
+  async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = Buffer.concat(await request.toArray()).toString()
     seen.push({ method: request.method, body })
-    if (respond) return void respond(request, response)
+    if (respond) return respond(request, response)
     const { pathname, searchParams } = new URL(request.url ?? '', url)
     if (request.method === 'GET') {
       const [from, to] = ['from', 'to'].map((name) => Number(searchParams.get(name)))

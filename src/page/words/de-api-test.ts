@@ -116,7 +116,7 @@ export const API_TEST: readonly Phrase[] = [
     'den Betreiber der Tracking-API benachrichtigen: was sie annimmt, ist nicht da',
   ],
   ['the API does not answer within {} s', 'die API antwortet nicht binnen {1} s'],
-  ['the API gives no answer ({})', 'die API gibt keine Antwort ({1})'],
+  ['there is no answer of the API that can be used ({})', 'es gibt keine brauchbare Antwort der API ({1})'],
   [
     'tell who runs the tracking API, or try later',
     'den Betreiber der Tracking-API benachrichtigen oder es später versuchen',

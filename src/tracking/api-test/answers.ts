@@ -24,7 +24,7 @@ export function unanswered(
   if ('notTheApi' in answer) return failed(step, foreignText(answer.notTheApi), CORRECT_URL)
   const { fault } = answer
   if (fault === 'timeout') return failed(step, `the API does not answer within ${client.timeoutMs / 1000} s`, TELL)
-  return failed(step, `the API gives no answer (${fault})`, TELL)
+  return failed(step, `there is no answer of the API that can be used (${fault})`, TELL)
 }
 
 function foreignText({ status, type, location, begins }: NotTheApi): string {

@@ -16,12 +16,14 @@ import {
   type HttpRequest,
   heading,
   jsonBody,
+  type JsonObject,
   kmh,
   known,
   type Message,
   numericMember,
   objectMember,
   objectOf,
+  optionalNumberOf,
   type Protocol,
   textMember,
   timeMember,
@@ -35,6 +37,7 @@ export default {
   integrity: { none: 'it is JSON' },
   escaping: 'none',
   http: { port: 5269 },
+  isPlaceOfOthers: (_, event) => (event as JsonObject | null)?.messageCode === REFERENCE_POINT,
   request,
 } satisfies Protocol
 
@@ -55,16 +58,16 @@ function fixOf(value: unknown): (Fix & { device: string }) | undefined {
   const latitude = numericMember(point, 'latitude')
   const longitude = numericMember(point, 'longitude')
   if (latitude === undefined || longitude === undefined || event.messageCode === REFERENCE_POINT) return undefined
-  const speed = known(numericMember(point, 'speed'))
+  const speed = known(optionalNumberOf(point, 'speed'))
   return {
     device,
     time,
     latitude,
     longitude,
     valid: point.gpsFix !== 0,
-    altitude: numericMember(point, 'altitude'),
+    altitude: optionalNumberOf(point, 'altitude'),
     speed: speed === undefined ? undefined : kmh(speed),
-    heading: heading(numericMember(point, 'course')),
+    heading: heading(optionalNumberOf(point, 'course')),
   }
 }
 

@@ -44,7 +44,7 @@ function nmeaAngle(r: TextReader, letters: 'NS' | 'EW'): number | undefined {
 
 /** Checks the two digits behind the star, over what stands between $ and it. @throws DecodeError `checksum`. */
 function verifySentence(sentence: string, session: Session): void {
-  const star = sentence.indexOf('*')
+  const star = sentence.lastIndexOf('*')
   const digits = star < 0 ? '' : sentence.slice(star + 1, star + 3)
   if (!/^[0-9A-Fa-f]{2}$/.test(digits)) return
   verify(xorOfText(sentence, sentence.indexOf('$') + 1, star) === Number.parseInt(digits, 16), session)

@@ -32,6 +32,7 @@ export default {
   integrity: { none: 'it is JSON' },
   escaping: 'none',
   http: { port: 5271 },
+  isPlaceOfOthers: (name, value) => OF_CELLS.test(name) || isByCells(value as JsonObject | null),
   request,
 } satisfies Protocol
 
@@ -41,11 +42,17 @@ function request(routed: HttpRequest, session: Session): Message {
   if (!device?.startsWith('dev:')) throw new DecodeError('malformed', 'device is not that of a Notecard')
   const place = placeOf(event, ['where_lat', 'where_lon', 'where_when'])
   const best = placeOf(event, ['best_lat', 'best_lon', 'best_location_when'])
-  const isByCells = best !== undefined && (event.best_location_type ?? 'gps') !== 'gps'
-  const found = place ?? (isByCells ? undefined : best)
-  if (!found) return { device, none: isByCells ? 'cells' : 'no place' }
+  const found = place ?? (isByCells(event) ? undefined : best)
+  if (!found) return { device, none: best ? 'cells' : 'no place' }
   const { time = timeMember(event, 'when') ?? session.now, latitude, longitude } = found
   return { device, fixes: [{ time, latitude, longitude, valid: true }] }
+}
+
+/** Places of cell towers and Wi-Fi, which are no fix. */
+const OF_CELLS = /^(?:tower|tri)_/
+
+function isByCells(event: JsonObject | null): boolean {
+  return (event?.best_location_type ?? 'gps') !== 'gps'
 }
 
 function placeOf(event: JsonObject, [lat, lon, when]: readonly [lat: string, lon: string, when: string]) {

@@ -16,11 +16,13 @@ import {
   type HttpRequest,
   heading,
   jsonBody,
+  type JsonObject,
   known,
   type Message,
   numericMember,
   objectMember,
   objectOf,
+  optionalNumberOf,
   type Protocol,
   parseJson,
   type Session,
@@ -36,6 +38,8 @@ export default {
   integrity: { none: 'it is JSON' },
   escaping: 'none',
   http: { port: 5270 },
+  // Without a lock `loc` has other numbers alone.
+  isPlaceOfOthers: (name, loc) => name === 'loc' && (loc as JsonObject | null)?.lck === 0,
   request,
 } satisfies Protocol
 
@@ -54,10 +58,10 @@ function request(webhook: HttpRequest, session: Session): Message {
     latitude,
     longitude,
     valid: loc.lck !== 0,
-    altitude: numericMember(loc, 'alt'),
-    speed: known(numericMember(loc, 'spd')),
-    heading: heading(numericMember(loc, 'hd')),
-    accuracy: dop(numericMember(loc, 'h_acc') ?? numericMember(loc, 'hAcc')),
+    altitude: optionalNumberOf(loc, 'alt'),
+    speed: known(optionalNumberOf(loc, 'spd')),
+    heading: heading(optionalNumberOf(loc, 'hd')),
+    accuracy: dop(optionalNumberOf(loc, 'h_acc') ?? optionalNumberOf(loc, 'hAcc')),
   }
   return { device, fixes: [fix] }
 }

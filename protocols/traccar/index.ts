@@ -23,6 +23,7 @@ import {
   numericMember,
   objectMember,
   objectOf,
+  optionalNumberOf,
   type Protocol,
   type Session,
   textMember,
@@ -48,19 +49,19 @@ function request(forwarded: HttpRequest, session: Session): Message {
   const latitude = numericMember(position, 'latitude')
   const longitude = numericMember(position, 'longitude')
   if (latitude === undefined || longitude === undefined) return { device, none: 'no place' }
-  const speed = known(numericMember(position, 'speed'))
+  const speed = known(optionalNumberOf(position, 'speed'))
   const attributes = objectMember(position, 'attributes')
   const fix = {
     time: timeMember(position, 'fixTime') ?? timeMember(position, 'deviceTime') ?? session.now,
     latitude,
     longitude,
     valid: position.valid !== false,
-    altitude: numericMember(position, 'altitude'),
+    altitude: optionalNumberOf(position, 'altitude'),
     speed: speed === undefined ? undefined : knots(speed),
-    heading: heading(numericMember(position, 'course')),
-    accuracy: dop(numericMember(position, 'accuracy')),
-    hdop: dop(numericMember(attributes, 'hdop')),
-    satellites: known(numericMember(attributes, 'sat')),
+    heading: heading(optionalNumberOf(position, 'course')),
+    accuracy: dop(optionalNumberOf(position, 'accuracy')),
+    hdop: dop(optionalNumberOf(attributes, 'hdop')),
+    satellites: known(optionalNumberOf(attributes, 'sat')),
   }
   return { device, fixes: [fix] }
 }

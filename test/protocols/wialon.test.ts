@@ -165,7 +165,6 @@ describe('fields', () => {
       [';E;', ';N;'],
       ['101530', '10153'],
       ['101530', '101530.x'],
-      ['270', 'NaN'],
     ]) {
       const { fixes, reply } = decode(`#SD#${SHORT.replace(good, bad)}`)
       expect([fixes, reply?.toString()], bad).toEqual([[], '#ASD#1\r\n'])

@@ -52,9 +52,7 @@ async function decodeGuessed(
   lenient: boolean | undefined,
 ): Promise<number> {
   const protocols = await loadProtocols()
-  const onFault = (error: unknown, { name }: Protocol) =>
-    void process.stderr.write(`fault in the decoder of ${name}: ${String(error)}\n`)
-  const detector = new Detector({ protocols, configured: () => undefined, onFault })
+  const detector = new Detector({ protocols, configured: () => undefined, onFault: printFault })
   const all = readings.flatMap(({ as, bytes }) =>
     guessesOf(detector, bytes)
       .filter(saysSomething)
@@ -69,6 +67,10 @@ async function decodeGuessed(
     process.stdout.write(`${JSON.stringify({ protocol: protocol.name, evidence, read_as: as, ...output })}\n`)
   }
   return 0
+}
+
+function printFault(error: unknown, { name }: Protocol): void {
+  process.stderr.write(`fault in the decoder of ${name}: ${String(error)}\n`)
 }
 
 /** A protocol that takes any text, and reads nothing in it, is no candidate. */

@@ -11,6 +11,7 @@ import { noteNotStored } from '../observe/trouble.ts'
 import { type Origin, sessionOf } from './acceptor.ts'
 import { ReceivedBytes } from './backpressure.ts'
 import { pauseOf } from './connections.ts'
+import { ENCODINGS, unpacked } from './content-encoding.ts'
 import { inNetwork, MAX_DEBT_MS, tokensOf } from './flood.ts'
 import type { Shared } from './listener.ts'
 import { isStored, noteWrongPort, replacementIn } from './protocol-choice.ts'
@@ -60,14 +61,14 @@ export class HttpExchanges {
   async #answerOf(request: IncomingMessage, body: Buffer | RequestRefusal): Promise<HttpReply> {
     const origin = this.#originOf(request)
     if (!origin) return refuse('network')
-    if (typeof body !== 'string') {
-      return this.#take(request, body, origin).then(answerTo, (error: unknown) => {
-        noteNotStored('fault')
-        this.#logFault(error)
-        return NOT_STORED
-      })
-    }
-    return refuse(body)
+    if (typeof body === 'string') return refuse(body)
+    const content = await unpacked(body, request.headers['content-encoding'], this.#shared.limits.max_frame_bytes)
+    if (typeof content === 'string') return refuse(content)
+    return this.#take(request, content, origin).then(answerTo, (error: unknown) => {
+      noteNotStored('fault')
+      this.#logFault(error)
+      return NOT_STORED
+    })
   }
 
   #logFault(error: unknown): void {
@@ -240,6 +241,8 @@ const REQUEST_REFUSALS = {
   memory: sentence(503, 'Too many requests are under way.', LATER),
   overload: sentence(503, 'Too many requests are under way.', LATER),
   not_identified: sentence(408, 'The request did not arrive in time (limits.identify_timeout).'),
+  content_encoding: sentence(415, `Content-Encoding may be one of ${ENCODINGS}.`, { 'accept-encoding': ENCODINGS }),
+  damaged_body: sentence(400, 'The body of the request is not what its Content-Encoding says.'),
   headers_too_long: sentence(431, 'The headers of the request are too long.'),
   network: sentence(403, 'Requests from this address are not taken (networks of the listener).'),
   malformed_request: sentence(400, 'This is not an HTTP request.'),

@@ -21,7 +21,16 @@ const REFUSED = [
   // By who the sender is.
   ...(['unknown_device', 'wrong_secret', 'not_permitted', 'other_device', 'network', 'unknown_topic'] as const),
   // By what it sends.
-  ...(['frame_too_long', 'noise', 'headers_too_long', 'malformed_request', 'malformed_packet', 'pipelining'] as const),
+  ...([
+    'content_encoding',
+    'damaged_body',
+    'frame_too_long',
+    'noise',
+    'headers_too_long',
+    'malformed_request',
+    'malformed_packet',
+    'pipelining',
+  ] as const),
   ...(['protocol_version', 'proxy_header', 'tls', 'no_source_port', 'empty_datagram', 'own_port'] as const),
   // By how it behaves.
   ...(['not_identified', 'idle', 'not_reading', 'flood', 'reply_too_long'] as const),

@@ -114,8 +114,7 @@ describe('a fault in the code of a protocol, met over TCP,', () => {
 
   it('does not keep a port for all protocols from being opened', () => {
     const onFault = vi.fn<(error: unknown) => void>()
-    const frame = () => failIf('frame!', 'frame!') as never
-    const broken = { ...faulty, tcp: { port: 2, frame } } satisfies Protocol
+    const broken = { ...faulty, tcp: { port: 2, frame: () => failIf('frame!', 'frame!') as never } } satisfies Protocol
     const detector = new Detector({ protocols: [broken, talk], configured: () => '', onFault })
     const { guesses } = detector.look({ bytes: Buffer.from('id van-1\n'), transport: 'tcp', now: Date.now() })
     expect(guesses.map(({ protocol }) => protocol.name)).toEqual(['talk'])
@@ -169,8 +168,7 @@ describe('a fault in the code of a protocol, met over HTTP,', () => {
 describe('a fault in the code of a protocol, met over MQTT,', () => {
   it.each(['decode!', 'reply!'])('(%s) leaves other devices served, and is logged once', async (part) => {
     const { shared, logged } = logging()
-    const protocolNamed = async (name: string) => (name === 'faulty' ? faulty : undefined)
-    const { port } = await open(listenMqtt(AT, { ...shared, protocolNamed }))
+    const { port } = await open(listenMqtt(AT, { ...shared, protocolNamed: async () => faulty }))
     for (let n = 0; n < 5; n++) {
       const van = await client(port)
       van.publish('devices/van-1/faulty', part, { qos: 1 }, () => {})

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { fields, httpUrl, leaf, list, oneOf, orNull, section, setting, span, text } from './leaves.ts'
+import { fields, httpUrl, leaf, list, oneOf, orNull, section, setting, span, text, urlWithPassword } from './leaves.ts'
 
 const severity = oneOf('info', 'warning', 'error')
 const LEAST = 'Lowest severity that is told: `info`, `warning`, `error`.'
@@ -11,10 +11,7 @@ const webhookUrl = leaf((value) => {
 }, 'expected an http or https URL without user name and fragment')
 
 /** May contain a password. */
-const smtpUrl = leaf(
-  (value) => (/^smtps?:\/\/[^/]/.test(value) && URL.canParse(value) ? value : undefined),
-  'expected a URL such as smtps://user:password@mail.example.com',
-)
+const smtpUrl = urlWithPassword(/^smtps?:\/\/[^/]/, 'expected a URL such as smtps://user:password@mail.example.com')
 
 const mailAddress = leaf(
   (value) => (/^(?:[^<>\r\n]*<[^\s@<>]+@[^\s@<>]+>|[^\s@<>]+@[^\s@<>]+)$/.test(value) ? value : undefined),

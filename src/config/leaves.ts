@@ -116,10 +116,28 @@ export const headerToken = textLike(/^[!-~]+$/, 'expected printable ASCII charac
 export const zone = textThat(isZone, 'expected a time zone such as Europe/Berlin or +03:00')
 
 /** The URL of a Redis; may contain a password. */
-export const redisUrl = textThat(
-  (value) => /^(?:rediss?:\/\/|unix:\/\/\/)./.test(value) && URL.canParse(value),
+export const redisUrl = urlWithPassword(
+  /^(?:rediss?:\/\/[^/?#]+(?:\/\d*)?(?:\?[^#]*)?|unix:\/\/\/[^#]+)$/,
   'expected a URL such as redis://host:6379/0 or unix:///run/redis.sock',
 )
+
+/**
+ * A URL that may contain a user name and a password. The mistake of one whose password has characters that end it names no part
+ * of the password.
+ */
+export function urlWithPassword(pattern: RegExp, expected: string) {
+  const isEncoded = (value: string) => {
+    const [, userInfo = ''] = /^[^:]+:\/\/(.*)@/s.exec(value) ?? []
+    return !/[/?#]|%(?![\da-f]{2})/i.test(userInfo) && !/[?&]password=.*#/s.test(value)
+  }
+  return leaf(
+    (value) => (isEncoded(value) && pattern.test(value) && URL.canParse(value) ? value : undefined),
+    (value) => (isEncoded(value) ? expected : PERCENT_ENCODE),
+  )
+}
+
+const PERCENT_ENCODE =
+  'percent-encode what is special in the user name and the password: %23 for #, %2F for /, %3F for ?, %40 for @, %25 for %'
 
 /** The beginning of paths, without a slash at its end; may be empty. */
 export const pathPrefix = textLike(/^(\/[\w.~-]+)*$/, 'expected "" or a path such as /api/v1')

@@ -104,7 +104,7 @@ function runsPinnedNode() {
   if (!existsSync(node) || !existsSync(manifest)) return false
   const { version } = JSON.parse(readFileSync(manifest, 'utf8'))
   if (process.versions.node === version) return true
-  return spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout?.trim() === `v${version}`
+  return spawnSync(node, ['--version'], { encoding: 'utf8', timeout: 10_000 }).stdout?.trim() === `v${version}`
 }
 
 /** Installs by the lock file, whatever the user's npm settings are; returns whether that worked. */

@@ -482,6 +482,44 @@ companies: [{ company_id: "\${env:WB_TEST_NONE:-7}", apikey: "\${file:${dir}/sec
     expect(await mistakes(`redis: { url: "${reference}" }`)).toEqual([`gateway.yaml:1:15 redis.url: ${mistake}`]),
   )
 
+  it.each([
+    'redis://ss#canary@redis:6379',
+    'redis://ss/canary@redis:6379',
+    'redis://:1?canary@redis:6379',
+    'rediss://user:12/canary@redis',
+    'redis://:canary%@redis',
+    'unix:///run/redis.sock?password=canary#1',
+  ])('says how to write a password that would end the URL of Redis: %s', async (url) => {
+    vi.stubEnv('WB_TEST_REDIS', url)
+    const [mistake, ...others] = await mistakes('redis: { url: "${env:WB_TEST_REDIS}" }')
+    expect(others).toEqual([])
+    expect(mistake).toContain('redis.url: percent-encode what is special in the user name and the password: %23 for #')
+    expect(mistake).not.toContain('canary')
+  })
+
+  it('says the same of the password for the mail server', async () => {
+    const mail = '{ smtp: "smtps://ops:1#canary@mail.example", from: a@example.com, to: [b@example.com] }'
+    const [mistake] = await mistakes(`alerts: { mail: ${mail} }`)
+    expect(mistake).toContain('alerts.mail.smtp: percent-encode what is special')
+    expect(mistake).not.toContain('canary')
+  })
+
+  it.each([
+    'redis://redis:6379',
+    'redis://:a+b=@redis:6379/0',
+    'rediss://user:p%23%2Fss@redis?family=6',
+    'redis://:a@b@redis',
+    'unix:///run/redis.sock?password=a/b&db=1',
+  ])('takes the URL of a Redis %s', async (url) => expect(await mistakes(`redis: { url: "${url}" }`)).toEqual([]))
+
+  it.each(['redis://redis/zero', 'redis://redis#0', 'redis://', 'http://redis', 'unix://run/redis.sock'])(
+    'refuses the URL of a Redis %s',
+    async (url) =>
+      expect(await mistakes(`redis: { url: "${url}" }`)).toEqual([
+        expect.stringContaining('redis.url: expected a URL'),
+      ]),
+  )
+
   it('never shows a secret in a mistake', async () => {
     vi.stubEnv('WB_TEST_SECRET', 'canary-1')
     const texts = [

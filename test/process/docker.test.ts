@@ -41,6 +41,14 @@ it('publishes the port for every tracker and others of the shipped configuration
   expect([...devices, broker, ...local]).toEqual(expect.arrayContaining(service.ports))
 })
 
+it('sends no file with passwords to the builder of the image, and git takes none', () => {
+  const [ofDocker, ofGit] = ['.dockerignore', '.gitignore'].map((file) =>
+    readFileSync(join(ROOT, file), 'utf8').split('\n'),
+  )
+  expect(ofDocker).toEqual(expect.arrayContaining(['**/.env', '**/.env.*']))
+  expect(ofGit).toEqual(expect.arrayContaining(['.env', '.env.*']))
+})
+
 it('has rules for alerts on metrics that exist, the same as the table of alerts', async () => {
   const rules = readFileSync(join(ROOT, 'docker/prometheus/rules.yaml'), 'utf8')
   const readme = readFileSync(join(ROOT, 'src/admin/README.md'), 'utf8')

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { chmod, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { chmod, cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { isPinnedNode } from '../../src/process/setup/pinned-node.mjs'
@@ -19,6 +19,39 @@ it('exits with 1 and one sentence if WAYBRIDGE_REDIS_SERVER names no Redis serve
     'WAYBRIDGE_REDIS_SERVER names /bin/true, which is no redis-server or valkey-server 6.2 or later, ' +
     'or does not run: try it with --version.\n'
   expect(setUp({ WAYBRIDGE_REDIS_SERVER: '/bin/true' })).toEqual([1, '', sentence])
+})
+
+describe('the Redis server on PATH', () => {
+  const found = (...folders: string[]) => {
+    const module = fileURLToPath(new URL('../../src/process/setup/redis-server.mjs', import.meta.url))
+    const script = `const { findRedisServer } = await import(${JSON.stringify(module)}); console.log(findRedisServer().command)`
+    const env = { PATH: folders.join(delimiter) }
+    const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+      env,
+      encoding: 'utf8',
+    })
+    return [stdout.trim(), stderr]
+  }
+
+  it('is found behind folders that cannot be read, and in which it is a folder', async () => {
+    const dir = await temporaryDir()
+    const [loop, long, good] = [join(dir, 'loop'), `/${'x'.repeat(300)}`, join(dir, 'good')]
+    await symlink(loop, loop)
+    await mkdir(join(dir, 'redis-server'))
+    await mkdir(good)
+    await program(join(good, 'redis-server'), 'echo "Redis server v=7.0.15 sha=0"')
+    expect(found(loop, long, dir, good)).toEqual([join(good, 'redis-server'), ''])
+  })
+
+  it('is another one where the first does not say its version within five seconds', async () => {
+    const dir = await temporaryDir()
+    for (const name of ['hanging', 'good']) await mkdir(join(dir, name))
+    await program(join(dir, 'hanging/redis-server'), 'exec /bin/sleep 600')
+    await program(join(dir, 'good/redis-server'), 'echo "Redis server v=7.0.15 sha=0"')
+    const since = performance.now()
+    expect(found(join(dir, 'hanging'), join(dir, 'good'))).toEqual([join(dir, 'good/redis-server'), ''])
+    expect(performance.now() - since).toBeLessThan(60_000)
+  })
 })
 
 it('leaves a missing Redis server to commands that may not need one', () => {

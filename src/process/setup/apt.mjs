@@ -5,7 +5,12 @@ import { promisify } from 'node:util'
 
 /* Programs from the system's packages (Debian, Ubuntu) without installing them and without root: apt verifies, dpkg unpacks. */
 
-const run = promisify(execFile)
+/** @param {string} program @param {string[]} args @param {{ cwd?: string }} options */
+const run = (program, args, options = {}) =>
+  promisify(execFile)(program, args, { timeout: STEP_MS, killSignal: 'SIGKILL', ...options })
+
+/** For each step: a mirror that sends no more must not hold up a start for ever. */
+const STEP_MS = 300_000
 
 /** As root, apt would switch to a user who may not write here. The system's locks are not needed. */
 const APT_OPTIONS = ['-qq', '-o', 'APT::Sandbox::User=root', '-o', 'Debug::NoLocking=1']

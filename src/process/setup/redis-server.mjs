@@ -7,6 +7,8 @@ import { hasApt, libraryPath, unpackPackages, updatedLists } from './apt.mjs'
 const OLDEST = [6, 2]
 const DAY_MS = 86_400_000
 const LOOK_MS = 500
+const VERSION_MS = 5000
+const SYNC_MS = 60_000
 const NAMES = ['redis', 'valkey']
 const searchPath = (process.env.PATH ?? '').split(delimiter).filter(Boolean)
 
@@ -114,14 +116,16 @@ const OWN_REDIS =
 
 /** @param {RedisServer} server */
 function isRecent(server) {
-  if (!statSync(server.command, { throwIfNoEntry: false })?.isFile()) return false
+  // Unlike stat, this throws nothing where a folder of PATH may not be read.
+  if (!existsSync(server.command)) return false
   const [major, minor] = versionOf(server).split('.').map(Number)
   return major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])
 }
 
 /** @param {RedisServer} server */
 function versionOf({ command, env }) {
-  const { stdout } = spawnSync(command, ['--version'], { env: { ...process.env, ...env }, encoding: 'utf8' })
+  const limits = { timeout: VERSION_MS, killSignal: /** @type {const} */ ('SIGKILL') }
+  const { stdout } = spawnSync(command, ['--version'], { env: { ...process.env, ...env }, encoding: 'utf8', ...limits })
   return /v=(\d+\.\d+[.\d]*)/.exec(stdout ?? '')?.[1] ?? ''
 }
 
@@ -142,5 +146,7 @@ async function fetchFlavour(flavour, dir, lists) {
   }
   rmSync(dir, { recursive: true, force: true })
   renameSync(unpacked, dir)
+  // After a loss of power there may be no network to download it again.
+  spawnSync('sync', ['--file-system', dir], { timeout: SYNC_MS })
   return findRedisServer(dir) !== undefined
 }

@@ -99,13 +99,15 @@ export class Identity {
   }
 
   /**
-   * Returns the settings by which the frame of a device is read. There are none until its sender has presented what the
-   * entry asks for: so an answer to anybody else does not tell that the device is configured. Notes nothing, since the
-   * frame may turn out to be damaged.
+   * Returns what gives a decoder the settings of a device (`settingsOf` of a session). There are none until the sender has
+   * presented what the entry asks for: so an answer to anybody else does not tell that the device is configured. Notes
+   * nothing, since the frame may turn out to be damaged.
    */
-  settingsOf(device: string | undefined, session: DeviceSession, protocol: string): Settings {
-    const entry = device === undefined ? undefined : this.#options.replica.roster.find(device)
-    return entry && hasProved(entry, session, protocol) ? entry.protocolSettings : noSettings()
+  settingsOn(session: DeviceSession, protocol: string): (device?: string) => Settings {
+    return (device = session.device) => {
+      const entry = device === undefined ? undefined : this.#options.replica.roster.find(device)
+      return entry && hasProved(entry, session, protocol) ? entry.protocolSettings : noSettings()
+    }
   }
 
   /** Notes that a message of a device is refused, if it is configured. */

@@ -100,7 +100,7 @@ export class Ingest {
     if (!replica.current && !(await this.waitForRoster(session.transport))) return failed('roster', {})
     arrival.counters.frames[session.transport].value++
     session.now = this.#options.clock.now()
-    session.settingsOf = (device = session.device) => this.#identity.settingsOf(device, session, protocol.name)
+    session.settingsOf = this.#identity.settingsOn(session, protocol.name)
 
     let message = (arrival.read = decode(arrival, logger))
     if (!(message instanceof DecodeError) && message.sealed)

@@ -146,10 +146,12 @@ export class Acceptor {
     const begun = this.#begin(socket, 'tls')
     const start = () => {
       if (socket.destroyed) return
-      handshakes.receive(socket, (secured, certificate) => {
-        begun()
-        serve(secured, { ...origin, certificate })
-      })
+      const receive = () =>
+        handshakes.receive(socket, (secured, certificate) => {
+          begun()
+          serve(secured, { ...origin, certificate })
+        })
+      guarded(receive, (error) => endAfterFault(socket, error, this.#shared))
     }
     // Only with all of its first record the handshake costs something, and waits for its turn.
     receiveFirstBytes(socket, { read: readClientHello, shared: this.#shared }, () =>
@@ -180,6 +182,11 @@ export class Acceptor {
   }
 }
 
+function endAfterFault(socket: Socket, error: unknown, { logger }: Pick<Shared, 'logger'>): void {
+  logFault(logger, error, { what: 'fault at the beginning of a connection' })
+  socket.destroy()
+}
+
 function refuse(socket: Socket, reason: RefusedReason): void {
   metrics.refused.inc({ reason })
   socket.destroy()
@@ -198,9 +205,10 @@ interface Beginning<Start> {
  */
 function receiveFirstBytes<Start extends { readonly length: number }>(
   socket: Socket,
-  { read, shared: { logger, pressure } }: Beginning<Start>,
+  { read, shared }: Beginning<Start>,
   done: (start: Start) => void,
 ): void {
+  const { pressure } = shared
   const sender = { partialBytes: 0, abort: end }
   let received: Buffer = Buffer.alloc(0)
 
@@ -226,10 +234,7 @@ function receiveFirstBytes<Start extends { readonly length: number }>(
   }
 
   function receiveGuarded(): void {
-    guarded(receive, (error) => {
-      logFault(logger, error, { what: 'fault in reading the beginning of a connection' })
-      end()
-    })
+    guarded(receive, (error) => endAfterFault(socket, error, shared))
   }
 
   socket.on('readable', receiveGuarded).on('end', end)

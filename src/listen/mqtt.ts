@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { Aedes, type Client } from 'aedes'
 import { within } from '../async.ts'
+import { guarded, logFault } from '../observe/faults.ts'
 import { metrics } from '../observe/metrics.ts'
 import { Acceptor } from './acceptor.ts'
 import { Connections } from './connections.ts'
@@ -87,7 +88,7 @@ interface Login {
 }
 
 /** Answers a login, later where its sender fails or logs in too often, and not at all where that is too long. */
-function answerLogin({ slots }: MqttShared, connection: MqttConnection, { isAccepted, answer }: Login): void {
+function answerLogin({ logger, slots }: MqttShared, connection: MqttConnection, { isAccepted, answer }: Login): void {
   if (connection.destroyed) return answer()
   const { senderLimits, session } = connection
   const device = isAccepted ? session.device : undefined
@@ -95,7 +96,13 @@ function answerLogin({ slots }: MqttShared, connection: MqttConnection, { isAcce
   const waitMs = device === undefined ? senderLimits.failed(1) : senderLimits.identified(device)
   if (waitMs === 0) return answer()
   if (waitMs >= MAX_DEBT_MS) return connection.abort('flood')
-  void connection.hold(waitMs).then(() => connection.destroyed || answer())
+  guarded(
+    () => connection.hold(waitMs).then(() => connection.destroyed || answer()),
+    (error) => {
+      logFault(logger, error, { what: 'fault in answering an MQTT login', device })
+      connection.destroy()
+    },
+  )
 }
 
 type BrokerError = Error & { readonly reason?: string; readonly errorCode?: number }

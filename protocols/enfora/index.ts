@@ -35,7 +35,7 @@ export default {
 } satisfies Protocol
 
 const ID = /(?<!\d)\d{15}(?!\d)/
-const RMC = /GPRMC,(\d{6})[\d.]*,([AV]),(\d+\.\d+),([NS]),(\d+\.\d+),([EW]),([\d.]*),([\d.]*),(\d{6})/
+const RMC = /GPRMC,(\d{6})[\d.]*,([AV]),(\d+\.\d+),([NS]),(\d+\.\d+),([EW]),([^,]{0,20}),([^,]{0,20}),(\d{6})/
 /** Both are looked for in so many bytes from the beginning on. */
 const MOST = 2048
 

@@ -12,7 +12,7 @@
 import { type Draft, endsWith, textProtocol } from '../kit/index.ts'
 
 /** Up to the time of a position, from its validity on. */
-const POSITION = /,(\d,-?[\d.]*,[\d.]*,-?[\d.]*,[\d.]*,-?\d+\.\d+,-?\d+\.\d+,\d{14},)/g
+const POSITION = /,(\d,[^,]{0,20},[^,]{0,20},[^,]{0,20},[^,]{0,20},-?\d+\.\d+,-?\d+\.\d+,\d{14},)/g
 
 export default textProtocol({
   name: 'gl100',

@@ -128,14 +128,24 @@ export function optionalNumber(value: unknown, convert = (measured: number) => m
 /** The members of a JSON object, not checked yet. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** The value of JSON text. @throws DecodeError `malformed`. */
+/** The value of JSON text, in which NaN and Infinity, which Python and C write, are null. @throws DecodeError `malformed`. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
+    return parseWithoutNan(text)
+  }
+}
+
+function parseWithoutNan(text: string): unknown {
+  try {
+    return JSON.parse(text.replace(STRING_OR_NAN, (token) => (token.startsWith('"') ? token : 'null')))
+  } catch {
     throw new DecodeError('malformed', 'it is not JSON')
   }
 }
+
+const STRING_OR_NAN = /"(?:[^"\\]|\\.)*(?:"|$)|-?\b(?:nan|infinity|inf)\b/gi
 
 /**
  * The digits of a member that was parsed as this number, exact beyond 2^53 too: ids are longer than a number holds. The

@@ -1,15 +1,11 @@
 import { DecodeError } from './errors.ts'
 import type { Fix, HttpRequest, Message } from './protocol.ts'
-import { type JsonObject, number, optionalNumber } from './text.ts'
+import { type JsonObject, number, optionalNumber, parseJson } from './text.ts'
 import { rfc3339, unixTime } from './units.ts'
 
 /** A JSON body. @throws DecodeError `malformed`. */
 export function jsonBody({ body }: Pick<HttpRequest, 'body'>): unknown {
-  try {
-    return JSON.parse(body.toString())
-  } catch {
-    throw new DecodeError('malformed', 'the body is not JSON')
-  }
+  return parseJson(body.toString())
 }
 
 /** The parameters of a request: those of its query, then those of a form in its body. @throws DecodeError `malformed` of too many. */

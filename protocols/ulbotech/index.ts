@@ -112,7 +112,7 @@ function acknowledgement(checksum: number): Buffer {
 }
 
 const LINE =
-  /^[^,]*,\d+,(\d{6})(\d{6}),(?:[^#]{0,200},)?GPS:(\w?);([NS])(\d{1,2}\.\d+);([EW])(\d{1,3}\.\d+);([\d.]*);([\d.]*);([\d.]*)/
+  /^[^,]*,\d+,(\d{6})(\d{6}),(?:[^#]{0,200},)?GPS:(\w?);([NS])(\d{1,2}\.\d+);([EW])(\d{1,3}\.\d+);([^;#]{0,20});([^;#]{0,20});([^;,#]{0,20})/
 
 function lineFix(text: string): Fix | undefined {
   const match = LINE.exec(text)

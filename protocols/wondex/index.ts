@@ -47,7 +47,7 @@ export default {
 } satisfies Protocol
 
 const REPORT =
-  /(?:^|[:=,])(\d{1,20}), ?(\d{14}), ?([-+]?\d{1,3}(?:\.\d{1,10})?), ?([-+]?\d{1,2}(?:\.\d{1,10})?), ?(\d{1,5}(?:\.\d{1,3})?|), ?(\d{1,3}(?:\.\d{1,3})?|), ?(-?\d{1,5}(?:\.\d{1,3})?|), ?(\d{1,3})(?=,|$)/
+  /(?:^|[:=,])(\d{1,20}), ?(\d{14}), ?([-+]?\d{1,3}(?:\.\d{1,10})?), ?([-+]?\d{1,2}(?:\.\d{1,10})?), ?([^,]{0,12}), ?([^,]{0,12}), ?([^,]{0,12}), ?([^,]{1,12})(?=,|$)/
 
 function keepAlive(frame: Buffer): Message {
   return { device: String(new ByteReader(frame).skip(4).u32le()), none: 'heartbeat' }
@@ -72,7 +72,7 @@ function text(frame: Buffer): Message {
         altitude: optionalNumber(altitude),
         speed: optionalNumber(speed, kmh),
         heading: heading(optionalNumber(course)),
-        satellites: number(satellites),
+        satellites: optionalNumber(satellites),
       },
     ],
   }

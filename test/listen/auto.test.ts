@@ -197,23 +197,25 @@ describe('the port of another protocol', () => {
   })
 })
 
+const osmandPort = async (shared: Gateway) =>
+  (await open(listenHttp({ ...AT, protocol: named('osmand') }, shared))).port
+
+const refusedLines = () => count('decode_errors_total', { protocol: 'alematics' })
+
+/** A port of gt06, and a detector that knows `talk` alone, whose `ping` says nothing and is answered. */
+const talking = () => detecting({ detector: new Detector({ protocols: [talk], configured: () => '' }) })
+
 describe('on the port of another protocol, a message in which no protocol reads a position', () => {
-  const osmandPort = async (shared: Gateway) =>
-    (await open(listenHttp({ ...AT, protocol: named('osmand') }, shared))).port
-
-  /** A port of gt06, and a detector that knows `talk` alone, whose `ping` says nothing and is answered. */
-  const talking = () => detecting({ detector: new Detector({ protocols: [talk], configured: () => '' }) })
-
   it.each([
-    ['the query of OsmAnd with a bad time', 'GET', `/?id=${QUIET}&lat=51.01&lon=13.4&timestamp=soon`],
-    ['a query with an id alone', 'GET', `/?dev=${QUIET}&batt=80`],
-    ['flat JSON', 'POST', '/', JSON.stringify({ device: QUIET, lat: 51.03, lon: 13.4, time: 1_763_640_000 })],
-    ['flat JSON without a place', 'POST', '/', JSON.stringify({ device: QUIET, temperature: 20 })],
-  ])('stays refused over HTTP: %s', async (_, method, path, body?: string) => {
+    ['the query of OsmAnd with a bad time', `/?id=${QUIET}&lat=51.01&lon=13.4&timestamp=soon`],
+    ['a query with an id alone', `/?dev=${QUIET}&batt=80`],
+    ['flat JSON', '/', JSON.stringify({ device: QUIET, lat: 51.03, lon: 13.4, time: 1_763_640_000 })],
+    ['flat JSON without a place', '/', JSON.stringify({ device: QUIET, temperature: 20 })],
+  ])('stays refused over HTTP: %s', async (_, path, body = '') => {
     const shared = detecting()
     await configure(shared, QUIET)
     const port = await osmandPort(shared)
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, body })
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', body })
     expect([response.status, shared.stored.length, shared.frames.length]).toEqual([400, 0, 0])
     expect([shared.notUnderstood.length, isOnWrongPort(QUIET)]).toEqual([1, false])
   })
@@ -225,10 +227,9 @@ describe('on the port of another protocol, a message in which no protocol reads 
     const peer = await dial(port)
     const line = (time: string) =>
       `$T,2,552,${QUIET},${time},${time},52.525,-13.41,36,270,34,0.9,9,1,0,0.000,12.768\r\n`
-    const refused = () => count('decode_errors_total', { protocol: 'alematics' })
-    const before = await refused()
+    const before = await refusedLines()
     peer.say(line('20261320150012'))
-    await until(async () => expect(await refused()).toBe(before + 1))
+    await until(async () => expect(await refusedLines()).toBe(before + 1))
     peer.say(line('20261120150012'))
     await until(() => expect(shared.places).toEqual(['7/42/1001']))
   })

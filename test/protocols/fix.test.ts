@@ -93,9 +93,16 @@ describe('an array', () => {
   })
 })
 
+it('is as good without measurements that are no numbers', () => {
+  const bad =
+    '{"lat":1,"lon":2,"timestamp":3,"speed":"fast","altitude":NaN,"accuracy":-Infinity,"hdop":{},"heading":"\\"NaN"}'
+  expect(decode(bad).fixes).toEqual([{ time: 3000, latitude: 1, longitude: 2, valid: true }])
+})
+
 it.each([
   ['', 'it is not JSON'],
-  ['{"lat":NaN,"lon":2,"timestamp":3}', 'it is not JSON'],
+  ['{"lat":NaN,"lon":2,"timestamp":3}', 'lat is missing'],
+  ['{"lat":"NaN,"lon":2,"timestamp":3}', 'it is not JSON'],
   ['{"lat":1e999,"lon":2,"timestamp":3}', 'lat is not finite'],
   ['{"lat":1,"lon":2,"timestamp":1e999}', 'the timestamp is not a finite number'],
   ['7', 'a fix is not an object'],

@@ -96,8 +96,9 @@ it('parameters of a stream are a line of its protocol', () => {
   expect(looksLikePlace(Buffer.from('cmd=aid;user=a;lat=52.5;lon=13.4'), false)).toBe(false)
 })
 
+const isOfOthers = (name: string, value: unknown) => name === 'lat' || value === 7
+
 it('a place of others is not one', () => {
-  const isOfOthers = (name: string, value: unknown) => name === 'lat' || value === 7
   expect(holdsPlace({ lat: 52.5, lon: 7 }, isOfOthers)).toBe(false)
   expect(holdsPlace({ lat: 52.5, lon: 8 }, isOfOthers)).toBe(true)
 })

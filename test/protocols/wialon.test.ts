@@ -171,6 +171,11 @@ describe('fields', () => {
     }
   })
 
+  it('a position is one without a course that is no number', () => {
+    const { fixes } = decode(`#SD#${SHORT.replace('270', 'NaN')}`)
+    expect(fixes).toMatchObject([{ latitude: 52.525, heading: undefined }])
+  })
+
   it('what is damaged is refused', () => {
     for (const [good, bad] of [
       ['5231.5000', '5231.5.0'],

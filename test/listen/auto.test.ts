@@ -203,7 +203,8 @@ const osmandPort = async (shared: Gateway) =>
 const refusedLines = () => count('decode_errors_total', { protocol: 'alematics' })
 
 /** A port of gt06, and a detector that knows `talk` alone, whose `ping` says nothing and is answered. */
-const talking = () => detecting({ detector: new Detector({ protocols: [talk], configured: () => '' }) })
+const talking = () =>
+  detecting({ detector: new Detector({ protocols: [talk], configured: () => '', onFault: thrown }) })
 
 describe('on the port of another protocol, a message in which no protocol reads a position', () => {
   it.each([

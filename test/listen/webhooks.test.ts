@@ -3,6 +3,7 @@ import { loadProtocols } from '../../protocols/index.ts'
 import { Detector } from '../../src/listen/detect.ts'
 import { listenHttp } from '../../src/listen/http.ts'
 import { type Gateway, gateway, open } from '../support/listen.ts'
+import { thrown } from '../support/thrown.ts'
 
 const protocols = await loadProtocols()
 const AT = { host: '127.0.0.1', port: 0 }
@@ -61,7 +62,8 @@ const WEBHOOKS: readonly (readonly [sender: string, body: object, device?: strin
 const PORTS = ['osmand', 'owntracks', 'ttnhttp', 'traccar', 'inreach', 'particle', 'notehub']
 
 const DEVICES = new Set(['van-12', 'dev:1234'])
-const detector = new Detector({ protocols, configured: (device) => (DEVICES.has(device) ? '' : undefined) })
+const configured = (device: string) => (DEVICES.has(device) ? '' : undefined)
+const detector = new Detector({ protocols, configured, onFault: thrown })
 
 /** A gateway with one device, and its port of a protocol. */
 async function listening(protocol: string, id: string): Promise<{ shared: Gateway; url: string }> {

@@ -117,7 +117,8 @@ function records(text: string): Message {
   return { fixes: good.filter((fix) => fix !== undefined), unreadable }
 }
 
-const RMC = /^(\d{1,2})(\d\d)(\d\d)[\d.]*,([AV]),([\d.]+),([NS]),([\d.]+),([EW]),([^,]{0,20}),([^,]{0,20}),(\d\d)(\d\d)(\d\d)/
+const RMC =
+  /^(\d{1,2})(\d\d)(\d\d)[\d.]*,([AV]),([\d.]+),([NS]),([\d.]+),([EW]),([^,]{0,20}),([^,]{0,20}),(\d\d)(\d\d)(\d\d)/
 
 function fixOf(text: string): Fix | undefined {
   const match = RMC.exec(text)

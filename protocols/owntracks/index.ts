@@ -49,7 +49,7 @@ export default {
   integrity: { none: 'it is JSON' },
   escaping: 'none',
   http: { port: 5144 },
-  isPlaceOfOthers: (_, entry) => NOT_PLACES.has((entry as JsonObject | null)?._type as string),
+  isPlaceOfOthers: (_, entry) => NOT_PLACES.has(typeOf(entry)),
   decode,
   request,
 } satisfies Protocol
@@ -137,11 +137,16 @@ function fixesOf(value: unknown): Fix[] {
 
 /** Whether an entry has a type that the booklet does not have. */
 function isOfUnknownType(entry: unknown): boolean {
-  const { _type: type } = (entry ?? {}) as JsonObject
+  const type = typeOf(entry)
   return typeof type === 'string' && type !== 'location' && !NOT_PLACES.has(type)
 }
 
-const NOT_PLACES = new Set(
+function typeOf(entry: unknown): unknown {
+  const { _type: type } = (entry ?? {}) as JsonObject
+  return type
+}
+
+const NOT_PLACES: ReadonlySet<unknown> = new Set(
   'beacon card cmd configuration dump encrypted lwt msg request status steps transition waypoint waypoints'.split(' '),
 )
 

@@ -41,6 +41,11 @@ export default {
         },
         { frame: post('/', '{"_type":"lwt"}'), none: 'no location' },
         { frame: post('/', ''), none: 'no location' },
+        {
+          frame: post('/', '{"_type":"waypoint","tid":"v1","lat":52.5,"lon":13.4}'),
+          device: 'v1',
+          none: 'no location',
+        },
         { frame: get('/?id=jane&lat=52.5&lon=13.4'), error: 'unsupported' },
         { frame: post('/', '{"_type":"location of a later version","tid":"v1"}'), device: 'v1' },
         {

@@ -14,7 +14,15 @@ import {
 const DECODERS = 'protocols/index.ts'
 
 /** Small things that depend on nothing, or on `observe` alone. */
-const EVERYWHERE = ['src/async', 'src/durable', 'src/errors', 'src/http-flood', 'src/masking', 'src/observe']
+const EVERYWHERE = [
+  'src/async',
+  'src/durable',
+  'src/errors',
+  'src/http-flood',
+  'src/masking',
+  'src/observe',
+  'src/version',
+]
 
 /** Which parts of the product a part may import, itself aside. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -23,14 +31,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/durable': [],
   'src/errors': [],
   'src/masking': [],
+  'src/version': ['package.json'],
   'src/http-flood': ['src/observe'],
-  'src/observe': ['package.json'],
+  'src/observe': ['src/version'],
   'src/config': ['protocols/kit', ...EVERYWHERE],
   'src/lanes': EVERYWHERE,
   'src/roster': ['protocols/kit', 'src/config', 'src/lanes', ...EVERYWHERE],
   'src/ingest': ['protocols/kit', 'src/config', 'src/lanes', 'src/roster', ...EVERYWHERE],
   'src/listen': ['protocols/kit', 'src/config', 'src/ingest', 'src/roster', ...EVERYWHERE],
-  'src/tracking': ['package.json', ...EVERYWHERE],
+  'src/tracking': EVERYWHERE,
   'src/push': ['src/lanes', 'src/tracking', ...EVERYWHERE],
   'src/diagnose': ['src/observe'],
   'src/admin': [
@@ -48,7 +57,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/page': [],
   'src/process': ['protocols', 'src'],
   'src/simulate': ['protocols', 'src'],
-  'src/cli': ['package.json', 'protocols', 'src'],
+  'src/cli': ['protocols', 'src'],
 }
 
 /** Who may know all decoders: what wires them to listeners, what drives vans, and the command line. */

@@ -4,6 +4,7 @@ import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { buildPage, isPageBuilt } from '../../src/page/build.mjs'
 import { PAGE_DIR } from '../../src/page/build/folder.mjs'
+import { COMMIT } from '../../src/version.ts'
 import { licenceTexts, materials } from './materials.ts'
 import { ROOT } from './shipped.ts'
 
@@ -26,7 +27,8 @@ for (const file of globSync('src/**/*.{lua,sh}', { cwd: ROOT })) cpSync(join(ROO
 if (!isPageBuilt()) await buildPage()
 cpSync(PAGE_DIR, join(DIST, 'page'), { recursive: true, filter: (file) => basename(file) !== 'stamp' })
 const { name, version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Record<string, string>
-write('dist/package.json', { name, version, type: 'module' })
+// Where there is no folder of git, as in the image, the commit is an argument of the build.
+write('dist/package.json', { name, version, type: 'module', commit: process.env.COMMIT || COMMIT })
 write('dist/sbom.cdx.json', await materials())
 writeFileSync(join(DIST, 'LICENCES.txt'), licenceTexts())
 // For `npm ci` in the unpacked package: the versions that were tested. `postpack` removes it from the clone.

@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises'
-import product from '../../package.json' with { type: 'json' }
 import { loadGateway } from '../config/files.ts'
 import { isPrivate } from '../config/redis.ts'
 import { UserError } from '../errors.ts'
 import { createLogger } from '../observe/log.ts'
 import { type BackupOptions, backUp, restoreBackup } from '../process/backup.ts'
+import { VERSION } from '../version.ts'
 
 /** `waybridge backup FILE`. @returns the exit code @throws ConfigError, UserError */
 export async function backupCommand(file: string, configDir: string): Promise<number> {
@@ -32,5 +32,5 @@ async function optionsOf(configDir: string): Promise<BackupOptions> {
   if (!isPrivate(config.redis))
     throw new UserError('Redis is your own here: back it up by its own means (BGSAVE, or a snapshot of its disk).')
   const { data_dir: dataDir, redis, log } = config
-  return { dataDir, maxMemory: redis.max_memory, version: product.version, logger: createLogger('backup', log) }
+  return { dataDir, maxMemory: redis.max_memory, version: VERSION, logger: createLogger('backup', log) }
 }

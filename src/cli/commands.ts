@@ -1,7 +1,7 @@
 import { Command } from 'commander'
-import product from '../../package.json' with { type: 'json' }
 import { ConfigError } from '../config/problem.ts'
 import { EX_CONFIG, explainError, UserError } from '../errors.ts'
+import { VERSION } from '../version.ts'
 import { endUnlessPipeClosed, exit } from './output.ts'
 import { type AskingCommand, rosterCommands } from './roster-commands.ts'
 
@@ -28,7 +28,7 @@ function program(): Command {
   const waybridge = new Command('waybridge')
     .description('GPS gateway: receives the fixes of trackers, stores them, and delivers them to the tracking API.')
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 1))
-    .version(product.version, '--version', 'print the version')
+    .version(VERSION, '--version', 'print the version')
     .showSuggestionAfterError()
 
   const configured: ConfiguredCommand = (name, description, files = FILES) =>

@@ -126,14 +126,16 @@ export const redisUrl = urlWithPassword(
  * of the password.
  */
 export function urlWithPassword(pattern: RegExp, expected: string) {
-  const isEncoded = (value: string) => {
-    const [, userInfo = ''] = /^[^:]+:\/\/(.*)@/s.exec(value) ?? []
-    return !/[/?#]|%(?![\da-f]{2})/i.test(userInfo) && !/[?&]password=.*#/s.test(value)
-  }
   return leaf(
     (value) => (isEncoded(value) && pattern.test(value) && URL.canParse(value) ? value : undefined),
     (value) => (isEncoded(value) ? expected : PERCENT_ENCODE),
   )
+}
+
+/** Whether no character of the user name or the password ends them, for a reader of URLs. */
+function isEncoded(url: string): boolean {
+  const [, userInfo = ''] = /^[^:]+:\/\/(.*)@/s.exec(url) ?? []
+  return !/[/?#]|%(?![\da-f]{2})/i.test(userInfo) && !/[?&]password=.*#/s.test(url)
 }
 
 const PERCENT_ENCODE =

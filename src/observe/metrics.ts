@@ -1,5 +1,5 @@
 import { collectDefaultMetrics } from 'prom-client'
-import product from '../../package.json' with { type: 'json' }
+import { VERSION } from '../version.ts'
 import { counter, counterBy, gauge, gaugeCell, histogram, registry } from './cells.ts'
 
 export { registry }
@@ -127,7 +127,7 @@ export const metrics = {
     aggregator: 'first',
   }),
 }
-metrics.buildInfo.set({ version: product.version }, 1)
+metrics.buildInfo.set({ version: VERSION }, 1)
 for (const transport of ['tcp', 'http', 'mqtt']) metrics.connections.set({ transport }, 0)
 for (const code of [
   '200',

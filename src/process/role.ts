@@ -7,6 +7,7 @@ import type { RedisServer } from '../lanes/index.ts'
 import { unusableData } from '../lanes/format.ts'
 import { watchEventLoop } from '../observe/trouble.ts'
 import { collectNodeMetrics, registry } from '../observe/metrics.ts'
+import { VERSION } from '../version.ts'
 import { shareDataDir } from './data-dir.ts'
 import type { MonitorOptions, Readiness } from './monitor.ts'
 import { type FromRole, type Ports, type RoleContext, SUPERVISED, type ToRole } from './role-process.ts'
@@ -60,7 +61,7 @@ export function runRole(logger: Logger, monitor: MonitorOptions, start: (context
       // The event loop is watched only from now on: a start blocks it for longer, and nothing waits for the process
       // yet.
       watchEventLoop(String(logger.bindings().role))
-      logger[process.connected ? 'debug' : 'info']({ ports }, 'ready')
+      logger[process.connected ? 'debug' : 'info']({ ports, version: VERSION }, 'ready')
       return tellSupervisor({ type: 'ready', ports })
     })
     .catch((error) => {

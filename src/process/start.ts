@@ -8,6 +8,7 @@ import { pageAddress, portAddress, tokenFile } from '../admin/access.ts'
 import { AUTO } from '../config/listener.ts'
 import { inGateway } from '../config/problem.ts'
 import type { Config } from '../config/schema.ts'
+import { VERSION } from '../version.ts'
 import { activatedSockets, type Address } from './held-sockets.ts'
 import type { Ports } from './role-process.ts'
 import { EXIT_CODES, onSignals, type StopSignal } from './signals.ts'
@@ -16,6 +17,7 @@ import { type Supervision, Supervisor } from './supervisor.ts'
 /** Runs everything on the configuration of a folder; returns the exit code. @throws ConfigError, UserError. */
 export async function start(configDir: string): Promise<number> {
   const { what, config } = await readSupervision(configDir)
+  what.logger.info({ version: VERSION }, 'starting')
   return supervise(what, (ports) => announcePage(what, config, ports))
 }
 

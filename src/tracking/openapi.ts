@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import product from '../../package.json' with { type: 'json' }
+import { VERSION } from '../version.ts'
 import { NAMED_SCHEMAS } from './schemas.ts'
 
 export interface DescribedOperation {
@@ -42,7 +42,7 @@ export function openApiDocument({ info, securitySchemes, refusals, operations }:
   }
   return {
     openapi: '3.1.1',
-    info: { ...info, version: product.version },
+    info: { ...info, version: VERSION },
     servers: [{ url: '/' }],
     paths,
     components: {

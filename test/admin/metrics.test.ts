@@ -1,11 +1,11 @@
 import { AggregatorRegistry } from 'prom-client'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
-import product from '../../package.json' with { type: 'json' }
 import { createSession } from '../../src/ingest/device.ts'
 import { HeardBook } from '../../src/ingest/heard.ts'
 import { keys, signOn } from '../../src/lanes/index.ts'
 import { collectNodeMetrics, registry } from '../../src/observe/metrics.ts'
 import type { Metrics } from '../../src/process/role-process.ts'
+import { VERSION } from '../../src/version.ts'
 import { addCounters } from '../../src/process/role-process.ts'
 import { adminFixture, hold, store, workerOf } from '../support/admin.ts'
 import { keepFrame } from '../support/kept-frames.ts'
@@ -242,7 +242,7 @@ describe('the metrics', () => {
   })
 
   it('show which version runs', async () => {
-    expect(await samples(['build_info'])).toEqual({ [`build_info{version="${product.version}"}`]: 1 })
+    expect(await samples(['build_info'])).toEqual({ [`build_info{version="${VERSION}"}`]: 1 })
   })
 
   it("include Node's own, added up over processes where a sum is right", async () => {

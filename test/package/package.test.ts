@@ -6,6 +6,7 @@ import { join, relative } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import product from '../../package.json' with { type: 'json' }
 import { type Installation, install, readyPorts } from '../support/installed.ts'
+import { VERSION } from '../../src/version.ts'
 import { sheetFiles, zip } from '../support/xlsx.ts'
 
 let installed: Installation
@@ -96,13 +97,13 @@ describe('what is installed with it', () => {
     const { stdout } = spawnSync(process.execPath, [join(folder, product.bin.waybridge), '--version'], {
       encoding: 'utf8',
     })
-    expect(stdout).toBe(`${product.version}\n`)
+    expect(stdout).toBe(`${VERSION}\n`)
   }, 120_000)
 })
 
 describe('in an empty folder', () => {
-  it('waybridge --version prints the version', async () =>
-    expect(await installed.waybridge('--version')).toEqual({ code: 0, out: `${product.version}\n`, errors: '' }))
+  it('waybridge --version prints the version and the commit', async () =>
+    expect(await installed.waybridge('--version')).toEqual({ code: 0, out: `${VERSION}\n`, errors: '' }))
 
   it('waybridge start says what makes a configuration', async () => {
     const { code, errors } = await installed.waybridge('start')

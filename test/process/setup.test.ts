@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { isPinnedNode } from '../../src/process/setup/pinned-node.mjs'
 import { namesOwnRedis } from '../../src/process/setup/redis-server.mjs'
+import { VERSION } from '../../src/version.ts'
 import { fixture, run, temporaryDir } from '../support/running.ts'
 
 const WAYBRIDGE = fileURLToPath(new URL('../../src/cli/waybridge.mjs', import.meta.url))
@@ -21,18 +22,19 @@ it('exits with 1 and one sentence if WAYBRIDGE_REDIS_SERVER names no Redis serve
   expect(setUp({ WAYBRIDGE_REDIS_SERVER: '/bin/true' })).toEqual([1, '', sentence])
 })
 
-describe('the Redis server on PATH', () => {
-  const found = (...folders: string[]) => {
-    const module = fileURLToPath(new URL('../../src/process/setup/redis-server.mjs', import.meta.url))
-    const script = `const { findRedisServer } = await import(${JSON.stringify(module)}); console.log(findRedisServer().command)`
-    const env = { PATH: folders.join(delimiter) }
-    const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
-      env,
-      encoding: 'utf8',
-    })
-    return [stdout.trim(), stderr]
-  }
+/** The Redis server that is found with these folders as PATH, and what is printed besides. */
+function found(...folders: string[]): [string, string] {
+  const module = fileURLToPath(new URL('../../src/process/setup/redis-server.mjs', import.meta.url))
+  const script = `const { findRedisServer } = await import(${JSON.stringify(module)}); console.log(findRedisServer().command)`
+  const env = { PATH: folders.join(delimiter) }
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+    env,
+    encoding: 'utf8',
+  })
+  return [stdout.trim(), stderr]
+}
 
+describe('the Redis server on PATH', () => {
   it('is found behind folders that cannot be read, and in which it is a folder', async () => {
     const dir = await temporaryDir()
     const [loop, long, good] = [join(dir, 'loop'), `/${'x'.repeat(300)}`, join(dir, 'good')]
@@ -148,7 +150,7 @@ describe('an old Node that starts the product', () => {
   it('runs the Node of the package', () => {
     expect(start(WAYBRIDGE, '--version')).toMatchObject({
       status: 0,
-      stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+      stdout: `${VERSION}\n`,
     })
     expect(start(WAYBRIDGE, 'no-such-command')).toMatchObject({ status: 1 })
   })

@@ -38,7 +38,7 @@ spec:
   securityContext: {{- include "waybridge.podSecurity" (dict "user" 1000 "group" 1000) | nindent 4 }}
   containers:
     - name: {{ .role }}
-      image: "{{ .root.Values.image.repository }}:{{ .root.Values.image.tag }}"
+      image: "{{ .root.Values.image.repository }}:{{ .root.Values.image.tag | default .root.Chart.AppVersion }}"
       imagePullPolicy: {{ .root.Values.image.pullPolicy }}
       args: [{{ .role }}]
       env:

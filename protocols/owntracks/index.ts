@@ -89,7 +89,7 @@ function readPayload(bytes: Buffer): Message & { first: JsonObject } {
   // An empty payload deletes a friend.
   const payload = text.trim() === '' ? [] : parseJson(text)
   const first = (payload ?? {}) as JsonObject
-  if (first._type === 'encrypted') return { first, fixes: [], sealed: sealedIn(first.data) }
+  if (typeOf(first) === 'encrypted') return { first, fixes: [], sealed: sealedIn(first.data) }
   return readEntries(payload)
 }
 

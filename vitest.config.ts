@@ -13,6 +13,8 @@ const PAGE = ['test/page/**/*.test.ts']
 const BRIDGE = ['test/e2e/bridge.test.ts']
 /** Those that pack and install the product, and need the registry: `npm run test:package`. */
 const PACKAGE = ['test/package/**/*.test.ts']
+/** Containers, a service manager and a chart, by the documented commands: `npm run test:deploy`. */
+const DEPLOY = ['test/deploy/**/*.test.ts']
 /** Several servers of Redis, and what takes ten seconds of CPU time and more: `npm run test:long`. */
 const LONG = [
   'test/e2e/{activation,backup,findings,gateways,large-roster,power-cut,shutdown}.test.ts',
@@ -57,7 +59,7 @@ export default defineConfig({
         test: {
           name: 'shared',
           include: ALL,
-          exclude: [...OWN, ...PAGE, ...BRIDGE, ...PACKAGE, ...LONG],
+          exclude: [...OWN, ...PAGE, ...BRIDGE, ...PACKAGE, ...DEPLOY, ...LONG],
           isolate: false,
           setupFiles: 'test/support/each-file.ts',
         },
@@ -65,6 +67,18 @@ export default defineConfig({
       { extends: true, test: { name: 'page', include: PAGE, testTimeout: 240_000 } },
       { extends: true, test: { name: 'bridge', include: BRIDGE } },
       { extends: true, test: { name: 'package', include: PACKAGE, hookTimeout: 300_000 } },
+      {
+        extends: true,
+        // Threads end with their process, also if that is killed.
+        test: {
+          name: 'deploy',
+          include: DEPLOY,
+          pool: 'threads',
+          fileParallelism: false,
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
+        },
+      },
       { extends: true, test: { name: 'long', include: LONG } },
     ],
   },

@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { createSocket, type RemoteInfo } from 'node:dgram'
-import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 
 /*
@@ -27,7 +26,7 @@ export async function startNameServer(): Promise<NameServer> {
   const socket = createSocket('udp4').bind(0, '127.0.0.1')
   await once(socket, 'listening')
   onTestFinished(() => void socket.close())
-  const server: NameServer = { port: (socket.address() as AddressInfo).port, addresses: new Map(), silent: false }
+  const server: NameServer = { port: socket.address().port, addresses: new Map(), silent: false }
   socket.on('message', (question, { port, address }: RemoteInfo) => {
     if (!server.silent) socket.send(answer(question, server.addresses), port, address)
   })

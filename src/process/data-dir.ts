@@ -63,16 +63,16 @@ async function takeFromOthers(path: string, logger: Logger): Promise<void> {
  */
 export async function lockDataDir(dataDir: string, logger: Logger): Promise<() => void> {
   await openDataDir(dataDir, logger)
-  return lockStart(dataDir, logger)
+  return lockStart(dataDir, logger, 'EXCLUSIVE')
 }
 
 /** As `lockDataDir`, for reading alone: changes nothing in the folder. Without a lock file, no process has ever run on it. */
 export async function lockToRead(dataDir: string, logger: Logger): Promise<() => void> {
-  return existsSync(join(dataDir, START_LOCK)) ? lockStart(dataDir, logger) : () => {}
+  return existsSync(join(dataDir, START_LOCK)) ? lockStart(dataDir, logger, 'READ') : () => {}
 }
 
-async function lockStart(dataDir: string, logger: Logger): Promise<() => void> {
-  const release = takeAlone(dataDir, START_LOCK, 'start')
+async function lockStart(dataDir: string, logger: Logger, kind: 'EXCLUSIVE' | 'READ'): Promise<() => void> {
+  const release = takeAlone(dataDir, START_LOCK, { what: 'start', kind })
   const roles = join(dataDir, ROLES_LOCK)
   if (!isFree(roles)) logger.warn('waiting for the processes of an earlier run to end')
   for (const deadline = performance.now() + LEFTOVER_MS; !isFree(roles); await delay(50))
@@ -91,11 +91,12 @@ export function shareDataDir(dataDir: string): void {
  * is not the lock of `start`: a `start` that pushes to a separate service may use the same data folder.
  */
 export function lockTracking(dataDir: string): void {
-  takeAlone(dataDir, 'tracking.lock', 'tracking service')
+  takeAlone(dataDir, 'tracking.lock', { what: 'tracking service', kind: 'EXCLUSIVE' })
 }
 
-function takeAlone(dataDir: string, lock: string, what: string): () => void {
-  const release = take(join(dataDir, lock), 'EXCLUSIVE')
+/** `kind`: what excludes the others, who take it exclusively. */
+function takeAlone(dataDir: string, lock: string, { what, kind }: { what: string; kind: LockKind }): () => void {
+  const release = take(join(dataDir, lock), kind)
   if (!release) throw new UserError(`Another ${what} is running on ${dataDir}: end it, or choose another data_dir.`)
   return release
 }
@@ -107,8 +108,8 @@ function isFree(file: string): boolean {
 }
 
 /** Returns what releases the lock, or undefined if another process has it. */
-function take(file: string, kind: keyof typeof STATEMENTS): (() => void) | undefined {
-  const lock = new DatabaseSync(file, { open: false })
+function take(file: string, kind: LockKind): (() => void) | undefined {
+  const lock = new DatabaseSync(file, { open: false, readOnly: kind === 'READ' })
   try {
     lock.open()
     lock.exec(STATEMENTS[kind])
@@ -134,6 +135,9 @@ const OTHERS = 0o077
 const held = new Set<DatabaseSync>()
 const START_LOCK = 'start.lock'
 const ROLES_LOCK = 'roles.lock'
-const STATEMENTS = { EXCLUSIVE: 'BEGIN EXCLUSIVE', SHARED: 'BEGIN; SELECT 1 FROM sqlite_schema' } as const
+const SHARED = 'BEGIN; SELECT 1 FROM sqlite_schema'
+/** READ is SHARED, and leaves the journal of a lock whose process was killed. */
+const STATEMENTS = { EXCLUSIVE: 'BEGIN EXCLUSIVE', SHARED, READ: SHARED } as const
+type LockKind = keyof typeof STATEMENTS
 const LEFTOVER_MS = 15_000
 const SQLITE_BUSY = 5

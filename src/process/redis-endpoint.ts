@@ -38,11 +38,17 @@ export async function takeSocket(dir: string, logger?: Logger): Promise<string> 
 /** Where the Redis of the last run listened. A file that a loss of power emptied tells of none: no process survived that. */
 async function lastEndpoint(file: string, logger?: Logger): Promise<RedisEndpoint | undefined> {
   if (!existsSync(file)) return undefined
-  const text = await readFile(file, 'utf8')
+  const endpoint = endpointIn(await readFile(file, 'utf8'))
+  if (!endpoint) logger?.warn(`${file} cannot be read, as after a loss of power: it counts as missing`)
+  return endpoint
+}
+
+function endpointIn(text: string): RedisEndpoint | undefined {
   try {
-    return JSON.parse(text) as RedisEndpoint
+    const { socket, port, password } = JSON.parse(text) as Record<string, unknown>
+    if (typeof socket === 'string') return { socket }
+    return typeof port === 'number' ? { port, password: String(password) } : undefined
   } catch {
-    logger?.warn(`${file} cannot be read, as after a loss of power: it counts as missing`)
     return undefined
   }
 }

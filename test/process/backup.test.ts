@@ -33,14 +33,16 @@ it('changes nothing in a folder of version 0.1.0 on which nothing runs, and hold
 
 it('changes nothing in a folder whose run was killed, and that has locks and a log of the database', async () => {
   const { dataDir, file, options } = await folderOfBefore()
-  ;(await lockDataDir(dataDir, logger))()
+  const unlock = await lockDataDir(dataDir, logger)
   const database = new DatabaseSync(join(dataDir, 'tracking.sqlite'))
   database.exec('PRAGMA journal_mode = WAL; CREATE TABLE later (id); INSERT INTO later VALUES (1)')
   const killed = join(await temporaryDir(), 'data')
   await cp(dataDir, killed, { recursive: true })
   database.close()
+  unlock()
   const before = await listing(killed)
-  expect(before).toContainEqual(expect.stringContaining('tracking.sqlite-wal'))
+  for (const name of ['tracking.sqlite-wal', 'start.lock-journal'])
+    expect(before).toContainEqual(expect.stringMatching(`^${name} `))
   await backUp(file, { ...options, dataDir: killed })
   expect(await listing(killed)).toEqual(before)
   const restored = { ...options, dataDir: join(await temporaryDir(), 'data') }

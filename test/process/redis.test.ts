@@ -79,20 +79,23 @@ it('ends a Redis that still runs before it starts another one on the same folder
   expect(await clientOf(again.redis.url).get('a')).toBe('1')
 })
 
-it.each(['', '\0\0\0\0'])('starts on a folder whose endpoint.json a loss of power left as %j', async (text) => {
-  const dataDir = await temporaryDir()
-  await mkdir(join(dataDir, 'redis'))
-  const file = join(dataDir, 'redis/endpoint.json')
-  await writeFile(file, text)
-  const lines: string[] = []
-  const logger = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) })
-  const redis = await startPrivateRedis(dataDir, 64 * MEGABYTE, { logger })
-  onTestFinished(() => redis.stop())
-  expect(await clientOf(redis.url).ping()).toBe('PONG')
-  expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
-    `${file} cannot be read, as after a loss of power: it counts as missing`,
-  ])
-})
+it.each(['', '\0\0\0\0', '{}', 'null'])(
+  'starts on a folder whose endpoint.json a loss of power left as %j',
+  async (text) => {
+    const dataDir = await temporaryDir()
+    await mkdir(join(dataDir, 'redis'))
+    const file = join(dataDir, 'redis/endpoint.json')
+    await writeFile(file, text)
+    const lines: string[] = []
+    const logger = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) })
+    const redis = await startPrivateRedis(dataDir, 64 * MEGABYTE, { logger })
+    onTestFinished(() => redis.stop())
+    expect(await clientOf(redis.url).ping()).toBe('PONG')
+    expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
+      `${file} cannot be read, as after a loss of power: it counts as missing`,
+    ])
+  },
+)
 
 describe('a folder of version 0.1.0', () => {
   it('is taken over: its Redis, which still runs on a port, is ended, and nothing is lost', async () => {

@@ -37,7 +37,7 @@ export function holdsPlace(json: unknown, isOfOthers: IsPlaceOfOthers = () => fa
   for (let member = left.pop(); member; member = left.pop()) {
     const [name, value] = member
     if (OF_GATEWAYS.test(name) || isOfOthers(name, value)) continue
-    const numbers = numbersIn(value)
+    const numbers = numbersIn(value, isOfOthers)
     if (numbers > 0 && isAngle(name)) return true
     if (typeof value === 'string' && isPlaceText(value)) return true
     if (!isObject(value) || value.source === TYPED_IN) continue
@@ -105,9 +105,10 @@ function spread(name: string): string {
 
 const LONGEST_NAME = 60
 
-/** How many numbers other than 0 a value is, or an object or list has itself, also as texts. */
-function numbersIn(value: unknown): number {
-  return (isObject(value) ? Object.values(value) : [value]).filter(isNumber).length
+/** How many numbers other than 0 a value is, or an object or list has itself, also as texts, without members of others. */
+function numbersIn(value: unknown, isOfOthers: IsPlaceOfOthers): number {
+  if (!isObject(value)) return isNumber(value) ? 1 : 0
+  return Object.entries(value).filter(([name, each]) => isNumber(each) && !isOfOthers(name, each)).length
 }
 
 function isNumber(value: unknown): boolean {

@@ -16,7 +16,6 @@ import {
   type HttpRequest,
   heading,
   jsonBody,
-  type JsonObject,
   known,
   type Message,
   numericMember,
@@ -38,10 +37,12 @@ export default {
   integrity: { none: 'it is JSON' },
   escaping: 'none',
   http: { port: 5270 },
-  // Without a lock `loc` has other numbers alone.
-  isPlaceOfOthers: (name, loc) => name === 'loc' && (loc as JsonObject | null)?.lck === 0,
+  isPlaceOfOthers: (name) => NOT_OF_PLACE.has(name),
   request,
 } satisfies Protocol
+
+/** What `loc` has without a fix, too: signal and charge. */
+const NOT_OF_PLACE = new Set(['cell', 'batt'])
 
 function request(webhook: HttpRequest, session: Session): Message {
   const body = objectOf(jsonBody(webhook), 'the body')

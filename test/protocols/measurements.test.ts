@@ -43,10 +43,11 @@ function brokenMeasurements(
   return [...text.matchAll(NUMBER)].flatMap(({ 0: digits, index }) => {
     const put = (value: string) => text.slice(0, index) + value + text.slice(index + digits.length)
     if (!isMeasurement(whole, read(put(otherThan(digits))))) return []
-    const isJson = /"\s*:\s*$/.test(text.slice(0, index))
-    return (isJson ? BAD_IN_JSON : BAD).map((bad) => {
+    // JSON within a text of JSON has escaped quotes.
+    const [colon, escape] = /(\\?)"\s*:\s*$/.exec(text.slice(0, index)) ?? []
+    return (colon === undefined ? BAD : BAD_IN_JSON).map((bad) => {
       const name = `${known.name}: ${bad} for ${digits} at ${index}`
-      return { name, isLost: placesOf(read(put(bad))) !== placesOf(whole) }
+      return { name, isLost: placesOf(read(put(bad.replaceAll('"', `${escape}"`)))) !== placesOf(whole) }
     })
   })
 }

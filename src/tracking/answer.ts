@@ -67,15 +67,9 @@ function describe(reply: Reply, secret: string): NotTheApi {
 export function isForeign({ status, headers, chunks }: Reply): boolean {
   if (isRedirect(status)) return true
   if (!isSuccess(status) || chunks.every(({ length }) => length === 0)) return false
-  return HTML.test(String(headers['content-type'])) || chunks.map(firstCharacter).find(Boolean) === '<'
-}
-
-/** Whether what has come of an answer says already if it is foreign. Of an error the whole text is wanted. */
-export function isDecided({ status, headers, chunks }: Reply): boolean {
-  if (isRedirect(status)) return true
-  const last = chunks.at(-1)
-  if (!isSuccess(status) || !last) return false
-  return HTML.test(String(headers['content-type'])) || firstCharacter(last) !== undefined
+  if (HTML.test(String(headers['content-type']))) return true
+  const first = chunks.find((chunk) => firstCharacter(chunk) !== undefined)
+  return first !== undefined && firstCharacter(first) === '<'
 }
 
 function isRedirect(status: number): boolean {

@@ -1,5 +1,5 @@
 import { Pool } from 'undici'
-import { answerOf, type ApiAnswer, isDecided } from './answer.ts'
+import { answerOf, type ApiAnswer, isForeign } from './answer.ts'
 import { exchange, type ExchangeLimits, type Failure, isSuccess, type Reply } from './exchange.ts'
 import { OPERATIONS, type OperationName } from './operations.ts'
 import { printableUrl } from '../masking.ts'
@@ -59,7 +59,7 @@ export function createTrackingClient(options: TrackingClientOptions) {
     const reply = await exchange(
       pushPool,
       { method: 'POST', path, headers: JSON_HEADERS, body },
-      { timeoutMs, maxBytes: MAX_ANSWER_BYTES, isEnough: isDecided },
+      { timeoutMs, maxBytes: MAX_ANSWER_BYTES, isEnough: isForeign },
     )
     return 'fault' in reply ? { fault: reply.fault } : answerOf(reply, apikey)
   }

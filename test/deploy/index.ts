@@ -36,7 +36,9 @@ try {
 /** One run at a time on this machine: the kernel frees the name when its process ends. */
 async function holdLock(): Promise<void> {
   const lock = createServer().listen('\0waybridge-deploy').unref()
-  await Promise.race([once(lock, 'listening'), once(lock, 'error').then(([error]) => Promise.reject(error as Error))])
+  await once(lock, 'listening').catch((error: Error) => {
+    throw new Error('another run of these tests is under way on this machine: wait for its end', { cause: error })
+  })
 }
 
 /** Runs vitest in a process group of its own, and kills what is left of it. It ends with this process, also if that is killed. */

@@ -11,7 +11,7 @@ export interface KeptFile {
 
 /** Replaces a file, for its owner alone; after a loss of power it holds the text or what it held before, never a part. */
 export async function writeDurably(file: string, text: string): Promise<void> {
-  const draft = `${file}.new`
+  const draft = `${file}.${randomUUID()}`
   await writeFile(draft, text, { mode: 0o600 })
   await moveDurably(draft, file)
 }
@@ -35,7 +35,8 @@ export async function keptText(
   const text = make()
   if (kept !== undefined) {
     await writeDurably(file, text)
-    return { text, is: 'replaced' }
+    // Another process may replace it as well.
+    return { text: await readFile(file, 'utf8'), is: 'replaced' }
   }
   if (await createDurably(file, text)) return { text, is: 'made' }
   return { text: await readFile(file, 'utf8'), is: 'kept' }

@@ -1,4 +1,4 @@
-import type { Fix } from './protocol.ts'
+import type { Fix, Message } from './protocol.ts'
 import type { JsonObject } from './text.ts'
 import { dop, heading, kmh, knots, known, mph, rfc3339, unixTime, utc } from './units.ts'
 
@@ -6,13 +6,22 @@ import { dop, heading, kmh, knots, known, mph, rfc3339, unixTime, utc } from './
  * The places in what a payload formatter has made of a payload, in their order. Each formatter names things differently, so names
  * are compared without case and separators, and a unit in a name counts: `Latitude`, `gpsLat`, `latitudeDeg`, `speedKmph`. Latitude
  * and longitude must stand in one object, named alike, or in a text such as `Location: "52.5,13.4"`; what their object does not say
- * is that of the objects around it. Of several places, those with a time of their own. `received`: ms UTC, where no time is said.
+ * is that of the objects around it. Of several places, those with a time of their own; others are `unreadable`, unless they say the
+ * same again. `received`: ms UTC, where no time is said.
  */
-export function decodedFixes(payload: JsonObject, received: number): Fix[] {
+export function decodedFixes(payload: JsonObject, received: number): DecodedFixes {
   const places: Place[] = []
   collect(payload, { around: {}, depth: 0, places })
-  const [first, ...others] = places
-  return first ? [first, ...others.filter(({ isTimed }) => isTimed)].map((place) => fixOf(place, received)) : []
+  const kept = places.filter(({ isTimed }, index) => index === 0 || isTimed)
+  const isKept = new Set(kept.map(({ latitude, longitude }) => `${latitude},${longitude}`))
+  const left = places.flatMap(({ latitude, longitude }, index) =>
+    isKept.has(`${latitude},${longitude}`) ? [] : [index],
+  )
+  return { fixes: kept.map((place) => fixOf(place, received)), unreadable: left.length > 0 ? left : undefined }
+}
+
+interface DecodedFixes extends Pick<Message, 'unreadable'> {
+  readonly fixes: readonly Fix[]
 }
 
 interface Place {
@@ -43,7 +52,7 @@ function collect(value: object, { around, depth, places }: Search): void {
   for (const [name, member] of Object.entries(object)) read(plain(name), member, own, coordinates)
   const said = { ...around, ...own }
   const place = pairOf(coordinates) ?? textPlace(object)
-  if (place) places.push({ ...place, said, isTimed: own.time !== undefined })
+  if (place) places.push({ ...place, said, isTimed: timeOf(own) !== undefined })
   if (depth === DEEPEST) return
   for (const [name, member] of Object.entries(value))
     if (typeof member === 'object' && member !== null && !ELSEWHERE.test(plain(name)))
@@ -71,6 +80,7 @@ function measurements(list: readonly unknown[]): JsonObject {
 }
 
 function read(name: string, value: unknown, said: Said, coordinates: Map<string, number>): void {
+  if (value === null || value === undefined) return
   if (TIME.test(name)) said.time = value
   else if (name === 'date') said.date = value
   else if (FAILED.test(name)) said.isFixed = !isTrue(value)

@@ -51,22 +51,28 @@ export function decodeFrame(protocol: Protocol, frame: Buffer | HttpRequest, ses
     const how = Buffer.isBuffer(frame) ? 'spoken over HTTP alone' : 'not spoken over HTTP'
     throw new DecodeError('unsupported', `${protocol.name} is ${how}`)
   }
-  const { device, fixes = [], none } = message
-  if (isPadded(device)) return sound(message, session.now)
-  for (const fix of fixes) {
-    const { altitude = 0, speed = 0, heading = 0, accuracy = 0, hdop = 0, satellites = 0 } = fix
-    const sum = fix.time + fix.latitude + fix.longitude + altitude + speed + heading + accuracy + hdop + satellites
-    // As good as always: one sum says whether a number in it is not finite.
-    if (sum - sum !== 0 || isPadded(fix.device)) return sound(message, session.now)
-  }
-  if (none === undefined || fixes.length > 0) return message
+  const whole = isSound(message) ? message : sound(message, session.now)
+  const { fixes = [], none } = whole
+  if (none === undefined || fixes.length > 0) return whole
   const isPlace = looksLikePlace(frame, session.transport === 'mqtt', protocol.isPlaceOfOthers)
-  return isPlace ? { ...message, none: undefined, fixes } : message
+  return isPlace ? { ...whole, none: undefined, fixes } : whole
 }
 
 /** The answers of a message, in order. */
 export function repliesOf(reply: Message['reply']): readonly Buffer[] {
   return reply === undefined ? [] : Buffer.isBuffer(reply) ? [reply] : reply
+}
+
+/** Whether a message is as `sound` makes it, as nearly all are. */
+function isSound({ device, fixes = [] }: Message): boolean {
+  if (isPadded(device)) return false
+  for (const fix of fixes) {
+    const { altitude = 0, speed = 0, heading = 0, accuracy = 0, hdop = 0, satellites = 0 } = fix
+    const sum = fix.time + fix.latitude + fix.longitude + altitude + speed + heading + accuracy + hdop + satellites
+    // One sum says whether a number in it is not finite.
+    if (sum - sum !== 0 || isPadded(fix.device)) return false
+  }
+  return true
 }
 
 /**

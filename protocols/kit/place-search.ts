@@ -75,7 +75,7 @@ const NOT_ZERO = /[1-9]/
 /** `lat=52.5`, `"lat": "52.5"`, `<lat>52.5`, `lat=N52.5`. */
 const NAMED_NUMBER = /(?<![\w.-])([A-Za-z][\w.-]{0,40})["'\\\s]{0,4}[:=>]["'\\\s]{0,4}[NSEW]?[-+]?(\.?\d[\d.,]{0,20})/g
 
-const PAIR_ALONE = /^\s*[-+]?\d{1,3}(?:\.\d+\s*[,;\s]|,\d+\s*[;\s])\s*[-+]?\d{1,3}[.,]\d+\s*$/
+const PAIR_ALONE = /^\s*[-+]?\d{1,3}(?:\.\d+(?:\s*[,;]\s*|\s+)|,\d+(?:\s*;\s*|\s+))[-+]?\d{1,3}[.,]\d+\s*$/
 /** Decimals with three digits and more: fewer are also those of voltages and versions. NMEA has hemispheres between. */
 const PAIR_WITHIN = /\d{1,5}\.\d{3,20}\s?(?:[°,;/|]\s?[NSEW]?|[NSEW])?[\s,;/|]\s?[NSEW]?\s?[-+]?\d{1,5}\.\d{3,20}/
 
@@ -113,7 +113,7 @@ function numbersIn(value: unknown, isOfOthers: IsPlaceOfOthers): number {
 
 function isNumber(value: unknown): boolean {
   return typeof value === 'string'
-    ? /^\s*[NSEW]?\s*[-+]?[\d.,]*[1-9]/.test(value)
+    ? /^\s{0,4}[NSEW]?\s{0,4}[-+]?[\d.,]{0,20}[1-9]/.test(value)
     : typeof value === 'number' && value !== 0
 }
 

@@ -44,9 +44,9 @@ export interface Session {
   device?: string
   /**
    * Returns the settings of a device, by default of `device`; none if it is not known. A decoder asks for them once it
-   * has read the id: it is called once for each frame.
+   * has read the id, and the secret where the frame has it: it is called once for each frame.
    */
-  settingsOf(device?: string): Settings
+  settingsOf(device?: string, secret?: string): Settings
   /** The secret that the device presented: the password of MQTT or of a login. The caller of `decode` sets it. */
   secret?: string
   readonly transport: Transport

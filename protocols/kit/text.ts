@@ -145,7 +145,7 @@ function parseWithoutNan(text: string): unknown {
   }
 }
 
-const STRING_OR_NAN = /"(?:[^"\\]|\\.)*(?:"|$)|-?\b(?:nan|infinity|inf)\b/gi
+const STRING_OR_NAN = /"(?:[^"\\]|\\[^])*(?:"|\\?$)|-?\b(?:nan|infinity|inf)\b/gi
 
 /**
  * The digits of a member that was parsed as this number, exact beyond 2^53 too: ids are longer than a number holds. The

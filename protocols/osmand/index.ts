@@ -3,7 +3,8 @@
  * GPSLogger (gpslogger.app), also as Home Assistant has it set up ("GPSLogger", home-assistant.io). HTTP, any method; the answer is
  * the status. Parameters, in the query or as a form:
  *
- *   id | deviceid | device                 timestamp | time  unix seconds or ms, ISO 8601 or yyyy-MM-dd HH:mm:ss; else the arrival
+ *   id | deviceid | device                 timestamp | time  unix seconds or ms, ISO 8601 or yyyy-MM-dd HH:mm:ss, or HH:mm:ss with
+ *                                          `date`; without any the arrival
  *   lat | latitude, lon | longitude        bearing | heading | direction | dir  degrees      accuracy | acc  metres
  *   location=<lat>,<lon>                   altitude | alt  metres      hdop                  sat  satellites
  *   token  the device's secret             s | spd  m/s                                      valid  true, false, 1, 0
@@ -83,7 +84,7 @@ function readParameters(parameters: URLSearchParams, session: Session): Message 
   if (!latitude && !longitude) return { none: 'no place' }
   const measured = (...names: readonly string[]) => optionalNumber(first(parameters, ...names))
   const fix: Fix = {
-    time: timeOf(parameters.get('timestamp') || TIMESTAMP.exec(parameters.get('time') ?? '')?.[0], session),
+    time: timeOf(measuredAt(parameters), session),
     latitude: number(latitude ?? ''),
     longitude: number(longitude ?? ''),
     valid: !['false', '0'].includes(parameters.get('valid') ?? ''),
@@ -97,8 +98,13 @@ function readParameters(parameters: URLSearchParams, session: Session): Message 
   return { fixes: [fix] }
 }
 
-/** `time` may also be a time of day beside a date. */
-const TIMESTAMP = /^(?:\d{9,13}(?:\.\d+)?$|\d{4}-\d{2}-\d{2}[T ]).*/s
+/** When the place was measured; undefined where nothing says so. `time` may also be a time of day beside a date. */
+function measuredAt(parameters: URLSearchParams): string | undefined {
+  const [date, time] = [parameters.get('date'), first(parameters, 'timestamp', 'time')]
+  return date && time && TIME_OF_DAY.test(time) ? `${date}T${time}` : time
+}
+
+const TIME_OF_DAY = /^\d{2}:\d{2}:\d{2}/
 
 /** The first of parameters, of these names, that is not empty. */
 function first(parameters: URLSearchParams, ...names: readonly string[]): string | undefined {

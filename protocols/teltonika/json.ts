@@ -35,15 +35,20 @@ import {
 const HDOP = '182'
 const GNSS_SPEED = '24'
 
-/** What a document says. `named`: the device by what came with it. @throws DecodeError */
-export function readDocument(text: string, session: Session, named?: string): Message {
+interface Sender {
+  readonly named?: string
+  readonly secret?: string
+}
+
+/** What a document says. `named`, `secret`: the device, and what it presents, by what came with it. @throws DecodeError */
+export function readDocument(text: string, session: Session, { named, secret }: Sender = {}): Message {
   const document = objectOf(parseJson(text), 'the document')
   const device = textMember(document, 'imei') ?? named
   const { reported } = objectMember(document, 'state')
   if (reported === undefined) return { device }
   const record = objectOf(reported, 'reported')
   if (textMember(record, 'latlng') === undefined) return { device, none: 'no place' }
-  return { device, fixes: [fixOf(record, session, readsGnssSpeed(session.settingsOf(device)))] }
+  return { device, fixes: [fixOf(record, session, readsGnssSpeed(session.settingsOf(device, secret)))] }
 }
 
 /** The same of a request, which names the device. @throws DecodeError */
@@ -51,9 +56,10 @@ export function readRequest(request: HttpRequest, session: Session): Message {
   const parameters = parametersOf({ uri: request.uri, body: EMPTY })
   const [, inPath] = IN_PATH.exec(request.uri) ?? []
   const named = parameters.get('imei') ?? parameters.get('id') ?? inPath
-  const message = readDocument(request.body.toString(), session, named)
+  const secret = parameters.get('token') || undefined
+  const message = readDocument(request.body.toString(), session, { named, secret })
   if (!message.device) throw new DecodeError('malformed', 'the IMEI is missing')
-  return { ...message, secret: parameters.get('token') || undefined }
+  return { ...message, secret }
 }
 
 /** Whether the speed of a model is IO element 24, whatever the source of the record's own speed is. */

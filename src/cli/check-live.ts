@@ -1,10 +1,9 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { apiOf, isWell, testedCompanies } from '../admin/apis.ts'
 import { loadConfig } from '../config/files.ts'
 import type { Config } from '../config/schema.ts'
 import { counted } from '../diagnose/devices.ts'
 import { UserError } from '../errors.ts'
+import { readPorts } from '../process/listener-ports.ts'
 import { rosterOf } from '../roster/file-version.ts'
 import { type CompanyTest, testApis, type TestStep } from '../tracking/api-test/index.ts'
 import { printLines } from './output.ts'
@@ -48,11 +47,8 @@ function stepLine({ step, state, seen, action }: TestStep): string {
 /** Where the API is; the embedded service where `start` has written down that it is, else where it is configured to be. */
 async function baseUrlOf({ tracking, data_dir }: Config): Promise<string> {
   if (tracking.base_url !== null) return tracking.base_url
-  const opened: { tracking?: number } = await readFile(join(data_dir, 'ports.json'), 'utf8').then(
-    JSON.parse,
-    () => ({}),
-  )
-  return `http://127.0.0.1:${opened.tracking ?? tracking.listen.port}`
+  const opened = await readPorts(data_dir).catch(() => undefined)
+  return `http://127.0.0.1:${opened?.tracking ?? tracking.listen.port}`
 }
 
 const NO_COMPANIES =

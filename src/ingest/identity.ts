@@ -1,4 +1,4 @@
-import { type Message, noSettings, type Protocol, type Settings } from '../../protocols/kit/index.ts'
+import { type Message, noSettings, type Protocol } from '../../protocols/kit/index.ts'
 import { isWithin } from '../config/networks.ts'
 import { sameId } from '../config/units.ts'
 import type { Spoken } from '../lanes/index.ts'
@@ -103,10 +103,12 @@ export class Identity {
    * presented what the entry asks for: so an answer to anybody else does not tell that the device is configured. Notes
    * nothing, since the frame may turn out to be damaged.
    */
-  settingsOn(session: DeviceSession, protocol: string): (device?: string) => Settings {
-    return (device = session.device) => {
+  settingsOn(session: DeviceSession, protocol: string): DeviceSession['settingsOf'] {
+    return (device = session.device, secret = session.secret) => {
       const entry = device === undefined ? undefined : this.#options.replica.roster.find(device)
-      return entry && hasProved(entry, session, protocol) ? entry.protocolSettings : noSettings()
+      return entry && hasProved(entry, { id: entry.id, secret, protocol }, session)
+        ? entry.protocolSettings
+        : noSettings()
     }
   }
 
@@ -235,10 +237,10 @@ function isIdentified(entry: DeviceEntry, { protocol, secret }: Claim, { identif
 }
 
 /** Whether a sender may be taken for a device by what it has presented before the frame that is being read. */
-function hasProved(entry: DeviceEntry, session: DeviceSession, protocol: string): boolean {
-  const { certificate, secret } = session
+function hasProved(entry: DeviceEntry, claim: Claim, session: DeviceSession): boolean {
+  const { certificate } = session
+  const { secret } = claim
   if (certificate !== undefined && !isNameOf(certificate, entry.id, entry)) return false
-  const claim = { id: entry.id, secret, protocol }
   if (!entry.guard || isIdentified(entry, claim, session)) return true
   if (hindranceOf(entry, claim, session) !== undefined) return false
   return !entry.guard.hasSecret || isVouchedFor(session) || (secret !== undefined && isSecretOf(entry, secret))

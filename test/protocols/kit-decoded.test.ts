@@ -5,9 +5,28 @@ import { kmh, knots, mph } from '../../protocols/kit/index.ts'
 const RECEIVED = Date.UTC(2024, 4, 1, 10, 15, 30)
 const PLACE = { latitude: 52.5, longitude: 13.4 }
 
+const read = (payload: object) => decodedFixes(payload as Readonly<Record<string, unknown>>, RECEIVED)
+
 /** The fixes without values that are not known. */
-const fixesOf = (payload: object) =>
-  decodedFixes(payload as Readonly<Record<string, unknown>>, RECEIVED).map((fix) => JSON.parse(JSON.stringify(fix)))
+const fixesOf = (payload: object) => read(payload).fixes.map((fix) => JSON.parse(JSON.stringify(fix)))
+
+describe('several places', () => {
+  it('of which the others have no time are not read, so that the frame is kept', () => {
+    const { fixes, unreadable } = read({ gps_1: PLACE, gps_2: { latitude: 52.6, longitude: 13.5 } })
+    expect([fixes.length, unreadable]).toEqual([1, [1]])
+  })
+
+  it('that say the same again are one', () => {
+    const { fixes, unreadable } = read({ gps_1: PLACE, location: PLACE })
+    expect([fixes.length, unreadable]).toEqual([1, undefined])
+  })
+})
+
+it('a time that is null is that of the object around it', () => {
+  expect(fixesOf({ time: '2026-11-20T12:30:00Z', gps_1: { ...PLACE, time: null } })).toMatchObject([
+    { time: Date.UTC(2026, 10, 20, 12, 30) },
+  ])
+})
 
 describe('names of a latitude and a longitude', () => {
   it.each([

@@ -70,11 +70,22 @@ describe('parameters', () => {
     expect(fixes?.[0].time).toBe(Date.UTC(2024, 4, 1, 10, 15, 30) + ms)
   })
 
-  it('without timestamp it is now, also with a time of day', () => {
-    for (const rest of ['', '&time=', '&date=2024-05-01&time=10:15:30'])
+  it('without any time it is now', () => {
+    for (const rest of ['', '&time=', '&date=2024-05-01'])
       expect(request(`/?deviceid=1&lat=1&lon=2${rest}`).fixes?.[0].time).toBe(newSession().now)
-    expect(request('/?id=1&lat=1&lon=2&time=1714558530').fixes?.[0].time).toBe(1_714_558_530_000)
   })
+
+  it('time may be unix seconds, or a time of day beside a date', () => {
+    for (const time of ['time=1714558530', 'date=2024-05-01&time=10:15:30'])
+      expect(request(`/?id=1&lat=1&lon=2&${time}`).fixes?.[0].time).toBe(1_714_558_530_000)
+  })
+
+  it.each(['10:15:30', '2024/05/01 10:15:30', 'soon'])(
+    'a fix of time=%s is refused, not taken as one of now',
+    (time) => {
+      expect(() => request(`/?id=1&lat=1&lon=2&time=${time}`)).toThrow('the frame is malformed')
+    },
+  )
 
   it.each(['lat=51,01&lon=-13,4', 'location=51,01,-13,4', 'location=51,01;-13,4', 'location=51.01,-13.4'])(
     'decimals may have a comma: %s',

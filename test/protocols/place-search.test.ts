@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { holdsPlace, looksLikePlace } from '../../protocols/kit/place-search.ts'
+import { decodeFrame, parseJson, type Protocol } from '../../protocols/kit/index.ts'
+import { cpuOf, MOST_CPU_MS } from '../support/cost.ts'
 import { get, post } from '../support/protocol-cases.ts'
+import { newSession } from '../support/rough.ts'
 
 const PAIR = '54.697,25.2683'
 
@@ -57,6 +60,31 @@ describe('JSON does not look like a place', () => {
   ])('%j', (value) => {
     expect(holdsPlace(value)).toBe(false)
   })
+})
+
+describe('64 KB cost no more than what is linear', () => {
+  const most = 65_000
+  it.each([
+    ['blanks behind a decimal', `1.1${' '.repeat(most)}x`],
+    ['JSON with blanks', JSON.stringify({ a: `${' '.repeat(most)}x` })],
+    ['JSON with blanks behind a letter', JSON.stringify({ a: `N${' '.repeat(most)}x` })],
+    ['digits', '1'.repeat(most)],
+    ['digits in JSON', JSON.stringify({ a: '0'.repeat(most) })],
+  ])('%s', (_, body) => {
+    const frame = post('/?id=1', body)
+    expect(cpuOf(() => looksLikePlace(frame, true))).toBeLessThan(MOST_CPU_MS)
+  })
+
+  it('damaged JSON of escaped quotes', () => {
+    const text = `{"${'\\"'.repeat(most / 2)}\\`
+    expect(cpuOf(() => expect(() => parseJson(text)).toThrow('JSON'))).toBeLessThan(MOST_CPU_MS)
+  })
+})
+
+it('an id with padding does not keep a place under unknown names from being seen', () => {
+  const says = { request: () => ({ device: ' van-1', none: 'no place' }) } as unknown as Protocol
+  const { device, fixes, none } = decodeFrame(says, post('/?id=van-1%20', '{"lat":52.5,"lon":13.4}'), newSession())
+  expect([device, fixes, none]).toEqual(['van-1', [], undefined])
 })
 
 describe('a frame looks like a place', () => {

@@ -262,3 +262,20 @@ describe('teltonika', () => {
 function decode(frame: Buffer) {
   return teltonika.decode(frame, newSession())
 }
+
+it('Codec JSON over HTTP is read with the settings of the device by the secret of the same request', () => {
+  const asked: unknown[] = []
+  const settingsOf = (...sender: unknown[]) => {
+    asked.push(sender)
+    return { model: 'FMB920' }
+  }
+  const report = { state: { reported: { ts: 1_714_558_530_000, latlng: '52.5,13.4', sp: 90, 24: 36, sat: 9 } } }
+  const request = {
+    method: 'POST',
+    uri: '/352093086403663/data?token=s',
+    headers: {},
+    body: Buffer.from(JSON.stringify(report)),
+  }
+  expect(teltonika.request?.(request, { ...newSession(), settingsOf }).fixes?.[0].speed).toBe(10)
+  expect(asked).toEqual([['352093086403663', 's']])
+})

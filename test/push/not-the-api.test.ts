@@ -74,11 +74,10 @@ describe('while something else answers in place of the API', () => {
     for (const courier of LANES) await store(`7/${courier}/1`, 1)
     pushing()
     await expect.poll(state, soon).toBe('down')
-    const before = api.seen.length
-    expect(before).toBeLessThanOrEqual(LANES.length)
     const since = performance.now()
-    await expect.poll(() => api.seen.length, soon).toBeGreaterThanOrEqual(before + 2)
-    expect(performance.now() - since).toBeGreaterThan(900)
+    // Each lane may have been under way once; what comes after that probes.
+    await expect.poll(() => api.seen.length, soon).toBeGreaterThanOrEqual(LANES.length + 3)
+    expect(performance.now() - since).toBeGreaterThan(1800)
   })
 
   it('a portal in the middle of the traffic of two lanes neither loses nor repeats a fix', async () => {

@@ -5,6 +5,7 @@ import { commandOptions } from '../support/command-options.ts'
 import { messageOf, untilSo } from '../support/processes.ts'
 import type { Cost } from './attacker-connections.ts'
 import { ATTACKS } from './attacks.ts'
+import type { HonestReport } from './honest.ts'
 import { DISPLACEMENT, HELD_FIXES } from './id-attacks.ts'
 import { attachTarget, startTarget, type Target } from './target.ts'
 
@@ -17,7 +18,7 @@ const BOUNDS = { ackedShare: 0.99, p99Ms: 1000, memoryBytes: 600 << 20, redisSha
 const WARM_UP_MS = 3000
 /** Within which the account is right at one look. */
 const SETTLED_MS = 20_000
-const HONEST_PORTS = ['tcp/teltonika', 'tcp/auto']
+const HONEST_PORTS = ['tcp/teltonika', 'udp/teltonika', 'http/osmand', 'mqtt', 'tcp/auto', 'udp/auto']
 const values = commandOptions({
   seconds: { type: 'string', default: '15' },
   only: { type: 'string', default: '' },
@@ -34,18 +35,24 @@ if (names.length === 0) {
 interface Row {
   readonly name: string
   readonly cost: Cost
-  readonly acked: number
-  readonly failed: number
-  readonly p99Ms: number
+  readonly honest: readonly Honest[]
   readonly memory: Record<string, number>
   readonly redis: Awaited<ReturnType<Target['redis']>>
   readonly problems: readonly string[]
 }
 
+/** What the honest vans of one transport noticed. */
+interface Honest {
+  readonly transport: string
+  readonly ackedShare: number
+  readonly failed: number
+  readonly p99Ms: number
+}
+
 const dataDir = values['data-dir']
 const target = await (dataDir === undefined ? startTarget() : attachTarget(dataDir, values.company))
 const honest = fork(fileURLToPath(new URL('honest.ts', import.meta.url)), [
-  JSON.stringify({ ports: HONEST_PORTS.flatMap((name) => target.ports[name] ?? []), vans: target.vans }),
+  JSON.stringify({ ports: HONEST_PORTS.flatMap(portNamed), vans: target.vans }),
 ])
 let problemCount = 0
 try {
@@ -57,12 +64,14 @@ try {
   const rounds = Array.from({ length: Number(values.rounds) }, () => ['none', ...names])
   for (const name of rounds.flat()) {
     const row = await attack(name, target)
-    const share = `${(100 * ackedShare(row)).toFixed(1)} %`
+    const worst = row.honest.toSorted((one, other) => one.ackedShare - other.ackedShare)[0]
+    const share = `${worst.transport} ${(100 * worst.ackedShare).toFixed(1)} %`
+    const p99Ms = Math.max(...row.honest.map((each) => each.p99Ms))
     const { bytes, units, received } = row.cost
     const memory = ['gateway', 'admin', 'start'].map((role) => megabytes(row.memory[role]))
     const redis = row.redis ? [`${Math.round(row.redis.share * 100)} %`, `${Math.round(row.redis.slowestMs)} ms`] : []
     const cost = [megabytes(bytes), String(units), megabytes(received)]
-    console.log(line(name, ...cost, share, `${Math.round(row.p99Ms)} ms`, ...memory, ...redis))
+    console.log(line(name, ...cost, share, `${Math.round(p99Ms)} ms`, ...memory, ...redis))
     for (const problem of row.problems) console.log(`  PROBLEM ${problem}`)
     problemCount += row.problems.length
   }
@@ -84,19 +93,20 @@ async function attack(name: string, { memory, redis: lookIntoRedis, status, ...v
     await sleep(1000)
     for (const [role, bytes] of Object.entries(memory())) peak[role] = Math.max(peak[role] ?? 0, bytes)
   }
-  const { acked, failed: notAcked, latencies } = await report()
+  const vans = Object.entries(await report()).map(([transport, each]) => noticed(transport, each))
   let cost: Cost = { bytes: 0, units: 0, received: 0 }
   if (attacker) {
     const told = messageOf<{ cost: Cost }>(attacker, 'cost')
     attacker.send({ type: 'stop' })
     cost = (await told).cost
   }
-  const p99Ms = latencies.toSorted((a, b) => a - b)[Math.floor(latencies.length * 0.99)] ?? Number.POSITIVE_INFINITY
   const difference = await settledDifference(status)
   const redis = await lookIntoRedis()
   const problems = [
-    ...(ackedShare({ acked, failed: notAcked }) < BOUNDS.ackedShare ? [`${notAcked} fixes were not acknowledged`] : []),
-    ...(p99Ms > BOUNDS.p99Ms ? [`p99 is ${Math.round(p99Ms)} ms`] : []),
+    ...vans.flatMap(({ transport, ackedShare, failed, p99Ms }) => [
+      ...(ackedShare < BOUNDS.ackedShare ? [`${failed} fixes over ${transport} were not acknowledged`] : []),
+      ...(p99Ms > BOUNDS.p99Ms ? [`p99 over ${transport} is ${Math.round(p99Ms)} ms`] : []),
+    ]),
     ...Object.entries(peak).flatMap(([role, bytes]) =>
       bytes > BOUNDS.memoryBytes ? [`${role} uses ${Math.round(bytes / 1e6)} MB`] : [],
     ),
@@ -112,18 +122,24 @@ async function attack(name: string, { memory, redis: lookIntoRedis, status, ...v
           Number.isNaN(difference) ? 'the admin port does not answer' : `the account has a difference of ${difference}`,
         ]),
   ]
-  return { name, cost, acked, failed: notAcked, p99Ms, memory: peak, redis, problems }
+  return { name, cost, honest: vans, memory: peak, redis, problems }
 }
 
-function ackedShare({ acked, failed: notAcked }: Pick<Row, 'acked' | 'failed'>): number {
-  return acked / Math.max(1, acked + notAcked)
+function portNamed(name: string): [name: string, port: number][] {
+  const port = target.ports[name]
+  return port === undefined ? [] : [[name, port]]
 }
 
-/** What honest vans did since the last report. */
-function report(): Promise<{ acked: number; failed: number; latencies: number[] }> {
-  const told = messageOf<Awaited<ReturnType<typeof report>>>(honest, 'report')
+function noticed(transport: string, { acked, failed, latencies }: HonestReport): Honest {
+  const p99Ms = latencies.toSorted((a, b) => a - b)[Math.floor(latencies.length * 0.99)] ?? Number.POSITIVE_INFINITY
+  return { transport, ackedShare: acked / Math.max(1, acked + failed), failed, p99Ms }
+}
+
+/** What honest vans did since the last report, by transport. */
+async function report(): Promise<Record<string, HonestReport>> {
+  const told = messageOf<{ byTransport: Record<string, HonestReport> }>(honest, 'report')
   honest.send({ type: 'report' })
-  return told
+  return (await told).byTransport
 }
 
 /** The account moves while vans send: it is right once it was right at one look. */

@@ -66,6 +66,7 @@ const conversations = sessionState(() => ({
 function frameLength(bytes: Buffer, session: Session): number {
   const known = conversations(session)
   const isPart = known.coming > 0
+  if (!isPart && bytes[0] !== LOGIN[0] && bytes[0] !== RECORDS) return -1
   if (!isPart && LOGIN.subarray(0, bytes.length).equals(bytes.subarray(0, BLOCK)))
     return bytes.length < LOGIN_LENGTH ? 0 : LOGIN_LENGTH
   if (!isPart && !isAnswer(bytes)) return -1

@@ -55,7 +55,8 @@ export default textProtocol({
 function frameLength(bytes: Buffer, session: Session): number {
   if (bytes[0] !== DOLLAR) return -(bytes.indexOf(DOLLAR) < 0 ? bytes.length : bytes.indexOf(DOLLAR))
   const end = ends.after(bytes, 1, session)
-  return bytes[end - 1] === DOLLAR ? end - 1 : end
+  if (bytes[end - 1] !== DOLLAR) return end
+  return end === 2 ? -1 : end - 1
 }
 
 const DOLLAR = 0x24

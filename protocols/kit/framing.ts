@@ -57,7 +57,8 @@ interface LengthField {
   readonly add: number
   /** What the frame has to end with. */
   readonly end?: Mark
-  /** No frame is longer (65,536): a field that says more begins no frame. */
+  /** No frame is shorter (the field itself) or longer (65,536): a field that says otherwise begins no frame. */
+  readonly least?: number
   readonly most?: number
 }
 
@@ -67,7 +68,7 @@ export function lengthField(field: LengthField): Framer {
   const starts = start === undefined ? undefined : new Marks(start)
   const ends = end === undefined ? undefined : new Marks(end)
   const noise = (bytes: Buffer) => -(starts ? starts.next(bytes, 1) : 1)
-  const least = at + (until === undefined ? width : 1) + (ends?.all[0].length ?? 0)
+  const { least = at + (until === undefined ? width : 1) + (ends?.all[0].length ?? 0) } = field
   const read = digits ? textLength({ at, width, digits, until }) : binaryLength(at, width, field.endian === 'little')
   return (bytes) => {
     if (starts?.lengthAt(bytes, 0) === 0) return noise(bytes)

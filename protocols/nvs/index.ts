@@ -29,7 +29,7 @@ const HEAD = 6
 
 const framing = dialects([
   { when: START, frame: lengthField({ at: 4, width: 2, add: 8 }) },
-  { frame: lengthField({ at: 0, width: 2, add: 2, most: 66 }) },
+  { frame: lengthField({ at: 0, width: 2, add: 2, least: 20, most: 66 }) },
 ])
 
 export default {

@@ -8,7 +8,7 @@ import {
   repliesOf,
   type Session,
 } from '../../protocols/kit/index.ts'
-import { cpuOf } from '../support/cost.ts'
+import { cpuOf, MOST_CPU_MS } from '../support/cost.ts'
 
 /** What one connection sends, and what is wrong with how it is heard. */
 export class Hearing {
@@ -16,18 +16,15 @@ export class Hearing {
   readonly #session: Session
   /** Whether it is a stream: else each frame is whole, as in a datagram, a publication or a request. */
   readonly #isStream: boolean
-  readonly #mostMs: number
   #rest = Buffer.alloc(0)
   /** Messages and refused frames so far. */
   heard = 0
   refused = 0
 
-  /** `mostMs`: CPU that a frame may take. */
-  constructor(protocol: Protocol, session: Session, { isStream, mostMs }: { isStream: boolean; mostMs: number }) {
+  constructor(protocol: Protocol, session: Session, isStream: boolean) {
     this.#protocol = protocol
     this.#session = session
     this.#isStream = isStream && protocol.tcp !== undefined
-    this.#mostMs = mostMs
   }
 
   /** Hears a frame, which over a stream arrives in two parts. @returns what is wrong, in words; undefined: nothing */
@@ -35,7 +32,7 @@ export class Hearing {
     const begun = performance.now()
     const wrong = this.#hear(frame, cutAt)
     const took = performance.now() - begun
-    return wrong ?? (took > this.#mostMs ? this.#measured(frame) : undefined)
+    return wrong ?? (took > MOST_CPU_MS ? this.#measured(frame) : undefined)
   }
 
   #hear(frame: Buffer | HttpRequest, cutAt: number): string | undefined {
@@ -85,7 +82,7 @@ export class Hearing {
         if (!(error instanceof DecodeError)) throw error
       }
     })
-    return cost > this.#mostMs ? `it takes ${cost.toFixed(1)} ms of CPU` : undefined
+    return cost > MOST_CPU_MS ? `it takes ${cost.toFixed(1)} ms of CPU` : undefined
   }
 }
 

@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm'
 import type { HttpRequest, Protocol, Session } from '../../protocols/kit/index.ts'
 import { Detector, Undecided } from '../../src/listen/detect.ts'
 import { blownUp } from '../support/blow-up.ts'
-import { cpuOf } from '../support/cost.ts'
+import { cpuOf, MOST_CPU_MS } from '../support/cost.ts'
 import { type Random, randomOf } from '../support/rough.ts'
 import { ARRIVED } from '../support/vectors/vectors.ts'
 import { type Seedling, type Target, targetOf } from './corpus.ts'
@@ -21,8 +21,6 @@ export interface FuzzOptions {
   readonly protocols: readonly Protocol[]
   /** Whether memory may not grow. A short run has too few frames to see that. */
   readonly watchesMemory?: boolean
-  /** CPU that 64 KB may take, ms; left out: 20. */
-  readonly mostMs?: number
   /** Where each frame is noted. */
   readonly watch?: Watch
 }
@@ -55,9 +53,9 @@ export async function fuzz(options: FuzzOptions, all: readonly Protocol[]): Prom
   )
   const share = Math.ceil(options.frames / chosen.length)
   for (const target of chosen) {
-    const { seed, mostMs = MOST_MS, watch } = options
+    const { seed, watch } = options
     const note = (frame: Buffer) => watch?.note(all.indexOf(target.protocol), frame)
-    const run = new ProtocolRun(target, { donors, detector, seed, mostMs, note })
+    const run = new ProtocolRun(target, { donors, detector, seed, note })
     run.send(share / 2, figures)
     const watchesMemory = options.watchesMemory && share >= SEES_GROWTH
     const before = watchesMemory ? heapBytes() : 0
@@ -88,7 +86,6 @@ interface Surroundings {
   readonly donors: readonly Buffer[]
   readonly detector: Detector
   readonly seed: number
-  readonly mostMs: number
   readonly note: (frame: Buffer) => void
 }
 
@@ -115,8 +112,8 @@ class ProtocolRun {
   }
 
   send(frames: number, figures: FuzzFigures): void {
-    const faults = figures.faults.filter(({ protocol }) => protocol === this.protocol.name).length
-    for (let i = 0; i < frames && figures.faults.length < faults + MOST_FAULTS; i++) this.#sendOne(figures)
+    const most = figures.faults.length + MOST_FAULTS
+    for (let i = 0; i < frames && figures.faults.length < most; i++) this.#sendOne(figures)
   }
 
   #sendOne(figures: FuzzFigures): void {
@@ -140,7 +137,7 @@ class ProtocolRun {
   #begin(seedling: Seedling): Hearing {
     const session: Session = seedling.session()
     session.lenient = this.#random(3) === 0
-    return new Hearing(this.protocol, session, { isStream: this.#random(2) === 0, mostMs: this.#around.mostMs })
+    return new Hearing(this.protocol, session, this.#random(2) === 0)
   }
 
   #beginAnother(seedling: Seedling): void {
@@ -174,12 +171,11 @@ class ProtocolRun {
     } catch (error) {
       return `detection throws ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`
     }
-    const cost = performance.now() - begun > MOST_MS ? cpuOf(decide) : 0
-    return cost > MOST_MS ? `detection takes ${cost.toFixed(1)} ms of CPU` : undefined
+    const cost = performance.now() - begun > MOST_CPU_MS ? cpuOf(decide) : 0
+    return cost > MOST_CPU_MS ? `detection takes ${cost.toFixed(1)} ms of CPU` : undefined
   }
 }
 
-const MOST_MS = 20
 const ONE_IN_BLOWN_UP = 500
 const ONE_IN_DETECTED = 300
 /** Bytes of a connection that nobody understands until it is closed. */

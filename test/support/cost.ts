@@ -1,6 +1,6 @@
 /**
- * CPU that anybody's 64 KB may cost in a test, ms: what is linear takes one or two, a refusal for each entry took 150 to 950. It
- * is 20 for the fuzzer, which runs alone: on a busy machine everything takes longer.
+ * CPU that anybody's 64 KB may cost in a test, ms: what is linear takes one or two, a refusal for each entry took 150 to 950. On a
+ * busy machine everything takes longer.
  */
 export const MOST_CPU_MS = 50
 

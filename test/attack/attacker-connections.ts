@@ -6,19 +6,25 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export interface Victim {
   readonly ports: Readonly<Record<string, number>>
   readonly known: readonly string[]
-  readonly guarded: string
+  /** Configured devices that send nothing, by what they must prove. */
+  readonly guarded: Readonly<Record<Guard, string>>
   /** A configured device without a route. */
   readonly routeless: string
   /** Ids that the honest vans use. */
   readonly vans: readonly string[]
 }
 
-/** What an attack has cost so far. */
+/** What a device's entry asks its sender for. */
+export type Guard = 'secret' | 'networks' | 'protocol' | 'client_certificate'
+
+/** What an attack has cost so far, and what it brought. */
 export interface Cost {
   bytes: number
   /** Datagrams, requests or connections. */
   units: number
   received: number
+  /** What the attacker has learnt that nobody should, in sentences. */
+  readonly told: string[]
 }
 
 export type Attack = (victim: Victim, cost: Cost, signal: AbortSignal) => Promise<void>

@@ -95,7 +95,7 @@ async function triedIds({ ports }: Victim, cost: Cost, signal: AbortSignal): Pro
 
 async function guesses({ guarded, ports }: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
   let guess = 0
-  await tryLogins(ports.mqtt, cost, signal, () => mqttConnect(guarded, String(guess++)))
+  await tryLogins(ports.mqtt, cost, signal, () => mqttConnect(guarded.secret, String(guess++)))
 }
 
 /** Fifty at once, each on a connection of its own. */

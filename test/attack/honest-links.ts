@@ -5,6 +5,18 @@ import { connectAsync } from 'mqtt'
 import { type AvlRecord, avlDatagram, avlLogin, avlPacket } from '../support/encode.ts'
 import { HOST } from './attacker-connections.ts'
 
+/** An honest van: the port that it sends to, with its name in ports.json. */
+export interface Van {
+  readonly id: string
+  readonly road: string
+  readonly port: number
+  /** What it has to present; undefined where it is known by its id alone. */
+  readonly secret?: string
+}
+
+/** Honest vans stay within 0.01 degrees of it; attackers send other places. */
+export const HONEST_PLACE = { latitude: 52.5, longitude: 13.4, satellites: 9 }
+
 /** How an honest van talks to a port. Each method rejects if there is no answer in time, or the connection ends. */
 export interface Link {
   /** Resolves once the fix is acknowledged. */
@@ -12,10 +24,10 @@ export interface Link {
   close(): void
 }
 
-/** Opens the link of a van to a port by its name in ports.json, logged in. */
-export function linkOf(name: string, port: number, id: string): Promise<Link> {
-  const [transport] = name.split('/')
-  return LINKS[transport as keyof typeof LINKS](port, id)
+/** Opens the link of a van, logged in. */
+export function linkOf(van: Van): Promise<Link> {
+  const [transport] = van.road.split('/')
+  return LINKS[transport as keyof typeof LINKS](van)
 }
 
 const LINKS = { tcp: overTcp, udp: overUdp, http: overHttp, mqtt: overMqtt }
@@ -23,7 +35,7 @@ const TIMEOUT_MS = 10_000
 /** Trackers send a datagram again that is not answered. */
 const AGAIN_MS = 1000
 
-async function overTcp(port: number, id: string): Promise<Link> {
+async function overTcp({ id, port }: Van): Promise<Link> {
   const socket = connectTcp({ port, host: HOST, noDelay: true })
   socket.on('error', () => {})
   const link = {
@@ -51,7 +63,7 @@ async function answerOf(socket: Socket, bytes: Buffer): Promise<void> {
   })
 }
 
-async function overUdp(port: number, id: string): Promise<Link> {
+async function overUdp({ id, port }: Van): Promise<Link> {
   const socket = createSocket('udp4')
   return {
     async send(fix) {
@@ -70,11 +82,12 @@ async function overUdp(port: number, id: string): Promise<Link> {
   }
 }
 
-async function overHttp(port: number, id: string): Promise<Link> {
+async function overHttp({ id, port, secret }: Van): Promise<Link> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   return {
     send({ latitude, longitude, time }) {
-      const path = `/?id=${id}&lat=${latitude}&lon=${longitude}&timestamp=${time}`
+      const token = secret === undefined ? '' : `&token=${secret}`
+      const path = `/?id=${id}${token}&lat=${latitude}&lon=${longitude}&timestamp=${time}`
       return new Promise((resolve, reject) => {
         const asked = request({ host: HOST, port, path, agent, method: 'POST', timeout: TIMEOUT_MS }, (answer) => {
           answer.resume().on('end', () => {
@@ -90,9 +103,10 @@ async function overHttp(port: number, id: string): Promise<Link> {
   }
 }
 
-async function overMqtt(port: number, id: string): Promise<Link> {
+async function overMqtt({ id, port, secret }: Van): Promise<Link> {
   const client = await connectAsync(`mqtt://${HOST}:${port}`, {
     username: id,
+    password: secret,
     clientId: id,
     reconnectPeriod: 0,
     connectTimeout: TIMEOUT_MS,

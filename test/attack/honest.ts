@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Link, linkOf } from './honest-links.ts'
+import { HONEST_PLACE, type Link, linkOf, type Van } from './honest-links.ts'
 
 /**
  * Honest vans in a process of their own: each connects over the transport of its port, sends a fix a second, and waits for its
- * acknowledgement. One that is cut off comes again after a second. Started with the ports by name, which they share in turn, and
- * the ids, as JSON; any message asks for what happened since the last report, by transport. A fix that waits for longer than a
+ * acknowledgement. One that is cut off comes again after a second. Started with the vans as JSON; any message asks for what
+ * happened since the last report, by transport. A fix that waits for longer than a
  * second then counts as not acknowledged, as does a login.
  */
 export interface HonestReport {
@@ -14,7 +14,7 @@ export interface HonestReport {
   latencies: number[]
 }
 
-const { ports, vans } = JSON.parse(process.argv[2]) as { ports: [name: string, port: number][]; vans: string[] }
+const vans = JSON.parse(process.argv[2]) as readonly Van[]
 const EVERY_MS = 1000
 const LATE_MS = 1000
 const reports = new Map<string, HonestReport>()
@@ -28,37 +28,30 @@ process.on('message', () => {
   for (const report of reports.values()) Object.assign(report, { acked: 0, failed: 0, latencies: [] })
 })
 process.on('disconnect', () => process.exit())
-for (const [index, id] of vans.entries()) {
-  const [name, port] = ports[index % ports.length]
-  const transport = name.split('/')[0]
+for (const [index, van] of vans.entries()) {
+  const transport = van.road.split('/')[0]
   const report = reports.get(transport) ?? { acked: 0, failed: 0, latencies: [] }
   reports.set(transport, report)
-  void drive(id, { name, port, report, phaseMs: (index / vans.length) * EVERY_MS })
+  void drive(van, report, (index / vans.length) * EVERY_MS)
 }
 process.send?.({ type: 'ready' })
 
-interface Road {
-  readonly name: string
-  readonly port: number
-  readonly report: HonestReport
-  readonly phaseMs: number
-}
-
-async function drive(id: string, road: Road): Promise<never> {
-  await sleep(road.phaseMs)
+async function drive(van: Van, report: HonestReport, phaseMs: number): Promise<never> {
+  await sleep(phaseMs)
   for (;;) {
-    await session(id, road).catch(() => road.report.failed++)
+    await session(van, report).catch(() => report.failed++)
     await sleep(EVERY_MS)
   }
 }
 
 /** Until the connection ends. */
-async function session(id: string, { name, port, report }: Road): Promise<never> {
-  const link: Link = await waits(id, report, linkOf(name, port, id))
+async function session(van: Van, report: HonestReport): Promise<never> {
+  const { id } = van
+  const link: Link = await waits(id, report, linkOf(van))
   try {
     for (let second = 0; ; second++) {
       const began = performance.now()
-      const place = { latitude: 52.5 + (second % 1000) * 1e-5, longitude: 13.4, satellites: 9 }
+      const place = { ...HONEST_PLACE, latitude: HONEST_PLACE.latitude + (second % 1000) * 1e-5 }
       await waits(id, report, link.send({ time: Date.now(), ...place }))
       report.acked++
       report.latencies.push(performance.now() - began)

@@ -12,13 +12,14 @@ import { attachTarget, startTarget, type Target } from './target.ts'
 /**
  * Attacks a gateway on loopback, and measures what honest vans beside it notice: `--seconds N` for each attack, `--only text`
  * for those whose name has it, `--rounds N` for all of them so many times. The gateway is one of its own, or with `--data-dir DIR --company ID` one that runs already. Exit 0 where in each attack at least 99 % of the vans' fixes were acknowledged,
- * with p99 under a second, memory within its bound, and the account without a difference.
+ * with p99 under a second,
+ * memory within its bound, the account without a difference, no wrong position delivered, and nothing told.
  */
 const BOUNDS = { ackedShare: 0.99, p99Ms: 1000, memoryBytes: 600 << 20, redisShare: 0.85 }
 const WARM_UP_MS = 3000
 /** Within which the account is right at one look. */
 const SETTLED_MS = 20_000
-const HONEST_PORTS = ['tcp/teltonika', 'udp/teltonika', 'http/osmand', 'mqtt', 'tcp/auto', 'udp/auto']
+const REDECODED_MS = 5000
 const values = commandOptions({
   seconds: { type: 'string', default: '15' },
   only: { type: 'string', default: '' },
@@ -51,10 +52,9 @@ interface Honest {
 
 const dataDir = values['data-dir']
 const target = await (dataDir === undefined ? startTarget() : attachTarget(dataDir, values.company))
-const honest = fork(fileURLToPath(new URL('honest.ts', import.meta.url)), [
-  JSON.stringify({ ports: HONEST_PORTS.flatMap(portNamed), vans: target.vans }),
-])
+const honest = fork(fileURLToPath(new URL('honest.ts', import.meta.url)), [JSON.stringify(target.honest)])
 let problemCount = 0
+const wrong = new Set<string>()
 try {
   await messageOf(honest, 'ready')
   await sleep(WARM_UP_MS)
@@ -75,6 +75,12 @@ try {
     for (const problem of row.problems) console.log(`  PROBLEM ${problem}`)
     problemCount += row.problems.length
   }
+  // What was kept is decoded again after its entry has changed, and delivered then.
+  await sleep(REDECODED_MS)
+  for (const problem of newWrongPositions(target.wrongPositions())) {
+    console.log(`  PROBLEM ${problem}`)
+    problemCount++
+  }
 } finally {
   honest.disconnect()
   await target.stop()
@@ -82,7 +88,7 @@ try {
 console.log(`attacks=${names.length} problems=${problemCount}`)
 process.exitCode = problemCount === 0 ? 0 : 1
 
-async function attack(name: string, { memory, redis: lookIntoRedis, status, ...victim }: Target): Promise<Row> {
+async function attack(name: string, { memory, redis: lookIntoRedis, status, victim, ...target }: Target): Promise<Row> {
   await report()
   const attacker =
     name === 'none'
@@ -94,15 +100,18 @@ async function attack(name: string, { memory, redis: lookIntoRedis, status, ...v
     for (const [role, bytes] of Object.entries(memory())) peak[role] = Math.max(peak[role] ?? 0, bytes)
   }
   const vans = Object.entries(await report()).map(([transport, each]) => noticed(transport, each))
-  let cost: Cost = { bytes: 0, units: 0, received: 0 }
+  let cost: Cost = { bytes: 0, units: 0, received: 0, told: [] }
   if (attacker) {
     const told = messageOf<{ cost: Cost }>(attacker, 'cost')
     attacker.send({ type: 'stop' })
     cost = (await told).cost
   }
+  await target.touchGuarded()
   const difference = await settledDifference(status)
   const redis = await lookIntoRedis()
   const problems = [
+    ...cost.told.map((sentence) => `the attacker learns: ${sentence}`),
+    ...newWrongPositions(target.wrongPositions()),
     ...vans.flatMap(({ transport, ackedShare, failed, p99Ms }) => [
       ...(ackedShare < BOUNDS.ackedShare ? [`${failed} fixes over ${transport} were not acknowledged`] : []),
       ...(p99Ms > BOUNDS.p99Ms ? [`p99 over ${transport} is ${Math.round(p99Ms)} ms`] : []),
@@ -125,9 +134,11 @@ async function attack(name: string, { memory, redis: lookIntoRedis, status, ...v
   return { name, cost, honest: vans, memory: peak, redis, problems }
 }
 
-function portNamed(name: string): [name: string, port: number][] {
-  const port = target.ports[name]
-  return port === undefined ? [] : [[name, port]]
+/** Those that no attack before has brought. */
+function newWrongPositions(found: readonly string[]): readonly string[] {
+  const added = found.filter((each) => !wrong.has(each))
+  for (const each of added) wrong.add(each)
+  return added
 }
 
 function noticed(transport: string, { acked, failed, latencies }: HonestReport): Honest {

@@ -3,27 +3,31 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { memoryShare } from '../../src/ingest/acceptance.ts'
 import { keys, openRedis } from '../../src/lanes/index.ts'
 import { socketUrl } from '../../src/process/redis-endpoint.ts'
 import { CertificateMaker } from '../support/certificates.ts'
 import { CLI, endChild } from '../support/processes.ts'
+import type { Guard, Victim } from './attacker-connections.ts'
+import { HONEST_PLACE, type Van } from './honest-links.ts'
 
 /** What is attacked: a running `waybridge start` on this machine. */
 export interface Target {
-  readonly ports: Readonly<Record<string, number>>
-  /** Ids of configured devices that the honest vans use, and of some that an attacker knows. */
-  readonly vans: readonly string[]
-  readonly known: readonly string[]
-  readonly guarded: string
-  readonly routeless: string
+  readonly victim: Victim
+  /** Every second one over HTTP and MQTT has a secret. */
+  readonly honest: readonly Van[]
   /** Resident memory of the supervisor, gateway and admin process, bytes. */
   memory(): Record<string, number>
   /** `GET /admin/status`. */
   status(): Promise<TargetStatus>
   /** Looks into its private Redis; undefined where it has none. */
   redis(): Promise<RedisState | undefined>
+  /** Changes the entries of the guarded devices, so that frames that were kept for them are decoded again. */
+  touchGuarded(): Promise<void>
+  /** Positions that were delivered although nobody may have sent them, in words; of a target that was attached to: none. */
+  wrongPositions(): string[]
   stop(): Promise<void>
 }
 
@@ -40,11 +44,19 @@ interface TargetStatus {
   readonly custody: { readonly difference: number }
 }
 
-const GUARDED = '370000000000000'
+/** Ids of guarded devices, which send nothing, and the couriers to whom none of their positions may come. */
+const GUARDED: Readonly<Record<Guard, string>> = {
+  secret: '370000000000000',
+  networks: '370000000000002',
+  protocol: '370000000000003',
+  client_certificate: '370000000000004',
+}
+const GUARDED_FROM_COURIER = 900
 const ROUTELESS = '370000000000001'
 const VANS = ids(350_000_000_000_000, 40)
 const KNOWN = ids(360_000_000_000_000, 10)
-const DEVICES = { vans: VANS, known: KNOWN, guarded: GUARDED, routeless: ROUTELESS }
+/** The ports of the honest vans, in turn. */
+const ROADS = ['tcp/teltonika', 'udp/teltonika', 'http/osmand', 'mqtt', 'tcp/auto', 'udp/auto']
 
 /** Starts the product on a folder of its own, on free ports of loopback, with devices for vans and attackers. */
 export async function startTarget(): Promise<Target> {
@@ -52,7 +64,7 @@ export async function startTarget(): Promise<Target> {
   await writeFile(join(dir, 'gateway.yaml'), GATEWAY_YAML.replaceAll('DIR', dir))
   await writeFile(join(dir, 'openssl.cnf'), '[req]\ndistinguished_name = none\n[none]\n')
   await new CertificateMaker(dir).server('server')
-  await writeFile(join(dir, 'devices.yaml'), devices([...VANS, ...KNOWN]))
+  await writeFile(join(dir, 'devices.yaml'), devices(0))
   const child = spawn(process.execPath, [CLI, 'start', '--config', dir], { stdio: ['ignore', 'ignore', 'pipe'] })
   let said = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-10_000)))
@@ -62,12 +74,15 @@ export async function startTarget(): Promise<Target> {
     await sleep(50)
   }
   const ports = JSON.parse(readFileSync(portsFile, 'utf8')) as Record<string, number>
+  let edits = 0
   return {
-    ports,
-    ...DEVICES,
+    victim: victimOn(ports),
+    honest: honestOn(ports),
     memory: () => memoryOf(dir),
     redis: () => redisOf(join(dir, 'data')),
     status: () => statusOf(ports.admin, TOKEN),
+    touchGuarded: () => writeFile(join(dir, 'devices.yaml'), devices(++edits)),
+    wrongPositions: () => wrongPositionsIn(join(dir, 'data', 'tracking.sqlite')),
     async stop() {
       await endChild(child)
       await rm(dir, { recursive: true, force: true, maxRetries: 5 })
@@ -88,17 +103,29 @@ export async function attachTarget(dataDir: string, company: string): Promise<Ta
     const answer = await fetch(url, { method, headers, body: body && JSON.stringify(body) })
     if (!answer.ok) throw new Error(`${method} ${url}: ${answer.status} ${await answer.text()}`)
   }
-  const all = [...VANS, ...KNOWN, GUARDED, ROUTELESS]
-  for (const [index, id] of all.entries()) {
-    const lane = id !== ROUTELESS && { courier_id: String(index + 1), route_id: String(index + 1) }
-    await ask('PUT', id, { company_id: company, ...lane, ...(id === GUARDED && { secret: SECRET }) })
+  const honest = honestOn(ports)
+  const guards = Object.entries(GUARDED) as [Guard, string][]
+  const all = [...VANS, ...KNOWN, ...Object.values(GUARDED), ROUTELESS]
+  const touchGuarded = async (edit = 0) => {
+    for (const [guard, id] of guards)
+      await ask('PUT', id, { company_id: company, name: `${guard} ${edit}`, ...PROOFS[guard] })
   }
+  for (const [index, id] of [...VANS, ...KNOWN].entries()) {
+    const { secret } = honest.find((van) => van.id === id) ?? {}
+    const lane = { courier_id: String(index + 1), route_id: String(index + 1) }
+    await ask('PUT', id, { company_id: company, ...lane, ...(secret && { secret }) })
+  }
+  await ask('PUT', ROUTELESS, { company_id: company })
+  await touchGuarded()
+  let edits = 0
   return {
-    ports,
-    ...DEVICES,
+    victim: victimOn(ports),
+    honest,
     memory: () => memoryOf(),
     redis: () => redisOf(dataDir),
     status: () => statusOf(ports.admin, token),
+    touchGuarded: () => touchGuarded(++edits),
+    wrongPositions: () => [],
     async stop() {
       for (const id of all) await ask('DELETE', id)
     },
@@ -109,10 +136,55 @@ function ids(first: number, count: number): string[] {
   return Array.from({ length: count }, (_, index) => String(first + index))
 }
 
-function devices(plain: readonly string[]): string {
-  const lines = plain.map((id, index) => `"${id}": { company_id: 7, courier_id: ${index + 1}, route_id: ${index + 1} }`)
-  const guarded = `"${GUARDED}": { company_id: 7, courier_id: 999, route_id: 999, secret: ${SECRET} }`
-  return `${[...lines, guarded, `"${ROUTELESS}": { company_id: 7, courier_id: 998 }`].join('\n')}\n`
+function victimOn(ports: Record<string, number>): Victim {
+  return { ports, vans: VANS, known: KNOWN, guarded: GUARDED, routeless: ROUTELESS }
+}
+
+function honestOn(ports: Record<string, number>): Van[] {
+  const roads = ROADS.filter((road) => ports[road] !== undefined)
+  return VANS.map((id, index) => {
+    const road = roads[index % roads.length]
+    const hasSecret = /^(?:http|mqtt)/.test(road) && Math.floor(index / roads.length) % 2 === 0
+    return { id, road, port: ports[road], secret: hasSecret ? SECRET : undefined }
+  })
+}
+
+/** `devices.yaml`, in which the guarded devices have the name of an edit. */
+function devices(edit: number): string {
+  const secrets = new Map(
+    honestOn(Object.fromEntries(ROADS.map((road) => [road, 0]))).map((van) => [van.id, van.secret]),
+  )
+  const plain = [...VANS, ...KNOWN].map((id, index) => {
+    const lane = { company_id: '7', courier_id: String(index + 1), route_id: String(index + 1) }
+    return [id, { ...lane, secret: secrets.get(id) }]
+  })
+  const guarded = Object.entries(GUARDED).map(([guard, id], index) => {
+    const courier = String(GUARDED_FROM_COURIER + index)
+    const lane = { company_id: '7', courier_id: courier, route_id: courier }
+    return [id, { ...lane, name: `${guard} ${edit}`, ...PROOFS[guard as Guard] }]
+  })
+  return JSON.stringify(Object.fromEntries([...plain, ...guarded, [ROUTELESS, { company_id: '7', courier_id: '899' }]]))
+}
+
+/** Any position of a guarded device, a place that is not the van's of one with a secret, a van's place of anybody else. */
+function wrongPositionsIn(file: string): string[] {
+  const { latitude, longitude } = HONEST_PLACE
+  const isHonest = `(lat BETWEEN ${latitude} AND ${latitude + 0.01} AND lon = ${longitude})`
+  const withSecret = honestOn(Object.fromEntries(ROADS.map((road) => [road, 0]))).flatMap(({ secret }, index) =>
+    secret === undefined ? [] : [index + 1],
+  )
+  const database = new DatabaseSync(file, { readOnly: true })
+  const rows = database
+    .prepare(
+      `SELECT company_id AS company, courier_id AS courier, count(*) AS count FROM positions
+       WHERE courier_id >= ${GUARDED_FROM_COURIER} OR (courier_id IN (${withSecret.join()}) AND NOT ${isHonest})
+       OR (courier_id > ${VANS.length} AND ${isHonest}) GROUP BY 1, 2`,
+    )
+    .all()
+  database.close()
+  return rows.map(
+    ({ company, courier, count }) => `${count} wrong positions of courier ${courier} of company ${company}`,
+  )
 }
 
 async function redisOf(dataDir: string): Promise<RedisState | undefined> {
@@ -155,6 +227,12 @@ const STATUS_MS = 10_000
 const ROLES = ['start', 'gateway', 'worker', 'admin'] as const
 const TOKEN = 'b6f0c5d4e1a29387'
 const SECRET = '8c1f0a9d7be24430'
+const PROOFS: Readonly<Record<Guard, object>> = {
+  secret: { secret: SECRET },
+  networks: { networks: ['192.0.2.0/24'] },
+  protocol: { protocol: 'osmand' },
+  client_certificate: { client_certificate: ['van'] },
+}
 const GATEWAY_YAML = `
 data_dir: DIR/data
 redis: { max_memory: 64mb }
@@ -166,6 +244,12 @@ listeners:
   - { transport: tcp, port: 0, protocol: auto, host: 127.0.0.1 }
   - { transport: udp, port: 0, protocol: auto, host: 127.0.0.1 }
   - { transport: http, port: 0, protocol: osmand, host: 127.0.0.1 }
+  - { transport: http, port: 0, protocol: flespi, host: 127.0.0.1 }
+  - { transport: http, port: 0, protocol: spot, host: 127.0.0.1 }
+  - { transport: http, port: 0, protocol: globalstar, host: 127.0.0.1 }
+  - { transport: http, port: 0, protocol: valtrack, host: 127.0.0.1 }
+  - { transport: udp, port: 0, protocol: ais, host: 127.0.0.1 }
+  - { transport: tcp, port: 0, protocol: egts, host: 127.0.0.1 }
 mqtt: { broker: { host: 127.0.0.1, port: 0 } }
 tracking: { listen: { host: 127.0.0.1, port: 0 } }
 companies: [{ company_id: 7, apikey: 52a1c7e09b3f4d68 }]

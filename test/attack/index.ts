@@ -88,7 +88,10 @@ try {
 console.log(`attacks=${names.length} problems=${problemCount}`)
 process.exitCode = problemCount === 0 ? 0 : 1
 
-async function attack(name: string, { memory, redis: lookIntoRedis, status, victim, ...target }: Target): Promise<Row> {
+async function attack(
+  name: string,
+  { memory, redis: lookIntoRedis, status, victim, ...attacked }: Target,
+): Promise<Row> {
   await report()
   const attacker =
     name === 'none'
@@ -106,12 +109,12 @@ async function attack(name: string, { memory, redis: lookIntoRedis, status, vict
     attacker.send({ type: 'stop' })
     cost = (await told).cost
   }
-  await target.touchGuarded()
+  await attacked.touchGuarded()
   const difference = await settledDifference(status)
   const redis = await lookIntoRedis()
   const problems = [
     ...cost.told.map((sentence) => `the attacker learns: ${sentence}`),
-    ...newWrongPositions(target.wrongPositions()),
+    ...newWrongPositions(attacked.wrongPositions()),
     ...vans.flatMap(({ transport, ackedShare, failed, p99Ms }) => [
       ...(ackedShare < BOUNDS.ackedShare ? [`${failed} fixes over ${transport} were not acknowledged`] : []),
       ...(p99Ms > BOUNDS.p99Ms ? [`p99 over ${transport} is ${Math.round(p99Ms)} ms`] : []),

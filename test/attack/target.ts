@@ -51,6 +51,7 @@ const GUARDED: Readonly<Record<Guard, string>> = {
   protocol: '370000000000003',
   client_certificate: '370000000000004',
 }
+const SECRET = '8c1f0a9d7be24430'
 const GUARDED_FROM_COURIER = 900
 const ROUTELESS = '370000000000001'
 const VANS = ids(350_000_000_000_000, 40)
@@ -149,14 +150,14 @@ function honestOn(ports: Record<string, number>): Van[] {
   })
 }
 
+/** The honest vans of a target with all ports, whatever these are. */
+const STARTED = honestOn(Object.fromEntries(ROADS.map((road) => [road, 0])))
+
 /** `devices.yaml`, in which the guarded devices have the name of an edit. */
 function devices(edit: number): string {
-  const secrets = new Map(
-    honestOn(Object.fromEntries(ROADS.map((road) => [road, 0]))).map((van) => [van.id, van.secret]),
-  )
   const plain = [...VANS, ...KNOWN].map((id, index) => {
     const lane = { company_id: '7', courier_id: String(index + 1), route_id: String(index + 1) }
-    return [id, { ...lane, secret: secrets.get(id) }]
+    return [id, { ...lane, secret: STARTED[index]?.secret }]
   })
   const guarded = Object.entries(GUARDED).map(([guard, id], index) => {
     const courier = String(GUARDED_FROM_COURIER + index)
@@ -170,9 +171,7 @@ function devices(edit: number): string {
 function wrongPositionsIn(file: string): string[] {
   const { latitude, longitude } = HONEST_PLACE
   const isHonest = `(lat BETWEEN ${latitude} AND ${latitude + 0.01} AND lon = ${longitude})`
-  const withSecret = honestOn(Object.fromEntries(ROADS.map((road) => [road, 0]))).flatMap(({ secret }, index) =>
-    secret === undefined ? [] : [index + 1],
-  )
+  const withSecret = STARTED.flatMap(({ secret }, index) => (secret === undefined ? [] : [index + 1]))
   const database = new DatabaseSync(file, { readOnly: true })
   const rows = database
     .prepare(
@@ -180,7 +179,7 @@ function wrongPositionsIn(file: string): string[] {
        WHERE courier_id >= ${GUARDED_FROM_COURIER} OR (courier_id IN (${withSecret.join()}) AND NOT ${isHonest})
        OR (courier_id > ${VANS.length} AND ${isHonest}) GROUP BY 1, 2`,
     )
-    .all()
+    .all() as { company: number; courier: number; count: number }[]
   database.close()
   return rows.map(
     ({ company, courier, count }) => `${count} wrong positions of courier ${courier} of company ${company}`,
@@ -226,7 +225,6 @@ function memoryOf(dir?: string): Record<string, number> {
 const STATUS_MS = 10_000
 const ROLES = ['start', 'gateway', 'worker', 'admin'] as const
 const TOKEN = 'b6f0c5d4e1a29387'
-const SECRET = '8c1f0a9d7be24430'
 const PROOFS: Readonly<Record<Guard, object>> = {
   secret: { secret: SECRET },
   networks: { networks: ['192.0.2.0/24'] },

@@ -1,13 +1,14 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import * as z from 'zod'
 import { moveDurably } from '../durable.ts'
 import { UserError } from '../errors.ts'
 import { FORMAT, readFormat, tooNew } from '../lanes/index.ts'
 import { lockDataDir } from './data-dir.ts'
-import { copyDatabase, type DataFolder, DATABASE, onStoredData, saveImage } from './stored-data.ts'
+import { copyDatabase, type DataFolder, DATABASE, loadImage, onStoredData, saveImage } from './stored-data.ts'
 
 /** What a backup says of itself. */
 export interface BackupManifest {
@@ -59,7 +60,8 @@ export async function backUp(file: string, options: BackupOptions): Promise<Back
 }
 
 /** Makes a data folder that holds what a backup holds. @throws UserError, also where the folder has data */
-export async function restoreBackup(file: string, { dataDir, logger }: BackupOptions): Promise<BackupManifest> {
+export async function restoreBackup(file: string, options: BackupOptions): Promise<BackupManifest> {
+  const { dataDir, maxMemory, logger } = options
   if (!existsSync(file)) throw new UserError(`There is no file ${file}.`)
   const unlock = await lockDataDir(dataDir, logger)
   try {
@@ -67,14 +69,11 @@ export async function restoreBackup(file: string, { dataDir, logger }: BackupOpt
     if (there.length > 0)
       throw new UserError(`${dataDir} has data (${there.join(', ')}): move it away, or choose another data_dir.`)
     return await inDraftFolder(dataDir, async (draft) => {
-      await tar('-xzf', resolve(file), '-C', draft, '--no-same-owner')
+      await unpack(resolve(file), draft)
       const manifest = await readManifest(draft, file)
-      for (const name of [DATABASE, ...OTHERS])
+      await loadImage(join(draft, IMAGE), { dataDir: draft, maxMemory, logger })
+      for (const name of [DATABASE, ...OTHERS, 'redis'])
         if (existsSync(join(draft, name))) await moveDurably(join(draft, name), join(dataDir, name))
-      // An append-only file may begin with an image: Redis 7 and later move it to where theirs are.
-      await mkdir(join(draft, 'redis'), { mode: 0o700 })
-      await moveDurably(join(draft, IMAGE), join(draft, 'redis', 'appendonly.aof'))
-      await moveDurably(join(draft, 'redis'), join(dataDir, 'redis'))
       return manifest
     })
   } finally {
@@ -89,6 +88,22 @@ async function inDraftFolder<Result>(dataDir: string, work: (draft: string) => P
     return await work(draft)
   } finally {
     await rm(draft, { recursive: true, force: true })
+  }
+}
+
+/**
+ * Unpacks the files of a backup, which anybody may have made: no others, none that is a link or a device, and none with the
+ * permissions that the archive gives it. @throws UserError
+ */
+async function unpack(file: string, folder: string): Promise<void> {
+  const members = new Set((await tar('-tzf', file)).split('\n'))
+  const ours = [...members].filter((member) => FILES.includes(member.replace(/^\.\//, '')))
+  if (ours.length > 0) await tar('-xzf', file, '-C', folder, '--no-same-owner', '--no-same-permissions', ...ours)
+  for (const name of await readdir(folder)) {
+    const found = await lstat(join(folder, name))
+    if (!found.isFile() || found.nlink > 1)
+      throw new UserError(`${file} is no backup of waybridge: ${name} is a link, or no file.`)
+    await chmod(join(folder, name), 0o600)
   }
 }
 
@@ -107,23 +122,33 @@ async function readManifest(folder: string, file: string): Promise<BackupManifes
 
 function manifestIn(text: string): BackupManifest | undefined {
   try {
-    return JSON.parse(text) as BackupManifest
+    return MANIFEST_SCHEMA.safeParse(JSON.parse(text)).data
   } catch {
     return undefined
   }
 }
 
-async function tar(...args: string[]): Promise<void> {
+/** Resolves to what tar prints. */
+async function tar(...args: string[]): Promise<string> {
   try {
-    await promisify(execFile)('tar', args)
+    const { stdout } = await promisify(execFile)('tar', args)
+    return stdout
   } catch (error) {
-    const { code, stderr = '' } = error as NodeJS.ErrnoException & { stderr?: string }
+    const { code, message, stderr } = error as NodeJS.ErrnoException & { stderr?: string }
     if (code === 'ENOENT') throw new UserError('The program tar is missing: install it.')
-    throw new UserError(`tar: ${stderr.trim().split('\n')[0]}.`)
+    throw new UserError(`tar: ${(stderr || message).trim().split('\n')[0]}.`)
   }
 }
 
 const BACKUP_FORMAT = 1
 const MANIFEST = 'manifest.json'
+/** What is printed is no text of anybody's. */
+const MANIFEST_SCHEMA: z.ZodType<BackupManifest> = z.object({
+  format: z.int(),
+  data_format: z.int().optional(),
+  version: z.string().regex(/^[\w.+-]{1,64}$/),
+  at: z.iso.datetime(),
+})
 const IMAGE = 'redis.rdb'
 const OTHERS = ['admin-token', 'installation']
+const FILES = [MANIFEST, IMAGE, DATABASE, ...OTHERS]

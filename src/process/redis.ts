@@ -25,6 +25,8 @@ interface StartOptions {
   /** Is called again and again while Redis loads its data. */
   readonly loading?: () => void
   readonly logger?: Logger
+  /** Loads the image `dump.rdb`, which anybody may have made, and has no append-only file until `CONFIG SET`. */
+  readonly isImage?: boolean
 }
 
 /**
@@ -35,7 +37,7 @@ interface StartOptions {
 export async function startPrivateRedis(
   dataDir: string,
   maxMemory: number | null,
-  { signal, loading, logger }: StartOptions = {},
+  { signal, loading, logger, isImage = false }: StartOptions = {},
 ): Promise<PrivateRedis> {
   const server = findServer(dataDir)
   if (!server) throw new UserError(missingRedis())
@@ -43,7 +45,8 @@ export async function startPrivateRedis(
   const dir = await realpath(join(dataDir, 'redis'))
   const socket = await takeSocket(dir, logger)
   const conf = join(dir, 'redis.conf')
-  await writeFile(conf, redisConf(dir, socket, maxMemory ?? halfOfMemory()), { mode: 0o600 })
+  const settings = `${redisConf(dir, socket, maxMemory ?? halfOfMemory())}${isImage ? FROM_IMAGE : FROM_APPEND_ONLY_FILE}`
+  await writeFile(conf, settings, { mode: 0o600 })
   const log = join(dir, 'redis.log')
   // The log of the run before says why that ended.
   await rename(log, `${log}.1`).catch(() => {})
@@ -55,7 +58,7 @@ export async function startPrivateRedis(
   const pid = await whenReady(child, socket, loading)
   signal?.removeEventListener('abort', abort)
   signal?.throwIfAborted()
-  if (pid === undefined) throw startFailure(await readFile(log, 'utf8'), { server, dir })
+  if (pid === undefined) throw startFailure(await readFile(log, 'utf8'), { server, dir, isImage })
   const stop = () => {
     // At once: Redis sees a signal after up to 100 ms.
     void shutDown({ socket })
@@ -83,11 +86,17 @@ export function fetchedInto(dataDir: string): string {
   return resolve(dataDir, 'redis-server')
 }
 
+interface Failed extends Pick<StartOptions, 'isImage'> {
+  readonly server: RedisServer
+  readonly dir: string
+}
+
 /** The error for a Redis that ended before it was ready; `log`: what it wrote. */
-export function startFailure(log: string, { server, dir }: { server: RedisServer; dir: string }): UserError {
+export function startFailure(log: string, { server, dir, isImage = false }: Failed): UserError {
   // Drops Redis' prefix of process, role, time and level.
   const last = (log.trim().split('\n').at(-1) ?? '').replace(/^\d+:[A-Z] .*? [#*.-] /, '')
   if (/No space left on device/i.test(log)) return new UserError(`The disk with ${dir} is full: make room on it.`)
+  if (isImage) return new UserError(`Redis cannot load the image: ${BAD_IMAGE.exec(log)?.[0] ?? last}.`)
   if (/append.?only|\bAOF\b|\bRDB\b/i.test(last)) {
     const copy = `The files of the private Redis in ${dir} are damaged (${last}). Make a copy of that folder`
     return new UserError(`${copy}, then repair it: ${repairCommand(server, dir)}`)
@@ -98,7 +107,8 @@ export function startFailure(log: string, { server, dir }: { server: RedisServer
 
 /**
  * Nothing is answered before it is on disk, nothing is evicted, and only this user reaches it: no network, so no password.
- * `maxMemory` in bytes.
+ * Commands that load programs or another server's data do not exist, also not in an append-only file: `enable-module-command`
+ * of Redis 7 and later does not concern that. `maxMemory` in bytes.
  */
 function redisConf(dir: string, socket: string, maxMemory: number): string {
   return `
@@ -108,14 +118,21 @@ daemonize no
 port 0
 unixsocket ${quoted(socket)}
 unixsocketperm 600
-appendonly yes
 appendfsync always
 aof-load-truncated yes
 save ""
 maxmemory ${maxMemory}
 maxmemory-policy noeviction
+rename-command MODULE ""
+rename-command DEBUG ""
+rename-command REPLICAOF ""
+rename-command SLAVEOF ""
 `
 }
+
+const FROM_APPEND_ONLY_FILE = 'appendonly yes\n'
+const FROM_IMAGE = 'appendonly no\nsanitize-dump-payload yes\n'
+const BAD_IMAGE = /Can't handle RDB format version \d+|Wrong signature|(?<=\[offset \d+\] )(?!Checking).+/
 
 function quoted(value: string): string {
   return `"${value.replaceAll(/["\\]/g, '\\$&')}"`

@@ -1,13 +1,14 @@
 import { constants, existsSync } from 'node:fs'
-import { copyFile, cp, mkdir, realpath, rm, symlink } from 'node:fs/promises'
+import { copyFile, cp, mkdir, mkdtemp, realpath, rename, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { moveDurably } from '../durable.ts'
 import { UserError } from '../errors.ts'
 import { openRedis, type Redis } from '../lanes/index.ts'
 import { lockToRead } from './data-dir.ts'
-import { fetchedInto, fetchMissingRedis, startPrivateRedis } from './redis.ts'
+import { fetchedInto, fetchMissingRedis, type PrivateRedis, startPrivateRedis } from './redis.ts'
 import { inspectEndpoint, socketOf, socketUrl } from './redis-endpoint.ts'
 
 export interface DataFolder {
@@ -36,12 +37,47 @@ export async function onStoredData<Result>(
     unlock()
   }
   await fetchMissingRedis(copy, logger)
-  const { url, stop } = await startPrivateRedis(copy, maxMemory)
+  return onPrivateRedis(await startPrivateRedis(copy, maxMemory), (redis) => work(copy, redis))
+}
+
+/** Calls `work` with a connection to a private Redis, and stops it. */
+async function onPrivateRedis<Result>({ url, stop }: PrivateRedis, work: (redis: Redis) => Promise<Result>) {
   try {
-    return await connected(url, (redis) => work(copy, redis))
+    return await connected(url, work)
   } finally {
     await stop()
   }
+}
+
+/**
+ * Makes the folder `redis` of a data folder from an image, which anybody may have made. Redis loads it as an image alone: at the
+ * start of an append-only file, it would run the commands that follow.
+ * @throws UserError
+ */
+export async function loadImage(image: string, { dataDir, maxMemory, logger }: DataFolder): Promise<void> {
+  const draft = await mkdtemp(join(dataDir, 'image-'))
+  const [redis, made] = [join(draft, 'redis'), join(draft, 'made')]
+  await mkdir(redis, { mode: 0o700 })
+  await rename(image, join(redis, 'dump.rdb'))
+  await fetchMissingRedis(draft, logger)
+  await onPrivateRedis(await startPrivateRedis(draft, maxMemory, { isImage: true }), writeAppendOnlyFile)
+  await mkdir(made, { mode: 0o700 })
+  for (const name of APPEND_ONLY_FILES)
+    if (existsSync(join(redis, name))) await moveDurably(join(redis, name), join(made, name))
+  await moveDurably(made, join(dataDir, 'redis'))
+}
+
+/** Resolves once a Redis without an append-only file has one. @throws UserError if the image holds programs, too */
+async function writeAppendOnlyFile(redis: Redis): Promise<void> {
+  // Of Redis 7 and later.
+  if (/^number_of_libraries:[1-9]/m.test(await redis.info())) throw new UserError('The image of Redis holds functions.')
+  await redis.config('SET', 'appendonly', 'yes')
+  let info: string
+  do {
+    await delay(LOOK_MS)
+    info = await redis.info('persistence')
+  } while (/^aof_rewrite_(?:in_progress|scheduled):1/m.test(info))
+  if (!/^aof_last_bgrewrite_status:ok/m.test(info)) throw new UserError('Redis could not write its append-only file.')
 }
 
 /** Copies what Redis and the tracking service have stored. A Redis server that was downloaded is used where it is. */
@@ -95,5 +131,6 @@ export async function copyDatabase(from: string, to: string): Promise<void> {
 /** The database of the embedded tracking service. */
 export const DATABASE = 'tracking.sqlite'
 /** Redis 7 has a folder, 6.2 a file. */
-const STORED = ['redis/appendonlydir', 'redis/appendonly.aof', DATABASE, `${DATABASE}-wal`]
+const APPEND_ONLY_FILES = ['appendonlydir', 'appendonly.aof']
+const STORED = [...APPEND_ONLY_FILES.map((name) => `redis/${name}`), DATABASE, `${DATABASE}-wal`]
 const LOOK_MS = 100

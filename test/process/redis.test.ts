@@ -174,6 +174,20 @@ it('reports which folder is damaged and which command repairs it', async () => {
   await expect(failure).rejects.toThrow(new RegExp(`then repair it: .*\\b${flavour}-check-aof --fix `))
 })
 
+it.each([
+  ['MODULE', 'LOAD', '/tmp/foreign.so'],
+  ['REPLICAOF', '127.0.0.1', '1'],
+  ['SLAVEOF', '127.0.0.1', '1'],
+  ['DEBUG', 'SLEEP', '0'],
+])('does not start with a file that holds the command %s', async (...command) => {
+  const { redis, dataDir } = await started(await temporaryDir())
+  await clientOf(redis.url).set('a', '1')
+  await redis.stop()
+  const text = command.map((word) => `$${word.length}\r\n${word}\r\n`).join('')
+  await appendFile(await newestFile(dataDir), `*${command.length}\r\n${text}`)
+  await expect(started(dataDir)).rejects.toThrow(new RegExp(`unknown command '${command[0]}'`, 'i'))
+})
+
 it('reports a full disk', () => {
   const log = '99:M 20 Nov 2026 10:00:00.000 # Error opening AOF: No space left on device\n'
   const failure = startFailure(log, { server: { command: '/bin/redis-server', env: {} }, dir: '/data/redis' })

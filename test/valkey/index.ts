@@ -12,6 +12,7 @@ const TESTS = [
   'test/roster',
   'test/ingest',
   'test/process/redis.test.ts',
+  'test/process/foreign-backup.test.ts',
   'test/e2e/backup.test.ts',
 ]
 const SKIPPED = 77

@@ -2,8 +2,9 @@ import { masked, printableUrl } from '../masking.ts'
 import { bodyOf, type Fault, isSuccess, type Reply, retryAfterMs } from './exchange.ts'
 
 /**
- * The answer to a push, or why there is none. `text`: the `message` of the answer, else its body; at most 2 KiB,
- * without the secret; empty for a 200. `date`: the header of that name, which tells the API's clock.
+ * The answer to a push, or why there is none. `text`: the `message` of the answer, else its body, without the secret; empty
+ * for a 200; at most 512 bytes, since each refused position keeps it. `date`: the header of that name, which tells the API's
+ * clock.
  */
 export type ApiAnswer =
   | { readonly status: number; readonly text: string; readonly retryAfterMs?: number; readonly date?: string }
@@ -92,6 +93,6 @@ const HTML = /^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i
 // Also of UTF-16, in which each character of HTML has a byte 0.
 const FIRST = /[^\s\0\xef\xbb\xbf\xfe\xff]/
 const NOT_PRINTABLE = /[\p{C}\p{Z}\ufffd]+/gu
-const MAX_TEXT_BYTES = 2_048
+const MAX_TEXT_BYTES = 512
 const MAX_HEADER = 300
 const MAX_BEGINNING = 120

@@ -4,6 +4,8 @@ import { ApiRefusal } from './refusal.ts'
 import { INT64_FIELDS } from './schemas.ts'
 
 export const MAX_BODY_BYTES = 4 * 1024 * 1024
+/** Of the positions of two hours: enough for ten vans on one route with two fixes a second each. */
+export const MAX_POSITIONS_BYTES = 16 * 1024 * 1024
 
 /**
  * Reads the body of a request. Bytes after the limit are read and dropped, because a client that is still sending would
@@ -64,6 +66,16 @@ export function jsonText(bytes: Buffer): string {
   throw new ApiRefusal(422, 'the body is not JSON: it begins with a byte order mark, leave that out')
 }
 
+/**
+ * Whether JSON has more lists and objects than positions have. Each takes a hundred times its bytes once it is parsed, and as
+ * much time.
+ */
+export function isDense(json: Buffer): boolean {
+  let left = Math.max(100, json.length / LEAST_OBJECT_BYTES)
+  for (const byte of json) if ((byte === BRACKET || byte === BRACE) && --left < 0) return true
+  return false
+}
+
 /** The value of JSON text. @throws ApiRefusal 422 where it is not JSON; the text, which may be secret, is not quoted */
 export function parseJson(text: string, reviver?: Reviver): unknown {
   try {
@@ -90,6 +102,10 @@ declare global {
   }
 }
 
+const BRACKET = 0x5b
+const BRACE = 0x7b
+/** A position with a time and a point alone has two objects, and 50 bytes. */
+const LEAST_OBJECT_BYTES = 16
 const NAMES = INT64_FIELDS.join('|')
 const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i
 // A member of a JSON object: inside a string its quotation marks would have backslashes. A reviver of JSON.parse gets

@@ -107,7 +107,7 @@ export function exchange(
     onResponseData(_controller, chunk) {
       if (take?.(chunk.length + CHUNK_BYTES) === false) return fail('no_room')
       reply.chunks.push(chunk.length > left ? chunk.subarray(0, left) : chunk)
-      left -= chunk.length
+      left -= Math.max(chunk.length, CHUNK_BYTES)
       if (left < 0) cut()
       awaitRest()
     },
@@ -154,5 +154,5 @@ const CAUSES = {
 }
 const REST_MS = 1000
 const GIVEN_UP = new Error('the answer is not waited for any more')
-/** Memory of a Buffer in addition to its bytes. It counts, because an answer may come in chunks of one byte. */
+/** Memory of a Buffer in addition to its bytes. It counts as bytes, because an answer may come in chunks of one byte. */
 const CHUNK_BYTES = 200

@@ -191,6 +191,14 @@ describe('where a window is not answered', () => {
     },
   )
 
+  it.each(['{},'.repeat(1000), '[],'.repeat(1000)])(
+    'answers 502, and parses nothing, when a window has more lists and objects than positions have',
+    async (values) => {
+      await serving((response, [from]) => response.end(from === 0 ? '[]' : `[${values}0]`))
+      expect((await positions(`from=${FROM}&to=${FROM + 7_201}`)).status).toBe(502)
+    },
+  )
+
   it('answers 502 when a window is encoded', async () => {
     await serving((response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('[]')))
     expect((await positions(`from=${FROM}&to=${FROM + 7_201}`)).status).toBe(502)

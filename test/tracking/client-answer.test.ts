@@ -16,9 +16,9 @@ describe('an answer', () => {
     ['with its body where it is HTML', '<h1>Bad Gateway</h1>', '<h1>Bad Gateway</h1>'],
     ['without a body', '', ''],
     ['without the apikey that it quotes', 'Cannot POST /x?apikey=CANARY, CANARY', 'Cannot POST /x?apikey=***, ***'],
-    ['of at most 2 KiB', 'x'.repeat(5_000), 'x'.repeat(2_048)],
-    ['of at most 2 KiB of a message', JSON.stringify({ message: 'x'.repeat(5_000) }), 'x'.repeat(2_048)],
-    ['of at most 2 KiB, without half a character', `x${'é'.repeat(2_000)}`, `x${'é'.repeat(1_023)}`],
+    ['of at most 512 bytes', 'x'.repeat(5_000), 'x'.repeat(512)],
+    ['of at most 512 bytes of a message', JSON.stringify({ message: 'x'.repeat(5_000) }), 'x'.repeat(512)],
+    ['of at most 512 bytes, without half a character', `x${'é'.repeat(2_000)}`, `x${'é'.repeat(255)}`],
   ])('gives an error answer %s as its text', async (_, body, text) => {
     expect(await answering(404, body)).toEqual({ status: 404, text, date })
   })
@@ -50,8 +50,24 @@ describe('an answer', () => {
       response.on('drain', write)
       write()
     })
-    expect(await client(url).push(PUSH)).toEqual({ status: 422, text: 'x'.repeat(2_048), date })
+    expect(await client(url).push(PUSH)).toEqual({ status: 422, text: 'x'.repeat(512), date })
     await closed.promise
+  })
+
+  it('cuts an answer that comes in 70,000 pieces of a byte where they take as much memory as a long one', async () => {
+    const url = await rawServer((socket) => {
+      socket.write(`HTTP/1.1 422 No\r\ntransfer-encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(70_000)}`)
+    })
+    expect(await client(url).push(PUSH)).toMatchObject({ status: 422, text: 'x'.repeat(328) })
+  })
+
+  it('is not held up by a success that comes in 70,000 pieces of a blank', async () => {
+    const url = await rawServer((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${'1\r\n \r\n'.repeat(70_000)}`)
+    })
+    const started = performance.now()
+    expect(await client(url).push(PUSH)).toEqual({ status: 200, text: '' })
+    expect(performance.now() - started).toBeLessThan(5_000)
   })
 
   it('skips 103 Early Hints and gives the final answer', async () => {

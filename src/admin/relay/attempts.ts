@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isDense, MAX_POSITIONS_BYTES } from '../../tracking/body.ts'
 import { mayRepeat, type OperationRequest, type TrackingClient } from '../../tracking/client.ts'
 import { bodyOf, type Failure, type Reply, retryAfterMs } from '../../tracking/exchange.ts'
 import { OPERATIONS } from '../../tracking/operations.ts'
@@ -72,7 +73,7 @@ export async function readWindows(interval: PositionInterval, read: ReadWindow):
 /** Yields the answers in the order of their windows; `AT_ONCE` requests are in flight at a time. */
 async function* inOrder(interval: PositionInterval, read: ReadWindow): AsyncGenerator<Reply | Failure> {
   const windows = [...windowsOf(interval)]
-  const readNext = (count: number) => windows.splice(0, count).map((window) => read(window, MAX_WINDOW_BYTES))
+  const readNext = (count: number) => windows.splice(0, count).map((window) => read(window, MAX_POSITIONS_BYTES))
   const inFlight = readNext(AT_ONCE)
   for (let next = inFlight.shift(); next; next = inFlight.shift()) {
     yield await next
@@ -92,6 +93,7 @@ function* windowsOf({ from, to }: PositionInterval): Generator<PositionInterval>
 function entriesOf(reply: Reply): Buffer | undefined {
   if (isEncoded(reply)) return undefined
   const body = bodyOf(reply)
+  if (isDense(body)) return undefined
   try {
     const list: unknown = JSON.parse(body.toString())
     if (!Array.isArray(list)) return undefined
@@ -110,6 +112,4 @@ const CLOSE = Buffer.from(']')
 const COMMA = Buffer.from(',')
 
 const AT_ONCE = 4
-/** The largest answer for one window: enough for ten vans on one route with two fixes a second each. */
-const MAX_WINDOW_BYTES = 16 * 1024 * 1024
 const MAX_BYTES = 64 * 1024 * 1024

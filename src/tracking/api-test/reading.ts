@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { answerOf, type ApiAnswer, isForeign } from '../answer.ts'
-import { parseBody } from '../body.ts'
+import { isDense, MAX_POSITIONS_BYTES, parseBody } from '../body.ts'
 import type { TrackingClient } from '../client.ts'
 import { bodyOf } from '../exchange.ts'
 import { type CourierPosition, CourierPositions } from '../schemas.ts'
@@ -53,11 +53,13 @@ export async function readPositions(
     params: { company_id, route_id: lane.route },
     query: { from: String(from), to: String(to) },
     oauthToken: oauth_token,
+    maxBytes: MAX_POSITIONS_BYTES,
   })
   if ('fault' in reply) return { fault: reply.fault }
   const answer = answerOf(reply, oauth_token)
   if (reply.status !== 200 || isForeign(reply)) return answer
-  const positions = positionsIn(bodyOf(reply))
+  const body = bodyOf(reply)
+  const positions = isDense(body) ? undefined : positionsIn(body)
   return positions ? { positions } : { status: 200, text: 'no list of positions' }
 }
 

@@ -38,6 +38,12 @@ export class BridgeConnection {
   readonly #packets = new PacketFollower()
   readonly #protocolVersion: 4 | 5
   #heardAt = performance.now()
+  /** What the broker has to send before it may send other answers. */
+  #awaited: 'connack' | 'suback' | undefined = 'connack'
+  #pingMs = 0
+  /** What was read and not parsed yet; while it is not empty, nothing more is read. */
+  #unparsed: Buffer = EMPTY
+  #turn: NodeJS.Immediate | undefined
   #inFlight = 0
   #acknowledged: Promise<unknown> = Promise.resolve()
   #hasSession = false
@@ -59,15 +65,19 @@ export class BridgeConnection {
     this.#socket.setNoDelay(true)
     this.#socket.on(bridge.isSecure ? 'secureConnect' : 'connect', () => this.#login())
     this.#socket.on('data', (bytes) => this.#receive(bytes))
+    this.#socket.on('drain', () => this.adjustReading())
     this.#socket.on('error', (error) => this.#end(causeOf(error)))
     this.#closed = once(this.#socket, 'close').catch(() => {})
     this.#socket.on('close', () => this.#end('the broker ended the connection'))
     this.#timer = setTimeout(() => this.#end('the broker does not answer'), LOGIN_MS)
   }
 
-  /** Reads on, or not, by what waits to be stored. */
+  /** Reads on, or not, by what waits to be stored, and to be read by the broker. */
   adjustReading(): void {
-    if (this.#isClosing || this.#inFlight >= MAX_IN_FLIGHT || this.#events.isHigh()) this.#socket.pause()
+    if (this.#isOver) return
+    if (this.#isFull() || this.#unparsed.length > 0) this.#socket.pause()
+    if (this.#isFull()) return
+    if (this.#unparsed.length > 0) this.#turn ??= setImmediate(() => this.#parse())
     else if (this.#socket.isPaused()) {
       this.#heardAt = performance.now()
       this.#socket.resume()
@@ -108,26 +118,47 @@ export class BridgeConnection {
     if (this.#isOver) return
     this.#heardAt = performance.now()
     if (this.#packets.follow(bytes, () => MAX_PACKET_BYTES)) return this.#end('the broker sends a message above 1 MB')
-    this.#parser.parse(bytes)
+    this.#unparsed = bytes
+    this.#parse()
+  }
+
+  /** Parses for a few milliseconds, so that devices are served meanwhile, and the rest later. */
+  #parse(): void {
+    this.#turn = undefined
+    const until = performance.now() + TURN_MS
+    const isDue = () => this.#unparsed.length > 0 && !this.#isOver && !this.#isFull() && performance.now() < until
+    while (isDue()) {
+      this.#parser.parse(this.#unparsed.subarray(0, SLICE_BYTES))
+      this.#unparsed = this.#unparsed.subarray(SLICE_BYTES)
+    }
     this.adjustReading()
+  }
+
+  #isFull(): boolean {
+    const isBusy = this.#inFlight >= MAX_IN_FLIGHT || this.#socket.writableNeedDrain
+    return this.#isClosing || isBusy || this.#events.isHigh()
   }
 
   #handle(packet: Packet): void {
     if (this.#isOver) return
-    if (packet.cmd === 'connack') this.#loggedIn(packet)
-    else if (packet.cmd === 'suback') this.#subscribed(packet)
+    if (packet.cmd === 'connack' || packet.cmd === 'suback') this.#answered(packet)
     else if (packet.cmd === 'publish') this.#take(packet)
     else if (packet.cmd === 'disconnect')
       this.#end(`the broker ended the session: ${reasonText(packet.reasonCode ?? 0, packet.properties?.reasonString)}`)
+  }
+
+  #answered(packet: IConnackPacket | ISubackPacket): void {
+    if (packet.cmd !== this.#awaited) this.#end(`the broker sends ${packet.cmd.toUpperCase()} unasked`)
+    else if (packet.cmd === 'connack') this.#loggedIn(packet)
+    else this.#subscribed(packet)
   }
 
   #loggedIn({ properties, reasonCode, returnCode, sessionPresent }: IConnackPacket): void {
     const code = reasonCode ?? returnCode ?? 0
     if (code !== 0) return this.#end(`the broker refuses the login: ${reasonText(code, properties?.reasonString)}`)
     this.#hasSession = sessionPresent
-    const pingMs = ((properties?.serverKeepAlive || KEEPALIVE_S) * 1000) / 2
-    clearTimeout(this.#timer)
-    this.#timer = setInterval(() => this.#ping(pingMs), pingMs)
+    this.#pingMs = ((properties?.serverKeepAlive || KEEPALIVE_S) * 1000) / 2
+    this.#awaited = 'suback'
     const subscriptions = this.#filters().map((topic) => ({ topic, qos: 1 as const }))
     this.#send({ cmd: 'subscribe', messageId: 1, subscriptions })
   }
@@ -138,6 +169,9 @@ export class BridgeConnection {
   }
 
   #subscribed({ granted }: ISubackPacket): void {
+    this.#awaited = undefined
+    clearTimeout(this.#timer)
+    this.#timer = setInterval(() => this.#ping(), this.#pingMs)
     const codes = granted as readonly number[]
     const refused = this.#filters().flatMap((filter, index) => {
       if (codes[index] >= 128) return [`the broker refuses the subscription ${filter}: ${reasonText(codes[index])}`]
@@ -162,9 +196,10 @@ export class BridgeConnection {
     this.adjustReading()
   }
 
-  #ping(everyMs: number): void {
+  #ping(): void {
     const silentMs = performance.now() - this.#heardAt
-    if (!this.#socket.isPaused() && silentMs > 2.5 * everyMs) this.#end('the broker does not answer any more')
+    const isWaiting = !this.#socket.isPaused() || this.#socket.writableNeedDrain
+    if (isWaiting && silentMs > 2.5 * this.#pingMs) this.#end('the broker does not answer any more')
     else this.#send({ cmd: 'pingreq' })
   }
 
@@ -201,6 +236,10 @@ function dial({ host, isSecure, port, tls }: Bridge): Socket {
   return connectTls({ ...context, host, port, servername, ALPNProtocols, minVersion: 'TLSv1.2' })
 }
 
+const EMPTY = Buffer.alloc(0)
+/** Of 2 bytes is the shortest packet: a slice has at most 512. */
+const SLICE_BYTES = 1024
+const TURN_MS = 5
 const LOGIN_MS = 15_000
 const KEEPALIVE_S = 60
 /** How long a broker keeps the session while no gateway is connected. With MQTT 3.1.1 the broker decides. */

@@ -1,4 +1,4 @@
-import { fork } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { commandOptions } from '../support/command-options.ts'
@@ -7,6 +7,7 @@ import type { Cost } from './attacker-connections.ts'
 import { ATTACKS } from './attacks.ts'
 import type { HonestReport } from './honest.ts'
 import { DISPLACEMENT, HELD_FIXES } from './id-attacks.ts'
+import { PARTIES } from './parties.ts'
 import { attachTarget, startTarget, type Target } from './target.ts'
 
 /**
@@ -20,6 +21,8 @@ const WARM_UP_MS = 3000
 /** Within which the account is right at one look. */
 const SETTLED_MS = 20_000
 const REDECODED_MS = 5000
+/** Findings about a process that does not work. */
+const BROKEN = new Set(['worker_stuck', 'no_worker', 'restarting'])
 const values = commandOptions({
   seconds: { type: 'string', default: '15' },
   only: { type: 'string', default: '' },
@@ -27,9 +30,11 @@ const values = commandOptions({
   'data-dir': { type: 'string' },
   company: { type: 'string', default: '1' },
 })
-const names = Object.keys(ATTACKS).filter((name) => name.includes(values.only))
+const dataDir = values['data-dir']
+const all = [...Object.keys(ATTACKS), ...(dataDir === undefined ? Object.keys(PARTIES) : [])]
+const names = all.filter((name) => name.includes(values.only))
 if (names.length === 0) {
-  console.error(`--only ${values.only}: there are\n  ${Object.keys(ATTACKS).join('\n  ')}`)
+  console.error(`--only ${values.only}: there are\n  ${all.join('\n  ')}`)
   process.exit(1)
 }
 
@@ -50,53 +55,71 @@ interface Honest {
   readonly p99Ms: number
 }
 
-const dataDir = values['data-dir']
-const target = await (dataDir === undefined ? startTarget() : attachTarget(dataDir, values.company))
-const honest = fork(fileURLToPath(new URL('honest.ts', import.meta.url)), [JSON.stringify(target.honest)])
+let honest: ChildProcess
 let problemCount = 0
 const wrong = new Set<string>()
-try {
-  await messageOf(honest, 'ready')
-  await sleep(WARM_UP_MS)
-  console.log(
-    line('attack', 'sent', 'units', 'answers', 'acked', 'p99', 'gateway', 'admin', 'start', 'Redis', 'its call'),
-  )
-  const rounds = Array.from({ length: Number(values.rounds) }, () => ['none', ...names])
-  for (const name of rounds.flat()) {
-    const row = await attack(name, target)
-    const worst = row.honest.toSorted((one, other) => one.ackedShare - other.ackedShare)[0]
-    const share = `${worst.transport} ${(100 * worst.ackedShare).toFixed(1)} %`
-    const p99Ms = Math.max(...row.honest.map((each) => each.p99Ms))
-    const { bytes, units, received } = row.cost
-    const memory = ['gateway', 'admin', 'start'].map((role) => megabytes(row.memory[role]))
-    const redis = row.redis ? [`${Math.round(row.redis.share * 100)} %`, `${Math.round(row.redis.slowestMs)} ms`] : []
-    const cost = [megabytes(bytes), String(units), megabytes(received)]
-    console.log(line(name, ...cost, share, `${Math.round(p99Ms)} ms`, ...memory, ...redis))
-    for (const problem of row.problems) console.log(`  PROBLEM ${problem}`)
-    problemCount += row.problems.length
-  }
-  // What was kept is decoded again after its entry has changed, and delivered then.
-  await sleep(REDECODED_MS)
-  for (const problem of newWrongPositions(target.wrongPositions())) {
-    console.log(`  PROBLEM ${problem}`)
-    problemCount++
-  }
-} finally {
-  honest.disconnect()
-  await target.stop()
+console.log(
+  line('attack', 'sent', 'units', 'answers', 'acked', 'p99', 'gateway', 'admin', 'start', 'Redis', 'its call'),
+)
+const ofSenders = names.filter((name) => name in ATTACKS)
+const rounds = Array.from({ length: Number(values.rounds) }, () => ['none', ...ofSenders]).flat()
+if (ofSenders.length > 0)
+  await attackAll(rounds, await (dataDir === undefined ? startTarget() : attachTarget(dataDir, values.company)))
+for (const name of names.filter((each) => each in PARTIES)) {
+  const party = fork(fileURLToPath(new URL('party.ts', import.meta.url)), [name])
+  const { settings } = await messageOf<{ settings: Record<string, string> }>(party, 'ready')
+  await attackAll([name], await startTarget(settings), party)
+  party.disconnect()
 }
 console.log(`attacks=${names.length} problems=${problemCount}`)
 process.exitCode = problemCount === 0 ? 0 : 1
 
+/** Attacks a target, in each way that is named, and stops it. `party`: a process that it talks to, and that attacks it. */
+async function attackAll(ways: readonly string[], target: Target, party?: ChildProcess): Promise<void> {
+  honest = fork(fileURLToPath(new URL('honest.ts', import.meta.url)), [JSON.stringify(target.honest)])
+  try {
+    await messageOf(honest, 'ready')
+    await sleep(WARM_UP_MS)
+    for (const name of ways) {
+      const row = await attack(name, target, party)
+      print(row)
+      problemCount += row.problems.length
+    }
+    // What was kept is decoded again after its entry has changed, and delivered then.
+    await sleep(REDECODED_MS)
+    for (const problem of newWrongPositions(target.wrongPositions())) {
+      console.log(`  PROBLEM ${problem}`)
+      problemCount++
+    }
+  } finally {
+    honest.disconnect()
+    await target.stop()
+  }
+}
+
+function print({ name, ...row }: Row): void {
+  const worst = row.honest.toSorted((one, other) => one.ackedShare - other.ackedShare)[0]
+  const share = `${worst.transport} ${(100 * worst.ackedShare).toFixed(1)} %`
+  const p99Ms = Math.max(...row.honest.map((each) => each.p99Ms))
+  const { bytes, units, received } = row.cost
+  const memory = ['gateway', 'admin', 'start'].map((role) => megabytes(row.memory[role]))
+  const redis = row.redis ? [`${Math.round(row.redis.share * 100)} %`, `${Math.round(row.redis.slowestMs)} ms`] : []
+  const cost = [megabytes(bytes), String(units), megabytes(received)]
+  console.log(line(name, ...cost, share, `${Math.round(p99Ms)} ms`, ...memory, ...redis))
+  for (const problem of row.problems) console.log(`  PROBLEM ${problem}`)
+}
+
 async function attack(
   name: string,
   { memory, redis: lookIntoRedis, status, victim, ...attacked }: Target,
+  party?: ChildProcess,
 ): Promise<Row> {
   await report()
   const attacker =
     name === 'none'
       ? undefined
-      : fork(fileURLToPath(new URL('attacker.ts', import.meta.url)), [name, JSON.stringify(victim)])
+      : (party ?? fork(fileURLToPath(new URL('attacker.ts', import.meta.url)), [name, JSON.stringify(victim)]))
+  party?.send({ type: 'begin' })
   const peak: Record<string, number> = {}
   for (let second = 0; second < Number(values.seconds); second++) {
     await sleep(1000)
@@ -112,7 +135,9 @@ async function attack(
   await attacked.touchGuarded()
   const difference = await settledDifference(status)
   const redis = await lookIntoRedis()
+  const { findings } = await status().catch(() => ({ findings: [] }))
   const problems = [
+    ...findings.filter(({ code }) => BROKEN.has(code)).map(({ code, evidence }) => `${code}: ${evidence.join('; ')}`),
     ...cost.told.map((sentence) => `the attacker learns: ${sentence}`),
     ...newWrongPositions(attacked.wrongPositions()),
     ...vans.flatMap(({ transport, ackedShare, failed, p99Ms }) => [

@@ -1,6 +1,7 @@
 import { createServer } from 'node:net'
 import { Aedes } from 'aedes'
 import type { MqttClient } from 'mqtt'
+import mqttPacket, { type Packet } from 'mqtt-packet'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { openBridge } from '../../src/listen/mqtt-bridge.ts'
 import { timestampOf } from '../../src/lanes/record.ts'
@@ -28,6 +29,25 @@ afterAll(() => certificates.remove())
 async function mosquitto(more = '') {
   const [port] = await freePorts(1)
   return startMosquitto(program as Program, port, more)
+}
+
+/** A broker that accepts a login and subscriptions, and then sends bytes. */
+async function ownBroker(then: Buffer): Promise<number> {
+  const server = createServer((socket) => {
+    const parser = mqttPacket.parser({ protocolVersion: 5 })
+    parser.on('packet', ({ cmd }) => {
+      if (cmd === 'connect') socket.write(bytesOf({ cmd: 'connack', sessionPresent: false, reasonCode: 0 }))
+      if (cmd === 'subscribe')
+        socket.write(Buffer.concat([bytesOf({ cmd: 'suback', messageId: 1, granted: [1] }), then]))
+    })
+    socket.on('data', (bytes) => parser.parse(bytes)).on('error', () => {})
+  })
+  onTestFinished(() => void server.close())
+  return listening(server)
+}
+
+function bytesOf(packet: Packet): Buffer {
+  return mqttPacket.generate(packet, { protocolVersion: 5 })
 }
 
 const T0 = Math.floor(Date.now() / 1000) - 10_000
@@ -282,6 +302,28 @@ describe('a bridge to another broker', () => {
     await until(() =>
       expect(troublesOf(bridge)).toEqual(['the broker refuses the subscription fleet/+/pos: unspecified error (128)']),
     )
+  })
+
+  it.each<Packet>([
+    { cmd: 'connack', sessionPresent: false, reasonCode: 0 },
+    { cmd: 'suback', messageId: 1, granted: [1] },
+  ])('ends the connection when the broker sends $cmd again', async (packet) => {
+    const bridge = bridgeTo(await ownBroker(Buffer.concat(Array.from({ length: 1000 }, () => bytesOf(packet)))))
+    await opened(bridge, gateway())
+    await until(() => expect(troublesOf(bridge)).toEqual([`the broker sends ${packet.cmd.toUpperCase()} unasked`]))
+  })
+
+  it('serves others while the broker sends more packets than can be parsed', async () => {
+    const pings = Buffer.alloc(640_000, bytesOf({ cmd: 'pingresp' }))
+    const bridge = bridgeTo(await ownBroker(Buffer.concat([pings, bytesOf({ cmd: 'disconnect', reasonCode: 137 })])))
+    await subscribed(bridge, gateway())
+    let turns = 0
+    const ticking = setInterval(() => turns++, 0)
+    onTestFinished(() => clearInterval(ticking))
+    const before = process.threadCpuUsage()
+    await until(() => expect(troublesOf(bridge)).toEqual(['the broker ended the session: it is busy (137)']))
+    const { user, system } = process.threadCpuUsage(before)
+    expect((user + system) / 1000 / turns).toBeLessThan(15)
   })
 
   it('notices a peer that is no broker', async () => {

@@ -100,7 +100,8 @@ export const CODES = {
   device_connections: {
     severity: 'warning',
     link: 'connected',
-    message: (about) => `${about} opens more connections than limits.max_connections_per_device: the oldest are closed`,
+    message: (about) =>
+      `${about} opens more connections than limits.max_connections_per_device: those without a fix are closed first`,
     action: 'find out who else uses the id of the device; give it a secret or networks',
   },
   one_address: {
@@ -119,7 +120,7 @@ export const CODES = {
     severity: 'warning',
     link: 'identified',
     message: (about) =>
-      `somebody guesses the secret of ${about}: from that network it is not looked at for a growing time`,
+      `somebody guesses the secret of ${about}: until it presents the right one, those from that network wait longer and longer`,
     action:
       'block the networks in the evidence in your firewall; if it is the device itself, set the same secret in it and in devices.yaml',
   },

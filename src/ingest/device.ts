@@ -15,6 +15,12 @@ export interface Sender {
   readonly connectedAt: number
 }
 
+/** The device that sends on a session; `entry`: undefined for one that is not configured, or not taken for the one with its id. */
+interface SessionSender {
+  readonly id: string
+  readonly entry: DeviceEntry | undefined
+}
+
 /** What fixes of a device that is not configured, or not taken for the one with its id, were read with. */
 export interface SpokenNow extends Spoken {
   /** Whether the entry with this id names another protocol: then its held fixes are judged at once. */
@@ -35,12 +41,16 @@ export interface DeviceSession extends Session, Opening {
   identified?: { readonly entry: DeviceEntry; readonly protocol?: string; readonly secret?: string }
   /** Its configured device, as it was resolved last: in which protocol, and by which version of the roster. */
   sending?: {
-    readonly sender: { readonly id: string; readonly entry: DeviceEntry | undefined }
+    readonly sender: SessionSender
     readonly protocol: Protocol
     readonly rosterVersion: number
   }
   /** The sender of the fixes on this session, once fixes have come: see suspicion.ts. */
   sender?: Sender
+  /** When fixes of it were stored last, ms by `performance.now()`; 0: never. `noteStored` writes both. */
+  storedAt: number
+  /** The time between two stores, ms: the longest of the latest ones; 0: it has stored less than twice. */
+  storesEveryMs: number
   /** Devices that spoke on it before the present one. */
   earlierDevices?: Set<string>
   /** Whether `device` is configured. */
@@ -50,10 +60,10 @@ export interface DeviceSession extends Session, Opening {
   /** The broker of the customer's own that vouches for `device`: it presents no secret. */
   readonly bridge?: string
   /**
-   * Only for a datagram or a request: whether a message of this device may be stored now. A connection is limited by
+   * Only for a datagram or a request: whether a message of this sender may be stored now. A connection is limited by
    * reading it more slowly.
    */
-  readonly admits?: (device: string) => boolean
+  readonly admits?: (sender: SessionSender) => boolean
   /** The gateway's port that it came to; undefined over MQTT. */
   port?: number
   /** Why its protocol is believed, where that was found out. */
@@ -84,12 +94,33 @@ export function createSession(transport: Transport, remote: string): DeviceSessi
     identified: undefined,
     sending: undefined,
     sender: undefined,
+    storedAt: 0,
+    storesEveryMs: 0,
     opening: undefined,
     spoken: undefined,
     isConfigured: undefined,
     port: undefined,
   }
 }
+
+/** Notes that fixes of a session are stored. */
+export function noteStored(session: DeviceSession): void {
+  const now = performance.now()
+  const { storedAt, storesEveryMs } = session
+  if (storedAt > 0) session.storesEveryMs = Math.max(now - storedAt, storesEveryMs / 2)
+  session.storedAt = now
+}
+
+/**
+ * What the sender of a session has shown: 2: the secret or certificate of its device; 1: it was taken for its device; 0: it
+ * was not, or its device is not configured. What senders of different standing do under one id is counted apart.
+ */
+export function standingOf({ isConfigured, isProved }: Pick<DeviceSession, 'isConfigured' | 'isProved'>): Standing {
+  if (!isConfigured) return 0
+  return isProved ? 2 : 1
+}
+
+export type Standing = 0 | 1 | 2
 
 /** The part of a relay's conversation that is about one of its devices. */
 export function relayed(session: DeviceSession, device: string): DeviceSession {

@@ -1,24 +1,42 @@
 import { observations } from '../observe/observations.ts'
 import { networkOf } from './network.ts'
 
+/** Is told what other gateways need to know. */
+interface GuessFollower {
+  /** A wrong secret was presented here. */
+  failed(device: string, address: string): void
+  /** A wrong secret was counted for a device that has presented its right one. */
+  accepted(device: string): void
+}
+
 /**
  * Slows down those who guess secrets: after a few wrong secrets for a device from a network (/24, IPv6 /56), further ones are not
- * even looked at for a second, then two, four, up to a minute. The device itself, which is in another network, is not concerned;
- * nor is a connection on which it has presented its secret.
+ * even looked at for a second, then two, four, up to a minute. A device that has presented its secret since the gateway started is
+ * not slowed down, and neither are those who guess it then: it may share its network with them, as behind the NAT of a carrier.
+ * They have the limit of failures, and a secret that is hard to guess.
  */
 export class GuessDelays {
   /** By device and network, the latest last. */
   readonly #guessers = new Map<string, { wrong: number; at: number; until: number }>()
-  #follower: ((device: string, address: string) => void) | undefined
+  /** Devices that have presented their secret, here or at another gateway, the latest last. */
+  readonly #accepted = new Set<string>()
+  #follower: GuessFollower | undefined
 
-  /** Calls `failed` with each wrong secret that was presented here. */
-  follow(failed: (device: string, address: string) => void): void {
-    this.#follower = failed
+  follow(follower: GuessFollower): void {
+    this.#follower = follower
+  }
+
+  /** A device has presented its secret, here or at another gateway. */
+  accepted(device: string): void {
+    if (this.#accepted.has(device)) return
+    const [oldest] = this.#accepted.size >= MAX_ACCEPTED ? this.#accepted : []
+    if (oldest !== undefined) this.#accepted.delete(oldest)
+    this.#accepted.add(device)
   }
 
   /** Whether a secret for the device from this address is not looked at now. `now`: ms of a monotonic clock. */
   isDelayed(device: string, address: string, now = performance.now()): boolean {
-    const guesser = this.#guessers.get(keyOf(device, address))
+    const guesser = this.#accepted.has(device) ? undefined : this.#guessers.get(keyOf(device, address))
     if (!guesser || now >= guesser.until) return false
     note(device, address, guesser.wrong)
     return true
@@ -27,7 +45,7 @@ export class GuessDelays {
   /** A secret for the device from this address was wrong. */
   failed(device: string, address: string, now = performance.now()): void {
     this.count(device, address, now)
-    this.#follower?.(device, address)
+    this.#follower?.failed(device, address)
   }
 
   /** A secret was wrong, here or at another gateway. */
@@ -41,6 +59,7 @@ export class GuessDelays {
     const delay = wrong > FREE_GUESSES ? Math.min(FIRST_MS * 2 ** (wrong - FREE_GUESSES - 1), LONGEST_MS) : 0
     this.#guessers.set(key, { wrong, at: now, until: now + delay })
     if (delay > 0) note(device, address, wrong)
+    if (this.#accepted.has(device)) this.#follower?.accepted(device)
   }
 }
 
@@ -58,3 +77,4 @@ const FIRST_MS = 1000
 const LONGEST_MS = 60_000
 const FORGOTTEN_MS = 3_600_000
 const MAX_GUESSERS = 50_000
+const MAX_ACCEPTED = 200_000

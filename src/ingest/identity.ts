@@ -141,7 +141,10 @@ export class Identity {
     // Over MQTT each protocol is looked at, and the secret once.
     if (secret !== undefined && identified?.entry === entry && identified.secret === secret) return true
     if (secret !== undefined && !this.#guesses.isDelayed(id, address)) {
-      if (isSecretOf(entry, secret)) return true
+      if (isSecretOf(entry, secret)) {
+        this.#guesses.accepted(id)
+        return true
+      }
       this.#guesses.failed(id, address)
     }
     const evidence = `${secret === undefined ? 'no secret' : 'another secret'} from ${address}`

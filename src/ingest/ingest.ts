@@ -15,7 +15,7 @@ import { observations } from '../observe/observations.ts'
 import type { DeviceSecrets } from '../roster/device-secrets.ts'
 import { type Capacity, Waiting } from './acceptance.ts'
 import type { Arrivals } from './arrivals.ts'
-import { type DeviceSession, relayed, senderOn, type UnknownDeviceQuota } from './device.ts'
+import { type DeviceSession, noteStored, relayed, senderOn, type UnknownDeviceQuota } from './device.ts'
 import type { Enrolment } from './enrolment.ts'
 import { FixStorage, type FixStorageOptions } from './fix-storage.ts'
 import {
@@ -117,7 +117,7 @@ export class Ingest {
       arrivals.refused(device ?? '', session, { reason: sender, protocol: protocol.name })
       return failed(sender, message)
     }
-    if (session.admits?.(sender.id) === false) return failed('flood', message)
+    if (session.admits?.(sender) === false) return failed('flood', message)
     if (!before) introduce(sender, message, arrival, replica.version)
     if (sender.entry) (sender.heard ??= heard.of(sender.id)).spoke(session, protocol.name)
     let failure: Obstacle | IdentityReason | undefined
@@ -128,6 +128,7 @@ export class Ingest {
     const doubt = isClear ? undefined : doubtOf(message)
     if (doubt && !failure) failure = await this.#frames.keep({ doubt, message, sender }, arrival)
     if (failure) return this.#notStored(failure, sender, { message, session })
+    if (fixes.length > 0) noteStored(session)
     if (!sender.entry && !message.fixes?.length) arrivals.unconfigured(sender.id, session, { protocol: protocol.name })
     if (sender.entry && observations.devices.has(sender.id)) noteTaken(sender.id, message, session)
     metrics.ackDuration.observe((performance.now() - arrival.startedAt) / 1000)
@@ -268,7 +269,7 @@ export class Ingest {
       const ownSession = device === message.device ? session : relayed(session, device)
       const sender = this.#identity.senderOf(own, ownSession, protocol.name)
       if (typeof sender === 'string') return sender
-      if (session.admits?.(sender.id) === false) return 'flood'
+      if (session.admits?.(sender) === false) return 'flood'
       if (sender.entry) (sender.heard = heard.of(sender.id)).spoke(ownSession, protocol.name)
       return this.#storeOf(sender, own, { ...arrival, session: ownSession })
     })

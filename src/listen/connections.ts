@@ -65,6 +65,7 @@ export class Connections<Connection extends DeviceConnection> {
     const { session } = connection
     this.open.delete(connection)
     slots.closed(connection)
+    if (connection.slotDevice !== undefined && session.storedAt === 0) connection.senderLimits.endedWithoutFix(session)
     pressure.setPartial(connection, 0)
     if (this.#isClosing) session.ended ??= 'shutdown'
     const { device: last, ended: reason, remote } = session

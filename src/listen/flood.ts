@@ -1,3 +1,4 @@
+import type { DeviceSession } from '../ingest/device.ts'
 import { networkOf } from '../ingest/network.ts'
 import { metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
@@ -22,7 +23,7 @@ const RATES = {
   network: { perSecond: 50_000, burst: 500_000 },
   /** New connections of a network: all vans at once three times, or one for each fix and half as many again. */
   connections: { perSecond: 3000, burst: 30_000 },
-  /** Logins of a device in a network: while nothing is stored it may connect again at once, for as long as it likes. */
+  /** Logins of a device in a network whose connection ends without a fix: while nothing is stored it may connect again at once. */
   logins: { perSecond: 5, burst: 300 },
   /** Messages of a network that are refused, or leave a sender unidentified: of one van in two at once, then of each in 200 s. */
   failures: { perSecond: 50, burst: 5000 },
@@ -60,7 +61,23 @@ export class Flood {
 
   /** Takes tokens of `who`: a network, or `inNetwork`. Answers in how many ms they are paid back; 0: there were enough. */
   take(limit: SharedLimit, who: string, tokens: number): number {
-    const waitMs = this.#take(limit, who, tokens)
+    const waitMs = this.charge(limit, who, tokens)
+    if (waitMs > 0) this.notePause(limit, who)
+    return waitMs
+  }
+
+  /** Takes tokens of `who`, for which nobody waits now. */
+  charge(limit: SharedLimit, who: string, tokens: number): number {
+    const now = this.now()
+    const { rate, paidUntil } = this.#limitOf(limit)
+    const until = takeTokens(tokens, rate, paidUntil.get(who), now)
+    paidUntil.set(who, until, now)
+    return Math.max(0, until - now)
+  }
+
+  /** In how many ms the debt of `who` is paid back, for a connection that then waits for so long. */
+  debtOf(limit: SharedLimit, who: string): number {
+    const waitMs = Math.max(0, (this.#limitOf(limit).paidUntil.get(who) ?? 0) - this.now())
     if (waitMs > 0) this.notePause(limit, who)
     return waitMs
   }
@@ -68,7 +85,7 @@ export class Flood {
   /** Takes tokens of `who` where it has no debt; answers whether it did. */
   admit(limit: SharedLimit, who: string, tokens: number): boolean {
     const isAdmitted = (this.#limitOf(limit).paidUntil.get(who) ?? 0) <= this.now()
-    if (isAdmitted) this.#take(limit, who, tokens)
+    if (isAdmitted) this.charge(limit, who, tokens)
     else this.#note(limit, who)
     return isAdmitted
   }
@@ -77,14 +94,6 @@ export class Flood {
   notePause(limit: FloodLimit, who: string): void {
     metrics.paused.inc({ limit })
     this.#note(limit, who)
-  }
-
-  #take(limit: SharedLimit, who: string, tokens: number): number {
-    const now = this.now()
-    const { rate, paidUntil } = this.#limitOf(limit)
-    const until = takeTokens(tokens, rate, paidUntil.get(who), now)
-    paidUntil.set(who, until, now)
-    return Math.max(0, until - now)
   }
 
   #limitOf(name: SharedLimit): Limit {
@@ -127,17 +136,18 @@ export class SenderLimits {
   readonly #flood: Flood
   /** Until when the tokens that this connection took are paid: see `takeTokens`. */
   #paidUntil: number | undefined
-  /** The device that sent last, and its name in the network. */
+  /** The device that sent last, and the key of its limits. */
   #device: string | undefined
-  #inNetwork = ''
+  #isAccepted = false
+  #key = ''
 
   constructor(flood: Flood, address: string) {
     this.#flood = flood
     this.network = networkOf(address)
   }
 
-  /** Takes the tokens of what was read; `device`: undefined if it is not known yet. Returns how long to pause, ms. */
-  read(frames: number, bytes: number, device: string | undefined): number {
+  /** Takes the tokens of what was read. Returns how long to pause, ms. */
+  read(frames: number, bytes: number, { device, isConfigured = false }: NamedDevice): number {
     const tokens = tokensOf(frames, bytes)
     const now = this.#flood.now()
     this.#paidUntil = takeTokens(tokens, RATES.connection, this.#paidUntil, now)
@@ -146,30 +156,47 @@ export class SenderLimits {
       this.#flood.notePause('connection', this.network)
       return MAX_DEBT_MS
     }
-    if (device !== this.#device) this.#inNetwork = inNetwork(device, this.network)
-    this.#device = device
-    const deviceMs = this.#flood.take('device', this.#inNetwork, tokens)
+    const deviceMs = this.#flood.take('device', this.#keyOf(device, isConfigured), tokens)
     const networkMs = this.#flood.take('network', this.network, tokens)
     return Math.min(Math.max(deviceMs, networkMs), MAX_DEBT_MS - 1)
   }
 
-  /** The connection has named its device. Returns how long to pause, ms. */
-  identified(device: string): number {
-    return this.#flood.take('logins', inNetwork(device, this.network), 1)
+  /**
+   * The connection has named its device. Returns how long to pause, ms: never long, since under the id of a van that has no
+   * secret others of its network may have logged in too often.
+   */
+  identified({ device = '', isConfigured = false }: NamedDevice): number {
+    return Math.min(this.#flood.debtOf('logins', this.#keyOf(device, isConfigured)), LOGIN_WAIT_MS)
+  }
+
+  /** The connection has named its device, and ends without a fix. */
+  endedWithoutFix({ device = '', isConfigured = false }: NamedDevice): void {
+    this.#flood.charge('logins', this.#keyOf(device, isConfigured), 1)
   }
 
   /** This number of its messages were refused, or did not identify the sender. Returns how long to pause, ms. */
   failed(messages: number): number {
     return messages === 0 ? 0 : this.#flood.take('failures', this.network, messages)
   }
+
+  #keyOf(device: string, isAccepted: boolean): string {
+    if (device === this.#device && isAccepted === this.#isAccepted) return this.#key
+    this.#device = device
+    this.#isAccepted = isAccepted
+    return (this.#key = inNetwork(device, this.network, isAccepted))
+  }
 }
 
+/** What a connection has said of its device. */
+type NamedDevice = Pick<DeviceSession, 'device' | 'isConfigured'>
+
 /**
- * The key of a device in one network: what another sender does under the same id elsewhere does not count against it.
+ * The key of a device in one network: what another sender does under the same id elsewhere does not count against it, nor does
+ * what a sender does that is not taken for the device, or whose device is not configured.
  */
-export function inNetwork(device: string, network: string): string {
+export function inNetwork(device: string, network: string, isAccepted: boolean): string {
   // Joined, it takes less memory than a template, which keeps its parts.
-  return [device, network].join('\n')
+  return (isAccepted ? [device, network] : [device, network, 'not accepted']).join('\n')
 }
 
 /** How many tokens of a limit frames take: one each, and one for each KiB. */
@@ -230,6 +257,8 @@ export class RecentlyUsed<Value> {
   }
 }
 
+/** A device that connects in a loop does so once a second. */
+const LOGIN_WAIT_MS = 1000
 /** The longest debt: a sender never waits longer for what others of its network have taken. */
 export const MAX_DEBT_MS = 30_000
 const MAX_SENDERS = 50_000

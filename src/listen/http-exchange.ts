@@ -85,7 +85,8 @@ export class HttpExchanges {
     const network = networkOf(origin.address)
     const bytes = uri.length + body.length
     const tokens = tokensOf(1, bytes)
-    const admits = (device: string) => flood.admit('device', inNetwork(device, network), tokens)
+    const admits: DeviceSession['admits'] = ({ id, entry }) =>
+      flood.admit('device', inNetwork(id, network, entry !== undefined), tokens)
     const session = Object.assign(sessionOf('http', origin), { admits })
     if (!(await waited(flood.take('network', network, tokens), socket))) return FLOOD
     pressure.add(bytes, FRAMES_PER_REQUEST)

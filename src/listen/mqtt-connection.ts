@@ -16,7 +16,6 @@ export class MqttConnection extends Duplex implements DeviceConnection {
   readonly session: DeviceSession
   readonly senderLimits: SenderLimits
   slotDevice?: string
-  client?: string
   unidentifiedSince: number
   heardAt: number
   idleMs: number
@@ -86,10 +85,6 @@ export class MqttConnection extends Duplex implements DeviceConnection {
     this.destroy()
   }
 
-  replaced(): void {
-    this.destroy()
-  }
-
   override _read(): void {
     this.#isWanted = true
     this.#keep(this.#incomplete)
@@ -131,7 +126,7 @@ export class MqttConnection extends Duplex implements DeviceConnection {
     this.#keep(this.partialBytes + cost)
     this.#rest = followed < bytes.length ? bytes.subarray(followed) : EMPTY
     this.#isWanted = this.push(bytes.subarray(0, passed))
-    const waitMs = this.senderLimits.read(packets, followed, this.session.device)
+    const waitMs = this.senderLimits.read(packets, followed, this.session)
     if (waitMs >= MAX_DEBT_MS) this.abort('flood')
     else if (waitMs > 0) void this.hold(waitMs)
     else if (!this.#isWanted || this.#rest.length > 0) this.#socket.pause()

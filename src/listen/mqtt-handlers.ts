@@ -56,7 +56,7 @@ export class MqttHandlers {
   }
 
   async #preConnect(...[client, packet, done]: PreConnect): Promise<void> {
-    const { ingest, limits, replica } = this.#shared
+    const { ingest, limits } = this.#shared
     const connection = connectionOf(client)
     connection.beginStoring()
     const isCurrent = await ingest.waitForRoster('mqtt')
@@ -67,14 +67,13 @@ export class MqttHandlers {
       connection.destroy()
       return
     }
-    const { clientId, keepalive = 0, username = '' } = packet
+    const { keepalive = 0 } = packet
     if (keepalive > 0) connection.idleMs = Math.min(keepalive * 1500, limits.idle_timeout)
     // The listener watches for silence: while it does not read, silence is not the device's fault.
     packet.keepalive = 0
-    // A client id counts within its device, so that no device can end the connection of another one.
-    const device = replica.roster.find(username)?.id ?? sameId(username)
-    connection.client = JSON.stringify([device, clientId === '' ? randomUUID() : clientId])
-    packet.clientId = connection.client
+    // The broker ends a connection whose client id another one claims: knowing it would be enough to cut a van off. Nothing is
+    // kept for a client id, and of a device that connects anew the older connection ends by the limits of connections.
+    packet.clientId = randomUUID()
     // A will has no subscribers.
     delete packet.will
     done(null, true)

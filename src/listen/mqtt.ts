@@ -63,7 +63,7 @@ async function createBroker(shared: MqttShared) {
     connectTimeout: limits.identify_timeout + 60_000,
     // Packets that follow CONNECT wait for the login. There are at most as many as the guard passes on at once.
     queueLimit: Infinity,
-    // A client id is prefixed with the id of its device.
+    // A client id is one of ours: see `MqttHandlers`.
     maxClientsIdLength: Infinity,
   })
   broker.on('clientError', (client, error) => noteEnd(shared, client, error))
@@ -92,12 +92,15 @@ function answerLogin({ logger, slots }: MqttShared, connection: MqttConnection, 
   if (connection.destroyed) return answer()
   const { senderLimits, session } = connection
   const device = isAccepted ? session.device : undefined
-  if (device !== undefined) slots.identified(connection, device)
-  const waitMs = device === undefined ? senderLimits.failed(1) : senderLimits.identified(device)
-  if (waitMs === 0) return answer()
+  const waitMs = device === undefined ? senderLimits.failed(1) : senderLimits.identified(session)
+  const go = () => {
+    if (device !== undefined && !connection.destroyed) slots.identified(connection, device)
+    answer()
+  }
+  if (waitMs === 0) return go()
   if (waitMs >= MAX_DEBT_MS) return connection.abort('flood')
   guarded(
-    () => connection.hold(waitMs).then(() => connection.destroyed || answer()),
+    () => connection.hold(waitMs).then(go),
     (error) => {
       logFault(logger, error, { what: 'fault in answering an MQTT login', device })
       connection.destroy()

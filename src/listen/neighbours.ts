@@ -1,5 +1,6 @@
 import { everySecond } from '../async.ts'
 import type { GuessDelays } from '../ingest/guesses.ts'
+import { type Standing, standingOf } from '../ingest/device.ts'
 import { addressOf, networkOf } from '../ingest/network.ts'
 import type { Sighting, Trails } from '../ingest/suspicion.ts'
 import type { ConnectionLimits, OpenConnections } from './connection-limits.ts'
@@ -16,14 +17,16 @@ interface Notice {
   closed?: [device: string, remote: string][]
   /** Devices for which a wrong secret was presented, and the addresses that presented it. */
   guessed?: [device: string, address: string][]
+  /** Devices that have presented their secret, and for which a wrong one was counted. */
+  accepted?: string[]
   /** The sender and the latest place of each device that sends fixes. */
   sighted?: [device: string, sighting: Sighting][]
   /** How many connections the gateway has on these ports. */
   readonly counted?: OpenConnections & { readonly ports: string }
 }
 
-type Opened = [device: string, remote: string, connectedAt: number, isProved: boolean, client?: string]
-type NoticeList = 'opened' | 'also' | 'closed' | 'guessed' | 'sighted'
+type Opened = [device: string, remote: string, connectedAt: number, standing: Standing]
+type NoticeList = 'opened' | 'also' | 'closed' | 'guessed' | 'accepted' | 'sighted'
 
 /** The state of a gateway that takes part in what other gateways tell. */
 export interface NeighbourShares {
@@ -66,7 +69,10 @@ export class Neighbours {
       opened: (slot) => this.#tell('opened', openedOf(slot)),
       closed: (slot) => this.#tell('closed', [slot.slotDevice ?? '', slot.session?.remote ?? '']),
     })
-    shares.guesses.follow((device, address) => this.#tell('guessed', [device, address]))
+    shares.guesses.follow({
+      failed: (device, address) => this.#tell('guessed', [device, address]),
+      accepted: (device) => this.#tell('accepted', device),
+    })
     shares.trails.follow((device, sighting) => this.#tell('sighted', [device, shownOf(sighting)]))
     this.#eachSecond = setInterval(() => {
       this.#count()
@@ -87,6 +93,7 @@ export class Neighbours {
       also = [],
       closed = [],
       guessed = [],
+      accepted = [],
       sighted = [],
     } = JSON.parse(text) as Notice
     const { guesses, slots, trails } = this.#shares
@@ -100,6 +107,7 @@ export class Neighbours {
     for (const each of also) slots.openedElsewhere(slotAt(gateway, each))
     for (const [device, remote] of closed) slots.closedElsewhere(gateway, device, remote)
     for (const [device, address] of guessed) guesses.count(device, address)
+    for (const device of accepted) guesses.accepted(device)
     for (const [device, sighting] of sighted) trails.heardElsewhere(device, sighting)
   }
 
@@ -168,14 +176,16 @@ function shownOf({ place, sender }: Sighting): Sighting {
   return { sender, place: { latitude, longitude, timestamp } }
 }
 
-function openedOf({ client, session, slotDevice = '' }: Slot): Opened {
-  const { connectedAt = 0, isProved = false, remote = '' } = session ?? {}
-  return [slotDevice, remote, connectedAt, isProved, client]
+function openedOf({ session, slotDevice = '' }: Slot): Opened {
+  if (!session) return [slotDevice, '', 0, 0]
+  return [slotDevice, session.remote, session.connectedAt, standingOf(session)]
 }
 
-function slotAt(gateway: string, [slotDevice, remote, connectedAt, isProved, client]: Opened): SlotElsewhere {
+function slotAt(gateway: string, [slotDevice, remote, connectedAt, standing]: Opened): SlotElsewhere {
   const senderLimits = { network: networkOf(addressOf(remote)) }
-  return { senderLimits, slotDevice, session: { remote, connectedAt, isProved }, client, gateway, abort: () => {} }
+  const shown = { isConfigured: standing > 0, isProved: standing === 2 }
+  const session = { remote, connectedAt, ...shown, storedAt: 0, storesEveryMs: 0 }
+  return { senderLimits, slotDevice, session, gateway, abort: () => {} }
 }
 
 const SECOND_MS = 1000

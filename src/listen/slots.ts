@@ -1,25 +1,26 @@
-import type { DeviceSession } from '../ingest/device.ts'
+import { type DeviceSession, type Standing, standingOf } from '../ingest/device.ts'
 import { observations } from '../observe/observations.ts'
 import type { SenderLimits } from './flood.ts'
 
 /** A connection, as far as the limits of open connections need to know it. */
 export interface Slot {
   readonly senderLimits: Pick<SenderLimits, 'network'>
-  readonly session?: Pick<DeviceSession, 'connectedAt' | 'isConfigured' | 'isProved' | 'remote' | 'sender'>
+  readonly session?: Pick<
+    DeviceSession,
+    'connectedAt' | 'isConfigured' | 'isProved' | 'remote' | 'storedAt' | 'storesEveryMs'
+  >
+  /** Frames of it that are being stored. */
+  readonly storing?: number
   /** The device whose limit this connection counts towards. Only `Slots` writes it. */
   slotDevice?: string
-  /** The MQTT client id. A client id may have only one connection. */
-  readonly client?: string
   /** The gateway that has the connection; undefined: this one. */
   readonly gateway?: string
   /** Ends the connection at once; the reason is counted. */
   abort(reason: string): void
-  /** Ends the connection at once, because its MQTT client has opened another one. */
-  replaced?(): void
 }
 
-/** A connection at another gateway. Only that gateway can end it. */
-export interface SlotElsewhere extends Slot {
+/** A connection at another gateway. Only that gateway can end it, and knows when it has stored something. */
+export interface SlotElsewhere extends Omit<Slot, 'session'> {
   readonly slotDevice: string
   readonly gateway: string
   readonly session: NonNullable<Slot['session']>
@@ -60,10 +61,9 @@ export class Slots {
   }
 
   /**
-   * Notes that a connection has named its device. If the device has too many connections, the oldest one in the network
-   * with the most of them ends: a sender that opens many connections under the id of a van loses its own, and not that
-   * of the van. Of networks with as many the latest loses it, first one that has sent no fix: a sender with many networks does not
-   * end the connection of the van, either. A connection that has proved its device ends only if all have.
+   * Notes that a connection has named its device. If the device has too many connections of the same standing, one of them ends:
+   * see `connectionToEnd`. So one that has not shown the secret never ends one that has, and is itself ended or kept
+   * whether or not the device is connected.
    */
   identified(slot: Slot, device: string): void {
     if (slot.slotDevice !== undefined) return
@@ -83,14 +83,11 @@ export class Slots {
 
   /** Notes a connection of a device at another gateway. Returns the connections of the device at this gateway. */
   openedElsewhere(slot: SlotElsewhere): Slot[] {
-    const { client, gateway, session, slotDevice: device } = slot
+    const { gateway, session, slotDevice: device } = slot
     const slots = this.#devices.get(device)
     if (!slots) return []
-    const isOlder = (each: Slot) => isBefore(each.session, session)
     if (!slots.some((each) => each.gateway === gateway && each.session?.remote === session.remote)) {
-      slots.splice(slots.findLastIndex(isOlder) + 1, 0, slot)
-      for (const each of slots.filter((own) => own.gateway === undefined && own.client === client))
-        if (client !== undefined && isOlder(each)) this.#replace(each)
+      slots.splice(slots.findLastIndex((each) => isBefore(each.session, session)) + 1, 0, slot)
       this.#endTooMany(device, slot)
     }
     return (this.#devices.get(device) ?? []).filter((each) => each.gateway === undefined)
@@ -143,22 +140,21 @@ export class Slots {
     if (others.every(({ gateway }) => gateway !== undefined)) this.#devices.delete(device)
   }
 
-  #endTooMany(device: string, newcomer: Slot): void {
-    while (this.countOf(device) > this.#maxPerDevice) {
-      const slots = this.#devices.get(device) ?? []
-      const unproved = slots.filter(({ session }) => !session?.isProved)
-      const [network, most] = groupToEnd(unproved.length > 0 ? unproved : slots, newcomer)
+  /** `added`: one of its connections, by whose standing they count. */
+  #endTooMany(device: string, added: Slot): void {
+    const standing = standingAs(added)
+    for (;;) {
+      const slots = this.#devices.get(device)?.filter((each) => standingAs(each) === standing) ?? []
+      if (slots.length <= this.#maxPerDevice) return
+      const slot = connectionToEnd(slots)
+      const { network } = slot.senderLimits
+      const there = slots.filter(({ senderLimits }) => senderLimits.network === network)
       observations.note('device_connections', {
         subject: { device },
-        evidence: `${slots.length} connections, ${most.length} of them from ${network}`,
+        evidence: `${slots.length} connections, ${there.length} of them from ${network}${ABOUT[standing]}`,
       })
-      this.#end(most[0], 'max_per_device')
+      this.#end(slot, 'max_per_device')
     }
-  }
-
-  #replace(slot: Slot): void {
-    this.closed(slot)
-    slot.replaced?.()
   }
 
   /** Gives up the place of a connection at once; its socket closes later. */
@@ -183,17 +179,50 @@ function keepConfigured(slots: Set<Slot>): void {
   }
 }
 
+function standingAs({ session }: Slot): Standing {
+  return session ? standingOf(session) : 0
+}
+
+const ABOUT: Record<Standing, string> = {
+  0: ', not taken for the device',
+  1: '',
+  2: ', all with its secret or certificate',
+}
+
 /** Whether one connection is older than another. Of two of one moment all gateways must say the same, else both would end. */
 function isBefore(one: Slot['session'], { connectedAt, remote }: SlotElsewhere['session']): boolean {
   if (one?.connectedAt !== connectedAt) return (one?.connectedAt ?? 0) < connectedAt
   return one.remote < remote
 }
 
-/** The network whose oldest connection is to end, and its connections, oldest first. It is not that of the newcomer. */
-function groupToEnd(slots: readonly Slot[], newcomer: Slot): [network: string, slots: Slot[]] {
-  const groups = [...Map.groupBy(slots, ({ senderLimits }) => senderLimits.network)]
-  const most = Math.max(...groups.map(([, { length }]) => length))
-  const largest = groups.filter(([, { length }]) => length === most)
-  const others = largest.filter(([, [oldest]]) => oldest !== newcomer)
-  return others.findLast(([, [oldest]]) => !oldest.session?.sender) ?? others.at(-1) ?? largest[0]
+/**
+ * The connection that ends where a device has too many, oldest first: never one that stores fixes as usual, and the newcomer only if all others
+ * do. Of the rest it is one of the network that has most: a sender that opens many connections under the id of a van loses its
+ * own. Of networks with as many it is the latest, first one without a fix. Within a network, where a sender cannot be told from
+ * the van by its address, the oldest that has stored nothing ends: the van, which stores at once when it connects anew, is
+ * the newest of these for that moment, and a silent connection keeps nobody out.
+ */
+function connectionToEnd(slots: readonly Slot[]): Slot {
+  const newcomer = slots[slots.length - 1]
+  const others = slots.filter((each) => each !== newcomer && !isStoring(each))
+  const groups = [...Map.groupBy(others, ({ senderLimits }) => senderLimits.network)]
+  const sizes = groups.map(([network, { length }]) => (network === newcomer.senderLimits.network ? length + 1 : length))
+  const largest = groups.filter((_, index) => sizes[index] === Math.max(...sizes)).map(([, group]) => group)
+  const group = largest.findLast(([oldest]) => !hasStored(oldest)) ?? largest.at(-1) ?? []
+  return group.find((each) => !hasStored(each)) ?? group[0] ?? newcomer
 }
+
+function hasStored({ session }: Slot): boolean {
+  return (session?.storedAt ?? 0) > 0
+}
+
+/** Whether a connection is storing fixes, or has stored some within its usual time. */
+function isStoring({ session, storing = 0 }: Slot): boolean {
+  if (storing > 0) return true
+  if (!session || session.storesEveryMs === 0) return false
+  return performance.now() - session.storedAt < USUAL_TIMES * Math.max(session.storesEveryMs, LEAST_USUAL_MS)
+}
+
+/** A fix may be late, or two may be lost. */
+const USUAL_TIMES = 3
+const LEAST_USUAL_MS = 2000

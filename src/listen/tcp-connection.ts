@@ -144,7 +144,7 @@ export class TcpConnection implements DeviceConnection {
         if (!isUsual) await this.#waitToAnswer(outcomes)
         if (!socket.writable) break
         this.#answer(frames, outcomes)
-        const pausedMs = this.senderLimits.read(frames.length, taken, session.device)
+        const pausedMs = this.senderLimits.read(frames.length, taken, session)
         if (pausedMs > 0) await this.#pause(pausedMs)
         else if (isStopped) await setImmediate()
       }
@@ -173,12 +173,13 @@ export class TcpConnection implements DeviceConnection {
     for (const { status } of outcomes)
       if (status === 'refused' || (status !== 'not_stored' && device === undefined)) failed++
     let ms = failed > 0 ? this.senderLimits.failed(failed) : 0
-    if (device !== undefined && this.slotDevice === undefined) {
+    const isLogin = device !== undefined && this.slotDevice === undefined
+    if (isLogin) {
       this.#stream.settle(outcomes.some(isStored))
-      this.#context.slots.identified(this, device)
-      ms = Math.max(ms, this.senderLimits.identified(device))
+      ms = Math.max(ms, this.senderLimits.identified(this.session))
     }
     if (ms > 0) await this.#pause(ms)
+    if (isLogin && !this.#socket.destroyed) this.#context.slots.identified(this, device)
   }
 
   #answer(frames: readonly Buffer[], outcomes: readonly FrameOutcome[]): void {

@@ -108,7 +108,7 @@ function floodReason({ length }: Buffer, remote: string, { context: { flood }, k
     known?.device === undefined
       ? flood.admit('unidentified', 'all networks', tokensOf(1, length)) &&
         flood.admit('network', network, tokensOf(1, length))
-      : flood.admit('device', inNetwork(known.device, network), length / 1024)
+      : flood.admit('device', inNetwork(known.device, network, known.isConfigured === true), length / 1024)
   return isAdmitted ? undefined : 'flood'
 }
 
@@ -117,8 +117,8 @@ function newSession({ flood, port }: UdpContext, remote: string): DeviceSession 
   const network = networkOf(addressOf(remote))
   return Object.assign(createSession('udp', remote), {
     port,
-    admits(device: string) {
-      const isAdmitted = flood.admit('device', inNetwork(device, network), 1)
+    admits({ id, entry }: Parameters<NonNullable<DeviceSession['admits']>>[0]) {
+      const isAdmitted = flood.admit('device', inNetwork(id, network, entry !== undefined), 1)
       if (!isAdmitted) metrics.refused.inc({ reason: 'flood' })
       return isAdmitted
     },

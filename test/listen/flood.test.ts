@@ -7,6 +7,8 @@ function standing() {
   return { clock, flood: new Flood(() => clock.ms) }
 }
 
+const named = (device: string) => ({ device, isConfigured: true })
+
 /** The vans of one mobile carrier: all come from one address. */
 function fleet(flood: Flood, vans: number) {
   return Array.from({ length: vans }, (_, index) => {
@@ -23,8 +25,8 @@ describe('10,000 vans behind one address', () => {
     let waited = 0
     for (let second = 0; second < 3600; second++) {
       clock.ms = second * 1000
-      if (second % 2 === 0) waited += sender.read(1, 1400, 'van')
-      if (second % 30 === 0) waited += sender.read(1, 1, 'van')
+      if (second % 2 === 0) waited += sender.read(1, 1400, named('van'))
+      if (second % 30 === 0) waited += sender.read(1, 1, named('van'))
     }
     expect(waited).toBe(0)
   })
@@ -42,9 +44,9 @@ describe('10,000 vans behind one address', () => {
         const sender = connect()
         waited +=
           flood.take('connections', '203.0.113.0/24', 1) +
-          sender.read(1, 17, undefined) +
-          sender.identified(device) +
-          sender.read(2, 800, device)
+          sender.read(1, 17, {}) +
+          sender.identified(named(device)) +
+          sender.read(2, 800, named(device))
       }
     }
     expect(waited).toBe(0)
@@ -59,7 +61,7 @@ describe('10,000 vans behind one address', () => {
         clock.ms = round * 5000 + index / 2
         refused +=
           flood.take('connections', '203.0.113.0/24', 1) + flood.take('network', '203.0.113.0/24', tokensOf(1, 400))
-        if (!flood.admit('device', inNetwork(device, '203.0.113.0/24'), tokensOf(1, 400))) refused++
+        if (!flood.admit('device', inNetwork(device, '203.0.113.0/24', true), tokensOf(1, 400))) refused++
       }
     }
     expect(refused).toBe(0)
@@ -73,7 +75,7 @@ describe('10,000 vans behind one address', () => {
     for (let packet = 0; packet < 80; packet++) {
       for (const { device, sender } of senders) {
         clock.ms = packets++ / 26
-        waited += sender.read(1, 25 * 45, device)
+        waited += sender.read(1, 25 * 45, named(device))
       }
     }
     expect(waited).toBe(0)
@@ -88,7 +90,7 @@ describe('10,000 vans behind one address', () => {
     for (let batch = 0; batch < 173; batch++) {
       for (const { device, sender } of senders) {
         clock.ms = (frames += 100) / 26
-        waited += sender.read(100, 100 * 45, device)
+        waited += sender.read(100, 100 * 45, named(device))
       }
     }
     expect(waited).toBe(0)
@@ -100,7 +102,7 @@ describe('10,000 vans behind one address', () => {
     const arrives = (device: string) => {
       if (!flood.admit('unidentified', '', tokensOf(1, 100))) dropped++
       if (!flood.admit('network', '203.0.113.0/24', tokensOf(1, 100))) dropped++
-      if (!flood.admit('device', inNetwork(device, '203.0.113.0/24'), 1)) dropped++
+      if (!flood.admit('device', inNetwork(device, '203.0.113.0/24', true), 1)) dropped++
     }
     const vans = fleet(flood, 10_000)
     for (let i = 0; i < 4; i++) for (const { device } of vans) arrives(device)
@@ -117,14 +119,14 @@ describe('a sender that takes more', () => {
   it('is ended where it sends 200 frames without a login', () => {
     const { flood } = standing()
     const sender = new SenderLimits(flood, '198.51.100.9')
-    expect([sender.read(199, 200, undefined), sender.read(100, 100, undefined)]).toEqual([0, MAX_DEBT_MS])
+    expect([sender.read(199, 200, {}), sender.read(100, 100, {})]).toEqual([0, MAX_DEBT_MS])
   })
 
   it('waits as an identified device after the backlog of a day, on however many connections', () => {
     const { flood } = standing()
     const connections = Array.from({ length: 4 }, () => new SenderLimits(flood, '198.51.100.9'))
     let frames = 0
-    while (connections.every((sender) => sender.read(100, 100, 'van') === 0)) frames += 400
+    while (connections.every((sender) => sender.read(100, 100, named('van')) === 0)) frames += 400
     expect(frames).toBeGreaterThanOrEqual(30_000)
     expect(frames).toBeLessThan(31_500)
   })
@@ -136,8 +138,8 @@ describe('a sender that takes more', () => {
       new SenderLimits(flood, '198.51.100.10'),
       new SenderLimits(flood, '192.0.2.1'),
     ]
-    while (flooding.read(100, 100, 'van') < 1000) {}
-    expect([beside.read(300, 300, 'other'), elsewhere.read(300, 300, 'van')]).toEqual([0, 0])
+    while (flooding.read(100, 100, named('van')) < 1000) {}
+    expect([beside.read(300, 300, named('other')), elsewhere.read(300, 300, named('van'))]).toEqual([0, 0])
   })
 
   it('makes nobody of its network wait that sends live, whatever many devices send', () => {
@@ -148,8 +150,8 @@ describe('a sender that takes more', () => {
     let liveWaited = 0
     for (let turn = 0; turn < 100; turn++) {
       clock.ms = turn * 100
-      for (const { sender, i } of flooding) if (sender.read(200, 200, `van-${i}`) > 0) paused++
-      liveWaited += live.read(1, 100, 'live')
+      for (const { sender, i } of flooding) if (sender.read(200, 200, named(`van-${i}`)) > 0) paused++
+      liveWaited += live.read(1, 100, named('live'))
     }
     expect([paused > 0, liveWaited]).toEqual([true, 0])
   })

@@ -138,12 +138,27 @@ describe('an MQTT client id', () => {
     expect([first.connected, second.connected]).toEqual([true, true])
   })
 
-  it('used again by its device ends the older connection', async () => {
+  it('used again by its device ends no connection: somebody who knows it may use it', async () => {
     const { port } = await listen(gateway())
     const first = await client(port, { clientId: 'tracker' })
     const second = await client(port, { clientId: 'tracker' })
-    await until(() => expect(first.connected).toBe(false))
     await second.publishAsync(TOPIC, position(), { qos: 1 })
+    await first.publishAsync(TOPIC, position(), { qos: 1 })
+    expect([first.connected, second.connected]).toEqual([true, true])
+  })
+
+  it('used again without the password ends no connection, where a device without a proof is held as unknown', async () => {
+    const shared = gateway({ admitsUnknown: true })
+    const { port } = await listen(shared)
+    const van = await client(port, { clientId: 'tracker', username: 'locked', password: SECRET })
+    shared.store = 'waits'
+    const acknowledged = van.publishAsync('devices/locked/fix', position(), { qos: 1 })
+    await until(() => expect(shared.tries).toBe(1))
+    const other = await client(port, { clientId: 'tracker', username: 'locked' })
+    shared.store = 'takes'
+    await acknowledged
+    await other.publishAsync('devices/locked/fix', position(), { qos: 1 })
+    expect([van.connected, shared.places]).toEqual([true, ['7/44/1003', 'unknown locked']])
   })
 
   it('with a wrong password ends no connection', async () => {

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { request } from 'undici'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import osmand from '../../protocols/osmand/index.ts'
@@ -10,9 +9,9 @@ import { listenMqtt } from '../../src/listen/mqtt.ts'
 import { Neighbours } from '../../src/listen/neighbours.ts'
 import { listenTcp } from '../../src/listen/tcp.ts'
 import { observations } from '../../src/observe/observations.ts'
-import { dial, type Gateway, gateway, open, type Peer, talk, until } from '../support/listen.ts'
-import { protocolNamed } from '../support/mqtt.ts'
-import { connack, connect, raw } from '../support/mqtt-bytes.ts'
+import { dial, type Gateway, gateway, open, type Peer, SECRET, talk, until } from '../support/listen.ts'
+import { position, protocolNamed } from '../support/mqtt.ts'
+import { connack, connect, puback, publish, raw } from '../support/mqtt-bytes.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
 
@@ -32,7 +31,7 @@ afterEach(() => closing.splice(0).forEach((close) => close()))
 async function meet(name: string, limits: Partial<Gateway['limits']> = {}) {
   await redis.set(keys.process(name), '{}', 'PX', SIGN_KEPT_MS)
   const [guesses, trails] = [new GuessDelays(), new Trails()]
-  const shared = gateway({ limits: { max_connections_per_device: 4, ...limits }, trails })
+  const shared = gateway({ limits: { max_connections_per_device: 4, ...limits }, trails, admitsUnknown: true })
   const neighbours: Neighbours = new Neighbours(
     { ...shared, guesses, trails },
     {
@@ -199,15 +198,25 @@ describe('connections of a device at several gateways', () => {
     await until(() => expect(one.shared.slots.countOf('van-1')).toBe(3))
   })
 
-  it('are one for a client id over MQTT: the newer one replaces the older one', async () => {
-    const first = await raw(await mqttPort(one.shared))
-    first.say(connect({ user: 'van-1', clientId: 'van' }))
-    await until(() => expect(first.hex).toBe(connack(0)))
-    // Of connections of one millisecond either may be the newer one.
-    await pause(2)
-    const second = await raw(await mqttPort(other.shared))
-    second.say(connect({ user: 'van-1', clientId: 'van' }))
-    await until(() => expect([first.over, second.hex, second.over]).toEqual([true, connack(0), false]))
+  it('stay over MQTT, whoever claims their client id at another gateway, also while one of their fixes is being stored', async () => {
+    const van = await raw(await mqttPort(one.shared))
+    van.say(connect({ user: 'locked', password: SECRET, clientId: 'van' }))
+    await until(() => expect(van.hex).toBe(connack(0)))
+    one.shared.store = 'waits'
+    van.say(publish({ topic: 'devices/locked/fix', payload: position(), qos: 1 }))
+    await until(() => expect(one.shared.tries).toBe(1))
+    const port = await mqttPort(other.shared)
+    const others = [await raw(port), await raw(port), await raw(port), await raw(port), await raw(port)]
+    for (const peer of others) {
+      peer.say(connect({ user: 'locked', clientId: 'van' }))
+      await until(() => expect(peer.hex).toBe(connack(0)))
+    }
+    await until(() => expect(one.shared.slots.countOf('locked')).toBe(5))
+    await until(() => expect(isOver(others)).toEqual([true, false, false, false, false]))
+    await killed('other', other)
+    one.shared.store = 'takes'
+    await until(() => expect(van.hex).toBe(connack(0) + puback(1)))
+    await until(() => expect(one.shared.slots.countOf('locked')).toBe(1))
   })
 })
 
@@ -216,6 +225,17 @@ it('wrong secrets count at all gateways', async () => {
   for (let tries = 0; tries < 6; tries++) one.guesses.failed('locked', ELSEWHERE)
   await until(() => expect(other.guesses.isDelayed('locked', ELSEWHERE)).toBe(true))
   expect(other.guesses.isDelayed('locked', '127.0.0.1')).toBe(false)
+})
+
+it('a device that has presented its secret at one gateway is delayed at none, whoever guesses in its network', async () => {
+  const [one, other] = [await meet('one'), await meet('other')]
+  one.guesses.accepted('locked')
+  for (let tries = 0; tries < 6; tries++) other.guesses.failed('locked', ELSEWHERE)
+  await until(() => expect(other.guesses.isDelayed('locked', ELSEWHERE)).toBe(false))
+  await killed('one', one)
+  const third = await meet('third')
+  for (let tries = 0; tries < 6; tries++) third.guesses.failed('locked', ELSEWHERE)
+  await until(() => expect(third.guesses.isDelayed('locked', ELSEWHERE)).toBe(false))
 })
 
 describe('an id that is used at two gateways', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { listenMqtt } from '../../src/listen/mqtt.ts'
 import { type Slot, Slots } from '../../src/listen/slots.ts'
 import { listenHttp } from '../../src/listen/http.ts'
@@ -14,6 +14,24 @@ const listen = (shared: Gateway) => open(listenTcp(AT, shared))
 /** An address of another network than that of the vans. */
 const ELSEWHERE = '127.0.9.9'
 
+/** The session of a connection that has named its device, and has sent nothing. */
+const session = (remote: string, more: Partial<NonNullable<Slot['session']>> = {}) => ({
+  isConfigured: true,
+  isProved: false,
+  connectedAt: 0,
+  remote,
+  storedAt: 0,
+  storesEveryMs: 0,
+  ...more,
+})
+
+/** By `performance.now()`. */
+const NOW = 1_000_000
+/** It sends a fix every ten seconds, the last one so many seconds ago. */
+const storing = (agoS = 0) => ({ storedAt: NOW - agoS * 1000, storesEveryMs: 10_000 })
+/** It has sent a fix. */
+const STORED = { storedAt: 1, storesEveryMs: 0 }
+
 /** Connections by name, and which of them were ended. */
 function slots(maxPerDevice: number) {
   const made = new Slots(maxPerDevice)
@@ -26,6 +44,9 @@ function slots(maxPerDevice: number) {
 }
 
 describe('the connections of one device', () => {
+  beforeEach(() => void vi.spyOn(performance, 'now').mockReturnValue(NOW))
+  afterEach(() => void vi.restoreAllMocks())
+
   it('end with the oldest of the network that has most of them', () => {
     const { made, ended, slot } = slots(3)
     const all = [slot('van'), slot('a', 'other'), slot('b', 'other'), slot('c', 'other'), slot('d', 'other')]
@@ -38,26 +59,71 @@ describe('the connections of one device', () => {
 
   it('end with the latest of many networks, first with one that has sent no fix, but not with the newcomer', () => {
     const { made, ended, slot } = slots(3)
-    const sent = (name: string) => ({
-      ...slot(name, name),
-      session: {
-        isProved: false,
-        connectedAt: 0,
-        remote: name,
-        sender: { protocol: 'talk', network: name, connectedAt: 0 },
-      },
-    })
-    for (const each of [sent('van'), slot('a', 'a'), sent('b'), slot('c', 'c'), slot('d', 'd'), sent('e'), sent('f')])
+    const sent = (name: string) => ({ ...slot(name, name), session: session(name, STORED) })
+    const silent = (name: string) => ({ ...slot(name, name), session: session(name) })
+    for (const each of [sent('van'), silent('a'), sent('b'), silent('c'), silent('d'), sent('e'), sent('f')])
       made.identified(each, '007')
     expect(ended).toEqual(['a', 'c', 'd', 'e'].map((name) => `${name} max_per_device`))
   })
 
-  it('end with one that has not proved that it is the device, while there is one', () => {
+  it.for([
+    ['have shown its secret', { isProved: true }],
+    ['are taken for it', {}],
+    ['are not taken for it', { isConfigured: false }],
+  ] as const)(
+    'that %s count apart from those of another standing, and end or stay whether or not these are there',
+    ([, own]) => {
+      const standings = [{ isProved: true }, {}, { isConfigured: false }]
+      const others = standings.filter((each) => JSON.stringify(each) !== JSON.stringify(own))
+      const endings = [[], others].map((beside) => {
+        const { made, ended, slot } = slots(2)
+        for (const [index, each] of beside.entries())
+          for (const name of ['one', 'two']) {
+            const remote = `${index} ${name}`
+            made.identified({ ...slot(remote), session: session(remote, each) }, '007')
+          }
+        for (const name of ['a', 'b', 'c']) made.identified({ ...slot(name), session: session(name, own) }, '007')
+        return ended
+      })
+      expect(endings).toEqual([['a max_per_device'], ['a max_per_device']])
+    },
+  )
+
+  it.for([
+    ['stores fixes as usual', storing(25)],
+    ['is the only one that has stored a fix', STORED],
+    ['has stored fixes, and is silent now', storing(100)],
+  ] as const)('of one network never end with the one of the van that %s, however often others log in', ([, at]) => {
+    const { made, ended, slot } = slots(4)
+    made.identified({ ...slot('van'), session: session('van', at) }, '007')
+    for (let n = 0; n < 100; n++) made.identified({ ...slot(`${n}`), session: session(`${n}`) }, '007')
+    expect(ended).toEqual(Array.from({ length: 97 }, (_, n) => `${n} max_per_device`))
+  })
+
+  it('of one network end with a silent one where the van connects anew: its connection is not the one', () => {
+    const { made, ended, slot } = slots(4)
+    for (let n = 0; n < 4; n++) made.identified({ ...slot(`${n}`), session: session(`${n}`) }, '007')
+    const van = { ...slot('van'), session: session('van') }
+    made.identified(van, '007')
+    Object.assign(van.session, STORED)
+    for (let n = 4; n < 9; n++) made.identified({ ...slot(`${n}`), session: session(`${n}`) }, '007')
+    expect(ended).not.toContain('van max_per_device')
+  })
+
+  it('end with the oldest that has become silent where a van lost its network again and again', () => {
     const { made, ended, slot } = slots(2)
-    const proved = (name: string) => ({ ...slot(name), session: { isProved: true, connectedAt: 0, remote: name } })
-    for (const each of [proved('van'), slot('a', 'other'), proved('again'), proved('third')])
-      made.identified(each, '007')
-    expect(ended).toEqual(['a max_per_device', 'van max_per_device'])
+    for (const name of ['first', 'second'])
+      made.identified({ ...slot(name), session: session(name, storing(40)) }, '007')
+    made.identified({ ...slot('third'), session: session('third') }, '007')
+    expect(ended).toEqual(['first max_per_device'])
+  })
+
+  it('end with the newcomer where all others store fixes as usual, or are just storing one', () => {
+    const { made, ended, slot } = slots(2)
+    made.identified({ ...slot('van'), session: session('van', storing()) }, '007')
+    made.identified({ ...slot('beside'), session: session('beside'), storing: 1 }, '007')
+    made.identified({ ...slot('third'), session: session('third') }, '007')
+    expect(ended).toEqual(['third max_per_device'])
   })
 
   it('end with the oldest where all come from one network', () => {
@@ -66,24 +132,18 @@ describe('the connections of one device', () => {
     expect(ended).toEqual(['first max_per_device'])
   })
 
-  it('are replaced by a connection of their client at another gateway, and one stays where both are of one moment', () => {
-    const replaced: string[] = []
-    const at = (name: string) => ({
-      senderLimits: { network: 'home' },
-      session: { isProved: false, connectedAt: 7, remote: name },
-      client: 'van',
-      abort: () => {},
-      replaced: () => void replaced.push(name),
-    })
-    for (const [here, there] of [
+  it('end at one gateway alone where two are of one moment at two gateways', () => {
+    const both = [
       ['one', 'other'],
       ['other', 'one'],
-    ]) {
-      const { made } = slots(3)
+    ].map(([here, there]) => {
+      const { made, ended, slot } = slots(1)
+      const at = (name: string) => ({ ...slot(name), session: session(name, { connectedAt: 7 }) })
       made.identified(at(here), '007')
-      made.openedElsewhere({ ...at(there), slotDevice: '007', gateway: there })
-    }
-    expect(replaced).toEqual(['one'])
+      made.openedElsewhere({ ...at(there), slotDevice: '007', gateway: there, abort: () => {} })
+      return ended
+    })
+    expect(both).toEqual([['one max_per_device'], []])
   })
 
   it('do not count towards its limit once they are closed', () => {
@@ -122,11 +182,11 @@ describe('room for a connection', () => {
   ])('is made after 20,000 devices of %s were configured behind their login', (_, networkOf) => {
     const { made, ended, slot } = slots(4)
     for (let n = 0; n < 20_000; n++) {
-      const session = { isProved: false, connectedAt: n, remote: String(n), isConfigured: false }
-      const van = { ...slot(`van ${n}`, networkOf(n)), session }
+      const own = session(String(n), { connectedAt: n, isConfigured: false })
+      const van = { ...slot(`van ${n}`, networkOf(n)), session: own }
       made.opened(van)
       made.identified(van, String(n))
-      session.isConfigured = true
+      own.isConfigured = true
     }
     made.opened(slot('idle', 'other'))
     expect([made.makeRoom(), made.makeRoom()]).toEqual([true, false])

@@ -48,7 +48,7 @@ describe('two gateways', () => {
   it('answer each other no longer than the share of a device lasts, where both were told that the other is one', async () => {
     const refused = await refusals('flood')
     const { shared, forge, exchanged } = await twoGateways()
-    for (const { flood } of shared) flood.take('device', inNetwork(DEVICE, '127.0.0.0/24'), 29_900)
+    for (const { flood } of shared) flood.take('device', inNetwork(DEVICE, '127.0.0.0/24', true), 29_900)
     forge(0, LOGIN)
     forge(1, LOGIN)
     await until(() => expect(exchanged()).toBe(2))

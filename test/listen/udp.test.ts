@@ -293,7 +293,7 @@ describe('a flood of datagrams', () => {
     const shared = gateway({ flood: new Flood(() => 0) })
     const { port } = await listen(shared)
     const elsewhere = await datagramPeer(port, '127.0.9.9')
-    shared.flood.take('device', inNetwork('van-1', '127.0.9.0/24'), 40_000)
+    shared.flood.take('device', inNetwork('van-1', '127.0.9.0/24', true), 40_000)
     elsewhere.say('fixof van-1\n')
     for (let i = 0; i < 5; i++) (await datagramPeer(port, '127.0.9.9')).say('fixof van-1\n')
     await until(async () => expect(await refused()).toBe(6))

@@ -106,8 +106,8 @@ const FINDINGS: readonly Phrase[] = [
     'die Netze der Belege sperren, wenn es keine eigenen sind, oder limits.max_connections erhöhen',
   ],
   [
-    '{} opens more connections than limits.max_connections_per_device: the oldest are closed',
-    '{1} öffnet mehr Verbindungen als limits.max_connections_per_device erlaubt: die ältesten werden geschlossen',
+    '{} opens more connections than limits.max_connections_per_device: those without a fix are closed first',
+    '{1} öffnet mehr Verbindungen als limits.max_connections_per_device erlaubt: die ohne Position werden zuerst geschlossen',
   ],
   [
     'find out who else uses the id of the device; give it a secret or networks',
@@ -130,8 +130,8 @@ const FINDINGS: readonly Phrase[] = [
     'die Grenze offener Dateien erhöhen (ulimit -n, oder LimitNOFILE in der Unit von systemd)',
   ],
   [
-    'somebody guesses the secret of {}: from that network it is not looked at for a growing time',
-    'jemand rät das Geheimnis von {1}: aus diesem Netz wird es immer länger nicht angenommen',
+    'somebody guesses the secret of {}: until it presents the right one, those from that network wait longer and longer',
+    'jemand rät das Geheimnis von {1}: bis es das richtige zeigt, warten die aus diesem Netz immer länger',
   ],
   [
     'block the networks in the evidence in your firewall; if it is the device itself, set the same secret in it and in devices.yaml',

@@ -10,8 +10,9 @@ export interface Victim {
   readonly guarded: Readonly<Record<Guard, string>>
   /** A configured device without a route. */
   readonly routeless: string
-  /** Ids that the honest vans use. */
+  /** Ids that the honest vans use, and those of them that have a secret. */
   readonly vans: readonly string[]
+  readonly secretVans: readonly string[]
 }
 
 /** What a device's entry asks its sender for. */

@@ -14,6 +14,8 @@ import {
 } from './attacker-connections.ts'
 import { AUTO_ATTACKS } from './auto-attacks.ts'
 import { ID_ATTACKS, login, packet } from './id-attacks.ts'
+import { mqttConnect, mqttPublish } from './mqtt-packets.ts'
+import { TAKEOVER_ATTACKS } from './takeover-attacks.ts'
 
 /** Each attack goes on until it is stopped; the number is the row of the table of SECURITY.md that it belongs to. */
 export const ATTACKS = {
@@ -29,6 +31,7 @@ export const ATTACKS = {
   'pipelined GET /metrics (admin)': metrics,
   ...ID_ATTACKS,
   ...AUTO_ATTACKS,
+  ...TAKEOVER_ATTACKS,
 } satisfies Record<string, Attack>
 
 async function futureTimes({ ports, known }: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
@@ -140,28 +143,4 @@ async function pour(
     }
     socket.destroy()
   })
-}
-
-/** An MQTT 3.1.1 CONNECT with a user name, and a password unless it is ''. */
-function mqttConnect(user: string, password: string, client = user): Buffer {
-  const flags = password === '' ? 0x82 : 0xc2
-  const body = Buffer.concat([
-    text('MQTT'),
-    Buffer.of(4, flags, 0, 60),
-    text(client),
-    text(user),
-    ...(password === '' ? [] : [text(password)]),
-  ])
-  return Buffer.concat([Buffer.of(0x10, body.length), body])
-}
-
-/** A PUBLISH with QoS 1, longer than 16 KB. */
-function mqttPublish(topic: string, payload: Buffer): Buffer {
-  const body = Buffer.concat([text(topic), Buffer.of(0, 1), payload])
-  const { length } = body
-  return Buffer.concat([Buffer.of(0x32, (length & 0x7f) | 0x80, ((length >> 7) & 0x7f) | 0x80, length >> 14), body])
-}
-
-function text(value: string): Buffer {
-  return Buffer.concat([Buffer.of(0, value.length), Buffer.from(value)])
 }

@@ -145,7 +145,8 @@ function ids(first: number, count: number): string[] {
 }
 
 function victimOn(ports: Record<string, number>): Victim {
-  return { ports, vans: VANS, known: KNOWN, guarded: GUARDED, routeless: ROUTELESS }
+  const secretVans = honestOn(ports).flatMap(({ id, secret }) => (secret === undefined ? [] : [id]))
+  return { ports, vans: VANS, secretVans, known: KNOWN, guarded: GUARDED, routeless: ROUTELESS }
 }
 
 function honestOn(ports: Record<string, number>): Van[] {

@@ -9,6 +9,7 @@ import { assignmentOperations } from './device/assign.ts'
 import { chainOperation } from './device/chain.ts'
 import { deviceOperations } from './device/device.ts'
 import { FileRewrite, forgetOperation } from './device/forget.ts'
+import { releaseOperation } from './device/release.ts'
 import { frameOperations } from './device/frames.ts'
 import { arrivalOperations, arrivalSource, enrolmentOperations } from './arrivals.ts'
 import type { FindSpoken } from './device/lost-senders.ts'
@@ -110,6 +111,7 @@ export async function openAdmin(options: AdminOptions) {
     ...deviceOperations(rows, change),
     chainOperation({ ...rows, upstream }),
     forgetOperation({ ...options, files }),
+    releaseOperation(options),
     ...frameOperations(options),
     historyOperation(rows),
     ...routeOperations(options, change),

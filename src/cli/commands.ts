@@ -203,6 +203,12 @@ function trackerCommands(waybridge: Command, asking: AskingCommand): void {
     .option('--stop', 'close it')
     .action(async (options) => exit(await (await import('./enrol.ts')).enrolCommand(options)))
   asking(
+    'release <device>',
+    'deliver the fixes of a device that are held because they are off its track (filter.suspicious: hold)',
+  ).action(async (device: string, options) =>
+    exit(await (await import('./release.ts')).releaseCommand(device, options)),
+  )
+  asking(
     'forget <device>',
     'delete what is stored of a device (fixes that are not delivered, contacts, events); its entry and routes stay',
   ).action(async (device: string, options) => exit(await (await import('./forget.ts')).forgetCommand(device, options)))

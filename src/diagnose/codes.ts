@@ -32,6 +32,12 @@ export const CODES = {
     message: (about) => `so many fixes of ${about} are held that the oldest are discarded`,
     action: 'give the device a route, or correct its clock; the held fixes then go where they belong',
   },
+  held_too_long: {
+    severity: 'error',
+    link: 'placed',
+    message: (about) => `fixes of ${about} were held for as long as hold.max_age, and are discarded`,
+    action: 'see in `why` what holds its fixes: give it a route, correct its clock, or deliver them: waybridge release',
+  },
   unknown_refused: {
     severity: 'warning',
     link: 'identified',

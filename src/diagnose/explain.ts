@@ -97,7 +97,7 @@ function heldTrouble({ device, leftOut, meant }: ExplainedDevice, clock: ShowIns
   const what = `${counted(fixes, 'fix', 'fixes')} held since ${clock(oldest_at)}`
   if (held.reason === 'unknown') return `${what}${meant ? `: ${meantAdvice(meant)}` : unknownAdvice(device)}`
   if (held.reason === 'suspicious')
-    return `${what}, off the track of the device: compare the findings of \`status\`; filter.suspicious: report releases them`
+    return `${what}, off the track of the device: compare the findings of \`status\`; \`waybridge release\` delivers them`
   if (held.reason === 'no_route')
     return `${what}, no route at ${fixes === 1 ? 'its' : 'their'} time: ${routeAdvice(held, leftOut)}`
   if (offset === NO_OFFSET) return `${what}, ahead of the clock, by no time zone: correct the clock of the device`

@@ -11,6 +11,7 @@ import {
   type Fate,
   HELD_LISTS,
   heldDevices,
+  type HeldLists,
   type HeldPlace,
   isInUtc,
   isReleasing,
@@ -30,6 +31,8 @@ import {
   timestampOf,
 } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
+import { observations } from '../observe/observations.ts'
+import type { DeviceEntry } from '../roster/device-entry.ts'
 import type { Replica } from '../roster/replica.ts'
 import type { OwnClock } from './clock.ts'
 import type { DayBook } from './day-book.ts'
@@ -226,7 +229,7 @@ export class Holding {
     const oldestAt = received + hold.max_age
     if (lists.reason === 'suspicious' && filter.holdsSuspicious) {
       next.at = Math.min(next.at, oldestAt)
-      return oldestAt < now ? { gone: 'discarded:held_age' } : 'stays'
+      return oldestAt < now ? tooOld(found, lists) : 'stays'
     }
     const verdict = judge(fixOf(record), origin, rules)
     if ('filtered' in verdict) return { gone: `filtered:${verdict.filtered}` }
@@ -236,7 +239,7 @@ export class Holding {
       this.#options.days?.of(id).add('fix', verdict.position.timestamp * 1000)
       return { lane: verdict.lane.key, device: id, records }
     }
-    if (oldestAt < now) return { gone: 'discarded:held_age' }
+    if (oldestAt < now) return tooOld(found, lists)
     const lookAt = Math.min(verdict.lookAt, oldestAt)
     // What arrived while others were released is held in the shard of its lane: what stays goes behind what its own shard holds.
     if (verdict.held !== lists.reason || shard !== deviceShard(redis, device))
@@ -244,6 +247,12 @@ export class Holding {
     next.at = Math.min(next.at, lookAt)
     return 'stays'
   }
+}
+
+/** The fate of a fix that was held for too long. Of devices that are not configured anybody may send. */
+function tooOld(entry: DeviceEntry | undefined, { reason }: HeldLists): Fate {
+  if (entry) observations.note('held_too_long', { subject: { device: entry.id }, evidence: `held as ${reason}` })
+  return { gone: 'discarded:held_age' }
 }
 
 function fixOf(record: Buffer): Fix {

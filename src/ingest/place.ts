@@ -150,7 +150,7 @@ export function judge(fix: Fix, origin: Omit<FixOrigin, 'device' | 'isProven'>, 
   const lane = stay?.lane
   if (!lane) return hold('no_route', fix, rules, { filtered: 'no_route' })
   // A fix without a time of its own has that of its arrival: of several, all seem to be of the same moment.
-  const isOff = trail !== undefined && fix.time !== now && trail.isOff(position)
+  const isOff = trail !== undefined && fix.time !== now && trail.isOff(position, now / 1000)
   if (isOff && rules.filter.holdsSuspicious) return hold('suspicious', fix, rules, { filtered: 'no_route' })
   return { lane, position }
 }

@@ -7,8 +7,10 @@
  * - Places. A fix that a vehicle cannot reach from the track of the device, by the times of the fixes, is off the track.
  *   A receiver jumps, also several times, and comes back; when it starts cold its first fix may be anywhere. So what counts is a
  *   second track: places that can be reached from one another, to which the device has gone and come back three times in ten
- *   minutes (it is in two places), or where it stays (it has moved impossibly). After ten minutes without a return the second
- *   track is the track. A track of less than five fixes may be a cold start: the next place replaces it.
+ *   minutes (it is in two places), or where it stays (it has moved impossibly). The second track is the track once its fixes have
+ *   arrived for ten minutes without a return, and for three times as long as the device is usually silent: who sends beside the van
+ *   is off its track. A track of less than five fixes or five minutes may be a cold start: the next place replaces it. These minutes
+ *   are those of the arrivals: one frame may have fixes of any times.
  *
  * Gateways tell each other who sends, where that changes, and once a minute where it is (listen/neighbours.ts).
  */
@@ -108,27 +110,30 @@ export class DeviceTrail {
     return { code: 'claimed_twice', evidence: `${nameOf(last)} and ${nameOf(sender)} in turns` }
   }
 
-  /** Whether a fix, which came here or to another gateway, is off the track of the device. `suspicion` then says whether that is odd. */
-  isOff(place: Whereabouts, isHere = true): boolean {
+  /**
+   * Whether a fix, which arrived at `now` (unix seconds) here or at another gateway, is off the track of the device. `suspicion`
+   * then says whether that is odd.
+   */
+  isOff(place: Whereabouts, now: number, isHere = true): boolean {
     if (isHere) {
       if (this.place) this.place.moveTo(place)
       else this.place = new MovingPlace(place)
     }
     const track = this.#track
-    if (!track) this.#track = new PlaceTrack(place)
+    if (!track) this.#track = new PlaceTrack(place, now)
     else if (canReach(track, place)) {
       if (this.offTrack > 0) this.#returns = added(this.#returns, place.timestamp)
       this.offTrack = 0
-      track.extend(place)
-    } else if (track.fixes < ESTABLISHED) this.#track = new PlaceTrack(place)
-    else return this.#isOffTrack(place)
+      track.extend(place, now)
+    } else if (!track.isEstablished) this.#track = new PlaceTrack(place, now)
+    else return this.#isOffTrack(track, place, now)
     return false
   }
 
   /** Another gateway hears the device at `now`, unix seconds. Answers what is odd about that, if anything is. */
   heardElsewhere({ place, sender }: Sighting, now: number): Suspicion | undefined {
     const suspicion = this.heard(sender, now)
-    return place && this.isOff(place, false) ? (suspicion ?? this.suspicion) : suspicion
+    return place && this.isOff(place, now, false) ? (suspicion ?? this.suspicion) : suspicion
   }
 
   /** What it shows that the last fix was off the track. */
@@ -143,14 +148,14 @@ export class DeviceTrail {
     }
   }
 
-  #isOffTrack(place: Whereabouts): boolean {
-    if (this.offTrack === 0) this.#offSince = place.timestamp
+  #isOffTrack(track: PlaceTrack, place: Whereabouts, now: number): boolean {
+    if (this.offTrack === 0) this.#offSince = now
     if (!this.#second || !canReach(this.#second, place)) {
-      this.#second = new PlaceTrack(place)
+      this.#second = new PlaceTrack(place, now)
       this.offTrack = 1
-      this.#offSince = place.timestamp
-    } else if (this.#second.extend(place)) this.offTrack++
-    if (this.offTrack < ESTABLISHED || place.timestamp - this.#offSince < STAYS_S) return true
+      this.#offSince = now
+    } else if (this.#second.extend(place, now)) this.offTrack++
+    if (this.offTrack < ESTABLISHED || now - this.#offSince < track.silenceS) return true
     this.#track = this.#second
     this.#second = undefined
     this.offTrack = 0
@@ -180,13 +185,39 @@ class MovingPlace implements Whereabouts {
 /** A track of places that can be reached from one another. Its own place is the one with the latest time. */
 class PlaceTrack extends MovingPlace {
   fixes = 1
+  /** When the first of these fixes arrived, and the latest, unix seconds. */
+  #since: number
+  #lastAt: number
+  /** Seconds between two arrivals: the longest of the latest ones. */
+  #everyS = 0
 
-  /** Goes on to a place that is later than its own. Answers whether the place is later. */
-  extend(place: Whereabouts): boolean {
+  constructor(place: Whereabouts, now: number) {
+    super(place)
+    this.#since = now
+    this.#lastAt = now
+  }
+
+  get isEstablished(): boolean {
+    return this.fixes >= ESTABLISHED && this.#lastAt - this.#since >= ESTABLISHED_S
+  }
+
+  /** Seconds without a fix after which the device is no longer on this track. */
+  get silenceS(): number {
+    return Math.max(STAYS_S, USUAL_TIMES * this.#everyS)
+  }
+
+  /** Goes on to a place that is later than its own, and arrives at `now`. Answers whether the place is later. */
+  extend(place: Whereabouts, now: number): boolean {
+    this.#everyS = Math.max(now - this.#lastAt, this.#everyS / 2)
+    this.#lastAt = now
     const later = place.timestamp - this.timestamp
     if (later <= 0) return false
     // After a long silence almost every place can be reached: the first one may be a cold start.
-    this.fixes = later > SILENCE_S ? 1 : this.fixes + 1
+    if (later > SILENCE_S) {
+      this.fixes = 0
+      this.#since = now
+    }
+    this.fixes++
     this.moveTo(place)
     return true
   }
@@ -240,8 +271,9 @@ const MAX_TRAILS = 200_000
 const MAX_SPEED = 70
 /** The largest error of a receiver in metres, also in tunnels and between high buildings. */
 const SLACK_M = 5000
-/** Fixes of an established track; fixes of a second track; returns from it. */
+/** Fixes of an established track, and seconds in which they arrive; fixes of a second track; returns from it. */
 const ESTABLISHED = 5
+const ESTABLISHED_S = 300
 const SECOND = 3
 const RETURNS = 3
 /** Turns of two senders. */
@@ -250,6 +282,7 @@ const TURNS_WITHOUT_CONNECTION = 6
 /** Seconds. */
 const WINDOW_S = 600
 const STAYS_S = 600
+const USUAL_TIMES = 3
 const TOLD_AGAIN_MS = 60_000
 const SILENCE_S = 1800
 const NEVER: readonly number[] = []

@@ -2,7 +2,7 @@ import { tellHeard } from './changes.ts'
 import { HELD_LISTS, heldList, heldPlaces } from './held.ts'
 import { keys } from './keys.ts'
 import { dropFrames, frameIds } from './misunderstood.ts'
-import { type Fate, type ShardList, type Swept, sweep } from './move.ts'
+import { type Fate, sweep, sweepAll } from './move.ts'
 import { listOf, seize, sweepRefused } from './parked.ts'
 import { deviceOf, MAX_DEVICE_BYTES, packDevice } from './record.ts'
 import { type Redis, scripts } from './redis.ts'
@@ -50,14 +50,6 @@ export async function forgetDevice(
   const contacts = await sumOver([...ids], (id) => forgetContacts(redis, id))
   const frames = await dropFrames(redis, await frameIds(redis, [...ids]))
   return { held, parked: parked + refused, ...lanes, marks, contacts, frames }
-}
-
-async function sweepAll(redis: Redis, source: ShardList, fate: (record: Buffer) => Fate): Promise<number> {
-  for (let left = 0; ; ) {
-    const swept: Swept = await sweep(redis, source, fate)
-    left += swept.left
-    if (swept.end !== 'changed') return left
-  }
 }
 
 /** Leases only the lanes that have something of the device, and gives them back. */

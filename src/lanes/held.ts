@@ -1,9 +1,10 @@
-import { type Fate, type ShardList, type Swept, sweep } from './move.ts'
-import { HOLD_REASONS, type HoldReason, receivedAt } from './record.ts'
+import { type Fate, type ShardList, type Swept, sweep, sweepAll } from './move.ts'
+import { deviceOf, HOLD_REASONS, type HoldReason, packDevice, packRecords, positionOf, receivedAt } from './record.ts'
 import { type Redis, scripts } from './redis.ts'
 import { inShards, isHome, keysOf, shardsOf } from './shards.ts'
 import { membersOf } from './slices.ts'
 import type { AppenderOptions } from './store.ts'
+import { sumOver } from './survey.ts'
 
 /** The lists of held fixes for one reason, either of proven or of unproven senders: one list for each device. */
 export interface HeldLists {
@@ -193,6 +194,24 @@ export async function sweepHeld(
 ): Promise<Swept> {
   return sweep(redis, { ...heldList(place), options }, fate)
 }
+
+/**
+ * Releases the fixes of a device that are held because they are off its track: they are held as if they had no route, and due at
+ * once, so that a gateway finds their lanes. `ids`: the ways in which its id is written. Returns how many they are.
+ */
+export async function releaseSuspicious(redis: Redis, ids: ReadonlySet<string>): Promise<number> {
+  const places = Array.from(ids, (id) => heldPlaces(redis, SUSPICIOUS_LISTS, id)).flat()
+  return sumOver(places, (place) => {
+    const { device, lists } = place
+    const fate = (record: Buffer): Fate => {
+      const records = packRecords([positionOf(record)], packDevice(deviceOf(record)), receivedAt(record))
+      return { held: 'no_route', device, records, isProven: lists.isProven, lookAt: 0, rosterVersion: 0 }
+    }
+    return sweepAll(redis, heldList(place), fate)
+  })
+}
+
+const SUSPICIOUS_LISTS = HELD_LISTS.filter(({ reason }) => reason === 'suspicious')
 
 /** The list of a place. */
 export function heldList({ shard, lists: { name }, device }: HeldPlace): ShardList {

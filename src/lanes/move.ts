@@ -60,12 +60,21 @@ export async function sweep(
   }
 }
 
-/** For records that were stored before: they are no duplicates, and nothing of them is held. */
+/** Goes through a list until no other process has changed it meanwhile. Answers how many entries have left it. */
+export async function sweepAll(redis: Redis, source: ShardList, fate: (record: Buffer) => Fate): Promise<number> {
+  for (let left = 0; ; ) {
+    const swept: Swept = await sweep(redis, source, fate)
+    left += swept.left
+    if (swept.end !== 'changed') return left
+  }
+}
+
+/** For records that were stored before: they are no duplicates, and nothing of them is given up to stay within bounds. */
 const UNBOUNDED: AppenderOptions = {
   maxWaitMs: 0,
   duplicates: null,
   shares: { markBytes: 0, heldFixes: 0, misunderstoodBytes: 0 },
-  hold: { maxFixesPerDevice: 0, maxFixesConfigured: 0, maxUnknownDevices: 0 },
+  hold: { maxFixesPerDevice: 0, maxFixesConfigured: Number.MAX_SAFE_INTEGER, maxUnknownDevices: 0 },
 }
 /** Entries read and moved in one step. */
 const SLICE = 200

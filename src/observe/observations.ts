@@ -9,6 +9,7 @@ const HOLDS_MS = {
   clock_ahead: MINUTE_MS,
   own_clock: 5000,
   held_full: MINUTE_MS,
+  held_too_long: MINUTE_MS,
   unknown_refused: MINUTE_MS,
   marks_full: MINUTE_MS,
   parked_full: 8000,

@@ -109,6 +109,7 @@ describe('a token for company 7', () => {
     ['POST', '/watch'],
     ['DELETE', ''],
     ['DELETE', '/data'],
+    ['POST', '/release'],
     ['POST', '/assign'],
     ['POST', '/unassign'],
   ])('is answered the same for a device of company 8 as for none: %s /admin/devices/{id}%s', async (method, path) => {

@@ -25,6 +25,7 @@ const ANSWERS: Readonly<Record<string, number | readonly number[]>> = {
   'PUT /admin/devices/{id}': [409, 422],
   'DELETE /admin/devices/{id}': 404,
   'DELETE /admin/devices/{id}/data': 404,
+  'POST /admin/devices/{id}/release': 404,
   'GET /admin/devices/{id}/chain': 404,
   'GET /admin/devices/{id}/frames': 404,
   'GET /admin/devices/{id}/history': 404,

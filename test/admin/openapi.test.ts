@@ -170,6 +170,7 @@ const REQUESTS: readonly (readonly [
   ['POST /admin/devices/{id}/watch', '1'],
   ['GET /admin/devices/{id}/frames', '1'],
   ['PUT /admin/devices/{id}', 'new', { body: '{"company_id":7,"name":"Van 16"}', type: 'application/json' }],
+  ['POST /admin/devices/{id}/release', 'new'],
   ['DELETE /admin/devices/{id}/data', 'new'],
   ['DELETE /admin/devices/{id}', 'new'],
   ['PUT /admin/routes', `?${WINDOW}&dry_run=true`, { body: LINES, type: 'text/csv' }],

@@ -140,7 +140,7 @@ describe('held fixes', () => {
     [
       'suspicious',
       undefined,
-      '12 fixes held since 08:01:00, off the track of the device: compare the findings of `status`; filter.suspicious: report releases them',
+      '12 fixes held since 08:01:00, off the track of the device: compare the findings of `status`; `waybridge release` delivers them',
     ],
     [
       'clock',

@@ -17,10 +17,12 @@ import {
   packDevice,
   packRecords,
   type Redis,
+  releaseSuspicious,
   surveyHeld,
   timestampOf,
 } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
+import { observations } from '../../src/observe/observations.ts'
 import type { Assignment } from '../../src/roster/assignment.ts'
 import { records } from '../support/records.ts'
 import { createDirectory } from '../support/roster.ts'
@@ -584,11 +586,11 @@ describe('held fixes from the future', () => {
 describe('fixes that are off the track of their device', () => {
   const USUAL = { ...VAN, route_id: '1' }
   const hold = { ...FILTER, holdsSuspicious: true }
-  const part = () => ({
+  const part = (n = 0) => ({
     held: 'suspicious' as const,
     device: USUAL.id,
     records: packRecords(
-      [{ timestamp: NOW - 30, latitude: 52.5, longitude: 13.4, accuracy: 5 }],
+      [{ timestamp: NOW - 30 + n, latitude: 52.5, longitude: 13.4, accuracy: 5 }],
       packDevice(USUAL.id),
       Date.now(),
     ),
@@ -607,5 +609,45 @@ describe('fixes that are off the track of their device', () => {
     await gateway([USUAL])
     await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW - 30])
     expect(await held()).toEqual([])
+  })
+
+  it('go to their lane in their order when they are released, as many as there are', async () => {
+    const one = await gateway([USUAL], [], HOLD, { maxFixesConfigured: 8 }, hold)
+    for (let n = 0; n < 7; n++) await one.store(part(n))
+    await one.store({ ...part(7), isProven: false })
+    expect(await releaseSuspicious(redis, new Set(['123', USUAL.id]))).toBe(8)
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual(Array.from({ length: 8 }, (_, n) => NOW - 30 + n))
+    expect([
+      await held(),
+      [...(await custodyCounters(redis)).keys()].filter((name) => name.startsWith('discarded')),
+    ]).toEqual([[], []])
+  })
+
+  it('are in one place or the other where they arrive while others are released', async () => {
+    const one = await gateway([USUAL], [], HOLD, {}, hold)
+    await one.store(part(0))
+    await Promise.all([releaseSuspicious(redis, new Set([USUAL.id])), one.store(part(1)), one.store(part(2))])
+    await expect.poll(() => waitingIn('7/42/1'), soon).toContain(NOW - 30)
+    await expect.poll(() => isReleasing('123'), soon).toBe(false)
+    const stayed = (await held()).map(([, , fixes]) => Number(fixes))
+    expect((await waitingIn('7/42/1')).length + stayed.reduce((sum, fixes) => sum + fixes, 0)).toBe(3)
+  })
+
+  it('are released once where two do it at the same time', async () => {
+    const [one] = [await gateway([USUAL], [], HOLD, {}, hold), await gateway([USUAL], [], HOLD, {}, hold)]
+    for (let n = 0; n < 4; n++) await one.store(part(n))
+    const counts = await Promise.all([1, 2].map(() => releaseSuspicious(redis, new Set([USUAL.id]))))
+    expect(counts[0] + counts[1]).toBe(4)
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual(Array.from({ length: 4 }, (_, n) => NOW - 30 + n))
+  })
+
+  it('are a finding when they are discarded, held for too long', async () => {
+    const one = await gateway([USUAL], [], { ...HOLD, max_age: 1 }, {}, hold)
+    await one.store(part(0))
+    await expect.poll(held, soon).toEqual([])
+    const found = observations
+      .current()
+      .find(({ code, subject }) => code === 'held_too_long' && subject.device === USUAL.id)
+    expect(found?.evidence).toContain('held as suspicious')
   })
 })

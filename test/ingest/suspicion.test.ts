@@ -20,7 +20,7 @@ const north = (metres: number) => metres / 111_195
 function codesOf(places: Iterable<Whereabouts>, trail = new DeviceTrail()): string[] {
   const codes = new Set<string>()
   for (const place of places) {
-    trail.isOff(place)
+    trail.isOff(place, place.timestamp)
     if (trail.suspicion) codes.add(trail.suspicion.code)
   }
   return [...codes]
@@ -84,9 +84,48 @@ describe('the theft of an id', () => {
 
   it('puts the fixes off the track, and none of the van', () => {
     const trail = new DeviceTrail()
-    for (const place of drive(START, 20)) expect(trail.isOff(place)).toBe(false)
+    for (const place of drive(START, 20)) expect(trail.isOff(place, place.timestamp)).toBe(false)
     for (const place of inTurns(drive(START + 570, 9, { at: PARIS }), drive(START + 600, 9, { at: ON_THE_WAY })))
-      expect(trail.isOff(place)).toBe(place.latitude < 50)
+      expect(trail.isOff(place, place.timestamp)).toBe(place.latitude < 50)
+  })
+})
+
+/** How many fixes of the van, which drives, and of somebody in Paris are off the track; each arrives at its time. */
+function offBeside(van: Generator<Whereabouts>, other: Generator<Whereabouts>, trail = new DeviceTrail()) {
+  const all = [...van, ...other].toSorted((one, next) => one.timestamp - next.timestamp)
+  const off = all.filter((place) => trail.isOff(place, place.timestamp))
+  const ofOther = off.filter(({ longitude }) => longitude === PARIS.longitude).length
+  return { van: off.length - ofOther, other: ofOther }
+}
+
+describe('fixes that somebody sends beside the van', () => {
+  it('do not stay where they are by their own times: all of a frame arrive at once', () => {
+    const trail = new DeviceTrail()
+    codesOf(drive(START, 20), trail)
+    const at = START + 571
+    for (const place of drive(at, 6, { every: 150, at: PARIS })) expect(trail.isOff(place, at)).toBe(true)
+    for (const place of drive(START + 600, 20, { at: ON_THE_WAY }))
+      expect(trail.isOff(place, place.timestamp)).toBe(false)
+  })
+
+  it('do not make a track of the first frame: the van goes on', () => {
+    const trail = new DeviceTrail()
+    for (const place of drive(START - 800, 100, { every: 8, at: PARIS })) trail.isOff(place, START)
+    for (const place of drive(START + 1, 20)) expect(trail.isOff(place, place.timestamp)).toBe(false)
+  })
+
+  it.for([
+    ['a second', 30, 1],
+    ['nine minutes', 30, 540],
+    ['ten seconds, and the van every 20 minutes', 1200, 10],
+  ] as const)('are off its track for as long as both send: one every %s', ([, vanEvery, every]) => {
+    const trail = new DeviceTrail()
+    codesOf(drive(START, 12, { every: vanEvery }), trail)
+    const from = START + 12 * vanEvery
+    const at = { ...DEPOT, latitude: DEPOT.latitude + north(20 * vanEvery * 12) }
+    const van = drive(from, Math.ceil((4 * HOUR) / vanEvery), { every: vanEvery, at })
+    const other = drive(from + 5, Math.ceil((4 * HOUR) / every), { every, at: PARIS })
+    expect(offBeside(van, other, trail)).toEqual({ van: 0, other: Math.ceil((4 * HOUR) / every) })
   })
 })
 
@@ -210,7 +249,9 @@ function* sendersOf(seed: number, transport: 'tcp' | 'udp'): Generator<readonly 
 describe('a month of a normal fleet', () => {
   it.for(Array.from({ length: 40 }, (_, seed) => seed))('is silent: van %i', (seed) => {
     const trail = new DeviceTrail()
-    const found = Array.from(month(seed), (place) => (trail.isOff(place), trail.suspicion)).filter(Boolean)
+    const found = Array.from(month(seed), (place) => (trail.isOff(place, place.timestamp), trail.suspicion)).filter(
+      Boolean,
+    )
     expect(found).toEqual([])
   })
 

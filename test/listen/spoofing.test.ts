@@ -1,10 +1,14 @@
+import { createSocket } from 'node:dgram'
 import { connect } from 'node:net'
 import { request } from 'undici'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import osmand from '../../protocols/osmand/index.ts'
+import teltonika from '../../protocols/teltonika/index.ts'
 import { listenHttp } from '../../src/listen/http.ts'
 import { listenTcp } from '../../src/listen/tcp.ts'
+import { listenUdp } from '../../src/listen/udp.ts'
 import { observations } from '../../src/observe/observations.ts'
+import { avlDatagram } from '../support/encode.ts'
 import { type Gateway, gateway, open, talk, until } from '../support/listen.ts'
 
 const AT = { host: '127.0.0.1', port: 0 }
@@ -27,11 +31,14 @@ async function tracker(port: number, localAddress: string) {
   }
 }
 
-/** Sends a fix over HTTP, so many minutes after the beginning. */
+/** Sends a fix over HTTP, so many minutes after the beginning, when it is that time. */
 async function sender(shared: Gateway, id: string) {
   const { port } = await open(listenHttp({ ...AT, protocol: osmand }, shared))
   const start = Math.floor(Date.now() / 1000) - 3600
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
   return async (minute: number, lat: number) => {
+    vi.setSystemTime((start + minute * 60) * 1000 + 200)
     const url = `http://127.0.0.1:${port}/?id=${id}&lat=${lat}&lon=8&timestamp=${start + minute * 60}`
     const { statusCode, body } = await request(url)
     await body.dump()
@@ -75,4 +82,23 @@ it('with suspicious: hold they are held; the fixes of the van go on', async () =
   const turns = Array.from({ length: 4 }, () => ['suspicious 8168000008', '7/45/1004']).flat()
   expect(shared.places.slice(6)).toEqual(turns)
   expect(findings('8168000008')).toMatchObject([{ code: 'claimed_twice' }])
+})
+
+it('with suspicious: hold one datagram whose fixes are minutes apart is held, and no fix of the van after it', async () => {
+  const shared = gateway({ holdsSuspicious: true })
+  const send = await sender(shared, '8168000008')
+  const { port } = await open(listenUdp({ ...AT, protocol: teltonika }, shared))
+  for (let minute = 0; minute < 7; minute++) await send(minute, 50 + minute / 100)
+  const fixes = Array.from({ length: 6 }, (_, n) => ({
+    time: Date.now() - (6 - n) * 150_000 + 200_000,
+    latitude: 40,
+    longitude: 8,
+    satellites: 9,
+  }))
+  const socket = createSocket('udp4')
+  onTestFinished(() => void socket.close())
+  socket.send(avlDatagram('8168000008', 0x08, fixes), port, '127.0.0.1')
+  await until(() => expect(shared.places).toHaveLength(8))
+  for (let minute = 7; minute < 20; minute++) await send(minute, 50 + minute / 100)
+  expect(shared.places.slice(7)).toEqual(['suspicious 8168000008', ...Array<string>(13).fill('7/45/1004')])
 })

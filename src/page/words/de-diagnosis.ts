@@ -32,6 +32,14 @@ const FINDINGS: readonly Phrase[] = [
     'dem Gerät eine Tour geben oder seine Uhr stellen; die gehaltenen Positionen gehen dann an ihr Ziel',
   ],
   [
+    'fixes of {} were held for as long as hold.max_age, and are discarded',
+    'Positionen von {1} wurden so lange gehalten, wie hold.max_age erlaubt, und werden verworfen',
+  ],
+  [
+    'see in `why` what holds its fixes: give it a route, correct its clock, or deliver them: waybridge release',
+    'in `why` nachsehen, was seine Positionen hält: ihm eine Route geben, seine Uhr stellen, oder sie zustellen: waybridge release',
+  ],
+  [
     'so many devices that are not configured send fixes that further ones are refused',
     'so viele nicht eingerichtete Geräte senden, dass weitere abgewiesen werden',
   ],
@@ -576,6 +584,9 @@ const EVIDENCE: readonly Phrase[] = [
   ['no secret', 'kein Geheimnis'],
   ['another secret', 'ein anderes Geheimnis'],
   ['{} wrong secrets from {}', '{1} falsche Geheimnisse von {2}'],
+  ['held as {}', 'gehalten als {1}'],
+  ['not taken for the device', 'nicht für das Gerät gehalten'],
+  ['all with its secret or certificate', 'alle mit seinem Geheimnis oder Zertifikat'],
   ['no client certificate', 'kein Client-Zertifikat'],
   ['another network', 'ein anderes Netz'],
   ['from {}', 'von {1}'],
@@ -733,8 +744,8 @@ const SENTENCE: readonly Phrase[] = [
   ['{} fix', '{1} Position'],
   ['{} fixes', '{1} Positionen'],
   [
-    '{}, off the track of the device: compare the findings of `status`; filter.suspicious: report releases them',
-    '{1}, abseits der Spur des Geräts: die Befunde von `status` vergleichen; filter.suspicious: report gibt sie frei',
+    '{}, off the track of the device: compare the findings of `status`; `waybridge release` delivers them',
+    '{1}, abseits der Spur des Geräts: die Befunde von `status` vergleichen; `waybridge release` stellt sie zu',
   ],
   ['{}, no route at {} time: {}', '{1}, zu ihrer Zeit keine Tour: {3}'],
   [

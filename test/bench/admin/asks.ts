@@ -67,6 +67,7 @@ export function changes(n: number): Record<string, readonly Ask[]> {
     unassignDevice: [json('POST', `${device}/unassign`, {})],
     putRoutes: [putLine(n), putLine(n + 1, '&dry_run=true')],
     watchDevice: [json('POST', `${device}/watch`)],
+    releaseDevice: [json('POST', `${device}/release`)],
     forgetDevice: [json('DELETE', `${device}/data`)],
     deleteDevice: [json('DELETE', device)],
     retryParked: [json('POST', `/admin/parked/retry?${lane}`)],

@@ -1,0 +1,26 @@
+import * as z from 'zod'
+import { sameId } from '../../config/units.ts'
+import { releaseSuspicious } from '../../lanes/index.ts'
+import { Count } from '../json.ts'
+import type { Operation } from '../operation.ts'
+import type { DeviceSources } from './list.ts'
+
+/** `POST /admin/devices/{id}/release`: has the held fixes of a device delivered that are off its track. */
+export function releaseOperation({ redis, directory }: Pick<DeviceSources, 'redis' | 'directory'>): Operation {
+  return {
+    method: 'POST',
+    path: '/admin/devices/{id}/release',
+    id: 'releaseDevice',
+    summary: 'Deliver the fixes of a device that are held because they are off its track (filter.suspicious: hold)',
+    answer: ReleasedJson,
+    companies: 'by_device',
+    async handle(request) {
+      const { id } = request.params as { id: string }
+      const released = await releaseSuspicious(redis, new Set([id, sameId(id), directory().find(id)?.id ?? id]))
+      return (request.audit = { released })
+    },
+  }
+}
+
+/** Fixes that are no longer held as `suspicious`. */
+export const ReleasedJson = z.object({ released: Count })

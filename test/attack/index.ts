@@ -153,6 +153,7 @@ async function attack(
     ...(redis && name === DISPLACEMENT && redis.held < HELD_FIXES
       ? [`${redis.held} of ${HELD_FIXES} held fixes are left`]
       : []),
+    ...(redis && redis.heldOfVans > 0 ? [`${redis.heldOfVans} fixes of honest vans are held`] : []),
     ...(difference === 0
       ? []
       : [

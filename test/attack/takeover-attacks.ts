@@ -1,6 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { avlLogin } from '../support/encode.ts'
-import { type Attack, type Cost, dial, HOST, once, sideBySide, type Victim, write } from './attacker-connections.ts'
+import { avlDatagram, avlLogin } from '../support/encode.ts'
+import {
+  type Attack,
+  type Cost,
+  dial,
+  HOST,
+  once,
+  PLACE,
+  sendDatagrams,
+  sideBySide,
+  type Victim,
+  write,
+} from './attacker-connections.ts'
 import { mqttConnect } from './mqtt-packets.ts'
 
 /** Attacks of somebody who knows the ids of vans, none of their secrets, and is in their network. */
@@ -9,6 +20,7 @@ export const TAKEOVER_ATTACKS = {
   'logins of vans from their own network (TCP)': logins,
   'wrong secrets of vans from their own network': wrongSecrets,
   'whether a van with a secret is connected': presence,
+  'fixes minutes apart under the ids of vans (UDP)': minutesApart,
 } satisfies Record<string, Attack>
 
 /** Four CONNECT a second for each van, without its secret; each connection stays. */
@@ -71,6 +83,17 @@ async function presence(victim: Victim, cost: Cost, signal: AbortSignal): Promis
         )
     }
   }
+}
+
+/** Datagrams whose six fixes seem to stay elsewhere for ten minutes, one for each van in four seconds. */
+async function minutesApart({ ports, vans }: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
+  let n = 0
+  const next = () => {
+    const from = Date.now() - 5 * 150_000
+    const fixes = Array.from({ length: 6 }, (_, index) => ({ time: from + index * 150_000, ...PLACE }))
+    return avlDatagram(vans[n++ % vans.length], 0x08, fixes)
+  }
+  await sendDatagrams(ports['udp/teltonika'], next, { cost, signal, everyMs: 4000 / vans.length })
 }
 
 /** `limits.max_connections_per_device`, unless it is set. */

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { memoryShare } from '../../src/ingest/acceptance.ts'
-import { keys, openRedis } from '../../src/lanes/index.ts'
+import { keys, openRedis, positionOf } from '../../src/lanes/index.ts'
 import { socketUrl } from '../../src/process/redis-endpoint.ts'
 import { CertificateMaker } from '../support/certificates.ts'
 import { CLI, endChild } from '../support/processes.ts'
@@ -38,6 +38,8 @@ interface RedisState {
   readonly share: number
   /** Held fixes of the device without a route that came over a connection. */
   readonly held: number
+  /** Places of the honest vans that are held as if somebody else had sent them. */
+  readonly heldOfVans: number
 }
 
 interface TargetStatus {
@@ -204,8 +206,11 @@ async function redisOf(dataDir: string): Promise<RedisState | undefined> {
   await redis.slowlog('RESET')
   const share = memoryShare(await redis.info('memory'))
   const held = await redis.llen(keys.held('no_route', ROUTELESS))
+  const heldOfVans = await Promise.all(VANS.map((id) => redis.lrangeBuffer(keys.held('suspicious', id), 0, -1)))
+  const honest = heldOfVans.flat().filter((record) => positionOf(record).longitude === HONEST_PLACE.longitude)
   redis.disconnect()
-  return { slowestMs: Math.max(0, ...calls.map(([, , microseconds]) => microseconds)) / 1000, share, held }
+  const slowestMs = Math.max(0, ...calls.map(([, , microseconds]) => microseconds)) / 1000
+  return { slowestMs, share, held, heldOfVans: honest.length }
 }
 
 async function statusOf(port: number, token: string): Promise<TargetStatus> {
@@ -245,6 +250,7 @@ const GATEWAY_YAML = `
 data_dir: DIR/data
 redis: { max_memory: 64mb }
 hold: { max_age: 1h }
+filter: { suspicious: hold }
 listeners:
   - { transport: tcp, port: 0, protocol: teltonika, host: 127.0.0.1 }
   - { transport: udp, port: 0, protocol: teltonika, host: 127.0.0.1 }

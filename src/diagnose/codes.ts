@@ -107,7 +107,7 @@ export const CODES = {
     severity: 'warning',
     link: 'connected',
     message: (about) =>
-      `${about} opens more connections than limits.max_connections_per_device: those without a fix are closed first`,
+      `more connections than limits.max_connections_per_device use the id of ${about}: those without a fix are closed first`,
     action: 'find out who else uses the id of the device; give it a secret or networks',
   },
   one_address: {

@@ -18,7 +18,7 @@ interface GuessFollower {
 export class GuessDelays {
   /** By device and network, the latest last. */
   readonly #guessers = new Map<string, { wrong: number; at: number; until: number }>()
-  /** Devices that have presented their secret, here or at another gateway, the latest last. */
+  /** Devices that have presented their secret, here or at another gateway. */
   readonly #accepted = new Set<string>()
   #follower: GuessFollower | undefined
 

@@ -66,7 +66,7 @@ export class Flood {
     return waitMs
   }
 
-  /** Takes tokens of `who`, for which nobody waits now. */
+  /** Takes tokens of `who`, and makes nobody wait. Answers in how many ms they are paid back; 0: there were enough. */
   charge(limit: SharedLimit, who: string, tokens: number): number {
     const now = this.now()
     const { rate, paidUntil } = this.#limitOf(limit)

@@ -20,7 +20,7 @@ export interface Slot {
 }
 
 /** A connection at another gateway. Only that gateway can end it, and knows when it has stored something. */
-export interface SlotElsewhere extends Omit<Slot, 'session'> {
+export interface SlotElsewhere extends Slot {
   readonly slotDevice: string
   readonly gateway: string
   readonly session: NonNullable<Slot['session']>
@@ -184,7 +184,7 @@ function standingAs({ session }: Slot): Standing {
 }
 
 const ABOUT: Record<Standing, string> = {
-  0: ', not taken for the device',
+  0: ', taken for no configured device',
   1: '',
   2: ', all with its secret or certificate',
 }
@@ -196,11 +196,11 @@ function isBefore(one: Slot['session'], { connectedAt, remote }: SlotElsewhere['
 }
 
 /**
- * The connection that ends where a device has too many, oldest first: never one that stores fixes as usual, and the newcomer only if all others
- * do. Of the rest it is one of the network that has most: a sender that opens many connections under the id of a van loses its
- * own. Of networks with as many it is the latest, first one without a fix. Within a network, where a sender cannot be told from
- * the van by its address, the oldest that has stored nothing ends: the van, which stores at once when it connects anew, is
- * the newest of these for that moment, and a silent connection keeps nobody out.
+ * The connection that ends where a device has too many; `slots`: oldest first. Never one that stores fixes as usual, and the
+ * newest only if all others do. Of the rest it is one of the network that has most: a sender that opens many connections under
+ * the id of a van loses its own. Of networks with as many it is the latest, first one without a fix. Within a network, where
+ * a sender cannot be told from the van by its address, the oldest that has stored nothing ends: a van that connects anew is the
+ * newest of these until it stores, and a silent connection keeps nobody out.
  */
 function connectionToEnd(slots: readonly Slot[]): Slot {
   const newcomer = slots[slots.length - 1]

@@ -5,9 +5,10 @@ import { Flood, inNetwork } from '../../src/listen/flood.ts'
 import { listenHttp } from '../../src/listen/http.ts'
 import { listenMqtt } from '../../src/listen/mqtt.ts'
 import { listenTcp } from '../../src/listen/tcp.ts'
+import { observations } from '../../src/observe/observations.ts'
 import { dial, type Gateway, gateway, open, type Peer, refusals, SECRET, talk, until } from '../support/listen.ts'
-import { protocolNamed } from '../support/mqtt.ts'
-import { connack, connect, raw } from '../support/mqtt-bytes.ts'
+import { position, protocolNamed, TOPIC } from '../support/mqtt.ts'
+import { connack, connect, puback, publish, raw } from '../support/mqtt-bytes.ts'
 
 /*
  * A van and somebody who knows its id share one network, as behind the NAT of a carrier.
@@ -109,6 +110,24 @@ describe('a van whose id somebody in its network uses', () => {
     await until(() => expect(van.heard).toBe('hi\nok first\n'))
   })
 
+  it('keeps its one connection over MQTT, and a newer one ends without an answer', async () => {
+    const [ended, malformed] = [await refusals('max_per_device'), await refusals('malformed_packet')]
+    const shared = gateway({ limits: { max_connections_per_device: 1 } })
+    const { port } = await open(listenMqtt({ host: '127.0.0.1', port: 0 }, { ...shared, protocolNamed }))
+    const van = await raw(port)
+    van.say(connect({ user: 'van-1', clientId: 'van' }))
+    const acknowledged = async (messageId: number) => {
+      van.say(publish({ topic: TOPIC, payload: position(), qos: 1, messageId }))
+      await until(() => expect(van.hex.endsWith(puback(messageId))).toBe(true))
+    }
+    for (const messageId of [1, 2]) await acknowledged(messageId)
+    const other = await raw(port)
+    other.say(connect({ user: 'van-1', clientId: 'van' }))
+    await until(() => expect(other.over).toBe(true))
+    await acknowledged(3)
+    expect([other.hex, await ended(), await malformed()]).toEqual(['', 1, 0])
+  })
+
   it('waits a second at most where too many logins of its id have ended without a fix, and its own do not count', async () => {
     const ended = await refusals('flood')
     const shared = gateway({ limits: LIMITS, flood: new Flood(() => 0) })
@@ -152,6 +171,17 @@ describe('connections that have not shown the secret', () => {
   it.for(['tcp', 'mqtt'] as const)('do not tell over %s whether the van is connected', async (transport) => {
     expect(await fate(transport, true)).toEqual([true, false, false, false, false])
     expect(await fate(transport, false)).toEqual([true, false, false, false, false])
+  })
+
+  it('are findings, which say how many come from where', async () => {
+    await fate('mqtt', true)
+    const found = observations.current().filter(({ subject }) => subject.device === 'locked')
+    expect(found.map(({ code, evidence }) => [code, evidence.at(-1)])).toEqual(
+      expect.arrayContaining([
+        ['wrong_secret', 'no secret from 127.0.0.1'],
+        ['device_connections', `5 connections, 5 of them from ${NETWORK}, taken for no configured device`],
+      ]),
+    )
   })
 
   it('do not end that of the van, whose secret is replaced while both are connected', async () => {

@@ -114,8 +114,8 @@ const FINDINGS: readonly Phrase[] = [
     'die Netze der Belege sperren, wenn es keine eigenen sind, oder limits.max_connections erhöhen',
   ],
   [
-    '{} opens more connections than limits.max_connections_per_device: those without a fix are closed first',
-    '{1} öffnet mehr Verbindungen als limits.max_connections_per_device erlaubt: die ohne Position werden zuerst geschlossen',
+    'more connections than limits.max_connections_per_device use the id of {}: those without a fix are closed first',
+    'mehr Verbindungen, als limits.max_connections_per_device erlaubt, melden sich mit der Kennung von {1}: die ohne Position werden zuerst geschlossen',
   ],
   [
     'find out who else uses the id of the device; give it a secret or networks',
@@ -585,7 +585,7 @@ const EVIDENCE: readonly Phrase[] = [
   ['another secret', 'ein anderes Geheimnis'],
   ['{} wrong secrets from {}', '{1} falsche Geheimnisse von {2}'],
   ['held as {}', 'gehalten als {1}'],
-  ['not taken for the device', 'nicht für das Gerät gehalten'],
+  ['taken for no configured device', 'für kein eingetragenes Gerät gehalten'],
   ['all with its secret or certificate', 'alle mit seinem Geheimnis oder Zertifikat'],
   ['no client certificate', 'kein Client-Zertifikat'],
   ['another network', 'ein anderes Netz'],

@@ -61,16 +61,20 @@ export function misunderstoodOperations({ redis, directory, logger }: Misunderst
   ]
 }
 
-/** Up to `count` frames of the selection from devices of companies that the scope includes, latest first. */
+/** Up to `count` frames of the selection, all devices of which belong to companies that the scope includes, latest first. */
 async function seenFrames(redis: Redis, scope: Scope, selection: FrameSelection): Promise<StoredFrame[]> {
   if (scope.isAll) return readFrames(redis, selection)
   const seen: StoredFrame[] = []
   for (let { before } = selection; ; ) {
     const frames = await readFrames(redis, { ...selection, before, count: LOOKED_AT })
-    seen.push(...frames.filter(({ text }) => scope.sees((JSON.parse(text) as MisunderstoodFrame).company)))
+    seen.push(...frames.filter(({ text }) => isSeen(JSON.parse(text) as MisunderstoodFrame, scope)))
     before = frames.at(-1)?.id
     if (before === undefined || seen.length >= selection.count) return seen.slice(0, selection.count)
   }
+}
+
+function isSeen({ company, others = [] }: MisunderstoodFrame, scope: Scope): boolean {
+  return scope.sees(company) && others.every(([, other]) => scope.sees(other))
 }
 
 const ListQuery = PageQuery.extend({ device: z.string('expected one id').optional() })

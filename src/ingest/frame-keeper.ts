@@ -5,7 +5,7 @@ import { observations } from '../observe/observations.ts'
 import type { Replica } from '../roster/replica.ts'
 import type { Capacity, Waiting } from './acceptance.ts'
 import type { HeardDevices } from './heard.ts'
-import { noteSpoken, type ResolvedDevice } from './identity.ts'
+import { isGuessed, noteSpoken, type ResolvedDevice } from './identity.ts'
 import { contentOf, type Doubt, describeFrame, type MisunderstoodFrame, shownBytes } from './misunderstood.ts'
 import { doubtOf, type FrameArrival, isAnswered, type Obstacle, type Reading } from './frame.ts'
 
@@ -22,6 +22,8 @@ export interface Doubtful {
   readonly doubt: Doubt
   readonly error?: string
   readonly sender: ResolvedDevice
+  /** All devices of a relay's frame that were accepted. */
+  readonly others?: readonly ResolvedDevice[]
 }
 
 /** Keeps frames that were not understood, or with a guess alone, as they came, so that they can be decoded again. */
@@ -58,15 +60,16 @@ export class FrameKeeper {
   }
 
   /** Counts and notes that a frame is not understood. Answers it as it is to be stored. */
-  #describe({ frame, message, doubt, error, sender, session, protocol }: Doubtful & Reading): KeptFrame {
+  #describe({ frame, message, doubt, error, sender, others, session, protocol }: Doubtful & Reading): KeptFrame {
     const { now: at, opening, spoken, transport } = session
     const { id: device, entry } = sender
     const described = describeFrame({
       at,
       device,
       company: entry?.company_id,
+      others: companiesOf(others, sender),
       protocol: protocol.name,
-      ...(!entry && spoken?.isGuess && { isGuess: true }),
+      ...(isGuessed(session) && { isGuess: true }),
       transport,
       reason: doubt,
       error,
@@ -98,6 +101,14 @@ export class FrameKeeper {
     if (isKept === undefined) return 'redis'
     return isKept ? undefined : 'misunderstood'
   }
+}
+
+/** The configured devices beside the sender, and their companies. */
+function companiesOf(devices: readonly ResolvedDevice[] = [], sender: ResolvedDevice): MisunderstoodFrame['others'] {
+  const others = devices.flatMap(({ id, entry }) =>
+    entry && id !== sender.id ? [[id, entry.company_id] as const] : [],
+  )
+  return others.length > 0 ? others : undefined
 }
 
 function kindOf(doubt: Doubt): FrameKind {

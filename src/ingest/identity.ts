@@ -181,8 +181,13 @@ export function noteSpoken(
   { session, protocol: { name } }: { readonly session: DeviceSession; readonly protocol: Protocol },
   entry: DeviceEntry | undefined,
 ): SpokenNow {
-  const isGuess = session.evidence !== undefined && session.hasVerified !== true
+  const isGuess = isGuessed(session)
   return (session.spoken = { protocol: name, isGuess, isRefuted: isGuess && (entry?.protocol ?? name) !== name })
+}
+
+/** Whether the protocol of a session was found out, and no checksum proves it. */
+export function isGuessed({ evidence, hasVerified }: DeviceSession): boolean {
+  return evidence !== undefined && hasVerified !== true
 }
 
 /**

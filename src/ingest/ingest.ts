@@ -121,12 +121,13 @@ export class Ingest {
     if (!before) introduce(sender, message, arrival, replica.version)
     if (sender.entry) (sender.heard ??= heard.of(sender.id)).spoke(session, protocol.name)
     let failure: Obstacle | IdentityReason | undefined
+    let others: readonly ResolvedDevice[] = []
     if (message.fixes?.some((fix) => fix.device !== undefined))
-      failure = await this.#storeOfMany({ ...message, device: sender.id }, arrival)
+      ({ failure, accepted: others } = await this.#storeOfMany({ ...message, device: sender.id }, arrival))
     else if (message.fixes?.length) failure = await this.#storeOf(sender, message, arrival)
     const isClear = message.unreadable === undefined && message.fixes?.length
     const doubt = isClear ? undefined : doubtOf(message)
-    if (doubt && !failure) failure = await this.#frames.keep({ doubt, message, sender }, arrival)
+    if (doubt && !failure) failure = await this.#frames.keep({ doubt, message, sender, others }, arrival)
     if (failure) return this.#notStored(failure, sender, { message, session })
     if (fixes.length > 0) noteStored(session)
     if (!sender.entry && !message.fixes?.length) arrivals.unconfigured(sender.id, session, { protocol: protocol.name })
@@ -208,17 +209,19 @@ export class Ingest {
   }
 
   /**
-   * Takes a frame on a session without a device. In the frame of a relay each fix names its device; what was not
-   * understood is kept for the first of these devices. Any other frame before the login has nothing to store.
+   * Takes a frame on a session without a device. In the frame of a relay each fix names its device; a frame of which not all
+   * was understood is kept for one of the devices that were accepted. Without one it is not answered, as nobody's frame is
+   * kept. Any other frame before the login has nothing to store.
    */
   async #takeOfNobody(message: Message, arrival: FrameArrival): Promise<FrameOutcome> {
     const { fixes: [first] = [], reply, response } = message
     if (!first && doubtOf(message)) return this.#misunderstood('unsupported', arrival)
-    let failure = await this.#storeOfMany(message, arrival)
-    if (message.unreadable && first && !failure) {
-      const { device: id = '' } = first
-      const sender = new ResolvedDevice(id, this.#options.replica.roster.find(id))
-      failure = await this.#frames.keep({ doubt: 'entries', message, sender }, arrival)
+    const { accepted, ...stored } = await this.#storeOfMany(message, arrival)
+    let { failure } = stored
+    if (message.unreadable && !failure) {
+      const sender = accepted.find(({ entry }) => entry) ?? accepted[0]
+      if (!sender) return this.#misunderstood('malformed', arrival)
+      failure = await this.#frames.keep({ doubt: 'entries', message, sender, others: accepted }, arrival)
     }
     return failure ? failed(failure, message) : { status: 'stored', reply, response }
   }
@@ -258,12 +261,13 @@ export class Ingest {
 
   /**
    * Stores the fixes of a relay's frame, each for the device that it names. Those of a device that is refused are left out,
-   * counted. Answers undefined once all others are stored.
+   * counted. Resolves with the accepted devices once all their fixes are stored, or with why some are not.
    */
-  async #storeOfMany(message: Message, arrival: FrameArrival): Promise<Obstacle | undefined> {
+  async #storeOfMany(message: Message, arrival: FrameArrival): Promise<StoredOfMany> {
     const { heard } = this.#options
     const { session, protocol } = arrival
     const byDevice = Map.groupBy(message.fixes ?? [], (fix) => fix.device ?? message.device ?? '')
+    const accepted: ResolvedDevice[] = []
     const storing = [...byDevice].map(async ([device, fixes]) => {
       const own = { ...message, device, fixes }
       const ownSession = device === message.device ? session : relayed(session, device)
@@ -271,12 +275,21 @@ export class Ingest {
       if (typeof sender === 'string') return sender
       if (session.admits?.(sender) === false) return 'flood'
       if (sender.entry) (sender.heard = heard.of(sender.id)).spoke(ownSession, protocol.name)
-      return this.#storeOf(sender, own, { ...arrival, session: ownSession })
+      const failure = await this.#storeOf(sender, own, { ...arrival, session: ownSession })
+      if (!failure) accepted.push(sender)
+      return failure
     })
     const failures = (await Promise.all(storing)).filter((failure) => failure !== undefined)
     for (const reason of failures) if (!isObstacle(reason)) metrics.refused.inc({ reason })
-    return failures.find(isObstacle)
+    return { failure: failures.find(isObstacle), accepted }
   }
+}
+
+/** What became of a relay's frame. */
+interface StoredOfMany {
+  readonly failure: Obstacle | undefined
+  /** The devices whose fixes are stored. */
+  readonly accepted: readonly ResolvedDevice[]
 }
 
 /** A decoder may only throw DecodeError. Any other error is a fault of ours: it is logged, and harms no other frame. */

@@ -16,8 +16,10 @@ export interface MisunderstoodFrame {
   readonly device: string
   /** The company of its device then; absent: the device was not configured. */
   readonly company?: string
+  /** The other devices of a relay's frame that were accepted, with their companies then. */
+  readonly others?: readonly (readonly [device: string, company: string])[]
   readonly protocol: string
-  /** Whether the protocol is a guess; only where the device was not configured. */
+  /** Whether the protocol is a guess. */
   readonly isGuess?: true
   readonly transport: Transport
   readonly reason: Doubt

@@ -154,7 +154,7 @@ export class Redecoding {
     }
     const isKnown = new Set(known.map(String))
     const fixes = message.fixes?.filter((fix) => !isKnown.has(String(markOf(fix)))) ?? []
-    if (!(await this.#store(fixes, frame))) return false
+    if (!(await this.#store({ ...message, fixes }, frame))) return false
     const reason = doubtOf(message)
     if (!reason) await this.#leave(stored, fixes.length > 0 ? 'understood' : 'no_position')
     else if (fixes.length > 0 || frame.reason === 'guessed') {
@@ -172,7 +172,7 @@ export class Redecoding {
   async #messageOf(frame: MisunderstoodFrame, entry: DeviceEntry): Promise<Message | undefined> {
     const { logger, protocolNamed } = this.#options
     if (frame.masked === 'short') return undefined
-    const protocol = await protocolNamed(entry.protocol ?? frame.protocol)
+    const protocol = await protocolNamed((frame.isGuess && entry.protocol) || frame.protocol)
     if (!protocol) return undefined
     const session = createSession(frame.transport, '')
     session.now = frame.at
@@ -201,13 +201,18 @@ export class Redecoding {
     return message instanceof DecodeError ? undefined : message
   }
 
-  /** Stores fixes, each for the device that it names, else that of the frame. Answers whether they are stored. */
-  async #store(fixes: readonly Fix[], frame: MisunderstoodFrame): Promise<boolean> {
+  /**
+   * Stores fixes, each for the device that it or its message names, else that of the frame. Those of a device that is not
+   * accepted are left out, counted, as those of a relay's frame are. Returns false if some cannot be stored now.
+   */
+  async #store({ device, fixes = [] }: Message, frame: MisunderstoodFrame): Promise<boolean> {
     const { logger, replica, storage } = this.#options
-    for (const [id, own] of Map.groupBy(fixes, ({ device }) => device ?? frame.device)) {
+    for (const [id, own] of Map.groupBy(fixes, (fix) => fix.device ?? device ?? frame.device)) {
       const entry = replica.roster.find(id)
-      const isNamed = sameId(id) !== sameId(frame.device)
-      if (!entry || (isNamed && (entry.guard || entry.company_id !== frame.company))) continue
+      if (!entry || !isAccepted(entry, frame)) {
+        metrics.refused.inc({ reason: entry ? 'not_permitted' : 'unknown_device' })
+        continue
+      }
       const source = { now: frame.at, transport: frame.transport, lateAt: Date.now() }
       if (await storage.store(own, new ResolvedDevice(entry.id, entry), source)) return false
       metrics.received.inc({ protocol: frame.protocol }, own.length)
@@ -226,6 +231,20 @@ export class Redecoding {
     if (++this.#decoded % AT_ONCE === 0)
       await sleep(PAUSE_MS, undefined, { signal: this.#closing.signal }).catch(() => {})
   }
+}
+
+/**
+ * Whether fixes of a kept frame are those of this device. They are if it is the frame's own device, or was accepted when the frame
+ * came. The id of any other one may have been unreadable then: it is enough where its entry asks for no more, within the
+ * company of the frame. Over MQTT a frame cannot name another device.
+ */
+function isAccepted(entry: DeviceEntry, { company, device, isGuess, others, protocol, transport }: MisunderstoodFrame) {
+  const id = sameId(entry.id)
+  if (id === sameId(device)) return true
+  if (transport === 'mqtt') return false
+  const known = others?.find(([other]) => sameId(other) === id)
+  if (known) return known[1] === entry.company_id
+  return entry.company_id === company && trustIn(entry, { protocol, isGuess: isGuess === true }) === 'trusted'
 }
 
 /** A kept frame as frames of a protocol: where another protocol was guessed, that has cut the stream elsewhere. */

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
   DecodeError,
   type Fix,
@@ -11,15 +11,9 @@ import {
 } from '../../protocols/kit/index.ts'
 import owntracks from '../../protocols/owntracks/index.ts'
 import type { Device } from '../../src/config/devices.ts'
-import { createSession, UnknownDeviceQuota } from '../../src/ingest/device.ts'
-import { FixStorage } from '../../src/ingest/fix-storage.ts'
-import { Ingest } from '../../src/ingest/ingest.ts'
-import { Redecoding } from '../../src/ingest/redecoding.ts'
+import { createSession } from '../../src/ingest/device.ts'
 import {
-  Appender,
   custodyCounters,
-  DuplicateFilter,
-  FrameStore,
   keys,
   readFrames,
   type Redis,
@@ -28,11 +22,11 @@ import {
   surveyHeld,
   timestampOf,
 } from '../../src/lanes/index.ts'
-import { createLogger } from '../../src/observe/log.ts'
 import type { Assignment } from '../../src/roster/assignment.ts'
 import { keepFrame } from '../support/kept-frames.ts'
 import { count, until } from '../support/listen.ts'
 import { records } from '../support/records.ts'
+import { MAX_AGE_MS, redisGateway } from '../support/redis-gateway.ts'
 import { createDirectory } from '../support/roster.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { encrypted } from '../support/secretbox.ts'
@@ -40,21 +34,13 @@ import { withRedis } from '../support/with-redis.ts'
 
 const NOW_S = Math.floor(Date.now() / 1000)
 const VAN: Device = { id: '0123', company_id: '7', courier_id: '42', route_id: '1', source: 'devices.yaml:1' }
-const FILTER = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null, holdsSuspicious: false }
-const MAX_AGE_MS = 3_600_000
-const HOLD = { unknown: true, no_route: true, clock: true, max_age: 86_400_000 }
-const logger = createLogger('test', { level: 'fatal', format: 'json' })
 
 let server: TestRedis
 let redis: Redis
-const closes: (() => Promise<void>)[] = []
 
 withRedis((one, connection) => {
   server = one
   redis = connection
-})
-afterEach(async () => {
-  for (const close of closes.splice(0)) await close()
 })
 
 const zoneOf = sessionState(() => ({ hours: 0 }))
@@ -102,30 +88,6 @@ function fixOf(entry: string, session: Session): Fix {
 
 /** A gateway on Redis, whose decoder is of this version. */
 async function gateway(version: number, devices: Device[] = [VAN], lines: Assignment[] = []) {
-  const replica = { current: true, version: 0, roster: await createDirectory(devices, lines) }
-  const shares = { markBytes: 1e9, heldFixes: 1e9, misunderstoodBytes: 1e9 }
-  const duplicates = new DuplicateFilter(redis, { windowMs: 86_400_000, maxFutureMs: 300_000 })
-  const limits = { maxFixesPerDevice: 100, maxFixesConfigured: 100, maxUnknownDevices: 10 }
-  const appender = new Appender(redis, { maxWaitMs: 0, duplicates, shares, hold: limits })
-  const storing = {
-    replica,
-    filter: FILTER,
-    hold: HOLD,
-    appender,
-    heard: { of: () => ({ spoke: () => {}, stored: () => {}, became: () => {} }) },
-    clock: { isInDoubt: false, jumps: 0, now: () => Date.now() },
-    capacity: { hasShortage: false, isFull: false, shortageFor: () => undefined },
-    holding: { marking: undefined },
-  }
-  const ingest = new Ingest({
-    ...storing,
-    arrivals: { refused: () => {}, unconfigured: () => {} },
-    frameStore: new FrameStore(redis, shares),
-    unknownDevices: new UnknownDeviceQuota(1000),
-    enrolment: { isOpen: false },
-    logger,
-    waitMs: { tcp: 0, mqtt: 0, http: 0, udp: 0 },
-  })
   const decoded: string[] = []
   const protocol = words(version, decoded)
   const more = words(2, decoded)
@@ -135,15 +97,14 @@ async function gateway(version: number, devices: Device[] = [VAN], lines: Assign
     owntracks,
     broken: { ...more, name: 'broken', tcp: { port: 1, frame: (bytes) => bytes.readInt32BE(bytes.length) } },
   }
-  const protocolNamed = async (name: string) => named[name]
-  closes.push(() => appender.close())
+  const { ingest, ...made } = await redisGateway(redis, { devices, lines, protocolNamed: async (name) => named[name] })
   return {
-    replica,
+    ...made,
     /** Every line that was decoded. */
     decoded,
-    /** Each says its lines on a session of its own. Answers how many were answered. */
-    async say(said: readonly (string | HttpRequest)[], transport: Transport = 'tcp', device?: string) {
-      const session = { ...createSession(transport, '127.0.0.1:1'), device }
+    /** Each says its lines on a session of its own. Answers how many were answered. `about`: what is known of the session. */
+    async say(said: readonly (string | HttpRequest)[], transport: Transport = 'tcp', about: object = {}) {
+      const session = Object.assign(createSession(transport, '127.0.0.1:1'), about)
       let answered = 0
       for (const each of said) {
         const frame = typeof each === 'string' ? Buffer.from(each) : each
@@ -157,15 +118,6 @@ async function gateway(version: number, devices: Device[] = [VAN], lines: Assign
       const body = Buffer.from(JSON.stringify(encrypted(location, key)))
       const request = { method: 'POST', uri: `/pub?u=${VAN.id}`, headers: {}, body }
       return ingest.take(request, createSession('http', '127.0.0.1:1'), owntracks)
-    },
-    /** Decodes what is kept again; `secret`: that of the van in a file. */
-    decodeAgain(secret?: string) {
-      const storage = new FixStorage(storing)
-      const secrets = { of: async () => (secret === undefined ? [] : [secret]) }
-      const options = { redis, protocolNamed, replica, secrets, storage, maxAgeMs: MAX_AGE_MS, logger }
-      const redecoding = new Redecoding(options)
-      closes.unshift(() => redecoding.close())
-      return redecoding
     },
   }
 }
@@ -198,7 +150,7 @@ describe('after an upgrade, a frame that was not understood', () => {
       const said = [entry(30), entry(20)].map((each) =>
         transport === 'http' ? { method: 'POST', uri: '/', headers: {}, body: Buffer.from(each) } : each,
       )
-      expect(await before.say(said, transport, VAN.id)).toBe(2)
+      expect(await before.say(said, transport, { device: VAN.id })).toBe(2)
       expect([(await frames()).length, await timesIn()]).toEqual([2, []])
       const after = await gateway(2, [VAN], [line('9', NOW_S - 25, NOW_S)])
       after.decodeAgain()
@@ -374,7 +326,7 @@ describe('a change of the roster', () => {
 
   it('of a device’s protocol, whose framer has a fault, has its frames read as they came', async () => {
     const all = await gateway(1)
-    await all.say([login, entry(30)])
+    await all.say([login, entry(30)], 'tcp', { evidence: ['it is a login'] })
     const redecoding = all.decodeAgain()
     await settled()
     all.replica.roster = await createDirectory([{ ...VAN, protocol: 'broken' }], [])
@@ -382,15 +334,17 @@ describe('a change of the roster', () => {
     await until(async () => expect(await timesIn()).toEqual([-30]))
   })
 
-  it('of a device’s protocol has its frames read by that protocol', async () => {
+  it('of a device’s protocol has its frames read by that protocol if theirs was a guess, and no others', async () => {
     const all = await gateway(1)
-    await all.say(['damaged', entry(30)], 'mqtt', VAN.id)
+    await all.say([login, entry(30)], 'tcp', { evidence: ['it is a login'] })
+    await all.say([login, entry(20)])
     const redecoding = all.decodeAgain()
     await settled()
     all.replica.roster = await createDirectory([{ ...VAN, protocol: 'more' }], [])
     redecoding.rosterChanged(new Set(['123']))
     await until(async () => expect(await timesIn()).toEqual([-30]))
-    expect(view(await frames())).toMatchObject([{ reason: 'malformed' }])
+    await settled()
+    expect(view(await frames())).toMatchObject([{ frame: Buffer.from(entry(20)).toString('base64') }])
   })
 
   it('that gives the device to another company discards its frames, counted', async () => {

@@ -4,6 +4,7 @@ import { isConnected } from '../../src/ingest/heard.ts'
 import { deviceOf } from '../../src/lanes/index.ts'
 import { at, gateway, NOW_S, placeOf, van } from '../support/ingest.ts'
 import { refusals } from '../support/listen.ts'
+import { createDirectory } from '../support/roster.ts'
 
 const IDS = Array.from({ length: 10 }, (_, index) => `35630704244200${index}`)
 const FLEET: Device[] = IDS.map((id, index) => ({ ...van, id, courier_id: `${50 + index}` }))
@@ -81,7 +82,20 @@ describe('the frame of a relay with ten devices', () => {
   it('is kept where an entry cannot be read', async () => {
     const { say, kept } = await gateway({ devices: FLEET })
     expect(await say({ ...ten, unreadable: [10] })).toEqual(ANSWERED)
-    expect(kept()).toMatchObject([{ device: IDS[0], company: '7', reason: 'entries', unreadable: [10] }])
+    const others = IDS.slice(1).map((id) => [id, '7'])
+    expect(kept()).toMatchObject([{ device: IDS[0], company: '7', others, reason: 'entries', unreadable: [10] }])
+  })
+
+  it('is not kept for a device that gets a guard while the frame waits for Redis', async () => {
+    const all = await gateway({ devices: FLEET, fails: true, waitMs: 20_000 })
+    const outcome = all.say({ ...ten, unreadable: [10] })
+    await expect.poll(() => all.state.attempts).toBeGreaterThan(0)
+    const guarded = FLEET.map((device) => (device.id === UNKNOWN ? device : { ...device, secret: 'canary' }))
+    all.state.roster = await createDirectory(guarded, [])
+    all.state.fails = false
+    expect(await outcome).toEqual(ANSWERED)
+    expect(all.kept()).toMatchObject([{ device: UNKNOWN, company: '7' }])
+    expect(all.kept()[0]).not.toHaveProperty('others')
   })
 
   it('gives its devices a contact without a connection', async () => {

@@ -1,0 +1,75 @@
+import { onTestFinished } from 'vitest'
+import type { Protocol } from '../../protocols/kit/index.ts'
+import type { Device } from '../../src/config/devices.ts'
+import { UnknownDeviceQuota } from '../../src/ingest/device.ts'
+import { FixStorage } from '../../src/ingest/fix-storage.ts'
+import { Holding } from '../../src/ingest/holding.ts'
+import { Ingest } from '../../src/ingest/ingest.ts'
+import { Redecoding } from '../../src/ingest/redecoding.ts'
+import { Appender, DuplicateFilter, FrameStore, type Redis } from '../../src/lanes/index.ts'
+import { createLogger } from '../../src/observe/log.ts'
+import type { Assignment } from '../../src/roster/assignment.ts'
+import { createDirectory } from './roster.ts'
+
+const FILTER = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null, holdsSuspicious: false }
+export const MAX_AGE_MS = 3_600_000
+const HOLD = { unknown: true, no_route: true, clock: true, max_age: 86_400_000 }
+const logger = createLogger('test', { level: 'fatal', format: 'json' })
+
+interface RedisGatewayOptions {
+  readonly devices: Iterable<Device>
+  readonly lines?: Iterable<Assignment>
+  /** Whether devices that are not configured are admitted. Default: yes. */
+  readonly admitsUnknown?: boolean
+  readonly protocolNamed: (name: string) => Promise<Protocol | undefined>
+}
+
+/** The path of frames on a real Redis, with a roster that tests replace. */
+export async function redisGateway(redis: Redis, setup: RedisGatewayOptions) {
+  const { devices, lines = [], admitsUnknown = true, protocolNamed } = setup
+  const replica = { current: true, version: 0, roster: await createDirectory(devices, lines) }
+  const shares = { markBytes: 1e9, heldFixes: 1e9, misunderstoodBytes: 1e9 }
+  const duplicates = new DuplicateFilter(redis, { windowMs: 86_400_000, maxFutureMs: 300_000 })
+  const limits = { maxFixesPerDevice: 100, maxFixesConfigured: 100, maxUnknownDevices: 10 }
+  const appending = { maxWaitMs: 0, duplicates, shares, hold: limits }
+  const appender = new Appender(redis, appending)
+  const storing = {
+    replica,
+    filter: FILTER,
+    hold: { ...HOLD, unknown: admitsUnknown },
+    appender,
+    heard: { of: () => ({ spoke: () => {}, stored: () => {}, became: () => {} }) },
+    clock: { isInDoubt: false, jumps: 0, now: () => Date.now() },
+    capacity: { hasShortage: false, isFull: false, shortageFor: () => undefined },
+    holding: { marking: undefined },
+  }
+  const ingest = new Ingest({
+    ...storing,
+    arrivals: { refused: () => {}, unconfigured: () => {} },
+    frameStore: new FrameStore(redis, shares),
+    unknownDevices: new UnknownDeviceQuota(1000),
+    enrolment: { isOpen: false },
+    logger,
+    waitMs: { tcp: 0, mqtt: 0, http: 0, udp: 0 },
+  })
+  onTestFinished(() => appender.close())
+  return {
+    replica,
+    ingest,
+    /** Decodes what is kept again; `secret`: that of the van in a file. */
+    decodeAgain(secret?: string) {
+      const storage = new FixStorage(storing)
+      const secrets = { of: async () => (secret === undefined ? [] : [secret]) }
+      const options = { redis, protocolNamed, replica, secrets, storage, maxAgeMs: MAX_AGE_MS, logger }
+      const redecoding = new Redecoding(options)
+      onTestFinished(() => redecoding.close())
+      return redecoding
+    },
+    /** Judges what is held by the roster. */
+    release() {
+      const holding = new Holding({ ...storing, redis, appender: appending, logger })
+      onTestFinished(() => holding.close())
+      return holding
+    },
+  }
+}

@@ -148,7 +148,7 @@ export const CODES = {
   claimed_twice: {
     severity: 'warning',
     link: 'identified',
-    message: (about) => `${about} is in two places at once: two senders use its id`,
+    message: (about) => `two senders use the id of ${about}, or its address over UDP`,
     action: 'find out which sender is the real one; give the device a secret, networks or a client certificate',
   },
   impossible_move: {

@@ -74,6 +74,8 @@ export interface DeviceSession extends Session, Opening {
   spoken?: SpokenNow
   /** Only for the peer of datagrams: the protocol that its device speaks, once that is known. */
   protocol?: Protocol
+  /** Whether messages that name no device were taken for `device`. */
+  hasUnnamed?: boolean
   /** Why the gateway ends the connection, once it does. */
   ended?: string
 }
@@ -99,6 +101,7 @@ export function createSession(transport: Transport, remote: string): DeviceSessi
     opening: undefined,
     spoken: undefined,
     isConfigured: undefined,
+    hasUnnamed: undefined,
     port: undefined,
   }
 }

@@ -119,6 +119,7 @@ export class Ingest {
     }
     if (session.admits?.(sender) === false) return failed('flood', message)
     if (!before) introduce(sender, message, arrival, replica.version)
+    if (message.device === undefined) session.hasUnnamed = true
     if (sender.entry) (sender.heard ??= heard.of(sender.id)).spoke(session, protocol.name)
     let failure: Obstacle | IdentityReason | undefined
     let others: readonly ResolvedDevice[] = []
@@ -247,8 +248,8 @@ export class Ingest {
     while (failure && (await this.#waiting.mayRetry(failure, deadline))) {
       clock.now()
       if (clock.jumps !== jumps) break
-      // The roster may have changed meanwhile.
-      const resolved = this.#identity.senderOf(message, session, protocol.name)
+      // The roster may have changed meanwhile, and another device may have spoken on the session.
+      const resolved = this.#identity.senderOf({ ...message, device: sender.id }, session, protocol.name)
       if (typeof resolved !== 'string' && resolved.entry?.time_zone !== sender.entry?.time_zone) break
       failure = typeof resolved === 'string' ? resolved : await this.#fixes.store(fixes, resolved, session)
     }

@@ -7,6 +7,7 @@ import { within } from '../async.ts'
 import { createSession, type DeviceSession } from '../ingest/device.ts'
 import { addressOf, networkOf } from '../ingest/network.ts'
 import type { FrameOutcome } from '../ingest/frame.ts'
+import { noteSuspicion } from '../ingest/suspicion.ts'
 import { logFault } from '../observe/faults.ts'
 import { metrics, type RefusedReason } from '../observe/metrics.ts'
 import { noteNotStored } from '../observe/trouble.ts'
@@ -133,7 +134,7 @@ interface Arrival {
 
 async function take(context: UdpContext, arrival: Arrival): Promise<void> {
   const { peer, session, datagram } = arrival
-  const { arrivals, detector, port, protocol: expected, socket } = context
+  const { arrivals, detector, port, protocol: expected, sessions, socket } = context
   const first = session.protocol || expected ? undefined : guessesOf(context, arrival)[0]
   if (first) session.evidence = first.evidence
   let protocol = session.protocol ?? expected ?? first?.protocol
@@ -152,6 +153,8 @@ async function take(context: UdpContext, arrival: Arrival): Promise<void> {
         guesses: guesses.filter((each) => each.protocol !== protocol).slice(0, 1),
       })
   }
+  if (outcomes.some(({ status }) => status === 'refused')) sessions.noteRefused(session)
+  if (session.device === undefined || session.hasUnnamed) noteShared(session, sessions)
   if (session.device !== undefined && protocol && session.protocol !== protocol) {
     session.protocol = protocol
     detector?.learn(session.device, protocol)
@@ -168,6 +171,12 @@ async function take(context: UdpContext, arrival: Arrival): Promise<void> {
       await send(socket, reply, peer)
     }
   }
+}
+
+/** Notes that datagrams without an id of a device are not taken from an address, because another device has used it. */
+function noteShared({ remote }: DeviceSession, sessions: UdpSessions): void {
+  const evidence = `another device has used ${remote}: datagrams from there that name no device are not taken`
+  for (const device of sessions.sharing(remote) ?? []) noteSuspicion(device, { code: 'claimed_twice', evidence })
 }
 
 /** The protocols that a datagram may be of, the most likely first. */

@@ -409,6 +409,21 @@ describe('while Redis does not answer or the roster is not current', () => {
     await outcome
     expect(all.stored[0].parts.map(placeOf)).toEqual(['7/42/2'])
   })
+
+  it('fixes stay those of their device, though another one speaks on the session meanwhile', async () => {
+    const { say, stored, state } = await gateway({
+      devices: [van, { ...van, id: '2', courier_id: '43' }],
+      fails: true,
+      waitMs: 20_000,
+    })
+    await say({ device: van.id, none: 'login' })
+    const outcome = say({ fixes: [at(NOW_S * 1000)], reply: 'ok' })
+    await expect.poll(() => state.attempts).toBeGreaterThan(0)
+    await say({ device: '2', none: 'login' })
+    state.fails = false
+    expect(await outcome).toMatchObject({ status: 'stored' })
+    expect(stored.flatMap(({ parts }) => parts.map(placeOf))).toEqual(['7/42/1001'])
+  })
 })
 
 describe('a frame behind another one of its session', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createSession } from '../../src/ingest/device.ts'
 import { UdpSessions } from '../../src/listen/udp-sessions.ts'
+import { stopTime } from '../support/listen.ts'
 
 function sessions(most: number) {
   const made = new UdpSessions(most, 60_000)
@@ -38,5 +39,23 @@ describe('sessions over UDP', () => {
     speak('van', 'van')
     for (let i = 0; i < 1000; i++) speak(String(i))
     expect(known('van')).toEqual(['van'])
+  })
+
+  it('of an address that another device has used are kept for nobody, until the first one’s would be forgotten', async () => {
+    const pass = stopTime()
+    const made = new UdpSessions(4, 60_000)
+    onTestFinished(() => made.close())
+    const say = (device: string) => {
+      const session = Object.assign(made.find('a') ?? createSession('udp', 'a'), { device, isConfigured: true })
+      made.remember(session)
+      return made.find('a')?.device
+    }
+    expect([say('van'), made.sharing('a')]).toEqual(['van', undefined])
+    await pass(40_000)
+    expect([say('thief'), say('thief'), made.sharing('a')]).toEqual([undefined, undefined, ['van', 'thief']])
+    await pass(19_000)
+    expect(say('thief')).toBeUndefined()
+    await pass(2000)
+    expect([say('thief'), made.sharing('a')]).toEqual(['thief', undefined])
   })
 })

@@ -162,8 +162,8 @@ const FINDINGS: readonly Phrase[] = [
     'siehe die Belege; protocol, transports, networks oder client_certificate des Geräts berichtigen, wenn es Ihres ist',
   ],
   [
-    '{} is in two places at once: two senders use its id',
-    '{1} ist an zwei Orten zugleich: zwei Sender benutzen seine Kennung',
+    'two senders use the id of {}, or its address over UDP',
+    'Zwei Absender benutzen die Kennung von {1}, oder über UDP dessen Adresse',
   ],
   [
     'find out which sender is the real one; give the device a secret, networks or a client certificate',

@@ -47,7 +47,7 @@ export interface DeviceSession extends Session, Opening {
   }
   /** The sender of the fixes on this session, once fixes have come: see suspicion.ts. */
   sender?: Sender
-  /** When fixes of it were stored last, ms by `performance.now()`; 0: never. `noteStored` writes both. */
+  /** When fixes of `device` were stored last, ms by `performance.now()`; 0: never. */
   storedAt: number
   /** The time between two stores, ms: the longest of the latest ones; 0: it has stored less than twice. */
   storesEveryMs: number
@@ -112,6 +112,11 @@ export function noteStored(session: DeviceSession): void {
   const { storedAt, storesEveryMs } = session
   if (storedAt > 0) session.storesEveryMs = Math.max(now - storedAt, storesEveryMs / 2)
   session.storedAt = now
+}
+
+/** Whether fixes of the device of a session are stored, as its entry accepts the sender. */
+export function hasStoredAsOwn({ isConfigured, storedAt }: DeviceSession): boolean {
+  return isConfigured === true && storedAt > 0
 }
 
 /**

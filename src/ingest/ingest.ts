@@ -130,7 +130,8 @@ export class Ingest {
     const doubt = isClear ? undefined : doubtOf(message)
     if (doubt && !failure) failure = await this.#frames.keep({ doubt, message, sender, others }, arrival)
     if (failure) return this.#notStored(failure, sender, { message, session })
-    if (fixes.length > 0) noteStored(session)
+    // Another device may have spoken on the session meanwhile.
+    if (fixes.length > 0 && session.device === sender.id) noteStored(session)
     if (!sender.entry && !message.fixes?.length) arrivals.unconfigured(sender.id, session, { protocol: protocol.name })
     if (sender.entry && observations.devices.has(sender.id)) noteTaken(sender.id, message, session)
     metrics.ackDuration.observe((performance.now() - arrival.startedAt) / 1000)

@@ -95,7 +95,7 @@ export class Detector {
     return first === undefined ? this.protocols : this.#byFirstByte[first]
   }
 
-  /** Notes what a device speaks: the next time its id decides. */
+  /** Notes what a device speaks, whose sender was accepted: the next time its id decides. */
   learn(device: string, { name }: Protocol): void {
     const [oldest] = this.#spoken.size >= MAX_LEARNT ? this.#spoken.keys() : []
     if (oldest !== undefined) this.#spoken.delete(oldest)

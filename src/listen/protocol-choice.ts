@@ -1,8 +1,8 @@
 import type { Protocol } from '../../protocols/kit/index.ts'
-import type { DeviceSession } from '../ingest/device.ts'
+import { type DeviceSession, hasStoredAsOwn } from '../ingest/device.ts'
 import type { FrameOutcome } from '../ingest/frame.ts'
 import { observations } from '../observe/observations.ts'
-import { type Guess, Undecided } from './detect.ts'
+import { type Detector, type Guess, Undecided } from './detect.ts'
 import type { Shared } from './listener.ts'
 
 /** A port: which protocol its devices should speak (undefined: any), and what finds out what they do speak. */
@@ -50,10 +50,9 @@ export class ProtocolChoice {
   /** The device is known. One that speaks to the port of another protocol is a finding, once something of it is taken. */
   settle(isTaken: boolean): void {
     const { device } = this.#session
-    const { detector, port, protocol: expected } = this.#rules
+    const { port, protocol: expected } = this.#rules
     const { protocol } = this
     if (!protocol || device === undefined) return
-    detector?.learn(device, protocol)
     if (isTaken && expected && expected !== protocol) noteWrongPort(this.#session, protocol, { port, expected })
   }
 
@@ -76,6 +75,14 @@ export class ProtocolChoice {
     this.#undecided ??= new Undecided(detector, this.protocol)
     return this.#undecided.decide(bytes, { isQuiet, now: Date.now() })
   }
+}
+
+/**
+ * Has the detector remember what the device of a session speaks, if fixes of it are stored: anybody can use the id of a device in
+ * any protocol, and then the device itself would be misunderstood.
+ */
+export function learnFrom(session: DeviceSession, protocol: Protocol, detector?: Detector): void {
+  if (hasStoredAsOwn(session) && session.device !== undefined) detector?.learn(session.device, protocol)
 }
 
 /** Notes that a session with a known device speaks to the port of another protocol. Its fixes are still taken. */

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { cut, type Protocol } from '../../protocols/kit/index.ts'
-import type { DeviceSession } from '../ingest/device.ts'
+import { type DeviceSession, hasStoredAsOwn } from '../ingest/device.ts'
 import type { FrameOutcome } from '../ingest/frame.ts'
 import { guarded, logFault } from '../observe/faults.ts'
 import { metrics, type RefusedReason } from '../observe/metrics.ts'
@@ -12,7 +12,7 @@ import { type Connections, type DeviceConnection, pauseOf } from './connections.
 import { QUIET_MS } from './detect.ts'
 import { MAX_DEBT_MS, SenderLimits } from './flood.ts'
 import type { Shared } from './listener.ts'
-import { isMisunderstood, isStored, type PortRules, ProtocolChoice } from './protocol-choice.ts'
+import { isMisunderstood, isStored, learnFrom, type PortRules, ProtocolChoice } from './protocol-choice.ts'
 
 /** A socket has its connection. */
 const CONNECTION = Symbol('connection')
@@ -116,7 +116,7 @@ export class TcpConnection implements DeviceConnection {
    * sender waits, and nothing is taken unless it is clear now what it speaks.
    */
   async #takeAll(isQuiet = false): Promise<void> {
-    const { ingest, pressure } = this.#context
+    const { detector, ingest, pressure } = this.#context
     const [socket, stream, session] = [this.#socket, this.#stream, this.session]
     this.#isTaking = true
     clearTimeout(this.#quiet)
@@ -128,6 +128,7 @@ export class TcpConnection implements DeviceConnection {
         if (size !== this.partialBytes) pressure.setPartial(this, size)
         if (!group) break
         const { protocol, bytes, frames, isStopped, taken } = group
+        const hadStored = hasStoredAsOwn(session)
         this.storing = Math.max(1, frames.length)
         pressure.add(taken, frames.length)
         let outcomes: readonly FrameOutcome[]
@@ -138,6 +139,7 @@ export class TcpConnection implements DeviceConnection {
         } finally {
           pressure.add(-taken, -frames.length)
         }
+        if (!hadStored) learnFrom(session, protocol, detector)
         if (socket.destroyed) break
         if (!session.device && outcomes.every(isMisunderstood) && stream.isOfAnother(bytes)) continue
         const isUsual = this.slotDevice !== undefined && outcomes.every(({ status }) => status === 'stored')

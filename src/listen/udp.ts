@@ -4,7 +4,7 @@ import { isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { cut, type Message, type Protocol, repliesOf, type Session } from '../../protocols/kit/index.ts'
 import { within } from '../async.ts'
-import { createSession, type DeviceSession } from '../ingest/device.ts'
+import { createSession, type DeviceSession, hasStoredAsOwn } from '../ingest/device.ts'
 import { addressOf, networkOf } from '../ingest/network.ts'
 import type { FrameOutcome } from '../ingest/frame.ts'
 import { noteSuspicion } from '../ingest/suspicion.ts'
@@ -15,7 +15,7 @@ import { networkFilter } from './acceptor.ts'
 import type { Guess } from './detect.ts'
 import { inNetwork, tokensOf } from './flood.ts'
 import { CLOSE_WAIT_MS, type Listener, type ProtocolEndpoint, type Shared } from './listener.ts'
-import { isMisunderstood, isStored, noteWrongPort, type PortRules, replacementIn } from './protocol-choice.ts'
+import { isMisunderstood, isStored, learnFrom, noteWrongPort, type PortRules, replacementIn } from './protocol-choice.ts'
 import { UdpSessions } from './udp-sessions.ts'
 
 /**
@@ -135,6 +135,7 @@ interface Arrival {
 async function take(context: UdpContext, arrival: Arrival): Promise<void> {
   const { peer, session, datagram } = arrival
   const { arrivals, detector, port, protocol: expected, sessions, socket } = context
+  const hadStored = hasStoredAsOwn(session)
   const first = session.protocol || expected ? undefined : guessesOf(context, arrival)[0]
   if (first) session.evidence = first.evidence
   let protocol = session.protocol ?? expected ?? first?.protocol
@@ -153,11 +154,11 @@ async function take(context: UdpContext, arrival: Arrival): Promise<void> {
         guesses: guesses.filter((each) => each.protocol !== protocol).slice(0, 1),
       })
   }
+  if (protocol && !hadStored) learnFrom(session, protocol, detector)
   if (outcomes.some(({ status }) => status === 'refused')) sessions.noteRefused(session)
   if (session.device === undefined || session.hasUnnamed) noteShared(session, sessions)
   if (session.device !== undefined && protocol && session.protocol !== protocol) {
     session.protocol = protocol
-    detector?.learn(session.device, protocol)
     if (expected && expected !== protocol && outcomes.some(isStored))
       noteWrongPort(session, protocol, { port, expected })
   }

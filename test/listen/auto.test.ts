@@ -60,6 +60,81 @@ function isOnWrongPort(device: string): boolean {
   return observations.current().some(({ code, subject }) => code === 'wrong_port' && subject.device === device)
 }
 
+describe('the protocol of a device is remembered', () => {
+  /** What the detector was told to remember. */
+  function remembering() {
+    const learnt: string[] = []
+    const detector = new Detector({ protocols, configured: () => undefined, onFault: thrown })
+    const remember = (device: string, { name }: { name: string }) => void learnt.push(`${device} ${name}`)
+    return { learnt, shared: detecting({ detector: Object.assign(detector, { learn: remember }) }) }
+  }
+  const guarded = { id: VAN, company_id: '7', courier_id: '42', route_id: '1001', source: 'devices.yaml:1' }
+
+  it('over TCP once a fix of it is stored, and not at its login', async () => {
+    const { learnt, shared } = remembering()
+    await configure(shared, VAN)
+    const peer = await dial((await listenAuto(shared)).port)
+    peer.socket.write(avlLogin(VAN))
+    await until(() => expect(peer.heard).toBe('\x01'))
+    expect(learnt).toEqual([])
+    shared.store = 'fails'
+    peer.socket.write(avlPacket(0x08, [RECORD]))
+    await until(() => expect(peer.over).toBe(true))
+    expect(learnt).toEqual([])
+    shared.store = 'takes'
+    const again = await dial((await listenAuto(shared)).port)
+    again.socket.write(Buffer.concat([avlLogin(VAN), avlPacket(0x08, [RECORD])]))
+    await until(() => expect(again.heard).toBe('\x01\0\0\0\x01'))
+    again.socket.write(avlPacket(0x08, [RECORD]))
+    await until(() => expect(again.heard).toBe('\x01\0\0\0\x01\0\0\0\x01'))
+    expect(learnt).toEqual([`${VAN} teltonika`])
+  })
+
+  it('over UDP once a fix of it is stored', async () => {
+    const { learnt, shared } = remembering()
+    await configure(shared, VAN)
+    const peer = await datagramPeer((await open(listenUdp({ ...AT, protocol: undefined }, shared))).port)
+    for (let sent = 1; sent < 3; sent++) {
+      peer.say(avlDatagram(VAN, 0x08, [RECORD]))
+      await until(() => expect(peer.heard).toHaveLength(sent))
+    }
+    expect(learnt).toEqual([`${VAN} teltonika`])
+  })
+
+  it.each([
+    ['a secret', { secret: 'canary of the van' }],
+    ['other networks', { networks: ['192.0.2.0/24'] }],
+    ['another protocol', { protocol: 'h02' }],
+    ['a certificate', { client_certificate: ['van'] }],
+  ])('and not from a sender that lacks what its entry asks for: %s', async (_, guard) => {
+    const { learnt, shared } = remembering()
+    await shared.configure({ ...guarded, ...guard })
+    const peer = await dial((await listenAuto(shared)).port)
+    peer.socket.write(Buffer.concat([avlLogin(VAN), avlPacket(0x08, [RECORD])]))
+    await until(() => expect(peer.heard).toBe('\x01\0\0\0\x01'))
+    const datagrams = await datagramPeer((await open(listenUdp({ ...AT, protocol: undefined }, shared))).port)
+    datagrams.say(avlDatagram(VAN, 0x08, [RECORD]))
+    await until(() => expect(datagrams.heard).toHaveLength(1))
+    expect(shared.places).toEqual([`unknown ${VAN}`, `unknown ${VAN}`])
+    expect(learnt).toEqual([])
+  })
+
+  it('and not of another device that logs in while a fix waits for Redis', async () => {
+    const learnt: string[] = []
+    const detector = new Detector({ protocols: [talk], configured: () => undefined, onFault: thrown })
+    const learn = (device: string) => void learnt.push(device)
+    const shared = detecting({ detector: Object.assign(detector, { learn }), waitMs: 20_000 })
+    const { port } = await open(listenTcp({ ...AT, protocol: talk }, shared))
+    const peer = await dial(port)
+    shared.store = 'waits'
+    peer.say('id van-1\nfix 1\nid 007\n')
+    await until(() => expect(shared.tries).toBe(1))
+    shared.store = 'takes'
+    await until(() => expect(peer.heard).toBe('hi\nok 1\nhi\n'))
+    expect([learnt, shared.places]).toEqual([[], ['7/42/1001']])
+  })
+})
+
 describe('a TCP port for all protocols', () => {
   it.each([
     ['teltonika', [avlLogin(VAN)], Buffer.of(1)],

@@ -22,6 +22,7 @@ import {
 import type { GatewayFigures } from '../observe/metrics.ts'
 import type { Observation } from '../observe/observations.ts'
 import type { PushFigures } from '../push/index.ts'
+import { type DeviceEntry, isOfCompany } from '../roster/device-entry.ts'
 import type { CustodyWatch } from './custody.ts'
 import { answering, RedisWatch, shortageOf, type WatchedRedis } from './redis-watch.ts'
 
@@ -30,7 +31,7 @@ export interface FactSources extends WatchedRedis {
   readonly custody: () => Pick<CustodyWatch, 'backlog' | 'difference'>
   readonly tokensRefused: () => string[]
   /** The company of a device, by its id. */
-  readonly companyOf: (device: string) => string | undefined
+  readonly deviceOf: (id: string) => DeviceEntry | undefined
   /** Its name. */
   readonly nameOf: (device: string) => string | undefined
   /** Rejects where Redis does not answer. */
@@ -81,7 +82,7 @@ export class FactGatherer {
   /** While Redis does not answer: that alone. */
   async gather(): Promise<Facts> {
     const now = Date.now()
-    const { companyOf, custody, nameOf, tokensRefused, devices } = this.#sources
+    const { custody, deviceOf, nameOf, tokensRefused, devices } = this.#sources
     const stored = await this.#readStored(now).catch((error: Error) => error)
     if (stored instanceof Error) {
       this.#downSince ??= now
@@ -99,7 +100,7 @@ export class FactGatherer {
     return {
       now,
       watchedSince: this.#watchedSince,
-      observations: stored.observations.map((each) => ofCompany(each, companyOf)),
+      observations: stored.observations.map((each) => ofCompany(each, deviceOf)),
       nameOf,
       processes: stored.processes.map(processFacts),
       redis: stored.server,
@@ -177,11 +178,13 @@ export async function readUpstream(redis: Redis, startedAt: number): Promise<Ups
 
 const WORST: readonly Upstream['state'][] = ['down', 'limited', 'up']
 
-/** A gateway notes the device alone. */
-function ofCompany(observation: Observation, companyOf: FactSources['companyOf']): Observation {
-  const { device } = observation.subject
-  const company_id = device === undefined ? undefined : companyOf(device)
-  return company_id === undefined ? observation : { ...observation, subject: { ...observation.subject, company_id } }
+/** A gateway notes the device alone. What was seen of it while it was another company's is not shown. */
+function ofCompany(observation: Observation, deviceOf: FactSources['deviceOf']): Observation {
+  const { evidence, sinceAt, subject } = observation
+  const entry = subject.device === undefined ? undefined : deviceOf(subject.device)
+  if (!entry) return observation
+  const { company_id } = entry
+  return { ...observation, subject: { ...subject, company_id }, evidence: isOfCompany(entry, sinceAt) ? evidence : [] }
 }
 
 function processFacts({ role, pid, host, sinceAt, restartsAt, ageMs }: SeenProcess): ProcessFacts {

@@ -73,7 +73,8 @@ async function seenFrames(redis: Redis, scope: Scope, selection: FrameSelection)
   }
 }
 
-function isSeen({ company, others = [] }: MisunderstoodFrame, scope: Scope): boolean {
+/** Whether all accepted devices of a frame belong to companies of the scope. */
+export function isSeen({ company, others = [] }: MisunderstoodFrame, scope: Scope): boolean {
   return scope.sees(company) && others.every(([, other]) => scope.sees(other))
 }
 

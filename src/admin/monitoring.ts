@@ -195,7 +195,7 @@ async function countLines(assignments: Iterable<readonly [field: string, line: A
 }
 
 /** The reasons for which fixes can be discarded. Each has a counter from 0. */
-const DISCARDED = ['held_age', 'held_overflow', 'other_protocol', 'deleted'] as const
+const DISCARDED = ['held_age', 'held_overflow', 'other_protocol', 'other_company', 'deleted'] as const
 /** The embedded tracking service is not always there. */
 const ROLES = ['gateway', 'worker', 'admin'] as const
 /** A process gives a sign each second. */

@@ -44,7 +44,7 @@ export function startWatches(sources: WatchSources) {
   const roster = new RosterWatch({ ...sources, zone: () => live.config.time_zone })
   const gatherer = new FactGatherer({
     ...sources,
-    companyOf,
+    deviceOf: (id) => sources.directory().find(id),
     nameOf: (device) => sources.directory().find(device)?.name,
     upstream,
     custody: () => custody,

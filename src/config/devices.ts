@@ -44,6 +44,11 @@ export interface Device extends Readonly<z.output<typeof DEVICE>> {
   /** In place of `secret` and `previous_secret`, of a device in the roster: see roster/device-entry.ts. */
   readonly secretDigest?: string
   readonly previousSecretDigest?: string
+  /**
+   * Since when it belongs to its company, ms UTC: what arrived before belongs to another one. Undefined: always. Only of a
+   * device in the roster.
+   */
+  readonly companySince?: number
   /** Where the entry was written: `devices.yaml:3`, `admin 2026-11-20T08:00:00Z`. */
   readonly source: string
 }

@@ -66,7 +66,9 @@ export class FixStorage {
     if (!current) return 'roster'
     // What is understood late says nothing of where the device is now.
     const isNow = entry !== undefined && lateAt === undefined
-    const trail = isNow ? (resolved.trail = this.#trails.heard(id, { now, sender }, resolved.trail)) : undefined
+    const trail = isNow
+      ? (resolved.trail = this.#trails.heard(id, { company: entry.company_id, now, sender }, resolved.trail))
+      : undefined
     const origin = { device: id, entry, now, lateAt, isProven: transport !== 'udp', spoken, trail }
     // Version 0 has them judged again at once.
     const rosterVersion = spoken?.isRefuted ? 0 : version

@@ -1,15 +1,35 @@
 import { keys, type Redis } from '../lanes/index.ts'
 import { whichLive } from './gateways.ts'
+import { type DeviceEntry, isOfCompany } from '../roster/device-entry.ts'
 import type { Contact, DeviceEvent, Heard, StoredContact } from './heard.ts'
 
-/** What was last heard of a device, by whichever gateway. undefined: it never spoke. */
-export async function readHeard(redis: Redis, device: string): Promise<Heard | undefined> {
-  const [contact, fix, filtered] = await Promise.all(
-    [keys.devices, keys.lastFixes, keys.lastFiltered].map((key) => redis.hget(key, device)),
-  )
-  if (contact === null) return undefined
-  const [checked] = await withLiveConnections(redis, [JSON.parse(contact) as StoredContact])
-  return { ...checked, ...(fix && { fix: JSON.parse(fix) }), ...(filtered && { filtered: JSON.parse(filtered) }) }
+/** What was last heard of a device, as gateways have written it. */
+interface LastHeard extends Pick<Heard, 'fix' | 'filtered'> {
+  readonly contact?: StoredContact
+}
+
+/**
+ * What was last heard of a device, by whichever gateway. undefined: it never spoke. `entry`: that of the device, if it is
+ * configured: what it sent for another company is left out.
+ */
+export async function readHeard(redis: Redis, device: string, entry?: DeviceEntry): Promise<Heard | undefined> {
+  const read = [keys.devices, keys.lastFixes, keys.lastFiltered].map(async (key) => {
+    const json = await redis.hget(key, device)
+    return json === null ? undefined : JSON.parse(json)
+  })
+  const [newest, fix, filtered] = await Promise.all(read)
+  const { contact, ...last } = heardBy(entry, { contact: newest, fix, filtered })
+  if (!contact) return undefined
+  const [checked] = await withLiveConnections(redis, [contact])
+  return { ...checked, ...last }
+}
+
+/** What of that belongs to the company of the device, or to nobody. */
+export function heardBy(entry: DeviceEntry | undefined, heard: LastHeard): LastHeard {
+  if (entry?.companySince === undefined) return heard
+  const own = <Some extends { readonly at: number }>(some: Some | undefined) =>
+    some && isOfCompany(entry, some.at) ? some : undefined
+  return { contact: own(heard.contact), fix: own(heard.fix), filtered: own(heard.filtered) }
 }
 
 /** What happened to a device last: 20 events at most, latest first by the clocks of the gateways. */

@@ -19,7 +19,7 @@ import {
 import type { Logger } from '../observe/log.ts'
 import { logFault } from '../observe/faults.ts'
 import { metrics } from '../observe/metrics.ts'
-import { type DeviceEntry, isSecretOf } from '../roster/device-entry.ts'
+import { type DeviceEntry, isOfCompany, isSecretOf } from '../roster/device-entry.ts'
 import type { DeviceSecrets } from '../roster/device-secrets.ts'
 import type { Replica } from '../roster/replica.ts'
 import { createSession } from './device.ts'
@@ -130,11 +130,12 @@ export class Redecoding {
     const { replica } = this.#options
     const frame = JSON.parse(stored.text) as MisunderstoodFrame
     const entry = replica.roster.find(frame.device)
-    if (frame.company !== undefined && entry && entry.company_id !== frame.company) {
+    if (!entry) return true
+    const isOther = frame.company === undefined ? !isOfCompany(entry, frame.at) : entry.company_id !== frame.company
+    if (isOther) {
       await this.#leave(stored, 'other_company')
       return true
     }
-    if (!entry) return true
     const read = await this.#messageOf(frame, entry)
     const opened = read?.sealed && (await this.#opened(read.sealed, frame, entry))
     const message = opened ?? read
@@ -238,13 +239,15 @@ export class Redecoding {
  * came. The id of any other one may have been unreadable then: it is enough where its entry asks for no more, within the
  * company of the frame. Over MQTT a frame cannot name another device.
  */
-function isAccepted(entry: DeviceEntry, { company, device, isGuess, others, protocol, transport }: MisunderstoodFrame) {
+function isAccepted(entry: DeviceEntry, frame: MisunderstoodFrame): boolean {
+  const { at, company, device, isGuess, others, protocol, transport } = frame
   const id = sameId(entry.id)
   if (id === sameId(device)) return true
   if (transport === 'mqtt') return false
   const known = others?.find(([other]) => sameId(other) === id)
   if (known) return known[1] === entry.company_id
-  return entry.company_id === company && trustIn(entry, { protocol, isGuess: isGuess === true }) === 'trusted'
+  if (entry.company_id !== company || !isOfCompany(entry, at)) return false
+  return trustIn(entry, { protocol, isGuess: isGuess === true }) === 'trusted'
 }
 
 /** A kept frame as frames of a protocol: where another protocol was guessed, that has cut the stream elsewhere. */

@@ -31,6 +31,11 @@ export interface Suspicion {
   readonly evidence: string
 }
 
+/** Who sends fixes of a device now, and its company. */
+interface Hearing extends Pick<DeviceSession, 'now' | 'sender'> {
+  readonly company: string
+}
+
 /** The sender of a device's fixes, and the last position that it sent. */
 export interface Sighting {
   readonly sender: Sender
@@ -51,8 +56,9 @@ export class Trails {
   }
 
   /** Notes who sends fixes of a device now. Answers the trail of the device; `known`: its answer before, to save the look-up. */
-  heard(device: string, { now, sender }: Pick<DeviceSession, 'now' | 'sender'>, known?: DeviceTrail): DeviceTrail {
-    const trail = known ?? this.#trails.get(device) ?? this.#begin(device)
+  heard(device: string, { company, now, sender }: Hearing, known?: DeviceTrail): DeviceTrail {
+    const before = known ?? this.#trails.get(device)
+    const trail = before?.company === company ? before : this.#begin(device, company)
     const last = trail.sender
     const isDue = Math.abs(now - trail.toldAt) >= TOLD_AGAIN_MS
     if (!sender || (sender === last && !isDue)) return trail
@@ -69,10 +75,11 @@ export class Trails {
     noteSuspicion(device, this.#trails.get(device)?.heardElsewhere(sighting, now / 1000))
   }
 
-  #begin(device: string): DeviceTrail {
+  #begin(device: string, company: string): DeviceTrail {
     const [oldest] = this.#trails.size >= MAX_TRAILS ? this.#trails.keys() : []
     if (oldest !== undefined) this.#trails.delete(oldest)
     const trail = new DeviceTrail()
+    trail.company = company
     this.#trails.set(device, trail)
     return trail
   }
@@ -85,6 +92,8 @@ export class DeviceTrail {
   sender: Sender | undefined
   /** The last place that was asked about here. */
   place: MovingPlace | undefined
+  /** The company of the device, which is shown places of its own alone; written by `Trails`. */
+  company: string | undefined
   /** When other gateways were told of it, ms; written by `Trails`. */
   toldAt = Number.NEGATIVE_INFINITY
   #earlier: Sender | undefined

@@ -120,7 +120,12 @@ async function forgetMarks(redis: Redis, ids: ReadonlySet<string>): Promise<numb
 async function forgetContacts(redis: Redis, id: string): Promise<number> {
   const hashes = [keys.devices, keys.lastFixes, keys.lastFiltered, keys.arrivedDevices]
   const deleted = await Promise.all([...hashes.map((hash) => redis.hdel(hash, id)), redis.del(keys.events(id))])
-  await Promise.all([redis.hdel(keys.intervals, id), forgetWatched(redis, id)])
+  await Promise.all([
+    redis.hdel(keys.intervals, id),
+    // Whose the device was: nothing of it is left.
+    redis.hdel(keys.roster('former'), id),
+    forgetWatched(redis, id),
+  ])
   await tellHeard(redis, [id])
   return deleted.reduce((sum, count) => sum + count, 0)
 }

@@ -114,7 +114,7 @@ export const keys = {
   audit: `${TAG}:audit`,
   /**
    * string `version`: of the last write to the roster, ms UTC; hashes `device-table`, `assignment-table`, `file-versions`, stream
-   * `log`: see src/roster/table.ts; hashes `results`, `replaced`: see src/roster/puts.ts; hash `applied`: gateway process → the
+   * `log`: see src/roster/table.ts; hashes `results`, `replaced`: see src/roster/puts.ts; hash `former`: see lua/roster.lua; hash `applied`: gateway process → the
    * version that is in effect there; channel of pub/sub `written`: after each write; `at`, `devices`, `routes`, `files`: in the format of the version before, see src/roster/upgrade.ts
    */
   roster: (part: string) => `${TAG}:roster:${part}`,

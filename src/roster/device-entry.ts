@@ -67,6 +67,11 @@ function protocolSettings({ settings, model, time_zone }: Device): Settings {
   return { ...settings, ...(model !== undefined && { model }), ...(time_zone !== undefined && { timeZone: time_zone }) }
 }
 
+/** Whether a device belonged to its company at a time, ms UTC: what was stored of it then is the company's. */
+export function isOfCompany({ companySince = -Infinity }: Pick<Device, 'companySince'>, at: number): boolean {
+  return at >= companySince
+}
+
 /** Whether a device has a route at some time of an interval. */
 export function hasRoute(device: DeviceEntry | undefined, { from, until }: Interval): boolean {
   if (!device) return false

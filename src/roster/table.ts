@@ -10,7 +10,8 @@ import { withoutSecret } from './device-entry.ts'
 /*
  * The roster in Redis: two hashes of JSON, `[<version that wrote it>, <what is stored>]`:
  *
- *   device-table       id without leading zeros                {"id": …, "company_id": …, "source": "devices.yaml:3"}
+ *   device-table       id without leading zeros                {"id": …, "company_id": …, "source": "devices.yaml:3"},
+ *                                                              and since when it belongs to its company (lua/roster.lua)
  *   assignment-table   from until courier_id route_id device   {"source": "routes.csv:17"} or
  *                                                              {"company_id": "7", "line": 3}
  *
@@ -53,7 +54,7 @@ export async function writeRoster(
     changes.push(entryText({ devices: devices.slice(begin, end), assignments: assignments.slice(begin, end) }))
     await yieldToEventLoop()
   }
-  const names = ['version', 'device-table', 'assignment-table', 'file-versions', 'log', 'results', 'replaced']
+  const names = ['version', 'device-table', 'assignment-table', 'file-versions', 'log', 'results', 'replaced', 'former']
   const { company_id = '', result = '', replaced = '' } = put ?? {}
   const args = [asOf, LAST_PART, JSON.stringify(files), company_id, result, replaced, ...changes]
   const version = await scripts(redis)('roster', names.map(keys.roster), args)
@@ -96,8 +97,8 @@ async function* valuesIn<Stored, Value>(redis: Redis, table: string, valueOf: Va
   for await (const flat of redis.hscanStream(keys.roster(table), { count: SLICE })) {
     const values: (readonly [field: string, value: Value])[] = []
     for (let at = 0; at < flat.length; at += 2) {
-      const [version, stored] = JSON.parse(flat[at + 1]) as [number, Stored]
-      values.push([flat[at], valueOf(flat[at], version, stored)])
+      const [version, stored, since] = JSON.parse(flat[at + 1]) as [number, Stored, number?]
+      values.push([flat[at], valueOf(flat[at], version, stored, since)])
     }
     yield values
     await yieldToEventLoop()
@@ -118,8 +119,8 @@ export async function readSince(
   const [known, ...entries] = await redis.xrange(keys.roster('log'), `${since}-${LAST_PART}`, version)
   if (known?.[0] !== `${since}-${LAST_PART}`) return { version }
   const changes: Required<RosterChange>[] = []
-  for (const [id, [, text]] of entries) {
-    changes.push(readEntry(text, Number.parseInt(id)))
+  for (const [id, [, text, , belongsSince = '{}']] of entries) {
+    changes.push(readEntry(text, Number.parseInt(id), new Map(Object.entries(JSON.parse(belongsSince)))))
     await yieldToEventLoop()
   }
   const [devices, assignments] = [changes.flatMap((each) => each.devices), changes.flatMap((each) => each.assignments)]
@@ -133,17 +134,20 @@ function entryText({ devices, assignments }: Required<RosterChange>): string {
   return JSON.stringify({ devices: ofDevices, assignments: ofAssignments })
 }
 
-/** The part of a change in an entry that the write of a version has made. */
-function readEntry(text: string, version: number): Required<RosterChange> {
+/** The part of a change in an entry that the write of a version has made; `since`: by the ids of devices. */
+function readEntry(text: string, version: number, since: ReadonlyMap<string, unknown>): Required<RosterChange> {
   const { devices, assignments } = JSON.parse(text) as Record<'devices' | 'assignments', FieldTexts>
   const read = <Stored, Value>(texts: FieldTexts, valueOf: ValueOf<Stored, Value>) =>
     texts.map(([field, stored]) => {
-      return [field, stored === null ? undefined : valueOf(field, version, JSON.parse(stored))] as const
+      return [
+        field,
+        stored === null ? undefined : valueOf(field, version, JSON.parse(stored), since.get(field) as number),
+      ] as const
     })
   return { devices: read(devices, deviceOf), assignments: read(assignments, assignmentOf) }
 }
 
-function deviceText(device: Device): string {
+function deviceText({ companySince: _since, ...device }: Device): string {
   return JSON.stringify({ ...withoutSecret(device), source: storedSource(device) })
 }
 
@@ -156,10 +160,11 @@ function storedSource({ source }: Pick<Device, 'source'>): string | undefined {
 }
 
 /** Makes a value of what the write of a version has stored in a field. */
-type ValueOf<Stored, Value> = (field: string, version: number, stored: Stored) => Value
+type ValueOf<Stored, Value> = (field: string, version: number, stored: Stored, since?: number) => Value
 
-function deviceOf(_id: string, version: number, stored: Partial<Device>): Device {
-  return { ...(stored as Device), source: stored.source ?? putSource(version) }
+function deviceOf(_id: string, version: number, stored: Partial<Device>, companySince?: number): Device {
+  const source = stored.source ?? putSource(version)
+  return { ...(stored as Device), source, ...(companySince !== undefined && { companySince }) }
 }
 
 function assignmentOf(field: string, written: number, stored: Partial<Assignment>): Assignment {

@@ -2,12 +2,14 @@ import { readFile, rename, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { keys } from '../../src/lanes/index.ts'
+import { addWatchedFrames, keys } from '../../src/lanes/index.ts'
+import { observations } from '../../src/observe/observations.ts'
 import { hold, TOKEN } from '../support/admin.ts'
 import { waybridge } from '../support/cli.ts'
 import { type Followed, followEvents } from '../support/events.ts'
 import { listening } from '../support/listening.ts'
-import { askAs, fillBoth, TOKEN_7, twoCompanies } from '../support/two-companies.ts'
+import { keepFrame } from '../support/kept-frames.ts'
+import { askAs, fillBoth, heard, TOKEN_7, twoCompanies } from '../support/two-companies.ts'
 
 /** A tracking API that refuses each OAuth token, and keeps what it was asked. */
 const asked: string[] = []
@@ -38,6 +40,7 @@ async function follow(token: string, headers = {}): Promise<Followed> {
   return stream
 }
 
+const WATCHED = { transport: 'tcp', remote: '10.1.2.3:1', protocol: 'h02', bytes: '', size: 0, fixes: [], fixCount: 0 }
 const numbers = (company: number) => `/api/v1/companies/${company}/numbers`
 const giveName = (id: string, company: number) =>
   all(`/admin/devices/${id}`, { method: 'PUT', body: { company_id: company, name: `${id} renamed` } })
@@ -138,6 +141,46 @@ describe('a token for company 7', () => {
     expect((await seven('/admin/devices/new-3')).status).toBe(404)
   })
 
+  it('takes an id that another company has deleted, and nothing of what is stored of it', async () => {
+    const { redis } = admin
+    const id = 'zebra-9'
+    const put = (ask: typeof seven, company_id: number) =>
+      ask(`/admin/devices/${id}`, { method: 'PUT', body: { company_id, name: 'Nine', courier_id: 1 } })
+    await put(all, 8)
+    await heard(admin, id, '8/808081/808082')
+    observations.note('claimed_twice', { subject: { device: id }, evidence: 'zebra at 52.50,13.40' })
+    await addWatchedFrames(redis, new Map([[id, [JSON.stringify({ ...WATCHED, at: Date.now() })]]]))
+    await keepFrame(redis, id, { company: '8', content: Buffer.from('{"id":"zebra-9"') })
+    await keepFrame(redis, id, { company: undefined, content: Buffer.from('{"zebra":') })
+    await expect.poll(async () => (await all(`/admin/devices/${id}`)).text, soon).toContain('10.1.2.3')
+    await all(`/admin/devices/${id}`, { method: 'DELETE' })
+    expect(await put(seven, 7)).toMatchObject({ status: 200 })
+
+    const said = await Promise.all(
+      ['', '/chain', '/frames', '/history'].map((part) => seven(`/admin/devices/${id}${part}`)),
+    )
+    said.push(await seven('/admin/devices?q=nine'), await seven('/admin/findings'), await seven('/admin/status'))
+    const text = said.map((answer) => answer.text.replaceAll(id, 'ID')).join('\n')
+    expect(said.map(({ status }) => status)).toEqual(said.map(() => 200))
+    expect(/.{0,80}(?:zebra|10\.1\.2\.3|52\.5\b|808081).{0,80}/i.exec(text)?.[0]).toBeUndefined()
+    expect(said[0].json).toMatchObject({ state: 'never', held: [], events: [] })
+
+    // What it sends now is company 7's, and not company 8's when that has the van again.
+    await heard(admin, id, '7/1/1')
+    await expect
+      .poll(async () => (await seven(`/admin/devices/${id}`)).json, soon)
+      .toMatchObject({
+        last_fix: { lat: 52.5 },
+        events: [{ event: 'routed' }, { event: 'connected' }],
+      })
+    await all(`/admin/devices/${id}`, { method: 'DELETE' })
+    await put(all, 8)
+    expect((await all(`/admin/devices/${id}`)).json).toMatchObject({ state: 'never', events: [] })
+    await all(`/admin/devices/${id}`, { method: 'DELETE' })
+    await all(`/admin/devices/${id}/data`, { method: 'DELETE' })
+    expect(await redis.hexists(keys.roster('former'), id)).toBe(0)
+  })
+
   it('changes routes of its own vans alone: a put, a swap, and what was put', async () => {
     const put = (company: number, device: string) =>
       seven(`/admin/routes?company_id=${company}&from=2099-12-01&until=2099-12-02`, {
@@ -165,7 +208,7 @@ describe('a token for company 7', () => {
     await all('/admin/devices/zebra-1', { method: 'PUT', body: { company_id: 7, name: 'Van 17' } })
     expect(await zebras()).toEqual([3, 3])
     const { events } = (await seven('/admin/devices/zebra-1')).json as { events: { event: string }[] }
-    expect(events.map(({ event }) => event)).toEqual(['connected'])
+    expect(events).toEqual([])
     expect((await seven('/admin/devices/zebra-1/data', { method: 'DELETE' })).json).toMatchObject({
       waiting: 0,
       parked: 0,

@@ -411,7 +411,7 @@ describe('while Redis does not answer or the roster is not current', () => {
   })
 
   it('fixes stay those of their device, though another one speaks on the session meanwhile', async () => {
-    const { say, stored, state } = await gateway({
+    const { say, state, ...all } = await gateway({
       devices: [van, { ...van, id: '2', courier_id: '43' }],
       fails: true,
       waitMs: 20_000,
@@ -422,7 +422,7 @@ describe('while Redis does not answer or the roster is not current', () => {
     await say({ device: '2', none: 'login' })
     state.fails = false
     expect(await outcome).toMatchObject({ status: 'stored' })
-    expect(stored.flatMap(({ parts }) => parts.map(placeOf))).toEqual(['7/42/1001'])
+    expect(all.stored.flatMap(({ parts }) => parts.map(placeOf))).toEqual(['7/42/1001'])
   })
 })
 

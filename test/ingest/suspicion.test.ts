@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Sender } from '../../src/ingest/device.ts'
-import { DeviceTrail, type Whereabouts } from '../../src/ingest/suspicion.ts'
+import { DeviceTrail, Trails, type Whereabouts } from '../../src/ingest/suspicion.ts'
 import { seeded } from '../../src/simulate/random.ts'
 
 const START = Date.UTC(2026, 9, 1) / 1000
@@ -245,6 +245,17 @@ function* sendersOf(seed: number, transport: 'tcp' | 'udp'): Generator<readonly 
     time += Math.floor(random() * 20 * MINUTE)
   }
 }
+
+it('a device that has changed its company begins a new trail, in which no place of the other company is shown', () => {
+  const trails = new Trails()
+  const trailFor = (company: string, known?: DeviceTrail) =>
+    trails.heard('1', { company, now: 1000, sender: undefined }, known)
+  const first = trailFor('8')
+  expect(trailFor('8')).toBe(first)
+  const second = trailFor('7', first)
+  expect(second).not.toBe(first)
+  expect([trailFor('7'), trailFor('7', second)]).toEqual([second, second])
+})
 
 describe('a month of a normal fleet', () => {
   it.for(Array.from({ length: 40 }, (_, seed) => seed))('is silent: van %i', (seed) => {

@@ -60,14 +60,15 @@ function isOnWrongPort(device: string): boolean {
   return observations.current().some(({ code, subject }) => code === 'wrong_port' && subject.device === device)
 }
 
+/** What the detector was told to remember. */
+function remembering() {
+  const learnt: string[] = []
+  const detector = new Detector({ protocols, configured: () => undefined, onFault: thrown })
+  const remember = (device: string, { name }: { name: string }) => void learnt.push(`${device} ${name}`)
+  return { learnt, shared: detecting({ detector: Object.assign(detector, { learn: remember }) }) }
+}
+
 describe('the protocol of a device is remembered', () => {
-  /** What the detector was told to remember. */
-  function remembering() {
-    const learnt: string[] = []
-    const detector = new Detector({ protocols, configured: () => undefined, onFault: thrown })
-    const remember = (device: string, { name }: { name: string }) => void learnt.push(`${device} ${name}`)
-    return { learnt, shared: detecting({ detector: Object.assign(detector, { learn: remember }) }) }
-  }
   const guarded = { id: VAN, company_id: '7', courier_id: '42', route_id: '1001', source: 'devices.yaml:1' }
 
   it('over TCP once a fix of it is stored, and not at its login', async () => {

@@ -190,36 +190,36 @@ describe('UDP sessions', () => {
   })
 })
 
-describe('an address over UDP that another device uses', () => {
-  const claims = (device: string) =>
-    observations.current().filter(({ code, subject }) => code === 'claimed_twice' && subject.device === device)
+const claimsOf = (device: string) =>
+  observations.current().filter(({ code, subject }) => code === 'claimed_twice' && subject.device === device)
 
-  /** A van that relies on its address, which a forger uses as well: both send from one socket. */
-  async function van(id: string, options: Parameters<typeof gateway>[0] = {}) {
-    const shared = gateway(options)
-    for (const [device, company_id] of [
-      [id, '7'],
-      [`thief-of-${id}`, '8'],
-    ])
-      await shared.configure({ id: device, company_id, courier_id: '1', route_id: '1', source: 'devices.yaml:9' })
-    const { heard, say } = await datagramPeer((await listen(shared)).port)
-    const asked = async (text: string, answer: string) => {
-      const before = heard.length
-      say(text)
-      await until(() => expect(heard.slice(before)).toEqual([answer]))
-    }
-    await asked(`id ${id}\n`, 'hi\n')
-    await asked('fix 1\n', 'ok 1\n')
-    return { shared, heard, say, asked }
+/** A van that relies on its address, which a forger uses as well: both send from one socket. */
+async function relyingVan(id: string, options: Parameters<typeof gateway>[0] = {}) {
+  const shared = gateway(options)
+  for (const [device, company_id] of [
+    [id, '7'],
+    [`thief-of-${id}`, '8'],
+  ])
+    await shared.configure({ id: device, company_id, courier_id: '1', route_id: '1', source: 'devices.yaml:9' })
+  const { heard, say } = await datagramPeer((await listen(shared)).port)
+  const asked = async (text: string, answer: string) => {
+    const before = heard.length
+    say(text)
+    await until(() => expect(heard.slice(before)).toEqual([answer]))
   }
+  await asked(`id ${id}\n`, 'hi\n')
+  await asked('fix 1\n', 'ok 1\n')
+  return { shared, heard, say, asked }
+}
 
+describe('an address over UDP that another device uses', () => {
   it.each([
     ['configured at another company', 'thief-of-van-2', 'hi\n', {}],
     ['admitted though it is not configured', 'nobody', 'hi\n', { admitsUnknown: true }],
     ['refused', 'nobody', 'no\n', {}],
   ])('is nobody’s: fixes that name no device are not taken, where it is %s', async (_, other, answer, options) => {
     const id = 'van-2'
-    const { shared, heard, say, asked } = await van(id, options)
+    const { shared, heard, say, asked } = await relyingVan(id, options)
     for (let again = 0; again < 2; again++) await asked(`id ${other}\n`, answer)
     const refused = await refusals('unknown_device')
     for (let number = 2; number < 6; number++) say(`fix ${number}\n`)
@@ -232,11 +232,11 @@ describe('an address over UDP that another device uses', () => {
   })
 
   it('is a finding at once', async () => {
-    const { asked } = await van('van-3')
-    expect(claims('van-3')).toEqual([])
+    const { asked } = await relyingVan('van-3')
+    expect(claimsOf('van-3')).toEqual([])
     await asked('id thief-of-van-3\n', 'hi\n')
     const evidence = [expect.stringMatching(/^another device has used 127\.0\.0\.1:\d+: datagrams from there/)]
-    expect(claims('van-3')).toMatchObject([{ count: 1, evidence }])
+    expect(claimsOf('van-3')).toMatchObject([{ count: 1, evidence }])
   })
 
   it('is no finding where each datagram names its device, as a relay’s do', async () => {
@@ -244,11 +244,11 @@ describe('an address over UDP that another device uses', () => {
     const { heard, say } = await datagramPeer((await listen(shared)).port)
     for (let round = 0; round < 5; round++) for (const id of ['van-1', '007', '8168000008']) say(`fixof ${id}\n`)
     await until(() => expect(heard).toHaveLength(15))
-    expect([shared.stored.length, ['van-1', '007', '8168000008'].flatMap(claims)]).toEqual([15, []])
+    expect([shared.stored.length, ['van-1', '007', '8168000008'].flatMap(claimsOf)]).toEqual([15, []])
   })
 
   it('gets no fix that was on its way when the other one came', async () => {
-    const { shared, heard, say } = await van('van-4')
+    const { shared, heard, say } = await relyingVan('van-4')
     shared.store = 'waits'
     say('fix 2\n')
     say('id thief-of-van-4\n')

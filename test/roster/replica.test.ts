@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { connect, keys, openGatewayChannel, type Redis } from '../../src/lanes/index.ts'
 import { PUT_SOURCE } from '../../src/roster/assignment.ts'
 import { Replica } from '../../src/roster/replica.ts'
-import { readRosterVersion, writeRoster } from '../../src/roster/table.ts'
+import { readRosterVersion, readTable, writeRoster } from '../../src/roster/table.ts'
 import { putDevice } from '../support/put-device.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
@@ -84,6 +84,34 @@ it('a device of a file keeps its place there, whatever the name of the file; a p
   await one.refresh()
   expect(one.roster.find('1')?.source).toBe('admin-vans.yaml:3')
   expect(one.roster.find('2')?.source).toBe(`admin ${new Date(version ?? 0).toISOString().slice(0, 19)}Z`)
+})
+
+it('a device belongs to its company since the write that took it from another one, or since that one dropped it', async () => {
+  const { replica: one } = await replica()
+  const put = (company_id: string, name = 'Van') => putDevice(redis, '007', { ...device('007'), company_id, name })
+  const since = async () => {
+    await one.refresh()
+    const { roster } = await readTable(redis)
+    const known = [one.roster, roster].map((each) => each.find('7')?.companySince)
+    expect(known[0]).toBe(known[1])
+    return known[0]
+  }
+  await put('7')
+  expect(await since()).toBeUndefined()
+  const taken = await put('8')
+  expect(await since()).toBe(taken)
+  await put('8', 'Renamed')
+  expect(await since()).toBe(taken)
+  await putDevice(redis, '007', null)
+  await put('8')
+  expect(await since()).toBe(taken)
+  const dropped = await putDevice(redis, '007', null)
+  await put('7')
+  expect(await since()).toBe(dropped)
+  expect(await redis.hlen(keys.roster('former'))).toBe(0)
+  // A device that is written as it was read keeps it.
+  await putDevice(redis, '007', { ...one.roster.find('7')!, companySince: 1 })
+  expect(await since()).toBe(dropped)
 })
 
 it('a replica that missed more than the log keeps reads the whole roster', async () => {

@@ -85,7 +85,8 @@ export async function fillBoth(admin: AdminFixture): Promise<{ readonly put7: st
 
 const FIX = { time: Date.UTC(2026, 10, 20, 8), latitude: 52.5, longitude: 13.4, valid: true, speed: 10, heading: 90 }
 
-async function heard({ redis }: AdminFixture, device: string, lane: string): Promise<void> {
+/** A device says on a connection where it is. */
+export async function heard({ redis }: AdminFixture, device: string, lane: string): Promise<void> {
   const book = new HeardBook(redis)
   const session = Object.assign(createSession('tcp', '10.1.2.3:40001'), { device })
   book.of(device).spoke(session, 'teltonika')

@@ -6,6 +6,7 @@ import { chainOf, chainWithoutRedis, type DeviceChain } from '../../diagnose/cha
 import type { ChainFacts, DeviceDetail, ExplainedDevice } from '../../diagnose/detail.ts'
 import type { MisunderstoodFrame } from '../../ingest/misunderstood.ts'
 import { isConnectionError, readFrames, type Redis } from '../../lanes/index.ts'
+import type { DeviceEntry } from '../../roster/device-entry.ts'
 import type { Upstream } from '../facts.ts'
 import { findingJson } from '../findings.ts'
 import { FindingJson, Instant, instant, LinkName, Text } from '../json.ts'
@@ -114,7 +115,7 @@ async function chainFacts(device: Indexed, detail: DeviceDetail, asked: ChainReq
   const courier = detail.lane?.courier_id ?? entry?.courier_id
   const [parked, misunderstood, api] = await Promise.all([
     entry && courier !== undefined ? parkedOf(redis, entry.company_id, courier) : [],
-    misunderstoodOf(redis, id),
+    misunderstoodOf(redis, id, entry),
     upstream(),
   ])
   const known = knownFacts(device, asked)
@@ -140,10 +141,15 @@ function similarTo(id: string, index: ChainSources['index']): string | undefined
 }
 
 /** Frames of the device that hold positions which are not understood, and since when; the latest 1,000 count. */
-async function misunderstoodOf(redis: Redis, id: string): Promise<ExplainedDevice['misunderstood']> {
+async function misunderstoodOf(
+  redis: Redis,
+  id: string,
+  entry: DeviceEntry | undefined,
+): Promise<ExplainedDevice['misunderstood']> {
   const stored = await readFrames(redis, { devices: [...new Set([id, sameId(id)])], count: MOST_FRAMES })
   const frames = stored.map(({ text }) => JSON.parse(text) as MisunderstoodFrame)
-  const positions = frames.filter(({ reason }) => reason === 'not_read' || reason === 'entries')
+  const own = frames.filter(({ company }) => !entry || company === entry.company_id)
+  const positions = own.filter(({ reason }) => reason === 'not_read' || reason === 'entries')
   const oldest = positions.at(-1)
   return oldest && { frames: positions.length, sinceAt: instant(oldest.at) ?? '', protocol: oldest.protocol }
 }

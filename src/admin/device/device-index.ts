@@ -3,6 +3,7 @@ import { sameId } from '../../config/units.ts'
 import type { LostSender } from '../../diagnose/facts.ts'
 import { liveGateways } from '../../ingest/gateways.ts'
 import type { Contact } from '../../ingest/heard.ts'
+import { heardBy } from '../../ingest/heard-reader.ts'
 import { beginReading, heardSince, isConnectionError, keys, type ReadTo, type Redis } from '../../lanes/index.ts'
 import type { DeviceEntry } from '../../roster/device-entry.ts'
 import type { Roster } from '../../roster/roster.ts'
@@ -154,8 +155,9 @@ export class DeviceIndex {
     const before = this.#list.get(key)
     if (before) before.surveyed = undefined
     if (before?.entry === entry) return
-    // Only what is heard under its own id is the device's.
-    if (!entry || before?.id === entry.id) return this.#set(key, { entry })
+    // Only what is heard under its own id is the device's, and what was heard before belongs to another company.
+    const isSame = before?.id === entry?.id && before?.entry?.companySince === entry?.companySince
+    if (!entry || isSame) return this.#set(key, { entry })
     this.#due.add(entry.id)
     this.#set(key, { ...UNHEARD, id: entry.id, entry })
   }
@@ -195,10 +197,11 @@ export class DeviceIndex {
   /** Answers the usual interval of a device that sends seldom, where it has changed. */
   #heard(
     name: string,
-    { usualMs, ...heard }: Pick<IndexedDevice, 'contact' | 'fix' | 'filtered'> & { usualMs: number },
+    { usualMs, ...read }: Pick<IndexedDevice, 'contact' | 'fix' | 'filtered'> & { usualMs: number },
   ) {
     const key = sameId(name)
     const before = this.#list.get(key)
+    const heard = heardBy(before?.entry, read)
     const { contact } = heard
     if (!contact) {
       if (before?.id === name) this.#set(key, UNHEARD)

@@ -6,7 +6,7 @@ import type { DeviceEvent, Heard } from '../../ingest/heard.ts'
 import { readEvents, readHeard } from '../../ingest/heard-reader.ts'
 import { describeLanes, heldOf, type Redis, receivedAt, timestampOf } from '../../lanes/index.ts'
 import { assignmentField } from '../../roster/assignment.ts'
-import type { DeviceEntry } from '../../roster/device-entry.ts'
+import { type DeviceEntry, isOfCompany } from '../../roster/device-entry.ts'
 import { instant, laneIds, stayJson } from '../json.ts'
 import { contactJson, DeviceJson } from './json.ts'
 import { laneJson } from '../lanes.ts'
@@ -59,13 +59,14 @@ export async function describeDevice(
   const entry = directory().find(id)
   const name = entry?.id ?? id
   await index.catchUp()
-  const known = [readHeld(redis, entry, id), readHeard(redis, name), readEvents(redis, name)] as const
+  const known = [readHeld(redis, entry, id), readHeard(redis, name, entry), readEvents(redis, name)] as const
   const [waiting, heard, happened] = await Promise.all(known)
   const indexed = index.find(id)
   const [row] = indexed ? await deviceRows([indexed], sources) : []
   const { condition, position, place, findings }: Partial<typeof row> = row ?? {}
   const held = await Promise.all(waiting.map((each) => heldJson(each, entry, live)))
-  const isSeen = (event: DeviceEvent) => event.event !== 'routed' || scope.seesLane(event.lane)
+  const isSeen = (event: DeviceEvent) =>
+    (!entry || isOfCompany(entry, event.at)) && (event.event !== 'routed' || scope.seesLane(event.lane))
   const events = happened.filter(isSeen).map(eventJson)
   const now = Date.now()
   const last = heard && { state: stateOf(heard, now, idleMs), ...heardJson(heard) }

@@ -9,6 +9,8 @@ import { Instant, instant } from '../json.ts'
 import { DeviceFrameJson, decodedFix } from './json.ts'
 import type { Operation } from '../operation.ts'
 import { PageQuery } from '../paging.ts'
+import { isOfCompany } from '../../roster/device-entry.ts'
+import { isSeen } from '../misunderstood.ts'
 import type { DeviceSources } from './list.ts'
 
 /**
@@ -17,6 +19,7 @@ import type { DeviceSources } from './list.ts'
  * anyway. Both also work for a device that is not configured.
  */
 export function frameOperations({ redis, directory }: Pick<DeviceSources, 'redis' | 'directory'>): Operation[] {
+  const isOwn = (id: string, at: number) => isOfCompany(directory().find(id) ?? {}, at)
   const idOf = (params: unknown) => {
     const { id } = params as { id: string }
     return Buffer.byteLength(id) > MAX_ID_BYTES ? undefined : (directory().find(id)?.id ?? id)
@@ -57,12 +60,12 @@ export function frameOperations({ redis, directory }: Pick<DeviceSources, 'redis
         ])
         const frames = watched
           .map((json) => JSON.parse(json) as WatchedFrame)
-          .filter(({ isShared }) => scope.isAll || !isShared)
+          .filter(({ at, isShared }) => isOwn(id, at) && (scope.isAll || !isShared))
         const times = new Set(frames.map(({ at }) => at))
         const others = kept
           .map(({ text }) => JSON.parse(text) as MisunderstoodFrame)
           .filter(({ at, reason }) => reason !== 'guessed' && !times.has(at))
-          .filter(({ company }) => company === undefined || scope.sees(company))
+          .filter((frame) => (frame.company === undefined ? isOwn(id, frame.at) : isSeen(frame, scope)))
         const all = [...frames.map(watchedJson), ...others.map(misunderstoodJson)]
         const latest = all.toSorted((one, other) => Date.parse(other.at) - Date.parse(one.at))
         return { watched_until_at: instant(until), results: latest.slice(0, count) }

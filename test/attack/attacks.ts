@@ -16,6 +16,7 @@ import { AUTO_ATTACKS } from './auto-attacks.ts'
 import { ID_ATTACKS, login, packet } from './id-attacks.ts'
 import { mqttConnect, mqttPublish } from './mqtt-packets.ts'
 import { TAKEOVER_ATTACKS } from './takeover-attacks.ts'
+import { IDENTITY_ATTACKS } from './identity-attacks.ts'
 
 /** Each attack goes on until it is stopped; the number is the row of the table of SECURITY.md that it belongs to. */
 export const ATTACKS = {
@@ -32,6 +33,7 @@ export const ATTACKS = {
   ...ID_ATTACKS,
   ...AUTO_ATTACKS,
   ...TAKEOVER_ATTACKS,
+  ...IDENTITY_ATTACKS,
 } satisfies Record<string, Attack>
 
 async function futureTimes({ ports, known }: Victim, cost: Cost, signal: AbortSignal): Promise<void> {

@@ -577,6 +577,10 @@ const EVIDENCE: readonly Phrase[] = [
   ['{} connections from {}', '{1} Verbindungen von {2}'],
   ['{} connections, {} of them from {}', '{1} Verbindungen, {2} davon von {3}'],
   [
+    'another device has used {}: datagrams from there that name no device are not taken',
+    'ein anderes Gerät hat {1} benutzt: Datagramme von dort, die kein Gerät nennen, werden nicht angenommen',
+  ],
+  [
     'speaks {} on port {} ({}): use {}, or the port for all protocols',
     'spricht {1} auf Port {2} ({3}): besser {4} oder der Port für alle Protokolle',
   ],

@@ -53,6 +53,8 @@ export class Acceptor {
   readonly #oneAddress: OneAddressWatch | undefined
   /** Connections whose header or handshake is not complete. */
   readonly #beginning = new Set<Socket>()
+  /** Of these, those without a PROXY header, the oldest first: no limit of connections counts them. */
+  readonly #unaddressed = new Set<Socket>()
   #isClosing = false
 
   /** @throws UserError where the certificate cannot be used */
@@ -103,8 +105,13 @@ export class Acceptor {
   #behindProxy(socket: Socket, proxy: Origin, serve: Serve): void {
     if (!isWithin(this.#shared.trustedProxies, proxy.address)) return refuse(socket, 'proxy_header')
     const begun = this.#begin(socket, 'proxy_header')
+    const [oldest] = this.#unaddressed
+    if (this.#unaddressed.size === MAX_UNADDRESSED) oldest.destroy()
+    this.#unaddressed.add(socket)
+    socket.once('close', () => this.#unaddressed.delete(socket))
     receiveFirstBytes(socket, { read: readProxyHeader, shared: this.#shared }, (header) => {
       begun()
+      this.#unaddressed.delete(socket)
       this.#admit(socket, header.source ?? proxy, serve)
     })
   }
@@ -241,5 +248,7 @@ function receiveFirstBytes<Start extends { readonly length: number }>(
   socket.on('close', () => pressure.setPartial(sender, 0))
 }
 
+/** A proxy sends its header at once. */
+const MAX_UNADDRESSED = 256
 /** A handshake costs about a millisecond. 10,000 vans that connect at once wait up to 24 s for theirs. */
 const HANDSHAKE_TOKENS = 10

@@ -10,7 +10,17 @@ import { listenTcp } from '../../src/listen/tcp.ts'
 import { listenUdp } from '../../src/listen/udp.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { CertificateMaker, type Issued } from '../support/certificates.ts'
-import { dial, type Gateway, gateway, open, openConnections, refusals, talk, until } from '../support/listen.ts'
+import {
+  dial,
+  type Gateway,
+  gateway,
+  open,
+  openConnections,
+  type Peer,
+  refusals,
+  talk,
+  until,
+} from '../support/listen.ts'
 import { connack, connect, raw } from '../support/mqtt-bytes.ts'
 import { protocolNamed } from '../support/mqtt.ts'
 import { proxyV2 } from '../support/proxy.ts'
@@ -108,6 +118,19 @@ describe('a TCP connection with a PROXY header', () => {
       peer.say(`PROXY TCP4 203.0.113.${index === 2 ? 0 : index} 192.0.2.1 1 2\r\nid van-1\n`)
     await until(() => expect(peers.map(({ heard }) => heard).toSorted()).toEqual(['', 'hi\n', 'hi\n']))
     expect(await refused()).toBe(1)
+  })
+
+  it('is served while more than 256 connections wait for their headers, of which the oldest ends', async () => {
+    const { shared, seen } = witness()
+    const { port } = await open(listenTcp(BEHIND, shared))
+    const silent: Peer[] = []
+    for (let n = 0; n < 257; n++) silent.push(await dial(port))
+    await until(() => expect(silent.map(({ over }) => over).indexOf(false)).toBe(1))
+    const peer = await dial(port)
+    peer.say(Buffer.concat([V1, Buffer.from('id van-1\n')]))
+    await until(() => expect(peer.heard).toBe('hi\n'))
+    expect(seen).toEqual(['203.0.113.7:51234'])
+    await until(() => expect(silent.filter(({ over }) => over)).toHaveLength(2))
   })
 
   it('does not hold up the end of the gateway while its header is missing', async () => {

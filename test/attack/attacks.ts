@@ -17,6 +17,7 @@ import { ID_ATTACKS, login, packet } from './id-attacks.ts'
 import { mqttConnect, mqttPublish } from './mqtt-packets.ts'
 import { TAKEOVER_ATTACKS } from './takeover-attacks.ts'
 import { IDENTITY_ATTACKS } from './identity-attacks.ts'
+import { TRUST_ATTACKS } from './trust-attacks.ts'
 
 /** Each attack goes on until it is stopped; the number is the row of the table of SECURITY.md that it belongs to. */
 export const ATTACKS = {
@@ -34,6 +35,7 @@ export const ATTACKS = {
   ...AUTO_ATTACKS,
   ...TAKEOVER_ATTACKS,
   ...IDENTITY_ATTACKS,
+  ...TRUST_ATTACKS,
 } satisfies Record<string, Attack>
 
 async function futureTimes({ ports, known }: Victim, cost: Cost, signal: AbortSignal): Promise<void> {

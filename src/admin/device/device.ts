@@ -64,7 +64,9 @@ export async function describeDevice(
   const indexed = index.find(id)
   const [row] = indexed ? await deviceRows([indexed], sources) : []
   const { condition, position, place, findings }: Partial<typeof row> = row ?? {}
-  const held = await Promise.all(waiting.map((each) => heldJson(each, entry, live)))
+  // Those of another company are discarded within a second.
+  const own = waiting.filter(({ latest }) => !entry || isOfCompany(entry, receivedAt(latest)))
+  const held = await Promise.all(own.map((each) => heldJson(each, entry, live)))
   const isSeen = (event: DeviceEvent) =>
     (!entry || isOfCompany(entry, event.at)) && (event.event !== 'routed' || scope.seesLane(event.lane))
   const events = happened.filter(isSeen).map(eventJson)

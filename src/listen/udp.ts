@@ -15,7 +15,14 @@ import { networkFilter } from './acceptor.ts'
 import type { Guess } from './detect.ts'
 import { inNetwork, tokensOf } from './flood.ts'
 import { CLOSE_WAIT_MS, type Listener, type ProtocolEndpoint, type Shared } from './listener.ts'
-import { isMisunderstood, isStored, learnFrom, noteWrongPort, type PortRules, replacementIn } from './protocol-choice.ts'
+import {
+  isMisunderstood,
+  isStored,
+  learnFrom,
+  noteWrongPort,
+  type PortRules,
+  replacementIn,
+} from './protocol-choice.ts'
 import { UdpSessions } from './udp-sessions.ts'
 
 /**

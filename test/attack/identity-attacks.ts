@@ -10,6 +10,7 @@ import { HONEST_PLACE } from './honest-links.ts'
 export const IDENTITY_ATTACKS = {
   'relay frames with guarded ids (HTTP)': relayFrames,
   'logins from the address of a van (UDP)': takenAddress,
+  'an id that another company has deleted (admin)': deletedId,
 } satisfies Record<string, Attack>
 
 /**
@@ -70,6 +71,29 @@ async function takenAddress({ known, ports, vans }: Victim, cost: Cost, signal: 
         await say(gt06Frame(0x12, gt06Gps({ date: dateOf(Date.now()), ...HONEST_PLACE })))
     }
     socket.close()
+  })
+}
+
+/** A token of another company takes the id, and looks for what is stored of it. */
+async function deletedId({ ports, rival }: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
+  if (!rival) return
+  const { company, deleted, token } = rival
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const ask = async (path: string, change?: RequestInit) => {
+    cost.units++
+    const answer = await fetch(`http://${HOST}:${ports.admin}/admin/devices/${deleted}${path}`, { ...change, headers })
+    const text = await answer.text()
+    cost.received += text.length
+    return text
+  }
+  await sideBySide(1, signal, async () => {
+    await ask('', { method: 'PUT', body: JSON.stringify({ company_id: company }) })
+    for (const path of ['', '/chain', '/frames', '/history']) {
+      const [trace] = /last_heard|last_fix|127\.0\.0\.1|"fixes":[1-9]/.exec(await ask(path)) ?? []
+      if (trace !== undefined && cost.told.length < 4) cost.told.push(`${trace} in the device's ${path || 'entry'}`)
+    }
+    await ask('', { method: 'DELETE' })
+    await sleep(100)
   })
 }
 

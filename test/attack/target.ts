@@ -11,7 +11,7 @@ import { socketUrl } from '../../src/process/redis-endpoint.ts'
 import { CertificateMaker } from '../support/certificates.ts'
 import { CLI, endChild } from '../support/processes.ts'
 import type { Guard, Victim } from './attacker-connections.ts'
-import { HONEST_PLACE, type Van } from './honest-links.ts'
+import { HONEST_PLACE, linkOf, type Van } from './honest-links.ts'
 
 /** What is attacked: a running `waybridge start` on this machine. */
 export interface Target {
@@ -57,6 +57,7 @@ const GUARDED: Readonly<Record<Guard, string>> = {
 const SECRET = '8c1f0a9d7be24430'
 const GUARDED_FROM_COURIER = 900
 const ROUTELESS = '370000000000001'
+const DELETED = '370000000000009'
 const VANS = ids(350_000_000_000_000, 40)
 const KNOWN = ids(360_000_000_000_000, 10)
 /** The ports of the honest vans, in turn. */
@@ -84,9 +85,11 @@ export async function startTarget(settings: Readonly<Record<string, string>> = {
     await sleep(50)
   }
   const ports = JSON.parse(readFileSync(portsFile, 'utf8')) as Record<string, number>
+  const rival = { token: RIVAL_TOKEN, company: '8', deleted: DELETED }
+  await leaveTraces(ports)
   let edits = 0
   return {
-    victim: victimOn(ports),
+    victim: { ...victimOn(ports), rival },
     honest: honestOn(ports),
     memory: () => memoryOf(dir),
     redis: () => redisOf(join(dir, 'data')),
@@ -198,6 +201,22 @@ function wrongPositionsIn(file: string): string[] {
   )
 }
 
+/** A device of company 7 sends a position, and is deleted. */
+async function leaveTraces(ports: Readonly<Record<string, number>>): Promise<void> {
+  const ask = (method: string, body?: object) =>
+    fetch(`http://127.0.0.1:${ports.admin}/admin/devices/${DELETED}`, {
+      method,
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+      body: body && JSON.stringify(body),
+    })
+  await ask('PUT', { company_id: '7' })
+  const link = await linkOf({ id: DELETED, road: 'tcp/teltonika', port: ports['tcp/teltonika'] })
+  await link.send({ time: Date.now(), ...HONEST_PLACE })
+  link.close()
+  while (!(await (await ask('GET')).text()).includes('last_heard')) await sleep(100)
+  await ask('DELETE')
+}
+
 async function redisOf(dataDir: string): Promise<RedisState | undefined> {
   const socket = join(dataDir, 'redis', 'redis.sock')
   if (!existsSync(socket)) return undefined
@@ -240,6 +259,7 @@ function memoryOf(dir?: string): Record<string, number> {
 const STATUS_MS = 10_000
 const ROLES = ['start', 'gateway', 'worker', 'admin'] as const
 const TOKEN = 'b6f0c5d4e1a29387'
+const RIVAL_TOKEN = '0d7e92c4a8b15f63'
 const PROOFS: Readonly<Record<Guard, object>> = {
   secret: { secret: SECRET },
   networks: { networks: ['192.0.2.0/24'] },
@@ -266,7 +286,7 @@ listeners:
   - { transport: tcp, port: 0, protocol: egts, host: 127.0.0.1 }
 mqtt: { broker: { host: 127.0.0.1, port: 0 } }
 tracking: { listen: { host: 127.0.0.1, port: 0 } }
-companies: [{ company_id: 7, apikey: 52a1c7e09b3f4d68 }]
-admin: { host: 127.0.0.1, port: 0, tokens: [${TOKEN}] }
+companies: [{ company_id: 7, apikey: 52a1c7e09b3f4d68 }, { company_id: 8, apikey: 9e40b7d21c6fa853 }]
+admin: { host: 127.0.0.1, port: 0, tokens: [${TOKEN}, { token: ${RIVAL_TOKEN}, name: rival, companies: [8] }] }
 log: { level: fatal }
 `

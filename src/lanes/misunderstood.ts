@@ -63,9 +63,9 @@ export class FrameStore {
   }
 
   async #keep(frames: readonly KeptFrame[]): Promise<boolean[]> {
-    const args = frames.flatMap((frame) => {
-      const { id, isConfigured, isProven, kind, rosterVersion, text } = frame
-      const { bytes, frames: most, share } = boundsOf(frame)
+    const args = frames.flatMap(({ id, isConfigured, isProven, kind, rosterVersion, text }) => {
+      const { bytes, frames: most, shares } = BOUNDS[kind]
+      const share = shares[isConfigured ? 0 : 1]
       const places = isProven ? 1 : 1 / 2
       const bounds = [most * places, bytes * places, this.#shares.misunderstoodBytes * share]
       return [isConfigured ? kind : `${kind}~`, id, text, rosterVersion, kind === 'position' ? 0 : 1, ...bounds]
@@ -180,22 +180,15 @@ function idLists(devices?: readonly string[]): { list: string; key: string }[] {
 
 const LISTS = ['position', 'unknown', 'position~', 'unknown~', 'guessed~'] as const
 
-/** What one device may have in a list, and the part of the share of memory that a list may have in all. */
+/**
+ * What one device may have in a list: as much where it is not configured, so that no answer tells whether it is. `shares`: the
+ * part of the share of memory that the lists may have in all, of configured devices, and of others.
+ */
 const BOUNDS = {
-  position: {
-    configured: { frames: 1000, bytes: 1 << 20, share: 0.4 },
-    others: { frames: 20, bytes: 1 << 16, share: 0.1 },
-  },
-  unknown: {
-    configured: { frames: 100, bytes: 1 << 18, share: 0.2 },
-    others: { frames: 20, bytes: 1 << 16, share: 0.1 },
-  },
-  guessed: { others: { frames: 1000, bytes: 1 << 20, share: 0.2 } },
+  position: { frames: 1000, bytes: 1 << 20, shares: [0.4, 0.1] },
+  unknown: { frames: 100, bytes: 1 << 18, shares: [0.2, 0.1] },
+  guessed: { frames: 1000, bytes: 1 << 20, shares: [0.2, 0.2] },
 } as const
-
-function boundsOf({ isConfigured, kind }: KeptFrame) {
-  return kind === 'guessed' || !isConfigured ? BOUNDS[kind].others : BOUNDS[kind].configured
-}
 
 const KEYS = [...['frames', 'sizes', 'due', ''].map((part) => keys.misunderstood(part)), keys.roster('version')]
 const MAX_CALL_BYTES = 1 << 19

@@ -195,6 +195,20 @@ describe('a box', () => {
   const KEY = Buffer.from('1b27556473e985d462cd51197a9a46c76009549eac6474f206c4ee0844f68389', 'hex')
   const NONCE = Buffer.from('69696ee955b62b73cd62bda875fc73d68219e0036b7a0b37', 'hex')
 
+  it('takes as long without a secret as with wrong ones, of whatever length', async () => {
+    const sealed = { nonce: Buffer.alloc(24), box: Buffer.alloc(60_000), read: () => ({}) }
+    const kinds = [[], ['a'.repeat(33), 'b'.repeat(40)], ['wrong one', 'another']]
+    const times = kinds.map((): number[] => [])
+    for (let n = 0; n < 40; n++)
+      for (const [kind, secrets] of kinds.entries()) {
+        const begun = performance.now()
+        expect(await openBox(sealed, secrets)).toBeUndefined()
+        times[kind].push(performance.now() - begun)
+      }
+    const shortest = times.map((some) => Math.min(...some))
+    expect(Math.max(...shortest) / Math.min(...shortest)).toBeLessThan(1.5)
+  })
+
   it('is opened by a key of text and zeros up to 32 bytes, and by no longer one', async () => {
     const { data } = encrypted('hello', 'short')
     const bytes = Buffer.from(data, 'base64')

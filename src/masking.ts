@@ -9,6 +9,58 @@ export function masked(text: string, secret: string, mask: (found: string) => st
   return text.replace(patternOf(secret), mask)
 }
 
+/**
+ * The text with `mask` in place of what stands behind a word that names a secret: `token=…`, `"pwd": "…"`, `Authorization: …`,
+ * `<password>…`. Its bounds keep it in linear time.
+ */
+export function maskedBehindNames(text: string, mask: (found: string) => string): string {
+  return text.replace(NAMED, (_, name: string, quote: string | undefined, quoted: string, plain: string) => {
+    if (quote !== undefined) return name + quote + mask(quoted)
+    // In JSON a number stays one.
+    return name + (name.includes('"') && /^\d+$/.test(plain) ? '0'.repeat(plain.length) : mask(plain))
+  })
+}
+
+/**
+ * What of a text, bytes read as latin1, may be a secret: its words, with and without signs that may be part of one, and as
+ * percent-encoding and JSON have them. Looks at the first 4 KB, and finds a few hundred.
+ */
+export function wordsOf(latin1: string): ReadonlySet<string> {
+  const text = Buffer.from(latin1.slice(0, LOOKED_AT), 'latin1').toString()
+  const words = new Set<string>()
+  const add = (word: string) => {
+    if (word.length >= SHORTEST && words.size < MOST_WORDS) words.add(word)
+  }
+  for (const word of text.split(SPACES)) {
+    for (const each of [word, decoded(word)]) {
+      add(each)
+      // What a name, or a word before, is written in front of.
+      for (const { index } of each.slice(0, MOST_CHARACTERS).matchAll(MARKS)) add(each.slice(index + 1))
+      for (const part of each.split(MARKS)) add(part)
+    }
+    // A length of one byte may be a character.
+    if (word.charCodeAt(0) === word.length - 1) add(word.slice(1))
+  }
+  for (const [string] of text.matchAll(JSON_STRING)) add(unescaped(string))
+  return words
+}
+
+function decoded(word: string): string {
+  try {
+    return word.includes('%') || word.includes('+') ? decodeURIComponent(word.replaceAll('+', ' ')) : word
+  } catch {
+    return word
+  }
+}
+
+function unescaped(string: string): string {
+  try {
+    return JSON.parse(string) as string
+  } catch {
+    return string
+  }
+}
+
 function patternOf(secret: string): RegExp {
   const known = patterns.get(secret)
   if (known) return known
@@ -53,6 +105,23 @@ export function printableUrl(url: string | URL): string {
   return String(url).replace(USER, '$1***@').replace(SECRET_PARAMETER, '$1***')
 }
 
+const NAMED = new RegExp(
+  String.raw`((?:pass|pwd|token|secret|auth|api_?key|access_?key|\bkey\b)\w{0,24}["']?\s{0,4}` +
+    String.raw`[:=>]\s{0,4}(?:(?:basic|bearer|digest)\s{1,4})?)` +
+    String.raw`(?:(["'])((?:(?!\2)[^\\]|\\.)*)|(?!(?:true|false|null)\b)([^\s&"'<>,;{}[\]]+))`,
+  'gi',
+)
+/** What is in no secret, or has other encodings there. */
+// oxlint-disable-next-line no-control-regex
+const SPACES = /[\s,;&"'<>\0-\x1f\x7f\ufffd]+/
+const MARKS = /[:=#*$|(){}[\]/?@!]/g
+const JSON_STRING = /"(?:[^"\\]|\\.)*"/g
+const LOOKED_AT = 4096
+const MOST_WORDS = 300
+/** Characters of a word behind each of which a secret may begin. */
+const MOST_CHARACTERS = 200
+/** `check` asks for more of a secret. */
+const SHORTEST = 4
 const ENTITIES: Readonly<Record<string, string>> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos' }
 const patterns = new Map<string, RegExp>()
 const MAX_PATTERNS = 1000

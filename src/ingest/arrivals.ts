@@ -1,11 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Fix, Transport } from '../../protocols/kit/index.ts'
-import { everySecond } from '../async.ts'
+import { everySecond, within } from '../async.ts'
 import { sameId } from '../config/units.ts'
 import { countHeldOf, HELD_LISTS, heldAmong, keys, type Redis } from '../lanes/index.ts'
+import { wordsOf } from '../masking.ts'
 import { metrics } from '../observe/metrics.ts'
+import { isSecretOf } from '../roster/device-entry.ts'
 import type { Replica } from '../roster/replica.ts'
 import { type DeviceSession, MAX_ID_BYTES } from './device.ts'
 import type { IdentityReason } from './identity.ts'
+import { Masking } from './misunderstood.ts'
 import { addressOf, networkOf } from './network.ts'
 
 /** A device that is not configured, or a sender that was not understood, as Redis stores it. Instants in ms UTC. */
@@ -34,7 +38,19 @@ interface NotUnderstood {
   readonly port: number | undefined
   readonly protocol: string | undefined
   readonly bytes: Buffer
-  readonly guesses: readonly { readonly protocol: { readonly name: string }; readonly evidence: readonly string[] }[]
+  readonly guesses: readonly {
+    readonly protocol: { readonly name: string }
+    readonly secret?: string
+    readonly evidence: readonly string[]
+  }[]
+}
+
+/** A sender that was not understood, before secrets are masked in what it sent. */
+interface Unmasked extends ArrivedSender {
+  /** As latin1. */
+  readonly text: string
+  /** What it has presented, also where its protocol is a guess. */
+  readonly secrets: readonly (string | undefined)[]
 }
 
 /** What a device that is not configured sent. `fix`: its last fix, if it sent any. */
@@ -54,6 +70,9 @@ export interface ArrivalsOptions {
  */
 export class Arrivals {
   readonly #options: ArrivalsOptions
+  /** The latest last. */
+  #unmasked: Unmasked[] = []
+  #masking: Promise<void> | undefined
   /** JSON, latest last. */
   #notUnderstood: string[] = []
   #networks = new Map<string, number>()
@@ -69,7 +88,8 @@ export class Arrivals {
   /**
    * Notes a sender that was not understood: only a few of a network in ten seconds, so that no network fills the list.
    */
-  notUnderstood({ remote, transport, now, connectedAt }: DeviceSession, beginning: NotUnderstood): void {
+  notUnderstood(session: DeviceSession, beginning: NotUnderstood): void {
+    const { connectedAt, now, presented, remote, transport } = session
     const { port, protocol, bytes, guesses } = beginning
     metrics.unidentified.inc({ listener: `${transport}/${protocol ?? 'auto'}` })
     if (!this.#isAdmitted(remote)) return
@@ -77,9 +97,45 @@ export class Arrivals {
       .slice(0, MAX_GUESSES)
       .map((guess) => `${guess.protocol.name}: ${guess.evidence.join(', ')}`)
     const at = Math.max(now, connectedAt)
-    const arrival = { at, address: remote, transport, port, protocol, evidence, bytes: bytes.toString('hex', 0, 256) }
-    this.#notUnderstood.push(JSON.stringify(arrival satisfies ArrivedSender))
-    if (this.#notUnderstood.length > KEPT) this.#notUnderstood.shift()
+    const arrival = { at, address: remote, transport, port, protocol, evidence }
+    const secrets = [presented, ...guesses.map(({ secret }) => secret)].filter((secret) => !isShort(secret))
+    this.#unmasked.push({ ...arrival, secrets, text: bytes.toString('latin1', 0, MASKED_BYTES) })
+    if (this.#unmasked.length > KEPT) this.#unmasked.shift()
+    this.#masking ??= this.#mask().finally(() => (this.#masking = undefined))
+  }
+
+  /** Masks the secrets in what was not understood, which is neither stored nor shown before. */
+  async #mask(): Promise<void> {
+    for (let next = this.#unmasked.shift(); next; next = this.#unmasked.shift()) {
+      const { evidence, secrets, text, ...sender } = next
+      const masking = new Masking([...secrets, ...(await this.#secretsIn(text))])
+      const shown = masking.mask(this.#withoutCutSecret(text)).slice(0, SHOWN_BYTES)
+      const bytes = Buffer.from(shown, 'latin1').toString('hex')
+      const masked = { ...sender, evidence: evidence.map((each) => masking.mask(each)), bytes }
+      this.#notUnderstood.push(JSON.stringify(masked satisfies ArrivedSender))
+      if (this.#notUnderstood.length > KEPT) this.#notUnderstood.shift()
+    }
+  }
+
+  /** The words of a text that are the secret of any device. Takes at most a tenth of the time of the process. */
+  async #secretsIn(text: string): Promise<string[]> {
+    const words = wordsOf(text)
+    const found: string[] = []
+    let begunAt = performance.now()
+    for (const entry of this.#options.replica.roster.secrets()) {
+      for (const word of words) if (isSecretOf(entry, word)) found.push(word)
+      if (performance.now() - begunAt < SLICE_MS) continue
+      await sleep(9 * SLICE_MS)
+      begunAt = performance.now()
+    }
+    return found
+  }
+
+  /** The text with asterisks in place of a last word that is cut off: it may be a part of a secret. An id stays. */
+  #withoutCutSecret(text: string): string {
+    const { roster } = this.#options.replica
+    if (roster.secrets().next().done) return text
+    return text.replace(LAST_WORD, (word) => (IS_ID.test(word) || roster.find(word) ? word : '*'.repeat(word.length)))
   }
 
   /** Notes a device that is not configured and whose message was accepted: its fixes, if any, are held. */
@@ -101,6 +157,7 @@ export class Arrivals {
   }
 
   async close(): Promise<void> {
+    await within(LAST_MS, this.#masking ?? Promise.resolve())
     await this.#writing.stop()
     await this.#write().catch(() => {})
   }
@@ -205,8 +262,20 @@ async function countHeld(redis: Redis, id: string): Promise<number> {
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
+/** What a wrong guess takes for a secret may be any letter. */
+function isShort(secret = ''): boolean {
+  return secret.length < 4
+}
+
 const UNKNOWN_LISTS = HELD_LISTS.filter(({ reason }) => reason === 'unknown')
 const KEPT = 500
+const SHOWN_BYTES = 256
+/** So that a secret at the end of what is shown is seen whole. */
+const MASKED_BYTES = 512
+const LAST_WORD = /[\w+.~%^`\\-]+$/
+const IS_ID = /^\d{10,}$/
+const SLICE_MS = 5
+const LAST_MS = 500
 const PER_NETWORK = 10
 const MAX_NETWORKS = 10_000
 const MAX_GUESSES = 3

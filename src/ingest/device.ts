@@ -39,6 +39,8 @@ export interface DeviceSession extends Session, Opening {
   isProved: boolean
   /** By what its device was identified last; src/ingest/identity.ts sets it. */
   identified?: { readonly entry: DeviceEntry; readonly protocol?: string; readonly secret?: string }
+  /** The secret that came with its latest message that had one, right or wrong: people are not shown it. */
+  presented?: string
   /** Its configured device, as it was resolved last: in which protocol, and by which version of the roster. */
   sending?: {
     readonly sender: SessionSender
@@ -94,6 +96,7 @@ export function createSession(transport: Transport, remote: string): DeviceSessi
     certificate: undefined,
     isProved: false,
     identified: undefined,
+    presented: undefined,
     sending: undefined,
     sender: undefined,
     storedAt: 0,

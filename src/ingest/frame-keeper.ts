@@ -78,6 +78,7 @@ export class FrameKeeper {
       fixes: message.fixes?.map(({ time, latitude, longitude }) => [time, latitude, longitude] as const),
       unreadable: message.unreadable,
       secrets: [session.secret, message.secret],
+      entry: this.#options.replica.roster.find(device),
     })
     if (doubt !== 'guessed') metrics.misunderstood.inc({ protocol: protocol.name, reason: doubt })
     if (entry) this.#options.heard.of(device).became('misunderstood', doubt)

@@ -3,6 +3,8 @@ import { everySecond } from '../async.ts'
 import { sameId } from '../config/units.ts'
 import { addWatchedFrames, FRAMES_WATCHED, type Redis, watchedDevices } from '../lanes/index.ts'
 import type { FrameArrival, FrameOutcome, Reading } from './frame.ts'
+import type { DeviceEntry } from '../roster/device-entry.ts'
+import type { Replica } from '../roster/replica.ts'
 import { Masking, requestBytes } from './misunderstood.ts'
 
 /** A frame of a device that somebody watches, as it is kept in Redis (JSON), with asterisks in place of secrets. */
@@ -37,14 +39,16 @@ export class FrameWatch {
   /** Whether no device is watched. Only this class writes it. */
   isIdle = true
   readonly #redis: Redis
+  readonly #replica: Pick<Replica, 'roster'>
   readonly #looks: ReturnType<typeof everySecond>
   /** The ids of the watched devices, without leading zeros. */
   #devices: ReadonlySet<string> = new Set()
   /** Frames that are not in Redis yet, JSON each, by device. */
   #frames = new Map<string, string[]>()
 
-  constructor(redis: Redis) {
+  constructor(redis: Redis, replica: Pick<Replica, 'roster'>) {
     this.#redis = redis
+    this.#replica = replica
     this.#looks = everySecond(() => this.#look().catch(() => {}))
   }
 
@@ -65,7 +69,8 @@ export class FrameWatch {
     const watched = new Set(named.flatMap((id) => (id === undefined ? [] : sameId(id)))).intersection(this.#devices)
     for (const id of watched) {
       const frames = this.#frames.get(id) ?? []
-      frames.push(JSON.stringify(describeWatched(id, arrival, { read, outcome })))
+      const entry = this.#replica.roster.find(id)
+      frames.push(JSON.stringify(describeWatched(id, arrival, { read, outcome, entry })))
       this.#frames.set(id, frames.slice(-FRAMES_WATCHED))
     }
   }
@@ -88,14 +93,20 @@ export class FrameWatch {
 interface Taken {
   readonly read: Message | DecodeError
   readonly outcome: FrameOutcome
+  /** Of the watched device. */
+  readonly entry: DeviceEntry | undefined
 }
 
 /** What is shown of a frame; of a relay's frame only the fixes of this device. */
-function describeWatched(id: string, { frame, session, protocol }: Reading, { read, outcome }: Taken): WatchedFrame {
+function describeWatched(
+  id: string,
+  { frame, session, protocol }: Reading,
+  { read, outcome, entry }: Taken,
+): WatchedFrame {
   const { fixes = [], secret }: Message = read instanceof DecodeError ? {} : read
   const { now: at, port, remote, transport } = session
   const own = fixes.filter(({ device }) => device === undefined || sameId(device) === id)
-  const masking = new Masking([session.secret, secret])
+  const masking = new Masking([session.secret, secret], entry)
   const shown = (bytes: Buffer) =>
     Buffer.from(masking.mask(bytes.toString('latin1')).slice(0, SHOWN_BYTES), 'latin1').toString('base64')
   const content = Buffer.isBuffer(frame) ? frame : requestBytes(frame)

@@ -106,6 +106,7 @@ export class Ingest {
     if (!(message instanceof DecodeError) && message.sealed)
       message = arrival.read = await this.#opened(message.sealed, message, arrival)
     if (message instanceof DecodeError) return this.#damaged(message, arrival)
+    if (message.secret !== undefined) session.presented = message.secret
     if (message.none !== undefined) rememberOpening(session, frame)
     const { device = session.device, fixes = [] } = message
     if (device === undefined && fixes.every((fix) => fix.device !== undefined))

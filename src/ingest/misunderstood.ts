@@ -1,6 +1,7 @@
 import { StringDecoder } from 'node:string_decoder'
 import type { DecodeReason, HttpRequest, Transport } from '../../protocols/kit/index.ts'
-import { masked } from '../masking.ts'
+import { masked, maskedBehindNames, wordsOf } from '../masking.ts'
+import { isSecretOf, type SecretDigests } from '../roster/device-entry.ts'
 
 /**
  * Why a frame is kept as it came. `not_read`, `entries`: its type holds positions, and none or not all of them could be
@@ -50,11 +51,14 @@ export interface FrameDescription extends Omit<MisunderstoodFrame, 'frame' | 're
   readonly opening?: readonly string[]
   /** The secrets that the device presented. */
   readonly secrets: readonly (string | undefined)[]
+  /** The entry with the id of the device, if there is one. */
+  readonly entry: SecretDigests | undefined
 }
 
 /** The frame with asterisks in place of secrets. */
-export function describeFrame({ content, opening, secrets, error, ...about }: FrameDescription): MisunderstoodFrame {
-  const masking = new Masking(secrets)
+export function describeFrame(description: FrameDescription): MisunderstoodFrame {
+  const { content, entry, opening, secrets, error, ...about } = description
+  const masking = new Masking(secrets, entry)
   const mask = (text: string) => masking.mask(text)
   const base64 = (latin1: string) => Buffer.from(mask(latin1), 'latin1').toString('base64')
   const described = {
@@ -68,25 +72,35 @@ export function describeFrame({ content, opening, secrets, error, ...about }: Fr
   return { ...described, masked: masking.found }
 }
 
-/** Puts asterisks in place of secrets. */
+/**
+ * Puts asterisks in place of secrets in all that people are shown of what devices send: secrets that were presented, those of a
+ * device, by their digests, and what is named like one.
+ */
 export class Masking {
   /** What was masked: `secret`; or `short`, a secret so short that the same characters may have been something else. */
   found: MisunderstoodFrame['masked']
-  readonly #secrets: readonly string[]
+  readonly #secrets: ReadonlySet<string>
+  readonly #entry: SecretDigests | undefined
 
-  constructor(secrets: readonly (string | undefined)[]) {
-    this.#secrets = [...new Set(secrets)].filter((secret) => secret !== undefined)
+  constructor(secrets: Iterable<string | undefined>, entry?: SecretDigests) {
+    this.#secrets = new Set([...secrets].filter((secret) => secret !== undefined))
+    this.#entry = entry
   }
 
   mask(text: string): string {
-    return this.#secrets.reduce(
-      (hidden, secret) =>
-        masked(hidden, secret, (place) => {
-          this.found = secret.length < SURE_SECRET || this.found === 'short' ? 'short' : 'secret'
-          return '*'.repeat(place.length)
-        }),
+    const { secretDigest, previousSecretDigest } = this.#entry ?? {}
+    const hasSecret = (secretDigest ?? previousSecretDigest) !== undefined
+    const own = hasSecret ? [...wordsOf(text)].filter((word) => isSecretOf(this.#entry ?? {}, word)) : []
+    const hidden = [...this.#secrets, ...own].reduce(
+      (before, secret) => masked(before, secret, (place) => this.#hide(place, secret.length < SURE_SECRET)),
       text,
     )
+    return maskedBehindNames(hidden, (place) => this.#hide(place, false))
+  }
+
+  #hide(place: string, isShort: boolean): string {
+    this.found = isShort || this.found === 'short' ? 'short' : 'secret'
+    return '*'.repeat(place.length)
   }
 }
 
@@ -96,9 +110,14 @@ function describeRequest({ method, uri, headers, body }: HttpRequest, mask: (tex
   return {
     method,
     uri: mask(uri),
-    headers: Object.fromEntries(shown.map(([name, value]) => [name, value && mask(value)])),
+    headers: Object.fromEntries(shown.map(([name, value]) => [name, value && maskHeader(name, value, mask)])),
     body: Buffer.from(mask(body.toString('latin1')), 'latin1').toString('base64'),
   }
+}
+
+/** The value of a header, which its name may say to be a secret. */
+function maskHeader(name: string, value: string, mask: (text: string) => string): string {
+  return mask(`${name}: ${value}`).slice(name.length + 2)
 }
 
 /** What a decoder takes of a kept frame. */

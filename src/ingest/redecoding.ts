@@ -101,7 +101,8 @@ export class Redecoding {
     const { redis } = this.#options
     if (this.#isAllDue) {
       this.#isAllDue = false
-      await Promise.all([decodeAgain(redis), redis.unlink(keys.misunderstoodPayloads)]).catch((error: unknown) => {
+      const left = redis.unlink(keys.misunderstoodPayloads, keys.unmaskedArrivals)
+      await Promise.all([decodeAgain(redis), left]).catch((error: unknown) => {
         this.#isAllDue = true
         throw error
       })

@@ -105,10 +105,10 @@ export const keys = {
   /** set: ids of the processes that give signs, which are in `process` */
   processIds: `${TAG}:process-ids`,
   /**
-   * list: senders that were not understood, JSON each, latest first; hash: device that is not configured → JSON of its
-   * arrival
+   * list: senders that were not understood, JSON each, without secrets, latest first; hash: device that is not configured → JSON
+   * of its arrival
    */
-  arrivals: `${TAG}:arrivals`,
+  arrivals: `${TAG}:not-understood`,
   arrivedDevices: `${TAG}:arrived-devices`,
   /** stream: changes asked for through the admin port, JSON each; the last 10,000 */
   audit: `${TAG}:audit`,
@@ -137,6 +137,8 @@ export const keys = {
   misunderstood: (part: string) => `${TAG}:misunderstood:${part}`,
   /** list of version 0.1.0, for a look: payloads that were acknowledged without being understood; deleted at the start */
   misunderstoodPayloads: `${TAG}:misunderstood`,
+  /** list of version 0.2.0: senders that were not understood, in which secrets may be; deleted at the start */
+  unmaskedArrivals: `${TAG}:arrivals`,
 }
 
 /** A lane whose oldest record waits for longer is behind: its newest record goes first. */

@@ -93,8 +93,11 @@ export function withoutSecret<Some extends Omit<Device, 'source'>>({ secret, pre
   }
 }
 
+/** What the roster knows of the secrets of a device. */
+export type SecretDigests = Pick<Device, 'secretDigest' | 'previousSecretDigest'>
+
 /** Whether this is the secret of a device of the roster, or its previous one; each compared in constant time. */
-export function isSecretOf(device: Pick<Device, 'secretDigest' | 'previousSecretDigest'>, presented: string): boolean {
+export function isSecretOf(device: SecretDigests, presented: string): boolean {
   return [device.secretDigest, device.previousSecretDigest].some((digest) => {
     const [salt, expected] = digest?.split(':') ?? []
     return digest !== undefined && timingSafeEqual(salted(salt, presented), Buffer.from(expected, 'base64url'))

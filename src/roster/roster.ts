@@ -3,7 +3,15 @@ import type { Device } from '../config/devices.ts'
 import type { Interval } from '../config/times.ts'
 import { sameId } from '../config/units.ts'
 import type { Assignment } from './assignment.ts'
-import { type DeviceEntry, entryOf, hasRoute, type Lane, lanesOf, type Stay } from './device-entry.ts'
+import {
+  type DeviceEntry,
+  entryOf,
+  hasRoute,
+  type Lane,
+  lanesOf,
+  type SecretDigests,
+  type Stay,
+} from './device-entry.ts'
 
 /** What of a roster is set, in this order; what is undefined is dropped. */
 export interface RosterChange {
@@ -80,6 +88,11 @@ export class Roster {
 
   *devices(): Generator<DeviceEntry> {
     for (const [id, entry] of this.#entries) yield (entry.stays ? entry : this.find(id)) as DeviceEntry
+  }
+
+  /** What is known of the secrets of all devices that have one. */
+  *secrets(): Generator<SecretDigests> {
+    for (const entry of this.#entries.values()) if (entry.secretDigest ?? entry.previousSecretDigest) yield entry
   }
 
   /** Every lane that any device has at any time, each once. */

@@ -5,6 +5,7 @@ import { adminFixture, READ_TOKEN } from '../support/admin.ts'
 import { at, gateway, type IngestSetup, van } from '../support/ingest.ts'
 import { keepFrame } from '../support/kept-frames.ts'
 import { talk } from '../support/listen.ts'
+import { createDirectory } from '../support/roster.ts'
 
 const admin = adminFixture()
 const TIME = Date.UTC(2026, 10, 20, 9)
@@ -29,7 +30,8 @@ afterEach(() => frameWatch?.close())
 
 /** A gateway that knows which devices are watched. */
 async function watchingGateway(setup: IngestSetup = {}) {
-  const watching = (frameWatch = new FrameWatch(admin.redis))
+  const roster = await createDirectory(setup.devices ?? [], [])
+  const watching = (frameWatch = new FrameWatch(admin.redis, { roster }))
   await expect.poll(() => watching.isIdle).toBe(false)
   return gateway({ ...setup, frameWatch: watching })
 }
@@ -96,6 +98,14 @@ describe('the frames of a device that somebody watches', () => {
     expect(session.device).toBe(ID)
     expect(JSON.stringify(results)).not.toContain('canary')
     expect(JSON.stringify(results)).not.toContain(Buffer.from('canary').toString('hex'))
+  })
+
+  it('have no secret of the device, also where it was not presented as one', async () => {
+    await watch()
+    const { say } = await watchingGateway({ devices: [{ ...van, secret: 'moss-owl-7' }] })
+    await say({ device: ID, fixes: [at(TIME)], word: 'moss-owl-7' })
+    await expect.poll(async () => (await framesOf()).results.length).toBe(1)
+    expect((await framesOf()).results[0]).toMatchObject({ text: expect.stringContaining('"word":"**********"') })
   })
 
   it('are kept of a device that nobody has configured, and of no other one', async () => {

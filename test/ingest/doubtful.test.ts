@@ -125,6 +125,13 @@ describe('a frame that is not understood', () => {
     expect(finding).toMatchObject({ code: 'not_understood', count: 1, evidence: ['spoken: {"device":"3520000000000'] })
   })
 
+  it('never has the secret of the device that it names, whoever sent it, and wherever it is', async () => {
+    const { say, kept } = await gateway({ devices: [{ ...van, secret: 'moss-owl-7' }], hold: { unknown: true } })
+    await say({ device: van.id, fixes: [], word: 'moss-owl-7', pwd: 'of another' })
+    const [text] = kept().map(({ frame = '' }) => Buffer.from(frame, 'base64').toString())
+    expect(text).toContain('"word":"**********","pwd":"**********"')
+  })
+
   it('never has the secret of the session or the message', async () => {
     const { say, kept } = await gateway({ devices: [{ ...van, secret: 'canary' }] })
     await say({ device: van.id, secret: 'canary', none: 'login' })

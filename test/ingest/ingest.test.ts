@@ -45,6 +45,12 @@ describe('a message', () => {
     expect(outcome).toEqual({ status: 'stored', reply: Buffer.from('hello') })
   })
 
+  it('that is refused has its secret noted, so that nobody is shown it', async () => {
+    const { say, session } = await gateway()
+    expect(await say({ device: 'nobody', secret: 'of nobody', none: 'login' })).toMatchObject({ status: 'refused' })
+    expect([session.presented, session.secret]).toEqual(['of nobody', undefined])
+  })
+
   it('belongs to the device that the connection named before', async () => {
     const { say, stored } = await gateway()
     await say({ device: '356307042441013', none: 'login' })

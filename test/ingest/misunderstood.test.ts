@@ -7,11 +7,12 @@ import {
   rememberOpening,
   shownBytes,
 } from '../../src/ingest/misunderstood.ts'
+import { withoutSecret } from '../../src/roster/device-entry.ts'
 
 const ABOUT = { at: 1, device: 'van-1', protocol: 'fix', transport: 'tcp', reason: 'not_read' } as const
 
 function described(content: FrameDescription['content'], secret?: string, more: Partial<FrameDescription> = {}) {
-  return describeFrame({ ...ABOUT, content, secrets: [secret, undefined], ...more })
+  return describeFrame({ ...ABOUT, content, secrets: [secret, undefined], entry: undefined, ...more })
 }
 
 const text = (content: ReturnType<typeof contentOf>) =>
@@ -44,6 +45,51 @@ describe('a frame that is kept', () => {
     const both = { secrets: ['12', 'canary'] }
     expect(described(Buffer.from('canary 12 canary'), undefined, both).masked).toBe('short')
   })
+
+  it.each([
+    ['alone', '1;moss-owl-7;2'],
+    ['behind a sign', '#L#van-1;pw=moss-owl-7'],
+    ['percent-encoded', '/?x=moss%2Dowl%2D7&y=1'],
+    ['with a length', '\x0amoss-owl-7\x00'],
+    ['in JSON', '{"deep":{"x":"moss-owl\\u002d7"}}'],
+  ])('has no secret of its device that was not presented: %s', (_, frame) => {
+    const entry = withoutSecret({ id: 'van-1', company_id: '7', secret: 'new-secret', previous_secret: 'moss-owl-7' })
+    const kept = described(Buffer.from(frame, 'latin1'), undefined, { entry })
+    expect(kept.masked).toBe('secret')
+    expect(text(contentOf(kept))).toBe(
+      frame.replace(/moss(-|%2D)owl(-|%2D|\\u002d)7/, (each) => '*'.repeat(each.length)),
+    )
+    expect(described(Buffer.from(frame, 'latin1')).masked).toBeUndefined()
+  })
+
+  it.each([
+    ['?id=1&token=a-b_c&lat=1', '?id=1&token=*****&lat=1'],
+    ['{"Token" : "a \\"b, c","lat":1}', '{"Token" : "********","lat":1}'],
+    ['{"accessToken":12345,"auth":true}', '{"accessToken":00000,"auth":true}'],
+    ['{"password":"cut o', '{"password":"*****'],
+    ["pwd='a b' x", "pwd='***' x"],
+    ['<api_key>abc</api_key>', '<api_key>***</api_key>'],
+    ['Authorization: Basic YTpi\r\n', 'Authorization: Basic ****\r\n'],
+    ['key=7,monkey=8,keyless=9', 'key=*,monkey=8,keyless=9'],
+    ['no token here', 'no token here'],
+  ])('has nothing that is named like a secret: %s', (frame, expected) => {
+    expect(text(contentOf(described(Buffer.from(frame))))).toBe(expected)
+  })
+
+  it.each(['pass', 'token="', "key=' ", 'auth:', '%', '"'])(
+    'is masked in linear time: "%s" again and again',
+    (part) => {
+      const cost = (length: number) => {
+        const frame = Buffer.from(part.repeat(length / part.length))
+        const entry = withoutSecret({ id: 'van-1', company_id: '7', secret: 'moss-owl-7' })
+        const begun = process.cpuUsage()
+        for (let n = 0; n < 5; n++) described(frame, 'canary', { entry })
+        return process.cpuUsage(begun).user
+      }
+      cost(1 << 13)
+      expect(cost(1 << 17)).toBeLessThan(60 * Math.max(1000, cost(1 << 13)))
+    },
+  )
 
   it('has no secret in its error, its opening, its address or its headers', () => {
     const content = {

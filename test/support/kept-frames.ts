@@ -9,7 +9,7 @@ export async function keepFrame(
 ): Promise<void> {
   const content = Buffer.from('{"lat":')
   const about = { at: Date.now(), device, protocol: 'fix', transport: 'mqtt', reason: 'not_read' } as const
-  const described = describeFrame({ ...about, company: '7', content, secrets: [], ...more })
+  const described = describeFrame({ ...about, company: '7', content, secrets: [], entry: undefined, ...more })
   const id = frameId(described.at, device)
   const how = { kind, isConfigured: described.company !== undefined, isProven: true, rosterVersion: 0 }
   await new FrameStore(redis, { misunderstoodBytes: 1e9 }).keep({ id, ...how, text: JSON.stringify(described) })

@@ -1,0 +1,79 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { Arrivals, surveyArrivals } from '../../src/ingest/arrivals.ts'
+import { createSession } from '../../src/ingest/device.ts'
+import { keys, type Redis } from '../../src/lanes/index.ts'
+import { createDirectory } from '../support/roster.ts'
+import { until } from '../support/listen.ts'
+import { withRedis } from '../support/with-redis.ts'
+
+/* Secrets in what was not understood: none is shown, and none is in Redis, so that none is in a backup. */
+
+let redis: Redis
+withRedis((_, connection) => {
+  redis = connection
+})
+
+const SECRET = 'moss-owl-7'
+const COMMON = { company_id: '7', source: 'devices.yaml:1' }
+
+/** What the list has of these bytes, where `devices` are configured. */
+async function arrived(
+  bytes: string,
+  { evidence = ['x'], secret = SECRET, others = 0, presented = '', wrong = '' } = {},
+) {
+  const vans = Array.from({ length: others }, (_, number) => ({
+    ...COMMON,
+    id: `${number}`,
+    secret: `other-${number}`,
+  }))
+  const roster = await createDirectory([...vans, { ...COMMON, id: 'van-1', secret }, { ...COMMON, id: 'plain' }], [])
+  const arrivals = new Arrivals({ redis, maxDevices: 10, replica: { roster } })
+  onTestFinished(() => arrivals.close())
+  const guesses = [{ protocol: { name: 'talk' }, secret: presented || undefined, evidence }]
+  const session = Object.assign(createSession('tcp', '192.0.2.7:5'), { presented: wrong })
+  arrivals.notUnderstood(session, { port: 5, protocol: undefined, bytes: Buffer.from(bytes, 'latin1'), guesses })
+  await until(async () => expect(await redis.llen(keys.arrivals)).toBe(1))
+  const [sender] = await surveyArrivals(redis, () => false)
+  expect(await redis.lindex(keys.arrivals, 0)).not.toContain(Buffer.from(SECRET).toString('hex'))
+  return { shown: Buffer.from(sender.bytes ?? '', 'hex').toString('latin1'), evidence: sender.evidence }
+}
+
+it.each([
+  ['of a login that is damaged, whoever sent it', `#L#v?n-1;${SECRET};\r\n`, '#L#v?n-1;**********;\r\n'],
+  ['of a login that was cut off behind it', `#L#van-1;${SECRET}`, '#L#van-1;**********'],
+  ['of which a part has arrived', '#L#356307042441013;moss-o', '#L#356307042441013;******'],
+  ['in JSON', `{"id":"v","token":"${SECRET}"}`, '{"id":"v","token":"**********"}'],
+  ['in JSON under another name', `{"id":"v","word":"${SECRET}"}`, '{"id":"v","word":"**********"}'],
+  ['of nobody, by its name', '{"pwd":"of nobody"}', '{"pwd":"*********"}'],
+  ['behind 240 other bytes', `${'x'.repeat(240)} token=${'y'.repeat(90)} `, `${'x'.repeat(240)} token=*********`],
+])('a secret is not shown %s', async (_, bytes, expected) => {
+  expect((await arrived(bytes)).shown).toBe(expected)
+})
+
+it('an id at the end is shown', async () => {
+  expect((await arrived('\0\x0f356307042441013')).shown).toBe('\0\x0f356307042441013')
+  await redis.flushall()
+  expect((await arrived('hello plain')).shown).toBe('hello plain')
+})
+
+it('a secret is not shown in the evidence for a protocol', async () => {
+  const { evidence } = await arrived(`at ${SECRET} 1 2\n`, { evidence: [`${SECRET} may be an id`] })
+  expect(evidence).toEqual(['talk: ********** may be an id'])
+})
+
+it('a wrong secret that was presented is not shown', async () => {
+  expect((await arrived('1;nobodys;2\n', { wrong: 'nobodys' })).shown).toBe('1;*******;2\n')
+})
+
+it('what a guessed protocol takes for a secret is not shown', async () => {
+  expect((await arrived('1;nobodys;2\n', { presented: 'nobodys' })).shown).toBe('1;*******;2\n')
+})
+
+it('a secret among 20,000 is found, while other work goes on', async () => {
+  let turns = 0
+  const timer = setInterval(() => turns++, 1)
+  onTestFinished(() => clearInterval(timer))
+  const { shown } = await arrived('#L#v;other-19999;\r\n', { others: 20_000 })
+  expect(shown).toBe('#L#v;***********;\r\n')
+  expect(turns).toBeGreaterThan(20)
+})

@@ -24,14 +24,15 @@ export function arrivalOperations({ redis, directory }: Pick<DeviceSources, 'red
       summary: 'List the devices that are not configured, and the senders that were not understood, the latest first',
       query: PageQuery,
       answer: pageSchema(ArrivalJson),
-      async handle({ query }) {
+      async handle({ query, caller }) {
         const arrivals = await surveyArrivals(redis, isConfigured)
         const listing = {
           list: 'arrivals',
           placeOf: ({ at, address, device = '' }: (typeof arrivals)[number]) => [-at, `${address} ${device}`] as const,
         }
         const { results, ...rest } = await pageOf(arrivals, listing, parse(PageQuery, query))
-        return { results: results.map((arrival) => arrivalJson(arrival, isConfigured)), ...rest }
+        const hasBytes = caller?.role === 'operate'
+        return { results: results.map((arrival) => arrivalJson(arrival, isConfigured, hasBytes)), ...rest }
       },
     },
   ]
@@ -73,6 +74,7 @@ export const ArrivalJson = z.object({
   device: Text.optional(),
   /** Its fixes are held since they came without what its entry asks for. */
   configured: z.literal(true).optional(),
+  /** For tokens with the role `operate`; events have none. */
   bytes: Text.optional(),
   position: z.object({ at: Instant, lat: z.number(), lon: z.number() }).optional(),
   waiting: Count,
@@ -81,13 +83,15 @@ export const ArrivalJson = z.object({
 type SurveyedArrival = Awaited<ReturnType<typeof surveyArrivals>>[number]
 
 function arrivalJson(
-  { at, isGuess, position, ...rest }: SurveyedArrival,
+  { at, bytes, isGuess, position, ...rest }: SurveyedArrival,
   isConfigured: (device: string) => boolean,
+  hasBytes = false,
 ): object {
   const { time = 0, latitude, longitude } = position ?? {}
   return {
     at: instant(at),
     ...rest,
+    bytes: hasBytes ? bytes : undefined,
     is_guess: isGuess,
     configured: (rest.device !== undefined && isConfigured(rest.device)) || undefined,
     position: position && { at: instant(time), lat: latitude, lon: longitude },

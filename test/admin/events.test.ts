@@ -90,6 +90,7 @@ describe('GET /admin/events', () => {
     await admin.redis.hset(keys.arrivedDevices, '77', JSON.stringify({ ...arrival, device: '77' }))
     const devices = () => stream.events('arrival').map(({ data }) => (data as { device?: string }).device ?? '')
     await expect.poll(() => devices().toSorted(byText), soon).toEqual(['', '77'])
+    expect(JSON.stringify(stream.events('arrival'))).not.toContain('2424')
     await admin.redis.hset(keys.arrivedDevices, '77', JSON.stringify({ ...arrival, at: arrival.at + 1, device: '77' }))
     await expect.poll(() => devices().toSorted(byText), soon).toEqual(['', '77', '77'])
   })

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { loadProtocol, loadProtocols } from '../../protocols/index.ts'
 import type { Protocol, Session } from '../../protocols/kit/index.ts'
 import { UserError } from '../errors.ts'
-import { Detector, type Guess } from '../listen/detect.ts'
+import { Detector, type Guess, likely } from '../listen/detect.ts'
 import { type PasteReading, readPaste } from './paste.ts'
 import { bytesOf, DecodeInput, decodeInput, type DecodeOptions, type DecodeOutput, failure } from './decode-input.ts'
 
@@ -80,8 +80,8 @@ function saysSomething({ device, evidence }: Guess): boolean {
 
 function guessesOf(detector: Detector, bytes: Buffer) {
   const beginning = { bytes, now: Date.now() }
-  const overTcp = detector.look({ ...beginning, transport: 'tcp' }).guesses
-  const overUdp = detector.look({ ...beginning, transport: 'udp' }).guesses
+  const overTcp = likely(detector.look({ ...beginning, transport: 'tcp' }).found)
+  const overUdp = likely(detector.look({ ...beginning, transport: 'udp' }).found)
   return [...overTcp, ...overUdp.filter(({ protocol }) => !overTcp.some((guess) => guess.protocol === protocol))]
 }
 

@@ -41,6 +41,8 @@ export interface DeviceSession extends Session, Opening {
   identified?: { readonly entry: DeviceEntry; readonly protocol?: string; readonly secret?: string }
   /** The secret that came with its latest message that had one, right or wrong: people are not shown it. */
   presented?: string
+  /** The wrong secret that it has presented last, and of which device; src/ingest/identity.ts sets it. */
+  refused?: { readonly entry: DeviceEntry; readonly secret: string }
   /** Its configured device, as it was resolved last: in which protocol, and by which version of the roster. */
   sending?: {
     readonly sender: SessionSender
@@ -97,6 +99,7 @@ export function createSession(transport: Transport, remote: string): DeviceSessi
     isProved: false,
     identified: undefined,
     presented: undefined,
+    refused: undefined,
     sending: undefined,
     sender: undefined,
     storedAt: 0,

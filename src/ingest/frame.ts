@@ -49,10 +49,28 @@ export function doubtOf({ fixes, none, unreadable }: Message): 'not_read' | 'ent
  * - `not_stored`: the connection ends without an answer, and the device sends the frame again (503).
  */
 export type FrameOutcome =
-  | { readonly status: 'stored'; readonly reply?: Message['reply']; readonly response?: HttpAnswer }
+  | {
+      readonly status: 'stored'
+      readonly reply?: Message['reply']
+      readonly response?: HttpAnswer
+      /** Its sender has proved nothing, and nothing of it had to be stored. */
+      readonly isAtOnce?: boolean
+    }
   | { readonly status: 'misunderstood'; readonly reason: DecodeReason }
   | { readonly status: 'refused'; readonly reason: IdentityReason; readonly refusal?: Buffer }
   | { readonly status: 'not_stored'; readonly reason: Obstacle }
+
+/**
+ * Returns in how many ms frames may be answered that arrived at a time, by `performance.now()`. An answer that waits for no fsync, to
+ * a sender that has proved nothing, takes 20 ms: its time does not tell what was looked up, and so which ids are configured.
+ */
+export function answeredIn(outcomes: readonly FrameOutcome[], arrivedAt: number): number {
+  const isAtOnce = outcomes.some((outcome) => outcome.status !== 'stored' || outcome.isAtOnce)
+  return isAtOnce ? Math.max(0, arrivedAt + ANSWERED_MS - performance.now()) : 0
+}
+
+/** More than anything takes that is not written to a disk. */
+export const ANSWERED_MS = 20
 
 /** The outcome of a message that is not stored, counted. */
 export function failed(failure: Obstacle | IdentityReason, { refusal }: Pick<Message, 'refusal'>): FrameOutcome {

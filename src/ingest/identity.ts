@@ -112,6 +112,20 @@ export class Identity {
     }
   }
 
+  /**
+   * The entry of the device that a sender says to be; undefined until it has presented what the entry asks for. A wrong secret
+   * counts as one, since it may be a guess.
+   */
+  provedEntry(claim: Claim, session: DeviceSession): DeviceEntry | undefined {
+    const entry = this.#options.replica.roster.find(claim.id)
+    const { certificate } = session
+    if (!entry || (certificate !== undefined && !isNameOf(certificate, entry.id, entry))) return undefined
+    if (!entry.guard || isIdentified(entry, claim, session)) return entry
+    if (hindranceOf(entry, claim, session) !== undefined) return undefined
+    const hasProof = !entry.guard.hasSecret || isVouchedFor(session) || this.#isRight(entry, claim.secret, session)
+    return hasProof ? entry : undefined
+  }
+
   /** Notes that a message of a device is refused, if it is configured. */
   #note(device: string, reason: IdentityReason): void {
     const entry = this.#options.replica.roster.find(device)
@@ -135,20 +149,28 @@ export class Identity {
     return undefined
   }
 
-  #isSecret(entry: DeviceEntry, secret: string | undefined, { identified, remote }: DeviceSession): boolean {
-    const { id } = entry
+  #isSecret(entry: DeviceEntry, secret: string | undefined, session: DeviceSession): boolean {
+    if (this.#isRight(entry, secret, session)) return true
+    const evidence = `${secret === undefined ? 'no secret' : 'another secret'} from ${addressOf(session.remote)}`
+    observations.note('wrong_secret', { subject: { device: entry.id }, evidence })
+    return false
+  }
+
+  /** Whether it is the secret of the device; a wrong one counts, once for a session. */
+  #isRight(entry: DeviceEntry, secret: string | undefined, session: DeviceSession): boolean {
+    const { identified, refused, remote } = session
     const address = addressOf(remote)
+    if (secret === undefined) return false
     // Over MQTT each protocol is looked at, and the secret once.
-    if (secret !== undefined && identified?.entry === entry && identified.secret === secret) return true
-    if (secret !== undefined && !this.#guesses.isDelayed(id, address)) {
-      if (isSecretOf(entry, secret)) {
-        this.#guesses.accepted(id)
-        return true
-      }
-      this.#guesses.failed(id, address)
+    if (identified?.entry === entry && identified.secret === secret) return true
+    if (refused?.entry === entry && refused.secret === secret) return false
+    if (this.#guesses.isDelayed(entry.id, address)) return false
+    if (isSecretOf(entry, secret)) {
+      this.#guesses.accepted(entry.id)
+      return true
     }
-    const evidence = `${secret === undefined ? 'no secret' : 'another secret'} from ${address}`
-    observations.note('wrong_secret', { subject: { device: id }, evidence })
+    this.#guesses.failed(entry.id, address)
+    session.refused = { entry, secret }
     return false
   }
 

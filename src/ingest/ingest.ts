@@ -12,6 +12,7 @@ import type { Logger } from '../observe/log.ts'
 import { guarded, logFault } from '../observe/faults.ts'
 import { frameCounters, metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
+import type { DeviceEntry } from '../roster/device-entry.ts'
 import type { DeviceSecrets } from '../roster/device-secrets.ts'
 import { type Capacity, Waiting } from './acceptance.ts'
 import type { Arrivals } from './arrivals.ts'
@@ -136,7 +137,8 @@ export class Ingest {
     if (!sender.entry && !message.fixes?.length) arrivals.unconfigured(sender.id, session, { protocol: protocol.name })
     if (sender.entry && observations.devices.has(sender.id)) noteTaken(sender.id, message, session)
     metrics.ackDuration.observe((performance.now() - arrival.startedAt) / 1000)
-    return { status: 'stored', reply: message.reply, response: message.response }
+    const isAtOnce = (!session.isProved && !message.fixes?.length && !doubt) || undefined
+    return { status: 'stored', reply: message.reply, response: message.response, isAtOnce }
   }
 
   /** Takes the login of a connection over MQTT. Answers why it is refused, if so, which the caller counts. */
@@ -152,6 +154,11 @@ export class Ingest {
     if (sender.entry) heard.of(sender.id).spoke(session)
     else arrivals.unconfigured(sender.id, session, {})
     return undefined
+  }
+
+  /** The entry of the device that a sender says to be; undefined until it has presented what the entry asks for. */
+  provedEntry(...claim: Parameters<Identity['provedEntry']>): DeviceEntry | undefined {
+    return this.#identity.provedEntry(...claim)
   }
 
   /** Resolves once the roster is current; false: it was not for as long as a device may wait. */

@@ -12,14 +12,17 @@ import {
   type Session,
   type Transport,
 } from '../../protocols/kit/index.ts'
+import type { DeviceSession } from '../ingest/device.ts'
 import { logFault } from '../observe/faults.ts'
 import type { Logger } from '../observe/log.ts'
-import { type Evidence, weighFixes, weighId } from './evidence.ts'
+import { type Evidence, isImei, weighFixes, weighId } from './evidence.ts'
 
 /** A protocol that understands the first bytes of a conversation, and why it is believed. */
 export interface Guess {
   readonly protocol: Protocol
   readonly device: string | undefined
+  /** The secret that is presented beside the device. */
+  readonly secret: string | undefined
   /**
    * Whether the protocol has read fixes, or it is sure that there are none: a login, a heartbeat, a checksum that fits. Any other
    * `none` may be a position that the protocol does not see.
@@ -28,16 +31,26 @@ export interface Guess {
   /** Why the bytes are of this protocol, in words. */
   readonly evidence: readonly string[]
   readonly score: number
-  /** Whether the evidence is enough without waiting for more bytes: a checksum, or a device that is ours. */
+  /** Whether the bytes alone are enough without waiting for more: a checksum, or an IMEI. */
   readonly isSure: boolean
 }
 
 export interface DetectorOptions {
   readonly protocols: readonly Protocol[]
-  /** The protocol in the entry of a configured device, '' where its entry names none; undefined: it is not configured. */
-  readonly configured: (device: string) => string | undefined
+  /**
+   * The protocol in the entry of the device that a sender says to be, '' where its entry names none. Undefined: it is not
+   * configured, or has not proved what its entry asks for; nothing may tell the two apart.
+   */
+  readonly configured: (device: string, claim: DeviceClaim) => string | undefined
   /** Called with what the code of a protocol throws beside DecodeError: then the protocol is out of the question. */
   readonly onFault: (error: unknown, protocol: Protocol) => void
+}
+
+/** Who says to be a device, in which protocol, and what proves it. */
+interface DeviceClaim {
+  readonly protocol: string
+  readonly secret: string | undefined
+  readonly session: DeviceSession
 }
 
 /** The first bytes of a connection, or a request, and how they came. */
@@ -72,21 +85,26 @@ export class Detector {
   }
 
   /**
-   * The protocols, among these, that understand a beginning, the most likely first; and `open`: those that need more bytes to
-   * tell. All others are out of the question.
+   * The protocols, among these, that understand a beginning, judged by its bytes alone; and `open`: those that need more bytes
+   * to tell. All others are out of the question.
    */
   look(
     beginning: FirstBytes,
     among = this.#candidatesFor(beginning),
-  ): { guesses: readonly Guess[]; open: readonly Protocol[] } {
-    const guesses: Guess[] = []
+  ): { found: readonly Guess[]; open: readonly Protocol[] } {
+    const found: Guess[] = []
     const open: Protocol[] = []
     for (const protocol of among) {
-      const found = this.#tried(protocol, () => this.#look(beginning, protocol))
-      if (found === 'open') open.push(protocol)
-      else if (found) guesses.push(found)
+      const guess = this.#tried(protocol, () => this.#look(beginning, protocol))
+      if (guess === 'open') open.push(protocol)
+      else if (guess) found.push(guess)
     }
-    return { guesses: guesses.toSorted(byLikelihood), open }
+    return { found, open }
+  }
+
+  /** The likely guesses, the most likely first, with what is known of a device where its sender has proved to be it. */
+  ranked(found: readonly Guess[], session: DeviceSession): readonly Guess[] {
+    return likely(found.map((guess) => this.#withDevice(guess, session)))
   }
 
   #candidatesFor({ bytes, transport }: FirstBytes): readonly Protocol[] {
@@ -130,11 +148,10 @@ export class Detector {
   #guess(protocol: Protocol, [first, second]: readonly (Buffer | HttpRequest)[], session: Session): Guess | undefined {
     const message = messageOf(protocol, first, session)
     if (!message || (message.fixes === undefined && message.none === undefined)) return undefined
-    const { device } = message
+    const { device, secret } = message
     const evidence: Evidence[] = []
     if (session.hasVerified) evidence.push(['its checksum fits', SURE])
-    const isOurs = device !== undefined && this.#weighDevice(device, protocol, evidence)
-    if (isOurs === 'other') return undefined
+    if (device !== undefined) evidence.push(weighId(device))
     const isNamed = device !== undefined || message.fixes?.some((fix) => fix.device !== undefined)
     if (message.fixes?.length)
       evidence.push(isNamed ? weighFixes(message, session.now) : ['its position names no device', 1])
@@ -145,33 +162,43 @@ export class Detector {
       evidence.push(isUnderstood ? ['the next frame fits', 10] : ['the next frame does not fit', -15])
     }
     const sum = evidence.reduce((total, [, weight]) => total + weight, 0)
-    if (sum <= 0) return undefined
-    // What neither names a device nor has a checksum may be anything: it stands behind all that does.
-    const score = isNamed || session.hasVerified ? sum : sum / 100
-    const isProof = session.hasVerified || (isWhole(protocol) && SAYS_ENOUGH.has(message.none ?? fixesOf(message)))
-    const isSure =
-      isProof && evidence.some(([, weight]) => weight >= SURE) && evidence.every(([, weight]) => weight > 0)
+    const isOfImei = isImei(device) && isWhole(protocol) && SAYS_ENOUGH.has(message.none ?? fixesOf(message))
     return {
       protocol,
       device,
+      secret,
       holds: holdsOf(message, session),
       evidence: evidence.map(([words]) => words),
-      score,
-      isSure,
+      // What neither names a device nor has a checksum may be anything: it stands behind all that does.
+      score: isNamed || session.hasVerified ? sum : sum / 100,
+      isSure: (session.hasVerified || isOfImei) && evidence.every(([, weight]) => weight > 0),
     }
   }
 
-  /** Adds what an id says for a protocol; `other`: a device with this id speaks another protocol. */
-  #weighDevice(device: string, { name }: Protocol, evidence: Evidence[]): 'other' | undefined {
-    const configured = this.#options.configured(device)
-    if (configured) {
-      if (configured !== name) return 'other'
-      evidence.push([`device ${device} is configured, with this protocol`, SURE + 50])
-    } else if (configured === '') evidence.push([`device ${device} is configured`, SURE])
-    if (this.#spoken.get(device) === name) evidence.push([`device ${device} spoke it before`, SURE])
-    evidence.push(weighId(device))
-    return undefined
+  /**
+   * Adds what is known of the device that a guess names. A sender that has not proved to be the device learns nothing of it, by
+   * what is guessed either.
+   */
+  #withDevice(guess: Guess, session: DeviceSession): Guess {
+    const { device, protocol, secret } = guess
+    const { name } = protocol
+    const configured = device && this.#options.configured(device, { protocol: name, secret, session })
+    if (!device || configured === undefined) return guess
+    const known: Evidence[] = []
+    if (configured === name) known.push([`device ${device} is configured, with this protocol`, SURE + 50])
+    else if (configured === '') known.push([`device ${device} is configured`, SURE])
+    if (this.#spoken.get(device) === name) known.push([`device ${device} spoke it before`, SURE])
+    return {
+      ...guess,
+      evidence: [...guess.evidence, ...known.map(([words]) => words)],
+      score: known.reduce((total, [, weight]) => total + weight, guess.score),
+    }
   }
+}
+
+/** The guesses for which more speaks than against them, the most likely first. */
+export function likely(guesses: readonly Guess[]): readonly Guess[] {
+  return guesses.filter(({ score }) => score > 0).toSorted(byLikelihood)
 }
 
 /** What a detector does with faults in a process that has a log. */
@@ -246,7 +273,7 @@ function holdsOf({ fixes = [], none }: Message, { hasVerified }: Session): Guess
   return none !== undefined && (hasVerified || SAYS_ENOUGH.has(none)) ? 'no fixes' : 'unknown'
 }
 
-/** What a frame must say so that the id of a device in it is proof: other protocols have ids at the same places. */
+/** What a frame must say so that an IMEI in it is proof: other protocols have ids at the same places. */
 const SAYS_ENOUGH: ReadonlySet<string> = new Set(['fixes', 'login', 'heartbeat'])
 
 /** More than all that is not proof together. */
@@ -257,33 +284,40 @@ const MAX_LEARNT = 100_000
 /** The first bytes of one connection, until it is known which protocol they are of. */
 export class Undecided {
   readonly #detector: Detector
+  readonly #session: DeviceSession
   readonly #except: Protocol | undefined
+  #found: readonly Guess[] = []
   #open: readonly Protocol[] | undefined
   #looked = 0
   /** The most likely first. */
   guesses: readonly Guess[] = []
 
   /** `except`: the protocol of the port, which has not understood them. */
-  constructor(detector: Detector, except?: Protocol) {
+  constructor(detector: Detector, session: DeviceSession, except?: Protocol) {
     this.#detector = detector
+    this.#session = session
     this.#except = except
   }
 
   /**
-   * Judges all bytes of the connection so far. A sure guess decides at once. Any other guess decides only when the
-   * sender is quiet: it waits for an answer then, and sends nothing that would tell more. The bytes are judged only a
+   * Judges all bytes of the connection so far. A guess of which the bytes are sure decides at once. Any other guess decides only
+   * when the sender is quiet: it waits for an answer then, and sends nothing that would tell more. The bytes are judged only a
    * few times, even if they arrive one by one: when there are twice as many, and when the sender is quiet.
+   *
+   * The roster says which guess it is, and never when it is decided: otherwise the time would tell which ids are configured.
    */
   decide(bytes: Buffer, { isQuiet, now }: { isQuiet: boolean; now: number }): Guess | undefined {
     if (bytes.length < 2 * this.#looked && !isQuiet) return undefined
     if (bytes.length > this.#looked) {
       this.#looked = bytes.length
-      const { guesses, open } = this.#detector.look({ bytes, transport: 'tcp', now }, this.#open)
-      this.guesses = guesses.filter(({ protocol }) => protocol !== this.#except)
-      this.#open = [...this.guesses.map(({ protocol }) => protocol), ...open]
+      const { found, open } = this.#detector.look({ bytes, transport: 'tcp', now }, this.#open)
+      this.#found = found.filter(({ protocol }) => protocol !== this.#except)
+      this.#open = [...this.#found.map(({ protocol }) => protocol), ...open]
     }
-    const [best] = this.guesses
-    return best?.isSure || isQuiet ? best : undefined
+    this.guesses = likely(this.#found)
+    if (!isQuiet && !this.guesses[0]?.isSure) return undefined
+    this.guesses = this.#detector.ranked(this.#found, this.#session)
+    return this.guesses[0]
   }
 }
 

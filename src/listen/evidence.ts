@@ -3,12 +3,17 @@ import type { Message } from '../../protocols/kit/index.ts'
 /** What speaks for a protocol, or against it. */
 export type Evidence = [words: string, weight: number]
 
-/** An IMEI has 15 digits, of which the last is computed from the others (Luhn). */
 export function weighId(id: string): Evidence {
   if (/^\w{1,2}$/.test(id)) return [`${id} is short for an id`, 0]
   if (!/^[\x21-\x7e]{3,64}$/.test(id)) return [`${JSON.stringify(id.slice(0, 20))} is hardly an id`, -30]
-  if (/^\d{15}$/.test(id)) return isLuhn(id) ? [`${id} is an IMEI`, 20] : [`${id} has the length of an IMEI`, 8]
+  if (isImei(id)) return [`${id} is an IMEI`, 20]
+  if (/^\d{15}$/.test(id)) return [`${id} has the length of an IMEI`, 8]
   return /^\d{10,16}$/.test(id) ? [`${id} is a long number`, 6] : [`${id} may be an id`, 2]
+}
+
+/** An IMEI has 15 digits, of which the last is computed from the others (Luhn). */
+export function isImei(id: string | undefined): boolean {
+  return id !== undefined && /^\d{15}$/.test(id) && isLuhn(id)
 }
 
 function isLuhn(digits: string): boolean {

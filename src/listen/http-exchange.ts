@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { type HttpAnswer, type HttpRequest, type Message, type Protocol, repliesOf } from '../../protocols/kit/index.ts'
 import type { DeviceSession } from '../ingest/device.ts'
 import { networkOf } from '../ingest/network.ts'
-import type { FrameOutcome } from '../ingest/frame.ts'
+import { answeredIn, type FrameOutcome } from '../ingest/frame.ts'
 import { logFault } from '../observe/faults.ts'
 import { metrics } from '../observe/metrics.ts'
 import { noteNotStored } from '../observe/trouble.ts'
@@ -89,13 +89,15 @@ export class HttpExchanges {
       flood.admit('device', inNetwork(id, network, entry !== undefined), tokens)
     const session = Object.assign(sessionOf('http', origin), { admits })
     if (!(await waited(flood.take('network', network, tokens), socket))) return FLOOD
+    const arrivedAt = performance.now()
     pressure.add(bytes, FRAMES_PER_REQUEST)
     const request = { method, uri, headers: headers as HttpRequest['headers'], body }
     const outcome = await this.#takeRequest(request, session, socket.localPort ?? 0).finally(() =>
       pressure.add(-bytes, -FRAMES_PER_REQUEST),
     )
     const isFailure = outcome.status === 'refused' || outcome.status === 'misunderstood'
-    return !isFailure || (await waited(flood.take('failures', network, 1), socket)) ? outcome : FLOOD
+    const failedMs = isFailure ? flood.take('failures', network, 1) : 0
+    return (await waited(Math.max(failedMs, answeredIn([outcome], arrivedAt)), socket)) ? outcome : FLOOD
   }
 
   /**
@@ -108,7 +110,8 @@ export class HttpExchanges {
     session.port = port
     const outcome = await ingest.take(request, session, expected)
     if (outcome.status !== 'misunderstood' || !detector) return outcome
-    const { guesses } = detector.look({ bytes: request, transport: 'http', now: session.now })
+    const { found } = detector.look({ bytes: request, transport: 'http', now: session.now })
+    const guesses = detector.ranked(found, session)
     const guess = replacementIn(
       guesses.filter(({ holds }) => holds === 'fixes'),
       expected,

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Aedes, Client } from 'aedes'
 import type { Protocol } from '../../protocols/kit/index.ts'
 import { sameId } from '../config/units.ts'
+import { ANSWERED_MS, answeredIn } from '../ingest/frame.ts'
 import type { Ingest } from '../ingest/ingest.ts'
 import { guarded, logFault } from '../observe/faults.ts'
 import { metrics, type RefusedReason } from '../observe/metrics.ts'
@@ -79,9 +81,12 @@ export class MqttHandlers {
     done(null, true)
   }
 
-  /** One refusal for all: it does not tell which ids are configured. */
-  #authenticate(...[client, username = '', password, done]: Authenticate): void {
-    const refusal = this.#shared.ingest.login(username, password?.toString() || undefined, connectionOf(client).session)
+  /** One refusal for all, after the same time: it does not tell which ids are configured. */
+  async #authenticate(...[client, username = '', password, done]: Authenticate): Promise<void> {
+    const { session } = connectionOf(client)
+    const arrivedAt = performance.now()
+    const refusal = this.#shared.ingest.login(username, password?.toString() || undefined, session)
+    if (refusal !== undefined || !session.isProved) await sleep(arrivedAt + ANSWERED_MS - performance.now())
     if (refusal === undefined) done(null, true)
     else done(Object.assign(new Error(refused(refusal)), { returnCode: NOT_AUTHORISED }), false)
   }
@@ -124,9 +129,12 @@ export class MqttHandlers {
     if (!topic || !protocol) return refused('unknown_topic')
     if (!this.#isSameDevice(topic.device, session.device ?? '')) return refused('other_device')
 
+    const arrivedAt = performance.now()
     const payload = Buffer.from(packet.payload)
     pressure.add(payload.length)
     const outcome = await ingest.take(payload, session, protocol).finally(() => pressure.add(-payload.length, -1))
+    const waitMs = answeredIn([outcome], arrivedAt)
+    if (waitMs > 0) await sleep(waitMs)
     return outcome.status === 'stored' ? undefined : outcome.status
   }
 

@@ -72,7 +72,7 @@ export class ProtocolChoice {
   #look(bytes: Buffer, isQuiet: boolean) {
     const { detector } = this.#rules
     if (!detector) return undefined
-    this.#undecided ??= new Undecided(detector, this.protocol)
+    this.#undecided ??= new Undecided(detector, this.#session, this.protocol)
     return this.#undecided.decide(bytes, { isQuiet, now: Date.now() })
   }
 }

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { cut, type Protocol } from '../../protocols/kit/index.ts'
 import { type DeviceSession, hasStoredAsOwn } from '../ingest/device.ts'
-import type { FrameOutcome } from '../ingest/frame.ts'
+import { answeredIn, type FrameOutcome } from '../ingest/frame.ts'
 import { guarded, logFault } from '../observe/faults.ts'
 import { metrics, type RefusedReason } from '../observe/metrics.ts'
 import { noteNotStored } from '../observe/trouble.ts'
@@ -123,6 +123,7 @@ export class TcpConnection implements DeviceConnection {
     try {
       if (isQuiet && !stream.decideInQuiet()) return void (this.#isTaking = false)
       while (socket.writable) {
+        const arrivedAt = performance.now()
         const group = stream.cut()
         const { size } = stream.received
         if (size !== this.partialBytes) pressure.setPartial(this, size)
@@ -142,8 +143,9 @@ export class TcpConnection implements DeviceConnection {
         if (!hadStored) learnFrom(session, protocol, detector)
         if (socket.destroyed) break
         if (!session.device && outcomes.every(isMisunderstood) && stream.isOfAnother(bytes)) continue
+        const answeredMs = answeredIn(outcomes, arrivedAt)
         const isUsual = this.slotDevice !== undefined && outcomes.every(({ status }) => status === 'stored')
-        if (!isUsual) await this.#waitToAnswer(outcomes)
+        if (!isUsual || answeredMs > 0) await this.#waitToAnswer(outcomes, answeredMs)
         if (!socket.writable) break
         this.#answer(frames, outcomes)
         const pausedMs = this.senderLimits.read(frames.length, taken, session)
@@ -168,13 +170,13 @@ export class TcpConnection implements DeviceConnection {
     this.storing = storing
   }
 
-  /** Waits before the answers where the sender failed or logged in too often. */
-  async #waitToAnswer(outcomes: readonly FrameOutcome[]): Promise<void> {
+  /** Waits before the answers, at least so long; longer where the sender failed or logged in too often. */
+  async #waitToAnswer(outcomes: readonly FrameOutcome[], leastMs: number): Promise<void> {
     const { device } = this.session
     let failed = 0
     for (const { status } of outcomes)
       if (status === 'refused' || (status !== 'not_stored' && device === undefined)) failed++
-    let ms = failed > 0 ? this.senderLimits.failed(failed) : 0
+    let ms = Math.max(leastMs, failed > 0 ? this.senderLimits.failed(failed) : 0)
     const isLogin = device !== undefined && this.slotDevice === undefined
     if (isLogin) {
       this.#stream.settle(outcomes.some(isStored))

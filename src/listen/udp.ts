@@ -2,11 +2,12 @@ import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { cut, type Message, type Protocol, repliesOf, type Session } from '../../protocols/kit/index.ts'
 import { within } from '../async.ts'
 import { createSession, type DeviceSession, hasStoredAsOwn } from '../ingest/device.ts'
 import { addressOf, networkOf } from '../ingest/network.ts'
-import type { FrameOutcome } from '../ingest/frame.ts'
+import { answeredIn, type FrameOutcome } from '../ingest/frame.ts'
 import { noteSuspicion } from '../ingest/suspicion.ts'
 import { logFault } from '../observe/faults.ts'
 import { metrics, type RefusedReason } from '../observe/metrics.ts'
@@ -143,6 +144,7 @@ async function take(context: UdpContext, arrival: Arrival): Promise<void> {
   const { peer, session, datagram } = arrival
   const { arrivals, detector, port, protocol: expected, sessions, socket } = context
   const hadStored = hasStoredAsOwn(session)
+  const arrivedAt = performance.now()
   const first = session.protocol || expected ? undefined : guessesOf(context, arrival)[0]
   if (first) session.evidence = first.evidence
   let protocol = session.protocol ?? expected ?? first?.protocol
@@ -169,11 +171,14 @@ async function take(context: UdpContext, arrival: Arrival): Promise<void> {
     if (expected && expected !== protocol && outcomes.some(isStored))
       noteWrongPort(session, protocol, { port, expected })
   }
+  const replies = outcomes.map((outcome) => repliesOf(replyTo(outcome, session, context)))
+  const waitMs = replies.flat().length > 0 ? answeredIn(outcomes, arrivedAt) : 0
+  if (waitMs > 0) await sleep(waitMs)
   if (context.isClosed) return
   let left = datagram.length
-  for (const outcome of outcomes) {
-    if (outcome.status === 'not_stored') return
-    for (const reply of repliesOf(replyTo(outcome, session, context))) {
+  for (const [index, { status }] of outcomes.entries()) {
+    if (status === 'not_stored') return
+    for (const reply of replies[index]) {
       left -= reply.length
       if (left < 0) return metrics.refused.inc({ reason: 'reply_too_long' })
       await send(socket, reply, peer)
@@ -188,8 +193,9 @@ function noteShared({ remote }: DeviceSession, sessions: UdpSessions): void {
 }
 
 /** The protocols that a datagram may be of, the most likely first. */
-function guessesOf({ detector }: UdpContext, { datagram }: Arrival): readonly Guess[] {
-  return detector?.look({ bytes: datagram, transport: 'udp', now: Date.now() }).guesses ?? []
+function guessesOf({ detector }: UdpContext, { datagram, session }: Arrival): readonly Guess[] {
+  if (!detector) return []
+  return detector.ranked(detector.look({ bytes: datagram, transport: 'udp', now: Date.now() }).found, session)
 }
 
 /** What becomes of the frames of a datagram, read as one protocol. */

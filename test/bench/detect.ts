@@ -1,4 +1,5 @@
 import { loadProtocols } from '../../protocols/index.ts'
+import { createSession } from '../../src/ingest/device.ts'
 import { Detector, Undecided } from '../../src/listen/detect.ts'
 import { casesOf } from '../support/protocol-cases.ts'
 import { thrown } from '../support/thrown.ts'
@@ -39,7 +40,7 @@ async function firstFrames({ name }: { readonly name: string }): Promise<Buffer[
 
 /** One connection whose bytes arrive up to each of these ends; a sure guess ends it. */
 function connect(detector: Detector, bytes: Buffer, ends: readonly number[]): void {
-  const undecided = new Undecided(detector)
+  const undecided = new Undecided(detector, createSession('tcp', ''))
   const now = Date.now()
   if (ends.some((end) => undecided.decide(bytes.subarray(0, end), { isQuiet: false, now }))) return
   undecided.decide(bytes, { isQuiet: true, now })

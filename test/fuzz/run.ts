@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { HttpRequest, Protocol, Session } from '../../protocols/kit/index.ts'
+import { createSession } from '../../src/ingest/device.ts'
 import { Detector, Undecided } from '../../src/listen/detect.ts'
 import { blownUp } from '../support/blow-up.ts'
 import { cpuOf, MOST_CPU_MS } from '../support/cost.ts'
@@ -164,7 +165,9 @@ class ProtocolRun {
   #detected(frame: Buffer | HttpRequest): string | undefined {
     if (this.#random(ONE_IN_DETECTED) > 0 || !Buffer.isBuffer(frame)) return undefined
     const beginning = frame.subarray(0, MAX_UNDECIDED)
-    const decide = () => new Undecided(this.#around.detector).decide(beginning, { isQuiet: true, now: ARRIVED })
+    const session = createSession('tcp', '')
+    const decide = () =>
+      new Undecided(this.#around.detector, session).decide(beginning, { isQuiet: true, now: ARRIVED })
     const begun = performance.now()
     try {
       decide()

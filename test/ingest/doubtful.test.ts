@@ -171,6 +171,6 @@ describe('a damaged frame', () => {
 it('what is understood needs no place: neither fixes nor a frame that says why it has none', async () => {
   const { say, frames } = await gateway({ hasRoom: false })
   expect(await say({ device: van.id, fixes: [at(NOW_S * 1000)], reply: 'ok' })).toEqual(ANSWERED)
-  expect(await say({ device: van.id, none: 'heartbeat', reply: 'ok' })).toEqual(ANSWERED)
+  expect(await say({ device: van.id, none: 'heartbeat', reply: 'ok' })).toEqual({ ...ANSWERED, isAtOnce: true })
   expect(frames).toEqual([])
 })

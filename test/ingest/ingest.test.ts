@@ -42,7 +42,7 @@ describe('a message', () => {
   it('is answered at once without fixes', async () => {
     const { say } = await gateway({ fails: true })
     const outcome = await say({ device: van.id, none: 'login', reply: 'hello' })
-    expect(outcome).toEqual({ status: 'stored', reply: Buffer.from('hello') })
+    expect(outcome).toEqual({ status: 'stored', reply: Buffer.from('hello'), isAtOnce: true })
   })
 
   it('that is refused has its secret noted, so that nobody is shown it', async () => {
@@ -82,6 +82,7 @@ describe('a message', () => {
     expect(await say({ device: van.id, none: 'login', settled: true })).toEqual({
       status: 'stored',
       reply: Buffer.from('{"model":"XT40"}'),
+      isAtOnce: true,
     })
   })
 
@@ -403,7 +404,7 @@ describe('while Redis does not answer or the roster is not current', () => {
   it('answers a frame without fixes where the roster is current', async () => {
     const all = await gateway({ fails: true, waitMs: 20_000 })
     const outcome = await all.say({ device: van.id, none: 'login', reply: 'hi' })
-    expect(outcome).toEqual({ status: 'stored', reply: Buffer.from('hi') })
+    expect(outcome).toEqual({ status: 'stored', reply: Buffer.from('hi'), isAtOnce: true })
   })
 
   it('places a fix that waited by the roster of that time', async () => {

@@ -1,7 +1,8 @@
 import { createSocket } from 'node:dgram'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { loadProtocols } from '../../protocols/index.ts'
-import { Detector, QUIET_MS } from '../../src/listen/detect.ts'
+import { createSession } from '../../src/ingest/device.ts'
+import { Detector, QUIET_MS, Undecided } from '../../src/listen/detect.ts'
 import { listenHttp } from '../../src/listen/http.ts'
 import { listenTcp } from '../../src/listen/tcp.ts'
 import { listenUdp } from '../../src/listen/udp.ts'
@@ -25,6 +26,10 @@ const PLACE = { date: '261120120000', latitude: 52.52, longitude: 13.41, satelli
 
 const GT06_LOGIN = gt06Frame(0x01, bytes(`0${VAN}`))
 const GT06_FIX = gt06Frame(0x12, gt06Gps(PLACE))
+/** An id that is no IMEI. */
+const PLAIN = '4209951296'
+/** Of avema, ardi01, intellitrac and wondex alike. */
+const ALIKE_FIX = Buffer.from(`${VAN},20261120120000,13.41,52.52,0,0,30,9,2\r\n`)
 const H02_FIX = `*HQ,${VAN},V1,120000,A,5231.2000,N,01324.6000,E,0.00,0,201126,FFFFFFFF#`
 
 /** A gateway that finds out what its senders speak; `configured` are devices that it has. */
@@ -33,10 +38,7 @@ function detecting(options: Parameters<typeof gateway>[0] = {}): Gateway {
     admitsUnknown: true,
     detector: new Detector({
       protocols,
-      configured: (device) => {
-        const entry = shared.replica.roster.find(device)
-        return entry && (entry.protocol ?? '')
-      },
+      configured: (...claim) => shared.configured(...claim),
       onFault: thrown,
     }),
     ...options,
@@ -138,18 +140,35 @@ describe('the protocol of a device is remembered', () => {
 
 describe('a TCP port for all protocols', () => {
   it.each([
-    ['teltonika', [avlLogin(VAN)], Buffer.of(1)],
-    ['gt06', [GT06_LOGIN], GT06_LOGIN.subarray(0, 0)],
-    ['wialon', [Buffer.from(`#L#${VAN};NA\r\n`)], Buffer.from('#AL#1\r\n')],
-  ])('answers the login of %s at once where the device is configured', async (_, login, answer) => {
+    ['teltonika', avlLogin(VAN), Buffer.of(1)],
+    ['gt06', GT06_LOGIN, GT06_LOGIN.subarray(0, 0)],
+    ['wialon', Buffer.from(`#L#${VAN};NA\r\n`), Buffer.from('#AL#1\r\n')],
+  ])('answers the login of %s', async (_, login, answer) => {
     const shared = detecting()
     await configure(shared, VAN)
     const { port } = await listenAuto(shared)
     const peer = await dial(port)
-    peer.socket.write(Buffer.concat(login))
+    peer.socket.write(login)
     await until(() => expect(peer.heard.length).toBeGreaterThan(0))
     if (answer.length > 0) expect(peer.heard).toBe(answer.toString('latin1'))
   })
+
+  it.each([
+    ['an IMEI', avlLogin(VAN), VAN, 'teltonika'],
+    ['a checksum', GT06_LOGIN, VAN, 'gt06'],
+    ['neither', Buffer.from(H02_FIX.replace(VAN, PLAIN)), PLAIN, undefined],
+  ])(
+    'decides before the device is silent by its bytes alone, never by the roster: %s',
+    async (_, first, id, expected) => {
+      const entry = { id, company_id: '7', courier_id: '42', route_id: '1001', source: 'devices.yaml:1' }
+      for (const guard of [undefined, {}, { secret: 'right-secret' }, { protocol: 'wialon' }]) {
+        const shared = detecting()
+        if (guard) await shared.configure({ ...entry, ...guard })
+        const undecided = new Undecided(shared.detector as Detector, createSession('tcp', '127.0.0.1:5'))
+        expect(undecided.decide(first, { isQuiet: false, now: Date.now() })?.protocol.name).toBe(expected)
+      }
+    },
+  )
 
   it('takes the fixes that follow, in the same protocol', async () => {
     const shared = detecting()
@@ -174,15 +193,22 @@ describe('a TCP port for all protocols', () => {
     await until(() => expect(shared.places).toEqual(['7/42/1001']))
   })
 
-  it('takes the likeliest protocol of a device that is not configured once the device waits', async () => {
-    const shared = detecting()
-    const { port } = await listenAuto(shared)
-    const peer = await dial(port)
-    const asked = performance.now()
-    peer.socket.write(H02_FIX)
-    await until(() => expect(shared.places).toEqual([`unknown ${VAN}`]))
-    expect(performance.now() - asked).toBeGreaterThanOrEqual(QUIET_MS - 20)
-  })
+  it.each([
+    ['configured', '7/42/1001'],
+    ['not configured', `unknown ${PLAIN}`],
+  ])(
+    'takes the likeliest protocol of an id that is no IMEI once the device waits, also where it is %s',
+    async (which, place) => {
+      const shared = detecting()
+      if (which === 'configured') await configure(shared, PLAIN)
+      const { port } = await listenAuto(shared)
+      const peer = await dial(port)
+      const asked = performance.now()
+      peer.socket.write(H02_FIX.replace(VAN, PLAIN))
+      await until(() => expect(shared.places).toEqual([place]))
+      expect(performance.now() - asked).toBeGreaterThanOrEqual(QUIET_MS - 20)
+    },
+  )
 
   it.each([
     ['for all protocols', undefined],
@@ -210,12 +236,19 @@ describe('a TCP port for all protocols', () => {
     expect(String(shared.notUnderstood[0].bytes)).toBe('?? hello ??\r\n')
   })
 
-  it('keeps to the protocol in the entry of a device', async () => {
+  it.each([
+    ['its protocol decides between those that cannot be told apart', { protocol: 'avema' }, 'avema'],
+    [
+      'it says nothing to who has not proved what else it asks for',
+      { protocol: 'avema', networks: ['192.0.2.0/24'] },
+      'wondex',
+    ],
+  ])('asks the entry of a device: %s', async (_, entry, expected) => {
     const shared = detecting()
-    const entry = { id: VAN, company_id: '7', courier_id: '42', route_id: '1001', source: 'devices.yaml:1' }
-    await shared.configure({ ...entry, protocol: 'wialon' })
-    const { guesses } = (shared.detector as Detector).look({ bytes: avlLogin(VAN), transport: 'tcp', now: Date.now() })
-    expect(guesses).toEqual([])
+    await shared.configure({ id: VAN, company_id: '7', courier_id: '42', source: 'devices.yaml:1', ...entry })
+    const { found } = (shared.detector as Detector).look({ bytes: ALIKE_FIX, transport: 'tcp', now: Date.now() })
+    const [best] = (shared.detector as Detector).ranked(found, createSession('tcp', '127.0.0.1:5'))
+    expect(best.protocol.name).toBe(expected)
   })
 })
 

@@ -116,8 +116,8 @@ describe('a fault in the code of a protocol, met over TCP,', () => {
     const onFault = vi.fn<(error: unknown) => void>()
     const broken = { ...faulty, tcp: { port: 2, frame: () => failIf('frame!', 'frame!') as never } } satisfies Protocol
     const detector = new Detector({ protocols: [broken, talk], configured: () => '', onFault })
-    const { guesses } = detector.look({ bytes: Buffer.from('id van-1\n'), transport: 'tcp', now: Date.now() })
-    expect(guesses.map(({ protocol }) => protocol.name)).toEqual(['talk'])
+    const { found } = detector.look({ bytes: Buffer.from('id van-1\n'), transport: 'tcp', now: Date.now() })
+    expect(found.map(({ protocol }) => protocol.name)).toEqual(['talk'])
     expect(onFault).toHaveBeenCalled()
   })
 })

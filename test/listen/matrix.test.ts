@@ -10,7 +10,8 @@ import {
   type Session,
   type Transport,
 } from '../../protocols/kit/index.ts'
-import { Detector } from '../../src/listen/detect.ts'
+import { createSession } from '../../src/ingest/device.ts'
+import { Detector, likely } from '../../src/listen/detect.ts'
 import { casesOf } from '../support/protocol-cases.ts'
 import { newSession } from '../support/rough.ts'
 import { vectorsOf } from '../support/vectors/vectors.ts'
@@ -18,7 +19,7 @@ import { onWire } from '../support/vectors/wire.ts'
 import { thrown } from '../support/thrown.ts'
 
 /*
- * The first frame of every family, whole and cut at each byte, is offered to all families: where it has a checksum or its
+ * The first frame of every family, whole and cut at each byte, is offered to all families: where it decides at once, or its
  * device is configured, it is never taken for another family. Nor is the whole frame of a device that nobody has configured.
  * `ALIKE` are the families that nothing tells apart.
  */
@@ -58,7 +59,7 @@ describe('the first frame of a conversation', () => {
       for (const protocol of all.filter((each) => each[transport]))
         for (const { bytes } of await firstFrames(protocol, transport)) {
           const { name } = protocol
-          const [best] = unconfigured.look({ bytes, transport, now: newSession().now }).guesses
+          const [best] = likely(unconfigured.look({ bytes, transport, now: newSession().now }).found)
           if (best && !isAlike(name, best.protocol.name))
             mistakes.push(`${name} is taken for ${best.protocol.name} (${best.evidence.join(', ')})`)
         }
@@ -110,10 +111,13 @@ function mistakesOf(name: string, bytes: Buffer, { device }: Message): string[] 
   const mistakes: string[] = []
   for (let end = 1; end <= bytes.length; end++) {
     const isWhole = end === bytes.length
-    const { guesses } = detector.look({ bytes: bytes.subarray(0, end), transport: 'tcp', now: newSession().now })
-    const [best] = guesses
-    if (best && (best.isSure || isWhole) && !isAlike(name, best.protocol.name))
-      mistakes.push(`${name} is taken for ${best.protocol.name} (${best.evidence.join(', ')}): ${shown(bytes, end)}`)
+    const { found } = detector.look({ bytes: bytes.subarray(0, end), transport: 'tcp', now: newSession().now })
+    const [alone] = likely(found)
+    const [best] = detector.ranked(found, createSession('tcp', ''))
+    const taken = [...(alone?.isSure ? [alone, best] : []), ...(best && isWhole ? [best] : [])]
+    for (const { evidence, protocol } of taken)
+      if (!isAlike(name, protocol.name))
+        mistakes.push(`${name} is taken for ${protocol.name} (${evidence.join(', ')}): ${shown(bytes, end)}`)
     if (isWhole && !best) mistakes.push(`${name} is not found: ${shown(bytes, end)}`)
   }
   return mistakes

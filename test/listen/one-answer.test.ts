@@ -2,15 +2,23 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { request } from 'undici'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import h02 from '../../protocols/h02/index.ts'
 import osmand from '../../protocols/osmand/index.ts'
+import teltonika from '../../protocols/teltonika/index.ts'
 import type { Device } from '../../src/config/devices.ts'
+import { FrameStore, type Redis } from '../../src/lanes/index.ts'
+import { Detector } from '../../src/listen/detect.ts'
 import { listenHttp } from '../../src/listen/http.ts'
 import { listenTcp } from '../../src/listen/tcp.ts'
 import { listenUdp } from '../../src/listen/udp.ts'
-import { dial, gateway, open, talk, until } from '../support/listen.ts'
+import { dial, type Gateway, gateway, open, SECRET, talk, until } from '../support/listen.ts'
 import { listen as listenMqtt, position } from '../support/mqtt.ts'
 import { connack, connect, puback, publish, raw } from '../support/mqtt-bytes.ts'
+import { randomOf } from '../support/rough.ts'
 import { createDirectory } from '../support/roster.ts'
+import { thrown } from '../support/thrown.ts'
+import { datagramPeer } from '../support/udp.ts'
+import { withRedis } from '../support/with-redis.ts'
 
 const AT = { host: '127.0.0.1', port: 0 }
 const COMMON = { company_id: '7', courier_id: '42', route_id: '1001', source: 'devices.yaml:1' }
@@ -22,37 +30,85 @@ const GUARDS: (Partial<Device> | undefined)[] = [
   { client_certificate: ['van'] },
   undefined,
 ]
+/** Also one that speaks another protocol than its entry names. */
+const GUARDS_AND_PROTOCOL = [{ protocol: 'gt06' }, ...GUARDS]
 
-/** A gateway where three of four ids are configured; `ids`: all. */
-async function guarded(admitsUnknown: boolean, count: number) {
-  const shared = gateway({ admitsUnknown, maxUnknownDevices: 100_000 })
-  const ids = Array.from({ length: count }, (_, number) => `${860_000_000_000_000 + number}`)
+/** A gateway where all ids but those of the last kind are configured; `ids`: all. They are no IMEIs. */
+async function guarded(admitsUnknown: boolean, count: number, { guards = GUARDS, ...options }: Options = {}) {
+  const shared: Gateway = gateway({ admitsUnknown, maxUnknownDevices: 100_000, ...options })
+  const ids = Array.from({ length: count }, (_, number) => `${4_200_000_000 + number}`)
   const devices = ids.flatMap((id, number): Device[] => {
-    const guard = GUARDS[number % GUARDS.length]
+    const guard = guards[number % guards.length]
     return guard ? [{ ...COMMON, id, ...guard }] : []
   })
   shared.replica.roster = await createDirectory(devices, [])
   return { shared, ids }
 }
 
+type Options = NonNullable<Parameters<typeof gateway>[0]> & {
+  readonly guards?: readonly (Partial<Device> | undefined)[]
+}
+
+/** With a port for all protocols, which are three. */
+async function detecting(admitsUnknown: boolean, count: number) {
+  const configured: Gateway['configured'] = (...claim) => made.shared.configured(...claim)
+  const detector = new Detector({ protocols: [talk, h02, teltonika], configured, onFault: thrown })
+  const made = await guarded(admitsUnknown, count, { detector, guards: GUARDS_AND_PROTOCOL })
+  return made
+}
+
 /** Each different answer, and to how many ids of each kind it was given. */
-function tally(answers: readonly string[]): Map<string, number[]> {
+function tally(answers: readonly string[], kinds = GUARDS.length): Map<string, number[]> {
   const counts = new Map<string, number[]>()
   for (const [number, answer] of answers.entries()) {
-    const ofKind = counts.get(answer) ?? GUARDS.map(() => 0)
-    ofKind[number % GUARDS.length]++
+    const ofKind = counts.get(answer) ?? Array.from({ length: kinds }, () => 0)
+    ofKind[number % kinds]++
     counts.set(answer, ofKind)
   }
   return counts
 }
 
-const each = (count: number) => GUARDS.map(() => count / GUARDS.length)
+const each = (count: number, kinds = GUARDS.length) => Array.from({ length: kinds }, () => count / kinds)
 
 /** Asks in groups, so that the test takes a while, not an age. */
-async function answersTo(ids: readonly string[], ask: (id: string) => Promise<string>): Promise<string[]> {
+async function answersTo(ids: readonly string[], ask: (id: string) => Promise<string>, atOnce = 20): Promise<string[]> {
   const answers: string[] = []
-  for (let at = 0; at < ids.length; at += 20) answers.push(...(await Promise.all(ids.slice(at, at + 20).map(ask))))
+  for (let at = 0; at < ids.length; at += atOnce)
+    answers.push(...(await Promise.all(ids.slice(at, at + atOnce).map(ask))))
   return answers
+}
+
+/** The answers, and how long each takes, ms, in the order of the ids; they are asked in another order: no kind is always first. */
+async function timedAnswers(ids: readonly string[], ask: (id: string) => Promise<string>, atOnce: number) {
+  const random = randomOf(7)
+  const order = ids.map((id, number) => ({ id, number, at: random(1 << 30) })).toSorted((a, b) => a.at - b.at)
+  const answers: string[] = []
+  const times: number[] = []
+  const timed = async ({ id, number }: (typeof order)[number]) => {
+    const asked = performance.now()
+    answers[number] = await ask(id)
+    times[number] = performance.now() - asked
+  }
+  for (let at = 0; at < order.length; at += atOnce) await Promise.all(order.slice(at, at + atOnce).map(timed))
+  return { answers, times }
+}
+
+/**
+ * How likely an answer to an id of each configured kind takes longer than one to an id that is not configured: 0.5 where the
+ * times cannot be told apart. Of 200 times of each kind chance makes it 0.03 more or less.
+ */
+function slower(times: readonly number[], kinds: number): number[] {
+  const ofKind = Array.from({ length: kinds }, (_, kind) => times.filter((__, number) => number % kinds === kind))
+  const unknown = ofKind.pop() ?? []
+  return ofKind.map((some) => {
+    const wins = some.map((time) => unknown.filter((other) => time > other).length)
+    return wins.reduce((sum, count) => sum + count, 0) / (some.length * unknown.length)
+  })
+}
+
+function expectAlike(times: readonly number[], kinds: number): void {
+  for (const share of slower(times, kinds))
+    expect(Math.abs(share - 0.5), slower(times, kinds).join()).toBeLessThan(0.15)
 }
 
 const CASES = [
@@ -120,4 +176,154 @@ describe.for(CASES)('ids without a proof are %s alike, hold.unknown: %s, secret 
     const expected = isAdmitted ? `${connack(0)}${puback(1)} open` : `${connack(5)} closed`
     expect(tally(answers)).toEqual(new Map([[expected, each(200)]]))
   })
+})
+
+let redis: Redis
+withRedis((_, connection) => {
+  redis = connection
+})
+
+/** 64 KB as it is stored. */
+const LONG = 'x'.repeat(60_000)
+
+it('frames of 60 KB of which not all is read are kept and acknowledged alike, also of ids without a guard', async () => {
+  const guards = [{}, ...GUARDS]
+  const frameStore = new FrameStore(redis, { misunderstoodBytes: 1e9 })
+  const { shared, ids } = await guarded(true, 50, { guards, frameStore, limits: { max_frame_bytes: 65_536 } })
+  const { port } = await open(listenHttp({ ...AT, protocol: talk }, shared))
+  const answers = await answersTo(ids, async (id) => {
+    const url = `http://127.0.0.1:${port}/by%20${id}%20part%20`
+    const { statusCode, body } = await request(url, { method: 'POST', body: LONG })
+    return `${statusCode} ${await body.text()}`
+  })
+  expect(tally(answers, guards.length)).toEqual(new Map([['200 ok\n', each(50, guards.length)]]))
+})
+
+const KINDS = GUARDS_AND_PROTOCOL.length
+
+describe.for(CASES)('ids without a proof are %s alike, hold.unknown: %s, secret "%s"', ([, admits, secret]) => {
+  const isAdmitted = admits && secret === ''
+
+  it('over TCP on the port for all protocols: by the bytes, the end of the connection, and the time', async () => {
+    const { shared, ids } = await detecting(admits, 1000)
+    const { port } = await open(listenTcp({ ...AT, protocol: undefined }, shared))
+    const ask = async (id: string) => {
+      const peer = await dial(port)
+      peer.say(`${`id ${id} ${secret}`.trim()}\n`)
+      await until(() => expect(peer.over || peer.heard === 'hi\n').toBe(true))
+      peer.socket.destroy()
+      return `${peer.heard}${peer.over ? 'closed' : 'open'}`
+    }
+    const { answers, times } = await timedAnswers(ids, ask, 100)
+    const expected = isAdmitted ? 'hi\nopen' : 'no\nclosed'
+    expect(tally(answers, KINDS)).toEqual(new Map([[expected, each(1000, KINDS)]]))
+    expectAlike(times, KINDS)
+  })
+
+  it('over UDP on the port for all protocols: by the bytes, and the time', async () => {
+    const { shared, ids } = await detecting(admits, 1000)
+    const { port } = await open(listenUdp({ ...AT, protocol: undefined }, shared))
+    const ask = async (id: string) => {
+      const socket = createSocket('udp4')
+      onTestFinished(() => void socket.close())
+      socket.send(`id ${id} ${secret}`.trim(), port, '127.0.0.1')
+      const [answer] = (await once(socket, 'message')) as [Buffer]
+      return answer.toString()
+    }
+    const { answers, times } = await timedAnswers(ids, ask, 10)
+    expect(tally(answers, KINDS)).toEqual(new Map([[isAdmitted ? 'hi\n' : 'no\n', each(1000, KINDS)]]))
+    expectAlike(times, KINDS)
+  })
+
+  it('over TCP on the port of another protocol: by the bytes', async () => {
+    const { shared, ids } = await detecting(admits, 200)
+    const { port } = await open(listenTcp({ ...AT, protocol: h02 }, shared))
+    const answers = await answersTo(ids, async (id) => {
+      const peer = await dial(port)
+      peer.socket.end(`${`id ${id} ${secret}`.trim()}\n`)
+      await until(() => expect(peer.over).toBe(true))
+      return peer.heard
+    })
+    expect(tally(answers, KINDS)).toEqual(new Map([['', each(200, KINDS)]]))
+  })
+
+  it('over HTTP on the port of another protocol: by status, headers and body', async () => {
+    const { shared, ids } = await detecting(admits, 200)
+    const { port } = await open(listenHttp({ ...AT, protocol: osmand }, shared))
+    const answers = await answersTo(ids, async (id) => {
+      const path = encodeURIComponent(`fixof ${id} ${secret}`.trim())
+      const { statusCode, headers, body } = await request(`http://127.0.0.1:${port}/${path}`)
+      return JSON.stringify([statusCode, { ...headers, date: '' }, await body.text()])
+    })
+    expect([...tally(answers, KINDS).values()]).toEqual([each(200, KINDS)])
+    expect(answers[0]).toMatch(/^\[400,/)
+  })
+
+  it('over UDP on the port of another protocol: by the bytes', async () => {
+    const { shared, ids } = await detecting(admits, 200)
+    const { port } = await open(listenUdp({ ...AT, protocol: h02 }, shared))
+    const imei = '356307042441013'
+    const answers = await answersTo(ids, async (id) => {
+      const peer = await datagramPeer(port)
+      peer.say(`fixof ${id} ${secret}`.trim())
+      peer.say(`id ${id} ${secret}`.trim())
+      // An IMEI is enough to be taken on the port of another protocol: the answer to it would come last.
+      peer.say(`id ${imei} ${secret}`.trim())
+      await until(() => expect(peer.heard.length).toBeGreaterThan(0))
+      return peer.heard.join('')
+    })
+    expect(tally(answers, KINDS)).toEqual(new Map([[isAdmitted ? 'hi\n' : 'no\n', each(200, KINDS)]]))
+  })
+
+  it('over HTTP: by the time', async () => {
+    const { shared, ids } = await guarded(admits, 1000)
+    const { port } = await open(listenHttp({ ...AT, protocol: talk }, shared))
+    const ask = async (id: string) => {
+      const path = encodeURIComponent(`id ${id} ${secret}`.trim())
+      const { body } = await request(`http://127.0.0.1:${port}/${path}`)
+      return body.text()
+    }
+    const { times } = await timedAnswers(ids, ask, 10)
+    expectAlike(times, GUARDS.length)
+  })
+
+  it('over MQTT: by the time of the answer to a login', async () => {
+    const { shared, ids } = await guarded(admits, 1000)
+    const { port } = await listenMqtt(shared)
+    const ask = async (id: string) => {
+      const peer = await raw(port)
+      const answered = once(peer.socket, 'data')
+      peer.say(connect({ user: id, password: secret === '' ? undefined : secret }))
+      await answered
+      peer.socket.destroy()
+      return peer.hex
+    }
+    const { times } = await timedAnswers(ids, ask, 10)
+    expectAlike(times, GUARDS.length)
+  })
+})
+
+it('unproved connections under the id of a van stay open as long, whether the van is connected or not', async () => {
+  const shared = gateway({ admitsUnknown: true, limits: { max_connections_per_device: 4 } })
+  const { port } = await open(listenTcp({ ...AT, protocol: talk }, shared))
+  const van = await dial(port)
+  van.say(`id locked ${SECRET}\n`)
+  await until(() => expect(van.heard).toBe('hi\n'))
+  const openOf = async (id: string) => {
+    const peers = await Promise.all(Array.from({ length: 5 }, () => dial(port, '127.0.9.1')))
+    for (const peer of peers) {
+      peer.say(`id ${id}\n`)
+      await until(() => expect(peer.heard).toBe('hi\n'))
+    }
+    // Those that remain answer; of five there is one too many.
+    await until(() => expect(peers.some(({ over }) => over)).toBe(true))
+    for (const peer of peers) peer.say('ping\n')
+    await until(() => expect(peers.every(({ heard, over }) => over || heard === 'hi\npong\n')).toBe(true))
+    const count = peers.filter(({ over }) => !over).length
+    for (const peer of peers) peer.socket.destroy()
+    return count
+  }
+  expect([await openOf('locked'), await openOf('nobody')]).toEqual([4, 4])
+  van.say('fix 1\n')
+  await until(() => expect(van.heard).toBe('hi\nok 1\n'))
 })

@@ -10,6 +10,7 @@ import type { MisunderstoodFrame } from '../../src/ingest/misunderstood.ts'
 import { Trails } from '../../src/ingest/suspicion.ts'
 import type { Appender, FrameStore, Part, Storable } from '../../src/lanes/index.ts'
 import { Backpressure } from '../../src/listen/backpressure.ts'
+import type { DetectorOptions } from '../../src/listen/detect.ts'
 import { Flood } from '../../src/listen/flood.ts'
 import { ConnectionLimits } from '../../src/listen/connection-limits.ts'
 import type { Listener, Shared } from '../../src/listen/listener.ts'
@@ -100,6 +101,8 @@ export interface Gateway extends Shared {
   /** What becomes of what is stored next: taken (at first), refused, or neither until it changes; no frame is kept. */
   store: 'takes' | 'fails' | 'waits' | 'has no room'
   readonly ingest: Pick<Ingest, 'take' | 'login' | 'waitForRoster'>
+  /** What a detector asks about the devices that are guessed. */
+  readonly configured: DetectorOptions['configured']
   readonly replica: { current: boolean; roster: Roster; version: number }
   /** Configures one more device. */
   configure(device: Device): Promise<void>
@@ -116,6 +119,7 @@ export function gateway({
   maxUnknownDevices = 1000,
   holdsSuspicious = false,
   trails = new Trails(),
+  frameStore,
   ...other
 }: Partial<GatewayOptions> = {}): Gateway {
   const all = { ...LIMITS, ...limits }
@@ -128,6 +132,10 @@ export function gateway({
     frames: [],
     tries: 0,
     goneDevices: [],
+    configured(id, { session, ...claim }) {
+      const entry = ingest.provedEntry({ id, ...claim }, session)
+      return entry && (entry.protocol ?? '')
+    },
     replica: { current: true, roster: DIRECTORY, version: 0 },
     async configure(device) {
       devices = [...devices, device]
@@ -187,7 +195,7 @@ export function gateway({
     appender: { append, count: () => {} },
     heard: { of: () => ({ spoke: () => {}, stored: () => {}, became: () => {} }) },
     clock: { isInDoubt: false, jumps: 0, now: () => Date.now() },
-    frameStore: { keep },
+    frameStore: frameStore ?? { keep },
     holding: { marking: undefined },
     capacity: { hasShortage: false, isFull: false, shortageFor: () => undefined },
     unknownDevices: new UnknownDeviceQuota(maxUnknownDevices),
@@ -216,6 +224,8 @@ interface GatewayOptions {
   readonly flood: Flood
   readonly detector: Shared['detector']
   readonly trails: Trails
+  /** In place of memory. */
+  readonly frameStore: Pick<FrameStore, 'keep'>
 }
 
 /** Closes a listener when the test is over. */

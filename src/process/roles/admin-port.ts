@@ -7,7 +7,7 @@ import { isPrivate } from '../../config/redis.ts'
 import type { Config } from '../../config/schema.ts'
 import { sameId } from '../../config/units.ts'
 import { type Redis, signOn } from '../../lanes/index.ts'
-import { Detector, faultLogger } from '../../listen/detect.ts'
+import { Detector, faultLogger, likely } from '../../listen/detect.ts'
 import type { Logger } from '../../observe/log.ts'
 import { createTrackingClient } from '../../tracking/client.ts'
 import { listenerPorts } from '../listener-ports.ts'
@@ -90,8 +90,9 @@ function spokenTo(config: Config, logger: Logger): FindSpoken {
   return async ({ at, bytes = '', evidence, protocol: expected, transport }, device) => {
     loading ??= loadProtocols().then((protocols) => new Detector({ protocols, ...asking }))
     const beginning = { bytes: Buffer.from(bytes, 'hex'), transport, now: at }
-    const { guesses } = (await loading).look(beginning)
-    const found = guesses.find((guess) => guess.device !== undefined && sameId(guess.device) === device)
+    const found = likely((await loading).look(beginning).found).find(
+      (guess) => guess.device !== undefined && sameId(guess.device) === device,
+    )
     const name = found?.protocol.name ?? evidence[0]?.split(':', 1)[0]
     if (name === undefined || name === expected) return undefined
     const [place] = (await listenerPorts(config))(name)

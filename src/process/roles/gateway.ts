@@ -15,7 +15,7 @@ import { Holding } from '../../ingest/holding.ts'
 import { Ingest } from '../../ingest/ingest.ts'
 import { Redecoding } from '../../ingest/redecoding.ts'
 import { connect, DuplicateFilter, FrameStore, keys, openAppender, shardsOf, signOn } from '../../lanes/index.ts'
-import { Detector, faultLogger } from '../../listen/detect.ts'
+import { Detector, type DetectorOptions, faultLogger } from '../../listen/detect.ts'
 import type { Logger } from '../../observe/log.ts'
 import { gatewayFigures } from '../../observe/metrics.ts'
 import { DeviceSecrets } from '../../roster/device-secrets.ts'
@@ -57,7 +57,6 @@ export async function startGateway(live: Live, at: At): Promise<Role> {
 async function openPath(live: Live, replica: Replica, { identity, redisServer }: At) {
   const { config, logger } = live
   const { redis } = replica
-  const detector = await detectorFor(config, replica, logger)
   const appending = appenderOptions(replica, config)
   const appender = openAppender(redis, appending)
   const problems = () => [...capacity.problems, ...(replica.current ? [] : [ROSTER_PROBLEM])]
@@ -86,6 +85,7 @@ async function openPath(live: Live, replica: Replica, { identity, redisServer }:
   const frameWatch = new FrameWatch(redis, replica)
   const secrets = new DeviceSecrets(live.dir)
   const ingest = new Ingest({ ...storing, ...senders.ofIdentity, arrivals, frameStore, enrolment, frameWatch, secrets })
+  const detector = await detectorFor(config, ingest, logger)
   const storage = new FixStorage(storing)
   const redecoding = new Redecoding({
     redis,
@@ -144,10 +144,10 @@ export async function loadListened({ listeners }: Config): Promise<void> {
 }
 
 /** Finds out what trackers speak, where a listener asks for that. */
-async function detectorFor({ listeners }: Config, replica: Replica, logger: Logger): Promise<Detector | undefined> {
+async function detectorFor({ listeners }: Config, ingest: Ingest, logger: Logger): Promise<Detector | undefined> {
   if (!listeners.some(({ protocol }) => protocol === AUTO)) return undefined
-  const configured = (device: string) => {
-    const entry = replica.roster.find(device)
+  const configured: DetectorOptions['configured'] = (id, { session, ...claim }) => {
+    const entry = ingest.provedEntry({ id, ...claim }, session)
     return entry && (entry.protocol ?? '')
   }
   return new Detector({ protocols: await loadProtocols(), configured, onFault: faultLogger(logger) })

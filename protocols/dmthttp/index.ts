@@ -16,9 +16,10 @@ import {
   dop,
   eachReadable,
   type Fix,
-  type HttpRequest,
   heading,
   holdsPlace,
+  type HttpRequest,
+  jsonBody,
   type JsonObject,
   known,
   type Message,
@@ -28,7 +29,6 @@ import {
   objectOf,
   optionalNumberOf,
   type Protocol,
-  parseJson,
   rfc3339,
   textMember,
 } from '../kit/index.ts'
@@ -48,7 +48,7 @@ const GPS = 0
 const HAS_FIX = 1
 
 function request({ body }: HttpRequest): Message {
-  const report = objectOf(parseJson(body.toString()), 'the body')
+  const report = objectOf(jsonBody({ body }), 'the body')
   return Array.isArray(report.Records) ? records(report, report.Records) : single(report)
 }
 

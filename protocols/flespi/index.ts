@@ -15,9 +15,10 @@ import {
   dop,
   eachReadable,
   type Fix,
-  type HttpRequest,
   heading,
   holdsPlace,
+  type HttpRequest,
+  jsonBody,
   type JsonObject,
   kmh,
   known,
@@ -26,7 +27,6 @@ import {
   objectOf,
   optionalNumberOf,
   type Protocol,
-  parseJson,
   rfc3339,
   type Session,
   textMember,
@@ -46,7 +46,7 @@ export default {
 } satisfies Protocol
 
 function decode(frame: Buffer, session: Session): Message {
-  const payload = parseJson(frame.toString())
+  const payload = jsonBody({ body: frame })
   const { good, unreadable } = eachReadable(
     Array.isArray(payload) ? payload : [payload],
     (each) => messageOf(objectOf(each, 'a message'), session),

@@ -13,12 +13,14 @@
  * The answer names M; the back office sends again what is not answered with <state>pass</state>.
  */
 import {
+  bodyText,
   ByteReader,
   DecodeError,
   eachReadable,
   type Fix,
-  type HttpRequest,
   holdsPlace,
+  type HttpRequest,
+  jsonBody,
   type JsonObject,
   type Message,
   number,
@@ -26,7 +28,6 @@ import {
   objectMember,
   objectOf,
   type Protocol,
-  parseJson,
   type Session,
   textMember,
   unixTime,
@@ -52,12 +53,12 @@ interface Entry {
   readonly none?: string
 }
 
-function request({ body }: HttpRequest, session: Session): Message {
-  const text = body.toString()
+function request(report: HttpRequest, session: Session): Message {
+  const text = bodyText(report)
   if (text.trimStart().startsWith('{')) {
     const answer = { headers: { 'content-type': 'application/json' }, body: '{"status":"ok"}' }
     const { good, unreadable } = eachReadable(
-      jsonDevices(text),
+      jsonDevices(report),
       (each) => jsonEntry(objectOf(each, 'a device')),
       ({ fix }, each) => !fix && holdsPlace(each),
     )
@@ -96,8 +97,8 @@ function xmlEntry(xml: string): Entry {
   return { esn, fix: { time, latitude, longitude, valid: (flags & HAS_NO_FIX) === 0 } }
 }
 
-function jsonDevices(text: string): readonly unknown[] {
-  const { devices } = objectMember(objectOf(parseJson(text), 'the body'), 'entry')
+function jsonDevices(report: HttpRequest): readonly unknown[] {
+  const { devices } = objectMember(objectOf(jsonBody(report), 'the body'), 'entry')
   if (!Array.isArray(devices)) throw new DecodeError('malformed', 'entry.devices is missing')
   return devices
 }

@@ -116,6 +116,7 @@ export {
   utcYmd,
 } from './units.ts'
 export {
+  bodyText,
   fixesByDevice,
   jsonBody,
   numericMember,

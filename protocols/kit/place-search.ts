@@ -6,6 +6,7 @@
  * an empty value, 0 and words are none: with them a device says that it has no fix.
  */
 import type { HttpRequest } from './protocol.ts'
+import { bodyText, jsonBody } from './web.ts'
 
 /** Whether a member of JSON is to be left out: see `Protocol.isPlaceOfOthers`. */
 type IsPlaceOfOthers = (name: string, value: unknown) => boolean
@@ -14,11 +15,22 @@ type IsPlaceOfOthers = (name: string, value: unknown) => boolean
 export function looksLikePlace(frame: Buffer | HttpRequest, isMqtt: boolean, isOfOthers?: IsPlaceOfOthers): boolean {
   if (!Buffer.isBuffer(frame)) {
     const [, query = ''] = /^[^?]*\?(.*)$/s.exec(frame.uri) ?? []
-    return isPlaceText(unescaped(query)) || isPlaceContent(unescaped(frame.body.toString()), isOfOthers)
+    return isPlaceText(unescaped(query)) || isPlaceBody(frame, isOfOthers)
   }
   const beginning = frame.toString('latin1', 0, BEGINNING)
   const isOpen = JSON_TEXT.test(beginning) || (isMqtt && PARAMETERS.test(beginning))
   return isOpen && isPlaceContent(frame.toString(), isOfOthers)
+}
+
+/** The body of a request: JSON, or any text. */
+function isPlaceBody(request: HttpRequest, isOfOthers?: IsPlaceOfOthers): boolean {
+  const text = bodyText(request)
+  if (text.includes('%') || !/^\s*[[{]/.test(text)) return isPlaceContent(unescaped(text), isOfOthers)
+  try {
+    return holdsPlace(jsonBody(request), isOfOthers)
+  } catch {
+    return isPlaceText(text)
+  }
 }
 
 /** The content of a frame: JSON, or any text. */

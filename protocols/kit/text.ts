@@ -130,20 +130,31 @@ export type JsonObject = Readonly<Record<string, unknown>>
 
 /** The value of JSON text, in which NaN and Infinity, which Python and C write, are null. @throws DecodeError `malformed`. */
 export function parseJson(text: string): unknown {
+  if (!JSON_START.test(text)) throw new DecodeError('malformed', 'it is not JSON')
+  const { stackTraceLimit } = Error
+  // Anybody may send what is not JSON: a stack trace would cost more than the parsing.
+  Error.stackTraceLimit = 0
   try {
     return JSON.parse(text)
   } catch {
     return parseWithoutNan(text)
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
   }
 }
 
 function parseWithoutNan(text: string): unknown {
+  const replaced = text.replace(STRING_OR_NAN, (token) => (token.startsWith('"') ? token : 'null'))
   try {
-    return JSON.parse(text.replace(STRING_OR_NAN, (token) => (token.startsWith('"') ? token : 'null')))
+    if (replaced !== text) return JSON.parse(replaced)
   } catch {
-    throw new DecodeError('malformed', 'it is not JSON')
+    // It is not JSON in this way either.
   }
+  throw new DecodeError('malformed', 'it is not JSON')
 }
+
+/** Blanks and the first character of a value, or of NaN and Infinity. */
+const JSON_START = /^[ \t\r\n]*[[{"\-\dtfni]/i
 
 const STRING_OR_NAN = /"(?:[^"\\]|\\[^])*(?:"|\\?$)|-?\b(?:nan|infinity|inf)\b/gi
 

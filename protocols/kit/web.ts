@@ -3,15 +3,45 @@ import type { Fix, HttpRequest, Message } from './protocol.ts'
 import { type JsonObject, number, optionalNumber, parseJson } from './text.ts'
 import { rfc3339, unixTime } from './units.ts'
 
-/** A JSON body. @throws DecodeError `malformed`. */
+/** The text of a body. */
+export function bodyText({ body }: Pick<HttpRequest, 'body'>): string {
+  return contentOf(body).text
+}
+
+/** A JSON body; do not change it, other decoders read it too. @throws DecodeError `malformed`. */
 export function jsonBody({ body }: Pick<HttpRequest, 'body'>): unknown {
-  return parseJson(body.toString())
+  const content = contentOf(body)
+  const { value, error } = (content.json ??= parsed(content.text))
+  if (error) throw error
+  return value
+}
+
+/** What a body holds, read once for all decoders that it is offered to. */
+interface Content {
+  readonly text: string
+  json?: { readonly value?: unknown; readonly error?: unknown }
+}
+
+const contents = new WeakMap<Buffer, Content>()
+
+function contentOf(body: Buffer): Content {
+  let content = contents.get(body)
+  if (!content) contents.set(body, (content = { text: body.toString() }))
+  return content
+}
+
+function parsed(text: string): NonNullable<Content['json']> {
+  try {
+    return { value: parseJson(text) }
+  } catch (error) {
+    return { error }
+  }
 }
 
 /** The parameters of a request: those of its query, then those of a form in its body. @throws DecodeError `malformed` of too many. */
 export function parametersOf({ uri, body }: Pick<HttpRequest, 'uri' | 'body'>): URLSearchParams {
   const at = uri.indexOf('?')
-  const text = `${at < 0 ? '' : uri.slice(at + 1)}&${body.toString().trim()}`
+  const text = `${at < 0 ? '' : uri.slice(at + 1)}&${bodyText({ body }).trim()}`
   let count = 0
   for (let end = text.indexOf('&'); end >= 0; end = text.indexOf('&', end + 1))
     if (++count > MOST_PARAMETERS) throw new DecodeError('malformed', `more than ${MOST_PARAMETERS} parameters`)

@@ -8,6 +8,7 @@
  *   T  unix seconds  H  metres      S  m/s      C  degrees      n  satellites      200 acknowledges
  */
 import {
+  bodyText,
   DecodeError,
   eachReadable,
   type Fix,
@@ -33,8 +34,8 @@ export default {
   request,
 } satisfies Protocol
 
-function request({ body }: HttpRequest): Message {
-  const xml = body.toString()
+function request(report: HttpRequest): Message {
+  const xml = bodyText(report)
   const device = /<gps\s+id="([^"]{1,64})"/.exec(xml)?.[1]
   if (device === undefined) throw new DecodeError('unsupported', 'the body has no <gps id="…">')
   const coordinates = xmlElements(xml, 'coordinate')

@@ -19,12 +19,14 @@
  * or JSON with `locations`, as Overland sends it: overland.ts.
  */
 import {
+  bodyText,
   DecodeError,
   digitsOf,
   eachReadable,
   type Fix,
-  type HttpRequest,
   heading,
+  type HttpRequest,
+  jsonBody,
   knots,
   known,
   type Message,
@@ -34,7 +36,6 @@ import {
   optionalNumber,
   optionalNumberOf,
   type Protocol,
-  parseJson,
   rfc3339,
   type Session,
   unixTime,
@@ -55,10 +56,10 @@ export default {
 
 function request({ uri, headers, body }: HttpRequest, session: Session): Message {
   const [, query = ''] = /^[^?]*\?(.*)$/s.exec(uri) ?? []
-  const text = body.toString().trim()
+  const text = bodyText({ body }).trim()
   const message = text.startsWith('{')
-    ? readMessage(query, text, session)
-    : readMessage(`${query}&${text}`, '', session)
+    ? readMessage(query, body, session)
+    : readMessage(`${query}&${text}`, undefined, session)
   const isNamed = message.device !== undefined || message.fixes?.every(({ device }) => device !== undefined)
   if (!isNamed) throw new DecodeError('malformed', 'id is missing')
   return message.response ? { ...message, secret: message.secret ?? overlandToken(headers) } : message
@@ -67,14 +68,16 @@ function request({ uri, headers, body }: HttpRequest, session: Session): Message
 /** A publication: the parameters, also as a whole URL, or JSON. Its topic names the device. */
 function decode(frame: Buffer, session: Session): Message {
   const text = frame.toString().trim()
-  return text.startsWith('{') ? readMessage('', text, session) : readMessage(text.replace(PATH, ''), '', session)
+  return text.startsWith('{')
+    ? readMessage('', frame, session)
+    : readMessage(text.replace(PATH, ''), undefined, session)
 }
 
 const PATH = /^[^=&]*\?/
 
-function readMessage(query: string, json: string, session: Session): Message {
+function readMessage(query: string, json: Buffer | undefined, session: Session): Message {
   const parameters = new URLSearchParams(query)
-  const message = json === '' ? readParameters(parameters, session) : readJson(json, session)
+  const message = json ? readJson(json, session) : readParameters(parameters, session)
   const device = message.device ?? first(parameters, 'id', 'deviceid', 'device')
   return { ...message, device, secret: parameters.get('token') || undefined }
 }
@@ -127,10 +130,10 @@ function speedOf(parameters: URLSearchParams): number | undefined {
   return speed ?? optionalNumber(parameters.get('speed'), parameters.has('latitude') ? undefined : knots)
 }
 
-function readJson(text: string, session: Session): Message {
-  const { device_id: id, location, locations: batch } = objectOf(parseJson(text), 'the body')
+function readJson(body: Buffer, session: Session): Message {
+  const { device_id: id, location, locations: batch } = objectOf(jsonBody({ body }), 'the body')
   if (Array.isArray(batch)) return overlandMessage(batch)
-  const name = typeof id === 'number' ? digitsOf(text, 'device_id', id) : id
+  const name = typeof id === 'number' ? digitsOf(bodyText({ body }), 'device_id', id) : id
   const device = typeof name === 'string' && name !== '' ? name : undefined
   if (location === undefined || location === null) return { device, none: 'no place' }
   const locations = Array.isArray(location) ? location : [location]

@@ -22,11 +22,13 @@
  * Then `topic` and `tid` are mostly encrypted, too: over HTTP a header or the address names the device.
  */
 import {
+  bodyText,
   DecodeError,
   eachReadable,
   type Fix,
-  type HttpRequest,
   heading,
+  type HttpRequest,
+  jsonBody,
   type JsonObject,
   kmh,
   known,
@@ -34,9 +36,9 @@ import {
   numberOf,
   objectOf,
   optionalNumberOf,
-  type Protocol,
   parametersOf,
   parseJson,
+  type Protocol,
   type Sealed,
   unixTime,
 } from '../kit/index.ts'
@@ -84,10 +86,9 @@ function decode(frame: Buffer): Message {
   return message
 }
 
-function readPayload(bytes: Buffer): Message & { first: JsonObject } {
-  const text = bytes.toString()
+function readPayload(body: Buffer): Message & { first: JsonObject } {
   // An empty payload deletes a friend.
-  const payload = text.trim() === '' ? [] : parseJson(text)
+  const payload = bodyText({ body }).trim() === '' ? [] : jsonBody({ body })
   const first = (payload ?? {}) as JsonObject
   if (typeOf(first) === 'encrypted') return { first, fixes: [], sealed: sealedIn(first.data) }
   return readEntries(payload)

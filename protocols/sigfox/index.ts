@@ -16,9 +16,11 @@
  *   01 00 b0 19 AAAAAAAA OOOOOOOO     Amber (`model: Amber`), 1/60000 degree (inferred from frames)
  */
 import {
+  bodyText,
   DecodeError,
   type Fix,
   type HttpRequest,
+  jsonBody,
   type JsonObject,
   known,
   type Message,
@@ -47,7 +49,7 @@ export default {
 } satisfies Protocol
 
 function request({ body }: HttpRequest, session: Session): Message {
-  const message = objectOf(parseJson(plain(body)), 'the body')
+  const message = objectOf(contentOf(body), 'the body')
   const device = textMember(message, 'device') ?? textMember(message, 'deviceId')
   if (device === undefined) throw new DecodeError('malformed', 'device is missing')
   const seconds = numericMember(message, 'time') ?? numericMember(message, 'timestamp')
@@ -60,11 +62,11 @@ function request({ body }: HttpRequest, session: Session): Message {
 }
 
 /** JSON, also as the name of a parameter in a form. */
-function plain(body: Buffer): string {
-  const text = body.toString().trim()
-  if (!text.startsWith('%7B')) return text
+function contentOf(body: Buffer): unknown {
+  const text = bodyText({ body }).trim()
+  if (!text.startsWith('%7B')) return jsonBody({ body })
   const [[name]] = [...new URLSearchParams(text)]
-  return name
+  return parseJson(name)
 }
 
 /** The place that the message itself names. */

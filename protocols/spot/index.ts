@@ -6,6 +6,7 @@
  *   E  serial number of the device     T  RFC 3339      A, O  degrees      200 acknowledges all messages
  */
 import {
+  bodyText,
   DecodeError,
   eachReadable,
   type Fix,
@@ -29,8 +30,8 @@ export default {
   request,
 } satisfies Protocol
 
-function request({ body }: HttpRequest): Message {
-  const xml = body.toString()
+function request(report: HttpRequest): Message {
+  const xml = bodyText(report)
   if (!xml.includes('<messageList')) throw new DecodeError('unsupported', 'the body has no <messageList>')
   const { good, unreadable } = eachReadable(xmlElements(xml, 'message'), messageOf)
   if (good.length === 0) return { none: 'no place' }

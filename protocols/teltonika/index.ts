@@ -26,6 +26,7 @@ import {
   kmh,
   type Match,
   type Message,
+  parseJson,
   type Protocol,
   type Session,
   type Settings,
@@ -133,7 +134,7 @@ function starts(bytes: Buffer): Match {
 
 function decode(frame: Buffer, session: Session): Message {
   if (frame[0] === PING) return { none: 'ping' }
-  if (frame[0] === BRACE) return readDocument(frame.toString(), session)
+  if (frame[0] === BRACE) return readDocument(parseJson(frame.toString()), session)
   if (frame.length < HEAD || frame.readUInt32BE() !== 0)
     return frame[4] <= DATAGRAM ? datagram(frame, session) : login(frame)
   if (frame.length < HEAD + TAIL) throw new DecodeError('truncated')

@@ -13,8 +13,9 @@ import {
   DecodeError,
   dop,
   type Fix,
-  type HttpRequest,
   heading,
+  type HttpRequest,
+  jsonBody,
   type JsonObject,
   kmh,
   known,
@@ -25,7 +26,6 @@ import {
   objectOf,
   optionalNumber,
   parametersOf,
-  parseJson,
   type Session,
   type Settings,
   textMember,
@@ -40,9 +40,9 @@ interface Sender {
   readonly secret?: string
 }
 
-/** What a document says. `named`, `secret`: the device, and what it presents, by what came with it. @throws DecodeError */
-export function readDocument(text: string, session: Session, { named, secret }: Sender = {}): Message {
-  const document = objectOf(parseJson(text), 'the document')
+/** What a parsed document says. `named`, `secret`: the device, and what it presents, by what came with it. @throws DecodeError */
+export function readDocument(parsed: unknown, session: Session, { named, secret }: Sender = {}): Message {
+  const document = objectOf(parsed, 'the document')
   const device = textMember(document, 'imei') ?? named
   const { reported } = objectMember(document, 'state')
   if (reported === undefined) return { device }
@@ -57,7 +57,7 @@ export function readRequest(request: HttpRequest, session: Session): Message {
   const [, inPath] = IN_PATH.exec(request.uri) ?? []
   const named = parameters.get('imei') ?? parameters.get('id') ?? inPath
   const secret = parameters.get('token') || undefined
-  const message = readDocument(request.body.toString(), session, { named, secret })
+  const message = readDocument(jsonBody(request), session, { named, secret })
   if (!message.device) throw new DecodeError('malformed', 'the IMEI is missing')
   return { ...message, secret }
 }

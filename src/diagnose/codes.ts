@@ -96,6 +96,13 @@ export const CODES = {
     message: () => 'senders take more than their share: the rest is read later, or dropped',
     action: 'block the networks in the evidence in your firewall if they are not yours',
   },
+  guesses_refused: {
+    severity: 'warning',
+    link: 'understood',
+    message: () => 'so much comes that nobody understands that new senders are found out late, or not at all',
+    action:
+      'block the senders in the evidence in your firewall if they are not yours; give your devices the port of their protocol',
+  },
   connections_full: {
     severity: 'error',
     link: 'connected',

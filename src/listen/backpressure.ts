@@ -130,6 +130,13 @@ export class ReceivedBytes {
     this.bytes = Buffer.allocUnsafeSlow(rest.length)
     this.bytes.set(rest)
   }
+
+  /** Puts bytes that were taken back in front of the others. */
+  putBack(taken: Buffer): void {
+    this.#buffer = EMPTY
+    this.bytes = Buffer.concat([taken, this.bytes])
+    this.size = this.bytes.length
+  }
 }
 
 const EMPTY = Buffer.alloc(0)

@@ -16,6 +16,7 @@ import type { DeviceSession } from '../ingest/device.ts'
 import { logFault } from '../observe/faults.ts'
 import type { Logger } from '../observe/log.ts'
 import { type Evidence, isImei, weighFixes, weighId } from './evidence.ts'
+import { GuessBudget } from './guess-budget.ts'
 
 /** A protocol that understands the first bytes of a conversation, and why it is believed. */
 export interface Guess {
@@ -66,18 +67,19 @@ export interface FirstBytes {
  * protocols, and what these make of them decides. No decoder has code for it.
  */
 export class Detector {
+  /** The time that a gateway has for it. */
+  readonly budget = new GuessBudget()
   readonly #options: DetectorOptions
-  /** For each first byte the protocols that a stream with it may be of. */
-  readonly #byFirstByte: readonly (readonly Protocol[])[]
+  /** For each first byte the protocols that a stream or a datagram with it may be of. */
+  readonly #byFirstByte: Readonly<Record<'tcp' | 'udp', readonly (readonly Protocol[])[]>>
+  readonly #overHttp: readonly Protocol[]
   /** What devices have spoken, by id. */
   readonly #spoken = new Map<string, string>()
 
   constructor(options: DetectorOptions) {
     this.#options = options
-    const overTcp = options.protocols.filter(({ tcp }) => tcp)
-    this.#byFirstByte = Array.from({ length: 256 }, (_, byte) =>
-      overTcp.filter((protocol) => this.#tried(protocol, () => mayBegin(protocol, byte))),
-    )
+    this.#overHttp = options.protocols.filter(({ http }) => http)
+    this.#byFirstByte = { tcp: this.#candidatesOver('tcp'), udp: this.#candidatesOver('udp') }
   }
 
   get protocols(): readonly Protocol[] {
@@ -107,10 +109,18 @@ export class Detector {
     return likely(found.map((guess) => this.#withDevice(guess, session)))
   }
 
+  #candidatesOver(transport: 'tcp' | 'udp'): readonly (readonly Protocol[])[] {
+    const spoken = this.protocols.filter((protocol) => protocol[transport])
+    return Array.from({ length: 256 }, (_, byte) =>
+      spoken.filter((protocol) => this.#tried(protocol, () => mayBegin(protocol, transport, byte))),
+    )
+  }
+
   #candidatesFor({ bytes, transport }: FirstBytes): readonly Protocol[] {
-    if (transport !== 'tcp' || !Buffer.isBuffer(bytes)) return this.protocols
+    if (!Buffer.isBuffer(bytes)) return this.#overHttp
+    if (transport !== 'tcp' && transport !== 'udp') return this.protocols
     const [first] = withoutLineEnds(bytes)
-    return first === undefined ? this.protocols : this.#byFirstByte[first]
+    return first === undefined ? [] : this.#byFirstByte[transport][first]
   }
 
   /** Notes what a device speaks, whose sender was accepted: the next time its id decides. */
@@ -215,11 +225,11 @@ function portOf({ protocol: { tcp, udp, http } }: Guess): number {
   return (tcp ?? udp ?? http)?.port ?? 0
 }
 
-/** Whether a stream of this protocol may begin with this byte: its framer or its lines accept it. */
-function mayBegin(protocol: Protocol, byte: number): boolean {
-  const session: Session = { settingsOf: noSettings, transport: 'tcp', now: 0, lenient: false }
+/** Whether a stream or a datagram of this protocol may begin with this byte: its framer or its lines accept it. */
+function mayBegin(protocol: Protocol, transport: 'tcp' | 'udp', byte: number): boolean {
+  const session: Session = { settingsOf: noSettings, transport, now: 0, lenient: false }
   if (beginningsOf(protocol)?.has(byte) === false) return false
-  return (protocol.tcp?.frame(Buffer.of(byte), session) ?? 0) >= 0
+  return (protocol[transport]?.frame?.(Buffer.of(byte), session) ?? 0) >= 0
 }
 
 /** The first two frames of a datagram, which is one where it holds none that is complete. */
@@ -306,9 +316,10 @@ export class Undecided {
    *
    * The roster says which guess it is, and never when it is decided: otherwise the time would tell which ids are configured.
    */
-  decide(bytes: Buffer, { isQuiet, now }: { isQuiet: boolean; now: number }): Guess | undefined {
+  decide(all: Buffer, { isQuiet, now }: { isQuiet: boolean; now: number }): Guess | undefined {
+    const bytes = all.subarray(0, MOST_BYTES)
     if (bytes.length < 2 * this.#looked && !isQuiet) return undefined
-    if (bytes.length > this.#looked) {
+    if (this.isNews(bytes)) {
       this.#looked = bytes.length
       const { found, open } = this.#detector.look({ bytes, transport: 'tcp', now }, this.#open)
       this.#found = found.filter(({ protocol }) => protocol !== this.#except)
@@ -319,7 +330,14 @@ export class Undecided {
     this.guesses = this.#detector.ranked(this.#found, this.#session)
     return this.guesses[0]
   }
+
+  /** Whether there are bytes that were not judged yet. */
+  isNews({ length }: Buffer): boolean {
+    return Math.min(length, MOST_BYTES) > this.#looked
+  }
 }
 
+/** Bytes of a connection, or of a datagram, that are judged: every login is shorter by far. */
+export const MOST_BYTES = 4096
 /** After this silence of the sender, ms, the likeliest protocol is taken. */
 export const QUIET_MS = 300

@@ -1,25 +1,24 @@
 import { setTimeout } from 'node:timers/promises'
+import { RoundRobin } from './round-robin.ts'
 
 /**
  * Starts TLS handshakes in turns, one of each network that waits: a handshake costs a gateway a millisecond, and who begins
  * one next to nothing. They take at most half of the time, so that devices that are connected are served meanwhile.
  */
 export class HandshakeTurns {
-  readonly #waiting = new Map<string, (() => void)[]>()
+  readonly #waiting = new RoundRobin<() => void>()
   #isRunning = false
 
   /** Calls `start` when it is the network's turn; at once if no other handshake waits. */
   add(network: string, start: () => void): void {
-    const others = this.#waiting.get(network)
-    if (others) others.push(start)
-    else this.#waiting.set(network, [start])
+    this.#waiting.add(network, start)
     if (!this.#isRunning) void this.#run()
   }
 
   async #run(): Promise<void> {
     this.#isRunning = true
     let turnBeganAt = performance.now()
-    for (let start = this.#next(); start; start = this.#next()) {
+    for (let start = this.#waiting.next(); start; start = this.#waiting.next()) {
       start()
       // node:tls reads what has arrived, and answers it, in the ticks of `start`.
       await new Promise<void>((resolve) => process.nextTick(resolve))
@@ -28,16 +27,6 @@ export class HandshakeTurns {
       turnBeganAt = performance.now()
     }
     this.#isRunning = false
-  }
-
-  #next(): (() => void) | undefined {
-    const [first] = this.#waiting
-    if (!first) return undefined
-    const [network, starts] = first
-    const start = starts.shift()
-    this.#waiting.delete(network)
-    if (starts.length > 0) this.#waiting.set(network, starts)
-    return start
   }
 }
 

@@ -3,7 +3,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Socket } from 'node:net'
 import { type HttpAnswer, type HttpRequest, type Message, type Protocol, repliesOf } from '../../protocols/kit/index.ts'
 import type { DeviceSession } from '../ingest/device.ts'
-import { networkOf } from '../ingest/network.ts'
+import { addressOf, networkOf } from '../ingest/network.ts'
 import { answeredIn, type FrameOutcome } from '../ingest/frame.ts'
 import { logFault } from '../observe/faults.ts'
 import { metrics } from '../observe/metrics.ts'
@@ -12,6 +12,7 @@ import { type Origin, sessionOf } from './acceptor.ts'
 import { ReceivedBytes } from './backpressure.ts'
 import { pauseOf } from './connections.ts'
 import { ENCODINGS, unpacked } from './content-encoding.ts'
+import type { Guess } from './detect.ts'
 import { inNetwork, MAX_DEBT_MS, tokensOf } from './flood.ts'
 import type { Shared } from './listener.ts'
 import { isStored, noteWrongPort, replacementIn } from './protocol-choice.ts'
@@ -92,7 +93,7 @@ export class HttpExchanges {
     const arrivedAt = performance.now()
     pressure.add(bytes, FRAMES_PER_REQUEST)
     const request = { method, uri, headers: headers as HttpRequest['headers'], body }
-    const outcome = await this.#takeRequest(request, session, socket.localPort ?? 0).finally(() =>
+    const outcome = await this.#takeRequest(request, session, socket).finally(() =>
       pressure.add(-bytes, -FRAMES_PER_REQUEST),
     )
     const isFailure = outcome.status === 'refused' || outcome.status === 'misunderstood'
@@ -104,14 +105,15 @@ export class HttpExchanges {
    * Takes a request that the protocol of the port does not understand as one of the protocol that reads fixes in it: many protocols
    * call any request with an id one without a place, and their 200 would replace the refusal.
    */
-  async #takeRequest(request: HttpRequest, session: DeviceSession, port: number): Promise<FrameOutcome> {
+  async #takeRequest(request: HttpRequest, session: DeviceSession, socket: Socket): Promise<FrameOutcome> {
     const { arrivals, detector, ingest } = this.#shared
     const expected = this.#protocol
+    const { localPort: port = 0 } = socket
     session.port = port
     const outcome = await ingest.take(request, session, expected)
     if (outcome.status !== 'misunderstood' || !detector) return outcome
-    const { found } = detector.look({ bytes: request, transport: 'http', now: session.now })
-    const guesses = detector.ranked(found, session)
+    const guesses = await this.#guessesOf(request, session, socket)
+    if (!guesses) return FLOOD
     const guess = replacementIn(
       guesses.filter(({ holds }) => holds === 'fixes'),
       expected,
@@ -124,6 +126,22 @@ export class HttpExchanges {
     const other = await ingest.take(request, session, guess.protocol)
     if (isStored(other) && session.device !== undefined) noteWrongPort(session, guess.protocol, { port, expected })
     return other
+  }
+
+  /** The protocols that a request may be of, the most likely first; undefined: there is no time to find out. */
+  async #guessesOf(
+    request: HttpRequest,
+    session: DeviceSession,
+    socket: Socket,
+  ): Promise<readonly Guess[] | undefined> {
+    const { detector } = this.#shared
+    if (!detector || request.uri.length + request.body.length > MOST_GUESSED_BYTES) return []
+    return detector.budget.inTurn(networkOf(addressOf(session.remote)), {
+      isGone: () => socket.destroyed,
+      look: () =>
+        detector.ranked(detector.look({ bytes: request, transport: 'http', now: session.now }).found, session),
+      mostWaiting: MOST_WAITING,
+    })
   }
 
   async #send({ status, headers, body }: HttpReply, response: ServerResponse): Promise<void> {
@@ -147,6 +165,11 @@ async function waited(ms: number, socket: Socket): Promise<boolean> {
   if (ms >= MAX_DEBT_MS) metrics.refused.inc({ reason: 'flood' })
   return ms < MAX_DEBT_MS
 }
+
+/** Bytes of a request that may be of another protocol than that of its port. */
+const MOST_GUESSED_BYTES = 8192
+/** Requests of a network that wait until their protocol is found out: each is in memory. */
+const MOST_WAITING = 50
 
 const FLOOD = { status: 'not_stored', reason: 'flood' } satisfies FrameOutcome
 

@@ -1,6 +1,7 @@
 import type { Protocol } from '../../protocols/kit/index.ts'
 import { type DeviceSession, hasStoredAsOwn } from '../ingest/device.ts'
 import type { FrameOutcome } from '../ingest/frame.ts'
+import { addressOf, networkOf } from '../ingest/network.ts'
 import { observations } from '../observe/observations.ts'
 import { type Detector, type Guess, Undecided } from './detect.ts'
 import type { Shared } from './listener.ts'
@@ -22,6 +23,7 @@ export class ProtocolChoice {
   readonly #firstBytes: Buffer
   readonly #session: DeviceSession
   #undecided: Undecided | undefined
+  #isOver = false
 
   /** `bytes`: the first ones of the connection that the session is of. */
   constructor(rules: PortRules, session: DeviceSession, bytes: Buffer) {
@@ -33,14 +35,14 @@ export class ProtocolChoice {
   }
 
   /** The protocol of all bytes so far, once it is clear: it stays. `isQuiet`: the sender waits. */
-  decide(bytes: Buffer, isQuiet = false): Protocol | undefined {
-    if (!this.protocol) this.#take(this.#look(bytes, isQuiet))
+  async decide(bytes: Buffer, isQuiet = false): Promise<Protocol | undefined> {
+    if (!this.protocol) this.#take(await this.#look(bytes, isQuiet))
     return this.protocol
   }
 
   /** Whether bytes that the protocol does not understand are of another one, which it is from now on. They name a device. */
-  findsAnother(bytes: Buffer): boolean {
-    this.#look(bytes, true)
+  async findsAnother(bytes: Buffer): Promise<boolean> {
+    await this.#look(bytes, true)
     const guess = replacementIn(this.#undecided?.guesses ?? [], this.protocol)
     if (!guess) return false
     this.#take(guess)
@@ -58,6 +60,7 @@ export class ProtocolChoice {
 
   /** The connection ends before its device is known: what it sent is kept for people to look at. */
   giveUp(): void {
+    this.#isOver = true
     const { arrivals, port, protocol } = this.#rules
     const guesses = this.#undecided?.guesses ?? []
     arrivals.notUnderstood(this.#session, { port, protocol: protocol?.name, bytes: this.#firstBytes, guesses })
@@ -69,11 +72,14 @@ export class ProtocolChoice {
     this.#session.evidence = guess.evidence
   }
 
-  #look(bytes: Buffer, isQuiet: boolean) {
+  async #look(bytes: Buffer, isQuiet: boolean): Promise<Guess | undefined> {
     const { detector } = this.#rules
     if (!detector) return undefined
-    this.#undecided ??= new Undecided(detector, this.#session, this.protocol)
-    return this.#undecided.decide(bytes, { isQuiet, now: Date.now() })
+    const undecided = (this.#undecided ??= new Undecided(detector, this.#session, this.protocol))
+    const look = () => undecided.decide(bytes, { isQuiet, now: Date.now() })
+    if (!undecided.isNews(bytes)) return look()
+    const network = networkOf(addressOf(this.#session.remote))
+    return detector.budget.inTurn(network, { isGone: () => this.#isOver, look })
   }
 }
 

@@ -45,6 +45,8 @@ export class TcpConnection implements DeviceConnection {
   /** Whether frames are being taken; meanwhile what arrives is kept. */
   #isTaking = false
   #quiet: NodeJS.Timeout | undefined
+  /** How many bytes had arrived when the sender was quiet last. */
+  #quietLength = 0
 
   constructor(context: TcpContext, socket: Socket, origin: Origin) {
     this.#context = context
@@ -121,34 +123,36 @@ export class TcpConnection implements DeviceConnection {
     this.#isTaking = true
     clearTimeout(this.#quiet)
     try {
-      if (isQuiet && !stream.decideInQuiet()) return void (this.#isTaking = false)
+      if (isQuiet) await this.#decideInQuiet()
       while (socket.writable) {
+        const group = session.device === undefined ? await this.#cutInTurn() : stream.cut()
         const arrivedAt = performance.now()
-        const group = stream.cut()
+        if (!socket.writable) break
         const { size } = stream.received
         if (size !== this.partialBytes) pressure.setPartial(this, size)
         if (!group) break
-        const { protocol, bytes, frames, isStopped, taken } = group
+        const { protocol, bytes, frames, isStopped } = group
         const hadStored = hasStoredAsOwn(session)
         this.storing = Math.max(1, frames.length)
-        pressure.add(taken, frames.length)
+        pressure.add(group.taken, frames.length)
         let outcomes: readonly FrameOutcome[]
         try {
           // Most frames arrive alone.
           if (frames.length === 1) outcomes = [await ingest.take(frames[0], session, protocol)]
           else outcomes = await Promise.all(frames.map((frame) => ingest.take(frame, session, protocol)))
         } finally {
-          pressure.add(-taken, -frames.length)
+          pressure.add(-group.taken, -frames.length)
         }
         if (!hadStored) learnFrom(session, protocol, detector)
         if (socket.destroyed) break
-        if (!session.device && outcomes.every(isMisunderstood) && stream.isOfAnother(bytes)) continue
+        const taken = bytes.subarray(0, group.taken)
+        if (!session.device && outcomes.every(isMisunderstood) && (await stream.isOfAnother(bytes, taken))) continue
         const answeredMs = answeredIn(outcomes, arrivedAt)
         const isUsual = this.slotDevice !== undefined && outcomes.every(({ status }) => status === 'stored')
         if (!isUsual || answeredMs > 0) await this.#waitToAnswer(outcomes, answeredMs)
         if (!socket.writable) break
         this.#answer(frames, outcomes)
-        const pausedMs = this.senderLimits.read(frames.length, taken, session)
+        const pausedMs = this.senderLimits.read(frames.length, group.taken, session)
         if (pausedMs > 0) await this.#pause(pausedMs)
         else if (isStopped) await setImmediate()
       }
@@ -159,6 +163,19 @@ export class TcpConnection implements DeviceConnection {
       logFault(this.#context.logger, error, { what: 'fault in handling a frame', ...at })
       socket.destroy()
     }
+  }
+
+  async #decideInQuiet(): Promise<void> {
+    this.#quietLength = this.#stream.received.bytes.length
+    await this.#stream.decideInQuiet()
+  }
+
+  /** Cuts off the next frames of a connection without a device, which may have to wait until its protocol is found out. */
+  #cutInTurn(): Promise<FrameGroup | undefined> {
+    const { detector, pressure } = this.#context
+    // Its bytes are in memory until then.
+    if (detector?.budget.mustWait) pressure.setPartial(this, this.#stream.received.size)
+    return this.#stream.cutUnidentified()
   }
 
   /** Waits because the sender met a limit, which counts as silence; ends the connection if that is too long. */
@@ -215,7 +232,8 @@ export class TcpConnection implements DeviceConnection {
     const isUnknown = this.session.device === undefined
     if (!this.#socket.writable) return
     // Once the sender waits, it may be clear what it speaks.
-    if (isUnknown && detector && bytes.length > 0) this.#quiet = setTimeout(() => void this.#takeAll(true), QUIET_MS)
+    if (isUnknown && detector && bytes.length > 0 && bytes.length !== this.#quietLength)
+      this.#quiet = setTimeout(() => void this.#takeAll(true), QUIET_MS)
     if (bytes.length > (isUnknown ? Math.min(MAX_UNIDENTIFIED_BYTES, maxBytes) : maxBytes)) this.abort('frame_too_long')
     else if (this.#stream.noise > maxBytes) this.abort('noise')
     else if (this.#socket.writableLength > maxBytes) this.abort('not_reading')
@@ -262,28 +280,42 @@ class FrameStream {
 
   /** Cuts off as many frames as may be taken in one turn of the event loop; undefined: none is complete. */
   cut(): FrameGroup | undefined {
+    return this.#groupOf(this.#cut())
+  }
+
+  /** The same while the device is not known: the protocol may have to be found out first. More bytes may arrive meanwhile. */
+  async cutUnidentified(): Promise<FrameGroup | undefined> {
     const { bytes } = this.received
     if (bytes.length === 0) return undefined
-    if (this.#session.device === undefined) this.#choice ??= new ProtocolChoice(this.#rules, this.#session, bytes)
-    this.protocol ??= this.#choice?.decide(bytes)
-    const { protocol } = this
-    const framer = protocol?.tcp?.frame ?? incomplete
-    const { frames, rest, noise, isStopped } = cut(bytes, framer, this.#session, MOST_AT_ONCE, MOST_BYTES_AT_ONCE)
-    if (noise > 0 && this.isOfAnother(bytes)) return this.cut()
-    this.noise += noise
-    this.received.keep(rest)
+    this.#choice ??= new ProtocolChoice(this.#rules, this.#session, bytes)
+    this.protocol ??= await this.#choice.decide(bytes)
+    const pieces = this.#cut()
+    return pieces.noise > 0 && (await this.isOfAnother(pieces.bytes)) ? this.cutUnidentified() : this.#groupOf(pieces)
+  }
+
+  #cut(): Pieces {
+    const { bytes } = this.received
+    const framer = this.protocol?.tcp?.frame ?? incomplete
+    return { bytes, ...cut(bytes, framer, this.#session, MOST_AT_ONCE, MOST_BYTES_AT_ONCE) }
+  }
+
+  #groupOf({ bytes, frames, rest, noise, isStopped }: Pieces): FrameGroup | undefined {
+    const { protocol, received } = this
     const taken = bytes.length - rest.length
+    this.noise += noise
+    // More may have arrived behind `bytes`.
+    received.keep(received.bytes.subarray(taken))
     return taken === 0 || !protocol ? undefined : { protocol, bytes, frames, isStopped, taken }
   }
 
   /**
    * Whether bytes that the protocol does not understand are of another one. Then they are in no group any more, and will be
-   * cut as that one says.
+   * cut as that one says; `taken`: those of them that were cut off.
    */
-  isOfAnother(bytes: Buffer): boolean {
-    if (this.#session.device !== undefined || !this.#choice?.findsAnother(bytes)) return false
-    this.protocol = this.#choice.protocol
-    this.received.keep(bytes)
+  async isOfAnother(bytes: Buffer, taken?: Buffer): Promise<boolean> {
+    if (this.#session.device !== undefined || !(await this.#choice?.findsAnother(bytes))) return false
+    this.protocol = this.#choice?.protocol
+    if (taken) this.received.putBack(taken)
     return true
   }
 
@@ -293,16 +325,22 @@ class FrameStream {
     this.#choice = undefined
   }
 
-  /** Finds out the protocol of what has arrived, when the sender waits. Returns whether the protocol has changed. */
-  decideInQuiet(): boolean {
+  /** Finds out the protocol of what has arrived, when the sender waits. */
+  async decideInQuiet(): Promise<void> {
     const { bytes } = this.received
-    return this.protocol ? this.isOfAnother(bytes) : this.#choice?.decide(bytes, true) !== undefined
+    if (this.protocol) await this.isOfAnother(bytes)
+    else this.protocol = await this.#choice?.decide(bytes, true)
   }
 
   /** The connection has ended. */
   end(): void {
     if (this.#session.device === undefined) this.#choice?.giveUp()
   }
+}
+
+/** What was cut off the bytes that have arrived. */
+interface Pieces extends ReturnType<typeof cut> {
+  readonly bytes: Buffer
 }
 
 /** Frames that are taken together. */

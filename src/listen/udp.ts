@@ -13,7 +13,7 @@ import { logFault } from '../observe/faults.ts'
 import { metrics, type RefusedReason } from '../observe/metrics.ts'
 import { noteNotStored } from '../observe/trouble.ts'
 import { networkFilter } from './acceptor.ts'
-import type { Guess } from './detect.ts'
+import { type Guess, MOST_BYTES } from './detect.ts'
 import { inNetwork, tokensOf } from './flood.ts'
 import { CLOSE_WAIT_MS, type Listener, type ProtocolEndpoint, type Shared } from './listener.ts'
 import {
@@ -40,6 +40,9 @@ export async function listenUdp(endpoint: ProtocolEndpoint, shared: Shared): Pro
   const socket = await openSocket(endpoint)
   socket.on('error', (error) => logger.error({ err: error, protocol: protocol?.name }, 'UDP socket'))
   const { port: actualPort } = socket.address()
+  const shortage = bufferShortage(socket.getRecvBufferSize())
+  // Once: the system limits all sockets alike.
+  if (shortage !== undefined && shared.udpPorts.size === 0) logger.warn(shortage)
   shared.udpPorts.add(actualPort)
   const sessions = new UdpSessions(limits.max_connections, limits.idle_timeout)
   const own = { protocol, port: actualPort, sessions, socket, ownAddresses: addressesOfMachine(), isClosed: false }
@@ -74,13 +77,28 @@ export async function listenUdp(endpoint: ProtocolEndpoint, shared: Shared): Pro
 }
 
 async function openSocket({ fds: [fd] = [], host, isShared, port }: ProtocolEndpoint): Promise<Socket> {
-  const socket = createSocket({ type: isIPv6(host) ? 'udp6' : 'udp4', recvBufferSize: 4 << 20, reusePort: isShared })
+  const socket = createSocket({
+    type: isIPv6(host) ? 'udp6' : 'udp4',
+    recvBufferSize: RECEIVE_BUFFER,
+    reusePort: isShared,
+  })
   const listening = once(socket, 'listening')
   if (fd === undefined) socket.bind(port, host)
   else socket.bind({ fd })
   await listening
   return socket
 }
+
+/** What to log if the system gives a socket a smaller receive buffer than it was asked for. */
+export function bufferShortage(size: number, platform = process.platform): string | undefined {
+  // Linux counts its own use of the memory, too, and says twice of what it gives.
+  const given = platform === 'linux' ? size / 2 : size
+  if (given >= RECEIVE_BUFFER) return undefined
+  return `the system gives UDP sockets a receive buffer of ${given >> 10} KiB, not ${RECEIVE_BUFFER >> 10} KiB: datagrams that come at once may be lost until their devices send them again; raise net.core.rmem_max to ${RECEIVE_BUFFER}`
+}
+
+/** For what arrives while the process is busy for a moment. */
+const RECEIVE_BUFFER = 4 << 20
 
 /** What the datagrams of one listener share. */
 interface UdpContext extends Shared, PortRules {
@@ -145,12 +163,16 @@ async function take(context: UdpContext, arrival: Arrival): Promise<void> {
   const { arrivals, detector, port, protocol: expected, sessions, socket } = context
   const hadStored = hasStoredAsOwn(session)
   const arrivedAt = performance.now()
-  const first = session.protocol || expected ? undefined : guessesOf(context, arrival)[0]
+  const isOpen = !session.protocol && !expected
+  let guesses = isOpen ? guessesOf(context, arrival) : []
+  if (!guesses) return
+  const [first] = guesses
   if (first) session.evidence = first.evidence
   let protocol = session.protocol ?? expected ?? first?.protocol
   let outcomes = protocol ? await takeAs(protocol, context, arrival) : NOT_UNDERSTOOD
   if (session.device === undefined && outcomes.every(isMisunderstood)) {
-    const guesses = protocol ? guessesOf(context, arrival) : []
+    if (!isOpen) guesses = guessesOf(context, arrival)
+    if (!guesses) return
     const guess = protocol && replacementIn(guesses, protocol)
     if (guess) {
       session.evidence = guess.evidence
@@ -192,10 +214,12 @@ function noteShared({ remote }: DeviceSession, sessions: UdpSessions): void {
   for (const device of sessions.sharing(remote) ?? []) noteSuspicion(device, { code: 'claimed_twice', evidence })
 }
 
-/** The protocols that a datagram may be of, the most likely first. */
-function guessesOf({ detector }: UdpContext, { datagram, session }: Arrival): readonly Guess[] {
-  if (!detector) return []
-  return detector.ranked(detector.look({ bytes: datagram, transport: 'udp', now: Date.now() }).found, session)
+/** The protocols that a datagram may be of, the most likely first; undefined: there is no time to find out. */
+function guessesOf({ detector }: UdpContext, { datagram, session }: Arrival): readonly Guess[] | undefined {
+  if (!detector || datagram.length > MOST_BYTES) return []
+  const look = () =>
+    detector.ranked(detector.look({ bytes: datagram, transport: 'udp', now: Date.now() }).found, session)
+  return detector.budget.ofDatagram(session.remote, look)
 }
 
 /** What becomes of the frames of a datagram, read as one protocol. */

@@ -33,7 +33,7 @@ const REFUSED = [
   ] as const),
   ...(['protocol_version', 'proxy_header', 'tls', 'no_source_port', 'empty_datagram', 'own_port'] as const),
   // By how it behaves.
-  ...(['not_identified', 'idle', 'not_reading', 'flood', 'reply_too_long'] as const),
+  ...(['not_identified', 'idle', 'not_reading', 'flood', 'guesses', 'reply_too_long'] as const),
   // By what there is room for.
   ...(['max_connections', 'max_per_ip', 'max_per_device', 'memory', 'overload', 'not_ready'] as const),
 ] as const

@@ -19,6 +19,7 @@ const HOLDS_MS = {
   slow_script: 10_000,
   event_loop_delay: 10_000,
   flood: 10_000,
+  guesses_refused: 10_000,
   connections_full: 10_000,
   device_connections: MINUTE_MS,
   one_address: MINUTE_MS,

@@ -106,6 +106,14 @@ const FINDINGS: readonly Phrase[] = [
     'die Netze der Belege in der Firewall sperren, wenn es keine eigenen sind',
   ],
   [
+    'so much comes that nobody understands that new senders are found out late, or not at all',
+    'so viel Unverständliches trifft ein, dass neue Absender spät oder gar nicht erkannt werden',
+  ],
+  [
+    'block the senders in the evidence in your firewall if they are not yours; give your devices the port of their protocol',
+    'die Absender der Belege in der Firewall sperren, wenn es keine eigenen sind; eigenen Geräten den Port ihres Protokolls geben',
+  ],
+  [
     'the limit of open connections is reached: new ones are refused, or replace those without an identity',
     'die Grenze offener Verbindungen ist erreicht: neue werden abgewiesen oder ersetzen solche ohne Kennung',
   ],

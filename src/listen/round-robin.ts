@@ -1,0 +1,26 @@
+/** What waits, first come first served, one of each network that waits in turn. */
+export class RoundRobin<Item> {
+  readonly #waiting = new Map<string, Item[]>()
+
+  add(network: string, item: Item): void {
+    const others = this.#waiting.get(network)
+    if (others) others.push(item)
+    else this.#waiting.set(network, [item])
+  }
+
+  /** How many of a network wait. */
+  waiting(network: string): number {
+    return this.#waiting.get(network)?.length ?? 0
+  }
+
+  /** Takes the next one; undefined if none waits. */
+  next(): Item | undefined {
+    const [first] = this.#waiting
+    if (!first) return undefined
+    const [network, items] = first
+    const item = items.shift()
+    this.#waiting.delete(network)
+    if (items.length > 0) this.#waiting.set(network, items)
+    return item
+  }
+}

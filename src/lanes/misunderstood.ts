@@ -19,7 +19,10 @@ export interface KeptFrame {
   readonly id: string
   readonly kind: FrameKind
   readonly isConfigured: boolean
-  /** Whether it came over a connection. A datagram's sender may be forged: these have half of a device's places. */
+  /**
+   * Whether its sender is certain: a connection, or a secret in it. That of a datagram may be forged: these have half of the
+   * places of their device and of all, and displace nothing.
+   */
   readonly isProven: boolean
   /** The version of the roster by which it was decoded. */
   readonly rosterVersion: number
@@ -57,18 +60,21 @@ export class FrameStore {
    */
   async keep(frame: KeptFrame): Promise<boolean> {
     const { length } = frame.text
-    if (this.#waitingBytes + length > MAX_WAITING_BYTES) return false
+    const most = frame.isConfigured && frame.isProven ? MAX_WAITING_BYTES : MAX_WAITING_BYTES / 2
+    if (this.#waitingBytes + length > most) return false
     this.#waitingBytes += length
     return this.#group(frame, length).finally(() => (this.#waitingBytes -= length))
   }
 
   async #keep(frames: readonly KeptFrame[]): Promise<boolean[]> {
-    const args = frames.flatMap(({ id, isConfigured, isProven, kind, rosterVersion, text }) => {
+    const args = frames.flatMap((frame) => {
+      const { id, isConfigured, isProven, kind, rosterVersion, text } = frame
       const { bytes, frames: most, shares } = BOUNDS[kind]
       const share = shares[isConfigured ? 0 : 1]
       const places = isProven ? 1 : 1 / 2
-      const bounds = [most * places, bytes * places, this.#shares.misunderstoodBytes * share]
-      return [isConfigured ? kind : `${kind}~`, id, text, rosterVersion, kind === 'position' ? 0 : 1, ...bounds]
+      const ofAll = this.#shares.misunderstoodBytes * share * (kind === 'guessed' ? 1 : places)
+      const bounds = [most * places, bytes * places, ofAll]
+      return [isConfigured ? kind : `${kind}~`, id, text, rosterVersion, whenFull(frame), ...bounds]
     })
     const [madeRoom, ...kept] = (await this.#run('keep_frames', KEYS, args)) as number[]
     if (madeRoom > 0) metrics.misunderstoodLeft.inc({ reason: 'made_room' }, madeRoom)
@@ -190,9 +196,15 @@ const BOUNDS = {
   guessed: { frames: 1000, bytes: 1 << 20, shares: [0.2, 0.2] },
 } as const
 
+/** What becomes of a frame for which there is no room: see `keep_frames`. */
+function whenFull({ isProven, kind }: KeptFrame): 0 | 1 | 2 {
+  if (kind === 'position') return 0
+  return isProven || kind === 'guessed' ? 1 : 2
+}
+
 const KEYS = [...['frames', 'sizes', 'due', ''].map((part) => keys.misunderstood(part)), keys.roster('version')]
 const MAX_CALL_BYTES = 1 << 19
-/** On their way to Redis. Redis writes as much in a tenth of a second. */
+/** On their way to Redis, half of it of senders that are not certain. Redis writes as much in a tenth of a second. */
 const MAX_WAITING_BYTES = 4 << 20
 const SLICE = 500
 /** Ten years. */

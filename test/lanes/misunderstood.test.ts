@@ -46,6 +46,7 @@ async function keep(texts: readonly string[], sent: Sent = {}, misunderstoodByte
   )
 }
 
+const LONG_TEXT = 'x'.repeat(1 << 17)
 const textsOf = async (...devices: string[]) =>
   (await readFrames(redis, { devices: devices.length > 0 ? devices : undefined, count: 5000 })).map(({ text }) => text)
 const numbered = (length: number, text = 'frame') => Array.from({ length }, (_, index) => `${text} ${index}`)
@@ -95,6 +96,19 @@ describe('frames that were not understood', () => {
     expect(kept.indexOf(false)).toBe(32)
     expect(kept.filter(Boolean)).toHaveLength(32)
     expect(await keepOne(undefined, 40)).toBe(true)
+  })
+
+  it.each([
+    ['datagrams', { isConfigured: true, isProven: false }],
+    ['devices that are not configured', { isConfigured: false, isProven: true }],
+  ])('of %s leave half of what may be on its way to others', async (_, sent) => {
+    const store = new FrameStore(redis, { misunderstoodBytes: 1e9 })
+    const keepOne = (proof: typeof sent) => (_none: unknown, index: number) =>
+      store.keep({ ...proof, kind: 'unknown', rosterVersion: 0, id: frameId(clock++, String(index)), text: LONG_TEXT })
+    const forged = Array.from({ length: 20 }, keepOne(sent))
+    const own = Array.from({ length: 16 }, keepOne({ isConfigured: true, isProven: true }))
+    expect((await Promise.all(forged)).indexOf(false)).toBe(16)
+    expect(await Promise.all(own)).not.toContain(false)
   })
 
   it('are on disk before they count as kept', async () => {
@@ -149,6 +163,25 @@ describe('the bounds of a device', () => {
     await keep(numbered(500), { isProven: false })
     expect(await keep(['forged?'], { isProven: false })).toEqual([false])
     expect(await keep(['over a connection'])).toEqual([true])
+  })
+
+  it('of an unknown type that came as datagrams displace none that came over a connection', async () => {
+    const proven = numbered(60, 'proven')
+    await keep(proven, { kind: 'unknown' })
+    const before = await madeRoom()
+    expect(await keep(numbered(200, 'forged'), { kind: 'unknown', isProven: false })).not.toContain(false)
+    expect((await textsOf('1')).toReversed()).toEqual(proven)
+    expect((await madeRoom()) - before).toBe(200)
+  })
+
+  it('that came as datagrams take half of the memory of all, whatever ids they name', async () => {
+    const forged = await Promise.all(
+      Array.from({ length: 40 }, (_, index) =>
+        keep(['x'.repeat(1000)], { device: `forged ${index}`, isProven: false }, 100_000),
+      ),
+    )
+    expect(forged.flat()).toContain(false)
+    expect(await keep(numbered(10, 'y'.repeat(1000)), { device: '1' }, 100_000)).not.toContain(false)
   })
 
   it('are as large where it is not configured: no answer tells whether it is', async () => {

@@ -40,19 +40,20 @@ local function too_many(list, device, size, most_frames, most_bytes, most_of_all
 end
 
 -- Stores frames, each within its bounds.
--- ARGV  of each: list, id, text, version of the roster by which it was decoded, '1' where the oldest make room, most frames
---       and bytes of its device, most bytes of the list
+-- ARGV  of each: list, id, text, version of the roster by which it was decoded, what happens where there is no room ('0': it
+--       is refused; '1': the oldest make room; '2': it makes room itself), most frames and bytes of its device, most bytes
+--       of the list
 -- Answers { how many made room, then of each 1; 0: there is no room for it }. Of a frame that is there already, 1.
 local function keep_frames()
   local version = redis.call('GET', roster_version) or '0'
   local made_room, kept = 0, {}
   for i = 1, #ARGV, 8 do
-    local list, id, text, known_version, makes_room = unpack(ARGV, i, i + 4)
+    local list, id, text, known_version, when_full = unpack(ARGV, i, i + 4)
     local device, size = device_of(id), size_of(#text, id)
     local bounds = { tonumber(ARGV[i + 5]), tonumber(ARGV[i + 6]), tonumber(ARGV[i + 7]) }
     local is_known = redis.call('HEXISTS', frames, id) == 1
     local full = not is_known and too_many(list, device, size, unpack(bounds))
-    while full and makes_room == '1' do
+    while full and when_full == '1' do
       local oldest = redis.call('ZRANGE', full, 0, 0)[1]
       if not oldest then break end
       drop(list, oldest)
@@ -67,8 +68,8 @@ local function keep_frames()
       redis.call('ZADD', due, 'NX', '+inf', device)
       -- The gateway had not applied the latest roster: it may have decoded the frame with earlier settings.
       if known_version ~= version then redis.call('ZADD', due, 'LT', 0, device) end
-    elseif full and makes_room == '1' then
-      -- Larger than all that there may be: it is itself the oldest.
+    elseif full and when_full ~= '0' then
+      -- Or it is larger than all that there may be: then it is itself the oldest.
       made_room, full = made_room + 1, false
     end
     kept[#kept + 1] = full and 0 or 1

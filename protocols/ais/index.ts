@@ -21,7 +21,7 @@
  * passed over. Nothing is answered.
  */
 import {
-  Assembly,
+  assemble,
   BitReader,
   DecodeError,
   eachReadable,
@@ -32,7 +32,6 @@ import {
   type Message,
   type Protocol,
   type Session,
-  sessionState,
   utc,
   verify,
   xor,
@@ -49,9 +48,6 @@ export default {
   udp: { port: 5130 },
   decode,
 } satisfies Protocol
-
-/** The parts of a message, as characters. */
-const partsOf = sessionState(() => new Assembly())
 
 const SENTENCE = /!(..VD[MO],(\d),(\d),(\d?),[^,]*,([^,]*),\d)\*([0-9A-Fa-f]{2})/g
 
@@ -71,7 +67,7 @@ function sentenceOf(match: RegExpExecArray, session: Session): Fix | string | un
   verify(xor(Buffer.from(covered, 'latin1')) === Number.parseInt(sum, 16), session)
   if (count === '1') return positionOf(content, session)
   const part = { key, index: Number(index) - 1, count: Number(count), content: Buffer.from(content, 'latin1') }
-  const whole = partsOf(session).add(part, session)
+  const whole = assemble(part, session)
   return whole ? positionOf(whole.content.toString('latin1'), session) : 'part'
 }
 

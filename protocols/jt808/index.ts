@@ -18,7 +18,7 @@
  * The parts of a split message are answered together, once it is whole and stored; those of a photo one by one, and dropped.
  */
 import {
-  Assembly,
+  assemble,
   between,
   ByteReader,
   ByteWriter,
@@ -31,7 +31,6 @@ import {
   type Message,
   type Protocol,
   type Session,
-  sessionState,
   type Settings,
   verified,
   xor,
@@ -89,8 +88,6 @@ const [LENGTH, ENCRYPTION, SPLIT, VERSION] = [0x03ff, 0x1c00, 0x2000, 0x4000]
 /** Result of a registration. */
 const NOT_IN_DATABASE = 4
 const JPEG = 0xffd8
-
-const assemblies = sessionState(() => new Assembly())
 
 function decode(frame: Buffer, session: Session): Message {
   const content = frames.content(frame)
@@ -153,7 +150,7 @@ function part(r: ByteReader, header: Header, session: Session): Message {
   const none = type === PHOTO ? 'photo' : NONE.get(type)
   if (none !== undefined) return { none, reply }
   const given = { key: `${type} ${serial - index}`, index, count, content: r.slice(), reply }
-  const all = assemblies(session).add(given, session)
+  const all = assemble(given, session)
   return all ? { ...positions(new ByteReader(all.content), header, session), reply: all.reply } : { none: 'part' }
 }
 

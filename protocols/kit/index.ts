@@ -1,5 +1,5 @@
 export { clock } from './answer.ts'
-export { Assembly } from './assembly.ts'
+export { assemble } from './assembly.ts'
 export { BitReader, signMagnitude, splitBits } from './bits.ts'
 export { ByteReader, inflate } from './bytes.ts'
 export {
@@ -71,6 +71,7 @@ export {
   type Setup,
   sessionState,
   type Transport,
+  type UnfinishedMessage,
 } from './protocol.ts'
 export { tlv } from './tagged.ts'
 export { beginningsOf, textProtocol } from './text-protocol.ts'

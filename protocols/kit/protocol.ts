@@ -37,7 +37,8 @@ export interface Settings {
 
 /**
  * The memory of one conversation: a TCP connection, a UDP peer, an MQTT client, one HTTP request. A protocol keeps its own
- * state of a session with `sessionState`.
+ * state of a session with `sessionState`: a few numbers, since nobody counts them. What grows with what a device sends is in
+ * `unfinished`.
  */
 export interface Session {
   /** The device, once a message has named it and the roster knows it. The caller of `decode` sets it. */
@@ -56,6 +57,14 @@ export interface Session {
   lenient: boolean
   /** Whether the checksum of the last frame was looked at, and fitted; `verify` sets it. */
   hasVerified?: boolean
+  /** The parts of a message that have arrived, if it comes in parts: see `assemble`. Its owner may drop them at any time. */
+  unfinished?: UnfinishedMessage
+}
+
+/** The parts of a message that is not whole. */
+export interface UnfinishedMessage {
+  /** What it takes of memory. */
+  readonly bytes: number
 }
 
 /** The `settingsOf` of a session without a roster. */

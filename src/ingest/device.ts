@@ -109,6 +109,7 @@ export function createSession(transport: Transport, remote: string): DeviceSessi
     isConfigured: undefined,
     hasUnnamed: undefined,
     port: undefined,
+    unfinished: undefined,
   }
 }
 

@@ -1,4 +1,5 @@
 import { metrics } from '../observe/metrics.ts'
+import { UnfinishedMessages } from './unfinished.ts'
 
 /** A connection or request with an incomplete frame in memory. */
 export interface PartialSender {
@@ -17,6 +18,8 @@ export interface PartialSender {
 export class Backpressure {
   /** Whether sockets must not be read now; only this class sets it. */
   isHigh = false
+  /** What sessions keep of messages in parts. */
+  readonly unfinished = new UnfinishedMessages((sender, bytes) => this.setPartial(sender, bytes))
   readonly #highMark: number
   readonly #maxPartialBytes: number
   readonly #followers: ((isHigh: boolean) => void)[] = []

@@ -67,6 +67,7 @@ export class Connections<Connection extends DeviceConnection> {
     slots.closed(connection)
     if (connection.slotDevice !== undefined && session.storedAt === 0) connection.senderLimits.endedWithoutFix(session)
     pressure.setPartial(connection, 0)
+    pressure.unfinished.drop(connection.session)
     if (this.#isClosing) session.ended ??= 'shutdown'
     const { device: last, ended: reason, remote } = session
     if (reason) logger.debug({ reason, protocol: this.#protocol, device: last, remote }, 'connection ended')

@@ -133,6 +133,7 @@ export class MqttHandlers {
     const payload = Buffer.from(packet.payload)
     pressure.add(payload.length)
     const outcome = await ingest.take(payload, session, protocol).finally(() => pressure.add(-payload.length, -1))
+    pressure.unfinished.look(session)
     const waitMs = answeredIn([outcome], arrivedAt)
     if (waitMs > 0) await sleep(waitMs)
     return outcome.status === 'stored' ? undefined : outcome.status

@@ -145,6 +145,7 @@ export class TcpConnection implements DeviceConnection {
         }
         if (!hadStored) learnFrom(session, protocol, detector)
         if (socket.destroyed) break
+        pressure.unfinished.look(session)
         const taken = bytes.subarray(0, group.taken)
         if (!session.device && outcomes.every(isMisunderstood) && (await stream.isOfAnother(bytes, taken))) continue
         const answeredMs = answeredIn(outcomes, arrivedAt)

@@ -232,7 +232,12 @@ async function takeAs(
   pressure.addDatagram(datagram.length, frames.length)
   const work = Promise.all(frames.map((frame) => ingest.take(frame, session, protocol)))
   sessions.remember(session)
-  return work.finally(() => pressure.addDatagram(-datagram.length, -frames.length))
+  return work.finally(() => {
+    pressure.addDatagram(-datagram.length, -frames.length)
+    // Its address may be forged: nothing is kept for ids that nobody has configured.
+    if (session.isConfigured) pressure.unfinished.look(session)
+    else pressure.unfinished.drop(session)
+  })
 }
 
 const NOT_UNDERSTOOD: readonly FrameOutcome[] = [{ status: 'misunderstood', reason: 'unsupported' }]

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import {
-  Assembly,
+  assemble,
   BitReader,
   ByteReader,
   ByteWriter,
@@ -154,43 +154,43 @@ describe('bits', () => {
 })
 
 describe('a split message', () => {
-  const session = { ...newSession(), device: '1' }
+  const identified = () => ({ ...newSession(), device: '1' })
 
   it('is whole with its last part, in whatever order they come, and however often', () => {
-    const assembly = new Assembly()
-    for (const index of [2, 0, 2, 0]) expect(assembly.add(part(index), session)).toBeUndefined()
-    expect(assembly.add(part(1), session)).toEqual({
+    const session = identified()
+    for (const index of [2, 0, 2, 0]) expect(assemble(part(index), session)).toBeUndefined()
+    expect(assemble(part(1), session)).toEqual({
       content: bytes('000102'),
       reply: [bytes('00'), bytes('01'), bytes('02')],
     })
-    expect(assembly.add(part(1), session)).toBeUndefined()
+    expect(assemble(part(1), session)).toBeUndefined()
   })
 
   it('gives way to another', () => {
-    const assembly = new Assembly()
-    assembly.add(part(0), session)
-    expect(assembly.add(part(0, { key: 2, count: 2 }), session)).toBeUndefined()
-    expect(assembly.add(part(1, { key: 2, count: 2 }), session)?.content).toEqual(bytes('0001'))
-    expect(assembly.add(part(1), session)).toBeUndefined()
+    const session = identified()
+    assemble(part(0), session)
+    expect(assemble(part(0, { key: 2, count: 2 }), session)).toBeUndefined()
+    expect(assemble(part(1, { key: 2, count: 2 }), session)?.content).toEqual(bytes('0001'))
+    expect(assemble(part(1), session)).toBeUndefined()
   })
 
   it('is a copy', () => {
-    const assembly = new Assembly()
+    const session = identified()
     const first = part(0, { count: 2 })
-    assembly.add(first, session)
+    assemble(first, session)
     first.content.fill(9)
-    expect(assembly.add(part(1, { count: 2 }), session)?.content).toEqual(bytes('0001'))
+    expect(assemble(part(1, { count: 2 }), session)?.content).toEqual(bytes('0001'))
   })
 
   it('is bounded in parts and bytes, more so before the device is known', () => {
-    const assembly = new Assembly()
-    expect(reasonOf(() => assembly.add(part(0, { count: 256 }), session))).toBe('unsupported')
-    expect(reasonOf(() => assembly.add(part(3), session))).toBe('malformed')
-    expect(reasonOf(() => assembly.add(part(0, { length: 4097 }), newSession()))).toBe('unsupported')
-    expect(assembly.add(part(0, { length: 40_000 }), session)).toBeUndefined()
-    expect(assembly.add(part(0, { length: 40_000 }), session)).toBeUndefined()
-    expect(reasonOf(() => assembly.add(part(1, { length: 40_000 }), session))).toBe('unsupported')
-    expect(assembly.add(part(1), session)).toBeUndefined()
+    const session = identified()
+    expect(reasonOf(() => assemble(part(0, { count: 256 }), session))).toBe('unsupported')
+    expect(reasonOf(() => assemble(part(3), session))).toBe('malformed')
+    expect(reasonOf(() => assemble(part(0, { length: 4097 }), newSession()))).toBe('unsupported')
+    expect(assemble(part(0, { length: 40_000 }), session)).toBeUndefined()
+    expect(assemble(part(0, { length: 40_000 }), session)).toBeUndefined()
+    expect(reasonOf(() => assemble(part(1, { length: 40_000 }), session))).toBe('unsupported')
+    expect(assemble(part(1), session)).toBeUndefined()
   })
 })
 

@@ -153,9 +153,9 @@ describe('bits', () => {
   })
 })
 
-describe('a split message', () => {
-  const identified = () => ({ ...newSession(), device: '1' })
+const identified = () => ({ ...newSession(), device: '1' })
 
+describe('a split message', () => {
   it('is whole with its last part, in whatever order they come, and however often', () => {
     const session = identified()
     for (const index of [2, 0, 2, 0]) expect(assemble(part(index), session)).toBeUndefined()

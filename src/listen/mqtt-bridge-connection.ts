@@ -40,10 +40,9 @@ export class BridgeConnection {
   #heardAt = performance.now()
   /** What the broker has to send before it may send other answers. */
   #awaited: 'connack' | 'suback' | undefined = 'connack'
-  #pingMs = 0
   /** What was read and not parsed yet; while it is not empty, nothing more is read. */
   #unparsed: Buffer = EMPTY
-  #turn: NodeJS.Immediate | undefined
+  #hasTurn = false
   #inFlight = 0
   #acknowledged: Promise<unknown> = Promise.resolve()
   #hasSession = false
@@ -77,7 +76,7 @@ export class BridgeConnection {
     if (this.#isOver) return
     if (this.#isFull() || this.#unparsed.length > 0) this.#socket.pause()
     if (this.#isFull()) return
-    if (this.#unparsed.length > 0) this.#turn ??= setImmediate(() => this.#parse())
+    if (this.#unparsed.length > 0) this.#parseLater()
     else if (this.#socket.isPaused()) {
       this.#heardAt = performance.now()
       this.#socket.resume()
@@ -122,9 +121,15 @@ export class BridgeConnection {
     this.#parse()
   }
 
+  #parseLater(): void {
+    if (this.#hasTurn) return
+    this.#hasTurn = true
+    setImmediate(() => this.#parse())
+  }
+
   /** Parses for a few milliseconds, so that devices are served meanwhile, and the rest later. */
   #parse(): void {
-    this.#turn = undefined
+    this.#hasTurn = false
     const until = performance.now() + TURN_MS
     const isDue = () => this.#unparsed.length > 0 && !this.#isOver && !this.#isFull() && performance.now() < until
     while (isDue()) {
@@ -157,7 +162,9 @@ export class BridgeConnection {
     const code = reasonCode ?? returnCode ?? 0
     if (code !== 0) return this.#end(`the broker refuses the login: ${reasonText(code, properties?.reasonString)}`)
     this.#hasSession = sessionPresent
-    this.#pingMs = ((properties?.serverKeepAlive || KEEPALIVE_S) * 1000) / 2
+    const pingMs = ((properties?.serverKeepAlive || KEEPALIVE_S) * 1000) / 2
+    clearTimeout(this.#timer)
+    this.#timer = setInterval(() => this.#ping(pingMs), pingMs)
     this.#awaited = 'suback'
     const subscriptions = this.#filters().map((topic) => ({ topic, qos: 1 as const }))
     this.#send({ cmd: 'subscribe', messageId: 1, subscriptions })
@@ -170,8 +177,6 @@ export class BridgeConnection {
 
   #subscribed({ granted }: ISubackPacket): void {
     this.#awaited = undefined
-    clearTimeout(this.#timer)
-    this.#timer = setInterval(() => this.#ping(), this.#pingMs)
     const codes = granted as readonly number[]
     const refused = this.#filters().flatMap((filter, index) => {
       if (codes[index] >= 128) return [`the broker refuses the subscription ${filter}: ${reasonText(codes[index])}`]
@@ -196,10 +201,10 @@ export class BridgeConnection {
     this.adjustReading()
   }
 
-  #ping(): void {
+  #ping(everyMs: number): void {
     const silentMs = performance.now() - this.#heardAt
     const isWaiting = !this.#socket.isPaused() || this.#socket.writableNeedDrain
-    if (isWaiting && silentMs > 2.5 * this.#pingMs) this.#end('the broker does not answer any more')
+    if (isWaiting && silentMs > 2.5 * everyMs) this.#end('the broker does not answer any more')
     else this.#send({ cmd: 'pingreq' })
   }
 
@@ -237,7 +242,7 @@ function dial({ host, isSecure, port, tls }: Bridge): Socket {
 }
 
 const EMPTY = Buffer.alloc(0)
-/** Of 2 bytes is the shortest packet: a slice has at most 512. */
+/** The shortest packet has 2 bytes: a slice has at most 512 packets. */
 const SLICE_BYTES = 1024
 const TURN_MS = 5
 const LOGIN_MS = 15_000

@@ -148,7 +148,8 @@ async function pour(
 ): Promise<void> {
   cost.units++
   if (first) socket.write(first())
-  while (rest && !signal.aborted && !socket.destroyed) {
+  if (!rest) return
+  while (!signal.aborted && !socket.destroyed) {
     const bytes = rest()
     if (socket.writableLength < AHEAD_BYTES) {
       socket.write(bytes)
@@ -156,7 +157,7 @@ async function pour(
     }
     await sleep(socket.writableLength < AHEAD_BYTES ? everyMs : 1)
   }
-  if (rest) socket.destroy()
+  socket.destroy()
 }
 
 const AHEAD_BYTES = 1 << 20

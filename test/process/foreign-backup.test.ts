@@ -58,7 +58,7 @@ it('keeps a restored image, and each write after it, over a SIGKILL', async () =
 const NO_FILES: [what: string, make: (file: string) => unknown][] = [
   ['a symbolic link', (file) => symlink('/etc/hostname', file)],
   ['a hard link', (file) => link(join(file, '../manifest.json'), file)],
-  ['a pipe', (file) => execFileSync('mkfifo', [file])],
+  ['a pipe', (file) => execFileSync('sh', ['-c', 'mkfifo "$0"', file])],
 ]
 it.each(NO_FILES)('refuses a backup with %s in place of its database', async (_what, make) => {
   const backup = await foreignBackup()

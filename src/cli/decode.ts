@@ -81,7 +81,8 @@ function saysSomething({ device, evidence }: Guess): boolean {
 function guessesOf(detector: Detector, bytes: Buffer) {
   const beginning = { bytes, now: Date.now() }
   const overTcp = likely(detector.look({ ...beginning, transport: 'tcp' }).found)
-  const overUdp = likely(detector.look({ ...beginning, transport: 'udp' }).found)
+  // What is pasted may begin in front of the frame.
+  const overUdp = likely(detector.look({ ...beginning, transport: 'udp' }, detector.protocols).found)
   return [...overTcp, ...overUdp.filter(({ protocol }) => !overTcp.some((guess) => guess.protocol === protocol))]
 }
 

@@ -72,6 +72,7 @@ describe('the metrics', () => {
       'fixes_discarded_total{reason="held_age"}': 4,
       'fixes_discarded_total{reason="held_overflow"}': 0,
       'fixes_discarded_total{reason="other_protocol"}': 0,
+      'fixes_discarded_total{reason="other_company"}': 0,
       'fixes_discarded_total{reason="deleted"}': 1,
     }
     await expect.poll(() => samples(['fixes_held', 'fixes_discarded_total'])).toEqual(all)

@@ -8,7 +8,6 @@ import { keys, readFrames, type Redis, timestampOf } from '../../src/lanes/index
 import { startGateway } from '../../src/process/roles/gateway.ts'
 import { followConfig } from '../../src/process/roles/live.ts'
 import { dial, until } from '../support/listen.ts'
-import { client } from '../support/mqtt.ts'
 import { records } from '../support/records.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
@@ -36,7 +35,6 @@ function dateOf(seconds: number): string {
 /** A whole gateway that follows a folder of its own. */
 async function gateway() {
   const dir = await mkdtemp(join(tmpdir(), 'waybridge-misunderstood-'))
-  const configure = (more: object) => writeFile(join(dir, 'devices.yaml'), JSON.stringify({ van: { ...VAN, ...more } }))
   const yaml = `
 redis: { url: "${server.url}" }
 data_dir: "${join(dir, 'data')}"
@@ -46,7 +44,7 @@ mqtt: { broker: { host: 127.0.0.1, port: 0 } }
 log: { level: fatal }
 `
   await writeFile(join(dir, 'gateway.yaml'), yaml)
-  await configure({})
+  await writeFile(join(dir, 'devices.yaml'), JSON.stringify({ van: VAN }))
   const start = async () => {
     const live = await followConfig({ dir, protocols: protocolPorts, role: 'gateway', followsFiles: true })
     return startGateway(live, { redisServer: server.url, ports: {} })
@@ -56,7 +54,7 @@ log: { level: fatal }
     await role.current.close()
     await rm(dir, { recursive: true })
   })
-  return { ports: role.current.ports ?? {}, configure }
+  return { ports: role.current.ports ?? {} }
 }
 
 const kept = async () =>
@@ -80,15 +78,4 @@ it('a frame with an unreadable record is answered once it is on disk, and surviv
   await server.restart()
   await until(async () => expect(await timesInLane()).toEqual([NOW_S]))
   expect(await kept()).toMatchObject([{ device: 'van', company: '7', reason: 'entries', unreadable: [1] }])
-})
-
-it('an MQTT payload that is read once the entry of its device names the right protocol is delivered late', async () => {
-  const { ports, configure } = await gateway()
-  const van = await client(ports.mqtt, { username: 'van' })
-  await van.publishAsync('devices/van/fix', `lat=52.5&lon=13.4&timestamp=${NOW_S - 7}`, { qos: 1 })
-  expect(await kept()).toMatchObject([{ protocol: 'fix', reason: 'malformed' }])
-  expect(await timesInLane()).toEqual([])
-  await configure({ protocol: 'osmand' })
-  await until(async () => expect(await timesInLane()).toEqual([NOW_S - 7]))
-  await until(async () => expect(await kept()).toEqual([]))
 })

@@ -40,11 +40,14 @@ export class ProtocolChoice {
     return this.protocol
   }
 
-  /** Whether bytes that the protocol does not understand are of another one, which it is from now on. They name a device. */
+  /**
+   * Whether bytes that the protocol does not understand are of another one, which it is from now on. They name a device. The
+   * likeliest protocol stays: two that understand the same frame of a damaged stream would replace each other for ever.
+   */
   async findsAnother(bytes: Buffer): Promise<boolean> {
     await this.#look(bytes, true)
-    const guess = replacementIn(this.#undecided?.guesses ?? [], this.protocol)
-    if (!guess) return false
+    const guess = replacementIn(this.#undecided?.guesses ?? [])
+    if (!guess || guess.protocol === this.protocol) return false
     this.#take(guess)
     return true
   }
@@ -117,7 +120,7 @@ export function isMisunderstood({ status }: FrameOutcome): boolean {
  * The likeliest protocol, if any, that may be taken in place of the one of the port, which has refused the bytes. It names a device,
  * and has read fixes or is sure that there are none: otherwise its answer would acknowledge what the port has refused.
  */
-export function replacementIn(guesses: readonly Guess[], refused: Protocol | undefined): Guess | undefined {
+export function replacementIn(guesses: readonly Guess[], refused?: Protocol): Guess | undefined {
   return guesses.find(
     ({ protocol, device, holds, score }) =>
       protocol !== refused && device !== undefined && score >= ENOUGH && holds !== 'unknown',

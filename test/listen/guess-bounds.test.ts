@@ -99,6 +99,21 @@ describe('what is guessed at', () => {
   })
 })
 
+describe('a beginning that several protocols understand, followed by what none does', () => {
+  it('does not keep the gateway from others', async () => {
+    const { shared } = await detecting()
+    const { port } = await open(listenTcp({ ...AT, protocol: undefined }, shared))
+    // Of galileo and blackkite alike.
+    const record = Buffer.from('011500033836313233343536373839303132332012cd32660386', 'hex')
+    const noise = Buffer.from('0001c3bfc3be', 'hex')
+    const stranger = await dial(port)
+    stranger.say(Buffer.concat([record, noise]))
+    const van = await dial(port)
+    van.say(Buffer.concat([avlLogin(VAN), avlPacket(0x08, [FIX])]))
+    await until(() => expect([van.heard, stranger.over]).toEqual(['\u0001\0\0\0\u0001', true]))
+  })
+})
+
 describe('while there is no time for guesses', () => {
   it('a login waits for its turn with what follows it, in pieces, and nothing of it is lost', async () => {
     const { shared, detector } = await detecting()

@@ -19,6 +19,8 @@ export interface DeviceConnection extends PartialSender, Slot {
   readonly idleMs: number
   /** Frames that are being stored; meanwhile the connection is not read. */
   readonly storing: number
+  /** Whether what it sent has its turn later, when its protocol is found out: see guess-budget.ts. */
+  readonly isInQueue?: boolean
   stopReading(): void
   startReading(): void
   /** Ends the connection at once; the reason is counted. */
@@ -81,8 +83,8 @@ export class Connections<Connection extends DeviceConnection> {
     const passedMs = now - this.#sweptAt
     this.#sweptAt = now
     for (const connection of this.open) {
-      if (pressure.isHigh || connection.storing > 0) {
-        // Time in which a connection is not read does not count as silence.
+      if (pressure.isHigh || connection.storing > 0 || connection.isInQueue) {
+        // Time in which a connection is not read, or waits for the gateway, does not count as silence.
         connection.unidentifiedSince += passedMs
         connection.heardAt += passedMs
       } else if (

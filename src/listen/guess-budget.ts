@@ -17,6 +17,7 @@ export class GuessBudget {
   readonly #peers = new RecentlyUsed<number>(MAX_PEERS / 2, GENERATION_MS)
   readonly #waiting = new RoundRobin<PendingGuess>()
   #isServing = false
+  #clearedAt = Number.NEGATIVE_INFINITY
   #notedAt = Number.NEGATIVE_INFINITY
 
   /** `now`: a clock in ms that never goes back. */
@@ -79,12 +80,21 @@ export class GuessBudget {
       let account = this.#turnAccount()
       while (!account && !next.isGone()) {
         await setTimeout(PAUSE_MS, undefined, { ref: false })
+        this.#letGo()
         account = this.#turnAccount()
       }
       next.start(account ?? this.#turns)
       if (!next.isGone()) await setImmediate()
     }
     this.#isServing = false
+  }
+
+  /** Ends the waiting of those that are gone: with the bytes of each they would be in memory until their turn. */
+  #letGo(): void {
+    const now = this.#now()
+    if (now - this.#clearedAt < CLEARED_EVERY_MS) return
+    this.#clearedAt = now
+    for (const { start } of this.#waiting.removeGone(({ isGone }) => isGone())) start(this.#turns)
   }
 
   /** Notes only a sample of what happens: under a flood it happens with each datagram. */
@@ -149,6 +159,7 @@ const MAX_PEERS = 50_000
 /** A peer in debt is out of it by then. */
 const GENERATION_MS = 60_000
 const PAUSE_MS = 5
+const CLEARED_EVERY_MS = 200
 /** Who waits longer is worth a finding. */
 const LONG_MS = 1000
 const NOTED_EVERY_MS = 10

@@ -13,6 +13,16 @@ export class RoundRobin<Item> {
     return this.#waiting.get(network)?.length ?? 0
   }
 
+  /** Takes out all that have left. */
+  removeGone(isGone: (item: Item) => boolean): Item[] {
+    return [...this.#waiting].flatMap(([network, items]) => {
+      const { gone = [], staying = [] } = Object.groupBy(items, (item) => (isGone(item) ? 'gone' : 'staying'))
+      if (staying.length > 0) this.#waiting.set(network, staying)
+      else this.#waiting.delete(network)
+      return gone
+    })
+  }
+
   /** Takes the next one; undefined if none waits. */
   next(): Item | undefined {
     const [first] = this.#waiting

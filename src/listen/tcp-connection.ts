@@ -39,6 +39,7 @@ export class TcpConnection implements DeviceConnection {
   heardAt = this.unidentifiedSince
   partialBytes = 0
   storing = 0
+  isInQueue = false
   readonly #context: TcpContext
   readonly #socket: Socket
   readonly #stream: FrameStream
@@ -166,9 +167,14 @@ export class TcpConnection implements DeviceConnection {
     }
   }
 
-  async #decideInQuiet(): Promise<void> {
+  #decideInQuiet(): Promise<void> {
     this.#quietLength = this.#stream.received.bytes.length
-    await this.#stream.decideInQuiet()
+    return this.#inQueue(this.#stream.decideInQuiet())
+  }
+
+  #inQueue<Result>(waiting: Promise<Result>): Promise<Result> {
+    this.isInQueue = true
+    return waiting.finally(() => (this.isInQueue = false))
   }
 
   /** Cuts off the next frames of a connection without a device, which may have to wait until its protocol is found out. */
@@ -176,7 +182,7 @@ export class TcpConnection implements DeviceConnection {
     const { detector, pressure } = this.#context
     // Its bytes are in memory until then.
     if (detector?.budget.mustWait) pressure.setPartial(this, this.#stream.received.size)
-    return this.#stream.cutUnidentified()
+    return this.#inQueue(this.#stream.cutUnidentified())
   }
 
   /** Waits because the sender met a limit, which counts as silence; ends the connection if that is too long. */

@@ -142,6 +142,21 @@ describe('while there is no time for guesses', () => {
     expect(shared.places).toEqual(['7/42/1001'])
   })
 
+  it('a login may wait for longer than a connection has to name its device', async () => {
+    const { shared, detector } = await detecting()
+    const limits = { ...shared.limits, identify_timeout: 500 }
+    const { port } = await open(listenTcp({ ...AT, protocol: undefined }, { ...shared, limits }))
+    await useUp(detector)
+    const van = await dial(port)
+    // Each takes the time of a second.
+    const others = Array.from({ length: 3 }, () =>
+      detector.budget.inTurn('127.0.0.0/24', { isGone: () => false, look: busyLook }),
+    )
+    van.say(Buffer.concat([avlLogin(VAN), avlPacket(0x08, [FIX])]))
+    await until(() => expect([van.heard, van.over]).toEqual(['\u0001\0\0\0\u0001', false]))
+    await Promise.all(others)
+  })
+
   it('devices that speak the protocol of their port are served', async () => {
     const { shared, detector } = await detecting()
     const teltonika = protocols.find(({ name }) => name === 'teltonika')

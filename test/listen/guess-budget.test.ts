@@ -87,6 +87,20 @@ describe('the time for guesses', () => {
     expect(looks).toBe(0)
   })
 
+  it('is waited for by none that has ended, even if others of its network come first', async () => {
+    const { budget, look, pass } = budgetOf(10)
+    while (!budget.mustWait) await budget.inTurn('192.0.2.0/24', { ...PRESENT, look })
+    const first = [
+      budget.inTurn('192.0.2.0/24', { ...PRESENT, look }),
+      budget.inTurn('192.0.2.0/24', { ...PRESENT, look }),
+    ]
+    const gone = Array.from({ length: 5 }, () => budget.inTurn('203.0.113.0/24', { isGone: () => true, look }))
+    await expect(Promise.all(gone)).resolves.toEqual(Array(5).fill(undefined))
+    expect(budget.mustWait).toBe(true)
+    pass(3_600_000)
+    await Promise.all(first)
+  })
+
   it('is refused to requests of a network of which many wait, which is a finding', async () => {
     const { budget, look, pass } = budgetOf(10)
     while (!budget.mustWait) await budget.inTurn('192.0.2.0/24', { ...PRESENT, look })

@@ -1,4 +1,5 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
+import { addressOf, networkOf } from '../ingest/network.ts'
 import { metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
 import { RecentlyUsed, takeTokens, type TokenRate } from './flood.ts'
@@ -13,8 +14,9 @@ export class GuessBudget {
   readonly #now: () => number
   readonly #datagrams: TimeAccount
   readonly #turns: TimeAccount
-  /** Until when the guesses that each peer of datagrams asked for are paid: see `takeTokens`. */
+  /** Until when the guesses that each peer of datagrams, and each network of peers, asked for are paid: see `takeTokens`. */
   readonly #peers = new RecentlyUsed<number>(MAX_PEERS / 2, GENERATION_MS)
+  readonly #networks = new RecentlyUsed<number>(MAX_PEERS / 2, GENERATION_MS)
   readonly #waiting = new RoundRobin<PendingGuess>()
   #isServing = false
   #clearedAt = Number.NEGATIVE_INFINITY
@@ -29,13 +31,13 @@ export class GuessBudget {
 
   /**
    * Looks at a datagram of a peer, `address:port`, at once; undefined: there is no time for it. A peer that asks more often than
-   * once a second leaves half of the time to others, so that a new device is found out beside a flood.
+   * once a second, and a network of many such peers, leave half of the time to others, so that a new device is found out
+   * beside a flood.
    */
   ofDatagram<Found extends object>(remote: string, look: () => Found): Found | undefined {
-    const now = this.#now()
-    const paidUntil = takeTokens(1, PEER, this.#peers.get(remote), now)
-    this.#peers.set(remote, paidUntil, now)
-    const account = accountOf(this.#datagrams, this.#turns, paidUntil > now ? HALF : 0)
+    const isGreedy =
+      this.#isInDebt(this.#peers, remote, PEER) || this.#isInDebt(this.#networks, networkOf(addressOf(remote)), NETWORK)
+    const account = accountOf(this.#datagrams, this.#turns, isGreedy ? HALF : 0)
     if (account) return account.spend(look)
     metrics.refused.inc({ reason: 'guesses' })
     this.#note(`datagrams from ${remote}`)
@@ -97,6 +99,14 @@ export class GuessBudget {
     for (const { start } of this.#waiting.removeGone(({ isGone }) => isGone())) start(this.#turns)
   }
 
+  /** Takes a guess of what `who` may ask for; answers whether that is more than it has. */
+  #isInDebt(asked: RecentlyUsed<number>, who: string, rate: TokenRate): boolean {
+    const now = this.#now()
+    const paidUntil = takeTokens(1, rate, asked.get(who), now)
+    asked.set(who, paidUntil, now)
+    return paidUntil > now
+  }
+
   /** Notes only a sample of what happens: under a flood it happens with each datagram. */
   #note(evidence: string): void {
     const now = this.#now()
@@ -155,6 +165,8 @@ const SAVED_MS = (GUESSES.burst / GUESSES.perSecond) * 1000
 const HALF = 0.5
 /** Datagrams of a peer whose protocol is not known. A device sends its fix again a second later, at the earliest. */
 const PEER: TokenRate = { perSecond: 1, burst: 5 }
+/** Datagrams of such peers of one network: of a thousand vans at once, and then as many as leave others most of the time. */
+const NETWORK: TokenRate = { perSecond: 20, burst: 1000 }
 const MAX_PEERS = 50_000
 /** A peer in debt is out of it by then. */
 const GENERATION_MS = 60_000

@@ -50,6 +50,23 @@ describe('the time for guesses', () => {
     expect(found).not.toContain(false)
   })
 
+  it('is left for the first datagram of a new peer while another network sends each of 1,000 a second from another port', () => {
+    const { datagram, pass } = budgetOf(2)
+    let port = 0
+    const flood = () => {
+      for (let n = 0; n < 1000; n++) {
+        datagram(`192.0.2.1:${port++}`)
+        pass(1)
+      }
+    }
+    flood()
+    const found = Array.from({ length: 20 }, (_, van) => {
+      flood()
+      return datagram(`198.51.100.2:${van}`)
+    })
+    expect(found).not.toContain(false)
+  })
+
   it('is divided: datagrams leave half of it to connections, and connections half of it to datagrams', async () => {
     const { budget, datagram, look } = budgetOf(1)
     for (let peer = 0; datagram(`192.0.2.1:${peer}`); peer++) if (peer > 1000) throw new Error('no end')

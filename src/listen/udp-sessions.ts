@@ -1,10 +1,10 @@
 import { sameId } from '../config/units.ts'
 import type { DeviceSession } from '../ingest/device.ts'
+import { RecentlyUsed } from './flood.ts'
 
 /**
- * The sessions of identified peers, by address and port; unidentified ones are not kept, so that forged sources push out no
- * device. Two generations make forgetting cheap: a device that speaks moves to the younger one, and the older one is dropped
- * as a whole when the younger one is full or has lasted `idleMs`.
+ * The sessions of identified peers, by address and port; unidentified ones are not kept, and those whose device is not configured
+ * are kept apart, so that forged sources push out no device.
  *
  * When another device uses the address of a peer, the address identifies nobody: its source was forged, or a carrier's NAT has
  * given its port to another device, and a datagram that names no device may be of either. It stays so until the first device names
@@ -12,15 +12,13 @@ import type { DeviceSession } from '../ingest/device.ts'
  */
 export class UdpSessions {
   readonly #idleMs: number
-  readonly #maxPerGeneration: number
-  readonly #timer: NodeJS.Timeout
-  #younger = new Map<string, Peer>()
-  #older = this.#younger
+  readonly #configured: RecentlyUsed<Peer>
+  readonly #others: RecentlyUsed<Peer>
 
   constructor(max: number, idleMs: number) {
     this.#idleMs = idleMs
-    this.#maxPerGeneration = Math.ceil(max / 2)
-    this.#timer = setInterval(() => this.#dropOlder(), Math.min(idleMs, MAX_INTERVAL_MS))
+    this.#configured = new RecentlyUsed(Math.ceil(max / 2), idleMs)
+    this.#others = new RecentlyUsed(Math.ceil(max / OTHERS / 2), idleMs)
   }
 
   /** The session of a peer; undefined also for an address that identifies nobody. */
@@ -50,13 +48,14 @@ export class UdpSessions {
     return sharedBy && device !== undefined && isConfigured ? [device, ...sharedBy] : sharedBy
   }
 
-  close(): void {
-    clearInterval(this.#timer)
+  #peerAt(remote: string): Peer | undefined {
+    const [known, other] = [this.#configured.get(remote), this.#others.get(remote)]
+    const peer = known && this.#isThere(known) ? known : other
+    return peer && this.#isThere(peer) ? peer : undefined
   }
 
-  #peerAt(remote: string): Peer | undefined {
-    const peer = this.#younger.get(remote) ?? this.#older.get(remote)
-    return peer && performance.now() - peer.heardAt <= this.#idleMs ? peer : undefined
+  #isThere({ heardAt }: Peer): boolean {
+    return performance.now() - heardAt <= this.#idleMs
   }
 
   /** The time of the peer stays: its address is free again when its session would have been forgotten. */
@@ -65,14 +64,8 @@ export class UdpSessions {
   }
 
   #keep(peer: Peer): void {
-    const { remote } = peer.session
-    if (!this.#younger.has(remote) && this.#younger.size >= this.#maxPerGeneration) this.#dropOlder()
-    this.#younger.set(remote, peer)
-  }
-
-  #dropOlder(): void {
-    this.#older = this.#younger
-    this.#younger = new Map()
+    const peers = peer.isConfigured ? this.#configured : this.#others
+    peers.set(peer.session.remote, peer, performance.now())
   }
 }
 
@@ -86,4 +79,5 @@ interface Peer {
   readonly sharedBy?: readonly string[]
 }
 
-const MAX_INTERVAL_MS = 2 ** 31 - 1
+/** For each so many peers of configured devices one of another is kept. */
+const OTHERS = 10

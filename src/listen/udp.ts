@@ -66,7 +66,6 @@ export async function listenUdp(endpoint: ProtocolEndpoint, shared: Shared): Pro
   return {
     port: actualPort,
     async close(waitMs = CLOSE_WAIT_MS) {
-      sessions.close()
       shared.udpPorts.delete(actualPort)
       socket.removeAllListeners('message')
       await within(waitMs, Promise.all(storing))

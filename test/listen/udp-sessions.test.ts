@@ -1,14 +1,14 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createSession } from '../../src/ingest/device.ts'
 import { UdpSessions } from '../../src/listen/udp-sessions.ts'
 import { stopTime } from '../support/listen.ts'
 
 function sessions(most: number) {
   const made = new UdpSessions(most, 60_000)
-  onTestFinished(() => made.close())
-  const speak = (name: string, device?: string) => {
+  const speak = (name: string, device?: string, isConfigured = true) => {
     const session = made.find(name) ?? createSession('udp', name)
     session.device ??= device
+    session.isConfigured ??= isConfigured
     made.remember(session)
   }
   const known = (...names: string[]) => names.filter((name) => made.find(name)?.device === name)
@@ -34,6 +34,19 @@ describe('sessions over UDP', () => {
     expect(known('van')).toEqual(['van'])
   })
 
+  it('of devices that are not configured push out none of a device that is', () => {
+    const { speak, known } = sessions(20)
+    speak('van', 'van')
+    for (let i = 0; i < 1000; i++) speak(`port ${i}`, 'stranger', false)
+    expect(known('van')).toEqual(['van'])
+  })
+
+  it('are kept for devices that are not configured yet', () => {
+    const { speak, known } = sessions(20)
+    speak('van', 'van', false)
+    expect(known('van')).toEqual(['van'])
+  })
+
   it('are not kept for unidentified peers', () => {
     const { speak, known } = sessions(2)
     speak('van', 'van')
@@ -44,7 +57,6 @@ describe('sessions over UDP', () => {
   it('of an address that another device has used are kept for nobody, until the first one’s would be forgotten', async () => {
     const pass = stopTime()
     const made = new UdpSessions(4, 60_000)
-    onTestFinished(() => made.close())
     const say = (device: string) => {
       const session = Object.assign(made.find('a') ?? createSession('udp', 'a'), { device, isConfigured: true })
       made.remember(session)

@@ -23,13 +23,13 @@ export function maskedBehindNames(text: string, mask: (found: string) => string)
 
 /**
  * What of a text, bytes read as latin1, may be a secret: its words, with and without signs that may be part of one, and as
- * percent-encoding and JSON have them. Looks at the first 4 KB, and finds a few hundred.
+ * percent-encoding and JSON have them. Looks at the first 4 KB, and finds a few hundred of at most 256 characters.
  */
 export function wordsOf(latin1: string): ReadonlySet<string> {
   const text = Buffer.from(latin1.slice(0, LOOKED_AT), 'latin1').toString()
   const words = new Set<string>()
   const add = (word: string) => {
-    if (word.length >= SHORTEST && words.size < MOST_WORDS) words.add(word)
+    if (word.length >= SHORTEST && word.length <= LONGEST && words.size < MOST_WORDS) words.add(word)
   }
   for (const word of text.split(SPACES)) {
     for (const each of [word, decoded(word)]) {
@@ -115,13 +115,16 @@ const NAMED = new RegExp(
 // oxlint-disable-next-line no-control-regex
 const SPACES = /[\s,;&"'<>\0-\x1f\x7f\ufffd]+/
 const MARKS = /[:=#*$|(){}[\]/?@!]/g
-const JSON_STRING = /"(?:[^"\\]|\\.)*"/g
+/** One that is cut off goes to the end: without that, each quotation mark in it would be looked at as another beginning. */
+const JSON_STRING = /"(?:[^"\\]|\\[^]?)*(?:"|$)/g
 const LOOKED_AT = 4096
 const MOST_WORDS = 300
 /** Characters of a word behind each of which a secret may begin. */
 const MOST_CHARACTERS = 200
 /** `check` asks for more of a secret. */
 const SHORTEST = 4
+/** A digest of all of a long word takes too long, of which a frame may have many. */
+const LONGEST = 256
 const ENTITIES: Readonly<Record<string, string>> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos' }
 const patterns = new Map<string, RegExp>()
 const MAX_PATTERNS = 1000

@@ -8,6 +8,7 @@ import {
   shownBytes,
 } from '../../src/ingest/misunderstood.ts'
 import { withoutSecret } from '../../src/roster/device-entry.ts'
+import { cpuOf, MOST_CPU_MS } from '../support/cost.ts'
 
 const ABOUT = { at: 1, device: 'van-1', protocol: 'fix', transport: 'tcp', reason: 'not_read' } as const
 
@@ -90,6 +91,19 @@ describe('a frame that is kept', () => {
       expect(cost(1 << 17)).toBeLessThan(60 * Math.max(1000, cost(1 << 13)))
     },
   )
+
+  it.each([
+    ['quotation marks', '"\\'],
+    ['brackets', '['],
+    ['words', 'moss owl '],
+  ])('takes little time if it is full of %s and its device has a secret', (_, part) => {
+    const entry = withoutSecret({ id: 'van-1', company_id: '7', secret: 'new-secret', previous_secret: 'moss-owl-7' })
+    const frame = Buffer.alloc(4096, part)
+    const keepFive = () => {
+      for (let n = 0; n < 5; n++) described(frame, undefined, { entry })
+    }
+    expect(cpuOf(keepFive)).toBeLessThan(MOST_CPU_MS)
+  })
 
   it('has no secret in its error, its opening, its address or its headers', () => {
     const content = {

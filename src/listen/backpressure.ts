@@ -61,7 +61,16 @@ export class Backpressure {
    * second, datagrams wait up to the high mark, as what connections bring does.
    */
   get hasManyDatagrams(): boolean {
-    return this.#datagramBytes > MAX_DATAGRAM_BYTES && performance.now() - this.#datagramStoredAt < REDIS_AWAY_MS
+    return this.#hasDatagrams(MAX_DATAGRAM_BYTES)
+  }
+
+  /** The same for identified peers: what strangers send leaves them as much again. */
+  get hasTooManyDatagrams(): boolean {
+    return this.#hasDatagrams(2 * MAX_DATAGRAM_BYTES)
+  }
+
+  #hasDatagrams(bytes: number): boolean {
+    return this.#datagramBytes > bytes && performance.now() - this.#datagramStoredAt < REDIS_AWAY_MS
   }
 
   /** Counts a datagram that begins to wait until its frames are stored; negative numbers: one that no longer waits. */

@@ -27,8 +27,11 @@ const RATES = {
   logins: { perSecond: 5, burst: 300 },
   /** Messages of a network that are refused, or leave a sender unidentified: of one van in two at once, then of each in 200 s. */
   failures: { perSecond: 50, burst: 5000 },
-  /** Datagrams of unidentified peers, of all networks together, since addresses may be forged: five of each van at once. */
-  unidentified: { perSecond: 10_000, burst: 50_000 },
+  /**
+   * Datagrams of unidentified peers, of all networks together, since addresses may be forged. A token is a ms of the
+   * time that they take, 0.1 at least: a quarter of a gateway's time, and half of the vans at once.
+   */
+  unidentified: { perSecond: 250, burst: 500 },
 } satisfies Record<string, TokenRate>
 
 /**
@@ -36,7 +39,7 @@ const RATES = {
  * datagrams over all of them. The other limits are not divided: one gateway has the whole connection, and a device
  * sends its backlog over one.
  */
-const DIVIDED: ReadonlySet<FloodLimit> = new Set(['network', 'connections', 'logins', 'failures', 'unidentified'])
+const DIVIDED: ReadonlySet<FloodLimit> = new Set(['network', 'connections', 'logins', 'failures'])
 
 type FloodLimit = keyof typeof RATES
 /** Limits that connections share, by network, or by device in its network. */

@@ -52,9 +52,11 @@ export async function listenUdp(endpoint: ProtocolEndpoint, shared: Shared): Pro
     const remote = `${peer.address}:${peer.port}`
     const known = sessions.find(remote)
     const reason = isPermitted(peer.address)
-      ? (dropReason(datagram, peer, context) ?? floodReason(datagram, remote, { context, known }))
+      ? (dropReason(datagram, peer, context, known?.device !== undefined) ??
+        floodReason(datagram, remote, { context, known }))
       : 'network'
     if (reason) return metrics.refused.inc({ reason })
+    const began = performance.now()
     const work = take(context, { datagram, peer, session: known ?? newSession(context, remote) })
       .catch((error: unknown) => {
         noteNotStored('fault')
@@ -62,6 +64,8 @@ export async function listenUdp(endpoint: ProtocolEndpoint, shared: Shared): Pro
       })
       .finally(() => storing.delete(work))
     storing.add(work)
+    if (known?.device === undefined)
+      shared.flood.take('unidentified', EVERYBODY, Math.max(LEAST_MS, performance.now() - began))
   })
   return {
     port: actualPort,
@@ -109,17 +113,19 @@ interface UdpContext extends Shared, PortRules {
   isClosed: boolean
 }
 
-/** Why a datagram is dropped, if so. Its source may be forged, and port 0 cannot be answered. */
+/** Why a datagram is dropped, if so. Its source may be forged, and port 0 cannot be answered. `isKnown`: of an identified peer. */
 export function dropReason(
   { length }: Buffer,
   { address, port }: Pick<RemoteInfo, 'address' | 'port'>,
   { limits, ownAddresses, pressure, udpPorts }: Pick<UdpContext, 'limits' | 'ownAddresses' | 'pressure' | 'udpPorts'>,
+  isKnown = false,
 ): RefusedReason | undefined {
   if (port === 0) return 'no_source_port'
   if (length === 0) return 'empty_datagram'
   if (length > limits.max_frame_bytes) return 'frame_too_long'
   if (udpPorts.has(port) && ownAddresses.has(address)) return 'own_port'
-  return pressure.isHigh || pressure.hasManyDatagrams ? 'overload' : undefined
+  const hasMany = isKnown ? pressure.hasTooManyDatagrams : pressure.hasManyDatagrams
+  return pressure.isHigh || hasMany ? 'overload' : undefined
 }
 
 interface Sending {
@@ -129,14 +135,19 @@ interface Sending {
 
 /** `flood` where a sender is above a limit. An identified peer has the limit of its device; all others share one. */
 function floodReason({ length }: Buffer, remote: string, { context: { flood }, known }: Sending): 'flood' | undefined {
+  // Under a flood this is all that a datagram costs.
+  if (known?.device === undefined && !flood.admit('unidentified', EVERYBODY, 0)) return 'flood'
   const network = networkOf(addressOf(remote))
   const isAdmitted =
     known?.device === undefined
-      ? flood.admit('unidentified', 'all networks', tokensOf(1, length)) &&
-        flood.admit('network', network, tokensOf(1, length))
+      ? flood.admit('network', network, tokensOf(1, length))
       : flood.admit('device', inNetwork(known.device, network, known.isConfigured === true), length / 1024)
   return isAdmitted ? undefined : 'flood'
 }
+
+const EVERYBODY = 'all networks'
+/** What a datagram takes at least; much of it is not measured, since other work comes between. */
+const LEAST_MS = 0.1
 
 /** The session of a peer that is not known yet: each of its frames counts for the device that it names. */
 function newSession({ flood, port }: UdpContext, remote: string): DeviceSession {

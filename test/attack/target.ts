@@ -260,11 +260,12 @@ const STATUS_MS = 10_000
 const ROLES = ['start', 'gateway', 'worker', 'admin'] as const
 const TOKEN = 'b6f0c5d4e1a29387'
 const RIVAL_TOKEN = '0d7e92c4a8b15f63'
+/** The protocol is no secret, but that of frames which relays could be made to keep. */
 const PROOFS: Readonly<Record<Guard, object>> = {
-  secret: { secret: SECRET },
-  networks: { networks: ['192.0.2.0/24'] },
-  protocol: { protocol: 'osmand' },
-  client_certificate: { client_certificate: ['van'] },
+  secret: { secret: SECRET, protocol: 'osmand' },
+  networks: { networks: ['192.0.2.0/24'], protocol: 'osmand' },
+  protocol: { protocol: 'teltonika' },
+  client_certificate: { client_certificate: ['van'], protocol: 'osmand' },
 }
 const GATEWAY_YAML = `
 data_dir: DIR/data

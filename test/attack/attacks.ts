@@ -13,6 +13,7 @@ import {
   write,
 } from './attacker-connections.ts'
 import { AUTO_ATTACKS } from './auto-attacks.ts'
+import { FRESH_ATTACKS } from './fresh-attacks.ts'
 import { ID_ATTACKS, login, packet } from './id-attacks.ts'
 import { mqttConnect, mqttPublish } from './mqtt-packets.ts'
 import { TAKEOVER_ATTACKS } from './takeover-attacks.ts'
@@ -35,6 +36,7 @@ export const ATTACKS = {
   'pipelined GET /metrics (admin)': metrics,
   ...ID_ATTACKS,
   ...AUTO_ATTACKS,
+  ...FRESH_ATTACKS,
   ...TAKEOVER_ATTACKS,
   ...IDENTITY_ATTACKS,
   ...TRUST_ATTACKS,

@@ -1,3 +1,4 @@
+import { keys, type Redis } from '../lanes/index.ts'
 import { observations } from '../observe/observations.ts'
 import { networkOf } from './network.ts'
 
@@ -11,14 +12,14 @@ interface GuessFollower {
 
 /**
  * Slows down those who guess secrets: after a few wrong secrets for a device from a network (/24, IPv6 /56), further ones are not
- * even looked at for a second, then two, four, up to a minute. A device that has presented its secret since the gateway started is
- * not slowed down, and neither are those who guess it then: it may share its network with them, as behind the NAT of a carrier.
+ * even looked at for a second, then two, four, up to a minute. A device that has presented its secret is not slowed down, and
+ * neither are those who guess it then: it may share its network with them, as behind the NAT of a carrier.
  * They have the limit of failures, and a secret that is hard to guess.
  */
 export class GuessDelays {
   /** By device and network, the latest last. */
   readonly #guessers = new Map<string, { wrong: number; at: number; until: number }>()
-  /** Devices that have presented their secret, here or at another gateway. */
+  /** Devices that have presented their secret, here or at another gateway, now or before a restart. */
   readonly #accepted = new Set<string>()
   #follower: GuessFollower | undefined
 
@@ -63,6 +64,19 @@ export class GuessDelays {
   }
 }
 
+/**
+ * Notes the devices that were heard before this gateway began, as those that have presented their secret: otherwise whoever guesses
+ * it after a restart would keep them out. While Redis is away it waits.
+ */
+export async function rememberHeard(redis: Redis, guesses: Pick<GuessDelays, 'accepted'>): Promise<void> {
+  try {
+    for await (const slice of redis.hscanStream(keys.devices, { count: SLICE }))
+      for (let at = 0; at < slice.length; at += 2) guesses.accepted(slice[at])
+  } catch {
+    redis.once('ready', () => void rememberHeard(redis, guesses))
+  }
+}
+
 function keyOf(device: string, address: string): string {
   return `${networkOf(address)} ${device}`
 }
@@ -78,3 +92,4 @@ const LONGEST_MS = 60_000
 const FORGOTTEN_MS = 3_600_000
 const MAX_GUESSERS = 50_000
 const MAX_ACCEPTED = 200_000
+const SLICE = 200

@@ -2,7 +2,7 @@ import { networksOf } from '../../config/networks.ts'
 import { connectionsThatFit } from '../../config/open-files.ts'
 import type { Config } from '../../config/schema.ts'
 import { UnknownDeviceQuota } from '../../ingest/device.ts'
-import { GuessDelays } from '../../ingest/guesses.ts'
+import { GuessDelays, rememberHeard } from '../../ingest/guesses.ts'
 import { Trails } from '../../ingest/suspicion.ts'
 import {
   openGatewayChannel,
@@ -38,6 +38,7 @@ export function openSenderLimits(config: Config, gateway: Gateway) {
   const slots = new Slots(limits.max_connections_per_device)
   const connectionLimits = new ConnectionLimits(limits, { slots, fit: connectionsThatFit() })
   const guesses = new GuessDelays()
+  void rememberHeard(gateway.redis, guesses)
   const trails = new Trails()
   return {
     ofListeners: {

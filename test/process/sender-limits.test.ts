@@ -1,0 +1,43 @@
+import { expect, it, onTestFinished } from 'vitest'
+import type { Config } from '../../src/config/schema.ts'
+import { createSession } from '../../src/ingest/device.ts'
+import { HeardBook } from '../../src/ingest/heard.ts'
+import type { Redis } from '../../src/lanes/index.ts'
+import { openSenderLimits } from '../../src/process/roles/sender-limits.ts'
+import { until } from '../support/listen.ts'
+import type { TestRedis } from '../support/redis.ts'
+import { withRedis } from '../support/with-redis.ts'
+
+const VAN = '356307042441013'
+
+let server: TestRedis
+let redis: Redis
+withRedis((...given) => ([server, redis] = given))
+
+/** What delays guesses in a gateway that has just started. */
+function started() {
+  const config = {
+    limits: { max_connections: 10, max_connections_per_ip: 10, max_connections_per_device: 4 },
+    hold: { max_unknown_devices: 10 },
+    trusted_proxies: [],
+  } as unknown as Config
+  const { close, ofIdentity } = openSenderLimits(config, {
+    redis,
+    server: server.url,
+    named: { role: 'gateway', installation: '/tmp/none' },
+    gateways: 1,
+    rosterWritten: () => {},
+  })
+  onTestFinished(close)
+  return ofIdentity.guesses
+}
+
+it('a van that was heard before a restart is not kept out by who guesses its secret in its network', async () => {
+  const heard = new HeardBook(redis)
+  heard.of(VAN).spoke(createSession('tcp', '192.0.2.7:1'), 'teltonika')
+  await heard.close()
+  const guesses = started()
+  for (let tries = 0; tries < 20; tries++) for (const id of [VAN, 'other']) guesses.failed(id, '192.0.2.8', 0)
+  await until(() => expect(guesses.isDelayed(VAN, '192.0.2.7', 1)).toBe(false))
+  expect(guesses.isDelayed('other', '192.0.2.7', 1)).toBe(true)
+})

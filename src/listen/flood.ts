@@ -29,7 +29,7 @@ const RATES = {
   failures: { perSecond: 50, burst: 5000 },
   /**
    * Datagrams of unidentified peers, of all networks together, since addresses may be forged. A token is a ms of the
-   * time that they take, 0.1 at least: a quarter of a gateway's time, and half of the vans at once.
+   * time that they take: a quarter of a gateway's time. Of 10,000 vans each may send one at once, then one in two seconds.
    */
   unidentified: { perSecond: 250, burst: 500 },
 } satisfies Record<string, TokenRate>

@@ -146,8 +146,9 @@ function floodReason({ length }: Buffer, remote: string, { context: { flood }, k
 }
 
 const EVERYBODY = 'all networks'
-/** What a datagram takes at least; much of it is not measured, since other work comes between. */
-const LEAST_MS = 0.1
+/** What a datagram counts at least, and one that nobody understands beside it: much of its time is not measured. */
+export const LEAST_MS = 0.05
+const JUNK_MS = 0.2
 
 /** The session of a peer that is not known yet: each of its frames counts for the device that it names. */
 function newSession({ flood, port }: UdpContext, remote: string): DeviceSession {
@@ -170,7 +171,7 @@ interface Arrival {
 
 async function take(context: UdpContext, arrival: Arrival): Promise<void> {
   const { peer, session, datagram } = arrival
-  const { arrivals, detector, port, protocol: expected, sessions, socket } = context
+  const { arrivals, detector, flood, port, protocol: expected, sessions, socket } = context
   const hadStored = hasStoredAsOwn(session)
   const arrivedAt = performance.now()
   const isOpen = !session.protocol && !expected
@@ -181,6 +182,7 @@ async function take(context: UdpContext, arrival: Arrival): Promise<void> {
   let protocol = session.protocol ?? expected ?? first?.protocol
   let outcomes = protocol ? await takeAs(protocol, context, arrival) : NOT_UNDERSTOOD
   if (session.device === undefined && outcomes.every(isMisunderstood)) {
+    flood.take('unidentified', EVERYBODY, JUNK_MS)
     if (!isOpen) guesses = guessesOf(context, arrival)
     if (!guesses) return
     const guess = protocol && replacementIn(guesses, protocol)

@@ -196,20 +196,36 @@ function isBefore(one: Slot['session'], { connectedAt, remote }: SlotElsewhere['
 }
 
 /**
- * The connection that ends where a device has too many; `slots`: oldest first. Never one that stores fixes as usual, and the
- * newest only if all others do. Of the rest it is one of the network that has most: a sender that opens many connections under
- * the id of a van loses its own. Of networks with as many it is the latest, first one without a fix. Within a network, where
- * a sender cannot be told from the van by its address, the oldest that has stored nothing ends: a van that connects anew is the
- * newest of these until it stores, and a silent connection keeps nobody out.
+ * The connection that ends if a device has too many; `slots`: oldest first. It is one of the network that has most: a sender that
+ * opens many connections under the id of a van loses its own, also if it stores on them. One that stores fixes as usual ends only
+ * if all of its network do; then the newcomer ends instead if no network has more than its own. If its network has most only by
+ * the newcomer, silent ones of others end before it: a van whose last connection still counts as storing logs in anew.
  */
 function connectionToEnd(slots: readonly Slot[]): Slot {
   const newcomer = slots[slots.length - 1]
-  const others = slots.filter((each) => each !== newcomer && !isStoring(each))
-  const groups = [...Map.groupBy(others, ({ senderLimits }) => senderLimits.network)]
-  const sizes = groups.map(([network, { length }]) => (network === newcomer.senderLimits.network ? length + 1 : length))
-  const largest = groups.filter((_, index) => sizes[index] === Math.max(...sizes)).map(([, group]) => group)
-  const group = largest.findLast(([oldest]) => !hasStored(oldest)) ?? largest.at(-1) ?? []
-  return group.find((each) => !hasStored(each)) ?? group[0] ?? newcomer
+  const idle = idleOfMost(slots, newcomer) ?? idleOfMost(slots.slice(0, -1), newcomer)
+  if (idle) return idle
+  const largest = largestNetworks(slots)
+  return largest.some((group) => group.includes(newcomer)) ? newcomer : largest[largest.length - 1][0]
+}
+
+/**
+ * The connection that neither is the newcomer nor stores fixes as usual, of the network that has most; of networks with as many,
+ * of the latest, first one without a fix. Within a network, where a sender cannot be told from the van by its address, it is the
+ * oldest that has stored nothing: a van that connects anew is the newest of these until it stores, and a silent connection keeps
+ * nobody out.
+ */
+function idleOfMost(slots: readonly Slot[], newcomer: Slot): Slot | undefined {
+  const idle = largestNetworks(slots).map((group) => group.filter((each) => each !== newcomer && !isStoring(each)))
+  const isSilent = (slot: Slot) => !hasStored(slot)
+  return idle.findLast((group) => group.some(isSilent))?.find(isSilent) ?? idle.findLast(([oldest]) => oldest)?.[0]
+}
+
+/** The connections of each network that has most of them. */
+function largestNetworks(slots: readonly Slot[]): (readonly Slot[])[] {
+  const groups = [...Map.groupBy(slots, ({ senderLimits }) => senderLimits.network).values()]
+  const most = Math.max(...groups.map(({ length }) => length))
+  return groups.filter(({ length }) => length === most)
 }
 
 function hasStored({ session }: Slot): boolean {

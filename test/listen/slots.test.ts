@@ -118,6 +118,34 @@ describe('the connections of one device', () => {
     expect(ended).toEqual(['first max_per_device'])
   })
 
+  it.for([[['x', 'x', 'x', 'x']], [['x', 'x', 'y', 'y']]])(
+    'of other networks that all store fixes end before that of the van that logs in: %s',
+    ([networks]) => {
+      const { made, ended, slot } = slots(4)
+      for (const [n, network] of networks.entries())
+        made.identified({ ...slot(`${n}`, network), session: session(`${n}`, storing()) }, '007')
+      made.identified({ ...slot('van'), session: session('van') }, '007')
+      expect(ended).toEqual([`${networks.indexOf(networks[3])} max_per_device`])
+    },
+  )
+
+  it('end with the newcomer of a network whose others all store, not with the van that has just stored its first fix', () => {
+    const { made, ended, slot } = slots(4)
+    made.identified({ ...slot('van'), session: session('van', { storedAt: NOW }) }, '007')
+    for (const name of ['a', 'b', 'c'])
+      made.identified({ ...slot(name, 'other'), session: session(name, storing()) }, '007')
+    for (const name of ['d', 'e']) made.identified({ ...slot(name, 'other'), session: session(name) }, '007')
+    expect(ended).toEqual(['d max_per_device', 'e max_per_device'])
+  })
+
+  it('end with a silent one where the van logs in anew, and its last connection has stored a moment ago', () => {
+    const { made, ended, slot } = slots(4)
+    for (const name of ['a', 'b', 'c']) made.identified({ ...slot(name, name), session: session(name) }, '007')
+    made.identified({ ...slot('lost'), session: session('lost', storing()) }, '007')
+    made.identified({ ...slot('van'), session: session('van') }, '007')
+    expect(ended).toEqual(['c max_per_device'])
+  })
+
   it('end with the newcomer where all others store fixes as usual, or are just storing one', () => {
     const { made, ended, slot } = slots(2)
     made.identified({ ...slot('van'), session: session('van', storing()) }, '007')

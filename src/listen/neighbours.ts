@@ -25,7 +25,14 @@ interface Notice {
   readonly counted?: OpenConnections & { readonly ports: string }
 }
 
-type Opened = [device: string, remote: string, connectedAt: number, standing: Standing]
+/** A gateway of an earlier version tells no standing, and has a text or nothing in its place. */
+type Opened = [
+  device: string,
+  remote: string,
+  connectedAt: number,
+  isProved: boolean,
+  standing?: Standing | string | null,
+]
 type NoticeList = 'opened' | 'also' | 'closed' | 'guessed' | 'accepted' | 'sighted'
 
 /** The state of a gateway that takes part in what other gateways tell. */
@@ -177,12 +184,13 @@ function shownOf({ place, sender }: Sighting): Sighting {
 }
 
 function openedOf({ session, slotDevice = '' }: Slot): Opened {
-  if (!session) return [slotDevice, '', 0, 0]
-  return [slotDevice, session.remote, session.connectedAt, standingOf(session)]
+  if (!session) return [slotDevice, '', 0, false, 0]
+  return [slotDevice, session.remote, session.connectedAt, session.isProved, standingOf(session)]
 }
 
-function slotAt(gateway: string, [slotDevice, remote, connectedAt, standing]: Opened): SlotElsewhere {
+function slotAt(gateway: string, [slotDevice, remote, connectedAt, isProved, told]: Opened): SlotElsewhere {
   const senderLimits = { network: networkOf(addressOf(remote)) }
+  const standing = typeof told === 'number' ? told : isProved ? 2 : 1
   const shown = { isConfigured: standing > 0, isProved: standing === 2 }
   const session = { remote, connectedAt, ...shown, storedAt: 0, storesEveryMs: 0 }
   return { senderLimits, slotDevice, session, gateway, abort: () => {} }

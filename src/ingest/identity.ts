@@ -240,7 +240,7 @@ export function introduce(
   const { id, entry } = sender
   if (message.secret !== undefined) session.secret = message.secret
   if (session.device !== undefined && session.device !== id) (session.earlierDevices ??= new Set()).add(session.device)
-  if (session.device !== id) session.storedAt = 0
+  if (session.device !== id) session.storedAt = session.storesEveryMs = 0
   session.device = id
   session.isConfigured = entry !== undefined
   session.sending = entry && protocol && { sender, protocol, rosterVersion }

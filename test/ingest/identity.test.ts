@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Transport } from '../../protocols/kit/index.ts'
 import type { Device } from '../../src/config/devices.ts'
 import { createSession, type DeviceSession, UnknownDeviceQuota } from '../../src/ingest/device.ts'
-import { Identity } from '../../src/ingest/identity.ts'
+import { Identity, introduce, ResolvedDevice } from '../../src/ingest/identity.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { createDirectory } from '../support/roster.ts'
@@ -149,4 +149,12 @@ describe('a secret', () => {
     expect(comes({ secret: 'right-secret' })).toBe('wrong_secret')
     expect(comes({ secret: 'right-secret', from: '203.0.113.9' })).toBe(IS_VAN)
   })
+})
+
+it('a session that another device takes over has stored nothing of it, and is not taken for one that stores', () => {
+  const session = Object.assign(sessionOf(), { device: '1', storedAt: 1000, storesEveryMs: 10_000 })
+  introduce(new ResolvedDevice('1', undefined), {}, { session }, 1)
+  expect(session).toMatchObject({ storedAt: 1000, storesEveryMs: 10_000 })
+  introduce(new ResolvedDevice('2', undefined), {}, { session }, 1)
+  expect(session).toMatchObject({ storedAt: 0, storesEveryMs: 0 })
 })

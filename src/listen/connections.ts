@@ -67,7 +67,7 @@ export class Connections<Connection extends DeviceConnection> {
     const { session } = connection
     this.open.delete(connection)
     slots.closed(connection)
-    if (connection.slotDevice !== undefined && session.storedAt === 0) connection.senderLimits.endedWithoutFix(session)
+    if (session.device !== undefined && session.storedAt === 0) connection.senderLimits.endedWithoutFix(session)
     pressure.setPartial(connection, 0)
     pressure.unfinished.drop(connection.session)
     if (this.#isClosing) session.ended ??= 'shutdown'

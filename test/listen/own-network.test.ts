@@ -1,5 +1,5 @@
 import { Client } from 'undici'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import osmand from '../../protocols/osmand/index.ts'
 import { Flood, inNetwork } from '../../src/listen/flood.ts'
 import { listenHttp } from '../../src/listen/http.ts'
@@ -147,6 +147,22 @@ describe('a van whose id somebody in its network uses', () => {
     shared.flood.charge('logins', inNetwork('van-1', NETWORK, true), 10_000)
     await fix(await login(port))
     expect(await ended()).toBe(0)
+  })
+
+  it('counts a login whose connection is reset before it is answered', async () => {
+    const shared = gateway({ limits: LIMITS, flood: new Flood(() => 0) })
+    const { port } = await listen(shared)
+    const other = await dial(port)
+    const take = shared.ingest.take.bind(shared.ingest)
+    vi.spyOn(shared.ingest, 'take').mockImplementation(async (...frame) => {
+      const outcome = await take(...frame)
+      other.socket.resetAndDestroy()
+      return outcome
+    })
+    const charged = vi.spyOn(shared.flood, 'charge')
+    other.say('id van-1\n')
+    await until(() => expect(shared.goneDevices).toEqual(['van-1']))
+    expect([other.heard, charged.mock.calls]).toEqual(['', [['logins', inNetwork('van-1', NETWORK, true), 1]]])
   })
 
   it.for([

@@ -11,13 +11,13 @@ export function masked(text: string, secret: string, mask: (found: string) => st
 
 /**
  * The text with `mask` in place of what stands behind a word that names a secret: `token=…`, `"pwd": "…"`, `Authorization: …`,
- * `<password>…`. Its bounds keep it in linear time.
+ * `<password>…`. `isNumber`: it is a number, and JSON is broken if it does not stay one. Its bounds keep it in linear time.
  */
-export function maskedBehindNames(text: string, mask: (found: string) => string): string {
+export function maskedBehindNames(text: string, mask: (found: string, isNumber: boolean) => string): string {
   return text.replace(NAMED, (_, name: string, quote: string | undefined, quoted: string, plain: string) => {
-    if (quote !== undefined) return name + quote + mask(quoted)
-    // In JSON a number stays one.
-    return name + (name.includes('"') && /^\d+$/.test(plain) ? '0'.repeat(plain.length) : mask(plain))
+    if (quote !== undefined) return name + quote + mask(quoted, false)
+    // A secret may be masked already that was a number in JSON.
+    return name + mask(plain, (name.includes('"') ? MASKED_NUMBER : NUMBER).test(plain))
   })
 }
 
@@ -105,12 +105,16 @@ export function printableUrl(url: string | URL): string {
   return String(url).replace(USER, '$1***@').replace(SECRET_PARAMETER, '$1***')
 }
 
+/** Short words name a secret as whole words alone: others end with them, as `compass` does. */
 const NAMED = new RegExp(
-  String.raw`((?:pass|pwd|token|secret|auth|api_?key|access_?key|\bkey\b)\w{0,24}["']?\s{0,4}` +
+  String.raw`((?:pass(?:w(?:or)?d|code|phrase)|pwd|secret(?:_?key)?|authorization|` +
+    String.raw`\b(?:(?:access|api|app|auth|device|refresh|user)[_-]?)?(?:pass|auth|token|key))["']?\s{0,4}` +
     String.raw`[:=>]\s{0,4}(?:(?:basic|bearer|digest)\s{1,4})?)` +
     String.raw`(?:(["'])((?:(?!\2)[^\\]|\\.)*)|(?!(?:true|false|null)\b)([^\s&"'<>,;{}[\]]+))`,
   'gi',
 )
+const NUMBER = /^-?\d[\d.eE+-]*$/
+const MASKED_NUMBER = /^-?[\d*][\d*.eE+-]*$/
 /** What is in no secret, or has other encodings there. */
 // oxlint-disable-next-line no-control-regex
 const SPACES = /[\s,;&"'<>\0-\x1f\x7f\ufffd]+/

@@ -1,5 +1,6 @@
 import { StringDecoder } from 'node:string_decoder'
 import type { DecodeReason, HttpRequest, Transport } from '../../protocols/kit/index.ts'
+import { sameId } from '../config/units.ts'
 import { masked, maskedBehindNames, wordsOf } from '../masking.ts'
 import { isSecretOf, type SecretDigests } from '../roster/device-entry.ts'
 
@@ -35,8 +36,8 @@ export interface MisunderstoodFrame {
   readonly fixes?: readonly FixMark[]
   readonly unreadable?: readonly number[]
   /**
-   * Whether a secret was replaced by asterisks; `short`: a secret so short that the same characters may have been
-   * something else.
+   * Whether a secret was replaced by asterisks, or one that is a number by the digit 1; `short`: a secret so short that the
+   * same characters may have been something else.
    */
   readonly masked?: 'secret' | 'short'
 }
@@ -58,7 +59,7 @@ export interface FrameDescription extends Omit<MisunderstoodFrame, 'frame' | 're
 /** The frame with asterisks in place of secrets. */
 export function describeFrame(description: FrameDescription): MisunderstoodFrame {
   const { content, entry, opening, secrets, error, ...about } = description
-  const masking = new Masking(secrets, entry)
+  const masking = new Masking(secrets, entry, about.device)
   const mask = (text: string) => masking.mask(text)
   const base64 = (latin1: string) => Buffer.from(mask(latin1), 'latin1').toString('base64')
   const described = {
@@ -74,17 +75,19 @@ export function describeFrame(description: FrameDescription): MisunderstoodFrame
 
 /**
  * Puts asterisks in place of secrets in all that people are shown of what devices send: secrets that were presented, those of a
- * device, by their digests, and what is named like one.
+ * device, by their digests, and what is named like one. The id of the device stays, whatever its name: a decoder needs it.
  */
 export class Masking {
   /** What was masked: `secret`; or `short`, a secret so short that the same characters may have been something else. */
   found: MisunderstoodFrame['masked']
   readonly #secrets: ReadonlySet<string>
   readonly #entry: SecretDigests | undefined
+  readonly #device: string | undefined
 
-  constructor(secrets: Iterable<string | undefined>, entry?: SecretDigests) {
+  constructor(secrets: Iterable<string | undefined>, entry?: SecretDigests, device?: string) {
     this.#secrets = new Set([...secrets].filter((secret) => secret !== undefined))
     this.#entry = entry
+    this.#device = device && sameId(device)
   }
 
   mask(text: string): string {
@@ -95,12 +98,13 @@ export class Masking {
       (before, secret) => masked(before, secret, (place) => this.#hide(place, secret.length < SURE_SECRET)),
       text,
     )
-    return maskedBehindNames(hidden, (place) => this.#hide(place, false))
+    return maskedBehindNames(hidden, (place, isNumber) => this.#hide(place, false, isNumber))
   }
 
-  #hide(place: string, isShort: boolean): string {
+  #hide(place: string, isShort: boolean, isNumber = false): string {
+    if (this.#device !== undefined && sameId(place) === this.#device) return place
     this.found = isShort || this.found === 'short' ? 'short' : 'secret'
-    return '*'.repeat(place.length)
+    return isNumber ? place.replace(/[\d*]/g, '1') : '*'.repeat(place.length)
   }
 }
 

@@ -209,7 +209,10 @@ export class Redecoding {
    */
   async #store({ device, fixes = [] }: Message, frame: MisunderstoodFrame): Promise<boolean> {
     const { logger, replica, storage } = this.#options
-    for (const [id, own] of Map.groupBy(fixes, (fix) => fix.device ?? device ?? frame.device)) {
+    // A secret may be a part of the id, which is masked there.
+    const isReadable = device !== undefined && (!frame.masked || replica.roster.find(device) !== undefined)
+    const sender = isReadable ? device : frame.device
+    for (const [id, own] of Map.groupBy(fixes, (fix) => fix.device ?? sender)) {
       const entry = replica.roster.find(id)
       if (!entry || !isAccepted(entry, frame)) {
         metrics.refused.inc({ reason: entry ? 'not_permitted' : 'unknown_device' })

@@ -66,15 +66,36 @@ describe('a frame that is kept', () => {
   it.each([
     ['?id=1&token=a-b_c&lat=1', '?id=1&token=*****&lat=1'],
     ['{"Token" : "a \\"b, c","lat":1}', '{"Token" : "********","lat":1}'],
-    ['{"accessToken":12345,"auth":true}', '{"accessToken":00000,"auth":true}'],
+    ['{"accessToken":12345,"auth":true}', '{"accessToken":11111,"auth":true}'],
+    ['{"pwd":-270.5e+2,"lat":1}', '{"pwd":-111.1e+1,"lat":1}'],
     ['{"password":"cut o', '{"password":"*****'],
     ["pwd='a b' x", "pwd='***' x"],
     ['<api_key>abc</api_key>', '<api_key>***</api_key>'],
     ['Authorization: Basic YTpi\r\n', 'Authorization: Basic ****\r\n'],
-    ['key=7,monkey=8,keyless=9', 'key=*,monkey=8,keyless=9'],
+    ['pass=1234;user_pass=a', 'pass=1111;user_pass=*'],
+    ['key=x,monkey=y,keyless=z', 'key=*,monkey=y,keyless=z'],
     ['no token here', 'no token here'],
   ])('has nothing that is named like a secret: %s', (frame, expected) => {
     expect(text(contentOf(described(Buffer.from(frame))))).toBe(expected)
+  })
+
+  it.each(['{"compass":270.5}', '{"passengers":"two"}', '{"author":"x"}', '{"ueToken":"x"}', 'PasswordError="0"'])(
+    'keeps what is named by a word that has such a name in it: %s',
+    (frame) => {
+      expect(text(contentOf(described(Buffer.from(frame))))).toBe(frame)
+    },
+  )
+
+  it('keeps the id of its device, whatever it is named or used as', () => {
+    const frame = 'token=van-1&lat=1'
+    const kept = described(Buffer.from(frame), 'van-1')
+    expect([text(contentOf(kept)), kept.masked]).toEqual([frame, undefined])
+    expect(text(contentOf(described(Buffer.from('{"token":42}'), '42', { device: '0042' })))).toBe('{"token":42}')
+  })
+
+  it('stays JSON if a number in it is the secret', () => {
+    const kept = described(Buffer.from('{"pwd":123456,"lat":1}'), '123456')
+    expect([text(contentOf(kept)), kept.masked]).toEqual(['{"pwd":111111,"lat":1}', 'secret'])
   })
 
   it.each(['pass', 'token="', "key=' ", 'auth:', '%', '"'])(

@@ -22,7 +22,7 @@ export interface Doubtful {
   readonly doubt: Doubt
   readonly error?: string
   readonly sender: ResolvedDevice
-  /** All devices of a relay's frame that were accepted. */
+  /** All devices of a relay's frame that were accepted; undefined: it is no relay's. */
   readonly others?: readonly ResolvedDevice[]
 }
 
@@ -104,12 +104,12 @@ export class FrameKeeper {
   }
 }
 
-/** The configured devices beside the sender, and their companies. */
-function companiesOf(devices: readonly ResolvedDevice[] = [], sender: ResolvedDevice): MisunderstoodFrame['others'] {
-  const others = devices.flatMap(({ id, entry }) =>
-    entry && id !== sender.id ? [[id, entry.company_id] as const] : [],
-  )
-  return others.length > 0 ? others : undefined
+/** The configured devices beside the sender in a relay's frame, and their companies; undefined: it is no relay's. */
+function companiesOf(
+  devices: readonly ResolvedDevice[] | undefined,
+  sender: ResolvedDevice,
+): MisunderstoodFrame['others'] {
+  return devices?.flatMap(({ id, entry }) => (entry && id !== sender.id ? [[id, entry.company_id] as const] : []))
 }
 
 function kindOf(doubt: Doubt): FrameKind {

@@ -124,7 +124,7 @@ export class Ingest {
     if (message.device === undefined) session.hasUnnamed = true
     if (sender.entry) (sender.heard ??= heard.of(sender.id)).spoke(session, protocol.name)
     let failure: Obstacle | IdentityReason | undefined
-    let others: readonly ResolvedDevice[] = []
+    let others: readonly ResolvedDevice[] | undefined
     if (message.fixes?.some((fix) => fix.device !== undefined))
       ({ failure, accepted: others } = await this.#storeOfMany({ ...message, device: sender.id }, arrival))
     else if (message.fixes?.length) failure = await this.#storeOf(sender, message, arrival)

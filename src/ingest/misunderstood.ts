@@ -18,7 +18,10 @@ export interface MisunderstoodFrame {
   readonly device: string
   /** The company of its device then; absent: the device was not configured. */
   readonly company?: string
-  /** The other devices of a relay's frame that were accepted, with their companies then. */
+  /**
+   * The other devices of a relay's frame that were accepted, with their companies then. Absent: it is no relay's, or a version
+   * kept it that did not ask whether its fixes are accepted.
+   */
   readonly others?: readonly (readonly [device: string, company: string])[]
   readonly protocol: string
   /** Whether the protocol is a guess. */

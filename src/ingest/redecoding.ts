@@ -214,7 +214,8 @@ export class Redecoding {
     const sender = isReadable ? device : frame.device
     for (const [id, own] of Map.groupBy(fixes, (fix) => fix.device ?? sender)) {
       const entry = replica.roster.find(id)
-      if (!entry || !isAccepted(entry, frame)) {
+      const isNamed = own.some((fix) => fix.device !== undefined)
+      if (!entry || !isAccepted(entry, frame, isNamed)) {
         metrics.refused.inc({ reason: entry ? 'not_permitted' : 'unknown_device' })
         continue
       }
@@ -241,12 +242,14 @@ export class Redecoding {
 /**
  * Whether fixes of a kept frame are those of this device. They are if it is the frame's own device, or was accepted when the frame
  * came. The id of any other one may have been unreadable then: it is enough where its entry asks for no more, within the
- * company of the frame. Over MQTT a frame cannot name another device.
+ * company of the frame. So it is for the frame's own device if its fixes name it, but the frame is not known to be a relay's.
+ * Over MQTT a frame cannot name another device.
  */
-function isAccepted(entry: DeviceEntry, frame: MisunderstoodFrame): boolean {
+function isAccepted(entry: DeviceEntry, frame: MisunderstoodFrame, isNamed: boolean): boolean {
   const { at, company, device, isGuess, others, protocol, transport } = frame
   const id = sameId(entry.id)
-  if (id === sameId(device)) return true
+  const isOwn = id === sameId(device)
+  if (isOwn && (!isNamed || others !== undefined || transport === 'mqtt')) return true
   if (transport === 'mqtt') return false
   const known = others?.find(([other]) => sameId(other) === id)
   if (known) return known[1] === entry.company_id

@@ -78,7 +78,7 @@ describe.each(Object.keys(RELAYS))('a frame of %s with an entry that cannot be r
       const all = await attacked(relay, guard, false)
       expect(await all.take([FORGED, OF_OWN, DAMAGED], query)).toMatchObject({ status: 'stored' })
       expect((await kept()).map(({ company, device: id, others }) => [id, company, others])).toEqual([
-        [OWN.id, '7', undefined],
+        [OWN.id, '7', []],
       ])
       const redecoding = all.decodeAgain()
       await looked()
@@ -104,6 +104,18 @@ describe.each(Object.keys(RELAYS))('a frame of %s with an entry that cannot be r
       await looked()
       expect(await inLane(VAN)).toBe(0)
     })
+  })
+
+  it('gives a guarded van nothing of a frame that was kept for it without asking who was accepted', async () => {
+    const all = await attacked(relay, {}, false)
+    expect(await all.take([FORGED, DAMAGED])).toMatchObject({ status: 'stored' })
+    const [{ others: _, fixes: __, ...frame }] = await kept()
+    const before = await inLane(VAN)
+    all.replica.roster = await createDirectory([{ ...VAN, ...GUARDS.secret }, OWN], [])
+    await rewrite(frame, RELAYS[relay].frame([{ ...FORGED, latitude: 14 }, OF_NOBODY]))
+    all.decodeAgain()
+    await until(async () => expect(await kept()).toEqual([]))
+    expect(await inLane(VAN)).toBe(before)
   })
 
   it('gives a van the entry that was not read, if its guard accepted the relay', async () => {

@@ -4,6 +4,8 @@ import { everySecond, within } from '../async.ts'
 import { sameId } from '../config/units.ts'
 import { countHeldOf, HELD_LISTS, heldAmong, keys, type Redis } from '../lanes/index.ts'
 import { wordsOf } from '../masking.ts'
+import { guarded, logFault } from '../observe/faults.ts'
+import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
 import { isSecretOf } from '../roster/device-entry.ts'
 import type { Replica } from '../roster/replica.ts'
@@ -11,6 +13,7 @@ import { type DeviceSession, MAX_ID_BYTES } from './device.ts'
 import type { IdentityReason } from './identity.ts'
 import { Masking } from './misunderstood.ts'
 import { addressOf, networkOf } from './network.ts'
+import { RoundRobin } from './round-robin.ts'
 
 /** A device that is not configured, or a sender that was not understood, as Redis stores it. Instants in ms UTC. */
 export interface ArrivedSender {
@@ -63,6 +66,7 @@ export interface ArrivalsOptions {
   readonly redis: Redis
   readonly maxDevices: number
   readonly replica: Pick<Replica, 'roster'>
+  readonly logger: Logger
 }
 
 /**
@@ -70,8 +74,7 @@ export interface ArrivalsOptions {
  */
 export class Arrivals {
   readonly #options: ArrivalsOptions
-  /** The latest last. */
-  #unmasked: Unmasked[] = []
+  readonly #unmasked = new RoundRobin<Unmasked>()
   #masking: Promise<void> | undefined
   /** JSON, latest last. */
   #notUnderstood: string[] = []
@@ -99,30 +102,46 @@ export class Arrivals {
     const at = Math.max(now, connectedAt)
     const arrival = { at, address: remote, transport, port, protocol, evidence }
     const secrets = [presented, ...guesses.map(({ secret }) => secret)].filter((secret) => !isShort(secret))
-    this.#unmasked.push({ ...arrival, secrets, text: bytes.toString('latin1', 0, MASKED_BYTES) })
-    if (this.#unmasked.length > KEPT) this.#unmasked.shift()
-    this.#masking ??= this.#mask().finally(() => (this.#masking = undefined))
+    const text = bytes.toString('latin1', 0, MASKED_BYTES)
+    this.#unmasked.add(networkOf(addressOf(remote)), { ...arrival, secrets, text })
+    if (this.#unmasked.size > KEPT) this.#unmasked.drop()
+    if (!this.#masking) guarded(() => (this.#masking = this.#maskAll()), this.#onFault)
   }
 
-  /** Masks the secrets in what was not understood, which is neither stored nor shown before. */
-  async #mask(): Promise<void> {
-    for (let next = this.#unmasked.shift(); next; next = this.#unmasked.shift()) {
-      const { evidence, secrets, text, ...sender } = next
-      const masking = new Masking([...secrets, ...(await this.#secretsIn(text))])
-      const shown = masking.mask(this.#withoutCutSecret(text)).slice(0, SHOWN_BYTES)
-      const bytes = Buffer.from(shown, 'latin1').toString('hex')
-      const masked = { ...sender, evidence: evidence.map((each) => masking.mask(each)), bytes }
-      this.#notUnderstood.push(JSON.stringify(masked satisfies ArrivedSender))
-      if (this.#notUnderstood.length > KEPT) this.#notUnderstood.shift()
+  readonly #onFault = (error: unknown) =>
+    logFault(this.#options.logger, error, { what: 'fault in masking what was not understood' })
+
+  async #maskAll(): Promise<void> {
+    try {
+      for (let next = this.#unmasked.next(); next; next = this.#unmasked.next()) await this.#mask(next)
+    } finally {
+      // Without a wait between: a sender that comes later finds that nothing runs.
+      this.#masking = undefined
     }
   }
 
-  /** The words of a text that are the secret of any device. Takes at most a tenth of the time of the process. */
-  async #secretsIn(text: string): Promise<string[]> {
+  /** Masks the secrets in what was not understood, which is neither stored nor shown before. */
+  async #mask({ evidence, secrets, text, ...sender }: Unmasked): Promise<void> {
     const words = wordsOf(text)
+    const found = await this.#secretsAmong(words)
+    const masking = new Masking([...secrets, ...(found ?? [])])
+    const shown = masking.mask(found ? this.#withoutCutSecret(text) : this.#withoutWords(text)).slice(0, SHOWN_BYTES)
+    const bytes = Buffer.from(shown, 'latin1').toString('hex')
+    const said = evidence.map((each) => masking.mask(found ? each : this.#withoutWords(each, words)))
+    this.#notUnderstood.push(JSON.stringify({ ...sender, evidence: said, bytes } satisfies ArrivedSender))
+    if (this.#notUnderstood.length > KEPT) this.#notUnderstood.shift()
+  }
+
+  /**
+   * The words that are the secret of any device; undefined if there are too many words and devices to tell. Takes at most a
+   * tenth of the time of the process, and a second.
+   */
+  async #secretsAmong(words: ReadonlySet<string>): Promise<string[] | undefined> {
     const found: string[] = []
     let begunAt = performance.now()
+    let compared = 0
     for (const entry of this.#options.replica.roster.secrets()) {
+      if ((compared += words.size) > MOST_COMPARED) return undefined
       for (const word of words) if (isSecretOf(entry, word)) found.push(word)
       if (performance.now() - begunAt < SLICE_MS) continue
       await sleep(9 * SLICE_MS)
@@ -131,11 +150,22 @@ export class Arrivals {
     return found
   }
 
+  /** The text with asterisks in place of words, but for ids; `words`: only of these. */
+  #withoutWords(text: string, words?: ReadonlySet<string>): string {
+    return text.replace(NO_SPACES, (part) =>
+      part.replace(WORDS, (word) => (words?.has(word) === false || this.#isId(word) ? word : '*'.repeat(word.length))),
+    )
+  }
+
+  #isId(word: string): boolean {
+    return IS_ID.test(word) || this.#options.replica.roster.find(word) !== undefined
+  }
+
   /** The text with asterisks in place of a last word that is cut off: it may be a part of a secret. An id stays. */
   #withoutCutSecret(text: string): string {
     const { roster } = this.#options.replica
     if (roster.secrets().next().done) return text
-    return text.replace(LAST_WORD, (word) => (IS_ID.test(word) || roster.find(word) ? word : '*'.repeat(word.length)))
+    return text.replace(LAST_WORD, (word) => (this.#isId(word) ? word : '*'.repeat(word.length)))
   }
 
   /** Notes a device that is not configured and whose message was accepted: its fixes, if any, are held. */
@@ -273,6 +303,12 @@ const SHOWN_BYTES = 256
 /** So that a secret at the end of what is shown is seen whole. */
 const MASKED_BYTES = 512
 const LAST_WORD = /[\w+.~%^`\\-]+$/
+/** A secret has four characters, which are not all spaces. */
+// oxlint-disable-next-line no-control-regex
+const NO_SPACES = /[^\s\0-\x1f\x7f]{4,}/g
+const WORDS = /[\w+.~%^`\\\x80-\uffff-]+/g
+/** About a tenth of a second of CPU time. */
+const MOST_COMPARED = 20_000
 const IS_ID = /^\d{10,}$/
 const SLICE_MS = 5
 const LAST_MS = 500

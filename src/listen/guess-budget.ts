@@ -3,7 +3,7 @@ import { addressOf, networkOf } from '../ingest/network.ts'
 import { metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
 import { RecentlyUsed, takeTokens, type TokenRate } from './flood.ts'
-import { RoundRobin } from './round-robin.ts'
+import { RoundRobin } from '../ingest/round-robin.ts'
 
 /**
  * Bounds the time that a gateway takes to find out protocols, over all its listeners: a tenth. Half of it is for datagrams,

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { RoundRobin } from './round-robin.ts'
+import { RoundRobin } from '../ingest/round-robin.ts'
 
 /**
  * Starts TLS handshakes in turns, one of each network that waits: a handshake costs a gateway a millisecond, and who begins

@@ -1,7 +1,9 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { Arrivals, surveyArrivals } from '../../src/ingest/arrivals.ts'
 import { createSession } from '../../src/ingest/device.ts'
+import { RoundRobin } from '../../src/ingest/round-robin.ts'
 import { keys, type Redis } from '../../src/lanes/index.ts'
+import { createLogger } from '../../src/observe/log.ts'
 import { createDirectory } from '../support/roster.ts'
 import { until } from '../support/listen.ts'
 import { withRedis } from '../support/with-redis.ts'
@@ -13,6 +15,7 @@ withRedis((_, connection) => {
   redis = connection
 })
 
+const logger = createLogger('test', { level: 'fatal', format: 'json' })
 const SECRET = 'moss-owl-7'
 const COMMON = { company_id: '7', source: 'devices.yaml:1' }
 
@@ -27,7 +30,7 @@ async function arrived(
     secret: `other-${number}`,
   }))
   const roster = await createDirectory([...vans, { ...COMMON, id: 'van-1', secret }, { ...COMMON, id: 'plain' }], [])
-  const arrivals = new Arrivals({ redis, maxDevices: 10, replica: { roster } })
+  const arrivals = new Arrivals({ redis, maxDevices: 10, replica: { roster }, logger })
   onTestFinished(() => arrivals.close())
   const guesses = [{ protocol: { name: 'talk' }, secret: presented || undefined, evidence }]
   const session = Object.assign(createSession('tcp', '192.0.2.7:5'), { presented: wrong })
@@ -69,11 +72,46 @@ it('what a guessed protocol takes for a secret is not shown', async () => {
   expect((await arrived('1;nobodys;2\n', { presented: 'nobodys' })).shown).toBe('1;*******;2\n')
 })
 
-it('a secret among 20,000 is found, while other work goes on', async () => {
+it('a secret among 4,000 is found, while other work goes on', async () => {
   let turns = 0
   const timer = setInterval(() => turns++, 1)
   onTestFinished(() => clearInterval(timer))
-  const { shown } = await arrived('#L#v;other-19999;\r\n', { others: 20_000 })
-  expect(shown).toBe('#L#v;***********;\r\n')
+  const { shown } = await arrived('#L#v;other-3999;\r\n', { others: 4000 })
+  expect(shown).toBe('#L#v;**********;\r\n')
   expect(turns).toBeGreaterThan(20)
+})
+
+it('no word but an id is shown if words and devices are too many to look for secrets', async () => {
+  const { shown, evidence } = await arrived('#L#356307042441013;other-19999;\r\n', {
+    others: 20_000,
+    evidence: ['other-19999 may be an id'],
+  })
+  expect(shown).toBe('#*#356307042441013;***********;\r\n')
+  expect(evidence).toEqual(['talk: *********** may be an id'])
+})
+
+it('a network that sends much keeps no other one from being seen', async () => {
+  const roster = await createDirectory(
+    Array.from({ length: 5000 }, (_, number) => ({ ...COMMON, id: `${number}`, secret: `other-${number}` })),
+    [],
+  )
+  const arrivals = new Arrivals({ redis, maxDevices: 10, replica: { roster }, logger })
+  onTestFinished(() => arrivals.close())
+  const junk = Buffer.from(Array.from({ length: 100 }, (_, n) => `w${n + 100}`).join(' '))
+  const send = (remote: string, bytes: Buffer) =>
+    arrivals.notUnderstood(createSession('tcp', remote), { port: 5, protocol: undefined, bytes, guesses: [] })
+  for (let n = 0; n < 4; n++) send(`192.0.2.7:${n + 1}`, junk)
+  send('198.51.100.1:5', Buffer.from('hello'))
+  await until(async () => expect(await redis.llen(keys.arrivals)).toBe(5))
+  const senders = await redis.lrange(keys.arrivals, 0, -1)
+  const order = senders.toReversed().map((json) => (JSON.parse(json) as { address: string }).address)
+  expect(order.findIndex((address) => address.startsWith('198'))).toBeLessThan(3)
+})
+
+it('what is dropped is the newest of the network of which most waits', () => {
+  const waiting = new RoundRobin<string>()
+  for (const item of ['junk 1', 'junk 2', 'junk 3']) waiting.add('much', item)
+  waiting.add('little', 'van')
+  waiting.drop()
+  expect([waiting.size, waiting.next(), waiting.next(), waiting.next()]).toEqual([3, 'junk 1', 'van', 'junk 2'])
 })

@@ -105,7 +105,7 @@ async function gateway(hold: HoldOptions = HOLD) {
   const heard = { of: () => ({ spoke: () => {}, stored: () => {}, became: () => {} }) }
   const capacity = { hasShortage: false, isFull: false, shortageFor: () => undefined }
   const storing = { ...placing, appender, heard, capacity, holding }
-  const arrivals = new Arrivals({ redis, maxDevices: 10, replica })
+  const arrivals = new Arrivals({ redis, maxDevices: 10, replica, logger })
   const ingest = new Ingest({
     ...storing,
     arrivals,

@@ -81,7 +81,7 @@ async function openPath(live: Live, replica: Replica, { identity, redisServer }:
   })
   const enrolment = new Enrolment(redis)
   const storing = { ...placing, appender, heard, capacity, holding }
-  const arrivals = new Arrivals({ redis, maxDevices: config.hold.max_unknown_devices, replica })
+  const arrivals = new Arrivals({ redis, maxDevices: config.hold.max_unknown_devices, replica, logger })
   const frameWatch = new FrameWatch(redis, replica)
   const secrets = new DeviceSecrets(live.dir)
   const ingest = new Ingest({ ...storing, ...senders.ofIdentity, arrivals, frameStore, enrolment, frameWatch, secrets })

@@ -23,6 +23,18 @@ export class RoundRobin<Item> {
     })
   }
 
+  /** How many of all networks wait. */
+  get size(): number {
+    return this.#waiting.values().reduce((sum, items) => sum + items.length, 0)
+  }
+
+  /** Drops the newest one of the network of which most wait. */
+  drop(): void {
+    const [most] = [...this.#waiting.values()].toSorted((one, other) => other.length - one.length)
+    if (most && most.length > 1) most.pop()
+    else this.next()
+  }
+
   /** Takes the next one; undefined if none waits. */
   next(): Item | undefined {
     const [first] = this.#waiting

@@ -101,7 +101,7 @@ export class Redecoding {
     const { redis } = this.#options
     if (this.#isAllDue) {
       this.#isAllDue = false
-      const left = redis.unlink(keys.misunderstoodPayloads, keys.unmaskedArrivals)
+      const left = redis.unlink(keys.misunderstoodPayloads)
       await Promise.all([decodeAgain(redis), left]).catch((error: unknown) => {
         this.#isAllDue = true
         throw error

@@ -137,7 +137,7 @@ export const keys = {
   misunderstood: (part: string) => `${TAG}:misunderstood:${part}`,
   /** list of version 0.1.0, for a look: payloads that were acknowledged without being understood; deleted at the start */
   misunderstoodPayloads: `${TAG}:misunderstood`,
-  /** list of version 0.2.0: senders that were not understood, in which secrets may be; deleted at the start */
+  /** list of version 0.2.0: senders that were not understood, in which secrets may be; deleted once a minute */
   unmaskedArrivals: `${TAG}:arrivals`,
 }
 

@@ -131,3 +131,26 @@ it('the list of an earlier version, in which secrets may be, is deleted also if 
     await gone()
   })
 })
+
+it('a fault in masking ends nothing, and the next sender is shown', async () => {
+  const roster = await createDirectory([], [])
+  let faults = 1
+  const secrets = () => {
+    if (faults-- > 0) throw new Error('a fault')
+    return roster.secrets()
+  }
+  const replica = { roster: Object.assign(Object.create(roster), { secrets, find: () => undefined }) }
+  const arrivals = new Arrivals({ redis, maxDevices: 10, replica, logger })
+  onTestFinished(() => arrivals.close())
+  const send = (text: string) =>
+    arrivals.notUnderstood(createSession('tcp', '192.0.2.7:5'), {
+      port: 5,
+      protocol: undefined,
+      bytes: Buffer.from(text),
+      guesses: [],
+    })
+  send('one')
+  await until(async () => expect(faults).toBe(0))
+  send('two')
+  await until(async () => expect(await redis.llen(keys.arrivals)).toBe(1))
+})

@@ -106,7 +106,11 @@ export class Acceptor {
     if (!isWithin(this.#shared.trustedProxies, proxy.address)) return refuse(socket, 'proxy_header')
     const begun = this.#begin(socket, 'proxy_header')
     const [oldest] = this.#unaddressed
-    if (this.#unaddressed.size === MAX_UNADDRESSED) oldest.destroy()
+    if (this.#unaddressed.size >= MAX_UNADDRESSED) {
+      // `close` comes only after this turn, in which more connections may be accepted.
+      this.#unaddressed.delete(oldest)
+      oldest.destroy()
+    }
     this.#unaddressed.add(socket)
     socket.once('close', () => this.#unaddressed.delete(socket))
     receiveFirstBytes(socket, { read: readProxyHeader, shared: this.#shared }, (header) => {
@@ -248,7 +252,7 @@ function receiveFirstBytes<Start extends { readonly length: number }>(
   socket.on('close', () => pressure.setPartial(sender, 0))
 }
 
-/** A proxy sends its header at once. */
-const MAX_UNADDRESSED = 256
+/** A proxy sends its header at once; until it arrives, a whole backlog of connections may be accepted. */
+const MAX_UNADDRESSED = 4096
 /** A handshake costs about a millisecond. 10,000 vans that connect at once wait up to 24 s for theirs. */
 const HANDSHAKE_TOKENS = 10

@@ -1,8 +1,9 @@
-import type { Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { Agent, request } from 'undici'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { networksOf } from '../../src/config/networks.ts'
+import { Acceptor } from '../../src/listen/acceptor.ts'
 import { listenHttp } from '../../src/listen/http.ts'
 import type { Endpoint } from '../../src/listen/listener.ts'
 import { listenMqtt } from '../../src/listen/mqtt.ts'
@@ -120,17 +121,30 @@ describe('a TCP connection with a PROXY header', () => {
     expect(await refused()).toBe(1)
   })
 
-  it('is served while more than 256 connections wait for their headers, of which the oldest ends', async () => {
-    const { shared, seen } = witness()
+  it('ends as the oldest where more than 4096 wait for their headers, however many come in one turn', () => {
+    const { shared } = witness()
+    const server = createServer()
+    new Acceptor('tcp', BEHIND, shared).accept(server, () => {})
+    const silent = Array.from({ length: 5000 }, () =>
+      Object.assign(new Duplex({ read() {} }), { remoteAddress: '127.0.0.1', remotePort: 1 }),
+    )
+    onTestFinished(() => silent.forEach((socket) => socket.destroy()))
+    for (const socket of silent) server.emit('connection', socket)
+    expect(silent.map(({ destroyed }) => destroyed)).toEqual(silent.map((_, index) => index < 904))
+  })
+
+  it('is served where a whole backlog of connections is accepted before their headers arrive', async () => {
+    const { shared } = witness()
     const { port } = await open(listenTcp(BEHIND, shared))
-    const silent: Peer[] = []
-    for (let n = 0; n < 257; n++) silent.push(await dial(port))
-    await until(() => expect(silent.map(({ over }) => over).indexOf(false)).toBe(1))
-    const peer = await dial(port)
-    peer.say(Buffer.concat([V1, Buffer.from('id van-1\n')]))
-    await until(() => expect(peer.heard).toBe('hi\n'))
-    expect(seen).toEqual(['203.0.113.7:51234'])
-    await until(() => expect(silent.filter(({ over }) => over)).toHaveLength(2))
+    const peers = await Promise.all(Array.from({ length: 511 }, () => dial(port)))
+    const say = (peer: Peer, n: number) =>
+      peer.say(`PROXY TCP4 203.0.113.${n % 250} 192.0.2.1 ${n + 1} 2\r\nid van-1\n`)
+    // The connection that comes last is accepted last.
+    const last = await dial(port)
+    say(last, 511)
+    await until(() => expect(last.heard).toBe('hi\n'))
+    for (const [n, peer] of peers.entries()) say(peer, n)
+    await until(() => expect(peers.filter(({ heard }) => heard === 'hi\n')).toHaveLength(511))
   })
 
   it('does not hold up the end of the gateway while its header is missing', async () => {

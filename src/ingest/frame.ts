@@ -57,7 +57,8 @@ export type FrameOutcome =
       readonly isAtOnce?: boolean
     }
   | { readonly status: 'misunderstood'; readonly reason: DecodeReason }
-  | { readonly status: 'refused'; readonly reason: IdentityReason; readonly refusal?: Buffer }
+  /** `device`: the one that its sender says to be. */
+  | { readonly status: 'refused'; readonly reason: IdentityReason; readonly refusal?: Buffer; readonly device?: string }
   | { readonly status: 'not_stored'; readonly reason: Obstacle }
 
 /**
@@ -73,13 +74,16 @@ export function answeredIn(outcomes: readonly FrameOutcome[], arrivedAt: number)
 export const ANSWERED_MS = 20
 
 /** The outcome of a message that is not stored, counted. */
-export function failed(failure: Obstacle | IdentityReason, { refusal }: Pick<Message, 'refusal'>): FrameOutcome {
+export function failed(
+  failure: Obstacle | IdentityReason,
+  { refusal, device }: Pick<Message, 'refusal' | 'device'>,
+): FrameOutcome {
   if (isObstacle(failure)) {
     noteNotStored(failure)
     return { status: 'not_stored', reason: failure }
   }
   metrics.refused.inc({ reason: failure })
-  return { status: 'refused', reason: failure, refusal }
+  return { status: 'refused', reason: failure, refusal, device }
 }
 
 /** Whether a device is told that its message has arrived. */

@@ -117,7 +117,7 @@ export class Ingest {
     const sender = before ?? this.#identity.senderOf(message, session, protocol.name)
     if (typeof sender === 'string') {
       arrivals.refused(device ?? '', session, { reason: sender, protocol: protocol.name })
-      return failed(sender, message)
+      return failed(sender, { ...message, device })
     }
     if (session.admits?.(sender) === false) return failed('flood', message)
     if (!before) introduce(sender, message, arrival, replica.version)
@@ -179,7 +179,7 @@ export class Ingest {
     { message, session }: { readonly message: Message; readonly session: DeviceSession },
   ): FrameOutcome {
     if (entry && isObstacle(failure)) this.#options.days?.of(id).add('not_stored', session.now)
-    return failed(failure, message)
+    return failed(failure, { ...message, device: id })
   }
 
   /**

@@ -24,7 +24,7 @@ export class UdpSessions {
   /** The session of a peer; undefined also for an address that identifies nobody. */
   find(remote: string): DeviceSession | undefined {
     const peer = this.#peerAt(remote)
-    return peer?.sharedBy ? undefined : peer?.session
+    return peer?.isShared ? undefined : peer?.session
   }
 
   /** Keeps the session of an identified peer. */
@@ -32,20 +32,22 @@ export class UdpSessions {
     const { device, isConfigured, remote } = session
     if (device === undefined) return
     const peer = this.#peerAt(remote)
-    if (peer && sameId(peer.device) !== sameId(device)) return this.#share(peer, isConfigured ? [device] : [])
+    if (peer && sameId(peer.device) !== sameId(device)) return this.#share(peer, isConfigured ? device : undefined)
     this.#keep({ device, isConfigured, session, heardAt: performance.now() })
   }
 
-  /** A device that is refused has used the address of a peer. */
-  noteRefused({ remote }: DeviceSession): void {
+  /** A device that is refused has used an address; undefined: it is not known which. A peer itself may be refused, by its entry. */
+  noteRefused({ remote }: DeviceSession, device: string | undefined): void {
     const peer = this.#peerAt(remote)
-    if (peer && !peer.sharedBy) this.#share(peer, [])
+    const isOther = peer && (device === undefined || sameId(device) !== sameId(peer.device))
+    if (isOther && !peer.isShared) this.#share(peer)
   }
 
   /** The configured devices that have used an address which identifies nobody; undefined: it does. */
   sharing(remote: string): readonly string[] | undefined {
-    const { device, isConfigured, sharedBy } = this.#peerAt(remote) ?? {}
-    return sharedBy && device !== undefined && isConfigured ? [device, ...sharedBy] : sharedBy
+    const { device, isConfigured, isShared, other } = this.#peerAt(remote) ?? {}
+    if (!isShared) return undefined
+    return [isConfigured ? device : undefined, other].filter((each) => each !== undefined)
   }
 
   #peerAt(remote: string): Peer | undefined {
@@ -59,8 +61,8 @@ export class UdpSessions {
   }
 
   /** The time of the peer stays: its address is free again when its session would have been forgotten. */
-  #share(peer: Peer, sharedBy: readonly string[]): void {
-    this.#keep({ ...peer, sharedBy })
+  #share(peer: Peer, other?: string): void {
+    this.#keep({ ...peer, isShared: true, other })
   }
 
   #keep(peer: Peer): void {
@@ -75,8 +77,10 @@ interface Peer {
   readonly session: DeviceSession
   /** By `performance.now()`, which no jump of the clock changes. */
   readonly heardAt: number
-  /** The other device that has used the address last, if it is configured; undefined: no other device has. */
-  readonly sharedBy?: readonly string[]
+  /** Whether another device has used the address. */
+  readonly isShared?: boolean
+  /** The other device that has used it last, if it is configured. */
+  readonly other?: string
 }
 
 /** For each so many peers of configured devices one of another is kept. */

@@ -198,7 +198,7 @@ async function take(context: UdpContext, arrival: Arrival): Promise<void> {
       })
   }
   if (protocol && !hadStored) learnFrom(session, protocol, detector)
-  if (outcomes.some(({ status }) => status === 'refused')) sessions.noteRefused(session)
+  for (const outcome of outcomes) if (outcome.status === 'refused') sessions.noteRefused(session, outcome.device)
   if (session.device === undefined || session.hasUnnamed) noteShared(session, sessions)
   if (session.device !== undefined && protocol && session.protocol !== protocol) {
     session.protocol = protocol

@@ -247,6 +247,23 @@ describe('an address over UDP that another device uses', () => {
     expect([shared.stored.length, ['van-1', '007', '8168000008'].flatMap(claimsOf)]).toEqual([15, []])
   })
 
+  it('is not one where the device itself was refused: once its entry is corrected it is heard again', async () => {
+    const id = 'van-5'
+    const { shared, say, asked } = await relyingVan(id)
+    const entry = { id, company_id: '7', courier_id: '1', route_id: '1', source: 'devices.yaml:9' }
+    await shared.configure({ ...entry, networks: ['192.0.2.0/24'] })
+    shared.replica.version++
+    const refused = await refusals('not_permitted')
+    say('fix 2\n')
+    say(`id ${id}\n`)
+    await until(async () => expect(await refused()).toBe(2))
+    expect(claimsOf(id)).toEqual([])
+    await shared.configure(entry)
+    shared.replica.version++
+    await asked('fix 3\n', 'ok 3\n')
+    expect(claimsOf(id)).toEqual([])
+  })
+
   it('gets no fix that was on its way when the other one came', async () => {
     const { shared, heard, say } = await relyingVan('van-4')
     shared.store = 'waits'

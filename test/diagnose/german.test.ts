@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { timesIn } from '../../src/config/times.ts'
 import { int64Mistake } from '../../src/config/units.ts'
 import { CODES, type FindingCode, type Meaning } from '../../src/diagnose/codes.ts'
+import { HELD_LISTS } from '../../src/lanes/index.ts'
 import { paragraphs } from '../../src/page/build/paragraphs.mjs'
 import { API_TEST } from '../../src/page/words/de-api-test.ts'
 import { DIAGNOSIS } from '../../src/page/words/de-diagnosis.ts'
@@ -44,6 +45,15 @@ it.each([
   ['granit: it is a text', 'granit: es enthält keine Position (text)'],
 ])('a text of several phrases, or with a list of numbers, is German as a whole: %s', (text, translation) => {
   expect(german.translate(text)).toBe(translation)
+})
+
+it.each([
+  ['datagrams from 192.0.2.1:5000', 'Datagramme von 192.0.2.1:5000'],
+  ['connections from 192.0.2.0/24', 'Verbindungen von 192.0.2.0/24'],
+  ['requests from 192.0.2.0/24', 'Anfragen von 192.0.2.0/24'],
+  ...HELD_LISTS.map(({ reason }) => [`held as ${reason}`, expect.not.stringContaining(reason)]),
+])('the evidence of a gateway is German: %s', (text, translation) => {
+  expect(german.phrase(text)).toEqual(translation)
 })
 
 const apiTest = new PhraseBook(API_TEST)

@@ -30,7 +30,7 @@ export interface FactSources extends WatchedRedis {
   readonly upstream: () => Promise<Upstream>
   readonly custody: () => Pick<CustodyWatch, 'backlog' | 'difference'>
   readonly tokensRefused: () => string[]
-  /** The company of a device, by its id. */
+  /** The entry of a device, by its id. */
   readonly deviceOf: (id: string) => DeviceEntry | undefined
   /** Its name. */
   readonly nameOf: (device: string) => string | undefined

@@ -113,9 +113,11 @@ export const keys = {
   /** stream: changes asked for through the admin port, JSON each; the last 10,000 */
   audit: `${TAG}:audit`,
   /**
-   * string `version`: of the last write to the roster, ms UTC; hashes `device-table`, `assignment-table`, `file-versions`, stream
-   * `log`: see src/roster/table.ts; hashes `results`, `replaced`: see src/roster/puts.ts; hash `former`: see lua/roster.lua; hash `applied`: gateway process → the
-   * version that is in effect there; channel of pub/sub `written`: after each write; `at`, `devices`, `routes`, `files`: in the format of the version before, see src/roster/upgrade.ts
+   * string `version`: of the last write to the roster, ms UTC; hashes `device-table`, `assignment-table`,
+   * `file-versions`, stream `log`: see src/roster/table.ts; hashes `results`, `replaced`: see src/roster/puts.ts; hash
+   * `former`: see lua/roster.lua; hash `applied`: gateway process → the version that is in effect there; channel of
+   * pub/sub `written`: after each write; `at`, `devices`, `routes`, `files`: in the format of the version before, see
+   * src/roster/upgrade.ts
    */
   roster: (part: string) => `${TAG}:roster:${part}`,
   /** string that expires: a gateway process lives; JSON of why it acknowledges nothing, a sentence each */

@@ -28,9 +28,9 @@ export class PacketFollower {
   #length = 0
 
   /**
-   * Follows the next bytes of the stream, until `most` packets are complete. `maxLength`: how many bytes may follow the fixed
-   * header of the nth packet, of a type (3 is PUBLISH). A run of PINGREQ counts as one, and only its first is passed on: the others are removed from
-   * `bytes`, so that the first `passed` bytes are what the broker gets.
+   * Follows the next bytes of the stream, until `most` packets are complete. `maxLength`: how many bytes may follow the
+   * fixed header of the nth packet, of a type (3 is PUBLISH). A run of PINGREQ counts as one, and only its first is
+   * passed on: the others are removed from `bytes`, so that the first `passed` bytes are what the broker gets.
    */
   follow(bytes: Buffer, maxLength: MaxLength, most = Number.POSITIVE_INFINITY): PacketFault | undefined {
     this.passed = 0

@@ -41,8 +41,8 @@ export async function listenUdp(endpoint: ProtocolEndpoint, shared: Shared): Pro
   socket.on('error', (error) => logger.error({ err: error, protocol: protocol?.name }, 'UDP socket'))
   const { port: actualPort } = socket.address()
   const shortage = bufferShortage(socket.getRecvBufferSize())
-  // Once: the system limits all sockets alike.
-  if (shortage !== undefined && shared.udpPorts.size === 0) logger.warn(shortage)
+  if (shortage !== undefined && !isShortageLogged) logger.warn(shortage)
+  isShortageLogged ||= shortage !== undefined
   shared.udpPorts.add(actualPort)
   const sessions = new UdpSessions(limits.max_connections, limits.idle_timeout)
   const own = { protocol, port: actualPort, sessions, socket, ownAddresses: addressesOfMachine(), isClosed: false }
@@ -100,6 +100,8 @@ export function bufferShortage(size: number, platform = process.platform): strin
   return `the system gives UDP sockets a receive buffer of ${given >> 10} KiB, not ${RECEIVE_BUFFER >> 10} KiB: datagrams that come at once may be lost until their devices send them again; raise net.core.rmem_max to ${RECEIVE_BUFFER}`
 }
 
+/** Whether the shortage is logged: the system limits all sockets alike. */
+let isShortageLogged = false
 /** For what arrives while the process is busy for a moment. */
 const RECEIVE_BUFFER = 4 << 20
 

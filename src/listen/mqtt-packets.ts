@@ -85,6 +85,9 @@ function isSubscription(type: number): boolean {
 }
 
 const [SUBSCRIBE, UNSUBSCRIBE] = [8, 10]
-/** The broker takes as long for one as for a hundred pings, and a device sends one in a connection. */
-const SUBSCRIBE_WEIGHT = 100
+/**
+ * The broker takes as long for one as for a hundred pings. With that weight a client that sends two with its CONNECT would
+ * end for its burst.
+ */
+const SUBSCRIBE_WEIGHT = 30
 const PINGREQ = 0xc0

@@ -33,6 +33,15 @@ describe('the limits of MQTT', () => {
     expect(await refused()).toBe(1)
   })
 
+  it('serves a client that sends two SUBSCRIBEs with its CONNECT, without waiting for an answer', async () => {
+    const { port } = await listen(gateway())
+    const peer = await raw(port)
+    const subscribe = Buffer.from('8206000100016100', 'hex')
+    peer.say(Buffer.concat([connect({ user: 'van-1' }), subscribe, subscribe, Buffer.from('c000', 'hex')]))
+    await until(() => expect(peer.hex.endsWith('d000') || peer.over).toBe(true))
+    expect([peer.over, peer.hex.startsWith(connack(0))]).toEqual([false, true])
+  })
+
   it('accepts a packet of exactly the maximum length', async () => {
     const shared = gateway()
     const van = await client((await listen(shared)).port)

@@ -17,7 +17,6 @@ import {
   gateway,
   open,
   openConnections,
-  type Peer,
   refusals,
   talk,
   until,
@@ -137,13 +136,12 @@ describe('a TCP connection with a PROXY header', () => {
     const { shared } = witness()
     const { port } = await open(listenTcp(BEHIND, shared))
     const peers = await Promise.all(Array.from({ length: 511 }, () => dial(port)))
-    const say = (peer: Peer, n: number) =>
-      peer.say(`PROXY TCP4 203.0.113.${n % 250} 192.0.2.1 ${n + 1} 2\r\nid van-1\n`)
+    const saidBy = (n: number) => `PROXY TCP4 203.0.113.${n % 250} 192.0.2.1 ${n + 1} 2\r\nid van-1\n`
     // The connection that comes last is accepted last.
     const last = await dial(port)
-    say(last, 511)
+    last.say(saidBy(511))
     await until(() => expect(last.heard).toBe('hi\n'))
-    for (const [n, peer] of peers.entries()) say(peer, n)
+    for (const [n, peer] of peers.entries()) peer.say(saidBy(n))
     await until(() => expect(peers.filter(({ heard }) => heard === 'hi\n')).toHaveLength(511))
   })
 

@@ -603,6 +603,7 @@ const EVIDENCE: readonly Phrase[] = [
   ['held as clock', 'gehalten wegen der Uhr'],
   ['held as no_route', 'gehalten ohne Tour'],
   ['held as unknown', 'gehalten als nicht eingerichtet'],
+  ['held as {}', 'gehalten: {1}'],
   ['taken for no configured device', 'für kein eingetragenes Gerät gehalten'],
   ['all with its secret or certificate', 'alle mit seinem Geheimnis oder Zertifikat'],
   ['no client certificate', 'kein Client-Zertifikat'],

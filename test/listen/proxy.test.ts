@@ -11,16 +11,7 @@ import { listenTcp } from '../../src/listen/tcp.ts'
 import { listenUdp } from '../../src/listen/udp.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { CertificateMaker, type Issued } from '../support/certificates.ts'
-import {
-  dial,
-  type Gateway,
-  gateway,
-  open,
-  openConnections,
-  refusals,
-  talk,
-  until,
-} from '../support/listen.ts'
+import { dial, type Gateway, gateway, open, openConnections, refusals, talk, until } from '../support/listen.ts'
 import { connack, connect, raw } from '../support/mqtt-bytes.ts'
 import { protocolNamed } from '../support/mqtt.ts'
 import { proxyV2 } from '../support/proxy.ts'
@@ -44,6 +35,9 @@ function witness(trusted = ['127.0.0.0/8'], limits: Partial<Gateway['limits']> =
   }
   return { shared: { ...shared, ingest, trustedProxies: networksOf(trusted) }, seen }
 }
+
+/** What the n-th client says behind a proxy. */
+const saidBy = (n: number) => `PROXY TCP4 203.0.113.${n % 250} 192.0.2.1 ${n + 1} 2\r\nid van-1\n`
 
 describe('a TCP connection with a PROXY header', () => {
   it.each([
@@ -136,7 +130,6 @@ describe('a TCP connection with a PROXY header', () => {
     const { shared } = witness()
     const { port } = await open(listenTcp(BEHIND, shared))
     const peers = await Promise.all(Array.from({ length: 511 }, () => dial(port)))
-    const saidBy = (n: number) => `PROXY TCP4 203.0.113.${n % 250} 192.0.2.1 ${n + 1} 2\r\nid van-1\n`
     // The connection that comes last is accepted last.
     const last = await dial(port)
     last.say(saidBy(511))

@@ -22,8 +22,9 @@ export function maskedBehindNames(text: string, mask: (found: string, isNumber: 
 }
 
 /**
- * What of a text, bytes read as latin1, may be a secret: its words, with and without signs that may be part of one, and as
- * percent-encoding and JSON have them. Looks at the first 4 KB, and finds a few hundred of at most 256 characters.
+ * The words of a text (bytes read as latin1) that may be a secret: with and without signs that may be part of one, and as they are
+ * before percent-encoding or JSON. Only the first 4 KB are looked at; a word has at most 256 characters, and there are at most a
+ * few hundred.
  */
 export function wordsOf(latin1: string): ReadonlySet<string> {
   const text = Buffer.from(latin1.slice(0, LOOKED_AT), 'latin1').toString()

@@ -40,7 +40,7 @@ interface Sender {
   readonly secret?: string
 }
 
-/** What a parsed document says. `named`, `secret`: the device, and what it presents, by what came with it. @throws DecodeError */
+/** Reads a parsed document. `named`, `secret`: the device and its secret, as the topic or the request gives them. @throws DecodeError */
 export function readDocument(parsed: unknown, session: Session, { named, secret }: Sender = {}): Message {
   const document = objectOf(parsed, 'the document')
   const device = textMember(document, 'imei') ?? named

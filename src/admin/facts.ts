@@ -22,7 +22,7 @@ import {
 import type { GatewayFigures } from '../observe/metrics.ts'
 import type { Observation } from '../observe/observations.ts'
 import type { PushFigures } from '../push/index.ts'
-import { type DeviceEntry, isOfCompany } from '../roster/device-entry.ts'
+import { type DeviceEntry, belongedAt } from '../roster/device-entry.ts'
 import type { CustodyWatch } from './custody.ts'
 import { answering, RedisWatch, shortageOf, type WatchedRedis } from './redis-watch.ts'
 
@@ -100,7 +100,7 @@ export class FactGatherer {
     return {
       now,
       watchedSince: this.#watchedSince,
-      observations: stored.observations.map((each) => ofCompany(each, deviceOf)),
+      observations: stored.observations.map((each) => withCompany(each, deviceOf)),
       nameOf,
       processes: stored.processes.map(processFacts),
       redis: stored.server,
@@ -179,12 +179,12 @@ export async function readUpstream(redis: Redis, startedAt: number): Promise<Ups
 const WORST: readonly Upstream['state'][] = ['down', 'limited', 'up']
 
 /** A gateway notes the device alone. What was seen of it while it was another company's is not shown. */
-function ofCompany(observation: Observation, deviceOf: FactSources['deviceOf']): Observation {
+function withCompany(observation: Observation, deviceOf: FactSources['deviceOf']): Observation {
   const { evidence, sinceAt, subject } = observation
   const entry = subject.device === undefined ? undefined : deviceOf(subject.device)
   if (!entry) return observation
   const { company_id } = entry
-  return { ...observation, subject: { ...subject, company_id }, evidence: isOfCompany(entry, sinceAt) ? evidence : [] }
+  return { ...observation, subject: { ...subject, company_id }, evidence: belongedAt(entry, sinceAt) ? evidence : [] }
 }
 
 function processFacts({ role, pid, host, sinceAt, restartsAt, ageMs }: SeenProcess): ProcessFacts {

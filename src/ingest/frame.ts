@@ -66,12 +66,16 @@ export type FrameOutcome =
  * a sender that has proved nothing, takes 20 ms: its time does not tell what was looked up, and so which ids are configured.
  */
 export function answeredIn(outcomes: readonly FrameOutcome[], arrivedAt: number): number {
-  const isAtOnce = outcomes.some((outcome) => outcome.status !== 'stored' || outcome.isAtOnce)
-  return isAtOnce ? Math.max(0, arrivedAt + ANSWERED_MS - performance.now()) : 0
+  return outcomes.some((outcome) => outcome.status !== 'stored' || outcome.isAtOnce) ? restOf(arrivedAt) : 0
 }
 
-/** More than anything takes that is not written to a disk. */
-export const ANSWERED_MS = 20
+/** Returns how many ms are left of the 20 that such an answer takes. */
+export function restOf(arrivedAt: number): number {
+  return Math.max(0, arrivedAt + ANSWERED_MS - performance.now())
+}
+
+/** More than the roster is looked at for, unless the machine is busy. */
+const ANSWERED_MS = 20
 
 /** The outcome of a message that is not stored, counted. */
 export function failed(

@@ -1,6 +1,6 @@
 import { keys, type Redis } from '../lanes/index.ts'
 import { whichLive } from './gateways.ts'
-import { type DeviceEntry, isOfCompany } from '../roster/device-entry.ts'
+import { type DeviceEntry, belongedAt } from '../roster/device-entry.ts'
 import type { Contact, DeviceEvent, Heard, StoredContact } from './heard.ts'
 
 /** What was last heard of a device, as gateways have written it. */
@@ -28,7 +28,7 @@ export async function readHeard(redis: Redis, device: string, entry?: DeviceEntr
 export function heardBy(entry: DeviceEntry | undefined, heard: LastHeard): LastHeard {
   if (entry?.companySince === undefined) return heard
   const own = <Some extends { readonly at: number }>(some: Some | undefined) =>
-    some && isOfCompany(entry, some.at) ? some : undefined
+    some && belongedAt(entry, some.at) ? some : undefined
   return { contact: own(heard.contact), fix: own(heard.fix), filtered: own(heard.filtered) }
 }
 

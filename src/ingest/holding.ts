@@ -32,7 +32,7 @@ import {
 } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { observations } from '../observe/observations.ts'
-import { type DeviceEntry, isOfCompany } from '../roster/device-entry.ts'
+import { type DeviceEntry, belongedAt } from '../roster/device-entry.ts'
 import type { Replica } from '../roster/replica.ts'
 import type { OwnClock } from './clock.ts'
 import type { DayBook } from './day-book.ts'
@@ -218,7 +218,7 @@ export class Holding {
     const { roster, version: rosterVersion } = replica
     const received = receivedAt(record)
     const found = roster.find(device)
-    if (found && !isOfCompany(found, received)) return { gone: 'discarded:other_company' }
+    if (found && !belongedAt(found, received)) return { gone: 'discarded:other_company' }
     const trust = found && lists.reason === 'unknown' ? trustIn(found, spokenIn(record)) : 'trusted'
     // Its frame is decoded again, as the protocol that the entry names: see redecoding.ts.
     if (trust === 'other_protocol') return { gone: 'discarded:other_protocol' }

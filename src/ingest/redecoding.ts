@@ -19,7 +19,7 @@ import {
 import type { Logger } from '../observe/log.ts'
 import { logFault } from '../observe/faults.ts'
 import { metrics } from '../observe/metrics.ts'
-import { type DeviceEntry, isOfCompany, isSecretOf } from '../roster/device-entry.ts'
+import { type DeviceEntry, belongedAt, isSecretOf } from '../roster/device-entry.ts'
 import type { DeviceSecrets } from '../roster/device-secrets.ts'
 import type { Replica } from '../roster/replica.ts'
 import { createSession } from './device.ts'
@@ -132,7 +132,7 @@ export class Redecoding {
     const frame = JSON.parse(stored.text) as MisunderstoodFrame
     const entry = replica.roster.find(frame.device)
     if (!entry) return true
-    const isOther = frame.company === undefined ? !isOfCompany(entry, frame.at) : entry.company_id !== frame.company
+    const isOther = frame.company === undefined ? !belongedAt(entry, frame.at) : entry.company_id !== frame.company
     if (isOther) {
       await this.#leave(stored, 'other_company')
       return true
@@ -205,7 +205,7 @@ export class Redecoding {
 
   /**
    * Stores fixes, each for the device that it or its message names, else that of the frame. Those of a device that is not
-   * accepted are left out, counted, as those of a relay's frame are. Returns false if some cannot be stored now.
+   * accepted are left out and counted. Returns false if some cannot be stored now.
    */
   async #store({ device, fixes = [] }: Message, frame: MisunderstoodFrame): Promise<boolean> {
     const { logger, replica, storage } = this.#options
@@ -253,7 +253,7 @@ function isAccepted(entry: DeviceEntry, frame: MisunderstoodFrame, isNamed: bool
   if (transport === 'mqtt') return false
   const known = others?.find(([other]) => sameId(other) === id)
   if (known) return known[1] === entry.company_id
-  if (entry.company_id !== company || !isOfCompany(entry, at)) return false
+  if (entry.company_id !== company || !belongedAt(entry, at)) return false
   return trustIn(entry, { protocol, isGuess: isGuess === true }) === 'trusted'
 }
 

@@ -123,7 +123,7 @@ export class Detector {
     return first === undefined ? [] : this.#byFirstByte[transport][first]
   }
 
-  /** Notes what a device speaks, whose sender was accepted: the next time its id decides. */
+  /** Remembers which protocol a device speaks whose sender was accepted: its id speaks for that protocol from then on. */
   learn(device: string, { name }: Protocol): void {
     const [oldest] = this.#spoken.size >= MAX_LEARNT ? this.#spoken.keys() : []
     if (oldest !== undefined) this.#spoken.delete(oldest)

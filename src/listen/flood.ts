@@ -194,8 +194,8 @@ export class SenderLimits {
 type NamedDevice = Pick<DeviceSession, 'device' | 'isConfigured'>
 
 /**
- * The key of a device in one network: what another sender does under the same id elsewhere does not count against it, nor does
- * what a sender does that is not taken for the device, or whose device is not configured.
+ * The key of a device in one network. What a sender does under the same id in another network does not count against the device.
+ * Senders that are not taken for the device, or whose device is not configured, have a key of their own.
  */
 export function inNetwork(device: string, network: string, isAccepted: boolean): string {
   // Joined, it takes less memory than a template, which keeps its parts.

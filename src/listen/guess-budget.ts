@@ -172,6 +172,6 @@ const MAX_PEERS = 50_000
 const GENERATION_MS = 60_000
 const PAUSE_MS = 5
 const CLEARED_EVERY_MS = 200
-/** Who waits longer is worth a finding. */
+/** A wait that is longer is a finding. */
 const LONG_MS = 1000
 const NOTED_EVERY_MS = 10

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Aedes, Client } from 'aedes'
 import type { Protocol } from '../../protocols/kit/index.ts'
 import { sameId } from '../config/units.ts'
-import { ANSWERED_MS, answeredIn } from '../ingest/frame.ts'
+import { restOf, answeredIn } from '../ingest/frame.ts'
 import type { Ingest } from '../ingest/ingest.ts'
 import { guarded, logFault } from '../observe/faults.ts'
 import { metrics, type RefusedReason } from '../observe/metrics.ts'
@@ -86,7 +86,7 @@ export class MqttHandlers {
     const { session } = connectionOf(client)
     const arrivedAt = performance.now()
     const refusal = this.#shared.ingest.login(username, password?.toString() || undefined, session)
-    if (refusal !== undefined || !session.isProved) await sleep(arrivedAt + ANSWERED_MS - performance.now())
+    if (refusal !== undefined || !session.isProved) await sleep(restOf(arrivedAt))
     if (refusal === undefined) done(null, true)
     else done(Object.assign(new Error(refused(refusal)), { returnCode: NOT_AUTHORISED }), false)
   }

@@ -62,8 +62,8 @@ export class Slots {
 
   /**
    * Notes that a connection has named its device. If the device has too many connections of the same standing, one of them ends:
-   * see `connectionToEnd`. So one that has not shown the secret never ends one that has, and is itself ended or kept
-   * whether or not the device is connected.
+   * see `connectionToEnd`. So one that has not shown the secret never ends one that has, and does not learn from its own
+   * end whether the device is connected.
    */
   identified(slot: Slot, device: string): void {
     if (slot.slotDevice !== undefined) return

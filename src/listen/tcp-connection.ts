@@ -1,18 +1,17 @@
 import type { Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
-import { cut, type Protocol } from '../../protocols/kit/index.ts'
 import { type DeviceSession, hasStoredAsOwn } from '../ingest/device.ts'
 import { answeredIn, type FrameOutcome } from '../ingest/frame.ts'
 import { guarded, logFault } from '../observe/faults.ts'
 import { metrics, type RefusedReason } from '../observe/metrics.ts'
 import { noteNotStored } from '../observe/trouble.ts'
 import { type Origin, sessionOf } from './acceptor.ts'
-import { ReceivedBytes } from './backpressure.ts'
 import { type Connections, type DeviceConnection, pauseOf } from './connections.ts'
 import { QUIET_MS } from './detect.ts'
 import { MAX_DEBT_MS, SenderLimits } from './flood.ts'
+import { type FrameGroup, FrameStream } from './frame-stream.ts'
 import type { Shared } from './listener.ts'
-import { isMisunderstood, isStored, learnFrom, type PortRules, ProtocolChoice } from './protocol-choice.ts'
+import { isMisunderstood, isStored, learnFrom, type PortRules } from './protocol-choice.ts'
 
 /** A socket has its connection. */
 const CONNECTION = Symbol('connection')
@@ -119,7 +118,7 @@ export class TcpConnection implements DeviceConnection {
    * sender waits, and nothing is taken unless it is clear now what it speaks.
    */
   async #takeAll(isQuiet = false): Promise<void> {
-    const { detector, ingest, pressure } = this.#context
+    const { detector, pressure } = this.#context
     const [socket, stream, session] = [this.#socket, this.#stream, this.session]
     this.#isTaking = true
     clearTimeout(this.#quiet)
@@ -134,16 +133,7 @@ export class TcpConnection implements DeviceConnection {
         if (!group) break
         const { protocol, bytes, frames, isStopped } = group
         const hadStored = hasStoredAsOwn(session)
-        this.storing = Math.max(1, frames.length)
-        pressure.add(group.taken, frames.length)
-        let outcomes: readonly FrameOutcome[]
-        try {
-          // Most frames arrive alone.
-          if (frames.length === 1) outcomes = [await ingest.take(frames[0], session, protocol)]
-          else outcomes = await Promise.all(frames.map((frame) => ingest.take(frame, session, protocol)))
-        } finally {
-          pressure.add(-group.taken, -frames.length)
-        }
+        const outcomes = await this.#store(group)
         if (!hadStored) learnFrom(session, protocol, detector)
         if (socket.destroyed) break
         pressure.unfinished.look(session)
@@ -164,6 +154,20 @@ export class TcpConnection implements DeviceConnection {
       const at = { device: session.device, protocol: stream.protocol?.name }
       logFault(this.#context.logger, error, { what: 'fault in handling a frame', ...at })
       socket.destroy()
+    }
+  }
+
+  /** Has the frames of a group stored, whose bytes are in flight meanwhile. Resolves with what became of each. */
+  async #store({ frames, protocol, taken }: FrameGroup): Promise<readonly FrameOutcome[]> {
+    const { ingest, pressure } = this.#context
+    this.storing = Math.max(1, frames.length)
+    pressure.add(taken, frames.length)
+    try {
+      // Most frames arrive alone.
+      if (frames.length === 1) return [await ingest.take(frames[0], this.session, protocol)]
+      return await Promise.all(frames.map((frame) => ingest.take(frame, this.session, protocol)))
+    } finally {
+      pressure.add(-taken, -frames.length)
     }
   }
 
@@ -200,13 +204,14 @@ export class TcpConnection implements DeviceConnection {
     let failed = 0
     for (const { status } of outcomes)
       if (status === 'refused' || (status !== 'not_stored' && device === undefined)) failed++
-    let ms = Math.max(leastMs, failed > 0 ? this.senderLimits.failed(failed) : 0)
+    let ms = failed > 0 ? this.senderLimits.failed(failed) : 0
     const isLogin = device !== undefined && this.slotDevice === undefined
     if (isLogin) {
       this.#stream.settle(outcomes.some(isStored))
       ms = Math.max(ms, this.senderLimits.identified(this.session))
     }
-    if (ms > 0) await this.#pause(ms)
+    if (ms > leastMs) await this.#pause(ms)
+    else if (leastMs > 0) await pauseOf(this.#socket, leastMs)
     if (isLogin && !this.#socket.destroyed) this.#context.slots.identified(this, device)
   }
 
@@ -263,112 +268,6 @@ function destroy(this: Socket): void {
   this.destroy()
 }
 
-/**
- * Cuts what arrives on one connection into frames. The protocol is that of the port, or the one that the first bytes
- * tell.
- */
-class FrameStream {
-  /** undefined: not known yet. */
-  protocol: Protocol | undefined
-  /** Bytes since the last good frame that belong to none. */
-  noise = 0
-  /** The beginning of a frame, or all bytes that arrived while frames were being stored. */
-  readonly received = new ReceivedBytes()
-  readonly #rules: PortRules
-  readonly #session: DeviceSession
-  /** Until the device is known. */
-  #choice: ProtocolChoice | undefined
-
-  constructor(rules: PortRules, session: DeviceSession) {
-    this.#rules = rules
-    this.#session = session
-    this.protocol = rules.protocol
-  }
-
-  /** Cuts off as many frames as may be taken in one turn of the event loop; undefined: none is complete. */
-  cut(): FrameGroup | undefined {
-    return this.#groupOf(this.#cut())
-  }
-
-  /** The same while the device is not known: the protocol may have to be found out first. More bytes may arrive meanwhile. */
-  async cutUnidentified(): Promise<FrameGroup | undefined> {
-    const { bytes } = this.received
-    if (bytes.length === 0) return undefined
-    this.#choice ??= new ProtocolChoice(this.#rules, this.#session, bytes)
-    this.protocol ??= await this.#choice.decide(bytes)
-    const pieces = this.#cut()
-    return pieces.noise > 0 && (await this.isOfAnother(pieces.bytes)) ? this.cutUnidentified() : this.#groupOf(pieces)
-  }
-
-  #cut(): Pieces {
-    const { bytes } = this.received
-    const framer = this.protocol?.tcp?.frame ?? incomplete
-    return { bytes, ...cut(bytes, framer, this.#session, MOST_AT_ONCE, MOST_BYTES_AT_ONCE) }
-  }
-
-  #groupOf({ bytes, frames, rest, noise, isStopped }: Pieces): FrameGroup | undefined {
-    const { protocol, received } = this
-    const taken = bytes.length - rest.length
-    this.noise += noise
-    // More may have arrived behind `bytes`.
-    received.keep(received.bytes.subarray(taken))
-    return taken === 0 || !protocol ? undefined : { protocol, bytes, frames, isStopped, taken }
-  }
-
-  /**
-   * Whether bytes that the protocol does not understand are of another one. Then they are in no group any more, and will be
-   * cut as that one says; `taken`: those of them that were cut off.
-   */
-  async isOfAnother(bytes: Buffer, taken?: Buffer): Promise<boolean> {
-    if (this.#session.device !== undefined || !(await this.#choice?.findsAnother(bytes))) return false
-    this.protocol = this.#choice?.protocol
-    if (taken) this.received.putBack(taken)
-    return true
-  }
-
-  /** Call it once the device is known: from then on no other protocol is considered. `isTaken`: something of it was stored. */
-  settle(isTaken: boolean): void {
-    this.#choice?.settle(isTaken)
-    this.#choice = undefined
-  }
-
-  /** Finds out the protocol of what has arrived, when the sender waits. */
-  async decideInQuiet(): Promise<void> {
-    const { bytes } = this.received
-    if (this.protocol) await this.isOfAnother(bytes)
-    else this.protocol = await this.#choice?.decide(bytes, true)
-  }
-
-  /** The connection has ended. */
-  end(): void {
-    if (this.#session.device === undefined) this.#choice?.giveUp()
-  }
-}
-
-/** What was cut off the bytes that have arrived. */
-interface Pieces extends ReturnType<typeof cut> {
-  readonly bytes: Buffer
-}
-
-/** Frames that are taken together. */
-interface FrameGroup {
-  readonly protocol: Protocol
-  /** They, noise between them, and what follows them. */
-  readonly bytes: Buffer
-  readonly frames: readonly Buffer[]
-  /** How many bytes the frames and the noise are. */
-  readonly taken: number
-  /** Whether there may be further frames. */
-  readonly isStopped: boolean
-}
-
-/** The framer of a connection whose protocol is not known yet. */
-const incomplete = () => 0
-
-/** Steps of the framer in one turn of the event loop: about a millisecond, then the other connections have theirs. */
-const MOST_AT_ONCE = 100
-/** Where each fix is of another half hour Redis takes about 20 ms for as much, and all vans wait for it. */
-const MOST_BYTES_AT_ONCE = 16_384
 /** For the beginning of a frame of an unidentified connection: every login is shorter by far. */
 const MAX_UNIDENTIFIED_BYTES = 4096
 const FINISH_MS = 2000

@@ -50,8 +50,8 @@ async function onPrivateRedis<Result>({ url, stop }: PrivateRedis, work: (redis:
 }
 
 /**
- * Makes the folder `redis` of a data folder from an image, which anybody may have made. Redis loads it as an image alone: at the
- * start of an append-only file, it would run the commands that follow.
+ * Makes the folder `redis` of a data folder from an image, which anybody may have made. Redis loads it as an image alone: if it were
+ * loaded as an append-only file, the commands in it would run.
  * @throws UserError
  */
 export async function loadImage(image: string, { dataDir, maxMemory, logger }: DataFolder): Promise<void> {

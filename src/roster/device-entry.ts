@@ -68,7 +68,7 @@ function protocolSettings({ settings, model, time_zone }: Device): Settings {
 }
 
 /** Whether a device belonged to its company at a time, ms UTC: what was stored of it then is the company's. */
-export function isOfCompany({ companySince = -Infinity }: Pick<Device, 'companySince'>, at: number): boolean {
+export function belongedAt({ companySince = -Infinity }: Pick<Device, 'companySince'>, at: number): boolean {
   return at >= companySince
 }
 

@@ -104,7 +104,7 @@ declare global {
 
 const BRACKET = 0x5b
 const BRACE = 0x7b
-/** A position with a time and a point alone has two objects, and 50 bytes. */
+/** A list of positions has fewer objects: the shortest position is two objects in 50 bytes. */
 const LEAST_OBJECT_BYTES = 16
 const NAMES = INT64_FIELDS.join('|')
 const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i

@@ -6,7 +6,7 @@ import type { DeviceEvent, Heard } from '../../ingest/heard.ts'
 import { readEvents, readHeard } from '../../ingest/heard-reader.ts'
 import { describeLanes, heldOf, type Redis, receivedAt, timestampOf } from '../../lanes/index.ts'
 import { assignmentField } from '../../roster/assignment.ts'
-import { type DeviceEntry, isOfCompany } from '../../roster/device-entry.ts'
+import { type DeviceEntry, belongedAt } from '../../roster/device-entry.ts'
 import { instant, laneIds, stayJson } from '../json.ts'
 import { contactJson, DeviceJson } from './json.ts'
 import { laneJson } from '../lanes.ts'
@@ -65,10 +65,10 @@ export async function describeDevice(
   const [row] = indexed ? await deviceRows([indexed], sources) : []
   const { condition, position, place, findings }: Partial<typeof row> = row ?? {}
   // Those of another company are discarded within a second.
-  const own = waiting.filter(({ latest }) => !entry || isOfCompany(entry, receivedAt(latest)))
+  const own = waiting.filter(({ latest }) => !entry || belongedAt(entry, receivedAt(latest)))
   const held = await Promise.all(own.map((each) => heldJson(each, entry, live)))
   const isSeen = (event: DeviceEvent) =>
-    (!entry || isOfCompany(entry, event.at)) && (event.event !== 'routed' || scope.seesLane(event.lane))
+    (!entry || belongedAt(entry, event.at)) && (event.event !== 'routed' || scope.seesLane(event.lane))
   const events = happened.filter(isSeen).map(eventJson)
   const now = Date.now()
   const last = heard && { state: stateOf(heard, now, idleMs), ...heardJson(heard) }

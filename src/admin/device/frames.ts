@@ -9,7 +9,7 @@ import { Instant, instant } from '../json.ts'
 import { DeviceFrameJson, decodedFix } from './json.ts'
 import type { Operation } from '../operation.ts'
 import { PageQuery } from '../paging.ts'
-import { isOfCompany } from '../../roster/device-entry.ts'
+import { belongedAt } from '../../roster/device-entry.ts'
 import { isSeen } from '../misunderstood.ts'
 import type { DeviceSources } from './list.ts'
 
@@ -19,7 +19,7 @@ import type { DeviceSources } from './list.ts'
  * anyway. Both also work for a device that is not configured.
  */
 export function frameOperations({ redis, directory }: Pick<DeviceSources, 'redis' | 'directory'>): Operation[] {
-  const isOwn = (id: string, at: number) => isOfCompany(directory().find(id) ?? {}, at)
+  const isOwn = (id: string, at: number) => belongedAt(directory().find(id) ?? {}, at)
   const idOf = (params: unknown) => {
     const { id } = params as { id: string }
     return Buffer.byteLength(id) > MAX_ID_BYTES ? undefined : (directory().find(id)?.id ?? id)

@@ -4,7 +4,7 @@ import { localDay, localFromUtc } from '../../config/times.ts'
 import { leastSilenceMs } from '../../diagnose/devices.ts'
 import { dayOf, type DaySpan, GAP_REASONS } from '../../diagnose/history.ts'
 import { BEHIND_MS, type NotedDay, readDays } from '../../lanes/index.ts'
-import { isOfCompany } from '../../roster/device-entry.ts'
+import { belongedAt } from '../../roster/device-entry.ts'
 import { parse, refuseFields } from '../../tracking/refusal.ts'
 import { Count, Instant, instant, Text } from '../json.ts'
 import type { Operation } from '../operation.ts'
@@ -33,7 +33,7 @@ export function historyOperation(sources: DetailSources): Operation {
       const now = Date.now()
       const entry = sources.directory().find(id)
       // A day is noted as a whole: that on which the device has changed its company is left out, too.
-      const days = daysIn(parse(HistoryQuery, query), sources, now).filter(({ from }) => isOfCompany(entry ?? {}, from))
+      const days = daysIn(parse(HistoryQuery, query), sources, now).filter(({ from }) => belongedAt(entry ?? {}, from))
       const known = sources.index.find(id)?.id ?? id
       const starts = days.map(({ from }) => from)
       const [noted, gateways] = await Promise.all([

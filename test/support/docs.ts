@@ -63,8 +63,9 @@ async function protocolTable(): Promise<string> {
 }
 
 async function metricTable(): Promise<string> {
-  operationGauges(async () => {})
+  const { unregister } = operationGauges(async () => {})
   const described = registry.getMetricsAsArray().map((metric) => metric as unknown as DescribedMetric)
+  unregister()
   const rows = described
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .map(({ name, labelNames, help }) => [`\`${name}\``, labelNames.map((label) => `\`${label}\``).join(', '), help])

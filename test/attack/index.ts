@@ -1,6 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import type { GroupSite } from '../chaos/group-faults.ts'
+import { KINDS, type Topology } from '../chaos/plan.ts'
+import { startGroup } from '../chaos/site.ts'
 import { commandOptions } from '../support/command-options.ts'
 import { messageOf, untilSo } from '../support/processes.ts'
 import type { Cost } from './attacker-connections.ts'
@@ -12,9 +15,10 @@ import { attachTarget, startTarget, type Target } from './target.ts'
 
 /**
  * Attacks a gateway on loopback, and measures what honest vans beside it notice: `--seconds N` for each attack, `--only text`
- * for those whose name has it, `--rounds N` for all of them so many times. The gateway is one of its own, or with `--data-dir DIR --company ID` one that runs already. Exit 0 where in each attack at least 99 % of the vans' fixes were acknowledged,
- * with p99 under a second,
- * memory within its bound, the account without a difference, no wrong position delivered, and nothing told.
+ * for those whose name has it, `--rounds N` for all of them so many times. The gateway is one of its own, with a Redis of
+ * its own, or with `--topology sentinel|cluster --shards N` a replicated one; or with `--data-dir DIR --company ID` one that
+ * runs already. Exit 0 where in each attack at least 99 % of the vans' fixes were acknowledged, with p99 under a second, memory
+ * within its bound, the account without a difference, no wrong position delivered, and nothing told.
  */
 const BOUNDS = { ackedShare: 0.99, p99Ms: 1000, memoryBytes: 600 << 20, redisShare: 0.85 }
 const WARM_UP_MS = 3000
@@ -27,10 +31,17 @@ const values = commandOptions({
   seconds: { type: 'string', default: '15' },
   only: { type: 'string', default: '' },
   rounds: { type: 'string', default: '1' },
+  topology: { type: 'string', default: 'single' },
+  shards: { type: 'string', default: '1' },
   'data-dir': { type: 'string' },
   company: { type: 'string', default: '1' },
 })
 const dataDir = values['data-dir']
+const topology = values.topology as Topology
+if (!Object.hasOwn(KINDS, topology)) {
+  console.error(`--topology ${topology}: there are ${Object.keys(KINDS).join(', ')}`)
+  process.exit(1)
+}
 const all = [...Object.keys(ATTACKS), ...(dataDir === undefined ? Object.keys(PARTIES) : [])]
 const names = all.filter((name) => name.includes(values.only))
 if (names.length === 0) {
@@ -64,15 +75,30 @@ console.log(
 const ofSenders = names.filter((name) => name in ATTACKS)
 const rounds = Array.from({ length: Number(values.rounds) }, () => ['none', ...ofSenders]).flat()
 if (ofSenders.length > 0)
-  await attackAll(rounds, await (dataDir === undefined ? startTarget() : attachTarget(dataDir, values.company)))
+  await withRedis(async (redis) =>
+    attackAll(rounds, await (dataDir === undefined ? startTarget(redis) : attachTarget(dataDir, values.company))),
+  )
 for (const name of names.filter((each) => each in PARTIES)) {
   const party = fork(fileURLToPath(new URL('party.ts', import.meta.url)), [name])
   const { settings } = await messageOf<{ settings: Record<string, string> }>(party, 'ready')
-  await attackAll([name], await startTarget(settings), party)
+  await withRedis(async (redis) => attackAll([name], await startTarget({ ...redis, ...settings }), party))
   party.disconnect()
 }
 console.log(`attacks=${names.length} problems=${problemCount}`)
 process.exitCode = problemCount === 0 ? 0 : 1
+
+/** Calls with the settings of a Redis for the topology, which it starts and stops. */
+async function withRedis(attackBeside: (settings: Readonly<Record<string, string>>) => Promise<void>): Promise<void> {
+  const shards = Number(values.shards)
+  let site: GroupSite | undefined
+  try {
+    if (topology !== 'single') site = await startGroup(topology, { shards })
+    await attackBeside({ redis: site?.settings ?? `{ max_memory: 64mb, shards: ${shards} }` })
+  } finally {
+    await site?.group.stop()
+    site?.network?.close()
+  }
+}
 
 /** Attacks a target, in each way that is named, and stops it. `party`: a process that it talks to, and that attacks it. */
 async function attackAll(ways: readonly string[], target: Target, party?: ChildProcess): Promise<void> {

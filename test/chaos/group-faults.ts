@@ -8,6 +8,8 @@ import type { Fault } from './plan.ts'
 /** The replicated Redis of a run, and its network, where this process may have one. */
 export interface GroupSite {
   readonly group: RedisGroup | RedisCluster
+  /** The section `redis` of gateway.yaml. */
+  readonly settings: string
   readonly machines: number
   readonly network?: Network
   /** Of the Redis of each machine; none where they cannot be set. */

@@ -75,7 +75,7 @@ export async function prepareSite(
     topology === 'single' ? undefined : await startGroup(topology, { shards, dir, clocksJump: clockJumps })
   const sharedRedis = gateways > 1 && !replicated
   const redis =
-    replicated?.group.settings ??
+    replicated?.settings ??
     (sharedRedis ? `{ url: "${await redisUrl(dataDir)}" }` : `{ max_memory: ${MAX_MEMORY / 2 ** 20}mb }`)
   for (const machine of machines) {
     await mkdir(join(machine.dir, 'data'), { recursive: true })
@@ -83,7 +83,7 @@ export async function prepareSite(
       join(machine.dir, 'gateway.yaml'),
       gatewayYaml({
         machine,
-        redis: shards === 1 ? redis : redis.replace(/ }$/, `, shards: ${shards} }`),
+        redis,
         adminPort,
         apiPort,
       }),
@@ -110,10 +110,14 @@ export async function prepareSite(
   }
 }
 
-/** Where this process may not make a network, its machines are on loopback. */
-async function startGroup(
+/** A replicated Redis. Where this process may not make a network, its machines are on loopback. */
+export async function startGroup(
   topology: keyof typeof MACHINES,
-  { shards, dir, clocksJump }: { readonly shards: number; readonly dir: string; readonly clocksJump: boolean },
+  {
+    shards,
+    dir = '',
+    clocksJump = false,
+  }: { readonly shards: number; readonly dir?: string; readonly clocksJump?: boolean },
 ): Promise<GroupSite> {
   const count = MACHINES[topology]
   const network = openNetwork(count)
@@ -127,7 +131,8 @@ async function startGroup(
   const group = await (topology === 'sentinel'
     ? RedisGroup.start({ machines })
     : RedisCluster.start({ machines, shards }))
-  return { group, machines: count, network, clocks }
+  const settings = shards === 1 ? group.settings : group.settings.replace(/ }$/, `, shards: ${shards} }`)
+  return { group, settings, machines: count, network, clocks }
 }
 
 /** A clock for each machine; none where there is no C compiler. */

@@ -19,7 +19,7 @@ const DEPLOY = ['test/deploy/**/*.test.ts']
 const LONG = [
   'test/e2e/{activation,backup,findings,gateways,large-roster,power-cut,shutdown}.test.ts',
   'test/lanes/{cluster,redis-tls,replication}.test.ts',
-  'test/simulate/demo.test.ts',
+  'test/sandbox/demo.test.ts',
 ]
 /**
  * Files that have a process of their own, as they run roles in it, read all that a process counts, or set its monotonic

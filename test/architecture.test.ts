@@ -14,15 +14,7 @@ import {
 const DECODERS = 'protocols/index.ts'
 
 /** Small things that depend on nothing, or on `observe` alone. */
-const EVERYWHERE = [
-  'src/async',
-  'src/durable',
-  'src/errors',
-  'src/http-flood',
-  'src/masking',
-  'src/observe',
-  'src/version',
-]
+const EVERYWHERE = ['src/async', 'src/durable', 'src/errors', 'src/masking', 'src/observe', 'src/version']
 
 /** Which parts of the product a part may import, itself aside. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -32,19 +24,21 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/errors': [],
   'src/masking': [],
   'src/version': ['package.json'],
-  'src/http-flood': ['src/observe'],
   'src/observe': ['src/version'],
   'src/config': ['protocols/kit', ...EVERYWHERE],
   'src/lanes': EVERYWHERE,
   'src/roster': ['protocols/kit', 'src/config', 'src/lanes', ...EVERYWHERE],
   'src/ingest': ['protocols/kit', 'src/config', 'src/lanes', 'src/roster', ...EVERYWHERE],
-  'src/listen': ['protocols/kit', 'src/config', 'src/ingest', 'src/roster', ...EVERYWHERE],
-  'src/tracking': EVERYWHERE,
+  'src/listen': ['protocols/kit', 'src/config', 'src/http', 'src/ingest', 'src/roster', ...EVERYWHERE],
+  'src/http': EVERYWHERE,
+  'src/tracking': ['src/http', ...EVERYWHERE],
+  'src/sandbox/tracking': ['src/http', 'src/tracking', ...EVERYWHERE],
   'src/push': ['src/lanes', 'src/tracking', ...EVERYWHERE],
   'src/diagnose': ['src/observe'],
   'src/admin': [
     'src/config',
     'src/diagnose',
+    'src/http',
     'src/ingest',
     'src/lanes',
     'src/page/build',
@@ -56,12 +50,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/alerts': ['src/admin', 'src/config', 'src/diagnose', 'src/lanes', ...EVERYWHERE],
   'src/page': [],
   'src/process': ['protocols', 'src'],
-  'src/simulate': ['protocols', 'src'],
+  'src/sandbox': ['protocols', 'src'],
   'src/cli': ['protocols', 'src'],
 }
 
 /** Who may know all decoders: what wires them to listeners, what drives vans, and the command line. */
-const MAY_IMPORT_DECODERS = ['src/process/start.ts', 'src/process/roles', 'src/simulate', 'src/cli']
+const MAY_IMPORT_DECODERS = ['src/process/start.ts', 'src/process/roles', 'src/sandbox', 'src/cli']
 
 const files = ['src', 'protocols'].flatMap((folder) => filesBelow(folder))
 const imports = files.flatMap((file) => importsOf(file).map((target) => ({ file, target })))

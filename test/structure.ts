@@ -9,7 +9,7 @@ import { filesBelow, importCircles, linesOf, repeatedTypeNames } from './support
 const list = process.argv.includes('--list')
 const isStatic = process.argv.includes('--static')
 
-const code = filesBelow('src', /\.(ts|mjs|lua|sh)$/).filter((file) => !/^src\/(simulate|page)\//.test(file))
+const code = filesBelow('src', /\.(ts|mjs|lua|sh)$/).filter((file) => !/^src\/(sandbox|page)\//.test(file))
 const lines = code.map(linesOf).toSorted((a, b) => a - b)
 const circles = importCircles(['src', 'protocols', 'test'].flatMap((folder) => filesBelow(folder)))
 const repeated = repeatedTypeNames(filesBelow('src'))

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import * as z from 'zod'
-import { parse } from '../tracking/refusal.ts'
+import { parse } from '../http/refusal.ts'
 import { EventFeed, EventReader, type EventSource } from './events/feed.ts'
 import { type EventTopic, TOPICS } from './events/log.ts'
 import { findingJson, type Findings } from './findings.ts'

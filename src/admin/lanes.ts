@@ -14,7 +14,7 @@ import {
   surveyRefused,
 } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
-import { ApiRefusal, parse } from '../tracking/refusal.ts'
+import { ApiRefusal, parse } from '../http/refusal.ts'
 import { Int64Text } from '../tracking/schemas.ts'
 import type { FixAccount } from './custody.ts'
 import { Count, instant, laneIds, LaneJson, pageSchema, ParkedLaneJson } from './json.ts'

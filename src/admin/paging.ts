@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { yieldToEventLoop } from '../async.ts'
-import { ApiRefusal } from '../tracking/refusal.ts'
+import { ApiRefusal } from '../http/refusal.ts'
 
 const NO_SIZE = 'expected a whole number from 1 to 1000'
 

@@ -6,14 +6,8 @@ import type { OperationRequest, TrackingClient } from '../tracking/client.ts'
 import { type Failure, isSuccess, type Reply } from '../tracking/exchange.ts'
 import { parametersOf } from '../tracking/openapi.ts'
 import { OPERATIONS, type TrackingOperation } from '../tracking/operations.ts'
-import {
-  ApiRefusal,
-  MAX_INTERVAL_S,
-  parse,
-  parseId,
-  parseInterval,
-  type PositionInterval,
-} from '../tracking/refusal.ts'
+import { ApiRefusal, parse } from '../http/refusal.ts'
+import { MAX_INTERVAL_S, parseId, parseInterval, type PositionInterval } from '../tracking/parameters.ts'
 import { Id } from '../tracking/schemas.ts'
 import type { Operation } from './operation.ts'
 import { answerWith, forwardedHeaders } from './relay/answer.ts'

@@ -96,7 +96,7 @@ function runningCommands(waybridge: Command, configured: ConfiguredCommand): voi
     .option('--vans <n>', 'number of vans')
     .option('--seconds <n>', 'how long the vans drive')
     .option('--protocols <names>', `${SPOKEN}; default: 15 of them`)
-    .action(async (options) => exit(await (await import('../simulate/demo.ts')).demoCommand(options)))
+    .action(async (options) => exit(await (await import('../sandbox/demo/index.ts')).demoCommand(options)))
   waybridge
     .command('simulate')
     .description('simulate vans that drive plausible routes and send real protocol frames')
@@ -108,7 +108,7 @@ function runningCommands(waybridge: Command, configured: ConfiguredCommand): voi
     .option('--port <name=port...>', 'an unusual port: gt06=5999, or udp/gt06=5999')
     .option('--seed <n>', 'seed of the random routes')
     .option('--devices', 'only print a devices.yaml for these vans')
-    .action(async (options) => exit(await (await import('../simulate/simulate.ts')).simulateCommand(options)))
+    .action(async (options) => exit(await (await import('../sandbox/simulate.ts')).simulateCommand(options)))
 }
 
 /** Starts a process; mistakes in its configuration end it with an exit code of their own: a restart would not help. */

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Socket } from 'node:net'
 import type { Protocol } from '../../protocols/kit/index.ts'
 import { within } from '../async.ts'
-import { endFlood } from '../http-flood.ts'
+import { endFlood } from '../http/flood.ts'
 import { metrics } from '../observe/metrics.ts'
 import { Acceptor, type Origin } from './acceptor.ts'
 import type { Backpressure } from './backpressure.ts'

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
-import { ApiRefusal } from './refusal.ts'
+import { ApiRefusal } from '../http/refusal.ts'
 import { INT64_FIELDS } from './schemas.ts'
 
 export const MAX_BODY_BYTES = 4 * 1024 * 1024

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { seeded } from '../../src/simulate/random.ts'
+import { seeded } from '../../src/sandbox/random.ts'
 import type { Trip } from './vans.ts'
 import { type Edit, SETTLED_AFTER_MS } from './edits.ts'
 import { put, writeLines } from './roster.ts'

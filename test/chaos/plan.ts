@@ -1,4 +1,4 @@
-import { between, type Random, seeded } from '../../src/simulate/random.ts'
+import { between, type Random, seeded } from '../../src/sandbox/random.ts'
 
 /** One fault to inject. Instants and lengths in ms from the beginning of the run. */
 export interface Fault {

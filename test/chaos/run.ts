@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { FleetVan } from '../../src/simulate/fleet.ts'
+import type { FleetVan } from '../../src/sandbox/fleet.ts'
 import { untilSo } from '../support/processes.ts'
 import type { ClockSteps } from './clock.ts'
 import { createChaosFleet, type ChaosVans, startVans } from './vans.ts'

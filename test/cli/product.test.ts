@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { teltonika } from '../../src/simulate/speak/teltonika.ts'
+import { teltonika } from '../../src/sandbox/speak/teltonika.ts'
 import { type Ended, waybridge } from '../support/cli.ts'
 import { dial, type Product, startProduct } from '../support/product.ts'
 

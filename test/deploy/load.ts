@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { accountFor } from '../../src/simulate/demo/account.ts'
-import { createFleet, ROUTES_FROM } from '../../src/simulate/fleet.ts'
-import { speechesOption, usualPorts } from '../../src/simulate/options.ts'
-import { runSimulation } from '../../src/simulate/simulation.ts'
+import { accountFor } from '../../src/sandbox/demo/account.ts'
+import { createFleet, ROUTES_FROM } from '../../src/sandbox/fleet.ts'
+import { speechesOption, usualPorts } from '../../src/sandbox/options.ts'
+import { runSimulation } from '../../src/sandbox/simulation.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
 
 /*

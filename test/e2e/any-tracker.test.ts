@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createFleet, devicesYaml, ROUTES_FROM } from '../../src/simulate/fleet.ts'
-import { runSimulation } from '../../src/simulate/simulation.ts'
-import { speeches } from '../../src/simulate/speak/index.ts'
+import { createFleet, devicesYaml, ROUTES_FROM } from '../../src/sandbox/fleet.ts'
+import { runSimulation } from '../../src/sandbox/simulation.ts'
+import { speeches } from '../../src/sandbox/speak/index.ts'
 import { avlLogin, avlPacket, bytes, gt06Frame, gt06Gps } from '../support/encode.ts'
 import { AUTO_LISTENER, dial, type Product, startProduct } from '../support/product.ts'
 

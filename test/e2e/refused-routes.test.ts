@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { teltonika } from '../../src/simulate/speak/teltonika.ts'
+import { teltonika } from '../../src/sandbox/speak/teltonika.ts'
 import { dial, type Product, startProduct } from '../support/product.ts'
 
 const NOW = Math.floor(Date.now() / 1000)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Sender } from '../../src/ingest/device.ts'
 import { DeviceTrail, Trails, type Whereabouts } from '../../src/ingest/suspicion.ts'
-import { seeded } from '../../src/simulate/random.ts'
+import { seeded } from '../../src/sandbox/random.ts'
 
 const START = Date.UTC(2026, 9, 1) / 1000
 const MINUTE = 60

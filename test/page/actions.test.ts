@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { teltonika } from '../../src/simulate/speak/teltonika.ts'
+import { teltonika } from '../../src/sandbox/speak/teltonika.ts'
 import { expectAccessible, findChromium, pageFixture } from '../support/browser.ts'
 import { dial } from '../support/product.ts'
 

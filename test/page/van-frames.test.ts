@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { teltonika } from '../../src/simulate/speak/teltonika.ts'
+import { teltonika } from '../../src/sandbox/speak/teltonika.ts'
 import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../support/browser.ts'
 import { dial } from '../support/product.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { teltonika } from '../../src/simulate/speak/teltonika.ts'
+import { teltonika } from '../../src/sandbox/speak/teltonika.ts'
 import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../support/browser.ts'
 import { dial } from '../support/product.ts'
 

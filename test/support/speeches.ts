@@ -11,7 +11,7 @@ import {
   repliesOf,
   type Session,
 } from '../../protocols/kit/index.ts'
-import { type Speech, type StreamSpeech, speeches } from '../../src/simulate/speak/index.ts'
+import { type Speech, type StreamSpeech, speeches } from '../../src/sandbox/speak/index.ts'
 
 const PROTOCOLS = new Map((await loadProtocols()).map((protocol) => [protocol.name, protocol]))
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parse } from '../../src/tracking/refusal.ts'
+import { parse } from '../../src/http/refusal.ts'
 import { NewItems } from '../../src/tracking/schemas.ts'
 import { item, startCompany } from '../support/tracking/company.ts'
 import { JSON_TYPE, LANE, position, path as pushPath } from '../support/tracking/push.ts'

@@ -4,7 +4,7 @@ import { keyedText, locator, type Mistake, unknownName } from '../../config/prob
 import { COLUMNS, type RouteFile, readTable } from '../../config/routes.ts'
 import { isJson, jsonText, parseJson } from '../../tracking/body.ts'
 import { isSpreadsheet, SpreadsheetError, spreadsheetText } from '../../config/xlsx.ts'
-import { ApiRefusal, MAX_ERRORS, refuseFields } from '../../tracking/refusal.ts'
+import { ApiRefusal, MAX_ERRORS, refuseFields } from '../../http/refusal.ts'
 
 /** The lines that a body has. */
 export interface RosterBody {

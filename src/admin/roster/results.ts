@@ -13,7 +13,7 @@ import {
   type RosterResult,
 } from '../../roster/puts.ts'
 import type { Roster } from '../../roster/roster.ts'
-import { ApiRefusal, parse } from '../../tracking/refusal.ts'
+import { ApiRefusal, parse } from '../../http/refusal.ts'
 import type { EventSource } from '../events/feed.ts'
 import { instant, RosterPutJson, RosterResultsJson } from '../json.ts'
 import type { Operation } from '../operation.ts'

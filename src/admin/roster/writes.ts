@@ -8,7 +8,7 @@ import type { Redis } from '../../lanes/index.ts'
 import { ROSTER_HOLDS_MS, type RosterFollower } from '../../roster/replica.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { type RosterWrite, writeRoster } from '../../roster/table.ts'
-import { ApiRefusal, refuseFields } from '../../tracking/refusal.ts'
+import { ApiRefusal, refuseFields } from '../../http/refusal.ts'
 import type { Scope } from '../scope.ts'
 
 /** The roster in effect in this process. */

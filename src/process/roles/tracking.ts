@@ -12,7 +12,11 @@ import { metrics } from '../../observe/metrics.ts'
 import { type Lane, lanesOf } from '../../roster/device-entry.ts'
 import { Replica, type RosterFollower } from '../../roster/replica.ts'
 import { type Provisioning, provisioningOf } from '../../tracking/provisioning.ts'
-import { createTrackingService, type TrackingService, type TrackingServiceOptions } from '../../tracking/service.ts'
+import {
+  createTrackingService,
+  type TrackingService,
+  type TrackingServiceOptions,
+} from '../../sandbox/tracking/service.ts'
 import { lockTracking, openDataDir } from '../data-dir.ts'
 import type { RoleContext } from '../role-process.ts'
 import { type Role, runRole } from '../role.ts'

@@ -1,4 +1,4 @@
-import { countPositions } from '../../../src/simulate/demo/account.ts'
+import { countPositions } from '../../../src/sandbox/demo/account.ts'
 import { type HttpAnswer, startService } from './service.ts'
 
 /** The lane of a push; `apikey` null: none is sent. */

@@ -3,7 +3,7 @@
  * prints its port and serves company 7, courier 42 and the route.
  */
 import { pino } from 'pino'
-import { createTrackingService } from '../../../src/tracking/service.ts'
+import { createTrackingService } from '../../../src/sandbox/tracking/service.ts'
 
 const [, , databaseFile, route] = process.argv
 const { port } = await createTrackingService({

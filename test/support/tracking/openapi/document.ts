@@ -1,5 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import { trackingDocument } from '../../../../src/tracking/service.ts'
+import { trackingDocument } from '../../../../src/sandbox/tracking/service.ts'
 
 /** The part of JSON Schema that the document uses. */
 export interface Schema {

@@ -1,0 +1,59 @@
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { protocolPorts } from '../../protocols/index.ts'
+import { loadConfig } from '../../src/config/files.ts'
+import { type DemoSite, demoPlan, prepareSite } from '../../src/sandbox/demo/site.ts'
+import { loadedFolder } from '../support/config-folder.ts'
+import { freePorts } from '../support/free-ports.ts'
+import { listening } from '../support/listening.ts'
+
+const plan = demoPlan({ vans: '25' })
+const server = createServer()
+const [port] = await freePorts(1)
+const FREE = { 'udp/h02': port, mqtt: 0, admin: 0, tracking: 0 }
+let home: string
+let site: DemoSite
+
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'waybridge-demo-'))
+  site = await prepareSite(plan, { home, usual: { ...FREE, 'tcp/gt06': await listening(server) } })
+})
+afterAll(async () => {
+  server.close()
+  await rm(home, { recursive: true, force: true })
+})
+
+describe('the demo’s configuration', () => {
+  it('is without mistakes, and has a lane for every van', async () => {
+    const { config, devices, directory, problems } = await loadedFolder(site.configDir, protocolPorts)
+    expect(problems.filter(({ severity }) => severity === 'mistake')).toEqual([])
+    expect(devices.map(({ id }) => id)).toEqual(plan.fleet.map(({ id }) => id))
+    expect([...directory.lanes()].map(({ key }) => key)).toEqual(plan.fleet.map((_, i) => `1/${i + 1}/${1001 + i}`))
+    expect([config.data_dir, config.workers, config.admin.host]).toEqual([site.dataDir, 2, '127.0.0.1'])
+    expect(config.companies.map(({ company_id, oauth_token }) => [company_id, oauth_token])).toEqual([
+      ['1', site.oauthToken],
+    ])
+  })
+
+  it('listens nowhere but on this machine, and on a free port where the usual one is taken', async () => {
+    const { config } = await loadConfig(site.configDir, protocolPorts)
+    expect(config.listeners).toMatchObject([
+      { transport: 'udp', protocol: 'h02', host: '127.0.0.1', port: FREE['udp/h02'] },
+      { transport: 'tcp', protocol: 'gt06', host: '127.0.0.1', port: 0 },
+    ])
+  })
+
+  it('keeps its keys from other users', async () => {
+    const { mode } = await stat(join(site.configDir, 'gateway.yaml'))
+    expect(mode & 0o077).toBe(0)
+  })
+
+  it('leaves nothing behind', async () => {
+    const other = await prepareSite(plan, { home, usual: FREE })
+    await other.remove()
+    await expect(readFile(join(other.configDir, 'gateway.yaml'))).rejects.toThrow('ENOENT')
+  })
+})

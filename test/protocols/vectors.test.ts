@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { loadProtocols } from '../../protocols/index.ts'
 import { type Framer, type Protocol, trimEnd, unescape } from '../../protocols/kit/index.ts'
 import { casesOf, type ProtocolCases } from '../support/protocol-cases.ts'
@@ -6,7 +6,7 @@ import { framesOfParts } from '../support/rough.ts'
 import { corrected } from '../support/vectors/corrections.ts'
 import { differences, differenceText } from '../support/vectors/differences.ts'
 import { type VectorResult, vectorResults } from '../support/vectors/results.ts'
-import { streamsOf, vectorFamilies, vectorsFolder } from '../support/vectors/vectors.ts'
+import { streamsOf, type Vector, type VectorStream, vectorFamilies, vectorsFolder } from '../support/vectors/vectors.ts'
 import { withEscapedReplies } from '../support/vectors/wire.ts'
 
 if (!vectorFamilies()) {
@@ -15,63 +15,75 @@ if (!vectorFamilies()) {
 }
 
 for (const protocol of vectorFamilies() ? await loadProtocols() : []) {
-  const cases = await casesOf(protocol.name)
+  const { name, tcp } = protocol
+  const cases = await casesOf(name)
   const results = vectorResults(protocol, cases)
-  describe.runIf(results.length > 0)(`vectors of ${protocol.name}`, () => {
-    it.each(results)('$vector.id', ({ vector, wrong, exception }) => {
-      const lines = wrong.map((each) => `${vector.id} ${differenceText(each)}`)
-      // The message holds all of it: a comparison of lists is cut short in JSON reports.
-      if (exception === undefined && wrong.length > 0) expect.fail(lines.join('\n'))
-      if (exception !== undefined) expect(lines, 'of an exception').not.toEqual([])
+  if (results.length > 0)
+    it(`${name} reads its vectors as they are, but for the exceptions`, () => {
+      expectNone(results.flatMap(unexpected))
     })
+  it(`${name} has as few exceptions as allowed, and none without need, nor a correction`, () => {
+    expectNone(departures(protocol, results, cases))
   })
-  describe(`exceptions and corrections of ${protocol.name}`, () => departures(protocol, results, cases))
-  if (protocol.tcp) framing(protocol, protocol.tcp.frame, cases)
+  const streams = streamsOf(name).filter(({ input }) => !Object.hasOwn(cases.streams ?? {}, input.slice(0, 40)))
+  if (tcp && streams.length > 0)
+    it(`${name} cuts the frames of its streams`, () => {
+      expectNone(streams.flatMap((stream) => miscut(protocol, tcp.frame, { ...stream, unescaped: cases.unescaped })))
+    })
+}
+
+/** The message holds all lines: a comparison of lists is cut short in JSON reports. */
+function expectNone(lines: readonly string[]): void {
+  if (lines.length > 0) expect.fail(lines.join('\n'))
+}
+
+function unexpected({ vector: { id }, wrong, exception }: VectorResult): string[] {
+  if (exception === undefined) return wrong.map((each) => `${id} ${differenceText(each)}`)
+  return wrong.length > 0 ? [] : [`${id} is an exception, and does not differ`]
 }
 
 function departures(
   protocol: Protocol,
   results: readonly VectorResult[],
   { corrections = [], exceptions = {} }: ProtocolCases,
-): void {
-  it('are of frames that exist; the exceptions at most one, or 3 % of all', () => {
-    const ids = new Set(results.map(({ vector }) => vector.id))
-    const named = [...Object.keys(exceptions), ...corrections.flatMap(({ frames = [] }) => frames)]
-    expect(named.filter((id) => !ids.has(id))).toEqual([])
-    expect(Object.keys(exceptions).length).toBeLessThanOrEqual(Math.max(1, Math.floor(results.length * 0.03)))
-  })
-
-  it.each(corrections)('are needed: $reason', ({ frames, ...correction }) => {
-    const others = corrections.filter(({ reason }) => reason !== correction.reason)
-    const differing = results
-      .filter(
-        ({ vector, output }) => differences(withEscapedReplies(protocol, corrected(vector, others)), output).length > 0,
-      )
-      .map(({ vector }) => vector.id)
-    expect(differing).not.toEqual([])
-    if (frames) expect(frames.filter((id) => !differing.includes(id))).toEqual([])
-  })
+): string[] {
+  const ids = new Set(results.map(({ vector }) => vector.id))
+  const named = [...Object.keys(exceptions), ...corrections.flatMap(({ frames = [] }) => frames)]
+  const most = Math.max(1, Math.floor(results.length * 0.03))
+  const count = Object.keys(exceptions).length
+  return [
+    ...named.filter((id) => !ids.has(id)).map((id) => `${id} does not exist`),
+    ...(count > most ? [`${count} exceptions are more than ${most}: one, or 3 % of all`] : []),
+    ...corrections.flatMap((correction) => {
+      const others = corrections.filter((each) => each !== correction)
+      const differing = results
+        .filter(({ vector, output }) => differs(protocol, corrected(vector, others), output))
+        .map(({ vector }) => vector.id)
+      const needless = correction.frames?.filter((id) => !differing.includes(id)) ?? []
+      return [
+        ...(differing.length === 0 ? [`no vector needs the correction: ${correction.reason}`] : []),
+        ...needless.map((id) => `${id} does not need the correction: ${correction.reason}`),
+      ]
+    }),
+  ]
 }
 
-function framing(
-  { escaping, name }: Protocol,
+function differs(protocol: Protocol, vector: Vector, output: VectorResult['output']): boolean {
+  return differences(withEscapedReplies(protocol, vector), output).length > 0
+}
+
+function miscut(
+  { escaping }: Protocol,
   framer: Framer,
-  { unescaped, streams: others = {} }: ProtocolCases,
-): void {
-  const streams = streamsOf(name).filter(({ input }) => !Object.hasOwn(others, input.slice(0, 40)))
-  describe.runIf(streams.length > 0)(`streams of ${name}`, () => {
-    for (const { input, frames } of streams) {
-      it(input.slice(0, 80), () => {
-        const cut = framesOfParts(framer, Buffer.from(input, 'hex'), 0).slice(0, frames.length)
-        const asWritten = cut.map((frame) =>
-          unescaped ? unescaped(Buffer.from(frame, 'hex')).toString('hex') : withoutEscapes(frame, escaping),
-        )
-        expect(asWritten.map((frame, i) => withoutEnd(frame, frames[i]))).toEqual(
-          frames.map((frame) => withoutEnd(frame)),
-        )
-      })
-    }
+  { input, frames, unescaped }: VectorStream & Pick<ProtocolCases, 'unescaped'>,
+): string[] {
+  const cut = framesOfParts(framer, Buffer.from(input, 'hex'), 0).slice(0, frames.length)
+  const found = cut.map((frame, i) => {
+    const bare = unescaped ? unescaped(Buffer.from(frame, 'hex')).toString('hex') : withoutEscapes(frame, escaping)
+    return withoutEnd(bare, frames[i])
   })
+  const expected = frames.map((frame) => withoutEnd(frame))
+  return found.join() === expected.join() ? [] : [`${input}: expected ${expected.join()}, got ${found.join()}`]
 }
 
 /** Our frames hold their escapes, those of the vectors do not. */

@@ -268,6 +268,15 @@ export async function dial(port: number, from = '127.0.0.1'): Promise<Peer> {
   }
 }
 
+/** Waits until something is so that only what arrives on a connection, or its end, can change. */
+export async function untilHeard({ socket }: Pick<Peer, 'socket'>, isSo: () => boolean): Promise<void> {
+  if (isSo()) return
+  await new Promise<void>((resolve) => {
+    const look = () => isSo() && resolve()
+    socket.on('data', look).on('end', look).on('close', look)
+  })
+}
+
 /** Waits until an assertion holds, at most a minute. */
 export async function until(assertion: () => void | Promise<void>): Promise<void> {
   await vi.waitFor(assertion, { timeout: 60_000, interval: 5 })

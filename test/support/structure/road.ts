@@ -4,15 +4,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Rig, startRig } from '../../bench/e2e/rig.ts'
 import { avlLogin, avlPacket } from '../encode.ts'
 import { type CalledFunction, type Coverage, startCoverage } from './coverage.ts'
+import { startScriptCoverage } from './scripts.ts'
 
 /**
- * The functions that a Teltonika frame with one fix calls on its way from the socket of a gateway to the push of a worker:
- * those that are called more often in each interval with a frame than in any idle interval, which are longer. `frame`:
+ * The functions, and Lua files, that a Teltonika frame with one fix calls on its way from the socket of a gateway to the push of
+ * a worker: those that are called more often in each interval with a frame than in any idle interval, which are longer. `frame`:
  * on an open connection; `connection`: with opening the connection, the login and the close.
  */
 export async function functionsOfOneFrame(): Promise<{ frame: CalledFunction[]; connection: CalledFunction[] }> {
   const rig = await startRig({ vans: 1, apiDelayMs: 0, concurrency: 64, keepSamples: false, inspect: true })
-  const coverages = await Promise.all(rig.inspectors.map(startCoverage))
+  const coverages = await Promise.all([...rig.inspectors.map(startCoverage), startScriptCoverage(rig.redisUrl)])
   try {
     const socket = await logIn(rig.port)
     for (let frame = 0; frame < WARM_UP; frame++) await deliver(rig, socket)

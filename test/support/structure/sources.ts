@@ -65,8 +65,19 @@ export function repeatedTypeNames(files: readonly string[]): Map<string, string[
   return new Map([...declaredIn].filter(([, places]) => places.length > 1))
 }
 
-export function linesOf(file: string): number {
-  return read(file).trimEnd().split('\n').length
+/** The lines of files, together. */
+export function linesOf(files: readonly string[]): number {
+  return files.reduce((sum, file) => sum + read(file).trimEnd().split('\n').length, 0)
+}
+
+/** How often a pattern with the flag `g` matches in files, together. */
+export function matchesIn(pattern: RegExp, files: readonly string[]): number {
+  return files.reduce((sum, file) => sum + (read(file).match(pattern)?.length ?? 0), 0)
+}
+
+/** The files in which a pattern with the flag `g` matches. */
+export function filesWith(pattern: RegExp, files: readonly string[]): string[] {
+  return files.filter((file) => matchesIn(pattern, [file]) > 0)
 }
 
 function typeNamesOf(file: string): Set<string> {

@@ -33,7 +33,7 @@ const OWN = [
   'test/lanes/slow-script.test.ts',
 ]
 /** Files of ten seconds and more begin first, so that none of them runs alone at the end. */
-const FIRST = /test\/(checks|e2e|cli\/product|listen\/matrix|process\/(supervisor|tracking)|push\/outage)\b/
+const FIRST = /test\/(e2e|cli\/product|listen\/matrix|process\/(supervisor|tracking)|push\/outage)\b/
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: Parameters<BaseSequencer['sort']>[0]) {

@@ -84,7 +84,7 @@ async function run(name) {
       lines.push(line)
       console.log(`${name} | ${line}`)
     })
-  const code = await new Promise((resolve) => script.once('close', (code) => resolve(code ?? 1)))
+  const code = await new Promise((resolve) => script.once('close', resolve))
   const seconds = Math.round((performance.now() - begun) / 1000)
   const { counts, failures } =
     isVitest && code !== 77 ? read(report, code) : { counts: COUNTS[code] ?? [0, 1, 0], failures: [] }

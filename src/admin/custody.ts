@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { yieldToEventLoop } from '../async.ts'
 import {
-  countDeparting,
   countLanes,
   custodyCounters,
+  earlier,
   type HoldReason,
   type LaneCount,
   parkedByLane,
@@ -33,10 +33,7 @@ interface StoredFixes {
  */
 export async function takeAccount(redis: Redis, companyOf: (device: string) => string | undefined = () => undefined) {
   const stored = new StoredByCompany()
-  const lanes = (await Array.fromAsync(countLanes(redis))).flat()
-  await countWaiting(lanes, stored)
-  // What is on its way to another shard waits there soon.
-  stored.ofCompany(undefined).waiting.fixes += await countDeparting(redis)
+  const lanes = await countWaiting(redis, stored)
   await countParked(redis, stored)
   const heldFor = await countHeld(redis, stored, companyOf)
   const { waiting, parked, held } = stored.of(EVERYTHING)
@@ -86,16 +83,22 @@ function nothingStored(): StoredFixes {
   return { waiting: { fixes: 0, lanes: 0 }, parked: { fixes: 0, lanes: 0 }, held: { fixes: 0, devices: 0 } }
 }
 
-/** What waits in a parked lane counts as parked. */
-async function countWaiting(lanes: readonly LaneCount[], stored: StoredByCompany): Promise<void> {
-  for (const { lane, waiting: fixes, isParked, oldestAt } of lanes) {
+/** Answers all lanes with records. What waits in a parked part of a lane counts as parked. */
+async function countWaiting(redis: Redis, stored: StoredByCompany): Promise<LaneCount[]> {
+  const lanes = new Map<string, LaneCount>()
+  const counted = new Set<string>()
+  for (const { lane, isParked, ...part } of (await Array.fromAsync(countLanes(redis))).flat()) {
     await yieldToEventLoop()
+    const { waiting: before = 0, oldestAt } = lanes.get(lane) ?? {}
+    lanes.set(lane, { lane, waiting: before + part.waiting, oldestAt: earlier(oldestAt, part.oldestAt) })
     if (isParked) continue
     const { waiting } = stored.ofCompany(laneIds(lane).company_id)
-    waiting.fixes += fixes
-    waiting.lanes++
-    waiting.oldestAt = earlier(waiting.oldestAt, oldestAt)
+    waiting.fixes += part.waiting
+    if (!counted.has(lane)) waiting.lanes++
+    counted.add(lane)
+    waiting.oldestAt = earlier(waiting.oldestAt, part.oldestAt)
   }
+  return [...lanes.values()]
 }
 
 async function countParked(redis: Redis, stored: StoredByCompany): Promise<void> {
@@ -117,11 +120,6 @@ async function countHeld(redis: Redis, stored: StoredByCompany, companyOf: (devi
     devices.add(device)
   }
   return heldFor
-}
-
-function earlier(one = Infinity, other = Infinity): number | undefined {
-  const first = Math.min(one, other)
-  return first === Infinity ? undefined : first
 }
 
 /** The counters with a prefix, by the rest of their names. */

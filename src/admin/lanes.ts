@@ -171,19 +171,22 @@ async function parkedIn(redis: Redis, lanes: readonly string[]) {
 }
 
 /** `fixes`: all that is parked of the lane; `parked`: why it is parked whole; `refused`: what was refused, equal answers as one. */
-async function parkedLaneJson(redis: Redis, { lane, waiting, parked, dueAt }: LaneState) {
-  const answers = new Map<string, RefusedJson>()
+async function parkedLaneJson(redis: Redis, { lane, parked }: LaneState) {
+  const answers = new Map<string, Refused & { firstAt: number }>()
   for await (const { status, message, at, count } of surveyRefused(redis, lane)) {
     const key = `${status} ${message}`
-    const { first_at = instant(at), count: before = 0 } = answers.get(key) ?? {}
-    answers.set(key, { status, message, at: instant(at), first_at, count: count + before })
+    const { firstAt = at, at: lastAt = at, count: before = 0 } = answers.get(key) ?? {}
+    const [first, last] = [Math.min(firstAt, at), Math.max(lastAt, at)]
+    answers.set(key, { status, message, at: last, firstAt: first, count: count + before })
   }
   return {
     ...laneIds(lane),
-    fixes: answers.values().reduce((sum, { count }) => sum + count, parked ? waiting : 0),
-    parked: parked && { ...parkedJson(parked), next_try_at: instant(dueAt) },
-    refused: [...answers.values()],
+    fixes: answers.values().reduce((sum, { count }) => sum + count, parked?.fixes ?? 0),
+    parked: parked && { ...parkedJson(parked), next_try_at: instant(parked.nextTryAt) },
+    refused: Array.from(answers.values(), refusedJson),
   }
 }
 
-type RefusedJson = Pick<Refused, 'status' | 'message' | 'count'> & Partial<Record<'at' | 'first_at', string>>
+function refusedJson({ status, message, at, firstAt, count }: Refused & { readonly firstAt: number }) {
+  return { status, message, at: instant(at), first_at: instant(firstAt), count }
+}

@@ -20,7 +20,7 @@ export const redis = section({
   shards: setting(
     integer(1, MOST_SHARDS),
     1,
-    'In how many parts the lanes are; in a Cluster each may be on a master of its own. All processes have the same number.',
+    'In how many parts the devices are; in a Cluster each may be on a master of its own. All processes have the same number.',
   ),
   name: orNull(text).describe('What the Sentinels call the primary.'),
   username: orNull(text).describe(

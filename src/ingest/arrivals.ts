@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Fix, Transport } from '../../protocols/kit/index.ts'
 import { everySecond, within } from '../async.ts'
 import { sameId } from '../config/units.ts'
-import { countHeldOf, HELD_LISTS, heldAmong, keys, type Redis } from '../lanes/index.ts'
+import { countHeld, HELD_LISTS, heldAmong, keys, type Redis } from '../lanes/index.ts'
 import { wordsOf } from '../masking.ts'
 import { guarded, logFault } from '../observe/faults.ts'
 import type { Logger } from '../observe/log.ts'
@@ -280,7 +280,7 @@ export async function surveyArrivals(
   const arrived = Object.entries(devices).map(([id, json]) => ({ id, arrival: JSON.parse(json) as ArrivedSender }))
   const wanted = arrived.filter(({ arrival }) => isWanted(arrival))
   const ofDevices = await Promise.all(
-    wanted.map(async ({ id, arrival }) => ({ ...arrival, waiting: await countHeld(redis, id) })),
+    wanted.map(async ({ id, arrival }) => ({ ...arrival, waiting: await countHeldOf(redis, id) })),
   )
   const senders = connections.map((json) => JSON.parse(json) as ArrivedSender)
   const notUnderstood = senders.filter(isWanted).map((sender) => ({ ...sender, waiting: 0 }))
@@ -288,11 +288,9 @@ export async function surveyArrivals(
   return [...unconfigured, ...notUnderstood].toSorted((one, other) => other.at - one.at)
 }
 
-async function countHeld(redis: Redis, id: string): Promise<number> {
-  const counts = await countHeldOf(
-    redis,
-    UNKNOWN_LISTS.map((lists) => ({ lists, device: id })),
-  )
+async function countHeldOf(redis: Redis, device: string): Promise<number> {
+  const places = UNKNOWN_LISTS.map((lists) => ({ lists, device }))
+  const counts = await countHeld(redis, places)
   return counts.reduce((sum, count) => sum + count, 0)
 }
 

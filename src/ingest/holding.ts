@@ -5,8 +5,6 @@ import {
   type AppenderOptions,
   claimHeld,
   countHeld,
-  deviceShard,
-  endDepartures,
   endRelease,
   type Fate,
   HELD_LISTS,
@@ -25,7 +23,6 @@ import {
   receivedAt,
   releasingDevices,
   type Swept,
-  shardsOf,
   spokenIn,
   sweepHeld,
   timestampOf,
@@ -137,7 +134,7 @@ export class Holding {
       for (const place of await claimHeld(redis)) {
         if (this.#closing.signal.aborted) return
         // What is being released, perhaps since the claim, leaves its lists in their order.
-        if (!(await isReleasing(place.shard, sameId(place.device)))) await this.#sweep(place)
+        if (!(await isReleasing(redis, sameId(place.device)))) await this.#sweep(place)
       }
     } catch (error) {
       this.#wait(error)
@@ -151,43 +148,31 @@ export class Holding {
     })
   }
 
-  /** Goes through all held fixes of a device until nothing more of them moves. */
-  async #releaseDevice(device: string): Promise<void> {
-    const { redis } = this.#options
-    const own = deviceShard(redis, device)
-    await this.#releaseIn([own, ...shardsOf(redis).filter((shard) => shard !== own)], device)
-  }
-
   /**
-   * Goes through what shards hold of a device: what the others hold has arrived while that of the first was released, whose mark
-   * ends last. All is judged by one time, so that no newer fix gets a lane before an older one by a clock that is set right
-   * meanwhile. Answers false where something is left to do.
+   * Goes through all held fixes of a device until nothing more of them moves. All are judged by one time, so that no newer fix
+   * gets a lane before an older one by a clock that is set right meanwhile.
    */
-  async #releaseIn([shard, ...others]: readonly Redis[], device: string, judgedAt?: number): Promise<boolean> {
-    const { appender, redis, replica } = this.#options
+  async #releaseDevice(device: string): Promise<void> {
+    const { redis, replica } = this.#options
     const names = new Set([device, replica.roster.find(device)?.id ?? device])
-    const places = RELEASED_IN_TURN.flatMap((lists) => Array.from(names, (name) => ({ shard, lists, device: name })))
+    const places = RELEASED_IN_TURN.flatMap((lists) => Array.from(names, (name) => ({ lists, device: name })))
     for (let left = 1; left > 0; ) {
-      if (this.#closing.signal.aborted || !replica.current) return false
+      if (this.#closing.signal.aborted || !replica.current) return
       const { version } = replica
-      const now = judgedAt ?? Date.now()
-      const counts = await countHeld(places)
+      const now = Date.now()
+      const counts = await countHeld(redis, places)
       const looked = places.map((place) => ({ place, stayed: 0 }))
       left = 0
       for (const [index, each] of looked.entries()) {
         if (counts[index] === 0) continue
         const swept = await this.#sweep(each.place, now)
         // Another gateway moves them; or it ends, and they are looked at again.
-        if (swept.end === 'changed') return false
+        if (swept.end === 'changed') return
         each.stayed = swept.stayed
         left += swept.left
       }
-      // What another gateway has taken out arrives before what other shards hold.
-      await endDepartures(redis, shard, appender)
-      for (const other of others) if (!(await this.#releaseIn([other], device, now))) return false
-      if (await endRelease(shard, { device, version, looked })) return true
+      if (await endRelease(redis, { device, version, looked })) return
     }
-    return false
   }
 
   async #sweep(place: HeldPlace, now = Date.now()): Promise<Swept> {
@@ -199,7 +184,7 @@ export class Holding {
     const { left, stayed } = swept
     // Many fixes are looked at less often, so that looking costs the same.
     const soonest = Date.now() + LOOK_AGAIN_MS + stayed * LOOK_MS_PER_FIX
-    if (stayed > 0) await lookAgain(place, { stayed, at: Math.max(next.at, soonest) })
+    if (stayed > 0) await lookAgain(redis, place, { stayed, at: Math.max(next.at, soonest) })
     if (left > 0) logger.info({ device, reason: lists.reason, fixes: left }, 'held fixes released or discarded')
     return swept
   }
@@ -209,12 +194,8 @@ export class Holding {
   }
 
   /** `next.at` becomes the earliest time at which a fix that stays is to be looked at. */
-  #fateOf(
-    record: Buffer,
-    { shard, lists, device }: HeldPlace,
-    { now, next }: { now: number; next: { at: number } },
-  ): Fate {
-    const { clock, filter, hold, redis, replica } = this.#options
+  #fateOf(record: Buffer, { lists, device }: HeldPlace, { now, next }: { now: number; next: { at: number } }): Fate {
+    const { clock, filter, hold, replica } = this.#options
     const { roster, version: rosterVersion } = replica
     const received = receivedAt(record)
     const found = roster.find(device)
@@ -242,8 +223,7 @@ export class Holding {
     }
     if (oldestAt < now) return tooOld(found, lists)
     const lookAt = Math.min(verdict.lookAt, oldestAt)
-    // What arrived while others were released is held in the shard of its lane: what stays goes behind what its own shard holds.
-    if (verdict.held !== lists.reason || shard !== deviceShard(redis, device))
+    if (verdict.held !== lists.reason)
       return { held: verdict.held, device: id, records, isProven: lists.isProven, lookAt, rosterVersion }
     next.at = Math.min(next.at, lookAt)
     return 'stays'

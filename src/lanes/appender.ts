@@ -1,11 +1,9 @@
 import { everySecond } from '../async.ts'
 import { metrics } from '../observe/metrics.ts'
 import { grouped } from './grouped.ts'
-import { markInAllShards } from './held.ts'
-import { mayBeElsewhere, dropDuplicates } from './other-shards.ts'
-import { countRecords, type Part, type Storable } from './record.ts'
+import type { Part, Storable } from './record.ts'
 import type { Redis } from './redis.ts'
-import { shardOfPart, shardsOf } from './shards.ts'
+import { shardOf, shardsOf } from './shards.ts'
 import { type AppenderOptions, add, storeRecords } from './store.ts'
 
 /** The outcome of a Storable that is on disk. */
@@ -14,11 +12,6 @@ export interface Stored {
   duplicates: number
   /** Whether fixes are not held: there are too many unknown devices, or older ones of this device are being released. */
   refused: boolean
-  /**
-   * Set if the held fixes of the device are being released: by which version of the roster. The other shards have to
-   * know it.
-   */
-  releasedBy?: number
 }
 
 /** What stores the fixes of a gateway. */
@@ -87,9 +80,8 @@ export class Appender {
     metrics.appends.inc({})
     try {
       const leftOut = (await storeRecords(this.#redis, this.#options, { parts, counters })) ?? []
-      for (const { part, duplicates, releasedBy } of leftOut) {
+      for (const { part, duplicates } of leftOut) {
         const outcome = outcomeOfPart[part]
-        if (releasedBy !== undefined) outcome.releasedBy = releasedBy
         if (duplicates < 0) outcome.refused = true
         else outcome.duplicates += duplicates
       }
@@ -110,84 +102,30 @@ export class Appender {
   }
 }
 
-/** An appender for each shard: each part of an item goes to that of its lane, or of its device where it is held. */
+/** An appender for each shard: what is of a device goes to its shard, in one call. */
 class ShardedAppender implements FixAppender {
   readonly #redis: Redis
-  readonly #options: AppenderOptions
-  readonly #appenders: readonly Appender[]
-  /**
-   * Asks the other shards for several items at once: where that fails, it fails for all, so that none is stored before an older one
-   * that has to be tried again.
-   */
-  readonly #ask = grouped((items: Storable[]) => {
-    const parts = items.map((item) => item.parts)
-    return dropDuplicates(this.#redis, this.#options.duplicates, parts)
-  })
-  /** What the last item of a device asks for. Those that come meanwhile go behind it. */
-  readonly #asking = new Map<string, Promise<unknown>>()
+  readonly #appenders: ReadonlyMap<Redis, Appender>
 
   constructor(redis: Redis, options: AppenderOptions) {
     this.#redis = redis
-    this.#options = options
-    this.#appenders = shardsOf(redis).map((shard) => new Appender(shard, options))
+    this.#appenders = new Map(shardsOf(redis).map((shard) => [shard, new Appender(shard, options)]))
   }
 
-  /**
-   * Resolves once all shards have stored their parts. If one fails, the caller stores the item again, and the other
-   * shards drop the repeats. The parts are of one device.
-   */
   append(item: Storable): Promise<Stored> {
-    const [{ device }] = item.parts
-    const mustAsk = this.#asking.has(device) || mayBeElsewhere(this.#redis, this.#options.duplicates, item.parts)
-    return mustAsk ? this.#appendNew(item, device) : this.#append(item)
-  }
-
-  /** Appends what no other shard has stored. Items that ask together are appended in the same turn of the event loop. */
-  async #appendNew(item: Storable, device: string): Promise<Stored> {
-    const asking = this.#ask(item)
-    this.#asking.set(device, asking)
-    try {
-      const { duplicates, parts } = await asking
-      const filtered = [...item.filtered, ...Array<string>(duplicates).fill('duplicate')]
-      const stored = await this.#append({ ...item, parts, filtered })
-      return { ...stored, duplicates: stored.duplicates + duplicates }
-    } finally {
-      if (this.#asking.get(device) === asking) this.#asking.delete(device)
-    }
-  }
-
-  async #append(item: Storable): Promise<Stored> {
-    if (item.parts.length === 0) this.count(item.filtered)
-    const pieces = this.#split(item)
-    const outcomes = await Promise.allSettled(pieces.map(([shard, piece]) => this.#appenders[shard].append(piece)))
-    const stored = outcomes.map((outcome) => {
-      if (outcome.status === 'rejected') throw outcome.reason
-      return outcome.value
-    })
-    const versions = stored.flatMap(({ releasedBy }) => releasedBy ?? [])
-    if (versions.length > 0) await markInAllShards(this.#redis, Math.max(...versions), [item.parts[0].device])
-    return {
-      duplicates: stored.reduce((sum, { duplicates }) => sum + duplicates, 0),
-      refused: stored.some(({ refused }) => refused),
-    }
+    return this.#in(shardOf(this.#redis, item.parts[0].device)).append(item)
   }
 
   count(filtered: readonly string[]): void {
-    this.#appenders[0].count(filtered)
+    this.#in(this.#redis).count(filtered)
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#appenders.map((appender) => appender.close()))
+    await Promise.all(this.#appenders.values().map((appender) => appender.close()))
   }
 
-  /** The first piece counts what is not stored as well. */
-  #split(item: Storable): [shard: number, Storable][] {
-    const pieces = [...Map.groupBy(item.parts, (part) => shardOfPart(this.#redis, part))]
-    return pieces.map(([shard, parts], index) => {
-      const [received, filtered] = index === 0 ? [item.filtered.length, item.filtered] : [0, []]
-      const records = parts.reduce((sum, part) => sum + countRecords(part.records), received)
-      return [shard, { parts, received: records, filtered }]
-    })
+  #in(shard: Redis): Appender {
+    return this.#appenders.get(shard) as Appender
   }
 }
 

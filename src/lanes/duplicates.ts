@@ -18,7 +18,7 @@ import { keysOf } from './shards.ts'
  * a call that was packed before the turn began. When a turn begins, a gateway knows only that no gateway has stored a fix further
  * ahead than `maxFutureMs`; with the first frame of a device in its turn it asks for the device's latest span.
  *
- * All this is within a shard. For what other shards have stored, see other-shards.ts.
+ * All fixes of a device are in one shard, and so are their marks. Each shard has turns of its own.
  */
 
 /** Records of one device within one span, as store.lua needs them. */
@@ -35,8 +35,6 @@ export interface DuplicateOptions {
   /** ms for which a fix is remembered. */
   readonly windowMs: number
   readonly maxFutureMs: number
-  /** ms UTC: since when the roster has not changed a device; with several shards. Absent: that is not known. */
-  readonly changedAt?: (device: string) => number
 }
 
 /** The filter of one shard. It knows those of the other shards. */
@@ -109,14 +107,6 @@ export class DuplicateFilter {
       marks.writeUInt16BE(encrypted.readUInt16BE(from + 4), to + 4)
     }
     return { marks, unkeyed: Buffer.concat(now < this.#unkeyedUntil ? runs.map(unkeyedMarks) : []) }
-  }
-
-  /** Whether some records of a device may have been stored by an earlier roster, perhaps in another shard. */
-  mayBeElsewhere(device: string, records: Buffer): boolean {
-    const { changedAt, maxFutureMs } = this.#options
-    const latest = changedAt ? (changedAt(device) + maxFutureMs + CLOCKS_DIFFER_MS) / 1000 : Infinity
-    for (let at = 0; at < records.length; at += records[at]) if (records.readUInt32BE(at + TIME) <= latest) return true
-    return false
   }
 
   /** Deletes some of the marks that have expired. Never rejects. */
@@ -212,11 +202,6 @@ interface Known {
   keptAt: number
 }
 
-/** The name of the string of marks where that of a record is. */
-export function marksName(device: string, record: Buffer): string {
-  return `${device}:${record.readUInt32BE(TIME) >>> SPAN_BITS}`
-}
-
 /** Drops records that repeat others among them. Times mostly grow: then none does. */
 function withoutRepeats(records: Buffer): Buffer {
   let [last, at] = [-1, 0]
@@ -259,13 +244,11 @@ const SPAN_WEIGHT = 800
 const NEW_SPAN_WEIGHT = 800
 /** The size of a block of AES; that of a mark, as in store.lua. */
 const BLOCK_BYTES = 16
-export const MARK_BYTES = 6
+const MARK_BYTES = 6
 /** Where a record has its time; latitude and longitude follow, 4 bytes each. */
 const TIME = 7
 /** Strings of marks in one second. */
 const FORGET_AT_ONCE = 500
 const KEEP_AGAIN_MS = 3_600_000
-/** By how much the clocks of machines may differ. */
-const CLOCKS_DIFFER_MS = 60_000
 /** What Lua hands over to one command. */
 export const MOST_IN_RUN = 1000

@@ -1,12 +1,12 @@
 import { tellHeard } from './changes.ts'
-import { HELD_LISTS, heldList, heldPlaces } from './held.ts'
+import { HELD_LISTS, heldList } from './held.ts'
 import { keys } from './keys.ts'
 import { dropFrames, frameIds } from './misunderstood.ts'
 import { type Fate, sweep, sweepAll } from './move.ts'
 import { listOf, seize, sweepRefused } from './parked.ts'
 import { deviceOf, MAX_DEVICE_BYTES, packDevice } from './record.ts'
 import { type Redis, scripts } from './redis.ts'
-import { byShard, inShards, keysOf, shardOf, shardsOf } from './shards.ts'
+import { keysOf, shardOf } from './shards.ts'
 import { membersOf } from './slices.ts'
 import { sumOver } from './survey.ts'
 import { forgetWatched } from './watched.ts'
@@ -36,17 +36,17 @@ export async function forgetDevice(
   ids: ReadonlySet<string>,
   isReached: (lane: string) => boolean = () => true,
 ): Promise<ForgottenDevice> {
+  const [shard] = Array.from(ids, (id) => shardOf(redis, id))
   const fate = (record: Buffer): Fate => (ids.has(deviceOf(record)) ? DELETED : 'stays')
-  const held = await sumOver(Array.from(ids, (id) => heldPlaces(redis, HELD_LISTS, id)).flat(), (place) =>
-    sweepAll(redis, heldList(place), fate),
-  )
+  const places = Array.from(ids, (device) => HELD_LISTS.map((lists) => ({ lists, device }))).flat()
+  const held = await sumOver(places, (place) => sweepAll(shard, heldList(shard, place), fate))
   const lanesIn = async (zset: 'refusedLanes' | 'schedule') => {
-    return (await inShards(redis, (shard) => membersOf(shard, keysOf(shard)[zset]))).flat().filter(isReached)
+    return (await membersOf(shard, keysOf(shard)[zset])).filter(isReached)
   }
   const refusedLanes = await lanesIn('refusedLanes')
-  const refused = await sumOver(refusedLanes, async (lane) => (await sweepRefused(redis, lane, fate)).left)
-  const { parked, ...lanes } = await forgetInLanes(redis, { ids, lanes: await lanesIn('schedule'), fate })
-  const marks = await sumOver(shardsOf(redis), (shard) => forgetMarks(shard, ids))
+  const refused = await sumOver(refusedLanes, async (lane) => (await sweepRefused(shard, lane, fate)).left)
+  const { parked, ...lanes } = await forgetInLanes(shard, { ids, lanes: await lanesIn('schedule'), fate })
+  const marks = await forgetMarks(shard, ids)
   const contacts = await sumOver([...ids], (id) => forgetContacts(redis, id))
   const frames = await dropFrames(redis, await frameIds(redis, [...ids]))
   return { held, parked: parked + refused, ...lanes, marks, contacts, frames }
@@ -54,19 +54,18 @@ export async function forgetDevice(
 
 /** Leases only the lanes that have something of the device, and gives them back. */
 async function forgetInLanes(
-  redis: Redis,
+  shard: Redis,
   { ids, lanes, fate }: { ids: ReadonlySet<string>; lanes: readonly string[]; fate: (record: Buffer) => Fate },
 ) {
   const gone = { waiting: 0, parked: 0, busy: 0 }
-  for (const lane of await lanesWith(redis, ids, lanes)) {
-    const shard = shardOf(redis, lane)
-    const shardKeys = keysOf(shard)
+  const shardKeys = keysOf(shard)
+  for (const lane of await lanesWith(shard, ids, lanes)) {
     if (!(await hasAny(shard, shardKeys.lane(lane), ids))) continue
     const isParked = (await shard.hexists(shardKeys.parked, lane)) === 1
-    const token = await seize(redis, lane)
+    const token = await seize(shard, lane)
     if (token === undefined) gone.busy++
     if (!token) continue
-    const { left } = await sweep(redis, { ...listOf(redis, lane), token }, fate)
+    const { left } = await sweep(shard, { ...listOf(shard, lane), token }, fate)
     gone[isParked ? 'parked' : 'waiting'] += left
     await scripts(shard)('postpone', [shardKeys.schedule, shardKeys.upstream], [lane, token, 0])
   }
@@ -74,17 +73,16 @@ async function forgetInLanes(
 }
 
 /** The lanes that may have records of the device; of lanes with many records all. */
-async function lanesWith(redis: Redis, ids: ReadonlySet<string>, lanes: readonly string[]): Promise<string[]> {
+async function lanesWith(shard: Redis, ids: ReadonlySet<string>, lanes: readonly string[]): Promise<string[]> {
   const texts = [...ids]
     .filter((id) => Buffer.byteLength(id) <= MAX_DEVICE_BYTES)
     .map((id) => packDevice(id).subarray(1))
   const found: string[] = []
-  for (const [shard, own] of byShard(redis, lanes))
-    for (let at = 0; at < own.length; at += LANES_AT_ONCE) {
-      const asked = [texts.length, ...texts, ...own.slice(at, at + LANES_AT_ONCE)]
-      const having = await scripts(shard)('lanes_with', [keysOf(shard).lanePrefix], asked)
-      found.push(...(having as Buffer[]).map(String))
-    }
+  for (let at = 0; at < lanes.length; at += LANES_AT_ONCE) {
+    const asked = [texts.length, ...texts, ...lanes.slice(at, at + LANES_AT_ONCE)]
+    const having = await scripts(shard)('lanes_with', [keysOf(shard).lanePrefix], asked)
+    found.push(...(having as Buffer[]).map(String))
+  }
   return found
 }
 

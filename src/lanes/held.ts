@@ -1,9 +1,9 @@
-import { type Fate, type ShardList, type Swept, sweep, sweepAll } from './move.ts'
+import { type Fate, type Swept, sweep, sweepAll } from './move.ts'
 import { deviceOf, HOLD_REASONS, type HoldReason, packDevice, packRecords, positionOf, receivedAt } from './record.ts'
 import { type Redis, scripts } from './redis.ts'
-import { inShards, isHome, keysOf, shardsOf } from './shards.ts'
+import { inShards, isHome, keysOf, shardOf, shardsOf } from './shards.ts'
 import { membersOf } from './slices.ts'
-import type { AppenderOptions } from './store.ts'
+import type { AppenderOptions, RecordSource } from './store.ts'
 import { sumOver } from './survey.ts'
 
 /** The lists of held fixes for one reason, either of proven or of unproven senders: one list for each device. */
@@ -19,12 +19,8 @@ export const HELD_LISTS: readonly HeldLists[] = HOLD_REASONS.flatMap((reason) =>
   { reason, isProven: false, name: `${reason}~` },
 ])
 
-/**
- * Held fixes of one device in one of the lists of a shard: in that of the device, or behind these in those of its lanes, where they
- * arrived while the former were being released.
- */
+/** Held fixes of one device in one of the lists. */
 export interface HeldPlace {
-  readonly shard: Redis
   readonly lists: HeldLists
   readonly device: string
 }
@@ -67,19 +63,12 @@ export async function countHeldFixes(redis: Redis): Promise<number> {
 }
 
 /** How many fixes these places hold, in their order. */
-export async function countHeld(places: readonly HeldPlace[]): Promise<number[]> {
-  return Promise.all(places.map(({ shard, lists, device }) => shard.llen(keysOf(shard).held(lists.name, device))))
-}
-
-/** How many fixes lists hold of devices in all shards, in their order. */
-export async function countHeldOf(redis: Redis, entries: readonly Omit<HeldPlace, 'shard'>[]): Promise<number[]> {
-  const ofShards = await inShards(redis, (shard) => countHeld(entries.map((entry) => ({ ...entry, shard }))))
-  return entries.map((_, index) => ofShards.reduce((sum, counts) => sum + counts[index], 0))
-}
-
-/** The places of all shards where some of these lists may hold fixes of a device. */
-export function heldPlaces(redis: Redis, some: readonly HeldLists[], device: string): HeldPlace[] {
-  return shardsOf(redis).flatMap((shard) => some.map((lists) => ({ shard, lists, device })))
+export async function countHeld(redis: Redis, places: readonly HeldPlace[]): Promise<number[]> {
+  const counts = places.map((place) => {
+    const shard = shardOf(redis, place.device)
+    return shard.llen(heldList(shard, place).list)
+  })
+  return Promise.all(counts)
 }
 
 /** Those of `devices` that have held fixes in this list. */
@@ -98,43 +87,31 @@ export async function claimHeld(redis: Redis): Promise<HeldPlace[]> {
   const places = await inShards(redis, async (shard) => {
     const claimed = (await scripts(shard)('claim_held', zsetsOf(shard), [SLICE, CLAIM_MS])) as Buffer[][]
     return claimed.flatMap((names, index) =>
-      names.map((name) => ({ shard, lists: HELD_LISTS[index], device: name.toString() })),
+      names.map((name) => ({ lists: HELD_LISTS[index], device: name.toString() })),
     )
   })
   return places.flat()
 }
 
 /**
- * Marks the devices in `names` that have held fixes. The version of the roster may give these fixes a lane, so new fixes
- * go behind them. Returns how many were found; a device may count several times.
+ * Marks the devices in `names` that have held fixes, and tells every shard the version of the roster: it may give these fixes
+ * a lane, so new fixes go behind them. Returns how many were found; a device may count several times.
  */
 export async function markReleasing(redis: Redis, version: number, names: readonly string[]): Promise<number> {
-  const found = (await inShards(redis, (shard) => mark(shard, { version, names, isHeld: true }))).flat()
-  if (found.length > 0 && shardsOf(redis).length > 1) await markInAllShards(redis, version, found)
-  return found.length
+  const byShard = Map.groupBy(names, (name) => shardOf(redis, name))
+  const found = await inShards(redis, (shard) => markIn(shard, version, byShard.get(shard) ?? []))
+  return found.reduce((sum, count) => sum + count, 0)
 }
 
-/** Marks devices in every shard, since their lanes may be in any. */
-export async function markInAllShards(redis: Redis, version: number, names: readonly string[]): Promise<void> {
-  await inShards(redis, (shard) => mark(shard, { version, names: [...new Set(names)], isHeld: false }))
-}
-
-interface Marking {
-  readonly version: number
-  readonly names: readonly string[]
-  /** Whether only those are marked that have held fixes. */
-  readonly isHeld: boolean
-}
-
-async function mark(shard: Redis, { version, names, isHeld }: Marking): Promise<string[]> {
+async function markIn(shard: Redis, version: number, names: readonly string[]): Promise<number> {
   const keys = keysOf(shard)
   const touched = [keys.releasing, keys.rosterVersion, ...zsetsOf(shard)]
   const calls: Promise<unknown>[] = []
   for (let at = 0; at === 0 || at < names.length; at += MARKED_AT_ONCE) {
-    const args = [version, isHome(shard) ? '' : '1', isHeld ? '1' : '', ...names.slice(at, at + MARKED_AT_ONCE)]
+    const args = [version, isHome(shard) ? '' : '1', ...names.slice(at, at + MARKED_AT_ONCE)]
     calls.push(scripts(shard)('mark_releasing', touched, args))
   }
-  return ((await Promise.all(calls)) as Buffer[][]).flat().map(String)
+  return ((await Promise.all(calls)) as number[]).reduce((sum, count) => sum + count, 0)
 }
 
 /** The devices that are marked in any shard, by ids without leading zeros. */
@@ -142,23 +119,24 @@ export async function releasingDevices(redis: Redis): Promise<Set<string>> {
   return new Set((await inShards(redis, (shard) => shard.zrange(keysOf(shard).releasing, '0', '-1'))).flat())
 }
 
-/** Whether a device is marked in a shard. */
-export async function isReleasing(shard: Redis, device: string): Promise<boolean> {
+/** Whether a device is marked, by its id without leading zeros. */
+export async function isReleasing(redis: Redis, device: string): Promise<boolean> {
+  const shard = shardOf(redis, device)
   return (await shard.zscore(keysOf(shard).releasing, device)) !== null
 }
 
 /**
- * Removes the mark of a device in a shard after its held fixes there were judged by this version of the roster. Returns
- * false if fixes have come since or are on their way to another shard, or if a later version has marked it.
+ * Removes the mark of a device after its held fixes were judged by this version of the roster. Returns false if fixes have
+ * come since, or if a later version has marked it.
  */
 export async function endRelease(
-  shard: Redis,
+  redis: Redis,
   { device, version, looked }: { device: string; version: number; looked: readonly LookedAt[] },
 ): Promise<boolean> {
-  const { departing, held, releasing } = keysOf(shard)
-  const lists = looked.map(({ place }) => held(place.lists.name, place.device))
+  const shard = shardOf(redis, device)
+  const lists = looked.map(({ place }) => heldList(shard, place).list)
   const stayed = looked.map((each) => each.stayed)
-  return (await scripts(shard)('end_release', [releasing, departing, ...lists], [device, version, ...stayed])) === 1
+  return (await scripts(shard)('end_release', [keysOf(shard).releasing, ...lists], [device, version, ...stayed])) === 1
 }
 
 /** How many held fixes stayed in a list. */
@@ -171,8 +149,9 @@ interface LookedAt {
  * Notes that the held fixes of a place were judged: `stayed` of them stay, and are judged again at `at` (ms UTC), or
  * earlier if fixes have come meanwhile that need it.
  */
-export async function lookAgain(place: HeldPlace, { stayed, at }: { stayed: number; at: number }) {
-  const { shard, index, list, name } = heldList(place)
+export async function lookAgain(redis: Redis, place: HeldPlace, { stayed, at }: { stayed: number; at: number }) {
+  const shard = shardOf(redis, place.device)
+  const { index, list, name } = heldList(shard, place)
   await scripts(shard)('look_again', [index, list], [name, stayed, Math.round(at)])
 }
 
@@ -192,7 +171,8 @@ export async function sweepHeld(
   options: AppenderOptions,
   { place, fate }: { place: HeldPlace; fate: (record: Buffer) => Fate },
 ): Promise<Swept> {
-  return sweep(redis, { ...heldList(place), options }, fate)
+  const shard = shardOf(redis, place.device)
+  return sweep(shard, { ...heldList(shard, place), options }, fate)
 }
 
 /**
@@ -200,23 +180,24 @@ export async function sweepHeld(
  * once, so that a gateway finds their lanes. `ids`: the ways in which its id is written. Returns how many they are.
  */
 export async function releaseSuspicious(redis: Redis, ids: ReadonlySet<string>): Promise<number> {
-  const places = Array.from(ids, (id) => heldPlaces(redis, SUSPICIOUS_LISTS, id)).flat()
+  const places = Array.from(ids, (device) => SUSPICIOUS_LISTS.map((lists) => ({ lists, device }))).flat()
   return sumOver(places, (place) => {
     const { device, lists } = place
     const fate = (record: Buffer): Fate => {
       const records = packRecords([positionOf(record)], packDevice(deviceOf(record)), receivedAt(record))
       return { held: 'no_route', device, records, isProven: lists.isProven, lookAt: 0, rosterVersion: 0 }
     }
-    return sweepAll(redis, heldList(place), fate)
+    const shard = shardOf(redis, device)
+    return sweepAll(shard, heldList(shard, place), fate)
   })
 }
 
 const SUSPICIOUS_LISTS = HELD_LISTS.filter(({ reason }) => reason === 'suspicious')
 
-/** The list of a place. */
-export function heldList({ shard, lists: { name }, device }: HeldPlace): ShardList {
+/** The list of a place, in the shard of its device. */
+export function heldList(shard: Redis, { lists: { name }, device }: HeldPlace): RecordSource {
   const { held, heldDevices: devices } = keysOf(shard)
-  return { shard, list: held(name, device), index: devices(name), name: device }
+  return { list: held(name, device), index: devices(name), name: device }
 }
 
 /** Every device with held fixes, counted from what is stored. */
@@ -225,23 +206,24 @@ export async function* surveyHeld(redis: Redis): AsyncGenerator<HeldDevice> {
     for (const lists of HELD_LISTS) {
       const devices = await heldDevicesIn(shard, lists)
       for (let at = 0; at < devices.length; at += SLICE) {
-        const places = devices.slice(at, at + SLICE).map((device) => ({ shard, lists, device }))
-        yield* (await Promise.all(places.map(heldIn))).filter(({ fixes }) => fixes > 0)
+        const states = devices.slice(at, at + SLICE).map((device) => heldIn(shard, { lists, device }))
+        yield* (await Promise.all(states)).filter(({ fixes }) => fixes > 0)
       }
     }
 }
 
 /** What is held of one device, each with its latest record. */
 export async function heldOf(redis: Redis, device: string): Promise<(HeldDevice & { readonly latest: Buffer })[]> {
-  const found = heldPlaces(redis, HELD_LISTS, device).map(async (place) => {
-    const latest = await place.shard.lindexBuffer(heldList(place).list, -1)
-    return latest ? [{ ...(await heldIn(place)), latest }] : []
+  const shard = shardOf(redis, device)
+  const found = HELD_LISTS.map(async (lists) => {
+    const latest = await shard.lindexBuffer(heldList(shard, { lists, device }).list, -1)
+    return latest ? [{ ...(await heldIn(shard, { lists, device })), latest }] : []
   })
   return (await Promise.all(found)).flat()
 }
 
-async function heldIn(place: HeldPlace): Promise<HeldDevice> {
-  const { shard, list } = heldList(place)
+async function heldIn(shard: Redis, place: HeldPlace): Promise<HeldDevice> {
+  const { list } = heldList(shard, place)
   const [fixes, oldest] = await Promise.all([shard.llen(list), shard.lindexBuffer(list, 0)])
   return { reason: place.lists.reason, device: place.device, fixes, oldestAt: oldest ? receivedAt(oldest) : undefined }
 }

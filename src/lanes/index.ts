@@ -2,7 +2,6 @@ export * from './api-clock.ts'
 export { Appender, openAppender, type Stored } from './appender.ts'
 export * from './changes.ts'
 export * from './days.ts'
-export { countDeparting, endDepartures } from './departures.ts'
 export { DuplicateFilter } from './duplicates.ts'
 export { durabilityProblems, missingReplicas, type RedisPrimary, redisPrimaries } from './durability.ts'
 export * from './forget-device.ts'
@@ -28,7 +27,7 @@ export {
   scripts,
   troubleOf,
 } from './redis.ts'
-export { deviceShard, inShards, keysOf, shardOf, shardsOf } from './shards.ts'
+export { inShards, keysOf, shardOf, shardsOf } from './shards.ts'
 export type { AppenderOptions, MemoryShares } from './store.ts'
 export * from './survey.ts'
 export * from './watched.ts'

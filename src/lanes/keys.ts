@@ -6,7 +6,7 @@ export function tagOf(shard: number): string {
 /** The tag of the home shard, which has everything that does not grow with the traffic. */
 const TAG = tagOf(0)
 
-/** What each shard has: lanes, what is held, and the marks of duplicates. A lane's name is `<company>/<courier>/<route>`. */
+/** What each shard has of its devices: lanes, what is held, and the marks of duplicates. A lane's name is `<company>/<courier>/<route>`. */
 export interface ShardKeys extends ReturnType<typeof shardKeys> {}
 
 /** The keys of a shard, by its tag. */
@@ -62,10 +62,8 @@ export function shardKeys(tag: string) {
     pushesPrefix: `${tag}:pushes:`,
     /** list: what the service refused of a lane, an entry an answer */
     refused: (lane: string) => `${tag}:refused:${lane}`,
-    /** list: records on their way to another shard, a JSON text for each step (see departures.ts) */
+    /** list of before lanes had a part in each shard: records on their way to another shard */
     departing: `${tag}:departing`,
-    /** string that expires: such records have arrived here */
-    arrived: (id: string) => `${tag}:arrived:${id}`,
     /** number: the version of the roster. Home has it; in other shards it is what a gateway has told them */
     rosterVersion: `${tag}:roster:version`,
   }
@@ -75,7 +73,9 @@ export function shardKeys(tag: string) {
 export const keys = {
   ...shardKeys(TAG),
   /** number: how many shards the data have; missing: one */
-  shards: `${TAG}:shards`,
+  shards: `${TAG}:device-shards`,
+  /** the same of before lanes had a part in each shard */
+  laneShards: `${TAG}:shards`,
   /** number: of the data, see format.ts */
   format: `${TAG}:format`,
   /** string that expires when the enrolment window ends (src/ingest/enrolment.ts) */

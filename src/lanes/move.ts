@@ -1,5 +1,3 @@
-import { endDepartures, splitByShard } from './departures.ts'
-import { dropDuplicates } from './other-shards.ts'
 import type { Part } from './record.ts'
 import type { Redis } from './redis.ts'
 import { type AppenderOptions, add, type RecordSource, storeRecords } from './store.ts'
@@ -17,21 +15,12 @@ export interface Swept {
   readonly end: 'reached' | 'changed' | typeof NOT_CURRENT
 }
 
-/** A list in one of the shards. */
-export interface ShardList extends RecordSource {
-  readonly shard: Redis
-}
-
-/**
- * Goes through a list in order and does with each entry what `decide` says. Each slice of the list is one step; what goes to
- * another shard has arrived there before the next one.
- */
+/** Goes through a list of a shard in order and does with each entry what `decide` says. Each slice of the list is one step. */
 export async function sweep(
-  redis: Redis,
-  { options = UNBOUNDED, shard, ...list }: ShardList & { readonly options?: AppenderOptions },
+  shard: Redis,
+  { options = UNBOUNDED, ...list }: RecordSource & { readonly options?: AppenderOptions },
   decide: (entry: Buffer) => Fate | typeof NOT_CURRENT,
 ): Promise<Swept> {
-  await endDepartures(redis, shard, options)
   let left = 0
   for (let stayed = 0; ; ) {
     const slice = await shard.lrangeBuffer(list.list, stayed, stayed + SLICE - 1)
@@ -47,23 +36,17 @@ export async function sweep(
       if ('gone' in fate) add(counters, fate.gone, 1)
       else parts.push(fate)
     }
-    const from = { ...list, entries }
-    const [{ duplicates, parts: going }] = await dropDuplicates(redis, options.duplicates, [parts])
-    add(counters, 'filtered:duplicate', duplicates)
-    const { staying, departing } = splitByShard(redis, { shard, parts: going, isNew: options.duplicates !== null })
-    const call = { parts: staying, counters, from, departing }
+    const call = { parts, counters, from: { ...list, entries } }
     if (entries.length > 0 && !(await storeRecords(shard, options, call))) return { left, stayed, end: 'changed' }
-    // What another process has taken out before arrives first.
-    if (departing.length > 0) await endDepartures(redis, shard, options)
     left += entries.length
     stayed += slice.length - entries.length
   }
 }
 
 /** Goes through a list until no other process has changed it meanwhile. Answers how many entries have left it. */
-export async function sweepAll(redis: Redis, source: ShardList, fate: (record: Buffer) => Fate): Promise<number> {
+export async function sweepAll(shard: Redis, source: RecordSource, fate: (record: Buffer) => Fate): Promise<number> {
   for (let left = 0; ; ) {
-    const swept: Swept = await sweep(redis, source, fate)
+    const swept: Swept = await sweep(shard, source, fate)
     left += swept.left
     if (swept.end !== 'changed') return left
   }

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import type { Lease } from './lease.ts'
-import { type Fate, NOT_CURRENT, type ShardList, type Swept, sweep } from './move.ts'
+import { type Fate, NOT_CURRENT, type Swept, sweep } from './move.ts'
 import { deviceOf } from './record.ts'
 import { type Redis, scripts } from './redis.ts'
-import { keysOf, shardOf } from './shards.ts'
+import { keysOf, shardsOf } from './shards.ts'
+import type { RecordSource } from './store.ts'
 import { sumOver } from './survey.ts'
 
 /** The lane that a record belongs to by now, by its device and time; undefined where it has none any more. */
@@ -21,8 +22,8 @@ export async function release(
   place: Place,
 ): Promise<number | typeof NOT_CURRENT> {
   let isCurrent = true
-  const released = await sumOver(lanes, async (lane) => {
-    const count = isCurrent ? await releaseLane(redis, lane, place) : NOT_CURRENT
+  const released = await sumOver(partsOf(redis, lanes), async ([shard, lane]) => {
+    const count = isCurrent ? await releasePart(shard, lane, place) : NOT_CURRENT
     if (count !== NOT_CURRENT) return count
     isCurrent = false
     return 0
@@ -30,8 +31,12 @@ export async function release(
   return isCurrent ? released : NOT_CURRENT
 }
 
-async function releaseLane(redis: Redis, lane: string, place: Place): Promise<number | typeof NOT_CURRENT> {
-  const shard = shardOf(redis, lane)
+/** What the shards may have of some lanes. */
+function partsOf(redis: Redis, lanes: readonly string[]): (readonly [shard: Redis, lane: string])[] {
+  return lanes.flatMap((lane) => shardsOf(redis).map((shard) => [shard, lane] as const))
+}
+
+async function releasePart(shard: Redis, lane: string, place: Place): Promise<number | typeof NOT_CURRENT> {
   const keys = keysOf(shard)
   let parked = 0
   if ((await shard.hexists(keys.parked, lane)) === 1) {
@@ -40,7 +45,7 @@ async function releaseLane(redis: Redis, lane: string, place: Place): Promise<nu
     parked = await shard.llen(keys.lane(lane))
     await tryParked(shard, [lane])
   }
-  const { left, end } = await sweepRefused(redis, lane, (record) => {
+  const { left, end } = await sweepRefused(shard, lane, (record) => {
     const to = place(record)
     return to === NOT_CURRENT ? to : { lane: to ?? lane, device: deviceOf(record), records: record }
   })
@@ -83,25 +88,24 @@ async function hasMisplaced(shard: Redis, lane: string, place: Place): Promise<b
 
 /** Deletes parked and refused records of lanes, counted. Answers how many there were. */
 export function discard(redis: Redis, lanes: readonly string[]): Promise<number> {
-  return sumOver(lanes, async (lane) => {
-    const refused = await sweepRefused(redis, lane, () => DELETED)
-    const list = listOf(redis, lane)
-    const isParked = (await list.shard.hexists(keysOf(list.shard).parked, lane)) === 1
-    const token = isParked ? await seize(redis, lane) : undefined
-    return refused.left + (token ? (await sweep(redis, { ...list, token }, () => DELETED)).left : 0)
+  return sumOver(partsOf(redis, lanes), async ([shard, lane]) => {
+    const refused = await sweepRefused(shard, lane, () => DELETED)
+    const isParked = (await shard.hexists(keysOf(shard).parked, lane)) === 1
+    const token = isParked ? await seize(shard, lane) : undefined
+    return refused.left + (token ? (await sweep(shard, { ...listOf(shard, lane), token }, () => DELETED)).left : 0)
   })
 }
 
 /**
- * Moves the records of a leased lane to the lanes where they belong by now. Answers whether the rest may be pushed: not where
- * nothing is left or the lease was lost.
+ * Moves the records of a leased lane of a shard to the lanes where they belong by now. Answers whether the rest may be pushed: not
+ * where nothing is left or the lease was lost.
  */
 export async function relocate(
-  redis: Redis,
+  shard: Redis,
   { lane, token }: Lease,
   place: Place,
 ): Promise<boolean | typeof NOT_CURRENT> {
-  const { end, stayed } = await sweep(redis, { ...listOf(redis, lane), token }, (record) => {
+  const { end, stayed } = await sweep(shard, { ...listOf(shard, lane), token }, (record) => {
     const to = place(record)
     if (to === NOT_CURRENT) return to
     return to === undefined || to === lane ? 'stays' : { lane: to, device: deviceOf(record), records: record }
@@ -109,9 +113,8 @@ export async function relocate(
   return end === NOT_CURRENT ? end : end === 'reached' && stayed > 0
 }
 
-/** Leases a lane for an admin operation, once its present lease has ended; undefined where it is not there any more. */
-export async function seize(redis: Redis, lane: string): Promise<string | undefined> {
-  const shard = shardOf(redis, lane)
+/** Leases a lane of a shard for an admin operation, once its present lease has ended; undefined where it is not there any more. */
+export async function seize(shard: Redis, lane: string): Promise<string | undefined> {
   for (let tries = 0; tries < SEIZE_TRIES; tries++) {
     const token = (await scripts(shard)('seize', [keysOf(shard).schedule], [lane, SEIZE_MS])) as Buffer | null
     if (token) return token.toString()
@@ -120,27 +123,25 @@ export async function seize(redis: Redis, lane: string): Promise<string | undefi
   return undefined
 }
 
-/** Sweeps the refused records of a lane until each had its fate, or one is uncertain: this and those behind it stay. */
+/** Sweeps the refused records of a lane of a shard until each had its fate, or one is uncertain: this and those behind it stay. */
 export async function sweepRefused(
-  redis: Redis,
+  shard: Redis,
   lane: string,
   fate: (record: Buffer) => Fate | typeof NOT_CURRENT,
 ): Promise<Pick<Swept, 'left' | 'end'>> {
-  const shard = shardOf(redis, lane)
   const keys = keysOf(shard)
-  const list = { shard, list: keys.refused(lane), index: keys.refusedLanes, name: lane }
+  const list = { list: keys.refused(lane), index: keys.refusedLanes, name: lane }
   for (let left = 0; ; ) {
-    const swept = await sweep(redis, list, (entry) => fate(entry.subarray(4 + entry.readUInt32BE(0))))
+    const swept = await sweep(shard, list, (entry) => fate(entry.subarray(4 + entry.readUInt32BE(0))))
     left += swept.left
     if (swept.end !== 'changed') return { left, end: swept.end }
   }
 }
 
-/** A lane's own records. */
-export function listOf(redis: Redis, lane: string): ShardList {
-  const shard = shardOf(redis, lane)
+/** A lane's own records in a shard. */
+export function listOf(shard: Redis, lane: string): RecordSource {
   const keys = keysOf(shard)
-  return { shard, list: keys.lane(lane), index: keys.schedule, name: lane }
+  return { list: keys.lane(lane), index: keys.schedule, name: lane }
 }
 
 /** Lanes of one call of the script. */

@@ -65,7 +65,7 @@ export interface HeldPart {
   readonly rosterVersion: number
 }
 
-/** What one frame leaves behind: its records, and what the custody account counts with them. */
+/** What one frame leaves behind of a device: its records, and what the custody account counts with them. */
 export interface Storable {
   readonly parts: readonly Part[]
   /** Fixes, the filtered ones included. */

@@ -15,9 +15,8 @@ export type { Redis }
 
 /** The scripts of each file in lua/: its functions, or the one that has its name. Their keys and arguments are said there. */
 const SCRIPTS = {
-  store: ['append', 'move', 'arrive'],
+  store: ['append', 'move'],
   forget: ['forget'],
-  known: ['known'],
   held: ['claim_held', 'look_again', 'mark_releasing', 'end_release'],
   schedule: ['claim', 'renew', 'postpone', 'seize', 'try_parked'],
   beat: ['beat'],

@@ -5,8 +5,8 @@ import { keys } from './keys.ts'
 import { inShards, keysOf, shardsOf } from './shards.ts'
 
 /**
- * Ends the process where it has another number of shards than the data: it would look for lanes where they are not. To be called once
- * the connection of the home shard is ready.
+ * Ends the process where it has another number of shards than the data: it would look for devices where they are not. To be called
+ * once the connection of the home shard is ready.
  */
 export async function settleShardCount(home: Redis): Promise<void> {
   while (home.status === 'ready') {
@@ -27,8 +27,13 @@ export async function settleShardCount(home: Redis): Promise<void> {
  */
 export async function shardProblem(home: Redis): Promise<string | undefined> {
   const count = shardsOf(home).length
-  const [noted, custody] = await Promise.all([home.get(keys.shards), home.exists(keys.custody)])
-  const before = noted === null ? custody : Number(noted)
+  const [noted, laneShards] = await home.mget(keys.shards, keys.laneShards)
+  if (laneShards !== null) {
+    if (!(await takeIfDrained(home))) return BY_LANE
+    await home.rename(keys.laneShards, keys.shards)
+    return shardProblem(home)
+  }
+  const before = noted === null ? await home.exists(keys.custody) : Number(noted)
   if (count === (before || 1)) return undefined
   if (before === 0) {
     await home.setnx(keys.shards, count)
@@ -36,7 +41,7 @@ export async function shardProblem(home: Redis): Promise<string | undefined> {
   }
   const differs = `The data in Redis are in ${before} ${before === 1 ? 'shard' : 'shards'}, and redis.shards is ${count}.`
   if (count < before) return `${differs} They cannot become fewer: set redis.shards: ${before}.`
-  if (!(await isDrained(home)))
+  if (!(await takeIfDrained(home)))
     return (
       `${differs} To have ${count}: start with redis.shards: ${before}, wait until the status says that nothing waits, is held or ` +
       `parked, stop every process, then start with redis.shards: ${count}.`
@@ -45,13 +50,21 @@ export async function shardProblem(home: Redis): Promise<string | undefined> {
   return undefined
 }
 
-/** Whether nothing waits, is held, refused or on its way in any shard. What is parked whole waits as well. */
-async function isDrained(home: Redis): Promise<boolean> {
+/**
+ * Whether nothing waits, is held or refused in any shard: then no shard has anything of a device that may be in another one from now
+ * on, but its marks of duplicates, which expire. What is parked whole waits as well.
+ */
+async function takeIfDrained(home: Redis): Promise<boolean> {
   const left = await inShards(home, (shard) => {
     const { departing, heldFixes, refusedLanes, schedule } = keysOf(shard)
     return Promise.all([shard.zcard(schedule), shard.zcard(refusedLanes), shard.llen(departing), shard.get(heldFixes)])
   })
-  return left.flat().every((number) => Number(number ?? 0) === 0)
+  if (left.flat().some((number) => Number(number ?? 0) !== 0)) return false
+  await inShards(home, (shard) => shard.del(keysOf(shard).releasing))
+  return true
 }
 
+const BY_LANE =
+  'The data in Redis have several shards of an earlier version, which divided lanes among them. This version divides devices. Start ' +
+  'the earlier version, wait until its status says that nothing waits, is held or parked, stop every process, then start this version.'
 const AGAIN_MS = 200

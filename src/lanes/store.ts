@@ -3,7 +3,7 @@ import { type DuplicateFilter, type MarkedRun, MOST_IN_RUN } from './duplicates.
 import type { ShardKeys } from './keys.ts'
 import { dueAfter } from './lease.ts'
 import { type HoldReason, type Part, slicesOf } from './record.ts'
-import { type Redis, type Script, scripts } from './redis.ts'
+import { type Redis, scripts } from './redis.ts'
 import { keysOf } from './shards.ts'
 
 /** What may be stored beside waiting fixes, so that it cannot take the memory that these need. */
@@ -52,7 +52,6 @@ export interface RecordSource {
 export interface LeftOut {
   readonly part: number
   readonly duplicates: number
-  readonly releasedBy?: number
 }
 
 interface StoreCall {
@@ -61,66 +60,47 @@ interface StoreCall {
   readonly counters: Map<string, number>
   /** The entries that leave a list in the same step: their positions, from 0, and the entries as they were read there. */
   readonly from?: RecordSource & { readonly entries: readonly (readonly [position: number, entry: Buffer])[] }
-  /** Records of the list that go to other shards: texts for `departing`. */
-  readonly departing?: readonly string[]
-  /** The name under which these records come from another shard. */
-  readonly arrival?: string
 }
 
 /**
  * Stores records in a shard in one step, and takes others out of a list where the call says so. Answers what it left out; null where
- * the list is not as it was read, the lease was lost, or the same records have arrived before: then nothing has changed.
+ * the list is not as it was read, or the lease was lost: then nothing has changed.
  */
 export async function storeRecords(
   redis: Redis,
   { maxWaitMs, duplicates: filter, hold, shares }: AppenderOptions,
   call: StoreCall,
 ): Promise<LeftOut[] | null> {
-  const { parts, counters, from, arrival } = call
+  const { parts, counters, from } = call
   const [keys, duplicates] = [keysOf(redis), filter?.in(redis) ?? null]
   if (duplicates?.isPrepared === false) await duplicates.prepare()
   const turn = duplicates?.turn ?? ''
   const { bytes, marks = '', unkeyed = '', partOfRun, leftOut } = packGroup(parts, duplicates, Date.now())
   for (const left of leftOut) add(counters, 'filtered:duplicate', left.duplicates)
   const ofFilter = [duplicates?.gateway ?? '', turn, duplicates?.keepMs ?? 0, shares.markBytes, marks, unkeyed]
-  const isNew = !from && arrival === undefined
-  const { maxFixesPerDevice, maxUnknownDevices, heldFixes } = isNew ? { ...hold, ...shares } : UNLIMITED
+  const { maxFixesPerDevice, maxUnknownDevices, heldFixes } = from ? UNLIMITED : { ...hold, ...shares }
   const bounds = [maxFixesPerDevice, maxUnknownDevices, hold.maxFixesConfigured, heldFixes]
-  const { script, ownKeys, ownArgs } = isNew ? APPEND : moveOf(call, keys)
+  const ownKeys = from ? [from.list, from.index] : []
+  const ownArgs = from ? [from.name, from.token ?? '', ...from.entries.flat()] : []
   const args = [bytes, dueAfter(maxWaitMs), ...ofFilter, ...bounds, counters.size, ...[...counters].flat(), ...ownArgs]
   let answer: unknown = null
   try {
-    answer = await scripts(redis)(script, [...TOUCHED.map((name) => keys[name]), ...ownKeys], args)
+    answer = await scripts(redis)(from ? 'move' : 'append', [...TOUCHED.map((name) => keys[name]), ...ownKeys], args)
   } finally {
     if (!answer) for (const { device } of parts) duplicates?.failed(device)
   }
   if (!answer) return null
-  const [ofRuns, latest, storedIn, unmarked, overflowed, marked] = answer as StoreAnswer
+  const [ofRuns, latest, storedIn, unmarked, overflowed] = answer as StoreAnswer
   const storedTurn = storedIn.toString()
   if (duplicates && duplicates.turn !== storedTurn) duplicates.beginTurn(storedTurn)
   for (let i = 0; i < latest.length; i += 2) duplicates?.learn(parts[partOfRun[latest[i]]].device, latest[i + 1])
   for (const each of unmarked) observations.note('marks_full', { subject: { device: parts[partOfRun[each]].device } })
   for (let i = 0; i < ofRuns.length; i += 2) leftOut.push({ part: partOfRun[ofRuns[i]], duplicates: ofRuns[i + 1] })
-  for (let i = 0; i < marked.length; i += 2)
-    leftOut.push({ part: partOfRun[marked[i]], duplicates: 0, releasedBy: marked[i + 1] })
   for (const each of overflowed) observations.note('held_full', { subject: { device: parts[partOfRun[each]].device } })
   return leftOut
 }
 
-type StoreAnswer = [number[], number[], Buffer, number[], number[], number[]]
-
-/** The script of records that were stored before, with the keys and arguments that it alone has. */
-function moveOf({ from, departing = [], arrival = '' }: StoreCall, keys: ShardKeys): ScriptOfCall {
-  if (!from) return { script: 'arrive', ownKeys: [keys.arrived(arrival)], ownArgs: [ARRIVED_MS] }
-  const ownArgs = [from.name, from.token ?? '', departing.length, ...departing, ...from.entries.flat()]
-  return { script: 'move', ownKeys: [from.list, from.index, keys.departing], ownArgs }
-}
-
-interface ScriptOfCall {
-  readonly script: Script
-  readonly ownKeys: readonly string[]
-  readonly ownArgs: readonly (string | number | Buffer)[]
-}
+type StoreAnswer = [number[], number[], Buffer, number[], number[]]
 
 /** Parts as store.lua reads them: runs. `leftOut`: records that repeat others of the same part. `now`: ms UTC. */
 function packGroup(parts: readonly Part[], filter: DuplicateFilter | null, now: number) {
@@ -166,18 +146,15 @@ export function add(counters: Map<string, number>, name: string, amount: number)
   if (amount !== 0) counters.set(name, (counters.get(name) ?? 0) + amount)
 }
 
-const APPEND: ScriptOfCall = { script: 'append', ownKeys: [], ownArgs: [] }
 const { MAX_SAFE_INTEGER: MOST } = Number
 /** What was acknowledged once is never refused. */
 const UNLIMITED = { maxFixesPerDevice: MOST, maxUnknownDevices: MOST, heldFixes: MOST }
-/** How long a shard remembers what has arrived from another one. The other one deletes its copy within seconds. */
-const ARRIVED_MS = 86_400_000
 /** The most bytes that precede the records of a run, without its two texts; the most bytes of a character in UTF-8. */
 const MAX_HEAD_BYTES = 6
 const MAX_CHAR_BYTES = 3
 const KINDS = { unknown: 'U', no_route: 'N', clock: 'C', suspicious: 'S' } satisfies Record<HoldReason, string>
 
-/** What store.lua touches, in its order; the keys of a list, or of an arrival, follow. */
+/** What store.lua touches, in its order; the keys of a list follow. */
 const TOUCHED = [
   'schedule',
   'custody',

@@ -1,19 +1,23 @@
 import pLimit from 'p-limit'
 import { receivedAt } from './record.ts'
 import { type Redis, scripts } from './redis.ts'
-import { byShard, inShards, keysOf, shardOf, shardsOf } from './shards.ts'
+import { inShards, keysOf, shardsOf } from './shards.ts'
 import { fieldsOf, membersOf } from './slices.ts'
 
-/** A lane as operations see it. Instants in ms UTC. */
+/** A lane as operations see it: its parts in all shards as one. Instants in ms UTC. */
 export interface LaneState {
   readonly lane: string
   readonly waiting: number
   readonly oldestAt?: number
   /** `status`: the HTTP status, or what went wrong if there was no answer. */
   readonly lastPush?: { readonly at: number; readonly status: string; readonly failures: number }
-  readonly parked?: Parked
-  /** When it is pushed next; absent while it is being pushed. */
-  readonly dueAt?: number
+  readonly parked?: ParkedState
+}
+
+/** `fixes`: how many of those that wait; `nextTryAt`: absent while one is being tried. */
+interface ParkedState extends Parked {
+  readonly fixes: number
+  readonly nextTryAt?: number
 }
 
 /** Why something is not delivered, as the service said it; status 0: our own reason. */
@@ -43,13 +47,11 @@ export async function custodyCounters(redis: Redis): Promise<Map<string, number>
   return sums
 }
 
-/** How much waits in a lane, and since when, ms UTC. */
-export interface LaneCount extends Pick<LaneState, 'lane' | 'waiting' | 'oldestAt'> {
-  readonly isParked: boolean
-}
+/** How much waits in a lane, or in the part of it in a shard, and since when, ms UTC. */
+export interface LaneCount extends Pick<LaneState, 'lane' | 'waiting' | 'oldestAt'> {}
 
-/** Every lane with records, in slices of some dozen, counted from what is stored. */
-export async function* countLanes(redis: Redis): AsyncGenerator<LaneCount[]> {
+/** Every part of a lane with records, in slices of some dozen, counted from what is stored. */
+export async function* countLanes(redis: Redis): AsyncGenerator<(LaneCount & { readonly isParked: boolean })[]> {
   for (const shard of shardsOf(redis)) {
     const known = new Set<string>()
     const { schedule, lanePrefix, parked, ahead } = keysOf(shard)
@@ -72,9 +74,34 @@ export async function* countLanes(redis: Redis): AsyncGenerator<LaneCount[]> {
 
 /** The state of lanes, in their order. */
 export async function describeLanes(redis: Redis, lanes: readonly string[]): Promise<LaneState[]> {
-  const groups = Array.from(byShard(redis, lanes), ([shard, own]) => describeIn(shard, own))
-  const states = new Map((await Promise.all(groups)).flat().map((state) => [state.lane, state]))
-  return lanes.flatMap((lane) => states.get(lane) ?? [])
+  const [ofHome, ...ofOthers] = await inShards(redis, (shard) => describeIn(shard, lanes))
+  return ofHome.map((state, index) => ofOthers.map((states) => states[index]).reduce(joinParts, state))
+}
+
+/** Two parts of a lane as one. */
+function joinParts(one: LaneState, other: LaneState): LaneState {
+  const { lane } = one
+  const waiting = one.waiting + other.waiting
+  const oldestAt = earlier(one.oldestAt, other.oldestAt)
+  const lastPush = (one.lastPush?.at ?? 0) < (other.lastPush?.at ?? 0) ? other.lastPush : one.lastPush
+  return { lane, waiting, oldestAt, lastPush, parked: joinParked(one.parked, other.parked) }
+}
+
+function joinParked(one?: ParkedState, other?: ParkedState): ParkedState | undefined {
+  if (!one || !other) return one ?? other
+  const nextTryAt = earlier(one.nextTryAt, other.nextTryAt)
+  return { ...joinReasons(one, other), fixes: one.fixes + other.fixes, nextTryAt }
+}
+
+/** The latest answer counts. */
+function joinReasons<Of extends Parked>(one: Of, other: Of): Of {
+  return { ...(one.at < other.at ? other : one), since: Math.min(one.since, other.since) }
+}
+
+/** The earlier of two instants, if there is one. */
+export function earlier(one = Infinity, other = Infinity): number | undefined {
+  const first = Math.min(one, other)
+  return first === Infinity ? undefined : first
 }
 
 async function describeIn(shard: Redis, lanes: readonly string[]): Promise<LaneState[]> {
@@ -90,13 +117,13 @@ async function describeIn(shard: Redis, lanes: readonly string[]): Promise<LaneS
 function stateOf(lane: string, state: Buffer): LaneState {
   const [records, push, due, parked] = state.toString('utf8', HEAD_BYTES).split('\n')
   const [at, status, failures] = push.split(':')
+  const nextTryAt = due === '' ? undefined : Number(due)
   return {
     lane,
     waiting: Number(records),
     oldestAt: records === '0' ? undefined : receivedAt(state),
     lastPush: push === '' ? undefined : { at: Number(at), status, failures: Number(failures) },
-    parked: parked === '' ? undefined : (JSON.parse(parked) as Parked),
-    dueAt: due === '' ? undefined : Number(due),
+    parked: parked === '' ? undefined : { ...(JSON.parse(parked) as Parked), fixes: Number(records), nextTryAt },
   }
 }
 
@@ -136,14 +163,14 @@ export async function parkedByLane(redis: Redis): Promise<Map<string, number>> {
   return counts
 }
 
-/** What was refused of a lane, oldest first, read in slices: there may be a million entries. */
+/** What was refused of a lane, oldest first in each shard, read in slices: there may be a million entries. */
 export async function* surveyRefused(redis: Redis, lane: string): AsyncGenerator<Refused> {
-  const shard = shardOf(redis, lane)
-  for (let first = 0; ; first += SLICE) {
-    const entries = await shard.lrangeBuffer(keysOf(shard).refused(lane), first, first + SLICE - 1)
-    for (const entry of entries) yield JSON.parse(entry.toString('utf8', 4, 4 + entry.readUInt32BE(0))) as Refused
-    if (entries.length < SLICE) return
-  }
+  for (const shard of shardsOf(redis))
+    for (let first = 0, length = SLICE; length === SLICE; first += SLICE) {
+      const entries = await shard.lrangeBuffer(keysOf(shard).refused(lane), first, first + SLICE - 1)
+      for (const entry of entries) yield JSON.parse(entry.toString('utf8', 4, 4 + entry.readUInt32BE(0))) as Refused
+      length = entries.length
+    }
 }
 
 /** Bytes of the marks of duplicates. */
@@ -154,8 +181,13 @@ export async function countMarkBytes(redis: Redis): Promise<number> {
 
 /** The lanes that are parked whole, and why. */
 export async function parkedWhole(redis: Redis): Promise<(Parked & { readonly lane: string })[]> {
-  const found = await inShards(redis, (shard) => fieldsOf(shard, keysOf(shard).parked))
-  return found.flatMap((lanes) => Array.from(lanes, ([lane, json]) => ({ lane, ...(JSON.parse(json) as Parked) })))
+  const found = new Map<string, Parked>()
+  for (const fields of await inShards(redis, (shard) => fieldsOf(shard, keysOf(shard).parked)))
+    for (const [lane, json] of fields) {
+      const [parked, other] = [JSON.parse(json) as Parked, found.get(lane)]
+      found.set(lane, other ? joinReasons(parked, other) : parked)
+    }
+  return Array.from(found, ([lane, parked]) => ({ lane, ...parked }))
 }
 
 /** The sum of what `each` returns for all items, such as lanes; some calls run side by side. */

@@ -52,18 +52,19 @@ interface LaneOptions extends Omit<PushingOptions, 'apikeys'> {
   readonly apiClock: ApiClockWatch
   readonly watch: PushWatch
   readonly stopping: AbortSignal
+  /** The connection of the shard. */
+  readonly shard: Redis
 }
 
 interface ShardPushOptions extends Omit<LaneOptions, 'leases'> {
-  /** The connection of the shard, and its number. */
-  readonly shard: Redis
+  /** The number of the shard. */
   readonly number: number
   /** Limits the requests of all shards together. */
   readonly limit: LimitFunction
   readonly workers: Workers
 }
 
-/** Pushes the lanes of one shard. */
+/** Pushes the lanes of one shard, or the parts of lanes that it has. */
 export class ShardPush {
   readonly #options: ShardPushOptions
   readonly #leases: Leases
@@ -132,10 +133,10 @@ class LanePush {
 
   /** Resolves when the lane is given back, or its lease is lost. */
   async run(): Promise<void> {
-    const { leases, place, redis, stopping } = this.#options
+    const { leases, place, shard, stopping } = this.#options
     let batch = stopping.aborted ? undefined : await leases.take(this.#lease)
     if (batch?.parked) {
-      const mayPush = await relocate(redis, this.#lease, place)
+      const mayPush = await relocate(shard, this.#lease, place)
       if (mayPush === NOT_CURRENT) await leases.postpone(this.#lease, ROSTER_AGAIN_MS)
       batch = mayPush === true ? await leases.take(this.#lease) : undefined
     }

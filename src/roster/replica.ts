@@ -1,4 +1,3 @@
-import { sameId } from '../config/units.ts'
 import { isConnectionError, type Redis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { Roster, type RosterChange } from './roster.ts'
@@ -23,9 +22,6 @@ export class Replica {
   /** Resolves once it was read for the first time. */
   readonly first = this.#first.promise
   readonly #reported = new Set<string>()
-  /** By ids without leading zeros; all others have not changed since `#allChangedAt`. */
-  readonly #changedAt = new Map<string, number>()
-  #allChangedAt = 0
   /** Another object after a change of many lines; only this class sets it and `version`. */
   roster = new Roster()
   /** The version of the last write that is in effect here; 0 if there was none yet. */
@@ -49,11 +45,6 @@ export class Replica {
   get current(): boolean {
     if (this.version === 0 || !this.isCompared || this.#currentAt <= this.#disconnectedAt) return false
     return performance.now() - this.#currentAt < ROSTER_HOLDS_MS
-  }
-
-  /** ms UTC: a device has not been changed since. */
-  changedAt(device: string): number {
-    return this.#changedAt.get(sameId(device)) ?? this.#allChangedAt
   }
 
   /** Calls `changed` after each change, which is in effect then. */
@@ -117,13 +108,6 @@ export class Replica {
 
   #take(version: number, changed: ReadonlySet<string> | undefined): void {
     this.version = version
-    // The clock of Redis, which numbers the versions, may be behind.
-    const now = Math.max(version, Date.now())
-    if (changed) for (const id of changed) this.#changedAt.set(id, now)
-    else {
-      this.#changedAt.clear()
-      this.#allChangedAt = version
-    }
     for (const follower of this.#followers) follower(changed)
   }
 

@@ -443,15 +443,15 @@ describe('held fixes without a route', () => {
     await lookAtAll(redis, HELD_LISTS)
     await expect.poll(looksAt, soon).toBeGreaterThan(Date.now() + HOLD.max_age - 60_000)
     await holding.close()
-    const place = { shard: redis, lists: HELD_LISTS[0], device: '123' }
+    const place = { lists: HELD_LISTS[0], device: '123' }
     const [later, latest] = [Date.now() + 600_000, Date.now() + 900_000]
     await redis.zadd(keys.heldDevices('unknown'), later, '123')
-    await lookAgain(place, { stayed: 0, at: latest })
+    await lookAgain(redis, place, { stayed: 0, at: latest })
     expect(await looksAt()).toBe(later)
-    await lookAgain(place, { stayed: 1, at: latest })
+    await lookAgain(redis, place, { stayed: 1, at: latest })
     expect(await looksAt()).toBe(latest)
     await lookAtAll(redis, HELD_LISTS)
-    await lookAgain(place, { stayed: 1, at: latest })
+    await lookAgain(redis, place, { stayed: 1, at: latest })
     expect(await looksAt()).toBe(0)
   })
 

@@ -11,7 +11,6 @@ import {
   packDevice,
   packRecords,
   type Redis,
-  shardsOf,
   troubleOf,
 } from '../../src/lanes/index.ts'
 import { NotReplicated, Replication } from '../../src/lanes/replication.ts'
@@ -22,8 +21,6 @@ import type { Machine } from '../support/redis-servers.ts'
 
 const DEVICE = '356307042441013'
 const LANE = '7/42/1001'
-/** Of three shards it is in another one. */
-const OTHER_LANE = '7/42/1003'
 const PASSWORD = 'of-all-servers'
 /** On a busy machine a replica may not have a write within a second: then it is not acknowledged, and is sent again. */
 const SOON = { timeout: 60_000 }
@@ -48,28 +45,24 @@ describe('a Redis with replicas', () => {
   afterAll(() => group.stop())
 
   /** A connection as each process has one, through the Sentinels. */
-  async function connection(replicas = 2, shards = 1): Promise<Redis> {
+  async function connection(replicas = 2): Promise<Redis> {
     const sentinels = machines.map(({ host, sentinelPort: port }) => ({ host, port }))
     const redis = connect(
-      { sentinels, name: GROUP_NAME, replicas, shards, password: PASSWORD, sentinel_password: PASSWORD },
+      { sentinels, name: GROUP_NAME, replicas, password: PASSWORD, sentinel_password: PASSWORD },
       'test',
     )
     open.push(redis)
-    for (const shard of shardsOf(redis)) await expect.poll(() => shard.status, { timeout: 30_000 }).toBe('ready')
+    await expect.poll(() => redis.status, { timeout: 30_000 }).toBe('ready')
     return redis
   }
 
-  /** Sends a fix as a gateway that has just started, with so many shards. Rejects where it may not be acknowledged. */
-  async function send(time: number, { lane = LANE, shards = 1, changedAt = Date.now() } = {}) {
-    const redis = await connection(2, shards)
-    const duplicates = new DuplicateFilter(redis, {
-      windowMs: 86_400_000,
-      maxFutureMs: 300_000,
-      changedAt: () => changedAt,
-    })
+  /** Sends a fix as a gateway that has just started. Rejects where it may not be acknowledged. */
+  async function send(time: number) {
+    const redis = await connection()
+    const duplicates = new DuplicateFilter(redis, { windowMs: 86_400_000, maxFutureMs: 300_000 })
     const appender = openAppender(redis, { ...UNFILTERED, duplicates })
     const fix = { timestamp: time, latitude: 52.5, longitude: 13.4, accuracy: 5 }
-    const part = { lane, device: DEVICE, records: packRecords([fix], packDevice(DEVICE), Date.now()) }
+    const part = { lane: LANE, device: DEVICE, records: packRecords([fix], packDevice(DEVICE), Date.now()) }
     return appender.append({ parts: [part], received: 1, filtered: [] })
   }
 
@@ -168,22 +161,6 @@ describe('a Redis with replicas', () => {
     }
     await expect.poll(() => send(time), SOON).toEqual({ duplicates: 1, refused: false })
     await group.redis(index, async (server) => expect(await server.llen(keys.lane(LANE))).toBe(1))
-  })
-
-  it('acknowledges no duplicate of what a replica of another shard lacks', async () => {
-    const [time, shards] = [now() + 10, 3]
-    const index = await replica()
-    group.signal(index, 'SIGSTOP')
-    try {
-      // It has its lane since long ago, and no other shard is asked.
-      await expect(send(time, { lane: OTHER_LANE, shards, changedAt: 0 })).rejects.toThrow(
-        'fewer than 2 replicas have the write',
-      )
-      await expect(send(time, { shards })).rejects.toThrow('fewer than 2 replicas have the write')
-    } finally {
-      group.signal(index, 'SIGCONT')
-    }
-    await expect.poll(() => send(time, { shards }), SOON).toEqual({ duplicates: 1, refused: false })
   })
 
   it('says how many replicas are missing', async () => {

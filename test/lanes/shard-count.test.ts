@@ -2,10 +2,13 @@ import { afterEach, expect, it } from 'vitest'
 import {
   connect,
   custodyCounters,
+  keys,
+  keysOf,
   openAppender,
   packDevice,
   packRecords,
   type Redis,
+  shardOf,
   shardsOf,
 } from '../../src/lanes/index.ts'
 import { shardProblem } from '../../src/lanes/shard-count.ts'
@@ -57,4 +60,20 @@ it('data of before have one shard; more are refused while something waits, and t
   expect(await shardProblem(three)).toBeUndefined()
   expect((await custodyCounters(three)).get('received')).toBe(1)
   expect(await shardProblem(one)).toContain('cannot become fewer')
+})
+
+it('shards of a version that divided lanes are refused while something waits, and taken once nothing does', async () => {
+  const three = await withShards(3)
+  expect(await shardProblem(three)).toBeUndefined()
+  await store(three)
+  await three.rename(keys.shards, keys.laneShards)
+  expect(await shardProblem(three)).toBe(
+    'The data in Redis have several shards of an earlier version, which divided lanes among them. This version divides devices. ' +
+      'Start the earlier version, wait until its status says that nothing waits, is held or parked, stop every process, then start ' +
+      'this version.',
+  )
+  const shard = shardOf(three, '1')
+  await shard.del(keysOf(shard).schedule, keysOf(shard).lane('7/42/1'))
+  expect(await shardProblem(three)).toBeUndefined()
+  expect(await shardProblem(await withShards(1))).toContain('cannot become fewer')
 })

@@ -1,37 +1,36 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { array, assert, asyncProperty, boolean, integer, record as anyRecord } from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { takeAccount } from '../../src/admin/custody.ts'
 import type { Device } from '../../src/config/devices.ts'
 import { Holding } from '../../src/ingest/holding.ts'
 import {
-  countDeparting,
-  countLanes,
+  type AppenderOptions,
   custodyCounters,
   DuplicateFilter,
-  deviceShard,
+  describeLanes,
+  deviceOf,
   discard,
-  endDepartures,
   forgetDevice,
-  HELD_LISTS,
   type HeldPart,
   inShards,
   keysOf,
   type Lease,
   Leases,
-  markInAllShards,
   markReleasing,
   openAppender,
+  type Part,
   packDevice,
   packRecords,
   parkedByLane,
+  parkedWhole,
+  type Place,
   type Redis,
   release,
   releasingDevices,
   relocate,
   shardOf,
   shardsOf,
-  sweepHeld,
+  surveyRefused,
   timestampOf,
 } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
@@ -39,13 +38,14 @@ import { startPushing } from '../../src/push/index.ts'
 import type { Assignment } from '../../src/roster/assignment.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
 import { UNFILTERED } from '../support/appending.ts'
-import { startApi } from '../support/push-api.ts'
+import { ok, type Respond, startApi, status } from '../support/push-api.ts'
 import { records } from '../support/records.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { createDirectory } from '../support/roster.ts'
 import { withRedis } from '../support/with-redis.ts'
 
 const DEVICE = '123'
+const [LANE, OTHER_LANE, THIRD_LANE] = ['7/42/1', '7/42/2', '7/42/3']
 const NOW = Math.floor(Date.now() / 1000)
 const logger = createLogger('test', { level: 'fatal', format: 'json' })
 const soon = { timeout: 30_000, interval: 20 }
@@ -63,199 +63,192 @@ afterEach(async () => {
   for (const close of closes.splice(0)) await close()
 })
 
+const ascending = (one: number, other: number) => one - other
 const range = (from: number, count: number) => Array.from({ length: count }, (_, i) => from + i)
 const packed = (times: readonly number[], device = DEVICE) => {
   const positions = times.map((timestamp) => ({ timestamp, latitude: 52.5, longitude: 13.4, accuracy: 5 }))
   return packRecords(positions, packDevice(device), Date.now())
 }
-/** `changedAt`: when the roster has changed the device, ms UTC; not known, if absent. */
-const filtering = (changedAt?: number) => ({
+const partOf = (lane: string, times: readonly number[], device = DEVICE) => {
+  return { lane, device, records: packed(times, device) }
+}
+const itemOf = (...parts: readonly Part[]) => {
+  return { parts, received: parts.reduce((sum, part) => sum + records(part.records).length, 0), filtered: [] }
+}
+const filtering = () => ({
   ...UNFILTERED,
   hold: { maxFixesPerDevice: 1000, maxFixesConfigured: 1000, maxUnknownDevices: 10 },
-  duplicates: new DuplicateFilter(redis, {
-    windowMs: 86_400_000,
-    maxFutureMs: 300_000,
-    changedAt: changedAt === undefined ? undefined : () => changedAt,
-  }),
+  duplicates: new DuplicateFilter(redis, { windowMs: 86_400_000, maxFutureMs: 300_000 }),
 })
-const laneTimes = async (lane: string) => {
-  const lists = await inShards(redis, (shard) => shard.lrangeBuffer(keysOf(shard).lane(lane), 0, -1))
-  return records(Buffer.concat(lists.flat())).map(timestampOf)
-}
-const difference = async () => (await takeAccount(redis)).custody.difference
-/** A lane in each of some shards. */
-const lanesIn = (...numbers: number[]) =>
-  numbers.map((number) => {
-    const route = range(1, 100).find((each) => shardOf(redis, `7/42/${each}`) === shardsOf(redis)[number])
-    return `7/42/${route}`
-  })
-const homeOf = (device: string) => shardsOf(redis).indexOf(deviceShard(redis, device))
-async function append(lane: string, times: readonly number[], appender = openAppender(redis, UNFILTERED)) {
-  const item = { parts: [{ lane, device: DEVICE, records: packed(times) }], received: times.length, filtered: [] }
-  const stored = await appender.append(item)
-  await appender.close()
-  return stored
-}
-
-/** Sends fixes as a gateway that has just started; `changedAt` as for `filtering`. */
-const gateway = (changedAt?: number) => {
-  const appender = openAppender(redis, filtering(changedAt))
+/** A gateway that has just started. */
+const gateway = (options: AppenderOptions = filtering()) => {
+  const appender = openAppender(redis, options)
   closes.push(() => appender.close())
-  return (lane: string, ...times: number[]) =>
-    appender.append({
-      parts: [{ lane, device: DEVICE, records: packed(times) }],
-      received: times.length,
-      filtered: [],
-    })
+  return appender
 }
+const append = (...parts: readonly Part[]) => {
+  const appender = gateway({ ...filtering(), duplicates: null })
+  return Promise.all(parts.map((part) => appender.append(itemOf(part))))
+}
+/** What waits in a lane, by the shards that have a part of it. */
+const laneParts = async (lane: string) => {
+  const lists = await inShards(redis, (shard) => shard.lrangeBuffer(keysOf(shard).lane(lane), 0, -1))
+  return lists.map((list) => records(Buffer.concat(list)))
+}
+const laneTimes = async (lane: string) => (await laneParts(lane)).flat().map(timestampOf)
+/** Resolves when no device is being released. */
+const released = () => expect.poll(() => releasingDevices(redis).then(({ size }) => size), soon).toBe(0)
+const difference = async () => (await takeAccount(redis)).custody.difference
+/** A device of each of some shards. */
+const devicesIn = (...numbers: number[]) =>
+  numbers.map((number) => String(range(1, 100).find((id) => shardOf(redis, `${id}`) === shardsOf(redis)[number])))
 
 /** How many scripts were run. */
 async function evaluations(): Promise<number> {
   return Number(/cmdstat_evalsha:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0)
 }
 
+/** A worker with an API that answers by `respond`. `place`: where records of parked lanes belong. */
+async function pushing(respond: Respond, place: Place = () => undefined) {
+  const api = await startApi(respond)
+  const client = createTrackingClient({ baseUrl: api.url, pushUrl: null, timeoutMs: 10_000, connections: 8 })
+  const worker = startPushing({
+    redis,
+    redisServer: { url: server.url, shards: 3 },
+    client,
+    apikeys: new Map([['7', ['key-7']]]),
+    place,
+    batch: { max_positions: 3, max_wait: 0 },
+    push: { concurrency: 16, max_requests_per_s: null, first_delay: 100, max_delay: 1000 },
+    logger,
+  })
+  closes.push(
+    () => worker.stop(),
+    () => client.close(),
+    () => api.close(),
+  )
+  return { api, rosterChanged: worker.rosterChanged }
+}
+const delivered = async () => (await custodyCounters(redis)).get('delivered') ?? 0
+
 describe('three shards', () => {
-  it('share the lanes; one account sums what all have', async () => {
-    const appender = openAppender(redis, filtering())
-    const parts = range(1, 60).map((route) => ({
-      lane: `7/42/${route}`,
-      device: DEVICE,
-      records: packed([NOW + route]),
-    }))
-    const item = { parts, received: 62, filtered: ['accuracy', 'accuracy'] }
-    expect(await appender.append(item)).toEqual({ duplicates: 0, refused: false })
-    const lanes = await inShards(redis, (shard) => shard.zcard(keysOf(shard).schedule))
-    expect(Math.min(...lanes)).toBeGreaterThan(5)
-    expect(Object.fromEntries(await custodyCounters(redis))).toEqual({ received: 62, 'filtered:accuracy': 2 })
-    expect(
-      (await Array.fromAsync(countLanes(redis)))
-        .flat()
-        .map(({ lane }) => lane)
-        .toSorted(),
-    ).toEqual(parts.map(({ lane }) => lane).toSorted())
-    expect(await difference()).toBe(0)
-    expect(await appender.append(item)).toEqual({ duplicates: 60, refused: false })
-    expect(await difference()).toBe(0)
-    await appender.close()
-  })
-
-  it('store nothing twice where one of them fails and the frame comes again', async () => {
-    const [one, other] = lanesIn(1, 2)
-    const appender = openAppender(redis, filtering())
-    closes.push(() => appender.close())
-    const parts = [one, other].map((lane, index) => ({ lane, device: DEVICE, records: packed([NOW + index]) }))
-    const item = { parts, received: 2, filtered: [] }
-    await appender.append(item)
-    const next = parts.map((part, index) => ({ ...part, records: packed([NOW + 100 + index]) }))
-    breakCommand(shardsOf(redis)[2], 'append')
-    await expect(appender.append({ ...item, parts: next })).rejects.toThrow('broken')
-    expect(await appender.append({ ...item, parts: next })).toEqual({ duplicates: 1, refused: false })
-    expect([await laneTimes(one), await laneTimes(other)]).toEqual([
-      [NOW, NOW + 100],
-      [NOW + 1, NOW + 101],
-    ])
-    expect(await difference()).toBe(0)
-  })
-
-  it('are all pushed by each worker, every lane in order', async () => {
-    const lanes = range(1, 30).map((route) => `7/42/${route}`)
-    for (const lane of lanes) await append(lane, range(1, 7))
-    const api = await startApi()
-    const client = createTrackingClient({ baseUrl: api.url, pushUrl: null, timeoutMs: 10_000, connections: 8 })
-    const pushing = startPushing({
-      redis,
-      redisServer: { url: server.url, shards: 3 },
-      client,
-      apikeys: new Map([['7', ['key-7']]]),
-      place: () => undefined,
-      batch: { max_positions: 3, max_wait: 0 },
-      push: { concurrency: 16, max_requests_per_s: null, first_delay: 100, max_delay: 1000 },
-      logger,
+  it('share the devices: all of a device is in one, in whichever lane; one account sums what all have', async () => {
+    const appender = gateway()
+    const items = range(1, 60).map((id) => itemOf(partOf(`7/42/${id % 20}`, [NOW + id], `${id}`)))
+    const stored = await Promise.all(items.map((item) => appender.append(item)))
+    expect(stored).toEqual(items.map(() => ({ duplicates: 0, refused: false })))
+    appender.count(['accuracy', 'accuracy'])
+    const counts = await inShards(redis, async (shard) => {
+      const lanes = await shard.zrange(keysOf(shard).schedule, '0', '-1')
+      const lists = await Promise.all(lanes.map((lane) => shard.lrangeBuffer(keysOf(shard).lane(lane), 0, -1)))
+      const devices = lists.flatMap((list) => records(Buffer.concat(list))).map(deviceOf)
+      expect(devices.filter((device) => shardOf(redis, device) !== shard)).toEqual([])
+      return devices.length
     })
-    closes.push(
-      () => pushing.stop(),
-      () => client.close(),
-      () => api.close(),
-    )
-    await expect.poll(async () => (await custodyCounters(redis)).get('delivered'), soon).toBe(210)
-    for (const lane of lanes) expect(api.timestampsOf(lane.slice(2))).toEqual(range(1, 7))
-    expect(await difference()).toBe(0)
-  })
-})
-
-describe('a fix that comes again after its device has got a lane in another shard', () => {
-  const [NEWEST, CHANGED_AT] = [NOW + 10, NOW * 1000]
-  it('stays in the first one, whether the same gateway receives it or another', async () => {
-    const [one, other, third] = lanesIn(0, 1, 2)
-    const [send, sendToOther] = [gateway(CHANGED_AT), gateway(CHANGED_AT)]
-    await send(one, NOW, NOW + 1)
-    expect(await send(other, NOW + 1, NOW + 2)).toEqual({ duplicates: 1, refused: false })
-    expect(await sendToOther(third, NOW + 3, NOW, NOW + 2, NOW + 4)).toEqual({ duplicates: 2, refused: false })
-    expect(await sendToOther(third, NOW + 1)).toEqual({ duplicates: 1, refused: false })
-    expect(await Promise.all([one, other, third].map(laneTimes))).toEqual([
-      [NOW, NOW + 1],
-      [NOW + 2],
-      [NOW + 3, NOW + 4],
-    ])
-    await expect.poll(async () => (await custodyCounters(redis)).get('filtered:duplicate'), soon).toBe(4)
-    expect([(await custodyCounters(redis)).get('received'), await difference()]).toEqual([9, 0])
+    expect(Math.min(...counts)).toBeGreaterThan(5)
+    expect(shardOf(redis, `00${DEVICE}`)).toBe(shardOf(redis, DEVICE))
+    const again = await Promise.all(items.map((item) => appender.append(item)))
+    expect(again).toEqual(items.map(() => ({ duplicates: 1, refused: false })))
+    await expect.poll(async () => (await custodyCounters(redis)).get('filtered:accuracy'), soon).toBe(2)
+    const { custody, lanes, waiting } = await takeAccount(redis)
+    expect(custody).toMatchObject({ received: 122, filtered: 62, waiting: 60, difference: 0 })
+    expect([lanes.length, waiting.lanes, new Set(lanes.map((lane) => lane.waiting))]).toEqual([20, 20, new Set([3])])
   })
 
-  it('stays in the first one though its records have gone to another shard since', async () => {
-    const [one, other] = lanesIn(0, 1)
-    await gateway(CHANGED_AT)(one, NOW)
-    await relocate(redis, await leaseOf(one), () => other)
-    expect(await gateway(CHANGED_AT)(other, NOW)).toEqual({ duplicates: 1, refused: false })
-    expect([await laneTimes(one), await laneTimes(other), await difference()]).toEqual([[], [NOW], 0])
-  })
-
-  it('is not acknowledged before a shard that may have it answers', async () => {
-    const [one, other] = lanesIn(0, 1)
-    const send = gateway(CHANGED_AT)
-    await send(one, NOW)
-    breakCommand(shardOf(redis, one), 'known')
-    await expect(send(other, NOW)).rejects.toThrow('broken')
-    expect(await send(other, NOW)).toEqual({ duplicates: 1, refused: false })
-  })
-
-  it('is looked for before newer ones of its device are stored, which need no look', async () => {
-    const [one, other] = lanesIn(0, 1)
-    const send = gateway(CHANGED_AT)
-    const later = NOW + 1000
-    const isBegun = delayCommand(shardOf(redis, one), 'known')
-    const first = send(other, NOW)
-    await isBegun
-    await Promise.all([first, send(other, later), send(other, later + 1)])
-    expect(await laneTimes(other)).toEqual([NOW, later, later + 1])
-  })
-
-  it('is not stored before an older one of its connection that has to be stored again', async () => {
-    const [other] = lanesIn(1)
-    const send = gateway(CHANGED_AT)
-    breakCommand(shardOf(redis, other), 'append')
-    const sent = await Promise.allSettled([NOW, NOW + 1, NOW + 1000].map((time) => send(other, time)))
-    expect(sent.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
-    expect(await laneTimes(other)).toEqual([])
-  })
-
-  it('is not looked for where it is newer than the last change of its device', async () => {
-    const [lane] = lanesIn(0)
+  it('have the fixes of a frame in one call, whatever lanes and held fixes they belong to', async () => {
     // An appender runs a script once a second.
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     closes.push(() => vi.useRealTimers())
-    const send = gateway(CHANGED_AT - 3_600_000)
-    await send(lane, NOW)
+    const appender = gateway()
+    await appender.append(itemOf(partOf(LANE, [NOW])))
     const before = await evaluations()
-    await send(lane, NEWEST)
+    await appender.append(itemOf(partOf(LANE, [NOW + 1]), partOf(OTHER_LANE, [NOW + 2]), heldPart([NOW + 3])))
     expect((await evaluations()) - before).toBe(1)
-    await send(lane, NOW - 3600)
-    expect((await evaluations()) - before).toBe(4)
+  })
+
+  it('are all pushed by each worker, each part of a lane in order, one request at a time', async () => {
+    const devices = devicesIn(0, 1, 2)
+    const parts = range(1, 10).flatMap((route) =>
+      devices.map((device, index) => partOf(`7/42/${route}`, range(1000 * index, 7), device)),
+    )
+    await append(...parts, partOf('7/43/1', range(1, 7)))
+    const { api } = await pushing((push, response) => void setTimeout(() => ok(push, response), 20))
+    await expect.poll(delivered, soon).toBe(217)
+    for (const route of range(1, 10)) {
+      const times = api.timestampsOf(`42/${route}`)
+      for (const index of [0, 1, 2])
+        expect(times.filter((time) => Math.floor(time / 1000) === index)).toEqual(range(1000 * index, 7))
+    }
+    expect(Math.max(...api.seen.map(({ together }) => together))).toBeLessThanOrEqual(devices.length)
+    expect(api.seen.filter(({ lane }) => lane === '43/1').map(({ together }) => together)).toEqual([1, 1, 1])
+    expect(await difference()).toBe(0)
+  })
+
+  it('are one lane to operations, whichever of its parts are parked or refused', async () => {
+    const [one, other, third] = devicesIn(0, 1, 2)
+    await append(partOf(LANE, [1, 2], one), partOf(LANE, [3, 4, 5], other), partOf(LANE, [6], third))
+    const since = Date.now()
+    await park(one, 404)
+    await refuse(other)
+    await park(other, 403)
+    await refuse(third)
+    const [state] = await describeLanes(redis, [LANE])
+    expect(state).toMatchObject({
+      lane: LANE,
+      waiting: 4,
+      lastPush: { status: '422' },
+      parked: { status: 403, fixes: 4 },
+    })
+    expect(state.parked?.since).toBeLessThan(state.parked?.at ?? 0)
+    expect(state.parked?.since).toBeGreaterThanOrEqual(since)
+    expect(await parkedWhole(redis)).toMatchObject([{ lane: LANE, status: 403, since: state.parked?.since }])
+    expect(Object.fromEntries(await parkedByLane(redis))).toEqual({ [LANE]: 6 })
+    expect((await Array.fromAsync(surveyRefused(redis, LANE))).map(({ count }) => count)).toEqual([1, 1])
+    await append(partOf(LANE, [7], third))
+    const { lanes, parked, waiting } = await takeAccount(redis)
+    expect([lanes, waiting, parked]).toMatchObject([
+      [{ lane: LANE, waiting: 5 }],
+      { fixes: 1, lanes: 1 },
+      { fixes: 6, lanes: 1 },
+    ])
+    expect(await release(redis, [LANE], () => OTHER_LANE)).toBe(6)
+    expect((await laneTimes(OTHER_LANE)).toSorted(ascending)).toEqual([3, 6])
+    expect(await discard(redis, [LANE])).toBe(4)
+    expect([await laneTimes(LANE), await difference()]).toEqual([[7], 0])
+  })
+})
+
+describe('a fix that comes again after its device has got another lane', () => {
+  it('is dropped in the step that would store it, whether the same gateway receives it or another', async () => {
+    const [one, other] = [gateway(), gateway()]
+    await one.append(itemOf(partOf(LANE, [NOW, NOW + 1])))
+    expect(await one.append(itemOf(partOf(OTHER_LANE, [NOW + 1, NOW + 2])))).toEqual({ duplicates: 1, refused: false })
+    expect(await other.append(itemOf(partOf(THIRD_LANE, [NOW, NOW + 2, NOW + 3])))).toEqual({
+      duplicates: 2,
+      refused: false,
+    })
+    expect(await Promise.all([LANE, OTHER_LANE, THIRD_LANE].map(laneTimes))).toEqual([
+      [NOW, NOW + 1],
+      [NOW + 2],
+      [NOW + 3],
+    ])
+    expect(await difference()).toBe(0)
+  })
+
+  it('is stored once where two gateways receive it at the same moment, one of them by the roster before', async () => {
+    const [one, other] = [gateway(), gateway()]
+    const stored = await Promise.all([
+      one.append(itemOf(partOf(LANE, [NOW]))),
+      other.append(itemOf(partOf(OTHER_LANE, [NOW]))),
+    ])
+    expect(stored.map(({ duplicates }) => duplicates).toSorted(ascending)).toEqual([0, 1])
+    expect([...(await laneTimes(LANE)), ...(await laneTimes(OTHER_LANE))]).toEqual([NOW])
   })
 
   it('is stored once in any order of frames, of changes of its lane, and of gateways and their restarts', async () => {
-    const lanes = lanesIn(0, 1, 2)
+    const lanes = [LANE, OTHER_LANE, THIRD_LANE]
     const frame = anyRecord({
-      gateway: integer({ min: 0, max: 1 }),
+      number: integer({ min: 0, max: 1 }),
       restart: boolean(),
       lane: integer({ min: 0, max: 2 }),
       times: array(integer({ min: -12, max: 1 }), { minLength: 1, maxLength: 5 }),
@@ -263,101 +256,129 @@ describe('a fix that comes again after its device has got a lane in another shar
     await assert(
       asyncProperty(array(frame, { maxLength: 15 }), async (frames) => {
         await redis.flushall()
-        const gateways = [gateway(CHANGED_AT), gateway(CHANGED_AT)]
-        for (const { gateway: number, restart, lane, times } of frames) {
-          if (restart) gateways[number] = gateway(CHANGED_AT)
-          await gateways[number](lanes[lane], ...times.map((time) => NOW + time * 300))
+        const gateways = [gateway(), gateway()]
+        for (const { number, restart, lane, times } of frames) {
+          if (restart) gateways[number] = gateway()
+          await gateways[number].append(
+            itemOf(
+              partOf(
+                lanes[lane],
+                times.map((time) => NOW + time * 300),
+              ),
+            ),
+          )
         }
         const stored = (await Promise.all(lanes.map(laneTimes))).flat()
         const sent = frames.flatMap(({ times }) => times.map((time) => NOW + time * 300))
-        expect(stored.toSorted((a, b) => a - b)).toEqual([...new Set(sent)].toSorted((a, b) => a - b))
+        expect(stored.toSorted(ascending)).toEqual([...new Set(sent)].toSorted(ascending))
       }),
       { numRuns: 40 },
     )
   })
 })
 
-describe('a move to another shard', () => {
-  /** Points at which a process may be killed: before the other shard stores, after that, and after it was noted. */
-  const points = {
-    'before the other shard has stored': (_: Redis, to: Redis) => breakCommand(to, 'arrive'),
-    'once the other shard has stored': (_: Redis, to: Redis) => breakCommand(to, 'arrive', true),
-    'before the first shard has forgotten': (from: Redis) => vi.spyOn(from, 'lrem').mockRejectedValueOnce(BROKEN),
-    'once the first shard has forgotten': (from: Redis) => {
-      const forget = from.lrem.bind(from)
-      vi.spyOn(from, 'lrem').mockImplementationOnce((async (...args: [string, number, string]) => {
-        await forget(...args)
-        throw BROKEN
-      }) as typeof from.lrem)
-    },
-  }
-
-  for (const [name, kill] of Object.entries(points))
-    it(`that ends ${name} is ended by another process: nothing is lost or twice, the order is kept`, async () => {
-      const [from, to] = lanesIn(0, 1)
-      await append(from, range(1, 500))
-      const lease = await leaseOf(from)
-      kill(shardOf(redis, from), shardOf(redis, to))
-      await expect(relocate(redis, lease, () => to)).rejects.toThrow('broken')
-      expect([0, 200]).toContain(await countDeparting(redis))
-      // Counted once, or while it is in both shards twice.
-      expect([0, -200]).toContain(await difference())
-      const again = { ...lease, token: await tokenOf(from) }
-      expect(await relocate(redis, again, () => to)).toBe(false)
-      expect(await laneTimes(to)).toEqual(range(1, 500))
-      expect(await laneTimes(from)).toEqual([])
-      expect([await countDeparting(redis), await difference()]).toEqual([0, 0])
-    })
-
-  it('of what a killed process has begun is ended where nobody asks for its list', async () => {
-    const [from, to] = lanesIn(2, 0)
-    await append(from, range(1, 10))
-    breakCommand(shardOf(redis, to), 'arrive')
-    await expect(relocate(redis, await leaseOf(from), () => to)).rejects.toThrow('broken')
+describe('a move to another lane', () => {
+  it('whose answer is lost was made once: nothing is lost or twice, the order is kept', async () => {
+    await append(partOf(LANE, range(1, 500)))
+    const shard = shardOf(redis, DEVICE)
+    const lease = await leaseOf(LANE, DEVICE)
+    breakCommand(shard, 'move', true)
+    await expect(relocate(shard, lease, () => OTHER_LANE)).rejects.toThrow('broken')
     expect(await difference()).toBe(0)
-    for (const shard of shardsOf(redis)) await endDepartures(redis, shard, UNFILTERED)
-    expect(await laneTimes(to)).toEqual(range(1, 10))
-    expect([await countDeparting(redis), await difference()]).toEqual([0, 0])
-  })
-
-  it('leaves what stays in its lane, and what goes within the shard', async () => {
-    const [from, to] = lanesIn(0, 1)
-    await append(from, range(1, 9))
-    const place = (record: Buffer) => (timestampOf(record) % 3 === 0 ? to : from)
-    expect(await relocate(redis, await leaseOf(from), place)).toBe(true)
-    expect([await laneTimes(from), await laneTimes(to)]).toEqual([
-      [1, 2, 4, 5, 7, 8],
-      [3, 6, 9],
-    ])
+    expect(await relocate(shard, lease, () => OTHER_LANE)).toBe(false)
+    expect([await laneTimes(LANE), await laneTimes(OTHER_LANE)]).toEqual([[], range(1, 500)])
     expect(await difference()).toBe(0)
   })
 
-  it('is where refused records go that are tried again, and all shards are asked what is parked', async () => {
-    const [from, to] = lanesIn(1, 2)
-    await append(from, [1, 2])
-    const leases = new Leases(shardOf(redis, from), { maxPositions: 10, maxWaitMs: 0 })
-    const lease = await leaseOf(from)
-    await leases.take(lease)
-    await leases.refuse(lease, { status: 422, message: 'no' }, 0)
-    expect(Object.fromEntries(await parkedByLane(redis))).toEqual({ [from]: 1 })
-    expect(await release(redis, [from], () => to)).toBe(1)
-    expect([await laneTimes(from), await laneTimes(to)]).toEqual([[2], [1]])
-    expect(await discard(redis, [from])).toBe(0)
-    expect(await difference()).toBe(0)
+  it('leaves the parts that other shards have', async () => {
+    const [one, other] = devicesIn(0, 1)
+    await append(partOf(LANE, [1, 2], one), partOf(LANE, [3], other))
+    expect(await relocate(shardOf(redis, one), await leaseOf(LANE, one), () => OTHER_LANE)).toBe(false)
+    expect([await laneTimes(LANE), await laneTimes(OTHER_LANE), await difference()]).toEqual([[3], [1, 2], 0])
   })
 })
 
-const itemOf = (...parts: (HeldPart | { lane: string; device: string; records: Buffer })[]) => {
-  return { parts, received: parts.reduce((sum, part) => sum + records(part.records).length, 0), filtered: [] }
+/** `other` feeds the lane too, and the API does not answer for it before it is `answered`. */
+async function pushingOther(respond: Respond, place?: Place) {
+  const [device, other] = devicesIn(1, 2)
+  const asked = Promise.withResolvers<void>()
+  const answered = Promise.withResolvers<void>()
+  const { api, rosterChanged } = await pushing((push, response) => {
+    if (push.timestamps[0] < NOW) return respond(push, response)
+    asked.resolve()
+    return void answered.promise.then(() => ok(push, response))
+  }, place)
+  await append(partOf(LANE, range(NOW, 7), other))
+  await asked.promise
+  return {
+    api,
+    rosterChanged,
+    device,
+    async end(count: number) {
+      const lane = LANE.slice(2)
+      expect(api.timestampsOf(lane).filter((time) => time >= NOW)).toEqual(range(NOW, 3))
+      answered.resolve()
+      await expect.poll(delivered, soon).toBe(count)
+      expect(api.timestampsOf(lane).filter((time) => time >= NOW)).toEqual(range(NOW, 7))
+      expect(await difference()).toBe(0)
+    },
+  }
+}
+
+describe('while a worker pushes the part of a lane that another device feeds', () => {
+  it('a change of the route takes the parked fixes of a device along', async () => {
+    const places = { ofDevice: LANE }
+    const [own] = devicesIn(1)
+    const isLane = ({ lane }: { lane: string }) => lane === LANE.slice(2)
+    const { api, device, end, rosterChanged } = await pushingOther(
+      (push, response) => (isLane(push) ? status(404) : ok)(push, response),
+      (record) => (deviceOf(record) === own ? places.ofDevice : LANE),
+    )
+    await append(partOf(LANE, range(1, 7), device))
+    await expect.poll(() => parkedWhole(redis), soon).toMatchObject([{ lane: LANE, status: 404 }])
+    places.ofDevice = OTHER_LANE
+    rosterChanged()
+    await append(partOf(OTHER_LANE, [8], device))
+    await expect.poll(() => api.timestampsOf(OTHER_LANE.slice(2)).toSorted(ascending), soon).toEqual(range(1, 8))
+    const moved = api.timestampsOf(OTHER_LANE.slice(2)).filter((time) => time < 8)
+    expect(moved).toEqual(range(1, 7))
+    await end(15)
+  })
+
+  it('forgetting a device deletes its fixes at once', async () => {
+    const { api, device, end } = await pushingOther(status(404))
+    await append(partOf(LANE, [1, 2], device))
+    await expect.poll(() => parkedWhole(redis), soon).toHaveLength(1)
+    expect(await forgetDevice(redis, new Set([device]))).toMatchObject({ waiting: 0, parked: 2, busy: 0 })
+    expect((await custodyCounters(redis)).get('discarded:deleted')).toBe(2)
+    expect(api.timestampsOf(LANE.slice(2)).filter((time) => time < NOW)).toEqual([1, 2])
+    await end(7)
+  })
+
+  it('its refused fixes are tried again', async () => {
+    const answers = [status(422), status(422), ok]
+    const { api, device, end } = await pushingOther((push, response) => (answers.shift() ?? ok)(push, response))
+    await append(partOf(LANE, [1, 2], device))
+    await expect.poll(() => parkedByLane(redis), soon).toEqual(new Map([[LANE, 1]]))
+    expect(await release(redis, [LANE], () => undefined)).toBe(1)
+    await expect.poll(delivered, soon).toBe(2)
+    expect(api.timestampsOf(LANE.slice(2)).filter((time) => time < NOW)).toEqual([1, 2, 1, 2, 1])
+    await end(9)
+  })
+})
+
+const heldPart = (times: readonly number[]): HeldPart => {
+  const at = { lookAt: Date.now() + 3_600_000, rosterVersion: 5 }
+  return { held: 'no_route', device: DEVICE, records: packed(times), isProven: true, ...at }
 }
 
 describe('held fixes', () => {
   const VAN: Device = { id: DEVICE, company_id: '7', courier_id: '42', source: 'devices.yaml:1' }
   const FILTER = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null, holdsSuspicious: false }
 
-  /** `before`: the lines of the roster until `configure`. */
-  async function holdingFor(lines: Assignment[], before: Assignment[] = []) {
-    const replica = { current: true, version: 5, roster: await createDirectory([VAN], before) }
+  /** `configure` puts the lines into effect. */
+  async function holdingFor(lines: Assignment[]) {
+    const replica = { current: true, version: 5, roster: await createDirectory([VAN], []) }
     const appender = filtering()
     const holding = new Holding({
       redis,
@@ -371,7 +392,7 @@ describe('held fixes', () => {
     closes.push(() => holding.close())
     return {
       holding,
-      appender: openAppender(redis, appender),
+      appender: gateway(appender),
       async configure() {
         replica.roster = await createDirectory([VAN], lines)
         replica.version = 6
@@ -384,164 +405,55 @@ describe('held fixes', () => {
   const line = (lane: string, from: number, until: number): Assignment => {
     return { device: DEVICE, courier_id: '42', route_id: lane.split('/')[2], from, until, source: 'routes.csv:2' }
   }
-  const heldPart = (times: readonly number[]): HeldPart => {
-    const at = { lookAt: Date.now() + 3_600_000, rosterVersion: 5 }
-    return { held: 'no_route', device: DEVICE, records: packed(times), isProven: true, ...at }
-  }
-  const ofClock = (time: number) => ({ ...heldPart([time]), held: 'clock' as const, rosterVersion: 6 })
-  const own = () => homeOf(DEVICE)
-  const others = () => [0, 1, 2].filter((shard) => shard !== own())
 
-  it('go to lanes of all shards; repeats of fixes that these have are dropped', async () => {
-    const [one, other, third] = lanesIn(own(), ...others())
-    const { appender, configure } = await holdingFor([
-      line(one, NOW, NOW + 10),
-      line(other, NOW + 10, NOW + 20),
-      line(third, NOW + 20, NOW + 30),
-    ])
-    closes.push(() => appender.close())
-    await appender.append(itemOf({ lane: other, device: DEVICE, records: packed([NOW + 10]) }))
-    await appender.append(itemOf(heldPart(range(NOW, 30))))
+  it('go to all their lanes; repeats of fixes that one of these has, or had before, are dropped', async () => {
+    const { appender, configure } = await holdingFor([line(LANE, NOW, NOW + 10), line(OTHER_LANE, NOW + 10, NOW + 20)])
+    await appender.append(itemOf(partOf(OTHER_LANE, [NOW + 10]), partOf(THIRD_LANE, [NOW + 1])))
+    await appender.append(itemOf(heldPart(range(NOW, 20))))
     await configure()
-    await expect.poll(() => releasingDevices(redis).then(({ size }) => size), soon).toBe(0)
-    expect(await Promise.all([one, other, third].map(laneTimes))).toEqual([
-      range(NOW, 10),
+    await released()
+    expect(await Promise.all([LANE, OTHER_LANE].map(laneTimes))).toEqual([
+      [NOW, ...range(NOW + 2, 8)],
       range(NOW + 10, 10),
-      range(NOW + 20, 10),
     ])
-    expect((await custodyCounters(redis)).get('filtered:duplicate')).toBe(1)
+    expect((await custodyCounters(redis)).get('filtered:duplicate')).toBe(2)
     expect(await difference()).toBe(0)
   })
 
-  it('are dropped when they are released, where a shard has them since before their device had another lane', async () => {
-    const [one, other] = lanesIn(...others())
-    const { appender, configure } = await holdingFor([line(other, NOW, NOW + 10)])
-    closes.push(() => appender.close())
-    await appender.append(itemOf({ lane: one, device: DEVICE, records: packed([NOW + 1]) }))
-    await appender.append(itemOf(heldPart([NOW, NOW + 1, NOW + 2])))
-    await configure()
-    await expect.poll(() => releasingDevices(redis).then(({ size }) => size), soon).toBe(0)
-    expect([await laneTimes(one), await laneTimes(other)]).toEqual([[NOW + 1], [NOW, NOW + 2]])
-    expect((await custodyCounters(redis)).get('filtered:duplicate')).toBe(1)
-    expect(await difference()).toBe(0)
-  })
-
-  it('stay in front of fixes that come while they are released, whichever shard these belong to', async () => {
-    const [lane] = lanesIn(others()[0])
-    const { appender, configure, holding } = await holdingFor([line(lane, NOW, NOW + 1000)])
-    closes.push(() => appender.close())
+  it('stay in front of fixes that come while they are released', async () => {
+    const { appender, configure } = await holdingFor([line(LANE, NOW, NOW + 1000)])
     await appender.append(itemOf(heldPart(range(NOW, 300))))
-    breakCommand(shardOf(redis, lane), 'arrive')
-    const configuring = configure()
-    await configuring
-    await holding.marking
+    breakCommand(shardOf(redis, DEVICE), 'move')
+    await configure()
     // As a gateway stores by the new roster, while the release has stopped halfway.
-    for (const time of [NOW + 300, NOW + 301])
-      await appender.append(itemOf({ lane, device: DEVICE, records: packed([time]) }))
-    await expect.poll(() => releasingDevices(redis).then(({ size }) => size), soon).toBe(0)
-    expect(await laneTimes(lane)).toEqual(range(NOW, 302))
-    expect([await countDeparting(redis), await difference()]).toEqual([0, 0])
+    for (const time of [NOW + 300, NOW + 301]) await appender.append(itemOf(partOf(LANE, [time])))
+    await released()
+    expect(await laneTimes(LANE)).toEqual(range(NOW, 302))
+    expect(await difference()).toBe(0)
   })
 
-  it('of one device go to their lane in order, though two gateways release them at once', async () => {
-    const [lane] = lanesIn(others()[0])
+  it('that a gateway with an older roster adds have new fixes behind them: every shard knows the version', async () => {
     const { appender } = await holdingFor([])
-    closes.push(() => appender.close())
-    await appender.append(itemOf({ ...heldPart([NOW]), held: 'clock' }))
-    await appender.append(itemOf(heldPart([NOW + 1])))
-    const shard = deviceShard(redis, DEVICE)
-    const fate = (record: Buffer) => ({ lane, device: DEVICE, records: record })
-    const [clock, noRoute] = ['clock', 'no_route'].map((reason) => {
-      const [lists] = HELD_LISTS.filter(({ name }) => name === reason)
-      return () => sweepHeld(redis, filtering(), { place: { shard, lists, device: DEVICE }, fate })
-    })
-    const isBegun = delayCommand(shardOf(redis, lane), 'arrive')
-    // One gateway has taken the older fix out of its list, and the other one, meanwhile, reads the newer one.
-    const read = shard.lrangeBuffer.bind(shard)
-    const first = Promise.withResolvers<unknown>()
-    vi.spyOn(shard, 'lrangeBuffer').mockImplementationOnce((async (...args: [string, number, number]) => {
-      first.resolve(clock())
-      await isBegun
-      return read(...args)
-    }) as typeof shard.lrangeBuffer)
-    await noRoute()
-    await first.promise
-    expect(await laneTimes(lane)).toEqual([NOW, NOW + 1])
-    expect([await countDeparting(redis), await difference()]).toEqual([0, 0])
-  })
-
-  it('go before newer ones that wait in another shard, though another gateway has just taken them out', async () => {
-    const [lane] = lanesIn(others()[0])
-    const before = openAppender(redis, filtering())
-    closes.push(() => before.close())
-    await before.append(itemOf(ofClock(NOW)))
-    await markInAllShards(redis, 6, [DEVICE])
-    await before.append(itemOf({ lane, device: DEVICE, records: packed([NOW + 1]) }))
-    const shard = deviceShard(redis, DEVICE)
-    const [lists] = HELD_LISTS.filter(({ name }) => name === 'clock')
-    const fate = (record: Buffer) => ({ lane, device: DEVICE, records: record })
-    const isBegun = delayCommand(shardOf(redis, lane), 'arrive')
-    // The other gateway takes the older fix out when this one is about to count what is held.
-    const count = shard.llen.bind(shard)
-    let other: Promise<unknown> | undefined
-    vi.spyOn(shard, 'llen').mockImplementation((async (key: string) => {
-      other ??= sweepHeld(redis, filtering(), { place: { shard, lists, device: DEVICE }, fate })
-      await isBegun
-      return count(key)
-    }) as typeof shard.llen)
-    const lines = [line(lane, NOW, NOW + 1000)]
-    const { configure } = await holdingFor(lines, lines)
-    await configure()
-    await expect.poll(() => releasingDevices(redis).then(({ size }) => size), soon).toBe(0)
-    await other
-    expect(await laneTimes(lane)).toEqual([NOW, NOW + 1])
-    expect([await countDeparting(redis), await difference()]).toEqual([0, 0])
-  })
-
-  it('go back to the shard of their device if they stay held, before newer ones', async () => {
-    const [lane] = lanesIn(others()[0])
-    const behind = NOW + 7200
-    const { appender, holding, configure } = await holdingFor([line(lane, NOW, behind + 1000)])
-    closes.push(() => appender.close())
-    await configure()
-    await holding.marking
-    await appender.append(itemOf(ofClock(behind)))
-    await markInAllShards(redis, 6, [DEVICE])
-    await appender.append(itemOf({ lane, device: DEVICE, records: packed([behind + 1]) }))
-    await expect.poll(() => releasingDevices(redis).then(({ size }) => size), soon).toBe(0)
-    await appender.append(itemOf(ofClock(behind + 2)))
-    const clockList = keysOf(deviceShard(redis, DEVICE)).held('clock', DEVICE)
-    const list = await deviceShard(redis, DEVICE).lrangeBuffer(clockList, 0, -1)
-    expect(records(Buffer.concat(list)).map(timestampOf)).toEqual([behind, behind + 1, behind + 2])
-    expect([await countDeparting(redis), await difference()]).toEqual([0, 0])
-  })
-
-  it('that a gateway with an older roster adds have new fixes of all shards behind them', async () => {
-    const [lane] = lanesIn(others()[0])
-    const { appender } = await holdingFor([])
-    closes.push(() => appender.close())
     // Another gateway has told all shards of version 6, and this one holds by version 5.
     await markReleasing(redis, 6, [])
     await redis.set(keysOf(redis).rosterVersion, 6)
     await appender.append(itemOf(heldPart([NOW])))
     const marked = await inShards(redis, (shard) => shard.zscore(keysOf(shard).releasing, DEVICE))
-    expect(marked).toEqual(['6', '6', '6'])
-    await appender.append(itemOf({ lane, device: DEVICE, records: packed([NOW + 1]) }))
-    expect(await laneTimes(lane)).toEqual([])
-    // The second fix goes to the shard of the device meanwhile.
-    await expect.poll(difference, soon).toBe(0)
+    expect(marked.filter((version) => version !== null)).toEqual(['6'])
+    await appender.append(itemOf(partOf(LANE, [NOW + 1])))
+    expect([await laneTimes(LANE), await difference()]).toEqual([[], 0])
   })
 
-  it('are forgotten with all that the shards have of their device', async () => {
-    const lanes = lanesIn(0, 1, 2)
-    const appender = openAppender(redis, filtering())
-    closes.push(() => appender.close())
-    const parts = lanes.map((lane, index) => ({ lane, device: DEVICE, records: packed([NOW + index]) }))
+  it('are forgotten with all that their device has in lanes, and its marks', async () => {
+    const appender = gateway()
+    const parts = [LANE, OTHER_LANE, THIRD_LANE].map((lane, index) => partOf(lane, [NOW + index]))
     await appender.append(itemOf(...parts, heldPart([NOW + 10, NOW + 11])))
-    expect(await forgetDevice(redis, new Set([DEVICE]))).toMatchObject({ waiting: 3, held: 2, busy: 0 })
+    const [other] = devicesIn(0, 1, 2).filter((id) => shardOf(redis, id) === shardOf(redis, DEVICE))
+    await appender.append(itemOf(partOf(LANE, [NOW], other)))
+    expect(await forgetDevice(redis, new Set([DEVICE, `0${DEVICE}`]))).toMatchObject({ waiting: 3, held: 2, busy: 0 })
     const marks = await inShards(redis, (shard) => shard.zcard(keysOf(shard).markExpiries))
-    expect(marks).toEqual([0, 0, 0])
-    expect(await difference()).toBe(0)
+    expect(marks.toSorted(ascending)).toEqual([0, 0, 1])
+    expect([(await laneParts(LANE)).flat().map(deviceOf), await difference()]).toEqual([[other], 0])
   })
 })
 
@@ -560,27 +472,22 @@ function breakCommand(shard: Redis, script: string, isRun = false): void {
   }
 }
 
-/** The next call of a script on a connection runs half a second later; resolves when it was called. */
-function delayCommand(shard: Redis, script: string): Promise<void> {
-  const called = Promise.withResolvers<void>()
-  const commands = shard as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>
-  for (const name of [`wb_${script}Buffer`, `wb_${script}WhenFullBuffer`]) {
-    const run = commands[name].bind(shard)
-    vi.spyOn(commands, name).mockImplementationOnce(async (...args) => {
-      called.resolve()
-      await sleep(500)
-      return run(...args)
-    })
-  }
-  return called.promise
-}
+const leasesOf = (device: string) => new Leases(shardOf(redis, device), { maxPositions: 10, maxWaitMs: 0 })
 
-async function leaseOf(lane: string): Promise<Lease> {
-  const leases = await new Leases(shardOf(redis, lane), { maxPositions: 10, maxWaitMs: 0 }).claim(10)
+/** Leases the part of a lane that a device feeds. */
+async function leaseOf(lane: string, device: string): Promise<Lease> {
+  const leases = await leasesOf(device).claim(10)
   return leases.find((lease) => lease.lane === lane) as Lease
 }
 
-async function tokenOf(lane: string): Promise<string> {
-  const shard = shardOf(redis, lane)
-  return (await shard.zscore(keysOf(shard).schedule, lane)) ?? ''
+/** Parks the part of the lane that a device feeds. */
+async function park(device: string, code: number): Promise<void> {
+  await leasesOf(device).park(await leaseOf(LANE, device), { status: code, message: 'no' })
+}
+
+/** Refuses the oldest fix of it. */
+async function refuse(device: string): Promise<void> {
+  const [leases, lease] = [leasesOf(device), await leaseOf(LANE, device)]
+  await leases.take(lease)
+  await leases.refuse(lease, { status: 422, message: 'no' }, 0)
 }

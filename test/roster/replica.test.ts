@@ -63,17 +63,6 @@ it('gateways are told of each write', async () => {
   await written.promise
 })
 
-it('a replica knows when each device was last changed, and of those that it has read as a whole the last change of any', async () => {
-  await putDevice(redis, '1', device('1'))
-  const { replica: one } = await replica()
-  const { version } = one
-  expect([one.changedAt('1'), one.changedAt('2')]).toEqual([version, version])
-  await putDevice(redis, '007', device('007'))
-  await one.refresh()
-  expect(one.changedAt('1')).toBe(version)
-  for (const id of ['7', '007']) expect(one.changedAt(id)).toBeGreaterThanOrEqual(one.version)
-})
-
 it('a device of a file keeps its place there, whatever the name of the file; a put one has the time of the write', async () => {
   const { replica: one } = await replica()
   const devices = [

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { sameId } from '../../config/units.ts'
 import { conditionOf, deviceTroubles } from '../../diagnose/devices.ts'
 import type { ArrivedSender } from '../../ingest/arrivals.ts'
-import { countHeldOf, isConnectionError, keys, type Redis } from '../../lanes/index.ts'
+import { countHeld, isConnectionError, keys, type Redis } from '../../lanes/index.ts'
 import type { Stay } from '../../roster/device-entry.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { parse } from '../../http/refusal.ts'
@@ -157,7 +157,7 @@ export async function deviceRows(devices: readonly IndexedDevice[], sources: Row
   const { index, redis, findings, places } = sources
   const now = Date.now()
   const lists = devices.flatMap((device) => index.heldOf(device).map((list) => ({ ...list, of: device })))
-  const counts = await countHeldOf(redis, lists).catch(ifAway)
+  const counts = await countHeld(redis, lists).catch(ifAway)
   const held = new Map<IndexedDevice, number>()
   for (const [at, count] of counts.entries()) held.set(lists[at].of, (held.get(lists[at].of) ?? 0) + count)
   const arrived = await arrivalsOf(devices, redis)

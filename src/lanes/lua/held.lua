@@ -39,39 +39,33 @@ end
 -- device go behind them (store.lua).
 -- KEYS  zset of the devices that are being released, the version of the roster as this shard knows it, the zsets of devices with
 --       held fixes
--- ARGV  version of the roster; '1' where this shard has a copy of it alone; '1' where only those are marked that have held fixes;
---       the names of devices
--- Answers the devices that were found to have held fixes, without leading zeros.
+-- ARGV  version of the roster; '1' where this shard has a copy of it alone; the names of devices
+-- Answers how many were found to have held fixes; a device may count several times.
 local function mark_releasing()
   local releasing, roster_version = KEYS[1], KEYS[2]
-  local version, is_copy, is_held = unpack(ARGV, 1, 3)
-  local names = { unpack(ARGV, 4) }
+  local version, is_copy = unpack(ARGV, 1, 2)
+  local names = { unpack(ARGV, 3) }
   if is_copy == '1' and tonumber(redis.call('GET', roster_version) or 0) < tonumber(version) then
     redis.call('SET', roster_version, version)
   end
-  local marked = {}
-  if is_held == '' then
-    for _, name in ipairs(names) do redis.call('ZADD', releasing, 'GT', version, same_id(name)) end
-    return marked
-  end
+  local found = 0
   for i = 3, #KEYS do
     for _, name in ipairs(names_in(KEYS[i], names)) do
-      marked[#marked + 1] = same_id(name)
-      redis.call('ZADD', releasing, 'GT', version, marked[#marked])
+      found = found + 1
+      redis.call('ZADD', releasing, 'GT', version, same_id(name))
     end
   end
-  return marked
+  return found
 end
 
 -- Ends the release of a device, if nothing has come to its held fixes since they were looked at.
--- KEYS  zset of the devices that are being released, records on their way to other shards, the lists of what is held of the device
+-- KEYS  zset of the devices that are being released, the lists of what is held of the device
 -- ARGV  the device, version of the roster by which they were looked at, of each list how many stayed
--- Answers 1; 0: there is more to look at or on its way, or a later version has given some of them a place.
+-- Answers 1; 0: there is more to look at, or a later version has given some of them a place.
 local function end_release()
-  local releasing, departing, device, version = KEYS[1], KEYS[2], ARGV[1], ARGV[2]
-  if redis.call('EXISTS', departing) == 1 then return 0 end
-  for i = 3, #KEYS do
-    if redis.call('LLEN', KEYS[i]) ~= tonumber(ARGV[i]) then return 0 end
+  local releasing, device, version = KEYS[1], ARGV[1], ARGV[2]
+  for i = 2, #KEYS do
+    if redis.call('LLEN', KEYS[i]) ~= tonumber(ARGV[i + 1]) then return 0 end
   end
   local marked = redis.call('ZSCORE', releasing, device)
   if marked and tonumber(marked) > tonumber(version) then return 0 end

@@ -35,8 +35,8 @@ end
 local some_releasing = list == nil and redis.call('EXISTS', releasing) == 1
 
 -- A run as it is to be stored while some devices are released: one of a lane goes behind the older fixes of its device, in UTC.
--- Fixes that are ahead of the clock are refused (`is_refused`), and the device sends them again: if they were held here, newer fixes
--- of the device, which other shards hold, could leave before them.
+-- Fixes that are ahead of the clock are refused (`is_refused`), and the device sends them again: if they were held, newer fixes
+-- of the device, which are held in another list, could leave before them.
 -- A run of an unproven sender stays one: it displaces no fix that came over a connection.
 local function behind_released(run)
   local device = run.is_lane and string.match(run.marks_name, '^(.*):') or run.place
@@ -50,8 +50,7 @@ local function behind_released(run)
   return { kind = run.kind == 'L' and 'N' or 'n', place = device, look = '0 ' .. (redis.call('GET', roster_version) or '0'), records = records }
 end
 
--- Holds a run. Answers how many records are discarded, as the oldest of too many, and the version of the roster by which the device
--- is being released now, if it is; nothing where the run is refused.
+-- Holds a run. Answers how many records are discarded, as the oldest of too many; nothing where the run is refused.
 local function hold(run)
   if run.is_refused then return end
   local letter, more, place = run.kind, #run.records, run.place
@@ -60,18 +59,17 @@ local function hold(run)
   local own = letter == string.upper(letter) and proven or unproven
   if reason == 'unknown' and is_refused(proven, unproven, own, more) then return end
   local look_at, version = string.match(run.look, '^(%d+) (%d+)$')
-  local latest_version, marked_by = redis.call('GET', roster_version) or '0', nil
+  local latest_version = redis.call('GET', roster_version) or '0'
   -- A gateway that lags behind the roster may have held what has a route by now.
   if version ~= latest_version then
-    marked_by = latest_version
     redis.call('ZADD', releasing, 'GT', latest_version, same_id(place))
     some_releasing = list == nil
   end
   own.length = redis.call('RPUSH', own.list, unpack(run.records))
   redis.call('ZADD', own.devices, 'LT', look_at, place)
   local all = redis.call('INCRBY', held_fixes, more)
-  if reason == 'unknown' then return 0, marked_by end
+  if reason == 'unknown' then return 0 end
   local over = math.max(proven.length + unproven.length - most_of_configured, math.min(all - most_held, more))
   local discarded = discard_oldest(unproven, over, place)
-  return discarded + discard_oldest(proven, over - discarded, place), marked_by
+  return discarded + discard_oldest(proven, over - discarded, place)
 end

@@ -1,21 +1,17 @@
--- Stores a group of records: those that are new (append), those that leave another list in the same step (move), or those that
--- come from another shard (arrive).
--- KEYS  as named; of a move then `list`, `index`, the zset that has the list's name while it is not empty, and `departing`; where
---       records arrive, the string that says so
+-- Stores a group of records: those that are new (append), or those that leave another list in the same step (move).
+-- KEYS  as named; of a move then `list`, and `index`, the zset that has the list's name while it is not empty
 -- ARGV  group, a sequence of runs; ms until a lane that was empty is due; the gateway that stores and its turn as it knows
 --       it (see duplicates.ts; '': no duplicates are looked for); ms for which marks are kept; bytes that the marks of all
 --       devices may take; the marks of all records of runs with a string of marks, 6 bytes each; the same without a secret,
 --       '' where there are none; most held fixes of a device that is not configured; most of these devices; most held fixes of a
 --       configured device for a reason; most held fixes in all; number of counters; name and amount of
 --       each. Of a move then: the list's name in its index, the token of the lease where the list is a lane's own, else '';
---       how many texts go to `departing`, these texts; of each entry that leaves its position in the list, from 0, and the entry
---       as it was read there. Where records arrive, for how many ms that is known
+--       of each entry that leaves its position in the list, from 0, and the entry as it was read there
 -- Answers { list of (number of a run, from 0; its duplicates, or -1: it is refused),
 --           list of (number of a run that asked; its device's latest span before, or -1), turn in which this was stored,
 --           list of numbers of runs that were stored without marks, since there are too many,
---           list of numbers of runs for which older held fixes were discarded,
---           list of (number of a run whose device is being released now, by which version of the roster) };
---         false, and nothing has changed: the list is not as it was read, or the lease was lost; or these records have arrived before.
+--           list of numbers of runs for which older held fixes were discarded };
+--         false, and nothing has changed: the list is not as it was read, or the lease was lost.
 --
 -- A run is what one frame leaves behind for one place:
 --   u8   kind: 'L' a lane; 'U', 'N', 'C', 'S' held: unknown device, no route, clock, off the track; in lower case: of unproven senders
@@ -25,14 +21,12 @@
 --   u8   flags: 1 look up first, 2 keep the marks for the whole window, 4 ask for the device's latest span
 --   u16  number of records, then the records; the first byte of each is its length
 local schedule, custody, lane_prefix, held_prefix, marks_prefix, unkeyed_prefix, mark_expiries, mark_bytes,
-  held_fixes, roster_version, latest_spans, storing, parked, ahead, releasing, clock, list, index, departing = unpack(KEYS)
+  held_fixes, roster_version, latest_spans, storing, parked, ahead, releasing, clock, list, index = unpack(KEYS)
 local group, lane_delay, gateway, known_turn, keep_ms, most_mark_bytes, all_marks, all_unkeyed = unpack(ARGV, 1, 8)
 local most_of_unknown, most_unknown = tonumber(ARGV[9]), tonumber(ARGV[10])
 local most_of_configured, most_held = tonumber(ARGV[11]), tonumber(ARGV[12])
 local first_counter, last_counter = 14, 13 + 2 * ARGV[13]
-local name, token, texts = ARGV[last_counter + 1], ARGV[last_counter + 2], tonumber(ARGV[last_counter + 3])
-local first_text = last_counter + 4
-local first_entry = first_text + (texts or 0)
+local name, token, first_entry = ARGV[last_counter + 1], ARGV[last_counter + 2], last_counter + 3
 
 local byte, sub = string.byte, string.sub
 
@@ -120,7 +114,7 @@ local function append()
   local look_up_all = turn ~= known_turn
   local due = string.format('%.0f', now + lane_delay)
   -- `begun`: score and name of the lanes that were empty.
-  local left_out, latest, begun, unmarked, full, marked = {}, {}, {}, {}, {}, {}
+  local left_out, latest, begun, unmarked, full = {}, {}, {}, {}, {}
   local duplicates, overflowed, refused = 0, 0, 0
   local at, number, run = 1, 0, nil
   while at <= #group do
@@ -138,8 +132,7 @@ local function append()
         note(begun, due, run.place)
       end
     else
-      local discarded, marked_by = hold(run)
-      if marked_by then note(marked, number, tonumber(marked_by)) end
+      local discarded = hold(run)
       if not discarded then note(left_out, number, -1) end
       if discarded and discarded > 0 then full[#full + 1] = number end
       overflowed = overflowed + (discarded or 0)
@@ -155,18 +148,11 @@ local function append()
   count('filtered:duplicate', duplicates)
   count('discarded:held_overflow', overflowed)
   count('received', -refused)
-  return { left_out, latest, turn, unmarked, full, marked }
+  return { left_out, latest, turn, unmarked, full }
 end
 
 local function move()
   if not unchanged() then return false end
   take_out()
-  for i = first_text, first_entry - 1 do redis.call('RPUSH', departing, ARGV[i]) end
-  return append()
-end
-
-local function arrive()
-  local arrived, known_ms = list, name
-  if not redis.call('SET', arrived, 1, 'NX', 'PX', known_ms) then return false end
   return append()
 end

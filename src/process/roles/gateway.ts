@@ -164,8 +164,7 @@ function reportApplied(live: Live, replica: Replica, gateway: string): void {
 
 function appenderOptions(replica: Replica, { batch, filter, hold }: Config) {
   const { redis } = replica
-  const changedAt = (device: string) => replica.changedAt(device)
-  const window = { windowMs: filter.duplicate_window, maxFutureMs: filter.max_future, changedAt }
+  const window = { windowMs: filter.duplicate_window, maxFutureMs: filter.max_future }
   return {
     maxWaitMs: batch.max_wait,
     duplicates: window.windowMs === 0 ? null : new DuplicateFilter(redis, window),

@@ -118,7 +118,7 @@ tracking: { base_url: "http://127.0.0.1:${config.apiPort}" }
 companies: [{ company_id: 7, apikey: bench }]
 push: { concurrency: ${config.concurrency} }
 admin: { port: 0 }
-# So a minute after the start fixes are newer than the roster, as on most of a day: none is looked up in other shards.
+# So soon after the start fixes are newer than all that may be stored, as on most of a day: none is looked up.
 filter: { max_age: 876000h, max_future: 1s }
 gateways: ${config.gateways}
 log: { level: warn, format: json }

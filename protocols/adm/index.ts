@@ -35,10 +35,6 @@ const framing = dialects([
 export default {
   name: 'adm',
   devices: 'Neomatica ADM50, ADM100, ADM300, ADM333, ADM700',
-  acknowledges: 'nothing',
-  accuracy: 'hdop',
-  integrity: { none: 'reports have none' },
-  escaping: 'none',
   tcp: { port: 5092, frame: framing.frame },
   decode,
 } satisfies Protocol

@@ -40,10 +40,7 @@ import {
 export default {
   name: 'ais',
   devices: 'AIS receivers, base stations and relays of ships',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { checksum: 'xor', covers: (frame) => [frame.indexOf('!') + 1, frame.lastIndexOf('*')] },
-  escaping: 'none',
   tcp: { port: 5130, frame: line },
   udp: { port: 5130 },
   decode,

@@ -13,9 +13,6 @@ import { line, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'alematics',
   devices: 'Alematics trackers',
-  acknowledges: 'nothing',
-  accuracy: 'hdop',
-  integrity: { none: 'the protocol has none' },
   port: 5140,
   transports: ['tcp'],
   frame: line,

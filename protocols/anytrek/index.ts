@@ -15,9 +15,6 @@ export default {
   name: 'anytrek',
   devices: 'Anytrek trailer trackers',
   acknowledges: 'fixes',
-  accuracy: 'none',
-  integrity: { none: 'the frames show none' },
-  escaping: 'none',
   tcp: {
     port: 5177,
     frame: lengthField({ start: 'xx', at: 2, width: 2, endian: 'little', add: 6, end: '\r\n', most: 1024 }),

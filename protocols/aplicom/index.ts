@@ -20,10 +20,6 @@ import { ByteReader, DecodeError, type Fix, heading, kmh, type Message, type Pro
 export default {
   name: 'aplicom',
   devices: 'Aplicom A1, A9, A11, Q',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the frames show none' },
-  escaping: 'none',
   tcp: { port: 5049, frame: frameLength },
   decode,
 } satisfies Protocol

@@ -13,9 +13,6 @@ import { type Draft, line, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'appello',
   devices: 'Appello 4P, FOLLOWIT trackers',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5109,
   transports: ['tcp'],
   frame: line,

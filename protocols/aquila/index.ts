@@ -20,8 +20,6 @@ const PLACE = '$${any},{id},{event},{lat},{lon},{ymd}{hhmmss},{valid}'
 export default textProtocol({
   name: 'aquila',
   devices: 'Aquila trackers',
-  acknowledges: 'nothing',
-  accuracy: 'hdop',
   integrity: { sum: 'xor', from: 0, to: '*', digits: 2, optional: true },
   port: 5089,
   transports: ['tcp'],

@@ -13,9 +13,6 @@ import { line, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'ardi01',
   devices: 'Ardi 01',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5075,
   transports: ['tcp'],
   frame: line,

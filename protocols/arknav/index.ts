@@ -12,9 +12,6 @@ import { endsWith, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'arknav',
   devices: 'Arknav RX8, RX9, R-7',
-  acknowledges: 'nothing',
-  accuracy: 'hdop',
-  integrity: { none: 'the protocol has none' },
   port: 5107,
   frame: endsWith('\r', '\r\n'),
   lines: [

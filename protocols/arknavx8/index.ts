@@ -14,9 +14,6 @@ import { endsWith, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'arknavx8',
   devices: 'Arknav X8',
-  acknowledges: 'nothing',
-  accuracy: 'hdop',
-  integrity: { none: 'the protocol has none' },
   port: 5119,
   transports: ['tcp'],
   frame: endsWith(';'),

@@ -14,8 +14,6 @@ const hex = (text: string) => Number.parseInt(text, 16)
 export default textProtocol({
   name: 'armoli',
   devices: 'Armoli trackers',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { none: 'which sum the digits at the end are is not known' },
   port: 5238,
   transports: ['tcp'],

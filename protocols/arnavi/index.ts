@@ -50,9 +50,7 @@ export default {
   name: 'arnavi',
   devices: 'Arnavi 3, 4, 5, Essential, Integral',
   acknowledges: 'some',
-  accuracy: 'hdop',
   integrity: { checksum: 'sum8', covers: coveredOf },
-  escaping: 'none',
   tcp: { port: 5100, frame: framing.frame },
   decode,
 } satisfies Protocol

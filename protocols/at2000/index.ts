@@ -31,10 +31,6 @@ import {
 export default {
   name: 'at2000',
   devices: 'AT2000',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
-  escaping: 'none',
   tcp: { port: 5128, frame: frameLength },
   decode,
 } satisfies Protocol

@@ -12,9 +12,6 @@ import { line, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'auro',
   devices: 'Auro trackers',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5096,
   transports: ['tcp'],
   frame: line,

@@ -14,9 +14,6 @@ const degrees = (text: string) => Number(text.replace(',', '.'))
 export default textProtocol({
   name: 'austinnb',
   devices: 'Austin NB trackers',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5158,
   transports: ['udp'],
   frame: whole,

@@ -15,10 +15,7 @@ import { ByteReader, DecodeError, type Fix, heading, knots, type Message, type P
 export default {
   name: 'autofon',
   devices: 'AutoFon D, E, SE',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { none: 'the kind of its checksum is not known' },
-  escaping: 'none',
   tcp: { port: 5077, frame: frameLength },
   decode,
 } satisfies Protocol

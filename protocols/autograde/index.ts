@@ -12,9 +12,6 @@ import { between, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'autograde',
   devices: 'Autograde trackers',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5120,
   transports: ['tcp'],
   frame: between('(', ')'),

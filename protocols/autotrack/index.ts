@@ -27,10 +27,7 @@ const START = Buffer.from([0xf1, 0xf1, 0xf1, 0xf1])
 export default {
   name: 'autotrack',
   devices: 'Autotrack trackers',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { checksum: 'CRC-16/XMODEM', covers: [0, -2] },
-  escaping: 'none',
   tcp: { port: 5172, frame: lengthField({ start: START, at: 5, width: 2, endian: 'little', add: 9 }) },
   decode,
 } satisfies Protocol

@@ -12,9 +12,6 @@ import { line, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'avema',
   devices: 'Avema trackers',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5171,
   transports: ['tcp'],
   frame: line,

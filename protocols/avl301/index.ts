@@ -23,10 +23,6 @@ import {
 export default {
   name: 'avl301',
   devices: 'AVL301',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the frames show none' },
-  escaping: 'none',
   tcp: { port: 5085, frame: lengthField({ start: ['$L', '$H', '$$'], at: 2, width: 1, add: 0, end: '\r\n' }) },
   decode,
 } satisfies Protocol

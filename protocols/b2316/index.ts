@@ -14,10 +14,6 @@ import { DecodeError, type Message, objectOf, parseJson, type Protocol, trimEnd 
 export default {
   name: 'b2316',
   devices: 'B2316 wristbands',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
-  escaping: 'none',
   udp: { port: 5230 },
   decode,
 } satisfies Protocol

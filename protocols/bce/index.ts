@@ -39,9 +39,7 @@ export default {
   name: 'bce',
   devices: 'BCE and Xirgo Global FM3, FM-Light, FM-Tracker, FM-Blue',
   acknowledges: 'some',
-  accuracy: 'hdop',
   integrity: { checksum: 'sum8', covers: [0, -1] },
-  escaping: 'none',
   tcp: { port: 5080, frame: framing.frame },
   decode,
 } satisfies Protocol

@@ -25,9 +25,7 @@ export default {
   name: 'blackkite',
   devices: 'BlackKite',
   acknowledges: 'fixes',
-  accuracy: 'none',
   integrity: { checksum: 'CRC-16/MODBUS', covers: [3, -2] },
-  escaping: 'none',
   tcp: { port: 5091, frame: frameLength },
   decode,
 } satisfies Protocol

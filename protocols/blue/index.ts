@@ -30,9 +30,7 @@ export default {
   name: 'blue',
   devices: 'Blue trackers',
   acknowledges: 'some',
-  accuracy: 'none',
   integrity: { checksum: 'exclusive or', covers: [3, -1] },
-  escaping: 'none',
   tcp: { port: 5206, frame: lengthField({ start: 0xaa, at: 1, width: 2, add: 1, most: 2048 }) },
   decode,
 } satisfies Protocol

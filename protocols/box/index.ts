@@ -15,9 +15,6 @@ import { type Draft, endsWith, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'box',
   devices: 'Box trackers',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5065,
   transports: ['tcp'],
   frame: endsWith('\r', '\r\n'),

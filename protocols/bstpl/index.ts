@@ -12,9 +12,6 @@ import { endsWith, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'bstpl',
   devices: 'BSTPL-17',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5241,
   transports: ['tcp'],
   frame: endsWith('#'),

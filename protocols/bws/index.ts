@@ -24,9 +24,6 @@ export default {
   name: 'bws',
   devices: 'BWS trackers',
   acknowledges: 'fixes',
-  accuracy: 'none',
-  integrity: { none: 'none is known' },
-  escaping: 'none',
   udp: { port: 5260 },
   decode,
 } satisfies Protocol

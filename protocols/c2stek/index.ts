@@ -13,9 +13,6 @@ import { between, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'c2stek',
   devices: 'C2STEK FL10, FL2000G and others',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5181,
   transports: ['tcp'],
   frame: between('PA$', '$AP'),

@@ -32,9 +32,6 @@ export default {
   name: 'calamp',
   devices: 'CalAmp LMU-200 to LMU-5530, TTU-700 to TTU-2830',
   acknowledges: 'fixes',
-  accuracy: 'hdop',
-  integrity: { none: 'the protocol has none beside that of UDP' },
-  escaping: 'none',
   udp: { port: 5082 },
   decode,
 } satisfies Protocol

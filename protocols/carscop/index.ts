@@ -16,9 +16,6 @@ const PLACE = '{hhmmss}{valid}{latNmea:9}{ns}{lonNmea:10}{ew}{speedKmh:5}{ymd}{c
 export default textProtocol({
   name: 'carscop',
   devices: 'Carscop CCTR-620, CCTR-800 and others',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5040,
   transports: ['tcp'],
   frame: endsWith('^'),

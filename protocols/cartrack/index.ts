@@ -13,8 +13,6 @@ import { endsWith, RMC, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'cartrack',
   devices: 'CarTrack trackers and clones',
-  acknowledges: 'nothing',
-  accuracy: 'hdop',
   integrity: { none: 'the sum is that of a sentence that is not sent whole' },
   port: 5061,
   transports: ['tcp'],

@@ -14,9 +14,6 @@ import { line, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'cguard',
   devices: 'C-Guard trackers',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5123,
   transports: ['tcp'],
   frame: line,

@@ -26,10 +26,7 @@ import {
 export default {
   name: 'cityeasy',
   devices: 'CityEasy 007, 009, 202',
-  acknowledges: 'nothing',
-  accuracy: 'hdop',
   integrity: { none: 'the kind of its checksum is not known' },
-  escaping: 'none',
   tcp: { port: 5088, frame: lengthField({ start: 'TT', at: 2, width: 2, add: 0, end: '\r\n', most: 2048 }) },
   decode,
 } satisfies Protocol

@@ -11,10 +11,6 @@ import { ByteReader, type Fix, heading, kmh, lengthField, type Message, type Pro
 export default {
   name: 'continental',
   devices: 'Continental VDO',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the frames show none' },
-  escaping: 'none',
   tcp: { port: 5161, frame: lengthField({ start: 'SV', at: 2, width: 2, add: 0, most: 2048 }) },
   decode,
 } satisfies Protocol

@@ -11,9 +11,6 @@ import { type Draft, line, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'cradlepoint',
   devices: 'Cradlepoint routers',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5118,
   transports: ['tcp'],
   frame: line,

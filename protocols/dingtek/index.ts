@@ -23,10 +23,6 @@ import {
 export default {
   name: 'dingtek',
   devices: 'Dingtek DF555, DF702, DC413',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
-  escaping: 'none',
   tcp: { port: 5208, frame: frameOf() },
   decode,
 } satisfies Protocol

@@ -12,9 +12,6 @@ import { between, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'disha',
   devices: 'Disha trackers',
-  acknowledges: 'nothing',
-  accuracy: 'hdop',
-  integrity: { none: 'the protocol has none' },
   port: 5097,
   transports: ['tcp'],
   frame: between('$', ['*', '\n']),

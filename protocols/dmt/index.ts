@@ -40,9 +40,6 @@ export default {
   name: 'dmt',
   devices: 'Digital Matter G60, G62, Dart, Dart2, Oyster, Yabby, Remora, Eagle',
   acknowledges: 'fixes',
-  accuracy: 'metres',
-  integrity: { none: 'the protocol has none' },
-  escaping: 'none',
   tcp: { port: 5137, frame: lengthField({ start: '\x02\x55', at: 3, width: 2, endian: 'little', add: 5 }) },
   decode,
 } satisfies Protocol

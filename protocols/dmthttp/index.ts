@@ -37,9 +37,6 @@ export default {
   name: 'dmthttp',
   devices: 'Digital Matter devices through OEM Server, Yabby, Oyster, Remora with HTTP',
   acknowledges: 'fixes',
-  accuracy: 'metres',
-  integrity: { none: 'it is JSON' },
-  escaping: 'none',
   http: { port: 5139 },
   request,
 } satisfies Protocol

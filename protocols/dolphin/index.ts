@@ -26,9 +26,7 @@ export default {
   name: 'dolphin',
   devices: 'Dolphin',
   acknowledges: 'fixes',
-  accuracy: 'hdop',
   integrity: { none: 'the kind of its checksum is not known' },
-  escaping: 'none',
   tcp: {
     port: 5219,
     frame: lengthField({ start: Buffer.of(0xab, 0xab), at: 20, width: 4, endian: 'little', add: 28 }),

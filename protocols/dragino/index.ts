@@ -15,9 +15,6 @@ export default {
   name: 'dragino',
   devices: 'Dragino LGT-92, TrackerD and others on The Things Network',
   acknowledges: 'fixes',
-  accuracy: 'none',
-  integrity: { none: 'it is JSON' },
-  escaping: 'none',
   http: { port: 5253 },
   request: lorawanUplink,
 } satisfies Protocol

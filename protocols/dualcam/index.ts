@@ -12,10 +12,7 @@ import { ByteReader, DecodeError, type Message, type Protocol } from '../kit/ind
 export default {
   name: 'dualcam',
   devices: 'Teltonika DualCam, ADAS and DSM cameras',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { none: 'only pictures have one' },
-  escaping: 'none',
   tcp: { port: 5232, frame: frameLength },
   decode,
 } satisfies Protocol

@@ -12,8 +12,6 @@ export default textProtocol({
   name: 'dway',
   devices: 'Digitalway DWAY',
   acknowledges: 'some',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5150,
   transports: ['tcp'],
   frame: line,

@@ -23,8 +23,6 @@ export default textProtocol({
   name: 'easytrack',
   devices: 'Easytrack E3, E3+4G, ET-300 and others',
   acknowledges: 'some',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5056,
   transports: ['tcp'],
   frame: endsWith('#', '#\r\n', '\r\n'),

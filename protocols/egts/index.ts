@@ -37,9 +37,7 @@ export default {
   name: 'egts',
   devices: 'EGTS terminals and relays: Granit, Fort, Itelma, ScoutNet, Wialon Retranslator, and other software',
   acknowledges: 'fixes',
-  accuracy: 'hdop',
   integrity: { checksum: 'CRC-8 (31, FF) and CRC-16/CCITT-FALSE', covers: (frame) => [0, hasData(frame) ? -2 : -1] },
-  escaping: 'none',
   tcp: { port: 5162, frame: frameLength },
   decode,
 } satisfies Protocol

@@ -25,10 +25,7 @@ const frame = lengthField({ at: 0, width: 2, add: 0, most: 2048 })
 export default {
   name: 'enfora',
   devices: 'Enfora Spider GT, MT 2500, MT 3000',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { none: 'of the sentence alone, which names no device' },
-  escaping: 'none',
   tcp: { port: 5008, frame },
   udp: { port: 5008 },
   decode,

@@ -13,9 +13,6 @@ import { endsWith, RMC, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'ennfu',
   devices: 'Ennfu trackers',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5220,
   transports: ['tcp'],
   frame: endsWith('$'),

@@ -13,8 +13,6 @@ import { between, type Draft, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'envotech',
   devices: 'Envotech trackers',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { none: 'which sum the digits at the end are is not known' },
   port: 5240,
   transports: ['tcp'],

@@ -14,8 +14,6 @@ export default textProtocol({
   name: 'eseal',
   devices: 'eSeal electronic seals',
   acknowledges: 'fixes',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5169,
   transports: ['tcp'],
   frame: line,

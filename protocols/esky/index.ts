@@ -13,9 +13,6 @@ import { startsWith, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'esky',
   devices: 'eSky EO, ET, EL',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5147,
   frame: startsWith('EO;', 'ET;', 'EL;'),
   fields: { number: { like: '\\d+' }, kind: { like: '[OT]' } },

@@ -12,9 +12,6 @@ import { type Draft, line, RMC, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'extremtrac',
   devices: 'ExtremTrac trackers',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'its sentences come without one' },
   port: 5126,
   transports: ['tcp'],
   frame: line,

@@ -36,9 +36,7 @@ export default {
   name: 'fifotrack',
   devices: 'Fifotrack A100, A300, A600, S20, Q1, Q3',
   acknowledges: 'some',
-  accuracy: 'none',
   integrity: { checksum: 'XOR', covers: [0, -5] },
-  escaping: 'none',
   tcp: {
     port: 5124,
     frame: lengthField({ start: '$$', at: 2, width: 4, digits: 10, until: ',', add: 5, end: '\r\n', most: 8192 }),

@@ -29,9 +29,6 @@ export default {
   name: 'fix',
   devices: 'JSON of your own over MQTT',
   acknowledges: 'fixes',
-  accuracy: 'metres',
-  integrity: { none: 'it is JSON' },
-  escaping: 'none',
   decode,
 } satisfies Protocol
 

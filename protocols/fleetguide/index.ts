@@ -35,10 +35,7 @@ import {
 export default {
   name: 'fleetguide',
   devices: 'FleetGuide trackers',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { checksum: 'CRC-16/CCITT-FALSE', covers: [1, -2] },
-  escaping: 'none',
   udp: { port: 5254 },
   decode,
 } satisfies Protocol

@@ -29,10 +29,7 @@ import {
 export default {
   name: 'flexapi',
   devices: 'InHand VT310, VG710 and others with FlexAPI',
-  acknowledges: 'nothing',
-  accuracy: 'hdop',
   integrity: { none: 'known frames hold "xx" in place of their CRC-16' },
-  escaping: 'none',
   tcp: { port: 5235, frame: line },
   decode,
 } satisfies Protocol

@@ -12,8 +12,6 @@ export default textProtocol({
   name: 'flexcomm',
   devices: 'Flexcomm trackers',
   acknowledges: 'fixes',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5142,
   transports: ['tcp'],
   frame: fixedLength(110, '7E'),

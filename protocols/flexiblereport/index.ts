@@ -15,9 +15,6 @@ export default {
   name: 'flexiblereport',
   devices: 'Devices with the flexible report',
   acknowledges: 'fixes',
-  accuracy: 'none',
-  integrity: { none: 'the frames show none' },
-  escaping: 'none',
   udp: { port: 5227 },
   decode,
 } satisfies Protocol

@@ -15,8 +15,6 @@ export default textProtocol({
   name: 'flextrack',
   devices: 'Flextrack Lommy',
   acknowledges: 'fixes',
-  accuracy: 'hdop',
-  integrity: { none: 'the protocol has none' },
   port: 5090,
   transports: ['tcp'],
   frame: endsWith('\r'),

@@ -12,9 +12,6 @@ import { endsWith, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'fox',
   devices: 'Fox-Lite',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5105,
   transports: ['tcp'],
   frame: endsWith('</fox>'),

@@ -10,9 +10,6 @@ import { line, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'freedom',
   devices: 'Freedom PT-9, PT-10',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5066,
   transports: ['tcp'],
   frame: line,

@@ -36,10 +36,7 @@ import {
 export default {
   name: 'freematics',
   devices: 'Freematics ONE, ONE+, Esprit',
-  acknowledges: 'nothing',
-  accuracy: 'hdop',
   integrity: { checksum: 'sum8', covers: (frame) => [0, frame.lastIndexOf('*')] },
-  escaping: 'none',
   udp: { port: 5170 },
   decode,
 } satisfies Protocol

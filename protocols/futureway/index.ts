@@ -32,10 +32,7 @@ import {
 export default {
   name: 'futureway',
   devices: 'Futureway FWS03 and other badges',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { checksum: 'XOR', covers: [0, -4] },
-  escaping: 'none',
   tcp: { port: 5213, frame: lengthField({ start: '41', at: 2, width: 8, digits: 16, add: 17 }) },
   decode,
 } satisfies Protocol

@@ -39,8 +39,6 @@ const escaping = escaped({
 export default {
   name: 'g1rus',
   devices: 'Proma Sat 1000',
-  acknowledges: 'nothing',
-  accuracy: 'hdop',
   integrity: { checksum: 'CRC-16/XMODEM', covers: [1, -3] },
   escaping,
   tcp: { port: 5244, frame: escaping.frame },

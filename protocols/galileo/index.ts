@@ -39,9 +39,7 @@ export default {
   name: 'galileo',
   devices: 'Galileosky GLONASS/GPS 5, Base Block, 7x, 10',
   acknowledges: 'fixes',
-  accuracy: 'hdop',
   integrity: { checksum: 'CRC-16/MODBUS', covers: (frame) => (isIridium(frame) === true ? [0, 0] : [3, -2]) },
-  escaping: 'none',
   tcp: { port: 5034, frame: frameLength },
   decode,
 } satisfies Protocol

@@ -28,10 +28,6 @@ import {
 export default {
   name: 'genx',
   devices: 'GenX Mobile GNX-5, GNX-6',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
-  escaping: 'none',
   tcp: { port: 5148, frame: line },
   decode,
 } satisfies Protocol

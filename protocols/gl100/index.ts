@@ -18,8 +18,6 @@ export default textProtocol({
   name: 'gl100',
   devices: 'Queclink GL100, GL100M, GV100',
   acknowledges: 'some',
-  accuracy: 'hdop',
-  integrity: { none: 'the protocol has none' },
   port: 5003,
   frame: endsWith('\0'),
   before: (text) => text.replace(POSITION, '|$1'),

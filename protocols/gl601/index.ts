@@ -13,10 +13,7 @@ import { ByteReader, lengthField, type Message, type Protocol, shortFix } from '
 export default {
   name: 'gl601',
   devices: 'Queclink GL601 in binary',
-  acknowledges: 'nothing',
-  accuracy: 'hdop',
   integrity: { none: 'the kind of its last bytes is not known' },
-  escaping: 'none',
   tcp: { port: 5257, frame: lengthField({ start: ['+\0', '-\0'], at: 2, width: 2, add: 0, most: 2048 }) },
   decode,
 } satisfies Protocol

@@ -20,7 +20,6 @@ export default textProtocol({
   name: 'globalsat',
   devices: 'GlobalSat TR-102, TR-151, TR-203, TR-600, GTR-128, GTR-388',
   acknowledges: 'fixes',
-  accuracy: 'hdop',
   integrity: { sum: 'xor', to: '*', digits: 2, optional: true },
   port: 5043,
   transports: ['tcp'],

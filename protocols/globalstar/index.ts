@@ -39,9 +39,6 @@ export default {
   name: 'globalstar',
   devices: 'Globalstar SmartOne, STX2, STX3, AtlasTrax',
   acknowledges: 'fixes',
-  accuracy: 'none',
-  integrity: { none: 'it is XML or JSON' },
-  escaping: 'none',
   http: { port: 5185 },
   request,
 } satisfies Protocol

@@ -16,8 +16,6 @@ const INDIA_MS = 5.5 * 3_600_000
 export default textProtocol({
   name: 'gnx',
   devices: 'GNX trackers',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { none: 'which sum the two digits at the end are is not known' },
   port: 5106,
   transports: ['tcp'],

@@ -44,7 +44,6 @@ export default {
   name: 'gosafe',
   devices: 'Gosafe G1S, G3S, G3C, G6S, G7S, G71, G737, G79',
   acknowledges: 'fixes',
-  accuracy: 'hdop',
   integrity: {
     checksum: 'CRC-16/XMODEM of binary frames',
     covers: (bytes) => (bytes[0] === FLAG ? [1, -3] : [0, 0]),

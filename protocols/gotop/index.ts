@@ -11,9 +11,6 @@ import { endsWith, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'gotop',
   devices: 'Gotop TL-201, TL-206, VT108, VT380',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5050,
   transports: ['tcp'],
   frame: endsWith('#'),

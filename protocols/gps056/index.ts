@@ -28,9 +28,6 @@ export default {
   name: 'gps056',
   devices: 'GPS056',
   acknowledges: 'fixes',
-  accuracy: 'none',
-  integrity: { none: 'the frames show none' },
-  escaping: 'none',
   tcp: { port: 5141, frame: lengthField({ start: '$$', at: 2, width: 2, digits: 10, add: 5, end: '#' }) },
   decode,
 } satisfies Protocol

@@ -24,9 +24,6 @@ const PLACE = `${HEAD}{local},{any},F,{hms},[{valid}],{latNmea},[{ns}],{lonNmea}
 export default textProtocol({
   name: 'gps103',
   devices: 'Coban TK102, TK103, TK106, TK303, GPS103, GPS403 and clones',
-  acknowledges: 'nothing',
-  accuracy: 'hdop',
-  integrity: { none: 'the specification has none' },
   port: 5001,
   frame: endsWith(';', '*', '\n', '\r\n'),
   ends: ';*',

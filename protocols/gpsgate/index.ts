@@ -15,7 +15,6 @@ export default textProtocol({
   name: 'gpsgate',
   devices: 'GpsGate clients',
   acknowledges: 'some',
-  accuracy: 'none',
   integrity: { sum: 'xor', from: '$', to: '*', digits: 2 },
   port: 5026,
   transports: ['tcp'],

@@ -13,9 +13,6 @@ const PLACE = '{ns}{latNmea:8/1e4}{ew}{lonNmea:9/1e4}{speedKnots:3}{course:3}{se
 export default textProtocol({
   name: 'gpsmarker',
   devices: 'GPSMarker M60, M70, M100',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5057,
   transports: ['tcp'],
   frame: endsWith('\r'),

@@ -13,8 +13,6 @@ export default textProtocol({
   name: 'gpsmta',
   devices: 'GPS Mobile Tracker for Android',
   acknowledges: 'fixes',
-  accuracy: 'metres',
-  integrity: { none: 'the protocol has none' },
   port: 5038,
   transports: ['udp'],
   frame: whole,

@@ -38,9 +38,7 @@ export default {
   name: 'granit',
   devices: 'Granit Navigator-04, -06, -08',
   acknowledges: 'fixes',
-  accuracy: 'none',
   integrity: { checksum: 'exclusive or', covers: (bytes) => (bytes[5] === 0x7e ? [8, -5] : [0, 0]) },
-  escaping: 'none',
   tcp: { port: 5113, frame },
   decode,
 } satisfies Protocol

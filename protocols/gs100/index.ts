@@ -33,9 +33,6 @@ export default {
   name: 'gs100',
   devices: 'GS100',
   acknowledges: 'fixes',
-  accuracy: 'none',
-  integrity: { none: 'the frames show none' },
-  escaping: 'none',
   tcp: { port: 5223, frame },
   decode,
 } satisfies Protocol

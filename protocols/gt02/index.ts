@@ -14,10 +14,6 @@ import { ByteReader, bytesYmd, type Fix, heading, kmh, lengthField, type Message
 export default {
   name: 'gt02',
   devices: 'Concox GT02, TR02, TR06 and clones',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the specification has none' },
-  escaping: 'none',
   tcp: { port: 5022, frame: lengthField({ start: 'hh', at: 2, width: 1, add: 5, end: '\r\n' }) },
   decode,
 } satisfies Protocol

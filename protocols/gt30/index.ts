@@ -16,8 +16,6 @@ const PLACE = '{hms},{valid},{latNmea},{ns},{lonNmea},{ew},{speedKnots},{course}
 export default textProtocol({
   name: 'gt30',
   devices: 'GT30, GT60',
-  acknowledges: 'nothing',
-  accuracy: 'hdop',
   integrity: { none: 'which sum the four digits at the end are is not known' },
   port: 5131,
   transports: ['tcp'],

@@ -15,8 +15,6 @@ export const text = textProtocol({
   name: 'h02',
   devices: 'Sinotrack ST-901, ST-906, LK109, LK209, TK110 and clones',
   acknowledges: 'some',
-  accuracy: 'none',
-  integrity: { none: 'the specification has none' },
   port: 5013,
   frame: frameLength,
   starts,

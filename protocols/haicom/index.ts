@@ -11,9 +11,6 @@ import { type Draft, endsWith, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'haicom',
   devices: 'Haicom HI-602, HI-603, HI-604',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5063,
   transports: ['tcp'],
   frame: endsWith('*'),

@@ -12,9 +12,6 @@ import { textProtocol, whole } from '../kit/index.ts'
 export default textProtocol({
   name: 'homtecs',
   devices: 'Homtecs boxes',
-  acknowledges: 'nothing',
-  accuracy: 'hdop',
-  integrity: { none: 'the protocol has none' },
   port: 5104,
   transports: ['udp'],
   frame: whole,

@@ -24,10 +24,6 @@ import {
 export default {
   name: 'hoopo',
   devices: 'Hoopo trackers',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
-  escaping: 'none',
   tcp: { port: 5231, frame: jsonObjects() },
   decode,
 } satisfies Protocol

@@ -40,7 +40,6 @@ export default {
   name: 'huasheng',
   devices: 'Huasheng HS3000G and OBD trackers',
   acknowledges: 'fixes',
-  accuracy: 'hdop',
   integrity: { none: 'its field is 0 in all frames' },
   escaping,
   tcp: { port: 5111, frame: escaping.frame },

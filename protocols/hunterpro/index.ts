@@ -11,9 +11,6 @@ import { endsWith, RMC, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'hunterpro',
   devices: 'HunterPro',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'its sentences come without one' },
   port: 5116,
   transports: ['tcp'],
   frame: endsWith('\r'),

@@ -30,10 +30,7 @@ import {
 export default {
   name: 'hyn600',
   devices: 'HYN600',
-  acknowledges: 'nothing',
-  accuracy: 'hdop',
   integrity: { none: 'no checksum fits the frames' },
-  escaping: 'none',
   tcp: { port: 5258, frame: lengthField({ start: ['+RPT:', '+ACK:'], at: 5, width: 2, add: 0, end: '#' }) },
   decode,
 } satisfies Protocol

@@ -12,8 +12,6 @@ import { line, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'idpl',
   devices: 'IDPL trackers',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { none: 'which sum the four digits at the end are is not known' },
   port: 5110,
   transports: ['tcp'],

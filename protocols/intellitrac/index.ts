@@ -18,9 +18,6 @@ const PLACE = '{id},{yyyymmdd}{hhmmss},{lon},{lat},{speedKmh},{course},{altitude
 const text = textProtocol({
   name: 'intellitrac',
   devices: 'IntelliTrac X1, X8, P1, A1 and others',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5037,
   transports: ['tcp'],
   frame: line,

@@ -31,9 +31,7 @@ export default {
   name: 'iotm',
   devices: 'IOTM trackers',
   acknowledges: 'fixes',
-  accuracy: 'hdop',
   integrity: { checksum: 'sum of 8 bits', covers: [0, -1] },
-  escaping: 'none',
   decode,
 } satisfies Protocol
 

@@ -23,7 +23,6 @@ export default textProtocol({
   name: 'its',
   devices: 'AIS 140: iTriangle, Atlanta, RoadPoint, Traxsmart',
   acknowledges: 'some',
-  accuracy: 'hdop',
   integrity: { none: 'each maker has another one, and some have none' },
   port: 5179,
   transports: ['tcp'],

@@ -12,9 +12,6 @@ import { endsWith, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'ivt401',
   devices: 'IVT 401',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5153,
   transports: ['tcp'],
   frame: endsWith(';'),

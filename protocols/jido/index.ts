@@ -15,8 +15,6 @@ const PLACE = '{dmy},{hhmmss},{latNmea},{ns},{lonNmea},{ew}'
 export default textProtocol({
   name: 'jido',
   devices: 'Jido trackers',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { none: 'which sum the two digits at the end are is not known' },
   port: 5237,
   transports: ['tcp'],

@@ -25,9 +25,6 @@ export default {
   name: 'jimiphoto',
   devices: 'Jimi IoT JC400, JC450 and other cameras',
   acknowledges: 'fixes',
-  accuracy: 'none',
-  integrity: { none: 'a request has none' },
-  escaping: 'none',
   http: { port: 5267 },
   request,
 } satisfies Protocol

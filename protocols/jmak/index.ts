@@ -50,9 +50,6 @@ export default {
   name: 'jmak',
   devices: 'JMAK trackers',
   acknowledges: 'fixes',
-  accuracy: 'hdop',
-  integrity: { none: 'the protocol has none' },
-  escaping: 'none',
   tcp: { port: 5259, frame: framed.frame },
   decode: framed.decode,
 } satisfies Protocol

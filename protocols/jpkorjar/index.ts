@@ -10,9 +10,6 @@ import { startsWith, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'jpkorjar',
   devices: 'JP Korjar trackers',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5122,
   transports: ['tcp'],
   frame: startsWith('KORJAR.PL'),

@@ -39,8 +39,6 @@ export default {
   name: 'jt600',
   devices: 'Jointech JT600, JT701, JT705, JT707, JT709',
   acknowledges: 'some',
-  accuracy: 'none',
-  integrity: { none: 'the specification has none' },
   escaping: { escape: ESCAPE, codes: new Map(), optional: CODES },
   tcp: { port: 5014, frame },
   decode,

@@ -50,7 +50,6 @@ export default {
   devices:
     'JT/T 808 terminals: Jimi JC371, JC450, Huabao HB, Queclink GL100, Jointech JT701, Concox, Meitrack, Coban …',
   acknowledges: 'fixes',
-  accuracy: 'none',
   integrity: { checksum: 'XOR', covers: [1, -2] },
   escaping: { escape: frames.escape, codes: frames.codes },
   tcp: { port: 5015, frame: spoken.frame },

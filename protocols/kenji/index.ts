@@ -12,8 +12,6 @@ import { line, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'kenji',
   devices: 'Kenji trackers',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { none: 'which sum the two digits at the end are is not known' },
   port: 5102,
   transports: ['tcp'],

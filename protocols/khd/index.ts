@@ -34,9 +34,7 @@ export default {
   name: 'khd',
   devices: 'KHD KG100, KG200, KG300',
   acknowledges: 'some',
-  accuracy: 'none',
   integrity: { checksum: 'XOR', covers: [0, -2] },
-  escaping: 'none',
   tcp: { port: 5058, frame: lengthField({ start: '))', at: 3, width: 2, add: 5 }) },
   decode,
 } satisfies Protocol

@@ -140,7 +140,7 @@ export interface Message {
   readonly refusal?: Buffer
 }
 
-/** What the checksum of a protocol covers: its name and the bytes of a frame; or why it has none. */
+/** What the checksum of a protocol covers: its name and the bytes of a frame; or why none is checked that its frames show. */
 export type Integrity = { readonly checksum: string; readonly covers: Covered } | { readonly none: string }
 
 /** As `slice` counts the bytes of a frame; a function where the place depends on the frame. */
@@ -169,12 +169,12 @@ export interface Protocol {
   readonly name: string
   /** The devices that speak it, for people: 'Concox and Jimi GT06N, GT06E, WeTrack2 …'. */
   readonly devices: string
-  /** Which fixes the protocol acknowledges: all, those in some kinds of frames, or none. */
-  readonly acknowledges: 'fixes' | 'some' | 'nothing'
-  /** What the device says of the error of its fixes: metres, HDOP, or nothing. */
-  readonly accuracy: 'metres' | 'hdop' | 'none'
-  readonly integrity: Integrity
-  readonly escaping: Escaping | 'none'
+  /** Which fixes the protocol acknowledges: all, or those in some kinds of frames. Left out: none. */
+  readonly acknowledges?: 'fixes' | 'some'
+  /** Left out: its frames show no checksum. */
+  readonly integrity?: Integrity
+  /** Left out: bytes that mark frames stand as they are within a frame. */
+  readonly escaping?: Escaping
   /** `starts` recognises the protocol on a shared port by the first bytes, where their content does not decide. */
   readonly tcp?: { readonly port: number; readonly frame: Framer; readonly starts?: (bytes: Buffer) => Match }
   /** A datagram is one frame; with `frame` it may hold several. */

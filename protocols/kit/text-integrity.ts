@@ -46,12 +46,12 @@ export type TextIntegrity =
 type Check = (bytes: Buffer, text: string, session: Session) => void
 
 interface Checked {
-  readonly integrity: Integrity
+  readonly integrity?: Integrity
   readonly check?: Check
 }
 
-export function checkOf(integrity: TextIntegrity): Checked {
-  if (!('sum' in integrity)) return { integrity }
+export function checkOf(integrity?: TextIntegrity): Checked {
+  if (!integrity || !('sum' in integrity)) return { integrity }
   const { sum, from = 0, to, includesTo = false, digits, optional = false } = integrity
   const coveredIn = (text: string): readonly [number, number] => [
     typeof from === 'string' ? text.indexOf(from) + from.length : from,

@@ -34,11 +34,9 @@ interface TextLine {
 }
 
 /** What `textProtocol` makes a protocol of. */
-export interface TextDescription
-  extends Pick<Protocol, 'name' | 'devices' | 'acknowledges' | 'accuracy'>,
-    Partial<Pick<Protocol, 'escaping'>> {
-  /** How a checksum is written and what it covers; or why there is none. */
-  readonly integrity: TextIntegrity
+export interface TextDescription extends Pick<Protocol, 'name' | 'devices' | 'acknowledges' | 'escaping'> {
+  /** How a checksum is written and what it covers; or why none is checked. Left out: the lines show none. */
+  readonly integrity?: TextIntegrity
   readonly port: number
   /** Both without it. */
   readonly transports?: readonly ('tcp' | 'udp')[]
@@ -68,7 +66,7 @@ export interface TextProtocol extends Protocol {
  * @throws Error of a pattern or a line that cannot be: see `drawn`
  */
 export function textProtocol(description: TextDescription): TextProtocol {
-  const { name, devices, acknowledges, accuracy, escaping = 'none', port, frame, starts } = description
+  const { name, devices, acknowledges, escaping, port, frame, starts } = description
   const transports = description.transports ?? ['tcp', 'udp']
   const { integrity, check } = checkOf(description.integrity)
   const lines = description.lines.map((line) => new Line(line, description))
@@ -92,7 +90,6 @@ export function textProtocol(description: TextDescription): TextProtocol {
     name,
     devices,
     acknowledges,
-    accuracy,
     integrity,
     escaping,
     tcp: transports.includes('tcp') ? { port, frame, starts } : undefined,

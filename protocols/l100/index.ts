@@ -39,9 +39,7 @@ export default {
   name: 'l100',
   devices: 'Atlanta L-100, L-200 and others',
   acknowledges: 'some',
-  accuracy: 'none',
   integrity: { none: 'over what its characters of a checksum are is not known' },
-  escaping: 'none',
   tcp: { port: 5112, frame: framed.frame },
   decode: framed.decode,
 } satisfies Protocol

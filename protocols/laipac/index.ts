@@ -18,7 +18,6 @@ export default textProtocol({
   name: 'laipac',
   devices: 'Laipac StarFinder, S911, TS-10 and others',
   acknowledges: 'some',
-  accuracy: 'none',
   integrity: { sum: 'xor', from: 1, to: '*', digits: 2 },
   port: 5048,
   transports: ['tcp'],

@@ -22,9 +22,6 @@ export default {
   name: 'leafspy',
   devices: 'Leaf Spy Pro',
   acknowledges: 'fixes',
-  accuracy: 'none',
-  integrity: { none: 'a request has none' },
-  escaping: 'none',
   http: { port: 5193 },
   request,
 } satisfies Protocol

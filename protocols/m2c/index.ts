@@ -11,8 +11,6 @@ import { between, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'm2c',
   devices: 'M2C units',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { none: 'which sum the digits at the end of a line are is not known' },
   port: 5157,
   transports: ['tcp'],

@@ -26,10 +26,6 @@ import {
 export default {
   name: 'm2m',
   devices: 'M2M trackers',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
-  escaping: 'none',
   tcp: { port: 5054, frame: fixedLength(23) },
   decode,
 } satisfies Protocol

@@ -16,9 +16,6 @@ const TIME = '{yy}/{month}/{day},{hour}:{minute}:{second}'
 export default textProtocol({
   name: 'maestro',
   devices: 'Maestro M2M Gateway, UPV-02',
-  acknowledges: 'nothing',
-  accuracy: 'hdop',
-  integrity: { none: 'the protocol has none' },
   port: 5129,
   transports: ['tcp'],
   frame: between('@', '!'),

@@ -13,9 +13,6 @@ import { endsWith, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'manpower',
   devices: 'ManPower trackers',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5042,
   transports: ['tcp'],
   frame: endsWith(';'),

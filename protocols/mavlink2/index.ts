@@ -28,10 +28,7 @@ import {
 export default {
   name: 'mavlink2',
   devices: 'drones with ArduPilot or PX4',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { checksum: 'CRC-16/MCRF4XX', covers: (frame) => [HEAD, HEAD + (frame[1] ?? 0)] },
-  escaping: 'none',
   udp: { port: 5224, frame: frameLength },
   decode,
 } satisfies Protocol

@@ -30,10 +30,7 @@ const HEAD = 8
 export default {
   name: 'maxpb',
   devices: 'Maxtrack trackers of 2016 and later',
-  acknowledges: 'nothing',
-  accuracy: 'metres',
   integrity: { checksum: 'CRC-16/XMODEM', covers: (frame) => [HEAD, frame.length] },
-  escaping: 'none',
   tcp: { port: 5221, frame: lengthField({ start: START, at: 4, width: 2, endian: 'little', add: 6 }) },
   decode,
 } satisfies Protocol

@@ -21,8 +21,6 @@ const TAIL = /^STX,.*;([0-9A-Fa-f]{2})$/s
 export default textProtocol({
   name: 'megastek',
   devices: 'Megastek GVT-430, GVT-500, GVT-900, MT-80, MT-90 and others',
-  acknowledges: 'nothing',
-  accuracy: 'hdop',
   integrity: { checksum: 'sum8', covers: coveredOf },
   port: 5024,
   transports: ['tcp'],

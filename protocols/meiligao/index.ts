@@ -46,10 +46,7 @@ const framing = dialects([
 export default {
   name: 'meiligao',
   devices: 'Meiligao GT30i, GT60, VT300, VT310, VT400, VT600 and clones',
-  acknowledges: 'nothing',
-  accuracy: 'hdop',
   integrity: { checksum: 'CRC-16/CCITT-FALSE', covers: [0, -4] },
-  escaping: 'none',
   tcp: { port: 5009, frame: framing.frame },
   udp: { port: 5009, frame: framing.frame },
   decode,

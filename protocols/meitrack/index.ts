@@ -38,7 +38,6 @@ const text = textProtocol({
   name: 'meitrack',
   devices: 'Meitrack MVT100 to MVT800, T1, T3, T311 to T633, TC68, MT90, P88, P99',
   acknowledges: 'some',
-  accuracy: 'hdop',
   integrity: { sum: 'sum8', to: '*', includesTo: true, digits: 2 },
   port: 5020,
   frame: lengthField({ start: '$$', at: 3, width: 5, digits: 10, until: ',', add: 0, end: '\r\n' }),

@@ -17,9 +17,6 @@ const HEAD = 'MT;{number};{imei};'
 export default textProtocol({
   name: 'mictrack',
   devices: 'Mictrack MT510, MT600, MT700, MT821, MT825',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5191,
   frame: whole,
   fields: {

@@ -12,8 +12,6 @@ export default textProtocol({
   name: 'milesmate',
   devices: 'Milesmate trackers',
   acknowledges: 'fixes',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5176,
   transports: ['tcp'],
   frame: line,

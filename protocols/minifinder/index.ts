@@ -17,9 +17,6 @@ const PLACE = '{day}/{month}/{yy},{hour}:{minute}:{second},{lat},{lon},{speedKmh
 export default textProtocol({
   name: 'minifinder',
   devices: 'MiniFinder Pico, EV-07',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5062,
   transports: ['tcp'],
   frame: endsWith(';', ';\0'),

@@ -36,9 +36,7 @@ export default {
   name: 'minifinder2',
   devices: 'Eview EV-07B, EV-07S, EV-04, MiniFinder Pico, Nano, Atto',
   acknowledges: 'fixes',
-  accuracy: 'hdop',
   integrity: { checksum: 'CRC-16/XMODEM', covers: (frame) => [8, frame.length] },
-  escaping: 'none',
   tcp: { port: 5187, frame: lengthField({ start: 0xab, at: 2, width: 2, endian: 'little', add: 8, most: 4096 }) },
   decode,
 } satisfies Protocol

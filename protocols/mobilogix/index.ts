@@ -24,8 +24,6 @@ export default textProtocol({
   name: 'mobilogix',
   devices: 'Mobilogix trackers',
   acknowledges: 'fixes',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5216,
   transports: ['tcp'],
   frame: between('[', ']'),

@@ -27,9 +27,6 @@ export default {
   name: 'moovbox',
   devices: 'Moovbox routers',
   acknowledges: 'fixes',
-  accuracy: 'none',
-  integrity: { none: 'it is XML' },
-  escaping: 'none',
   http: { port: 5212 },
   request,
 } satisfies Protocol

@@ -24,10 +24,6 @@ import {
 export default {
   name: 'motor',
   devices: 'trackers of motor cycles',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'none is known' },
-  escaping: 'none',
   tcp: { port: 5202, frame: line },
   decode,
 } satisfies Protocol

@@ -11,8 +11,6 @@ export default textProtocol({
   name: 'mtx',
   devices: 'MTX modems with GPS',
   acknowledges: 'fixes',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5083,
   transports: ['tcp'],
   frame: line,

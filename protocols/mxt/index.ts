@@ -42,7 +42,6 @@ export default {
   name: 'mxt',
   devices: 'Maxtrack MXT-100, MXT-140, MXT-150',
   acknowledges: 'fixes',
-  accuracy: 'none',
   integrity: { checksum: 'CRC-16/XMODEM', covers: [1, -3] },
   escaping,
   tcp: { port: 5087, frame: escaping.frame },

@@ -28,9 +28,7 @@ export default {
   name: 'navigil',
   devices: 'Navigil S1, Navigil Wellness Watch',
   acknowledges: 'fixes',
-  accuracy: 'none',
   integrity: { checksum: 'CRC-16/CCITT-FALSE', covers: (frame) => [20, frame.length] },
-  escaping: 'none',
   tcp: { port: 5025, frame: lengthField({ start: '\x01\0', at: 6, width: 2, endian: 'little', add: 0 }) },
   decode,
 } satisfies Protocol

@@ -42,9 +42,7 @@ export default {
   name: 'navis',
   devices: 'Navtelecom START S-2010, S-2011, SMART S-2330, S-2420, S-2435, SIGNAL S-2551, S-4651 …',
   acknowledges: 'fixes',
-  accuracy: 'hdop',
   integrity: { checksum: 'XOR, of FLEX CRC-8 (31, FF)', covers: (frame) => [0, frame[0] === PING ? 0 : -1] },
-  escaping: 'none',
   tcp: { port: 5019, frame: spoken.frame },
   decode: spoken.decode,
 } satisfies Protocol

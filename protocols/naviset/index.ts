@@ -33,9 +33,7 @@ export default {
   name: 'naviset',
   devices: 'Naviset GT-10, GT-20, GT-40',
   acknowledges: 'fixes',
-  accuracy: 'hdop',
   integrity: { checksum: 'CRC-16/MODBUS', covers: [0, -2] },
-  escaping: 'none',
   tcp: { port: 5194, frame: frameLength },
   decode,
 } satisfies Protocol

@@ -34,9 +34,7 @@ export default {
   name: 'ndtpv6',
   devices: 'Navigator trackers with NDTP 6',
   acknowledges: 'some',
-  accuracy: 'none',
   integrity: { checksum: 'CRC-16/MODBUS', covers: (frame) => [15, frame.length] },
-  escaping: 'none',
   tcp: { port: 5243, frame: lengthField({ start: '~~', at: 2, width: 2, endian: 'little', add: 15 }) },
   decode,
 } satisfies Protocol

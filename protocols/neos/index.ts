@@ -13,7 +13,6 @@ export default textProtocol({
   name: 'neos',
   devices: 'NEOS',
   acknowledges: 'fixes',
-  accuracy: 'none',
   integrity: { none: 'which sum the two digits at the end are is not known' },
   port: 5183,
   transports: ['udp'],

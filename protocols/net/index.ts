@@ -22,10 +22,6 @@ import {
 export default {
   name: 'net',
   devices: 'trackers that begin with @L',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'none is known' },
-  escaping: 'none',
   tcp: { port: 5215, frame: between('@L', '!') },
   decode,
 } satisfies Protocol

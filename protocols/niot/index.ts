@@ -36,9 +36,7 @@ export default {
   name: 'niot',
   devices: 'NIOT trackers',
   acknowledges: 'fixes',
-  accuracy: 'none',
   integrity: { checksum: 'XOR', covers: [0, -2] },
-  escaping: 'none',
   tcp: { port: 5210, frame: lengthField({ start: 'XX', at: 3, width: 2, add: 5 }) },
   decode,
 } satisfies Protocol

@@ -31,10 +31,6 @@ import {
 export default {
   name: 'noran',
   devices: 'Noran NR008, NR024, NR100',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none beside that of UDP' },
-  escaping: 'none',
   udp: { port: 5053 },
   decode,
 } satisfies Protocol

@@ -15,8 +15,6 @@ const PLACE = '{valid},{ns},{latNmea},{ew},{lonNmea},{speedKnots},{course}'
 export default textProtocol({
   name: 'nto',
   devices: 'NTO trackers',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { none: 'which sum the digits at the end are is not known' },
   port: 5250,
   transports: ['tcp'],

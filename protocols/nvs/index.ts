@@ -35,10 +35,7 @@ const framing = dialects([
 export default {
   name: 'nvs',
   devices: 'NVS trackers',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { checksum: 'CRC-16/ARC', covers: [HEAD, -2] },
-  escaping: 'none',
   tcp: { port: 5101, frame: framing.frame },
   decode,
 } satisfies Protocol

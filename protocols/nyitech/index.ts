@@ -27,10 +27,7 @@ import {
 export default {
   name: 'nyitech',
   devices: 'Nyitech OBD trackers',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { none: 'how its checksum is computed is not known' },
-  escaping: 'none',
   tcp: { port: 5182, frame: lengthField({ start: '@@', at: 2, width: 2, endian: 'little', add: 0, end: '\r\n' }) },
   decode,
 } satisfies Protocol

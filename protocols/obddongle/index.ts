@@ -34,9 +34,7 @@ export default {
   name: 'obddongle',
   devices: 'OBD dongles that begin with 55 55',
   acknowledges: 'fixes',
-  accuracy: 'none',
   integrity: { none: 'the kind of its checksum is not known' },
-  escaping: 'none',
   tcp: { port: 5115, frame: frameLength },
   decode,
 } satisfies Protocol

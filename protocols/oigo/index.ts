@@ -28,10 +28,6 @@ import {
 export default {
   name: 'oigo',
   devices: 'Oigo AG and AR trackers',
-  acknowledges: 'nothing',
-  accuracy: 'hdop',
-  integrity: { none: 'the protocol has none beside that of UDP' },
-  escaping: 'none',
   udp: { port: 5121 },
   decode,
 } satisfies Protocol

@@ -14,9 +14,6 @@ const PLACE = '{hms},{valid},{latNmea},{ns},{lonNmea},{ew},{speedKnots},{course}
 export default textProtocol({
   name: 'oko',
   devices: 'OKO trackers',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5152,
   transports: ['tcp'],
   frame: between('{', '}'),

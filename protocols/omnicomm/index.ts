@@ -42,8 +42,6 @@ const CODES = new Map([
 export default {
   name: 'omnicomm',
   devices: 'Omnicomm Profi, Optim, Smart, Light',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { checksum: 'CRC-16/CCITT-FALSE', covers: [1, -2] },
   escaping: { escape: ESCAPE, codes: CODES },
   tcp: { port: 5203, frame: frameLength },

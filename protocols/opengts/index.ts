@@ -19,9 +19,7 @@ export default {
   name: 'opengts',
   devices: 'GPSLogger, GPS2OpenGTS and other clients of OpenGTS',
   acknowledges: 'fixes',
-  accuracy: 'none',
   integrity: { none: 'of the NMEA sentence alone' },
-  escaping: 'none',
   http: { port: 5159 },
   request,
 } satisfies Protocol

@@ -30,9 +30,7 @@ export default {
   name: 'orion',
   devices: 'Orion OBDtrac, VTi10',
   acknowledges: 'fixes',
-  accuracy: 'none',
   integrity: { checksum: 'CRC-16/XMODEM', covers: [0, -2] },
-  escaping: 'none',
   tcp: { port: 5070, frame: frameLength },
   decode,
 } satisfies Protocol

@@ -24,9 +24,6 @@ export default {
   name: 'outsafe',
   devices: 'Outsafe',
   acknowledges: 'fixes',
-  accuracy: 'none',
-  integrity: { none: 'it is JSON' },
-  escaping: 'none',
   http: { port: 5200 },
   request,
 } satisfies Protocol

@@ -27,10 +27,6 @@ import {
 export default {
   name: 'pacifictrack',
   devices: 'Pacific Track PT40',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none beside that of UDP' },
-  escaping: 'none',
   udp: { port: 5198 },
   decode,
 } satisfies Protocol

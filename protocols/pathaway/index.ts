@@ -23,9 +23,6 @@ export default {
   name: 'pathaway',
   devices: 'PathAway',
   acknowledges: 'fixes',
-  accuracy: 'none',
-  integrity: { none: 'a request has none' },
-  escaping: 'none',
   http: { port: 5099 },
   request,
 } satisfies Protocol

@@ -27,9 +27,6 @@ export default {
   name: 'piligrim',
   devices: 'Piligrim Tracker',
   acknowledges: 'fixes',
-  accuracy: 'none',
-  integrity: { none: 'a request has none' },
-  escaping: 'none',
   http: { port: 5059 },
   request,
 } satisfies Protocol

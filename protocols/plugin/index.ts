@@ -11,8 +11,6 @@ export default textProtocol({
   name: 'plugin',
   devices: 'Plugin trackers',
   acknowledges: 'fixes',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5192,
   transports: ['tcp'],
   frame: endsWith('#'),

@@ -28,9 +28,6 @@ export default {
   name: 'polte',
   devices: 'devices that Polte locates',
   acknowledges: 'fixes',
-  accuracy: 'metres',
-  integrity: { none: 'it is JSON' },
-  escaping: 'none',
   http: { port: 5214 },
   request,
 } satisfies Protocol

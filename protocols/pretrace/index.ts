@@ -16,8 +16,6 @@ const hex = (text: string) => Number.parseInt(text, 16)
 export default textProtocol({
   name: 'pretrace',
   devices: 'Pretrace TC55, TC65',
-  acknowledges: 'nothing',
-  accuracy: 'hdop',
   integrity: { none: 'which sum the two digits at the end are is not known' },
   port: 5133,
   transports: ['tcp'],

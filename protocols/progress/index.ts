@@ -12,10 +12,7 @@ import { ByteReader, crc32, lengthField, type Message, type Protocol, type Sessi
 export default {
   name: 'progress',
   devices: 'Progress 7s',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { checksum: 'CRC-32', covers: [0, -4] },
-  escaping: 'none',
   tcp: { port: 5012, frame: lengthField({ at: 2, width: 2, endian: 'little', add: 8 }) },
   decode,
 } satisfies Protocol

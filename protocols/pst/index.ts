@@ -46,7 +46,6 @@ export default {
   name: 'pst',
   devices: 'PST trackers',
   acknowledges: 'fixes',
-  accuracy: 'none',
   integrity: { checksum: 'CRC-16/XMODEM', covers: [0, -2] },
   escaping: { escape: ESCAPE, codes: CODES },
   tcp: { port: 5207, frame: frameLength },

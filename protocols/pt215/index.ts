@@ -35,9 +35,6 @@ export default {
   name: 'pt215',
   devices: 'PT215',
   acknowledges: 'fixes',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
-  escaping: 'none',
   tcp: { port: 5197, frame: frameLength },
   decode,
 } satisfies Protocol

@@ -12,9 +12,6 @@ import { endsWith, RMC, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'pt3000',
   devices: 'PT3000',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the sentence comes without its checksum' },
   port: 5045,
   transports: ['tcp'],
   frame: endsWith('d'),

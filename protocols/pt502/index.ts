@@ -37,10 +37,6 @@ const { frame } = dialects([
 export default {
   name: 'pt502',
   devices: 'Portman PT502, PT600, GT3101, VT900',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the frames show none' },
-  escaping: 'none',
   tcp: { port: 5017, frame },
   decode,
 } satisfies Protocol

@@ -18,8 +18,6 @@ export default textProtocol({
   name: 'pt60',
   devices: 'PT60, i365',
   acknowledges: 'fixes',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5164,
   transports: ['tcp'],
   frame: endsWith('@R#@', '@E#@'),

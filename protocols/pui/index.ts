@@ -25,9 +25,6 @@ export default {
   name: 'pui',
   devices: 'Position Universal trackers',
   acknowledges: 'fixes',
-  accuracy: 'none',
-  integrity: { none: 'it is JSON' },
-  escaping: 'none',
   decode,
 } satisfies Protocol
 

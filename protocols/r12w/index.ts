@@ -12,8 +12,6 @@ import { line, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'r12w',
   devices: 'R12W',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { none: 'which sum the two digits at the end are is not known' },
   port: 5226,
   transports: ['tcp'],

@@ -14,9 +14,6 @@ import { endsWith, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'r16h',
   devices: 'R16H',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5266,
   transports: ['tcp'],
   frame: endsWith('$'),

@@ -19,8 +19,6 @@ export default textProtocol({
   name: 'racedynamics',
   devices: 'Race Dynamics trackers',
   acknowledges: 'fixes',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5195,
   transports: ['tcp'],
   frame: line,

@@ -32,10 +32,7 @@ const START = Buffer.from([0x36, 0x18])
 export default {
   name: 'radar',
   devices: 'Radar trackers',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { checksum: 'CRC-16/CCITT-FALSE', covers: [0, -2] },
-  escaping: 'none',
   tcp: { port: 5188, frame: lengthField({ start: START, at: 12, width: 2, add: 0 }) },
   decode,
 } satisfies Protocol

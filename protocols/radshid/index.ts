@@ -27,9 +27,7 @@ export default {
   name: 'radshid',
   devices: 'Radshid trackers',
   acknowledges: 'fixes',
-  accuracy: 'none',
   integrity: { none: 'how its checksum is computed is not known' },
-  escaping: 'none',
   tcp: { port: 5265, frame: lengthField({ at: 0, width: 4, endian: 'little', add: 4 }) },
   decode,
 } satisfies Protocol

@@ -25,9 +25,6 @@ export default {
   name: 'ramac',
   devices: 'RAMAC P1',
   acknowledges: 'fixes',
-  accuracy: 'none',
-  integrity: { none: 'it is JSON' },
-  escaping: 'none',
   http: { port: 5251 },
   request,
 } satisfies Protocol

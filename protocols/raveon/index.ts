@@ -13,8 +13,6 @@ import { line, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'raveon',
   devices: 'Raveon RV-M7, Atlas',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { sum: 'xor', from: '$', to: '*', digits: 2 },
   port: 5117,
   transports: ['tcp'],

@@ -12,10 +12,6 @@ import { ByteReader, lengthField, type Message, type Protocol } from '../kit/ind
 export default {
   name: 'recoda',
   devices: 'Recoda',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'none is in the frames' },
-  escaping: 'none',
   tcp: { port: 5151, frame: lengthField({ start: 0x01, at: 4, width: 4, endian: 'little', add: 0 }) },
   decode,
 } satisfies Protocol

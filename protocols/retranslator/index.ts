@@ -15,9 +15,6 @@ export default {
   name: 'retranslator',
   devices: 'units of Wialon, forwarded by its retranslator',
   acknowledges: 'fixes',
-  accuracy: 'none',
-  integrity: { none: 'the specification has none' },
-  escaping: 'none',
   tcp: { port: 5167, frame: lengthField({ at: 0, width: 4, endian: 'little', add: 4 }) },
   decode,
 } satisfies Protocol

@@ -23,9 +23,6 @@ export default {
   name: 'rftrack',
   devices: 'RFTrack wearables',
   acknowledges: 'fixes',
-  accuracy: 'metres',
-  integrity: { none: 'a request has none' },
-  escaping: 'none',
   http: { port: 5245 },
   request,
 } satisfies Protocol

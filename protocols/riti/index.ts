@@ -12,10 +12,7 @@ import { lengthField, type Message, type Protocol, rmcFix, type Session } from '
 export default {
   name: 'riti',
   devices: 'RITI',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { none: 'of the NMEA sentence alone' },
-  escaping: 'none',
   tcp: { port: 5071, frame: lengthField({ start: ';(', at: 5, width: 1, add: 11, end: Buffer.from([4, 4, 4]) }) },
   decode,
 } satisfies Protocol

@@ -29,10 +29,7 @@ const wire = dialects([
 export default {
   name: 'robotrack',
   devices: 'RoboTrack',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { checksum: 'CRC-8', covers: [1, -1] },
-  escaping: 'none',
   tcp: { port: 5163, frame: wire.frame },
   decode: wire.decode,
 } satisfies Protocol

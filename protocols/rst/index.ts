@@ -19,8 +19,6 @@ export default textProtocol({
   name: 'rst',
   devices: 'RST-MINI 4G, RST-MINIv2, RST-MINIv5',
   acknowledges: 'fixes',
-  accuracy: 'hdop',
-  integrity: { none: 'the protocol has none' },
   port: 5196,
   transports: ['udp'],
   frame: whole,

@@ -39,9 +39,7 @@ export default {
   name: 'ruptela',
   devices: 'Ruptela FM-Eco3, FM-Eco4, FM-Tco4, FM-Pro4, FM-Basic, Trace5',
   acknowledges: 'fixes',
-  accuracy: 'hdop',
   integrity: { checksum: 'CRC-16/KERMIT', covers: [2, -2] },
-  escaping: 'none',
   tcp: { port: 5046, frame: lengthField({ at: 0, width: 2, add: 4 }) },
   decode,
 } satisfies Protocol

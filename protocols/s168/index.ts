@@ -15,9 +15,6 @@ const GDATA = drawn('{valid},{satellites},{ymd}{hhmmss},{lat},{lon}[,{speedKmh}[
 export default textProtocol({
   name: 's168',
   devices: 'S168',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5204,
   transports: ['tcp'],
   frame: endsWith('$'),

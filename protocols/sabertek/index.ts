@@ -15,8 +15,6 @@ export default textProtocol({
   name: 'sabertek',
   devices: 'Sabertek trackers',
   acknowledges: 'fixes',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5166,
   transports: ['tcp'],
   frame: endsWith('\x03', '\x03\r\n'),

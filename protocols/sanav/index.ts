@@ -12,8 +12,6 @@ import { type Draft, RMC, startsWith, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'sanav',
   devices: 'Sanav GX-101, MU-201, CT-24',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { none: 'the sentence has one, which these devices do not always send' },
   port: 5051,
   frame: startsWith('imei=', 'imei:'),

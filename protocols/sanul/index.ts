@@ -23,10 +23,7 @@ import {
 export default {
   name: 'sanul',
   devices: 'Sanul trackers',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { checksum: 'CRC-16/MODBUS', covers: (frame) => [5, frame.length] },
-  escaping: 'none',
   tcp: { port: 5186, frame: lengthField({ start: 0xaa, at: 3, width: 2, endian: 'little', add: 5 }) },
   decode,
 } satisfies Protocol

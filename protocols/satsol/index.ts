@@ -28,9 +28,7 @@ export default {
   name: 'satsol',
   devices: 'SatSol',
   acknowledges: 'fixes',
-  accuracy: 'none',
   integrity: { checksum: 'CRC-16/CCITT-FALSE', covers: (frame: Buffer) => [2, frame.length] as const },
-  escaping: 'none',
   tcp: { port: 5184, frame: frameLength },
   decode,
 } satisfies Protocol

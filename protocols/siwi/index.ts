@@ -15,9 +15,6 @@ const INDIA_MS = 19_800_000
 export default textProtocol({
   name: 'siwi',
   devices: 'Siwi trackers',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5135,
   transports: ['tcp'],
   frame: line,

@@ -29,10 +29,7 @@ import {
 export default {
   name: 'skypatrol',
   devices: 'SkyPatrol TT8750, TT8750+',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { none: 'of the NMEA sentence alone' },
-  escaping: 'none',
   udp: { port: 5021 },
   decode,
 } satisfies Protocol

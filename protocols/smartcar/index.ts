@@ -27,9 +27,6 @@ export default {
   name: 'smartcar',
   devices: 'cars connected by Smartcar',
   acknowledges: 'fixes',
-  accuracy: 'none',
-  integrity: { none: 'it is JSON' },
-  escaping: 'none',
   http: { port: 5262 },
   request,
 } satisfies Protocol

@@ -13,9 +13,6 @@ import { endsWith, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'smartsole',
   devices: 'GTX SmartSole',
-  acknowledges: 'nothing',
-  accuracy: 'hdop',
-  integrity: { none: 'the protocol has none' },
   port: 5178,
   transports: ['tcp'],
   frame: endsWith('$'),

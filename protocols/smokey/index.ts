@@ -11,10 +11,7 @@ import { ByteReader, ByteWriter, DecodeError, type Message, type Protocol, type 
 export default {
   name: 'smokey',
   devices: 'Smokey',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { none: 'the one of the frames is known for answers alone' },
-  escaping: 'none',
   udp: { port: 5125 },
   decode,
 } satisfies Protocol

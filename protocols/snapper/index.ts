@@ -44,9 +44,7 @@ export default {
   name: 'snapper',
   devices: 'Snapper',
   acknowledges: 'fixes',
-  accuracy: 'none',
   integrity: { none: 'the sum in the frames is not known' },
-  escaping: 'none',
   tcp: { port: 5256, frame: wire.frame },
   decode: wire.decode,
 } satisfies Protocol

@@ -27,10 +27,7 @@ import {
 export default {
   name: 'solarpowered',
   devices: 'solar powered trackers that frame with 7E',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { checksum: 'XOR', covers: [1, -2] },
-  escaping: 'none',
   tcp: { port: 5201, frame: lengthField({ start: 0x7e, at: 10, width: 2, add: 14, end: 0x7e }) },
   decode,
 } satisfies Protocol

@@ -23,9 +23,6 @@ export default {
   name: 'spot',
   devices: 'SPOT Trace, SPOT Gen3, SPOT X',
   acknowledges: 'fixes',
-  accuracy: 'none',
-  integrity: { none: 'it is XML' },
-  escaping: 'none',
   http: { port: 5156 },
   request,
 } satisfies Protocol

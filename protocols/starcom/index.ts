@@ -22,10 +22,6 @@ import {
 export default {
   name: 'starcom',
   devices: 'Starcom Helios, Titan, Kylos',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
-  escaping: 'none',
   udp: { port: 5190 },
   decode,
 } satisfies Protocol

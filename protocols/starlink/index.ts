@@ -37,10 +37,7 @@ import {
 export default {
   name: 'starlink',
   devices: 'ERM StarLink Tracker, Asset, Key, Personal and others',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { checksum: 'sum8', covers: (frame) => [1, frame.lastIndexOf('*')] },
-  escaping: 'none',
   tcp: { port: 5136, frame: line },
   decode,
 } satisfies Protocol

@@ -17,8 +17,6 @@ const HEAD = '&&{packet}{length},{imei},'
 export default textProtocol({
   name: 'startek',
   devices: 'iStartek VT100, VT110, VT120, VT200, VT300, VT800, PT60',
-  acknowledges: 'nothing',
-  accuracy: 'hdop',
   integrity: { checksum: 'sum8', covers: [0, -4] },
   port: 5222,
   transports: ['tcp'],

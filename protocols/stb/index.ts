@@ -25,10 +25,6 @@ const REASONS: ReadonlyMap<number | undefined, string> = new Map([
 export default {
   name: 'stb',
   devices: 'STB battery cabinets',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
-  escaping: 'none',
   tcp: { port: 5229, frame: jsonObjects() },
   decode,
 } satisfies Protocol

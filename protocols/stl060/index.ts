@@ -14,9 +14,6 @@ const HEAD = '[{letter}]$1,{imei},{any:2},{day}/{month}/{yy},{hour}:{minute}:{se
 export default textProtocol({
   name: 'stl060',
   devices: 'STL060',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5060,
   transports: ['tcp'],
   frame: startsWith('$1,'),

@@ -24,10 +24,7 @@ import { universalZip, zip } from './zip.ts'
 export default {
   name: 'suntech',
   devices: 'Suntech ST200, ST300, ST310U, ST340, ST400, ST600, ST910, ST4300 Universal',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { none: 'the specification has none over positions' },
-  escaping: 'none',
   tcp: { port: 5011, frame: frameLength },
   decode,
 } satisfies Protocol

@@ -17,8 +17,6 @@ export default textProtocol({
   name: 'supermate',
   devices: 'Supermate and BONOVO trackers',
   acknowledges: 'fixes',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5108,
   transports: ['tcp'],
   frame: endsWith('#'),

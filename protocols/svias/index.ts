@@ -14,8 +14,6 @@ export default textProtocol({
   name: 'svias',
   devices: 'SVIAS 100',
   acknowledges: 'fixes',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5168,
   transports: ['tcp'],
   frame: between('[', ']'),

@@ -12,9 +12,6 @@ import { endsWith, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'swiftech',
   devices: 'Swiftech trackers',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5217,
   transports: ['tcp'],
   frame: endsWith('#'),

@@ -21,7 +21,6 @@ export default textProtocol({
   name: 't55',
   devices: 'NMEA 0183 over TCP or UDP: u-blox, Maxon, CradlePoint, Sierra Wireless',
   acknowledges: 'some',
-  accuracy: 'hdop',
   integrity: { sum: 'xor', from: '$', to: '*', digits: 2, optional: true },
   port: 5005,
   frame: line,

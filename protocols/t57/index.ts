@@ -15,9 +15,6 @@ const PLACE = '{id}#{dmy}#{hhmmss}#{latNmea}#{ns}#{lonNmea}#{ew}#{any}#{speedKno
 export default textProtocol({
   name: 't57',
   devices: 'T57',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5155,
   transports: ['tcp'],
   frame: startsWith('*T57'),

@@ -27,10 +27,6 @@ import {
 export default {
   name: 't622iridium',
   devices: 'Meitrack T622 with an Iridium modem',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the specification has none' },
-  escaping: 'none',
   tcp: { port: 5248, frame: lengthField({ start: 0x01, at: 1, width: 2, add: 3 }) },
   decode,
 } satisfies Protocol

@@ -28,7 +28,6 @@ export default textProtocol({
   name: 'taip',
   devices: 'Trimble Placer, Sierra Wireless, CalAmp, Virloc, Antares',
   acknowledges: 'fixes',
-  accuracy: 'hdop',
   integrity: { checksum: 'XOR', covers: (frame) => [0, Math.max(0, frame.lastIndexOf('*'))] },
   port: 5031,
   frame: endsWith('<', '<\r\n'),

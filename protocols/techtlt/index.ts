@@ -15,9 +15,6 @@ const TIME = '{hour}:{minute}:{second},{day}/{month}/{yy}'
 export default textProtocol({
   name: 'techtlt',
   devices: 'Techtlt trackers',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5189,
   transports: ['udp'],
   frame: whole,

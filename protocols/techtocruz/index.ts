@@ -14,8 +14,6 @@ import { textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'techtocruz',
   devices: 'Techto Cruz trackers',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { sum: 'sum8', to: '*', digits: 2 },
   port: 5234,
   transports: ['tcp'],

@@ -33,10 +33,7 @@ import {
 export default {
   name: 'tek',
   devices: 'Tekelek TEK 766, 822, 880',
-  acknowledges: 'nothing',
-  accuracy: 'hdop',
   integrity: { checksum: 'CRC-16/XMODEM', covers: [0, -2] },
-  escaping: 'none',
   tcp: { port: 5173, frame: lengthField({ at: 16, width: 1, add: 17 }) },
   decode,
 } satisfies Protocol

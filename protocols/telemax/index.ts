@@ -31,10 +31,7 @@ import {
 export default {
   name: 'telemax',
   devices: 'Telemax trackers',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { checksum: 'sum8, of a login XOR', covers: (frame) => [0, trimEnd(frame).length - 2] },
-  escaping: 'none',
   tcp: { port: 5165, frame: line },
   decode,
 } satisfies Protocol

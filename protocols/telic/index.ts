@@ -36,10 +36,6 @@ const { frame } = dialects([
 export default {
   name: 'telic',
   devices: 'Telic SBC-AVL, SBC3, Picotrack',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
-  escaping: 'none',
   tcp: { port: 5067, frame },
   decode,
 } satisfies Protocol

@@ -24,9 +24,6 @@ export default {
   name: 'teratrack',
   devices: 'TeraTrack electronic locks',
   acknowledges: 'fixes',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
-  escaping: 'none',
   tcp: { port: 5239, frame: jsonObjects() },
   decode,
 } satisfies Protocol

@@ -25,9 +25,7 @@ export default {
   name: 'thinkpower',
   devices: 'ThinkPower TL904A and others',
   acknowledges: 'fixes',
-  accuracy: 'none',
   integrity: { checksum: 'CRC-16/CCITT-FALSE', covers: [0, -2] },
-  escaping: 'none',
   tcp: { port: 5228, frame: lengthField({ at: 2, width: 2, add: 6 }) },
   decode,
 } satisfies Protocol

@@ -27,10 +27,7 @@ import {
 export default {
   name: 'thinkrace',
   devices: 'ThinkRace',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { checksum: 'sum of 16 bits', covers: [0, -2] },
-  escaping: 'none',
   tcp: { port: 5098, frame: lengthField({ start: 'HA', at: 16, width: 2, add: 20 }) },
   decode,
 } satisfies Protocol

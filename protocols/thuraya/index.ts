@@ -32,9 +32,7 @@ export default {
   name: 'thuraya',
   devices: 'Thuraya T2 M2M and others',
   acknowledges: 'fixes',
-  accuracy: 'none',
   integrity: { checksum: "two's complement of the sum of 16 bits", covers: [0, -2] },
-  escaping: 'none',
   tcp: { port: 5242, frame: lengthField({ start: '#T', at: 2, width: 2, add: 0 }) },
   decode,
 } satisfies Protocol

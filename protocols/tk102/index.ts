@@ -23,10 +23,6 @@ import {
 export default {
   name: 'tk102',
   devices: 'TK102 and clones that log in with [ and a kind of F0',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'none is in the frames' },
-  escaping: 'none',
   tcp: { port: 5036, frame: lengthField({ start: '[', at: 12, width: 1, add: 14, end: ']' }) },
   decode,
 } satisfies Protocol

@@ -23,8 +23,6 @@ export default textProtocol({
   name: 'tk103',
   devices: 'Xexun TK103, Kingneed TK103, Goome GM, TLT and clones',
   acknowledges: 'some',
-  accuracy: 'none',
-  integrity: { none: 'the specification has none' },
   port: 5002,
   frame: frameLength,
   fields: {

@@ -30,10 +30,7 @@ const frame = endsWith('##\r\n')
 export default {
   name: 'tlt2h',
   devices: 'TLT-2H, V500, V600, MT500, MT600, MT700, MT710, MP90',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { checksum: 'XOR', covers: (bytes) => [bytes.indexOf('$') + 1, bytes.indexOf('*')] },
-  escaping: 'none',
   tcp: { port: 5030, frame },
   udp: { port: 5030, frame },
   decode,

@@ -11,10 +11,6 @@ import { ByteReader, DecodeError, endsWith, type Message, type Protocol } from '
 export default {
   name: 'tlv',
   devices: 'S668 and others',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'none is in the frames' },
-  escaping: 'none',
   tcp: { port: 5146, frame: endsWith('\0') },
   decode,
 } satisfies Protocol

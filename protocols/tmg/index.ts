@@ -16,9 +16,6 @@ const PLACE = '{ddmmyyyy},{hhmmss},{fixed},{latNmea},{ns},{lonNmea},{ew},{speedK
 export default textProtocol({
   name: 'tmg',
   devices: 'TMG trackers',
-  acknowledges: 'nothing',
-  accuracy: 'hdop',
-  integrity: { none: 'the protocol has none' },
   port: 5132,
   transports: ['tcp'],
   frame: between('$', ['\n', '\0', '#']),

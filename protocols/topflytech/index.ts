@@ -11,9 +11,6 @@ import { between, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'topflytech',
   devices: 'Topflytech T8801, T8802',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5047,
   transports: ['tcp'],
   frame: between('(', ')'),

@@ -51,9 +51,6 @@ export default {
   name: 'topin',
   devices: 'Topin and ZhongXun G02, T8S, 02F',
   acknowledges: 'some',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
-  escaping: 'none',
   tcp: { port: 5199, frame: frameLength },
   decode,
 } satisfies Protocol

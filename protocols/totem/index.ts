@@ -44,7 +44,6 @@ export default textProtocol({
   name: 'totem',
   devices: 'Totem AT05, AT07, AT09',
   acknowledges: 'fixes',
-  accuracy: 'hdop',
   integrity: {
     checksum: 'XOR, or CRC-16/MODBUS in older lines',
     covers: (bytes) => [0, isNewer(bytes) === true ? bytes.length - 2 : bytes.toString('latin1').trimEnd().length - 4],

@@ -12,8 +12,6 @@ export default textProtocol({
   name: 'tr20',
   devices: 'TR-20, TR-10',
   acknowledges: 'some',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5018,
   frame: line,
   fields: { number: { like: '\\d+' } },

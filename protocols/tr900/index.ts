@@ -12,8 +12,6 @@ import { line, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'tr900',
   devices: 'TR-900',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { none: 'which sum the two digits at the end are is not known' },
   port: 5074,
   frame: line,

@@ -34,9 +34,6 @@ export default {
   name: 'traccar',
   devices: 'whatever a Traccar server forwards as JSON',
   acknowledges: 'fixes',
-  accuracy: 'metres',
-  integrity: { none: 'it is JSON' },
-  escaping: 'none',
   http: { port: 5268 },
   request,
 } satisfies Protocol

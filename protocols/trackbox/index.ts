@@ -16,8 +16,6 @@ export default textProtocol({
   name: 'trackbox',
   devices: 'TrackBox',
   acknowledges: 'fixes',
-  accuracy: 'hdop',
-  integrity: { none: 'the protocol has none' },
   port: 5068,
   transports: ['tcp'],
   frame: line,

@@ -16,9 +16,6 @@ const PLACE = '{lat}|{lon}|{hhmmss}|{dmy}'
 export default textProtocol({
   name: 'trakmate',
   devices: 'Trakmate TM',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5127,
   transports: ['tcp'],
   frame: endsWith('#'),

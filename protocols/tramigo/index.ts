@@ -34,9 +34,7 @@ export default {
   name: 'tramigo',
   devices: 'Tramigo T22, T23, T24',
   acknowledges: 'fixes',
-  accuracy: 'none',
   integrity: { none: 'of the messages of text; what that of the others covers is not known' },
-  escaping: 'none',
   tcp: { port: 5073, frame: wire.frame },
   decode: wire.decode,
 } satisfies Protocol

@@ -25,10 +25,6 @@ import {
 export default {
   name: 'transync',
   devices: 'Transync',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'none is known' },
-  escaping: 'none',
   tcp: { port: 5247, frame: frameLength },
   decode,
 } satisfies Protocol

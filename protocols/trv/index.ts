@@ -21,8 +21,6 @@ export default textProtocol({
   name: 'trv',
   devices: 'Thinkrace PT30, PT718, PG88, TRV, IW and other watches',
   acknowledges: 'fixes',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5010,
   transports: ['tcp'],
   frame: endsWith('#'),

@@ -15,9 +15,6 @@ const HEAD = '{any:3},GT{report},{any},{imei},'
 export default textProtocol({
   name: 'tt8850',
   devices: 'Truetrack TT8850',
-  acknowledges: 'nothing',
-  accuracy: 'hdop',
-  integrity: { none: 'the protocol has none' },
   port: 5079,
   transports: ['tcp'],
   frame: endsWith('$'),

@@ -22,9 +22,6 @@ export default {
   name: 'ttnhttp',
   devices: 'LoRaWAN trackers on The Things Network, ChirpStack and Helium',
   acknowledges: 'fixes',
-  accuracy: 'hdop',
-  integrity: { none: 'it is JSON' },
-  escaping: 'none',
   http: { port: 5261 },
   request: lorawanUplink,
 } satisfies Protocol

@@ -27,9 +27,7 @@ export default {
   name: 'tytan',
   devices: 'Tytan DS540 and others',
   acknowledges: 'fixes',
-  accuracy: 'none',
   integrity: { checksum: 'CRC-16/ARC', covers: [0, -2] },
-  escaping: 'none',
   udp: { port: 5084 },
   decode,
 } satisfies Protocol

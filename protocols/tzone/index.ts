@@ -35,9 +35,7 @@ export default {
   name: 'tzone',
   devices: 'TZone AVL-02, AVL-05, AVL-08, AVL-09, AVL-19, TT11, TT18, TT19',
   acknowledges: 'fixes',
-  accuracy: 'none',
   integrity: { checksum: 'CRC-16/MODBUS', covers: [4, -4] },
-  escaping: 'none',
   tcp: { port: 5029, frame: lengthField({ start: 'TZ', at: 2, width: 2, add: 6, end: '\r\n' }) },
   decode,
 } satisfies Protocol

@@ -58,7 +58,6 @@ export default {
   name: 'ulbotech',
   devices: 'Ulbotech T301, T321, T361, T373',
   acknowledges: 'fixes',
-  accuracy: 'hdop',
   integrity: { checksum: 'CRC-16/XMODEM', covers: [1, -3] },
   escaping,
   tcp: { port: 5072, frame: framing.frame },

@@ -26,9 +26,6 @@ export default {
   name: 'upro',
   devices: 'Upro, Noran and others: TK110, LT02, M7, MT02S',
   acknowledges: 'some',
-  accuracy: 'none',
-  integrity: { none: 'the frames show none' },
-  escaping: 'none',
   tcp: { port: 5095, frame: between('*', '#') },
   decode,
 } satisfies Protocol

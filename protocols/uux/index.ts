@@ -25,10 +25,6 @@ import {
 export default {
   name: 'uux',
   devices: 'UUX',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'none is in the frames' },
-  escaping: 'none',
   tcp: { port: 5225, frame: lengthField({ start: 0x81, at: 3, width: 1, add: 4 }) },
   decode,
 } satisfies Protocol

@@ -30,10 +30,6 @@ const frame = endsWith('##', '##\r\n')
 export default {
   name: 'v680',
   devices: 'V680 and clones',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
-  escaping: 'none',
   tcp: { port: 5016, frame },
   udp: { port: 5016, frame },
   decode,

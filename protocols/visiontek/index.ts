@@ -19,9 +19,6 @@ const TIME = '{day},{month},{yy},{hour},{minute},{second}'
 export default textProtocol({
   name: 'visiontek',
   devices: 'Visiontek 86VT, VAJRA',
-  acknowledges: 'nothing',
-  accuracy: 'hdop',
-  integrity: { none: 'the protocol has none' },
   port: 5069,
   transports: ['tcp'],
   frame: between('$', '#'),

@@ -30,9 +30,6 @@ export default {
   name: 'vlt',
   devices: 'AIS 140 vehicle location tracking devices that report over HTTP',
   acknowledges: 'fixes',
-  accuracy: 'hdop',
-  integrity: { none: 'a request has none' },
-  escaping: 'none',
   http: { port: 5246 },
   request,
 } satisfies Protocol

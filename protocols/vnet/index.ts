@@ -23,10 +23,7 @@ import {
 export default {
   name: 'vnet',
   devices: 'VNET',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { none: 'what the one in the frames covers is not known' },
-  escaping: 'none',
   tcp: { port: 5205, frame: lengthField({ start: '$$', at: 4, width: 2, endian: 'little', add: 18, end: '##' }) },
   decode,
 } satisfies Protocol

@@ -41,8 +41,6 @@ const wire = escaped({
 export default {
   name: 'vt200',
   devices: 'VT200',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { checksum: 'XOR', covers: [1, -2] },
   escaping: { escape: wire.escape, codes: wire.codes },
   tcp: { port: 5143, frame: wire.frame },

@@ -15,8 +15,6 @@ const POINTS = ['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW']
 export default textProtocol({
   name: 'vtfms',
   devices: 'VT-FMS',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { checksum: 'XOR', covers: (frame) => [1, frame.lastIndexOf(')')] },
   port: 5145,
   frame: frameLength,

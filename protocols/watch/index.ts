@@ -43,8 +43,6 @@ export default {
   name: 'watch',
   devices: 'Watches of 3G Electronics, Wonlex, Setracker and others: Q50, Q90, GW100, D99, EW100',
   acknowledges: 'some',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   escaping: { escape: ESCAPE, codes: CODES, optional: SEPARATOR_CODES },
   tcp: { port: 5093, frame: frameLength },
   decode,

@@ -24,7 +24,6 @@ const text = textProtocol({
   name: 'wialon',
   devices: 'WiaTag and all that can be set to Wialon IPS 1.1, 2.0, 2.1',
   acknowledges: 'fixes',
-  accuracy: 'hdop',
   integrity: { checksum: 'CRC-16/ARC of 2.x', covers: coveredBytes },
   port: 5039,
   frame: frameLength,

@@ -34,9 +34,6 @@ const wire = escaped({
 export default {
   name: 'wli',
   devices: 'WLI',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'none is in the frames' },
   escaping: { escape: wire.escape, codes: wire.codes },
   tcp: { port: 5209, frame: wire.frame },
   decode,

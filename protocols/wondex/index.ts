@@ -37,10 +37,6 @@ const wire = dialects([
 export default {
   name: 'wondex',
   devices: 'WondeX VT300, VT10, SPT-10, VT400 and others of Wonde Proud',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the specification has none' },
-  escaping: 'none',
   tcp: { port: 5032, frame: wire.frame },
   udp: { port: 5032 },
   decode: wire.decode,

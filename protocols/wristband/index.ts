@@ -14,9 +14,6 @@ export default {
   name: 'wristband',
   devices: 'wristbands that begin with YX',
   acknowledges: 'some',
-  accuracy: 'none',
-  integrity: { none: 'none is in the frames' },
-  escaping: 'none',
   tcp: {
     port: 5174,
     frame: lengthField({

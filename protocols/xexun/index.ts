@@ -17,8 +17,6 @@ const ends = new EndSearch('\n')
 export default textProtocol({
   name: 'xexun',
   devices: 'Xexun TK102, TK201, XT-107 and clones',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { none: 'the checksum of the sentence is not made anew where firmware changes it' },
   port: 5006,
   transports: ['tcp'],

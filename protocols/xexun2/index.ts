@@ -37,9 +37,7 @@ export default {
   name: 'xexun2',
   devices: 'Xexun of the second generation',
   acknowledges: 'fixes',
-  accuracy: 'none',
   integrity: { checksum: 'complement of the sum of 16 bits', covers: [18, -2] },
-  escaping: 'none',
   tcp: { port: 5233, frame: frameLength },
   decode,
 } satisfies Protocol

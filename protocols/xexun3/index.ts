@@ -23,9 +23,7 @@ export default {
   name: 'xexun3',
   devices: 'Xexun of the third generation',
   acknowledges: 'fixes',
-  accuracy: 'none',
   integrity: { checksum: 'CRC-16/CCITT-FALSE', covers: [3, -3] },
-  escaping: 'none',
   tcp: { port: 5264, frame: lengthField({ start: 0xfc, at: 1, width: 2, add: 6, end: 0xcf }) },
   decode,
 } satisfies Protocol

@@ -23,8 +23,6 @@ export default textProtocol({
   name: 'xirgo',
   devices: 'Xirgo XT-2000, XT-4000, XT-6000',
   acknowledges: 'fixes',
-  accuracy: 'hdop',
-  integrity: { none: 'the protocol has none' },
   port: 5081,
   frame: endsWith('##'),
   ends: '#',

@@ -15,9 +15,6 @@ const HEAD = '*{kind},{maker},{imei},'
 export default textProtocol({
   name: 'xrb28',
   devices: 'Omni XRB28 locks',
-  acknowledges: 'nothing',
-  accuracy: 'hdop',
-  integrity: { none: 'the protocol has none' },
   port: 5180,
   transports: ['tcp'],
   frame: line,

@@ -12,9 +12,6 @@ import { type Draft, line, textProtocol } from '../kit/index.ts'
 export default textProtocol({
   name: 'xt013',
   devices: 'XT013',
-  acknowledges: 'nothing',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5076,
   transports: ['tcp'],
   frame: line,

@@ -14,10 +14,6 @@ import { ByteReader, dop, heading, type Message, type Protocol } from '../kit/in
 export default {
   name: 'xt2400',
   devices: 'Xirgo XT-2400',
-  acknowledges: 'nothing',
-  accuracy: 'hdop',
-  integrity: { none: 'none is in the frames' },
-  escaping: 'none',
   udp: { port: 5138 },
   decode,
 } satisfies Protocol

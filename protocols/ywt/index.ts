@@ -14,8 +14,6 @@ export default textProtocol({
   name: 'ywt',
   devices: 'YWT trackers',
   acknowledges: 'some',
-  accuracy: 'none',
-  integrity: { none: 'the protocol has none' },
   port: 5035,
   transports: ['tcp'],
   frame: line,

@@ -106,11 +106,10 @@ function framesOfInput(protocol: Protocol, input: DecodeInput['input'], session:
 
 /** Test vectors are frames without their escapes: these are put back where the frame is likelier with them. */
 function asOnWire(protocol: Protocol, bytes: Buffer): Buffer {
-  if (protocol.escaping === 'none' || !protocol.tcp) return bytes
-  const escaped = withEscapes(bytes, protocol.escaping)
-  return likelihood(protocol, escaped, protocol.escaping) > likelihood(protocol, bytes, protocol.escaping)
-    ? escaped
-    : bytes
+  const { escaping } = protocol
+  if (!escaping || !protocol.tcp) return bytes
+  const escaped = withEscapes(bytes, escaping)
+  return likelihood(protocol, escaped, escaping) > likelihood(protocol, bytes, escaping) ? escaped : bytes
 }
 
 /** By its escapes, then by its frames, then by their checksums. */

@@ -32,7 +32,7 @@ async function configuredProtocols(dir: string, json?: boolean): Promise<string[
 
 /** Each protocol with its devices, its transports and usual ports, and what it acknowledges. */
 async function protocolList() {
-  return (await loadProtocols()).map(({ name, devices, tcp, udp, http, acknowledges }) => ({
+  return (await loadProtocols()).map(({ name, devices, tcp, udp, http, acknowledges = 'nothing' as const }) => ({
     name,
     devices,
     ports: { tcp: tcp?.port, udp: udp?.port, http: http?.port, mqtt: MQTT_PORT },

@@ -42,9 +42,9 @@ export async function targetOf(protocol: Protocol): Promise<Target> {
 }
 
 function seedlingOf({ frame, session }: KnownFrame, { escaping }: Protocol): Seedling {
-  const plain = escaping !== 'none' && Buffer.isBuffer(frame) ? unescaped(frame, escaping) : undefined
+  const plain = escaping && Buffer.isBuffer(frame) ? unescaped(frame, escaping) : undefined
   const { bytes, rebuilt } = damageable(plain ?? frame)
-  const asOnWire = plain && escaping !== 'none' ? (damaged: Buffer) => withEscapes(damaged, escaping) : rebuilt
+  const asOnWire = plain && escaping ? (damaged: Buffer) => withEscapes(damaged, escaping) : rebuilt
   return { bytes, rebuilt: asOnWire, session, lengths: lengthPlaces(bytes) }
 }
 

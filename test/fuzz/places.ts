@@ -87,7 +87,7 @@ export function checksumPlace(
   { integrity, ...protocol }: Protocol,
   known: readonly KnownFrame[],
 ): ChecksumPlace | undefined {
-  if ('none' in integrity) return undefined
+  if (!integrity || 'none' in integrity) return undefined
   const good = known.flatMap(({ frame, session }) =>
     Buffer.isBuffer(frame) && reasonOf(() => decodeFrame({ ...protocol, integrity }, frame, session())) === undefined
       ? [frame]

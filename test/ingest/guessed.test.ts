@@ -56,9 +56,6 @@ function degrees(name: string, frame: Framer, order: readonly [number, number] |
     name,
     devices: 'tests',
     acknowledges: 'fixes',
-    accuracy: 'none',
-    integrity: { none: 'it is for tests' },
-    escaping: 'none',
     tcp: { port: 1, frame },
     udp: { port: 1 },
     decode(bytes, session): Message {

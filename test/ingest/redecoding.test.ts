@@ -71,9 +71,6 @@ function words(version: number, decoded: string[] = []): Protocol {
     name: 'words',
     devices: 'tests',
     acknowledges: 'fixes',
-    accuracy: 'none',
-    integrity: { none: 'it is for tests' },
-    escaping: 'none',
     decode,
     request: ({ body }: HttpRequest, session) => ({ ...decode(body, session), device: VAN.id }),
   }

@@ -28,7 +28,7 @@ async function main([name = '']: readonly string[]): Promise<number> {
 
 function print(vector: Vector): void {
   console.log(vector.session === undefined ? vector.id : `${vector.id}, session ${vector.session}`)
-  for (const line of shownFrame(vectorFrame({ escaping: 'none' }, vector))) console.log(`  ${line}`)
+  for (const line of shownFrame(vectorFrame({}, vector))) console.log(`  ${line}`)
   for (const line of shownMeaning(vector)) console.log(`    ${line}`)
 }
 

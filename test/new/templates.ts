@@ -57,8 +57,7 @@ function binaryTemplate(sketch: Sketch): string {
   return `${HEAD_COMMENT}import { ${values.join(', ')}, type Message, type Protocol, type Session } from '../kit/index.ts'
 ${hasStream ? `\nconst framer = ${expression}\n` : ''}
 export default {
-${common(sketch)}  escaping: 'none',
-${ports.join('')}  decode,
+${common(sketch)}${ports.join('')}  decode,
 } satisfies Protocol
 
 function decode(frame: Buffer, session: Session): Message {
@@ -72,8 +71,7 @@ function httpTemplate(sketch: Sketch): string {
   return `${HEAD_COMMENT}import { DecodeError, type HttpRequest, type Message, type Protocol, type Session } from '../kit/index.ts'
 
 export default {
-${common(sketch)}  escaping: 'none',
-  http: { port: ${portOf(sketch)} },
+${common(sketch)}  http: { port: ${portOf(sketch)} },
   request,
 } satisfies Protocol
 
@@ -95,8 +93,6 @@ const HEAD_COMMENT = `/*
 function common({ name }: Sketch): string {
   return `  name: '${name}',
   devices: 'FILL IN',
-  acknowledges: 'nothing',
-  accuracy: 'none',
   integrity: { none: 'FILL IN' },
 `
 }

@@ -127,20 +127,6 @@ describe('gt06', () => {
     expect(decode(gt06Frame(0x95, Buffer.concat([date, bytes('01')]))).fixes).toBeUndefined()
   })
 
-  it('reads modules: position with altitude, HDOP, others passed over', () => {
-    const time = u(4, FIX.time / 1000)
-    const gps = Buffer.concat([time, bytes('09 fff4'), gt06Place(POSITION), Buffer.of(54), gt06Flags(POSITION)])
-    const content = Buffer.concat([
-      bytes('0000000102 0035 0001 01 0033 0012'),
-      gps,
-      bytes('0028 0001 0d 002c 0002 0102'),
-    ])
-    expect(decode(gt06Frame(0x70, content, { long: true, serial: 7 }))).toEqual({
-      fixes: [{ ...FIX, altitude: -12, hdop: 1.3 }],
-      reply: gt06Frame(0x70, Buffer.alloc(0), { serial: 7 }),
-    })
-  })
-
   it.each([
     ['heartbeat', 0x13, bytes('44 06 04 0001')],
     ['heartbeat', 0x23, bytes('c0 0122 04 0001 0008')],

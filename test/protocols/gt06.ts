@@ -1,4 +1,4 @@
-import { bytes, type Gt06Position, gt06Frame, gt06Gps } from '../support/encode.ts'
+import { bytes, type Gt06Position, gt06Flags, gt06Frame, gt06Gps, gt06Place, u } from '../support/encode.ts'
 import { COSTLY_SIZE, many, type ProtocolCases } from '../support/protocol-cases.ts'
 
 const IMEI = '356307042441013'
@@ -19,6 +19,13 @@ const FIX = {
   heading: 214,
   satellites: 9,
 }
+const MODULE = Buffer.concat([
+  u(4, Date.parse(FIX.time) / 1000),
+  bytes('09 fff4'),
+  gt06Place(POSITION),
+  Buffer.of(54),
+  gt06Flags(POSITION),
+])
 const CELL = bytes('01cc 00 287d 001fb8')
 
 const answer = (type: number, serial: number) => gt06Frame(type, Buffer.alloc(0), { serial })
@@ -47,6 +54,15 @@ export default {
           frame: gt06Frame(0x12, Buffer.concat([gt06Gps({ ...POSITION, fixed: false }), CELL]), { serial: 3 }),
           fixes: [{ ...FIX, valid: false }],
           reply: answer(0x12, 3),
+        },
+        {
+          frame: gt06Frame(
+            0x70,
+            Buffer.concat([bytes('0000000102 0035 0001 01 0033 0012'), MODULE, bytes('0028 0001 0d 002c 0002 0102')]),
+            { long: true, serial: 7 },
+          ),
+          fixes: [{ ...FIX, altitude: -12, hdop: 1.3 }],
+          reply: answer(0x70, 7),
         },
       ],
     },

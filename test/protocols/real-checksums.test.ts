@@ -9,7 +9,7 @@ import { asGiven, onWire, vectorSession } from '../support/vectors/wire.ts'
 // Some real frames were edited to hide an id or a place, so not all have the right checksum.
 describe('a third of the real frames that have a checksum pass it, or the cases say why not', async () => {
   for (const protocol of await loadProtocols()) {
-    const { integrity, name } = protocol
+    const { integrity = {}, name } = protocol
     const frames = realFrames(protocol)
     const { wrongChecksums } = await casesOf(name)
 

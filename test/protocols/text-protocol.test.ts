@@ -8,8 +8,6 @@ const DESCRIPTION = {
   name: 'avl2',
   devices: 'AVL-2',
   acknowledges: 'some',
-  accuracy: 'none',
-  integrity: { none: 'the specification has none' },
   port: 5998,
   frame: endsWith('\r\n'),
   lines: [{ like: '{lat},{lon}' }],

@@ -89,7 +89,7 @@ function miscut(
 /** Our frames hold their escapes, those of the vectors do not. */
 function withoutEscapes(hex: string, escaping: Protocol['escaping']): string {
   const frame = Buffer.from(hex, 'hex')
-  if (escaping === 'none') return hex
+  if (!escaping) return hex
   const { escape, codes, optional = [] } = escaping
   return unescape(frame, escape, new Map([...codes, ...optional])).toString('hex')
 }

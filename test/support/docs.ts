@@ -12,6 +12,7 @@ import { TRACKING } from '../../src/config/tracking.ts'
 import { registry } from '../../src/observe/metrics.ts'
 import { operationGauges } from '../../src/observe/operation-gauges.ts'
 import { configKeys } from './config-keys.ts'
+import { casesOf } from './protocol-cases.ts'
 import { ROOT } from './structure/sources.ts'
 
 /** What fills the regions `<!-- generated: NAME -->` … `<!-- end -->` of Markdown files. */
@@ -51,15 +52,24 @@ const REGION = /(<!-- generated: (\S+) -->)[\s\S]*?(<!-- end -->)/g
 
 async function protocolTable(): Promise<string> {
   const protocols = new Map((await loadProtocols()).map((protocol) => [protocol.name, protocol]))
-  const rows = (await protocolRows()).map(([name, ports, acknowledged, devices]) => {
-    const { accuracy, integrity } = protocols.get(name) as Protocol
-    const checksum = 'checksum' in integrity ? integrity.checksum : '—'
-    const estimate = accuracy === 'none' ? '—' : accuracy === 'hdop' ? 'HDOP' : accuracy
+  const rows: string[][] = []
+  for (const row of await protocolRows()) {
+    const [name, ports, acknowledged, devices] = row
+    const { integrity } = protocols.get(name) as Protocol
+    const checksum = integrity && 'checksum' in integrity ? integrity.checksum : '—'
     const setup = protocolsWithSetup.includes(name) ? 'known' : '—'
-    return [`\`${name}\``, devices, ports.replace(', mqtt 1883', ''), acknowledged, checksum, estimate, setup]
-  })
+    const transports = ports.replace(', mqtt 1883', '')
+    rows.push([`\`${name}\``, devices, transports, acknowledged, checksum, await accuracyOf(name), setup])
+  }
   const heads = ['Name', 'Devices', 'Transports and usual ports', 'Acknowledged', 'Checksum', 'Accuracy', 'Set-up']
   return table(heads, rows)
+}
+
+/** What the fixes in a protocol's own frames say of their error. */
+async function accuracyOf(name: string): Promise<string> {
+  const fixes = (await casesOf(name)).frames.flatMap(({ frames }) => frames.flatMap((each) => each.fixes ?? []))
+  if (fixes.some(({ accuracy }) => accuracy !== undefined)) return 'metres'
+  return fixes.some(({ hdop }) => hdop !== undefined) ? 'HDOP' : '—'
 }
 
 async function metricTable(): Promise<string> {

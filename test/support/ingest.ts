@@ -32,9 +32,6 @@ const spoken: Protocol = {
   name: 'spoken',
   devices: 'none',
   acknowledges: 'fixes',
-  accuracy: 'none',
-  integrity: { none: 'it is for tests' },
-  escaping: 'none',
   decode(frame, session) {
     const { reply, fault, settled, ...message } = JSON.parse(frame.toString())
     const answer = settled ? JSON.stringify(session.settingsOf(message.device)) : reply

@@ -38,7 +38,7 @@ export function onWire(protocol: Protocol, vector: Vector): Buffer | HttpRequest
 export function withEscapedReplies({ escaping }: Protocol, vector: Vector): Vector {
   const answers = vector.replies ?? vector.repliesAckOn
   const hexOf = (reply: VectorReply) => wired(bytesOf(reply), escaping).toString('hex')
-  if (escaping === 'none' || !answers) return vector
+  if (!escaping || !answers) return vector
   return { ...vector, replies: answers.map((reply) => ({ ...reply, text: undefined, hex: hexOf(reply) })) }
 }
 
@@ -57,13 +57,13 @@ export function vectorSession(protocol: Protocol, { input, settings, deviceId }:
 
 /** A vector as its file has it: with escapes, where they were left in it. */
 export function asGiven(protocol: Protocol, vector: Vector): Buffer | HttpRequest {
-  return vectorFrame({ ...protocol, escaping: 'none' }, vector)
+  return vectorFrame({ ...protocol, escaping: undefined }, vector)
 }
 
 function bytesOf(input: { readonly hex?: string; readonly text?: string }): Buffer {
   return input.hex === undefined ? Buffer.from(input.text ?? '') : Buffer.from(input.hex, 'hex')
 }
 
-function wired(bytes: Buffer, escaping: Escaping | 'none'): Buffer {
-  return escaping === 'none' ? bytes : withEscapes(bytes, escaping)
+function wired(bytes: Buffer, escaping: Escaping | undefined): Buffer {
+  return escaping ? withEscapes(bytes, escaping) : bytes
 }

@@ -53,23 +53,27 @@ const REGION = /(<!-- generated: (\S+) -->)[\s\S]*?(<!-- end -->)/g
 async function protocolTable(): Promise<string> {
   const protocols = new Map((await loadProtocols()).map((protocol) => [protocol.name, protocol]))
   const rows: string[][] = []
-  for (const row of await protocolRows()) {
-    const [name, ports, acknowledged, devices] = row
-    const { integrity } = protocols.get(name) as Protocol
-    const checksum = integrity && 'checksum' in integrity ? integrity.checksum : '—'
-    const setup = protocolsWithSetup.includes(name) ? 'known' : '—'
-    const transports = ports.replace(', mqtt 1883', '')
-    rows.push([`\`${name}\``, devices, transports, acknowledged, checksum, await accuracyOf(name), setup])
+  for (const [name, ports, , devices] of await protocolRows()) {
+    const { acknowledges = 'nothing', integrity } = protocols.get(name) as Protocol
+    const accuracy = await accuracyOf(name)
+    const has = [
+      ...(integrity && 'checksum' in integrity ? ['checksum'] : []),
+      ...(accuracy === undefined ? [] : [accuracy]),
+      ...(protocolsWithSetup.includes(name) ? ['set-up'] : []),
+    ]
+    const usual = ports.replace(', mqtt 1883', '').replace(/tcp (\d+), udp \1/, 'tcp, udp $1')
+    rows.push([`\`${name}\``, devices.replace(/ trackers$/, ''), usual, ANSWERS[acknowledges], has.join(', ')])
   }
-  const heads = ['Name', 'Devices', 'Transports and usual ports', 'Acknowledged', 'Checksum', 'Accuracy', 'Set-up']
-  return table(heads, rows)
+  return table(['Name', 'Devices', 'Usual ports', 'Answers', 'Has'], rows)
 }
 
+const ANSWERS = { fixes: 'all', some: 'some', nothing: 'no' } as const
+
 /** What the fixes in a protocol's own frames say of their error. */
-async function accuracyOf(name: string): Promise<string> {
+async function accuracyOf(name: string): Promise<string | undefined> {
   const fixes = (await casesOf(name)).frames.flatMap(({ frames }) => frames.flatMap((each) => each.fixes ?? []))
   if (fixes.some(({ accuracy }) => accuracy !== undefined)) return 'metres'
-  return fixes.some(({ hdop }) => hdop !== undefined) ? 'HDOP' : '—'
+  return fixes.some(({ hdop }) => hdop !== undefined) ? 'HDOP' : undefined
 }
 
 async function metricTable(): Promise<string> {

@@ -4,14 +4,15 @@ import type { z } from 'zod'
 import { loadProtocols, protocolPorts } from '../../protocols/index.ts'
 import { protocolsWithSetup } from '../../protocols/setups.ts'
 import type { Protocol } from '../../protocols/kit/index.ts'
+import { table as columns } from '../../src/cli/output.ts'
 import { protocolRows } from '../../src/cli/protocols.ts'
 import { DEVICE } from '../../src/config/devices.ts'
+import { type ConfigKey, keysOf } from '../../src/config/keys.ts'
 import { ROUTE_COLUMNS } from '../../src/config/routes.ts'
 import { configSchema } from '../../src/config/schema.ts'
 import { TRACKING } from '../../src/config/tracking.ts'
 import { registry } from '../../src/observe/metrics.ts'
 import { operationGauges } from '../../src/observe/operation-gauges.ts'
-import { configKeys } from './config-keys.ts'
 import { casesOf } from './protocol-cases.ts'
 import { ROOT } from './structure/sources.ts'
 
@@ -21,8 +22,8 @@ const GENERATED: Readonly<Record<string, () => string | Promise<string>>> = {
   metrics: metricTable,
   devices: () => meaningTable('Key', descriptions(DEVICE.shape)),
   routes: () => meaningTable('Column', ROUTE_COLUMNS),
-  'gateway.yaml': () => keyTable(configSchema(protocolPorts)),
-  'tracking.yaml': () => keyTable(TRACKING),
+  'gateway.yaml': () => yamlReference(configSchema(protocolPorts)),
+  'tracking.yaml': () => yamlReference(TRACKING),
 }
 
 /** A Markdown file with generated regions: its text now, and with every region as the code has it. */
@@ -57,17 +58,18 @@ async function protocolTable(): Promise<string> {
     const { acknowledges = 'nothing', integrity } = protocols.get(name) as Protocol
     const accuracy = await accuracyOf(name)
     const has = [
+      ANSWERS[acknowledges],
       ...(integrity && 'checksum' in integrity ? ['checksum'] : []),
       ...(accuracy === undefined ? [] : [accuracy]),
       ...(protocolsWithSetup.includes(name) ? ['set-up'] : []),
     ]
     const usual = ports.replace(', mqtt 1883', '').replace(/tcp (\d+), udp \1/, 'tcp, udp $1')
-    rows.push([`\`${name}\``, devices.replace(/ trackers$/, ''), usual, ANSWERS[acknowledges], has.join(', ')])
+    rows.push([name, usual, has.join(', '), devices.replace(/ trackers$/, '')])
   }
-  return table(['Name', 'Devices', 'Usual ports', 'Answers', 'Has'], rows)
+  return ['```', ...columns(['name', 'usual ports', 'answers, has', 'devices'], rows), '```'].join('\n')
 }
 
-const ANSWERS = { fixes: 'all', some: 'some', nothing: 'no' } as const
+const ANSWERS = { fixes: 'all', some: 'some', nothing: 'none' } as const
 
 /** What the fixes in a protocol's own frames say of their error. */
 async function accuracyOf(name: string): Promise<string | undefined> {
@@ -93,13 +95,29 @@ interface DescribedMetric {
   readonly labelNames: readonly string[]
 }
 
-function keyTable(schema: z.core.$ZodType): string {
-  const rows = configKeys(schema).map(({ key, usual, isRequired, description }) => {
-    const text = usual === undefined ? (isRequired ? 'required' : '') : `\`${usual}\``
-    return [`\`${key}\``, text, description]
-  })
-  return table(['Key', 'Default', 'Meaning'], rows)
+/** Every key of a file as YAML, with its default and its meaning. A mapping that comes again, as `tls`, has its keys once. */
+function yamlReference(schema: z.core.$ZodType): string {
+  const shown = new Set<string>()
+  const lines = (key: ConfigKey, indent: string): string[] => {
+    const { name, usual, isRequired, description, inner, element } = key
+    const below = JSON.stringify(inner ?? element)
+    const isAgain = shown.has(below)
+    if (below) shown.add(below)
+    const opens = below !== undefined && !isAgain
+    const value = opens || usual === undefined ? '' : ` ${usual}`
+    const notes = [isRequired ? 'Required.' : opens && usual === 'null' ? 'Default: null.' : '', description]
+    const meaning = notes.filter(Boolean).join(' ')
+    const head = `${indent}${name}:${value}`
+    const line = meaning ? `${head.padEnd(WIDTH)} # ${meaning}` : head
+    if (!opens) return [line]
+    const inside = (each: ConfigKey, index: number) =>
+      lines(each, indent + (element && index === 0 ? '  - ' : inner ? '  ' : '    '))
+    return [line, ...(inner ?? element ?? []).flatMap(inside)]
+  }
+  return ['```yaml', ...keysOf(schema).flatMap((key) => lines(key, '')), '```'].join('\n')
 }
+
+const WIDTH = 32
 
 function descriptions(shape: Readonly<Record<string, z.ZodType>>): Record<string, string> {
   return Object.fromEntries(Object.entries(shape).map(([key, { description = '' }]) => [key, description]))

@@ -20,7 +20,7 @@ afterAll(() => site?.close())
 async function metricsWithoutSample(): Promise<string[]> {
   const text = await (await fetch(`http://127.0.0.1:${site.product.ports.admin}/metrics`)).text()
   const readme = await readFile(new URL('../../src/admin/README.md', import.meta.url), 'utf8')
-  const names = Array.from(readme.matchAll(/^\| `(waybridge_\w+)` \| (?:`| \|)/gm), ([, name]) => name)
+  const names = Array.from(readme.matchAll(/^(waybridge_\w+)(?:\{[\w,]+\})? {2}/gm), ([, name]) => name)
   expect(names.length).toBeGreaterThan(40)
   const wanted = names.filter((name) => !WITHOUT_SAMPLE.test(name))
   return wanted.filter((name) => !new RegExp(`^${name}(?:_count)?[{ ]`, 'm').test(text))

@@ -19,7 +19,7 @@ import { ROOT } from './structure/sources.ts'
 /** What fills the regions `<!-- generated: NAME -->` … `<!-- end -->` of Markdown files. */
 const GENERATED: Readonly<Record<string, () => string | Promise<string>>> = {
   protocols: protocolTable,
-  metrics: metricTable,
+  metrics: metricList,
   devices: () => meaningTable('Key', descriptions(DEVICE.shape)),
   routes: () => meaningTable('Column', ROUTE_COLUMNS),
   'gateway.yaml': () => yamlReference(configSchema(protocolPorts)),
@@ -78,14 +78,14 @@ async function accuracyOf(name: string): Promise<string | undefined> {
   return fixes.some(({ hdop }) => hdop !== undefined) ? 'HDOP' : undefined
 }
 
-async function metricTable(): Promise<string> {
+async function metricList(): Promise<string> {
   const { unregister } = operationGauges(async () => {})
   const described = registry.getMetricsAsArray().map((metric) => metric as unknown as DescribedMetric)
   unregister()
-  const rows = described
+  const lines = described
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
-    .map(({ name, labelNames, help }) => [`\`${name}\``, labelNames.map((label) => `\`${label}\``).join(', '), help])
-  return table(['Name', 'Labels', 'Meaning'], rows)
+    .map(({ name, labelNames, help }) => `${name}${labelNames.length ? `{${labelNames.join()}}` : ''}  ${help}`)
+  return ['```', ...lines, '```'].join('\n')
 }
 
 /** What prom-client keeps of a metric; its types do not say so. */

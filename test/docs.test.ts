@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { documents } from './support/docs.ts'
 import { ROOT } from './support/structure/sources.ts'
 
-describe('the generated regions of Markdown files', async () => {
+describe('the generated parts of documents', async () => {
   it.each(await documents())('are up to date in $path (`npm run docs` writes them)', ({ now, wanted }) => {
     expect(now).toBe(wanted)
   })

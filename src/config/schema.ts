@@ -46,7 +46,7 @@ export function defaultConfig(protocols: Protocols): Config {
 }
 
 /**
- * The schema of gateway.yaml, with the default and the description of each key, from which config/README.md is
+ * The schema of gateway.yaml, with the default and the description of each key, from which config/reference.yaml is
  * generated. A scalar may be text, as the YAML file has it, or the value that the text means. `dir` is the folder of the
  * file, in which the relative paths of certificates begin.
  */

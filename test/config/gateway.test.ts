@@ -404,7 +404,7 @@ parked: { max_positions: 0 }
   it('reports at most 20 syntax errors of one file', async () =>
     expect(await mistakes('"'.repeat(1000))).toHaveLength(20))
 
-  it('describes every key, so that config/README.md can list it', () => {
+  it('describes every key, so that config/reference.yaml can list it', () => {
     const keys = [...configKeys(configSchema(PROTOCOLS)), ...configKeys(TRACKING)]
     expect(keys.filter(({ description }) => !description.endsWith('.'))).toEqual([])
     expect(keys.length).toBeGreaterThan(70)

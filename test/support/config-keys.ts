@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { type ConfigKey, keysOf } from '../../src/config/keys.ts'
 
-/** One key of a configuration file, for the reference in config/README.md; `key` is `push.timeout`, `companies[].apikey`. */
+/** One key of a configuration file, as in config/reference.yaml; `key` is `push.timeout`, `companies[].apikey`. */
 type FlatKey = Pick<ConfigKey, 'usual' | 'isRequired' | 'description'> & { readonly key: string }
 
 /** Every key of a schema in its order; the keys of a mapping follow the mapping, where that is described itself. */

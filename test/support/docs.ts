@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { z } from 'zod'
 import { loadProtocols, protocolPorts } from '../../protocols/index.ts'
@@ -17,27 +17,33 @@ import { casesOf } from './protocol-cases.ts'
 import { ROOT } from './structure/sources.ts'
 
 /** What fills the regions `<!-- generated: NAME -->` … `<!-- end -->` of Markdown files. */
-const GENERATED: Readonly<Record<string, () => string | Promise<string>>> = {
-  protocols: protocolTable,
+const REGIONS: Readonly<Record<string, () => string | Promise<string>>> = {
   metrics: metricList,
   devices: () => meaningTable('Key', descriptions(DEVICE.shape)),
   routes: () => meaningTable('Column', ROUTE_COLUMNS),
-  'gateway.yaml': () => yamlReference(configSchema(protocolPorts)),
-  'tracking.yaml': () => yamlReference(TRACKING),
+  'tracking.yaml': () => ['```yaml', ...yamlReference(TRACKING), '```'].join('\n'),
 }
 
-/** A Markdown file with generated regions: its text now, and with every region as the code has it. */
+/** The lines of files that are generated as a whole. */
+const FILES: Readonly<Record<string, () => string[] | Promise<string[]>>> = {
+  'config/reference.yaml': () => [REFERENCE, ...yamlReference(configSchema(protocolPorts))],
+  'protocols/protocols.txt': protocolList,
+}
+
+const REFERENCE = '# Every key of gateway.yaml, with its default. `waybridge init DIR` writes a file to begin with.'
+
+/** A file with generated parts: its text now, and as the code has it. */
 export interface Document {
   readonly path: string
   readonly now: string
   readonly wanted: string
 }
 
-/** Every Markdown file with a generated region. @throws Error where a region's name is unknown. */
+/** Every file with generated parts. @throws Error if the name of a region is unknown. */
 export async function documents(): Promise<Document[]> {
   const texts = new Map<string, string>()
-  for (const [name, make] of Object.entries(GENERATED)) texts.set(name, await make())
-  return globSync('{*.md,{config,docker,protocols,src,test}/**/*.md}', { cwd: ROOT }).flatMap((path) => {
+  for (const [name, make] of Object.entries(REGIONS)) texts.set(name, await make())
+  const markdown = globSync('{*.md,{config,docker,protocols,src,test}/**/*.md}', { cwd: ROOT }).flatMap((path) => {
     const now = readFileSync(join(ROOT, path), 'utf8')
     const wanted = now.replaceAll(REGION, (_, begin: string, name: string, end: string) => {
       const text = texts.get(name)
@@ -47,11 +53,17 @@ export async function documents(): Promise<Document[]> {
     })
     return now.search(REGION) >= 0 ? [{ path, now, wanted }] : []
   })
+  const whole = Object.entries(FILES).map(async ([path, make]) => ({
+    path,
+    now: existsSync(join(ROOT, path)) ? readFileSync(join(ROOT, path), 'utf8') : '',
+    wanted: `${(await make()).join('\n')}\n`,
+  }))
+  return [...markdown, ...(await Promise.all(whole))]
 }
 
 const REGION = /(<!-- generated: (\S+) -->)[\s\S]*?(<!-- end -->)/g
 
-async function protocolTable(): Promise<string> {
+async function protocolList(): Promise<string[]> {
   const protocols = new Map((await loadProtocols()).map((protocol) => [protocol.name, protocol]))
   const rows: string[][] = []
   for (const [name, ports, , devices] of await protocolRows()) {
@@ -66,7 +78,7 @@ async function protocolTable(): Promise<string> {
     const usual = ports.replace(', mqtt 1883', '').replace(/tcp (\d+), udp \1/, 'tcp, udp $1')
     rows.push([name, usual, has.join(', '), devices.replace(/ trackers$/, '')])
   }
-  return ['```', ...columns(['name', 'usual ports', 'answers, has', 'devices'], rows), '```'].join('\n')
+  return columns(['name', 'usual ports', 'answers, has', 'devices'], rows)
 }
 
 const ANSWERS = { fixes: 'all', some: 'some', nothing: 'none' } as const
@@ -96,7 +108,7 @@ interface DescribedMetric {
 }
 
 /** Every key of a file as YAML, with its default and its meaning. A mapping that comes again, as `tls`, has its keys once. */
-function yamlReference(schema: z.core.$ZodType): string {
+function yamlReference(schema: z.core.$ZodType): string[] {
   const shown = new Set<string>()
   const lines = (key: ConfigKey, indent: string): string[] => {
     const { name, usual, isRequired, description, inner, element } = key
@@ -114,7 +126,7 @@ function yamlReference(schema: z.core.$ZodType): string {
       lines(each, indent + (element && index === 0 ? '  - ' : inner ? '  ' : '    '))
     return [line, ...(inner ?? element ?? []).flatMap(inside)]
   }
-  return ['```yaml', ...keysOf(schema).flatMap((key) => lines(key, '')), '```'].join('\n')
+  return keysOf(schema).flatMap((key) => lines(key, ''))
 }
 
 const WIDTH = 32

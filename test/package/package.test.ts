@@ -40,6 +40,7 @@ describe('the file that npm pack makes', () => {
       'protocols/README.md',
       'protocols/protocols.txt',
       'src/admin/README.md',
+      'src/admin/metrics.txt',
       'src/alerts/README.md',
       'src/cli/waybridge.mjs',
       'src/diagnose/README.md',

@@ -18,7 +18,6 @@ import { ROOT } from './structure/sources.ts'
 
 /** What fills the regions `<!-- generated: NAME -->` … `<!-- end -->` of Markdown files. */
 const REGIONS: Readonly<Record<string, () => string | Promise<string>>> = {
-  metrics: metricList,
   devices: () => meaningTable('Key', descriptions(DEVICE.shape)),
   routes: () => meaningTable('Column', ROUTE_COLUMNS),
   'tracking.yaml': () => ['```yaml', ...yamlReference(TRACKING), '```'].join('\n'),
@@ -28,6 +27,7 @@ const REGIONS: Readonly<Record<string, () => string | Promise<string>>> = {
 const FILES: Readonly<Record<string, () => string[] | Promise<string[]>>> = {
   'config/reference.yaml': () => [REFERENCE, ...yamlReference(configSchema(protocolPorts))],
   'protocols/protocols.txt': protocolList,
+  'src/admin/metrics.txt': metricList,
 }
 
 const REFERENCE = '# Every key of gateway.yaml, with its default. `waybridge init DIR` writes a file to begin with.'
@@ -90,14 +90,13 @@ async function accuracyOf(name: string): Promise<string | undefined> {
   return fixes.some(({ hdop }) => hdop !== undefined) ? 'HDOP' : undefined
 }
 
-async function metricList(): Promise<string> {
+function metricList(): string[] {
   const { unregister } = operationGauges(async () => {})
   const described = registry.getMetricsAsArray().map((metric) => metric as unknown as DescribedMetric)
   unregister()
-  const lines = described
+  return described
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .map(({ name, labelNames, help }) => `${name}${labelNames.length ? `{${labelNames.join()}}` : ''}  ${help}`)
-  return ['```', ...lines, '```'].join('\n')
 }
 
 /** What prom-client keeps of a metric; its types do not say so. */

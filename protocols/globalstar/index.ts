@@ -17,100 +17,71 @@ import {
   ByteReader,
   DecodeError,
   eachReadable,
+  entriesMessage,
   type Fix,
-  holdsPlace,
   type HttpRequest,
-  jsonBody,
-  type JsonObject,
+  jsonProtocol,
   type Message,
   number,
-  numericMember,
-  objectMember,
-  objectOf,
   type Protocol,
   type Session,
-  textMember,
   unixTime,
   xmlElements,
   xmlText,
 } from '../kit/index.ts'
 
-export default {
+const json = jsonProtocol({
   name: 'globalstar',
   devices: 'Globalstar SmartOne, STX2, STX3, AtlasTrax',
   acknowledges: 'fixes',
   http: { port: 5185 },
-  request,
-} satisfies Protocol
+  each: 'entry/devices',
+  device: 'deviceIdentify/esn',
+  fix: {
+    time: 'deviceIdentify/unixTime',
+    latitude: 'gpsCoordinate/latitude',
+    longitude: 'gpsCoordinate/longitude',
+    valid: ({ deviceInfo }) =>
+      (deviceInfo as { gpsDataValid?: unknown } | null | undefined)?.gpsDataValid !== 'Invalid',
+  },
+  none: 'no fix',
+  answer: '{"status":"ok"}',
+})
 
-/** What one entry says: no fix and no reason where its payload is not known. */
-interface Entry {
-  readonly esn: string
-  readonly fix?: Fix
-  readonly none?: string
-}
+export default { ...json, request } satisfies Protocol
 
 function request(report: HttpRequest, session: Session): Message {
   const text = bodyText(report)
-  if (text.trimStart().startsWith('{')) {
-    const answer = { headers: { 'content-type': 'application/json' }, body: '{"status":"ok"}' }
-    const { good, unreadable } = eachReadable(
-      jsonDevices(report),
-      (each) => jsonEntry(objectOf(each, 'a device')),
-      ({ fix }, each) => !fix && holdsPlace(each),
-    )
-    return { ...messageOf(good), unreadable, response: answer }
-  }
+  if (text.trimStart().startsWith('{')) return json.request(report, session)
   const id = /<stuMessages\s[^<>]{0,2000}?messageID="([^"<>&]{0,100})"/.exec(text)?.[1]
   if (id === undefined) throw new DecodeError('unsupported', 'the body has no <stuMessages>')
   const { good, unreadable } = eachReadable(xmlElements(text, 'stuMessage'), xmlEntry)
-  return { ...messageOf(good), unreadable, response: passed(id, session.now) }
+  const isKnown = good.every(({ fix, none }) => fix !== undefined || none !== undefined)
+  const message = entriesMessage(good, isKnown ? (good[0]?.none ?? 'no place') : undefined)
+  return { ...message, unreadable, response: passed(id, session.now) }
 }
 
-function messageOf(entries: readonly Entry[]): Message {
-  const ids = new Set(entries.map(({ esn }) => esn))
-  const device = ids.size === 1 ? entries[0].esn : undefined
-  const fixes = entries.flatMap(({ esn, fix }) => (fix ? [ids.size > 1 ? { ...fix, device: esn } : fix] : []))
-  if (fixes.length > 0) return { device, fixes }
-  return {
-    device,
-    none: entries.every(({ none }) => none !== undefined) ? (entries[0]?.none ?? 'no place') : undefined,
-  }
+/** What one element says: no fix and no reason where its payload is not known. */
+interface Entry {
+  readonly device: string
+  readonly fix?: Fix
+  readonly none?: string
 }
 
 const HAS_NO_FIX = 0x08
 
 function xmlEntry(xml: string): Entry {
-  const esn = xmlText(xml, 'esn')
-  if (esn === '') throw new DecodeError('malformed', 'esn is missing')
+  const device = xmlText(xml, 'esn')
+  if (device === '') throw new DecodeError('malformed', 'esn is missing')
   const time = unixTime(number(xmlText(xml, 'unixTime')))
   const [payload = ''] = xmlElements(xml, 'payload')
   const r = new ByteReader(Buffer.from(payload.trim().replace(/^0x/i, ''), 'hex'))
   const flags = r.u8()
-  if ((flags & 3) === 3) return { esn, none: 'status' }
-  if ((flags & 3) !== 0) return { esn }
+  if ((flags & 3) === 3) return { device, none: 'status' }
+  if ((flags & 3) !== 0) return { device }
   const latitude = (r.i24() * 90) / 2 ** 23
   const longitude = (r.i24() * 180) / 2 ** 23
-  return { esn, fix: { time, latitude, longitude, valid: (flags & HAS_NO_FIX) === 0 } }
-}
-
-function jsonDevices(report: HttpRequest): readonly unknown[] {
-  const { devices } = objectMember(objectOf(jsonBody(report), 'the body'), 'entry')
-  if (!Array.isArray(devices)) throw new DecodeError('malformed', 'entry.devices is missing')
-  return devices
-}
-
-function jsonEntry(entry: JsonObject): Entry {
-  const identity = objectMember(entry, 'deviceIdentify')
-  const esn = textMember(identity, 'esn')
-  const seconds = numericMember(identity, 'unixTime')
-  if (esn === undefined || seconds === undefined) throw new DecodeError('malformed', 'esn or unixTime is missing')
-  const place = objectMember(entry, 'gpsCoordinate')
-  const latitude = numericMember(place, 'latitude')
-  const longitude = numericMember(place, 'longitude')
-  if (latitude === undefined || longitude === undefined) return { esn, none: 'no fix' }
-  const valid = objectMember(entry, 'deviceInfo').gpsDataValid !== 'Invalid'
-  return { esn, fix: { time: unixTime(seconds), latitude, longitude, valid } }
+  return { device, fix: { time, latitude, longitude, valid: (flags & HAS_NO_FIX) === 0 } }
 }
 
 function passed(id: string, now: number): Message['response'] {

@@ -5,43 +5,18 @@
  *
  * Speed: knots (a guess). Nothing is answered.
  */
-import {
-  jsonObjects,
-  knots,
-  known,
-  type Message,
-  numberOf,
-  numericMember,
-  objectMember,
-  objectOf,
-  optionalNumberOf,
-  parseJson,
-  type Protocol,
-  rfc3339,
-  textMember,
-} from '../kit/index.ts'
+import { jsonObjects, jsonProtocol } from '../kit/index.ts'
 
-export default {
+export default jsonProtocol({
   name: 'hoopo',
   devices: 'Hoopo trackers',
   tcp: { port: 5231, frame: jsonObjects() },
-  decode,
-} satisfies Protocol
-
-function decode(frame: Buffer): Message {
-  const message = objectOf(parseJson(frame.toString()), 'the message')
-  const device = textMember(message, 'deviceId')
-  if (!('eventData' in message)) return { device }
-  const event = objectMember(message, 'eventData')
-  const latitude = numericMember(event, 'latitude')
-  if (latitude === undefined) return { device, none: 'no place' }
-  const speed = known(optionalNumberOf(objectMember(message, 'movement'), 'Speed'))
-  const fix = {
-    time: rfc3339(textMember(message, 'eventTime') ?? ''),
-    latitude,
-    longitude: numberOf(event, 'longitude'),
-    valid: true,
-    speed: speed === undefined ? undefined : knots(speed),
-  }
-  return { device, fixes: [fix] }
-}
+  device: 'deviceId',
+  fix: {
+    time: 'eventTime',
+    latitude: 'eventData/latitude',
+    longitude: 'eventData/longitude',
+    speedKnots: 'movement/Speed',
+  },
+  none: (message) => ('eventData' in message ? 'no place' : undefined),
+})

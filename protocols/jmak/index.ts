@@ -27,6 +27,7 @@ import {
   endsWith,
   type Framer,
   heading,
+  jsonFix,
   jsonObjects,
   kmh,
   type Message,
@@ -34,9 +35,9 @@ import {
   numberOf,
   objectOf,
   optionalNumber,
-  optionalNumberOf,
   parseJson,
   type Protocol,
+  type Session,
   unixTime,
 } from '../kit/index.ts'
 
@@ -142,23 +143,22 @@ function binary(frame: Buffer): Message {
   return { device, fixes: [fix], reply }
 }
 
-function json(frame: Buffer): Message {
+const jsonPosition = jsonFix({
+  time: 'ts',
+  latitude: 'gps/0',
+  longitude: 'gps/1',
+  valid: 'fix',
+  altitude: 'alt',
+  speedKmh: 'speed',
+  course: 'azi',
+  hdop: 'hdop',
+  satellites: 'nsat',
+})
+
+function json(frame: Buffer, session: Session): Message {
   const source = frame.toString()
   const message = objectOf(parseJson(source), 'the message')
   const device = digitsOf(source, 'imei', numberOf(message, 'imei'))
-  const { gps } = message
-  if (!Array.isArray(gps)) return { device, none: 'no place', reply }
-  const [latitude, longitude] = gps.map(Number)
-  const fix = {
-    time: unixTime(numberOf(message, 'ts')),
-    latitude,
-    longitude,
-    valid: message['fix'] !== 0,
-    altitude: optionalNumberOf(message, 'alt'),
-    speed: speedOf(optionalNumberOf(message, 'speed')),
-    heading: heading(optionalNumberOf(message, 'azi')),
-    hdop: dop(optionalNumberOf(message, 'hdop')),
-    satellites: optionalNumberOf(message, 'nsat'),
-  }
-  return { device, fixes: [fix], reply }
+  const fix = jsonPosition(message, session)
+  return fix ? { device, fixes: [fix], reply } : { device, none: 'no place', reply }
 }

@@ -49,6 +49,7 @@ export {
   whole,
 } from './framing.ts'
 export { jsonObjects } from './json-frame.ts'
+export { entriesMessage, jsonFix, jsonProtocol, jsonTime, placedFix } from './json-protocol.ts'
 export { lorawanUplink } from './lorawan.ts'
 export { EndSearch, type Mark, Marks } from './marks.ts'
 export { rmcFix } from './nmea.ts'
@@ -126,7 +127,6 @@ export {
   optionalParameter,
   parametersOf,
   textMember,
-  timeMember,
   xmlElements,
   xmlText,
 } from './web.ts'

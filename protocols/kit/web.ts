@@ -1,7 +1,6 @@
 import { DecodeError } from './errors.ts'
 import type { Fix, HttpRequest, Message } from './protocol.ts'
 import { type JsonObject, number, optionalNumber, parseJson } from './text.ts'
-import { rfc3339, unixTime } from './units.ts'
 
 /** The text of a body. */
 export function bodyText({ body }: Pick<HttpRequest, 'body'>): string {
@@ -80,18 +79,6 @@ export function numericMember(object: JsonObject, name: string): number | undefi
 export function textMember(object: JsonObject, name: string): string | undefined {
   const value = object[name]
   return (typeof value === 'string' || typeof value === 'number') && value !== '' ? String(value) : undefined
-}
-
-/**
- * A member that is a time, in ms UTC: unix seconds or milliseconds as a number, or RFC 3339; undefined where it is absent, null or empty.
- * @throws DecodeError `malformed`.
- */
-export function timeMember(object: JsonObject, name: string): number | undefined {
-  const value = object[name]
-  if (value === undefined || value === null || value === '') return undefined
-  if (typeof value === 'number') return unixTime(value)
-  if (typeof value === 'string') return rfc3339(value)
-  throw new DecodeError('malformed', `${name} is neither a number nor text`)
 }
 
 /** A member that is an object; an empty one where it is anything else. */

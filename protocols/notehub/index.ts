@@ -10,51 +10,30 @@
  * "triangulated" and "tower" come from cells and Wi-Fi, without a figure for their error: they are no fix. `bearing` and `velocity` in the
  * body of `_track.qo` are averages since the event before, and not read.
  */
-import {
-  DecodeError,
-  type HttpRequest,
-  type JsonObject,
-  jsonBody,
-  type Message,
-  numericMember,
-  objectOf,
-  type Protocol,
-  type Session,
-  textMember,
-  timeMember,
-} from '../kit/index.ts'
+import { DecodeError, jsonBody, jsonFix, type JsonObject, jsonProtocol, objectOf } from '../kit/index.ts'
 
-export default {
+const byGps = jsonFix({ timeOrArrival: ['where_when', 'when'], latitude: 'where_lat', longitude: 'where_lon' })
+const best = jsonFix({ timeOrArrival: ['best_location_when', 'when'], latitude: 'best_lat', longitude: 'best_lon' })
+
+export default jsonProtocol({
   name: 'notehub',
   devices: 'Blues Notecard, through Notehub',
   acknowledges: 'fixes',
   http: { port: 5271 },
   isPlaceOfOthers: (name, value) => OF_CELLS.test(name) || isByCells(value as JsonObject | null),
-  request,
-} satisfies Protocol
-
-function request(routed: HttpRequest, session: Session): Message {
-  const event = objectOf(jsonBody(routed), 'the body')
-  const device = textMember(event, 'device')
-  if (!device?.startsWith('dev:')) throw new DecodeError('malformed', 'device is not that of a Notecard')
-  const place = placeOf(event, ['where_lat', 'where_lon', 'where_when'])
-  const best = placeOf(event, ['best_lat', 'best_lon', 'best_location_when'])
-  const found = place ?? (isByCells(event) ? undefined : best)
-  if (!found) return { device, none: best ? 'cells' : 'no place' }
-  const { time = timeMember(event, 'when') ?? session.now, latitude, longitude } = found
-  return { device, fixes: [{ time, latitude, longitude, valid: true }] }
-}
+  content(body) {
+    const event = objectOf(jsonBody({ body }), 'the body')
+    if (String(event.device).startsWith('dev:')) return event
+    throw new DecodeError('malformed', 'device is not that of a Notecard')
+  },
+  device: 'device',
+  fix: (event, session) => byGps(event, session) ?? (isByCells(event) ? undefined : best(event, session)),
+  none: (event) => (isByCells(event) && event.best_lat != null && event.best_lon != null ? 'cells' : 'no place'),
+})
 
 /** Places of cell towers and Wi-Fi, which are no fix. */
 const OF_CELLS = /^(?:tower|tri)_/
 
 function isByCells(event: JsonObject | null): boolean {
   return (event?.best_location_type ?? 'gps') !== 'gps'
-}
-
-function placeOf(event: JsonObject, [lat, lon, when]: readonly [lat: string, lon: string, when: string]) {
-  const latitude = numericMember(event, lat)
-  const longitude = numericMember(event, lon)
-  if (latitude === undefined || longitude === undefined) return undefined
-  return { latitude, longitude, time: timeMember(event, when) }
 }

@@ -27,18 +27,16 @@ import {
   heading,
   type HttpRequest,
   jsonBody,
+  jsonTime,
   knots,
   known,
   type Message,
   number,
-  numberOf,
   objectOf,
   optionalNumber,
-  optionalNumberOf,
+  placedFix,
   type Protocol,
-  rfc3339,
   type Session,
-  unixTime,
 } from '../kit/index.ts'
 import { overlandMessage, overlandToken } from './overland.ts'
 
@@ -84,7 +82,7 @@ function readParameters(parameters: URLSearchParams, session: Session): Message 
   if (!latitude && !longitude) return { none: 'no place' }
   const measured = (...names: readonly string[]) => optionalNumber(first(parameters, ...names))
   const fix: Fix = {
-    time: timeOf(measuredAt(parameters), session),
+    time: jsonTime(measuredAt(parameters)) ?? session.now,
     latitude: number(latitude ?? ''),
     longitude: number(longitude ?? ''),
     valid: !['false', '0'].includes(parameters.get('valid') ?? ''),
@@ -129,35 +127,21 @@ function speedOf(parameters: URLSearchParams): number | undefined {
 
 function readJson(body: Buffer, session: Session): Message {
   const { device_id: id, location, locations: batch } = objectOf(jsonBody({ body }), 'the body')
-  if (Array.isArray(batch)) return overlandMessage(batch)
+  if (Array.isArray(batch)) return overlandMessage(batch, session)
   const name = typeof id === 'number' ? digitsOf(bodyText({ body }), 'device_id', id) : id
   const device = typeof name === 'string' && name !== '' ? name : undefined
   if (location === undefined || location === null) return { device, none: 'no place' }
   const locations = Array.isArray(location) ? location : [location]
-  const { good, unreadable } = eachReadable(locations, (each) => fixOf(each, session))
+  const { good, unreadable } = eachReadable(locations, (each) => fixOf(objectOf(each, 'location'), session))
   return { device, fixes: good, unreadable }
 }
 
-function fixOf(value: unknown, session: Session): Fix {
-  const location = objectOf(value, 'location')
-  const coords = objectOf(location.coords, 'coords')
-  return {
-    time: timeOf(location.timestamp, session),
-    latitude: numberOf(coords, 'latitude'),
-    longitude: numberOf(coords, 'longitude'),
-    valid: true,
-    altitude: optionalNumberOf(coords, 'altitude'),
-    speed: known(optionalNumberOf(coords, 'speed')),
-    heading: heading(optionalNumberOf(coords, 'heading')),
-    accuracy: known(optionalNumberOf(coords, 'accuracy')),
-  }
-}
-
-function timeOf(timestamp: unknown, session: Session): number {
-  if (timestamp === undefined || timestamp === null || timestamp === '') return session.now
-  if (typeof timestamp === 'number') return unixTime(timestamp)
-  if (typeof timestamp !== 'string') throw new DecodeError('malformed', 'timestamp is neither a number nor text')
-  return DECIMAL.test(timestamp) ? unixTime(number(timestamp)) : rfc3339(timestamp)
-}
-
-const DECIMAL = /^\d+(\.\d+)?$/
+const fixOf = placedFix({
+  timeOrArrival: 'timestamp',
+  latitude: 'coords/latitude',
+  longitude: 'coords/longitude',
+  altitude: 'coords/altitude',
+  speedMs: 'coords/speed',
+  course: 'coords/heading',
+  accuracy: 'coords/accuracy',
+})

@@ -11,24 +11,23 @@
  * with exactly {"result":"ok"}.
  */
 import {
-  DecodeError,
   eachReadable,
   type Fix,
   fixesByDevice,
   type HttpRequest,
-  heading,
-  known,
+  type JsonObject,
   type Message,
   objectMember,
   objectOf,
   optionalNumberOf,
-  rfc3339,
+  placedFix,
+  type Session,
   textMember,
 } from '../kit/index.ts'
 
 /** What a batch of Overland says; where its entries are of several devices, each fix names its own. */
-export function overlandMessage(locations: readonly unknown[]): Message {
-  const { good, unreadable } = eachReadable(locations, fixOf)
+export function overlandMessage(locations: readonly unknown[], session: Session): Message {
+  const { good, unreadable } = eachReadable(locations, (each) => fixOf(objectOf(each, 'a location'), session))
   const response = { headers: { 'content-type': 'application/json' }, body: '{"result":"ok"}' }
   if (good.length === 0) return { none: 'no place', response }
   return { ...fixesByDevice(good), unreadable, response }
@@ -40,24 +39,24 @@ export function overlandToken(headers: HttpRequest['headers']): string | undefin
   return token
 }
 
-function fixOf(location: unknown): Fix {
-  const feature = objectOf(location, 'a location')
-  const { coordinates } = objectMember(feature, 'geometry')
-  const [longitude, latitude] = Array.isArray(coordinates) ? coordinates : []
-  if (typeof longitude !== 'number' || typeof latitude !== 'number')
-    throw new DecodeError('malformed', 'coordinates are missing')
-  const properties = objectMember(feature, 'properties')
-  const accuracy = optionalNumberOf(properties, 'horizontal_accuracy')
-  const isAltitudeKnown = (optionalNumberOf(properties, 'vertical_accuracy') ?? 0) >= 0
-  return {
-    device: textMember(properties, 'device_id'),
-    time: rfc3339(textMember(properties, 'timestamp') ?? ''),
-    latitude,
-    longitude,
-    valid: accuracy === undefined || accuracy >= 0,
-    altitude: isAltitudeKnown ? optionalNumberOf(properties, 'altitude') : undefined,
-    speed: known(optionalNumberOf(properties, 'speed')),
-    heading: heading(optionalNumberOf(properties, 'course')),
-    accuracy: known(accuracy),
-  }
+const read = placedFix({
+  time: 'properties/timestamp',
+  latitude: 'geometry/coordinates/1',
+  longitude: 'geometry/coordinates/0',
+  valid: (feature) => isKnown(feature, 'horizontal_accuracy'),
+  altitude: 'properties/altitude',
+  speedMs: 'properties/speed',
+  course: 'properties/course',
+  accuracy: 'properties/horizontal_accuracy',
+})
+
+function fixOf(feature: JsonObject, session: Session): Fix {
+  const fix = read(feature, session)
+  if (!isKnown(feature, 'vertical_accuracy')) fix.altitude = undefined
+  return { ...fix, device: textMember(objectMember(feature, 'properties'), 'device_id') }
+}
+
+/** Whether what an accuracy is of is known. */
+function isKnown(feature: JsonObject, accuracy: string): boolean {
+  return (optionalNumberOf(objectMember(feature, 'properties'), accuracy) ?? 0) >= 0
 }

@@ -26,21 +26,17 @@ import {
   DecodeError,
   eachReadable,
   type Fix,
-  heading,
   type HttpRequest,
   jsonBody,
   type JsonObject,
-  kmh,
-  known,
   type Message,
-  numberOf,
   objectOf,
-  optionalNumberOf,
   parametersOf,
   parseJson,
+  placedFix,
   type Protocol,
   type Sealed,
-  unixTime,
+  type Session,
 } from '../kit/index.ts'
 
 export default {
@@ -53,10 +49,10 @@ export default {
   request,
 } satisfies Protocol
 
-function request({ method, uri, headers, body }: HttpRequest): Message {
+function request({ method, uri, headers, body }: HttpRequest, session: Session): Message {
   // Of a client for another protocol, whose position is in the address.
   if (method !== 'POST') throw new DecodeError('unsupported')
-  const { first, ...message } = readPayload(body)
+  const { first, ...message } = readPayload(body, session)
   const [, secret] = passwordOf(headers.authorization)
   const device = userOf(first.topic) || addressedBy({ uri, headers }) || textOf(first.tid)
   return { ...message, device, secret: secret || undefined }
@@ -78,17 +74,17 @@ function passwordOf(authorization?: string): readonly string[] {
 }
 
 /** A publication: its topic names the device. */
-function decode(frame: Buffer): Message {
-  const { first: _, ...message } = readPayload(frame)
+function decode(frame: Buffer, session: Session): Message {
+  const { first: _, ...message } = readPayload(frame, session)
   return message
 }
 
-function readPayload(body: Buffer): Message & { first: JsonObject } {
+function readPayload(body: Buffer, session: Session): Message & { first: JsonObject } {
   // An empty payload deletes a friend.
   const payload = bodyText({ body }).trim() === '' ? [] : jsonBody({ body })
   const first = (payload ?? {}) as JsonObject
   if (typeOf(first) === 'encrypted') return { first, fixes: [], sealed: sealedIn(first.data) }
-  return readEntries(payload)
+  return readEntries(payload, session)
 }
 
 function sealedIn(data: unknown): Sealed {
@@ -100,14 +96,14 @@ function sealedIn(data: unknown): Sealed {
 const NONCE_BYTES = 24
 const TAG_BYTES = 16
 
-function readContent(bytes: Buffer): Message {
-  const { first: _, ...message } = readEntries(parseJson(bytes.toString()))
+function readContent(bytes: Buffer, session: Session): Message {
+  const { first: _, ...message } = readEntries(parseJson(bytes.toString()), session)
   return message
 }
 
-function readEntries(payload: unknown): Message & { first: JsonObject } {
+function readEntries(payload: unknown, session: Session): Message & { first: JsonObject } {
   const entries = Array.isArray(payload) ? payload : [payload]
-  const { good, unreadable = [] } = eachReadable(entries, fixesOf)
+  const { good, unreadable = [] } = eachReadable(entries, (each) => fixesOf(each, session))
   const fixes = good.flat()
   const first = (entries[0] ?? {}) as JsonObject
   const unknown = entries.flatMap((entry, index) => (isOfUnknownType(entry) ? [index] : []))
@@ -125,12 +121,12 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-function fixesOf(value: unknown): Fix[] {
+function fixesOf(value: unknown, session: Session): Fix[] {
   const entry = objectOf(value, 'a message')
   const { _type: type } = entry
   if (typeof type !== 'string') throw new DecodeError('malformed', '_type is missing')
   if (type === 'encrypted') throw new DecodeError('unsupported', 'a message within others is encrypted')
-  return type === 'location' ? [fixOf(entry)] : []
+  return type === 'location' ? [fixOf(entry, session)] : []
 }
 
 /** Whether an entry has a type that the booklet does not have. */
@@ -148,16 +144,12 @@ const NOT_PLACES: ReadonlySet<unknown> = new Set(
   'beacon card cmd configuration dump encrypted lwt msg request status steps transition waypoint waypoints'.split(' '),
 )
 
-function fixOf(entry: JsonObject): Fix {
-  const speed = known(optionalNumberOf(entry, 'vel'))
-  return {
-    time: unixTime(numberOf(entry, 'tst')),
-    latitude: numberOf(entry, 'lat'),
-    longitude: numberOf(entry, 'lon'),
-    valid: true,
-    altitude: optionalNumberOf(entry, 'alt'),
-    speed: speed === undefined ? undefined : kmh(speed),
-    heading: heading(optionalNumberOf(entry, 'cog')),
-    accuracy: known(optionalNumberOf(entry, 'acc')),
-  }
-}
+const fixOf = placedFix({
+  time: 'tst',
+  latitude: 'lat',
+  longitude: 'lon',
+  altitude: 'alt',
+  speedKmh: 'vel',
+  course: 'cog',
+  accuracy: 'acc',
+})

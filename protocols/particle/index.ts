@@ -10,56 +10,31 @@
  *
  * Of other events nothing is known: a product chooses their content.
  */
-import {
-  DecodeError,
-  dop,
-  type HttpRequest,
-  heading,
-  jsonBody,
-  known,
-  type Message,
-  numericMember,
-  objectMember,
-  objectOf,
-  optionalNumberOf,
-  type Protocol,
-  parseJson,
-  type Session,
-  textMember,
-  timeMember,
-} from '../kit/index.ts'
+import { jsonBody, jsonProtocol, objectOf, parseJson } from '../kit/index.ts'
 
-export default {
+export default jsonProtocol({
   name: 'particle',
   devices: 'Particle Tracker One, Tracker SoM, Monitor One',
   acknowledges: 'fixes',
   http: { port: 5270 },
-  isPlaceOfOthers: (name) => NOT_OF_PLACE.has(name),
-  request,
-} satisfies Protocol
-
-/** What `loc` has without a fix, too: signal and charge. */
-const NOT_OF_PLACE = new Set(['cell', 'batt'])
-
-function request(webhook: HttpRequest, session: Session): Message {
-  const body = objectOf(jsonBody(webhook), 'the body')
-  const device = textMember(body, 'coreid')
-  if (device === undefined) throw new DecodeError('malformed', 'coreid is missing')
-  if (body.event !== 'loc') return { device }
-  const data = objectOf(typeof body.data === 'string' ? parseJson(body.data) : body.data, 'data')
-  const loc = objectMember(data, 'loc')
-  const latitude = numericMember(loc, 'lat')
-  const longitude = numericMember(loc, 'lon')
-  if (latitude === undefined || longitude === undefined) return { device, none: 'no fix' }
-  const fix = {
-    time: timeMember(loc, 'time') ?? timeMember(data, 'time') ?? timeMember(body, 'published_at') ?? session.now,
-    latitude,
-    longitude,
-    valid: loc.lck !== 0,
-    altitude: optionalNumberOf(loc, 'alt'),
-    speed: known(optionalNumberOf(loc, 'spd')),
-    heading: heading(optionalNumberOf(loc, 'hd')),
-    accuracy: dop(optionalNumberOf(loc, 'h_acc') ?? optionalNumberOf(loc, 'hAcc')),
-  }
-  return { device, fixes: [fix] }
-}
+  // What `loc` has without a fix, too: signal and charge.
+  isPlaceOfOthers: (name) => name === 'cell' || name === 'batt',
+  content(body) {
+    const webhook = objectOf(jsonBody({ body }), 'the body')
+    const { event, data } = webhook
+    if (event !== 'loc') return { ...webhook, data: undefined }
+    return { ...webhook, data: objectOf(typeof data === 'string' ? parseJson(data) : data, 'data') }
+  },
+  device: 'coreid',
+  fix: {
+    timeOrArrival: ['data/loc/time', 'data/time', 'published_at'],
+    latitude: 'data/loc/lat',
+    longitude: 'data/loc/lon',
+    valid: 'data/loc/lck',
+    altitude: 'data/loc/alt',
+    speedMs: 'data/loc/spd',
+    course: 'data/loc/hd',
+    accuracyOr0: ['data/loc/h_acc', 'data/loc/hAcc'],
+  },
+  none: ({ event }) => (event === 'loc' ? 'no fix' : undefined),
+})

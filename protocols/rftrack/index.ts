@@ -5,44 +5,20 @@
  *
  *   y, x  latitude, longitude      a  accuracy, metres      z  altitude, metres      t  ms UTC      Answer: {}
  */
-import {
-  DecodeError,
-  type HttpRequest,
-  known,
-  type Message,
-  numberOf,
-  objectOf,
-  optionalNumberOf,
-  type Protocol,
-  parametersOf,
-  parseJson,
-  unixTime,
-} from '../kit/index.ts'
+import { type HttpRequest, jsonProtocol, parametersOf, parseJson } from '../kit/index.ts'
 
-export default {
+export default jsonProtocol({
   name: 'rftrack',
   devices: 'RFTrack wearables',
   acknowledges: 'fixes',
   http: { port: 5245 },
-  request,
-} satisfies Protocol
-
-function request(report: HttpRequest): Message {
-  const parameters = parametersOf(report)
-  const device = parameters.get('i') || undefined
-  if (device === undefined) throw new DecodeError('malformed', 'i is missing')
-  const response = { headers: { 'content-type': 'application/json' }, body: '{}' }
-  const text = parameters.get('gps')
-  if (!text) return { device, none: 'no place', response }
-  const gps = objectOf(parseJson(text), 'gps')
-  if (gps.x === undefined || gps.y === undefined) return { device, none: 'no fix', response }
-  const fix = {
-    time: unixTime(numberOf(gps, 't')),
-    latitude: numberOf(gps, 'y'),
-    longitude: numberOf(gps, 'x'),
-    valid: true,
-    altitude: optionalNumberOf(gps, 'z'),
-    accuracy: known(optionalNumberOf(gps, 'a')),
-  }
-  return { device, fixes: [fix], response }
-}
+  content(_, request) {
+    const parameters = parametersOf(request as HttpRequest)
+    const gps = parameters.get('gps')
+    return { i: parameters.get('i'), gps: gps && parseJson(gps) }
+  },
+  device: 'i',
+  fix: { time: 'gps/t', latitude: 'gps/y', longitude: 'gps/x', altitude: 'gps/z', accuracy: 'gps/a' },
+  none: ({ gps }) => (gps ? 'no fix' : 'no place'),
+  answer: '{}',
+})

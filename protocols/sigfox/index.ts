@@ -18,21 +18,16 @@
 import {
   bodyText,
   DecodeError,
-  type Fix,
   type HttpRequest,
   jsonBody,
-  type JsonObject,
-  known,
+  jsonFix,
+  jsonTime,
   type Message,
-  numericMember,
-  objectMember,
   objectOf,
-  optionalNumberOf,
   parseJson,
   type Protocol,
   type Session,
   textMember,
-  unixTime,
 } from '../kit/index.ts'
 import { payloadMessage } from './payload.ts'
 
@@ -45,16 +40,32 @@ export default {
   request,
 } satisfies Protocol
 
+const TIMES = ['time', 'timestamp']
+
+/** The places that the message itself names; the first of them counts. */
+const PLACES = [
+  jsonFix({ timeOrArrival: ['positionTime', ...TIMES], latitude: 'latitude', longitude: 'longitude' }),
+  ...['location', 'computedLocation'].map((name) =>
+    jsonFix({
+      timeOrArrival: TIMES,
+      latitude: `${name}/lat`,
+      longitude: `${name}/lng`,
+      accuracy: `${name}/radius`,
+    }),
+  ),
+]
+
 function request({ body }: HttpRequest, session: Session): Message {
   const message = objectOf(contentOf(body), 'the body')
   const device = textMember(message, 'device') ?? textMember(message, 'deviceId')
   if (device === undefined) throw new DecodeError('malformed', 'device is missing')
-  const seconds = numericMember(message, 'time') ?? numericMember(message, 'timestamp')
-  const time = seconds === undefined ? session.now : unixTime(seconds)
-  const fix = jsonFix(message, time)
-  if (fix) return { device, fixes: [fix] }
+  for (const place of PLACES) {
+    const fix = place(message, session)
+    if (fix) return { device, fixes: [fix] }
+  }
   const payload = textMember(message, 'data') ?? textMember(message, 'payload')
   if (payload === undefined) return { device, none: 'no place' }
+  const time = jsonTime(message.time) ?? jsonTime(message.timestamp) ?? session.now
   return { device, ...payloadMessage(payload, time, session.settingsOf(device)) }
 }
 
@@ -64,22 +75,4 @@ function contentOf(body: Buffer): unknown {
   if (!text.startsWith('%7B')) return jsonBody({ body })
   const [[name]] = [...new URLSearchParams(text)]
   return parseJson(name)
-}
-
-/** The place that the message itself names. */
-function jsonFix(message: JsonObject, time: number): Fix | undefined {
-  const latitude = numericMember(message, 'latitude')
-  const longitude = numericMember(message, 'longitude')
-  if (latitude !== undefined && longitude !== undefined) {
-    const measured = numericMember(message, 'positionTime')
-    return { time: measured === undefined ? time : unixTime(measured), latitude, longitude, valid: true }
-  }
-  for (const name of ['location', 'computedLocation']) {
-    const place = objectMember(message, name)
-    const lat = numericMember(place, 'lat')
-    const lng = numericMember(place, 'lng')
-    if (lat !== undefined && lng !== undefined)
-      return { time, latitude: lat, longitude: lng, valid: true, accuracy: known(optionalNumberOf(place, 'radius')) }
-  }
-  return undefined
 }

@@ -8,47 +8,24 @@
  *
  * The event VERIFY wants an answer signed with the secret of the owner's account; the gateway does not know it.
  */
-import {
-  DecodeError,
-  type HttpRequest,
-  type JsonObject,
-  jsonBody,
-  type Message,
-  numericMember,
-  objectMember,
-  objectOf,
-  type Protocol,
-  type Session,
-  textMember,
-  unixTime,
-} from '../kit/index.ts'
+import { jsonBody, type JsonObject, jsonProtocol, objectOf } from '../kit/index.ts'
 
-export default {
+export default jsonProtocol({
   name: 'smartcar',
   devices: 'cars connected by Smartcar',
   acknowledges: 'fixes',
   http: { port: 5262 },
-  request,
-} satisfies Protocol
+  content(body) {
+    const webhook = objectOf(jsonBody({ body }), 'the body')
+    const { signals = [] } = (webhook.data ?? {}) as JsonObject
+    return { ...webhook, place: Array.isArray(signals) ? signals.find(isPlace) : undefined }
+  },
+  device: ['vehicleId', 'data/vehicle/id'],
+  fix: {
+    timeOrArrival: ['place/meta/oemUpdatedAt', 'place/meta/fetchedAt', 'meta/deliveredAt'],
+    latitude: 'place/body/latitude',
+    longitude: 'place/body/longitude',
+  },
+})
 
-function request(webhook: HttpRequest, session: Session): Message {
-  const body = objectOf(jsonBody(webhook), 'the body')
-  const data = objectMember(body, 'data')
-  const device = textMember(body, 'vehicleId') ?? textMember(objectMember(data, 'vehicle'), 'id')
-  if (device === undefined) throw new DecodeError('malformed', 'vehicleId is missing')
-  const signals: readonly JsonObject[] = Array.isArray(data.signals)
-    ? data.signals.map((each) => objectOf(each, 'a signal'))
-    : []
-  const signal = signals.find(({ code }) => code === 'location-preciselocation') ?? {}
-  const place = objectMember(signal, 'body')
-  const latitude = numericMember(place, 'latitude')
-  const longitude = numericMember(place, 'longitude')
-  if (latitude === undefined || longitude === undefined) return { device, none: 'no place' }
-  const meta = objectMember(signal, 'meta')
-  const measured = numericMember(meta, 'oemUpdatedAt') ?? numericMember(meta, 'fetchedAt')
-  const time = measured ?? numericMember(objectMember(body, 'meta'), 'deliveredAt')
-  return {
-    device,
-    fixes: [{ time: time === undefined ? session.now : unixTime(time), latitude, longitude, valid: true }],
-  }
-}
+const isPlace = (signal: JsonObject | null) => signal?.code === 'location-preciselocation'

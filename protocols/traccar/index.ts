@@ -11,54 +11,24 @@
  * An event (`event.forward.url`) is the same with `event`, mostly with the position that caused it. A position that repeats the last
  * known place has the `fixTime` of that place.
  */
-import {
-  DecodeError,
-  dop,
-  type HttpRequest,
-  heading,
-  jsonBody,
-  knots,
-  known,
-  type Message,
-  numericMember,
-  objectMember,
-  objectOf,
-  optionalNumberOf,
-  type Protocol,
-  type Session,
-  textMember,
-  timeMember,
-} from '../kit/index.ts'
+import { jsonProtocol } from '../kit/index.ts'
 
-export default {
+export default jsonProtocol({
   name: 'traccar',
   devices: 'whatever a Traccar server forwards as JSON',
   acknowledges: 'fixes',
   http: { port: 5268 },
-  request,
-} satisfies Protocol
-
-function request(forwarded: HttpRequest, session: Session): Message {
-  const body = objectOf(jsonBody(forwarded), 'the body')
-  const device = textMember(objectMember(body, 'device'), 'uniqueId')
-  if (device === undefined) throw new DecodeError('malformed', 'device.uniqueId is missing')
-  const position = objectMember(body, 'position')
-  const latitude = numericMember(position, 'latitude')
-  const longitude = numericMember(position, 'longitude')
-  if (latitude === undefined || longitude === undefined) return { device, none: 'no place' }
-  const speed = known(optionalNumberOf(position, 'speed'))
-  const attributes = objectMember(position, 'attributes')
-  const fix = {
-    time: timeMember(position, 'fixTime') ?? timeMember(position, 'deviceTime') ?? session.now,
-    latitude,
-    longitude,
-    valid: position.valid !== false,
-    altitude: optionalNumberOf(position, 'altitude'),
-    speed: speed === undefined ? undefined : knots(speed),
-    heading: heading(optionalNumberOf(position, 'course')),
-    accuracy: dop(optionalNumberOf(position, 'accuracy')),
-    hdop: dop(optionalNumberOf(attributes, 'hdop')),
-    satellites: known(optionalNumberOf(attributes, 'sat')),
-  }
-  return { device, fixes: [fix] }
-}
+  device: 'device/uniqueId',
+  fix: {
+    timeOrArrival: ['position/fixTime', 'position/deviceTime'],
+    latitude: 'position/latitude',
+    longitude: 'position/longitude',
+    valid: 'position/valid',
+    altitude: 'position/altitude',
+    speedKnots: 'position/speed',
+    course: 'position/course',
+    accuracyOr0: 'position/accuracy',
+    hdop: 'position/attributes/hdop',
+    satellites: 'position/attributes/sat',
+  },
+})

@@ -52,7 +52,7 @@ export default {
           device: ID,
           fixes: [{ time: FIX.time, latitude: 0, longitude: 0, altitude: 0, speed: 0, heading: 0, valid: false }],
         },
-        { frame: outbound(event({ messageCode: 8 }), event({ point: null })), none: 'no place' },
+        { frame: outbound(event({ messageCode: 8 }), event({ point: null })), device: ID, none: 'no place' },
         { frame: post('/', '{"Version":"2.0"}'), error: 'malformed' },
       ],
     },

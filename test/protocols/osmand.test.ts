@@ -189,13 +189,14 @@ describe('JSON', () => {
   it('what is not understood is named', () => {
     expect(reasonOf(() => posted('{"location": '))).toBe('the frame is malformed: it is not JSON')
     expect(reasonOf(() => posted({ location: LOCATION }))).toBe('the frame is malformed: id is missing')
-    expect(reasonOf(withCoords(undefined))).toBe('the frame is malformed: coords is not an object')
-    expect(reasonOf(withCoords({ ...COORDS, latitude: '52' }))).toBe(
-      'the frame is malformed: latitude is a string, not a number',
+    const missing = 'the frame is malformed: coords.latitude or coords.longitude is missing'
+    expect(reasonOf(withCoords(undefined))).toBe(missing)
+    expect(reasonOf(withCoords({ ...COORDS, latitude: true }))).toBe(
+      'the frame is malformed: coords.latitude is a boolean, not a number',
     )
-    expect(reasonOf(withCoords({ ...COORDS, longitude: null }))).toBe('the frame is malformed: longitude is missing')
+    expect(reasonOf(withCoords({ ...COORDS, longitude: null }))).toBe(missing)
     expect(reasonOf(() => posted('{"device_id":"a","location":{"coords":{"latitude":1e999,"longitude":2}}}'))).toBe(
-      'the frame is malformed: latitude is not finite',
+      'the frame is malformed: "Infinity" is not a number',
     )
   })
 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { DecodeError, type HttpRequest, kmh, type Message, type Session } from '../../protocols/kit/index.ts'
 import owntracks from '../../protocols/owntracks/index.ts'
+import { newSession } from '../support/rough.ts'
 import { encrypted } from '../support/secretbox.ts'
 
 const LOCATION = {
@@ -26,12 +27,12 @@ const FIX = {
 }
 
 function published(payload: unknown): Message {
-  return owntracks.decode(Buffer.from(typeof payload === 'string' ? payload : JSON.stringify(payload)))
+  return owntracks.decode(Buffer.from(typeof payload === 'string' ? payload : JSON.stringify(payload)), newSession())
 }
 
 function posted(payload: unknown, headers: HttpRequest['headers'] = {}, uri = '/pub'): Message {
   const body = Buffer.from(typeof payload === 'string' ? payload : JSON.stringify(payload))
-  return owntracks.request({ method: 'POST', uri, headers, body })
+  return owntracks.request({ method: 'POST', uri, headers, body }, newSession())
 }
 
 function reasonOf(work: () => Message): string | undefined {
@@ -79,10 +80,10 @@ describe('MQTT', () => {
     expect(reasonOf(() => published('null'))).toBe('the frame is malformed: a message is not an object')
     expect(reasonOf(() => published({ lat: 1, lon: 2, tst: 3 }))).toBe('the frame is malformed: _type is missing')
     expect(reasonOf(() => published({ ...LOCATION, tst: 'now' }))).toBe(
-      'the frame is malformed: tst is a string, not a number',
+      'the frame is malformed: "now" is not an RFC 3339 time',
     )
     expect(reasonOf(() => published(JSON.stringify(LOCATION).replace('52.525', '1e999')))).toBe(
-      'the frame is malformed: lat is not finite',
+      'the frame is malformed: "Infinity" is not a number',
     )
     expect(reasonOf(() => published({ _type: 'encrypted', data: 'x' }))).toMatch('data is no nonce with a box')
   })

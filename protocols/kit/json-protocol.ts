@@ -1,0 +1,257 @@
+import { DecodeError, eachReadable } from './errors.ts'
+import { holdsPlace } from './place-search.ts'
+import type { Fix, HttpRequest, Message, Protocol, Session } from './protocol.ts'
+import { type JsonObject, number, objectOf, optionalNumber, parseJson } from './text.ts'
+import { dop, heading, kmh, knots, known, rfc3339, unixTime } from './units.ts'
+import { jsonBody } from './web.ts'
+
+/**
+ * Where a value stands in an object: the names of members, with / between them, or the index of an element. Of several
+ * places the first counts that has a value: null and '' are none.
+ */
+type Path = string | readonly string[]
+
+/** Where the values of a fix stand. Without latitude or longitude there is no fix; other values may be missing. */
+interface FixPaths {
+  /** Numbers, or texts of numbers, in degrees. */
+  readonly latitude: Path
+  readonly longitude: Path
+  /** Unix seconds or ms, or RFC 3339; it must be there. */
+  readonly time?: Path
+  /** The same; without it, the fix is as of its arrival. */
+  readonly timeOrArrival?: Path
+  /** False and 0 are no fix; or code that says whether an object has one. */
+  readonly valid?: string | ((object: JsonObject) => boolean)
+  readonly altitude?: Path
+  readonly speedMs?: Path
+  readonly speedCms?: Path
+  readonly speedKmh?: Path
+  readonly speedKnots?: Path
+  readonly course?: Path
+  readonly accuracy?: Path
+  /** Metres; 0: not known. */
+  readonly accuracyOr0?: Path
+  readonly hdop?: Path
+  readonly satellites?: Path
+}
+
+/** Reads the fix of an object; undefined if it has no place. @throws DecodeError `malformed` */
+type ReadFix = (object: JsonObject, session: Session) => Fix | undefined
+
+/** What `jsonProtocol` makes a protocol of. */
+interface JsonDescription
+  extends Pick<Protocol, 'name' | 'devices' | 'acknowledges' | 'isPlaceOfOthers' | 'tcp' | 'http'> {
+  /** Whether a protocol with a port is spoken over MQTT as well; one without a port is. */
+  readonly mqtt?: true
+  /** Returns the JSON in a frame, or in the body of a request, that is more than JSON. @throws DecodeError */
+  readonly content?: (frame: Buffer, request?: HttpRequest) => unknown
+  /** The list of entries that each have a device and a fix; '': the JSON itself is the list, or one entry. */
+  readonly each?: string
+  /** The device. A request must name it. */
+  readonly device?: Path
+  /** Left out: the protocol has no positions. */
+  readonly fix?: FixPaths | ReadFix
+  /** Why there is no fix, else 'no place'. Of one object it may be code; undefined: its kind is not known. */
+  readonly none?: string | ((object: JsonObject) => string | undefined)
+  /** The answer to what is of a known kind. */
+  readonly answer?: string | ((object: JsonObject) => string | undefined)
+}
+
+/** A protocol of JSON. Where some requests are none, the protocol's own `request` calls this one. */
+interface JsonProtocol extends Protocol {
+  request(request: HttpRequest, session: Session): Message
+}
+
+/** A protocol of JSON whose values stand in fixed places. A frame or the body of a request is one message. */
+export function jsonProtocol(description: JsonDescription & { readonly http: object }): JsonProtocol
+export function jsonProtocol(description: JsonDescription): Protocol
+export function jsonProtocol(description: JsonDescription): Protocol {
+  const { name, devices, acknowledges, isPlaceOfOthers, tcp, http } = description
+  const read = reader(description)
+  return {
+    name,
+    devices,
+    acknowledges,
+    isPlaceOfOthers,
+    tcp,
+    http,
+    decode: http && !description.mqtt ? undefined : (frame, session) => messageOf(read(frame, session)),
+    request: http && ((request, session) => responseOf(read(request.body, session, request))),
+  }
+}
+
+/** A message whose answer is a text. */
+interface Read extends Message {
+  readonly answer?: string
+}
+
+function messageOf({ answer, ...message }: Read): Message {
+  return answer === undefined ? message : { ...message, reply: Buffer.from(answer) }
+}
+
+function responseOf({ answer, ...message }: Read): Message {
+  if (answer === undefined) return message
+  return { ...message, response: { headers: { 'content-type': 'application/json' }, body: answer } }
+}
+
+type Reader = (frame: Buffer, session: Session, request?: HttpRequest) => Read
+
+function reader(description: JsonDescription): Reader {
+  const { content = jsonOf, each, fix, none = 'no place', answer, isPlaceOfOthers } = description
+  const readFix = typeof fix === 'object' ? jsonFix(fix) : fix
+  const deviceOf = deviceReader(description.device)
+  const whyNot = typeof none === 'string' ? () => none : none
+  const answerTo = typeof answer === 'string' ? () => answer : answer
+  if (each === undefined)
+    return (frame, session, request) => {
+      const object = objectOf(content(frame, request), 'the message')
+      const device = deviceOf(object, session)
+      const found = readFix?.(object, session)
+      const reason = found ? undefined : whyNot(object)
+      if (!found && reason === undefined) return { device }
+      return { device, ...(found ? { fixes: [found] } : { none: reason }), answer: answerTo?.(object) }
+    }
+  const listOf = listReader(each)
+  return (frame, session, request) => {
+    const { good, unreadable } = eachReadable(
+      listOf(content(frame, request)),
+      (entry) => {
+        const object = objectOf(entry, 'an entry')
+        return { device: deviceOf(object, session), fix: readFix?.(object, session) }
+      },
+      (result, entry) => !result.fix && holdsPlace(entry, isPlaceOfOthers),
+    )
+    return { ...entriesMessage(good, whyNot({})), unreadable, answer: answerTo?.({}) }
+  }
+}
+
+function jsonOf(frame: Buffer, request?: HttpRequest): unknown {
+  return request ? jsonBody(request) : parseJson(frame.toString())
+}
+
+function deviceReader(path?: Path): (object: JsonObject, session: Session) => string | undefined {
+  if (path === undefined) return () => undefined
+  const find = finder(path, (value) => typeof value === 'number' || (typeof value === 'string' && value !== ''))
+  return (object, session) => {
+    const id = find(object)
+    if (typeof id === 'string' || typeof id === 'number') return String(id)
+    if (session.transport === 'http') throw new DecodeError('malformed', `${nameOf(path)} is missing`)
+    return undefined
+  }
+}
+
+function listReader(each: string): (json: unknown) => readonly unknown[] {
+  if (each === '') return (json) => (Array.isArray(json) ? json : [json])
+  const find = finder(each)
+  return (json) => {
+    const list = find(objectOf(json, 'the message'))
+    if (!Array.isArray(list)) throw new DecodeError('malformed', `${each} is missing`)
+    return list
+  }
+}
+
+/** One entry of a message, with its device and its fix where it has one. */
+interface Entry {
+  readonly device?: string
+  readonly fix?: Fix
+}
+
+/** The message of entries that may be of several devices: then each fix names its own. */
+export function entriesMessage(entries: readonly Entry[], none?: string): Message {
+  const ids = new Set(entries.map(({ device }) => device))
+  const device = ids.size === 1 ? entries[0].device : undefined
+  const fixes = entries.flatMap(({ device: id, fix }) => (fix ? [ids.size > 1 ? { ...fix, device: id } : fix] : []))
+  return fixes.length > 0 ? { device, fixes } : { device, none }
+}
+
+/** What reads a fix of an object whose values stand in these places. */
+export function jsonFix(paths: FixPaths): ReadFix {
+  const { time, timeOrArrival, valid: isFix = () => true } = paths
+  const [findLatitude, findLongitude] = [finder(paths.latitude), finder(paths.longitude)]
+  const findTime = finder(time ?? timeOrArrival ?? [])
+  const findValid = typeof isFix === 'string' ? finder(isFix) : isFix
+  const measured = MEASURED.flatMap(([name, field, read]) => {
+    const path = paths[name]
+    return path === undefined ? [] : [{ find: finder(path), field, read }]
+  })
+  return (object, session) => {
+    const north = coordinate(findLatitude(object), paths.latitude)
+    const east = coordinate(findLongitude(object), paths.longitude)
+    if (north === undefined || east === undefined) return undefined
+    const at = jsonTime(findTime(object))
+    if (at === undefined && time !== undefined) throw new DecodeError('malformed', `${nameOf(time)} is missing`)
+    const isValid = findValid(object)
+    const valid = isValid !== false && isValid !== 0
+    const fix: Fix = { time: at ?? session.now, latitude: north, longitude: east, valid }
+    for (const { find, field, read } of measured) fix[field] = read(optionalNumber(find(object)))
+    return fix
+  }
+}
+
+/** The same, of an object that has a place. @throws DecodeError `malformed` if it has none */
+export function placedFix(paths: FixPaths): (object: JsonObject, session: Session) => Fix {
+  const read = jsonFix(paths)
+  return (object, session) => {
+    const fix = read(object, session)
+    if (!fix) throw new DecodeError('malformed', `${nameOf(paths.latitude)} or ${nameOf(paths.longitude)} is missing`)
+    return fix
+  }
+}
+
+type Measure = (value: number | undefined) => number | undefined
+
+const speedIn =
+  (unit: (value: number) => number): Measure =>
+  (value) =>
+    value !== undefined && value >= 0 ? unit(value) : undefined
+
+const MEASURED = [
+  ['altitude', 'altitude', (value) => value],
+  ['speedMs', 'speed', known],
+  ['speedCms', 'speed', speedIn((value) => value / 100)],
+  ['speedKmh', 'speed', speedIn(kmh)],
+  ['speedKnots', 'speed', speedIn(knots)],
+  ['course', 'heading', heading],
+  ['accuracy', 'accuracy', known],
+  ['accuracyOr0', 'accuracy', dop],
+  ['hdop', 'hdop', dop],
+  ['satellites', 'satellites', known],
+] as const satisfies readonly (readonly [path: keyof FixPaths, field: keyof Fix, read: Measure])[]
+
+/** A finite number, or the text of one; undefined if it is absent or 'null'. @throws DecodeError `malformed` */
+function coordinate(value: unknown, path: Path): number | undefined {
+  if (value === undefined || value === 'null') return undefined
+  if (typeof value === 'number' || typeof value === 'string') return number(String(value))
+  throw new DecodeError('malformed', `${nameOf(path)} is a ${typeof value}, not a number`)
+}
+
+/**
+ * ms UTC of unix seconds or ms, as a number or its text, or of RFC 3339; undefined if it is absent or 'null'.
+ * @throws DecodeError `malformed`
+ */
+export function jsonTime(value: unknown): number | undefined {
+  if (value === undefined || value === null || value === '' || value === 'null') return undefined
+  if (typeof value === 'number') return unixTime(value)
+  if (typeof value !== 'string') throw new DecodeError('malformed', 'a time is neither a number nor text')
+  return DECIMAL.test(value) ? unixTime(number(value)) : rfc3339(value)
+}
+
+const DECIMAL = /^\d{1,20}(?:[.,]\d{1,20})?$/
+
+/** The first of some places, as an error names it: 'location.latitude'. */
+const nameOf = (path: Path): string => [path].flat()[0].replaceAll('/', '.')
+
+/** What finds the value in the first of some places that has one; undefined if none has. */
+function finder(path: Path, isValue = isPresent): (object: JsonObject) => unknown {
+  const paths = [path].flat().map((each) => each.split('/'))
+  return (object) => {
+    for (const names of paths) {
+      let value: unknown = object
+      for (const name of names) value = typeof value === 'object' ? (value as JsonObject | null)?.[name] : undefined
+      if (isValue(value)) return value
+    }
+    return undefined
+  }
+}
+
+const isPresent = (value: unknown) => value !== undefined && value !== null && value !== ''

@@ -12,7 +12,6 @@ import {
   type HeldLists,
   type HeldPlace,
   isInUtc,
-  isReleasing,
   lookAgain,
   lookAtAll,
   markReleasing,
@@ -21,6 +20,7 @@ import {
   positionOf,
   type Redis,
   receivedAt,
+  releaseMark,
   releasingDevices,
   type Swept,
   spokenIn,
@@ -134,7 +134,7 @@ export class Holding {
       for (const place of await claimHeld(redis)) {
         if (this.#closing.signal.aborted) return
         // What is being released, perhaps since the claim, leaves its lists in their order.
-        if (!(await isReleasing(redis, sameId(place.device)))) await this.#sweep(place)
+        if ((await releaseMark(redis, sameId(place.device))) === null) await this.#sweep(place)
       }
     } catch (error) {
       this.#wait(error)
@@ -159,6 +159,8 @@ export class Holding {
     for (let left = 1; left > 0; ) {
       if (this.#closing.signal.aborted || !replica.current) return
       const { version } = replica
+      const mark = await releaseMark(redis, device)
+      if (mark === null) return
       const now = Date.now()
       const counts = await countHeld(redis, places)
       const looked = places.map((place) => ({ place, stayed: 0 }))
@@ -171,7 +173,7 @@ export class Holding {
         each.stayed = swept.stayed
         left += swept.left
       }
-      if (await endRelease(redis, { device, version, looked })) return
+      if (Number(mark) < version + 1 && (await endRelease(redis, { device, mark, looked }))) return
     }
   }
 

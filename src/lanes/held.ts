@@ -119,24 +119,24 @@ export async function releasingDevices(redis: Redis): Promise<Set<string>> {
   return new Set((await inShards(redis, (shard) => shard.zrange(keysOf(shard).releasing, '0', '-1'))).flat())
 }
 
-/** Whether a device is marked, by its id without leading zeros. */
-export async function isReleasing(redis: Redis, device: string): Promise<boolean> {
+/** The mark of a device, by its id without leading zeros: the version of the roster, or up to 1 more; null: it has none. */
+export async function releaseMark(redis: Redis, device: string): Promise<string | null> {
   const shard = shardOf(redis, device)
-  return (await shard.zscore(keysOf(shard).releasing, device)) !== null
+  return shard.zscore(keysOf(shard).releasing, device)
 }
 
 /**
- * Removes the mark of a device after its held fixes were judged by this version of the roster. Returns false if fixes have
- * come since, or if a later version has marked it.
+ * Removes the mark of a device after its held fixes were judged. Returns false if fixes have come since, or if the device was
+ * marked again.
  */
 export async function endRelease(
   redis: Redis,
-  { device, version, looked }: { device: string; version: number; looked: readonly LookedAt[] },
+  { device, mark, looked }: { device: string; mark: string; looked: readonly LookedAt[] },
 ): Promise<boolean> {
   const shard = shardOf(redis, device)
   const lists = looked.map(({ place }) => heldList(shard, place).list)
   const stayed = looked.map((each) => each.stayed)
-  return (await scripts(shard)('end_release', [keysOf(shard).releasing, ...lists], [device, version, ...stayed])) === 1
+  return (await scripts(shard)('end_release', [keysOf(shard).releasing, ...lists], [device, mark, ...stayed])) === 1
 }
 
 /** How many held fixes stayed in a list. */

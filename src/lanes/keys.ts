@@ -53,7 +53,7 @@ export function shardKeys(tag: string) {
     held: (name: string, device: string) => `${tag}:held:${name}:${device}`,
     /** number of all held records */
     heldFixes: `${tag}:held-fixes`,
-    /** zset: devices whose held fixes are being released, without leading zeros; score: the version of the roster that asks for it */
+    /** zset: devices whose held fixes are being released, without leading zeros; score: see `mark_releasing` in lua/held.lua */
     releasing: `${tag}:releasing`,
     /** list: a lane's records, oldest first */
     lane: (lane: string) => `${tag}:lane:${lane}`,

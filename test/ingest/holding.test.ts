@@ -558,6 +558,29 @@ describe('held fixes from the future', () => {
     await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([now, now + 1])
   })
 
+  it('go before newer ones though a release that judged them by the clock before ends after it was set right', async () => {
+    const before = await gateway([routed])
+    await before.holding.close()
+    const now = Math.floor(Date.now() / 1000)
+    vi.useFakeTimers({ toFake: ['Date'], now: (now - 3600) * 1000 })
+    await before.send('0123', now)
+    const ended = Promise.withResolvers<void>()
+    for (const name of ['wb_end_releaseBuffer', 'wb_end_releaseWhenFullBuffer']) {
+      const commands = redis as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>
+      const run = commands[name].bind(redis)
+      vi.spyOn(commands, name).mockImplementationOnce(async (...args) => {
+        vi.useRealTimers()
+        // Another gateway has seen it first.
+        await markReleasing(redis, 0, ['0123'])
+        return run(...args).finally(() => ended.resolve())
+      })
+    }
+    await gateway([routed])
+    await ended.promise
+    await before.send('0123', now + 1)
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([now, now + 1])
+  })
+
   it('let no newer ones be stored while Redis cannot be told that they are released', async () => {
     const before = await gateway([routed])
     await before.send('0123', NOW + 3 * 3600)

@@ -35,13 +35,16 @@ local function names_in(devices, names)
   return found
 end
 
--- Marks devices with held fixes that a change of the roster may give a place: until all of these were looked at, new fixes of the
--- device go behind them (store.lua).
+-- Marks devices with held fixes that a change of the roster, or of a clock, may give a place: until all of these were looked at,
+-- new fixes of the device go behind them (store.lua). The mark is the version of the roster, with a fraction that grows with each
+-- mark by the same version: what was judged before does not end the release.
 -- KEYS  zset of the devices that are being released, the version of the roster as this shard knows it, the zsets of devices with
 --       held fixes
 -- ARGV  version of the roster; '1' where this shard has a copy of it alone; the names of devices
 -- Answers how many were found to have held fixes; a device may count several times.
 local function mark_releasing()
+  -- A version is in ms, and a double has 11 bits for its fraction.
+  local AGAIN = 1 / 1024
   local releasing, roster_version = KEYS[1], KEYS[2]
   local version, is_copy = unpack(ARGV, 1, 2)
   local names = { unpack(ARGV, 3) }
@@ -52,7 +55,8 @@ local function mark_releasing()
   for i = 3, #KEYS do
     for _, name in ipairs(names_in(KEYS[i], names)) do
       found = found + 1
-      redis.call('ZADD', releasing, 'GT', version, same_id(name))
+      local mark = tonumber(redis.call('ZSCORE', releasing, same_id(name)) or -1)
+      redis.call('ZADD', releasing, string.format('%.17g', mark < tonumber(version) and version or mark + AGAIN), same_id(name))
     end
   end
   return found
@@ -60,15 +64,14 @@ end
 
 -- Ends the release of a device, if nothing has come to its held fixes since they were looked at.
 -- KEYS  zset of the devices that are being released, the lists of what is held of the device
--- ARGV  the device, version of the roster by which they were looked at, of each list how many stayed
--- Answers 1; 0: there is more to look at, or a later version has given some of them a place.
+-- ARGV  the device, its mark before they were looked at, of each list how many stayed
+-- Answers 1; 0: there is more to look at, or the device was marked again.
 local function end_release()
-  local releasing, device, version = KEYS[1], ARGV[1], ARGV[2]
+  local releasing, device, mark = KEYS[1], ARGV[1], ARGV[2]
   for i = 2, #KEYS do
     if redis.call('LLEN', KEYS[i]) ~= tonumber(ARGV[i + 1]) then return 0 end
   end
-  local marked = redis.call('ZSCORE', releasing, device)
-  if marked and tonumber(marked) > tonumber(version) then return 0 end
+  if tonumber(redis.call('ZSCORE', releasing, device) or -1) ~= tonumber(mark) then return 0 end
   redis.call('ZREM', releasing, device)
   return 1
 end

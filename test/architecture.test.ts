@@ -13,8 +13,8 @@ import {
 
 const DECODERS = 'protocols/index.ts'
 
-/** Small things that depend on nothing, or on `observe` alone. */
-const EVERYWHERE = ['src/async', 'src/durable', 'src/errors', 'src/masking', 'src/observe', 'src/version']
+/** Small things that depend on nothing, or on each other. */
+const EVERYWHERE = ['src/async', 'src/durable', 'src/errors', 'src/masking', 'src/observe', 'src/texts', 'src/version']
 
 /** Which parts of the product a part may import, itself aside. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -23,8 +23,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/durable': [],
   'src/errors': [],
   'src/masking': [],
+  'src/texts': [],
   'src/version': ['package.json'],
-  'src/observe': ['src/version'],
+  'src/observe': ['src/texts', 'src/version'],
   'src/config': ['protocols/kit', ...EVERYWHERE],
   'src/lanes': EVERYWHERE,
   'src/roster': ['protocols/kit', 'src/config', 'src/lanes', ...EVERYWHERE],
@@ -34,7 +35,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/tracking': ['src/http', ...EVERYWHERE],
   'src/sandbox/tracking': ['src/http', 'src/tracking', ...EVERYWHERE],
   'src/push': ['src/lanes', 'src/tracking', ...EVERYWHERE],
-  'src/diagnose': ['src/observe'],
+  'src/diagnose': ['src/observe', 'src/texts'],
   'src/admin': [
     'src/config',
     'src/diagnose',

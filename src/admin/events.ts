@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import * as z from 'zod'
+import { languageOf } from '../texts/language.ts'
 import { parse } from '../http/refusal.ts'
 import { EventFeed, EventReader, type EventSource } from './events/feed.ts'
 import { type EventTopic, TOPICS } from './events/log.ts'
@@ -42,7 +43,8 @@ export function eventOperations({ findings, isAllowed, ...sources }: StreamSourc
     reply.hijack()
     if (reply.raw.destroyed) return reply
     const topics = new Set(text.split(',').filter(isTopic))
-    const options = { topics, scope, device, lastId, isAllowed: () => isAllowed(request, scope) }
+    const language = languageOf(request.headers['accept-language'])
+    const options = { topics, scope, language, device, lastId, isAllowed: () => isAllowed(request, scope) }
     const reader = new EventReader(reply.raw, reply.getHeaders(), options)
     reply.raw.once('close', () => feed.remove(reader))
     feed.add(reader)

@@ -24,7 +24,7 @@ import type { Observation } from '../observe/observations.ts'
 import type { PushFigures } from '../push/index.ts'
 import { type DeviceEntry, belongedAt } from '../roster/device-entry.ts'
 import type { CustodyWatch } from './custody.ts'
-import { answering, RedisWatch, shortageOf, type WatchedRedis } from './redis-watch.ts'
+import { answering, NoAnswer, RedisWatch, shortageOf, type WatchedRedis } from './redis-watch.ts'
 
 export interface FactSources extends WatchedRedis {
   readonly upstream: () => Promise<Upstream>
@@ -88,7 +88,8 @@ export class FactGatherer {
       this.#downSince ??= now
       this.#watchedSince = undefined
       const disk = await shortageOf(this.#sources.redisDir)
-      return { now, observations: [], redis: { downSince: this.#downSince, reason: stored.message, disk } }
+      const reason = stored instanceof NoAnswer ? stored.text : stored.message
+      return { now, observations: [], redis: { downSince: this.#downSince, reason, disk } }
     }
     this.#downSince = undefined
     // While replicas are missing, Redis takes no signs of life, so processes cannot be judged.

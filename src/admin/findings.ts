@@ -5,6 +5,8 @@ import { diagnose } from '../diagnose/diagnose.ts'
 import type { Facts, Finding } from '../diagnose/facts.ts'
 import { keys, type Redis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
+import type { WithTexts } from '../texts/language.ts'
+import { english } from '../texts/text.ts'
 import { parse } from '../http/refusal.ts'
 import { FindingJson, Instant, instant, pageSchema } from './json.ts'
 import type { Operation } from './operation.ts'
@@ -94,8 +96,12 @@ export class Findings {
   #tell(change: FindingChange): void {
     const { finding, endedAt } = change
     const { logger } = this.#sources
-    if (endedAt !== undefined) logger.info(fieldsOf(finding), `has ended: ${finding.message}`)
-    else logger[LEVELS[finding.severity]](fieldsOf(finding), `begins: ${finding.message}; ${finding.action}`)
+    if (endedAt !== undefined) logger.info(fieldsOf(finding), `has ended: ${english(finding.message)}`)
+    else
+      logger[LEVELS[finding.severity]](
+        fieldsOf(finding),
+        `begins: ${english(finding.message)}; ${english(finding.action)}`,
+      )
     for (const follower of this.#followers) follower(change)
   }
 
@@ -150,7 +156,7 @@ export function findingJson({
   sinceAt,
   endedAt,
   ...finding
-}: Finding & { endedAt?: number }): z.infer<typeof FindingJson> {
+}: Finding & { endedAt?: number }): WithTexts<z.infer<typeof FindingJson>> {
   return {
     ...finding,
     subject: { ...finding.subject },
@@ -171,7 +177,7 @@ function isSame(one: Finding, other: Finding): boolean {
 }
 
 function fieldsOf({ code, count, evidence, subject }: Finding) {
-  return { reason: code, ...subject, count, evidence }
+  return { reason: code, ...subject, count, evidence: evidence.map(english) }
 }
 
 const LEVELS = { error: 'error', warning: 'warn', info: 'info' } as const

@@ -2,6 +2,7 @@ import { within } from '../async.ts'
 import { type CertificateFiles, ServedCertificate } from '../config/certificate.ts'
 import { isConnectionError, type Redis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
+import { languageOf, toJson } from '../texts/language.ts'
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../http/server.ts'
 import { accessBy, type AdminToken, callerOf } from './access.ts'
 import { apiOperations, type ApiSources } from './apis.ts'
@@ -183,6 +184,10 @@ function createServer({ redis, logger, readerMs }: AdminOptions, certificate?: S
   })
   const { app } = server
   app.addHook('onRequest', async (_request, reply) => void reply.headers(HEADERS))
+  app.addHook('preSerialization', async ({ headers }, reply, payload) => {
+    reply.serializer((answer) => toJson(answer, languageOf(headers['accept-language'])))
+    return payload
+  })
   app.addHook('onResponse', async ({ method, routeOptions }, { statusCode, elapsedTime }) =>
     logger.debug({ method, path: routeOptions.url, status: statusCode, ms: Math.round(elapsedTime) }, 'request'),
   )

@@ -159,4 +159,5 @@ A token with the role "read" may use every operation with the method GET, and dr
 A token with "companies" sees and changes what belongs to these. What belongs to other companies is answered as what does not
 exist, or left out. These operations need a token for all companies: OPERATIONS.
 
-Ids are text. Instants are RFC 3339. Unknown fields are ignored.`
+Ids are text. Instants are RFC 3339. Unknown fields are ignored. What is to be read (messages, evidence, actions, places) is
+English, or German if the header Accept-Language begins with "de".`

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PAGE_DIR } from '../page/build/folder.mjs'
+import { say, type Text } from '../texts/text.ts'
 
 /** A table of places by columns: entry i of each array is place i. Coordinates in thousandths of a degree. */
 interface PlaceColumns {
@@ -21,7 +22,7 @@ export class Places {
   }
 
   /** `2 km NE of Kaunas`, or `in Kaunas` within a kilometre of its middle; undefined: no place is within 100 km. */
-  near(latitude: number, longitude: number): string | undefined {
+  near(latitude: number, longitude: number): Text | undefined {
     const { lat, lon, names } = this.#columns
     const perDegree = KM_PER_DEGREE * Math.cos((latitude * Math.PI) / 180)
     const [row, column] = [Math.floor(latitude), Math.floor(longitude)]
@@ -39,9 +40,9 @@ export class Places {
     const { at, square, north, east } = nearest
     if (at < 0) return undefined
     const km = Math.sqrt(square)
-    if (km < 1) return `in ${names[at]}`
+    if (km < 1) return say('in {}', names[at])
     const point = POINTS[Math.round((Math.atan2(east, north) / Math.PI) * 4 + 8) % 8]
-    return `${Math.round(km)} km ${point} of ${names[at]}`
+    return say(`{} km ${point} of {}` as const, Math.round(km), names[at])
   }
 }
 
@@ -57,7 +58,7 @@ function cellOf(row: number, column: number): number {
 }
 
 const NOWHERE = '{"names":[],"lat":[],"lon":[]}'
-const POINTS = ['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW']
+const POINTS = ['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW'] as const
 const KM_PER_DEGREE = 111.195
 /** Less than a degree of latitude. */
 const FARTHEST_KM = 100

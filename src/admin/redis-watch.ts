@@ -3,6 +3,7 @@ import { within } from '../async.ts'
 import type { RedisFacts } from '../diagnose/facts.ts'
 import { memoryInfos, unlimitedMemory } from '../ingest/acceptance.ts'
 import { durabilityProblems, inShards, type Redis, troubleOf } from '../lanes/index.ts'
+import { english, joined, say, type Text } from '../texts/text.ts'
 
 export interface WatchedRedis {
   readonly redis: Redis
@@ -29,17 +30,17 @@ export class RedisWatch {
     const runId = /^run_id:(\w+)/m.exec(server)?.[1]
     if (this.#runId !== undefined && runId !== this.#runId) this.#restartsAt = [...this.#restartsAt.slice(-9), now]
     this.#runId = runId
-    if (/^aof_last_write_status:err/m.test(persistence)) disk.push('Redis cannot write its append-only file')
-    if (/^aof_last_bgrewrite_status:err/m.test(persistence)) disk.push('Redis cannot rewrite its append-only file')
+    if (/^aof_last_write_status:err/m.test(persistence)) disk.push(say('Redis cannot write its append-only file'))
+    if (/^aof_last_bgrewrite_status:err/m.test(persistence)) disk.push(say('Redis cannot rewrite its append-only file'))
     this.facts = { unsafe, unlimited: unlimitedMemory(memory), disk, restartsAt: this.#restartsAt }
   }
 }
 
 /** Whether the disk with a folder is nearly full, as a sentence. */
-export async function shortageOf(dir: string | null): Promise<string[]> {
+export async function shortageOf(dir: string | null): Promise<Text[]> {
   const disk = dir === null ? undefined : await statfs(dir).catch(() => undefined)
   if (!disk || disk.bavail * disk.bsize >= LEAST_FREE_BYTES) return []
-  return [`${dir}: ${Math.floor((disk.bavail * disk.bsize) / 1_048_576)} MiB are left`]
+  return [say('{}: {} MiB are left', dir ?? '', Math.floor((disk.bavail * disk.bsize) / 1_048_576))]
 }
 
 /**
@@ -51,8 +52,10 @@ export async function answering(redis: Redis): Promise<void> {
 }
 
 async function shardAnswering(redis: Redis): Promise<void> {
-  if (redis.status === 'connect') throw new Error(SILENT)
-  if (redis.status !== 'ready') throw new Error(`there is no connection to Redis${troubleOf(redis)}`)
+  if (redis.status === 'connect') throw new NoAnswer(SILENT)
+  if (redis.status !== 'ready') {
+    throw new NoAnswer(joined([say('there is no connection to Redis'), troubleOf(redis) ?? []].flat(), ': '))
+  }
   let isAnswered = false
   await within(
     ANSWER_MS,
@@ -60,10 +63,20 @@ async function shardAnswering(redis: Redis): Promise<void> {
   )
   if (isAnswered) return
   redis.stream.destroy()
-  throw new Error(SILENT)
+  throw new NoAnswer(SILENT)
 }
 
-const SILENT = 'Redis is connected and does not answer'
+/** Why Redis does not answer. */
+export class NoAnswer extends Error {
+  readonly text: Text
+
+  constructor(text: Text) {
+    super(english(text))
+    this.text = text
+  }
+}
+
+const SILENT = say('Redis is connected and does not answer')
 
 const ANSWER_MS = 2000
 /** Room for the appends of some minutes of a large fleet, and for the operations that free more. */

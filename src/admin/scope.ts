@@ -1,5 +1,6 @@
 import { CODES, type FindingCode } from '../diagnose/codes.ts'
 import type { Finding } from '../diagnose/facts.ts'
+import { say } from '../texts/text.ts'
 
 /**
  * What a caller may see and change: everything, or what belongs to some companies. Every function that shows or changes
@@ -50,7 +51,7 @@ function generally<Found extends Finding>(finding: Found): Found[] {
   const { code, subject } = finding
   if (!CONCERNS_ALL.has(code) || Object.values(subject).some((value) => value !== undefined)) return []
   const { action, message } = CODES[code]
-  return [{ ...finding, count: 1, evidence: [], message: message(''), action }]
+  return [{ ...finding, count: 1, evidence: [], message: say(message, ''), action: say(action) }]
 }
 
 /** What keeps the positions of all companies back, or delays them. */

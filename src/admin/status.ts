@@ -16,6 +16,7 @@ import type { FactGatherer, Upstream } from './facts.ts'
 import type { FlowHour } from './flow-hour.ts'
 import { findingJson, type Findings } from './findings.ts'
 import { instant, StatusJson } from './json.ts'
+import type { WithTexts } from '../texts/language.ts'
 import type { Operation } from './operation.ts'
 import type { Scope } from './scope.ts'
 
@@ -54,7 +55,7 @@ export function statusOperations(sources: StatusSources): Operation[] {
 }
 
 /** The answer of `GET /admin/status`. */
-export async function statusJson(sources: StatusSources, scope: Scope): Promise<z.infer<typeof StatusJson>> {
+export async function statusJson(sources: StatusSources, scope: Scope): Promise<WithTexts<z.infer<typeof StatusJson>>> {
   const { account, upstream, companies, findings, hour, tokensRefused, vans, zone } = sources
   const [taken, api] = await Promise.all([account(), upstream()])
   const { waiting, parked, held } = taken?.storedFor(scope) ?? {}

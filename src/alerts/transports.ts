@@ -5,6 +5,8 @@ import { findingJson } from '../admin/findings.ts'
 import type { Config } from '../config/schema.ts'
 import type { Finding } from '../diagnose/facts.ts'
 import { masked } from '../masking.ts'
+import { toJson } from '../texts/language.ts'
+import { english, type Text } from '../texts/text.ts'
 import type { AlertMessage, AlertTransport } from './outbox.ts'
 
 type Webhook = Config['alerts']['webhooks'][number]
@@ -73,7 +75,7 @@ export function mailTransport({ smtp, from, to }: NonNullable<Config['alerts']['
 
 /** The body of a webhook: the finding as the admin port shows it, whether it begins or ends, and where to read more. */
 function alertJson({ change, finding, endedAt }: AlertMessage, page: string): string {
-  return JSON.stringify({ change, ...findingJson({ ...finding, endedAt }), links: linksOf(finding, page) })
+  return toJson({ change, ...findingJson({ ...finding, endedAt }), links: linksOf(finding, page) }, 'en')
 }
 
 function linksOf({ code }: Finding, page: string) {
@@ -113,8 +115,8 @@ function rankOf({ change, finding }: AlertMessage): number {
 }
 
 /** Evidence may quote what a stranger sent. */
-function plain(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
+function plain(text: Text): string {
+  return english(text).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
 }
 
 const HEADERS = { 'content-type': 'application/json', 'user-agent': 'waybridge' }

@@ -1,12 +1,11 @@
 import { apiOf, isWell, testedCompanies } from '../admin/apis.ts'
 import { loadConfig } from '../config/files.ts'
 import type { Config } from '../config/schema.ts'
-import { counted } from '../diagnose/devices.ts'
 import { UserError } from '../errors.ts'
 import { readPorts } from '../process/listener-ports.ts'
 import { rosterOf } from '../roster/file-version.ts'
 import { type CompanyTest, testApis, type TestStep } from '../tracking/api-test/index.ts'
-import { printLines } from './output.ts'
+import { counted, printLines } from './output.ts'
 import { idOption } from './positions.ts'
 
 export interface ApiOptions {

@@ -2,11 +2,11 @@ import { readAll } from '../config/files.ts'
 import { ConfigError, type Problem, problemText } from '../config/problem.ts'
 import type { Protocols } from '../config/schema.ts'
 import { readTracking } from '../config/tracking.ts'
-import { counted } from '../diagnose/devices.ts'
 import { remarksOn } from '../roster/advice.ts'
 import { UserError } from '../errors.ts'
 import { rosterOf } from '../roster/file-version.ts'
 import type { ApiOptions } from './check-live.ts'
+import { counted } from './output.ts'
 
 export interface CheckOptions extends ApiOptions {
   readonly config: string

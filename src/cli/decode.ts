@@ -5,6 +5,7 @@ import { loadProtocol, loadProtocols } from '../../protocols/index.ts'
 import type { Protocol, Session } from '../../protocols/kit/index.ts'
 import { UserError } from '../errors.ts'
 import { Detector, type Guess, likely } from '../listen/detect.ts'
+import { english } from '../texts/text.ts'
 import { type PasteReading, readPaste } from './paste.ts'
 import { bytesOf, DecodeInput, decodeInput, type DecodeOptions, type DecodeOutput, failure } from './decode-input.ts'
 
@@ -64,7 +65,9 @@ async function decodeGuessed(
   for (const [protocol, { as, bytes, evidence }] of [...guesses].toSorted(([, a], [, b]) => b.score - a.score)) {
     const input = { hex: bytes.toString('hex') }
     const output = decodeInput(protocol, { protocol: protocol.name, input }, { lenient })
-    process.stdout.write(`${JSON.stringify({ protocol: protocol.name, evidence, read_as: as, ...output })}\n`)
+    process.stdout.write(
+      `${JSON.stringify({ protocol: protocol.name, evidence: evidence.map(english), read_as: as, ...output })}\n`,
+    )
   }
   return 0
 }
@@ -75,7 +78,7 @@ function printFault(error: unknown, { name }: Protocol): void {
 
 /** A protocol that takes any text, and reads nothing in it, is no candidate. */
 function saysSomething({ device, evidence }: Guess): boolean {
-  return device !== undefined || evidence.some((each) => each !== 'it is a text')
+  return device !== undefined || evidence.some((each) => english(each) !== 'it is a text')
 }
 
 function guessesOf(detector: Detector, bytes: Buffer) {

@@ -1,9 +1,8 @@
 import type * as z from 'zod'
 import type { ForgottenJson } from '../admin/device/forget.ts'
-import { counted } from '../diagnose/devices.ts'
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { namedDevices, read } from './client.ts'
-import { printLines } from './output.ts'
+import { counted, printLines } from './output.ts'
 
 /**
  * `waybridge forget DEVICE`: prints what was deleted, one line for each device with that id or name. A device that is

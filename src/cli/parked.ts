@@ -1,11 +1,10 @@
 import type * as z from 'zod'
 import type { ParkedLaneJson } from '../admin/json.ts'
-import { counted } from '../diagnose/devices.ts'
 import { UserError } from '../errors.ts'
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { listAll, read, readStatus } from './client.ts'
 import { type Clock, clockIn } from '../config/times.ts'
-import { printExact, printLines, table } from './output.ts'
+import { counted, printExact, printLines, table } from './output.ts'
 
 interface ParkedOptions extends AdminPortOptions {
   readonly courier?: string

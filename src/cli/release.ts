@@ -1,9 +1,8 @@
 import type * as z from 'zod'
 import type { ReleasedJson } from '../admin/device/release.ts'
-import { counted } from '../diagnose/devices.ts'
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { namedDevices, read } from './client.ts'
-import { printLines } from './output.ts'
+import { counted, printLines } from './output.ts'
 
 /**
  * `waybridge release DEVICE`: has the fixes delivered that are held because they are off the track of the device; one line for each

@@ -1,9 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import { type Clock, clockIn } from '../config/times.ts'
-import { counted } from '../diagnose/devices.ts'
 import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { readStatus, type StatusAnswer } from './client.ts'
-import { colours, type Painter, printable, printExact, wrapped } from './output.ts'
+import { counted, colours, type Painter, printable, printExact, wrapped } from './output.ts'
 
 type FindingAnswer = StatusAnswer['findings'][number]
 

@@ -4,6 +4,7 @@ import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { isDeepStrictEqual } from 'node:util'
 import { inGateway } from './problem.ts'
 import { observations } from '../observe/observations.ts'
+import { say } from '../texts/text.ts'
 import type { Bridge } from './bridge.ts'
 import type { Config, TlsConfig } from './schema.ts'
 import { fingerprintOf, follow, type Following } from './text-file.ts'
@@ -153,7 +154,10 @@ export class ServedCertificate {
     if (this.#refused !== undefined) observations.note('certificate_refused', { subject, evidence: this.#refused })
     for (const { file, at } of this.#certificate.ends)
       if (at - Date.now() < EXPIRES_SOON_MS)
-        observations.note('certificate_expires', { subject, evidence: `${file} ends ${new Date(at).toISOString()}` })
+        observations.note('certificate_expires', {
+          subject,
+          evidence: say('{} ends {}', file, new Date(at).toISOString()),
+        })
   }
 }
 

@@ -136,7 +136,7 @@ export function configSchema(protocols: Protocols, dir = '') {
       max_connections_per_device: setting(
         integer(1, 10_000_000),
         4,
-        'The same for one device: above it one without a fix, of the network with most, is closed first.',
+        'The same for one device: above it one of the network with most of them is closed, first one without a fix.',
       ),
       identify_timeout: setting(timer(1), '30s', 'Time within which a connection must send its device id.'),
       idle_timeout: setting(timer(1), '15m', 'A connection without data for this time is closed.'),

@@ -1,3 +1,4 @@
+import { english, joined, say, type Template, type Text } from '../texts/text.ts'
 import { type FindingCode, type Link, LINKS, SENT_IN_VAIN, troubleOf } from './codes.ts'
 import type { ChainFacts } from './detail.ts'
 import { conditionOf, type DeviceCondition, deviceTroubles, durationText } from './devices.ts'
@@ -8,7 +9,7 @@ import { broken, type DeviceLink, isTaken, linkOf } from './links.ts'
 
 export interface DeviceChain {
   /** State, place, age, speed and route, then what is wrong first and what to do. */
-  readonly sentence: string
+  readonly sentence: Text
   /** The first one that is broken. */
   readonly broken: Link | null
   readonly links: readonly DeviceLink[]
@@ -31,7 +32,7 @@ export function chainOf(facts: ChainFacts, show: ShowInstant): DeviceChain {
   const { meant, sender } = device
   const rest = explain({ ...explained, sender, meant, findings: own, waitsFor, leftOut: left?.line }, show)
   return {
-    sentence: [state, waitsFor ?? [], rest].flat().join('; '),
+    sentence: joined([state, waitsFor ?? [], rest].flat(), '; '),
     broken: first?.link ?? null,
     links,
     findings: [...new Set([...own, ...causes])],
@@ -49,14 +50,15 @@ export function chainWithoutRedis(
   const causes = findings.filter(({ link, severity }) => link === 'stored' && severity === 'error')
   const [cause] = causes
   if (!cause) return undefined
-  const heard = device.heardAt === undefined ? 'never heard' : `last heard ${durationText(now - device.heardAt)} ago`
+  const heard =
+    device.heardAt === undefined ? say('never heard') : say('last heard {} ago', durationText(now - device.heardAt))
   const links = LINKS.map((link): DeviceLink => {
     if (link === cause.link) return { link, ...broken(cause.evidence, cause.sinceAt), finding: cause }
     return { link, state: 'unknown', evidence: link === 'connected' ? [heard] : [] }
   })
   // Since the cause began no device could be heard, so silence since then says nothing about this device.
   const state = stateText({ ...known, condition: conditionOf(device, cause.sinceAt), firstBroken: cause.link })
-  const sentence = [state, ...causes.map(({ message }) => message)].join('; ')
+  const sentence = joined([state, ...causes.map(({ message }) => message)], '; ')
   return { sentence, broken: cause.link, links, findings: causes }
 }
 
@@ -65,7 +67,7 @@ export function chainWithoutRedis(
  * the rest of the sentence says how it affects this device; that the API is slow or hangs, or that something else
  * answers, is not said there, so these are kept.
  */
-function ofSystem(first: DeviceLink | undefined): string[] {
+function ofSystem(first: DeviceLink | undefined): Text[] {
   const { finding, link } = first ?? {}
   if (!finding || finding.subject.device !== undefined) return []
   return link === 'accepted' && !SAID_BY_NOTHING_ELSE.has(finding.code) ? [] : [finding.message]
@@ -74,14 +76,14 @@ function ofSystem(first: DeviceLink | undefined): string[] {
 interface LineLeftOut {
   readonly finding: Finding
   /** `routes.csv:17: Van 12: route_id: empty`, as the evidence has it. */
-  readonly line: string
+  readonly line: Text
 }
 
 /** A line of the roster about the device that is left out. */
 function leftOut({ device: { id, name = id, company }, findings }: ChainFacts): LineLeftOut | undefined {
   const about = [`: ${id}: `, `: ${name}: `, `did you mean ${name}?`]
   for (const finding of ofCompany('roster_rejected', { company, findings })) {
-    const line = finding.evidence.find((text) => about.some((part) => text.includes(part)))
+    const line = finding.evidence.find((text) => about.some((part) => english(text).includes(part)))
     if (line !== undefined) return { finding, line }
   }
   return undefined
@@ -96,16 +98,17 @@ function ownFindings(facts: ChainFacts, left: LineLeftOut | undefined): Finding[
     route_id !== undefined && route_id === route?.route && company_id === company
   const noted = findings.filter(({ subject }) => subject.device === id || isOfRoute(subject))
   const found = deviceTroubles(device, now).map(({ code, evidence, ...trouble }) => {
-    const { message, ...meaning } = troubleOf(code)
+    const { severity, link, message, action } = troubleOf(code)
     const subject = { device: id, company_id: company }
-    return findingOf({ ...meaning, message: message(name), ...trouble, code, evidence: [evidence], subject }, now)
+    const meaning = { severity, link, message: say(message, name), action: say(action) }
+    return findingOf({ ...meaning, ...trouble, code, evidence: [evidence], subject }, now)
   })
   const isSending = noted.some(({ code }) => SENT_IN_VAIN.has(code))
   const isNoted = (code: FindingCode) => noted.some((other) => other.code === code) || (code === 'silent' && isSending)
   const all = [...noted, ...found.filter(({ code }) => !isNoted(code))]
   // A device without a route has none because its roster is out of date, if that is a finding.
   const stale = route ? [] : ofCompany('roster_stale', { company, findings })
-  const action = left ? `correct its line, which is left out: ${left.line}` : stale[0]?.action
+  const action = left ? say('correct its line, which is left out: {}', left.line) : stale[0]?.action
   const explained = all.map((each) => (action && each.code === 'no_route' ? { ...each, action } : each))
   return [...explained, ...(left ? [left.finding] : []), ...stale]
 }
@@ -127,42 +130,52 @@ interface StateFacts extends Pick<ChainFacts, 'device' | 'position'> {
  * Pure: state, place, age, speed and route of a device, and what is broken where the state does not say it.
  * `Van 12 is moving 2 km NE of Kaunas (54.91230, 23.93460), 12 s ago, 43 km/h, on route 1007 (courier 42), but nothing is stored`
  */
-function stateText({ firstBroken, condition, device, last_push, now, position }: StateFacts): string {
+function stateText({ firstBroken, condition, device, last_push, now, position }: StateFacts): Text {
   const { fix, id, name = id, route } = device
   const isVain = condition === 'silent' && (firstBroken === 'understood' || firstBroken === 'identified')
-  const { text, link } = isVain ? { text: `sends, ${BUT[firstBroken]}`, link: firstBroken } : STATES[condition]
+  const { text, link } = isVain ? { text: '{} sends' as const, link: undefined } : STATES[condition]
+  const but = firstBroken === undefined || firstBroken === link ? [] : [say(BUT[firstBroken])]
   const isHere = condition === 'moving' || condition === 'standing'
-  const speed = condition === 'moving' && fix?.speed !== undefined ? `, ${Math.round(fix.speed * 3.6)} km/h` : ''
-  const where = position ? `${isHere ? ' ' : ', last '}${whereText(position)}${agoText(device, now - position.at)}` : ''
-  const on = route ? `, on route ${route.route} (courier ${route.courier})` : ''
-  const but = firstBroken === undefined || firstBroken === link ? '' : `, ${BUT[firstBroken]}`
-  const isAnswer = but !== '' && firstBroken === 'accepted' && last_push && !isTaken(last_push)
-  return `${name} ${text}${where}${speed}${on}${but}${isAnswer ? `: ${failureText(last_push.status)}` : ''}`
+  const state = say(text, name)
+  const parts: Text[] = position
+    ? [
+        ...(isHere
+          ? [joined([state, whereText(position)], ' ')]
+          : [state, ...(isVain ? but : []), say('last {}', whereText(position))]),
+        agoText(device, now - position.at),
+      ]
+    : [state, ...(isVain ? but : [])]
+  if (condition === 'moving' && fix?.speed !== undefined) parts.push(`${Math.round(fix.speed * 3.6)} km/h`)
+  if (route) parts.push(say('on route {} (courier {})', route.route, route.courier))
+  if (!isVain) parts.push(...but)
+  const isAnswer = but.length > 0 && firstBroken === 'accepted' && last_push && !isTaken(last_push)
+  const all = joined(parts, ', ')
+  return isAnswer ? joined([all, failureText(last_push.status)], ': ') : all
 }
 
-function agoText({ behind }: DeviceFacts, ms: number): string {
-  return behind ? `, ${durationText(ms)} ago by its clock` : `, ${durationText(ms)} ago`
+function agoText({ behind }: DeviceFacts, ms: number): Text {
+  return say(behind ? '{} ago by its clock' : '{} ago', durationText(ms))
 }
 
-function whereText({ latitude, longitude, place }: NonNullable<ChainFacts['position']>): string {
+function whereText({ latitude, longitude, place }: NonNullable<ChainFacts['position']>): Text {
   const degrees = `${latitude.toFixed(5)}, ${longitude.toFixed(5)}`
-  return place === undefined ? `at ${degrees}` : `${place} (${degrees})`
+  return place === undefined ? say('at {}', degrees) : say('{} ({})', place, degrees)
 }
 
 const SAID_BY_NOTHING_ELSE = new Set<FindingCode>(['upstream_slow', 'upstream_hanging', 'not_the_api'])
 
 /** What a device does; `link`: the broken link that this text names already. */
-const STATES: Readonly<Record<DeviceCondition, { readonly text: string; readonly link?: Link }>> = {
-  moving: { text: 'is moving' },
-  standing: { text: 'is standing' },
-  silent: { text: 'is silent', link: 'connected' },
-  gps_old: { text: 'is heard without a new position', link: 'placed' },
-  no_route: { text: 'is heard, and has no route now', link: 'placed' },
-  held: { text: 'is heard, and its fixes are held', link: 'placed' },
-  never: { text: 'was never heard', link: 'connected' },
-  unknown: { text: 'is not configured', link: 'identified' },
+const STATES: Readonly<Record<DeviceCondition, { readonly text: Template; readonly link?: Link }>> = {
+  moving: { text: '{} is moving' },
+  standing: { text: '{} is standing' },
+  silent: { text: '{} is silent', link: 'connected' },
+  gps_old: { text: '{} is heard without a new position', link: 'placed' },
+  no_route: { text: '{} is heard, and has no route now', link: 'placed' },
+  held: { text: '{} is heard, and its fixes are held', link: 'placed' },
+  never: { text: '{} was never heard', link: 'connected' },
+  unknown: { text: '{} is not configured', link: 'identified' },
 }
-const BUT: Readonly<Record<Link, string>> = {
+const BUT: Readonly<Record<Link, Template>> = {
   connected: 'but nothing can come from it now',
   understood: 'but what it sends is not understood',
   identified: 'but what it sends is refused',

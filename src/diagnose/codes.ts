@@ -1,3 +1,5 @@
+import type { Template } from '../texts/text.ts'
+
 /** The links that a position passes, in their order. */
 export const LINKS = ['connected', 'understood', 'identified', 'placed', 'stored', 'pushed', 'accepted'] as const
 export type Link = (typeof LINKS)[number]
@@ -7,385 +9,381 @@ export type Severity = 'info' | 'warning' | 'error'
 export interface Meaning {
   readonly severity: Severity
   readonly link: Link
-  /** `about`: the device, listener or process that the finding is about. */
-  readonly message: (about: string) => string
-  readonly action: string
+  /** `{}`: the device, listener or process that the finding is about. */
+  readonly message: Template
+  readonly action: Template
 }
 
 export const CODES = {
   clock_ahead: {
     severity: 'warning',
     link: 'placed',
-    message: (about) => `the fixes of ${about} are ahead of our clock and are held`,
+    message: 'the fixes of {} are ahead of our clock and are held',
     action:
       'set time_zone for the device in devices.yaml if it reports local time; otherwise set the clock of the device',
   },
   own_clock: {
     severity: 'error',
     link: 'placed',
-    message: () => 'the clock of this machine is in doubt: fixes that seem too new or too old are held',
+    message: 'the clock of this machine is in doubt: fixes that seem too new or too old are held',
     action: 'set the clock of the machine and keep it synchronised (NTP)',
   },
   held_full: {
     severity: 'error',
     link: 'placed',
-    message: (about) => `so many fixes of ${about} are held that the oldest are discarded`,
+    message: 'so many fixes of {} are held that the oldest are discarded',
     action: 'give the device a route, or correct its clock; the held fixes then go where they belong',
   },
   held_too_long: {
     severity: 'error',
     link: 'placed',
-    message: (about) => `fixes of ${about} were held for as long as hold.max_age, and are discarded`,
+    message: 'fixes of {} were held for as long as hold.max_age, and are discarded',
     action: 'see in `why` what holds its fixes: give it a route, correct its clock, or deliver them: waybridge release',
   },
   unknown_refused: {
     severity: 'warning',
     link: 'identified',
-    message: () => 'so many devices that are not configured send fixes that further ones are refused',
+    message: 'so many devices that are not configured send fixes that further ones are refused',
     action: 'add the devices that are yours to devices.yaml, or set hold.unknown: false',
   },
   marks_full: {
     severity: 'warning',
     link: 'stored',
-    message: (about) =>
-      `the marks that recognise duplicates of ${about} have reached their limit: duplicates may be pushed`,
+    message: 'the marks that recognise duplicates of {} have reached their limit: duplicates may be pushed',
     action: 'find out who sends so many different times for the device; give it a secret',
   },
   parked_full: {
     severity: 'error',
     link: 'accepted',
-    message: () => 'too many positions are parked: devices on lanes with parked positions are not acknowledged',
+    message: 'too many positions are parked: devices on lanes with parked positions are not acknowledged',
     action: 'correct what the tracking API refuses and retry, or delete the parked positions',
   },
   redis_full: {
     severity: 'error',
     link: 'stored',
-    message: () => 'the memory of Redis is used up to its stop mark: nothing is acknowledged',
+    message: 'the memory of Redis is used up to its stop mark: nothing is acknowledged',
     action:
       'find out why the tracking API does not take what waits, or raise redis.max_memory, or maxmemory of a Redis of your own',
   },
   not_stored: {
     severity: 'error',
     link: 'stored',
-    message: () => 'frames are not acknowledged because they cannot be stored',
+    message: 'frames are not acknowledged because they cannot be stored',
     action:
       'by the reason in the evidence, for redis or roster: see that Redis runs and its disk is quick; for memory or parked: let what waits be delivered, or retry what was refused; for misunderstood or fault: see the log of the gateway',
   },
   not_understood: {
     severity: 'warning',
     link: 'understood',
-    message: (about) => `${about} sends positions that are not understood: the frames are kept as they came`,
+    message: '{} sends positions that are not understood: the frames are kept as they came',
     action:
       'they are decoded again after an upgrade, or when the entry of the device changes: check its model, settings and protocol, and report the frames in the evidence',
   },
   slow_script: {
     severity: 'warning',
     link: 'stored',
-    message: () => 'calls to Redis are slow',
+    message: 'calls to Redis are slow',
     action: 'check the disk and the load of the machine that Redis runs on',
   },
   event_loop_delay: {
     severity: 'warning',
     link: 'connected',
-    message: (about) => `${about} reacts late: its event loop is delayed`,
+    message: '{} reacts late: its event loop is delayed',
     action: 'check the load of the machine; if a sender causes it, the other findings name it',
   },
   flood: {
     severity: 'warning',
     link: 'connected',
-    message: () => 'senders take more than their share: the rest is read later, or dropped',
+    message: 'senders take more than their share: the rest is read later, or dropped',
     action: 'block the networks in the evidence in your firewall if they are not yours',
   },
   guesses_refused: {
     severity: 'warning',
     link: 'understood',
-    message: () => 'so much comes that nobody understands that new senders are found out late, or not at all',
+    message: 'so much comes that nobody understands that new senders are found out late, or not at all',
     action:
       'block the senders in the evidence in your firewall if they are not yours; give your devices the port of their protocol',
   },
   connections_full: {
     severity: 'error',
     link: 'connected',
-    message: () =>
-      'the limit of open connections is reached: new ones are refused, or replace those without an identity',
+    message: 'the limit of open connections is reached: new ones are refused, or replace those without an identity',
     action: 'block the networks in the evidence if they are not yours, or raise limits.max_connections',
   },
   device_connections: {
     severity: 'warning',
     link: 'connected',
-    message: (about) =>
-      `more connections than limits.max_connections_per_device use the id of ${about}: those without a fix are closed first`,
+    message:
+      'more connections than limits.max_connections_per_device use the id of {}: one of the network with most of them is closed, first one without a fix',
     action: 'find out who else uses the id of the device; give it a secret or networks',
   },
   one_address: {
     severity: 'warning',
     link: 'connected',
-    message: (about) => `all connections to ${about} come from one address: limits by address apply to all together`,
+    message: 'all connections to {} come from one address: limits by address apply to all together',
     action: 'if a load balancer is in front, set proxy_protocol: true and trusted_proxies',
   },
   open_files: {
     severity: 'warning',
     link: 'connected',
-    message: () => 'nearly all connections are taken that the limit of open files allows',
+    message: 'nearly all connections are taken that the limit of open files allows',
     action: 'raise the limit of open files (ulimit -n, or LimitNOFILE in the systemd unit)',
   },
   guessing: {
     severity: 'warning',
     link: 'identified',
-    message: (about) =>
-      `somebody guesses the secret of ${about}: until it presents the right one, those from that network wait longer and longer`,
+    message:
+      'somebody guesses the secret of {}: until it presents the right one, those from that network wait longer and longer',
     action:
       'block the networks in the evidence in your firewall; if it is the device itself, set the same secret in it and in devices.yaml',
   },
   wrong_secret: {
     severity: 'warning',
     link: 'identified',
-    message: (about) =>
-      `${about} presents a wrong secret, or none, and is treated like a device that is not configured`,
+    message: '{} presents a wrong secret, or none, and is treated like a device that is not configured',
     action: 'set the same secret in the device and in its entry (devices.yaml)',
   },
   not_permitted: {
     severity: 'warning',
     link: 'identified',
-    message: (about) =>
-      `${about} came in a way that devices.yaml does not allow, and is treated like a device that is not configured`,
+    message: '{} came in a way that devices.yaml does not allow, and is treated like a device that is not configured',
     action:
       'see the evidence; correct protocol, transports, networks or client_certificate of the device if it is yours',
   },
   claimed_twice: {
     severity: 'warning',
     link: 'identified',
-    message: (about) => `two senders use the id of ${about}, or its address over UDP`,
+    message: 'two senders use the id of {}, or its address over UDP',
     action: 'find out which sender is the real one; give the device a secret, networks or a client certificate',
   },
   impossible_move: {
     severity: 'warning',
     link: 'identified',
-    message: (about) => `${about} moved faster than a vehicle can`,
+    message: '{} moved faster than a vehicle can',
     action: 'compare the positions in the evidence; if they are not its own, give the device a secret',
   },
   certificate_expires: {
     severity: 'warning',
     link: 'connected',
-    message: (about) => `the certificate of ${about} ends soon`,
+    message: 'the certificate of {} ends soon',
     action: 'renew the certificate; the new files are used without a restart',
   },
   certificate_refused: {
     severity: 'error',
     link: 'connected',
-    message: (about) => `the new certificate files of ${about} cannot be used: the earlier ones stay in effect`,
+    message: 'the new certificate files of {} cannot be used: the earlier ones stay in effect',
     action: 'correct the files named in the evidence',
   },
   enrolment_open: {
     severity: 'info',
     link: 'identified',
-    message: () => 'the enrolment window is open: devices that are not configured are admitted',
+    message: 'the enrolment window is open: devices that are not configured are admitted',
     action: 'nothing to do: it closes by itself',
   },
   wrong_port: {
     severity: 'info',
     link: 'understood',
-    message: (about) => `${about} sends to the port of another protocol; its fixes are taken all the same`,
+    message: '{} sends to the port of another protocol; its fixes are taken all the same',
     action: 'set the port that the evidence names in the device',
   },
   port_taken: {
     severity: 'warning',
     link: 'connected',
-    message: (about) => `the default port of ${about} is taken: no tracker can connect to it`,
+    message: 'the default port of {} is taken: no tracker can connect to it',
     action: 'end the program that has the port, or list the ports that you need in listeners (gateway.yaml)',
   },
   bridge_down: {
     severity: 'error',
     link: 'connected',
-    message: (about) => `${about} does not get what devices publish at its broker`,
+    message: '{} does not get what devices publish at its broker',
     action: 'see the evidence: start the broker, or correct the entry of the bridge in mqtt.bridges (gateway.yaml)',
   },
   redis_down: {
     severity: 'error',
     link: 'stored',
-    message: () => 'Redis does not answer: nothing is stored and nothing acknowledged',
+    message: 'Redis does not answer: nothing is stored and nothing acknowledged',
     action:
       'see the evidence and the log of Redis: start it again, free its disk, or correct redis in gateway.yaml; trackers keep what is not acknowledged',
   },
   replicas_missing: {
     severity: 'error',
     link: 'stored',
-    message: () => 'replicas of Redis are missing: nothing is acknowledged',
+    message: 'replicas of Redis are missing: nothing is acknowledged',
     action: 'start the missing replica, or take a lost one out of redis.replicas and min-replicas-to-write',
   },
   redis_unsafe: {
     severity: 'error',
     link: 'stored',
-    message: () => 'Redis does not keep what it acknowledges: a crash would lose fixes',
+    message: 'Redis does not keep what it acknowledges: a crash would lose fixes',
     action: 'see the evidence: correct these settings in redis.conf of each server, or redis in gateway.yaml',
   },
   redis_unlimited: {
     severity: 'warning',
     link: 'stored',
-    message: () => 'Redis has no maxmemory: it may be killed before redis.stop_at is reached',
+    message: 'Redis has no maxmemory: it may be killed before redis.stop_at is reached',
     action: 'set maxmemory in redis.conf of each server, to at most half of the memory that it may use',
   },
   disk_full: {
     severity: 'error',
     link: 'stored',
-    message: () => 'the disk of Redis is full, or nearly: soon nothing can be acknowledged',
+    message: 'the disk of Redis is full, or nearly: soon nothing can be acknowledged',
     action: 'free space on the disk that the evidence names, or enlarge it',
   },
   no_gateway: {
     severity: 'error',
     link: 'connected',
-    message: () => 'no gateway gives a sign of life: no tracker can send anything',
+    message: 'no gateway gives a sign of life: no tracker can send anything',
     action:
       'start a gateway, or end the one that is frozen (start runs another one); its log says why it does not start',
   },
   no_worker: {
     severity: 'error',
     link: 'pushed',
-    message: () => 'no worker gives a sign of life: nothing is pushed',
+    message: 'no worker gives a sign of life: nothing is pushed',
     action:
       'start a worker, or end the one that is frozen (start runs another one); its log says why it does not start',
   },
   worker_stuck: {
     severity: 'error',
     link: 'pushed',
-    message: (about) => `${about} gives no sign of life: its lanes wait for other workers`,
+    message: '{} gives no sign of life: its lanes wait for other workers',
     action: 'continue or end the process; start runs another one in its place',
   },
   restarting: {
     severity: 'error',
     link: 'connected',
-    message: (about) => `${about} ends again and again, and is started anew`,
+    message: '{} ends again and again, and is started anew',
     action: 'see its log for why it ends',
   },
   upstream_down: {
     severity: 'error',
     link: 'accepted',
-    message: () => 'the tracking API is down',
+    message: 'the tracking API is down',
     action: 'see the evidence; nothing is lost: everything waits and is delivered once the API answers again',
   },
   not_the_api: {
     severity: 'error',
     link: 'accepted',
-    message: () => 'something else answers in place of the tracking API',
+    message: 'something else answers in place of the tracking API',
     action:
       'correct tracking.base_url (or push_url), or what is in between: a proxy, a firewall, a login page of the network; nothing is lost: everything waits and is delivered once the API itself answers',
   },
   upstream_hanging: {
     severity: 'error',
     link: 'accepted',
-    message: () => 'the tracking API takes requests and does not answer them',
+    message: 'the tracking API takes requests and does not answer them',
     action: 'tell who runs the tracking API; nothing is lost: everything waits and is delivered once it answers again',
   },
   upstream_slow: {
     severity: 'warning',
     link: 'accepted',
-    message: () => 'the tracking API answers slowly: positions arrive late',
+    message: 'the tracking API answers slowly: positions arrive late',
     action: 'tell who runs the tracking API; a higher push.concurrency helps where each request is slow',
   },
   upstream_limited: {
     severity: 'warning',
     link: 'accepted',
-    message: () => 'the tracking API limits our requests (429): positions arrive late',
+    message: 'the tracking API limits our requests (429): positions arrive late',
     action: 'set push.max_requests_per_s to what the API allows, or ask for a higher limit',
   },
   apikey_refused: {
     severity: 'error',
     link: 'accepted',
-    message: () => 'the tracking API refuses an apikey',
+    message: 'the tracking API refuses an apikey',
     action: 'set the apikey of the company in gateway.yaml (companies): its parked lanes are tried again at once',
   },
   token_refused: {
     severity: 'error',
     link: 'accepted',
-    message: () => 'the tracking API refuses an OAuth token: orders and numbers are not relayed',
+    message: 'the tracking API refuses an OAuth token: orders and numbers are not relayed',
     action: 'get a new oauth_token and set it in gateway.yaml (companies)',
   },
   lane_refused: {
     severity: 'error',
     link: 'accepted',
-    message: () => 'the tracking API refuses lanes',
+    message: 'the tracking API refuses lanes',
     action:
       'correct the courier or the route in the roster: the parked fixes go there at once; or correct them in the tracking API, then retry: waybridge parked retry',
   },
   positions_refused: {
     severity: 'warning',
     link: 'accepted',
-    message: () => 'the tracking API refuses single positions: they are parked, the others are delivered',
+    message: 'the tracking API refuses single positions: they are parked, the others are delivered',
     action: 'correct the cause that its answer names, then retry them: waybridge parked retry',
   },
   backlog: {
     severity: 'warning',
     link: 'pushed',
-    message: () => 'positions wait for longer than a minute although the tracking API answers',
+    message: 'positions wait for longer than a minute although the tracking API answers',
     action:
       'look at the queues (GET /admin/lanes): what a last push was answered is the cause of its lane; otherwise add workers, or raise push.concurrency',
   },
   push_full: {
     severity: 'warning',
     link: 'pushed',
-    message: () => 'positions wait because push.concurrency allows no more requests at once',
+    message: 'positions wait because push.concurrency allows no more requests at once',
     action:
       'raise push.concurrency: it must be the seconds that one request takes, times the lanes to push in a second',
   },
   custody_difference: {
     severity: 'error',
     link: 'stored',
-    message: () => 'received fixes and where they are do not add up',
+    message: 'received fixes and where they are do not add up',
     action: 'keep the data folder and report this: it is a fault of waybridge',
   },
   silent: {
     severity: 'warning',
     link: 'connected',
-    message: (about) => `nothing is heard of ${about}, on a route now`,
+    message: 'nothing is heard of {}, on a route now',
     action:
       'check its power and its SIM card; if it sleeps between messages, say how long in its entry: settings: { interval: 1h }',
   },
   gps_old: {
     severity: 'warning',
     link: 'placed',
-    message: (about) => `no new position comes from ${about}, though messages arrive`,
+    message: 'no new position comes from {}, though messages arrive',
     action: 'check the GPS antenna and where it is; under a roof there are no satellites',
   },
   clock_behind: {
     severity: 'warning',
     link: 'placed',
-    message: (about) => `the times of ${about} are behind by a constant number of quarter hours: a fault of time zone`,
+    message: 'the times of {} are behind by a constant number of quarter hours: a fault of time zone',
     action: 'add the time_zone that fits to its entry in devices.yaml, or have the device report UTC',
   },
   no_route: {
     severity: 'warning',
     link: 'placed',
-    message: (about) => `there is no route for the fixes of ${about}`,
+    message: 'there is no route for the fixes of {}',
     action: 'add a line to routes.csv, or assign a route: waybridge assign; held fixes of its time go there',
   },
   two_on_route: {
     severity: 'warning',
     link: 'placed',
-    message: (about) => `several vans send on one route: ${about}`,
+    message: 'several vans send on one route: {}',
     action: 'end the assignment of the van that does not drive the route: the positions of all are pushed',
   },
   unknown_device: {
     severity: 'warning',
     link: 'identified',
-    message: (about) => `fixes are held of ${about}, which nobody has configured`,
+    message: 'fixes are held of {}, which nobody has configured',
     action: 'if it is yours, name it under Arrivals or in devices.yaml: its held fixes are then delivered',
   },
   checksum_errors: {
     severity: 'warning',
     link: 'understood',
-    message: (about) => `frames of ${about} have a wrong checksum: they are not acknowledged`,
+    message: 'frames of {} have a wrong checksum: they are not acknowledged',
     action: 'update the firmware of the device, or look for what damages its frames on the way, such as a serial modem',
   },
   roster_rejected: {
     severity: 'warning',
     link: 'placed',
-    message: () => 'lines are left out of the roster',
+    message: 'lines are left out of the roster',
     action: 'correct the lines in the evidence, and write the roster again',
   },
   roster_stale: {
     severity: 'warning',
     link: 'placed',
-    message: () => 'the roster is of before',
+    message: 'the roster is of before',
     action: 'write the roster of today, or copy the newer file here: waybridge routes put FILE',
   },
 } satisfies Record<string, Meaning>
@@ -398,7 +396,7 @@ export function troubleOf(code: FindingCode): Meaning {
 export const NOT_TAKEN: Meaning = {
   severity: 'warning',
   link: 'understood',
-  message: (about) => `${about}, on a route now, sends to a port that does not understand it: nothing of it is taken`,
+  message: '{}, on a route now, sends to a port that does not understand it: nothing of it is taken',
   action:
     'set the port of its protocol in the device, or add a listener for all protocols (protocol auto) to listeners in gateway.yaml',
 }

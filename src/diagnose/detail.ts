@@ -1,3 +1,4 @@
+import type { Text } from '../texts/text.ts'
 import type { DeviceFacts, Finding, LostSender, MeantEntry } from './facts.ts'
 
 /** What `GET /admin/devices/{id}` says of a device, as far as it is explained. Instants are RFC 3339. */
@@ -75,9 +76,9 @@ export interface ExplainedDevice {
   /** For a device that was never heard: the most similar id that sends and is not configured. */
   readonly similar?: string
   /** The line of a roster about the device that is left out, and why. */
-  readonly leftOut?: string
+  readonly leftOut?: Text
   /** What keeps everybody's positions back, where it is said already. */
-  readonly waitsFor?: string
+  readonly waitsFor?: Text
   /** What is found of the device by itself. */
   readonly findings?: readonly Pick<Finding, 'code' | 'evidence' | 'action'>[]
   /** ms UTC. */
@@ -92,7 +93,7 @@ export interface ChainFacts {
     readonly at: number
     readonly latitude: number
     readonly longitude: number
-    readonly place?: string
+    readonly place?: Text
   }
   readonly explained: Omit<ExplainedDevice, 'findings'>
   /** All findings that hold in the whole system. */

@@ -1,3 +1,4 @@
+import { joined, say, type Text } from '../texts/text.ts'
 import { type FindingCode, NOT_TAKEN } from './codes.ts'
 import type { DeviceFacts, DeviceGroup, LostSender, MeantEntry, TroubledDevice } from './facts.ts'
 
@@ -31,69 +32,81 @@ export function deviceTroubles(device: DeviceFacts, now: number): Trouble[] {
   if (condition === 'unknown') {
     const sinceAt = unplaced?.at ?? heardAt
     const advice = meant && meantAdvice(meant)
-    return isHeldUnknown ? [troubleWith('unknown_device', sinceAt, 'its fixes are held', advice)] : []
+    return isHeldUnknown ? [troubleWith('unknown_device', sinceAt, say('its fixes are held'), advice)] : []
   }
   if (sender && route && (condition === 'never' || condition === 'silent'))
     return [troubleWith('wrong_port', sender.sinceAt, senderText(sender), portAdvice(sender))]
   if (condition === 'silent')
-    return route ? [troubleWith('silent', heardAt, `last heard ${durationText(now - heardAt)} ago`)] : []
+    return route ? [troubleWith('silent', heardAt, say('last heard {} ago', durationText(now - heardAt)))] : []
   if (condition === 'no_route' && isUnplaced && unplaced?.reason === 'no_route') {
-    const fate = unplaced.isHeld ? 'its fixes are held' : 'its fixes are filtered'
-    return [troubleWith('no_route', unplaced.at, fate + endedText(device))]
+    const fate = say(unplaced.isHeld ? 'its fixes are held' : 'its fixes are filtered')
+    return [troubleWith('no_route', unplaced.at, joined([fate, ...endedTexts(device)], '; '))]
   }
   const troubles: Trouble[] = []
   if (condition === 'gps_old' && company !== undefined) {
-    const last = fix ? `last new position ${durationText(now - fix.newAt)} ago` : 'no position yet'
-    const why = isUnplaced && unplaced ? `, now filtered as ${unplaced.reason}` : ''
-    troubles.push(troubleWith('gps_old', fix?.newAt ?? heardAt, last + why))
+    const last = fix ? say('last new position {} ago', durationText(now - fix.newAt)) : say('no position yet')
+    const why = isUnplaced && unplaced ? [say('now filtered as {}', unplaced.reason)] : []
+    troubles.push(troubleWith('gps_old', fix?.newAt ?? heardAt, joined([last, ...why], ', ')))
   }
   if (behind) {
     const { quarters, sinceAt, zone } = behind
     const fits =
-      zone === undefined ? 'no time zone fits' : zone === UTC ? 'remove its time_zone' : `time_zone "${zone}" fits`
-    const evidence = `${durationText(quarters * QUARTER_MS)} behind: ${fits}`
+      zone === undefined
+        ? say('no time zone fits')
+        : zone === UTC
+          ? say('remove its time_zone')
+          : say('time_zone "{}" fits', zone)
+    const evidence = say('{} behind: {}', durationText(quarters * QUARTER_MS), fits)
     troubles.push(troubleWith('clock_behind', sinceAt, evidence, zoneAdvice(device)))
   }
   return troubles
 }
 
 /** `action`: what to do, where that is known better than in general. */
-function troubleWith(code: FindingCode, sinceAt: number, evidence: string, action?: string): Trouble {
+function troubleWith(code: FindingCode, sinceAt: number, evidence: Text, action?: Text): Trouble {
   return { code, sinceAt, evidence, ...(action !== undefined && { action }) }
 }
 
-/** `; its last line, routes.csv:2, ended 2026-11-22T16:00:00.000Z` */
-function endedText({ ended }: DeviceFacts): string {
-  return ended ? `; its last line, ${ended.source}, ended ${new Date(ended.at).toISOString()}` : ''
+/** `its last line, routes.csv:2, ended 2026-11-22T16:00:00.000Z` */
+function endedTexts({ ended }: DeviceFacts): Text[] {
+  return ended ? [say('its last line, {}, ended {}', ended.source, new Date(ended.at).toISOString())] : []
 }
 
 /** What to write, and where. */
-function zoneAdvice({ behind, id, name = id, source }: DeviceFacts): string | undefined {
+function zoneAdvice({ behind, id, name = id, source }: DeviceFacts): Text | undefined {
   if (behind?.zone === undefined || source === undefined) return undefined
-  const of = `${name} at ${source}`
+  const of = say('{} at {}', name, source)
   return behind.zone === UTC
-    ? `remove the time_zone of ${of}, or set that of the device`
-    : `set time_zone: "${behind.zone}" for ${of}, or have the device report UTC`
+    ? say('remove the time_zone of {}, or set that of the device', of)
+    : say('set time_zone: "{}" for {}, or have the device report UTC', behind.zone, of)
 }
 
 /** What to do about an id that is probably mistyped in an entry. */
-export function meantAdvice({ name, source }: MeantEntry): string {
-  return `if it is the same tracker, correct the id in ${source} (${name}), otherwise name it under Arrivals or in devices.yaml if it is yours`
+export function meantAdvice({ name, source }: MeantEntry): Text {
+  return say(
+    'if it is the same tracker, correct the id in {} ({}), otherwise name it under Arrivals or in devices.yaml if it is yours',
+    source,
+    name,
+  )
 }
 
 /** `its id came from 10.9.9.9:1 at port 5027 (teltonika), and was not understood there` */
-export function senderText({ address, port, protocol }: LostSender): string {
-  const where = port === undefined ? '' : ` at port ${port}${protocol === undefined ? '' : ` (${protocol})`}`
-  return `its id came from ${address}${where}, and was not understood there`
+export function senderText({ address, port, protocol }: LostSender): Text {
+  const at = port === undefined ? address : say('{} at port {}', address, port)
+  const from = port === undefined || protocol === undefined ? at : say('{} ({})', at, protocol)
+  return say('its id came from {}, and was not understood there', from)
 }
 
 /** What to do about a sender on the wrong port. */
-export function portAdvice({ speaks }: LostSender): string {
-  if (!speaks) return NOT_TAKEN.action
+export function portAdvice({ speaks }: LostSender): Text {
+  if (!speaks) return say(NOT_TAKEN.action)
   const { port, protocol } = speaks
   return port === undefined
-    ? `it seems to speak ${protocol}, for which there is no listener: add one to listeners in gateway.yaml, and set its port in the device`
-    : `it seems to speak ${protocol}: set port ${port} in the device`
+    ? say(
+        'it seems to speak {}, for which there is no listener: add one to listeners in gateway.yaml, and set its port in the device',
+        protocol,
+      )
+    : say('it seems to speak {}: set port {} in the device', protocol, port)
 }
 
 /** Counts what devices do, and groups those with the same trouble. Every device is added once. */
@@ -169,19 +182,14 @@ function isGpsOld(device: DeviceFacts): boolean {
 }
 
 /** `45 s`, `12 min`, `3 h 20 min`, `4 days` */
-export function durationText(ms: number): string {
+export function durationText(ms: number): Text {
   const s = Math.max(0, Math.round(ms / 1000))
   if (s < 120) return `${s} s`
   const min = Math.round(s / 60)
   if (min < 120) return `${min} min`
   const h = Math.floor(min / 60)
-  if (h >= 48) return `${Math.floor(h / 24)} days`
+  if (h >= 48) return say('{} days', Math.floor(h / 24))
   return min % 60 === 0 ? `${h} h` : `${h} h ${min % 60} min`
-}
-
-/** `1 lane`, `3 lanes`, `2 fixes` */
-export function counted(count: number, noun: string, plural = `${noun}s`): string {
-  return `${count} ${count === 1 ? noun : plural}`
 }
 
 /** A slower device counts as standing: a receiver that does not move still reports some tenths of m/s. */

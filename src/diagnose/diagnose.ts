@@ -1,6 +1,6 @@
 import type { Observation } from '../observe/observations.ts'
+import { counted, distinct, joined, say, type Text, wholeSentence } from '../texts/text.ts'
 import { CODES, type FindingCode, type Link, LINKS, SENT_IN_VAIN, type Severity, troubleOf } from './codes.ts'
-import { counted } from './devices.ts'
 import type { DeviceGroup, Facts, Finding, Found } from './facts.ts'
 import { redisTroubles, systemTroubles } from './system.ts'
 import { upstreamTroubles } from './upstream.ts'
@@ -41,7 +41,7 @@ function merged(found: readonly Found[], now: number): Found[] {
     ...same[0],
     sinceAt: Math.min(...same.map(({ sinceAt = now }) => sinceAt)),
     count: same.reduce((sum, { count = 1 }) => sum + count, 0),
-    evidence: [...new Set(same.flatMap(({ evidence = [] }) => evidence))],
+    evidence: distinct(same.flatMap(({ evidence = [] }) => evidence)),
   }))
 }
 
@@ -49,12 +49,13 @@ function merged(found: readonly Found[], now: number): Found[] {
 export function findingOf(
   { subject = {}, evidence = [], ...found }: Found,
   now: number,
-  name: string = subject.device ?? subject.listener ?? subject.process ?? 'a device',
+  name: Text = subject.device ?? subject.listener ?? subject.process ?? say('a device'),
 ): Finding {
-  const { message, ...meaning } = CODES[found.code]
+  const { message, action, ...meaning } = CODES[found.code]
   return {
     ...meaning,
-    message: message(name),
+    message: say(message, name),
+    action: say(action),
     sinceAt: now,
     count: 1,
     ...found,
@@ -86,7 +87,8 @@ function groupTroubles({ devices = [] }: Facts): Found[] {
 }
 
 function troublesOf({ code, count, named, sinceAt, subject }: DeviceGroup): Found[] {
-  const { message, severity, action } = troubleOf(code)
+  const { message, severity, ...meaning } = troubleOf(code)
+  const action = say(meaning.action)
   if (count <= FEW)
     return named.map(({ id, name, evidence, ...device }) => ({
       action,
@@ -94,12 +96,16 @@ function troublesOf({ code, count, named, sinceAt, subject }: DeviceGroup): Foun
       code,
       severity,
       subject: { device: id, ...subject },
-      message: message(name),
+      message: say(message, name),
       evidence: [evidence],
     }))
   const first = named.slice(0, FEW).map(({ name }) => name)
-  const evidence = [`${first.join(', ')} and ${count - first.length} more`, `the longest: ${oldest(named)}`]
-  return [{ code, severity, action, subject, sinceAt, count, message: message(`${count} devices`), evidence }]
+  const evidence = [
+    say('{} and {} more', first.join(', '), count - first.length),
+    say('the longest: {}', oldest(named)),
+  ]
+  const about = say('{} devices', count)
+  return [{ code, severity, action, subject, sinceAt, count, message: say(message, about), evidence }]
 }
 
 /** A finding for each route that several vans send on; if there are many such routes, one for each company. */
@@ -108,11 +114,12 @@ function routesTroubles(routes: readonly DeviceGroup[]): Found[] {
     const { code, subject } = some[0]
     const { message } = CODES[code]
     const texts = some.map(({ count, named, subject: { route_id } }) => {
-      const more = count > FEW ? ` and ${count - FEW} more` : ''
-      return `${named
+      const names = named
         .slice(0, FEW)
         .map(({ name }) => name)
-        .join(', ')}${more} on route ${route_id}`
+        .join(', ')
+      const vans = count > FEW ? say('{} and {} more', names, count - FEW) : names
+      return say('{} on route {}', vans, route_id ?? '')
     })
     if (some.length <= FEW)
       return some.map((group, index) => ({
@@ -120,19 +127,25 @@ function routesTroubles(routes: readonly DeviceGroup[]): Found[] {
         subject: group.subject,
         sinceAt: group.sinceAt,
         count: group.count,
-        message: message(texts[index]),
+        message: say(message, texts[index]),
         evidence: [texts[index]],
       }))
     const { company_id } = subject
     return [
-      { code, subject: { company_id }, count: some.length, message: message(`${some.length} routes`), evidence: texts },
+      {
+        code,
+        subject: { company_id },
+        count: some.length,
+        message: say(message, say('{} routes', some.length)),
+        evidence: texts,
+      },
     ]
   })
 }
 
-function oldest(named: DeviceGroup['named']): string {
+function oldest(named: DeviceGroup['named']): Text {
   const [{ name, evidence }] = named.toSorted((a, b) => a.sinceAt - b.sinceAt)
-  return `${name}, ${evidence}`
+  return joined([name, evidence], ', ')
 }
 
 /** More devices with the same trouble are one finding. */
@@ -166,18 +179,23 @@ export function linkStates(findings: readonly Finding[], flows?: Readonly<Record
 }
 
 /** The state of everything in one sentence: what is worst, and how much else is wrong. */
-export function verdict(findings: readonly Finding[], flows?: Readonly<Record<Link, Flow>>): string {
+export function verdict(findings: readonly Finding[], flows?: Readonly<Record<Link, Flow>>): Text {
   const serious = findings.filter(({ severity }) => severity !== 'info')
   const [worst] = serious
-  if (!worst) return flows ? `All well: ${flowText(flows)}.` : 'All well.'
+  if (!worst) return wholeSentence(flows ? say('all well: {}', flowText(flows)) : say('all well'))
   const errors = serious.filter(({ severity }) => severity === 'error').length
   const others = serious.length - 1
-  const more = others > 0 ? `; ${counted(others, 'more finding')}` : ''
-  if (serious.length === 1 && errors === 0) return `Well, with 1 warning: ${worst.message}.`
-  if (errors === 0) return `Well, with ${serious.length} warnings: ${worst.message}${more}.`
-  return `${worst.message[0].toUpperCase()}${worst.message.slice(1)}${more}.`
+  const more = others > 0 ? [counted(others, '{} more finding', '{} more findings')] : []
+  const texts = joined([worst.message, ...more], '; ')
+  if (errors > 0) return wholeSentence(texts)
+  return wholeSentence(
+    serious.length === 1
+      ? say('well, with {} warning: {}', 1, texts)
+      : say('well, with {} warnings: {}', serious.length, texts),
+  )
 }
 
-function flowText({ connected, accepted }: Readonly<Record<Link, Flow>>): string {
-  return `${counted(connected.count, 'device')} connected, ${accepted.perS} positions/s delivered`
+function flowText({ connected, accepted }: Readonly<Record<Link, Flow>>): Text {
+  const devices = counted(connected.count, '{} device', '{} devices')
+  return say('{} connected, {} positions/s delivered', devices, accepted.perS)
 }

@@ -1,4 +1,5 @@
 import type { Observation, Subject } from '../observe/observations.ts'
+import type { Text } from '../texts/text.ts'
 import type { FindingCode, Link, Severity } from './codes.ts'
 
 /** One thing that is wrong, with its cause, its evidence and what to do. Instants in ms UTC. */
@@ -10,9 +11,9 @@ export interface Finding {
   readonly subject: Subject
   readonly sinceAt: number
   readonly count: number
-  readonly evidence: readonly string[]
-  readonly message: string
-  readonly action: string
+  readonly evidence: readonly Text[]
+  readonly message: Text
+  readonly action: Text
 }
 
 /** What a rule finds: what it leaves out is as the code says, and since now. */
@@ -56,7 +57,7 @@ export interface RosterFacts {
     readonly company_id?: string
     readonly lines: number
     readonly at: number
-    readonly evidence: readonly string[]
+    readonly evidence: readonly Text[]
   }[]
   /** Files that are older than what another one of their name has written. */
   readonly stale: readonly { readonly name: string; readonly at: number }[]
@@ -68,15 +69,15 @@ export interface RedisFacts {
   /** When Redis stopped answering. */
   readonly downSince?: number
   /** Why, as the connection says. */
-  readonly reason?: string
+  readonly reason?: Text
   /** What its settings lack, a sentence each. */
-  readonly unsafe?: readonly string[]
+  readonly unsafe?: readonly Text[]
   /** What is missing of its replicas, a sentence: then nothing is acknowledged. */
-  readonly missing?: readonly string[]
+  readonly missing?: readonly Text[]
   /** Which memory counts as that of a server without `maxmemory`, a sentence each. */
-  readonly unlimited?: readonly string[]
+  readonly unlimited?: readonly Text[]
   /** Why its disk is full or nearly, a sentence each. */
-  readonly disk?: readonly string[]
+  readonly disk?: readonly Text[]
   /** When Redis was started recently, by its run ids. */
   readonly restartsAt?: readonly number[]
 }
@@ -213,7 +214,7 @@ export interface TroubledDevice {
   readonly id: string
   readonly name: string
   readonly sinceAt: number
-  readonly evidence: string
+  readonly evidence: Text
   /** What to do, where that is known better than in general. */
-  readonly action?: string
+  readonly action?: Text
 }

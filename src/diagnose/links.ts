@@ -1,7 +1,8 @@
+import { distinct, say, type Text } from '../texts/text.ts'
 import { type FindingCode, type Link, SENT_IN_VAIN } from './codes.ts'
 import { conditionOf, durationText, senderText } from './devices.ts'
 import type { ChainFacts, ExplainedDevice } from './detail.ts'
-import { framesText, isRefusedNow, type ShowInstant } from './explain.ts'
+import { framesText, isRefusedNow, type ShowInstant, waitingSince } from './explain.ts'
 import type { Finding } from './facts.ts'
 
 /** One of the seven links of a device. `idle`: nothing has come to this link. Instants in ms UTC. */
@@ -10,7 +11,7 @@ export interface DeviceLink {
   readonly state: 'ok' | 'broken' | 'idle' | 'unknown'
   readonly sinceAt?: number
   readonly lastGoodAt?: number
-  readonly evidence: readonly string[]
+  readonly evidence: readonly Text[]
   readonly finding?: Finding
 }
 
@@ -32,7 +33,7 @@ export function linkOf(link: Link, looked: Looked, show: ShowInstant): DeviceLin
     sinceAt: found.state === 'broken' ? finding?.sinceAt : undefined,
     ...found,
     link,
-    evidence: [...new Set(shown)],
+    evidence: distinct(shown),
   }
 }
 
@@ -58,24 +59,25 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
   connected({ device, explained: { device: detail, now, similar }, findings, own }, show) {
     const { connectedAt, heardAt, route, sender } = device
     const tried = detail.events.find(({ event }) => event === 'refused')
-    if (sender) return ok([`its id came from ${sender.address}`], sender.at)
+    if (sender) return ok([say('its id came from {}', sender.address)], sender.at)
     if (heardAt === undefined) {
       const [held] = detail.held
-      if (held) return ok([`what it sent is held since ${show(held.oldest_at)}`], Date.parse(held.oldest_at))
-      if (tried) return ok([`it came, and was refused at ${show(tried.at)}`], Date.parse(tried.at))
+      if (held) return ok([say('what it sent is held since {}', show(held.oldest_at))], Date.parse(held.oldest_at))
+      if (tried) return ok([say('it came, and was refused at {}', show(tried.at))], Date.parse(tried.at))
       const isNew = now - configuredAt(detail.source) < NEW_MS
-      const unheard = isNew ? 'configured a moment ago, not heard yet' : 'never heard'
-      const others = similar === undefined ? [] : [`${similar} sends, and nobody has configured it`]
+      const unheard = say(isNew ? 'configured a moment ago, not heard yet' : 'never heard')
+      const others = similar === undefined ? [] : [say('{} sends, and nobody has configured it', similar)]
       return { state: route && !isNew ? 'broken' : 'idle', evidence: [unheard, ...others] }
     }
-    const { protocol = 'a login', transport = '', remote = '' } = detail.last_heard ?? {}
-    const evidence = [`heard ${durationText(now - heardAt)} ago: ${protocol} over ${transport} from ${remote}`]
-    if (connectedAt !== undefined) evidence.push(`connected since ${show(instant(connectedAt))}`)
+    const { protocol = say('a login'), transport = '', remote = '' } = detail.last_heard ?? {}
+    const ago = durationText(now - heardAt)
+    const evidence = [say('heard {} ago: {} over {} from {}', ago, protocol, transport, remote)]
+    if (connectedAt !== undefined) evidence.push(say('connected since {}', show(instant(connectedAt))))
     if (findings.some(({ code }) => code === 'no_gateway')) return { ...broken(evidence), lastGoodAt: heardAt }
     const isSilent = conditionOf(device, now) === 'silent'
     const vain = isSilent ? own.find(({ code }) => SENT_IN_VAIN.has(code)) : undefined
     if (vain)
-      return ok([...evidence, `it sends, and nothing is accepted since ${show(instant(vain.sinceAt))}`], heardAt)
+      return ok([...evidence, say('it sends, and nothing is accepted since {}', show(instant(vain.sinceAt)))], heardAt)
     if (!isSilent) return { ...ok(evidence, heardAt), sinceAt: connectedAt }
     return { state: route ? 'broken' : 'idle', evidence, lastGoodAt: heardAt, sinceAt: heardAt }
   },
@@ -88,30 +90,33 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
     if (isDamaged || latestOf(device)?.event === 'misunderstood')
       return { ...broken(frames), lastGoodAt: fixAt(device) }
     if (heardAt === undefined) return idle()
-    return ok([...frames, `protocol ${device.last_heard?.protocol ?? 'not known yet'}`], heardAt)
+    return ok([...frames, say('protocol {}', device.last_heard?.protocol ?? say('not known yet'))], heardAt)
   },
 
   identified({ device: { heardAt = 0 }, explained: { device }, own }, show) {
-    if (!device.configured) return broken(['nobody has configured it'])
+    if (!device.configured) return broken([say('nobody has configured it')])
     const latest = latestOf(device)
     if (latest?.event === 'refused')
-      return { ...broken([`refused as ${latest.reason}`], Date.parse(latest.at)), lastGoodAt: heardAt || undefined }
+      return {
+        ...broken([say('refused as {}', latest.reason ?? '')], Date.parse(latest.at)),
+        lastGoodAt: heardAt || undefined,
+      }
     const refused = own.find(({ code }) => code === 'wrong_secret' || code === 'not_permitted')
     if (refused && heardAt < refused.sinceAt)
-      return broken([`since ${show(instant(refused.sinceAt))}`], refused.sinceAt)
-    return heardAt === 0 ? idle() : ok([`configured by ${device.source}`], heardAt)
+      return broken([say('since {}', show(instant(refused.sinceAt)))], refused.sinceAt)
+    return heardAt === 0 ? idle() : ok([say('configured by {}', device.source ?? '')], heardAt)
   },
 
   placed({ device, explained: { device: detail, now }, own }, show) {
     const { isUnplaced, route, unplaced } = device
     const { lane } = detail
-    const on = lane ? `route ${lane.route_id} by ${lane.source}` : 'no route now'
-    const held = detail.held.map(
-      ({ fixes, reason, oldest_at }) => `${fixes} held for ${reason} since ${show(oldest_at)}`,
+    const on = lane ? say('route {} by {}', lane.route_id, lane.source) : say('no route now')
+    const held = detail.held.map(({ fixes, reason, oldest_at }) =>
+      say('{} held for {} since {}', fixes, reason, show(oldest_at)),
     )
     const evidence = [on, ...held]
     if (isUnplaced && unplaced)
-      evidence.push(`the last fix is ${unplaced.isHeld ? 'held' : 'filtered'}: ${unplaced.reason}`)
+      evidence.push(say('the last fix is {}: {}', say(unplaced.isHeld ? 'held' : 'filtered'), unplaced.reason))
     if (device.heardAt === undefined) return { ...idle(), evidence }
     const condition = conditionOf(device, now)
     const isWrong = own.some(({ link, code }) => link === 'placed' && !STILL_PLACED.has(code))
@@ -133,9 +138,9 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
   pushed(looked, show) {
     const { device, now, upstream } = looked.explained
     const { oldest_at, waiting = 0, last_push } = device.lane ?? {}
-    const evidence = waiting > 0 && oldest_at ? [`${waiting} waiting since ${show(oldest_at)}`] : []
+    const evidence = waiting > 0 && oldest_at ? [waitingSince(waiting, show(oldest_at))] : []
     const lastGoodAt = last_push && Date.parse(last_push.at)
-    if (last_push) evidence.push(`last push ${show(last_push.at)}: ${last_push.status}`)
+    if (last_push) evidence.push(say('last push {}: {}', show(last_push.at), last_push.status))
     // What is refused was pushed, and so was what the API answers otherwise.
     const isPushed = isRefusedNow(looked.explained) || (last_push !== undefined && !isTaken(last_push))
     const isLong = oldest_at !== undefined && now - Date.parse(oldest_at) > LATE_MS
@@ -151,7 +156,9 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
     const { device, parked, upstream } = explained
     const { waiting = 0, last_push } = device.lane ?? {}
     const answers = parked.flatMap((each) => [...(each.parked ? [each.parked] : []), ...each.refused])
-    const evidence = answers.slice(0, 3).map(({ status, message }) => `refused ${status}: ${message.slice(0, 120)}`)
+    const evidence = answers
+      .slice(0, 3)
+      .map(({ status, message }) => say('refused {}: {}', status, message.slice(0, 120)))
     const isGood = last_push !== undefined && isTaken(last_push)
     const lastGoodAt = isGood ? Date.parse(last_push.at) : undefined
     const cause = causeOf('accepted', looked)
@@ -160,10 +167,10 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
     const isFailing = waiting > 0 && last_push !== undefined && !isGood
     // Behind what answers in its place the API may be well.
     if (isAway && upstream.state !== 'up' && cause?.code !== 'not_the_api')
-      evidence.push(`the tracking API is ${upstream.state} since ${show(upstream.since_at)}`)
-    if (isFailing) evidence.push(`last push: ${last_push.status}`)
+      evidence.push(say(`the tracking API is ${upstream.state} since {}` as const, show(upstream.since_at)))
+    if (isFailing) evidence.push(say('last push: {}', last_push.status))
     if (isRefusedNow(explained) || isAway || isFailing || isSlow) return { ...broken(evidence), lastGoodAt }
-    return isGood ? ok([...evidence, `answer ${last_push.status}`], lastGoodAt) : { ...idle(), evidence }
+    return isGood ? ok([...evidence, say('answer {}', last_push.status)], lastGoodAt) : { ...idle(), evidence }
   },
 }
 
@@ -172,12 +179,12 @@ export function isTaken({ status }: { readonly status: number | string }): boole
   return String(status).startsWith('2')
 }
 
-function ok(evidence: readonly string[], lastGoodAt?: number): LinkFound {
+function ok(evidence: readonly Text[], lastGoodAt?: number): LinkFound {
   return { state: 'ok', evidence, lastGoodAt }
 }
 
 /** A link that does not let positions pass. */
-export function broken(evidence: readonly string[], sinceAt?: number): LinkFound {
+export function broken(evidence: readonly Text[], sinceAt?: number): LinkFound {
   return { state: 'broken', evidence, sinceAt }
 }
 

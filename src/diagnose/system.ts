@@ -1,4 +1,5 @@
-import { counted } from './devices.ts'
+import { counted, english, say, type Text } from '../texts/text.ts'
+import { CODES } from './codes.ts'
 import type { Facts, Found, ProcessFacts } from './facts.ts'
 
 /** What is wrong with Redis, the processes, the backlog, the account and the roster. */
@@ -37,7 +38,8 @@ function processTroubles({ processes, now, watchedSince = now }: Facts): Found[]
     if (role === 'worker' && ageMs >= STUCK_MS && isAlive(role))
       found.push({
         code: 'worker_stuck',
-        subject: { process: nameOf(process) },
+        subject: { process: english(nameOf(process)) },
+        message: say(CODES.worker_stuck.message, nameOf(process)),
         sinceAt: now - ageMs,
         evidence: [lastSign(process)],
       })
@@ -48,9 +50,16 @@ function processTroubles({ processes, now, watchedSince = now }: Facts): Found[]
   return found
 }
 
-function restarting(process: string, at: readonly number[]): Found {
-  const evidence = [`${at.length} restarts within ${RESTARTS_WITHIN_MS / 60_000} minutes`]
-  return { code: 'restarting', subject: { process }, sinceAt: at[0], count: at.length, evidence }
+function restarting(process: Text, at: readonly number[]): Found {
+  const evidence = [say('{} restarts within {} minutes', at.length, RESTARTS_WITHIN_MS / 60_000)]
+  return {
+    code: 'restarting',
+    subject: { process: english(process) },
+    message: say(CODES.restarting.message, process),
+    sinceAt: at[0],
+    count: at.length,
+    evidence,
+  }
 }
 
 function backlogTroubles({ backlog, upstream, now }: Facts): Found[] {
@@ -61,14 +70,17 @@ function backlogTroubles({ backlog, upstream, now }: Facts): Found[] {
       code: 'backlog',
       sinceAt: oldestAt + BACKLOG_MS,
       count: fixes,
-      evidence: [`${counted(fixes, 'position')} waiting on ${counted(lanes, 'lane')}`],
+      evidence: [
+        say('{} waiting on {}', counted(fixes, '{} position', '{} positions'), counted(lanes, '{} lane', '{} lanes')),
+      ],
     },
   ]
 }
 
 function accountTroubles({ difference = 0 }: Facts): Found[] {
   if (difference === 0) return []
-  const evidence = difference > 0 ? `${difference} received fixes are missing` : `${-difference} fixes too many`
+  const evidence =
+    difference > 0 ? say('{} received fixes are missing', difference) : say('{} fixes too many', -difference)
   return [{ code: 'custody_difference', count: Math.abs(difference), evidence: [evidence] }]
 }
 
@@ -83,8 +95,8 @@ function rosterTroubles({ roster }: Facts): Found[] {
       count: lines,
       message:
         lines === 1
-          ? `a line of ${writer} is left out of the roster`
-          : `${lines} lines of ${writer} are left out of the roster`,
+          ? say('a line of {} is left out of the roster', writer)
+          : say('{} lines of {} are left out of the roster', lines, writer),
       evidence,
     }),
   )
@@ -92,7 +104,7 @@ function rosterTroubles({ roster }: Facts): Found[] {
     ({ name, at }): Found => ({
       code: 'roster_stale',
       sinceAt: at,
-      message: `${name} is an older copy of what was written to the roster: it is not in effect`,
+      message: say('{} is an older copy of what was written to the roster: it is not in effect', name),
       evidence: [name],
     }),
   )
@@ -100,19 +112,19 @@ function rosterTroubles({ roster }: Facts): Found[] {
     (company_id): Found => ({
       code: 'roster_stale',
       subject: { company_id },
-      message: `company ${company_id} has no line for today, and had some on each of the last five working days`,
+      message: say('company {} has no line for today, and had some on each of the last five working days', company_id),
     }),
   )
   return [...rejected, ...stale, ...missing]
 }
 
 /** `worker 4711 on gate-1` */
-function nameOf({ role, pid, host }: ProcessFacts): string {
-  return `${role} ${pid} on ${host}`
+function nameOf({ role, pid, host }: ProcessFacts): Text {
+  return say('{} on {}', `${role} ${pid}`, host)
 }
 
-function lastSign(process: ProcessFacts): string {
-  return `${nameOf(process)}: last sign of life ${Math.round(process.ageMs / 1000)} s ago`
+function lastSign(process: ProcessFacts): Text {
+  return say('{}: last sign of life {} s ago', nameOf(process), Math.round(process.ageMs / 1000))
 }
 
 /** A process is reported as stuck after this time without a sign of life; it gives one each second. */

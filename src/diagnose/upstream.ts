@@ -1,4 +1,4 @@
-import { counted } from './devices.ts'
+import { counted, joined, say, type Template, type Text } from '../texts/text.ts'
 import type { Facts, Found, RefusedLanes, UpstreamError, UpstreamFacts } from './facts.ts'
 
 /** What is wrong with the tracking API, or what it says is wrong with what we send. */
@@ -19,10 +19,13 @@ function answerTroubles(upstream: UpstreamFacts, waiting: number, now: number): 
   const lastError = isOld ? undefined : upstream.lastError
   // A moment later it is known why.
   if (state === 'down' && !lastError && now - since < STATED_MS) return []
-  const evidence = [...(lastError ? [errorText(lastError)] : []), `${url}: ${upstream.inFlight} requests in flight`]
+  const evidence = [
+    ...(lastError ? [errorText(lastError)] : []),
+    say('{}: {} requests in flight', url, upstream.inFlight),
+  ]
   const hangs = oldestMs >= HANGING_MS && answeredAt < now - HANGING_MS
   if (hangs || (state === 'down' && lastError?.code === 'timeout')) {
-    const message = `the tracking API takes requests and does not answer them${waitingText(waiting)}`
+    const message = withWaiting(say('the tracking API takes requests and does not answer them'), waiting)
     const sinceAt = state === 'down' ? since : now - oldestMs
     return [{ code: 'upstream_hanging', count: waiting, sinceAt, message, evidence }]
   }
@@ -34,8 +37,8 @@ function answerTroubles(upstream: UpstreamFacts, waiting: number, now: number): 
         code: 'upstream_down',
         count: waiting,
         sinceAt: since,
-        message: `the tracking API ${does}${waitingText(waiting)}`,
-        ...(action !== undefined && { action }),
+        message: withWaiting(say('the tracking API {}', does), waiting),
+        ...(action && { action: say(action) }),
         evidence,
       },
     ]
@@ -43,23 +46,22 @@ function answerTroubles(upstream: UpstreamFacts, waiting: number, now: number): 
   if (state === 'limited') return [{ code: 'upstream_limited', count: waiting, sinceAt: since, evidence }]
   if (Math.max(usualMs, oldestMs) < SLOW_MS) return []
   const seconds = (Math.max(usualMs, oldestMs) / 1000).toFixed(1)
-  const message = `the tracking API takes ${seconds} s for a request: positions arrive late`
+  const message = say('the tracking API takes {} s for a request: positions arrive late', seconds)
   return [{ code: 'upstream_slow', count: waiting, message, evidence }]
 }
 
 function notTheApi({ since, url }: UpstreamFacts, error: UpstreamError, waiting: number): Found {
   const { at, content_type, location, message, operation, status } = error
   const what = [status, content_type].filter(Boolean).join(' ')
-  const isForeign = `what answers at ${url} is not the tracking API`
   return {
     code: 'not_the_api',
     count: waiting,
     sinceAt: since,
-    message: isForeign + waitingText(waiting),
+    message: withWaiting(say('what answers at {} is not the tracking API', url), waiting),
     evidence: [
-      `${operation}: ${what}, last at ${new Date(at).toISOString()}`,
-      ...(location === undefined ? [] : [`it redirects to: ${location}`]),
-      ...(message === undefined ? [] : [`it begins with: ${message}`]),
+      say('{}: {}, last at {}', operation, what, new Date(at).toISOString()),
+      ...(location === undefined ? [] : [say('it redirects to: {}', location)]),
+      ...(message === undefined ? [] : [say('it begins with: {}', message)]),
     ],
   }
 }
@@ -70,7 +72,10 @@ function refusedPositions({ refused: { at, message = '', positions, status } }: 
 }
 
 function tokenRefused(company_id: string): Found {
-  const message = `the tracking API refuses the OAuth token of company ${company_id}: orders and numbers are not relayed`
+  const message = say(
+    'the tracking API refuses the OAuth token of company {}: orders and numbers are not relayed',
+    company_id,
+  )
   return { code: 'token_refused', subject: { company_id }, message }
 }
 
@@ -100,7 +105,7 @@ function causeOf({ acceptedAt = 0, acceptedBefore = 0, since, status }: RefusedL
 function refusedLanes({ code, answers }: ReturnType<typeof groupsOf>[number]): Found {
   const [{ company }] = answers
   const lanes = answers.flatMap((answer) => answer.lanes)
-  const number = counted(lanes.length, 'lane')
+  const number = counted(lanes.length, '{} lane', '{} lanes')
   const statuses = answers.map(({ status }) => status).join(', ')
   const said = answers.flatMap(({ message, status }) => (message === '' ? [] : `${status || ''} ${message}`.trim()))
   return {
@@ -110,41 +115,41 @@ function refusedLanes({ code, answers }: ReturnType<typeof groupsOf>[number]): F
     sinceAt: Math.min(...answers.map(({ since }) => since)),
     message:
       code === 'lane_refused'
-        ? `the tracking API refuses ${number} of company ${company} (${statuses})`
+        ? say('the tracking API refuses {} of company {} ({})', number, company, statuses)
         : statuses === '0'
-          ? `company ${company} has no apikey: ${number} parked`
-          : `the tracking API refuses the apikey of company ${company} (${statuses}): ${number} parked`,
+          ? say('company {} has no apikey: {} parked', company, number)
+          : say('the tracking API refuses the apikey of company {} ({}): {} parked', company, statuses, number),
     evidence: [...said, ...lanes.slice(0, LANES_NAMED).map(laneText)],
   }
 }
 
-function laneText(lane: string): string {
+function laneText(lane: string): Text {
   const [, courier, route] = lane.split('/')
-  return `courier ${courier}, route ${route}`
+  return say('courier {}, route {}', courier, route)
 }
 
-function errorText({ at, code, message = '', operation, status }: UpstreamError): string {
-  const what =
-    status === undefined ? (WORDS.get(code) ?? `the connection failed (${code})`) : `${status} ${message}`.trim()
-  return `${operation}: ${what}, last at ${new Date(at).toISOString()}`
+function errorText({ at, code, message = '', operation, status }: UpstreamError): Text {
+  const words = WORDS.get(code)
+  const failed = words ? say(words) : say('the connection failed ({})', code)
+  const what = status === undefined ? failed : `${status} ${message}`.trim()
+  return say('{}: {}, last at {}', operation, what, new Date(at).toISOString())
 }
 
 /** What the API does, and what to do about it where that is known better than in general. */
-function meaningOf(error: UpstreamError | undefined): { readonly does: string; readonly action?: string } {
-  if (!error) return { does: 'is down' }
+function meaningOf(error: UpstreamError | undefined): { readonly does: Text; readonly action?: Template } {
+  if (!error) return { does: say('is down') }
   const { code, status } = error
-  if (status !== undefined) return { does: `answers ${status}` }
-  const does = WORDS.get(code) ?? 'cannot be reached'
-  return { does, action: ACTIONS.get(code) }
+  if (status !== undefined) return { does: say('answers {}', status) }
+  return { does: say(WORDS.get(code) ?? 'cannot be reached'), action: ACTIONS.get(code) }
 }
 
-function waitingText(fixes: number): string {
-  return fixes === 0 ? '' : `: ${counted(fixes, 'position waits', 'positions wait')}`
+function withWaiting(message: Text, fixes: number): Text {
+  return fixes === 0 ? message : joined([message, counted(fixes, '{} position waits', '{} positions wait')], ': ')
 }
 
 type LaneCause = 'apikey_refused' | 'lane_refused'
 
-const WORDS = new Map([
+const WORDS = new Map<string, Template>([
   ['refused', 'refuses connections'],
   ['reset', 'cuts connections'],
   ['timeout', 'does not answer in time'],
@@ -152,7 +157,7 @@ const WORDS = new Map([
   ['unreachable', 'cannot be reached'],
   ['tls', 'has a certificate that is not accepted'],
 ])
-const ACTIONS = new Map([
+const ACTIONS = new Map<string, Template>([
   ['dns', 'correct tracking.base_url (or push_url), or the DNS of this machine'],
   ['unreachable', 'check the network and the firewall between this machine and the API'],
   ['tls', 'renew the certificate of the API, or correct tracking.base_url'],

@@ -11,6 +11,7 @@ import {
   shardsOf,
 } from '../lanes/index.ts'
 import { observations } from '../observe/observations.ts'
+import { say, type Text } from '../texts/text.ts'
 
 export interface CapacityOptions {
   /** The share of Redis' memory above which nothing more is stored: delivery needs the rest. */
@@ -75,7 +76,7 @@ export class Capacity {
     shares.misunderstoodBytes = memoryLimit(infos[0]) * MISUNDERSTOOD_SHARE
     this.#isScarce = share > stopAt / 2
     this.#isFull = share > (this.#isFull ? stopAt - RESUME_BELOW : stopAt)
-    if (this.#isFull) observations.note('redis_full', { evidence: `${Math.round(share * 100)} % of its memory` })
+    if (this.#isFull) observations.note('redis_full', { evidence: say('{} % of its memory', Math.round(share * 100)) })
     if (this.#looks++ % 3 === 0) await this.#lookAtParked()
     this.hasShortage = this.#isFull || this.#crowdedLanes.size > 0
   }
@@ -84,7 +85,7 @@ export class Capacity {
     const { shares } = this.#options
     const maxParked = Math.min(this.#options.maxParked, shares.heldFixes * shardsOf(this.#redis).length)
     const fixes = await countParked(this.#redis)
-    if (fixes > maxParked) observations.note('parked_full', { evidence: `${fixes} positions` })
+    if (fixes > maxParked) observations.note('parked_full', { evidence: say('{} positions', fixes) })
     this.#crowdedLanes = fixes > maxParked ? await parkedLanes(this.#redis) : new Set<string>()
   }
 }
@@ -116,11 +117,11 @@ export function memoryShare(info: string): number {
 }
 
 /** Says of each server without `maxmemory` what counts as its memory. A container may have less: its limit is not in the answer. */
-export function unlimitedMemory(infos: readonly string[]): string[] {
+export function unlimitedMemory(infos: readonly string[]): Text[] {
   const unlimited = infos.filter((info) => /^maxmemory:0\s*$/m.test(info))
   return unlimited.map((info) => {
     const gib = (figureOf(info, 'total_system_memory') / 2 ** 30).toFixed(1)
-    return `redis.stop_at counts as a share of the ${gib} GiB of its machine`
+    return say('redis.stop_at counts as a share of the {} GiB of its machine', gib)
   })
 }
 

@@ -6,6 +6,7 @@ import { countHeld, HELD_LISTS, heldAmong, keys, type Redis } from '../lanes/ind
 import { wordsOf } from '../masking.ts'
 import { guarded, logFault } from '../observe/faults.ts'
 import type { Logger } from '../observe/log.ts'
+import { joined, type Text, withStrings } from '../texts/text.ts'
 import { metrics } from '../observe/metrics.ts'
 import { isSecretOf } from '../roster/device-entry.ts'
 import type { Replica } from '../roster/replica.ts'
@@ -26,7 +27,9 @@ export interface ArrivedSender {
   /** The protocol of the port, or the one that was decoded or guessed. */
   readonly protocol?: string
   /** Why it is this protocol; for a sender that was not understood, the protocols that it may speak, and why. */
-  readonly evidence: readonly string[]
+  readonly evidence: readonly Text[]
+  /** The likeliest of them. */
+  readonly guessed?: string
   readonly device?: string
   /** Whether the protocol is a guess that nothing proves: its fixes are held with their frames. */
   readonly isGuess?: boolean
@@ -44,7 +47,7 @@ interface NotUnderstood {
   readonly guesses: readonly {
     readonly protocol: { readonly name: string }
     readonly secret?: string
-    readonly evidence: readonly string[]
+    readonly evidence: readonly Text[]
   }[]
 }
 
@@ -98,9 +101,10 @@ export class Arrivals {
     if (!this.#isAdmitted(remote)) return
     const evidence = guesses
       .slice(0, MAX_GUESSES)
-      .map((guess) => `${guess.protocol.name}: ${guess.evidence.join(', ')}`)
+      .map((guess) => joined([guess.protocol.name, joined(guess.evidence, ', ')], ': '))
     const at = Math.max(now, connectedAt)
-    const arrival = { at, address: remote, transport, port, protocol, evidence }
+    const guessed = guesses[0]?.protocol.name
+    const arrival = { at, address: remote, transport, port, protocol, evidence, guessed }
     const secrets = [presented, ...guesses.map(({ secret }) => secret)].filter((secret) => !isShort(secret))
     const text = bytes.toString('latin1', 0, MASKED_BYTES)
     this.#unmasked.add(networkOf(addressOf(remote)), { ...arrival, secrets, text })
@@ -127,7 +131,8 @@ export class Arrivals {
     const masking = new Masking([...secrets, ...(found ?? [])])
     const shown = masking.mask(found ? this.#withoutCutSecret(text) : this.#withoutWords(text)).slice(0, SHOWN_BYTES)
     const bytes = Buffer.from(shown, 'latin1').toString('hex')
-    const said = evidence.map((each) => masking.mask(found ? each : this.#withoutWords(each, words)))
+    const mask = (string: string) => masking.mask(found ? string : this.#withoutWords(string, words))
+    const said = evidence.map((each) => withStrings(each, mask))
     this.#notUnderstood.push(JSON.stringify({ ...sender, evidence: said, bytes } satisfies ArrivedSender))
     if (this.#notUnderstood.length > KEPT) this.#notUnderstood.shift()
   }

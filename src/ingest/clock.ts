@@ -4,6 +4,7 @@ import { everySecond } from '../async.ts'
 import { aheadOfRedis, clockOfApi, type Redis } from '../lanes/index.ts'
 import { metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
+import { say, type Text } from '../texts/text.ts'
 
 /** What speaks about the clock of this machine; nothing of it comes from a device. */
 export interface ClockEvidence {
@@ -21,15 +22,15 @@ export interface ClockEvidence {
  * Pure: why the clock of this machine is in doubt, as a sentence; undefined where it is not. The API alone counts only where
  * the kernel does not call our clock synchronised: otherwise the clock of the API is wrong.
  */
-export function doubtOf(evidence: ClockEvidence): string | undefined {
+export function doubtOf(evidence: ClockEvidence): Text | undefined {
   const { aheadOfApiMs, aheadOfRedisMs = 0, isSynchronised, jumpMs = 0 } = evidence
   const agreesWithApi = aheadOfApiMs !== undefined && Math.abs(aheadOfApiMs) <= TOLERANCE_MS
   if (Math.abs(aheadOfRedisMs) > TOLERANCE_MS)
-    return `the clock differs from that of Redis by ${seconds(aheadOfRedisMs)}`
+    return say('the clock differs from that of Redis by {}', seconds(aheadOfRedisMs))
   if (agreesWithApi) return undefined
-  if (Math.abs(jumpMs) > TOLERANCE_MS) return `the clock jumped by ${seconds(jumpMs)}`
+  if (Math.abs(jumpMs) > TOLERANCE_MS) return say('the clock jumped by {}', seconds(jumpMs))
   if (aheadOfApiMs === undefined || isSynchronised) return undefined
-  return `the clock differs from that of the tracking API by ${seconds(aheadOfApiMs)}, and is not synchronised`
+  return say('the clock differs from that of the tracking API by {}, and is not synchronised', seconds(aheadOfApiMs))
 }
 
 /**

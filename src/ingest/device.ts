@@ -2,6 +2,7 @@ import { noSettings, type Protocol, type Session, type Transport } from '../../p
 import type { Spoken } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import type { DeviceEntry } from '../roster/device-entry.ts'
+import { type Text } from '../texts/text.ts'
 import type { Opening } from './misunderstood.ts'
 import { addressOf, networkOf } from './network.ts'
 
@@ -71,7 +72,7 @@ export interface DeviceSession extends Session, Opening {
   /** The gateway's port that it came to; undefined over MQTT. */
   port?: number
   /** Why its protocol is believed, where that was found out. */
-  evidence?: readonly string[]
+  evidence?: readonly Text[]
   /** Whether the device speaks another protocol than its port is for. */
   isWrongPort?: boolean
   /** What fixes of a device that is not configured were read with last. */

@@ -1,6 +1,7 @@
 import { everySecond } from '../async.ts'
 import { keys, type Redis } from '../lanes/index.ts'
 import { observations } from '../observe/observations.ts'
+import { say } from '../texts/text.ts'
 
 /** The enrolment window as this gateway knows it: while it is open, devices that are not configured are admitted. */
 export class Enrolment {
@@ -26,7 +27,7 @@ export class Enrolment {
   async #look(): Promise<void> {
     const leftMs = await enrolmentLeft(this.#redis)
     this.#endsAt = leftMs > 0 ? Date.now() + leftMs : 0
-    if (this.isOpen) observations.note('enrolment_open', { evidence: `until ${atMinute(this.#endsAt)}` })
+    if (this.isOpen) observations.note('enrolment_open', { evidence: say('until {}', atMinute(this.#endsAt)) })
   }
 }
 

@@ -4,6 +4,7 @@ import type { Appender, Stored } from '../lanes/index.ts'
 import { metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
 import type { Replica } from '../roster/replica.ts'
+import { say } from '../texts/text.ts'
 import type { Capacity } from './acceptance.ts'
 import type { OwnClock } from './clock.ts'
 import type { DayBook } from './day-book.ts'
@@ -143,9 +144,9 @@ const CLOCK = ['clock_ahead'] as const
 /** Notes that a device is ahead of our clock, and what would fit: a zone, if it is whole quarters of an hour ahead. */
 function noteAhead(device: string, aheadMs: number): void {
   const zone = zoneAhead(aheadMs)
-  const fits = zone === undefined ? 'its clock is wrong' : `time_zone "${zone}" would fit`
+  const fits = zone === undefined ? say('its clock is wrong') : say('time_zone "{}" would fit', zone)
   observations.note('clock_ahead', {
     subject: { device },
-    evidence: `about ${Math.round(aheadMs / 60_000)} min ahead: ${fits}`,
+    evidence: say('about {} min ahead: {}', Math.round(aheadMs / 60_000), fits),
   })
 }

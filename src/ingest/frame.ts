@@ -11,6 +11,7 @@ import {
 import { type frameCounters, metrics, type Obstacle } from '../observe/metrics.ts'
 import { noteNotStored } from '../observe/trouble.ts'
 import { type ObservationCode, observations } from '../observe/observations.ts'
+import { say } from '../texts/text.ts'
 import type { DeviceSession } from './device.ts'
 import type { IdentityReason } from './identity.ts'
 import { addressOf } from './network.ts'
@@ -98,7 +99,7 @@ export function isAnswered({ reply, response }: Message, { transport }: { readon
 /** Notes a frame with a wrong checksum. @param device undefined if it is not known */
 export function noteDamaged(device: string | undefined, { protocol: { name }, session: { remote } }: Reading): void {
   const subject = device === undefined ? { listener: name } : { device }
-  observations.note('checksum_errors', { subject, evidence: `${name} from ${addressOf(remote)}` })
+  observations.note('checksum_errors', { subject, evidence: say('{} from {}', name, addressOf(remote)) })
 }
 
 /** Notes that a message of a configured device was accepted: ends the findings that it shows to be over. */

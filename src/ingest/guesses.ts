@@ -1,5 +1,6 @@
 import { keys, type Redis } from '../lanes/index.ts'
 import { observations } from '../observe/observations.ts'
+import { say } from '../texts/text.ts'
 import { networkOf } from './network.ts'
 
 /** Is told what other gateways need to know. */
@@ -82,7 +83,10 @@ function keyOf(device: string, address: string): string {
 }
 
 function note(device: string, address: string, wrong: number): void {
-  observations.note('guessing', { subject: { device }, evidence: `${wrong} wrong secrets from ${networkOf(address)}` })
+  observations.note('guessing', {
+    subject: { device },
+    evidence: say('{} wrong secrets from {}', wrong, networkOf(address)),
+  })
 }
 
 /** A person who mistypes, and a device that sends again what was refused. */

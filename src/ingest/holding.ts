@@ -31,6 +31,7 @@ import type { Logger } from '../observe/log.ts'
 import { observations } from '../observe/observations.ts'
 import { type DeviceEntry, belongedAt } from '../roster/device-entry.ts'
 import type { Replica } from '../roster/replica.ts'
+import { say } from '../texts/text.ts'
 import type { OwnClock } from './clock.ts'
 import type { DayBook } from './day-book.ts'
 import { trustIn } from './identity.ts'
@@ -234,7 +235,8 @@ export class Holding {
 
 /** The fate of a fix that was held for too long. Of devices that are not configured anybody may send. */
 function tooOld(entry: DeviceEntry | undefined, { reason }: HeldLists): Fate {
-  if (entry) observations.note('held_too_long', { subject: { device: entry.id }, evidence: `held as ${reason}` })
+  if (entry)
+    observations.note('held_too_long', { subject: { device: entry.id }, evidence: say(`held as ${reason}` as const) })
   return { gone: 'discarded:held_age' }
 }
 

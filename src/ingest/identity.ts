@@ -6,6 +6,7 @@ import type { Logger } from '../observe/log.ts'
 import { observations } from '../observe/observations.ts'
 import { type DeviceEntry, isSecretOf } from '../roster/device-entry.ts'
 import type { Replica } from '../roster/replica.ts'
+import { say, type Text } from '../texts/text.ts'
 import { type DeviceSession, RejectedDeviceLog, type SpokenNow, type UnknownDeviceQuota } from './device.ts'
 import { GuessDelays } from './guesses.ts'
 import type { OpenNotes } from './day-book.ts'
@@ -151,7 +152,8 @@ export class Identity {
 
   #isSecret(entry: DeviceEntry, secret: string | undefined, session: DeviceSession): boolean {
     if (this.#isRight(entry, secret, session)) return true
-    const evidence = `${secret === undefined ? 'no secret' : 'another secret'} from ${addressOf(session.remote)}`
+    const shown = say(secret === undefined ? 'no secret' : 'another secret')
+    const evidence = say('{} from {}', shown, addressOf(session.remote))
     observations.note('wrong_secret', { subject: { device: entry.id }, evidence })
     return false
   }
@@ -287,15 +289,18 @@ function hindranceOf(
   entry: DeviceEntry,
   { protocol }: Claim,
   { certificate, remote, transport }: DeviceSession,
-): string | undefined {
-  if (entry.client_certificate && certificate === undefined) return 'no client certificate'
-  if (entry.transports?.includes(transport) === false) return `transport ${transport}`
+): Text | undefined {
+  if (entry.client_certificate && certificate === undefined) return say('no client certificate')
+  if (entry.transports?.includes(transport) === false) return say('transport {}', transport)
   if (entry.protocol !== undefined && protocol !== undefined && protocol !== entry.protocol)
-    return `protocol ${protocol}`
+    return say('protocol {}', protocol)
   const networks = entry.guard?.networks
-  return networks && !isWithin(networks, addressOf(remote)) ? 'another network' : undefined
+  return networks && !isWithin(networks, addressOf(remote)) ? say('another network') : undefined
 }
 
-function noteNotPermitted({ id }: DeviceEntry, hindrance: string, { remote }: DeviceSession): void {
-  observations.note('not_permitted', { subject: { device: id }, evidence: `${hindrance}, from ${addressOf(remote)}` })
+function noteNotPermitted({ id }: DeviceEntry, hindrance: Text, { remote }: DeviceSession): void {
+  observations.note('not_permitted', {
+    subject: { device: id },
+    evidence: say('{}, from {}', hindrance, addressOf(remote)),
+  })
 }

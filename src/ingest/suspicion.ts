@@ -16,6 +16,7 @@
  */
 
 import { observations } from '../observe/observations.ts'
+import { joined, say, type Text } from '../texts/text.ts'
 import type { DeviceSession, Sender } from './device.ts'
 
 /** A position by the device's own time; degrees, unix seconds. */
@@ -28,7 +29,7 @@ export interface Whereabouts {
 /** What is odd, and what shows it. */
 export interface Suspicion {
   readonly code: 'claimed_twice' | 'impossible_move'
-  readonly evidence: string
+  readonly evidence: Text
 }
 
 /** Who sends fixes of a device now, and its company. */
@@ -116,7 +117,7 @@ export class DeviceTrail {
     if (!last || !earlier || !isSame(earlier, sender) || earlier.connectedAt !== sender.connectedAt) return undefined
     this.#turns = added(this.#turns, now)
     if (countOf(this.#turns, now) < (sender.connectedAt > 0 ? TURNS : TURNS_WITHOUT_CONNECTION)) return undefined
-    return { code: 'claimed_twice', evidence: `${nameOf(last)} and ${nameOf(sender)} in turns` }
+    return { code: 'claimed_twice', evidence: say('{} and {} in turns', nameOf(last), nameOf(sender)) }
   }
 
   /**
@@ -153,7 +154,7 @@ export class DeviceTrail {
     if (!isTwice && this.offTrack < ESTABLISHED) return undefined
     return {
       code: isTwice ? 'claimed_twice' : 'impossible_move',
-      evidence: `${placeText(track)}; ${placeText(second)}`,
+      evidence: joined([placeText(track), placeText(second)], '; '),
     }
   }
 
@@ -267,12 +268,13 @@ function canReach(from: Whereabouts, to: Whereabouts): boolean {
   return north * north + east * east <= metres * metres
 }
 
-function nameOf({ network, protocol }: Sender): string {
-  return network === '' ? protocol : `${protocol} from ${network}`
+function nameOf({ network, protocol }: Sender): Text {
+  return network === '' ? protocol : say('{} from {}', protocol, network)
 }
 
-function placeText({ timestamp, latitude, longitude }: Whereabouts): string {
-  return `${latitude.toFixed(2)},${longitude.toFixed(2)} at ${new Date(timestamp * 1000).toISOString().slice(11, 16)} UTC`
+function placeText({ timestamp, latitude, longitude }: Whereabouts): Text {
+  const time = new Date(timestamp * 1000).toISOString().slice(11, 16)
+  return say('{},{} at {} UTC', latitude.toFixed(2), longitude.toFixed(2), time)
 }
 
 const MAX_TRAILS = 200_000

@@ -1,3 +1,4 @@
+import { distinct, say, type Text } from '../texts/text.ts'
 import { Redis } from 'ioredis'
 import { replicasOf } from './redis.ts'
 import { inShards } from './shards.ts'
@@ -6,11 +7,11 @@ import { inShards } from './shards.ts'
  * Why what is acknowledged would not be safe in this Redis and its replicas: a sentence for each setting that is not as it must
  * be, or cannot be read. Rejects where Redis does not answer.
  */
-export async function durabilityProblems(redis: Redis): Promise<string[]> {
-  return [...new Set((await inShards(redis, shardProblems)).flat())]
+export async function durabilityProblems(redis: Redis): Promise<Text[]> {
+  return distinct((await inShards(redis, shardProblems)).flat())
 }
 
-async function shardProblems(redis: Redis): Promise<string[]> {
+async function shardProblems(redis: Redis): Promise<Text[]> {
   const replicas = replicasOf(redis)
   if (replicas === 0) return [...(await ownPrimary(redis)), ...(await settingProblems(redis, 'Redis', NEEDED))]
   const needed = [...NEEDED, ['min-replicas-to-write', String(replicas)]] as const
@@ -20,32 +21,37 @@ async function shardProblems(redis: Redis): Promise<string[]> {
   const problems = [...ofPrimary, ...found.flatMap((each) => each.problems)]
   if (promotable.length > replicas)
     problems.push(
-      `redis.replicas is ${replicas}, but ${promotable.length} replicas may be promoted (${promotable.join(', ')}): one that lacks ` +
-        `what is acknowledged could become the primary. Set redis.replicas: ${promotable.length}, or replica-priority 0 on the others`,
+      say(
+        'redis.replicas is {}, but {} replicas may be promoted ({}): one that lacks what is acknowledged could become the primary. Set redis.replicas: {}, or replica-priority 0 on the others',
+        replicas,
+        promotable.length,
+        promotable.join(', '),
+        promotable.length,
+      ),
     )
   return problems
 }
 
 /** Says how many replicas are missing, where some are: then nothing is acknowledged. Rejects where Redis does not answer. */
-export async function missingReplicas(redis: Redis): Promise<string[]> {
-  return [...new Set((await inShards(redis, missingInShard)).flat())]
+export async function missingReplicas(redis: Redis): Promise<Text[]> {
+  return distinct((await inShards(redis, missingInShard)).flat())
 }
 
-async function missingInShard(redis: Redis): Promise<string[]> {
+async function missingInShard(redis: Redis): Promise<Text[]> {
   const needed = replicasOf(redis)
   if (needed === 0) return []
   const { length } = await connectedReplicas(redis)
   if (length >= needed) return []
   const primary = await ownPrimary(redis)
   if (primary.length > 0) return primary
-  return [`${length} of ${needed} replicas of Redis are connected: nothing is acknowledged until all are`]
+  return [say('{} of {} replicas of Redis are connected: nothing is acknowledged until all are', length, needed)]
 }
 
 /** Says which primary this Redis follows, where it is a replica itself. */
-async function ownPrimary(redis: Redis): Promise<string[]> {
+async function ownPrimary(redis: Redis): Promise<Text[]> {
   const [, host, port] = PRIMARY.exec(await redis.info('replication')) ?? []
   if (host === undefined) return []
-  return [`this Redis is a replica of ${host}:${port} and takes no writes: name its primary in redis.url`]
+  return [say('this Redis is a replica of {} and takes no writes: name its primary in redis.url', `${host}:${port}`)]
 }
 
 const PRIMARY = /^role:slave\s+master_host:(\S+)\s+master_port:(\d+)/m
@@ -115,33 +121,43 @@ async function lookAtReplica(redis: Redis, { host, port }: RedisReplica) {
   replica.on('error', () => {})
   try {
     await replica.connect()
-    const problems = await settingProblems(replica, `The replica ${name}`, NEEDED)
+    const problems = await settingProblems(replica, say('The replica {}', name), NEEDED)
     return { name, problems, isPromotable: !/^slave_priority:0\s*$/m.test(await replica.info('replication')) }
   } catch {
     // A replica that has just disconnected counts as missing, not as unsafe.
     const isThere = (await connectedReplicas(redis)).some((each) => `${each.host}:${each.port}` === name)
     if (!isThere) return { name, problems: [], isPromotable: false }
-    const cannot = `The replica ${name} does not let itself be asked, so it cannot be verified that it keeps what is acknowledged`
-    return { name, problems: [`${cannot}: ${RELAXED}`], isPromotable: true }
+    const cannot = say(
+      'The replica {} does not let itself be asked, so it cannot be verified that it keeps what is acknowledged: {}',
+      name,
+      RELAXED,
+    )
+    return { name, problems: [cannot], isPromotable: true }
   } finally {
     replica.disconnect()
   }
 }
 
-async function settingProblems(redis: Redis, name: string, needed: readonly (readonly [string, string])[]) {
+async function settingProblems(redis: Redis, name: Text, needed: readonly (readonly [string, string])[]) {
   try {
     const found = await Promise.all(needed.map(([setting]) => redis.config('GET', setting)))
     return needed.flatMap(([setting, value], index) => {
       const [, actual] = found[index] as [string, string]
       if (actual === value) return []
-      return [`${name} has ${setting} ${actual}, needed is ${setting} ${value}: what is acknowledged could be lost`]
+      return [
+        say('{} has {} {}, needed is {} {}: what is acknowledged could be lost', name, setting, actual, setting, value),
+      ]
     })
   } catch (error) {
     // Managed servers know no CONFIG, or forbid it; any other error will pass.
     if (!/^(?:ERR|NOPERM)\b/.test((error as Error).message)) throw error
     return [
-      `${name} does not let its settings be read (CONFIG GET), so it cannot be verified that it keeps what is acknowledged: ` +
-        `if it has ${needed.map((each) => each.join(' ')).join(', ')}, ${RELAXED}`,
+      say(
+        '{} does not let its settings be read (CONFIG GET), so it cannot be verified that it keeps what is acknowledged: if it has {}, {}',
+        name,
+        needed.map((each) => each.join(' ')).join(', '),
+        RELAXED,
+      ),
     ]
   }
 }
@@ -152,6 +168,6 @@ const NEEDED = [
   ['no-appendfsync-on-rewrite', 'no'],
   ['maxmemory-policy', 'noeviction'],
 ] as const
-const RELAXED = 'set redis.durability: relaxed'
+const RELAXED = say('set redis.durability: relaxed')
 /** Longer than a replica that is gone counts as there. */
 const ANSWER_MS = 4000

@@ -170,13 +170,13 @@ function connectShard(
   const report = (text: string) => logger?.[process.connected ? 'debug' : 'warn']({ reason: 'redis' }, text)
   const noteGone = () => {
     if (!isGone && redis.status !== 'end')
-      report(`Redis is gone: nothing is stored until it is back${troubleOf(redis)}`)
+      report(['Redis is gone: nothing is stored until it is back', troubleOf(redis) ?? []].flat().join(': '))
     isGone = true
   }
   const noteTrouble = (error: Error) => {
     logger?.debug({ err: error }, 'Redis')
     if (SUMMARY.test(error.message)) noteGone()
-    else troubles.set(redis, `: ${error.message}`)
+    else troubles.set(redis, error.message)
   }
   redis.on('error', noteTrouble).on('sentinelError', noteTrouble).on('close', noteGone)
   redis.on('ready', () => {
@@ -193,9 +193,9 @@ function connectShard(
   return redis
 }
 
-/** Why a connection that `connect` has made is not ready, to be put behind a sentence: `: connect ECONNREFUSED …`; empty: not known. */
-export function troubleOf(redis: Redis): string {
-  return troubles.get(redis) ?? ''
+/** Why a connection that `connect` has made is not ready: `connect ECONNREFUSED …`; undefined: not known. */
+export function troubleOf(redis: Redis): string | undefined {
+  return troubles.get(redis)
 }
 
 const troubles = new WeakMap<Redis, string>()

@@ -3,6 +3,7 @@ import type { Config } from '../config/schema.ts'
 import { networkOf } from '../ingest/network.ts'
 import { metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
+import { joined, say } from '../texts/text.ts'
 import type { OneAddressWatch } from './one-address.ts'
 import type { Slots } from './slots.ts'
 
@@ -94,7 +95,7 @@ export class ConnectionLimits {
     if (now - this.#notedAt < NOTED_EVERY_MS) return
     this.#notedAt = now
     if (this.#areFilesShort)
-      observations.note('open_files', { evidence: `${this.#open} of ${this.#fit} connections are open` })
+      observations.note('open_files', { evidence: say('{} of {} connections are open', this.#open, this.#fit) })
     if (!isFull) return
     const networks = new Map<string, number>()
     for (const [address, count] of this.#perAddress) {
@@ -102,8 +103,8 @@ export class ConnectionLimits {
       networks.set(network, (networks.get(network) ?? 0) + count)
     }
     const most = [...networks].toSorted(([, one], [, other]) => other - one).slice(0, 3)
-    const evidence = most.map(([network, count]) => `${count} connections from ${network}`).join(', ')
-    observations.note('connections_full', { evidence })
+    const texts = most.map(([network, count]) => say('{} connections from {}', count, network))
+    observations.note('connections_full', { evidence: joined(texts, ', ') })
   }
 }
 

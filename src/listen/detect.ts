@@ -15,6 +15,7 @@ import {
 import type { DeviceSession } from '../ingest/device.ts'
 import { logFault } from '../observe/faults.ts'
 import type { Logger } from '../observe/log.ts'
+import { say, type Text } from '../texts/text.ts'
 import { type Evidence, isImei, weighFixes, weighId } from './evidence.ts'
 import { GuessBudget } from './guess-budget.ts'
 
@@ -30,7 +31,7 @@ export interface Guess {
    */
   readonly holds: 'fixes' | 'no fixes' | 'unknown'
   /** Why the bytes are of this protocol, in words. */
-  readonly evidence: readonly string[]
+  readonly evidence: readonly Text[]
   readonly score: number
   /** Whether the bytes alone are enough without waiting for more: a checksum, or an IMEI. */
   readonly isSure: boolean
@@ -160,16 +161,17 @@ export class Detector {
     if (!message || (message.fixes === undefined && message.none === undefined)) return undefined
     const { device, secret } = message
     const evidence: Evidence[] = []
-    if (session.hasVerified) evidence.push(['its checksum fits', SURE])
+    if (session.hasVerified) evidence.push([say('its checksum fits'), SURE])
     if (device !== undefined) evidence.push(weighId(device))
     const isNamed = device !== undefined || message.fixes?.some((fix) => fix.device !== undefined)
     if (message.fixes?.length)
-      evidence.push(isNamed ? weighFixes(message, session.now) : ['its position names no device', 1])
-    if (message.none !== undefined) evidence.push([`it is a ${message.none}`, message.none === 'login' ? 4 : 3])
+      evidence.push(isNamed ? weighFixes(message, session.now) : [say('its position names no device'), 1])
+    if (message.none !== undefined)
+      evidence.push(message.none === 'login' ? [say('it is a login'), 4] : [say('it is a {}', message.none), 3])
     if (second) {
       session.device = device
       const isUnderstood = messageOf(protocol, second, session) !== undefined
-      evidence.push(isUnderstood ? ['the next frame fits', 10] : ['the next frame does not fit', -15])
+      evidence.push(isUnderstood ? [say('the next frame fits'), 10] : [say('the next frame does not fit'), -15])
     }
     const sum = evidence.reduce((total, [, weight]) => total + weight, 0)
     const isOfImei = isImei(device) && isWhole(protocol) && SAYS_ENOUGH.has(message.none ?? fixesOf(message))
@@ -195,9 +197,9 @@ export class Detector {
     const configured = device && this.#options.configured(device, { protocol: name, secret, session })
     if (!device || configured === undefined) return guess
     const known: Evidence[] = []
-    if (configured === name) known.push([`device ${device} is configured, with this protocol`, SURE + 50])
-    else if (configured === '') known.push([`device ${device} is configured`, SURE])
-    if (this.#spoken.get(device) === name) known.push([`device ${device} spoke it before`, SURE])
+    if (configured === name) known.push([say('device {} is configured, with this protocol', device), SURE + 50])
+    else if (configured === '') known.push([say('device {} is configured', device), SURE])
+    if (this.#spoken.get(device) === name) known.push([say('device {} spoke it before', device), SURE])
     return {
       ...guess,
       evidence: [...guess.evidence, ...known.map(([words]) => words)],

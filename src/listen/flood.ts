@@ -2,6 +2,7 @@ import type { DeviceSession } from '../ingest/device.ts'
 import { networkOf } from '../ingest/network.ts'
 import { metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
+import { say } from '../texts/text.ts'
 
 /*
  * What one sender may take, so that it leaves the others enough. A token is a frame, or 1 KiB.
@@ -115,7 +116,7 @@ export class Flood {
     const now = this.now()
     if (now - this.#notedAt < NOTED_EVERY_MS) return
     this.#notedAt = now
-    observations.note('flood', { evidence: `${who.replace('\n', ' in ')}: more than the limit of ${limit}` })
+    observations.note('flood', { evidence: say('{}: more than the limit of {}', who.replace('\n', ' in '), limit) })
   }
 }
 

@@ -4,6 +4,7 @@ import { metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
 import { RecentlyUsed, takeTokens, type TokenRate } from './flood.ts'
 import { RoundRobin } from '../ingest/round-robin.ts'
+import { say, type Text } from '../texts/text.ts'
 
 /**
  * Bounds the time that a gateway takes to find out protocols, over all its listeners: a tenth. Half of it is for datagrams,
@@ -40,7 +41,7 @@ export class GuessBudget {
     const account = accountOf(this.#datagrams, this.#turns, isGreedy ? HALF : 0)
     if (account) return account.spend(look)
     metrics.refused.inc({ reason: 'guesses' })
-    this.#note(`datagrams from ${remote}`)
+    this.#note(say('datagrams from {}', remote))
     return undefined
   }
 
@@ -54,7 +55,7 @@ export class GuessBudget {
     if (free) return free.spend(look)
     if (this.#waiting.waiting(network) >= mostWaiting) {
       metrics.refused.inc({ reason: 'guesses' })
-      this.#note(`requests from ${network}`)
+      this.#note(say('requests from {}', network))
       return undefined
     }
     const since = this.#now()
@@ -62,7 +63,7 @@ export class GuessBudget {
       this.#waiting.add(network, { isGone, start })
       if (!this.#isServing) void this.#serve()
     })
-    if (this.#now() - since > LONG_MS) this.#note(`connections from ${network}`)
+    if (this.#now() - since > LONG_MS) this.#note(say('connections from {}', network))
     return isGone() ? undefined : account.spend(look)
   }
 
@@ -108,7 +109,7 @@ export class GuessBudget {
   }
 
   /** Notes only a sample of what happens: under a flood it happens with each datagram. */
-  #note(evidence: string): void {
+  #note(evidence: Text): void {
     const now = this.#now()
     if (now - this.#notedAt < NOTED_EVERY_MS) return
     this.#notedAt = now

@@ -8,6 +8,7 @@ import type { Ingest } from '../ingest/ingest.ts'
 import type { Logger } from '../observe/log.ts'
 import { observations } from '../observe/observations.ts'
 import type { Arrivals } from '../ingest/arrivals.ts'
+import { say } from '../texts/text.ts'
 import type { Backpressure } from './backpressure.ts'
 import type { ConnectionLimits } from './connection-limits.ts'
 import type { Detector } from './detect.ts'
@@ -103,7 +104,7 @@ function listen(server: Server, { host, port, isShared }: Endpoint, fd?: number)
 /** Reports that a new connection could not be accepted. Open connections are not affected. */
 function noteNotAccepted(error: NodeJS.ErrnoException, logger: Logger): void {
   if (error.code === 'EMFILE' || error.code === 'ENFILE')
-    observations.note('open_files', { evidence: `a connection could not be accepted: ${error.code}` })
+    observations.note('open_files', { evidence: say('a connection could not be accepted: {}', error.code ?? '') })
   else logger.error({ err: error }, 'a connection could not be accepted')
 }
 

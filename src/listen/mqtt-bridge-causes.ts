@@ -1,11 +1,13 @@
+import { say, type Template, type Text } from '../texts/text.ts'
 /** Why a broker cannot be reached or ends a connection, as a sentence. */
-export function causeOf(error: Error): string {
+export function causeOf(error: Error): Text {
   const { code = '', message } = error as NodeJS.ErrnoException
   const known = ERRORS.find(([pattern]) => pattern.test(code))
-  return known ? `${known[1]} (${code})` : `the connection failed: ${[message, code].filter(Boolean).join(' ')}`
+  if (!known) return say('the connection failed: {}', [message, code].filter(Boolean).join(' '))
+  return say('{} ({})', say(known[1]), code)
 }
 
-const ERRORS: readonly (readonly [RegExp, string])[] = [
+const ERRORS: readonly (readonly [RegExp, Template])[] = [
   [/^ECONNREFUSED$/, 'the connection is refused: no broker listens there'],
   [/^(?:ENOTFOUND|EAI_AGAIN)$/, 'the name of the broker cannot be resolved'],
   [/^(?:ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)$/, 'the broker cannot be reached'],
@@ -21,12 +23,12 @@ const ERRORS: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** What a reason code of MQTT 5, or a return code of 3.1.1, says. */
-export function reasonText(code: number, reason?: string): string {
-  const known = REASONS.get(code) ?? 'without a known reason'
-  return reason ? `${known} (${code}: ${reason.slice(0, MAX_REASON)})` : `${known} (${code})`
+export function reasonText(code: number, reason?: string): Text {
+  const known = say(REASONS.get(code) ?? 'without a known reason')
+  return say('{} ({})', known, reason ? `${code}: ${reason.slice(0, MAX_REASON)}` : code)
 }
 
-const REASONS: ReadonlyMap<number, string> = new Map([
+const REASONS: ReadonlyMap<number, Template> = new Map<number, Template>([
   [1, 'it does not speak this version of MQTT: set version'],
   [2, 'the client id is not accepted'],
   [3, 'it is not available'],

@@ -5,13 +5,14 @@ import mqttPacket, { type IConnackPacket, type IPublishPacket, type ISubackPacke
 import { within } from '../async.ts'
 import type { Bridge } from '../config/bridge.ts'
 import { readClientTls } from '../config/certificate.ts'
+import { say, type Text } from '../texts/text.ts'
 import { causeOf, reasonText } from './mqtt-bridge-causes.ts'
 import { PacketFollower } from './mqtt-packets.ts'
 
 /** What a connection to a broker asks and tells the bridge that it belongs to. */
 export interface BridgeEvents {
   /** The broker has answered the subscriptions. `refused`: a sentence for each that it refuses. */
-  subscribed(refused: readonly string[], hasSession: boolean): void
+  subscribed(refused: readonly Text[], hasSession: boolean): void
   /** Takes a message. Answers whether it may be acknowledged. Never rejects. */
   published(topic: string, payload: Buffer): Promise<boolean>
   /** Whether nothing must be read now. */
@@ -20,7 +21,7 @@ export interface BridgeEvents {
    * Called once, when the connection has ended. `cause`: a sentence; undefined if it was ended so that messages come
    * again.
    */
-  ended(cause?: string): void
+  ended(cause?: Text): void
 }
 
 /**
@@ -59,7 +60,7 @@ export class BridgeConnection {
     this.#protocolVersion = bridge.version === '5' ? 5 : 4
     this.#parser = mqttPacket.parser({ protocolVersion: this.#protocolVersion })
     this.#parser.on('packet', (packet) => this.#handle(packet))
-    this.#parser.on('error', () => this.#end('the broker sends what is not MQTT'))
+    this.#parser.on('error', () => this.#end(say('the broker sends what is not MQTT')))
     this.#socket = dial(bridge)
     this.#socket.setNoDelay(true)
     this.#socket.on(bridge.isSecure ? 'secureConnect' : 'connect', () => this.#login())
@@ -67,8 +68,8 @@ export class BridgeConnection {
     this.#socket.on('drain', () => this.adjustReading())
     this.#socket.on('error', (error) => this.#end(causeOf(error)))
     this.#closed = once(this.#socket, 'close').catch(() => {})
-    this.#socket.on('close', () => this.#end('the broker ended the connection'))
-    this.#timer = setTimeout(() => this.#end('the broker does not answer'), LOGIN_MS)
+    this.#socket.on('close', () => this.#end(say('the broker ended the connection')))
+    this.#timer = setTimeout(() => this.#end(say('the broker does not answer')), LOGIN_MS)
   }
 
   /** Reads on, or not, by what waits to be stored, and to be read by the broker. */
@@ -116,7 +117,8 @@ export class BridgeConnection {
   #receive(bytes: Buffer): void {
     if (this.#isOver) return
     this.#heardAt = performance.now()
-    if (this.#packets.follow(bytes, () => MAX_PACKET_BYTES)) return this.#end('the broker sends a message above 1 MB')
+    if (this.#packets.follow(bytes, () => MAX_PACKET_BYTES))
+      return this.#end(say('the broker sends a message above 1 MB'))
     this.#unparsed = bytes
     this.#parse()
   }
@@ -149,18 +151,21 @@ export class BridgeConnection {
     if (packet.cmd === 'connack' || packet.cmd === 'suback') this.#answered(packet)
     else if (packet.cmd === 'publish') this.#take(packet)
     else if (packet.cmd === 'disconnect')
-      this.#end(`the broker ended the session: ${reasonText(packet.reasonCode ?? 0, packet.properties?.reasonString)}`)
+      this.#end(
+        say('the broker ended the session: {}', reasonText(packet.reasonCode ?? 0, packet.properties?.reasonString)),
+      )
   }
 
   #answered(packet: IConnackPacket | ISubackPacket): void {
-    if (packet.cmd !== this.#awaited) this.#end(`the broker sends ${packet.cmd.toUpperCase()} unasked`)
+    if (packet.cmd !== this.#awaited) this.#end(say('the broker sends {} unasked', packet.cmd.toUpperCase()))
     else if (packet.cmd === 'connack') this.#loggedIn(packet)
     else this.#subscribed(packet)
   }
 
   #loggedIn({ properties, reasonCode, returnCode, sessionPresent }: IConnackPacket): void {
     const code = reasonCode ?? returnCode ?? 0
-    if (code !== 0) return this.#end(`the broker refuses the login: ${reasonText(code, properties?.reasonString)}`)
+    if (code !== 0)
+      return this.#end(say('the broker refuses the login: {}', reasonText(code, properties?.reasonString)))
     this.#hasSession = sessionPresent
     const pingMs = ((properties?.serverKeepAlive || KEEPALIVE_S) * 1000) / 2
     clearTimeout(this.#timer)
@@ -179,8 +184,9 @@ export class BridgeConnection {
     this.#awaited = undefined
     const codes = granted as readonly number[]
     const refused = this.#filters().flatMap((filter, index) => {
-      if (codes[index] >= 128) return [`the broker refuses the subscription ${filter}: ${reasonText(codes[index])}`]
-      return codes[index] === 0 ? [`the broker grants ${filter} QoS 0 only: messages may be lost`] : []
+      if (codes[index] >= 128)
+        return [say('the broker refuses the subscription {}: {}', filter, reasonText(codes[index]))]
+      return codes[index] === 0 ? [say('the broker grants {} QoS 0 only: messages may be lost', filter)] : []
     })
     this.#events.subscribed(refused, this.#hasSession)
   }
@@ -204,7 +210,7 @@ export class BridgeConnection {
   #ping(everyMs: number): void {
     const silentMs = performance.now() - this.#heardAt
     const isWaiting = !this.#socket.isPaused() || this.#socket.writableNeedDrain
-    if (isWaiting && silentMs > 2.5 * everyMs) this.#end('the broker does not answer any more')
+    if (isWaiting && silentMs > 2.5 * everyMs) this.#end(say('the broker does not answer any more'))
     else this.#send({ cmd: 'pingreq' })
   }
 
@@ -213,7 +219,7 @@ export class BridgeConnection {
       this.#socket.write(mqttPacket.generate(packet, { protocolVersion: this.#protocolVersion }))
   }
 
-  #end(cause?: string): void {
+  #end(cause?: Text): void {
     if (this.#isOver) return
     this.#isOver = true
     clearTimeout(this.#timer)

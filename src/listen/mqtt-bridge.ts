@@ -8,6 +8,7 @@ import { logFault } from '../observe/faults.ts'
 import { metrics, type RefusedReason } from '../observe/metrics.ts'
 import { noteNotStored } from '../observe/trouble.ts'
 import { observations } from '../observe/observations.ts'
+import { type Text, withStrings } from '../texts/text.ts'
 import { CLOSE_WAIT_MS, type Shared } from './listener.ts'
 import { BridgeConnection } from './mqtt-bridge-connection.ts'
 
@@ -47,7 +48,7 @@ export class MqttBridge {
   #hadSession = false
   #isClosed = false
   /** Why messages do not come; empty: they do. */
-  #troubles: readonly string[] = []
+  #troubles: readonly Text[] = []
 
   constructor(bridge: Bridge, topics: readonly Subscription[], shared: BridgeShared) {
     this.#bridge = bridge
@@ -84,7 +85,7 @@ export class MqttBridge {
     }
   }
 
-  #subscribed(refused: readonly string[], hasSession: boolean): void {
+  #subscribed(refused: readonly Text[], hasSession: boolean): void {
     const { name: bridge } = this.#bridge
     this.#troubles = refused
     this.#note()
@@ -94,13 +95,14 @@ export class MqttBridge {
     this.#hadSession = true
   }
 
-  #ended(cause?: string): void {
+  #ended(cause?: Text): void {
     this.#connection = undefined
     metrics.bridgeConnected.set({ bridge: this.#bridge.name }, 0)
     if (this.#isClosed) return
     const hasLasted = Date.now() - this.#connectedAt > MAX_DELAY_MS
     if (cause === undefined || hasLasted) this.#delayMs = FIRST_DELAY_MS
-    this.#troubles = cause === undefined ? [] : [masked(cause, this.#bridge.password ?? '')]
+    const mask = (string: string) => masked(string, this.#bridge.password ?? '')
+    this.#troubles = cause === undefined ? [] : [withStrings(cause, mask)]
     this.#note()
     this.#retry = setTimeout(() => this.#connect(), this.#delayMs * (0.5 + Math.random() / 2))
     this.#delayMs = Math.min(2 * this.#delayMs, MAX_DELAY_MS)

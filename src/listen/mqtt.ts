@@ -5,6 +5,7 @@ import { Aedes, type Client } from 'aedes'
 import { within } from '../async.ts'
 import { guarded, logFault } from '../observe/faults.ts'
 import { metrics } from '../observe/metrics.ts'
+import { say } from '../texts/text.ts'
 import { Acceptor } from './acceptor.ts'
 import { Connections } from './connections.ts'
 import { CLOSE_WAIT_MS, closeServer, type Endpoint, type Listener } from './listener.ts'
@@ -123,7 +124,7 @@ const OTHER_VERSION = {
   port: undefined,
   protocol: 'mqtt',
   bytes: Buffer.alloc(0),
-  guesses: [{ protocol: { name: 'mqtt' }, evidence: ['this broker speaks MQTT 3.1.1: set the client to it'] }],
+  guesses: [{ protocol: { name: 'mqtt' }, evidence: [say('this broker speaks MQTT 3.1.1: set the client to it')] }],
 }
 
 /** The reason is counted, unless the handler that refused has counted it. */

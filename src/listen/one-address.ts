@@ -1,4 +1,5 @@
 import { observations } from '../observe/observations.ts'
+import { say } from '../texts/text.ts'
 
 /** Observes that all connections of a listener come from one address: usually that of a balancer in front of it. */
 export class OneAddressWatch {
@@ -26,7 +27,7 @@ export class OneAddressWatch {
   #look(listener: string): void {
     const [[address, count] = ['', 0]] = this.#open
     if (this.#open.size !== 1 || count <= MANY) return
-    observations.note('one_address', { subject: { listener }, evidence: `${count} connections from ${address}` })
+    observations.note('one_address', { subject: { listener }, evidence: say('{} connections from {}', count, address) })
   }
 }
 

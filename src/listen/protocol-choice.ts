@@ -3,6 +3,7 @@ import { type DeviceSession, hasStoredAsOwn } from '../ingest/device.ts'
 import type { FrameOutcome } from '../ingest/frame.ts'
 import { addressOf, networkOf } from '../ingest/network.ts'
 import { observations } from '../observe/observations.ts'
+import { say } from '../texts/text.ts'
 import { type Detector, type Guess, Undecided } from './detect.ts'
 import type { Shared } from './listener.ts'
 
@@ -99,7 +100,13 @@ export function noteWrongPort(session: DeviceSession, { name, tcp, udp, http }: 
   const { device = '', transport } = session
   session.isWrongPort = true
   const usual = (transport === 'http' ? http : (tcp ?? udp ?? http))?.port
-  const evidence = `speaks ${name} on port ${at.port} (${at.expected.name}): use ${usual}, or the port for all protocols`
+  const evidence = say(
+    'speaks {} on port {} ({}): use {}, or the port for all protocols',
+    name,
+    at.port,
+    at.expected.name,
+    usual ?? '',
+  )
   observations.note('wrong_port', { subject: { device }, evidence })
 }
 

@@ -1,5 +1,6 @@
 import { type DeviceSession, type Standing, standingOf } from '../ingest/device.ts'
 import { observations } from '../observe/observations.ts'
+import { joined, say, type Template } from '../texts/text.ts'
 import type { SenderLimits } from './flood.ts'
 
 /** A connection, as far as the limits of open connections need to know it. */
@@ -149,10 +150,9 @@ export class Slots {
       const slot = connectionToEnd(slots)
       const { network } = slot.senderLimits
       const there = slots.filter(({ senderLimits }) => senderLimits.network === network)
-      observations.note('device_connections', {
-        subject: { device },
-        evidence: `${slots.length} connections, ${there.length} of them from ${network}${ABOUT[standing]}`,
-      })
+      const counts = say('{} connections, {} of them from {}', slots.length, there.length, network)
+      const evidence = joined([counts, ...ABOUT[standing].map((about) => say(about))], ', ')
+      observations.note('device_connections', { subject: { device }, evidence })
       this.#end(slot, 'max_per_device')
     }
   }
@@ -183,10 +183,10 @@ function standingAs({ session }: Slot): Standing {
   return session ? standingOf(session) : 0
 }
 
-const ABOUT: Record<Standing, string> = {
-  0: ', taken for no configured device',
-  1: '',
-  2: ', all with its secret or certificate',
+const ABOUT: Record<Standing, readonly Template[]> = {
+  0: ['taken for no configured device'],
+  1: [],
+  2: ['all with its secret or certificate'],
 }
 
 /** Whether one connection is older than another. Of two of one moment all gateways must say the same, else both would end. */

@@ -12,6 +12,7 @@ import { noteSuspicion } from '../ingest/suspicion.ts'
 import { logFault } from '../observe/faults.ts'
 import { metrics, type RefusedReason } from '../observe/metrics.ts'
 import { noteNotStored } from '../observe/trouble.ts'
+import { say } from '../texts/text.ts'
 import { networkFilter } from './acceptor.ts'
 import { type Guess, MOST_BYTES } from './detect.ts'
 import { inNetwork, tokensOf } from './flood.ts'
@@ -224,7 +225,7 @@ async function take(context: UdpContext, arrival: Arrival): Promise<void> {
 
 /** Notes that datagrams without an id of a device are not taken from an address, because another device has used it. */
 function noteShared({ remote }: DeviceSession, sessions: UdpSessions): void {
-  const evidence = `another device has used ${remote}: datagrams from there that name no device are not taken`
+  const evidence = say('another device has used {}: datagrams from there that name no device are not taken', remote)
   for (const device of sessions.sharing(remote) ?? []) noteSuspicion(device, { code: 'claimed_twice', evidence })
 }
 

@@ -1,3 +1,5 @@
+import { english, type Text, withStrings } from '../texts/text.ts'
+
 const MINUTE_MS = 60_000
 
 /**
@@ -58,7 +60,7 @@ export interface Observation {
   lastAt: number
   count: number
   /** The latest different texts, at most `MAX_EVIDENCE`. Never a secret. */
-  evidence: readonly string[]
+  evidence: readonly Text[]
 }
 
 /**
@@ -89,8 +91,9 @@ export class Observations {
     if (observation.subject.device !== undefined) this.devices.add(observation.subject.device)
     observation.count++
     observation.lastAt = now
-    const shown = evidence.slice(0, MAX_EVIDENCE_LENGTH)
-    if (shown !== '' && !observation.evidence.includes(shown))
+    const shown = withStrings(evidence, (string) => string.slice(0, MAX_EVIDENCE_LENGTH))
+    const words = english(shown)
+    if (words !== '' && !observation.evidence.some((other) => english(other) === words))
       observation.evidence = [...observation.evidence, shown].slice(-MAX_EVIDENCE)
   }
 
@@ -121,7 +124,7 @@ export class Observations {
 
 interface NoteDetails {
   readonly subject?: Subject
-  readonly evidence?: string
+  readonly evidence?: Text
   readonly now?: number
 }
 

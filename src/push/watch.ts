@@ -3,6 +3,7 @@ import { countOverdue, keysOf, type Redis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
+import { say } from '../texts/text.ts'
 import type { PushFigures } from './figures.ts'
 
 interface WatchdogOptions {
@@ -32,7 +33,8 @@ export function watchTurns(limit: LimitFunction, figures: () => PushFigures): No
     fullS = limit.pendingCount > 0 && answeredAt > Date.now() - ANSWERS_MS ? fullS + 1 : 0
     if (fullS < FULL_S) return
     const most = Math.floor((limit.concurrency * 1000) / Math.max(1, usualMs))
-    const evidence = `${limit.concurrency} requests at once, ${Math.round(usualMs)} ms each: at most ${most} a second`
+    const { concurrency } = limit
+    const evidence = say('{} requests at once, {} ms each: at most {} a second', concurrency, Math.round(usualMs), most)
     observations.note('push_full', { evidence })
   })
 }

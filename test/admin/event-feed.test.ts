@@ -19,7 +19,7 @@ afterEach(async () => {
 async function feedOn(status: () => Promise<object> = async () => ({ verdict: 'well' })) {
   const feed = new EventFeed({ status, sources: () => [] })
   const responses: ServerResponse[] = []
-  let options: ReaderOptions = { topics: ALL, scope: EVERYTHING, isAllowed: () => true }
+  let options: ReaderOptions = { topics: ALL, scope: EVERYTHING, language: 'en', isAllowed: () => true }
   const server = createServer((_request, response) => {
     responses.push(response)
     const reader = new EventReader(response, {}, options)
@@ -113,10 +113,10 @@ it('tells who follows one device its row alone', () => {
   expect(event.bytes.toString()).toMatch(
     /^id: \w+-1\nevent: device\ndata: {"results":\[{"id":"007"},{"id":"8"}\]}\n\n$/,
   )
-  expect(event.bytesFor({ scope: EVERYTHING, device: '7' })?.toString()).toContain(
+  expect(event.bytesFor({ scope: EVERYTHING, language: 'en', device: '7' })?.toString()).toContain(
     'data: {"results":[{"id":"007"}]}\n\n',
   )
-  expect(event.bytesFor({ scope: EVERYTHING, device: '9' })).toBeUndefined()
+  expect(event.bytesFor({ scope: EVERYTHING, language: 'en', device: '9' })).toBeUndefined()
 })
 
 it('keeps the last 1,000 events, at most 8 MiB, and says which are gone', () => {

@@ -4,6 +4,7 @@ import { Findings } from '../../src/admin/findings.ts'
 import { readProcesses } from '../../src/lanes/index.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { adminFixture } from '../support/admin.ts'
+import { inEnglish } from '../support/texts.ts'
 
 const admin = adminFixture()
 const soon = { timeout: 30_000 }
@@ -49,7 +50,7 @@ it('the status, the metrics and the log show a finding while a process observes 
   await expect.poll(() => logged().length, soon).toBe(1)
 
   // It is not repeated for longer than it lasts.
-  observations.current(Infinity)
+  inEnglish(observations.current(Infinity))
   await expect.poll(findings, soon).toEqual([])
   await expect.poll(metrics, soon).not.toContain('waybridge_findings{code="clock_ahead"')
   await expect.poll(() => logged().length, soon).toBe(2)

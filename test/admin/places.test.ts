@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Places, readPlaces } from '../../src/admin/places.ts'
+import { inEnglish } from '../support/texts.ts'
 
 const places = new Places({
   names: ['Kaunas', 'Suva', 'Apia', 'Longyearbyen'],
@@ -18,18 +19,18 @@ describe('the place near a position', () => {
     [78.22, 12, '83 km W of Longyearbyen'],
     [0, 0, undefined],
   ])('%d, %d is %s', (latitude, longitude, text) => {
-    expect(places.near(latitude, longitude)).toBe(text)
+    expect(inEnglish(places.near(latitude, longitude))).toBe(text)
   })
 
   it('is found over the line of the date', () => {
     const dateline = new Places({ names: ['Taveuni'], lat: [-16_850], lon: [179_970] })
-    expect(dateline.near(-16.85, -179.9)).toBe('14 km E of Taveuni')
+    expect(inEnglish(dateline.near(-16.85, -179.9))).toBe('14 km E of Taveuni')
   })
 
   it('is the nearest one of the built page', async () => {
     const all = await readPlaces()
-    expect(all.near(54.8985, 23.9036)).toBe('in Kaunas')
-    expect(all.near(52.4, 13.06)).toMatch(/Potsdam/)
-    expect(all.near(-55, -140)).toBeUndefined()
+    expect(inEnglish(all.near(54.8985, 23.9036))).toBe('in Kaunas')
+    expect(inEnglish(all.near(52.4, 13.06))).toMatch(/Potsdam/)
+    expect(inEnglish(all.near(-55, -140))).toBeUndefined()
   })
 })

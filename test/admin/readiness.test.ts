@@ -3,6 +3,7 @@ import { durabilityProblems, type Redis } from '../../src/lanes/index.ts'
 import { redisReadiness } from '../../src/process/roles/readiness.ts'
 import { connected } from '../support/admin.ts'
 import { startTestRedis, type TestRedis } from '../support/redis.ts'
+import { inEnglish } from '../support/texts.ts'
 
 const LOST = 'what is acknowledged could be lost'
 const UNVERIFIED =
@@ -34,7 +35,7 @@ beforeEach(async () => {
 
 describe('the check of the durability of Redis', () => {
   it('finds no problem in the private Redis', async () => {
-    expect(await durabilityProblems(redis)).toEqual([])
+    expect(inEnglish(await durabilityProblems(redis))).toEqual([])
   })
 
   it.each([
@@ -44,20 +45,20 @@ describe('the check of the durability of Redis', () => {
     ['maxmemory-policy', 'allkeys-lru', 'noeviction'],
   ])('finds the problem %s %s', async (name, value, needed) => {
     await redis.config('SET', name, value)
-    expect(await durabilityProblems(redis)).toEqual([
+    expect(inEnglish(await durabilityProblems(redis))).toEqual([
       `Redis has ${name} ${value}, needed is ${name} ${needed}: ${LOST}`,
     ])
   })
 
   it('names every problem', async () => {
     await redis.config('SET', 'appendfsync', 'no', 'maxmemory-policy', 'volatile-ttl')
-    expect(await durabilityProblems(redis)).toHaveLength(2)
+    expect(inEnglish(await durabilityProblems(redis))).toHaveLength(2)
   })
 
   it('says that it cannot check where CONFIG is forbidden', async () => {
     await redis.acl('SETUSER', 'managed', 'on', '>pw', '~*', '&*', '+@all', '-config')
     const managed = await connected(`${server.url}?username=managed&password=pw`)
-    expect(await durabilityProblems(managed)).toEqual([UNVERIFIED])
+    expect(inEnglish(await durabilityProblems(managed))).toEqual([UNVERIFIED])
     managed.disconnect()
   })
 })

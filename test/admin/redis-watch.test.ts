@@ -3,6 +3,7 @@ import { RedisWatch } from '../../src/admin/redis-watch.ts'
 import { unlimitedMemory } from '../../src/ingest/acceptance.ts'
 import type { Redis } from '../../src/lanes/index.ts'
 import { withRedis } from '../support/with-redis.ts'
+import { inEnglish } from '../support/texts.ts'
 
 let redis: Redis
 withRedis((_, connection) => (redis = connection))
@@ -17,7 +18,7 @@ async function unlimitedNow() {
 it('a Redis without maxmemory is one whose stop mark is a share of the memory of its machine, until it has a limit', async () => {
   const machine = Number(/^total_system_memory:(\d+)/m.exec(await redis.info('memory'))?.[1])
   await redis.config('SET', 'maxmemory', 0)
-  expect(await unlimitedNow()).toEqual([
+  expect(inEnglish(await unlimitedNow())).toEqual([
     `redis.stop_at counts as a share of the ${(machine / 2 ** 30).toFixed(1)} GiB of its machine`,
   ])
   await redis.config('SET', 'maxmemory', '64mb')

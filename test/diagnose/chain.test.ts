@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { inEnglish } from '../support/texts.ts'
 import { chainOf } from '../../src/diagnose/chain.ts'
 import { LINKS } from '../../src/diagnose/codes.ts'
 import { findingOf } from '../../src/diagnose/diagnose.ts'
@@ -75,7 +76,7 @@ function chain({ device, detail, explained, found = [], place }: Case = {}) {
     },
     findings: found.map((each) => findingOf(each, NOW)),
   }
-  return chainOf(facts, show)
+  return inEnglish(chainOf(facts, show))
 }
 
 const headOf = (some: Case) => chain(some).sentence.split('; ')[0]

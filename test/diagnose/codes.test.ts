@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { FindingCode } from '../../src/diagnose/codes.ts'
 import { diagnose } from '../../src/diagnose/diagnose.ts'
 import type { Facts, ProcessFacts, UpstreamFacts } from '../../src/diagnose/facts.ts'
+import { inEnglish } from '../support/texts.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 8)
 const S = 1000
@@ -47,7 +48,7 @@ const REFUSED = { company: '7', message: 'no', since: NOW - 60 * S, lanes: ['7/4
 const refused = (status: number, accepted = {}) => ({ lanes: [{ ...REFUSED, status, ...accepted }] })
 
 function found(facts: Partial<Facts>) {
-  return diagnose({ ...WELL, ...facts })
+  return inEnglish(diagnose({ ...WELL, ...facts }))
 }
 
 describe('by these facts', () => {

@@ -3,6 +3,7 @@ import type { FindingCode } from '../../src/diagnose/codes.ts'
 import { type DeviceCondition, conditionOf, DeviceSurvey, durationText } from '../../src/diagnose/devices.ts'
 import { diagnose } from '../../src/diagnose/diagnose.ts'
 import type { DeviceFacts } from '../../src/diagnose/facts.ts'
+import { inEnglish } from '../support/texts.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 8)
 const S = 1000
@@ -72,7 +73,7 @@ function found(...vans: readonly Partial<DeviceFacts>[]) {
       route: { courier: '42', route: String(index) },
       ...van,
     })
-  return diagnose({ now: NOW, observations: [], devices: survey.groups() })
+  return inEnglish(diagnose({ now: NOW, observations: [], devices: survey.groups() }))
 }
 
 describe('by the facts of its devices', () => {
@@ -202,4 +203,4 @@ it.each([
   [180 * MIN, '3 h'],
   [200 * MIN, '3 h 20 min'],
   [4 * 24 * 60 * MIN, '4 days'],
-])('%i ms are %s', (ms, text) => expect(durationText(ms)).toBe(text))
+])('%i ms are %s', (ms, text) => expect(inEnglish(durationText(ms))).toBe(text))

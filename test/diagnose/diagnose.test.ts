@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { inEnglish } from '../support/texts.ts'
 import { CODES } from '../../src/diagnose/codes.ts'
 import { diagnose as diagnoseFacts } from '../../src/diagnose/diagnose.ts'
 import type { Facts } from '../../src/diagnose/facts.ts'
@@ -19,7 +20,7 @@ const NOW = 1_000_000
 
 /** What is found by these facts beside a system that is well. */
 function diagnose(facts: Partial<Facts>) {
-  return diagnoseFacts({ now: NOW, observations: [], ...facts })
+  return inEnglish(diagnoseFacts({ now: NOW, observations: [], ...facts }))
 }
 
 describe('the diagnosis', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { english } from '../../src/texts/text.ts'
 import { clockIn } from '../../src/config/times.ts'
 import type { ExplainedDevice } from '../../src/diagnose/detail.ts'
 import { explain } from '../../src/diagnose/explain.ts'
@@ -27,7 +28,7 @@ function says(device: object, facts: object = {}): string {
   const upstream = { state: 'up', since_at: at('06:00:00') }
   const all = { device: { ...DEVICE, ...device }, parked: [], upstream, now: NOW, ...facts }
   // The sentences below leave out the zone.
-  return explain(all as unknown as ExplainedDevice, (instant) => clockIn('UTC', NOW)(instant).slice(0, -1))
+  return english(explain(all as unknown as ExplainedDevice, (instant) => clockIn('UTC', NOW)(instant).slice(0, -1)))
 }
 
 function waiting(count: number, lane: object = {}) {

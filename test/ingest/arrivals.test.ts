@@ -7,6 +7,7 @@ import { createLogger } from '../../src/observe/log.ts'
 import { createDirectory } from '../support/roster.ts'
 import { until } from '../support/listen.ts'
 import { withRedis } from '../support/with-redis.ts'
+import { inEnglish } from '../support/texts.ts'
 
 /* Secrets in what was not understood: none is shown, and none is in Redis, so that none is in a backup. */
 
@@ -38,7 +39,7 @@ async function arrived(
   await until(async () => expect(await redis.llen(keys.arrivals)).toBe(1))
   const [sender] = await surveyArrivals(redis, () => false)
   expect(await redis.lindex(keys.arrivals, 0)).not.toContain(Buffer.from(SECRET).toString('hex'))
-  return { shown: Buffer.from(sender.bytes ?? '', 'hex').toString('latin1'), evidence: sender.evidence }
+  return { shown: Buffer.from(sender.bytes ?? '', 'hex').toString('latin1'), evidence: inEnglish(sender.evidence) }
 }
 
 it.each([

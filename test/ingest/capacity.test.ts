@@ -3,6 +3,7 @@ import { Capacity, memoryProblems } from '../../src/ingest/acceptance.ts'
 import { keys, type Part, type Redis } from '../../src/lanes/index.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { withRedis } from '../support/with-redis.ts'
+import { inEnglish } from '../support/texts.ts'
 
 const FULL = 'Redis has more than 85 % of its memory in use: nothing is acknowledged'
 const soon = { timeout: 30_000 }
@@ -23,7 +24,7 @@ function watch(maxParked: number): Capacity {
   return capacity
 }
 
-const observed = () => observations.current().map(({ code, evidence }) => [code, ...evidence])
+const observed = () => inEnglish(observations.current()).map(({ code, evidence }) => [code, ...evidence])
 const toLane = (lane: string): Part[] => [{ lane, device: '1', records: Buffer.alloc(0) }]
 const shortages = (capacity: Capacity) => ['7/1/1', '7/1/2', '7/1/3'].map((lane) => capacity.shortageFor(toLane(lane)))
 

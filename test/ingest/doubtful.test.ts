@@ -3,6 +3,7 @@ import { createSession } from '../../src/ingest/device.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { at, gateway, NOW_S, van } from '../support/ingest.ts'
 import { count } from '../support/listen.ts'
+import { inEnglish } from '../support/texts.ts'
 
 const ANSWERED = { status: 'stored', reply: Buffer.from('ok') }
 const NOT_READ = { device: van.id, fixes: [], reply: 'ok' }
@@ -49,7 +50,7 @@ describe('a frame that is not understood', () => {
     const { say } = await gateway({ hasRoom: false, waitMs: 20_000 })
     expect(await say(NOT_READ)).toEqual({ status: 'not_stored', reason: 'misunderstood' })
     expect(await count('not_stored_total', { reason: 'misunderstood' })).toBe(before + 1)
-    const finding = observations.current().find(({ code }) => code === 'not_stored')
+    const finding = inEnglish(observations.current()).find(({ code }) => code === 'not_stored')
     expect(finding?.evidence).toContain('misunderstood')
   })
 
@@ -117,11 +118,11 @@ describe('a frame that is not understood', () => {
     const id = '352000000000017'
     const { say, told } = await gateway({ devices: [{ ...van, id }] })
     await say({ device: id })
-    expect(observations.current().filter(({ subject }) => subject.device === id)).toEqual([])
+    expect(inEnglish(observations.current()).filter(({ subject }) => subject.device === id)).toEqual([])
     await say({ device: id, fixes: [] })
     expect(await counted()).toBe(before + 2)
     expect(told).toEqual([`${id} misunderstood unknown_type`, `${id} misunderstood not_read`])
-    const [finding] = observations.current().filter(({ subject }) => subject.device === id)
+    const [finding] = inEnglish(observations.current()).filter(({ subject }) => subject.device === id)
     expect(finding).toMatchObject({ code: 'not_understood', count: 1, evidence: ['spoken: {"device":"3520000000000'] })
   })
 

@@ -33,6 +33,7 @@ import { records } from '../support/records.ts'
 import { createDirectory } from '../support/roster.ts'
 import { withRedis } from '../support/with-redis.ts'
 import { thrown } from '../support/thrown.ts'
+import { inEnglish } from '../support/texts.ts'
 
 /*
  * Three protocols that nothing tells apart: lines of `<word> <device> <degrees> <degrees>`. The first one has latitude and
@@ -180,7 +181,7 @@ describe('fixes of an unknown device whose protocol is a guess', () => {
     await until(async () => {
       const [arrival] = await surveyArrivals(redis, () => false)
       expect(arrival).toMatchObject({ device: VAN.id, protocol: 'first', isGuess: true, port, waiting: 1 })
-      expect(arrival.evidence).toContain(`${VAN.id} is an IMEI`)
+      expect(inEnglish(arrival.evidence)).toContain(`${VAN.id} is an IMEI`)
       expect(arrival.position).toMatchObject({ latitude: 10, longitude: 20 })
     })
   })

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { GuessDelays } from '../../src/ingest/guesses.ts'
 import { observations } from '../../src/observe/observations.ts'
+import { inEnglish } from '../support/texts.ts'
 
 const VAN = '356307042441013'
 const S = 1000
@@ -40,6 +41,8 @@ it('wrong secrets are forgotten after an hour', () => {
 it('a guesser is observed with its network, never with what it tried', () => {
   const delays = new GuessDelays()
   for (let tries = 0; tries < 6; tries++) delays.failed('9123', '192.0.2.7', 0)
-  const found = observations.current().filter(({ code, subject }) => code === 'guessing' && subject.device === '9123')
+  const found = inEnglish(observations.current()).filter(
+    ({ code, subject }) => code === 'guessing' && subject.device === '9123',
+  )
   expect(found).toMatchObject([{ count: 1, evidence: ['6 wrong secrets from 192.0.2.0/24'] }])
 })

@@ -27,6 +27,7 @@ import type { Assignment } from '../../src/roster/assignment.ts'
 import { records } from '../support/records.ts'
 import { createDirectory } from '../support/roster.ts'
 import { withRedis } from '../support/with-redis.ts'
+import { inEnglish } from '../support/texts.ts'
 
 const NOW = Math.floor(Date.now() / 1000)
 const FILTER = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null, holdsSuspicious: false }
@@ -668,9 +669,9 @@ describe('fixes that are off the track of their device', () => {
     const one = await gateway([USUAL], [], { ...HOLD, max_age: 1 }, {}, hold)
     await one.store(part(0))
     await expect.poll(held, soon).toEqual([])
-    const found = observations
-      .current()
-      .find(({ code, subject }) => code === 'held_too_long' && subject.device === USUAL.id)
+    const found = inEnglish(observations.current()).find(
+      ({ code, subject }) => code === 'held_too_long' && subject.device === USUAL.id,
+    )
     expect(found?.evidence).toContain('held as suspicious')
   })
 })

@@ -6,6 +6,7 @@ import { Identity, introduce, ResolvedDevice } from '../../src/ingest/identity.t
 import { createLogger } from '../../src/observe/log.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { createDirectory } from '../support/roster.ts'
+import { inEnglish } from '../support/texts.ts'
 
 const VAN: Device = { id: '0356307042441013', company_id: '7', courier_id: '42', source: 'devices.yaml:1' }
 const logger = createLogger('test', { level: 'fatal', format: 'json' })
@@ -49,7 +50,7 @@ async function gate(devices: Device[], { admitsUnknown = false } = {}) {
 
 const IS_VAN = `device ${VAN.id}`
 const evidenceFor = (code: string, device: string) =>
-  observations.current().find((each) => each.code === code && each.subject.device === device)?.evidence
+  inEnglish(observations.current()).find((each) => each.code === code && each.subject.device === device)?.evidence
 
 describe('a device may come', () => {
   it.for<[string, Partial<Device>, Came, Came, string]>([

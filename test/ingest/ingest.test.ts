@@ -6,6 +6,7 @@ import { at, gateway, type IngestSetup, line, NOW_S, placeOf, van } from '../sup
 import { count } from '../support/listen.ts'
 import { records } from '../support/records.ts'
 import { createDirectory } from '../support/roster.ts'
+import { inEnglish } from '../support/texts.ts'
 
 describe('a message', () => {
   it('is answered with its reply once its fixes are stored', async () => {
@@ -118,7 +119,7 @@ describe('a message', () => {
   })
 })
 
-const ofVan = () => observations.current().filter(({ subject }) => subject.device === van.id)
+const ofVan = () => inEnglish(observations.current()).filter(({ subject }) => subject.device === van.id)
 
 describe('what is observed of a device', () => {
   it('has its damaged frames, and ends with a good one', async () => {
@@ -196,7 +197,7 @@ describe('the settings of a device that has to prove itself', () => {
   it('are looked up without a finding, since the frame may be damaged', async () => {
     const { say } = await guarded({ id: 'quiet', secret: 'canary' })
     expect(await say({ ...asked, device: 'quiet', fault: 'decode' })).toMatchObject({ status: 'misunderstood' })
-    expect(observations.current().filter(({ subject }) => subject.device === 'quiet')).toEqual([])
+    expect(inEnglish(observations.current()).filter(({ subject }) => subject.device === 'quiet')).toEqual([])
   })
 })
 
@@ -324,7 +325,9 @@ describe('a held fix', () => {
     for (const device of ['1', '2', '3'])
       expect(await say({ device, fixes: [at(Date.now() + 7_200_000)] })).toMatchObject({ status: 'stored' })
     expect(await say({ device: '4', fixes: [at(NOW_S * 1000)] })).toMatchObject({ status: 'stored' })
-    const ahead = observations.current().find(({ code, subject }) => code === 'clock_ahead' && subject.device === '1')
+    const ahead = inEnglish(observations.current()).find(
+      ({ code, subject }) => code === 'clock_ahead' && subject.device === '1',
+    )
     expect(ahead?.evidence).toEqual(['about 120 min ahead: time_zone "+02:00" would fit'])
   })
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Sender } from '../../src/ingest/device.ts'
 import { DeviceTrail, Trails, type Whereabouts } from '../../src/ingest/suspicion.ts'
 import { seeded } from '../../src/sandbox/random.ts'
+import { inEnglish } from '../support/texts.ts'
 
 const START = Date.UTC(2026, 9, 1) / 1000
 const MINUTE = 60
@@ -47,7 +48,7 @@ describe('the theft of an id', () => {
     expect(codesOf(drive(START, 20), trail)).toEqual([])
     const both = inTurns(drive(START + 600, 8, { at: ON_THE_WAY }), drive(START + 615, 8, { at: PARIS }))
     expect(codesOf(both, trail)).toEqual(['claimed_twice'])
-    expect(trail.suspicion?.evidence).toBe('52.67,13.40 at 00:13 UTC; 48.90,2.35 at 00:13 UTC')
+    expect(inEnglish(trail.suspicion?.evidence)).toBe('52.67,13.40 at 00:13 UTC; 48.90,2.35 at 00:13 UTC')
   })
 
   it('is seen while the van is silent: it moved impossibly', () => {
@@ -157,7 +158,7 @@ describe('two senders', () => {
   it('are named by their networks and protocols', () => {
     const trail = new DeviceTrail()
     for (const sender of [van, thief, van]) trail.heard(sender, START)
-    expect(trail.heard(thief, START)?.evidence).toBe(
+    expect(inEnglish(trail.heard(thief, START)?.evidence)).toBe(
       'teltonika from 192.0.2.0/24 and teltonika from 198.51.100.0/24 in turns',
     )
   })

@@ -18,6 +18,7 @@ import { freePorts } from '../support/free-ports.ts'
 import { UNFILTERED } from '../support/appending.ts'
 import { GROUP_NAME, RedisGroup } from '../support/redis-group.ts'
 import type { Machine } from '../support/redis-servers.ts'
+import { inEnglish } from '../support/texts.ts'
 
 const DEVICE = '356307042441013'
 const LANE = '7/42/1001'
@@ -69,18 +70,14 @@ describe('a Redis with replicas', () => {
   const replica = () => group.replica()
 
   it.each([
-    ['an unknown name', { name: 'other' }, /^: failed to connect to sentinel .* No such master with that name$/],
-    ['a wrong password of the servers', { password: 'wrong' }, /^: WRONGPASS/],
+    ['an unknown name', { name: 'other' }, /^failed to connect to sentinel .* No such master with that name$/],
+    ['a wrong password of the servers', { password: 'wrong' }, /^WRONGPASS/],
     [
       'a wrong password of the Sentinels',
       { sentinel_password: 'wrong' },
-      /^: failed to connect to sentinel .* WRONGPASS/,
+      /^failed to connect to sentinel .* WRONGPASS/,
     ],
-    [
-      'Sentinels that are away',
-      { sentinels: [{ host: '127.0.0.1', port: 1 }] },
-      /^: failed to connect to sentinel 127/,
-    ],
+    ['Sentinels that are away', { sentinels: [{ host: '127.0.0.1', port: 1 }] }, /^failed to connect to sentinel 127/],
   ])('that is not reached with %s says so', async (_, wrong, trouble) => {
     const sentinels = machines.map(({ host, sentinelPort: port }) => ({ host, port }))
     const right = { sentinels, name: GROUP_NAME, password: PASSWORD, sentinel_password: PASSWORD }
@@ -99,7 +96,7 @@ describe('a Redis with replicas', () => {
       const redis = connect({ url: `redis://:${PASSWORD}@${host}:${port}`, replicas }, 'test')
       open.push(redis)
       await expect.poll(() => redis.status, { timeout: 20_000 }).toBe('ready')
-      const said = replicas === 0 ? await durabilityProblems(redis) : await missingReplicas(redis)
+      const said = replicas === 0 ? inEnglish(await durabilityProblems(redis)) : inEnglish(await missingReplicas(redis))
       expect(said).toEqual([expect.stringMatching(text)])
     }
   })
@@ -108,7 +105,7 @@ describe('a Redis with replicas', () => {
     const [{ host, port }] = machines
     const redis = connect({ cluster: [{ host, port }], password: PASSWORD }, 'test')
     open.push(redis)
-    await expect.poll(() => troubleOf(redis), { timeout: 20_000 }).toMatch(/: ERR .* cluster support disabled$/)
+    await expect.poll(() => troubleOf(redis), { timeout: 20_000 }).toMatch(/^ERR .* cluster support disabled$/)
   })
 
   it('is looked for until it is found, though Sentinels name another primary meanwhile', async () => {
@@ -126,13 +123,13 @@ describe('a Redis with replicas', () => {
 
   it('is safe where all that may be promoted write through, and the primary writes to all or to none', async () => {
     const redis = await connection()
-    expect(await durabilityProblems(redis)).toEqual([])
-    expect(await missingReplicas(redis)).toEqual([])
+    expect(inEnglish(await durabilityProblems(redis))).toEqual([])
+    expect(inEnglish(await missingReplicas(redis))).toEqual([])
     const index = await replica()
     const name = `127.0.0.1:${machines[index].port}`
     await group.redis(index, (server) => server.config('SET', 'appendfsync', 'everysec'))
     await group.redis(await group.primary(), (server) => server.config('SET', 'min-replicas-to-write', '1'))
-    expect(await durabilityProblems(redis)).toEqual([
+    expect(inEnglish(await durabilityProblems(redis))).toEqual([
       'Redis has min-replicas-to-write 1, needed is min-replicas-to-write 2: what is acknowledged could be lost',
       `The replica ${name} has appendfsync everysec, needed is appendfsync always: what is acknowledged could be lost`,
     ])
@@ -142,7 +139,7 @@ describe('a Redis with replicas', () => {
 
   it('says that more replicas may be promoted than a write waits for', async () => {
     const redis = await connection(1)
-    const [first, second] = await durabilityProblems(redis)
+    const [first, second] = inEnglish(await durabilityProblems(redis))
     expect(first).toContain('needed is min-replicas-to-write 1')
     expect(second).toContain('redis.replicas is 1, but 2 replicas may be promoted')
     expect(second).toContain('Set redis.replicas: 2, or replica-priority 0 on the others')
@@ -168,12 +165,12 @@ describe('a Redis with replicas', () => {
     const index = await replica()
     await group.kill(index)
     await expect
-      .poll(() => missingReplicas(redis), { timeout: 30_000 })
+      .poll(async () => inEnglish(await missingReplicas(redis)), { timeout: 30_000 })
       .toEqual(['1 of 2 replicas of Redis are connected: nothing is acknowledged until all are'])
     await expect(send(now() + 1)).rejects.toThrow('NOREPLICAS')
     await group.revive(index)
     await group.inStep()
-    expect(await missingReplicas(redis)).toEqual([])
+    expect(inEnglish(await missingReplicas(redis))).toEqual([])
   })
 
   it('keeps what was acknowledged when its primary is lost for good, and goes on with another one', async () => {

@@ -3,6 +3,7 @@ import { keys, type Redis, scripts } from '../../src/lanes/index.ts'
 import { metrics } from '../../src/observe/metrics.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { withRedis } from '../support/with-redis.ts'
+import { inEnglish } from '../support/texts.ts'
 
 let redis: Redis
 withRedis((_, connection) => {
@@ -24,7 +25,7 @@ const calls = async (times: number, ms: number) => {
     await answer
   }
 }
-const seen = () => observations.current().find(({ code }) => code === 'slow_script')
+const seen = () => inEnglish(observations.current()).find(({ code }) => code === 'slow_script')
 const counted = async () => (await metrics.slowScripts.get()).values.filter(({ value }) => value > 0)
 
 it('counts a slow call to Redis by the name of its script; a quick one is not counted', async () => {

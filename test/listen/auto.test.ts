@@ -1,6 +1,7 @@
 import { createSocket } from 'node:dgram'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { loadProtocols } from '../../protocols/index.ts'
+import { english } from '../../src/texts/text.ts'
 import { createSession } from '../../src/ingest/device.ts'
 import { Detector, QUIET_MS, Undecided } from '../../src/listen/detect.ts'
 import { listenHttp } from '../../src/listen/http.ts'
@@ -55,7 +56,7 @@ function wrongPorts(): (readonly string[])[] {
   return observations
     .current()
     .filter(({ code }) => code === 'wrong_port')
-    .map(({ evidence }) => evidence)
+    .map(({ evidence }) => evidence.map(english))
 }
 
 function isOnWrongPort(device: string): boolean {

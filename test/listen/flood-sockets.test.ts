@@ -9,6 +9,7 @@ import { avlLogin } from '../support/encode.ts'
 import { count, dial, type Gateway, gateway, open, refusals, talk, until } from '../support/listen.ts'
 import { position, protocolNamed, TOPIC } from '../support/mqtt.ts'
 import { connack, connect, puback, publish, raw } from '../support/mqtt-bytes.ts'
+import { inEnglish } from '../support/texts.ts'
 
 const AT = { host: '127.0.0.1', port: 0, protocol: talk }
 const listen = (shared: Gateway, protocol: typeof talk | typeof teltonika = talk) =>
@@ -107,7 +108,7 @@ describe('frames over TCP', () => {
     await until(() => expect(peer.over).toBe(true))
     await acknowledged()
     expect([taken.frames < 310, await ended()]).toEqual([true, 1])
-    expect(observations.current().find(({ code }) => code === 'flood')?.evidence).toContain(
+    expect(inEnglish(observations.current()).find(({ code }) => code === 'flood')?.evidence).toContain(
       `${NETWORK}: more than the limit of connection`,
     )
   })

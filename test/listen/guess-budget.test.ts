@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { GuessBudget } from '../../src/listen/guess-budget.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { until } from '../support/listen.ts'
+import { inEnglish } from '../support/texts.ts'
 
 const PRESENT = { isGone: () => false }
 
@@ -126,7 +127,7 @@ describe('the time for guesses', () => {
     )
     await setImmediate()
     await expect(budget.inTurn('203.0.113.0/24', { ...PRESENT, look, mostWaiting: 2 })).resolves.toBeUndefined()
-    expect(observations.current().find(({ code }) => code === 'guesses_refused')?.evidence).toContain(
+    expect(inEnglish(observations.current()).find(({ code }) => code === 'guesses_refused')?.evidence).toContain(
       'requests from 203.0.113.0/24',
     )
     pass(3_600_000)

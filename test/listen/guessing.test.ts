@@ -6,6 +6,7 @@ import { listenHttp } from '../../src/listen/http.ts'
 import { listenTcp } from '../../src/listen/tcp.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { gateway, open, SECRET, stopTime, talk, until } from '../support/listen.ts'
+import { inEnglish } from '../support/texts.ts'
 
 const AT = { host: '127.0.0.1', port: 0 }
 
@@ -42,6 +43,8 @@ it('who guesses a secret is not told when it is right, until the van has present
   socket.write('fix 1\n')
   await until(() => expect(heard).toBe('hi\nok 1\n'))
   expect(shared.places).toEqual(['7/44/1003', '7/44/1003'])
-  const found = observations.current().find(({ code, subject }) => code === 'guessing' && subject.device === 'locked')
+  const found = inEnglish(observations.current()).find(
+    ({ code, subject }) => code === 'guessing' && subject.device === 'locked',
+  )
   expect(found?.evidence).toEqual(['6 wrong secrets from 127.0.9.0/24'])
 })

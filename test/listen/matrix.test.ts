@@ -17,6 +17,7 @@ import { newSession } from '../support/rough.ts'
 import { vectorsOf } from '../support/vectors/vectors.ts'
 import { onWire } from '../support/vectors/wire.ts'
 import { thrown } from '../support/thrown.ts'
+import { inEnglish } from '../support/texts.ts'
 
 /*
  * The first frame of every family, whole and cut at each byte, is offered to all families: where it decides at once, or its
@@ -61,7 +62,7 @@ describe('the first frame of a conversation', () => {
           const { name } = protocol
           const [best] = likely(unconfigured.look({ bytes, transport, now: newSession().now }).found)
           if (best && !isAlike(name, best.protocol.name))
-            mistakes.push(`${name} is taken for ${best.protocol.name} (${best.evidence.join(', ')})`)
+            mistakes.push(`${name} is taken for ${best.protocol.name} (${inEnglish(best.evidence).join(', ')})`)
         }
       if (mistakes.length > 0) expect.fail(mistakes.join('\n'))
     },
@@ -117,7 +118,7 @@ function mistakesOf(name: string, bytes: Buffer, { device }: Message): string[] 
     const taken = [...(alone?.isSure ? [alone, best] : []), ...(best && isWhole ? [best] : [])]
     for (const { evidence, protocol } of taken)
       if (!isAlike(name, protocol.name))
-        mistakes.push(`${name} is taken for ${protocol.name} (${evidence.join(', ')}): ${shown(bytes, end)}`)
+        mistakes.push(`${name} is taken for ${protocol.name} (${inEnglish(evidence).join(', ')}): ${shown(bytes, end)}`)
     if (isWhole && !best) mistakes.push(`${name} is not found: ${shown(bytes, end)}`)
   }
   return mistakes

@@ -14,6 +14,7 @@ import { position, protocolNamed } from '../support/mqtt.ts'
 import { connack, connect, puback, publish, raw } from '../support/mqtt-bytes.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
+import { inEnglish } from '../support/texts.ts'
 
 const AT = { host: '127.0.0.1', port: 0, protocol: talk }
 const SIGN_KEPT_MS = 600_000
@@ -81,7 +82,7 @@ async function mqttPort(shared: Gateway): Promise<number> {
 }
 
 const claims = (device: string) =>
-  observations.current().filter(({ code, subject }) => code === 'claimed_twice' && subject.device === device)
+  inEnglish(observations.current()).filter(({ code, subject }) => code === 'claimed_twice' && subject.device === device)
 const isOver = (peers: readonly Peer[]) => peers.map(({ over }) => over)
 
 describe('connections of a device at several gateways', () => {

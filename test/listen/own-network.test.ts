@@ -9,6 +9,7 @@ import { observations } from '../../src/observe/observations.ts'
 import { dial, type Gateway, gateway, open, type Peer, refusals, SECRET, talk, until } from '../support/listen.ts'
 import { position, protocolNamed, TOPIC } from '../support/mqtt.ts'
 import { connack, connect, puback, publish, raw } from '../support/mqtt-bytes.ts'
+import { inEnglish } from '../support/texts.ts'
 
 /*
  * A van and somebody who knows its id share one network, as behind the NAT of a carrier.
@@ -191,7 +192,7 @@ describe('connections that have not shown the secret', () => {
 
   it('are findings, which say how many come from where', async () => {
     await fate('mqtt', true)
-    const found = observations.current().filter(({ subject }) => subject.device === 'locked')
+    const found = inEnglish(observations.current()).filter(({ subject }) => subject.device === 'locked')
     expect(found.map(({ code, evidence }) => [code, evidence.at(-1)])).toEqual(
       expect.arrayContaining([
         ['wrong_secret', 'no secret from 127.0.0.1'],

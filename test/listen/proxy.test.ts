@@ -16,6 +16,7 @@ import { connack, connect, raw } from '../support/mqtt-bytes.ts'
 import { protocolNamed } from '../support/mqtt.ts'
 import { proxyV2 } from '../support/proxy.ts'
 import { dialTls, tlsWith } from '../support/tls.ts'
+import { inEnglish } from '../support/texts.ts'
 
 const AT = { host: '127.0.0.1', port: 0, protocol: talk }
 const BEHIND = { ...AT, proxy_protocol: true }
@@ -248,7 +249,7 @@ describe('the sender of an HTTP request', () => {
   })
 })
 
-const observed = () => observations.current().filter(({ code }) => code === 'one_address')
+const observed = () => inEnglish(observations.current()).filter(({ code }) => code === 'one_address')
 
 const connectMany = async (endpoint: Endpoint & typeof AT, shared: Gateway, { header = '', isHttp = false } = {}) => {
   vi.useFakeTimers({ toFake: ['setInterval'] })

@@ -7,6 +7,7 @@ import { observations } from '../../src/observe/observations.ts'
 import { count, dial, type Gateway, gateway, open, openConnections, refusals, talk, until } from '../support/listen.ts'
 import { protocolNamed } from '../support/mqtt.ts'
 import { connack, connect, raw } from '../support/mqtt-bytes.ts'
+import { inEnglish } from '../support/texts.ts'
 
 const AT = { host: '127.0.0.1', port: 0, protocol: talk }
 const listen = (shared: Gateway) => open(listenTcp(AT, shared))
@@ -243,9 +244,9 @@ describe('a sender who opens many connections under the id of a van', () => {
     van.say('fix 1\n')
     await until(() => expect(van.heard).toBe('hi\nok 1\n'))
     expect([van.over, await ended()]).toEqual([false, 37])
-    const noted = observations
-      .current()
-      .find(({ code, subject }) => code === 'device_connections' && subject.device === 'van-1')
+    const noted = inEnglish(observations.current()).find(
+      ({ code, subject }) => code === 'device_connections' && subject.device === 'van-1',
+    )
     expect(noted?.evidence.at(-1)).toBe('5 connections, 4 of them from 127.0.9.0/24')
   })
 
@@ -306,7 +307,7 @@ describe('a gateway whose connections are all taken', () => {
     vans[1].say('id 007\nfix 2\n')
     await until(() => expect(vans.map(({ heard }) => heard)).toEqual(['hi\nok 1\n', 'hi\nok 2\n']))
     await until(() => expect(idle.filter(({ over }) => over)).toHaveLength(2))
-    const noted = observations.current().find(({ code }) => code === 'connections_full')
+    const noted = inEnglish(observations.current()).find(({ code }) => code === 'connections_full')
     expect(noted?.evidence).toContain('20 connections from 127.0.9.0/24')
   })
 

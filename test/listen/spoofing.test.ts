@@ -10,11 +10,14 @@ import { listenUdp } from '../../src/listen/udp.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { avlDatagram } from '../support/encode.ts'
 import { type Gateway, gateway, open, talk, until } from '../support/listen.ts'
+import { inEnglish } from '../support/texts.ts'
 
 const AT = { host: '127.0.0.1', port: 0 }
 
 function findings(device: string) {
-  return observations.current().filter(({ subject, code }) => subject.device === device && code !== 'wrong_secret')
+  return inEnglish(observations.current()).filter(
+    ({ subject, code }) => subject.device === device && code !== 'wrong_secret',
+  )
 }
 
 /** A tracker that connects from an address and sends one fix after the other. */

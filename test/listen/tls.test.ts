@@ -14,6 +14,7 @@ import { CertificateMaker, type Issued } from '../support/certificates.ts'
 import { count, dial, type Gateway, gateway, open, openConnections, refusals, talk, until } from '../support/listen.ts'
 import { protocolNamed, position, TOPIC } from '../support/mqtt.ts'
 import { dialTls, tlsWith } from '../support/tls.ts'
+import { inEnglish } from '../support/texts.ts'
 
 const AT = { host: '127.0.0.1', port: 0, protocol: talk }
 
@@ -284,7 +285,7 @@ describe('MQTT over TLS', () => {
 })
 
 const observed = (code: string) =>
-  observations.current().find((each) => each.code === code && each.subject.listener === 'tcp/renewed')
+  inEnglish(observations.current()).find((each) => each.code === code && each.subject.listener === 'tcp/renewed')
 
 describe('the certificate of a listener', () => {
   it('is replaced when its files change; files that do not fit leave the earlier one in effect', async () => {

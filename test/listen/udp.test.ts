@@ -9,6 +9,7 @@ import { listenUdp, dropReason } from '../../src/listen/udp.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { count, dial, type Gateway, gateway, open, refusals, talk, until } from '../support/listen.ts'
 import { datagramPeer } from '../support/udp.ts'
+import { inEnglish } from '../support/texts.ts'
 
 const AT = { host: '127.0.0.1', port: 0, protocol: talk }
 const listen = (shared: Gateway) => open(listenUdp(AT, shared))
@@ -191,7 +192,7 @@ describe('UDP sessions', () => {
 })
 
 const claimsOf = (device: string) =>
-  observations.current().filter(({ code, subject }) => code === 'claimed_twice' && subject.device === device)
+  inEnglish(observations.current()).filter(({ code, subject }) => code === 'claimed_twice' && subject.device === device)
 
 /** A van that relies on its address, which a forger uses as well: both send from one socket. */
 async function relyingVan(id: string, options: Parameters<typeof gateway>[0] = {}) {

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { english } from '../../src/texts/text.ts'
 import { registry } from '../../src/observe/metrics.ts'
 import { noteNotStored, watchEventLoop } from '../../src/observe/trouble.ts'
 import { observations } from '../../src/observe/observations.ts'
@@ -26,7 +27,7 @@ it('observes that a process was too busy to react, and for how long', async () =
   await expect.poll(late).toBeGreaterThan(before)
   const seen = observed()
   expect(seen).toMatchObject({ subject: { process: 'gateway' }, evidence: [expect.stringMatching(/^\d+ ms$/)] })
-  expect(Number(seen?.evidence[0].split(' ')[0])).toBeGreaterThanOrEqual(500)
+  expect(Number(english(seen?.evidence[0] ?? '').split(' ')[0])).toBeGreaterThanOrEqual(500)
 })
 
 it('counts every frame that is not stored by its reason, with a finding', async () => {

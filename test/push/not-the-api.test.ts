@@ -17,6 +17,7 @@ import { UNFILTERED } from '../support/appending.ts'
 import { ok, type Respond, startApi, status } from '../support/push-api.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
+import { inEnglish } from '../support/texts.ts'
 
 let server: TestRedis
 let redis: Redis
@@ -132,7 +133,7 @@ describe('while something else answers in place of the API', () => {
       observations: [],
       upstream: { ...upstream, lastError: { ...lastError!, operation: 'pushPositions' } },
     }
-    const [finding] = diagnose(facts)
+    const [finding] = inEnglish(diagnose(facts))
     expect(finding).toMatchObject({
       code: 'not_the_api',
       message: `what answers at ${api.url} is not the tracking API`,

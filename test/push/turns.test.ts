@@ -3,12 +3,13 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { observations } from '../../src/observe/observations.ts'
 import type { PushFigures } from '../../src/push/figures.ts'
 import { watchTurns } from '../../src/push/watch.ts'
+import { inEnglish } from '../support/texts.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 const figures = (answeredAt: number) => ({ answeredAt, usualMs: 100 }) as PushFigures
-const seen = () => observations.current().find(({ code }) => code === 'push_full')
+const seen = () => inEnglish(observations.current()).find(({ code }) => code === 'push_full')
 
 it('lanes that have waited for their turn for half a minute are observed, with how many requests are possible', async () => {
   const limit = pLimit(4)

@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest'
+import { english } from '../../src/texts/text.ts'
 import type { Bridge } from '../../src/config/bridge.ts'
 import { configSchema } from '../../src/config/schema.ts'
 import { type MqttBridge, openBridge } from '../../src/listen/mqtt-bridge.ts'
@@ -34,5 +35,5 @@ export function troublesOf({ name }: Bridge): readonly string[] {
   const found = observations
     .current()
     .find(({ code, subject }) => code === 'bridge_down' && subject.listener === listener)
-  return found?.evidence ?? []
+  return (found?.evidence ?? []).map(english)
 }

@@ -7,6 +7,7 @@ import { readEvents, readHeard } from '../../ingest/heard-reader.ts'
 import { describeLanes, heldOf, type Redis, receivedAt, timestampOf } from '../../lanes/index.ts'
 import { assignmentField } from '../../roster/assignment.ts'
 import { type DeviceEntry, belongedAt } from '../../roster/device-entry.ts'
+import { say, type Text } from '../../texts/text.ts'
 import { instant, laneIds, stayJson } from '../json.ts'
 import { contactJson, DeviceJson } from './json.ts'
 import { laneJson } from '../lanes.ts'
@@ -54,7 +55,7 @@ export async function describeDevice(
   id: string,
   sources: DetailSources,
   scope: Scope,
-): Promise<{ readonly found?: object; readonly missing?: { readonly message: string; readonly file_entry?: string } }> {
+): Promise<{ readonly found?: object; readonly missing?: { readonly message: Text; readonly file_entry?: string } }> {
   const { redis, directory, idleMs, index, live } = sources
   const entry = directory().find(id)
   const name = entry?.id ?? id
@@ -87,7 +88,9 @@ export async function describeDevice(
           events,
         },
       }
-    return { missing: { message: `no device with this id is configured: ${entryAdvice(file_entry)}`, file_entry } }
+    return {
+      missing: { message: say('no device with this id is configured: {}', entryAdvice(file_entry)), file_entry },
+    }
   }
   const stay = directory().stayAt(entry, now / 1000)
   const found = {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { sameId } from '../../config/units.ts'
+import { type Language, toJson } from '../../texts/language.ts'
 import { EVERYTHING, type Scope } from '../scope.ts'
 
 /** What readers of the event stream may follow. */
@@ -17,14 +18,15 @@ export type EventData =
 /** Which events a reader gets: those that its scope sees, and only those of one device if it follows one. */
 export interface EventAudience {
   readonly scope: Scope
+  readonly language: Language
   readonly device?: string
 }
 
-/** One event as it is sent. Its JSON is made once for all readers who see everything. */
+/** One event as it is sent. Its JSON is made once in each language for all readers who see everything. */
 export interface FeedEvent {
   readonly number: number
   readonly topic: EventTopic
-  /** The event as a reader gets it who sees everything. */
+  /** The event as a reader gets it who sees everything, in English. */
   readonly bytes: Buffer
   /** The event as this reader gets it; undefined: it does not get the event. */
   bytesFor(audience: EventAudience): Buffer | undefined
@@ -76,35 +78,51 @@ export class EventLog {
 function eventOf({ id, ...event }: Pick<FeedEvent, 'number' | 'topic'> & { id: string }, data: EventData): FeedEvent {
   const frame = (json: string) => Buffer.from(`id: ${id}\nevent: ${event.topic}\ndata: ${json}\n\n`)
   const jsonFor = 'rows' in data ? rowsIn(data.rows) : (audience: EventAudience) => jsonOf(data, event.topic, audience)
-  const whole = jsonFor({ scope: EVERYTHING })
-  const bytes = whole === undefined ? Buffer.alloc(0) : frame(whole)
+  const bytesIn = (language: Language) => {
+    const json = jsonFor({ scope: EVERYTHING, language })
+    return json === undefined ? Buffer.alloc(0) : frame(json)
+  }
+  const whole = new Map<Language, Buffer>([['en', bytesIn('en')]])
   return {
     ...event,
-    bytes,
+    bytes: whole.get('en') as Buffer,
     bytesFor(audience) {
-      if (audience.scope.isAll && audience.device === undefined) return bytes
-      const json = jsonFor(audience)
-      return json === undefined ? undefined : json === whole ? bytes : frame(json)
+      const { device, language, scope } = audience
+      if (!scope.isAll || device !== undefined) {
+        const json = jsonFor(audience)
+        return json === undefined ? undefined : frame(json)
+      }
+      const bytes = whole.get(language) ?? bytesIn(language)
+      whole.set(language, bytes)
+      return bytes
     },
   }
 }
 
 function rowsIn(rows: Extract<EventData, { rows: unknown }>['rows']) {
-  const texts = rows.map((row) => ({ id: sameId(row.id), company_id: row.company_id, text: JSON.stringify(row) }))
-  return ({ scope, device }: EventAudience): string | undefined => {
+  const texts = new Map<Language, readonly string[]>()
+  const textsIn = (language: Language) => {
+    const known = texts.get(language) ?? rows.map((row) => toJson(row, language))
+    texts.set(language, known)
+    return known
+  }
+  return ({ scope, language, device }: EventAudience): string | undefined => {
     const own = device === undefined ? undefined : sameId(device)
-    const seen = texts.filter(({ id, company_id }) => scope.sees(company_id) && (own ?? id) === id)
-    return seen.length === 0 ? undefined : `{"results":[${seen.map(({ text }) => text).join()}]}`
+    const isSeen = ({ id, company_id }: (typeof rows)[number]) =>
+      scope.sees(company_id) && (own === undefined || own === sameId(id))
+    const seen = textsIn(language).filter((_, index) => isSeen(rows[index]))
+    return seen.length === 0 ? undefined : `{"results":[${seen.join()}]}`
   }
 }
 
 function jsonOf(
   { dataFor, device }: Exclude<EventData, { rows: unknown }>,
   topic: EventTopic,
-  { scope, device: own }: EventAudience,
+  { scope, language, device: own }: EventAudience,
 ): string | undefined {
   if (own !== undefined && OF_DEVICES.has(topic) && sameId(device ?? '') !== sameId(own)) return undefined
-  return JSON.stringify(dataFor(scope))
+  const data = dataFor(scope)
+  return data && toJson(data, language)
 }
 
 /** What somebody is not told who follows another device. */

@@ -75,7 +75,7 @@ export interface SystemStatus {
   readonly custody?: Readonly<Record<AccountFigure, number>>
   readonly findings: readonly FoundFault[]
   readonly time_zone: string
-  readonly verdict?: string
+  readonly verdict: string
   readonly processes?: readonly ProcessRow[]
   readonly links?: readonly LinkFigures[]
   readonly vans?: Partial<Readonly<Record<Condition, number>>>

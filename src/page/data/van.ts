@@ -1,4 +1,3 @@
-import { words } from '../words/index.ts'
 import type { Condition, VanDetail, VanRow } from './types.ts'
 
 /** What people call a van. */
@@ -22,14 +21,6 @@ export function seenAt(van: VanRow): string | undefined {
 /** The speed of a van, m/s; undefined if the van is silent or its position is old. */
 export function speedOf(van: VanRow | VanDetail): number | undefined {
   return WITHOUT_SPEED.has(conditionOf(van)) ? undefined : van.position?.speed
-}
-
-/** Near which place a van is, in the language of the page. */
-export function placeText(place: string): string {
-  const [, name] = /^in (.+)$/.exec(place) ?? []
-  if (name !== undefined) return words.near.at(name)
-  const [, km, point, of] = /^(\d+) km ([NESW]+) of (.+)$/.exec(place) ?? []
-  return of === undefined ? place : words.near.from(km, words.near.point[point] ?? point, of)
 }
 
 /** Whether a van matches what somebody searches: a part of its name, id, place, route or courier. */

@@ -66,7 +66,7 @@ function FindingItem({ finding, others, isQuiet }: FindingItemProps): JSX.Elemen
       </span>
       <div class="finding-body">
         <p class="finding-message">
-          <Foreign text={sentence(words.said(message))} />
+          <Foreign text={sentence(message)} />
         </p>
         <p class="finding-meta">
           <span title={fullTime(since_at)}>{words.for(duration(until - Date.parse(since_at)))}</span>
@@ -80,7 +80,7 @@ function FindingItem({ finding, others, isQuiet }: FindingItemProps): JSX.Elemen
           <ul class="evidence" aria-label={words.now.evidence}>
             {evidence.slice(0, 4).map((text, index) => (
               <li key={index}>
-                <Foreign text={words.said(text)} />
+                <Foreign text={text} />
               </li>
             ))}
           </ul>
@@ -89,7 +89,7 @@ function FindingItem({ finding, others, isQuiet }: FindingItemProps): JSX.Elemen
         {!ended_at && (
           <p class="finding-action">
             <span class="finding-todo">{words.now.todo}</span>
-            <span>{sentence(words.said(action))}</span>
+            <span>{sentence(action)}</span>
           </p>
         )}
       </div>
@@ -111,9 +111,9 @@ function OtherFindings({ others, known }: OtherFindingsProps): JSX.Element {
       <summary>{words.now.others(exact(others.length))}</summary>
       <ul>
         {others.map((other) => {
-          const text = <Foreign text={sentence(words.said(other.message))} />
+          const text = <Foreign text={sentence(other.message)} />
           const [view, , id] = targetOf(other.code, other.subject)
-          const evidence = other.evidence.filter((line) => !known.includes(line)).map((line) => words.said(line))
+          const evidence = other.evidence.filter((line) => !known.includes(line))
           return (
             <li key={keyOf(other)}>
               {view ? <a href={href(view, { id })}>{text}</a> : text}{' '}

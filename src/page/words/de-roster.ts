@@ -31,6 +31,7 @@ const REJECTED: readonly Phrase[] = [
   ['this column is missing', 'diese Spalte fehlt'],
   ['this column occurs twice', 'diese Spalte kommt zweimal vor'],
   ['{} cells, but the header has {}', '{1} Zellen, aber die Kopfzeile hat {2}'],
+  ['this line has more than {} characters', 'diese Zeile hat mehr als {1} Zeichen'],
   ['misplaced quotation mark', 'Anführungszeichen an falscher Stelle'],
   ['not UTF-8: save the file as "CSV UTF-8"', 'nicht UTF-8: die Datei als „CSV UTF-8“ speichern'],
   ['the body is not UTF-8: save the file as "CSV UTF-8"', 'die Datei ist nicht UTF-8: sie als „CSV UTF-8“ speichern'],

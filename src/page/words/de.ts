@@ -1,5 +1,4 @@
 import { API_TEST } from './de-api-test.ts'
-import { DIAGNOSIS } from './de-diagnosis.ts'
 import { ROSTER } from './de-roster.ts'
 import type { Words } from './en.ts'
 import { PhraseBook } from './phrases.ts'
@@ -8,7 +7,7 @@ import { PhraseBook } from './phrases.ts'
 
 const one = (n: number, single: string, several: string) => (n === 1 ? single : several)
 
-const diagnosis = new PhraseBook([...DIAGNOSIS, ...ROSTER])
+const diagnosis = new PhraseBook(ROSTER)
 const apiTest = new PhraseBook(API_TEST)
 
 export const de: Words = {
@@ -45,20 +44,6 @@ export const de: Words = {
   for: (age: string) => `seit ${age}`,
   never: 'nie',
   none: 'keine',
-  near: {
-    at: (name: string) => `in ${name}`,
-    from: (km: string, point: string, name: string) => `${km} km ${point} von ${name}`,
-    point: {
-      N: 'nördlich',
-      NE: 'nordöstlich',
-      E: 'östlich',
-      SE: 'südöstlich',
-      S: 'südlich',
-      SW: 'südwestlich',
-      W: 'westlich',
-      NW: 'nordwestlich',
-    },
-  },
   unit: { ms: 'ms', s: 's', min: 'min', h: 'h', d: 'd', perS: '/s', kmh: 'km/h', m: 'm' },
   search: 'Suchen',
   cancel: 'Abbrechen',
@@ -128,7 +113,6 @@ export const de: Words = {
 
   now: {
     title: 'Jetzt',
-    allWell: 'Alles in Ordnung',
     allWellText: (rate: string) => `Jede Position, die ankommt, wird zugestellt: ${rate} pro Sekunde.`,
     flow: (received: string, delivered: string) => `${received} Positionen/s empfangen, ${delivered}/s zugestellt.`,
     errors: (n: number, text: string) => `${text} ${one(n, 'Fehler', 'Fehler')}`,

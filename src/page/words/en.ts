@@ -37,11 +37,6 @@ export const en = {
   for: (age: string) => `for ${age}`,
   never: 'never',
   none: 'none',
-  near: {
-    at: (name: string) => `in ${name}`,
-    from: (km: string, point: string, name: string) => `${km} km ${point} of ${name}`,
-    point: { N: 'N', NE: 'NE', E: 'E', SE: 'SE', S: 'S', SW: 'SW', W: 'W', NW: 'NW' } as Record<string, string>,
-  },
   unit: { ms: 'ms', s: 's', min: 'min', h: 'h', d: 'd', perS: '/s', kmh: 'km/h', m: 'm' },
   search: 'Search',
   cancel: 'Cancel',
@@ -111,7 +106,6 @@ export const en = {
 
   now: {
     title: 'Now',
-    allWell: 'All well',
     allWellText: (rate: string) => `Every fix that arrives is delivered: ${rate} fixes a second.`,
     flow: (received: string, delivered: string) => `${received} fixes/s received, ${delivered} fixes/s delivered.`,
     errors: (n: number, text: string) => `${text} ${one(n, 'error', 'errors')}`,

@@ -87,13 +87,13 @@ async function followedTokens(live: Live): Promise<() => Tokens> {
 function spokenTo(config: Config, logger: Logger): FindSpoken {
   const asking = { configured: () => undefined, onFault: faultLogger(logger) }
   let loading: Promise<Detector> | undefined
-  return async ({ at, bytes = '', evidence, protocol: expected, transport }, device) => {
+  return async ({ at, bytes = '', guessed, protocol: expected, transport }, device) => {
     loading ??= loadProtocols().then((protocols) => new Detector({ protocols, ...asking }))
     const beginning = { bytes: Buffer.from(bytes, 'hex'), transport, now: at }
     const found = likely((await loading).look(beginning).found).find(
       (guess) => guess.device !== undefined && sameId(guess.device) === device,
     )
-    const name = found?.protocol.name ?? evidence[0]?.split(':', 1)[0]
+    const name = found?.protocol.name ?? guessed
     if (name === undefined || name === expected) return undefined
     const [place] = (await listenerPorts(config))(name)
     return { protocol: name, port: place?.[1] }

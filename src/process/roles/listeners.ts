@@ -14,6 +14,7 @@ import { observations } from '../../observe/observations.ts'
 import { installationId } from '../data-dir.ts'
 import type { InheritedSockets } from '../held-sockets.ts'
 import type { Ports } from '../role-process.ts'
+import { say } from '../../texts/text.ts'
 import type { Live } from './live.ts'
 
 /** What lies behind the listeners. */
@@ -94,7 +95,7 @@ class Opener implements OpenListeners {
       this.#taken.add(listener)
       observations.note('port_taken', {
         subject: { listener: name },
-        evidence: `${transport} port ${port}: ${code}`,
+        evidence: say('{} port {}: {}', transport, port, code),
       })
       this.#retrying ??= setInterval(() => void this.#retry(), RETRY_MS)
     }

@@ -3,6 +3,7 @@ import type { Config } from '../../config/schema.ts'
 import { memoryInfos, memoryProblems } from '../../ingest/acceptance.ts'
 import { readGatewayProblems } from '../../ingest/gateways.ts'
 import { durabilityProblems, inShards, missingReplicas, type Redis } from '../../lanes/index.ts'
+import { english } from '../../texts/text.ts'
 import type { Readiness } from '../monitor.ts'
 
 type RedisSettings = RedisPlace & Readonly<Pick<Config['redis'], 'durability'>>
@@ -15,7 +16,7 @@ export function redisReadiness(redis: Redis, settings: RedisSettings) {
   const isVerified = !isPrivate(settings) && settings.durability === 'strict'
   const problemsNow = async () => {
     await inShards(redis, (shard) => shard.ping())
-    return [...(isVerified ? await durabilityProblems(redis) : []), ...(await missingReplicas(redis))]
+    return [...(isVerified ? await durabilityProblems(redis) : []), ...(await missingReplicas(redis))].map(english)
   }
   return (): Promise<Readiness> => problemsNow().then(readinessOf, () => readinessOf([NO_ANSWER]))
 }

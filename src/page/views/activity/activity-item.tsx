@@ -107,7 +107,7 @@ function EndedItem({ finding, names }: { finding: FoundFault } & NamesOfVans): J
   return (
     <Line at={ended_at} icon="ok" tone={`ended was-${severity}`}>
       <p class="activity-title">
-        <Foreign text={capital(words.said(message))} />
+        <Foreign text={capital(message)} />
         <span class="tag is-ok">{words.activity.ended}</span>
       </p>
       <p class="finding-meta">

@@ -67,7 +67,7 @@ export function textOf(entry: ActivityEntry): string {
     case 'roster':
       return `${entry.result.writer} ${words.activity.rosterOf}`
     default:
-      return [entry.finding.code, ...[entry.finding.message, ...entry.finding.evidence].map(words.said)].join(' ')
+      return [entry.finding.code, entry.finding.message, ...entry.finding.evidence].join(' ')
   }
 }
 

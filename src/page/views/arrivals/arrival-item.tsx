@@ -83,11 +83,10 @@ export function ArrivalItem({ sender, isMarked, mark, name }: ArrivalItemProps):
 
 /** Why we read the sender as a protocol, in one sentence; without a protocol: what it perhaps speaks, line by line. */
 function Evidence({ texts, protocol }: { texts: readonly string[]; protocol: string | undefined }): JSX.Element {
-  const said = texts.map((text) => words.said(text))
   const lines =
     protocol === undefined
-      ? said.map((text) => `${words.arrivals.perhaps} ${text}`)
-      : [`${words.arrivals.because(protocol)} ${said.join(', ')}`]
+      ? texts.map((text) => `${words.arrivals.perhaps} ${text}`)
+      : [`${words.arrivals.because(protocol)} ${texts.join(', ')}`]
   return (
     <ul class="evidence" aria-label={words.now.evidence}>
       {lines.map((text, index) => (

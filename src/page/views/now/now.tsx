@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useLive } from '../../data/hooks.ts'
 import type { LinkName, SystemStatus } from '../../data/types.ts'
-import { capital, exact, rate } from '../../format.ts'
+import { exact, rate } from '../../format.ts'
 import { Loading } from '../../parts/basics.tsx'
 import { FindingList } from '../../parts/finding.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -60,7 +60,7 @@ function Verdict({ status }: { status: SystemStatus }): JSX.Element {
         <Icon name={state} size={20} />
       </span>
       <div>
-        <h1>{verdictText(status)}</h1>
+        <h1>{status.verdict}</h1>
         <p class="muted">
           {errors > 0 && <span class="tone-error">{words.now.errors(errors, exact(errors))}</span>}
           {errors > 0 && warnings > 0 && ' · '}
@@ -74,13 +74,6 @@ function Verdict({ status }: { status: SystemStatus }): JSX.Element {
       </div>
     </div>
   )
-}
-
-/** The verdict; also for an admin port that gives none. */
-function verdictText({ findings, verdict }: SystemStatus): string {
-  const worst = findings.find(({ severity }) => severity !== 'info')?.message
-  const text = verdict?.replace(/\.$/, '') ?? worst
-  return text === undefined ? words.now.allWell : `${capital(words.said(text))}${verdict === undefined ? '' : '.'}`
 }
 
 interface FindingsPanelProps {

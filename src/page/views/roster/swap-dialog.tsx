@@ -6,7 +6,7 @@ import { clockText } from '../../data/day.ts'
 import { type DayStay, isBusyFrom, type VanOfDay } from '../../data/day-plan.ts'
 import { useNow } from '../../data/hooks.ts'
 import type { AssignmentChange } from '../../data/types.ts'
-import { conditionOf, matches, nameOf, placeText } from '../../data/van.ts'
+import { conditionOf, matches, nameOf } from '../../data/van.ts'
 import { exact } from '../../format.ts'
 import { ConditionDot, Foreign, messageOf } from '../../parts/basics.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
@@ -90,9 +90,7 @@ export function SwapDialog({ of, stay, plan, zone, close }: SwapDialogProps): JS
                   <ConditionDot condition={conditionOf(other.van)} text={false} />
                   <span class="swap-name">
                     <Foreign text={nameOf(other.van)} />
-                    <span class="sub">
-                      {other.van.place ? placeText(other.van.place) : words.condition[conditionOf(other.van)]}
-                    </span>
+                    <span class="sub">{other.van.place ?? words.condition[conditionOf(other.van)]}</span>
                   </span>
                   <span class={`tag ${isBusyFrom(other, begin) ? '' : 'is-ok'}`}>{stateOf(other, begin)}</span>
                   <Icon name="swap" size={14} />

@@ -88,7 +88,7 @@ function LinkEvidence({ link: { link, state, evidence } }: { link: ChainLink }):
       <ul>
         {evidence.map((text, index) => (
           <li key={index}>
-            <Foreign text={words.said(text)} />
+            <Foreign text={text} />
           </li>
         ))}
         {evidence.length === 0 && <li class="muted">{words.van.noEvidence}</li>}

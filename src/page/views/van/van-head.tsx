@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { useNow } from '../../data/hooks.ts'
 import type { VanChain, VanDetail } from '../../data/types.ts'
-import { conditionOf, nameOf, placeText, speedOf, whereIs } from '../../data/van.ts'
+import { conditionOf, nameOf, speedOf, whereIs } from '../../data/van.ts'
 import { age, speed } from '../../format.ts'
 import { ConditionDot, CopyButton, Foreign } from '../../parts/basics.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -63,11 +63,11 @@ export function VanHead({ detail, chain, changed }: VanHeadProps): JSX.Element {
           <CopyButton text={detail.id} label={words.van.copyId} />
         </span>
       </div>
-      {chain && <p class="van-sentence">{words.said(chain.sentence)}</p>}
+      {chain && <p class="van-sentence">{chain.sentence}</p>}
       <ul class="van-figures">
         <Figure
           name={words.van.where}
-          value={place ? placeText(place) : at ? `${at.lat.toFixed(4)}, ${at.lon.toFixed(4)}` : '–'}
+          value={place ? place : at ? `${at.lat.toFixed(4)}, ${at.lon.toFixed(4)}` : '–'}
         />
         <Figure name={words.vans.column.seen} value={age(position?.at ?? fix?.time_at ?? detail.last_heard?.at, now)} />
         <Figure name={words.vans.column.speed} value={kmh === undefined ? '–' : speed(kmh)} />

@@ -67,7 +67,7 @@ function ChainAlone({ chain }: { chain: VanChain }): JSX.Element {
             <Foreign text={nameOf(chain.device)} />
           </h1>
         </div>
-        <p class="van-sentence">{words.said(chain.sentence)}</p>
+        <p class="van-sentence">{chain.sentence}</p>
       </header>
       <ChainPanel chain={chain} />
     </div>

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useNow } from '../../data/hooks.ts'
 import type { VanRow } from '../../data/types.ts'
-import { conditionOf, nameOf, placeText, seenAt, speedOf } from '../../data/van.ts'
+import { conditionOf, nameOf, seenAt, speedOf } from '../../data/van.ts'
 import { age, speed } from '../../format.ts'
 import { ConditionDot, Foreign } from '../../parts/basics.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -28,7 +28,7 @@ export function VanCard({ van, close }: { van: VanRow; close: () => void }): JSX
         {kmh !== undefined && <span class="num">{speed(kmh)}</span>}
         <span class="muted num">{age(seenAt(van), now)}</span>
       </p>
-      {place && <p>{placeText(place)}</p>}
+      {place && <p>{place}</p>}
       <p class="muted">{lane ? words.vans.onRoute(lane.route_id, lane.courier_id) : words.vans.noRoute}</p>
       <a class="button primary" href={href('vans', { id: van.id })}>
         {words.act.openVan}

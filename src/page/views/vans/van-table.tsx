@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { useNow } from '../../data/hooks.ts'
 import { CONDITIONS, type VanRow } from '../../data/types.ts'
-import { conditionOf, nameOf, placeText, seenAt, speedOf } from '../../data/van.ts'
+import { conditionOf, nameOf, seenAt, speedOf } from '../../data/van.ts'
 import { age, collator, fullTime, speed } from '../../format.ts'
 import { ConditionDot, Empty, Foreign } from '../../parts/basics.tsx'
 import { useWindow } from '../../parts/window.ts'
@@ -99,7 +99,7 @@ function Row({
           <span class="muted">–</span>
         )}
       </td>
-      <td class="col-place">{van.place && placeText(van.place)}</td>
+      <td class="col-place">{van.place}</td>
     </tr>
   )
 }

@@ -1,0 +1,603 @@
+/*
+ * What findings, links and explanations say, in German. The left side is the text of src/diagnose, or the evidence of whoever
+ * observes, with `{}` for each value; test/diagnose/german.test.ts finds what is missing here.
+ */
+
+/** What is wrong, and what to do: one for each code, and where the tracking API or a file is named, some. */
+const FINDINGS = {
+  'the fixes of {} are ahead of our clock and are held':
+    'die Positionen von {1} liegen in der Zukunft und werden gehalten',
+  'set time_zone for the device in devices.yaml if it reports local time; otherwise set the clock of the device':
+    'meldet das Gerät Ortszeit, in devices.yaml seine time_zone setzen; sonst die Uhr des Geräts stellen',
+  'the clock of this machine is in doubt: fixes that seem too new or too old are held':
+    'die Uhr dieses Rechners geht vielleicht falsch: Positionen, die zu neu oder zu alt scheinen, werden gehalten',
+  'set the clock of the machine and keep it synchronised (NTP)':
+    'die Uhr des Rechners stellen und synchron halten (NTP)',
+  'so many fixes of {} are held that the oldest are discarded':
+    'von {1} werden so viele Positionen gehalten, dass die ältesten verworfen werden',
+  'give the device a route, or correct its clock; the held fixes then go where they belong':
+    'dem Gerät eine Tour geben oder seine Uhr stellen; die gehaltenen Positionen gehen dann an ihr Ziel',
+  'fixes of {} were held for as long as hold.max_age, and are discarded':
+    'Positionen von {1} wurden so lange gehalten, wie hold.max_age erlaubt, und werden verworfen',
+  'see in `why` what holds its fixes: give it a route, correct its clock, or deliver them: waybridge release':
+    'in `why` nachsehen, was seine Positionen hält: ihm eine Route geben, seine Uhr stellen, oder sie zustellen: waybridge release',
+  'so many devices that are not configured send fixes that further ones are refused':
+    'so viele nicht eingerichtete Geräte senden, dass weitere abgewiesen werden',
+  'add the devices that are yours to devices.yaml, or set hold.unknown: false':
+    'eigene Geräte in devices.yaml eintragen oder hold.unknown: false setzen',
+  'the marks that recognise duplicates of {} have reached their limit: duplicates may be pushed':
+    'die Merkmale, an denen Wiederholungen von {1} erkannt werden, sind an ihrer Grenze: Wiederholungen werden vielleicht gesendet',
+  'find out who sends so many different times for the device; give it a secret':
+    'klären, wer für das Gerät so viele verschiedene Zeiten sendet; ihm ein Geheimnis geben',
+  'too many positions are parked: devices on lanes with parked positions are not acknowledged':
+    'zu viele Positionen sind geparkt: Geräte auf deren Spuren bekommen keine Antwort',
+  'correct what the tracking API refuses and retry, or delete the parked positions':
+    'beheben, was die Tracking-API ablehnt, und erneut versuchen, oder die geparkten Positionen löschen',
+  'the memory of Redis is used up to its stop mark: nothing is acknowledged':
+    'der Speicher von Redis ist bis zur Grenze belegt: kein Gerät bekommt eine Antwort',
+  'find out why the tracking API does not take what waits, or raise redis.max_memory, or maxmemory of a Redis of your own':
+    'klären, warum die Tracking-API nicht nimmt, was wartet, oder redis.max_memory erhöhen, bei einem eigenen Redis maxmemory',
+  'frames are not acknowledged because they cannot be stored':
+    'Datenpakete können nicht gespeichert werden und bleiben ohne Antwort',
+  'by the reason in the evidence, for redis or roster: see that Redis runs and its disk is quick; for memory or parked: let what waits be delivered, or retry what was refused; for misunderstood or fault: see the log of the gateway':
+    'je nach dem Grund im Beleg, bei redis oder roster: nachsehen, ob Redis läuft und seine Platte schnell ist; bei memory oder parked: Wartendes zustellen lassen oder Abgelehntes neu versuchen; bei misunderstood oder fault: das Log des Gateways ansehen',
+  '{} sends positions that are not understood: the frames are kept as they came':
+    '{1} sendet Positionen, die nicht verstanden werden: die Datenpakete bleiben, wie sie kamen, aufbewahrt',
+  'they are decoded again after an upgrade, or when the entry of the device changes: check its model, settings and protocol, and report the frames in the evidence':
+    'nach einer neuen Version oder einer Änderung seines Eintrags werden sie erneut gelesen: model, settings und protocol des Eintrags prüfen und die Datenpakete der Belege melden',
+  'calls to Redis are slow': 'Aufrufe von Redis sind langsam',
+  'check the disk and the load of the machine that Redis runs on':
+    'Platte und Last des Rechners prüfen, auf dem Redis läuft',
+  '{} reacts late: its event loop is delayed': '{1} reagiert verspätet',
+  'check the load of the machine; if a sender causes it, the other findings name it':
+    'die Last des Rechners prüfen; ist ein Sender die Ursache, nennen ihn die anderen Befunde',
+  'senders take more than their share: the rest is read later, or dropped':
+    'Sender beanspruchen mehr als ihren Anteil: der Rest wird später gelesen oder fällt weg',
+  'block the networks in the evidence in your firewall if they are not yours':
+    'die Netze der Belege in der Firewall sperren, wenn es keine eigenen sind',
+  'so much comes that nobody understands that new senders are found out late, or not at all':
+    'so viel Unverständliches trifft ein, dass neue Absender spät oder gar nicht erkannt werden',
+  'block the senders in the evidence in your firewall if they are not yours; give your devices the port of their protocol':
+    'die Absender der Belege in der Firewall sperren, wenn es keine eigenen sind; eigenen Geräten den Port ihres Protokolls geben',
+  'the limit of open connections is reached: new ones are refused, or replace those without an identity':
+    'die Grenze offener Verbindungen ist erreicht: neue werden abgewiesen oder ersetzen solche ohne Kennung',
+  'block the networks in the evidence if they are not yours, or raise limits.max_connections':
+    'die Netze der Belege sperren, wenn es keine eigenen sind, oder limits.max_connections erhöhen',
+  'more connections than limits.max_connections_per_device use the id of {}: one of the network with most of them is closed, first one without a fix':
+    'mehr Verbindungen, als limits.max_connections_per_device erlaubt, melden sich mit der Kennung von {1}: eine aus dem Netz mit den meisten davon wird geschlossen, zuerst eine ohne Position',
+  'find out who else uses the id of the device; give it a secret or networks':
+    'klären, wer die Kennung des Geräts noch benutzt; ihm ein Geheimnis oder Netze geben',
+  'all connections to {} come from one address: limits by address apply to all together':
+    'alle Verbindungen zu {1} kommen von einer Adresse: Grenzen je Adresse gelten für alle zusammen',
+  'if a load balancer is in front, set proxy_protocol: true and trusted_proxies':
+    'steht ein Lastverteiler davor, proxy_protocol: true und trusted_proxies setzen',
+  'nearly all connections are taken that the limit of open files allows':
+    'fast alle Verbindungen sind belegt, die die Grenze offener Dateien erlaubt',
+  'raise the limit of open files (ulimit -n, or LimitNOFILE in the systemd unit)':
+    'die Grenze offener Dateien erhöhen (ulimit -n, oder LimitNOFILE in der Unit von systemd)',
+  'somebody guesses the secret of {}: until it presents the right one, those from that network wait longer and longer':
+    'jemand rät das Geheimnis von {1}: bis es das richtige zeigt, warten die aus diesem Netz immer länger',
+  'block the networks in the evidence in your firewall; if it is the device itself, set the same secret in it and in devices.yaml':
+    'die Netze der Belege in der Firewall sperren; ist es das Gerät selbst, in ihm und in devices.yaml dasselbe Geheimnis setzen',
+  '{} presents a wrong secret, or none, and is treated like a device that is not configured':
+    '{1} zeigt ein falsches oder kein Geheimnis und gilt als nicht eingerichtet',
+  'set the same secret in the device and in its entry (devices.yaml)':
+    'im Gerät und in seinem Eintrag (devices.yaml) dasselbe Geheimnis setzen',
+  '{} came in a way that devices.yaml does not allow, and is treated like a device that is not configured':
+    '{1} kam auf einem Weg, den devices.yaml nicht erlaubt, und gilt als nicht eingerichtet',
+  'see the evidence; correct protocol, transports, networks or client_certificate of the device if it is yours':
+    'siehe die Belege; protocol, transports, networks oder client_certificate des Geräts berichtigen, wenn es Ihres ist',
+  'two senders use the id of {}, or its address over UDP':
+    'Zwei Absender benutzen die Kennung von {1}, oder über UDP dessen Adresse',
+  'find out which sender is the real one; give the device a secret, networks or a client certificate':
+    'klären, welcher Sender der echte ist; dem Gerät ein Geheimnis, Netze oder ein Zertifikat geben',
+  '{} moved faster than a vehicle can': '{1} bewegte sich schneller, als ein Fahrzeug es kann',
+  'compare the positions in the evidence; if they are not its own, give the device a secret':
+    'die Positionen der Belege vergleichen; sind es nicht seine eigenen, dem Gerät ein Geheimnis geben',
+  'the certificate of {} ends soon': 'das Zertifikat von {1} läuft bald ab',
+  'renew the certificate; the new files are used without a restart':
+    'das Zertifikat erneuern; die neuen Dateien gelten ohne Neustart',
+  'the new certificate files of {} cannot be used: the earlier ones stay in effect':
+    'die neuen Zertifikatsdateien von {1} sind nicht brauchbar: die bisherigen gelten weiter',
+  'correct the files named in the evidence': 'die Dateien berichtigen, die in den Belegen stehen',
+  'the enrolment window is open: devices that are not configured are admitted':
+    'die Anmeldung ist offen: nicht eingerichtete Geräte werden zugelassen',
+  'nothing to do: it closes by itself': 'nichts zu tun: sie schließt von selbst',
+  '{}, on a route now, sends to a port that does not understand it: nothing of it is taken':
+    '{1}, jetzt mit Tour, sendet an einen Port, der es nicht versteht: nichts davon wird angenommen',
+  'set the port of its protocol in the device, or add a listener for all protocols (protocol auto) to listeners in gateway.yaml':
+    'im Gerät den Port seines Protokolls setzen oder in gateway.yaml unter listeners einen für alle Protokolle (protocol auto) eintragen',
+  'it seems to speak {}, for which there is no listener: add one to listeners in gateway.yaml, and set its port in the device':
+    'es spricht wohl {1}, wofür es keinen Port gibt: in gateway.yaml unter listeners einen eintragen und ihn im Gerät setzen',
+  'if it is the same tracker, correct the id in {} ({}), otherwise name it under Arrivals or in devices.yaml if it is yours':
+    'ist es derselbe Tracker, die Kennung in {1} ({2}) berichtigen; sonst das Gerät unter Ankünfte oder in devices.yaml benennen, wenn es ein eigenes ist',
+  'set time_zone: "{}" for {}, or have the device report UTC':
+    'time_zone: "{1}" setzen für {2}, oder das Gerät UTC melden lassen',
+  'remove the time_zone of {}, or set that of the device':
+    'die time_zone von {1} entfernen, oder die des Geräts stellen',
+  '{} at {}': '{1} in {2}',
+  'its last line, {}, ended {}': 'seine letzte Zeile, {1}, endete {2}',
+  'it seems to speak {}: set port {} in the device': 'es spricht wohl {1}: im Gerät den Port {2} setzen',
+  '{} sends to the port of another protocol; its fixes are taken all the same':
+    '{1} sendet an den Port eines anderen Protokolls; seine Positionen werden trotzdem angenommen',
+  'set the port that the evidence names in the device': 'im Gerät den Port setzen, den die Belege nennen',
+  'the default port of {} is taken: no tracker can connect to it':
+    'der übliche Port von {1} ist belegt: kein Tracker kann sich dort verbinden',
+  'end the program that has the port, or list the ports that you need in listeners (gateway.yaml)':
+    'das Programm beenden, das den Port hat, oder die nötigen Ports in listeners (gateway.yaml) aufzählen',
+  'the connection is refused: no broker listens there': 'die Verbindung wird abgewiesen: dort ist kein Broker',
+  'the name of the broker cannot be resolved': 'der Name des Brokers ist unbekannt',
+  'the broker cannot be reached': 'der Broker ist nicht erreichbar',
+  'the broker ended the connection': 'der Broker hat die Verbindung beendet',
+  'the broker does not answer': 'der Broker antwortet nicht',
+  'the broker does not answer any more': 'der Broker antwortet nicht mehr',
+  'the broker sends what is not MQTT': 'der Broker sendet, was kein MQTT ist',
+  'the broker sends a message above 1 MB': 'der Broker sendet eine Nachricht über 1 MB',
+  'the broker sends {} unasked': 'der Broker sendet ungefragt {1}',
+  'the broker grants {} QoS 0 only: messages may be lost':
+    'der Broker gewährt {1} nur QoS 0: Nachrichten können verloren gehen',
+  'the connection failed: {}': 'die Verbindung scheiterte: {1}',
+  'without a known reason': 'ohne bekannten Grund',
+  'it does not speak this version of MQTT: set version': 'er spricht diese Version von MQTT nicht: version setzen',
+  'the client id is not accepted': 'die Client-ID wird nicht angenommen',
+  'it is not available': 'er ist nicht verfügbar',
+  'wrong user name or password': 'falscher Benutzername oder falsches Passwort',
+  'not authorised': 'keine Berechtigung',
+  'unspecified error': 'nicht genannter Fehler',
+  'it is busy': 'er ist ausgelastet',
+  'this client is banned': 'dieser Client ist gesperrt',
+  'it is shutting down': 'er wird beendet',
+  'it heard nothing of us in time': 'er hörte nicht rechtzeitig von uns',
+  'another client connects with the same client id': 'ein anderer Client verbindet sich mit derselben Client-ID',
+  'it does not accept the topic': 'er nimmt das Topic nicht an',
+  'a quota is exceeded': 'ein Kontingent ist überschritten',
+  'use another broker': 'einen anderen Broker verwenden',
+  'the broker has moved': 'der Broker ist umgezogen',
+  'it does not support shared subscriptions': 'er kennt keine geteilten Abonnements',
+  'too many connections in this time': 'zu viele Verbindungen in dieser Zeit',
+  'it does not support wildcards': 'er kennt keine Platzhalter',
+  'the certificate of the broker has expired': 'das Zertifikat des Brokers ist abgelaufen',
+  'the certificate of the broker is for another host than the url names':
+    'das Zertifikat des Brokers gilt für einen anderen Host als den der url',
+  'the certificate of the broker is not trusted: set tls.ca':
+    'dem Zertifikat des Brokers wird nicht vertraut: tls.ca setzen',
+  'the broker wants another client certificate: set tls.cert and key':
+    'der Broker verlangt ein anderes Client-Zertifikat: tls.cert und key setzen',
+  'the broker speaks no TLS at this port': 'der Broker spricht an diesem Port kein TLS',
+  'the broker refuses the login: {}': 'der Broker lehnt die Anmeldung ab: {1}',
+  'the broker refuses the subscription {}: {}': 'der Broker lehnt das Abonnement {1} ab: {2}',
+  'the broker ended the session: {}': 'der Broker hat die Sitzung beendet: {1}',
+  '{} does not get what devices publish at its broker':
+    '{1} bekommt nicht, was Geräte bei ihrem Broker veröffentlichen',
+  'see the evidence: start the broker, or correct the entry of the bridge in mqtt.bridges (gateway.yaml)':
+    'siehe Belege: den Broker starten, oder den Eintrag der Brücke in mqtt.bridges (gateway.yaml) berichtigen',
+  'Redis does not answer: nothing is stored and nothing acknowledged':
+    'Redis antwortet nicht: nichts wird gespeichert, und kein Gerät bekommt eine Antwort',
+  'see the evidence and the log of Redis: start it again, free its disk, or correct redis in gateway.yaml; trackers keep what is not acknowledged':
+    'siehe die Belege und das Protokoll von Redis: Redis wieder starten, Platz schaffen oder redis in gateway.yaml berichtigen; Tracker behalten, was ohne Antwort blieb',
+  'Redis has no maxmemory: it may be killed before redis.stop_at is reached':
+    'Redis hat kein maxmemory: es wird vielleicht beendet, bevor redis.stop_at erreicht ist',
+  'set maxmemory in redis.conf of each server, to at most half of the memory that it may use':
+    'maxmemory in der redis.conf jedes Servers setzen, auf höchstens die Hälfte des Speichers, den er belegen darf',
+  'redis.stop_at counts as a share of the {} GiB of its machine':
+    'redis.stop_at zählt als Anteil an den {1} GiB seines Rechners',
+  'replicas of Redis are missing: nothing is acknowledged':
+    'Replikate von Redis fehlen: kein Gerät bekommt eine Antwort',
+  'start the missing replica, or take a lost one out of redis.replicas and min-replicas-to-write':
+    'das fehlende Replikat starten oder ein verlorenes aus redis.replicas und min-replicas-to-write nehmen',
+  'Redis does not keep what it acknowledges: a crash would lose fixes':
+    'Redis bewahrt nicht sicher auf, was es bestätigt: bei einem Absturz gingen Positionen verloren',
+  'see the evidence: correct these settings in redis.conf of each server, or redis in gateway.yaml':
+    'siehe Belege: diese Einstellungen in redis.conf jedes Servers oder redis in gateway.yaml berichtigen',
+  'the disk of Redis is full, or nearly: soon nothing can be acknowledged':
+    'die Platte von Redis ist voll oder fast voll: bald bekommt kein Gerät mehr eine Antwort',
+  'free space on the disk that the evidence names, or enlarge it':
+    'auf der Platte, die die Belege nennen, Platz schaffen, oder sie vergrößern',
+  'no gateway gives a sign of life: no tracker can send anything':
+    'kein Gateway gibt ein Lebenszeichen: kein Tracker kann etwas senden',
+  'start a gateway, or end the one that is frozen (start runs another one); its log says why it does not start':
+    'ein Gateway starten, oder das angehaltene beenden (start startet ein neues); warum es nicht startet, sagt sein Protokoll',
+  'no worker gives a sign of life: nothing is pushed':
+    'kein Worker gibt ein Lebenszeichen: nichts wird an die Tracking-API gesendet',
+  'start a worker, or end the one that is frozen (start runs another one); its log says why it does not start':
+    'einen Worker starten, oder den angehaltenen beenden (start startet einen neuen); warum er nicht startet, sagt sein Protokoll',
+  '{} gives no sign of life: its lanes wait for other workers':
+    '{1} gibt kein Lebenszeichen: seine Spuren warten auf andere Worker',
+  'continue or end the process; start runs another one in its place':
+    'den Prozess fortsetzen oder beenden; start setzt einen anderen an seine Stelle',
+  '{} ends again and again, and is started anew': '{1} endet immer wieder und wird neu gestartet',
+  'see its log for why it ends': 'in seinem Protokoll sehen, warum er endet',
+  'the tracking API is down': 'die Tracking-API ist gestört',
+  'see the evidence; nothing is lost: everything waits and is delivered once the API answers again':
+    'siehe die Belege; nichts geht verloren: alles wartet und wird zugestellt, sobald die API wieder antwortet',
+  'something else answers in place of the tracking API': 'statt der Tracking-API antwortet etwas anderes',
+  'what answers at {} is not the tracking API': 'was unter {1} antwortet, ist nicht die Tracking-API',
+  'correct tracking.base_url (or push_url), or what is in between: a proxy, a firewall, a login page of the network; nothing is lost: everything waits and is delivered once the API itself answers':
+    'tracking.base_url (oder push_url) berichtigen, oder was dazwischen steht: ein Proxy, eine Firewall, eine Anmeldeseite des Netzes; nichts geht verloren: alles wartet und wird zugestellt, sobald die API selbst antwortet',
+  'the tracking API takes requests and does not answer them':
+    'die Tracking-API nimmt Anfragen an und beantwortet sie nicht',
+  'tell who runs the tracking API; nothing is lost: everything waits and is delivered once it answers again':
+    'den Betreiber der Tracking-API benachrichtigen; nichts geht verloren: alles wartet und wird zugestellt, sobald sie wieder antwortet',
+  'the tracking API answers slowly: positions arrive late':
+    'die Tracking-API antwortet langsam: Positionen kommen verspätet an',
+  'the tracking API takes {} s for a request: positions arrive late':
+    'die Tracking-API braucht {1} s für eine Anfrage: Positionen kommen verspätet an',
+  'tell who runs the tracking API; a higher push.concurrency helps where each request is slow':
+    'den Betreiber der Tracking-API benachrichtigen; ist jede Anfrage langsam, hilft eine höhere push.concurrency',
+  'the tracking API limits our requests (429): positions arrive late':
+    'die Tracking-API begrenzt unsere Anfragen (429): Positionen kommen verspätet an',
+  'set push.max_requests_per_s to what the API allows, or ask for a higher limit':
+    'push.max_requests_per_s auf das setzen, was die API erlaubt, oder um eine höhere Grenze bitten',
+  'the tracking API refuses an apikey': 'die Tracking-API lehnt einen apikey ab',
+  'the tracking API refuses the apikey of company {} ({}): {} parked':
+    'die Tracking-API lehnt den apikey der Firma {1} ab ({2}): {3} geparkt',
+  'company {} has no apikey: {} parked': 'Firma {1} hat keinen apikey: {2} geparkt',
+  'set the apikey of the company in gateway.yaml (companies): its parked lanes are tried again at once':
+    'den apikey der Firma in gateway.yaml (companies) setzen: ihre geparkten Spuren werden sofort erneut versucht',
+  'the tracking API refuses an OAuth token: orders and numbers are not relayed':
+    'die Tracking-API lehnt ein OAuth-Token ab: Aufträge und Nummern werden nicht weitergegeben',
+  'the tracking API refuses the OAuth token of company {}: orders and numbers are not relayed':
+    'die Tracking-API lehnt das OAuth-Token der Firma {1} ab: Aufträge und Nummern werden nicht weitergegeben',
+  'get a new oauth_token and set it in gateway.yaml (companies)':
+    'ein neues oauth_token besorgen und in gateway.yaml (companies) setzen',
+  'the tracking API refuses lanes': 'die Tracking-API lehnt Spuren ab',
+  'the tracking API refuses {} of company {} ({})': 'die Tracking-API lehnt {1} der Firma {2} ab ({3})',
+  'correct the courier or the route in the roster: the parked fixes go there at once; or correct them in the tracking API, then retry: waybridge parked retry':
+    'Fahrer oder Tour im Tourenplan berichtigen: die geparkten Positionen gehen sofort dorthin; oder sie in der Tracking-API berichtigen und dann erneut versuchen: waybridge parked retry',
+  'the tracking API refuses single positions: they are parked, the others are delivered':
+    'die Tracking-API lehnt einzelne Positionen ab: sie sind geparkt, die anderen werden zugestellt',
+  'correct the cause that its answer names, then retry them: waybridge parked retry':
+    'die Ursache beheben, die ihre Antwort nennt, dann erneut versuchen: waybridge parked retry',
+  'positions wait for longer than a minute although the tracking API answers':
+    'Positionen warten länger als eine Minute, obwohl die Tracking-API antwortet',
+  'look at the queues (GET /admin/lanes): what a last push was answered is the cause of its lane; otherwise add workers, or raise push.concurrency':
+    'den Rückstand ansehen (GET /admin/lanes): was die letzte Sendung einer Spur als Antwort bekam, ist ihre Ursache; sonst mehr workers oder eine höhere push.concurrency',
+  'positions wait because push.concurrency allows no more requests at once':
+    'Positionen warten, weil push.concurrency nicht mehr Anfragen zugleich erlaubt',
+  'raise push.concurrency: it must be the seconds that one request takes, times the lanes to push in a second':
+    'push.concurrency erhöhen: nötig sind die Sekunden, die eine Anfrage dauert, mal die Spuren, die in einer Sekunde zu senden sind',
+  '{} requests at once, {} ms each: at most {} a second':
+    '{1} Anfragen zugleich, je {2} ms: höchstens {3} in der Sekunde',
+  'received fixes and where they are do not add up':
+    'die Summe der empfangenen Positionen und ihr Verbleib stimmen nicht überein',
+  'keep the data folder and report this: it is a fault of waybridge':
+    'den Datenordner aufbewahren und dies melden: es ist ein Fehler von waybridge',
+  'nothing is heard of {}, on a route now': 'von {1} ist nichts zu hören, jetzt auf Tour',
+  'check its power and its SIM card; if it sleeps between messages, say how long in its entry: settings: { interval: 1h }':
+    'Strom und SIM-Karte prüfen; schläft es zwischen den Meldungen, im Eintrag sagen, wie lange: settings: { interval: 1h }',
+  'no new position comes from {}, though messages arrive': 'von {1} kommt keine neue Position, obwohl es sich meldet',
+  'check the GPS antenna and where it is; under a roof there are no satellites':
+    'die GPS-Antenne und ihren Ort prüfen; unter einem Dach sind keine Satelliten',
+  'the times of {} are behind by a constant number of quarter hours: a fault of time zone':
+    'die Zeiten von {1} gehen um gleich viele Viertelstunden nach: die Zeitzone ist falsch',
+  'add the time_zone that fits to its entry in devices.yaml, or have the device report UTC':
+    'diese time_zone in seinen Eintrag in devices.yaml schreiben oder das Gerät UTC melden lassen',
+  'there is no route for the fixes of {}': 'für die Positionen von {1} gibt es keine Tour',
+  'add a line to routes.csv, or assign a route: waybridge assign; held fixes of its time go there':
+    'für jetzt eine Tour zuweisen (routes.csv oder waybridge assign): gehaltene Positionen gehen dorthin',
+  'several vans send on one route: {}': 'mehrere Fahrzeuge senden auf einer Tour: {1}',
+  'end the assignment of the van that does not drive the route: the positions of all are pushed':
+    'die Tour des Fahrzeugs beenden, das sie nicht fährt: die Positionen aller werden gesendet',
+  'fixes are held of {}, which nobody has configured':
+    'Positionen von {1} werden gehalten: niemand hat es eingerichtet',
+  'if it is yours, name it under Arrivals or in devices.yaml: its held fixes are then delivered':
+    'ist es ein eigenes, unter Ankünfte oder in devices.yaml benennen: seine gehaltenen Positionen werden dann zugestellt',
+  'frames of {} have a wrong checksum: they are not acknowledged':
+    'Datenpakete von {1} haben eine falsche Prüfsumme: sie bleiben ohne Antwort',
+  'update the firmware of the device, or look for what damages its frames on the way, such as a serial modem':
+    'die Firmware des Geräts erneuern oder suchen, was seine Datenpakete unterwegs beschädigt, etwa ein serielles Modem',
+  'lines are left out of the roster': 'Zeilen des Tourenplans sind weggelassen',
+  'a line of {} is left out of the roster': 'eine Zeile von {1} ist im Tourenplan weggelassen',
+  '{} lines of {} are left out of the roster': '{1} Zeilen von {2} sind im Tourenplan weggelassen',
+  'correct the lines in the evidence, and write the roster again':
+    'die Zeilen der Belege berichtigen und den Tourenplan erneut schreiben',
+  'the roster is of before': 'der Tourenplan ist von früher',
+  '{} is an older copy of what was written to the roster: it is not in effect':
+    '{1} ist eine ältere Fassung dessen, was schon im Tourenplan steht, und gilt nicht',
+  'company {} has no line for today, and had some on each of the last five working days':
+    'Firma {1} hat keine Zeile für heute; an jedem der letzten fünf Werktage hatte sie welche',
+  'write the roster of today, or copy the newer file here: waybridge routes put FILE':
+    'den Tourenplan von heute schreiben oder die neuere Datei hierher kopieren: waybridge routes put DATEI',
+  'correct tracking.base_url (or push_url), or the DNS of this machine':
+    'tracking.base_url (oder push_url) oder das DNS dieses Rechners berichtigen',
+  'check the network and the firewall between this machine and the API':
+    'Netz und Firewall zwischen diesem Rechner und der API prüfen',
+  'renew the certificate of the API, or correct tracking.base_url':
+    'das Zertifikat der API erneuern oder tracking.base_url berichtigen',
+  'the tracking API {}': 'die Tracking-API {1}',
+}
+
+/** What shows it. */
+const EVIDENCE = {
+  'is down': 'ist gestört',
+  'answers {}': 'antwortet mit {1}',
+  'refuses connections': 'weist Verbindungen ab',
+  'cuts connections': 'bricht Verbindungen ab',
+  'does not answer in time': 'antwortet nicht rechtzeitig',
+  'cannot be found: its host name does not exist': 'ist nicht zu finden: ihren Hostnamen gibt es nicht',
+  'cannot be reached': 'ist nicht zu erreichen',
+  'has a certificate that is not accepted': 'hat ein Zertifikat, das nicht anerkannt wird',
+  '{} position waits': '{1} Position wartet',
+  '{} positions wait': '{1} Positionen warten',
+  '{}: {} requests in flight': '{1}: {2} laufende Anfragen',
+  '{}: {}, last at {}': '{1}: {2}, zuletzt um {3}',
+  'it redirects to: {}': 'es leitet weiter zu: {1}',
+  'it begins with: {}': 'es beginnt mit: {1}',
+  'something else answered in its place': 'an ihrer Stelle antwortete etwas anderes',
+  'courier {}, route {}': 'Fahrer {1}, Tour {2}',
+  '{} lane': '{1} Spur',
+  '{} lanes': '{1} Spuren',
+  '{} restarts within {} minutes': '{1} Neustarts in {2} Minuten',
+  '{} waiting on {}': '{1} in der Warteschlange auf {2}',
+  '{} position': '{1} Position',
+  '{} positions': '{1} Positionen',
+  '{} received fixes are missing': '{1} empfangene Positionen fehlen',
+  '{} fixes too many': '{1} Positionen zu viel',
+  '{} on {}': '{1} auf {2}',
+  '{}: last sign of life {} s ago': '{1}: letztes Lebenszeichen vor {2} s',
+  'its fixes are held': 'seine Positionen werden gehalten',
+  'its fixes are filtered': 'seine Positionen werden gefiltert',
+  'last heard {} ago': 'zuletzt gehört vor {1}',
+  'last new position {} ago': 'letzte neue Position vor {1}',
+  'no position yet': 'noch keine Position',
+  'now filtered as {}': 'jetzt gefiltert ({1})',
+  '{} behind: {}': 'die Uhr geht {1} nach: {2}',
+  'no time zone fits': 'keine Zeitzone passt',
+  'remove its time_zone': 'seine time_zone entfernen',
+  'time_zone "{}" fits': 'time_zone "{1}" passt',
+  '{} days': '{1} Tagen',
+  '{} and {} more': '{1} und {2} weitere',
+  '{} on route {}': '{1} auf Tour {2}',
+  'a device': 'einem Gerät',
+  '{} routes': '{1} Touren',
+  'the longest: {}': 'am längsten: {1}',
+  '{}: more than the limit of {}': '{1}: mehr als die Grenze von {2}',
+  'a connection could not be accepted: {}': 'eine Verbindung konnte nicht angenommen werden: {1}',
+  '{} of {} connections are open': '{1} von {2} Verbindungen sind offen',
+  '{} connections from {}': '{1} Verbindungen von {2}',
+  '{} connections, {} of them from {}': '{1} Verbindungen, {2} davon von {3}',
+  'datagrams from {}': 'Datagramme von {1}',
+  'connections from {}': 'Verbindungen von {1}',
+  'requests from {}': 'Anfragen von {1}',
+  'another device has used {}: datagrams from there that name no device are not taken':
+    'ein anderes Gerät hat {1} benutzt: Datagramme von dort, die kein Gerät nennen, werden nicht angenommen',
+  'speaks {} on port {} ({}): use {}, or the port for all protocols':
+    'spricht {1} auf Port {2} ({3}): besser {4} oder der Port für alle Protokolle',
+  '{} port {}: {}': '{1}, Port {2}: {3}',
+  'no secret': 'kein Geheimnis',
+  'another secret': 'ein anderes Geheimnis',
+  '{} wrong secrets from {}': '{1} falsche Geheimnisse von {2}',
+  'held as suspicious': 'gehalten als verdächtig',
+  'held as clock': 'gehalten wegen der Uhr',
+  'held as no_route': 'gehalten ohne Tour',
+  'held as unknown': 'gehalten als nicht eingerichtet',
+  'taken for no configured device': 'für kein eingetragenes Gerät gehalten',
+  'all with its secret or certificate': 'alle mit seinem Geheimnis oder Zertifikat',
+  'no client certificate': 'kein Client-Zertifikat',
+  'another network': 'ein anderes Netz',
+  '{}, from {}': '{1}, von {2}',
+  'until {}': 'bis {1}',
+  '{} ends {}': '{1} läuft ab: {2}',
+  '{} % of its memory': '{1} % des Speichers',
+  'about {} min ahead: {}': 'etwa {1} min voraus: {2}',
+  'its clock is wrong': 'seine Uhr geht falsch',
+  'time_zone "{}" would fit': 'time_zone "{1}" würde passen',
+  '{} and {} in turns': 'abwechselnd {1} und {2}',
+  '{} from {}': '{1} von {2}',
+  '{},{} at {} UTC': '{1},{2} um {3} UTC',
+  'the clock differs from that of Redis by {}': 'die Uhr weicht von der von Redis um {1} ab',
+  'the clock jumped by {}': 'die Uhr sprang um {1}',
+  'the clock differs from that of the tracking API by {}, and is not synchronised':
+    'die Uhr weicht von der der Tracking-API um {1} ab und ist nicht synchronisiert',
+  'there is no connection to Redis': 'es gibt keine Verbindung zu Redis',
+  'Redis is connected and does not answer': 'Redis ist verbunden und antwortet nicht',
+  'Redis cannot write its append-only file': 'Redis kann seine AOF-Datei nicht schreiben',
+  'Redis cannot rewrite its append-only file': 'Redis kann seine AOF-Datei nicht neu schreiben',
+  '{}: {} MiB are left': '{1}: noch {2} MiB frei',
+  '{} of {} replicas of Redis are connected: nothing is acknowledged until all are':
+    '{1} von {2} Replikaten von Redis sind verbunden: bis alle es sind, bekommt kein Gerät eine Antwort',
+  'this Redis is a replica of {} and takes no writes: name its primary in redis.url':
+    'dieses Redis ist ein Replikat von {1} und nimmt nichts an: in redis.url dessen Hauptserver nennen',
+  'The replica {}': 'Das Replikat {1}',
+  'redis.replicas is {}, but {} replicas may be promoted ({}): one that lacks what is acknowledged could become the primary. Set redis.replicas: {}, or replica-priority 0 on the others':
+    'redis.replicas ist {1}, aber {2} Replikate können befördert werden ({3}): eines, dem Bestätigtes fehlt, könnte Hauptserver werden. redis.replicas: {4} setzen, oder bei den anderen replica-priority 0',
+  'The replica {} does not let itself be asked, so it cannot be verified that it keeps what is acknowledged: {}':
+    'Das Replikat {1} lässt sich nicht fragen, darum ist nicht zu prüfen, ob es Bestätigtes aufbewahrt: {2}',
+  '{} does not let its settings be read (CONFIG GET), so it cannot be verified that it keeps what is acknowledged: if it has {}, {}':
+    '{1} lässt seine Einstellungen nicht lesen (CONFIG GET), darum ist nicht zu prüfen, ob es Bestätigtes aufbewahrt: wenn {2} gilt, {3}',
+  'set redis.durability: relaxed': 'redis.durability: relaxed setzen',
+  '{} has {} {}, needed is {} {}: what is acknowledged could be lost':
+    '{1} hat {2} {3}, nötig ist {4} {5}: Bestätigtes könnte verloren gehen',
+}
+
+/** Why a protocol is guessed, as the list of arrivals says. */
+const GUESSES = {
+  'its checksum fits': 'seine Prüfsumme stimmt',
+  'its position names no device': 'seine Position nennt kein Gerät',
+  'its position is plausible': 'seine Position ist glaubhaft',
+  'its position is not plausible': 'seine Position ist nicht glaubhaft',
+  'it has no valid position': 'es hat keine gültige Position',
+  'it is a login': 'es ist eine Anmeldung',
+  'it is a {}': 'es enthält keine Position ({1})',
+  'the next frame fits': 'das nächste Datenpaket passt',
+  'the next frame does not fit': 'das nächste Datenpaket passt nicht',
+  'device {} is configured, with this protocol': 'Gerät {1} ist mit diesem Protokoll eingerichtet',
+  'device {} is configured': 'Gerät {1} ist eingerichtet',
+  'device {} spoke it before': 'Gerät {1} sprach es schon',
+  '{} is short for an id': '{1} ist kurz für eine Kennung',
+  '{} is hardly an id': '{1} ist kaum eine Kennung',
+  '{} is an IMEI': '{1} ist eine IMEI',
+  '{} has the length of an IMEI': '{1} ist so lang wie eine IMEI',
+  '{} is a long number': '{1} ist eine lange Zahl',
+  '{} may be an id': '{1} kann eine Kennung sein',
+  'this broker speaks MQTT 3.1.1: set the client to it': 'dieser Broker spricht MQTT 3.1.1: den Client so einstellen',
+}
+
+/** The links of a van. */
+const LINKS = {
+  'its id came from {}': 'seine Kennung kam von {1}',
+  'what it sent is held since {}': 'was es sendete, wird seit {1} gehalten',
+  'it came, and was refused at {}': 'es kam und wurde um {1} abgewiesen',
+  'configured a moment ago, not heard yet': 'eben eingerichtet, noch nicht gehört',
+  'never heard': 'nie gehört',
+  '{} sends, and nobody has configured it': '{1} sendet und ist nicht eingerichtet',
+  'heard {} ago: {} over {} from {}': 'gehört vor {1}: {2} über {3} von {4}',
+  'a login': 'eine Anmeldung',
+  'connected since {}': 'verbunden seit {1}',
+  '{} frame of {} is not understood since {}': '{1} Datenpaket von {2} wird seit {3} nicht verstanden',
+  '{} frames of {} are not understood since {}': '{1} Datenpakete von {2} werden seit {3} nicht verstanden',
+  'protocol {}': 'Protokoll {1}',
+  'transport {}': 'Transport {1}',
+  'not known yet': 'noch nicht bekannt',
+  'nobody has configured it': 'niemand hat es eingerichtet',
+  'refused as {}': 'abgewiesen: {1}',
+  'since {}': 'seit {1}',
+  'configured by {}': 'eingerichtet durch {1}',
+  'route {} by {}': 'Tour {1} durch {2}',
+  'route {} by the admin port, put {}': 'Tour {1} durch den Admin-Port, gesetzt {2}',
+  'no route now': 'jetzt ohne Tour',
+  '{} held for {} since {}': '{1} gehalten seit {3} ({2})',
+  'the last fix is {}: {}': 'die letzte Position ist {1}: {2}',
+  held: 'gehalten',
+  filtered: 'gefiltert',
+  '{} waiting': '{1} in der Warteschlange',
+  '{} waiting since {}': '{1} in der Warteschlange seit {2}',
+  'last push {}: {}': 'letzte Sendung {1}: {2}',
+  'last push: {}': 'letzte Sendung: {1}',
+  'refused {}: {}': 'abgelehnt mit {1}: {2}',
+  'the tracking API is up since {}': 'die Tracking-API nimmt Positionen an seit {1}',
+  'the tracking API is down since {}': 'die Tracking-API ist gestört seit {1}',
+  'the tracking API is limited since {}': 'die Tracking-API begrenzt uns seit {1}',
+  'answer {}': 'Antwort {1}',
+}
+
+/** The sentence of a van. */
+const SENTENCE = {
+  '{} is moving': '{1} fährt',
+  '{} is standing': '{1} steht',
+  '{} sends': '{1} sendet',
+  'it sends, and nothing is accepted since {}': 'es sendet, und nichts wird angenommen seit {1}',
+  '{} is silent': '{1} ist stumm',
+  '{} is heard without a new position': '{1} meldet sich ohne neue Position',
+  '{} is heard, and has no route now': '{1} meldet sich und hat jetzt keine Tour',
+  '{} is heard, and its fixes are held': '{1} meldet sich, und seine Positionen werden gehalten',
+  '{} was never heard': '{1} wurde nie gehört',
+  '{} is not configured': '{1} ist nicht eingerichtet',
+  'last {}': 'zuletzt {1}',
+  'at {}': 'bei {1}',
+  '{} km N of {}': '{1} km nördlich von {2}',
+  '{} km NE of {}': '{1} km nordöstlich von {2}',
+  '{} km E of {}': '{1} km östlich von {2}',
+  '{} km SE of {}': '{1} km südöstlich von {2}',
+  '{} km S of {}': '{1} km südlich von {2}',
+  '{} km SW of {}': '{1} km südwestlich von {2}',
+  '{} km W of {}': '{1} km westlich von {2}',
+  '{} km NW of {}': '{1} km nordwestlich von {2}',
+  'in {}': 'in {1}',
+  '{} ago': 'vor {1}',
+  '{} ago by its clock': 'nach seiner Uhr vor {1}',
+  'on route {} (courier {})': 'auf Tour {1} (Fahrer {2})',
+  'earlier ones were {}': 'frühere {1}',
+  'but nothing can come from it now': 'aber jetzt kann nichts von ihm ankommen',
+  'but what it sends is not understood': 'aber was es sendet, wird nicht verstanden',
+  'but what it sends is refused': 'aber was es sendet, wird abgewiesen',
+  'but its positions do not go where they belong': 'aber seine Positionen gehen nicht an ihr Ziel',
+  'but nothing can be stored': 'aber nichts kann gespeichert werden',
+  'but its positions are not pushed': 'aber seine Positionen werden nicht gesendet',
+  'but the tracking API does not take its positions': 'aber die Tracking-API nimmt seine Positionen nicht',
+  'not configured': 'nicht eingerichtet',
+  'nothing is held: {}': 'nichts wird gehalten: {1}',
+  'no fix yet': 'noch keine Position',
+  'last fix {}': 'letzte Position {1}',
+  'not heard since it was configured': 'seit der Einrichtung nicht gehört',
+  'silent since {}, {}': 'stumm seit {1}, {2}',
+  'heard {}, {}': 'gehört {1}, {2}',
+  '{}: kept, and decoded again after an upgrade or a change of its entry':
+    '{1}: aufbewahrt, und nach einer neuen Version oder einer Änderung seines Eintrags erneut gelesen',
+  'its id came from {}, and was not understood there': 'seine Kennung kam von {1} und wurde dort nicht verstanden',
+  '{} at port {}': '{1} an Port {2}',
+  'refused since {}': 'abgewiesen seit {1}',
+  '{} held since {}': '{1} gehalten seit {2}',
+  '{} fix': '{1} Position',
+  '{} fixes': '{1} Positionen',
+  '{}, off the track of the device: compare the findings of `status`; `waybridge release` delivers them':
+    '{1}, abseits der Spur des Geräts: die Befunde von `status` vergleichen; `waybridge release` stellt sie zu',
+  '{}, no route at its time: {}': '{1}, zu ihrer Zeit keine Tour: {2}',
+  '{}, no route at their time: {}': '{1}, zu ihrer Zeit keine Tour: {2}',
+  '{}, ahead of the clock, by no time zone: correct the clock of the device':
+    '{1}, der Uhr voraus, um keine Zeitzone: die Uhr des Geräts stellen',
+  '{}, ahead of the clock: set time_zone: "{}" in {}': '{1}, der Uhr voraus: time_zone: "{2}" setzen in {3}',
+  'its entry': 'seinem Eintrag',
+  'being released now': 'werden gerade freigegeben',
+  'they came without what its entry asks for (secret, protocol, transports, networks or client_certificate)':
+    'sie kamen ohne das, was sein Eintrag verlangt (secret, protocol, transports, networks oder client_certificate)',
+  'add a line to routes.csv': 'eine Zeile in routes.csv schreiben',
+  'correct its line, which is left out: {}': 'seine Zeile berichtigen, die ausgelassen ist: {1}',
+  'nothing has come from it, but {} sends, and nobody has configured that: if it is the same tracker, correct the id in {}':
+    'noch kam nichts von ihm, aber {1} sendet und ist nicht eingerichtet: ist es derselbe Tracker, die Kennung berichtigen in {2}',
+  'a put replaced {}: put a line, or edit that one':
+    'eine gesendete Zeile hat {1} ersetzt: eine senden oder jene ändern',
+  'filtered as {} at {}': 'gefiltert ({1}) um {2}',
+  'the device has no satellite fix, check its antenna and where it is':
+    'das Gerät hat keinen Satellitenempfang, Antenne und Ort prüfen',
+  'the device sent 0/0, it has no satellite fix': 'das Gerät sandte 0/0, es hat keinen Satellitenempfang',
+  'its latitude or longitude does not exist': 'ihre Breite oder Länge gibt es nicht',
+  'the fix is older than filter.max_age': 'die Position ist älter als filter.max_age',
+  'the fix is ahead of the clock by more than filter.max_future':
+    'die Position ist der Uhr um mehr als filter.max_future voraus',
+  'it had no route then, and hold.no_route is false': 'es hatte da keine Tour, und hold.no_route ist false',
+  'refused {} by the service': 'von der Tracking-API mit {1} abgelehnt',
+  '{} parked': '{1} geparkt',
+  '{} and {} on other routes': '{1} und {2} auf anderen Touren',
+  '{} ({})': '{1} ({2})',
+  'correct the entry': 'den Eintrag berichtigen',
+  'correct the line': 'die Zeile berichtigen',
+  'check the apikey of company {}, and that the courier belongs to it':
+    'den apikey der Firma {1} prüfen, und ob der Fahrer zu ihr gehört',
+  'correct the cause and retry them, or delete them': 'die Ursache beheben und sie erneut versuchen, oder sie löschen',
+  '{}: the service is down since {}': '{1}: die Tracking-API ist gestört seit {2}',
+  '{}: the service accepts fewer requests since {}': '{1}: die Tracking-API nimmt weniger Anfragen an seit {2}',
+  '{}: the push of {} failed: {}, it is being retried': '{1}: die Sendung um {2} scheiterte: {3}, sie wird wiederholt',
+  '{}: behind, the newest position is sent first': '{1}: im Rückstand, die neueste Position wird zuerst gesendet',
+  '{}, will be pushed next': '{1}, werden als Nächstes gesendet',
+  'last push {}': 'letzte Sendung {1}',
+  'all delivered': 'alles zugestellt',
+  'nothing to deliver': 'nichts zuzustellen',
+  '{}: check its power and its SIM card': '{1}: Strom und SIM-Karte prüfen',
+  'the service answered {}': 'die Tracking-API antwortete {1}',
+  'the connection failed ({})': 'die Verbindung scheiterte ({1})',
+  'the connection was refused': 'die Verbindung wurde abgewiesen',
+  'the connection was cut': 'die Verbindung brach ab',
+  'there was no answer in time': 'es kam keine Antwort zur Zeit',
+  'the host name of the service was not found': 'der Hostname der Tracking-API wurde nicht gefunden',
+  'the service could not be reached': 'die Tracking-API war nicht zu erreichen',
+  'it presents a wrong secret, or none: set the same secret in the device and in its entry':
+    'es zeigt ein falsches oder kein Geheimnis: im Gerät und in seinem Eintrag dasselbe setzen',
+  'it came in a way that its entry does not allow: correct protocol, transports, networks or client_certificate':
+    'es kam auf einem Weg, den sein Eintrag nicht erlaubt: protocol, transports, networks oder client_certificate berichtigen',
+  'it uses the id of another device: correct its id, or its certificate':
+    'es benutzt die Kennung eines anderen Geräts: seine Kennung oder sein Zertifikat berichtigen',
+  'it was refused as a device that is not configured: it is taken with its next message':
+    'es wurde als nicht eingerichtet abgewiesen: mit seiner nächsten Meldung wird es angenommen',
+  'nothing has come from it yet: point it to this server (waybridge setup), and look for its id among the arrivals':
+    'noch kam nichts von ihm: es auf diesen Server richten (waybridge setup) und seine Kennung unter Ankünfte suchen',
+  'add it to devices.yaml': 'es in devices.yaml eintragen',
+  'no device with this id is configured: {}': 'kein Gerät mit dieser Kennung ist eingerichtet: {1}',
+  'it was deleted through the admin port: put it there again, or edit its entry, {}':
+    'es wurde über den Admin-Port gelöscht: dort erneut anlegen oder seinen Eintrag ändern, {1}',
+}
+
+/** The state of everything in one sentence. */
+const VERDICT = {
+  'all well': 'alles in Ordnung',
+  'all well: {}': 'alles in Ordnung: {1}',
+  '{} connected, {} positions/s delivered': '{1} verbunden, {2} Positionen/s zugestellt',
+  '{} device': '{1} Gerät',
+  '{} devices': '{1} Geräte',
+  'well, with {} warning: {}': 'in Ordnung, mit {1} Warnung: {2}',
+  'well, with {} warnings: {}': 'in Ordnung, mit {1} Warnungen: {2}',
+  '{} more finding': '{1} weiterer Befund',
+  '{} more findings': '{1} weitere Befunde',
+}
+
+export const DIAGNOSIS = { ...FINDINGS, ...EVIDENCE, ...GUESSES, ...LINKS, ...SENTENCE, ...VERDICT }

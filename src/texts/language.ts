@@ -1,0 +1,44 @@
+import { GERMAN } from './german/index.ts'
+import { english, type Sentence, type Template, type Text, worded } from './text.ts'
+
+export type Language = 'en' | 'de'
+
+/** An answer whose texts are not put into words yet: a sentence may stand for each string. */
+export type WithTexts<Json> = string extends Json
+  ? Json | Sentence
+  : Json extends readonly (infer Item)[]
+    ? readonly WithTexts<Item>[]
+    : Json extends object
+      ? { readonly [Key in keyof Json]: WithTexts<Json[Key]> }
+      : Json
+
+/** The catalogues. English is what `src/texts/text.ts` takes: the text itself. */
+const CATALOGUES: Readonly<Record<Exclude<Language, 'en'>, Readonly<Record<Template, string>>>> = { de: GERMAN }
+
+/** The language that an HTTP client asks for first (`Accept-Language`), if we have it; else English. */
+export function languageOf(accepted = ''): Language {
+  return accepted.trimStart().slice(0, 2).toLowerCase() === 'de' ? 'de' : 'en'
+}
+
+/** Puts a text into the words of a language. */
+export function inLanguage(text: Text, language: Language): string {
+  if (language === 'en') return english(text)
+  const catalogue: Readonly<Record<string, string>> = CATALOGUES[language]
+  return worded(text, (sentence, values) => {
+    const template = Object.hasOwn(catalogue, sentence.says) ? catalogue[sentence.says] : undefined
+    return (
+      template?.replaceAll(/\{(\d)\}/g, (_, n: string) => values[Number(n) - 1]) ?? english({ ...sentence, values })
+    )
+  })
+}
+
+/** JSON with each text in it in a language. */
+export function toJson(value: unknown, language: Language): string {
+  return JSON.stringify(value, (_, each: unknown) => (isSentence(each) ? inLanguage(each, language) : each))
+}
+
+function isSentence(value: unknown): value is Sentence {
+  return (
+    typeof value === 'object' && value !== null && 'says' in value && 'values' in value && Array.isArray(value.values)
+  )
+}

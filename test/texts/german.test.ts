@@ -1,0 +1,185 @@
+import { globSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { clockIn } from '../../src/config/times.ts'
+import { chainOf } from '../../src/diagnose/chain.ts'
+import { CODES, type FindingCode, type Meaning, NOT_TAKEN } from '../../src/diagnose/codes.ts'
+import { diagnose, verdict } from '../../src/diagnose/diagnose.ts'
+import { GERMAN } from '../../src/texts/german/index.ts'
+import { inLanguage, toJson } from '../../src/texts/language.ts'
+import { say } from '../../src/texts/text.ts'
+import { literalsOf } from '../support/literals.ts'
+
+const SOURCES = globSync('src/**/*.ts').filter((file) => !/^src\/(?:page|texts)\//.test(file))
+const templates = Object.entries(GERMAN)
+
+it('each German text has every value of its English one, and no other', () => {
+  const differing = templates.filter(([english, german]) => {
+    const values = english.split('{}').flatMap((_, index) => (index === 0 ? [] : `{${index}}`))
+    const used = new Set(german.match(/\{\d*\}/g))
+    return used.size !== values.length || values.some((value) => !used.has(value))
+  })
+  expect(differing).toEqual([])
+})
+
+it('no German text is left in English', () => {
+  expect(templates.filter(([english, german]) => /[a-z]{3}.* .*[a-z]{3}/.test(english) && english === german)).toEqual(
+    [],
+  )
+})
+
+/** Texts of which a part is chosen by its value. */
+const CHOSEN = [/^held as \w+$/, /^the tracking API is \w+ since \{\}$/, /^\{\} km [NESW]+ of \{\}$/]
+
+it('each text of the catalogue is said somewhere', () => {
+  const code = SOURCES.map((file) => readFileSync(file, 'utf8')).join('\n')
+  const isSaid = (text: string) => code.includes(`'${text}'`) || code.includes(`: ${text}\n`)
+  const unsaid = templates.filter(([text]) => !isSaid(text) && !CHOSEN.some((pattern) => pattern.test(text)))
+  expect(unsaid.map(([text]) => text)).toEqual([])
+})
+
+/** The gaps of a day have words in the page. */
+const RULES = globSync('src/diagnose/*.ts').filter((file) => !file.endsWith('history.ts'))
+
+it.each(RULES)('%s says nothing but texts of the catalogue', (file) => {
+  const texts = literalsOf(readFileSync(file, 'utf8')).filter((text) => !text.startsWith('.'))
+  expect(texts.filter((text) => !isOfCatalogue(text))).toEqual([])
+})
+
+it('each evidence that a process observes is a text of the catalogue', () => {
+  const files = globSync('src/{config,ingest,lanes,listen,process,push}/**/*.ts')
+  const lines = files.flatMap((file) => readFileSync(file, 'utf8').match(/evidence(:| =)[^;]*?(?:`.*`|say\(.*)/g) ?? [])
+  expect(lines.length).toBeGreaterThan(25)
+  expect(lines.flatMap(literalsOf).filter((text) => !isOfCatalogue(text))).toEqual([])
+})
+
+/** The same in both languages. */
+const UNITS = new Set(['{} km/h', '{} min', '{} h {} min', '{}: {} ms', 'did you mean {}?'])
+
+function isOfCatalogue(text: string): boolean {
+  return (
+    Object.hasOwn(GERMAN, text) || UNITS.has(text) || CHOSEN.some((pattern) => pattern.test(text.replace('{}', 'NE')))
+  )
+}
+
+describe.each(['en', 'de'] as const)('in the language %s', (language) => {
+  const codes = Object.entries({ ...CODES, not_taken: NOT_TAKEN }) as [FindingCode, Meaning][]
+
+  it.each(codes)('%s has a message that names what it is about, and an action', (_, { message, action }) => {
+    const texts = [say(message, 'Van 12'), say(action)].map((text) => inLanguage(text, language))
+    expect(texts[0].includes('Van 12')).toBe(message.includes('{}'))
+    expect(texts.join()).not.toMatch(/undefined|null|\[object|(?<!settings: )\{/)
+  })
+})
+
+const NOW = Date.parse('2026-11-22T08:20:00Z')
+const german = (value: unknown) => JSON.parse(toJson(value, 'de')) as unknown
+
+it('findings are German as a whole, and what others said stays as it is', () => {
+  const upstream = {
+    state: 'down',
+    since: NOW - 60_000,
+    url: 'https://api.example',
+    inFlight: 2,
+    oldestMs: 0,
+    slowestMs: 0,
+    refused: { positions: 0 },
+    tokensRefused: [],
+    lastError: { at: NOW - 1000, code: 'http', status: 503, message: 'the {1} and $& are down', operation: 'push' },
+  } as const
+  const silent = {
+    id: '1',
+    name: 'Van 1',
+    sinceAt: NOW - 600_000,
+    evidence: say('last heard {} ago', say('{} days', 3)),
+  }
+  const findings = diagnose({
+    now: NOW,
+    observations: [
+      {
+        code: 'certificate_expires',
+        subject: { listener: 'mqtts' },
+        sinceAt: NOW,
+        lastAt: NOW,
+        count: 1,
+        evidence: [],
+      },
+    ],
+    upstream,
+    backlog: { fixes: 5, lanes: 1 },
+    devices: [{ code: 'silent', subject: { company_id: '7' }, count: 1, sinceAt: NOW, named: [silent] }],
+  })
+  expect(german(findings)).toMatchObject([
+    {
+      code: 'upstream_down',
+      message: 'die Tracking-API antwortet mit 503: 5 Positionen warten',
+      evidence: [
+        'push: 503 the {1} and $& are down, zuletzt um 2026-11-22T08:19:59.000Z',
+        'https://api.example: 2 laufende Anfragen',
+      ],
+    },
+    {
+      code: 'silent',
+      message: 'von Van 1 ist nichts zu hören, jetzt auf Tour',
+      evidence: ['zuletzt gehört vor 3 Tagen'],
+    },
+    { code: 'certificate_expires', message: 'das Zertifikat von mqtts läuft bald ab' },
+  ])
+  expect(german(verdict(findings))).toBe('Die Tracking-API antwortet mit 503: 5 Positionen warten; 2 weitere Befunde.')
+  expect(german(verdict(findings.slice(1)))).toBe(
+    'In Ordnung, mit 2 Warnungen: von Van 1 ist nichts zu hören, jetzt auf Tour; 1 weiterer Befund.',
+  )
+  expect(german(verdict([]))).toBe('Alles in Ordnung.')
+})
+
+it('the sentence of a van is German as a whole', () => {
+  const at = new Date(NOW - 12_000).toISOString()
+  const lane = { courier_id: '42', route_id: '1007', source: 'routes.csv:17', waiting: 0, from_at: at }
+  const device = {
+    id: '12',
+    name: 'Van 12',
+    company: '7',
+    heardAt: NOW - 12_000,
+    route: { courier: '42', route: '1007' },
+    fix: { newAt: NOW - 12_000, time: NOW - 12_000, speed: 12 },
+  }
+  const facts = {
+    device,
+    position: { at: NOW - 12_000, latitude: 54.9123, longitude: 23.9346, place: say('{} km NE of {}', 2, 'Kaunas') },
+    explained: {
+      device: {
+        id: '12',
+        configured: true,
+        company_id: '7',
+        held: [],
+        events: [],
+        lane,
+        last_heard: { at, transport: 'tcp', remote: '192.0.2.1:5' },
+        last_fix: { time_at: at, received_at: at },
+      },
+      parked: [
+        {
+          company_id: '7',
+          courier_id: '42',
+          route_id: '1007',
+          fixes: 214,
+          parked: { status: 404, message: 'no such route' },
+          refused: [],
+        },
+      ],
+      upstream: { state: 'up', since_at: at },
+      now: NOW,
+    },
+    findings: [],
+  } as const
+  const { sentence, links } = german(chainOf(facts, clockIn('UTC', NOW))) as { sentence: string; links: object[] }
+  expect(sentence).toBe(
+    'Van 12 fährt 2 km nordöstlich von Kaunas (54.91230, 23.93460), vor 12 s, 43 km/h, auf Tour 1007 (Fahrer 42), ' +
+      'aber die Tracking-API nimmt seine Positionen nicht; letzte Position 08:19:48Z, Tour 1007 durch routes.csv:17, ' +
+      'von der Tracking-API mit 404 abgelehnt (no such route), 214 geparkt: die Zeile berichtigen',
+  )
+  expect(links[0]).toMatchObject({ evidence: ['gehört vor 12 s: eine Anmeldung über tcp von 192.0.2.1:5'] })
+})
+
+it('what is not in the catalogue, as of a later version, stays English with its values', () => {
+  expect(inLanguage({ says: 'a {} of {}', values: [1, say('a login')] }, 'de')).toBe('a 1 of eine Anmeldung')
+})

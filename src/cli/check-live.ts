@@ -4,6 +4,7 @@ import type { Config } from '../config/schema.ts'
 import { UserError } from '../errors.ts'
 import { readPorts } from '../process/listener-ports.ts'
 import { rosterOf } from '../roster/file-version.ts'
+import { english } from '../texts/text.ts'
 import { type CompanyTest, testApis, type TestStep } from '../tracking/api-test/index.ts'
 import { counted, printLines } from './output.ts'
 import { idOption } from './positions.ts'
@@ -40,7 +41,7 @@ function testLines({ company_id, name, steps }: CompanyTest): string[] {
 }
 
 function stepLine({ step, state, seen, action }: TestStep): string {
-  return `  ${MARKS[state]} ${step.padEnd(WIDEST)} ${seen}${action === undefined ? '' : ` → ${action}`}`
+  return `  ${MARKS[state]} ${step.padEnd(WIDEST)} ${english(seen)}${action === undefined ? '' : ` → ${english(action)}`}`
 }
 
 /** Where the API is; the embedded service where `start` has written down that it is, else where it is configured to be. */

@@ -1,9 +1,8 @@
-import { globSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { timesIn } from '../../src/config/times.ts'
 import { int64Mistake } from '../../src/config/units.ts'
 import { paragraphs } from '../../src/page/build/paragraphs.mjs'
-import { API_TEST } from '../../src/page/words/de-api-test.ts'
 import { PARAGRAPHS } from '../../src/page/words/de-findings.ts'
 import { ROSTER } from '../../src/page/words/de-roster.ts'
 import { PhraseBook } from '../../src/page/words/phrases.ts'
@@ -12,25 +11,6 @@ import { endedLines, missingDeviceIn, overlaps } from '../../src/roster/advice.t
 import { literalsOf } from '../support/literals.ts'
 
 const german = new PhraseBook(ROSTER)
-
-const apiTest = new PhraseBook(API_TEST)
-
-it.each(globSync('src/tracking/api-test/*.ts'))('each text of %s, which the page shows, has a German one', (file) => {
-  const code = readFileSync(file, 'utf8').replaceAll(/^(?:import|export) .* from .*$/gm, '')
-  const texts = literalsOf(code).filter((text) => text.includes(' '))
-  expect(texts.filter((text) => !isGerman(text, apiTest))).toEqual([])
-})
-
-it.each([
-  ['apikey 1 of 2 is refused: 403 no key', 'apikey 1 von 2 wird abgelehnt: 403 no key'],
-  [
-    'what answers is not the tracking API: 302 text/html, redirects to: http://x/, begins with: <p style="a: b; c">',
-    'was antwortet, ist nicht die Tracking-API: 302 text/html, leitet weiter zu: http://x/, beginnt mit: <p style="a: b; c">',
-  ],
-  ['127.0.0.1 port 1 refuses connections', '127.0.0.1 Port 1 weist Verbindungen ab'],
-])('what a test of the API has seen is German: %s', (text, translation) => {
-  expect(apiTest.translate(text)).toBe(translation)
-})
 
 /** What is in front of the columns and what they are called. */
 function messagesIn(file: string): string {
@@ -94,14 +74,6 @@ it('takes a text of 100,000 signs that may stand between phrases in a moment of 
   const text = 'a, '.repeat(33_333)
   expect(german.translate(text)).toBe(text)
 })
-
-/** A text that joins others has something before it. */
-function isGerman(text: string, book = german): boolean {
-  let values = 0
-  const said = text.replaceAll(/(\{\})+/g, () => `X${++values}`)
-  const forms = [said, said.replace(/^[;:,]? |\.$/g, ''), `X0${said}`, `X0 ${said}`]
-  return forms.some((form) => book.phrase(form) !== undefined)
-}
 
 it('the paragraph of each finding is there in German, with the same figures and names', () => {
   const english = paragraphs() as Readonly<Record<string, string>>

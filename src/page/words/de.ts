@@ -1,4 +1,3 @@
-import { API_TEST } from './de-api-test.ts'
 import { ROSTER } from './de-roster.ts'
 import type { Words } from './en.ts'
 import { PhraseBook } from './phrases.ts'
@@ -8,7 +7,6 @@ import { PhraseBook } from './phrases.ts'
 const one = (n: number, single: string, several: string) => (n === 1 ? single : several)
 
 const diagnosis = new PhraseBook(ROSTER)
-const apiTest = new PhraseBook(API_TEST)
 
 export const de: Words = {
   said: (text: string) => diagnosis.translate(text),
@@ -141,7 +139,6 @@ export const de: Words = {
     upstream: 'Tracking-API',
     upstreamState: { up: 'Nimmt Positionen an', down: 'Ist gestört', limited: 'Begrenzt uns' },
     test: {
-      said: (text: string) => apiTest.translate(text),
       button: 'Prüfen',
       title: 'Prüfung der Tracking-API',
       hint: 'Für jede Firma: wie die API erreicht wird, ihr Zertifikat, die Schlüssel und ein Lesen. Dort wird nichts gespeichert.',

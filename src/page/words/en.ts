@@ -134,8 +134,6 @@ export const en = {
     upstream: 'Tracking API',
     upstreamState: { up: 'Accepts positions', down: 'Is down', limited: 'Limits us' },
     test: {
-      /** What a step has seen, and what to change. */
-      said: (text: string) => text,
       button: 'Test',
       title: 'Test of the tracking API',
       hint: 'For each company: how the API is reached, its certificate, the keys, and a read. Nothing is stored there.',

@@ -1,4 +1,5 @@
+import { API_TEST } from './api-test.ts'
 import { DIAGNOSIS } from './diagnosis.ts'
 
 /** Every text in German, by its English one: `{1}` stands for the first value. */
-export const GERMAN = { ...DIAGNOSIS }
+export const GERMAN = { ...DIAGNOSIS, ...API_TEST }

@@ -1,6 +1,7 @@
 import type { ApiAnswer } from '../answer.ts'
 import type { TrackingClient } from '../client.ts'
 import { isSuccess } from '../exchange.ts'
+import { say, type Text } from '../../texts/text.ts'
 import { type AskedCompany, CORRECT_LANE, NO_LANE, refusedStep, saying, unanswered } from './answers.ts'
 import { failed, ok, type TestStep, warning } from './step.ts'
 
@@ -17,7 +18,7 @@ export async function testKeys(
   const tested: { readonly apikey: string; readonly step: TestStep }[] = []
   for (const [index, apikey] of keys.entries()) {
     const answer = await client.push({ courier, route, apikey, body: '{"positions":[]}' })
-    const name = keys.length === 1 ? 'the apikey' : `apikey ${index + 1} of ${keys.length}`
+    const name = keys.length === 1 ? say('the apikey') : say('apikey {} of {}', index + 1, keys.length)
     tested.push({ apikey, step: keyStep(answer, { client, company, name }) })
   }
   const accepted = tested.find(({ step }) => step.state === 'ok' || step.state === 'warning')
@@ -31,28 +32,31 @@ export async function testKeys(
 interface TestedKey {
   readonly client: TrackingClient
   readonly company: AskedCompany
-  readonly name: string
+  readonly name: Text
 }
 
 function keyStep(answer: ApiAnswer, { client, company: { company_id, lane }, name }: TestedKey): TestStep {
   if (!('status' in answer)) return unanswered('apikey', client, answer)
   const { status, text } = answer
   const said = saying(status, text)
-  if (isSuccess(status) || status === 422) return ok('apikey', `${name} is accepted (${status})`)
+  if (isSuccess(status) || status === 422) return ok('apikey', say('{} is accepted ({})', name, status))
   if (status === 401 || status === 403) {
-    const action = `set the apikey of company ${company_id} in gateway.yaml (companies), and see that the courier is one of the company`
-    return failed('apikey', `${name} is refused: ${said}`, action)
+    const action = say(
+      'set the apikey of company {} in gateway.yaml (companies), and see that the courier is one of the company',
+      company_id,
+    )
+    return failed('apikey', say('{} is refused: {}', name, said), action)
   }
-  if (status === 429) return warning('apikey', `the API limits our requests: ${said}`, LIMIT)
+  if (status === 429) return warning('apikey', say('the API limits our requests: {}', said), LIMIT)
   if (status !== 404 || text.trimStart().startsWith('<')) return refusedStep('apikey', status, said)
   if (lane)
     return failed(
       'apikey',
-      `the API does not know courier ${lane.courier} on route ${lane.route}: ${said}`,
+      say('the API does not know courier {} on route {}: {}', lane.courier, lane.route, said),
       CORRECT_LANE,
     )
-  return warning('apikey', `no courier is known to test ${name} with: ${said}`, NAME_LANE)
+  return warning('apikey', say('no courier is known to test {} with: {}', name, said), NAME_LANE)
 }
 
-const LIMIT = 'ask for a higher limit, or set push.max_requests_per_s'
-const NAME_LANE = 'name a courier and a route that the API knows, to test the key with them'
+const LIMIT = say('ask for a higher limit, or set push.max_requests_per_s')
+const NAME_LANE = say('name a courier and a route that the API knows, to test the key with them')

@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as secure, type PeerCertificate, type TLSSocket } from 'node:tls'
+import { say, type Text } from '../../texts/text.ts'
 import { failed, ok, type TestStep, warning } from './step.ts'
 
 /** A host of the API. */
@@ -23,7 +24,10 @@ export async function testConnection(host: TestedHost): Promise<TestStep[]> {
     const reason = await readiness(socket, 'connect', host.timeoutMs)
     if (reason !== undefined) return [name, unconnected(host, reason)]
     const ms = Math.round(performance.now() - began)
-    const connected = ok('connection', `connected to ${socket.remoteAddress} port ${socket.remotePort} in ${ms} ms`)
+    const connected = ok(
+      'connection',
+      say('connected to {} port {} in {} ms', String(socket.remoteAddress), String(socket.remotePort), ms),
+    )
     return [name, connected, await testTls(host, socket)]
   } finally {
     socket.destroy()
@@ -32,42 +36,46 @@ export async function testConnection(host: TestedHost): Promise<TestStep[]> {
 
 async function testName({ url, setting = LISTEN, timeoutMs }: TestedHost): Promise<TestStep> {
   const host = bare(url)
-  if (isIP(host) !== 0) return ok('dns', `${host} is an address and needs no DNS`)
+  if (isIP(host) !== 0) return ok('dns', say('{} is an address and needs no DNS', host))
   const late = AbortSignal.timeout(timeoutMs)
   const found = await Promise.race([lookup(host, { all: true }), rejection(late)]).catch(codeOf)
   if (Array.isArray(found))
-    return ok('dns', `${host} has the address ${found.map(({ address }) => address).join(' / ')}`)
+    return ok('dns', say('{} has the address {}', host, found.map(({ address }) => address).join(' / ')))
   if (found === 'ENOTFOUND')
-    return failed('dns', `the host name ${host} does not exist`, `correct ${setting}, or the DNS of this machine`)
-  return failed('dns', `the DNS of this machine does not answer for ${host} (${found})`, CHECK_DNS)
+    return failed(
+      'dns',
+      say('the host name {} does not exist', host),
+      say('correct {}, or the DNS of this machine', setting),
+    )
+  return failed('dns', say('the DNS of this machine does not answer for {} ({})', host, found), CHECK_DNS)
 }
 
 function unconnected({ url, setting, timeoutMs }: TestedHost, reason: string): TestStep {
-  const place = `${url.hostname} port ${portOf(url)}`
+  const place = say('{} port {}', url.hostname, portOf(url))
   if (reason !== 'ECONNREFUSED') {
-    const why = reason === LATE ? `no answer within ${timeoutMs / 1000} s` : reason
-    return failed('connection', `${place} cannot be reached (${why})`, CHECK_NETWORK)
+    const why = reason === LATE ? say('no answer within {} s', timeoutMs / 1000) : reason
+    return failed('connection', say('{} cannot be reached ({})', place, why), CHECK_NETWORK)
   }
-  const action = setting === undefined ? START : `start the API, or correct the port in ${setting}`
-  return failed('connection', `${place} refuses connections`, action)
+  const action = setting === undefined ? START : say('start the API, or correct the port in {}', setting)
+  return failed('connection', say('{} refuses connections', place), action)
 }
 
 async function testTls({ url, setting = LISTEN, timeoutMs }: TestedHost, connected: Socket): Promise<TestStep> {
   const host = bare(url)
   if (url.protocol === 'http:') {
-    if (/^(?:::ffff:)?127\.|^::1$/.test(connected.remoteAddress ?? '')) return ok('tls', 'no TLS, on this machine')
-    return warning('tls', 'no TLS: keys and positions can be read on the way', `use https:// in ${setting}`)
+    if (/^(?:::ffff:)?127\.|^::1$/.test(connected.remoteAddress ?? '')) return ok('tls', say('no TLS, on this machine'))
+    return warning('tls', say('no TLS: keys and positions can be read on the way'), say('use https:// in {}', setting))
   }
   const servername = isIP(host) === 0 ? host : ''
   // Not accepted at once: then the certificate could not be shown.
   const socket = secure({ socket: connected, host, servername, rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] })
   const reason = await readiness(socket, 'secureConnect', timeoutMs)
   if (reason === undefined) return certificateStep(socket, { host, setting })
-  const why = reason === LATE ? `no answer within ${timeoutMs / 1000} s` : reason
+  const why = reason === LATE ? say('no answer within {} s', timeoutMs / 1000) : reason
   return failed(
     'tls',
-    `${host} does not complete a TLS handshake (${why})`,
-    `correct ${setting}: http:// or another port`,
+    say('{} does not complete a TLS handshake ({})', host, why),
+    say('correct {}: http:// or another port', setting),
   )
 }
 
@@ -79,7 +87,7 @@ function certificateStep(socket: TLSSocket, { host, setting }: { host: string; s
   // The types have an Error; it is the code of one.
   const problem = socket.authorized ? undefined : String(socket.authorizationError)
   if (problem === undefined) {
-    const seen = `the certificate of ${host} by ${issuer} is trusted and ends on ${until}`
+    const seen = say('the certificate of {} by {} is trusted and ends on {}', host, issuer, until)
     const isSoon = Date.parse(certificate.valid_to) - Date.now() < SOON_MS
     return isSoon ? warning('tls', seen, RENEW) : ok('tls', seen)
   }
@@ -96,20 +104,24 @@ interface RefusedCertificate {
 function failedCertificate(problem: string, { certificate, host, setting }: RefusedCertificate): TestStep {
   const issuer = nameIn(certificate.issuer)
   if (problem === 'CERT_HAS_EXPIRED')
-    return failed('tls', `the certificate of ${host} ended on ${dayOf(certificate.valid_to)}`, RENEW)
+    return failed('tls', say('the certificate of {} ended on {}', host, dayOf(certificate.valid_to)), RENEW)
   if (problem === 'CERT_NOT_YET_VALID') {
-    const seen = `the certificate of ${host} is valid only from ${dayOf(certificate.valid_from)} on`
-    return failed('tls', seen, 'set the clock of this machine, or renew the certificate of the API')
+    const seen = say('the certificate of {} is valid only from {} on', host, dayOf(certificate.valid_from))
+    return failed('tls', seen, say('set the clock of this machine, or renew the certificate of the API'))
   }
   if (problem === 'ERR_TLS_CERT_ALTNAME_INVALID') {
-    const seen = `the certificate is for ${namesIn(certificate)}, not for ${host}`
-    return failed('tls', seen, `correct ${setting}, or the certificate of the API; so answers a login page, too`)
+    const seen = say('the certificate is for {}, not for {}', namesIn(certificate), host)
+    return failed('tls', seen, say('correct {}, or the certificate of the API; so answers a login page, too', setting))
   }
   if (/SELF_SIGNED/.test(problem))
-    return failed('tls', `the certificate of ${host} is signed by nobody but ${issuer} itself`, TRUST)
+    return failed('tls', say('the certificate of {} is signed by nobody but {} itself', host, issuer), TRUST)
   if (problem.startsWith('UNABLE_TO_'))
-    return failed('tls', `the certificate of ${host} is signed by ${issuer}, whom this machine does not trust`, TRUST)
-  return failed('tls', `the certificate of ${host} is not accepted (${problem})`, RENEW)
+    return failed(
+      'tls',
+      say('the certificate of {} is signed by {}, whom this machine does not trust', host, issuer),
+      TRUST,
+    )
+  return failed('tls', say('the certificate of {} is not accepted ({})', host, problem), RENEW)
 }
 
 /** Waits for an event of a socket. Returns why it does not come: the code of an error, or `LATE`. */
@@ -139,12 +151,14 @@ function portOf({ port, protocol }: URL): number {
   return Number(port) || (protocol === 'https:' ? 443 : 80)
 }
 
-function nameIn({ CN, O }: PeerCertificate['issuer']): string {
-  return [CN ?? O ?? 'an authority without a name'].flat().join(' ')
+function nameIn({ CN, O }: PeerCertificate['issuer']): Text {
+  const names = [CN ?? O ?? []].flat()
+  return names.length > 0 ? names.join(' ') : say('an authority without a name')
 }
 
-function namesIn({ subject, subjectaltname }: PeerCertificate): string {
-  const names = subjectaltname?.replaceAll(/(?:DNS|IP Address):/g, '') ?? nameIn(subject)
+function namesIn({ subject, subjectaltname }: PeerCertificate): Text {
+  const names = subjectaltname?.replaceAll(/(?:DNS|IP Address):/g, '')
+  if (names === undefined) return nameIn(subject)
   return names.length > MOST_NAMES ? `${names.slice(0, MOST_NAMES)}…` : names
 }
 
@@ -156,11 +170,12 @@ function dayOf(text: string): string {
 
 const LATE = 'late'
 const LISTEN = 'tracking.listen'
-const START = 'start waybridge: its embedded tracking service listens there'
-const CHECK_DNS = 'check the DNS of this machine'
-const CHECK_NETWORK = 'check the network and the firewall between this machine and the API'
-const RENEW = 'renew the certificate of the API'
-const TRUST =
-  'have the API use a certificate of an authority that this machine trusts, or add its authority: NODE_EXTRA_CA_CERTS=FILE'
+const START = say('start waybridge: its embedded tracking service listens there')
+const CHECK_DNS = say('check the DNS of this machine')
+const CHECK_NETWORK = say('check the network and the firewall between this machine and the API')
+const RENEW = say('renew the certificate of the API')
+const TRUST = say(
+  'have the API use a certificate of an authority that this machine trusts, or add its authority: NODE_EXTRA_CA_CERTS=FILE',
+)
 const SOON_MS = 14 * 86_400_000
 const MOST_NAMES = 200

@@ -3,6 +3,7 @@ import { exactJson } from '../body.ts'
 import type { TrackingClient } from '../client.ts'
 import { isSuccess } from '../exchange.ts'
 import type { CourierPosition } from '../schemas.ts'
+import { say } from '../../texts/text.ts'
 import { type AskedCompany, CORRECT_LANE, NEW_TOKEN, NO_LANE, refusedStep, saying, unanswered } from './answers.ts'
 import { readPositions } from './reading.ts'
 import { failed, ok, skipped, type TestStep } from './step.ts'
@@ -23,13 +24,13 @@ export async function testPush(
   if (!isSuccess(status) && !ABOUT_LANE.has(status))
     return [refusedStep('push', status, saying(status, text)), skipped('read_back')]
   if (!isSuccess(status)) {
-    const seen = `the API refuses a position of courier ${courier} on route ${route}: ${saying(status, text)}`
+    const seen = say('the API refuses a position of courier {} on route {}: {}', courier, route, saying(status, text))
     return [failed('push', seen, CORRECT_LANE), skipped('read_back')]
   }
   const when = new Date(timestamp * 1000).toISOString().replace('.000Z', 'Z')
   const pushed = ok(
     'push',
-    `a position of courier ${courier} on route ${route} at ${lat}, ${lon} of ${when} is taken (${status})`,
+    say('a position of courier {} on route {} at {}, {} of {} is taken ({})', courier, route, lat, lon, when, status),
   )
   return [pushed, await readBack(client, company, { timestamp, lat, lon })]
 }
@@ -40,7 +41,7 @@ async function readBack(client: TrackingClient, company: AskedCompany, pushed: C
   const interval = { from: pushed.timestamp, to: pushed.timestamp }
   for (;;) {
     const answer = await readPositions(client, company, interval)
-    if (!answer) return failed('read_back', 'there is no oauth_token to read it back with', NEW_TOKEN)
+    if (!answer) return failed('read_back', say('there is no oauth_token to read it back with'), NEW_TOKEN)
     if (!('positions' in answer)) {
       if (!('status' in answer)) return unanswered('read_back', client, answer)
       return refusedStep('read_back', answer.status, saying(answer.status, answer.text))
@@ -48,10 +49,14 @@ async function readBack(client: TrackingClient, company: AskedCompany, pushed: C
     const { positions } = answer
     const ms = performance.now() - began
     if (positions.some((other) => isSame(other, pushed)))
-      return ok('read_back', `it is read back after ${(ms / 1000).toFixed(1)} s`)
+      return ok('read_back', say('it is read back after {} s', (ms / 1000).toFixed(1)))
     if (ms > client.timeoutMs) {
-      const seen = `it is not among the ${positions.length} positions of its second after ${client.timeoutMs / 1000} s`
-      return failed('read_back', seen, 'tell who runs the tracking API: what it takes is not there')
+      const seen = say(
+        'it is not among the {} positions of its second after {} s',
+        positions.length,
+        client.timeoutMs / 1000,
+      )
+      return failed('read_back', seen, say('tell who runs the tracking API: what it takes is not there'))
     }
     await sleep(AGAIN_MS)
   }

@@ -4,6 +4,7 @@ import { isDense, MAX_POSITIONS_BYTES, parseBody } from '../body.ts'
 import type { TrackingClient } from '../client.ts'
 import { bodyOf } from '../exchange.ts'
 import { type CourierPosition, CourierPositions } from '../schemas.ts'
+import { say, type Text } from '../../texts/text.ts'
 import { type AskedCompany, NEW_TOKEN, NO_LANE, refusedStep, saying, unanswered } from './answers.ts'
 import { failed, ok, skipped, type TestStep } from './step.ts'
 
@@ -17,21 +18,25 @@ export async function testReading(
   const answer = await readPositions(client, company, { from: now - TWO_HOURS_S, to: now })
   const none = { positions: [] }
   if (!answer) {
-    const seen = `company ${company_id} has no oauth_token: nothing is read back, orders and numbers are not relayed`
-    return { ...none, steps: [skipped('oauth_token', seen), skipped('read', 'there is no oauth_token to read with')] }
+    const seen = say(
+      'company {} has no oauth_token: nothing is read back, orders and numbers are not relayed',
+      company_id,
+    )
+    const unread = skipped('read', say('there is no oauth_token to read with'))
+    return { ...none, steps: [skipped('oauth_token', seen), unread] }
   }
   if ('positions' in answer) {
     const { positions } = answer
-    const of = lane ? `route ${lane.route}` : 'a route that nobody has'
-    const seen = `${positions.length} positions of ${of} in the last two hours`
-    return { positions, steps: [ok('oauth_token', 'the OAuth token is accepted'), ok('read', seen)] }
+    const of = lane ? say('route {}', lane.route) : say('a route that nobody has')
+    const seen = say('{} positions of {} in the last two hours', positions.length, of)
+    return { positions, steps: [ok('oauth_token', say('the OAuth token is accepted')), ok('read', seen)] }
   }
   if ('status' in answer && (answer.status === 401 || answer.status === 403)) {
     const said = saying(answer.status, answer.text)
-    const seen = `the API refuses the OAuth token of company ${company_id}: ${said}`
+    const seen = say('the API refuses the OAuth token of company {}: {}', company_id, said)
     return { ...none, steps: [failed('oauth_token', seen, NEW_TOKEN), skipped('read')] }
   }
-  const untested = skipped('oauth_token', 'not known, since reading failed')
+  const untested = skipped('oauth_token', say('not known, since reading failed'))
   const step =
     'status' in answer
       ? refusedStep('read', answer.status, saying(answer.status, answer.text))
@@ -39,7 +44,10 @@ export async function testReading(
   return { ...none, steps: [untested, step] }
 }
 
-type ReadAnswer = ApiAnswer | { readonly positions: readonly CourierPosition[] }
+type ReadAnswer =
+  | ApiAnswer
+  | { readonly status: number; readonly text: Text }
+  | { readonly positions: readonly CourierPosition[] }
 
 /** Reads the positions of the company's route, both ends in unix seconds; undefined without a token. */
 export async function readPositions(
@@ -60,7 +68,7 @@ export async function readPositions(
   if (reply.status !== 200 || isForeign(reply)) return answer
   const body = bodyOf(reply)
   const positions = isDense(body) ? undefined : positionsIn(body)
-  return positions ? { positions } : { status: 200, text: 'no list of positions' }
+  return positions ? { positions } : { status: 200, text: say('no list of positions') }
 }
 
 function positionsIn(body: Buffer): readonly CourierPosition[] | undefined {

@@ -1,26 +1,28 @@
+import { say, type Text } from '../../texts/text.ts'
+
 /** One step of the test of an API: what was seen, and what to change where that is not right. No secret is in it. */
 export interface TestStep {
   readonly step: 'dns' | 'connection' | 'tls' | 'apikey' | 'oauth_token' | 'read' | 'push' | 'read_back'
   /** `warning`: it works, but not well, or not for long. `skipped`: it could not be tested, or there is nothing to test. */
   readonly state: 'ok' | 'warning' | 'failed' | 'skipped'
-  readonly seen: string
-  readonly action?: string
+  readonly seen: Text
+  readonly action?: Text
 }
 
 type StepName = TestStep['step']
 
-export function ok(step: StepName, seen: string): TestStep {
+export function ok(step: StepName, seen: Text): TestStep {
   return { step, state: 'ok', seen }
 }
 
-export function warning(step: StepName, seen: string, action: string): TestStep {
+export function warning(step: StepName, seen: Text, action: Text): TestStep {
   return { step, state: 'warning', seen, action }
 }
 
-export function failed(step: StepName, seen: string, action: string): TestStep {
+export function failed(step: StepName, seen: Text, action: Text): TestStep {
   return { step, state: 'failed', seen, action }
 }
 
-export function skipped(step: StepName, seen = 'not tested, since a step before failed'): TestStep {
+export function skipped(step: StepName, seen: Text = say('not tested, since a step before failed')): TestStep {
   return { step, state: 'skipped', seen }
 }

@@ -87,8 +87,8 @@ function StepLine({ step: { step, state, seen, action } }: { step: StepResult })
       </span>
       <span class="api-step-name">{test.step[step]}</span>
       <div>
-        <Foreign text={test.said(seen)} />
-        {action && <p class="api-step-action">{test.said(action)}</p>}
+        <Foreign text={seen} />
+        {action && <p class="api-step-action">{action}</p>}
       </div>
     </li>
   )

@@ -20,12 +20,25 @@ export interface Sender {
 interface SessionSender {
   readonly id: string
   readonly entry: DeviceEntry | undefined
+  readonly isProved: boolean
 }
 
 /** What fixes of a device that is not configured, or not taken for the one with its id, were read with. */
 export interface SpokenNow extends Spoken {
   /** Whether the entry with this id names another protocol: then its held fixes are judged at once. */
   readonly isRefuted: boolean
+}
+
+/** How fixes came. */
+export interface FixSource {
+  /** When they arrived, ms UTC. */
+  readonly now: number
+  readonly transport: Transport
+  readonly sender?: Sender
+  /** What they were read with, where the device is not configured. */
+  readonly spoken?: SpokenNow
+  /** When they are stored, ms UTC, where their frame is understood later than it arrived. */
+  readonly lateAt?: number
 }
 
 /** The memory of one connection or datagram peer, with what listeners know of it. */
@@ -83,6 +96,8 @@ export interface DeviceSession extends Session, Opening {
   hasUnnamed?: boolean
   /** Why the gateway ends the connection, once it does. */
   ended?: string
+  /** Whether the connection has ended; frames of it may still be stored. The Journal sets it. */
+  isGone?: boolean
 }
 
 export function createSession(transport: Transport, remote: string): DeviceSession {

@@ -1,19 +1,16 @@
 import type { Message } from '../../protocols/kit/index.ts'
-import { type FrameKind, type FrameStore, frameId, type KeptFrame } from '../lanes/index.ts'
-import { metrics } from '../observe/metrics.ts'
-import { observations } from '../observe/observations.ts'
+import { type FrameStore, frameId, type KeptFrame } from '../lanes/index.ts'
 import type { Replica } from '../roster/replica.ts'
 import type { Capacity, Waiting } from './acceptance.ts'
-import type { HeardDevices } from './heard.ts'
+import type { DeviceSession } from './device.ts'
 import { isGuessed, noteSpoken, type ResolvedDevice } from './identity.ts'
-import { contentOf, type Doubt, describeFrame, type MisunderstoodFrame, shownBytes } from './misunderstood.ts'
-import { doubtOf, type FrameArrival, isAnswered, type Obstacle, type Reading } from './frame.ts'
+import { type Doubt, describeFrame, kindOf, type MisunderstoodFrame } from './misunderstood.ts'
+import { doubtOf, type FrameArrival, isAnswered, type Obstacle, type Reading } from './outcome.ts'
 
 export interface FrameKeeperOptions {
   readonly replica: Pick<Replica, 'current' | 'roster' | 'version'>
   readonly capacity: Pick<Capacity, 'isFull'>
   readonly frameStore: Pick<FrameStore, 'keep'>
-  readonly heard: HeardDevices
 }
 
 /** What is doubtful about a frame, and who sent it. */
@@ -37,33 +34,41 @@ export class FrameKeeper {
   }
 
   /**
-   * Keeps a frame that is not understood, trying until the deadline. Answers undefined once it is kept; also where it is not, if
-   * its type is unknown and nothing is answered: then the device is told nothing of it.
+   * Keeps a frame that is not understood, trying until the deadline. Resolves with it as it is kept, and with why it is not; if its
+   * type is unknown and nothing is answered, that is no failure: the device is told nothing of it.
    */
-  async keep(doubtful: Doubtful, arrival: FrameArrival): Promise<Obstacle | undefined> {
+  async keep(doubtful: Doubtful, arrival: FrameArrival): Promise<{ kept: MisunderstoodFrame; failure?: Obstacle }> {
     const { doubt, message, sender } = doubtful
-    const { protocol, deadline, session } = arrival
+    const { deadline, session } = arrival
     if (!sender.entry) noteSpoken(arrival, this.#options.replica.roster.find(sender.id))
-    if (message.unreadable)
-      metrics.decodeErrors.inc({ protocol: protocol.name, reason: 'entry' }, message.unreadable.length)
     const kept = this.#describe({ ...arrival, ...doubtful })
-    let failure = await this.#store(kept)
-    if (doubt === 'unknown_type' && !isAnswered(message, session)) return undefined
-    while (failure && (await this.#waiting.mayRetry(failure, deadline))) failure = await this.#store(kept)
-    return failure
+    const frame = this.#stored(kept, sender, session)
+    let failure = await this.#store(frame)
+    if (doubt === 'unknown_type' && !isAnswered(message, session)) return { kept }
+    while (failure && (await this.#waiting.mayRetry(failure, deadline))) failure = await this.#store(frame)
+    return { kept, failure }
   }
 
   /** Keeps the frame of fixes that are to be held, where its protocol is a guess. One that is not understood is kept anyway. */
   async keepGuessed(sent: Omit<Doubtful, 'doubt'>, arrival: FrameArrival): Promise<Obstacle | undefined> {
     const { isGuess } = noteSpoken(arrival, this.#options.replica.roster.find(sent.sender.id))
-    return isGuess && !doubtOf(sent.message) ? this.keep({ ...sent, doubt: 'guessed' }, arrival) : undefined
+    if (!isGuess || doubtOf(sent.message)) return undefined
+    return (await this.keep({ ...sent, doubt: 'guessed' }, arrival)).failure
   }
 
-  /** Counts and notes that a frame is not understood. Answers it as it is to be stored. */
-  #describe({ frame, message, doubt, error, sender, others, session, protocol }: Doubtful & Reading): KeptFrame {
-    const { now: at, opening, spoken, transport } = session
+  #describe({
+    frame,
+    message,
+    doubt,
+    error,
+    sender,
+    others,
+    session,
+    protocol,
+  }: Doubtful & Reading): MisunderstoodFrame {
+    const { now: at, opening, transport } = session
     const { id: device, entry } = sender
-    const described = describeFrame({
+    return describeFrame({
       at,
       device,
       company: entry?.company_id,
@@ -80,16 +85,18 @@ export class FrameKeeper {
       secrets: [session.secret, message.secret],
       entry: this.#options.replica.roster.find(device),
     })
-    if (doubt !== 'guessed') metrics.misunderstood.inc({ protocol: protocol.name, reason: doubt })
-    if (entry) this.#options.heard.of(device).became('misunderstood', doubt)
-    if (entry && kindOf(doubt) === 'position') noteNotUnderstood(described)
+  }
+
+  /** A frame as Redis stores it. */
+  #stored(kept: MisunderstoodFrame, { entry }: ResolvedDevice, { isProved, spoken }: DeviceSession): KeptFrame {
+    const { at, device, reason, transport } = kept
     return {
       id: frameId(at, device),
-      kind: kindOf(doubt),
+      kind: kindOf(reason),
       isConfigured: entry !== undefined,
-      isProven: transport !== 'udp' || (entry !== undefined && session.isProved),
+      isProven: transport !== 'udp' || (entry !== undefined && isProved),
       rosterVersion: spoken?.isRefuted ? 0 : this.#options.replica.version,
-      text: JSON.stringify(described),
+      text: JSON.stringify(kept),
     }
   }
 
@@ -111,20 +118,3 @@ function companiesOf(
 ): MisunderstoodFrame['others'] {
   return devices?.flatMap(({ id, entry }) => (entry && id !== sender.id ? [[id, entry.company_id] as const] : []))
 }
-
-function kindOf(doubt: Doubt): FrameKind {
-  if (doubt === 'guessed') return doubt
-  return doubt === 'not_read' || doubt === 'entries' ? 'position' : 'unknown'
-}
-
-/** Adds a device to the finding about positions that cannot be read, with the beginning of such a frame. */
-function noteNotUnderstood(frame: MisunderstoodFrame): void {
-  const { device, protocol } = frame
-  const content = contentOf(frame)
-  const shown = Buffer.isBuffer(content) ? shownBytes(content, SHOWN_BYTES) : { text: content.uri.slice(0, SHOWN_URI) }
-  const evidence = `${protocol}: ${'hex' in shown ? shown.hex : shown.text.trim()}`
-  observations.note('not_understood', { subject: { device }, evidence })
-}
-
-const SHOWN_BYTES = 24
-const SHOWN_URI = 100

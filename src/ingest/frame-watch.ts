@@ -2,7 +2,7 @@ import { DecodeError, type Fix, type Message, repliesOf, type Transport } from '
 import { everySecond } from '../async.ts'
 import { sameId } from '../config/units.ts'
 import { addWatchedFrames, FRAMES_WATCHED, type Redis, watchedDevices } from '../lanes/index.ts'
-import type { FrameArrival, FrameOutcome, Reading } from './frame.ts'
+import type { FrameArrival, Outcome, Reading } from './outcome.ts'
 import type { DeviceEntry } from '../roster/device-entry.ts'
 import type { Replica } from '../roster/replica.ts'
 import { Masking, requestBytes } from './misunderstood.ts'
@@ -52,17 +52,8 @@ export class FrameWatch {
     this.#looks = everySecond(() => this.#look().catch(() => {}))
   }
 
-  /** Keeps a frame, once it is known what became of it, if its device is watched. */
-  async follow(arrival: FrameArrival, taken: Promise<FrameOutcome>): Promise<void> {
-    this.#keep(arrival, await taken.catch(() => ({ status: 'not_stored', reason: 'fault' }) as const))
-  }
-
-  async close(): Promise<void> {
-    await this.#looks.stop()
-    await this.#write().catch(() => {})
-  }
-
-  #keep(arrival: FrameArrival, outcome: FrameOutcome): void {
+  /** Keeps a frame and what became of it, if its device is watched. */
+  keep(arrival: FrameArrival, outcome: Outcome): void {
     const { read = {}, session } = arrival
     const { device, fixes = [] } = read instanceof DecodeError ? {} : read
     const named = [device ?? session.device, ...fixes.map((fix) => fix.device)]
@@ -73,6 +64,11 @@ export class FrameWatch {
       frames.push(JSON.stringify(describeWatched(id, arrival, { read, outcome, entry })))
       this.#frames.set(id, frames.slice(-FRAMES_WATCHED))
     }
+  }
+
+  async close(): Promise<void> {
+    await this.#looks.stop()
+    await this.#write().catch(() => {})
   }
 
   async #look(): Promise<void> {
@@ -92,7 +88,7 @@ export class FrameWatch {
 /** What became of a frame. */
 interface Taken {
   readonly read: Message | DecodeError
-  readonly outcome: FrameOutcome
+  readonly outcome: Outcome
   /** Of the watched device. */
   readonly entry: DeviceEntry | undefined
 }
@@ -128,7 +124,7 @@ function describeWatched(
   }
 }
 
-function errorOf(read: Message | DecodeError, outcome: FrameOutcome): string | undefined {
+function errorOf(read: Message | DecodeError, outcome: Outcome): string | undefined {
   if (read instanceof DecodeError) return read.message
   if (outcome.status === 'stored') return undefined
   return `${outcome.status.replace('_', ' ')}: ${outcome.reason}`

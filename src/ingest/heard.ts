@@ -175,11 +175,11 @@ class HeardDevice {
     this.#book = book
   }
 
-  /** It sent a message; `protocol`: undefined at a login over MQTT. */
-  spoke(session: DeviceSession, protocol?: string): void {
+  /** It sent a message; `protocol`: undefined at a login over MQTT. `isProved`: whether its sender has proved to be the device. */
+  spoke(session: DeviceSession, protocol?: string, isProved = session.isProved): void {
     const { now: at, transport, remote, isRelayed } = session
     // The newest connection counts only where it proves as much as an open one.
-    if (this.#provedAt > 0 && !session.isProved) return
+    if (this.#provedAt > 0 && !isProved) return
     const connectedAt = isConnected(session) ? session.connectedAt : undefined
     const { contact } = this
     // If the device has two connections, the newer one counts.
@@ -193,7 +193,7 @@ class HeardDevice {
         this.note({ event: 'connected', protocol, transport, remote })
       }
     }
-    if (session.isProved && connectedAt !== undefined) this.#provedAt = connectedAt
+    if (isProved && connectedAt !== undefined) this.#provedAt = connectedAt
     if (contact?.remote === remote && contact.protocol === protocol && contact.connectedAt === connectedAt)
       contact.at = at
     else this.contact = { at, protocol, transport, remote, connectedAt, isRelayed, gateway: this.#book.gateway }

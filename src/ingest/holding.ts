@@ -28,13 +28,11 @@ import {
   timestampOf,
 } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
-import { observations } from '../observe/observations.ts'
 import { type DeviceEntry, belongedAt } from '../roster/device-entry.ts'
 import type { Replica } from '../roster/replica.ts'
-import { say } from '../texts/text.ts'
 import type { OwnClock } from './clock.ts'
-import type { DayBook } from './day-book.ts'
 import { trustIn } from './identity.ts'
+import type { Journal } from './journal.ts'
 import { type FilterOptions, type HoldOptions, judge } from './place.ts'
 
 export interface HoldingOptions {
@@ -45,8 +43,7 @@ export interface HoldingOptions {
   readonly filter: FilterOptions
   readonly hold: HoldOptions
   readonly clock: Pick<OwnClock, 'isInDoubt'>
-  /** Notes the days of devices; without it, no day is noted. */
-  readonly days?: Pick<DayBook, 'of'>
+  readonly journal: Pick<Journal, 'heldTooLong' | 'released'>
   readonly logger: Logger
 }
 
@@ -198,7 +195,7 @@ export class Holding {
 
   /** `next.at` becomes the earliest time at which a fix that stays is to be looked at. */
   #fateOf(record: Buffer, { lists, device }: HeldPlace, { now, next }: { now: number; next: { at: number } }): Fate {
-    const { clock, filter, hold, replica } = this.#options
+    const { clock, filter, hold, journal, replica } = this.#options
     const { roster, version: rosterVersion } = replica
     const received = receivedAt(record)
     const found = roster.find(device)
@@ -214,30 +211,29 @@ export class Holding {
     const oldestAt = received + hold.max_age
     if (lists.reason === 'suspicious' && filter.holdsSuspicious) {
       next.at = Math.min(next.at, oldestAt)
-      return oldestAt < now ? tooOld(found, lists) : 'stays'
+      return oldestAt < now ? this.#tooOld(found, lists) : 'stays'
     }
     const verdict = judge(fixOf(record), origin, rules)
     if ('filtered' in verdict) return { gone: `filtered:${verdict.filtered}` }
     const id = entry?.id ?? device
     const records = packRecords([verdict.position], packDevice(id), received)
     if (verdict.lane) {
-      this.#options.days?.of(id).add('fix', verdict.position.timestamp * 1000)
+      journal.released(id, verdict.position.timestamp * 1000)
       return { lane: verdict.lane.key, device: id, records }
     }
-    if (oldestAt < now) return tooOld(found, lists)
+    if (oldestAt < now) return this.#tooOld(found, lists)
     const lookAt = Math.min(verdict.lookAt, oldestAt)
     if (verdict.held !== lists.reason)
       return { held: verdict.held, device: id, records, isProven: lists.isProven, lookAt, rosterVersion }
     next.at = Math.min(next.at, lookAt)
     return 'stays'
   }
-}
 
-/** The fate of a fix that was held for too long. Of devices that are not configured anybody may send. */
-function tooOld(entry: DeviceEntry | undefined, { reason }: HeldLists): Fate {
-  if (entry)
-    observations.note('held_too_long', { subject: { device: entry.id }, evidence: say(`held as ${reason}` as const) })
-  return { gone: 'discarded:held_age' }
+  /** The fate of a fix that was held for too long. Of devices that are not configured anybody may send. */
+  #tooOld(entry: DeviceEntry | undefined, { reason }: HeldLists): Fate {
+    if (entry) this.#options.journal.heldTooLong(entry.id, reason)
+    return { gone: 'discarded:held_age' }
+  }
 }
 
 function fixOf(record: Buffer): Fix {

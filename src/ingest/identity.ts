@@ -2,15 +2,13 @@ import { type Message, noSettings, type Protocol } from '../../protocols/kit/ind
 import { isWithin } from '../config/networks.ts'
 import { sameId } from '../config/units.ts'
 import type { Spoken } from '../lanes/index.ts'
-import type { Logger } from '../observe/log.ts'
-import { observations } from '../observe/observations.ts'
 import { type DeviceEntry, isSecretOf } from '../roster/device-entry.ts'
 import type { Replica } from '../roster/replica.ts'
 import { say, type Text } from '../texts/text.ts'
-import { type DeviceSession, RejectedDeviceLog, type SpokenNow, type UnknownDeviceQuota } from './device.ts'
+import type { DeviceSession, SpokenNow, UnknownDeviceQuota } from './device.ts'
 import { GuessDelays } from './guesses.ts'
 import type { OpenNotes } from './day-book.ts'
-import type { FrameNotes, HeardDevices } from './heard.ts'
+import type { FrameNotes } from './heard.ts'
 import { addressOf } from './network.ts'
 import type { DeviceTrail } from './suspicion.ts'
 
@@ -24,16 +22,47 @@ export type IdentityReason = 'unknown_device' | 'wrong_secret' | 'not_permitted'
 export class ResolvedDevice {
   readonly id: string
   readonly entry: DeviceEntry | undefined
-  /** What is noted of a configured device. All frames of a connection share this object, so each is looked up once. */
+  /** Whether its sender has presented its secret or a certificate. */
+  readonly isProved: boolean
+  /** Why its sender is not taken for the configured device with its id. */
+  readonly objection?: Objection
+  /** What the Journal notes of it. All frames of a connection share this object, so each is looked up once. */
   heard?: FrameNotes
-  trail?: DeviceTrail
   notes?: OpenNotes
+  trail?: DeviceTrail
 
-  constructor(id: string, entry: DeviceEntry | undefined) {
+  constructor(id: string, entry: DeviceEntry | undefined, isProved = false, objection?: Objection) {
     this.id = id
     this.entry = entry
+    this.isProved = isProved
+    this.objection = objection
   }
 }
+
+/** Why a message is refused, and what is to be noted of that. */
+export interface Refusal {
+  readonly reason: IdentityReason
+  /** The id that its sender uses. */
+  readonly device: string
+  readonly objection?: Objection
+  /** Whether it would be admitted if fewer devices that are not configured sent fixes. */
+  readonly isCrowded?: boolean
+}
+
+/** What a configured device is told of a sender that uses its id in vain. */
+export interface Objection {
+  readonly device: string
+  /** For its events. */
+  readonly reason?: IdentityReason
+  /** For its findings. */
+  readonly finding?: { readonly code: 'not_permitted' | 'wrong_secret'; readonly evidence: Text }
+}
+
+export function isRefusal(sender: ResolvedDevice | Refusal): sender is Refusal {
+  return !(sender instanceof ResolvedDevice)
+}
+
+type NamedObjection = Objection & Required<Pick<Objection, 'reason'>>
 
 /** What a sender says of itself. */
 interface Claim {
@@ -48,9 +77,7 @@ export interface IdentityOptions {
   readonly admitsUnknown: () => boolean
   /** Decides which unknown devices may have held fixes. */
   readonly unknownDevices: Pick<UnknownDeviceQuota, 'admit'>
-  readonly heard: HeardDevices
   readonly guesses?: GuessDelays
-  readonly logger: Logger
 }
 
 /**
@@ -60,12 +87,10 @@ export interface IdentityOptions {
 export class Identity {
   readonly #options: IdentityOptions
   readonly #guesses: GuessDelays
-  readonly #rejected: RejectedDeviceLog
 
   constructor(options: IdentityOptions) {
     this.#options = options
     this.#guesses = options.guesses ?? new GuessDelays()
-    this.#rejected = new RejectedDeviceLog(options.logger)
   }
 
   /**
@@ -76,27 +101,26 @@ export class Identity {
     { device, secret }: Pick<Message, 'device' | 'secret'>,
     session: DeviceSession,
     protocol?: string,
-  ): ResolvedDevice | IdentityReason {
+  ): ResolvedDevice | Refusal {
     const { certificate, device: own = '', transport } = session
+    const { roster } = this.#options.replica
     // Over MQTT login and topic name the device, and a frame cannot name another one.
     if (transport === 'mqtt' && protocol !== undefined && device !== undefined && sameId(device) !== sameId(own)) {
-      this.#note(own, 'other_device')
-      this.#rejected.log(device, 'other_device', session.remote)
-      return 'other_device'
+      const entry = roster.find(own)
+      return { reason: 'other_device', device, objection: entry && { device: entry.id, reason: 'other_device' } }
     }
     const id = device ?? own
-    const entry = this.#options.replica.roster.find(id)
-    if (entry && entry.guard === undefined && certificate === undefined) return new ResolvedDevice(entry.id, entry)
+    const entry = roster.find(id)
+    if (entry && entry.guard === undefined && certificate === undefined)
+      return new ResolvedDevice(entry.id, entry, session.isProved)
     const claim = { id, secret: secret ?? session.secret, protocol }
     if (certificate !== undefined && !isNameOf(certificate, id, entry)) {
-      if (entry) noteNotPermitted(entry, `certificate of ${certificate}`, session)
-      this.#rejected.log(id, 'other_device', session.remote)
-      return 'other_device'
+      const finding = notPermitted(`certificate of ${certificate}`, session)
+      return { reason: 'other_device', device: id, objection: entry && { device: entry.id, finding } }
     }
-    const objection = entry ? this.#objectionTo(entry, claim, session) : 'unknown_device'
-    if (entry && objection === undefined) return new ResolvedDevice(entry.id, entry)
-    if (entry) this.#note(entry.id, objection as IdentityReason)
-    return this.#asUnknown(claim, session, objection as IdentityReason)
+    const objection = entry && this.#objectionTo(entry, claim, session)
+    if (entry && !objection) return new ResolvedDevice(entry.id, entry, session.isProved)
+    return this.#asUnknown(claim, session, objection)
   }
 
   /**
@@ -127,35 +151,22 @@ export class Identity {
     return hasProof ? entry : undefined
   }
 
-  /** Notes that a message of a device is refused, if it is configured. */
-  #note(device: string, reason: IdentityReason): void {
-    const entry = this.#options.replica.roster.find(device)
-    if (entry) this.#options.heard.of(entry.id).became('refused', reason)
-  }
-
   /** Why the sender is not taken for this device; undefined: it is. What was looked at before is not looked at again. */
-  #objectionTo(entry: DeviceEntry, claim: Claim, session: DeviceSession): IdentityReason | undefined {
-    const { guard } = entry
+  #objectionTo(entry: DeviceEntry, claim: Claim, session: DeviceSession): NamedObjection | undefined {
+    const { guard, id: device } = entry
     const { certificate } = session
     const { protocol, secret } = claim
     if (isIdentified(entry, claim, session)) return undefined
     const hindrance = hindranceOf(entry, claim, session)
-    if (hindrance !== undefined) {
-      noteNotPermitted(entry, hindrance, session)
-      return 'not_permitted'
+    if (hindrance !== undefined) return { device, reason: 'not_permitted', finding: notPermitted(hindrance, session) }
+    if (guard?.hasSecret && !isVouchedFor(session) && !this.#isRight(entry, secret, session)) {
+      const shown = say(secret === undefined ? 'no secret' : 'another secret')
+      const evidence = say('{} from {}', shown, addressOf(session.remote))
+      return { device, reason: 'wrong_secret', finding: { code: 'wrong_secret', evidence } }
     }
-    if (guard?.hasSecret && !isVouchedFor(session) && !this.#isSecret(entry, secret, session)) return 'wrong_secret'
     session.identified = { entry, protocol, secret }
     session.isProved = guard?.hasSecret === true || certificate !== undefined
     return undefined
-  }
-
-  #isSecret(entry: DeviceEntry, secret: string | undefined, session: DeviceSession): boolean {
-    if (this.#isRight(entry, secret, session)) return true
-    const shown = say(secret === undefined ? 'no secret' : 'another secret')
-    const evidence = say('{} from {}', shown, addressOf(session.remote))
-    observations.note('wrong_secret', { subject: { device: entry.id }, evidence })
-    return false
   }
 
   /** Whether it is the secret of the device; a wrong one counts, once for a session. */
@@ -183,17 +194,14 @@ export class Identity {
   #asUnknown(
     { id: name, secret }: Claim,
     session: DeviceSession,
-    reason: IdentityReason,
-  ): ResolvedDevice | IdentityReason {
+    objection: NamedObjection | undefined,
+  ): ResolvedDevice | Refusal {
     const { admitsUnknown, unknownDevices } = this.#options
-    const { bridge, remote } = session
     const id = sameId(name)
     const mayBeHeld = admitsUnknown() && secret === undefined
-    const isHeld = mayBeHeld && (bridge !== undefined || unknownDevices.admit(id, session))
-    if (reason === 'unknown_device' && !isHeld) this.#rejected.log(id, reason, remote)
-    if (isHeld) return new ResolvedDevice(id, undefined)
-    if (mayBeHeld) noteTooMany(id)
-    return reason
+    if (mayBeHeld && (session.bridge !== undefined || unknownDevices.admit(id, session)))
+      return new ResolvedDevice(id, undefined, false, objection)
+    return { reason: objection?.reason ?? 'unknown_device', device: name, objection, isCrowded: mayBeHeld }
   }
 }
 
@@ -254,11 +262,6 @@ export function speakerOn({ device, identified }: DeviceSession, { roster }: Pic
   return entry?.guard && identified?.entry !== entry ? undefined : entry
 }
 
-/** Notes that a device is refused because too many devices that are not configured send fixes. */
-export function noteTooMany(id: string): void {
-  observations.note('unknown_refused', { evidence: id.slice(0, 64) })
-}
-
 /** Whether a certificate is that of a device: its name is the id, or the entry of the device lists it. */
 function isNameOf(certificate: string, id: string, entry: DeviceEntry | undefined): boolean {
   return sameId(certificate) === sameId(id) || entry?.client_certificate?.includes(certificate) === true
@@ -298,9 +301,6 @@ function hindranceOf(
   return networks && !isWithin(networks, addressOf(remote)) ? say('another network') : undefined
 }
 
-function noteNotPermitted({ id }: DeviceEntry, hindrance: Text, { remote }: DeviceSession): void {
-  observations.note('not_permitted', {
-    subject: { device: id },
-    evidence: say('{}, from {}', hindrance, addressOf(remote)),
-  })
+function notPermitted(hindrance: Text, { remote }: DeviceSession): Objection['finding'] {
+  return { code: 'not_permitted', evidence: say('{}, from {}', hindrance, addressOf(remote)) }
 }

@@ -8,41 +8,40 @@ import {
   type Sealed,
   type Transport,
 } from '../../protocols/kit/index.ts'
-import type { Logger } from '../observe/log.ts'
-import { guarded, logFault } from '../observe/faults.ts'
-import { frameCounters, metrics } from '../observe/metrics.ts'
-import { observations } from '../observe/observations.ts'
 import type { DeviceEntry } from '../roster/device-entry.ts'
 import type { DeviceSecrets } from '../roster/device-secrets.ts'
 import { type Capacity, Waiting } from './acceptance.ts'
-import type { Arrivals } from './arrivals.ts'
 import { type DeviceSession, noteStored, relayed, senderOn, type UnknownDeviceQuota } from './device.ts'
 import type { Enrolment } from './enrolment.ts'
 import { FixStorage, type FixStorageOptions } from './fix-storage.ts'
+import { FrameKeeper, type FrameKeeperOptions } from './frame-keeper.ts'
+import type { GuessDelays } from './guesses.ts'
 import {
+  Identity,
+  type IdentityReason,
+  introduce,
+  isRefusal,
+  type Refusal,
+  ResolvedDevice,
+  speakerOn,
+} from './identity.ts'
+import type { Journal } from './journal.ts'
+import { rememberOpening } from './misunderstood.ts'
+import {
+  type Course,
   doubtOf,
   failed,
   type FrameArrival,
-  type FrameOutcome,
-  isObstacle,
-  noteDamaged,
-  noteTaken,
   type Obstacle,
+  type Outcome,
   type Reading,
-} from './frame.ts'
-import { FrameKeeper, type FrameKeeperOptions } from './frame-keeper.ts'
-import type { FrameWatch } from './frame-watch.ts'
-import type { GuessDelays } from './guesses.ts'
-import type { HeardDevices } from './heard.ts'
-import { Identity, type IdentityReason, introduce, ResolvedDevice, speakerOn } from './identity.ts'
-import { rememberOpening } from './misunderstood.ts'
+  type Share,
+} from './outcome.ts'
 import { openBox, UNKNOWN_SECRET } from './sealed.ts'
 
 export interface IngestOptions extends FixStorageOptions, FrameKeeperOptions {
   readonly replica: FixStorageOptions['replica']
   readonly capacity: Pick<Capacity, 'hasShortage' | 'shortageFor' | 'isFull'>
-  readonly heard: HeardDevices
-  readonly arrivals: Pick<Arrivals, 'refused' | 'unconfigured'>
   /** Decides which unknown devices may have held fixes. */
   readonly unknownDevices: Pick<UnknownDeviceQuota, 'admit'>
   readonly guesses?: GuessDelays
@@ -50,21 +49,18 @@ export interface IngestOptions extends FixStorageOptions, FrameKeeperOptions {
   readonly enrolment: Pick<Enrolment, 'isOpen'>
   /** The secrets of devices, for frames that are encrypted with them; without it, only those that a sender has presented. */
   readonly secrets?: Pick<DeviceSecrets, 'of'>
-  /** Keeps the frames of watched devices; without it, no frames are kept. */
-  readonly frameWatch?: FrameWatch
-  readonly logger: Logger
+  readonly journal: Pick<Journal, 'note' | 'login'>
   /** How long a frame waits until it can be stored, by transport. */
   readonly waitMs?: Readonly<Record<Transport, number>>
 }
 
-/** The path of one frame: decode it, resolve its device, store its fixes. */
+/** The path of one frame: decode it, find its sender, place its fixes, store them. Nothing in here notes what happens: the Journal does. */
 export class Ingest {
   readonly #options: IngestOptions
   readonly #waiting: Waiting
   readonly #identity: Identity
   readonly #fixes: FixStorage
   readonly #frames: FrameKeeper
-  readonly #counters = new Map<string, ReturnType<typeof frameCounters>>()
 
   constructor(options: IngestOptions) {
     this.#options = options
@@ -76,84 +72,76 @@ export class Ingest {
   }
 
   /**
-   * Takes one frame. Resolves once its fixes are stored, or once storing was given up. Everything but the storing happens in
-   * the order of the calls, so that the frames of a connection are decoded in their order.
+   * Takes one frame. Resolves with what became of it once its fixes are stored, or once storing was given up; never rejects.
+   * Everything but the storing happens in the order of the calls, so that the frames of a connection are decoded in their order.
    */
-  take(frame: Buffer | HttpRequest, session: DeviceSession, protocol: Protocol): Promise<FrameOutcome> {
-    const { frameWatch, logger } = this.#options
+  async take(frame: Buffer | HttpRequest, session: DeviceSession, protocol: Protocol): Promise<Outcome> {
     const startedAt = performance.now()
     const deadline = startedAt + this.#waiting.waitMs[session.transport]
-    let counters = this.#counters.get(protocol.name)
-    if (!counters) this.#counters.set(protocol.name, (counters = frameCounters(protocol.name)))
-    const arrival: FrameArrival = { frame, session, protocol, startedAt, deadline, counters, read: undefined }
-    const taken = this.#take(arrival)
-    if (frameWatch && !frameWatch.isIdle)
-      guarded(
-        () => frameWatch.follow(arrival, taken),
-        (error) => logFault(logger, error, { what: 'fault in keeping a watched frame', protocol: protocol.name }),
-      )
-    return taken
+    const arrival: FrameArrival = { frame, session, protocol, startedAt, deadline, read: undefined }
+    let outcome: Outcome
+    try {
+      outcome = await this.#take(arrival)
+    } catch (fault) {
+      outcome = { status: 'not_stored', reason: 'fault', fault }
+    }
+    this.#options.journal.note(arrival, outcome)
+    return outcome
   }
 
-  async #take(arrival: FrameArrival): Promise<FrameOutcome> {
-    const { arrivals, heard, logger, replica } = this.#options
+  async #take(arrival: FrameArrival): Promise<Outcome> {
+    const { clock, replica } = this.#options
     const { frame, session, protocol } = arrival
-    if (!replica.current && !(await this.waitForRoster(session.transport))) return failed('roster', {})
-    arrival.counters.frames[session.transport].value++
-    session.now = this.#options.clock.now()
+    if (!replica.current && !(await this.waitForRoster(session.transport))) return failed('roster')
+    session.now = clock.now()
     session.settingsOf = this.#identity.settingsOn(session, protocol.name)
 
-    let message = (arrival.read = decode(arrival, logger))
+    let message = (arrival.read = decode(arrival))
     if (!(message instanceof DecodeError) && message.sealed)
       message = arrival.read = await this.#opened(message.sealed, message, arrival)
     if (message instanceof DecodeError) return this.#damaged(message, arrival)
     if (message.secret !== undefined) session.presented = message.secret
     if (message.none !== undefined) rememberOpening(session, frame)
-    const { device = session.device, fixes = [] } = message
+    const { device = session.device, fixes = [], refusal } = message
     if (device === undefined && fixes.every((fix) => fix.device !== undefined))
       return this.#takeOfNobody(message, arrival)
 
     const before = senderBefore(message, arrival, replica.version)
     const sender = before ?? this.#identity.senderOf(message, session, protocol.name)
-    if (typeof sender === 'string') {
-      arrivals.refused(device ?? '', session, { reason: sender, protocol: protocol.name })
-      return failed(sender, { ...message, device })
-    }
-    if (session.admits?.(sender) === false) return failed('flood', message)
+    if (isRefusal(sender)) return failed(sender, refusal)
+    if (session.admits?.(sender) === false) return failed('flood')
     if (!before) introduce(sender, message, arrival, replica.version)
     if (message.device === undefined) session.hasUnnamed = true
-    if (sender.entry) (sender.heard ??= heard.of(sender.id)).spoke(session, protocol.name)
-    let failure: Obstacle | IdentityReason | undefined
-    let others: readonly ResolvedDevice[] | undefined
-    if (message.fixes?.some((fix) => fix.device !== undefined))
-      ({ failure, accepted: others } = await this.#storeOfMany({ ...message, device: sender.id }, arrival))
-    else if (message.fixes?.length) failure = await this.#storeOf(sender, message, arrival)
-    const isClear = message.unreadable === undefined && message.fixes?.length
-    const doubt = isClear ? undefined : doubtOf(message)
-    if (doubt && !failure) failure = await this.#frames.keep({ doubt, message, sender, others }, arrival)
-    if (failure) return this.#notStored(failure, sender, { message, session })
+
+    let { shares, refusals, failure, kept }: Course & Pick<Share, 'failure'> = NOTHING
+    const isRelay = fixes.some((fix) => fix.device !== undefined)
+    if (isRelay) ({ shares, refusals, failure } = await this.#storeOfMany({ ...message, device: sender.id }, arrival))
+    else if (fixes.length > 0) {
+      const share = await this.#storeOf(sender, message, arrival)
+      shares = [share]
+      failure = share.failure
+    }
+    const doubt = message.unreadable === undefined && fixes.length > 0 ? undefined : doubtOf(message)
+    if (doubt && !failure) {
+      const others = isRelay ? acceptedIn(shares) : undefined
+      ;({ kept, failure } = await this.#frames.keep({ doubt, message, sender, others }, arrival))
+    }
+    if (failure) return failed(failure, refusal, { sender, shares, refusals, kept })
     // Another device may have spoken on the session meanwhile.
     if (fixes.length > 0 && session.device === sender.id) noteStored(session)
-    if (!sender.entry && !message.fixes?.length) arrivals.unconfigured(sender.id, session, { protocol: protocol.name })
-    if (sender.entry && observations.devices.has(sender.id)) noteTaken(sender.id, message, session)
-    metrics.ackDuration.observe((performance.now() - arrival.startedAt) / 1000)
-    const isAtOnce = (!session.isProved && !message.fixes?.length && !doubt) || undefined
-    return { status: 'stored', reply: message.reply, response: message.response, isAtOnce }
+    const isAtOnce = (!session.isProved && fixes.length === 0 && !doubt) || undefined
+    const { reply, response } = message
+    return { status: 'stored', reply, response, isAtOnce, sender, shares, refusals, kept }
   }
 
-  /** Takes the login of a connection over MQTT. Answers why it is refused, if so, which the caller counts. */
+  /** Takes the login of a connection over MQTT. Answers why it is refused, if so. */
   login(id: string, secret: string | undefined, session: DeviceSession): IdentityReason | undefined {
-    const { arrivals, heard, replica } = this.#options
-    const sender = id === '' ? 'unknown_device' : this.#identity.senderOf({ device: id, secret }, session)
-    session.now = this.#options.clock.now()
-    if (typeof sender === 'string') {
-      arrivals.refused(id, session, { reason: sender })
-      return sender
-    }
-    introduce(sender, { secret }, { session }, replica.version)
-    if (sender.entry) heard.of(sender.id).spoke(session)
-    else arrivals.unconfigured(sender.id, session, {})
-    return undefined
+    const { clock, journal, replica } = this.#options
+    const sender = id === '' ? NOBODY : this.#identity.senderOf({ device: id, secret }, session)
+    session.now = clock.now()
+    if (!isRefusal(sender)) introduce(sender, { secret }, { session }, replica.version)
+    journal.login(id, session, sender)
+    return isRefusal(sender) ? sender.reason : undefined
   }
 
   /** The entry of the device that a sender says to be; undefined until it has presented what the entry asks for. */
@@ -173,49 +161,36 @@ export class Ingest {
     this.#waiting.close()
   }
 
-  #notStored(
-    failure: Obstacle | IdentityReason,
-    { id, entry }: ResolvedDevice,
-    { message, session }: { readonly message: Message; readonly session: DeviceSession },
-  ): FrameOutcome {
-    if (entry && isObstacle(failure)) this.#options.days?.of(id).add('not_stored', session.now)
-    return failed(failure, { ...message, device: id })
-  }
-
   /**
    * Returns what an encrypted message holds, with the secret that opens it, which its sender has proved to hold. A message that no
    * secret opens stays as it is; its sender counts as one with a wrong secret, if it has presented none beside it.
    */
   async #opened(sealed: Sealed, message: Message, arrival: FrameArrival): Promise<Message | DecodeError> {
-    const { logger, secrets } = this.#options
+    const { secrets } = this.#options
     const { session } = arrival
     const { device = session.device, secret: presented = session.secret } = message
     const opened =
       (presented === undefined ? undefined : await openBox(sealed, [presented])) ??
       (await openBox(sealed, device === undefined ? [] : ((await secrets?.of(device)) ?? [])))
     if (!opened) return { ...message, secret: presented ?? UNKNOWN_SECRET }
-    const read = readOpened(sealed, opened.content, arrival, logger)
+    const read = readOpened(sealed, opened.content, arrival)
     return read instanceof DecodeError ? read : { ...read, device: message.device, secret: opened.secret }
   }
 
   /** A damaged frame over MQTT is kept and acknowledged: otherwise the client would send it again for ever. */
-  async #damaged({ code, message: error }: DecodeError, arrival: FrameArrival): Promise<FrameOutcome> {
+  async #damaged({ code, message: error }: DecodeError, arrival: FrameArrival): Promise<Outcome> {
     const { session, protocol } = arrival
     const outcome = this.#misunderstood(code, arrival)
     if (session.transport !== 'mqtt') return outcome
+    const { speaker } = outcome
     const sender = this.#identity.senderOf({}, session, protocol.name)
-    if (typeof sender === 'string') return failed(sender, {})
-    const failure = await this.#frames.keep({ doubt: code, error, message: {}, sender }, arrival)
-    return failure ? failed(failure, {}) : { status: 'stored' }
+    if (isRefusal(sender)) return failed(sender, undefined, { speaker })
+    const { kept, failure } = await this.#frames.keep({ doubt: code, error, message: {}, sender }, arrival)
+    return failure ? failed(failure, undefined, { speaker, kept }) : { status: 'stored', speaker, kept }
   }
 
-  #misunderstood(reason: DecodeReason, arrival: FrameArrival): FrameOutcome {
-    const { session, protocol } = arrival
-    metrics.decodeErrors.inc({ protocol: protocol.name, reason })
-    const entry = speakerOn(session, this.#options.replica)
-    if (entry) this.#options.heard.of(entry.id).became('misunderstood', reason)
-    if (reason === 'checksum') noteDamaged(entry?.id, arrival)
-    return { status: 'misunderstood', reason }
+  #misunderstood(reason: DecodeReason, { session }: FrameArrival): Outcome {
+    return { status: 'misunderstood', reason, speaker: speakerOn(session, this.#options.replica) }
   }
 
   /**
@@ -223,104 +198,106 @@ export class Ingest {
    * was understood is kept for one of the devices that were accepted. Without one it is not answered, as nobody's frame is
    * kept. Any other frame before the login has nothing to store.
    */
-  async #takeOfNobody(message: Message, arrival: FrameArrival): Promise<FrameOutcome> {
-    const { fixes: [first] = [], reply, response } = message
+  async #takeOfNobody(message: Message, arrival: FrameArrival): Promise<Outcome> {
+    const { fixes: [first] = [], refusal, reply, response } = message
     if (!first && doubtOf(message)) return this.#misunderstood('unsupported', arrival)
-    const { accepted, ...stored } = await this.#storeOfMany(message, arrival)
-    let { failure } = stored
-    if (message.unreadable && !failure) {
-      const sender = accepted.find(({ entry }) => entry) ?? accepted[0]
-      if (!sender) return this.#misunderstood('malformed', arrival)
-      failure = await this.#frames.keep({ doubt: 'entries', message, sender, others: accepted }, arrival)
-    }
-    return failure ? failed(failure, message) : { status: 'stored', reply, response }
+    const { shares, refusals, failure } = await this.#storeOfMany(message, arrival)
+    if (failure) return failed(failure, refusal, { shares, refusals })
+    if (!message.unreadable) return { status: 'stored', reply, response, shares, refusals }
+    const others = acceptedIn(shares)
+    const sender = others.find(({ entry }) => entry) ?? others[0]
+    if (!sender) return { ...this.#misunderstood('malformed', arrival), shares, refusals }
+    const keeping = await this.#frames.keep({ doubt: 'entries', message, sender, others }, arrival)
+    const course = { shares, refusals, kept: keeping.kept }
+    return keeping.failure ? failed(keeping.failure, refusal, course) : { status: 'stored', reply, response, ...course }
   }
 
   /**
-   * Stores the fixes of one device, and tries again until the deadline. Returns undefined once they are stored. If the
-   * clock jumps meanwhile, they are not stored and the device has to send them again: judged by the earlier clock, they
-   * would come behind newer ones. So it is if the time zone of the device changes: the frame was read by the earlier one.
+   * Stores the fixes of one device, and tries again until the deadline. Resolves with what became of them. If the clock jumps
+   * meanwhile, they are not stored and the device has to send them again: judged by the earlier clock, they would come behind newer
+   * ones. So it is if the time zone of the device changes: the frame was read by the earlier one.
    */
-  async #storeOf(
-    sender: ResolvedDevice,
-    message: Message,
-    arrival: FrameArrival,
-  ): Promise<Obstacle | IdentityReason | undefined> {
-    const { session, protocol, deadline, counters } = arrival
+  async #storeOf(sender: ResolvedDevice, message: Message, arrival: FrameArrival): Promise<Share> {
+    const { session, protocol, deadline } = arrival
     const { fixes = [] } = message
     const { clock } = this.#options
     const { jumps } = clock
     session.sender ??= senderOn(session, protocol.name)
-    let failure: Obstacle | IdentityReason | undefined
-    if (!sender.entry) failure = await this.#frames.keepGuessed({ message, sender }, arrival)
-    failure ??= await this.#fixes.store(fixes, sender, session)
-    while (failure && (await this.#waiting.mayRetry(failure, deadline))) {
+    const notKept = sender.entry ? undefined : await this.#frames.keepGuessed({ message, sender }, arrival)
+    if (notKept) return notStored(sender, arrival, notKept)
+    let share = await this.#fixes.store(fixes, sender, session)
+    while (typeof share.failure === 'string' && (await this.#waiting.mayRetry(share.failure, deadline))) {
       clock.now()
       if (clock.jumps !== jumps) break
       // The roster may have changed meanwhile, and another device may have spoken on the session.
       const resolved = this.#identity.senderOf({ ...message, device: sender.id }, session, protocol.name)
-      if (typeof resolved !== 'string' && resolved.entry?.time_zone !== sender.entry?.time_zone) break
-      failure = typeof resolved === 'string' ? resolved : await this.#fixes.store(fixes, resolved, session)
+      if (isRefusal(resolved)) return notStored(sender, arrival, resolved)
+      if (resolved.entry?.time_zone !== sender.entry?.time_zone) break
+      share = await this.#fixes.store(fixes, resolved, session)
     }
-    if (failure) return failure
-    counters.received.value += fixes.length
-    if (!sender.entry)
-      this.#options.arrivals.unconfigured(sender.id, session, { protocol: protocol.name, fix: fixes[fixes.length - 1] })
-    return undefined
+    return share
   }
 
   /**
-   * Stores the fixes of a relay's frame, each for the device that it names. Those of a device that is refused are left out,
-   * counted. Resolves with the accepted devices once all their fixes are stored, or with why some are not.
+   * Stores the fixes of a relay's frame, each for the device that it names. Those of a device that is refused are left out.
+   * `failure`: why some that are not refused are not stored.
    */
-  async #storeOfMany(message: Message, arrival: FrameArrival): Promise<StoredOfMany> {
-    const { heard } = this.#options
-    const { session, protocol } = arrival
+  async #storeOfMany(message: Message, arrival: FrameArrival): Promise<StoredShares> {
     const byDevice = Map.groupBy(message.fixes ?? [], (fix) => fix.device ?? message.device ?? '')
-    const accepted: ResolvedDevice[] = []
-    const storing = [...byDevice].map(async ([device, fixes]) => {
-      const own = { ...message, device, fixes }
-      const ownSession = device === message.device ? session : relayed(session, device)
-      const sender = this.#identity.senderOf(own, ownSession, protocol.name)
-      if (typeof sender === 'string') return sender
-      if (session.admits?.(sender) === false) return 'flood'
-      if (sender.entry) (sender.heard = heard.of(sender.id)).spoke(ownSession, protocol.name)
-      const failure = await this.#storeOf(sender, own, { ...arrival, session: ownSession })
-      if (!failure) accepted.push(sender)
-      return failure
-    })
-    const failures = (await Promise.all(storing)).filter((failure) => failure !== undefined)
-    for (const reason of failures) if (!isObstacle(reason)) metrics.refused.inc({ reason })
-    return { failure: failures.find(isObstacle), accepted }
+    const storing = Array.from(byDevice, ([device, fixes]) =>
+      this.#storeOfOne({ ...message, device, fixes }, message, arrival),
+    )
+    const shares: Share[] = []
+    const refusals: Refusal[] = []
+    let failure: Obstacle | undefined
+    for (const stored of await Promise.all(storing)) {
+      if (typeof stored === 'string') failure ??= stored
+      else if ('reason' in stored) refusals.push(stored)
+      else {
+        shares.push(stored)
+        if (typeof stored.failure === 'string') failure ??= stored.failure
+        else if (stored.failure) refusals.push(stored.failure)
+      }
+    }
+    return { shares, refusals, failure }
+  }
+
+  /** Stores what a relay's frame says of one device. */
+  async #storeOfOne(own: Message, { device }: Message, arrival: FrameArrival): Promise<Share | Refusal | 'flood'> {
+    const session = own.device === device ? arrival.session : relayed(arrival.session, own.device ?? '')
+    const sender = this.#identity.senderOf(own, session, arrival.protocol.name)
+    if (isRefusal(sender)) return sender
+    return session.admits?.(sender) === false ? 'flood' : this.#storeOf(sender, own, { ...arrival, session })
   }
 }
 
-/** What became of a relay's frame. */
-interface StoredOfMany {
+/** What became of all fixes of a frame. */
+interface StoredShares {
+  readonly shares: readonly Share[]
+  readonly refusals: readonly Refusal[]
   readonly failure: Obstacle | undefined
-  /** The devices whose fixes are stored. */
-  readonly accepted: readonly ResolvedDevice[]
 }
 
-/** A decoder may only throw DecodeError. Any other error is a fault of ours: it is logged, and harms no other frame. */
-export function decode({ frame, session, protocol }: Reading, logger: Logger): Message | DecodeError {
+const NOTHING = { shares: undefined, refusals: undefined, failure: undefined, kept: undefined }
+const NOBODY: Refusal = { reason: 'unknown_device', device: '' }
+
+/** The devices whose fixes are stored. */
+function acceptedIn(shares: readonly Share[] = []): ResolvedDevice[] {
+  return shares.flatMap(({ failure, sender }) => (failure ? [] : sender))
+}
+
+/** A decoder may only throw DecodeError. Any other error is a fault of ours, the `cause` of the error: it harms no other frame. */
+export function decode({ frame, session, protocol }: Reading): Message | DecodeError {
   try {
     return decodeFrame(protocol, frame, session)
   } catch (error) {
-    if (error instanceof DecodeError) return error
-    logFault(logger, error, { what: 'fault in a decoder', protocol: protocol.name })
-    return new DecodeError('malformed')
+    return error instanceof DecodeError ? error : Object.assign(new DecodeError('malformed'), { cause: error })
   }
 }
 
 /** What the content of an encrypted frame says. */
-export function readOpened(
-  { read }: Sealed,
-  content: Buffer,
-  { session, protocol }: Reading,
-  logger: Logger,
-): Message | DecodeError {
-  return decode({ frame: content, session, protocol: { ...protocol, decode: read } }, logger)
+export function readOpened({ read }: Sealed, content: Buffer, { session, protocol }: Reading): Message | DecodeError {
+  return decode({ frame: content, session, protocol: { ...protocol, decode: read } })
 }
 
 /** The sender of the frame before, where a message comes from it too, and the roster is the same; else undefined. */
@@ -332,4 +309,20 @@ function senderBefore(
   if (sending?.rosterVersion !== rosterVersion || sending.protocol !== protocol) return undefined
   const { sender } = sending
   return secret === undefined && (device ?? sender.id) === sender.id ? sender : undefined
+}
+
+/** The fixes of a device that are given up before they are placed. */
+function notStored(sender: ResolvedDevice, { session }: FrameArrival, failure: Share['failure']): Share {
+  const [fixes, at] = [[], session.now]
+  return {
+    sender,
+    source: session,
+    fixes,
+    at,
+    placed: undefined,
+    duplicates: 0,
+    claim: undefined,
+    move: undefined,
+    failure,
+  }
 }

@@ -1,6 +1,7 @@
 import { StringDecoder } from 'node:string_decoder'
 import type { DecodeReason, HttpRequest, Transport } from '../../protocols/kit/index.ts'
 import { sameId } from '../config/units.ts'
+import type { FrameKind } from '../lanes/index.ts'
 import { masked, maskedBehindNames, wordsOf } from '../masking.ts'
 import { isSecretOf, type SecretDigests } from '../roster/device-entry.ts'
 
@@ -43,6 +44,12 @@ export interface MisunderstoodFrame {
    * same characters may have been something else.
    */
   readonly masked?: 'secret' | 'short'
+}
+
+/** Which kind of frame is kept for this reason. */
+export function kindOf(doubt: Doubt): FrameKind {
+  if (doubt === 'guessed') return doubt
+  return doubt === 'not_read' || doubt === 'entries' ? 'position' : 'unknown'
 }
 
 /** What tells a fix of a frame from its others. */

@@ -18,13 +18,13 @@ import {
 } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { logFault } from '../observe/faults.ts'
-import { metrics } from '../observe/metrics.ts'
 import { type DeviceEntry, belongedAt, isSecretOf } from '../roster/device-entry.ts'
 import type { DeviceSecrets } from '../roster/device-secrets.ts'
 import type { Replica } from '../roster/replica.ts'
 import { createSession } from './device.ts'
 import type { FixStorage } from './fix-storage.ts'
-import { doubtOf, type Reading } from './frame.ts'
+import type { Journal, LeavingReason } from './journal.ts'
+import { doubtOf, type Reading } from './outcome.ts'
 import { ResolvedDevice, trustIn } from './identity.ts'
 import { decode, readOpened } from './ingest.ts'
 import { contentOf, type MisunderstoodFrame } from './misunderstood.ts'
@@ -39,6 +39,7 @@ export interface RedecodingOptions {
   /** The secrets of devices, for frames that are encrypted with them. */
   readonly secrets?: Pick<DeviceSecrets, 'of'>
   readonly storage: Pick<FixStorage, 'store'>
+  readonly journal: Pick<Journal, 'decoded' | 'keptNoMore' | 'refusedLate' | 'understoodLate'>
   /** How long a frame is kept, ms; null: for ever. Older fixes are filtered. */
   readonly maxAgeMs: number | null
   readonly logger: Logger
@@ -87,7 +88,7 @@ export class Redecoding {
     if (!replica.current) return
     if (maxAgeMs !== null && this.#looks++ % DROP_OLD_EVERY === 0) {
       const old = await dropOld(redis, Date.now() - maxAgeMs)
-      metrics.misunderstoodLeft.inc({ reason: 'max_age' }, old)
+      this.#options.journal.keptNoMore('max_age', old)
     }
     await this.#markDue()
     while (!this.#closing.signal.aborted) {
@@ -180,10 +181,10 @@ export class Redecoding {
     session.now = frame.at
     session.settingsOf = () => entry.protocolSettings
     session.lenient = frame.masked !== undefined && frame.reason !== 'checksum'
-    for (const text of frame.opening ?? []) decode({ frame: Buffer.from(text, 'base64'), session, protocol }, logger)
+    for (const text of frame.opening ?? []) this.#read({ frame: Buffer.from(text, 'base64'), session, protocol })
     session.device = entry.id
     const contents = framesOf(frame, { protocol, session }, logger)
-    const messages = contents.map((content) => decode({ frame: content, session, protocol }, logger))
+    const messages = contents.map((content) => this.#read({ frame: content, session, protocol }))
     const [first, ...more] = messages
     const message = more.length === 0 ? first : joined(messages)
     if (message instanceof DecodeError) return undefined
@@ -192,14 +193,21 @@ export class Redecoding {
     return isOther && frame.isGuess ? undefined : message
   }
 
+  #read(reading: Reading): Message | DecodeError {
+    const read = decode(reading)
+    this.#options.journal.decoded(read, reading.protocol)
+    return read
+  }
+
   /** What an encrypted frame holds, if a secret of the device opens it. */
   async #opened(sealed: Sealed, frame: MisunderstoodFrame, entry: DeviceEntry): Promise<Message | undefined> {
-    const { logger, protocolNamed, secrets } = this.#options
+    const { journal, protocolNamed, secrets } = this.#options
     const opened = await openBox(sealed, (await secrets?.of(entry.id)) ?? [])
     const protocol = await protocolNamed(frame.protocol)
     if (!opened || !protocol || !isSecretOf(entry, opened.secret)) return undefined
     const session = Object.assign(createSession(frame.transport, ''), { now: frame.at })
-    const message = readOpened(sealed, opened.content, { frame: opened.content, session, protocol }, logger)
+    const message = readOpened(sealed, opened.content, { frame: opened.content, session, protocol })
+    journal.decoded(message, protocol)
     return message instanceof DecodeError ? undefined : message
   }
 
@@ -208,7 +216,7 @@ export class Redecoding {
    * accepted are left out and counted. Returns false if some cannot be stored now.
    */
   async #store({ device, fixes = [] }: Message, frame: MisunderstoodFrame): Promise<boolean> {
-    const { logger, replica, storage } = this.#options
+    const { journal, replica, storage } = this.#options
     // A secret may be a part of the id, which is masked there.
     const isReadable = device !== undefined && (!frame.masked || replica.roster.find(device) !== undefined)
     const sender = isReadable ? device : frame.device
@@ -216,19 +224,19 @@ export class Redecoding {
       const entry = replica.roster.find(id)
       const isNamed = own.some((fix) => fix.device !== undefined)
       if (!entry || !isAccepted(entry, frame, isNamed)) {
-        metrics.refused.inc({ reason: entry ? 'not_permitted' : 'unknown_device' })
+        journal.refusedLate(entry ? 'not_permitted' : 'unknown_device')
         continue
       }
       const source = { now: frame.at, transport: frame.transport, lateAt: Date.now() }
-      if (await storage.store(own, new ResolvedDevice(entry.id, entry), source)) return false
-      metrics.received.inc({ protocol: frame.protocol }, own.length)
-      logger.info({ device: entry.id, protocol: frame.protocol, fixes: own.length }, 'understood late')
+      const share = await storage.store(own, new ResolvedDevice(entry.id, entry), source)
+      journal.understoodLate(share, frame.protocol)
+      if (share.failure) return false
     }
     return true
   }
 
   async #leave(frame: FrameId, reason: LeavingReason): Promise<void> {
-    if ((await dropFrames(this.#options.redis, [frame])) > 0) metrics.misunderstoodLeft.inc({ reason })
+    this.#options.journal.keptNoMore(reason, await dropFrames(this.#options.redis, [frame]))
   }
 
   /** Leaves the process to the frames that arrive. */
@@ -287,8 +295,6 @@ function joined(messages: readonly (Message | DecodeError)[]): Message {
 function markOf({ time, latitude, longitude }: Fix): readonly [number, number, number] {
   return [time, latitude, longitude]
 }
-
-type LeavingReason = 'understood' | 'no_position' | 'other_company' | 'not_needed'
 
 /** In seconds. */
 const DROP_OLD_EVERY = 10

@@ -32,10 +32,8 @@ export interface Suspicion {
   readonly evidence: Text
 }
 
-/** Who sends fixes of a device now, and its company. */
-interface Hearing extends Pick<DeviceSession, 'now' | 'sender'> {
-  readonly company: string
-}
+/** Who sends fixes of a device now. */
+type Hearing = Pick<DeviceSession, 'now' | 'sender'>
 
 /** The sender of a device's fixes, and the last position that it sent. */
 export interface Sighting {
@@ -56,19 +54,22 @@ export class Trails {
     this.#follower = tell
   }
 
-  /** Notes who sends fixes of a device now. Answers the trail of the device; `known`: its answer before, to save the look-up. */
-  heard(device: string, { company, now, sender }: Hearing, known?: DeviceTrail): DeviceTrail {
-    const before = known ?? this.#trails.get(device)
-    const trail = before?.company === company ? before : this.#begin(device, company)
+  /** The trail of a device of a company; `known`: its answer before, to save the look-up. */
+  of(device: string, company: string, known = this.#trails.get(device)): DeviceTrail {
+    return known?.company === company ? known : this.#begin(device, company)
+  }
+
+  /** Remembers who sends fixes of a device now. Returns what is odd about that, if anything is. */
+  heard(device: string, trail: DeviceTrail, { now, sender }: Hearing): Suspicion | undefined {
     const last = trail.sender
     const isDue = Math.abs(now - trail.toldAt) >= TOLD_AGAIN_MS
-    if (!sender || (sender === last && !isDue)) return trail
-    if (sender !== last) noteSuspicion(device, trail.heard(sender, now / 1000))
+    if (!sender || (sender === last && !isDue)) return undefined
+    const suspicion = sender === last ? undefined : trail.heard(sender, now / 1000)
     if (isDue || (last && !isSame(last, sender))) {
       trail.toldAt = now
       this.#follower?.(device, { sender, place: trail.place })
     }
-    return trail
+    return suspicion
   }
 
   /** Another gateway hears a device. One that this gateway does not hear is nothing to it. */

@@ -1,5 +1,5 @@
 export * from './api-clock.ts'
-export { Appender, openAppender, type Stored } from './appender.ts'
+export { Appender, openAppender } from './appender.ts'
 export * from './changes.ts'
 export * from './days.ts'
 export { DuplicateFilter } from './duplicates.ts'

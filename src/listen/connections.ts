@@ -63,7 +63,7 @@ export class Connections<Connection extends DeviceConnection> {
 
   /** Forgets a connection whose socket is closed. */
   remove(connection: Connection): void {
-    const { heard, logger, pressure, slots } = this.#shared
+    const { journal, logger, pressure, slots } = this.#shared
     const { session } = connection
     this.open.delete(connection)
     slots.closed(connection)
@@ -71,10 +71,9 @@ export class Connections<Connection extends DeviceConnection> {
     pressure.setPartial(connection, 0)
     pressure.unfinished.drop(connection.session)
     if (this.#isClosing) session.ended ??= 'shutdown'
-    const { device: last, ended: reason, remote } = session
-    if (reason) logger.debug({ reason, protocol: this.#protocol, device: last, remote }, 'connection ended')
-    for (const device of session.earlierDevices ?? []) if (device !== last) heard.gone({ ...session, device })
-    heard.gone(session)
+    const { device, ended: reason, remote } = session
+    if (reason) logger.debug({ reason, protocol: this.#protocol, device, remote }, 'connection ended')
+    journal.gone(session)
   }
 
   #sweep(): void {

@@ -4,10 +4,9 @@ import type { Socket } from 'node:net'
 import { type HttpAnswer, type HttpRequest, type Message, type Protocol, repliesOf } from '../../protocols/kit/index.ts'
 import type { DeviceSession } from '../ingest/device.ts'
 import { addressOf, networkOf } from '../ingest/network.ts'
-import { answeredIn, type FrameOutcome } from '../ingest/frame.ts'
+import { answeredIn, type Outcome } from '../ingest/outcome.ts'
 import { logFault } from '../observe/faults.ts'
 import { metrics } from '../observe/metrics.ts'
-import { noteNotStored } from '../observe/trouble.ts'
 import { type Origin, sessionOf } from './acceptor.ts'
 import { ReceivedBytes } from './backpressure.ts'
 import { pauseOf } from './connections.ts'
@@ -15,7 +14,7 @@ import { ENCODINGS, unpacked } from './content-encoding.ts'
 import type { Guess } from './detect.ts'
 import { inNetwork, MAX_DEBT_MS, tokensOf } from './flood.ts'
 import type { Shared } from './listener.ts'
-import { isStored, noteWrongPort, replacementIn } from './protocol-choice.ts'
+import { isStored, replacementIn } from './protocol-choice.ts'
 
 /** What a request weighs, in frames. */
 export const FRAMES_PER_REQUEST = 2
@@ -43,7 +42,7 @@ export class HttpExchanges {
     const work = this.#answerOf(request, body)
       .then((answer) => this.#send(answer, response))
       .catch((error: unknown) => {
-        this.#logFault(error)
+        logFault(this.#shared.logger, error, this.#faultPlace)
         response.destroy()
       })
       .finally(() => this.#underWay.delete(work))
@@ -66,22 +65,20 @@ export class HttpExchanges {
     const content = await unpacked(body, request.headers['content-encoding'], this.#shared.limits.max_frame_bytes)
     if (typeof content === 'string') return refuse(content)
     return this.#take(request, content, origin).then(answerTo, (error: unknown) => {
-      noteNotStored('fault')
-      this.#logFault(error)
+      this.#shared.journal.fault(error, this.#faultPlace)
       return NOT_STORED
     })
   }
 
-  #logFault(error: unknown): void {
-    const { logger } = this.#shared
-    logFault(logger, error, { what: 'fault in handling a request', protocol: this.#protocol.name })
+  get #faultPlace() {
+    return { what: 'fault in handling a request', protocol: this.#protocol.name }
   }
 
   async #take(
     { method = '', url: uri = '', headers, socket }: IncomingMessage,
     body: Buffer,
     origin: Origin,
-  ): Promise<FrameOutcome> {
+  ): Promise<Outcome> {
     const { flood, pressure } = this.#shared
     const network = networkOf(origin.address)
     const bytes = uri.length + body.length
@@ -105,8 +102,8 @@ export class HttpExchanges {
    * Takes a request that the protocol of the port does not understand as one of the protocol that reads fixes in it: many protocols
    * call any request with an id one without a place, and their 200 would replace the refusal.
    */
-  async #takeRequest(request: HttpRequest, session: DeviceSession, socket: Socket): Promise<FrameOutcome> {
-    const { arrivals, detector, ingest } = this.#shared
+  async #takeRequest(request: HttpRequest, session: DeviceSession, socket: Socket): Promise<Outcome> {
+    const { detector, ingest, journal } = this.#shared
     const expected = this.#protocol
     const { localPort: port = 0 } = socket
     session.port = port
@@ -119,12 +116,12 @@ export class HttpExchanges {
       expected,
     )
     if (!guess) {
-      arrivals.notUnderstood(session, { port, protocol: expected.name, bytes: beginningOf(request), guesses })
+      journal.notUnderstood(session, { port, protocol: expected.name, bytes: beginningOf(request), guesses })
       return outcome
     }
     session.evidence = guess.evidence
     const other = await ingest.take(request, session, guess.protocol)
-    if (isStored(other) && session.device !== undefined) noteWrongPort(session, guess.protocol, { port, expected })
+    if (isStored(other) && session.device !== undefined) journal.wrongPort(session, guess.protocol, { port, expected })
     return other
   }
 
@@ -171,7 +168,7 @@ const MOST_GUESSED_BYTES = 8192
 /** Requests of a network that wait until their protocol is found out: each is in memory. */
 const MOST_WAITING = 50
 
-const FLOOD = { status: 'not_stored', reason: 'flood' } satisfies FrameOutcome
+const FLOOD = { status: 'not_stored', reason: 'flood' } satisfies Outcome
 
 /**
  * A request's body, or why it is refused; undefined where the client went away before its end. A refused body is read to its
@@ -219,7 +216,7 @@ function refuse(reason: RequestRefusal): HttpReply {
 /** A response. A failure is one sentence for the person who connects the device. */
 type HttpReply = ReturnType<typeof reply>
 
-function answerTo(outcome: FrameOutcome): HttpReply {
+function answerTo(outcome: Outcome): HttpReply {
   if (outcome.status === 'stored') return replyOf(outcome)
   if (outcome.status === 'misunderstood') return sentence(400, MISUNDERSTOOD[outcome.reason])
   if (outcome.status === 'not_stored') return NOT_STORED

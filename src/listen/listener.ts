@@ -3,14 +3,13 @@ import { once } from 'node:events'
 import { type AddressInfo, type BlockList, createServer, isIPv6, type Server, type ServerOpts } from 'node:net'
 import type { Protocol } from '../../protocols/kit/index.ts'
 import type { Config, TlsConfig } from '../config/schema.ts'
-import type { HeardBook } from '../ingest/heard.ts'
 import type { Ingest } from '../ingest/ingest.ts'
+import type { Journal } from '../ingest/journal.ts'
 import type { Logger } from '../observe/log.ts'
 import { observations } from '../observe/observations.ts'
-import type { Arrivals } from '../ingest/arrivals.ts'
-import { say } from '../texts/text.ts'
 import type { Backpressure } from './backpressure.ts'
 import type { ConnectionLimits } from './connection-limits.ts'
+import { say } from '../texts/text.ts'
 import type { Detector } from './detect.ts'
 import type { Flood } from './flood.ts'
 import type { Slots } from './slots.ts'
@@ -18,7 +17,6 @@ import type { Slots } from './slots.ts'
 /** What all listeners of a gateway share. */
 export interface Shared {
   readonly ingest: Pick<Ingest, 'take'>
-  readonly heard: Pick<HeardBook, 'gone'>
   readonly connectionLimits: ConnectionLimits
   readonly pressure: Backpressure
   readonly flood: Flood
@@ -28,7 +26,7 @@ export interface Shared {
   readonly limits: Config['limits']
   /** Finds out what a sender speaks; undefined where no listener asks for that. */
   readonly detector: Detector | undefined
-  readonly arrivals: Pick<Arrivals, 'notUnderstood'>
+  readonly journal: Pick<Journal, 'fault' | 'gone' | 'notUnderstood' | 'sharedAddress' | 'wrongPort'>
   /** The proxies whose PROXY headers and `Forwarded` are trusted. */
   readonly trustedProxies: BlockList
   readonly logger: Logger

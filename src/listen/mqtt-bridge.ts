@@ -4,16 +4,14 @@ import type { Bridge, BridgeTopic } from '../config/bridge.ts'
 import { inGateway } from '../config/problem.ts'
 import { createSession, type DeviceSession, MAX_ID_BYTES } from '../ingest/device.ts'
 import { masked } from '../masking.ts'
-import { logFault } from '../observe/faults.ts'
 import { metrics, type RefusedReason } from '../observe/metrics.ts'
-import { noteNotStored } from '../observe/trouble.ts'
 import { observations } from '../observe/observations.ts'
 import { type Text, withStrings } from '../texts/text.ts'
 import { CLOSE_WAIT_MS, type Shared } from './listener.ts'
 import { BridgeConnection } from './mqtt-bridge-connection.ts'
 
 /** What a bridge needs of its gateway. */
-export interface BridgeShared extends Pick<Shared, 'ingest' | 'limits' | 'logger' | 'pressure'> {
+export interface BridgeShared extends Pick<Shared, 'ingest' | 'journal' | 'limits' | 'logger' | 'pressure'> {
   readonly protocolNamed: (name: string) => Promise<Protocol | undefined>
   /** The installation, and which of its gateways this is, from 0 on: both are the same after a restart. */
   readonly gateway: { readonly installation: string; readonly slot: number }
@@ -26,7 +24,7 @@ interface Subscription {
   readonly protocol: Protocol
 }
 
-type Outcome = 'stored' | 'refused' | 'not_kept' | 'not_stored'
+type MessageOutcome = 'stored' | 'refused' | 'not_kept' | 'not_stored'
 
 /** Subscribes to a broker of the customer's own. @throws ConfigError where a protocol cannot come in messages */
 export async function openBridge(bridge: Bridge, shared: BridgeShared): Promise<MqttBridge> {
@@ -115,18 +113,16 @@ export class MqttBridge {
 
   /** Takes a message. Returns whether it may be acknowledged: it is stored, or can never be stored. */
   async #take(topic: string, payload: Buffer): Promise<boolean> {
-    const { logger } = this.#shared
     const { name: bridge } = this.#bridge
     const outcome = await this.#store(topic, payload).catch((error: unknown) => {
-      noteNotStored('fault')
-      logFault(logger, error, { what: 'fault in handling a message of a bridge', bridge })
+      this.#shared.journal.fault(error, { what: 'fault in handling a message of a bridge', bridge })
       return 'not_stored' as const
     })
     metrics.bridgeMessages.inc({ bridge, outcome })
     return outcome !== 'not_stored'
   }
 
-  async #store(topic: string, payload: Buffer): Promise<Outcome> {
+  async #store(topic: string, payload: Buffer): Promise<MessageOutcome> {
     const { ingest, limits, pressure } = this.#shared
     const found = this.#find(topic)
     if (!found) return refuse('unknown_topic')
@@ -184,12 +180,12 @@ function clientIdOf({ client_id, name }: Bridge, { installation, slot }: BridgeS
   return `wb${createHash('sha256').update(`${installation}\n${slot}\n${name}`).digest('hex').slice(0, 20)}`
 }
 
-function refuse(reason: RefusedReason): Outcome {
+function refuse(reason: RefusedReason): MessageOutcome {
   metrics.refused.inc({ reason })
   return 'refused'
 }
 
-const OUTCOMES = ['stored', 'refused', 'not_kept', 'not_stored'] satisfies Outcome[]
+const OUTCOMES = ['stored', 'refused', 'not_kept', 'not_stored'] satisfies MessageOutcome[]
 const FIRST_DELAY_MS = 1000
 const MAX_DELAY_MS = 30_000
 /** Soon enough for the finding to last, see HOLDS_MS in src/observe/observations.ts. */

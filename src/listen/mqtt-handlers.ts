@@ -3,11 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Aedes, Client } from 'aedes'
 import type { Protocol } from '../../protocols/kit/index.ts'
 import { sameId } from '../config/units.ts'
-import { restOf, answeredIn } from '../ingest/frame.ts'
+import { restOf, answeredIn } from '../ingest/outcome.ts'
 import type { Ingest } from '../ingest/ingest.ts'
 import { guarded, logFault } from '../observe/faults.ts'
 import { metrics, type RefusedReason } from '../observe/metrics.ts'
-import { noteNotStored } from '../observe/trouble.ts'
 import type { Replica } from '../roster/replica.ts'
 import type { Shared } from './listener.ts'
 import type { MqttConnection } from './mqtt-connection.ts'
@@ -48,13 +47,9 @@ export class MqttHandlers {
   #guarded(client: Client, work: () => unknown): void {
     const connection = connectionOf(client)
     guarded(work, (error) => {
-      this.#logFault(error, connection)
+      logFault(this.#shared.logger, error, faultPlace(connection))
       connection.destroy()
     })
-  }
-
-  #logFault(error: unknown, { session: { device } }: MqttConnection): void {
-    logFault(this.#shared.logger, error, { what: 'fault in handling an MQTT packet', device })
   }
 
   async #preConnect(...[client, packet, done]: PreConnect): Promise<void> {
@@ -88,7 +83,7 @@ export class MqttHandlers {
     const refusal = this.#shared.ingest.login(username, password?.toString() || undefined, session)
     if (refusal !== undefined || !session.isProved) await sleep(restOf(arrivedAt))
     if (refusal === undefined) done(null, true)
-    else done(Object.assign(new Error(refused(refusal)), { returnCode: NOT_AUTHORISED }), false)
+    else done(Object.assign(new Error(refusal), { returnCode: NOT_AUTHORISED }), false)
   }
 
   /**
@@ -111,8 +106,7 @@ export class MqttHandlers {
   async #answer(connection: MqttConnection, packet: AuthorizePublish[1], done: AuthorizePublish[2]): Promise<void> {
     connection.beginStoring()
     const refusal = await this.#take(connection, packet).catch((error: unknown) => {
-      noteNotStored('fault')
-      this.#logFault(error, connection)
+      this.#shared.journal.fault(error, faultPlace(connection))
       return 'fault'
     })
     connection.endStoring()
@@ -149,6 +143,10 @@ export class MqttHandlers {
 /** The broker has the connection as the stream of its client. */
 export function connectionOf({ conn }: Client): MqttConnection {
   return conn as MqttConnection
+}
+
+function faultPlace({ session: { device } }: MqttConnection) {
+  return { what: 'fault in handling an MQTT packet', device }
 }
 
 function refused(reason: RefusedReason): string {

@@ -112,11 +112,11 @@ function answerLogin({ logger, slots }: MqttShared, connection: MqttConnection, 
 type BrokerError = Error & { readonly reason?: string; readonly errorCode?: number }
 
 /** Notes why the broker ended a connection. An error after the end is an answer that came too late. */
-function noteEnd({ arrivals }: MqttShared, client: Client, error: BrokerError): void {
+function noteEnd({ journal }: MqttShared, client: Client, error: BrokerError): void {
   if (client.closed) return
   const { session } = connectionOf(client)
   session.ended ??= reasonOf(error)
-  if (error.errorCode === BAD_VERSION) arrivals.notUnderstood(session, OTHER_VERSION)
+  if (error.errorCode === BAD_VERSION) journal.notUnderstood(session, OTHER_VERSION)
 }
 
 /** Somebody whose version of MQTT the broker does not speak, for people: with it the refusal has a cause. */

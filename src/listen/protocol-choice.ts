@@ -1,14 +1,12 @@
 import type { Protocol } from '../../protocols/kit/index.ts'
 import { type DeviceSession, hasStoredAsOwn } from '../ingest/device.ts'
-import type { FrameOutcome } from '../ingest/frame.ts'
+import type { Outcome } from '../ingest/outcome.ts'
 import { addressOf, networkOf } from '../ingest/network.ts'
-import { observations } from '../observe/observations.ts'
-import { say } from '../texts/text.ts'
 import { type Detector, type Guess, Undecided } from './detect.ts'
 import type { Shared } from './listener.ts'
 
 /** A port: which protocol its devices should speak (undefined: any), and what finds out what they do speak. */
-export interface PortRules extends Pick<Shared, 'arrivals' | 'detector'> {
+export interface PortRules extends Pick<Shared, 'detector' | 'journal'> {
   readonly protocol: Protocol | undefined
   readonly port: number
 }
@@ -56,18 +54,18 @@ export class ProtocolChoice {
   /** The device is known. One that speaks to the port of another protocol is a finding, once something of it is taken. */
   settle(isTaken: boolean): void {
     const { device } = this.#session
-    const { port, protocol: expected } = this.#rules
+    const { journal, port, protocol: expected } = this.#rules
     const { protocol } = this
     if (!protocol || device === undefined) return
-    if (isTaken && expected && expected !== protocol) noteWrongPort(this.#session, protocol, { port, expected })
+    if (isTaken && expected && expected !== protocol) journal.wrongPort(this.#session, protocol, { port, expected })
   }
 
   /** The connection ends before its device is known: what it sent is kept for people to look at. */
   giveUp(): void {
     this.#isOver = true
-    const { arrivals, port, protocol } = this.#rules
+    const { journal, port, protocol } = this.#rules
     const guesses = this.#undecided?.guesses ?? []
-    arrivals.notUnderstood(this.#session, { port, protocol: protocol?.name, bytes: this.#firstBytes, guesses })
+    journal.notUnderstood(this.#session, { port, protocol: protocol?.name, bytes: this.#firstBytes, guesses })
   }
 
   #take(guess: Guess | undefined): void {
@@ -95,31 +93,11 @@ export function learnFrom(session: DeviceSession, protocol: Protocol, detector?:
   if (hasStoredAsOwn(session) && session.device !== undefined) detector?.learn(session.device, protocol)
 }
 
-/** Notes that a session with a known device speaks to the port of another protocol. Its fixes are still taken. */
-export function noteWrongPort(session: DeviceSession, { name, tcp, udp, http }: Protocol, at: UsedPort): void {
-  const { device = '', transport } = session
-  session.isWrongPort = true
-  const usual = (transport === 'http' ? http : (tcp ?? udp ?? http))?.port
-  const evidence = say(
-    'speaks {} on port {} ({}): use {}, or the port for all protocols',
-    name,
-    at.port,
-    at.expected.name,
-    usual ?? '',
-  )
-  observations.note('wrong_port', { subject: { device }, evidence })
-}
-
-interface UsedPort {
-  readonly port: number
-  readonly expected: Protocol
-}
-
-export function isStored({ status }: FrameOutcome): boolean {
+export function isStored({ status }: Outcome): boolean {
   return status === 'stored'
 }
 
-export function isMisunderstood({ status }: FrameOutcome): boolean {
+export function isMisunderstood({ status }: Outcome): boolean {
   return status === 'misunderstood'
 }
 

@@ -1,10 +1,9 @@
 import type { Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { type DeviceSession, hasStoredAsOwn } from '../ingest/device.ts'
-import { answeredIn, type FrameOutcome } from '../ingest/frame.ts'
+import { answeredIn, type Outcome } from '../ingest/outcome.ts'
 import { guarded, logFault } from '../observe/faults.ts'
 import { metrics, type RefusedReason } from '../observe/metrics.ts'
-import { noteNotStored } from '../observe/trouble.ts'
 import { type Origin, sessionOf } from './acceptor.ts'
 import { type Connections, type DeviceConnection, pauseOf } from './connections.ts'
 import { QUIET_MS } from './detect.ts'
@@ -150,15 +149,14 @@ export class TcpConnection implements DeviceConnection {
       }
       this.#continue()
     } catch (error) {
-      noteNotStored('fault')
       const at = { device: session.device, protocol: stream.protocol?.name }
-      logFault(this.#context.logger, error, { what: 'fault in handling a frame', ...at })
+      this.#context.journal.fault(error, { what: 'fault in handling a frame', ...at })
       socket.destroy()
     }
   }
 
   /** Has the frames of a group stored, whose bytes are in flight meanwhile. Resolves with what became of each. */
-  async #store({ frames, protocol, taken }: FrameGroup): Promise<readonly FrameOutcome[]> {
+  async #store({ frames, protocol, taken }: FrameGroup): Promise<readonly Outcome[]> {
     const { ingest, pressure } = this.#context
     this.storing = Math.max(1, frames.length)
     pressure.add(taken, frames.length)
@@ -199,7 +197,7 @@ export class TcpConnection implements DeviceConnection {
   }
 
   /** Waits before the answers, at least so long; longer where the sender failed or logged in too often. */
-  async #waitToAnswer(outcomes: readonly FrameOutcome[], leastMs: number): Promise<void> {
+  async #waitToAnswer(outcomes: readonly Outcome[], leastMs: number): Promise<void> {
     const { device } = this.session
     let failed = 0
     for (const { status } of outcomes)
@@ -215,7 +213,7 @@ export class TcpConnection implements DeviceConnection {
     if (isLogin && !this.#socket.destroyed) this.#context.slots.identified(this, device)
   }
 
-  #answer(frames: readonly Buffer[], outcomes: readonly FrameOutcome[]): void {
+  #answer(frames: readonly Buffer[], outcomes: readonly Outcome[]): void {
     const replies: Buffer[] = []
     for (const [index, outcome] of outcomes.entries()) {
       if (outcome.status === 'refused' || outcome.status === 'not_stored') {

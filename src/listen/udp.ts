@@ -7,24 +7,13 @@ import { cut, type Message, type Protocol, repliesOf, type Session } from '../..
 import { within } from '../async.ts'
 import { createSession, type DeviceSession, hasStoredAsOwn } from '../ingest/device.ts'
 import { addressOf, networkOf } from '../ingest/network.ts'
-import { answeredIn, type FrameOutcome } from '../ingest/frame.ts'
-import { noteSuspicion } from '../ingest/suspicion.ts'
-import { logFault } from '../observe/faults.ts'
+import { answeredIn, type Outcome } from '../ingest/outcome.ts'
 import { metrics, type RefusedReason } from '../observe/metrics.ts'
-import { noteNotStored } from '../observe/trouble.ts'
-import { say } from '../texts/text.ts'
 import { networkFilter } from './acceptor.ts'
 import { type Guess, MOST_BYTES } from './detect.ts'
 import { inNetwork, tokensOf } from './flood.ts'
 import { CLOSE_WAIT_MS, type Listener, type ProtocolEndpoint, type Shared } from './listener.ts'
-import {
-  isMisunderstood,
-  isStored,
-  learnFrom,
-  noteWrongPort,
-  type PortRules,
-  replacementIn,
-} from './protocol-choice.ts'
+import { isMisunderstood, isStored, learnFrom, type PortRules, replacementIn } from './protocol-choice.ts'
 import { UdpSessions } from './udp-sessions.ts'
 
 /**
@@ -60,8 +49,7 @@ export async function listenUdp(endpoint: ProtocolEndpoint, shared: Shared): Pro
     const began = performance.now()
     const work = take(context, { datagram, peer, session: known ?? newSession(context, remote) })
       .catch((error: unknown) => {
-        noteNotStored('fault')
-        logFault(logger, error, { what: 'fault in handling a datagram', protocol: protocol?.name })
+        shared.journal.fault(error, { what: 'fault in handling a datagram', protocol: protocol?.name })
       })
       .finally(() => storing.delete(work))
     storing.add(work)
@@ -174,7 +162,7 @@ interface Arrival {
 
 async function take(context: UdpContext, arrival: Arrival): Promise<void> {
   const { peer, session, datagram } = arrival
-  const { arrivals, detector, flood, port, protocol: expected, sessions, socket } = context
+  const { detector, flood, journal, port, protocol: expected, sessions, socket } = context
   const hadStored = hasStoredAsOwn(session)
   const arrivedAt = performance.now()
   const isOpen = !session.protocol && !expected
@@ -193,7 +181,7 @@ async function take(context: UdpContext, arrival: Arrival): Promise<void> {
       session.evidence = guess.evidence
       outcomes = await takeAs((protocol = guess.protocol), context, arrival)
     } else
-      arrivals.notUnderstood(session, {
+      journal.notUnderstood(session, {
         port,
         protocol: expected?.name,
         bytes: datagram,
@@ -202,11 +190,12 @@ async function take(context: UdpContext, arrival: Arrival): Promise<void> {
   }
   if (protocol && !hadStored) learnFrom(session, protocol, detector)
   for (const outcome of outcomes) if (outcome.status === 'refused') sessions.noteRefused(session, outcome.device)
-  if (session.device === undefined || session.hasUnnamed) noteShared(session, sessions)
+  if (session.device === undefined || session.hasUnnamed)
+    journal.sharedAddress(session, sessions.sharing(session.remote) ?? [])
   if (session.device !== undefined && protocol && session.protocol !== protocol) {
     session.protocol = protocol
     if (expected && expected !== protocol && outcomes.some(isStored))
-      noteWrongPort(session, protocol, { port, expected })
+      journal.wrongPort(session, protocol, { port, expected })
   }
   const replies = outcomes.map((outcome) => repliesOf(replyTo(outcome, session, context)))
   const waitMs = replies.flat().length > 0 ? answeredIn(outcomes, arrivedAt) : 0
@@ -223,12 +212,6 @@ async function take(context: UdpContext, arrival: Arrival): Promise<void> {
   }
 }
 
-/** Notes that datagrams without an id of a device are not taken from an address, because another device has used it. */
-function noteShared({ remote }: DeviceSession, sessions: UdpSessions): void {
-  const evidence = say('another device has used {}: datagrams from there that name no device are not taken', remote)
-  for (const device of sessions.sharing(remote) ?? []) noteSuspicion(device, { code: 'claimed_twice', evidence })
-}
-
 /** The protocols that a datagram may be of, the most likely first; undefined: there is no time to find out. */
 function guessesOf({ detector }: UdpContext, { datagram, session }: Arrival): readonly Guess[] | undefined {
   if (!detector || datagram.length > MOST_BYTES) return []
@@ -242,7 +225,7 @@ async function takeAs(
   protocol: Protocol,
   { ingest, pressure, sessions }: UdpContext,
   { datagram, session }: Arrival,
-): Promise<readonly FrameOutcome[]> {
+): Promise<readonly Outcome[]> {
   const frames = framesOf(datagram, protocol, session)
   pressure.addDatagram(datagram.length, frames.length)
   const work = Promise.all(frames.map((frame) => ingest.take(frame, session, protocol)))
@@ -255,10 +238,10 @@ async function takeAs(
   })
 }
 
-const NOT_UNDERSTOOD: readonly FrameOutcome[] = [{ status: 'misunderstood', reason: 'unsupported' }]
+const NOT_UNDERSTOOD: readonly Outcome[] = [{ status: 'misunderstood', reason: 'unsupported' }]
 
 /** The reply to a peer whose address may be forged. */
-function replyTo(outcome: FrameOutcome, { device, remote }: DeviceSession, { flood }: UdpContext): Message['reply'] {
+function replyTo(outcome: Outcome, { device, remote }: DeviceSession, { flood }: UdpContext): Message['reply'] {
   if (outcome.status === 'stored') return device === undefined ? undefined : outcome.reply
   const isRefused = outcome.status === 'refused' && outcome.refusal !== undefined
   return isRefused && flood.admit('failures', networkOf(addressOf(remote)), 1) ? outcome.refusal : undefined

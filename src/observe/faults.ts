@@ -24,7 +24,7 @@ export function logFault(logger: Logger, error: unknown, { what, ...about }: Fau
 }
 
 /** `what`: in which work, in words. */
-interface FaultPlace {
+export interface FaultPlace {
   readonly what: string
   readonly protocol?: string
   readonly device?: string

@@ -30,6 +30,7 @@ import { createLogger } from '../../src/observe/log.ts'
 import { dial, gateway as listening, open, talk, until } from '../support/listen.ts'
 import { connect, raw } from '../support/mqtt-bytes.ts'
 import { records } from '../support/records.ts'
+import { journalOf } from '../support/journal.ts'
 import { createDirectory } from '../support/roster.ts'
 import { withRedis } from '../support/with-redis.ts'
 import { thrown } from '../support/thrown.ts'
@@ -98,15 +99,14 @@ async function gateway(hold: HoldOptions = HOLD) {
   const appending = { maxWaitMs: 0, duplicates, shares, hold: limits }
   const appender = new Appender(redis, appending)
   const clock = { isInDoubt: false, jumps: 0, now: () => Date.now() }
-  const placing = { replica, filter: FILTER, hold, clock, logger }
-  const holding = new Holding({ ...placing, redis, appender: appending })
-  const heard = { of: () => ({ spoke: () => {}, stored: () => {}, became: () => {} }) }
-  const capacity = { hasShortage: false, isFull: false, shortageFor: () => undefined }
-  const storing = { ...placing, appender, heard, capacity, holding }
   const arrivals = new Arrivals({ redis, maxDevices: 10, replica, logger })
+  const journal = journalOf({ arrivals })
+  const placing = { replica, filter: FILTER, hold, clock, journal, logger }
+  const holding = new Holding({ ...placing, redis, appender: appending })
+  const capacity = { hasShortage: false, isFull: false, shortageFor: () => undefined }
+  const storing = { ...placing, appender, capacity, holding }
   const ingest = new Ingest({
     ...storing,
-    arrivals,
     frameStore: new FrameStore(redis, shares),
     unknownDevices: new UnknownDeviceQuota(1000),
     enrolment: { isOpen: false },
@@ -114,7 +114,7 @@ async function gateway(hold: HoldOptions = HOLD) {
   })
   const decodeAgain = () => {
     const storage = new FixStorage(storing)
-    const redecoding = new Redecoding({ redis, protocolNamed, replica, storage, maxAgeMs: null, logger })
+    const redecoding = new Redecoding({ redis, protocolNamed, replica, storage, journal, maxAgeMs: null, logger })
     closes.unshift(() => redecoding.close())
     return redecoding
   }
@@ -129,7 +129,7 @@ async function gateway(hold: HoldOptions = HOLD) {
     return entry && (entry.protocol ?? '')
   }
   const detector = new Detector({ protocols: PROTOCOLS, configured, onFault: thrown })
-  const shared = { ...listening({ detector, ingest }), arrivals }
+  const shared = listening({ detector, ingest, journal })
   return {
     shared,
     replica,

@@ -25,6 +25,7 @@ import { createLogger } from '../../src/observe/log.ts'
 import { observations } from '../../src/observe/observations.ts'
 import type { Assignment } from '../../src/roster/assignment.ts'
 import { records } from '../support/records.ts'
+import { journalOf } from '../support/journal.ts'
 import { createDirectory } from '../support/roster.ts'
 import { withRedis } from '../support/with-redis.ts'
 import { inEnglish } from '../support/texts.ts'
@@ -63,7 +64,7 @@ async function gateway(
     hold: { maxFixesPerDevice: 5, maxFixesConfigured: 5, maxUnknownDevices: 3, ...bounds },
   }
   const appender = new Appender(redis, options)
-  const holding = new Holding({ ...placing, redis, appender: options, logger })
+  const holding = new Holding({ ...placing, redis, appender: options, journal: journalOf(), logger })
   await holding.marking
   closes.push(
     () => holding.close(),

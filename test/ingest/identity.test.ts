@@ -2,14 +2,13 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Transport } from '../../protocols/kit/index.ts'
 import type { Device } from '../../src/config/devices.ts'
 import { createSession, type DeviceSession, UnknownDeviceQuota } from '../../src/ingest/device.ts'
-import { Identity, introduce, ResolvedDevice } from '../../src/ingest/identity.ts'
-import { createLogger } from '../../src/observe/log.ts'
+import { Identity, introduce, isRefusal, ResolvedDevice } from '../../src/ingest/identity.ts'
 import { observations } from '../../src/observe/observations.ts'
+import { journalOf, QUIET_BOOKS } from '../support/journal.ts'
 import { createDirectory } from '../support/roster.ts'
 import { inEnglish } from '../support/texts.ts'
 
 const VAN: Device = { id: '0356307042441013', company_id: '7', courier_id: '42', source: 'devices.yaml:1' }
-const logger = createLogger('test', { level: 'fatal', format: 'json' })
 
 interface Came {
   device?: string
@@ -31,19 +30,17 @@ async function gate(devices: Device[], { admitsUnknown = false } = {}) {
     replica,
     admitsUnknown: () => admitsUnknown,
     unknownDevices: new UnknownDeviceQuota(20),
-    heard: {
-      of: (device) => ({
-        spoke: () => {},
-        stored: () => {},
-        became: (treatment, what) => void told.push(`${device} ${treatment} ${what}`),
-      }),
-    },
-    logger,
+  })
+  const became = (device: string) => (treatment: string, what: string) =>
+    void told.push(`${device} ${treatment} ${what}`)
+  const journal = journalOf({
+    heard: { ...QUIET_BOOKS.heard, of: (device) => ({ spoke: () => {}, stored: () => {}, became: became(device) }) },
   })
   const comes = (came: Came, session = sessionOf(came)) => {
     const { device = VAN.id, protocol = 'teltonika', secret } = came
     const sender = identity.senderOf({ device, secret }, session, protocol)
-    return typeof sender === 'string' ? sender : `${sender.entry ? 'device' : 'unknown'} ${sender.id}`
+    journal.login(device, session, sender)
+    return isRefusal(sender) ? sender.reason : `${sender.entry ? 'device' : 'unknown'} ${sender.id}`
   }
   return { comes, told, replica }
 }

@@ -67,7 +67,7 @@ describe.each(Object.keys(RELAYS))('a frame of %s with an entry that cannot be r
   describe.each(GUARDED)('and fixes under the id of a van that is guarded by %s', (_, guard) => {
     it('is neither kept nor answered, as nobody in it is accepted', async () => {
       const { take } = await attacked(relay, guard, false)
-      expect(await take([FORGED, OF_NOBODY, DAMAGED])).toEqual({ status: 'misunderstood', reason: 'malformed' })
+      expect(await take([FORGED, OF_NOBODY, DAMAGED])).toMatchObject({ status: 'misunderstood', reason: 'malformed' })
       expect(await redis.keys('*misunderstood*')).toEqual([])
       expect(await redis.keys('*held*')).toEqual([])
     })

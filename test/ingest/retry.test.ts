@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
-import { pino } from 'pino'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import fix from '../../protocols/fix/index.ts'
 import { createSession, UnknownDeviceQuota } from '../../src/ingest/device.ts'
 import { Ingest, type IngestOptions } from '../../src/ingest/ingest.ts'
 import { Appender, connect, custodyCounters, DuplicateFilter, keys, type Redis } from '../../src/lanes/index.ts'
 import { dialRedis, type TestRedis } from '../support/redis.ts'
+import { journalOf } from '../support/journal.ts'
 import { createDirectory } from '../support/roster.ts'
 import { withRedis } from '../support/with-redis.ts'
 
@@ -56,19 +56,17 @@ async function openIngest(connection: Redis, clock: IngestOptions['clock']): Pro
   })
   onTestFinished(() => appender.close())
   return new Ingest({
-    arrivals: { refused: () => {}, unconfigured: () => {} },
     replica: { current: true, roster: await createDirectory([VAN], []), version: 0 },
     filter: FILTER,
     hold: HOLD,
     appender,
-    heard: { of: () => ({ spoke: () => {}, stored: () => {}, became: () => {} }) },
+    journal: journalOf(),
     clock,
     capacity: { hasShortage: false, isFull: false, shortageFor: () => undefined },
     holding: { marking: undefined },
     frameStore: { keep: async () => false },
     unknownDevices: new UnknownDeviceQuota(10),
     enrolment: { isOpen: false },
-    logger: pino({ level: 'silent' }),
   })
 }
 

@@ -249,8 +249,7 @@ function* sendersOf(seed: number, transport: 'tcp' | 'udp'): Generator<readonly 
 
 it('a device that has changed its company begins a new trail, in which no place of the other company is shown', () => {
   const trails = new Trails()
-  const trailFor = (company: string, known?: DeviceTrail) =>
-    trails.heard('1', { company, now: 1000, sender: undefined }, known)
+  const trailFor = (company: string, known?: DeviceTrail) => trails.of('1', company, known)
   const first = trailFor('8')
   expect(trailFor('8')).toBe(first)
   const second = trailFor('7', first)

@@ -41,6 +41,7 @@ import { UNFILTERED } from '../support/appending.ts'
 import { ok, type Respond, startApi, status } from '../support/push-api.ts'
 import { records } from '../support/records.ts'
 import type { TestRedis } from '../support/redis.ts'
+import { journalOf } from '../support/journal.ts'
 import { createDirectory } from '../support/roster.ts'
 import { withRedis } from '../support/with-redis.ts'
 
@@ -387,6 +388,7 @@ describe('held fixes', () => {
       filter: FILTER,
       hold: { unknown: true, no_route: true, clock: true, max_age: 86_400_000 },
       clock: { isInDoubt: false },
+      journal: journalOf(),
       logger,
     })
     closes.push(() => holding.close())

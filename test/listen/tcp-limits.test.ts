@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { FrameOutcome } from '../../src/ingest/frame.ts'
+import type { Outcome } from '../../src/ingest/outcome.ts'
 import { Backpressure } from '../../src/listen/backpressure.ts'
 import { listenTcp } from '../../src/listen/tcp.ts'
 import {
@@ -347,6 +347,6 @@ describe('pressure on TCP connections', () => {
   })
 })
 
-async function answerMuch(): Promise<FrameOutcome> {
+async function answerMuch(): Promise<Outcome> {
   return { status: 'stored', reply: Buffer.alloc(1 << 20) }
 }

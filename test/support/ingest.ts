@@ -5,6 +5,7 @@ import type { DayBook } from '../../src/ingest/day-book.ts'
 import type { FrameWatch } from '../../src/ingest/frame-watch.ts'
 import type { Heard } from '../../src/ingest/heard.ts'
 import { Ingest } from '../../src/ingest/ingest.ts'
+import type { Journal, JournalOptions } from '../../src/ingest/journal.ts'
 import type { MisunderstoodFrame } from '../../src/ingest/misunderstood.ts'
 import type { FilterOptions, HoldOptions } from '../../src/ingest/place.ts'
 import type { Stored } from '../../src/lanes/appender.ts'
@@ -12,6 +13,7 @@ import type { KeptFrame, Part, Storable } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import type { Assignment } from '../../src/roster/assignment.ts'
 import type { DeviceSecrets } from '../../src/roster/device-secrets.ts'
+import { journalOf } from './journal.ts'
 import { createDirectory } from './roster.ts'
 
 export const NOW_S = Math.floor(Date.now() / 1000)
@@ -71,6 +73,8 @@ export interface IngestSetup {
   maxUnknownDevices?: number
   frameWatch?: FrameWatch
   days?: DayBook
+  /** In place of one whose books are in memory. */
+  journal?: Journal
   secrets?: Pick<DeviceSecrets, 'of'>
 }
 
@@ -91,6 +95,7 @@ export async function gateway({
   maxUnknownDevices = 20,
   frameWatch,
   days,
+  journal,
   secrets,
 }: IngestSetup = {}) {
   const stored: Storable[] = []
@@ -101,8 +106,19 @@ export async function gateway({
   const frames: KeptFrame[] = []
   const roster = await createDirectory(devices, lines)
   const state = { current: isCurrent, fails, attempts: 0, version: 0, roster, fullLane }
+  const book: JournalOptions['heard'] = {
+    of: (device) => ({
+      spoke(from) {
+        contacts.push([device, from])
+        heard.set(device, heard.get(device) ?? { at: 0, transport: 'tcp', remote: '' })
+      },
+      stored: ({ fix, filtered }) =>
+        void Object.assign(heard.get(device) ?? {}, fix && { fix }, filtered && { filtered }),
+      became: (treatment, what) => void told.push(`${device} ${treatment} ${what}`),
+    }),
+    gone: () => {},
+  }
   const ingest = new Ingest({
-    arrivals: { refused: () => {}, unconfigured: () => {} },
     replica: state,
     filter: { ...FILTER, ...filter },
     hold: { ...HOLD, ...hold },
@@ -133,25 +149,23 @@ export async function gateway({
       },
       count: (reasons) => void counted.push(...reasons),
     },
-    heard: {
-      of: (device) => ({
-        spoke(from) {
-          contacts.push([device, from])
-          heard.set(device, heard.get(device) ?? { at: 0, transport: 'tcp', remote: '' })
-        },
-        stored: ({ fix, filtered }) =>
-          void Object.assign(heard.get(device) ?? {}, fix && { fix }, filtered && { filtered }),
-        became: (treatment, what) => void told.push(`${device} ${treatment} ${what}`),
-      }),
-    },
-    frameWatch,
-    days,
+    journal: journal ?? journalOf({ heard: book, frameWatch, days, logger }),
     secrets,
-    logger,
     waitMs: { tcp: waitMs, mqtt: waitMs, http: waitMs, udp: 0 },
   })
   const session = createSession('tcp', '127.0.0.1:1')
-  const say = (message: object, from = session) => ingest.take(Buffer.from(JSON.stringify(message)), from, spoken)
+  /** What a device is told of a message. */
+  const say = async (message: object, from = session) => {
+    const outcome = await ingest.take(Buffer.from(JSON.stringify(message)), from, spoken)
+    return {
+      ...outcome,
+      sender: undefined,
+      shares: undefined,
+      refusals: undefined,
+      kept: undefined,
+      speaker: undefined,
+    }
+  }
   return {
     say,
     session,

@@ -17,6 +17,7 @@ import type { Listener, Shared } from '../../src/listen/listener.ts'
 import { Slots } from '../../src/listen/slots.ts'
 import { registry } from '../../src/observe/metrics.ts'
 import type { Roster } from '../../src/roster/roster.ts'
+import { journalOf, QUIET_BOOKS } from './journal.ts'
 import { createDirectory } from './roster.ts'
 
 const LIMITS: Shared['limits'] = {
@@ -88,7 +89,7 @@ export interface Gateway extends Shared {
   /** What was stored, in order. */
   readonly stored: Storable[]
   /** What nobody understood. */
-  readonly notUnderstood: Parameters<Shared['arrivals']['notUnderstood']>[1][]
+  readonly notUnderstood: Parameters<Shared['journal']['notUnderstood']>[1][]
   /** Frames that were kept, since they were not understood, in order. */
   readonly frames: MisunderstoodFrame[]
   /** How often something was to be stored. */
@@ -124,6 +125,12 @@ export function gateway({
   let devices = DEVICES
   const waiting: (() => void)[] = []
   let store: Gateway['store'] = 'takes'
+  const logger = pino({ level: 'silent' })
+  const journal = journalOf({
+    heard: { ...QUIET_BOOKS.heard, gone: ({ device }) => void made.goneDevices.push(device) },
+    arrivals: { ...QUIET_BOOKS.arrivals, notUnderstood: (_, beginning) => void made.notUnderstood.push(beginning) },
+    logger,
+  })
   const made: Gateway = {
     stored: [],
     frames: [],
@@ -150,7 +157,7 @@ export function gateway({
     },
     limits: all,
     trustedProxies: networksOf([]),
-    logger: pino({ level: 'silent' }),
+    logger,
     connectionLimits: new ConnectionLimits(all, { slots, fit: Number.POSITIVE_INFINITY }),
     pressure,
     slots,
@@ -158,8 +165,7 @@ export function gateway({
     udpPorts: new Set(),
     detector: undefined,
     notUnderstood: [],
-    arrivals: { notUnderstood: (_, beginning) => made.notUnderstood.push(beginning) },
-    heard: { gone: ({ device }) => made.goneDevices.push(device) },
+    journal,
     ingest: {
       take: (frame, session, protocol) => ingest.take(frame, session, protocol),
       waitForRoster: (transport) => ingest.waitForRoster(transport),
@@ -190,17 +196,15 @@ export function gateway({
     filter,
     hold,
     appender: { append, count: () => {} },
-    heard: { of: () => ({ spoke: () => {}, stored: () => {}, became: () => {} }) },
+    journal,
     clock: { isInDoubt: false, jumps: 0, now: () => Date.now() },
     frameStore: frameStore ?? { keep },
     holding: { marking: undefined },
     capacity: { hasShortage: false, isFull: false, shortageFor: () => undefined },
     unknownDevices: new UnknownDeviceQuota(maxUnknownDevices),
     enrolment: { isOpen: false },
-    arrivals: { refused: () => {}, unconfigured: () => {} },
     trails,
     waitMs: { tcp: waitMs, mqtt: waitMs, http: waitMs, udp: 0 },
-    logger: made.logger,
   })
   return made
 }
@@ -221,6 +225,8 @@ interface GatewayOptions {
   readonly flood: Flood
   readonly detector: Shared['detector']
   readonly trails: Trails
+  /** In place of one that keeps nothing. */
+  readonly journal: Shared['journal']
   /** In place of memory. */
   readonly frameStore: Pick<FrameStore, 'keep'>
 }

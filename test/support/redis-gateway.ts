@@ -9,6 +9,7 @@ import { Redecoding } from '../../src/ingest/redecoding.ts'
 import { Appender, DuplicateFilter, FrameStore, type Redis } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import type { Assignment } from '../../src/roster/assignment.ts'
+import { journalOf } from './journal.ts'
 import { createDirectory } from './roster.ts'
 
 const FILTER = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null, holdsSuspicious: false }
@@ -38,18 +39,16 @@ export async function redisGateway(redis: Redis, setup: RedisGatewayOptions) {
     filter: FILTER,
     hold: { ...HOLD, unknown: admitsUnknown },
     appender,
-    heard: { of: () => ({ spoke: () => {}, stored: () => {}, became: () => {} }) },
+    journal: journalOf(),
     clock: { isInDoubt: false, jumps: 0, now: () => Date.now() },
     capacity: { hasShortage: false, isFull: false, shortageFor: () => undefined },
     holding: { marking: undefined },
   }
   const ingest = new Ingest({
     ...storing,
-    arrivals: { refused: () => {}, unconfigured: () => {} },
     frameStore: new FrameStore(redis, shares),
     unknownDevices: new UnknownDeviceQuota(1000),
     enrolment: { isOpen: false },
-    logger,
     waitMs: { tcp: 0, mqtt: 0, http: 0, udp: 0 },
   })
   onTestFinished(() => appender.close())
@@ -59,8 +58,9 @@ export async function redisGateway(redis: Redis, setup: RedisGatewayOptions) {
     /** Decodes what is kept again; `secret`: that of the van in a file. */
     decodeAgain(secret?: string) {
       const storage = new FixStorage(storing)
+      const { journal } = storing
       const secrets = { of: async () => (secret === undefined ? [] : [secret]) }
-      const options = { redis, protocolNamed, replica, secrets, storage, maxAgeMs: MAX_AGE_MS, logger }
+      const options = { redis, protocolNamed, replica, secrets, storage, journal, maxAgeMs: MAX_AGE_MS, logger }
       const redecoding = new Redecoding(options)
       onTestFinished(() => redecoding.close())
       return redecoding

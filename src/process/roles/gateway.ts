@@ -13,6 +13,7 @@ import { FrameWatch } from '../../ingest/frame-watch.ts'
 import { HeardBook } from '../../ingest/heard.ts'
 import { Holding } from '../../ingest/holding.ts'
 import { Ingest } from '../../ingest/ingest.ts'
+import { Journal } from '../../ingest/journal.ts'
 import { Redecoding } from '../../ingest/redecoding.ts'
 import { connect, DuplicateFilter, FrameStore, keys, openAppender, shardsOf, signOn } from '../../lanes/index.ts'
 import { Detector, type DetectorOptions, faultLogger } from '../../listen/detect.ts'
@@ -67,7 +68,10 @@ async function openPath(live: Live, replica: Replica, { identity, redisServer }:
   const gateway = randomUUID()
   const heard = new HeardBook(redis, problems, gateway)
   const days = new DayBook(redis, { zone: config.time_zone, heard, capacity })
-  const placing = { clock, replica, filter: filterOptions(config), hold: config.hold, days, logger }
+  const arrivals = new Arrivals({ redis, maxDevices: config.hold.max_unknown_devices, replica, logger })
+  const frameWatch = new FrameWatch(redis, replica)
+  const journal = new Journal({ heard, days, arrivals, frameWatch, logger })
+  const placing = { clock, replica, filter: filterOptions(config), hold: config.hold, journal, logger }
   const holding = new Holding({ ...placing, redis, appender: appending })
   const named = { ...identity, role: 'gateway', installation: config.data_dir } as const
   const sharing = signOn(redis, named, gatewayFigures)
@@ -80,11 +84,9 @@ async function openPath(live: Live, replica: Replica, { identity, redisServer }:
     rosterWritten: () => void replica.refresh().catch(() => {}),
   })
   const enrolment = new Enrolment(redis)
-  const storing = { ...placing, appender, heard, capacity, holding }
-  const arrivals = new Arrivals({ redis, maxDevices: config.hold.max_unknown_devices, replica, logger })
-  const frameWatch = new FrameWatch(redis, replica)
+  const storing = { ...placing, appender, capacity, holding }
   const secrets = new DeviceSecrets(live.dir)
-  const ingest = new Ingest({ ...storing, ...senders.ofIdentity, arrivals, frameStore, enrolment, frameWatch, secrets })
+  const ingest = new Ingest({ ...storing, ...senders.ofIdentity, frameStore, enrolment, secrets })
   const detector = await detectorFor(config, ingest, logger)
   const storage = new FixStorage(storing)
   const redecoding = new Redecoding({
@@ -93,6 +95,7 @@ async function openPath(live: Live, replica: Replica, { identity, redisServer }:
     replica,
     secrets,
     storage,
+    journal,
     maxAgeMs: config.filter.max_age,
     logger,
   })
@@ -107,10 +110,9 @@ async function openPath(live: Live, replica: Replica, { identity, redisServer }:
     replica,
     shared: {
       ...senders.ofListeners,
-      arrivals,
       detector,
       ingest,
-      heard,
+      journal,
       logger,
     },
     redisReadiness: redisReadiness(redis, config.redis),

@@ -1,0 +1,332 @@
+import { DecodeError, type DecodeReason, type Message, type Protocol } from '../../protocols/kit/index.ts'
+import { zoneAhead } from '../config/times.ts'
+import { sameId } from '../config/units.ts'
+import type { HoldReason } from '../lanes/index.ts'
+import { type FaultPlace, logFault } from '../observe/faults.ts'
+import type { Logger } from '../observe/log.ts'
+import { frameCounters, metrics } from '../observe/metrics.ts'
+import { type ObservationCode, observations } from '../observe/observations.ts'
+import { noteNotStored } from '../observe/trouble.ts'
+import type { DeviceEntry } from '../roster/device-entry.ts'
+import { say } from '../texts/text.ts'
+import type { Arrivals } from './arrivals.ts'
+import type { DayBook, OpenNotes } from './day-book.ts'
+import { type DeviceSession, type FixSource, RejectedDeviceLog } from './device.ts'
+import type { FrameWatch } from './frame-watch.ts'
+import type { FrameNotes, HeardBook, HeardDevices } from './heard.ts'
+import { type IdentityReason, isRefusal, type Objection, type Refusal, type ResolvedDevice } from './identity.ts'
+import { contentOf, kindOf, type MisunderstoodFrame, shownBytes } from './misunderstood.ts'
+import { addressOf } from './network.ts'
+import { doubtOf, type FrameArrival, type Outcome, type Share } from './outcome.ts'
+import type { Placement } from './place.ts'
+import { noteSuspicion } from './suspicion.ts'
+
+/** The books that the Journal writes. */
+export interface JournalOptions {
+  readonly heard: HeardDevices & Pick<HeardBook, 'gone'>
+  readonly arrivals: Pick<Arrivals, 'notUnderstood' | 'refused' | 'unconfigured'>
+  /** The days of devices; without it, no day is noted. */
+  readonly days?: Pick<DayBook, 'of'>
+  /** The frames of watched devices; without it, no frames are kept. */
+  readonly frameWatch?: Pick<FrameWatch, 'isIdle' | 'keep'>
+  readonly logger: Logger
+}
+
+/**
+ * Notes what became of frames: metrics, observations, the log, and the books about devices, days, arrivals and watched frames.
+ * The path of a frame decides, and writes none of these. All is noted in memory, before the frame is answered; each book writes itself
+ * to Redis, and no frame waits for that.
+ */
+export class Journal {
+  readonly #options: JournalOptions
+  readonly #rejected: RejectedDeviceLog
+  readonly #counters = new Map<string, FrameCounters>()
+
+  constructor(options: JournalOptions) {
+    this.#options = options
+    this.#rejected = new RejectedDeviceLog(options.logger)
+  }
+
+  /** Notes what became of a frame. A fault in here harms no frame. */
+  note(arrival: FrameArrival, outcome: Outcome): void {
+    const { frameWatch, logger } = this.#options
+    const { protocol } = arrival
+    try {
+      this.#noteFrame(arrival, outcome)
+      if (arrival.session.isGone) this.gone(arrival.session)
+      if (frameWatch && !frameWatch.isIdle) frameWatch.keep(arrival, outcome)
+    } catch (error) {
+      logFault(logger, error, { what: 'fault in noting a frame', protocol: protocol.name })
+    }
+  }
+
+  /** Notes that a connection has ended. What became of its last frames may be noted later. */
+  gone(session: DeviceSession): void {
+    const { heard } = this.#options
+    const { device: last, earlierDevices = NONE } = session
+    session.isGone = true
+    for (const device of earlierDevices) if (device !== last) heard.gone({ ...session, device })
+    heard.gone(session)
+  }
+
+  /** Notes a fault of ours because of which something that a device sent is not stored. */
+  fault(error: unknown, place: FaultPlace): void {
+    noteNotStored('fault')
+    logFault(this.#options.logger, error, place)
+  }
+
+  /** Notes a sender that no protocol understands. */
+  notUnderstood(...sent: Parameters<Arrivals['notUnderstood']>): void {
+    this.#options.arrivals.notUnderstood(...sent)
+  }
+
+  /** Notes that a session with a known device speaks to the port of another protocol. Its fixes are still taken. */
+  wrongPort(session: DeviceSession, { name, tcp, udp, http }: Protocol, at: UsedPort): void {
+    const { device = '', transport } = session
+    session.isWrongPort = true
+    const usual = (transport === 'http' ? http : (tcp ?? udp ?? http))?.port
+    const evidence = say(
+      'speaks {} on port {} ({}): use {}, or the port for all protocols',
+      name,
+      at.port,
+      at.expected.name,
+      usual ?? '',
+    )
+    observations.note('wrong_port', { subject: { device }, evidence })
+  }
+
+  /** Notes that datagrams without an id are not taken from an address which these devices have used. */
+  sharedAddress({ remote }: DeviceSession, devices: readonly string[]): void {
+    const evidence = say('another device has used {}: datagrams from there that name no device are not taken', remote)
+    for (const device of devices) noteSuspicion(device, { code: 'claimed_twice', evidence })
+  }
+
+  /** Notes the login of a connection over MQTT. */
+  login(id: string, session: DeviceSession, sender: ResolvedDevice | Refusal): void {
+    const { arrivals } = this.#options
+    if (isRefusal(sender)) {
+      arrivals.refused(id, session, { reason: sender.reason })
+      return this.#refused(sender, session)
+    }
+    this.#spoke(sender, session)
+    if (!sender.entry) arrivals.unconfigured(sender.id, session, {})
+  }
+
+  /** Logs a fault of ours that a decoder has met, if there is one. */
+  decoded(read: FrameArrival['read'], protocol: Protocol): void {
+    if (read instanceof DecodeError && read.cause)
+      logFault(this.#options.logger, read.cause, { what: 'fault in a decoder', protocol: protocol.name })
+  }
+
+  /** Notes what became of the fixes of a kept frame that is understood now. */
+  understoodLate(share: Share<FixSource>, protocol: string): void {
+    const { sender, fixes, failure } = share
+    this.#placed(share)
+    if (failure) return
+    metrics.received.inc({ protocol }, fixes.length)
+    this.#options.logger.info({ device: sender.id, protocol, fixes: fixes.length }, 'understood late')
+  }
+
+  /** Notes that fixes of a kept frame are left out, as their device is not accepted. */
+  refusedLate(reason: IdentityReason): void {
+    metrics.refused.inc({ reason })
+  }
+
+  /** Notes that frames are kept no more, and why. */
+  keptNoMore(reason: LeavingReason, frames: number): void {
+    if (frames > 0) metrics.misunderstoodLeft.inc({ reason }, frames)
+  }
+
+  /** Notes the time of a fix that was held and goes to a lane, ms UTC. */
+  released(device: string, time: number): void {
+    this.#options.days?.of(device).add('fix', time)
+  }
+
+  /** Notes that a fix of a configured device is discarded because it was held for too long. */
+  heldTooLong(device: string, held: HoldReason): void {
+    observations.note('held_too_long', { subject: { device }, evidence: say(`held as ${held}` as const) })
+  }
+
+  #noteFrame(arrival: FrameArrival, outcome: Outcome): void {
+    const { read, session, protocol } = arrival
+    const { sender, shares = NONE, refusals = NONE, kept } = outcome
+    const counters = this.#countersOf(protocol.name)
+    if (read) counters.frames[session.transport].value++
+    if (read instanceof DecodeError) this.#misunderstood(read.code, arrival, outcome.speaker)
+    else if (outcome.status === 'misunderstood') this.#misunderstood(outcome.reason, arrival, outcome.speaker)
+    if (sender) this.#spoke(sender, session, protocol)
+    for (const share of shares) {
+      if (share.sender !== sender) this.#spoke(share.sender, share.source, protocol)
+      this.#placed(share)
+      if (!share.failure) this.#received(share, protocol, counters)
+    }
+    for (const refusal of refusals) this.#refused(refusal, session)
+    if (kept) this.#kept(kept)
+    if (outcome.status === 'stored') {
+      if (sender) this.#answered(sender, arrival)
+    } else if (outcome.status === 'not_stored') this.#notStored(outcome, arrival)
+    else if (outcome.status === 'refused' && !sender && !(read instanceof DecodeError))
+      this.#options.arrivals.refused(outcome.device ?? '', session, { reason: outcome.reason, protocol: protocol.name })
+  }
+
+  #countersOf(protocol: string): FrameCounters {
+    let counters = this.#counters.get(protocol)
+    if (!counters) this.#counters.set(protocol, (counters = frameCounters(protocol)))
+    return counters
+  }
+
+  /** A frame is damaged, or not of its protocol; `speaker`: the configured device of its connection. */
+  #misunderstood(reason: DecodeReason, { session, protocol, read }: FrameArrival, speaker?: DeviceEntry): void {
+    metrics.decodeErrors.inc({ protocol: protocol.name, reason })
+    if (speaker) this.#options.heard.of(speaker.id).became('misunderstood', reason)
+    if (reason === 'checksum') {
+      const subject = speaker ? { device: speaker.id } : { listener: protocol.name }
+      observations.note('checksum_errors', {
+        subject,
+        evidence: say('{} from {}', protocol.name, addressOf(session.remote)),
+      })
+    }
+    this.decoded(read, protocol)
+  }
+
+  /** A device has sent a message; `protocol`: undefined at a login over MQTT. */
+  #spoke(sender: ResolvedDevice, session: DeviceSession, protocol?: Protocol): void {
+    if (sender.objection) this.#objected(sender.objection)
+    if (sender.entry) this.#pageOf(sender).spoke(session, protocol?.name, sender.isProved)
+  }
+
+  /** Notes where fixes go, and what is odd about them; what became of them, once they are stored. */
+  #placed({ sender, source, at, placed, duplicates, claim, move, failure }: Share<FixSource>): void {
+    const { id, entry } = sender
+    noteSuspicion(id, claim)
+    noteSuspicion(id, move)
+    if (!placed) return
+    if (placed.aheadMs > 0) noteAhead(id, placed.aheadMs)
+    else if (placed.lastFix && observations.devices.has(id)) observations.over(id, CLOCK)
+    if (failure) return
+    for (const reason of placed.filtered) metrics.filtered.inc({ reason })
+    if (duplicates > 0) metrics.filtered.inc({ reason: 'duplicate' }, duplicates)
+    if (placed.repaired > 0) metrics.repaired.inc({ reason: 'gps_week' }, placed.repaired)
+    if (!entry) return
+    this.#dayOf(sender)?.placed(placed, at, duplicates)
+    // What is understood late says nothing of where the device is now.
+    if (source.lateAt === undefined) noteTreatment(this.#pageOf(sender), placed, { at, duplicates })
+  }
+
+  #received({ sender, source, fixes }: Share, protocol: Protocol, counters: FrameCounters): void {
+    counters.received.value += fixes.length
+    if (sender.entry) return
+    const fix = fixes[fixes.length - 1]
+    this.#options.arrivals.unconfigured(sender.id, source, { protocol: protocol.name, fix })
+  }
+
+  /** Notes that a message of a device is answered: ends the findings that it shows to be over. */
+  #answered({ id, entry }: ResolvedDevice, { read, session, protocol, startedAt }: FrameArrival): void {
+    metrics.ackDuration.observe((performance.now() - startedAt) / 1000)
+    const message = read as Message
+    if (!entry) {
+      if (!message.fixes?.length) this.#options.arrivals.unconfigured(id, session, { protocol: protocol.name })
+    } else if (observations.devices.has(id)) {
+      observations.over(id, message.fixes?.length && !doubtOf(message) ? UNDERSTOOD : IDENTIFIED)
+      if (!session.isWrongPort) observations.over(id, RIGHT_PORT)
+    }
+  }
+
+  #refused({ device, reason, objection, isCrowded }: Refusal, { remote }: DeviceSession): void {
+    metrics.refused.inc({ reason })
+    if (objection) this.#objected(objection)
+    if (reason === 'unknown_device' && device !== '') this.#rejected.log(sameId(device), reason, remote)
+    if (reason === 'other_device') this.#rejected.log(device, reason, remote)
+    if (isCrowded) observations.note('unknown_refused', { evidence: sameId(device).slice(0, 64) })
+  }
+
+  #objected({ device, reason, finding }: Objection): void {
+    if (finding) observations.note(finding.code, { subject: { device }, evidence: finding.evidence })
+    if (reason) this.#options.heard.of(device).became('refused', reason)
+  }
+
+  /** Notes a frame that is kept, or was to be kept. */
+  #kept(frame: MisunderstoodFrame): void {
+    const { company, device, protocol, reason, unreadable } = frame
+    if (unreadable) metrics.decodeErrors.inc({ protocol, reason: 'entry' }, unreadable.length)
+    metrics.misunderstood.inc({ protocol, reason })
+    if (company === undefined) return
+    this.#options.heard.of(device).became('misunderstood', reason)
+    if (kindOf(reason) === 'position') noteNotUnderstood(frame)
+  }
+
+  #notStored({ reason, sender, fault }: NotStored, { session, protocol }: FrameArrival): void {
+    const at = { device: session.device, protocol: protocol.name }
+    if (reason === 'fault') this.fault(fault, { what: 'fault in handling a frame', ...at })
+    else noteNotStored(reason)
+    if (sender?.entry) this.#dayOf(sender)?.add('not_stored', session.now)
+  }
+
+  #pageOf(sender: ResolvedDevice): FrameNotes {
+    return (sender.heard ??= this.#options.heard.of(sender.id))
+  }
+
+  #dayOf(sender: ResolvedDevice): OpenNotes | undefined {
+    const { days } = this.#options
+    if (days && !sender.notes?.isOpen) sender.notes = days.of(sender.id)
+    return sender.notes
+  }
+}
+
+/** The port that a device speaks to, and the protocol that it is for. */
+interface UsedPort {
+  readonly port: number
+  readonly expected: Protocol
+}
+
+/** Why a kept frame is dropped. */
+export type LeavingReason = 'understood' | 'no_position' | 'other_company' | 'not_needed' | 'max_age'
+
+type FrameCounters = ReturnType<typeof frameCounters>
+type NotStored = Extract<Outcome, { readonly status: 'not_stored' }>
+
+/** Notes the last fixes of a configured device, and what became of its message. */
+function noteTreatment(
+  device: FrameNotes,
+  placed: Placement,
+  { at, duplicates }: Pick<Share, 'at' | 'duplicates'>,
+): void {
+  const { filtered, lastFix, lastUnplaced, parts, received } = placed
+  const isDuplicate = duplicates > 0 && lastFix
+  device.stored({
+    fix: lastFix && { at, fix: lastFix },
+    filtered: isDuplicate ? { at, reason: 'duplicate', fix: lastFix } : lastUnplaced && { at, ...lastUnplaced },
+  })
+  if (parts.length === 0) device.became('filtered', filtered[filtered.length - 1])
+  // Duplicates change nothing.
+  if (duplicates >= received - filtered.length) return
+  for (const part of parts)
+    if ('lane' in part) device.became('routed', part.lane)
+    else device.became('held', part.held)
+}
+
+/** Notes that a device is ahead of our clock, and what would fit: a zone, if it is whole quarters of an hour ahead. */
+function noteAhead(device: string, aheadMs: number): void {
+  const zone = zoneAhead(aheadMs)
+  const fits = zone === undefined ? say('its clock is wrong') : say('time_zone "{}" would fit', zone)
+  const evidence = say('about {} min ahead: {}', Math.round(aheadMs / 60_000), fits)
+  observations.note('clock_ahead', { subject: { device }, evidence })
+}
+
+/** Adds a device to the finding about positions that cannot be read, with the beginning of such a frame. */
+function noteNotUnderstood(frame: MisunderstoodFrame): void {
+  const { device, protocol } = frame
+  const content = contentOf(frame)
+  const shown = Buffer.isBuffer(content) ? shownBytes(content, SHOWN_BYTES) : { text: content.uri.slice(0, SHOWN_URI) }
+  const evidence = `${protocol}: ${'hex' in shown ? shown.hex : shown.text.trim()}`
+  observations.note('not_understood', { subject: { device }, evidence })
+}
+
+/** What a message that is answered shows to be over; one in which all is understood; one on the port of its protocol; a fix in time. */
+const IDENTIFIED: readonly ObservationCode[] = ['wrong_secret', 'not_permitted', 'checksum_errors']
+const UNDERSTOOD: readonly ObservationCode[] = [...IDENTIFIED, 'not_understood']
+const RIGHT_PORT: readonly ObservationCode[] = ['wrong_port']
+const CLOCK: readonly ObservationCode[] = ['clock_ahead']
+const NONE: readonly never[] = []
+const SHOWN_BYTES = 24
+const SHOWN_URI = 100

@@ -1,0 +1,131 @@
+import {
+  type DecodeError,
+  type DecodeReason,
+  type Fix,
+  type HttpAnswer,
+  type HttpRequest,
+  type Message,
+  type Protocol,
+  repliesOf,
+  type Transport,
+} from '../../protocols/kit/index.ts'
+import type { Obstacle } from '../observe/metrics.ts'
+import type { DeviceEntry } from '../roster/device-entry.ts'
+import type { DeviceSession, FixSource } from './device.ts'
+import type { IdentityReason, Refusal, ResolvedDevice } from './identity.ts'
+import type { MisunderstoodFrame } from './misunderstood.ts'
+import type { Placement } from './place.ts'
+import type { Suspicion } from './suspicion.ts'
+
+export type { Obstacle }
+
+/** A frame, and how it is read. */
+export interface Reading {
+  readonly frame: Buffer | HttpRequest
+  readonly session: DeviceSession
+  readonly protocol: Protocol
+}
+
+/** How a frame came, when, and until when it may wait, in ms of `performance.now()`. */
+export interface FrameArrival extends Reading {
+  readonly startedAt: number
+  readonly deadline: number
+  /** What was read of it; undefined: it was not decoded. Only `Ingest` sets it. */
+  read?: Message | DecodeError
+}
+
+/**
+ * What became of one frame: the listeners answer it, and the Journal notes it. Only `stored` has an answer for the device: its fixes
+ * are on disk, or it has none.
+ * - `misunderstood`: damaged, or not a frame of the protocol; not answered (HTTP 400).
+ * - `refused`: the sender is not a device that may send (see identity.ts); the connection ends, after `refusal` if the
+ * protocol has one (403).
+ * - `not_stored`: the connection ends without an answer, and the device sends the frame again (503).
+ */
+export type Outcome = Course &
+  (
+    | {
+        readonly status: 'stored'
+        readonly reply?: Message['reply']
+        readonly response?: HttpAnswer
+        /** Its sender has proved nothing, and nothing of it had to be stored. */
+        readonly isAtOnce?: boolean
+      }
+    | { readonly status: 'misunderstood'; readonly reason: DecodeReason }
+    /** `device`: the one that its sender says to be. */
+    | {
+        readonly status: 'refused'
+        readonly reason: IdentityReason
+        readonly refusal?: Buffer
+        readonly device?: string
+      }
+    /** `fault`: the error of ours that ended its way. */
+    | { readonly status: 'not_stored'; readonly reason: Obstacle; readonly fault?: unknown }
+  )
+
+/** What happened to a frame on its way. */
+export interface Course {
+  /** The device that sent it; undefined: it is refused, it was not decoded, or it names no device. */
+  readonly sender?: ResolvedDevice
+  /** Of a frame that is damaged, or not of its protocol: the configured device of its connection. */
+  readonly speaker?: DeviceEntry
+  /** What became of its fixes, by device. */
+  readonly shares?: readonly Share[]
+  /** Why senders are refused; a relay's frame is stored without their fixes. */
+  readonly refusals?: readonly Refusal[]
+  /** As what it is kept, or was to be kept, because not all of it is understood. */
+  readonly kept?: MisunderstoodFrame
+}
+
+/** What became of the fixes that a frame has of one device. */
+export interface Share<Source extends FixSource = DeviceSession> {
+  readonly sender: ResolvedDevice
+  readonly source: Source
+  readonly fixes: readonly Fix[]
+  /** When they arrived, ms UTC. */
+  readonly at: number
+  /** Where they go; undefined: storing was given up before. */
+  readonly placed: Placement | undefined
+  /** How many of them were stored before. */
+  readonly duplicates: number
+  /** What is odd about who sends them, and about where they are. */
+  readonly claim: Suspicion | undefined
+  readonly move: Suspicion | undefined
+  /** Why they are not stored. */
+  readonly failure: Obstacle | Refusal | undefined
+}
+
+/** What is doubtful about a message; undefined: nothing. */
+export function doubtOf({ fixes, none, unreadable }: Message): 'not_read' | 'entries' | 'unknown_type' | undefined {
+  if (unreadable) return 'entries'
+  if (fixes?.length || none !== undefined) return undefined
+  return fixes ? 'not_read' : 'unknown_type'
+}
+
+/** The outcome of a message that is not stored. */
+export function failed(failure: Obstacle | Refusal, refusal?: Buffer, course: Course = {}): Outcome {
+  if (typeof failure === 'string') return { status: 'not_stored', reason: failure, ...course }
+  const { reason, device } = failure
+  return { status: 'refused', reason, refusal, device, ...course, refusals: [...(course.refusals ?? []), failure] }
+}
+
+/**
+ * Returns in how many ms frames may be answered that arrived at a time, by `performance.now()`. An answer that waits for no fsync, to
+ * a sender that has proved nothing, takes 20 ms: its time does not tell what was looked up, and so which ids are configured.
+ */
+export function answeredIn(outcomes: readonly Outcome[], arrivedAt: number): number {
+  return outcomes.some((outcome) => outcome.status !== 'stored' || outcome.isAtOnce) ? restOf(arrivedAt) : 0
+}
+
+/** Returns how many ms are left of the 20 that such an answer takes. */
+export function restOf(arrivedAt: number): number {
+  return Math.max(0, arrivedAt + ANSWERED_MS - performance.now())
+}
+
+/** More than the roster is looked at for, unless the machine is busy. */
+const ANSWERED_MS = 20
+
+/** Whether a device is told that its message has arrived. */
+export function isAnswered({ reply, response }: Message, { transport }: { readonly transport: Transport }): boolean {
+  return transport === 'http' || transport === 'mqtt' || response !== undefined || repliesOf(reply).length > 0
+}

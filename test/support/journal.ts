@@ -1,0 +1,14 @@
+import { pino } from 'pino'
+import { Journal, type JournalOptions } from '../../src/ingest/journal.ts'
+
+/** Books that keep nothing. */
+export const QUIET_BOOKS: JournalOptions = {
+  heard: { of: () => ({ spoke: () => {}, stored: () => {}, became: () => {} }), gone: () => {} },
+  arrivals: { notUnderstood: () => {}, refused: () => {}, unconfigured: () => {} },
+  logger: pino({ level: 'silent' }),
+}
+
+/** A journal that writes the given books, and no others. */
+export function journalOf(books: Partial<JournalOptions> = {}): Journal {
+  return new Journal({ ...QUIET_BOOKS, ...books })
+}

@@ -216,12 +216,26 @@ export class Arrivals {
     const connections = this.#notUnderstood.splice(0)
     const arrived = this.#devices
     this.#devices = new Map()
-    const devices = arrived.size > 0 ? await this.#withKnown(arrived) : []
-    if (connections.length + devices.length === 0) return
-    const writes = redis.multi()
-    if (connections.length > 0) writes.lpush(keys.arrivals, ...connections).ltrim(keys.arrivals, 0, KEPT - 1)
-    if (devices.length > 0) writes.hset(keys.arrivedDevices, ...devices)
-    await writes.exec()
+    try {
+      const devices = arrived.size > 0 ? await this.#withKnown(arrived) : []
+      if (connections.length + devices.length === 0) return
+      const writes = redis.multi()
+      if (connections.length > 0) writes.lpush(keys.arrivals, ...connections).ltrim(keys.arrivals, 0, KEPT - 1)
+      if (devices.length > 0) writes.hset(keys.arrivedDevices, ...devices)
+      await writes.exec()
+    } catch {
+      this.#putBack(connections, arrived)
+    }
+  }
+
+  /** Takes back what could not be written; what has come since is newer. */
+  #putBack(connections: readonly string[], arrived: ReadonlyMap<string, ArrivedSender>): void {
+    this.#notUnderstood = [...connections, ...this.#notUnderstood].slice(-KEPT)
+    for (const [id, arrival] of arrived) {
+      const newer = this.#devices.get(id)
+      if (newer) this.#devices.set(id, merged(arrival, newer))
+      else if (this.#devices.size < this.#options.maxDevices) this.#devices.set(id, arrival)
+    }
   }
 
   /**

@@ -1,0 +1,84 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { Arrivals, surveyArrivals } from '../../src/ingest/arrivals.ts'
+import { createSession } from '../../src/ingest/device.ts'
+import { HeardBook } from '../../src/ingest/heard.ts'
+import { readEvents, readHeard } from '../../src/ingest/heard-reader.ts'
+import { EVENTS_KEPT, type Redis } from '../../src/lanes/index.ts'
+import { createLogger } from '../../src/observe/log.ts'
+import { at, gateway, NOW_S, van } from '../support/ingest.ts'
+import { journalOf } from '../support/journal.ts'
+import { createDirectory } from '../support/roster.ts'
+import { withRedis } from '../support/with-redis.ts'
+
+const logger = createLogger('test', { level: 'fatal', format: 'json' })
+const MOST_ARRIVALS = 5
+const soon = { timeout: 30_000 }
+let redis: Redis
+
+withRedis((_, connection) => {
+  redis = connection
+})
+
+/** A journal whose books are in Redis. */
+async function written() {
+  const heard = new HeardBook(redis)
+  const replica = { roster: await createDirectory([van], []) }
+  const arrivals = new Arrivals({ redis, maxDevices: MOST_ARRIVALS, replica, logger })
+  onTestFinished(async () => void (await Promise.all([heard.close(), arrivals.close()])))
+  return { heard, journal: journalOf({ heard, arrivals }) }
+}
+
+/** How many writes Redis has refused. */
+async function refusals(): Promise<number> {
+  return Number(/errorstat_NOREPLICAS:count=(\d+)/.exec(await redis.info('errorstats'))?.[1] ?? 0)
+}
+
+const timesOf = (events: readonly { readonly event: string }[]) => events.map(({ event }) => event)
+
+it('answers frames while Redis refuses its writes, and writes what they said later, within its bounds', async () => {
+  const { journal } = await written()
+  const { say } = await gateway({ journal, hold: { unknown: true, no_route: true }, maxUnknownDevices: 1000 })
+  await redis.config('SET', 'min-replicas-to-write', '1')
+  onTestFinished(async () => void (await redis.config('SET', 'min-replicas-to-write', '0')))
+
+  for (let round = 1; round <= 3; round++) {
+    const before = await refusals()
+    for (let n = 0; n < 3 * EVENTS_KEPT; n++) {
+      const connection = createSession('tcp', `127.0.0.1:${100 * round + n}`)
+      const fixes = [at(1000 * (NOW_S - 100 + n))]
+      expect(await say({ device: van.id, fixes }, connection)).toMatchObject({ status: 'stored' })
+      if (round === 1) expect(await say({ device: `nobody-${n}`, fixes })).toMatchObject({ status: 'stored' })
+      journal.gone(connection)
+    }
+    await expect.poll(refusals, soon).toBeGreaterThan(before + 8)
+  }
+  await redis.config('SET', 'min-replicas-to-write', '0')
+
+  await expect.poll(async () => (await readHeard(redis, van.id))?.fix?.fix.time, soon).toBe(1000 * (NOW_S - 41))
+  await expect.poll(async () => (await surveyArrivals(redis, () => false)).length, soon).toBe(MOST_ARRIVALS)
+  expect((await surveyArrivals(redis, () => false)).map(({ device }) => device)).toContain('nobody-0')
+  const events = await readEvents(redis, van.id)
+  expect(timesOf(events)).toEqual(expect.arrayContaining(['connected', 'routed', 'disconnected']))
+  expect(events.length).toBeLessThanOrEqual(EVENTS_KEPT)
+})
+
+it('notes a connection that ends while its frame is stored as one that has ended', async () => {
+  const { heard, journal } = await written()
+  const { say, state, session } = await gateway({ journal, fails: true, waitMs: 20_000 })
+  const said = say({ device: van.id, fixes: [at(1000 * NOW_S)] })
+  await expect.poll(() => state.attempts).toBeGreaterThan(0)
+  journal.gone(session)
+  state.fails = false
+  expect(await said).toMatchObject({ status: 'stored' })
+  await heard.close()
+  expect(timesOf(await readEvents(redis, van.id))).toEqual(['disconnected', 'routed', 'connected'])
+  const { remote, connectedAt } = (await readHeard(redis, van.id)) ?? {}
+  expect({ remote, connectedAt }).toEqual({ remote: session.remote, connectedAt: undefined })
+})
+
+it('answers a frame although noting it meets a fault', async () => {
+  const heard = { of: () => undefined as unknown as never, gone: () => {} }
+  const { say, stored } = await gateway({ journal: journalOf({ heard }) })
+  expect(await say({ device: van.id, fixes: [at(1000 * NOW_S)] })).toMatchObject({ status: 'stored' })
+  expect(stored).toHaveLength(1)
+})

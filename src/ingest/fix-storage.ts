@@ -1,6 +1,5 @@
 import type { Fix } from '../../protocols/kit/index.ts'
 import type { Appender } from '../lanes/index.ts'
-import type { DeviceEntry } from '../roster/device-entry.ts'
 import type { Replica } from '../roster/replica.ts'
 import type { Capacity } from './acceptance.ts'
 import type { OwnClock } from './clock.ts'
@@ -9,7 +8,7 @@ import type { Holding } from './holding.ts'
 import type { Refusal, ResolvedDevice } from './identity.ts'
 import type { Obstacle, Share } from './outcome.ts'
 import { type FilterOptions, type HoldOptions, placeFixes } from './place.ts'
-import { type DeviceTrail, Trails } from './suspicion.ts'
+import { Trails } from './suspicion.ts'
 
 export interface FixStorageOptions {
   readonly replica: Pick<Replica, 'current' | 'roster' | 'version'>
@@ -59,7 +58,11 @@ export class FixStorage {
     const { current, roster, version } = replica
     if (!current) return failing(share, 'roster')
     // What is understood late says nothing of where the device is now.
-    const trail = entry && lateAt === undefined ? this.#trailOf(share, entry) : undefined
+    const trail = entry && lateAt === undefined ? this.#trails.of(id, entry.company_id, sender.trail) : undefined
+    if (trail) {
+      sender.trail = trail
+      share.claim = this.#trails.heard(id, trail, { now, sender: source.sender })
+    }
     const origin = { device: id, entry, now, lateAt, isProven: transport !== 'udp', spoken, trail }
     // Version 0 has them judged again at once.
     const rosterVersion = spoken?.isRefuted ? 0 : version
@@ -84,14 +87,6 @@ export class FixStorage {
     if (!isRefused) return share
     // What is held for its time waits until older fixes are released: see lua/hold.lua.
     return failing(share, entry ? 'roster' : { reason: 'unknown_device', device: id, isCrowded: true })
-  }
-
-  /** The trail of a device, which learns who sends now. */
-  #trailOf<Source extends FixSource>(share: Draft<Source>, { company_id: company }: DeviceEntry): DeviceTrail {
-    const { sender, source, at } = share
-    const trail = (sender.trail = this.#trails.of(sender.id, company, sender.trail))
-    share.claim = this.#trails.heard(sender.id, trail, { now: at, sender: source.sender })
-    return trail
   }
 }
 

@@ -58,10 +58,6 @@ export interface Objection {
   readonly finding?: { readonly code: 'not_permitted' | 'wrong_secret'; readonly evidence: Text }
 }
 
-export function isRefusal(sender: ResolvedDevice | Refusal): sender is Refusal {
-  return !(sender instanceof ResolvedDevice)
-}
-
 type NamedObjection = Objection & Required<Pick<Objection, 'reason'>>
 
 /** What a sender says of itself. */

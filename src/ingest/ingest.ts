@@ -16,15 +16,7 @@ import type { Enrolment } from './enrolment.ts'
 import { FixStorage, type FixStorageOptions } from './fix-storage.ts'
 import { FrameKeeper, type FrameKeeperOptions } from './frame-keeper.ts'
 import type { GuessDelays } from './guesses.ts'
-import {
-  Identity,
-  type IdentityReason,
-  introduce,
-  isRefusal,
-  type Refusal,
-  ResolvedDevice,
-  speakerOn,
-} from './identity.ts'
+import { Identity, type IdentityReason, introduce, type Refusal, ResolvedDevice, speakerOn } from './identity.ts'
 import type { Journal } from './journal.ts'
 import { rememberOpening } from './misunderstood.ts'
 import {
@@ -78,7 +70,7 @@ export class Ingest {
   async take(frame: Buffer | HttpRequest, session: DeviceSession, protocol: Protocol): Promise<Outcome> {
     const startedAt = performance.now()
     const deadline = startedAt + this.#waiting.waitMs[session.transport]
-    const arrival: FrameArrival = { frame, session, protocol, startedAt, deadline, read: undefined }
+    const arrival: FrameArrival = { frame, session, protocol, startedAt, deadline, read: undefined, jumps: 0 }
     let outcome: Outcome
     try {
       outcome = await this.#take(arrival)
@@ -94,6 +86,7 @@ export class Ingest {
     const { frame, session, protocol } = arrival
     if (!replica.current && !(await this.waitForRoster(session.transport))) return failed('roster')
     session.now = clock.now()
+    arrival.jumps = clock.jumps
     session.settingsOf = this.#identity.settingsOn(session, protocol.name)
 
     let message = (arrival.read = decode(arrival))
@@ -108,7 +101,7 @@ export class Ingest {
 
     const before = senderBefore(message, arrival, replica.version)
     const sender = before ?? this.#identity.senderOf(message, session, protocol.name)
-    if (isRefusal(sender)) return failed(sender, refusal)
+    if ('reason' in sender) return failed(sender, refusal)
     if (session.admits?.(sender) === false) return failed('flood')
     if (!before) introduce(sender, message, arrival, replica.version)
     if (message.device === undefined) session.hasUnnamed = true
@@ -117,7 +110,8 @@ export class Ingest {
     const isRelay = fixes.some((fix) => fix.device !== undefined)
     if (isRelay) ({ shares, refusals, failure } = await this.#storeOfMany({ ...message, device: sender.id }, arrival))
     else if (fixes.length > 0) {
-      const share = await this.#storeOf(sender, message, arrival)
+      let share = await this.#store(sender, message, arrival)
+      if (share.failure) share = await this.#storeAgain(share, message, arrival)
       shares = [share]
       failure = share.failure
     }
@@ -139,9 +133,9 @@ export class Ingest {
     const { clock, journal, replica } = this.#options
     const sender = id === '' ? NOBODY : this.#identity.senderOf({ device: id, secret }, session)
     session.now = clock.now()
-    if (!isRefusal(sender)) introduce(sender, { secret }, { session }, replica.version)
+    if (!('reason' in sender)) introduce(sender, { secret }, { session }, replica.version)
     journal.login(id, session, sender)
-    return isRefusal(sender) ? sender.reason : undefined
+    return 'reason' in sender ? sender.reason : undefined
   }
 
   /** The entry of the device that a sender says to be; undefined until it has presented what the entry asks for. */
@@ -184,7 +178,7 @@ export class Ingest {
     if (session.transport !== 'mqtt') return outcome
     const { speaker } = outcome
     const sender = this.#identity.senderOf({}, session, protocol.name)
-    if (isRefusal(sender)) return failed(sender, undefined, { speaker })
+    if ('reason' in sender) return failed(sender, undefined, { speaker })
     const { kept, failure } = await this.#frames.keep({ doubt: code, error, message: {}, sender }, arrival)
     return failure ? failed(failure, undefined, { speaker, kept }) : { status: 'stored', speaker, kept }
   }
@@ -212,28 +206,41 @@ export class Ingest {
     return keeping.failure ? failed(keeping.failure, refusal, course) : { status: 'stored', reply, response, ...course }
   }
 
+  /** Stores the fixes of one device. Resolves with what became of them. */
+  #store(sender: ResolvedDevice, message: Message, arrival: FrameArrival): Promise<Share> {
+    const { session, protocol } = arrival
+    session.sender ??= senderOn(session, protocol.name)
+    return sender.entry
+      ? this.#fixes.store(message.fixes ?? [], sender, session)
+      : this.#storeOfUnknown(sender, message, arrival)
+  }
+
+  async #storeOfUnknown(sender: ResolvedDevice, message: Message, arrival: FrameArrival): Promise<Share> {
+    const failure = await this.#frames.keepGuessed({ message, sender }, arrival)
+    return failure
+      ? notStored(sender, arrival, failure)
+      : this.#fixes.store(message.fixes ?? [], sender, arrival.session)
+  }
+
   /**
-   * Stores the fixes of one device, and tries again until the deadline. Resolves with what became of them. If the clock jumps
-   * meanwhile, they are not stored and the device has to send them again: judged by the earlier clock, they would come behind newer
-   * ones. So it is if the time zone of the device changes: the frame was read by the earlier one.
+   * Tries to store fixes again until the deadline. If the clock has jumped since they came, they are not stored and the device has
+   * to send them again: judged by the earlier clock, they would come behind newer ones. So it is if the time zone of the device
+   * changes: the frame was read by the earlier one.
    */
-  async #storeOf(sender: ResolvedDevice, message: Message, arrival: FrameArrival): Promise<Share> {
-    const { session, protocol, deadline } = arrival
+  async #storeAgain(first: Share, message: Message, arrival: FrameArrival): Promise<Share> {
+    const { session, protocol, deadline, jumps } = arrival
     const { fixes = [] } = message
     const { clock } = this.#options
-    const { jumps } = clock
-    session.sender ??= senderOn(session, protocol.name)
-    const notKept = sender.entry ? undefined : await this.#frames.keepGuessed({ message, sender }, arrival)
-    if (notKept) return notStored(sender, arrival, notKept)
-    let share = await this.#fixes.store(fixes, sender, session)
+    const { id, entry } = first.sender
+    let share = first
     while (typeof share.failure === 'string' && (await this.#waiting.mayRetry(share.failure, deadline))) {
       clock.now()
       if (clock.jumps !== jumps) break
       // The roster may have changed meanwhile, and another device may have spoken on the session.
-      const resolved = this.#identity.senderOf({ ...message, device: sender.id }, session, protocol.name)
-      if (isRefusal(resolved)) return notStored(sender, arrival, resolved)
-      if (resolved.entry?.time_zone !== sender.entry?.time_zone) break
-      share = await this.#fixes.store(fixes, resolved, session)
+      const sender = this.#identity.senderOf({ ...message, device: id }, session, protocol.name)
+      if ('reason' in sender) return notStored(first.sender, arrival, sender)
+      if (sender.entry?.time_zone !== entry?.time_zone) break
+      share = await this.#fixes.store(fixes, sender, session)
     }
     return share
   }
@@ -266,8 +273,11 @@ export class Ingest {
   async #storeOfOne(own: Message, { device }: Message, arrival: FrameArrival): Promise<Share | Refusal | 'flood'> {
     const session = own.device === device ? arrival.session : relayed(arrival.session, own.device ?? '')
     const sender = this.#identity.senderOf(own, session, arrival.protocol.name)
-    if (isRefusal(sender)) return sender
-    return session.admits?.(sender) === false ? 'flood' : this.#storeOf(sender, own, { ...arrival, session })
+    if ('reason' in sender) return sender
+    if (session.admits?.(sender) === false) return 'flood'
+    const ownArrival = { ...arrival, session }
+    const share = await this.#store(sender, own, ownArrival)
+    return share.failure ? this.#storeAgain(share, own, ownArrival) : share
   }
 }
 

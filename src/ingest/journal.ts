@@ -1,4 +1,4 @@
-import { DecodeError, type DecodeReason, type Message, type Protocol } from '../../protocols/kit/index.ts'
+import { DecodeError, type DecodeReason, type Fix, type Message, type Protocol } from '../../protocols/kit/index.ts'
 import { zoneAhead } from '../config/times.ts'
 import { sameId } from '../config/units.ts'
 import type { HoldReason } from '../lanes/index.ts'
@@ -14,7 +14,7 @@ import type { DayBook, OpenNotes } from './day-book.ts'
 import { type DeviceSession, type FixSource, RejectedDeviceLog } from './device.ts'
 import type { FrameWatch } from './frame-watch.ts'
 import type { FrameNotes, HeardBook, HeardDevices } from './heard.ts'
-import { type IdentityReason, isRefusal, type Objection, type Refusal, type ResolvedDevice } from './identity.ts'
+import type { IdentityReason, Objection, Refusal, ResolvedDevice } from './identity.ts'
 import { contentOf, kindOf, type MisunderstoodFrame, shownBytes } from './misunderstood.ts'
 import { addressOf } from './network.ts'
 import { doubtOf, type FrameArrival, type Outcome, type Share } from './outcome.ts'
@@ -104,12 +104,12 @@ export class Journal {
   /** Notes the login of a connection over MQTT. */
   login(id: string, session: DeviceSession, sender: ResolvedDevice | Refusal): void {
     const { arrivals } = this.#options
-    if (isRefusal(sender)) {
+    if ('reason' in sender) {
       arrivals.refused(id, session, { reason: sender.reason })
       return this.#refused(sender, session)
     }
     this.#spoke(sender, session)
-    if (!sender.entry) arrivals.unconfigured(sender.id, session, {})
+    if (!sender.entry) this.#unconfigured(sender, session, {})
   }
 
   /** Logs a fault of ours that a decoder has met, if there is one. */
@@ -150,7 +150,8 @@ export class Journal {
   #noteFrame(arrival: FrameArrival, outcome: Outcome): void {
     const { read, session, protocol } = arrival
     const { sender, shares = NONE, refusals = NONE, kept } = outcome
-    const counters = this.#countersOf(protocol.name)
+    let counters = this.#counters.get(protocol.name)
+    if (!counters) this.#counters.set(protocol.name, (counters = frameCounters(protocol.name)))
     if (read) counters.frames[session.transport].value++
     if (read instanceof DecodeError) this.#misunderstood(read.code, arrival, outcome.speaker)
     else if (outcome.status === 'misunderstood') this.#misunderstood(outcome.reason, arrival, outcome.speaker)
@@ -158,7 +159,9 @@ export class Journal {
     for (const share of shares) {
       if (share.sender !== sender) this.#spoke(share.sender, share.source, protocol)
       this.#placed(share)
-      if (!share.failure) this.#received(share, protocol, counters)
+      if (share.failure) continue
+      counters.received.value += share.fixes.length
+      if (!share.sender.entry) this.#unconfigured(share.sender, share.source, { protocol, fix: share.fixes.at(-1) })
     }
     for (const refusal of refusals) this.#refused(refusal, session)
     if (kept) this.#kept(kept)
@@ -167,12 +170,6 @@ export class Journal {
     } else if (outcome.status === 'not_stored') this.#notStored(outcome, arrival)
     else if (outcome.status === 'refused' && !sender && !(read instanceof DecodeError))
       this.#options.arrivals.refused(outcome.device ?? '', session, { reason: outcome.reason, protocol: protocol.name })
-  }
-
-  #countersOf(protocol: string): FrameCounters {
-    let counters = this.#counters.get(protocol)
-    if (!counters) this.#counters.set(protocol, (counters = frameCounters(protocol)))
-    return counters
   }
 
   /** A frame is damaged, or not of its protocol; `speaker`: the configured device of its connection. */
@@ -192,14 +189,15 @@ export class Journal {
   /** A device has sent a message; `protocol`: undefined at a login over MQTT. */
   #spoke(sender: ResolvedDevice, session: DeviceSession, protocol?: Protocol): void {
     if (sender.objection) this.#objected(sender.objection)
-    if (sender.entry) this.#pageOf(sender).spoke(session, protocol?.name, sender.isProved)
+    if (sender.entry)
+      (sender.heard ??= this.#options.heard.of(sender.id)).spoke(session, protocol?.name, sender.isProved)
   }
 
   /** Notes where fixes go, and what is odd about them; what became of them, once they are stored. */
   #placed({ sender, source, at, placed, duplicates, claim, move, failure }: Share<FixSource>): void {
     const { id, entry } = sender
-    noteSuspicion(id, claim)
-    noteSuspicion(id, move)
+    if (claim) noteSuspicion(id, claim)
+    if (move) noteSuspicion(id, move)
     if (!placed) return
     if (placed.aheadMs > 0) noteAhead(id, placed.aheadMs)
     else if (placed.lastFix && observations.devices.has(id)) observations.over(id, CLOCK)
@@ -210,22 +208,20 @@ export class Journal {
     if (!entry) return
     this.#dayOf(sender)?.placed(placed, at, duplicates)
     // What is understood late says nothing of where the device is now.
-    if (source.lateAt === undefined) noteTreatment(this.#pageOf(sender), placed, { at, duplicates })
+    if (source.lateAt === undefined && sender.heard) noteTreatment(sender.heard, placed, { at, duplicates })
   }
 
-  #received({ sender, source, fixes }: Share, protocol: Protocol, counters: FrameCounters): void {
-    counters.received.value += fixes.length
-    if (sender.entry) return
-    const fix = fixes[fixes.length - 1]
-    this.#options.arrivals.unconfigured(sender.id, source, { protocol: protocol.name, fix })
+  #unconfigured({ id }: ResolvedDevice, session: DeviceSession, { protocol, fix }: OfUnconfigured): void {
+    this.#options.arrivals.unconfigured(id, session, { protocol: protocol?.name, fix })
   }
 
   /** Notes that a message of a device is answered: ends the findings that it shows to be over. */
-  #answered({ id, entry }: ResolvedDevice, { read, session, protocol, startedAt }: FrameArrival): void {
+  #answered(sender: ResolvedDevice, { read, session, protocol, startedAt }: FrameArrival): void {
+    const { id, entry } = sender
     metrics.ackDuration.observe((performance.now() - startedAt) / 1000)
     const message = read as Message
     if (!entry) {
-      if (!message.fixes?.length) this.#options.arrivals.unconfigured(id, session, { protocol: protocol.name })
+      if (!message.fixes?.length) this.#unconfigured(sender, session, { protocol })
     } else if (observations.devices.has(id)) {
       observations.over(id, message.fixes?.length && !doubtOf(message) ? UNDERSTOOD : IDENTIFIED)
       if (!session.isWrongPort) observations.over(id, RIGHT_PORT)
@@ -262,15 +258,17 @@ export class Journal {
     if (sender?.entry) this.#dayOf(sender)?.add('not_stored', session.now)
   }
 
-  #pageOf(sender: ResolvedDevice): FrameNotes {
-    return (sender.heard ??= this.#options.heard.of(sender.id))
-  }
-
   #dayOf(sender: ResolvedDevice): OpenNotes | undefined {
     const { days } = this.#options
     if (days && !sender.notes?.isOpen) sender.notes = days.of(sender.id)
     return sender.notes
   }
+}
+
+/** What a device that is not configured has sent; `protocol`: undefined at a login over MQTT. */
+interface OfUnconfigured {
+  readonly protocol?: Protocol
+  readonly fix?: Fix
 }
 
 /** The port that a device speaks to, and the protocol that it is for. */

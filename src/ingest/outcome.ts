@@ -32,6 +32,8 @@ export interface FrameArrival extends Reading {
   readonly deadline: number
   /** What was read of it; undefined: it was not decoded. Only `Ingest` sets it. */
   read?: Message | DecodeError
+  /** How often our clock had jumped then. Only `Ingest` sets it. */
+  jumps: number
 }
 
 /**

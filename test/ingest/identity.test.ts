@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Transport } from '../../protocols/kit/index.ts'
 import type { Device } from '../../src/config/devices.ts'
 import { createSession, type DeviceSession, UnknownDeviceQuota } from '../../src/ingest/device.ts'
-import { Identity, introduce, isRefusal, ResolvedDevice } from '../../src/ingest/identity.ts'
+import { Identity, introduce, ResolvedDevice } from '../../src/ingest/identity.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { journalOf, QUIET_BOOKS } from '../support/journal.ts'
 import { createDirectory } from '../support/roster.ts'
@@ -40,7 +40,7 @@ async function gate(devices: Device[], { admitsUnknown = false } = {}) {
     const { device = VAN.id, protocol = 'teltonika', secret } = came
     const sender = identity.senderOf({ device, secret }, session, protocol)
     journal.login(device, session, sender)
-    return isRefusal(sender) ? sender.reason : `${sender.entry ? 'device' : 'unknown'} ${sender.id}`
+    return 'reason' in sender ? sender.reason : `${sender.entry ? 'device' : 'unknown'} ${sender.id}`
   }
   return { comes, told, replica }
 }

@@ -5,6 +5,7 @@ import { grouped, type Redis } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { lastResults, readResults } from '../roster/puts.ts'
 import type { Roster } from '../roster/roster.ts'
+import { joined } from '../texts/text.ts'
 import { CustodyWatch, type FixAccount, takeAccount } from './custody.ts'
 import { DeviceWatch } from './device/condition.ts'
 import { DeviceIndex, type DeviceIndexSources } from './device/device-index.ts'
@@ -106,7 +107,7 @@ class RosterWatch {
     this.#facts = {
       rejected: last.flatMap(({ writer, company_id, rejected, at }) => {
         const evidence = rejected.slice(0, MOST_EVIDENCE).map(({ line, device, message }) => {
-          return `${writer}:${line}: ${device === undefined ? '' : `${device}: `}${message}`
+          return joined([`${writer}:${line}`, device ?? [], message].flat(), ': ')
         })
         return rejected.length === 0 ? [] : [{ writer, company_id, lines: rejected.length, at, evidence }]
       }),

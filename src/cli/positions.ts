@@ -4,6 +4,7 @@ import { int64, int64Mistake } from '../config/units.ts'
 import { UserError } from '../errors.ts'
 import { exactJson, parseBody } from '../tracking/body.ts'
 import { CourierPosition } from '../tracking/schemas.ts'
+import { english } from '../texts/text.ts'
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { ask, errorText, readStatus } from './client.ts'
 import { timeOption } from './intervals.ts'
@@ -83,7 +84,7 @@ function timeText(timestamp: number | bigint): string {
 
 export function idOption(option: string, text: string): string {
   const id = int64(text)
-  if (id === undefined) throw new UserError(`${option} ${text}: ${int64Mistake(text)}.`)
+  if (id === undefined) throw new UserError(`${option} ${text}: ${english(int64Mistake(text))}.`)
   return id
 }
 

@@ -1,3 +1,4 @@
+import { say, type Text } from '../texts/text.ts'
 import { lineStarts, type Mistake, unknownName } from './problem.ts'
 
 /** A CSV file, cut into cells. */
@@ -7,7 +8,7 @@ export interface Table {
   /** In lower case. */
   readonly columns: readonly string[]
   /** What is wrong with the whole file, which then has neither columns nor rows. */
-  readonly mistake?: string
+  readonly mistake?: Text
   /** Can be iterated once; each line is cut when it is reached. */
   readonly rows: Iterable<Row>
 }
@@ -21,7 +22,7 @@ export interface Row {
   /** Trimmed; as many as there are columns. */
   readonly cells: readonly string[]
   /** What is wrong with the line, whose cells are then not valid. */
-  readonly mistake?: string
+  readonly mistake?: Text
 }
 
 /**
@@ -56,8 +57,8 @@ export function columnMistakes(
   const repeated = columns.filter((name, index) => name !== '' && columns.indexOf(name) !== index)
   const unknown = columns.filter((name) => name !== '' && !known.includes(name))
   return [
-    ...missing.map((key) => ({ at, key, message: 'this column is missing' })),
-    ...repeated.map((key) => ({ at, key, message: 'this column occurs twice' })),
+    ...missing.map((key) => ({ at, key, message: say('this column is missing') })),
+    ...repeated.map((key) => ({ at, key, message: say('this column occurs twice') })),
     ...unknown.map((key) => ({ at, key, severity, message: unknownName('column', key, known) })),
   ]
 }
@@ -96,18 +97,18 @@ function cut(line: string, delimiter: string): string[] | undefined {
 }
 
 /** Adds or drops empty cells until there are `width`; returns a mistake where cells with text are too many. */
-function fit(cells: string[], width: number): string | undefined {
+function fit(cells: string[], width: number): Text | undefined {
   while (cells.length > width && cells.at(-1) === '') cells.pop()
-  if (cells.length > width) return `${cells.length} cells, but the header has ${width}`
+  if (cells.length > width) return say('{} cells, but the header has {}', cells.length, width)
   while (cells.length < width) cells.push('')
   return undefined
 }
 
 /** "Unicode Text" of a spreadsheet is UTF-16, which read as UTF-8 contains NUL characters. */
-const NOT_UTF8 = 'not UTF-8: save the file as "CSV UTF-8"'
+const NOT_UTF8 = say('not UTF-8: save the file as "CSV UTF-8"')
 const BYTE_ORDER_MARK = '\ufeff'
 const DELIMITERS = [',', ';', '\t']
-const MISQUOTED = 'misplaced quotation mark'
+const MISQUOTED = say('misplaced quotation mark')
 /** Cutting one line blocks the process, so lines are limited. */
 const MAX_LINE_LENGTH = 65_536
-const TOO_LONG = `this line has more than ${MAX_LINE_LENGTH} characters`
+const TOO_LONG = say('this line has more than {} characters', MAX_LINE_LENGTH)

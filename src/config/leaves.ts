@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { z } from 'zod'
 import { cidr } from './networks.ts'
 import { unknownName } from './problem.ts'
+import { english, type Text } from '../texts/text.ts'
 import { isZone } from './times.ts'
 import { bytes, duration, int64, int64Mistake } from './units.ts'
 
@@ -10,13 +11,13 @@ import { bytes, duration, int64, int64Mistake } from './units.ts'
  * @param read returns undefined where the text is not what is expected
  * @param mistake says what is expected; it must not contain the text where that may be a secret
  */
-export function leaf<T>(read: (text: string) => T | undefined, mistake: string | ((text: string) => string)) {
+export function leaf<T>(read: (text: string) => T | undefined, mistake: string | ((text: string) => Text)) {
   return z.unknown().transform((value, context): T => {
     const scalar = isScalar(value) ? String(value) : undefined
     const result = scalar === undefined ? undefined : read(scalar)
     if (result !== undefined) return result
-    const message = typeof mistake === 'string' ? mistake : mistake(scalar ?? '')
-    context.addIssue({ code: 'custom', message: value === undefined ? 'missing' : message })
+    const text = value === undefined ? 'missing' : typeof mistake === 'string' ? mistake : mistake(scalar ?? '')
+    context.addIssue({ code: 'custom', message: english(text), params: { text } })
     return z.NEVER
   })
 }

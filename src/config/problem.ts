@@ -1,3 +1,4 @@
+import { english, joined, type Text } from '../texts/text.ts'
 import { LineCounter } from 'yaml'
 
 /**
@@ -19,7 +20,7 @@ export interface Problem {
   readonly key?: string
   /** For a line of a routes file: the device that it names, as it is written there. */
   readonly device?: string
-  readonly message: string
+  readonly message: Text
 }
 
 /** All mistakes of a configuration; the message has one line for each. */
@@ -43,12 +44,12 @@ export function inGateway(message: string): ConfigError {
 export function problemText({ file, line, column, key, message }: Problem): string {
   const position = [file, line, column].filter((part) => part !== undefined).join(':')
   const place = column === undefined ? `${position}: ` : `${position} `
-  return (place + keyedText({ key, message })).replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+  return (place + english(keyedText({ key, message }))).replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
 }
 
 /** A message after the key that it is about. */
-export function keyedText({ key, message }: Pick<Problem, 'key' | 'message'>): string {
-  return key === undefined ? message : `${key}: ${message}`
+export function keyedText({ key, message }: Pick<Problem, 'key' | 'message'>): Text {
+  return joined([key ?? [], message].flat(), ': ')
 }
 
 /** A problem as the reader of one file finds it: at an offset into the text. */
@@ -56,7 +57,7 @@ export interface Mistake {
   readonly at: number
   readonly key?: string
   readonly device?: string
-  readonly message: string
+  readonly message: Text
   readonly severity?: Problem['severity']
 }
 

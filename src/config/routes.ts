@@ -1,4 +1,5 @@
 import { yieldToEventLoop } from '../async.ts'
+import { joined, say, type Text } from '../texts/text.ts'
 import { columnMistakes, parseCsv, type Row, type Table } from './csv.ts'
 import { type DateOrder, dateOrderOf, type Interval, standardDate, type Times, timesIn } from './times.ts'
 import { type Mistake, type Source } from './problem.ts'
@@ -82,13 +83,13 @@ function rowReader(
   return ({ at, line, cells: texts }) => {
     const cell = (name: string) => texts[columns.indexOf(name)] ?? ''
     const [device, courier, route] = [cell('device'), cell('courier_id'), cell('route_id')]
-    if (device === '') return { key: 'device', message: 'empty' }
+    if (device === '') return { key: 'device', message: say('empty') }
     if (isScientific(device)) return { key: 'device', message: int64Mistake(device) }
     const courier_id = courier === '' ? '' : int64(courier)
     if (courier_id === undefined) return { key: 'courier_id', message: shown(int64Mistake(courier), courier) }
     const route_id = int64(route)
     if (route_id === undefined)
-      return { key: 'route_id', message: route === '' ? 'empty' : shown(int64Mistake(route), route) }
+      return { key: 'route_id', message: route === '' ? say('empty') : shown(int64Mistake(route), route) }
     const cells = { date: cell('date'), from: cell('from'), until: cell('until') }
     for (const key of ['date', 'from', 'until'] as const) {
       const text = standardDate(cells[key], order)
@@ -105,8 +106,8 @@ function rowReader(
   }
 }
 
-function shown(mistake: string, text: string): string {
-  return isScientific(text) ? mistake : `${mistake}, not "${text.slice(0, MOST_SHOWN)}"`
+function shown(mistake: Text, text: string): Text {
+  return isScientific(text) ? mistake : joined([mistake, say('not "{}"', text.slice(0, MOST_SHOWN))], ', ')
 }
 
 const MOST_SHOWN = 40
@@ -114,17 +115,17 @@ const MOST_SHOWN = 40
 function intervalOf(cells: { date: string; from: string; until: string }, times: Times): Interval | CellMistake {
   if (cells.date !== '') {
     if (cells.from !== '' || cells.until !== '')
-      return { key: 'date', message: 'cannot be combined with from or until' }
-    return times.day(cells.date) ?? { key: 'date', message: 'expected a day such as 2026-11-20' }
+      return { key: 'date', message: say('cannot be combined with from or until') }
+    return times.day(cells.date) ?? { key: 'date', message: say('expected a day such as 2026-11-20') }
   }
   const from = times.instant(cells.from)
-  if (from === undefined) return { key: 'from', message: cells.from === '' ? 'empty' : TIME_EXPECTED }
+  if (from === undefined) return { key: 'from', message: cells.from === '' ? say('empty') : TIME_EXPECTED }
   const until = cells.until === '' ? times.endOfDay(from) : times.instant(cells.until)
   if (until === undefined) return { key: 'until', message: TIME_EXPECTED }
-  return from < until ? { from, until } : { key: 'until', message: 'not after from' }
+  return from < until ? { from, until } : { key: 'until', message: say('not after from') }
 }
 
-const TIME_EXPECTED = 'expected a time such as 2026-11-20T06:00:00Z, or local such as 2026-11-20 06:00'
+const TIME_EXPECTED = say('expected a time such as 2026-11-20T06:00:00Z, or local such as 2026-11-20 06:00')
 
 /** The columns of a routes file, as config/README.md describes them. */
 export const ROUTE_COLUMNS = {

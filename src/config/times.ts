@@ -1,3 +1,4 @@
+import { say, type Text } from '../texts/text.ts'
 /** Whether a text is a time zone: an IANA name or an offset such as `+03:00`. */
 export function isZone(zone: string): boolean {
   if (zones.has(zone)) return true
@@ -79,14 +80,18 @@ function instantOf(text: string, zone: string): number | undefined {
   return (offset === undefined ? utcFromLocal(local, zone) : local - offsetMs(offset)) / 1000
 }
 
-function doubtIn(text: string, zone: string): string | undefined {
+function doubtIn(text: string, zone: string): Text | undefined {
   const { local, offset } = readInstant(text) ?? {}
   const doubt = local === undefined || offset !== undefined ? undefined : doubtOf(local, zone)
   if (local === undefined || doubt === undefined) return undefined
   const shown = new Date(localFromUtc(utcFromLocal(local, zone), zone)).toISOString().slice(11, 16)
   return doubt === 'twice'
-    ? `${text} occurs twice in ${zone}, as its clocks are set back: the first is taken; write it with an offset where the second is meant`
-    : `${text} does not exist in ${zone}, as its clocks are set forward: ${shown} is taken`
+    ? say(
+        '{} occurs twice in {}, as its clocks are set back: the first is taken; write it with an offset where the second is meant',
+        text,
+        zone,
+      )
+    : say('{} does not exist in {}, as its clocks are set forward: {} is taken', text, zone, shown)
 }
 
 /** The local time of a text in ms, as if it was UTC, and its offset if it has one. */
@@ -202,18 +207,22 @@ export function dateOrderOf(texts: Iterable<string>): DateOrder {
 }
 
 /** A date such as `22.11.2026` or `22/11/2026 6:00` as `2026-11-22 06:00`; any other text unchanged; why it is in doubt. */
-export function standardDate(text: string, order: DateOrder): string | { readonly message: string } {
+export function standardDate(text: string, order: DateOrder): string | { readonly message: Text } {
   const match = NUMERIC.exec(text)
   if (!match) return text
   const [, first, , second, year, hour, minute, rest = ''] = match
   const time = hour === undefined ? '' : ` ${hour.padStart(2, '0')}:${minute}${rest}`
   const date = (month: string, day: string) => `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
   if (order === 'both')
-    return { message: `"${text}": some dates have the day first, some the month: write ${date('11', '22')}` }
+    return {
+      message: say('"{}": some dates have the day first, some the month: write {}', text, date('11', '22')),
+    }
   if (order === 'day first') return date(second, first) + time
   if (order === 'month first') return date(first, second) + time
   if (first === second) return date(first, second) + time
-  return { message: `is "${text}" ${date(second, first)} or ${date(first, second)}? Write it like one of these` }
+  return {
+    message: say('is "{}" {} or {}? Write it like one of these', text, date(second, first), date(first, second)),
+  }
 }
 
 const DAY_MS = 86_400_000

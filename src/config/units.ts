@@ -1,3 +1,4 @@
+import { say, type Text } from '../texts/text.ts'
 /** The largest identifier of the tracking interface. */
 const INT64_MAX = '9223372036854775807'
 
@@ -27,11 +28,11 @@ export function int64(text: string): string | undefined {
 }
 
 /** What is wrong with a text that should be an int64 identifier. */
-export function int64Mistake(text: string): string {
-  if (isDigits(text)) return `expected an id of at most ${INT64_MAX}`
+export function int64Mistake(text: string): Text {
+  if (isDigits(text)) return say('expected an id of at most {}', INT64_MAX)
   return isScientific(text)
-    ? `"${text}" is an id that a spreadsheet has destroyed: format the column as text and enter the id again`
-    : `expected an id: a whole number from 0 to ${INT64_MAX}`
+    ? say('"{}" is an id that a spreadsheet has destroyed: format the column as text and enter the id again', text)
+    : say('expected an id: a whole number from 0 to {}', INT64_MAX)
 }
 
 /** Whether a text looks like `3.56307E+14`, which is what spreadsheets make of long ids. */

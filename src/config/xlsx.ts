@@ -1,9 +1,16 @@
 import { Worker } from 'node:worker_threads'
 import { inflateRawSync } from 'node:zlib'
+import { english, say, type Text } from '../texts/text.ts'
 
 /** Why a spreadsheet is not read: a sentence that says what to do. */
 export class SpreadsheetError extends Error {
   readonly code = 'spreadsheet'
+  readonly text: Text
+
+  constructor(text: Text) {
+    super(english(text))
+    this.text = text
+  }
 }
 
 /** Whether a file is a spreadsheet, or what claims to be one: a ZIP archive, or the format before it. */
@@ -16,9 +23,10 @@ export function isSpreadsheet(bytes: Buffer): boolean {
  * parsed in a thread of its own, so that no file stops the process. @throws SpreadsheetError
  */
 export async function spreadsheetText(bytes: Buffer): Promise<string> {
-  if (bytes.length > MAX_PACKED) throw new SpreadsheetError(`the spreadsheet has more than ${MAX_PACKED / MIB} MiB`)
+  if (bytes.length > MAX_PACKED)
+    throw new SpreadsheetError(say('the spreadsheet has more than {} MiB', MAX_PACKED / MIB))
   if (bytes.subarray(0, 8).equals(OLE))
-    throw new SpreadsheetError('an .xls file, or one with a password: save it as .xlsx without one')
+    throw new SpreadsheetError(say('an .xls file, or one with a password: save it as .xlsx without one'))
   refuseArchive(bytes)
   const worker = new Worker(new URL('./xlsx-worker.ts', import.meta.url), {
     workerData: new Uint8Array(bytes),
@@ -32,7 +40,7 @@ export async function spreadsheetText(bytes: Buffer): Promise<string> {
   worker.once('error', (error: NodeJS.ErrnoException) =>
     reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? new SpreadsheetError(TOO_WIDE) : unreadable(error.message)),
   )
-  worker.once('exit', () => reject(new SpreadsheetError('the spreadsheet cannot be read')))
+  worker.once('exit', () => reject(new SpreadsheetError(say('the spreadsheet cannot be read'))))
   return promise.finally(() => {
     clearTimeout(timer)
     void worker.terminate()
@@ -44,12 +52,16 @@ function refuseArchive(bytes: Buffer): void {
   const entries = zipEntries(bytes)
   const names = entries.map(({ name }) => name)
   if (names.some((name) => name.toLowerCase().endsWith('vbaproject.bin')))
-    throw new SpreadsheetError('the spreadsheet has macros: save it as .xlsx, which has none')
-  if (!names.includes('xl/workbook.xml')) throw new SpreadsheetError('a ZIP archive, and not an .xlsx spreadsheet')
+    throw new SpreadsheetError(say('the spreadsheet has macros: save it as .xlsx, which has none'))
+  if (!names.includes('xl/workbook.xml')) throw new SpreadsheetError(say('a ZIP archive, and not an .xlsx spreadsheet'))
   const unpacked = entries.reduce((sum, { size }) => sum + size, 0)
   if (unpacked > MAX_UNPACKED)
     throw new SpreadsheetError(
-      `the spreadsheet would have ${Math.ceil(unpacked / MIB)} MiB unpacked: at most ${MAX_UNPACKED / MIB} are read; save the roster alone, as CSV`,
+      say(
+        'the spreadsheet would have {} MiB unpacked: at most {} are read; save the roster alone, as CSV',
+        Math.ceil(unpacked / MIB),
+        MAX_UNPACKED / MIB,
+      ),
     )
 }
 
@@ -72,15 +84,15 @@ interface ZipEntry {
  */
 function zipEntries(bytes: Buffer): ZipEntry[] {
   const end = bytes.lastIndexOf(END)
-  if (end < 0 || end + 22 > bytes.length) throw unreadable('its end is missing')
+  if (end < 0 || end + 22 > bytes.length) throw unreadable(say('its end is missing'))
   const count = bytes.readUInt16LE(end + 10)
   if (count > MAX_ENTRIES)
-    throw new SpreadsheetError(`the spreadsheet consists of ${count} files, which no roster does: save it as CSV`)
+    throw new SpreadsheetError(say('the spreadsheet consists of {} files, which no roster does: save it as CSV', count))
   const entries: ZipEntry[] = []
   let at = bytes.readUInt32LE(end + 16)
   let left = MAX_UNPACKED
   for (let index = 0; index < count; index++) {
-    if (at + 46 > end || bytes.readUInt32BE(at) !== ENTRY) throw unreadable('its directory is damaged')
+    if (at + 46 > end || bytes.readUInt32BE(at) !== ENTRY) throw unreadable(say('its directory is damaged'))
     const [size, nameLength] = [bytes.readUInt32LE(at + 24), bytes.readUInt16LE(at + 28)]
     const name = bytes.subarray(at + 46, at + 46 + nameLength).toString()
     entries.push({ name, size })
@@ -99,12 +111,12 @@ function verify(bytes: Buffer, at: number, size: number): void {
     bytes.readUInt32LE(at + 20),
     bytes.readUInt32LE(at + 42),
   ]
-  if (offset + 30 > bytes.length) throw unreadable('its directory is damaged')
+  if (offset + 30 > bytes.length) throw unreadable(say('its directory is damaged'))
   const begin = offset + 30 + bytes.readUInt16LE(offset + 26) + bytes.readUInt16LE(offset + 28)
   const content = bytes.subarray(begin, begin + packed)
   const isStored = method === STORED && content.length === size
   if (!isStored && (method !== DEFLATED || unpackedSize(content, size) !== size))
-    throw unreadable('a file in it has another size than its directory says')
+    throw unreadable(say('a file in it has another size than its directory says'))
 }
 
 function unpackedSize(content: Buffer, most: number): number {
@@ -115,8 +127,8 @@ function unpackedSize(content: Buffer, most: number): number {
   }
 }
 
-function unreadable(why: string): SpreadsheetError {
-  return new SpreadsheetError(`the spreadsheet cannot be read: ${why}`)
+function unreadable(why: Text): SpreadsheetError {
+  return new SpreadsheetError(say('the spreadsheet cannot be read: {}', why))
 }
 
 const END = Buffer.from([0x50, 0x4b, 0x05, 0x06])
@@ -133,6 +145,7 @@ const MAX_UNPACKED = 32 * MIB
 const MAX_ENTRIES = 1000
 const MAX_HEAP_MIB = 512
 const MAX_MS = 20_000
-const TOO_WIDE =
-  'the spreadsheet takes too much memory to read, since a cell far out is not empty: save the roster as CSV'
-const TOO_LONG = `the spreadsheet takes longer than ${MAX_MS / 1000} s to read: save the roster as CSV`
+const TOO_WIDE = say(
+  'the spreadsheet takes too much memory to read, since a cell far out is not empty: save the roster as CSV',
+)
+const TOO_LONG = say('the spreadsheet takes longer than {} s to read: save the roster as CSV', MAX_MS / 1000)

@@ -1,4 +1,4 @@
-import { english, joined, say, type Template, type Text } from '../texts/text.ts'
+import { joined, mentions, say, type Template, type Text } from '../texts/text.ts'
 import { type FindingCode, type Link, LINKS, SENT_IN_VAIN, troubleOf } from './codes.ts'
 import type { ChainFacts } from './detail.ts'
 import { conditionOf, type DeviceCondition, deviceTroubles, durationText } from './devices.ts'
@@ -81,9 +81,8 @@ interface LineLeftOut {
 
 /** A line of the roster about the device that is left out. */
 function leftOut({ device: { id, name = id, company }, findings }: ChainFacts): LineLeftOut | undefined {
-  const about = [`: ${id}: `, `: ${name}: `, `did you mean ${name}?`]
   for (const finding of ofCompany('roster_rejected', { company, findings })) {
-    const line = finding.evidence.find((text) => about.some((part) => english(text).includes(part)))
+    const line = finding.evidence.find((text) => mentions(text, id) || mentions(text, name))
     if (line !== undefined) return { finding, line }
   }
   return undefined

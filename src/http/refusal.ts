@@ -1,19 +1,22 @@
 import type * as z from 'zod'
+import { english, joined, type Text } from '../texts/text.ts'
 
 /** A mistake in one field; `path` is dotted (`positions.3.point.lat`), '' for the whole body. */
 export interface FieldError {
   readonly path: string
-  readonly message: string
+  readonly message: Text
 }
 
 /** The refusal of a request, with a status of §7. `createHttpServer` turns it into an answer. */
 export class ApiRefusal extends Error {
   readonly code: 400 | 401 | 403 | 404 | 409 | 415 | 422 | 503 | 504
+  readonly text: Text
   readonly errors: readonly FieldError[]
 
-  constructor(code: ApiRefusal['code'], message: string, errors: readonly FieldError[] = []) {
-    super(message)
+  constructor(code: ApiRefusal['code'], text: Text, errors: readonly FieldError[] = []) {
+    super(english(text))
     this.name = 'ApiRefusal'
+    this.text = text
     this.code = code
     this.errors = errors
   }
@@ -25,7 +28,7 @@ export const MAX_ERRORS = 20
 /** A refusal for mistakes in fields. `errors` has at least one; only the first `MAX_ERRORS` are named. */
 export function refuseFields(code: ApiRefusal['code'], errors: readonly FieldError[]): ApiRefusal {
   const [{ path, message }] = errors
-  return new ApiRefusal(code, `${path || 'the body'}: ${message}`, errors.slice(0, MAX_ERRORS))
+  return new ApiRefusal(code, joined([path || 'the body', message], ': '), errors.slice(0, MAX_ERRORS))
 }
 
 /** The value as the schema parses it. @throws ApiRefusal with `code` and the mistakes */
@@ -34,6 +37,11 @@ export function parse<T>(schema: z.ZodType<T>, value: unknown, code: ApiRefusal[
   if (result.success) return result.data
   throw refuseFields(
     code,
-    result.error.issues.map(({ path, message }) => ({ path: path.join('.'), message })),
+    result.error.issues.map((issue) => ({ path: issue.path.join('.'), message: textOf(issue) })),
   )
+}
+
+/** What a schema says is wrong: its `params.text`, where it has one. */
+export function textOf({ message, ...issue }: z.core.$ZodIssue): Text {
+  return issue.code === 'custom' && issue.params?.text ? (issue.params.text as Text) : message
 }

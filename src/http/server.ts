@@ -7,6 +7,7 @@ import type { SecureContextOptions } from 'node:tls'
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { endFlood } from './flood.ts'
 import { metrics } from '../observe/metrics.ts'
+import { languageOf, toJson } from '../texts/language.ts'
 import { ApiRefusal } from './refusal.ts'
 
 export interface HttpServerOptions {
@@ -96,10 +97,12 @@ function answerErrors(app: FastifyInstance, fault: HttpServerOptions['fault']): 
   })
 }
 
-function answerRefusal(reply: FastifyReply, { code, message, errors }: ApiRefusal): FastifyReply {
+function answerRefusal(reply: FastifyReply, { code, text, errors }: ApiRefusal): FastifyReply {
   // Only the tracking interface refuses with 401: the admin port checks its own token before any operation.
   if (code === 401) reply.header('www-authenticate', 'OAuth')
-  return reply.code(code).send(errors.length > 0 ? { message, errors } : { message })
+  const language = languageOf(reply.request.headers['accept-language'])
+  const answer = toJson({ message: text, ...(errors.length > 0 && { errors }) }, language)
+  return reply.code(code).type(JSON_TYPE).send(answer)
 }
 
 /**

@@ -4,6 +4,7 @@ import { type Files, problemsOf } from '../config/files.ts'
 import { type Mistake, nearest, type Problem, placesIn, problemsIn } from '../config/problem.ts'
 import type { RouteRow } from '../config/routes.ts'
 import { type Interval, localDay } from '../config/times.ts'
+import { say, type Text } from '../texts/text.ts'
 import { type Assignment, bySource, topmost } from './assignment.ts'
 import { type DeviceEntry, hasRoute, type Stay } from './device-entry.ts'
 import type { Roster } from './roster.ts'
@@ -21,7 +22,7 @@ export async function remarksOn(
 ): Promise<Problem[]> {
   const place = placesIn([...files.devices, ...files.routes].map(({ source }) => source))
   const problems = problemsOf(files)
-  const warn = (source: string, key: string, message: string) =>
+  const warn = (source: string, key: string, message: Text) =>
     problems.push({ severity: 'warning', ...place(source), key, message })
   const day = localDay(now, zone)
   const today = { from: day.from / 1000, until: day.until / 1000 }
@@ -33,7 +34,8 @@ export async function remarksOn(
   for (const entry of roster.devices()) {
     await yieldToEventLoop()
     const ofFiles = roster.assignmentsOf(entry).filter(({ company_id }) => company_id === undefined)
-    for (const { line, message } of overlaps(ofFiles.toSorted(bySource))) warn(line.source, 'from', message)
+    for (const { line, message } of overlaps(ofFiles.toSorted(bySource), ({ source }) => source))
+      warn(line.source, 'from', message)
     if (!hasRoute(entry, today)) warn(entry.source, entry.id, 'this device has no route today')
   }
   for await (const { other, message } of sharedRoutes(roster.devices())) warn(other.source, 'route_id', message)
@@ -47,7 +49,7 @@ type StayOf = Stay & Pick<DeviceEntry, 'id'>
 export async function* sharedRoutes(
   devices: Iterable<DeviceEntry>,
   routes?: ReadonlySet<string>,
-): AsyncGenerator<{ readonly one: StayOf; readonly other: StayOf; readonly message: string }> {
+): AsyncGenerator<{ readonly one: StayOf; readonly other: StayOf; readonly message: Text }> {
   const isMeant = ({ lane }: Stay) => !routes || routes.has(lane.route)
   const onRoutes: StayOf[] = []
   for (const { id, stays, usual } of devices) {
@@ -62,7 +64,12 @@ export async function* sharedRoutes(
     const [together] = overlapping(onRoute)
     if (!together) continue
     const [one, other] = together
-    const message = `devices ${one.id} and ${other.id} are on route ${one.lane.route} at the same time: both are pushed`
+    const message = say(
+      'devices {} and {} are on route {} at the same time: both are pushed',
+      one.id,
+      other.id,
+      one.lane.route,
+    )
     yield { one, other, message }
   }
 }
@@ -72,8 +79,14 @@ export function endedLines(rows: readonly RouteRow[], today: number) {
   const ended = rows.filter(({ until }) => until <= today)
   if (ended.length === 0) return undefined
   const [row] = ended
-  const others = ended.length === 1 ? 'this line' : `this line and ${ended.length - 1} more`
-  return { row, message: `${others} ended before today: only fixes of that time that arrive late follow it` }
+  const message =
+    ended.length === 1
+      ? say('this line ended before today: only fixes of that time that arrive late follow it')
+      : say(
+          'this line and {} more ended before today: only fixes of that time that arrive late follow it',
+          ended.length - 1,
+        )
+  return { row, message }
 }
 
 /** Why rows are not in effect: no device is meant of those that are seen, or it has no courier. */
@@ -87,25 +100,26 @@ export async function unresolved(
   for (const { at, device, courier_id } of rows) {
     await yieldToEventLoop()
     const meant = roster.meant(device).filter(isSeen)
-    const leftOut = (key: string, message: string) => mistakes.push({ at, key, device, message, severity: 'left_out' })
+    const leftOut = (key: string, message: Text) => mistakes.push({ at, key, device, message, severity: 'left_out' })
     const withoutCourier = meant.find((entry) => courier_id === '' && entry.courier_id === undefined)
     if (meant.length === 0) leftOut('device', missing(device))
     else if (withoutCourier)
-      leftOut('courier_id', `empty, but device ${withoutCourier.id} has no courier_id of its own`)
+      leftOut('courier_id', say('empty, but device {} has no courier_id of its own', withoutCourier.id))
   }
   return mistakes
 }
 
 /** Says that a text means no device, and which of some devices may be meant; that only for few texts and devices. */
-export function missingDeviceIn(devices: IteratorObject<Pick<Device, 'id' | 'name'>>): (text: string) => string {
+export function missingDeviceIn(devices: IteratorObject<Pick<Device, 'id' | 'name'>>): (text: string) => Text {
   let asked = 0
   let names: readonly string[] | undefined
   return (text) => {
     names ??= Array.from(devices.take(MOST_NAMES + 1), ({ id, name = id }) => name)
     const isAffordable = ++asked <= MOST_ASKED && names.length <= MOST_NAMES
     const suggestion = isAffordable ? similarTo(text, names) : undefined
-    const hint = suggestion === undefined ? '' : `: did you mean ${suggestion}?`
-    return `no device has the id or the name "${text}"${hint}`
+    return suggestion === undefined
+      ? say('no device has the id or the name "{}"', text)
+      : say('no device has the id or the name "{}": did you mean {}?', text, suggestion)
   }
 }
 
@@ -125,10 +139,16 @@ function bareText(text: string): string {
 }
 
 /** The lines of one device that overlap, and which wins: of two with the same `from` the latter one in `lines`. */
-export function overlaps(lines: readonly Assignment[]) {
+export function overlaps<Line extends Interval & Pick<Assignment, 'device'>>(
+  lines: readonly Line[],
+  placeOf: (line: Line) => Text,
+) {
   return overlapping(lines).map(([earlier, line]) => {
-    const winner = line.from === earlier.from ? 'of the same from the later line wins' : 'the later from wins'
-    return { line, message: `overlaps ${earlier.source} for device ${line.device}: ${winner}` }
+    const template =
+      line.from === earlier.from
+        ? 'overlaps {} for device {}: of the same from the later line wins'
+        : 'overlaps {} for device {}: the later from wins'
+    return { line, message: say(template, placeOf(earlier), line.device) }
   })
 }
 

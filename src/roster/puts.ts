@@ -1,5 +1,6 @@
 import type { Interval } from '../config/times.ts'
 import { keys, type Redis } from '../lanes/index.ts'
+import { type Text } from '../texts/text.ts'
 import { type Assignment, assignmentField, partsOf, readAssignmentField } from './assignment.ts'
 import type { DeviceEntry } from './device-entry.ts'
 import type { LineChange, Roster } from './roster.ts'
@@ -21,7 +22,7 @@ export interface RosterRemark {
   readonly line: number
   /** As the line has it. */
   readonly device?: string
-  readonly message: string
+  readonly message: Text
 }
 
 /** What became of a file or a put. */

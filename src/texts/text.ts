@@ -53,6 +53,12 @@ export function distinct(texts: readonly Text[]): Text[] {
   return [...new Map(texts.map((text) => [english(text), text])).values()]
 }
 
+/** Whether a text has a value: a name, an id. */
+export function mentions(text: Text, value: string): boolean {
+  if (typeof text === 'string') return text === value
+  return text.values.some((each) => typeof each !== 'number' && mentions(each, value))
+}
+
 export function english(text: Text): string {
   return worded(text, ({ says }, values) => {
     const [first, ...rest] = says.split('{}')

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseCsv } from '../../src/config/csv.ts'
+import { inEnglish } from '../support/texts.ts'
 
 function rows(text: string) {
   return [...(parseCsv(text)?.rows ?? [])]
@@ -27,7 +28,7 @@ describe('parseCsv', () => {
     ['UTF-16 with the high byte first', Buffer.from('\ufeffa,b\n1,2\n', 'utf16le').swap16()],
     ['UTF-16 without a byte order mark', Buffer.from('a,b\n1,2\n', 'utf16le')],
   ])('parseCsv reports a file in %s', (_, bytes) =>
-    expect(parseCsv(bytes.toString())).toEqual({
+    expect(inEnglish(parseCsv(bytes.toString()))).toEqual({
       at: 0,
       columns: [],
       rows: [],
@@ -40,14 +41,20 @@ describe('parseCsv', () => {
     expect(rows('# all\n\na,b\n,\n#1,2\n3,4').map(({ cells, line }) => [line, ...cells])).toEqual([[6, '3', '4']]))
   it('parseCsv fills short lines with empty cells', () => expect(rows('a,b,c\n1')[0].cells).toEqual(['1', '', '']))
   it('parseCsv reports lines with too many cells', () =>
-    expect(rows('a,b\n1,2,3\n4,5').map(({ mistake }) => mistake)).toEqual(['3 cells, but the header has 2', undefined]))
+    expect(rows('a,b\n1,2,3\n4,5').map(({ mistake }) => inEnglish(mistake))).toEqual([
+      '3 cells, but the header has 2',
+      undefined,
+    ]))
   it.each(['"1,2', '"1"x,2', '1,"2', '"1""'])(
     'parseCsv reports only the line with a misplaced quotation mark: %s',
     (line) =>
-      expect(rows(`a,b\n${line}\n4,5`).map(({ mistake }) => mistake)).toEqual(['misplaced quotation mark', undefined]),
+      expect(rows(`a,b\n${line}\n4,5`).map(({ mistake }) => inEnglish(mistake))).toEqual([
+        'misplaced quotation mark',
+        undefined,
+      ]),
   )
   it('parseCsv reports only the line that is too long', () =>
-    expect(rows(`a,b\n1,${'2'.repeat(65_536)}\n4,5`).map(({ mistake }) => mistake)).toEqual([
+    expect(rows(`a,b\n1,${'2'.repeat(65_536)}\n4,5`).map(({ mistake }) => inEnglish(mistake))).toEqual([
       'this line has more than 65536 characters',
       undefined,
     ]))

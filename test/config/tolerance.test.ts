@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readRoutes } from '../../src/config/routes.ts'
+import { inEnglish } from '../support/texts.ts'
 
 const read = (text: string, zone = 'UTC') => readRoutes({ name: 'routes.csv', text }, zone)
 const hour = (seconds: number) => new Date(seconds * 1000).toISOString().slice(0, 16)
@@ -31,13 +32,13 @@ describe('the header of a roster', () => {
 
   it('reports a column twice where two names mean one', async () => {
     const { mistakes } = await read('Fahrzeug;device;route_id;von\n')
-    expect(mistakes).toMatchObject([{ key: 'device', message: 'this column occurs twice' }])
+    expect(inEnglish(mistakes)).toMatchObject([{ key: 'device', message: 'this column occurs twice' }])
   })
 })
 
 const dated = async (...dates: string[]) => {
   const { rows, mistakes } = await read(`device;route_id;from\n${dates.map((date) => `V;1;${date}\n`).join('')}`)
-  return [...rows.map(({ from }) => hour(from)), ...mistakes.map(({ message }) => message)]
+  return [...rows.map(({ from }) => hour(from)), ...mistakes.map(({ message }) => inEnglish(message))]
 }
 
 describe('a date with numbers alone', () => {
@@ -98,7 +99,7 @@ describe('a local time', () => {
     ['2026-03-29 03:00', undefined, '2026-03-29T01:00'],
   ])('%s is taken, with the warning %s', async (time, message, instant) => {
     const { rows, warnings } = await read(`device,route_id,from,until\nV,1,${time},2026-12-01 00:00\n`, 'Europe/Berlin')
-    expect([hour(rows[0].from), ...warnings.map((warning) => warning.message)]).toEqual(
+    expect([hour(rows[0].from), ...warnings.map((warning) => inEnglish(warning.message))]).toEqual(
       message === undefined ? [instant] : [instant, message],
     )
   })

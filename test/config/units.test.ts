@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bytes, duration, int64, int64Mistake, withoutZeros } from '../../src/config/units.ts'
+import { inEnglish } from '../support/texts.ts'
 
 describe('duration', () => {
   it.each([
@@ -53,12 +54,12 @@ describe('int64', () => {
     ))
 
   it('int64Mistake names the limit', () =>
-    expect(int64Mistake('9223372036854775808')).toBe('expected an id of at most 9223372036854775807'))
+    expect(inEnglish(int64Mistake('9223372036854775808'))).toBe('expected an id of at most 9223372036854775807'))
 
   it.each(['3.56307E+14', '3,56307E+14', '3E+14'])(
     'int64Mistake recognises an id that a spreadsheet has destroyed: %s',
     (text) =>
-      expect(int64Mistake(text)).toBe(
+      expect(inEnglish(int64Mistake(text))).toBe(
         `"${text}" is an id that a spreadsheet has destroyed: format the column as text and enter the id again`,
       ),
   )

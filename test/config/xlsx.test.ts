@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { readRoutes } from '../../src/config/routes.ts'
 import { isSpreadsheet, spreadsheetText } from '../../src/config/xlsx.ts'
 import { SheetDate, sheetFiles, zip } from '../support/xlsx.ts'
+import { inEnglish } from '../support/texts.ts'
 
 const sheet = (rows: Parameters<typeof sheetFiles>[0]) => spreadsheetText(zip(sheetFiles(rows)))
 
@@ -19,7 +20,7 @@ describe('a spreadsheet', () => {
       { line: 2, device: 'Van 12', courier_id: '42', route_id: '1002', from: Date.UTC(2026, 10, 20, 6) / 1000 },
       { line: 4, device: '356307042441013', courier_id: '9223372036854775807', route_id: '2001' },
     ])
-    expect(mistakes.map(({ key, message }) => `${key}: ${message}`)).toEqual([
+    expect(inEnglish(mistakes).map(({ key, message }) => `${key}: ${message}`)).toEqual([
       'route_id: "1.15292E+18" is an id that a spreadsheet has destroyed: format the column as text and enter the id again',
     ])
   })

@@ -5,6 +5,7 @@ import { LINKS } from '../../src/diagnose/codes.ts'
 import { findingOf } from '../../src/diagnose/diagnose.ts'
 import type { ChainFacts, ExplainedDevice } from '../../src/diagnose/detail.ts'
 import type { DeviceFacts, Found } from '../../src/diagnose/facts.ts'
+import { joined, say } from '../../src/texts/text.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 8, 20)
 const S = 1000
@@ -78,6 +79,9 @@ function chain({ device, detail, explained, found = [], place }: Case = {}) {
   }
   return inEnglish(chainOf(facts, show))
 }
+
+/** A line of a file that is left out. */
+const leftOut = (line: number, device: string) => joined([`routes.csv:${line}`, device, 'route_id', say('empty')], ': ')
 
 const headOf = (some: Case) => chain(some).sentence.split('; ')[0]
 const states = (some: Case) => chain(some).links.map(({ state }) => state)
@@ -271,7 +275,7 @@ describe('the chain of a device', () => {
         found: [
           {
             code: 'roster_rejected',
-            evidence: ['routes.csv:9: Van 1: empty', 'routes.csv:17: Van 12: route_id: empty'],
+            evidence: [leftOut(9, 'Van 1'), leftOut(17, 'Van 12')],
           },
         ],
       },
@@ -386,16 +390,14 @@ describe('the chain of a device', () => {
 
   it('has the line of the roster that is left out as a finding, and still its route', () => {
     const { broken, findings, links } = chain({
-      found: [{ code: 'roster_rejected', evidence: ['routes.csv:17: Van 12: route_id: empty'] }],
+      found: [{ code: 'roster_rejected', evidence: [leftOut(17, 'Van 12')] }],
     })
     expect([broken, findings.map(({ code }) => code)]).toEqual([null, ['roster_rejected']])
     expect(links[3]).toMatchObject({
       state: 'ok',
       evidence: ['route 1007 by routes.csv:17', 'routes.csv:17: Van 12: route_id: empty'],
     })
-    expect(chain({ found: [{ code: 'roster_rejected', evidence: ['routes.csv:9: Van 1: empty'] }] }).findings).toEqual(
-      [],
-    )
+    expect(chain({ found: [{ code: 'roster_rejected', evidence: [leftOut(9, 'Van 1')] }] }).findings).toEqual([])
   })
 
   it('without a route says that the roster is of before, and what to do about that', () => {

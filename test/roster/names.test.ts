@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { unresolved } from '../../src/roster/advice.ts'
 import type { Assignment } from '../../src/roster/assignment.ts'
 import { createDirectory } from '../support/roster.ts'
+import { inEnglish } from '../support/texts.ts'
 
 const device = (id: string, name?: string) => ({
   id,
@@ -74,5 +75,5 @@ it.each([
     [],
   )
   const [{ message }] = await unresolved([{ ...line(text), at: 0, line: 2 }], roster)
-  expect(message).toBe(`no device has the id or the name "${text}"${hint}`)
+  expect(inEnglish(message)).toBe(`no device has the id or the name "${text}"${hint}`)
 })

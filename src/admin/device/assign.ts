@@ -12,6 +12,8 @@ import { putResult, takenJson } from '../roster/answer.ts'
 import type { TakenRoute } from '../roster/plan.ts'
 import { Flag, type RosterSources } from '../roster/routes.ts'
 import type { RosterWrites } from '../roster/writes.ts'
+import type { WithTexts } from '../../texts/language.ts'
+import { english, say, type Text } from '../../texts/text.ts'
 import { type AssignmentPlan, assignmentTexts, assignmentWarnings } from './assignment.ts'
 import { type AssignmentRequest, devicesMeant, planAssign, planUnassign } from './assignment-plan.ts'
 
@@ -91,6 +93,7 @@ const AssignQuery = z.object({ dry_run: Flag, force: Flag })
 const IdOrNumber = z.union([z.string(), z.int().transform(String)]).pipe(Id)
 const Time = z.string('expected one time').optional()
 const Bounds = { from_at: Time, until_at: Time }
+const NOT_WITH_LIKE = say('cannot be combined with like: the courier goes with the route')
 const AssignBody = z
   .strictObject({
     route_id: IdOrNumber.optional(),
@@ -101,12 +104,13 @@ const AssignBody = z
   .refine(({ route_id, like }) => (route_id === undefined) !== (like === undefined), 'expected either route_id or like')
   .refine(({ courier_id, like }) => courier_id === undefined || like === undefined, {
     path: ['courier_id'],
-    message: 'cannot be combined with like: the courier goes with the route',
+    message: english(NOT_WITH_LIKE),
+    params: { text: NOT_WITH_LIKE },
   })
 const UnassignBody = z.strictObject(Bounds)
 
 /** Why local times of a body are in doubt. */
-function doubtsOf(body: unknown, { config }: RosterSources['live']): string[] {
+function doubtsOf(body: unknown, { config }: RosterSources['live']): Text[] {
   const { from_at = '', until_at = '' } = body as { readonly from_at?: string; readonly until_at?: string }
   return [from_at, until_at].flatMap((text) => timesIn(config.time_zone).doubt(text) ?? [])
 }
@@ -123,7 +127,7 @@ async function readJson(request: Parameters<Operation['handle']>[0]): Promise<un
 function answerOf(
   plan: AssignmentPlan,
   context: { readonly devices: readonly DeviceEntry[]; readonly roster: Roster; readonly zone: string },
-): z.infer<typeof AssignedJson> {
+): WithTexts<z.infer<typeof AssignedJson>> {
   const added = plan.assignments.filter(([, line]) => line).length
   return {
     added,
@@ -134,9 +138,9 @@ function answerOf(
   }
 }
 
-function takesMessage(takes: readonly TakenRoute[]): string {
+function takesMessage(takes: readonly TakenRoute[]): Text {
   const names = [...new Set(takes.map(({ device: { id, name = id } }) => name))].join(', ')
-  return `this takes the route from ${names}: nothing is changed; send it with force=true if it is meant`
+  return say('this takes the route from {}: nothing is changed; send it with force=true if it is meant', names)
 }
 
 const MAX_ASSIGN_BYTES = 65_536

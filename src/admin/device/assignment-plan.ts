@@ -9,6 +9,7 @@ import { ApiRefusal, refuseFields } from '../../http/refusal.ts'
 import { instantIn } from '../roster/writes.ts'
 import type { RosterSources } from '../roster/routes.ts'
 import { Scope } from '../scope.ts'
+import { say } from '../../texts/text.ts'
 import { type AssignmentPlan, routesIn } from './assignment.ts'
 
 /** RFC 3339, local, or `now`. */
@@ -43,7 +44,7 @@ export function planAssign({ body, devices, roster, live, now }: AssignmentReque
   const withoutCourier = devices.find((device) => courier_id === '' && device.courier_id === undefined)
   if (withoutCourier)
     throw refuseFields(422, [
-      { path: 'courier_id', message: `missing, and device ${withoutCourier.id} has no courier_id of its own` },
+      { path: 'courier_id', message: say('missing, and device {} has no courier_id of its own', withoutCourier.id) },
     ])
   const until = body.until_at === undefined ? endOfDay(interval.from, live) : interval.until
   const line = { ...interval, until, courier_id, route_id }
@@ -63,12 +64,15 @@ function planSwap(
   const [{ company_id }] = devices
   const from = devicesMeant(roster, like, { field: 'like', scope: new Scope([company_id]) })
   if (from.some((device) => devices.includes(device)))
-    throw refuseFields(422, [{ path: 'like', message: 'this is the same device' }])
+    throw refuseFields(422, [{ path: 'like', message: say('this is the same device') }])
   // The usual route of an entry has no end: it is taken over for the day.
   const usualUntil = hasEnd ? interval.until : endOfDay(interval.from, live)
   const gives = routesIn(from[0], interval, usualUntil)
   if (gives.length === 0)
-    throw new ApiRefusal(422, `${from[0].name ?? from[0].id} has no route from then on: there is nothing to take over`)
+    throw new ApiRefusal(
+      422,
+      say('{} has no route from then on: there is nothing to take over', from[0].name ?? from[0].id),
+    )
   const cut = cutLines(from, interval, roster)
   // It keeps the usual route of its entry.
   const lost = cut.length > 0 ? gives : []
@@ -82,10 +86,15 @@ export function planUnassign({ body, devices, roster, live, now }: AssignmentReq
   const assignments = cutLines(devices, interval, roster)
   if (assignments.length === 0) {
     const [{ id, name = id, usual }] = devices
-    const hint = usual
-      ? `; its entry (${usual.source}) gives it route ${usual.lane.route} for all times: change that`
-      : ''
-    throw new ApiRefusal(422, `${name} has no line from then on that could end${hint}`)
+    const why = usual
+      ? say(
+          '{} has no line from then on that could end; its entry ({}) gives it route {} for all times: change that',
+          name,
+          usual.source,
+          usual.lane.route,
+        )
+      : say('{} has no line from then on that could end', name)
+    throw new ApiRefusal(422, why)
   }
   const takes = devices.flatMap((device) =>
     device.stays
@@ -114,7 +123,7 @@ function boundsOf(
 ): Interval {
   const from = from_at === undefined || from_at === 'now' ? now : Math.floor(instantIn(live, 'from_at', from_at))
   const until = until_at === undefined ? Infinity : Math.floor(instantIn(live, 'until_at', until_at))
-  if (until <= from) throw refuseFields(422, [{ path: 'until_at', message: 'not after from_at' }])
+  if (until <= from) throw refuseFields(422, [{ path: 'until_at', message: say('not after from_at') }])
   return { from, until }
 }
 

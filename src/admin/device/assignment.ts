@@ -2,6 +2,7 @@ import { type Interval, localFromUtc } from '../../config/times.ts'
 import type { DeviceEntry, Stay } from '../../roster/device-entry.ts'
 import type { LineChange, Roster } from '../../roster/roster.ts'
 import type { TakenRoute } from '../roster/plan.ts'
+import { distinct, joined, say, type Text } from '../../texts/text.ts'
 
 /** What an assignment would write, what it takes from whom, and what its sentence needs. */
 export interface AssignmentPlan {
@@ -11,7 +12,7 @@ export interface AssignmentPlan {
   /** What the devices get. */
   readonly gives: readonly (Interval & { readonly courier_id: string; readonly route_id: string })[]
   /** Why its times are in doubt. */
-  readonly doubts?: readonly string[]
+  readonly doubts?: readonly Text[]
   /** The devices whose routes they get. */
   readonly from?: readonly DeviceEntry[]
 }
@@ -35,40 +36,46 @@ export function routesIn({ stays, usual }: DeviceEntry, { from, until }: Interva
   }))
 }
 
-/** `Van 20 has route 1002 (courier 42) from 2026-11-20 12:00 to 20:00 (Europe/Berlin); Van 12 leaves it.` */
-export function assignmentTexts(plan: AssignmentPlan, { devices, zone }: AssignmentContext): string {
+/** `Van 20 gets route 1002 (courier 42) from 2026-11-20 12:00 to 20:00; Van 12 loses it then (Europe/Berlin).` */
+export function assignmentTexts(plan: AssignmentPlan, { devices, zone }: AssignmentContext): Text {
   const { from = [], takes } = plan
   const own = namesOf(devices)
-  const given = plan.gives.map(
-    (stay) => `route ${stay.route_id} (courier ${stay.courier_id}) ${intervalText(stay, zone)}`,
-  )
+  const given = plan.gives.map((stay) => stayText(stay, zone, stay.courier_id))
   if (given.length > 0) {
+    if (takes.length === 0) return say('{} gets {} ({}).', own, listed(given), zone)
+    const they = from.length === 1 ? 'loses' : 'lose'
     const them = given.length === 1 ? 'it' : 'them'
-    const left = takes.length > 0 ? `; ${namesOf(from)} ${from.length === 1 ? 'loses' : 'lose'} ${them} then` : ''
-    return `${own} gets ${listed(given)}${left} (${zone}).`
+    return say(`{} gets {}; {} ${they} ${them} then ({}).` as const, own, listed(given), namesOf(from), zone)
   }
-  const lost = takes.map((stay) => `route ${stay.route_id} ${intervalText(stay, zone)}`)
-  return `${own} loses ${listed([...new Set(lost)]) || 'what does not hold now'} (${zone}).`
+  const lost = distinct(takes.map((stay) => stayText(stay, zone)))
+  return say('{} loses {} ({}).', own, lost.length > 0 ? listed(lost) : say('what does not hold now'), zone)
 }
 
 /** Warnings of what the user of an assignment may not have wanted; the assignment is carried out all the same. */
-export function assignmentWarnings(plan: AssignmentPlan, { devices, roster, zone }: AssignmentContext): string[] {
+export function assignmentWarnings(plan: AssignmentPlan, { devices, roster, zone }: AssignmentContext): Text[] {
   const { interval, gives, from = [], doubts = [] } = plan
   const now = Date.now() / 1000
   const leaves = gives.length === 0 ? from.concat(devices) : from
   const past = interval.until <= now ? 'ends' : interval.from < now - GRACE_S ? 'begins' : undefined
   return [
     ...doubts,
-    ...(past ? [`this ${past} in the past: positions of that time that were delivered stay where they are`] : []),
+    ...(past
+      ? [say(`this ${past} in the past: positions of that time that were delivered stay where they are` as const)]
+      : []),
     ...leaves.flatMap(({ id, name = id, usual }) =>
       usual
         ? [
-            `${name} goes on with route ${usual.lane.route} by its entry, ${usual.source}: change that where it is not meant`,
+            say(
+              '{} goes on with route {} by its entry, {}: change that where it is not meant',
+              name,
+              usual.lane.route,
+              usual.source,
+            ),
           ]
         : [],
     ),
-    ...ownRoutes(plan, devices).map(
-      (stay) => `${namesOf(devices)} leaves route ${stay.lane.route} ${intervalText(stay, zone)}`,
+    ...ownRoutes(plan, devices).map((stay) =>
+      say('{} leaves {}', namesOf(devices), stayText({ ...stay, route_id: stay.lane.route }, zone)),
     ),
     ...sharedWarnings(plan, { devices, roster }),
   ]
@@ -86,10 +93,10 @@ function ownRoutes({ gives }: AssignmentPlan, devices: readonly DeviceEntry[]): 
 function sharedWarnings(
   { gives, from = [] }: AssignmentPlan,
   { devices, roster }: Pick<AssignmentContext, 'devices' | 'roster'>,
-): string[] {
+): Text[] {
   const [{ company_id, id, name = id }] = devices
   const left = new Set([...devices, ...from].map((device) => device.id))
-  const warnings = new Set<string>()
+  const warnings: Text[] = []
   for (const other of roster.devices()) {
     if (other.company_id !== company_id || left.has(other.id)) continue
     const stays = other.usual ? [other.usual, ...other.stays] : other.stays
@@ -97,18 +104,21 @@ function sharedWarnings(
       gives.some((given) => lane.route === given.route_id && stay.from < given.until && stay.until > given.from),
     )
     if (together)
-      warnings.add(`${other.name ?? other.id} is on route ${together.lane.route} too, besides ${name}: both are pushed`)
+      warnings.push(
+        say('{} is on route {} too, besides {}: both are pushed', other.name ?? other.id, together.lane.route, name),
+      )
   }
-  return [...warnings].slice(0, MOST_NAMED)
+  return distinct(warnings).slice(0, MOST_NAMED)
 }
 
-/** `from 2026-11-20 12:00 to 20:00` */
-function intervalText({ from, until }: Interval, zone: string): string {
-  if (until === Infinity && from === -Infinity) return 'for all times'
+/** `route 1002 (courier 42) from 2026-11-20 12:00 to 20:00` */
+function stayText({ route_id, from, until }: Interval & { route_id: string }, zone: string, courier?: string): Text {
+  const route = courier === undefined ? say('route {}', route_id) : say('route {} (courier {})', route_id, courier)
+  if (until === Infinity && from === -Infinity) return say('{} for all times', route)
   const [day, time] = localText(from, zone)
-  if (until === Infinity) return `from ${day} ${time} on`
+  if (until === Infinity) return say('{} from {} on', route, `${day} ${time}`)
   const [endDay, endTime] = localText(until, zone)
-  return `from ${day} ${time} to ${endDay === day ? '' : `${endDay} `}${endTime}`
+  return say('{} from {} to {}', route, `${day} ${time}`, `${endDay === day ? '' : `${endDay} `}${endTime}`)
 }
 
 function localText(seconds: number, zone: string): string[] {
@@ -119,9 +129,9 @@ function namesOf(devices: readonly DeviceEntry[]): string {
   return [...new Set(devices.map(({ id, name = id }) => name))].join(', ')
 }
 
-function listed(texts: readonly string[]): string {
+function listed(texts: readonly Text[]): Text {
   const more = texts.length - MOST_NAMED
-  return [...texts.slice(0, MOST_NAMED), ...(more > 0 ? [`${more} more`] : [])].join(', ')
+  return joined([...texts.slice(0, MOST_NAMED), ...(more > 0 ? [say('{} more', more)] : [])], ', ')
 }
 
 /** A request takes its time. */

@@ -8,6 +8,8 @@ import type { Assignment } from '../../roster/assignment.ts'
 import type { DeviceEntry } from '../../roster/device-entry.ts'
 import type { RosterRemark, RosterResult } from '../../roster/puts.ts'
 import type { Roster } from '../../roster/roster.ts'
+import type { WithTexts } from '../../texts/language.ts'
+import { say } from '../../texts/text.ts'
 import { placeOfDevice } from '../device/indexed-device.ts'
 import { instant, type RosterPutJson, type TakenRouteJson, type VanChangeJson } from '../json.ts'
 import { compare } from '../paging.ts'
@@ -18,7 +20,7 @@ import type { RosterPlan, TakenRoute } from './plan.ts'
 export async function putJson(
   plan: Omit<RosterPlan, 'lines'>,
   { body, roster, zone }: { readonly body: RosterBody; readonly roster: Roster; readonly zone: string },
-): Promise<z.infer<typeof RosterPutJson>> {
+) {
   const { added, changed, removed, rejected, withoutRoute, devices, takes } = plan
   const line = ({ at, ...mistake }: (typeof rejected)[number]) => ({
     line: body.lineAt(at),
@@ -41,12 +43,18 @@ export async function putJson(
     ...(takes.length > 0 && { takes: takes.map(takenJson) }),
     without_route: idsInOrder(withoutRoute),
     devices: devices.length,
-  }
+  } satisfies WithTexts<z.infer<typeof RosterPutJson>>
 }
 
 /** The result to store for a put with this answer; `writer`: the name of the token. */
 export function putResult(
-  { added, changed, removed, rejected = [], warnings = [] }: Partial<z.infer<typeof RosterPutJson>>,
+  {
+    added,
+    changed,
+    removed,
+    rejected = [],
+    warnings = [],
+  }: Partial<Pick<RosterResult, 'added' | 'changed' | 'removed' | 'rejected' | 'warnings'>>,
   { writer, company_id }: Pick<RosterResult, 'writer' | 'company_id'>,
 ): RosterResult {
   const counts = { added: added ?? 0, changed: changed ?? 0, removed: removed ?? 0 }
@@ -64,14 +72,13 @@ export function idsInOrder(devices: readonly DeviceEntry[]): string[] {
 }
 
 async function overlapsIn(rows: readonly RouteRow[], roster: Roster): Promise<RosterRemark[]> {
-  const lines = rows.flatMap((row) =>
-    roster.meant(row.device).map(({ id }) => ({ ...row, device: id, source: `line ${row.line}` })),
-  )
+  const lines = rows.flatMap((row) => roster.meant(row.device).map(({ id }) => ({ ...row, device: id })))
   const warnings: RosterRemark[] = []
   for (const ofDevice of Map.groupBy(lines, ({ device }) => device).values()) {
     await yieldToEventLoop()
-    for (const { line, message } of overlaps(ofDevice))
-      warnings.push({ line: Number(line.source.replace('line ', '')), message: `from: ${message}` })
+    const found = overlaps(ofDevice, (row) => say('line {}', row.line))
+    for (const { line, message } of found)
+      warnings.push({ line: line.line, message: keyedText({ key: 'from', message }) })
   }
   return warnings
 }
@@ -85,14 +92,14 @@ async function sharedBy({ rows, after, devices }: Omit<RosterPlan, 'lines'>): Pr
   const warnings: RosterRemark[] = []
   for await (const { one, other, message } of sharedRoutes(devices, routes)) {
     const line = lines.get(`${other.id} ${other.lane.route}`) ?? lines.get(`${one.id} ${one.lane.route}`)
-    if (line !== undefined) warnings.push({ line, message: `route_id: ${message}` })
+    if (line !== undefined) warnings.push({ line, message: keyedText({ key: 'route_id', message }) })
   }
   return warnings
 }
 
 function endedIn(rows: readonly RouteRow[], zone: string): RosterRemark[] {
   const ended = endedLines(rows, localDay(Date.now(), zone).from / 1000)
-  return ended ? [{ line: ended.row.line, message: `until: ${ended.message}` }] : []
+  return ended ? [{ line: ended.row.line, message: keyedText({ key: 'until', message: ended.message }) }] : []
 }
 
 interface RosterStep {

@@ -5,6 +5,7 @@ import { COLUMNS, type RouteFile, readTable } from '../../config/routes.ts'
 import { isJson, jsonText, parseJson } from '../../tracking/body.ts'
 import { isSpreadsheet, SpreadsheetError, spreadsheetText } from '../../config/xlsx.ts'
 import { ApiRefusal, MAX_ERRORS, refuseFields } from '../../http/refusal.ts'
+import { joined, say } from '../../texts/text.ts'
 
 /** The lines that a body has. */
 export interface RosterBody {
@@ -36,21 +37,23 @@ function readAs(bytes: Buffer, contentType: string, zone: string): Promise<Roste
 
 async function readSheet(bytes: Buffer, zone: string): Promise<RosterBody> {
   const text = await spreadsheetText(bytes).catch((error: Error) => {
-    throw error instanceof SpreadsheetError ? new ApiRefusal(422, error.message) : error
+    throw error instanceof SpreadsheetError ? new ApiRefusal(422, error.text) : error
   })
   return readText(Buffer.from(text), 'text/csv', zone)
 }
 
 /** The refusal of a roster for mistakes in its lines. */
 export function refuseLines(mistakes: readonly Mistake[], { lineAt }: RosterBody): ApiRefusal {
-  const errors = mistakes.map((mistake) => ({ path: `line ${lineAt(mistake.at)}`, message: keyedText(mistake) }))
-  return refuseFields(422, errors)
+  const errors = mistakes
+    .slice(0, MAX_ERRORS)
+    .map((mistake) => ({ path: `line ${lineAt(mistake.at)}`, message: keyedText(mistake) }))
+  return new ApiRefusal(422, joined([say('line {}', lineAt(mistakes[0].at)), errors[0].message], ': '), errors)
 }
 
 async function readText(bytes: Buffer, contentType: string, zone: string): Promise<RosterBody> {
   if (!TEXT_TYPE.test(contentType))
     throw new ApiRefusal(415, 'send the roster as text/csv, as an .xlsx spreadsheet, or as application/json')
-  if (!isUtf8(bytes)) throw new ApiRefusal(422, 'the body is not UTF-8: save the file as "CSV UTF-8"')
+  if (!isUtf8(bytes)) throw new ApiRefusal(422, say('the body is not UTF-8: save the file as "CSV UTF-8"'))
   const text = bytes.toString()
   if (text.split(LINE_END, MAX_LINES + 1).length > MAX_LINES)
     throw new ApiRefusal(422, `the body must have at most ${MAX_LINES} lines`)

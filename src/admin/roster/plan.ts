@@ -8,6 +8,7 @@ import { type Assignment, assignmentField, putLine } from '../../roster/assignme
 import { type DeviceEntry, hasRoute } from '../../roster/device-entry.ts'
 import { countLines } from '../../roster/puts.ts'
 import { type LineChange, effectOf, lossOf, type Roster } from '../../roster/roster.ts'
+import { say } from '../../texts/text.ts'
 import { momentOf } from './writes.ts'
 
 /** Lines that replace those lines of a company that begin in [from, until), unix seconds. */
@@ -77,7 +78,7 @@ async function takeRows(roster: Roster, put: RosterPut) {
   return { rows: rows.filter(({ at }) => !leftOut.has(at)), rejected: rejected.toSorted((a, b) => a.at - b.at) }
 }
 
-const MISPLACED = { key: 'from', message: 'not within from and until of the request' }
+const MISPLACED = { key: 'from', message: say('not within from and until of the request') }
 
 /** Drops the company's assignments that begin in the interval, whoever wrote them, and sets the new ones. */
 async function assignmentsOf(rows: readonly RouteRow[], roster: Roster, put: RosterPut): Promise<LineChange> {

@@ -18,6 +18,8 @@ import type { EventSource } from '../events/feed.ts'
 import { instant, RosterPutJson, RosterResultsJson } from '../json.ts'
 import type { Operation } from '../operation.ts'
 import type { Scope } from '../scope.ts'
+import type { WithTexts } from '../../texts/language.ts'
+import { say } from '../../texts/text.ts'
 import { changesOf, idsInOrder, takenJson } from './answer.ts'
 import { effectOfLines } from './plan.ts'
 import { Flag, lossMessage, onceText, type RosterSources } from './routes.ts'
@@ -73,7 +75,7 @@ function resultJson({
   kind,
   stale: _stale,
   ...result
-}: RosterResult): z.infer<typeof RosterResultsJson>['results'][number] {
+}: RosterResult): WithTexts<z.infer<typeof RosterResultsJson>['results'][number]> {
   const by = kind === 'put' ? writer : undefined
   const [rejected, warnings] = [result.rejected, result.warnings].map((remarks) => [...remarks])
   return { ...result, writer, kind, at: instant(at) ?? '', by, rejected, warnings }
@@ -122,12 +124,17 @@ async function findPut(redis: RosterSources['redis'], id: string, scope: Scope) 
   const put = results.find((result) => result.put === id)
   const replaced = put && (await readReplaced(redis, put.company_id ?? '', id))
   if (!put || !replaced) throw new ApiRefusal(404, `no put ${id} is kept: ${KEPT}`)
-  if (put.undone) throw new ApiRefusal(409, 'this put was taken back before')
+  if (put.undone) throw new ApiRefusal(409, say('this put was taken back before'))
   const latest = latestPut(results, put.company_id ?? '')
   if (latest?.put !== id)
     throw new ApiRefusal(
       409,
-      `company ${put.company_id} has a later put, ${latest?.put} by ${latest?.writer}: take that back first`,
+      say(
+        'company {} has a later put, {} by {}: take that back first',
+        put.company_id ?? '',
+        latest?.put ?? '',
+        latest?.writer ?? '',
+      ),
     )
   return { put, replaced }
 }

@@ -9,6 +9,7 @@ import { Id } from '../../tracking/schemas.ts'
 import { each, instant, pageSchema, RosterPutJson, StayJson } from '../json.ts'
 import type { Operation } from '../operation.ts'
 import { type ListPlace, pageOf, PageQuery } from '../paging.ts'
+import { say, type Text } from '../../texts/text.ts'
 import { changesOf, putJson, putResult } from './answer.ts'
 import { readRosterBody, refuseLines } from './body.ts'
 import { instantIn, intervalOf, type RosterInEffect, type RosterWrites } from './writes.ts'
@@ -128,10 +129,10 @@ export function onceText(meaning: string) {
 }
 
 /** The message for a change that `lossOf` refuses: what would be lost, and how to narrow the change or force it. */
-export function lossMessage(loss: string): string {
-  return (
-    `this would take the route from ${loss}: nothing is changed; if the others are to keep theirs, narrow it with ` +
-    'only_listed=true or another from and until; send it with force=true only if it is meant'
+export function lossMessage(loss: string): Text {
+  return say(
+    'this would take the route from {}: nothing is changed; if the others are to keep theirs, narrow it with only_listed=true or another from and until; send it with force=true only if it is meant',
+    loss,
   )
 }
 

@@ -10,6 +10,7 @@ import type { Roster } from '../../roster/roster.ts'
 import { type RosterWrite, writeRoster } from '../../roster/table.ts'
 import { ApiRefusal, refuseFields } from '../../http/refusal.ts'
 import type { Scope } from '../scope.ts'
+import { say } from '../../texts/text.ts'
 
 /** The roster in effect in this process. */
 export interface RosterInEffect {
@@ -78,7 +79,7 @@ export function intervalOf(
     throw new ApiRefusal(404, `there is no company ${company_id} in gateway.yaml`)
   const from = instantIn(live, 'from', bounds.from)
   const until = instantIn(live, 'until', bounds.until)
-  if (until <= from) throw refuseFields(422, [{ path: 'until', message: 'not after from' }])
+  if (until <= from) throw refuseFields(422, [{ path: 'until', message: say('not after from') }])
   return { company_id, from, until }
 }
 

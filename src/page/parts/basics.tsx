@@ -103,7 +103,7 @@ export function CopyButton({ text, label = words.copy }: { text: string; label?:
 export function messageOf(error: unknown): string {
   if (!(error instanceof RequestError)) return error instanceof Error ? error.message : String(error)
   if (error.status === 0) return words.noAnswer
-  return error.status === 403 ? words.mayNot : words.said(error.message)
+  return error.status === 403 ? words.mayNot : error.message
 }
 
 export function Failure({ error, again }: { error: unknown; again?: () => void }): JSX.Element {

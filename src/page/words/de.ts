@@ -1,15 +1,10 @@
-import { ROSTER } from './de-roster.ts'
 import type { Words } from './en.ts'
-import { PhraseBook } from './phrases.ts'
 
 /* Every text of the page in German. */
 
 const one = (n: number, single: string, several: string) => (n === 1 ? single : several)
 
-const diagnosis = new PhraseBook(ROSTER)
-
 export const de: Words = {
-  said: (text: string) => diagnosis.translate(text),
   nav: {
     label: 'Ansichten',
     now: 'Jetzt',

@@ -3,8 +3,6 @@
 const one = (n: number, single: string, several: string) => (n === 1 ? single : several)
 
 export const en = {
-  /** What the admin port says of findings, links and vans. */
-  said: (text: string) => text,
   nav: {
     label: 'Views',
     now: 'Now',

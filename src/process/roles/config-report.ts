@@ -8,6 +8,7 @@ import type { FilesOutcome } from '../../roster/file-writer.ts'
 import { remarksOn } from '../../roster/advice.ts'
 import type { FileResult } from '../../roster/puts.ts'
 import type { Roster } from '../../roster/roster.ts'
+import { english, say, type Text } from '../../texts/text.ts'
 
 /** A change of the files, and what became of it. */
 export interface ReportedChange {
@@ -37,10 +38,10 @@ export class ConfigReport {
   async changed({ read, refused, outcome, roster }: ReportedChange): Promise<FileResult[]> {
     for (const problem of refused) this.#logger.error(problemText(problem))
     const remarks = await this.#warn(outcome.inEffect, roster)
-    if (outcome.unrouted.length > 0) this.#logger.warn(unroutedText(outcome.unrouted))
+    if (outcome.unrouted.length > 0) this.#logger.warn(english(unroutedText(outcome.unrouted)))
     const atNextStart = settingsThatDiffer(this.#config, read.gateway.content.config)
     if (atNextStart.length > 0) this.#logger.warn(`${atNextStart.join(', ')}: takes effect at the next start`)
-    for (const name of outcome.stale) this.#logger.warn(`${name} ${STALE}`)
+    for (const name of outcome.stale) this.#logger.warn(english(staleText(name)))
     if (refused.length > 0) this.#logger.error('invalid parts are ignored; previous values stay in effect')
     if (outcome.withLoss) this.#logger.error(FORCE)
     if (!this.#isFirst && refused.length === 0) this.#logger.info('configuration reloaded')
@@ -96,7 +97,7 @@ function resultsOf(
       isChanged,
       rejected: remarksIn([...refusals, ...own.filter(({ severity }) => severity === 'left_out')]),
       warnings: [
-        ...(stale.includes(name) ? [{ line: 0, message: `${name} ${STALE}` }] : []),
+        ...(stale.includes(name) ? [{ line: 0, message: staleText(name) }] : []),
         ...(isChanged && unrouted.length > 0 ? [{ line: 0, message: unroutedText(unrouted) }] : []),
         ...warnings,
       ],
@@ -110,9 +111,17 @@ function remarksIn(problems: readonly Problem[]): FileResult['rejected'] {
 }
 
 /** Names the devices that a change of files has left without a route. */
-export function unroutedText(names: readonly string[]): string {
-  const more = names.length > MOST_WARNINGS ? ` and ${names.length - MOST_WARNINGS} more` : ''
-  return `vans that have lost their route by files: ${names.slice(0, MOST_WARNINGS).join(', ')}${more}`
+function unroutedText(names: readonly string[]): Text {
+  const first = names.slice(0, MOST_WARNINGS).join(', ')
+  const more = names.length - MOST_WARNINGS
+  return say('vans that have lost their route by files: {}', more > 0 ? say('{} and {} more', first, more) : first)
+}
+
+function staleText(name: string): Text {
+  return say(
+    '{} on this machine is an older copy of what another machine has written to the roster: it is not in effect; copy the newer file here, or edit this one',
+    name,
+  )
 }
 
 /** Settings of gateway.yaml that are different on disk: `batch.max_wait`. */
@@ -132,7 +141,5 @@ function settingsThatDiffer(running: Config, read: Config | undefined): string[]
 /** What takes effect without a restart, beside the companies. */
 const FOLLOWED = new Set(['admin.tokens', 'admin.metrics_token'])
 const MOST_WARNINGS = 20
-export const STALE =
-  'on this machine is an older copy of what another machine has written to the roster: it is not in effect; copy the newer file here, or edit this one'
 const FORCE =
   'where the loss is meant, write the lines with `waybridge routes put --force`, or delete the devices through the admin port'

@@ -51,7 +51,7 @@ export function LossDialog({ answer, isNarrow, close, narrow, force }: LossDialo
         </ul>
       ) : (
         <p>
-          <Foreign text={words.said(message ?? '')} />
+          <Foreign text={message ?? ''} />
         </p>
       )}
     </Dialog>

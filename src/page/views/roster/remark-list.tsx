@@ -24,7 +24,7 @@ export function RemarkList({ title, tone, remarks }: RemarkListProps): JSX.Eleme
         {remarks.slice(0, most).map(({ line, message }, index) => (
           <li key={index}>
             {line > 0 && <span class="remark-line num">{words.roster.line(exact(line))}</span>}
-            <Foreign text={words.said(message)} />
+            <Foreign text={message} />
           </li>
         ))}
       </ul>

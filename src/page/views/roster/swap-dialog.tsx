@@ -115,11 +115,11 @@ function SwapEffect({ effect: { text, warnings } }: { effect: AssignmentChange }
   return (
     <div class="plan is-warning" role="status">
       <p>
-        <Foreign text={words.said(text)} />
+        <Foreign text={text} />
       </p>
       {warnings.map((warning, index) => (
         <p key={index} class="tone-warning">
-          <Foreign text={words.said(warning)} />
+          <Foreign text={warning} />
         </p>
       ))}
     </div>

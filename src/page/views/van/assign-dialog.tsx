@@ -51,7 +51,7 @@ export function AssignDialog({ detail, close }: AssignDialogProps): JSX.Element 
     try {
       const answer = await (kind === 'end' ? api.unassign(detail.id, body, query) : api.assign(detail.id, body, query))
       if (isDry) return setPlan(answer)
-      say(words.said(answer.text))
+      say(answer.text)
       return close(true)
     } catch (failure) {
       // What takes a route from others is a conflict, with the plan.
@@ -143,7 +143,7 @@ function AssignmentPlan({ plan: { text, takes, warnings, message } }: { plan: As
   return (
     <div class={`plan ${takes.length > 0 ? 'is-warning' : ''}`} role="status">
       <p>
-        <Foreign text={words.said(text || message || '')} />
+        <Foreign text={text || message || ''} />
       </p>
       {takes.length > 0 && (
         <ul>
@@ -156,7 +156,7 @@ function AssignmentPlan({ plan: { text, takes, warnings, message } }: { plan: As
       )}
       {warnings.map((warning, index) => (
         <p key={index} class="tone-warning">
-          {words.said(warning)}
+          {warning}
         </p>
       ))}
     </div>

@@ -5,7 +5,6 @@ import { keys } from '../../src/lanes/index.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { adminFixture, TOKEN, withProcesses } from '../support/admin.ts'
 import { type Followed, followEvents } from '../support/events.ts'
-import { inEnglish } from '../support/texts.ts'
 
 const admin = adminFixture()
 withProcesses(admin)
@@ -77,7 +76,7 @@ describe('GET /admin/events', () => {
     const ofClock = (stream: Followed) => changes(stream).filter(({ code }) => code === 'clock_ahead')
     await expect.poll(() => ofClock(own).length, soon).toBe(1)
     // It is not repeated for longer than it lasts.
-    inEnglish(observations.current(Infinity))
+    observations.current(Infinity)
     await expect.poll(() => ofClock(own).length, soon).toBe(2)
     expect(ofClock(own)).toMatchObject([{ change: 'begins' }, { change: 'ends', ended_at: expect.any(String) }])
     await expect.poll(() => ofClock(all).length, soon).toBe(2)

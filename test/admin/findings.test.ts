@@ -3,8 +3,8 @@ import { expect, it, onTestFinished } from 'vitest'
 import { Findings } from '../../src/admin/findings.ts'
 import { readProcesses } from '../../src/lanes/index.ts'
 import { observations } from '../../src/observe/observations.ts'
-import { adminFixture } from '../support/admin.ts'
-import { inEnglish } from '../support/texts.ts'
+import { say } from '../../src/texts/text.ts'
+import { adminFixture, TOKEN } from '../support/admin.ts'
 
 const admin = adminFixture()
 const soon = { timeout: 30_000 }
@@ -50,10 +50,39 @@ it('the status, the metrics and the log show a finding while a process observes 
   await expect.poll(() => logged().length, soon).toBe(1)
 
   // It is not repeated for longer than it lasts.
-  inEnglish(observations.current(Infinity))
+  observations.current(Infinity)
   await expect.poll(findings, soon).toEqual([])
   await expect.poll(metrics, soon).not.toContain('waybridge_findings{code="clock_ahead"')
   await expect.poll(() => logged().length, soon).toBe(2)
   expect(logged()[0]).toMatchObject({ level: 40, reason: 'clock_ahead', device: '1', count: 1 })
   expect(logged().map(({ msg }) => msg.split(':')[0])).toEqual(['begins', 'has ended'])
+})
+
+it('answers and events are in the language that the request asks for, and English in any other', async () => {
+  const evidence = say('about {} min ahead: {}', 120, say('time_zone "{}" would fit', '+02:00'))
+  observations.note('clock_ahead', { subject: { device: '2' }, evidence })
+  const found = async (language?: string) => {
+    const headers = { authorization: `Bearer ${TOKEN}`, ...(language && { 'accept-language': language }) }
+    const { json } = await admin.ask('/admin/findings?device=2', { headers })
+    return (json as { results: { message: string; evidence: string[] }[] }).results.map((each) => [
+      each.message,
+      ...each.evidence,
+    ])
+  }
+  const english = [
+    'the fixes of 2 are ahead of our clock and are held',
+    'about 120 min ahead: time_zone "+02:00" would fit',
+  ]
+  await expect.poll(() => found(), soon).toEqual([english])
+  expect(await found('fr-FR, de;q=0.5')).toEqual([english])
+  expect(await found('de-AT,de;q=0.9')).toEqual([
+    [
+      'die Positionen von 2 liegen in der Zukunft und werden gehalten',
+      'etwa 120 min voraus: time_zone "+02:00" würde passen',
+    ],
+  ])
+  const refusal = await admin.ask('/admin/devices/nobody', {
+    headers: { authorization: `Bearer ${TOKEN}`, 'accept-language': 'de' },
+  })
+  expect(refusal.json).toMatchObject({ message: expect.stringMatching(/^kein Gerät mit dieser Kennung/) })
 })

@@ -6,7 +6,6 @@ import { keys } from '../../src/lanes/index.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { adminFixture, TOKEN } from '../support/admin.ts'
 import { finding, webhookReceiver } from '../support/alerts.ts'
-import { inEnglish } from '../support/texts.ts'
 
 const receiver = await webhookReceiver()
 afterAll(receiver.close)
@@ -49,7 +48,7 @@ it('a webhook of gateway.yaml is told when a finding of the admin process begins
   observations.note('claimed_twice', { subject: { device: '1' }, evidence: 'two places' })
   await expect.poll(() => told('claimed_twice'), soon).toEqual(['begins'])
   // It is not repeated for longer than it lasts.
-  inEnglish(observations.current(Infinity))
+  observations.current(Infinity)
   await expect.poll(() => told('claimed_twice'), soon).toEqual(['begins', 'ends'])
   const { body, headers } = receiver.posts.find((post) => post.body.includes('claimed_twice'))!
   expect(JSON.parse(body)).toMatchObject({

@@ -118,7 +118,7 @@ describe('a frame that is not understood', () => {
     const id = '352000000000017'
     const { say, told } = await gateway({ devices: [{ ...van, id }] })
     await say({ device: id })
-    expect(inEnglish(observations.current()).filter(({ subject }) => subject.device === id)).toEqual([])
+    expect(observations.current().filter(({ subject }) => subject.device === id)).toEqual([])
     await say({ device: id, fixes: [] })
     expect(await counted()).toBe(before + 2)
     expect(told).toEqual([`${id} misunderstood unknown_type`, `${id} misunderstood not_read`])

@@ -1,7 +1,4 @@
-/*
- * What findings, links and explanations say, in German. The left side is the text of src/diagnose, or the evidence of whoever
- * observes, with `{}` for each value; test/diagnose/german.test.ts finds what is missing here.
- */
+/* What findings, their evidence, links and explanations say. */
 
 /** What is wrong, and what to do: one for each code, and where the tracking API or a file is named, some. */
 const FINDINGS = {

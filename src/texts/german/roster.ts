@@ -1,4 +1,4 @@
-/* What is said of a line of a roster and of an assignment, in German; test/diagnose/german.test.ts finds what is missing here. */
+/* What is said of a line of a roster, and of an assignment. */
 
 /** Why a line is left out. */
 const REJECTED = {

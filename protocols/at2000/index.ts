@@ -25,6 +25,7 @@ import {
   type Message,
   type Protocol,
   type Session,
+  type Stream,
   sessionState,
 } from '../kit/index.ts'
 
@@ -59,8 +60,8 @@ const conversations = sessionState(() => ({
   last: Buffer.alloc(BLOCK),
 }))
 
-function frameLength(bytes: Buffer, session: Session): number {
-  const known = conversations(session)
+function frameLength(bytes: Buffer, stream: Stream): number {
+  const known = conversations(stream)
   const isPart = known.coming > 0
   if (!isPart && bytes[0] !== LOGIN[0] && bytes[0] !== RECORDS) return -1
   if (!isPart && LOGIN.subarray(0, bytes.length).equals(bytes.subarray(0, BLOCK)))

@@ -29,6 +29,7 @@ import {
   type Message,
   type Protocol,
   type Session,
+  type Stream,
   verify,
 } from '../kit/index.ts'
 import { binaryRecords } from './binary.ts'
@@ -63,8 +64,8 @@ export default {
 const byLength = lengthField({ at: 4, width: 2, add: 6 })
 
 /** A binary frame has at least a sequence number and an id. */
-function binaryLength(bytes: Buffer, session: Session): number {
-  const length = byLength(bytes, session)
+function binaryLength(bytes: Buffer, stream: Stream): number {
+  const length = byLength(bytes, stream)
   return length > 0 && length < HEAD ? -1 : length
 }
 

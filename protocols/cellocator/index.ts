@@ -29,6 +29,7 @@ import {
   type Protocol,
   radians,
   type Session,
+  type Stream,
   sum8,
   tlv,
   utc,
@@ -67,11 +68,11 @@ const starts = new Marks(STARTS)
 const nextStart = new EndSearch(STARTS)
 
 /** Frames of types whose length is not known end where the next one begins. */
-function frameLength(bytes: Buffer, session: Session): number {
+function frameLength(bytes: Buffer, stream: Stream): number {
   if (starts.lengthAt(bytes, 0) === 0) return -starts.next(bytes, 1)
   if (bytes.length < 5) return 0
   const length = lengthOf(bytes)
-  if (length === undefined) return Math.max(0, nextStart.after(bytes, 5, session) - 4)
+  if (length === undefined) return Math.max(0, nextStart.after(bytes, 5, stream) - 4)
   return bytes.length < length ? 0 : length
 }
 

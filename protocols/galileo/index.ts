@@ -22,6 +22,7 @@ import {
   type Message,
   type Protocol,
   type Session,
+  type Stream,
   verified,
 } from '../kit/index.ts'
 import { iridium, isIridium } from './iridium.ts'
@@ -44,12 +45,12 @@ export default {
   decode,
 } satisfies Protocol
 
-function frameLength(bytes: Buffer, session: Session): number {
+function frameLength(bytes: Buffer, stream: Stream): number {
   if (bytes.length === 0) return 0
   const kind = bytes[0]
   if (kind !== PACKET && kind !== PHOTO && kind !== COMPRESSED) return -1
   const isOfIridium = isIridium(bytes)
-  if (isOfIridium === true) return iridiumFrame(bytes, session)
+  if (isOfIridium === true) return iridiumFrame(bytes, stream)
   if (bytes.length < 3 || isOfIridium === 'maybe') return 0
   const length = 3 + (bytes.readUInt16LE(1) & ~MORE) + 2
   return bytes.length < length ? 0 : length

@@ -21,6 +21,8 @@ import {
   type Message,
   type Protocol,
   type Session,
+  type Stream,
+  StreamState,
   verify,
 } from '../kit/index.ts'
 import { location } from './location.ts'
@@ -60,10 +62,10 @@ const ANSWERED = new Map([
 ])
 
 /** How far local time is ahead of UTC by the login of a session, ms. */
-const zones = new WeakMap<Session, number>()
+const zones = new StreamState<number>()
 
 /** Clones send wrong lengths: a frame without an end at its length goes on to the next end. */
-function frameLength(bytes: Buffer, session: Session): number {
+function frameLength(bytes: Buffer, stream: Stream): number {
   if (bytes.length < 2) return isStart(bytes[0]) ? 0 : -bytes.length
   if (!isStart(bytes[0]) || bytes[1] !== bytes[0]) return -noise(bytes)
   const head = bytes[0] === LONG ? 4 : 3
@@ -71,7 +73,7 @@ function frameLength(bytes: Buffer, session: Session): number {
   if (isZhongxunLogin(bytes)) return ZHONGXUN_LOGIN
   const end = head + (head === 3 ? bytes[2] : bytes.readUInt16BE(2))
   if (bytes.length < end + 2) return 0
-  return isEnd(bytes, end) ? end + 2 : laterEnd.after(bytes, end, session)
+  return isEnd(bytes, end) ? end + 2 : laterEnd.after(bytes, end, stream)
 }
 
 const isEnd = (bytes: Buffer, at: number) => bytes[at] === END[0] && bytes[at + 1] === END[1]
@@ -103,7 +105,7 @@ function decode(frame: Buffer, session: Session): Message {
   if (type === LOGIN) return { device: login(content, frame.length, session), none: 'login', reply }
   const { model, timeZone } = session.settingsOf()
   // A time zone that is configured is applied later, when the fix is placed.
-  const ahead = timeZone === undefined ? (zones.get(session) ?? 0) : 0
+  const ahead = timeZone === undefined ? (zones.of(session) ?? 0) : 0
   return { ...location(type, content, { model, ahead }), reply }
 }
 
@@ -117,7 +119,9 @@ function isWifi(frame: Buffer): boolean {
 function login(content: Buffer, length: number, session: Session): string {
   const r = new ByteReader(content)
   const id = r.bcd(8)
-  zones.set(session, length >= ZONED_LOGIN ? zone(r.skip(2).u16()) : 0)
+  const ahead = length >= ZONED_LOGIN ? zone(r.skip(2).u16()) : 0
+  if (ahead === 0) zones.drop(session)
+  else zones.set(session, ahead)
   return id.startsWith('0') ? id.slice(1) : id
 }
 

@@ -11,7 +11,7 @@
  *   t  kind: NR, EA, TA, BR …   I  IMEI                        Y, O  decimal degrees           s  satellites
  *   n  number of the alert      r  registration                S  km/h     C  degrees          p, P  PDOP, HDOP
  */
-import { type Draft, EndSearch, type Session, textProtocol } from '../kit/index.ts'
+import { type Draft, EndSearch, type Session, type Stream, textProtocol } from '../kit/index.ts'
 
 const ends = new EndSearch(['*', '\n', '$'])
 const HEAD = '$[,]{any}[,{any}[,{any}]],{any},{type},[[{alert}],]{live},{unit}[,{any}]'
@@ -51,9 +51,9 @@ export default textProtocol({
 })
 
 /** It ends with *, with a line feed, or where the next one begins. */
-function frameLength(bytes: Buffer, session: Session): number {
+function frameLength(bytes: Buffer, stream: Stream): number {
   if (bytes[0] !== DOLLAR) return -(bytes.indexOf(DOLLAR) < 0 ? bytes.length : bytes.indexOf(DOLLAR))
-  const end = ends.after(bytes, 1, session)
+  const end = ends.after(bytes, 1, stream)
   if (bytes[end - 1] !== DOLLAR) return end
   return end === 2 ? -1 : end - 1
 }

@@ -7,7 +7,7 @@ interface Dialect {
   /**
    * What its frames begin with, or a test whether a stream begins with one; undefined: all that no other dialect takes.
    */
-  readonly when?: Mark | readonly Mark[] | ((bytes: Buffer, session: Session) => boolean | 'maybe')
+  readonly when?: Mark | readonly Mark[] | ((bytes: Buffer) => boolean | 'maybe')
   readonly frame: Framer
   /** Reads the frames of this kind; without it, `decode` of the protocol does. */
   readonly decode?: (frame: Buffer, session: Session) => Message
@@ -24,21 +24,21 @@ export function dialects(list: readonly Dialect[]): {
   const tests = list.map(({ when = () => true }) => (typeof when === 'function' ? when : beginsWith(when)))
   const starts = list.map(({ when }) => when).filter((when) => when !== undefined && typeof when !== 'function')
   const marks = starts.length === list.length ? new Marks(starts.flat()) : undefined
-  const fitting = (bytes: Buffer, session: Session) => {
+  const fitting = (bytes: Buffer) => {
     for (let i = 0; i < list.length; i++) {
-      const fits = tests[i](bytes, session)
+      const fits = tests[i](bytes)
       if (fits !== false) return { dialect: list[i], fits }
     }
     return undefined
   }
   return {
-    frame(bytes, session) {
-      const found = fitting(bytes, session)
+    frame(bytes, stream) {
+      const found = fitting(bytes)
       if (!found) return -(marks ? marks.next(bytes, 1) : 1)
-      return found.fits === 'maybe' ? 0 : found.dialect.frame(bytes, session)
+      return found.fits === 'maybe' ? 0 : found.dialect.frame(bytes, stream)
     },
     decode(frame, session) {
-      const { dialect, fits } = fitting(frame, session) ?? {}
+      const { dialect, fits } = fitting(frame) ?? {}
       if (fits !== true || !dialect?.decode)
         throw new DecodeError('unsupported', 'the frame begins like no frame of this protocol')
       return dialect.decode(frame, session)

@@ -24,11 +24,11 @@ export function escaped(marks: Escaping & { readonly flag: number; readonly end?
   return {
     escape,
     codes,
-    frame(bytes, session) {
+    frame(bytes, stream) {
       if (bytes[0] !== flag) return -skipTo(bytes, flag)
       // Two flags in a row: the end of a frame that was lost, then a beginning.
       if (bytes[1] === end) return flag === end ? -1 : -2
-      return search.after(bytes, 1, session)
+      return search.after(bytes, 1, stream)
     },
     content: (frame) => unescape(frame.subarray(1, frame.at(-1) === end ? -1 : undefined), escape, codes),
     wrap,

@@ -12,9 +12,9 @@ export function endsWith(...ends: readonly Mark[]): Framer {
   const skipped = new Marks(
     [...all, ...all.flatMap((end) => restsOf(end, all))].toSorted((a, b) => b.length - a.length),
   )
-  return (bytes, session) => {
+  return (bytes, stream) => {
     const noise = skipped.lengthAt(bytes, 0)
-    return noise === 0 ? search.after(bytes, 1, session) : Math.min(0, -noise)
+    return noise === 0 ? search.after(bytes, 1, stream) : Math.min(0, -noise)
   }
 }
 
@@ -25,10 +25,10 @@ export const line = endsWith('\n', '\r\n')
 export function between(start: Mark | readonly Mark[], end: Mark | readonly Mark[]): Framer {
   const starts = new Marks(start)
   const search = new EndSearch(end)
-  return (bytes, session) => {
+  return (bytes, stream) => {
     const length = starts.lengthAt(bytes, 0)
     if (length === 0) return -starts.next(bytes, 1)
-    return length < 0 ? 0 : search.after(bytes, length, session)
+    return length < 0 ? 0 : search.after(bytes, length, stream)
   }
 }
 

@@ -70,6 +70,8 @@ export {
   type Session,
   type Settings,
   type Setup,
+  type Stream,
+  StreamState,
   sessionState,
   type Transport,
   type UnfinishedMessage,

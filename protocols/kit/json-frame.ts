@@ -1,4 +1,4 @@
-import type { Framer, Session } from './protocol.ts'
+import { type Framer, StreamState } from './protocol.ts'
 
 /** How far an incomplete object has been scanned, and the state of the scan there. */
 interface Scan {
@@ -15,14 +15,14 @@ const TAIL = 64
 
 /**
  * JSON objects one after the other: each ends with the brace that closes its first one. Braces within strings do not count.
- * It remembers for each connection how far it has looked, so that each byte is looked at once.
+ * The stream remembers how far it has looked, so that each byte is looked at once.
  */
 export function jsonObjects(): Framer {
-  const scans = new WeakMap<Session, Scan>()
-  return (bytes, session) => {
+  const scans = new StreamState<Scan>()
+  return (bytes, stream) => {
     if (bytes[0] !== OPEN) return -(bytes.indexOf(OPEN) < 0 ? bytes.length : bytes.indexOf(OPEN))
-    const scan = scanOf(scans.get(session), bytes)
-    scans.delete(session)
+    const scan = scanOf(scans.of(stream), bytes)
+    scans.drop(stream)
     let depth = scan?.depth ?? 0
     let isQuoted = scan?.isQuoted ?? false
     let at = scan?.length ?? 0
@@ -37,7 +37,7 @@ export function jsonObjects(): Framer {
         at++
       }
     }
-    scans.set(session, { length: at, depth, isQuoted, tail: Buffer.from(bytes.subarray(Math.max(0, at - TAIL), at)) })
+    scans.set(stream, { length: at, depth, isQuoted, tail: Buffer.from(bytes.subarray(Math.max(0, at - TAIL), at)) })
     return 0
   }
 }

@@ -1,4 +1,4 @@
-import type { Session } from './protocol.ts'
+import { type Stream, StreamState } from './protocol.ts'
 
 /** Bytes that frames begin or end with: text (Latin-1), one byte, or several. */
 export type Mark = string | number | Uint8Array
@@ -42,15 +42,15 @@ export class Marks {
 }
 
 /**
- * Finds where a frame ends that arrives in many parts. It remembers for each connection how far it has looked, so that each
- * byte is looked at once, in however small parts a long frame arrives.
+ * Finds where a frame ends that arrives in many parts. The stream remembers how far it has looked, so that each byte is
+ * looked at once, in however small parts a long frame arrives.
  */
 export class EndSearch {
   readonly #ends: Marks
   /** The only end there is; one byte is found faster as a number. */
   readonly #end: Buffer | number | undefined
   readonly #longest: number
-  readonly #looked = new WeakMap<Session, Looked>()
+  readonly #looked = new StreamState<Looked>()
 
   constructor(ends: Mark | readonly Mark[]) {
     this.#ends = new Marks(ends)
@@ -60,13 +60,13 @@ export class EndSearch {
   }
 
   /** Index behind the first end that begins at or after `from`; 0 if there is none yet. */
-  after(bytes: Buffer, from: number, session: Session): number {
+  after(bytes: Buffer, from: number, stream: Stream): number {
     const isLong = bytes.length >= LONG
-    const at = isLong ? Math.max(from, this.#resume(bytes, session)) : from
+    const at = isLong ? Math.max(from, this.#resume(bytes, stream)) : from
     const end = this.#end
     const found = end === undefined ? this.#next(bytes, at) : bytes.indexOf(end, at)
     if (found >= 0) return found + (end === undefined ? this.#ends.lengthAt(bytes, found) : this.#longest)
-    if (isLong) this.#looked.set(session, { length: bytes.length, tail: Buffer.from(bytes.subarray(-TAIL)) })
+    if (isLong) this.#looked.set(stream, { length: bytes.length, tail: Buffer.from(bytes.subarray(-TAIL)) })
     return 0
   }
 
@@ -77,10 +77,10 @@ export class EndSearch {
   }
 
   /** Where to go on, if these are the bytes that were looked at before, and more. */
-  #resume(bytes: Buffer, session: Session): number {
-    const looked = this.#looked.get(session)
+  #resume(bytes: Buffer, stream: Stream): number {
+    const looked = this.#looked.of(stream)
     if (!looked) return 0
-    this.#looked.delete(session)
+    this.#looked.drop(stream)
     const { length, tail } = looked
     if (bytes.length < length || tail.compare(bytes, length - TAIL, length) !== 0) return 0
     return length - this.#longest + 1
@@ -89,7 +89,7 @@ export class EndSearch {
 
 interface Looked {
   readonly length: number
-  /** The last bytes that were looked at: another stream on the same session has others. */
+  /** The last bytes that were looked at: other bytes end otherwise. */
   readonly tail: Buffer
 }
 

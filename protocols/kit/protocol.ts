@@ -4,9 +4,31 @@ export type Transport = 'tcp' | 'udp' | 'http' | 'mqtt'
 /**
  * Finds the end of the first frame of a stream, from the bytes that have arrived.
  * n > 0: the frame is n bytes long; 0: the frame is not complete yet; −n: the first n bytes are noise, no frame begins there.
- * It never throws. It reads the session where a length was agreed on in the conversation, and never changes it.
+ * It never throws, and knows nothing of the conversation but what `StreamState` remembers of its stream.
  */
-export type Framer = (bytes: Buffer, session: Session) => number
+export type Framer = (bytes: Buffer, stream: Stream) => number
+
+/** What framers and decoders remember of a stream, by owner: see `StreamState`. */
+export interface Stream {
+  states?: Map<object, unknown>
+}
+
+/** The state that one framer or decoder keeps in each stream. */
+export class StreamState<State> {
+  of(stream: Stream): State | undefined {
+    return stream.states?.get(this) as State | undefined
+  }
+
+  set(stream: Stream, state: State): State {
+    stream.states ??= new Map()
+    stream.states.set(this, state)
+    return state
+  }
+
+  drop(stream: Stream): void {
+    stream.states?.delete(this)
+  }
+}
 
 /** Whether a stream is of a protocol, by its first bytes; `maybe`: more bytes are needed. */
 export type Match = 'yes' | 'no' | 'maybe'
@@ -40,7 +62,7 @@ export interface Settings {
  * state of a session with `sessionState`: a few numbers, since nobody counts them. What grows with what a device sends is in
  * `unfinished`.
  */
-export interface Session {
+export interface Session extends Stream {
   /** The device, once a message has named it and the roster knows it. The caller of `decode` sets it. */
   device?: string
   /**
@@ -195,11 +217,7 @@ export interface Protocol {
 }
 
 /** A protocol's own state of each session; `initial` makes it when it is first asked for. */
-export function sessionState<State extends object>(initial: () => State): (session: Session) => State {
-  const states = new WeakMap<Session, State>()
-  return (session) => {
-    let state = states.get(session)
-    if (!state) states.set(session, (state = initial()))
-    return state
-  }
+export function sessionState<State extends object>(initial: () => State): (stream: Stream) => State {
+  const states = new StreamState<State>()
+  return (stream) => states.of(stream) ?? states.set(stream, initial())
 }

@@ -5,7 +5,17 @@
  *   10, 11 latitude, longitude, degrees × 600,000  12 altitude, 0.1 m  13 speed, km/h, float  14 heading
  *   71 HDOP × 10, PDOP × 10
  */
-import { ByteReader, crc8Egts, DecodeError, dop, heading, Marks, type Session, sessionState } from '../kit/index.ts'
+import {
+  ByteReader,
+  crc8Egts,
+  DecodeError,
+  dop,
+  heading,
+  Marks,
+  type Session,
+  type Stream,
+  sessionState,
+} from '../kit/index.ts'
 
 /** How far the bytes of an incomplete frame were looked at, and their checksum: each byte is looked at once. */
 const UNLOOKED = { looked: 0, crc: 0xff }
@@ -59,15 +69,15 @@ const FRAME = new Marks(['@NTC', '~', 0x7f])
 const MAX_RECORD = 1024
 
 /** Length of a FLEX frame, by the fields that were agreed on. */
-export function flexFrame(bytes: Buffer, session: Session): number {
+export function flexFrame(bytes: Buffer, stream: Stream): number {
   const type = String.fromCharCode(bytes[1])
   const head = HEADS[type] ?? 0
   const count = type === 'A' || type === 'E' ? bytes[2] : 1
   if (bytes.length < 3 || (type === 'X' && bytes.length < head)) return 0
   if (type === 'E' || type === 'X') return further(bytes, head, count)
   if (head === 0 || count === 0) return -FRAME.next(bytes, 1)
-  const { length, isWhole } = conversations(session)
-  if (!isWhole) return learnedEnd(bytes, { head, count }, session)
+  const { length, isWhole } = conversations(stream)
+  if (!isWhole) return learnedEnd(bytes, { head, count }, stream)
   const end = head + count * length + 1
   return bytes.length < end ? 0 : end
 }
@@ -87,8 +97,8 @@ function further(bytes: Buffer, head: number, count: number): number {
  * follow one another. A single record is as long as those of an earlier array, or ends with the first checksum that fits:
  * perhaps too early, but the fields of a fix come first, and the rest is skipped.
  */
-function learnedEnd(bytes: Buffer, { head, count }: Record<'head' | 'count', number>, session: Session): number {
-  const state = conversations(session)
+function learnedEnd(bytes: Buffer, { head, count }: Record<'head' | 'count', number>, stream: Stream): number {
+  const state = conversations(stream)
   if (state.looked > bytes.length) Object.assign(state, UNLOOKED)
   for (; state.looked < bytes.length; state.looked++) {
     const byte = bytes[state.looked]

@@ -26,7 +26,7 @@ import {
   type Message,
   mph,
   type Protocol,
-  type Session,
+  type Stream,
   splitBits,
 } from '../kit/index.ts'
 
@@ -51,13 +51,13 @@ const starts = new Marks('UU')
 const ends = new EndSearch(END)
 
 /** The known position has a wrong length: a frame without an end at its length goes on to the next end. */
-function frameLength(bytes: Buffer, session: Session): number {
+function frameLength(bytes: Buffer, stream: Stream): number {
   const start = starts.lengthAt(bytes, 0)
   if (start === 0) return -starts.next(bytes, 1)
   if (start < 0 || bytes.length < HEAD) return 0
   const end = HEAD + bytes.readUInt16BE(HEAD - 2) + TAIL
   if (bytes.length < end) return 0
-  return bytes.subarray(end - 2, end).equals(END) ? end : ends.after(bytes, end, session)
+  return bytes.subarray(end - 2, end).equals(END) ? end : ends.after(bytes, end, stream)
 }
 
 function decode(frame: Buffer): Message {

@@ -27,6 +27,7 @@ import {
   type Protocol,
   secondsSince,
   type Session,
+  type Stream,
   unescape,
   verify,
 } from '../kit/index.ts'
@@ -59,9 +60,9 @@ const timeOf = secondsSince(2009)
 const starts = new EndSearch(START)
 
 /** The length field counts bytes without their escapes: the frame ends where so many of them have come. */
-function frameLength(bytes: Buffer, session: Session): number {
+function frameLength(bytes: Buffer, stream: Stream): number {
   if (bytes.length === 0) return 0
-  if (bytes[0] !== START) return -(Math.max(0, starts.after(bytes, 0, session) - 1) || bytes.length)
+  if (bytes[0] !== START) return -(Math.max(0, starts.after(bytes, 0, stream) - 1) || bytes.length)
   let length = ENVELOPE
   let plain = 0
   for (let at = 0; at < bytes.length; at++) {

@@ -24,6 +24,7 @@ import {
   type Message,
   type Protocol,
   type Session,
+  type Stream,
   signMagnitude,
   splitBits,
   tlv,
@@ -57,9 +58,9 @@ const REPORT = 0x05
 const POSITION = 0x10
 
 /** What stands between the parentheses is a frame; these are skipped. */
-function frameLength(bytes: Buffer, session: Session): number {
+function frameLength(bytes: Buffer, stream: Stream): number {
   if (bytes[0] === OPEN || bytes[0] === CLOSE) return -1
-  return Math.max(0, close.after(bytes, 1, session) - 1)
+  return Math.max(0, close.after(bytes, 1, stream) - 1)
 }
 
 function decode(frame: Buffer, session: Session): Message {

@@ -22,7 +22,7 @@ import {
   kmh,
   type Message,
   type Protocol,
-  type Session,
+  type Stream,
 } from '../kit/index.ts'
 
 const LOGIN = 0x01
@@ -39,12 +39,12 @@ export default {
   decode,
 } satisfies Protocol
 
-function frameLength(bytes: Buffer, session: Session): number {
+function frameLength(bytes: Buffer, stream: Stream): number {
   if (bytes.length < 2) return 0
   if (bytes[0] !== 0x58 || bytes[1] !== 0x58) return -1
   if (bytes.length < 4) return 0
   const least = bytes[3] === GPS ? 22 : 4
-  return bytes.length < least ? 0 : crlf.after(bytes, least, session)
+  return bytes.length < least ? 0 : crlf.after(bytes, least, stream)
 }
 
 function decode(frame: Buffer): Message {

@@ -21,6 +21,7 @@ import {
   type Message,
   type Protocol,
   type Session,
+  type Stream,
   verify,
 } from '../kit/index.ts'
 
@@ -38,8 +39,8 @@ const MARK = 0x4cbf
 const RECORD = 30
 const byLength: Framer = lengthField({ at: 8, width: 2, endian: 'little', add: 10 })
 
-function frameLength(bytes: Buffer, session: Session): number {
-  return bytes.length >= 4 && bytes.readUInt16LE(2) !== MARK ? -1 : byLength(bytes, session)
+function frameLength(bytes: Buffer, stream: Stream): number {
+  return bytes.length >= 4 && bytes.readUInt16LE(2) !== MARK ? -1 : byLength(bytes, stream)
 }
 
 function decode(frame: Buffer, session: Session): Message {

@@ -1,4 +1,4 @@
-import { EndSearch, lengthField, type Session } from '../kit/index.ts'
+import { EndSearch, lengthField, type Stream } from '../kit/index.ts'
 import { isAngle } from './text.ts'
 
 const CR = 0x0d
@@ -10,13 +10,13 @@ const end = new EndSearch(CR)
 const isUserData = /^(?:(?:ST|SA)\d{3,4})?UEX;/
 
 /** A report ends with CR. A report with user data says how many bytes of them follow; the CR is behind these bytes. */
-export function frameLength(bytes: Buffer, session: Session): number {
+export function frameLength(bytes: Buffer, stream: Stream): number {
   const first = bytes[0]
-  if (first === ZIP) return zip(bytes, session)
-  if (first >= 0x80) return universalZip(bytes, session)
+  if (first === ZIP) return zip(bytes, stream)
+  if (first >= 0x80) return universalZip(bytes, stream)
   // Control characters behind a frame, such as the LF of CR LF, are skipped.
   if (first < 0x20) return -1
-  return end.after(bytes, endOfData(bytes), session)
+  return end.after(bytes, endOfData(bytes), stream)
 }
 
 /** The longest header of a report with data. */

@@ -30,6 +30,7 @@ import {
   type Message,
   type Protocol,
   type Session,
+  type Stream,
 } from '../kit/index.ts'
 
 const LOGIN = 0x01
@@ -56,13 +57,13 @@ export default {
 } satisfies Protocol
 
 /** A frame ends with the first CR LF behind the least length of its type. */
-function frameLength(bytes: Buffer, session: Session): number {
+function frameLength(bytes: Buffer, stream: Stream): number {
   if (bytes.length < 2) return 0
   if (bytes[0] !== 0x78 || bytes[1] !== 0x78) return -1
   if (bytes.length < 4) return 0
   const type = bytes[3]
   const least = type === GPS || type === STORED_GPS ? 22 : CELLS.has(type) ? 10 + 7 * bytes[2] : 4
-  return bytes.length < least ? 0 : crlf.after(bytes, least, session)
+  return bytes.length < least ? 0 : crlf.after(bytes, least, stream)
 }
 
 function decode(frame: Buffer, session: Session): Message {

@@ -19,7 +19,7 @@ import {
   Marks,
   type Message,
   type Protocol,
-  type Session,
+  type Stream,
 } from '../kit/index.ts'
 
 export default {
@@ -34,9 +34,9 @@ const PER_DEGREE = 1_800_000
 const starts = new Marks('::')
 const ends = new EndSearch('##')
 
-function frameLength(bytes: Buffer, session: Session): number {
+function frameLength(bytes: Buffer, stream: Stream): number {
   if (starts.lengthAt(bytes, 0) === 0) return -starts.next(bytes, 1)
-  return bytes.length < 5 || bytes.length < bytes[4] + 5 ? 0 : ends.after(bytes, bytes[4] + 3, session)
+  return bytes.length < 5 || bytes.length < bytes[4] + 5 ? 0 : ends.after(bytes, bytes[4] + 3, stream)
 }
 
 function decode(frame: Buffer): Message {

@@ -22,7 +22,7 @@ import {
   kmh,
   type Message,
   type Protocol,
-  type Session,
+  type Stream,
   TextReader,
   unescape,
   utcDmy,
@@ -83,7 +83,7 @@ const next = new EndSearch(['][', ']\r', ']\n'])
  * A message ends at its length, which does not count escapes; or, where the length is wrong, before the next message, or when
  * all brackets are closed. Names of networks may hold brackets.
  */
-function frameLength(bytes: Buffer, session: Session): number {
+function frameLength(bytes: Buffer, stream: Stream): number {
   if (bytes[0] !== OPEN) {
     const start = bytes.indexOf(OPEN)
     return start < 0 ? -bytes.length : -start
@@ -93,10 +93,10 @@ function frameLength(bytes: Buffer, session: Session): number {
   const from = 1 + head[0].length
   const last = from + Number.parseInt(head[4], 16)
   if (bytes[last] === CLOSE) return last + 1
-  const found = next.after(bytes, from, session)
+  const found = next.after(bytes, from, stream)
   if (found > 0) return found - 1
   if (bytes.length <= MOST_UNEVEN && bytes[bytes.length - 1] === CLOSE && isClosed(bytes)) return bytes.length
-  return bytes.length > last ? end.after(bytes, last, session) : 0
+  return bytes.length > last ? end.after(bytes, last, stream) : 0
 }
 
 function isClosed(bytes: Buffer): boolean {

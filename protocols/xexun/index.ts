@@ -9,7 +9,7 @@
  *
  * Firmware changes sentences after their checksum was made, so that it is not looked at. Nothing is answered.
  */
-import { EndSearch, type Session, textProtocol } from '../kit/index.ts'
+import { EndSearch, type Stream, textProtocol } from '../kit/index.ts'
 
 const imeis = new EndSearch('imei:')
 const ends = new EndSearch('\n')
@@ -33,10 +33,10 @@ export default textProtocol({
 })
 
 /** A line ends behind the IMEI: some firmware breaks it within the sentence. */
-function frameLength(bytes: Buffer, session: Session): number {
+function frameLength(bytes: Buffer, stream: Stream): number {
   if (bytes[0] === 0x0a || bytes[0] === 0x0d) return -1
-  const imei = imeis.after(bytes, 0, session)
-  return imei === 0 ? 0 : ends.after(bytes, imei, session)
+  const imei = imeis.after(bytes, 0, stream)
+  return imei === 0 ? 0 : ends.after(bytes, imei, stream)
 }
 
 /** What stands behind the sentence differs by firmware; it is read in front of it. */

@@ -27,6 +27,7 @@ import {
   type Message,
   type Protocol,
   type Session,
+  type Stream,
   sum16,
   tlv,
   verify,
@@ -53,12 +54,12 @@ const EXTENDED_GPS = 0x47
 const starts = new Marks(FLAG)
 const ends = new EndSearch(FLAG)
 
-function frameLength(bytes: Buffer, session: Session): number {
+function frameLength(bytes: Buffer, stream: Stream): number {
   const length = starts.lengthAt(bytes, 0)
   if (length === 0) return -starts.next(bytes, 1)
   if (length < 0) return 0
   // The end of a frame that was lost, then a beginning.
-  return starts.lengthAt(bytes, 2) > 0 ? -2 : ends.after(bytes, 2, session)
+  return starts.lengthAt(bytes, 2) > 0 ? -2 : ends.after(bytes, 2, stream)
 }
 
 function decode(frame: Buffer, session: Session): Message {

@@ -9,7 +9,7 @@
  *
  * Answer: 7878 0700 30 00{6} 0D0A
  */
-import { ByteReader, bytesYmd, type Fix, heading, kmh, lengthField, type Message, type Protocol } from '../kit/index.ts'
+import { ByteReader, concoxFix, lengthField, type Message, type Protocol } from '../kit/index.ts'
 
 export default {
   name: 'anytrek',
@@ -30,23 +30,5 @@ function decode(frame: Buffer): Message {
   const type = r.skip(4).u8()
   const device = r.skip(1).bcd(7)
   if (type !== POSITION) return { device }
-  return { device, fixes: [fixOf(r.skip(5))], reply: ACK }
-}
-
-function fixOf(r: ByteReader): Fix {
-  const time = bytesYmd(r)
-  const satellites = r.u8() & 15
-  const latitude = r.u32le() / 1_800_000
-  const longitude = r.u32le() / 1_800_000
-  const speed = kmh(r.u8())
-  const flags = r.u16le()
-  return {
-    time,
-    latitude: flags & 0x0400 ? latitude : -latitude,
-    longitude: flags & 0x0800 ? -longitude : longitude,
-    valid: (flags & 0x1000) !== 0,
-    speed,
-    heading: heading(flags & 0x3ff),
-    satellites,
-  }
+  return { device, fixes: [concoxFix(r.skip(5), 'little')], reply: ACK }
 }

@@ -9,7 +9,7 @@
  *   G  12 (what follows of GPS), satellites: a nibble each    V  speed, km/h      U  unix seconds   S  satellites
  *   H  altitude, m      P  HDOP × 10     L  of 7932 and 7933: 0C, or 00 and cells in place of what follows
  */
-import { ByteReader, dop, type Fix, heading, kmh, type Message, tlv, utc } from '../kit/index.ts'
+import { ByteReader, dop, type Fix, flagged, kmh, type Message, tlv, utc } from '../kit/index.ts'
 import { type FrameKind, kindOf } from './types.ts'
 
 /**
@@ -121,13 +121,6 @@ function gpsModule(r: ByteReader): Fix {
 }
 
 const angle = (r: ByteReader) => r.u32() / 1.8e6
-
-/** Applies the flags to a fix: hemispheres, validity, heading. */
-function flagged(fix: Fix, flags: number): Fix {
-  const latitude = flags & 0x0400 ? fix.latitude : -fix.latitude
-  const longitude = flags & 0x0800 ? -fix.longitude : fix.longitude
-  return { ...fix, latitude, longitude, valid: (flags & 0x1000) !== 0, heading: heading(flags & 0x03ff) }
-}
 
 /** ms UTC; undefined where the bytes are no date. They are zero before the device knows the time. */
 function dateTime(r: ByteReader, ahead: number): number | Absence | undefined {

@@ -54,7 +54,7 @@ export { lorawanUplink } from './lorawan.ts'
 export { EndSearch, type Mark, Marks } from './marks.ts'
 export { rmcFix } from './nmea.ts'
 export { holdsPlace } from './place-search.ts'
-export { maskedFix, packedFix, shortFix } from './positions.ts'
+export { concoxFix, flagged, maskedFix, packedFix, shortFix } from './positions.ts'
 export {
   type Covered,
   type Escaping,

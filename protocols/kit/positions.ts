@@ -1,5 +1,6 @@
 import type { ByteReader } from './bytes.ts'
 import type { Fix } from './protocol.ts'
+import { bytesYmd } from './times.ts'
 import { digitsDegreesMinutes, dop, heading, kmh, knots, utcDmy } from './units.ts'
 
 /*
@@ -8,6 +9,7 @@ import { digitsDegreesMinutes, dop, heading, kmh, knots, utcDmy } from './units.
  *   masked   MMMM [F] [AAAAAAAA OOOOOOOO] [SSSS] [CCCC] [HHHH] [PPPP] [VVVV]       M: which of them follow, from bit 0 on
  *   packed   DDMMYY hhmmss ddmmmmmm dddmmmmmmF SS CC      F: bit 0 fix, 1 north, 2 east; S knots, C 2°
  *   short    OOOOOOOO AAAAAAAA TTTTTTTT SSSS P CCCC HHHHHH F                        S 0.1 km/h, P 0.1, H 0.1 m, F satellites
+ *   Concox   YYMMDDhhmmss F AAAAAAAA OOOOOOOO S GGGG                                A, O 1/30000 minute, see `flagged` for G
  *
  *   A, O  latitude, longitude, 1e-6 degrees     F  satellites, in bits 0–4     S  km/h     C  degrees
  *   H     metres                                P, V  HDOP, VDOP, 0.01        T  unix seconds
@@ -70,4 +72,22 @@ export function packedFix(r: ByteReader): Fix {
     speed: knots(r.u8()),
     heading: heading(r.u8() * 2),
   }
+}
+
+/** A position of Concox trackers and of those that resemble them, up to its flags. @throws DecodeError `malformed`. */
+export function concoxFix(r: ByteReader, endian: 'big' | 'little' = 'big'): Fix {
+  const time = bytesYmd(r)
+  const satellites = r.u8() & 0x0f
+  const isBig = endian === 'big'
+  const latitude = (isBig ? r.u32() : r.u32le()) / 1.8e6
+  const longitude = (isBig ? r.u32() : r.u32le()) / 1.8e6
+  const speed = kmh(r.u8())
+  return flagged({ time, latitude, longitude, valid: false, speed, satellites }, isBig ? r.u16() : r.u16le())
+}
+
+/** A fix with its flags: bit 12 says that it is one, bit 11 that it is west, bit 10 north; its heading is in bits 0–9. */
+export function flagged(fix: Fix, flags: number): Fix {
+  const latitude = flags & 0x0400 ? fix.latitude : -fix.latitude
+  const longitude = flags & 0x0800 ? -fix.longitude : fix.longitude
+  return { ...fix, latitude, longitude, valid: (flags & 0x1000) !== 0, heading: heading(flags & 0x03ff) }
 }

@@ -14,12 +14,9 @@
 import {
   ByteReader,
   ByteWriter,
-  bytesYmd,
+  concoxFix,
   DecodeError,
   EndSearch,
-  type Fix,
-  heading,
-  kmh,
   type Message,
   type Protocol,
   type Stream,
@@ -55,27 +52,9 @@ function decode(frame: Buffer): Message {
   if (type === LOGIN) return { device: r.bcd(8).replace(/^0+/, ''), none: 'login', reply: answer(1, type) }
   if (type === HEARTBEAT) return { none: 'heartbeat' }
   if (type !== GPS) return {}
-  return { fixes: [gps(r)], reply: answer(length, type, frame.subarray(4, 10)) }
+  return { fixes: [concoxFix(r)], reply: answer(length, type, frame.subarray(4, 10)) }
 }
 
 function answer(length: number, type: number, content: Uint8Array = new Uint8Array()): Buffer {
   return new ByteWriter().u16(0x5858).u8(length).u8(type).bytes(content).ascii('\r\n').toBuffer()
-}
-
-function gps(r: ByteReader): Fix {
-  const time = bytesYmd(r)
-  const satellites = r.u8() & 0x0f
-  const latitude = r.u32() / 1_800_000
-  const longitude = r.u32() / 1_800_000
-  const speed = kmh(r.u8())
-  const flags = r.u16()
-  return {
-    time,
-    latitude: (flags & 0x0400) !== 0 ? latitude : -latitude,
-    longitude: (flags & 0x0800) !== 0 ? -longitude : longitude,
-    valid: (flags & 0x1000) !== 0,
-    speed,
-    heading: heading(flags & 0x03ff),
-    satellites,
-  }
 }

@@ -21,12 +21,11 @@
 import {
   ByteReader,
   ByteWriter,
+  concoxFix,
   bytesYmd,
   DecodeError,
   EndSearch,
   type Fix,
-  heading,
-  kmh,
   type Message,
   type Protocol,
   type Session,
@@ -73,7 +72,7 @@ function decode(frame: Buffer, session: Session): Message {
   const type = r.u8()
   const isEmpty = r.left <= 2
   if (type === LOGIN) return { device: r.bcd(8).replace(/^0+/, ''), none: 'login', reply: answer(1, type) }
-  if (type === GPS || type === STORED_GPS) return { fixes: [gps(r)], reply: echoed(frame, length, type) }
+  if (type === GPS || type === STORED_GPS) return { fixes: [concoxFix(r)], reply: echoed(frame, length, type) }
   if (type === ALARM) return isEmpty ? { none: 'heartbeat' } : { fixes: [alarm(r)] }
   if (CELLS.has(type)) return { none: 'cells', reply: echoed(frame, length, type) }
   if (type === STATUS) return { none: 'status', reply: Buffer.from(frame) }
@@ -97,24 +96,6 @@ function clock(now: number): Buffer {
     .u8(at.getUTCMonth() + 1)
     .u8(at.getUTCDate())
   return answer(7, TIME, w.u8(at.getUTCHours()).u8(at.getUTCMinutes()).u8(at.getUTCSeconds()).toBuffer())
-}
-
-function gps(r: ByteReader): Fix {
-  const time = bytesYmd(r)
-  const satellites = r.u8() & 0x0f
-  const latitude = r.u32() / 1_800_000
-  const longitude = r.u32() / 1_800_000
-  const speed = kmh(r.u8())
-  const flags = r.u16()
-  return {
-    time,
-    latitude: (flags & 0x0400) !== 0 ? latitude : -latitude,
-    longitude: (flags & 0x0800) !== 0 ? -longitude : longitude,
-    valid: (flags & 0x1000) !== 0,
-    speed,
-    heading: heading(flags & 0x03ff),
-    satellites,
-  }
 }
 
 function alarm(r: ByteReader): Fix {

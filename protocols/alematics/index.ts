@@ -8,14 +8,12 @@
  *
  * Nothing is answered.
  */
-import { line, textProtocol } from '../kit/index.ts'
+import { textProtocol } from '../kit/index.ts'
 
 export default textProtocol({
   name: 'alematics',
   devices: 'Alematics trackers',
   port: 5140,
-  transports: ['tcp'],
-  frame: line,
   lines: [
     {
       like: '$T,{any:2},{imei},{any},{yyyymmdd}{hhmmss},{lat},{lon},{speedKmh},{course},{altitude},{hdop},{satellites}[,{any}]',

@@ -8,14 +8,12 @@
  *
  * Nothing is answered. That the speed is in knots is a guess.
  */
-import { type Draft, line, textProtocol } from '../kit/index.ts'
+import { type Draft, textProtocol } from '../kit/index.ts'
 
 export default textProtocol({
   name: 'appello',
   devices: 'Appello 4P, FOLLOWIT trackers',
   port: 5109,
-  transports: ['tcp'],
-  frame: line,
   fields: { state: { like: '[FL]', read: (text: string, draft: Draft) => void (draft.valid = text === 'F') } },
   lines: [
     { like: 'FOLLOWIT,{imei},{ymd}{hhmmss},{lat},{lon},{speedKnots},{course},{satellites},{altitude},{state},{any}' },

@@ -13,7 +13,7 @@
  *
  * Nothing is answered.
  */
-import { type Draft, dop, line, textProtocol } from '../kit/index.ts'
+import { type Draft, dop, textProtocol } from '../kit/index.ts'
 
 const PLACE = '$${any},{id},{event},{lat},{lon},{ymd}{hhmmss},{valid}'
 
@@ -22,8 +22,6 @@ export default textProtocol({
   devices: 'Aquila trackers',
   integrity: { sum: 'xor', from: 0, to: '*', digits: 2, optional: true },
   port: 5089,
-  transports: ['tcp'],
-  frame: line,
   fields: {
     event: { like: '\\d+' },
     emergency: { like: 'EMR|SEM' },

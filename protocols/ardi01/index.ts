@@ -8,14 +8,12 @@
  *
  * Nothing is answered.
  */
-import { line, textProtocol } from '../kit/index.ts'
+import { textProtocol } from '../kit/index.ts'
 
 export default textProtocol({
   name: 'ardi01',
   devices: 'Ardi 01',
   port: 5075,
-  transports: ['tcp'],
-  frame: line,
   lines: [
     { like: '{imei},{yyyymmdd}{hhmmss},{lon},{lat},{speedKmh},{course},{altitude},{satellites}[,{any}]' },
     { like: '{imei},{any}', unknown: 'position' },

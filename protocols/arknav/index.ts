@@ -13,6 +13,7 @@ export default textProtocol({
   name: 'arknav',
   devices: 'Arknav RX8, RX9, R-7',
   port: 5107,
+  transports: ['tcp', 'udp'],
   frame: endsWith('\r', '\r\n'),
   lines: [
     {

@@ -15,7 +15,6 @@ export default textProtocol({
   name: 'arknavx8',
   devices: 'Arknav X8',
   port: 5119,
-  transports: ['tcp'],
   frame: endsWith(';'),
   ends: ';',
   lines: [

@@ -16,7 +16,6 @@ export default textProtocol({
   devices: 'Armoli trackers',
   integrity: { none: 'which sum the digits at the end are is not known' },
   port: 5238,
-  transports: ['tcp'],
   frame: endsWith(';'),
   ends: ';',
   fields: {

@@ -7,14 +7,12 @@
  *
  * Nothing is answered.
  */
-import { line, textProtocol } from '../kit/index.ts'
+import { textProtocol } from '../kit/index.ts'
 
 export default textProtocol({
   name: 'auro',
   devices: 'Auro trackers',
   port: 5096,
-  transports: ['tcp'],
-  frame: line,
   fields: {
     number: { like: 'M\\d{4}T\\d+' },
     imei: { like: '\\d{15}' },

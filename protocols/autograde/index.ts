@@ -13,7 +13,6 @@ export default textProtocol({
   name: 'autograde',
   devices: 'Autograde trackers',
   port: 5120,
-  transports: ['tcp'],
   frame: between('(', ')'),
   ends: ')',
   fields: { number: { like: '\\d{12}' }, imei: { like: '\\d{15}' } },

@@ -7,14 +7,12 @@
  *
  * Nothing is answered.
  */
-import { line, textProtocol } from '../kit/index.ts'
+import { textProtocol } from '../kit/index.ts'
 
 export default textProtocol({
   name: 'avema',
   devices: 'Avema trackers',
   port: 5171,
-  transports: ['tcp'],
-  frame: line,
   fields: { id: { like: '\\d+' } },
   lines: [
     { like: '{id},{yyyymmdd}{hhmmss},{lon},{lat},{speedKmh},{course},{altitude},{satellites},{any}' },

@@ -16,7 +16,6 @@ export default textProtocol({
   name: 'box',
   devices: 'Box trackers',
   port: 5065,
-  transports: ['tcp'],
   frame: endsWith('\r', '\r\n'),
   fields: {
     number: { like: '\\d+' },

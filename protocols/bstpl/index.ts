@@ -13,7 +13,6 @@ export default textProtocol({
   name: 'bstpl',
   devices: 'BSTPL-17',
   port: 5241,
-  transports: ['tcp'],
   frame: endsWith('#'),
   ends: '#',
   fields: { ns: { like: '[NS0]' }, ew: { like: '[EW0]' } },

@@ -14,7 +14,6 @@ export default textProtocol({
   name: 'c2stek',
   devices: 'C2STEK FL10, FL2000G and others',
   port: 5181,
-  transports: ['tcp'],
   frame: between('PA$', '$AP'),
   lines: [
     { like: 'PA${imei}$D#{ymd}#{hhmmss}#{valid}#{lat}#{lon}#{speedKmh}#{course}#{altitude}#{any}$AP' },

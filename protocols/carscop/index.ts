@@ -17,7 +17,6 @@ export default textProtocol({
   name: 'carscop',
   devices: 'Carscop CCTR-620, CCTR-800 and others',
   port: 5040,
-  transports: ['tcp'],
   frame: endsWith('^'),
   ends: '^',
   fields: {

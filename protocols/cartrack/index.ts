@@ -15,7 +15,6 @@ export default textProtocol({
   devices: 'CarTrack trackers and clones',
   integrity: { none: 'the sum is that of a sentence that is not sent whole' },
   port: 5061,
-  transports: ['tcp'],
   frame: endsWith('##'),
   ends: '#',
   fields: { id: { like: '[0-9A-Za-z]+' }, filling: { like: '[?]*' }, kind: { like: '\\d{4}' } },

@@ -7,15 +7,13 @@
  *
  * Nothing is answered.
  */
-import { line, textProtocol } from '../kit/index.ts'
+import { textProtocol } from '../kit/index.ts'
 
 export default textProtocol({
   name: 'cautela',
   devices: 'Cautela trackers',
   integrity: { none: 'which sum the two digits at the end are is not known' },
   port: 5160,
-  transports: ['tcp'],
-  frame: line,
   fields: { type: { like: '\\d+' }, id: { like: '\\d+' } },
   lines: [
     { like: '{type},{id},{day},{month},{yy},{lat},{lon},{hhmm},{any}' },

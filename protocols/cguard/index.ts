@@ -9,14 +9,12 @@
  *
  * Nothing is answered.
  */
-import { line, textProtocol } from '../kit/index.ts'
+import { textProtocol } from '../kit/index.ts'
 
 export default textProtocol({
   name: 'cguard',
   devices: 'C-Guard trackers',
   port: 5123,
-  transports: ['tcp'],
-  frame: line,
   absent: 'NAN',
   lines: [
     { like: 'NV:{ymd} {hhmmss}:{lat}:{lon}:{speedKmh}[:{any}[:{course}[:{altitude}[:{any}]]]]' },

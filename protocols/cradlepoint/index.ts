@@ -6,14 +6,12 @@
  *
  * Without a date: the time of day that is nearest to the arrival; its leading zeros may be missing. Nothing is answered.
  */
-import { type Draft, line, textProtocol } from '../kit/index.ts'
+import { type Draft, textProtocol } from '../kit/index.ts'
 
 export default textProtocol({
   name: 'cradlepoint',
   devices: 'Cradlepoint routers',
   port: 5118,
-  transports: ['tcp'],
-  frame: line,
   fields: { clock: { like: '\\d{1,6}', read: readClock } },
   lines: [
     { like: '{id},{clock},{latNmea},{ns},{lonNmea},{ew},{speedKnots},{course},{any}' },

@@ -13,7 +13,6 @@ export default textProtocol({
   name: 'disha',
   devices: 'Disha trackers',
   port: 5097,
-  transports: ['tcp'],
   frame: between('$', ['*', '\n']),
   ends: '*',
   fields: { kind: { like: '[A-Z]' } },

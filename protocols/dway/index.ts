@@ -6,15 +6,13 @@
  *
  *   I  id     Y, O  decimal degrees     H  metres     S  km/h     C  degrees
  */
-import { line, textProtocol } from '../kit/index.ts'
+import { textProtocol } from '../kit/index.ts'
 
 export default textProtocol({
   name: 'dway',
   devices: 'Digitalway DWAY',
   acknowledges: 'some',
   port: 5150,
-  transports: ['tcp'],
-  frame: line,
   fields: { number: { like: '\\d+' }, kind: { like: '\\d+' } },
   lines: [
     { like: 'AA55,{number},{id},{kind},{ymd},{hhmmss},{lat},{lon},{altitude},{speedKmh},{course}[,{any}]' },

@@ -24,7 +24,6 @@ export default textProtocol({
   devices: 'Easytrack E3, E3+4G, ET-300 and others',
   acknowledges: 'some',
   port: 5056,
-  transports: ['tcp'],
   frame: endsWith('#', '#\r\n', '\r\n'),
   ends: '#',
   fields: {

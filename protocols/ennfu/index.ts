@@ -14,7 +14,6 @@ export default textProtocol({
   name: 'ennfu',
   devices: 'Ennfu trackers',
   port: 5220,
-  transports: ['tcp'],
   frame: endsWith('$'),
   ends: '$',
   lines: [

@@ -15,7 +15,6 @@ export default textProtocol({
   devices: 'Envotech trackers',
   integrity: { none: 'which sum the digits at the end are is not known' },
   port: 5240,
-  transports: ['tcp'],
   frame: between('$', '#'),
   ends: '#',
   fields: {

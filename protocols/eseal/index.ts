@@ -6,7 +6,7 @@
  *
  *   I  id     k  kind: Startup, Normal, Alarm …     A  A: valid, V: not     Y, O  decimal degrees     S  km/h     C  degrees
  */
-import { line, textProtocol } from '../kit/index.ts'
+import { textProtocol } from '../kit/index.ts'
 
 const HEAD = '##S,eSeal,{id},{number},{version},{kind},'
 
@@ -15,8 +15,6 @@ export default textProtocol({
   devices: 'eSeal electronic seals',
   acknowledges: 'fixes',
   port: 5169,
-  transports: ['tcp'],
-  frame: line,
   fields: { number: { like: '\\d+' }, version: {}, kind: {}, index: {} },
   lines: [
     {

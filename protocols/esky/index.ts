@@ -14,6 +14,7 @@ export default textProtocol({
   name: 'esky',
   devices: 'eSky EO, ET, EL',
   port: 5147,
+  transports: ['tcp', 'udp'],
   frame: startsWith('EO;', 'ET;', 'EL;'),
   fields: { number: { like: '\\d+' }, kind: { like: '[OT]' } },
   lines: [

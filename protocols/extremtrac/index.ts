@@ -7,14 +7,12 @@
  *
  * Sentences without an id do not say whose they are: they are not read. Nothing is answered.
  */
-import { type Draft, line, RMC, textProtocol } from '../kit/index.ts'
+import { type Draft, RMC, textProtocol } from '../kit/index.ts'
 
 export default textProtocol({
   name: 'extremtrac',
   devices: 'ExtremTrac trackers',
   port: 5126,
-  transports: ['tcp'],
-  frame: line,
   fields: { number: { like: '\\d+', read: (text: string, draft: Draft) => void (draft.device = text) } },
   lines: [{ like: `$GPRMC,{number},${RMC}[,{any}]` }, { like: '$GPRMC,{hms},{any}', unknown: 'position' }],
 })

@@ -13,7 +13,6 @@ export default textProtocol({
   devices: 'Flexcomm trackers',
   acknowledges: 'fixes',
   port: 5142,
-  transports: ['tcp'],
   frame: fixedLength(110, '7E'),
   fields: { two: { like: '\\d\\d' }, two2: { like: '\\d\\d' }, imei: { like: '\\d{15}' } },
   lines: [

@@ -16,7 +16,6 @@ export default textProtocol({
   devices: 'Flextrack Lommy',
   acknowledges: 'fixes',
   port: 5090,
-  transports: ['tcp'],
   frame: endsWith('\r'),
   fields: {
     index: { like: '-?\\d+' },

@@ -13,7 +13,6 @@ export default textProtocol({
   name: 'fox',
   devices: 'Fox-Lite',
   port: 5105,
-  transports: ['tcp'],
   frame: endsWith('</fox>'),
   lines: [
     {

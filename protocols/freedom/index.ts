@@ -5,14 +5,12 @@
  *
  *   I  IMEI     Y, O  ddmm.mmmm     S  knots     Nothing is answered.
  */
-import { line, textProtocol } from '../kit/index.ts'
+import { textProtocol } from '../kit/index.ts'
 
 export default textProtocol({
   name: 'freedom',
   devices: 'Freedom PT-9, PT-10',
   port: 5066,
-  transports: ['tcp'],
-  frame: line,
   lines: [
     {
       like: 'IMEI,{imei},{yyyy}/{month}/{day}, {hour}:{minute}:{second}, {ns}, Lat:{latNmea}, {ew}, Lon:{lonNmea}, Spd:{speedKnots}[,{any}]',

@@ -19,6 +19,7 @@ export default textProtocol({
   devices: 'Queclink GL100, GL100M, GV100',
   acknowledges: 'some',
   port: 5003,
+  transports: ['tcp', 'udp'],
   frame: endsWith('\0'),
   before: (text) => text.replace(POSITION, '|$1'),
   fields: {

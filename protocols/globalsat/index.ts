@@ -22,7 +22,6 @@ export default textProtocol({
   acknowledges: 'fixes',
   integrity: { sum: 'xor', to: '*', digits: 2, optional: true },
   port: 5043,
-  transports: ['tcp'],
   frame: endsWith('!'),
   ends: '!',
   fields: {

@@ -18,7 +18,6 @@ export default textProtocol({
   devices: 'GNX trackers',
   integrity: { none: 'which sum the two digits at the end are is not known' },
   port: 5106,
-  transports: ['tcp'],
   frame: endsWith('\n\r'),
   fields: { report: { like: '[A-Z]{3}' } },
   lines: [

@@ -12,7 +12,6 @@ export default textProtocol({
   name: 'gotop',
   devices: 'Gotop TL-201, TL-206, VT108, VT380',
   port: 5050,
-  transports: ['tcp'],
   frame: endsWith('#'),
   ends: '#',
   fields: { letters: { like: '[A-Z]+' } },

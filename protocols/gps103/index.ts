@@ -25,6 +25,7 @@ export default textProtocol({
   name: 'gps103',
   devices: 'Coban TK102, TK103, TK106, TK303, GPS103, GPS403 and clones',
   port: 5001,
+  transports: ['tcp', 'udp'],
   frame: endsWith(';', '*', '\n', '\r\n'),
   ends: ';*',
   fields: { event: {}, local: {}, heartbeat: { like: '\\d{10,17}' }, imei: { like: '\\d{10,17}' } },

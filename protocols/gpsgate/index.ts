@@ -17,7 +17,6 @@ export default textProtocol({
   acknowledges: 'some',
   integrity: { sum: 'xor', from: '$', to: '*', digits: 2 },
   port: 5026,
-  transports: ['tcp'],
   frame: endsWith('\0', '\n', '\r\n'),
   fields: { talker: { like: 'G[A-Z]' }, command: { like: '_[A-Za-z]+' } },
   lines: [

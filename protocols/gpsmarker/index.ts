@@ -14,7 +14,6 @@ export default textProtocol({
   name: 'gpsmarker',
   devices: 'GPSMarker M60, M70, M100',
   port: 5057,
-  transports: ['tcp'],
   frame: endsWith('\r'),
   ends: '#',
   fields: {

@@ -9,7 +9,7 @@
  *
  * Nothing is answered.
  */
-import { type Draft, line, textProtocol } from '../kit/index.ts'
+import { type Draft, textProtocol } from '../kit/index.ts'
 
 const PLACE = '{hms},{valid},{latNmea},{ns},{lonNmea},{ew},{speedKnots},{course},{dmy},{any}|{hdop}|{end}'
 
@@ -18,8 +18,6 @@ export default textProtocol({
   devices: 'GT30, GT60',
   integrity: { none: 'which sum the four digits at the end are is not known' },
   port: 5131,
-  transports: ['tcp'],
-  frame: line,
   fields: {
     length: { like: '[0-9A-F]{4}' },
     filled: { like: '[0-9 ]{14}', read: (text: string, draft: Draft) => void (draft.device = text.trim()) },

@@ -16,6 +16,7 @@ export const text = textProtocol({
   devices: 'Sinotrack ST-901, ST-906, LK109, LK209, TK110 and clones',
   acknowledges: 'some',
   port: 5013,
+  transports: ['tcp', 'udp'],
   frame: frameLength,
   starts,
   ends: '#',

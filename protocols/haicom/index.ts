@@ -12,7 +12,6 @@ export default textProtocol({
   name: 'haicom',
   devices: 'Haicom HI-602, HI-603, HI-604',
   port: 5063,
-  transports: ['tcp'],
   frame: endsWith('*'),
   ends: '*',
   fields: { flags: { like: '\\d', read: readFlags } },

@@ -12,7 +12,6 @@ export default textProtocol({
   name: 'hunterpro',
   devices: 'HunterPro',
   port: 5116,
-  transports: ['tcp'],
   frame: endsWith('\r'),
   lines: [{ like: `>{id}<$GPRMC,${RMC}{any}` }, { like: '>{id}<{any}', unknown: 'type' }],
 })

@@ -7,15 +7,13 @@
  *
  * Nothing is answered.
  */
-import { line, textProtocol } from '../kit/index.ts'
+import { textProtocol } from '../kit/index.ts'
 
 export default textProtocol({
   name: 'idpl',
   devices: 'IDPL trackers',
   integrity: { none: 'which sum the four digits at the end are is not known' },
   port: 5110,
-  transports: ['tcp'],
-  frame: line,
   ends: '#',
   lines: [
     {

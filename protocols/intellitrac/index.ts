@@ -19,8 +19,6 @@ const text = textProtocol({
   name: 'intellitrac',
   devices: 'IntelliTrac X1, X8, P1, A1 and others',
   port: 5037,
-  transports: ['tcp'],
-  frame: line,
   fields: { id: { like: '\\d+' }, transaction: { like: '\\d+' } },
   lines: [
     { like: PLACE },

@@ -25,7 +25,6 @@ export default textProtocol({
   acknowledges: 'some',
   integrity: { none: 'each maker has another one, and some have none' },
   port: 5179,
-  transports: ['tcp'],
   frame: frameLength,
   ends: '*',
   fields: {

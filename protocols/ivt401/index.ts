@@ -13,7 +13,6 @@ export default textProtocol({
   name: 'ivt401',
   devices: 'IVT 401',
   port: 5153,
-  transports: ['tcp'],
   frame: endsWith(';'),
   ends: ';',
   fields: { kind: { like: '[A-Z]+' } },

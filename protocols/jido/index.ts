@@ -17,7 +17,6 @@ export default textProtocol({
   devices: 'Jido trackers',
   integrity: { none: 'which sum the two digits at the end are is not known' },
   port: 5237,
-  transports: ['tcp'],
   frame: endsWith('#'),
   ends: '#',
   lines: [

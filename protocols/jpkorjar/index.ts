@@ -11,7 +11,6 @@ export default textProtocol({
   name: 'jpkorjar',
   devices: 'JP Korjar trackers',
   port: 5122,
-  transports: ['tcp'],
   frame: startsWith('KORJAR.PL'),
   lines: [
     { like: 'KORJAR.PL,{imei},{ymd}{hhmmss},{lat}{ns},{lon}{ew},{speedKnots},{course},{any},{valid} {any}' },

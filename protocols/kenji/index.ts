@@ -7,15 +7,13 @@
  *
  * Nothing is answered.
  */
-import { line, textProtocol } from '../kit/index.ts'
+import { textProtocol } from '../kit/index.ts'
 
 export default textProtocol({
   name: 'kenji',
   devices: 'Kenji trackers',
   integrity: { none: 'which sum the two digits at the end are is not known' },
   port: 5102,
-  transports: ['tcp'],
-  frame: line,
   lines: [
     {
       like: '>C{id},M{any},O{any},I{any},D{hhmmss},{valid},{ns}{latNmea},{ew}{lonNmea},T{speedKnots},H{course},Y{dmy},G{satellites}[*{any}]',

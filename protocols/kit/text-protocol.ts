@@ -3,6 +3,7 @@ import type { Draft } from './draft.ts'
 import { type Drawn, drawn, type Fields } from './drawn.ts'
 import { DecodeError, eachReadable } from './errors.ts'
 import { PLACES } from './fields.ts'
+import { line as lineFramer } from './framing.ts'
 import type { Fix, Framer, Match, Message, Protocol, Session } from './protocol.ts'
 import { checkOf, type TextIntegrity } from './text-integrity.ts'
 
@@ -38,9 +39,10 @@ export interface TextDescription extends Pick<Protocol, 'name' | 'devices' | 'ac
   /** How a checksum is written and what it covers; or why none is checked. Left out: the lines show none. */
   readonly integrity?: TextIntegrity
   readonly port: number
-  /** Both without it. */
+  /** Left out: tcp. */
   readonly transports?: readonly ('tcp' | 'udp')[]
-  readonly frame: Framer
+  /** Left out: lines. */
+  readonly frame?: Framer
   readonly starts?: (bytes: Buffer) => Match
   /** Characters that end a line, beside CR, LF and NUL, and are not drawn in it. */
   readonly ends?: string
@@ -66,8 +68,8 @@ export interface TextProtocol extends Protocol {
  * @throws Error of a pattern or a line that cannot be: see `drawn`
  */
 export function textProtocol(description: TextDescription): TextProtocol {
-  const { name, devices, acknowledges, escaping, port, frame, starts } = description
-  const transports = description.transports ?? ['tcp', 'udp']
+  const { name, devices, acknowledges, escaping, port, frame = lineFramer, starts } = description
+  const { transports = ['tcp'] } = description
   const { integrity, check } = checkOf(description.integrity)
   const lines = description.lines.map((line) => new Line(line, description))
   const candidates = candidatesOf(lines)

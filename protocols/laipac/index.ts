@@ -10,7 +10,7 @@
  * Answers: $EAVACK,e,XX*ZZ with e and XX of a position that asks for it; to ECHK the same line. The alarms 3, S and X are
  * repeated until $AVCFG,00000000,d (t, x) takes them back, with the password that devices are delivered with.
  */
-import { type Draft, line, TextWriter, textProtocol, xor } from '../kit/index.ts'
+import { type Draft, TextWriter, textProtocol, xor } from '../kit/index.ts'
 
 const ALARMS: Readonly<Record<string, string>> = { '3': 'd', S: 't', X: 'x' }
 
@@ -20,8 +20,6 @@ export default textProtocol({
   acknowledges: 'some',
   integrity: { sum: 'xor', from: 1, to: '*', digits: 2 },
   port: 5048,
-  transports: ['tcp'],
-  frame: line,
   fields: {
     state: { like: '[A-Za-z]', read: (text: string, draft: Draft) => void (draft.valid = !'Vv'.includes(text)) },
     event: {},

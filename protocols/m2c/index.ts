@@ -13,7 +13,6 @@ export default textProtocol({
   devices: 'M2C units',
   integrity: { none: 'which sum the digits at the end of a line are is not known' },
   port: 5157,
-  transports: ['tcp'],
   frame: between('[', ']'),
   ends: ']',
   lines: [

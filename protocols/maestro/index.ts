@@ -17,7 +17,6 @@ export default textProtocol({
   name: 'maestro',
   devices: 'Maestro M2M Gateway, UPV-02',
   port: 5129,
-  transports: ['tcp'],
   frame: between('@', '!'),
   lines: [
     {

@@ -14,7 +14,6 @@ export default textProtocol({
   name: 'manpower',
   devices: 'ManPower trackers',
   port: 5042,
-  transports: ['tcp'],
   frame: endsWith(';'),
   ends: ';',
   lines: [

@@ -23,7 +23,6 @@ export default textProtocol({
   devices: 'Megastek GVT-430, GVT-500, GVT-900, MT-80, MT-90 and others',
   integrity: { checksum: 'sum8', covers: coveredOf },
   port: 5024,
-  transports: ['tcp'],
   frame: endsWith('!', '\n', '\r\n'),
   ends: '!',
   fields: {

@@ -40,6 +40,7 @@ const text = textProtocol({
   acknowledges: 'some',
   integrity: { sum: 'sum8', to: '*', includesTo: true, digits: 2 },
   port: 5020,
+  transports: ['tcp', 'udp'],
   frame: lengthField({ start: '$$', at: 3, width: 5, digits: 10, until: ',', add: 0, end: '\r\n' }),
   fields: {
     flag: { like: '[^]' },

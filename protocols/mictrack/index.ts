@@ -18,6 +18,7 @@ export default textProtocol({
   name: 'mictrack',
   devices: 'Mictrack MT510, MT600, MT700, MT821, MT825',
   port: 5191,
+  transports: ['tcp', 'udp'],
   frame: whole,
   fields: {
     number: { like: '\\d+' },

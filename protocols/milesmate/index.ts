@@ -6,15 +6,13 @@
  *   I  IMEI          S  km/h        f  G: fixed by GPS; L: the last known position
  *   b  battery, V    C  degrees     Answer: +##Received OK
  */
-import { type Draft, line, textProtocol } from '../kit/index.ts'
+import { type Draft, textProtocol } from '../kit/index.ts'
 
 export default textProtocol({
   name: 'milesmate',
   devices: 'Milesmate trackers',
   acknowledges: 'fixes',
   port: 5176,
-  transports: ['tcp'],
-  frame: line,
   fields: { source: { like: '[A-Z]', read: (text: string, draft: Draft) => void (draft.valid = text === 'G') } },
   lines: [
     {

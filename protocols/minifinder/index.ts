@@ -18,7 +18,6 @@ export default textProtocol({
   name: 'minifinder',
   devices: 'MiniFinder Pico, EV-07',
   port: 5062,
-  transports: ['tcp'],
   frame: endsWith(';', ';\0'),
   ends: ';',
   fields: {

@@ -25,7 +25,6 @@ export default textProtocol({
   devices: 'Mobilogix trackers',
   acknowledges: 'fixes',
   port: 5216,
-  transports: ['tcp'],
   frame: between('[', ']'),
   ends: ']',
   fields: {

@@ -5,15 +5,13 @@
  *
  *   I  IMEI     Y, O  decimal degrees     S  km/h     C  degrees     Answer: #ACK
  */
-import { line, textProtocol } from '../kit/index.ts'
+import { textProtocol } from '../kit/index.ts'
 
 export default textProtocol({
   name: 'mtx',
   devices: 'MTX modems with GPS',
   acknowledges: 'fixes',
   port: 5083,
-  transports: ['tcp'],
-  frame: line,
   lines: [
     { like: '#MTX,{imei},{yyyymmdd},{hhmmss},{lat},{lon},{speedKmh},{course}[,{any}]', answer: '#ACK' },
     { like: '#MTX,{imei}[,{any}]', unknown: 'type' },

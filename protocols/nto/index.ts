@@ -17,7 +17,6 @@ export default textProtocol({
   devices: 'NTO trackers',
   integrity: { none: 'which sum the digits at the end are is not known' },
   port: 5250,
-  transports: ['tcp'],
   frame: endsWith('&'),
   ends: '&',
   lines: [

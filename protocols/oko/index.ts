@@ -15,7 +15,6 @@ export default textProtocol({
   name: 'oko',
   devices: 'OKO trackers',
   port: 5152,
-  transports: ['tcp'],
   frame: between('{', '}'),
   ends: '}',
   lines: [

@@ -12,7 +12,6 @@ export default textProtocol({
   devices: 'Plugin trackers',
   acknowledges: 'fixes',
   port: 5192,
-  transports: ['tcp'],
   frame: endsWith('#'),
   ends: '#',
   fields: { id: { like: '\\d+' } },

@@ -8,7 +8,7 @@
  * What follows the course depends on the kind of frame: %% and $PTMLA have four fields, satellites and HDOP, $EXT has two
  * fields and satellites. Nothing is answered.
  */
-import { line, textProtocol } from '../kit/index.ts'
+import { textProtocol } from '../kit/index.ts'
 
 const PLACE = '{id},{valid},{ymd}{hhmmss},{ns}{latNmea}{ew}{lonNmea},{speedKmh},[{course}]'
 
@@ -16,8 +16,6 @@ export default textProtocol({
   name: 'portman',
   devices: 'Portman GT and PTM trackers',
   port: 5211,
-  transports: ['tcp'],
-  frame: line,
   absent: 'NA',
   lines: [
     { like: `$PTMLA,${PLACE},{any:4},{satellites},{hdop}[,{any}]` },

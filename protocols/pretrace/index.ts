@@ -18,7 +18,6 @@ export default textProtocol({
   devices: 'Pretrace TC55, TC65',
   integrity: { none: 'which sum the two digits at the end are is not known' },
   port: 5133,
-  transports: ['tcp'],
   frame: between('(', ')'),
   fields: {
     imei: { like: '\\d{15}' },

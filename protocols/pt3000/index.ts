@@ -13,7 +13,6 @@ export default textProtocol({
   name: 'pt3000',
   devices: 'PT3000',
   port: 5045,
-  transports: ['tcp'],
   frame: endsWith('d'),
   lines: [{ like: `%{imei},$GPRMC,${RMC}[,{any}]` }, { like: '%{imei},{any}', unknown: 'type' }],
 })

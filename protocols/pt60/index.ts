@@ -19,7 +19,6 @@ export default textProtocol({
   devices: 'PT60, i365',
   acknowledges: 'fixes',
   port: 5164,
-  transports: ['tcp'],
   frame: endsWith('@R#@', '@E#@'),
   before: (text) => text.replace(/@[RE]#@$/, ''),
   fields: { imsi: { like: '\\d*' }, digits: { like: '\\d{14}' }, type: { like: '\\d+' } },

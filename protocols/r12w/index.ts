@@ -7,15 +7,13 @@
  *
  * Other types are answered by nobody knows what: they are kept as they are.
  */
-import { line, textProtocol } from '../kit/index.ts'
+import { textProtocol } from '../kit/index.ts'
 
 export default textProtocol({
   name: 'r12w',
   devices: 'R12W',
   integrity: { none: 'which sum the two digits at the end are is not known' },
   port: 5226,
-  transports: ['tcp'],
-  frame: line,
   fields: { serial: {} },
   lines: [
     {

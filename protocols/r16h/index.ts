@@ -15,7 +15,6 @@ export default textProtocol({
   name: 'r16h',
   devices: 'R16H',
   port: 5266,
-  transports: ['tcp'],
   frame: endsWith('$'),
   ends: '$',
   lines: [

@@ -11,7 +11,7 @@
  *
  * Answer to each line: $GPRMC, its type, date and time of the arrival, IMEI. A record that was cut off is unreadable.
  */
-import { type Draft, line, type Session, sessionState, textProtocol } from '../kit/index.ts'
+import { type Draft, type Session, sessionState, textProtocol } from '../kit/index.ts'
 
 const STATE = '[-.0-9A-Za-z,]*'
 
@@ -20,8 +20,6 @@ export default textProtocol({
   devices: 'Race Dynamics trackers',
   acknowledges: 'fixes',
   port: 5195,
-  transports: ['tcp'],
-  frame: line,
   fields: { type: { like: '\\d+' }, state: { like: STATE }, more: { like: STATE } },
   lines: [
     { like: '$GPRMC,{type},{dmy},{hhmmss},{imei}[,{any}]', none: 'login', answer },

@@ -8,15 +8,13 @@
  *
  * It has no date: the time of day that is nearest to the arrival. Nothing is answered.
  */
-import { line, textProtocol } from '../kit/index.ts'
+import { textProtocol } from '../kit/index.ts'
 
 export default textProtocol({
   name: 'raveon',
   devices: 'Raveon RV-M7, Atlas',
   integrity: { sum: 'xor', from: '$', to: '*', digits: 2 },
   port: 5117,
-  transports: ['tcp'],
-  frame: line,
   lines: [
     {
       like: '$PRAVE,{id},{any},{latNmea},{lonNmea},{hhmmss},{quality},{satellites},{altitude},{any:4},{speedKmh},{course},{any}',

@@ -16,7 +16,6 @@ export default textProtocol({
   name: 's168',
   devices: 'S168',
   port: 5204,
-  transports: ['tcp'],
   frame: endsWith('$'),
   ends: '$',
   fields: { parts: {} },

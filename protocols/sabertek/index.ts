@@ -16,7 +16,6 @@ export default textProtocol({
   devices: 'Sabertek trackers',
   acknowledges: 'fixes',
   port: 5166,
-  transports: ['tcp'],
   frame: endsWith('\x03', '\x03\r\n'),
   ends: '\x03',
   before: (text) => (text.startsWith('\x02') ? text.slice(1) : text),

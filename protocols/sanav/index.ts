@@ -14,6 +14,7 @@ export default textProtocol({
   devices: 'Sanav GX-101, MU-201, CT-24',
   integrity: { none: 'the sentence has one, which these devices do not always send' },
   port: 5051,
+  transports: ['tcp', 'udp'],
   frame: startsWith('imei=', 'imei:'),
   fields: { digits: { like: '\\d+', read: (text: string, draft: Draft) => void (draft.device = text) } },
   lines: [

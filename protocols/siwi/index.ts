@@ -8,7 +8,7 @@
  *
  * The maker may name its own lines ($RTPL). The zone of a device in devices.yaml counts instead of India's. Nothing is answered.
  */
-import { type Draft, type Fix, line, type Session, textProtocol } from '../kit/index.ts'
+import { type Draft, type Fix, type Session, textProtocol } from '../kit/index.ts'
 
 const INDIA_MS = 19_800_000
 
@@ -16,8 +16,6 @@ export default textProtocol({
   name: 'siwi',
   devices: 'Siwi trackers',
   port: 5135,
-  transports: ['tcp'],
-  frame: line,
   ends: '!',
   fields: { head: { like: '[A-Z]{4}' }, report: { like: '[A-Z]' } },
   fix,

@@ -14,7 +14,6 @@ export default textProtocol({
   name: 'smartsole',
   devices: 'GTX SmartSole',
   port: 5178,
-  transports: ['tcp'],
   frame: endsWith('$'),
   ends: '$',
   lines: [

@@ -19,7 +19,6 @@ export default textProtocol({
   devices: 'iStartek VT100, VT110, VT120, VT200, VT300, VT800, PT60',
   integrity: { checksum: 'sum8', covers: [0, -4] },
   port: 5222,
-  transports: ['tcp'],
   frame: lengthField({ start: '&&', at: 3, width: 5, digits: 10, until: ',', add: 4 }),
   before: checked,
   fields: {

@@ -15,7 +15,6 @@ export default textProtocol({
   name: 'stl060',
   devices: 'STL060',
   port: 5060,
-  transports: ['tcp'],
   frame: startsWith('$1,'),
   fields: {
     latDigits: { like: '\\d{8}', read: (text, draft) => void (draft.latitude = angle(text)) },

@@ -18,7 +18,6 @@ export default textProtocol({
   devices: 'Supermate and BONOVO trackers',
   acknowledges: 'fixes',
   port: 5108,
-  transports: ['tcp'],
   frame: endsWith('#'),
   ends: '#',
   fields: {

@@ -15,7 +15,6 @@ export default textProtocol({
   devices: 'SVIAS 100',
   acknowledges: 'fixes',
   port: 5168,
-  transports: ['tcp'],
   frame: between('[', ']'),
   ends: ']',
   fields: {

@@ -13,7 +13,6 @@ export default textProtocol({
   name: 'swiftech',
   devices: 'Swiftech trackers',
   port: 5217,
-  transports: ['tcp'],
   frame: endsWith('#'),
   ends: '#',
   lines: [

@@ -15,7 +15,7 @@
  *
  * What has no date is as near as can be to its arrival. A position in front of the name is kept until the name arrives.
  */
-import { type Draft, type Fix, GGA, GLL, line, RMC, type Session, sessionState, textProtocol } from '../kit/index.ts'
+import { type Draft, type Fix, GGA, GLL, RMC, type Session, sessionState, textProtocol } from '../kit/index.ts'
 
 export default textProtocol({
   name: 't55',
@@ -23,7 +23,7 @@ export default textProtocol({
   acknowledges: 'some',
   integrity: { sum: 'xor', from: '$', to: '*', digits: 2, optional: true },
   port: 5005,
-  frame: line,
+  transports: ['tcp', 'udp'],
   fields: {
     talker: { like: '[A-Z]{2}' },
     name: { like: '[A-Za-z\\d_-]+[ ,:;]?', read: (text, draft) => void (draft.device = text.replace(/[ ,:;]$/, '')) },

@@ -16,7 +16,6 @@ export default textProtocol({
   name: 't57',
   devices: 'T57',
   port: 5155,
-  transports: ['tcp'],
   frame: startsWith('*T57'),
   lines: [{ like: `*T57#F1#${PLACE}` }, { like: `*T57#F2#${PLACE}` }, { like: '*T57#{any}', unknown: 'position' }],
 })

@@ -30,6 +30,7 @@ export default textProtocol({
   acknowledges: 'fixes',
   integrity: { checksum: 'XOR', covers: (frame) => [0, Math.max(0, frame.lastIndexOf('*'))] },
   port: 5031,
+  transports: ['tcp', 'udp'],
   frame: endsWith('<', '<\r\n'),
   ends: '<',
   before: identityFirst,

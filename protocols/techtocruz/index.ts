@@ -16,7 +16,6 @@ export default textProtocol({
   devices: 'Techto Cruz trackers',
   integrity: { sum: 'sum8', to: '*', digits: 2 },
   port: 5234,
-  transports: ['tcp'],
   frame: frameLength,
   fields: { length: { like: '\\d+' } },
   lines: [

@@ -24,6 +24,7 @@ export default textProtocol({
   devices: 'Xexun TK103, Kingneed TK103, Goome GM, TLT and clones',
   acknowledges: 'some',
   port: 5002,
+  transports: ['tcp', 'udp'],
   frame: frameLength,
   fields: {
     id: { like: '\\d{9,17} *' },

@@ -17,7 +17,6 @@ export default textProtocol({
   name: 'tmg',
   devices: 'TMG trackers',
   port: 5132,
-  transports: ['tcp'],
   frame: between('$', ['\n', '\0', '#']),
   ends: '#',
   fields: {

@@ -12,7 +12,6 @@ export default textProtocol({
   name: 'topflytech',
   devices: 'Topflytech T8801, T8802',
   port: 5047,
-  transports: ['tcp'],
   frame: between('(', ')'),
   ends: ')',
   fields: { state: { like: 'BP\\d\\d[0-9A-Za-z]{49}' } },

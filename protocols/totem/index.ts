@@ -49,7 +49,6 @@ export default textProtocol({
     covers: (bytes) => [0, isNewer(bytes) === true ? bytes.length - 2 : bytes.toString('latin1').trimEnd().length - 4],
   },
   port: 5007,
-  transports: ['tcp'],
   frame,
   before: checked,
   fields: {

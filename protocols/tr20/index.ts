@@ -6,14 +6,14 @@
  *
  *   I  name     A  A: valid, L, V: not     Y, O  ddmm.mmmm behind the hemisphere     S  km/h     C  degrees     t  temperature
  */
-import { line, textProtocol } from '../kit/index.ts'
+import { textProtocol } from '../kit/index.ts'
 
 export default textProtocol({
   name: 'tr20',
   devices: 'TR-20, TR-10',
   acknowledges: 'some',
   port: 5018,
-  frame: line,
+  transports: ['tcp', 'udp'],
   fields: { number: { like: '\\d+' } },
   lines: [
     { like: '%%{id},{valid},{ymd}{hhmmss},{ns}{latNmea}[ ]{ew}{lonNmea},{speedKmh},{course}[,{any}]' },

@@ -7,14 +7,14 @@
  *
  * The two digits X are a sum that is not known. Nothing is answered.
  */
-import { line, textProtocol } from '../kit/index.ts'
+import { textProtocol } from '../kit/index.ts'
 
 export default textProtocol({
   name: 'tr900',
   devices: 'TR-900',
   integrity: { none: 'which sum the two digits at the end are is not known' },
   port: 5074,
-  frame: line,
+  transports: ['tcp', 'udp'],
   lines: [
     {
       like: '>{id},{any:2},{ymd},{hhmmss},{ew}{lonNmea},{ns}{latNmea},{any},{speedKmh},{course},{any}',

@@ -8,7 +8,7 @@
  *
  * Answer to both: =OK=
  */
-import { line, textProtocol } from '../kit/index.ts'
+import { textProtocol } from '../kit/index.ts'
 
 const answer = '=OK=\r\n'
 
@@ -17,8 +17,6 @@ export default textProtocol({
   devices: 'TrackBox',
   acknowledges: 'fixes',
   port: 5068,
-  transports: ['tcp'],
-  frame: line,
   lines: [
     {
       like: '{hms},{latNmea}{ns},{lonNmea}{ew},{hdop},{altitude},{any},{course},{any},{speedKnots},{dmy},{satellites}',

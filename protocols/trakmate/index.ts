@@ -17,7 +17,6 @@ export default textProtocol({
   name: 'trakmate',
   devices: 'Trakmate TM',
   port: 5127,
-  transports: ['tcp'],
   frame: endsWith('#'),
   ends: '#',
   lines: [

@@ -22,7 +22,6 @@ export default textProtocol({
   devices: 'Thinkrace PT30, PT718, PG88, TRV, IW and other watches',
   acknowledges: 'fixes',
   port: 5010,
-  transports: ['tcp'],
   frame: endsWith('#'),
   ends: '#',
   fields: {

@@ -16,7 +16,6 @@ export default textProtocol({
   name: 'tt8850',
   devices: 'Truetrack TT8850',
   port: 5079,
-  transports: ['tcp'],
   frame: endsWith('$'),
   ends: '$',
   fields: { report: { like: '[A-Z]{3}' } },

@@ -20,7 +20,6 @@ export default textProtocol({
   name: 'visiontek',
   devices: 'Visiontek 86VT, VAJRA',
   port: 5069,
-  transports: ['tcp'],
   frame: between('$', '#'),
   ends: '#',
   before: validityFirst,

@@ -17,6 +17,7 @@ export default textProtocol({
   devices: 'VT-FMS',
   integrity: { checksum: 'XOR', covers: (frame) => [1, frame.lastIndexOf(')')] },
   port: 5145,
+  transports: ['tcp', 'udp'],
   frame: frameLength,
   before: content,
   fields: {

@@ -26,6 +26,7 @@ const text = textProtocol({
   acknowledges: 'fixes',
   integrity: { checksum: 'CRC-16/ARC of 2.x', covers: coveredBytes },
   port: 5039,
+  transports: ['tcp', 'udp'],
   frame: frameLength,
   starts,
   absent: 'NA',

@@ -19,7 +19,6 @@ export default textProtocol({
   devices: 'Xexun TK102, TK201, XT-107 and clones',
   integrity: { none: 'the checksum of the sentence is not made anew where firmware changes it' },
   port: 5006,
-  transports: ['tcp'],
   frame: frameLength,
   before: imeiFirst,
   fields: { talker: { like: 'G[A-Z]' }, imei: { like: '\\d{10,17}' } },

@@ -24,6 +24,7 @@ export default textProtocol({
   devices: 'Xirgo XT-2000, XT-4000, XT-6000',
   acknowledges: 'fixes',
   port: 5081,
+  transports: ['tcp', 'udp'],
   frame: endsWith('##'),
   ends: '#',
   before: arranged,

@@ -8,7 +8,7 @@
  *
  * Nothing is answered here: the answers of the protocol confirm commands and locking, which we do not send.
  */
-import { line, textProtocol } from '../kit/index.ts'
+import { textProtocol } from '../kit/index.ts'
 
 const HEAD = '*{kind},{maker},{imei},'
 
@@ -16,8 +16,6 @@ export default textProtocol({
   name: 'xrb28',
   devices: 'Omni XRB28 locks',
   port: 5180,
-  transports: ['tcp'],
-  frame: line,
   ends: '#',
   fields: {
     kind: { like: '[A-Z]{4}' },

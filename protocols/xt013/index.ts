@@ -7,14 +7,12 @@
  *
  * Nothing is answered.
  */
-import { type Draft, line, textProtocol } from '../kit/index.ts'
+import { type Draft, textProtocol } from '../kit/index.ts'
 
 export default textProtocol({
   name: 'xt013',
   devices: 'XT013',
   port: 5076,
-  transports: ['tcp'],
-  frame: line,
   fields: {
     greeting: { like: '\\d{15}' },
     fixed: { like: '[A-Z]?', read: (text: string, draft: Draft) => void (draft.valid = text === 'F') },

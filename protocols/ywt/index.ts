@@ -6,7 +6,7 @@
  *
  *   I  id     n  kind     Y, O  decimal degrees behind the hemisphere     H  metres     S  km/h     C  degrees     s  satellites
  */
-import { line, textProtocol } from '../kit/index.ts'
+import { textProtocol } from '../kit/index.ts'
 
 const PLACE = '{id}:{kind},{ymd}{hhmmss},{ew}{lon},{ns}{lat},{altitude},{speedKmh},{course},{satellites}[,{any}]'
 
@@ -15,8 +15,6 @@ export default textProtocol({
   devices: 'YWT trackers',
   acknowledges: 'some',
   port: 5035,
-  transports: ['tcp'],
-  frame: line,
   fields: { kind: { like: '\\d+' }, rest: {} },
   lines: [
     { like: `%RP,${PLACE}` },

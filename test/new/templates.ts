@@ -32,15 +32,14 @@ export function protocolTemplate(sketch: Sketch): string {
 
 function textTemplate(sketch: Sketch): string {
   const { framer, expression } = framerOf(sketch)
-  const names = [framer, 'textProtocol'].toSorted()
+  const names = framer === 'line' ? ['textProtocol'] : [framer, 'textProtocol'].toSorted()
   const transports = transportsOf(sketch)
   const ends = [...new Set(sketch.family?.framing.delimiters?.join('').replace(/[\r\n\0]/g, ''))].join('')
   return `${HEAD_COMMENT}import { ${names.join(', ')} } from '../kit/index.ts'
 
 export default textProtocol({
 ${common(sketch)}  port: ${portOf(sketch)},
-${transports.length === 2 ? '' : `  transports: ['${transports[0]}'],\n`}  frame: ${expression},
-${ends === '' ? '' : `  ends: ${quoted(ends)},\n`}  lines: [{ like: 'FILL IN,{id},{any}', none: 'FILL IN' }],
+${transports.join() === 'tcp' ? '' : `  transports: [${transports.map(quoted).join(', ')}],\n`}${framer === 'line' ? '' : `  frame: ${expression},\n`}${ends === '' ? '' : `  ends: ${quoted(ends)},\n`}  lines: [{ like: 'FILL IN,{id},{any}', none: 'FILL IN' }],
 })
 `
 }

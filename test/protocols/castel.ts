@@ -52,7 +52,8 @@ export default {
   },
   frames: [
     {
-      title: 'a position in types that are not known',
+      title: 'a position in types that are not known, in one datagram',
+      transport: 'udp',
       frames: [
         { frame: packet({ type: '40a1', content: `0102 0000 ${POSITION} 77` }), device: ID, fixes: [FIX] },
         { frame: packet({ version: 5, type: '4203', content: `00 ${POSITION}` }), device: ID, fixes: [FIX] },

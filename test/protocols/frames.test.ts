@@ -44,13 +44,13 @@ function sentOnStream({ frames }: Conversation): string[] {
   return frames.filter(({ error }) => error !== 'truncated').flatMap((own) => hexOf(frameOf(own)))
 }
 
-/** The frames of a conversation that arrives as one stream; over UDP and where frames have no end, of one each. */
+/** The frames of a conversation that arrives as one stream or datagram; where frames have no end, of one each. */
 function framesOnStream(protocol: Protocol, conversation: Conversation): string[] {
   const session = sessionOf(protocol, conversation)
   const own = conversation.frames.filter(({ error }) => error !== 'truncated')
   const framer = session.transport === 'tcp' ? protocol.tcp?.frame : session.transport === 'udp' && protocol.udp?.frame
   if (!framer) return own.flatMap((each) => hexOf(frameOf(each)))
-  const isWhole = session.transport === 'tcp' && !isEndless(framer)
+  const isWhole = !isEndless(framer)
   const parts = own.map((each) => frameOf(each) as Buffer)
   return (isWhole ? [Buffer.concat(parts)] : parts).flatMap((stream) => {
     const found: string[] = []

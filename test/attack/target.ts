@@ -1,6 +1,5 @@
-import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -9,7 +8,7 @@ import { memoryShare } from '../../src/ingest/acceptance.ts'
 import { keys, openRedis, positionOf } from '../../src/lanes/index.ts'
 import { socketUrl } from '../../src/process/redis-endpoint.ts'
 import { CertificateMaker } from '../support/certificates.ts'
-import { CLI, endChild } from '../support/processes.ts'
+import { runProduct } from '../support/product.ts'
 import type { Guard, Victim } from './attacker-connections.ts'
 import { HONEST_PLACE, linkOf, type Van } from './honest-links.ts'
 
@@ -76,15 +75,8 @@ export async function startTarget(settings: Readonly<Record<string, string>> = {
   await writeFile(join(dir, 'openssl.cnf'), '[req]\ndistinguished_name = none\n[none]\n')
   await new CertificateMaker(dir).server('server')
   await writeFile(join(dir, 'devices.yaml'), devices(0))
-  const child = spawn(process.execPath, [CLI, 'start', '--config', dir], { stdio: ['ignore', 'ignore', 'pipe'] })
-  let said = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-10_000)))
-  const portsFile = join(dir, 'data', 'ports.json')
-  while (!existsSync(portsFile)) {
-    if (child.exitCode !== null) throw new Error(`start ended with ${child.exitCode}: ${said}`)
-    await sleep(50)
-  }
-  const ports = JSON.parse(readFileSync(portsFile, 'utf8')) as Record<string, number>
+  const product = await runProduct(dir)
+  const { ports } = product
   const rival = { token: RIVAL_TOKEN, company: '8', deleted: DELETED }
   await leaveTraces(ports)
   let edits = 0
@@ -96,10 +88,7 @@ export async function startTarget(settings: Readonly<Record<string, string>> = {
     status: () => statusOf(ports.admin, TOKEN),
     touchGuarded: () => writeFile(join(dir, 'devices.yaml'), devices(++edits)),
     wrongPositions: () => wrongPositionsIn(join(dir, 'data', 'tracking.sqlite')),
-    async stop() {
-      await endChild(child)
-      await rm(dir, { recursive: true, force: true, maxRetries: 5 })
-    },
+    stop: async () => void (await product.end()),
   }
 }
 

@@ -11,7 +11,7 @@ import { groupFaults } from './group-faults.ts'
 import type { Fault, Topology } from './plan.ts'
 import { shownRoster } from './roster.ts'
 import { PUSH_TIMEOUT_MS, prepareSite, type Site } from './site.ts'
-import { type Status, type System, startSystem } from './system.ts'
+import { atRest, type System, startSystem } from './system.ts'
 import { startUpstreamApi } from './upstream.ts'
 import { judge, rosterProblems, type Verdict } from './verdict.ts'
 import { openWires, type WireState } from './wire.ts'
@@ -81,7 +81,7 @@ async function drive(targets: FaultTargets, fleet: readonly FleetVan[], options:
   await undoAll({ ...targets, group })
   await Promise.all([vans.settle(SETTLED_BY_MS), editor.settle(SETTLED_BY_MS)])
   options.say(`all is acknowledged: ${vans.troubles().length === 0}`)
-  const custody = await atRest(system)
+  const custody = await atRest(system.status, DELIVERED_BY_MS)
   const shown = await rosterAtRest(editor.edits, system)
   vans.close()
   await wires.close()
@@ -113,17 +113,6 @@ async function whenAcknowledged({ trips }: ChaosVans, since: number): Promise<nu
   await untilSo(areAcked, { withinMs: RECOVERED_BY_MS, everyMs: 100 })
   const acks = trips.flatMap(({ fixes }) => fixes.flatMap(({ ackedAt }) => ackedAt ?? []))
   return acks.reduce((first, at) => (at >= since && at < first ? at : first), Infinity)
-}
-
-/** The account once nothing moves any more; what it is in the end, where that does not come. */
-async function atRest(system: System): Promise<Status['custody'] | undefined> {
-  let custody: Status['custody'] | undefined
-  const isAtRest = async () => {
-    custody = (await system.status().catch(() => undefined))?.custody
-    return custody?.waiting === 0 && custody.difference === 0
-  }
-  await untilSo(isAtRest, { withinMs: DELIVERED_BY_MS, everyMs: 200 })
-  return custody
 }
 
 /** What the admin port shows once it has all that was changed: a file may have been a moment ago. */

@@ -8,6 +8,7 @@ import { devicesYaml, type FleetVan } from '../../src/sandbox/fleet.ts'
 import { freePorts } from '../support/free-ports.ts'
 import { RedisCluster } from '../support/redis-cluster.ts'
 import { RedisGroup } from '../support/redis-group.ts'
+import { mountTmpfs } from '../support/tmpfs.ts'
 import { openClock, type ProcessClock } from './clock.ts'
 import type { GroupSite } from './group-faults.ts'
 import { openNetwork } from './network.ts'
@@ -63,7 +64,7 @@ export async function prepareSite(
   const dir = await mkdtemp(join(tmpdir(), 'waybridge-chaos-'))
   const dataDir = join(dir, 'data')
   await mkdir(dataDir)
-  const ownDisk = mount(dataDir)
+  const ownDisk = mountTmpfs(dataDir, DISK_BYTES)
   const places = [...new Set(['mqtt', ...fleet.map(({ speech }) => placeOf(speech))])]
   const [adminPort, apiPort, ...free] = await freePorts(gateways * (places.length + 1) + 2)
   const machines = Array.from({ length: gateways }, (_, index): Machine => {
@@ -145,15 +146,6 @@ async function clocksIn(dir: string, count: number): Promise<ProcessClock[]> {
 /** Where the Redis of a data folder will listen. */
 async function redisUrl(dataDir: string): Promise<string> {
   return socketUrl(await socketOf(join(dataDir, 'redis')))
-}
-
-function mount(dir: string): boolean {
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_BYTES}`, 'tmpfs', dir], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** The name of the listener for a speech. */

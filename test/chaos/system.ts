@@ -47,18 +47,13 @@ export async function startSystem(site: Site): Promise<System> {
   const start = run(CLI, 'start', '--config', site.dir)
   const others = site.machines.slice(1)
   const gateways = others.map(({ dir }) => run(CLI, 'gateway', '--config', dir))
-  const admin = (path: string, init?: RequestInit) => askAdmin(site, path, init)
   await untilSo(() => existsSync(join(site.dataDir, 'ports.json')), { everyMs: 20 })
   await Promise.all(others.map((machine) => whenUp(machine)))
   return {
     pidsOf: (who) => pidsOf(who, site),
     redis: (work) => withRedis(site, work),
-    admin,
-    async status() {
-      const answer = await admin('/admin/status')
-      if (!answer.ok) throw new Error(`/admin/status: ${answer.status}`)
-      return (await answer.json()) as Status
-    },
+    admin: (path, init) => askAdmin(site, path, init),
+    status: () => statusOf(site),
     starts: start.starts,
     async end() {
       // A process that was killed at the last moment may not listen to signals yet.
@@ -116,10 +111,28 @@ async function whenUp({ monitorPort }: Machine, withinMs = Infinity): Promise<vo
 }
 
 /** Asks the admin port of a site. Rejects where that does not answer. */
-export async function askAdmin({ dataDir, adminPort }: Site, path: string, init: RequestInit = {}): Promise<Response> {
+async function askAdmin({ dataDir, adminPort }: Site, path: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers)
   headers.set('authorization', `Bearer ${(await readFile(join(dataDir, 'admin-token'), 'utf8')).trim()}`)
   return fetch(`http://127.0.0.1:${adminPort}${path}`, { ...init, headers, signal: AbortSignal.timeout(5000) })
+}
+
+/** `GET /admin/status` of a site. Rejects where that does not answer. */
+export async function statusOf(site: Site): Promise<Status> {
+  const answer = await askAdmin(site, '/admin/status')
+  if (!answer.ok) throw new Error(`/admin/status: ${answer.status}`)
+  return (await answer.json()) as Status
+}
+
+/** The account once nothing moves any more; where that does not come within a time, as it is in the end. */
+export async function atRest(status: () => Promise<Status>, withinMs: number): Promise<Status['custody'] | undefined> {
+  let custody: Status['custody'] | undefined
+  const isAtRest = async () => {
+    custody = (await status().catch(() => undefined))?.custody
+    return custody?.waiting === 0 && custody.difference === 0
+  }
+  await untilSo(isAtRest, { withinMs, everyMs: 200 })
+  return custody
 }
 
 /** A supervisor is `start`, or what keeps the shared Redis running. */

@@ -12,6 +12,7 @@ import { chromiumOptions, findChromium } from '../support/browser.ts'
 import { CertificateMaker } from '../support/certificates.ts'
 import { type Product, startProduct } from '../support/product.ts'
 import { startTestRedis, type TestRedis } from '../support/redis.ts'
+import { mountTmpfs } from '../support/tmpfs.ts'
 import { type FaultyApi, startFaultyApi } from './api.ts'
 
 /** `waybridge start` with vans that drive, a Redis and a tracking API, all of which can be broken, and who is told of it. */
@@ -54,11 +55,7 @@ export const FLEET = createFleet(4, SPEECHES).map(({ id }) => id)
  */
 export async function startSiteOnDisk(): Promise<Site | undefined> {
   const disk = await mkdtemp(join(tmpdir(), 'waybridge-disk-'))
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_BYTES}`, 'tmpfs', disk], { stdio: 'ignore' })
-  } catch {
-    return undefined
-  }
+  if (!mountTmpfs(disk, DISK_BYTES)) return undefined
   const before = process.env.TMPDIR
   process.env.TMPDIR = disk
   const site = await startSite({ hasOwnRedis: false })

@@ -46,8 +46,11 @@ export async function startProduct(files: Readonly<Record<string, string>>, yaml
 }
 
 /** Starts the product on a folder that holds a configuration with `data` as data folder; resolves once it is ready. */
-export async function runProduct(dir: string): Promise<Product> {
-  const child = spawn(process.execPath, [CLI, 'start', '--config', dir], { stdio: ['ignore', 'pipe', 'pipe'] })
+export async function runProduct(dir: string, env: NodeJS.ProcessEnv = {}): Promise<Product> {
+  const child = spawn(process.execPath, [CLI, 'start', '--config', dir], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let said = ''
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => (said += text))
@@ -89,7 +92,7 @@ export async function runProduct(dir: string): Promise<Product> {
     },
     async end(signal = 'SIGTERM') {
       const code = await endChild(child, signal)
-      await rm(dir, { recursive: true, force: true })
+      await rm(dir, { recursive: true, force: true, maxRetries: 5 })
       return code
     },
   }

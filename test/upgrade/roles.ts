@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Machine } from '../chaos/site.ts'
+import { untilSo } from '../support/processes.ts'
 import type { Version } from './version.ts'
 
 /** A role that is replaced by that of another version. */
@@ -23,12 +23,10 @@ export class ReplacedRole {
     const code = await this.end()
     const command = [cli, this.name, '--config', this.#machine.dir]
     this.#child = spawn(process.execPath, command, { stdio: ['ignore', this.#output, this.#output] })
-    const deadline = performance.now() + READY_MS
-    while (!(await this.#isReady())) {
-      if (this.#child.exitCode !== null) throw new Error(`${this.name} ended with ${this.#child.exitCode}`)
-      if (performance.now() > deadline) throw new Error(`${this.name} is not ready`)
-      await pause(50)
-    }
+    const child = this.#child
+    const isOver = async () => child.exitCode !== null || (await this.#isReady())
+    if (!(await untilSo(isOver, { withinMs: READY_MS }))) throw new Error(`${this.name} is not ready`)
+    if (child.exitCode !== null) throw new Error(`${this.name} ended with ${child.exitCode}`)
     return code
   }
 
@@ -45,10 +43,7 @@ export class ReplacedRole {
 
   async #isReady(): Promise<boolean> {
     const url = `http://127.0.0.1:${this.#machine.monitorPort}/readyz`
-    return fetch(url, { signal: AbortSignal.timeout(1000) }).then(
-      ({ ok }) => ok,
-      () => false,
-    )
+    return (await fetch(url, { signal: AbortSignal.timeout(1000) })).ok
   }
 }
 

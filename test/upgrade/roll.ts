@@ -9,10 +9,11 @@ import { socketOf, socketUrl } from '../../src/process/redis-endpoint.ts'
 import type { FleetVan } from '../../src/sandbox/fleet.ts'
 import { createChaosFleet, startVans } from '../chaos/vans.ts'
 import { MAX_MEMORY, PUSH_TIMEOUT_MS, prepareSite, type Site } from '../chaos/site.ts'
-import { askAdmin, type Status } from '../chaos/system.ts'
+import { atRest, statusOf } from '../chaos/system.ts'
 import { startUpstreamApi } from '../chaos/upstream.ts'
 import { judge, type Verdict } from '../chaos/verdict.ts'
 import { openWires } from '../chaos/wire.ts'
+import { untilSo } from '../support/processes.ts'
 import { ReplacedRole } from './roles.ts'
 import { thisVersion, type Version } from './version.ts'
 
@@ -95,7 +96,7 @@ async function play(stage: Stage, fleet: readonly FleetVan[], options: RollOptio
   const problems = await replaceAll(stage, options)
   await pause(options.stepMs)
   await vans.settle(SETTLED_BY_MS)
-  const custody = await atRest(site)
+  const custody = await atRest(() => statusOf(site), DELIVERED_BY_MS)
   vans.close()
   for (const role of roles) problems.push(...ended(role.name, await role.end()))
   const verdict = judge({ ...(await api.end()), trips: vans.trips, edits: [], shown: new Set(), custody })
@@ -122,25 +123,10 @@ function ended(name: string, code: number | null): string[] {
 /** Nothing, once the data have this format, as they have within some seconds. */
 async function formatProblems({ dataDir }: Site, wanted: number): Promise<string[]> {
   const redis = openRedis(socketUrl(await socketOf(join(dataDir, 'redis'))), {})
-  const deadline = performance.now() + RISEN_BY_MS
-  let format = await readFormat(redis)
-  while (format !== wanted && performance.now() < deadline) {
-    await pause(100)
-    format = await readFormat(redis)
-  }
+  let format = Number.NaN
+  await untilSo(async () => (format = await readFormat(redis)) === wanted, { withinMs: RISEN_BY_MS, everyMs: 100 })
   redis.disconnect()
   return format === wanted ? [] : [`the data have format ${format} in place of ${wanted}`]
-}
-
-async function atRest(site: Site): Promise<Status['custody'] | undefined> {
-  const deadline = Date.now() + DELIVERED_BY_MS
-  let custody: Status['custody'] | undefined
-  while (Date.now() < deadline && !(custody?.waiting === 0 && custody.difference === 0)) {
-    await pause(200)
-    const asked = askAdmin(site, '/admin/status').then((answer) => answer.json() as Promise<Status>)
-    custody = (await asked.catch(() => undefined))?.custody
-  }
-  return custody
 }
 
 const REDIS = fileURLToPath(new URL('../chaos/redis.ts', import.meta.url))

@@ -1,12 +1,11 @@
-import { type ChildProcess, fork, spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { type ChildProcess, fork } from 'node:child_process'
+import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePorts } from '../../support/free-ports.ts'
-import { CLI, endChild, messageOf, pidsIn, pidsWith } from '../../support/processes.ts'
+import { endChild, messageOf } from '../../support/processes.ts'
+import { type Product, runProduct } from '../../support/product.ts'
 import { imeiOf } from './codec8.ts'
 import { pidOf, type Rig, sumOf } from './rig.ts'
 
@@ -21,18 +20,14 @@ export interface SiteOptions {
 
 /** The product with several gateways, as `start` runs it, and a minimal API. */
 export class Site {
-  readonly dir: string
   readonly port: number
   readonly api: ChildProcess
-  readonly #start: ChildProcess
-  #said = ''
+  readonly #product: Product
 
-  private constructor(dir: string, port: number, api: ChildProcess, start: ChildProcess) {
-    this.dir = dir
+  private constructor(port: number, api: ChildProcess, product: Product) {
     this.port = port
     this.api = api
-    this.#start = start
-    start.stderr?.setEncoding('utf8').on('data', (text: string) => (this.#said += text))
+    this.#product = product
   }
 
   static async begin(options: SiteOptions): Promise<Site> {
@@ -41,51 +36,37 @@ export class Site {
     const api = fork(join(HERE, 'api.ts'), ['0'])
     const { port: apiPort } = await messageOf<{ port: number }>(api, 'ready')
     await writeConfig(dir, { ...options, port, apiPort })
-    const env = { ...process.env, ...(options.inspect && { NODE_OPTIONS: '--inspect-port=127.0.0.1:0' }) }
-    const start = spawn(process.execPath, [CLI, 'start', '--config', dir], {
-      env,
-      stdio: ['ignore', 'inherit', 'pipe'],
-    })
-    const site = new Site(dir, port, api, start)
-    while (!existsSync(join(dir, 'data', 'ports.json'))) {
-      if (start.exitCode !== null) throw new Error(`start ended with ${start.exitCode}: ${site.said}`)
-      await sleep(50)
-    }
-    return site
+    const env = options.inspect ? { NODE_OPTIONS: '--inspect-port=127.0.0.1:0' } : {}
+    return new Site(port, api, await runProduct(dir, env))
   }
 
   /** What its processes have printed. */
   get said(): string {
-    return this.#said
+    return this.#product.said()
   }
 
   get gateways(): number[] {
-    return pidsWith(this.dir, 'gateway')
+    return this.#product.pidsOf('gateway')
   }
 
   /** The processes whose CPU time counts, by name; several gateways are numbered. */
   get processes(): Map<string, number> {
-    const [worker] = pidsWith(this.dir, 'worker')
-    const [redis] = pidsIn(join(this.dir, 'data', 'redis'))
+    const [worker] = this.#product.pidsOf('worker')
     return new Map([
       ...this.gateways.map((pid, at) => [`gateway ${at}`, pid] as const),
       ['worker', worker],
-      ['redis', redis],
+      ['redis', this.#product.redisPid()!],
     ])
   }
 
   /** A counter of all its metrics, all labels summed up. */
   async metric(name: string): Promise<number> {
-    const { admin } = JSON.parse(await readFile(join(this.dir, 'data', 'ports.json'), 'utf8')) as { admin: number }
-    const token = (await readFile(join(this.dir, 'data', 'admin-token'), 'utf8')).trim()
-    const headers = { authorization: `Bearer ${token}` }
-    return sumOf(name, await (await fetch(`http://127.0.0.1:${admin}/metrics`, { headers })).text())
+    return sumOf(name, await (await fetch(`http://127.0.0.1:${this.#product.ports.admin}/metrics`)).text())
   }
 
   async stop(): Promise<void> {
-    await endChild(this.#start)
+    await this.#product.end()
     await endChild(this.api)
-    await rm(this.dir, { recursive: true, force: true })
   }
 }
 

@@ -15,9 +15,9 @@ const BRIDGE = ['test/e2e/bridge.test.ts']
 const PACKAGE = ['test/package/**/*.test.ts']
 /** Containers, a service manager and a chart, by the documented commands: `npm run test:deploy`. */
 const DEPLOY = ['test/deploy/**/*.test.ts']
-/** Several servers of Redis, and what takes ten seconds of CPU time and more: `npm run test:long`. */
+/** The whole product on configurations of all kinds, and several servers of Redis: `npm run test:long`. */
 const LONG = [
-  'test/e2e/{activation,backup,findings,gateways,large-roster,power-cut,shutdown}.test.ts',
+  'test/e2e/!(bridge|start).test.ts',
   'test/lanes/{cluster,redis-tls,replication}.test.ts',
   'test/sandbox/demo.test.ts',
 ]
@@ -29,7 +29,6 @@ const OWN = [
   'test/observe/*.test.ts',
   'test/process/{docker,live,tracking-embedded}.test.ts',
   'test/admin/{metrics,paging}.test.ts',
-  'test/e2e/{misunderstood,roster}.test.ts',
   'test/lanes/slow-script.test.ts',
 ]
 /** Files of ten seconds and more begin first, so that none of them runs alone at the end. */

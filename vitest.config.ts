@@ -15,11 +15,14 @@ const BRIDGE = ['test/e2e/bridge.test.ts']
 const PACKAGE = ['test/package/**/*.test.ts']
 /** Containers, a service manager and a chart, by the documented commands: `npm run test:deploy`. */
 const DEPLOY = ['test/deploy/**/*.test.ts']
-/** The whole product on configurations of all kinds, and several servers of Redis: `npm run test:long`. */
+/** The whole product on configurations of all kinds, and what takes ten seconds of CPU time: `npm run test:long`. */
 const LONG = [
   'test/e2e/!(bridge|start).test.ts',
   'test/lanes/{cluster,redis-tls,replication}.test.ts',
+  'test/listen/matrix.test.ts',
+  'test/process/{exit-codes,haproxy,supervisor,tracking}.test.ts',
   'test/sandbox/demo.test.ts',
+  'test/tracking/openapi-requests.test.ts',
 ]
 /**
  * Files that have a process of their own, as they run roles in it, read all that a process counts, or set its monotonic
@@ -32,7 +35,8 @@ const OWN = [
   'test/lanes/slow-script.test.ts',
 ]
 /** Files of ten seconds and more begin first, so that none of them runs alone at the end. */
-const FIRST = /test\/(e2e|cli\/product|listen\/matrix|process\/(supervisor|tracking)|push\/outage)\b/
+const FIRST =
+  /test\/(admin\/relay-readers|cli\/product|e2e|listen\/(haproxy|matrix|one-answer)|process|protocols\/cost|push\/outage)\b/
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: Parameters<BaseSequencer['sort']>[0]) {

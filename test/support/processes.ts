@@ -46,6 +46,17 @@ export async function endChild(child: ChildProcess, name: NodeJS.Signals = 'SIGT
   return child.exitCode
 }
 
+/** Kills a child when this program ends, also by a signal. Tests end what they start themselves. */
+export function killAtEnd(child: ChildProcess): void {
+  if (killedAtEnd.size === 0) {
+    process.once('exit', () => killedAtEnd.forEach((each) => each.kill('SIGKILL')))
+    for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => process.exit(1))
+  }
+  killedAtEnd.add(child)
+}
+
+const killedAtEnd = new Set<ChildProcess>()
+
 /** The next message of a type that a child sends; rejects where it ends before. */
 export function messageOf<Sent extends object>(child: ChildProcess, type: string): Promise<Sent> {
   return new Promise((resolve, reject) => {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Machine } from '../chaos/site.ts'
-import { untilSo } from '../support/processes.ts'
+import { killAtEnd, untilSo } from '../support/processes.ts'
 import type { Version } from './version.ts'
 
 /** A role that is replaced by that of another version. */
@@ -24,6 +24,7 @@ export class ReplacedRole {
     const command = [cli, this.name, '--config', this.#machine.dir]
     this.#child = spawn(process.execPath, command, { stdio: ['ignore', this.#output, this.#output] })
     const child = this.#child
+    killAtEnd(child)
     const isOver = async () => child.exitCode !== null || (await this.#isReady())
     if (!(await untilSo(isOver, { withinMs: READY_MS }))) throw new Error(`${this.name} is not ready`)
     if (child.exitCode !== null) throw new Error(`${this.name} ended with ${child.exitCode}`)

@@ -13,7 +13,7 @@ import { atRest, statusOf } from '../chaos/system.ts'
 import { startUpstreamApi } from '../chaos/upstream.ts'
 import { judge, type Verdict } from '../chaos/verdict.ts'
 import { openWires } from '../chaos/wire.ts'
-import { untilSo } from '../support/processes.ts'
+import { killAtEnd, untilSo } from '../support/processes.ts'
 import { ReplacedRole } from './roles.ts'
 import { thisVersion, type Version } from './version.ts'
 
@@ -70,6 +70,7 @@ async function setUp(site: Site) {
   const redis = spawn(process.execPath, [REDIS, site.dataDir, String(MAX_MEMORY)], {
     stdio: ['ignore', log.fd, log.fd],
   })
+  killAtEnd(redis)
   const roles = ROLES.map((name, index) => new ReplacedRole(name, site.machines[index], log.fd))
   const gateways = site.machines.filter((_, index) => ROLES[index] === 'gateway')
   const wires = await openWires(gateways, { mode: 'good', broken: 0 })

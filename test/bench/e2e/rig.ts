@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startPrivateRedis } from '../../../src/process/redis.ts'
 import { freePorts } from '../../support/free-ports.ts'
-import { CLI, endChild, messageOf, pidsIn, untilSo } from '../../support/processes.ts'
+import { CLI, endChild, killAtEnd, messageOf, pidsIn, untilSo } from '../../support/processes.ts'
 import { RedisGroup } from '../../support/redis-group.ts'
 import { inspectorOf } from '../../support/inspector.ts'
 
@@ -151,8 +151,7 @@ async function startRole(role: string, { config, monitor, inspect }: RoleStart) 
   const flags = inspect ? ['--inspect=127.0.0.1:0'] : []
   const stdio = ['inherit', 'inherit', inspect ? 'pipe' : 'inherit'] as const
   const child = spawn(process.execPath, [...flags, CLI, role, '--config', config], { stdio: [...stdio] })
-  // Where another part of the rig cannot start, this one does not stay behind.
-  process.once('exit', () => child.kill('SIGKILL'))
+  killAtEnd(child)
   const inspector = inspect ? await inspectorOf(child) : undefined
   const isReady = async () => (await fetch(`http://127.0.0.1:${monitor}/readyz`)).ok
   if (await untilSo(isReady, { withinMs: READY_MS })) return { child, inspector }

@@ -26,25 +26,26 @@ export function unpackedDir(name) {
 }
 
 /**
- * Unpacks packages into the folder `dir`. Leaves it as it is where they cannot be downloaded: the caller looks for the program.
+ * Unpacks packages into the folder `dir`, in place of what it holds. Leaves it as it is where they cannot be downloaded, and where
+ * another process was faster: the caller looks for the program.
  * @param {string[]} names
  * @param {string} dir
  * @param {(work: string) => string[]} [optionsOf] options of apt for package lists of their own; default: those of the system, or newer ones
  */
 export async function fetchPackages(names, dir, optionsOf) {
-  const work = `${dir}.new`
+  const isThere = existsSync(dir)
+  const work = `${dir}.${process.pid}.new`
   const [packages, unpacked] = [join(work, 'packages'), join(work, 'unpacked')]
-  rmSync(work, { recursive: true, force: true })
   mkdirSync(work, { recursive: true })
   /** @param {string[]} lists */
   const unpack = (lists) => unpackPackages(names, { packages, unpacked, lists })
   try {
     if (optionsOf) await unpack(await updatedLists(work, optionsOf(work)))
     else await unpack([]).catch(async () => unpack(await updatedLists(work)))
-    rmSync(dir, { recursive: true, force: true })
+    if (isThere) rmSync(dir, { recursive: true, force: true })
     renameSync(unpacked, dir)
   } catch {
-    // There is no such package, or no network.
+    // There is no such package, no network, or the folder is there by now.
   } finally {
     rmSync(work, { recursive: true, force: true })
   }

@@ -258,8 +258,8 @@ describe('an address over UDP that another device uses', () => {
     shared.replica.version++
     const refused = await refusals('not_permitted')
     say('fix 2\n')
-    say(`id ${id}\n`)
-    await until(async () => expect(await refused()).toBe(2))
+    await asked(`id ${id}\n`, 'no\n')
+    expect(await refused()).toBe(2)
     expect(claimsOf(id)).toEqual([])
     await shared.configure(entry)
     shared.replica.version++

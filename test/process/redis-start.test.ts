@@ -12,7 +12,7 @@ import { ROOT } from '../support/structure/sources.ts'
 
 const { command, env } = findRedisServer()!
 const soon = { timeout: 30_000 }
-const REFUSED = 'The folder of this primary is empty, and 127.0.0.1 has 3000 keys: make 127.0.0.1 the primary.\n'
+const REFUSED = 'The folder of this primary is empty, and 127.0.0.1 has 9000 keys: make 127.0.0.1 the primary.\n'
 const WAITS = 'The folder of this primary is empty: waiting for the number of keys of 127.0.0.1'
 
 beforeEach(({ skip }) => skip(!existsSync(join(dirname(command), 'redis-cli')), 'there is no redis-cli'))
@@ -35,13 +35,14 @@ it('starts no primary with an empty folder whose replica has data', async () => 
 })
 
 it('starts no primary with an empty folder while its replica loads its data, nor afterwards', async () => {
-  const { begin, end, lose } = await withData()
+  const { begin, end, lose, replica } = await withData()
   await lose('primary')
   await end('replica')
   await begin('replica', ['--key-load-delay', '1000', '--loading-process-events-interval-bytes', '1024'])
   const { child, said } = await begin('primary')
+  await expect.poll(said, soon).toContain(`${WAITS} (LOADING Redis is loading the dataset in memory).\n`)
+  await clientOf(replica, { enableReadyCheck: false }).config('SET', 'key-load-delay', 0)
   expect(await once(child, 'exit')).toEqual([1, null])
-  expect(said()).toContain(`${WAITS} (LOADING Redis is loading the dataset in memory).\n`)
   expect(said().endsWith(REFUSED)).toBe(true)
 })
 
@@ -68,7 +69,7 @@ it('starts a primary that has its data without asking its replica', async () => 
   await end('primary')
   await end('replica')
   await begin('primary')
-  await expect.poll(() => clientOf(primary).dbsize().catch(String), soon).toBe(3000)
+  await expect.poll(() => clientOf(primary).dbsize().catch(String), soon).toBe(9000)
 })
 
 type Role = 'primary' | 'replica'
@@ -119,13 +120,13 @@ async function pair() {
   return { begin, end, lose, dirOf, primary, replica }
 }
 
-function clientOf(port: number): Redis {
-  const redis = new Redis(port, { password: 'secret', maxRetriesPerRequest: 0 }).on('error', () => {})
+function clientOf(port: number, options: { enableReadyCheck?: boolean } = {}): Redis {
+  const redis = new Redis(port, { password: 'secret', maxRetriesPerRequest: 0, ...options }).on('error', () => {})
   onTestFinished(() => redis.disconnect())
   return redis
 }
 
-/** A primary and its replica with 3000 keys on the disks of both. */
+/** A primary and its replica with 9000 keys on the disks of both. */
 async function withData() {
   const servers = await pair()
   await Promise.all([servers.begin('primary'), servers.begin('replica')])
@@ -140,10 +141,10 @@ async function withData() {
   return servers
 }
 
-/** Stores 3000 keys. A primary refuses them until its replica is there. */
+/** Stores 9000 keys. A primary refuses them until its replica is there. */
 async function stored(redis: Redis): Promise<void> {
   await expect.poll(() => redis.set('0', '').catch(String), soon).toBe('OK')
-  const commands = Array.from({ length: 2999 }, (_, key) => ['set', `${key + 1}`, ''])
+  const commands = Array.from({ length: 8999 }, (_, key) => ['set', `${key + 1}`, ''])
   await redis.pipeline(commands).exec()
   expect(await redis.wait(1, 10_000)).toBe(1)
 }

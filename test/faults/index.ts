@@ -1,4 +1,3 @@
-import { readFile, writeFile } from 'node:fs/promises'
 import { commandOptions } from '../support/command-options.ts'
 import { AUTO_LISTENER } from '../support/product.ts'
 import { type Fault, FAULTS } from './faults.ts'
@@ -6,10 +5,10 @@ import { type Measured, measure, problemOf, rowOf, TABLE_HEAD } from './measure.
 import { type Site, startSite, startSiteOnDisk } from './site.ts'
 
 /**
- * Injects each fault into a running product and measures how long its finding takes: `[--only code,code] [--write]`, which
- * keeps the rows in the table of src/diagnose/README.md. Exit 0 where each was named, and over, in time.
+ * Injects each fault into a running product, measures how long its finding takes and prints a table: `[--only code,code]`.
+ * Exit 0 if each was named, and over, in time.
  */
-const values = commandOptions({ only: { type: 'string' }, write: { type: 'boolean', default: false } })
+const values = commandOptions({ only: { type: 'string' } })
 const only = values.only?.split(',')
 const unknown = only?.filter((code) => FAULTS.every((fault) => fault.code !== code)) ?? []
 if (unknown.length > 0) {
@@ -50,28 +49,17 @@ function faultsAt(place: Fault['at']): Fault[] {
 async function injectAll(site: Site, some: readonly Fault[]): Promise<void> {
   try {
     const together = some.filter(({ at }) => at === 'long')
-    for (const one of await Promise.all(together.map((fault) => measure(site, fault)))) await report(one)
-    for (const fault of some) if (!together.includes(fault)) await report(await measure(site, fault))
+    for (const one of await Promise.all(together.map((fault) => measure(site, fault)))) report(one)
+    for (const fault of some) if (!together.includes(fault)) report(await measure(site, fault))
   } finally {
     await site.close()
   }
 }
 
-async function report(one: Measured): Promise<void> {
+function report(one: Measured): void {
   const row = rowOf(one)
   rows.push(row)
   const problem = problemOf(one)
   if (problem) problems.push(problem)
   console.log(row, one.status?.findings.map(({ message }) => message) ?? [])
-  if (values.write) await keep(row)
-}
-
-/** Puts a row into the table, in place of the one of the same fault, and leaves out those of faults that are no more. */
-async function keep(row: string): Promise<void> {
-  const readme = new URL('../../src/diagnose/README.md', import.meta.url)
-  const text = await readFile(readme, 'utf8')
-  const [, table = ''] = /<!-- measured -->\n([\s\S]*?)<!-- end -->/.exec(text) ?? []
-  const known = [row, ...table.split('\n')]
-  const kept = FAULTS.flatMap(({ what }) => known.find((line) => line.startsWith(`| ${what} |`)) ?? [])
-  await writeFile(readme, text.replace(table, `${[...TABLE_HEAD, ...kept].join('\n')}\n`))
 }

@@ -53,7 +53,7 @@ export function problemOf({ fault, foundS, endedS, status, surfaces }: Measured)
 }
 
 const COLUMNS = ['Fault', 'Finding', 'Due after, s', ...SURFACES, 'Due to end after, s', 'Ended everywhere after, s']
-/** The head of the table of src/diagnose/README.md. */
+/** The head of the table. */
 export const TABLE_HEAD = [`| ${COLUMNS.join(' | ')} |`, `|${COLUMNS.map(() => '---').join('|')}|`]
 
 /** Its row. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { say } from '../../src/texts/text.ts'
 import { gateway, openConnections, refusals, SECRET, until } from '../support/listen.ts'
 import { client, listen, position, refusalOf, TOPIC } from '../support/mqtt.ts'
 import { connack, connect, puback, publish, raw } from '../support/mqtt-bytes.ts'
@@ -53,7 +54,7 @@ describe('the MQTT broker', () => {
     await until(() => expect(peer.over).toBe(true))
     expect([peer.hex, await refused()]).toEqual([connack(1), 1])
     expect(shared.notUnderstood).toMatchObject([
-      { guesses: [{ evidence: ['this broker speaks MQTT 3.1.1: set the client to it'] }] },
+      { guesses: [{ evidence: [say('this broker speaks MQTT 3.1.1: set the client to it')] }] },
     ])
   })
 

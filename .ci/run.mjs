@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url'
 
 /*
  * Runs what CI runs, on a machine with Node from 20 on, npm and (on Debian and Ubuntu) apt: sets up what is missing, then runs
- * npm scripts two at a time, and those that measure latencies alone. Arguments name the scripts; without, all run that are not
- * left to the nights. The last line is `N passed, N failed, N skipped`, after what failed. The exit code is 0 if nothing failed.
+ * npm scripts one after the other, as many tests wait for times. Arguments name the scripts; without, all run that are not left
+ * to the nights. The last line is `N passed, N failed, N skipped`, after what failed. The exit code is 0 if nothing failed.
  */
 
 /** The scripts with their arguments. Vitest counts its tests; any other script is one test, which exit code 77 skips. */
@@ -29,7 +29,6 @@ const SCRIPTS = {
   attack: ['--seconds', '3', '--only', 'vans'],
   'test:valkey': 'vitest',
 }
-const ALONE = new Set(['chaos', 'attack'])
 const NIGHTLY = new Set(['test:valkey'])
 const COUNTS = { 0: [1, 0, 0], 77: [0, 0, 1] }
 /** Of the output of a script that fails, these are shown again. */
@@ -45,32 +44,14 @@ if (unknown.length > 0) {
 spawnSync(process.execPath, ['src/process/setup.mjs'], { stdio: 'inherit' })
 const reports = mkdtempSync(join(tmpdir(), 'waybridge-ci-'))
 const names = Object.keys(SCRIPTS).filter((name) => (named.length > 0 ? named.includes(name) : !NIGHTLY.has(name)))
-const results = [
-  ...(await runAll(
-    2,
-    names.filter((name) => !ALONE.has(name)),
-  )),
-  ...(await runAll(
-    1,
-    names.filter((name) => ALONE.has(name)),
-  )),
-]
+const results = []
+for (const name of names) results.push(await run(name))
 rmSync(reports, { recursive: true })
 for (const { name, seconds } of results) console.log(`${name} took ${seconds} s`)
 for (const { failures } of results) for (const failure of failures) console.log(`FAILED ${failure}`)
 const [passed, failed, skipped] = [0, 1, 2].map((at) => results.reduce((sum, { counts }) => sum + counts[at], 0))
 console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`)
 process.exitCode = failed === 0 ? 0 : 1
-
-/** Runs scripts in their order, so many at a time. */
-async function runAll(atOnce, waiting) {
-  const done = []
-  const runOnes = async () => {
-    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) done.push(await run(name))
-  }
-  await Promise.all(Array.from({ length: atOnce }, runOnes))
-  return done
-}
 
 /** Runs one script; prints its lines as they come, behind its name. */
 async function run(name) {

@@ -29,6 +29,7 @@ export async function shardProblem(home: Redis): Promise<string | undefined> {
   const count = shardsOf(home).length
   const [noted, laneShards] = await home.mget(keys.shards, keys.laneShards)
   if (laneShards !== null) {
+    if (count < Number(laneShards)) return fewer(Number(laneShards), count)
     if (!(await takeIfDrained(home))) return BY_LANE
     await home.rename(keys.laneShards, keys.shards)
     return shardProblem(home)
@@ -39,15 +40,22 @@ export async function shardProblem(home: Redis): Promise<string | undefined> {
     await home.setnx(keys.shards, count)
     return shardProblem(home)
   }
-  const differs = `The data in Redis are in ${before} ${before === 1 ? 'shard' : 'shards'}, and redis.shards is ${count}.`
-  if (count < before) return `${differs} They cannot become fewer: set redis.shards: ${before}.`
+  if (count < before) return fewer(before, count)
   if (!(await takeIfDrained(home)))
     return (
-      `${differs} To have ${count}: start with redis.shards: ${before}, wait until the status says that nothing waits, is held or ` +
-      `parked, stop every process, then start with redis.shards: ${count}.`
+      `${differing(before, count)} To have ${count}: start with redis.shards: ${before}, wait until the status says that nothing ` +
+      `waits, is held or parked, stop every process, then start with redis.shards: ${count}.`
     )
   await home.set(keys.shards, count)
   return undefined
+}
+
+function fewer(before: number, count: number): string {
+  return `${differing(before, count)} They cannot become fewer: set redis.shards: ${before}.`
+}
+
+function differing(before: number, count: number): string {
+  return `The data in Redis are in ${before} ${before === 1 ? 'shard' : 'shards'}, and redis.shards is ${count}.`
 }
 
 /**

@@ -31,10 +31,10 @@ async function withShards(shards: number): Promise<Redis> {
   return redis
 }
 
-async function store(redis: Redis): Promise<void> {
+async function store(redis: Redis, device = '1'): Promise<void> {
   const appender = openAppender(redis, UNFILTERED)
   const position = { timestamp: 1, latitude: 52.5, longitude: 13.4, accuracy: 5 }
-  const part = { lane: '7/42/1', device: '1', records: packRecords([position], packDevice('1'), Date.now()) }
+  const part = { lane: '7/42/1', device, records: packRecords([position], packDevice(device), Date.now()) }
   await appender.append({ parts: [part], received: 1, filtered: [] })
   await appender.close()
 }
@@ -76,4 +76,16 @@ it('shards of a version that divided lanes are refused while something waits, an
   await shard.del(keysOf(shard).schedule, keysOf(shard).lane('7/42/1'))
   expect(await shardProblem(three)).toBeUndefined()
   expect(await shardProblem(await withShards(1))).toContain('cannot become fewer')
+})
+
+it('shards of a version that divided lanes cannot become fewer, whatever waits in those that this process does not see', async () => {
+  const three = await withShards(3)
+  expect(await shardProblem(three)).toBeUndefined()
+  await store(three, '3')
+  expect(shardOf(three, '3')).toBe(shardsOf(three)[1])
+  await three.rename(keys.shards, keys.laneShards)
+  expect(await shardProblem(await withShards(1))).toBe(
+    'The data in Redis are in 3 shards, and redis.shards is 1. They cannot become fewer: set redis.shards: 3.',
+  )
+  expect(await three.get(keys.laneShards)).toBe('3')
 })

@@ -74,7 +74,7 @@ export const keys = {
   ...shardKeys(TAG),
   /** number: how many shards the data have; missing: one */
   shards: `${TAG}:device-shards`,
-  /** the same of before lanes had a part in each shard */
+  /** the same of before lanes had a part in each shard; now a number that these versions refuse, where there are several */
   laneShards: `${TAG}:shards`,
   /** number: of the data, see format.ts */
   format: `${TAG}:format`,

@@ -16,6 +16,9 @@ import { UNFILTERED } from '../support/appending.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
 
+/** A version that divided lanes refuses fewer shards than this number. */
+const REFUSED_BEFORE = '1000000'
+
 let server: TestRedis
 const open: Redis[] = []
 
@@ -40,11 +43,21 @@ async function store(redis: Redis, device = '1'): Promise<void> {
 }
 
 it('data that are empty take any number of shards, and keep it', async () => {
+  const three = await withShards(3)
+  expect(await shardProblem(three)).toBeUndefined()
   expect(await shardProblem(await withShards(3))).toBeUndefined()
-  expect(await shardProblem(await withShards(3))).toBeUndefined()
+  expect(await three.mget(keys.shards, keys.laneShards)).toEqual(['3', REFUSED_BEFORE])
   expect(await shardProblem(await withShards(1))).toBe(
     'The data in Redis are in 3 shards, and redis.shards is 1. They cannot become fewer: set redis.shards: 3.',
   )
+})
+
+it('data that have one shard have no number', async () => {
+  const one = await withShards(1)
+  expect(await shardProblem(one)).toBeUndefined()
+  await store(one)
+  expect(await shardProblem(one)).toBeUndefined()
+  expect(await one.mget(keys.shards, keys.laneShards)).toEqual([null, null])
 })
 
 it('data of before have one shard; more are refused while something waits, and taken once nothing does', async () => {
@@ -59,6 +72,7 @@ it('data of before have one shard; more are refused while something waits, and t
   await one.del('{wb0}:schedule', '{wb0}:lane:7/42/1')
   expect(await shardProblem(three)).toBeUndefined()
   expect((await custodyCounters(three)).get('received')).toBe(1)
+  expect(await three.mget(keys.shards, keys.laneShards)).toEqual(['3', REFUSED_BEFORE])
   expect(await shardProblem(one)).toContain('cannot become fewer')
 })
 
@@ -74,6 +88,8 @@ it('shards of a version that divided lanes are refused while something waits, an
   )
   const shard = shardOf(three, '1')
   await shard.del(keysOf(shard).schedule, keysOf(shard).lane('7/42/1'))
+  expect(await shardProblem(three)).toBeUndefined()
+  expect(await three.mget(keys.shards, keys.laneShards)).toEqual(['3', REFUSED_BEFORE])
   expect(await shardProblem(three)).toBeUndefined()
   expect(await shardProblem(await withShards(1))).toContain('cannot become fewer')
 })

@@ -70,7 +70,7 @@ export function framesText(
 /** What nothing else says. */
 function foundTroubles({ findings = [] }: ExplainedDevice): Text[] {
   const some = findings.filter(({ code }) => SAID_BY_FINDING.has(code))
-  return some.map(({ evidence, action }) => joined([evidence[0], action], ': '))
+  return some.map(({ evidence, action }) => joined([...evidence.slice(0, 1), action], ': '))
 }
 
 /** A tracker that speaks to a port which does not understand it. */
@@ -257,7 +257,7 @@ const MAX_MESSAGE = 120
 const REFUSED_MS = 60_000
 /** A lane whose oldest fix has waited for longer is behind. */
 const BEHIND_MS = 60_000
-const SAID_BY_FINDING = new Set<FindingCode>(['gps_old', 'clock_behind', 'checksum_errors'])
+export const SAID_BY_FINDING = new Set<FindingCode>(['gps_old', 'clock_behind', 'checksum_errors'])
 const CONNECTION_EVENTS = new Set(['connected', 'disconnected'])
 const NEVER_HEARD: Template =
   'nothing has come from it yet: point it to this server (waybridge setup), and look for its id among the arrivals'

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { english } from '../../src/texts/text.ts'
+import { english, say } from '../../src/texts/text.ts'
 import { clockIn } from '../../src/config/times.ts'
 import type { ExplainedDevice } from '../../src/diagnose/detail.ts'
-import { explain } from '../../src/diagnose/explain.ts'
+import { CODES } from '../../src/diagnose/codes.ts'
+import { explain, SAID_BY_FINDING } from '../../src/diagnose/explain.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 8, 20)
 const at = (time: string, day = '2026-11-20') => `${day}T${time}.000Z`
@@ -385,3 +386,14 @@ describe('positions that were refused earlier', () => {
       says({ lane: taken }, { parked: [{ ...IDS, fixes: 8, refused: [{ ...refused[0], at: at('08:19:30') }] }] }),
     ).toMatch(/routes\.csv:17, refused 422/))
 })
+
+it.each([...SAID_BY_FINDING])(
+  'a device with the finding %s is told what to do, also where its evidence is not shown',
+  (code) => {
+    const action = say(CODES[code].action)
+    const saysOf = (evidence: readonly string[]) => says({}, { findings: [{ code, evidence, action }] })
+    const line = 'last fix 08:14:02, route 1007 by routes.csv:17'
+    expect(saysOf([])).toBe(`${line}, ${CODES[code].action}`)
+    expect(saysOf(['seen', 'other'])).toBe(`${line}, seen: ${CODES[code].action}`)
+  },
+)

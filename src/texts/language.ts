@@ -34,11 +34,27 @@ export function inLanguage(text: Text, language: Language): string {
 
 /** JSON with each text in it in a language. */
 export function toJson(value: unknown, language: Language): string {
-  return JSON.stringify(value, (_, each: unknown) => (isSentence(each) ? inLanguage(each, language) : each))
+  return JSON.stringify(value, function (this: object, _, each: unknown) {
+    if (typeof each !== 'object' || each === null) return each
+    if (ofOthers.has(this)) asData(each)
+    return !ofOthers.has(each) && isSentence(each) ? inLanguage(each, language) : each
+  })
 }
 
+/** Has `toJson` leave an object of somebody else as it is, though something in it may look like a text of ours. */
+export function asData<Of extends object>(value: Of): Of {
+  ofOthers.add(value)
+  return value
+}
+
+const ofOthers = new WeakSet<object>()
+
 function isSentence(value: unknown): value is Sentence {
-  return (
-    typeof value === 'object' && value !== null && 'says' in value && 'values' in value && Array.isArray(value.values)
-  )
+  if (typeof value !== 'object' || value === null || !('says' in value && 'values' in value)) return false
+  const { says, values } = value
+  return typeof says === 'string' && Array.isArray(values) && values.every(isTextValue)
+}
+
+function isTextValue(value: unknown): boolean {
+  return typeof value === 'string' || typeof value === 'number' || isSentence(value)
 }

@@ -108,6 +108,16 @@ describe('PUT /admin/devices/{id}', () => {
   })
 
   it.each([
+    { says: 'a {} b', values: [null] },
+    { says: 'x', values: [] },
+    { says: 'x {}', values: ['y'] },
+    { below: [{ says: 'x {}', values: [1] }] },
+  ])('shows settings as they are that look like a text of ours: %j', async (settings) => {
+    expect(await put(NEW, { company_id: 7, settings })).toMatchObject({ status: 200, json: { settings } })
+    expect(await admin.ask(`/admin/devices/${NEW}`)).toMatchObject({ status: 200, json: { settings } })
+  })
+
+  it.each([
     [
       'integers beyond 2^53',
       '{"company_id":7,"courier_id":9223372036854775807}',

@@ -7,6 +7,7 @@ import { readEvents, readHeard } from '../../ingest/heard-reader.ts'
 import { describeLanes, heldOf, type Redis, receivedAt, timestampOf } from '../../lanes/index.ts'
 import { assignmentField } from '../../roster/assignment.ts'
 import { type DeviceEntry, belongedAt } from '../../roster/device-entry.ts'
+import { asData } from '../../texts/language.ts'
 import { say, type Text } from '../../texts/text.ts'
 import { instant, laneIds, stayJson } from '../json.ts'
 import { contactJson, DeviceJson } from './json.ts'
@@ -167,6 +168,7 @@ function entryJson(entry: DeviceEntry): object {
   const shown = Object.fromEntries(SHOWN.map((key) => [key, entry[key]]))
   return {
     ...shown,
+    settings: entry.settings && asData(entry.settings),
     secret: (entry.secret ?? entry.secretDigest) !== undefined,
     previous_secret: (entry.previous_secret ?? entry.previousSecretDigest) !== undefined || undefined,
   }
@@ -175,7 +177,7 @@ function entryJson(entry: DeviceEntry): object {
 const SHOWN = [
   ...(['id', 'name', 'company_id', 'courier_id', 'route_id'] as const),
   ...(['time_zone', 'protocol', 'transports', 'networks', 'client_certificate'] as const),
-  ...(['model', 'settings', 'source'] as const),
+  ...(['model', 'source'] as const),
 ]
 
 function heardJson({ fix, filtered, ...contact }: Heard): object {

@@ -11,9 +11,12 @@ import {
   type Redis,
   type Refused,
   release,
+  shardOf,
+  shardsOf,
   surveyRefused,
 } from '../lanes/index.ts'
 import type { Logger } from '../observe/log.ts'
+import type { DeviceEntry } from '../roster/device-entry.ts'
 import { ApiRefusal, parse } from '../http/refusal.ts'
 import { Int64Text } from '../tracking/schemas.ts'
 import type { FixAccount } from './custody.ts'
@@ -158,22 +161,25 @@ async function lanesOf(redis: Redis, scope: Scope, { courier_id, route_id }: Lan
   })
 }
 
-/** What is parked of a courier of a company, by lane. */
-export async function parkedOf(redis: Redis, company_id: string, courier_id: string) {
-  return parkedIn(redis, await lanesOf(redis, new Scope([company_id]), { courier_id }))
+/** What is parked of the courier of a device, by lane, in the shard of the device: other shards have nothing of it. */
+export async function parkedOf(redis: Redis, { id, company_id }: DeviceEntry, courier_id: string) {
+  const lanes = await lanesOf(redis, new Scope([company_id]), { courier_id })
+  return parkedIn(redis, lanes, [shardOf(redis, id)])
 }
 
 /** What is parked of these lanes; lanes without parked positions are left out. */
-async function parkedIn(redis: Redis, lanes: readonly string[]) {
-  const states = await describeLanes(redis, lanes)
-  const found = await Promise.all(states.map((state) => parkedLaneJson(redis, state)))
+async function parkedIn(redis: Redis, lanes: readonly string[], shards = shardsOf(redis)) {
+  const states = await describeLanes(redis, lanes, shards)
+  const found = await Promise.all(
+    states.map((state) => parkedLaneJson(state, (lane) => surveyRefused(redis, lane, shards))),
+  )
   return found.filter(({ fixes }) => fixes > 0)
 }
 
 /** `fixes`: all that is parked of the lane; `parked`: why it is parked whole; `refused`: what was refused, equal answers as one. */
-async function parkedLaneJson(redis: Redis, { lane, parked }: LaneState) {
+async function parkedLaneJson({ lane, parked }: LaneState, survey: (lane: string) => AsyncGenerator<Refused>) {
   const answers = new Map<string, Refused & { firstAt: number }>()
-  for await (const { status, message, at, count } of surveyRefused(redis, lane)) {
+  for await (const { status, message, at, count } of survey(lane)) {
     const key = `${status} ${message}`
     const { firstAt = at, at: lastAt = at, count: before = 0 } = answers.get(key) ?? {}
     const [first, last] = [Math.min(firstAt, at), Math.max(lastAt, at)]

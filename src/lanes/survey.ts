@@ -72,10 +72,14 @@ export async function* countLanes(redis: Redis): AsyncGenerator<(LaneCount & { r
   }
 }
 
-/** The state of lanes, in their order. */
-export async function describeLanes(redis: Redis, lanes: readonly string[]): Promise<LaneState[]> {
-  const [ofHome, ...ofOthers] = await inShards(redis, (shard) => describeIn(shard, lanes))
-  return ofHome.map((state, index) => ofOthers.map((states) => states[index]).reduce(joinParts, state))
+/** The state of lanes, in their order. `shards`: whose parts of them count; all, unless it is about a device. */
+export async function describeLanes(
+  redis: Redis,
+  lanes: readonly string[],
+  shards = shardsOf(redis),
+): Promise<LaneState[]> {
+  const [first, ...ofOthers] = await Promise.all(shards.map((shard) => describeIn(shard, lanes)))
+  return first.map((state, index) => ofOthers.map((states) => states[index]).reduce(joinParts, state))
 }
 
 /** Two parts of a lane as one. */
@@ -164,8 +168,8 @@ export async function parkedByLane(redis: Redis): Promise<Map<string, number>> {
 }
 
 /** What was refused of a lane, oldest first in each shard, read in slices: there may be a million entries. */
-export async function* surveyRefused(redis: Redis, lane: string): AsyncGenerator<Refused> {
-  for (const shard of shardsOf(redis))
+export async function* surveyRefused(redis: Redis, lane: string, shards = shardsOf(redis)): AsyncGenerator<Refused> {
+  for (const shard of shards)
     for (let first = 0, length = SLICE; length === SLICE; first += SLICE) {
       const entries = await shard.lrangeBuffer(keysOf(shard).refused(lane), first, first + SLICE - 1)
       for (const entry of entries) yield JSON.parse(entry.toString('utf8', 4, 4 + entry.readUInt32BE(0))) as Refused

@@ -5,15 +5,18 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from 'vitest'
 import { protocolPorts } from '../../protocols/index.ts'
 import { type Admin, type AdminOptions, openAdmin } from '../../src/admin/index.ts'
 import {
-  Appender,
   connect,
   type HoldReason,
   keys,
+  keysOf,
   Leases,
+  openAppender,
   packDevice,
   packRecords,
   type Redis,
+  type RedisServer,
   type RefusalReason,
+  shardsOf,
   signOn,
   type Storable,
 } from '../../src/lanes/index.ts'
@@ -73,15 +76,16 @@ export interface AdminFixture {
  * A real Redis, emptied before each test, and the admin role on a configuration folder of its own. `gateway`: in place of the
  * tokens; `companies`, `devices`, `routes`: beside those of company 7.
  */
-export function adminFixture({ baseUrl = NOWHERE, ...more }: FixtureFiles & { baseUrl?: string } = {}): AdminFixture {
+export function adminFixture({ baseUrl = NOWHERE, shards = 1, ...more }: FixtureOptions = {}): AdminFixture {
   const all = {} as { server: TestRedis; redis: Redis; dir: string; url: string; live: Live; role: Role }
 
   beforeAll(async () => {
     all.server = await startTestRedis()
-    all.redis = await connected(all.server.url)
+    const redisServer = { url: all.server.url, shards }
+    all.redis = await connected(redisServer)
     all.dir = await configFolder(all.server.url, more)
     all.live = await followConfig({ dir: all.dir, protocols: protocolPorts, role: 'admin', followsFiles: true })
-    all.role = await startAdmin(all.live, { redisServer: all.server.url, baseUrl: async () => baseUrl, ports: {} })
+    all.role = await startAdmin(all.live, { redisServer, baseUrl: async () => baseUrl, ports: {} })
     all.url = `http://127.0.0.1:${all.role.ports?.admin}`
     await vi.waitFor(async () => expect((await ask(`${all.url}/readyz`)).status).toBe(200), { timeout: 60_000 })
   })
@@ -140,12 +144,13 @@ export function withProcesses(admin: AdminFixture): void {
   afterEach(async () => void (await Promise.all(signs.map((sign) => sign.stop()))))
 }
 
-export async function connected(url: string): Promise<Redis> {
-  const redis = connect(url, 'test')
-  await new Promise((resolve) => redis.once('ready', resolve))
+export async function connected(server: RedisServer): Promise<Redis> {
+  const redis = connect(server, 'test')
+  await Promise.all(shardsOf(redis).map((shard) => new Promise((resolve) => shard.once('ready', resolve))))
   return redis
 }
 
+type FixtureOptions = FixtureFiles & { readonly baseUrl?: string; readonly shards?: number }
 type FixtureFiles = Partial<Readonly<Record<'gateway' | 'companies' | 'devices' | 'routes', string>>>
 
 async function configFolder(
@@ -228,7 +233,7 @@ function packed(device: string, { count, receivedAt, time }: Packed): Buffer {
 
 async function append(redis: Redis, item: Storable): Promise<void> {
   const bounds = { maxFixesPerDevice: 100, maxFixesConfigured: 100, maxUnknownDevices: 100 }
-  const appender = new Appender(redis, { ...UNFILTERED, hold: bounds })
+  const appender = openAppender(redis, { ...UNFILTERED, hold: bounds })
   await appender.append(item)
   await appender.close()
 }
@@ -247,7 +252,7 @@ export function workerOf(redis: Redis) {
   return {
     leases,
     lease: async (lane: string) => {
-      await redis.zadd(keys.schedule, 'XX', 1, lane)
+      await redis.zadd(keysOf(redis).schedule, 'XX', 1, lane)
       const lease = (await leases.claim(1)).find((each) => each.lane === lane)
       if (!lease) throw new Error(`no lease of ${lane}`)
       return lease

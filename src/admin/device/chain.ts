@@ -114,7 +114,7 @@ async function chainFacts(device: Indexed, detail: DeviceDetail, asked: ChainReq
   const { entry, id } = device
   const courier = detail.lane?.courier_id ?? entry?.courier_id
   const [parked, misunderstood, api] = await Promise.all([
-    entry && courier !== undefined ? parkedOf(redis, entry.company_id, courier) : [],
+    entry && courier !== undefined ? parkedOf(redis, entry, courier) : [],
     misunderstoodOf(redis, id, entry),
     upstream(),
   ])

@@ -4,7 +4,7 @@ import { sameId } from '../../config/units.ts'
 import { entryAdvice } from '../../diagnose/explain.ts'
 import type { DeviceEvent, Heard } from '../../ingest/heard.ts'
 import { readEvents, readHeard } from '../../ingest/heard-reader.ts'
-import { describeLanes, heldOf, type Redis, receivedAt, timestampOf } from '../../lanes/index.ts'
+import { describeLanes, heldOf, type Redis, receivedAt, shardOf, timestampOf } from '../../lanes/index.ts'
 import { assignmentField } from '../../roster/assignment.ts'
 import { type DeviceEntry, belongedAt } from '../../roster/device-entry.ts'
 import { asData } from '../../texts/language.ts'
@@ -103,7 +103,10 @@ export async function describeDevice(
     findings,
     held,
     // Where a fix goes that is made now.
-    lane: stay && { ...laneJson((await describeLanes(redis, [stay.lane.key]))[0]), ...stayJson(stay) },
+    lane: stay && {
+      ...laneJson((await describeLanes(redis, [stay.lane.key], [shardOf(redis, name)]))[0]),
+      ...stayJson(stay),
+    },
     replaced_line: stay ? undefined : await hiddenLine(live, entry, now / 1000),
     state: 'never',
     ...last,

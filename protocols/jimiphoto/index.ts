@@ -19,8 +19,10 @@ export default jsonProtocol({
   device: 'imei',
   fix: { timeOrArrival: 'alarmTime', latitude: 'lat', longitude: 'lng' },
   none: 'photo',
-  answer: ({ localFileName: name = '' }) =>
-    JSON.stringify({ code: 200, message: 'the high success', data: String(name) }),
+  answer({ localFileName: name }) {
+    const data = typeof name === 'string' || typeof name === 'number' ? String(name) : ''
+    return JSON.stringify({ code: 200, message: 'the high success', data })
+  },
 })
 
 const BLANK_LINE = '\r\n\r\n'

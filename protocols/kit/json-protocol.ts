@@ -236,7 +236,7 @@ export function jsonTime(value: unknown): number | undefined {
   return DECIMAL.test(value) ? unixTime(number(value)) : rfc3339(value)
 }
 
-const DECIMAL = /^\d{1,20}(?:[.,]\d{1,20})?$/
+const DECIMAL = /^\s*[-+]?\d{1,20}(?:[.,]\d{1,20})?\s*$/
 
 /** The first of some places, as an error names it: 'location.latitude'. */
 const nameOf = (path: Path): string => [path].flat()[0].replaceAll('/', '.')

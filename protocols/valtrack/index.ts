@@ -7,7 +7,7 @@
  *
  * There is no time in it: the time is that of the arrival. 200 acknowledges.
  */
-import { jsonFix, jsonProtocol } from '../kit/index.ts'
+import { jsonFix, jsonProtocol, optionalNumber } from '../kit/index.ts'
 
 const fixOf = jsonFix({ latitude: 'lat', longitude: 'lon', speedKmh: 'speed' })
 
@@ -19,6 +19,6 @@ export default jsonProtocol({
   isPlaceOfOthers: (name) => name === 'nlat' || name === 'nlon',
   each: 'resource',
   device: 'devid',
-  fix: (entry, session) => (Number(entry.lat) || Number(entry.lon) ? fixOf(entry, session) : undefined),
+  fix: (entry, session) => (optionalNumber(entry.lat) || optionalNumber(entry.lon) ? fixOf(entry, session) : undefined),
   none: 'no fix',
 })

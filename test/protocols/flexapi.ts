@@ -32,6 +32,7 @@ export default {
           fixes: [{ ...FIX, valid: false }],
         },
         { frame: message('gnss', { time: 1, lat: null, log: null }), device: ID, none: 'no place' },
+        { frame: message('gnss', { ...PLACE, log: undefined }), device: ID, fixes: [] },
         { frame: message('io', { 'io.ts': 1 }), device: ID, none: 'status' },
         { frame: message('weather', {}), device: ID },
         { frame: '${"topic":"v2/x"}00\r\n', error: 'unsupported' },

@@ -17,6 +17,7 @@ export default {
           fixes: [{ ...FIX, speed: 18.52 }],
         },
         { frame: message({ eventData: { eventType: 'Battery' } }), device: ID, none: 'no place' },
+        { frame: message({ eventData: { latitude: 52.525 } }), device: ID, fixes: [] },
         { frame: message({}), device: ID },
         { frame: '{"deviceId"}', error: 'malformed' },
       ],

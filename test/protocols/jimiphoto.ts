@@ -30,6 +30,12 @@ export default {
           ...OK,
         },
         { frame: upload(JSON.stringify(CALLBACK)), none: 'photo', ...OK },
+        ...[null, { a: 1 }].map((localFileName) => ({
+          frame: upload(JSON.stringify({ ...CALLBACK, localFileName })),
+          none: 'photo',
+          device: CALLBACK.imei,
+          response: { ...OK.response, body: OK.response.body.replace('a_00.jpg', '') },
+        })),
         { frame: post('/upload', 'x'), error: 'malformed' },
       ],
     },

@@ -38,9 +38,12 @@ describe('jsonFix', () => {
     expect(read({ lat: 1.5, lon: -2.5, at: AT, value }, newSession())).toEqual(fix(expected))
   })
 
-  it.each([AT, TIME / 1000, TIME, String(TIME / 1000), AT.replace('T', ' ')])('reads the time %j', (at) => {
-    expect(jsonFix({ ...PLACE, time: 'at' })({ lat: 1.5, lon: -2.5, at }, newSession())?.time).toBe(TIME)
-  })
+  it.each([AT, TIME / 1000, TIME, `${TIME / 1000}`, ` +${TIME / 1000}.0 `, AT.replace('T', ' ')])(
+    'reads the time %j',
+    (at) => {
+      expect(jsonFix({ ...PLACE, time: 'at' })({ lat: 1.5, lon: -2.5, at }, newSession())?.time).toBe(TIME)
+    },
+  )
 
   it('refuses a fix without its time, unless that of the arrival will do', () => {
     const object = { lat: 1, lon: 2 }

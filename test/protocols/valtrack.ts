@@ -20,6 +20,7 @@ export default {
             { ...FIX, device: '2', speed: undefined },
           ],
         },
+        { frame: report(entry('1', '1,5')), device: '1', fixes: [FIX] },
         { frame: report(entry('1', '0.000000')), device: '1', none: 'no fix' },
         { frame: post('/', '{}'), error: 'malformed' },
       ],

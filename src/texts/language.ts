@@ -12,7 +12,7 @@ export type WithTexts<Json> = string extends Json
       ? { readonly [Key in keyof Json]: WithTexts<Json[Key]> }
       : Json
 
-/** The catalogues. English is what `src/texts/text.ts` takes: the text itself. */
+/** The catalogues. English is what text.ts takes: the text itself. */
 const CATALOGUES: Readonly<Record<Exclude<Language, 'en'>, Readonly<Record<Template, string>>>> = { de: GERMAN }
 
 /** The language that an HTTP client asks for first (`Accept-Language`), if we have it; else English. */

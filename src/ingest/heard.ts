@@ -155,6 +155,8 @@ class HeardDevice {
   readonly #book: Pick<HeardBook, 'changed' | 'gateway'>
   /** When the connection began that was noted last; 0: it has ended. */
   #connectedAt = 0
+  /** When the newest connection began that was noted, open or not. */
+  #newestAt = 0
   /**
    * When the open connection began on which the device has presented its secret or a certificate; 0 if there is none.
    */
@@ -182,9 +184,13 @@ class HeardDevice {
     if (this.#provedAt > 0 && !isProved) return
     const connectedAt = isConnected(session) ? session.connectedAt : undefined
     const { contact } = this
+    // A frame may be noted after its connection has ended.
+    const isKnown = connectedAt !== undefined && session.isGone && connectedAt <= this.#newestAt
     // If the device has two connections, the newer one counts.
-    if (connectedAt !== undefined && connectedAt > this.#connectedAt) {
+    const isNew = connectedAt !== undefined && connectedAt > this.#connectedAt && !isKnown
+    if (isNew) {
       this.#connectedAt = connectedAt
+      this.#newestAt = Math.max(connectedAt, this.#newestAt)
       const connections = withinLimit(this.#connections, performance.now())
       this.#isConnectionNoted = connections !== undefined
       if (connections) {
@@ -193,6 +199,8 @@ class HeardDevice {
         this.note({ event: 'connected', protocol, transport, remote })
       }
     }
+    if (isKnown && connectedAt < this.#newestAt) return
+    if (!isNew && contact && at < contact.at && remote !== contact.remote) return
     if (isProved && connectedAt !== undefined) this.#provedAt = connectedAt
     if (contact?.remote === remote && contact.protocol === protocol && contact.connectedAt === connectedAt)
       contact.at = at

@@ -76,6 +76,39 @@ it('notes a connection that ends while its frame is stored as one that has ended
   expect({ remote, connectedAt }).toEqual({ remote: session.remote, connectedAt: undefined })
 })
 
+it('notes no connection anew for a frame that is stored after its end, and leaves a newer one as it is', async () => {
+  const { heard, journal } = await written()
+  const { say, state, session: first } = await gateway({ journal, waitMs: 20_000 })
+  const message = { device: van.id, fixes: [at(1000 * NOW_S)] }
+  await say(message)
+  state.fails = true
+  const said = say({ device: van.id, fixes: [at(1000 * NOW_S + 1000)] })
+  await expect.poll(() => state.attempts).toBeGreaterThan(1)
+  journal.gone(first)
+  const { connectedAt, ...fresh } = createSession('tcp', '127.0.0.1:2')
+  const second = { ...fresh, connectedAt: connectedAt + 5 }
+  await say({ device: van.id, none: 'login' }, second)
+  state.fails = false
+  expect(await said).toMatchObject({ status: 'stored' })
+  expect(heard.of(van.id).contact).toMatchObject({ remote: second.remote, connectedAt: second.connectedAt })
+  journal.gone(second)
+  await say(message, first)
+  await heard.close()
+  const events = ['disconnected', 'connected', 'disconnected', 'routed', 'connected']
+  expect(timesOf(await readEvents(redis, van.id))).toEqual(events)
+})
+
+it('notes where a device was heard by the time of its frames, not of their storing', async () => {
+  const { heard, journal } = await written()
+  const { say, state } = await gateway({ journal, waitMs: 20_000, fails: true })
+  const said = say({ device: van.id, fixes: [at(1000 * NOW_S)] }, createSession('http', '127.0.0.1:1'))
+  await expect.poll(() => state.attempts).toBeGreaterThan(1)
+  await say({ device: van.id, none: 'login' }, createSession('http', '127.0.0.1:2'))
+  state.fails = false
+  expect(await said).toMatchObject({ status: 'stored' })
+  expect(heard.of(van.id).contact).toMatchObject({ remote: '127.0.0.1:2' })
+})
+
 it('answers a frame although noting it meets a fault', async () => {
   const heard = { of: () => undefined as unknown as never, gone: () => {} }
   const { say, stored } = await gateway({ journal: journalOf({ heard }) })

@@ -5,6 +5,7 @@ import { HeardBook } from '../../src/ingest/heard.ts'
 import { readEvents, readHeard } from '../../src/ingest/heard-reader.ts'
 import { EVENTS_KEPT, type Redis } from '../../src/lanes/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
+import { observations } from '../../src/observe/observations.ts'
 import { at, gateway, NOW_S, van } from '../support/ingest.ts'
 import { journalOf } from '../support/journal.ts'
 import { createDirectory } from '../support/roster.ts'
@@ -107,6 +108,23 @@ it('notes where a device was heard by the time of its frames, not of their stori
   state.fails = false
   expect(await said).toMatchObject({ status: 'stored' })
   expect(heard.of(van.id).contact).toMatchObject({ remote: '127.0.0.1:2' })
+})
+
+it('notes that an id is used twice although the frame that shows it has to wait', async () => {
+  const own = { ...van, id: 'used-twice' }
+  const { say, state } = await gateway({ devices: [own], waitMs: 20_000 })
+  const message = { device: own.id, fixes: [at(1000 * NOW_S)] }
+  const [one, other] = ['192.0.2.1:1', '198.51.100.1:1'].map((remote) => createSession('tcp', remote))
+  const newer = { ...other, connectedAt: one.connectedAt + 5 }
+  for (const session of [one, newer, one]) await say(message, session)
+  state.fails = true
+  const { attempts } = state
+  const said = say(message, newer)
+  await expect.poll(() => state.attempts).toBeGreaterThan(attempts)
+  state.fails = false
+  expect(await said).toMatchObject({ status: 'stored' })
+  const noted = observations.current().filter(({ subject }) => subject.device === own.id)
+  expect(noted).toMatchObject([{ code: 'claimed_twice', count: 1 }])
 })
 
 it('answers a frame although noting it meets a fault', async () => {

@@ -75,7 +75,7 @@ export class Ingest {
     try {
       outcome = await this.#take(arrival)
     } catch (fault) {
-      outcome = { status: 'not_stored', reason: 'fault', fault }
+      outcome = { status: 'not_stored', reason: 'fault', fault, ...arrival.course }
     }
     this.#options.journal.note(arrival, outcome)
     return outcome
@@ -104,17 +104,18 @@ export class Ingest {
     if ('reason' in sender) return failed(sender, refusal)
     if (session.admits?.(sender) === false) return failed('flood')
     if (!before) introduce(sender, message, arrival, replica.version)
+    arrival.course = { sender }
     if (message.device === undefined) session.hasUnnamed = true
 
     let { shares, refusals, failure, kept }: Course & Pick<Share, 'failure'> = NOTHING
     const isRelay = fixes.some((fix) => fix.device !== undefined)
     if (isRelay) ({ shares, refusals, failure } = await this.#storeOfMany({ ...message, device: sender.id }, arrival))
     else if (fixes.length > 0) {
-      let share = await this.#store(sender, message, arrival)
-      if (share.failure) share = await this.#storeAgain(share, message, arrival)
+      const share = await this.#store(sender, message, arrival)
       shares = [share]
       failure = share.failure
     }
+    arrival.course = { sender, shares, refusals }
     const doubt = message.unreadable === undefined && fixes.length > 0 ? undefined : doubtOf(message)
     if (doubt && !failure) {
       const others = isRelay ? acceptedIn(shares) : undefined
@@ -196,6 +197,7 @@ export class Ingest {
     const { fixes: [first] = [], refusal, reply, response } = message
     if (!first && doubtOf(message)) return this.#misunderstood('unsupported', arrival)
     const { shares, refusals, failure } = await this.#storeOfMany(message, arrival)
+    arrival.course = { shares, refusals }
     if (failure) return failed(failure, refusal, { shares, refusals })
     if (!message.unreadable) return { status: 'stored', reply, response, shares, refusals }
     const others = acceptedIn(shares)
@@ -206,13 +208,19 @@ export class Ingest {
     return keeping.failure ? failed(keeping.failure, refusal, course) : { status: 'stored', reply, response, ...course }
   }
 
-  /** Stores the fixes of one device. Resolves with what became of them. */
-  #store(sender: ResolvedDevice, message: Message, arrival: FrameArrival): Promise<Share> {
+  /** Stores the fixes of one device. Resolves with what became of them; a fault of ours is the failure of these alone. */
+  async #store(sender: ResolvedDevice, message: Message, arrival: FrameArrival): Promise<Share> {
     const { session, protocol } = arrival
-    session.sender ??= senderOn(session, protocol.name)
-    return sender.entry
-      ? this.#fixes.store(message.fixes ?? [], sender, session)
-      : this.#storeOfUnknown(sender, message, arrival)
+    let share: Share | undefined
+    try {
+      session.sender ??= senderOn(session, protocol.name)
+      share = await (sender.entry
+        ? this.#fixes.store(message.fixes ?? [], sender, session)
+        : this.#storeOfUnknown(sender, message, arrival))
+      return share.failure ? await this.#storeAgain(share, message, arrival) : share
+    } catch (fault) {
+      return { ...(share ?? notStored(sender, arrival, 'fault')), failure: 'fault', fault }
+    }
   }
 
   async #storeOfUnknown(sender: ResolvedDevice, message: Message, arrival: FrameArrival): Promise<Share> {
@@ -254,7 +262,10 @@ export class Ingest {
   async #storeOfMany(message: Message, arrival: FrameArrival): Promise<StoredShares> {
     const byDevice = Map.groupBy(message.fixes ?? [], (fix) => fix.device ?? message.device ?? '')
     const storing = Array.from(byDevice, ([device, fixes]) =>
-      this.#storeOfOne({ ...message, device, fixes }, message, arrival),
+      this.#storeOfOne({ ...message, device, fixes }, message, arrival).catch((fault: unknown) => ({
+        ...notStored(new ResolvedDevice(device, undefined), arrival, 'fault'),
+        fault,
+      })),
     )
     const shares: Share[] = []
     const refusals: Refusal[] = []
@@ -277,9 +288,7 @@ export class Ingest {
     const sender = this.#identity.senderOf(own, session, arrival.protocol.name)
     if ('reason' in sender) return sender
     if (session.admits?.(sender) === false) return 'flood'
-    const ownArrival = { ...arrival, session }
-    const share = await this.#store(sender, own, ownArrival)
-    return share.failure ? this.#storeAgain(share, own, ownArrival) : share
+    return this.#store(sender, own, { ...arrival, session })
   }
 }
 

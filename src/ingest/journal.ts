@@ -159,6 +159,7 @@ export class Journal {
     for (const share of shares) {
       if (share.sender !== sender) this.#spoke(share.sender, share.source, protocol)
       this.#placed(share)
+      if (share.fault !== undefined) this.#logFault(share.fault, share.sender.id, protocol)
       if (share.failure) continue
       counters.received.value += share.fixes.length
       if (!share.sender.entry) this.#unconfigured(share.sender, share.source, { protocol, fix: share.fixes.at(-1) })
@@ -252,10 +253,13 @@ export class Journal {
   }
 
   #notStored({ reason, sender, fault }: NotStored, { session, protocol }: FrameArrival): void {
-    const at = { device: session.device, protocol: protocol.name }
-    if (reason === 'fault') this.fault(fault, { what: 'fault in handling a frame', ...at })
-    else noteNotStored(reason)
+    noteNotStored(reason)
+    if (fault !== undefined) this.#logFault(fault, session.device, protocol)
     if (sender?.entry) this.#dayOf(sender)?.add('not_stored', session.now)
+  }
+
+  #logFault(error: unknown, device: string | undefined, { name }: Protocol): void {
+    logFault(this.#options.logger, error, { what: 'fault in handling a frame', device, protocol: name })
   }
 
   #dayOf(sender: ResolvedDevice): OpenNotes | undefined {

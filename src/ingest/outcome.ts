@@ -34,6 +34,8 @@ export interface FrameArrival extends Reading {
   read?: Message | DecodeError
   /** How often our clock had jumped then. Only `Ingest` sets it. */
   jumps: number
+  /** What is known of its way, where a fault ends it. Only `Ingest` sets it. */
+  course?: Course
 }
 
 /**
@@ -61,7 +63,7 @@ export type Outcome = Course &
         readonly refusal?: Buffer
         readonly device?: string
       }
-    /** `fault`: the error of ours that ended its way. */
+    /** `fault`: the error of ours that ended its way; one that concerns some of its fixes alone is in their share. */
     | { readonly status: 'not_stored'; readonly reason: Obstacle; readonly fault?: unknown }
   )
 
@@ -95,6 +97,8 @@ export interface Share<Source extends FixSource = DeviceSession> {
   readonly move: Suspicion | undefined
   /** Why they are not stored. */
   readonly failure: Obstacle | Refusal | undefined
+  /** The error of ours that is the failure. */
+  readonly fault?: unknown
 }
 
 /** What is doubtful about a message; undefined: nothing. */

@@ -127,6 +127,39 @@ it('notes that an id is used twice although the frame that shows it has to wait'
   expect(noted).toMatchObject([{ code: 'claimed_twice', count: 1 }])
 })
 
+it('notes what is stored of a frame of which a fault of ours ends the rest', async () => {
+  const other = { ...van, id: 'other' }
+  const relayed = { fixes: [van, other].map(({ id }) => at(1000 * NOW_S, { device: id })) }
+  const many = await gateway({ devices: [van, other], fullLane: 'none' })
+  let asked = 0
+  const fullLane = () => {
+    if (++asked === 2) throw new Error('a fault')
+  }
+  Object.defineProperty(many.state, 'fullLane', { get: fullLane })
+  expect(await many.say(relayed)).toMatchObject({ status: 'not_stored', reason: 'fault' })
+  expect(many.told).toEqual([`${van.id} routed 7/42/1001`])
+
+  const refusing = await gateway({ devices: [van, other] })
+  const admits = ({ id }: { readonly id: string }) => {
+    if (id === other.id) throw new Error('a fault')
+    return true
+  }
+  const asking = { ...refusing.session, admits }
+  expect(await refusing.say(relayed, asking)).toMatchObject({ status: 'not_stored', reason: 'fault' })
+  expect(refusing.told).toEqual([`${van.id} routed 7/42/1001`])
+
+  const one = await gateway()
+  let looks = 0
+  const current = () => {
+    if (++looks === 3) throw new Error('a fault')
+    return true
+  }
+  Object.defineProperty(one.state, 'current', { get: current })
+  const message = { device: van.id, fixes: [at(1000 * NOW_S)], unreadable: ['entry'] }
+  expect(await one.say(message)).toMatchObject({ status: 'not_stored', reason: 'fault' })
+  expect(one.told).toEqual([`${van.id} routed 7/42/1001`])
+})
+
 it('answers a frame although noting it meets a fault', async () => {
   const heard = { of: () => undefined as unknown as never, gone: () => {} }
   const { say, stored } = await gateway({ journal: journalOf({ heard }) })

@@ -200,8 +200,9 @@ export class Journal {
     if (claim) noteSuspicion(id, claim)
     if (move) noteSuspicion(id, move)
     if (!placed) return
-    if (placed.aheadMs > 0) noteAhead(id, placed.aheadMs)
-    else if (placed.lastFix && observations.devices.has(id)) observations.over(id, CLOCK)
+    // Who has not proved to be a device says nothing of its clock.
+    if (entry && placed.aheadMs > 0) noteAhead(id, placed.aheadMs)
+    else if (entry && placed.lastFix && observations.devices.has(id)) observations.over(id, CLOCK)
     if (failure) return
     for (const reason of placed.filtered) metrics.filtered.inc({ reason })
     if (duplicates > 0) metrics.filtered.inc({ reason: 'duplicate' }, duplicates)

@@ -160,6 +160,19 @@ it('notes what is stored of a frame of which a fault of ours ends the rest', asy
   expect(one.told).toEqual([`${van.id} routed 7/42/1001`])
 })
 
+it('ends no finding about the clock of a device by fixes of who has not proved to be it', async () => {
+  const own = { ...van, id: 'with-secret', secret: 'secret-1234' }
+  const { say } = await gateway({ devices: [own], hold: { unknown: true } })
+  const isAhead = () =>
+    observations.current().some(({ code, subject }) => code === 'clock_ahead' && subject.device === own.id)
+  observations.note('clock_ahead', { subject: { device: own.id }, now: Date.now() - 10_000 })
+  const message = { device: own.id, fixes: [at(1000 * NOW_S)] }
+  expect(await say(message)).toMatchObject({ status: 'stored' })
+  expect(isAhead()).toBe(true)
+  await say({ ...message, secret: own.secret }, createSession('tcp', '127.0.0.1:2'))
+  expect(isAhead()).toBe(false)
+})
+
 it('answers a frame although noting it meets a fault', async () => {
   const heard = { of: () => undefined as unknown as never, gone: () => {} }
   const { say, stored } = await gateway({ journal: journalOf({ heard }) })

@@ -196,7 +196,7 @@ class HeardDevice {
       if (connections) {
         this.#connections = connections
         this.#mayBeOld = true
-        this.note({ event: 'connected', protocol, transport, remote })
+        this.note({ event: 'connected', protocol, transport, remote }, at)
       }
     }
     if (isKnown && connectedAt < this.#newestAt) return
@@ -216,8 +216,8 @@ class HeardDevice {
     this.changed()
   }
 
-  /** What became of something that it sent, with the lane or the reason: an event where it differs from before. */
-  became(treatment: Treatment, what: string): void {
+  /** What became of something that came at `at`, ms UTC, with the lane or the reason: an event where it differs from before. */
+  became(treatment: Treatment, what: string, at = Date.now()): void {
     const isSame = this.#treatment === treatment && this.#what === what
     if (isSame && !this.#mayBeOld) return
     const changes = isSame ? this.#changes : withinLimit(this.#changes, performance.now())
@@ -226,7 +226,7 @@ class HeardDevice {
     this.#treatment = treatment
     this.#what = what
     this.#mayBeOld = false
-    this.note(treatment === 'routed' ? { event: treatment, lane: what } : { event: treatment, reason: what })
+    this.note(treatment === 'routed' ? { event: treatment, lane: what } : { event: treatment, reason: what }, at)
   }
 
   /** Its connection ended. */
@@ -267,8 +267,8 @@ class HeardDevice {
   }
 
   /** Notes an event. It is not private: each object of a class with private methods takes 8 bytes more. */
-  note(happening: Happening): void {
-    const event = JSON.stringify({ at: Date.now(), ...happening } satisfies DeviceEvent)
+  note(happening: Happening, at = Date.now()): void {
+    const event = JSON.stringify({ at, ...happening } satisfies DeviceEvent)
     this.#events = [...this.#events, event].slice(-EVENTS_KEPT)
     this.changed()
   }

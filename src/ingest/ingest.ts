@@ -246,11 +246,11 @@ export class Ingest {
       if (clock.jumps !== jumps) break
       // The roster may have changed meanwhile, and another device may have spoken on the session.
       const sender = this.#identity.senderOf({ ...message, device: id }, session, protocol.name)
-      const { claim, move } = share
-      if ('reason' in sender) return { ...notStored(first.sender, arrival, sender), claim, move }
+      const { at, claim, move } = share
+      if ('reason' in sender) return { ...notStored(first.sender, arrival, sender), at, claim, move }
       if (sender.entry?.time_zone !== entry?.time_zone) break
       const next = await this.#fixes.store(fixes, sender, session)
-      share = { ...next, claim: next.claim ?? claim, move: next.move ?? move }
+      share = { ...next, at, claim: next.claim ?? claim, move: next.move ?? move }
     }
     return share
   }

@@ -176,12 +176,13 @@ export class Journal {
   /** A frame is damaged, or not of its protocol; `speaker`: the configured device of its connection. */
   #misunderstood(reason: DecodeReason, { session, protocol, read }: FrameArrival, speaker?: DeviceEntry): void {
     metrics.decodeErrors.inc({ protocol: protocol.name, reason })
-    if (speaker) this.#options.heard.of(speaker.id).became('misunderstood', reason)
+    if (speaker) this.#options.heard.of(speaker.id).became('misunderstood', reason, session.now)
     if (reason === 'checksum') {
       const subject = speaker ? { device: speaker.id } : { listener: protocol.name }
       observations.note('checksum_errors', {
         subject,
         evidence: say('{} from {}', protocol.name, addressOf(session.remote)),
+        now: session.now,
       })
     }
     this.decoded(read, protocol)
@@ -189,7 +190,7 @@ export class Journal {
 
   /** A device has sent a message; `protocol`: undefined at a login over MQTT. */
   #spoke(sender: ResolvedDevice, session: DeviceSession, protocol?: Protocol): void {
-    if (sender.objection) this.#objected(sender.objection)
+    if (sender.objection) this.#objected(sender.objection, session.now)
     if (sender.entry)
       (sender.heard ??= this.#options.heard.of(sender.id)).spoke(session, protocol?.name, sender.isProved)
   }
@@ -197,11 +198,11 @@ export class Journal {
   /** Notes where fixes go, and what is odd about them; what became of them, once they are stored. */
   #placed({ sender, source, at, placed, duplicates, claim, move, failure }: Share<FixSource>): void {
     const { id, entry } = sender
-    if (claim) noteSuspicion(id, claim)
-    if (move) noteSuspicion(id, move)
+    if (claim) noteSuspicion(id, claim, at)
+    if (move) noteSuspicion(id, move, at)
     if (!placed) return
     // Who has not proved to be a device says nothing of its clock.
-    if (entry && placed.aheadMs > 0) noteAhead(id, placed.aheadMs)
+    if (entry && placed.aheadMs > 0) noteAhead(id, placed.aheadMs, at)
     else if (entry && placed.lastFix && observations.devices.has(id)) observations.over(id, CLOCK)
     if (failure) return
     for (const reason of placed.filtered) metrics.filtered.inc({ reason })
@@ -230,26 +231,26 @@ export class Journal {
     }
   }
 
-  #refused({ device, reason, objection, isCrowded }: Refusal, { remote }: DeviceSession): void {
+  #refused({ device, reason, objection, isCrowded }: Refusal, { now, remote }: DeviceSession): void {
     metrics.refused.inc({ reason })
-    if (objection) this.#objected(objection)
+    if (objection) this.#objected(objection, now)
     if (reason === 'unknown_device' && device !== '') this.#rejected.log(sameId(device), reason, remote)
     if (reason === 'other_device') this.#rejected.log(device, reason, remote)
     if (isCrowded) observations.note('unknown_refused', { evidence: sameId(device).slice(0, 64) })
   }
 
-  #objected({ device, reason, finding }: Objection): void {
-    if (finding) observations.note(finding.code, { subject: { device }, evidence: finding.evidence })
-    if (reason) this.#options.heard.of(device).became('refused', reason)
+  #objected({ device, reason, finding }: Objection, now: number): void {
+    if (finding) observations.note(finding.code, { subject: { device }, evidence: finding.evidence, now })
+    if (reason) this.#options.heard.of(device).became('refused', reason, now)
   }
 
   /** Notes a frame that is kept, or was to be kept. */
   #kept(frame: MisunderstoodFrame): void {
-    const { company, device, protocol, reason, unreadable } = frame
+    const { at, company, device, protocol, reason, unreadable } = frame
     if (unreadable) metrics.decodeErrors.inc({ protocol, reason: 'entry' }, unreadable.length)
     metrics.misunderstood.inc({ protocol, reason })
     if (company === undefined) return
-    this.#options.heard.of(device).became('misunderstood', reason)
+    this.#options.heard.of(device).became('misunderstood', reason, at)
     if (kindOf(reason) === 'position') noteNotUnderstood(frame)
   }
 
@@ -300,20 +301,20 @@ function noteTreatment(
     fix: lastFix && { at, fix: lastFix },
     filtered: isDuplicate ? { at, reason: 'duplicate', fix: lastFix } : lastUnplaced && { at, ...lastUnplaced },
   })
-  if (parts.length === 0) device.became('filtered', filtered[filtered.length - 1])
+  if (parts.length === 0) device.became('filtered', filtered[filtered.length - 1], at)
   // Duplicates change nothing.
   if (duplicates >= received - filtered.length) return
   for (const part of parts)
-    if ('lane' in part) device.became('routed', part.lane)
-    else device.became('held', part.held)
+    if ('lane' in part) device.became('routed', part.lane, at)
+    else device.became('held', part.held, at)
 }
 
 /** Notes that a device is ahead of our clock, and what would fit: a zone, if it is whole quarters of an hour ahead. */
-function noteAhead(device: string, aheadMs: number): void {
+function noteAhead(device: string, aheadMs: number, now: number): void {
   const zone = zoneAhead(aheadMs)
   const fits = zone === undefined ? say('its clock is wrong') : say('time_zone "{}" would fit', zone)
   const evidence = say('about {} min ahead: {}', Math.round(aheadMs / 60_000), fits)
-  observations.note('clock_ahead', { subject: { device }, evidence })
+  observations.note('clock_ahead', { subject: { device }, evidence, now })
 }
 
 /** Adds a device to the finding about positions that cannot be read, with the beginning of such a frame. */
@@ -322,7 +323,7 @@ function noteNotUnderstood(frame: MisunderstoodFrame): void {
   const content = contentOf(frame)
   const shown = Buffer.isBuffer(content) ? shownBytes(content, SHOWN_BYTES) : { text: content.uri.slice(0, SHOWN_URI) }
   const evidence = `${protocol}: ${'hex' in shown ? shown.hex : shown.text.trim()}`
-  observations.note('not_understood', { subject: { device }, evidence })
+  observations.note('not_understood', { subject: { device }, evidence, now: frame.at })
 }
 
 /** What a message that is answered shows to be over; one in which all is understood; one on the port of its protocol; a fix in time. */

@@ -234,9 +234,9 @@ class PlaceTrack extends MovingPlace {
   }
 }
 
-/** Has what is odd about a device among the findings. */
-export function noteSuspicion(device: string, suspicion: Suspicion | undefined): void {
-  if (suspicion) observations.note(suspicion.code, { subject: { device }, evidence: suspicion.evidence })
+/** Has what is odd about a device among the findings; `now`: when that came, ms UTC. */
+export function noteSuspicion(device: string, suspicion: Suspicion | undefined, now?: number): void {
+  if (suspicion) observations.note(suspicion.code, { subject: { device }, evidence: suspicion.evidence, now })
 }
 
 /** The last times at which something happened, with one more. */

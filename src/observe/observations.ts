@@ -56,7 +56,7 @@ export interface Subject {
 export interface Observation {
   readonly code: ObservationCode
   readonly subject: Subject
-  readonly sinceAt: number
+  sinceAt: number
   lastAt: number
   count: number
   /** The latest different texts, at most `MAX_EVIDENCE`. Never a secret. */
@@ -73,7 +73,7 @@ export class Observations {
   /** The devices about which something is observed. Only this class writes it. */
   readonly devices = new Set<string>()
 
-  /** Notes that something is observed (again), with what shows it. */
+  /** Notes that something is observed (again), with what shows it; `now`: when it came, ms UTC. */
   note(code: ObservationCode, { subject = {}, evidence = '', now = Date.now() }: NoteDetails = {}): void {
     const own = `${code} ${JSON.stringify(subject)}`
     const isKept = this.#observed.has(own) || this.#observed.size < MAX_SUBJECTS
@@ -90,7 +90,8 @@ export class Observations {
     if (!known) this.#observed.set(key, observation)
     if (observation.subject.device !== undefined) this.devices.add(observation.subject.device)
     observation.count++
-    observation.lastAt = now
+    observation.sinceAt = Math.min(now, observation.sinceAt)
+    observation.lastAt = Math.max(now, observation.lastAt)
     const shown = withStrings(evidence, (string) => string.slice(0, MAX_EVIDENCE_LENGTH))
     const words = english(shown)
     if (words !== '' && !observation.evidence.some((other) => english(other) === words))

@@ -173,6 +173,24 @@ it('ends no finding about the clock of a device by fixes of who has not proved t
   expect(isAhead()).toBe(false)
 })
 
+it('dates what a frame shows by when it came, although it is stored later', async () => {
+  const { heard, journal } = await written()
+  const own = { ...van, id: 'ahead' }
+  const { say, state } = await gateway({ devices: [own], journal, hold: { clock: true }, fails: true, waitMs: 20_000 })
+  const said = say({ device: own.id, fixes: [at(1000 * NOW_S + 7_200_000)] })
+  await expect.poll(() => state.attempts).toBeGreaterThan(0)
+  const movedAt = Date.now()
+  await expect.poll(() => Date.now()).toBeGreaterThan(movedAt)
+  state.fails = false
+  expect(await said).toMatchObject({ status: 'stored' })
+  await heard.close()
+  const events = await readEvents(redis, own.id)
+  expect(timesOf(events)).toEqual(['held', 'connected'])
+  const noted = observations.current().find(({ subject }) => subject.device === own.id)
+  const times = [...events.map((event) => event.at), noted?.sinceAt, noted?.lastAt]
+  expect(times.filter((time) => time === undefined || time > movedAt)).toEqual([])
+})
+
 it('answers a frame although noting it meets a fault', async () => {
   const heard = { of: () => undefined as unknown as never, gone: () => {} }
   const { say, stored } = await gateway({ journal: journalOf({ heard }) })

@@ -20,6 +20,12 @@ describe('what a process observes', () => {
     ])
   })
 
+  it('lasts from its earliest to its latest note, in whichever order these come', () => {
+    const seen = new Observations()
+    for (const now of [2000, 1000]) seen.note('flood', { now })
+    expect(seen.current(2000)).toMatchObject([{ sinceAt: 1000, lastAt: 2000, count: 2 }])
+  })
+
   it('is over when it was not repeated for a minute', () => {
     const seen = new Observations()
     seen.note('impossible_move', { now: 1000 })

@@ -16,7 +16,15 @@ import type { Enrolment } from './enrolment.ts'
 import { FixStorage, type FixStorageOptions } from './fix-storage.ts'
 import { FrameKeeper, type FrameKeeperOptions } from './frame-keeper.ts'
 import type { GuessDelays } from './guesses.ts'
-import { Identity, type IdentityReason, introduce, type Refusal, ResolvedDevice, speakerOn } from './identity.ts'
+import {
+  Identity,
+  type IdentityReason,
+  introduce,
+  type Objection,
+  type Refusal,
+  ResolvedDevice,
+  speakerOn,
+} from './identity.ts'
 import type { Journal } from './journal.ts'
 import { rememberOpening } from './misunderstood.ts'
 import {
@@ -102,26 +110,27 @@ export class Ingest {
     const before = senderBefore(message, arrival, replica.version)
     const sender = before ?? this.#identity.senderOf(message, session, protocol.name)
     if ('reason' in sender) return failed(sender, refusal)
-    if (session.admits?.(sender) === false) return failed('flood')
+    if (session.admits?.(sender) === false) return failed('flood', refusal, { objections: objectionsTo(sender) })
     if (!before) introduce(sender, message, arrival, replica.version)
     arrival.course = { sender }
     if (message.device === undefined) session.hasUnnamed = true
 
-    let { shares, refusals, failure, kept }: Course & Pick<Share, 'failure'> = NOTHING
+    let { shares, refusals, objections, failure, kept }: Course & Pick<Share, 'failure'> = NOTHING
     const isRelay = fixes.some((fix) => fix.device !== undefined)
-    if (isRelay) ({ shares, refusals, failure } = await this.#storeOfMany({ ...message, device: sender.id }, arrival))
+    if (isRelay)
+      ({ shares, refusals, objections, failure } = await this.#storeOfMany({ ...message, device: sender.id }, arrival))
     else if (fixes.length > 0) {
       const share = await this.#store(sender, message, arrival)
       shares = [share]
       failure = share.failure
     }
-    arrival.course = { sender, shares, refusals }
+    arrival.course = { sender, shares, refusals, objections }
     const doubt = message.unreadable === undefined && fixes.length > 0 ? undefined : doubtOf(message)
     if (doubt && !failure) {
       const others = isRelay ? acceptedIn(shares) : undefined
       ;({ kept, failure } = await this.#frames.keep({ doubt, message, sender, others }, arrival))
     }
-    if (failure) return failed(failure, refusal, { sender, shares, refusals, kept })
+    if (failure) return failed(failure, refusal, { sender, shares, refusals, objections, kept })
     // Another device may have spoken on the session meanwhile.
     if (fixes.length > 0 && session.device === sender.id) noteStored(session)
     const isAtOnce = (!session.isProved && fixes.length === 0 && !doubt) || undefined
@@ -181,7 +190,8 @@ export class Ingest {
     const sender = this.#identity.senderOf({}, session, protocol.name)
     if ('reason' in sender) return failed(sender, undefined, { speaker })
     const { kept, failure } = await this.#frames.keep({ doubt: code, error, message: {}, sender }, arrival)
-    return failure ? failed(failure, undefined, { speaker, kept }) : { status: 'stored', speaker, kept }
+    const course = { speaker, kept, objections: objectionsTo(sender) }
+    return failure ? failed(failure, undefined, course) : { status: 'stored', ...course }
   }
 
   #misunderstood(reason: DecodeReason, { session }: FrameArrival): Outcome {
@@ -196,9 +206,9 @@ export class Ingest {
   async #takeOfNobody(message: Message, arrival: FrameArrival): Promise<Outcome> {
     const { fixes: [first] = [], refusal, reply, response } = message
     if (!first && doubtOf(message)) return this.#misunderstood('unsupported', arrival)
-    const { shares, refusals, failure } = await this.#storeOfMany(message, arrival)
-    arrival.course = { shares, refusals }
-    if (failure) return failed(failure, refusal, { shares, refusals })
+    const { failure, ...stored } = await this.#storeOfMany(message, arrival)
+    const { shares, refusals } = (arrival.course = stored)
+    if (failure) return failed(failure, refusal, stored)
     if (!message.unreadable) return { status: 'stored', reply, response, shares, refusals }
     const others = acceptedIn(shares)
     const sender = others.find(({ entry }) => entry) ?? others[0]
@@ -269,25 +279,32 @@ export class Ingest {
     )
     const shares: Share[] = []
     const refusals: Refusal[] = []
+    const objections: Objection[] = []
     let failure: Obstacle | undefined
     for (const stored of await Promise.all(storing)) {
-      if (typeof stored === 'string') failure ??= stored
-      else if ('reason' in stored) refusals.push(stored)
+      if (stored instanceof ResolvedDevice) {
+        failure ??= 'flood'
+        if (stored.id !== message.device) objections.push(...objectionsTo(stored))
+      } else if ('reason' in stored) refusals.push(stored)
       else {
         shares.push(stored)
         if (typeof stored.failure === 'string') failure ??= stored.failure
         else if (stored.failure) refusals.push(stored.failure)
       }
     }
-    return { shares, refusals, failure }
+    return { shares, refusals, objections, failure }
   }
 
-  /** Stores what a relay's frame says of one device. */
-  async #storeOfOne(own: Message, { device }: Message, arrival: FrameArrival): Promise<Share | Refusal | 'flood'> {
+  /** Stores what a relay's frame says of one device. Resolves with the device where that is more than its quota. */
+  async #storeOfOne(
+    own: Message,
+    { device }: Message,
+    arrival: FrameArrival,
+  ): Promise<Share | Refusal | ResolvedDevice> {
     const session = own.device === device ? arrival.session : relayed(arrival.session, own.device ?? '')
     const sender = this.#identity.senderOf(own, session, arrival.protocol.name)
     if ('reason' in sender) return sender
-    if (session.admits?.(sender) === false) return 'flood'
+    if (session.admits?.(sender) === false) return sender
     return this.#store(sender, own, { ...arrival, session })
   }
 }
@@ -296,11 +313,16 @@ export class Ingest {
 interface StoredShares {
   readonly shares: readonly Share[]
   readonly refusals: readonly Refusal[]
+  readonly objections: readonly Objection[]
   readonly failure: Obstacle | undefined
 }
 
-const NOTHING = { shares: undefined, refusals: undefined, failure: undefined, kept: undefined }
+const NOTHING = { shares: undefined, refusals: undefined, objections: undefined, failure: undefined, kept: undefined }
 const NOBODY: Refusal = { reason: 'unknown_device', device: '' }
+
+function objectionsTo({ objection }: ResolvedDevice): readonly Objection[] {
+  return objection ? [objection] : []
+}
 
 /** The devices whose fixes are stored. */
 function acceptedIn(shares: readonly Share[] = []): ResolvedDevice[] {

@@ -149,7 +149,7 @@ export class Journal {
 
   #noteFrame(arrival: FrameArrival, outcome: Outcome): void {
     const { read, session, protocol } = arrival
-    const { sender, shares = NONE, refusals = NONE, kept } = outcome
+    const { sender, shares = NONE, refusals = NONE, objections = NONE, kept } = outcome
     let counters = this.#counters.get(protocol.name)
     if (!counters) this.#counters.set(protocol.name, (counters = frameCounters(protocol.name)))
     if (read) counters.frames[session.transport].value++
@@ -165,6 +165,7 @@ export class Journal {
       if (!share.sender.entry) this.#unconfigured(share.sender, share.source, { protocol, fix: share.fixes.at(-1) })
     }
     for (const refusal of refusals) this.#refused(refusal, session)
+    for (const objection of objections) this.#objected(objection, session.now)
     if (kept) this.#kept(kept)
     if (outcome.status === 'stored') {
       if (sender) this.#answered(sender, arrival)

@@ -12,7 +12,7 @@ import {
 import type { Obstacle } from '../observe/metrics.ts'
 import type { DeviceEntry } from '../roster/device-entry.ts'
 import type { DeviceSession, FixSource } from './device.ts'
-import type { IdentityReason, Refusal, ResolvedDevice } from './identity.ts'
+import type { IdentityReason, Objection, Refusal, ResolvedDevice } from './identity.ts'
 import type { MisunderstoodFrame } from './misunderstood.ts'
 import type { Placement } from './place.ts'
 import type { Suspicion } from './suspicion.ts'
@@ -77,6 +77,8 @@ export interface Course {
   readonly shares?: readonly Share[]
   /** Why senders are refused; a relay's frame is stored without their fixes. */
   readonly refusals?: readonly Refusal[]
+  /** What is objected to senders of which nothing else is noted. */
+  readonly objections?: readonly Objection[]
   /** As what it is kept, or was to be kept, because not all of it is understood. */
   readonly kept?: MisunderstoodFrame
 }

@@ -191,6 +191,23 @@ it('dates what a frame shows by when it came, although it is stored later', asyn
   expect(times.filter((time) => time === undefined || time > movedAt)).toEqual([])
 })
 
+it('tells a device of a sender that has not proved to be it, whose frame is damaged or more than its quota', async () => {
+  const own = { ...van, secret: 'secret-1234' }
+  const refused = [`${van.id} refused wrong_secret`]
+  const open = () => gateway({ devices: [own], hold: { unknown: true } })
+  const fixes = [at(1000 * NOW_S, { device: van.id })]
+  const damaged = await open()
+  const mqtt = { ...createSession('mqtt', '127.0.0.1:1'), device: van.id }
+  expect(await damaged.say({ fault: 'decode' }, mqtt)).toMatchObject({ status: 'stored' })
+  expect(damaged.told).toEqual(refused)
+  for (const message of [{ device: van.id, fixes: [at(1000 * NOW_S)] }, { fixes }]) {
+    const { say, told, session } = await open()
+    const outcome = await say(message, { ...session, admits: () => false })
+    expect(outcome).toMatchObject({ status: 'not_stored', reason: 'flood' })
+    expect(told).toEqual(refused)
+  }
+})
+
 it('answers a frame although noting it meets a fault', async () => {
   const heard = { of: () => undefined as unknown as never, gone: () => {} }
   const { say, stored } = await gateway({ journal: journalOf({ heard }) })

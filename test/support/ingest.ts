@@ -162,6 +162,7 @@ export async function gateway({
       sender: undefined,
       shares: undefined,
       refusals: undefined,
+      objections: undefined,
       kept: undefined,
       speaker: undefined,
     }

@@ -157,7 +157,9 @@ export class Journal {
     else if (outcome.status === 'misunderstood') this.#misunderstood(outcome.reason, arrival, outcome.speaker)
     if (sender) this.#spoke(sender, session, protocol)
     for (const share of shares) {
-      if (share.sender !== sender) this.#spoke(share.sender, share.source, protocol)
+      // A frame that had to wait has another sender object than its share: what is objected to it is noted once.
+      if (share.sender.id !== sender?.id) this.#spoke(share.sender, share.source, protocol)
+      else if (share.sender !== sender) this.#heard(share.sender, share.source, protocol)
       this.#placed(share)
       if (share.fault !== undefined) this.#logFault(share.fault, share.sender.id, protocol)
       if (share.failure) continue
@@ -192,6 +194,10 @@ export class Journal {
   /** A device has sent a message; `protocol`: undefined at a login over MQTT. */
   #spoke(sender: ResolvedDevice, session: DeviceSession, protocol?: Protocol): void {
     if (sender.objection) this.#objected(sender.objection, session.now)
+    this.#heard(sender, session, protocol)
+  }
+
+  #heard(sender: ResolvedDevice, session: DeviceSession, protocol?: Protocol): void {
     if (sender.entry)
       (sender.heard ??= this.#options.heard.of(sender.id)).spoke(session, protocol?.name, sender.isProved)
   }

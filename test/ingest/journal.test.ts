@@ -208,6 +208,17 @@ it('tells a device of a sender that has not proved to be it, whose frame is dama
   }
 })
 
+it('tells a device once of a sender in vain whose frame has to wait', async () => {
+  const own = { ...van, id: 'waited-for', secret: 'secret-1234' }
+  const { say, state } = await gateway({ devices: [own], hold: { unknown: true }, fails: true, waitMs: 20_000 })
+  const said = say({ device: own.id, fixes: [at(1000 * NOW_S)] })
+  await expect.poll(() => state.attempts).toBeGreaterThan(0)
+  state.fails = false
+  expect(await said).toMatchObject({ status: 'stored' })
+  const noted = observations.current().filter(({ subject }) => subject.device === own.id)
+  expect(noted).toMatchObject([{ code: 'wrong_secret', count: 1 }])
+})
+
 it('answers a frame although noting it meets a fault', async () => {
   const heard = { of: () => undefined as unknown as never, gone: () => {} }
   const { say, stored } = await gateway({ journal: journalOf({ heard }) })

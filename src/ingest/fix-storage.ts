@@ -86,7 +86,8 @@ export class FixStorage {
     if (placed.aheadMs > 0 && clock.jumps !== jumps) return failing(share, 'redis')
     if (!isRefused) return share
     // What is held for its time waits until older fixes are released: see lua/hold.lua.
-    return failing(share, entry ? 'roster' : { reason: 'unknown_device', device: id, isCrowded: true })
+    if (entry) return failing(share, 'roster')
+    return failing(share, { reason: sender.objection?.reason ?? 'unknown_device', device: id, isCrowded: true })
   }
 }
 

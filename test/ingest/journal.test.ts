@@ -1,3 +1,4 @@
+import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
 import { Arrivals, surveyArrivals } from '../../src/ingest/arrivals.ts'
 import { createSession } from '../../src/ingest/device.ts'
@@ -27,6 +28,14 @@ async function written() {
   const arrivals = new Arrivals({ redis, maxDevices: MOST_ARRIVALS, replica, logger })
   onTestFinished(async () => void (await Promise.all([heard.close(), arrivals.close()])))
   return { heard, journal: journalOf({ heard, arrivals }) }
+}
+
+/** A journal, and what it logs of devices that are refused. */
+function logging() {
+  const lines: string[] = []
+  const journal = journalOf({ logger: pino({}, { write: (line) => void lines.push(line) }) })
+  const logged = () => lines.map((line) => JSON.parse(line)).map(({ device, reason }) => `${device} ${reason}`)
+  return { journal, logged }
 }
 
 /** How many writes Redis has refused. */
@@ -217,6 +226,17 @@ it('tells a device once of a sender in vain whose frame has to wait', async () =
   expect(await said).toMatchObject({ status: 'stored' })
   const noted = observations.current().filter(({ subject }) => subject.device === own.id)
   expect(noted).toMatchObject([{ code: 'wrong_secret', count: 1 }])
+})
+
+it('logs no configured device as not configured when there is no room for the fixes of a sender in vain', async () => {
+  const own = { ...van, secret: 'secret-1234' }
+  const { journal, logged } = logging()
+  const { say } = await gateway({ devices: [own], journal, hold: { unknown: true }, answer: { refused: true } })
+  for (const device of [own.id, 'nobody'])
+    expect(await say({ device, fixes: [at(1000 * NOW_S)] }, createSession('tcp', '127.0.0.1:1'))).toMatchObject({
+      status: 'refused',
+    })
+  expect(logged()).toEqual(['nobody unknown_device'])
 })
 
 it('answers a frame although noting it meets a fault', async () => {

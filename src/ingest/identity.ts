@@ -49,6 +49,9 @@ export interface Refusal {
   readonly isCrowded?: boolean
 }
 
+/** The refusal of a login over MQTT that names no device. It is not logged. */
+export const NOBODY: Refusal = { reason: 'unknown_device', device: '' }
+
 /** What a configured device is told of a sender that uses its id in vain. */
 export interface Objection {
   readonly device: string

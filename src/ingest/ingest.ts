@@ -20,6 +20,7 @@ import {
   Identity,
   type IdentityReason,
   introduce,
+  NOBODY,
   type Objection,
   type Refusal,
   ResolvedDevice,
@@ -318,7 +319,6 @@ interface StoredShares {
 }
 
 const NOTHING = { shares: undefined, refusals: undefined, objections: undefined, failure: undefined, kept: undefined }
-const NOBODY: Refusal = { reason: 'unknown_device', device: '' }
 
 function objectionsTo({ objection }: ResolvedDevice): readonly Objection[] {
   return objection ? [objection] : []

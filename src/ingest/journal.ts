@@ -14,7 +14,7 @@ import type { DayBook, OpenNotes } from './day-book.ts'
 import { type DeviceSession, type FixSource, RejectedDeviceLog } from './device.ts'
 import type { FrameWatch } from './frame-watch.ts'
 import type { FrameNotes, HeardBook, HeardDevices } from './heard.ts'
-import type { IdentityReason, Objection, Refusal, ResolvedDevice } from './identity.ts'
+import { type IdentityReason, NOBODY, type Objection, type Refusal, type ResolvedDevice } from './identity.ts'
 import { contentOf, kindOf, type MisunderstoodFrame, shownBytes } from './misunderstood.ts'
 import { addressOf } from './network.ts'
 import { doubtOf, type FrameArrival, type Outcome, type Share } from './outcome.ts'
@@ -238,10 +238,11 @@ export class Journal {
     }
   }
 
-  #refused({ device, reason, objection, isCrowded }: Refusal, { now, remote }: DeviceSession): void {
+  #refused(refusal: Refusal, { now, remote }: DeviceSession): void {
+    const { device, reason, objection, isCrowded } = refusal
     metrics.refused.inc({ reason })
     if (objection) this.#objected(objection, now)
-    if (reason === 'unknown_device' && device !== '') this.#rejected.log(sameId(device), reason, remote)
+    if (reason === 'unknown_device' && refusal !== NOBODY) this.#rejected.log(sameId(device), reason, remote)
     if (reason === 'other_device') this.#rejected.log(device, reason, remote)
     if (isCrowded) observations.note('unknown_refused', { evidence: sameId(device).slice(0, 64) })
   }

@@ -239,6 +239,15 @@ it('logs no configured device as not configured when there is no room for the fi
   expect(logged()).toEqual(['nobody unknown_device'])
 })
 
+it('logs a sender of fixes that names no device, but no login that names none', async () => {
+  const { journal, logged } = logging()
+  const { say, ingest } = await gateway({ journal })
+  ingest.login('', undefined, createSession('mqtt', '127.0.0.1:1'))
+  expect(logged()).toEqual([])
+  await say({ fixes: [at(1000 * NOW_S)] })
+  expect(logged()).toEqual([' unknown_device'])
+})
+
 it('answers a frame although noting it meets a fault', async () => {
   const heard = { of: () => undefined as unknown as never, gone: () => {} }
   const { say, stored } = await gateway({ journal: journalOf({ heard }) })

@@ -19,8 +19,9 @@ const DEPLOY = ['test/deploy/**/*.test.ts']
 const LONG = [
   'test/e2e/!(bridge|start).test.ts',
   'test/lanes/{cluster,redis-tls,replication}.test.ts',
-  'test/listen/matrix.test.ts',
+  'test/listen/{matrix,one-answer}.test.ts',
   'test/process/{exit-codes,haproxy,supervisor,tracking}.test.ts',
+  'test/push/outage.test.ts',
   'test/sandbox/demo.test.ts',
   'test/tracking/openapi-requests.test.ts',
 ]

@@ -61,7 +61,7 @@ function request(report: HttpRequest, session: Session): Message {
   return { ...message, unreadable, response: passed(id, session.now) }
 }
 
-/** What one element says: no fix and no reason where its payload is not known. */
+/** What one element says. Without `fix` and `none` its payload is not known. */
 interface Entry {
   readonly device: string
   readonly fix?: Fix

@@ -80,7 +80,7 @@ export function jsonProtocol(description: JsonDescription): Protocol {
   }
 }
 
-/** A message whose answer is a text. */
+/** A message, and the text that it is answered with. */
 interface Read extends Message {
   readonly answer?: string
 }
@@ -164,7 +164,7 @@ export function entriesMessage(entries: readonly Entry[], none?: string): Messag
   return fixes.length > 0 ? { device, fixes } : { device, none }
 }
 
-/** What reads a fix of an object whose values stand in these places. */
+/** Returns a function that reads a fix from a JSON object. `paths`: where in the object its values stand. */
 export function jsonFix(paths: FixPaths): ReadFix {
   const { time, timeOrArrival, valid: isFix = () => true } = paths
   const [findLatitude, findLongitude] = [finder(paths.latitude), finder(paths.longitude)]

@@ -117,7 +117,7 @@ function heldTrouble({ device, leftOut, meant }: ExplainedDevice, clock: ShowIns
   return say('{}, ahead of the clock: set time_zone: "{}" in {}', what, offset, entry)
 }
 
-/** Why fixes are held as those of a device that is not configured, or what to do. */
+/** About held fixes of a device that was not configured when they came: `what`, and why they are still held or what to do. */
 function unknownFixes(what: Text, { source, file_entry, ...entry }: DeviceDetail): Text {
   if (source === undefined) return joined([what, entryAdvice(file_entry)], ': ')
   const { secret, protocol, transports, networks, client_certificate } = entry

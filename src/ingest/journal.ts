@@ -157,7 +157,7 @@ export class Journal {
     else if (outcome.status === 'misunderstood') this.#misunderstood(outcome.reason, arrival, outcome.speaker)
     if (sender) this.#spoke(sender, session, protocol)
     for (const share of shares) {
-      // A frame that had to wait has another sender object than its share: what is objected to it is noted once.
+      // The share of a frame that had to wait has a sender object of its own, whose objection is noted above.
       if (share.sender.id !== sender?.id) this.#spoke(share.sender, share.source, protocol)
       else if (share.sender !== sender) this.#heard(share.sender, share.source, protocol)
       this.#placed(share)
@@ -252,7 +252,7 @@ export class Journal {
     if (reason) this.#options.heard.of(device).became('refused', reason, now)
   }
 
-  /** Notes a frame that is kept, or was to be kept. */
+  /** Notes that not all of a frame is understood. It is kept, or storing it failed. */
   #kept(frame: MisunderstoodFrame): void {
     const { at, company, device, protocol, reason, unreadable } = frame
     if (unreadable) metrics.decodeErrors.inc({ protocol, reason: 'entry' }, unreadable.length)

@@ -75,11 +75,11 @@ export interface Course {
   readonly speaker?: DeviceEntry
   /** What became of its fixes, by device. */
   readonly shares?: readonly Share[]
-  /** Why senders are refused; a relay's frame is stored without their fixes. */
+  /** Its senders that are refused. A relay's frame is stored without the fixes of those. */
   readonly refusals?: readonly Refusal[]
   /** What is objected to senders of which nothing else is noted. */
   readonly objections?: readonly Objection[]
-  /** As what it is kept, or was to be kept, because not all of it is understood. */
+  /** The frame as it is kept, or was to be kept, because not all of it is understood. */
   readonly kept?: MisunderstoodFrame
 }
 
@@ -99,7 +99,7 @@ export interface Share<Source extends FixSource = DeviceSession> {
   readonly move: Suspicion | undefined
   /** Why they are not stored. */
   readonly failure: Obstacle | Refusal | undefined
-  /** The error of ours that is the failure. */
+  /** The error in our code, where the failure is `fault`. */
   readonly fault?: unknown
 }
 

@@ -24,7 +24,7 @@ type ValuesOf<Says extends string, Values extends unknown[] = []> = Says extends
   ? ValuesOf<Rest, [...Values, TextValue]>
   : Values
 
-/** Texts in a row. `separator`: `; ` */
+/** Several texts as one, with a separator such as `; ` between them. */
 export function joined(texts: readonly Text[], separator: string): Text {
   return texts.length === 1 ? texts[0] : { says: texts.map(() => '{}').join(separator), values: texts }
 }

@@ -46,6 +46,8 @@ export interface DetectorOptions {
   readonly configured: (device: string, claim: DeviceClaim) => string | undefined
   /** Called with what the code of a protocol throws beside DecodeError: then the protocol is out of the question. */
   readonly onFault: (error: unknown, protocol: Protocol) => void
+  /** The time for it; a budget of its own without it. */
+  readonly budget?: GuessBudget
 }
 
 /** Who says to be a device, in which protocol, and what proves it. */
@@ -69,7 +71,7 @@ export interface FirstBytes {
  */
 export class Detector {
   /** The time that a gateway has for it. */
-  readonly budget = new GuessBudget()
+  readonly budget: GuessBudget
   readonly #options: DetectorOptions
   /** For each first byte the protocols that a stream or a datagram with it may be of. */
   readonly #byFirstByte: Readonly<Record<'tcp' | 'udp', readonly (readonly Protocol[])[]>>
@@ -79,6 +81,7 @@ export class Detector {
 
   constructor(options: DetectorOptions) {
     this.#options = options
+    this.budget = options.budget ?? new GuessBudget()
     this.#overHttp = options.protocols.filter(({ http }) => http)
     this.#byFirstByte = { tcp: this.#candidatesOver('tcp'), udp: this.#candidatesOver('udp') }
   }

@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { loadProtocols } from '../../protocols/index.ts'
 import { line, type Protocol } from '../../protocols/kit/index.ts'
 import { Detector } from '../../src/listen/detect.ts'
+import { GuessBudget } from '../../src/listen/guess-budget.ts'
 import { listenHttp } from '../../src/listen/http.ts'
 import { listenTcp } from '../../src/listen/tcp.ts'
 import { bufferShortage, listenUdp } from '../../src/listen/udp.ts'
@@ -17,15 +18,39 @@ const FIX = { time: Date.now() - 60_000, longitude: 13.41, latitude: 52.52, sate
 
 /** A gateway with a detector of these protocols, and a van. */
 async function detecting(all: readonly Protocol[] = protocols) {
-  const detector = new Detector({ protocols: all, configured: () => undefined, onFault: thrown })
+  const clock = new StopWatch()
+  const budget = new GuessBudget(() => clock.now)
+  const detector = new Detector({ protocols: all, configured: () => undefined, onFault: thrown, budget })
   const shared = gateway({ detector, limits: { max_frame_bytes: 65_536 } })
   await shared.configure({ id: VAN, company_id: '7', courier_id: '42', route_id: '1001', source: 'devices.yaml:1' })
-  return { shared, detector }
+  return { shared, detector, clock }
 }
 
-/** Uses up the time for guesses at connections and requests; it is there again within seconds. */
-async function useUp({ budget }: Detector): Promise<void> {
-  while (!budget.mustWait) await budget.inTurn('192.0.2.0/24', { isGone: () => false, look: busyLook })
+/** A clock that can be stopped: what a budget of time lacks while it stands, it lacks until it goes on. */
+class StopWatch {
+  #stoppedAt: number | undefined
+  #stood = 0
+
+  get now(): number {
+    return (this.#stoppedAt ?? performance.now()) - this.#stood
+  }
+
+  stop(): void {
+    this.#stoppedAt ??= performance.now()
+  }
+
+  goOn(): void {
+    if (this.#stoppedAt !== undefined) this.#stood += performance.now() - this.#stoppedAt
+    this.#stoppedAt = undefined
+  }
+}
+
+/** Uses up the time for guesses at connections and requests; none comes back before the clock goes on. */
+async function useUp({ budget }: Detector, clock: StopWatch): Promise<void> {
+  for (clock.stop(); !budget.mustWait; clock.stop()) {
+    clock.goOn()
+    await budget.inTurn('192.0.2.0/24', { isGone: () => false, look: busyLook })
+  }
 }
 
 function busyLook(): void {
@@ -116,37 +141,43 @@ describe('a beginning that several protocols understand, followed by what none d
 
 describe('while there is no time for guesses', () => {
   it('a login waits for its turn with what follows it, in pieces, and nothing of it is lost', async () => {
-    const { shared, detector } = await detecting()
+    const { shared, detector, clock } = await detecting()
     const { port } = await open(listenTcp({ ...AT, protocol: undefined }, shared))
-    await useUp(detector)
+    await useUp(detector, clock)
+    const asked = vi.spyOn(detector.budget, 'inTurn')
     const van = await dial(port)
     const login = avlLogin(VAN)
     van.say(login.subarray(0, 5))
-    await until(() => expect(shared.detector?.budget.mustWait).toBe(true))
+    await until(() => expect(asked).toHaveBeenCalled())
     van.say(login.subarray(5))
     van.say(avlPacket(0x08, [FIX]))
+    clock.goOn()
     await until(() => expect(van.heard).toBe('\u0001\0\0\0\u0001'))
     expect(shared.places).toEqual(['7/42/1001'])
   })
 
   it('what comes to the port of another protocol in pieces waits, and nothing of it is lost', async () => {
-    const { shared, detector } = await detecting()
+    const { shared, detector, clock } = await detecting()
     const gt06 = protocols.find(({ name }) => name === 'gt06')
     const { port } = await open(listenTcp({ ...AT, protocol: gt06 }, shared))
-    await useUp(detector)
+    await useUp(detector, clock)
     const van = await dial(port)
+    const asked = vi.spyOn(detector.budget, 'inTurn')
     const login = avlLogin(VAN)
     van.say(login)
+    await until(() => expect(asked).toHaveBeenCalled())
     van.say(avlPacket(0x08, [FIX]))
+    clock.goOn()
     await until(() => expect(van.heard).toBe('\u0001\0\0\0\u0001'))
     expect(shared.places).toEqual(['7/42/1001'])
   })
 
   it('a login may wait for longer than a connection has to name its device', async () => {
-    const { shared, detector } = await detecting()
+    const { shared, detector, clock } = await detecting()
     const limits = { ...shared.limits, identify_timeout: 500 }
     const { port } = await open(listenTcp({ ...AT, protocol: undefined }, { ...shared, limits }))
-    await useUp(detector)
+    await useUp(detector, clock)
+    clock.goOn()
     const van = await dial(port)
     // Each takes the time of a second.
     const others = Array.from({ length: 3 }, () =>
@@ -158,14 +189,14 @@ describe('while there is no time for guesses', () => {
   })
 
   it('devices that speak the protocol of their port are served', async () => {
-    const { shared, detector } = await detecting()
+    const { shared, detector, clock } = await detecting()
     const teltonika = protocols.find(({ name }) => name === 'teltonika')
     const [tcp, udp] = [
       await open(listenTcp({ ...AT, protocol: teltonika }, shared)),
       await open(listenUdp({ ...AT, protocol: teltonika }, shared)),
     ]
     const look = vi.spyOn(detector, 'look')
-    await useUp(detector)
+    await useUp(detector, clock)
     const [van, other] = [await dial(tcp.port), await datagramPeer(udp.port)]
     van.say(avlLogin(VAN))
     other.say(avlDatagram(VAN, 0x08, [FIX]))

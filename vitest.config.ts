@@ -18,8 +18,8 @@ const DEPLOY = ['test/deploy/**/*.test.ts']
 /** The whole product on configurations of all kinds, and what takes ten seconds of CPU time: `npm run test:long`. */
 const LONG = [
   'test/e2e/!(bridge|start).test.ts',
-  'test/lanes/{cluster,redis-tls,replication}.test.ts',
-  'test/listen/{matrix,one-answer}.test.ts',
+  'test/store/{cluster,redis-tls,replication}.test.ts',
+  'test/gateway/wire/{matrix,one-answer}.test.ts',
   'test/process/{exit-codes,haproxy,supervisor,tracking}.test.ts',
   'test/push/outage.test.ts',
   'test/sandbox/demo.test.ts',
@@ -33,11 +33,11 @@ const OWN = [
   'test/observe/*.test.ts',
   'test/process/{docker,live,tracking-embedded}.test.ts',
   'test/admin/{metrics,paging}.test.ts',
-  'test/lanes/slow-script.test.ts',
+  'test/store/slow-script.test.ts',
 ]
 /** Files of ten seconds and more begin first, so that none of them runs alone at the end. */
 const FIRST =
-  /test\/(admin\/relay-readers|cli\/product|e2e|listen\/(haproxy|matrix|one-answer)|process|protocols\/cost|push\/outage)\b/
+  /test\/(admin\/relay-readers|cli\/product|e2e|gateway\/(admit\/haproxy|wire\/(matrix|one-answer))|process|protocols\/cost|push\/outage)\b/
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: Parameters<BaseSequencer['sort']>[0]) {

@@ -41,7 +41,7 @@ if (unknown.length > 0) {
   console.error(`There is no ${unknown.join()}: there are ${Object.keys(SCRIPTS).join(', ')}`)
   process.exit(2)
 }
-spawnSync(process.execPath, ['src/process/setup.mjs'], { stdio: 'inherit' })
+spawnSync(process.execPath, ['src/process/setup/index.mjs'], { stdio: 'inherit' })
 const reports = mkdtempSync(join(tmpdir(), 'waybridge-ci-'))
 const names = Object.keys(SCRIPTS).filter((name) => (named.length > 0 ? named.includes(name) : !NIGHTLY.has(name)))
 const results = []

@@ -10,7 +10,7 @@ import {
   parkedByLane,
   type Redis,
   surveyHeld,
-} from '../lanes/index.ts'
+} from '../store/index.ts'
 import { laneIds } from './json.ts'
 import { EVERYTHING, type Scope } from './scope.ts'
 

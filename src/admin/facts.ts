@@ -18,7 +18,7 @@ import {
   readProcesses,
   redisPrimaries,
   type SeenProcess,
-} from '../lanes/index.ts'
+} from '../store/index.ts'
 import type { GatewayFigures } from '../observe/metrics.ts'
 import type { Observation } from '../observe/observations.ts'
 import type { PushFigures } from '../push/index.ts'

@@ -14,7 +14,7 @@ import {
   shardOf,
   shardsOf,
   surveyRefused,
-} from '../lanes/index.ts'
+} from '../store/index.ts'
 import type { Logger } from '../observe/log.ts'
 import type { DeviceEntry } from '../roster/device-entry.ts'
 import { ApiRefusal, parse } from '../http/refusal.ts'

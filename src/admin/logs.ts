@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import * as z from 'zod'
-import { addToAudit, keys, type Redis } from '../lanes/index.ts'
+import { addToAudit, keys, type Redis } from '../store/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { masked, printableUrl } from '../masking.ts'
 import { parse } from '../http/refusal.ts'

@@ -10,7 +10,7 @@ import {
   type Redis,
   type RedisPrimary,
   type SeenProcess,
-} from '../lanes/index.ts'
+} from '../store/index.ts'
 import type { FixAccount } from './custody.ts'
 import type { FactGatherer, Upstream } from './facts.ts'
 import type { FlowHour } from './flow-hour.ts'

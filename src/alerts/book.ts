@@ -1,4 +1,4 @@
-import { localFromUtc } from '../config/times.ts'
+import { localFromUtc } from '../domain/times.ts'
 import type { Severity } from '../diagnose/codes.ts'
 import type { Finding } from '../diagnose/facts.ts'
 import type { AlertMessage } from './outbox.ts'

@@ -1,6 +1,6 @@
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { read, readStatus } from './client.ts'
-import { clockIn } from '../config/times.ts'
+import { clockIn } from '../domain/times.ts'
 import { printLines } from './output.ts'
 
 interface EnrolOptions extends AdminPortOptions {

@@ -1,5 +1,5 @@
 import type { RouteRow } from '../config/routes.ts'
-import { type Interval, localDay, localFromUtc, timesIn } from '../config/times.ts'
+import { type Interval, localDay, localFromUtc, timesIn } from '../domain/times.ts'
 import { UserError } from '../errors.ts'
 
 /**

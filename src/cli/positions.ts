@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { instant } from '../admin/json.ts'
-import { int64, int64Mistake } from '../config/units.ts'
+import { int64, int64Mistake } from '../domain/units.ts'
 import { UserError } from '../errors.ts'
 import { exactJson, parseBody } from '../tracking/body.ts'
 import { CourierPosition } from '../tracking/schemas.ts'

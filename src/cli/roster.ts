@@ -3,7 +3,7 @@ import type { RosterPutJson, RosterResultsJson, StayJson } from '../admin/json.t
 import { UserError } from '../errors.ts'
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { ask, bodyOf, listAll, read, readStatus, refusalOf } from './client.ts'
-import { clockIn } from '../config/times.ts'
+import { clockIn } from '../domain/times.ts'
 import { listText, printExact, printLines, table } from './output.ts'
 import { confirmChange } from './question.ts'
 

@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import type { RosterPutJson } from '../admin/json.ts'
-import { type Clock, clockIn, type Interval } from '../config/times.ts'
+import { type Clock, clockIn, type Interval } from '../domain/times.ts'
 import { type AdminAnswer, errorOf, errorText, isSilent, type ListedDevice } from './client.ts'
 import { intervalText } from './intervals.ts'
 import { listText, MAX_NAMES } from './output.ts'

@@ -4,10 +4,10 @@ import { columnMistakes, parseCsv, type Row } from './csv.ts'
 import { schemaMistakes } from './document.ts'
 import { takeFlowLines } from './flow-lines.ts'
 import { fields, id, isPrintable, leaf, mapping, oneOf, printable, text, words, zone } from './leaves.ts'
-import { cidr } from './networks.ts'
+import { cidr } from '../domain/networks.ts'
 import { type Entry, type Leaf, type Node, offsetOf, type Path, pathText, valueOf } from './node.ts'
 import { locator, type Mistake, type Source } from './problem.ts'
-import { int64Mistake, isScientific, weaknessOf } from './units.ts'
+import { int64Mistake, isScientific, weaknessOf } from '../domain/units.ts'
 import { parseYaml, resolveReference, withoutEchoes } from './yaml.ts'
 
 /** The schema of an entry, with the description of each key, from which config/README.md is generated. */

@@ -12,7 +12,7 @@ import {
   valueOf,
 } from './node.ts'
 import type { Mistake } from './problem.ts'
-import { int64 } from './units.ts'
+import { int64 } from '../domain/units.ts'
 import { parseYaml, withoutEchoes } from './yaml.ts'
 
 /**

@@ -10,7 +10,7 @@ import { ConfigError, type Mistake, type Problem, problemsIn, type Source } from
 import { type RouteFile, readRoutes } from './routes.ts'
 import { type Company, type Config, configSchema, defaultConfig, isLoopback, type Protocols } from './schema.ts'
 import { fingerprintOf, ifThere, textOf, unreadable } from './text-file.ts'
-import { int64, weaknessOf } from './units.ts'
+import { int64, weaknessOf } from '../domain/units.ts'
 import { parseYaml } from './yaml.ts'
 
 /** The files of a configuration directory, each read by itself. */

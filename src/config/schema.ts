@@ -28,7 +28,7 @@ import {
   zone,
 } from './leaves.ts'
 import { broker, certificate, listener, type Protocols, usualListeners } from './listener.ts'
-import { isWithin, networksOf } from './networks.ts'
+import { isWithin, networksOf } from '../domain/networks.ts'
 import { redis } from './redis.ts'
 
 export type { Protocols }

@@ -7,7 +7,7 @@ import { child, itemsAt, type Node, textAt } from './node.ts'
 import { ConfigError, type Mistake, type Problem, problemsIn } from './problem.ts'
 import { defaultConfig } from './schema.ts'
 import { fingerprintOf, follow, textOf } from './text-file.ts'
-import { int64 } from './units.ts'
+import { int64 } from '../domain/units.ts'
 
 /** tracking.yaml, validated: durations in ms, ids as canonical digits. */
 export type TrackingConfig = z.output<typeof TRACKING>

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import * as z from 'zod'
 import { moveDurably } from '../durable.ts'
 import { UserError } from '../errors.ts'
-import { FORMAT, readFormat, tooNew } from '../lanes/index.ts'
+import { FORMAT, readFormat, tooNew } from '../store/index.ts'
 import { lockDataDir } from './data-dir.ts'
 import { copyDatabase, type DataFolder, DATABASE, loadImage, onStoredData, saveImage } from './stored-data.ts'
 

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { MetricObjectWithValues, MetricValue } from 'prom-client'
 import { ConfigError, type Problem } from '../config/problem.ts'
 import { UserError } from '../errors.ts'
-import type { ProcessIdentity } from '../lanes/index.ts'
+import type { ProcessIdentity } from '../store/index.ts'
 import type { Runnable } from './keep-running.ts'
 import type { SocketFiles } from './held-sockets.ts'
 

@@ -1,4 +1,4 @@
-import { noteClockOfApi, type Redis } from '../lanes/index.ts'
+import { noteClockOfApi, type Redis } from '../store/index.ts'
 import type { ApiAnswer } from '../tracking/answer.ts'
 
 /** Figures of a worker's pushes. Instants in ms UTC, durations in ms. */

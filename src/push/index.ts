@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import { within } from '../async.ts'
-import { joinWorkers, shardsOf } from '../lanes/index.ts'
+import { joinWorkers, shardsOf } from '../store/index.ts'
 import { Apikeys } from './apikeys.ts'
 import { ApiClockWatch, PushWatch } from './figures.ts'
 import { ParkedLanes } from './parked-lanes.ts'

@@ -15,7 +15,7 @@ import {
   slicesOf,
   stillHolds,
   type Workers,
-} from '../lanes/index.ts'
+} from '../store/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
 import type { TrackingClient } from '../tracking/client.ts'

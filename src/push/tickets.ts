@@ -12,7 +12,7 @@ import {
   type Redis,
   type RedisServer,
   type Workers,
-} from '../lanes/index.ts'
+} from '../store/index.ts'
 import type { Logger } from '../observe/log.ts'
 
 export interface TicketsOptions {

@@ -1,5 +1,5 @@
 import type { LimitFunction } from 'p-limit'
-import { countOverdue, keysOf, type Redis } from '../lanes/index.ts'
+import { countOverdue, keysOf, type Redis } from '../store/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'

@@ -1,5 +1,5 @@
 import type { RouteRow } from '../config/routes.ts'
-import type { Interval } from '../config/times.ts'
+import type { Interval } from '../domain/times.ts'
 
 /**
  * One line of the roster: who drives what from `from` (inclusive) until `until` (exclusive), unix seconds. It never

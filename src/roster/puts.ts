@@ -1,5 +1,5 @@
-import type { Interval } from '../config/times.ts'
-import { keys, type Redis } from '../lanes/index.ts'
+import type { Interval } from '../domain/times.ts'
+import { keys, type Redis } from '../store/index.ts'
 import { type Text } from '../texts/text.ts'
 import { type Assignment, assignmentField, partsOf, readAssignmentField } from './assignment.ts'
 import type { DeviceEntry } from './device-entry.ts'

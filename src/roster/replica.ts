@@ -1,4 +1,4 @@
-import { isConnectionError, type Redis } from '../lanes/index.ts'
+import { isConnectionError, type Redis } from '../store/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { Roster, type RosterChange } from './roster.ts'
 import { readSince, readTable } from './table.ts'

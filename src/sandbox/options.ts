@@ -1,6 +1,6 @@
 import { protocolPorts } from '../../protocols/index.ts'
 import { nearest, unknownName } from '../config/problem.ts'
-import { duration } from '../config/units.ts'
+import { duration } from '../domain/units.ts'
 import { UserError } from '../errors.ts'
 import type { Ports } from '../process/role-process.ts'
 import { MAX_VANS } from './fleet.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { keys } from '../../src/lanes/index.ts'
+import { keys } from '../../src/store/index.ts'
 import { adminFixture, READ_TOKEN } from '../support/admin.ts'
 
 const admin = adminFixture()

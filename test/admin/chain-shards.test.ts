@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { shardOf, shardsOf } from '../../src/lanes/index.ts'
+import { shardOf, shardsOf } from '../../src/store/index.ts'
 import { adminFixture, refuse, store, withProcesses, workerOf } from '../support/admin.ts'
 
 const [VAN_21, VAN_22, VAN_23] = ['1', '3', '7']

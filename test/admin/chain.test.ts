@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
-import { createSession } from '../../src/ingest/device.ts'
-import { HeardBook, type Treatment } from '../../src/ingest/heard.ts'
+import { createSession } from '../../src/gateway/device.ts'
+import { HeardBook, type Treatment } from '../../src/gateway/heard.ts'
 import { adminFixture, hold, READ_TOKEN, store, withProcesses, workerOf } from '../support/admin.ts'
 
 const admin = adminFixture()

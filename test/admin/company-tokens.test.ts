@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { addWatchedFrames } from '../../src/lanes/index.ts'
+import { addWatchedFrames } from '../../src/store/index.ts'
 import { TOKEN } from '../support/admin.ts'
 import { followEvents } from '../support/events.ts'
 import { askAs, CANARY, fillBoth, TOKEN_7, twoCompanies } from '../support/two-companies.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { CustodyWatch, takeAccount } from '../../src/admin/custody.ts'
-import { keys, type Redis } from '../../src/lanes/index.ts'
+import { keys, type Redis } from '../../src/store/index.ts'
 import { connected, store } from '../support/admin.ts'
 import { startTestRedis, type TestRedis } from '../support/redis.ts'
 

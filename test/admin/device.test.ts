@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createSession } from '../../src/ingest/device.ts'
-import { type FrameNotes, HeardBook } from '../../src/ingest/heard.ts'
-import { keys } from '../../src/lanes/index.ts'
+import { createSession } from '../../src/gateway/device.ts'
+import { type FrameNotes, HeardBook } from '../../src/gateway/heard.ts'
+import { keys } from '../../src/store/index.ts'
 
 import { adminFixture, hold, store, TOKEN, VAN_14_LANE, workerOf } from '../support/admin.ts'
 

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { createSession } from '../../src/ingest/device.ts'
-import { HeardBook } from '../../src/ingest/heard.ts'
-import { keys } from '../../src/lanes/index.ts'
+import { createSession } from '../../src/gateway/device.ts'
+import { HeardBook } from '../../src/gateway/heard.ts'
+import { keys } from '../../src/store/index.ts'
 import { adminFixture, hold, READ_TOKEN, VAN_14_LANE } from '../support/admin.ts'
 
 const admin = adminFixture()

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
-import type { Redis } from '../../src/lanes/index.ts'
+import type { Redis } from '../../src/store/index.ts'
 import { openBare } from '../support/admin.ts'
 import { followEvents } from '../support/events.ts'
 import { withRedis } from '../support/with-redis.ts'

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
 import { Findings } from '../../src/admin/findings.ts'
-import { readProcesses } from '../../src/lanes/index.ts'
+import { readProcesses } from '../../src/store/index.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { say } from '../../src/texts/text.ts'
 import { adminFixture, TOKEN } from '../support/admin.ts'

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Protocol } from '../../protocols/kit/index.ts'
-import { FrameWatch } from '../../src/ingest/frame-watch.ts'
+import { FrameWatch } from '../../src/gateway/frame-watch.ts'
 import { adminFixture, READ_TOKEN } from '../support/admin.ts'
 import { at, gateway, type IngestSetup, van } from '../support/ingest.ts'
 import { keepFrame } from '../support/kept-frames.ts'

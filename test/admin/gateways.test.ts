@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
-import { HeardBook } from '../../src/ingest/heard.ts'
-import { keys } from '../../src/lanes/index.ts'
+import { HeardBook } from '../../src/gateway/heard.ts'
+import { keys } from '../../src/store/index.ts'
 import { adminFixture } from '../support/admin.ts'
 
 const admin = adminFixture()

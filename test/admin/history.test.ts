@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { localDay } from '../../src/config/times.ts'
-import { createSession } from '../../src/ingest/device.ts'
-import { HeardBook } from '../../src/ingest/heard.ts'
-import { addDayNotes, keys, type DayNote, type NotedKind } from '../../src/lanes/index.ts'
+import { localDay } from '../../src/domain/times.ts'
+import { createSession } from '../../src/gateway/device.ts'
+import { HeardBook } from '../../src/gateway/heard.ts'
+import { addDayNotes, keys, type DayNote, type NotedKind } from '../../src/store/index.ts'
 import { adminFixture, store } from '../support/admin.ts'
 
 const admin = adminFixture()

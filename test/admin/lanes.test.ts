@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { keys, release } from '../../src/lanes/index.ts'
+import { keys, release } from '../../src/store/index.ts'
 import { adminFixture, refuse, store, workerOf } from '../support/admin.ts'
 
 const admin = adminFixture()

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest'
-import { createSession } from '../../src/ingest/device.ts'
-import { HeardBook } from '../../src/ingest/heard.ts'
-import { keys } from '../../src/lanes/index.ts'
+import { createSession } from '../../src/gateway/device.ts'
+import { HeardBook } from '../../src/gateway/heard.ts'
+import { keys } from '../../src/store/index.ts'
 import { adminFixture, hold } from '../support/admin.ts'
 
 const admin = adminFixture()

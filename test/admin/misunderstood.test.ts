@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readFrames } from '../../src/lanes/index.ts'
+import { readFrames } from '../../src/store/index.ts'
 import { adminFixture, READ_TOKEN } from '../support/admin.ts'
 import { keepFrame } from '../support/kept-frames.ts'
 

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { pino } from 'pino'
 import { describe, expect, it, vi } from 'vitest'
 import { parkedOperations } from '../../src/admin/lanes.ts'
-import { keys, NOT_CURRENT } from '../../src/lanes/index.ts'
+import { keys, NOT_CURRENT } from '../../src/store/index.ts'
 import { adminFixture, refuse, store, TOKEN, workerOf } from '../support/admin.ts'
 import { EVERYTHING } from '../../src/admin/scope.ts'
 

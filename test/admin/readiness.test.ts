@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { durabilityProblems, type Redis } from '../../src/lanes/index.ts'
+import { durabilityProblems, type Redis } from '../../src/store/index.ts'
 import { redisReadiness } from '../../src/process/roles/readiness.ts'
 import { connected } from '../support/admin.ts'
 import { startTestRedis, type TestRedis } from '../support/redis.ts'

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
-import { connect } from '../../src/lanes/index.ts'
+import { connect } from '../../src/store/index.ts'
 import { openBare, READ } from '../support/admin.ts'
 import { startTestRedis } from '../support/redis.ts'
 

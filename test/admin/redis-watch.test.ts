@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest'
 import { RedisWatch } from '../../src/admin/redis-watch.ts'
-import { unlimitedMemory } from '../../src/ingest/acceptance.ts'
-import type { Redis } from '../../src/lanes/index.ts'
+import { unlimitedMemory } from '../../src/gateway/acceptance.ts'
+import type { Redis } from '../../src/store/index.ts'
 import { withRedis } from '../support/with-redis.ts'
 import { inEnglish } from '../support/texts.ts'
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { watchTokens } from '../../src/admin/relay.ts'
+import { watchTokens } from '../../src/admin/relay/operations.ts'
 import type { Company } from '../../src/config/schema.ts'
 import { recordingServer, relayFixture } from '../support/relay.ts'
 

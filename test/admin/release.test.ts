@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { surveyHeld } from '../../src/lanes/index.ts'
+import { surveyHeld } from '../../src/store/index.ts'
 import { adminFixture, hold, READ_TOKEN, TOKEN } from '../support/admin.ts'
 import { waybridge } from '../support/cli.ts'
 

@@ -3,7 +3,7 @@ import type * as z from 'zod'
 import type { StatusJson } from '../../src/admin/json.ts'
 import { drainedAt } from '../../src/admin/status.ts'
 import { LINKS } from '../../src/diagnose/codes.ts'
-import { discard, keys, release } from '../../src/lanes/index.ts'
+import { discard, keys, release } from '../../src/store/index.ts'
 import { adminFixture, hold, refuse, store, workerOf } from '../support/admin.ts'
 
 const admin = adminFixture()

@@ -1,6 +1,6 @@
 import { loadProtocols } from '../../protocols/index.ts'
-import { createSession } from '../../src/ingest/device.ts'
-import { Detector, Undecided } from '../../src/listen/detect.ts'
+import { createSession } from '../../src/gateway/device.ts'
+import { Detector, Undecided } from '../../src/gateway/wire/detect.ts'
 import { casesOf } from '../support/protocol-cases.ts'
 import { thrown } from '../support/thrown.ts'
 

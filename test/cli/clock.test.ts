@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { clockIn } from '../../src/config/times.ts'
+import { clockIn } from '../../src/domain/times.ts'
 
 const NOW = Date.parse('2026-11-20T23:30:00Z')
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { keys } from '../../src/lanes/index.ts'
+import { keys } from '../../src/store/index.ts'
 import { adminFixture, refuse, store, TOKEN, withProcesses, workerOf } from '../support/admin.ts'
 import { waybridge } from '../support/cli.ts'
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { StatusAnswer } from '../../src/cli/client.ts'
 import type { Painter } from '../../src/cli/output.ts'
-import { clockIn } from '../../src/config/times.ts'
+import { clockIn } from '../../src/domain/times.ts'
 import { statusPage } from '../../src/cli/status.ts'
 import { answering, STATUS, waybridge } from '../support/cli.ts'
 

@@ -1,9 +1,9 @@
 import { appendFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, it, vi } from 'vitest'
-import { createSession } from '../../src/ingest/device.ts'
-import { HeardBook } from '../../src/ingest/heard.ts'
-import { keys } from '../../src/lanes/index.ts'
+import { createSession } from '../../src/gateway/device.ts'
+import { HeardBook } from '../../src/gateway/heard.ts'
+import { keys } from '../../src/store/index.ts'
 import { hold, adminFixture, TOKEN, withProcesses } from '../support/admin.ts'
 import { waybridge } from '../support/cli.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { english, say } from '../../src/texts/text.ts'
-import { clockIn } from '../../src/config/times.ts'
+import { clockIn } from '../../src/domain/times.ts'
 import type { ExplainedDevice } from '../../src/diagnose/detail.ts'
 import { CODES } from '../../src/diagnose/codes.ts'
 import { explain, SAID_BY_FINDING } from '../../src/diagnose/explain.ts'

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { FORMAT } from '../../src/lanes/index.ts'
+import { FORMAT } from '../../src/store/index.ts'
 import { waybridge } from '../support/cli.ts'
 import { type Product, runProduct, startProduct } from '../support/product.ts'
 

@@ -20,7 +20,7 @@ describe('the file that npm pack makes', () => {
     expect(files).toEqual(
       expect.arrayContaining(['dist/src/cli/index.js', 'dist/src/config/xlsx-worker.js', 'dist/page/index.html']),
     )
-    const scripts = readdirSync('src/lanes/lua').map((name) => `dist/src/lanes/lua/${name}`)
+    const scripts = readdirSync('src/store/lua').map((name) => `dist/src/store/lua/${name}`)
     expect(files).toEqual(expect.arrayContaining([...scripts, 'dist/src/process/tether.sh']))
     const others = files.filter((file) => !/^dist\/(src|protocols)\/.*\.(js|mjs|lua|sh)$|^dist\/page\//.test(file))
     expect(others.toSorted()).toEqual([

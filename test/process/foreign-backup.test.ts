@@ -3,7 +3,7 @@ import { appendFile, chmod, link, mkdir, readdir, readFile, stat, symlink, write
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
-import { openRedis, type Redis } from '../../src/lanes/index.ts'
+import { openRedis, type Redis } from '../../src/store/index.ts'
 import { restoreBackup } from '../../src/process/backup.ts'
 import { startPrivateRedis } from '../../src/process/redis.ts'
 import { saveImage } from '../../src/process/stored-data.ts'

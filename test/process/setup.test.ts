@@ -9,7 +9,7 @@ import { VERSION } from '../../src/version.ts'
 import { fixture, run, temporaryDir } from '../support/running.ts'
 
 const WAYBRIDGE = fileURLToPath(new URL('../../src/cli/waybridge.mjs', import.meta.url))
-const SETUP = fileURLToPath(new URL('../../src/process/setup.mjs', import.meta.url))
+const SETUP = fileURLToPath(new URL('../../src/process/setup/index.mjs', import.meta.url))
 
 it('does nothing and prints nothing when nothing is missing', () => {
   expect(setUp({})).toEqual([0, '', ''])

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { loadProtocols } from '../../protocols/index.ts'
 import type { Message, Protocol } from '../../protocols/kit/index.ts'
-import { createSession } from '../../src/ingest/device.ts'
+import { createSession } from '../../src/gateway/device.ts'
 import { gateway } from '../support/ingest.ts'
 import { type KnownFrame, knownFrames } from '../support/known-frames.ts'
 import { casesOf } from '../support/protocol-cases.ts'

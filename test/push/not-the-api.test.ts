@@ -9,7 +9,7 @@ import {
   packDevice,
   packRecords,
   type Redis,
-} from '../../src/lanes/index.ts'
+} from '../../src/store/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { startPushing } from '../../src/push/index.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'

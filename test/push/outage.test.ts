@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { connect, Appender, custodyCounters, keys, packDevice, packRecords, type Redis } from '../../src/lanes/index.ts'
+import { connect, Appender, custodyCounters, keys, packDevice, packRecords, type Redis } from '../../src/store/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { startPushing } from '../../src/push/index.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'

@@ -14,7 +14,7 @@ import {
   type Redis,
   release,
   surveyRefused,
-} from '../../src/lanes/index.ts'
+} from '../../src/store/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { startPushing } from '../../src/push/index.ts'
 import { type Ticket, Tickets } from '../../src/push/tickets.ts'

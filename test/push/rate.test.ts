@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { connect, Appender, custodyCounters, keys, packDevice, packRecords, type Redis } from '../../src/lanes/index.ts'
+import { connect, Appender, custodyCounters, keys, packDevice, packRecords, type Redis } from '../../src/store/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { startPushing } from '../../src/push/index.ts'
 import { Rate } from '../../src/push/rate.ts'

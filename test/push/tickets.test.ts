@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest'
-import { Leases, type Redis } from '../../src/lanes/index.ts'
+import { Leases, type Redis } from '../../src/store/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { Tickets } from '../../src/push/tickets.ts'
 import type { TestRedis } from '../support/redis.ts'

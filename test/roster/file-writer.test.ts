@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { connect, type Redis } from '../../src/lanes/index.ts'
+import { connect, type Redis } from '../../src/store/index.ts'
 import { followConfig, type Live } from '../../src/process/roles/live.ts'
 import { Replica } from '../../src/roster/replica.ts'
 import { assignmentField, putLine } from '../../src/roster/assignment.ts'

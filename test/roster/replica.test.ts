@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
-import { connect, keys, openGatewayChannel, type Redis } from '../../src/lanes/index.ts'
+import { connect, keys, openGatewayChannel, type Redis } from '../../src/store/index.ts'
 import { PUT_SOURCE } from '../../src/roster/assignment.ts'
 import { Replica } from '../../src/roster/replica.ts'
 import { readRosterVersion, readTable, writeRoster } from '../../src/roster/table.ts'

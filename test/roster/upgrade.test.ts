@@ -1,7 +1,7 @@
 import { access, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { connect, keys, type Redis } from '../../src/lanes/index.ts'
+import { connect, keys, type Redis } from '../../src/store/index.ts'
 import { followConfig } from '../../src/process/roles/live.ts'
 import { Replica } from '../../src/roster/replica.ts'
 import { folder } from '../support/config-folder.ts'

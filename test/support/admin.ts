@@ -19,7 +19,7 @@ import {
   shardsOf,
   signOn,
   type Storable,
-} from '../../src/lanes/index.ts'
+} from '../../src/store/index.ts'
 import type { Role } from '../../src/process/role.ts'
 import { startAdmin } from '../../src/process/roles/admin.ts'
 import { followConfig, type Live } from '../../src/process/roles/live.ts'

@@ -1,4 +1,4 @@
-import type { AppenderOptions } from '../../src/lanes/index.ts'
+import type { AppenderOptions } from '../../src/store/index.ts'
 
 /** Options of an appender that waits for no batch and looks for no duplicates. */
 export const UNFILTERED: AppenderOptions = {

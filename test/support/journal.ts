@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { Journal, type JournalOptions } from '../../src/ingest/journal.ts'
+import { Journal, type JournalOptions } from '../../src/gateway/journal.ts'
 
 /** Books that keep nothing. */
 export const QUIET_BOOKS: JournalOptions = {

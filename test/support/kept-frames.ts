@@ -1,5 +1,5 @@
-import { describeFrame, type FrameDescription } from '../../src/ingest/misunderstood.ts'
-import { type FrameKind, FrameStore, frameId, type Redis } from '../../src/lanes/index.ts'
+import { describeFrame, type FrameDescription } from '../../src/gateway/misunderstood.ts'
+import { type FrameKind, FrameStore, frameId, type Redis } from '../../src/store/index.ts'
 
 /** Keeps a frame that was not understood, as a gateway does. */
 export async function keepFrame(

@@ -4,7 +4,7 @@ import fix from '../../protocols/fix/index.ts'
 import h02 from '../../protocols/h02/index.ts'
 import owntracks from '../../protocols/owntracks/index.ts'
 import teltonika from '../../protocols/teltonika/index.ts'
-import { listenMqtt } from '../../src/listen/mqtt.ts'
+import { listenMqtt } from '../../src/gateway/wire/mqtt.ts'
 import { type Gateway, open, talk } from './listen.ts'
 
 export const AT = { host: '127.0.0.1', port: 0 }

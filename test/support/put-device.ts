@@ -1,6 +1,6 @@
 import type { Device } from '../../src/config/devices.ts'
-import { sameId } from '../../src/config/units.ts'
-import type { Redis } from '../../src/lanes/index.ts'
+import { sameId } from '../../src/domain/units.ts'
+import type { Redis } from '../../src/store/index.ts'
 import { PUT_SOURCE } from '../../src/roster/assignment.ts'
 import { readRosterVersion, writeRoster } from '../../src/roster/table.ts'
 

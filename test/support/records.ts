@@ -1,4 +1,4 @@
-import { slicesOf } from '../../src/lanes/index.ts'
+import { slicesOf } from '../../src/store/index.ts'
 
 /** Packed records one by one. */
 export function records(bytes: Buffer): Buffer[] {

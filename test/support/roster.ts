@@ -1,5 +1,5 @@
 import type { Device } from '../../src/config/devices.ts'
-import { sameId } from '../../src/config/units.ts'
+import { sameId } from '../../src/domain/units.ts'
 import { type Assignment, assignmentField } from '../../src/roster/assignment.ts'
 import { Roster } from '../../src/roster/roster.ts'
 import { withoutSecret } from '../../src/roster/device-entry.ts'

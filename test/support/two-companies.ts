@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { createSession } from '../../src/ingest/device.ts'
-import { HeardBook } from '../../src/ingest/heard.ts'
+import { createSession } from '../../src/gateway/device.ts'
+import { HeardBook } from '../../src/gateway/heard.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { type AdminFixture, type Answer, adminFixture, hold, refuse, store, TOKEN, workerOf } from './admin.ts'
 import { keepFrame } from './kept-frames.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest'
-import { connect, type Redis, shardsOf } from '../../src/lanes/index.ts'
+import { connect, type Redis, shardsOf } from '../../src/store/index.ts'
 import { startTestRedis, type TestRedis } from './redis.ts'
 
 /** Gives the tests of a file a real Redis, empty before each of them, and a connection to it, which stands for so many shards. */

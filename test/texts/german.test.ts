@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { clockIn } from '../../src/config/times.ts'
+import { clockIn } from '../../src/domain/times.ts'
 import { chainOf } from '../../src/diagnose/chain.ts'
 import { CODES, type FindingCode, type Meaning, NOT_TAKEN } from '../../src/diagnose/codes.ts'
 import { diagnose, verdict } from '../../src/diagnose/diagnose.ts'

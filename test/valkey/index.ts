@@ -7,10 +7,10 @@ import { findValkey } from '../support/valkey.mjs'
  * Exits with 77, skipped, where there is no Valkey.
  */
 const TESTS = [
-  'test/lanes',
+  'test/store',
   'test/push',
   'test/roster',
-  'test/ingest',
+  'test/gateway',
   'test/process/redis.test.ts',
   'test/process/foreign-backup.test.ts',
   'test/e2e/backup.test.ts',

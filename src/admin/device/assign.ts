@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { timesIn } from '../../config/times.ts'
+import { timesIn } from '../../domain/times.ts'
 import type { DeviceEntry } from '../../roster/device-entry.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { keptPut } from '../../roster/puts.ts'

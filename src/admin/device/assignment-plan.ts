@@ -1,5 +1,5 @@
 import type { Device } from '../../config/devices.ts'
-import { type Interval, localDay } from '../../config/times.ts'
+import { type Interval, localDay } from '../../domain/times.ts'
 import { missingDeviceIn } from '../../roster/advice.ts'
 import { putLine } from '../../roster/assignment.ts'
 import type { DeviceEntry } from '../../roster/device-entry.ts'

@@ -1,4 +1,4 @@
-import { type Interval, localFromUtc } from '../../config/times.ts'
+import { type Interval, localFromUtc } from '../../domain/times.ts'
 import type { DeviceEntry, Stay } from '../../roster/device-entry.ts'
 import type { LineChange, Roster } from '../../roster/roster.ts'
 import type { TakenRoute } from '../roster/plan.ts'

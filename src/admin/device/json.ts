@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { CONDITIONS } from '../../diagnose/devices.ts'
-import type { Contact, Heard } from '../../ingest/heard.ts'
+import type { Contact, Heard } from '../../gateway/heard.ts'
 import { Count, each, Instant, instant, LaneIds, LaneJson, StayJson, Text } from '../json.ts'
 
 /** One position as `decode` prints it: RFC 3339, degrees, metres, metres per second. */

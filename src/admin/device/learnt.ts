@@ -1,5 +1,5 @@
-import { localFromUtc, zoneAhead } from '../../config/times.ts'
-import type { Heard } from '../../ingest/heard.ts'
+import { localFromUtc, zoneAhead } from '../../domain/times.ts'
+import type { Heard } from '../../gateway/heard.ts'
 import type { DeviceEntry } from '../../roster/device-entry.ts'
 
 /** What the contacts of a device have taught. Instants and durations in ms. */

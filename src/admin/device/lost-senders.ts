@@ -1,7 +1,7 @@
-import { sameId } from '../../config/units.ts'
+import { sameId } from '../../domain/units.ts'
 import type { LostSender } from '../../diagnose/facts.ts'
-import type { ArrivedSender } from '../../ingest/arrivals.ts'
-import { keys, type Redis } from '../../lanes/index.ts'
+import type { ArrivedSender } from '../../gateway/arrivals.ts'
+import { keys, type Redis } from '../../store/index.ts'
 import type { Roster } from '../../roster/roster.ts'
 
 /**

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { sameId } from '../../config/units.ts'
-import { releaseSuspicious } from '../../lanes/index.ts'
+import { sameId } from '../../domain/units.ts'
+import { releaseSuspicious } from '../../store/index.ts'
 import { Count } from '../json.ts'
 import type { Operation } from '../operation.ts'
 import type { DeviceSources } from './list.ts'

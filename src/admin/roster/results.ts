@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Redis } from '../../lanes/index.ts'
+import type { Redis } from '../../store/index.ts'
 import { sharedRoutes } from '../../roster/advice.ts'
 import {
   countLines,

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Redis } from '../../lanes/index.ts'
+import type { Redis } from '../../store/index.ts'
 import type { Assignment } from '../../roster/assignment.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { keptPut, noteRefusedPut } from '../../roster/puts.ts'

@@ -1,7 +1,7 @@
 import { type Files, isMistake } from '../../config/files.ts'
 import { ConfigError, keyedText, type Problem, problemText } from '../../config/problem.ts'
 import type { Config } from '../../config/schema.ts'
-import { isConnectionError } from '../../lanes/index.ts'
+import { isConnectionError } from '../../store/index.ts'
 import type { Logger } from '../../observe/log.ts'
 import { metrics } from '../../observe/metrics.ts'
 import type { FilesOutcome } from '../../roster/file-writer.ts'

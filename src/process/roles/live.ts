@@ -3,7 +3,7 @@ import { type Files, isMistake, isSame, problemsOf, readFiles } from '../../conf
 import { ConfigError } from '../../config/problem.ts'
 import type { Config } from '../../config/schema.ts'
 import { follow, type Following } from '../../config/text-file.ts'
-import { deviceOf, NOT_CURRENT, type Place, timestampOf } from '../../lanes/index.ts'
+import { deviceOf, NOT_CURRENT, type Place, timestampOf } from '../../store/index.ts'
 import { createLogger, type Logger } from '../../observe/log.ts'
 import { metrics } from '../../observe/metrics.ts'
 import { noteFileResults } from '../../roster/puts.ts'

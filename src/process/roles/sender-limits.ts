@@ -1,9 +1,9 @@
-import { networksOf } from '../../config/networks.ts'
+import { networksOf } from '../../domain/networks.ts'
 import { connectionsThatFit } from '../../config/open-files.ts'
 import type { Config } from '../../config/schema.ts'
-import { UnknownDeviceQuota } from '../../ingest/device.ts'
-import { GuessDelays, rememberHeard } from '../../ingest/guesses.ts'
-import { Trails } from '../../ingest/suspicion.ts'
+import { UnknownDeviceQuota } from '../../gateway/device.ts'
+import { GuessDelays, rememberHeard } from '../../gateway/guesses.ts'
+import { Trails } from '../../gateway/suspicion.ts'
 import {
   openGatewayChannel,
   type ProcessIdentity,
@@ -11,12 +11,12 @@ import {
   type Redis,
   type RedisServer,
   silentProcesses,
-} from '../../lanes/index.ts'
-import { Backpressure } from '../../listen/backpressure.ts'
-import { Flood } from '../../listen/flood.ts'
-import { ConnectionLimits } from '../../listen/connection-limits.ts'
-import { Neighbours, type NeighbourShares } from '../../listen/neighbours.ts'
-import { Slots } from '../../listen/slots.ts'
+} from '../../store/index.ts'
+import { Backpressure } from '../../gateway/admit/backpressure.ts'
+import { Flood } from '../../gateway/admit/flood.ts'
+import { ConnectionLimits } from '../../gateway/admit/connection-limits.ts'
+import { Neighbours, type NeighbourShares } from '../../gateway/admit/neighbours.ts'
+import { Slots } from '../../gateway/admit/slots.ts'
 
 interface Gateway {
   readonly redis: Redis

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/schema.ts'
-import { connect, signOn } from '../../lanes/index.ts'
+import { connect, signOn } from '../../store/index.ts'
 import { startPushing } from '../../push/index.ts'
 import { Replica } from '../../roster/replica.ts'
 import { createTrackingClient } from '../../tracking/client.ts'

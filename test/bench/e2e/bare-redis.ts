@@ -1,4 +1,4 @@
-import { openRedis } from '../../../src/lanes/index.ts'
+import { openRedis } from '../../../src/store/index.ts'
 import { startTestRedis } from '../../support/redis.ts'
 
 /**

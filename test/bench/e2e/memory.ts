@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { connect, Appender, keys, packDevice, packRecords } from '../../../src/lanes/index.ts'
+import { connect, Appender, keys, packDevice, packRecords } from '../../../src/store/index.ts'
 import { Inspector } from '../../support/inspector.ts'
 import { startTestRedis } from '../../support/redis.ts'
 import { endChild, messageOf } from '../../support/processes.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openRedis } from '../../../src/lanes/index.ts'
+import { openRedis } from '../../../src/store/index.ts'
 import type { CalledFunction, Coverage } from './coverage.ts'
 import { filesBelow, ROOT } from './sources.ts'
 

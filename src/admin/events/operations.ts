@@ -1,0 +1,88 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import * as z from 'zod'
+import { languageOf } from '../../texts/language.ts'
+import { parse } from '../../http/refusal.ts'
+import { EventFeed, EventReader, type EventSource } from './feed.ts'
+import { type EventTopic, TOPICS } from './log.ts'
+import { findingJson, type Findings } from '../findings.ts'
+import type { Operation } from '../operation.ts'
+import type { Scope } from '../scope.ts'
+
+interface StreamSources {
+  readonly status: (scope: Scope) => Promise<object>
+  readonly findings: Pick<Findings, 'follow'>
+  readonly sources: () => readonly EventSource[]
+  /** Whether a request would still be admitted now, and see the same. */
+  readonly isAllowed: (request: FastifyRequest, scope: Scope) => boolean
+}
+
+/**
+ * `GET /admin/events`: what happens, as server-sent events. A client that sends the header `Last-Event-ID` gets all
+ * events since that one, or the event `reset` if they are no longer known.
+ */
+export function eventOperations({ findings, isAllowed, ...sources }: StreamSources) {
+  const feed = new EventFeed(sources)
+  findings.follow(({ finding, endedAt }) => {
+    const change = endedAt === undefined ? 'begins' : 'ends'
+    const dataFor = (scope: Scope) => {
+      const [seen] = scope.findings([finding])
+      return seen && { change, ...findingJson({ ...seen, endedAt }) }
+    }
+    feed.tell('finding', { device: finding.subject.device, dataFor })
+  })
+
+  async function follow(request: FastifyRequest, reply: FastifyReply, scope: Scope): Promise<unknown> {
+    const { topics: text, device, last_event_id } = parse(EventsQuery, request.query)
+    if (request.method === 'HEAD') return reply.type('text/event-stream').send()
+    await feed.wake()
+    if (feed.size >= MOST_READERS) {
+      const message = `${MOST_READERS} event streams are open: close one, or try again later`
+      return reply.code(503).header('retry-after', '10').send({ message })
+    }
+    const lastId = request.headers['last-event-id']?.toString() || last_event_id
+    reply.hijack()
+    if (reply.raw.destroyed) return reply
+    const topics = new Set(text.split(',').filter(isTopic))
+    const language = languageOf(request.headers['accept-language'])
+    const options = { topics, scope, language, device, lastId, isAllowed: () => isAllowed(request, scope) }
+    const reader = new EventReader(reply.raw, reply.getHeaders(), options)
+    reply.raw.once('close', () => feed.remove(reader))
+    feed.add(reader)
+    return reply
+  }
+
+  const operation: Operation = {
+    method: 'GET',
+    path: '/admin/events',
+    id: 'followEvents',
+    summary: 'Follow what happens, as server-sent events that can be resumed',
+    query: EventsQuery,
+    answer: z.string(),
+    answerType: 'text/event-stream',
+    companies: 'filtered',
+    handle: follow,
+  }
+  return { operations: [operation], close: () => feed.close() }
+}
+
+const EventsQuery = z.object({
+  topics: z
+    .string('expected one list of topics')
+    .refine((text) => text.split(',').every(isTopic), `expected some of ${TOPICS.join()}`)
+    .default(TOPICS.join())
+    .meta({ description: 'All, unless it names some.' }),
+  device: z
+    .string('expected one id')
+    .optional()
+    .meta({ description: 'Of devices, findings and arrivals: this one alone.' }),
+  last_event_id: z
+    .string('expected one id')
+    .optional()
+    .meta({ description: 'Where the header Last-Event-ID is not sent.' }),
+})
+
+function isTopic(name: string): name is EventTopic {
+  return TOPICS.some((topic) => topic === name)
+}
+
+const MOST_READERS = 200

@@ -1,0 +1,132 @@
+import * as z from 'zod'
+import { sameId } from '../domain/units.ts'
+import { contentOf, type MisunderstoodFrame, shownBytes } from '../gateway/misunderstood.ts'
+import { dropFrames, type FrameSelection, type Redis, readFrames, type StoredFrame } from '../store/index.ts'
+import type { Logger } from '../observe/log.ts'
+import { ApiRefusal, parse } from '../http/refusal.ts'
+import type { DeviceSources } from './device/list.ts'
+import { Count, each, Instant, instant, pageSchema, Text } from './json.ts'
+import type { Operation } from './operation.ts'
+import { PageQuery, wrongToken } from './paging.ts'
+import type { Scope } from './scope.ts'
+
+interface MisunderstoodSources extends Pick<DeviceSources, 'redis' | 'directory'> {
+  readonly logger: Logger
+}
+
+/**
+ * `GET /admin/misunderstood` lists the stored frames that were not understood, latest first, of one device or of all.
+ * `DELETE` deletes them, so that there is room for others.
+ */
+export function misunderstoodOperations({ redis, directory, logger }: MisunderstoodSources): Operation[] {
+  const idsOf = (device: string) => [...new Set([directory().find(device)?.id ?? device, sameId(device)])]
+  return [
+    {
+      method: 'GET',
+      path: '/admin/misunderstood',
+      id: 'listMisunderstood',
+      summary: 'List the frames that were not understood, latest first, with what was read of them',
+      query: ListQuery,
+      answer: pageSchema(FrameJson),
+      companies: 'filtered',
+      async handle({ query }, _reply, scope) {
+        const { device, max_results, page_token: before } = parse(ListQuery, query)
+        if (before !== undefined && !FRAME_ID.test(before)) throw wrongToken()
+        const devices = device === undefined ? undefined : idsOf(device)
+        const frames = await seenFrames(redis, scope, { devices, before, count: max_results + 1 })
+        const results = frames.slice(0, max_results).map(frameJson)
+        return { results, next_page_token: frames.length > max_results ? results.at(-1)?.id : undefined }
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/admin/misunderstood',
+      id: 'deleteMisunderstood',
+      summary: 'Delete the frames that were not understood, of one device or all',
+      query: ChoiceQuery,
+      answer: z.object({ deleted: Count }),
+      companies: 'filtered',
+      async handle(request, _reply, scope) {
+        const { all, device } = parse(ChoiceQuery, request.query)
+        if (device === undefined && all !== 'true')
+          throw new ApiRefusal(422, 'say what is to be deleted: device, or all=true')
+        const which: FrameSelection = { devices: device === undefined ? undefined : idsOf(device), count: AT_ONCE }
+        let deleted = 0
+        const read = () => seenFrames(redis, scope, which)
+        for (let some = await read(); some.length > 0; some = await read()) deleted += await dropFrames(redis, some)
+        logger.warn({ device, deleted }, 'frames that were not understood are deleted')
+        return (request.audit = { deleted })
+      },
+    },
+  ]
+}
+
+/** Up to `count` frames of the selection, all devices of which belong to companies that the scope includes, latest first. */
+async function seenFrames(redis: Redis, scope: Scope, selection: FrameSelection): Promise<StoredFrame[]> {
+  if (scope.isAll) return readFrames(redis, selection)
+  const seen: StoredFrame[] = []
+  for (let { before } = selection; ; ) {
+    const frames = await readFrames(redis, { ...selection, before, count: LOOKED_AT })
+    seen.push(...frames.filter(({ text }) => isSeen(JSON.parse(text) as MisunderstoodFrame, scope)))
+    before = frames.at(-1)?.id
+    if (before === undefined || seen.length >= selection.count) return seen.slice(0, selection.count)
+  }
+}
+
+/** Whether all accepted devices of a frame belong to companies of the scope. */
+export function isSeen({ company, others = [] }: MisunderstoodFrame, scope: Scope): boolean {
+  return scope.sees(company) && others.every(([, other]) => scope.sees(other))
+}
+
+const ListQuery = PageQuery.extend({ device: z.string('expected one id').optional() })
+const ChoiceQuery = z.object({
+  device: z.string('expected one id').optional(),
+  all: z.enum(['true', 'false'], 'expected true or false').optional(),
+})
+
+/**
+ * `reason`: why it is not understood; `read`: what the decoder has read of it; `opening`: how many frames of the beginning of its
+ * conversation are kept with it.
+ */
+const FrameJson = z.object({
+  id: Text,
+  at: Instant,
+  ...each(Text, 'device', 'protocol', 'transport', 'reason'),
+  ...each(Text.optional(), 'company_id', 'error', 'method', 'uri'),
+  bytes: Count,
+  ...each(Text.optional(), 'text', 'hex'),
+  read: z.object({ fixes: Count, unreadable: z.array(Count) }),
+  opening: Count,
+})
+
+function frameJson({ id, text }: StoredFrame): z.infer<typeof FrameJson> {
+  const frame = JSON.parse(text) as MisunderstoodFrame
+  const { at, device, company: company_id, protocol, transport, reason, error } = frame
+  const content = contentOf(frame)
+  const { method, uri, body } = Buffer.isBuffer(content)
+    ? { method: undefined, uri: undefined, body: content }
+    : content
+  return {
+    id,
+    at: instant(at) ?? '',
+    device,
+    company_id,
+    protocol,
+    transport,
+    reason,
+    error,
+    method,
+    uri,
+    bytes: body.length,
+    ...shownBytes(body, SHOWN_BYTES),
+    read: { fixes: frame.fixes?.length ?? 0, unreadable: [...(frame.unreadable ?? [])] },
+    opening: frame.opening?.length ?? 0,
+  }
+}
+
+const AT_ONCE = 500
+/** At once, while those of some companies are looked for: a frame may have 64 KiB. */
+const LOOKED_AT = 100
+const SHOWN_BYTES = 1024
+/** See lanes/misunderstood.ts. */
+const FRAME_ID = /^\d+-[0-9a-f]+-/

@@ -1,0 +1,171 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Company } from '../../config/schema.ts'
+import { isForeign } from '../../tracking/answer.ts'
+import { parseBody, readBody } from '../../tracking/body.ts'
+import type { OperationRequest, TrackingClient } from '../../tracking/client.ts'
+import { type Failure, isSuccess, type Reply } from '../../tracking/exchange.ts'
+import { parametersOf } from '../../tracking/openapi.ts'
+import { OPERATIONS, type TrackingOperation } from '../../tracking/operations.ts'
+import { ApiRefusal, parse } from '../../http/refusal.ts'
+import { MAX_INTERVAL_S, parseId, parseInterval, type PositionInterval } from '../../tracking/parameters.ts'
+import { Id } from '../../tracking/schemas.ts'
+import type { Operation } from '../operation.ts'
+import { answerWith, forwardedHeaders } from './answer.ts'
+import { attempt, readWindows } from './attempts.ts'
+import type { Scope } from '../scope.ts'
+
+export interface RelaySources {
+  readonly tracking: TrackingClient
+  readonly companies: () => readonly Company[]
+  readonly tokens: TokenWatch
+  /** Aborts the requests in flight: their callers get a 502 that says so. */
+  readonly closing: AbortSignal
+  /** Most bytes of all answers that are not sent yet; default: 256 MiB. */
+  readonly heldBytes?: number
+}
+
+/**
+ * Every operation of the tracking interface but the push, relayed to the tracking API with the company's OAuth token. What the
+ * interface refuses is refused here, without a call.
+ */
+export function relayOperations(sources: RelaySources): Operation[] {
+  const { tracking, companies, tokens, closing, heldBytes = HELD_BYTES } = sources
+  const hold = limitMemory(heldBytes)
+  const names = Object.keys(OPERATIONS).filter((name): name is RelayedName => name !== 'pushPositions')
+  return names.map((operation) => ({
+    ...OPERATIONS[operation],
+    id: operation,
+    parameter: Id,
+    refusals: [...OPERATIONS[operation].refusals, 404, 502, 504],
+    companies: 'filtered',
+    async handle(request, reply, scope) {
+      const company = companyOf(companies(), request, scope)
+      const input = await readInput(operation, request)
+      const oauthToken = company.oauth_token
+      const headers = forwardedHeaders(request.headers, input.body !== undefined)
+      // A change is completed although its caller has gone.
+      const isGet = OPERATIONS[operation].method === 'GET'
+      const signal = isGet ? AbortSignal.any([whenClosed(reply), closing]) : closing
+      const outcome = await hold(reply, input.body?.length ?? 0, (take) =>
+        ask(tracking, { operation, oauthToken, headers, take, signal, ...input }),
+      )
+      // What something else answers says nothing about the token.
+      if (!('fault' in outcome) && !isForeign(outcome)) tokens.answered(company, outcome.status)
+      return answerWith(reply, outcome, { baseUrl: tracking.baseUrl, operation, token: oauthToken })
+    },
+  }))
+}
+
+type RelayedName = OperationRequest['operation']
+
+/** The company in the path. @throws ApiRefusal 422 where it is no id, 404 where it is not configured, 403 without a token */
+function companyOf(
+  companies: readonly Company[],
+  { params }: FastifyRequest,
+  scope: Scope,
+): Company & { oauth_token: string } {
+  const id = parseId((params as Parameters).company_id, 'company_id')
+  const company = companies.find(({ company_id }) => company_id === id && scope.sees(id))
+  if (!company) throw new ApiRefusal(404, `there is no company ${id} in gateway.yaml`)
+  const { oauth_token } = company
+  if (oauth_token === undefined)
+    throw new ApiRefusal(403, `company ${id} has no oauth_token in gateway.yaml: add it there, next to its apikey`)
+  return { ...company, oauth_token }
+}
+
+/**
+ * Checks the input as the tracking API would; the body stays as it came. The interval of positions may be longer than that API
+ * accepts. @throws ApiRefusal
+ */
+async function readInput(name: RelayedName, request: FastifyRequest) {
+  const operation: TrackingOperation = OPERATIONS[name]
+  const params = request.params as Parameters
+  for (const parameter of parametersOf(operation.path)) parseId(params[parameter], parameter)
+  // Parameters that the interface does not know are not relayed.
+  const given = request.query as Parameters
+  const query = Object.fromEntries(Object.keys(operation.query?.shape ?? {}).map((key) => [key, given[key]]))
+  if (name === 'courierPositions')
+    return { params, query, interval: parseInterval(query, Math.floor(Date.now() / 1000), MAX_SPAN_S) }
+  if (operation.query) parse(operation.query, query)
+  if (!operation.body) return { params, query }
+  const body = await readBody(request.raw)
+  parse(operation.body, parseBody(body, request.headers['content-type']))
+  return { params, query, body }
+}
+
+type Parameters = Readonly<Record<string, string>>
+
+/** Aborted when the answer is sent or its caller has gone. */
+function whenClosed({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController()
+  raw.once('close', () => gone.abort())
+  return gone.signal
+}
+
+type Asked = Required<Pick<OperationRequest, 'headers'>> & OperationRequest & { readonly interval?: PositionInterval }
+
+function ask(tracking: TrackingClient, { interval, ...request }: Asked): Promise<Reply | Failure> {
+  if (!interval || interval.to - interval.from <= MAX_INTERVAL_S) return attempt(tracking, request)
+  // Answers that are joined must be complete.
+  const asked = Object.entries(request.headers).filter(([name]) => !/^(?:range|if-.*)$/.test(name))
+  const headers = Object.fromEntries(asked)
+  return readWindows(interval, ({ from, to }, maxBytes) =>
+    attempt(tracking, { ...request, query: { from: String(from), to: String(to) }, headers, maxBytes }),
+  )
+}
+
+/**
+ * Limits the memory of all answers that are not sent yet. The function runs `work`, which takes the bytes of its answer, and
+ * holds them until the answer is sent or its reader has gone. The fault is `no_room` where there is no memory for the usual
+ * answer to a request with a body of that length.
+ */
+function limitMemory(maxBytes: number) {
+  let total = 0
+  return async ({ raw }: FastifyReply, bodyBytes: number, work: Work): Promise<Reply | Failure> => {
+    let held = 0
+    let taken = 0
+    const reserve = (bytes: number) => {
+      const more = Math.max(0, bytes - held)
+      if (total + more > maxBytes) return false
+      total += more
+      held += more
+      return true
+    }
+    const release = () => void (total -= held)
+    // The answer to added items is a little longer than the request, and the client must get it.
+    if (!reserve(USUAL_BYTES + 2 * bodyBytes)) return { fault: 'no_room', unsent: true }
+    const asked = work((bytes) => reserve((taken += bytes)))
+    return asked.finally(() => void (raw.closed ? release() : raw.once('close', release)))
+  }
+}
+
+type Work = (take: (bytes: number) => boolean) => Promise<Reply | Failure>
+
+/** 31 days. */
+const MAX_SPAN_S = 2_678_400n
+const HELD_BYTES = 256 * 1024 * 1024
+const USUAL_BYTES = 64 * 1024
+
+type TokenWatch = ReturnType<typeof watchTokens>
+
+/** Knows the companies whose OAuth tokens the tracking API refuses, as far as this process has used them. */
+export function watchTokens(companies: () => readonly Company[]) {
+  const refusedTokens = new Map<string, string | undefined>()
+  return {
+    /** Notes the status that answered a request with a company's token. */
+    answered({ company_id, oauth_token }: Company, status: number): void {
+      const isAccepted = isSuccess(status) || AFTER_TOKEN_CHECK.has(status)
+      if (isAccepted && refusedTokens.get(company_id) === oauth_token) refusedTokens.delete(company_id)
+      if (status === 401) refusedTokens.set(company_id, oauth_token)
+    },
+    /** Ids of the companies whose present token was refused, and not accepted since. */
+    refused(): string[] {
+      return companies()
+        .filter(({ company_id, oauth_token }) => oauth_token && refusedTokens.get(company_id) === oauth_token)
+        .map(({ company_id }) => company_id)
+    },
+  }
+}
+
+/** Refusals that come after the check of the token. */
+const AFTER_TOKEN_CHECK: ReadonlySet<number> = new Set([400, 403, 404, 422])

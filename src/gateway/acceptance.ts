@@ -1,0 +1,211 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Transport } from '../../protocols/kit/index.ts'
+import { everySecond } from '../async.ts'
+import {
+  countParked,
+  inShards,
+  type MemoryShares,
+  type Part,
+  parkedLanes,
+  type Redis,
+  shardsOf,
+} from '../store/index.ts'
+import { observations } from '../observe/observations.ts'
+import { say, type Text } from '../texts/text.ts'
+
+export interface CapacityOptions {
+  /** The share of Redis' memory above which nothing more is stored: delivery needs the rest. */
+  readonly stopAt: number
+  /** When this many positions are parked, nothing more is stored in lanes that have parked positions. */
+  readonly maxParked: number
+  /** How much of other data may be stored, by the memory that Redis has. Only this class writes it. */
+  readonly shares: MemoryShares
+}
+
+/** Watches whether Redis has room for more fixes. Without room nothing is acknowledged, and devices keep their fixes. */
+export class Capacity {
+  readonly #redis: Redis
+  readonly #options: CapacityOptions
+  readonly #watching: ReturnType<typeof everySecond>
+  /** Whether there is no room for some lanes, or for all. Only this class writes it. */
+  hasShortage = false
+  #isFull = false
+  #isScarce = false
+  #crowdedLanes: ReadonlySet<string> = new Set()
+  #looks = 0
+
+  constructor(redis: Redis, options: CapacityOptions) {
+    this.#redis = redis
+    this.#options = options
+    this.#watching = everySecond(() => this.#look().catch(() => {}))
+  }
+
+  /** Whether nothing more is stored at all. */
+  get isFull(): boolean {
+    return this.#isFull
+  }
+
+  /** Whether memory is kept for fixes: what can be done without is not stored. */
+  get isScarce(): boolean {
+    return this.#isScarce
+  }
+
+  /** Why there is no room for these parts, if so. */
+  shortageFor(parts: readonly Part[]): 'memory' | 'parked' | undefined {
+    if (this.#isFull && parts.length > 0) return 'memory'
+    return parts.some((part) => 'lane' in part && this.#crowdedLanes.has(part.lane)) ? 'parked' : undefined
+  }
+
+  /** Why nothing is acknowledged, as sentences. */
+  get problems(): readonly string[] {
+    return this.#isFull ? [fullAt(this.#options.stopAt)] : []
+  }
+
+  stop(): void {
+    void this.#watching.stop()
+  }
+
+  async #look(): Promise<void> {
+    const { shares, stopAt } = this.#options
+    const infos = await memoryInfos(this.#redis)
+    const share = Math.max(...infos.map(memoryShare))
+    const ofShard = memoryLimits(infos) / shardsOf(this.#redis).length
+    shares.markBytes = ofShard * SHARE
+    // Whole: a script that discards a part of a fix would end in the middle.
+    shares.heldFixes = Math.floor((ofShard * SHARE) / FIX_BYTES)
+    shares.misunderstoodBytes = memoryLimit(infos[0]) * MISUNDERSTOOD_SHARE
+    this.#isScarce = share > stopAt / 2
+    this.#isFull = share > (this.#isFull ? stopAt - RESUME_BELOW : stopAt)
+    if (this.#isFull) observations.note('redis_full', { evidence: say('{} % of its memory', Math.round(share * 100)) })
+    if (this.#looks++ % 3 === 0) await this.#lookAtParked()
+    this.hasShortage = this.#isFull || this.#crowdedLanes.size > 0
+  }
+
+  async #lookAtParked(): Promise<void> {
+    const { shares } = this.#options
+    const maxParked = Math.min(this.#options.maxParked, shares.heldFixes * shardsOf(this.#redis).length)
+    const fixes = await countParked(this.#redis)
+    if (fixes > maxParked) observations.note('parked_full', { evidence: say('{} positions', fixes) })
+    this.#crowdedLanes = fixes > maxParked ? await parkedLanes(this.#redis) : new Set<string>()
+  }
+}
+
+/** What the servers of all shards answer to `INFO memory`, the home shard's first: a server of several shards once. */
+export async function memoryInfos(redis: Redis): Promise<[string, ...string[]]> {
+  if (shardsOf(redis).length === 1) return [await redis.info('memory')]
+  const found = await inShards(redis, async (shard) => {
+    const [server, memory] = await Promise.all([shard.info('server'), shard.info('memory')])
+    return [/^run_id:(\w+)/m.exec(server)?.[1] ?? '', memory] as const
+  })
+  const [home, ...others] = new Map(found).values()
+  return [home, ...others]
+}
+
+/** Why nothing is acknowledged with this answer to `INFO memory`, as sentences. */
+export function memoryProblems(info: string, stopAt: number): string[] {
+  return memoryShare(info) > stopAt ? [fullAt(stopAt)] : []
+}
+
+/**
+ * The share of memory that Redis uses, from its answer to `INFO memory`: of `maxmemory`, as Redis counts it; without a
+ * limit, of the memory of its machine.
+ */
+export function memoryShare(info: string): number {
+  const used = figureOf(info, 'used_memory') - figureOf(info, 'mem_not_counted_for_evict')
+  const limit = memoryLimit(info)
+  return limit > 0 ? used / limit : 0
+}
+
+/** Says of each server without `maxmemory` what counts as its memory. A container may have less: its limit is not in the answer. */
+export function unlimitedMemory(infos: readonly string[]): Text[] {
+  const unlimited = infos.filter((info) => /^maxmemory:0\s*$/m.test(info))
+  return unlimited.map((info) => {
+    const gib = (figureOf(info, 'total_system_memory') / 2 ** 30).toFixed(1)
+    return say('redis.stop_at counts as a share of the {} GiB of its machine', gib)
+  })
+}
+
+/**
+ * About what share of the memory of Redis each use takes, with these answers to `INFO memory`. `used`: bytes of marks and of
+ * frames that were not understood, numbers of fixes of the others.
+ */
+export function memoryUses(infos: readonly string[], used: Readonly<Record<MemoryUse, number>>) {
+  const limit = memoryLimits(infos) || Infinity
+  const ofFixes = (fixes: number) => (fixes * FIX_BYTES) / limit
+  return {
+    marks: used.marks / limit,
+    misunderstood: used.misunderstood / limit,
+    held: ofFixes(used.held),
+    parked: ofFixes(used.parked),
+    waiting: (used.waiting * WAITING_BYTES) / limit,
+  }
+}
+
+type MemoryUse = 'marks' | 'misunderstood' | 'held' | 'parked' | 'waiting'
+
+/** The sum of the memory limits of all servers. */
+function memoryLimits(infos: readonly string[]): number {
+  return infos.reduce((sum, info) => sum + memoryLimit(info), 0)
+}
+
+function memoryLimit(info: string): number {
+  return figureOf(info, 'maxmemory') || figureOf(info, 'total_system_memory')
+}
+
+function figureOf(info: string, name: string): number {
+  return Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0)
+}
+
+function fullAt(stopAt: number): string {
+  return `Redis has more than ${Math.round(stopAt * 100)} % of its memory in use: nothing is acknowledged`
+}
+
+const RESUME_BELOW = 0.02
+/** The share of Redis' memory that marks, held fixes and parked fixes may each use. Waiting fixes have the rest. */
+const SHARE = 0.2
+/** For frames that were not understood. */
+const MISUNDERSTOOD_SHARE = 0.1
+/** Memory of a held or parked fix, at most, and of a waiting one. */
+const FIX_BYTES = 100
+const WAITING_BYTES = 40
+
+/**
+ * While Redis does not answer or the roster is not current, a frame waits as long as trackers usually wait for an answer:
+ * otherwise a whole fleet would reconnect at once. A client over HTTP is told earlier; over UDP the device sends again.
+ */
+const WAIT_MS = { tcp: 30_000, mqtt: 30_000, http: 10_000, udp: 0 } satisfies Record<Transport, number>
+const RETRY_MS = 250
+/**
+ * A frame is not retried if its lane has too many parked positions (`parked`): this lasts long, and such frames would
+ * fill the memory of the gateway.
+ */
+const RETRIED: ReadonlySet<string> = new Set(['roster', 'redis', 'memory'])
+
+/** How long frames wait until they can be stored. All frames that wait share one timer, and go on in their order. */
+export class Waiting {
+  readonly waitMs: Readonly<Record<Transport, number>>
+  readonly #closing = new AbortController()
+  #pause: Promise<void> | undefined
+
+  constructor(waitMs: Readonly<Record<Transport, number>> = WAIT_MS) {
+    this.waitMs = waitMs
+  }
+
+  /**
+   * Pauses until the next attempt. Answers false at once where that is after the deadline, by `performance.now()`, or where another
+   * attempt would fail too.
+   */
+  async mayRetry(failure: string, deadline: number): Promise<boolean> {
+    if (!RETRIED.has(failure) || this.#closing.signal.aborted || performance.now() + RETRY_MS > deadline) return false
+    this.#pause ??= sleep(RETRY_MS, undefined, { signal: this.#closing.signal })
+      .catch(() => {})
+      .finally(() => (this.#pause = undefined))
+    await this.#pause
+    return true
+  }
+
+  /** From now on no frame waits. */
+  close(): void {
+    this.#closing.abort()
+  }
+}

@@ -1,0 +1,258 @@
+import type { Server, ServerOpts, Socket } from 'node:net'
+import { isWithin, networksOf } from '../../domain/networks.ts'
+import { createSession, type DeviceSession } from '../device.ts'
+import { networkOf } from '../../domain/addresses.ts'
+import { guarded, logFault } from '../../observe/faults.ts'
+import { metrics, type RefusedReason } from '../../observe/metrics.ts'
+import { pauseOf } from './connections.ts'
+import { handshakeTurns } from './handshake-turns.ts'
+import { type Endpoint, openServer, type Shared } from '../wire/listener.ts'
+import { OneAddressWatch } from './one-address.ts'
+import { readProxyHeader } from './proxy-header.ts'
+import { readClientHello, TlsHandshakes } from './tls.ts'
+import { MAX_DEBT_MS } from './flood.ts'
+
+/** Where a connection comes from: the address in its PROXY header, else the one of the socket. */
+export interface Origin {
+  readonly address: string
+  readonly port: number
+  /** The name in the client certificate, verified. */
+  readonly certificate?: string
+}
+
+/** The session of a connection. */
+export function sessionOf(transport: 'tcp' | 'http' | 'mqtt', { address, port, certificate }: Origin): DeviceSession {
+  // A joined text is one string in memory; a template string would keep each of its parts.
+  return Object.assign(createSession(transport, [address, port].join(':')), { certificate })
+}
+
+/** Says which addresses are in these networks; without any, all are. */
+export function networkFilter(networks: readonly string[] = []): (address: string) => boolean {
+  const list = networksOf(networks)
+  return networks.length === 0 ? () => true : (address) => isWithin(list, address)
+}
+
+interface WaitingOrigin {
+  readonly origin: Origin
+  readonly network: string
+  readonly waitMs: number
+}
+
+type Serve = (socket: Socket, origin: Origin) => void
+
+/**
+ * Stands between a server and what serves its connections: reads the PROXY header, refuses addresses that may not connect,
+ * keeps the limits of connections, and does the TLS handshake. What is not done within `identify_timeout` ends.
+ */
+export class Acceptor {
+  readonly #transport: 'tcp' | 'http' | 'mqtt'
+  readonly #endpoint: Endpoint
+  readonly #shared: Shared
+  readonly #isOfNetworks: (address: string) => boolean
+  readonly #handshakes: TlsHandshakes | undefined
+  readonly #oneAddress: OneAddressWatch | undefined
+  /** Connections whose header or handshake is not complete. */
+  readonly #beginning = new Set<Socket>()
+  /** Of these, those without a PROXY header, the oldest first: no limit of connections counts them. */
+  readonly #unaddressed = new Set<Socket>()
+  #isClosing = false
+
+  /** @throws UserError where the certificate cannot be used */
+  constructor(transport: 'tcp' | 'http' | 'mqtt', endpoint: Endpoint, shared: Shared) {
+    const { name = transport, networks, proxy_protocol, tls } = endpoint
+    this.#transport = transport
+    this.#endpoint = endpoint
+    this.#shared = shared
+    this.#isOfNetworks = networkFilter(networks)
+    this.#handshakes = tls ? new TlsHandshakes(tls, name, shared) : undefined
+    this.#oneAddress = proxy_protocol ? undefined : new OneAddressWatch(name)
+  }
+
+  /** Opens the server; its sockets have these options. Answers its port. @throws the system's error (EADDRINUSE, EACCES …) */
+  async open(server: Server, sockets: ServerOpts): Promise<number> {
+    try {
+      return await openServer({ server, sockets, logger: this.#shared.logger }, this.#endpoint)
+    } catch (error) {
+      await this.close()
+      throw error
+    }
+  }
+
+  /** Hands the connections of a server to `serve`. */
+  accept(server: Server, serve: Serve): void {
+    const { proxy_protocol } = this.#endpoint
+    server.on('connection', (socket) => {
+      const { remoteAddress: address = '', remotePort: port = 0 } = socket
+      if (this.#isClosing) socket.destroy()
+      else if (proxy_protocol) this.#behindProxy(socket, { address, port }, serve)
+      else this.#admit(socket, { address, port }, serve)
+    })
+  }
+
+  /** Whether an address may connect. */
+  permits(address: string): boolean {
+    return this.#isOfNetworks(address)
+  }
+
+  /** Accepts no more connections, and ends those that have not begun. */
+  async close(): Promise<void> {
+    this.#isClosing = true
+    for (const socket of this.#beginning) socket.destroy()
+    this.#oneAddress?.close()
+    await this.#handshakes?.close()
+  }
+
+  #behindProxy(socket: Socket, proxy: Origin, serve: Serve): void {
+    if (!isWithin(this.#shared.trustedProxies, proxy.address)) return refuse(socket, 'proxy_header')
+    const begun = this.#begin(socket, 'proxy_header')
+    const [oldest] = this.#unaddressed
+    if (this.#unaddressed.size >= MAX_UNADDRESSED) {
+      // `close` comes only after this turn, in which more connections may be accepted.
+      this.#unaddressed.delete(oldest)
+      oldest.destroy()
+    }
+    this.#unaddressed.add(socket)
+    socket.once('close', () => this.#unaddressed.delete(socket))
+    receiveFirstBytes(socket, { read: readProxyHeader, shared: this.#shared }, (header) => {
+      begun()
+      this.#unaddressed.delete(socket)
+      this.#admit(socket, header.source ?? proxy, serve)
+    })
+  }
+
+  #admit(socket: Socket, origin: Origin, serve: Serve): void {
+    const { connectionLimits, flood } = this.#shared
+    const isHttpProxy = this.#isHttpProxy(origin.address)
+    if (!this.permits(origin.address) && !isHttpProxy) return refuse(socket, 'network')
+    const also = isHttpProxy ? undefined : this.#oneAddress
+    if (!connectionLimits.admit(socket, { transport: this.#transport, address: origin.address, also })) return
+    if (isHttpProxy) return this.#secure(socket, origin, serve)
+    const network = networkOf(origin.address)
+    const waitMs = flood.take('connections', network, this.#handshakes ? HANDSHAKE_TOKENS : 1)
+    if (waitMs >= MAX_DEBT_MS) return refuse(socket, 'flood')
+    if (waitMs === 0 && !this.#handshakes && this.#transport !== 'http') return serve(socket, origin)
+    this.#makeWait(socket, { origin, waitMs, network }, serve)
+  }
+
+  /** A connection that waits, or has a handshake before it, may be ended for another one meanwhile. */
+  #makeWait(socket: Socket, { origin, waitMs, network }: WaitingOrigin, serve: Serve): void {
+    const { slots } = this.#shared
+    const slot = { senderLimits: { network }, abort: (reason: RefusedReason) => refuse(socket, reason) }
+    slots.opened(slot)
+    socket.on('close', () => slots.closed(slot))
+    const secure = () =>
+      this.#secure(socket, origin, (secured, complete) => {
+        // From here on the connection has its own slot. One for HTTP requests never names a device.
+        if (this.#transport !== 'http') slots.closed(slot)
+        serve(secured, complete)
+      })
+    if (waitMs === 0) return secure()
+    socket.on('error', () => socket.destroy())
+    void pauseOf(socket, waitMs).then(() => socket.destroyed || secure())
+  }
+
+  #secure(socket: Socket, origin: Origin, serve: Serve): void {
+    const handshakes = this.#handshakes
+    if (!handshakes) return serve(socket, origin)
+    const begun = this.#begin(socket, 'tls')
+    const start = () => {
+      if (socket.destroyed) return
+      const receive = () =>
+        handshakes.receive(socket, (secured, certificate) => {
+          begun()
+          serve(secured, { ...origin, certificate })
+        })
+      guarded(receive, (error) => endAfterFault(socket, error, this.#shared))
+    }
+    // Only with all of its first record the handshake costs something, and waits for its turn.
+    receiveFirstBytes(socket, { read: readClientHello, shared: this.#shared }, () =>
+      handshakeTurns.add(networkOf(origin.address), start),
+    )
+  }
+
+  /** Whether the address is that of a trusted proxy for HTTP: such a proxy names the sender in each request. */
+  #isHttpProxy(address: string): boolean {
+    return this.#transport === 'http' && isWithin(this.#shared.trustedProxies, address)
+  }
+
+  /** Counts the connection as refused where it ends, or its time is over, before the answer is called. */
+  #begin(socket: Socket, reason: 'proxy_header' | 'tls'): () => void {
+    const late = setTimeout(() => socket.destroy(), this.#shared.limits.identify_timeout)
+    const end = () => {
+      clearTimeout(late)
+      this.#beginning.delete(socket)
+      if (!this.#isClosing) metrics.refused.inc({ reason })
+    }
+    this.#beginning.add(socket)
+    socket.on('close', end).on('error', () => socket.destroy())
+    return () => {
+      clearTimeout(late)
+      this.#beginning.delete(socket)
+      socket.off('close', end)
+    }
+  }
+}
+
+function endAfterFault(socket: Socket, error: unknown, { logger }: Pick<Shared, 'logger'>): void {
+  logFault(logger, error, { what: 'fault at the beginning of a connection' })
+  socket.destroy()
+}
+
+function refuse(socket: Socket, reason: RefusedReason): void {
+  metrics.refused.inc({ reason })
+  socket.destroy()
+}
+
+/** What is read of the beginning of a connection. */
+interface Beginning<Start> {
+  /** `incomplete`: more bytes may make it one; `invalid`: none can. `length`: bytes that are not passed on. */
+  readonly read: (bytes: Buffer) => Start | 'incomplete' | 'invalid'
+  readonly shared: Pick<Shared, 'logger' | 'pressure'>
+}
+
+/**
+ * Reads the first bytes of a connection, and calls `done` with what `read` makes of them. If they are invalid, the
+ * connection is destroyed. The bytes behind them stay unread, and no listener stays on the socket.
+ */
+function receiveFirstBytes<Start extends { readonly length: number }>(
+  socket: Socket,
+  { read, shared }: Beginning<Start>,
+  done: (start: Start) => void,
+): void {
+  const { pressure } = shared
+  const sender = { partialBytes: 0, abort: end }
+  let received: Buffer = Buffer.alloc(0)
+
+  function receive(): void {
+    const more = socket.read() as Buffer | null
+    if (!more) return
+    received = Buffer.concat([received, more])
+    const start = read(received)
+    pressure.setPartial(sender, start === 'incomplete' ? received.length : 0)
+    if (start === 'incomplete') return
+    socket.off('readable', receiveGuarded).off('end', end)
+    if (start === 'invalid') {
+      end()
+      return
+    }
+    if (received.length > start.length) socket.unshift(received.subarray(start.length))
+    // Only after that turn the stream has forgotten its reader: HTTP and TLS attach readers of their own.
+    setImmediate(() => socket.destroyed || done(start))
+  }
+
+  function end(): void {
+    socket.destroy()
+  }
+
+  function receiveGuarded(): void {
+    guarded(receive, (error) => endAfterFault(socket, error, shared))
+  }
+
+  socket.on('readable', receiveGuarded).on('end', end)
+  socket.on('close', () => pressure.setPartial(sender, 0))
+}
+
+/** A proxy sends its header at once; until it arrives, a whole backlog of connections may be accepted. */
+const MAX_UNADDRESSED = 4096
+/** A handshake costs about a millisecond. 10,000 vans that connect at once wait up to 24 s for theirs. */
+const HANDSHAKE_TOKENS = 10

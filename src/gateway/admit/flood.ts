@@ -1,0 +1,271 @@
+import type { DeviceSession } from '../device.ts'
+import { networkOf } from '../../domain/addresses.ts'
+import { metrics } from '../../observe/metrics.ts'
+import { observations } from '../../observe/observations.ts'
+import { say } from '../../texts/text.ts'
+
+/*
+ * What one sender may take, so that it leaves the others enough. A token is a frame, or 1 KiB.
+ *
+ * The fleet that must never meet a limit: 10,000 vans behind the one address of a mobile carrier. Each sends a fix and at
+ * times a keepalive every few seconds, and has a connection; or it opens one for each fix, as phones do (2,000 a second). All
+ * reconnect within a minute, or at once after a restart. After an outage each sends the backlog of a day: at one fix in five
+ * seconds 17,280, one in a frame at worst. Together they send no faster than a gateway stores: 26,000 frames a second.
+ */
+const RATES = {
+  /**
+   * For one connection. A device that sends live stays below this rate, and no other rate applies to it. An
+   * unidentified sender may not exceed it.
+   */
+  connection: { perSecond: 10, burst: 200 },
+  /** For a device in one network, over all its connections: the backlog of a day at once. */
+  device: { perSecond: 200, burst: 30_000 },
+  /** For a network, without the connections that send live: twice what a gateway stores on two cores. */
+  network: { perSecond: 50_000, burst: 500_000 },
+  /** New connections of a network: all vans at once three times, or one for each fix and half as many again. */
+  connections: { perSecond: 3000, burst: 30_000 },
+  /** Logins of a device in a network whose connection ends without a fix: while nothing is stored it may connect again at once. */
+  logins: { perSecond: 5, burst: 300 },
+  /** Messages of a network that are refused, or leave a sender unidentified: of one van in two at once, then of each in 200 s. */
+  failures: { perSecond: 50, burst: 5000 },
+  /**
+   * Datagrams of unidentified peers, of all networks together, since addresses may be forged. A token is a ms of the
+   * time that they take: a quarter of a gateway's time. Of 10,000 vans each may send one at once, then one in two seconds.
+   */
+  unidentified: { perSecond: 250, burst: 500 },
+} satisfies Record<string, TokenRate>
+
+/**
+ * The limits that the gateways of one `start` divide among themselves, because the kernel spreads connections and
+ * datagrams over all of them. The other limits are not divided: one gateway has the whole connection, and a device
+ * sends its backlog over one.
+ */
+const DIVIDED: ReadonlySet<FloodLimit> = new Set(['network', 'connections', 'logins', 'failures'])
+
+type FloodLimit = keyof typeof RATES
+/** Limits that connections share, by network, or by device in its network. */
+type SharedLimit = Exclude<FloodLimit, 'connection'>
+
+/**
+ * Limits what senders may take of a gateway. A connection above a limit is not read for a while, a datagram is dropped,
+ * and a request is answered with 503. Its memory is limited: of more than 50,000 networks or devices, those that were
+ * not seen for the longest time are forgotten, and begin anew.
+ */
+export class Flood {
+  readonly now: () => number
+  readonly #gateways: number
+  readonly #limits = new Map<SharedLimit, Limit>()
+  #notedAt = Number.NEGATIVE_INFINITY
+
+  /** `now`: a clock in ms that never goes back. `gateways`: how many share the ports. */
+  constructor(now: () => number = performance.now.bind(performance), gateways = 1) {
+    this.now = now
+    this.#gateways = gateways
+  }
+
+  /** Takes tokens of `who`: a network, or `inNetwork`. Answers in how many ms they are paid back; 0: there were enough. */
+  take(limit: SharedLimit, who: string, tokens: number): number {
+    const waitMs = this.charge(limit, who, tokens)
+    if (waitMs > 0) this.notePause(limit, who)
+    return waitMs
+  }
+
+  /** Takes tokens of `who`, and makes nobody wait. Answers in how many ms they are paid back; 0: there were enough. */
+  charge(limit: SharedLimit, who: string, tokens: number): number {
+    const now = this.now()
+    const { rate, paidUntil } = this.#limitOf(limit)
+    const until = takeTokens(tokens, rate, paidUntil.get(who), now)
+    paidUntil.set(who, until, now)
+    return Math.max(0, until - now)
+  }
+
+  /** In how many ms the debt of `who` is paid back, for a connection that then waits for so long. */
+  debtOf(limit: SharedLimit, who: string): number {
+    const waitMs = Math.max(0, (this.#limitOf(limit).paidUntil.get(who) ?? 0) - this.now())
+    if (waitMs > 0) this.notePause(limit, who)
+    return waitMs
+  }
+
+  /** Takes tokens of `who` where it has no debt; answers whether it did. */
+  admit(limit: SharedLimit, who: string, tokens: number): boolean {
+    const isAdmitted = (this.#limitOf(limit).paidUntil.get(who) ?? 0) <= this.now()
+    if (isAdmitted) this.charge(limit, who, tokens)
+    else this.#note(limit, who)
+    return isAdmitted
+  }
+
+  /** A connection of `who` is not read for a while. */
+  notePause(limit: FloodLimit, who: string): void {
+    metrics.paused.inc({ limit })
+    this.#note(limit, who)
+  }
+
+  #limitOf(name: SharedLimit): Limit {
+    const known = this.#limits.get(name)
+    if (known) return known
+    const limit = {
+      rate: rateOf(name, this.#gateways),
+      paidUntil: new RecentlyUsed<number>(MAX_SENDERS / 2, GENERATION_MS),
+    }
+    this.#limits.set(name, limit)
+    return limit
+  }
+
+  /** Notes only a sample of what happens: under a flood it happens with each datagram. */
+  #note(limit: FloodLimit, who: string): void {
+    const now = this.now()
+    if (now - this.#notedAt < NOTED_EVERY_MS) return
+    this.#notedAt = now
+    observations.note('flood', { evidence: say('{}: more than the limit of {}', who.replace('\n', ' in '), limit) })
+  }
+}
+
+interface Limit {
+  readonly rate: TokenRate
+  /** Until when the tokens that each sender took are paid: see `takeTokens`. */
+  readonly paidUntil: RecentlyUsed<number>
+}
+
+function rateOf(limit: SharedLimit, gateways: number): TokenRate {
+  const { burst, perSecond } = RATES[limit]
+  return DIVIDED.has(limit) ? { burst: burst / gateways, perSecond: perSecond / gateways } : RATES[limit]
+}
+
+/**
+ * The other end of one connection. Each method answers for how many ms the connection must not be read, or not be answered;
+ * from `MAX_DEBT_MS` on it ends.
+ */
+export class SenderLimits {
+  readonly network: string
+  readonly #flood: Flood
+  /** Until when the tokens that this connection took are paid: see `takeTokens`. */
+  #paidUntil: number | undefined
+  /** The device that sent last, and the key of its limits. */
+  #device: string | undefined
+  #isAccepted = false
+  #key = ''
+
+  constructor(flood: Flood, address: string) {
+    this.#flood = flood
+    this.network = networkOf(address)
+  }
+
+  /** Takes the tokens of what was read. Returns how long to pause, ms. */
+  read(frames: number, bytes: number, { device, isConfigured = false }: NamedDevice): number {
+    const tokens = tokensOf(frames, bytes)
+    const now = this.#flood.now()
+    this.#paidUntil = takeTokens(tokens, RATES.connection, this.#paidUntil, now)
+    if (this.#paidUntil <= now) return 0
+    if (device === undefined) {
+      this.#flood.notePause('connection', this.network)
+      return MAX_DEBT_MS
+    }
+    const deviceMs = this.#flood.take('device', this.#keyOf(device, isConfigured), tokens)
+    const networkMs = this.#flood.take('network', this.network, tokens)
+    return Math.min(Math.max(deviceMs, networkMs), MAX_DEBT_MS - 1)
+  }
+
+  /**
+   * The connection has named its device. Returns how long to pause, ms: never long, since under the id of a van that has no
+   * secret others of its network may have logged in too often.
+   */
+  identified({ device = '', isConfigured = false }: NamedDevice): number {
+    return Math.min(this.#flood.debtOf('logins', this.#keyOf(device, isConfigured)), LOGIN_WAIT_MS)
+  }
+
+  /** The connection has named its device, and ends without a fix. */
+  endedWithoutFix({ device = '', isConfigured = false }: NamedDevice): void {
+    this.#flood.charge('logins', this.#keyOf(device, isConfigured), 1)
+  }
+
+  /** This number of its messages were refused, or did not identify the sender. Returns how long to pause, ms. */
+  failed(messages: number): number {
+    return messages === 0 ? 0 : this.#flood.take('failures', this.network, messages)
+  }
+
+  #keyOf(device: string, isAccepted: boolean): string {
+    if (device === this.#device && isAccepted === this.#isAccepted) return this.#key
+    this.#device = device
+    this.#isAccepted = isAccepted
+    return (this.#key = inNetwork(device, this.network, isAccepted))
+  }
+}
+
+/** What a connection has said of its device. */
+type NamedDevice = Pick<DeviceSession, 'device' | 'isConfigured'>
+
+/**
+ * The key of a device in one network. What a sender does under the same id in another network does not count against the device.
+ * Senders that are not taken for the device, or whose device is not configured, have a key of their own.
+ */
+export function inNetwork(device: string, network: string, isAccepted: boolean): string {
+  // Joined, it takes less memory than a template, which keeps its parts.
+  return (isAccepted ? [device, network] : [device, network, 'not accepted']).join('\n')
+}
+
+/** How many tokens of a limit frames take: one each, and one for each KiB. */
+export function tokensOf(frames: number, bytes: number): number {
+  return frames + bytes / 1024
+}
+
+/** The tokens that may be taken a second in the long run, and at once. */
+export interface TokenRate {
+  readonly perSecond: number
+  readonly burst: number
+}
+
+/**
+ * Takes tokens of one sender. This always succeeds, since the bytes were read before. A sender that takes more tokens than it
+ * has must wait until its debt is paid back, `MAX_DEBT_MS` at most. `paidUntil`: until when the tokens that it took before are
+ * paid; undefined: it took none. Returns until when they are paid now. `now` and both times: ms of a clock that never goes back.
+ */
+export function takeTokens(tokens: number, rate: TokenRate, paidUntil: number | undefined, now: number): number {
+  const { burst, perSecond } = rate
+  const full = now - (burst / perSecond) * 1000
+  return Math.min(Math.max(paidUntil ?? full, full) + (tokens / perSecond) * 1000, now + MAX_DEBT_MS)
+}
+
+/**
+ * Values by key, which forgets those that are not in use: a value that was not set during two generations. A generation
+ * ends when it has `max` values, or after `lastsMs`.
+ */
+export class RecentlyUsed<Value> {
+  readonly #max: number
+  readonly #lastsMs: number
+  #younger = new Map<string, Value>()
+  #older = this.#younger
+  #since = 0
+
+  constructor(max: number, lastsMs: number) {
+    this.#max = max
+    this.#lastsMs = lastsMs
+  }
+
+  /** How many values are kept. */
+  get size(): number {
+    return this.#younger.size + (this.#older === this.#younger ? 0 : this.#older.size)
+  }
+
+  get(key: string): Value | undefined {
+    return this.#younger.get(key) ?? this.#older.get(key)
+  }
+
+  /** `now`: ms of a clock that never goes back. */
+  set(key: string, value: Value, now: number): void {
+    if (this.#younger.size >= this.#max || now - this.#since > this.#lastsMs) {
+      this.#older = this.#younger
+      this.#younger = new Map()
+      this.#since = now
+    }
+    this.#younger.set(key, value)
+  }
+}
+
+/** A device that connects in a loop does so once a second. */
+const LOGIN_WAIT_MS = 1000
+/** The longest debt: a sender never waits longer for what others of its network have taken. */
+export const MAX_DEBT_MS = 30_000
+const MAX_SENDERS = 50_000
+/** A sender that took nothing for this time is forgotten: by then it has paid, since no debt lasts as long. */
+const GENERATION_MS = 160_000
+const NOTED_EVERY_MS = 10

@@ -1,0 +1,204 @@
+import { everySecond } from '../../async.ts'
+import type { GuessDelays } from '../guesses.ts'
+import { type Standing, standingOf } from '../device.ts'
+import { addressOf, networkOf } from '../../domain/addresses.ts'
+import type { Sighting, Trails } from '../suspicion.ts'
+import type { ConnectionLimits, OpenConnections } from './connection-limits.ts'
+import type { Slot, SlotElsewhere, Slots } from './slots.ts'
+
+/** A JSON message from one gateway to the others: what happened there since its last message. */
+interface Notice {
+  /** The gateway has just started, or it ends: it has no connection. */
+  readonly began?: true
+  /** Connections that have named their device. */
+  opened?: Opened[]
+  /** An answer to another gateway's `opened`: the connections that this one has of the same devices. */
+  also?: Opened[]
+  closed?: [device: string, remote: string][]
+  /** Devices for which a wrong secret was presented, and the addresses that presented it. */
+  guessed?: [device: string, address: string][]
+  /** Devices that have presented their secret, and for which a wrong one was counted. */
+  accepted?: string[]
+  /** The sender and the latest place of each device that sends fixes. */
+  sighted?: [device: string, sighting: Sighting][]
+  /** How many connections the gateway has on these ports. */
+  readonly counted?: OpenConnections & { readonly ports: string }
+}
+
+/** A gateway of an earlier version tells no standing, and has a text or nothing in its place. */
+type Opened = [
+  device: string,
+  remote: string,
+  connectedAt: number,
+  isProved: boolean,
+  standing?: Standing | string | null,
+]
+type NoticeList = 'opened' | 'also' | 'closed' | 'guessed' | 'accepted' | 'sighted'
+
+/** The state of a gateway that takes part in what other gateways tell. */
+export interface NeighbourShares {
+  readonly slots: Slots
+  readonly guesses: GuessDelays
+  readonly trails: Trails
+  readonly connectionLimits: Pick<ConnectionLimits, 'open' | 'elsewhere'>
+}
+
+interface NeighbourOptions {
+  /** Names the ports: gateways that share them have one limit of connections. */
+  readonly ports: string
+  send(text: string): void
+  /** Which of these gateways give no sign of life any more. */
+  silent(gateways: readonly string[]): Promise<readonly string[]>
+}
+
+/**
+ * Makes limits hold for all gateways around one Redis: each tells the others which connections have named their device, which
+ * secrets were wrong, and once a second how many connections are open. While Redis does not answer each gateway counts its own.
+ * What a gateway has told is forgotten when it ends, also where it could not say so.
+ */
+export class Neighbours {
+  readonly #shares: NeighbourShares
+  readonly #options: NeighbourOptions
+  readonly #counts = new Map<string, OpenConnections>()
+  /** When each other gateway was heard last, by `performance.now()`. */
+  readonly #heard = new Map<string, number>()
+  readonly #eachSecond: NodeJS.Timeout
+  readonly #looks: ReturnType<typeof everySecond>
+  #counted = 0
+  #countedAt = 0
+  #notice: Notice = {}
+  #sending: NodeJS.Timeout | undefined
+
+  constructor(shares: NeighbourShares, options: NeighbourOptions) {
+    this.#shares = shares
+    this.#options = options
+    shares.slots.follow({
+      opened: (slot) => this.#tell('opened', openedOf(slot)),
+      closed: (slot) => this.#tell('closed', [slot.slotDevice ?? '', slot.session?.remote ?? '']),
+    })
+    shares.guesses.follow({
+      failed: (device, address) => this.#tell('guessed', [device, address]),
+      accepted: (device) => this.#tell('accepted', device),
+    })
+    shares.trails.follow((device, sighting) => this.#tell('sighted', [device, shownOf(sighting)]))
+    this.#eachSecond = setInterval(() => {
+      this.#count()
+      this.#sendNotice()
+    }, SECOND_MS)
+    this.#looks = everySecond(() => this.#forgetSilent().catch(() => {}))
+  }
+
+  began(): void {
+    this.#send({ began: true })
+  }
+
+  receive(gateway: string, text: string): void {
+    const {
+      began,
+      counted,
+      opened = [],
+      also = [],
+      closed = [],
+      guessed = [],
+      accepted = [],
+      sighted = [],
+    } = JSON.parse(text) as Notice
+    const { guesses, slots, trails } = this.#shares
+    if (began) this.#forget(gateway)
+    this.#heard.set(gateway, performance.now())
+    if (counted?.ports === this.#options.ports) this.#hasCounted(gateway, counted)
+    // A gateway that begins does not know the count of this one: it is sent again.
+    if (began) this.#counted = 0
+    for (const each of opened)
+      for (const own of slots.openedElsewhere(slotAt(gateway, each))) this.#tell('also', openedOf(own))
+    for (const each of also) slots.openedElsewhere(slotAt(gateway, each))
+    for (const [device, remote] of closed) slots.closedElsewhere(gateway, device, remote)
+    for (const [device, address] of guessed) guesses.count(device, address)
+    for (const device of accepted) guesses.accepted(device)
+    for (const [device, sighting] of sighted) trails.heardElsewhere(device, sighting)
+  }
+
+  /** Call it once the last connection has ended. */
+  close(): void {
+    clearInterval(this.#eachSecond)
+    void this.#looks.stop()
+    clearTimeout(this.#sending)
+    this.#send({ began: true })
+  }
+
+  /** A gateway that took this one for dead, while it was suspended, is told the count again. */
+  #count(): void {
+    const open = this.#shares.connectionLimits.open
+    const now = performance.now()
+    if (open.all === this.#counted && (open.all === 0 || now - this.#countedAt < AGAIN_MS)) return
+    this.#counted = open.all
+    this.#countedAt = now
+    this.#send({ counted: { ...open, ports: this.#options.ports } })
+  }
+
+  #hasCounted(gateway: string, counted: OpenConnections): void {
+    this.#counts.set(gateway, counted)
+    this.#shares.connectionLimits.elsewhere = [...this.#counts.values()]
+  }
+
+  /** A gateway that was killed cannot say that it has no connection any more. */
+  async #forgetSilent(): Promise<void> {
+    const askedAt = performance.now()
+    const quiet = [...this.#heard].flatMap(([gateway, heardAt]) => (askedAt - heardAt > QUIET_MS ? [gateway] : []))
+    if (quiet.length === 0) return
+    for (const gateway of await this.#options.silent(quiet))
+      if ((this.#heard.get(gateway) ?? askedAt) < askedAt) this.#forget(gateway)
+  }
+
+  #forget(gateway: string): void {
+    this.#heard.delete(gateway)
+    this.#shares.slots.forget(gateway)
+    this.#counts.delete(gateway)
+    this.#shares.connectionLimits.elsewhere = [...this.#counts.values()]
+  }
+
+  #send(notice: Notice): void {
+    this.#options.send(JSON.stringify(notice))
+  }
+
+  #tell<What extends NoticeList>(what: What, happened: NonNullable<Notice[What]>[number]): void {
+    const happenings = (this.#notice[what] ??= []) as (typeof happened)[]
+    happenings.push(happened)
+    // Where vans are is not urgent: it goes with the message of each second, since a message wakes every gateway.
+    if (what !== 'sighted') this.#sending ??= setTimeout(() => this.#sendNotice(), TOGETHER_MS)
+  }
+
+  #sendNotice(): void {
+    clearTimeout(this.#sending)
+    this.#sending = undefined
+    if (Object.keys(this.#notice).length > 0) this.#send(this.#notice)
+    this.#notice = {}
+  }
+}
+
+/** As much of a place as others need. */
+function shownOf({ place, sender }: Sighting): Sighting {
+  if (!place) return { sender }
+  const { latitude, longitude, timestamp } = place
+  return { sender, place: { latitude, longitude, timestamp } }
+}
+
+function openedOf({ session, slotDevice = '' }: Slot): Opened {
+  if (!session) return [slotDevice, '', 0, false, 0]
+  return [slotDevice, session.remote, session.connectedAt, session.isProved, standingOf(session)]
+}
+
+function slotAt(gateway: string, [slotDevice, remote, connectedAt, isProved, told]: Opened): SlotElsewhere {
+  const senderLimits = { network: networkOf(addressOf(remote)) }
+  const standing = typeof told === 'number' ? told : isProved ? 2 : 1
+  const shown = { isConfigured: standing > 0, isProved: standing === 2 }
+  const session = { remote, connectedAt, ...shown, storedAt: 0, storesEveryMs: 0 }
+  return { senderLimits, slotDevice, session, gateway, abort: () => {} }
+}
+
+const SECOND_MS = 1000
+/** A message from a gateway shows that it lives. */
+const QUIET_MS = 5000
+const AGAIN_MS = 10_000
+/** Logins of a fleet that connects again are few messages. */
+const TOGETHER_MS = 50

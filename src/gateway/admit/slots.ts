@@ -1,0 +1,244 @@
+import { type DeviceSession, type Standing, standingOf } from '../device.ts'
+import { observations } from '../../observe/observations.ts'
+import { joined, say, type Template } from '../../texts/text.ts'
+import type { SenderLimits } from './flood.ts'
+
+/** A connection, as far as the limits of open connections need to know it. */
+export interface Slot {
+  readonly senderLimits: Pick<SenderLimits, 'network'>
+  readonly session?: Pick<
+    DeviceSession,
+    'connectedAt' | 'isConfigured' | 'isProved' | 'remote' | 'storedAt' | 'storesEveryMs'
+  >
+  /** Frames of it that are being stored. */
+  readonly storing?: number
+  /** The device whose limit this connection counts towards. Only `Slots` writes it. */
+  slotDevice?: string
+  /** The gateway that has the connection; undefined: this one. */
+  readonly gateway?: string
+  /** Ends the connection at once; the reason is counted. */
+  abort(reason: string): void
+}
+
+/** A connection at another gateway. Only that gateway can end it, and knows when it has stored something. */
+export interface SlotElsewhere extends Slot {
+  readonly slotDevice: string
+  readonly gateway: string
+  readonly session: NonNullable<Slot['session']>
+}
+
+/** Tells other gateways of connections that have named their device. */
+interface SlotFollower {
+  opened(slot: Slot): void
+  /** Called only if the device is also connected at another gateway. */
+  closed(slot: Slot): void
+}
+
+/**
+ * Knows which connections name no configured device, by network, and which belong to one device, so that the right ones
+ * are ended if there are too many. A connection counts for the first device that it names. For a device that is connected
+ * here, connections at other gateways count as well; each gateway ends its own.
+ */
+export class Slots {
+  readonly #maxPerDevice: number
+  /** Oldest first, as are those of a device. */
+  readonly #replaceable = new Map<string, Set<Slot>>()
+  readonly #devices = new Map<string, Slot[]>()
+  #follower: SlotFollower | undefined
+
+  constructor(maxPerDevice: number) {
+    this.#maxPerDevice = maxPerDevice
+  }
+
+  follow(follower: SlotFollower): void {
+    this.#follower = follower
+  }
+
+  opened(slot: Slot): void {
+    const { network } = slot.senderLimits
+    const others = this.#replaceable.get(network)
+    if (others) others.add(slot)
+    else this.#replaceable.set(network, new Set([slot]))
+  }
+
+  /**
+   * Notes that a connection has named its device. If the device has too many connections of the same standing, one of them ends:
+   * see `connectionToEnd`. So one that has not shown the secret never ends one that has, and does not learn from its own
+   * end whether the device is connected.
+   */
+  identified(slot: Slot, device: string): void {
+    if (slot.slotDevice !== undefined) return
+    if (slot.session?.isConfigured !== false) this.#keep(slot)
+    slot.slotDevice = device
+    const others = this.#devices.get(device)
+    if (others) others.push(slot)
+    else this.#devices.set(device, [slot])
+    this.#follower?.opened(slot)
+    this.#endTooMany(device, slot)
+  }
+
+  /** How many connections of a device count. */
+  countOf(device: string): number {
+    return this.#devices.get(device)?.length ?? 0
+  }
+
+  /** Notes a connection of a device at another gateway. Returns the connections of the device at this gateway. */
+  openedElsewhere(slot: SlotElsewhere): Slot[] {
+    const { gateway, session, slotDevice: device } = slot
+    const slots = this.#devices.get(device)
+    if (!slots) return []
+    if (!slots.some((each) => each.gateway === gateway && each.session?.remote === session.remote)) {
+      slots.splice(slots.findLastIndex((each) => isBefore(each.session, session)) + 1, 0, slot)
+      this.#endTooMany(device, slot)
+    }
+    return (this.#devices.get(device) ?? []).filter((each) => each.gateway === undefined)
+  }
+
+  /** Another gateway has it no longer. */
+  closedElsewhere(gateway: string, device: string, remote: string): void {
+    const slots = this.#devices.get(device)
+    const slot = slots?.find((each) => each.gateway === gateway && each.session?.remote === remote)
+    if (slot) this.closed(slot)
+  }
+
+  /** A gateway has none any more: it has been started again. */
+  forget(gateway: string): void {
+    for (const slots of this.#devices.values())
+      for (const slot of slots.filter((each) => each.gateway === gateway)) this.closed(slot)
+  }
+
+  /**
+   * Ends the oldest connection that names no configured device, of the network that has most of them. Answers whether there was
+   * one.
+   */
+  makeRoom(): boolean {
+    let most: ReadonlySet<Slot> | undefined
+    for (const [network, slots] of this.#replaceable) {
+      keepConfigured(slots)
+      if (slots.size === 0) this.#replaceable.delete(network)
+      else if (slots.size > (most?.size ?? 0)) most = slots
+    }
+    const [oldest] = most ?? []
+    if (!oldest) return false
+    this.#end(oldest, 'max_connections')
+    return true
+  }
+
+  closed(slot: Slot): void {
+    this.#keep(slot)
+    const { slotDevice: device } = slot
+    const slots = device === undefined ? undefined : this.#devices.get(device)
+    const at = slots?.indexOf(slot) ?? -1
+    if (device === undefined || !slots || at < 0) return
+    slots.splice(at, 1)
+    if (slots.length > 0 && slot.gateway === undefined) this.#leave(device, slot, slots)
+    if (slots.length === 0) this.#devices.delete(device)
+  }
+
+  /** A device without a connection at this gateway: forgets its connections at other gateways. */
+  #leave(device: string, slot: Slot, others: readonly Slot[]): void {
+    if (others.some(({ gateway }) => gateway !== undefined)) this.#follower?.closed(slot)
+    if (others.every(({ gateway }) => gateway !== undefined)) this.#devices.delete(device)
+  }
+
+  /** `added`: one of its connections, by whose standing they count. */
+  #endTooMany(device: string, added: Slot): void {
+    const standing = standingAs(added)
+    for (;;) {
+      const slots = this.#devices.get(device)?.filter((each) => standingAs(each) === standing) ?? []
+      if (slots.length <= this.#maxPerDevice) return
+      const slot = connectionToEnd(slots)
+      const { network } = slot.senderLimits
+      const there = slots.filter(({ senderLimits }) => senderLimits.network === network)
+      const counts = say('{} connections, {} of them from {}', slots.length, there.length, network)
+      const evidence = joined([counts, ...ABOUT[standing].map((about) => say(about))], ', ')
+      observations.note('device_connections', { subject: { device }, evidence })
+      this.#end(slot, 'max_per_device')
+    }
+  }
+
+  /** Gives up the place of a connection at once; its socket closes later. */
+  #end(slot: Slot, reason: string): void {
+    this.closed(slot)
+    slot.abort(reason)
+  }
+
+  /** It does not make room any more. */
+  #keep(slot: Slot): void {
+    const { network } = slot.senderLimits
+    const slots = this.#replaceable.get(network)
+    if (slots?.delete(slot) && slots.size === 0) this.#replaceable.delete(network)
+  }
+}
+
+/** Drops the oldest connections whose device was not configured at its login, and is now. */
+function keepConfigured(slots: Set<Slot>): void {
+  for (const slot of slots) {
+    if (!slot.session?.isConfigured) return
+    slots.delete(slot)
+  }
+}
+
+function standingAs({ session }: Slot): Standing {
+  return session ? standingOf(session) : 0
+}
+
+const ABOUT: Record<Standing, readonly Template[]> = {
+  0: ['taken for no configured device'],
+  1: [],
+  2: ['all with its secret or certificate'],
+}
+
+/** Whether one connection is older than another. Of two of one moment all gateways must say the same, else both would end. */
+function isBefore(one: Slot['session'], { connectedAt, remote }: SlotElsewhere['session']): boolean {
+  if (one?.connectedAt !== connectedAt) return (one?.connectedAt ?? 0) < connectedAt
+  return one.remote < remote
+}
+
+/**
+ * The connection that ends if a device has too many; `slots`: oldest first. It is one of the network that has most: a sender that
+ * opens many connections under the id of a van loses its own, also if it stores on them. One that stores fixes as usual ends only
+ * if all of its network do; then the newcomer ends instead if no network has more than its own. If its network has most only by
+ * the newcomer, silent ones of others end before it: a van whose last connection still counts as storing logs in anew.
+ */
+function connectionToEnd(slots: readonly Slot[]): Slot {
+  const newcomer = slots[slots.length - 1]
+  const idle = idleOfMost(slots, newcomer) ?? idleOfMost(slots.slice(0, -1), newcomer)
+  if (idle) return idle
+  const largest = largestNetworks(slots)
+  return largest.some((group) => group.includes(newcomer)) ? newcomer : largest[largest.length - 1][0]
+}
+
+/**
+ * The connection that neither is the newcomer nor stores fixes as usual, of the network that has most; of networks with as many,
+ * of the latest, first one without a fix. Within a network, where a sender cannot be told from the van by its address, it is the
+ * oldest that has stored nothing: a van that connects anew is the newest of these until it stores, and a silent connection keeps
+ * nobody out.
+ */
+function idleOfMost(slots: readonly Slot[], newcomer: Slot): Slot | undefined {
+  const idle = largestNetworks(slots).map((group) => group.filter((each) => each !== newcomer && !isStoring(each)))
+  const isSilent = (slot: Slot) => !hasStored(slot)
+  return idle.findLast((group) => group.some(isSilent))?.find(isSilent) ?? idle.findLast(([oldest]) => oldest)?.[0]
+}
+
+/** The connections of each network that has most of them. */
+function largestNetworks(slots: readonly Slot[]): (readonly Slot[])[] {
+  const groups = [...Map.groupBy(slots, ({ senderLimits }) => senderLimits.network).values()]
+  const most = Math.max(...groups.map(({ length }) => length))
+  return groups.filter(({ length }) => length === most)
+}
+
+function hasStored({ session }: Slot): boolean {
+  return (session?.storedAt ?? 0) > 0
+}
+
+/** Whether a connection is storing fixes, or has stored some within its usual time. */
+function isStoring({ session, storing = 0 }: Slot): boolean {
+  if (storing > 0) return true
+  if (!session || session.storesEveryMs === 0) return false
+  return performance.now() - session.storedAt < USUAL_TIMES * Math.max(session.storesEveryMs, LEAST_USUAL_MS)
+}
+
+/** A fix may be late, or two may be lost. */
+const USUAL_TIMES = 3
+const LEAST_USUAL_MS = 2000

@@ -1,0 +1,103 @@
+import type { UnfinishedMessage } from '../../../protocols/kit/index.ts'
+import type { DeviceSession } from '../device.ts'
+
+/**
+ * The messages that sessions are sending in parts: they take memory of the same budget as incomplete frames. A message that is
+ * not whole after a minute is dropped, and of one device at most eight sessions may have one.
+ */
+export class UnfinishedMessages {
+  readonly #setPartial: (sender: KeptSession, bytes: number) => void
+  readonly #now: () => number
+  readonly #kept = new Map<DeviceSession, KeptSession>()
+  readonly #byDevice = new Map<string, Set<DeviceSession>>()
+  #sweeping: NodeJS.Timeout | undefined
+
+  /** `now`: a clock in ms that never goes back. */
+  constructor(
+    setPartial: (sender: KeptSession, bytes: number) => void,
+    now: () => number = performance.now.bind(performance),
+  ) {
+    this.#setPartial = setPartial
+    this.#now = now
+  }
+
+  /** How many there are. */
+  get size(): number {
+    return this.#kept.size
+  }
+
+  /** Looks at what a session keeps, after one of its frames. */
+  look(session: DeviceSession): void {
+    const { unfinished } = session
+    if (unfinished === undefined && this.#kept.size === 0) return
+    const kept = this.#kept.get(session)
+    if (kept && kept.message !== unfinished) this.#forget(session, kept)
+    if (!unfinished) return
+    if (kept?.message === unfinished) this.#setPartial(kept, unfinished.bytes)
+    else this.#keep(session, unfinished)
+  }
+
+  /** Drops what a session keeps: it has ended, or may not keep anything. */
+  drop(session: DeviceSession): void {
+    session.unfinished = undefined
+    this.look(session)
+  }
+
+  #keep(session: DeviceSession, message: UnfinishedMessage): void {
+    const { device } = session
+    if (device !== undefined && !this.#hasPlace(device, session)) return void (session.unfinished = undefined)
+    const kept: KeptSession = {
+      message,
+      session,
+      device,
+      since: this.#now(),
+      partialBytes: 0,
+      abort: () => this.drop(session),
+    }
+    this.#kept.set(session, kept)
+    if (device !== undefined) this.#byDevice.set(device, (this.#byDevice.get(device) ?? new Set()).add(session))
+    this.#sweeping ??= setInterval(() => this.#sweep(), SWEEP_MS).unref()
+    this.#setPartial(kept, message.bytes)
+  }
+
+  /** Whether one more session of a device may keep something: one that has proved to be the device does, for one that has not. */
+  #hasPlace(device: string, { isProved }: DeviceSession): boolean {
+    const others = this.#byDevice.get(device)
+    if (!others || others.size < MAX_SESSIONS) return true
+    const weaker = isProved ? others.values().find((other) => !other.isProved) : undefined
+    if (weaker) this.drop(weaker)
+    return weaker !== undefined
+  }
+
+  #forget(session: DeviceSession, kept: KeptSession): void {
+    this.#kept.delete(session)
+    this.#setPartial(kept, 0)
+    const { device = '' } = kept
+    const others = this.#byDevice.get(device)
+    others?.delete(session)
+    if (others?.size === 0) this.#byDevice.delete(device)
+  }
+
+  #sweep(): void {
+    const before = this.#now() - MAX_AGE_MS
+    for (const [session, { since }] of this.#kept) if (since <= before) this.drop(session)
+    if (this.#kept.size > 0) return
+    clearInterval(this.#sweeping)
+    this.#sweeping = undefined
+  }
+}
+
+/** What one session keeps, as a sender with an incomplete frame. */
+interface KeptSession {
+  partialBytes: number
+  readonly session: DeviceSession
+  abort(): void
+  readonly message: UnfinishedMessage
+  readonly device: string | undefined
+  /** When its first part came. */
+  readonly since: number
+}
+
+const MAX_AGE_MS = 60_000
+const SWEEP_MS = 1000
+const MAX_SESSIONS = 8

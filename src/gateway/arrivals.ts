@@ -1,0 +1,341 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Fix, Transport } from '../../protocols/kit/index.ts'
+import { everySecond, within } from '../async.ts'
+import { sameId } from '../domain/units.ts'
+import { countHeld, HELD_LISTS, heldAmong, keys, type Redis } from '../store/index.ts'
+import { wordsOf } from '../masking.ts'
+import { guarded, logFault } from '../observe/faults.ts'
+import type { Logger } from '../observe/log.ts'
+import { joined, type Text, withStrings } from '../texts/text.ts'
+import { metrics } from '../observe/metrics.ts'
+import { isSecretOf } from '../roster/device-entry.ts'
+import type { Replica } from '../roster/replica.ts'
+import { type DeviceSession, MAX_ID_BYTES } from './device.ts'
+import type { IdentityReason } from './identity.ts'
+import { Masking } from './misunderstood.ts'
+import { addressOf, networkOf } from '../domain/addresses.ts'
+import { RoundRobin } from './round-robin.ts'
+
+/** A device that is not configured, or a sender that was not understood, as Redis stores it. Instants in ms UTC. */
+export interface ArrivedSender {
+  readonly at: number
+  /** The IP address of the sender. */
+  readonly address: string
+  readonly transport: Transport
+  /** The gateway's port; undefined over MQTT. */
+  readonly port?: number
+  /** The protocol of the port, or the one that was decoded or guessed. */
+  readonly protocol?: string
+  /** Why it is this protocol; for a sender that was not understood, the protocols that it may speak, and why. */
+  readonly evidence: readonly Text[]
+  /** The likeliest of them. */
+  readonly guessed?: string
+  readonly device?: string
+  /** Whether the protocol is a guess that nothing proves: its fixes are held with their frames. */
+  readonly isGuess?: boolean
+  /** The first bytes of a sender that no protocol understood, as hex. */
+  readonly bytes?: string
+  readonly position?: { readonly time: number; readonly latitude: number; readonly longitude: number }
+}
+
+/** The first bytes of a sender that no protocol understood, and the protocols that they may be. */
+interface NotUnderstood {
+  /** Undefined over MQTT. */
+  readonly port: number | undefined
+  readonly protocol: string | undefined
+  readonly bytes: Buffer
+  readonly guesses: readonly {
+    readonly protocol: { readonly name: string }
+    readonly secret?: string
+    readonly evidence: readonly Text[]
+  }[]
+}
+
+/** A sender that was not understood, before secrets are masked in what it sent. */
+interface Unmasked extends ArrivedSender {
+  /** As latin1. */
+  readonly text: string
+  /** What it has presented, also where its protocol is a guess. */
+  readonly secrets: readonly (string | undefined)[]
+}
+
+/** What a device that is not configured sent. `fix`: its last fix, if it sent any. */
+interface SentBy {
+  readonly protocol?: string
+  readonly fix?: Fix
+}
+
+export interface ArrivalsOptions {
+  readonly redis: Redis
+  readonly maxDevices: number
+  readonly replica: Pick<Replica, 'roster'>
+  readonly logger: Logger
+}
+
+/**
+ * Keeps in Redis the senders that are not configured or not understood. It writes once a second; no frame waits for it.
+ */
+export class Arrivals {
+  readonly #options: ArrivalsOptions
+  readonly #unmasked = new RoundRobin<Unmasked>()
+  #masking: Promise<void> | undefined
+  /** JSON, latest last. */
+  #notUnderstood: string[] = []
+  #networks = new Map<string, number>()
+  #devices = new Map<string, ArrivedSender>()
+  readonly #writing: ReturnType<typeof everySecond>
+  #writes = 0
+
+  constructor(options: ArrivalsOptions) {
+    this.#options = options
+    this.#writing = everySecond(() => this.#write().catch(() => {}))
+  }
+
+  /**
+   * Notes a sender that was not understood: only a few of a network in ten seconds, so that no network fills the list.
+   */
+  notUnderstood(session: DeviceSession, beginning: NotUnderstood): void {
+    const { connectedAt, now, presented, remote, transport } = session
+    const { port, protocol, bytes, guesses } = beginning
+    metrics.unidentified.inc({ listener: `${transport}/${protocol ?? 'auto'}` })
+    if (!this.#isAdmitted(remote)) return
+    const evidence = guesses
+      .slice(0, MAX_GUESSES)
+      .map((guess) => joined([guess.protocol.name, joined(guess.evidence, ', ')], ': '))
+    const at = Math.max(now, connectedAt)
+    const guessed = guesses[0]?.protocol.name
+    const arrival = { at, address: remote, transport, port, protocol, evidence, guessed }
+    const secrets = [presented, ...guesses.map(({ secret }) => secret)].filter((secret) => !isShort(secret))
+    const text = bytes.toString('latin1', 0, MASKED_BYTES)
+    this.#unmasked.add(networkOf(addressOf(remote)), { ...arrival, secrets, text })
+    if (this.#unmasked.size > KEPT) this.#unmasked.drop()
+    if (!this.#masking) guarded(() => (this.#masking = this.#maskAll()), this.#onFault)
+  }
+
+  readonly #onFault = (error: unknown) =>
+    logFault(this.#options.logger, error, { what: 'fault in masking what was not understood' })
+
+  async #maskAll(): Promise<void> {
+    try {
+      for (let next = this.#unmasked.next(); next; next = this.#unmasked.next()) await this.#mask(next)
+    } finally {
+      // Without a wait between: a sender that comes later finds that nothing runs.
+      this.#masking = undefined
+    }
+  }
+
+  /** Masks the secrets in what was not understood, which is neither stored nor shown before. */
+  async #mask({ evidence, secrets, text, ...sender }: Unmasked): Promise<void> {
+    const words = wordsOf(text)
+    const found = await this.#secretsAmong(words)
+    const masking = new Masking([...secrets, ...(found ?? [])])
+    const shown = masking.mask(found ? this.#withoutCutSecret(text) : this.#withoutWords(text)).slice(0, SHOWN_BYTES)
+    const bytes = Buffer.from(shown, 'latin1').toString('hex')
+    const mask = (string: string) => masking.mask(found ? string : this.#withoutWords(string, words))
+    const said = evidence.map((each) => withStrings(each, mask))
+    this.#notUnderstood.push(JSON.stringify({ ...sender, evidence: said, bytes } satisfies ArrivedSender))
+    if (this.#notUnderstood.length > KEPT) this.#notUnderstood.shift()
+  }
+
+  /**
+   * The words that are the secret of any device; undefined if there are too many words and devices to tell. Takes at most a
+   * tenth of the time of the process, and a second.
+   */
+  async #secretsAmong(words: ReadonlySet<string>): Promise<string[] | undefined> {
+    const found: string[] = []
+    let begunAt = performance.now()
+    let compared = 0
+    for (const entry of this.#options.replica.roster.secrets()) {
+      if ((compared += words.size) > MOST_COMPARED) return undefined
+      for (const word of words) if (isSecretOf(entry, word)) found.push(word)
+      if (performance.now() - begunAt < SLICE_MS) continue
+      await sleep(9 * SLICE_MS)
+      begunAt = performance.now()
+    }
+    return found
+  }
+
+  /** The text with asterisks in place of words, but for ids; `words`: only of these. */
+  #withoutWords(text: string, words?: ReadonlySet<string>): string {
+    return text.replace(NO_SPACES, (part) =>
+      part.replace(WORDS, (word) => (words?.has(word) === false || this.#isId(word) ? word : '*'.repeat(word.length))),
+    )
+  }
+
+  #isId(word: string): boolean {
+    return IS_ID.test(word) || this.#options.replica.roster.find(word) !== undefined
+  }
+
+  /** The text with asterisks in place of a last word that is cut off: it may be a part of a secret. An id stays. */
+  #withoutCutSecret(text: string): string {
+    const { roster } = this.#options.replica
+    if (roster.secrets().next().done) return text
+    return text.replace(LAST_WORD, (word) => (this.#isId(word) ? word : '*'.repeat(word.length)))
+  }
+
+  /** Notes a device that is not configured and whose message was accepted: its fixes, if any, are held. */
+  unconfigured(device: string, session: DeviceSession, { protocol, fix }: SentBy): void {
+    const id = sameId(device)
+    const known = this.#devices.get(id)
+    if (!known && this.#devices.size >= this.#options.maxDevices) return
+    const { evidence = [], now: at, port, remote: address, spoken, transport } = session
+    const position = fix && { time: fix.time, latitude: fix.latitude, longitude: fix.longitude }
+    const arrival = { at, address, transport, port, protocol, evidence, device, position, isGuess: spoken?.isGuess }
+    this.#devices.set(id, merged(known, arrival))
+  }
+
+  /** Notes a refused device if it is not configured. */
+  refused(device: string, session: DeviceSession, sent: SentBy & { readonly reason: IdentityReason }): void {
+    if (sent.reason !== 'unknown_device' || device === '' || Buffer.byteLength(device) > MAX_ID_BYTES) return
+    if (this.#options.replica.roster.find(device) || !this.#isAdmitted(session.remote)) return
+    this.unconfigured(device, session, sent)
+  }
+
+  async close(): Promise<void> {
+    await within(LAST_MS, this.#masking ?? Promise.resolve())
+    await this.#writing.stop()
+    await this.#write().catch(() => {})
+  }
+
+  #isAdmitted(remote: string): boolean {
+    const network = networkOf(addressOf(remote))
+    const count = this.#networks.get(network) ?? 0
+    if (count >= PER_NETWORK || this.#networks.size >= MAX_NETWORKS) return false
+    this.#networks.set(network, count + 1)
+    return true
+  }
+
+  async #write(): Promise<void> {
+    const { redis } = this.#options
+    if (this.#writes++ % FORGET_EVERY_S === 0) {
+      // A gateway of an earlier version that still runs writes it again.
+      await redis.unlink(keys.unmaskedArrivals)
+      await this.#forget()
+    }
+    if (this.#writes % 10 === 0) this.#networks = new Map()
+    const connections = this.#notUnderstood.splice(0)
+    const arrived = this.#devices
+    this.#devices = new Map()
+    try {
+      const devices = arrived.size > 0 ? await this.#withKnown(arrived) : []
+      if (connections.length + devices.length === 0) return
+      const writes = redis.multi()
+      if (connections.length > 0) writes.lpush(keys.arrivals, ...connections).ltrim(keys.arrivals, 0, KEPT - 1)
+      if (devices.length > 0) writes.hset(keys.arrivedDevices, ...devices)
+      await writes.exec()
+    } catch {
+      this.#putBack(connections, arrived)
+    }
+  }
+
+  /** Takes back what could not be written; what has come since is newer. */
+  #putBack(connections: readonly string[], arrived: ReadonlyMap<string, ArrivedSender>): void {
+    this.#notUnderstood = [...connections, ...this.#notUnderstood].slice(-KEPT)
+    for (const [id, arrival] of arrived) {
+      const newer = this.#devices.get(id)
+      if (newer) this.#devices.set(id, merged(arrival, newer))
+      else if (this.#devices.size < this.#options.maxDevices) this.#devices.set(id, arrival)
+    }
+  }
+
+  /**
+   * The fields and values to write for devices: what is known of each is kept, and new devices are added while there is
+   * room.
+   */
+  async #withKnown(arrived: ReadonlyMap<string, ArrivedSender>): Promise<string[]> {
+    const { maxDevices, redis } = this.#options
+    const ids = [...arrived.keys()]
+    const known = await redis.hmget(keys.arrivedDevices, ...ids)
+    const isNew = known.filter((json) => json === null).length
+    let room = maxDevices - (await redis.hlen(keys.arrivedDevices))
+    if (room < isNew) room += await this.#forget(isNew - room)
+    return [...arrived].flatMap(([id, arrival], index) => {
+      const json = known[index]
+      if (json === null && --room < 0) return []
+      return [id, JSON.stringify(merged(json === null ? undefined : (JSON.parse(json) as ArrivedSender), arrival))]
+    })
+  }
+
+  /**
+   * Forgets devices without held fixes: configured ones, those that were not heard for long, and `more` others, the
+   * oldest ones. Returns how many.
+   */
+  async #forget(more = 0): Promise<number> {
+    const { redis, replica } = this.#options
+    const known = await redis.hgetall(keys.arrivedDevices)
+    const ids = Object.keys(known)
+    const held = new Set<string>()
+    for (const lists of UNKNOWN_LISTS) for (const id of await heldAmong(redis, lists, ids)) held.add(id)
+    const others = ids
+      .filter((id) => !held.has(id) && !this.#devices.has(id))
+      .map((id) => ({ id, at: (JSON.parse(known[id]) as ArrivedSender).at }))
+      .toSorted((one, other) => one.at - other.at)
+    const old = Date.now() - KEPT_MS
+    const gone = others.filter(({ id, at }, index) => index < more || at < old || replica.roster.find(id))
+    return gone.length > 0 ? redis.hdel(keys.arrivedDevices, ...gone.map(({ id }) => id)) : 0
+  }
+}
+
+/** What is known of a sender by what it sent last: a login says no position, a user name no protocol. */
+function merged(known: ArrivedSender | undefined, latest: ArrivedSender): ArrivedSender {
+  const { position = known?.position, isGuess = known?.isGuess, ...rest } = latest
+  if (latest.protocol !== undefined || !known) return { ...rest, position, isGuess }
+  return { ...rest, position, isGuess, protocol: known.protocol, evidence: known.evidence }
+}
+
+/**
+ * The arrivals, latest first, with the number of held fixes of each device. A configured device is among them only
+ * while fixes are held that are not taken for its own. Only arrivals that `isWanted` accepts are counted and returned.
+ */
+export async function surveyArrivals(
+  redis: Redis,
+  isConfigured: (device: string) => boolean,
+  isWanted: (arrival: ArrivedSender) => boolean = () => true,
+): Promise<(ArrivedSender & { readonly waiting: number })[]> {
+  const [connections, devices] = await Promise.all([
+    redis.lrange(keys.arrivals, 0, -1),
+    redis.hgetall(keys.arrivedDevices),
+  ])
+  const arrived = Object.entries(devices).map(([id, json]) => ({ id, arrival: JSON.parse(json) as ArrivedSender }))
+  const wanted = arrived.filter(({ arrival }) => isWanted(arrival))
+  const ofDevices = await Promise.all(
+    wanted.map(async ({ id, arrival }) => ({ ...arrival, waiting: await countHeldOf(redis, id) })),
+  )
+  const senders = connections.map((json) => JSON.parse(json) as ArrivedSender)
+  const notUnderstood = senders.filter(isWanted).map((sender) => ({ ...sender, waiting: 0 }))
+  const unconfigured = ofDevices.filter(({ device = '', waiting }) => waiting > 0 || !isConfigured(device))
+  return [...unconfigured, ...notUnderstood].toSorted((one, other) => other.at - one.at)
+}
+
+async function countHeldOf(redis: Redis, device: string): Promise<number> {
+  const places = UNKNOWN_LISTS.map((lists) => ({ lists, device }))
+  const counts = await countHeld(redis, places)
+  return counts.reduce((sum, count) => sum + count, 0)
+}
+
+/** What a wrong guess takes for a secret may be any letter. */
+function isShort(secret = ''): boolean {
+  return secret.length < 4
+}
+
+const UNKNOWN_LISTS = HELD_LISTS.filter(({ reason }) => reason === 'unknown')
+const KEPT = 500
+const SHOWN_BYTES = 256
+/** So that a secret at the end of what is shown is seen whole. */
+const MASKED_BYTES = 512
+const LAST_WORD = /[\w+.~%^`\\-]+$/
+/** A secret has four characters, which are not all spaces. */
+// oxlint-disable-next-line no-control-regex
+const NO_SPACES = /[^\s\0-\x1f\x7f]{4,}/g
+const WORDS = /[\w+.~%^`\\\x80-\uffff-]+/g
+/** About a tenth of a second of CPU time. */
+const MOST_COMPARED = 20_000
+const IS_ID = /^\d{10,}$/
+const SLICE_MS = 5
+const LAST_MS = 500
+const PER_NETWORK = 10
+const MAX_NETWORKS = 10_000
+const MAX_GUESSES = 3
+const FORGET_EVERY_S = 60
+/** How long a device is listed after its last message, if no fix of it is held. */
+const KEPT_MS = 86_400_000

@@ -1,0 +1,126 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { everySecond } from '../async.ts'
+import { aheadOfRedis, clockOfApi, type Redis } from '../store/index.ts'
+import { metrics } from '../observe/metrics.ts'
+import { observations } from '../observe/observations.ts'
+import { say, type Text } from '../texts/text.ts'
+
+/** What speaks about the clock of this machine; nothing of it comes from a device. */
+export interface ClockEvidence {
+  /** By how much the clock is ahead of that of Redis, ms. */
+  readonly aheadOfRedisMs?: number
+  /** By how much the clock is ahead of the `Date` of the tracking API, ms. */
+  readonly aheadOfApiMs?: number
+  /** By how much it jumped, against the monotonic clock, ms; absent where it has not for `JUMP_COUNTS_MS`. */
+  readonly jumpMs?: number
+  /** Whether the kernel says that the clock is synchronised; absent where it cannot be asked. */
+  readonly isSynchronised?: boolean
+}
+
+/**
+ * Pure: why the clock of this machine is in doubt, as a sentence; undefined where it is not. The API alone counts only where
+ * the kernel does not call our clock synchronised: otherwise the clock of the API is wrong.
+ */
+export function doubtOf(evidence: ClockEvidence): Text | undefined {
+  const { aheadOfApiMs, aheadOfRedisMs = 0, isSynchronised, jumpMs = 0 } = evidence
+  const agreesWithApi = aheadOfApiMs !== undefined && Math.abs(aheadOfApiMs) <= TOLERANCE_MS
+  if (Math.abs(aheadOfRedisMs) > TOLERANCE_MS)
+    return say('the clock differs from that of Redis by {}', seconds(aheadOfRedisMs))
+  if (agreesWithApi) return undefined
+  if (Math.abs(jumpMs) > TOLERANCE_MS) return say('the clock jumped by {}', seconds(jumpMs))
+  if (aheadOfApiMs === undefined || isSynchronised) return undefined
+  return say('the clock differs from that of the tracking API by {}, and is not synchronised', seconds(aheadOfApiMs))
+}
+
+/**
+ * The clock of this machine, which may jump. Judges once a second whether it is in doubt. Devices have no say: they could forge their
+ * times.
+ */
+export class OwnClock {
+  isInDoubt = false
+  /** How often the clock has jumped since the start, as `now` has seen; only this class sets it and `isInDoubt`. */
+  jumps = 0
+  readonly #redis: Redis
+  readonly #looking: ReturnType<typeof everySecond>
+  /** Wall clock minus monotonic clock at the last look. */
+  #offset = Date.now() - performance.now()
+  #jump = { at: -Infinity, ms: 0 }
+  #isSynchronised: boolean | undefined
+  #askedKernelAt = -Infinity
+  readonly #followers: (() => void)[] = []
+
+  constructor(redis: Redis) {
+    this.#redis = redis
+    this.#looking = everySecond(() => this.#look())
+  }
+
+  /** ms UTC. If the clock has jumped, it is in doubt from now on, and followers are called before this returns. */
+  now(): number {
+    const now = Date.now()
+    const jump = now - performance.now() - this.#offset
+    if (Math.abs(jump) > TOLERANCE_MS) this.#jumped(jump)
+    return now
+  }
+
+  /** Calls `jumped` when the clock has jumped. */
+  follow(jumped: () => void): void {
+    this.#followers.push(jumped)
+  }
+
+  stop(): void {
+    void this.#looking.stop()
+  }
+
+  async #look(): Promise<void> {
+    const now = performance.now()
+    this.#offset = this.now() - now
+    if (now - this.#askedKernelAt > KERNEL_AGAIN_MS) {
+      this.#askedKernelAt = now
+      this.#isSynchronised = await askKernel()
+    }
+    const doubt = doubtOf({
+      ...(await this.#aheadOfOthers().catch(() => ({}))),
+      jumpMs: now - this.#jump.at < JUMP_COUNTS_MS ? this.#jump.ms : undefined,
+      isSynchronised: this.#isSynchronised,
+    })
+    if (doubt) observations.note('own_clock', { subject: { process: 'gateway' }, evidence: doubt })
+    this.isInDoubt = doubt !== undefined
+    metrics.clockAlarm.set(this.isInDoubt ? 1 : 0)
+  }
+
+  #jumped(ms: number): void {
+    this.#offset += ms
+    this.jumps++
+    this.#jump = { at: performance.now(), ms }
+    this.isInDoubt = true
+    for (const jumped of this.#followers) jumped()
+  }
+
+  async #aheadOfOthers(): Promise<Pick<ClockEvidence, 'aheadOfRedisMs' | 'aheadOfApiMs'>> {
+    const [aheadOfRedisMs, api] = await Promise.all([aheadOfRedis(this.#redis), clockOfApi(this.#redis)])
+    return { aheadOfRedisMs, aheadOfApiMs: api && aheadOfRedisMs - api.aheadOfRedisMs }
+  }
+}
+
+/** What the kernel says, by way of systemd; undefined where that is not there, as in a container. */
+async function askKernel(): Promise<boolean | undefined> {
+  try {
+    const { stdout } = await promisify(execFile)('timedatectl', ['show', '-p', 'NTPSynchronized', '--value'], {
+      timeout: 2000,
+    })
+    return stdout.trim() === '' ? undefined : stdout.trim() === 'yes'
+  } catch {
+    return undefined
+  }
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms / 1000)} s`
+}
+
+/** The `Date` of an answer has whole seconds, and answers take time. */
+const TOLERANCE_MS = 30_000
+/** How long a jump puts the clock in doubt if nothing else confirms it. */
+const JUMP_COUNTS_MS = 600_000
+const KERNEL_AGAIN_MS = 600_000

@@ -1,0 +1,150 @@
+import { everySecond, yieldToEventLoop } from '../async.ts'
+import { localDay } from '../domain/times.ts'
+import { addDayNotes, type DayNote, type DayNotes, NOTED, type NotedKind, type Redis } from '../store/index.ts'
+import type { Capacity } from './acceptance.ts'
+import type { HeardBook } from './heard.ts'
+import type { Placement } from './place.ts'
+
+export interface DayBookOptions {
+  /** The time zone whose local days are noted. */
+  readonly zone: string
+  readonly heard: Pick<HeardBook, 'presentSince'>
+  /** While memory is scarce nothing is written. */
+  readonly capacity: Pick<Capacity, 'isScarce'>
+}
+
+/**
+ * Notes by the minute when each configured device was connected and which times its fixes have, for the view of its
+ * days. The notes are collected in memory and written once a minute; with 100,000 devices, every five minutes. No frame
+ * waits for that. A gateway that is killed loses its last minutes.
+ */
+export class DayBook {
+  readonly #redis: Redis
+  readonly #options: DayBookOptions
+  readonly #looks: ReturnType<typeof everySecond>
+  #devices = new Map<string, OpenNotes>()
+  #writtenAt = Date.now()
+  #day = { from: 0, until: 0 }
+
+  constructor(redis: Redis, options: DayBookOptions) {
+    this.#redis = redis
+    this.#options = options
+    this.#looks = everySecond(async () => {
+      if (Date.now() - this.#writtenAt >= Math.max(EVERY_MS, this.#devices.size * MS_PER_DEVICE)) await this.#write()
+    })
+  }
+
+  /** The open notes on a device. Whoever has them need not look them up again while they are open. */
+  of(device: string): OpenNotes {
+    const open = this.#devices.get(device) ?? new OpenNotes()
+    this.#devices.set(device, open)
+    return open
+  }
+
+  async close(): Promise<void> {
+    await this.#looks.stop()
+    await this.#write()
+  }
+
+  /** What Redis does not take waits for the next time. */
+  async #write(): Promise<void> {
+    const { capacity, heard } = this.#options
+    const now = Date.now()
+    const since = this.#writtenAt
+    this.#writtenAt = now
+    this.#present('', since, now)
+    for (const { device, from } of heard.presentSince(since)) {
+      this.#present(device, from, now)
+      await yieldToEventLoop()
+    }
+    const devices = this.#devices.entries().toArray()
+    this.#devices = new Map()
+    for (const [, open] of devices) open.isOpen = false
+    if (capacity.isScarce) return
+    for (let at = 0; at < devices.length; at += AT_ONCE) {
+      const slice = devices.slice(at, at + AT_ONCE)
+      await addDayNotes(
+        this.#redis,
+        slice.flatMap(([device, open]) => this.#daysOf(device, open)),
+      ).catch(() => this.#putBack(slice))
+    }
+  }
+
+  /** Notes the minutes in which a device was connected; for `''`, in which the gateway ran. */
+  #present(device: string, from: number, until: number): void {
+    for (let at = from - (from % MINUTE_MS); at <= until; at += MINUTE_MS) this.of(device).add('connected', at)
+  }
+
+  #putBack(slice: readonly (readonly [device: string, open: OpenNotes])[]): void {
+    for (const [device, { fixes, late, notes }] of slice) {
+      if (notes.length > MOST_WAITING) continue
+      const open = this.of(device)
+      open.fixes += fixes
+      open.late += late
+      for (const [kind, at] of notes.map(unpacked)) open.add(kind, at)
+    }
+  }
+
+  /** The fixes count for the day on which they came. */
+  #daysOf(device: string, { fixes, late, notes }: OpenNotes): DayNotes[] {
+    const today = this.#dayOf(Date.now()).from
+    const byDay = Map.groupBy(Array.from(new Set(notes), unpacked), ([, at]) => this.#dayOf(at).from)
+    if (!byDay.has(today) && fixes > 0) byDay.set(today, [])
+    return Array.from(byDay, ([day, some]) => {
+      const counts = day === today ? { fixes, late } : { fixes: 0, late: 0 }
+      return { device, day, notes: some, ...counts }
+    })
+  }
+
+  #dayOf(at: number): { readonly from: number; readonly until: number } {
+    if (at < this.#day.from || at >= this.#day.until) this.#day = localDay(at, this.#options.zone)
+    return this.#day
+  }
+}
+
+/** Notes on a device that are not in Redis yet. */
+export class OpenNotes {
+  /** False once these are being written: what comes later belongs into new ones. */
+  isOpen = true
+  fixes = 0
+  late = 0
+  /** Kind and minute as one number, since these are many. */
+  readonly notes: number[] = []
+
+  /** What became of fixes that arrived at a time, ms UTC. */
+  placed({ filtered, heldTimes, late, received, times }: Placement, at: number, duplicates: number): void {
+    const stored = Math.max(0, received - filtered.length - duplicates)
+    this.fixes += stored
+    this.late += Math.min(stored, late)
+    for (const time of times) this.#add(FIX, time)
+    for (const time of heldTimes) this.#add(HELD, time)
+    if (filtered.length > 0) this.add('filtered', at)
+  }
+
+  /** Notes something about the minute in which a time lies, ms UTC. */
+  add(kind: NotedKind, at: number): void {
+    this.#add(NOTED.indexOf(kind), at)
+  }
+
+  #add(kind: number, at: number): void {
+    const { notes } = this
+    const note = Math.floor(at / MINUTE_MS) * NOTED.length + kind
+    if (note !== notes[notes.length - 1] && note !== notes[notes.length - 2] && notes.length < MOST_NOTES)
+      notes.push(note)
+  }
+}
+
+function unpacked(note: number): DayNote {
+  return [NOTED[note % NOTED.length], Math.floor(note / NOTED.length) * MINUTE_MS]
+}
+
+const FIX = NOTED.indexOf('fix')
+const HELD = NOTED.indexOf('held')
+const EVERY_MS = 60_000
+const MS_PER_DEVICE = 3
+const MINUTE_MS = 60_000
+const AT_ONCE = 250
+/** Two days of a device. */
+const MOST_NOTES = 3000
+/** What a device that Redis has taken nothing of for hours has more is let go: 100,000 devices would take a gigabyte. */
+const MOST_WAITING = 300

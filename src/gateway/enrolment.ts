@@ -1,0 +1,48 @@
+import { everySecond } from '../async.ts'
+import { keys, type Redis } from '../store/index.ts'
+import { observations } from '../observe/observations.ts'
+import { say } from '../texts/text.ts'
+
+/** The enrolment window as this gateway knows it: while it is open, devices that are not configured are admitted. */
+export class Enrolment {
+  readonly #redis: Redis
+  readonly #looking: ReturnType<typeof everySecond>
+  /** ms UTC by the clock of this machine; 0: it is closed. */
+  #endsAt = 0
+
+  constructor(redis: Redis) {
+    this.#redis = redis
+    this.#looking = everySecond(() => this.#look().catch(() => {}))
+  }
+
+  /** Whether the window is open. It ends in time even while Redis is away. */
+  get isOpen(): boolean {
+    return Date.now() < this.#endsAt
+  }
+
+  stop(): void {
+    void this.#looking.stop()
+  }
+
+  async #look(): Promise<void> {
+    const leftMs = await enrolmentLeft(this.#redis)
+    this.#endsAt = leftMs > 0 ? Date.now() + leftMs : 0
+    if (this.isOpen) observations.note('enrolment_open', { evidence: say('until {}', atMinute(this.#endsAt)) })
+  }
+}
+
+/** Opens the window for `forMs` from now on, or closes it if that is 0. Every gateway knows it within a second. */
+export async function setEnrolment(redis: Redis, forMs: number): Promise<void> {
+  if (forMs > 0) await redis.set(keys.enrolment, 'open', 'PX', forMs)
+  else await redis.del(keys.enrolment)
+}
+
+/** How long the window stays open, ms, by Redis' clock; 0: it is closed. */
+export async function enrolmentLeft(redis: Redis): Promise<number> {
+  return Math.max(0, await redis.pttl(keys.enrolment))
+}
+
+/** The same text for a minute: evidence is kept once. */
+function atMinute(ms: number): string {
+  return `${new Date(Math.round(ms / 60_000) * 60_000).toISOString().slice(0, 16)}Z`
+}

@@ -1,0 +1,120 @@
+import type { Message } from '../../protocols/kit/index.ts'
+import { type FrameStore, frameId, type KeptFrame } from '../store/index.ts'
+import type { Replica } from '../roster/replica.ts'
+import type { Capacity, Waiting } from './acceptance.ts'
+import type { DeviceSession } from './device.ts'
+import { isGuessed, noteSpoken, type ResolvedDevice } from './identity.ts'
+import { type Doubt, describeFrame, kindOf, type MisunderstoodFrame } from './misunderstood.ts'
+import { doubtOf, type FrameArrival, isAnswered, type Obstacle, type Reading } from './outcome.ts'
+
+export interface FrameKeeperOptions {
+  readonly replica: Pick<Replica, 'current' | 'roster' | 'version'>
+  readonly capacity: Pick<Capacity, 'isFull'>
+  readonly frameStore: Pick<FrameStore, 'keep'>
+}
+
+/** What is doubtful about a frame, and who sent it. */
+export interface Doubtful {
+  readonly message: Message
+  readonly doubt: Doubt
+  readonly error?: string
+  readonly sender: ResolvedDevice
+  /** All devices of a relay's frame that were accepted; undefined: it is no relay's. */
+  readonly others?: readonly ResolvedDevice[]
+}
+
+/** Keeps frames that were not understood, or with a guess alone, as they came, so that they can be decoded again. */
+export class FrameKeeper {
+  readonly #options: FrameKeeperOptions
+  readonly #waiting: Waiting
+
+  constructor(options: FrameKeeperOptions, waiting: Waiting) {
+    this.#options = options
+    this.#waiting = waiting
+  }
+
+  /**
+   * Keeps a frame that is not understood, trying until the deadline. Resolves with it as it is kept, and with why it is not; if its
+   * type is unknown and nothing is answered, that is no failure: the device is told nothing of it.
+   */
+  async keep(doubtful: Doubtful, arrival: FrameArrival): Promise<{ kept: MisunderstoodFrame; failure?: Obstacle }> {
+    const { doubt, message, sender } = doubtful
+    const { deadline, session } = arrival
+    if (!sender.entry) noteSpoken(arrival, this.#options.replica.roster.find(sender.id))
+    const kept = this.#describe({ ...arrival, ...doubtful })
+    const frame = this.#stored(kept, sender, session)
+    let failure = await this.#store(frame)
+    if (doubt === 'unknown_type' && !isAnswered(message, session)) return { kept }
+    while (failure && (await this.#waiting.mayRetry(failure, deadline))) failure = await this.#store(frame)
+    return { kept, failure }
+  }
+
+  /** Keeps the frame of fixes that are to be held, where its protocol is a guess. One that is not understood is kept anyway. */
+  async keepGuessed(sent: Omit<Doubtful, 'doubt'>, arrival: FrameArrival): Promise<Obstacle | undefined> {
+    const { isGuess } = noteSpoken(arrival, this.#options.replica.roster.find(sent.sender.id))
+    if (!isGuess || doubtOf(sent.message)) return undefined
+    return (await this.keep({ ...sent, doubt: 'guessed' }, arrival)).failure
+  }
+
+  #describe({
+    frame,
+    message,
+    doubt,
+    error,
+    sender,
+    others,
+    session,
+    protocol,
+  }: Doubtful & Reading): MisunderstoodFrame {
+    const { now: at, opening, transport } = session
+    const { id: device, entry } = sender
+    return describeFrame({
+      at,
+      device,
+      company: entry?.company_id,
+      others: companiesOf(others, sender),
+      protocol: protocol.name,
+      ...(isGuessed(session) && { isGuess: true }),
+      transport,
+      reason: doubt,
+      error,
+      content: frame,
+      opening,
+      fixes: message.fixes?.map(({ time, latitude, longitude }) => [time, latitude, longitude] as const),
+      unreadable: message.unreadable,
+      secrets: [session.secret, message.secret],
+      entry: this.#options.replica.roster.find(device),
+    })
+  }
+
+  /** A frame as Redis stores it. */
+  #stored(kept: MisunderstoodFrame, { entry }: ResolvedDevice, { isProved, spoken }: DeviceSession): KeptFrame {
+    const { at, device, reason, transport } = kept
+    return {
+      id: frameId(at, device),
+      kind: kindOf(reason),
+      isConfigured: entry !== undefined,
+      isProven: transport !== 'udp' || (entry !== undefined && isProved),
+      rosterVersion: spoken?.isRefuted ? 0 : this.#options.replica.version,
+      text: JSON.stringify(kept),
+    }
+  }
+
+  /** Answers undefined once it is on disk. */
+  async #store(kept: KeptFrame): Promise<Obstacle | undefined> {
+    const { capacity, frameStore, replica } = this.#options
+    if (!replica.current) return 'roster'
+    if (capacity.isFull) return 'memory'
+    const isKept = await frameStore.keep(kept).catch(() => undefined)
+    if (isKept === undefined) return 'redis'
+    return isKept ? undefined : 'misunderstood'
+  }
+}
+
+/** The configured devices beside the sender in a relay's frame, and their companies; undefined: it is no relay's. */
+function companiesOf(
+  devices: readonly ResolvedDevice[] | undefined,
+  sender: ResolvedDevice,
+): MisunderstoodFrame['others'] {
+  return devices?.flatMap(({ id, entry }) => (entry && id !== sender.id ? [[id, entry.company_id] as const] : []))
+}

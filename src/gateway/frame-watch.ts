@@ -1,0 +1,134 @@
+import { DecodeError, type Fix, type Message, repliesOf, type Transport } from '../../protocols/kit/index.ts'
+import { everySecond } from '../async.ts'
+import { sameId } from '../domain/units.ts'
+import { addWatchedFrames, FRAMES_WATCHED, type Redis, watchedDevices } from '../store/index.ts'
+import type { FrameArrival, Outcome, Reading } from './outcome.ts'
+import type { DeviceEntry } from '../roster/device-entry.ts'
+import type { Replica } from '../roster/replica.ts'
+import { Masking, requestBytes } from './misunderstood.ts'
+
+/** A frame of a device that somebody watches, as it is kept in Redis (JSON), with asterisks in place of secrets. */
+export interface WatchedFrame {
+  /** When it arrived, ms UTC. */
+  readonly at: number
+  readonly transport: Transport
+  /** The gateway's; undefined over MQTT. */
+  readonly port?: number
+  readonly remote: string
+  readonly protocol: string
+  /** The first 1,024 bytes, base64; of a request its method, address and body. */
+  readonly bytes: string
+  /** How many there are. */
+  readonly size: number
+  /** The first 20. */
+  readonly fixes: readonly Fix[]
+  readonly fixCount: number
+  /** Whether it has fixes of other devices, as that of a relay may. */
+  readonly isShared?: true
+  /** What the device was answered, base64. */
+  readonly reply?: string
+  /** Why it was not understood, refused, or not stored. */
+  readonly error?: string
+}
+
+/**
+ * Keeps the frames of watched devices, and what became of each frame. Once a second it asks Redis which devices are
+ * watched, and writes the frames that came. While no device is watched, a frame costs one look at `isIdle`.
+ */
+export class FrameWatch {
+  /** Whether no device is watched. Only this class writes it. */
+  isIdle = true
+  readonly #redis: Redis
+  readonly #replica: Pick<Replica, 'roster'>
+  readonly #looks: ReturnType<typeof everySecond>
+  /** The ids of the watched devices, without leading zeros. */
+  #devices: ReadonlySet<string> = new Set()
+  /** Frames that are not in Redis yet, JSON each, by device. */
+  #frames = new Map<string, string[]>()
+
+  constructor(redis: Redis, replica: Pick<Replica, 'roster'>) {
+    this.#redis = redis
+    this.#replica = replica
+    this.#looks = everySecond(() => this.#look().catch(() => {}))
+  }
+
+  /** Keeps a frame and what became of it, if its device is watched. */
+  keep(arrival: FrameArrival, outcome: Outcome): void {
+    const { read = {}, session } = arrival
+    const { device, fixes = [] } = read instanceof DecodeError ? {} : read
+    const named = [device ?? session.device, ...fixes.map((fix) => fix.device)]
+    const watched = new Set(named.flatMap((id) => (id === undefined ? [] : sameId(id)))).intersection(this.#devices)
+    for (const id of watched) {
+      const frames = this.#frames.get(id) ?? []
+      const entry = this.#replica.roster.find(id)
+      frames.push(JSON.stringify(describeWatched(id, arrival, { read, outcome, entry })))
+      this.#frames.set(id, frames.slice(-FRAMES_WATCHED))
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#looks.stop()
+    await this.#write().catch(() => {})
+  }
+
+  async #look(): Promise<void> {
+    await this.#write()
+    this.#devices = new Set(await watchedDevices(this.#redis))
+    this.isIdle = this.#devices.size === 0
+  }
+
+  async #write(): Promise<void> {
+    if (this.#frames.size === 0) return
+    const frames = this.#frames
+    this.#frames = new Map()
+    await addWatchedFrames(this.#redis, frames)
+  }
+}
+
+/** What became of a frame. */
+interface Taken {
+  readonly read: Message | DecodeError
+  readonly outcome: Outcome
+  /** Of the watched device. */
+  readonly entry: DeviceEntry | undefined
+}
+
+/** What is shown of a frame; of a relay's frame only the fixes of this device. */
+function describeWatched(
+  id: string,
+  { frame, session, protocol }: Reading,
+  { read, outcome, entry }: Taken,
+): WatchedFrame {
+  const { fixes = [], secret }: Message = read instanceof DecodeError ? {} : read
+  const { now: at, port, remote, transport } = session
+  const own = fixes.filter(({ device }) => device === undefined || sameId(device) === id)
+  const masking = new Masking([session.secret, secret], entry)
+  const shown = (bytes: Buffer) =>
+    Buffer.from(masking.mask(bytes.toString('latin1')).slice(0, SHOWN_BYTES), 'latin1').toString('base64')
+  const content = Buffer.isBuffer(frame) ? frame : requestBytes(frame)
+  const error = errorOf(read, outcome)
+  const replies = outcome.status === 'stored' ? repliesOf(outcome.reply) : []
+  return {
+    at,
+    transport,
+    port,
+    remote,
+    protocol: protocol.name,
+    bytes: shown(content),
+    size: content.length,
+    fixes: own.slice(0, SHOWN_FIXES),
+    fixCount: own.length,
+    ...(own.length < fixes.length && { isShared: true as const }),
+    reply: replies.length > 0 ? shown(Buffer.concat(replies)) : undefined,
+    error: error && masking.mask(error),
+  }
+}
+
+function errorOf(read: Message | DecodeError, outcome: Outcome): string | undefined {
+  if (read instanceof DecodeError) return read.message
+  if (outcome.status === 'stored') return undefined
+  return `${outcome.status.replace('_', ' ')}: ${outcome.reason}`
+}
+
+const SHOWN_BYTES = 1024
+const SHOWN_FIXES = 20

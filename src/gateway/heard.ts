@@ -1,0 +1,296 @@
+import { randomUUID } from 'node:crypto'
+import type { Fix, Transport } from '../../protocols/kit/index.ts'
+import { everySecond } from '../async.ts'
+import { appendEvents, EVENTS_KEPT, keys, type Redis, tellHeard } from '../store/index.ts'
+import type { DeviceSession } from './device.ts'
+import { giveLifeSign } from '../store/gateways.ts'
+
+/** When and how a device was last heard. Instants in ms UTC. */
+export interface Contact {
+  at: number
+  /** Absent for a device that has only logged in over MQTT. */
+  protocol?: string
+  transport: Transport
+  remote: string
+  /** When its open connection began; absent without a connection. */
+  connectedAt?: number
+  /** Whether a relay sent it, which alone has a connection. */
+  isRelayed?: boolean
+}
+
+/** What was last heard of a device, for the admin port. */
+export interface Heard extends Contact {
+  /** The last fix that is stored, in UTC; without those ahead of our clock, whose time is not known. */
+  fix?: { readonly at: number; readonly fix: Fix }
+  /** The last fix that did not go to a lane, and why. `held`: it is stored, and may have gone to a lane since. */
+  filtered?: { readonly reason: string; readonly at: number; readonly fix: Fix; readonly held?: true }
+}
+
+/** A contact in Redis, with the gateway process that heard the device. */
+export interface StoredContact extends Contact {
+  readonly gateway: string
+}
+
+/** What happened to a device, as it is kept in Redis; `at` in ms UTC. */
+export type DeviceEvent = { readonly at: number } & Happening
+
+type Happening =
+  /** At the login over MQTT, else at the first message. Over MQTT each message has a protocol of its own. */
+  | { readonly event: 'connected'; readonly protocol?: string; readonly transport: string; readonly remote: string }
+  /** `reason`: why the gateway ended the connection; absent where the device or the network did. */
+  | { readonly event: 'disconnected'; readonly remote: string; readonly reason?: string }
+  | { readonly event: 'routed'; readonly lane: string }
+  | { readonly event: Exclude<Treatment, 'routed'>; readonly reason: string }
+
+/** What happened to a message: its fixes went to a lane, were held or filtered, or all of it was refused. */
+export type Treatment = 'routed' | 'held' | 'filtered' | 'misunderstood' | 'refused'
+
+/** What the path of a frame asks for what is noted of devices. */
+export interface HeardDevices {
+  of(device: string): FrameNotes
+}
+
+/** What the path of a frame notes of a device. */
+export type FrameNotes = Pick<HeardDevice, 'spoke' | 'stored' | 'became'>
+
+/**
+ * Notes what devices send and what happens to them, and writes it to Redis once a second; no frame waits for that.
+ * An event is noted when something changes. An event that repeats the latest one in Redis is left out there, so that neither
+ * a restart nor a second gateway makes one. Of one device, six connections and six changes are noted in ten minutes.
+ */
+export class HeardBook {
+  /** Which process this is. */
+  readonly gateway: string
+  /** Devices with something that is not in Redis yet; they add themselves. */
+  changed: HeardDevice[] = []
+  readonly #redis: Redis
+  readonly #devices = new Map<string, HeardDevice>()
+  readonly #lifeSign: ReturnType<typeof giveLifeSign>
+  readonly #writes: ReturnType<typeof everySecond>
+
+  /** `problems`: why this gateway acknowledges nothing, as sentences. `gateway`: which process this is. */
+  constructor(redis: Redis, problems: () => readonly string[] = () => [], gateway: string = randomUUID()) {
+    this.#redis = redis
+    this.gateway = gateway
+    this.#lifeSign = giveLifeSign(redis, gateway, problems)
+    this.#writes = everySecond(() => this.#write())
+  }
+
+  /** What is noted of a device. */
+  of(device: string): HeardDevice {
+    const known = this.#devices.get(device)
+    if (known) return known
+    const begun = new HeardDevice(device, this)
+    this.#devices.set(device, begun)
+    return begun
+  }
+
+  /** The connection of a device ended. */
+  gone(session: DeviceSession): void {
+    if (session.device !== undefined) this.#devices.get(session.device)?.gone(session)
+  }
+
+  /** The devices that are connected, or were heard since a time, and from when on; ms UTC. */
+  *presentSince(since: number): Iterable<{ readonly device: string; readonly from: number }> {
+    for (const [device, { contact }] of this.#devices)
+      if (contact && (contact.connectedAt !== undefined || contact.at >= since))
+        yield { device, from: Math.max(since, contact.connectedAt ?? contact.at) }
+  }
+
+  /** Ends the sign of life, then writes the rest. */
+  async close(): Promise<void> {
+    await Promise.all([this.#lifeSign.end(), this.#writes.stop()])
+    await this.#write()
+  }
+
+  /** While Redis is slow, several messages of a device are written as one. What another gateway heard beside it stays. */
+  async #write(): Promise<void> {
+    const { changed } = this
+    this.changed = []
+    for (let at = 0; at < changed.length; at += DEVICES_AT_ONCE)
+      await this.#writeDevices(changed.slice(at, at + DEVICES_AT_ONCE))
+  }
+
+  /** What Redis does not take waits; of events, 20 of a device at most. */
+  async #writeDevices(changed: readonly HeardDevice[]): Promise<void> {
+    const [contacts, fixes, unplaced]: string[][] = [[], [], []]
+    const devices = changed.map(({ device }) => device)
+    const taken = changed.map((each) => each.take())
+    const happened: [device: string, events: readonly string[]][] = []
+    for (const [at, { fix, filtered, events }] of taken.entries()) {
+      const { device, contact } = changed[at]
+      if (contact) contacts.push(device, JSON.stringify(contact))
+      if (fix) fixes.push(device, JSON.stringify(fix))
+      if (filtered) unplaced.push(device, JSON.stringify(filtered))
+      if (events.length > 0) happened.push([device, events])
+    }
+    const writes: Promise<unknown>[] = []
+    if (contacts.length > 0) writes.push(this.#redis.hset(keys.devices, ...contacts))
+    if (fixes.length > 0) writes.push(this.#redis.hset(keys.lastFixes, ...fixes))
+    if (unplaced.length > 0) writes.push(this.#redis.hset(keys.lastFiltered, ...unplaced))
+    if (happened.length > 0) writes.push(appendEvents(this.#redis, happened))
+    // After the writes: who is told must find them. Over one connection commands run in their order.
+    if (contacts.length > 0) writes.push(tellHeard(this.#redis, devices))
+    try {
+      await Promise.all(writes)
+    } catch {
+      for (const [at, each] of changed.entries()) each.putBack(taken[at])
+    }
+  }
+}
+
+/** What is written of a device beside its contact; events as JSON. */
+type Unwritten = Pick<Heard, 'fix' | 'filtered'> & { readonly events: readonly string[] }
+
+/** What is noted of one device. Whoever handles several of its messages keeps this, and does not look it up for each. */
+class HeardDevice {
+  readonly device: string
+  contact?: StoredContact
+  /** What is not in Redis yet. Once written it is dropped: fixes that stay in memory cost the garbage collector more. */
+  #fix?: Heard['fix']
+  #filtered?: Heard['filtered']
+  #events: readonly string[] = NO_EVENTS
+  /** Whether it is among those of the book that have changed. */
+  #isChanged = false
+  readonly #book: Pick<HeardBook, 'changed' | 'gateway'>
+  /** When the connection began that was noted last; 0: it has ended. */
+  #connectedAt = 0
+  /** When the newest connection began that was noted, open or not. */
+  #newestAt = 0
+  /**
+   * When the open connection began on which the device has presented its secret or a certificate; 0 if there is none.
+   */
+  #provedAt = 0
+  /** Whether the event of its beginning was noted. */
+  #isConnectionNoted = false
+  /** What became of what it sent last, with the lane or the reason; undefined: nothing yet. */
+  #treatment?: Treatment
+  #what = ''
+  /** Whether another gateway may have noted something else since. */
+  #mayBeOld = false
+  /** When its last connections and changes were noted, by `performance.now()`. */
+  #connections: readonly number[] = NEVER
+  #changes: readonly number[] = NEVER
+
+  constructor(device: string, book: Pick<HeardBook, 'changed' | 'gateway'>) {
+    this.device = device
+    this.#book = book
+  }
+
+  /** It sent a message; `protocol`: undefined at a login over MQTT. `isProved`: whether its sender has proved to be the device. */
+  spoke(session: DeviceSession, protocol?: string, isProved = session.isProved): void {
+    const { now: at, transport, remote, isRelayed } = session
+    // The newest connection counts only where it proves as much as an open one.
+    if (this.#provedAt > 0 && !isProved) return
+    const connectedAt = isConnected(session) ? session.connectedAt : undefined
+    const { contact } = this
+    // A frame may be noted after its connection has ended.
+    const isKnown = connectedAt !== undefined && session.isGone && connectedAt <= this.#newestAt
+    // If the device has two connections, the newer one counts.
+    const isNew = connectedAt !== undefined && connectedAt > this.#connectedAt && !isKnown
+    if (isNew) {
+      this.#connectedAt = connectedAt
+      this.#newestAt = Math.max(connectedAt, this.#newestAt)
+      const connections = withinLimit(this.#connections, performance.now())
+      this.#isConnectionNoted = connections !== undefined
+      if (connections) {
+        this.#connections = connections
+        this.#mayBeOld = true
+        this.note({ event: 'connected', protocol, transport, remote }, at)
+      }
+    }
+    if (isKnown && connectedAt < this.#newestAt) return
+    if (!isNew && contact && at < contact.at && remote !== contact.remote) return
+    if (isProved && connectedAt !== undefined) this.#provedAt = connectedAt
+    if (contact?.remote === remote && contact.protocol === protocol && contact.connectedAt === connectedAt)
+      contact.at = at
+    else this.contact = { at, protocol, transport, remote, connectedAt, isRelayed, gateway: this.#book.gateway }
+    this.changed()
+  }
+
+  /** What its last message changes of its last fixes, once they are stored. */
+  stored({ fix, filtered }: Pick<Heard, 'fix' | 'filtered'>): void {
+    if (!this.contact) return
+    if (fix) this.#fix = fix
+    if (filtered) this.#filtered = filtered
+    this.changed()
+  }
+
+  /** What became of something that came at `at`, ms UTC, with the lane or the reason: an event where it differs from before. */
+  became(treatment: Treatment, what: string, at = Date.now()): void {
+    const isSame = this.#treatment === treatment && this.#what === what
+    if (isSame && !this.#mayBeOld) return
+    const changes = isSame ? this.#changes : withinLimit(this.#changes, performance.now())
+    if (!changes) return
+    this.#changes = changes
+    this.#treatment = treatment
+    this.#what = what
+    this.#mayBeOld = false
+    this.note(treatment === 'routed' ? { event: treatment, lane: what } : { event: treatment, reason: what }, at)
+  }
+
+  /** Its connection ended. */
+  gone({ connectedAt, ended, remote }: DeviceSession): void {
+    if (this.#provedAt === connectedAt) this.#provedAt = 0
+    if (this.#connectedAt === connectedAt) {
+      this.#connectedAt = 0
+      if (this.#isConnectionNoted) this.note({ event: 'disconnected', remote, reason: ended })
+    }
+    if (this.contact?.connectedAt === connectedAt) {
+      this.contact.connectedAt = undefined
+      this.changed()
+    }
+  }
+
+  /** Has the book write it. */
+  changed(): void {
+    if (!this.#isChanged) this.#book.changed.push(this)
+    this.#isChanged = true
+  }
+
+  /** Hands over what is not in Redis yet, to be written. */
+  take(): Unwritten {
+    const unwritten = { fix: this.#fix, filtered: this.#filtered, events: this.#events }
+    this.#fix = undefined
+    this.#filtered = undefined
+    this.#events = NO_EVENTS
+    this.#isChanged = false
+    return unwritten
+  }
+
+  /** Takes back what could not be written. Where something newer has come since, that stays. */
+  putBack({ fix, filtered, events }: Unwritten): void {
+    this.#fix ??= fix
+    this.#filtered ??= filtered
+    this.#events = [...events, ...this.#events].slice(-EVENTS_KEPT)
+    this.changed()
+  }
+
+  /** Notes an event. It is not private: each object of a class with private methods takes 8 bytes more. */
+  note(happening: Happening, at = Date.now()): void {
+    const event = JSON.stringify({ at, ...happening } satisfies DeviceEvent)
+    this.#events = [...this.#events, event].slice(-EVENTS_KEPT)
+    this.changed()
+  }
+}
+
+/** Whether a device stays connected: UDP has no connection, one of HTTP lasts for a request, and that of a relay is not its own. */
+export function isConnected({ transport, isRelayed }: Pick<Contact, 'transport' | 'isRelayed'>): boolean {
+  return !isRelayed && (transport === 'tcp' || transport === 'mqtt')
+}
+
+/** Shared by all devices without a recent event, which are most of them, to save memory. */
+const NEVER: readonly number[] = []
+const NO_EVENTS: readonly string[] = []
+
+/** The times of the last six events with one at `now`, ms, where it is one of six in ten minutes; undefined where it is not. */
+export function withinLimit(times: readonly number[], now: number): readonly number[] | undefined {
+  if (times.length === MAX_EVENTS && now - times[0] < WITHIN_MS) return undefined
+  // `concat` leaves no room for more, as a spread does.
+  return times.slice(1 - MAX_EVENTS).concat(now)
+}
+
+const MAX_EVENTS = 6
+const WITHIN_MS = 600_000
+/** How many devices' events one script writes; it takes some milliseconds of Redis' time. */
+const DEVICES_AT_ONCE = 500

@@ -1,0 +1,249 @@
+import type { Fix } from '../../protocols/kit/index.ts'
+import { everySecond, inTurns } from '../async.ts'
+import { sameId } from '../domain/units.ts'
+import {
+  type AppenderOptions,
+  claimHeld,
+  countHeld,
+  endRelease,
+  type Fate,
+  HELD_LISTS,
+  heldDevices,
+  type HeldLists,
+  type HeldPlace,
+  isInUtc,
+  lookAgain,
+  lookAtAll,
+  markReleasing,
+  packDevice,
+  packRecords,
+  positionOf,
+  type Redis,
+  receivedAt,
+  releaseMark,
+  releasingDevices,
+  type Swept,
+  spokenIn,
+  sweepHeld,
+  timestampOf,
+} from '../store/index.ts'
+import type { Logger } from '../observe/log.ts'
+import { type DeviceEntry, belongedAt } from '../roster/device-entry.ts'
+import type { Replica } from '../roster/replica.ts'
+import type { OwnClock } from './clock.ts'
+import { trustIn } from './identity.ts'
+import type { Journal } from './journal.ts'
+import { type FilterOptions, type HoldOptions, judge } from './place.ts'
+
+export interface HoldingOptions {
+  readonly redis: Redis
+  readonly appender: AppenderOptions
+  /** While it is not current, held fixes stay where they are. */
+  readonly replica: Pick<Replica, 'current' | 'roster' | 'version'>
+  readonly filter: FilterOptions
+  readonly hold: HoldOptions
+  readonly clock: Pick<OwnClock, 'isInDoubt'>
+  readonly journal: Pick<Journal, 'heldTooLong' | 'released'>
+  readonly logger: Logger
+}
+
+/**
+ * Releases held fixes in order once the configuration or the time says where they belong; discards those that are too old.
+ * What is held is looked at when its device changes in the roster, or when its time comes: the cost grows with what changes,
+ * not with what is held. All is judged once at the start: the settings, the roster or the clock may have changed since.
+ */
+export class Holding {
+  readonly #options: HoldingOptions
+  readonly #looking: ReturnType<typeof everySecond>
+  readonly #closing = new AbortController()
+  readonly #inTurn = inTurns()
+  readonly #markInTurn = inTurns()
+  /**
+   * Devices that the roster has changed and that are not marked in Redis yet, by ids without leading zeros; undefined:
+   * all.
+   */
+  #changed: Set<string> | undefined
+  #wasInDoubt: boolean | undefined
+  /**
+   * While Redis is told which devices have changed: resolves with whether every shard knows it. Before that, fixes that are
+   * stored by the new roster could overtake held ones. Only this class sets it.
+   */
+  marking: Promise<boolean> | undefined
+
+  constructor(options: HoldingOptions) {
+    this.#options = options
+    void this.#mark()
+    this.#looking = everySecond(() => this.#look())
+  }
+
+  /**
+   * The roster has changed: held fixes of these devices (undefined: of all) go where they belong now. The devices are marked before
+   * anything is stored by the new roster, so that newer fixes go behind, through whichever gateway they come.
+   */
+  rosterChanged(changed: ReadonlySet<string> | undefined): void {
+    this.#changed = changed && this.#changed?.union(changed)
+    void this.#mark()
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#looking.stop()
+    await this.marking
+    await this.#inTurn(async () => {})
+  }
+
+  #mark(): Promise<boolean> {
+    this.marking = this.#markInTurn(() => this.#markChanged())
+    return this.marking
+  }
+
+  /** Answers whether Redis knows what had changed; if not, it is told again within a second. */
+  async #markChanged(): Promise<boolean> {
+    const { redis, replica } = this.#options
+    const { roster, version } = replica
+    const changed = this.#changed
+    this.#changed = new Set()
+    try {
+      // Only a configured device has lanes.
+      const ids = changed ?? (await heldDevices(redis)).filter((id) => roster.find(id))
+      // Fixes from before a device was configured are held under its id without leading zeros.
+      const names = Array.from(ids, (id) => [id, roster.find(id)?.id ?? id]).flat()
+      const found = await markReleasing(redis, version, names)
+      if (found > 0) void this.#release().catch((error) => this.#wait(error))
+    } catch (error) {
+      this.#changed = changed && this.#changed?.union(changed)
+      this.#wait(error)
+      return false
+    }
+    // More may have changed meanwhile.
+    if (this.#changed?.size === 0) this.marking = undefined
+    return true
+  }
+
+  /** Judges the held fixes that are due. */
+  async #look(): Promise<void> {
+    const { clock, redis, replica } = this.#options
+    if (!replica.current) return
+    try {
+      if (clock.isInDoubt !== this.#wasInDoubt) await lookAtAll(redis, HELD_LISTS)
+      this.#wasInDoubt = clock.isInDoubt
+      if (this.#changed?.size !== 0) await this.#mark()
+      await this.#release()
+      for (const place of await claimHeld(redis)) {
+        if (this.#closing.signal.aborted) return
+        // What is being released, perhaps since the claim, leaves its lists in their order.
+        if ((await releaseMark(redis, sameId(place.device))) === null) await this.#sweep(place)
+      }
+    } catch (error) {
+      this.#wait(error)
+    }
+  }
+
+  /** Releases the devices that are marked, whichever gateway has marked them. */
+  #release(): Promise<void> {
+    return this.#inTurn(async () => {
+      for (const device of await releasingDevices(this.#options.redis)) await this.#releaseDevice(device)
+    })
+  }
+
+  /**
+   * Goes through all held fixes of a device until nothing more of them moves. All are judged by one time, so that no newer fix
+   * gets a lane before an older one by a clock that is set right meanwhile.
+   */
+  async #releaseDevice(device: string): Promise<void> {
+    const { redis, replica } = this.#options
+    const names = new Set([device, replica.roster.find(device)?.id ?? device])
+    const places = RELEASED_IN_TURN.flatMap((lists) => Array.from(names, (name) => ({ lists, device: name })))
+    for (let left = 1; left > 0; ) {
+      if (this.#closing.signal.aborted || !replica.current) return
+      const { version } = replica
+      const mark = await releaseMark(redis, device)
+      if (mark === null) return
+      const now = Date.now()
+      const counts = await countHeld(redis, places)
+      const looked = places.map((place) => ({ place, stayed: 0 }))
+      left = 0
+      for (const [index, each] of looked.entries()) {
+        if (counts[index] === 0) continue
+        const swept = await this.#sweep(each.place, now)
+        // Another gateway moves them; or it ends, and they are looked at again.
+        if (swept.end === 'changed') return
+        each.stayed = swept.stayed
+        left += swept.left
+      }
+      if (Number(mark) < version + 1 && (await endRelease(redis, { device, mark, looked }))) return
+    }
+  }
+
+  async #sweep(place: HeldPlace, now = Date.now()): Promise<Swept> {
+    const { appender, logger, redis } = this.#options
+    const { lists, device } = place
+    const next = { at: Infinity }
+    const fate = (record: Buffer) => this.#fateOf(record, place, { now, next })
+    const swept = await sweepHeld(redis, appender, { place, fate })
+    const { left, stayed } = swept
+    // Many fixes are looked at less often, so that looking costs the same.
+    const soonest = Date.now() + LOOK_AGAIN_MS + stayed * LOOK_MS_PER_FIX
+    if (stayed > 0) await lookAgain(redis, place, { stayed, at: Math.max(next.at, soonest) })
+    if (left > 0) logger.info({ device, reason: lists.reason, fixes: left }, 'held fixes released or discarded')
+    return swept
+  }
+
+  #wait(error: unknown): void {
+    this.#options.logger.debug({ err: error }, 'held fixes wait for Redis')
+  }
+
+  /** `next.at` becomes the earliest time at which a fix that stays is to be looked at. */
+  #fateOf(record: Buffer, { lists, device }: HeldPlace, { now, next }: { now: number; next: { at: number } }): Fate {
+    const { clock, filter, hold, journal, replica } = this.#options
+    const { roster, version: rosterVersion } = replica
+    const received = receivedAt(record)
+    const found = roster.find(device)
+    if (found && !belongedAt(found, received)) return { gone: 'discarded:other_company' }
+    const trust = found && lists.reason === 'unknown' ? trustIn(found, spokenIn(record)) : 'trusted'
+    // Its frame is decoded again, as the protocol that the entry names: see redecoding.ts.
+    if (trust === 'other_protocol') return { gone: 'discarded:other_protocol' }
+    const entry = trust === 'unproven' ? undefined : found
+    // A fix without a time of its own has that of its arrival, which no time zone changes.
+    const isUtc = isInUtc(record) || timestampOf(record) === Math.floor(received / 1000)
+    const origin = { entry: isUtc && entry ? { ...entry, time_zone: undefined } : entry, now }
+    const rules = { roster, rosterVersion, filter, hold, isClockInDoubt: clock.isInDoubt }
+    const oldestAt = received + hold.max_age
+    if (lists.reason === 'suspicious' && filter.holdsSuspicious) {
+      next.at = Math.min(next.at, oldestAt)
+      return oldestAt < now ? this.#tooOld(found, lists) : 'stays'
+    }
+    const verdict = judge(fixOf(record), origin, rules)
+    if ('filtered' in verdict) return { gone: `filtered:${verdict.filtered}` }
+    const id = entry?.id ?? device
+    const records = packRecords([verdict.position], packDevice(id), received)
+    if (verdict.lane) {
+      journal.released(id, verdict.position.timestamp * 1000)
+      return { lane: verdict.lane.key, device: id, records }
+    }
+    if (oldestAt < now) return this.#tooOld(found, lists)
+    const lookAt = Math.min(verdict.lookAt, oldestAt)
+    if (verdict.held !== lists.reason)
+      return { held: verdict.held, device: id, records, isProven: lists.isProven, lookAt, rosterVersion }
+    next.at = Math.min(next.at, lookAt)
+    return 'stays'
+  }
+
+  /** The fate of a fix that was held for too long. Of devices that are not configured anybody may send. */
+  #tooOld(entry: DeviceEntry | undefined, { reason }: HeldLists): Fate {
+    if (entry) this.#options.journal.heldTooLong(entry.id, reason)
+    return { gone: 'discarded:held_age' }
+  }
+}
+
+function fixOf(record: Buffer): Fix {
+  const { timestamp, ...position } = positionOf(record)
+  return { ...position, time: timestamp * 1000, valid: true }
+}
+
+/** What arrives meanwhile has been put behind, as without a route: it comes last. */
+const RELEASED_IN_TURN = HELD_LISTS.toSorted(
+  (a, b) => Number(a.reason === 'no_route') - Number(b.reason === 'no_route'),
+)
+const LOOK_AGAIN_MS = 1000
+const LOOK_MS_PER_FIX = 6

@@ -1,0 +1,305 @@
+import { type Message, noSettings, type Protocol } from '../../protocols/kit/index.ts'
+import { isWithin } from '../domain/networks.ts'
+import { sameId } from '../domain/units.ts'
+import type { Spoken } from '../store/index.ts'
+import { type DeviceEntry, isSecretOf } from '../roster/device-entry.ts'
+import type { Replica } from '../roster/replica.ts'
+import { say, type Text } from '../texts/text.ts'
+import type { DeviceSession, SpokenNow, UnknownDeviceQuota } from './device.ts'
+import { GuessDelays } from './guesses.ts'
+import type { OpenNotes } from './day-book.ts'
+import type { FrameNotes } from './heard.ts'
+import { addressOf } from '../domain/addresses.ts'
+import type { DeviceTrail } from './suspicion.ts'
+
+/**
+ * Why a message is refused: its device is not configured, its secret is wrong, it came in a way that its entry does not allow, or
+ * it uses the id of another device. Only counters and logs tell these apart, never an answer.
+ */
+export type IdentityReason = 'unknown_device' | 'wrong_secret' | 'not_permitted' | 'other_device'
+
+/** The device that sent a message. `entry`: undefined for one that is not configured, or not taken for the one with its id. */
+export class ResolvedDevice {
+  readonly id: string
+  readonly entry: DeviceEntry | undefined
+  /** Whether its sender has presented its secret or a certificate. */
+  readonly isProved: boolean
+  /** Why its sender is not taken for the configured device with its id. */
+  readonly objection?: Objection
+  /** What the Journal notes of it. All frames of a connection share this object, so each is looked up once. */
+  heard?: FrameNotes
+  notes?: OpenNotes
+  trail?: DeviceTrail
+
+  constructor(id: string, entry: DeviceEntry | undefined, isProved = false, objection?: Objection) {
+    this.id = id
+    this.entry = entry
+    this.isProved = isProved
+    this.objection = objection
+  }
+}
+
+/** Why a message is refused, and what is to be noted of that. */
+export interface Refusal {
+  readonly reason: IdentityReason
+  /** The id that its sender uses. */
+  readonly device: string
+  readonly objection?: Objection
+  /** Whether it would be admitted if fewer devices that are not configured sent fixes. */
+  readonly isCrowded?: boolean
+}
+
+/** The refusal of a login over MQTT that names no device. It is not logged. */
+export const NOBODY: Refusal = { reason: 'unknown_device', device: '' }
+
+/** What a configured device is told of a sender that uses its id in vain. */
+export interface Objection {
+  readonly device: string
+  /** For its events. */
+  readonly reason?: IdentityReason
+  /** For its findings. */
+  readonly finding?: { readonly code: 'not_permitted' | 'wrong_secret'; readonly evidence: Text }
+}
+
+type NamedObjection = Objection & Required<Pick<Objection, 'reason'>>
+
+/** What a sender says of itself. */
+interface Claim {
+  readonly id: string
+  readonly secret?: string
+  readonly protocol?: string
+}
+
+export interface IdentityOptions {
+  readonly replica: Pick<Replica, 'roster'>
+  /** Whether devices that are not configured are admitted now. */
+  readonly admitsUnknown: () => boolean
+  /** Decides which unknown devices may have held fixes. */
+  readonly unknownDevices: Pick<UnknownDeviceQuota, 'admit'>
+  readonly guesses?: GuessDelays
+}
+
+/**
+ * Decides which device sends. A sender that does not prove to be the device with its id is handled by the same code as
+ * a device that is not configured, so that no answer tells which ids are configured.
+ */
+export class Identity {
+  readonly #options: IdentityOptions
+  readonly #guesses: GuessDelays
+
+  constructor(options: IdentityOptions) {
+    this.#options = options
+    this.#guesses = options.guesses ?? new GuessDelays()
+  }
+
+  /**
+   * The device that sent a message: the one that the message names, else the one of the session; or the reason for
+   * which it is refused. `protocol`: undefined for a login over MQTT.
+   */
+  senderOf(
+    { device, secret }: Pick<Message, 'device' | 'secret'>,
+    session: DeviceSession,
+    protocol?: string,
+  ): ResolvedDevice | Refusal {
+    const { certificate, device: own = '', transport } = session
+    const { roster } = this.#options.replica
+    // Over MQTT login and topic name the device, and a frame cannot name another one.
+    if (transport === 'mqtt' && protocol !== undefined && device !== undefined && sameId(device) !== sameId(own)) {
+      const entry = roster.find(own)
+      return { reason: 'other_device', device, objection: entry && { device: entry.id, reason: 'other_device' } }
+    }
+    const id = device ?? own
+    const entry = roster.find(id)
+    if (entry && entry.guard === undefined && certificate === undefined)
+      return new ResolvedDevice(entry.id, entry, session.isProved)
+    const claim = { id, secret: secret ?? session.secret, protocol }
+    if (certificate !== undefined && !isNameOf(certificate, id, entry)) {
+      const finding = notPermitted(`certificate of ${certificate}`, session)
+      return { reason: 'other_device', device: id, objection: entry && { device: entry.id, finding } }
+    }
+    const objection = entry && this.#objectionTo(entry, claim, session)
+    if (entry && !objection) return new ResolvedDevice(entry.id, entry, session.isProved)
+    return this.#asUnknown(claim, session, objection)
+  }
+
+  /**
+   * Returns what gives a decoder the settings of a device (`settingsOf` of a session). There are none until the sender has
+   * presented what the entry asks for: so an answer to anybody else does not tell that the device is configured. Notes
+   * nothing, since the frame may turn out to be damaged.
+   */
+  settingsOn(session: DeviceSession, protocol: string): DeviceSession['settingsOf'] {
+    return (device = session.device, secret = session.secret) => {
+      const entry = device === undefined ? undefined : this.#options.replica.roster.find(device)
+      return entry && hasProved(entry, { id: entry.id, secret, protocol }, session)
+        ? entry.protocolSettings
+        : noSettings()
+    }
+  }
+
+  /**
+   * The entry of the device that a sender says to be; undefined until it has presented what the entry asks for. A wrong secret
+   * counts as one, since it may be a guess.
+   */
+  provedEntry(claim: Claim, session: DeviceSession): DeviceEntry | undefined {
+    const entry = this.#options.replica.roster.find(claim.id)
+    const { certificate } = session
+    if (!entry || (certificate !== undefined && !isNameOf(certificate, entry.id, entry))) return undefined
+    if (!entry.guard || isIdentified(entry, claim, session)) return entry
+    if (hindranceOf(entry, claim, session) !== undefined) return undefined
+    const hasProof = !entry.guard.hasSecret || isVouchedFor(session) || this.#isRight(entry, claim.secret, session)
+    return hasProof ? entry : undefined
+  }
+
+  /** Why the sender is not taken for this device; undefined: it is. What was looked at before is not looked at again. */
+  #objectionTo(entry: DeviceEntry, claim: Claim, session: DeviceSession): NamedObjection | undefined {
+    const { guard, id: device } = entry
+    const { certificate } = session
+    const { protocol, secret } = claim
+    if (isIdentified(entry, claim, session)) return undefined
+    const hindrance = hindranceOf(entry, claim, session)
+    if (hindrance !== undefined) return { device, reason: 'not_permitted', finding: notPermitted(hindrance, session) }
+    if (guard?.hasSecret && !isVouchedFor(session) && !this.#isRight(entry, secret, session)) {
+      const shown = say(secret === undefined ? 'no secret' : 'another secret')
+      const evidence = say('{} from {}', shown, addressOf(session.remote))
+      return { device, reason: 'wrong_secret', finding: { code: 'wrong_secret', evidence } }
+    }
+    session.identified = { entry, protocol, secret }
+    session.isProved = guard?.hasSecret === true || certificate !== undefined
+    return undefined
+  }
+
+  /** Whether it is the secret of the device; a wrong one counts, once for a session. */
+  #isRight(entry: DeviceEntry, secret: string | undefined, session: DeviceSession): boolean {
+    const { identified, refused, remote } = session
+    const address = addressOf(remote)
+    if (secret === undefined) return false
+    // Over MQTT each protocol is looked at, and the secret once.
+    if (identified?.entry === entry && identified.secret === secret) return true
+    if (refused?.entry === entry && refused.secret === secret) return false
+    if (this.#guesses.isDelayed(entry.id, address)) return false
+    if (isSecretOf(entry, secret)) {
+      this.#guesses.accepted(entry.id)
+      return true
+    }
+    this.#guesses.failed(entry.id, address)
+    session.refused = { entry, secret }
+    return false
+  }
+
+  /**
+   * A sender without a configured device. One that presents a secret is refused as if the secret were wrong, so that
+   * the device keeps its fixes until it is configured.
+   */
+  #asUnknown(
+    { id: name, secret }: Claim,
+    session: DeviceSession,
+    objection: NamedObjection | undefined,
+  ): ResolvedDevice | Refusal {
+    const { admitsUnknown, unknownDevices } = this.#options
+    const id = sameId(name)
+    const mayBeHeld = admitsUnknown() && secret === undefined
+    if (mayBeHeld && (session.bridge !== undefined || unknownDevices.admit(id, session)))
+      return new ResolvedDevice(id, undefined, false, objection)
+    return { reason: objection?.reason ?? 'unknown_device', device: name, objection, isCrowded: mayBeHeld }
+  }
+}
+
+/**
+ * Notes the protocol of a session whose device is not configured. A protocol that was found out is a guess until a
+ * checksum of the session proves it. `entry`: the entry with this id, if there is one.
+ */
+export function noteSpoken(
+  { session, protocol: { name } }: { readonly session: DeviceSession; readonly protocol: Protocol },
+  entry: DeviceEntry | undefined,
+): SpokenNow {
+  const isGuess = isGuessed(session)
+  return (session.spoken = { protocol: name, isGuess, isRefuted: isGuess && (entry?.protocol ?? name) !== name })
+}
+
+/** Whether the protocol of a session was found out, and no checksum proves it. */
+export function isGuessed({ evidence, hasVerified }: DeviceSession): boolean {
+  return evidence !== undefined && hasVerified !== true
+}
+
+/**
+ * How the entry of a device judges what came before the device was configured. `trusted`: it is the device's.
+ * `unproven`: it lacks a proof that the entry asks for. The third: its protocol was a guess, and the entry names
+ * another one. `hasSecret`: whether it was encrypted with the secret of the device.
+ */
+export function trustIn(
+  entry: DeviceEntry,
+  spoken: Spoken | undefined,
+  hasSecret = false,
+): 'trusted' | 'unproven' | 'other_protocol' {
+  const { client_certificate, guard, networks, protocol, transports } = entry
+  if (!guard) return 'trusted'
+  if (guard.hasSecret && !hasSecret) return 'unproven'
+  if ((client_certificate ?? networks ?? transports) !== undefined) return 'unproven'
+  if (protocol === undefined || protocol === spoken?.protocol) return 'trusted'
+  return spoken?.isGuess ? 'other_protocol' : 'unproven'
+}
+
+/** Tells the session who speaks, by a version of the roster; `protocol`: undefined at a login over MQTT. */
+export function introduce(
+  sender: ResolvedDevice,
+  message: Message,
+  { session, protocol }: { readonly session: DeviceSession; readonly protocol?: Protocol },
+  rosterVersion: number,
+): void {
+  const { id, entry } = sender
+  if (message.secret !== undefined) session.secret = message.secret
+  if (session.device !== undefined && session.device !== id) (session.earlierDevices ??= new Set()).add(session.device)
+  if (session.device !== id) session.storedAt = session.storesEveryMs = 0
+  session.device = id
+  session.isConfigured = entry !== undefined
+  session.sending = entry && protocol && { sender, protocol, rosterVersion }
+}
+
+/** The configured device that speaks on a session; undefined also where it has not proved what its entry asks for. */
+export function speakerOn({ device, identified }: DeviceSession, { roster }: Pick<Replica, 'roster'>) {
+  const entry = device === undefined ? undefined : roster.find(device)
+  return entry?.guard && identified?.entry !== entry ? undefined : entry
+}
+
+/** Whether a certificate is that of a device: its name is the id, or the entry of the device lists it. */
+function isNameOf(certificate: string, id: string, entry: DeviceEntry | undefined): boolean {
+  return sameId(certificate) === sameId(id) || entry?.client_certificate?.includes(certificate) === true
+}
+
+/** Whether a sender was taken for a device before, by the same claim. */
+function isIdentified(entry: DeviceEntry, { protocol, secret }: Claim, { identified }: DeviceSession): boolean {
+  return identified?.entry === entry && identified.protocol === protocol && identified.secret === secret
+}
+
+/** Whether a sender may be taken for a device by what it has presented before the frame that is being read. */
+function hasProved(entry: DeviceEntry, claim: Claim, session: DeviceSession): boolean {
+  const { certificate } = session
+  const { secret } = claim
+  if (certificate !== undefined && !isNameOf(certificate, entry.id, entry)) return false
+  if (!entry.guard || isIdentified(entry, claim, session)) return true
+  if (hindranceOf(entry, claim, session) !== undefined) return false
+  return !entry.guard.hasSecret || isVouchedFor(session) || (secret !== undefined && isSecretOf(entry, secret))
+}
+
+/** Whether a certificate or a broker of the customer's own says who a sender is, in place of a secret. */
+function isVouchedFor({ bridge, certificate }: DeviceSession): boolean {
+  return certificate !== undefined || bridge !== undefined
+}
+
+/** What of a device's entry a sender does not keep to; undefined: nothing. The certificate that it has is one of the device. */
+function hindranceOf(
+  entry: DeviceEntry,
+  { protocol }: Claim,
+  { certificate, remote, transport }: DeviceSession,
+): Text | undefined {
+  if (entry.client_certificate && certificate === undefined) return say('no client certificate')
+  if (entry.transports?.includes(transport) === false) return say('transport {}', transport)
+  if (entry.protocol !== undefined && protocol !== undefined && protocol !== entry.protocol)
+    return say('protocol {}', protocol)
+  const networks = entry.guard?.networks
+  return networks && !isWithin(networks, addressOf(remote)) ? say('another network') : undefined
+}
+
+function notPermitted(hindrance: Text, { remote }: DeviceSession): Objection['finding'] {
+  return { code: 'not_permitted', evidence: say('{}, from {}', hindrance, addressOf(remote)) }
+}

@@ -1,0 +1,344 @@
+import { DecodeError, type DecodeReason, type Fix, type Message, type Protocol } from '../../protocols/kit/index.ts'
+import { zoneAhead } from '../domain/times.ts'
+import { sameId } from '../domain/units.ts'
+import type { HoldReason } from '../store/index.ts'
+import { type FaultPlace, logFault } from '../observe/faults.ts'
+import type { Logger } from '../observe/log.ts'
+import { frameCounters, metrics } from '../observe/metrics.ts'
+import { type ObservationCode, observations } from '../observe/observations.ts'
+import { noteNotStored } from '../observe/trouble.ts'
+import type { DeviceEntry } from '../roster/device-entry.ts'
+import { say } from '../texts/text.ts'
+import type { Arrivals } from './arrivals.ts'
+import type { DayBook, OpenNotes } from './day-book.ts'
+import { type DeviceSession, type FixSource, RejectedDeviceLog } from './device.ts'
+import type { FrameWatch } from './frame-watch.ts'
+import type { FrameNotes, HeardBook, HeardDevices } from './heard.ts'
+import { type IdentityReason, NOBODY, type Objection, type Refusal, type ResolvedDevice } from './identity.ts'
+import { contentOf, kindOf, type MisunderstoodFrame, shownBytes } from './misunderstood.ts'
+import { addressOf } from '../domain/addresses.ts'
+import { doubtOf, type FrameArrival, type Outcome, type Share } from './outcome.ts'
+import type { Placement } from './place.ts'
+import { noteSuspicion } from './suspicion.ts'
+
+/** The books that the Journal writes. */
+export interface JournalOptions {
+  readonly heard: HeardDevices & Pick<HeardBook, 'gone'>
+  readonly arrivals: Pick<Arrivals, 'notUnderstood' | 'refused' | 'unconfigured'>
+  /** The days of devices; without it, no day is noted. */
+  readonly days?: Pick<DayBook, 'of'>
+  /** The frames of watched devices; without it, no frames are kept. */
+  readonly frameWatch?: Pick<FrameWatch, 'isIdle' | 'keep'>
+  readonly logger: Logger
+}
+
+/**
+ * Notes what became of frames: metrics, observations, the log, and the books about devices, days, arrivals and watched frames.
+ * The path of a frame decides, and writes none of these. All is noted in memory, before the frame is answered; each book writes itself
+ * to Redis, and no frame waits for that.
+ */
+export class Journal {
+  readonly #options: JournalOptions
+  readonly #rejected: RejectedDeviceLog
+  readonly #counters = new Map<string, FrameCounters>()
+
+  constructor(options: JournalOptions) {
+    this.#options = options
+    this.#rejected = new RejectedDeviceLog(options.logger)
+  }
+
+  /** Notes what became of a frame. A fault in here harms no frame. */
+  note(arrival: FrameArrival, outcome: Outcome): void {
+    const { frameWatch, logger } = this.#options
+    const { protocol } = arrival
+    try {
+      this.#noteFrame(arrival, outcome)
+      if (arrival.session.isGone) this.gone(arrival.session)
+      if (frameWatch && !frameWatch.isIdle) frameWatch.keep(arrival, outcome)
+    } catch (error) {
+      logFault(logger, error, { what: 'fault in noting a frame', protocol: protocol.name })
+    }
+  }
+
+  /** Notes that a connection has ended. What became of its last frames may be noted later. */
+  gone(session: DeviceSession): void {
+    const { heard } = this.#options
+    const { device: last, earlierDevices = NONE } = session
+    session.isGone = true
+    for (const device of earlierDevices) if (device !== last) heard.gone({ ...session, device })
+    heard.gone(session)
+  }
+
+  /** Notes a fault of ours because of which something that a device sent is not stored. */
+  fault(error: unknown, place: FaultPlace): void {
+    noteNotStored('fault')
+    logFault(this.#options.logger, error, place)
+  }
+
+  /** Notes a sender that no protocol understands. */
+  notUnderstood(...sent: Parameters<Arrivals['notUnderstood']>): void {
+    this.#options.arrivals.notUnderstood(...sent)
+  }
+
+  /** Notes that a session with a known device speaks to the port of another protocol. Its fixes are still taken. */
+  wrongPort(session: DeviceSession, { name, tcp, udp, http }: Protocol, at: UsedPort): void {
+    const { device = '', transport } = session
+    session.isWrongPort = true
+    const usual = (transport === 'http' ? http : (tcp ?? udp ?? http))?.port
+    const evidence = say(
+      'speaks {} on port {} ({}): use {}, or the port for all protocols',
+      name,
+      at.port,
+      at.expected.name,
+      usual ?? '',
+    )
+    observations.note('wrong_port', { subject: { device }, evidence })
+  }
+
+  /** Notes that datagrams without an id are not taken from an address which these devices have used. */
+  sharedAddress({ remote }: DeviceSession, devices: readonly string[]): void {
+    const evidence = say('another device has used {}: datagrams from there that name no device are not taken', remote)
+    for (const device of devices) noteSuspicion(device, { code: 'claimed_twice', evidence })
+  }
+
+  /** Notes the login of a connection over MQTT. */
+  login(id: string, session: DeviceSession, sender: ResolvedDevice | Refusal): void {
+    const { arrivals } = this.#options
+    if ('reason' in sender) {
+      arrivals.refused(id, session, { reason: sender.reason })
+      return this.#refused(sender, session)
+    }
+    this.#spoke(sender, session)
+    if (!sender.entry) this.#unconfigured(sender, session, {})
+  }
+
+  /** Logs a fault of ours that a decoder has met, if there is one. */
+  decoded(read: FrameArrival['read'], protocol: Protocol): void {
+    if (read instanceof DecodeError && read.cause)
+      logFault(this.#options.logger, read.cause, { what: 'fault in a decoder', protocol: protocol.name })
+  }
+
+  /** Notes what became of the fixes of a kept frame that is understood now. */
+  understoodLate(share: Share<FixSource>, protocol: string): void {
+    const { sender, fixes, failure } = share
+    this.#placed(share)
+    if (failure) return
+    metrics.received.inc({ protocol }, fixes.length)
+    this.#options.logger.info({ device: sender.id, protocol, fixes: fixes.length }, 'understood late')
+  }
+
+  /** Notes that fixes of a kept frame are left out, as their device is not accepted. */
+  refusedLate(reason: IdentityReason): void {
+    metrics.refused.inc({ reason })
+  }
+
+  /** Notes that frames are kept no more, and why. */
+  keptNoMore(reason: LeavingReason, frames: number): void {
+    if (frames > 0) metrics.misunderstoodLeft.inc({ reason }, frames)
+  }
+
+  /** Notes the time of a fix that was held and goes to a lane, ms UTC. */
+  released(device: string, time: number): void {
+    this.#options.days?.of(device).add('fix', time)
+  }
+
+  /** Notes that a fix of a configured device is discarded because it was held for too long. */
+  heldTooLong(device: string, held: HoldReason): void {
+    observations.note('held_too_long', { subject: { device }, evidence: say(`held as ${held}` as const) })
+  }
+
+  #noteFrame(arrival: FrameArrival, outcome: Outcome): void {
+    const { read, session, protocol } = arrival
+    const { sender, shares = NONE, refusals = NONE, objections = NONE, kept } = outcome
+    let counters = this.#counters.get(protocol.name)
+    if (!counters) this.#counters.set(protocol.name, (counters = frameCounters(protocol.name)))
+    if (read) counters.frames[session.transport].value++
+    if (read instanceof DecodeError) this.#misunderstood(read.code, arrival, outcome.speaker)
+    else if (outcome.status === 'misunderstood') this.#misunderstood(outcome.reason, arrival, outcome.speaker)
+    if (sender) this.#spoke(sender, session, protocol)
+    for (const share of shares) {
+      // The share of a frame that had to wait has a sender object of its own, whose objection is noted above.
+      if (share.sender.id !== sender?.id) this.#spoke(share.sender, share.source, protocol)
+      else if (share.sender !== sender) this.#heard(share.sender, share.source, protocol)
+      this.#placed(share)
+      if (share.fault !== undefined) this.#logFault(share.fault, share.sender.id, protocol)
+      if (share.failure) continue
+      counters.received.value += share.fixes.length
+      if (!share.sender.entry) this.#unconfigured(share.sender, share.source, { protocol, fix: share.fixes.at(-1) })
+    }
+    for (const refusal of refusals) this.#refused(refusal, session)
+    for (const objection of objections) this.#objected(objection, session.now)
+    if (kept) this.#kept(kept)
+    if (outcome.status === 'stored') {
+      if (sender) this.#answered(sender, arrival)
+    } else if (outcome.status === 'not_stored') this.#notStored(outcome, arrival)
+    else if (outcome.status === 'refused' && !sender && !(read instanceof DecodeError))
+      this.#options.arrivals.refused(outcome.device ?? '', session, { reason: outcome.reason, protocol: protocol.name })
+  }
+
+  /** A frame is damaged, or not of its protocol; `speaker`: the configured device of its connection. */
+  #misunderstood(reason: DecodeReason, { session, protocol, read }: FrameArrival, speaker?: DeviceEntry): void {
+    metrics.decodeErrors.inc({ protocol: protocol.name, reason })
+    if (speaker) this.#options.heard.of(speaker.id).became('misunderstood', reason, session.now)
+    if (reason === 'checksum') {
+      const subject = speaker ? { device: speaker.id } : { listener: protocol.name }
+      observations.note('checksum_errors', {
+        subject,
+        evidence: say('{} from {}', protocol.name, addressOf(session.remote)),
+        now: session.now,
+      })
+    }
+    this.decoded(read, protocol)
+  }
+
+  /** A device has sent a message; `protocol`: undefined at a login over MQTT. */
+  #spoke(sender: ResolvedDevice, session: DeviceSession, protocol?: Protocol): void {
+    if (sender.objection) this.#objected(sender.objection, session.now)
+    this.#heard(sender, session, protocol)
+  }
+
+  #heard(sender: ResolvedDevice, session: DeviceSession, protocol?: Protocol): void {
+    if (sender.entry)
+      (sender.heard ??= this.#options.heard.of(sender.id)).spoke(session, protocol?.name, sender.isProved)
+  }
+
+  /** Notes where fixes go, and what is odd about them; what became of them, once they are stored. */
+  #placed({ sender, source, at, placed, duplicates, claim, move, failure }: Share<FixSource>): void {
+    const { id, entry } = sender
+    if (claim) noteSuspicion(id, claim, at)
+    if (move) noteSuspicion(id, move, at)
+    if (!placed) return
+    // Who has not proved to be a device says nothing of its clock.
+    if (entry && placed.aheadMs > 0) noteAhead(id, placed.aheadMs, at)
+    else if (entry && placed.lastFix && observations.devices.has(id)) observations.over(id, CLOCK)
+    if (failure) return
+    for (const reason of placed.filtered) metrics.filtered.inc({ reason })
+    if (duplicates > 0) metrics.filtered.inc({ reason: 'duplicate' }, duplicates)
+    if (placed.repaired > 0) metrics.repaired.inc({ reason: 'gps_week' }, placed.repaired)
+    if (!entry) return
+    this.#dayOf(sender)?.placed(placed, at, duplicates)
+    // What is understood late says nothing of where the device is now.
+    if (source.lateAt === undefined && sender.heard) noteTreatment(sender.heard, placed, { at, duplicates })
+  }
+
+  #unconfigured({ id }: ResolvedDevice, session: DeviceSession, { protocol, fix }: OfUnconfigured): void {
+    this.#options.arrivals.unconfigured(id, session, { protocol: protocol?.name, fix })
+  }
+
+  /** Notes that a message of a device is answered: ends the findings that it shows to be over. */
+  #answered(sender: ResolvedDevice, { read, session, protocol, startedAt }: FrameArrival): void {
+    const { id, entry } = sender
+    metrics.ackDuration.observe((performance.now() - startedAt) / 1000)
+    const message = read as Message
+    if (!entry) {
+      if (!message.fixes?.length) this.#unconfigured(sender, session, { protocol })
+    } else if (observations.devices.has(id)) {
+      observations.over(id, message.fixes?.length && !doubtOf(message) ? UNDERSTOOD : IDENTIFIED)
+      if (!session.isWrongPort) observations.over(id, RIGHT_PORT)
+    }
+  }
+
+  #refused(refusal: Refusal, { now, remote }: DeviceSession): void {
+    const { device, reason, objection, isCrowded } = refusal
+    metrics.refused.inc({ reason })
+    if (objection) this.#objected(objection, now)
+    if (reason === 'unknown_device' && refusal !== NOBODY) this.#rejected.log(sameId(device), reason, remote)
+    if (reason === 'other_device') this.#rejected.log(device, reason, remote)
+    if (isCrowded) observations.note('unknown_refused', { evidence: sameId(device).slice(0, 64) })
+  }
+
+  #objected({ device, reason, finding }: Objection, now: number): void {
+    if (finding) observations.note(finding.code, { subject: { device }, evidence: finding.evidence, now })
+    if (reason) this.#options.heard.of(device).became('refused', reason, now)
+  }
+
+  /** Notes that not all of a frame is understood. It is kept, or storing it failed. */
+  #kept(frame: MisunderstoodFrame): void {
+    const { at, company, device, protocol, reason, unreadable } = frame
+    if (unreadable) metrics.decodeErrors.inc({ protocol, reason: 'entry' }, unreadable.length)
+    metrics.misunderstood.inc({ protocol, reason })
+    if (company === undefined) return
+    this.#options.heard.of(device).became('misunderstood', reason, at)
+    if (kindOf(reason) === 'position') noteNotUnderstood(frame)
+  }
+
+  #notStored({ reason, sender, fault }: NotStored, { session, protocol }: FrameArrival): void {
+    noteNotStored(reason)
+    if (fault !== undefined) this.#logFault(fault, session.device, protocol)
+    if (sender?.entry) this.#dayOf(sender)?.add('not_stored', session.now)
+  }
+
+  #logFault(error: unknown, device: string | undefined, { name }: Protocol): void {
+    logFault(this.#options.logger, error, { what: 'fault in handling a frame', device, protocol: name })
+  }
+
+  #dayOf(sender: ResolvedDevice): OpenNotes | undefined {
+    const { days } = this.#options
+    if (days && !sender.notes?.isOpen) sender.notes = days.of(sender.id)
+    return sender.notes
+  }
+}
+
+/** What a device that is not configured has sent; `protocol`: undefined at a login over MQTT. */
+interface OfUnconfigured {
+  readonly protocol?: Protocol
+  readonly fix?: Fix
+}
+
+/** The port that a device speaks to, and the protocol that it is for. */
+interface UsedPort {
+  readonly port: number
+  readonly expected: Protocol
+}
+
+/** Why a kept frame is dropped. */
+export type LeavingReason = 'understood' | 'no_position' | 'other_company' | 'not_needed' | 'max_age'
+
+type FrameCounters = ReturnType<typeof frameCounters>
+type NotStored = Extract<Outcome, { readonly status: 'not_stored' }>
+
+/** Notes the last fixes of a configured device, and what became of its message. */
+function noteTreatment(
+  device: FrameNotes,
+  placed: Placement,
+  { at, duplicates }: Pick<Share, 'at' | 'duplicates'>,
+): void {
+  const { filtered, lastFix, lastUnplaced, parts, received } = placed
+  const isDuplicate = duplicates > 0 && lastFix
+  device.stored({
+    fix: lastFix && { at, fix: lastFix },
+    filtered: isDuplicate ? { at, reason: 'duplicate', fix: lastFix } : lastUnplaced && { at, ...lastUnplaced },
+  })
+  if (parts.length === 0) device.became('filtered', filtered[filtered.length - 1], at)
+  // Duplicates change nothing.
+  if (duplicates >= received - filtered.length) return
+  for (const part of parts)
+    if ('lane' in part) device.became('routed', part.lane, at)
+    else device.became('held', part.held, at)
+}
+
+/** Notes that a device is ahead of our clock, and what would fit: a zone, if it is whole quarters of an hour ahead. */
+function noteAhead(device: string, aheadMs: number, now: number): void {
+  const zone = zoneAhead(aheadMs)
+  const fits = zone === undefined ? say('its clock is wrong') : say('time_zone "{}" would fit', zone)
+  const evidence = say('about {} min ahead: {}', Math.round(aheadMs / 60_000), fits)
+  observations.note('clock_ahead', { subject: { device }, evidence, now })
+}
+
+/** Adds a device to the finding about positions that cannot be read, with the beginning of such a frame. */
+function noteNotUnderstood(frame: MisunderstoodFrame): void {
+  const { device, protocol } = frame
+  const content = contentOf(frame)
+  const shown = Buffer.isBuffer(content) ? shownBytes(content, SHOWN_BYTES) : { text: content.uri.slice(0, SHOWN_URI) }
+  const evidence = `${protocol}: ${'hex' in shown ? shown.hex : shown.text.trim()}`
+  observations.note('not_understood', { subject: { device }, evidence, now: frame.at })
+}
+
+/** What a message that is answered shows to be over; one in which all is understood; one on the port of its protocol; a fix in time. */
+const IDENTIFIED: readonly ObservationCode[] = ['wrong_secret', 'not_permitted', 'checksum_errors']
+const UNDERSTOOD: readonly ObservationCode[] = [...IDENTIFIED, 'not_understood']
+const RIGHT_PORT: readonly ObservationCode[] = ['wrong_port']
+const CLOCK: readonly ObservationCode[] = ['clock_ahead']
+const NONE: readonly never[] = []
+const SHOWN_BYTES = 24
+const SHOWN_URI = 100

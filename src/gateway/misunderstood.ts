@@ -1,0 +1,175 @@
+import { StringDecoder } from 'node:string_decoder'
+import type { DecodeReason, HttpRequest, Transport } from '../../protocols/kit/index.ts'
+import { sameId } from '../domain/units.ts'
+import type { FrameKind } from '../store/index.ts'
+import { masked, maskedBehindNames, wordsOf } from '../masking.ts'
+import { isSecretOf, type SecretDigests } from '../roster/device-entry.ts'
+
+/**
+ * Why a frame is kept as it came. `not_read`, `entries`: its type holds positions, and none or not all of them could be
+ * read. `unknown_type`: its type is not known. `guessed`: the protocol that it was read with is a guess. Other codes:
+ * it is damaged and came over MQTT, where the client would send it again for ever.
+ */
+export type Doubt = 'not_read' | 'entries' | 'unknown_type' | 'guessed' | DecodeReason
+
+/** A frame that was not understood, as it is kept in Redis (JSON): all that it takes to decode it again. */
+export interface MisunderstoodFrame {
+  /** When it arrived, ms UTC. */
+  readonly at: number
+  readonly device: string
+  /** The company of its device then; absent: the device was not configured. */
+  readonly company?: string
+  /**
+   * The other devices of a relay's frame that were accepted, with their companies then. Absent: it is no relay's, or a version
+   * kept it that did not ask whether its fixes are accepted.
+   */
+  readonly others?: readonly (readonly [device: string, company: string])[]
+  readonly protocol: string
+  /** Whether the protocol is a guess. */
+  readonly isGuess?: true
+  readonly transport: Transport
+  readonly reason: Doubt
+  /** What the decoder said. */
+  readonly error?: string
+  /** Base64; or the request. */
+  readonly frame?: string
+  readonly request?: Omit<HttpRequest, 'body'> & { readonly body: string }
+  /** The frames that its conversation began with, base64: a login may say how later frames are to be read. */
+  readonly opening?: readonly string[]
+  /** The fixes that were read and stored: time, ms, latitude, longitude. */
+  readonly fixes?: readonly FixMark[]
+  readonly unreadable?: readonly number[]
+  /**
+   * Whether a secret was replaced by asterisks, or one that is a number by the digit 1; `short`: a secret so short that the
+   * same characters may have been something else.
+   */
+  readonly masked?: 'secret' | 'short'
+}
+
+/** Which kind of frame is kept for this reason. */
+export function kindOf(doubt: Doubt): FrameKind {
+  if (doubt === 'guessed') return doubt
+  return doubt === 'not_read' || doubt === 'entries' ? 'position' : 'unknown'
+}
+
+/** What tells a fix of a frame from its others. */
+type FixMark = readonly [time: number, latitude: number, longitude: number]
+
+/** What is known of a frame, before secrets are masked in it. */
+export interface FrameDescription extends Omit<MisunderstoodFrame, 'frame' | 'request' | 'opening' | 'masked'> {
+  readonly content: Buffer | HttpRequest
+  /** Bytes as latin1. */
+  readonly opening?: readonly string[]
+  /** The secrets that the device presented. */
+  readonly secrets: readonly (string | undefined)[]
+  /** The entry with the id of the device, if there is one. */
+  readonly entry: SecretDigests | undefined
+}
+
+/** The frame with asterisks in place of secrets. */
+export function describeFrame(description: FrameDescription): MisunderstoodFrame {
+  const { content, entry, opening, secrets, error, ...about } = description
+  const masking = new Masking(secrets, entry, about.device)
+  const mask = (text: string) => masking.mask(text)
+  const base64 = (latin1: string) => Buffer.from(mask(latin1), 'latin1').toString('base64')
+  const described = {
+    ...about,
+    error: error && mask(error),
+    ...(Buffer.isBuffer(content)
+      ? { frame: base64(content.toString('latin1')) }
+      : { request: describeRequest(content, mask) }),
+    opening: opening?.map(base64),
+  }
+  return { ...described, masked: masking.found }
+}
+
+/**
+ * Puts asterisks in place of secrets in all that people are shown of what devices send: secrets that were presented, those of a
+ * device, by their digests, and what is named like one. The id of the device stays, whatever its name: a decoder needs it.
+ */
+export class Masking {
+  /** What was masked: `secret`; or `short`, a secret so short that the same characters may have been something else. */
+  found: MisunderstoodFrame['masked']
+  readonly #secrets: ReadonlySet<string>
+  readonly #entry: SecretDigests | undefined
+  readonly #device: string | undefined
+
+  constructor(secrets: Iterable<string | undefined>, entry?: SecretDigests, device?: string) {
+    this.#secrets = new Set([...secrets].filter((secret) => secret !== undefined))
+    this.#entry = entry
+    this.#device = device && sameId(device)
+  }
+
+  mask(text: string): string {
+    const { secretDigest, previousSecretDigest } = this.#entry ?? {}
+    const hasSecret = (secretDigest ?? previousSecretDigest) !== undefined
+    const own = hasSecret ? [...wordsOf(text)].filter((word) => isSecretOf(this.#entry ?? {}, word)) : []
+    const hidden = [...this.#secrets, ...own].reduce(
+      (before, secret) => masked(before, secret, (place) => this.#hide(place, secret.length < SURE_SECRET)),
+      text,
+    )
+    return maskedBehindNames(hidden, (place, isNumber) => this.#hide(place, false, isNumber))
+  }
+
+  #hide(place: string, isShort: boolean, isNumber = false): string {
+    if (this.#device !== undefined && sameId(place) === this.#device) return place
+    this.found = isShort || this.found === 'short' ? 'short' : 'secret'
+    return isNumber ? place.replace(/[\d*]/g, '1') : '*'.repeat(place.length)
+  }
+}
+
+/** A request without the headers that hold secrets. */
+function describeRequest({ method, uri, headers, body }: HttpRequest, mask: (text: string) => string) {
+  const shown = Object.entries(headers).filter(([name]) => !SECRET_HEADERS.has(name))
+  return {
+    method,
+    uri: mask(uri),
+    headers: Object.fromEntries(shown.map(([name, value]) => [name, value && maskHeader(name, value, mask)])),
+    body: Buffer.from(mask(body.toString('latin1')), 'latin1').toString('base64'),
+  }
+}
+
+/** The value of a header, which its name may say to be a secret. */
+function maskHeader(name: string, value: string, mask: (text: string) => string): string {
+  return mask(`${name}: ${value}`).slice(name.length + 2)
+}
+
+/** What a decoder takes of a kept frame. */
+export function contentOf({ frame = '', request }: MisunderstoodFrame): Buffer | HttpRequest {
+  return request ? { ...request, body: Buffer.from(request.body, 'base64') } : Buffer.from(frame, 'base64')
+}
+
+/** A request as bytes: its method, address and body. */
+export function requestBytes({ method, uri, body }: HttpRequest): Buffer {
+  return Buffer.concat([Buffer.from(`${method} ${uri}${body.length > 0 ? '\n\n' : ''}`), body])
+}
+
+/** The beginning of bytes: as text where they are, else as hexadecimal digits. */
+export function shownBytes(bytes: Buffer, most: number): { readonly text: string } | { readonly hex: string } {
+  const shown = bytes.subarray(0, most)
+  // Leaves out the half of a character at the cut.
+  const text = new StringDecoder().write(shown)
+  return CONTROL.test(text) ? { hex: shown.toString('hex') } : { text }
+}
+
+/** The first frames of a conversation, which may be needed to read a later one. */
+export interface Opening {
+  opening?: readonly string[]
+}
+
+/** Remembers one of the frames without a position that a conversation begins with. */
+export function rememberOpening(session: Opening, frame: Buffer | HttpRequest): void {
+  const { opening = [] } = session
+  if (opening.length === OPENING_FRAMES || !Buffer.isBuffer(frame) || frame.length > OPENING_BYTES) return
+  // `concat` leaves no room for more, as a spread does.
+  session.opening = opening.concat(frame.toString('latin1'))
+}
+
+/** Control characters, and the character that stands for bytes that are no UTF-8. */
+// oxlint-disable-next-line no-control-regex
+const CONTROL = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd]/
+const SECRET_HEADERS = new Set(['authorization', 'proxy-authorization', 'cookie'])
+/** Characters from which on a secret is in no frame by chance. */
+const SURE_SECRET = 4
+const OPENING_FRAMES = 4
+const OPENING_BYTES = 256

@@ -1,0 +1,249 @@
+import type { Fix } from '../../protocols/kit/index.ts'
+import { utcFromLocal } from '../domain/times.ts'
+import {
+  type HoldReason,
+  type Part,
+  type Position,
+  packDevice,
+  packRecords,
+  type Spoken,
+  type Storable,
+} from '../store/index.ts'
+import type { DeviceEntry, Lane } from '../roster/device-entry.ts'
+import type { Roster } from '../roster/roster.ts'
+import type { DeviceTrail } from './suspicion.ts'
+
+/** Why a fix is not stored. `clock`: its time is in the future. */
+export type FilterReason = 'invalid' | 'zero' | 'out_of_range' | 'past' | 'clock' | 'no_route'
+
+/** `filter` of gateway.yaml. */
+export interface FilterOptions {
+  /** Metres of error for one unit of HDOP. */
+  readonly uereM: number
+  /** Metres, for a device that reports no error. */
+  readonly defaultAccuracyM: number
+  readonly maxFutureMs: number
+  /** null: a fix is never too old. */
+  readonly maxAgeMs: number | null
+  /** Whether fixes are held that are off the track of their device: see suspicion.ts. */
+  readonly holdsSuspicious: boolean
+}
+
+/** `hold` of gateway.yaml: which fixes are kept until the configuration says where they belong. */
+export interface HoldOptions {
+  readonly unknown: boolean
+  readonly no_route: boolean
+  readonly clock: boolean
+  /** ms for which they are kept. */
+  readonly max_age: number
+}
+
+/** What decides where a fix goes. */
+export interface PlacementRules {
+  readonly roster: Roster
+  readonly rosterVersion: number
+  readonly filter: FilterOptions
+  readonly hold: HoldOptions
+  /** Whether our own clock is in doubt: then fixes that seem too old are held as well. */
+  readonly isClockInDoubt: boolean
+}
+
+/** Where fixes come from. */
+export interface FixOrigin {
+  readonly device: string
+  /** undefined: the device is not configured. */
+  readonly entry: DeviceEntry | undefined
+  /** When they arrived, ms UTC. */
+  readonly now: number
+  /** When they are stored, ms UTC, where their frame is understood later than it arrived. */
+  readonly lateAt?: number
+  /** Whether they came over a connection. The sender of a datagram may be forged. */
+  readonly isProven: boolean
+  /** What they were read with, where the device is not configured: they are held with it. */
+  readonly spoken?: Spoken
+  /** Where the device was before; it learns where the fixes with a lane are. */
+  readonly trail?: Pick<DeviceTrail, 'isOff'>
+}
+
+/**
+ * Where one fix goes. A held position keeps the time that the device reported; it is converted to UTC when it is
+ * released. `lookAt`: when it may belong somewhere else without a change of the roster, ms UTC; Infinity: never.
+ */
+export type Verdict =
+  | { readonly lane: Lane; readonly held?: undefined; readonly position: Position; readonly lookAt?: undefined }
+  | { readonly lane?: undefined; readonly held: HoldReason; readonly position: Position; readonly lookAt: number }
+  | { readonly filtered: FilterReason }
+
+/** Where the fixes of one frame go. */
+export interface Placement extends Storable {
+  readonly filtered: readonly FilterReason[]
+  /** By how much the last fix that is too far ahead of our clock is ahead, ms; 0: none is. */
+  readonly aheadMs: number
+  /** Fixes whose GPS week was repaired, without the filtered ones. */
+  readonly repaired: number
+  /** The times of the fixes that have a lane, and of those that are held, ms UTC; none is in the future. */
+  readonly times: readonly number[]
+  readonly heldTimes: readonly number[]
+  /** How many of these fixes came more than five minutes after their time. */
+  readonly late: number
+  /** The last fix with a lane, or held with a known time: in UTC. */
+  readonly lastFix: Fix | undefined
+  /** The last fix without a lane. `held`: it is stored among the held fixes. */
+  readonly lastUnplaced: { readonly reason: string; readonly fix: Fix; readonly held?: true } | undefined
+}
+
+/** Pure: places each fix of one device in the lane of its own time, among the held fixes, or nowhere; keeps their order. */
+export function placeFixes(fixes: readonly Fix[], origin: FixOrigin, rules: PlacementRules): Placement {
+  const { now } = origin
+  const runs: PositionRun[] = []
+  const filtered: FilterReason[] = []
+  const times: number[] = []
+  const heldTimes: number[] = []
+  let [aheadMs, repaired, late] = [0, 0, 0]
+  let lastFix: Fix | undefined
+  let lastUnplaced: Placement['lastUnplaced']
+  for (const fix of fixes) {
+    const verdict = judge(fix, origin, rules)
+    const isAhead = ('filtered' in verdict ? verdict.filtered : verdict.held) === 'clock'
+    if (isAhead) aheadMs = fix.time - now
+    if ('filtered' in verdict) {
+      filtered.push(verdict.filtered)
+      lastUnplaced = { reason: verdict.filtered, fix }
+      continue
+    }
+    const { held, lane, lookAt = Infinity, position } = verdict
+    const run = runs[runs.length - 1]
+    if (run && run.lane === lane?.key && run.held === held) {
+      run.positions.push(position)
+      run.lookAt = Math.min(run.lookAt, lookAt)
+    } else runs.push({ lane: lane?.key, held, lookAt, positions: [position] })
+    if (held) lastUnplaced = { reason: held, fix, held: true }
+    const time = lane ? position.timestamp * 1000 : utcOf(fix.time, origin)
+    if (time - fix.time > ROLLOVER_MS / 2) repaired++
+    if (now - time > LATE_MS) late++
+    const past = Math.min(time, now)
+    if (held) heldTimes.push(past)
+    else times.push(past)
+    if (!isAhead) lastFix = time === Math.floor(fix.time / 1000) * 1000 ? fix : { ...fix, time }
+  }
+  const parts = partsOf(runs, origin, rules)
+  return { parts, received: fixes.length, filtered, aheadMs, repaired, times, heldTimes, late, lastFix, lastUnplaced }
+}
+
+/** Pure: where one fix goes. */
+export function judge(fix: Fix, origin: Omit<FixOrigin, 'device' | 'isProven'>, rules: PlacementRules): Verdict {
+  const { entry, now, trail } = origin
+  const time = utcOf(fix.time, origin)
+  const position = normalise(fix, { now, time }, rules.filter)
+  const isOutOfTime = position === 'clock' || (position === 'past' && rules.isClockInDoubt)
+  if (typeof position === 'string' && !isOutOfTime) return { filtered: position }
+  // Held as `unknown` even if its time is wrong: all held fixes of a device that is not configured count together.
+  // Whether the device may have held fixes was decided before.
+  if (!entry) return hold('unknown', fix, rules, { filtered: 'clock' })
+  if (typeof position === 'string') {
+    // A time that seems too old is judged again soon: our clock may not be in doubt any more.
+    const lookAt = position === 'clock' ? time - rules.filter.maxFutureMs : now + DOUBT_AGAIN_MS
+    return hold('clock', fix, rules, { filtered: position, lookAt })
+  }
+  // Most devices have no route but their usual one.
+  const stay = entry.stays.length === 0 ? entry.usual : rules.roster.stayAt(entry, position.timestamp)
+  const lane = stay?.lane
+  if (!lane) return hold('no_route', fix, rules, { filtered: 'no_route' })
+  // A fix without a time of its own has that of its arrival: of several, all seem to be of the same moment.
+  const isOff = trail !== undefined && fix.time !== now && trail.isOff(position, now / 1000)
+  if (isOff && rules.filter.holdsSuspicious) return hold('suspicious', fix, rules, { filtered: 'no_route' })
+  return { lane, position }
+}
+
+/** A device's fix as the tracking API takes it, or why it is not pushed. `now` and `time`, the fix's own: ms UTC. */
+export function normalise(
+  fix: Fix,
+  { now, time }: { readonly now: number; readonly time: number },
+  options: FilterOptions,
+): Position | FilterReason {
+  const { accuracy, hdop, latitude, longitude } = fix
+  if (!fix.valid) return 'invalid'
+  if (latitude === 0 && longitude === 0) return 'zero'
+  if (!(Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180)) return 'out_of_range'
+  if (!(time >= 0) || (options.maxAgeMs !== null && time < now - options.maxAgeMs)) return 'past'
+  if (time > now + options.maxFutureMs || time > LAST_TIME_MS) return 'clock'
+  let metres = options.defaultAccuracyM
+  if (accuracy !== undefined && accuracy >= 0) metres = accuracy
+  else if (hdop !== undefined && hdop > 0) metres = hdop * options.uereM
+  return {
+    timestamp: Math.floor(time / 1000),
+    latitude,
+    longitude,
+    // Rounded up, but not for the noise of a product such as 1.1 × 5.
+    accuracy: Math.max(1, Math.ceil(metres - 1e-9)),
+    heading: fix.heading !== undefined && fix.heading >= 0 ? Math.round(fix.heading) % 360 : undefined,
+    speed: fix.speed !== undefined && fix.speed >= 0 ? fix.speed : undefined,
+  }
+}
+
+/**
+ * A device's time in UTC, ms: local times are converted, GPS week rollovers repaired. A decoder without a time from the
+ * device uses `now`, which stays.
+ */
+export function utcOf(time: number, { entry, now }: Pick<FixOrigin, 'entry' | 'now'>): number {
+  const zone = entry?.time_zone
+  const utc = zone === undefined || time === now ? time : utcFromLocal(time, zone)
+  // A receiver that counts GPS weeks from 0 to 1023 is 1,024 weeks early; repaired only into the last year.
+  const repaired = utc + ROLLOVER_MS
+  return repaired <= now + DAY_MS && repaired > now - 366 * DAY_MS ? repaired : utc
+}
+
+/** Holds a fix for a reason, where the configuration wants that and a record can hold its time; else filters it. */
+function hold(
+  reason: HoldReason,
+  fix: Fix,
+  { filter, hold: wanted }: PlacementRules,
+  { filtered, lookAt = Infinity }: { filtered: FilterReason; lookAt?: number },
+): Verdict {
+  const isWanted = reason === 'unknown' || reason === 'suspicious' || wanted[reason]
+  const position = isWanted ? asReported(fix, filter) : undefined
+  return position ? { held: reason, position, lookAt } : { filtered }
+}
+
+/** A position with the time that the device reported; undefined where a record cannot hold it. */
+function asReported(fix: Fix, filter: FilterOptions): Position | undefined {
+  const position = normalise(fix, { now: 0, time: fix.time }, { ...filter, maxFutureMs: Infinity, maxAgeMs: null })
+  return typeof position === 'string' ? undefined : position
+}
+
+/** Positions that follow each other and go to the same place. */
+interface PositionRun {
+  readonly lane?: string
+  readonly held?: HoldReason
+  lookAt: number
+  readonly positions: Position[]
+}
+
+/** The records of runs. */
+function partsOf(runs: readonly PositionRun[], origin: FixOrigin, rules: PlacementRules): Part[] {
+  const { device, entry, isProven, now, lateAt: storedAt = now } = origin
+  const { rosterVersion } = rules
+  const oldestAt = storedAt + rules.hold.max_age
+  const packed = (entry && packedDevices.get(entry)) ?? packOnce(origin)
+  return runs.map(({ lane = '', held, lookAt, positions }) => {
+    const records = packRecords(positions, packed, storedAt)
+    if (held === undefined) return { lane, device, records, isProven }
+    return { held, device, records, isProven, lookAt: Math.min(lookAt, oldestAt), rosterVersion }
+  })
+}
+
+function packOnce({ device, entry, spoken }: FixOrigin): Buffer {
+  const packed = packDevice(device, entry ? undefined : spoken)
+  if (entry) packedDevices.set(entry, packed)
+  return packed
+}
+
+/** While our clock is in doubt, ms. */
+const DOUBT_AGAIN_MS = 5000
+const packedDevices = new WeakMap<DeviceEntry, Buffer>()
+const DAY_MS = 86_400_000
+/** A tracker that sends its fixes together is up to some minutes late. */
+const LATE_MS = 300_000
+const ROLLOVER_MS = 1024 * 7 * DAY_MS
+/** Records keep seconds in 32 bits. */
+const LAST_TIME_MS = 0xffff_ffff * 1000

@@ -1,0 +1,305 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { cut, DecodeError, type Fix, type Message, type Protocol, type Sealed } from '../../protocols/kit/index.ts'
+import { everySecond, yieldToEventLoop } from '../async.ts'
+import { sameId } from '../domain/units.ts'
+import {
+  claimFrames,
+  decodeAgain,
+  devicesWithFrames,
+  dropFrames,
+  dropOld,
+  type FrameId,
+  frameIds,
+  keys,
+  type Redis,
+  rewriteFrame,
+  type StoredFrame,
+  withTexts,
+} from '../store/index.ts'
+import type { Logger } from '../observe/log.ts'
+import { logFault } from '../observe/faults.ts'
+import { type DeviceEntry, belongedAt, isSecretOf } from '../roster/device-entry.ts'
+import type { DeviceSecrets } from '../roster/device-secrets.ts'
+import type { Replica } from '../roster/replica.ts'
+import { createSession } from './device.ts'
+import type { FixStorage } from './fix-storage.ts'
+import type { Journal, LeavingReason } from './journal.ts'
+import { doubtOf, type Reading } from './outcome.ts'
+import { ResolvedDevice, trustIn } from './identity.ts'
+import { decode, readOpened } from './take.ts'
+import { contentOf, type MisunderstoodFrame } from './misunderstood.ts'
+import { openBox } from './sealed.ts'
+
+export interface RedecodingOptions {
+  readonly redis: Redis
+  /** The protocol with this name; undefined if it no longer exists. */
+  readonly protocolNamed: (name: string) => Promise<Protocol | undefined>
+  /** While it is not current, no frame is looked at. */
+  readonly replica: Pick<Replica, 'current' | 'roster'>
+  /** The secrets of devices, for frames that are encrypted with them. */
+  readonly secrets?: Pick<DeviceSecrets, 'of'>
+  readonly storage: Pick<FixStorage, 'store'>
+  readonly journal: Pick<Journal, 'decoded' | 'keptNoMore' | 'refusedLate' | 'understoodLate'>
+  /** How long a frame is kept, ms; null: for ever. Older fixes are filtered. */
+  readonly maxAgeMs: number | null
+  readonly logger: Logger
+}
+
+/**
+ * Decodes frames again that were not understood when they came: all of them once after the start, which may be that of another
+ * version; those of a device when the roster changes it. What is understood then goes where its own time says. A frame is dropped
+ * once its fixes are stored: whoever ends between the two stores them again, and they are duplicates. A few frames at a time,
+ * each device by one gateway: should two take it at once, its fixes may change places. Frames that are too old are given up.
+ *
+ * Of held fixes whose protocol is a guess the frames are dropped once the guess turns out to be right. Where the entry of the
+ * device names another protocol, they are decoded as that, while the held fixes are discarded (holding.ts): neither waits for
+ * the other. Whoever takes back such an entry within a second may lose these fixes, which are counted.
+ */
+export class Redecoding {
+  readonly #options: RedecodingOptions
+  readonly #looking: ReturnType<typeof everySecond>
+  readonly #closing = new AbortController()
+  /** Devices that the roster has changed, without leading zeros. */
+  #changed = new Set<string>()
+  #isAllDue = true
+  #looks = 0
+  #decoded = 0
+
+  constructor(options: RedecodingOptions) {
+    this.#options = options
+    this.#looking = everySecond(() =>
+      this.#look().catch((error: unknown) => options.logger.debug({ err: error }, 'kept frames wait')),
+    )
+  }
+
+  /** The roster has changed these devices; undefined: perhaps all. */
+  rosterChanged(changed: ReadonlySet<string> | undefined): void {
+    if (changed) for (const id of changed) this.#changed.add(id)
+    else this.#isAllDue = true
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#looking.stop()
+  }
+
+  async #look(): Promise<void> {
+    const { maxAgeMs, redis, replica } = this.#options
+    if (!replica.current) return
+    if (maxAgeMs !== null && this.#looks++ % DROP_OLD_EVERY === 0) {
+      const old = await dropOld(redis, Date.now() - maxAgeMs)
+      this.#options.journal.keptNoMore('max_age', old)
+    }
+    await this.#markDue()
+    while (!this.#closing.signal.aborted) {
+      const device = await claimFrames(redis)
+      if (device === undefined) return
+      if (!(await this.#decodeAll(device).catch(() => false))) await decodeAgain(redis, [device], Date.now() + LATER_MS)
+    }
+  }
+
+  async #markDue(): Promise<void> {
+    const { redis } = this.#options
+    if (this.#isAllDue) {
+      this.#isAllDue = false
+      const left = redis.unlink(keys.misunderstoodPayloads)
+      await Promise.all([decodeAgain(redis), left]).catch((error: unknown) => {
+        this.#isAllDue = true
+        throw error
+      })
+    }
+    if (this.#changed.size === 0) return
+    const changed = [...this.#changed]
+    const due = (await devicesWithFrames(redis)).filter((device) => this.#changed.has(sameId(device)))
+    await decodeAgain(redis, due)
+    for (const id of changed) this.#changed.delete(id)
+  }
+
+  /** Answers whether every frame of a device was looked at, and what is understood now is stored. */
+  async #decodeAll(device: string): Promise<boolean> {
+    const { redis } = this.#options
+    const ids = await frameIds(redis, [device])
+    for (let at = 0; at < ids.length; at += AT_ONCE)
+      for (const frame of await withTexts(redis, ids.slice(at, at + AT_ONCE))) {
+        await this.#pace()
+        if (this.#closing.signal.aborted || !(await this.#decode(frame))) return false
+      }
+    return true
+  }
+
+  /** Answers false where what is understood now cannot be stored yet. */
+  async #decode(stored: StoredFrame): Promise<boolean> {
+    const { replica } = this.#options
+    const frame = JSON.parse(stored.text) as MisunderstoodFrame
+    const entry = replica.roster.find(frame.device)
+    if (!entry) return true
+    const isOther = frame.company === undefined ? !belongedAt(entry, frame.at) : entry.company_id !== frame.company
+    if (isOther) {
+      await this.#leave(stored, 'other_company')
+      return true
+    }
+    const read = await this.#messageOf(frame, entry)
+    const opened = read?.sealed && (await this.#opened(read.sealed, frame, entry))
+    const message = opened ?? read
+    const spoken = { protocol: frame.protocol, isGuess: frame.isGuess === true }
+    const trust = trustIn(entry, spoken, opened !== undefined)
+    // What came without the proof that the device must give by now stays where it is.
+    if (trust === 'unproven' && frame.company === undefined) return true
+    if (trust === 'trusted' && frame.reason === 'guessed') {
+      await this.#leave(stored, 'not_needed')
+      return true
+    }
+    // What was read with a wrong protocol is discarded.
+    const known = trust === 'other_protocol' ? [] : (frame.fixes ?? [])
+    if (!message) {
+      if (frame.reason === 'guessed') await this.#rewrite(stored, { ...frame, reason: 'malformed', fixes: known })
+      return true
+    }
+    const isKnown = new Set(known.map(String))
+    const fixes = message.fixes?.filter((fix) => !isKnown.has(String(markOf(fix)))) ?? []
+    if (!(await this.#store({ ...message, fixes }, frame))) return false
+    const reason = doubtOf(message)
+    if (!reason) await this.#leave(stored, fixes.length > 0 ? 'understood' : 'no_position')
+    else if (fixes.length > 0 || frame.reason === 'guessed') {
+      const marks = [...known, ...fixes.map(markOf)]
+      await this.#rewrite(stored, { ...frame, reason, fixes: marks, unreadable: message.unreadable })
+    }
+    return true
+  }
+
+  #rewrite(stored: StoredFrame, frame: MisunderstoodFrame): Promise<void> {
+    return rewriteFrame(this.#options.redis, { ...stored, text: JSON.stringify(frame) })
+  }
+
+  /** What a frame says by now; undefined: it cannot be read, or must not. */
+  async #messageOf(frame: MisunderstoodFrame, entry: DeviceEntry): Promise<Message | undefined> {
+    const { logger, protocolNamed } = this.#options
+    if (frame.masked === 'short') return undefined
+    const protocol = await protocolNamed((frame.isGuess && entry.protocol) || frame.protocol)
+    if (!protocol) return undefined
+    const session = createSession(frame.transport, '')
+    session.now = frame.at
+    session.settingsOf = () => entry.protocolSettings
+    session.lenient = frame.masked !== undefined && frame.reason !== 'checksum'
+    for (const text of frame.opening ?? []) this.#read({ frame: Buffer.from(text, 'base64'), session, protocol })
+    session.device = entry.id
+    const contents = framesOf(frame, { protocol, session }, logger)
+    const messages = contents.map((content) => this.#read({ frame: content, session, protocol }))
+    const [first, ...more] = messages
+    const message = more.length === 0 ? first : joined(messages)
+    if (message instanceof DecodeError) return undefined
+    // A guess may have taken something else for the id.
+    const isOther = message.device !== undefined && sameId(message.device) !== sameId(entry.id)
+    return isOther && frame.isGuess ? undefined : message
+  }
+
+  #read(reading: Reading): Message | DecodeError {
+    const read = decode(reading)
+    this.#options.journal.decoded(read, reading.protocol)
+    return read
+  }
+
+  /** What an encrypted frame holds, if a secret of the device opens it. */
+  async #opened(sealed: Sealed, frame: MisunderstoodFrame, entry: DeviceEntry): Promise<Message | undefined> {
+    const { journal, protocolNamed, secrets } = this.#options
+    const opened = await openBox(sealed, (await secrets?.of(entry.id)) ?? [])
+    const protocol = await protocolNamed(frame.protocol)
+    if (!opened || !protocol || !isSecretOf(entry, opened.secret)) return undefined
+    const session = Object.assign(createSession(frame.transport, ''), { now: frame.at })
+    const message = readOpened(sealed, opened.content, { frame: opened.content, session, protocol })
+    journal.decoded(message, protocol)
+    return message instanceof DecodeError ? undefined : message
+  }
+
+  /**
+   * Stores fixes, each for the device that it or its message names, else that of the frame. Those of a device that is not
+   * accepted are left out and counted. Returns false if some cannot be stored now.
+   */
+  async #store({ device, fixes = [] }: Message, frame: MisunderstoodFrame): Promise<boolean> {
+    const { journal, replica, storage } = this.#options
+    // A secret may be a part of the id, which is masked there.
+    const isReadable = device !== undefined && (!frame.masked || replica.roster.find(device) !== undefined)
+    const sender = isReadable ? device : frame.device
+    for (const [id, own] of Map.groupBy(fixes, (fix) => fix.device ?? sender)) {
+      const entry = replica.roster.find(id)
+      const isNamed = own.some((fix) => fix.device !== undefined)
+      if (!entry || !isAccepted(entry, frame, isNamed)) {
+        journal.refusedLate(entry ? 'not_permitted' : 'unknown_device')
+        continue
+      }
+      const source = { now: frame.at, transport: frame.transport, lateAt: Date.now() }
+      const share = await storage.store(own, new ResolvedDevice(entry.id, entry), source)
+      journal.understoodLate(share, frame.protocol)
+      if (share.failure) return false
+    }
+    return true
+  }
+
+  async #leave(frame: FrameId, reason: LeavingReason): Promise<void> {
+    this.#options.journal.keptNoMore(reason, await dropFrames(this.#options.redis, [frame]))
+  }
+
+  /** Leaves the process to the frames that arrive. */
+  async #pace(): Promise<void> {
+    await yieldToEventLoop()
+    if (++this.#decoded % AT_ONCE === 0)
+      await sleep(PAUSE_MS, undefined, { signal: this.#closing.signal }).catch(() => {})
+  }
+}
+
+/**
+ * Whether fixes of a kept frame are those of this device. They are if it is the frame's own device, or was accepted when the frame
+ * came. The id of any other one may have been unreadable then: it is enough where its entry asks for no more, within the
+ * company of the frame. So it is for the frame's own device if its fixes name it, but the frame is not known to be a relay's.
+ * Over MQTT a frame cannot name another device.
+ */
+function isAccepted(entry: DeviceEntry, frame: MisunderstoodFrame, isNamed: boolean): boolean {
+  const { at, company, device, isGuess, others, protocol, transport } = frame
+  const id = sameId(entry.id)
+  const isOwn = id === sameId(device)
+  if (isOwn && (!isNamed || others !== undefined || transport === 'mqtt')) return true
+  if (transport === 'mqtt') return false
+  const known = others?.find(([other]) => sameId(other) === id)
+  if (known) return known[1] === entry.company_id
+  if (entry.company_id !== company || !belongedAt(entry, at)) return false
+  return trustIn(entry, { protocol, isGuess: isGuess === true }) === 'trusted'
+}
+
+/** A kept frame as frames of a protocol: where another protocol was guessed, that has cut the stream elsewhere. */
+function framesOf(kept: MisunderstoodFrame, { protocol, session }: Omit<Reading, 'frame'>, logger: Logger) {
+  const { name, tcp, udp } = protocol
+  const content = contentOf(kept)
+  const framer = { tcp: tcp?.frame, udp: udp?.frame, http: undefined, mqtt: undefined }[kept.transport]
+  if (name === kept.protocol || !framer || !Buffer.isBuffer(content)) return [content]
+  try {
+    const { frames } = cut(content, framer, session)
+    return frames.length > 0 ? frames : [content]
+  } catch (error) {
+    logFault(logger, error, { what: 'fault in a framer', protocol: name })
+    return [content]
+  }
+}
+
+/** What several frames say together; a frame that cannot be read is an entry that cannot. */
+function joined(messages: readonly (Message | DecodeError)[]): Message {
+  const read = messages.filter((message): message is Message => !(message instanceof DecodeError))
+  const fixes = read.flatMap((message) => message.fixes ?? [])
+  const unreadable = messages.flatMap((message, index) =>
+    message instanceof DecodeError || doubtOf(message) ? [index] : [],
+  )
+  const device = read.find((message) => message.device !== undefined)?.device
+  if (unreadable.length > 0) return { device, fixes, unreadable }
+  return fixes.length > 0 ? { device, fixes } : { device, none: read[0]?.none }
+}
+
+function markOf({ time, latitude, longitude }: Fix): readonly [number, number, number] {
+  return [time, latitude, longitude]
+}
+
+/** In seconds. */
+const DROP_OLD_EVERY = 10
+/** Frames after which there is a pause: at most a thousand in a second. */
+const AT_ONCE = 20
+const PAUSE_MS = 20
+/** The pause before what could not be stored is tried again. */
+const LATER_MS = 30_000

@@ -1,0 +1,348 @@
+import {
+  beginningsOf,
+  cut,
+  DecodeError,
+  decodeFrame,
+  type Framer,
+  type HttpRequest,
+  isEndless,
+  type Message,
+  noSettings,
+  type Protocol,
+  type Session,
+  type Transport,
+} from '../../../protocols/kit/index.ts'
+import type { DeviceSession } from '../device.ts'
+import { logFault } from '../../observe/faults.ts'
+import type { Logger } from '../../observe/log.ts'
+import { say, type Text } from '../../texts/text.ts'
+import { type Evidence, isImei, weighFixes, weighId } from './evidence.ts'
+import { GuessBudget } from './guess-budget.ts'
+
+/** A protocol that understands the first bytes of a conversation, and why it is believed. */
+export interface Guess {
+  readonly protocol: Protocol
+  readonly device: string | undefined
+  /** The secret that is presented beside the device. */
+  readonly secret: string | undefined
+  /**
+   * Whether the protocol has read fixes, or it is sure that there are none: a login, a heartbeat, a checksum that fits. Any other
+   * `none` may be a position that the protocol does not see.
+   */
+  readonly holds: 'fixes' | 'no fixes' | 'unknown'
+  /** Why the bytes are of this protocol, in words. */
+  readonly evidence: readonly Text[]
+  readonly score: number
+  /** Whether the bytes alone are enough without waiting for more: a checksum, or an IMEI. */
+  readonly isSure: boolean
+}
+
+export interface DetectorOptions {
+  readonly protocols: readonly Protocol[]
+  /**
+   * The protocol in the entry of the device that a sender says to be, '' where its entry names none. Undefined: it is not
+   * configured, or has not proved what its entry asks for; nothing may tell the two apart.
+   */
+  readonly configured: (device: string, claim: DeviceClaim) => string | undefined
+  /** Called with what the code of a protocol throws beside DecodeError: then the protocol is out of the question. */
+  readonly onFault: (error: unknown, protocol: Protocol) => void
+  /** The time for it; a budget of its own without it. */
+  readonly budget?: GuessBudget
+}
+
+/** Who says to be a device, in which protocol, and what proves it. */
+interface DeviceClaim {
+  readonly protocol: string
+  readonly secret: string | undefined
+  readonly session: DeviceSession
+}
+
+/** The first bytes of a connection, or a request, and how they came. */
+export interface FirstBytes {
+  readonly bytes: Buffer | HttpRequest
+  readonly transport: Transport
+  /** ms UTC. */
+  readonly now: number
+}
+
+/**
+ * Finds out which protocol somebody speaks, by evidence alone: the first bytes are offered to the framers and decoders of all
+ * protocols, and what these make of them decides. No decoder has code for it.
+ */
+export class Detector {
+  /** The time that a gateway has for it. */
+  readonly budget: GuessBudget
+  readonly #options: DetectorOptions
+  /** For each first byte the protocols that a stream or a datagram with it may be of. */
+  readonly #byFirstByte: Readonly<Record<'tcp' | 'udp', readonly (readonly Protocol[])[]>>
+  readonly #overHttp: readonly Protocol[]
+  /** What devices have spoken, by id. */
+  readonly #spoken = new Map<string, string>()
+
+  constructor(options: DetectorOptions) {
+    this.#options = options
+    this.budget = options.budget ?? new GuessBudget()
+    this.#overHttp = options.protocols.filter(({ http }) => http)
+    this.#byFirstByte = { tcp: this.#candidatesOver('tcp'), udp: this.#candidatesOver('udp') }
+  }
+
+  get protocols(): readonly Protocol[] {
+    return this.#options.protocols
+  }
+
+  /**
+   * The protocols, among these, that understand a beginning, judged by its bytes alone; and `open`: those that need more bytes
+   * to tell. All others are out of the question.
+   */
+  look(
+    beginning: FirstBytes,
+    among = this.#candidatesFor(beginning),
+  ): { found: readonly Guess[]; open: readonly Protocol[] } {
+    const found: Guess[] = []
+    const open: Protocol[] = []
+    for (const protocol of among) {
+      const guess = this.#tried(protocol, () => this.#look(beginning, protocol))
+      if (guess === 'open') open.push(protocol)
+      else if (guess) found.push(guess)
+    }
+    return { found, open }
+  }
+
+  /** The likely guesses, the most likely first, with what is known of a device where its sender has proved to be it. */
+  ranked(found: readonly Guess[], session: DeviceSession): readonly Guess[] {
+    return likely(found.map((guess) => this.#withDevice(guess, session)))
+  }
+
+  #candidatesOver(transport: 'tcp' | 'udp'): readonly (readonly Protocol[])[] {
+    const spoken = this.protocols.filter((protocol) => protocol[transport])
+    return Array.from({ length: 256 }, (_, byte) =>
+      spoken.filter((protocol) => this.#tried(protocol, () => mayBegin(protocol, transport, byte))),
+    )
+  }
+
+  #candidatesFor({ bytes, transport }: FirstBytes): readonly Protocol[] {
+    if (!Buffer.isBuffer(bytes)) return this.#overHttp
+    if (transport !== 'tcp' && transport !== 'udp') return this.protocols
+    const [first] = withoutLineEnds(bytes)
+    return first === undefined ? [] : this.#byFirstByte[transport][first]
+  }
+
+  /** Remembers which protocol a device speaks whose sender was accepted: its id speaks for that protocol from then on. */
+  learn(device: string, { name }: Protocol): void {
+    const [oldest] = this.#spoken.size >= MAX_LEARNT ? this.#spoken.keys() : []
+    if (oldest !== undefined) this.#spoken.delete(oldest)
+    this.#spoken.set(device, name)
+  }
+
+  /** A fault in the code of one protocol must not keep the senders of all others from being understood. */
+  #tried<Result>(protocol: Protocol, look: () => Result): Result | undefined {
+    try {
+      return look()
+    } catch (error) {
+      this.#options.onFault(error, protocol)
+      return undefined
+    }
+  }
+
+  #look(beginning: FirstBytes, protocol: Protocol): Guess | 'open' | undefined {
+    const { bytes, transport, now } = beginning
+    const session: Session = { settingsOf: noSettings, transport, now, lenient: false }
+    if (!Buffer.isBuffer(bytes)) return protocol.http && this.#guess(protocol, [bytes], session)
+    if (transport === 'udp')
+      return protocol.udp && this.#guess(protocol, datagramFrames(bytes, protocol.udp, session), session)
+    if (!protocol.tcp) return undefined
+    const frames = firstFrames(bytes, protocol.tcp.frame, session)
+    if (frames === 'open') return 'open'
+    const guess = frames === 'none' ? undefined : this.#guess(protocol, frames, session)
+    // How conversations of a protocol begin decides only between guesses that are as good.
+    return guess && protocol.tcp.starts?.(bytes) === 'no' ? { ...guess, score: guess.score - 2 } : guess
+  }
+
+  /** What the first frames say; undefined where the first one is not understood, or has nothing that speaks for it. */
+  #guess(protocol: Protocol, [first, second]: readonly (Buffer | HttpRequest)[], session: Session): Guess | undefined {
+    const message = messageOf(protocol, first, session)
+    if (!message || (message.fixes === undefined && message.none === undefined)) return undefined
+    const { device, secret } = message
+    const evidence: Evidence[] = []
+    if (session.hasVerified) evidence.push([say('its checksum fits'), SURE])
+    if (device !== undefined) evidence.push(weighId(device))
+    const isNamed = device !== undefined || message.fixes?.some((fix) => fix.device !== undefined)
+    if (message.fixes?.length)
+      evidence.push(isNamed ? weighFixes(message, session.now) : [say('its position names no device'), 1])
+    if (message.none !== undefined)
+      evidence.push(message.none === 'login' ? [say('it is a login'), 4] : [say('it is a {}', message.none), 3])
+    if (second) {
+      session.device = device
+      const isUnderstood = messageOf(protocol, second, session) !== undefined
+      evidence.push(isUnderstood ? [say('the next frame fits'), 10] : [say('the next frame does not fit'), -15])
+    }
+    const sum = evidence.reduce((total, [, weight]) => total + weight, 0)
+    const isOfImei = isImei(device) && isWhole(protocol) && SAYS_ENOUGH.has(message.none ?? fixesOf(message))
+    return {
+      protocol,
+      device,
+      secret,
+      holds: holdsOf(message, session),
+      evidence: evidence.map(([words]) => words),
+      // What neither names a device nor has a checksum may be anything: it stands behind all that does.
+      score: isNamed || session.hasVerified ? sum : sum / 100,
+      isSure: (session.hasVerified || isOfImei) && evidence.every(([, weight]) => weight > 0),
+    }
+  }
+
+  /**
+   * Adds what is known of the device that a guess names. A sender that has not proved to be the device learns nothing of it, by
+   * what is guessed either.
+   */
+  #withDevice(guess: Guess, session: DeviceSession): Guess {
+    const { device, protocol, secret } = guess
+    const { name } = protocol
+    const configured = device && this.#options.configured(device, { protocol: name, secret, session })
+    if (!device || configured === undefined) return guess
+    const known: Evidence[] = []
+    if (configured === name) known.push([say('device {} is configured, with this protocol', device), SURE + 50])
+    else if (configured === '') known.push([say('device {} is configured', device), SURE])
+    if (this.#spoken.get(device) === name) known.push([say('device {} spoke it before', device), SURE])
+    return {
+      ...guess,
+      evidence: [...guess.evidence, ...known.map(([words]) => words)],
+      score: known.reduce((total, [, weight]) => total + weight, guess.score),
+    }
+  }
+}
+
+/** The guesses for which more speaks than against them, the most likely first. */
+export function likely(guesses: readonly Guess[]): readonly Guess[] {
+  return guesses.filter(({ score }) => score > 0).toSorted(byLikelihood)
+}
+
+/** What a detector does with faults in a process that has a log. */
+export function faultLogger(logger: Logger): DetectorOptions['onFault'] {
+  return (error, { name }) => logFault(logger, error, { what: 'fault in finding out a protocol', protocol: name })
+}
+
+/** Sorts by likelihood; of guesses that are equally likely, the more usual protocol is first: it has the lower port. */
+function byLikelihood(one: Guess, other: Guess): number {
+  return other.score - one.score || portOf(one) - portOf(other)
+}
+
+function portOf({ protocol: { tcp, udp, http } }: Guess): number {
+  return (tcp ?? udp ?? http)?.port ?? 0
+}
+
+/** Whether a stream or a datagram of this protocol may begin with this byte: its framer or its lines accept it. */
+function mayBegin(protocol: Protocol, transport: 'tcp' | 'udp', byte: number): boolean {
+  const session: Session = { settingsOf: noSettings, transport, now: 0, lenient: false }
+  if (beginningsOf(protocol)?.has(byte) === false) return false
+  return (protocol[transport]?.frame?.(Buffer.of(byte), session) ?? 0) >= 0
+}
+
+/** The first two frames of a datagram, which is one where it holds none that is complete. */
+function datagramFrames(bytes: Buffer, { frame }: NonNullable<Protocol['udp']>, session: Session): readonly Buffer[] {
+  const frames = frame ? cut(bytes, frame, session, 2).frames : []
+  return frames.length > 0 ? frames : [bytes]
+}
+
+/** The first two frames of a stream; `open`: the first is not complete; `none`: it does not begin with one. */
+function firstFrames(stream: Buffer, frame: Framer, session: Session): readonly Buffer[] | 'open' | 'none' {
+  const bytes = withoutLineEnds(stream)
+  if (bytes.length === 0) return 'open'
+  const { frames, noise } = cut(bytes, frame, session, 1)
+  if (noise > 0) return 'none'
+  if (frames.length === 0) return 'open'
+  const next = cut(withoutLineEnds(bytes.subarray(frames[0].length)), frame, session, 1)
+  // Noise behind the first frame is a second frame that no decoder understands.
+  return next.noise > 0 ? [...frames, NOTHING] : [...frames, ...next.frames]
+}
+
+/** Streams begin with the line end of a frame before, and some devices send empty lines. */
+function withoutLineEnds(bytes: Buffer): Buffer {
+  let at = 0
+  while (bytes[at] === 0x0a || bytes[at] === 0x0d) at++
+  return bytes.subarray(at)
+}
+
+function messageOf(protocol: Protocol, frame: Buffer | HttpRequest, session: Session): Message | undefined {
+  try {
+    return decodeFrame(protocol, frame, session)
+  } catch (error) {
+    if (error instanceof DecodeError) return undefined
+    throw error
+  }
+}
+
+/**
+ * Whether the frames of a protocol say where they end. Without that, the first frame may be the beginning of any other
+ * text.
+ */
+function isWhole({ tcp }: Protocol): boolean {
+  return !tcp || !isEndless(tcp.frame)
+}
+
+function fixesOf({ fixes = [] }: Message): string {
+  return fixes.some(({ valid }) => valid) ? 'fixes' : 'no fixes'
+}
+
+function holdsOf({ fixes = [], none }: Message, { hasVerified }: Session): Guess['holds'] {
+  if (fixes.length > 0) return 'fixes'
+  return none !== undefined && (hasVerified || SAYS_ENOUGH.has(none)) ? 'no fixes' : 'unknown'
+}
+
+/** What a frame must say so that an IMEI in it is proof: other protocols have ids at the same places. */
+const SAYS_ENOUGH: ReadonlySet<string> = new Set(['fixes', 'login', 'heartbeat'])
+
+/** More than all that is not proof together. */
+const SURE = 60
+const NOTHING = Buffer.alloc(0)
+const MAX_LEARNT = 100_000
+
+/** The first bytes of one connection, until it is known which protocol they are of. */
+export class Undecided {
+  readonly #detector: Detector
+  readonly #session: DeviceSession
+  readonly #except: Protocol | undefined
+  #found: readonly Guess[] = []
+  #open: readonly Protocol[] | undefined
+  #looked = 0
+  /** The most likely first. */
+  guesses: readonly Guess[] = []
+
+  /** `except`: the protocol of the port, which has not understood them. */
+  constructor(detector: Detector, session: DeviceSession, except?: Protocol) {
+    this.#detector = detector
+    this.#session = session
+    this.#except = except
+  }
+
+  /**
+   * Judges all bytes of the connection so far. A guess of which the bytes are sure decides at once. Any other guess decides only
+   * when the sender is quiet: it waits for an answer then, and sends nothing that would tell more. The bytes are judged only a
+   * few times, even if they arrive one by one: when there are twice as many, and when the sender is quiet.
+   *
+   * The roster says which guess it is, and never when it is decided: otherwise the time would tell which ids are configured.
+   */
+  decide(all: Buffer, { isQuiet, now }: { isQuiet: boolean; now: number }): Guess | undefined {
+    const bytes = all.subarray(0, MOST_BYTES)
+    if (bytes.length < 2 * this.#looked && !isQuiet) return undefined
+    if (this.isNews(bytes)) {
+      this.#looked = bytes.length
+      const { found, open } = this.#detector.look({ bytes, transport: 'tcp', now }, this.#open)
+      this.#found = found.filter(({ protocol }) => protocol !== this.#except)
+      this.#open = [...this.#found.map(({ protocol }) => protocol), ...open]
+    }
+    this.guesses = likely(this.#found)
+    if (!isQuiet && !this.guesses[0]?.isSure) return undefined
+    this.guesses = this.#detector.ranked(this.#found, this.#session)
+    return this.guesses[0]
+  }
+
+  /** Whether there are bytes that were not judged yet. */
+  isNews({ length }: Buffer): boolean {
+    return Math.min(length, MOST_BYTES) > this.#looked
+  }
+}
+
+/** Bytes of a connection, or of a datagram, that are judged: every login is shorter by far. */
+export const MOST_BYTES = 4096
+/** After this silence of the sender, ms, the likeliest protocol is taken. */
+export const QUIET_MS = 300

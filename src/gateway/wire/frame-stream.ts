@@ -1,0 +1,111 @@
+import { cut, type Protocol } from '../../../protocols/kit/index.ts'
+import type { DeviceSession } from '../device.ts'
+import { ReceivedBytes } from '../admit/backpressure.ts'
+import { type PortRules, ProtocolChoice } from './protocol-choice.ts'
+
+/**
+ * Cuts what arrives on one connection into frames. The protocol is that of the port, or the one that the first bytes
+ * tell.
+ */
+export class FrameStream {
+  /** undefined: not known yet. */
+  protocol: Protocol | undefined
+  /** Bytes since the last good frame that belong to none. */
+  noise = 0
+  /** The beginning of a frame, or all bytes that arrived while frames were being stored. */
+  readonly received = new ReceivedBytes()
+  readonly #rules: PortRules
+  readonly #session: DeviceSession
+  /** Until the device is known. */
+  #choice: ProtocolChoice | undefined
+
+  constructor(rules: PortRules, session: DeviceSession) {
+    this.#rules = rules
+    this.#session = session
+    this.protocol = rules.protocol
+  }
+
+  /** Cuts off as many frames as may be taken in one turn of the event loop; undefined: none is complete. */
+  cut(): FrameGroup | undefined {
+    return this.#groupOf(this.#cut())
+  }
+
+  /** The same while the device is not known: the protocol may have to be found out first. More bytes may arrive meanwhile. */
+  async cutUnidentified(): Promise<FrameGroup | undefined> {
+    const { bytes } = this.received
+    if (bytes.length === 0) return undefined
+    this.#choice ??= new ProtocolChoice(this.#rules, this.#session, bytes)
+    this.protocol ??= await this.#choice.decide(bytes)
+    const pieces = this.#cut()
+    return pieces.noise > 0 && (await this.isOfAnother(pieces.bytes)) ? this.cutUnidentified() : this.#groupOf(pieces)
+  }
+
+  #cut(): Pieces {
+    const { bytes } = this.received
+    const framer = this.protocol?.tcp?.frame ?? incomplete
+    return { bytes, ...cut(bytes, framer, this.#session, MOST_AT_ONCE, MOST_BYTES_AT_ONCE) }
+  }
+
+  #groupOf({ bytes, frames, rest, noise, isStopped }: Pieces): FrameGroup | undefined {
+    const { protocol, received } = this
+    const taken = bytes.length - rest.length
+    this.noise += noise
+    // More may have arrived behind `bytes`.
+    received.keep(received.bytes.subarray(taken))
+    return taken === 0 || !protocol ? undefined : { protocol, bytes, frames, isStopped, taken }
+  }
+
+  /**
+   * Whether bytes that the protocol does not understand are of another one. Then they are in no group any more, and will be
+   * cut as that one says; `taken`: those of them that were cut off.
+   */
+  async isOfAnother(bytes: Buffer, taken?: Buffer): Promise<boolean> {
+    if (this.#session.device !== undefined || !(await this.#choice?.findsAnother(bytes))) return false
+    this.protocol = this.#choice?.protocol
+    if (taken) this.received.putBack(taken)
+    return true
+  }
+
+  /** Call it once the device is known: from then on no other protocol is considered. `isTaken`: something of it was stored. */
+  settle(isTaken: boolean): void {
+    this.#choice?.settle(isTaken)
+    this.#choice = undefined
+  }
+
+  /** Finds out the protocol of what has arrived, when the sender waits. */
+  async decideInQuiet(): Promise<void> {
+    const { bytes } = this.received
+    if (this.protocol) await this.isOfAnother(bytes)
+    else this.protocol = await this.#choice?.decide(bytes, true)
+  }
+
+  /** The connection has ended. */
+  end(): void {
+    if (this.#session.device === undefined) this.#choice?.giveUp()
+  }
+}
+
+/** What was cut off the bytes that have arrived. */
+interface Pieces extends ReturnType<typeof cut> {
+  readonly bytes: Buffer
+}
+
+/** Frames that are taken together. */
+export interface FrameGroup {
+  readonly protocol: Protocol
+  /** They, noise between them, and what follows them. */
+  readonly bytes: Buffer
+  readonly frames: readonly Buffer[]
+  /** How many bytes the frames and the noise are. */
+  readonly taken: number
+  /** Whether there may be further frames. */
+  readonly isStopped: boolean
+}
+
+/** The framer of a connection whose protocol is not known yet. */
+const incomplete = () => 0
+
+/** Steps of the framer in one turn of the event loop: about a millisecond, then the other connections have theirs. */
+const MOST_AT_ONCE = 100
+/** Where each fix is of another half hour Redis takes about 20 ms for as much, and all vans wait for it. */
+const MOST_BYTES_AT_ONCE = 16_384

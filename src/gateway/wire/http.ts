@@ -1,0 +1,123 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Protocol } from '../../../protocols/kit/index.ts'
+import { within } from '../../async.ts'
+import { endFlood } from '../../http/flood.ts'
+import { metrics } from '../../observe/metrics.ts'
+import { Acceptor, type Origin } from '../admit/acceptor.ts'
+import type { Backpressure } from '../admit/backpressure.ts'
+import { senderOf } from '../admit/forwarded.ts'
+import { FRAMES_PER_REQUEST, HttpExchanges, rawAnswer, type RequestRefusal } from './http-exchange.ts'
+import { CLOSE_WAIT_MS, closeServer, type Listener, type ProtocolEndpoint, type Shared } from './listener.ts'
+
+/**
+ * Listens for trackers over HTTP: a request is a frame in a session of its own, and the status is its outcome. It uses
+ * node:http alone: there is one handler for every path, and a framework would only add its cost.
+ */
+export async function listenHttp(endpoint: ProtocolEndpoint, shared: Shared): Promise<Listener> {
+  const { limits, pressure, trustedProxies } = shared
+  const acceptor = new Acceptor('http', endpoint, shared)
+  const origins = new WeakMap<Socket, Origin>()
+  const originOf = ({ headers, socket }: IncomingMessage): Origin | undefined => {
+    const origin = origins.get(socket) as Origin
+    const address = senderOf(origin.address, headers, trustedProxies)
+    if (!acceptor.permits(address)) return undefined
+    return address === origin.address ? origin : { address, port: 0 }
+  }
+  const exchanges = new HttpExchanges(shared, endpoint.protocol as Protocol, originOf)
+  const queues = new RequestQueues((request, response) => exchanges.serve(request, response), pressure)
+  const server = createServer(
+    {
+      headersTimeout: limits.identify_timeout,
+      requestTimeout: limits.identify_timeout,
+      connectionsCheckingInterval: 1000,
+      keepAliveTimeout: Math.min(limits.idle_timeout, MAX_IDLE_MS),
+      ...SOCKETS,
+    },
+    (request, response) => queues.add(request, response),
+  )
+  server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) =>
+    endBroken(socket as Socket, code, !queues.isAnswering(socket as Socket)),
+  )
+  // The acceptor comes before Node's own listener, which reads the requests of a connection.
+  const [serve] = server.listeners('connection')
+  server.removeAllListeners('connection')
+  acceptor.accept(server, (socket, origin) => {
+    origins.set(socket, origin)
+    serve.call(server, socket)
+  })
+  const actualPort = await acceptor.open(server, { ...SOCKETS, allowHalfOpen: true })
+  return {
+    port: actualPort,
+    async close(waitMs = CLOSE_WAIT_MS) {
+      const handshakes = acceptor.close()
+      const closed = closeServer(server)
+      await within(waitMs, exchanges.close())
+      server.closeAllConnections()
+      await Promise.all([closed, handshakes])
+    },
+  }
+}
+
+const SOCKETS = { keepAlive: true, noDelay: true }
+
+/** Ends a connection whose bytes are not a complete request. It is answered, unless another answer is due first. */
+function endBroken(socket: Socket, code = '', mayAnswer: boolean): void {
+  const reason = CLIENT_ERRORS.get(code) ?? (code.startsWith('HPE_') ? 'malformed_request' : undefined)
+  if (reason) {
+    metrics.refused.inc({ reason })
+    if (mayAnswer && socket.writable) socket.write(rawAnswer(reason))
+  }
+  socket.destroy()
+}
+
+const CLIENT_ERRORS = new Map<string, RequestRefusal>([
+  ['ERR_HTTP_REQUEST_TIMEOUT', 'not_identified'],
+  ['HPE_HEADER_OVERFLOW', 'headers_too_long'],
+])
+
+type PendingRequest = [request: IncomingMessage, response: ServerResponse]
+
+/**
+ * Serves the requests of each connection in their order, each after the answer to the one before. A client may send a few
+ * ahead; a connection with too many is ended.
+ */
+export class RequestQueues {
+  readonly #serve: (...pending: PendingRequest) => Promise<void>
+  readonly #pressure: Backpressure
+  readonly #queues = new WeakMap<Socket, PendingRequest[]>()
+
+  constructor(serve: (...pending: PendingRequest) => Promise<void>, pressure: Backpressure) {
+    this.#serve = serve
+    this.#pressure = pressure
+  }
+
+  add(...pending: PendingRequest): void {
+    const [{ socket }] = pending
+    const queue = this.#queues.get(socket) ?? []
+    if (queue.length === MAX_REQUESTS_AHEAD) return endFlood(socket)
+    queue.push(pending)
+    if (queue.length > 1) return this.#pressure.add(0, FRAMES_PER_REQUEST)
+    this.#queues.set(socket, queue)
+    void this.#serveAll(socket, queue)
+  }
+
+  /** Whether a connection has a complete request that is not answered yet. */
+  isAnswering(socket: Socket): boolean {
+    return this.#queues.get(socket)?.[0][0].complete ?? false
+  }
+
+  async #serveAll(socket: Socket, queue: PendingRequest[]): Promise<void> {
+    for (let next = queue[0]; next; next = queue[0]) {
+      if (!socket.destroyed) await this.#serve(...next)
+      queue.shift()
+      if (queue.length > 0) this.#pressure.add(0, -FRAMES_PER_REQUEST)
+    }
+    this.#queues.delete(socket)
+  }
+}
+
+/** An idle connection ends: the next request opens another one. */
+const MAX_IDLE_MS = 60_000
+/** Requests of one connection that are not answered yet. Trackers send one and wait. */
+const MAX_REQUESTS_AHEAD = 16

@@ -1,0 +1,144 @@
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { type AddressInfo, type BlockList, createServer, isIPv6, type Server, type ServerOpts } from 'node:net'
+import type { Protocol } from '../../../protocols/kit/index.ts'
+import type { Config, TlsConfig } from '../../config/schema.ts'
+import type { Ingest } from '../take.ts'
+import type { Journal } from '../journal.ts'
+import type { Logger } from '../../observe/log.ts'
+import { observations } from '../../observe/observations.ts'
+import type { Backpressure } from '../admit/backpressure.ts'
+import type { ConnectionLimits } from '../admit/connection-limits.ts'
+import { say } from '../../texts/text.ts'
+import type { Detector } from './detect.ts'
+import type { Flood } from '../admit/flood.ts'
+import type { Slots } from '../admit/slots.ts'
+
+/** What all listeners of a gateway share. */
+export interface Shared {
+  readonly ingest: Pick<Ingest, 'take'>
+  readonly connectionLimits: ConnectionLimits
+  readonly pressure: Backpressure
+  readonly flood: Flood
+  readonly slots: Slots
+  /** Ports that the gateway listens on for datagrams. */
+  readonly udpPorts: Set<number>
+  readonly limits: Config['limits']
+  /** Finds out what a sender speaks; undefined where no listener asks for that. */
+  readonly detector: Detector | undefined
+  readonly journal: Pick<Journal, 'fault' | 'gone' | 'notUnderstood' | 'sharedAddress' | 'wrongPort'>
+  /** The proxies whose PROXY headers and `Forwarded` are trusted. */
+  readonly trustedProxies: BlockList
+  readonly logger: Logger
+}
+
+/** Where a listener listens, and how it accepts connections; all from everywhere where it does not say. */
+export interface Endpoint {
+  /** Its name, as in ports.json. */
+  readonly name?: string
+  readonly host: string
+  /** 0: any free one. */
+  readonly port: number
+  readonly tls?: TlsConfig | null
+  readonly proxy_protocol?: boolean
+  readonly networks?: readonly string[]
+  /** Whether other gateways of this `start` listen on the port, too: the kernel spreads connections and peers over them. */
+  readonly isShared?: boolean
+  /** Copies of the socket that is bound to host and port already. */
+  readonly fds?: readonly number[]
+}
+
+/** A listener for trackers. Without a protocol it finds out what each speaks. */
+export interface ProtocolEndpoint extends Endpoint {
+  readonly protocol: Protocol | undefined
+}
+
+export interface Listener {
+  readonly port: number
+  /**
+   * Accepts and reads nothing more; resolves once every frame that was read is stored and answered. After `waitMs` the
+   * connections end without an answer, and the devices send again.
+   */
+  close(waitMs?: number): Promise<void>
+}
+
+/** Closing a gateway may take 10 s: the rest is for what follows the listeners. */
+export const CLOSE_WAIT_MS = 8000
+
+/** A server, the options of its sockets, and what it logs to. */
+export interface ServerOpening {
+  readonly server: Server
+  readonly sockets: ServerOpts
+  readonly logger: Logger
+}
+
+/**
+ * Opens a server, where it can with several sockets: Node accepts one connection of each in a turn of its event loop, and while
+ * many vans connect at once these turns are long. Answers its port. @throws the system's error (EADDRINUSE, EACCES …).
+ */
+export async function openServer({ server, sockets, logger }: ServerOpening, endpoint: Endpoint): Promise<number> {
+  const { fds = [], host, isShared } = endpoint
+  listen(server, endpoint, fds[0])
+  await once(server, 'listening').catch((error: Error) => {
+    throw Object.assign(error, { address: host, port: endpoint.port })
+  })
+  const { port } = server.address() as AddressInfo
+  const count = fds.length || (isShared ? SOCKETS_EACH : 1)
+  const further = Array.from({ length: count - 1 }, () =>
+    createServer(sockets, (socket) => void server.emit('connection', socket)),
+  )
+  furtherServers.set(server, further)
+  for (const each of [server, ...further])
+    each.on('error', (error: NodeJS.ErrnoException) => noteNotAccepted(error, logger))
+  for (const [at, each] of further.entries()) listen(each, { ...endpoint, port }, fds[at + 1])
+  return port
+}
+
+function listen(server: Server, { host, port, isShared }: Endpoint, fd?: number): void {
+  if (fd === undefined) server.listen({ host, port, backlog: BACKLOG, reusePort: isShared })
+  else server.listen({ fd }, BACKLOG)
+}
+
+/** Reports that a new connection could not be accepted. Open connections are not affected. */
+function noteNotAccepted(error: NodeJS.ErrnoException, logger: Logger): void {
+  if (error.code === 'EMFILE' || error.code === 'ENFILE')
+    observations.note('open_files', { evidence: say('a connection could not be accepted: {}', error.code ?? '') })
+  else logger.error({ err: error }, 'a connection could not be accepted')
+}
+
+/** How many connections may wait to be accepted: all that come while a gateway is started again. */
+const BACKLOG = 4096
+/**
+ * The sockets of each port. With all usual ports this uses the open files that config/open-files.ts reserves for them.
+ */
+const SOCKETS_EACH = 4
+/** For a server: the further servers that accept connections of the same port. */
+const furtherServers = new WeakMap<Server, readonly Server[]>()
+
+/** Accepts no more connections; resolves once the last one has ended. */
+export async function closeServer(server: Server): Promise<void> {
+  const servers = [server, ...(furtherServers.get(server) ?? [])]
+  await Promise.all(servers.map((each) => new Promise((resolve) => each.close(resolve))))
+}
+
+/**
+ * Finds out that no program uses a port; answers it. A port that is opened to be shared is shared with every program of this user
+ * that asks for that, so it is opened alone first. @throws the system's error (EADDRINUSE, EACCES …).
+ */
+export async function freePort({ transport, host, port }: SharedPort): Promise<number> {
+  const socket = transport === 'udp' ? createSocket(isIPv6(host) ? 'udp6' : 'udp4') : createServer()
+  if ('bind' in socket) socket.bind(port, host)
+  else socket.listen({ host, port })
+  await once(socket, 'listening')
+  const { port: free } = socket.address() as AddressInfo
+  socket.close()
+  await once(socket, 'close')
+  return free
+}
+
+interface SharedPort {
+  readonly transport: 'tcp' | 'udp'
+  readonly host: string
+  /** 0: any free one. */
+  readonly port: number
+}

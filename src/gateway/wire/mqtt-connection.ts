@@ -1,0 +1,166 @@
+import type { Socket } from 'node:net'
+import { Duplex } from 'node:stream'
+import type { DeviceSession } from '../device.ts'
+import { metrics, type RefusedReason } from '../../observe/metrics.ts'
+import { type Origin, sessionOf } from '../admit/acceptor.ts'
+import { type DeviceConnection, pauseOf } from '../admit/connections.ts'
+import { MAX_DEBT_MS, SenderLimits } from '../admit/flood.ts'
+import type { Shared } from './listener.ts'
+import { PacketFollower } from './mqtt-packets.ts'
+
+/**
+ * One connection. The broker reads and writes this stream in place of the socket, since it would buffer whatever
+ * arrives. The stream passes bytes on no faster than the broker reads them, and no bytes of a packet that is too long.
+ */
+export class MqttConnection extends Duplex implements DeviceConnection {
+  readonly session: DeviceSession
+  readonly senderLimits: SenderLimits
+  slotDevice?: string
+  unidentifiedSince: number
+  heardAt: number
+  idleMs: number
+  /** Bytes in memory, in the broker or before it. */
+  partialBytes = 0
+  storing = 0
+  readonly #shared: Shared
+  readonly #socket: Socket
+  readonly #packets = new PacketFollower()
+  #isStopped = false
+  #isWanted = false
+  /** Limits that the sender met, and that it waits for. */
+  #holds = 0
+  /** What was read and is passed on in a later turn of the event loop. */
+  #rest: Buffer = EMPTY
+  /** Bytes in memory of the packet that is not complete. */
+  #incomplete = 0
+
+  constructor(shared: Shared, socket: Socket, origin: Origin) {
+    super({ readableHighWaterMark: 1 })
+    this.#shared = shared
+    this.#socket = socket
+    this.session = sessionOf('mqtt', origin)
+    this.senderLimits = new SenderLimits(shared.flood, origin.address)
+    this.unidentifiedSince = performance.now()
+    this.heardAt = this.unidentifiedSince
+    this.idleMs = shared.limits.idle_timeout
+    socket.setNoDelay(true)
+    socket.on('data', (bytes: Buffer) => this.#receive(bytes))
+    socket.on('end', () => this.push(null))
+    socket.on('error', () => socket.destroy())
+    socket.on('close', () => this.destroy())
+  }
+
+  stopReading(): void {
+    this.#isStopped = true
+    this.#socket.pause()
+  }
+
+  startReading(): void {
+    this.#isStopped = false
+    this.#goOn()
+  }
+
+  /** Does not read the connection for `ms`. */
+  async hold(ms: number): Promise<void> {
+    this.#holds++
+    this.#socket.pause()
+    await pauseOf(this.#socket, ms)
+    this.#holds--
+    this.#goOn()
+  }
+
+  /** A packet begins to be stored. Until all have ended the connection is not read, so that others need not wait behind more. */
+  beginStoring(): void {
+    this.storing++
+  }
+
+  endStoring(): void {
+    this.storing--
+    this.#goOn()
+  }
+
+  abort(reason: RefusedReason): void {
+    this.session.ended = reason
+    metrics.refused.inc({ reason })
+    this.destroy()
+  }
+
+  override _read(): void {
+    this.#isWanted = true
+    this.#keep(this.#incomplete)
+    // Once the broker has taken what it reads now.
+    setImmediate(() => this.#goOn())
+  }
+
+  override _write(bytes: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.#socket.write(bytes, done)
+  }
+
+  override _writev(chunks: { chunk: unknown }[], done: (error?: Error | null) => void): void {
+    this.#socket.write(Buffer.concat(chunks.map(({ chunk }) => chunk as Buffer)), done)
+  }
+
+  override _final(done: () => void): void {
+    this.#socket.end(done)
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#socket.destroy()
+    this.#keep(0)
+    done(error)
+  }
+
+  #receive(bytes: Buffer): void {
+    const { max_frame_bytes: max } = this.#shared.limits
+    this.heardAt = performance.now()
+    const mostOf = (packet: number, type: number) => {
+      if (packet === 1) return Math.min(max, MAX_CONNECT_BYTES)
+      return type === PUBLISH ? max + TOPIC_BYTES : MAX_OTHER_BYTES
+    }
+    const fault = this.#packets.follow(bytes, mostOf, MOST_AT_ONCE)
+    if (fault) return this.abort(fault)
+    const { arrived, followed, packets, passed } = this.#packets
+    const cost = followed + CHUNK_BYTES
+    if (arrived === 0) this.#incomplete = 0
+    else this.#incomplete = arrived > followed ? this.#incomplete + cost : cost
+    this.#keep(this.partialBytes + cost)
+    this.#rest = followed < bytes.length ? bytes.subarray(followed) : EMPTY
+    this.#isWanted = this.push(bytes.subarray(0, passed))
+    const waitMs = this.senderLimits.read(packets, followed, this.session)
+    if (waitMs >= MAX_DEBT_MS) this.abort('flood')
+    else if (waitMs > 0) void this.hold(waitMs)
+    else if (!this.#isWanted || this.#rest.length > 0) this.#socket.pause()
+  }
+
+  /** Passes on more, where the broker wants it and nothing else prevents it; what was read before goes first. */
+  #goOn(): void {
+    if (this.#isStopped || this.#holds > 0 || this.storing > 0 || !this.#isWanted || this.destroyed) return
+    if (this.#rest.length === 0) return void this.#socket.resume()
+    const rest = this.#rest
+    this.#rest = EMPTY
+    this.#holds++
+    setImmediate(() => {
+      this.#holds--
+      if (this.destroyed) return
+      this.#receive(rest)
+      this.#goOn()
+    })
+  }
+
+  #keep(bytes: number): void {
+    if (bytes !== this.partialBytes) this.#shared.pressure.setPartial(this, bytes)
+  }
+}
+
+const EMPTY = Buffer.alloc(0)
+/** Packets that are passed on in one turn of the event loop. */
+const MOST_AT_ONCE = 100
+/** A login: ids, a password, and a will that is dropped. Before it, no more is buffered. */
+const MAX_CONNECT_BYTES = 8192
+const PUBLISH = 3
+/** Of a SUBSCRIBE, though nothing can be subscribed to; all others are a few bytes long. */
+const MAX_OTHER_BYTES = 512
+/** What a PUBLISH has beside its payload. */
+const TOPIC_BYTES = 1024
+/** What a chunk costs beside its bytes: a packet that arrives byte by byte is as many buffers. */
+const CHUNK_BYTES = 200

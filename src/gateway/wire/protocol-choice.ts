@@ -1,0 +1,118 @@
+import type { Protocol } from '../../../protocols/kit/index.ts'
+import { type DeviceSession, hasStoredAsOwn } from '../device.ts'
+import type { Outcome } from '../outcome.ts'
+import { addressOf, networkOf } from '../../domain/addresses.ts'
+import { type Detector, type Guess, Undecided } from './detect.ts'
+import type { Shared } from './listener.ts'
+
+/** A port: which protocol its devices should speak (undefined: any), and what finds out what they do speak. */
+export interface PortRules extends Pick<Shared, 'detector' | 'journal'> {
+  readonly protocol: Protocol | undefined
+  readonly port: number
+}
+
+/**
+ * Chooses the protocol of a connection: that of its port, unless the port has none, or does not understand the
+ * connection and another protocol does. The choice is settled once the device is known.
+ */
+export class ProtocolChoice {
+  /** undefined: not known yet. */
+  protocol: Protocol | undefined
+  readonly #rules: PortRules
+  readonly #firstBytes: Buffer
+  readonly #session: DeviceSession
+  #undecided: Undecided | undefined
+  #isOver = false
+
+  /** `bytes`: the first ones of the connection that the session is of. */
+  constructor(rules: PortRules, session: DeviceSession, bytes: Buffer) {
+    this.#rules = rules
+    this.#session = session
+    session.port = rules.port
+    this.protocol = rules.protocol
+    this.#firstBytes = Buffer.from(bytes.subarray(0, SHOWN_BYTES))
+  }
+
+  /** The protocol of all bytes so far, once it is clear: it stays. `isQuiet`: the sender waits. */
+  async decide(bytes: Buffer, isQuiet = false): Promise<Protocol | undefined> {
+    if (!this.protocol) this.#take(await this.#look(bytes, isQuiet))
+    return this.protocol
+  }
+
+  /**
+   * Whether bytes that the protocol does not understand are of another one, which it is from now on. They name a device. The
+   * likeliest protocol stays: two that understand the same frame of a damaged stream would replace each other for ever.
+   */
+  async findsAnother(bytes: Buffer): Promise<boolean> {
+    await this.#look(bytes, true)
+    const guess = replacementIn(this.#undecided?.guesses ?? [])
+    if (!guess || guess.protocol === this.protocol) return false
+    this.#take(guess)
+    return true
+  }
+
+  /** The device is known. One that speaks to the port of another protocol is a finding, once something of it is taken. */
+  settle(isTaken: boolean): void {
+    const { device } = this.#session
+    const { journal, port, protocol: expected } = this.#rules
+    const { protocol } = this
+    if (!protocol || device === undefined) return
+    if (isTaken && expected && expected !== protocol) journal.wrongPort(this.#session, protocol, { port, expected })
+  }
+
+  /** The connection ends before its device is known: what it sent is kept for people to look at. */
+  giveUp(): void {
+    this.#isOver = true
+    const { journal, port, protocol } = this.#rules
+    const guesses = this.#undecided?.guesses ?? []
+    journal.notUnderstood(this.#session, { port, protocol: protocol?.name, bytes: this.#firstBytes, guesses })
+  }
+
+  #take(guess: Guess | undefined): void {
+    if (!guess) return
+    this.protocol = guess.protocol
+    this.#session.evidence = guess.evidence
+  }
+
+  async #look(bytes: Buffer, isQuiet: boolean): Promise<Guess | undefined> {
+    const { detector } = this.#rules
+    if (!detector) return undefined
+    const undecided = (this.#undecided ??= new Undecided(detector, this.#session, this.protocol))
+    const look = () => undecided.decide(bytes, { isQuiet, now: Date.now() })
+    if (!undecided.isNews(bytes)) return look()
+    const network = networkOf(addressOf(this.#session.remote))
+    return detector.budget.inTurn(network, { isGone: () => this.#isOver, look })
+  }
+}
+
+/**
+ * Has the detector remember what the device of a session speaks, if fixes of it are stored: anybody can use the id of a device in
+ * any protocol, and then the device itself would be misunderstood.
+ */
+export function learnFrom(session: DeviceSession, protocol: Protocol, detector?: Detector): void {
+  if (hasStoredAsOwn(session) && session.device !== undefined) detector?.learn(session.device, protocol)
+}
+
+export function isStored({ status }: Outcome): boolean {
+  return status === 'stored'
+}
+
+export function isMisunderstood({ status }: Outcome): boolean {
+  return status === 'misunderstood'
+}
+
+/**
+ * The likeliest protocol, if any, that may be taken in place of the one of the port, which has refused the bytes. It names a device,
+ * and has read fixes or is sure that there are none: otherwise its answer would acknowledge what the port has refused.
+ */
+export function replacementIn(guesses: readonly Guess[], refused?: Protocol): Guess | undefined {
+  return guesses.find(
+    ({ protocol, device, holds, score }) =>
+      protocol !== refused && device !== undefined && score >= ENOUGH && holds !== 'unknown',
+  )
+}
+
+/** What a guess must weigh to be taken on the port of another protocol: an IMEI, or better. */
+const ENOUGH = 20
+/** How much is kept of a connection that was not understood. */
+const SHOWN_BYTES = 256

@@ -1,0 +1,87 @@
+import { sameId } from '../../domain/units.ts'
+import type { DeviceSession } from '../device.ts'
+import { RecentlyUsed } from '../admit/flood.ts'
+
+/**
+ * The sessions of identified peers, by address and port; unidentified ones are not kept, and those whose device is not configured
+ * are kept apart, so that forged sources push out no device.
+ *
+ * When another device uses the address of a peer, the address identifies nobody: its source was forged, or a carrier's NAT has
+ * given its port to another device, and a datagram that names no device may be of either. It stays so until the first device names
+ * itself again, or until its session would have been forgotten.
+ */
+export class UdpSessions {
+  readonly #idleMs: number
+  readonly #configured: RecentlyUsed<Peer>
+  readonly #others: RecentlyUsed<Peer>
+
+  constructor(max: number, idleMs: number) {
+    this.#idleMs = idleMs
+    this.#configured = new RecentlyUsed(Math.ceil(max / 2), idleMs)
+    this.#others = new RecentlyUsed(Math.ceil(max / OTHERS / 2), idleMs)
+  }
+
+  /** The session of a peer; undefined also for an address that identifies nobody. */
+  find(remote: string): DeviceSession | undefined {
+    const peer = this.#peerAt(remote)
+    return peer?.isShared ? undefined : peer?.session
+  }
+
+  /** Keeps the session of an identified peer. */
+  remember(session: DeviceSession): void {
+    const { device, isConfigured, remote } = session
+    if (device === undefined) return
+    const peer = this.#peerAt(remote)
+    if (peer && sameId(peer.device) !== sameId(device)) return this.#share(peer, isConfigured ? device : undefined)
+    this.#keep({ device, isConfigured, session, heardAt: performance.now() })
+  }
+
+  /** A device that is refused has used an address; undefined: it is not known which. A peer itself may be refused, by its entry. */
+  noteRefused({ remote }: DeviceSession, device: string | undefined): void {
+    const peer = this.#peerAt(remote)
+    const isOther = peer && (device === undefined || sameId(device) !== sameId(peer.device))
+    if (isOther && !peer.isShared) this.#share(peer)
+  }
+
+  /** The configured devices that have used an address which identifies nobody; undefined: it does. */
+  sharing(remote: string): readonly string[] | undefined {
+    const { device, isConfigured, isShared, other } = this.#peerAt(remote) ?? {}
+    if (!isShared) return undefined
+    return [isConfigured ? device : undefined, other].filter((each) => each !== undefined)
+  }
+
+  #peerAt(remote: string): Peer | undefined {
+    const [known, other] = [this.#configured.get(remote), this.#others.get(remote)]
+    const peer = known && this.#isThere(known) ? known : other
+    return peer && this.#isThere(peer) ? peer : undefined
+  }
+
+  #isThere({ heardAt }: Peer): boolean {
+    return performance.now() - heardAt <= this.#idleMs
+  }
+
+  /** The time of the peer stays: its address is free again when its session would have been forgotten. */
+  #share(peer: Peer, other?: string): void {
+    this.#keep({ ...peer, isShared: true, other })
+  }
+
+  #keep(peer: Peer): void {
+    const peers = peer.isConfigured ? this.#configured : this.#others
+    peers.set(peer.session.remote, peer, performance.now())
+  }
+}
+
+interface Peer {
+  readonly device: string
+  readonly isConfigured: boolean | undefined
+  readonly session: DeviceSession
+  /** By `performance.now()`, which no jump of the clock changes. */
+  readonly heardAt: number
+  /** Whether another device has used the address. */
+  readonly isShared?: boolean
+  /** The other device that has used it last, if it is configured. */
+  readonly other?: string
+}
+
+/** For each so many peers of configured devices one of another is kept. */
+const OTHERS = 10

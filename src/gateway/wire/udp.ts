@@ -1,0 +1,265 @@
+import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
+import { once } from 'node:events'
+import { isIPv6 } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { cut, type Message, type Protocol, repliesOf, type Session } from '../../../protocols/kit/index.ts'
+import { within } from '../../async.ts'
+import { createSession, type DeviceSession, hasStoredAsOwn } from '../device.ts'
+import { addressOf, networkOf } from '../../domain/addresses.ts'
+import { answeredIn, type Outcome } from '../outcome.ts'
+import { metrics, type RefusedReason } from '../../observe/metrics.ts'
+import { networkFilter } from '../admit/acceptor.ts'
+import { type Guess, MOST_BYTES } from './detect.ts'
+import { inNetwork, tokensOf } from '../admit/flood.ts'
+import { CLOSE_WAIT_MS, type Listener, type ProtocolEndpoint, type Shared } from './listener.ts'
+import { isMisunderstood, isStored, learnFrom, type PortRules, replacementIn } from './protocol-choice.ts'
+import { UdpSessions } from './udp-sessions.ts'
+
+/**
+ * Listens for trackers over UDP: a datagram is a frame, or several where the protocol has a framer for datagrams. Under
+ * pressure, and above the limits of a sender, datagrams are dropped without an answer: the device sends again.
+ *
+ * The source of a datagram may be forged, so what is sent to it is never more than it sent, and nothing is answered that could
+ * be an answer of another server: a datagram of one of our own ports, or one that says nothing of a known device.
+ */
+export async function listenUdp(endpoint: ProtocolEndpoint, shared: Shared): Promise<Listener> {
+  const { networks, protocol } = endpoint
+  const { limits, logger } = shared
+  const isPermitted = networkFilter(networks)
+  const socket = await openSocket(endpoint)
+  socket.on('error', (error) => logger.error({ err: error, protocol: protocol?.name }, 'UDP socket'))
+  const { port: actualPort } = socket.address()
+  const shortage = bufferShortage(socket.getRecvBufferSize())
+  if (shortage !== undefined && !isShortageLogged) logger.warn(shortage)
+  isShortageLogged ||= shortage !== undefined
+  shared.udpPorts.add(actualPort)
+  const sessions = new UdpSessions(limits.max_connections, limits.idle_timeout)
+  const own = { protocol, port: actualPort, sessions, socket, ownAddresses: addressesOfMachine(), isClosed: false }
+  const context: UdpContext = { ...shared, ...own }
+  const storing = new Set<Promise<void>>()
+  socket.on('message', (datagram: Buffer, peer) => {
+    const remote = `${peer.address}:${peer.port}`
+    const known = sessions.find(remote)
+    const reason = isPermitted(peer.address)
+      ? (dropReason(datagram, peer, context, known?.device !== undefined) ??
+        floodReason(datagram, remote, { context, known }))
+      : 'network'
+    if (reason) return metrics.refused.inc({ reason })
+    const began = performance.now()
+    const work = take(context, { datagram, peer, session: known ?? newSession(context, remote) })
+      .catch((error: unknown) => {
+        shared.journal.fault(error, { what: 'fault in handling a datagram', protocol: protocol?.name })
+      })
+      .finally(() => storing.delete(work))
+    storing.add(work)
+    if (known?.device === undefined)
+      shared.flood.take('unidentified', EVERYBODY, Math.max(LEAST_MS, performance.now() - began))
+  })
+  return {
+    port: actualPort,
+    async close(waitMs = CLOSE_WAIT_MS) {
+      shared.udpPorts.delete(actualPort)
+      socket.removeAllListeners('message')
+      await within(waitMs, Promise.all(storing))
+      context.isClosed = true
+      await new Promise<void>((resolve) => socket.close(resolve))
+    },
+  }
+}
+
+async function openSocket({ fds: [fd] = [], host, isShared, port }: ProtocolEndpoint): Promise<Socket> {
+  const socket = createSocket({
+    type: isIPv6(host) ? 'udp6' : 'udp4',
+    recvBufferSize: RECEIVE_BUFFER,
+    reusePort: isShared,
+  })
+  const listening = once(socket, 'listening')
+  if (fd === undefined) socket.bind(port, host)
+  else socket.bind({ fd })
+  await listening
+  return socket
+}
+
+/** What to log if the system gives a socket a smaller receive buffer than it was asked for. */
+export function bufferShortage(size: number, platform = process.platform): string | undefined {
+  // Linux counts its own use of the memory, too, and says twice of what it gives.
+  const given = platform === 'linux' ? size / 2 : size
+  if (given >= RECEIVE_BUFFER) return undefined
+  return `the system gives UDP sockets a receive buffer of ${given >> 10} KiB, not ${RECEIVE_BUFFER >> 10} KiB: datagrams that come at once may be lost until their devices send them again; raise net.core.rmem_max to ${RECEIVE_BUFFER}`
+}
+
+/** Whether the shortage is logged: the system limits all sockets alike. */
+let isShortageLogged = false
+/** For what arrives while the process is busy for a moment. */
+const RECEIVE_BUFFER = 4 << 20
+
+/** What the datagrams of one listener share. */
+interface UdpContext extends Shared, PortRules {
+  readonly sessions: UdpSessions
+  readonly socket: Socket
+  /** The addresses of this machine. */
+  readonly ownAddresses: ReadonlySet<string>
+  /** Nothing can be sent any more. */
+  isClosed: boolean
+}
+
+/** Why a datagram is dropped, if so. Its source may be forged, and port 0 cannot be answered. `isKnown`: of an identified peer. */
+export function dropReason(
+  { length }: Buffer,
+  { address, port }: Pick<RemoteInfo, 'address' | 'port'>,
+  { limits, ownAddresses, pressure, udpPorts }: Pick<UdpContext, 'limits' | 'ownAddresses' | 'pressure' | 'udpPorts'>,
+  isKnown = false,
+): RefusedReason | undefined {
+  if (port === 0) return 'no_source_port'
+  if (length === 0) return 'empty_datagram'
+  if (length > limits.max_frame_bytes) return 'frame_too_long'
+  if (udpPorts.has(port) && ownAddresses.has(address)) return 'own_port'
+  const hasMany = isKnown ? pressure.hasTooManyDatagrams : pressure.hasManyDatagrams
+  return pressure.isHigh || hasMany ? 'overload' : undefined
+}
+
+interface Sending {
+  readonly context: UdpContext
+  readonly known: DeviceSession | undefined
+}
+
+/** `flood` where a sender is above a limit. An identified peer has the limit of its device; all others share one. */
+function floodReason({ length }: Buffer, remote: string, { context: { flood }, known }: Sending): 'flood' | undefined {
+  // Under a flood this is all that a datagram costs.
+  if (known?.device === undefined && !flood.admit('unidentified', EVERYBODY, 0)) return 'flood'
+  const network = networkOf(addressOf(remote))
+  const isAdmitted =
+    known?.device === undefined
+      ? flood.admit('network', network, tokensOf(1, length))
+      : flood.admit('device', inNetwork(known.device, network, known.isConfigured === true), length / 1024)
+  return isAdmitted ? undefined : 'flood'
+}
+
+const EVERYBODY = 'all networks'
+/** What a datagram counts at least, and one that nobody understands beside it: much of its time is not measured. */
+export const LEAST_MS = 0.05
+const JUNK_MS = 0.2
+
+/** The session of a peer that is not known yet: each of its frames counts for the device that it names. */
+function newSession({ flood, port }: UdpContext, remote: string): DeviceSession {
+  const network = networkOf(addressOf(remote))
+  return Object.assign(createSession('udp', remote), {
+    port,
+    admits({ id, entry }: Parameters<NonNullable<DeviceSession['admits']>>[0]) {
+      const isAdmitted = flood.admit('device', inNetwork(id, network, entry !== undefined), 1)
+      if (!isAdmitted) metrics.refused.inc({ reason: 'flood' })
+      return isAdmitted
+    },
+  })
+}
+
+interface Arrival {
+  readonly datagram: Buffer
+  readonly peer: RemoteInfo
+  readonly session: DeviceSession
+}
+
+async function take(context: UdpContext, arrival: Arrival): Promise<void> {
+  const { peer, session, datagram } = arrival
+  const { detector, flood, journal, port, protocol: expected, sessions, socket } = context
+  const hadStored = hasStoredAsOwn(session)
+  const arrivedAt = performance.now()
+  const isOpen = !session.protocol && !expected
+  let guesses = isOpen ? guessesOf(context, arrival) : []
+  if (!guesses) return
+  const [first] = guesses
+  if (first) session.evidence = first.evidence
+  let protocol = session.protocol ?? expected ?? first?.protocol
+  let outcomes = protocol ? await takeAs(protocol, context, arrival) : NOT_UNDERSTOOD
+  if (session.device === undefined && outcomes.every(isMisunderstood)) {
+    flood.take('unidentified', EVERYBODY, JUNK_MS)
+    if (!isOpen) guesses = guessesOf(context, arrival)
+    if (!guesses) return
+    const guess = protocol && replacementIn(guesses, protocol)
+    if (guess) {
+      session.evidence = guess.evidence
+      outcomes = await takeAs((protocol = guess.protocol), context, arrival)
+    } else
+      journal.notUnderstood(session, {
+        port,
+        protocol: expected?.name,
+        bytes: datagram,
+        guesses: guesses.filter((each) => each.protocol !== protocol).slice(0, 1),
+      })
+  }
+  if (protocol && !hadStored) learnFrom(session, protocol, detector)
+  for (const outcome of outcomes) if (outcome.status === 'refused') sessions.noteRefused(session, outcome.device)
+  if (session.device === undefined || session.hasUnnamed)
+    journal.sharedAddress(session, sessions.sharing(session.remote) ?? [])
+  if (session.device !== undefined && protocol && session.protocol !== protocol) {
+    session.protocol = protocol
+    if (expected && expected !== protocol && outcomes.some(isStored))
+      journal.wrongPort(session, protocol, { port, expected })
+  }
+  const replies = outcomes.map((outcome) => repliesOf(replyTo(outcome, session, context)))
+  const waitMs = replies.flat().length > 0 ? answeredIn(outcomes, arrivedAt) : 0
+  if (waitMs > 0) await sleep(waitMs)
+  if (context.isClosed) return
+  let left = datagram.length
+  for (const [index, { status }] of outcomes.entries()) {
+    if (status === 'not_stored') return
+    for (const reply of replies[index]) {
+      left -= reply.length
+      if (left < 0) return metrics.refused.inc({ reason: 'reply_too_long' })
+      await send(socket, reply, peer)
+    }
+  }
+}
+
+/** The protocols that a datagram may be of, the most likely first; undefined: there is no time to find out. */
+function guessesOf({ detector }: UdpContext, { datagram, session }: Arrival): readonly Guess[] | undefined {
+  if (!detector || datagram.length > MOST_BYTES) return []
+  const look = () =>
+    detector.ranked(detector.look({ bytes: datagram, transport: 'udp', now: Date.now() }).found, session)
+  return detector.budget.ofDatagram(session.remote, look)
+}
+
+/** What becomes of the frames of a datagram, read as one protocol. */
+async function takeAs(
+  protocol: Protocol,
+  { ingest, pressure, sessions }: UdpContext,
+  { datagram, session }: Arrival,
+): Promise<readonly Outcome[]> {
+  const frames = framesOf(datagram, protocol, session)
+  pressure.addDatagram(datagram.length, frames.length)
+  const work = Promise.all(frames.map((frame) => ingest.take(frame, session, protocol)))
+  sessions.remember(session)
+  return work.finally(() => {
+    pressure.addDatagram(-datagram.length, -frames.length)
+    // Its address may be forged: nothing is kept for ids that nobody has configured.
+    if (session.isConfigured) pressure.unfinished.look(session)
+    else pressure.unfinished.drop(session)
+  })
+}
+
+const NOT_UNDERSTOOD: readonly Outcome[] = [{ status: 'misunderstood', reason: 'unsupported' }]
+
+/** The reply to a peer whose address may be forged. */
+function replyTo(outcome: Outcome, { device, remote }: DeviceSession, { flood }: UdpContext): Message['reply'] {
+  if (outcome.status === 'stored') return device === undefined ? undefined : outcome.reply
+  const isRefused = outcome.status === 'refused' && outcome.refusal !== undefined
+  return isRefused && flood.admit('failures', networkOf(addressOf(remote)), 1) ? outcome.refusal : undefined
+}
+
+/** Addresses of this machine: a datagram that comes from one of them and from a port of ours is an answer of our own. */
+function addressesOfMachine(): ReadonlySet<string> {
+  const interfaces = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
+  return new Set(['127.0.0.1', '::1', ...interfaces.map(({ address }) => address)])
+}
+
+function framesOf(datagram: Buffer, { udp }: Protocol, session: Session): Buffer[] {
+  if (!udp?.frame) return [datagram]
+  const { frames, rest } = cut(datagram, udp.frame, session)
+  return rest.length > 0 ? [...frames, rest] : frames
+}
+
+/** Resolves once the system has taken the reply; a lost reply is sent again when the device asks again. */
+function send(socket: Socket, reply: Buffer, { address, port }: RemoteInfo): Promise<void> {
+  return new Promise((resolve) => socket.send(reply, port, address, () => resolve()))
+}

@@ -1,0 +1,134 @@
+import { tellHeard } from './changes.ts'
+import { HELD_LISTS, heldList } from './held.ts'
+import { keys } from './keys.ts'
+import { dropFrames, frameIds } from './kept-frames.ts'
+import { type Fate, sweep, sweepAll } from './move.ts'
+import { listOf, seize, sweepRefused } from './parked.ts'
+import { deviceOf, MAX_DEVICE_BYTES, packDevice } from './record.ts'
+import { type Redis, scripts } from './redis.ts'
+import { keysOf, shardOf } from './shards.ts'
+import { membersOf } from './slices.ts'
+import { sumOver } from './survey.ts'
+import { forgetWatched } from './watched.ts'
+
+/** How much was deleted of a device. */
+export interface ForgottenDevice {
+  /** Fixes, counted as discarded. */
+  readonly waiting: number
+  readonly parked: number
+  readonly held: number
+  /** What recognises duplicates: a string for each 34 minutes of fixes. */
+  readonly marks: number
+  /** Lists and entries about the last messages of the device. */
+  readonly contacts: number
+  /** Frames that were not understood. */
+  readonly frames: number
+  /** Lanes that a worker pushes at this moment: fixes of the device may be left there. */
+  readonly busy: number
+}
+
+/**
+ * Deletes everything that Redis has of a device except its entry, its assignments and the audit log. `ids`: the ways in
+ * which its id is written; `isReached`: the lanes in which its fixes are deleted. Data that arrive meanwhile stay.
+ */
+export async function forgetDevice(
+  redis: Redis,
+  ids: ReadonlySet<string>,
+  isReached: (lane: string) => boolean = () => true,
+): Promise<ForgottenDevice> {
+  const [shard] = Array.from(ids, (id) => shardOf(redis, id))
+  const fate = (record: Buffer): Fate => (ids.has(deviceOf(record)) ? DELETED : 'stays')
+  const places = Array.from(ids, (device) => HELD_LISTS.map((lists) => ({ lists, device }))).flat()
+  const held = await sumOver(places, (place) => sweepAll(shard, heldList(shard, place), fate))
+  const lanesIn = async (zset: 'refusedLanes' | 'schedule') => {
+    return (await membersOf(shard, keysOf(shard)[zset])).filter(isReached)
+  }
+  const refusedLanes = await lanesIn('refusedLanes')
+  const refused = await sumOver(refusedLanes, async (lane) => (await sweepRefused(shard, lane, fate)).left)
+  const { parked, ...lanes } = await forgetInLanes(shard, { ids, lanes: await lanesIn('schedule'), fate })
+  const marks = await forgetMarks(shard, ids)
+  const contacts = await sumOver([...ids], (id) => forgetContacts(redis, id))
+  const frames = await dropFrames(redis, await frameIds(redis, [...ids]))
+  return { held, parked: parked + refused, ...lanes, marks, contacts, frames }
+}
+
+/** Leases only the lanes that have something of the device, and gives them back. */
+async function forgetInLanes(
+  shard: Redis,
+  { ids, lanes, fate }: { ids: ReadonlySet<string>; lanes: readonly string[]; fate: (record: Buffer) => Fate },
+) {
+  const gone = { waiting: 0, parked: 0, busy: 0 }
+  const shardKeys = keysOf(shard)
+  for (const lane of await lanesWith(shard, ids, lanes)) {
+    if (!(await hasAny(shard, shardKeys.lane(lane), ids))) continue
+    const isParked = (await shard.hexists(shardKeys.parked, lane)) === 1
+    const token = await seize(shard, lane)
+    if (token === undefined) gone.busy++
+    if (!token) continue
+    const { left } = await sweep(shard, { ...listOf(shard, lane), token }, fate)
+    gone[isParked ? 'parked' : 'waiting'] += left
+    await scripts(shard)('postpone', [shardKeys.schedule, shardKeys.upstream], [lane, token, 0])
+  }
+  return gone
+}
+
+/** The lanes that may have records of the device; of lanes with many records all. */
+async function lanesWith(shard: Redis, ids: ReadonlySet<string>, lanes: readonly string[]): Promise<string[]> {
+  const texts = [...ids]
+    .filter((id) => Buffer.byteLength(id) <= MAX_DEVICE_BYTES)
+    .map((id) => packDevice(id).subarray(1))
+  const found: string[] = []
+  for (let at = 0; at < lanes.length; at += LANES_AT_ONCE) {
+    const asked = [texts.length, ...texts, ...lanes.slice(at, at + LANES_AT_ONCE)]
+    const having = await scripts(shard)('lanes_with', [keysOf(shard).lanePrefix], asked)
+    found.push(...(having as Buffer[]).map(String))
+  }
+  return found
+}
+
+async function hasAny(redis: Redis, list: string, ids: ReadonlySet<string>): Promise<boolean> {
+  for (let at = 0; ; at += SLICE) {
+    const records = await redis.lrangeBuffer(list, at, at + SLICE - 1)
+    if (records.some((record) => ids.has(deviceOf(record)))) return true
+    if (records.length < SLICE) return false
+  }
+}
+
+/**
+ * Lets the marks of a device expire, and the script that deletes expired marks deletes them. Returns how many strings
+ * there were.
+ */
+async function forgetMarks(redis: Redis, ids: ReadonlySet<string>): Promise<number> {
+  const { marksPrefix, markExpiries, markBytes, latestSpans } = keysOf(redis)
+  const names: string[] = []
+  for (const id of ids) {
+    const scan = redis.zscanStream(markExpiries, { match: `${id.replaceAll(/[[\]*?\\^]/g, '\\$&')}:*`, count: SLICE })
+    for await (const slice of scan) names.push(...(slice as string[]).filter((_, index) => index % 2 === 0))
+  }
+  const own = [...new Set(names)].filter((name) => ids.has(name.slice(0, name.lastIndexOf(':'))))
+  for (let at = 0; at < own.length; at += SLICE)
+    await redis.zadd(markExpiries, 'XX', ...own.slice(at, at + SLICE).flatMap((name) => [0, name]))
+  const touched = [marksPrefix, markExpiries, markBytes]
+  while (own.length > 0 && ((await scripts(redis)('forget', touched, [SLICE])) as number) > 0);
+  await redis.hdel(latestSpans, ...ids)
+  return own.length
+}
+
+/** What was last heard of the device, and its events. */
+async function forgetContacts(redis: Redis, id: string): Promise<number> {
+  const hashes = [keys.devices, keys.lastFixes, keys.lastFiltered, keys.arrivedDevices]
+  const deleted = await Promise.all([...hashes.map((hash) => redis.hdel(hash, id)), redis.del(keys.events(id))])
+  await Promise.all([
+    redis.hdel(keys.intervals, id),
+    // Whose the device was: nothing of it is left.
+    redis.hdel(keys.roster('former'), id),
+    forgetWatched(redis, id),
+  ])
+  await tellHeard(redis, [id])
+  return deleted.reduce((sum, count) => sum + count, 0)
+}
+
+const DELETED = { gone: 'discarded:deleted' } as const
+const SLICE = 500
+/** So many lanes with 100 records each take Redis a millisecond. */
+const LANES_AT_ONCE = 40

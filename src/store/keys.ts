@@ -1,0 +1,147 @@
+/** The hash tag of a shard is in each of its keys, so that scripts find all that they touch on one node of a Redis Cluster. */
+export function tagOf(shard: number): string {
+  return `{wb${shard}}`
+}
+
+/** The tag of the home shard, which has everything that does not grow with the traffic. */
+const TAG = tagOf(0)
+
+/** What each shard has of its devices: lanes, what is held, and the marks of duplicates. A lane's name is `<company>/<courier>/<route>`. */
+export interface ShardKeys extends ReturnType<typeof shardKeys> {}
+
+/** The keys of a shard, by its tag. */
+export function shardKeys(tag: string) {
+  return {
+    /** zset: every lane with records; lua/lease.lua says what its score means */
+    schedule: `${tag}:schedule`,
+    /** hash: received, delivered, filtered:<reason> … */
+    custody: `${tag}:custody`,
+    /** hash: lanes that are parked whole → JSON: status, message, tries, at, since */
+    parked: `${tag}:parked`,
+    /** zset: lanes that have refused records, by since when */
+    refusedLanes: `${tag}:refused`,
+    /** set: lanes whose push failed since the last answer of the service */
+    failing: `${tag}:failing`,
+    /** string: the gateway that stored last, and since when no other has: its turn (see duplicates.ts) */
+    storing: `${tag}:storing`,
+    /** hash: lane that is or was behind → whether its first record is its newest, moved there, and when that was received */
+    ahead: `${tag}:ahead`,
+    /** hash: `beat`: the clock of Redis at the last sign of a worker, or when something was scheduled, ms UTC; `look_at_leases`: see lua/beat.lua */
+    clock: `${tag}:clock`,
+    /** zset: worker processes, scored by when they were last heard of, ms UTC */
+    workers: `${tag}:workers`,
+    /** hash: state of the tracking API (up, down, limited), since, next probe (ms UTC), its lane (prober), failures in a row */
+    upstream: `${tag}:upstream`,
+    /** BullMQ's prefix; its list of tickets that no worker has taken yet */
+    tickets: tag,
+    waitingTickets: `${tag}:tickets:wait`,
+    /** hash: device → its latest span of 2,048 s in which anything was stored */
+    latestSpans: `${tag}:latest`,
+    /** string `marks:<device>:<span>`: marks of the fixes of a device that were stored recently (see duplicates.ts) */
+    marksPrefix: `${tag}:marks:`,
+    /** the same of version 0.1.0, without a secret; they expire by themselves */
+    unkeyedMarksPrefix: `${tag}:seen:`,
+    /** zset: the strings of marks by when they are deleted, ms UTC; hash: device → bytes of its marks, '' → of all */
+    markExpiries: `${tag}:mark-expiries`,
+    markBytes: `${tag}:mark-bytes`,
+    /** hash: key (of the marks), unkeyed_until (ms UTC) */
+    secret: `${tag}:secret`,
+    /** zset: devices with held records; score: when these are looked at again, ms UTC. `name`: of the lists (`HeldLists`) */
+    heldDevices: (name: string) => `${tag}:held:${name}`,
+    heldPrefix: `${tag}:held:`,
+    /** list: held records of a device, oldest first */
+    held: (name: string, device: string) => `${tag}:held:${name}:${device}`,
+    /** number of all held records */
+    heldFixes: `${tag}:held-fixes`,
+    /** zset: devices whose held fixes are being released, without leading zeros; score: see `mark_releasing` in lua/held.lua */
+    releasing: `${tag}:releasing`,
+    /** list: a lane's records, oldest first */
+    lane: (lane: string) => `${tag}:lane:${lane}`,
+    lanePrefix: `${tag}:lane:`,
+    /** hash `<day since 1970>`, which expires: lane → `<ms>:<status>:<failures in a row>` of its last push on that day */
+    pushesPrefix: `${tag}:pushes:`,
+    /** list: what the service refused of a lane, an entry an answer */
+    refused: (lane: string) => `${tag}:refused:${lane}`,
+    /** list of before lanes had a part in each shard: records on their way to another shard */
+    departing: `${tag}:departing`,
+    /** number: the version of the roster. Home has it; in other shards it is what a gateway has told them */
+    rosterVersion: `${tag}:roster:version`,
+  }
+}
+
+/** The keys in Redis: of the home shard. Code that may work on another shard asks `keysOf` (shards.ts) for what shards have. */
+export const keys = {
+  ...shardKeys(TAG),
+  /** number: how many shards the data have; missing: one */
+  shards: `${TAG}:device-shards`,
+  /** the same of before lanes had a part in each shard; now a number that these versions refuse, where there are several */
+  laneShards: `${TAG}:shards`,
+  /** number: of the data, see format.ts */
+  format: `${TAG}:format`,
+  /** string that expires when the enrolment window ends (src/gateway/enrolment.ts) */
+  enrolment: `${TAG}:enrolment`,
+  /** hash: device → JSON of when and how it sent last */
+  devices: `${TAG}:devices`,
+  /** hash: device → JSON of its last fix that went to a lane, and when that arrived */
+  lastFixes: `${TAG}:last-fixes`,
+  /** hash: device → JSON of its last fix that was filtered, when and why */
+  lastFiltered: `${TAG}:last-filtered`,
+  /** stream: devices with news, JSON lists; the last 300 */
+  heardChanges: `${TAG}:heard-changes`,
+  /** string: says that these are the data that an index of devices was read from (see changes.ts) */
+  heardMark: `${TAG}:heard-mark`,
+  /** hash: device that sends seldom → ms between two of its messages, as the admin process has learnt it */
+  intervals: `${TAG}:intervals`,
+  /** set: gateway processes that were alive recently; `gateway` says whether one still is */
+  gatewayIds: `${TAG}:gateway-ids`,
+  /** channel of pub/sub: what gateways tell each other of devices (see listen/neighbours.ts) */
+  gatewayChannel: `${TAG}:gateway-channel`,
+  /** string that expires: the clock of the tracking API, JSON */
+  apiClock: `${TAG}:api-clock`,
+  /** list: findings that ended, JSON each, latest first; the last 1,000 */
+  endedFindings: `${TAG}:ended-findings`,
+  /** hash: finding → JSON of what a receiver of alerts was told of it */
+  alerted: (receiver: string) => `${TAG}:alerted:${receiver}`,
+  /** set: ids of the processes that give signs, which are in `process` */
+  processIds: `${TAG}:process-ids`,
+  /**
+   * list: senders that were not understood, JSON each, without secrets, latest first; hash: device that is not configured → JSON
+   * of its arrival
+   */
+  arrivals: `${TAG}:not-understood`,
+  arrivedDevices: `${TAG}:arrived-devices`,
+  /** stream: changes asked for through the admin port, JSON each; the last 10,000 */
+  audit: `${TAG}:audit`,
+  /**
+   * string `version`: of the last write to the roster, ms UTC; hashes `device-table`, `assignment-table`,
+   * `file-versions`, stream `log`: see src/roster/table.ts; hashes `results`, `replaced`: see src/roster/puts.ts; hash
+   * `former`: see lua/roster.lua; hash `applied`: gateway process → the version that is in effect there; channel of
+   * pub/sub `written`: after each write; `at`, `devices`, `routes`, `files`: in the format of the version before, see
+   * src/roster/upgrade.ts
+   */
+  roster: (part: string) => `${TAG}:roster:${part}`,
+  /** string that expires: a gateway process lives; JSON of why it acknowledges nothing, a sentence each */
+  gateway: (id: string) => `${TAG}:gateway:${id}`,
+  /** string that expires: a process lives; JSON of what it says of itself (src/store/processes.ts) */
+  process: (id: string) => `${TAG}:process:${id}`,
+  /** list that expires: what happened to a device, JSON each, oldest first */
+  events: (device: string) => `${TAG}:events:${device}`,
+  /** string that expires: what is noted of a device on a local day, by when that begins (ms UTC); '' is the gateways (see days.ts) */
+  day: (day: number, device: string) => `${TAG}:day:${day / 60_000}:${device}`,
+  /** zset: devices whose frames are kept for the view, by when that ends, ms UTC */
+  watched: `${TAG}:watched`,
+  /** list that expires: the last frames of such a device, JSON each, latest first */
+  watchedFrames: (device: string) => `${TAG}:watched:${device}`,
+  /**
+   * frames that were not understood (see misunderstood.ts). Hashes `frames`: id → JSON, `sizes`: list or `<list>:<device>` →
+   * bytes; zset `due`: device → when its frames are decoded again, ms UTC; zsets `<list>`, `<list>:<device>`: ids
+   */
+  misunderstood: (part: string) => `${TAG}:misunderstood:${part}`,
+  /** list of version 0.1.0, for a look: payloads that were acknowledged without being understood; deleted at the start */
+  misunderstoodPayloads: `${TAG}:misunderstood`,
+  /** list of version 0.2.0: senders that were not understood, in which secrets may be; deleted once a minute */
+  unmaskedArrivals: `${TAG}:arrivals`,
+}
+
+/** A lane whose oldest record waits for longer is behind: its newest record goes first. */
+export const BEHIND_MS = 60_000

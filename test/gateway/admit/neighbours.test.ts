@@ -1,0 +1,358 @@
+import { request } from 'undici'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import osmand from '../../../protocols/osmand/index.ts'
+import { GuessDelays } from '../../../src/gateway/guesses.ts'
+import { Trails } from '../../../src/gateway/suspicion.ts'
+import { keys, openGatewayChannel, type Redis, silentProcesses } from '../../../src/store/index.ts'
+import { listenHttp } from '../../../src/gateway/wire/http.ts'
+import { listenMqtt } from '../../../src/gateway/wire/mqtt.ts'
+import { Neighbours } from '../../../src/gateway/admit/neighbours.ts'
+import { listenTcp } from '../../../src/gateway/wire/tcp.ts'
+import { observations } from '../../../src/observe/observations.ts'
+import { dial, type Gateway, gateway, open, type Peer, SECRET, talk, until } from '../../support/listen.ts'
+import { position, protocolNamed } from '../../support/mqtt.ts'
+import { connack, connect, puback, publish, raw } from '../../support/mqtt-bytes.ts'
+import type { TestRedis } from '../../support/redis.ts'
+import { withRedis } from '../../support/with-redis.ts'
+import { inEnglish } from '../../support/texts.ts'
+
+const AT = { host: '127.0.0.1', port: 0, protocol: talk }
+const SIGN_KEPT_MS = 600_000
+/** An address of another network than that of the vans. */
+const ELSEWHERE = '127.0.9.9'
+
+let server: TestRedis
+let redis: Redis
+withRedis((...given) => ([server, redis] = given))
+
+const closing: (() => void)[] = []
+afterEach(() => closing.splice(0).forEach((close) => close()))
+
+/** A gateway with real listeners, which is told what others around the same Redis say. */
+async function meet(name: string, limits: Partial<Gateway['limits']> = {}) {
+  await redis.set(keys.process(name), '{}', 'PX', SIGN_KEPT_MS)
+  const [guesses, trails] = [new GuessDelays(), new Trails()]
+  const shared = gateway({ limits: { max_connections_per_device: 4, ...limits }, trails, admitsUnknown: true })
+  const neighbours: Neighbours = new Neighbours(
+    { ...shared, guesses, trails },
+    {
+      ports: 'same',
+      send: (text) => channel.send(text),
+      silent: (gateways) => silentProcesses(redis, name, gateways),
+    },
+  )
+  const opened = Promise.withResolvers<void>()
+  const channel = openGatewayChannel(
+    { redis, server: server.url, gateway: name },
+    {
+      opened: () => opened.resolve(neighbours.began()),
+      receive: (from, text) => neighbours.receive(from, text),
+      rosterWritten: () => {},
+    },
+  )
+  closing.push(() => neighbours.close(), channel.close)
+  await opened.promise
+  const { port } = await open(listenTcp(AT, shared))
+  return { shared, guesses, trails, port, channel, neighbours }
+}
+type Met = Awaited<ReturnType<typeof meet>>
+
+/** It is heard no more, as after a SIGKILL, and its last sign of life is a minute old. */
+async function killed(name: string, { channel, neighbours }: Met): Promise<void> {
+  channel.close()
+  vi.spyOn(channel, 'send').mockReturnValue()
+  neighbours.close()
+  await redis.pexpire(keys.process(name), SIGN_KEPT_MS - 60_000)
+}
+
+/** Connections of a device, one after another. */
+async function login(port: number, count: number, from?: string, device = 'van-1'): Promise<Peer[]> {
+  const peers: Peer[] = []
+  for (let made = 0; made < count; made++) {
+    const peer = await dial(port, from)
+    peer.say(`id ${device}\n`)
+    await until(() => expect(peer.heard).toBe('hi\n'))
+    peers.push(peer)
+  }
+  return peers
+}
+
+async function mqttPort(shared: Gateway): Promise<number> {
+  return (await open(listenMqtt({ host: '127.0.0.1', port: 0 }, { ...shared, protocolNamed }))).port
+}
+
+const claims = (device: string) =>
+  inEnglish(observations.current()).filter(({ code, subject }) => code === 'claimed_twice' && subject.device === device)
+const isOver = (peers: readonly Peer[]) => peers.map(({ over }) => over)
+
+describe('connections of a device at several gateways', () => {
+  let one: Met
+  let other: Met
+  beforeEach(async () => {
+    one = await meet('one')
+    other = await meet('other')
+  })
+
+  it('end with the oldest of all, wherever it is', async () => {
+    const first = await login(one.port, 3)
+    const second = await login(other.port, 3)
+    await until(() => expect(isOver([...first, ...second])).toEqual([true, true, false, false, false, false]))
+    const third = await login(one.port, 3)
+    await until(() =>
+      expect(isOver([...first, ...second, ...third])).toEqual([
+        true,
+        true,
+        true,
+        true,
+        true,
+        false,
+        false,
+        false,
+        false,
+      ]),
+    )
+  })
+
+  it('end with those of a sender who opens many under the id of a van, and not with that of the van', async () => {
+    const [van] = await login(one.port, 1)
+    const others = [...(await login(one.port, 10, ELSEWHERE)), ...(await login(other.port, 10, ELSEWHERE))]
+    await until(() => expect(others.filter(({ over }) => !over)).toHaveLength(3))
+    van.say('fix 1\n')
+    await until(() => expect(van.heard).toBe('hi\nok 1\n'))
+    expect(van.over).toBe(false)
+  })
+
+  it('do not count once they are closed', async () => {
+    for (let again = 0; again < 3; again++) {
+      const [kept] = await login(one.port, 1)
+      const gone = await login(other.port, 3)
+      for (const { socket } of gone) socket.destroy()
+      await until(() => expect(other.shared.goneDevices).toHaveLength(3 * (again + 1)))
+      kept.socket.destroy()
+      await until(() => expect(one.shared.goneDevices).toHaveLength(again + 1))
+    }
+    const [kept] = await login(one.port, 1)
+    const others = await login(other.port, 3)
+    expect(isOver([kept, ...others])).toEqual([false, false, false, false])
+  })
+
+  it('do not count once their gateway was started again', async () => {
+    const before = await login(other.port, 3)
+    const [van] = await login(one.port, 1)
+    await until(() => expect(one.shared.slots.countOf('van-1')).toBe(4))
+    other.channel.close()
+    await meet('other')
+    await until(() => expect(one.shared.slots.countOf('van-1')).toBe(1))
+    expect(isOver([van, ...before])).toEqual([false, false, false, false])
+  })
+
+  it('do not count once their gateway has ended', async () => {
+    const before = await login(other.port, 3)
+    await login(one.port, 1)
+    await until(() => expect(one.shared.slots.countOf('van-1')).toBe(4))
+    other.neighbours.close()
+    await until(() => expect(one.shared.slots.countOf('van-1')).toBe(1))
+    expect(isOver(before)).toEqual([false, false, false])
+  })
+
+  it('do not count once their gateway was killed', async () => {
+    await login(other.port, 3)
+    const [van] = await login(one.port, 1)
+    await until(() => expect(one.shared.slots.countOf('van-1')).toBe(4))
+    await killed('other', other)
+    await until(() => expect(one.shared.slots.countOf('van-1')).toBe(1))
+    expect(van.over).toBe(false)
+  })
+
+  it('count while their gateway is quiet and lives, and while no gateway can give a sign of life', async () => {
+    await login(other.port, 3)
+    await login(one.port, 1)
+    await until(() => expect(one.shared.slots.countOf('van-1')).toBe(4))
+    const looks = vi.spyOn(redis, 'pttl')
+    onTestFinished(() => looks.mockRestore())
+    for (const leftMs of [SIGN_KEPT_MS, SIGN_KEPT_MS - 60_000]) {
+      for (const name of ['one', 'other']) await redis.pexpire(keys.process(name), leftMs)
+      looks.mockClear()
+      await until(() => expect(looks).toHaveBeenCalledWith(keys.process('other')))
+    }
+    expect(one.shared.slots.countOf('van-1')).toBe(4)
+  })
+
+  it('count where their gateway comes back while its neighbour finds that it was silent', async () => {
+    await login(other.port, 3)
+    await login(one.port, 1)
+    await until(() => expect(one.shared.slots.countOf('van-1')).toBe(4))
+    await killed('other', other)
+    const read = redis.pttl.bind(redis)
+    let again: Met | undefined
+    const looks = vi.spyOn(redis, 'pttl')
+    onTestFinished(() => looks.mockRestore())
+    looks.mockImplementation(async (key) => {
+      const left = await read(key)
+      if (key === keys.process('other') && !again) {
+        again = await meet('other')
+        await login(again.port, 2)
+      }
+      return left
+    })
+    await until(() => expect(again).toBeDefined())
+    await until(() => expect(one.shared.slots.countOf('van-1')).toBe(3))
+  })
+
+  it('are told so that a gateway of the version before reads which have not shown the secret', async () => {
+    const told: string[] = []
+    vi.spyOn(one.channel, 'send').mockImplementation((text) => void told.push(text))
+    await login(one.port, 1)
+    await login(one.port, 1, undefined, 'locked')
+    const opened = () => told.flatMap((text) => (JSON.parse(text) as { opened?: unknown[][] }).opened ?? [])
+    await until(() =>
+      expect(opened().map(([device, , , isProved]) => [device, isProved])).toEqual([
+        ['van-1', false],
+        ['locked', false],
+      ]),
+    )
+  })
+
+  it.for([
+    ['have shown the secret', true, 'van'],
+    ['have not', false, null],
+  ] as const)('that %s, by a gateway of the version before, count as such', ([, isProved, client]) => {
+    const noted = vi.spyOn(one.shared.slots, 'openedElsewhere')
+    one.neighbours.receive('old', JSON.stringify({ opened: [['van-1', '192.0.2.7:4711', 1, isProved, client]] }))
+    expect(noted.mock.lastCall?.[0].session).toMatchObject({ isConfigured: true, isProved })
+  })
+
+  it('stay over MQTT, whoever claims their client id at another gateway, also while one of their fixes is being stored', async () => {
+    const van = await raw(await mqttPort(one.shared))
+    van.say(connect({ user: 'locked', password: SECRET, clientId: 'van' }))
+    await until(() => expect(van.hex).toBe(connack(0)))
+    one.shared.store = 'waits'
+    van.say(publish({ topic: 'devices/locked/fix', payload: position(), qos: 1 }))
+    await until(() => expect(one.shared.tries).toBe(1))
+    const port = await mqttPort(other.shared)
+    const others = [await raw(port), await raw(port), await raw(port), await raw(port), await raw(port)]
+    for (const peer of others) {
+      peer.say(connect({ user: 'locked', clientId: 'van' }))
+      await until(() => expect(peer.hex).toBe(connack(0)))
+    }
+    await until(() => expect(one.shared.slots.countOf('locked')).toBe(5))
+    await until(() => expect(isOver(others)).toEqual([true, false, false, false, false]))
+    await killed('other', other)
+    one.shared.store = 'takes'
+    await until(() => expect(van.hex).toBe(connack(0) + puback(1)))
+    await until(() => expect(one.shared.slots.countOf('locked')).toBe(1))
+  })
+})
+
+it('wrong secrets count at all gateways', async () => {
+  const [one, other] = [await meet('one'), await meet('other')]
+  for (let tries = 0; tries < 6; tries++) one.guesses.failed('locked', ELSEWHERE)
+  await until(() => expect(other.guesses.isDelayed('locked', ELSEWHERE)).toBe(true))
+  expect(other.guesses.isDelayed('locked', '127.0.0.1')).toBe(false)
+})
+
+it('a device that has presented its secret at one gateway is delayed at none, whoever guesses in its network', async () => {
+  const [one, other] = [await meet('one'), await meet('other')]
+  one.guesses.accepted('locked')
+  for (let tries = 0; tries < 6; tries++) other.guesses.failed('locked', ELSEWHERE)
+  await until(() => expect(other.guesses.isDelayed('locked', ELSEWHERE)).toBe(false))
+  await killed('one', one)
+  const third = await meet('third')
+  for (let tries = 0; tries < 6; tries++) third.guesses.failed('locked', ELSEWHERE)
+  await until(() => expect(third.guesses.isDelayed('locked', ELSEWHERE)).toBe(false))
+})
+
+describe('an id that is used at two gateways', () => {
+  let said = 0
+  const speak = async (peer: Peer) => {
+    const number = ++said
+    peer.say(`fix ${number}\n`)
+    await until(() => expect(peer.heard).toContain(`ok ${number}\n`))
+  }
+
+  it('from two networks is a finding while both go on', async () => {
+    const [one, other] = [await meet('one'), await meet('other')]
+    const [[van], [thief]] = [await login(one.port, 1), await login(other.port, 1, ELSEWHERE)]
+    await until(async () => {
+      await speak(van)
+      await speak(thief)
+      const [{ evidence }] = claims('van-1')
+      expect(evidence[0]).toMatch(/^talk from 127\S+ and talk from 127\S+ in turns$/)
+    })
+  })
+
+  it('by a van that goes on at the other one, from another network, is none', async () => {
+    const [one, other] = [await meet('one'), await meet('other')]
+    const told = vi.spyOn(one.trails, 'heardElsewhere')
+    const [[before], [after]] = [
+      await login(one.port, 1, undefined, '007'),
+      await login(other.port, 1, ELSEWHERE, '007'),
+    ]
+    await speak(before)
+    for (let fix = 0; fix < 5; fix++) await speak(after)
+    await until(() => expect(told).toHaveBeenCalled())
+    expect(claims('007')).toEqual([])
+  })
+
+  it('from two places is a finding, though both come from one network', async () => {
+    const [one, other] = [await meet('one'), await meet('other')]
+    const ports = await Promise.all(
+      [one, other].map(({ shared }) => open(listenHttp({ ...AT, protocol: osmand }, shared))),
+    )
+    const start = Date.now()
+    const told = [one, other].map(({ trails }) => vi.spyOn(trails, 'heardElsewhere'))
+    const send = async (gatewayNumber: number, latitude: number) => {
+      const query = `id=8168000008&lat=${latitude}&lon=8&timestamp=${Math.floor(Date.now() / 1000) - 1}`
+      const { body, statusCode } = await request(`http://127.0.0.1:${ports[gatewayNumber].port}/?${query}`)
+      await body.dump()
+      expect(statusCode).toBe(200)
+    }
+    onTestFinished(() => void vi.useRealTimers())
+    for (let minute = 1; minute <= 16; minute++) {
+      // Each gateway tells the other one where the device is, in a minute of the clock that is set here.
+      vi.useFakeTimers({ toFake: ['Date'], now: start + minute * 61_000 })
+      await send(0, 50 + minute / 100)
+      await until(() => expect(told[1]).toHaveBeenCalledTimes(minute))
+      if (minute <= 6) continue
+      await send(1, 40)
+      await until(() => expect(told[0]).toHaveBeenCalledTimes(minute - 6))
+    }
+    const [{ evidence }] = claims('8168000008')
+    expect(evidence[0]).toMatch(/^\d.*; \d/)
+  })
+})
+
+describe('connections at gateways that share their ports', () => {
+  it.each(['max_connections', 'max_connections_per_ip'])('are limited by %s together', async (limit) => {
+    const [one, other] = [await meet('one', { [limit]: 10 }), await meet('other', { [limit]: 10 })]
+    const vans = await login(one.port, 4)
+    const others = await Promise.all(Array.from({ length: 6 }, () => dial(other.port)))
+    // Else what is tried below might count before them, and one of them would make room for the last.
+    await until(() => expect(other.shared.connectionLimits.open.all).toBe(6))
+    await until(async () => expect(await isServed(one.port)).toBe(false))
+    for (const { socket } of others) socket.destroy()
+    await until(async () => expect(await isServed(one.port)).toBe(true))
+    expect(isOver(vans)).toEqual([false, false, false, false])
+  })
+
+  it.each(['the same name', 'another name'])(
+    'do not count at one that was killed and comes back with %s',
+    async (named) => {
+      const [one, other] = [await meet('one', { max_connections: 10 }), await meet('other', { max_connections: 10 })]
+      const lost = await Promise.all(Array.from({ length: 10 }, () => dial(other.port)))
+      await until(async () => expect(await isServed(one.port)).toBe(false))
+      await killed('other', other)
+      await meet(named === 'the same name' ? 'other' : 'another', { max_connections: 10 })
+      await until(async () => expect(await isServed(one.port)).toBe(true))
+      for (const { socket } of lost) socket.destroy()
+    },
+  )
+})
+
+async function isServed(port: number): Promise<boolean> {
+  const peer = await dial(port)
+  peer.say('ping\n')
+  await until(() => expect(peer.over || peer.heard === 'pong\n').toBe(true))
+  peer.socket.destroy()
+  return peer.heard !== ''
+}

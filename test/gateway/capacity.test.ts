@@ -1,0 +1,95 @@
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { Capacity, memoryProblems } from '../../src/gateway/acceptance.ts'
+import { keys, type Part, type Redis } from '../../src/store/index.ts'
+import { observations } from '../../src/observe/observations.ts'
+import { withRedis } from '../support/with-redis.ts'
+import { inEnglish } from '../support/texts.ts'
+
+const FULL = 'Redis has more than 85 % of its memory in use: nothing is acknowledged'
+const soon = { timeout: 30_000 }
+
+let redis: Redis
+
+withRedis((_, connection) => {
+  redis = connection
+})
+
+function watch(maxParked: number): Capacity {
+  const capacity = new Capacity(redis, {
+    stopAt: 0.85,
+    maxParked,
+    shares: { markBytes: 0, heldFixes: 0, misunderstoodBytes: 0 },
+  })
+  onTestFinished(() => capacity.stop())
+  return capacity
+}
+
+const observed = () => inEnglish(observations.current()).map(({ code, evidence }) => [code, ...evidence])
+const toLane = (lane: string): Part[] => [{ lane, device: '1', records: Buffer.alloc(0) }]
+const shortages = (capacity: Capacity) => ['7/1/1', '7/1/2', '7/1/3'].map((lane) => capacity.shortageFor(toLane(lane)))
+
+/** Lane 7/1/1 is parked whole with 3 positions; of 7/1/2 two were refused and 5 wait; of 7/1/3 four wait. */
+async function park(): Promise<void> {
+  for (const [key, count] of [
+    [keys.lane('7/1/1'), 3],
+    [keys.refused('7/1/2'), 2],
+    [keys.lane('7/1/2'), 5],
+    [keys.lane('7/1/3'), 4],
+  ] as const)
+    await redis.rpush(key, ...Array<string>(count).fill('x'))
+  await redis.hset(keys.parked, '7/1/1', '{}')
+  await redis.zadd(keys.refusedLanes, 1, '7/1/2')
+}
+
+describe('the number of parked positions', () => {
+  it('stops lanes with parked positions above its bound', async () => {
+    await park()
+    const capacity = watch(4)
+    await expect.poll(() => shortages(capacity), soon).toEqual(['parked', 'parked', undefined])
+    expect(observed()).toContainEqual(['parked_full', '5 positions'])
+    await redis.del(keys.refused('7/1/2'), keys.refusedLanes)
+    await expect.poll(() => shortages(capacity), soon).toEqual([undefined, undefined, undefined])
+  })
+
+  it('does not count positions that wait behind refused ones', async () => {
+    await park()
+    const [within, above] = [watch(5), watch(4)]
+    await expect.poll(() => shortages(above), soon).toEqual(['parked', 'parked', undefined])
+    expect(shortages(within)).toEqual([undefined, undefined, undefined])
+  })
+})
+
+describe('the memory of Redis', () => {
+  afterEach(() => redis.config('SET', 'maxmemory', '256mb'))
+
+  it('stops all storing while too much of it is used', async () => {
+    const capacity = watch(10)
+    await redis.config('SET', 'maxmemory', '1mb')
+    await expect.poll(() => capacity.problems, soon).toEqual([FULL])
+    expect([capacity.shortageFor(toLane('7/1/1')), capacity.shortageFor([])]).toEqual(['memory', undefined])
+    expect(memoryProblems(await redis.info('memory'), 0.85)).toEqual([FULL])
+    await redis.config('SET', 'maxmemory', '256mb')
+    await expect.poll(() => capacity.problems, soon).toEqual([])
+    expect(capacity.shortageFor(toLane('7/1/1'))).toBe(undefined)
+  })
+
+  it.each([
+    ['used_memory:85\r\nmaxmemory:100\r\n', []],
+    ['used_memory:86\r\nmaxmemory:100\r\n', [FULL]],
+    ['used_memory:86\r\nmaxmemory:0\r\n', []],
+    ['used_memory:86\r\nmem_not_counted_for_evict:2\r\nmaxmemory:100\r\n', []],
+    ['used_memory:86\r\nmaxmemory:0\r\ntotal_system_memory:100\r\n', [FULL]],
+  ])('of %j leads to the problems %j', (info, problems) => expect(memoryProblems(info, 0.85)).toEqual(problems))
+})
+
+it.each([64_000_001, 64_000_011])('whole fixes are the share of held ones in %i bytes of memory', async (bytes) => {
+  await redis.config('SET', 'maxmemory', bytes)
+  const shares = { markBytes: 0, heldFixes: 0, misunderstoodBytes: 0 }
+  const capacity = new Capacity(redis, { stopAt: 0.85, maxParked: 1, shares })
+  onTestFinished(async () => {
+    capacity.stop()
+    await redis.config('SET', 'maxmemory', 0)
+  })
+  await expect.poll(() => shares.heldFixes, soon).toBeGreaterThan(0)
+  expect(shares.heldFixes % 1).toBe(0)
+})

@@ -1,0 +1,106 @@
+import { afterEach, expect, it } from 'vitest'
+import { DayBook } from '../../src/gateway/day-book.ts'
+import { keys, NOTED, readDays, type Redis } from '../../src/store/index.ts'
+import { at, gateway, type IngestSetup, van } from '../support/ingest.ts'
+import { withRedis } from '../support/with-redis.ts'
+
+const MIN = 60_000
+/** A zone where it is about noon, and its day. */
+const AHEAD_H = 12 - new Date().getUTCHours()
+const ZONE = `${AHEAD_H < 0 ? '-' : '+'}${String(Math.abs(AHEAD_H)).padStart(2, '0')}:00`
+const DAY = Math.floor(Date.now() / (60 * MIN)) * 60 * MIN - 720 * MIN
+
+let redis: Redis
+withRedis((_, connection) => void (redis = connection))
+
+let days: DayBook | undefined
+afterEach(() => days?.close())
+
+/** A gateway that notes days, and a device that is connected since a time. */
+async function noting(setup: IngestSetup = {}, connectedAt?: number) {
+  const present = connectedAt === undefined ? [] : [{ device: van.id, from: connectedAt }]
+  const capacity = { isScarce: false }
+  const book = (days = new DayBook(redis, { zone: ZONE, capacity, heard: { presentSince: () => present.values() } }))
+  return { capacity, book, ...(await gateway({ ...setup, days: book })) }
+}
+
+/** The minutes of a kind that are noted, as how long they are before `now`. */
+async function minutesOf(kind: (typeof NOTED)[number], now: number, device = van.id): Promise<number[]> {
+  const [day] = await readDays(redis, device, [DAY])
+  return Array.from({ length: 1440 }, (_, minute) => minute)
+    .filter((minute) => day.has(kind, minute))
+    .map((minute) => Math.floor(now / MIN) - DAY / MIN - minute)
+}
+
+it('notes fixes by their own time, and counts those that came late', async () => {
+  const { say, book } = await noting()
+  const now = Date.now()
+  await say({ device: van.id, fixes: [at(now - 20 * MIN), at(now - 10 * MIN), at(now - 10 * MIN), at(now)] })
+  await say({ fixes: [at(now)] })
+  await book.close()
+  expect(await minutesOf('fix', now)).toEqual([20, 10, 0])
+  expect((await readDays(redis, van.id, [DAY]))[0]).toMatchObject({ fixes: 5, late: 3 })
+})
+
+it('notes what is held, filtered, or cannot be stored', async () => {
+  const held = await noting({ devices: [{ ...van, route_id: undefined }], hold: { no_route: true } })
+  const now = Date.now()
+  await held.say({ device: van.id, fixes: [at(now - 7 * MIN)] })
+  await held.say({ fixes: [at(now - 30 * MIN, { valid: false })] })
+  const filteredAt = held.session.now
+  held.state.fails = true
+  await held.say({ fixes: [at(now - 3 * MIN)] })
+  await held.book.close()
+  expect(await minutesOf('fix', now)).toEqual([])
+  expect(await minutesOf('held', now)).toEqual([7])
+  expect(await minutesOf('filtered', filteredAt)).toEqual([0])
+  expect(await minutesOf('not_stored', held.session.now)).toEqual([0])
+})
+
+it('notes when a device was connected, and when the gateway ran', async () => {
+  const now = Date.now()
+  const { book } = await noting({}, now - 3 * MIN)
+  await book.close()
+  expect(await minutesOf('connected', now)).toEqual(expect.arrayContaining([3, 2, 1, 0]))
+  expect((await minutesOf('connected', now, '')).length).toBeGreaterThan(0)
+})
+
+it('takes half a kilobyte a device and day, and expires', async () => {
+  const { say, book } = await noting({}, Date.now() - MIN)
+  await say({ device: van.id, fixes: [at(Date.now())] })
+  await book.close()
+  const key = keys.day(DAY, van.id)
+  expect(await redis.strlen(key)).toBe(378)
+  expect(await redis.memory('USAGE', key)).toBeLessThan(520)
+  expect(await redis.ttl(key)).toBeGreaterThan(31 * 86_400)
+})
+
+it('notes what comes on the same connection after a write with the next one', async () => {
+  const { say, book } = await noting()
+  await say({ device: van.id, fixes: [at(Date.now())] })
+  await book.close()
+  await say({ fixes: [at(Date.now())] })
+  await book.close()
+  expect((await readDays(redis, van.id, [DAY]))[0].fixes).toBe(2)
+})
+
+it('writes what Redis did not take when it takes it again', async () => {
+  const { say, book } = await noting()
+  const key = keys.day(DAY, van.id)
+  await say({ device: van.id, fixes: [at(Date.now())] })
+  await redis.lpush(key, 'no string')
+  await book.close()
+  await redis.del(key)
+  await book.close()
+  expect((await readDays(redis, van.id, [DAY]))[0].fixes).toBe(1)
+})
+
+it('writes nothing while the memory of Redis is scarce', async () => {
+  const { say, book, capacity } = await noting()
+  await say({ device: van.id, fixes: [at(Date.now())] })
+  capacity.isScarce = true
+  await book.close()
+  capacity.isScarce = false
+  await book.close()
+  expect((await readDays(redis, van.id, [DAY]))[0].fixes).toBe(0)
+})

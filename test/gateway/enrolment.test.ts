@@ -1,0 +1,28 @@
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { Enrolment, setEnrolment } from '../../src/gateway/enrolment.ts'
+import { openRedis, type Redis } from '../../src/store/index.ts'
+import { withRedis } from '../support/with-redis.ts'
+
+let redis: Redis
+let url: string
+
+withRedis((server, connection) => {
+  redis = connection
+  url = server.url
+})
+
+it('an enrolment window ends in time while Redis is away', async () => {
+  const lost = openRedis(url, {})
+  const enrolment = new Enrolment(lost)
+  onTestFinished(() => {
+    vi.useRealTimers()
+    enrolment.stop()
+  })
+  await setEnrolment(redis, 60_000)
+  await expect.poll(() => enrolment.isOpen).toBe(true)
+  lost.disconnect()
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 1000 })
+  expect(enrolment.isOpen).toBe(true)
+  vi.setSystemTime(Date.now() + 59_000)
+  expect(enrolment.isOpen).toBe(false)
+})

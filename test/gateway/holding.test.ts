@@ -1,0 +1,678 @@
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { Fix } from '../../protocols/kit/index.ts'
+import type { Device } from '../../src/config/devices.ts'
+import { Holding } from '../../src/gateway/holding.ts'
+import type { HoldLimits } from '../../src/store/store.ts'
+import { type FilterOptions, type HoldOptions, placeFixes } from '../../src/gateway/place.ts'
+import {
+  Appender,
+  custodyCounters,
+  DuplicateFilter,
+  HELD_LISTS,
+  keys,
+  lookAgain,
+  lookAtAll,
+  markReleasing,
+  type Part,
+  packDevice,
+  packRecords,
+  type Redis,
+  releaseSuspicious,
+  surveyHeld,
+  timestampOf,
+} from '../../src/store/index.ts'
+import { createLogger } from '../../src/observe/log.ts'
+import { observations } from '../../src/observe/observations.ts'
+import type { Assignment } from '../../src/roster/assignment.ts'
+import { records } from '../support/records.ts'
+import { journalOf } from '../support/journal.ts'
+import { createDirectory } from '../support/roster.ts'
+import { withRedis } from '../support/with-redis.ts'
+import { inEnglish } from '../support/texts.ts'
+
+const NOW = Math.floor(Date.now() / 1000)
+const FILTER = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null, holdsSuspicious: false }
+const HOLD = { unknown: true, no_route: true, clock: true, max_age: 86_400_000 }
+const VAN: Device = { id: '0123', company_id: '7', courier_id: '42', source: 'devices.yaml:1' }
+const logger = createLogger('test', { level: 'fatal', format: 'json' })
+
+let redis: Redis
+const closes: (() => Promise<void>)[] = []
+
+withRedis((_, connection) => {
+  redis = connection
+})
+afterEach(async () => {
+  for (const close of closes.splice(0)) await close()
+})
+
+/** A gateway's holding, with the directory that it follows. */
+async function gateway(
+  devices: Device[] = [],
+  lines: Assignment[] = [],
+  hold: HoldOptions = HOLD,
+  bounds: Partial<HoldLimits> = {},
+  filter: FilterOptions = FILTER,
+) {
+  const replica = { current: true, version: 0, roster: await createDirectory(devices, lines) }
+  const clock = { isInDoubt: false, jumps: 0, now: () => Date.now() }
+  const placing = { replica, filter, hold, clock }
+  const options = {
+    maxWaitMs: 0,
+    duplicates: new DuplicateFilter(redis, { windowMs: 86_400_000, maxFutureMs: 300_000 }),
+    shares: { markBytes: Number.MAX_SAFE_INTEGER, heldFixes: 1_000_000, misunderstoodBytes: 0 },
+    hold: { maxFixesPerDevice: 5, maxFixesConfigured: 5, maxUnknownDevices: 3, ...bounds },
+  }
+  const appender = new Appender(redis, options)
+  const holding = new Holding({ ...placing, redis, appender: options, journal: journalOf(), logger })
+  await holding.marking
+  closes.push(
+    () => holding.close(),
+    () => appender.close(),
+  )
+  return {
+    holding,
+    clock,
+    shares: options.shares,
+    set isCurrent(current: boolean) {
+      replica.current = current
+    },
+    async configure(nextDevices: Device[], nextLines: Assignment[] = [], changed?: ReadonlySet<string>) {
+      replica.roster = await createDirectory(nextDevices, nextLines)
+      holding.rosterChanged(changed)
+      await holding.marking
+    },
+    replica,
+    send: (device: string, ...times: number[]) => sendAs(true, device, times),
+    store: (part: Part) => appender.append({ parts: [part], received: 1, filtered: [] }),
+    /** In datagrams. */
+    sendUnproven: (device: string, ...times: number[]) => sendAs(false, device, times),
+  }
+
+  async function sendAs(isProven: boolean, device: string, times: number[]) {
+    await holding.marking
+    const entry = replica.roster.find(device)
+    const id = entry?.id ?? device
+    const fixes = times.map((time): Fix => ({ time: time * 1000, latitude: 52.5, longitude: 13.4, valid: true }))
+    const origin = { device: id, entry, now: Date.now(), isProven }
+    const placed = placeFixes(fixes, origin, {
+      ...placing,
+      roster: replica.roster,
+      rosterVersion: replica.version,
+      isClockInDoubt: clock.isInDoubt,
+    })
+    return appender.append(placed)
+  }
+}
+
+const line = (route_id: string, from: number, until: number): Assignment => {
+  return { device: VAN.id, courier_id: '42', route_id, from, until, source: 'routes.csv:2' }
+}
+const waitingIn = async (lane: string) =>
+  records(Buffer.concat(await redis.lrangeBuffer(keys.lane(lane), 0, -1))).map(timestampOf)
+const held = async () =>
+  (await Array.fromAsync(surveyHeld(redis))).map(({ reason, device, fixes }) => [reason, device, fixes])
+/** How often a command was called. */
+const calls = async (command: string) =>
+  Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(await redis.info('commandstats'))?.[1] ?? 0)
+const isReleasing = async (device: string) => (await redis.zscore(keys.releasing, device)) !== null
+const soon = { timeout: 30_000, interval: 20 }
+const times = (from: number, count: number) => Array.from({ length: count }, (_, i) => from + i)
+
+describe('held fixes of an unknown device', () => {
+  it('are released in order to the routes of their own times once it is configured', async () => {
+    const { configure, send } = await gateway()
+    await send('123', NOW - 30, NOW - 20)
+    await send('123', NOW - 10)
+    expect(await held()).toEqual([['unknown', '123', 3]])
+    await configure([VAN], [line('1', NOW - 30, NOW - 15), line('2', NOW - 15, NOW + 100)])
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW - 30, NOW - 20])
+    await expect.poll(() => waitingIn('7/42/2'), soon).toEqual([NOW - 10])
+    expect(await held()).toEqual([])
+  })
+
+  it('stay held while the roster is not current', async () => {
+    const all = await gateway()
+    await all.send('123', NOW - 30)
+    all.isCurrent = false
+    await all.configure([VAN], [line('1', NOW - 100, NOW)])
+    await all.holding.close()
+    expect(await held()).toEqual([['unknown', '123', 1]])
+  })
+
+  it.each([
+    ['another device', new Set(['456'])],
+    ['every device', undefined],
+  ])('are released though the roster changes %s while they are looked for', async (_, changed) => {
+    const { holding, replica, send } = await gateway()
+    const other = { ...VAN, id: '456', courier_id: '43' }
+    await send('123', NOW - 30)
+    await send('456', NOW - 20)
+    replica.roster = await createDirectory([VAN, other], [line('1', 0, NOW), { ...line('2', 0, NOW), device: '456' }])
+    holding.rosterChanged(new Set(['123']))
+    holding.rosterChanged(changed)
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW - 30])
+    await expect.poll(() => waitingIn('7/42/2'), soon).toEqual([NOW - 20])
+  })
+
+  it('are released though the whole roster changes while other devices are marked', async () => {
+    const { holding, replica, send } = await gateway()
+    await send('123', NOW - 30)
+    holding.rosterChanged(new Set(['456']))
+    const { marking } = holding
+    await Promise.resolve()
+    replica.roster = await createDirectory([VAN], [line('1', NOW - 100, NOW)])
+    holding.rosterChanged(undefined)
+    expect(await marking).toBe(true)
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW - 30])
+  })
+
+  it('stay held as no_route when it is configured without a route', async () => {
+    const { configure, send } = await gateway()
+    await send('123', NOW - 30)
+    await configure([VAN])
+    await expect.poll(held, soon).toEqual([['no_route', '0123', 1]])
+    await configure([VAN], [line('1', NOW - 100, NOW)])
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW - 30])
+  })
+
+  it('stay held while its entry asks for a proof, which nobody gave for them', async () => {
+    const { configure, send } = await gateway()
+    await send('123', NOW - 30)
+    const lines = [line('1', NOW - 100, NOW)]
+    await configure([{ ...VAN, secret: 'right-secret' }], lines)
+    await expect.poll(() => isReleasing('123'), soon).toBe(false)
+    expect(await held()).toEqual([['unknown', '123', 1]])
+    await configure([VAN], lines)
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW - 30])
+  })
+
+  it('stay held where no more of them are admitted', async () => {
+    const { send } = await gateway()
+    await send('123', NOW - 30)
+    const { holding } = await gateway([], [], { ...HOLD, unknown: false })
+    holding.rosterChanged(undefined)
+    await expect.poll(() => isReleasing('123'), soon).toBe(false)
+    expect(await held()).toEqual([['unknown', '123', 1]])
+  })
+
+  it('are held of max_unknown_devices devices; those that are held already go on', async () => {
+    const { send } = await gateway()
+    for (const device of ['1', '2', '3']) expect(await send(device, NOW)).toMatchObject({ refused: false })
+    expect(await send('4', NOW)).toMatchObject({ refused: true })
+    expect(await send('1', NOW + 1)).toMatchObject({ refused: false })
+    expect(await held()).toEqual([
+      ['unknown', '1', 2],
+      ['unknown', '2', 1],
+      ['unknown', '3', 1],
+    ])
+    expect(await custodyCounters(redis)).toEqual(new Map([['received', 4]]))
+  })
+
+  it('are refused above the maximum of a device, and those that were acknowledged stay', async () => {
+    const { configure, send } = await gateway()
+    expect(await send('123', ...times(NOW - 100, 5))).toMatchObject({ refused: false })
+    expect(await send('123', NOW)).toMatchObject({ refused: true })
+    await configure([VAN], [line('1', NOW - 200, NOW + 1)])
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual(times(NOW - 100, 5))
+    expect(await custodyCounters(redis)).toEqual(new Map([['received', 5]]))
+  })
+
+  it('are held of half as many devices that only send datagrams', async () => {
+    const { send, sendUnproven } = await gateway([], [], HOLD, { maxUnknownDevices: 4 })
+    const datagrams = await Promise.all(['1', '2', '3'].map((device) => sendUnproven(device, NOW)))
+    expect(datagrams.map(({ refused }) => refused)).toEqual([false, false, true])
+    const connections = await Promise.all(['4', '5', '6'].map((device) => send(device, NOW)))
+    expect(connections.map(({ refused }) => refused)).toEqual([false, false, true])
+  })
+
+  it('are refused where held fixes have used half of their memory; at the end of it a configured device makes room itself', async () => {
+    const { send, shares } = await gateway([VAN])
+    shares.heldFixes = 8
+    expect(await send('9', ...times(NOW, 4))).toMatchObject({ refused: false })
+    expect(await send('8', NOW)).toMatchObject({ refused: true })
+    expect(await send('0123', ...times(NOW - 100, 4))).toMatchObject({ refused: false })
+    expect((await custodyCounters(redis)).get('discarded:held_overflow')).toBeUndefined()
+    expect(await send('0123', NOW)).toMatchObject({ refused: false })
+    expect(await held()).toEqual([
+      ['unknown', '9', 4],
+      ['no_route', '0123', 4],
+    ])
+    expect((await custodyCounters(redis)).get('discarded:held_overflow')).toBe(1)
+  })
+})
+
+describe('a change of the roster', () => {
+  const others = Array.from({ length: 2000 }, (_, index) => String(900_000 + index))
+
+  it.each([
+    ['one device', ['123']],
+    ['thousands of devices', ['123', ...others]],
+  ])('that concerns %s releases what is held of these, and of no other', async (_, changed) => {
+    const { configure, send } = await gateway()
+    await send('123', NOW - 30)
+    await send('77', NOW - 30)
+    const other = { ...VAN, id: '77', courier_id: '43' }
+    const lines = [line('1', NOW - 100, NOW), { ...line('2', NOW - 100, NOW), device: '77' }]
+    await configure([VAN, other], lines, new Set(changed))
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW - 30])
+    expect(await held()).toEqual([['unknown', '77', 1]])
+  })
+})
+
+describe('held fixes without a route', () => {
+  it('are released by the assignment that covers them; the others stay', async () => {
+    const { configure, send } = await gateway([VAN])
+    await send('0123', ...times(NOW - 5, 5))
+    await configure([VAN], [line('1', NOW - 4, NOW - 2)])
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW - 4, NOW - 3])
+    expect(await held()).toEqual([['no_route', '0123', 3]])
+  })
+
+  it('keep their order with fixes that arrive while they are being released', async () => {
+    const { configure, send } = await gateway([VAN], [], HOLD, { maxFixesConfigured: 10_000 })
+    for (let i = 0; i < 10; i++) await send('0123', ...times(NOW - 20_000 + i * 500, 500))
+    await expect.poll(held, soon).toEqual([['no_route', '0123', 5000]])
+    await configure([VAN], [line('1', 0, NOW + 1000)])
+    expect(await isReleasing('123')).toBe(true)
+    await send('0123', NOW)
+    await expect.poll(() => redis.llen(keys.lane('7/42/1')), { timeout: 30_000 }).toBe(5001)
+    expect(await waitingIn('7/42/1')).toEqual([...times(NOW - 20_000, 5000), NOW])
+    await expect.poll(() => isReleasing('123'), soon).toBe(false)
+  })
+
+  it('go before later fixes that come to another gateway, which has nothing to release', async () => {
+    const bounds = { maxFixesConfigured: 10_000 }
+    const one = await gateway([VAN], [], HOLD, bounds)
+    for (let i = 0; i < 10; i++) await one.send('0123', ...times(NOW - 20_000 + i * 500, 500))
+    const lines = [line('1', 0, NOW + 1000)]
+    const other = await gateway([VAN], lines, HOLD, bounds)
+    await one.configure([VAN], lines)
+    await one.send('0123', NOW - 2)
+    await other.send('0123', NOW - 1)
+    await expect.poll(() => redis.llen(keys.lane('7/42/1')), { timeout: 30_000 }).toBe(5002)
+    expect(await waitingIn('7/42/1')).toEqual([...times(NOW - 20_000, 5000), NOW - 2, NOW - 1])
+  })
+
+  it('go before fixes that come after them, also where they were held by a gateway that lagged behind', async () => {
+    const ahead = await gateway([VAN], [line('1', NOW - 100, NOW + 100)])
+    const behind = await gateway([VAN])
+    ahead.replica.version = 2
+    await redis.set(keys.roster('version'), 2)
+    await Promise.all([behind.send('0123', NOW - 20), ahead.send('0123', NOW - 10)])
+    await ahead.send('0123', NOW - 5)
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW - 20, NOW - 10, NOW - 5])
+  })
+
+  it('that nothing gives a place do not hold up later fixes that have one', async () => {
+    const { configure, send } = await gateway([VAN])
+    await send('0123', NOW - 500)
+    await configure([VAN], [line('1', NOW - 100, NOW)], new Set(['123']))
+    await expect.poll(() => isReleasing('123'), soon).toBe(false)
+    await send('0123', NOW - 30)
+    expect(await waitingIn('7/42/1')).toEqual([NOW - 30])
+    expect(await held()).toEqual([['no_route', '0123', 1]])
+  })
+
+  it('keep the time of fixes that went behind them in UTC, whatever the time zone of the device', async () => {
+    const zoned = { ...VAN, time_zone: '+01:00' }
+    const { configure, send } = await gateway([zoned])
+    await send('0123', NOW + 3580)
+    await configure([zoned], [line('1', NOW - 100, NOW + 100)], new Set(['123']))
+    await send('0123', NOW + 3590)
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW - 20, NOW - 10])
+  })
+
+  it('are released though Redis was away when the roster changed', async () => {
+    const { configure, send } = await gateway([VAN])
+    await send('0123', NOW - 20)
+    redis.disconnect(true)
+    await configure([VAN], [line('1', NOW - 100, NOW)], new Set(['123']))
+    await expect.poll(() => waitingIn('7/42/1').catch(() => []), soon).toEqual([NOW - 20])
+  })
+
+  it('of a gateway that has ended are released by another one', async () => {
+    const one = await gateway([VAN])
+    await one.send('0123', NOW - 20)
+    await one.holding.close()
+    await one.configure([VAN], [line('1', NOW - 100, NOW)])
+    await expect.poll(() => isReleasing('123'), soon).toBe(true)
+    const other = await gateway([VAN], [line('1', NOW - 100, NOW)])
+    await other.send('0123', NOW - 10)
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW - 20, NOW - 10])
+  })
+
+  it('do not make fixes that arrive during their release filtered with no_route: false', async () => {
+    const hold = { ...HOLD, no_route: false }
+    const bounds = { maxFixesPerDevice: 10_000, maxFixesConfigured: 10_000 }
+    const { configure, send } = await gateway([], [], hold, bounds)
+    for (let i = 0; i < 10; i++) await send('123', ...times(NOW - 20_000 + i * 500, 500))
+    await configure([VAN], [line('1', 0, NOW + 1000)])
+    expect(await isReleasing('123')).toBe(true)
+    await send('0123', NOW)
+    await expect.poll(() => redis.llen(keys.lane('7/42/1')), { timeout: 30_000 }).toBe(5001)
+    expect(await waitingIn('7/42/1')).toEqual([...times(NOW - 20_000, 5000), NOW])
+    expect((await custodyCounters(redis)).get('filtered:no_route')).toBe(undefined)
+  })
+
+  it('do not hold new fixes once their release has ended, also after a roster that was not current', async () => {
+    const all = await gateway([VAN])
+    await all.send('0123', NOW - 30)
+    all.isCurrent = false
+    await all.configure([VAN], [line('1', 0, NOW + 1000)])
+    expect(await isReleasing('123')).toBe(true)
+    all.isCurrent = true
+    await expect.poll(() => isReleasing('123'), { timeout: 30_000 }).toBe(false)
+    await all.send('0123', NOW)
+    expect(await waitingIn('7/42/1')).toEqual([NOW - 30, NOW])
+  })
+
+  it('are released only once if the device sent them twice', async () => {
+    const { configure, send } = await gateway([VAN])
+    await send('0123', NOW - 10, NOW - 9)
+    await send('0123', NOW - 10, NOW - 9)
+    await configure([VAN], [line('1', NOW - 100, NOW)])
+    await expect.poll(held, soon).toEqual([])
+    expect(await waitingIn('7/42/1')).toEqual([NOW - 10, NOW - 9])
+    expect((await custodyCounters(redis)).get('filtered:duplicate')).toBe(2)
+  })
+
+  it('are discarded after max_age, and counted', async () => {
+    const { send } = await gateway([VAN], [], { ...HOLD, max_age: 1000 })
+    await send('0123', NOW)
+    await expect.poll(held, { timeout: 30_000 }).toEqual([])
+    expect((await custodyCounters(redis)).get('discarded:held_age')).toBe(1)
+  })
+
+  it('are discarded from the oldest on, and counted, above the maximum', async () => {
+    const { configure, send } = await gateway([VAN])
+    await send('0123', ...times(NOW - 100, 8))
+    expect(await held()).toEqual([['no_route', '0123', 5]])
+    expect((await custodyCounters(redis)).get('discarded:held_overflow')).toBe(3)
+    await configure([VAN], [line('1', NOW - 200, NOW)])
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual(times(NOW - 97, 5))
+  })
+
+  it('that came over a connection are never displaced by datagrams', async () => {
+    const { configure, send, sendUnproven } = await gateway([VAN])
+    await send('0123', ...times(NOW - 100, 4))
+    for (let i = 0; i < 40; i++) await sendUnproven('0123', NOW - 50 + i)
+    await configure([VAN], [line('1', NOW - 200, NOW)])
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([...times(NOW - 100, 4), NOW - 11])
+    expect((await custodyCounters(redis)).get('discarded:held_overflow')).toBe(39)
+  })
+
+  it('that came over a connection are not displaced by datagrams that arrive while they are being released', async () => {
+    const one = await gateway([VAN])
+    await one.send('0123', ...times(NOW - 100, 4))
+    await one.holding.close()
+    const lines = [line('1', NOW - 200, NOW)]
+    await one.configure([VAN], lines)
+    await expect.poll(() => isReleasing('123'), soon).toBe(true)
+    for (let i = 0; i < 40; i++) await one.sendUnproven('0123', NOW - 50 + i)
+    expect(await held()).toEqual([
+      ['no_route', '0123', 4],
+      ['no_route', '0123', 1],
+    ])
+    await gateway([VAN], lines)
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([...times(NOW - 100, 4), NOW - 11])
+  })
+
+  it('are released though the gateway that held them lagged behind the roster', async () => {
+    const lines = [line('1', NOW - 100, NOW + 100)]
+    const ahead = await gateway([VAN])
+    const frozen = await gateway([VAN])
+    await ahead.configure([VAN], lines)
+    ahead.replica.version = 2
+    await redis.set(keys.roster('version'), 2)
+    await frozen.send('0123', NOW)
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW])
+  })
+
+  it('are not read again while nothing changes', async () => {
+    const { send } = await gateway([VAN], [], HOLD, { maxUnknownDevices: 100 })
+    for (let device = 1; device <= 50; device++) await send(String(device), NOW)
+    const [readBefore, looksBefore] = [await calls('lrange'), await calls('evalsha')]
+    await expect.poll(() => calls('evalsha'), { timeout: 30_000 }).toBeGreaterThan(looksBefore + 12)
+    expect(await calls('lrange')).toBe(readBefore)
+  })
+
+  it('are looked at again only when their time comes, more has come, or all are', async () => {
+    const { holding, send } = await gateway()
+    const looksAt = async () => Number(await redis.zscore(keys.heldDevices('unknown'), '123'))
+    await send('123', NOW)
+    // Due at once, as after a start.
+    await lookAtAll(redis, HELD_LISTS)
+    await expect.poll(looksAt, soon).toBeGreaterThan(Date.now() + HOLD.max_age - 60_000)
+    await holding.close()
+    const place = { lists: HELD_LISTS[0], device: '123' }
+    const [later, latest] = [Date.now() + 600_000, Date.now() + 900_000]
+    await redis.zadd(keys.heldDevices('unknown'), later, '123')
+    await lookAgain(redis, place, { stayed: 0, at: latest })
+    expect(await looksAt()).toBe(later)
+    await lookAgain(redis, place, { stayed: 1, at: latest })
+    expect(await looksAt()).toBe(latest)
+    await lookAtAll(redis, HELD_LISTS)
+    await lookAgain(redis, place, { stayed: 1, at: latest })
+    expect(await looksAt()).toBe(0)
+  })
+
+  it('are released once with two gateways', async () => {
+    const first = await gateway([VAN])
+    const second = await gateway([VAN])
+    await first.send('0123', ...times(NOW - 5, 5))
+    const lines = [line('1', 0, NOW)]
+    await first.configure([VAN], lines)
+    await second.configure([VAN], lines)
+    await expect.poll(held, soon).toEqual([])
+    expect(await waitingIn('7/42/1')).toEqual(times(NOW - 5, 5))
+  })
+})
+
+describe('held fixes from the future', () => {
+  const routed = { ...VAN, route_id: '1' }
+
+  it('are released when the time zone that explains them is configured', async () => {
+    const { configure, send } = await gateway([routed])
+    await send('0123', NOW + 3 * 3600, NOW + 3 * 3600 + 1)
+    expect(await held()).toEqual([['clock', '0123', 2]])
+    await configure([{ ...routed, time_zone: '+03:00' }])
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW, NOW + 1])
+  })
+
+  it('are released or filtered when our clock is not in doubt any more', async () => {
+    const old = { ...FILTER, maxAgeMs: 3_600_000 }
+    const { clock, send } = await gateway([routed], [], HOLD, undefined, old)
+    clock.isInDoubt = true
+    await send('0123', NOW - 7200)
+    expect(await held()).toEqual([['clock', '0123', 1]])
+    clock.isInDoubt = false
+    await expect.poll(held, { timeout: 30_000 }).toEqual([])
+    expect(await waitingIn('7/42/1')).toEqual([])
+    expect((await custodyCounters(redis)).get('filtered:past')).toBe(1)
+  })
+
+  it('are released before newer ones when the clock that was behind is set right', async () => {
+    const { holding, send } = await gateway([routed])
+    const now = Math.floor(Date.now() / 1000)
+    vi.useFakeTimers({ toFake: ['Date'], now: (now - 3600) * 1000 })
+    await send('0123', now, now + 1)
+    expect(await held()).toEqual([['clock', '0123', 2]])
+    vi.useRealTimers()
+    holding.rosterChanged(undefined)
+    await send('0123', now + 2)
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([now, now + 1, now + 2])
+  })
+
+  it('are released before newer ones by a gateway that starts after the clock was set right', async () => {
+    const before = await gateway([routed])
+    const now = Math.floor(Date.now() / 1000)
+    vi.useFakeTimers({ toFake: ['Date'], now: (now - 3600) * 1000 })
+    await before.send('0123', now, now + 1)
+    await before.holding.close()
+    vi.useRealTimers()
+    const { send } = await gateway([routed])
+    await send('0123', now + 2)
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([now, now + 1, now + 2])
+  })
+
+  it('take no newer ones that are held for their time before they are released', async () => {
+    const before = await gateway([routed])
+    await before.holding.close()
+    const now = Math.floor(Date.now() / 1000)
+    const sendBehind = async (time: number) => {
+      vi.useFakeTimers({ toFake: ['Date'], now: (now - 3600) * 1000 })
+      const { refused } = await before.send('0123', time)
+      vi.useRealTimers()
+      return refused
+    }
+    expect(await sendBehind(now)).toBe(false)
+    await markReleasing(redis, 0, ['0123'])
+    await before.send('0123', now + 1)
+    expect(await sendBehind(now + 2)).toBe(true)
+    const { holding } = await gateway([routed])
+    await expect.poll(() => isReleasing('123'), soon).toBe(false)
+    expect(await sendBehind(now + 2)).toBe(false)
+    holding.rosterChanged(undefined)
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([now, now + 1, now + 2])
+  })
+
+  it('stay in order when the clock is set right while they are judged', async () => {
+    const before = await gateway([routed])
+    await before.holding.close()
+    const now = Math.floor(Date.now() / 1000)
+    vi.useFakeTimers({ toFake: ['Date'], now: (now - 3600) * 1000 })
+    await before.send('0123', now)
+    vi.useRealTimers()
+    await markReleasing(redis, 0, ['0123'])
+    await before.send('0123', now + 1)
+    expect(await held()).toEqual([
+      ['no_route', '0123', 1],
+      ['clock', '0123', 1],
+    ])
+    const read = redis.lrangeBuffer.bind(redis)
+    vi.spyOn(redis, 'lrangeBuffer').mockImplementation((async (key: string, from: number, to: number) => {
+      if (key.includes('no_route')) vi.useRealTimers()
+      return read(key, from, to)
+    }) as typeof redis.lrangeBuffer)
+    vi.useFakeTimers({ toFake: ['Date'], now: (now - 3600) * 1000 })
+    await gateway([routed])
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([now, now + 1])
+  })
+
+  it('go before newer ones though a release that judged them by the clock before ends after it was set right', async () => {
+    const before = await gateway([routed])
+    await before.holding.close()
+    const now = Math.floor(Date.now() / 1000)
+    vi.useFakeTimers({ toFake: ['Date'], now: (now - 3600) * 1000 })
+    await before.send('0123', now)
+    const ended = Promise.withResolvers<void>()
+    for (const name of ['wb_end_releaseBuffer', 'wb_end_releaseWhenFullBuffer']) {
+      const commands = redis as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>
+      const run = commands[name].bind(redis)
+      vi.spyOn(commands, name).mockImplementationOnce(async (...args) => {
+        vi.useRealTimers()
+        // Another gateway has seen it first.
+        await markReleasing(redis, 0, ['0123'])
+        return run(...args).finally(() => ended.resolve())
+      })
+    }
+    await gateway([routed])
+    await ended.promise
+    await before.send('0123', now + 1)
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([now, now + 1])
+  })
+
+  it('let no newer ones be stored while Redis cannot be told that they are released', async () => {
+    const before = await gateway([routed])
+    await before.send('0123', NOW + 3 * 3600)
+    await before.holding.close()
+    await redis.config('SET', 'min-replicas-to-write', 1)
+    const { holding } = await gateway([routed])
+    expect(await holding.marking).toBe(false)
+    await redis.config('SET', 'min-replicas-to-write', 0)
+    await expect.poll(() => holding.marking, soon).toBeUndefined()
+  })
+
+  it('are released when their time has come', async () => {
+    const { send } = await gateway([routed])
+    const ahead = NOW + 7200
+    await send('0123', ahead)
+    expect(await held()).toEqual([['clock', '0123', 1]])
+    const looksAt = async () => Number(await redis.zscore(keys.heldDevices('clock'), '0123'))
+    await expect.poll(looksAt, soon).toBe((ahead - 300) * 1000)
+    onTestFinished(() => void vi.useRealTimers())
+    vi.useFakeTimers({ toFake: ['Date'], now: (ahead - 300) * 1000 })
+    await redis.zadd(keys.heldDevices('clock'), 1, '0123')
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([ahead])
+  })
+})
+
+describe('fixes that are off the track of their device', () => {
+  const USUAL = { ...VAN, route_id: '1' }
+  const hold = { ...FILTER, holdsSuspicious: true }
+  const part = (n = 0) => ({
+    held: 'suspicious' as const,
+    device: USUAL.id,
+    records: packRecords(
+      [{ timestamp: NOW - 30 + n, latitude: 52.5, longitude: 13.4, accuracy: 5 }],
+      packDevice(USUAL.id),
+      Date.now(),
+    ),
+    isProven: true,
+    lookAt: 0,
+    rosterVersion: 0,
+  })
+
+  it('stay held with suspicious: hold, and go to their lane with report', async () => {
+    const one = await gateway([USUAL], [], HOLD, {}, hold)
+    await one.store(part())
+    one.holding.rosterChanged(undefined)
+    await expect.poll(() => isReleasing('123'), soon).toBe(false)
+    expect(await held()).toEqual([['suspicious', USUAL.id, 1]])
+    await one.holding.close()
+    await gateway([USUAL])
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW - 30])
+    expect(await held()).toEqual([])
+  })
+
+  it('go to their lane in their order when they are released, as many as there are', async () => {
+    const one = await gateway([USUAL], [], HOLD, { maxFixesConfigured: 8 }, hold)
+    for (let n = 0; n < 7; n++) await one.store(part(n))
+    await one.store({ ...part(7), isProven: false })
+    expect(await releaseSuspicious(redis, new Set(['123', USUAL.id]))).toBe(8)
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual(Array.from({ length: 8 }, (_, n) => NOW - 30 + n))
+    expect([
+      await held(),
+      [...(await custodyCounters(redis)).keys()].filter((name) => name.startsWith('discarded')),
+    ]).toEqual([[], []])
+  })
+
+  it('are in one place or the other where they arrive while others are released', async () => {
+    const one = await gateway([USUAL], [], HOLD, {}, hold)
+    await one.store(part(0))
+    await Promise.all([releaseSuspicious(redis, new Set([USUAL.id])), one.store(part(1)), one.store(part(2))])
+    await expect.poll(() => waitingIn('7/42/1'), soon).toContain(NOW - 30)
+    await expect.poll(() => isReleasing('123'), soon).toBe(false)
+    const stayed = (await held()).map(([, , fixes]) => Number(fixes))
+    expect((await waitingIn('7/42/1')).length + stayed.reduce((sum, fixes) => sum + fixes, 0)).toBe(3)
+  })
+
+  it('are released once where two do it at the same time', async () => {
+    const [one] = [await gateway([USUAL], [], HOLD, {}, hold), await gateway([USUAL], [], HOLD, {}, hold)]
+    for (let n = 0; n < 4; n++) await one.store(part(n))
+    const counts = await Promise.all([1, 2].map(() => releaseSuspicious(redis, new Set([USUAL.id]))))
+    expect(counts[0] + counts[1]).toBe(4)
+    await expect.poll(() => waitingIn('7/42/1'), soon).toEqual(Array.from({ length: 4 }, (_, n) => NOW - 30 + n))
+  })
+
+  it('are a finding when they are discarded, held for too long', async () => {
+    const one = await gateway([USUAL], [], { ...HOLD, max_age: 1 }, {}, hold)
+    await one.store(part(0))
+    await expect.poll(held, soon).toEqual([])
+    const found = inEnglish(observations.current()).find(
+      ({ code, subject }) => code === 'held_too_long' && subject.device === USUAL.id,
+    )
+    expect(found?.evidence).toContain('held as suspicious')
+  })
+})

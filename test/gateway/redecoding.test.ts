@@ -1,0 +1,425 @@
+import { describe, expect, it } from 'vitest'
+import {
+  DecodeError,
+  type Fix,
+  type HttpRequest,
+  type Message,
+  type Protocol,
+  type Session,
+  sessionState,
+  type Transport,
+} from '../../protocols/kit/index.ts'
+import owntracks from '../../protocols/owntracks/index.ts'
+import type { Device } from '../../src/config/devices.ts'
+import { createSession } from '../../src/gateway/device.ts'
+import {
+  custodyCounters,
+  keys,
+  readFrames,
+  type Redis,
+  receivedAt,
+  type StoredFrame,
+  surveyHeld,
+  timestampOf,
+} from '../../src/store/index.ts'
+import type { Assignment } from '../../src/roster/assignment.ts'
+import { keepFrame } from '../support/kept-frames.ts'
+import { count, until } from '../support/listen.ts'
+import { records } from '../support/records.ts'
+import { MAX_AGE_MS, redisGateway } from '../support/redis-gateway.ts'
+import { createDirectory } from '../support/roster.ts'
+import type { TestRedis } from '../support/redis.ts'
+import { encrypted } from '../support/secretbox.ts'
+import { withRedis } from '../support/with-redis.ts'
+
+const NOW_S = Math.floor(Date.now() / 1000)
+const VAN: Device = { id: '0123', company_id: '7', courier_id: '42', route_id: '1', source: 'devices.yaml:1' }
+
+let server: TestRedis
+let redis: Redis
+
+withRedis((one, connection) => {
+  server = one
+  redis = connection
+})
+
+const zoneOf = sessionState(() => ({ hours: 0 }))
+
+/**
+ * Lines: `login <device> [<secret>]`, `zone <hours>` (of the later fixes), `fix <s>`, and from version 2 on, or with the model
+ * XT, `new <s> …` too: entries that are fixes, `?` or `none`. Every line is answered.
+ */
+function words(version: number, decoded: string[] = []): Protocol {
+  function decode(frame: Buffer, session: Session): Message {
+    decoded.push(frame.toString())
+    const [word, ...rest] = frame.toString().split(' ')
+    const reply = Buffer.from('ok')
+    if (word === 'login') return { device: rest[0], secret: rest[1], none: 'login', reply }
+    if (word === 'zone') zoneOf(session).hours = Number(rest[0])
+    if (word === 'zone') return { none: 'zone', reply }
+    if (word === 'damaged') throw new DecodeError('malformed')
+    const isKnown = word === 'fix' || version > 1 || session.settingsOf().model === 'XT'
+    if (!isKnown) return word === 'new' ? { fixes: [], reply } : { reply }
+    if (rest[0] === 'none') return { none: 'no place', reply }
+    const unreadable = rest.flatMap((entry, index) => (entry === '?' && version < 3 ? [index] : []))
+    const readable = rest.filter((_, index) => !unreadable.includes(index))
+    const fixes = readable.map((entry) => fixOf(entry === '?' ? `${NOW_S - 1}` : entry, session))
+    return { fixes, reply, ...(unreadable.length > 0 && { unreadable }) }
+  }
+
+  return {
+    name: 'words',
+    devices: 'tests',
+    acknowledges: 'fixes',
+    decode,
+    request: ({ body }: HttpRequest, session) => ({ ...decode(body, session), device: VAN.id }),
+  }
+}
+
+/** `<device>/<s>`, `<s>`, or `now`: a fix without a time of its own. */
+function fixOf(entry: string, session: Session): Fix {
+  const [s, device] = entry.split('/').toReversed()
+  const time = s === 'now' ? session.now : (Number(s) - zoneOf(session).hours * 3600) * 1000
+  return { time, latitude: 52.5, longitude: 13.4, valid: true, ...(device !== undefined && { device }) }
+}
+
+/** A gateway on Redis, whose decoder is of this version. */
+async function gateway(version: number, devices: Device[] = [VAN], lines: Assignment[] = []) {
+  const decoded: string[] = []
+  const protocol = words(version, decoded)
+  const more = words(2, decoded)
+  const named: Readonly<Record<string, Protocol>> = {
+    words: protocol,
+    more,
+    owntracks,
+    broken: { ...more, name: 'broken', tcp: { port: 1, frame: (bytes) => bytes.readInt32BE(bytes.length) } },
+  }
+  const { ingest, ...made } = await redisGateway(redis, { devices, lines, protocolNamed: async (name) => named[name] })
+  return {
+    ...made,
+    /** Every line that was decoded. */
+    decoded,
+    /** Each says its lines on a session of its own. Answers how many were answered. `about`: what is known of the session. */
+    async say(said: readonly (string | HttpRequest)[], transport: Transport = 'tcp', about: object = {}) {
+      const session = Object.assign(createSession(transport, '127.0.0.1:1'), about)
+      let answered = 0
+      for (const each of said) {
+        const frame = typeof each === 'string' ? Buffer.from(each) : each
+        if ((await ingest.take(frame, session, protocol)).status === 'stored') answered++
+      }
+      return answered
+    },
+    /** Takes a location of OwnTracks that is encrypted. */
+    post(seconds: number, key: string) {
+      const location = { _type: 'location', tst: NOW_S - seconds, lat: 52.5, lon: 13.4 }
+      const body = Buffer.from(JSON.stringify(encrypted(location, key)))
+      const request = { method: 'POST', uri: `/pub?u=${VAN.id}`, headers: {}, body }
+      return ingest.take(request, createSession('http', '127.0.0.1:1'), owntracks)
+    },
+  }
+}
+
+const login = `login ${VAN.id}`
+const withSecret = (secret: string): Device[] => [{ ...VAN, secret }]
+const entry = (seconds: number) => `new ${NOW_S - seconds}`
+const frames = () => readFrames(redis, { count: 1000 })
+const waiting = async (route = '1', courier = '42', company = '7') =>
+  records(Buffer.concat(await redis.lrangeBuffer(keys.lane(`${company}/${courier}/${route}`), 0, -1)))
+const timesIn = async (...lane: string[]) => (await waiting(...lane)).map((record) => timestampOf(record) - NOW_S)
+const left = (reason: string) => count('misunderstood_left_total', { reason })
+const line = (route_id: string, from: number, to: number): Assignment => {
+  return { device: VAN.id, courier_id: '42', route_id, from, until: to, source: 'routes.csv:2' }
+}
+/** Waits until every device has been looked at once, and none is due. */
+async function settled(): Promise<void> {
+  await until(async () => {
+    const scores = await redis.zrange(keys.misunderstood('due'), '0', '-1', 'WITHSCORES')
+    const dueAt = scores.filter((_, index) => index % 2 === 1).map(Number)
+    expect(dueAt.filter((at) => at < Date.now() || at === Infinity)).toEqual([])
+  })
+}
+
+describe('after an upgrade, a frame that was not understood', () => {
+  it.each(['tcp', 'udp', 'mqtt', 'http'] as const)(
+    'over %s is decoded again, and its fixes go where their own time says, in order',
+    async (transport) => {
+      const before = await gateway(1)
+      const said = [entry(30), entry(20)].map((each) =>
+        transport === 'http' ? { method: 'POST', uri: '/', headers: {}, body: Buffer.from(each) } : each,
+      )
+      expect(await before.say(said, transport, { device: VAN.id })).toBe(2)
+      expect([(await frames()).length, await timesIn()]).toEqual([2, []])
+      const after = await gateway(2, [VAN], [line('9', NOW_S - 25, NOW_S)])
+      after.decodeAgain()
+      await until(async () => expect(await frames()).toEqual([]))
+      expect([await timesIn(), await timesIn('9')]).toEqual([[-30], [-20]])
+      expect(await redis.keys('*misunderstood*')).toEqual([])
+      const counters = await custodyCounters(redis)
+      expect([counters.get('received'), counters.get('filtered:duplicate')]).toEqual([2, undefined])
+    },
+  )
+
+  it('stays as long as nobody understands it', async () => {
+    const all = await gateway(1)
+    await all.say([login, entry(30)])
+    const kept = await frames()
+    all.decodeAgain()
+    await settled()
+    expect(await frames()).toEqual(kept)
+  })
+
+  it('is read with what the beginning of its conversation said', async () => {
+    await (await gateway(1)).say([login, 'zone 3', entry(-3 * 3600 + 40)])
+    const after = await gateway(2)
+    after.decodeAgain()
+    await until(async () => expect(await timesIn()).toEqual([-40]))
+  })
+
+  it('has the time of its arrival where it has none, and counts as received now', async () => {
+    const began = Date.now()
+    const zoned = { ...VAN, time_zone: '+03:00' }
+    await (await gateway(1, [zoned])).say([login, 'new now'])
+    const [{ text }] = await frames()
+    const { at } = JSON.parse(text) as { at: number }
+    const after = await gateway(2, [zoned])
+    after.decodeAgain()
+    await until(async () => expect(await timesIn()).toHaveLength(1))
+    const [record] = await waiting()
+    expect(timestampOf(record)).toBe(Math.floor(at / 1000))
+    expect(receivedAt(record)).toBeGreaterThan(at)
+    expect(at).toBeGreaterThanOrEqual(began)
+  })
+
+  it('is given up after filter.max_age, counted', async () => {
+    const before = await left('max_age')
+    for (const [kind, ageMs] of [
+      ['position', 600_000],
+      ['unknown', -600_000],
+      ['position', -600_000],
+    ] as const)
+      await keepFrame(redis, VAN.id, { kind, at: Date.now() - MAX_AGE_MS - ageMs, protocol: 'words' })
+    ;(await gateway(1)).decodeAgain()
+    await until(async () => expect(await frames()).toHaveLength(2))
+    expect(await left('max_age')).toBe(before + 1)
+  })
+
+  it('leaves where it turns out to hold no position, counted', async () => {
+    const before = await left('no_position')
+    await (await gateway(1)).say([login, 'new none'])
+    ;(await gateway(2)).decodeAgain()
+    await until(async () => expect(await frames()).toEqual([]))
+    expect([await left('no_position'), await timesIn()]).toEqual([before + 1, []])
+  })
+
+  it('of an unknown type is delivered, too', async () => {
+    const before = await left('understood')
+    await (await gateway(1)).say([login, `other ${NOW_S - 5}`])
+    ;(await gateway(2)).decodeAgain()
+    await until(async () => expect(await timesIn()).toEqual([-5]))
+    await until(async () => expect(await frames()).toEqual([]))
+    expect(await left('understood')).toBe(before + 1)
+  })
+
+  it('yields only the entries that could not be read before, though their duplicates are forgotten', async () => {
+    await (await gateway(2)).say([login, `fix ${NOW_S - 3} ? ${NOW_S - 2}`])
+    expect([await timesIn(), (await frames()).length]).toEqual([[-3, -2], 1])
+    const marks = await redis.keys(`${keys.marksPrefix}*`)
+    await redis.del(...marks)
+    ;(await gateway(3)).decodeAgain()
+    await until(async () => expect(await timesIn()).toEqual([-3, -2, -1]))
+    await until(async () => expect(await frames()).toEqual([]))
+  })
+
+  it('stays with what is still not read of it, and what is read then is not read twice', async () => {
+    await (await gateway(1)).say([login, `new ${NOW_S - 3} ?`])
+    const second = await gateway(2)
+    second.decodeAgain()
+    await until(async () => expect(await timesIn()).toEqual([-3]))
+    await until(async () => expect(view(await frames())).toMatchObject([{ unreadable: [1], reason: 'entries' }]))
+    await redis.del(...(await redis.keys(`${keys.marksPrefix}*`)))
+    ;(await gateway(3)).decodeAgain()
+    await until(async () => expect(await timesIn()).toEqual([-3, -1]))
+    await until(async () => expect(await frames()).toEqual([]))
+  })
+
+  it('is held like any other where its device has no route', async () => {
+    const { route_id: _, ...unrouted } = VAN
+    await (await gateway(1)).say([login, entry(30)])
+    ;(await gateway(2, [unrouted])).decodeAgain()
+    await until(async () => expect(await frames()).toEqual([]))
+    const held = await Array.fromAsync(surveyHeld(redis))
+    expect(held.map(({ device, fixes, reason }) => [device, fixes, reason])).toEqual([['0123', 1, 'no_route']])
+  })
+
+  it('with fixes of several devices goes to those of its company', async () => {
+    const others = ['5', '6', '7'].map((id) => ({ ...VAN, id, courier_id: id }))
+    const foreign = { ...others[1], company_id: '8' }
+    const guarded = { ...others[2], secret: 'canary' }
+    await (await gateway(1)).say([login, `new 0123/${NOW_S - 4} 5/${NOW_S - 3} 6/${NOW_S - 2} 7/${NOW_S - 1}`])
+    ;(await gateway(2, [VAN, others[0], foreign, guarded])).decodeAgain()
+    await until(async () => expect(await frames()).toEqual([]))
+    const lanes = [await timesIn(), await timesIn('1', '5'), await timesIn('1', '6', '8'), await timesIn('1', '7')]
+    expect(lanes).toEqual([[-4], [-3], [], []])
+  })
+
+  it('is stored once though two gateways decode it, and one ends before it has dropped it', async () => {
+    await (await gateway(1)).say([login, entry(30), entry(20), entry(10)])
+    const kept = await redis.dumpBuffer(keys.misunderstood('frames'))
+    const [one, other] = [await gateway(2), await gateway(2)]
+    one.decodeAgain()
+    other.decodeAgain()
+    await until(async () => expect(await frames()).toEqual([]))
+    // As if none had been dropped: the frames are there again.
+    await redis.restore(keys.misunderstood('frames'), 0, kept)
+    const again = await redis.hgetall(keys.misunderstood('frames'))
+    for (const id of Object.keys(again)) {
+      await redis.zadd(keys.misunderstood('position'), 0, id)
+      await redis.zadd(keys.misunderstood('position:0123'), 0, id)
+    }
+    await redis.zadd(keys.misunderstood('due'), 0, '0123')
+    await until(async () => expect(await frames()).toEqual([]))
+    // Each gateway takes the frames in their order, and either may be ahead.
+    expect((await timesIn()).toSorted((a, b) => a - b)).toEqual([-30, -20, -10])
+    const counters = await custodyCounters(redis)
+    const duplicates = counters.get('filtered:duplicate') ?? 0
+    // Both gateways may have decoded them at the same time as well.
+    expect([duplicates >= 3, (counters.get('received') ?? 0) - duplicates]).toEqual([true, 3])
+  })
+
+  it('stays while Redis is away, and is delivered then', async () => {
+    await (await gateway(1)).say([login, entry(30)])
+    const after = await gateway(2)
+    after.replica.current = false
+    after.decodeAgain()
+    await server.kill('SIGKILL')
+    after.replica.current = true
+    await until(() => expect(redis.status).not.toBe('ready'))
+    await server.restart()
+    await until(async () => expect(await timesIn()).toEqual([-30]))
+  })
+})
+
+describe('a change of the roster', () => {
+  it('of a device’s model has its frames decoded again, and none of the others', async () => {
+    const other = { ...VAN, id: '9', courier_id: '9' }
+    const all = await gateway(1, [VAN, other])
+    await all.say([login, entry(30)])
+    await all.say(['login 9', entry(20)])
+    const redecoding = all.decodeAgain()
+    for (const each of [entry(30), entry(20)])
+      await until(() => expect(all.decoded.filter((said) => said === each)).toHaveLength(2))
+    await settled()
+    all.replica.roster = await createDirectory(
+      [VAN, other].map((device) => ({ ...device, model: 'XT' })),
+      [],
+    )
+    redecoding.rosterChanged(new Set(['123']))
+    await until(async () => expect(await timesIn()).toEqual([-30]))
+    await settled()
+    expect([await timesIn('1', '9'), (await frames()).length]).toEqual([[], 1])
+    redecoding.rosterChanged(undefined)
+    await until(async () => expect(await timesIn('1', '9')).toEqual([-20]))
+  })
+
+  it('of a device’s protocol, whose framer has a fault, has its frames read as they came', async () => {
+    const all = await gateway(1)
+    await all.say([login, entry(30)], 'tcp', { evidence: ['it is a login'] })
+    const redecoding = all.decodeAgain()
+    await settled()
+    all.replica.roster = await createDirectory([{ ...VAN, protocol: 'broken' }], [])
+    redecoding.rosterChanged(new Set(['123']))
+    await until(async () => expect(await timesIn()).toEqual([-30]))
+  })
+
+  it('of a device’s protocol has its frames read by that protocol if theirs was a guess, and no others', async () => {
+    const all = await gateway(1)
+    await all.say([login, entry(30)], 'tcp', { evidence: ['it is a login'] })
+    await all.say([login, entry(20)])
+    const redecoding = all.decodeAgain()
+    await settled()
+    all.replica.roster = await createDirectory([{ ...VAN, protocol: 'more' }], [])
+    redecoding.rosterChanged(new Set(['123']))
+    await until(async () => expect(await timesIn()).toEqual([-30]))
+    await settled()
+    expect(view(await frames())).toMatchObject([{ frame: Buffer.from(entry(20)).toString('base64') }])
+  })
+
+  it('that gives the device to another company discards its frames, counted', async () => {
+    const before = await left('other_company')
+    const all = await gateway(1)
+    await all.say([login, entry(30)])
+    ;(await gateway(2, [{ ...VAN, company_id: '8' }])).decodeAgain()
+    await until(async () => expect(await frames()).toEqual([]))
+    expect([await left('other_company'), await timesIn(), await timesIn('1', '42', '8')]).toEqual([before + 1, [], []])
+  })
+
+  it('that takes the device away leaves its frames, until it is there again', async () => {
+    await (await gateway(1)).say([login, entry(30)])
+    const after = await gateway(2, [])
+    const redecoding = after.decodeAgain()
+    await settled()
+    expect(await frames()).toHaveLength(1)
+    after.replica.roster = await createDirectory([VAN], [])
+    redecoding.rosterChanged(new Set(['123']))
+    await until(async () => expect(await timesIn()).toEqual([-30]))
+  })
+
+  it('that configures a device delivers what came before, unless it asks for a proof', async () => {
+    const all = await gateway(1, [])
+    await all.say(['login 0123', entry(30)])
+    const after = await gateway(2, [{ ...VAN, secret: 'canary' }])
+    const redecoding = after.decodeAgain()
+    await settled()
+    expect(view(await frames())).toMatchObject([{ device: '123' }])
+    after.replica.roster = await createDirectory([VAN], [])
+    redecoding.rosterChanged(new Set(['123']))
+    await until(async () => expect(await timesIn()).toEqual([-30]))
+  })
+})
+
+describe('a frame that is encrypted', () => {
+  const SECRET = 'a secret of the van'
+
+  it('is read once its device has the secret that opens it, which is the proof that the device must give', async () => {
+    const { post } = await gateway(1)
+    expect(await post(30, SECRET)).toMatchObject({ status: 'stored' })
+    expect(await post(20, 'another secret')).toMatchObject({ status: 'stored' })
+    expect(view(await frames())).toMatchObject([{ reason: 'not_read' }, { reason: 'not_read' }])
+    ;(await gateway(1, withSecret(SECRET))).decodeAgain(SECRET)
+    await until(async () => expect(await timesIn()).toEqual([-30]))
+    await settled()
+    expect(await frames()).toHaveLength(1)
+  })
+
+  it.each([
+    ['the roster has another secret', withSecret('put by the admin port'), SECRET],
+    ['its entry asks for another network', [{ ...VAN, secret: SECRET, networks: ['198.51.100.0/24'] }], SECRET],
+    ['no file has its secret', withSecret(SECRET), undefined],
+  ])('stays where %s', async (_, devices, secret) => {
+    await (await gateway(1)).post(30, SECRET)
+    ;(await gateway(1, devices)).decodeAgain(secret)
+    await settled()
+    expect([await timesIn(), await frames()]).toMatchObject([[], [{}]])
+  })
+})
+
+describe('a frame in which a secret is masked', () => {
+  it('is decoded again', async () => {
+    await (await gateway(1, withSecret('canary'))).say([`${login} canary`, `${entry(30)} canary?`])
+    const [{ text }] = await frames()
+    expect(text).not.toContain(Buffer.from('canary').toString('base64').slice(0, 6))
+    ;(await gateway(2, withSecret('canary'))).decodeAgain()
+    await until(async () => expect(await timesIn()).toContain(-30))
+  })
+
+  it('stays for a look where the secret is so short that it may have been something else', async () => {
+    await (await gateway(1, withSecret('30'))).say([`${login} 30`, `new ${NOW_S} 30`])
+    ;(await gateway(2, withSecret('30'))).decodeAgain()
+    await settled()
+    expect(view(await frames())).toMatchObject([{ masked: 'short' }])
+  })
+})
+
+function view(stored: readonly StoredFrame[]): object[] {
+  return stored.map(({ text }) => JSON.parse(text) as object)
+}

@@ -1,0 +1,119 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import fix from '../../protocols/fix/index.ts'
+import { createSession, UnknownDeviceQuota } from '../../src/gateway/device.ts'
+import { Ingest, type IngestOptions } from '../../src/gateway/take.ts'
+import { Appender, connect, custodyCounters, DuplicateFilter, keys, type Redis } from '../../src/store/index.ts'
+import { dialRedis, type TestRedis } from '../support/redis.ts'
+import { journalOf } from '../support/journal.ts'
+import { createDirectory } from '../support/roster.ts'
+import { withRedis } from '../support/with-redis.ts'
+
+const FILTER = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null, holdsSuspicious: false }
+const HOLD = { unknown: true, no_route: true, clock: true, max_age: 86_400_000 }
+const VAN = { id: 'van-1', company_id: '7', courier_id: '42', route_id: '1001', source: 'devices.yaml:1' }
+const NOW_S = Math.floor(Date.now() / 1000)
+let server: TestRedis
+let redis: Redis
+
+withRedis((started, connection) => {
+  server = started
+  redis = connection
+})
+
+/** A connection to Redis that breaks, once, before the next answer arrives. */
+async function breaking(): Promise<{ connection: Redis; breakNext(): void }> {
+  let isBreaking = false
+  const proxy = createServer((near: Socket) => {
+    const far = dialRedis(server.url)
+    near.pipe(far).on('data', (bytes: Buffer) => {
+      if (isBreaking) near.destroy()
+      else near.write(bytes)
+      isBreaking = false
+    })
+    for (const [one, other] of [[near, far] as const, [far, near] as const])
+      one.on('error', () => {}).on('close', () => other.destroy())
+  }).listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  const { port } = proxy.address() as AddressInfo
+  const connection = connect(`redis://127.0.0.1:${port}`, 'breaking')
+  onTestFinished(() => {
+    connection.disconnect()
+    proxy.close()
+  })
+  await once(connection, 'ready')
+  return { connection, breakNext: () => void (isBreaking = true) }
+}
+
+/** An ingest over a connection. */
+async function openIngest(connection: Redis, clock: IngestOptions['clock']): Promise<Ingest> {
+  const appender = new Appender(connection, {
+    maxWaitMs: 0,
+    duplicates: new DuplicateFilter(redis, { windowMs: 86_400_000, maxFutureMs: 300_000 }),
+    shares: { markBytes: Number.MAX_SAFE_INTEGER, heldFixes: Number.MAX_SAFE_INTEGER, misunderstoodBytes: 0 },
+    hold: { maxFixesPerDevice: 5, maxFixesConfigured: 5, maxUnknownDevices: 3 },
+  })
+  onTestFinished(() => appender.close())
+  return new Ingest({
+    replica: { current: true, roster: await createDirectory([VAN], []), version: 0 },
+    filter: FILTER,
+    hold: HOLD,
+    appender,
+    journal: journalOf(),
+    clock,
+    capacity: { hasShortage: false, isFull: false, shortageFor: () => undefined },
+    holding: { marking: undefined },
+    frameStore: { keep: async () => false },
+    unknownDevices: new UnknownDeviceQuota(10),
+    enrolment: { isOpen: false },
+  })
+}
+
+function sender(ingest: Ingest) {
+  const session = { ...createSession('mqtt', '127.0.0.1:1'), device: 'van-1' }
+  return (timestamp: number) =>
+    ingest.take(Buffer.from(JSON.stringify({ lat: 50.1, lon: 8.7, timestamp })), session, fix)
+}
+
+it('stores a fix once and acknowledges it when the connection to Redis breaks before the answer', async () => {
+  // The appender runs a script once a second, whose answer might be the next one.
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { connection, breakNext } = await breaking()
+  const send = sender(await openIngest(connection, { isInDoubt: false, jumps: 0, now: () => Date.now() }))
+
+  expect(await send(NOW_S - 1)).toMatchObject({ status: 'stored' })
+  breakNext()
+  expect(await send(NOW_S)).toMatchObject({ status: 'stored' })
+  expect(await redis.llen(keys.lane('7/42/1001'))).toBe(2)
+  expect(await custodyCounters(redis)).toEqual(
+    new Map([
+      ['received', 3],
+      ['filtered:duplicate', 1],
+    ]),
+  )
+})
+
+it('gives up a fix while Redis is away when the clock jumps: the device sends it again, and it is judged anew', async () => {
+  const { connection } = await breaking()
+  const clock = { isInDoubt: false, jumps: 0, now: () => Date.now() - 3_600_000 }
+  const send = sender(await openIngest(connection, clock))
+  connection.disconnect()
+  const waiting = send(NOW_S)
+  clock.jumps++
+  expect(await waiting).toMatchObject({ status: 'not_stored', reason: 'redis' })
+  expect(await redis.keys('*held*')).toEqual([])
+})
+
+it('does not acknowledge a fix that is held by a clock that jumps meanwhile: the device sends it again', async () => {
+  const { connection } = await breaking()
+  const clock = { isInDoubt: false, jumps: 0, now: () => Date.now() - 3_600_000 }
+  const send = sender(await openIngest(connection, clock))
+  const storing = send(NOW_S)
+  clock.jumps++
+  expect(await storing).toMatchObject({ status: 'not_stored', reason: 'redis' })
+  clock.now = () => Date.now()
+  expect(await send(NOW_S)).toMatchObject({ status: 'stored' })
+  expect(await redis.llen(keys.lane('7/42/1001'))).toBe(1)
+})

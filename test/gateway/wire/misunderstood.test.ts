@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest'
+import { contentOf, type MisunderstoodFrame } from '../../../src/gateway/misunderstood.ts'
+import { listenHttp } from '../../../src/gateway/wire/http.ts'
+import { listenTcp } from '../../../src/gateway/wire/tcp.ts'
+import { listenUdp } from '../../../src/gateway/wire/udp.ts'
+import { dial, type Gateway, gateway, open, talk, until } from '../../support/listen.ts'
+import { client, listen } from '../../support/mqtt.ts'
+import { datagramPeer } from '../../support/udp.ts'
+
+const AT = { host: '127.0.0.1', port: 0, protocol: talk }
+
+const shown = ({ device, transport, reason, ...frame }: MisunderstoodFrame) => {
+  const content = contentOf(frame as MisunderstoodFrame)
+  return [device, transport, reason, Buffer.isBuffer(content) ? content.toString() : content.uri]
+}
+
+/** Whether something has happened, once the frames that were said have been tried. */
+async function whenTried(shared: Gateway): Promise<void> {
+  await until(() => expect(shared.tries).toBeGreaterThan(0))
+}
+
+/** A connection of van-1. */
+async function connection(shared: Gateway) {
+  const { port } = await open(listenTcp(AT, shared))
+  const peer = await dial(port)
+  peer.say('id van-1\n')
+  await until(() => expect(peer.heard).toBe('hi\n'))
+  return peer
+}
+
+describe('over TCP a frame that is not understood', () => {
+  it('is answered once it is stored', async () => {
+    const shared = gateway()
+    const peer = await connection(shared)
+    shared.store = 'waits'
+    peer.say('odd 1\nwhat\npart\nhush\nfix 2\n')
+    await whenTried(shared)
+    expect(peer.heard).toBe('hi\n')
+    shared.store = 'takes'
+    await until(() => expect(peer.heard).toBe('hi\nok 1\nhm\nok\nok 2\n'))
+    expect(shared.frames.map(shown)).toEqual([
+      ['van-1', 'tcp', 'not_read', 'odd 1\n'],
+      ['van-1', 'tcp', 'unknown_type', 'what\n'],
+      ['van-1', 'tcp', 'unknown_type', 'hush\n'],
+      ['van-1', 'tcp', 'entries', 'part\n'],
+    ])
+    expect([peer.over, shared.stored.length]).toEqual([false, 2])
+  })
+
+  it('has no answer, and its connection ends, where there is no room for it; others are answered', async () => {
+    const shared = gateway()
+    shared.store = 'has no room'
+    const [full, other] = [await connection(shared), await connection(shared)]
+    full.say('odd 1\n')
+    await until(() => expect(full.over).toBe(true))
+    expect(full.heard).toBe('hi\n')
+    other.say('fix\nping\n')
+    await until(() => expect(other.heard).toBe('hi\nok\npong\n'))
+  })
+
+  it('from a relay whose devices are ours is acknowledged once, and the connection stays', async () => {
+    const shared = gateway()
+    const { port } = await open(listenTcp(AT, shared))
+    const relay = await dial(port)
+    relay.say('relay van-1 nobody 007 locked\nrelay 007\n')
+    await until(() => expect(relay.heard).toBe('ok\nok\n'))
+    expect(shared.places).toEqual(['7/42/1001', '7/43/1002', '7/43/1002'])
+    relay.say('relay nobody\n')
+    await until(() => expect(relay.heard).toBe('ok\nok\nok\n'))
+    expect([relay.over, shared.stored.length]).toEqual([false, 3])
+  })
+})
+
+describe('over UDP a frame that is not understood', () => {
+  it('is answered once it is stored, and not where it cannot be', async () => {
+    const shared = gateway()
+    const { port } = await open(listenUdp(AT, shared))
+    const van = await datagramPeer(port)
+    van.say('id van-1\n')
+    await until(() => expect(van.heard).toEqual(['hi\n']))
+    shared.store = 'waits'
+    van.say('odd 1\n')
+    await whenTried(shared)
+    expect(van.heard).toEqual(['hi\n'])
+    shared.store = 'takes'
+    await until(() => expect(van.heard).toEqual(['hi\n', 'ok 1\n']))
+    expect(shared.frames.map(shown)).toEqual([['van-1', 'udp', 'not_read', 'odd 1\n']])
+    shared.store = 'has no room'
+    van.say('odd 2\n')
+    van.say('ping\n')
+    await until(() => expect(van.heard).toEqual(['hi\n', 'ok 1\n', 'pong\n']))
+  })
+})
+
+describe('over HTTP a request that is not understood', () => {
+  it.each(['odd', 'what', 'hush'])('is answered 200 once it is stored, else 503: %s', async (word) => {
+    const shared = gateway()
+    const { port } = await open(listenHttp(AT, shared))
+    const get = () => fetch(`http://127.0.0.1:${port}/by van-1 ${word}`)
+    shared.store = 'fails'
+    expect((await get()).status).toBe(503)
+    shared.store = 'takes'
+    expect((await get()).status).toBe(200)
+    expect(shared.frames.map(shown)).toMatchObject([['van-1', 'http', expect.any(String), `/by%20van-1%20${word}`]])
+  })
+})
+
+describe('over MQTT a payload that is not understood', () => {
+  it.each(['odd', 'what', 'garbage'])('has PUBACK once it is stored: %s', async (word) => {
+    const shared = gateway()
+    const van = await client((await listen(shared)).port)
+    shared.store = 'waits'
+    let isAcknowledged = false
+    const published = van.publishAsync('devices/van-1/talk', word, { qos: 1 }).finally(() => (isAcknowledged = true))
+    await whenTried(shared)
+    expect(isAcknowledged).toBe(false)
+    shared.store = 'takes'
+    await published
+    expect(shared.frames.map(shown)).toMatchObject([['van-1', 'mqtt', expect.any(String), word]])
+  })
+})

@@ -1,0 +1,60 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { FORMAT, keys, type Redis, readFormat, readProcesses, signOn } from '../../src/store/index.ts'
+import { withRedis } from '../support/with-redis.ts'
+
+let redis: Redis
+withRedis((_, connected) => (redis = connected))
+
+/** A process of this version; resolves once it has given its first sign. */
+async function processOfThisVersion() {
+  const signs = signOn(redis, { role: 'worker', installation: '/here', slot: 0 })
+  onTestFinished(() => signs.stop())
+  await expect.poll(roles).toContain('worker')
+}
+
+/** The sign of a process of a version before; without a format it knows none. */
+async function signOfOlder(format?: number) {
+  const sign = { role: 'gateway', pid: 1, host: 'other', sinceAt: 0, observations: [], format }
+  await redis.set(keys.process('older'), JSON.stringify(sign), 'PX', 600_000)
+  await redis.sadd(keys.processIds, 'older')
+}
+
+const roles = async () => (await readProcesses(redis)).processes.map(({ role }) => role)
+const format = () => readFormat(redis)
+
+describe('the format of the data', () => {
+  it('is none in data of before, and rises where every process knows a higher one', async () => {
+    expect(await format()).toBe(0)
+    await processOfThisVersion()
+    await expect.poll(format).toBe(FORMAT)
+  })
+
+  it.each([undefined, FORMAT - 1])(
+    'does not rise while a process lives that knows %s, and rises once it is gone',
+    async (known) => {
+      await signOfOlder(known)
+      await processOfThisVersion()
+      // Its second sign would raise it, too.
+      const first = await redis.pexpiretime(keys.process('older'))
+      await expect.poll(() => secondSign(first)).toBe(true)
+      expect(await format()).toBe(0)
+      await redis.del(keys.process('older'))
+      await expect.poll(format).toBe(FORMAT)
+    },
+  )
+
+  it('never falls, and a process that does not know it is not noted', async () => {
+    await redis.set(keys.format, FORMAT + 1)
+    const signs = signOn(redis, { role: 'worker', installation: '/here', slot: 0 })
+    await signs.stop()
+    expect(await format()).toBe(FORMAT + 1)
+    expect(await roles()).toEqual([])
+  })
+})
+
+/** Whether a process has given a sign later than 900 ms after that of the older one. */
+async function secondSign(first: number): Promise<boolean> {
+  const ids = await redis.smembers(keys.processIds)
+  const times = await Promise.all(ids.map((id) => redis.pexpiretime(keys.process(id))))
+  return Math.max(...times) > first + 900
+}

@@ -1,0 +1,495 @@
+import { array, assert, asyncProperty, boolean, integer, record as anyRecord } from 'fast-check'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { takeAccount } from '../../src/admin/custody.ts'
+import type { Device } from '../../src/config/devices.ts'
+import { Holding } from '../../src/gateway/holding.ts'
+import {
+  type AppenderOptions,
+  custodyCounters,
+  DuplicateFilter,
+  describeLanes,
+  deviceOf,
+  discard,
+  forgetDevice,
+  type HeldPart,
+  inShards,
+  keysOf,
+  type Lease,
+  Leases,
+  markReleasing,
+  openAppender,
+  type Part,
+  packDevice,
+  packRecords,
+  parkedByLane,
+  parkedWhole,
+  type Place,
+  type Redis,
+  release,
+  releasingDevices,
+  relocate,
+  shardOf,
+  shardsOf,
+  surveyRefused,
+  timestampOf,
+} from '../../src/store/index.ts'
+import { createLogger } from '../../src/observe/log.ts'
+import { startPushing } from '../../src/push/index.ts'
+import type { Assignment } from '../../src/roster/assignment.ts'
+import { createTrackingClient } from '../../src/tracking/client.ts'
+import { UNFILTERED } from '../support/appending.ts'
+import { ok, type Respond, startApi, status } from '../support/push-api.ts'
+import { records } from '../support/records.ts'
+import type { TestRedis } from '../support/redis.ts'
+import { journalOf } from '../support/journal.ts'
+import { createDirectory } from '../support/roster.ts'
+import { withRedis } from '../support/with-redis.ts'
+
+const DEVICE = '123'
+const [LANE, OTHER_LANE, THIRD_LANE] = ['7/42/1', '7/42/2', '7/42/3']
+const NOW = Math.floor(Date.now() / 1000)
+const logger = createLogger('test', { level: 'fatal', format: 'json' })
+const soon = { timeout: 30_000, interval: 20 }
+
+let server: TestRedis
+let redis: Redis
+const closes: (() => unknown)[] = []
+
+withRedis((one, connection) => {
+  server = one
+  redis = connection
+}, 3)
+afterEach(async () => {
+  vi.restoreAllMocks()
+  for (const close of closes.splice(0)) await close()
+})
+
+const ascending = (one: number, other: number) => one - other
+const range = (from: number, count: number) => Array.from({ length: count }, (_, i) => from + i)
+const packed = (times: readonly number[], device = DEVICE) => {
+  const positions = times.map((timestamp) => ({ timestamp, latitude: 52.5, longitude: 13.4, accuracy: 5 }))
+  return packRecords(positions, packDevice(device), Date.now())
+}
+const partOf = (lane: string, times: readonly number[], device = DEVICE) => {
+  return { lane, device, records: packed(times, device) }
+}
+const itemOf = (...parts: readonly Part[]) => {
+  return { parts, received: parts.reduce((sum, part) => sum + records(part.records).length, 0), filtered: [] }
+}
+const filtering = () => ({
+  ...UNFILTERED,
+  hold: { maxFixesPerDevice: 1000, maxFixesConfigured: 1000, maxUnknownDevices: 10 },
+  duplicates: new DuplicateFilter(redis, { windowMs: 86_400_000, maxFutureMs: 300_000 }),
+})
+/** A gateway that has just started. */
+const gateway = (options: AppenderOptions = filtering()) => {
+  const appender = openAppender(redis, options)
+  closes.push(() => appender.close())
+  return appender
+}
+const append = (...parts: readonly Part[]) => {
+  const appender = gateway({ ...filtering(), duplicates: null })
+  return Promise.all(parts.map((part) => appender.append(itemOf(part))))
+}
+/** What waits in a lane, by the shards that have a part of it. */
+const laneParts = async (lane: string) => {
+  const lists = await inShards(redis, (shard) => shard.lrangeBuffer(keysOf(shard).lane(lane), 0, -1))
+  return lists.map((list) => records(Buffer.concat(list)))
+}
+const laneTimes = async (lane: string) => (await laneParts(lane)).flat().map(timestampOf)
+/** Resolves when no device is being released. */
+const released = () => expect.poll(() => releasingDevices(redis).then(({ size }) => size), soon).toBe(0)
+const difference = async () => (await takeAccount(redis)).custody.difference
+/** A device of each of some shards. */
+const devicesIn = (...numbers: number[]) =>
+  numbers.map((number) => String(range(1, 100).find((id) => shardOf(redis, `${id}`) === shardsOf(redis)[number])))
+
+/** How many scripts were run. */
+async function evaluations(): Promise<number> {
+  return Number(/cmdstat_evalsha:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0)
+}
+
+/** A worker with an API that answers by `respond`. `place`: where records of parked lanes belong. */
+async function pushing(respond: Respond, place: Place = () => undefined) {
+  const api = await startApi(respond)
+  const client = createTrackingClient({ baseUrl: api.url, pushUrl: null, timeoutMs: 10_000, connections: 8 })
+  const worker = startPushing({
+    redis,
+    redisServer: { url: server.url, shards: 3 },
+    client,
+    apikeys: new Map([['7', ['key-7']]]),
+    place,
+    batch: { max_positions: 3, max_wait: 0 },
+    push: { concurrency: 16, max_requests_per_s: null, first_delay: 100, max_delay: 1000 },
+    logger,
+  })
+  closes.push(
+    () => worker.stop(),
+    () => client.close(),
+    () => api.close(),
+  )
+  return { api, rosterChanged: worker.rosterChanged }
+}
+const delivered = async () => (await custodyCounters(redis)).get('delivered') ?? 0
+
+describe('three shards', () => {
+  it('share the devices: all of a device is in one, in whichever lane; one account sums what all have', async () => {
+    const appender = gateway()
+    const items = range(1, 60).map((id) => itemOf(partOf(`7/42/${id % 20}`, [NOW + id], `${id}`)))
+    const stored = await Promise.all(items.map((item) => appender.append(item)))
+    expect(stored).toEqual(items.map(() => ({ duplicates: 0, refused: false })))
+    appender.count(['accuracy', 'accuracy'])
+    const counts = await inShards(redis, async (shard) => {
+      const lanes = await shard.zrange(keysOf(shard).schedule, '0', '-1')
+      const lists = await Promise.all(lanes.map((lane) => shard.lrangeBuffer(keysOf(shard).lane(lane), 0, -1)))
+      const devices = lists.flatMap((list) => records(Buffer.concat(list))).map(deviceOf)
+      expect(devices.filter((device) => shardOf(redis, device) !== shard)).toEqual([])
+      return devices.length
+    })
+    expect(Math.min(...counts)).toBeGreaterThan(5)
+    expect(shardOf(redis, `00${DEVICE}`)).toBe(shardOf(redis, DEVICE))
+    const again = await Promise.all(items.map((item) => appender.append(item)))
+    expect(again).toEqual(items.map(() => ({ duplicates: 1, refused: false })))
+    await expect.poll(async () => (await custodyCounters(redis)).get('filtered:accuracy'), soon).toBe(2)
+    const { custody, lanes, waiting } = await takeAccount(redis)
+    expect(custody).toMatchObject({ received: 122, filtered: 62, waiting: 60, difference: 0 })
+    expect([lanes.length, waiting.lanes, new Set(lanes.map((lane) => lane.waiting))]).toEqual([20, 20, new Set([3])])
+  })
+
+  it('have the fixes of a frame in one call, whatever lanes and held fixes they belong to', async () => {
+    // An appender runs a script once a second.
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    closes.push(() => vi.useRealTimers())
+    const appender = gateway()
+    await appender.append(itemOf(partOf(LANE, [NOW])))
+    const before = await evaluations()
+    await appender.append(itemOf(partOf(LANE, [NOW + 1]), partOf(OTHER_LANE, [NOW + 2]), heldPart([NOW + 3])))
+    expect((await evaluations()) - before).toBe(1)
+  })
+
+  it('are all pushed by each worker, each part of a lane in order, one request at a time', async () => {
+    const devices = devicesIn(0, 1, 2)
+    const parts = range(1, 10).flatMap((route) =>
+      devices.map((device, index) => partOf(`7/42/${route}`, range(1000 * index, 7), device)),
+    )
+    await append(...parts, partOf('7/43/1', range(1, 7)))
+    const { api } = await pushing((push, response) => void setTimeout(() => ok(push, response), 20))
+    await expect.poll(delivered, soon).toBe(217)
+    for (const route of range(1, 10)) {
+      const times = api.timestampsOf(`42/${route}`)
+      for (const index of [0, 1, 2])
+        expect(times.filter((time) => Math.floor(time / 1000) === index)).toEqual(range(1000 * index, 7))
+    }
+    expect(Math.max(...api.seen.map(({ together }) => together))).toBeLessThanOrEqual(devices.length)
+    expect(api.seen.filter(({ lane }) => lane === '43/1').map(({ together }) => together)).toEqual([1, 1, 1])
+    expect(await difference()).toBe(0)
+  })
+
+  it('are one lane to operations, whichever of its parts are parked or refused', async () => {
+    const [one, other, third] = devicesIn(0, 1, 2)
+    await append(partOf(LANE, [1, 2], one), partOf(LANE, [3, 4, 5], other), partOf(LANE, [6], third))
+    const since = Date.now()
+    await park(one, 404)
+    await refuse(other)
+    await park(other, 403)
+    await refuse(third)
+    const [state] = await describeLanes(redis, [LANE])
+    expect(state).toMatchObject({
+      lane: LANE,
+      waiting: 4,
+      lastPush: { status: '422' },
+      parked: { status: 403, fixes: 4 },
+    })
+    expect(state.parked?.since).toBeLessThan(state.parked?.at ?? 0)
+    expect(state.parked?.since).toBeGreaterThanOrEqual(since)
+    expect(await parkedWhole(redis)).toMatchObject([{ lane: LANE, status: 403, since: state.parked?.since }])
+    expect(Object.fromEntries(await parkedByLane(redis))).toEqual({ [LANE]: 6 })
+    expect((await Array.fromAsync(surveyRefused(redis, LANE))).map(({ count }) => count)).toEqual([1, 1])
+    await append(partOf(LANE, [7], third))
+    const { lanes, parked, waiting } = await takeAccount(redis)
+    expect([lanes, waiting, parked]).toMatchObject([
+      [{ lane: LANE, waiting: 5 }],
+      { fixes: 1, lanes: 1 },
+      { fixes: 6, lanes: 1 },
+    ])
+    expect(await release(redis, [LANE], () => OTHER_LANE)).toBe(6)
+    expect((await laneTimes(OTHER_LANE)).toSorted(ascending)).toEqual([3, 6])
+    expect(await discard(redis, [LANE])).toBe(4)
+    expect([await laneTimes(LANE), await difference()]).toEqual([[7], 0])
+  })
+})
+
+describe('a fix that comes again after its device has got another lane', () => {
+  it('is dropped in the step that would store it, whether the same gateway receives it or another', async () => {
+    const [one, other] = [gateway(), gateway()]
+    await one.append(itemOf(partOf(LANE, [NOW, NOW + 1])))
+    expect(await one.append(itemOf(partOf(OTHER_LANE, [NOW + 1, NOW + 2])))).toEqual({ duplicates: 1, refused: false })
+    expect(await other.append(itemOf(partOf(THIRD_LANE, [NOW, NOW + 2, NOW + 3])))).toEqual({
+      duplicates: 2,
+      refused: false,
+    })
+    expect(await Promise.all([LANE, OTHER_LANE, THIRD_LANE].map(laneTimes))).toEqual([
+      [NOW, NOW + 1],
+      [NOW + 2],
+      [NOW + 3],
+    ])
+    expect(await difference()).toBe(0)
+  })
+
+  it('is stored once where two gateways receive it at the same moment, one of them by the roster before', async () => {
+    const [one, other] = [gateway(), gateway()]
+    const stored = await Promise.all([
+      one.append(itemOf(partOf(LANE, [NOW]))),
+      other.append(itemOf(partOf(OTHER_LANE, [NOW]))),
+    ])
+    expect(stored.map(({ duplicates }) => duplicates).toSorted(ascending)).toEqual([0, 1])
+    expect([...(await laneTimes(LANE)), ...(await laneTimes(OTHER_LANE))]).toEqual([NOW])
+  })
+
+  it('is stored once in any order of frames, of changes of its lane, and of gateways and their restarts', async () => {
+    const lanes = [LANE, OTHER_LANE, THIRD_LANE]
+    const frame = anyRecord({
+      number: integer({ min: 0, max: 1 }),
+      restart: boolean(),
+      lane: integer({ min: 0, max: 2 }),
+      times: array(integer({ min: -12, max: 1 }), { minLength: 1, maxLength: 5 }),
+    })
+    await assert(
+      asyncProperty(array(frame, { maxLength: 15 }), async (frames) => {
+        await redis.flushall()
+        const gateways = [gateway(), gateway()]
+        for (const { number, restart, lane, times } of frames) {
+          if (restart) gateways[number] = gateway()
+          await gateways[number].append(
+            itemOf(
+              partOf(
+                lanes[lane],
+                times.map((time) => NOW + time * 300),
+              ),
+            ),
+          )
+        }
+        const stored = (await Promise.all(lanes.map(laneTimes))).flat()
+        const sent = frames.flatMap(({ times }) => times.map((time) => NOW + time * 300))
+        expect(stored.toSorted(ascending)).toEqual([...new Set(sent)].toSorted(ascending))
+      }),
+      { numRuns: 40 },
+    )
+  })
+})
+
+describe('a move to another lane', () => {
+  it('whose answer is lost was made once: nothing is lost or twice, the order is kept', async () => {
+    await append(partOf(LANE, range(1, 500)))
+    const shard = shardOf(redis, DEVICE)
+    const lease = await leaseOf(LANE, DEVICE)
+    breakCommand(shard, 'move', true)
+    await expect(relocate(shard, lease, () => OTHER_LANE)).rejects.toThrow('broken')
+    expect(await difference()).toBe(0)
+    expect(await relocate(shard, lease, () => OTHER_LANE)).toBe(false)
+    expect([await laneTimes(LANE), await laneTimes(OTHER_LANE)]).toEqual([[], range(1, 500)])
+    expect(await difference()).toBe(0)
+  })
+
+  it('leaves the parts that other shards have', async () => {
+    const [one, other] = devicesIn(0, 1)
+    await append(partOf(LANE, [1, 2], one), partOf(LANE, [3], other))
+    expect(await relocate(shardOf(redis, one), await leaseOf(LANE, one), () => OTHER_LANE)).toBe(false)
+    expect([await laneTimes(LANE), await laneTimes(OTHER_LANE), await difference()]).toEqual([[3], [1, 2], 0])
+  })
+})
+
+/** `other` feeds the lane too, and the API does not answer for it before it is `answered`. */
+async function pushingOther(respond: Respond, place?: Place) {
+  const [device, other] = devicesIn(1, 2)
+  const asked = Promise.withResolvers<void>()
+  const answered = Promise.withResolvers<void>()
+  const { api, rosterChanged } = await pushing((push, response) => {
+    if (push.timestamps[0] < NOW) return respond(push, response)
+    asked.resolve()
+    return void answered.promise.then(() => ok(push, response))
+  }, place)
+  await append(partOf(LANE, range(NOW, 7), other))
+  await asked.promise
+  return {
+    api,
+    rosterChanged,
+    device,
+    async end(count: number) {
+      const lane = LANE.slice(2)
+      expect(api.timestampsOf(lane).filter((time) => time >= NOW)).toEqual(range(NOW, 3))
+      answered.resolve()
+      await expect.poll(delivered, soon).toBe(count)
+      expect(api.timestampsOf(lane).filter((time) => time >= NOW)).toEqual(range(NOW, 7))
+      expect(await difference()).toBe(0)
+    },
+  }
+}
+
+describe('while a worker pushes the part of a lane that another device feeds', () => {
+  it('a change of the route takes the parked fixes of a device along', async () => {
+    const places = { ofDevice: LANE }
+    const [own] = devicesIn(1)
+    const isLane = ({ lane }: { lane: string }) => lane === LANE.slice(2)
+    const { api, device, end, rosterChanged } = await pushingOther(
+      (push, response) => (isLane(push) ? status(404) : ok)(push, response),
+      (record) => (deviceOf(record) === own ? places.ofDevice : LANE),
+    )
+    await append(partOf(LANE, range(1, 7), device))
+    await expect.poll(() => parkedWhole(redis), soon).toMatchObject([{ lane: LANE, status: 404 }])
+    places.ofDevice = OTHER_LANE
+    rosterChanged()
+    await append(partOf(OTHER_LANE, [8], device))
+    await expect.poll(() => api.timestampsOf(OTHER_LANE.slice(2)).toSorted(ascending), soon).toEqual(range(1, 8))
+    const moved = api.timestampsOf(OTHER_LANE.slice(2)).filter((time) => time < 8)
+    expect(moved).toEqual(range(1, 7))
+    await end(15)
+  })
+
+  it('forgetting a device deletes its fixes at once', async () => {
+    const { api, device, end } = await pushingOther(status(404))
+    await append(partOf(LANE, [1, 2], device))
+    await expect.poll(() => parkedWhole(redis), soon).toHaveLength(1)
+    expect(await forgetDevice(redis, new Set([device]))).toMatchObject({ waiting: 0, parked: 2, busy: 0 })
+    expect((await custodyCounters(redis)).get('discarded:deleted')).toBe(2)
+    expect(api.timestampsOf(LANE.slice(2)).filter((time) => time < NOW)).toEqual([1, 2])
+    await end(7)
+  })
+
+  it('its refused fixes are tried again', async () => {
+    const answers = [status(422), status(422), ok]
+    const { api, device, end } = await pushingOther((push, response) => (answers.shift() ?? ok)(push, response))
+    await append(partOf(LANE, [1, 2], device))
+    await expect.poll(() => parkedByLane(redis), soon).toEqual(new Map([[LANE, 1]]))
+    expect(await release(redis, [LANE], () => undefined)).toBe(1)
+    await expect.poll(delivered, soon).toBe(2)
+    expect(api.timestampsOf(LANE.slice(2)).filter((time) => time < NOW)).toEqual([1, 2, 1, 2, 1])
+    await end(9)
+  })
+})
+
+const heldPart = (times: readonly number[]): HeldPart => {
+  const at = { lookAt: Date.now() + 3_600_000, rosterVersion: 5 }
+  return { held: 'no_route', device: DEVICE, records: packed(times), isProven: true, ...at }
+}
+
+describe('held fixes', () => {
+  const VAN: Device = { id: DEVICE, company_id: '7', courier_id: '42', source: 'devices.yaml:1' }
+  const FILTER = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null, holdsSuspicious: false }
+
+  /** `configure` puts the lines into effect. */
+  async function holdingFor(lines: Assignment[]) {
+    const replica = { current: true, version: 5, roster: await createDirectory([VAN], []) }
+    const appender = filtering()
+    const holding = new Holding({
+      redis,
+      appender,
+      replica,
+      filter: FILTER,
+      hold: { unknown: true, no_route: true, clock: true, max_age: 86_400_000 },
+      clock: { isInDoubt: false },
+      journal: journalOf(),
+      logger,
+    })
+    closes.push(() => holding.close())
+    return {
+      holding,
+      appender: gateway(appender),
+      async configure() {
+        replica.roster = await createDirectory([VAN], lines)
+        replica.version = 6
+        holding.rosterChanged(new Set([DEVICE]))
+        await holding.marking
+      },
+    }
+  }
+
+  const line = (lane: string, from: number, until: number): Assignment => {
+    return { device: DEVICE, courier_id: '42', route_id: lane.split('/')[2], from, until, source: 'routes.csv:2' }
+  }
+
+  it('go to all their lanes; repeats of fixes that one of these has, or had before, are dropped', async () => {
+    const { appender, configure } = await holdingFor([line(LANE, NOW, NOW + 10), line(OTHER_LANE, NOW + 10, NOW + 20)])
+    await appender.append(itemOf(partOf(OTHER_LANE, [NOW + 10]), partOf(THIRD_LANE, [NOW + 1])))
+    await appender.append(itemOf(heldPart(range(NOW, 20))))
+    await configure()
+    await released()
+    expect(await Promise.all([LANE, OTHER_LANE].map(laneTimes))).toEqual([
+      [NOW, ...range(NOW + 2, 8)],
+      range(NOW + 10, 10),
+    ])
+    expect((await custodyCounters(redis)).get('filtered:duplicate')).toBe(2)
+    expect(await difference()).toBe(0)
+  })
+
+  it('stay in front of fixes that come while they are released', async () => {
+    const { appender, configure } = await holdingFor([line(LANE, NOW, NOW + 1000)])
+    await appender.append(itemOf(heldPart(range(NOW, 300))))
+    breakCommand(shardOf(redis, DEVICE), 'move')
+    await configure()
+    // As a gateway stores by the new roster, while the release has stopped halfway.
+    for (const time of [NOW + 300, NOW + 301]) await appender.append(itemOf(partOf(LANE, [time])))
+    await released()
+    expect(await laneTimes(LANE)).toEqual(range(NOW, 302))
+    expect(await difference()).toBe(0)
+  })
+
+  it('that a gateway with an older roster adds have new fixes behind them: every shard knows the version', async () => {
+    const { appender } = await holdingFor([])
+    // Another gateway has told all shards of version 6, and this one holds by version 5.
+    await markReleasing(redis, 6, [])
+    await redis.set(keysOf(redis).rosterVersion, 6)
+    await appender.append(itemOf(heldPart([NOW])))
+    const marked = await inShards(redis, (shard) => shard.zscore(keysOf(shard).releasing, DEVICE))
+    expect(marked.filter((version) => version !== null)).toEqual(['6'])
+    await appender.append(itemOf(partOf(LANE, [NOW + 1])))
+    expect([await laneTimes(LANE), await difference()]).toEqual([[], 0])
+  })
+
+  it('are forgotten with all that their device has in lanes, and its marks', async () => {
+    const appender = gateway()
+    const parts = [LANE, OTHER_LANE, THIRD_LANE].map((lane, index) => partOf(lane, [NOW + index]))
+    await appender.append(itemOf(...parts, heldPart([NOW + 10, NOW + 11])))
+    const [other] = devicesIn(0, 1, 2).filter((id) => shardOf(redis, id) === shardOf(redis, DEVICE))
+    await appender.append(itemOf(partOf(LANE, [NOW], other)))
+    expect(await forgetDevice(redis, new Set([DEVICE, `0${DEVICE}`]))).toMatchObject({ waiting: 3, held: 2, busy: 0 })
+    const marks = await inShards(redis, (shard) => shard.zcard(keysOf(shard).markExpiries))
+    expect(marks.toSorted(ascending)).toEqual([0, 0, 1])
+    expect([(await laneParts(LANE)).flat().map(deviceOf), await difference()]).toEqual([[other], 0])
+  })
+})
+
+const BROKEN = new Error('broken')
+
+/** The next call of a script fails on a connection; `isRun`: after it has run. */
+function breakCommand(shard: Redis, script: string, isRun = false): void {
+  const commands = shard as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>
+  for (const name of [`wb_${script}Buffer`, `wb_${script}WhenFullBuffer`]) {
+    const run = commands[name].bind(shard)
+    const broken = vi.spyOn(commands, name).mockImplementation(async (...args) => {
+      broken.mockRestore()
+      if (isRun) await run(...args)
+      throw BROKEN
+    })
+  }
+}
+
+const leasesOf = (device: string) => new Leases(shardOf(redis, device), { maxPositions: 10, maxWaitMs: 0 })
+
+/** Leases the part of a lane that a device feeds. */
+async function leaseOf(lane: string, device: string): Promise<Lease> {
+  const leases = await leasesOf(device).claim(10)
+  return leases.find((lease) => lease.lane === lane) as Lease
+}
+
+/** Parks the part of the lane that a device feeds. */
+async function park(device: string, code: number): Promise<void> {
+  await leasesOf(device).park(await leaseOf(LANE, device), { status: code, message: 'no' })
+}
+
+/** Refuses the oldest fix of it. */
+async function refuse(device: string): Promise<void> {
+  const [leases, lease] = [leasesOf(device), await leaseOf(LANE, device)]
+  await leases.take(lease)
+  await leases.refuse(lease, { status: 422, message: 'no' }, 0)
+}

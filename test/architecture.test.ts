@@ -27,7 +27,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/version': ['package.json'],
   'src/observe': ['src/texts', 'src/version'],
   'src/config': ['protocols/kit', 'src/domain', ...EVERYWHERE],
-  'src/domain': ['protocols/kit'],
+  'src/domain': ['src/texts'],
   'src/store': ['protocols/kit', 'src/domain', ...EVERYWHERE],
   'src/roster': ['protocols/kit', 'src/config', 'src/domain', 'src/store', ...EVERYWHERE],
   'src/gateway': ['protocols/kit', 'src/config', 'src/domain', 'src/http', 'src/roster', 'src/store', ...EVERYWHERE],

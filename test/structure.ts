@@ -7,8 +7,8 @@ import {
   importCircles,
   linesOf,
   matchesIn,
-  repeatedTypeNames,
   ROOT,
+  repeatedTypeNames,
 } from './support/structure/sources.ts'
 
 /**

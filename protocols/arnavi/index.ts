@@ -17,9 +17,9 @@
  *   $AV,V3D,…   $AV,V6SD,…   no position           C  XOR behind $
  */
 import {
-  between,
   ByteReader,
   ByteWriter,
+  between,
   DecodeError,
   dialects,
   dop,

@@ -19,9 +19,9 @@
  * Answer to a report, text too: FE02 I S, once it is stored; else it comes again.
  */
 import {
-  between,
   ByteReader,
   ByteWriter,
+  between,
   crc16Arc,
   DecodeError,
   dialects,

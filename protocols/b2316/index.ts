@@ -9,7 +9,7 @@
  * steps, ba battery, sn signal, wn warning, ic and ve of the card and the firmware. A frame with other keys may hold a position.
  * Nothing is answered.
  */
-import { DecodeError, type Message, objectOf, parseJson, type Protocol, trimEnd } from '../kit/index.ts'
+import { DecodeError, type Message, objectOf, type Protocol, parseJson, trimEnd } from '../kit/index.ts'
 
 export default {
   name: 'b2316',

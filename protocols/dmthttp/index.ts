@@ -14,11 +14,11 @@
 import {
   eachReadable,
   type Fix,
-  holdsPlace,
   type HttpRequest,
+  holdsPlace,
+  type JsonObject,
   jsonBody,
   jsonFix,
-  type JsonObject,
   jsonProtocol,
   type Message,
   objectOf,

@@ -15,9 +15,9 @@
  * Answer: 2424 21 0005 K T 00 KK 0D.
  */
 import {
-  bcdYmd,
   ByteReader,
   ByteWriter,
+  bcdYmd,
   DecodeError,
   digitsDegreesMinutes,
   type Fix,

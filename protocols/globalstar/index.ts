@@ -13,8 +13,8 @@
  * The answer names M; the back office sends again what is not answered with <state>pass</state>.
  */
 import {
-  bodyText,
   ByteReader,
+  bodyText,
   DecodeError,
   eachReadable,
   entriesMessage,

@@ -1,4 +1,4 @@
-import { clock, DecodeError, degreesMinutes, type Draft, type Session, textProtocol } from '../kit/index.ts'
+import { clock, DecodeError, type Draft, degreesMinutes, type Session, textProtocol } from '../kit/index.ts'
 import { frameLength, starts } from './framing.ts'
 
 const HEAD = '*{any},[{id}],'

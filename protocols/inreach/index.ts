@@ -8,7 +8,7 @@
  *   timeStamp  unix ms      altitude  metres      course  degrees      speed  km/h      gpsFix  0: none, latitude and longitude are 0
  *   messageCode  8: a reference point, a place that the user shares, not the place of the device
  */
-import { jsonFix, type JsonObject, jsonProtocol } from '../kit/index.ts'
+import { type JsonObject, jsonFix, jsonProtocol } from '../kit/index.ts'
 
 const isReferencePoint = (event: JsonObject | null) => event?.messageCode === 8
 

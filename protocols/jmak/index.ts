@@ -35,8 +35,8 @@ import {
   numberOf,
   objectOf,
   optionalNumber,
-  parseJson,
   type Protocol,
+  parseJson,
   type Session,
   unixTime,
 } from '../kit/index.ts'

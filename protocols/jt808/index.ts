@@ -19,9 +19,9 @@
  */
 import {
   assemble,
-  between,
   ByteReader,
   ByteWriter,
+  between,
   DecodeError,
   dialects,
   eachReadable,

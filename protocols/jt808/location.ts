@@ -7,7 +7,7 @@
  *   S  status; bit 1: fixed, 2: south,    H  altitude, m                             G  heading, degrees
  *      3: west                            time: packed decimals, GMT+8               tag 31: satellites
  */
-import { bcdYmd, ByteReader, type Fix, heading, isBcdYmd, kmh, type Settings, tlv } from '../kit/index.ts'
+import { ByteReader, bcdYmd, type Fix, heading, isBcdYmd, kmh, type Settings, tlv } from '../kit/index.ts'
 
 /** Bytes of the part that is always there, and of its first field. */
 export const BASIC = 28

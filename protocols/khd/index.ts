@@ -14,9 +14,9 @@
  * Answer to B1 and 8E: 29 29 21 0005 X T, the first byte behind I, XOR, 0D.
  */
 import {
-  bcdYmd,
   ByteReader,
   ByteWriter,
+  bcdYmd,
   DecodeError,
   degreesMinutes,
   type Fix,

@@ -1,6 +1,6 @@
 import { type Characters, charactersOf, END, firstOf, type Reading, readingOf, upTo } from './characters.ts'
 import { Draft } from './draft.ts'
-import { type Field, FIELDS, numberField, PLACES } from './fields.ts'
+import { FIELDS, type Field, numberField, PLACES } from './fields.ts'
 import type { Session } from './protocol.ts'
 
 /** The fields of one protocol, by name. One that is named like a field of the kit and has no `read` is read like it. */

@@ -77,7 +77,6 @@ export {
   type UnfinishedMessage,
 } from './protocol.ts'
 export { tlv } from './tagged.ts'
-export { beginningsOf, textProtocol } from './text-protocol.ts'
 export {
   digitsOf,
   type JsonObject,
@@ -90,6 +89,7 @@ export {
   parseJson,
   TextReader,
 } from './text.ts'
+export { beginningsOf, textProtocol } from './text-protocol.ts'
 export {
   bcdYmd,
   bytesDmy,

@@ -14,8 +14,8 @@
 import {
   DecodeError,
   dialects,
-  endsWith,
   EndSearch,
+  endsWith,
   type Framer,
   heading,
   kmh,

@@ -13,8 +13,8 @@ import {
   type Message,
   numericParameter,
   optionalParameter,
-  parametersOf,
   type Protocol,
+  parametersOf,
   type Session,
 } from '../kit/index.ts'
 

@@ -15,9 +15,9 @@
  * 6688, 9966, 9903 and the pictures are of clones: inferred from frames. Reports are not answered, pictures not asked for.
  */
 import {
-  between,
   ByteReader,
   ByteWriter,
+  between,
   crc16CcittFalse,
   DecodeError,
   degreesMinutes,

@@ -23,8 +23,8 @@ import {
   type Protocol,
   type Session,
   sum8,
-  textProtocol,
   TextWriter,
+  textProtocol,
   trimEnd,
   verifiedHex,
 } from '../kit/index.ts'

@@ -15,9 +15,9 @@
  * Answer: 58 58 21 0005 X T 00, XOR, 0D.
  */
 import {
-  bcdYmd,
   ByteReader,
   ByteWriter,
+  bcdYmd,
   DecodeError,
   type Fix,
   heading,

@@ -10,7 +10,7 @@
  * "triangulated" and "tower" come from cells and Wi-Fi, without a figure for their error: they are no fix. `bearing` and `velocity` in the
  * body of `_track.qo` are averages since the event before, and not read.
  */
-import { DecodeError, jsonBody, jsonFix, type JsonObject, jsonProtocol, objectOf } from '../kit/index.ts'
+import { DecodeError, type JsonObject, jsonBody, jsonFix, jsonProtocol, objectOf } from '../kit/index.ts'
 
 const byGps = jsonFix({ timeOrArrival: ['where_when', 'when'], latitude: 'where_lat', longitude: 'where_lon' })
 const best = jsonFix({ timeOrArrival: ['best_location_when', 'when'], latitude: 'best_lat', longitude: 'best_lon' })

@@ -9,8 +9,8 @@ import {
   type HttpRequest,
   type Message,
   optionalParameter,
-  parametersOf,
   type Protocol,
+  parametersOf,
   rmcFix,
   type Session,
 } from '../kit/index.ts'

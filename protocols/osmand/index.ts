@@ -24,8 +24,8 @@ import {
   digitsOf,
   eachReadable,
   type Fix,
-  heading,
   type HttpRequest,
+  heading,
   jsonBody,
   jsonTime,
   knots,
@@ -34,8 +34,8 @@ import {
   number,
   objectOf,
   optionalNumber,
-  placedFix,
   type Protocol,
+  placedFix,
   type Session,
 } from '../kit/index.ts'
 import { overlandMessage, overlandToken } from './overland.ts'

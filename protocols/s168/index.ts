@@ -8,7 +8,7 @@
  *
  * Nothing is answered.
  */
-import { drawn, type Draft, endsWith, type Fix, type Session, textProtocol } from '../kit/index.ts'
+import { type Draft, drawn, endsWith, type Fix, type Session, textProtocol } from '../kit/index.ts'
 
 const GDATA = drawn('{valid},{satellites},{ymd}{hhmmss},{lat},{lon}[,{speedKmh}[,{course}[,{altitude}[,{any}]]]]', {})
 

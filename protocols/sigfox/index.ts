@@ -24,8 +24,8 @@ import {
   jsonTime,
   type Message,
   objectOf,
-  parseJson,
   type Protocol,
+  parseJson,
   type Session,
   textMember,
 } from '../kit/index.ts'

@@ -8,7 +8,7 @@
  *
  * The event VERIFY wants an answer signed with the secret of the owner's account; the gateway does not know it.
  */
-import { jsonBody, type JsonObject, jsonProtocol, objectOf } from '../kit/index.ts'
+import { type JsonObject, jsonBody, jsonProtocol, objectOf } from '../kit/index.ts'
 
 export default jsonProtocol({
   name: 'smartcar',

@@ -19,8 +19,8 @@ import {
   lengthField,
   type Message,
   type Protocol,
-  secondsSince,
   type Session,
+  secondsSince,
   tlv,
 } from '../kit/index.ts'
 

@@ -20,9 +20,9 @@
  * a second time, without I. Coordinates FF… are no position.
  */
 import {
-  bcdYmd,
   ByteReader,
   ByteWriter,
+  bcdYmd,
   DecodeError,
   type Fix,
   heading,

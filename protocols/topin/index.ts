@@ -21,8 +21,8 @@
 import {
   ByteReader,
   ByteWriter,
-  concoxFix,
   bytesYmd,
+  concoxFix,
   DecodeError,
   EndSearch,
   type Fix,

@@ -15,9 +15,9 @@
  * Answer to a report: F8 01 FE, its checksum, the checksum of these, F8; to a line: *TS01,ACK: and its checksum, #.
  */
 import {
-  between,
   ByteReader,
   ByteWriter,
+  between,
   crc16Xmodem,
   DecodeError,
   dialects,
@@ -30,8 +30,8 @@ import {
   number,
   optionalNumber,
   type Protocol,
-  secondsSince,
   type Session,
+  secondsSince,
   TextWriter,
   tlv,
   utcDmy,

@@ -7,7 +7,7 @@
  *   s  satellites     Y, O  ddmm.mmmm or decimal degrees, no hemisphere      S  km/h
  *   X  exclusive or of what is between the parentheses, decimal              Nothing is answered.
  */
-import { degreesMinutes, type Draft, type Fix, heading, type Session, textProtocol, verify, xor } from '../kit/index.ts'
+import { type Draft, degreesMinutes, type Fix, heading, type Session, textProtocol, verify, xor } from '../kit/index.ts'
 
 const HEAD = '({imei},{any:5},{satellites},{any},{valid},{hhmmss},{dmy},{latitude},{longitude},'
 const POINTS = ['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW']

@@ -1,14 +1,14 @@
 import * as z from 'zod'
 import { duration } from '../domain/units.ts'
-import { type ArrivedSender, surveyArrivals } from '../gateway/arrivals.ts'
-import { enrolmentLeft, setEnrolment } from '../gateway/enrolment.ts'
-import type { Redis } from '../store/index.ts'
 import { parse } from '../http/refusal.ts'
+import { type ArrivedSender, surveyArrivals } from '../store/arrivals.ts'
+import { enrolmentLeft, setEnrolment } from '../store/enrolment.ts'
+import type { Redis } from '../store/index.ts'
 import type { DeviceSources } from './device/list.ts'
 import type { EventSource } from './events/feed.ts'
 import { Count, Instant, instant, pageSchema, Text } from './json.ts'
 import type { Operation } from './operation.ts'
-import { pageOf, PageQuery } from './paging.ts'
+import { PageQuery, pageOf } from './paging.ts'
 
 /**
  * `GET /admin/arrivals`: devices that are not configured, configured ones whose fixes are not taken for their own, and senders

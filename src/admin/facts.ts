@@ -8,6 +8,10 @@ import type {
   UpstreamError,
   UpstreamFacts,
 } from '../diagnose/facts.ts'
+import type { GatewayFigures } from '../observe/metrics.ts'
+import type { Observation } from '../observe/observations.ts'
+import type { PushFigures } from '../push/index.ts'
+import { belongedAt, type DeviceEntry } from '../roster/device-entry.ts'
 import {
   inShards,
   keysOf,
@@ -19,10 +23,6 @@ import {
   redisPrimaries,
   type SeenProcess,
 } from '../store/index.ts'
-import type { GatewayFigures } from '../observe/metrics.ts'
-import type { Observation } from '../observe/observations.ts'
-import type { PushFigures } from '../push/index.ts'
-import { type DeviceEntry, belongedAt } from '../roster/device-entry.ts'
 import type { CustodyWatch } from './custody.ts'
 import { answering, NoAnswer, RedisWatch, shortageOf, type WatchedRedis } from './redis-watch.ts'
 

@@ -1,4 +1,7 @@
 import * as z from 'zod'
+import { ApiRefusal, parse } from '../http/refusal.ts'
+import type { Logger } from '../observe/log.ts'
+import type { DeviceEntry } from '../roster/device-entry.ts'
 import {
   describeLanes,
   discard,
@@ -6,8 +9,8 @@ import {
   type LaneState,
   NOT_CURRENT,
   type Parked,
-  parkedLanes,
   type Place,
+  parkedLanes,
   type Redis,
   type Refused,
   release,
@@ -15,14 +18,11 @@ import {
   shardsOf,
   surveyRefused,
 } from '../store/index.ts'
-import type { Logger } from '../observe/log.ts'
-import type { DeviceEntry } from '../roster/device-entry.ts'
-import { ApiRefusal, parse } from '../http/refusal.ts'
 import { Int64Text } from '../tracking/schemas.ts'
 import type { FixAccount } from './custody.ts'
-import { Count, instant, laneIds, LaneJson, pageSchema, ParkedLaneJson } from './json.ts'
+import { Count, instant, LaneJson, laneIds, ParkedLaneJson, pageSchema } from './json.ts'
 import type { Operation } from './operation.ts'
-import { type ListPlace, pageOf, PageQuery } from './paging.ts'
+import { type ListPlace, PageQuery, pageOf } from './paging.ts'
 import { Scope } from './scope.ts'
 
 /** `GET /admin/lanes`: lanes in which something is stored, those with most fixes or the oldest fix first. */

@@ -1,8 +1,8 @@
 import { statfs } from 'node:fs/promises'
 import { within } from '../async.ts'
 import type { RedisFacts } from '../diagnose/facts.ts'
-import { memoryInfos, unlimitedMemory } from '../gateway/acceptance.ts'
 import { durabilityProblems, inShards, type Redis, troubleOf } from '../store/index.ts'
+import { memoryInfos, unlimitedMemory } from '../store/memory.ts'
 import { english, joined, say, type Text } from '../texts/text.ts'
 
 export interface WatchedRedis {

@@ -11,12 +11,12 @@ import {
   type RedisPrimary,
   type SeenProcess,
 } from '../store/index.ts'
+import type { WithTexts } from '../texts/language.ts'
 import type { FixAccount } from './custody.ts'
 import type { FactGatherer, Upstream } from './facts.ts'
+import { type Findings, findingJson } from './findings.ts'
 import type { FlowHour } from './flow-hour.ts'
-import { findingJson, type Findings } from './findings.ts'
 import { instant, StatusJson } from './json.ts'
-import type { WithTexts } from '../texts/language.ts'
 import type { Operation } from './operation.ts'
 import type { Scope } from './scope.ts'
 

@@ -1,6 +1,6 @@
-import { localFromUtc } from '../domain/times.ts'
 import type { Severity } from '../diagnose/codes.ts'
 import type { Finding } from '../diagnose/facts.ts'
+import { localFromUtc } from '../domain/times.ts'
 import type { AlertMessage } from './outbox.ts'
 
 /** When a receiver is told. Durations in ms. */

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto'
-import { everySecond } from '../async.ts'
 import type { Findings } from '../admin/findings.ts'
+import { everySecond } from '../async.ts'
 import type { Config } from '../config/schema.ts'
-import { keys, type Redis } from '../store/index.ts'
 import type { Logger } from '../observe/log.ts'
+import { keys, type Redis } from '../store/index.ts'
 import { AlertBook, type AlertEntry, type HoldingFindings } from './book.ts'
-import { mailTransport, webhookTransport } from './transports.ts'
 import { type AlertClock, type AlertTransport, Outbox } from './outbox.ts'
+import { mailTransport, webhookTransport } from './transports.ts'
 
 export interface AlertOptions {
   readonly config: Pick<Config, 'alerts' | 'time_zone'>

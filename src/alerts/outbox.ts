@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { within } from '../async.ts'
-import type { Logger } from '../observe/log.ts'
 import type { Finding } from '../diagnose/facts.ts'
+import type { Logger } from '../observe/log.ts'
 
 /** What a receiver is told: a finding begins or ends. */
 export interface AlertMessage {

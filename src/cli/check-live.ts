@@ -5,7 +5,7 @@ import { UserError } from '../errors.ts'
 import { readPorts } from '../process/listener-ports.ts'
 import { rosterOf } from '../roster/file-version.ts'
 import { english } from '../texts/text.ts'
-import { type CompanyTest, testApis, type TestStep } from '../tracking/api-test/index.ts'
+import { type CompanyTest, type TestStep, testApis } from '../tracking/api-test/index.ts'
 import { counted, printLines } from './output.ts'
 import { idOption } from './positions.ts'
 

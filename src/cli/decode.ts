@@ -6,8 +6,8 @@ import type { Protocol, Session } from '../../protocols/kit/index.ts'
 import { UserError } from '../errors.ts'
 import { Detector, type Guess, likely } from '../gateway/wire/detect.ts'
 import { english } from '../texts/text.ts'
+import { bytesOf, DecodeInput, type DecodeOptions, type DecodeOutput, decodeInput, failure } from './decode-input.ts'
 import { type PasteReading, readPaste } from './paste.ts'
-import { bytesOf, DecodeInput, decodeInput, type DecodeOptions, type DecodeOutput, failure } from './decode-input.ts'
 
 interface DecodeArguments {
   /** Words; `-`: what comes over stdin. */

@@ -1,6 +1,6 @@
+import { clockIn } from '../domain/times.ts'
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { read, readStatus } from './client.ts'
-import { clockIn } from '../domain/times.ts'
 import { printLines } from './output.ts'
 
 interface EnrolOptions extends AdminPortOptions {

@@ -1,9 +1,9 @@
 import type * as z from 'zod'
 import type { ParkedLaneJson } from '../admin/json.ts'
+import { type Clock, clockIn } from '../domain/times.ts'
 import { UserError } from '../errors.ts'
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { listAll, read, readStatus } from './client.ts'
-import { type Clock, clockIn } from '../domain/times.ts'
 import { counted, printExact, printLines, table } from './output.ts'
 
 interface ParkedOptions extends AdminPortOptions {

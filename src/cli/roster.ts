@@ -1,9 +1,9 @@
 import type * as z from 'zod'
 import type { RosterPutJson, RosterResultsJson, StayJson } from '../admin/json.ts'
+import { clockIn } from '../domain/times.ts'
 import { UserError } from '../errors.ts'
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { ask, bodyOf, listAll, read, readStatus, refusalOf } from './client.ts'
-import { clockIn } from '../domain/times.ts'
 import { listText, printExact, printLines, table } from './output.ts'
 import { confirmChange } from './question.ts'
 

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { type Clock, clockIn } from '../domain/times.ts'
 import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { readStatus, type StatusAnswer } from './client.ts'
-import { counted, colours, type Painter, printable, printExact, wrapped } from './output.ts'
+import { colours, counted, type Painter, printable, printExact, wrapped } from './output.ts'
 
 type FindingAnswer = StatusAnswer['findings'][number]
 

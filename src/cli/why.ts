@@ -1,6 +1,6 @@
 import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { type ChainAnswer, chainOf, namedDevices, readStatus, UnavailableError } from './client.ts'
-import { colours, type Painter, printExact, printLines, printable, wrapped } from './output.ts'
+import { colours, type Painter, printable, printExact, printLines, wrapped } from './output.ts'
 
 /**
  * `waybridge why DEVICE`: for each device with that id or name its sentence, a line for each of the seven links, then what to

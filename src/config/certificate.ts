@@ -2,12 +2,12 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { isDeepStrictEqual } from 'node:util'
-import { inGateway } from './problem.ts'
 import { observations } from '../observe/observations.ts'
 import { say } from '../texts/text.ts'
 import type { Bridge } from './bridge.ts'
+import { inGateway } from './problem.ts'
 import type { Config, TlsConfig } from './schema.ts'
-import { fingerprintOf, follow, type Following } from './text-file.ts'
+import { type Following, fingerprintOf, follow } from './text-file.ts'
 
 /** The certificate of one port as the configuration names it; the admin port has no `client_ca`. */
 export type CertificateFiles = Omit<TlsConfig, 'client_ca'> & Partial<Pick<TlsConfig, 'client_ca'>>

@@ -1,13 +1,14 @@
 import type { z } from 'zod'
 import { yieldToEventLoop } from '../async.ts'
+import { MAX_ID_BYTES } from '../domain/ids.ts'
+import { cidr } from '../domain/networks.ts'
+import { int64Mistake, isScientific, weaknessOf } from '../domain/units.ts'
 import { columnMistakes, parseCsv, type Row } from './csv.ts'
 import { schemaMistakes } from './document.ts'
 import { takeFlowLines } from './flow-lines.ts'
 import { fields, id, isPrintable, leaf, mapping, oneOf, printable, text, words, zone } from './leaves.ts'
-import { cidr } from '../domain/networks.ts'
 import { type Entry, type Leaf, type Node, offsetOf, type Path, pathText, valueOf } from './node.ts'
 import { locator, type Mistake, type Source } from './problem.ts'
-import { int64Mistake, isScientific, weaknessOf } from '../domain/units.ts'
 import { parseYaml, resolveReference, withoutEchoes } from './yaml.ts'
 
 /** The schema of an entry, with the description of each key, from which config/README.md is generated. */
@@ -165,5 +166,4 @@ function settingOrText({ text: scalar, quoted }: Leaf, path: Path): unknown {
   return /^-?\d+(\.\d+)?$/.test(scalar) && String(Number(scalar)) === scalar ? Number(scalar) : scalar
 }
 
-const MAX_ID_BYTES = 64
 const ID_EXPECTED = `expected a device id of 1 to ${MAX_ID_BYTES} bytes of printable UTF-8, without spaces around it`

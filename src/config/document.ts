@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { int64 } from '../domain/units.ts'
 import {
   child,
   itemsAt,
@@ -12,7 +13,6 @@ import {
   valueOf,
 } from './node.ts'
 import type { Mistake } from './problem.ts'
-import { int64 } from '../domain/units.ts'
 import { parseYaml, withoutEchoes } from './yaml.ts'
 
 /**

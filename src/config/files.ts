@@ -1,5 +1,6 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { int64, weaknessOf } from '../domain/units.ts'
 import { certificateMistakes } from './certificate.ts'
 import { type DeviceFile, readDevices } from './devices.ts'
 import { addressAt, companyIds, type ListenAddress, mistakeAt, portConflicts, readDocument } from './document.ts'
@@ -10,7 +11,6 @@ import { ConfigError, type Mistake, type Problem, problemsIn, type Source } from
 import { type RouteFile, readRoutes } from './routes.ts'
 import { type Company, type Config, configSchema, defaultConfig, isLoopback, type Protocols } from './schema.ts'
 import { fingerprintOf, ifThere, textOf, unreadable } from './text-file.ts'
-import { int64, weaknessOf } from '../domain/units.ts'
 import { parseYaml } from './yaml.ts'
 
 /** The files of a configuration directory, each read by itself. */

@@ -1,8 +1,8 @@
 import { yieldToEventLoop } from '../async.ts'
+import { sameId } from '../domain/ids.ts'
 import { type Device, type DeviceFile, type PlacedDevice, readDeviceEntry } from './devices.ts'
 import { type Mapping, pathText } from './node.ts'
 import { type Mistake, unknownName } from './problem.ts'
-import { sameId } from '../domain/units.ts'
 
 /** The devices that a device is compared with. */
 interface OtherDevices {

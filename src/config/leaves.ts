@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { cidr } from '../domain/networks.ts'
-import { unknownName } from './problem.ts'
-import { english, type Text } from '../texts/text.ts'
 import { isZone } from '../domain/times.ts'
 import { bytes, duration, int64, int64Mistake } from '../domain/units.ts'
+import { english, type Text } from '../texts/text.ts'
+import { unknownName } from './problem.ts'
 
 /**
  * A scalar that is read from its text; a number or a boolean counts as its text.

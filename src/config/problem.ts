@@ -1,5 +1,5 @@
-import { english, joined, type Text } from '../texts/text.ts'
 import { LineCounter } from 'yaml'
+import { english, joined, type Text } from '../texts/text.ts'
 
 /**
  * One thing in the configuration that its owner should know. It never contains a secret.

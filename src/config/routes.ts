@@ -1,9 +1,9 @@
 import { yieldToEventLoop } from '../async.ts'
+import { type DateOrder, dateOrderOf, type Interval, standardDate, type Times, timesIn } from '../domain/times.ts'
+import { int64, int64Mistake, isScientific } from '../domain/units.ts'
 import { joined, say, type Text } from '../texts/text.ts'
 import { columnMistakes, parseCsv, type Row, type Table } from './csv.ts'
-import { type DateOrder, dateOrderOf, type Interval, standardDate, type Times, timesIn } from '../domain/times.ts'
 import { type Mistake, type Source } from './problem.ts'
-import { int64, int64Mistake, isScientific } from '../domain/units.ts'
 
 /** The lines of one routes file. */
 export interface RouteFile {

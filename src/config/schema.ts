@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
+import { isWithin, networksOf } from '../domain/networks.ts'
 import { alerts } from './alerts.ts'
 import { bridges } from './bridge.ts'
 import {
@@ -28,7 +29,6 @@ import {
   zone,
 } from './leaves.ts'
 import { broker, certificate, listener, type Protocols, usualListeners } from './listener.ts'
-import { isWithin, networksOf } from '../domain/networks.ts'
 import { redis } from './redis.ts'
 
 export type { Protocols }

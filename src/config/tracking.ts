@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { z } from 'zod'
+import { int64 } from '../domain/units.ts'
 import { addressAt, companyIds, mistakeAt, portConflicts, readDocument, repeatedValues } from './document.ts'
 import { address, fields, headerToken, id, list, logging, section, text, timer } from './leaves.ts'
 import { child, itemsAt, type Node, textAt } from './node.ts'
 import { ConfigError, type Mistake, type Problem, problemsIn } from './problem.ts'
 import { defaultConfig } from './schema.ts'
 import { fingerprintOf, follow, textOf } from './text-file.ts'
-import { int64 } from '../domain/units.ts'
 
 /** tracking.yaml, validated: durations in ms, ids as canonical digits. */
 export type TrackingConfig = z.output<typeof TRACKING>

@@ -1,5 +1,5 @@
 import { joined, mentions, say, type Template, type Text } from '../texts/text.ts'
-import { type FindingCode, type Link, LINKS, SENT_IN_VAIN, troubleOf } from './codes.ts'
+import { type FindingCode, LINKS, type Link, SENT_IN_VAIN, troubleOf } from './codes.ts'
 import type { ChainFacts } from './detail.ts'
 import { conditionOf, type DeviceCondition, deviceTroubles, durationText } from './devices.ts'
 import { findingOf } from './diagnose.ts'

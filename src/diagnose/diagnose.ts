@@ -1,6 +1,6 @@
 import type { Observation } from '../observe/observations.ts'
 import { counted, distinct, joined, say, type Text, wholeSentence } from '../texts/text.ts'
-import { CODES, type FindingCode, type Link, LINKS, SENT_IN_VAIN, type Severity, troubleOf } from './codes.ts'
+import { CODES, type FindingCode, LINKS, type Link, SENT_IN_VAIN, type Severity, troubleOf } from './codes.ts'
 import type { DeviceGroup, Facts, Finding, Found } from './facts.ts'
 import { redisTroubles, systemTroubles } from './system.ts'
 import { upstreamTroubles } from './upstream.ts'

@@ -1,7 +1,7 @@
 import { distinct, say, type Text } from '../texts/text.ts'
 import { type FindingCode, type Link, SENT_IN_VAIN } from './codes.ts'
-import { conditionOf, durationText, senderText } from './devices.ts'
 import type { ChainFacts, ExplainedDevice } from './detail.ts'
+import { conditionOf, durationText, senderText } from './devices.ts'
 import { framesText, isRefusedNow, type ShowInstant, waitingSince } from './explain.ts'
 import type { Finding } from './facts.ts'
 

@@ -1,4 +1,6 @@
 import { say, type Text } from '../texts/text.ts'
+import { isDigits, sameId, withoutZeros } from './ids.ts'
+
 /** The largest identifier of the tracking interface. */
 const INT64_MAX = '9223372036854775807'
 
@@ -38,24 +40,6 @@ export function int64Mistake(text: string): Text {
 /** Whether a text looks like `3.56307E+14`, which is what spreadsheets make of long ids. */
 export function isScientific(text: string): boolean {
   return /^\d(?:[.,]\d+)?E\+\d+$/i.test(text)
-}
-
-/** Whether a text is decimal digits and nothing else. */
-function isDigits(text: string): boolean {
-  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) < 0x30 || text.charCodeAt(at) > 0x39) return false
-  return text !== ''
-}
-
-/** Decimal digits without leading zeros; `00` becomes `0`. */
-export function withoutZeros(digits: string): string {
-  let at = 0
-  while (at < digits.length - 1 && digits.charCodeAt(at) === 0x30) at++
-  return at === 0 ? digits : digits.slice(at)
-}
-
-/** What two ids of one device have in common: digits without leading zeros; any other text itself. */
-export function sameId(id: string): string {
-  return isDigits(id) ? withoutZeros(id) : id
 }
 
 const MILLISECONDS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }

@@ -1,42 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Fix, Transport } from '../../protocols/kit/index.ts'
+import type { Fix } from '../../protocols/kit/index.ts'
 import { everySecond, within } from '../async.ts'
-import { sameId } from '../domain/units.ts'
-import { countHeld, HELD_LISTS, heldAmong, keys, type Redis } from '../store/index.ts'
+import { addressOf, networkOf } from '../domain/addresses.ts'
+import { MAX_ID_BYTES, sameId } from '../domain/ids.ts'
 import { wordsOf } from '../masking.ts'
 import { guarded, logFault } from '../observe/faults.ts'
 import type { Logger } from '../observe/log.ts'
-import { joined, type Text, withStrings } from '../texts/text.ts'
 import { metrics } from '../observe/metrics.ts'
 import { isSecretOf } from '../roster/device-entry.ts'
 import type { Replica } from '../roster/replica.ts'
-import { type DeviceSession, MAX_ID_BYTES } from './device.ts'
+import { type ArrivedSender, UNKNOWN_LISTS } from '../store/arrivals.ts'
+import { heldAmong, keys, type Redis } from '../store/index.ts'
+import { joined, type Text, withStrings } from '../texts/text.ts'
+import { type DeviceSession } from './device.ts'
 import type { IdentityReason } from './identity.ts'
 import { Masking } from './misunderstood.ts'
-import { addressOf, networkOf } from '../domain/addresses.ts'
 import { RoundRobin } from './round-robin.ts'
-
-/** A device that is not configured, or a sender that was not understood, as Redis stores it. Instants in ms UTC. */
-export interface ArrivedSender {
-  readonly at: number
-  /** The IP address of the sender. */
-  readonly address: string
-  readonly transport: Transport
-  /** The gateway's port; undefined over MQTT. */
-  readonly port?: number
-  /** The protocol of the port, or the one that was decoded or guessed. */
-  readonly protocol?: string
-  /** Why it is this protocol; for a sender that was not understood, the protocols that it may speak, and why. */
-  readonly evidence: readonly Text[]
-  /** The likeliest of them. */
-  readonly guessed?: string
-  readonly device?: string
-  /** Whether the protocol is a guess that nothing proves: its fixes are held with their frames. */
-  readonly isGuess?: boolean
-  /** The first bytes of a sender that no protocol understood, as hex. */
-  readonly bytes?: string
-  readonly position?: { readonly time: number; readonly latitude: number; readonly longitude: number }
-}
 
 /** The first bytes of a sender that no protocol understood, and the protocols that they may be. */
 interface NotUnderstood {
@@ -283,42 +262,11 @@ function merged(known: ArrivedSender | undefined, latest: ArrivedSender): Arrive
   return { ...rest, position, isGuess, protocol: known.protocol, evidence: known.evidence }
 }
 
-/**
- * The arrivals, latest first, with the number of held fixes of each device. A configured device is among them only
- * while fixes are held that are not taken for its own. Only arrivals that `isWanted` accepts are counted and returned.
- */
-export async function surveyArrivals(
-  redis: Redis,
-  isConfigured: (device: string) => boolean,
-  isWanted: (arrival: ArrivedSender) => boolean = () => true,
-): Promise<(ArrivedSender & { readonly waiting: number })[]> {
-  const [connections, devices] = await Promise.all([
-    redis.lrange(keys.arrivals, 0, -1),
-    redis.hgetall(keys.arrivedDevices),
-  ])
-  const arrived = Object.entries(devices).map(([id, json]) => ({ id, arrival: JSON.parse(json) as ArrivedSender }))
-  const wanted = arrived.filter(({ arrival }) => isWanted(arrival))
-  const ofDevices = await Promise.all(
-    wanted.map(async ({ id, arrival }) => ({ ...arrival, waiting: await countHeldOf(redis, id) })),
-  )
-  const senders = connections.map((json) => JSON.parse(json) as ArrivedSender)
-  const notUnderstood = senders.filter(isWanted).map((sender) => ({ ...sender, waiting: 0 }))
-  const unconfigured = ofDevices.filter(({ device = '', waiting }) => waiting > 0 || !isConfigured(device))
-  return [...unconfigured, ...notUnderstood].toSorted((one, other) => other.at - one.at)
-}
-
-async function countHeldOf(redis: Redis, device: string): Promise<number> {
-  const places = UNKNOWN_LISTS.map((lists) => ({ lists, device }))
-  const counts = await countHeld(redis, places)
-  return counts.reduce((sum, count) => sum + count, 0)
-}
-
 /** What a wrong guess takes for a secret may be any letter. */
 function isShort(secret = ''): boolean {
   return secret.length < 4
 }
 
-const UNKNOWN_LISTS = HELD_LISTS.filter(({ reason }) => reason === 'unknown')
 const KEPT = 500
 const SHOWN_BYTES = 256
 /** So that a secret at the end of what is shown is seen whole. */

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { everySecond } from '../async.ts'
-import { aheadOfRedis, clockOfApi, type Redis } from '../store/index.ts'
 import { metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
+import { aheadOfRedis, clockOfApi, type Redis } from '../store/index.ts'
 import { say, type Text } from '../texts/text.ts'
 
 /** What speaks about the clock of this machine; nothing of it comes from a device. */

@@ -1,10 +1,11 @@
 import { noSettings, type Protocol, type Session, type Transport } from '../../protocols/kit/index.ts'
-import type { Spoken } from '../store/index.ts'
+import { addressOf, networkOf } from '../domain/addresses.ts'
 import type { Logger } from '../observe/log.ts'
+import { MAX_ID_BYTES } from '../domain/ids.ts'
 import type { DeviceEntry } from '../roster/device-entry.ts'
+import type { Spoken } from '../store/index.ts'
 import { type Text } from '../texts/text.ts'
 import type { Opening } from './misunderstood.ts'
-import { addressOf, networkOf } from '../domain/addresses.ts'
 
 /** A sender of fixes: its network and protocol. */
 export interface Sender {
@@ -252,5 +253,3 @@ const MAX_LOGGED = 100
 const MAX_REMEMBERED = 10_000
 const HOUR_MS = 3_600_000
 const MAX_ADMITTED = 100_000
-/** The id of a configured device may be as long. */
-export const MAX_ID_BYTES = 64

@@ -1,6 +1,7 @@
 import { everySecond } from '../async.ts'
-import { keys, type Redis } from '../store/index.ts'
 import { observations } from '../observe/observations.ts'
+import { enrolmentLeft } from '../store/enrolment.ts'
+import { type Redis } from '../store/index.ts'
 import { say } from '../texts/text.ts'
 
 /** The enrolment window as this gateway knows it: while it is open, devices that are not configured are admitted. */
@@ -29,17 +30,6 @@ export class Enrolment {
     this.#endsAt = leftMs > 0 ? Date.now() + leftMs : 0
     if (this.isOpen) observations.note('enrolment_open', { evidence: say('until {}', atMinute(this.#endsAt)) })
   }
-}
-
-/** Opens the window for `forMs` from now on, or closes it if that is 0. Every gateway knows it within a second. */
-export async function setEnrolment(redis: Redis, forMs: number): Promise<void> {
-  if (forMs > 0) await redis.set(keys.enrolment, 'open', 'PX', forMs)
-  else await redis.del(keys.enrolment)
-}
-
-/** How long the window stays open, ms, by Redis' clock; 0: it is closed. */
-export async function enrolmentLeft(redis: Redis): Promise<number> {
-  return Math.max(0, await redis.pttl(keys.enrolment))
 }
 
 /** The same text for a minute: evidence is kept once. */

@@ -1,6 +1,6 @@
 import type { Fix } from '../../protocols/kit/index.ts'
-import type { Appender } from '../store/index.ts'
 import type { Replica } from '../roster/replica.ts'
+import type { Appender } from '../store/index.ts'
 import type { Capacity } from './acceptance.ts'
 import type { OwnClock } from './clock.ts'
 import type { FixSource } from './device.ts'

@@ -1,10 +1,11 @@
 import type { Message } from '../../protocols/kit/index.ts'
-import { type FrameStore, frameId, type KeptFrame } from '../store/index.ts'
 import type { Replica } from '../roster/replica.ts'
+import { type FrameStore, frameId, type KeptFrame } from '../store/index.ts'
+import { type Doubt, kindOf, type MisunderstoodFrame } from '../store/misunderstood-frame.ts'
 import type { Capacity, Waiting } from './acceptance.ts'
 import type { DeviceSession } from './device.ts'
 import { isGuessed, noteSpoken, type ResolvedDevice } from './identity.ts'
-import { type Doubt, describeFrame, kindOf, type MisunderstoodFrame } from './misunderstood.ts'
+import { describeFrame } from './misunderstood.ts'
 import { doubtOf, type FrameArrival, isAnswered, type Obstacle, type Reading } from './outcome.ts'
 
 export interface FrameKeeperOptions {

@@ -1,35 +1,13 @@
-import { DecodeError, type Fix, type Message, repliesOf, type Transport } from '../../protocols/kit/index.ts'
+import { DecodeError, type Message, repliesOf } from '../../protocols/kit/index.ts'
 import { everySecond } from '../async.ts'
-import { sameId } from '../domain/units.ts'
-import { addWatchedFrames, FRAMES_WATCHED, type Redis, watchedDevices } from '../store/index.ts'
-import type { FrameArrival, Outcome, Reading } from './outcome.ts'
+import { sameId } from '../domain/ids.ts'
 import type { DeviceEntry } from '../roster/device-entry.ts'
 import type { Replica } from '../roster/replica.ts'
-import { Masking, requestBytes } from './misunderstood.ts'
-
-/** A frame of a device that somebody watches, as it is kept in Redis (JSON), with asterisks in place of secrets. */
-export interface WatchedFrame {
-  /** When it arrived, ms UTC. */
-  readonly at: number
-  readonly transport: Transport
-  /** The gateway's; undefined over MQTT. */
-  readonly port?: number
-  readonly remote: string
-  readonly protocol: string
-  /** The first 1,024 bytes, base64; of a request its method, address and body. */
-  readonly bytes: string
-  /** How many there are. */
-  readonly size: number
-  /** The first 20. */
-  readonly fixes: readonly Fix[]
-  readonly fixCount: number
-  /** Whether it has fixes of other devices, as that of a relay may. */
-  readonly isShared?: true
-  /** What the device was answered, base64. */
-  readonly reply?: string
-  /** Why it was not understood, refused, or not stored. */
-  readonly error?: string
-}
+import { addWatchedFrames, FRAMES_WATCHED, type Redis, watchedDevices } from '../store/index.ts'
+import { requestBytes } from '../store/misunderstood-frame.ts'
+import type { WatchedFrame } from '../store/watched.ts'
+import { Masking } from './misunderstood.ts'
+import type { FrameArrival, Outcome, Reading } from './outcome.ts'
 
 /**
  * Keeps the frames of watched devices, and what became of each frame. Once a second it asks Redis which devices are

@@ -1,7 +1,7 @@
-import { keys, type Redis } from '../store/index.ts'
-import { observations } from '../observe/observations.ts'
-import { say } from '../texts/text.ts'
 import { networkOf } from '../domain/addresses.ts'
+import { observations } from '../observe/observations.ts'
+import { keys, type Redis } from '../store/index.ts'
+import { say } from '../texts/text.ts'
 
 /** Is told what other gateways need to know. */
 interface GuessFollower {

@@ -1,49 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import type { Fix, Transport } from '../../protocols/kit/index.ts'
 import { everySecond } from '../async.ts'
-import { appendEvents, EVENTS_KEPT, keys, type Redis, tellHeard } from '../store/index.ts'
-import type { DeviceSession } from './device.ts'
 import { giveLifeSign } from '../store/gateways.ts'
-
-/** When and how a device was last heard. Instants in ms UTC. */
-export interface Contact {
-  at: number
-  /** Absent for a device that has only logged in over MQTT. */
-  protocol?: string
-  transport: Transport
-  remote: string
-  /** When its open connection began; absent without a connection. */
-  connectedAt?: number
-  /** Whether a relay sent it, which alone has a connection. */
-  isRelayed?: boolean
-}
-
-/** What was last heard of a device, for the admin port. */
-export interface Heard extends Contact {
-  /** The last fix that is stored, in UTC; without those ahead of our clock, whose time is not known. */
-  fix?: { readonly at: number; readonly fix: Fix }
-  /** The last fix that did not go to a lane, and why. `held`: it is stored, and may have gone to a lane since. */
-  filtered?: { readonly reason: string; readonly at: number; readonly fix: Fix; readonly held?: true }
-}
-
-/** A contact in Redis, with the gateway process that heard the device. */
-export interface StoredContact extends Contact {
-  readonly gateway: string
-}
-
-/** What happened to a device, as it is kept in Redis; `at` in ms UTC. */
-export type DeviceEvent = { readonly at: number } & Happening
-
-type Happening =
-  /** At the login over MQTT, else at the first message. Over MQTT each message has a protocol of its own. */
-  | { readonly event: 'connected'; readonly protocol?: string; readonly transport: string; readonly remote: string }
-  /** `reason`: why the gateway ended the connection; absent where the device or the network did. */
-  | { readonly event: 'disconnected'; readonly remote: string; readonly reason?: string }
-  | { readonly event: 'routed'; readonly lane: string }
-  | { readonly event: Exclude<Treatment, 'routed'>; readonly reason: string }
-
-/** What happened to a message: its fixes went to a lane, were held or filtered, or all of it was refused. */
-export type Treatment = 'routed' | 'held' | 'filtered' | 'misunderstood' | 'refused'
+import { appendEvents, EVENTS_KEPT, keys, type Redis, tellHeard } from '../store/index.ts'
+import {
+  type DeviceEvent,
+  type Happening,
+  type Heard,
+  isConnected,
+  type StoredContact,
+  type Treatment,
+} from '../store/device-record.ts'
+import type { DeviceSession } from './device.ts'
 
 /** What the path of a frame asks for what is noted of devices. */
 export interface HeardDevices {
@@ -272,11 +239,6 @@ class HeardDevice {
     this.#events = [...this.#events, event].slice(-EVENTS_KEPT)
     this.changed()
   }
-}
-
-/** Whether a device stays connected: UDP has no connection, one of HTTP lasts for a request, and that of a relay is not its own. */
-export function isConnected({ transport, isRelayed }: Pick<Contact, 'transport' | 'isRelayed'>): boolean {
-  return !isRelayed && (transport === 'tcp' || transport === 'mqtt')
 }
 
 /** Shared by all devices without a recent event, which are most of them, to save memory. */

@@ -1,6 +1,9 @@
 import type { Fix } from '../../protocols/kit/index.ts'
 import { everySecond, inTurns } from '../async.ts'
-import { sameId } from '../domain/units.ts'
+import { sameId } from '../domain/ids.ts'
+import type { Logger } from '../observe/log.ts'
+import { belongedAt, type DeviceEntry } from '../roster/device-entry.ts'
+import type { Replica } from '../roster/replica.ts'
 import {
   type AppenderOptions,
   claimHeld,
@@ -8,9 +11,9 @@ import {
   endRelease,
   type Fate,
   HELD_LISTS,
-  heldDevices,
   type HeldLists,
   type HeldPlace,
+  heldDevices,
   isInUtc,
   lookAgain,
   lookAtAll,
@@ -27,9 +30,6 @@ import {
   sweepHeld,
   timestampOf,
 } from '../store/index.ts'
-import type { Logger } from '../observe/log.ts'
-import { type DeviceEntry, belongedAt } from '../roster/device-entry.ts'
-import type { Replica } from '../roster/replica.ts'
 import type { OwnClock } from './clock.ts'
 import { trustIn } from './identity.ts'
 import type { Journal } from './journal.ts'

@@ -11,9 +11,9 @@ import {
 } from '../../protocols/kit/index.ts'
 import type { Obstacle } from '../observe/metrics.ts'
 import type { DeviceEntry } from '../roster/device-entry.ts'
+import type { MisunderstoodFrame } from '../store/misunderstood-frame.ts'
 import type { DeviceSession, FixSource } from './device.ts'
 import type { IdentityReason, Objection, Refusal, ResolvedDevice } from './identity.ts'
-import type { MisunderstoodFrame } from './misunderstood.ts'
 import type { Placement } from './place.ts'
 import type { Suspicion } from './suspicion.ts'
 

@@ -1,5 +1,7 @@
 import type { Fix } from '../../protocols/kit/index.ts'
 import { utcFromLocal } from '../domain/times.ts'
+import type { DeviceEntry, Lane } from '../roster/device-entry.ts'
+import type { Roster } from '../roster/roster.ts'
 import {
   type HoldReason,
   type Part,
@@ -9,8 +11,6 @@ import {
   type Spoken,
   type Storable,
 } from '../store/index.ts'
-import type { DeviceEntry, Lane } from '../roster/device-entry.ts'
-import type { Roster } from '../roster/roster.ts'
 import type { DeviceTrail } from './suspicion.ts'
 
 /** Why a fix is not stored. `clock`: its time is in the future. */

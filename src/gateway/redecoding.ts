@@ -1,7 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { cut, DecodeError, type Fix, type Message, type Protocol, type Sealed } from '../../protocols/kit/index.ts'
 import { everySecond, yieldToEventLoop } from '../async.ts'
-import { sameId } from '../domain/units.ts'
+import { sameId } from '../domain/ids.ts'
+import { logFault } from '../observe/faults.ts'
+import type { Logger } from '../observe/log.ts'
+import { belongedAt, type DeviceEntry, isSecretOf } from '../roster/device-entry.ts'
+import type { DeviceSecrets } from '../roster/device-secrets.ts'
+import type { Replica } from '../roster/replica.ts'
 import {
   claimFrames,
   decodeAgain,
@@ -16,19 +21,14 @@ import {
   type StoredFrame,
   withTexts,
 } from '../store/index.ts'
-import type { Logger } from '../observe/log.ts'
-import { logFault } from '../observe/faults.ts'
-import { type DeviceEntry, belongedAt, isSecretOf } from '../roster/device-entry.ts'
-import type { DeviceSecrets } from '../roster/device-secrets.ts'
-import type { Replica } from '../roster/replica.ts'
+import { contentOf, type MisunderstoodFrame } from '../store/misunderstood-frame.ts'
 import { createSession } from './device.ts'
 import type { FixStorage } from './fix-storage.ts'
+import { ResolvedDevice, trustIn } from './identity.ts'
 import type { Journal, LeavingReason } from './journal.ts'
 import { doubtOf, type Reading } from './outcome.ts'
-import { ResolvedDevice, trustIn } from './identity.ts'
-import { decode, readOpened } from './take.ts'
-import { contentOf, type MisunderstoodFrame } from './misunderstood.ts'
 import { openBox } from './sealed.ts'
+import { decode, readOpened } from './take.ts'
 
 export interface RedecodingOptions {
   readonly redis: Redis

@@ -31,8 +31,8 @@ import { rememberOpening } from './misunderstood.ts'
 import {
   type Course,
   doubtOf,
-  failed,
   type FrameArrival,
+  failed,
   type Obstacle,
   type Outcome,
   type Reading,

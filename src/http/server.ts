@@ -5,9 +5,9 @@ import type { Duplex } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import type { SecureContextOptions } from 'node:tls'
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
-import { endFlood } from './flood.ts'
 import { metrics } from '../observe/metrics.ts'
 import { languageOf, toJson } from '../texts/language.ts'
+import { endFlood } from './flood.ts'
 import { ApiRefusal } from './refusal.ts'
 
 export interface HttpServerOptions {

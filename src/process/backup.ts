@@ -8,7 +8,7 @@ import { moveDurably } from '../durable.ts'
 import { UserError } from '../errors.ts'
 import { FORMAT, readFormat, tooNew } from '../store/index.ts'
 import { lockDataDir } from './data-dir.ts'
-import { copyDatabase, type DataFolder, DATABASE, loadImage, onStoredData, saveImage } from './stored-data.ts'
+import { copyDatabase, DATABASE, type DataFolder, loadImage, onStoredData, saveImage } from './stored-data.ts'
 
 /** What a backup says of itself. */
 export interface BackupManifest {

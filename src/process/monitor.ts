@@ -1,7 +1,7 @@
 import { metricsAccess } from '../admin/access.ts'
 import { shared } from '../async.ts'
-import { registry } from '../observe/metrics.ts'
 import { createHttpServer } from '../http/server.ts'
+import { registry } from '../observe/metrics.ts'
 
 /** Whether a process can do its work. A problem is one sentence. */
 export interface Readiness {

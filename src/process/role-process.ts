@@ -4,8 +4,8 @@ import type { MetricObjectWithValues, MetricValue } from 'prom-client'
 import { ConfigError, type Problem } from '../config/problem.ts'
 import { UserError } from '../errors.ts'
 import type { ProcessIdentity } from '../store/index.ts'
-import type { Runnable } from './keep-running.ts'
 import type { SocketFiles } from './held-sockets.ts'
+import type { Runnable } from './keep-running.ts'
 
 /** What a process listens on (`tcp/teltonika`, `mqtt`, `admin` …), and the port. */
 export type Ports = Record<string, number>

@@ -6,9 +6,9 @@ import type { Logger } from 'pino'
 import { inTurns, shared, within } from '../async.ts'
 import { writeDurably } from '../durable.ts'
 import { explainError } from '../errors.ts'
+import { lockDataDir } from './data-dir.ts'
 import { type ActivatedSocket, type Address, HeldSockets } from './held-sockets.ts'
 import { type Kept, keepRunning } from './keep-running.ts'
-import { lockDataDir } from './data-dir.ts'
 import { fetchMissingRedis, type PrivateRedis, startPrivateRedis } from './redis.ts'
 import {
   addCounters,

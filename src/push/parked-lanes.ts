@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { lanesParked, misplacedLanes, NOT_CURRENT, type Place, type Redis, tryParked } from '../store/index.ts'
 import type { Logger } from '../observe/log.ts'
+import { lanesParked, misplacedLanes, NOT_CURRENT, type Place, type Redis, tryParked } from '../store/index.ts'
 
 /** What has changed that parked lanes may be refused for. */
 interface Changed {

@@ -1,4 +1,6 @@
 import type { LimitFunction } from 'p-limit'
+import type { Logger } from '../observe/log.ts'
+import { metrics } from '../observe/metrics.ts'
 import {
   type Batch,
   countRecords,
@@ -16,10 +18,8 @@ import {
   stillHolds,
   type Workers,
 } from '../store/index.ts'
-import type { Logger } from '../observe/log.ts'
-import { metrics } from '../observe/metrics.ts'
-import type { TrackingClient } from '../tracking/client.ts'
 import type { ApiAnswer } from '../tracking/answer.ts'
+import type { TrackingClient } from '../tracking/client.ts'
 import type { Apikeys } from './apikeys.ts'
 import { type ApiClockWatch, NOT_THE_API, type PushWatch } from './figures.ts'
 import type { Rate } from './rate.ts'

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Queue, Worker } from 'bullmq'
 import { within } from '../async.ts'
+import type { Logger } from '../observe/log.ts'
 import {
   isConnectionError,
   keysOf,
@@ -13,7 +14,6 @@ import {
   type RedisServer,
   type Workers,
 } from '../store/index.ts'
-import type { Logger } from '../observe/log.ts'
 
 export interface TicketsOptions {
   readonly leases: Leases

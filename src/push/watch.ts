@@ -1,8 +1,8 @@
 import type { LimitFunction } from 'p-limit'
-import { countOverdue, keysOf, type Redis } from '../store/index.ts'
 import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
+import { countOverdue, keysOf, type Redis } from '../store/index.ts'
 import { say } from '../texts/text.ts'
 import type { PushFigures } from './figures.ts'
 

@@ -2,9 +2,9 @@ import { hash, timingSafeEqual } from 'node:crypto'
 import type { BlockList } from 'node:net'
 import type { Settings } from '../../protocols/kit/index.ts'
 import type { Device } from '../config/devices.ts'
+import { sameId } from '../domain/ids.ts'
 import { networksOf } from '../domain/networks.ts'
 import type { Interval } from '../domain/times.ts'
-import { sameId } from '../domain/units.ts'
 import { type Assignment, partsOf } from './assignment.ts'
 
 /** One courier on one route. */

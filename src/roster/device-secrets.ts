@@ -1,6 +1,6 @@
 import { type DeviceFiles, readDeviceFiles } from '../config/files.ts'
 import { ConfigError } from '../config/problem.ts'
-import { sameId } from '../domain/units.ts'
+import { sameId } from '../domain/ids.ts'
 
 /**
  * The secrets of devices as the files of this machine say them: the roster has only digests, from which no message can be decrypted.

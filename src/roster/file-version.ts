@@ -3,11 +3,11 @@ import { yieldToEventLoop } from '../async.ts'
 import type { Device, PlacedDevice } from '../config/devices.ts'
 import type { Files } from '../config/files.ts'
 import type { RouteRow } from '../config/routes.ts'
-import { sameId } from '../domain/units.ts'
+import { sameId } from '../domain/ids.ts'
 import { keys, type Redis } from '../store/index.ts'
 import { type Assignment, assignmentField, readAssignmentField } from './assignment.ts'
-import { Roster, type RosterChange } from './roster.ts'
 import { withoutSecret } from './device-entry.ts'
+import { Roster, type RosterChange } from './roster.ts'
 import { type FieldTexts, packed, unpacked } from './table.ts'
 
 /** One version of a file: its items by key (`d <id>` or `a <field>`), and a hash of them. */

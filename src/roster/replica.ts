@@ -1,5 +1,5 @@
-import { isConnectionError, type Redis } from '../store/index.ts'
 import type { Logger } from '../observe/log.ts'
+import { isConnectionError, type Redis } from '../store/index.ts'
 import { Roster, type RosterChange } from './roster.ts'
 import { readSince, readTable } from './table.ts'
 

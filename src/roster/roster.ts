@@ -1,7 +1,7 @@
 import { yieldToEventLoop } from '../async.ts'
 import type { Device } from '../config/devices.ts'
+import { sameId } from '../domain/ids.ts'
 import type { Interval } from '../domain/times.ts'
-import { sameId } from '../domain/units.ts'
 import type { Assignment } from './assignment.ts'
 import {
   type DeviceEntry,

@@ -4,8 +4,8 @@ import { yieldToEventLoop } from '../async.ts'
 import type { Device } from '../config/devices.ts'
 import { keys, type Redis, scripts } from '../store/index.ts'
 import { type Assignment, PUT_SOURCE, readAssignmentField } from './assignment.ts'
-import { Roster, type RosterChange } from './roster.ts'
 import { withoutSecret } from './device-entry.ts'
+import { Roster, type RosterChange } from './roster.ts'
 
 /*
  * The roster in Redis: two hashes of JSON, `[<version that wrote it>, <what is stored>]`:

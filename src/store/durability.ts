@@ -1,5 +1,5 @@
-import { distinct, say, type Text } from '../texts/text.ts'
 import { Redis } from 'ioredis'
+import { distinct, say, type Text } from '../texts/text.ts'
 import { replicasOf } from './redis.ts'
 import { inShards } from './shards.ts'
 

@@ -1,7 +1,7 @@
 import { tellHeard } from './changes.ts'
 import { HELD_LISTS, heldList } from './held.ts'
-import { keys } from './keys.ts'
 import { dropFrames, frameIds } from './kept-frames.ts'
+import { keys } from './keys.ts'
 import { type Fate, sweep, sweepAll } from './move.ts'
 import { listOf, seize, sweepRefused } from './parked.ts'
 import { deviceOf, MAX_DEVICE_BYTES, packDevice } from './record.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { metrics } from '../observe/metrics.ts'
-import { keys } from './keys.ts'
 import { grouped } from './grouped.ts'
+import { keys } from './keys.ts'
 import { type Redis, type RunScript, scripts } from './redis.ts'
 import type { MemoryShares } from './store.ts'
 

@@ -1,7 +1,32 @@
+import type { Fix, Transport } from '../../protocols/kit/index.ts'
 import { keys } from './keys.ts'
 import type { Redis } from './redis.ts'
 
 /* Devices are named by their ids without leading zeros. */
+
+/** A frame of a device that somebody watches, as it is kept in Redis (JSON), with asterisks in place of secrets. */
+export interface WatchedFrame {
+  /** When it arrived, ms UTC. */
+  readonly at: number
+  readonly transport: Transport
+  /** The gateway's; undefined over MQTT. */
+  readonly port?: number
+  readonly remote: string
+  readonly protocol: string
+  /** The first 1,024 bytes, base64; of a request its method, address and body. */
+  readonly bytes: string
+  /** How many there are. */
+  readonly size: number
+  /** The first 20. */
+  readonly fixes: readonly Fix[]
+  readonly fixCount: number
+  /** Whether it has fixes of other devices, as that of a relay may. */
+  readonly isShared?: true
+  /** What the device was answered, base64. */
+  readonly reply?: string
+  /** Why it was not understood, refused, or not stored. */
+  readonly error?: string
+}
 
 /** How many frames of a watched device are kept, and of how many devices: of more, those are let go that end first. */
 export const FRAMES_WATCHED = 20

@@ -1,8 +1,8 @@
 import { Pool } from 'undici'
-import { answerOf, type ApiAnswer, isForeign } from './answer.ts'
-import { exchange, type ExchangeLimits, type Failure, isSuccess, type Reply } from './exchange.ts'
-import { OPERATIONS, type OperationName } from './operations.ts'
 import { printableUrl } from '../masking.ts'
+import { type ApiAnswer, answerOf, isForeign } from './answer.ts'
+import { type ExchangeLimits, exchange, type Failure, isSuccess, type Reply } from './exchange.ts'
+import { OPERATIONS, type OperationName } from './operations.ts'
 
 export interface TrackingClientOptions {
   /** The base URL. Its path precedes that of every operation. */

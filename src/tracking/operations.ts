@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import * as z from 'zod'
+import { parse } from '../http/refusal.ts'
 import { parseBody, readBody } from './body.ts'
 import type { DescribedOperation } from './openapi.ts'
-import { parse } from '../http/refusal.ts'
 import * as schemas from './schemas.ts'
 
 /** An operation of the interface, for the service, the client, the relay and the OpenAPI documents. */

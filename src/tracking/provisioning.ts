@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto'
-import type { ServedRequest } from './operations.ts'
 import { ApiRefusal, refuseFields } from '../http/refusal.ts'
+import type { ServedRequest } from './operations.ts'
 import { parseId } from './parameters.ts'
 
 /** The companies that may use the service, and the routes that exist; ids as exact decimal digits. */

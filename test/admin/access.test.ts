@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { adminTokens } from '../../src/admin/index.ts'
+import { EVERYTHING, Scope } from '../../src/admin/scope.ts'
 import { UserError } from '../../src/errors.ts'
 import { adminFixture, READ_TOKEN, refuse, store, TOKEN } from '../support/admin.ts'
-import { EVERYTHING, Scope } from '../../src/admin/scope.ts'
 
 const admin = adminFixture()
 const HOW = 'send the header "Authorization: Bearer <token>"; the log of the start says where the tokens are'

@@ -1,7 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
 import { createSession } from '../../src/gateway/device.ts'
-import { HeardBook, type Treatment } from '../../src/gateway/heard.ts'
+import { HeardBook } from '../../src/gateway/heard.ts'
 import { adminFixture, hold, READ_TOKEN, store, withProcesses, workerOf } from '../support/admin.ts'
+import type { Treatment } from '../../src/store/device-record.ts'
 
 const admin = adminFixture()
 withProcesses(admin)

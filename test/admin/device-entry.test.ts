@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { isSecretOf } from '../../src/roster/device-entry.ts'
 import { createLogger } from '../../src/observe/log.ts'
+import { isSecretOf } from '../../src/roster/device-entry.ts'
 import { Replica } from '../../src/roster/replica.ts'
 import { type Answer, adminFixture, connected, DEVICES, hold, READ_TOKEN, TOKEN } from '../support/admin.ts'
 

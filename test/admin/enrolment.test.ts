@@ -1,10 +1,10 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { protocolPorts } from '../../protocols/index.ts'
-import { setEnrolment } from '../../src/gateway/enrolment.ts'
-import { custodyCounters, surveyHeld } from '../../src/store/index.ts'
 import type { Role } from '../../src/process/role.ts'
 import { startGateway } from '../../src/process/roles/gateway.ts'
 import { followConfig } from '../../src/process/roles/live.ts'
+import { setEnrolment } from '../../src/store/enrolment.ts'
+import { custodyCounters, surveyHeld } from '../../src/store/index.ts'
 import { adminFixture, READ_TOKEN, TOKEN } from '../support/admin.ts'
 import { waybridge } from '../support/cli.ts'
 

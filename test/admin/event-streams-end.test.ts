@@ -1,10 +1,10 @@
 import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
+import { EVERYTHING } from '../../src/admin/scope.ts'
 import type { Redis } from '../../src/store/index.ts'
 import { openBare } from '../support/admin.ts'
 import { followEvents } from '../support/events.ts'
 import { withRedis } from '../support/with-redis.ts'
-import { EVERYTHING } from '../../src/admin/scope.ts'
 
 let redis: Redis
 

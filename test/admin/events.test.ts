@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { createSession } from '../../src/gateway/device.ts'
 import { HeardBook } from '../../src/gateway/heard.ts'
-import { keys } from '../../src/store/index.ts'
 import { observations } from '../../src/observe/observations.ts'
+import { keys } from '../../src/store/index.ts'
 import { adminFixture, TOKEN, withProcesses } from '../support/admin.ts'
 import { type Followed, followEvents } from '../support/events.ts'
 

@@ -1,8 +1,8 @@
 import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
 import { Findings } from '../../src/admin/findings.ts'
-import { readProcesses } from '../../src/store/index.ts'
 import { observations } from '../../src/observe/observations.ts'
+import { readProcesses } from '../../src/store/index.ts'
 import { say } from '../../src/texts/text.ts'
 import { adminFixture, TOKEN } from '../support/admin.ts'
 

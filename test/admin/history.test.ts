@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { localDay } from '../../src/domain/times.ts'
 import { createSession } from '../../src/gateway/device.ts'
 import { HeardBook } from '../../src/gateway/heard.ts'
-import { addDayNotes, keys, type DayNote, type NotedKind } from '../../src/store/index.ts'
+import { addDayNotes, type DayNote, keys, type NotedKind } from '../../src/store/index.ts'
 import { adminFixture, store } from '../support/admin.ts'
 
 const admin = adminFixture()

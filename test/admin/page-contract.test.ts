@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import type * as z from 'zod'
 import type { ApiTestsJson } from '../../src/admin/apis.ts'
+import type { HistoryJson } from '../../src/admin/device/history.ts'
 import type { DeviceFrameJson, DeviceJson, DeviceRowJson } from '../../src/admin/device/json.ts'
 import type { FindingJson, LaneJson, ParkedLaneJson, StatusJson } from '../../src/admin/json.ts'
-import type { HistoryJson } from '../../src/admin/device/history.ts'
 import type {
   ApiTests,
   DaysOfVan,

@@ -2,9 +2,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { pino } from 'pino'
 import { describe, expect, it, vi } from 'vitest'
 import { parkedOperations } from '../../src/admin/lanes.ts'
+import { EVERYTHING } from '../../src/admin/scope.ts'
 import { keys, NOT_CURRENT } from '../../src/store/index.ts'
 import { adminFixture, refuse, store, TOKEN, workerOf } from '../support/admin.ts'
-import { EVERYTHING } from '../../src/admin/scope.ts'
 
 const admin = adminFixture()
 const INSTANT = expect.stringMatching(/^20\d\d-\d\d-\d\dT[\d:.]{12}Z$/) as string

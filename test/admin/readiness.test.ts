@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { durabilityProblems, type Redis } from '../../src/store/index.ts'
 import { redisReadiness } from '../../src/process/roles/readiness.ts'
+import { durabilityProblems, type Redis } from '../../src/store/index.ts'
 import { connected } from '../support/admin.ts'
 import { startTestRedis, type TestRedis } from '../support/redis.ts'
 import { inEnglish } from '../support/texts.ts'

@@ -1,9 +1,9 @@
 import { afterEach, expect, it } from 'vitest'
 import { RedisWatch } from '../../src/admin/redis-watch.ts'
-import { unlimitedMemory } from '../../src/gateway/acceptance.ts'
 import type { Redis } from '../../src/store/index.ts'
-import { withRedis } from '../support/with-redis.ts'
+import { unlimitedMemory } from '../../src/store/memory.ts'
 import { inEnglish } from '../support/texts.ts'
+import { withRedis } from '../support/with-redis.ts'
 
 let redis: Redis
 withRedis((_, connection) => (redis = connection))

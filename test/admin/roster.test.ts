@@ -1,17 +1,17 @@
+import type { FastifyRequest } from 'fastify'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { deviceEntryOperations } from '../../src/admin/device/entry.ts'
 import { register } from '../../src/admin/operation.ts'
 import { rosterWrites } from '../../src/admin/roster/writes.ts'
-import { keys } from '../../src/store/index.ts'
+import { EVERYTHING } from '../../src/admin/scope.ts'
+import { createHttpServer } from '../../src/http/server.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { followConfig } from '../../src/process/roles/live.ts'
 import { Replica, ROSTER_HOLDS_MS } from '../../src/roster/replica.ts'
 import type { RosterWrite } from '../../src/roster/table.ts'
-import { createHttpServer } from '../../src/http/server.ts'
+import { keys } from '../../src/store/index.ts'
 import { adminFixture, connected, TOKEN } from '../support/admin.ts'
 import { putDevice } from '../support/put-device.ts'
-import type { FastifyRequest } from 'fastify'
-import { EVERYTHING } from '../../src/admin/scope.ts'
 
 const admin = adminFixture()
 const logger = createLogger('test', { level: 'fatal', format: 'json' })

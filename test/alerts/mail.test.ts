@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
-import { mailTransport } from '../../src/alerts/transports.ts'
 import { type AlertMessage, Outbox } from '../../src/alerts/outbox.ts'
+import { mailTransport } from '../../src/alerts/transports.ts'
 import { fakeClock, finding, mailReceiver } from '../support/alerts.ts'
 
 const PAGE = 'https://gps.example'

@@ -15,11 +15,11 @@ import {
 import { AUTO_ATTACKS } from './auto-attacks.ts'
 import { FRESH_ATTACKS } from './fresh-attacks.ts'
 import { ID_ATTACKS, login, packet } from './id-attacks.ts'
-import { mqttConnect, mqttPublish } from './mqtt-packets.ts'
-import { TAKEOVER_ATTACKS } from './takeover-attacks.ts'
 import { IDENTITY_ATTACKS } from './identity-attacks.ts'
-import { TRUST_ATTACKS } from './trust-attacks.ts'
+import { mqttConnect, mqttPublish } from './mqtt-packets.ts'
 import { ORACLE_ATTACKS } from './oracle-attacks.ts'
+import { TAKEOVER_ATTACKS } from './takeover-attacks.ts'
+import { TRUST_ATTACKS } from './trust-attacks.ts'
 import { WORK_ATTACKS } from './work-attacks.ts'
 
 /** Each attack goes on until it is stopped; the number is the row of the table of SECURITY.md that it belongs to. */

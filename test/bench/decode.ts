@@ -12,7 +12,7 @@ import {
 } from '../../protocols/kit/index.ts'
 import { type AvlRecord, avlLogin, avlPacket, bytes, gt06Frame, gt06Gps } from '../support/encode.ts'
 import { ownFrames } from '../support/known-frames.ts'
-import { casesOf, type Conversation } from '../support/protocol-cases.ts'
+import { type Conversation, casesOf } from '../support/protocol-cases.ts'
 
 /** What one core decodes of a protocol in a second of CPU time, framing and checksums included. */
 export interface DecodeRate {

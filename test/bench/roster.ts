@@ -2,11 +2,11 @@ import { fork } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
-import { connect, type Redis } from '../../src/store/index.ts'
-import { Replica } from '../../src/roster/replica.ts'
 import { assignmentField, PUT_SOURCE, putLine } from '../../src/roster/assignment.ts'
+import { Replica } from '../../src/roster/replica.ts'
 import type { LineChange } from '../../src/roster/roster.ts'
 import { readRosterVersion, writeRoster } from '../../src/roster/table.ts'
+import { connect, type Redis } from '../../src/store/index.ts'
 import { startTestRedis } from '../support/redis.ts'
 
 /**

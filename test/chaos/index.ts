@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events'
 import { commandOptions } from '../support/command-options.ts'
+import { nextChange, runAgainAt } from './dst.ts'
 import { type Fault, KINDS, planFaults, type Topology } from './plan.ts'
 import { type Outcome, runChaos } from './run.ts'
-import { nextChange, runAgainAt } from './dst.ts'
 
 /**
  * A chaos run: `--minutes N --seed S [--topology single|sentinel|cluster] [--shards N] [--vans N] [--gateways N] [--only kind,kind]`. Exit 0 where nothing was lost, everything

@@ -1,7 +1,7 @@
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Edit, keyOf } from './edits.ts'
 import { localTime } from './dst.ts'
+import { type Edit, keyOf } from './edits.ts'
 import type { Site } from './site.ts'
 import type { System } from './system.ts'
 

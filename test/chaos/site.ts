@@ -10,10 +10,10 @@ import { RedisCluster } from '../support/redis-cluster.ts'
 import { RedisGroup } from '../support/redis-group.ts'
 import { mountTmpfs } from '../support/tmpfs.ts'
 import { openClock, type ProcessClock } from './clock.ts'
+import { ZONE } from './dst.ts'
 import type { GroupSite } from './group-faults.ts'
 import { openNetwork } from './network.ts'
 import type { Topology } from './plan.ts'
-import { ZONE } from './dst.ts'
 
 /** A gateway of its own, with a configuration. */
 export interface Machine {

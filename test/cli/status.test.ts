@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import type { StatusAnswer } from '../../src/cli/client.ts'
 import type { Painter } from '../../src/cli/output.ts'
-import { clockIn } from '../../src/domain/times.ts'
 import { statusPage } from '../../src/cli/status.ts'
+import { clockIn } from '../../src/domain/times.ts'
 import { answering, STATUS, waybridge } from '../support/cli.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 8, 20)

@@ -4,7 +4,7 @@ import { beforeAll, expect, it, vi } from 'vitest'
 import { createSession } from '../../src/gateway/device.ts'
 import { HeardBook } from '../../src/gateway/heard.ts'
 import { keys } from '../../src/store/index.ts'
-import { hold, adminFixture, TOKEN, withProcesses } from '../support/admin.ts'
+import { adminFixture, hold, TOKEN, withProcesses } from '../support/admin.ts'
 import { waybridge } from '../support/cli.ts'
 
 const admin = adminFixture()

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { ConfigError, problemText } from '../../src/config/problem.ts'
 import { check } from '../../src/cli/check.ts'
 import { loadConfig } from '../../src/config/files.ts'
+import { ConfigError, problemText } from '../../src/config/problem.ts'
 import { COMPANY, checked, folder, loadedFolder, PROTOCOLS } from '../support/config-folder.ts'
 
 const FLEET = {

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { loadConfig } from '../../src/config/files.ts'
 import { type Config, configSchema, defaultConfig } from '../../src/config/schema.ts'
 import { TRACKING } from '../../src/config/tracking.ts'
-import { loadConfig } from '../../src/config/files.ts'
 import { checked, folder, PROTOCOLS } from '../support/config-folder.ts'
 import { configKeys } from '../support/config-keys.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { readRoutes } from '../../src/config/routes.ts'
 import { isSpreadsheet, spreadsheetText } from '../../src/config/xlsx.ts'
-import { SheetDate, sheetFiles, zip } from '../support/xlsx.ts'
 import { inEnglish } from '../support/texts.ts'
+import { SheetDate, sheetFiles, zip } from '../support/xlsx.ts'
 
 const sheet = (rows: Parameters<typeof sheetFiles>[0]) => spreadsheetText(zip(sheetFiles(rows)))
 

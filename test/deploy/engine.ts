@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, type ExecFileException, spawn } from 'node:child_process'
+import { type ChildProcess, type ExecFileException, execFile, spawn } from 'node:child_process'
 import { promisify } from 'node:util'
 import { engineEnv, NAMESPACE } from './place.mjs'
 

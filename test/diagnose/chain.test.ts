@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { inEnglish } from '../support/texts.ts'
 import { chainOf } from '../../src/diagnose/chain.ts'
 import { LINKS } from '../../src/diagnose/codes.ts'
-import { findingOf } from '../../src/diagnose/diagnose.ts'
 import type { ChainFacts, ExplainedDevice } from '../../src/diagnose/detail.ts'
+import { findingOf } from '../../src/diagnose/diagnose.ts'
 import type { DeviceFacts, Found } from '../../src/diagnose/facts.ts'
 import { joined, say } from '../../src/texts/text.ts'
+import { inEnglish } from '../support/texts.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 8, 20)
 const S = 1000

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { FindingCode } from '../../src/diagnose/codes.ts'
-import { type DeviceCondition, conditionOf, DeviceSurvey, durationText } from '../../src/diagnose/devices.ts'
+import { conditionOf, type DeviceCondition, DeviceSurvey, durationText } from '../../src/diagnose/devices.ts'
 import { diagnose } from '../../src/diagnose/diagnose.ts'
 import type { DeviceFacts } from '../../src/diagnose/facts.ts'
 import { inEnglish } from '../support/texts.ts'

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { inEnglish } from '../support/texts.ts'
 import { CODES } from '../../src/diagnose/codes.ts'
 import { diagnose as diagnoseFacts } from '../../src/diagnose/diagnose.ts'
 import type { Facts } from '../../src/diagnose/facts.ts'
 import type { Observation, ObservationCode } from '../../src/observe/observations.ts'
+import { inEnglish } from '../support/texts.ts'
 
 const observed = (code: ObservationCode, changes: Partial<Observation> = {}): Observation => ({
   code,

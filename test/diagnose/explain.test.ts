@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { english, say } from '../../src/texts/text.ts'
-import { clockIn } from '../../src/domain/times.ts'
-import type { ExplainedDevice } from '../../src/diagnose/detail.ts'
 import { CODES } from '../../src/diagnose/codes.ts'
+import type { ExplainedDevice } from '../../src/diagnose/detail.ts'
 import { explain, SAID_BY_FINDING } from '../../src/diagnose/explain.ts'
+import { clockIn } from '../../src/domain/times.ts'
+import { english, say } from '../../src/texts/text.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 8, 20)
 const at = (time: string, day = '2026-11-20') => `${day}T${time}.000Z`

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { bytes, duration, int64, int64Mistake, withoutZeros } from '../../src/domain/units.ts'
+import { withoutZeros } from '../../src/domain/ids.ts'
+import { bytes, duration, int64, int64Mistake } from '../../src/domain/units.ts'
 import { inEnglish } from '../support/texts.ts'
 
 describe('duration', () => {

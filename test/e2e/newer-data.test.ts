@@ -2,11 +2,11 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { connect, FORMAT, keys, openRedis, type Redis } from '../../src/store/index.ts'
 import { startPrivateRedis } from '../../src/process/redis.ts'
+import { connect, FORMAT, keys, openRedis, type Redis } from '../../src/store/index.ts'
 import { freePorts } from '../support/free-ports.ts'
-import { processesOn, run, temporaryDir } from '../support/running.ts'
 import { startTestRedis, type TestRedis } from '../support/redis.ts'
+import { processesOn, run, temporaryDir } from '../support/running.ts'
 
 const CLI = fileURLToPath(new URL('../../src/cli/waybridge.mjs', import.meta.url))
 const NEWER = FORMAT + 1

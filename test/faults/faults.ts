@@ -3,11 +3,11 @@ import { rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { FindingCode } from '../../src/diagnose/codes.ts'
-import { COMPANY, startProduct } from '../support/product.ts'
 import { signal, untilSo } from '../support/processes.ts'
+import { COMPANY, startProduct } from '../support/product.ts'
 import { answering, type Behaviour, well } from './api.ts'
 import { gt06, h02, nowS, osmand, wialon } from './senders.ts'
-import { FLEET, GUARDED, OWN, type Site, settings, STRANGER, UNROUTED } from './site.ts'
+import { FLEET, GUARDED, OWN, type Site, STRANGER, settings, UNROUTED } from './site.ts'
 
 /** Something that breaks, and the finding that names it. */
 export interface Fault {

@@ -1,7 +1,7 @@
 import { untilSo } from '../support/processes.ts'
 import type { Fault } from './faults.ts'
 import type { Site } from './site.ts'
-import { SHOWS, statusOf, SURFACES, type Surface, surfacesOf } from './surfaces.ts'
+import { SHOWS, SURFACES, type Surface, statusOf, surfacesOf } from './surfaces.ts'
 
 /** What became of a fault: seconds until each surface showed its finding, and until none did; undefined: not in time. */
 export interface Measured {

@@ -9,7 +9,7 @@ import {
 import { type KnownFrame, knownFrames } from '../support/known-frames.ts'
 import { casesOf } from '../support/protocol-cases.ts'
 import { damageable, reasonOf } from '../support/rough.ts'
-import { checksumPlace, type ChecksumPlace, lengthPlaces, type LengthPlace } from './places.ts'
+import { type ChecksumPlace, checksumPlace, type LengthPlace, lengthPlaces } from './places.ts'
 
 /** A known frame in the form in which it is damaged. */
 export interface Seedling {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { loadProtocols } from '../../protocols/index.ts'
 import gt06 from '../../protocols/gt06/index.ts'
 import h02 from '../../protocols/h02/index.ts'
+import { loadProtocols } from '../../protocols/index.ts'
 import type { Message, Protocol } from '../../protocols/kit/index.ts'
 import { fuzz } from './run.ts'
 

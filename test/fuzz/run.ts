@@ -6,13 +6,13 @@ import { Detector, Undecided } from '../../src/gateway/wire/detect.ts'
 import { blownUp } from '../support/blow-up.ts'
 import { cpuOf, MOST_CPU_MS } from '../support/cost.ts'
 import { type Random, randomOf } from '../support/rough.ts'
+import { thrown } from '../support/thrown.ts'
 import { ARRIVED } from '../support/vectors/vectors.ts'
 import { type Seedling, type Target, targetOf } from './corpus.ts'
 import { damaged } from './damage.ts'
 import { Hearing } from './hearing.ts'
 import { repairChecksum, repairLength } from './places.ts'
 import type { Watch } from './watch.ts'
-import { thrown } from '../support/thrown.ts'
 
 export interface FuzzOptions {
   readonly seed: number

@@ -1,13 +1,14 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { Arrivals, surveyArrivals } from '../../src/gateway/arrivals.ts'
+import { Arrivals } from '../../src/gateway/arrivals.ts'
 import { createSession } from '../../src/gateway/device.ts'
 import { RoundRobin } from '../../src/gateway/round-robin.ts'
-import { keys, type Redis } from '../../src/store/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
-import { createDirectory } from '../support/roster.ts'
+import { surveyArrivals } from '../../src/store/arrivals.ts'
+import { keys, type Redis } from '../../src/store/index.ts'
 import { until } from '../support/listen.ts'
-import { withRedis } from '../support/with-redis.ts'
+import { createDirectory } from '../support/roster.ts'
 import { inEnglish } from '../support/texts.ts'
+import { withRedis } from '../support/with-redis.ts'
 
 /* Secrets in what was not understood: none is shown, and none is in Redis, so that none is in a backup. */
 

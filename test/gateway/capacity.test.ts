@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
-import { Capacity, memoryProblems } from '../../src/gateway/acceptance.ts'
-import { keys, type Part, type Redis } from '../../src/store/index.ts'
+import { Capacity } from '../../src/gateway/acceptance.ts'
 import { observations } from '../../src/observe/observations.ts'
-import { withRedis } from '../support/with-redis.ts'
+import { keys, type Part, type Redis } from '../../src/store/index.ts'
+import { memoryProblems } from '../../src/store/memory.ts'
 import { inEnglish } from '../support/texts.ts'
+import { withRedis } from '../support/with-redis.ts'
 
 const FULL = 'Redis has more than 85 % of its memory in use: nothing is acknowledged'
 const soon = { timeout: 30_000 }

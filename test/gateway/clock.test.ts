@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type ClockEvidence, doubtOf, OwnClock } from '../../src/gateway/clock.ts'
 import { noteClockOfApi, type Redis } from '../../src/store/index.ts'
-import { withRedis } from '../support/with-redis.ts'
 import { inEnglish } from '../support/texts.ts'
+import { withRedis } from '../support/with-redis.ts'
 
 let redis: Redis
 

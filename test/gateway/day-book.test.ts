@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest'
 import { DayBook } from '../../src/gateway/day-book.ts'
-import { keys, NOTED, readDays, type Redis } from '../../src/store/index.ts'
+import { keys, NOTED, type Redis, readDays } from '../../src/store/index.ts'
 import { at, gateway, type IngestSetup, van } from '../support/ingest.ts'
 import { withRedis } from '../support/with-redis.ts'
 

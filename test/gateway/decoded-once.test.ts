@@ -6,7 +6,7 @@ import { createSession, type DeviceSession } from '../../src/gateway/device.ts'
 import { gateway, van } from '../support/ingest.ts'
 import { knownFrames } from '../support/known-frames.ts'
 import { frameOf, heard, sessionOf, usualTransport } from '../support/own-frames.ts'
-import { casesOf, type Conversation } from '../support/protocol-cases.ts'
+import { type Conversation, casesOf } from '../support/protocol-cases.ts'
 import { createDirectory } from '../support/roster.ts'
 import { ARRIVED } from '../support/vectors/vectors.ts'
 

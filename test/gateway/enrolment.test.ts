@@ -1,5 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { Enrolment, setEnrolment } from '../../src/gateway/enrolment.ts'
+import { Enrolment } from '../../src/gateway/enrolment.ts'
+import { setEnrolment } from '../../src/store/enrolment.ts'
 import { openRedis, type Redis } from '../../src/store/index.ts'
 import { withRedis } from '../support/with-redis.ts'
 

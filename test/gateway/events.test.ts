@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { readEvents, readHeard } from '../../src/gateway/heard-reader.ts'
 import { createSession } from '../../src/gateway/device.ts'
-import { type DeviceEvent, HeardBook, withinLimit } from '../../src/gateway/heard.ts'
+import { HeardBook, withinLimit } from '../../src/gateway/heard.ts'
 import { appendEvents, keys, type Redis } from '../../src/store/index.ts'
 import { withRedis } from '../support/with-redis.ts'
+import { type DeviceEvent, readEvents, readHeard } from '../../src/store/device-record.ts'
 
 const VAN = '0356307042441013'
 const LANE = '7/42/1001'

@@ -3,14 +3,20 @@ import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { DecodeError, endsWith, type Framer, line, type Message, type Protocol } from '../../protocols/kit/index.ts'
 import { takeAccount } from '../../src/admin/custody.ts'
 import type { Device } from '../../src/config/devices.ts'
-import { Arrivals, surveyArrivals } from '../../src/gateway/arrivals.ts'
+import { Arrivals } from '../../src/gateway/arrivals.ts'
 import { UnknownDeviceQuota } from '../../src/gateway/device.ts'
 import { FixStorage } from '../../src/gateway/fix-storage.ts'
 import { Holding } from '../../src/gateway/holding.ts'
-import { Ingest } from '../../src/gateway/take.ts'
-import type { MisunderstoodFrame } from '../../src/gateway/misunderstood.ts'
 import type { HoldOptions } from '../../src/gateway/place.ts'
 import { Redecoding } from '../../src/gateway/redecoding.ts'
+import { Ingest } from '../../src/gateway/take.ts'
+import { Detector } from '../../src/gateway/wire/detect.ts'
+import { listenHttp } from '../../src/gateway/wire/http.ts'
+import { listenMqtt } from '../../src/gateway/wire/mqtt.ts'
+import { listenTcp } from '../../src/gateway/wire/tcp.ts'
+import { listenUdp } from '../../src/gateway/wire/udp.ts'
+import { createLogger } from '../../src/observe/log.ts'
+import { surveyArrivals } from '../../src/store/arrivals.ts'
 import {
   Appender,
   custodyCounters,
@@ -21,20 +27,15 @@ import {
   type Redis,
   readFrames,
 } from '../../src/store/index.ts'
-import { Detector } from '../../src/gateway/wire/detect.ts'
-import { listenHttp } from '../../src/gateway/wire/http.ts'
-import { listenMqtt } from '../../src/gateway/wire/mqtt.ts'
-import { listenTcp } from '../../src/gateway/wire/tcp.ts'
-import { listenUdp } from '../../src/gateway/wire/udp.ts'
-import { createLogger } from '../../src/observe/log.ts'
+import type { MisunderstoodFrame } from '../../src/store/misunderstood-frame.ts'
+import { journalOf } from '../support/journal.ts'
 import { dial, gateway as listening, open, talk, until } from '../support/listen.ts'
 import { connect, raw } from '../support/mqtt-bytes.ts'
 import { records } from '../support/records.ts'
-import { journalOf } from '../support/journal.ts'
 import { createDirectory } from '../support/roster.ts'
-import { withRedis } from '../support/with-redis.ts'
-import { thrown } from '../support/thrown.ts'
 import { inEnglish } from '../support/texts.ts'
+import { thrown } from '../support/thrown.ts'
+import { withRedis } from '../support/with-redis.ts'
 
 /*
  * Three protocols that nothing tells apart: lines of `<word> <device> <degrees> <degrees>`. The first one has latitude and

@@ -2,8 +2,10 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Fix } from '../../protocols/kit/index.ts'
 import type { Device } from '../../src/config/devices.ts'
 import { Holding } from '../../src/gateway/holding.ts'
-import type { HoldLimits } from '../../src/store/store.ts'
 import { type FilterOptions, type HoldOptions, placeFixes } from '../../src/gateway/place.ts'
+import { createLogger } from '../../src/observe/log.ts'
+import { observations } from '../../src/observe/observations.ts'
+import type { Assignment } from '../../src/roster/assignment.ts'
 import {
   Appender,
   custodyCounters,
@@ -21,14 +23,12 @@ import {
   surveyHeld,
   timestampOf,
 } from '../../src/store/index.ts'
-import { createLogger } from '../../src/observe/log.ts'
-import { observations } from '../../src/observe/observations.ts'
-import type { Assignment } from '../../src/roster/assignment.ts'
-import { records } from '../support/records.ts'
+import type { HoldLimits } from '../../src/store/store.ts'
 import { journalOf } from '../support/journal.ts'
+import { records } from '../support/records.ts'
 import { createDirectory } from '../support/roster.ts'
-import { withRedis } from '../support/with-redis.ts'
 import { inEnglish } from '../support/texts.ts'
+import { withRedis } from '../support/with-redis.ts'
 
 const NOW = Math.floor(Date.now() / 1000)
 const FILTER = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null, holdsSuspicious: false }

@@ -1,16 +1,17 @@
 import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
-import { Arrivals, surveyArrivals } from '../../src/gateway/arrivals.ts'
+import { Arrivals } from '../../src/gateway/arrivals.ts'
 import { createSession } from '../../src/gateway/device.ts'
 import { HeardBook } from '../../src/gateway/heard.ts'
-import { readEvents, readHeard } from '../../src/gateway/heard-reader.ts'
-import { EVENTS_KEPT, type Redis } from '../../src/store/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { observations } from '../../src/observe/observations.ts'
+import { surveyArrivals } from '../../src/store/arrivals.ts'
+import { EVENTS_KEPT, type Redis } from '../../src/store/index.ts'
 import { at, gateway, NOW_S, van } from '../support/ingest.ts'
 import { journalOf } from '../support/journal.ts'
 import { createDirectory } from '../support/roster.ts'
 import { withRedis } from '../support/with-redis.ts'
+import { readEvents, readHeard } from '../../src/store/device-record.ts'
 
 const logger = createLogger('test', { level: 'fatal', format: 'json' })
 const MOST_ARRIVALS = 5

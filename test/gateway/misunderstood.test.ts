@@ -1,13 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import {
-  contentOf,
-  describeFrame,
-  type FrameDescription,
-  type Opening,
-  rememberOpening,
-  shownBytes,
-} from '../../src/gateway/misunderstood.ts'
+import { describeFrame, type FrameDescription, type Opening, rememberOpening } from '../../src/gateway/misunderstood.ts'
 import { withoutSecret } from '../../src/roster/device-entry.ts'
+import { contentOf, shownBytes } from '../../src/store/misunderstood-frame.ts'
 import { cpuOf, MOST_CPU_MS } from '../support/cost.ts'
 
 const ABOUT = { at: 1, device: 'van-1', protocol: 'fix', transport: 'tcp', reason: 'not_read' } as const

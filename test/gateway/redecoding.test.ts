@@ -12,23 +12,23 @@ import {
 import owntracks from '../../protocols/owntracks/index.ts'
 import type { Device } from '../../src/config/devices.ts'
 import { createSession } from '../../src/gateway/device.ts'
+import type { Assignment } from '../../src/roster/assignment.ts'
 import {
   custodyCounters,
   keys,
-  readFrames,
   type Redis,
+  readFrames,
   receivedAt,
   type StoredFrame,
   surveyHeld,
   timestampOf,
 } from '../../src/store/index.ts'
-import type { Assignment } from '../../src/roster/assignment.ts'
 import { keepFrame } from '../support/kept-frames.ts'
 import { count, until } from '../support/listen.ts'
 import { records } from '../support/records.ts'
+import type { TestRedis } from '../support/redis.ts'
 import { MAX_AGE_MS, redisGateway } from '../support/redis-gateway.ts'
 import { createDirectory } from '../support/roster.ts'
-import type { TestRedis } from '../support/redis.ts'
 import { encrypted } from '../support/secretbox.ts'
 import { withRedis } from '../support/with-redis.ts'
 

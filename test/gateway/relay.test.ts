@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { Device } from '../../src/config/devices.ts'
-import { isConnected } from '../../src/gateway/heard.ts'
 import { deviceOf } from '../../src/store/index.ts'
 import { at, gateway, NOW_S, placeOf, van } from '../support/ingest.ts'
 import { refusals } from '../support/listen.ts'
 import { createDirectory } from '../support/roster.ts'
+import { isConnected } from '../../src/store/device-record.ts'
 
 const IDS = Array.from({ length: 10 }, (_, index) => `35630704244200${index}`)
 const FLEET: Device[] = IDS.map((id, index) => ({ ...van, id, courier_id: `${50 + index}` }))

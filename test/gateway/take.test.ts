@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createSession, type DeviceSession } from '../../src/gateway/device.ts'
-import { deviceOf, timestampOf } from '../../src/store/record.ts'
 import { observations } from '../../src/observe/observations.ts'
+import { deviceOf, timestampOf } from '../../src/store/record.ts'
 import { at, gateway, type IngestSetup, line, NOW_S, placeOf, van } from '../support/ingest.ts'
 import { count } from '../support/listen.ts'
 import { records } from '../support/records.ts'

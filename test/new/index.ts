@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ROOT } from '../support/structure/sources.ts'
 import { shownFrame, shownMeaning } from '../support/vectors/shown.ts'
-import { vectorFamilies, type Vector, vectorsOf } from '../support/vectors/vectors.ts'
+import { type Vector, vectorFamilies, vectorsOf } from '../support/vectors/vectors.ts'
 import { vectorFrame } from '../support/vectors/wire.ts'
 import { casesTemplate, indexWith, protocolTemplate } from './templates.ts'
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { english } from '../../src/texts/text.ts'
 import { registry } from '../../src/observe/metrics.ts'
-import { noteNotStored, watchEventLoop } from '../../src/observe/trouble.ts'
 import { observations } from '../../src/observe/observations.ts'
+import { noteNotStored, watchEventLoop } from '../../src/observe/trouble.ts'
+import { english } from '../../src/texts/text.ts'
 
 /** The value of one sample of the metrics. */
 async function sample(name: string, metrics = registry.metrics()): Promise<number> {

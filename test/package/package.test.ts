@@ -5,8 +5,8 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import product from '../../package.json' with { type: 'json' }
-import { type Installation, install, readyPorts } from '../support/installed.ts'
 import { VERSION } from '../../src/version.ts'
+import { type Installation, install, readyPorts } from '../support/installed.ts'
 import { sheetFiles, zip } from '../support/xlsx.ts'
 
 let installed: Installation

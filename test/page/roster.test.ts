@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { sheetFiles, zip } from '../support/xlsx.ts'
 import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../support/browser.ts'
+import { sheetFiles, zip } from '../support/xlsx.ts'
 
 const READER = 'reader-token-5b1d0e'
 const OPERATOR = 'operator-token-77aa31'

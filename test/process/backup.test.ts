@@ -6,10 +6,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
-import { openRedis } from '../../src/store/index.ts'
 import { backUp, restoreBackup } from '../../src/process/backup.ts'
 import { lockDataDir } from '../../src/process/data-dir.ts'
 import { startPrivateRedis } from '../../src/process/redis.ts'
+import { openRedis } from '../../src/store/index.ts'
 import { temporaryDir } from '../support/running.ts'
 
 const FOLDER = fileURLToPath(new URL('../support/data-0.1.0/data', import.meta.url))

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { createServer } from 'node:net'
 import { mkdir, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { type Ended, waybridgeProcess } from '../support/cli.ts'

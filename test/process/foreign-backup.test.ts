@@ -3,10 +3,10 @@ import { appendFile, chmod, link, mkdir, readdir, readFile, stat, symlink, write
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
-import { openRedis, type Redis } from '../../src/store/index.ts'
 import { restoreBackup } from '../../src/process/backup.ts'
 import { startPrivateRedis } from '../../src/process/redis.ts'
 import { saveImage } from '../../src/process/stored-data.ts'
+import { openRedis, type Redis } from '../../src/store/index.ts'
 import { temporaryDir } from '../support/running.ts'
 
 const MEGABYTE = 1024 * 1024

@@ -2,8 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { signal } from '../support/processes.ts'
-import { pidsWith } from '../support/processes.ts'
+import { pidsWith, signal } from '../support/processes.ts'
 import { fixture, journalOf, portsOf, processesOn, run, start, temporaryDir } from '../support/running.ts'
 
 const ALL = { gateway: 1, worker: 2, admin: 1, tracking: 1 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { decodeFrame, type Fix, type Message, type Protocol } from '../../protocols/kit/index.ts'
 import gt06 from '../../protocols/gt06/index.ts'
+import { decodeFrame, type Fix, type Message, type Protocol } from '../../protocols/kit/index.ts'
 import { newSession } from '../support/rough.ts'
 
 const FIX: Fix = { time: Date.UTC(2026, 10, 20), latitude: 54, longitude: 25, valid: true, speed: 10, altitude: 0 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { loadProtocols, protocolPorts } from '../../protocols/index.ts'
 import { isEndless, type Protocol } from '../../protocols/kit/index.ts'
 import { conversationDifferences, frameOf, heard, sessionOf } from '../support/own-frames.ts'
-import { casesOf, type Conversation } from '../support/protocol-cases.ts'
+import { type Conversation, casesOf } from '../support/protocol-cases.ts'
 
 /** What each protocol's own frames say, exactly; and that each protocol has what the tests need. */
 for (const protocol of await loadProtocols()) {

@@ -1,4 +1,4 @@
-import { many, post, type ProtocolCases } from '../support/protocol-cases.ts'
+import { many, type ProtocolCases, post } from '../support/protocol-cases.ts'
 
 const stu = (content: string) =>
   post('/', `<?xml version="1.0"?>\n<stuMessages timeStamp="x" messageID="ab12">${content}</stuMessages>`)

@@ -1,5 +1,5 @@
 import { kmh } from '../../protocols/kit/index.ts'
-import { many, post, type ProtocolCases } from '../support/protocol-cases.ts'
+import { many, type ProtocolCases, post } from '../support/protocol-cases.ts'
 
 const ID = '300434030000000'
 const POINT = { latitude: 52.525, longitude: -13.41, altitude: 34, gpsFix: 3, course: 270, speed: 36 }

@@ -1,4 +1,4 @@
-import { many, post, type ProtocolCases } from '../support/protocol-cases.ts'
+import { many, type ProtocolCases, post } from '../support/protocol-cases.ts'
 
 const upload = (callback: string) =>
   post(

@@ -1,4 +1,4 @@
-import { many, post, type ProtocolCases } from '../support/protocol-cases.ts'
+import { many, type ProtocolCases, post } from '../support/protocol-cases.ts'
 
 const coordinate = (fix: number) =>
   `<coordinate>\n<fix>${fix}</fix>\n<time>1714558530</time>\n<latitude>13.41</latitude>\n<longitude>52.525</longitude>\n` +

@@ -1,4 +1,4 @@
-import { many, post, type ProtocolCases } from '../support/protocol-cases.ts'
+import { many, type ProtocolCases, post } from '../support/protocol-cases.ts'
 
 const ID = 'dev:356307042441013'
 const BEST = { best_lat: 52.525, best_lon: -13.41, best_location_when: 1714558530, best_location: 'Berlin' }

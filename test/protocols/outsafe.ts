@@ -1,4 +1,4 @@
-import { eachPosition, many, post, type ProtocolCases } from '../support/protocol-cases.ts'
+import { eachPosition, many, type ProtocolCases, post } from '../support/protocol-cases.ts'
 
 const REPORT = { device: 'abc-1', time: 1714558530, latitude: 52.525, longitude: -13.41, altitude: 34, heading: 270 }
 const FIX = { time: '2024-05-01T10:15:30Z', latitude: 52.525, longitude: -13.41, altitude: 34, heading: 270 }

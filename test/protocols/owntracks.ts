@@ -1,5 +1,5 @@
 import { kmh } from '../../protocols/kit/index.ts'
-import { get, many, post, type ProtocolCases } from '../support/protocol-cases.ts'
+import { get, many, type ProtocolCases, post } from '../support/protocol-cases.ts'
 
 const list = (entry: string) => `[${many(`${entry},`).slice(0, -1)}]`
 

@@ -1,4 +1,4 @@
-import { many, post, type ProtocolCases } from '../support/protocol-cases.ts'
+import { many, type ProtocolCases, post } from '../support/protocol-cases.ts'
 
 const ID = 'e00fce6845b1a2c3d4e5f607'
 const webhook = (data: unknown, event = 'loc') =>

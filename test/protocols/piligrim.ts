@@ -1,6 +1,6 @@
 import { knots } from '../../protocols/kit/index.ts'
 import { bytes } from '../support/encode.ts'
-import { COSTLY_SIZE, many, post, type ProtocolCases } from '../support/protocol-cases.ts'
+import { COSTLY_SIZE, many, type ProtocolCases, post } from '../support/protocol-cases.ts'
 
 const IMEI = '868204000000017'
 const binary = (body: Buffer) => post(`/bingps?imei=${IMEI}&csq=18`, body)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { decodeFrame, type Protocol, parseJson } from '../../protocols/kit/index.ts'
 import { holdsPlace, looksLikePlace } from '../../protocols/kit/place-search.ts'
-import { decodeFrame, parseJson, type Protocol } from '../../protocols/kit/index.ts'
 import { cpuOf, MOST_CPU_MS } from '../support/cost.ts'
 import { get, post } from '../support/protocol-cases.ts'
 import { newSession } from '../support/rough.ts'

@@ -1,4 +1,4 @@
-import { many, post, type ProtocolCases } from '../support/protocol-cases.ts'
+import { many, type ProtocolCases, post } from '../support/protocol-cases.ts'
 
 const LOCATION = { latitude: 52.525, longitude: -13.41, altitude: 34, confidence: 120.5 }
 const FIX = { time: '2024-05-01T10:15:30Z', latitude: 52.525, longitude: -13.41, altitude: 34, accuracy: 120.5 }

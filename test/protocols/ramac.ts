@@ -1,4 +1,4 @@
-import { many, post, type ProtocolCases } from '../support/protocol-cases.ts'
+import { many, type ProtocolCases, post } from '../support/protocol-cases.ts'
 
 const REPORT = { DeviceId: 'A10009', PacketType: 1, UpdateDate: '2024-05-01 10:20:00' }
 const PLACE = { Latitude: -25.875867, Longitude: 28.179579 }

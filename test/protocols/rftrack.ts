@@ -1,4 +1,4 @@
-import { many, post, type ProtocolCases } from '../support/protocol-cases.ts'
+import { many, type ProtocolCases, post } from '../support/protocol-cases.ts'
 
 const GPS = '{"a":30.0,"y":52.525,"s":4,"t":1714558530654,"z":34.5,"x":-13.41}'
 const OK = { device: '358477000000017', response: { headers: { 'content-type': 'application/json' }, body: '{}' } }

@@ -1,6 +1,6 @@
 import { kmh } from '../../protocols/kit/index.ts'
 import { bytes } from '../support/encode.ts'
-import { eachPosition, many, post, type ProtocolCases } from '../support/protocol-cases.ts'
+import { eachPosition, many, type ProtocolCases, post } from '../support/protocol-cases.ts'
 
 const PLACE = { time: '2024-05-01T10:15:30Z', latitude: 52.525, longitude: -13.41 }
 const OYSTER = bytes('00'.repeat(12))

@@ -1,4 +1,4 @@
-import { many, post, type ProtocolCases } from '../support/protocol-cases.ts'
+import { many, type ProtocolCases, post } from '../support/protocol-cases.ts'
 
 const SIGNAL = { code: 'location-preciselocation', body: { latitude: 52.525, longitude: -13.41 } }
 const event = (...signals: readonly object[]) =>

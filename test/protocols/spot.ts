@@ -1,4 +1,4 @@
-import { many, post, type ProtocolCases } from '../support/protocol-cases.ts'
+import { many, type ProtocolCases, post } from '../support/protocol-cases.ts'
 
 const message = (esn: string) =>
   `<message>\n<id>1</id>\n<esn>${esn}</esn>\n<timestamp>2024-05-01T10:15:30.000Z</timestamp>\n` +

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import teltonika from '../../protocols/teltonika/index.ts'
 import { cut } from '../../protocols/kit/index.ts'
+import teltonika from '../../protocols/teltonika/index.ts'
 import { type AvlRecord, avlContent, avlDatagram, avlEnvelope, avlLogin, avlPacket, bytes } from '../support/encode.ts'
 import { decodesRough, flipped, framesOfParts, framesRough, newSession, reasonOf, within } from '../support/rough.ts'
 

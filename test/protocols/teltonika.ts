@@ -1,5 +1,5 @@
 import { type AvlRecord, avlDatagram, avlLogin, avlPacket, bytes } from '../support/encode.ts'
-import { COSTLY_SIZE, many, post, type ProtocolCases } from '../support/protocol-cases.ts'
+import { COSTLY_SIZE, many, type ProtocolCases, post } from '../support/protocol-cases.ts'
 
 const IMEI = '352093086403655'
 

@@ -1,6 +1,6 @@
 import { kmh } from '../../protocols/kit/index.ts'
-import type { Correction } from '../support/vectors/corrections.ts'
 import { eachPosition, many, type ProtocolCases } from '../support/protocol-cases.ts'
+import type { Correction } from '../support/vectors/corrections.ts'
 
 const ID = '088047365460'
 const PLACE = '240501A5231.5000N01324.6000E045.0101530270.0000000000L00009AA3'

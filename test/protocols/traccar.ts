@@ -1,5 +1,5 @@
 import { knots } from '../../protocols/kit/index.ts'
-import { many, post, type ProtocolCases } from '../support/protocol-cases.ts'
+import { many, type ProtocolCases, post } from '../support/protocol-cases.ts'
 
 const ID = '356307042441013'
 const POSITION = {

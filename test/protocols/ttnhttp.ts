@@ -1,5 +1,5 @@
 import { kmh, knots } from '../../protocols/kit/index.ts'
-import { many, post, type ProtocolCases } from '../support/protocol-cases.ts'
+import { many, type ProtocolCases, post } from '../support/protocol-cases.ts'
 
 const uplink = (decoded_payload: object | undefined, device_id = 'van-12') =>
   post(

@@ -1,5 +1,5 @@
 import { kmh } from '../../protocols/kit/index.ts'
-import { many, post, type ProtocolCases } from '../support/protocol-cases.ts'
+import { many, type ProtocolCases, post } from '../support/protocol-cases.ts'
 
 const entry = (devid: string, lat: string) => ({ devid, etype: 'G_PING', lat, lon: lat, speed: '36', nlat: '1.5' })
 const report = (...resource: readonly object[]) => post('/', JSON.stringify({ resource }))

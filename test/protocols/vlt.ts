@@ -1,5 +1,5 @@
 import { kmh } from '../../protocols/kit/index.ts'
-import { eachPosition, many, post, type ProtocolCases } from '../support/protocol-cases.ts'
+import { eachPosition, many, type ProtocolCases, post } from '../support/protocol-cases.ts'
 
 const IMEI = '861230000000017'
 const record = (fixed: number, north: string) =>

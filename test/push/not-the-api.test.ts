@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { diagnose } from '../../src/diagnose/diagnose.ts'
+import { createLogger } from '../../src/observe/log.ts'
+import { startPushing } from '../../src/push/index.ts'
 import {
   Appender,
   connect,
@@ -10,14 +12,12 @@ import {
   packRecords,
   type Redis,
 } from '../../src/store/index.ts'
-import { createLogger } from '../../src/observe/log.ts'
-import { startPushing } from '../../src/push/index.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
 import { UNFILTERED } from '../support/appending.ts'
 import { ok, type Respond, startApi, status } from '../support/push-api.ts'
 import type { TestRedis } from '../support/redis.ts'
-import { withRedis } from '../support/with-redis.ts'
 import { inEnglish } from '../support/texts.ts'
+import { withRedis } from '../support/with-redis.ts'
 
 let server: TestRedis
 let redis: Redis

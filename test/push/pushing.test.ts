@@ -1,8 +1,12 @@
 import { Queue } from 'bullmq'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { createLogger } from '../../src/observe/log.ts'
+import { startPushing } from '../../src/push/index.ts'
+import { type Ticket, Tickets } from '../../src/push/tickets.ts'
+import { watchOverdue } from '../../src/push/watch.ts'
 import {
-  connect,
   Appender,
+  connect,
   custodyCounters,
   describeLanes,
   keys,
@@ -15,10 +19,6 @@ import {
   release,
   surveyRefused,
 } from '../../src/store/index.ts'
-import { createLogger } from '../../src/observe/log.ts'
-import { startPushing } from '../../src/push/index.ts'
-import { type Ticket, Tickets } from '../../src/push/tickets.ts'
-import { watchOverdue } from '../../src/push/watch.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
 import { UNFILTERED } from '../support/appending.ts'
 import { ok, startApi, status } from '../support/push-api.ts'

@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest'
-import { Leases, type Redis } from '../../src/store/index.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { Tickets } from '../../src/push/tickets.ts'
+import { Leases, type Redis } from '../../src/store/index.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
 

@@ -1,17 +1,17 @@
 import { array, assert, asyncProperty, boolean, integer, record } from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { metrics } from '../../src/observe/metrics.ts'
+import { observations } from '../../src/observe/observations.ts'
 import {
   Appender,
-  DuplicateFilter,
   custodyCounters,
+  DuplicateFilter,
   keys,
   packDevice,
   packRecords,
   type Redis,
   timestampOf,
 } from '../../src/store/index.ts'
-import { metrics } from '../../src/observe/metrics.ts'
-import { observations } from '../../src/observe/observations.ts'
 import { records } from '../support/records.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'

@@ -9,8 +9,8 @@ import {
   frameId,
   frameIds,
   keys,
-  readFrames,
   type Redis,
+  readFrames,
   rewriteFrame,
 } from '../../src/store/index.ts'
 import { count } from '../support/listen.ts'

@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
-  countRecords,
   Appender,
-  Leases,
   countLanes,
+  countRecords,
   custodyCounters,
   describeLanes,
   discard,
   keys,
-  type Position,
+  Leases,
   NOT_CURRENT,
+  type Position,
   packDevice,
   packRecords,
   positionsJson,

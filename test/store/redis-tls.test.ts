@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { connect, keys, missingReplicas, durabilityProblems, type Redis } from '../../src/store/index.ts'
+import { connect, durabilityProblems, keys, missingReplicas, type Redis } from '../../src/store/index.ts'
 import { CertificateMaker, type Issued } from '../support/certificates.ts'
 import { freePorts } from '../support/free-ports.ts'
 import { RedisCluster } from '../support/redis-cluster.ts'

@@ -14,8 +14,8 @@ import {
   troubleOf,
 } from '../../src/store/index.ts'
 import { NotReplicated, Replication } from '../../src/store/replication.ts'
-import { freePorts } from '../support/free-ports.ts'
 import { UNFILTERED } from '../support/appending.ts'
+import { freePorts } from '../support/free-ports.ts'
 import { GROUP_NAME, RedisGroup } from '../support/redis-group.ts'
 import type { Machine } from '../support/redis-servers.ts'
 import { inEnglish } from '../support/texts.ts'

@@ -1,8 +1,11 @@
-import { array, assert, asyncProperty, boolean, integer, record as anyRecord } from 'fast-check'
+import { record as anyRecord, array, assert, asyncProperty, boolean, integer } from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { takeAccount } from '../../src/admin/custody.ts'
 import type { Device } from '../../src/config/devices.ts'
 import { Holding } from '../../src/gateway/holding.ts'
+import { createLogger } from '../../src/observe/log.ts'
+import { startPushing } from '../../src/push/index.ts'
+import type { Assignment } from '../../src/roster/assignment.ts'
 import {
   type AppenderOptions,
   custodyCounters,
@@ -19,11 +22,11 @@ import {
   markReleasing,
   openAppender,
   type Part,
+  type Place,
   packDevice,
   packRecords,
   parkedByLane,
   parkedWhole,
-  type Place,
   type Redis,
   release,
   releasingDevices,
@@ -33,15 +36,12 @@ import {
   surveyRefused,
   timestampOf,
 } from '../../src/store/index.ts'
-import { createLogger } from '../../src/observe/log.ts'
-import { startPushing } from '../../src/push/index.ts'
-import type { Assignment } from '../../src/roster/assignment.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
 import { UNFILTERED } from '../support/appending.ts'
+import { journalOf } from '../support/journal.ts'
 import { ok, type Respond, startApi, status } from '../support/push-api.ts'
 import { records } from '../support/records.ts'
 import type { TestRedis } from '../support/redis.ts'
-import { journalOf } from '../support/journal.ts'
 import { createDirectory } from '../support/roster.ts'
 import { withRedis } from '../support/with-redis.ts'
 

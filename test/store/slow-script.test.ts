@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { keys, type Redis, scripts } from '../../src/store/index.ts'
 import { metrics } from '../../src/observe/metrics.ts'
 import { observations } from '../../src/observe/observations.ts'
-import { withRedis } from '../support/with-redis.ts'
+import { keys, type Redis, scripts } from '../../src/store/index.ts'
 import { inEnglish } from '../support/texts.ts'
+import { withRedis } from '../support/with-redis.ts'
 
 let redis: Redis
 withRedis((_, connection) => {

@@ -4,6 +4,11 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from 'vitest'
 import { protocolPorts } from '../../protocols/index.ts'
 import { type Admin, type AdminOptions, openAdmin } from '../../src/admin/index.ts'
+import { EVERYTHING } from '../../src/admin/scope.ts'
+import type { Role } from '../../src/process/role.ts'
+import { startAdmin } from '../../src/process/roles/admin.ts'
+import { followConfig, type Live } from '../../src/process/roles/live.ts'
+import { PushWatch } from '../../src/push/figures.ts'
 import {
   connect,
   type HoldReason,
@@ -16,19 +21,14 @@ import {
   type Redis,
   type RedisServer,
   type RefusalReason,
+  type Storable,
   shardsOf,
   signOn,
-  type Storable,
 } from '../../src/store/index.ts'
-import type { Role } from '../../src/process/role.ts'
-import { startAdmin } from '../../src/process/roles/admin.ts'
-import { followConfig, type Live } from '../../src/process/roles/live.ts'
-import { PushWatch } from '../../src/push/figures.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
 import { UNFILTERED } from './appending.ts'
 import { startTestRedis, type TestRedis } from './redis.ts'
 import { createDirectory } from './roster.ts'
-import { EVERYTHING } from '../../src/admin/scope.ts'
 
 /** The token that the fixture's configuration has. */
 export const TOKEN = 'canary-admin-token'

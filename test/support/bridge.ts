@@ -1,9 +1,9 @@
 import { onTestFinished } from 'vitest'
-import { english } from '../../src/texts/text.ts'
 import type { Bridge } from '../../src/config/bridge.ts'
 import { configSchema } from '../../src/config/schema.ts'
 import { type MqttBridge, openBridge } from '../../src/gateway/wire/mqtt-bridge.ts'
 import { observations } from '../../src/observe/observations.ts'
+import { english } from '../../src/texts/text.ts'
 import { count, type Gateway, until } from './listen.ts'
 import { protocolNamed } from './mqtt.ts'
 

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import axe from 'axe-core'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
-import { findChromium } from './chromium.mjs'
 import { buildPage, isPageBuilt } from '../../src/page/build.mjs'
+import { findChromium } from './chromium.mjs'
 import { type Product, startProduct } from './product.ts'
 
 export { findChromium }

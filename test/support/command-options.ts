@@ -1,4 +1,4 @@
-import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 
 /**
  * The options of a test command, as `parseArgs` reads them. A wrong one ends the process with exit code 2, after one line that

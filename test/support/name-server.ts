@@ -1,5 +1,5 @@
-import { once } from 'node:events'
 import { createSocket, type RemoteInfo } from 'node:dgram'
+import { once } from 'node:events'
 import { onTestFinished } from 'vitest'
 
 /*

@@ -1,8 +1,8 @@
 import type { Device } from '../../src/config/devices.ts'
-import { sameId } from '../../src/domain/units.ts'
-import type { Redis } from '../../src/store/index.ts'
+import { sameId } from '../../src/domain/ids.ts'
 import { PUT_SOURCE } from '../../src/roster/assignment.ts'
 import { readRosterVersion, writeRoster } from '../../src/roster/table.ts'
+import type { Redis } from '../../src/store/index.ts'
 
 /** Puts a device, or, null, deletes it, whatever was written before. @returns the roster's version by that */
 export async function putDevice(redis: Redis, id: string, device: Device | null): Promise<number> {

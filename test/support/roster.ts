@@ -1,8 +1,8 @@
 import type { Device } from '../../src/config/devices.ts'
-import { sameId } from '../../src/domain/units.ts'
+import { sameId } from '../../src/domain/ids.ts'
 import { type Assignment, assignmentField } from '../../src/roster/assignment.ts'
-import { Roster } from '../../src/roster/roster.ts'
 import { withoutSecret } from '../../src/roster/device-entry.ts'
+import { Roster } from '../../src/roster/roster.ts'
 
 /** A roster of devices and lines. */
 export async function createDirectory(devices: Iterable<Device>, lines: Iterable<Assignment>): Promise<Roster> {

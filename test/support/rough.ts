@@ -1,9 +1,9 @@
 import { createContext, runInContext } from 'node:vm'
 import {
   cut,
-  decodeFrame,
   DecodeError,
   type DecodeReason,
+  decodeFrame,
   type Framer,
   type HttpRequest,
   noSettings,

@@ -1,4 +1,4 @@
-import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls'
+import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import { onTestFinished } from 'vitest'
 import type { TlsConfig } from '../../src/config/schema.ts'
 import type { Issued } from './certificates.ts'

@@ -1,8 +1,8 @@
 import { type Interval, localFromUtc } from '../../domain/times.ts'
 import type { DeviceEntry, Stay } from '../../roster/device-entry.ts'
 import type { LineChange, Roster } from '../../roster/roster.ts'
-import type { TakenRoute } from '../roster/plan.ts'
 import { distinct, joined, say, type Text } from '../../texts/text.ts'
+import type { TakenRoute } from '../roster/plan.ts'
 
 /** What an assignment would write, what it takes from whom, and what its sentence needs. */
 export interface AssignmentPlan {

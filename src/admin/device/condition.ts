@@ -1,15 +1,15 @@
 import { everySecond, yieldToEventLoop } from '../../async.ts'
 import { nearest } from '../../config/problem.ts'
-import { duration } from '../../domain/units.ts'
 import { type DeviceCondition, DeviceSurvey } from '../../diagnose/devices.ts'
 import type { DeviceFacts } from '../../diagnose/facts.ts'
-import { type Contact, isConnected } from '../../gateway/heard.ts'
+import { duration } from '../../domain/units.ts'
 import type { Roster } from '../../roster/roster.ts'
-import type { DeviceMapping, DeviceState } from './json.ts'
+import type { Scope } from '../scope.ts'
 import type { DeviceIndex } from './device-index.ts'
 import type { IndexedDevice } from './indexed-device.ts'
+import type { DeviceMapping, DeviceState } from './json.ts'
 import { behindBy } from './learnt.ts'
-import type { Scope } from '../scope.ts'
+import { type Contact, isConnected } from '../../store/device-record.ts'
 
 /** What the diagnosis knows of a device at `now`, ms UTC. */
 export function factsOf(

@@ -1,16 +1,16 @@
 import { everySecond, yieldToEventLoop } from '../../async.ts'
-import { sameId } from '../../domain/units.ts'
 import type { LostSender } from '../../diagnose/facts.ts'
-import { liveGateways } from '../../store/gateways.ts'
-import type { Contact } from '../../gateway/heard.ts'
-import { heardBy } from '../../gateway/heard-reader.ts'
-import { beginReading, heardSince, isConnectionError, keys, type ReadTo, type Redis } from '../../store/index.ts'
+import { sameId } from '../../domain/ids.ts'
+import { heardBy } from '../../store/device-record.ts'
 import type { DeviceEntry } from '../../roster/device-entry.ts'
-import type { Roster } from '../../roster/roster.ts'
 import type { RosterFollower } from '../../roster/replica.ts'
+import type { Roster } from '../../roster/roster.ts'
+import { liveGateways } from '../../store/gateways.ts'
+import { beginReading, heardSince, isConnectionError, keys, type ReadTo, type Redis } from '../../store/index.ts'
 import { type Changing, DeviceList, HeldIndex, type IndexedDevice, type SurveyedDevice } from './indexed-device.ts'
-import { type FindSpoken, LostSenders } from './lost-senders.ts'
 import { learn, UNLEARNT } from './learnt.ts'
+import { type FindSpoken, LostSenders } from './lost-senders.ts'
+import type { Contact } from '../../store/device-record.ts'
 
 export interface DeviceIndexSources {
   readonly redis: Redis

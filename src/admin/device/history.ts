@@ -1,16 +1,16 @@
 import * as z from 'zod'
 import { yieldToEventLoop } from '../../async.ts'
-import { localDay, localFromUtc } from '../../domain/times.ts'
 import { leastSilenceMs } from '../../diagnose/devices.ts'
-import { dayOf, type DaySpan, GAP_REASONS } from '../../diagnose/history.ts'
-import { BEHIND_MS, type NotedDay, readDays } from '../../store/index.ts'
-import { belongedAt } from '../../roster/device-entry.ts'
+import { type DaySpan, dayOf, GAP_REASONS } from '../../diagnose/history.ts'
+import { localDay, localFromUtc } from '../../domain/times.ts'
 import { parse, refuseFields } from '../../http/refusal.ts'
+import { belongedAt } from '../../roster/device-entry.ts'
+import { BEHIND_MS, type NotedDay, readDays } from '../../store/index.ts'
 import { Count, Instant, instant, Text } from '../json.ts'
 import type { Operation } from '../operation.ts'
 import { instantIn } from '../roster/writes.ts'
 import { factsOf } from './condition.ts'
-import { describeDevice, type DetailSources } from './device.ts'
+import { type DetailSources, describeDevice } from './device.ts'
 
 /**
  * `GET /admin/devices/{id}/history`: local days, the earliest first: when the device was connected, the times without a position

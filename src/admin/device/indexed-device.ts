@@ -1,11 +1,11 @@
-import { sameId } from '../../domain/units.ts'
 import type { DeviceCondition } from '../../diagnose/devices.ts'
-import type { Heard, StoredContact } from '../../gateway/heard.ts'
-import { HELD_LISTS, heldDevices, type HeldLists, heldMark, type Redis } from '../../store/index.ts'
+import { sameId } from '../../domain/ids.ts'
 import type { DeviceEntry } from '../../roster/device-entry.ts'
+import { HELD_LISTS, type HeldLists, heldDevices, heldMark, type Redis } from '../../store/index.ts'
 import { compare, type ListPlace } from '../paging.ts'
 import type { DeviceMapping, DeviceState } from './json.ts'
 import { type Learnt, UNLEARNT } from './learnt.ts'
+import type { Heard, StoredContact } from '../../store/device-record.ts'
 
 /** What is known of a device that is configured, was heard, or of which something is held. */
 export interface IndexedDevice extends Pick<Heard, 'fix' | 'filtered'> {

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { CONDITIONS } from '../../diagnose/devices.ts'
-import type { Contact, Heard } from '../../gateway/heard.ts'
 import { Count, each, Instant, instant, LaneIds, LaneJson, StayJson, Text } from '../json.ts'
+import type { Contact, Heard } from '../../store/device-record.ts'
 
 /** One position as `decode` prints it: RFC 3339, degrees, metres, metres per second. */
 export type DecodedFix = z.infer<typeof DecodedFixJson>

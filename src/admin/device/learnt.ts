@@ -1,6 +1,6 @@
 import { localFromUtc, zoneAhead } from '../../domain/times.ts'
-import type { Heard } from '../../gateway/heard.ts'
 import type { DeviceEntry } from '../../roster/device-entry.ts'
+import type { Heard } from '../../store/device-record.ts'
 
 /** What the contacts of a device have taught. Instants and durations in ms. */
 export interface Learnt {

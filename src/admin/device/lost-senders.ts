@@ -1,8 +1,8 @@
-import { sameId } from '../../domain/units.ts'
 import type { LostSender } from '../../diagnose/facts.ts'
-import type { ArrivedSender } from '../../gateway/arrivals.ts'
-import { keys, type Redis } from '../../store/index.ts'
+import { sameId } from '../../domain/ids.ts'
 import type { Roster } from '../../roster/roster.ts'
+import type { ArrivedSender } from '../../store/arrivals.ts'
+import { keys, type Redis } from '../../store/index.ts'
 
 /**
  * Finds the protocol that a misunderstood sender seems to speak, and the port of that protocol; `device`: the id in its

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { sameId } from '../../domain/units.ts'
+import { sameId } from '../../domain/ids.ts'
 import { releaseSuspicious } from '../../store/index.ts'
 import { Count } from '../json.ts'
 import type { Operation } from '../operation.ts'

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { sameId } from '../../domain/units.ts'
+import { sameId } from '../../domain/ids.ts'
 import { type Language, toJson } from '../../texts/language.ts'
 import { EVERYTHING, type Scope } from '../scope.ts'
 

@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import * as z from 'zod'
-import { languageOf } from '../../texts/language.ts'
 import { parse } from '../../http/refusal.ts'
-import { EventFeed, EventReader, type EventSource } from './feed.ts'
-import { type EventTopic, TOPICS } from './log.ts'
-import { findingJson, type Findings } from '../findings.ts'
+import { languageOf } from '../../texts/language.ts'
+import { type Findings, findingJson } from '../findings.ts'
 import type { Operation } from '../operation.ts'
 import type { Scope } from '../scope.ts'
+import { EventFeed, EventReader, type EventSource } from './feed.ts'
+import { type EventTopic, TOPICS } from './log.ts'
 
 interface StreamSources {
   readonly status: (scope: Scope) => Promise<object>

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { ApiRefusal } from '../../http/refusal.ts'
 import { isDense, MAX_POSITIONS_BYTES } from '../../tracking/body.ts'
 import { mayRepeat, type OperationRequest, type TrackingClient } from '../../tracking/client.ts'
 import { bodyOf, type Failure, type Reply, retryAfterMs } from '../../tracking/exchange.ts'
 import { OPERATIONS } from '../../tracking/operations.ts'
-import { ApiRefusal } from '../../http/refusal.ts'
 import { MAX_INTERVAL_S, type PositionInterval } from '../../tracking/parameters.ts'
 import { isEncoded } from './answer.ts'
 

@@ -1,18 +1,18 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Company } from '../../config/schema.ts'
+import { ApiRefusal, parse } from '../../http/refusal.ts'
 import { isForeign } from '../../tracking/answer.ts'
 import { parseBody, readBody } from '../../tracking/body.ts'
 import type { OperationRequest, TrackingClient } from '../../tracking/client.ts'
 import { type Failure, isSuccess, type Reply } from '../../tracking/exchange.ts'
 import { parametersOf } from '../../tracking/openapi.ts'
 import { OPERATIONS, type TrackingOperation } from '../../tracking/operations.ts'
-import { ApiRefusal, parse } from '../../http/refusal.ts'
-import { MAX_INTERVAL_S, parseId, parseInterval, type PositionInterval } from '../../tracking/parameters.ts'
+import { MAX_INTERVAL_S, type PositionInterval, parseId, parseInterval } from '../../tracking/parameters.ts'
 import { Id } from '../../tracking/schemas.ts'
 import type { Operation } from '../operation.ts'
+import type { Scope } from '../scope.ts'
 import { answerWith, forwardedHeaders } from './answer.ts'
 import { attempt, readWindows } from './attempts.ts'
-import type { Scope } from '../scope.ts'
 
 export interface RelaySources {
   readonly tracking: TrackingClient

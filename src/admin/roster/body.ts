@@ -2,10 +2,10 @@ import { isUtf8 } from 'node:buffer'
 import { parseCsv, type Row } from '../../config/csv.ts'
 import { keyedText, locator, type Mistake, unknownName } from '../../config/problem.ts'
 import { COLUMNS, type RouteFile, readTable } from '../../config/routes.ts'
-import { isJson, jsonText, parseJson } from '../../tracking/body.ts'
 import { isSpreadsheet, SpreadsheetError, spreadsheetText } from '../../config/xlsx.ts'
 import { ApiRefusal, MAX_ERRORS, refuseFields } from '../../http/refusal.ts'
 import { joined, say } from '../../texts/text.ts'
+import { isJson, jsonText, parseJson } from '../../tracking/body.ts'
 
 /** The lines that a body has. */
 export interface RosterBody {

@@ -7,7 +7,7 @@ import { unresolved } from '../../roster/advice.ts'
 import { type Assignment, assignmentField, putLine } from '../../roster/assignment.ts'
 import { type DeviceEntry, hasRoute } from '../../roster/device-entry.ts'
 import { countLines } from '../../roster/puts.ts'
-import { type LineChange, effectOf, lossOf, type Roster } from '../../roster/roster.ts'
+import { effectOf, type LineChange, lossOf, type Roster } from '../../roster/roster.ts'
 import { say } from '../../texts/text.ts'
 import { momentOf } from './writes.ts'
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Redis } from '../../store/index.ts'
+import { ApiRefusal, parse } from '../../http/refusal.ts'
 import { sharedRoutes } from '../../roster/advice.ts'
 import {
   countLines,
@@ -7,19 +7,19 @@ import {
   latestPut,
   linesBefore,
   noteUndone,
-  readReplaced,
-  readResults,
   type Replaced,
   type RosterResult,
+  readReplaced,
+  readResults,
 } from '../../roster/puts.ts'
 import type { Roster } from '../../roster/roster.ts'
-import { ApiRefusal, parse } from '../../http/refusal.ts'
+import type { Redis } from '../../store/index.ts'
+import type { WithTexts } from '../../texts/language.ts'
+import { say } from '../../texts/text.ts'
 import type { EventSource } from '../events/feed.ts'
 import { instant, RosterPutJson, RosterResultsJson } from '../json.ts'
 import type { Operation } from '../operation.ts'
 import type { Scope } from '../scope.ts'
-import type { WithTexts } from '../../texts/language.ts'
-import { say } from '../../texts/text.ts'
 import { changesOf, idsInOrder, takenJson } from './answer.ts'
 import { effectOfLines } from './plan.ts'
 import { Flag, lossMessage, onceText, type RosterSources } from './routes.ts'

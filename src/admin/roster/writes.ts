@@ -3,14 +3,14 @@ import { inTurns } from '../../async.ts'
 import type { Files } from '../../config/files.ts'
 import type { Company, Config } from '../../config/schema.ts'
 import { type Interval, timesIn } from '../../domain/times.ts'
-import { isRosterApplied } from '../../store/gateways.ts'
-import type { Redis } from '../../store/index.ts'
+import { ApiRefusal, refuseFields } from '../../http/refusal.ts'
 import { ROSTER_HOLDS_MS, type RosterFollower } from '../../roster/replica.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { type RosterWrite, writeRoster } from '../../roster/table.ts'
-import { ApiRefusal, refuseFields } from '../../http/refusal.ts'
-import type { Scope } from '../scope.ts'
+import { isRosterApplied } from '../../store/gateways.ts'
+import type { Redis } from '../../store/index.ts'
 import { say } from '../../texts/text.ts'
+import type { Scope } from '../scope.ts'
 
 /** The roster in effect in this process. */
 export interface RosterInEffect {

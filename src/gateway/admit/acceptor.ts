@@ -1,16 +1,16 @@
 import type { Server, ServerOpts, Socket } from 'node:net'
-import { isWithin, networksOf } from '../../domain/networks.ts'
-import { createSession, type DeviceSession } from '../device.ts'
 import { networkOf } from '../../domain/addresses.ts'
+import { isWithin, networksOf } from '../../domain/networks.ts'
 import { guarded, logFault } from '../../observe/faults.ts'
 import { metrics, type RefusedReason } from '../../observe/metrics.ts'
-import { pauseOf } from './connections.ts'
-import { handshakeTurns } from './handshake-turns.ts'
+import { createSession, type DeviceSession } from '../device.ts'
 import { type Endpoint, openServer, type Shared } from '../wire/listener.ts'
+import { pauseOf } from './connections.ts'
+import { MAX_DEBT_MS } from './flood.ts'
+import { handshakeTurns } from './handshake-turns.ts'
 import { OneAddressWatch } from './one-address.ts'
 import { readProxyHeader } from './proxy-header.ts'
 import { readClientHello, TlsHandshakes } from './tls.ts'
-import { MAX_DEBT_MS } from './flood.ts'
 
 /** Where a connection comes from: the address in its PROXY header, else the one of the socket. */
 export interface Origin {

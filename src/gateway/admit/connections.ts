@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
 import type { DeviceSession } from '../device.ts'
+import type { Shared } from '../wire/listener.ts'
 import type { PartialSender } from './backpressure.ts'
 import type { SenderLimits } from './flood.ts'
-import type { Shared } from '../wire/listener.ts'
 import type { Slot } from './slots.ts'
 
 /** A connection on which a device stays. */

@@ -1,8 +1,8 @@
-import type { DeviceSession } from '../device.ts'
 import { networkOf } from '../../domain/addresses.ts'
 import { metrics } from '../../observe/metrics.ts'
 import { observations } from '../../observe/observations.ts'
 import { say } from '../../texts/text.ts'
+import type { DeviceSession } from '../device.ts'
 
 /*
  * What one sender may take, so that it leaves the others enough. A token is a frame, or 1 KiB.

@@ -1,6 +1,6 @@
-import { type DeviceSession, type Standing, standingOf } from '../device.ts'
 import { observations } from '../../observe/observations.ts'
 import { joined, say, type Template } from '../../texts/text.ts'
+import { type DeviceSession, type Standing, standingOf } from '../device.ts'
 import type { SenderLimits } from './flood.ts'
 
 /** A connection, as far as the limits of open connections need to know it. */

@@ -12,10 +12,10 @@ import {
   type Session,
   type Transport,
 } from '../../../protocols/kit/index.ts'
-import type { DeviceSession } from '../device.ts'
 import { logFault } from '../../observe/faults.ts'
 import type { Logger } from '../../observe/log.ts'
 import { say, type Text } from '../../texts/text.ts'
+import type { DeviceSession } from '../device.ts'
 import { type Evidence, isImei, weighFixes, weighId } from './evidence.ts'
 import { GuessBudget } from './guess-budget.ts'
 

@@ -1,6 +1,6 @@
 import { cut, type Protocol } from '../../../protocols/kit/index.ts'
-import type { DeviceSession } from '../device.ts'
 import { ReceivedBytes } from '../admit/backpressure.ts'
+import type { DeviceSession } from '../device.ts'
 import { type PortRules, ProtocolChoice } from './protocol-choice.ts'
 
 /**

@@ -2,9 +2,9 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 import { addressOf, networkOf } from '../../domain/addresses.ts'
 import { metrics } from '../../observe/metrics.ts'
 import { observations } from '../../observe/observations.ts'
-import { RecentlyUsed, takeTokens, type TokenRate } from '../admit/flood.ts'
-import { RoundRobin } from '../round-robin.ts'
 import { say, type Text } from '../../texts/text.ts'
+import { RecentlyUsed, type TokenRate, takeTokens } from '../admit/flood.ts'
+import { RoundRobin } from '../round-robin.ts'
 
 /**
  * Bounds the time that a gateway takes to find out protocols, over all its listeners: a tenth. Half of it is for datagrams,

@@ -1,18 +1,24 @@
 import { once } from 'node:events'
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { type HttpAnswer, type HttpRequest, type Message, type Protocol, repliesOf } from '../../../protocols/kit/index.ts'
-import type { DeviceSession } from '../device.ts'
+import {
+  type HttpAnswer,
+  type HttpRequest,
+  type Message,
+  type Protocol,
+  repliesOf,
+} from '../../../protocols/kit/index.ts'
 import { addressOf, networkOf } from '../../domain/addresses.ts'
-import { answeredIn, type Outcome } from '../outcome.ts'
 import { logFault } from '../../observe/faults.ts'
 import { metrics } from '../../observe/metrics.ts'
 import { type Origin, sessionOf } from '../admit/acceptor.ts'
 import { ReceivedBytes } from '../admit/backpressure.ts'
 import { pauseOf } from '../admit/connections.ts'
+import { inNetwork, MAX_DEBT_MS, tokensOf } from '../admit/flood.ts'
+import type { DeviceSession } from '../device.ts'
+import { answeredIn, type Outcome } from '../outcome.ts'
 import { ENCODINGS, unpacked } from './content-encoding.ts'
 import type { Guess } from './detect.ts'
-import { inNetwork, MAX_DEBT_MS, tokensOf } from '../admit/flood.ts'
 import type { Shared } from './listener.ts'
 import { isStored, replacementIn } from './protocol-choice.ts'
 

@@ -7,7 +7,7 @@ import { metrics } from '../../observe/metrics.ts'
 import { Acceptor, type Origin } from '../admit/acceptor.ts'
 import type { Backpressure } from '../admit/backpressure.ts'
 import { senderOf } from '../admit/forwarded.ts'
-import { FRAMES_PER_REQUEST, HttpExchanges, rawAnswer, type RequestRefusal } from './http-exchange.ts'
+import { FRAMES_PER_REQUEST, HttpExchanges, type RequestRefusal, rawAnswer } from './http-exchange.ts'
 import { CLOSE_WAIT_MS, closeServer, type Listener, type ProtocolEndpoint, type Shared } from './listener.ts'
 
 /**

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
-import type { DeviceSession } from '../device.ts'
 import { metrics, type RefusedReason } from '../../observe/metrics.ts'
 import { type Origin, sessionOf } from '../admit/acceptor.ts'
 import { type DeviceConnection, pauseOf } from '../admit/connections.ts'
 import { MAX_DEBT_MS, SenderLimits } from '../admit/flood.ts'
+import type { DeviceSession } from '../device.ts'
 import type { Shared } from './listener.ts'
 import { PacketFollower } from './mqtt-packets.ts'
 

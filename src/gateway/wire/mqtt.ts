@@ -8,10 +8,10 @@ import { metrics } from '../../observe/metrics.ts'
 import { say } from '../../texts/text.ts'
 import { Acceptor } from '../admit/acceptor.ts'
 import { Connections } from '../admit/connections.ts'
+import { MAX_DEBT_MS } from '../admit/flood.ts'
 import { CLOSE_WAIT_MS, closeServer, type Endpoint, type Listener } from './listener.ts'
 import { MqttConnection } from './mqtt-connection.ts'
 import { connectionOf, MqttHandlers, type MqttShared } from './mqtt-handlers.ts'
-import { MAX_DEBT_MS } from '../admit/flood.ts'
 
 /** Listens for trackers over MQTT 3.1 and 3.1.1: the built-in broker, with limits that it does not have itself. */
 export async function listenMqtt(endpoint: Endpoint, shared: MqttShared): Promise<Listener> {

@@ -1,7 +1,7 @@
 import type { Protocol } from '../../../protocols/kit/index.ts'
+import { addressOf, networkOf } from '../../domain/addresses.ts'
 import { type DeviceSession, hasStoredAsOwn } from '../device.ts'
 import type { Outcome } from '../outcome.ts'
-import { addressOf, networkOf } from '../../domain/addresses.ts'
 import { type Detector, type Guess, Undecided } from './detect.ts'
 import type { Shared } from './listener.ts'
 

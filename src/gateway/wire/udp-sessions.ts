@@ -1,6 +1,6 @@
-import { sameId } from '../../domain/units.ts'
-import type { DeviceSession } from '../device.ts'
+import { sameId } from '../../domain/ids.ts'
 import { RecentlyUsed } from '../admit/flood.ts'
+import type { DeviceSession } from '../device.ts'
 
 /**
  * The sessions of identified peers, by address and port; unidentified ones are not kept, and those whose device is not configured

@@ -1,7 +1,7 @@
 import { getPriority, setPriority } from 'node:os'
 import { within } from '../../async.ts'
-import { connect, type Redis } from '../../store/index.ts'
 import { Replica } from '../../roster/replica.ts'
+import { connect, type Redis } from '../../store/index.ts'
 import type { Role, RoleAddresses } from '../role.ts'
 import type { Live } from './live.ts'
 

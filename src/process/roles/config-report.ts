@@ -1,13 +1,13 @@
 import { type Files, isMistake } from '../../config/files.ts'
 import { ConfigError, keyedText, type Problem, problemText } from '../../config/problem.ts'
 import type { Config } from '../../config/schema.ts'
-import { isConnectionError } from '../../store/index.ts'
 import type { Logger } from '../../observe/log.ts'
 import { metrics } from '../../observe/metrics.ts'
-import type { FilesOutcome } from '../../roster/file-writer.ts'
 import { remarksOn } from '../../roster/advice.ts'
+import type { FilesOutcome } from '../../roster/file-writer.ts'
 import type { FileResult } from '../../roster/puts.ts'
 import type { Roster } from '../../roster/roster.ts'
+import { isConnectionError } from '../../store/index.ts'
 import { english, say, type Text } from '../../texts/text.ts'
 
 /** A change of the files, and what became of it. */

@@ -11,10 +11,10 @@ import { listenTcp } from '../../gateway/wire/tcp.ts'
 import { listenUdp } from '../../gateway/wire/udp.ts'
 import { metrics } from '../../observe/metrics.ts'
 import { observations } from '../../observe/observations.ts'
+import { say } from '../../texts/text.ts'
 import { installationId } from '../data-dir.ts'
 import type { InheritedSockets } from '../held-sockets.ts'
 import type { Ports } from '../role-process.ts'
-import { say } from '../../texts/text.ts'
 import type { Live } from './live.ts'
 
 /** What lies behind the listeners. */

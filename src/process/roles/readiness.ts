@@ -1,8 +1,8 @@
 import { isPrivate, type RedisPlace } from '../../config/redis.ts'
 import type { Config } from '../../config/schema.ts'
-import { memoryInfos, memoryProblems } from '../../gateway/acceptance.ts'
 import { readGatewayProblems } from '../../store/gateways.ts'
 import { durabilityProblems, inShards, missingReplicas, type Redis } from '../../store/index.ts'
+import { memoryInfos, memoryProblems } from '../../store/memory.ts'
 import { english } from '../../texts/text.ts'
 import type { Readiness } from '../monitor.ts'
 

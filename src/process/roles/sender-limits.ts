@@ -1,6 +1,11 @@
-import { networksOf } from '../../domain/networks.ts'
 import { connectionsThatFit } from '../../config/open-files.ts'
 import type { Config } from '../../config/schema.ts'
+import { networksOf } from '../../domain/networks.ts'
+import { Backpressure } from '../../gateway/admit/backpressure.ts'
+import { ConnectionLimits } from '../../gateway/admit/connection-limits.ts'
+import { Flood } from '../../gateway/admit/flood.ts'
+import { type NeighbourShares, Neighbours } from '../../gateway/admit/neighbours.ts'
+import { Slots } from '../../gateway/admit/slots.ts'
 import { UnknownDeviceQuota } from '../../gateway/device.ts'
 import { GuessDelays, rememberHeard } from '../../gateway/guesses.ts'
 import { Trails } from '../../gateway/suspicion.ts'
@@ -12,11 +17,6 @@ import {
   type RedisServer,
   silentProcesses,
 } from '../../store/index.ts'
-import { Backpressure } from '../../gateway/admit/backpressure.ts'
-import { Flood } from '../../gateway/admit/flood.ts'
-import { ConnectionLimits } from '../../gateway/admit/connection-limits.ts'
-import { Neighbours, type NeighbourShares } from '../../gateway/admit/neighbours.ts'
-import { Slots } from '../../gateway/admit/slots.ts'
 
 interface Gateway {
   readonly redis: Redis

@@ -6,20 +6,20 @@ import { problemText } from '../../config/problem.ts'
 import { redisServer } from '../../config/redis.ts'
 import { loadTracking, type TrackingConfig, trackingFile, watchTracking } from '../../config/tracking.ts'
 import { databaseReason, UserError } from '../../errors.ts'
-import { connect, signOn } from '../../store/index.ts'
 import { createLogger, type Logger } from '../../observe/log.ts'
 import { metrics } from '../../observe/metrics.ts'
 import { type Lane, lanesOf } from '../../roster/device-entry.ts'
 import { Replica, type RosterFollower } from '../../roster/replica.ts'
-import { type Provisioning, provisioningOf } from '../../tracking/provisioning.ts'
 import {
   createTrackingService,
   type TrackingService,
   type TrackingServiceOptions,
 } from '../../sandbox/tracking/service.ts'
+import { connect, signOn } from '../../store/index.ts'
+import { type Provisioning, provisioningOf } from '../../tracking/provisioning.ts'
 import { lockTracking, openDataDir } from '../data-dir.ts'
-import type { RoleContext } from '../role-process.ts'
 import { type Role, runRole } from '../role.ts'
+import type { RoleContext } from '../role-process.ts'
 import type { Live } from './live.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/schema.ts'
-import { connect, signOn } from '../../store/index.ts'
 import { startPushing } from '../../push/index.ts'
 import { Replica } from '../../roster/replica.ts'
+import { connect, signOn } from '../../store/index.ts'
 import { createTrackingClient } from '../../tracking/client.ts'
 import type { Role, RoleAddresses } from '../role.ts'
 import { type Live, placeIn } from './live.ts'

@@ -7,14 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { buildPage, isPageBuilt } from '../../page/build.mjs'
 import { withLock } from './lock.mjs'
 import { isPinnedNode } from './pinned-node.mjs'
-import {
-  canFetchRedis,
-  fetchRedis,
-  findRedisServer,
-  missingRedis,
-  namesOwnRedis,
-  newerRedis,
-} from './redis-server.mjs'
+import { canFetchRedis, fetchRedis, findRedisServer, missingRedis, namesOwnRedis, newerRedis } from './redis-server.mjs'
 
 /*
  * Runs before every npm script and sets up what is missing: the npm packages, the page and a Redis server. If nothing is missing,

@@ -7,6 +7,9 @@ import type { Ports } from '../../process/role-process.ts'
 import { supervision } from '../../process/start.ts'
 import { Supervisor } from '../../process/supervisor.ts'
 import { createTrackingClient } from '../../tracking/client.ts'
+import { ROUTES_FROM } from '../fleet.ts'
+import { listenToSignals, type Signals } from '../signals.ts'
+import { runSimulation, type SimulationOutcome } from '../simulation.ts'
 import { accountFor, countPositions, type Ending, isWhole, lastLine, NOTHING, readStatus, verdict } from './account.ts'
 import {
   announcement,
@@ -20,9 +23,6 @@ import {
 } from './site.ts'
 import { createScreen, type Screen } from './view.ts'
 import { startWatch } from './watch.ts'
-import { ROUTES_FROM } from '../fleet.ts'
-import { listenToSignals, type Signals } from '../signals.ts'
-import { runSimulation, type SimulationOutcome } from '../simulation.ts'
 
 /**
  * Runs the whole product with simulated vans, in a folder of its own, and checks that every acknowledged fix was delivered.

@@ -1,12 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { bodyOf, type ServedOperation, type ServedRequest } from '../../tracking/operations.ts'
 import { ApiRefusal, type FieldError, parse, refuseFields } from '../../http/refusal.ts'
+import { bodyOf, type ServedOperation, type ServedRequest } from '../../tracking/operations.ts'
 import { parseId } from '../../tracking/parameters.ts'
 import {
   Id,
-  isOfLength,
   ItemReturn,
   ItemsQuery,
+  isOfLength,
   listOf,
   NewItem,
   NO_PAGE_TOKEN,

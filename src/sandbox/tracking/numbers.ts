@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { bodyOf, type ServedOperation, type ServedRequest } from '../../tracking/operations.ts'
 import { ApiRefusal } from '../../http/refusal.ts'
+import { bodyOf, type ServedOperation, type ServedRequest } from '../../tracking/operations.ts'
 import { parseId } from '../../tracking/parameters.ts'
 import { ContractorNumber } from '../../tracking/schemas.ts'
 import { type GroupCommit, prepareAll } from './database.ts'

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
-import type { ServedOperation } from '../../tracking/operations.ts'
 import { ApiRefusal } from '../../http/refusal.ts'
-import { parseId, parseInterval, type PositionInterval } from '../../tracking/parameters.ts'
+import type { ServedOperation } from '../../tracking/operations.ts'
+import { type PositionInterval, parseId, parseInterval } from '../../tracking/parameters.ts'
 import type { PositionV3 } from '../../tracking/schemas.ts'
 import type { GroupCommit } from './database.ts'
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import type { FastifyInstance } from 'fastify'
+import { createHttpServer, type HttpServer } from '../../http/server.ts'
 import type { Logger } from '../../observe/log.ts'
 import { exactJson, MAX_BODY_BYTES } from '../../tracking/body.ts'
-import { createHttpServer, type HttpServer } from '../../http/server.ts'
 import { openApiDocument } from '../../tracking/openapi.ts'
 import {
   OPERATIONS,

@@ -1,7 +1,7 @@
+import { joined, say, type Text } from '../../texts/text.ts'
 import { inOneLine, type NotTheApi } from '../answer.ts'
 import type { TrackingClient } from '../client.ts'
 import type { Fault } from '../exchange.ts'
-import { joined, say, type Text } from '../../texts/text.ts'
 import { failed, type TestStep } from './step.ts'
 
 /** What the API is asked for a company. Ids in exact decimal digits. */

@@ -1,7 +1,7 @@
+import { say, type Text } from '../../texts/text.ts'
 import type { ApiAnswer } from '../answer.ts'
 import type { TrackingClient } from '../client.ts'
 import { isSuccess } from '../exchange.ts'
-import { say, type Text } from '../../texts/text.ts'
 import { type AskedCompany, CORRECT_LANE, NO_LANE, refusedStep, saying, unanswered } from './answers.ts'
 import { failed, ok, type TestStep, warning } from './step.ts'
 

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { connect, isIP, type Socket } from 'node:net'
-import { connect as secure, type PeerCertificate, type TLSSocket } from 'node:tls'
+import { type PeerCertificate, connect as secure, type TLSSocket } from 'node:tls'
 import { say, type Text } from '../../texts/text.ts'
 import { failed, ok, type TestStep, warning } from './step.ts'
 

@@ -1,10 +1,10 @@
 import * as z from 'zod'
-import { answerOf, type ApiAnswer, isForeign } from '../answer.ts'
+import { say, type Text } from '../../texts/text.ts'
+import { type ApiAnswer, answerOf, isForeign } from '../answer.ts'
 import { isDense, MAX_POSITIONS_BYTES, parseBody } from '../body.ts'
 import type { TrackingClient } from '../client.ts'
 import { bodyOf } from '../exchange.ts'
 import { type CourierPosition, CourierPositions } from '../schemas.ts'
-import { say, type Text } from '../../texts/text.ts'
 import { type AskedCompany, NEW_TOKEN, NO_LANE, refusedStep, saying, unanswered } from './answers.ts'
 import { failed, ok, skipped, type TestStep } from './step.ts'
 

@@ -2,12 +2,12 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { createSession } from '../../../src/gateway/device.ts'
 import { HeardBook } from '../../../src/gateway/heard.ts'
-import { keys, type Redis } from '../../../src/store/index.ts'
 import { PUT_SOURCE, putLine } from '../../../src/roster/assignment.ts'
 import { writeRoster } from '../../../src/roster/table.ts'
+import { keys, type Redis } from '../../../src/store/index.ts'
 import { store } from '../../support/admin.ts'
-import { imeiOf as idOf } from '../e2e/codec8.ts'
 import { messageOf } from '../../support/processes.ts'
+import { imeiOf as idOf } from '../e2e/codec8.ts'
 
 export const DEVICES = 100_000
 export const LANES = 20_000

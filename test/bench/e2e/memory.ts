@@ -1,10 +1,10 @@
 import { fork } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { connect, Appender, keys, packDevice, packRecords } from '../../../src/store/index.ts'
+import { Appender, connect, keys, packDevice, packRecords } from '../../../src/store/index.ts'
 import { Inspector } from '../../support/inspector.ts'
-import { startTestRedis } from '../../support/redis.ts'
 import { endChild, messageOf } from '../../support/processes.ts'
+import { startTestRedis } from '../../support/redis.ts'
 import { residentBytes, startRig } from './rig.ts'
 
 const SENDER = fileURLToPath(new URL('sender.ts', import.meta.url))

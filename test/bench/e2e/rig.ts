@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startPrivateRedis } from '../../../src/process/redis.ts'
 import { freePorts } from '../../support/free-ports.ts'
+import { inspectorOf } from '../../support/inspector.ts'
 import { CLI, endChild, killAtEnd, messageOf, pidsIn, untilSo } from '../../support/processes.ts'
 import { RedisGroup } from '../../support/redis-group.ts'
-import { inspectorOf } from '../../support/inspector.ts'
 
 export interface RigOptions {
   readonly vans: number

@@ -10,7 +10,7 @@ import { findProgram, type Program } from '../../support/debian-program.mjs'
 import { freePorts } from '../../support/free-ports.ts'
 import { startHaproxy } from '../../support/haproxy.ts'
 import { type Gateway, gateway, open, talk, until } from '../../support/listen.ts'
-import { protocolNamed, position, TOPIC } from '../../support/mqtt.ts'
+import { position, protocolNamed, TOPIC } from '../../support/mqtt.ts'
 import { dialTls, tlsWith } from '../../support/tls.ts'
 
 /** An address of this machine by which the proxy and its client differ. */

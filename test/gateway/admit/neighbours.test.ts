@@ -1,20 +1,20 @@
 import { request } from 'undici'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import osmand from '../../../protocols/osmand/index.ts'
+import { Neighbours } from '../../../src/gateway/admit/neighbours.ts'
 import { GuessDelays } from '../../../src/gateway/guesses.ts'
 import { Trails } from '../../../src/gateway/suspicion.ts'
-import { keys, openGatewayChannel, type Redis, silentProcesses } from '../../../src/store/index.ts'
 import { listenHttp } from '../../../src/gateway/wire/http.ts'
 import { listenMqtt } from '../../../src/gateway/wire/mqtt.ts'
-import { Neighbours } from '../../../src/gateway/admit/neighbours.ts'
 import { listenTcp } from '../../../src/gateway/wire/tcp.ts'
 import { observations } from '../../../src/observe/observations.ts'
+import { keys, openGatewayChannel, type Redis, silentProcesses } from '../../../src/store/index.ts'
 import { dial, type Gateway, gateway, open, type Peer, SECRET, talk, until } from '../../support/listen.ts'
 import { position, protocolNamed } from '../../support/mqtt.ts'
 import { connack, connect, puback, publish, raw } from '../../support/mqtt-bytes.ts'
 import type { TestRedis } from '../../support/redis.ts'
-import { withRedis } from '../../support/with-redis.ts'
 import { inEnglish } from '../../support/texts.ts'
+import { withRedis } from '../../support/with-redis.ts'
 
 const AT = { host: '127.0.0.1', port: 0, protocol: talk }
 const SIGN_KEPT_MS = 600_000

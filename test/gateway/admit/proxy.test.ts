@@ -12,11 +12,11 @@ import { listenUdp } from '../../../src/gateway/wire/udp.ts'
 import { observations } from '../../../src/observe/observations.ts'
 import { CertificateMaker, type Issued } from '../../support/certificates.ts'
 import { dial, type Gateway, gateway, open, openConnections, refusals, talk, until } from '../../support/listen.ts'
-import { connack, connect, raw } from '../../support/mqtt-bytes.ts'
 import { protocolNamed } from '../../support/mqtt.ts'
+import { connack, connect, raw } from '../../support/mqtt-bytes.ts'
 import { proxyV2 } from '../../support/proxy.ts'
-import { dialTls, tlsWith } from '../../support/tls.ts'
 import { inEnglish } from '../../support/texts.ts'
+import { dialTls, tlsWith } from '../../support/tls.ts'
 
 const AT = { host: '127.0.0.1', port: 0, protocol: talk }
 const BEHIND = { ...AT, proxy_protocol: true }

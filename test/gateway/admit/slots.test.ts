@@ -1,10 +1,20 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { listenMqtt } from '../../../src/gateway/wire/mqtt.ts'
 import { type Slot, Slots } from '../../../src/gateway/admit/slots.ts'
 import { listenHttp } from '../../../src/gateway/wire/http.ts'
+import { listenMqtt } from '../../../src/gateway/wire/mqtt.ts'
 import { listenTcp } from '../../../src/gateway/wire/tcp.ts'
 import { observations } from '../../../src/observe/observations.ts'
-import { count, dial, type Gateway, gateway, open, openConnections, refusals, talk, until } from '../../support/listen.ts'
+import {
+  count,
+  dial,
+  type Gateway,
+  gateway,
+  open,
+  openConnections,
+  refusals,
+  talk,
+  until,
+} from '../../support/listen.ts'
 import { protocolNamed } from '../../support/mqtt.ts'
 import { connack, connect, raw } from '../../support/mqtt-bytes.ts'
 import { inEnglish } from '../../support/texts.ts'

@@ -11,10 +11,20 @@ import { listenTcp } from '../../../src/gateway/wire/tcp.ts'
 import { observations } from '../../../src/observe/observations.ts'
 import { teltonika } from '../../../src/sandbox/speak/teltonika.ts'
 import { CertificateMaker, type Issued } from '../../support/certificates.ts'
-import { count, dial, type Gateway, gateway, open, openConnections, refusals, talk, until } from '../../support/listen.ts'
-import { protocolNamed, position, TOPIC } from '../../support/mqtt.ts'
-import { dialTls, tlsWith } from '../../support/tls.ts'
+import {
+  count,
+  dial,
+  type Gateway,
+  gateway,
+  open,
+  openConnections,
+  refusals,
+  talk,
+  until,
+} from '../../support/listen.ts'
+import { position, protocolNamed, TOPIC } from '../../support/mqtt.ts'
 import { inEnglish } from '../../support/texts.ts'
+import { dialTls, tlsWith } from '../../support/tls.ts'
 
 const AT = { host: '127.0.0.1', port: 0, protocol: talk }
 

@@ -4,7 +4,7 @@ import { listenMqtt } from '../../../src/gateway/wire/mqtt.ts'
 import { listenTcp } from '../../../src/gateway/wire/tcp.ts'
 import { CertificateMaker, type Issued } from '../../support/certificates.ts'
 import { gateway, open, refusals, talk, until } from '../../support/listen.ts'
-import { protocolNamed, position } from '../../support/mqtt.ts'
+import { position, protocolNamed } from '../../support/mqtt.ts'
 import { dialTls, tlsWith } from '../../support/tls.ts'
 
 const AT = { host: '127.0.0.1', port: 0 }

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
-import { RequestQueues } from '../../../src/gateway/wire/http.ts'
 import { Backpressure } from '../../../src/gateway/admit/backpressure.ts'
+import { RequestQueues } from '../../../src/gateway/wire/http.ts'
 import { dial, until } from '../../support/listen.ts'
 
 it('node:http makes no request of the rest of a chunk once a connection sent too many', async () => {

@@ -1,9 +1,9 @@
-import type { HttpRequest } from '../../../protocols/kit/index.ts'
 import { Agent, request } from 'undici'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import type { HttpRequest } from '../../../protocols/kit/index.ts'
 import osmand from '../../../protocols/osmand/index.ts'
-import { listenHttp } from '../../../src/gateway/wire/http.ts'
 import { Backpressure } from '../../../src/gateway/admit/backpressure.ts'
+import { listenHttp } from '../../../src/gateway/wire/http.ts'
 import {
   count,
   dial,

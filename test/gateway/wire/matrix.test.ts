@@ -14,10 +14,10 @@ import { createSession } from '../../../src/gateway/device.ts'
 import { Detector, likely } from '../../../src/gateway/wire/detect.ts'
 import { casesOf } from '../../support/protocol-cases.ts'
 import { newSession } from '../../support/rough.ts'
+import { inEnglish } from '../../support/texts.ts'
+import { thrown } from '../../support/thrown.ts'
 import { vectorsOf } from '../../support/vectors/vectors.ts'
 import { onWire } from '../../support/vectors/wire.ts'
-import { thrown } from '../../support/thrown.ts'
-import { inEnglish } from '../../support/texts.ts'
 
 /*
  * The first frame of every family, whole and cut at each byte, is offered to all families: where it decides at once, or its

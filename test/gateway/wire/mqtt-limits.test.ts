@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { contentOf } from '../../../src/gateway/misunderstood.ts'
-import { listenMqtt } from '../../../src/gateway/wire/mqtt.ts'
 import { Backpressure } from '../../../src/gateway/admit/backpressure.ts'
+import { listenMqtt } from '../../../src/gateway/wire/mqtt.ts'
+import { contentOf } from '../../../src/store/misunderstood-frame.ts'
 import { count, gateway, openConnections, refusals, stopTime, until } from '../../support/listen.ts'
-import { AT, client, listen, protocolNamed, position, TOPIC } from '../../support/mqtt.ts'
+import { AT, client, listen, position, protocolNamed, TOPIC } from '../../support/mqtt.ts'
 import { connack, connect, puback, publish, pubrec, raw } from '../../support/mqtt-bytes.ts'
 
 describe('the limits of MQTT', () => {

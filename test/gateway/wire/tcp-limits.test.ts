@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Outcome } from '../../../src/gateway/outcome.ts'
 import { Backpressure } from '../../../src/gateway/admit/backpressure.ts'
+import type { Outcome } from '../../../src/gateway/outcome.ts'
 import { listenTcp } from '../../../src/gateway/wire/tcp.ts'
 import {
   count,

@@ -5,11 +5,11 @@ import wialon from '../../../protocols/wialon/index.ts'
 import { Backpressure } from '../../../src/gateway/admit/backpressure.ts'
 import { Flood, inNetwork } from '../../../src/gateway/admit/flood.ts'
 import { listenTcp } from '../../../src/gateway/wire/tcp.ts'
-import { listenUdp, dropReason } from '../../../src/gateway/wire/udp.ts'
+import { dropReason, listenUdp } from '../../../src/gateway/wire/udp.ts'
 import { observations } from '../../../src/observe/observations.ts'
 import { count, dial, type Gateway, gateway, open, refusals, talk, until } from '../../support/listen.ts'
-import { datagramPeer } from '../../support/udp.ts'
 import { inEnglish } from '../../support/texts.ts'
+import { datagramPeer } from '../../support/udp.ts'
 
 const AT = { host: '127.0.0.1', port: 0, protocol: talk }
 const listen = (shared: Gateway) => open(listenUdp(AT, shared))

@@ -4,10 +4,10 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { ApiAnswer } from '../../../src/tracking/answer.ts'
-import { createTrackingClient, type TrackingClient } from '../../../src/tracking/client.ts'
 import { countPositions, positionsIn } from '../../../src/sandbox/demo/account.ts'
 import { createTrackingService, type TrackingService } from '../../../src/sandbox/tracking/service.ts'
+import type { ApiAnswer } from '../../../src/tracking/answer.ts'
+import { createTrackingClient, type TrackingClient } from '../../../src/tracking/client.ts'
 import { PROVISIONING, temporaryFolder } from '../../support/tracking/service.ts'
 
 const folder = temporaryFolder()

@@ -1,8 +1,8 @@
 import http, { type RequestListener } from 'node:http'
 import net, { type Socket } from 'node:net'
 import { onTestFinished, vi } from 'vitest'
-import { listening } from '../listening.ts'
 import { createTrackingClient, type TrackingClient, type TrackingClientOptions } from '../../../src/tracking/client.ts'
+import { listening } from '../listening.ts'
 
 /** A push that every server of these tests accepts. */
 export const PUSH = { courier: '42', route: '9223372036854775807', apikey: 'CANARY', body: '{"positions":[]}' }

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { Agent, type Dispatcher } from 'undici'
 import { afterAll } from 'vitest'
-import type { Provisioning } from '../../../src/tracking/provisioning.ts'
 import { createTrackingService } from '../../../src/sandbox/tracking/service.ts'
+import type { Provisioning } from '../../../src/tracking/provisioning.ts'
 
 /** The greatest int64, which no JavaScript number can hold. */
 export const MAX_ID = '9223372036854775807'

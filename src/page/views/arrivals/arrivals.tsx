@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { useMemo, useRef, useState } from 'preact/hooks'
 import { api } from '../../data/api.ts'
+import { RequestError } from '../../data/client.ts'
 import { useAsked, useEvents, useFleet } from '../../data/hooks.ts'
 import { exact } from '../../format.ts'
 import { CopyButton, Empty, Failure, Loading, Panel } from '../../parts/basics.tsx'
@@ -10,7 +11,6 @@ import { ArrivalItem } from './arrival-item.tsx'
 import { ForSomeCompanies } from './for-some-companies.tsx'
 import { NameManyDialog } from './name-many-dialog.tsx'
 import { type ArrivalSender, sendersOf } from './senders.ts'
-import { RequestError } from '../../data/client.ts'
 
 /** Devices that send but are not configured, and senders that were not understood. */
 export function Arrivals(): JSX.Element {

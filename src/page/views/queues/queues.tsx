@@ -1,8 +1,8 @@
 import type { JSX } from 'preact'
+import type { PageAddress } from '../../router.ts'
 import { words } from '../../words/index.ts'
 import { LanesPanel } from './lanes-panel.tsx'
 import { ParkedPanel } from './parked-panel.tsx'
-import type { PageAddress } from '../../router.ts'
 
 /** What waits for the tracking API, by lane, and what the tracking API has refused. */
 export function Queues({ place }: { place: PageAddress }): JSX.Element {

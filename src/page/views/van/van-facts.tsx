@@ -4,8 +4,8 @@ import type { QueuedLane, VanDetail } from '../../data/types.ts'
 import { age, coordinates, count, duration, exact } from '../../format.ts'
 import { Foreign, Panel, When } from '../../parts/basics.tsx'
 import { Fact } from '../../parts/fact.tsx'
-import { ZoneButton } from './zone-button.tsx'
 import { words } from '../../words/index.ts'
+import { ZoneButton } from './zone-button.tsx'
 
 /** Connection, last fix, what waits and what is held of a van. */
 export function VanFacts({ detail, changed }: { detail: VanDetail; changed: () => void }): JSX.Element {

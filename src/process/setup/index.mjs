@@ -14,9 +14,9 @@ import { canFetchRedis, fetchRedis, findRedisServer, missingRedis, namesOwnRedis
  * it does nothing. It runs on the user's Node, 20 or later, and uses no package. The product itself runs on the npm package
  * `node` (24), which this installs. All output goes to stderr: stdout belongs to the command.
  */
-const root = fileURLToPath(new URL('../../', import.meta.url))
+const root = fileURLToPath(new URL('../../../', import.meta.url))
 const modules = join(root, 'node_modules')
-const tether = fileURLToPath(new URL('tether.sh', import.meta.url))
+const tether = fileURLToPath(new URL('../tether.sh', import.meta.url))
 
 if (!isComplete()) await withLock(setUp)
 else await lookForNewerRedis()

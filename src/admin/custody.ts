@@ -136,7 +136,7 @@ function sumOf(numbers: Iterable<number>): number {
  * Takes the account every 5 seconds. Two equal accounts in a row show that nothing moved; a difference then means that fixes
  * are lost or counted twice.
  */
-export class CustodyWatch {
+export class CustodyCollector {
   readonly #take: () => Promise<FixAccount>
   readonly #stopping = new AbortController()
   #last: Custody | undefined

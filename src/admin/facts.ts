@@ -23,12 +23,12 @@ import {
   redisPrimaries,
   type SeenProcess,
 } from '../store/index.ts'
-import type { CustodyWatch } from './custody.ts'
-import { answering, NoAnswer, RedisWatch, shortageOf, type WatchedRedis } from './redis-watch.ts'
+import type { CustodyCollector } from './custody.ts'
+import { answering, NoAnswer, RedisCollector, shortageOf, type RedisSources } from './redis-facts.ts'
 
-export interface FactSources extends WatchedRedis {
+export interface FactSources extends RedisSources {
   readonly upstream: () => Promise<Upstream>
-  readonly custody: () => Pick<CustodyWatch, 'backlog' | 'difference'>
+  readonly custody: () => Pick<CustodyCollector, 'backlog' | 'difference'>
   readonly tokensRefused: () => string[]
   /** The entry of a device, by its id. */
   readonly deviceOf: (id: string) => DeviceEntry | undefined
@@ -43,7 +43,7 @@ export interface FactSources extends WatchedRedis {
 /** What all processes and Redis say, gathered once a second for the diagnosis and the status. */
 export class FactGatherer {
   readonly #sources: FactSources
-  readonly #disk = new RedisWatch()
+  readonly #disk = new RedisCollector()
   #looks = 0
   #downSince: number | undefined
   #watchedSince: number | undefined

@@ -26,12 +26,12 @@ import { type MonitoringSources, monitoringOperations } from './monitoring.ts'
 import { openApiOperation, register } from './operation.ts'
 import { type PageSettings, servePage } from './page.ts'
 import { readPlaces } from './places.ts'
-import { type RelaySources, relayOperations, watchTokens } from './relay/operations.ts'
+import { type RelaySources, relayOperations, tokenRefusals } from './relay/operations.ts'
 import { rosterResultOperations, rosterSource, undoOperation } from './roster/results.ts'
 import { routeOperations } from './roster/routes.ts'
 import { type RosterInEffect, rosterWrites } from './roster/writes.ts'
 import { type StatusSources, statusJson, statusOperations } from './status.ts'
-import { startWatches } from './watches.ts'
+import { startCollectors } from './collectors.ts'
 
 export { adminTokens, portAddress, type Tokens } from './access.ts'
 export { apiOf } from './apis.ts'
@@ -64,9 +64,9 @@ export type Admin = Awaited<ReturnType<typeof openAdmin>>
 export async function openAdmin(options: AdminOptions) {
   const { logger, redis } = options
   const certificate = options.tls ? new ServedCertificate(options.tls, 'admin') : undefined
-  const tokens = watchTokens(options.companies)
-  const watches = startWatches({ ...options, tokensRefused: tokens.refused })
-  const { account, custody, upstream, startedAt, rates, index, devices, gatherer, hour, findings } = watches
+  const tokens = tokenRefusals(options.companies)
+  const collectors = startCollectors({ ...options, tokensRefused: tokens.refused })
+  const { account, custody, upstream, startedAt, rates, index, devices, gatherer, hour, findings } = collectors
   const rows = { ...options, index, findings, places: await readPlaces() }
   const closing = new AbortController()
   const change = rosterWrites(options)
@@ -133,7 +133,7 @@ export async function openAdmin(options: AdminOptions) {
 
   /** Stops accepting, answers what has arrived. */
   async function stop(): Promise<void> {
-    watches.close()
+    collectors.close()
     events.close()
     // Requests under way have 2 s; then relayed ones are aborted, and connections without an answer are cut.
     const timer = setTimeout(() => closing.abort(), CLOSE_TIMEOUT_MS)

@@ -172,7 +172,7 @@ export function drainedAt({ waiting, upstream, rates, now }: Backlog): number | 
 export type Rates = Readonly<Record<'received' | 'placed' | 'delivered', number>>
 
 /** Reads the counters once a second. The rates are 0 until it has read them twice, and while Redis does not answer. */
-export class RateWatch {
+export class RateCollector {
   readonly #reading: { stop(): Promise<void> }
   #samples: RateSample[] = []
 

@@ -45,7 +45,7 @@ export async function readTracking(dir: string): Promise<TrackingRead | undefine
  * Follows tracking.yaml: calls `onChange` within half a second when the meaning of the file has changed, with `config`
  * only if it has no mistakes. `start` is the configuration in effect.
  */
-export function watchTracking(
+export function followTracking(
   dir: string,
   start: TrackingConfig,
   onChange: (change: TrackingRead) => void,

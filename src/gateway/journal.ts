@@ -14,7 +14,7 @@ import { say } from '../texts/text.ts'
 import type { Arrivals } from './arrivals.ts'
 import type { DayBook, OpenNotes } from './day-book.ts'
 import { type DeviceSession, type FixSource, RejectedDeviceLog } from './device.ts'
-import type { FrameWatch } from './frame-watch.ts'
+import type { WatchedFrames } from './watched-frames.ts'
 import type { FrameNotes, HeardBook, HeardDevices } from './heard.ts'
 import { type IdentityReason, NOBODY, type Objection, type Refusal, type ResolvedDevice } from './identity.ts'
 import { doubtOf, type FrameArrival, type Outcome, type Share } from './outcome.ts'
@@ -28,7 +28,7 @@ export interface JournalOptions {
   /** The days of devices; without it, no day is noted. */
   readonly days?: Pick<DayBook, 'of'>
   /** The frames of watched devices; without it, no frames are kept. */
-  readonly frameWatch?: Pick<FrameWatch, 'isIdle' | 'keep'>
+  readonly watchedFrames?: Pick<WatchedFrames, 'isIdle' | 'keep'>
   readonly logger: Logger
 }
 
@@ -49,12 +49,12 @@ export class Journal {
 
   /** Notes what became of a frame. A fault in here harms no frame. */
   note(arrival: FrameArrival, outcome: Outcome): void {
-    const { frameWatch, logger } = this.#options
+    const { watchedFrames, logger } = this.#options
     const { protocol } = arrival
     try {
       this.#noteFrame(arrival, outcome)
       if (arrival.session.isGone) this.gone(arrival.session)
-      if (frameWatch && !frameWatch.isIdle) frameWatch.keep(arrival, outcome)
+      if (watchedFrames && !watchedFrames.isIdle) watchedFrames.keep(arrival, outcome)
     } catch (error) {
       logFault(logger, error, { what: 'fault in noting a frame', protocol: protocol.name })
     }

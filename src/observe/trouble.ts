@@ -8,10 +8,10 @@ export function noteNotStored(reason: Obstacle): void {
 }
 
 /**
- * Watches, to the end of this process, how late it reacts. `name`: of the process, for findings. Node's own monitor loses a
+ * Measures, to the end of this process, how late it reacts. `name`: of the process, for findings. Node's own monitor loses a
  * delay that begins right after its reset.
  */
-export function watchEventLoop(name: string): void {
+export function measureEventLoop(name: string): void {
   let reactedAt = performance.now()
   let longestMs = 0
   setInterval(() => {

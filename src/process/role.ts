@@ -4,7 +4,7 @@ import { AggregatorRegistry } from 'prom-client'
 import { ConfigError } from '../config/problem.ts'
 import { EX_CONFIG, explainError, UserError } from '../errors.ts'
 import { collectNodeMetrics, registry } from '../observe/metrics.ts'
-import { watchEventLoop } from '../observe/trouble.ts'
+import { measureEventLoop } from '../observe/trouble.ts'
 import { unusableData } from '../store/format.ts'
 import type { RedisServer } from '../store/index.ts'
 import { VERSION } from '../version.ts'
@@ -60,7 +60,7 @@ export function runRole(logger: Logger, monitor: MonitorOptions, start: (context
       const { ports = {} } = role
       // The event loop is watched only from now on: a start blocks it for longer, and nothing waits for the process
       // yet.
-      watchEventLoop(String(logger.bindings().role))
+      measureEventLoop(String(logger.bindings().role))
       logger[process.connected ? 'debug' : 'info']({ ports, version: VERSION }, 'ready')
       return tellSupervisor({ type: 'ready', ports })
     })

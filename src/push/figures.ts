@@ -40,7 +40,7 @@ export interface PushError {
 }
 
 /** Keeps the figures of this worker's pushes. */
-export class PushWatch {
+export class PushStatistics {
   readonly #inFlight = new Map<number, number>()
   readonly #acceptedAt = new Map<string, number>()
   readonly #acceptedBefore = new Map<string, number>()
@@ -104,7 +104,7 @@ export class PushWatch {
 }
 
 /** Notes now and then what time the tracking API says it is, so that gateways can judge their own clock by it. */
-export class ApiClockWatch {
+export class ApiClockReporter {
   readonly #redis: Redis
   #notedAt = -Infinity
 

@@ -3,11 +3,11 @@ import pLimit from 'p-limit'
 import { within } from '../async.ts'
 import { joinWorkers, shardsOf } from '../store/index.ts'
 import { Apikeys } from './apikeys.ts'
-import { ApiClockWatch, PushWatch } from './figures.ts'
+import { ApiClockReporter, PushStatistics } from './figures.ts'
 import { ParkedLanes } from './parked-lanes.ts'
 import { Rate } from './rate.ts'
 import { type PushingOptions, ShardPush } from './shard-push.ts'
-import { watchTurns } from './watch.ts'
+import { reportFullConcurrency } from './watchdog.ts'
 
 export type { PushFigures } from './figures.ts'
 
@@ -18,23 +18,23 @@ export function startPushing(options: PushingOptions) {
   const limit = pLimit(concurrency)
   const rate = perSecond === null ? null : new Rate(perSecond)
   const stopping = new AbortController()
-  const watch = new PushWatch()
+  const statistics = new PushStatistics()
   const workers = joinWorkers(redis, (count) => {
     limit.concurrency = Math.max(1, Math.floor(concurrency / count))
     if (rate && perSecond !== null) rate.perSecond = perSecond / count
   })
-  const apiClock = new ApiClockWatch(redis)
+  const apiClock = new ApiClockReporter(redis)
   const apikeys = new Apikeys(options.apikeys)
-  const common = { ...options, apikeys, limit, rate, apiClock, watch, stopping: stopping.signal, workers }
+  const common = { ...options, apikeys, limit, rate, apiClock, statistics, stopping: stopping.signal, workers }
   const shards = shardsOf(redis).map((shard, number) => new ShardPush({ ...common, shard, number }))
   const parkedLanes = new ParkedLanes({ shards: shardsOf(redis), place, stopping: stopping.signal, logger })
   // The keys may have changed while this process did not run.
   parkedLanes.apikeysChanged(new Set(options.apikeys.keys()))
-  const turns = rate ? undefined : watchTurns(limit, () => watch.figures())
+  const turns = rate ? undefined : reportFullConcurrency(limit, () => statistics.figures())
 
   return {
     /** How the pushes fare, for the diagnosis. */
-    figures: () => watch.figures(),
+    figures: () => statistics.figures(),
     /** The roster has changed: parked lanes with fixes that belong elsewhere by now are tried. */
     rosterChanged: () => parkedLanes.rosterChanged(),
     /** Uses these apikeys of companies from now on; the parked lanes of those that have other ones are tried. */

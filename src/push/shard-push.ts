@@ -21,10 +21,10 @@ import {
 import type { ApiAnswer } from '../tracking/answer.ts'
 import type { TrackingClient } from '../tracking/client.ts'
 import type { Apikeys } from './apikeys.ts'
-import { type ApiClockWatch, NOT_THE_API, type PushWatch } from './figures.ts'
+import { type ApiClockReporter, NOT_THE_API, type PushStatistics } from './figures.ts'
 import type { Rate } from './rate.ts'
 import { type Ticket, Tickets } from './tickets.ts'
-import { watchOverdue } from './watch.ts'
+import { healOverdue } from './watchdog.ts'
 
 export interface PushingOptions {
   readonly redis: Redis
@@ -49,8 +49,8 @@ interface LaneOptions extends Omit<PushingOptions, 'apikeys'> {
   readonly leases: Leases
   /** null: no bound. */
   readonly rate: Rate | null
-  readonly apiClock: ApiClockWatch
-  readonly watch: PushWatch
+  readonly apiClock: ApiClockReporter
+  readonly statistics: PushStatistics
   readonly stopping: AbortSignal
   /** The connection of the shard. */
   readonly shard: Redis
@@ -81,7 +81,7 @@ export class ShardPush {
     this.#lane = { ...options, leases: this.#leases }
     this.#renewing = setInterval(() => this.#renew(), RENEW_MS)
     this.#tickets = new Tickets({ ...options, leases: this.#leases, work: this.#work })
-    this.#overdue = watchOverdue(shard, { idle: () => this.isIdle, heal: () => this.#tickets.restart(), logger })
+    this.#overdue = healOverdue(shard, { idle: () => this.isIdle, heal: () => this.#tickets.restart(), logger })
   }
 
   /** Whether this process pushes nothing of the shard now. */
@@ -155,7 +155,7 @@ class LanePush {
    * the keys as they are configured then.
    */
   async #request(records: Buffer): Promise<Consequence | undefined> {
-    const { apiClock, apikeys, client, rate, watch } = this.#options
+    const { apiClock, apikeys, client, rate, statistics } = this.#options
     const [company, courier, route] = this.#lease.lane.split('/')
     const tried = new Set<string>()
     let outcome: Consequence = NO_APIKEY
@@ -166,9 +166,9 @@ class LanePush {
       if (rate) await rate.turn()
       if (!stillHolds(this.#lease)) return undefined
       const [started, sentAt] = [performance.now(), Date.now()]
-      const request = watch.began()
+      const request = statistics.began()
       const answer = await client.push({ courier, route, apikey, body: positionsJson(records) })
-      watch.ended(request, company, answer)
+      statistics.ended(request, company, answer)
       if ('date' in answer && answer.date !== undefined) apiClock.note(answer.date, sentAt)
       metrics.pushDuration.observe((performance.now() - started) / 1000)
       metrics.pushRequests.inc({ code: codeOf(answer) })
@@ -210,7 +210,7 @@ class LanePush {
     }
     this.#suspects = 0
     if (parked && ABOUT_POSITIONS.has(parked.status)) return this.#park(refusal)
-    this.#options.watch.refused(refusal.status, refusal.message)
+    this.#options.statistics.refused(refusal.status, refusal.message)
     this.#log().debug({ reason: String(refusal.status), answer: refusal.message }, 'position refused and parked')
     const answer = await leases.refuse(this.#lease, refusal, stopping.aborted ? 0 : batch.max_positions)
     return answer && answer.row >= REFUSED_IN_A_ROW && answer.next ? this.#park(refusal) : answer?.next

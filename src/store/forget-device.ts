@@ -9,7 +9,7 @@ import { type Redis, scripts } from './redis.ts'
 import { keysOf, shardOf } from './shards.ts'
 import { membersOf } from './slices.ts'
 import { sumOver } from './survey.ts'
-import { forgetWatched } from './watched.ts'
+import { forgetWatched } from './watched-frames.ts'
 
 /** How much was deleted of a device. */
 export interface ForgottenDevice {

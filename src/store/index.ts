@@ -30,5 +30,5 @@ export {
 export { inShards, keysOf, shardOf, shardsOf } from './shards.ts'
 export type { AppenderOptions, MemoryShares } from './store.ts'
 export * from './survey.ts'
-export * from './watched.ts'
+export * from './watched-frames.ts'
 export { joinWorkers, type Workers } from './workers.ts'

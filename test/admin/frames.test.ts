@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Protocol } from '../../protocols/kit/index.ts'
-import { FrameWatch } from '../../src/gateway/frame-watch.ts'
+import { WatchedFrames } from '../../src/gateway/watched-frames.ts'
 import { adminFixture, READ_TOKEN } from '../support/admin.ts'
 import { at, gateway, type IngestSetup, van } from '../support/ingest.ts'
 import { keepFrame } from '../support/kept-frames.ts'
@@ -25,15 +25,15 @@ const watch = (id = ID, token?: string) =>
     ...(token && { headers: { authorization: `Bearer ${token}` } }),
   })
 
-let frameWatch: FrameWatch | undefined
-afterEach(() => frameWatch?.close())
+let watchedFrames: WatchedFrames | undefined
+afterEach(() => watchedFrames?.close())
 
 /** A gateway that knows which devices are watched. */
 async function watchingGateway(setup: IngestSetup = {}) {
   const roster = await createDirectory(setup.devices ?? [], [])
-  const watching = (frameWatch = new FrameWatch(admin.redis, { roster }))
+  const watching = (watchedFrames = new WatchedFrames(admin.redis, { roster }))
   await expect.poll(() => watching.isIdle).toBe(false)
-  return gateway({ ...setup, frameWatch: watching })
+  return gateway({ ...setup, watchedFrames: watching })
 }
 
 describe('the frames of a device that somebody watches', () => {

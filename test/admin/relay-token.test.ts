@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { watchTokens } from '../../src/admin/relay/operations.ts'
+import { tokenRefusals } from '../../src/admin/relay/operations.ts'
 import type { Company } from '../../src/config/schema.ts'
 import { recordingServer, relayFixture } from '../support/relay.ts'
 
@@ -94,8 +94,8 @@ describe('a token that the service refuses', () => {
 
 it('does not take the refusal of an earlier token for one of the present token', () => {
   const now = { ...COMPANIES[0], oauth_token: 'canary-new' }
-  const watch = watchTokens(() => [now])
-  watch.answered(now, 401)
-  watch.answered(COMPANIES[0], 200)
-  expect(watch.refused()).toEqual(['7'])
+  const refusals = tokenRefusals(() => [now])
+  refusals.answered(now, 401)
+  refusals.answered(COMPANIES[0], 200)
+  expect(refusals.refused()).toEqual(['7'])
 })

@@ -1,7 +1,7 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { companiesMissing } from '../../src/admin/watches.ts'
+import { companiesMissing } from '../../src/admin/collectors.ts'
 import { adminFixture } from '../support/admin.ts'
 import { createDirectory } from '../support/roster.ts'
 

@@ -2,7 +2,7 @@ import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { ConfigError, problemText } from '../../src/config/problem.ts'
-import { loadTracking, type TrackingConfig, type TrackingRead, watchTracking } from '../../src/config/tracking.ts'
+import { loadTracking, type TrackingConfig, type TrackingRead, followTracking } from '../../src/config/tracking.ts'
 import { COMPANY, checked, folder } from '../support/config-folder.ts'
 
 afterEach(() => vi.unstubAllEnvs())
@@ -192,11 +192,11 @@ describe('watchTracking', () => {
     await writeFile(file, text)
     const heard: TrackingRead[] = []
     let hear: (() => void) | undefined
-    const watch = watchTracking(dir, before, (change) => {
+    const following = followTracking(dir, before, (change) => {
       heard.push(change)
       hear?.()
     })
-    onTestFinished(() => watch.close())
+    onTestFinished(() => following.close())
     const next = async (): Promise<TrackingRead> => {
       if (heard.length === 0) await new Promise<void>((resolve) => (hear = resolve))
       return heard.shift()!
@@ -247,8 +247,8 @@ describe('watchTracking', () => {
     const before = (await loadTracking(dir))!
     await writeFile(join(dir, 'tracking.yaml'), TWO)
     const heard = await new Promise<TrackingRead>((resolve) => {
-      const watch = watchTracking(dir, before, resolve)
-      onTestFinished(() => watch.close())
+      const following = followTracking(dir, before, resolve)
+      onTestFinished(() => following.close())
     })
     expect(ids(heard)).toEqual(['7', '8'])
   })

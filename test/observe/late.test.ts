@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { registry } from '../../src/observe/metrics.ts'
 import { observations } from '../../src/observe/observations.ts'
-import { noteNotStored, watchEventLoop } from '../../src/observe/trouble.ts'
+import { noteNotStored, measureEventLoop } from '../../src/observe/trouble.ts'
 import { english } from '../../src/texts/text.ts'
 
 /** The value of one sample of the metrics. */
@@ -20,7 +20,7 @@ async function late(): Promise<number> {
 const observed = () => observations.current().find(({ code }) => code === 'event_loop_delay')
 
 it('observes that a process was too busy to react, and for how long', async () => {
-  watchEventLoop('gateway')
+  measureEventLoop('gateway')
   await expect.poll(() => sample('event_loop_delay_seconds_count')).toBeGreaterThan(0)
   const before = await late()
   for (const until = performance.now() + 700; performance.now() < until; );

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { createLogger } from '../../src/observe/log.ts'
 import { startPushing } from '../../src/push/index.ts'
 import { type Ticket, Tickets } from '../../src/push/tickets.ts'
-import { watchOverdue } from '../../src/push/watch.ts'
+import { healOverdue } from '../../src/push/watchdog.ts'
 import {
   Appender,
   connect,
@@ -474,7 +474,7 @@ describe('the hand-out of lanes', () => {
     let looks = 0
     let healed = 0
     const idle = () => ++looks > 0
-    const watchdog = watchOverdue(redis, { idle, heal: async () => void healed++, logger })
+    const watchdog = healOverdue(redis, { idle, heal: async () => void healed++, logger })
     stops.push(async () => clearInterval(watchdog))
     for (const look of [1, 2, 3]) {
       vi.advanceTimersByTime(5000)

@@ -2,7 +2,7 @@ import pLimit from 'p-limit'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { observations } from '../../src/observe/observations.ts'
 import type { PushFigures } from '../../src/push/figures.ts'
-import { watchTurns } from '../../src/push/watch.ts'
+import { reportFullConcurrency } from '../../src/push/watchdog.ts'
 import { inEnglish } from '../support/texts.ts'
 
 beforeEach(() => void vi.useFakeTimers())
@@ -16,7 +16,7 @@ it('lanes that have waited for their turn for half a minute are observed, with h
   const requests = Array.from({ length: 5 }, () => Promise.withResolvers<void>())
   const pushed = requests.map(({ promise }) => limit(() => promise))
   let answers = false
-  const watching = watchTurns(limit, () => figures(answers ? Date.now() : 0))
+  const watching = reportFullConcurrency(limit, () => figures(answers ? Date.now() : 0))
   await vi.advanceTimersByTimeAsync(40_000)
   expect(seen()).toBeUndefined()
   answers = true

@@ -8,7 +8,7 @@ import { EVERYTHING } from '../../src/admin/scope.ts'
 import type { Role } from '../../src/process/role.ts'
 import { startAdmin } from '../../src/process/roles/admin.ts'
 import { followConfig, type Live } from '../../src/process/roles/live.ts'
-import { PushWatch } from '../../src/push/figures.ts'
+import { PushStatistics } from '../../src/push/figures.ts'
 import {
   connect,
   type HoldReason,
@@ -129,7 +129,7 @@ export function withProcesses(admin: AdminFixture): void {
   let signs: ReturnType<typeof signOn>[]
 
   beforeEach(async () => {
-    const pushes = new PushWatch()
+    const pushes = new PushStatistics()
     const figures = { gateway: () => ({}), worker: () => ({ ...pushes.figures(), url: NOWHERE }) }
     const roles = ['gateway', 'worker'] as const
     signs = roles.map((role) => signOn(admin.redis, { role, installation: admin.dir }, figures[role]))

@@ -2,7 +2,7 @@ import { DecodeError, type Fix, type Message, type Protocol } from '../../protoc
 import type { Device } from '../../src/config/devices.ts'
 import type { DayBook } from '../../src/gateway/day-book.ts'
 import { createSession, type DeviceSession, UnknownDeviceQuota } from '../../src/gateway/device.ts'
-import type { FrameWatch } from '../../src/gateway/frame-watch.ts'
+import type { WatchedFrames } from '../../src/gateway/watched-frames.ts'
 import type { Journal, JournalOptions } from '../../src/gateway/journal.ts'
 import type { FilterOptions, HoldOptions } from '../../src/gateway/place.ts'
 import { Ingest } from '../../src/gateway/take.ts'
@@ -71,7 +71,7 @@ export interface IngestSetup {
   waitMs?: number
   /** A tenth of them may come from one network. */
   maxUnknownDevices?: number
-  frameWatch?: FrameWatch
+  watchedFrames?: WatchedFrames
   days?: DayBook
   /** In place of one whose books are in memory. */
   journal?: Journal
@@ -93,7 +93,7 @@ export async function gateway({
   answer,
   waitMs = 0,
   maxUnknownDevices = 20,
-  frameWatch,
+  watchedFrames,
   days,
   journal,
   secrets,
@@ -149,7 +149,7 @@ export async function gateway({
       },
       count: (reasons) => void counted.push(...reasons),
     },
-    journal: journal ?? journalOf({ heard: book, frameWatch, days, logger }),
+    journal: journal ?? journalOf({ heard: book, watchedFrames, days, logger }),
     secrets,
     waitMs: { tcp: waitMs, mqtt: waitMs, http: waitMs, udp: 0 },
   })

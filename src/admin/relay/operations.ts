@@ -17,7 +17,7 @@ import { attempt, readWindows } from './attempts.ts'
 export interface RelaySources {
   readonly tracking: TrackingClient
   readonly companies: () => readonly Company[]
-  readonly tokens: TokenWatch
+  readonly tokens: TokenRefusals
   /** Aborts the requests in flight: their callers get a 502 that says so. */
   readonly closing: AbortSignal
   /** Most bytes of all answers that are not sent yet; default: 256 MiB. */
@@ -146,10 +146,10 @@ const MAX_SPAN_S = 2_678_400n
 const HELD_BYTES = 256 * 1024 * 1024
 const USUAL_BYTES = 64 * 1024
 
-type TokenWatch = ReturnType<typeof watchTokens>
+type TokenRefusals = ReturnType<typeof tokenRefusals>
 
 /** Knows the companies whose OAuth tokens the tracking API refuses, as far as this process has used them. */
-export function watchTokens(companies: () => readonly Company[]) {
+export function tokenRefusals(companies: () => readonly Company[]) {
   const refusedTokens = new Map<string, string | undefined>()
   return {
     /** Notes the status that answered a request with a company's token. */

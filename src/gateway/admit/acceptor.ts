@@ -8,7 +8,7 @@ import { type Endpoint, openServer, type Shared } from '../wire/listener.ts'
 import { pauseOf } from './connections.ts'
 import { MAX_DEBT_MS } from './flood.ts'
 import { handshakeTurns } from './handshake-turns.ts'
-import { OneAddressWatch } from './one-address.ts'
+import { OneAddressDetector } from './one-address.ts'
 import { readProxyHeader } from './proxy-header.ts'
 import { readClientHello, TlsHandshakes } from './tls.ts'
 
@@ -50,7 +50,7 @@ export class Acceptor {
   readonly #shared: Shared
   readonly #isOfNetworks: (address: string) => boolean
   readonly #handshakes: TlsHandshakes | undefined
-  readonly #oneAddress: OneAddressWatch | undefined
+  readonly #oneAddress: OneAddressDetector | undefined
   /** Connections whose header or handshake is not complete. */
   readonly #beginning = new Set<Socket>()
   /** Of these, those without a PROXY header, the oldest first: no limit of connections counts them. */
@@ -65,7 +65,7 @@ export class Acceptor {
     this.#shared = shared
     this.#isOfNetworks = networkFilter(networks)
     this.#handshakes = tls ? new TlsHandshakes(tls, name, shared) : undefined
-    this.#oneAddress = proxy_protocol ? undefined : new OneAddressWatch(name)
+    this.#oneAddress = proxy_protocol ? undefined : new OneAddressDetector(name)
   }
 
   /** Opens the server; its sockets have these options. Answers its port. @throws the system's error (EADDRINUSE, EACCES …) */

@@ -4,7 +4,7 @@ import { networkOf } from '../../domain/addresses.ts'
 import { metrics } from '../../observe/metrics.ts'
 import { observations } from '../../observe/observations.ts'
 import { joined, say } from '../../texts/text.ts'
-import type { OneAddressWatch } from './one-address.ts'
+import type { OneAddressDetector } from './one-address.ts'
 import type { Slots } from './slots.ts'
 
 /** How many connections are open at a gateway; by address where one has many. */
@@ -111,7 +111,7 @@ export class ConnectionLimits {
 interface Admission {
   readonly transport: 'tcp' | 'http' | 'mqtt'
   readonly address: string
-  readonly also?: Pick<OneAddressWatch, 'opened' | 'closed'>
+  readonly also?: Pick<OneAddressDetector, 'opened' | 'closed'>
 }
 
 interface SlotOptions {

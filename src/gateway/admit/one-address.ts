@@ -2,12 +2,12 @@ import { observations } from '../../observe/observations.ts'
 import { say } from '../../texts/text.ts'
 
 /** Observes that all connections of a listener come from one address: usually that of a balancer in front of it. */
-export class OneAddressWatch {
+export class OneAddressDetector {
   readonly #open = new Map<string, number>()
-  readonly #watching: NodeJS.Timeout
+  readonly #looking: NodeJS.Timeout
 
   constructor(listener: string) {
-    this.#watching = setInterval(() => this.#look(listener), LOOK_MS).unref()
+    this.#looking = setInterval(() => this.#look(listener), LOOK_MS).unref()
   }
 
   opened(address: string): void {
@@ -21,7 +21,7 @@ export class OneAddressWatch {
   }
 
   close(): void {
-    clearInterval(this.#watching)
+    clearInterval(this.#looking)
   }
 
   #look(listener: string): void {

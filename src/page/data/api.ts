@@ -15,7 +15,7 @@ import type {
   VanChain,
   VanDetail,
   VanRow,
-  WatchedFrames,
+  DeviceFrames,
   WriterResult,
 } from './types.ts'
 
@@ -29,7 +29,7 @@ export const api = {
   putDevice: (id: string, body: object) => call<VanDetail>(pathTo`/admin/devices/${id}`, { method: 'PUT', body }),
   chain: (id: string) => call<VanChain>(pathTo`/admin/devices/${id}/chain`),
   history: (id: string) => call<DaysOfVan>(pathTo`/admin/devices/${id}/history`),
-  frames: (id: string) => call<WatchedFrames>(pathTo`/admin/devices/${id}/frames`, { query: { max_results: 20 } }),
+  frames: (id: string) => call<DeviceFrames>(pathTo`/admin/devices/${id}/frames`, { query: { max_results: 20 } }),
   watch: (id: string) => call<{ until_at: string }>(pathTo`/admin/devices/${id}/watch`, { method: 'POST' }),
   assign: (id: string, body: object, query: Call['query'] = {}) =>
     call<AssignmentChange>(pathTo`/admin/devices/${id}/assign`, { method: 'POST', body, query }),

@@ -6,7 +6,7 @@ import type { VanRow } from './types.ts'
 export class Fleet {
   readonly #feed: LiveFeed
   #vans: ReadonlyMap<string, VanRow> = new Map()
-  readonly #watchers = new Set<() => void>()
+  readonly #subscribers = new Set<() => void>()
   #stop: (() => void) | undefined
   #isLoaded = false
   #toldAt = 0
@@ -33,13 +33,13 @@ export class Fleet {
     return this.#vans.size >= MOST_VANS
   }
 
-  /** Calls `watcher` whenever a van changes; vans are only followed while somebody watches. Returns how to stop that. */
-  watch(watcher: () => void): () => void {
-    this.#watchers.add(watcher)
-    if (this.#watchers.size === 1) this.#follow()
+  /** Calls `subscriber` whenever a van changes; vans are only followed while somebody subscribes. Returns how to stop that. */
+  subscribe(subscriber: () => void): () => void {
+    this.#subscribers.add(subscriber)
+    if (this.#subscribers.size === 1) this.#follow()
     return () => {
-      this.#watchers.delete(watcher)
-      if (this.#watchers.size === 0) this.#stop?.()
+      this.#subscribers.delete(subscriber)
+      if (this.#subscribers.size === 0) this.#stop?.()
     }
   }
 
@@ -83,7 +83,7 @@ export class Fleet {
   }
 
   #tell(): void {
-    for (const watcher of this.#watchers) watcher()
+    for (const subscriber of this.#subscribers) subscriber()
   }
 }
 

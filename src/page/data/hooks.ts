@@ -9,7 +9,7 @@ const fleet = new Fleet(feed)
 /** The state of the system, which changes every second or two. */
 export function useLive(): LiveState {
   const redraw = useRedraw()
-  useEffect(() => feed.watch(redraw), [])
+  useEffect(() => feed.subscribe(redraw), [])
   return feed.state
 }
 
@@ -21,7 +21,7 @@ export function useCompanies(): NonNullable<SystemStatus['companies']> {
 /** All vans, in the order of the list. */
 export function useFleet(): { vans: readonly VanRow[]; isLoaded: boolean; isCut: boolean; error?: Error } {
   const redraw = useRedraw()
-  useEffect(() => fleet.watch(redraw), [])
+  useEffect(() => fleet.subscribe(redraw), [])
   const vans = useMemo(() => [...fleet.vans.values()], [fleet.vans])
   return { vans, isLoaded: fleet.isLoaded, isCut: fleet.isCut, error: fleet.error }
 }

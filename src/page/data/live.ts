@@ -21,7 +21,7 @@ type OnEvent = (data: unknown) => void
  */
 export class LiveFeed {
   #state: LiveState = { by: 'starting' }
-  readonly #watchers = new Set<() => void>()
+  readonly #subscribers = new Set<() => void>()
   readonly #listeners = new Map<Topic, Set<OnEvent>>()
   #lastId: string | undefined
   #failures = 0
@@ -55,10 +55,10 @@ export class LiveFeed {
     this.#state = { by: 'starting' }
   }
 
-  /** Calls `watcher` whenever the state changes. Returns how to stop that. */
-  watch(watcher: () => void): () => void {
-    this.#watchers.add(watcher)
-    return () => void this.#watchers.delete(watcher)
+  /** Calls `subscriber` whenever the state changes. Returns how to stop that. */
+  subscribe(subscriber: () => void): () => void {
+    this.#subscribers.add(subscriber)
+    return () => void this.#subscribers.delete(subscriber)
   }
 
   /** Calls `listener` with the data of each event of a topic; `reset`: events may have been missed. */
@@ -122,7 +122,7 @@ export class LiveFeed {
   #set(state: LiveState): void {
     if (this.#aborting.signal.aborted) return
     this.#state = state
-    for (const watcher of this.#watchers) watcher()
+    for (const subscriber of this.#subscribers) subscriber()
   }
 }
 

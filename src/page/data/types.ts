@@ -206,7 +206,7 @@ export interface VanChain {
   readonly findings: readonly FoundFault[]
 }
 
-export interface WatchedFrames {
+export interface DeviceFrames {
   readonly watched_until_at?: string
   readonly results: readonly WatchedFrameRow[]
 }

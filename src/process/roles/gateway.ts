@@ -9,7 +9,7 @@ import { OwnClock } from '../../gateway/clock.ts'
 import { DayBook } from '../../gateway/day-book.ts'
 import { Enrolment } from '../../gateway/enrolment.ts'
 import { FixStorage } from '../../gateway/fix-storage.ts'
-import { FrameWatch } from '../../gateway/frame-watch.ts'
+import { WatchedFrames } from '../../gateway/watched-frames.ts'
 import { HeardBook } from '../../gateway/heard.ts'
 import { Holding } from '../../gateway/holding.ts'
 import { Journal } from '../../gateway/journal.ts'
@@ -69,8 +69,8 @@ async function openPath(live: Live, replica: Replica, { identity, redisServer }:
   const heard = new HeardBook(redis, problems, gateway)
   const days = new DayBook(redis, { zone: config.time_zone, heard, capacity })
   const arrivals = new Arrivals({ redis, maxDevices: config.hold.max_unknown_devices, replica, logger })
-  const frameWatch = new FrameWatch(redis, replica)
-  const journal = new Journal({ heard, days, arrivals, frameWatch, logger })
+  const watchedFrames = new WatchedFrames(redis, replica)
+  const journal = new Journal({ heard, days, arrivals, watchedFrames, logger })
   const placing = { clock, replica, filter: filterOptions(config), hold: config.hold, journal, logger }
   const holding = new Holding({ ...placing, redis, appender: appending })
   const named = { ...identity, role: 'gateway', installation: config.data_dir } as const
@@ -129,7 +129,7 @@ async function openPath(live: Live, replica: Replica, { identity, redisServer }:
         Promise.all([holding.close(), redecoding.close()]).then(() => Promise.all([heard.close(), days.close()])),
         appender.close(),
         arrivals.close(),
-        frameWatch.close(),
+        watchedFrames.close(),
       ]
       await within(LAST_WRITES_MS, Promise.all(lastWrites))
     },

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { within, yieldToEventLoop } from '../../async.ts'
 import { problemText } from '../../config/problem.ts'
 import { redisServer } from '../../config/redis.ts'
-import { loadTracking, type TrackingConfig, trackingFile, watchTracking } from '../../config/tracking.ts'
+import { loadTracking, type TrackingConfig, trackingFile, followTracking } from '../../config/tracking.ts'
 import { databaseReason, UserError } from '../../errors.ts'
 import { createLogger, type Logger } from '../../observe/log.ts'
 import { metrics } from '../../observe/metrics.ts'
@@ -110,7 +110,7 @@ async function startTrackingAlone(configDir: string, config: TrackingConfig, log
     logger,
   })
   metrics.configReloadSuccessful.set(1)
-  const watching = watchTracking(configDir, config, ({ config: next, problems }) => {
+  const following = followTracking(configDir, config, ({ config: next, problems }) => {
     metrics.configReloadSuccessful.set(next ? 1 : 0)
     for (const problem of problems) logger.error(problemText(problem))
     if (!next) return logger.error(`${trackingFile(configDir)} is ignored: the previous configuration stays in effect`)
@@ -121,7 +121,7 @@ async function startTrackingAlone(configDir: string, config: TrackingConfig, log
   return {
     ports: { tracking: service.port },
     async close() {
-      await watching.close()
+      await following.close()
       await service.close()
     },
   }

@@ -22,7 +22,7 @@ import {
   prepareSite,
 } from './site.ts'
 import { createScreen, type Screen } from './view.ts'
-import { startWatch } from './watch.ts'
+import { startDisplay } from './display.ts'
 
 /**
  * Runs the whole product with simulated vans, in a folder of its own, and checks that every acknowledged fix was delivered.
@@ -68,7 +68,7 @@ async function drive({ plan, signals, site, screen }: Demo, ports: Ports): Promi
   screen.say(...announcement(site, ports, screen.paint))
   const expected = Math.ceil((fleet.length * drivingMs) / INTERVAL_MS)
   const shown = { screen, adminPort: ports.admin, dataDir: site.dataDir }
-  const watch = startWatch({ ...shown, fleet: fleetLabels(fleet), drivingMs, expected })
+  const display = startDisplay({ ...shown, fleet: fleetLabels(fleet), drivingMs, expected })
   const outcome = await runSimulation({
     host: '127.0.0.1',
     ports,
@@ -81,17 +81,17 @@ async function drive({ plan, signals, site, screen }: Demo, ports: Ports): Promi
     keepTrips: true,
     stop: signals.stop,
     hurry: signals.within(ACKNOWLEDGED_BY_MS),
-    onProgress: (progress) => watch.vans(progress),
+    onProgress: (progress) => display.vans(progress),
     progressMs: 200,
   })
-  watch.vans(outcome)
-  watch.phase('delivering')
+  display.vans(outcome)
+  display.phase('delivering')
   await untilDelivered(site, ports, { acked: outcome.acked, signal: signals.within(DELIVERED_BY_MS) })
-  watch.phase('reading back')
+  display.phase('reading back')
   const account = await readBack(site, ports, { plan, outcome })
-  await watch.end()
+  await display.end()
   const { stored, received } = countPositions(join(site.dataDir, 'tracking.sqlite'))
-  return { account, outcome, status: watch.status, duplicates: received - stored }
+  return { account, outcome, status: display.status, duplicates: received - stored }
 }
 
 /**

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest'
-import { RedisWatch } from '../../src/admin/redis-watch.ts'
+import { RedisCollector } from '../../src/admin/redis-facts.ts'
 import type { Redis } from '../../src/store/index.ts'
 import { unlimitedMemory } from '../../src/store/memory.ts'
 import { inEnglish } from '../support/texts.ts'
@@ -10,9 +10,9 @@ withRedis((_, connection) => (redis = connection))
 afterEach(() => redis.config('SET', 'maxmemory', '256mb'))
 
 async function unlimitedNow() {
-  const watch = new RedisWatch()
-  await watch.look({ redis, isVerified: false, redisDir: null }, Date.now())
-  return watch.facts.unlimited
+  const collector = new RedisCollector()
+  await collector.look({ redis, isVerified: false, redisDir: null }, Date.now())
+  return collector.facts.unlimited
 }
 
 it('a Redis without maxmemory is one whose stop mark is a share of the memory of its machine, until it has a limit', async () => {

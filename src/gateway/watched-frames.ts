@@ -5,7 +5,7 @@ import type { DeviceEntry } from '../roster/device-entry.ts'
 import type { Replica } from '../roster/replica.ts'
 import { addWatchedFrames, FRAMES_WATCHED, type Redis, watchedDevices } from '../store/index.ts'
 import { requestBytes } from '../store/misunderstood-frame.ts'
-import type { WatchedFrame } from '../store/watched.ts'
+import type { WatchedFrame } from '../store/watched-frames.ts'
 import { Masking } from './misunderstood.ts'
 import type { FrameArrival, Outcome, Reading } from './outcome.ts'
 
@@ -13,7 +13,7 @@ import type { FrameArrival, Outcome, Reading } from './outcome.ts'
  * Keeps the frames of watched devices, and what became of each frame. Once a second it asks Redis which devices are
  * watched, and writes the frames that came. While no device is watched, a frame costs one look at `isIdle`.
  */
-export class FrameWatch {
+export class WatchedFrames {
   /** Whether no device is watched. Only this class writes it. */
   isIdle = true
   readonly #redis: Redis

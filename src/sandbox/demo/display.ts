@@ -4,7 +4,7 @@ import { readStatus, type Status } from './account.ts'
 import type { Screen, Second, View } from './view.ts'
 
 /** Keeps the screen up to date, and the last answer of the admin port. */
-export interface DemoWatch {
+export interface DemoDisplay {
   vans(progress: Progress): void
   phase(phase: View['phase']): void
   readonly status: Status | undefined
@@ -12,14 +12,14 @@ export interface DemoWatch {
   end(): Promise<void>
 }
 
-export interface Watched extends Pick<View, 'drivingMs' | 'fleet' | 'expected'> {
+export interface DisplayOptions extends Pick<View, 'drivingMs' | 'fleet' | 'expected'> {
   readonly screen: Screen
   readonly adminPort: number
   readonly dataDir: string
 }
 
 /** Asks the admin port four times a second, from now on. */
-export function startWatch({ screen, adminPort, dataDir, ...fixed }: Watched): DemoWatch {
+export function startDisplay({ screen, adminPort, dataDir, ...fixed }: DisplayOptions): DemoDisplay {
   const begun = performance.now()
   const history: Second[] = []
   let phase: View['phase'] = 'driving'

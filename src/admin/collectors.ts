@@ -6,7 +6,7 @@ import { lastResults, readResults } from '../roster/puts.ts'
 import type { Roster } from '../roster/roster.ts'
 import { grouped, type Redis } from '../store/index.ts'
 import { joined } from '../texts/text.ts'
-import { CustodyWatch, type FixAccount, takeAccount } from './custody.ts'
+import { CustodyCollector, type FixAccount, takeAccount } from './custody.ts'
 import { DeviceWatch } from './device/condition.ts'
 import { DeviceIndex, type DeviceIndexSources } from './device/device-index.ts'
 import type { DeviceSources } from './device/list.ts'
@@ -15,9 +15,9 @@ import { Findings } from './findings.ts'
 import { FlowHour } from './flow-hour.ts'
 import { type MonitoringSources, startGauges } from './monitoring.ts'
 import type { RosterInEffect } from './roster/writes.ts'
-import { linkRates, RateWatch } from './status.ts'
+import { linkRates, RateCollector } from './status.ts'
 
-export interface WatchSources
+export interface CollectorSources
   extends DeviceSources,
     Pick<FactSources, 'isVerified' | 'redisDir' | 'tokensRefused'>,
     Pick<MonitoringSources, 'readiness'>,
@@ -26,23 +26,23 @@ export interface WatchSources
   readonly logger: Logger
 }
 
-/** Starts all that the admin process repeats: the account, the states of devices, the findings, and their gauges. */
-export function startWatches(sources: WatchSources) {
+/** Starts what the admin process collects again and again: the account, the states of devices, the findings, and their gauges. */
+export function startCollectors(sources: CollectorSources) {
   const { live, logger, redis } = sources
   const startedAt = Date.now()
   // One at a time; calls during a run share the result of the next run.
   const companyOf = (device: string) => sources.directory().find(device)?.company_id
-  const custody = new CustodyWatch(
+  const custody = new CustodyCollector(
     grouped<void, FixAccount>(async (calls) =>
       Array<FixAccount>(calls.length).fill(await takeAccount(redis, companyOf)),
     ),
   )
   const account = () => custody.recent()
   const upstream = () => readUpstream(redis, startedAt)
-  const rates = new RateWatch(redis)
+  const rates = new RateCollector(redis)
   const index = new DeviceIndex({ ...sources, follow: (changed) => live.followRoster(changed) })
   const devices = new DeviceWatch({ ...sources, index })
-  const roster = new RosterWatch({ ...sources, zone: () => live.config.time_zone })
+  const roster = new RosterCollector({ ...sources, zone: () => live.config.time_zone })
   const gatherer = new FactGatherer({
     ...sources,
     deviceOf: (id) => sources.directory().find(id),
@@ -82,10 +82,10 @@ interface RosterFactSources {
 }
 
 /**
- * Watches the results of the writers of the roster every five seconds, and which companies have no roster for today:
+ * Reads the results of the writers of the roster every five seconds, and which companies have no roster for today:
  * every minute, or every five seconds while one has none, so that the end of that is noticed soon.
  */
-class RosterWatch {
+class RosterCollector {
   readonly #sources: RosterFactSources
   #facts: RosterFacts = { rejected: [], stale: [], missing: [] }
   #readAt = -Infinity

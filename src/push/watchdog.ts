@@ -14,7 +14,7 @@ interface WatchdogOptions {
 }
 
 /** Heals the hand-out of lanes where it has stopped, as queues have after a reconnect: lanes are overdue, nothing is pushed. */
-export function watchOverdue(redis: Redis, { idle, heal, logger }: WatchdogOptions): NodeJS.Timeout {
+export function healOverdue(redis: Redis, { idle, heal, logger }: WatchdogOptions): NodeJS.Timeout {
   return every(OVERDUE_LOOK_MS, async () => {
     if (!idle() || (await upstreamState(redis)) !== 'up') return
     const overdue = await countOverdue(redis, OVERDUE_MS)
@@ -26,7 +26,7 @@ export function watchOverdue(redis: Redis, { idle, heal, logger }: WatchdogOptio
 }
 
 /** Says where lanes wait for their turn for long although the API answers: `push.concurrency` allows no more. */
-export function watchTurns(limit: LimitFunction, figures: () => PushFigures): NodeJS.Timeout {
+export function reportFullConcurrency(limit: LimitFunction, figures: () => PushFigures): NodeJS.Timeout {
   let fullS = 0
   return every(1000, async () => {
     const { answeredAt = 0, usualMs = 0 } = figures()

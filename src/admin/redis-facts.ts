@@ -5,7 +5,7 @@ import { durabilityProblems, inShards, type Redis, troubleOf } from '../store/in
 import { memoryInfos, unlimitedMemory } from '../store/memory.ts'
 import { english, joined, say, type Text } from '../texts/text.ts'
 
-export interface WatchedRedis {
+export interface RedisSources {
   readonly redis: Redis
   /** Whether Redis must keep what it acknowledges, and is not the private one. */
   readonly isVerified: boolean
@@ -14,12 +14,12 @@ export interface WatchedRedis {
 }
 
 /** Looks at the settings, the memory limit, the disk and the restarts of Redis. */
-export class RedisWatch {
+export class RedisCollector {
   facts: RedisFacts = {}
   #runId: string | undefined
   #restartsAt: readonly number[] = []
 
-  async look({ redis, isVerified, redisDir }: WatchedRedis, now: number): Promise<void> {
+  async look({ redis, isVerified, redisDir }: RedisSources, now: number): Promise<void> {
     const [server, persistence, memory, unsafe, disk] = await Promise.all([
       redis.info('server'),
       redis.info('persistence'),

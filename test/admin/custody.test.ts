@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
-import { CustodyWatch, takeAccount } from '../../src/admin/custody.ts'
+import { CustodyCollector, takeAccount } from '../../src/admin/custody.ts'
 import { keys, type Redis } from '../../src/store/index.ts'
 import { connected, store } from '../support/admin.ts'
 import { startTestRedis, type TestRedis } from '../support/redis.ts'
@@ -17,19 +17,19 @@ afterAll(async () => {
 })
 beforeEach(async () => void (await redis.flushall()))
 
-/** A watch, and how often it has looked. `before` runs before each look. */
-function watch(before: () => Promise<unknown> = async () => {}) {
+/** A collector, and how often it has looked. `before` runs before each look. */
+function collect(before: () => Promise<unknown> = async () => {}) {
   let looks = 0
   const account = async () => {
     await before()
     looks++
     return takeAccount(redis)
   }
-  const watching = new CustodyWatch(account, { everyMs: 5 })
-  onTestFinished(() => watching.close())
+  const collector = new CustodyCollector(account, { everyMs: 5 })
+  onTestFinished(() => collector.close())
   return {
-    difference: () => watching.difference,
-    oldestAt: () => watching.backlog?.oldestAt,
+    difference: () => collector.difference,
+    oldestAt: () => collector.backlog?.oldestAt,
     async moreLooks(count: number) {
       const from = looks
       await expect.poll(() => looks, { timeout: 30_000, interval: 5 }).toBeGreaterThan(from + count)
@@ -37,17 +37,17 @@ function watch(before: () => Promise<unknown> = async () => {}) {
   }
 }
 
-it('the custody watch finds no difference while every fix is accounted for', async () => {
+it('the custody collector finds no difference while every fix is accounted for', async () => {
   await store(redis, '7/42/1', { count: 3, filtered: ['zero'] })
-  const { difference, moreLooks } = watch()
+  const { difference, moreLooks } = collect()
   await moreLooks(10)
   expect(difference()).toBe(0)
 })
 
-it('the custody watch counts what is lost, and what is there too often, until all is found', async () => {
+it('the custody collector counts what is lost, and what is there too often, until all is found', async () => {
   await store(redis, '7/42/1', { count: 3 })
   const lost = await redis.lpopBuffer(keys.lane('7/42/1'))
-  const { difference, moreLooks } = watch()
+  const { difference, moreLooks } = collect()
   await moreLooks(10)
   expect(difference()).toBe(1)
   await redis.lpush(keys.lane('7/42/1'), lost ?? '', lost ?? '', lost ?? '')
@@ -62,7 +62,7 @@ it('what was released a moment ago is no backlog, what still waits at the next l
   const receivedAt = Date.now() - 120_000
   let looks = 0
   const steps: (number | undefined)[] = []
-  const { moreLooks, oldestAt } = watch(async () => {
+  const { moreLooks, oldestAt } = collect(async () => {
     steps.push(oldestAt())
     if (++looks === 3) await store(redis, '7/42/1', { receivedAt })
   })
@@ -70,11 +70,11 @@ it('what was released a moment ago is no backlog, what still waits at the next l
   expect(steps.slice(0, 6)).toEqual([undefined, undefined, undefined, undefined, receivedAt, receivedAt])
 })
 
-it('the custody watch ignores a difference while fixes move', async () => {
+it('the custody collector ignores a difference while fixes move', async () => {
   await store(redis, '7/42/1', { count: 3 })
   await redis.lpop(keys.lane('7/42/1'))
   let moving = true
-  const { difference, moreLooks } = watch(async () => {
+  const { difference, moreLooks } = collect(async () => {
     if (moving) await store(redis, '7/42/2')
   })
   await moreLooks(10)
@@ -84,11 +84,11 @@ it('the custody watch ignores a difference while fixes move', async () => {
   expect(difference()).toBe(1)
 })
 
-it('the custody watch continues after Redis was away', async () => {
+it('the custody collector continues after Redis was away', async () => {
   await store(redis, '7/42/1', { count: 3 })
   await redis.lpop(keys.lane('7/42/1'))
   let away = true
-  const { difference, moreLooks } = watch(async () => {
+  const { difference, moreLooks } = collect(async () => {
     if (away) throw new Error('no Redis')
   })
   await new Promise(setImmediate)

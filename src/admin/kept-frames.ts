@@ -128,5 +128,5 @@ const AT_ONCE = 500
 /** At once, while those of some companies are looked for: a frame may have 64 KiB. */
 const LOOKED_AT = 100
 const SHOWN_BYTES = 1024
-/** See lanes/misunderstood.ts. */
+/** See store/kept-frames.ts. */
 const FRAME_ID = /^\d+-[0-9a-f]+-/

@@ -28,7 +28,7 @@ export function utcFromLocal(localMs: number, zone: string): number {
 }
 
 /** Why the time that a clock in `zone` shows (as if it was UTC, ms) is in doubt: it is skipped, or shown twice. */
-function doubtOf(localMs: number, zone: string): 'skipped' | 'twice' | undefined {
+function ambiguityOf(localMs: number, zone: string): 'skipped' | 'twice' | undefined {
   const offsetAt = zoneOffset(zone)
   const [before, after] = [offsetAt(localMs - DAY_MS), offsetAt(localMs + DAY_MS)]
   if (before === after) return undefined
@@ -82,7 +82,7 @@ function instantOf(text: string, zone: string): number | undefined {
 
 function doubtIn(text: string, zone: string): Text | undefined {
   const { local, offset } = readInstant(text) ?? {}
-  const doubt = local === undefined || offset !== undefined ? undefined : doubtOf(local, zone)
+  const doubt = local === undefined || offset !== undefined ? undefined : ambiguityOf(local, zone)
   if (local === undefined || doubt === undefined) return undefined
   const shown = new Date(localFromUtc(utcFromLocal(local, zone), zone)).toISOString().slice(11, 16)
   return doubt === 'twice'

@@ -14,7 +14,7 @@ import { heldAmong, keys, type Redis } from '../store/index.ts'
 import { joined, type Text, withStrings } from '../texts/text.ts'
 import { type DeviceSession } from './device.ts'
 import type { IdentityReason } from './identity.ts'
-import { Masking } from './misunderstood.ts'
+import { Masking } from './frame-description.ts'
 import { RoundRobin } from './round-robin.ts'
 
 /** The first bytes of a sender that no protocol understood, and the protocols that they may be. */

@@ -22,7 +22,7 @@ export interface ClockEvidence {
  * Pure: why the clock of this machine is in doubt, as a sentence; undefined where it is not. The API alone counts only where
  * the kernel does not call our clock synchronised: otherwise the clock of the API is wrong.
  */
-export function doubtOf(evidence: ClockEvidence): Text | undefined {
+export function judgeClock(evidence: ClockEvidence): Text | undefined {
   const { aheadOfApiMs, aheadOfRedisMs = 0, isSynchronised, jumpMs = 0 } = evidence
   const agreesWithApi = aheadOfApiMs !== undefined && Math.abs(aheadOfApiMs) <= TOLERANCE_MS
   if (Math.abs(aheadOfRedisMs) > TOLERANCE_MS)
@@ -79,7 +79,7 @@ export class OwnClock {
       this.#askedKernelAt = now
       this.#isSynchronised = await askKernel()
     }
-    const doubt = doubtOf({
+    const doubt = judgeClock({
       ...(await this.#aheadOfOthers().catch(() => ({}))),
       jumpMs: now - this.#jump.at < JUMP_COUNTS_MS ? this.#jump.ms : undefined,
       isSynchronised: this.#isSynchronised,

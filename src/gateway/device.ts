@@ -5,7 +5,7 @@ import { MAX_ID_BYTES } from '../domain/ids.ts'
 import type { DeviceEntry } from '../roster/device-entry.ts'
 import type { Spoken } from '../store/index.ts'
 import { type Text } from '../texts/text.ts'
-import type { Opening } from './misunderstood.ts'
+import type { Opening } from './frame-description.ts'
 
 /** A sender of fixes: its network and protocol. */
 export interface Sender {

@@ -5,7 +5,7 @@ import { type Doubt, kindOf, type MisunderstoodFrame } from '../store/misunderst
 import type { Capacity, Waiting } from './acceptance.ts'
 import type { DeviceSession } from './device.ts'
 import { isGuessed, noteSpoken, type ResolvedDevice } from './identity.ts'
-import { describeFrame } from './misunderstood.ts'
+import { describeFrame } from './frame-description.ts'
 import { doubtOf, type FrameArrival, isAnswered, type Obstacle, type Reading } from './outcome.ts'
 
 export interface FrameKeeperOptions {

@@ -27,7 +27,7 @@ import {
   speakerOn,
 } from './identity.ts'
 import type { Journal } from './journal.ts'
-import { rememberOpening } from './misunderstood.ts'
+import { rememberOpening } from './frame-description.ts'
 import {
   type Course,
   doubtOf,

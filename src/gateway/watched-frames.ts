@@ -6,7 +6,7 @@ import type { Replica } from '../roster/replica.ts'
 import { addWatchedFrames, FRAMES_WATCHED, type Redis, watchedDevices } from '../store/index.ts'
 import { requestBytes } from '../store/misunderstood-frame.ts'
 import type { WatchedFrame } from '../store/watched-frames.ts'
-import { Masking } from './misunderstood.ts'
+import { Masking } from './frame-description.ts'
 import type { FrameArrival, Outcome, Reading } from './outcome.ts'
 
 /**

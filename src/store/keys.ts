@@ -133,7 +133,7 @@ export const keys = {
   /** list that expires: the last frames of such a device, JSON each, latest first */
   watchedFrames: (device: string) => `${TAG}:watched:${device}`,
   /**
-   * frames that were not understood (see misunderstood.ts). Hashes `frames`: id → JSON, `sizes`: list or `<list>:<device>` →
+   * frames that were not understood (see kept-frames.ts). Hashes `frames`: id → JSON, `sizes`: list or `<list>:<device>` →
    * bytes; zset `due`: device → when its frames are decoded again, ms UTC; zsets `<list>`, `<list>:<device>`: ids
    */
   misunderstood: (part: string) => `${TAG}:misunderstood:${part}`,

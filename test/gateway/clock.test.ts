@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { type ClockEvidence, doubtOf, OwnClock } from '../../src/gateway/clock.ts'
+import { type ClockEvidence, judgeClock, OwnClock } from '../../src/gateway/clock.ts'
 import { noteClockOfApi, type Redis } from '../../src/store/index.ts'
 import { inEnglish } from '../support/texts.ts'
 import { withRedis } from '../support/with-redis.ts'
@@ -39,7 +39,7 @@ describe('our own clock', () => {
     ['it jumped to the time of the API', { jumpMs: 3_600_000, aheadOfApiMs: 400 }],
     ['the kernel alone calls it unsynchronised', { isSynchronised: false }],
   ])('is not in doubt where %s', (_, evidence) => {
-    expect(doubtOf(evidence)).toBeUndefined()
+    expect(judgeClock(evidence)).toBeUndefined()
   })
 
   it.each<[string, ClockEvidence, string]>([
@@ -51,7 +51,7 @@ describe('our own clock', () => {
       'the clock differs from that of the tracking API by -40 s, and is not synchronised',
     ],
   ])('is in doubt where %s', (_, evidence, sentence) => {
-    expect(inEnglish(doubtOf(evidence))).toBe(sentence)
+    expect(inEnglish(judgeClock(evidence))).toBe(sentence)
   })
 
   it('comes into doubt when the API disagrees with it, and out of it when the API agrees', async () => {

@@ -1,4 +1,4 @@
-import { describeFrame, type FrameDescription } from '../../src/gateway/misunderstood.ts'
+import { describeFrame, type FrameDescription } from '../../src/gateway/frame-description.ts'
 import { type FrameKind, FrameStore, frameId, type Redis } from '../../src/store/index.ts'
 
 /** Keeps a frame that was not understood, as a gateway does. */

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { describeFrame, type FrameDescription, type Opening, rememberOpening } from '../../src/gateway/misunderstood.ts'
+import {
+  describeFrame,
+  type FrameDescription,
+  type Opening,
+  rememberOpening,
+} from '../../src/gateway/frame-description.ts'
 import { withoutSecret } from '../../src/roster/device-entry.ts'
 import { contentOf, shownBytes } from '../../src/store/misunderstood-frame.ts'
 import { cpuOf, MOST_CPU_MS } from '../support/cost.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { LIBRARIES } from '../../src/page/build.mjs'
+import { LIBRARIES } from '../../src/page/build/index.mjs'
 
 export const ROOT = join(import.meta.dirname, '../..')
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import axe from 'axe-core'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
-import { buildPage, isPageBuilt } from '../../src/page/build.mjs'
+import { buildPage, isPageBuilt } from '../../src/page/build/index.mjs'
 import { findChromium } from './chromium.mjs'
 import { type Product, startProduct } from './product.ts'
 

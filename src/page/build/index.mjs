@@ -4,16 +4,16 @@ import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { PAGE_DIR } from './build/folder.mjs'
-import { PARAGRAPHS_FILE, paragraphs } from './build/paragraphs.mjs'
+import { PAGE_DIR } from './folder.mjs'
+import { PARAGRAPHS_FILE, paragraphs } from './paragraphs.mjs'
 
 /*
  * Builds the page without a bundler: TypeScript emits ES modules, the libraries are copied beside them, and an import map in
  * index.html names them. Everything below `assets/<stamp>/` is kept by browsers for ever: the stamp is a hash of all sources.
  * Runs on the user's Node, 20 or later; called by set-up and by docker/package/build.ts.
  */
-const sources = fileURLToPath(new URL('./', import.meta.url))
-const modules = fileURLToPath(new URL('../../node_modules/', import.meta.url))
+const sources = fileURLToPath(new URL('../', import.meta.url))
+const modules = fileURLToPath(new URL('../../../node_modules/', import.meta.url))
 
 /** Files of the libraries that the page loads, by their name below `vendor/`. */
 export const LIBRARIES = {
@@ -50,7 +50,7 @@ export async function buildPage() {
   const compiled = compile(join(assets, 'app'))
   for (const [name, file] of Object.entries(LIBRARIES)) copyLibrary(join(modules, file), join(assets, 'vendor', name))
   cpSync(join(sources, 'styles'), join(assets, 'styles'), { recursive: true })
-  const { outlines, places } = await import('./build/geography.mjs')
+  const { outlines, places } = await import('./geography.mjs')
   writeFileSync(join(assets, 'outlines.json'), JSON.stringify(outlines()))
   const listed = JSON.stringify(places())
   writeFileSync(join(assets, 'places.json'), listed)

@@ -24,7 +24,7 @@ import {
   type SeenProcess,
 } from '../store/index.ts'
 import type { CustodyCollector } from './custody.ts'
-import { answering, NoAnswer, RedisCollector, shortageOf, type RedisSources } from './redis-facts.ts'
+import { answering, NoAnswer, RedisCollector, type RedisSources, shortageOf } from './redis-facts.ts'
 
 export interface FactSources extends RedisSources {
   readonly upstream: () => Promise<Upstream>

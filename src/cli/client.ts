@@ -80,7 +80,7 @@ function throwNoAnswer({ url }: AdminPort, error: Error & { code?: string }, tim
 }
 
 /** The JSON of an answer; undefined if it is not JSON. The caller knows by the status that the admin port answered. */
-export function bodyOf({ text }: AdminAnswer): ReturnType<typeof JSON.parse> {
+export function jsonOf({ text }: AdminAnswer): ReturnType<typeof JSON.parse> {
   try {
     return JSON.parse(text)
   } catch {
@@ -100,12 +100,12 @@ export function refusalOf(answer: AdminAnswer): UserError {
 export async function read<Body>(admin: AdminPort, request: AdminRequest): Promise<Body> {
   const answer = await ask(admin, request)
   if (answer.status !== 200) throw refusalOf(answer)
-  return bodyOf(answer)
+  return jsonOf(answer)
 }
 
 /** The JSON body of an error answer; `{}` if the text is not JSON. */
 export function errorOf(answer: AdminAnswer): Partial<z.infer<typeof ErrorBody>> {
-  return bodyOf(answer) ?? {}
+  return jsonOf(answer) ?? {}
 }
 
 /** The message of an error answer, in one line. */
@@ -126,7 +126,7 @@ export async function readStatus(admin: AdminPort): Promise<{ readonly status: S
   const url = printableUrl(admin.url)
   if (answer.status === 404) throw new UserError(`${url} has no /admin/status (404): ${NOT_THE_PORT}.`)
   if (answer.status !== 200) throw refusalOf(answer)
-  const { data: status } = StatusJson.safeParse(bodyOf(answer))
+  const { data: status } = StatusJson.safeParse(jsonOf(answer))
   if (status) return { status, text: answer.text }
   throw new UserError(`${url} does not answer like the admin port of waybridge.`)
 }
@@ -175,7 +175,7 @@ export async function namedDevices(admin: AdminPort, idOrName: string): Promise<
   if (named.length > 0) return named
   const answer = await ask(admin, { path: `/admin/devices/${encodeURIComponent(idOrName)}` })
   if (answer.status !== 404) throw refusalOf(answer)
-  if ((bodyOf(answer) as Partial<DeviceAnswer> | undefined)?.file_entry !== undefined) return [{ id: idOrName }]
+  if ((jsonOf(answer) as Partial<DeviceAnswer> | undefined)?.file_entry !== undefined) return [{ id: idOrName }]
   const worded = wordIn(like, idOrName)
   const names = (await listDevices(admin)).flatMap(({ id, name = id }) => [name, id])
   const likely = worded.length > 0 ? worded : [nearest(idOrName, names) ?? []].flat()
@@ -202,9 +202,9 @@ interface ChainRead {
 }
 
 /** `GET /admin/devices/{id}/chain`. @throws UserError */
-export async function chainOf(admin: AdminPort, id: string): Promise<ChainRead> {
+export async function readChain(admin: AdminPort, id: string): Promise<ChainRead> {
   const answer = await ask(admin, { path: `/admin/devices/${encodeURIComponent(id)}/chain` })
-  const body = bodyOf(answer) as (ChainAnswer & { readonly message?: string }) | undefined
+  const body = jsonOf(answer) as (ChainAnswer & { readonly message?: string }) | undefined
   if (answer.status === 200 && body) return { text: answer.text, chain: body, missing: '' }
   if (answer.status === 404 && body?.message) return { text: answer.text, missing: body.message }
   throw refusalOf(answer)

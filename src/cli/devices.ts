@@ -1,5 +1,5 @@
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
-import { chainOf, type ListedDevice, listDevices, namedDevices } from './client.ts'
+import { type ListedDevice, listDevices, namedDevices, readChain } from './client.ts'
 import { csvCell, printExact, printLines, table } from './output.ts'
 
 interface DevicesOptions extends AdminPortOptions, Readonly<Partial<Record<(typeof FILTERS)[number], string>>> {
@@ -33,7 +33,7 @@ export async function whereCommand(
 ): Promise<number> {
   const admin = await findAdminPort(options)
   const devices = await namedDevices(admin, words.join(' '))
-  const answers = await Promise.all(devices.map(({ id }) => chainOf(admin, id)))
+  const answers = await Promise.all(devices.map(({ id }) => readChain(admin, id)))
   if (options.json) printExact(answers.map(({ chain, text }) => (chain ? JSON.stringify(chain.device) : text)))
   // The sentence says where it is first, then what is wrong.
   else printLines(answers.map(({ chain, missing }) => chain?.sentence.split('; ', 1)[0] ?? missing))

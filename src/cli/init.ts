@@ -1,7 +1,7 @@
 import { mkdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type ConfigKey, configKeysOf } from '../config/config-keys.ts'
 import { DEVICE } from '../config/devices.ts'
-import { type ConfigKey, keysOf } from '../config/keys.ts'
 import { ROUTE_COLUMNS } from '../config/routes.ts'
 import { configSchema } from '../config/schema.ts'
 import { UserError } from '../errors.ts'
@@ -9,7 +9,7 @@ import { UserError } from '../errors.ts'
 /** `waybridge init DIR`: writes a commented configuration; returns the exit code. @throws UserError where it would overwrite. */
 export async function initCommand(dir: string): Promise<number> {
   const { protocolPorts } = await import('../../protocols/index.ts')
-  const files = configFiles(keysOf(configSchema(protocolPorts)))
+  const files = configFiles(configKeysOf(configSchema(protocolPorts)))
   const paths = Object.keys(files).map((name) => join(dir, name))
   for (const path of paths)
     if (await stat(path).catch(() => undefined))
@@ -31,7 +31,7 @@ export function configFiles(gateway: readonly ConfigKey[]): Readonly<Record<stri
   const columns = Object.entries(ROUTE_COLUMNS)
   return {
     'gateway.yaml': `${comment(GATEWAY)}\n${gateway.map((key) => setting(key, '')).join('\n')}`,
-    'devices.yaml': `${comment([...DEVICES, ...meanings(keysOf(DEVICE))])}\n${DEVICE_EXAMPLES}`,
+    'devices.yaml': `${comment([...DEVICES, ...meanings(configKeysOf(DEVICE))])}\n${DEVICE_EXAMPLES}`,
     'routes.csv': `${comment([...ROUTES, ...aligned(columns)])}device,courier_id,route_id,from,until\n${ROUTE_EXAMPLES}`,
   }
 }

@@ -3,7 +3,7 @@ import type { RosterPutJson, RosterResultsJson, StayJson } from '../admin/json.t
 import { clockIn } from '../domain/times.ts'
 import { UserError } from '../errors.ts'
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
-import { ask, bodyOf, listAll, read, readStatus, refusalOf } from './client.ts'
+import { ask, jsonOf, listAll, read, readStatus, refusalOf } from './client.ts'
 import { listText, printExact, printLines, table } from './output.ts'
 import { confirmChange } from './question.ts'
 
@@ -56,7 +56,7 @@ export async function undoCommand({ company, yes, force, ...options }: UndoOptio
   const request = { method: 'POST', path: '/admin/roster/undo' } as const
   const trial = await ask(admin, { ...request, query: { ...query, dry_run: 'true' } })
   if (trial.status !== 200 && trial.status !== 409) throw refusalOf(trial)
-  const { added, changed, removed, takes = [], warnings = [] } = bodyOf(trial) as z.infer<typeof RosterPutJson>
+  const { added, changed, removed, takes = [], warnings = [] } = jsonOf(trial) as z.infer<typeof RosterPutJson>
   printLines([
     `This takes back ${what}: ${added} added, ${changed} changed, ${removed} removed.`,
     ...warnings.map(({ message }) => `warning: ${message}`),

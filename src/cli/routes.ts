@@ -6,7 +6,7 @@ import { sameId } from '../domain/ids.ts'
 import { type DateOrder, type Interval, standardDate } from '../domain/times.ts'
 import { UserError } from '../errors.ts'
 import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-port.ts'
-import { ask, bodyOf, type ListedDevice, listDevices, readStatus } from './client.ts'
+import { ask, jsonOf, type ListedDevice, listDevices, readStatus } from './client.ts'
 import { intervalsOf, intervalText } from './intervals.ts'
 import { listText, printLines } from './output.ts'
 import { confirm } from './question.ts'
@@ -152,7 +152,7 @@ async function sendPart(
   const answer = await ask(admin, { method: 'PUT', path: '/admin/routes', query: { ...query, from, until }, body })
   const hasRoster = answer.status === 200 || answer.status === 409
   const isPut = answer.status === 200 && query.dry_run === undefined
-  return { interval, answer, isPut, roster: hasRoster ? bodyOf(answer) : undefined }
+  return { interval, answer, isPut, roster: hasRoster ? jsonOf(answer) : undefined }
 }
 
 /** Puts each part and prints its report, until one is refused. @returns the exit code @throws UserError */

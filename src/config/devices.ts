@@ -6,7 +6,7 @@ import { int64Mistake, isScientific, weaknessOf } from '../domain/units.ts'
 import { columnMistakes, parseCsv, type Row } from './csv.ts'
 import { schemaMistakes } from './document.ts'
 import { takeFlowLines } from './flow-lines.ts'
-import { fields, id, isPrintable, leaf, mapping, oneOf, printable, text, words, zone } from './leaves.ts'
+import { fields, id, isPrintable, leaf, mapping, oneOf, printableText, text, wordList, zone } from './leaves.ts'
 import { type Entry, type Leaf, type Node, offsetOf, type Path, pathText, valueOf } from './node.ts'
 import { locator, type Mistake, type Source } from './problem.ts'
 import { parseYaml, resolveReference, withoutEchoes } from './yaml.ts'
@@ -14,7 +14,9 @@ import { parseYaml, resolveReference, withoutEchoes } from './yaml.ts'
 /** The schema of an entry, with the description of each key, from which config/README.md is generated. */
 export const DEVICE = fields({
   company_id: id.describe('Required. A company of `gateway.yaml`.'),
-  name: printable.optional().describe('Name for people and for routes files. Two trackers of one van may share it.'),
+  name: printableText
+    .optional()
+    .describe('Name for people and for routes files. Two trackers of one van may share it.'),
   courier_id: id.optional().describe('Courier of fixes that no line of a routes file covers.'),
   route_id: id.optional().describe('Route of fixes that no line of a routes file covers.'),
   time_zone: zone.optional().describe('Zone of a tracker that reports local time: an IANA name or an offset.'),
@@ -23,13 +25,13 @@ export const DEVICE = fields({
     .describe('What the tracker must present: MQTT and OwnTracks password, OwnTracks encryption key, OsmAnd `token=`.'),
   previous_secret: text.optional().describe('Accepted beside `secret`, until the tracker has the new one.'),
   protocol: text.optional().describe('Name of the only protocol that it may speak.'),
-  transports: words(oneOf('tcp', 'udp', 'http', 'mqtt'))
+  transports: wordList(oneOf('tcp', 'udp', 'http', 'mqtt'))
     .optional()
     .describe('The only transports that it may come by: `tcp`, `udp`, `http`, `mqtt`.'),
-  networks: words(leaf(cidr, 'expected a network such as 10.20.0.0/16, or an address'))
+  networks: wordList(leaf(cidr, 'expected a network such as 10.20.0.0/16, or an address'))
     .optional()
     .describe('The only networks (CIDR) that it may come from, such as the private APN of a carrier.'),
-  client_certificate: words(printable)
+  client_certificate: wordList(printableText)
     .optional()
     .describe('Names of the client certificates of which it must present one, over TLS.'),
   model: text.optional().describe('Model of the tracker, where its protocol needs it.'),

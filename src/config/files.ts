@@ -10,7 +10,7 @@ import { openFilesMistake } from './open-files.ts'
 import { ConfigError, type Mistake, type Problem, problemsIn, type Source } from './problem.ts'
 import { type RouteFile, readRoutes } from './routes.ts'
 import { type Company, type Config, configSchema, defaultConfig, isLoopback, type Protocols } from './schema.ts'
-import { fingerprintOf, ifThere, textOf, unreadable } from './text-file.ts'
+import { fingerprintOf, ifThere, readTextFile, unreadable } from './text-file.ts'
 import { parseYaml } from './yaml.ts'
 
 /** The files of a configuration directory, each read by itself. */
@@ -52,7 +52,7 @@ export async function readFiles(dir: string, options: ReadOptions): Promise<File
   if (!(await stat(dir).catch(() => undefined))?.isDirectory())
     throw unreadable(dir, `there is no such directory: \`waybridge init ${dir}\` makes one`)
   const names = options.gatewayOnly ? [GATEWAY] : await fileNames(dir)
-  const texts = await Promise.all(names.map(async (name) => [name, await textOf(join(dir, name))] as const))
+  const texts = await Promise.all(names.map(async (name) => [name, await readTextFile(join(dir, name))] as const))
   return filesOf(dir, new Map(texts.filter((entry): entry is [string, string] => entry[1] !== undefined)), options)
 }
 
@@ -114,7 +114,7 @@ export async function readDeviceFiles(dir: string, previous?: DeviceFiles): Prom
   const sources = DEVICES.map((name) => ({ name, file: join(dir, name) }))
   const print = (await Promise.all(sources.map(({ file }) => fingerprintOf(file)))).join('\n')
   if (print === previous?.print) return previous
-  const texts = await Promise.all(sources.map(({ file }) => textOf(file)))
+  const texts = await Promise.all(sources.map(({ file }) => readTextFile(file)))
   return {
     print,
     files: await Promise.all(sources.map((each, index) => readDevices({ ...each, text: texts[index] ?? '' }))),

@@ -45,7 +45,7 @@ export function list<Element extends z.ZodType>(element: Element, usual: () => r
 }
 
 /** A list of words, also as one text with spaces or commas between them: a cell of a CSV file. Not empty. */
-export function words<Word extends z.ZodType>(word: Word) {
+export function wordList<Word extends z.ZodType>(word: Word) {
   return z.preprocess(wordsOf, z.array(word, { error: 'expected a list' }).min(1, 'expected at least one'))
 }
 
@@ -95,7 +95,7 @@ export function filePath(dir: string) {
 export const networks = list(leaf(cidr, 'expected a network such as 10.20.0.0/16, or an address'))
 
 /** Text without spaces around it that `isPrintable`. */
-export const printable = leaf(
+export const printableText = leaf(
   (value) => (isPrintable(value) ? value.trim() : '') || undefined,
   'expected printable text',
 )

@@ -33,14 +33,14 @@ export interface RouteRow {
 /** Reads routes.csv or one of routes/*.csv; local times are in `zone`. A bad line is left out, the others are kept. */
 export async function readRoutes({ name, text }: Pick<Source, 'name' | 'text'>, zone: string): Promise<RouteFile> {
   const table = parseCsv(text)
-  return table ? readTable(table, name, zone) : { name, rows: [], mistakes: [], warnings: [] }
+  return table ? readRouteTable(table, name, zone) : { name, rows: [], mistakes: [], warnings: [] }
 }
 
 /**
  * Reads lines that are already cut into cells. Columns may have names of other languages, and dates such as 22/11/2026 are read
  * where one of them tells which number is the day.
  */
-export async function readTable(cut: Table, name: string, zone: string): Promise<RouteFile> {
+export async function readRouteTable(cut: Table, name: string, zone: string): Promise<RouteFile> {
   const table = { ...cut, columns: knownColumns(cut.columns) }
   const required = ['device', 'route_id', ...(table.columns.includes('date') ? [] : ['from'])]
   const mistakes = columnMistakes(table, COLUMNS, required, 'warning')

@@ -19,7 +19,7 @@ import {
   oneOf,
   orNull,
   pathPrefix,
-  printable,
+  printableText,
   section,
   setting,
   span,
@@ -216,7 +216,7 @@ const token = z.preprocess(
     companies: orNull(z.array(id, 'expected a list').min(1, 'expected at least one company_id')).describe(
       'The companies that it sees and changes, by their ids; null: everything.',
     ),
-    name: printable.optional().describe('Whose token it is, for the audit log.'),
+    name: printableText.optional().describe('Whose token it is, for the audit log.'),
     expires: expiry.optional().describe('From when on it is refused: RFC 3339, `2027-01-01T00:00:00Z`.'),
   }),
 )

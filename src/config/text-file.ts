@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { ConfigError } from './problem.ts'
 
 /** The text of a file; undefined where it does not exist. @throws ConfigError where it cannot be read. */
-export function textOf(file: string): Promise<string | undefined> {
+export function readTextFile(file: string): Promise<string | undefined> {
   return ifThere(readFile(file, 'utf8'), file)
 }
 

@@ -7,7 +7,7 @@ import { address, fields, headerToken, id, list, logging, section, text, timer }
 import { child, itemsAt, type Node, textAt } from './node.ts'
 import { ConfigError, type Mistake, type Problem, problemsIn } from './problem.ts'
 import { defaultConfig } from './schema.ts'
-import { fingerprintOf, follow, textOf } from './text-file.ts'
+import { fingerprintOf, follow, readTextFile } from './text-file.ts'
 
 /** tracking.yaml, validated: durations in ms, ids as canonical digits. */
 export type TrackingConfig = z.output<typeof TRACKING>
@@ -35,7 +35,7 @@ export async function loadTracking(dir: string): Promise<TrackingConfig | undefi
 /** Reads tracking.yaml; undefined if there is no such file. @throws ConfigError if it cannot be read. */
 export async function readTracking(dir: string): Promise<TrackingRead | undefined> {
   const file = trackingFile(dir)
-  const content = await textOf(file)
+  const content = await readTextFile(file)
   if (content === undefined) return undefined
   const { value, mistakes } = readDocument(content, TRACKING, mistakesBeyond)
   return { config: value, problems: problemsIn({ name: NAME, file, text: content }, mistakes) }

@@ -1,5 +1,5 @@
 import { joined, mentions, say, type Template, type Text } from '../texts/text.ts'
-import { type FindingCode, LINKS, type Link, SENT_IN_VAIN, troubleOf } from './codes.ts'
+import { deviceMeaning, type FindingCode, LINKS, type Link, SENT_IN_VAIN } from './codes.ts'
 import type { ChainFacts } from './detail.ts'
 import { conditionOf, type DeviceCondition, deviceTroubles, durationText } from './devices.ts'
 import { findingOf } from './diagnose.ts'
@@ -97,7 +97,7 @@ function ownFindings(facts: ChainFacts, left: LineLeftOut | undefined): Finding[
     route_id !== undefined && route_id === route?.route && company_id === company
   const noted = findings.filter(({ subject }) => subject.device === id || isOfRoute(subject))
   const found = deviceTroubles(device, now).map(({ code, evidence, ...trouble }) => {
-    const { severity, link, message, action } = troubleOf(code)
+    const { severity, link, message, action } = deviceMeaning(code)
     const subject = { device: id, company_id: company }
     const meaning = { severity, link, message: say(message, name), action: say(action) }
     return findingOf({ ...meaning, ...trouble, code, evidence: [evidence], subject }, now)

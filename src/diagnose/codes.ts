@@ -389,7 +389,7 @@ export const CODES = {
 } satisfies Record<string, Meaning>
 
 /** What is wrong with a device by itself. On the wrong port without a listener for all protocols, nothing of it is taken. */
-export function troubleOf(code: FindingCode): Meaning {
+export function deviceMeaning(code: FindingCode): Meaning {
   return code === 'wrong_port' ? NOT_TAKEN : CODES[code]
 }
 

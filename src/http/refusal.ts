@@ -37,11 +37,11 @@ export function parse<T>(schema: z.ZodType<T>, value: unknown, code: ApiRefusal[
   if (result.success) return result.data
   throw refuseFields(
     code,
-    result.error.issues.map((issue) => ({ path: issue.path.join('.'), message: textOf(issue) })),
+    result.error.issues.map((issue) => ({ path: issue.path.join('.'), message: issueText(issue) })),
   )
 }
 
 /** What a schema says is wrong: its `params.text`, where it has one. */
-export function textOf({ message, ...issue }: z.core.$ZodIssue): Text {
+export function issueText({ message, ...issue }: z.core.$ZodIssue): Text {
   return issue.code === 'custom' && issue.params?.text ? (issue.params.text as Text) : message
 }

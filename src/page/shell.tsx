@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { useLive } from './data/hooks.ts'
-import type { LiveState } from './data/live.ts'
+import type { LiveState } from './data/live-feed.ts'
 import { count, time } from './format.ts'
 import { Icon } from './parts/icon.tsx'
 import { href, type PageAddress } from './router.ts'

@@ -1,7 +1,7 @@
 import type { Logger } from '../observe/log.ts'
 import { isConnectionError, type Redis } from '../store/index.ts'
 import { Roster, type RosterChange } from './roster.ts'
-import { readSince, readTable } from './table.ts'
+import { readRosterTable, readSince } from './table.ts'
 
 /**
  * How long a process may use the roster that it read last. A writer waits this long for gateways that do not confirm
@@ -101,7 +101,7 @@ export class Replica {
 
   async #readWhole(found: number): Promise<void> {
     if (found < this.version) this.#reportOlder(found, this.version)
-    const { roster, version } = await readTable(this.redis)
+    const { roster, version } = await readRosterTable(this.redis)
     this.roster = roster
     this.#take(version, undefined)
   }

@@ -80,14 +80,14 @@ export async function readRosterVersion(redis: Redis): Promise<number> {
 }
 
 /** Reads the whole roster, in slices, and then from the log what was written meanwhile, as the slices may lack it. */
-export async function readTable(redis: Redis): Promise<{ roster: Roster; version: number }> {
+export async function readRosterTable(redis: Redis): Promise<{ roster: Roster; version: number }> {
   const version = await readRosterVersion(redis)
   const roster = new Roster()
   // Assignments first: they concern no device that comes after them.
   for await (const assignments of valuesIn(redis, 'assignment-table', assignmentOf)) roster.apply({ assignments })
   for await (const devices of valuesIn(redis, 'device-table', deviceOf)) roster.apply({ devices })
   const missed = await readSince(redis, version)
-  if (!missed.change) return readTable(redis)
+  if (!missed.change) return readRosterTable(redis)
   await roster.applyInSlices(missed.change)
   return { roster, version: missed.version }
 }

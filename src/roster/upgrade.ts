@@ -2,7 +2,7 @@ import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Device } from '../config/devices.ts'
 import { type Files, filesOf } from '../config/files.ts'
-import { type RouteRow, readTable } from '../config/routes.ts'
+import { type RouteRow, readRouteTable } from '../config/routes.ts'
 import type { Config, Protocols } from '../config/schema.ts'
 import { sameId } from '../domain/ids.ts'
 import type { Interval } from '../domain/times.ts'
@@ -59,7 +59,7 @@ async function readOld(redis: Redis, zone: string) {
   // The mark of a line has its cells.
   const rows = marks.map(({ field, at }) => ({ at, line: 0, cells: LINE.exec(field)?.slice(1) ?? [] }))
   const columns = ['from', 'until', 'date', 'courier_id', 'route_id', 'device']
-  const lines = await readTable({ at: 0, columns, rows: rows.filter(({ cells }) => cells.length > 0) }, '', zone)
+  const lines = await readRouteTable({ at: 0, columns, rows: rows.filter(({ cells }) => cells.length > 0) }, '', zone)
   return {
     edits: await read('devices'),
     puts: (await read('routes')).map(({ at, text }) => ({ at, ...(JSON.parse(text) as OldPut) })),

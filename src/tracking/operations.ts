@@ -110,6 +110,6 @@ export type ServedOperation = (request: ServedRequest, reply: FastifyReply) => u
 export type ServedRequest = FastifyRequest<{ Params: Record<string, string>; Querystring: Record<string, unknown> }>
 
 /** Reads the body of a request and checks it with the schema. @throws ApiRefusal 422 */
-export async function bodyOf<T>({ raw, headers }: ServedRequest, schema: z.ZodType<T>): Promise<T> {
+export async function checkedBody<T>({ raw, headers }: ServedRequest, schema: z.ZodType<T>): Promise<T> {
   return parse(schema, parseBody(await readBody(raw), headers['content-type']))
 }

@@ -1,11 +1,11 @@
-import { parse, refuseFields, textOf } from '../http/refusal.ts'
+import { issueText, parse, refuseFields } from '../http/refusal.ts'
 import { Id, IntervalQuery } from './schemas.ts'
 
 /** Checks an id of a path; `name` is its parameter. @throws ApiRefusal 422 where it is no id */
 export function parseId(id: string, name: string): string {
   const result = Id.safeParse(id)
   if (result.success) return result.data
-  throw refuseFields(422, [{ path: name, message: textOf(result.error.issues[0]) }])
+  throw refuseFields(422, [{ path: name, message: issueText(result.error.issues[0]) }])
 }
 
 /** The longest interval of §4.4, seconds. */

@@ -45,7 +45,7 @@ export type PositionV3 = z.infer<typeof PositionV3>
 
 /** §4.3, the body of a push. */
 export const PushPositions = z.object(
-  { positions: listOf(PositionV3, 0, MAX_POSITIONS) },
+  { positions: boundedList(PositionV3, 0, MAX_POSITIONS) },
   'expected an object with positions',
 )
 
@@ -94,7 +94,7 @@ export const NewItem = z.object(
 export type NewItem = z.infer<typeof NewItem>
 
 /** §4.5, the body that adds items. The interface lists no limit. */
-export const NewItems = withoutRepeats(listOf(NewItem, 1), 'number')
+export const NewItems = withoutRepeats(boundedList(NewItem, 1), 'number')
 
 /** §4.5, an item as returned. */
 export const Item = NewItem.extend({ id: int64From(1), undelivered_count: int64From(0), comment: textOf(0).optional() })
@@ -111,7 +111,7 @@ export const ItemReturn = z.object(
 export type ItemReturn = z.infer<typeof ItemReturn>
 
 /** §4.5, the body of a return. The interface lists no limit. */
-export const ItemReturns = withoutRepeats(listOf(ItemReturn, 1), 'item_id')
+export const ItemReturns = withoutRepeats(boundedList(ItemReturn, 1), 'item_id')
 
 /** §4.5, which page of an order's items. */
 export const ItemsQuery = z.object({
@@ -200,7 +200,7 @@ function degrees(most: number) {
 }
 
 /** A list whose length is checked before its objects: a body can hold two million wrong ones. */
-export function listOf<Schema extends z.ZodType>(schema: Schema, min: number, max?: number) {
+export function boundedList<Schema extends z.ZodType>(schema: Schema, min: number, max?: number) {
   const most = max ?? MAX_OBJECTS
   const mistake = `expected an array of ${min} or more objects`
   const tooMany = `expected at most ${most} objects: send them in parts`

@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import { afterEach, expect, it, vi } from 'vitest'
 import { EventFeed, EventReader, type ReaderOptions } from '../../src/admin/events/feed.ts'
-import { EventLog } from '../../src/admin/events/log.ts'
+import { EventLog } from '../../src/admin/events/event-log.ts'
 import { EVERYTHING } from '../../src/admin/scope.ts'
 import { type Followed, followEvents } from '../support/events.ts'
 import { listening } from '../support/listening.ts'

@@ -7,7 +7,7 @@ import { portOf } from '../../src/sandbox/options.ts'
 import { seeded } from '../../src/sandbox/random.ts'
 import { settle } from '../../src/sandbox/simulation.ts'
 import { fixOnce } from '../../src/sandbox/speak/apps.ts'
-import { isAnswered, speeches } from '../../src/sandbox/speak/index.ts'
+import { acknowledgesFixes, speeches } from '../../src/sandbox/speak/index.ts'
 import { createTracker, type Tracker } from '../../src/sandbox/tracker.ts'
 import { createVan, type Van } from '../../src/sandbox/van.ts'
 
@@ -46,7 +46,7 @@ export interface ChaosVans {
 
 /** The vans 1 to n, which get the answered speeches in turn; the clocks of a few are hours off. */
 export function createChaosFleet(count: number): FleetVan[] {
-  return createFleet(count, [fixOnce, ...speeches.filter(isAnswered)])
+  return createFleet(count, [fixOnce, ...speeches.filter(acknowledgesFixes)])
 }
 
 /** Starts at once. `ports`: those that the vans connect to. */

@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { protocolPorts } from '../../protocols/index.ts'
 import { configFiles } from '../../src/cli/init.ts'
-import { keysOf } from '../../src/config/keys.ts'
+import { configKeysOf } from '../../src/config/config-keys.ts'
 import { configSchema, defaultConfig } from '../../src/config/schema.ts'
 import { waybridge } from '../support/cli.ts'
 import { folder, loadedFolder } from '../support/config-folder.ts'
 import { temporaryDir } from '../support/running.ts'
 
-const files = configFiles(keysOf(configSchema(protocolPorts)))
+const files = configFiles(configKeysOf(configSchema(protocolPorts)))
 
 it('makes a folder that check accepts, and that means what no configuration means', async () => {
   const dir = join(await temporaryDir(), 'deep/config')
@@ -53,7 +53,7 @@ it('writes every setting with its default: valid, and of the same meaning, when 
 })
 
 it('explains every key of gateway.yaml', () => {
-  const names = [...JSON.stringify(keysOf(configSchema(protocolPorts))).matchAll(/"name":"(\w+)"/g)].map(
+  const names = [...JSON.stringify(configKeysOf(configSchema(protocolPorts))).matchAll(/"name":"(\w+)"/g)].map(
     ([, name]) => name,
   )
   expect(names.length).toBeGreaterThan(100)

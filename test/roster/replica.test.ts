@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
 import { PUT_SOURCE } from '../../src/roster/assignment.ts'
 import { Replica } from '../../src/roster/replica.ts'
-import { readRosterVersion, readTable, writeRoster } from '../../src/roster/table.ts'
+import { readRosterVersion, readRosterTable, writeRoster } from '../../src/roster/table.ts'
 import { connect, keys, openGatewayChannel, type Redis } from '../../src/store/index.ts'
 import { putDevice } from '../support/put-device.ts'
 import type { TestRedis } from '../support/redis.ts'
@@ -80,7 +80,7 @@ it('a device belongs to its company since the write that took it from another on
   const put = (company_id: string, name = 'Van') => putDevice(redis, '007', { ...device('007'), company_id, name })
   const since = async () => {
     await one.refresh()
-    const { roster } = await readTable(redis)
+    const { roster } = await readRosterTable(redis)
     const known = [one.roster, roster].map((each) => each.find('7')?.companySince)
     expect(known[0]).toBe(known[1])
     return known[0]

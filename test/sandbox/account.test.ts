@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import type { Fix } from '../../protocols/kit/index.ts'
-import { accountFor, isWhole, lastLine, verdict } from '../../src/sandbox/demo/account.ts'
+import { accountFor, isWhole, lastLine, resultLines } from '../../src/sandbox/demo/account.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
 import { startService } from '../support/tracking/service.ts'
 
@@ -89,7 +89,7 @@ describe('the end', () => {
 
   it('says where the gateway has what is missing', () => {
     const status = { waiting: 3, parked: 1, held: 0, filtered: 2, delivered: 4 }
-    expect(verdict({ account: { sent: 12, acked: 10, delivered: 4, lost: 6 }, duplicates: 0, status })).toEqual([
+    expect(resultLines({ account: { sent: 12, acked: 10, delivered: 4, lost: 6 }, duplicates: 0, status })).toEqual([
       '2 fixes were not acknowledged: the demo was stopped.',
       '6 acknowledged fixes are not at the tracking service; the gateway has 3 waiting, 1 parked, 2 filtered.',
     ])

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Fix } from '../../protocols/kit/index.ts'
 import { createFleet } from '../../src/sandbox/fleet.ts'
-import { isAnswered, type Speech, speeches } from '../../src/sandbox/speak/index.ts'
+import { acknowledgesFixes, type Speech, speeches } from '../../src/sandbox/speak/index.ts'
 import { say } from '../support/speeches.ts'
 import { RESOLUTION, type WireResolution } from './resolution.ts'
 
@@ -60,7 +60,7 @@ describe.each(speeches.map((speech) => [speech.name, speech] as const))('%s', (n
 
 /** The last answer accepts the packet, and none before it. */
 function expectAnswered(speech: Speech, verdicts: readonly (boolean | undefined)[] | undefined): void {
-  if (speech.transport === 'http' || speech.transport === 'mqtt' || !isAnswered(speech))
+  if (speech.transport === 'http' || speech.transport === 'mqtt' || !acknowledgesFixes(speech))
     return expect(verdicts).toBeUndefined()
   expect(verdicts?.at(-1)).toBe(true)
   expect(verdicts?.slice(0, -1).every((verdict) => verdict === undefined)).toBe(true)

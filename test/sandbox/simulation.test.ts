@@ -6,10 +6,10 @@ import {
   type SimulationOptions,
   type SimulationOutcome,
 } from '../../src/sandbox/simulation.ts'
-import { isAnswered, speeches } from '../../src/sandbox/speak/index.ts'
+import { acknowledgesFixes, speeches } from '../../src/sandbox/speak/index.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 
-const ANSWERED = speeches.filter(isAnswered)
+const ANSWERED = speeches.filter(acknowledgesFixes)
 /** Where nothing is answered, what is lost on the way stays lost. */
 const VANS = createFleet(ANSWERED.length, ANSWERED)
 /** With how long an answer may take: where none is lost, it may take as long as it does. */
@@ -91,7 +91,7 @@ describe('a simulation', () => {
   })
 
   it('counts fixes of protocols without answers once they are written', async () => {
-    const others = speeches.filter((speech) => !isAnswered(speech))
+    const others = speeches.filter((speech) => !acknowledgesFixes(speech))
     const vans = createFleet(others.length, others)
     const outcome = await simulate(receiver, { vans, durationMs: 3000 })
     expect([outcome.sent, outcome.acked, outcome.troubled]).toEqual([3 * vans.length, 3 * vans.length, 0])

@@ -1,12 +1,12 @@
 import type { z } from 'zod'
-import { type ConfigKey, keysOf } from '../../src/config/keys.ts'
+import { type ConfigKey, configKeysOf } from '../../src/config/config-keys.ts'
 
 /** One key of a configuration file, as in config/reference.yaml; `key` is `push.timeout`, `companies[].apikey`. */
 type FlatKey = Pick<ConfigKey, 'usual' | 'isRequired' | 'description'> & { readonly key: string }
 
 /** Every key of a schema in its order; the keys of a mapping follow the mapping, where that is described itself. */
 export function configKeys(schema: z.core.$ZodType): FlatKey[] {
-  return flat(keysOf(schema), '')
+  return flat(configKeysOf(schema), '')
 }
 
 function flat(keys: readonly ConfigKey[], prefix: string): FlatKey[] {

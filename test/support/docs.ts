@@ -7,7 +7,7 @@ import { protocolsWithSetup } from '../../protocols/setups.ts'
 import { table as columns } from '../../src/cli/output.ts'
 import { protocolRows } from '../../src/cli/protocols.ts'
 import { DEVICE } from '../../src/config/devices.ts'
-import { type ConfigKey, keysOf } from '../../src/config/keys.ts'
+import { type ConfigKey, configKeysOf } from '../../src/config/config-keys.ts'
 import { ROUTE_COLUMNS } from '../../src/config/routes.ts'
 import { configSchema } from '../../src/config/schema.ts'
 import { TRACKING } from '../../src/config/tracking.ts'
@@ -125,7 +125,7 @@ function yamlReference(schema: z.core.$ZodType): string[] {
       lines(each, indent + (element && index === 0 ? '  - ' : inner ? '  ' : '    '))
     return [line, ...(inner ?? element ?? []).flatMap(inside)]
   }
-  return keysOf(schema).flatMap((key) => lines(key, ''))
+  return configKeysOf(schema).flatMap((key) => lines(key, ''))
 }
 
 const WIDTH = 32

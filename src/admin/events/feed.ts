@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { everySecond, within } from '../../async.ts'
 import type { Scope } from '../scope.ts'
-import { type EventAudience, type EventData, EventLog, type EventTopic, type FeedEvent } from './log.ts'
+import { type EventAudience, type EventData, EventLog, type EventTopic, type FeedEvent } from './event-log.ts'
 
 /** Where events come from. */
 export interface EventSource {

@@ -5,8 +5,8 @@ import { languageOf } from '../../texts/language.ts'
 import { type Findings, findingJson } from '../findings.ts'
 import type { Operation } from '../operation.ts'
 import type { Scope } from '../scope.ts'
+import { type EventTopic, TOPICS } from './event-log.ts'
 import { EventFeed, EventReader, type EventSource } from './feed.ts'
-import { type EventTopic, TOPICS } from './log.ts'
 
 interface StreamSources {
   readonly status: (scope: Scope) => Promise<object>

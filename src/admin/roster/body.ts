@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { parseCsv, type Row } from '../../config/csv.ts'
 import { keyedText, locator, type Mistake, unknownName } from '../../config/problem.ts'
-import { COLUMNS, type RouteFile, readTable } from '../../config/routes.ts'
+import { COLUMNS, type RouteFile, readRouteTable } from '../../config/routes.ts'
 import { isSpreadsheet, SpreadsheetError, spreadsheetText } from '../../config/xlsx.ts'
 import { ApiRefusal, MAX_ERRORS, refuseFields } from '../../http/refusal.ts'
 import { joined, say } from '../../texts/text.ts'
@@ -61,7 +61,7 @@ async function readText(bytes: Buffer, contentType: string, zone: string): Promi
   const table = parseCsv(text) ?? { at: 0, columns: [], rows: [] }
   if (table.columns.length > MAX_COLUMNS)
     throw refuseFields(422, [{ path: `line ${locate(table.at).line}`, message: `more than ${MAX_COLUMNS} columns` }])
-  return { file: await readTable(table, 'roster', zone), lineAt: (at) => locate(at).line }
+  return { file: await readRouteTable(table, 'roster', zone), lineAt: (at) => locate(at).line }
 }
 
 /** An array of objects with the columns of routes.csv, or all that `GET /admin/routes` answers, as the table of a CSV. */
@@ -72,7 +72,7 @@ async function readJson(bytes: Buffer, zone: string): Promise<RosterBody> {
     const read = isObject(entry) ? cellsOf(entry) : { cells: [], mistake: 'expected an object' }
     return { at: index + 1, line: index + 1, ...read }
   })
-  return { file: await readTable({ at: 1, columns: COLUMNS, rows }, 'roster', zone), lineAt: (at) => at }
+  return { file: await readRouteTable({ at: 1, columns: COLUMNS, rows }, 'roster', zone), lineAt: (at) => at }
 }
 
 /** A number as its text: ids may have more digits than a number. */

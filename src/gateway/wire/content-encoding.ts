@@ -1,14 +1,14 @@
 import { promisify } from 'node:util'
 import { gunzip, inflate, inflateRaw } from 'node:zlib'
 
-/** Why the body of a request cannot be unpacked. */
+/** Why the body of a request cannot be decompressed. */
 export type UnpackRefusal = 'content_encoding' | 'damaged_body' | 'frame_too_long'
 
-/** The encodings that `unpacked` knows, for `Accept-Encoding`. */
+/** The encodings that `decompressed` knows, for `Accept-Encoding`. */
 export const ENCODINGS = 'gzip, deflate'
 
 /** The body of a request without its `Content-Encoding`; `most`: bytes that it may have then. Never rejects. */
-export async function unpacked(body: Buffer, encoding = '', most: number): Promise<Buffer | UnpackRefusal> {
+export async function decompressed(body: Buffer, encoding = '', most: number): Promise<Buffer | UnpackRefusal> {
   const name = encoding.trim().toLowerCase()
   if (name === '' || name === 'identity') return body
   const unpack = name === 'deflate' ? deflated(body) : GZIP.has(name) ? unpackGzip : undefined

@@ -17,7 +17,7 @@ import { pauseOf } from '../admit/connections.ts'
 import { inNetwork, MAX_DEBT_MS, tokensOf } from '../admit/flood.ts'
 import type { DeviceSession } from '../device.ts'
 import { answeredIn, type Outcome } from '../outcome.ts'
-import { ENCODINGS, unpacked } from './content-encoding.ts'
+import { decompressed, ENCODINGS } from './content-encoding.ts'
 import type { Guess } from './detect.ts'
 import type { Shared } from './listener.ts'
 import { isStored, replacementIn } from './protocol-choice.ts'
@@ -68,7 +68,7 @@ export class HttpExchanges {
     const origin = this.#originOf(request)
     if (!origin) return refuse('network')
     if (typeof body === 'string') return refuse(body)
-    const content = await unpacked(body, request.headers['content-encoding'], this.#shared.limits.max_frame_bytes)
+    const content = await decompressed(body, request.headers['content-encoding'], this.#shared.limits.max_frame_bytes)
     if (typeof content === 'string') return refuse(content)
     return this.#take(request, content, origin).then(answerTo, (error: unknown) => {
       this.#shared.journal.fault(error, this.#faultPlace)

@@ -1,5 +1,5 @@
 import { allOf, api } from './api.ts'
-import type { LiveFeed } from './live.ts'
+import type { LiveFeed } from './live-feed.ts'
 import type { VanRow } from './types.ts'
 
 /** All vans, or the first of very many; loaded when somebody first looks at them, then kept up to date. */

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
 import { Fleet } from './fleet.ts'
-import { LiveFeed, type LiveState } from './live.ts'
+import { LiveFeed, type LiveState } from './live-feed.ts'
 import type { SystemStatus, VanRow } from './types.ts'
 
 export const feed = new LiveFeed()

@@ -9,7 +9,10 @@ export interface ServerEvent {
  * The events of a stream, as the HTML standard parses them. `onBytes` is called for all bytes that arrive, comments
  * included.
  */
-export async function* readEvents(body: ReadableStream<Uint8Array>, onBytes: () => void): AsyncGenerator<ServerEvent> {
+export async function* serverEvents(
+  body: ReadableStream<Uint8Array>,
+  onBytes: () => void,
+): AsyncGenerator<ServerEvent> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
   let rest = ''

@@ -106,7 +106,7 @@ export function messageOf(error: unknown): string {
   return error.status === 403 ? words.mayNot : error.message
 }
 
-export function Failure({ error, again }: { error: unknown; again?: () => void }): JSX.Element {
+export function FailureNote({ error, again }: { error: unknown; again?: () => void }): JSX.Element {
   return (
     <div class="failure" role="alert">
       <Icon name="warning" />

@@ -8,7 +8,7 @@ import { href } from '../router.ts'
 import { words } from '../words/index.ts'
 import { Empty, Foreign, messageOf } from './basics.tsx'
 import { Icon } from './icon.tsx'
-import { say } from './toast.tsx'
+import { toast } from './toast.tsx'
 
 const MOST_SHOWN = 50
 const MOST_OPEN = 10
@@ -143,8 +143,8 @@ function FindingAction({
     const retry = async () => {
       setBusy(true)
       await api.retryParked(which).then(
-        ({ retried }) => say(words.act.retried(retried, exact(retried))),
-        (error) => say(messageOf(error), 'failed'),
+        ({ retried }) => toast(words.act.retried(retried, exact(retried))),
+        (error) => toast(messageOf(error), 'failed'),
       )
       setBusy(false)
     }

@@ -12,7 +12,7 @@ let show: (said: Said) => void = () => {}
 let next = 0
 
 /** Says in the corner what an action has done, for some seconds; a screen reader reads it. */
-export function say(text: string, kind: Said['kind'] = 'done'): void {
+export function toast(text: string, kind: Said['kind'] = 'done'): void {
   show({ id: next++, text, kind })
 }
 

@@ -101,7 +101,7 @@ export function isWhole({ account }: Ending): boolean {
 }
 
 /** The result in sentences. */
-export function verdict(ending: Ending): string[] {
+export function resultLines(ending: Ending): string[] {
   const { account, outcome, status } = ending
   const { sent, acked, lost } = account
   if (isWhole(ending))

@@ -10,7 +10,17 @@ import { createTrackingClient } from '../../tracking/client.ts'
 import { ROUTES_FROM } from '../fleet.ts'
 import { listenToSignals, type Signals } from '../signals.ts'
 import { runSimulation, type SimulationOutcome } from '../simulation.ts'
-import { accountFor, countPositions, type Ending, isWhole, lastLine, NOTHING, readStatus, verdict } from './account.ts'
+import {
+  accountFor,
+  countPositions,
+  type Ending,
+  isWhole,
+  lastLine,
+  NOTHING,
+  readStatus,
+  resultLines,
+} from './account.ts'
+import { startDisplay } from './display.ts'
 import {
   announcement,
   type DemoArguments,
@@ -22,7 +32,6 @@ import {
   prepareSite,
 } from './site.ts'
 import { createScreen, type Screen } from './view.ts'
-import { startDisplay } from './display.ts'
 
 /**
  * Runs the whole product with simulated vans, in a folder of its own, and checks that every acknowledged fix was delivered.
@@ -132,7 +141,7 @@ async function readBack(
 async function conclude({ screen, signals, site }: Demo, ending: Ending, clean: boolean): Promise<number> {
   const code = exitCode(ending, clean, signals)
   const style = isWhole(ending) ? 'green' : 'yellow'
-  screen.say('', ...verdict(ending).map((sentence) => screen.paint(style, `  ${sentence}`)))
+  screen.say('', ...resultLines(ending).map((sentence) => screen.paint(style, `  ${sentence}`)))
   if (code === 0) await site.remove()
   else screen.say(screen.paint('dim', `  Its configuration, data and log are in ${site.folder}.`))
   screen.say('', lastLine(ending))

@@ -1,6 +1,6 @@
 import { Client } from 'undici'
 import type { HttpSpeech, Speech } from '../speak/index.ts'
-import { addressOf, type LineEnd, LineFault, reasonOf, type VanLine } from './line.ts'
+import { hostPort, type LineEnd, LineFault, reasonOf, type VanLine } from './line.ts'
 import { mqttLine, mqttSessionLine } from './mqtt.ts'
 import { tcpLine, udpLine } from './sockets.ts'
 
@@ -20,7 +20,7 @@ function httpLine(speech: HttpSpeech, end: LineEnd): VanLine {
   return {
     maxFixes: speech.maxFixes,
     async deliver(fixes) {
-      client ??= new Client(`http://${addressOf(end)}`)
+      client ??= new Client(`http://${hostPort(end)}`)
       const status = await get(client, speech.path(fixes, end.id), end)
       if (status !== 200) throw new LineFault(`HTTP ${status}`)
     },

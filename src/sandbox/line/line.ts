@@ -26,14 +26,14 @@ export class LineFault extends Error {
 }
 
 /** `127.0.0.1:5027`, `[::1]:5027`. */
-export function addressOf({ host, port }: LineEnd): string {
+export function hostPort({ host, port }: LineEnd): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 }
 
 /** Why a connection failed, in a few words. */
 export function reasonOf(error: unknown, end: LineEnd): string {
   const { code, message } = error as NodeJS.ErrnoException
-  return `${REASONS.get(code ?? '') ?? message} (${addressOf(end)})`
+  return `${REASONS.get(code ?? '') ?? message} (${hostPort(end)})`
 }
 
 const REASONS = new Map([

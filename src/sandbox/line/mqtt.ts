@@ -1,8 +1,8 @@
 import { connect, type MqttClient } from 'mqtt'
 import type { MqttSpeech } from '../speak/index.ts'
 import {
-  addressOf,
   createExchange,
+  hostPort,
   type LineEnd,
   LineFault,
   type PacketExchange,
@@ -44,7 +44,7 @@ export function mqttLine(speech: MqttSpeech, end: LineEnd): VanLine {
 
 function open(end: LineEnd): VanClient {
   const exchange = createExchange(end.answerMs)
-  const client = connect(`mqtt://${addressOf(end)}`, {
+  const client = connect(`mqtt://${hostPort(end)}`, {
     clientId: end.id,
     username: end.id,
     protocolVersion: 4,
@@ -55,7 +55,7 @@ function open(end: LineEnd): VanClient {
   const connection = { client, exchange, closed: false }
   client.on('close', () => {
     connection.closed = true
-    exchange.fail(`connection closed by ${addressOf(end)}`)
+    exchange.fail(`connection closed by ${hostPort(end)}`)
   })
   return connection
 }
@@ -91,7 +91,7 @@ export function mqttSessionLine(speech: MqttSpeech, end: LineEnd): VanLine {
 
 /** The client pings, and replaces a connection without an answer after `answerMs`. */
 function openSession(end: LineEnd): MqttClient {
-  const client = connect(`mqtt://${addressOf(end)}`, {
+  const client = connect(`mqtt://${hostPort(end)}`, {
     clientId: end.id,
     username: end.id,
     protocolVersion: 4,

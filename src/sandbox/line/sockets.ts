@@ -2,7 +2,7 @@ import { createSocket, type Socket as DatagramSocket } from 'node:dgram'
 import { connect, isIPv6, type Socket } from 'node:net'
 import { cut } from '../../../protocols/kit/index.ts'
 import type { DatagramSpeech, Packet, StreamSpeech } from '../speak/index.ts'
-import { addressOf, createExchange, type LineEnd, type PacketExchange, reasonOf, type VanLine } from './line.ts'
+import { createExchange, hostPort, type LineEnd, type PacketExchange, reasonOf, type VanLine } from './line.ts'
 
 interface VanSocket {
   readonly socket: Socket
@@ -56,7 +56,7 @@ function open({ answers }: StreamSpeech, end: LineEnd): VanSocket {
     for (const answer of received.frames) exchange.receive(answer)
   })
   socket.on('error', (error) => exchange.fail(reasonOf(error, end)))
-  socket.on('close', () => exchange.fail(`connection closed by ${addressOf(end)}`))
+  socket.on('close', () => exchange.fail(`connection closed by ${hostPort(end)}`))
   return { socket, exchange, count: 0 }
 }
 

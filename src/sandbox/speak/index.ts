@@ -50,6 +50,6 @@ export const speeches: readonly Speech[] = [
 ]
 
 /** Whether the protocol answers fixes: otherwise they count as acknowledged once they are written, and may be lost. */
-export function isAnswered(speech: Speech): boolean {
+export function acknowledgesFixes(speech: Speech): boolean {
   return speech.transport !== 'tcp' || speech.isUnanswered !== true
 }

@@ -1,7 +1,7 @@
 /* Meiligao VT310. Frames as drawn in protocols/meiligao: the login is answered, reports are not. */
 import { ByteWriter, crc16CcittFalse, type Fix } from '../../../protocols/kit/index.ts'
 import type { StreamSpeech } from './speech.ts'
-import { hex, wordsOf } from './write.ts'
+import { fixWords, hex } from './write.ts'
 
 /** A login, then a report for each fix. */
 export const meiligao: StreamSpeech = {
@@ -36,7 +36,7 @@ function frame(id: string, type: number, data = ''): Buffer {
 
 /** A sentence, then HDOP, altitude, state, inputs, cell, signal, mileage and satellites. */
 function reportOf(fix: Fix): string {
-  const { hms, place, knots, course, dmy, hdop, altitude, satellites } = wordsOf(fix)
+  const { hms, place, knots, course, dmy, hdop, altitude, satellites } = fixWords(fix)
   const sentence = `${hms}.000,A,${place},${knots},${course.toFixed(2)},${dmy},,,A*00`
   const quality = `${hdop.toFixed(1)}|${altitude.toFixed()}`
   return `${sentence}|${quality}|0400|0000,0000|0106000128F171C5|18|00000000|${hex(satellites, 2)}`

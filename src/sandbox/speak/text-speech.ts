@@ -1,5 +1,5 @@
 import type { Packet, StreamSpeech } from './speech.ts'
-import { type FixWords, wordsOf } from './write.ts'
+import { type FixWords, fixWords } from './write.ts'
 
 /** What a tracker writes, and how its answer begins; without the second, it has no answer. */
 type TextLine = readonly [text: string, answer?: string]
@@ -30,7 +30,7 @@ export function textSpeech({ fix, login, heartbeat, ...family }: TextFamily): St
     login: login && ((id) => packetOf([login(id)])),
     packet(fixes, { id, serial }) {
       const first = (serial - 1) * maxFixes + 1
-      const lines = fixes.map((each, index) => fix(wordsOf(each), id, first + index))
+      const lines = fixes.map((each, index) => fix(fixWords(each), id, first + index))
       return packetOf(heartbeat ? [...lines, heartbeat(id)] : lines)
     },
     answers,

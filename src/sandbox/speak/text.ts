@@ -1,7 +1,7 @@
 import { crc16Arc, type Fix, TextWriter } from '../../../protocols/kit/index.ts'
 import type { Packet, StreamSpeech } from './speech.ts'
 import { textSpeech, until } from './text-speech.ts'
-import { type FixWords, hex, padded, wordsOf } from './write.ts'
+import { type FixWords, fixWords, hex, padded } from './write.ts'
 
 /* Families of text. Their lines are drawn in protocols/<name>; what a position does not need is as an ordinary tracker has it. */
 
@@ -174,7 +174,7 @@ function wialonPacket(fixes: readonly Fix[]): Packet {
 
 /** date;time;lat1;lat2;lon1;lon2;speed;course;altitude;satellites;hdop;inputs;outputs;adc;ibutton;params */
 function record(fix: Fix): string {
-  const { dmy, hms, place, kmh, course, altitude, satellites, hdop } = wordsOf(fix)
+  const { dmy, hms, place, kmh, course, altitude, satellites, hdop } = fixWords(fix)
   const motion = [kmh, course, altitude].map((value) => value.toFixed()).join(';')
   return `${dmy};${hms};${place.replaceAll(',', ';')};${motion};${satellites};${hdop.toFixed(1)};1;0;;NA;pwr_ext:2:13.85`
 }

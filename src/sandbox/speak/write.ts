@@ -34,7 +34,7 @@ export interface FixWords {
 }
 
 /** The words of a fix; what it does not say is 0, the HDOP 1. */
-export function wordsOf({ time, latitude, longitude, speed = 0, ...rest }: Fix): FixWords {
+export function fixWords({ time, latitude, longitude, speed = 0, ...rest }: Fix): FixWords {
   const { heading: course = 0, altitude = 0, hdop = 1, satellites = 0 } = rest
   const digits = digitsOfTime(time)
   const ymd = digits.slice(0, 6)

@@ -1,13 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { ApiRefusal, type FieldError, parse, refuseFields } from '../../http/refusal.ts'
-import { bodyOf, type ServedOperation, type ServedRequest } from '../../tracking/operations.ts'
+import { checkedBody, type ServedOperation, type ServedRequest } from '../../tracking/operations.ts'
 import { parseId } from '../../tracking/parameters.ts'
 import {
+  boundedList,
   Id,
   ItemReturn,
   ItemsQuery,
   isOfLength,
-  listOf,
   NewItem,
   NO_PAGE_TOKEN,
   withoutRepeats,
@@ -29,7 +29,7 @@ export function itemOperations(database: DatabaseSync, commits: GroupCommit) {
   /** Replaces what an earlier return said. */
   async function returnItems(request: ServedRequest) {
     const order = knownOrder(request.params)
-    const returns = await bodyOf(request, LimitedReturns)
+    const returns = await checkedBody(request, LimitedReturns)
     const totalOf = (id: bigint) => sql.total.get(...order, id)?.total_count as bigint | undefined
     return commits.write(returns.length, () => {
       refuseAny(mistakesIn(returns, totalOf))
@@ -43,7 +43,7 @@ export function itemOperations(database: DatabaseSync, commits: GroupCommit) {
     /** An order begins with its first item. */
     async addItems(request) {
       const order = orderOf(request.params)
-      const items = await bodyOf(request, LimitedItems)
+      const items = await checkedBody(request, LimitedItems)
       return commits.write(items.length, () => {
         const isTaken = ({ number }: NewItem) => sql.number.get(...order, number) !== undefined
         refuseAny(items.flatMap((item, n) => (isTaken(item) ? [{ path: `${n}.number`, message: TAKEN }] : [])))
@@ -127,8 +127,8 @@ const LimitedItem = NewItem.extend({
   price: NewItem.shape.price.refine(...atMost(MAX_TEXTS.price)),
 })
 const LimitedReturn = ItemReturn.extend({ comment: ItemReturn.shape.comment.refine(...atMost(MAX_TEXTS.comment)) })
-const LimitedItems = withoutRepeats(listOf(LimitedItem, 1, MAX_ITEMS), 'number')
-const LimitedReturns = withoutRepeats(listOf(LimitedReturn, 1, MAX_ITEMS), 'item_id')
+const LimitedItems = withoutRepeats(boundedList(LimitedItem, 1, MAX_ITEMS), 'number')
+const LimitedReturns = withoutRepeats(boundedList(LimitedReturn, 1, MAX_ITEMS), 'item_id')
 const TAKEN = 'the order has an item of that number already'
 const DEFAULT_RESULTS = 100
 const COLUMNS = 'id, number, description, price, total_count, undelivered_count, code, comment'

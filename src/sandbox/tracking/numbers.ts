@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { ApiRefusal } from '../../http/refusal.ts'
-import { bodyOf, type ServedOperation, type ServedRequest } from '../../tracking/operations.ts'
+import { checkedBody, type ServedOperation, type ServedRequest } from '../../tracking/operations.ts'
 import { parseId } from '../../tracking/parameters.ts'
 import { ContractorNumber } from '../../tracking/schemas.ts'
 import { type GroupCommit, prepareAll } from './database.ts'
@@ -15,7 +15,7 @@ export function numberOperations(database: DatabaseSync, commits: GroupCommit) {
     /** Replaces the name too: a name that is not sent again is removed. */
     async putNumber(request) {
       const key = keyOf(request.params)
-      const { number, name = null } = await bodyOf(request, ContractorNumber)
+      const { number, name = null } = await checkedBody(request, ContractorNumber)
       return commits.write(1, () => sql.put.get(...key, number, name))
     },
     listNumbers({ params }) {

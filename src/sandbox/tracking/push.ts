@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { ApiRefusal } from '../../http/refusal.ts'
-import { bodyOf, type ServedOperation, type ServedRequest } from '../../tracking/operations.ts'
+import { checkedBody, type ServedOperation, type ServedRequest } from '../../tracking/operations.ts'
 import { parseId } from '../../tracking/parameters.ts'
 import type { Access, Provisioning } from '../../tracking/provisioning.ts'
 import { PushPositions } from '../../tracking/schemas.ts'
@@ -68,7 +68,7 @@ export function pushPositions({ access, lanes, positions, catchUp }: PushSources
       lane = find(request)
     }
     const { courier, route, company = refuse(lane) } = lane
-    const body = await bodyOf(request, PushPositions)
+    const body = await checkedBody(request, PushPositions)
     await positions.append([company, route, courier], body.positions)
     return {}
   }

@@ -6,7 +6,7 @@ import { Icon, type IconName } from '../../parts/icon.tsx'
 import { href } from '../../router.ts'
 import { words } from '../../words/index.ts'
 import { RemarkList } from '../roster/remark-list.tsx'
-import { type ActivityEntry, deedOf, detailsOf, deviceOf } from './entries.ts'
+import { type ActivityEntry, deedOf, detailsOf, deviceInPath } from './entries.ts'
 
 interface NamesOfVans {
   /** By id. */
@@ -47,7 +47,7 @@ function Line({ at, icon, tone, children }: LineProps): JSX.Element {
 }
 
 function ChangeItem({ row, result, names }: { row: AuditRow; result?: WriterResult } & NamesOfVans): JSX.Element {
-  const device = deviceOf(row)
+  const device = deviceInPath(row)
   const isRefused = row.status >= 400
   const summary = Object.entries(row.summary ?? {}).filter(([, value]) => value !== 0 && value !== false)
   return (

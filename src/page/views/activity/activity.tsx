@@ -5,13 +5,13 @@ import { useAsked, useFleet } from '../../data/hooks.ts'
 import { useRefresh } from '../../data/refresh.ts'
 import { nameOf } from '../../data/van.ts'
 import { day } from '../../format.ts'
-import { Empty, Failure, Loading } from '../../parts/basics.tsx'
+import { Empty, FailureNote, Loading } from '../../parts/basics.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
 import { Segments } from '../../parts/segments.tsx'
 import { go, href, type PageAddress } from '../../router.ts'
 import { words } from '../../words/index.ts'
 import { ActivityItem } from './activity-item.tsx'
-import { type ActivityEntry, entriesOf, isOf, KINDS, textOf } from './entries.ts'
+import { type ActivityEntry, entriesOf, entryText, isOf, KINDS } from './entries.ts'
 
 /** What happened, latest first: who changed what, what became of rosters, and which faults ended. */
 export function Activity({ place: { query } }: { place: PageAddress }): JSX.Element {
@@ -27,7 +27,7 @@ export function Activity({ place: { query } }: { place: PageAddress }): JSX.Elem
   const shown = useMemo(() => {
     const wanted = q.trim().toLowerCase()
     return (answer?.entries ?? []).filter(
-      (entry) => (!kind || isOf(entry, kind)) && (!wanted || textOf(entry).toLowerCase().includes(wanted)),
+      (entry) => (!kind || isOf(entry, kind)) && (!wanted || entryText(entry).toLowerCase().includes(wanted)),
     )
   }, [answer, kind, q])
   return (
@@ -43,7 +43,7 @@ export function Activity({ place: { query } }: { place: PageAddress }): JSX.Elem
         />
       </header>
       {error && !answer ? (
-        <Failure error={error} again={again} />
+        <FailureNote error={error} again={again} />
       ) : !answer ? (
         <Loading lines={8} />
       ) : shown.length === 0 ? (

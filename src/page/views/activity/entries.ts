@@ -60,7 +60,7 @@ function resultOf({ at, token, operation }: AuditRow, roster: readonly WriterRes
 }
 
 /** What a search looks through. */
-export function textOf(entry: ActivityEntry): string {
+export function entryText(entry: ActivityEntry): string {
   switch (entry.kind) {
     case 'change':
       return `${deedOf(entry.row)} ${entry.row.path} ${entry.row.token} ${entry.row.status}`
@@ -77,7 +77,7 @@ export function deedOf({ method, operation }: AuditRow): string {
 }
 
 /** The id of the device that a request was about. */
-export function deviceOf({ path, operation }: AuditRow): string | undefined {
+export function deviceInPath({ path, operation }: AuditRow): string | undefined {
   if (!operation.startsWith('/admin/devices/{id}')) return undefined
   const [, id] = /^\/admin\/devices\/([^/?]+)/.exec(path) ?? []
   try {

@@ -4,7 +4,7 @@ import { api } from '../../data/api.ts'
 import { RequestError } from '../../data/client.ts'
 import { useAsked, useEvents, useFleet } from '../../data/hooks.ts'
 import { exact } from '../../format.ts'
-import { CopyButton, Empty, Failure, Loading, Panel } from '../../parts/basics.tsx'
+import { CopyButton, Empty, FailureNote, Loading, Panel } from '../../parts/basics.tsx'
 import { words } from '../../words/index.ts'
 import { EntryDialog } from '../van/entry-dialog.tsx'
 import { ArrivalItem } from './arrival-item.tsx'
@@ -59,7 +59,7 @@ export function Arrivals(): JSX.Element {
           </button>
         )}
       </header>
-      {error && !answer && <Failure error={error} again={again} />}
+      {error && !answer && <FailureNote error={error} again={again} />}
       {isLoading && <Loading lines={6} />}
       {answer && senders.length === 0 && <Nobody />}
       {devices.length > 0 && (

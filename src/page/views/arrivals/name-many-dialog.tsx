@@ -6,7 +6,7 @@ import { exact } from '../../format.ts'
 import { messageOf } from '../../parts/basics.tsx'
 import { CompanyField } from '../../parts/company-field.tsx'
 import { Dialog, Field } from '../../parts/dialog.tsx'
-import { say } from '../../parts/toast.tsx'
+import { toast } from '../../parts/toast.tsx'
 import { words } from '../../words/index.ts'
 
 interface NameManyProps {
@@ -39,7 +39,7 @@ export function NameManyDialog({ devices, close }: NameManyProps): JSX.Element {
     }
     setDone(saved)
     setErrors(failed)
-    if (saved.size > 0) say(words.arrivals.named(saved.size, exact(saved.size)))
+    if (saved.size > 0) toast(words.arrivals.named(saved.size, exact(saved.size)))
     if (failed.size === 0) close(true)
   }
   return (

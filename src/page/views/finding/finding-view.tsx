@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { readAsset } from '../../data/assets.ts'
 import { useAsked, useLive } from '../../data/hooks.ts'
-import { Empty, Failure, Loading, Panel } from '../../parts/basics.tsx'
+import { Empty, FailureNote, Loading, Panel } from '../../parts/basics.tsx'
 import { FindingList } from '../../parts/finding.tsx'
 import { href } from '../../router.ts'
 import { language, words } from '../../words/index.ts'
@@ -10,7 +10,7 @@ import { language, words } from '../../words/index.ts'
 export function FindingView({ code }: { code: string }): JSX.Element {
   const { answer, error, again } = useAsked('paragraphs', paragraphs)
   const { status } = useLive()
-  if (!answer) return error ? <Failure error={error} again={again} /> : <Loading lines={4} />
+  if (!answer) return error ? <FailureNote error={error} again={again} /> : <Loading lines={4} />
   const text = Object.hasOwn(answer, code) ? answer[code] : undefined
   if (text === undefined)
     return (

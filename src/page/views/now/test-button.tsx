@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { api } from '../../data/api.ts'
 import type { ApiTests } from '../../data/types.ts'
-import { Failure, Foreign, Loading } from '../../parts/basics.tsx'
+import { FailureNote, Foreign, Loading } from '../../parts/basics.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { words } from '../../words/index.ts'
@@ -54,7 +54,7 @@ function TestDialog({ answer, error, run, close }: TestDialogProps): JSX.Element
     >
       {isRunning && <p role="status">{words.now.test.running}</p>}
       {isRunning && <Loading lines={4} />}
-      {error && <Failure error={error} />}
+      {error && <FailureNote error={error} />}
       {answer?.results.length === 0 && <p>{words.now.test.none}</p>}
       {answer?.results.map((result) => (
         <CompanyResult key={result.company_id} result={result} />

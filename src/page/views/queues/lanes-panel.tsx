@@ -4,7 +4,7 @@ import { allOf, api } from '../../data/api.ts'
 import { useAsked, useLive, useNow } from '../../data/hooks.ts'
 import type { QueuedLane } from '../../data/types.ts'
 import { age, count, exact, fullTime } from '../../format.ts'
-import { Empty, Failure, Loading, Panel } from '../../parts/basics.tsx'
+import { Empty, FailureNote, Loading, Panel } from '../../parts/basics.tsx'
 import { Segments } from '../../parts/segments.tsx'
 import { go, href } from '../../router.ts'
 import { words } from '../../words/index.ts'
@@ -40,7 +40,7 @@ export function LanesPanel({ sort }: { sort: Sort }): JSX.Element {
         />
       }
     >
-      {error && !lanes && <Failure error={error} again={again} />}
+      {error && !lanes && <FailureNote error={error} again={again} />}
       {!lanes && !error && <Loading lines={4} />}
       {lanes?.length === 0 && !hasMore && (
         <Empty icon="ok" title={words.queues.noLanes} text={words.queues.noLanesText} />

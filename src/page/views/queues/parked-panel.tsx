@@ -4,9 +4,9 @@ import { allOf, api } from '../../data/api.ts'
 import { useAsked, useLive, useNow } from '../../data/hooks.ts'
 import type { ParkedOfLane } from '../../data/types.ts'
 import { age, exact } from '../../format.ts'
-import { Empty, Failure, Foreign, messageOf, Panel, When } from '../../parts/basics.tsx'
+import { Empty, FailureNote, Foreign, messageOf, Panel, When } from '../../parts/basics.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
-import { say } from '../../parts/toast.tsx'
+import { toast } from '../../parts/toast.tsx'
 import { words } from '../../words/index.ts'
 
 type Which = { readonly courier_id: string; readonly route_id: string } | { readonly all: true }
@@ -22,8 +22,8 @@ export function ParkedPanel(): JSX.Element {
   const run = async (change: Promise<string>) => {
     setBusy(true)
     await change.then(
-      (text) => say(text),
-      (failure: unknown) => say(messageOf(failure), 'failed'),
+      (text) => toast(text),
+      (failure: unknown) => toast(messageOf(failure), 'failed'),
     )
     setBusy(false)
     again()
@@ -58,7 +58,7 @@ export function ParkedPanel(): JSX.Element {
       hint={lanes && fixes > 0 ? words.fixes(fixes, exact(fixes)) : undefined}
       aside={aside}
     >
-      {error && !lanes && <Failure error={error} again={again} />}
+      {error && !lanes && <FailureNote error={error} again={again} />}
       {lanes?.length === 0 && <Empty icon="ok" title={words.queues.noParked} text={words.queues.noParkedText} />}
       <ul class="parked-lanes">
         {lanes?.map((lane) => (

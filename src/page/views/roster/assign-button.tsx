@@ -5,14 +5,14 @@ import type { VanDetail, VanRow } from '../../data/types.ts'
 import { nameOf } from '../../data/van.ts'
 import { messageOf } from '../../parts/basics.tsx'
 import { Icon } from '../../parts/icon.tsx'
-import { say } from '../../parts/toast.tsx'
+import { toast } from '../../parts/toast.tsx'
 import { words } from '../../words/index.ts'
 import { AssignDialog } from '../van/assign-dialog.tsx'
 
 /** Gives a van a route that has none on this day. */
 export function AssignButton({ van, changed }: { van: VanRow; changed: () => void }): JSX.Element {
   const [detail, setDetail] = useState<VanDetail>()
-  const open = () => void api.device(van.id).then(setDetail, (error) => say(messageOf(error), 'failed'))
+  const open = () => void api.device(van.id).then(setDetail, (error) => toast(messageOf(error), 'failed'))
   return (
     <>
       <button type="button" class="stay-none" aria-label={`${words.van.assign}: ${nameOf(van)}`} onClick={open}>

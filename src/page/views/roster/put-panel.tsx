@@ -6,10 +6,10 @@ import { dayAfter, daysIn } from '../../data/day.ts'
 import { useAsked, useCompanies } from '../../data/hooks.ts'
 import type { LineRemark, PutResult } from '../../data/types.ts'
 import { exact } from '../../format.ts'
-import { Failure, Foreign, Loading, messageOf } from '../../parts/basics.tsx'
+import { FailureNote, Foreign, Loading, messageOf } from '../../parts/basics.tsx'
 import { CompanyField } from '../../parts/company-field.tsx'
 import { Icon } from '../../parts/icon.tsx'
-import { say } from '../../parts/toast.tsx'
+import { toast } from '../../parts/toast.tsx'
 import { words } from '../../words/index.ts'
 import { LossDialog } from './loss-dialog.tsx'
 import { PutAnswer } from './put-answer.tsx'
@@ -59,7 +59,7 @@ export function PutPanel({ file, day, zone, close }: PutPanelProps): JSX.Element
         </span>
       </header>
       <TargetFields target={target} change={(some) => setTyped({ ...typed, ...some })} />
-      {read.error && <Failure error={read.error} />}
+      {read.error && <FailureNote error={read.error} />}
       {body && target.company !== '' && target.last >= target.first && (
         <Preview
           key={JSON.stringify(target)}
@@ -67,7 +67,7 @@ export function PutPanel({ file, day, zone, close }: PutPanelProps): JSX.Element
           narrow={() => setTyped({ ...typed, onlyListed: true })}
         />
       )}
-      {target.last < target.first && <Failure error={new Error(words.roster.daysTurned)} />}
+      {target.last < target.first && <FailureNote error={new Error(words.roster.daysTurned)} />}
     </section>
   )
 }
@@ -128,10 +128,10 @@ function Preview({ body, target, zone, close, narrow }: PreviewProps): JSX.Eleme
     try {
       const done = await put(body, target, how)
       if (done.message !== undefined) return setAsking(true)
-      say(words.roster.applied(exact(done.added), exact(done.changed), exact(done.removed)))
+      toast(words.roster.applied(exact(done.added), exact(done.changed), exact(done.removed)))
       return close(true)
     } catch (failure) {
-      say(messageOf(failure), 'failed')
+      toast(messageOf(failure), 'failed')
     } finally {
       setBusy(false)
     }
@@ -170,7 +170,7 @@ function Refusal({ error, again }: { error: Error; again: () => void }): JSX.Ele
   const errors = error instanceof RequestError ? (error.body as { errors?: readonly Remark[] } | undefined)?.errors : []
   return (
     <>
-      <Failure error={error} again={again} />
+      <FailureNote error={error} again={again} />
       {errors && errors.length > 0 && (
         <RemarkList title={words.roster.rejected} tone="error" remarks={errors.map(lineOf)} />
       )}

@@ -5,7 +5,7 @@ import { useAsked, useNow } from '../../data/hooks.ts'
 import { useRefresh } from '../../data/refresh.ts'
 import type { WriterResult } from '../../data/types.ts'
 import { age, exact, fullTime } from '../../format.ts'
-import { Empty, Failure, Foreign, Panel } from '../../parts/basics.tsx'
+import { Empty, FailureNote, Foreign, Panel } from '../../parts/basics.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { words } from '../../words/index.ts'
 import { RemarkList } from './remark-list.tsx'
@@ -25,7 +25,7 @@ export function ResultsPanel({ round, changed }: ResultsPanelProps): JSX.Element
   if (results === null || (results === undefined && !error)) return null
   return (
     <Panel title={words.roster.results} hint={words.roster.resultsHint}>
-      {error && !results && <Failure error={error} again={again} />}
+      {error && !results && <FailureNote error={error} again={again} />}
       {results?.length === 0 && (
         <Empty icon="roster" title={words.roster.noResults} text={words.roster.noResultsText} />
       )}

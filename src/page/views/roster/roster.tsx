@@ -7,7 +7,7 @@ import { useAsked, useFleet, useLive } from '../../data/hooks.ts'
 import { useRefresh } from '../../data/refresh.ts'
 import { matches } from '../../data/van.ts'
 import { exact } from '../../format.ts'
-import { Empty, Failure, Loading } from '../../parts/basics.tsx'
+import { Empty, FailureNote, Loading } from '../../parts/basics.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
 import { Segments } from '../../parts/segments.tsx'
@@ -107,7 +107,7 @@ function DayView({ day, today, zone, query, set, take, round, children }: DayVie
         <span class="muted">{words.roster.zone(zone)}</span>
       </div>
       {(error || fleet.error) && !isLoaded ? (
-        <Failure error={error ?? fleet.error} again={again} />
+        <FailureNote error={error ?? fleet.error} again={again} />
       ) : !isLoaded ? (
         <Loading lines={8} />
       ) : plan.length === 0 ? (

@@ -12,7 +12,7 @@ import { ConditionDot, Foreign, messageOf } from '../../parts/basics.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
-import { say } from '../../parts/toast.tsx'
+import { toast } from '../../parts/toast.tsx'
 import { href } from '../../router.ts'
 import { words } from '../../words/index.ts'
 
@@ -50,7 +50,7 @@ export function SwapDialog({ of, stay, plan, zone, close }: SwapDialogProps): JS
   }
   const takeOver = async ({ van }: VanOfDay) => {
     const done = await api.assign(van.id, { like: of.van.id, from_at: from }, { force: true })
-    say(done.text)
+    toast(done.text)
     close(true)
   }
   const choose = (other: VanOfDay) =>

@@ -7,7 +7,7 @@ import type { PutResult, WriterResult } from '../../data/types.ts'
 import { age, exact } from '../../format.ts'
 import { Loading, messageOf } from '../../parts/basics.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
-import { say } from '../../parts/toast.tsx'
+import { toast } from '../../parts/toast.tsx'
 import { words } from '../../words/index.ts'
 import { PutAnswer } from './put-answer.tsx'
 
@@ -28,7 +28,7 @@ export function UndoDialog({
     setBusy(true)
     try {
       const done = await undo(result, isLoss ? { force: true } : {})
-      say(words.roster.applied(exact(done.added), exact(done.changed), exact(done.removed)))
+      toast(words.roster.applied(exact(done.added), exact(done.changed), exact(done.removed)))
       close(true)
     } catch (reason) {
       setFailure(reason)

@@ -9,7 +9,7 @@ import { time } from '../../format.ts'
 import { Foreign, messageOf } from '../../parts/basics.tsx'
 import { Dialog, Field } from '../../parts/dialog.tsx'
 import { Segments } from '../../parts/segments.tsx'
-import { say } from '../../parts/toast.tsx'
+import { toast } from '../../parts/toast.tsx'
 import { words } from '../../words/index.ts'
 
 type Kind = 'route' | 'like' | 'end'
@@ -51,7 +51,7 @@ export function AssignDialog({ detail, close }: AssignDialogProps): JSX.Element 
     try {
       const answer = await (kind === 'end' ? api.unassign(detail.id, body, query) : api.assign(detail.id, body, query))
       if (isDry) return setPlan(answer)
-      say(answer.text)
+      toast(answer.text)
       return close(true)
     } catch (failure) {
       // What takes a route from others is a conflict, with the plan.

@@ -7,7 +7,7 @@ import type { VanDetail } from '../../data/types.ts'
 import { messageOf } from '../../parts/basics.tsx'
 import { CompanyField } from '../../parts/company-field.tsx'
 import { Dialog, Field } from '../../parts/dialog.tsx'
-import { say } from '../../parts/toast.tsx'
+import { toast } from '../../parts/toast.tsx'
 import { words } from '../../words/index.ts'
 
 interface EntryDialogProps {
@@ -36,10 +36,10 @@ export function EntryDialog({ detail, close }: EntryDialogProps): JSX.Element {
     const cleared = (['name', 'courier_id', 'route_id', 'time_zone'] as const).filter(
       (name) => given(name).trim() === '',
     )
-    const kept = Object.entries(entryOf(detail)).filter(([name]) => !cleared.some((each) => each === name))
+    const kept = Object.entries(entryBody(detail)).filter(([name]) => !cleared.some((each) => each === name))
     try {
       await api.putDevice(detail.id, { ...Object.fromEntries(kept), ...Object.fromEntries(texts) })
-      say(words.van.saved(given('name') || detail.id))
+      toast(words.van.saved(given('name') || detail.id))
       close(true)
     } catch (failure) {
       setError(failure)
@@ -97,7 +97,7 @@ export function EntryDialog({ detail, close }: EntryDialogProps): JSX.Element {
 }
 
 /** The present entry of a device, as `putDevice` takes it; its secret stays as it is. */
-export function entryOf(detail: Partial<VanDetail>): Record<string, unknown> {
+export function entryBody(detail: Partial<VanDetail>): Record<string, unknown> {
   const entries = Object.entries(detail).filter(([name, value]) => ENTRY.has(name) && value !== undefined)
   return Object.fromEntries(entries)
 }

@@ -7,7 +7,7 @@ import { coordinates, exact, fullTime, speed, time, timeOfDay } from '../../form
 import { CopyButton, Empty, messageOf, Panel } from '../../parts/basics.tsx'
 import { Hex } from '../../parts/hex.tsx'
 import { Segments } from '../../parts/segments.tsx'
-import { say } from '../../parts/toast.tsx'
+import { toast } from '../../parts/toast.tsx'
 import { words } from '../../words/index.ts'
 
 /** The last frames of a van: their bytes, and what was read of them. They are kept only while somebody watches. */
@@ -23,7 +23,7 @@ export function FramesPanel({ id }: { id: string }): JSX.Element | null {
   const until = answer.watched_until_at
   const watch = async () => {
     setBusy(true)
-    await api.watch(id).catch((error: unknown) => say(messageOf(error), 'failed'))
+    await api.watch(id).catch((error: unknown) => toast(messageOf(error), 'failed'))
     setBusy(false)
     again()
   }

@@ -5,7 +5,7 @@ import { RequestError } from '../../data/client.ts'
 import { useAsked, useEvents } from '../../data/hooks.ts'
 import type { VanChain, VanDetail, VanRow } from '../../data/types.ts'
 import { nameOf } from '../../data/van.ts'
-import { Empty, Failure, Foreign, Loading } from '../../parts/basics.tsx'
+import { Empty, FailureNote, Foreign, Loading } from '../../parts/basics.tsx'
 import { href } from '../../router.ts'
 import { words } from '../../words/index.ts'
 import { ChainPanel } from './chain-panel.tsx'
@@ -26,7 +26,11 @@ export function VanView({ id }: { id: string }): JSX.Element {
   const known = useRef<VanDetail>(undefined)
   if (isLoading) return <Loading lines={8} />
   if (!answer)
-    return error instanceof RequestError && error.status === 404 ? <NoVan /> : <Failure error={error} again={again} />
+    return error instanceof RequestError && error.status === 404 ? (
+      <NoVan />
+    ) : (
+      <FailureNote error={error} again={again} />
+    )
   const { chain } = answer
   known.current = answer.detail ?? known.current
   const detail = known.current?.id === id ? known.current : undefined

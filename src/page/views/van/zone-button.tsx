@@ -3,9 +3,9 @@ import { useState } from 'preact/hooks'
 import { api } from '../../data/api.ts'
 import type { VanDetail } from '../../data/types.ts'
 import { messageOf } from '../../parts/basics.tsx'
-import { say } from '../../parts/toast.tsx'
+import { toast } from '../../parts/toast.tsx'
 import { words } from '../../words/index.ts'
-import { entryOf } from './entry-dialog.tsx'
+import { entryBody } from './entry-dialog.tsx'
 
 interface ZoneButtonProps {
   readonly detail: VanDetail
@@ -18,9 +18,9 @@ export function ZoneButton({ detail, offset, changed }: ZoneButtonProps): JSX.El
   const [isBusy, setBusy] = useState(false)
   const set = async () => {
     setBusy(true)
-    await api.putDevice(detail.id, { ...entryOf(detail), time_zone: offset }).then(
-      () => say(words.van.zoneSet(offset)),
-      (error) => say(messageOf(error), 'failed'),
+    await api.putDevice(detail.id, { ...entryBody(detail), time_zone: offset }).then(
+      () => toast(words.van.zoneSet(offset)),
+      (error) => toast(messageOf(error), 'failed'),
     )
     setBusy(false)
     changed()

@@ -5,7 +5,7 @@ import { CONDITIONS, type Condition, type VanRow } from '../../data/types.ts'
 import { conditionOf, matches } from '../../data/van.ts'
 import { count, exact } from '../../format.ts'
 import { MapView } from '../../map/map-view.tsx'
-import { Empty, Failure, Loading } from '../../parts/basics.tsx'
+import { Empty, FailureNote, Loading } from '../../parts/basics.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
 import { Segments } from '../../parts/segments.tsx'
 import { go, href, type PageAddress } from '../../router.ts'
@@ -47,7 +47,7 @@ export function Vans({ place: { query } }: { place: PageAddress }): JSX.Element 
       <ConditionFilter vans={found} condition={condition} choose={(value) => set({ condition: value })} />
       {isCut && <p class="hint">{words.vans.cut(exact(vans.length))}</p>}
       {error && !isLoaded ? (
-        <Failure error={error} />
+        <FailureNote error={error} />
       ) : !isLoaded ? (
         <Loading lines={9} />
       ) : vans.length === 0 ? (

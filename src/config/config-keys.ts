@@ -16,7 +16,7 @@ export interface ConfigKey {
 }
 
 /** The keys of a schema in their order. */
-export function keysOf(schema: z.core.$ZodType): ConfigKey[] {
+export function configKeysOf(schema: z.core.$ZodType): ConfigKey[] {
   return keysIn(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }))
 }
 

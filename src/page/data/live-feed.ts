@@ -1,6 +1,6 @@
 import { api } from './api.ts'
 import { RequestError, stream } from './client.ts'
-import { readEvents, type ServerEvent } from './server-events.ts'
+import { type ServerEvent, serverEvents } from './server-events.ts'
 import type { SystemStatus } from './types.ts'
 
 /** What the page knows of the system, and how fresh that is. */
@@ -90,7 +90,7 @@ export class LiveFeed {
     this.#failures = 0
     this.#heardBytesAt = Date.now()
     this.#set({ ...this.#state, by: 'live', heardAt: Date.now() })
-    for await (const event of readEvents(response.body!, () => (this.#heardBytesAt = Date.now()))) this.#take(event)
+    for await (const event of serverEvents(response.body!, () => (this.#heardBytesAt = Date.now()))) this.#take(event)
   }
 
   #take({ id, event, data }: ServerEvent): void {

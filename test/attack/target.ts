@@ -8,7 +8,7 @@ import { socketUrl } from '../../src/process/redis-endpoint.ts'
 import { keys, openRedis, positionOf } from '../../src/store/index.ts'
 import { memoryShare } from '../../src/store/memory.ts'
 import { CertificateMaker } from '../support/certificates.ts'
-import { runProduct } from '../support/product.ts'
+import { runProduct } from '../rig/product.ts'
 import type { Guard, Victim } from './attacker-connections.ts'
 import { HONEST_PLACE, linkOf, type Van } from './honest-links.ts'
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openClock } from './clock.ts'
+import { openClock } from '../rig/clock.ts'
 
 /** The time zone of the product: of its processes, of `gateway.yaml`, and of times without an offset in its files. */
 export const ZONE = 'Europe/Berlin'

@@ -1,4 +1,4 @@
-import type { MadeFix, Trip } from './vans.ts'
+import type { MadeFix, Trip } from '../rig/vans.ts'
 
 /** How the roster is changed: lines through the admin port, a line in the files of every machine, a device's entry. */
 export type EditKind = 'put' | 'file' | 'device'

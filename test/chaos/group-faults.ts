@@ -1,8 +1,8 @@
 import { inTurns } from '../../src/async.ts'
-import { RedisCluster } from '../support/redis-cluster.ts'
-import type { RedisGroup } from '../support/redis-group.ts'
-import type { ProcessClock } from './clock.ts'
-import type { Network } from './network.ts'
+import { RedisCluster } from '../rig/redis-cluster.ts'
+import type { RedisGroup } from '../rig/redis-group.ts'
+import type { ProcessClock } from '../rig/clock.ts'
+import type { Network } from '../rig/network.ts'
 import type { Fault } from './plan.ts'
 
 /** The replicated Redis of a run, and its network, where this process may have one. */

@@ -9,7 +9,7 @@ import { socketOf, socketUrl } from '../../src/process/redis-endpoint.ts'
 import { openRedis, type Redis } from '../../src/store/index.ts'
 import { CLI, pidsIn, pidsWith, untilSo } from '../support/processes.ts'
 import { ZONE } from './dst.ts'
-import { MAX_MEMORY, type Machine, type Site } from './site.ts'
+import { MAX_MEMORY, type Machine, type Site } from '../rig/site.ts'
 
 /** The kinds of processes that run. */
 export const PROCESSES = ['supervisor', 'gateway', 'worker', 'admin', 'redis'] as const
@@ -159,6 +159,6 @@ async function withRedis<T>({ dataDir, replicated }: Site, work: (redis: Redis) 
   }
 }
 
-const REDIS = fileURLToPath(new URL('redis.ts', import.meta.url))
+const REDIS = fileURLToPath(new URL('../rig/redis.ts', import.meta.url))
 const AGAIN_MS = 300
 const END_MS = 15_000

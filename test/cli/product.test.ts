@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { teltonika } from '../../src/sandbox/speak/teltonika.ts'
 import { type Ended, waybridge } from '../support/cli.ts'
-import { dial, type Product, startProduct } from '../support/product.ts'
+import { dial, type Product, startProduct } from '../rig/product.ts'
 
 const NOW = Math.floor(Date.now() / 1000)
 const [DELIVERED, UNKNOWN] = ['356307042441013', '356307042441099']

@@ -3,7 +3,7 @@ import { createFleet, devicesYaml, ROUTES_FROM } from '../../src/sandbox/fleet.t
 import { runSimulation } from '../../src/sandbox/simulation.ts'
 import { speeches } from '../../src/sandbox/speak/index.ts'
 import { avlLogin, avlPacket, bytes, gt06Frame, gt06Gps } from '../support/encode.ts'
-import { AUTO_LISTENER, dial, type Product, startProduct } from '../support/product.ts'
+import { AUTO_LISTENER, dial, type Product, startProduct } from '../rig/product.ts'
 
 const PLACE = { latitude: 52.52, longitude: 13.41, satellites: 9 }
 const at = Date.now() - 60_000

@@ -6,7 +6,7 @@ import { freePorts } from '../support/free-ports.ts'
 import { startMosquitto } from '../support/mosquitto.ts'
 import { client, position } from '../support/mqtt.ts'
 import { signal } from '../support/processes.ts'
-import { type Product, startProduct } from '../support/product.ts'
+import { type Product, startProduct } from '../rig/product.ts'
 
 let program: Program | undefined
 beforeAll(async () => {

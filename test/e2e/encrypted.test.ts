@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import mqtt from 'mqtt'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { until } from '../support/listen.ts'
-import { type Product, startProduct } from '../support/product.ts'
+import { type Product, startProduct } from '../rig/product.ts'
 import { encrypted } from '../support/secretbox.ts'
 
 const SECRET = 'canary-of-jane'

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
-import { startProduct } from '../support/product.ts'
+import { startProduct } from '../rig/product.ts'
 
 const COUNT = 100_000
 const WRITES = 5

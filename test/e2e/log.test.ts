@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { answering, type Behaviour, well } from '../faults/api.ts'
 import { type Site, startSite } from '../faults/site.ts'
-import { COMPANY } from '../support/product.ts'
+import { COMPANY } from '../rig/product.ts'
 
 const VANS = 50
 let site: Site

@@ -6,7 +6,7 @@ import { teltonika } from '../../src/sandbox/speak/teltonika.ts'
 import { webhookReceiver } from '../support/alerts.ts'
 import { listening } from '../support/listening.ts'
 import { signal } from '../support/processes.ts'
-import { dial, startProduct } from '../support/product.ts'
+import { dial, startProduct } from '../rig/product.ts'
 
 const soon = { timeout: 60_000 }
 const ID = '356307042441013'

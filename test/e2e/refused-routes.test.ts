@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { teltonika } from '../../src/sandbox/speak/teltonika.ts'
-import { dial, type Product, startProduct } from '../support/product.ts'
+import { dial, type Product, startProduct } from '../rig/product.ts'
 
 const NOW = Math.floor(Date.now() / 1000)
 const IMEI = '356307042441013'

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { startProduct } from '../support/product.ts'
+import { startProduct } from '../rig/product.ts'
 
 const DAY_MS = 86_400_000
 const soon = { timeout: 60_000, interval: 200 }

@@ -8,7 +8,7 @@ import { startAdmin } from '../../src/process/roles/admin.ts'
 import { startGateway } from '../../src/process/roles/gateway.ts'
 import { followConfig, type Live } from '../../src/process/roles/live.ts'
 import { connect, keys, type Redis } from '../../src/store/index.ts'
-import { dial, type Product, startProduct } from '../support/product.ts'
+import { dial, type Product, startProduct } from '../rig/product.ts'
 import { startTestRedis, type TestRedis } from '../support/redis.ts'
 
 const NOW = Math.floor(Date.now() / 1000)

@@ -7,7 +7,7 @@ import { CertificateMaker, type Issued } from '../support/certificates.ts'
 import { waybridgeProcess } from '../support/cli.ts'
 import { folder } from '../support/config-folder.ts'
 import { until } from '../support/listen.ts'
-import { type Product, runProduct } from '../support/product.ts'
+import { type Product, runProduct } from '../rig/product.ts'
 import { dialTls } from '../support/tls.ts'
 
 const IMEI = '356307042441013'

@@ -10,7 +10,7 @@ import { teltonika } from '../../src/sandbox/speak/teltonika.ts'
 import { h02, wialon } from '../../src/sandbox/speak/text.ts'
 import { waybridgeProcess } from '../support/cli.ts'
 import { folder } from '../support/config-folder.ts'
-import { dial, type Product, startProduct } from '../support/product.ts'
+import { dial, type Product, startProduct } from '../rig/product.ts'
 
 const START = Math.floor(Date.now() / 1000) - 3600
 const soon = { timeout: 60_000, interval: 50 }

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { runProduct } from '../support/product.ts'
+import { runProduct } from '../rig/product.ts'
 
 /** A port of the default listeners. */
 const AUTO_PORT = 5000

@@ -8,7 +8,7 @@ import { teltonika } from '../../src/sandbox/speak/teltonika.ts'
 import { findProgram, type Program } from '../support/debian-program.mjs'
 import { freePorts } from '../support/free-ports.ts'
 import { startShippedHaproxy } from '../support/haproxy.ts'
-import { RedisGroup } from '../support/redis-group.ts'
+import { RedisGroup } from '../rig/redis-group.ts'
 import { temporaryDir } from '../support/running.ts'
 import { ROOT } from '../support/structure/sources.ts'
 

@@ -6,7 +6,7 @@ import { startPushing } from '../../src/push/index.ts'
 import { Appender, connect, custodyCounters, keys, packDevice, packRecords, type Redis } from '../../src/store/index.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
 import { UNFILTERED } from '../support/appending.ts'
-import { ok, type Respond, startApi, status } from '../support/push-api.ts'
+import { ok, type Respond, startApi, status } from '../rig/api.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
 

@@ -21,7 +21,7 @@ import {
 } from '../../src/store/index.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
 import { UNFILTERED } from '../support/appending.ts'
-import { ok, startApi, status } from '../support/push-api.ts'
+import { ok, startApi, status } from '../rig/api.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
 

@@ -5,7 +5,7 @@ import { Rate } from '../../src/push/rate.ts'
 import { Appender, connect, custodyCounters, keys, packDevice, packRecords, type Redis } from '../../src/store/index.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
 import { UNFILTERED } from '../support/appending.ts'
-import { startApi } from '../support/push-api.ts'
+import { startApi } from '../rig/api.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
 

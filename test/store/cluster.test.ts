@@ -16,7 +16,7 @@ import {
 } from '../../src/store/index.ts'
 import { UNFILTERED } from '../support/appending.ts'
 import { freePorts } from '../support/free-ports.ts'
-import { RedisCluster } from '../support/redis-cluster.ts'
+import { RedisCluster } from '../rig/redis-cluster.ts'
 import { inEnglish } from '../support/texts.ts'
 
 const DEVICE = '356307042441013'

@@ -16,8 +16,8 @@ import {
 import { NotReplicated, Replication } from '../../src/store/replication.ts'
 import { UNFILTERED } from '../support/appending.ts'
 import { freePorts } from '../support/free-ports.ts'
-import { GROUP_NAME, RedisGroup } from '../support/redis-group.ts'
-import type { Machine } from '../support/redis-servers.ts'
+import { GROUP_NAME, RedisGroup } from '../rig/redis-group.ts'
+import type { Machine } from '../rig/redis-servers.ts'
 import { inEnglish } from '../support/texts.ts'
 
 const DEVICE = '356307042441013'

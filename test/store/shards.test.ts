@@ -39,7 +39,7 @@ import {
 import { createTrackingClient } from '../../src/tracking/client.ts'
 import { UNFILTERED } from '../support/appending.ts'
 import { journalOf } from '../support/journal.ts'
-import { ok, type Respond, startApi, status } from '../support/push-api.ts'
+import { ok, type Respond, startApi, status } from '../rig/api.ts'
 import { records } from '../support/records.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { createDirectory } from '../support/roster.ts'

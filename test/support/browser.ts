@@ -5,7 +5,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { afterAll, beforeAll, expect } from 'vitest'
 import { buildPage, isPageBuilt } from '../../src/page/build/index.mjs'
 import { findChromium } from './chromium.mjs'
-import { type Product, startProduct } from './product.ts'
+import { type Product, startProduct } from '../rig/product.ts'
 
 export { findChromium }
 

@@ -7,14 +7,14 @@ import { fileURLToPath } from 'node:url'
 import { socketOf, socketUrl } from '../../src/process/redis-endpoint.ts'
 import type { FleetVan } from '../../src/sandbox/fleet.ts'
 import { FORMAT, openRedis, readFormat } from '../../src/store/index.ts'
-import { MAX_MEMORY, PUSH_TIMEOUT_MS, prepareSite, type Site } from '../chaos/site.ts'
+import { MAX_MEMORY, PUSH_TIMEOUT_MS, prepareSite, type Site } from '../rig/site.ts'
 import { atRest, statusOf } from '../chaos/system.ts'
-import { startUpstreamApi } from '../chaos/upstream.ts'
-import { createChaosFleet, startVans } from '../chaos/vans.ts'
+import { startUpstreamApi } from '../rig/upstream.ts'
+import { createChaosFleet, startVans } from '../rig/vans.ts'
 import { judge, type Verdict } from '../chaos/verdict.ts'
-import { openWires } from '../chaos/wire.ts'
+import { openWires } from '../rig/wire.ts'
 import { killAtEnd, untilSo } from '../support/processes.ts'
-import { ReplacedRole } from './roles.ts'
+import { ReplacedRole } from '../rig/role.ts'
 import { thisVersion, type Version } from './version.ts'
 
 export interface RollOptions {
@@ -130,7 +130,7 @@ async function formatProblems({ dataDir }: Site, wanted: number): Promise<string
   return format === wanted ? [] : [`the data have format ${format} in place of ${wanted}`]
 }
 
-const REDIS = fileURLToPath(new URL('../chaos/redis.ts', import.meta.url))
+const REDIS = fileURLToPath(new URL('../rig/redis.ts', import.meta.url))
 const RISEN_BY_MS = 30_000
 const SETTLED_BY_MS = 60_000
 const DELIVERED_BY_MS = 60_000

@@ -7,7 +7,7 @@ import { startPrivateRedis } from '../../../src/process/redis.ts'
 import { freePorts } from '../../support/free-ports.ts'
 import { inspectorOf } from '../../support/inspector.ts'
 import { CLI, endChild, killAtEnd, messageOf, pidsIn, untilSo } from '../../support/processes.ts'
-import { RedisGroup } from '../../support/redis-group.ts'
+import { RedisGroup } from '../../rig/redis-group.ts'
 
 export interface RigOptions {
   readonly vans: number

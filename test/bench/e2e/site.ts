@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { freePorts } from '../../support/free-ports.ts'
 import { endChild, messageOf } from '../../support/processes.ts'
-import { type Product, runProduct } from '../../support/product.ts'
+import { type Product, runProduct } from '../../rig/product.ts'
 import { imeiOf } from './codec8.ts'
 import { pidOf, type Rig, sumOf } from './rig.ts'
 

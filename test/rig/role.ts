@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import type { Machine } from '../chaos/site.ts'
+import type { Machine } from './site.ts'
 import { killAtEnd, untilSo } from '../support/processes.ts'
-import type { Version } from './version.ts'
+import type { Version } from '../upgrade/version.ts'
 
 /** A role that is replaced by that of another version. */
 export class ReplacedRole {

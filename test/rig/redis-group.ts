@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { untilSo } from './processes.ts'
+import { untilSo } from '../support/processes.ts'
 import { type Machine, mostNamed, portSettings, RedisServers, type ServersOptions } from './redis-servers.ts'
 
 /** What the Sentinels call the primary. */

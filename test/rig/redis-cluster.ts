@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { untilSo } from './processes.ts'
+import { untilSo } from '../support/processes.ts'
 import { mostNamed, RedisServers, type ServersOptions } from './redis-servers.ts'
 
 interface ClusterOptions extends ServersOptions {

@@ -9,8 +9,8 @@ import { createFleet, devicesYaml, ROUTES_FROM } from '../../src/sandbox/fleet.t
 import { type Progress, runSimulation, type SimulationOutcome } from '../../src/sandbox/simulation.ts'
 import { speeches } from '../../src/sandbox/speak/index.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
-import { freePorts } from './free-ports.ts'
-import { CLI, endChild } from './processes.ts'
+import { freePorts } from '../support/free-ports.ts'
+import { CLI, endChild } from '../support/processes.ts'
 
 /** TCP, HTTP and MQTT: every van keeps what was not acknowledged, and sends it again. */
 const NAMES = ['teltonika', 'osmand', 'fix']

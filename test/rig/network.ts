@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import type { Machine } from '../support/redis-servers.ts'
+import type { Machine } from './redis-servers.ts'
 
 /**
  * Machines of a network of their own: each is a network namespace on a bridge that this machine is on too. A second bridge is the

@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { CLI, endChild, pidsIn, pidsWith, untilSo } from './processes.ts'
+import { CLI, endChild, pidsIn, pidsWith, untilSo } from '../support/processes.ts'
 
 /** A running `waybridge start` with its own temporary folder, as a user runs it. */
 export interface Product {

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { spawnTethered, type Tethered } from '../../src/process/redis.ts'
 import { findRedisServer } from '../../src/process/setup/redis-server.mjs'
-import type { Issued } from './certificates.ts'
-import { pidsIn, signal, untilSo } from './processes.ts'
+import type { Issued } from '../support/certificates.ts'
+import { pidsIn, signal, untilSo } from '../support/processes.ts'
 
 /** One machine of several: a Redis, and a Sentinel or the bus of a cluster. */
 export interface Machine {

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import type { Behaviour, Request, Told } from './api.ts'
+import type { Behaviour, Request, Told } from './journal-api.ts'
 
 /** The tracking API of a run, in a process of its own. */
 export interface UpstreamApi {
@@ -43,4 +43,4 @@ export async function startUpstreamApi({ journal, port, lateMs }: UpstreamOption
   }
 }
 
-const API = fileURLToPath(new URL('api.ts', import.meta.url))
+const API = fileURLToPath(new URL('journal-api.ts', import.meta.url))

@@ -1,4 +1,4 @@
-import { crc16Arc, DecodeError, inflate, type Match, type Session, verify } from '../kit/index.ts'
+import { crc16Arc, DecodeError, inflate, type Match, type Session, StreamState, verify } from '../kit/index.ts'
 
 const LF = 0x0a
 const CR = 0x0d
@@ -56,8 +56,8 @@ function inflated(frame: Buffer): Buffer {
   return inflate(compressed, Math.min(MAX_INFLATED, MAX_RATIO * compressed.length))
 }
 
-/** Sessions whose login was of 2.x: each of their packets has a checksum. */
-const version2 = new WeakSet<Session>()
+/** Of a session whose login was of 2.x: each of its packets has a checksum. */
+const version2 = new StreamState<true>()
 
 /** [2.0;][imei]#type#, and the version with which a login of 2.x begins. */
 const HEAD = /^(\d\.\d;)?[^#;]*#([A-Z]+)#(?=(\d\.\d;)?)/
@@ -70,10 +70,10 @@ export function withoutChecksum(line: string, session: Session, bytes: Buffer): 
   const end = Math.max(line.lastIndexOf(';'), line.lastIndexOf('|'), head.length - 1)
   const checksum = hexOf(line.slice(end + 1))
   const isVersion2 = version !== '' || login !== undefined
-  if (!(isVersion2 || version2.has(session) || (checksum >= 0 && hasOneFieldMore(type, line.slice(head.length)))))
+  if (!(isVersion2 || version2.of(session) || (checksum >= 0 && hasOneFieldMore(type, line.slice(head.length)))))
     return line
   verify(checksum === crc16Arc(bytes.subarray(head.length, end + 1)), session)
-  if (login !== undefined) version2.add(session)
+  if (login !== undefined) version2.set(session, true)
   return line.slice(version.length, Math.max(end, head.length))
 }
 

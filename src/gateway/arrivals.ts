@@ -12,9 +12,10 @@ import type { Replica } from '../roster/replica.ts'
 import { type ArrivedSender, UNKNOWN_LISTS } from '../store/arrivals.ts'
 import { heldAmong, keys, type Redis } from '../store/index.ts'
 import { joined, type Text, withStrings } from '../texts/text.ts'
-import { type DeviceSession } from './device.ts'
+import type { Conversation } from './conversation.ts'
 import type { IdentityReason } from './identity.ts'
 import { Masking } from './frame-description.ts'
+import type { MessageSource } from './outcome.ts'
 import { RoundRobin } from './round-robin.ts'
 
 /** The first bytes of a sender that no protocol understood, and the protocols that they may be. */
@@ -36,12 +37,6 @@ interface Unmasked extends ArrivedSender {
   readonly text: string
   /** What it has presented, also where its protocol is a guess. */
   readonly secrets: readonly (string | undefined)[]
-}
-
-/** What a device that is not configured sent. `fix`: its last fix, if it sent any. */
-interface SentBy {
-  readonly protocol?: string
-  readonly fix?: Fix
 }
 
 export interface ArrivalsOptions {
@@ -73,7 +68,7 @@ export class Arrivals {
   /**
    * Notes a sender that was not understood: only a few of a network in ten seconds, so that no network fills the list.
    */
-  notUnderstood(session: DeviceSession, beginning: NotUnderstood): void {
+  notUnderstood(session: Conversation, beginning: NotUnderstood): void {
     const { connectedAt, now, presented, remote, transport } = session
     const { port, protocol, bytes, guesses } = beginning
     metrics.unidentified.inc({ listener: `${transport}/${protocol ?? 'auto'}` })
@@ -152,22 +147,23 @@ export class Arrivals {
     return text.replace(LAST_WORD, (word) => (this.#isId(word) ? word : '*'.repeat(word.length)))
   }
 
-  /** Notes a device that is not configured and whose message was accepted: its fixes, if any, are held. */
-  unconfigured(device: string, session: DeviceSession, { protocol, fix }: SentBy): void {
+  /** Notes a device that is not configured and whose message was accepted: its fixes, if any, are held. `fix`: the last of them. */
+  unconfigured(device: string, { at, protocol, session, spoken }: MessageSource, fix?: Fix): void {
     const id = sameId(device)
     const known = this.#devices.get(id)
     if (!known && this.#devices.size >= this.#options.maxDevices) return
-    const { evidence = [], now: at, port, remote: address, spoken, transport } = session
+    const { evidence = [], port, remote: address, transport } = session
     const position = fix && { time: fix.time, latitude: fix.latitude, longitude: fix.longitude }
-    const arrival = { at, address, transport, port, protocol, evidence, device, position, isGuess: spoken?.isGuess }
+    const how = { transport, port, protocol: protocol?.name, evidence, isGuess: spoken?.isGuess }
+    const arrival = { at, address, ...how, device, position }
     this.#devices.set(id, merged(known, arrival))
   }
 
   /** Notes a refused device if it is not configured. */
-  refused(device: string, session: DeviceSession, sent: SentBy & { readonly reason: IdentityReason }): void {
-    if (sent.reason !== 'unknown_device' || device === '' || Buffer.byteLength(device) > MAX_ID_BYTES) return
-    if (this.#options.replica.roster.find(device) || !this.#isAdmitted(session.remote)) return
-    this.unconfigured(device, session, sent)
+  refused(device: string, from: MessageSource, reason: IdentityReason): void {
+    if (reason !== 'unknown_device' || device === '' || Buffer.byteLength(device) > MAX_ID_BYTES) return
+    if (this.#options.replica.roster.find(device) || !this.#isAdmitted(from.session.remote)) return
+    this.unconfigured(device, from)
   }
 
   async close(): Promise<void> {

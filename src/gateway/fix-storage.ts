@@ -3,10 +3,9 @@ import type { Replica } from '../roster/replica.ts'
 import type { Appender } from '../store/index.ts'
 import type { Capacity } from './acceptance.ts'
 import type { OwnClock } from './clock.ts'
-import type { FixSource } from './device.ts'
 import type { Holding } from './holding.ts'
 import type { Refusal, ResolvedDevice } from './identity.ts'
-import type { Obstacle, Share } from './outcome.ts'
+import type { FixSource, Obstacle, Share } from './outcome.ts'
 import { type FilterOptions, type HoldOptions, placeFixes } from './place.ts'
 import { Trails } from './suspicion.ts'
 
@@ -40,13 +39,12 @@ export class FixStorage {
   ): Promise<Share<Source>> {
     const { appender, capacity, clock, filter, hold, holding, replica } = this.#options
     const { id, entry } = sender
-    const { now, transport, spoken, lateAt } = source
+    const { at: now, lateAt, session, spoken } = source
     const { jumps } = clock
     const share: Draft<Source> = {
       sender,
       source,
       fixes,
-      at: now,
       placed: undefined,
       duplicates: 0,
       claim: undefined,
@@ -61,9 +59,9 @@ export class FixStorage {
     const trail = entry && lateAt === undefined ? this.#trails.of(id, entry.company_id, sender.trail) : undefined
     if (trail) {
       sender.trail = trail
-      share.claim = this.#trails.heard(id, trail, { now, sender: source.sender })
+      share.claim = this.#trails.heard(id, trail, { now, sender: session.sender })
     }
-    const origin = { device: id, entry, now, lateAt, isProven: transport !== 'udp', spoken, trail }
+    const origin = { device: id, entry, now, lateAt, isProven: session.transport !== 'udp', spoken, trail }
     // Version 0 has them judged again at once.
     const rosterVersion = spoken?.isRefuted ? 0 : version
     const placed = placeFixes(fixes, origin, { roster, rosterVersion, filter, hold, isClockInDoubt: clock.isInDoubt })

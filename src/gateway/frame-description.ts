@@ -83,21 +83,6 @@ function maskHeader(name: string, value: string, mask: (text: string) => string)
   return mask(`${name}: ${value}`).slice(name.length + 2)
 }
 
-/** The first frames of a conversation, which may be needed to read a later one. */
-export interface Opening {
-  opening?: readonly string[]
-}
-
-/** Remembers one of the frames without a position that a conversation begins with. */
-export function rememberOpening(session: Opening, frame: Buffer | HttpRequest): void {
-  const { opening = [] } = session
-  if (opening.length === OPENING_FRAMES || !Buffer.isBuffer(frame) || frame.length > OPENING_BYTES) return
-  // `concat` leaves no room for more, as a spread does.
-  session.opening = opening.concat(frame.toString('latin1'))
-}
-
 const SECRET_HEADERS = new Set(['authorization', 'proxy-authorization', 'cookie'])
 /** Characters from which on a secret is in no frame by chance. */
 const SURE_SECRET = 4
-const OPENING_FRAMES = 4
-const OPENING_BYTES = 256

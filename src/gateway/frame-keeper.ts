@@ -3,10 +3,9 @@ import type { Replica } from '../roster/replica.ts'
 import { type FrameStore, frameId, type KeptFrame } from '../store/index.ts'
 import { type Doubt, kindOf, type MisunderstoodFrame } from '../store/misunderstood-frame.ts'
 import type { Capacity, Waiting } from './acceptance.ts'
-import type { DeviceSession } from './device.ts'
-import { isGuessed, noteSpoken, type ResolvedDevice } from './identity.ts'
 import { describeFrame } from './frame-description.ts'
-import { doubtOf, type FrameArrival, isAnswered, type Obstacle, type Reading } from './outcome.ts'
+import type { ResolvedDevice } from './identity.ts'
+import { doubtOf, type FrameArrival, isAnswered, type Obstacle } from './outcome.ts'
 
 export interface FrameKeeperOptions {
   readonly replica: Pick<Replica, 'current' | 'roster' | 'version'>
@@ -41,9 +40,9 @@ export class FrameKeeper {
   async keep(doubtful: Doubtful, arrival: FrameArrival): Promise<{ kept: MisunderstoodFrame; failure?: Obstacle }> {
     const { doubt, message, sender } = doubtful
     const { deadline, session } = arrival
-    if (!sender.entry) noteSpoken(arrival, this.#options.replica.roster.find(sender.id))
-    const kept = this.#describe({ ...arrival, ...doubtful })
-    const frame = this.#stored(kept, sender, session)
+    if (!sender.entry) this.#noteSpoken(sender, arrival)
+    const kept = this.#describe(doubtful, arrival)
+    const frame = this.#stored(kept, sender, arrival)
     let failure = await this.#store(frame)
     if (doubt === 'unknown_type' && !isAnswered(message, session)) return { kept }
     while (failure && (await this.#waiting.mayRetry(failure, deadline))) failure = await this.#store(frame)
@@ -52,22 +51,24 @@ export class FrameKeeper {
 
   /** Keeps the frame of fixes that are to be held, where its protocol is a guess. One that is not understood is kept anyway. */
   async keepGuessed(sent: Omit<Doubtful, 'doubt'>, arrival: FrameArrival): Promise<Obstacle | undefined> {
-    const { isGuess } = noteSpoken(arrival, this.#options.replica.roster.find(sent.sender.id))
-    if (!isGuess || doubtOf(sent.message)) return undefined
+    this.#noteSpoken(sent.sender, arrival)
+    if (!arrival.session.isGuessed || doubtOf(sent.message)) return undefined
     return (await this.keep({ ...sent, doubt: 'guessed' }, arrival)).failure
   }
 
-  #describe({
-    frame,
-    message,
-    doubt,
-    error,
-    sender,
-    others,
-    session,
-    protocol,
-  }: Doubtful & Reading): MisunderstoodFrame {
-    const { now: at, opening, transport } = session
+  /** Notes what a frame of a device that is not configured was read with: a protocol that was found out is a guess until a checksum fits. */
+  #noteSpoken({ id }: ResolvedDevice, arrival: FrameArrival): void {
+    const { protocol, session } = arrival
+    const configured = this.#options.replica.roster.find(id)?.protocol ?? protocol.name
+    const isGuess = session.isGuessed
+    arrival.spoken = { protocol: protocol.name, isGuess, isRefuted: isGuess && configured !== protocol.name }
+  }
+
+  #describe(
+    { message, doubt, error, sender, others }: Doubtful,
+    { at, frame, protocol, session }: FrameArrival,
+  ): MisunderstoodFrame {
+    const { isGuessed, opening, transport } = session
     const { id: device, entry } = sender
     return describeFrame({
       at,
@@ -75,7 +76,7 @@ export class FrameKeeper {
       company: entry?.company_id,
       others: companiesOf(others, sender),
       protocol: protocol.name,
-      ...(isGuessed(session) && { isGuess: true }),
+      ...(isGuessed && { isGuess: true }),
       transport,
       reason: doubt,
       error,
@@ -89,13 +90,13 @@ export class FrameKeeper {
   }
 
   /** A frame as Redis stores it. */
-  #stored(kept: MisunderstoodFrame, { entry }: ResolvedDevice, { isProved, spoken }: DeviceSession): KeptFrame {
+  #stored(kept: MisunderstoodFrame, { entry }: ResolvedDevice, { session, spoken }: FrameArrival): KeptFrame {
     const { at, device, reason, transport } = kept
     return {
       id: frameId(at, device),
       kind: kindOf(reason),
       isConfigured: entry !== undefined,
-      isProven: transport !== 'udp' || (entry !== undefined && isProved),
+      isProven: transport !== 'udp' || (entry !== undefined && session.isProved),
       rosterVersion: spoken?.isRefuted ? 0 : this.#options.replica.version,
       text: JSON.stringify(kept),
     }

@@ -10,7 +10,7 @@ import {
   type StoredContact,
   type Treatment,
 } from '../store/device-record.ts'
-import type { DeviceSession } from './device.ts'
+import type { Conversation } from './conversation.ts'
 
 /** What the path of a frame asks for what is noted of devices. */
 export interface HeardDevices {
@@ -53,7 +53,7 @@ export class HeardBook {
   }
 
   /** The connection of a device ended. */
-  gone(session: DeviceSession): void {
+  gone(session: GoneConnection): void {
     if (session.device !== undefined) this.#devices.get(session.device)?.gone(session)
   }
 
@@ -106,6 +106,9 @@ export class HeardBook {
   }
 }
 
+/** A connection that has ended, and one of its devices. */
+type GoneConnection = Pick<Conversation, 'connectedAt' | 'device' | 'ended' | 'remote'>
+
 /** What is written of a device beside its contact; events as JSON. */
 type Unwritten = Pick<Heard, 'fix' | 'filtered'> & { readonly events: readonly string[] }
 
@@ -144,8 +147,11 @@ class HeardDevice {
     this.#book = book
   }
 
-  /** It sent a message; `protocol`: undefined at a login over MQTT. `isProved`: whether its sender has proved to be the device. */
-  spoke(session: DeviceSession, protocol?: string, isProved = session.isProved): void {
+  /**
+   * It sent a message, which arrived at `arrivedAt`; the session may have been heard since. `protocol`: undefined at a login over MQTT.
+   * `isProved`: whether its sender has proved to be the device.
+   */
+  spoke(session: Conversation, protocol?: string, isProved = session.isProved, arrivedAt = session.now): void {
     const { now: at, transport, remote, isRelayed } = session
     // The newest connection counts only where it proves as much as an open one.
     if (this.#provedAt > 0 && !isProved) return
@@ -163,7 +169,7 @@ class HeardDevice {
       if (connections) {
         this.#connections = connections
         this.#mayBeOld = true
-        this.note({ event: 'connected', protocol, transport, remote }, at)
+        this.note({ event: 'connected', protocol, transport, remote }, arrivedAt)
       }
     }
     if (isKnown && connectedAt < this.#newestAt) return
@@ -197,7 +203,7 @@ class HeardDevice {
   }
 
   /** Its connection ended. */
-  gone({ connectedAt, ended, remote }: DeviceSession): void {
+  gone({ connectedAt, ended, remote }: GoneConnection): void {
     if (this.#provedAt === connectedAt) this.#provedAt = 0
     if (this.#connectedAt === connectedAt) {
       this.#connectedAt = 0

@@ -1,4 +1,4 @@
-import { type Message, noSettings, type Protocol } from '../../protocols/kit/index.ts'
+import { type Message, noSettings, type Protocol, type Settings } from '../../protocols/kit/index.ts'
 import { addressOf } from '../domain/addresses.ts'
 import { sameId } from '../domain/ids.ts'
 import { isWithin } from '../domain/networks.ts'
@@ -7,10 +7,11 @@ import type { Replica } from '../roster/replica.ts'
 import type { Spoken } from '../store/index.ts'
 import { say, type Text } from '../texts/text.ts'
 import type { OpenNotes } from './day-book.ts'
-import type { DeviceSession, SpokenNow, UnknownDeviceQuota } from './device.ts'
+import type { Conversation } from './conversation.ts'
 import { GuessDelays } from './guesses.ts'
 import type { FrameNotes } from './heard.ts'
 import type { DeviceTrail } from './suspicion.ts'
+import type { UnknownDeviceQuota } from './unknown-devices.ts'
 
 /**
  * Why a message is refused: its device is not configured, its secret is wrong, it came in a way that its entry does not allow, or
@@ -71,7 +72,7 @@ interface Claim {
 }
 
 export interface IdentityOptions {
-  readonly replica: Pick<Replica, 'roster'>
+  readonly replica: Pick<Replica, 'roster' | 'version'>
   /** Whether devices that are not configured are admitted now. */
   readonly admitsUnknown: () => boolean
   /** Decides which unknown devices may have held fixes. */
@@ -98,7 +99,7 @@ export class Identity {
    */
   senderOf(
     { device, secret }: Pick<Message, 'device' | 'secret'>,
-    session: DeviceSession,
+    session: Conversation,
     protocol?: string,
   ): ResolvedDevice | Refusal {
     const { certificate, device: own = '', transport } = session
@@ -123,24 +124,39 @@ export class Identity {
   }
 
   /**
-   * Returns what gives a decoder the settings of a device (`settingsOf` of a session). There are none until the sender has
-   * presented what the entry asks for: so an answer to anybody else does not tell that the device is configured. Notes
-   * nothing, since the frame may turn out to be damaged.
+   * The sender of the frame before, where a message comes from it too, and the roster is the same; else undefined. What was looked up
+   * for that frame is not looked up again.
    */
-  settingsOn(session: DeviceSession, protocol: string): DeviceSession['settingsOf'] {
-    return (device = session.device, secret = session.secret) => {
-      const entry = device === undefined ? undefined : this.#options.replica.roster.find(device)
-      return entry && hasProved(entry, { id: entry.id, secret, protocol }, session)
-        ? entry.protocolSettings
-        : noSettings()
-    }
+  senderBefore(
+    { device, secret }: Pick<Message, 'device' | 'secret'>,
+    { resolved }: Conversation,
+    protocol: Protocol,
+  ): ResolvedDevice | undefined {
+    if (resolved?.rosterVersion !== this.#options.replica.version || resolved.protocol !== protocol) return undefined
+    const { sender } = resolved
+    return sender.entry && secret === undefined && (device ?? sender.id) === sender.id ? sender : undefined
+  }
+
+  /**
+   * The settings of a device, for a decoder. There are none until the sender has presented what the entry asks for: so an answer to
+   * anybody else does not tell that the device is configured. Notes nothing, since the frame may turn out to be damaged.
+   */
+  settingsOf(
+    { device, secret }: Pick<Message, 'device' | 'secret'>,
+    session: Conversation,
+    protocol: Protocol,
+  ): Settings {
+    const own = secret === session.secret ? this.senderBefore({ device }, session, protocol)?.entry : undefined
+    const entry = own ?? (device === undefined ? undefined : this.#options.replica.roster.find(device))
+    const isKnown = entry && (own || hasProved(entry, { id: entry.id, secret, protocol: protocol.name }, session))
+    return isKnown ? entry.protocolSettings : noSettings()
   }
 
   /**
    * The entry of the device that a sender says to be; undefined until it has presented what the entry asks for. A wrong secret
    * counts as one, since it may be a guess.
    */
-  provedEntry(claim: Claim, session: DeviceSession): DeviceEntry | undefined {
+  provedEntry(claim: Claim, session: Conversation): DeviceEntry | undefined {
     const entry = this.#options.replica.roster.find(claim.id)
     const { certificate } = session
     if (!entry || (certificate !== undefined && !isNameOf(certificate, entry.id, entry))) return undefined
@@ -151,7 +167,7 @@ export class Identity {
   }
 
   /** Why the sender is not taken for this device; undefined: it is. What was looked at before is not looked at again. */
-  #objectionTo(entry: DeviceEntry, claim: Claim, session: DeviceSession): NamedObjection | undefined {
+  #objectionTo(entry: DeviceEntry, claim: Claim, session: Conversation): NamedObjection | undefined {
     const { guard, id: device } = entry
     const { certificate } = session
     const { protocol, secret } = claim
@@ -163,13 +179,12 @@ export class Identity {
       const evidence = say('{} from {}', shown, addressOf(session.remote))
       return { device, reason: 'wrong_secret', finding: { code: 'wrong_secret', evidence } }
     }
-    session.identified = { entry, protocol, secret }
-    session.isProved = guard?.hasSecret === true || certificate !== undefined
+    session.identifiedAs({ entry, protocol, secret }, guard?.hasSecret === true || certificate !== undefined)
     return undefined
   }
 
   /** Whether it is the secret of the device; a wrong one counts, once for a session. */
-  #isRight(entry: DeviceEntry, secret: string | undefined, session: DeviceSession): boolean {
+  #isRight(entry: DeviceEntry, secret: string | undefined, session: Conversation): boolean {
     const { identified, refused, remote } = session
     const address = addressOf(remote)
     if (secret === undefined) return false
@@ -182,7 +197,7 @@ export class Identity {
       return true
     }
     this.#guesses.failed(entry.id, address)
-    session.refused = { entry, secret }
+    session.refusedAs(entry, secret)
     return false
   }
 
@@ -192,7 +207,7 @@ export class Identity {
    */
   #asUnknown(
     { id: name, secret }: Claim,
-    session: DeviceSession,
+    session: Conversation,
     objection: NamedObjection | undefined,
   ): ResolvedDevice | Refusal {
     const { admitsUnknown, unknownDevices } = this.#options
@@ -202,23 +217,6 @@ export class Identity {
       return new ResolvedDevice(id, undefined, false, objection)
     return { reason: objection?.reason ?? 'unknown_device', device: name, objection, isCrowded: mayBeHeld }
   }
-}
-
-/**
- * Notes the protocol of a session whose device is not configured. A protocol that was found out is a guess until a
- * checksum of the session proves it. `entry`: the entry with this id, if there is one.
- */
-export function noteSpoken(
-  { session, protocol: { name } }: { readonly session: DeviceSession; readonly protocol: Protocol },
-  entry: DeviceEntry | undefined,
-): SpokenNow {
-  const isGuess = isGuessed(session)
-  return (session.spoken = { protocol: name, isGuess, isRefuted: isGuess && (entry?.protocol ?? name) !== name })
-}
-
-/** Whether the protocol of a session was found out, and no checksum proves it. */
-export function isGuessed({ evidence, hasVerified }: DeviceSession): boolean {
-  return evidence !== undefined && hasVerified !== true
 }
 
 /**
@@ -239,24 +237,8 @@ export function trustIn(
   return spoken?.isGuess ? 'other_protocol' : 'unproven'
 }
 
-/** Tells the session who speaks, by a version of the roster; `protocol`: undefined at a login over MQTT. */
-export function introduce(
-  sender: ResolvedDevice,
-  message: Message,
-  { session, protocol }: { readonly session: DeviceSession; readonly protocol?: Protocol },
-  rosterVersion: number,
-): void {
-  const { id, entry } = sender
-  if (message.secret !== undefined) session.secret = message.secret
-  if (session.device !== undefined && session.device !== id) (session.earlierDevices ??= new Set()).add(session.device)
-  if (session.device !== id) session.storedAt = session.storesEveryMs = 0
-  session.device = id
-  session.isConfigured = entry !== undefined
-  session.sending = entry && protocol && { sender, protocol, rosterVersion }
-}
-
 /** The configured device that speaks on a session; undefined also where it has not proved what its entry asks for. */
-export function speakerOn({ device, identified }: DeviceSession, { roster }: Pick<Replica, 'roster'>) {
+export function speakerOn({ device, identified }: Conversation, { roster }: Pick<Replica, 'roster'>) {
   const entry = device === undefined ? undefined : roster.find(device)
   return entry?.guard && identified?.entry !== entry ? undefined : entry
 }
@@ -267,12 +249,12 @@ function isNameOf(certificate: string, id: string, entry: DeviceEntry | undefine
 }
 
 /** Whether a sender was taken for a device before, by the same claim. */
-function isIdentified(entry: DeviceEntry, { protocol, secret }: Claim, { identified }: DeviceSession): boolean {
+function isIdentified(entry: DeviceEntry, { protocol, secret }: Claim, { identified }: Conversation): boolean {
   return identified?.entry === entry && identified.protocol === protocol && identified.secret === secret
 }
 
 /** Whether a sender may be taken for a device by what it has presented before the frame that is being read. */
-function hasProved(entry: DeviceEntry, claim: Claim, session: DeviceSession): boolean {
+function hasProved(entry: DeviceEntry, claim: Claim, session: Conversation): boolean {
   const { certificate } = session
   const { secret } = claim
   if (certificate !== undefined && !isNameOf(certificate, entry.id, entry)) return false
@@ -282,7 +264,7 @@ function hasProved(entry: DeviceEntry, claim: Claim, session: DeviceSession): bo
 }
 
 /** Whether a certificate or a broker of the customer's own says who a sender is, in place of a secret. */
-function isVouchedFor({ bridge, certificate }: DeviceSession): boolean {
+function isVouchedFor({ bridge, certificate }: Conversation): boolean {
   return certificate !== undefined || bridge !== undefined
 }
 
@@ -290,7 +272,7 @@ function isVouchedFor({ bridge, certificate }: DeviceSession): boolean {
 function hindranceOf(
   entry: DeviceEntry,
   { protocol }: Claim,
-  { certificate, remote, transport }: DeviceSession,
+  { certificate, remote, transport }: Conversation,
 ): Text | undefined {
   if (entry.client_certificate && certificate === undefined) return say('no client certificate')
   if (entry.transports?.includes(transport) === false) return say('transport {}', transport)
@@ -300,6 +282,6 @@ function hindranceOf(
   return networks && !isWithin(networks, addressOf(remote)) ? say('another network') : undefined
 }
 
-function notPermitted(hindrance: Text, { remote }: DeviceSession): Objection['finding'] {
+function notPermitted(hindrance: Text, { remote }: Conversation): Objection['finding'] {
   return { code: 'not_permitted', evidence: say('{}, from {}', hindrance, addressOf(remote)) }
 }

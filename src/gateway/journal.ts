@@ -13,13 +13,14 @@ import { contentOf, kindOf, type MisunderstoodFrame, shownBytes } from '../store
 import { say } from '../texts/text.ts'
 import type { Arrivals } from './arrivals.ts'
 import type { DayBook, OpenNotes } from './day-book.ts'
-import { type DeviceSession, type FixSource, RejectedDeviceLog } from './device.ts'
 import type { WatchedFrames } from './watched-frames.ts'
+import type { Conversation } from './conversation.ts'
 import type { FrameNotes, HeardBook, HeardDevices } from './heard.ts'
 import { type IdentityReason, NOBODY, type Objection, type Refusal, type ResolvedDevice } from './identity.ts'
-import { doubtOf, type FrameArrival, type Outcome, type Share } from './outcome.ts'
+import { doubtOf, type FixSource, type FrameArrival, type MessageSource, type Outcome, type Share } from './outcome.ts'
 import type { Placement } from './place.ts'
 import { noteSuspicion } from './suspicion.ts'
+import { RejectedDeviceLog } from './unknown-devices.ts'
 
 /** The books that the Journal writes. */
 export interface JournalOptions {
@@ -61,12 +62,11 @@ export class Journal {
   }
 
   /** Notes that a connection has ended. What became of its last frames may be noted later. */
-  gone(session: DeviceSession): void {
-    const { heard } = this.#options
-    const { device: last, earlierDevices = NONE } = session
-    session.isGone = true
-    for (const device of earlierDevices) if (device !== last) heard.gone({ ...session, device })
-    heard.gone(session)
+  gone(session: Conversation): void {
+    const { connectedAt, device: last, earlierDevices = NONE, ended, remote } = session
+    session.gone()
+    for (const device of new Set([...earlierDevices, last]))
+      this.#options.heard.gone({ connectedAt, device, ended, remote })
   }
 
   /** Notes a fault of ours because of which something that a device sent is not stored. */
@@ -81,9 +81,9 @@ export class Journal {
   }
 
   /** Notes that a session with a known device speaks to the port of another protocol. Its fixes are still taken. */
-  wrongPort(session: DeviceSession, { name, tcp, udp, http }: Protocol, at: UsedPort): void {
+  wrongPort(session: Conversation, { name, tcp, udp, http }: Protocol, at: UsedPort): void {
     const { device = '', transport } = session
-    session.isWrongPort = true
+    session.spokeToWrongPort()
     const usual = (transport === 'http' ? http : (tcp ?? udp ?? http))?.port
     const evidence = say(
       'speaks {} on port {} ({}): use {}, or the port for all protocols',
@@ -96,20 +96,19 @@ export class Journal {
   }
 
   /** Notes that datagrams without an id are not taken from an address which these devices have used. */
-  sharedAddress({ remote }: DeviceSession, devices: readonly string[]): void {
+  sharedAddress({ remote }: Conversation, devices: readonly string[]): void {
     const evidence = say('another device has used {}: datagrams from there that name no device are not taken', remote)
     for (const device of devices) noteSuspicion(device, { code: 'claimed_twice', evidence })
   }
 
   /** Notes the login of a connection over MQTT. */
-  login(id: string, session: DeviceSession, sender: ResolvedDevice | Refusal): void {
-    const { arrivals } = this.#options
+  login(id: string, from: MessageSource, sender: ResolvedDevice | Refusal): void {
     if ('reason' in sender) {
-      arrivals.refused(id, session, { reason: sender.reason })
-      return this.#refused(sender, session)
+      this.#options.arrivals.refused(id, from, sender.reason)
+      return this.#refused(sender, from)
     }
-    this.#spoke(sender, session)
-    if (!sender.entry) this.#unconfigured(sender, session, {})
+    this.#spoke(sender, from)
+    if (!sender.entry) this.#unconfigured(sender, from)
   }
 
   /** Logs a fault of ours that a decoder has met, if there is one. */
@@ -155,56 +154,58 @@ export class Journal {
     if (read) counters.frames[session.transport].value++
     if (read instanceof DecodeError) this.#misunderstood(read.code, arrival, outcome.speaker)
     else if (outcome.status === 'misunderstood') this.#misunderstood(outcome.reason, arrival, outcome.speaker)
-    if (sender) this.#spoke(sender, session, protocol)
+    if (sender) this.#spoke(sender, arrival)
     for (const share of shares) {
       // The share of a frame that had to wait has a sender object of its own, whose objection is noted above.
-      if (share.sender.id !== sender?.id) this.#spoke(share.sender, share.source, protocol)
-      else if (share.sender !== sender) this.#heard(share.sender, share.source, protocol)
+      if (share.sender.id !== sender?.id) this.#spoke(share.sender, share.source)
+      else if (share.sender !== sender) this.#heard(share.sender, share.source)
       this.#placed(share)
       if (share.fault !== undefined) this.#logFault(share.fault, share.sender.id, protocol)
       if (share.failure) continue
       counters.received.value += share.fixes.length
-      if (!share.sender.entry) this.#unconfigured(share.sender, share.source, { protocol, fix: share.fixes.at(-1) })
+      if (!share.sender.entry) this.#unconfigured(share.sender, share.source, share.fixes.at(-1))
     }
-    for (const refusal of refusals) this.#refused(refusal, session)
-    for (const objection of objections) this.#objected(objection, session.now)
+    for (const refusal of refusals) this.#refused(refusal, arrival)
+    for (const objection of objections) this.#objected(objection, arrival.at)
     if (kept) this.#kept(kept)
     if (outcome.status === 'stored') {
       if (sender) this.#answered(sender, arrival)
     } else if (outcome.status === 'not_stored') this.#notStored(outcome, arrival)
     else if (outcome.status === 'refused' && !sender && !(read instanceof DecodeError))
-      this.#options.arrivals.refused(outcome.device ?? '', session, { reason: outcome.reason, protocol: protocol.name })
+      this.#options.arrivals.refused(outcome.device ?? '', arrival, outcome.reason)
   }
 
   /** A frame is damaged, or not of its protocol; `speaker`: the configured device of its connection. */
-  #misunderstood(reason: DecodeReason, { session, protocol, read }: FrameArrival, speaker?: DeviceEntry): void {
+  #misunderstood(reason: DecodeReason, { at, session, protocol, read }: FrameArrival, speaker?: DeviceEntry): void {
     metrics.decodeErrors.inc({ protocol: protocol.name, reason })
-    if (speaker) this.#options.heard.of(speaker.id).became('misunderstood', reason, session.now)
+    if (speaker) this.#options.heard.of(speaker.id).became('misunderstood', reason, at)
     if (reason === 'checksum') {
       const subject = speaker ? { device: speaker.id } : { listener: protocol.name }
       observations.note('checksum_errors', {
         subject,
         evidence: say('{} from {}', protocol.name, addressOf(session.remote)),
-        now: session.now,
+        now: at,
       })
     }
     this.decoded(read, protocol)
   }
 
-  /** A device has sent a message; `protocol`: undefined at a login over MQTT. */
-  #spoke(sender: ResolvedDevice, session: DeviceSession, protocol?: Protocol): void {
-    if (sender.objection) this.#objected(sender.objection, session.now)
-    this.#heard(sender, session, protocol)
+  /** A device has sent a message. */
+  #spoke(sender: ResolvedDevice, from: MessageSource): void {
+    if (sender.objection) this.#objected(sender.objection, from.at)
+    this.#heard(sender, from)
   }
 
-  #heard(sender: ResolvedDevice, session: DeviceSession, protocol?: Protocol): void {
-    if (sender.entry)
-      (sender.heard ??= this.#options.heard.of(sender.id)).spoke(session, protocol?.name, sender.isProved)
+  #heard(sender: ResolvedDevice, { at, protocol, session }: MessageSource): void {
+    if (!sender.entry) return
+    sender.heard ??= this.#options.heard.of(sender.id)
+    sender.heard.spoke(session, protocol?.name, sender.isProved, at)
   }
 
   /** Notes where fixes go, and what is odd about them; what became of them, once they are stored. */
-  #placed({ sender, source, at, placed, duplicates, claim, move, failure }: Share<FixSource>): void {
+  #placed({ sender, source, placed, duplicates, claim, move, failure }: Share<FixSource>): void {
     const { id, entry } = sender
+    const { at } = source
     if (claim) noteSuspicion(id, claim, at)
     if (move) noteSuspicion(id, move, at)
     if (!placed) return
@@ -221,27 +222,28 @@ export class Journal {
     if (source.lateAt === undefined && sender.heard) noteTreatment(sender.heard, placed, { at, duplicates })
   }
 
-  #unconfigured({ id }: ResolvedDevice, session: DeviceSession, { protocol, fix }: OfUnconfigured): void {
-    this.#options.arrivals.unconfigured(id, session, { protocol: protocol?.name, fix })
+  #unconfigured({ id }: ResolvedDevice, from: MessageSource, fix?: Fix): void {
+    this.#options.arrivals.unconfigured(id, from, fix)
   }
 
   /** Notes that a message of a device is answered: ends the findings that it shows to be over. */
-  #answered(sender: ResolvedDevice, { read, session, protocol, startedAt }: FrameArrival): void {
+  #answered(sender: ResolvedDevice, arrival: FrameArrival): void {
     const { id, entry } = sender
+    const { read, session, startedAt } = arrival
     metrics.ackDuration.observe((performance.now() - startedAt) / 1000)
     const message = read as Message
     if (!entry) {
-      if (!message.fixes?.length) this.#unconfigured(sender, session, { protocol })
+      if (!message.fixes?.length) this.#unconfigured(sender, arrival)
     } else if (observations.devices.has(id)) {
       observations.over(id, message.fixes?.length && !doubtOf(message) ? UNDERSTOOD : IDENTIFIED)
       if (!session.isWrongPort) observations.over(id, RIGHT_PORT)
     }
   }
 
-  #refused(refusal: Refusal, { now, remote }: DeviceSession): void {
+  #refused(refusal: Refusal, { at, session: { remote } }: MessageSource): void {
     const { device, reason, objection, isCrowded } = refusal
     metrics.refused.inc({ reason })
-    if (objection) this.#objected(objection, now)
+    if (objection) this.#objected(objection, at)
     if (reason === 'unknown_device' && refusal !== NOBODY) this.#rejected.log(sameId(device), reason, remote)
     if (reason === 'other_device') this.#rejected.log(device, reason, remote)
     if (isCrowded) observations.note('unknown_refused', { evidence: sameId(device).slice(0, 64) })
@@ -262,10 +264,10 @@ export class Journal {
     if (kindOf(reason) === 'position') noteNotUnderstood(frame)
   }
 
-  #notStored({ reason, sender, fault }: NotStored, { session, protocol }: FrameArrival): void {
+  #notStored({ reason, sender, fault }: NotStored, { at, session, protocol }: FrameArrival): void {
     noteNotStored(reason)
     if (fault !== undefined) this.#logFault(fault, session.device, protocol)
-    if (sender?.entry) this.#dayOf(sender)?.add('not_stored', session.now)
+    if (sender?.entry) this.#dayOf(sender)?.add('not_stored', at)
   }
 
   #logFault(error: unknown, device: string | undefined, { name }: Protocol): void {
@@ -277,12 +279,6 @@ export class Journal {
     if (days && !sender.notes?.isOpen) sender.notes = days.of(sender.id)
     return sender.notes
   }
-}
-
-/** What a device that is not configured has sent; `protocol`: undefined at a login over MQTT. */
-interface OfUnconfigured {
-  readonly protocol?: Protocol
-  readonly fix?: Fix
 }
 
 /** The port that a device speaks to, and the protocol that it is for. */
@@ -301,7 +297,7 @@ type NotStored = Extract<Outcome, { readonly status: 'not_stored' }>
 function noteTreatment(
   device: FrameNotes,
   placed: Placement,
-  { at, duplicates }: Pick<Share, 'at' | 'duplicates'>,
+  { at, duplicates }: { readonly at: number; readonly duplicates: number },
 ): void {
   const { filtered, lastFix, lastUnplaced, parts, received } = placed
   const isDuplicate = duplicates > 0 && lastFix

@@ -7,12 +7,14 @@ import {
   type Message,
   type Protocol,
   repliesOf,
+  type Session,
   type Transport,
 } from '../../protocols/kit/index.ts'
 import type { Obstacle } from '../observe/metrics.ts'
 import type { DeviceEntry } from '../roster/device-entry.ts'
+import type { Spoken } from '../store/index.ts'
 import type { MisunderstoodFrame } from '../store/misunderstood-frame.ts'
-import type { DeviceSession, FixSource } from './device.ts'
+import type { Conversation } from './conversation.ts'
 import type { IdentityReason, Objection, Refusal, ResolvedDevice } from './identity.ts'
 import type { Placement } from './place.ts'
 import type { Suspicion } from './suspicion.ts'
@@ -22,21 +24,45 @@ export type { Obstacle }
 /** A frame, and how it is read. */
 export interface Reading {
   readonly frame: Buffer | HttpRequest
-  readonly session: DeviceSession
+  readonly session: Session
   readonly protocol: Protocol
 }
 
-/** How a frame came, when, and until when it may wait, in ms of `performance.now()`. */
-export interface FrameArrival extends Reading {
+/** How fixes came. */
+export interface FixSource {
+  readonly session: Pick<Conversation, 'transport' | 'sender'>
+  /** When they arrived, ms UTC. */
+  readonly at: number
+  /** What they were read with, where the device is not configured. */
+  readonly spoken?: SpokenNow
+  /** When they are stored, ms UTC, where their frame is understood later than it arrived. */
+  readonly lateAt?: number
+}
+
+/** What fixes of a device that is not configured, or not taken for the one with its id, were read with. */
+export interface SpokenNow extends Spoken {
+  /** Whether the entry with this id names another protocol: then its held fixes are judged at once. */
+  readonly isRefuted: boolean
+}
+
+/** How a frame came. Only the path of the frame writes it. */
+export interface FrameArrival extends Reading, FixSource {
+  readonly session: Conversation
+  /** When it came, and until when it may wait, in ms of `performance.now()`. */
   readonly startedAt: number
   readonly deadline: number
-  /** What was read of it; undefined: it was not decoded. Only `Ingest` sets it. */
-  read?: Message | DecodeError
-  /** How often our clock had jumped then. Only `Ingest` sets it. */
+  /** When it could be decoded, ms UTC, and how often our clock had jumped then. */
+  at: number
   jumps: number
-  /** What is known of its way, where a fault ends it. Only `Ingest` sets it. */
+  /** What was read of it; undefined: it was not decoded. */
+  read?: Message | DecodeError
+  spoken?: SpokenNow
+  /** What is known of its way, where a fault ends it. */
   course?: Course
 }
+
+/** How a message, or a login over MQTT, came; a login has no protocol. */
+export type MessageSource = Pick<FrameArrival, 'at' | 'session' | 'spoken'> & { readonly protocol?: Protocol }
 
 /**
  * What became of one frame: the listeners answer it, and the Journal notes it. Only `stored` has an answer for the device: its fixes
@@ -84,12 +110,10 @@ export interface Course {
 }
 
 /** What became of the fixes that a frame has of one device. */
-export interface Share<Source extends FixSource = DeviceSession> {
+export interface Share<Source extends FixSource = FrameArrival> {
   readonly sender: ResolvedDevice
   readonly source: Source
   readonly fixes: readonly Fix[]
-  /** When they arrived, ms UTC. */
-  readonly at: number
   /** Where they go; undefined: storing was given up before. */
   readonly placed: Placement | undefined
   /** How many of them were stored before. */

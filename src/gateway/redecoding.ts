@@ -1,5 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { cut, DecodeError, type Fix, type Message, type Protocol, type Sealed } from '../../protocols/kit/index.ts'
+import {
+  cut,
+  DecodeError,
+  type Fix,
+  type Message,
+  noSettings,
+  type Protocol,
+  type Sealed,
+  type Session,
+} from '../../protocols/kit/index.ts'
 import { everySecond, yieldToEventLoop } from '../async.ts'
 import { sameId } from '../domain/ids.ts'
 import { logFault } from '../observe/faults.ts'
@@ -22,7 +31,6 @@ import {
   withTexts,
 } from '../store/index.ts'
 import { contentOf, type MisunderstoodFrame } from '../store/misunderstood-frame.ts'
-import { createSession } from './device.ts'
 import type { FixStorage } from './fix-storage.ts'
 import { ResolvedDevice, trustIn } from './identity.ts'
 import type { Journal, LeavingReason } from './journal.ts'
@@ -177,12 +185,14 @@ export class Redecoding {
     if (frame.masked === 'short') return undefined
     const protocol = await protocolNamed((frame.isGuess && entry.protocol) || frame.protocol)
     if (!protocol) return undefined
-    const session = createSession(frame.transport, '')
-    session.now = frame.at
-    session.settingsOf = () => entry.protocolSettings
-    session.lenient = frame.masked !== undefined && frame.reason !== 'checksum'
-    for (const text of frame.opening ?? []) this.#read({ frame: Buffer.from(text, 'base64'), session, protocol })
-    session.device = entry.id
+    const before = {
+      ...bareSession(frame),
+      settingsOf: () => entry.protocolSettings,
+      lenient: frame.masked !== undefined && frame.reason !== 'checksum',
+    }
+    for (const text of frame.opening ?? [])
+      this.#read({ frame: Buffer.from(text, 'base64'), session: before, protocol })
+    const session = { ...before, device: entry.id }
     const contents = framesOf(frame, { protocol, session }, logger)
     const messages = contents.map((content) => this.#read({ frame: content, session, protocol }))
     const [first, ...more] = messages
@@ -205,8 +215,7 @@ export class Redecoding {
     const opened = await openBox(sealed, (await secrets?.of(entry.id)) ?? [])
     const protocol = await protocolNamed(frame.protocol)
     if (!opened || !protocol || !isSecretOf(entry, opened.secret)) return undefined
-    const session = Object.assign(createSession(frame.transport, ''), { now: frame.at })
-    const message = readOpened(sealed, opened.content, { frame: opened.content, session, protocol })
+    const message = readOpened(sealed, opened.content, { frame: opened.content, session: bareSession(frame), protocol })
     journal.decoded(message, protocol)
     return message instanceof DecodeError ? undefined : message
   }
@@ -227,7 +236,7 @@ export class Redecoding {
         journal.refusedLate(entry ? 'not_permitted' : 'unknown_device')
         continue
       }
-      const source = { now: frame.at, transport: frame.transport, lateAt: Date.now() }
+      const source = { session: { transport: frame.transport, sender: undefined }, at: frame.at, lateAt: Date.now() }
       const share = await storage.store(own, new ResolvedDevice(entry.id, entry), source)
       journal.understoodLate(share, frame.protocol)
       if (share.failure) return false
@@ -263,6 +272,11 @@ function isAccepted(entry: DeviceEntry, frame: MisunderstoodFrame, isNamed: bool
   if (known) return known[1] === entry.company_id
   if (entry.company_id !== company || !belongedAt(entry, at)) return false
   return trustIn(entry, { protocol, isGuess: isGuess === true }) === 'trusted'
+}
+
+/** The session of a kept frame, whose sender is gone. */
+function bareSession({ at, transport }: MisunderstoodFrame): Session {
+  return { transport, now: at, lenient: false, settingsOf: noSettings }
 }
 
 /** A kept frame as frames of a protocol: where another protocol was guessed, that has cut the stream elsewhere. */

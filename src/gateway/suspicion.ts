@@ -17,7 +17,7 @@
 
 import { observations } from '../observe/observations.ts'
 import { joined, say, type Text } from '../texts/text.ts'
-import type { DeviceSession, Sender } from './device.ts'
+import type { Sender } from './conversation.ts'
 
 /** A position by the device's own time; degrees, unix seconds. */
 export interface Whereabouts {
@@ -33,7 +33,10 @@ export interface Suspicion {
 }
 
 /** Who sends fixes of a device now. */
-type Hearing = Pick<DeviceSession, 'now' | 'sender'>
+interface Hearing {
+  readonly now: number
+  readonly sender?: Sender
+}
 
 /** The sender of a device's fixes, and the last position that it sent. */
 export interface Sighting {

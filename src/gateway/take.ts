@@ -11,7 +11,7 @@ import {
 import type { DeviceEntry } from '../roster/device-entry.ts'
 import type { DeviceSecrets } from '../roster/device-secrets.ts'
 import { type Capacity, Waiting } from './acceptance.ts'
-import { type DeviceSession, noteStored, relayed, senderOn, type UnknownDeviceQuota } from './device.ts'
+import type { Conversation } from './conversation.ts'
 import type { Enrolment } from './enrolment.ts'
 import { FixStorage, type FixStorageOptions } from './fix-storage.ts'
 import { FrameKeeper, type FrameKeeperOptions } from './frame-keeper.ts'
@@ -19,7 +19,6 @@ import type { GuessDelays } from './guesses.ts'
 import {
   Identity,
   type IdentityReason,
-  introduce,
   NOBODY,
   type Objection,
   type Refusal,
@@ -27,7 +26,6 @@ import {
   speakerOn,
 } from './identity.ts'
 import type { Journal } from './journal.ts'
-import { rememberOpening } from './frame-description.ts'
 import {
   type Course,
   doubtOf,
@@ -39,6 +37,7 @@ import {
   type Share,
 } from './outcome.ts'
 import { openBox, UNKNOWN_SECRET } from './sealed.ts'
+import type { UnknownDeviceQuota } from './unknown-devices.ts'
 
 export interface IngestOptions extends FixStorageOptions, FrameKeeperOptions {
   readonly replica: FixStorageOptions['replica']
@@ -76,10 +75,11 @@ export class Ingest {
    * Takes one frame. Resolves with what became of it once its fixes are stored, or once storing was given up; never rejects.
    * Everything but the storing happens in the order of the calls, so that the frames of a connection are decoded in their order.
    */
-  async take(frame: Buffer | HttpRequest, session: DeviceSession, protocol: Protocol): Promise<Outcome> {
+  async take(frame: Buffer | HttpRequest, session: Conversation, protocol: Protocol): Promise<Outcome> {
     const startedAt = performance.now()
     const deadline = startedAt + this.#waiting.waitMs[session.transport]
-    const arrival: FrameArrival = { frame, session, protocol, startedAt, deadline, read: undefined, jumps: 0 }
+    const { clock } = this.#options
+    const arrival: FrameArrival = { frame, session, protocol, startedAt, deadline, at: clock.now(), jumps: clock.jumps }
     let outcome: Outcome
     try {
       outcome = await this.#take(arrival)
@@ -93,28 +93,29 @@ export class Ingest {
   async #take(arrival: FrameArrival): Promise<Outcome> {
     const { clock, replica } = this.#options
     const { frame, session, protocol } = arrival
-    if (!replica.current && !(await this.waitForRoster(session.transport))) return failed('roster')
-    session.now = clock.now()
-    arrival.jumps = clock.jumps
-    session.settingsOf = this.#identity.settingsOn(session, protocol.name)
-
+    if (!replica.current) {
+      if (!(await this.waitForRoster(session.transport))) return failed('roster')
+      arrival.at = clock.now()
+      arrival.jumps = clock.jumps
+    }
+    session.reads(arrival.at, protocol, this.#identity)
     let message = (arrival.read = decode(arrival))
     if (!(message instanceof DecodeError) && message.sealed)
       message = arrival.read = await this.#opened(message.sealed, message, arrival)
     if (message instanceof DecodeError) return this.#damaged(message, arrival)
-    if (message.secret !== undefined) session.presented = message.secret
-    if (message.none !== undefined) rememberOpening(session, frame)
+    if (message.secret !== undefined) session.presents(message.secret)
+    if (message.none !== undefined) session.opened(frame)
     const { device = session.device, fixes = [], refusal } = message
     if (device === undefined && fixes.every((fix) => fix.device !== undefined))
       return this.#takeOfNobody(message, arrival)
 
-    const before = senderBefore(message, arrival, replica.version)
+    const before = this.#identity.senderBefore(message, session, protocol)
     const sender = before ?? this.#identity.senderOf(message, session, protocol.name)
     if ('reason' in sender) return failed(sender, refusal)
     if (session.admits?.(sender) === false) return failed('flood', refusal, { objections: objectionsTo(sender) })
-    if (!before) introduce(sender, message, arrival, replica.version)
+    if (!before) session.spokeAs({ sender, protocol, rosterVersion: replica.version }, message.secret)
     arrival.course = { sender }
-    if (message.device === undefined) session.hasUnnamed = true
+    if (message.device === undefined && !session.hasUnnamed) session.spokeUnnamed()
 
     let { shares, refusals, objections, failure, kept }: Course & Pick<Share, 'failure'> = NOTHING
     const isRelay = fixes.some((fix) => fix.device !== undefined)
@@ -133,19 +134,20 @@ export class Ingest {
     }
     if (failure) return failed(failure, refusal, { sender, shares, refusals, objections, kept })
     // Another device may have spoken on the session meanwhile.
-    if (fixes.length > 0 && session.device === sender.id) noteStored(session)
-    const isAtOnce = (!session.isProved && fixes.length === 0 && !doubt) || undefined
+    if (fixes.length > 0 && session.device === sender.id) session.stored()
+    const isAtOnce = (fixes.length === 0 && !doubt && !session.isProved) || undefined
     const { reply, response } = message
     return { status: 'stored', reply, response, isAtOnce, sender, shares, refusals, kept }
   }
 
   /** Takes the login of a connection over MQTT. Answers why it is refused, if so. */
-  login(id: string, secret: string | undefined, session: DeviceSession): IdentityReason | undefined {
+  login(id: string, secret: string | undefined, session: Conversation): IdentityReason | undefined {
     const { clock, journal, replica } = this.#options
     const sender = id === '' ? NOBODY : this.#identity.senderOf({ device: id, secret }, session)
-    session.now = clock.now()
-    if (!('reason' in sender)) introduce(sender, { secret }, { session }, replica.version)
-    journal.login(id, session, sender)
+    const rosterVersion = replica.version
+    session.reads(clock.now(), undefined, this.#identity)
+    if (!('reason' in sender)) session.spokeAs({ sender, protocol: undefined, rosterVersion }, secret)
+    journal.login(id, { session, at: session.now }, sender)
     return 'reason' in sender ? sender.reason : undefined
   }
 
@@ -178,6 +180,7 @@ export class Ingest {
       (presented === undefined ? undefined : await openBox(sealed, [presented])) ??
       (await openBox(sealed, device === undefined ? [] : ((await secrets?.of(device)) ?? [])))
     if (!opened) return { ...message, secret: presented ?? UNKNOWN_SECRET }
+    session.reads(arrival.at, arrival.protocol, this.#identity)
     const read = readOpened(sealed, opened.content, arrival)
     return read instanceof DecodeError ? read : { ...read, device: message.device, secret: opened.secret }
   }
@@ -224,9 +227,9 @@ export class Ingest {
     const { session, protocol } = arrival
     let share: Share | undefined
     try {
-      session.sender ??= senderOn(session, protocol.name)
+      session.senderIn(protocol.name)
       share = await (sender.entry
-        ? this.#fixes.store(message.fixes ?? [], sender, session)
+        ? this.#fixes.store(message.fixes ?? [], sender, arrival)
         : this.#storeOfUnknown(sender, message, arrival))
       return share.failure ? await this.#storeAgain(share, message, arrival) : share
     } catch (fault) {
@@ -236,9 +239,7 @@ export class Ingest {
 
   async #storeOfUnknown(sender: ResolvedDevice, message: Message, arrival: FrameArrival): Promise<Share> {
     const failure = await this.#frames.keepGuessed({ message, sender }, arrival)
-    return failure
-      ? notStored(sender, arrival, failure)
-      : this.#fixes.store(message.fixes ?? [], sender, arrival.session)
+    return failure ? notStored(sender, arrival, failure) : this.#fixes.store(message.fixes ?? [], sender, arrival)
   }
 
   /**
@@ -257,11 +258,11 @@ export class Ingest {
       if (clock.jumps !== jumps) break
       // The roster may have changed meanwhile, and another device may have spoken on the session.
       const sender = this.#identity.senderOf({ ...message, device: id }, session, protocol.name)
-      const { at, claim, move } = share
-      if ('reason' in sender) return { ...notStored(first.sender, arrival, sender), at, claim, move }
+      const { claim, move } = share
+      if ('reason' in sender) return { ...notStored(first.sender, arrival, sender), claim, move }
       if (sender.entry?.time_zone !== entry?.time_zone) break
-      const next = await this.#fixes.store(fixes, sender, session)
-      share = { ...next, at, claim: next.claim ?? claim, move: next.move ?? move }
+      const next = await this.#fixes.store(fixes, sender, arrival)
+      share = { ...next, claim: next.claim ?? claim, move: next.move ?? move }
     }
     return share
   }
@@ -302,7 +303,7 @@ export class Ingest {
     { device }: Message,
     arrival: FrameArrival,
   ): Promise<Share | Refusal | ResolvedDevice> {
-    const session = own.device === device ? arrival.session : relayed(arrival.session, own.device ?? '')
+    const session = own.device === device ? arrival.session : arrival.session.about(own.device ?? '')
     const sender = this.#identity.senderOf(own, session, arrival.protocol.name)
     if ('reason' in sender) return sender
     if (session.admits?.(sender) === false) return sender
@@ -343,29 +344,7 @@ export function readOpened({ read }: Sealed, content: Buffer, { session, protoco
   return decode({ frame: content, session, protocol: { ...protocol, decode: read } })
 }
 
-/** The sender of the frame before, where a message comes from it too, and the roster is the same; else undefined. */
-function senderBefore(
-  { device, secret }: Message,
-  { session: { sending }, protocol }: FrameArrival,
-  rosterVersion: number,
-): ResolvedDevice | undefined {
-  if (sending?.rosterVersion !== rosterVersion || sending.protocol !== protocol) return undefined
-  const { sender } = sending
-  return secret === undefined && (device ?? sender.id) === sender.id ? sender : undefined
-}
-
 /** The fixes of a device that are given up before they are placed. */
-function notStored(sender: ResolvedDevice, { session }: FrameArrival, failure: Share['failure']): Share {
-  const [fixes, at] = [[], session.now]
-  return {
-    sender,
-    source: session,
-    fixes,
-    at,
-    placed: undefined,
-    duplicates: 0,
-    claim: undefined,
-    move: undefined,
-    failure,
-  }
+function notStored(sender: ResolvedDevice, source: FrameArrival, failure: Share['failure']): Share {
+  return { sender, source, fixes: [], placed: undefined, duplicates: 0, claim: undefined, move: undefined, failure }
 }

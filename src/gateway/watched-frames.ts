@@ -7,7 +7,7 @@ import { addWatchedFrames, FRAMES_WATCHED, type Redis, watchedDevices } from '..
 import { requestBytes } from '../store/misunderstood-frame.ts'
 import type { WatchedFrame } from '../store/watched-frames.ts'
 import { Masking } from './frame-description.ts'
-import type { FrameArrival, Outcome, Reading } from './outcome.ts'
+import type { FrameArrival, Outcome } from './outcome.ts'
 
 /**
  * Keeps the frames of watched devices, and what became of each frame. Once a second it asks Redis which devices are
@@ -74,11 +74,11 @@ interface Taken {
 /** What is shown of a frame; of a relay's frame only the fixes of this device. */
 function describeWatched(
   id: string,
-  { frame, session, protocol }: Reading,
+  { at, frame, session, protocol }: FrameArrival,
   { read, outcome, entry }: Taken,
 ): WatchedFrame {
   const { fixes = [], secret }: Message = read instanceof DecodeError ? {} : read
-  const { now: at, port, remote, transport } = session
+  const { port, remote, transport } = session
   const own = fixes.filter(({ device }) => device === undefined || sameId(device) === id)
   const masking = new Masking([session.secret, secret], entry)
   const shown = (bytes: Buffer) =>

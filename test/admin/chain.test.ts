@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { createSession } from '../../src/gateway/device.ts'
+import { Conversation } from '../../src/gateway/conversation.ts'
 import { HeardBook } from '../../src/gateway/heard.ts'
 import { adminFixture, hold, READ_TOKEN, store, withProcesses, workerOf } from '../support/admin.ts'
 import type { Treatment } from '../../src/store/device-record.ts'
@@ -34,7 +34,7 @@ async function speak(
 ) {
   const heard = new HeardBook(admin.redis)
   if (isHeard)
-    heard.of(device).spoke(Object.assign(createSession('udp', '10.1.2.3:40001'), { device, now: at }), 'teltonika')
+    heard.of(device).spoke(Object.assign(new Conversation('udp', '10.1.2.3:40001'), { device, now: at }), 'teltonika')
   if (isHeard) heard.of(device).stored({ fix: { at, fix: { time: at, latitude: 52.5, longitude: 13.4, valid: true } } })
   heard.of(device).became(...became)
   await heard.close()

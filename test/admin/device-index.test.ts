@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, 
 import type { Fix } from '../../protocols/kit/index.ts'
 import { factsOf } from '../../src/admin/device/condition.ts'
 import { DeviceIndex } from '../../src/admin/device/device-index.ts'
-import { createSession } from '../../src/gateway/device.ts'
+import { Conversation } from '../../src/gateway/conversation.ts'
 import { HeardBook } from '../../src/gateway/heard.ts'
 import type { RosterFollower } from '../../src/roster/replica.ts'
 import type { Roster } from '../../src/roster/roster.ts'
@@ -47,7 +47,7 @@ interface Message {
 async function hear(device: string, ...messages: readonly Message[]): Promise<void> {
   for (const { at, fix, filtered } of messages) {
     const book = new HeardBook(redis)
-    book.of(device).spoke(Object.assign(createSession('udp', '10.1.2.3:40001'), { device, now: at }), 'teltonika')
+    book.of(device).spoke(Object.assign(new Conversation('udp', '10.1.2.3:40001'), { device, now: at }), 'teltonika')
     const whole = { time: at, latitude: 52.5, longitude: 13.4, valid: true, ...fix }
     book.of(device).stored(filtered ? { filtered: { at, reason: filtered, fix: whole } } : { fix: { at, fix: whole } })
     await book.close()

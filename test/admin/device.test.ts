@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createSession } from '../../src/gateway/device.ts'
+import { Conversation } from '../../src/gateway/conversation.ts'
 import { type FrameNotes, HeardBook } from '../../src/gateway/heard.ts'
 import { keys } from '../../src/store/index.ts'
 
@@ -21,9 +21,7 @@ async function deviceNow(id: string): Promise<Record<string, unknown>> {
 /** A gateway's memory of a device that spoke over `transport` some ms ago, and its session. */
 function gateway(transport: 'tcp' | 'udp' | 'http' | 'mqtt', device = '0356307042441013', agoMs = 0) {
   const heard = new HeardBook(admin.redis)
-  const session = createSession(transport, REMOTE)
-  session.device = device
-  session.now -= agoMs
+  const session = Object.assign(new Conversation(transport, REMOTE, { device }), { now: Date.now() - agoMs })
   heard.of(device).spoke(session, 'teltonika')
   return { heard, session, stored: (last: Parameters<FrameNotes['stored']>[0]) => heard.of(device).stored(last) }
 }

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { createSession } from '../../src/gateway/device.ts'
+import { Conversation } from '../../src/gateway/conversation.ts'
 import { HeardBook } from '../../src/gateway/heard.ts'
 import { keys } from '../../src/store/index.ts'
 import { adminFixture, hold, READ_TOKEN, VAN_14_LANE } from '../support/admin.ts'
@@ -27,7 +27,7 @@ async function ids(query = ''): Promise<string[]> {
 /** The device speaks over `transport`, and its gateway ends: it is online over UDP, offline over TCP. Answers when it spoke (`at`, ms UTC). */
 async function speak(transport: 'tcp' | 'udp', device: string, at = Date.now()): Promise<string> {
   const heard = new HeardBook(admin.redis)
-  const session = Object.assign(createSession(transport, REMOTE), { device, now: at })
+  const session = Object.assign(new Conversation(transport, REMOTE), { device, now: at })
   heard.of(device).spoke(session, 'teltonika')
   await heard.close()
   return new Date(at).toISOString()

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
-import { createSession } from '../../src/gateway/device.ts'
+import { Conversation } from '../../src/gateway/conversation.ts'
 import { HeardBook } from '../../src/gateway/heard.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { keys } from '../../src/store/index.ts'
@@ -102,7 +102,7 @@ describe('the events of devices and of the roster', () => {
     const heard = new HeardBook(admin.redis)
     onTestFinished(() => heard.close())
     const hear = (device: string) =>
-      heard.of(device).spoke(Object.assign(createSession('tcp', '10.1.2.3:4'), { device }), 'teltonika')
+      heard.of(device).spoke(Object.assign(new Conversation('tcp', '10.1.2.3:4'), { device }), 'teltonika')
     hear('0356307042441013')
     hear('356307042441014')
     await expect.poll(() => namesIn(all), soon).toEqual(expect.arrayContaining(['Van 12', 'Van 14']))

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { FileRewrite } from '../../src/admin/device/forget.ts'
-import { createSession } from '../../src/gateway/device.ts'
+import { Conversation } from '../../src/gateway/conversation.ts'
 import { HeardBook } from '../../src/gateway/heard.ts'
 import { Appender, DuplicateFilter, keys, packDevice, packRecords, readFrames } from '../../src/store/index.ts'
 import { adminFixture, hold, READ_TOKEN, refuse, store, TOKEN, workerOf } from '../support/admin.ts'
@@ -49,7 +49,7 @@ async function mark(): Promise<void> {
 /** What was heard of the device, and frames of two that were not understood. */
 async function hear(): Promise<void> {
   const book = new HeardBook(admin.redis)
-  book.of(VAN).spoke(Object.assign(createSession('tcp', '10.1.2.3:1'), { device: VAN }), 'teltonika')
+  book.of(VAN).spoke(Object.assign(new Conversation('tcp', '10.1.2.3:1'), { device: VAN }), 'teltonika')
   await expect.poll(() => admin.redis.exists(keys.events(VAN)), { timeout: 30_000 }).toBe(1)
   await book.close()
   await keepFrame(admin.redis, VAN)

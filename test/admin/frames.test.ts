@@ -43,7 +43,7 @@ describe('the frames of a device that somebody watches', () => {
     const until = Date.parse((json as { until_at: string }).until_at)
     expect(until - Date.now()).toBeGreaterThan(890_000)
     const { say, session } = await watchingGateway()
-    session.port = 5027
+    Object.assign(session, { port: 5027 })
     const message = { device: ID, fixes: [at(TIME, { speed: 10 })], reply: 'ok' }
     await say(message)
     await expect

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { localDay } from '../../src/domain/times.ts'
-import { createSession } from '../../src/gateway/device.ts'
+import { Conversation } from '../../src/gateway/conversation.ts'
 import { HeardBook } from '../../src/gateway/heard.ts'
 import { addDayNotes, type DayNote, keys, type NotedKind } from '../../src/store/index.ts'
 import { adminFixture, store } from '../support/admin.ts'
@@ -78,7 +78,7 @@ describe('GET /admin/devices/{id}/history', () => {
     await store(admin.redis, '7/42/1001', { device: VAN, receivedAt: Date.now() - 2 * MIN })
     const book = new HeardBook(admin.redis)
     heard.push(book)
-    const session = Object.assign(createSession('tcp', '10.1.2.3:40001'), { device: VAN })
+    const session = Object.assign(new Conversation('tcp', '10.1.2.3:40001'), { device: VAN })
     book.of(VAN).spoke(session, 'teltonika')
     book.of(VAN).stored({
       fix: { at: session.now, fix: { time: session.now, latitude: 52.5, longitude: 13.4, valid: true } },
@@ -91,7 +91,7 @@ describe('GET /admin/devices/{id}/history', () => {
   it('does not say that nothing came before a device was heard for the first time since a gateway runs', async () => {
     const book = new HeardBook(admin.redis)
     heard.push(book)
-    book.of(VAN).spoke(Object.assign(createSession('http', '10.1.2.3:40001'), { device: VAN }), 'osmand')
+    book.of(VAN).spoke(Object.assign(new Conversation('http', '10.1.2.3:40001'), { device: VAN }), 'osmand')
     // In the first minutes of a day there is no gap yet.
     if (Date.now() - startOfToday() > 10 * MIN) await expect.poll(lastReason).toBe('unknown')
   })

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import { createSession } from '../../src/gateway/device.ts'
+import { Conversation } from '../../src/gateway/conversation.ts'
 import { HeardBook } from '../../src/gateway/heard.ts'
 import { keys } from '../../src/store/index.ts'
 import { adminFixture, hold } from '../support/admin.ts'
@@ -39,7 +39,7 @@ it('of a device on a port that does not understand it says what it speaks, and a
   const heard = new HeardBook(admin.redis)
   heard
     .of(VAN_14)
-    .spoke(Object.assign(createSession('tcp', '10.1.2.3:40001'), { device: VAN_14, now: Date.now() }), 'h02')
+    .spoke(Object.assign(new Conversation('tcp', '10.1.2.3:40001'), { device: VAN_14, now: Date.now() }), 'h02')
   const at = Date.now()
   heard.of(VAN_14).stored({ fix: { at, fix: { time: at, latitude: 52.5, longitude: 13.4, valid: true } } })
   await heard.close()

@@ -1,6 +1,6 @@
 import { AggregatorRegistry } from 'prom-client'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
-import { createSession } from '../../src/gateway/device.ts'
+import { Conversation } from '../../src/gateway/conversation.ts'
 import { HeardBook } from '../../src/gateway/heard.ts'
 import { collectNodeMetrics, registry } from '../../src/observe/metrics.ts'
 import type { Metrics } from '../../src/process/role-process.ts'
@@ -104,7 +104,7 @@ describe('the metrics', () => {
   it('count only configured devices, by state', async () => {
     const heard = new HeardBook(admin.redis)
     const connect = (device: string, transport: 'tcp' | 'udp') => {
-      const session = Object.assign(createSession(transport, '10.1.2.3:1'), { device })
+      const session = Object.assign(new Conversation(transport, '10.1.2.3:1'), { device })
       heard.of(device).spoke(session, 'teltonika')
       return session
     }

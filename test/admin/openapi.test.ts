@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
-import { createSession } from '../../src/gateway/device.ts'
+import { Conversation } from '../../src/gateway/conversation.ts'
 import { HeardBook } from '../../src/gateway/heard.ts'
 import { OPERATIONS } from '../../src/tracking/operations.ts'
 import { adminFixture, hold, refuse, store, TOKEN, workerOf } from '../support/admin.ts'
@@ -129,7 +129,7 @@ async function fill(): Promise<void> {
   await hold(redis, 'unknown', '77')
   const heard = new HeardBook(redis)
   const device = '0356307042441013'
-  const session = Object.assign(createSession('tcp', '10.1.2.3:40001'), { device })
+  const session = Object.assign(new Conversation('tcp', '10.1.2.3:40001'), { device })
   heard.of(device).spoke(session, 'teltonika')
   heard.of(device).stored({
     fix: { at: session.now, fix: FIX },

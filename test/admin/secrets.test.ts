@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createSession } from '../../src/gateway/device.ts'
+import { Conversation } from '../../src/gateway/conversation.ts'
 import { HeardBook } from '../../src/gateway/heard.ts'
 import { keys } from '../../src/store/index.ts'
 import { adminFixture, store, workerOf } from '../support/admin.ts'
@@ -11,7 +11,7 @@ describe('no secret', () => {
     const { redis } = admin
     const heard = new HeardBook(redis)
     const device = '0356307042441013'
-    const session = Object.assign(createSession('mqtt', '10.1.2.3:1'), { device, secret: 'canary-secret' })
+    const session = Object.assign(new Conversation('mqtt', '10.1.2.3:1'), { device, secret: 'canary-secret' })
     heard.of(device).spoke(session, 'owntracks')
     await expect.poll(() => redis.hlen(keys.devices), { timeout: 30_000 }).toBe(1)
     await store(redis, '7/42/1001', { count: 2 })

@@ -1,5 +1,5 @@
 import { loadProtocols } from '../../protocols/index.ts'
-import { createSession } from '../../src/gateway/device.ts'
+import { Conversation } from '../../src/gateway/conversation.ts'
 import { Detector, Undecided } from '../../src/gateway/wire/detect.ts'
 import { casesOf } from '../support/protocol-cases.ts'
 import { thrown } from '../support/thrown.ts'
@@ -40,7 +40,7 @@ async function firstFrames({ name }: { readonly name: string }): Promise<Buffer[
 
 /** One connection whose bytes arrive up to each of these ends; a sure guess ends it. */
 function connect(detector: Detector, bytes: Buffer, ends: readonly number[]): void {
-  const undecided = new Undecided(detector, createSession('tcp', ''))
+  const undecided = new Undecided(detector, new Conversation('tcp', ''))
   const now = Date.now()
   if (ends.some((end) => undecided.decide(bytes.subarray(0, end), { isQuiet: false, now }))) return
   undecided.decide(bytes, { isQuiet: true, now })

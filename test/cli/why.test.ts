@@ -1,7 +1,7 @@
 import { appendFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, it, vi } from 'vitest'
-import { createSession } from '../../src/gateway/device.ts'
+import { Conversation } from '../../src/gateway/conversation.ts'
 import { HeardBook } from '../../src/gateway/heard.ts'
 import { keys } from '../../src/store/index.ts'
 import { adminFixture, hold, TOKEN, withProcesses } from '../support/admin.ts'
@@ -23,7 +23,7 @@ async function printed(...args: string[]): Promise<string> {
 /** The device sends a position. */
 async function send(device: string, { speed = 10, at = Date.now() } = {}): Promise<void> {
   const heard = new HeardBook(admin.redis)
-  heard.of(device).spoke(Object.assign(createSession('udp', '10.1.2.3:40001'), { device, now: at }), 'teltonika')
+  heard.of(device).spoke(Object.assign(new Conversation('udp', '10.1.2.3:40001'), { device, now: at }), 'teltonika')
   heard.of(device).stored({ fix: { at, fix: { time: at, latitude: 54.6872, longitude: 25.2797, valid: true, speed } } })
   await heard.close()
 }

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { HttpRequest, Protocol, Session } from '../../protocols/kit/index.ts'
-import { createSession } from '../../src/gateway/device.ts'
+import { Conversation } from '../../src/gateway/conversation.ts'
 import { Detector, Undecided } from '../../src/gateway/wire/detect.ts'
 import { blownUp } from '../support/blow-up.ts'
 import { cpuOf, MOST_CPU_MS } from '../support/cost.ts'
@@ -165,7 +165,7 @@ class ProtocolRun {
   #detected(frame: Buffer | HttpRequest): string | undefined {
     if (this.#random(ONE_IN_DETECTED) > 0 || !Buffer.isBuffer(frame)) return undefined
     const beginning = frame.subarray(0, MAX_UNDECIDED)
-    const session = createSession('tcp', '')
+    const session = new Conversation('tcp', '')
     const decide = () =>
       new Undecided(this.#around.detector, session).decide(beginning, { isQuiet: true, now: ARRIVED })
     const begun = performance.now()

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { Arrivals } from '../../src/gateway/arrivals.ts'
-import { createSession } from '../../src/gateway/device.ts'
+import { Conversation } from '../../src/gateway/conversation.ts'
 import { RoundRobin } from '../../src/gateway/round-robin.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { surveyArrivals } from '../../src/store/arrivals.ts'
@@ -35,7 +35,7 @@ async function arrived(
   const arrivals = new Arrivals({ redis, maxDevices: 10, replica: { roster }, logger })
   onTestFinished(() => arrivals.close())
   const guesses = [{ protocol: { name: 'talk' }, secret: presented || undefined, evidence }]
-  const session = Object.assign(createSession('tcp', '192.0.2.7:5'), { presented: wrong })
+  const session = Object.assign(new Conversation('tcp', '192.0.2.7:5'), { presented: wrong })
   arrivals.notUnderstood(session, { port: 5, protocol: undefined, bytes: Buffer.from(bytes, 'latin1'), guesses })
   await until(async () => expect(await redis.llen(keys.arrivals)).toBe(1))
   const [sender] = await surveyArrivals(redis, () => false)
@@ -101,7 +101,7 @@ it('a network that sends much keeps no other one from being seen', async () => {
   onTestFinished(() => arrivals.close())
   const junk = Buffer.from(Array.from({ length: 100 }, (_, n) => `w${n + 100}`).join(' '))
   const send = (remote: string, bytes: Buffer) =>
-    arrivals.notUnderstood(createSession('tcp', remote), { port: 5, protocol: undefined, bytes, guesses: [] })
+    arrivals.notUnderstood(new Conversation('tcp', remote), { port: 5, protocol: undefined, bytes, guesses: [] })
   for (let n = 0; n < 4; n++) send(`192.0.2.7:${n + 1}`, junk)
   send('198.51.100.1:5', Buffer.from('hello'))
   await until(async () => expect(await redis.llen(keys.arrivals)).toBe(5))
@@ -145,7 +145,7 @@ it('a fault in masking ends nothing, and the next sender is shown', async () => 
   const arrivals = new Arrivals({ redis, maxDevices: 10, replica, logger })
   onTestFinished(() => arrivals.close())
   const send = (text: string) =>
-    arrivals.notUnderstood(createSession('tcp', '192.0.2.7:5'), {
+    arrivals.notUnderstood(new Conversation('tcp', '192.0.2.7:5'), {
       port: 5,
       protocol: undefined,
       bytes: Buffer.from(text),

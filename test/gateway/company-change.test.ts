@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Protocol } from '../../protocols/kit/index.ts'
 import type { Device } from '../../src/config/devices.ts'
-import { createSession } from '../../src/gateway/device.ts'
+import { Conversation } from '../../src/gateway/conversation.ts'
 import { custodyCounters, keys, type Redis, readFrames, timestampOf } from '../../src/store/index.ts'
 import { keepFrame } from '../support/kept-frames.ts'
 import { talk, until } from '../support/listen.ts'
@@ -20,7 +20,7 @@ withRedis((_, connection) => (redis = connection))
 /** A gateway with these devices, on which the device sends one fix after the other. */
 async function gateway(devices: readonly Device[]) {
   const made = await redisGateway(redis, { devices, protocolNamed })
-  const session = createSession('tcp', '127.0.0.1:1')
+  const session = new Conversation('tcp', '127.0.0.1:1')
   return {
     ...made,
     async send() {

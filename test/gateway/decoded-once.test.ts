@@ -2,11 +2,12 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { loadProtocol, loadProtocols } from '../../protocols/index.ts'
 import { DecodeError, type HttpRequest, type Protocol, repliesOf } from '../../protocols/kit/index.ts'
 import type { Device } from '../../src/config/devices.ts'
-import { createSession, type DeviceSession } from '../../src/gateway/device.ts'
+import { Conversation } from '../../src/gateway/conversation.ts'
 import { gateway, van } from '../support/ingest.ts'
 import { knownFrames } from '../support/known-frames.ts'
 import { frameOf, heard, sessionOf, usualTransport } from '../support/own-frames.ts'
-import { type Conversation, casesOf } from '../support/protocol-cases.ts'
+import { casesOf, type Conversation as Speech } from '../support/protocol-cases.ts'
+import { continued } from '../support/conversation.ts'
 import { createDirectory } from '../support/roster.ts'
 import { ARRIVED } from '../support/vectors/vectors.ts'
 
@@ -35,19 +36,15 @@ function devicesIn(protocol: Protocol, frames: readonly Frame[], session: Return
   return [...known].map((id) => ({ ...van, id, time_zone: '+03:00', settings: own }))
 }
 
-/** The session of a gateway that goes on where another one is. */
-function continued(session: ReturnType<typeof sessionOf>): DeviceSession {
-  return Object.assign(session, createSession(session.transport, '127.0.0.1:1'), { ...session })
-}
-
 /** What a gateway makes of a conversation. `isEdited`: the roster writes its devices anew before each frame. */
-async function taken(protocol: Protocol, conversation: Conversation, isEdited: boolean) {
+async function taken(protocol: Protocol, conversation: Speech, isEdited: boolean) {
   const frames = conversation.frames.map(frameOf)
   const devices = devicesIn(protocol, frames, sessionOf(protocol, conversation))
   const { counted: dropped, frames: kept, ingest, state, stored } = await gateway({ devices, hold: { unknown: true } })
   const { calls, counting } = counted(protocol)
-  const session = createSession(conversation.transport ?? usualTransport(protocol), '127.0.0.1:1')
-  if (session.transport === 'mqtt') session.device = devices[0]?.id
+  const transport = conversation.transport ?? usualTransport(protocol)
+  const device = transport === 'mqtt' ? devices[0]?.id : undefined
+  const session = new Conversation(transport, '127.0.0.1:1', { device })
   const outcomes = []
   for (const frame of frames) {
     if (isEdited) {

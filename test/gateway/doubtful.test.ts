@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createSession } from '../../src/gateway/device.ts'
+import { Conversation } from '../../src/gateway/conversation.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { at, gateway, NOW_S, van } from '../support/ingest.ts'
 import { count } from '../support/listen.ts'
@@ -72,7 +72,7 @@ describe('a frame that is not understood', () => {
   })
 
   it.each(['http', 'mqtt'] as const)('of an unknown type has an answer over %s: it must be kept', async (transport) => {
-    const session = { ...createSession(transport, '127.0.0.1:1'), device: van.id }
+    const session = new Conversation(transport, '127.0.0.1:1', { device: van.id })
     const all = await gateway({ fails: true })
     expect(await all.say(SILENT, session)).toMatchObject({ status: 'not_stored' })
     all.state.fails = false
@@ -150,20 +150,20 @@ describe('a frame that is not understood', () => {
 describe('a damaged frame', () => {
   it('over MQTT is kept and acknowledged, since it would come again for ever', async () => {
     const { say, kept } = await gateway()
-    const session = { ...createSession('mqtt', '127.0.0.1:1'), device: van.id }
+    const session = new Conversation('mqtt', '127.0.0.1:1', { device: van.id })
     expect(await say({ fault: 'decode' }, session)).toEqual({ status: 'stored' })
     expect(kept()).toMatchObject([{ reason: 'checksum', error: 'the checksum does not match', transport: 'mqtt' }])
   })
 
   it('over MQTT is not acknowledged where it cannot be kept', async () => {
     const { say } = await gateway({ fails: true })
-    const session = { ...createSession('mqtt', '127.0.0.1:1'), device: van.id }
+    const session = new Conversation('mqtt', '127.0.0.1:1', { device: van.id })
     expect(await say({ fault: 'decode' }, session)).toMatchObject({ status: 'not_stored' })
   })
 
   it.each(['tcp', 'udp', 'http'] as const)('over %s is neither kept nor answered', async (transport) => {
     const { say, frames } = await gateway()
-    const session = { ...createSession(transport, '127.0.0.1:1'), device: van.id }
+    const session = new Conversation(transport, '127.0.0.1:1', { device: van.id })
     expect(await say({ fault: 'decode' }, session)).toEqual({ status: 'misunderstood', reason: 'checksum' })
     expect(frames).toEqual([])
   })

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { createSession } from '../../src/gateway/device.ts'
+import { Conversation } from '../../src/gateway/conversation.ts'
 import { HeardBook, withinLimit } from '../../src/gateway/heard.ts'
 import { appendEvents, keys, type Redis } from '../../src/store/index.ts'
 import { withRedis } from '../support/with-redis.ts'
@@ -26,8 +26,8 @@ function gateway(): HeardBook {
 
 /** A connection of the van that began `later` ms from now; it speaks over it. */
 function open(book: HeardBook, transport: 'tcp' | 'udp' | 'http' | 'mqtt' = 'tcp', later = 0) {
-  const session = { ...createSession(transport, `10.1.2.3:${4000 + later}`), device: VAN }
-  const connection = { ...session, connectedAt: session.connectedAt + later }
+  const session = new Conversation(transport, `10.1.2.3:${4000 + later}`, { device: VAN })
+  const connection = Object.assign(session, { connectedAt: session.connectedAt + later })
   book.of(VAN).spoke(connection, 'teltonika')
   return connection
 }
@@ -117,7 +117,7 @@ describe('the events of a device', () => {
 
   it('include a login over MQTT only once', async () => {
     const book = gateway()
-    const session = { ...createSession('mqtt', '10.1.2.3:4000'), device: VAN }
+    const session = new Conversation('mqtt', '10.1.2.3:4000', { device: VAN })
     book.of(VAN).spoke(session)
     book.of(VAN).spoke(session, 'owntracks')
     expect(await told(book)).toEqual(['connected mqtt 10.1.2.3:4000'])

@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import {
-  describeFrame,
-  type FrameDescription,
-  type Opening,
-  rememberOpening,
-} from '../../src/gateway/frame-description.ts'
+import { describeFrame, type FrameDescription } from '../../src/gateway/frame-description.ts'
+import { Conversation } from '../../src/gateway/conversation.ts'
 import { withoutSecret } from '../../src/roster/device-entry.ts'
 import { contentOf, shownBytes } from '../../src/store/misunderstood-frame.ts'
 import { cpuOf, MOST_CPU_MS } from '../support/cost.ts'
@@ -147,10 +143,10 @@ describe('a frame that is kept', () => {
 
 describe('the beginning of a conversation', () => {
   it('is its first four frames, up to 256 bytes each; requests have none', () => {
-    const session: Opening = {}
-    rememberOpening(session, { method: 'GET', uri: '/', headers: {}, body: Buffer.alloc(0) })
-    rememberOpening(session, Buffer.alloc(257))
-    for (const frame of ['1', '2\xff', '3', '4', '5']) rememberOpening(session, Buffer.from(frame, 'latin1'))
+    const session = new Conversation('tcp', '192.0.2.7:5')
+    session.opened({ method: 'GET', uri: '/', headers: {}, body: Buffer.alloc(0) })
+    session.opened(Buffer.alloc(257))
+    for (const frame of ['1', '2\xff', '3', '4', '5']) session.opened(Buffer.from(frame, 'latin1'))
     expect(session.opening).toEqual(['1', '2\xff', '3', '4'])
   })
 })

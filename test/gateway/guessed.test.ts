@@ -4,7 +4,7 @@ import { DecodeError, endsWith, type Framer, line, type Message, type Protocol }
 import { takeAccount } from '../../src/admin/custody.ts'
 import type { Device } from '../../src/config/devices.ts'
 import { Arrivals } from '../../src/gateway/arrivals.ts'
-import { UnknownDeviceQuota } from '../../src/gateway/device.ts'
+import { UnknownDeviceQuota } from '../../src/gateway/unknown-devices.ts'
 import { FixStorage } from '../../src/gateway/fix-storage.ts'
 import { Holding } from '../../src/gateway/holding.ts'
 import type { HoldOptions } from '../../src/gateway/place.ts'

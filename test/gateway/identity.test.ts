@@ -1,8 +1,9 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Transport } from '../../protocols/kit/index.ts'
 import type { Device } from '../../src/config/devices.ts'
-import { createSession, type DeviceSession, UnknownDeviceQuota } from '../../src/gateway/device.ts'
-import { Identity, introduce, ResolvedDevice } from '../../src/gateway/identity.ts'
+import { Conversation } from '../../src/gateway/conversation.ts'
+import { UnknownDeviceQuota } from '../../src/gateway/unknown-devices.ts'
+import { Identity, ResolvedDevice } from '../../src/gateway/identity.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { journalOf, QUIET_BOOKS } from '../support/journal.ts'
 import { createDirectory } from '../support/roster.ts'
@@ -19,13 +20,13 @@ interface Came {
   certificate?: string
 }
 
-const sessionOf = ({ transport = 'tcp', from = '192.0.2.7', certificate }: Came = {}): DeviceSession =>
-  Object.assign(createSession(transport, `${from}:4711`), { certificate })
+const sessionOf = ({ transport = 'tcp', from = '192.0.2.7', certificate }: Came = {}): Conversation =>
+  new Conversation(transport, `${from}:4711`, { certificate })
 
 /** Who somebody is taken for who comes like this: `device …`, `unknown …`, or why it is refused. */
 async function gate(devices: Device[], { admitsUnknown = false } = {}) {
   const told: string[] = []
-  const replica = { roster: await createDirectory(devices, []) }
+  const replica = { roster: await createDirectory(devices, []), version: 0 }
   const identity = new Identity({
     replica,
     admitsUnknown: () => admitsUnknown,
@@ -39,7 +40,8 @@ async function gate(devices: Device[], { admitsUnknown = false } = {}) {
   const comes = (came: Came, session = sessionOf(came)) => {
     const { device = VAN.id, protocol = 'teltonika', secret } = came
     const sender = identity.senderOf({ device, secret }, session, protocol)
-    journal.login(device, session, sender)
+    journal.login(device, { session, at: Date.now() }, sender)
+    if (!('reason' in sender)) session.spokeAs({ sender, protocol: undefined, rosterVersion: 0 }, secret)
     return 'reason' in sender ? sender.reason : `${sender.entry ? 'device' : 'unknown'} ${sender.id}`
   }
   return { comes, told, replica }
@@ -122,7 +124,6 @@ describe('a secret', () => {
     expect(comes({ secret: 'third-secret' })).toBe('wrong_secret')
     const open = sessionOf()
     expect(comes({ secret: 'first-secret' }, open)).toBe(IS_VAN)
-    open.secret = 'first-secret'
     replica.roster = await createDirectory([{ ...VAN, secret: 'second-secret' }], [])
     expect(comes({}, open)).toBe('wrong_secret')
   })
@@ -131,7 +132,6 @@ describe('a secret', () => {
     const { comes, replica } = await gate([{ ...VAN, secret: 'right-secret' }])
     const session = sessionOf()
     expect(comes({ secret: 'right-secret' }, session)).toBe(IS_VAN)
-    session.secret = 'right-secret'
     const { identified } = session
     expect(comes({}, session)).toBe(IS_VAN)
     expect(session.identified).toBe(identified)
@@ -150,9 +150,10 @@ describe('a secret', () => {
 })
 
 it('a session that another device takes over has stored nothing of it, and is not taken for one that stores', () => {
+  const spoken = (id: string) => ({ sender: new ResolvedDevice(id, undefined), protocol: undefined, rosterVersion: 1 })
   const session = Object.assign(sessionOf(), { device: '1', storedAt: 1000, storesEveryMs: 10_000 })
-  introduce(new ResolvedDevice('1', undefined), {}, { session }, 1)
+  session.spokeAs(spoken('1'))
   expect(session).toMatchObject({ storedAt: 1000, storesEveryMs: 10_000 })
-  introduce(new ResolvedDevice('2', undefined), {}, { session }, 1)
+  session.spokeAs(spoken('2'))
   expect(session).toMatchObject({ storedAt: 0, storesEveryMs: 0 })
 })

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { Arrivals } from '../../src/gateway/arrivals.ts'
-import { createSession } from '../../src/gateway/device.ts'
+import { Conversation } from '../../src/gateway/conversation.ts'
 import { HeardBook } from '../../src/gateway/heard.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { observations } from '../../src/observe/observations.ts'
@@ -55,7 +55,7 @@ it('answers frames while Redis refuses its writes, and writes what they said lat
   for (let round = 1; round <= 3; round++) {
     const before = await refusals()
     for (let n = 0; n < 3 * EVENTS_KEPT; n++) {
-      const connection = createSession('tcp', `127.0.0.1:${100 * round + n}`)
+      const connection = new Conversation('tcp', `127.0.0.1:${100 * round + n}`)
       const fixes = [at(1000 * (NOW_S - 100 + n))]
       expect(await say({ device: van.id, fixes }, connection)).toMatchObject({ status: 'stored' })
       if (round === 1) expect(await say({ device: `nobody-${n}`, fixes })).toMatchObject({ status: 'stored' })
@@ -96,8 +96,7 @@ it('notes no connection anew for a frame that is stored after its end, and leave
   const said = say({ device: van.id, fixes: [at(1000 * NOW_S + 1000)] })
   await expect.poll(() => state.attempts).toBeGreaterThan(1)
   journal.gone(first)
-  const { connectedAt, ...fresh } = createSession('tcp', '127.0.0.1:2')
-  const second = { ...fresh, connectedAt: connectedAt + 5 }
+  const second = new Conversation('tcp', '127.0.0.1:2', { connectedAt: first.connectedAt + 5 })
   await say({ device: van.id, none: 'login' }, second)
   state.fails = false
   expect(await said).toMatchObject({ status: 'stored' })
@@ -112,20 +111,43 @@ it('notes no connection anew for a frame that is stored after its end, and leave
 it('notes where a device was heard by the time of its frames, not of their storing', async () => {
   const { heard, journal } = await written()
   const { say, state } = await gateway({ journal, waitMs: 20_000, fails: true })
-  const said = say({ device: van.id, fixes: [at(1000 * NOW_S)] }, createSession('http', '127.0.0.1:1'))
+  const said = say({ device: van.id, fixes: [at(1000 * NOW_S)] }, new Conversation('http', '127.0.0.1:1'))
   await expect.poll(() => state.attempts).toBeGreaterThan(1)
-  await say({ device: van.id, none: 'login' }, createSession('http', '127.0.0.1:2'))
+  await say({ device: van.id, none: 'login' }, new Conversation('http', '127.0.0.1:2'))
   state.fails = false
   expect(await said).toMatchObject({ status: 'stored' })
   expect(heard.of(van.id).contact).toMatchObject({ remote: '127.0.0.1:2' })
+})
+
+it('judges and notes each of two frames that wait together by the time at which it arrived itself', async () => {
+  const own = { ...van, id: 'in-flight' }
+  const { heard, journal } = await written()
+  const { say, state, stored } = await gateway({ journal, devices: [own], waitMs: 20_000, fails: true })
+  const arrived = 1000 * NOW_S
+  vi.useFakeTimers({ toFake: ['Date'], now: arrived })
+  onTestFinished(() => void vi.useRealTimers())
+  const ahead = at(arrived + 330_000)
+  const first = say({ device: own.id, fixes: [at(arrived), ahead] })
+  vi.setSystemTime(arrived + 60_000)
+  const second = say({ device: own.id, fixes: [at(arrived + 1000), ahead] })
+  await expect.poll(() => state.attempts).toBeGreaterThan(1)
+  state.fails = false
+  expect(await Promise.all([first, second])).toMatchObject([{ status: 'stored' }, { status: 'stored' }])
+  expect(stored.map((each) => [each.received, 'filtered' in each && each.filtered])).toEqual([
+    [2, ['clock']],
+    [2, []],
+  ])
+  await heard.close()
+  const [connected] = (await readEvents(redis, own.id)).toReversed()
+  expect(connected).toMatchObject({ event: 'connected', at: arrived })
 })
 
 it('notes that an id is used twice although the frame that shows it has to wait', async () => {
   const own = { ...van, id: 'used-twice' }
   const { say, state } = await gateway({ devices: [own], waitMs: 20_000 })
   const message = { device: own.id, fixes: [at(1000 * NOW_S)] }
-  const [one, other] = ['192.0.2.1:1', '198.51.100.1:1'].map((remote) => createSession('tcp', remote))
-  const newer = { ...other, connectedAt: one.connectedAt + 5 }
+  const [one, other] = ['192.0.2.1:1', '198.51.100.1:1'].map((remote) => new Conversation('tcp', remote))
+  const newer = Object.assign(other, { connectedAt: one.connectedAt + 5 })
   for (const session of [one, newer, one]) await say(message, session)
   state.fails = true
   const { attempts } = state
@@ -154,7 +176,7 @@ it('notes what is stored of a frame of which a fault of ours ends the rest', asy
     if (id === other.id) throw new Error('a fault')
     return true
   }
-  const asking = { ...refusing.session, admits }
+  const asking = new Conversation('tcp', '127.0.0.1:1', { admits })
   expect(await refusing.say(relayed, asking)).toMatchObject({ status: 'not_stored', reason: 'fault' })
   expect(refusing.told).toEqual([`${van.id} routed 7/42/1001`])
 
@@ -179,7 +201,7 @@ it('ends no finding about the clock of a device by fixes of who has not proved t
   const message = { device: own.id, fixes: [at(1000 * NOW_S)] }
   expect(await say(message)).toMatchObject({ status: 'stored' })
   expect(isAhead()).toBe(true)
-  await say({ ...message, secret: own.secret }, createSession('tcp', '127.0.0.1:2'))
+  await say({ ...message, secret: own.secret }, new Conversation('tcp', '127.0.0.1:2'))
   expect(isAhead()).toBe(false)
 })
 
@@ -207,12 +229,12 @@ it('tells a device of a sender that has not proved to be it, whose frame is dama
   const open = () => gateway({ devices: [own], hold: { unknown: true } })
   const fixes = [at(1000 * NOW_S, { device: van.id })]
   const damaged = await open()
-  const mqtt = { ...createSession('mqtt', '127.0.0.1:1'), device: van.id }
+  const mqtt = new Conversation('mqtt', '127.0.0.1:1', { device: van.id })
   expect(await damaged.say({ fault: 'decode' }, mqtt)).toMatchObject({ status: 'stored' })
   expect(damaged.told).toEqual(refused)
   for (const message of [{ device: van.id, fixes: [at(1000 * NOW_S)] }, { fixes }]) {
-    const { say, told, session } = await open()
-    const outcome = await say(message, { ...session, admits: () => false })
+    const { say, told } = await open()
+    const outcome = await say(message, new Conversation('tcp', '127.0.0.1:1', { admits: () => false }))
     expect(outcome).toMatchObject({ status: 'not_stored', reason: 'flood' })
     expect(told).toEqual(refused)
   }
@@ -234,7 +256,7 @@ it('logs no configured device as not configured when there is no room for the fi
   const { journal, logged } = logging()
   const { say } = await gateway({ devices: [own], journal, hold: { unknown: true }, answer: { refused: true } })
   for (const device of [own.id, 'nobody'])
-    expect(await say({ device, fixes: [at(1000 * NOW_S)] }, createSession('tcp', '127.0.0.1:1'))).toMatchObject({
+    expect(await say({ device, fixes: [at(1000 * NOW_S)] }, new Conversation('tcp', '127.0.0.1:1'))).toMatchObject({
       status: 'refused',
     })
   expect(logged()).toEqual(['nobody unknown_device'])
@@ -243,7 +265,7 @@ it('logs no configured device as not configured when there is no room for the fi
 it('logs a sender of fixes that names no device, but no login that names none', async () => {
   const { journal, logged } = logging()
   const { say, ingest } = await gateway({ journal })
-  ingest.login('', undefined, createSession('mqtt', '127.0.0.1:1'))
+  ingest.login('', undefined, new Conversation('mqtt', '127.0.0.1:1'))
   expect(logged()).toEqual([])
   await say({ fixes: [at(1000 * NOW_S)] })
   expect(logged()).toEqual([' unknown_device'])

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest'
-import { UnknownDeviceQuota } from '../../src/gateway/device.ts'
+import { UnknownDeviceQuota } from '../../src/gateway/unknown-devices.ts'
 
 afterEach(() => void vi.useRealTimers())
 

@@ -11,7 +11,7 @@ import {
 } from '../../protocols/kit/index.ts'
 import owntracks from '../../protocols/owntracks/index.ts'
 import type { Device } from '../../src/config/devices.ts'
-import { createSession } from '../../src/gateway/device.ts'
+import { Conversation } from '../../src/gateway/conversation.ts'
 import type { Assignment } from '../../src/roster/assignment.ts'
 import {
   custodyCounters,
@@ -101,7 +101,7 @@ async function gateway(version: number, devices: Device[] = [VAN], lines: Assign
     decoded,
     /** Each says its lines on a session of its own. Answers how many were answered. `about`: what is known of the session. */
     async say(said: readonly (string | HttpRequest)[], transport: Transport = 'tcp', about: object = {}) {
-      const session = Object.assign(createSession(transport, '127.0.0.1:1'), about)
+      const session = Object.assign(new Conversation(transport, '127.0.0.1:1'), about)
       let answered = 0
       for (const each of said) {
         const frame = typeof each === 'string' ? Buffer.from(each) : each
@@ -114,7 +114,7 @@ async function gateway(version: number, devices: Device[] = [VAN], lines: Assign
       const location = { _type: 'location', tst: NOW_S - seconds, lat: 52.5, lon: 13.4 }
       const body = Buffer.from(JSON.stringify(encrypted(location, key)))
       const request = { method: 'POST', uri: `/pub?u=${VAN.id}`, headers: {}, body }
-      return ingest.take(request, createSession('http', '127.0.0.1:1'), owntracks)
+      return ingest.take(request, new Conversation('http', '127.0.0.1:1'), owntracks)
     },
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import osmand from '../../protocols/osmand/index.ts'
 import type { Device } from '../../src/config/devices.ts'
-import { createSession } from '../../src/gateway/device.ts'
+import { Conversation } from '../../src/gateway/conversation.ts'
 import { keys, type Redis, readFrames } from '../../src/store/index.ts'
 import type { MisunderstoodFrame } from '../../src/store/misunderstood-frame.ts'
 import { until } from '../support/listen.ts'
@@ -47,7 +47,7 @@ async function attacked(relay: string, guard: Partial<Device>, admitsUnknown: bo
   return {
     ...gateway,
     take: (entries: readonly RelayEntry[], query?: string) =>
-      gateway.ingest.take(frame(entries, query), createSession(transport, '198.51.100.1:5000'), protocol),
+      gateway.ingest.take(frame(entries, query), new Conversation(transport, '198.51.100.1:5000'), protocol),
   }
 }
 

@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import fix from '../../protocols/fix/index.ts'
-import { createSession, UnknownDeviceQuota } from '../../src/gateway/device.ts'
+import { Conversation } from '../../src/gateway/conversation.ts'
+import { UnknownDeviceQuota } from '../../src/gateway/unknown-devices.ts'
 import { Ingest, type IngestOptions } from '../../src/gateway/take.ts'
 import { Appender, connect, custodyCounters, DuplicateFilter, keys, type Redis } from '../../src/store/index.ts'
 import { journalOf } from '../support/journal.ts'
@@ -71,7 +72,7 @@ async function openIngest(connection: Redis, clock: IngestOptions['clock']): Pro
 }
 
 function sender(ingest: Ingest) {
-  const session = { ...createSession('mqtt', '127.0.0.1:1'), device: 'van-1' }
+  const session = new Conversation('mqtt', '127.0.0.1:1', { device: 'van-1' })
   return (timestamp: number) =>
     ingest.take(Buffer.from(JSON.stringify({ lat: 50.1, lon: 8.7, timestamp })), session, fix)
 }

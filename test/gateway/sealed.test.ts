@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import owntracks from '../../protocols/owntracks/index.ts'
 import type { Device } from '../../src/config/devices.ts'
-import { createSession } from '../../src/gateway/device.ts'
+import { Conversation } from '../../src/gateway/conversation.ts'
 import { openBox } from '../../src/gateway/sealed.ts'
 import { DeviceSecrets } from '../../src/roster/device-secrets.ts'
 import { timestampOf } from '../../src/store/index.ts'
@@ -31,7 +31,7 @@ async function knowing(devices: Device[], more: Partial<IngestSetup> = {}) {
   const secrets = { of: async (id: string) => secretsOf(id).filter((secret) => secret !== undefined) }
   const made = await gateway({ devices, secrets, hold: { unknown: true }, ...more })
   const post = (payload: object, { from = '192.0.2.7', uri = '/pub?u=jane&d=phone', headers = {} } = {}) => {
-    const session = createSession('http', `${from}:1`)
+    const session = new Conversation('http', `${from}:1`)
     const body = Buffer.from(JSON.stringify(payload))
     const taken = made.ingest.take({ method: 'POST', uri, headers, body }, session, owntracks)
     return taken.then((outcome) => ('reason' in outcome ? outcome.reason : outcome.status))
@@ -72,7 +72,7 @@ describe('a message that is encrypted with the secret of its device', () => {
 
   it('is read over MQTT by the password of the login', async () => {
     const { ingest, places } = await knowing([JANE], { secrets: undefined })
-    const session = createSession('mqtt', '192.0.2.7:1')
+    const session = new Conversation('mqtt', '192.0.2.7:1')
     expect(ingest.login('jane', SECRET, session)).toBeUndefined()
     const frame = Buffer.from(JSON.stringify(encrypted({ ...LOCATION, topic: undefined }, SECRET)))
     expect(await ingest.take(frame, session, owntracks)).toMatchObject({ status: 'stored' })
@@ -148,7 +148,7 @@ describe('messages of one connection', () => {
     const { ingest, stored } = await knowing([JANE], { secrets: { of: () => reading.promise } })
     const take = (tst: number) => {
       const body = Buffer.from(JSON.stringify(encrypted({ ...LOCATION, tst }, SECRET)))
-      const session = createSession('http', '192.0.2.7:1')
+      const session = new Conversation('http', '192.0.2.7:1')
       return ingest.take({ method: 'POST', uri: '/?u=jane', headers: {}, body }, session, owntracks)
     }
     const taken = [take(NOW_S - 2), take(NOW_S - 1), take(NOW_S)]

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Sender } from '../../src/gateway/device.ts'
+import type { Sender } from '../../src/gateway/conversation.ts'
 import { DeviceTrail, Trails, type Whereabouts } from '../../src/gateway/suspicion.ts'
 import { seeded } from '../../src/sandbox/random.ts'
 import { inEnglish } from '../support/texts.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { createSession, type DeviceSession } from '../../src/gateway/device.ts'
+import { Conversation } from '../../src/gateway/conversation.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { deviceOf, timestampOf } from '../../src/store/record.ts'
 import { at, gateway, type IngestSetup, line, NOW_S, placeOf, van } from '../support/ingest.ts'
@@ -155,12 +155,12 @@ describe('a secret', () => {
 
 const guarded = (proof: object) => gateway({ devices: [{ ...van, model: 'XT40', ...proof }], hold: { unknown: true } })
 const from = (transport: 'tcp' | 'udp', remote: string, certificate?: string) =>
-  Object.assign(createSession(transport, remote), { certificate })
+  new Conversation(transport, remote, { certificate })
 
 describe('the settings of a device that has to prove itself', () => {
   const asked = { device: van.id, none: 'ping', settled: true }
   const settings = Buffer.from('{"model":"XT40"}')
-  it.each<[string, object, DeviceSession | undefined]>([
+  it.each<[string, object, Conversation | undefined]>([
     ['the secret', { secret: 'canary' }, undefined],
     ['the transport', { transports: ['udp'] }, undefined],
     ['the network', { networks: ['10.0.0.0/8'] }, undefined],
@@ -170,10 +170,12 @@ describe('the settings of a device that has to prove itself', () => {
   ])('do not count for a sender without %s, whose answer is that to an unknown device', async (_, proof, session) => {
     const { say } = await guarded(proof)
     const unknown = await gateway({ devices: [], hold: { unknown: true } })
-    expect(await say(asked, session)).toEqual(await unknown.say(asked, session && { ...session }))
+    expect(await say(asked, session)).toEqual(
+      await unknown.say(asked, session && from('tcp', session.remote, session.certificate)),
+    )
   })
 
-  it.each<[string, object, DeviceSession | undefined]>([
+  it.each<[string, object, Conversation | undefined]>([
     ['transport', { transports: ['tcp'] }, undefined],
     ['network', { networks: ['10.0.0.0/8'] }, from('tcp', '10.1.2.3:4')],
     ['certificate', { client_certificate: ['van-1'] }, from('tcp', '127.0.0.1:1', 'van-1')],
@@ -204,7 +206,7 @@ describe('the settings of a device that has to prove itself', () => {
 describe('a frame over MQTT', () => {
   it('may not name another device than its topic', async () => {
     const { say } = await gateway({ devices: [van, { ...van, id: '2' }] })
-    const session = { ...createSession('mqtt', '127.0.0.1:1'), device: '2' }
+    const session = new Conversation('mqtt', '127.0.0.1:1', { device: '2' })
     expect(await say({ device: van.id }, session)).toMatchObject({ status: 'refused', reason: 'other_device' })
     expect(await say({ none: 'no fix' }, session)).toMatchObject({ status: 'stored' })
   })
@@ -395,7 +397,7 @@ describe('while Redis does not answer or the roster is not current', () => {
 
   it('gives a frame up at once over UDP, for a crowded lane, and when the gateway closes', async () => {
     const all = await gateway({ fails: true, waitMs: 20_000 })
-    expect(await all.say(frame, createSession('udp', '127.0.0.1:1'))).toMatchObject({ status: 'not_stored' })
+    expect(await all.say(frame, new Conversation('udp', '127.0.0.1:1'))).toMatchObject({ status: 'not_stored' })
     const crowded = await gateway({ shortage: 'parked', waitMs: 20_000 })
     expect(await crowded.say(frame)).toMatchObject({ status: 'not_stored' })
     const outcome = all.say(frame)
@@ -558,7 +560,7 @@ describe('what becomes of what a configured device sends', () => {
 
   it('is noted for the device that used the id of another, not for the other', async () => {
     const { say, told } = await gateway({ devices: [van, { ...van, id: '2' }] })
-    await say({ device: van.id }, { ...createSession('mqtt', '127.0.0.1:1'), device: '2' })
+    await say({ device: van.id }, new Conversation('mqtt', '127.0.0.1:1', { device: '2' }))
     expect(told).toEqual(['2 refused other_device'])
   })
 

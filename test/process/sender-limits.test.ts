@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
 import type { Config } from '../../src/config/schema.ts'
-import { createSession } from '../../src/gateway/device.ts'
+import { Conversation } from '../../src/gateway/conversation.ts'
 import { HeardBook } from '../../src/gateway/heard.ts'
 import { openSenderLimits } from '../../src/process/roles/sender-limits.ts'
 import type { Redis } from '../../src/store/index.ts'
@@ -34,7 +34,7 @@ function started() {
 
 it('a van that was heard before a restart is not kept out by who guesses its secret in its network', async () => {
   const heard = new HeardBook(redis)
-  heard.of(VAN).spoke(createSession('tcp', '192.0.2.7:1'), 'teltonika')
+  heard.of(VAN).spoke(new Conversation('tcp', '192.0.2.7:1'), 'teltonika')
   await heard.close()
   const guesses = started()
   for (let tries = 0; tries < 20; tries++) for (const id of [VAN, 'other']) guesses.failed(id, '192.0.2.8', 0)

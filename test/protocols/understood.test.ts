@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { loadProtocols } from '../../protocols/index.ts'
 import type { Message, Protocol } from '../../protocols/kit/index.ts'
-import { createSession } from '../../src/gateway/device.ts'
+import { continued } from '../support/conversation.ts'
 import { gateway } from '../support/ingest.ts'
 import { type KnownFrame, knownFrames } from '../support/known-frames.ts'
 import { casesOf } from '../support/protocol-cases.ts'
@@ -19,8 +19,7 @@ describe('each known frame is understood, or kept as it came before anything is 
 /** The name of a frame that is answered as if all were well, though nothing was read of it and it is not kept. */
 async function acknowledgedForNothing(protocol: Protocol, known: KnownFrame): Promise<string | undefined> {
   const { counted, frames, ingest, stored } = await gateway({ hold: { unknown: true }, maxUnknownDevices: 1_000_000 })
-  const heard = known.session()
-  const session = Object.assign(heard, createSession(heard.transport, '127.0.0.1:1'), { ...heard })
+  const session = continued(known.session())
   let read: Message = {}
   const decoded: Protocol = {
     ...protocol,

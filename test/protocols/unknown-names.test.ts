@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { loadProtocols } from '../../protocols/index.ts'
 import { decodeFrame, type HttpRequest, type Message, type Protocol } from '../../protocols/kit/index.ts'
-import { createSession } from '../../src/gateway/device.ts'
+import { continued } from '../support/conversation.ts'
 import { gateway } from '../support/ingest.ts'
 import { type KnownFrame, knownFrames } from '../support/known-frames.ts'
 import { casesOf } from '../support/protocol-cases.ts'
@@ -39,8 +39,7 @@ function hasNames(protocol: Protocol, { frame, session }: KnownFrame): boolean {
 /** The name of a frame that is answered, though nothing of it is stored, counted or kept. */
 async function answeredAndDropped(protocol: Protocol, known: KnownFrame, rename: (name: string) => string) {
   const { counted, frames, ingest, stored } = await gateway({ hold: { unknown: true }, maxUnknownDevices: 1_000_000 })
-  const heard = known.session()
-  const session = Object.assign(heard, createSession(heard.transport, '127.0.0.1:1'), { ...heard })
+  const session = continued(known.session())
   const outcome = await ingest.take(renamed(known.frame, rename), session, protocol)
   return outcome.status === 'stored' && stored.length + counted.length + frames.length === 0 ? known.name : undefined
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createSession } from '../../src/gateway/device.ts'
+import { Conversation } from '../../src/gateway/conversation.ts'
 import { HeardBook } from '../../src/gateway/heard.ts'
 import { connect, keys, type Redis } from '../../src/store/index.ts'
 import { dialRedis, type TestRedis } from '../support/redis.ts'
@@ -41,7 +41,7 @@ async function distant(): Promise<Redis> {
 async function crowded(): Promise<{ book: HeardBook; sign: string }> {
   const book = new HeardBook(await distant())
   await expect.poll(() => redis.exists(keys.devices, keys.gatewayIds), soon).toBe(1)
-  for (let n = 0; n < 5000; n++) book.of(`van ${n}`).spoke(createSession('tcp', '10.1.2.3:4000'), 'teltonika')
+  for (let n = 0; n < 5000; n++) book.of(`van ${n}`).spoke(new Conversation('tcp', '10.1.2.3:4000'), 'teltonika')
   await expect.poll(() => redis.exists(keys.events('van 0')), soon).toBe(1)
   const [sign] = await redis.keys(keys.gateway('*'))
   return { book, sign }

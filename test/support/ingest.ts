@@ -1,8 +1,9 @@
 import { DecodeError, type Fix, type Message, type Protocol } from '../../protocols/kit/index.ts'
 import type { Device } from '../../src/config/devices.ts'
 import type { DayBook } from '../../src/gateway/day-book.ts'
-import { createSession, type DeviceSession, UnknownDeviceQuota } from '../../src/gateway/device.ts'
 import type { WatchedFrames } from '../../src/gateway/watched-frames.ts'
+import { Conversation } from '../../src/gateway/conversation.ts'
+import { UnknownDeviceQuota } from '../../src/gateway/unknown-devices.ts'
 import type { Journal, JournalOptions } from '../../src/gateway/journal.ts'
 import type { FilterOptions, HoldOptions } from '../../src/gateway/place.ts'
 import { Ingest } from '../../src/gateway/take.ts'
@@ -102,7 +103,7 @@ export async function gateway({
   const counted: string[] = []
   const heard = new Map<string, Heard>()
   const told: string[] = []
-  const contacts: [device: string, session: DeviceSession][] = []
+  const contacts: [device: string, session: Conversation][] = []
   const frames: KeptFrame[] = []
   const roster = await createDirectory(devices, lines)
   const state = { current: isCurrent, fails, attempts: 0, version: 0, roster, fullLane }
@@ -153,7 +154,7 @@ export async function gateway({
     secrets,
     waitMs: { tcp: waitMs, mqtt: waitMs, http: waitMs, udp: 0 },
   })
-  const session = createSession('tcp', '127.0.0.1:1')
+  const session = new Conversation('tcp', '127.0.0.1:1')
   /** What a device is told of a message. */
   const say = async (message: object, from = session) => {
     const outcome = await ingest.take(Buffer.from(JSON.stringify(message)), from, spoken)

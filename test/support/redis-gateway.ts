@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
 import type { Protocol } from '../../protocols/kit/index.ts'
 import type { Device } from '../../src/config/devices.ts'
-import { UnknownDeviceQuota } from '../../src/gateway/device.ts'
+import { UnknownDeviceQuota } from '../../src/gateway/unknown-devices.ts'
 import { FixStorage } from '../../src/gateway/fix-storage.ts'
 import { Holding } from '../../src/gateway/holding.ts'
 import { Redecoding } from '../../src/gateway/redecoding.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { createSession } from '../../src/gateway/device.ts'
+import { Conversation } from '../../src/gateway/conversation.ts'
 import { HeardBook } from '../../src/gateway/heard.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { type AdminFixture, type Answer, adminFixture, hold, refuse, store, TOKEN, workerOf } from './admin.ts'
@@ -88,7 +88,7 @@ const FIX = { time: Date.UTC(2026, 10, 20, 8), latitude: 52.5, longitude: 13.4, 
 /** A device says on a connection where it is. */
 export async function heard({ redis }: AdminFixture, device: string, lane: string): Promise<void> {
   const book = new HeardBook(redis)
-  const session = Object.assign(createSession('tcp', '10.1.2.3:40001'), { device })
+  const session = Object.assign(new Conversation('tcp', '10.1.2.3:40001'), { device })
   book.of(device).spoke(session, 'teltonika')
   book.of(device).stored({ fix: { at: session.now, fix: FIX } })
   book.of(device).became('routed', lane)

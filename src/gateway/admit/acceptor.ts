@@ -3,7 +3,7 @@ import { networkOf } from '../../domain/addresses.ts'
 import { isWithin, networksOf } from '../../domain/networks.ts'
 import { guarded, logFault } from '../../observe/faults.ts'
 import { metrics, type RefusedReason } from '../../observe/metrics.ts'
-import { createSession, type DeviceSession } from '../device.ts'
+import { Conversation } from '../conversation.ts'
 import { type Endpoint, openServer, type Shared } from '../wire/listener.ts'
 import { pauseOf } from './connections.ts'
 import { MAX_DEBT_MS } from './flood.ts'
@@ -21,9 +21,13 @@ export interface Origin {
 }
 
 /** The session of a connection. */
-export function sessionOf(transport: 'tcp' | 'http' | 'mqtt', { address, port, certificate }: Origin): DeviceSession {
+export function sessionOf(
+  transport: 'tcp' | 'http' | 'mqtt',
+  { address, port, certificate }: Origin,
+  more?: ConstructorParameters<typeof Conversation>[2],
+): Conversation {
   // A joined text is one string in memory; a template string would keep each of its parts.
-  return Object.assign(createSession(transport, [address, port].join(':')), { certificate })
+  return new Conversation(transport, [address, port].join(':'), { ...more, certificate })
 }
 
 /** Says which addresses are in these networks; without any, all are. */

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { DeviceSession } from '../device.ts'
+import type { Conversation } from '../conversation.ts'
 import type { Shared } from '../wire/listener.ts'
 import type { PartialSender } from './backpressure.ts'
 import type { SenderLimits } from './flood.ts'
@@ -7,7 +7,7 @@ import type { Slot } from './slots.ts'
 
 /** A connection on which a device stays. */
 export interface DeviceConnection extends PartialSender, Slot {
-  readonly session: DeviceSession
+  readonly session: Conversation
   readonly senderLimits: SenderLimits
   /**
    * When the connection became able to identify itself, and when its device was last heard, ms by `performance.now()`.
@@ -70,7 +70,7 @@ export class Connections<Connection extends DeviceConnection> {
     if (session.device !== undefined && session.storedAt === 0) connection.senderLimits.endedWithoutFix(session)
     pressure.setPartial(connection, 0)
     pressure.unfinished.drop(connection.session)
-    if (this.#isClosing) session.ended ??= 'shutdown'
+    if (this.#isClosing) session.endFor('shutdown')
     const { device, ended: reason, remote } = session
     if (reason) logger.debug({ reason, protocol: this.#protocol, device, remote }, 'connection ended')
     journal.gone(session)

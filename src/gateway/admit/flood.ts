@@ -2,7 +2,7 @@ import { networkOf } from '../../domain/addresses.ts'
 import { metrics } from '../../observe/metrics.ts'
 import { observations } from '../../observe/observations.ts'
 import { say } from '../../texts/text.ts'
-import type { DeviceSession } from '../device.ts'
+import type { Conversation } from '../conversation.ts'
 
 /*
  * What one sender may take, so that it leaves the others enough. A token is a frame, or 1 KiB.
@@ -192,7 +192,7 @@ export class SenderLimits {
 }
 
 /** What a connection has said of its device. */
-type NamedDevice = Pick<DeviceSession, 'device' | 'isConfigured'>
+type NamedDevice = Partial<Pick<Conversation, 'device' | 'isConfigured'>>
 
 /**
  * The key of a device in one network. What a sender does under the same id in another network does not count against the device.

@@ -1,6 +1,6 @@
 import { everySecond } from '../../async.ts'
 import { addressOf, networkOf } from '../../domain/addresses.ts'
-import { type Standing, standingOf } from '../device.ts'
+import { type Standing, standingOf } from '../conversation.ts'
 import type { GuessDelays } from '../guesses.ts'
 import type { Sighting, Trails } from '../suspicion.ts'
 import type { ConnectionLimits, OpenConnections } from './connection-limits.ts'

@@ -1,13 +1,13 @@
 import { observations } from '../../observe/observations.ts'
 import { joined, say, type Template } from '../../texts/text.ts'
-import { type DeviceSession, type Standing, standingOf } from '../device.ts'
+import { type Conversation, type Standing, standingOf } from '../conversation.ts'
 import type { SenderLimits } from './flood.ts'
 
 /** A connection, as far as the limits of open connections need to know it. */
 export interface Slot {
   readonly senderLimits: Pick<SenderLimits, 'network'>
   readonly session?: Pick<
-    DeviceSession,
+    Conversation,
     'connectedAt' | 'isConfigured' | 'isProved' | 'remote' | 'storedAt' | 'storesEveryMs'
   >
   /** Frames of it that are being stored. */

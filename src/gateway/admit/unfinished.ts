@@ -1,5 +1,5 @@
 import type { UnfinishedMessage } from '../../../protocols/kit/index.ts'
-import type { DeviceSession } from '../device.ts'
+import type { Conversation } from '../conversation.ts'
 
 /**
  * The messages that sessions are sending in parts: they take memory of the same budget as incomplete frames. A message that is
@@ -8,8 +8,8 @@ import type { DeviceSession } from '../device.ts'
 export class UnfinishedMessages {
   readonly #setPartial: (sender: KeptSession, bytes: number) => void
   readonly #now: () => number
-  readonly #kept = new Map<DeviceSession, KeptSession>()
-  readonly #byDevice = new Map<string, Set<DeviceSession>>()
+  readonly #kept = new Map<Conversation, KeptSession>()
+  readonly #byDevice = new Map<string, Set<Conversation>>()
   #sweeping: NodeJS.Timeout | undefined
 
   /** `now`: a clock in ms that never goes back. */
@@ -27,7 +27,7 @@ export class UnfinishedMessages {
   }
 
   /** Looks at what a session keeps, after one of its frames. */
-  look(session: DeviceSession): void {
+  look(session: Conversation): void {
     const { unfinished } = session
     if (unfinished === undefined && this.#kept.size === 0) return
     const kept = this.#kept.get(session)
@@ -38,14 +38,14 @@ export class UnfinishedMessages {
   }
 
   /** Drops what a session keeps: it has ended, or may not keep anything. */
-  drop(session: DeviceSession): void {
-    session.unfinished = undefined
+  drop(session: Conversation): void {
+    session.dropUnfinished()
     this.look(session)
   }
 
-  #keep(session: DeviceSession, message: UnfinishedMessage): void {
+  #keep(session: Conversation, message: UnfinishedMessage): void {
     const { device } = session
-    if (device !== undefined && !this.#hasPlace(device, session)) return void (session.unfinished = undefined)
+    if (device !== undefined && !this.#hasPlace(device, session)) return session.dropUnfinished()
     const kept: KeptSession = {
       message,
       session,
@@ -61,7 +61,7 @@ export class UnfinishedMessages {
   }
 
   /** Whether one more session of a device may keep something: one that has proved to be the device does, for one that has not. */
-  #hasPlace(device: string, { isProved }: DeviceSession): boolean {
+  #hasPlace(device: string, { isProved }: Conversation): boolean {
     const others = this.#byDevice.get(device)
     if (!others || others.size < MAX_SESSIONS) return true
     const weaker = isProved ? others.values().find((other) => !other.isProved) : undefined
@@ -69,7 +69,7 @@ export class UnfinishedMessages {
     return weaker !== undefined
   }
 
-  #forget(session: DeviceSession, kept: KeptSession): void {
+  #forget(session: Conversation, kept: KeptSession): void {
     this.#kept.delete(session)
     this.#setPartial(kept, 0)
     const { device = '' } = kept
@@ -90,7 +90,7 @@ export class UnfinishedMessages {
 /** What one session keeps, as a sender with an incomplete frame. */
 interface KeptSession {
   partialBytes: number
-  readonly session: DeviceSession
+  readonly session: Conversation
   abort(): void
   readonly message: UnfinishedMessage
   readonly device: string | undefined

@@ -15,7 +15,7 @@ import {
 import { logFault } from '../../observe/faults.ts'
 import type { Logger } from '../../observe/log.ts'
 import { say, type Text } from '../../texts/text.ts'
-import type { DeviceSession } from '../device.ts'
+import type { Conversation } from '../conversation.ts'
 import { type Evidence, isImei, weighFixes, weighId } from './evidence.ts'
 import { GuessBudget } from './guess-budget.ts'
 
@@ -54,7 +54,7 @@ export interface DetectorOptions {
 interface DeviceClaim {
   readonly protocol: string
   readonly secret: string | undefined
-  readonly session: DeviceSession
+  readonly session: Conversation
 }
 
 /** The first bytes of a connection, or a request, and how they came. */
@@ -109,7 +109,7 @@ export class Detector {
   }
 
   /** The likely guesses, the most likely first, with what is known of a device where its sender has proved to be it. */
-  ranked(found: readonly Guess[], session: DeviceSession): readonly Guess[] {
+  ranked(found: readonly Guess[], session: Conversation): readonly Guess[] {
     return likely(found.map((guess) => this.#withDevice(guess, session)))
   }
 
@@ -172,8 +172,7 @@ export class Detector {
     if (message.none !== undefined)
       evidence.push(message.none === 'login' ? [say('it is a login'), 4] : [say('it is a {}', message.none), 3])
     if (second) {
-      session.device = device
-      const isUnderstood = messageOf(protocol, second, session) !== undefined
+      const isUnderstood = messageOf(protocol, second, Object.assign(session, { device })) !== undefined
       evidence.push(isUnderstood ? [say('the next frame fits'), 10] : [say('the next frame does not fit'), -15])
     }
     const sum = evidence.reduce((total, [, weight]) => total + weight, 0)
@@ -194,7 +193,7 @@ export class Detector {
    * Adds what is known of the device that a guess names. A sender that has not proved to be the device learns nothing of it, by
    * what is guessed either.
    */
-  #withDevice(guess: Guess, session: DeviceSession): Guess {
+  #withDevice(guess: Guess, session: Conversation): Guess {
     const { device, protocol, secret } = guess
     const { name } = protocol
     const configured = device && this.#options.configured(device, { protocol: name, secret, session })
@@ -299,7 +298,7 @@ const MAX_LEARNT = 100_000
 /** The first bytes of one connection, until it is known which protocol they are of. */
 export class Undecided {
   readonly #detector: Detector
-  readonly #session: DeviceSession
+  readonly #session: Conversation
   readonly #except: Protocol | undefined
   #found: readonly Guess[] = []
   #open: readonly Protocol[] | undefined
@@ -308,7 +307,7 @@ export class Undecided {
   guesses: readonly Guess[] = []
 
   /** `except`: the protocol of the port, which has not understood them. */
-  constructor(detector: Detector, session: DeviceSession, except?: Protocol) {
+  constructor(detector: Detector, session: Conversation, except?: Protocol) {
     this.#detector = detector
     this.#session = session
     this.#except = except

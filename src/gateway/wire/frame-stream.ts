@@ -1,6 +1,6 @@
 import { cut, type Protocol } from '../../../protocols/kit/index.ts'
 import { ReceivedBytes } from '../admit/backpressure.ts'
-import type { DeviceSession } from '../device.ts'
+import type { Conversation } from '../conversation.ts'
 import { type PortRules, ProtocolChoice } from './protocol-choice.ts'
 
 /**
@@ -15,11 +15,11 @@ export class FrameStream {
   /** The beginning of a frame, or all bytes that arrived while frames were being stored. */
   readonly received = new ReceivedBytes()
   readonly #rules: PortRules
-  readonly #session: DeviceSession
+  readonly #session: Conversation
   /** Until the device is known. */
   #choice: ProtocolChoice | undefined
 
-  constructor(rules: PortRules, session: DeviceSession) {
+  constructor(rules: PortRules, session: Conversation) {
     this.#rules = rules
     this.#session = session
     this.protocol = rules.protocol

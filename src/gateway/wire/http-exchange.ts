@@ -15,7 +15,7 @@ import { type Origin, sessionOf } from '../admit/acceptor.ts'
 import { ReceivedBytes } from '../admit/backpressure.ts'
 import { pauseOf } from '../admit/connections.ts'
 import { inNetwork, MAX_DEBT_MS, tokensOf } from '../admit/flood.ts'
-import type { DeviceSession } from '../device.ts'
+import type { Conversation } from '../conversation.ts'
 import { answeredIn, type Outcome } from '../outcome.ts'
 import { decompressed, ENCODINGS } from './content-encoding.ts'
 import type { Guess } from './detect.ts'
@@ -89,9 +89,9 @@ export class HttpExchanges {
     const network = networkOf(origin.address)
     const bytes = uri.length + body.length
     const tokens = tokensOf(1, bytes)
-    const admits: DeviceSession['admits'] = ({ id, entry }) =>
+    const admits: Conversation['admits'] = ({ id, entry }) =>
       flood.admit('device', inNetwork(id, network, entry !== undefined), tokens)
-    const session = Object.assign(sessionOf('http', origin), { admits })
+    const session = sessionOf('http', origin, { admits, port: socket.localPort ?? 0 })
     if (!(await waited(flood.take('network', network, tokens), socket))) return FLOOD
     const arrivedAt = performance.now()
     pressure.add(bytes, FRAMES_PER_REQUEST)
@@ -108,11 +108,10 @@ export class HttpExchanges {
    * Takes a request that the protocol of the port does not understand as one of the protocol that reads fixes in it: many protocols
    * call any request with an id one without a place, and their 200 would replace the refusal.
    */
-  async #takeRequest(request: HttpRequest, session: DeviceSession, socket: Socket): Promise<Outcome> {
+  async #takeRequest(request: HttpRequest, session: Conversation, socket: Socket): Promise<Outcome> {
     const { detector, ingest, journal } = this.#shared
     const expected = this.#protocol
-    const { localPort: port = 0 } = socket
-    session.port = port
+    const { port = 0 } = session
     const outcome = await ingest.take(request, session, expected)
     if (outcome.status !== 'misunderstood' || !detector) return outcome
     const guesses = await this.#guessesOf(request, session, socket)
@@ -125,18 +124,14 @@ export class HttpExchanges {
       journal.notUnderstood(session, { port, protocol: expected.name, bytes: beginningOf(request), guesses })
       return outcome
     }
-    session.evidence = guess.evidence
+    session.believed(guess.evidence)
     const other = await ingest.take(request, session, guess.protocol)
     if (isStored(other) && session.device !== undefined) journal.wrongPort(session, guess.protocol, { port, expected })
     return other
   }
 
   /** The protocols that a request may be of, the most likely first; undefined: there is no time to find out. */
-  async #guessesOf(
-    request: HttpRequest,
-    session: DeviceSession,
-    socket: Socket,
-  ): Promise<readonly Guess[] | undefined> {
+  async #guessesOf(request: HttpRequest, session: Conversation, socket: Socket): Promise<readonly Guess[] | undefined> {
     const { detector } = this.#shared
     if (!detector || request.uri.length + request.body.length > MOST_GUESSED_BYTES) return []
     return detector.budget.inTurn(networkOf(addressOf(session.remote)), {

@@ -7,7 +7,7 @@ import { masked } from '../../masking.ts'
 import { metrics, type RefusedReason } from '../../observe/metrics.ts'
 import { observations } from '../../observe/observations.ts'
 import { type Text, withStrings } from '../../texts/text.ts'
-import { createSession, type DeviceSession } from '../device.ts'
+import { Conversation } from '../conversation.ts'
 import { CLOSE_WAIT_MS, type Shared } from './listener.ts'
 import { BridgeConnection } from './mqtt-bridge-connection.ts'
 
@@ -147,10 +147,10 @@ export class MqttBridge {
    * Each message has a session of its own: with a shared subscription, the message before it may have gone to another
    * gateway.
    */
-  #sessionOf(device: string): DeviceSession {
+  #sessionOf(device: string): Conversation {
     const { name: bridge } = this.#bridge
-    const session = createSession('mqtt', `bridge ${bridge}`)
-    return { ...session, connectedAt: this.#connectedAt, device, bridge, isRelayed: true }
+    const about = { connectedAt: this.#connectedAt, device, bridge, isRelayed: true }
+    return new Conversation('mqtt', `bridge ${bridge}`, about)
   }
 }
 

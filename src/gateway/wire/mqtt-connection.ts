@@ -4,7 +4,7 @@ import { metrics, type RefusedReason } from '../../observe/metrics.ts'
 import { type Origin, sessionOf } from '../admit/acceptor.ts'
 import { type DeviceConnection, pauseOf } from '../admit/connections.ts'
 import { MAX_DEBT_MS, SenderLimits } from '../admit/flood.ts'
-import type { DeviceSession } from '../device.ts'
+import type { Conversation } from '../conversation.ts'
 import type { Shared } from './listener.ts'
 import { PacketFollower } from './mqtt-packets.ts'
 
@@ -13,7 +13,7 @@ import { PacketFollower } from './mqtt-packets.ts'
  * arrives. The stream passes bytes on no faster than the broker reads them, and no bytes of a packet that is too long.
  */
 export class MqttConnection extends Duplex implements DeviceConnection {
-  readonly session: DeviceSession
+  readonly session: Conversation
   readonly senderLimits: SenderLimits
   slotDevice?: string
   unidentifiedSince: number
@@ -80,7 +80,7 @@ export class MqttConnection extends Duplex implements DeviceConnection {
   }
 
   abort(reason: RefusedReason): void {
-    this.session.ended = reason
+    this.session.endFor(reason)
     metrics.refused.inc({ reason })
     this.destroy()
   }

@@ -115,7 +115,7 @@ type BrokerError = Error & { readonly reason?: string; readonly errorCode?: numb
 function noteEnd({ journal }: MqttShared, client: Client, error: BrokerError): void {
   if (client.closed) return
   const { session } = connectionOf(client)
-  session.ended ??= reasonOf(error)
+  session.endFor(reasonOf(error))
   if (error.errorCode === BAD_VERSION) journal.notUnderstood(session, OTHER_VERSION)
 }
 

@@ -1,6 +1,6 @@
 import type { Protocol } from '../../../protocols/kit/index.ts'
 import { addressOf, networkOf } from '../../domain/addresses.ts'
-import { type DeviceSession, hasStoredAsOwn } from '../device.ts'
+import { type Conversation } from '../conversation.ts'
 import type { Outcome } from '../outcome.ts'
 import { type Detector, type Guess, Undecided } from './detect.ts'
 import type { Shared } from './listener.ts'
@@ -20,15 +20,14 @@ export class ProtocolChoice {
   protocol: Protocol | undefined
   readonly #rules: PortRules
   readonly #firstBytes: Buffer
-  readonly #session: DeviceSession
+  readonly #session: Conversation
   #undecided: Undecided | undefined
   #isOver = false
 
   /** `bytes`: the first ones of the connection that the session is of. */
-  constructor(rules: PortRules, session: DeviceSession, bytes: Buffer) {
+  constructor(rules: PortRules, session: Conversation, bytes: Buffer) {
     this.#rules = rules
     this.#session = session
-    session.port = rules.port
     this.protocol = rules.protocol
     this.#firstBytes = Buffer.from(bytes.subarray(0, SHOWN_BYTES))
   }
@@ -71,7 +70,7 @@ export class ProtocolChoice {
   #take(guess: Guess | undefined): void {
     if (!guess) return
     this.protocol = guess.protocol
-    this.#session.evidence = guess.evidence
+    this.#session.believed(guess.evidence)
   }
 
   async #look(bytes: Buffer, isQuiet: boolean): Promise<Guess | undefined> {
@@ -89,8 +88,8 @@ export class ProtocolChoice {
  * Has the detector remember what the device of a session speaks, if fixes of it are stored: anybody can use the id of a device in
  * any protocol, and then the device itself would be misunderstood.
  */
-export function learnFrom(session: DeviceSession, protocol: Protocol, detector?: Detector): void {
-  if (hasStoredAsOwn(session) && session.device !== undefined) detector?.learn(session.device, protocol)
+export function learnFrom(session: Conversation, protocol: Protocol, detector?: Detector): void {
+  if (session.hasStoredAsOwn && session.device !== undefined) detector?.learn(session.device, protocol)
 }
 
 export function isStored({ status }: Outcome): boolean {

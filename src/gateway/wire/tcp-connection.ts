@@ -5,7 +5,7 @@ import { metrics, type RefusedReason } from '../../observe/metrics.ts'
 import { type Origin, sessionOf } from '../admit/acceptor.ts'
 import { type Connections, type DeviceConnection, pauseOf } from '../admit/connections.ts'
 import { MAX_DEBT_MS, SenderLimits } from '../admit/flood.ts'
-import { type DeviceSession, hasStoredAsOwn } from '../device.ts'
+import { type Conversation } from '../conversation.ts'
 import { answeredIn, type Outcome } from '../outcome.ts'
 import { QUIET_MS } from './detect.ts'
 import { type FrameGroup, FrameStream } from './frame-stream.ts'
@@ -29,7 +29,7 @@ export type TcpContext = Shared &
  * faster than Redis stores.
  */
 export class TcpConnection implements DeviceConnection {
-  readonly session: DeviceSession
+  readonly session: Conversation
   readonly senderLimits: SenderLimits
   slotDevice?: string
   readonly idleMs: number
@@ -50,7 +50,7 @@ export class TcpConnection implements DeviceConnection {
   constructor(context: TcpContext, socket: Socket, origin: Origin) {
     this.#context = context
     this.#socket = socket
-    this.session = sessionOf('tcp', origin)
+    this.session = sessionOf('tcp', origin, context)
     this.#stream = new FrameStream(context, this.session)
     this.senderLimits = new SenderLimits(context.flood, origin.address)
     this.idleMs = context.limits.idle_timeout
@@ -71,7 +71,7 @@ export class TcpConnection implements DeviceConnection {
   }
 
   abort(reason: RefusedReason): void {
-    this.session.ended = reason
+    this.session.endFor(reason)
     metrics.refused.inc({ reason })
     this.#socket.destroy()
   }
@@ -131,7 +131,7 @@ export class TcpConnection implements DeviceConnection {
         if (size !== this.partialBytes) pressure.setPartial(this, size)
         if (!group) break
         const { protocol, bytes, frames, isStopped } = group
-        const hadStored = hasStoredAsOwn(session)
+        const hadStored = session.hasStoredAsOwn
         const outcomes = await this.#store(group)
         if (!hadStored) learnFrom(session, protocol, detector)
         if (socket.destroyed) break
@@ -217,7 +217,7 @@ export class TcpConnection implements DeviceConnection {
     const replies: Buffer[] = []
     for (const [index, outcome] of outcomes.entries()) {
       if (outcome.status === 'refused' || outcome.status === 'not_stored') {
-        this.session.ended = outcome.status === 'refused' ? outcome.reason : outcome.status
+        this.session.endFor(outcome.status === 'refused' ? outcome.reason : outcome.status)
         return this.#finish(outcome.status === 'refused' && outcome.refusal ? [...replies, outcome.refusal] : replies)
       }
       // A ping before the login says nothing.

@@ -1,6 +1,6 @@
 import { sameId } from '../../domain/ids.ts'
 import { RecentlyUsed } from '../admit/flood.ts'
-import type { DeviceSession } from '../device.ts'
+import type { Conversation } from '../conversation.ts'
 
 /**
  * The sessions of identified peers, by address and port; unidentified ones are not kept, and those whose device is not configured
@@ -22,13 +22,13 @@ export class UdpSessions {
   }
 
   /** The session of a peer; undefined also for an address that identifies nobody. */
-  find(remote: string): DeviceSession | undefined {
+  find(remote: string): Conversation | undefined {
     const peer = this.#peerAt(remote)
     return peer?.isShared ? undefined : peer?.session
   }
 
   /** Keeps the session of an identified peer. */
-  remember(session: DeviceSession): void {
+  remember(session: Conversation): void {
     const { device, isConfigured, remote } = session
     if (device === undefined) return
     const peer = this.#peerAt(remote)
@@ -37,7 +37,7 @@ export class UdpSessions {
   }
 
   /** A device that is refused has used an address; undefined: it is not known which. A peer itself may be refused, by its entry. */
-  noteRefused({ remote }: DeviceSession, device: string | undefined): void {
+  noteRefused({ remote }: Conversation, device: string | undefined): void {
     const peer = this.#peerAt(remote)
     const isOther = peer && (device === undefined || sameId(device) !== sameId(peer.device))
     if (isOther && !peer.isShared) this.#share(peer)
@@ -74,7 +74,7 @@ export class UdpSessions {
 interface Peer {
   readonly device: string
   readonly isConfigured: boolean | undefined
-  readonly session: DeviceSession
+  readonly session: Conversation
   /** By `performance.now()`, which no jump of the clock changes. */
   readonly heardAt: number
   /** Whether another device has used the address. */

@@ -9,7 +9,7 @@ import { addressOf, networkOf } from '../../domain/addresses.ts'
 import { metrics, type RefusedReason } from '../../observe/metrics.ts'
 import { networkFilter } from '../admit/acceptor.ts'
 import { inNetwork, tokensOf } from '../admit/flood.ts'
-import { createSession, type DeviceSession, hasStoredAsOwn } from '../device.ts'
+import { Conversation } from '../conversation.ts'
 import { answeredIn, type Outcome } from '../outcome.ts'
 import { type Guess, MOST_BYTES } from './detect.ts'
 import { CLOSE_WAIT_MS, type Listener, type ProtocolEndpoint, type Shared } from './listener.ts'
@@ -121,7 +121,7 @@ export function dropReason(
 
 interface Sending {
   readonly context: UdpContext
-  readonly known: DeviceSession | undefined
+  readonly known: Conversation | undefined
 }
 
 /** `flood` where a sender is above a limit. An identified peer has the limit of its device; all others share one. */
@@ -142,35 +142,34 @@ export const LEAST_MS = 0.05
 const JUNK_MS = 0.2
 
 /** The session of a peer that is not known yet: each of its frames counts for the device that it names. */
-function newSession({ flood, port }: UdpContext, remote: string): DeviceSession {
+function newSession({ flood, port }: UdpContext, remote: string): Conversation {
   const network = networkOf(addressOf(remote))
-  return Object.assign(createSession('udp', remote), {
-    port,
-    admits({ id, entry }: Parameters<NonNullable<DeviceSession['admits']>>[0]) {
-      const isAdmitted = flood.admit('device', inNetwork(id, network, entry !== undefined), 1)
-      if (!isAdmitted) metrics.refused.inc({ reason: 'flood' })
-      return isAdmitted
-    },
-  })
+  const admits: Conversation['admits'] = ({ id, entry }) => {
+    const isAdmitted = flood.admit('device', inNetwork(id, network, entry !== undefined), 1)
+    if (!isAdmitted) metrics.refused.inc({ reason: 'flood' })
+    return isAdmitted
+  }
+  return new Conversation('udp', remote, { port, admits })
 }
 
 interface Arrival {
   readonly datagram: Buffer
   readonly peer: RemoteInfo
-  readonly session: DeviceSession
+  readonly session: Conversation
 }
 
 async function take(context: UdpContext, arrival: Arrival): Promise<void> {
   const { peer, session, datagram } = arrival
   const { detector, flood, journal, port, protocol: expected, sessions, socket } = context
-  const hadStored = hasStoredAsOwn(session)
+  const hadStored = session.hasStoredAsOwn
   const arrivedAt = performance.now()
-  const isOpen = !session.protocol && !expected
+  const known = session.resolved?.protocol
+  const isOpen = !known && !expected
   let guesses = isOpen ? guessesOf(context, arrival) : []
   if (!guesses) return
   const [first] = guesses
-  if (first) session.evidence = first.evidence
-  let protocol = session.protocol ?? expected ?? first?.protocol
+  if (first) session.believed(first.evidence)
+  let protocol = known ?? expected ?? first?.protocol
   let outcomes = protocol ? await takeAs(protocol, context, arrival) : NOT_UNDERSTOOD
   if (session.device === undefined && outcomes.every(isMisunderstood)) {
     flood.take('unidentified', EVERYBODY, JUNK_MS)
@@ -178,7 +177,7 @@ async function take(context: UdpContext, arrival: Arrival): Promise<void> {
     if (!guesses) return
     const guess = protocol && replacementIn(guesses, protocol)
     if (guess) {
-      session.evidence = guess.evidence
+      session.believed(guess.evidence)
       outcomes = await takeAs((protocol = guess.protocol), context, arrival)
     } else
       journal.notUnderstood(session, {
@@ -192,11 +191,9 @@ async function take(context: UdpContext, arrival: Arrival): Promise<void> {
   for (const outcome of outcomes) if (outcome.status === 'refused') sessions.noteRefused(session, outcome.device)
   if (session.device === undefined || session.hasUnnamed)
     journal.sharedAddress(session, sessions.sharing(session.remote) ?? [])
-  if (session.device !== undefined && protocol && session.protocol !== protocol) {
-    session.protocol = protocol
-    if (expected && expected !== protocol && outcomes.some(isStored))
-      journal.wrongPort(session, protocol, { port, expected })
-  }
+  const isNew = session.device !== undefined && known !== protocol
+  if (isNew && protocol && expected && expected !== protocol && outcomes.some(isStored))
+    journal.wrongPort(session, protocol, { port, expected })
   const replies = outcomes.map((outcome) => repliesOf(replyTo(outcome, session, context)))
   const waitMs = replies.flat().length > 0 ? answeredIn(outcomes, arrivedAt) : 0
   if (waitMs > 0) await sleep(waitMs)
@@ -241,7 +238,7 @@ async function takeAs(
 const NOT_UNDERSTOOD: readonly Outcome[] = [{ status: 'misunderstood', reason: 'unsupported' }]
 
 /** The reply to a peer whose address may be forged. */
-function replyTo(outcome: Outcome, { device, remote }: DeviceSession, { flood }: UdpContext): Message['reply'] {
+function replyTo(outcome: Outcome, { device, remote }: Conversation, { flood }: UdpContext): Message['reply'] {
   if (outcome.status === 'stored') return device === undefined ? undefined : outcome.reply
   const isRefused = outcome.status === 'refused' && outcome.refusal !== undefined
   return isRefused && flood.admit('failures', networkOf(addressOf(remote)), 1) ? outcome.refusal : undefined

@@ -6,7 +6,7 @@ import { ConnectionLimits } from '../../gateway/admit/connection-limits.ts'
 import { Flood } from '../../gateway/admit/flood.ts'
 import { type NeighbourShares, Neighbours } from '../../gateway/admit/neighbours.ts'
 import { Slots } from '../../gateway/admit/slots.ts'
-import { UnknownDeviceQuota } from '../../gateway/device.ts'
+import { UnknownDeviceQuota } from '../../gateway/unknown-devices.ts'
 import { GuessDelays, rememberHeard } from '../../gateway/guesses.ts'
 import { Trails } from '../../gateway/suspicion.ts'
 import {

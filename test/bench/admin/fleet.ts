@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { createSession } from '../../../src/gateway/device.ts'
+import { Conversation } from '../../../src/gateway/conversation.ts'
 import { HeardBook } from '../../../src/gateway/heard.ts'
 import { PUT_SOURCE, putLine } from '../../../src/roster/assignment.ts'
 import { writeRoster } from '../../../src/roster/table.ts'
@@ -57,7 +57,7 @@ function laneOf(n: number): string {
 }
 
 function hear(book: HeardBook, n: number, at: number): void {
-  const session = Object.assign(createSession('udp', '10.1.2.3:40001'), { device: idOf(n), now: at })
+  const session = Object.assign(new Conversation('udp', '10.1.2.3:40001'), { device: idOf(n), now: at })
   book.of(idOf(n)).spoke(session, 'teltonika')
   const fix = { time: at, latitude: 45 + (n % 1000) / 100, longitude: 5 + n / 10_000, speed: n % 30, valid: true }
   book.of(idOf(n)).stored({ fix: { at, fix } })

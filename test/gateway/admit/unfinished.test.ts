@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { loadProtocol } from '../../../protocols/index.ts'
 import { Backpressure } from '../../../src/gateway/admit/backpressure.ts'
 import { UnfinishedMessages } from '../../../src/gateway/admit/unfinished.ts'
-import { createSession, type DeviceSession } from '../../../src/gateway/device.ts'
+import { Conversation } from '../../../src/gateway/conversation.ts'
 import { listenTcp } from '../../../src/gateway/wire/tcp.ts'
 import { listenUdp } from '../../../src/gateway/wire/udp.ts'
 import { dial, type Gateway, gateway, open, refusals, until } from '../../support/listen.ts'
@@ -27,8 +27,8 @@ async function configured(pressure = new Backpressure()): Promise<Gateway> {
 }
 
 /** A session that keeps so many bytes. */
-function sessionWith(bytes: number, more: Partial<DeviceSession> = {}): DeviceSession {
-  return Object.assign(createSession('udp', '192.0.2.1:1'), { device: VAN, unfinished: { bytes } }, more)
+function sessionWith(bytes: number, more: Partial<Conversation> = {}): Conversation {
+  return Object.assign(new Conversation('udp', '192.0.2.1:1'), { device: VAN, unfinished: { bytes } }, more)
 }
 
 describe('what sessions keep of messages in parts', () => {

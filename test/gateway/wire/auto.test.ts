@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { loadProtocols } from '../../../protocols/index.ts'
-import { createSession } from '../../../src/gateway/device.ts'
+import { Conversation } from '../../../src/gateway/conversation.ts'
 import { Detector, QUIET_MS, Undecided } from '../../../src/gateway/wire/detect.ts'
 import { listenHttp } from '../../../src/gateway/wire/http.ts'
 import { listenTcp } from '../../../src/gateway/wire/tcp.ts'
@@ -165,7 +165,7 @@ describe('a TCP port for all protocols', () => {
       for (const guard of [undefined, {}, { secret: 'right-secret' }, { protocol: 'wialon' }]) {
         const shared = detecting()
         if (guard) await shared.configure({ ...entry, ...guard })
-        const undecided = new Undecided(shared.detector as Detector, createSession('tcp', '127.0.0.1:5'))
+        const undecided = new Undecided(shared.detector as Detector, new Conversation('tcp', '127.0.0.1:5'))
         expect(undecided.decide(first, { isQuiet: false, now: Date.now() })?.protocol.name).toBe(expected)
       }
     },
@@ -248,7 +248,7 @@ describe('a TCP port for all protocols', () => {
     const shared = detecting()
     await shared.configure({ id: VAN, company_id: '7', courier_id: '42', source: 'devices.yaml:1', ...entry })
     const { found } = (shared.detector as Detector).look({ bytes: ALIKE_FIX, transport: 'tcp', now: Date.now() })
-    const [best] = (shared.detector as Detector).ranked(found, createSession('tcp', '127.0.0.1:5'))
+    const [best] = (shared.detector as Detector).ranked(found, new Conversation('tcp', '127.0.0.1:5'))
     expect(best.protocol.name).toBe(expected)
   })
 })

@@ -10,7 +10,7 @@ import {
   type Session,
   type Transport,
 } from '../../../protocols/kit/index.ts'
-import { createSession } from '../../../src/gateway/device.ts'
+import { Conversation } from '../../../src/gateway/conversation.ts'
 import { Detector, likely } from '../../../src/gateway/wire/detect.ts'
 import { casesOf } from '../../support/protocol-cases.ts'
 import { newSession } from '../../support/rough.ts'
@@ -114,7 +114,7 @@ function mistakesOf(name: string, bytes: Buffer, { device }: Message): string[] 
     const isWhole = end === bytes.length
     const { found } = detector.look({ bytes: bytes.subarray(0, end), transport: 'tcp', now: newSession().now })
     const [alone] = likely(found)
-    const [best] = detector.ranked(found, createSession('tcp', ''))
+    const [best] = detector.ranked(found, new Conversation('tcp', ''))
     const taken = [...(alone?.isSure ? [alone, best] : []), ...(best && isWhole ? [best] : [])]
     for (const { evidence, protocol } of taken)
       if (!isAlike(name, protocol.name))

@@ -49,7 +49,7 @@ it('counts each chunk of an incomplete packet until it is complete', async () =>
 
 it('reads the socket no faster than the broker reads', async () => {
   const { connection, peer } = await connected()
-  connection.session.device = 'van-1'
+  Object.assign(connection.session, { device: 'van-1' })
   const much = Buffer.concat(Array.from({ length: 25_000 }, () => packet))
   peer.say(much)
   await until(() => expect(connection.readableLength).toBeGreaterThan(0))

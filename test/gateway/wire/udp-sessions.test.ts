@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { createSession } from '../../../src/gateway/device.ts'
+import { Conversation } from '../../../src/gateway/conversation.ts'
 import { UdpSessions } from '../../../src/gateway/wire/udp-sessions.ts'
 import { stopTime } from '../../support/listen.ts'
 
 function sessions(most: number) {
   const made = new UdpSessions(most, 60_000)
   const speak = (name: string, device?: string, isConfigured = true) => {
-    const session = made.find(name) ?? createSession('udp', name)
-    session.device ??= device
-    session.isConfigured ??= isConfigured
+    const session = made.find(name) ?? new Conversation('udp', name)
+    if (session.device === undefined) Object.assign(session, { device, isConfigured })
     made.remember(session)
   }
   const known = (...names: string[]) => names.filter((name) => made.find(name)?.device === name)
@@ -58,7 +57,7 @@ describe('sessions over UDP', () => {
     const pass = stopTime()
     const made = new UdpSessions(4, 60_000)
     const say = (device: string) => {
-      const session = Object.assign(made.find('a') ?? createSession('udp', 'a'), { device, isConfigured: true })
+      const session = Object.assign(made.find('a') ?? new Conversation('udp', 'a'), { device, isConfigured: true })
       made.remember(session)
       return made.find('a')?.device
     }

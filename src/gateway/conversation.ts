@@ -1,0 +1,312 @@
+import {
+  type HttpRequest,
+  type Message,
+  noSettings,
+  type Protocol,
+  type Session,
+  type Settings,
+  type Stream,
+  type Transport,
+  type UnfinishedMessage,
+} from '../../protocols/kit/index.ts'
+import { addressOf, networkOf } from '../domain/addresses.ts'
+import type { DeviceEntry } from '../roster/device-entry.ts'
+import type { Text } from '../texts/text.ts'
+
+/** What is known of a conversation before its first frame. */
+interface Beginning {
+  /** ms UTC. */
+  readonly connectedAt?: number
+  /** The gateway's port that it came to; undefined over MQTT. */
+  readonly port?: number
+  /** The verified name of the client certificate that the peer has presented over TLS. */
+  readonly certificate?: string
+  /** The device that it is about, if the topic of a bridge or the frame of a relay says so. */
+  readonly device?: string
+  /** The broker of the customer's own that vouches for `device`: it presents no secret. */
+  readonly bridge?: string
+  /** Whether a bridge or a relay speaks for its device, which has no connection of its own. */
+  readonly isRelayed?: boolean
+  /**
+   * Only for a datagram or a request: whether a message of this sender may be stored now. A connection is limited by
+   * reading it more slowly.
+   */
+  readonly admits?: (sender: SessionSender) => boolean
+}
+
+/**
+ * The memory of one connection or datagram peer. Its fields are read-only to others. The constructor writes the first ones; each
+ * other group is written by the method that is named above it. Decoders write what they remember themselves.
+ */
+export class Conversation implements Session, Beginning {
+  readonly transport: Transport
+  /** `address:port` of the peer. */
+  readonly remote: string
+  readonly connectedAt: number
+  readonly port: number | undefined
+  readonly certificate: string | undefined
+  readonly bridge: string | undefined
+  readonly isRelayed: boolean | undefined
+  readonly admits: Beginning['admits']
+  readonly lenient = false
+
+  // reads
+  /** When the latest frame arrived, ms UTC. Earlier ones may still be stored: `FrameArrival` has the time of each. */
+  readonly now: number
+  readonly readAs: Protocol | undefined
+  readonly settingsSource: SettingsSource | undefined
+
+  // presents
+  /** The secret in its latest message that had one, right or wrong: people are not shown it. */
+  readonly presented: string | undefined
+
+  // identifiedAs
+  /** By what it was taken last for a device whose entry asks for more than its id. */
+  readonly identified: Readonly<Identification> | undefined
+  /** Whether it has presented the secret or a certificate of that device. */
+  readonly isProved: boolean
+
+  // refusedAs
+  /** The wrong secret that it has presented last, and of which device. */
+  readonly refused: Readonly<Pick<Identification, 'entry' | 'secret'>> | undefined
+
+  // spokeAs
+  /** The device that sends, once a message of it is accepted. */
+  readonly device: string | undefined
+  readonly isConfigured: boolean | undefined
+  /** The last secret in an accepted message. */
+  readonly secret: string | undefined
+  /** That device as it was resolved last: in which protocol (undefined at a login over MQTT), by which roster version. */
+  readonly resolved: Readonly<Resolution> | undefined
+  /** Devices that spoke on it before the present one. */
+  readonly earlierDevices: Set<string> | undefined
+
+  // spokeUnnamed
+  /** Whether messages that name no device were taken for `device`. */
+  readonly hasUnnamed: boolean
+
+  // senderIn
+  /** The sender of its fixes, once fixes have come: see suspicion.ts. */
+  readonly sender: Sender | undefined
+
+  // stored; spokeAs sets them to 0 for another device
+  /** When fixes of `device` were stored last, ms by `performance.now()`; 0: never. */
+  readonly storedAt: number
+  /** The time between two stores, ms: the longest of the latest ones; 0: it has stored less than twice. */
+  readonly storesEveryMs: number
+
+  // opened
+  /** Its first frames without a position, as latin1, which may be needed to read a later one. */
+  readonly opening: readonly string[] | undefined
+
+  // believed
+  /** Why its protocol is believed, if that was found out. */
+  readonly evidence: readonly Text[] | undefined
+
+  // spokeToWrongPort
+  /** Whether the device speaks another protocol than its port is for. */
+  readonly isWrongPort: boolean
+
+  // endFor
+  /** Why the gateway ends the connection, once it does. */
+  readonly ended: string | undefined
+
+  // gone
+  /** Whether the connection has ended; frames of it may still be stored. */
+  readonly isGone: boolean
+
+  // Decoders
+  hasVerified: boolean | undefined
+  unfinished: UnfinishedMessage | undefined
+  states: Stream['states']
+
+  constructor(transport: Transport, remote: string, beginning: Beginning = {}) {
+    const now = Date.now()
+    this.transport = transport
+    this.remote = remote
+    this.connectedAt = beginning.connectedAt ?? now
+    this.port = beginning.port
+    this.certificate = beginning.certificate
+    this.bridge = beginning.bridge
+    this.isRelayed = beginning.isRelayed
+    this.admits = beginning.admits
+    this.now = now
+    this.device = beginning.device
+    this.isProved = this.hasUnnamed = this.isWrongPort = this.isGone = false
+    this.storedAt = this.storesEveryMs = 0
+  }
+
+  /** The settings of a device, for the decoder of the frame that is read now. */
+  settingsOf(device = this.device, secret = this.secret): Settings {
+    const { readAs, settingsSource } = this
+    return readAs && settingsSource ? settingsSource.settingsOf({ device, secret }, this, readAs) : noSettings()
+  }
+
+  /** Whether fixes of its device are stored, as the entry of the device accepts the sender. */
+  get hasStoredAsOwn(): boolean {
+    return this.isConfigured === true && this.storedAt > 0
+  }
+
+  /** Whether its protocol was found out, and no checksum proves it. */
+  get isGuessed(): boolean {
+    return this.evidence !== undefined && this.hasVerified !== true
+  }
+
+  /** A frame that arrived at a time, ms UTC, is about to be decoded; `protocol`: undefined for a login over MQTT. */
+  reads(this: Writable, now: number, protocol: Protocol | undefined, settingsSource: SettingsSource): void {
+    this.now = now
+    this.readAs = protocol
+    this.settingsSource = settingsSource
+  }
+
+  /** A message has a secret; whether it is the right one is not known yet. */
+  presents(this: Writable, secret: string): void {
+    this.presented = secret
+  }
+
+  /** It has shown what the entry of a device asks for. */
+  identifiedAs(this: Writable, by: Identification, isProved: boolean): void {
+    this.identified = by
+    this.isProved = isProved
+  }
+
+  /** It has presented a secret that is not that of the device. */
+  refusedAs(this: Writable, entry: DeviceEntry, secret: string): void {
+    this.refused = { entry, secret }
+  }
+
+  /** A message or login is accepted as one of this device. */
+  spokeAs(this: Writable, resolved: Resolution, secret?: string): void {
+    const { entry, id } = resolved.sender
+    if (this.device !== id) {
+      if (this.device !== undefined) (this.earlierDevices ??= new Set()).add(this.device)
+      this.storedAt = this.storesEveryMs = 0
+    }
+    this.device = id
+    this.isConfigured = entry !== undefined
+    this.secret = secret ?? this.secret
+    this.resolved = resolved
+  }
+
+  /** A message that names no device is taken for the present one. */
+  spokeUnnamed(this: Writable): void {
+    this.hasUnnamed = true
+  }
+
+  /** The sender of its fixes; that of the first ones, in whatever protocol later ones come. */
+  senderIn(this: Writable, protocol: string): Sender {
+    const { connectedAt, remote, transport } = this
+    const isConnection = transport === 'tcp' || transport === 'mqtt'
+    return (this.sender ??= {
+      protocol: transport === 'mqtt' ? 'mqtt' : protocol,
+      network: transport === 'http' ? '' : networkOf(addressOf(remote)),
+      connectedAt: isConnection ? connectedAt : 0,
+    })
+  }
+
+  /** Fixes of its device are stored. */
+  stored(this: Writable): void {
+    const now = performance.now()
+    if (this.storedAt > 0) this.storesEveryMs = Math.max(now - this.storedAt, this.storesEveryMs / 2)
+    this.storedAt = now
+  }
+
+  /** A frame has no position and says why. */
+  opened(this: Writable, frame: Buffer | HttpRequest): void {
+    const { opening = [] } = this
+    if (opening.length === OPENING_FRAMES || !Buffer.isBuffer(frame) || frame.length > OPENING_BYTES) return
+    // `concat` leaves no room for more, as a spread does.
+    this.opening = opening.concat(frame.toString('latin1'))
+  }
+
+  /** Its protocol was found out. */
+  believed(this: Writable, evidence: readonly Text[]): void {
+    this.evidence = evidence
+  }
+
+  /** Its device is known, and the port is for another protocol. */
+  spokeToWrongPort(this: Writable): void {
+    this.isWrongPort = true
+  }
+
+  /** The gateway ends it; the first reason counts. */
+  endFor(this: Writable, reason: string): void {
+    this.ended ??= reason
+  }
+
+  /** The connection has ended. */
+  gone(this: Writable): void {
+    this.isGone = true
+  }
+
+  /** Nothing more is kept of the message that it is sending in parts. */
+  dropUnfinished(): void {
+    this.unfinished = undefined
+  }
+
+  /** The part of a relay's conversation that is about one of its devices. It lasts as long as the frame. */
+  about(device: string): Conversation {
+    const { connectedAt, port, certificate, bridge, admits } = this
+    const beginning = { connectedAt, port, certificate, bridge, admits, device, isRelayed: true }
+    const part: Writable = new Conversation(this.transport, this.remote, beginning)
+    part.now = this.now
+    part.secret = this.secret
+    part.refused = this.refused
+    part.evidence = this.evidence
+    part.hasVerified = this.hasVerified
+    return part
+  }
+}
+
+/** A conversation in the methods that write it. */
+type Writable = { -readonly [Field in keyof Conversation]: Conversation[Field] }
+
+/** What decoders ask for the settings of a device. */
+interface SettingsSource {
+  settingsOf(claim: Pick<Message, 'device' | 'secret'>, session: Conversation, protocol: Protocol): Settings
+}
+
+/** What a sender has shown to be taken for a device. */
+interface Identification {
+  readonly entry: DeviceEntry
+  readonly protocol?: string
+  readonly secret?: string
+}
+
+/** The device that sends, and how that was found out; `protocol`: undefined at a login over MQTT. */
+interface Resolution {
+  readonly sender: SessionSender
+  readonly protocol: Protocol | undefined
+  readonly rosterVersion: number
+}
+
+/** The device that sends; `entry`: undefined for one that is not configured, or not taken for the one with its id. */
+interface SessionSender {
+  readonly id: string
+  readonly entry: DeviceEntry | undefined
+  readonly isProved: boolean
+}
+
+/** A sender of fixes: its network and protocol. */
+export interface Sender {
+  /** Over MQTT `mqtt`, since one connection may use several. */
+  readonly protocol: string
+  /** Empty over HTTP. */
+  readonly network: string
+  /** When its connection began, ms; 0: it has none that lasts. */
+  readonly connectedAt: number
+}
+
+/**
+ * What a sender has shown: 2: the secret or certificate of its device; 1: it was taken for its device; 0: it was not, or its device
+ * is not configured. What senders of different standing do under one id is counted apart.
+ */
+export function standingOf({ isConfigured, isProved }: Pick<Conversation, 'isConfigured' | 'isProved'>): Standing {
+  if (!isConfigured) return 0
+  return isProved ? 2 : 1
+}
+
+export type Standing = 0 | 1 | 2
+
+const OPENING_FRAMES = 4
+const OPENING_BYTES = 256

@@ -40,7 +40,7 @@ export function startCollectors(sources: CollectorSources) {
   const account = () => custody.recent()
   const upstream = () => readUpstream(redis, startedAt)
   const rates = new RateCollector(redis)
-  const index = new DeviceIndex({ ...sources, follow: (changed) => live.followRoster(changed) })
+  const index = new DeviceIndex({ ...sources, follow: (roster) => live.follow({ roster }) })
   const devices = new DeviceWatch({ ...sources, index })
   const roster = new RosterCollector({ ...sources, zone: () => live.config.time_zone })
   const gatherer = new FactGatherer({

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import { within } from '../async.ts'
 import { joinWorkers, shardsOf } from '../store/index.ts'
-import { Apikeys } from './apikeys.ts'
+import { Apikeys, type Keyring } from './apikeys.ts'
 import { ApiClockReporter, PushStatistics } from './figures.ts'
 import { ParkedLanes } from './parked-lanes.ts'
 import { Rate } from './rate.ts'
@@ -35,13 +35,13 @@ export function startPushing(options: PushingOptions) {
   return {
     /** How the pushes fare, for the diagnosis. */
     figures: () => statistics.figures(),
-    /** The roster has changed: parked lanes with fixes that belong elsewhere by now are tried. */
-    rosterChanged: () => parkedLanes.rosterChanged(),
-    /** Uses these apikeys of companies from now on; the parked lanes of those that have other ones are tried. */
-    setApikeys(configured: ReadonlyMap<string, readonly string[]>) {
-      const changed = Array.from(configured).filter(([company, keys]) => apikeys.replace(company, keys))
-      parkedLanes.apikeysChanged(new Set(changed.map(([company]) => company)))
-    },
+    /**
+     * The roster has changed these devices, by ids without leading zeros (undefined: perhaps all): parked lanes with fixes of
+     * them that belong elsewhere by now are tried.
+     */
+    rosterChanged: (devices?: ReadonlySet<string>) => parkedLanes.rosterChanged(devices),
+    /** Uses these apikeys of all companies from now on; the parked lanes of companies that have other ones are tried. */
+    setApikeys: (configured: Keyring) => parkedLanes.apikeysChanged(apikeys.replace(configured)),
     /** Ends the requests under way, within six seconds, and leaves the rest to other workers. */
     async stop() {
       stopping.abort()

@@ -1,11 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { sameId } from '../domain/ids.ts'
 import type { Logger } from '../observe/log.ts'
-import { lanesParked, misplacedLanes, NOT_CURRENT, type Place, type Redis, tryParked } from '../store/index.ts'
+import {
+  deviceOf,
+  lanesParked,
+  misplacedLanes,
+  NOT_CURRENT,
+  type Place,
+  type Redis,
+  tryParked,
+} from '../store/index.ts'
 
 /** What has changed that parked lanes may be refused for. */
 interface Changed {
-  /** Whether the roster has: lanes with fixes that belong elsewhere by now are tried. */
-  readonly isOfRoster: boolean
+  /** Lanes with fixes of these devices that belong elsewhere by now are tried; undefined: of all devices. */
+  readonly devices: ReadonlySet<string> | undefined
   /** The companies that have other apikeys: all their lanes are tried. */
   readonly companies: ReadonlySet<string>
 }
@@ -30,18 +39,19 @@ export class ParkedLanes {
     this.#options = options
   }
 
-  rosterChanged(): void {
-    this.#add({ isOfRoster: true, companies: new Set() })
+  /** By ids without leading zeros; undefined: all devices may have changed. */
+  rosterChanged(devices: ReadonlySet<string> | undefined): void {
+    this.#add({ devices, companies: NONE })
   }
 
   apikeysChanged(companies: ReadonlySet<string>): void {
-    this.#add({ isOfRoster: false, companies })
+    this.#add({ devices: NONE, companies })
   }
 
-  #add({ isOfRoster, companies }: Changed): void {
+  #add({ devices, companies }: Changed): void {
     const before = this.#changed
     this.#changed = {
-      isOfRoster: before.isOfRoster || isOfRoster,
+      devices: devices && before.devices?.union(devices),
       companies: before.companies.union(companies),
     }
     if (!this.#isTrying) void this.#try()
@@ -51,7 +61,7 @@ export class ParkedLanes {
   async #try(): Promise<void> {
     const { stopping } = this.#options
     this.#isTrying = true
-    while ((this.#changed.isOfRoster || this.#changed.companies.size > 0) && !stopping.aborted) {
+    while (!stopping.aborted && (this.#changed.devices?.size !== 0 || this.#changed.companies.size > 0)) {
       const changed = this.#changed
       this.#changed = NOTHING
       const began = performance.now()
@@ -76,8 +86,10 @@ export class ParkedLanes {
     }
   }
 
-  async #tryIn(shard: Redis, { isOfRoster, companies }: Changed): Promise<boolean> {
-    const misplaced = isOfRoster ? await misplacedLanes(shard, this.#options.place) : []
+  async #tryIn(shard: Redis, { devices, companies }: Changed): Promise<boolean> {
+    const place: Place = (record) =>
+      devices?.has(sameId(deviceOf(record))) === false ? undefined : this.#options.place(record)
+    const misplaced = devices?.size === 0 ? [] : await misplacedLanes(shard, place)
     if (misplaced === NOT_CURRENT) return false
     const isConcerned = (lane: string) => companies.has(lane.slice(0, lane.indexOf('/')))
     const concerned = companies.size > 0 ? (await lanesParked(shard)).filter(isConcerned) : []
@@ -86,5 +98,6 @@ export class ParkedLanes {
   }
 }
 
-const NOTHING: Changed = { isOfRoster: false, companies: new Set() }
+const NONE: ReadonlySet<string> = new Set()
+const NOTHING: Changed = { devices: NONE, companies: NONE }
 const AGAIN_MS = 1000

@@ -20,7 +20,7 @@ import {
 } from '../store/index.ts'
 import type { ApiAnswer } from '../tracking/answer.ts'
 import type { TrackingClient } from '../tracking/client.ts'
-import type { Apikeys } from './apikeys.ts'
+import type { Apikeys, Keyring } from './apikeys.ts'
 import { type ApiClockReporter, NOT_THE_API, type PushStatistics } from './figures.ts'
 import type { Rate } from './rate.ts'
 import { type Ticket, Tickets } from './tickets.ts'
@@ -33,7 +33,7 @@ export interface PushingOptions {
   readonly place: Place
   readonly client: Pick<TrackingClient, 'push'>
   /** The apikeys of each company at the start. */
-  readonly apikeys: ReadonlyMap<string, readonly string[]>
+  readonly apikeys: Keyring
   readonly batch: { readonly max_positions: number; readonly max_wait: number }
   readonly push: {
     readonly concurrency: number

@@ -253,7 +253,7 @@ describe('a line that is written to a file after a put', () => {
     const { write, live, before } = await put100()
     const other = line('2', 20)
     const seen: string[] = []
-    live.followRoster(() => seen.push(`${routeOf(live, '1')} ${routeOf(live, '2')}`))
+    live.follow({ roster: () => seen.push(`${routeOf(live, '1')} ${routeOf(live, '2')}`) })
     await write(before + other)
     await expect.poll(() => seen, soon).toEqual(['100 20'])
     await write(line('1', 30) + other)

@@ -34,9 +34,7 @@ async function changing(): Promise<Changing> {
     catchUp: () => Promise.resolve(),
     close: () => live.close(),
     directory: () => directory,
-    followRoster: (follower) => void followers.push(follower),
-    followCompanies: () => {},
-    followTokens: () => {},
+    follow: ({ roster }) => void (roster && followers.push(roster)),
     join: () => Promise.resolve(),
     change(roster) {
       directory = roster

@@ -154,7 +154,7 @@ it('changes of settings alone try no parked lane', async () => {
   await putDevice(redis, VAN_8.id, { ...VAN_8, name: 'Van 8', time_zone: '+03:00' })
   await putDevice(redis, '71', { ...van('71', '7', '1'), secret: 'canary-secret-of-van-71' })
   let tokens = 0
-  live.followTokens(() => tokens++)
+  live.follow({ tokens: () => tokens++ })
   const admin = 'admin: { tokens: [another-token-of-the-admin-port] }\n'
   await site.write({ more7: ', name: Seven, oauth_token: t', admin })
   await expect.poll(() => [tokens, live.companies()[0].name], soon).toEqual([1, 'Seven'])
@@ -167,7 +167,7 @@ it('changes of settings alone try no parked lane', async () => {
 it('a roster that is read anew as a whole tries the lanes whose fixes belong elsewhere and no others', async () => {
   await parkLanes(20)
   const told: unknown[] = []
-  live.followRoster((changed) => told.push(changed))
+  live.follow({ roster: (changed) => told.push(changed) })
   api.respond(lanesOf8)
   await redis.xtrim(keys.roster('log'), 'MAXLEN', 0)
   await assign('2')

@@ -9,6 +9,7 @@ import {
   connect,
   custodyCounters,
   describeLanes,
+  deviceOf,
   keys,
   Leases,
   NOT_CURRENT,
@@ -27,7 +28,6 @@ import { withRedis } from '../support/with-redis.ts'
 
 const logger = createLogger('test', { level: 'fatal', format: 'json' })
 const ID = '356307042441013'
-const DEVICE = packDevice(ID)
 const STAY: Place = () => undefined
 const PUSH = { concurrency: 64, max_requests_per_s: null, first_delay: 20, max_delay: 100 }
 
@@ -73,11 +73,13 @@ function pushing({ push = PUSH, max_positions = 3, apikeys = new Map([['7', ['ke
   return { rosterChanged, setApikeys, end }
 }
 
-async function store(lane: string, ...timestamps: number[]): Promise<void> {
+const store = (lane: string, ...timestamps: number[]) => storeOf(ID, lane, ...timestamps)
+
+async function storeOf(device: string, lane: string, ...timestamps: number[]): Promise<void> {
   const appender = new Appender(redis, UNFILTERED)
   const positions = timestamps.map((timestamp) => ({ timestamp, latitude: 52.5, longitude: 13.4, accuracy: 5 }))
-  const records = packRecords(positions, DEVICE, Date.now())
-  await appender.append({ parts: [{ lane, device: ID, records }], received: timestamps.length, filtered: [] })
+  const records = packRecords(positions, packDevice(device), Date.now())
+  await appender.append({ parts: [{ lane, device, records }], received: timestamps.length, filtered: [] })
   await appender.close()
 }
 
@@ -300,6 +302,22 @@ describe('a refusal', () => {
     await expect.poll(delivered, soon).toBe(5)
     expect(api.timestampsOf('42/2')).toEqual(range(1, 5))
     expect([await redis.hlen(keys.parked), await redis.zcard(keys.schedule)]).toEqual([0, 0])
+  })
+
+  it('a device that the roster has changed has no parked fix of another device looked at', async () => {
+    api.respond((push, response) => (push.lane === '42/2' ? ok : status(404))(push, response))
+    const looked = new Set<string>()
+    let to: ReturnType<Place>
+    const { rosterChanged } = pushing({ place: (record) => (looked.add(deviceOf(record)), to) })
+    await store('8/42/1', 1)
+    await storeOf('00123', '7/42/1', 1)
+    await expect.poll(() => redis.hlen(keys.parked), soon).toBe(2)
+    await redis.zadd(keys.schedule, Date.now() + 300_000, '7/42/1', Date.now() + 300_000, '8/42/1')
+    looked.clear()
+    to = '7/42/2'
+    rosterChanged(new Set(['123']))
+    await expect.poll(delivered, soon).toBe(1)
+    expect([...looked]).toEqual(['00123'])
   })
 
   it('a parked lane is not probed until the roster of the worker is current', async () => {

@@ -284,7 +284,7 @@ export async function openBare(
       version: () => 0,
       companies: () => [],
       files: () => undefined,
-      followRoster: () => {},
+      follow: () => {},
       catchUp: never,
     },
     place: () => undefined,

@@ -20,8 +20,8 @@ export interface RosterInEffect {
   companies(): readonly Company[]
   /** The files of devices and routes in effect. */
   files(): Files | undefined
-  /** Calls `changed` after each change that took effect. */
-  followRoster(changed: RosterFollower): void
+  /** Tells the follower of each change that took effect. */
+  follow(follower: { readonly roster: RosterFollower }): void
   /** Resolves once all that was written to the roster is in effect in this process. */
   catchUp(): Promise<void>
 }

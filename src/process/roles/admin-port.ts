@@ -73,8 +73,8 @@ async function followedTokens(live: Live): Promise<() => Tokens> {
   const inTurn = inTurns()
   const renew = () =>
     inTurn(async () => void (tokens = await adminTokens({ ...live.config, admin: live.admin() }, live.logger)))
-  live.followTokens(() => {
-    renew().catch((error: Error) => live.logger.error({ reason: error.message }, KEEPS_TOKENS))
+  live.follow({
+    tokens: () => renew().catch((error: Error) => live.logger.error({ reason: error.message }, KEEPS_TOKENS)),
   })
   await renew()
   return () => tokens

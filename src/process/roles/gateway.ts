@@ -99,13 +99,10 @@ async function openPath(live: Live, replica: Replica, { identity, redisServer }:
     maxAgeMs: config.filter.max_age,
     logger,
   })
-  const look = (changed?: ReadonlySet<string>) => {
-    holding.rosterChanged(changed)
-    redecoding.rosterChanged(changed)
-  }
-  live.followRoster(look)
+  live.follow({ roster: (changed) => holding.rosterChanged(changed) })
+  live.follow({ roster: (changed) => redecoding.rosterChanged(changed) })
   // What is held may have its place by now, and what arrives by the new time goes behind.
-  clock.follow(look)
+  clock.follow(() => holding.rosterChanged(undefined))
   return {
     replica,
     shared: {
@@ -159,7 +156,7 @@ async function detectorFor({ listeners }: Config, ingest: Ingest, logger: Logger
 function reportApplied(live: Live, replica: Replica, gateway: string): void {
   const applied = keys.roster('applied')
   const report = () => void replica.redis.hset(applied, gateway, replica.version).catch(() => {})
-  live.followRoster(report)
+  live.follow({ roster: report })
   replica.redis.on('ready', report)
   report()
 }

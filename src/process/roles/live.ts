@@ -3,10 +3,11 @@ import { type Files, isMistake, isSame, problemsOf, readFiles } from '../../conf
 import { ConfigError } from '../../config/problem.ts'
 import type { Config } from '../../config/schema.ts'
 import { type Following, follow } from '../../config/text-file.ts'
+import { guarded, logFault } from '../../observe/faults.ts'
 import { createLogger, type Logger } from '../../observe/log.ts'
 import { metrics } from '../../observe/metrics.ts'
 import { noteFileResults } from '../../roster/puts.ts'
-import type { Replica, RosterFollower } from '../../roster/replica.ts'
+import type { Replica } from '../../roster/replica.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { deviceOf, NOT_CURRENT, type Place, timestampOf } from '../../store/index.ts'
 import { installationId } from '../data-dir.ts'
@@ -40,17 +41,22 @@ export interface Live {
   readonly complete: boolean
   /** Resolves once all that was written to the roster is in effect. Rejects where Redis does not answer. */
   catchUp(): Promise<void>
-  /** Calls `changed` after each change of the roster that took effect. */
-  followRoster(changed: RosterFollower): void
-  /** The same for companies: those that were added or removed, or whose apikey or token is another one. */
-  followCompanies(changed: CompaniesFollower): void
-  /** The same for the tokens of the admin port and of `/metrics`. */
-  followTokens(changed: () => void): void
+  /** Tells the follower of each change that took effect, by what it concerns. */
+  follow(follower: Follower): void
   close(): Promise<void>
 }
 
-/** Hears which companies have changed, by their ids. */
-type CompaniesFollower = (changed: ReadonlySet<string>) => void
+/** What changes while a process runs. */
+interface Changes {
+  /** The devices that the roster has changed, by ids without leading zeros; undefined: all may have changed. */
+  readonly roster: ReadonlySet<string> | undefined
+  /** The ids of companies that were added or removed, or whose apikey or token is another one. */
+  readonly companies: ReadonlySet<string>
+  /** The tokens of the admin port and of `/metrics`. */
+  readonly tokens: undefined
+}
+
+export type Follower = { readonly [Concern in keyof Changes]?: (changed: Changes[Concern]) => void }
 
 export interface LiveOptions extends FilesOptions {
   /** For the log: which process this is. */
@@ -77,9 +83,7 @@ class FollowedConfig implements Live {
   readonly dir: string
   readonly config: Config
   readonly logger: Logger
-  readonly #ofRoster: RosterFollower[] = []
-  readonly #ofCompanies: CompaniesFollower[] = []
-  readonly #ofTokens: (() => void)[] = []
+  readonly #followers: Follower[] = []
   readonly #complete = Promise.withResolvers<void>()
   readonly #inTurn = inTurns()
   readonly #report: ConfigReport
@@ -145,16 +149,8 @@ class FollowedConfig implements Live {
     await this.#comparing
   }
 
-  followRoster(changed: RosterFollower): void {
-    this.#ofRoster.push(changed)
-  }
-
-  followCompanies(changed: CompaniesFollower): void {
-    this.#ofCompanies.push(changed)
-  }
-
-  followTokens(changed: () => void): void {
-    this.#ofTokens.push(changed)
+  follow(follower: Follower): void {
+    this.#followers.push(follower)
   }
 
   async close(): Promise<void> {
@@ -166,15 +162,20 @@ class FollowedConfig implements Live {
   #rosterChanged(changed: ReadonlySet<string> | undefined): void {
     const { companies = [] } = this.#files.read.gateway.content.config ?? {}
     if (this.companies().length > companies.length) this.#updateSettings()
-    this.#tellRoster(changed)
+    this.#tell('roster', changed)
     // The roster was read as a whole, so Redis may have lost what files have written: compare the files again.
     if (changed || !this.#files.outcome || !this.#compared) return
     this.#isDue = true
     this.#comparing = this.#look()
   }
 
-  #tellRoster(changed: ReadonlySet<string> | undefined): void {
-    for (const follower of this.#ofRoster) follower(changed)
+  /** A follower that fails keeps the change from no other one. */
+  #tell<Concern extends keyof Changes>(concern: Concern, changed: Changes[Concern]): void {
+    for (const follower of this.#followers)
+      guarded(
+        () => follower[concern]?.(changed),
+        (error) => logFault(this.logger, error, { what: `fault in following a change of ${concern}` }),
+      )
   }
 
   /** Answers false where the files have to be looked at again soon, though they do not change. */
@@ -199,7 +200,7 @@ class FollowedConfig implements Live {
     // Redis may lose what files have written while they are compared: then they are compared once more.
     this.#isDue = false
     const outcome = await this.#files.take(read, this.#replica)
-    if (outcome && !this.#replica) this.#tellRoster(undefined)
+    if (outcome && !this.#replica) this.#tell('roster', undefined)
     this.#updateSettings()
     const refused = [...read.gateway.problems.filter(isMistake), ...(outcome?.refused ?? [])]
     metrics.configReloadSuccessful.set(refused.length === 0 ? 1 : 0)
@@ -220,8 +221,8 @@ class FollowedConfig implements Live {
     const { config } = this.#files.read.gateway.content
     if (!config) return
     const { companies, hasNewTokens } = this.#settings.update(config, this.directory())
-    if (companies.size > 0) for (const follower of this.#ofCompanies) follower(companies)
-    if (hasNewTokens) for (const follower of this.#ofTokens) follower()
+    if (companies.size > 0) this.#tell('companies', companies)
+    if (hasNewTokens) this.#tell('tokens', undefined)
   }
 }
 

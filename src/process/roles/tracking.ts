@@ -53,8 +53,7 @@ export async function startTracking(
   const provision = (changed: Parameters<RosterFollower>[0], companies = false) => {
     provisioned = provisioned.then(() => provisionNew(changed, companies))
   }
-  live.followRoster((changed) => provision(changed))
-  live.followCompanies(() => provision(NO_DEVICES, true))
+  live.follow({ roster: (changed) => provision(changed), companies: () => provision(NO_DEVICES, true) })
   provision(undefined, true)
   await provisioned
   return {

@@ -28,10 +28,9 @@ export async function startWorker(live: Live, { redisServer, baseUrl, identity }
     push: config.push,
     logger,
   })
-  live.followRoster(() => pushing.rosterChanged())
-  live.followCompanies((changed) => {
-    const configured = apikeysOf(live.companies())
-    pushing.setApikeys(new Map(Array.from(changed, (company) => [company, configured.get(company) ?? []])))
+  live.follow({
+    roster: (changed) => pushing.rosterChanged(changed),
+    companies: () => pushing.setApikeys(apikeysOf(live.companies())),
   })
   const sharing = signOn(redis, { ...identity, role: 'worker', installation: config.data_dir }, () => ({
     ...pushing.figures(),

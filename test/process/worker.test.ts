@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Device } from '../../src/config/devices.ts'
-import { followConfig, type Live } from '../../src/process/roles/live.ts'
+import { followConfig, type Live, placeIn } from '../../src/process/roles/live.ts'
 import { startWorker } from '../../src/process/roles/worker.ts'
 import { type Assignment, assignmentField } from '../../src/roster/assignment.ts'
 import { readRosterVersion, writeRoster } from '../../src/roster/table.ts'
@@ -139,6 +139,16 @@ it('ten assignments of a van try its parked lane each time and no lane of anothe
   await assign('12')
   await expect.poll(delivered, soon).toBe(1)
   expect([of8().at(-1), of7()]).toEqual(['8000/12', []])
+})
+
+it('a parked fix stays with the company that had the device when the fix came', async () => {
+  await parkLanes(0)
+  await putDevice(redis, VAN_8.id, { ...VAN_8, company_id: '7', route_id: '2' })
+  await expect.poll(() => live.directory().find(VAN_8.id)?.company_id, soon).toBe('7')
+  api.respond(ok)
+  await release(redis, ['8/8000/1'], placeIn(live))
+  await expect.poll(delivered, soon).toBe(1)
+  expect(api.seen.map(({ apikey, lane }) => `${apikey} ${lane}`)).toEqual(['key-8 8000/1'])
 })
 
 it('a new apikey of a company tries the parked lanes of that company and no other one', async () => {

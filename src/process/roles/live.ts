@@ -6,10 +6,11 @@ import { type Following, follow } from '../../config/text-file.ts'
 import { guarded, logFault } from '../../observe/faults.ts'
 import { createLogger, type Logger } from '../../observe/log.ts'
 import { metrics } from '../../observe/metrics.ts'
+import { belongedAt } from '../../roster/device-entry.ts'
 import { noteFileResults } from '../../roster/puts.ts'
 import type { Replica } from '../../roster/replica.ts'
 import type { Roster } from '../../roster/roster.ts'
-import { deviceOf, NOT_CURRENT, type Place, timestampOf } from '../../store/index.ts'
+import { deviceOf, NOT_CURRENT, type Place, receivedAt, timestampOf } from '../../store/index.ts'
 import { installationId } from '../data-dir.ts'
 import { ConfigReport } from './config-report.ts'
 import {
@@ -226,13 +227,14 @@ class FollowedConfig implements Live {
   }
 }
 
-/** Where records belong as configured now: by their device, at their own time. */
+/** Where records belong as configured now: by their device, at their own time, within the company that it had when they came. */
 export function placeIn(live: Pick<Live, 'complete' | 'directory'>): Place {
   return (record) => {
     if (!live.complete) return NOT_CURRENT
     const directory = live.directory()
     const entry = directory.find(deviceOf(record))
-    return entry && directory.stayAt(entry, timestampOf(record))?.lane.key
+    if (!entry || !belongedAt(entry, receivedAt(record))) return undefined
+    return directory.stayAt(entry, timestampOf(record))?.lane.key
   }
 }
 

@@ -1,11 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { GroupSite } from '../chaos/group-faults.ts'
-import { KINDS, type Topology } from '../chaos/plan.ts'
-import { startGroup } from '../rig/site.ts'
+import { custodyOnce } from '../rig/product.ts'
+import { startReplicatedRedis, TOPOLOGIES, type Topology } from '../rig/replicated-redis.ts'
 import { commandOptions } from '../support/command-options.ts'
-import { messageOf, untilSo } from '../support/processes.ts'
+import { messageOf } from '../support/processes.ts'
 import type { Cost } from './attacker-connections.ts'
 import { ATTACKS } from './attacks.ts'
 import type { HonestReport } from './honest.ts'
@@ -38,8 +37,8 @@ const values = commandOptions({
 })
 const dataDir = values['data-dir']
 const topology = values.topology as Topology
-if (!Object.hasOwn(KINDS, topology)) {
-  console.error(`--topology ${topology}: there are ${Object.keys(KINDS).join(', ')}`)
+if (!Object.hasOwn(TOPOLOGIES, topology)) {
+  console.error(`--topology ${topology}: there are ${Object.keys(TOPOLOGIES).join(', ')}`)
   process.exit(1)
 }
 const all = [...Object.keys(ATTACKS), ...(dataDir === undefined ? Object.keys(PARTIES) : [])]
@@ -90,13 +89,11 @@ process.exitCode = problemCount === 0 ? 0 : 1
 /** Calls with the settings of a Redis for the topology, which it starts and stops. */
 async function withRedis(attackBeside: (settings: Readonly<Record<string, string>>) => Promise<void>): Promise<void> {
   const shards = Number(values.shards)
-  let site: GroupSite | undefined
+  const replicated = topology === 'single' ? undefined : await startReplicatedRedis(topology, { shards })
   try {
-    if (topology !== 'single') site = await startGroup(topology, { shards })
-    await attackBeside({ redis: site?.settings ?? `{ max_memory: 64mb, shards: ${shards} }` })
+    await attackBeside({ redis: replicated?.settings ?? `{ max_memory: 64mb, shards: ${shards} }` })
   } finally {
-    await site?.group.stop()
-    site?.network?.close()
+    await replicated?.stop()
   }
 }
 
@@ -159,7 +156,11 @@ async function attack(
     cost = (await told).cost
   }
   await attacked.touchGuarded()
-  const difference = await settledDifference(status)
+  // The account moves while vans send: it is right once it was right at one look.
+  const custody = await custodyOnce(status, ({ difference }) => difference === 0, {
+    withinMs: SETTLED_MS,
+    everyMs: 100,
+  })
   const redis = await lookIntoRedis()
   const { findings } = await status().catch(() => ({ findings: [] }))
   const problems = [
@@ -180,11 +181,8 @@ async function attack(
       ? [`${redis.held} of ${HELD_FIXES} held fixes are left`]
       : []),
     ...(redis && redis.heldOfVans > 0 ? [`${redis.heldOfVans} fixes of honest vans are held`] : []),
-    ...(difference === 0
-      ? []
-      : [
-          Number.isNaN(difference) ? 'the admin port does not answer' : `the account has a difference of ${difference}`,
-        ]),
+    ...(custody ? [] : ['the admin port does not answer']),
+    ...(custody?.difference ? [`the account has a difference of ${custody.difference}`] : []),
   ]
   return { name, cost, honest: vans, memory: peak, redis, problems }
 }
@@ -206,18 +204,6 @@ async function report(): Promise<Record<string, HonestReport>> {
   const told = messageOf<{ byTransport: Record<string, HonestReport> }>(honest, 'report')
   honest.send({ type: 'report' })
   return (await told).byTransport
-}
-
-/** The account moves while vans send: it is right once it was right at one look. */
-async function settledDifference(status: Target['status']): Promise<number> {
-  let difference = Number.NaN
-  const isRight = async () => {
-    difference = Number.NaN
-    difference = (await status()).custody.difference
-    return difference === 0
-  }
-  await untilSo(isRight, { withinMs: SETTLED_MS, everyMs: 100 })
-  return difference
 }
 
 function megabytes(bytes = 0): string {

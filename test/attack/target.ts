@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,8 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { socketUrl } from '../../src/process/redis-endpoint.ts'
 import { keys, openRedis, positionOf } from '../../src/store/index.ts'
 import { memoryShare } from '../../src/store/memory.ts'
+import { type AdminPlace, askAdmin, runProduct, type Status, statusOf } from '../rig/product.ts'
 import { CertificateMaker } from '../support/certificates.ts'
-import { runProduct } from '../rig/product.ts'
+import { pidsWith, residentBytes } from '../support/processes.ts'
 import type { Guard, Victim } from './attacker-connections.ts'
 import { HONEST_PLACE, linkOf, type Van } from './honest-links.ts'
 
@@ -20,7 +21,7 @@ export interface Target {
   /** Resident memory of the supervisor, gateway and admin process, bytes. */
   memory(): Record<string, number>
   /** `GET /admin/status`. */
-  status(): Promise<TargetStatus>
+  status(): Promise<Status>
   /** Looks into its private Redis; undefined where it has none. */
   redis(): Promise<RedisState | undefined>
   /** Changes the entries of the guarded devices, so that frames that were kept for them are decoded again. */
@@ -39,11 +40,6 @@ interface RedisState {
   readonly held: number
   /** Places of the honest vans that are held as if somebody else had sent them. */
   readonly heldOfVans: number
-}
-
-interface TargetStatus {
-  readonly custody: { readonly difference: number }
-  readonly findings: readonly { readonly code: string; readonly evidence: readonly string[] }[]
 }
 
 /** Ids of guarded devices, which send nothing, and the couriers to whom none of their positions may come. */
@@ -78,16 +74,17 @@ export async function startTarget(settings: Readonly<Record<string, string>> = {
   const product = await runProduct(dir)
   const { ports } = product
   const rival = { token: RIVAL_TOKEN, company: '8', deleted: DELETED }
-  await leaveTraces(ports)
+  const place = { dataDir: join(dir, 'data'), adminPort: ports.admin, token: TOKEN }
+  await leaveTraces(place, ports['tcp/teltonika'])
   let edits = 0
   return {
     victim: { ...victimOn(ports), rival },
     honest: honestOn(ports),
     memory: () => memoryOf(dir),
-    redis: () => redisOf(join(dir, 'data')),
-    status: () => statusOf(ports.admin, TOKEN),
+    redis: () => redisOf(place.dataDir),
+    status: () => statusOf(place),
     touchGuarded: () => writeFile(join(dir, 'devices.yaml'), devices(++edits)),
-    wrongPositions: () => wrongPositionsIn(join(dir, 'data', 'tracking.sqlite')),
+    wrongPositions: () => wrongPositionsIn(join(place.dataDir, 'tracking.sqlite')),
     stop: async () => void (await product.end()),
   }
 }
@@ -98,26 +95,20 @@ export async function startTarget(settings: Readonly<Record<string, string>> = {
  */
 export async function attachTarget(dataDir: string, company: string): Promise<Target> {
   const ports = JSON.parse(readFileSync(join(dataDir, 'ports.json'), 'utf8')) as Record<string, number>
-  const token = readFileSync(join(dataDir, 'admin-token'), 'utf8').trim()
-  const ask = async (method: string, id: string, body?: object) => {
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-    const url = `http://127.0.0.1:${ports.admin}/admin/devices/${id}`
-    const answer = await fetch(url, { method, headers, body: body && JSON.stringify(body) })
-    if (!answer.ok) throw new Error(`${method} ${url}: ${answer.status} ${await answer.text()}`)
-  }
+  const place = { dataDir, adminPort: ports.admin }
   const honest = honestOn(ports)
   const guards = Object.entries(GUARDED) as [Guard, string][]
   const all = [...VANS, ...KNOWN, ...Object.values(GUARDED), ROUTELESS]
   const touchGuarded = async (edit = 0) => {
     for (const [guard, id] of guards)
-      await ask('PUT', id, { company_id: company, name: `${guard} ${edit}`, ...PROOFS[guard] })
+      await askDevice(place, 'PUT', id, { company_id: company, name: `${guard} ${edit}`, ...PROOFS[guard] })
   }
   for (const [index, id] of [...VANS, ...KNOWN].entries()) {
     const { secret } = honest.find((van) => van.id === id) ?? {}
     const lane = { courier_id: String(index + 1), route_id: String(index + 1) }
-    await ask('PUT', id, { company_id: company, ...lane, ...(secret && { secret }) })
+    await askDevice(place, 'PUT', id, { company_id: company, ...lane, ...(secret && { secret }) })
   }
-  await ask('PUT', ROUTELESS, { company_id: company })
+  await askDevice(place, 'PUT', ROUTELESS, { company_id: company })
   await touchGuarded()
   let edits = 0
   return {
@@ -125,11 +116,11 @@ export async function attachTarget(dataDir: string, company: string): Promise<Ta
     honest,
     memory: () => memoryOf(),
     redis: () => redisOf(dataDir),
-    status: () => statusOf(ports.admin, token),
+    status: () => statusOf(place),
     touchGuarded: () => touchGuarded(++edits),
     wrongPositions: () => [],
     async stop() {
-      for (const id of all) await ask('DELETE', id)
+      for (const id of all) await askDevice(place, 'DELETE', id)
     },
   }
 }
@@ -191,19 +182,13 @@ function wrongPositionsIn(file: string): string[] {
 }
 
 /** A device of company 7 sends a position, and is deleted. */
-async function leaveTraces(ports: Readonly<Record<string, number>>): Promise<void> {
-  const ask = (method: string, body?: object) =>
-    fetch(`http://127.0.0.1:${ports.admin}/admin/devices/${DELETED}`, {
-      method,
-      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
-      body: body && JSON.stringify(body),
-    })
-  await ask('PUT', { company_id: '7' })
-  const link = await linkOf({ id: DELETED, road: 'tcp/teltonika', port: ports['tcp/teltonika'] })
+async function leaveTraces(place: AdminPlace, port: number): Promise<void> {
+  await askDevice(place, 'PUT', DELETED, { company_id: '7' })
+  const link = await linkOf({ id: DELETED, road: 'tcp/teltonika', port })
   await link.send({ time: Date.now(), ...HONEST_PLACE })
   link.close()
-  while (!(await (await ask('GET')).text()).includes('last_heard')) await sleep(100)
-  await ask('DELETE')
+  while (!(await askDevice(place, 'GET', DELETED)).includes('last_heard')) await sleep(100)
+  await askDevice(place, 'DELETE', DELETED)
 }
 
 async function redisOf(dataDir: string): Promise<RedisState | undefined> {
@@ -221,31 +206,26 @@ async function redisOf(dataDir: string): Promise<RedisState | undefined> {
   return { slowestMs, share, held, heldOfVans: honest.length }
 }
 
-async function statusOf(port: number, token: string): Promise<TargetStatus> {
-  const answer = await fetch(`http://127.0.0.1:${port}/admin/status`, {
-    headers: { authorization: `Bearer ${token}` },
-    signal: AbortSignal.timeout(STATUS_MS),
-  })
-  if (!answer.ok) throw new Error(`/admin/status: ${answer.status}`)
-  return (await answer.json()) as TargetStatus
+/** Asks about a device; `body`: the entry to put. */
+async function askDevice(place: AdminPlace, method: string, id: string, body?: object): Promise<string> {
+  const headers = { 'content-type': 'application/json' }
+  const answer = await askAdmin(place, `/admin/devices/${id}`, { method, headers, body: body && JSON.stringify(body) })
+  if (!answer.ok) throw new Error(`${method} ${id}: ${answer.status} ${await answer.text()}`)
+  return answer.text()
 }
 
 /** By role, the word of the command line that names it; `dir`: another word of it. */
-function memoryOf(dir?: string): Record<string, number> {
+function memoryOf(dir = ''): Record<string, number> {
   const memory: Record<string, number> = {}
-  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name)))
+  for (const role of ROLES)
     try {
-      const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
-      const role = ROLES.find((name) => words.includes(name))
-      if (!role || (dir && !words.includes(dir))) continue
-      memory[role] = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
+      for (const pid of pidsWith(dir, role)) memory[role] = residentBytes(pid)
     } catch {
       // It has ended meanwhile.
     }
   return memory
 }
 
-const STATUS_MS = 10_000
 const ROLES = ['start', 'gateway', 'worker', 'admin'] as const
 const TOKEN = 'b6f0c5d4e1a29387'
 const RIVAL_TOKEN = '0d7e92c4a8b15f63'

@@ -2,11 +2,10 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { commandOptions } from '../support/command-options.ts'
-import { endChild } from '../support/processes.ts'
+import { endChild, residentBytes } from '../support/processes.ts'
 import { collectedMemory } from './connections/memory.ts'
 import type { SenderReport } from './connections/sender.ts'
-import { residentBytes } from './e2e/rig.ts'
-import { Site } from './e2e/site.ts'
+import { startProductRig } from './e2e/rig.ts'
 
 /**
  * Many vans with a connection each that send a fix once a minute: what a connection takes, whether all log in within a minute, how
@@ -31,25 +30,26 @@ const CONNECTIONS_OF_SENDER = 18_000
 const LOGIN_MS = 40_000
 const GIVE_UP_S = 180
 
-const site = await Site.begin({ vans: connections, gateways, concurrency: 256, inspect: true })
+const rig = await startProductRig({ vans: connections, gateways, concurrency: 256, inspect: true })
+const { product } = rig
 try {
   const result = await measure()
   console.log(JSON.stringify(result))
   if (!isKept(result)) process.exitCode = 1
 } finally {
-  await site.stop()
+  await rig.stop()
 }
 
 async function measure() {
   await sleep(3000)
-  const before = await collectedMemory(site)
+  const before = await collectedMemory(product)
   const senders = startSenders()
   const loginS = await untilAllIn()
   say(`${connections} connections logged in`, `${loginS} s`)
   await pass(5)
   const whileLogin = answersNow()
   say('answers meanwhile', textOf(whileLogin))
-  const after = await collectedMemory(site)
+  const after = await collectedMemory(product)
   const heapBytes = Math.round((after.heap - before.heap) / connections)
   const residentBytesEach = Math.round((after.resident - before.resident) / connections)
   say('a connection', `${heapBytes} bytes of heap, ${residentBytesEach} bytes resident`)
@@ -59,17 +59,17 @@ async function measure() {
   await pass(seconds)
   const calm = answersNow()
   say('answers', textOf(calm))
-  const [one] = site.gateways
+  const [one] = product.pidsOf('gateway')
   process.kill(one, 'SIGTERM')
   const oneBackS = await untilAllBack()
   const whileOne = answersNow()
   say('one gateway started again: all back after', `${oneBackS} s; ${textOf(whileOne)}`)
-  for (const pid of site.gateways) process.kill(pid, 'SIGKILL')
+  for (const pid of product.pidsOf('gateway')) process.kill(pid, 'SIGKILL')
   const allBackS = await untilAllBack()
   await pass(30)
   const afterAll = answersNow()
   say('all gateways started again: all back after', `${allBackS} s; ${textOf(afterAll)}`)
-  const resident = await Promise.all(site.gateways.map(residentBytes))
+  const resident = product.pidsOf('gateway').map(residentBytes)
   say('gateways resident at the end', resident.map((bytes) => `${Math.round(bytes / 2 ** 20)} MB`).join(', '))
   for (const sender of senders) await endChild(sender)
   return {
@@ -99,7 +99,7 @@ function startSenders(): ChildProcess[] {
   return Array.from({ length: count }, (_, at) => {
     const first = Math.floor((connections * at) / count)
     const vans = Math.floor((connections * (at + 1)) / count) - first
-    const plan = { port: site.port, first, vans, everyMs: 60_000, loginMs: LOGIN_MS }
+    const plan = { port: rig.port, first, vans, everyMs: 60_000, loginMs: LOGIN_MS }
     const sender = fork(SENDER, [JSON.stringify(plan)])
     sender.on('message', (report: SenderReport) => {
       reports[at] = report
@@ -128,7 +128,7 @@ async function untilAllIn(): Promise<number> {
   const since = performance.now()
   for (let reported = 0; loggedIn() < connections; await sleep(200)) {
     const passedS = (performance.now() - since) / 1000
-    if (passedS > GIVE_UP_S) throw new Error(`after ${GIVE_UP_S} s only ${loggedIn()} are logged in: ${site.said}`)
+    if (passedS > GIVE_UP_S) throw new Error(`after ${GIVE_UP_S} s only ${loggedIn()} are logged in: ${product.said()}`)
     if (passedS > reported + 10) say('logged in', `${loggedIn()} after ${Math.round((reported = passedS))} s`)
   }
   return Math.round((performance.now() - since) / 100) / 10

@@ -51,7 +51,7 @@ async function benchAll() {
 }
 
 async function benchRoad(seconds: number) {
-  const many = { vans: 500, apiDelayMs: 0, concurrency: 64, keepSamples: false }
+  const many = { vans: 500, concurrency: 64 }
 
   const ten = await measureRoad({ rig: many, fixesPerPacket: 10, packetsPerSecond: null, seconds, warmUpSeconds: 5 })
   say('socket to API, 10 fixes a packet', `${ten.fixesPerS} fixes/s`, ten.cpuUsPerFix)
@@ -130,7 +130,7 @@ function ofProduct({ gateway, worker, redis }: Readonly<Record<string, number>>)
 
 /** The gateway's CPU time per fix with `protocol: auto` by that with the protocol named, in five pairs of roads, and their median. */
 async function benchAuto(seconds: number) {
-  const rig = { vans: 500, apiDelayMs: 0, concurrency: 64, keepSamples: false }
+  const rig = { vans: 500, concurrency: 64 }
   const plan = { fixesPerPacket: 10, packetsPerSecond: 500, seconds, warmUpSeconds: 5 }
   const ratios: number[] = []
   for (let pair = 0; pair < 5; pair++) {
@@ -145,7 +145,7 @@ async function benchAuto(seconds: number) {
 
 /** The road's throughput where answers wait for two replicas by that where they wait for none, with the same servers, in five pairs. */
 async function benchReplicas(seconds: number) {
-  const rig = { vans: 500, apiDelayMs: 0, concurrency: 64, keepSamples: false }
+  const rig = { vans: 500, concurrency: 64 }
   const plan = { fixesPerPacket: 10, packetsPerSecond: null, seconds, warmUpSeconds: 5 }
   const ratios: number[] = []
   for (let pair = 0; pair < 5; pair++) {
@@ -162,7 +162,7 @@ async function benchReplicas(seconds: number) {
  * for each fix, at three rates; each measured twice.
  */
 async function benchSeveral(what: 'gateways' | 'shards', seconds: number) {
-  const rig = { vans: 10_000, apiDelayMs: 0, concurrency: 256, keepSamples: false }
+  const rig = { vans: 10_000, concurrency: 256 }
   // Each of several takes longer until its code is compiled.
   const road = { rig, fixesPerPacket: 1, seconds, warmUpSeconds: 60, isLive: true }
   const ratios: Record<string, Record<string, number>> = {}

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import type { Request } from '../rig/journal-api.ts'
 import type { ClockStep, ClockSteps } from '../rig/clock.ts'
+import type { Request } from '../rig/journal-api.ts'
+import type { Trip } from '../rig/vans.ts'
 import { localTime, nextChange } from './dst.ts'
 import { type Edit, keyOf, lanesOf } from './edits.ts'
 import { KINDS, planFaults } from './plan.ts'
-import type { Trip } from '../rig/vans.ts'
 import { judge } from './verdict.ts'
 
 describe('the schedule of faults', () => {

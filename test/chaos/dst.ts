@@ -4,9 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openClock } from '../rig/clock.ts'
-
-/** The time zone of the product: of its processes, of `gateway.yaml`, and of times without an offset in its files. */
-export const ZONE = 'Europe/Berlin'
+import { ZONE } from '../rig/site.ts'
 
 /** When DST begins or ends next in that zone (`dst-begins`, `dst-ends`). Both ms UTC. */
 export function nextChange(kind: string, after: number): number {

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { seeded } from '../../src/sandbox/random.ts'
+import type { Site } from '../rig/site.ts'
+import type { Trip } from '../rig/vans.ts'
 import { type Edit, SETTLED_AFTER_MS } from './edits.ts'
 import { put, writeLines } from './roster.ts'
-import type { Site } from '../rig/site.ts'
 import type { System } from './system.ts'
-import type { Trip } from '../rig/vans.ts'
 
 /** Changes the roster until it is settled. */
 export interface Editor {

@@ -1,16 +1,16 @@
 import { appendFileSync, closeSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { parentOf, pidsIn, pidsWhere, signal as sendSignal, untilSo } from '../support/processes.ts'
-import type { Behaviour } from '../rig/journal-api.ts'
 import type { ProcessClock } from '../rig/clock.ts'
+import type { Behaviour } from '../rig/journal-api.ts'
+import { MAX_MEMORY, type Site } from '../rig/site.ts'
+import type { UpstreamApi } from '../rig/upstream.ts'
+import type { WireState } from '../rig/wire.ts'
+import { parentOf, pidsIn, pidsWhere, signal as sendSignal, untilSo } from '../support/processes.ts'
 import { nextChange } from './dst.ts'
 import type { groupFaults } from './group-faults.ts'
 import type { Fault } from './plan.ts'
-import { MAX_MEMORY, type Site } from '../rig/site.ts'
 import { PROCESSES, type System } from './system.ts'
-import type { UpstreamApi } from '../rig/upstream.ts'
-import type { WireState } from '../rig/wire.ts'
 
 /** What faults are injected into. */
 export interface FaultTargets {

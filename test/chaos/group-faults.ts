@@ -1,26 +1,14 @@
 import { inTurns } from '../../src/async.ts'
-import { RedisCluster } from '../rig/redis-cluster.ts'
-import type { RedisGroup } from '../rig/redis-group.ts'
-import type { ProcessClock } from '../rig/clock.ts'
 import type { Network } from '../rig/network.ts'
+import { RedisCluster } from '../rig/redis-cluster.ts'
+import type { ReplicatedRedis } from '../rig/replicated-redis.ts'
 import type { Fault } from './plan.ts'
-
-/** The replicated Redis of a run, and its network, where this process may have one. */
-export interface GroupSite {
-  readonly group: RedisGroup | RedisCluster
-  /** The section `redis` of gateway.yaml. */
-  readonly settings: string
-  readonly machines: number
-  readonly network?: Network
-  /** Of the Redis of each machine; none where they cannot be set. */
-  readonly clocks: readonly ProcessClock[]
-}
 
 /**
  * Injects the faults of a replicated Redis one after the other, each once all replicas are in step and the product has `recovered`.
  */
 export function groupFaults(
-  { group, machines, network, clocks }: GroupSite,
+  { group, machines, network, clocks }: ReplicatedRedis,
   recovered: (since: number) => Promise<number>,
 ) {
   const inTurn = inTurns()

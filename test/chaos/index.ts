@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events'
+import type { Topology } from '../rig/replicated-redis.ts'
 import { commandOptions } from '../support/command-options.ts'
 import { nextChange, runAgainAt } from './dst.ts'
-import { type Fault, KINDS, planFaults, type Topology } from './plan.ts'
+import { type Fault, KINDS, planFaults } from './plan.ts'
 import { type Outcome, runChaos } from './run.ts'
 
 /**

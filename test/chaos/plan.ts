@@ -104,7 +104,6 @@ export const KINDS = {
   sentinel: ALL.filter((kind) => !OF_ONE_REDIS.has(kind) && kind !== 'move-slot'),
   cluster: ALL.filter((kind) => !OF_ONE_REDIS.has(kind)),
 } satisfies Record<string, readonly string[]>
-export type Topology = keyof typeof KINDS
 
 /** The faults of a run, in order: the same for the same seed, length and kinds. */
 export function planFaults(seed: number, lengthMs: number, kinds: readonly string[]): Fault[] {

@@ -1,8 +1,8 @@
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Site } from '../rig/site.ts'
 import { localTime } from './dst.ts'
 import { type Edit, keyOf } from './edits.ts'
-import type { Site } from '../rig/site.ts'
 import type { System } from './system.ts'
 
 /** Writes the lines of all changes by file into the files of every machine, by rename. */

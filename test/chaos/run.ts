@@ -1,20 +1,22 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FleetVan } from '../../src/sandbox/fleet.ts'
-import { untilSo } from '../support/processes.ts'
 import type { ClockSteps } from '../rig/clock.ts'
+import { custodyOnce, isAtRest } from '../rig/product.ts'
+import type { Topology } from '../rig/replicated-redis.ts'
+import { PUSH_TIMEOUT_MS, prepareSite, type Site } from '../rig/site.ts'
+import { startUpstreamApi } from '../rig/upstream.ts'
+import { type ChaosVans, createChaosFleet, startVans } from '../rig/vans.ts'
+import { openWires, type WireState } from '../rig/wire.ts'
+import { untilSo } from '../support/processes.ts'
 import { startEditor } from './editor.ts'
 import type { Edit } from './edits.ts'
 import { type FaultTargets, injectFault, undoAll } from './faults.ts'
 import { groupFaults } from './group-faults.ts'
-import type { Fault, Topology } from './plan.ts'
+import type { Fault } from './plan.ts'
 import { shownRoster } from './roster.ts'
-import { PUSH_TIMEOUT_MS, prepareSite, type Site } from '../rig/site.ts'
-import { atRest, type System, startSystem } from './system.ts'
-import { startUpstreamApi } from '../rig/upstream.ts'
-import { type ChaosVans, createChaosFleet, startVans } from '../rig/vans.ts'
+import { type System, startSystem } from './system.ts'
 import { judge, rosterProblems, type Verdict } from './verdict.ts'
-import { openWires, type WireState } from '../rig/wire.ts'
 
 export interface ChaosOptions {
   readonly topology: Topology
@@ -81,7 +83,7 @@ async function drive(targets: FaultTargets, fleet: readonly FleetVan[], options:
   await undoAll({ ...targets, group })
   await Promise.all([vans.settle(SETTLED_BY_MS), editor.settle(SETTLED_BY_MS)])
   options.say(`all is acknowledged: ${vans.troubles().length === 0}`)
-  const custody = await atRest(system.status, DELIVERED_BY_MS)
+  const custody = await custodyOnce(system.status, isAtRest, { withinMs: DELIVERED_BY_MS })
   const shown = await rosterAtRest(editor.edits, system)
   vans.close()
   await wires.close()

@@ -1,15 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { open, readFile } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { socketOf, socketUrl } from '../../src/process/redis-endpoint.ts'
 import { openRedis, type Redis } from '../../src/store/index.ts'
-import { CLI, pidsIn, pidsWith, untilSo } from '../support/processes.ts'
-import { ZONE } from './dst.ts'
-import { MAX_MEMORY, type Machine, type Site } from '../rig/site.ts'
+import { askAdmin, type Status, statusOf } from '../rig/product.ts'
+import { isUp } from '../rig/role.ts'
+import { MAX_MEMORY, type Machine, type Site, ZONE } from '../rig/site.ts'
+import { CLI, endChild, pidsIn, pidsWith, untilSo } from '../support/processes.ts'
 
 /** The kinds of processes that run. */
 export const PROCESSES = ['supervisor', 'gateway', 'worker', 'admin', 'redis'] as const
@@ -33,11 +34,6 @@ export interface System {
   end(): Promise<{ readonly codes: readonly (number | null)[]; readonly left: number }>
 }
 
-export interface Status {
-  readonly waiting: { readonly fixes: number }
-  readonly custody: Readonly<Record<string, number>>
-}
-
 /** Resolves once all are ready for the first time. What they print goes to `start.log` in the folder. */
 export async function startSystem(site: Site): Promise<System> {
   const log = await open(join(site.dir, 'start.log'), 'a')
@@ -52,7 +48,7 @@ export async function startSystem(site: Site): Promise<System> {
   return {
     pidsOf: (who) => pidsOf(who, site),
     redis: (work) => withRedis(site, work),
-    admin: (path, init) => askAdmin(site, path, init),
+    admin: (path, init) => askAdmin(site, path, { ...init, signal: AbortSignal.timeout(ADMIN_MS) }),
     status: () => statusOf(site),
     starts: start.starts,
     async end() {
@@ -96,43 +92,15 @@ function keepService(
     starts: () => starts,
     async end() {
       ending.abort()
-      child.kill('SIGTERM')
-      await Promise.race([kept, pause(END_MS, undefined, { ref: false })])
-      child.kill('SIGKILL')
+      const code = await endChild(child, 'SIGTERM', END_MS)
       await kept
-      return child.exitCode
+      return code
     },
   }
 }
 
 async function whenUp({ monitorPort }: Machine, withinMs = Infinity): Promise<void> {
-  const url = `http://127.0.0.1:${monitorPort}/healthz`
-  await untilSo(async () => (await fetch(url, { signal: AbortSignal.timeout(1000) })).ok, { withinMs })
-}
-
-/** Asks the admin port of a site. Rejects where that does not answer. */
-async function askAdmin({ dataDir, adminPort }: Site, path: string, init: RequestInit = {}): Promise<Response> {
-  const headers = new Headers(init.headers)
-  headers.set('authorization', `Bearer ${(await readFile(join(dataDir, 'admin-token'), 'utf8')).trim()}`)
-  return fetch(`http://127.0.0.1:${adminPort}${path}`, { ...init, headers, signal: AbortSignal.timeout(5000) })
-}
-
-/** `GET /admin/status` of a site. Rejects where that does not answer. */
-export async function statusOf(site: Site): Promise<Status> {
-  const answer = await askAdmin(site, '/admin/status')
-  if (!answer.ok) throw new Error(`/admin/status: ${answer.status}`)
-  return (await answer.json()) as Status
-}
-
-/** The account once nothing moves any more; where that does not come within a time, as it is in the end. */
-export async function atRest(status: () => Promise<Status>, withinMs: number): Promise<Status['custody'] | undefined> {
-  let custody: Status['custody'] | undefined
-  const isAtRest = async () => {
-    custody = (await status().catch(() => undefined))?.custody
-    return custody?.waiting === 0 && custody.difference === 0
-  }
-  await untilSo(isAtRest, { withinMs, everyMs: 200 })
-  return custody
+  await untilSo(() => isUp(monitorPort, '/healthz'), { withinMs })
 }
 
 /** A supervisor is `start`, or what keeps the shared Redis running. */
@@ -162,3 +130,4 @@ async function withRedis<T>({ dataDir, replicated }: Site, work: (redis: Redis) 
 const REDIS = fileURLToPath(new URL('../rig/redis.ts', import.meta.url))
 const AGAIN_MS = 300
 const END_MS = 15_000
+const ADMIN_MS = 5000

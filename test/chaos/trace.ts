@@ -1,8 +1,8 @@
-import type { Request } from '../rig/journal-api.ts'
 import { type ClockSteps, seemsLate } from '../rig/clock.ts'
-import { type Edit, lanesOf } from './edits.ts'
+import type { Request } from '../rig/journal-api.ts'
 import type { Journal } from '../rig/upstream.ts'
 import type { MadeFix, Trip } from '../rig/vans.ts'
+import { type Edit, lanesOf } from './edits.ts'
 
 /** What became of the fixes of one van. */
 export interface TripTrace {

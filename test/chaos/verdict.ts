@@ -1,9 +1,9 @@
 import { type ClockSteps, heldUntil } from '../rig/clock.ts'
-import { describeEdit, type Edit, keyOf } from './edits.ts'
-import type { Status } from './system.ts'
-import { follow, sketch, type TripTrace } from './trace.ts'
+import type { Status } from '../rig/product.ts'
 import type { Journal } from '../rig/upstream.ts'
 import type { MadeFix, Trip } from '../rig/vans.ts'
+import { describeEdit, type Edit, keyOf } from './edits.ts'
+import { follow, sketch, type TripTrace } from './trace.ts'
 
 /** What is known of a run once it is at rest. */
 export interface Evidence extends Journal {

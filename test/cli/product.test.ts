@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { teltonika } from '../../src/sandbox/speak/teltonika.ts'
-import { type Ended, waybridge } from '../support/cli.ts'
 import { dial, type Product, startProduct } from '../rig/product.ts'
+import { type Ended, waybridge } from '../support/cli.ts'
 
 const NOW = Math.floor(Date.now() / 1000)
 const [DELIVERED, UNKNOWN] = ['356307042441013', '356307042441099']

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createFleet, devicesYaml, ROUTES_FROM } from '../../src/sandbox/fleet.ts'
 import { runSimulation } from '../../src/sandbox/simulation.ts'
 import { speeches } from '../../src/sandbox/speak/index.ts'
-import { avlLogin, avlPacket, bytes, gt06Frame, gt06Gps } from '../support/encode.ts'
 import { AUTO_LISTENER, dial, type Product, startProduct } from '../rig/product.ts'
+import { avlLogin, avlPacket, bytes, gt06Frame, gt06Gps } from '../support/encode.ts'
 
 const PLACE = { latitude: 52.52, longitude: 13.41, satellites: 9 }
 const at = Date.now() - 60_000

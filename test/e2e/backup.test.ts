@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { FORMAT } from '../../src/store/index.ts'
-import { waybridge } from '../support/cli.ts'
 import { type Product, runProduct, startProduct } from '../rig/product.ts'
+import { waybridge } from '../support/cli.ts'
 
 const NOW = Math.floor(Date.now() / 1000)
 const DEVICES = `

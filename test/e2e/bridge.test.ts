@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { MqttClient } from 'mqtt'
 import { beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
+import { type Product, startProduct } from '../rig/product.ts'
 import { findProgram, type Program } from '../support/debian-program.mjs'
 import { freePorts } from '../support/free-ports.ts'
 import { startMosquitto } from '../support/mosquitto.ts'
 import { client, position } from '../support/mqtt.ts'
 import { signal } from '../support/processes.ts'
-import { type Product, startProduct } from '../rig/product.ts'
 
 let program: Program | undefined
 beforeAll(async () => {

@@ -5,9 +5,9 @@ import { connectAsync } from 'mqtt'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { socketUrl } from '../../src/process/redis-endpoint.ts'
 import { openRedis } from '../../src/store/index.ts'
-import { freePorts } from '../support/free-ports.ts'
 import { type Product, startProduct } from '../rig/product.ts'
 import { GROUP_NAME, RedisGroup } from '../rig/redis-group.ts'
+import { freePorts } from '../support/free-ports.ts'
 import { processesOn } from '../support/running.ts'
 
 /** In the configuration, in what is asked and sent, and in the file of the admin port's token. */

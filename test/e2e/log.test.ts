@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { answering, type Behaviour, well } from '../faults/api.ts'
 import { type Site, startSite } from '../faults/site.ts'
+import { ok, type Respond, status } from '../rig/api.ts'
 import { COMPANY } from '../rig/product.ts'
 
 const VANS = 50
@@ -52,11 +52,11 @@ async function during(fault: () => unknown, codes: readonly string[], mend: () =
   return lines
 }
 
-const behaving = (behaviour: Behaviour) => () => site.api.behave(behaviour)
+const answering = (respond: Respond) => () => site.api.respond(respond)
 
 describe('the log of a product with 50 lanes has one line when a fault begins, and one when it ends', () => {
   it('the API answers 500', async () => {
-    const lines = await during(behaving(answering(500)), ['upstream_down'], behaving(well))
+    const lines = await during(answering(status(500)), ['upstream_down'], answering(ok))
     expect(lines).toEqual([
       expect.stringMatching(/^error admin: begins: the tracking API answers 500/),
       expect.stringMatching(/^info admin: has ended: the tracking API answers 500/),
@@ -65,7 +65,7 @@ describe('the log of a product with 50 lanes has one line when a fault begins, a
 
   it('the API refuses the apikey of all lanes', async () => {
     const lines = await during(
-      behaving((request, response) => (request.apikey === 'next' ? well : answering(403))(request, response)),
+      answering((request, response) => (request.apikey === 'next' ? ok : status(403))(request, response)),
       ['apikey_refused'],
       async () => {
         const yaml = await site.product.read('gateway.yaml')

@@ -3,10 +3,10 @@ import { createServer, type ServerResponse } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { teltonika } from '../../src/sandbox/speak/teltonika.ts'
+import { dial, startProduct } from '../rig/product.ts'
 import { webhookReceiver } from '../support/alerts.ts'
 import { listening } from '../support/listening.ts'
 import { signal } from '../support/processes.ts'
-import { dial, startProduct } from '../rig/product.ts'
 
 const soon = { timeout: 60_000 }
 const ID = '356307042441013'

@@ -8,9 +8,9 @@ import type { Fix } from '../../protocols/kit/index.ts'
 import { gt06 } from '../../src/sandbox/speak/gt06.ts'
 import { teltonika } from '../../src/sandbox/speak/teltonika.ts'
 import { h02, wialon } from '../../src/sandbox/speak/text.ts'
+import { dial, type Product, startProduct } from '../rig/product.ts'
 import { waybridgeProcess } from '../support/cli.ts'
 import { folder } from '../support/config-folder.ts'
-import { dial, type Product, startProduct } from '../rig/product.ts'
 
 const START = Math.floor(Date.now() / 1000) - 3600
 const soon = { timeout: 60_000, interval: 50 }

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Product, runProduct } from '../rig/product.ts'
 import { ok, type Respond, startApi, status } from '../rig/api.ts'
+import { type Product, runProduct } from '../rig/product.ts'
 
 /** See its README for what is in it. */
 const FOLDER = fileURLToPath(new URL('../support/data-0.1.0', import.meta.url))

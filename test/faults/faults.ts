@@ -3,9 +3,9 @@ import { rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { FindingCode } from '../../src/diagnose/codes.ts'
-import { signal, untilSo } from '../support/processes.ts'
+import { ok, type Respond, status } from '../rig/api.ts'
 import { COMPANY, startProduct } from '../rig/product.ts'
-import { answering, type Behaviour, well } from './api.ts'
+import { signal, untilSo } from '../support/processes.ts'
 import { gt06, h02, nowS, osmand, wialon } from './senders.ts'
 import { FLEET, GUARDED, OWN, type Site, STRANGER, settings, UNROUTED } from './site.ts'
 
@@ -34,14 +34,14 @@ export interface Fault {
 
 /** In this order: what takes long to recover comes late. */
 export const FAULTS: readonly Fault[] = [
-  { what: 'the API answers 500', code: 'upstream_down', van: FLEET[0], begin: behaving(answering(500)) },
+  { what: 'the API answers 500', code: 'upstream_down', van: FLEET[0], begin: answering(refusing(500)) },
   {
     what: 'the API refuses connections',
     code: 'upstream_down',
     van: FLEET[0],
     isQuick: true,
     async begin({ api }) {
-      await api.refuse()
+      await api.close()
       return api.open
     },
   },
@@ -50,7 +50,7 @@ export const FAULTS: readonly Fault[] = [
     code: 'not_the_api',
     van: FLEET[0],
     isQuick: true,
-    begin: behaving(
+    begin: answering(
       (_request, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Log in'),
     ),
   },
@@ -58,25 +58,25 @@ export const FAULTS: readonly Fault[] = [
     what: 'a redirect answers in place of the API (302)',
     code: 'not_the_api',
     van: FLEET[0],
-    begin: behaving((_request, response) => void response.writeHead(302, { location: 'http://login.example/' }).end()),
+    begin: answering((_request, response) => void response.writeHead(302, { location: 'http://login.example/' }).end()),
   },
-  { what: 'the API hangs', code: 'upstream_hanging', van: FLEET[0], dueS: 15, begin: behaving(() => {}) },
+  { what: 'the API hangs', code: 'upstream_hanging', van: FLEET[0], dueS: 15, begin: answering(() => {}) },
   {
     what: 'the API takes 8 s for each request',
     code: 'upstream_slow',
     van: FLEET[0],
     dueS: 5,
-    begin: behaving((request, response) => void setTimeout(() => well(request, response), 8000)),
+    begin: answering((request, response) => void setTimeout(() => ok(request, response), 8000)),
   },
-  { what: 'the API answers 429', code: 'upstream_limited', van: FLEET[0], begin: behaving(answering(429)) },
+  { what: 'the API answers 429', code: 'upstream_limited', van: FLEET[0], begin: answering(refusing(429)) },
   {
     what: 'the API refuses single positions (422)',
     code: 'positions_refused',
     van: FLEET[0],
     endsS: 10,
     isQuick: true,
-    begin: behaving((request, response) =>
-      (request.courier === '1' && request.timestamps.some((time) => time % 3 === 0) ? answering(422) : well)(
+    begin: answering((request, response) =>
+      (request.courier === '1' && request.timestamps.some((time) => time % 3 === 0) ? refusing(422) : ok)(
         request,
         response,
       ),
@@ -87,8 +87,8 @@ export const FAULTS: readonly Fault[] = [
     code: 'lane_refused',
     van: FLEET[1],
     async begin(site) {
-      const mend = await behaving((request, response) =>
-        (request.courier === '2' ? answering(404) : well)(request, response),
+      const mend = await answering((request, response) =>
+        (request.courier === '2' ? refusing(404) : ok)(request, response),
       )(site)
       return async () => {
         mend()
@@ -102,7 +102,7 @@ export const FAULTS: readonly Fault[] = [
     van: FLEET[0],
     isQuick: true,
     async begin(site) {
-      site.api.behave((request, response) => (request.apikey === 'next' ? well : answering(403))(request, response))
+      site.api.respond((request, response) => (request.apikey === 'next' ? ok : refusing(403))(request, response))
       return () => edit(site, 'gateway.yaml', (yaml) => yaml.replace(`apikey: ${COMPANY.apikey}`, 'apikey: next'))
     },
   },
@@ -111,8 +111,8 @@ export const FAULTS: readonly Fault[] = [
     code: 'token_refused',
     async begin(site) {
       const path = `/api/v2/companies/7/routes/1001/courier-positions?from=0&to=1`
-      const mend = await behaving((request, response) =>
-        (request.courier === undefined ? answering(401) : well)(request, response),
+      const mend = await answering((request, response) =>
+        (request.courier === undefined ? refusing(401) : ok)(request, response),
       )(site)
       await site.product.admin(path)
       return async () => {
@@ -343,7 +343,7 @@ export const FAULTS: readonly Fault[] = [
     code: 'backlog',
     dueS: 60,
     endsS: 5,
-    begin: behaving((request, response) => (request.courier === '3' ? answering(500) : well)(request, response)),
+    begin: answering((request, response) => (request.courier === '3' ? refusing(500) : ok)(request, response)),
   },
   {
     what: 'the disk of the private Redis has less than 256 MiB left',
@@ -413,11 +413,15 @@ export const FAULTS: readonly Fault[] = [
   },
 ]
 
-function behaving(behaviour: Behaviour): Fault['begin'] {
+function refusing(code: number): Respond {
+  return status(code, '{"message":"no"}', { 'content-type': 'application/json' })
+}
+
+function answering(respond: Respond): Fault['begin'] {
   return async ({ api }) => {
-    api.behave(behaviour)
+    api.respond(respond)
     return () => {
-      api.behave(well)
+      api.respond(ok)
       api.cut()
     }
   }

@@ -1,5 +1,5 @@
-import { commandOptions } from '../support/command-options.ts'
 import { AUTO_LISTENER } from '../rig/product.ts'
+import { commandOptions } from '../support/command-options.ts'
 import { FAULTS, type Fault } from './faults.ts'
 import { type Measured, measure, problemOf, rowOf, TABLE_HEAD } from './measure.ts'
 import { type Site, startSite, startSiteOnDisk } from './site.ts'

@@ -1,5 +1,5 @@
-import { gt06Frame, gt06Gps } from '../support/encode.ts'
 import { dial } from '../rig/product.ts'
+import { gt06Frame, gt06Gps } from '../support/encode.ts'
 import type { Site } from './site.ts'
 
 /** Sends one position over HTTP, as OsmAnd does. */

@@ -6,19 +6,19 @@ import { chromium, type Page } from 'playwright-core'
 import { createFleet, devicesYaml, type FleetVan } from '../../src/sandbox/fleet.ts'
 import { runSimulation } from '../../src/sandbox/simulation.ts'
 import { speeches } from '../../src/sandbox/speak/index.ts'
+import { ok, startApi, type TestApi } from '../rig/api.ts'
+import { type Product, startProduct } from '../rig/product.ts'
 import { connected } from '../support/admin.ts'
 import { webhookReceiver } from '../support/alerts.ts'
 import { chromiumOptions, findChromium } from '../support/browser.ts'
 import { CertificateMaker } from '../support/certificates.ts'
-import { type Product, startProduct } from '../rig/product.ts'
 import { startTestRedis, type TestRedis } from '../support/redis.ts'
 import { mountTmpfs } from '../support/tmpfs.ts'
-import { type FaultyApi, startFaultyApi } from './api.ts'
 
 /** `waybridge start` with vans that drive, a Redis and a tracking API, all of which can be broken, and who is told of it. */
 export interface Site {
   readonly product: Product
-  readonly api: FaultyApi
+  readonly api: TestApi
   readonly redis: TestRedis
   readonly certificates: CertificateMaker
   readonly webhook: Awaited<ReturnType<typeof webhookReceiver>>
@@ -79,7 +79,7 @@ export async function startSite({
   hasOwnRedis = true,
 } = {}): Promise<Site> {
   const [api, redis, certificates, webhook] = await Promise.all([
-    startFaultyApi(),
+    startApi(ok, { answersReads: true }),
     startTestRedis(),
     CertificateMaker.create(),
     webhookReceiver(),

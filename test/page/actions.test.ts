@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { teltonika } from '../../src/sandbox/speak/teltonika.ts'
-import { expectAccessible, findChromium, pageFixture } from '../support/browser.ts'
 import { dial } from '../rig/product.ts'
+import { expectAccessible, findChromium, pageFixture } from '../support/browser.ts'
 
 const [VAN, SPARE, AHEAD] = ['013', '021', '039'].map((end) => `356307042441${end}`)
 const UNKNOWN = ['047', '054'].map((end) => `356307042441${end}`)

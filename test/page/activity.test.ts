@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../support/browser.ts'
 import { ok, startApi, status } from '../rig/api.ts'
+import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../support/browser.ts'
 
 const VAN = '356307042441013'
 const HEADER = 'device,courier_id,route_id,from,until\n'

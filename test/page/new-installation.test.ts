@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { teltonika } from '../../src/sandbox/speak/teltonika.ts'
+import { dial, type Product } from '../rig/product.ts'
 import { NOWHERE } from '../support/admin.ts'
 import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../support/browser.ts'
-import { dial, type Product } from '../rig/product.ts'
 
 const VAN = '356307042441047'
 const soon = { timeout: 60_000 }

@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { teltonika } from '../../src/sandbox/speak/teltonika.ts'
+import { ok, type Respond, startApi, status } from '../rig/api.ts'
+import { AUTO_LISTENER, dial } from '../rig/product.ts'
 import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../support/browser.ts'
 import { freePorts } from '../support/free-ports.ts'
-import { AUTO_LISTENER, dial } from '../rig/product.ts'
-import { ok, type Respond, startApi, status } from '../rig/api.ts'
 
 const VANS = ['356307042441013', '356307042441021', '356307042441039']
 const DEVICES = Object.fromEntries(

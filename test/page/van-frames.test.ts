@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { teltonika } from '../../src/sandbox/speak/teltonika.ts'
-import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../support/browser.ts'
 import { dial } from '../rig/product.ts'
+import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../support/browser.ts'
 
 const VAN = '356307042441013'
 const DEVICES = JSON.stringify({ [VAN]: { name: 'Van 12', company_id: 7, courier_id: 42, route_id: 1001 } })

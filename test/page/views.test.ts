@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { teltonika } from '../../src/sandbox/speak/teltonika.ts'
-import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../support/browser.ts'
 import { dial } from '../rig/product.ts'
+import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../support/browser.ts'
 
 const [VAN, UNKNOWN, SCRIPT, LONG, RIGHT, FIRST, SECOND] = ['013', '021', '039', '047', '054', '062', '070'].map(
   (end) => `356307042441${end}`,

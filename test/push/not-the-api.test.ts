@@ -13,8 +13,8 @@ import {
   type Redis,
 } from '../../src/store/index.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
-import { UNFILTERED } from '../support/appending.ts'
 import { ok, type Respond, startApi, status } from '../rig/api.ts'
+import { UNFILTERED } from '../support/appending.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { inEnglish } from '../support/texts.ts'
 import { withRedis } from '../support/with-redis.ts'

@@ -21,8 +21,8 @@ import {
   surveyRefused,
 } from '../../src/store/index.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
-import { UNFILTERED } from '../support/appending.ts'
 import { ok, startApi, status } from '../rig/api.ts'
+import { UNFILTERED } from '../support/appending.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
 

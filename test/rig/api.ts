@@ -1,9 +1,11 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { freePorts } from '../support/free-ports.ts'
+import { listening } from '../support/listening.ts'
 
-/** One push as the API saw it. */
+/** A request as the API saw it. One that is no push has neither a courier nor timestamps. */
 interface Seen {
+  readonly courier?: string
   readonly lane: string
   readonly apikey: string | null
   readonly timestamps: readonly number[]
@@ -13,14 +15,21 @@ interface Seen {
 
 export type Respond = (seen: Seen, response: ServerResponse) => void
 
-/** A tracking API of the test's own, over a real socket: records every push in order and answers as it is told. */
-export async function startApi(respond: Respond = ok) {
+export type TestApi = Awaited<ReturnType<typeof startApi>>
+
+/**
+ * A tracking API over a real socket: records every push in order and answers as it is told. With `answersReads` it also answers GET
+ * as told, otherwise with an empty list.
+ */
+export async function startApi(respond: Respond = ok, { answersReads = false } = {}) {
   const seen: Seen[] = []
   const underWay = new Map<string, number>()
+  const open = new Set<ServerResponse>()
   let answer = respond
   const server = createServer((request, response) => {
-    // What the page asks of a route: nothing was pushed to it.
-    if (request.method === 'GET') response.end('[]')
+    open.add(response)
+    response.once('close', () => open.delete(response))
+    if (request.method === 'GET' && !answersReads) response.end('[]')
     else void take(request, response)
   })
 
@@ -32,27 +41,30 @@ export async function startApi(respond: Respond = ok) {
     const chunks = await request.toArray().catch(() => undefined)
     // The client has ended before its request was whole.
     if (!chunks) return
-    const { positions } = JSON.parse(Buffer.concat(chunks).toString()) as { positions: { timestamp: number }[] }
-    const push = {
-      lane,
-      apikey,
-      timestamps: positions.map(({ timestamp }) => timestamp),
-      together: underWay.get(lane) ?? 0,
-    }
-    seen.push(push)
-    answer(push, response)
+    const body = Buffer.concat(chunks).toString()
+    const { positions = [] } = (body === '' ? {} : JSON.parse(body)) as { positions?: { timestamp: number }[] }
+    const timestamps = positions.map(({ timestamp }) => timestamp)
+    const asked = { courier, lane, apikey, timestamps, together: underWay.get(lane) ?? 0 }
+    seen.push(asked)
+    answer(asked, response)
   }
 
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const [port] = await freePorts(1)
+  await listening(server, port)
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     seen,
     timestampsOf: (lane: string) => seen.filter((push) => push.lane === lane).flatMap(({ timestamps }) => timestamps),
     respond(next: Respond) {
       answer = next
     },
+    /** Cuts the connection of every client that waits for an answer. */
+    cut: () => open.forEach((response) => response.destroy()),
+    /** Listens again on the same port after `close`. */
+    open: () => listening(server, port),
+    /** Refuses connections from now on. */
     async close() {
+      if (!server.listening) return
       server.closeAllConnections()
       server.close()
       await once(server, 'close')
@@ -60,7 +72,10 @@ export async function startApi(respond: Respond = ok) {
   }
 }
 
-export const ok: Respond = (_, response) => void response.writeHead(200, { 'content-length': 0 }).end()
+export const ok: Respond = ({ courier }, response) => {
+  const text = courier === undefined ? '[]' : ''
+  if (!response.destroyed) response.writeHead(200, { 'content-length': text.length }).end(text)
+}
 
 export function status(code: number, body = '', headers: Record<string, string> = {}): Respond {
   return (_, response) => void response.writeHead(code, headers).end(body)

@@ -6,14 +6,9 @@ import { socketOf, socketUrl } from '../../src/process/redis-endpoint.ts'
 import type { Ports } from '../../src/process/role-process.ts'
 import { devicesYaml, type FleetVan } from '../../src/sandbox/fleet.ts'
 import { freePorts } from '../support/free-ports.ts'
-import { RedisCluster } from './redis-cluster.ts'
-import { RedisGroup } from './redis-group.ts'
 import { mountTmpfs } from '../support/tmpfs.ts'
 import { openClock, type ProcessClock } from './clock.ts'
-import { ZONE } from '../chaos/dst.ts'
-import type { GroupSite } from '../chaos/group-faults.ts'
-import { openNetwork } from './network.ts'
-import type { Topology } from '../chaos/plan.ts'
+import { type ReplicatedRedis, startReplicatedRedis, type Topology } from './replicated-redis.ts'
 
 /** A gateway of its own, with a configuration. */
 export interface Machine {
@@ -34,7 +29,7 @@ export interface Site {
   /** Whether the Redis is one for several machines, and not the private one of `start`. */
   readonly sharedRedis: boolean
   /** In place of it: a primary with replicas. */
-  readonly replicated?: GroupSite
+  readonly replicated?: ReplicatedRedis
   readonly adminPort: number
   readonly apiPort: number
   /** Where the clock of the product can be set. */
@@ -45,6 +40,8 @@ export interface Site {
   leave(keep: boolean): Promise<void>
 }
 
+/** The time zone of the product: of its processes, of `gateway.yaml`, and of times without an offset in its files. */
+export const ZONE = 'Europe/Berlin'
 export const MAX_MEMORY = 256 * 1024 * 1024
 export const PUSH_TIMEOUT_MS = 3000
 
@@ -73,7 +70,9 @@ export async function prepareSite(
     return { dir: index === 0 ? dir : join(dir, `gateway-${index + 1}`), ports, monitorPort }
   })
   const replicated =
-    topology === 'single' ? undefined : await startGroup(topology, { shards, dir, clocksJump: clockJumps })
+    topology === 'single'
+      ? undefined
+      : await startReplicatedRedis(topology, { shards, clocksIn: clockJumps ? dir : undefined })
   const sharedRedis = gateways > 1 && !replicated
   const redis =
     replicated?.settings ??
@@ -102,45 +101,12 @@ export async function prepareSite(
     apiPort,
     ownDisk,
     async leave(keep) {
-      await replicated?.group.stop({ keep })
-      replicated?.network?.close()
+      await replicated?.stop({ keep })
       if (ownDisk && keep) execFileSync('cp', ['-a', dataDir, `${dataDir}-kept`])
       if (ownDisk) execFileSync('umount', [dataDir])
       if (!keep) await rm(dir, { recursive: true, force: true })
     },
   }
-}
-
-/** A replicated Redis. Where this process may not make a network, its machines are on loopback. */
-export async function startGroup(
-  topology: keyof typeof MACHINES,
-  {
-    shards,
-    dir = '',
-    clocksJump = false,
-  }: { readonly shards: number; readonly dir?: string; readonly clocksJump?: boolean },
-): Promise<GroupSite> {
-  const count = MACHINES[topology]
-  const network = openNetwork(count)
-  const ports = network ? [] : await freePorts(2 * count)
-  const onLoopback = Array.from({ length: count }, (_, index) => {
-    const [port, sentinelPort] = ports.slice(2 * index)
-    return { host: '127.0.0.1', port, sentinelPort }
-  })
-  const clocks = clocksJump ? await clocksIn(dir, count) : []
-  const machines = (network?.machines ?? onLoopback).map((machine, index) => ({ ...machine, env: clocks[index]?.env }))
-  const group = await (topology === 'sentinel'
-    ? RedisGroup.start({ machines })
-    : RedisCluster.start({ machines, shards }))
-  const settings = shards === 1 ? group.settings : group.settings.replace(/ }$/, `, shards: ${shards} }`)
-  return { group, settings, machines: count, network, clocks }
-}
-
-/** A clock for each machine; none where there is no C compiler. */
-async function clocksIn(dir: string, count: number): Promise<ProcessClock[]> {
-  const dirs = Array.from({ length: count }, (_, index) => join(dir, `redis-clock-${index + 1}`))
-  await Promise.all(dirs.map((each) => mkdir(each)))
-  return dirs.flatMap((each) => openClock(each) ?? [])
 }
 
 /** Where the Redis of a data folder will listen. */
@@ -183,6 +149,4 @@ log: { format: json, level: debug }
 `
 }
 
-/** A primary with two replicas; three masters with one replica each. */
-const MACHINES = { sentinel: 3, cluster: 6 }
 const DISK_BYTES = 192 * 1024 * 1024

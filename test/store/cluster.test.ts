@@ -14,9 +14,9 @@ import {
   redisPrimaries,
   shardsOf,
 } from '../../src/store/index.ts'
+import { RedisCluster } from '../rig/redis-cluster.ts'
 import { UNFILTERED } from '../support/appending.ts'
 import { freePorts } from '../support/free-ports.ts'
-import { RedisCluster } from '../rig/redis-cluster.ts'
 import { inEnglish } from '../support/texts.ts'
 
 const DEVICE = '356307042441013'

@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { connect, durabilityProblems, keys, missingReplicas, type Redis } from '../../src/store/index.ts'
-import { CertificateMaker, type Issued } from '../support/certificates.ts'
-import { freePorts } from '../support/free-ports.ts'
 import { RedisCluster } from '../rig/redis-cluster.ts'
 import { GROUP_NAME, RedisGroup } from '../rig/redis-group.ts'
 import type { Machine } from '../rig/redis-servers.ts'
+import { CertificateMaker, type Issued } from '../support/certificates.ts'
+import { freePorts } from '../support/free-ports.ts'
 
 const usual = getCACertificates('default')
 const open: Redis[] = []

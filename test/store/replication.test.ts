@@ -14,10 +14,10 @@ import {
   troubleOf,
 } from '../../src/store/index.ts'
 import { NotReplicated, Replication } from '../../src/store/replication.ts'
-import { UNFILTERED } from '../support/appending.ts'
-import { freePorts } from '../support/free-ports.ts'
 import { GROUP_NAME, RedisGroup } from '../rig/redis-group.ts'
 import type { Machine } from '../rig/redis-servers.ts'
+import { UNFILTERED } from '../support/appending.ts'
+import { freePorts } from '../support/free-ports.ts'
 import { inEnglish } from '../support/texts.ts'
 
 const DEVICE = '356307042441013'

@@ -37,9 +37,9 @@ import {
   timestampOf,
 } from '../../src/store/index.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
+import { ok, type Respond, startApi, status } from '../rig/api.ts'
 import { UNFILTERED } from '../support/appending.ts'
 import { journalOf } from '../support/journal.ts'
-import { ok, type Respond, startApi, status } from '../rig/api.ts'
 import { records } from '../support/records.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { createDirectory } from '../support/roster.ts'

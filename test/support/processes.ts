@@ -40,10 +40,31 @@ export function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** Ends a child by a signal, and waits until it has ended; answers its exit code. */
-export async function endChild(child: ChildProcess, name: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+/** Ends a child by a signal, after `killAfterMs` by SIGKILL, and waits until it has ended; returns its exit code. */
+export async function endChild(
+  child: ChildProcess,
+  name: NodeJS.Signals = 'SIGTERM',
+  killAfterMs?: number,
+): Promise<number | null> {
+  const timer = killAfterMs === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), killAfterMs)
   if (child.exitCode === null && child.signalCode === null && child.kill(name)) await once(child, 'exit')
+  clearTimeout(timer)
   return child.exitCode
+}
+
+/** Resident memory of a process, bytes. */
+export function residentBytes(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
+}
+
+/** CPU time of processes so far, ms each. */
+export function cpuTimes(processes: ReadonlyMap<string, number>): Map<string, number> {
+  const times = new Map<string, number>()
+  for (const [name, pid] of processes) {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ')
+    times.set(name, (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK)
+  }
+  return times
 }
 
 /** Kills a child when this program ends, also by a signal. Tests end what they start themselves. */
@@ -82,6 +103,8 @@ export async function untilSo(
     await pause(everyMs)
   }
 }
+
+const MS_PER_TICK = 10
 
 /** A process that ends meanwhile does not match. */
 function pids(matches: (pid: string) => boolean): number[] {

@@ -1,5 +1,4 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -7,14 +6,14 @@ import { fileURLToPath } from 'node:url'
 import { socketOf, socketUrl } from '../../src/process/redis-endpoint.ts'
 import type { FleetVan } from '../../src/sandbox/fleet.ts'
 import { FORMAT, openRedis, readFormat } from '../../src/store/index.ts'
+import { judge, type Verdict } from '../chaos/verdict.ts'
+import { custodyOnce, isAtRest, statusOf } from '../rig/product.ts'
+import { startRole } from '../rig/role.ts'
 import { MAX_MEMORY, PUSH_TIMEOUT_MS, prepareSite, type Site } from '../rig/site.ts'
-import { atRest, statusOf } from '../chaos/system.ts'
 import { startUpstreamApi } from '../rig/upstream.ts'
 import { createChaosFleet, startVans } from '../rig/vans.ts'
-import { judge, type Verdict } from '../chaos/verdict.ts'
 import { openWires } from '../rig/wire.ts'
-import { killAtEnd, untilSo } from '../support/processes.ts'
-import { ReplacedRole } from '../rig/role.ts'
+import { endChild, killAtEnd, untilSo } from '../support/processes.ts'
 import { thisVersion, type Version } from './version.ts'
 
 export interface RollOptions {
@@ -71,50 +70,64 @@ async function setUp(site: Site) {
     stdio: ['ignore', log.fd, log.fd],
   })
   killAtEnd(redis)
-  const roles = ROLES.map((name, index) => new ReplacedRole(name, site.machines[index], log.fd))
   const gateways = site.machines.filter((_, index) => ROLES[index] === 'gateway')
   const wires = await openWires(gateways, { mode: 'good', broken: 0 })
   return {
     site,
     api,
-    roles,
+    log,
+    /** By its index in `ROLES`; none before its first start. */
+    children: [] as ChildProcess[],
     /** Where the vans dial. */
     ports: { ...gateways[0].ports, ...wires.ports },
     async close() {
-      await Promise.all(roles.map((role) => role.end()))
+      await Promise.all(this.children.map((child) => endChild(child, 'SIGTERM', END_MS)))
       await wires.close()
-      redis.kill('SIGTERM')
-      if (redis.exitCode === null) await once(redis, 'exit')
+      await endChild(redis)
       await log.close()
     },
   }
 }
 
 async function play(stage: Stage, fleet: readonly FleetVan[], options: RollOptions): Promise<Verdict> {
-  const { api, ports, roles, site } = stage
-  await Promise.all(roles.map((role) => role.replace(options.before)))
+  const { api, ports, site } = stage
+  await Promise.all(ROLES.map((_, index) => replace(stage, index, options.before)))
   const vans = startVans(fleet, ports, options.seed)
   const problems = await replaceAll(stage, options)
   await pause(options.stepMs)
   await vans.settle(SETTLED_BY_MS)
-  const custody = await atRest(() => statusOf(site), DELIVERED_BY_MS)
+  const custody = await custodyOnce(() => statusOf(site), isAtRest, { withinMs: DELIVERED_BY_MS })
   vans.close()
-  for (const role of roles) problems.push(...ended(role.name, await role.end()))
+  for (const [index, name] of ROLES.entries()) problems.push(...ended(name, await end(stage, index)))
   const verdict = judge({ ...(await api.end()), trips: vans.trips, edits: [], shown: new Set(), custody })
   return { ...verdict, problems: [...problems, ...verdict.problems] }
 }
 
 /** Answers a sentence for each process that did not end in order, and where the format of the data is not as it must be. */
-async function replaceAll({ roles, site }: Stage, { before, stepMs, say }: RollOptions): Promise<string[]> {
+async function replaceAll(stage: Stage, { before, stepMs, say }: RollOptions): Promise<string[]> {
   const problems: string[] = []
   for (const [index, version] of STEPS) {
     await pause(stepMs)
-    problems.push(...(await formatProblems(site, 0)))
+    problems.push(...(await formatProblems(stage.site, 0)))
     const name = `${ROLES[index]} ${index}`
-    problems.push(...ended(name, await roles[index].replace(version === 'this' ? thisVersion : before)))
+    problems.push(...ended(name, await replace(stage, index, version === 'this' ? thisVersion : before)))
     say(`${name} is that of ${version === 'this' ? 'this version' : 'the version before'}`)
   }
-  return [...problems, ...(await formatProblems(site, FORMAT))]
+  return [...problems, ...(await formatProblems(stage.site, FORMAT))]
+}
+
+/** Ends the process of a role, if it runs, and starts that of the version; resolves to the exit code of the first once the new one is ready. */
+async function replace(stage: Stage, index: number, { cli }: Version): Promise<number | null> {
+  const code = await end(stage, index)
+  const { fd } = stage.log
+  const options = { ...stage.site.machines[index], cli, stdio: [fd, fd] }
+  stage.children[index] = await startRole(ROLES[index], options)
+  return code
+}
+
+/** Ends the process of a role; returns its exit code, 0 if it did not run. */
+async function end({ children }: Stage, index: number): Promise<number | null> {
+  return children[index] ? endChild(children[index], 'SIGTERM', END_MS) : 0
 }
 
 function ended(name: string, code: number | null): string[] {
@@ -134,3 +147,4 @@ const REDIS = fileURLToPath(new URL('../rig/redis.ts', import.meta.url))
 const RISEN_BY_MS = 30_000
 const SETTLED_BY_MS = 60_000
 const DELIVERED_BY_MS = 60_000
+const END_MS = 15_000

@@ -1,7 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
-import { endChild, messageOf } from '../../support/processes.ts'
-import { cpuTimes } from '../e2e/rig.ts'
+import { cpuTimes, endChild, messageOf } from '../../support/processes.ts'
 import { type Ask, changes, reads } from './asks.ts'
 import { SENDER } from './fleet.ts'
 import { startAdminSite } from './site.ts'
@@ -44,9 +43,9 @@ type Window = Awaited<ReturnType<typeof window>>
 
 async function window(sender: ChildProcess, processes: ReadonlyMap<string, number>) {
   sender.send({ reset: true })
-  const before = await cpuTimes(processes)
+  const before = cpuTimes(processes)
   await pause(WINDOW_MS)
-  const after = await cpuTimes(processes)
+  const after = cpuTimes(processes)
   sender.send({ samples: true })
   const { acks } = await messageOf<{ acks: number[] }>(sender, 'samples')
   const us = (name: string) => round((((after.get(name) ?? 0) - (before.get(name) ?? 0)) * 1000) / (acks.length * 10))

@@ -1,8 +1,7 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
+import { startApi } from '../../rig/api.ts'
+import { askAdmin, type Product, startProduct } from '../../rig/product.ts'
 import { connected, NOWHERE } from '../../support/admin.ts'
-import { type Product, startProduct } from '../../rig/product.ts'
 import { startTestRedis, type TestRedis } from '../../support/redis.ts'
 import type { Ask } from './asks.ts'
 import { DEVICES, fill, HEARD } from './fleet.ts'
@@ -25,16 +24,15 @@ export interface AdminSite {
 
 /** Resolves once the admin process has read all. */
 export async function startAdminSite(): Promise<AdminSite> {
-  const api = createServer((request, response) => void request.resume().on('end', () => response.end('[]')))
-  await new Promise<void>((resolve) => api.listen(0, '127.0.0.1', resolve))
+  const api = await startApi()
   const server = await startTestRedis({ maxMemory: 2 * 1024 ** 3 })
   const redis = await connected(server.url)
   await fill(redis)
   redis.disconnect()
-  const product = await startProduct({}, yamlOf(server.url, (api.address() as AddressInfo).port))
+  const product = await startProduct({}, yamlOf(server.url, api.url))
   async function ask({ method, path, body, type }: Ask, token = TOKENS['all companies'].token) {
-    const headers = { authorization: `Bearer ${token}`, ...(type && { 'content-type': type }) }
-    const answer = await fetch(`http://127.0.0.1:${product.ports.admin}${path}`, { method, headers, body })
+    const place = { dataDir: '', adminPort: product.ports.admin, token }
+    const answer = await askAdmin(place, path, { method, headers: type ? { 'content-type': type } : undefined, body })
     if (!path.startsWith('/admin/events')) return { status: answer.status, text: await answer.text() }
     await answer.body?.cancel()
     return { status: answer.status, text: '' }
@@ -48,15 +46,15 @@ export async function startAdminSite(): Promise<AdminSite> {
     async end() {
       await product.end()
       await server.stop()
-      api.close()
+      await api.close()
     },
   }
 }
 
-function yamlOf(redisUrl: string, apiPort: number): string {
+function yamlOf(redisUrl: string, apiUrl: string): string {
   return `
 redis: { url: "${redisUrl}" }
-tracking: { base_url: "http://127.0.0.1:${apiPort}", push_url: "${NOWHERE}" }
+tracking: { base_url: "${apiUrl}", push_url: "${NOWHERE}" }
 admin:
   port: 0
   tokens: [canary-bench-all, { token: canary-bench-7, companies: [7] }, { token: canary-bench-8, companies: [8] }]

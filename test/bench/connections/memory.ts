@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Product } from '../../rig/product.ts'
 import { Inspector } from '../../support/inspector.ts'
-import { residentBytes } from '../e2e/rig.ts'
-import type { Site } from '../e2e/site.ts'
+import { residentBytes } from '../../support/processes.ts'
 
-/** What the gateways of a site hold, bytes, all together: after a garbage collection, on the heap and outside of it; and resident. */
-export async function collectedMemory(site: Site): Promise<{ heap: number; resident: number }> {
+/** What the gateways of a product hold, bytes, all together: after a garbage collection, on the heap and outside of it; and resident. */
+export async function collectedMemory(product: Product): Promise<{ heap: number; resident: number }> {
   let [heap, resident] = [0, 0]
-  for (const pid of site.gateways) {
-    const address = addresses.get(pid) ?? (await opened(site, pid))
+  for (const pid of product.pidsOf('gateway')) {
+    const address = addresses.get(pid) ?? (await opened(product, pid))
     addresses.set(pid, address)
     const inspector = await Inspector.open(address)
     heap += await inspector.heapBytes()
     inspector.close()
-    resident += await residentBytes(pid)
+    resident += residentBytes(pid)
   }
   return { heap, resident }
 }
@@ -21,11 +21,11 @@ export async function collectedMemory(site: Site): Promise<{ heap: number; resid
 const addresses = new Map<number, string>()
 
 /** Has a process open its inspector; answers the address. */
-async function opened(site: Site, pid: number): Promise<string> {
-  const before = site.said.length
+async function opened(product: Product, pid: number): Promise<string> {
+  const before = product.said().length
   process.kill(pid, 'SIGUSR1')
   for (let tries = 0; tries < 100; tries++) {
-    const [, address] = /Debugger listening on (ws:\S+)/.exec(site.said.slice(before)) ?? []
+    const [, address] = /Debugger listening on (ws:\S+)/.exec(product.said().slice(before)) ?? []
     if (address) return address
     await sleep(50)
   }

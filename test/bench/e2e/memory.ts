@@ -3,19 +3,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Appender, connect, keys, packDevice, packRecords } from '../../../src/store/index.ts'
 import { Inspector } from '../../support/inspector.ts'
-import { endChild, messageOf } from '../../support/processes.ts'
+import { endChild, messageOf, residentBytes } from '../../support/processes.ts'
 import { startTestRedis } from '../../support/redis.ts'
-import { residentBytes, startRig } from './rig.ts'
+import { startRig } from './rig.ts'
 
 const SENDER = fileURLToPath(new URL('sender.ts', import.meta.url))
 const CONNECTIONS = 10_000
 
 /** What the gateway grows by for each of 10,000 connections that have logged in and are silent, garbage collected. */
 export async function bytesPerIdleConnection(): Promise<{ readonly heap: number; readonly resident: number }> {
-  const rig = await startRig({ vans: CONNECTIONS, apiDelayMs: 0, concurrency: 64, keepSamples: false, inspect: true })
+  const rig = await startRig({ vans: CONNECTIONS, concurrency: 64, inspect: true })
   const gateway = await Inspector.open(rig.inspectors[0])
   const pid = rig.processes.get('gateway') as number
-  const measure = async () => ({ heap: await gateway.heapBytes(), resident: await residentBytes(pid) })
+  const measure = async () => ({ heap: await gateway.heapBytes(), resident: residentBytes(pid) })
   const silent = { port: rig.port, vans: 0, fixesPerPacket: 1, packetsPerSecond: 0, maxBehind: 0, keepSamples: false }
   try {
     await sleep(2000)

@@ -1,9 +1,8 @@
 import { fork } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { endChild, messageOf } from '../../support/processes.ts'
-import { cpuTimes, pidOf, type Rig, type RigOptions, startRig } from './rig.ts'
-import { siteRig } from './site.ts'
+import { cpuTimes, endChild, messageOf } from '../../support/processes.ts'
+import { pidOf, type Rig, type RigOptions, startProductRig, startRig } from './rig.ts'
 
 const SENDER = fileURLToPath(new URL('sender.ts', import.meta.url))
 
@@ -38,14 +37,16 @@ export interface RoadResult {
 /** Sends vans down the whole road, from socket to API, and measures after a warm-up. */
 export async function measureRoad(options: RoadOptions): Promise<RoadResult> {
   const { gateways, shards } = options
-  const rig = await (gateways === undefined ? startRig(options.rig) : siteRig({ ...options.rig, gateways, shards }))
+  const rig = await (gateways === undefined
+    ? startRig(options.rig)
+    : startProductRig({ ...options.rig, gateways, shards }))
   const plan = {
     port: rig.port,
     vans: options.rig.vans,
     fixesPerPacket: options.fixesPerPacket,
     packetsPerSecond: options.packetsPerSecond,
     maxBehind: MAX_BEHIND,
-    keepSamples: options.rig.keepSamples,
+    keepSamples: options.rig.keepSamples ?? false,
     isLive: options.isLive ?? false,
   }
   const sender = fork(SENDER, [JSON.stringify(plan)])
@@ -87,7 +88,7 @@ async function stateOf(rig: Rig, processes: ReadonlyMap<string, number>): Promis
     rig.metric('waybridge_fixes_received_total'),
     rig.metric('waybridge_appends_total'),
   ])
-  const cpu = await cpuTimes(processes)
+  const cpu = cpuTimes(processes)
   return { at: performance.timeOrigin + performance.now(), ...rig.progress(), received, appends, cpu }
 }
 

@@ -12,7 +12,7 @@ import { startScriptCoverage } from './scripts.ts'
  * on an open connection; `connection`: with opening the connection, the login and the close.
  */
 export async function functionsOfOneFrame(): Promise<{ frame: CalledFunction[]; connection: CalledFunction[] }> {
-  const rig = await startRig({ vans: 1, apiDelayMs: 0, concurrency: 64, keepSamples: false, inspect: true })
+  const rig = await startRig({ vans: 1, concurrency: 64, inspect: true })
   const coverages = await Promise.all([...rig.inspectors.map(startCoverage), startScriptCoverage(rig.redisUrl)])
   try {
     const socket = await logIn(rig.port)

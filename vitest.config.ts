@@ -20,9 +20,11 @@ const LONG = [
   'test/e2e/!(bridge|start).test.ts',
   'test/store/{cluster,redis-tls,replication}.test.ts',
   'test/gateway/wire/{matrix,one-answer}.test.ts',
-  'test/process/{exit-codes,haproxy,supervisor,tracking}.test.ts',
+  'test/fuzz/fuzz.test.ts',
+  'test/process/{exit-codes,haproxy,priority,redis-start,supervisor,systemd,tracking}.test.ts',
   'test/push/outage.test.ts',
   'test/sandbox/demo.test.ts',
+  'test/sandbox/tracking/durability.test.ts',
   'test/tracking/openapi-requests.test.ts',
 ]
 /**

@@ -182,11 +182,7 @@ export class Arrivals {
 
   async #write(): Promise<void> {
     const { redis } = this.#options
-    if (this.#writes++ % FORGET_EVERY_S === 0) {
-      // A gateway of an earlier version that still runs writes it again.
-      await redis.unlink(keys.unmaskedArrivals)
-      await this.#forget()
-    }
+    if (this.#writes++ % FORGET_EVERY_S === 0) await this.#forget()
     if (this.#writes % 10 === 0) this.#networks = new Map()
     const connections = this.#notUnderstood.splice(0)
     const arrived = this.#devices

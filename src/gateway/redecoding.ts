@@ -24,7 +24,6 @@ import {
   dropOld,
   type FrameId,
   frameIds,
-  keys,
   type Redis,
   rewriteFrame,
   type StoredFrame,
@@ -110,8 +109,7 @@ export class Redecoding {
     const { redis } = this.#options
     if (this.#isAllDue) {
       this.#isAllDue = false
-      const left = redis.unlink(keys.misunderstoodPayloads)
-      await Promise.all([decodeAgain(redis), left]).catch((error: unknown) => {
+      await decodeAgain(redis).catch((error: unknown) => {
         this.#isAllDue = true
         throw error
       })

@@ -10,46 +10,45 @@ import { pathToFileURL } from 'node:url'
 import type { Logger } from 'pino'
 import { writeDurably } from '../durable.ts'
 import { UserError } from '../errors.ts'
+import { OF_FIRST_VERSION } from '../store/format.ts'
 
-/** Where a private Redis listens: a socket of the file system; of version 0.1.0 a port on loopback, with a password. */
-export type RedisEndpoint = { readonly socket: string } | { readonly port: number; readonly password: string }
-
-/** What answers there: a Redis that takes our commands, another program, nothing, or a program that does not answer. */
+/** What answers at a socket of the file system: a Redis that takes our commands, another program, nothing, or a program that does not answer. */
 export type EndpointState =
   | { readonly is: 'ours'; readonly pid: number; readonly dir: string; readonly loading: boolean }
   | { readonly is: 'foreign' | 'free' | 'silent' }
 
 /**
- * The path of the socket for the Redis of the folder `dir`, after ending the Redis that a killed run left behind there, also
- * one of version 0.1.0: two servers on one folder would both acknowledge, and one would lose what the other wrote. A Redis is
- * ended only by its own command, over a socket that only this user can reach: never by a process id, which may be reused.
- * @throws UserError if something there does not answer, or is no Redis.
+ * Returns the path of the socket for the Redis of the folder `dir`, after ending the Redis that a killed run left behind there:
+ * two servers on one folder would both acknowledge, and one would lose what the other wrote. A Redis is ended only by its own
+ * command, over a socket that only this user can reach: never by a process id, which may be reused.
+ * @throws UserError if something there does not answer, is no Redis, or is of version 0.1.0.
  */
 export async function takeSocket(dir: string, logger?: Logger): Promise<string> {
   const file = join(dir, FILE)
   const socket = await socketOf(dir)
-  const last = await lastEndpoint(file, logger)
-  if (last) await endLeftover(last, dir)
-  await endLeftover({ socket }, dir)
-  await writeDurably(file, JSON.stringify({ socket } satisfies RedisEndpoint))
+  const last = await lastSocket(file, logger)
+  if (last !== undefined) await endLeftover(last, dir)
+  await endLeftover(socket, dir)
+  await writeDurably(file, JSON.stringify({ socket }))
   return socket
 }
 
 /** Where the Redis of the last run listened. A file that a loss of power emptied tells of none: no process survived that. */
-async function lastEndpoint(file: string, logger?: Logger): Promise<RedisEndpoint | undefined> {
+async function lastSocket(file: string, logger?: Logger): Promise<string | undefined> {
   if (!existsSync(file)) return undefined
-  const endpoint = endpointIn(await readFile(file, 'utf8'))
-  if (!endpoint) logger?.warn(`${file} cannot be read, as after a loss of power: it counts as missing`)
-  return endpoint
+  const { socket, port } = endpointIn(await readFile(file, 'utf8'))
+  // Version 0.1.0 had a port.
+  if (typeof port === 'number') throw new UserError(OF_FIRST_VERSION)
+  if (typeof socket === 'string') return socket
+  logger?.warn(`${file} cannot be read, as after a loss of power: it counts as missing`)
+  return undefined
 }
 
-function endpointIn(text: string): RedisEndpoint | undefined {
+function endpointIn(text: string): Readonly<Record<string, unknown>> {
   try {
-    const { socket, port, password } = JSON.parse(text) as Record<string, unknown>
-    if (typeof socket === 'string') return { socket }
-    return typeof port === 'number' ? { port, password: String(password) } : undefined
+    return (JSON.parse(text) ?? {}) as Record<string, unknown>
   } catch {
-    return undefined
+    return {}
   }
 }
 
@@ -77,9 +76,9 @@ export async function socketOf(dir: string): Promise<string> {
   return join(folder, SOCKET)
 }
 
-/** Asks what answers at an endpoint; answers within 3 s. */
-export async function inspectEndpoint(endpoint: RedisEndpoint): Promise<EndpointState> {
-  const answer = await converse(endpoint, ['INFO', 'CONFIG GET dir', 'QUIT'])
+/** Asks what answers at a socket; resolves within 3 s. */
+export async function inspectEndpoint(socket: string): Promise<EndpointState> {
+  const answer = await converse(socket, ['INFO', 'CONFIG GET dir', 'QUIT'])
   if (typeof answer !== 'string') return answer
   const pid = /^process_id:(\d+)/m.exec(answer)?.[1]
   const dir = /\r\ndir\r\n\$\d+\r\n(.*)\r\n/.exec(answer)?.[1]
@@ -88,40 +87,34 @@ export async function inspectEndpoint(endpoint: RedisEndpoint): Promise<Endpoint
 }
 
 /** Has a Redis end; its files are complete. */
-export async function shutDown(endpoint: RedisEndpoint): Promise<void> {
-  await converse(endpoint, ['SHUTDOWN NOSAVE'])
+export async function shutDown(socket: string): Promise<void> {
+  await converse(socket, ['SHUTDOWN NOSAVE'])
 }
 
 /** Resolves once nothing answers there. Redis ends when everything is written. */
-async function endLeftover(endpoint: RedisEndpoint, dir: string): Promise<void> {
-  const state = await inspectEndpoint(endpoint)
+async function endLeftover(socket: string, dir: string): Promise<void> {
+  const state = await inspectEndpoint(socket)
   if (state.is === 'free') return
-  const isOurs = state.is === 'ours' && state.dir === dir
-  // A port may belong to anybody by now.
-  if ('port' in endpoint && !isOurs && state.is !== 'silent') return
-  if (isOurs) {
-    await shutDown(endpoint)
+  if (state.is === 'ours' && state.dir === dir) {
+    await shutDown(socket)
     for (const deadline = performance.now() + SHUTDOWN_MS; performance.now() < deadline; await delay(20))
-      if ((await inspectEndpoint(endpoint)).is === 'free') return
+      if ((await inspectEndpoint(socket)).is === 'free') return
   }
-  const what = 'port' in endpoint ? `port ${endpoint.port}` : endpoint.socket
   const fault = state.is === 'foreign' ? 'is no Redis of this folder' : 'does not answer'
-  throw new UserError(`A process holds ${what} of the private Redis and ${fault}: end it, then start again.`)
+  throw new UserError(`A process holds ${socket} of the private Redis and ${fault}: end it, then start again.`)
 }
 
 /** Sends inline commands, and returns all answers. The last command ends the connection. */
 async function converse(
-  endpoint: RedisEndpoint,
+  path: string,
   commands: readonly string[],
 ): Promise<string | { is: 'free' | 'silent' | 'foreign' }> {
-  const isPort = 'port' in endpoint
-  const socket = isPort ? connect(endpoint.port, '127.0.0.1') : connect(endpoint.socket)
-  const all = isPort ? [`AUTH ${endpoint.password}`, ...commands] : commands
+  const socket = connect(path)
   const signal = AbortSignal.timeout(ANSWER_MS)
   let answer = ''
   try {
     socket.setEncoding('utf8').on('data', (text: string) => (answer += text))
-    socket.write(`${all.join('\r\n')}\r\n`)
+    socket.write(`${commands.join('\r\n')}\r\n`)
     await once(socket, 'end', { signal })
     return answer
   } catch (error) {

@@ -61,7 +61,7 @@ export async function startPrivateRedis(
   if (pid === undefined) throw startFailure(await readFile(log, 'utf8'), { server, dir, isImage })
   const stop = () => {
     // At once: Redis sees a signal after up to 100 ms.
-    void shutDown({ socket })
+    void shutDown(socket)
     return child.end(STOP_MS)
   }
   return { url: socketUrl(socket), pid, exited: child.exited, stop }
@@ -146,7 +146,7 @@ function halfOfMemory(): number {
 /** Returns the server's process id, or undefined if it ended before it was ready. */
 async function whenReady(child: Tethered, socket: string, loading = () => {}): Promise<number | undefined> {
   while (child.isRunning()) {
-    const state = await Promise.race([inspectEndpoint({ socket }), child.exited])
+    const state = await Promise.race([inspectEndpoint(socket), child.exited])
     if (state?.is === 'ours' && !state.loading) return state.pid
     if (state?.is === 'ours') loading()
     await Promise.race([child.exited, delay(20)])

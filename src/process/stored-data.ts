@@ -28,7 +28,7 @@ export async function onStoredData<Result>(
   work: (data: string, redis: Redis) => Promise<Result>,
 ): Promise<Result> {
   const socket = await socketOf(await realpath(join(dataDir, 'redis')))
-  const { is } = await inspectEndpoint({ socket })
+  const { is } = await inspectEndpoint(socket)
   if (is === 'ours') return connected(socketUrl(socket), (redis) => work(dataDir, redis))
   const unlock = await lockToRead(dataDir, logger)
   try {

@@ -90,16 +90,11 @@ export async function differenceOf(
   return { devices, assignments }
 }
 
-/** What files change that no installation has written before. */
-export function differenceFromNothing(contents: ReadonlyMap<string, FileVersion>): Promise<Required<RosterChange>> {
-  const files = Array.from(contents.values(), (now) => ({ before: NO_FILE, now }))
-  return differenceOf(files, new Roster())
-}
-
 /** The roster that files alone make. */
 export async function rosterOf(files: Files): Promise<Roster> {
   const roster = new Roster()
-  await roster.applyInSlices(await differenceFromNothing(await contentsOf(files)))
+  const added = Array.from((await contentsOf(files)).values(), (now) => ({ before: NO_FILE, now }))
+  await roster.applyInSlices(await differenceOf(added, roster))
   return roster
 }
 

@@ -54,8 +54,6 @@ export class DuplicateFilter {
   /** By the monotonic clock, ms: that of the wall may have been wrong. */
   #turnBeganAt = performance.now()
   #cipher: Cipheriv | undefined
-  /** Until this time (ms UTC) there may be marks of version 0.1.0, which had no secret. */
-  #unkeyedUntil = 0
 
   constructor(redis: Redis, options: DuplicateOptions) {
     this.#redis = redis
@@ -73,22 +71,19 @@ export class DuplicateFilter {
 
   /** Reads the secret of the installation, once; the first gateway makes it. Rejects while Redis does not answer. */
   async prepare(): Promise<void> {
-    const { latestSpans, secret } = keysOf(this.#redis)
-    const hasUnkeyed = (await this.#redis.exists(secret)) === 0 && (await this.#redis.exists(latestSpans)) === 1
-    await this.#redis.hsetnx(secret, 'unkeyed_until', hasUnkeyed ? Date.now() + this.keepMs : 0)
+    const { secret } = keysOf(this.#redis)
     await this.#redis.hsetnx(secret, 'key', randomBytes(16))
-    const [key, until] = await this.#redis.hmgetBuffer(secret, 'key', 'unkeyed_until')
+    const key = await this.#redis.hgetBuffer(secret, 'key')
     if (!key) throw new Error('the secret of the installation cannot be read')
-    this.#unkeyedUntil = Number(until)
     this.#cipher = createCipheriv('aes-128-ecb', key, null).setAutoPadding(false)
     this.isPrepared = true
   }
 
   /**
-   * The marks of the records of runs, 6 bytes each, in their order; once `prepare` has resolved. `unkeyed`: those of version 0.1.0, empty
-   * once none can be in Redis any more. One call is for many records: encrypting is dear by the call.
+   * Returns the marks of the records of runs, 6 bytes each, in their order; call it once `prepare` has resolved. One call is for
+   * many records: encrypting is dear by the call.
    */
-  marksOf(runs: readonly Pick<MarkedRun, 'records' | 'count'>[], now: number) {
+  marksOf(runs: readonly Pick<MarkedRun, 'records' | 'count'>[]): Buffer {
     if (!this.#cipher) throw new Error('the filter of duplicates has no secret yet')
     const count = runs.reduce((sum, run) => sum + run.count, 0)
     const blocks = Buffer.alloc(BLOCK_BYTES * count)
@@ -106,7 +101,7 @@ export class DuplicateFilter {
       marks.writeUInt32BE(encrypted.readUInt32BE(from), to)
       marks.writeUInt16BE(encrypted.readUInt16BE(from + 4), to + 4)
     }
-    return { marks, unkeyed: Buffer.concat(now < this.#unkeyedUntil ? runs.map(unkeyedMarks) : []) }
+    return marks
   }
 
   /** Deletes some of the marks that have expired. Never rejects. */
@@ -217,26 +212,6 @@ function withoutRepeats(records: Buffer): Buffer {
     if (!unique.has(timeAndPlace)) unique.set(timeAndPlace, record)
   }
   return Buffer.concat([...unique.values()])
-}
-
-function unkeyedMarks({ records, count }: Pick<MarkedRun, 'records' | 'count'>): Buffer {
-  const marks = Buffer.allocUnsafe(MARK_BYTES * count)
-  for (let at = 0, to = 0; at < records.length; at += records[at], to += MARK_BYTES) {
-    const time = records.readUInt32BE(at + TIME) & (2 ** SPAN_BITS - 1)
-    const latitude = records.readInt32BE(at + TIME + 4)
-    const longitude = records.readInt32BE(at + TIME + 8)
-    marks.writeUInt16BE((time << 5) | (mix(longitude ^ 0x5bd1e995, latitude) & 0x1f), to)
-    marks.writeInt32BE(mix(latitude, longitude), to + 2)
-  }
-  return marks
-}
-
-/** Two words to one, every bit of both in every bit of it (the finish of MurmurHash3). */
-function mix(a: number, b: number): number {
-  let hash = Math.imul(a, 0xcc9e2d51) ^ Math.imul((b << 13) | (b >>> 19), 0x1b873593)
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
-  return hash ^ (hash >>> 16)
 }
 
 const SPAN_BITS = 11

@@ -39,12 +39,10 @@ export function shardKeys(tag: string) {
     latestSpans: `${tag}:latest`,
     /** string `marks:<device>:<span>`: marks of the fixes of a device that were stored recently (see duplicates.ts) */
     marksPrefix: `${tag}:marks:`,
-    /** the same of version 0.1.0, without a secret; they expire by themselves */
-    unkeyedMarksPrefix: `${tag}:seen:`,
     /** zset: the strings of marks by when they are deleted, ms UTC; hash: device → bytes of its marks, '' → of all */
     markExpiries: `${tag}:mark-expiries`,
     markBytes: `${tag}:mark-bytes`,
-    /** hash: key (of the marks), unkeyed_until (ms UTC) */
+    /** hash: key (of the marks) */
     secret: `${tag}:secret`,
     /** zset: devices with held records; score: when these are looked at again, ms UTC. `name`: of the lists (`HeldLists`) */
     heldDevices: (name: string) => `${tag}:held:${name}`,
@@ -62,8 +60,6 @@ export function shardKeys(tag: string) {
     pushesPrefix: `${tag}:pushes:`,
     /** list: what the service refused of a lane, an entry an answer */
     refused: (lane: string) => `${tag}:refused:${lane}`,
-    /** list of before lanes had a part in each shard: records on their way to another shard */
-    departing: `${tag}:departing`,
     /** number: the version of the roster. Home has it; in other shards it is what a gateway has told them */
     rosterVersion: `${tag}:roster:version`,
   }
@@ -74,8 +70,6 @@ export const keys = {
   ...shardKeys(TAG),
   /** number: how many shards the data have; missing: one */
   shards: `${TAG}:device-shards`,
-  /** the same of before lanes had a part in each shard; now a number that these versions refuse, where there are several */
-  laneShards: `${TAG}:shards`,
   /** number: of the data, see format.ts */
   format: `${TAG}:format`,
   /** string that expires when the enrolment window ends (src/gateway/enrolment.ts) */
@@ -116,10 +110,11 @@ export const keys = {
    * string `version`: of the last write to the roster, ms UTC; hashes `device-table`, `assignment-table`,
    * `file-versions`, stream `log`: see src/roster/table.ts; hashes `results`, `replaced`: see src/roster/puts.ts; hash
    * `former`: see lua/roster.lua; hash `applied`: gateway process → the version that is in effect there; channel of
-   * pub/sub `written`: after each write; `at`, `devices`, `routes`, `files`: in the format of the version before, see
-   * src/roster/upgrade.ts
+   * pub/sub `written`: after each write
    */
   roster: (part: string) => `${TAG}:roster:${part}`,
+  /** string: of version 0.1.0 alone, when its roster was written last */
+  firstRoster: `${TAG}:roster:at`,
   /** string that expires: a gateway process lives; JSON of why it acknowledges nothing, a sentence each */
   gateway: (id: string) => `${TAG}:gateway:${id}`,
   /** string that expires: a process lives; JSON of what it says of itself (src/store/processes.ts) */
@@ -137,10 +132,6 @@ export const keys = {
    * bytes; zset `due`: device → when its frames are decoded again, ms UTC; zsets `<list>`, `<list>:<device>`: ids
    */
   misunderstood: (part: string) => `${TAG}:misunderstood:${part}`,
-  /** list of version 0.1.0, for a look: payloads that were acknowledged without being understood; deleted at the start */
-  misunderstoodPayloads: `${TAG}:misunderstood`,
-  /** list of version 0.2.0: senders that were not understood, in which secrets may be; deleted once a minute */
-  unmaskedArrivals: `${TAG}:arrivals`,
 }
 
 /** A lane whose oldest record waits for longer is behind: its newest record goes first. */

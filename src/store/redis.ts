@@ -5,7 +5,7 @@ import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
 import { ClusterNodes, type ServerAddress } from './cluster.ts'
-import { noteFormat, readFormat } from './format.ts'
+import { checkFormat } from './format.ts'
 import { tagOf } from './keys.ts'
 import { NotReplicated, Replication } from './replication.ts'
 import { settleShardCount } from './shard-count.ts'
@@ -184,7 +184,7 @@ function connectShard(
     if (isGone) report('Redis is back')
     isGone = false
     if (shard === 0) {
-      void readFormat(redis).then(noteFormat, () => {})
+      void checkFormat(redis).catch(() => {})
       void settleShardCount(redis)
     }
     void learnVersion(redis).catch(() => {})

@@ -27,17 +27,11 @@ export async function settleShardCount(home: Redis): Promise<void> {
  */
 export async function shardProblem(home: Redis): Promise<string | undefined> {
   const count = shardsOf(home).length
-  const [noted, laneShards] = await home.mget(keys.shards, keys.laneShards)
-  if (laneShards !== null && laneShards !== DIVIDED_BY_DEVICE) {
-    if (count < Number(laneShards)) return fewer(Number(laneShards), count)
-    if (!(await takeIfDrained(home))) return BY_LANE
-    await note(home, laneShards)
-    return shardProblem(home)
-  }
+  const noted = await home.get(keys.shards)
   const before = noted === null ? await home.exists(keys.custody) : Number(noted)
   if (count === (before || 1)) return undefined
   if (before === 0) {
-    await home.msetnx(keys.shards, count, keys.laneShards, DIVIDED_BY_DEVICE)
+    await home.setnx(keys.shards, count)
     return shardProblem(home)
   }
   if (count < before) return fewer(before, count)
@@ -46,13 +40,8 @@ export async function shardProblem(home: Redis): Promise<string | undefined> {
       `${differing(before, count)} To have ${count}: start with redis.shards: ${before}, wait until the status says that nothing ` +
       `waits, is held or parked, stop every process, then start with redis.shards: ${count}.`
     )
-  await note(home, count)
+  await home.set(keys.shards, count)
   return undefined
-}
-
-/** Notes the number of shards, and has every version that divided lanes refuse the data. */
-function note(home: Redis, count: number | string): Promise<unknown> {
-  return home.mset(keys.shards, count, keys.laneShards, DIVIDED_BY_DEVICE)
 }
 
 function fewer(before: number, count: number): string {
@@ -69,17 +58,12 @@ function differing(before: number, count: number): string {
  */
 async function takeIfDrained(home: Redis): Promise<boolean> {
   const left = await inShards(home, (shard) => {
-    const { departing, heldFixes, refusedLanes, schedule } = keysOf(shard)
-    return Promise.all([shard.zcard(schedule), shard.zcard(refusedLanes), shard.llen(departing), shard.get(heldFixes)])
+    const { heldFixes, refusedLanes, schedule } = keysOf(shard)
+    return Promise.all([shard.zcard(schedule), shard.zcard(refusedLanes), shard.get(heldFixes)])
   })
   if (left.flat().some((number) => Number(number ?? 0) !== 0)) return false
   await inShards(home, (shard) => shard.del(keysOf(shard).releasing))
   return true
 }
 
-const BY_LANE =
-  'The data in Redis have several shards of an earlier version, which divided lanes among them. This version divides devices. Start ' +
-  'the earlier version, wait until its status says that nothing waits, is held or parked, stop every process, then start this version.'
-/** In place of a number of shards: so many that an earlier version says that they cannot become fewer. */
-const DIVIDED_BY_DEVICE = '1000000'
 const AGAIN_MS = 200

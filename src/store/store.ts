@@ -75,9 +75,9 @@ export async function storeRecords(
   const [keys, duplicates] = [keysOf(redis), filter?.in(redis) ?? null]
   if (duplicates?.isPrepared === false) await duplicates.prepare()
   const turn = duplicates?.turn ?? ''
-  const { bytes, marks = '', unkeyed = '', partOfRun, leftOut } = packGroup(parts, duplicates, Date.now())
+  const { bytes, marks = '', partOfRun, leftOut } = packGroup(parts, duplicates, Date.now())
   for (const left of leftOut) add(counters, 'filtered:duplicate', left.duplicates)
-  const ofFilter = [duplicates?.gateway ?? '', turn, duplicates?.keepMs ?? 0, shares.markBytes, marks, unkeyed]
+  const ofFilter = [duplicates?.gateway ?? '', turn, duplicates?.keepMs ?? 0, shares.markBytes, marks]
   const { maxFixesPerDevice, maxUnknownDevices, heldFixes } = from ? UNLIMITED : { ...hold, ...shares }
   const bounds = [maxFixesPerDevice, maxUnknownDevices, hold.maxFixesConfigured, heldFixes]
   const ownKeys = from ? [from.list, from.index] : []
@@ -132,7 +132,7 @@ function packGroup(parts: readonly Part[], filter: DuplicateFilter | null, now: 
     bytes.set(records, at + 3)
     at += 3 + records.length
   }
-  return { bytes: bytes.subarray(0, at), ...filter?.marksOf(marked, now), partOfRun, leftOut }
+  return { bytes: bytes.subarray(0, at), marks: filter?.marksOf(marked), partOfRun, leftOut }
 }
 
 /** `name`: in place of that of the marks the device, or when held records are looked at. */
@@ -161,7 +161,6 @@ const TOUCHED = [
   'lanePrefix',
   'heldPrefix',
   'marksPrefix',
-  'unkeyedMarksPrefix',
   'markExpiries',
   'markBytes',
   'heldFixes',

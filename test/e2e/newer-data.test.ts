@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startPrivateRedis } from '../../src/process/redis.ts'
+import { OF_FIRST_VERSION } from '../../src/store/format.ts'
 import { connect, FORMAT, keys, openRedis, type Redis } from '../../src/store/index.ts'
 import { freePorts } from '../support/free-ports.ts'
 import { startTestRedis, type TestRedis } from '../support/redis.ts'
@@ -31,7 +32,7 @@ log: { format: json }
   return dir
 }
 
-describe('data of a newer version', () => {
+describe('data of another version', () => {
   let server: TestRedis
   let redis: Redis
 
@@ -52,6 +53,13 @@ describe('data of a newer version', () => {
     expect(await ended).toBe(1)
     expect(said()).toContain(SENTENCE)
     expect(await redis.smembers(keys.processIds)).toEqual([])
+  })
+
+  it('of version 0.1.0 are refused with what to do', async () => {
+    await redis.set(keys.firstRoster, '1795340141908')
+    const { ended, said } = run([CLI, 'worker', '--config', await site(`{ url: "${server.url}" }`)])
+    expect(await ended).toBe(1)
+    expect(said()).toContain(OF_FIRST_VERSION)
   })
 
   it('end a process that runs when they rise', async () => {

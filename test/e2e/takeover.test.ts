@@ -7,7 +7,7 @@ import { ok, type Respond, startApi, status } from '../rig/api.ts'
 import { type Product, runProduct } from '../rig/product.ts'
 
 /** See its README for what is in it. */
-const FOLDER = fileURLToPath(new URL('../support/data-0.1.0', import.meta.url))
+const FOLDER = fileURLToPath(new URL('../support/data-format-1', import.meta.url))
 const START = Date.parse('2026-11-20T06:30:00Z') / 1000
 const VAN_12 = '356307042441013'
 const VAN_15 = '356307042441015'
@@ -23,7 +23,7 @@ interface Status {
   readonly custody: Record<string, number>
 }
 
-describe('a data folder of version 0.1.0, taken over', () => {
+describe('a data folder of format 1', () => {
   let product: Product
   let api: Awaited<ReturnType<typeof startApi>>
 

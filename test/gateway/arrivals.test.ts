@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { Arrivals } from '../../src/gateway/arrivals.ts'
 import { Conversation } from '../../src/gateway/conversation.ts'
 import { RoundRobin } from '../../src/gateway/round-robin.ts'
@@ -116,22 +116,6 @@ it('what is dropped is the newest of the network of which most waits', () => {
   waiting.add('little', 'van')
   waiting.drop()
   expect([waiting.size, waiting.next(), waiting.next(), waiting.next()]).toEqual([3, 'junk 1', 'van', 'junk 2'])
-})
-
-it('the list of an earlier version, in which secrets may be, is deleted also if its gateway writes it again', async () => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-  onTestFinished(() => void vi.useRealTimers())
-  await redis.lpush(keys.unmaskedArrivals, SECRET)
-  const arrivals = new Arrivals({ redis, maxDevices: 10, replica: { roster: await createDirectory([], []) }, logger })
-  onTestFinished(() => arrivals.close())
-  const gone = async () => expect(await redis.exists(keys.unmaskedArrivals)).toBe(0)
-  await until(gone)
-  await redis.lpush(keys.unmaskedArrivals, SECRET)
-  // Runs do not overlap: a minute of them takes more than 60 ticks.
-  await until(async () => {
-    vi.advanceTimersByTime(1000)
-    await gone()
-  })
 })
 
 it('a fault in masking ends nothing, and the next sender is shown', async () => {

@@ -12,14 +12,12 @@ import { startPrivateRedis } from '../../src/process/redis.ts'
 import { openRedis } from '../../src/store/index.ts'
 import { temporaryDir } from '../support/running.ts'
 
-const FOLDER = fileURLToPath(new URL('../support/data-0.1.0/data', import.meta.url))
+const FOLDER = fileURLToPath(new URL('../support/data-format-1/data', import.meta.url))
 const logger = pino({ enabled: false })
 const MEGABYTE = 1024 * 1024
 
-it('changes nothing in a folder of version 0.1.0 on which nothing runs, and holds what is in it', async () => {
+it('changes nothing in a folder on which nothing runs, and holds what is in it', async () => {
   const { dataDir, file, options } = await folderOfBefore()
-  await writeFile(join(dataDir, 'redis/endpoint.json'), '{"port":6390,"password":"old"}')
-  await writeFile(join(dataDir, 'redis/redis.conf'), 'port 6390\n')
   await chmod(join(dataDir, 'tracking.sqlite'), 0o644)
   const before = await listing(dataDir)
   await backUp(file, options)

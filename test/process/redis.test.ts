@@ -1,17 +1,13 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { appendFile, chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { basename, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { Redis } from 'ioredis'
 import { pino } from 'pino'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { type PrivateRedis, startFailure, startPrivateRedis } from '../../src/process/redis.ts'
 import { findRedisServer } from '../../src/process/setup/redis-server.mjs'
+import { OF_FIRST_VERSION } from '../../src/store/format.ts'
 import { openRedis } from '../../src/store/index.ts'
-import { freePorts } from '../support/free-ports.ts'
-import { listening } from '../support/listening.ts'
 import { fixture, processesOn, run, temporaryDir } from '../support/running.ts'
 
 const MEGABYTE = 1024 * 1024
@@ -97,40 +93,12 @@ it.each(['', '\0\0\0\0', '{}', 'null'])(
   },
 )
 
-describe('a folder of version 0.1.0', () => {
-  it('is taken over: its Redis, which still runs on a port, is ended, and nothing is lost', async () => {
-    const { dataDir, exited, client } = await leftover()
-    await client.rpush('lane', 'a', 'b')
-    const { redis } = await started(dataDir)
-    expect(await exited).toEqual([0, null])
-    expect(await clientOf(redis.url).lrange('lane', 0, -1)).toEqual(['a', 'b'])
-    expect(await readFile(join(dataDir, 'redis/endpoint.json'), 'utf8')).not.toContain('password')
-  })
-
-  it('is taken over although another program has its port, which stays untouched', async () => {
-    const { dataDir, port, client, end } = await leftover()
-    await client.set('a', '1')
-    await end()
-    const heard: string[] = []
-    const other = createServer((socket) =>
-      socket.on('data', (bytes) => heard.push(String(bytes)) && socket.end('no\n')),
-    )
-    onTestFinished(() => void other.close())
-    await listening(other, port)
-    const { redis } = await started(dataDir)
-    expect(await clientOf(redis.url).get('a')).toBe('1')
-    expect(heard.join('')).not.toContain('SHUTDOWN')
-  })
-
-  it('does not start while a process on its port does not answer', async () => {
-    const { dataDir, port, end } = await leftover()
-    await end()
-    const silent = createServer(() => {})
-    onTestFinished(() => void silent.close())
-    await listening(silent, port)
-    const sentence = `A process holds port ${port} of the private Redis and does not answer: end it, then start again.`
-    await expect(started(dataDir)).rejects.toThrow(sentence)
-  })
+it('does not start on a folder of version 0.1.0, and says what to do', async () => {
+  const dataDir = await temporaryDir()
+  await mkdir(join(dataDir, 'redis'))
+  await writeFile(join(dataDir, 'redis/endpoint.json'), '{"port":6390,"password":"old"}')
+  await expect(startPrivateRedis(dataDir, 64 * MEGABYTE)).rejects.toThrow(OF_FIRST_VERSION)
+  expect(await readdir(join(dataDir, 'redis'))).toEqual(['endpoint.json'])
 })
 
 it('does not start while a process on its socket does not answer, and leaves it alone', async () => {
@@ -221,31 +189,4 @@ async function newestFile(dataDir: string): Promise<string> {
   const manifest = await readFile(`${dataDir}/redis/appendonlydir/appendonly.aof.manifest`, 'utf8').catch(() => '')
   const name = /^file (\S+) seq \d+ type i/m.exec(manifest)?.[1]
   return name ? `${dataDir}/redis/appendonlydir/${name}` : `${dataDir}/redis/appendonly.aof`
-}
-
-/** What that version left: a Redis on a port of loopback, with a password, both kept in the folder. */
-async function leftover() {
-  const dataDir = await temporaryDir()
-  const dir = join(dataDir, 'redis')
-  await mkdir(dir, { recursive: true })
-  const [port] = await freePorts(1)
-  await writeFile(join(dir, 'endpoint.json'), JSON.stringify({ port, password: 'old' }))
-  const conf = `dir "${dir.replaceAll('"', '\\"')}"\nport ${port}\nrequirepass old\nappendonly yes\nappendfsync always\nsave ""\n`
-  await writeFile(join(dir, 'old.conf'), conf)
-  const server = findRedisServer()!
-  const child = spawn(server.command, [join(dir, 'old.conf')], {
-    env: { ...process.env, ...server.env },
-    stdio: 'ignore',
-  })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  const client = new Redis(`redis://:old@127.0.0.1:${port}`)
-  client.on('error', () => {})
-  onTestFinished(() => client.disconnect())
-  const exited = once(child, 'exit')
-  const end = async () => {
-    client.disconnect()
-    child.kill('SIGTERM')
-    await exited
-  }
-  return { dataDir, port, exited, client, end }
 }

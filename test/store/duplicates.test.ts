@@ -327,17 +327,6 @@ describe('the marks of stored fixes', () => {
     expect(Number(await redis.hget(keys.markBytes, ''))).toBeLessThan(101_000)
   })
 
-  it('of the version without a secret are still found', async () => {
-    const span = LATER >>> 11
-    await redis.hset(keys.latestSpans, '1', String(span))
-    // 11 bits of the time, and 37 bits of a hash of the place, as recorded from version 0.1.0.
-    const mark = `${(((LATER & 2047) << 5) | 0x1b).toString(16).padStart(4, '0')}e63f98f4`
-    await redis.set(`${keys.unkeyedMarksPrefix}1:${span}`, Buffer.from(mark, 'hex'))
-    const send = gateway()
-    expect(await send('1', ...t(LATER, LATER + 1))).toBe(1)
-    expect(await stored()).toEqual([LATER + 1])
-  })
-
   it('of a hostile input are looked up in many small calls, not in one that blocks Redis', async () => {
     const send = gateway()
     const spans = t(...Array.from({ length: 255 }, (_, n) => NOW - n * 2048))

@@ -3,21 +3,16 @@ import {
   connect,
   custodyCounters,
   keys,
-  keysOf,
   openAppender,
   packDevice,
   packRecords,
   type Redis,
-  shardOf,
   shardsOf,
 } from '../../src/store/index.ts'
 import { shardProblem } from '../../src/store/shard-count.ts'
 import { UNFILTERED } from '../support/appending.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
-
-/** A version that divided lanes refuses fewer shards than this number. */
-const REFUSED_BEFORE = '1000000'
 
 let server: TestRedis
 const open: Redis[] = []
@@ -46,7 +41,7 @@ it('data that are empty take any number of shards, and keep it', async () => {
   const three = await withShards(3)
   expect(await shardProblem(three)).toBeUndefined()
   expect(await shardProblem(await withShards(3))).toBeUndefined()
-  expect(await three.mget(keys.shards, keys.laneShards)).toEqual(['3', REFUSED_BEFORE])
+  expect(await three.get(keys.shards)).toBe('3')
   expect(await shardProblem(await withShards(1))).toBe(
     'The data in Redis are in 3 shards, and redis.shards is 1. They cannot become fewer: set redis.shards: 3.',
   )
@@ -57,7 +52,7 @@ it('data that have one shard have no number', async () => {
   expect(await shardProblem(one)).toBeUndefined()
   await store(one)
   expect(await shardProblem(one)).toBeUndefined()
-  expect(await one.mget(keys.shards, keys.laneShards)).toEqual([null, null])
+  expect(await one.get(keys.shards)).toBeNull()
 })
 
 it('data of before have one shard; more are refused while something waits, and taken once nothing does', async () => {
@@ -72,36 +67,6 @@ it('data of before have one shard; more are refused while something waits, and t
   await one.del('{wb0}:schedule', '{wb0}:lane:7/42/1')
   expect(await shardProblem(three)).toBeUndefined()
   expect((await custodyCounters(three)).get('received')).toBe(1)
-  expect(await three.mget(keys.shards, keys.laneShards)).toEqual(['3', REFUSED_BEFORE])
+  expect(await three.get(keys.shards)).toBe('3')
   expect(await shardProblem(one)).toContain('cannot become fewer')
-})
-
-it('shards of a version that divided lanes are refused while something waits, and taken once nothing does', async () => {
-  const three = await withShards(3)
-  expect(await shardProblem(three)).toBeUndefined()
-  await store(three)
-  await three.rename(keys.shards, keys.laneShards)
-  expect(await shardProblem(three)).toBe(
-    'The data in Redis have several shards of an earlier version, which divided lanes among them. This version divides devices. ' +
-      'Start the earlier version, wait until its status says that nothing waits, is held or parked, stop every process, then start ' +
-      'this version.',
-  )
-  const shard = shardOf(three, '1')
-  await shard.del(keysOf(shard).schedule, keysOf(shard).lane('7/42/1'))
-  expect(await shardProblem(three)).toBeUndefined()
-  expect(await three.mget(keys.shards, keys.laneShards)).toEqual(['3', REFUSED_BEFORE])
-  expect(await shardProblem(three)).toBeUndefined()
-  expect(await shardProblem(await withShards(1))).toContain('cannot become fewer')
-})
-
-it('shards of a version that divided lanes cannot become fewer, whatever waits in those that this process does not see', async () => {
-  const three = await withShards(3)
-  expect(await shardProblem(three)).toBeUndefined()
-  await store(three, '3')
-  expect(shardOf(three, '3')).toBe(shardsOf(three)[1])
-  await three.rename(keys.shards, keys.laneShards)
-  expect(await shardProblem(await withShards(1))).toBe(
-    'The data in Redis are in 3 shards, and redis.shards is 1. They cannot become fewer: set redis.shards: 3.',
-  )
-  expect(await three.get(keys.laneShards)).toBe('3')
 })

@@ -25,14 +25,7 @@ interface Notice {
   readonly counted?: OpenConnections & { readonly ports: string }
 }
 
-/** A gateway of an earlier version tells no standing, and has a text or nothing in its place. */
-type Opened = [
-  device: string,
-  remote: string,
-  connectedAt: number,
-  isProved: boolean,
-  standing?: Standing | string | null,
-]
+type Opened = [device: string, remote: string, connectedAt: number, isProved: boolean, standing: Standing]
 type NoticeList = 'opened' | 'also' | 'closed' | 'guessed' | 'accepted' | 'sighted'
 
 /** The state of a gateway that takes part in what other gateways tell. */
@@ -188,11 +181,10 @@ function openedOf({ session, slotDevice = '' }: Slot): Opened {
   return [slotDevice, session.remote, session.connectedAt, session.isProved, standingOf(session)]
 }
 
-function slotAt(gateway: string, [slotDevice, remote, connectedAt, isProved, told]: Opened): SlotElsewhere {
+function slotAt(gateway: string, [slotDevice, remote, connectedAt, isProved, standing]: Opened): SlotElsewhere {
   const senderLimits = { network: networkOf(addressOf(remote)) }
-  const standing = typeof told === 'number' ? told : isProved ? 2 : 1
-  const shown = { isConfigured: standing > 0, isProved: standing === 2 }
-  const session = { remote, connectedAt, ...shown, storedAt: 0, storesEveryMs: 0 }
+  const isConfigured = standing > 0
+  const session = { remote, connectedAt, isConfigured, isProved, storedAt: 0, storesEveryMs: 0 }
   return { senderLimits, slotDevice, session, gateway, abort: () => {} }
 }
 

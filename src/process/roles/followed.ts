@@ -5,7 +5,6 @@ import { rosterOf } from '../../roster/file-version.ts'
 import { type FilesOutcome, writeFiles } from '../../roster/file-writer.ts'
 import type { Replica } from '../../roster/replica.ts'
 import { Roster } from '../../roster/roster.ts'
-import { upgradeRoster } from '../../roster/upgrade.ts'
 
 /** Which files a process follows. */
 export interface FilesOptions {
@@ -89,7 +88,6 @@ export class FollowedFiles {
   async #write(files: Files, replica: Replica | undefined): Promise<FilesOutcome> {
     const last = this.#outcome
     const { installation } = this.#first
-    if (replica && !last) await upgradeRoster(replica, files, this.#first)
     if (replica) return writeFiles(files, replica, { installation, last })
     const refused = problemsOf(files).filter(isMistake)
     if (refused.length === 0) this.#local = await rosterOf(files)

@@ -145,7 +145,6 @@ class FollowedConfig implements Live {
 
   async catchUp(): Promise<void> {
     await this.#replica?.refresh()
-    // The first write to the roster takes over that of an older version (roster/upgrade.ts): it must be that of the files.
     await this.#complete.promise
     await this.#comparing
   }

@@ -4,14 +4,12 @@
 -- Bytes: marks of a string; marks of a device, as they are accounted for.
 local MOST_OF_SPAN, MOST_OF_DEVICE = 4096 * MARK, 4194304
 
--- The records whose marks are not known, and their marks. `known_unkeyed`: of version 0.1.0, or false.
-local function without_known(run, known, known_unkeyed)
+-- The records whose marks are not known, and their marks.
+local function without_known(run, known)
   local new_records, new_marks = {}, {}
   for i, record in ipairs(run.records) do
-    local first, last = (i - 1) * MARK + 1, i * MARK
-    local mark = sub(run.marks, first, last)
-    local is_known = known and among(known, mark) or known_unkeyed and among(known_unkeyed, sub(run.unkeyed, first, last))
-    if not is_known then
+    local mark = sub(run.marks, (i - 1) * MARK + 1, i * MARK)
+    if not among(known, mark) then
       new_records[#new_records + 1] = record
       new_marks[#new_marks + 1] = mark
     end
@@ -59,8 +57,7 @@ local function new_records(run, look_up_all)
   local known
   if look_up_all or run.flags % 2 == 1 then
     known = redis.call('GET', key)
-    local known_unkeyed = #run.unkeyed > 0 and redis.call('GET', unkeyed_prefix .. run.marks_name)
-    if known or known_unkeyed then records, marks = without_known(run, known, known_unkeyed) end
+    if known then records, marks = without_known(run, known) end
   end
   local before = 0
   if #marks > 0 then

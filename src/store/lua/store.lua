@@ -2,8 +2,7 @@
 -- KEYS  as named; of a move then `list`, and `index`, the zset that has the list's name while it is not empty
 -- ARGV  group, a sequence of runs; ms until a lane that was empty is due; the gateway that stores and its turn as it knows
 --       it (see duplicates.ts; '': no duplicates are looked for); ms for which marks are kept; bytes that the marks of all
---       devices may take; the marks of all records of runs with a string of marks, 6 bytes each; the same without a secret,
---       '' where there are none; most held fixes of a device that is not configured; most of these devices; most held fixes of a
+--       devices may take; the marks of all records of runs with a string of marks, 6 bytes each; most held fixes of a device that is not configured; most of these devices; most held fixes of a
 --       configured device for a reason; most held fixes in all; number of counters; name and amount of
 --       each. Of a move then: the list's name in its index, the token of the lease where the list is a lane's own, else '';
 --       of each entry that leaves its position in the list, from 0, and the entry as it was read there
@@ -20,12 +19,12 @@
 --        when it is looked at again, ms, and the version of the roster by which it is held
 --   u8   flags: 1 look up first, 2 keep the marks for the whole window, 4 ask for the device's latest span
 --   u16  number of records, then the records; the first byte of each is its length
-local schedule, custody, lane_prefix, held_prefix, marks_prefix, unkeyed_prefix, mark_expiries, mark_bytes,
+local schedule, custody, lane_prefix, held_prefix, marks_prefix, mark_expiries, mark_bytes,
   held_fixes, roster_version, latest_spans, storing, parked, ahead, releasing, clock, list, index = unpack(KEYS)
-local group, lane_delay, gateway, known_turn, keep_ms, most_mark_bytes, all_marks, all_unkeyed = unpack(ARGV, 1, 8)
-local most_of_unknown, most_unknown = tonumber(ARGV[9]), tonumber(ARGV[10])
-local most_of_configured, most_held = tonumber(ARGV[11]), tonumber(ARGV[12])
-local first_counter, last_counter = 14, 13 + 2 * ARGV[13]
+local group, lane_delay, gateway, known_turn, keep_ms, most_mark_bytes, all_marks = unpack(ARGV, 1, 7)
+local most_of_unknown, most_unknown = tonumber(ARGV[8]), tonumber(ARGV[9])
+local most_of_configured, most_held = tonumber(ARGV[10]), tonumber(ARGV[11])
+local first_counter, last_counter = 13, 12 + 2 * ARGV[12]
 local name, token, first_entry = ARGV[last_counter + 1], ARGV[last_counter + 2], last_counter + 3
 
 local byte, sub = string.byte, string.sub
@@ -79,11 +78,11 @@ local function run_at(at)
   local text, behind_name = text_at(behind_place)
   local flags, high, low = byte(group, behind_name, behind_name + 2)
   local count, behind = high * 256 + low, behind_name + 3
-  local marks, unkeyed = '', ''
+  local marks = ''
   if is_lane then
     local first_mark = next_mark
     next_mark = first_mark + count * MARK
-    marks, unkeyed = sub(all_marks, first_mark, next_mark - 1), sub(all_unkeyed, first_mark, next_mark - 1)
+    marks = sub(all_marks, first_mark, next_mark - 1)
   end
   local records = {}
   for i = 1, count do
@@ -93,7 +92,7 @@ local function run_at(at)
   end
   return {
     kind = kind, is_lane = is_lane, place = place, marks_name = text, look = text, flags = flags, marks = marks,
-    unkeyed = unkeyed, records = records,
+    records = records,
   }, behind
 end
 

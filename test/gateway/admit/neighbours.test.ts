@@ -199,29 +199,6 @@ describe('connections of a device at several gateways', () => {
     await until(() => expect(one.shared.slots.countOf('van-1')).toBe(3))
   })
 
-  it('are told so that a gateway of the version before reads which have not shown the secret', async () => {
-    const told: string[] = []
-    vi.spyOn(one.channel, 'send').mockImplementation((text) => void told.push(text))
-    await login(one.port, 1)
-    await login(one.port, 1, undefined, 'locked')
-    const opened = () => told.flatMap((text) => (JSON.parse(text) as { opened?: unknown[][] }).opened ?? [])
-    await until(() =>
-      expect(opened().map(([device, , , isProved]) => [device, isProved])).toEqual([
-        ['van-1', false],
-        ['locked', false],
-      ]),
-    )
-  })
-
-  it.for([
-    ['have shown the secret', true, 'van'],
-    ['have not', false, null],
-  ] as const)('that %s, by a gateway of the version before, count as such', ([, isProved, client]) => {
-    const noted = vi.spyOn(one.shared.slots, 'openedElsewhere')
-    one.neighbours.receive('old', JSON.stringify({ opened: [['van-1', '192.0.2.7:4711', 1, isProved, client]] }))
-    expect(noted.mock.lastCall?.[0].session).toMatchObject({ isConfigured: true, isProved })
-  })
-
   it('stay over MQTT, whoever claims their client id at another gateway, also while one of their fixes is being stored', async () => {
     const van = await raw(await mqttPort(one.shared))
     van.say(connect({ user: 'locked', password: SECRET, clientId: 'van' }))

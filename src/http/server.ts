@@ -7,7 +7,8 @@ import type { SecureContextOptions } from 'node:tls'
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { metrics } from '../observe/metrics.ts'
 import { languageOf, toJson } from '../texts/language.ts'
-import { endFlood } from './flood.ts'
+import { replaceIdleEnd } from './insides/idle-connections.ts'
+import { endFlood } from './insides/parser.ts'
 import { ApiRefusal } from './refusal.ts'
 
 export interface HttpServerOptions {
@@ -34,7 +35,7 @@ export type HttpServer = ReturnType<typeof createHttpServer>
  */
 export function createHttpServer(options: HttpServerOptions) {
   const { fault, closeMs, exposeHeadRoutes, readerMs = READER_MS } = options
-  const servers: (http.Server | https.Server)[] = []
+  const servers: NodeServer[] = []
   const app = fastify({
     exposeHeadRoutes,
     logger: false,
@@ -43,12 +44,12 @@ export function createHttpServer(options: HttpServerOptions) {
     frameworkErrors: (_error, _request: FastifyRequest, reply: FastifyReply) =>
       void reply.code(422).send({ message: 'the path cannot be decoded' }),
     // Called for each address of `localhost`; fastify would handle client errors only at the first one.
-    serverFactory: (handler) => servers[servers.push(createNodeServer(handler, options)) - 1],
+    serverFactory: (handler) => servers[servers.push(createNodeServer(handler, options)) - 1].server,
     clientErrorHandler: () => {},
   })
   let closing = false
   app.addHook('onResponse', async () => {
-    if (closing) for (const server of servers) server.closeIdleConnections()
+    if (closing) for (const { server } of servers) server.closeIdleConnections()
   })
   app.removeAllContentTypeParsers()
   app.addHook('onSend', async (request, reply) => {
@@ -67,12 +68,15 @@ export function createHttpServer(options: HttpServerOptions) {
     },
     /** Uses another certificate from now on. */
     renew(certificate: SecureContextOptions): void {
-      for (const server of servers) if ('setSecureContext' in server) server.setSecureContext(certificate)
+      for (const { server } of servers) if ('setSecureContext' in server) server.setSecureContext(certificate)
     },
     /** Stops accepting and answers what has arrived; resolves after the last answer, at the latest after `closeMs`. */
     async close(): Promise<void> {
       closing = true
-      const cut = setTimeout(() => servers.forEach((server) => server.closeAllConnections()), closeMs)
+      const cut = setTimeout(
+        () => servers.forEach(({ sockets }) => sockets.forEach((socket) => socket.destroy())),
+        closeMs,
+      )
       await app.close()
       clearTimeout(cut)
     },
@@ -105,14 +109,20 @@ function answerRefusal(reply: FastifyReply, { code, text, errors }: ApiRefusal):
   return reply.code(code).type(JSON_TYPE).send(answer)
 }
 
+interface NodeServer {
+  readonly server: http.Server | https.Server
+  /** Its connections, also those whose TLS handshake is not done, which Node's `closeAllConnections` leaves open. */
+  readonly sockets: ReadonlySet<Socket>
+}
+
 /**
- * A server of node:http that answers malformed requests with a JSON `message`. A connection on which too many requests
+ * Makes a server of node:http that answers malformed requests with a JSON `message`. A connection on which too many requests
  * wait for their answers is ended.
  */
 function createNodeServer(
   handler: http.RequestListener,
   { secure, maxConnections = MAX_CONNECTIONS }: HttpServerOptions,
-): http.Server | https.Server {
+): NodeServer {
   /** The answers of each connection that are not sent completely. */
   const answers = new Map<Socket, Set<http.ServerResponse>>()
   const sockets = new Set<Socket>()
@@ -134,13 +144,11 @@ function createNodeServer(
     answers.set(socket, new Set())
     socket.once('close', () => answers.delete(socket))
   })
-  // Node's own implementation, which it also calls when a server closes, ends answers that are still being sent.
-  server.closeIdleConnections = () => {
+  replaceIdleEnd(server, () => {
     for (const [socket, open] of answers) if (open.size === 0) socket.destroy()
-  }
-  // Node's own function leaves connections open whose TLS handshake is not done.
-  server.closeAllConnections = () => sockets.forEach((socket) => socket.destroy())
-  return server.on('clientError', (error, socket) => answerClientError(error, socket, answers.get(socket as Socket)))
+  })
+  server.on('clientError', (error, socket) => answerClientError(error, socket, answers.get(socket as Socket)))
+  return { server, sockets }
 }
 
 /** Closes the oldest connection, an idle one if there is one, so that a new client is served. */

@@ -1,6 +1,6 @@
 /* Metrics, some of which the path of a frame writes as plain numbers: prom-client learns these when the metrics are read. */
 
-import { Counter, Gauge, type GaugeConfiguration, Histogram, type LabelValues, Registry } from 'prom-client'
+import { Counter, Gauge, type GaugeConfiguration, type Histogram, type LabelValues, Registry } from 'prom-client'
 
 /** The metrics of this process. Under `start` the admin port answers with the sums over all processes. */
 export const registry = new Registry()
@@ -65,28 +65,32 @@ export function gaugeCell(name: string, help: string): Cell {
 }
 
 /**
- * A histogram for which values are counted by bucket here; prom-client gets these counts when the metrics are read. Its own
- * search for the bucket of a value costs as much as decoding a frame.
+ * A histogram that counts by bucket here: the search of prom-client for the bucket of a value costs as much as decoding a
+ * frame. So the registry gets a metric of ours, which is asked by `get()`, as prom-client's own are.
  */
 export function histogram(name: string, help: string, buckets: number[]) {
   const counts = Array<number>(buckets.length + 1).fill(0)
-  const cell = { sum: 0 }
-  const metric = new Histogram({
-    ...described(name, help),
-    buckets,
-    collect() {
-      const bucketValues = Object.fromEntries(buckets.map((bound, at) => [bound, counts[at]]))
-      const count = counts.reduce((all, each) => all + each)
-      // Where prom-client keeps what it has seen without labels.
-      Object.assign(metric, { hashMap: { '': { labels: {}, bucketValues, sum: cell.sum, count } } })
-    },
-  })
+  const full = `waybridge_${name}`
+  let sum = 0
+  const get = async () => {
+    let count = 0
+    const values = [...buckets, '+Inf'].map((le, at) => {
+      count += counts[at]
+      return { metricName: `${full}_bucket`, labels: { le }, value: count }
+    })
+    const sums = [
+      { metricName: `${full}_sum`, labels: {}, value: sum },
+      { metricName: `${full}_count`, labels: {}, value: count },
+    ]
+    return { name: full, help, type: 'histogram', aggregator: 'sum', values: [...values, ...sums] }
+  }
+  registry.registerMetric({ name: full, help, labelNames: [], get } as unknown as Histogram)
   return {
     observe(value: number): void {
       let at = 0
       while (at < buckets.length && value > buckets[at]) at++
       counts[at]++
-      cell.sum += value
+      sum += value
     },
   }
 }

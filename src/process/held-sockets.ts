@@ -1,6 +1,6 @@
-import * as dgram from 'node:dgram'
 import { readFileSync, readlinkSync } from 'node:fs'
 import * as net from 'node:net'
+import { type BoundSocket, boundForDatagrams } from './datagram-socket.ts'
 
 /** The file descriptors of each open socket, by its address. */
 export type SocketFiles = Readonly<Record<string, readonly number[]>>
@@ -47,12 +47,6 @@ export class HeldSockets {
   }
 }
 
-/** A socket that is bound, and neither listened on nor read. */
-interface BoundSocket {
-  readonly fd: number
-  close(): void
-}
-
 function boundForConnections(address: Address): BoundSocket | undefined {
   // Node has it since 24.19.
   if (!net.BoundSocket) return undefined
@@ -62,21 +56,6 @@ function boundForConnections(address: Address): BoundSocket | undefined {
   } catch {
     return undefined
   }
-}
-
-/**
- * Node has no public way to bind a socket for datagrams without reading it. Where this one, which is deprecated, is gone, the datagrams
- * of a restart are lost, and sent again.
- */
-function boundForDatagrams({ host, port }: Address): BoundSocket | undefined {
-  const { _createSocketHandle: create } = dgram as unknown as {
-    readonly _createSocketHandle?: (host: string, port: number, type: 'udp4' | 'udp6') => BoundSocket | number
-  }
-  const { noDeprecation } = process
-  process.noDeprecation = true
-  const bound = create?.(host, port, net.isIPv6(host) ? 'udp6' : 'udp4')
-  process.noDeprecation = noDeprecation
-  return typeof bound === 'object' ? bound : undefined
 }
 
 /** The sockets that a process has inherited. */

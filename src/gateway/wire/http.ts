@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Socket } from 'node:net'
 import type { Protocol } from '../../../protocols/kit/index.ts'
 import { within } from '../../async.ts'
-import { endFlood } from '../../http/flood.ts'
+import { takeConnections } from '../../http/insides/connections.ts'
+import { endFlood } from '../../http/insides/parser.ts'
 import { metrics } from '../../observe/metrics.ts'
 import { Acceptor, type Origin } from '../admit/acceptor.ts'
 import type { Backpressure } from '../admit/backpressure.ts'
@@ -39,12 +40,10 @@ export async function listenHttp(endpoint: ProtocolEndpoint, shared: Shared): Pr
   server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) =>
     endBroken(socket as Socket, code, !queues.isAnswering(socket as Socket)),
   )
-  // The acceptor comes before Node's own listener, which reads the requests of a connection.
-  const [serve] = server.listeners('connection')
-  server.removeAllListeners('connection')
+  const serve = takeConnections(server)
   acceptor.accept(server, (socket, origin) => {
     origins.set(socket, origin)
-    serve.call(server, socket)
+    serve(socket)
   })
   const actualPort = await acceptor.open(server, { ...SOCKETS, allowHalfOpen: true })
   return {

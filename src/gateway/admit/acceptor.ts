@@ -208,7 +208,7 @@ function refuse(socket: Socket, reason: RefusedReason): void {
 }
 
 /** What is read of the beginning of a connection. */
-interface Beginning<Start> {
+interface PendingStart<Start> {
   /** `incomplete`: more bytes may make it one; `invalid`: none can. `length`: bytes that are not passed on. */
   readonly read: (bytes: Buffer) => Start | 'incomplete' | 'invalid'
   readonly shared: Pick<Shared, 'logger' | 'pressure'>
@@ -220,7 +220,7 @@ interface Beginning<Start> {
  */
 function receiveFirstBytes<Start extends { readonly length: number }>(
   socket: Socket,
-  { read, shared }: Beginning<Start>,
+  { read, shared }: PendingStart<Start>,
   done: (start: Start) => void,
 ): void {
   const { pressure } = shared

@@ -3,7 +3,7 @@ import { duration } from '../domain/units.ts'
 import { parse } from '../http/refusal.ts'
 import { type ArrivedSender, surveyArrivals } from '../store/arrivals.ts'
 import { enrolmentLeft, setEnrolment } from '../store/enrolment.ts'
-import type { Redis } from '../store/index.ts'
+import type { Store } from '../store/index.ts'
 import type { DeviceSources } from './device/list.ts'
 import type { EventSource } from './events/feed.ts'
 import { Count, Instant, instant, pageSchema, Text } from './json.ts'
@@ -102,7 +102,7 @@ function arrivalJson(
  * `/admin/enrolment`: the window in which devices that are not configured are admitted even with `hold.unknown: false`.
  * Redis keeps the window with its end, so that every gateway closes it by itself.
  */
-export function enrolmentOperations(redis: Redis): Operation[] {
+export function enrolmentOperations(redis: Store): Operation[] {
   const state = async () => {
     const leftMs = await enrolmentLeft(redis)
     return { open: leftMs > 0, until_at: leftMs > 0 ? instant(Date.now() + leftMs) : undefined }

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { parse } from '../http/refusal.ts'
 import { masked, printableUrl } from '../masking.ts'
 import type { Logger } from '../observe/log.ts'
-import { addToAudit, keys, type Redis } from '../store/index.ts'
+import { addToAudit, keys, type Store } from '../store/index.ts'
 import type { EventSource } from './events/feed.ts'
 import { Instant, instant, pageSchema } from './json.ts'
 import type { Operation } from './operation.ts'
@@ -12,7 +12,7 @@ import { PageQuery, wrongToken } from './paging.ts'
 import type { Scope } from './scope.ts'
 
 export interface AuditOptions {
-  readonly redis: Redis
+  readonly redis: Store
   readonly logger: Logger
   /** Secrets that are masked if a caller has put one into the path. */
   readonly secrets: () => readonly string[]
@@ -74,7 +74,7 @@ function companiesOf(company: string | undefined, scope: Scope): string[] | unde
 }
 
 /** `GET /admin/audit`: requests for changes, latest first; the last 10,000 are kept. */
-export function auditOperations(redis: Redis): Operation[] {
+export function auditOperations(redis: Store): Operation[] {
   return [
     {
       method: 'GET',
@@ -97,7 +97,7 @@ export function auditOperations(redis: Redis): Operation[] {
 
 /** Up to `count` entries that are seen, latest first. */
 async function readEntries(
-  redis: Redis,
+  redis: Store,
   scope: Scope,
   { before, count }: { readonly before?: string; readonly count: number },
 ): Promise<ReturnType<typeof entryJson>[]> {
@@ -112,7 +112,7 @@ async function readEntries(
 }
 
 /** The entries that are added to the audit log, whichever process adds them. */
-export function auditSource(redis: Redis): EventSource {
+export function auditSource(redis: Store): EventSource {
   let last: string | undefined
   return {
     topic: 'audit',

@@ -8,7 +8,7 @@ import {
   type HoldReason,
   type LaneCount,
   parkedByLane,
-  type Redis,
+  type Store,
   surveyHeld,
 } from '../store/index.ts'
 import { laneIds } from './json.ts'
@@ -31,7 +31,7 @@ interface StoredFixes {
  * moves.
  * @param companyOf the company of a device, by its id
  */
-export async function takeAccount(redis: Redis, companyOf: (device: string) => string | undefined = () => undefined) {
+export async function takeAccount(redis: Store, companyOf: (device: string) => string | undefined = () => undefined) {
   const stored = new StoredByCompany()
   const lanes = await countWaiting(redis, stored)
   await countParked(redis, stored)
@@ -84,7 +84,7 @@ function nothingStored(): StoredFixes {
 }
 
 /** Answers all lanes with records. What waits in a parked part of a lane counts as parked. */
-async function countWaiting(redis: Redis, stored: StoredByCompany): Promise<LaneCount[]> {
+async function countWaiting(redis: Store, stored: StoredByCompany): Promise<LaneCount[]> {
   const lanes = new Map<string, LaneCount>()
   const counted = new Set<string>()
   for (const { lane, isParked, ...part } of (await Array.fromAsync(countLanes(redis))).flat()) {
@@ -101,7 +101,7 @@ async function countWaiting(redis: Redis, stored: StoredByCompany): Promise<Lane
   return [...lanes.values()]
 }
 
-async function countParked(redis: Redis, stored: StoredByCompany): Promise<void> {
+async function countParked(redis: Store, stored: StoredByCompany): Promise<void> {
   for (const [lane, fixes] of await parkedByLane(redis)) {
     const { parked } = stored.ofCompany(laneIds(lane).company_id)
     parked.fixes += fixes
@@ -109,7 +109,7 @@ async function countParked(redis: Redis, stored: StoredByCompany): Promise<void>
   }
 }
 
-async function countHeld(redis: Redis, stored: StoredByCompany, companyOf: (device: string) => string | undefined) {
+async function countHeld(redis: Store, stored: StoredByCompany, companyOf: (device: string) => string | undefined) {
   const heldFor: Record<HoldReason, number> = { unknown: 0, no_route: 0, clock: 0, suspicious: 0 }
   const devices = new Set<string>()
   for await (const { reason, device, fixes } of surveyHeld(redis)) {

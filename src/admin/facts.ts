@@ -13,11 +13,9 @@ import type { Observation } from '../observe/observations.ts'
 import type { PushFigures } from '../push/index.ts'
 import { belongedAt, type DeviceEntry } from '../roster/device-entry.ts'
 import {
-  inShards,
-  keysOf,
   missingReplicas,
   parkedWhole,
-  type Redis,
+  type Store,
   type RedisPrimary,
   readProcesses,
   redisPrimaries,
@@ -150,7 +148,7 @@ export class FactGatherer {
 }
 
 /** The lanes that are parked whole, by company and status. */
-async function refusedLanes(redis: Redis): Promise<RefusedLanes[]> {
+async function refusedLanes(redis: Store): Promise<RefusedLanes[]> {
   const parked = (await parkedWhole(redis)).map((each) => ({ ...each, company: each.lane.split('/', 1)[0] }))
   const groups = Map.groupBy(parked, ({ company, status }) => `${company} ${status}`)
   return [...groups.values()].map((lanes) => ({
@@ -170,8 +168,8 @@ export interface Upstream {
 }
 
 /** The worst state that the workers noted last in a shard; up since `startedAt` (ms UTC) where they noted none yet. */
-export async function readUpstream(redis: Redis, startedAt: number): Promise<Upstream> {
-  const noted = await inShards(redis, (shard) => shard.hgetall(keysOf(shard).upstream))
+export async function readUpstream(redis: Store, startedAt: number): Promise<Upstream> {
+  const noted = await redis.inShards((shard) => shard.hgetall(shard.keyNames.upstream))
   const states = noted.map(({ state = 'up', since = startedAt }) => ({ state, since: Number(since) }) as Upstream)
   const [worst] = states.toSorted((a, b) => WORST.indexOf(a.state) - WORST.indexOf(b.state) || a.since - b.since)
   return worst

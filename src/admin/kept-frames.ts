@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { sameId } from '../domain/ids.ts'
 import { ApiRefusal, parse } from '../http/refusal.ts'
 import type { Logger } from '../observe/log.ts'
-import { dropFrames, type FrameSelection, type Redis, readFrames, type StoredFrame } from '../store/index.ts'
+import { dropFrames, type FrameSelection, type Store, readFrames, type StoredFrame } from '../store/index.ts'
 import { contentOf, type MisunderstoodFrame, shownBytes } from '../store/misunderstood-frame.ts'
 import type { DeviceSources } from './device/list.ts'
 import { Count, each, Instant, instant, pageSchema, Text } from './json.ts'
@@ -62,7 +62,7 @@ export function misunderstoodOperations({ redis, directory, logger }: Misunderst
 }
 
 /** Up to `count` frames of the selection, all devices of which belong to companies that the scope includes, latest first. */
-async function seenFrames(redis: Redis, scope: Scope, selection: FrameSelection): Promise<StoredFrame[]> {
+async function seenFrames(redis: Store, scope: Scope, selection: FrameSelection): Promise<StoredFrame[]> {
   if (scope.isAll) return readFrames(redis, selection)
   const seen: StoredFrame[] = []
   for (let { before } = selection; ; ) {

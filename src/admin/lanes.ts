@@ -11,11 +11,9 @@ import {
   type Parked,
   type Place,
   parkedLanes,
-  type Redis,
+  type Store,
   type Refused,
   release,
-  shardOf,
-  shardsOf,
   surveyRefused,
 } from '../store/index.ts'
 import { Int64Text } from '../tracking/schemas.ts'
@@ -26,7 +24,7 @@ import { type ListPlace, PageQuery, pageOf } from './paging.ts'
 import { Scope } from './scope.ts'
 
 /** `GET /admin/lanes`: lanes in which something is stored, those with most fixes or the oldest fix first. */
-export function laneOperations(redis: Redis, account: () => Promise<Pick<FixAccount, 'lanes'>>): Operation[] {
+export function laneOperations(redis: Store, account: () => Promise<Pick<FixAccount, 'lanes'>>): Operation[] {
   return [
     {
       method: 'GET',
@@ -71,7 +69,7 @@ export function laneJson({ lane, waiting, oldestAt, lastPush, parked }: LaneStat
 }
 
 export interface ParkedSources {
-  readonly redis: Redis
+  readonly redis: Store
   /** Where a record belongs as configured now. */
   readonly place: Place
   readonly logger: Logger
@@ -123,7 +121,7 @@ export function parkedOperations({ redis, place, logger }: ParkedSources): Opera
   ]
 }
 
-async function listParked(redis: Redis, scope: Scope, query: unknown) {
+async function listParked(redis: Store, scope: Scope, query: unknown) {
   const { courier_id, route_id, ...page } = parse(ListQuery, query)
   const found = await lanesOf(redis, scope, { courier_id, route_id })
   const { results, ...rest } = await pageOf(found, { list: 'parked', placeOf: (lane) => [0, lane] }, page)
@@ -153,7 +151,7 @@ function chosen(query: unknown, done: string): LaneChoice {
   return { courier_id, route_id }
 }
 
-async function lanesOf(redis: Redis, scope: Scope, { courier_id, route_id }: LaneChoice): Promise<string[]> {
+async function lanesOf(redis: Store, scope: Scope, { courier_id, route_id }: LaneChoice): Promise<string[]> {
   return [...(await parkedLanes(redis))].filter((lane) => {
     const ids = laneIds(lane)
     const isChosen = (courier_id ?? ids.courier_id) === ids.courier_id && (route_id ?? ids.route_id) === ids.route_id
@@ -162,13 +160,13 @@ async function lanesOf(redis: Redis, scope: Scope, { courier_id, route_id }: Lan
 }
 
 /** What is parked of the courier of a device, by lane, in the shard of the device: other shards have nothing of it. */
-export async function parkedOf(redis: Redis, { id, company_id }: DeviceEntry, courier_id: string) {
+export async function parkedOf(redis: Store, { id, company_id }: DeviceEntry, courier_id: string) {
   const lanes = await lanesOf(redis, new Scope([company_id]), { courier_id })
-  return parkedIn(redis, lanes, [shardOf(redis, id)])
+  return parkedIn(redis, lanes, [redis.shardOf(id)])
 }
 
 /** What is parked of these lanes; lanes without parked positions are left out. */
-async function parkedIn(redis: Redis, lanes: readonly string[], shards = shardsOf(redis)) {
+async function parkedIn(redis: Store, lanes: readonly string[], shards = redis.shards) {
   const states = await describeLanes(redis, lanes, shards)
   const found = await Promise.all(
     states.map((state) => parkedLaneJson(state, (lane) => surveyRefused(redis, lane, shards))),

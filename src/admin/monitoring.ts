@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { shared, within, yieldToEventLoop } from '../async.ts'
 import { operationGauges } from '../observe/operation-gauges.ts'
 import type { Assignment } from '../roster/assignment.ts'
-import { countFrames, countMarkBytes, type Redis, type SeenProcess } from '../store/index.ts'
+import { countFrames, countMarkBytes, type Store, type SeenProcess } from '../store/index.ts'
 import { memoryInfos, memoryShare, memoryUses } from '../store/memory.ts'
 import { type AdminToken, metricsAccess } from './access.ts'
 import type { FixAccount } from './custody.ts'
@@ -66,7 +66,7 @@ export function monitoringOperations({ readiness, metrics, metricsToken, tokens 
 const MAX_AGE_MS = 1000
 
 interface GaugeSources extends Pick<MonitoringSources, 'readiness'> {
-  readonly redis: Redis
+  readonly redis: Store
   readonly account: () => Promise<FixAccount>
   readonly upstream: () => Promise<Upstream>
   readonly devices: () => Promise<Record<DeviceState, number>>

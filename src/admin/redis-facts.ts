@@ -1,12 +1,12 @@
 import { statfs } from 'node:fs/promises'
 import { within } from '../async.ts'
 import type { RedisFacts } from '../diagnose/facts.ts'
-import { durabilityProblems, inShards, type Redis, troubleOf } from '../store/index.ts'
+import { durabilityProblems, type Shard, type Store } from '../store/index.ts'
 import { memoryInfos, unlimitedMemory } from '../store/memory.ts'
 import { english, joined, say, type Text } from '../texts/text.ts'
 
 export interface RedisSources {
-  readonly redis: Redis
+  readonly redis: Store
   /** Whether Redis must keep what it acknowledges, and is not the private one. */
   readonly isVerified: boolean
   /** The folder of the private Redis; null: the disk of Redis is not known. */
@@ -47,22 +47,22 @@ export async function shortageOf(dir: string | null): Promise<Text[]> {
  * Ends a connection on which nothing is answered: whoever waits on it learns that now and not after the time of a command, and
  * whoever asks next at once. @throws where Redis does not answer within two seconds
  */
-export async function answering(redis: Redis): Promise<void> {
-  await inShards(redis, shardAnswering)
+export async function answering(redis: Store): Promise<void> {
+  await redis.inShards(shardAnswering)
 }
 
-async function shardAnswering(redis: Redis): Promise<void> {
-  if (redis.status === 'connect') throw new NoAnswer(SILENT)
-  if (redis.status !== 'ready') {
-    throw new NoAnswer(joined([say('there is no connection to Redis'), troubleOf(redis) ?? []].flat(), ': '))
+async function shardAnswering(shard: Shard): Promise<void> {
+  if (shard.status === 'connect') throw new NoAnswer(SILENT)
+  if (shard.status !== 'ready') {
+    throw new NoAnswer(joined([say('there is no connection to Redis'), shard.trouble ?? []].flat(), ': '))
   }
   let isAnswered = false
   await within(
     ANSWER_MS,
-    redis.ping().then(() => (isAnswered = true)),
+    shard.ping().then(() => (isAnswered = true)),
   )
   if (isAnswered) return
-  redis.stream.destroy()
+  shard.stream.destroy()
   throw new NoAnswer(SILENT)
 }
 

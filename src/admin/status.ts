@@ -7,7 +7,7 @@ import {
   BEHIND_MS,
   countHeldFixes,
   custodyCounters,
-  type Redis,
+  type Store,
   type RedisPrimary,
   type SeenProcess,
 } from '../store/index.ts'
@@ -176,7 +176,7 @@ export class RateCollector {
   readonly #reading: { stop(): Promise<void> }
   #samples: RateSample[] = []
 
-  constructor(redis: Redis) {
+  constructor(redis: Store) {
     this.#reading = everySecond(() => this.#read(redis))
   }
 
@@ -190,7 +190,7 @@ export class RateCollector {
     void this.#reading.stop()
   }
 
-  async #read(redis: Redis): Promise<void> {
+  async #read(redis: Store): Promise<void> {
     const read = await Promise.all([custodyCounters(redis), countHeldFixes(redis)]).catch(() => undefined)
     if (!read) return void (this.#samples = [])
     const [counters, held] = read

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Transport } from '../../protocols/kit/index.ts'
 import { everySecond } from '../async.ts'
 import { observations } from '../observe/observations.ts'
-import { countParked, type MemoryShares, type Part, parkedLanes, type Redis, shardsOf } from '../store/index.ts'
+import { countParked, type MemoryShares, type Part, parkedLanes, type Store } from '../store/index.ts'
 import { FIX_BYTES, fullAt, memoryInfos, memoryLimit, memoryLimits, memoryShare } from '../store/memory.ts'
 import { say } from '../texts/text.ts'
 
@@ -17,7 +17,7 @@ export interface CapacityOptions {
 
 /** Watches whether Redis has room for more fixes. Without room nothing is acknowledged, and devices keep their fixes. */
 export class Capacity {
-  readonly #redis: Redis
+  readonly #redis: Store
   readonly #options: CapacityOptions
   readonly #watching: ReturnType<typeof everySecond>
   /** Whether there is no room for some lanes, or for all. Only this class writes it. */
@@ -27,7 +27,7 @@ export class Capacity {
   #crowdedLanes: ReadonlySet<string> = new Set()
   #looks = 0
 
-  constructor(redis: Redis, options: CapacityOptions) {
+  constructor(redis: Store, options: CapacityOptions) {
     this.#redis = redis
     this.#options = options
     this.#watching = everySecond(() => this.#look().catch(() => {}))
@@ -62,7 +62,7 @@ export class Capacity {
     const { shares, stopAt } = this.#options
     const infos = await memoryInfos(this.#redis)
     const share = Math.max(...infos.map(memoryShare))
-    const ofShard = memoryLimits(infos) / shardsOf(this.#redis).length
+    const ofShard = memoryLimits(infos) / this.#redis.shards.length
     shares.markBytes = ofShard * SHARE
     // Whole: a script that discards a part of a fix would end in the middle.
     shares.heldFixes = Math.floor((ofShard * SHARE) / FIX_BYTES)
@@ -76,7 +76,7 @@ export class Capacity {
 
   async #lookAtParked(): Promise<void> {
     const { shares } = this.#options
-    const maxParked = Math.min(this.#options.maxParked, shares.heldFixes * shardsOf(this.#redis).length)
+    const maxParked = Math.min(this.#options.maxParked, shares.heldFixes * this.#redis.shards.length)
     const fixes = await countParked(this.#redis)
     if (fixes > maxParked) observations.note('parked_full', { evidence: say('{} positions', fixes) })
     this.#crowdedLanes = fixes > maxParked ? await parkedLanes(this.#redis) : new Set<string>()

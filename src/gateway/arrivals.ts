@@ -10,7 +10,7 @@ import { metrics } from '../observe/metrics.ts'
 import { isSecretOf } from '../roster/device-entry.ts'
 import type { Replica } from '../roster/replica.ts'
 import { type ArrivedSender, UNKNOWN_LISTS } from '../store/arrivals.ts'
-import { heldAmong, keys, type Redis } from '../store/index.ts'
+import { heldAmong, keys, type Store } from '../store/index.ts'
 import { joined, type Text, withStrings } from '../texts/text.ts'
 import type { Conversation } from './conversation.ts'
 import type { IdentityReason } from './identity.ts'
@@ -40,7 +40,7 @@ interface Unmasked extends ArrivedSender {
 }
 
 export interface ArrivalsOptions {
-  readonly redis: Redis
+  readonly redis: Store
   readonly maxDevices: number
   readonly replica: Pick<Replica, 'roster'>
   readonly logger: Logger

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { everySecond } from '../async.ts'
 import { giveLifeSign } from '../store/gateways.ts'
-import { appendEvents, EVENTS_KEPT, keys, type Redis, tellHeard } from '../store/index.ts'
+import { appendEvents, EVENTS_KEPT, keys, type Store, tellHeard } from '../store/index.ts'
 import {
   type DeviceEvent,
   type Happening,
@@ -30,13 +30,13 @@ export class HeardBook {
   readonly gateway: string
   /** Devices with something that is not in Redis yet; they add themselves. */
   changed: HeardDevice[] = []
-  readonly #redis: Redis
+  readonly #redis: Store
   readonly #devices = new Map<string, HeardDevice>()
   readonly #lifeSign: ReturnType<typeof giveLifeSign>
   readonly #writes: ReturnType<typeof everySecond>
 
   /** `problems`: why this gateway acknowledges nothing, as sentences. `gateway`: which process this is. */
-  constructor(redis: Redis, problems: () => readonly string[] = () => [], gateway: string = randomUUID()) {
+  constructor(redis: Store, problems: () => readonly string[] = () => [], gateway: string = randomUUID()) {
     this.#redis = redis
     this.gateway = gateway
     this.#lifeSign = giveLifeSign(redis, gateway, problems)

@@ -21,7 +21,7 @@ import {
   packDevice,
   packRecords,
   positionOf,
-  type Redis,
+  type Store,
   receivedAt,
   releaseMark,
   releasingDevices,
@@ -36,7 +36,7 @@ import type { Journal } from './journal.ts'
 import { type FilterOptions, type HoldOptions, judge } from './place.ts'
 
 export interface HoldingOptions {
-  readonly redis: Redis
+  readonly redis: Store
   readonly appender: AppenderOptions
   /** While it is not current, held fixes stay where they are. */
   readonly replica: Pick<Replica, 'current' | 'roster' | 'version'>

@@ -24,8 +24,8 @@ import {
   dropOld,
   type FrameId,
   frameIds,
-  type Redis,
   rewriteFrame,
+  type Store,
   type StoredFrame,
   withTexts,
 } from '../store/index.ts'
@@ -38,7 +38,7 @@ import { openBox } from './sealed.ts'
 import { decode, readOpened } from './take.ts'
 
 export interface RedecodingOptions {
-  readonly redis: Redis
+  readonly redis: Store
   /** The protocol with this name; undefined if it no longer exists. */
   readonly protocolNamed: (name: string) => Promise<Protocol | undefined>
   /** While it is not current, no frame is looked at. */

@@ -5,8 +5,7 @@ import { ConfigError } from '../config/problem.ts'
 import { EX_CONFIG, explainError, UserError } from '../errors.ts'
 import { collectNodeMetrics, registry } from '../observe/metrics.ts'
 import { measureEventLoop } from '../observe/trouble.ts'
-import { unusableData } from '../store/format.ts'
-import type { RedisServer } from '../store/index.ts'
+import { connect, type RedisServer, type Store } from '../store/index.ts'
 import { VERSION } from '../version.ts'
 import { shareDataDir } from './data-dir.ts'
 import type { MonitorOptions, Readiness } from './monitor.ts'
@@ -69,7 +68,13 @@ export function runRole(logger: Logger, monitor: MonitorOptions, start: (context
       if (!(known instanceof UserError || known instanceof ConfigError)) fault(error)
       return refuse(known)
     })
-  void unusableData.then((message) => refuse(new UserError(message)))
+}
+
+/** Opens the store for a role; the process ends if it cannot work on the data there. */
+export function openStore(server: RedisServer, role: string, logger: Logger): Store {
+  const store = connect(server, role, logger)
+  void store.unusable.then((message) => refuse(new UserError(message)))
+  return store
 }
 
 /** Ends the process: the user has to act. */

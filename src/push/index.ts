@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import { within } from '../async.ts'
-import { joinWorkers, shardsOf } from '../store/index.ts'
+import { joinWorkers } from '../store/index.ts'
 import { Apikeys, type Keyring } from './apikeys.ts'
 import { ApiClockReporter, PushStatistics } from './figures.ts'
 import { ParkedLanes } from './parked-lanes.ts'
@@ -26,8 +26,8 @@ export function startPushing(options: PushingOptions) {
   const apiClock = new ApiClockReporter(redis)
   const apikeys = new Apikeys(options.apikeys)
   const common = { ...options, apikeys, limit, rate, apiClock, statistics, stopping: stopping.signal, workers }
-  const shards = shardsOf(redis).map((shard, number) => new ShardPush({ ...common, shard, number }))
-  const parkedLanes = new ParkedLanes({ shards: shardsOf(redis), place, stopping: stopping.signal, logger })
+  const shards = redis.shards.map((shard) => new ShardPush({ ...common, shard }))
+  const parkedLanes = new ParkedLanes({ shards: redis.shards, place, stopping: stopping.signal, logger })
   // The keys may have changed while this process did not run.
   parkedLanes.apikeysChanged(new Set(options.apikeys.keys()))
   const turns = rate ? undefined : reportFullConcurrency(limit, () => statistics.figures())

@@ -7,7 +7,7 @@ import {
   misplacedLanes,
   NOT_CURRENT,
   type Place,
-  type Redis,
+  type Shard,
   tryParked,
 } from '../store/index.ts'
 
@@ -20,7 +20,7 @@ interface Changed {
 }
 
 interface ParkedLanesOptions {
-  readonly shards: readonly Redis[]
+  readonly shards: readonly Shard[]
   readonly place: Place
   readonly stopping: AbortSignal
   readonly logger: Logger
@@ -86,7 +86,7 @@ export class ParkedLanes {
     }
   }
 
-  async #tryIn(shard: Redis, { devices, companies }: Changed): Promise<boolean> {
+  async #tryIn(shard: Shard, { devices, companies }: Changed): Promise<boolean> {
     const place: Place = (record) =>
       devices?.has(sameId(deviceOf(record))) === false ? undefined : this.#options.place(record)
     const misplaced = devices?.size === 0 ? [] : await misplacedLanes(shard, place)

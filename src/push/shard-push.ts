@@ -9,8 +9,8 @@ import {
   NOT_CURRENT,
   type Place,
   positionsJson,
-  type Redis,
-  type RedisServer,
+  type Shard,
+  type Store,
   type RefusalReason,
   receivedAt,
   relocate,
@@ -27,8 +27,7 @@ import { type Ticket, Tickets } from './tickets.ts'
 import { healOverdue } from './watchdog.ts'
 
 export interface PushingOptions {
-  readonly redis: Redis
-  readonly redisServer: RedisServer
+  readonly redis: Store
   /** Where the records of a parked lane belong by now. */
   readonly place: Place
   readonly client: Pick<TrackingClient, 'push'>
@@ -52,13 +51,10 @@ interface LaneOptions extends Omit<PushingOptions, 'apikeys'> {
   readonly apiClock: ApiClockReporter
   readonly statistics: PushStatistics
   readonly stopping: AbortSignal
-  /** The connection of the shard. */
-  readonly shard: Redis
+  readonly shard: Shard
 }
 
 interface ShardPushOptions extends Omit<LaneOptions, 'leases'> {
-  /** The number of the shard. */
-  readonly number: number
   /** Limits the requests of all shards together. */
   readonly limit: LimitFunction
   readonly workers: Workers

@@ -4,24 +4,17 @@ import { within } from '../async.ts'
 import type { Logger } from '../observe/log.ts'
 import {
   isConnectionError,
-  keysOf,
   type Lease,
   type Leases,
   LOADING,
   LOOK_MS,
-  openRedis,
-  type Redis,
-  type RedisServer,
+  type Shard,
   type Workers,
 } from '../store/index.ts'
 
 export interface TicketsOptions {
   readonly leases: Leases
-  /** The connection of the shard, and its number. */
-  readonly shard: Redis
-  readonly number: number
-  /** BullMQ needs connections of its own. */
-  readonly redisServer: RedisServer
+  readonly shard: Shard
   readonly logger: Logger
   /** They share what is due. */
   readonly workers: Pick<Workers, 'count'>
@@ -105,11 +98,12 @@ export class Tickets {
   }
 }
 
-function openQueue({ redisServer, logger, work, shard, number }: TicketsOptions) {
+/** BullMQ needs connections of its own. */
+function openQueue({ logger, work, shard }: TicketsOptions) {
   const report = (error: Error) => logger.debug({ err: error }, 'tickets')
-  const producer = openRedis(redisServer, PRODUCER, number)
-  const consumer = openRedis(redisServer, CONSUMER, number)
-  const { tickets: prefix } = keysOf(shard)
+  const producer = shard.openAnother(PRODUCER)
+  const consumer = shard.openAnother(CONSUMER)
+  const { tickets: prefix } = shard.keyNames
   const tickets = new Queue<Lease[]>(NAME, { connection: producer, prefix })
   const worker = new Worker<Lease[]>(NAME, work, {
     connection: consumer,

@@ -2,7 +2,7 @@ import type { LimitFunction } from 'p-limit'
 import type { Logger } from '../observe/log.ts'
 import { metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
-import { countOverdue, keysOf, type Redis } from '../store/index.ts'
+import { countOverdue, type Shard } from '../store/index.ts'
 import { say } from '../texts/text.ts'
 import type { PushFigures } from './figures.ts'
 
@@ -14,10 +14,10 @@ interface WatchdogOptions {
 }
 
 /** Heals the hand-out of lanes where it has stopped, as queues have after a reconnect: lanes are overdue, nothing is pushed. */
-export function healOverdue(redis: Redis, { idle, heal, logger }: WatchdogOptions): NodeJS.Timeout {
+export function healOverdue(shard: Shard, { idle, heal, logger }: WatchdogOptions): NodeJS.Timeout {
   return every(OVERDUE_LOOK_MS, async () => {
-    if (!idle() || (await upstreamState(redis)) !== 'up') return
-    const overdue = await countOverdue(redis, OVERDUE_MS)
+    if (!idle() || (await upstreamState(shard)) !== 'up') return
+    const overdue = await countOverdue(shard, OVERDUE_MS)
     if (overdue === 0 || !idle()) return
     metrics.healed.inc({})
     logger.error({ lanes: overdue }, 'lanes are due and nobody pushes them: the hand-out of lanes is started again')
@@ -43,8 +43,8 @@ function every(ms: number, look: () => Promise<void>): NodeJS.Timeout {
   return setInterval(() => void look().catch(() => {}), ms)
 }
 
-async function upstreamState(redis: Redis): Promise<string> {
-  return (await redis.hget(keysOf(redis).upstream, 'state')) ?? 'up'
+async function upstreamState(shard: Shard): Promise<string> {
+  return (await shard.hget(shard.keyNames.upstream, 'state')) ?? 'up'
 }
 
 const OVERDUE_LOOK_MS = 5000

@@ -1,5 +1,5 @@
 import type { Logger } from '../observe/log.ts'
-import { isConnectionError, type Redis } from '../store/index.ts'
+import { isConnectionError, type Store } from '../store/index.ts'
 import { Roster, type RosterChange } from './roster.ts'
 import { readRosterTable, readSince } from './table.ts'
 
@@ -15,7 +15,7 @@ export type RosterFollower = (changed: ReadonlySet<string> | undefined) => void
 
 /** This process's copy of the roster in Redis. It looks four times a second whether Redis has a newer one. */
 export class Replica {
-  readonly redis: Redis
+  readonly redis: Store
   readonly #logger: Logger
   readonly #followers: RosterFollower[] = []
   readonly #first = Promise.withResolvers<void>()
@@ -34,7 +34,7 @@ export class Replica {
   #timer: NodeJS.Timeout | undefined
   #closed = false
 
-  constructor(redis: Redis, logger: Logger) {
+  constructor(redis: Store, logger: Logger) {
     this.redis = redis
     this.#logger = logger
     redis.on('close', this.#disconnected)

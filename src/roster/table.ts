@@ -2,7 +2,7 @@ import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
 import { yieldToEventLoop } from '../async.ts'
 import type { Device } from '../config/devices.ts'
-import { keys, type Redis, scripts } from '../store/index.ts'
+import { keys, type Store } from '../store/index.ts'
 import { type Assignment, PUT_SOURCE, readAssignmentField } from './assignment.ts'
 import { withoutSecret } from './device-entry.ts'
 import { Roster, type RosterChange } from './roster.ts'
@@ -42,7 +42,7 @@ export interface KeptPut {
  * nothing, if there was another write since `asOf`. The first write makes a roster, even if it is empty.
  */
 export async function writeRoster(
-  redis: Redis,
+  redis: Store,
   { devices = [], assignments = [], files = [], put }: RosterWrite,
   asOf: number,
 ): Promise<number | null> {
@@ -57,7 +57,7 @@ export async function writeRoster(
   const names = ['version', 'device-table', 'assignment-table', 'file-versions', 'log', 'results', 'replaced', 'former']
   const { company_id = '', result = '', replaced = '' } = put ?? {}
   const args = [asOf, LAST_PART, JSON.stringify(files), company_id, result, replaced, ...changes]
-  const version = await scripts(redis)('roster', names.map(keys.roster), args)
+  const version = await redis.run('roster', names.map(keys.roster), args)
   if (version === null) return null
   // Gateways that miss this look a moment later.
   redis.publish(keys.roster('written'), '').catch(() => {})
@@ -75,12 +75,12 @@ export async function unpacked(text: string): Promise<unknown> {
 }
 
 /** The version of the last write to the roster; 0: it was never written. */
-export async function readRosterVersion(redis: Redis): Promise<number> {
+export async function readRosterVersion(redis: Store): Promise<number> {
   return Number((await redis.get(keys.roster('version'))) ?? 0)
 }
 
 /** Reads the whole roster, in slices, and then from the log what was written meanwhile, as the slices may lack it. */
-export async function readRosterTable(redis: Redis): Promise<{ roster: Roster; version: number }> {
+export async function readRosterTable(redis: Store): Promise<{ roster: Roster; version: number }> {
   const version = await readRosterVersion(redis)
   const roster = new Roster()
   // Assignments first: they concern no device that comes after them.
@@ -93,7 +93,7 @@ export async function readRosterTable(redis: Redis): Promise<{ roster: Roster; v
 }
 
 /** All values of a hash, in slices. A field may occur twice. */
-async function* valuesIn<Stored, Value>(redis: Redis, table: string, valueOf: ValueOf<Stored, Value>) {
+async function* valuesIn<Stored, Value>(redis: Store, table: string, valueOf: ValueOf<Stored, Value>) {
   for await (const flat of redis.hscanStream(keys.roster(table), { count: SLICE })) {
     const values: (readonly [field: string, value: Value])[] = []
     for (let at = 0; at < flat.length; at += 2) {
@@ -110,7 +110,7 @@ async function* valuesIn<Stored, Value>(redis: Redis, table: string, valueOf: Va
  * another history by now.
  */
 export async function readSince(
-  redis: Redis,
+  redis: Store,
   since: number,
 ): Promise<{ version: number; change?: Required<RosterChange> }> {
   const version = await readRosterVersion(redis)

@@ -1,5 +1,5 @@
 import { keys } from './keys.ts'
-import type { Redis } from './redis.ts'
+import type { Redis } from '../redis/connection.ts'
 
 /** The clock of the tracking API, as its `Date` says: how far it is ahead of that of Redis, ms. */
 export interface ApiClock {

@@ -1,10 +1,9 @@
 import { everySecond } from '../async.ts'
 import { metrics } from '../observe/metrics.ts'
-import { grouped } from './grouped.ts'
+import { grouped } from '../redis/grouped.ts'
 import type { Part, Storable } from './record.ts'
-import type { Redis } from './redis.ts'
-import { shardOf, shardsOf } from './shards.ts'
 import { type AppenderOptions, add, storeRecords } from './store.ts'
+import type { Shard, Store } from './shards.ts'
 
 /** The outcome of a Storable that is on disk. */
 export interface Stored {
@@ -18,8 +17,8 @@ export interface Stored {
 export type FixAppender = Pick<Appender, 'append' | 'count' | 'close'>
 
 /** Stores the fixes of a gateway in all shards. `options`: as for one shard. */
-export function openAppender(redis: Redis, options: AppenderOptions): FixAppender {
-  return shardsOf(redis).length === 1 ? new Appender(redis, options) : new ShardedAppender(redis, options)
+export function openAppender(store: Store, options: AppenderOptions): FixAppender {
+  return store.shards.length === 1 ? new Appender(store, options) : new ShardedAppender(store, options)
 }
 
 /**
@@ -27,15 +26,15 @@ export function openAppender(redis: Redis, options: AppenderOptions): FixAppende
  * call.
  */
 export class Appender {
-  readonly #redis: Redis
+  readonly #shard: Shard
   readonly #options: AppenderOptions
   readonly #group = grouped((items: Storable[]) => this.#store(items), GROUP)
   readonly #tidying: ReturnType<typeof everySecond>
   /** Counts that wait for the next call. */
   #counted = new Map<string, number>()
 
-  constructor(redis: Redis, options: AppenderOptions) {
-    this.#redis = redis
+  constructor(shard: Shard, options: AppenderOptions) {
+    this.#shard = shard
     this.#options = options
     this.#tidying = everySecond(() => this.#tidy())
   }
@@ -44,7 +43,7 @@ export class Appender {
    * Resolves once every record is on disk in Redis. Rejects if that is not certain: then nothing may be acknowledged.
    */
   append(item: Storable): Promise<Stored> {
-    const duplicates = this.#options.duplicates?.in(this.#redis)
+    const duplicates = this.#options.duplicates?.in(this.#shard)
     let weight = 0
     for (const { device, records } of item.parts)
       weight += records.length * BYTE_WEIGHT + (duplicates?.weightOf(device, records) ?? 0)
@@ -79,7 +78,7 @@ export class Appender {
     counters.set('received', (counters.get('received') ?? 0) + received)
     metrics.appends.inc({})
     try {
-      const leftOut = (await storeRecords(this.#redis, this.#options, { parts, counters })) ?? []
+      const leftOut = (await storeRecords(this.#shard, this.#options, { parts, counters })) ?? []
       for (const { part, duplicates } of leftOut) {
         const outcome = outcomeOfPart[part]
         if (duplicates < 0) outcome.refused = true
@@ -94,7 +93,7 @@ export class Appender {
 
   async #tidy(): Promise<void> {
     await this.#flush()
-    await this.#options.duplicates?.in(this.#redis).forget()
+    await this.#options.duplicates?.in(this.#shard).forget()
   }
 
   async #flush(): Promise<void> {
@@ -104,28 +103,24 @@ export class Appender {
 
 /** An appender for each shard: what is of a device goes to its shard, in one call. */
 class ShardedAppender implements FixAppender {
-  readonly #redis: Redis
-  readonly #appenders: ReadonlyMap<Redis, Appender>
+  readonly #store: Store
+  readonly #appenders: readonly Appender[]
 
-  constructor(redis: Redis, options: AppenderOptions) {
-    this.#redis = redis
-    this.#appenders = new Map(shardsOf(redis).map((shard) => [shard, new Appender(shard, options)]))
+  constructor(store: Store, options: AppenderOptions) {
+    this.#store = store
+    this.#appenders = store.shards.map((shard) => new Appender(shard, options))
   }
 
   append(item: Storable): Promise<Stored> {
-    return this.#in(shardOf(this.#redis, item.parts[0].device)).append(item)
+    return this.#appenders[this.#store.shardOf(item.parts[0].device).number].append(item)
   }
 
   count(filtered: readonly string[]): void {
-    this.#in(this.#redis).count(filtered)
+    this.#appenders[0].count(filtered)
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#appenders.values().map((appender) => appender.close()))
-  }
-
-  #in(shard: Redis): Appender {
-    return this.#appenders.get(shard) as Appender
+    await Promise.all(this.#appenders.map((appender) => appender.close()))
   }
 }
 

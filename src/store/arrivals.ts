@@ -2,7 +2,7 @@ import type { Transport } from '../../protocols/kit/index.ts'
 import type { Text } from '../texts/text.ts'
 import { countHeld, HELD_LISTS } from './held.ts'
 import { keys } from './keys.ts'
-import type { Redis } from './redis.ts'
+import type { Store } from './shards.ts'
 
 /** A device that is not configured, or a sender that was not understood, as Redis stores it. Instants in ms UTC. */
 export interface ArrivedSender {
@@ -31,7 +31,7 @@ export interface ArrivedSender {
  * while fixes are held that are not taken for its own. Only arrivals that `isWanted` accepts are counted and returned.
  */
 export async function surveyArrivals(
-  redis: Redis,
+  redis: Store,
   isConfigured: (device: string) => boolean,
   isWanted: (arrival: ArrivedSender) => boolean = () => true,
 ): Promise<(ArrivedSender & { readonly waiting: number })[]> {
@@ -50,7 +50,7 @@ export async function surveyArrivals(
   return [...unconfigured, ...notUnderstood].toSorted((one, other) => other.at - one.at)
 }
 
-async function countHeldOf(redis: Redis, device: string): Promise<number> {
+async function countHeldOf(redis: Store, device: string): Promise<number> {
   const places = UNKNOWN_LISTS.map((lists) => ({ lists, device }))
   const counts = await countHeld(redis, places)
   return counts.reduce((sum, count) => sum + count, 0)

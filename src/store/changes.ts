@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { keys } from './keys.ts'
-import type { Redis } from './redis.ts'
+import type { Redis } from '../redis/connection.ts'
 
 /** Tells who keeps an index of devices that something new was heard of these, or that what was heard is deleted. */
 export async function tellHeard(redis: Redis, devices: readonly string[]): Promise<void> {

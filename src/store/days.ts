@@ -1,5 +1,5 @@
 import { keys } from './keys.ts'
-import type { Redis } from './redis.ts'
+import type { Redis } from '../redis/connection.ts'
 
 /*
  * What is noted of a device and a local day: a bit for each minute and kind, and how many fixes came. The first two kinds take

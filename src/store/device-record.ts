@@ -1,7 +1,7 @@
 import type { Fix, Transport } from '../../protocols/kit/index.ts'
 import { whichLive } from './gateways.ts'
 import { keys } from './keys.ts'
-import type { Redis } from './redis.ts'
+import type { Redis } from '../redis/connection.ts'
 
 /** When and how a device was last heard. Instants in ms UTC. */
 export interface Contact {

@@ -1,7 +1,6 @@
 import { type Cipheriv, createCipheriv, randomBytes, randomUUID } from 'node:crypto'
 import { countRecords, slicesOf } from './record.ts'
-import { type Redis, scripts } from './redis.ts'
-import { keysOf } from './shards.ts'
+import type { Shard } from './shards.ts'
 
 /*
  * The filter of duplicates. A device whose answer was lost sends its fixes again, perhaps to another gateway or a day later.
@@ -47,23 +46,23 @@ export class DuplicateFilter {
   isPrepared = false
   /** ms for which a string of marks is kept. Longer than the window, as its expiry is renewed only once an hour. */
   readonly keepMs: number
-  readonly #redis: Redis
+  readonly #shard: Shard
   readonly #options: DuplicateOptions
-  readonly #others = new Map<Redis, DuplicateFilter>()
+  readonly #others = new Map<Shard, DuplicateFilter>()
   readonly #devices = new Map<string, Known>()
   /** By the monotonic clock, ms: that of the wall may have been wrong. */
   #turnBeganAt = performance.now()
   #cipher: Cipheriv | undefined
 
-  constructor(redis: Redis, options: DuplicateOptions) {
-    this.#redis = redis
+  constructor(shard: Shard, options: DuplicateOptions) {
+    this.#shard = shard
     this.keepMs = options.windowMs + 2 * KEEP_AGAIN_MS
     this.#options = options
   }
 
   /** The filter of the shard of a connection. */
-  in(shard: Redis): DuplicateFilter {
-    if (shard === this.#redis) return this
+  in(shard: Shard): DuplicateFilter {
+    if (shard === this.#shard) return this
     const known = this.#others.get(shard) ?? new DuplicateFilter(shard, this.#options)
     this.#others.set(shard, known)
     return known
@@ -71,9 +70,9 @@ export class DuplicateFilter {
 
   /** Reads the secret of the installation, once; the first gateway makes it. Rejects while Redis does not answer. */
   async prepare(): Promise<void> {
-    const { secret } = keysOf(this.#redis)
-    await this.#redis.hsetnx(secret, 'key', randomBytes(16))
-    const key = await this.#redis.hgetBuffer(secret, 'key')
+    const { secret } = this.#shard.keyNames
+    await this.#shard.hsetnx(secret, 'key', randomBytes(16))
+    const key = await this.#shard.hgetBuffer(secret, 'key')
     if (!key) throw new Error('the secret of the installation cannot be read')
     this.#cipher = createCipheriv('aes-128-ecb', key, null).setAutoPadding(false)
     this.isPrepared = true
@@ -106,9 +105,9 @@ export class DuplicateFilter {
 
   /** Deletes some of the marks that have expired. Never rejects. */
   async forget(): Promise<void> {
-    const keys = keysOf(this.#redis)
+    const keys = this.#shard.keyNames
     const touched = [keys.marksPrefix, keys.markExpiries, keys.markBytes]
-    await scripts(this.#redis)('forget', touched, [FORGET_AT_ONCE]).catch(() => {})
+    await this.#shard.run('forget', touched, [FORGET_AT_ONCE]).catch(() => {})
   }
 
   /** Splits a device's records by span. `duplicates`: how many records repeat another one of this call. `now`: ms UTC. */

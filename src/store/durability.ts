@@ -1,18 +1,17 @@
 import { Redis } from 'ioredis'
+import type { Shard, Store } from './shards.ts'
 import { distinct, say, type Text } from '../texts/text.ts'
-import { replicasOf } from './redis.ts'
-import { inShards } from './shards.ts'
 
 /**
  * Why what is acknowledged would not be safe in this Redis and its replicas: a sentence for each setting that is not as it must
  * be, or cannot be read. Rejects where Redis does not answer.
  */
-export async function durabilityProblems(redis: Redis): Promise<Text[]> {
-  return distinct((await inShards(redis, shardProblems)).flat())
+export async function durabilityProblems(redis: Store): Promise<Text[]> {
+  return distinct((await redis.inShards(shardProblems)).flat())
 }
 
-async function shardProblems(redis: Redis): Promise<Text[]> {
-  const replicas = replicasOf(redis)
+async function shardProblems(redis: Shard): Promise<Text[]> {
+  const replicas = redis.replicas
   if (replicas === 0) return [...(await ownPrimary(redis)), ...(await settingProblems(redis, 'Redis', NEEDED))]
   const needed = [...NEEDED, ['min-replicas-to-write', String(replicas)]] as const
   const [ofPrimary, connected] = await Promise.all([settingProblems(redis, 'Redis', needed), connectedReplicas(redis)])
@@ -33,12 +32,12 @@ async function shardProblems(redis: Redis): Promise<Text[]> {
 }
 
 /** Says how many replicas are missing, where some are: then nothing is acknowledged. Rejects where Redis does not answer. */
-export async function missingReplicas(redis: Redis): Promise<Text[]> {
-  return distinct((await inShards(redis, missingInShard)).flat())
+export async function missingReplicas(redis: Store): Promise<Text[]> {
+  return distinct((await redis.inShards(missingInShard)).flat())
 }
 
-async function missingInShard(redis: Redis): Promise<Text[]> {
-  const needed = replicasOf(redis)
+async function missingInShard(redis: Shard): Promise<Text[]> {
+  const needed = redis.replicas
   if (needed === 0) return []
   const { length } = await connectedReplicas(redis)
   if (length >= needed) return []
@@ -76,9 +75,9 @@ interface RedisReplica {
 }
 
 /** The servers that have the shards; none where Redis is reached by a socket of the file system. Rejects where Redis does not answer. */
-export async function redisPrimaries(redis: Redis): Promise<RedisPrimary[]> {
+export async function redisPrimaries(redis: Store): Promise<RedisPrimary[]> {
   if (redis.options.path) return []
-  const found = await inShards(redis, async (shard) => {
+  const found = await redis.inShards(async (shard) => {
     const replicas = await replicasIn(shard)
     return { address: `${shard.stream.remoteAddress}:${shard.stream.remotePort}`, replicas }
   })

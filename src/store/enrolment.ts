@@ -1,5 +1,5 @@
 import { keys } from './keys.ts'
-import type { Redis } from './redis.ts'
+import type { Redis } from '../redis/connection.ts'
 
 /** Opens the window for `forMs` from now on, or closes it if that is 0. Every gateway knows it within a second. */
 export async function setEnrolment(redis: Redis, forMs: number): Promise<void> {

@@ -5,8 +5,7 @@ import { keys } from './keys.ts'
 import { type Fate, sweep, sweepAll } from './move.ts'
 import { listOf, seize, sweepRefused } from './parked.ts'
 import { deviceOf, MAX_DEVICE_BYTES, packDevice } from './record.ts'
-import { type Redis, scripts } from './redis.ts'
-import { keysOf, shardOf } from './shards.ts'
+import type { Shard, Store } from './shards.ts'
 import { membersOf } from './slices.ts'
 import { sumOver } from './survey.ts'
 import { forgetWatched } from './watched-frames.ts'
@@ -32,16 +31,16 @@ export interface ForgottenDevice {
  * which its id is written; `isReached`: the lanes in which its fixes are deleted. Data that arrive meanwhile stay.
  */
 export async function forgetDevice(
-  redis: Redis,
+  redis: Store,
   ids: ReadonlySet<string>,
   isReached: (lane: string) => boolean = () => true,
 ): Promise<ForgottenDevice> {
-  const [shard] = Array.from(ids, (id) => shardOf(redis, id))
+  const [shard] = Array.from(ids, (id) => redis.shardOf(id))
   const fate = (record: Buffer): Fate => (ids.has(deviceOf(record)) ? DELETED : 'stays')
   const places = Array.from(ids, (device) => HELD_LISTS.map((lists) => ({ lists, device }))).flat()
   const held = await sumOver(places, (place) => sweepAll(shard, heldList(shard, place), fate))
   const lanesIn = async (zset: 'refusedLanes' | 'schedule') => {
-    return (await membersOf(shard, keysOf(shard)[zset])).filter(isReached)
+    return (await membersOf(shard, shard.keyNames[zset])).filter(isReached)
   }
   const refusedLanes = await lanesIn('refusedLanes')
   const refused = await sumOver(refusedLanes, async (lane) => (await sweepRefused(shard, lane, fate)).left)
@@ -54,11 +53,11 @@ export async function forgetDevice(
 
 /** Leases only the lanes that have something of the device, and gives them back. */
 async function forgetInLanes(
-  shard: Redis,
+  shard: Shard,
   { ids, lanes, fate }: { ids: ReadonlySet<string>; lanes: readonly string[]; fate: (record: Buffer) => Fate },
 ) {
   const gone = { waiting: 0, parked: 0, busy: 0 }
-  const shardKeys = keysOf(shard)
+  const shardKeys = shard.keyNames
   for (const lane of await lanesWith(shard, ids, lanes)) {
     if (!(await hasAny(shard, shardKeys.lane(lane), ids))) continue
     const isParked = (await shard.hexists(shardKeys.parked, lane)) === 1
@@ -67,28 +66,28 @@ async function forgetInLanes(
     if (!token) continue
     const { left } = await sweep(shard, { ...listOf(shard, lane), token }, fate)
     gone[isParked ? 'parked' : 'waiting'] += left
-    await scripts(shard)('postpone', [shardKeys.schedule, shardKeys.upstream], [lane, token, 0])
+    await shard.run('postpone', [shardKeys.schedule, shardKeys.upstream], [lane, token, 0])
   }
   return gone
 }
 
 /** The lanes that may have records of the device; of lanes with many records all. */
-async function lanesWith(shard: Redis, ids: ReadonlySet<string>, lanes: readonly string[]): Promise<string[]> {
+async function lanesWith(shard: Shard, ids: ReadonlySet<string>, lanes: readonly string[]): Promise<string[]> {
   const texts = [...ids]
     .filter((id) => Buffer.byteLength(id) <= MAX_DEVICE_BYTES)
     .map((id) => packDevice(id).subarray(1))
   const found: string[] = []
   for (let at = 0; at < lanes.length; at += LANES_AT_ONCE) {
     const asked = [texts.length, ...texts, ...lanes.slice(at, at + LANES_AT_ONCE)]
-    const having = await scripts(shard)('lanes_with', [keysOf(shard).lanePrefix], asked)
+    const having = await shard.run('lanes_with', [shard.keyNames.lanePrefix], asked)
     found.push(...(having as Buffer[]).map(String))
   }
   return found
 }
 
-async function hasAny(redis: Redis, list: string, ids: ReadonlySet<string>): Promise<boolean> {
+async function hasAny(shard: Shard, list: string, ids: ReadonlySet<string>): Promise<boolean> {
   for (let at = 0; ; at += SLICE) {
-    const records = await redis.lrangeBuffer(list, at, at + SLICE - 1)
+    const records = await shard.lrangeBuffer(list, at, at + SLICE - 1)
     if (records.some((record) => ids.has(deviceOf(record)))) return true
     if (records.length < SLICE) return false
   }
@@ -98,24 +97,24 @@ async function hasAny(redis: Redis, list: string, ids: ReadonlySet<string>): Pro
  * Lets the marks of a device expire, and the script that deletes expired marks deletes them. Returns how many strings
  * there were.
  */
-async function forgetMarks(redis: Redis, ids: ReadonlySet<string>): Promise<number> {
-  const { marksPrefix, markExpiries, markBytes, latestSpans } = keysOf(redis)
+async function forgetMarks(shard: Shard, ids: ReadonlySet<string>): Promise<number> {
+  const { marksPrefix, markExpiries, markBytes, latestSpans } = shard.keyNames
   const names: string[] = []
   for (const id of ids) {
-    const scan = redis.zscanStream(markExpiries, { match: `${id.replaceAll(/[[\]*?\\^]/g, '\\$&')}:*`, count: SLICE })
+    const scan = shard.zscanStream(markExpiries, { match: `${id.replaceAll(/[[\]*?\\^]/g, '\\$&')}:*`, count: SLICE })
     for await (const slice of scan) names.push(...(slice as string[]).filter((_, index) => index % 2 === 0))
   }
   const own = [...new Set(names)].filter((name) => ids.has(name.slice(0, name.lastIndexOf(':'))))
   for (let at = 0; at < own.length; at += SLICE)
-    await redis.zadd(markExpiries, 'XX', ...own.slice(at, at + SLICE).flatMap((name) => [0, name]))
+    await shard.zadd(markExpiries, 'XX', ...own.slice(at, at + SLICE).flatMap((name) => [0, name]))
   const touched = [marksPrefix, markExpiries, markBytes]
-  while (own.length > 0 && ((await scripts(redis)('forget', touched, [SLICE])) as number) > 0);
-  await redis.hdel(latestSpans, ...ids)
+  while (own.length > 0 && ((await shard.run('forget', touched, [SLICE])) as number) > 0);
+  await shard.hdel(latestSpans, ...ids)
   return own.length
 }
 
 /** What was last heard of the device, and its events. */
-async function forgetContacts(redis: Redis, id: string): Promise<number> {
+async function forgetContacts(redis: Store, id: string): Promise<number> {
   const hashes = [keys.devices, keys.lastFixes, keys.lastFiltered, keys.arrivedDevices]
   const deleted = await Promise.all([...hashes.map((hash) => redis.hdel(hash, id)), redis.del(keys.events(id))])
   await Promise.all([

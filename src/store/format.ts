@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis'
 import { keys } from './keys.ts'
+import type { Store } from './shards.ts'
 
 /**
  * The format of the data in Redis that this program writes; data that no process has signed yet have 0. Raise it with every change
@@ -8,26 +9,16 @@ import { keys } from './keys.ts'
  */
 export const FORMAT = 1
 
-const found = Promise.withResolvers<string>()
-
-/** Resolves, once it turns out that this process cannot work on the data in Redis, with a sentence for the user: it must end then. */
-export const unusableData: Promise<string> = found.promise
-
-/** `message`: the sentence. */
-export function refuseData(message: string): void {
-  found.resolve(message)
+/** Refuses a store whose data have a newer format. To be called whenever the format was read. */
+export function noteFormat(store: Store, format: number): void {
+  if (format > FORMAT) store.refuse(tooNew('The data in Redis', format))
 }
 
-/** To be called with the format of the data whenever it was read. */
-export function noteFormat(format: number): void {
-  if (format > FORMAT) refuseData(tooNew('The data in Redis', format))
-}
-
-/** Refuses data that this program cannot work on. Rejects while Redis does not answer. */
-export async function checkFormat(redis: Redis): Promise<void> {
-  const [format, ofFirst] = await redis.mget(keys.format, keys.firstRoster)
-  if (ofFirst !== null) refuseData(OF_FIRST_VERSION)
-  noteFormat(Number(format ?? 0))
+/** Refuses a store whose data this program cannot work on. Rejects while Redis does not answer. */
+export async function checkFormat(store: Store): Promise<void> {
+  const [format, ofFirst] = await store.mget(keys.format, keys.firstRoster)
+  if (ofFirst !== null) store.refuse(OF_FIRST_VERSION)
+  noteFormat(store, Number(format ?? 0))
 }
 
 /** Reads which format the data have. */

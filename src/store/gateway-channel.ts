@@ -1,5 +1,5 @@
 import { keys } from './keys.ts'
-import { connect, type Redis, type RedisServer } from './redis.ts'
+import type { Store } from './shards.ts'
 
 export interface GatewayChannel {
   /** What cannot be sent now is lost. */
@@ -12,14 +12,15 @@ export interface GatewayChannel {
  * gateways say; `rosterWritten` after each write to the roster; `opened` once they are heard for the first time.
  */
 export function openGatewayChannel(
-  { redis, server, gateway }: { readonly redis: Redis; readonly server: RedisServer; readonly gateway: string },
+  { redis, gateway }: { readonly redis: Store; readonly gateway: string },
   {
     receive,
     rosterWritten,
     opened,
   }: { receive(gateway: string, text: string): void; rosterWritten(): void; opened(): void },
 ): GatewayChannel {
-  const hearing = connect(server, 'gateway-channel')
+  const hearing = redis.duplicate({ connectionName: 'waybridge-gateway-channel' })
+  hearing.on('error', () => {})
   hearing.once('subscribed', opened)
   hearing.on('ready', () => {
     hearing.subscribe(keys.gatewayChannel, keys.roster('written')).then(

@@ -1,10 +1,9 @@
 import { type Fate, type Swept, sweep, sweepAll } from './move.ts'
 import { deviceOf, HOLD_REASONS, type HoldReason, packDevice, packRecords, positionOf, receivedAt } from './record.ts'
-import { type Redis, scripts } from './redis.ts'
-import { inShards, isHome, keysOf, shardOf, shardsOf } from './shards.ts'
 import { membersOf } from './slices.ts'
 import type { AppenderOptions, RecordSource } from './store.ts'
 import { sumOver } from './survey.ts'
+import type { Shard, Store } from './shards.ts'
 
 /** The lists of held fixes for one reason, either of proven or of unproven senders: one list for each device. */
 export interface HeldLists {
@@ -35,20 +34,20 @@ export interface HeldDevice {
 }
 
 /** The devices that have held fixes in some lists: in all of them, unless others are named. */
-export async function heldDevices(redis: Redis, ...some: readonly HeldLists[]): Promise<string[]> {
+export async function heldDevices(redis: Store, ...some: readonly HeldLists[]): Promise<string[]> {
   const lists = some.length > 0 ? some : HELD_LISTS
-  const found = await inShards(redis, (shard) => Promise.all(lists.map((each) => heldDevicesIn(shard, each))))
+  const found = await redis.inShards((shard) => Promise.all(lists.map((each) => heldDevicesIn(shard, each))))
   return [...new Set(found.flat(2))]
 }
 
-function heldDevicesIn(shard: Redis, { name }: HeldLists): Promise<string[]> {
-  return membersOf(shard, keysOf(shard).heldDevices(name))
+function heldDevicesIn(shard: Shard, { name }: HeldLists): Promise<string[]> {
+  return membersOf(shard, shard.keyNames.heldDevices(name))
 }
 
 /** How many devices have held fixes, for each reason and kind of sender, and what changes with them. */
-export async function heldMark(redis: Redis): Promise<{ readonly devices: number; readonly mark: string }> {
-  const ofShards = await inShards(redis, async (shard) => {
-    const keys = keysOf(shard)
+export async function heldMark(redis: Store): Promise<{ readonly devices: number; readonly mark: string }> {
+  const ofShards = await redis.inShards(async (shard) => {
+    const keys = shard.keyNames
     const counts = await Promise.all(HELD_LISTS.map(({ name }) => shard.zcard(keys.heldDevices(name))))
     return { counts, fixes: await shard.get(keys.heldFixes) }
   })
@@ -57,25 +56,25 @@ export async function heldMark(redis: Redis): Promise<{ readonly devices: number
 }
 
 /** How many fixes are held. */
-export async function countHeldFixes(redis: Redis): Promise<number> {
-  const counts = await inShards(redis, (shard) => shard.get(keysOf(shard).heldFixes))
+export async function countHeldFixes(redis: Store): Promise<number> {
+  const counts = await redis.inShards((shard) => shard.get(shard.keyNames.heldFixes))
   return counts.reduce((sum, count) => sum + Number(count), 0)
 }
 
 /** How many fixes these places hold, in their order. */
-export async function countHeld(redis: Redis, places: readonly HeldPlace[]): Promise<number[]> {
+export async function countHeld(redis: Store, places: readonly HeldPlace[]): Promise<number[]> {
   const counts = places.map((place) => {
-    const shard = shardOf(redis, place.device)
+    const shard = redis.shardOf(place.device)
     return shard.llen(heldList(shard, place).list)
   })
   return Promise.all(counts)
 }
 
 /** Those of `devices` that have held fixes in this list. */
-export async function heldAmong(redis: Redis, { name }: HeldLists, devices: readonly string[]): Promise<string[]> {
+export async function heldAmong(redis: Store, { name }: HeldLists, devices: readonly string[]): Promise<string[]> {
   const asked = [...new Set(devices)]
   if (asked.length === 0) return []
-  const scores = await inShards(redis, (shard) => shard.zmscore(keysOf(shard).heldDevices(name), ...asked))
+  const scores = await redis.inShards((shard) => shard.zmscore(shard.keyNames.heldDevices(name), ...asked))
   return asked.filter((_, index) => scores.some((ofShard) => ofShard[index] !== null))
 }
 
@@ -83,9 +82,9 @@ export async function heldAmong(redis: Redis, { name }: HeldLists, devices: read
  * Claims devices whose held fixes are due to be judged, up to 200 for each list of a shard. Other gateways do not get
  * them for a minute.
  */
-export async function claimHeld(redis: Redis): Promise<HeldPlace[]> {
-  const places = await inShards(redis, async (shard) => {
-    const claimed = (await scripts(shard)('claim_held', zsetsOf(shard), [SLICE, CLAIM_MS])) as Buffer[][]
+export async function claimHeld(redis: Store): Promise<HeldPlace[]> {
+  const places = await redis.inShards(async (shard) => {
+    const claimed = (await shard.run('claim_held', zsetsOf(shard), [SLICE, CLAIM_MS])) as Buffer[][]
     return claimed.flatMap((names, index) =>
       names.map((name) => ({ lists: HELD_LISTS[index], device: name.toString() })),
     )
@@ -97,32 +96,32 @@ export async function claimHeld(redis: Redis): Promise<HeldPlace[]> {
  * Marks the devices in `names` that have held fixes, and tells every shard the version of the roster: it may give these fixes
  * a lane, so new fixes go behind them. Returns how many were found; a device may count several times.
  */
-export async function markReleasing(redis: Redis, version: number, names: readonly string[]): Promise<number> {
-  const byShard = Map.groupBy(names, (name) => shardOf(redis, name))
-  const found = await inShards(redis, (shard) => markIn(shard, version, byShard.get(shard) ?? []))
+export async function markReleasing(redis: Store, version: number, names: readonly string[]): Promise<number> {
+  const byShard = Map.groupBy(names, (name) => redis.shardOf(name))
+  const found = await redis.inShards((shard) => markIn(shard, version, byShard.get(shard) ?? []))
   return found.reduce((sum, count) => sum + count, 0)
 }
 
-async function markIn(shard: Redis, version: number, names: readonly string[]): Promise<number> {
-  const keys = keysOf(shard)
+async function markIn(shard: Shard, version: number, names: readonly string[]): Promise<number> {
+  const keys = shard.keyNames
   const touched = [keys.releasing, keys.rosterVersion, ...zsetsOf(shard)]
   const calls: Promise<unknown>[] = []
   for (let at = 0; at === 0 || at < names.length; at += MARKED_AT_ONCE) {
-    const args = [version, isHome(shard) ? '' : '1', ...names.slice(at, at + MARKED_AT_ONCE)]
-    calls.push(scripts(shard)('mark_releasing', touched, args))
+    const args = [version, shard.number === 0 ? '' : '1', ...names.slice(at, at + MARKED_AT_ONCE)]
+    calls.push(shard.run('mark_releasing', touched, args))
   }
   return ((await Promise.all(calls)) as number[]).reduce((sum, count) => sum + count, 0)
 }
 
 /** The devices that are marked in any shard, by ids without leading zeros. */
-export async function releasingDevices(redis: Redis): Promise<Set<string>> {
-  return new Set((await inShards(redis, (shard) => shard.zrange(keysOf(shard).releasing, '0', '-1'))).flat())
+export async function releasingDevices(redis: Store): Promise<Set<string>> {
+  return new Set((await redis.inShards((shard) => shard.zrange(shard.keyNames.releasing, '0', '-1'))).flat())
 }
 
 /** The mark of a device, by its id without leading zeros: the version of the roster, or up to 1 more; null: it has none. */
-export async function releaseMark(redis: Redis, device: string): Promise<string | null> {
-  const shard = shardOf(redis, device)
-  return shard.zscore(keysOf(shard).releasing, device)
+export async function releaseMark(redis: Store, device: string): Promise<string | null> {
+  const shard = redis.shardOf(device)
+  return shard.zscore(shard.keyNames.releasing, device)
 }
 
 /**
@@ -130,13 +129,13 @@ export async function releaseMark(redis: Redis, device: string): Promise<string 
  * marked again.
  */
 export async function endRelease(
-  redis: Redis,
+  redis: Store,
   { device, mark, looked }: { device: string; mark: string; looked: readonly LookedAt[] },
 ): Promise<boolean> {
-  const shard = shardOf(redis, device)
+  const shard = redis.shardOf(device)
   const lists = looked.map(({ place }) => heldList(shard, place).list)
   const stayed = looked.map((each) => each.stayed)
-  return (await scripts(shard)('end_release', [keysOf(shard).releasing, ...lists], [device, mark, ...stayed])) === 1
+  return (await shard.run('end_release', [shard.keyNames.releasing, ...lists], [device, mark, ...stayed])) === 1
 }
 
 /** How many held fixes stayed in a list. */
@@ -149,17 +148,17 @@ interface LookedAt {
  * Notes that the held fixes of a place were judged: `stayed` of them stay, and are judged again at `at` (ms UTC), or
  * earlier if fixes have come meanwhile that need it.
  */
-export async function lookAgain(redis: Redis, place: HeldPlace, { stayed, at }: { stayed: number; at: number }) {
-  const shard = shardOf(redis, place.device)
+export async function lookAgain(redis: Store, place: HeldPlace, { stayed, at }: { stayed: number; at: number }) {
+  const shard = redis.shardOf(place.device)
   const { index, list, name } = heldList(shard, place)
-  await scripts(shard)('look_again', [index, list], [name, stayed, Math.round(at)])
+  await shard.run('look_again', [index, list], [name, stayed, Math.round(at)])
 }
 
 /** Makes all held fixes of these lists due to be judged. */
-export async function lookAtAll(redis: Redis, lists: readonly HeldLists[]): Promise<void> {
-  await inShards(redis, async (shard) => {
+export async function lookAtAll(redis: Store, lists: readonly HeldLists[]): Promise<void> {
+  await redis.inShards(async (shard) => {
     for (const { name } of lists) {
-      const devices = keysOf(shard).heldDevices(name)
+      const devices = shard.keyNames.heldDevices(name)
       await shard.zunionstore(devices, 1, devices, 'WEIGHTS', 0)
     }
   })
@@ -167,11 +166,11 @@ export async function lookAtAll(redis: Redis, lists: readonly HeldLists[]): Prom
 
 /** Sweeps held fixes of a device. A list that is changed meanwhile waits for the next time. */
 export async function sweepHeld(
-  redis: Redis,
+  redis: Store,
   options: AppenderOptions,
   { place, fate }: { place: HeldPlace; fate: (record: Buffer) => Fate },
 ): Promise<Swept> {
-  const shard = shardOf(redis, place.device)
+  const shard = redis.shardOf(place.device)
   return sweep(shard, { ...heldList(shard, place), options }, fate)
 }
 
@@ -179,7 +178,7 @@ export async function sweepHeld(
  * Releases the fixes of a device that are held because they are off its track: they are held as if they had no route, and due at
  * once, so that a gateway finds their lanes. `ids`: the ways in which its id is written. Returns how many they are.
  */
-export async function releaseSuspicious(redis: Redis, ids: ReadonlySet<string>): Promise<number> {
+export async function releaseSuspicious(redis: Store, ids: ReadonlySet<string>): Promise<number> {
   const places = Array.from(ids, (device) => SUSPICIOUS_LISTS.map((lists) => ({ lists, device }))).flat()
   return sumOver(places, (place) => {
     const { device, lists } = place
@@ -187,7 +186,7 @@ export async function releaseSuspicious(redis: Redis, ids: ReadonlySet<string>):
       const records = packRecords([positionOf(record)], packDevice(deviceOf(record)), receivedAt(record))
       return { held: 'no_route', device, records, isProven: lists.isProven, lookAt: 0, rosterVersion: 0 }
     }
-    const shard = shardOf(redis, device)
+    const shard = redis.shardOf(device)
     return sweepAll(shard, heldList(shard, place), fate)
   })
 }
@@ -195,14 +194,14 @@ export async function releaseSuspicious(redis: Redis, ids: ReadonlySet<string>):
 const SUSPICIOUS_LISTS = HELD_LISTS.filter(({ reason }) => reason === 'suspicious')
 
 /** The list of a place, in the shard of its device. */
-export function heldList(shard: Redis, { lists: { name }, device }: HeldPlace): RecordSource {
-  const { held, heldDevices: devices } = keysOf(shard)
+export function heldList(shard: Shard, { lists: { name }, device }: HeldPlace): RecordSource {
+  const { held, heldDevices: devices } = shard.keyNames
   return { list: held(name, device), index: devices(name), name: device }
 }
 
 /** Every device with held fixes, counted from what is stored. */
-export async function* surveyHeld(redis: Redis): AsyncGenerator<HeldDevice> {
-  for (const shard of shardsOf(redis))
+export async function* surveyHeld(redis: Store): AsyncGenerator<HeldDevice> {
+  for (const shard of redis.shards)
     for (const lists of HELD_LISTS) {
       const devices = await heldDevicesIn(shard, lists)
       for (let at = 0; at < devices.length; at += SLICE) {
@@ -213,8 +212,8 @@ export async function* surveyHeld(redis: Redis): AsyncGenerator<HeldDevice> {
 }
 
 /** What is held of one device, each with its latest record. */
-export async function heldOf(redis: Redis, device: string): Promise<(HeldDevice & { readonly latest: Buffer })[]> {
-  const shard = shardOf(redis, device)
+export async function heldOf(redis: Store, device: string): Promise<(HeldDevice & { readonly latest: Buffer })[]> {
+  const shard = redis.shardOf(device)
   const found = HELD_LISTS.map(async (lists) => {
     const latest = await shard.lindexBuffer(heldList(shard, { lists, device }).list, -1)
     return latest ? [{ ...(await heldIn(shard, { lists, device })), latest }] : []
@@ -222,14 +221,14 @@ export async function heldOf(redis: Redis, device: string): Promise<(HeldDevice 
   return (await Promise.all(found)).flat()
 }
 
-async function heldIn(shard: Redis, place: HeldPlace): Promise<HeldDevice> {
+async function heldIn(shard: Shard, place: HeldPlace): Promise<HeldDevice> {
   const { list } = heldList(shard, place)
   const [fixes, oldest] = await Promise.all([shard.llen(list), shard.lindexBuffer(list, 0)])
   return { reason: place.lists.reason, device: place.device, fixes, oldestAt: oldest ? receivedAt(oldest) : undefined }
 }
 
-function zsetsOf(shard: Redis): string[] {
-  return HELD_LISTS.map(({ name }) => keysOf(shard).heldDevices(name))
+function zsetsOf(shard: Shard): string[] {
+  return HELD_LISTS.map(({ name }) => shard.keyNames.heldDevices(name))
 }
 
 /** Devices at once. */

@@ -7,7 +7,7 @@ export { durabilityProblems, missingReplicas, type RedisPrimary, redisPrimaries 
 export * from './forget-device.ts'
 export { FORMAT, readFormat, tooNew } from './format.ts'
 export { openGatewayChannel } from './gateway-channel.ts'
-export { grouped } from './grouped.ts'
+export { grouped } from '../redis/grouped.ts'
 export * from './held.ts'
 export * from './kept-frames.ts'
 export { BEHIND_MS, keys } from './keys.ts'
@@ -17,17 +17,9 @@ export { type Fate, NOT_CURRENT, type Swept } from './move.ts'
 export { discard, lanesParked, misplacedLanes, type Place, release, relocate, tryParked } from './parked.ts'
 export * from './processes.ts'
 export * from './record.ts'
-export {
-  connect,
-  isConnectionError,
-  LOADING,
-  openRedis,
-  type Redis,
-  type RedisServer,
-  scripts,
-  troubleOf,
-} from './redis.ts'
-export { inShards, keysOf, shardOf, shardsOf } from './shards.ts'
+export { isConnectionError, LOADING, openRedis, type Redis, type RedisServer } from '../redis/connection.ts'
+export { connect } from './connect.ts'
+export { type Shard, type Store } from './shards.ts'
 export type { AppenderOptions, MemoryShares } from './store.ts'
 export * from './survey.ts'
 export * from './watched-frames.ts'

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { metrics } from '../observe/metrics.ts'
-import { grouped } from './grouped.ts'
+import { grouped } from '../redis/grouped.ts'
 import { keys } from './keys.ts'
-import { type Redis, type RunScript, scripts } from './redis.ts'
+import type { Redis } from '../redis/connection.ts'
 import type { MemoryShares } from './store.ts'
+import type { Store } from './shards.ts'
 
 /*
  * Frames that were not understood, as they came, until they are understood or there are too many. Lists, each with bounds of
@@ -44,13 +45,13 @@ export interface StoredFrame {
 
 /** Keeps the frames of a gateway: all that come while the previous call is away leave in the next one. */
 export class FrameStore {
-  readonly #run: RunScript
+  readonly #store: Store
   readonly #shares: Readonly<Pick<MemoryShares, 'misunderstoodBytes'>>
   readonly #group = grouped((frames: KeptFrame[]) => this.#keep(frames), { maxWeight: MAX_CALL_BYTES })
   #waitingBytes = 0
 
-  constructor(redis: Redis, shares: Readonly<Pick<MemoryShares, 'misunderstoodBytes'>>) {
-    this.#run = scripts(redis)
+  constructor(store: Store, shares: Readonly<Pick<MemoryShares, 'misunderstoodBytes'>>) {
+    this.#store = store
     this.#shares = shares
   }
 
@@ -76,7 +77,7 @@ export class FrameStore {
       const bounds = [most * places, bytes * places, ofAll]
       return [isConfigured ? kind : `${kind}~`, id, text, rosterVersion, whenFull(frame), ...bounds]
     })
-    const [madeRoom, ...kept] = (await this.#run('keep_frames', KEYS, args)) as number[]
+    const [madeRoom, ...kept] = (await this.#store.run('keep_frames', KEYS, args)) as number[]
     if (madeRoom > 0) metrics.misunderstoodLeft.inc({ reason: 'made_room' }, madeRoom)
     return kept.map((answer) => answer === 1)
   }
@@ -123,7 +124,7 @@ export async function frameIds(redis: Redis, devices: readonly string[]): Promis
 }
 
 /** Drops some of the frames that arrived before a time, ms UTC. Answers how many. */
-export async function dropOld(redis: Redis, before: number): Promise<number> {
+export async function dropOld(redis: Store, before: number): Promise<number> {
   const found = await Promise.all(
     LISTS.map(async (list) => {
       const ids = await redis.zrangebylex(keys.misunderstood(list), '-', `(${before}`, 'LIMIT', 0, SLICE)
@@ -134,18 +135,18 @@ export async function dropOld(redis: Redis, before: number): Promise<number> {
 }
 
 /** Drops frames. Answers how many there were. */
-export async function dropFrames(redis: Redis, some: readonly FrameId[]): Promise<number> {
+export async function dropFrames(redis: Store, some: readonly FrameId[]): Promise<number> {
   let dropped = 0
   for (let at = 0; at < some.length; at += SLICE) {
     const args = some.slice(at, at + SLICE).flatMap(({ list, id }) => [list, id])
-    dropped += (await scripts(redis)('drop_frames', KEYS, args)) as number
+    dropped += (await redis.run('drop_frames', KEYS, args)) as number
   }
   return dropped
 }
 
 /** Replaces the text of a frame, if the frame is still there. */
-export async function rewriteFrame(redis: Redis, { list, id, text }: StoredFrame): Promise<void> {
-  await scripts(redis)('rewrite_frame', KEYS, [list, id, text])
+export async function rewriteFrame(redis: Store, { list, id, text }: StoredFrame): Promise<void> {
+  await redis.run('rewrite_frame', KEYS, [list, id, text])
 }
 
 /** Has the frames of some devices decoded again (undefined: of all); `at`: not before that, ms UTC. */
@@ -162,9 +163,9 @@ export function devicesWithFrames(redis: Redis): Promise<string[]> {
 }
 
 /** Claims a device whose frames are to be decoded again. No other gateway gets it until something changes again. */
-export async function claimFrames(redis: Redis): Promise<string | undefined> {
+export async function claimFrames(redis: Store): Promise<string | undefined> {
   const due = keys.misunderstood('due')
-  const [[device]] = (await scripts(redis)('claim_held', [due], [1, NEVER_MS])) as Buffer[][]
+  const [[device]] = (await redis.run('claim_held', [due], [1, NEVER_MS])) as Buffer[][]
   return device?.toString()
 }
 

@@ -65,7 +65,7 @@ export function shardKeys(tag: string) {
   }
 }
 
-/** The keys in Redis: of the home shard. Code that may work on another shard asks `keysOf` (shards.ts) for what shards have. */
+/** The keys in Redis: of the home shard. Those of another shard are its `keyNames` (shards.ts). */
 export const keys = {
   ...shardKeys(TAG),
   /** number: how many shards the data have; missing: one */

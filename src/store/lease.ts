@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { grouped } from './grouped.ts'
-import { BEHIND_MS, type ShardKeys } from './keys.ts'
-import { type Redis, type RunScript, type Script, scripts } from './redis.ts'
-import { keysOf } from './shards.ts'
+import { grouped } from '../redis/grouped.ts'
+import { BEHIND_MS } from './keys.ts'
 import type { Parked, RefusalReason } from './survey.ts'
+import type { Script, Shard } from './shards.ts'
 
 /** A lane that a worker may push for now. */
 export interface Lease {
@@ -51,23 +50,25 @@ export interface LeaseOptions {
 
 /** The workers' side of the lanes of a shard. With a lost lease nothing changes: the answer is `undefined` or false. */
 export class Leases {
-  readonly #run: RunScript
-  readonly #keys: ShardKeys
+  readonly #shard: Shard
   readonly #options: Required<LeaseOptions>
   /** Tokens change while a renewal is away: no call that carries a token may leave meanwhile. */
   #renewal: Promise<unknown> | undefined
 
-  constructor(redis: Redis, options: LeaseOptions) {
-    this.#run = scripts(redis)
-    this.#keys = keysOf(redis)
+  constructor(shard: Shard, options: LeaseOptions) {
+    this.#shard = shard
     this.#options = { leaseMs: LEASE_MS, ...options }
   }
 
   /** Lanes that are due, at most `limit` (1,000), leased; one at a time while the service is down, none while tickets wait. */
   async claim(limit: number): Promise<Lease[]> {
     const { leaseMs } = this.#options
-    const { clock, schedule, upstream, waitingTickets } = this.#keys
-    const answer = await this.#run('claim', [schedule, upstream, waitingTickets, clock], [leaseMs, limit, MOST_WAITING])
+    const { clock, schedule, upstream, waitingTickets } = this.#shard.keyNames
+    const answer = await this.#shard.run(
+      'claim',
+      [schedule, upstream, waitingTickets, clock],
+      [leaseMs, limit, MOST_WAITING],
+    )
     const [token, ...lanes] = answer as Buffer[]
     return lanes.map((lane) => ({ lane: lane.toString(), token: token.toString() }))
   }
@@ -88,10 +89,10 @@ export class Leases {
     await this.#renewal
     const args = leases.flatMap(({ lane, token }) => [lane, token])
     const { leaseMs, maxPositions } = this.#options
-    const { schedule, lanePrefix, parked, ahead, upstream } = this.#keys
+    const { schedule, lanePrefix, parked, ahead, upstream } = this.#shard.keyNames
     const touched = [schedule, lanePrefix, parked, ahead, upstream]
     const asked = performance.now()
-    const answers = await this.#run('take', touched, [maxPositions, BEHIND_MS, ...args])
+    const answers = await this.#shard.run('take', touched, [maxPositions, BEHIND_MS, ...args])
     return (answers as ([Buffer, number, Buffer, Buffer] | null)[]).map((answer, index): Batch | undefined => {
       if (!answer) return undefined
       const [token, leftMs, records, why] = answer
@@ -120,7 +121,7 @@ export class Leases {
     status: number | string,
     { firstMs, maxMs, leastMs }: RetryDelay,
   ): Promise<number | undefined> {
-    const { schedule, pushesPrefix, upstream, failing } = this.#keys
+    const { schedule, pushesPrefix, upstream, failing } = this.#shard.keyNames
     const touched = [schedule, pushesPrefix, upstream, failing]
     const answer = await this.#end('retry', touched, lease, [status, firstMs, maxMs, Math.random(), leastMs])
     return (answer as number | null) ?? undefined
@@ -128,12 +129,12 @@ export class Leases {
 
   /** Gives back a lane for which nothing was pushed; it is due after a delay. */
   async postpone(lease: Lease, delayMs: number): Promise<void> {
-    await this.#end('postpone', [this.#keys.schedule, this.#keys.upstream], lease, [delayMs])
+    await this.#end('postpone', [this.#shard.keyNames.schedule, this.#shard.keyNames.upstream], lease, [delayMs])
   }
 
   /** Parks the lane whole. */
   async park(lease: Lease, { status, message }: RefusalReason): Promise<boolean> {
-    const { schedule, pushesPrefix, parked, upstream, failing } = this.#keys
+    const { schedule, pushesPrefix, parked, upstream, failing } = this.#shard.keyNames
     const touched = [schedule, pushesPrefix, parked, upstream, failing]
     return (await this.#end('park', touched, lease, [status, message])) === 1
   }
@@ -144,7 +145,8 @@ export class Leases {
     { status, message }: RefusalReason,
     wanted: number,
   ): Promise<{ row: number; next?: Batch } | undefined> {
-    const { schedule, lane, pushesPrefix, refused, refusedLanes, parked, ahead, upstream, failing } = this.#keys
+    const { schedule, lane, pushesPrefix, refused, refusedLanes, parked, ahead, upstream, failing } =
+      this.#shard.keyNames
     const own = [lane(lease.lane), pushesPrefix, refused(lease.lane)]
     const touched = [schedule, ...own, refusedLanes, parked, ahead, upstream, failing]
     const answer = (await this.#end('refuse', touched, lease, [status, message, wanted])) as [number, Buffer] | null
@@ -155,7 +157,7 @@ export class Leases {
 
   async #end(script: Script, touched: readonly string[], lease: Lease, args: readonly (string | number)[]) {
     await this.#renewal
-    return this.#run(script, touched, [lease.lane, lease.token, ...args])
+    return this.#shard.run(script, touched, [lease.lane, lease.token, ...args])
   }
 
   readonly #done = grouped(async (items: (Delivered & { readonly lease: Lease })[]) => {
@@ -164,9 +166,9 @@ export class Leases {
     const args = items.flatMap(({ lease: { lane, token }, count, status, wanted, atOnce }) => {
       return [lane, token, count, status, wanted, atOnce ? 1 : 0]
     })
-    const keys = this.#keys
+    const keys = this.#shard.keyNames
     const touched = [keys.schedule, keys.custody, keys.lanePrefix, keys.pushesPrefix, keys.parked, keys.ahead]
-    const answers = await this.#run(
+    const answers = await this.#shard.run(
       'done',
       [...touched, keys.upstream, keys.failing],
       [maxPositions, dueAfter(maxWaitMs), ...args],
@@ -183,7 +185,11 @@ export class Leases {
     const asked = performance.now()
     const before = leases.map(({ token }) => token)
     const args = leases.flatMap(({ lane, token }) => [lane, token])
-    const tokens = (await this.#run('renew', [this.#keys.schedule], [leaseMs, ...args])) as (Buffer | null)[]
+    const tokens = (await this.#shard.run(
+      'renew',
+      [this.#shard.keyNames.schedule],
+      [leaseMs, ...args],
+    )) as (Buffer | null)[]
     leases.forEach((lease, index) => {
       // If the token has changed, a step was sent before the renewal: it has its own new token, which the renewal did
       // not know.

@@ -1,11 +1,10 @@
 import { say, type Text } from '../texts/text.ts'
-import type { Redis } from './redis.ts'
-import { inShards, shardsOf } from './shards.ts'
+import type { Store } from './shards.ts'
 
 /** What the servers of all shards answer to `INFO memory`, the home shard's first: a server of several shards once. */
-export async function memoryInfos(redis: Redis): Promise<[string, ...string[]]> {
-  if (shardsOf(redis).length === 1) return [await redis.info('memory')]
-  const found = await inShards(redis, async (shard) => {
+export async function memoryInfos(redis: Store): Promise<[string, ...string[]]> {
+  if (redis.shards.length === 1) return [await redis.info('memory')]
+  const found = await redis.inShards(async (shard) => {
     const [server, memory] = await Promise.all([shard.info('server'), shard.info('memory')])
     return [/^run_id:(\w+)/m.exec(server)?.[1] ?? '', memory] as const
   })

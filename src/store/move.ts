@@ -1,6 +1,6 @@
 import type { Part } from './record.ts'
-import type { Redis } from './redis.ts'
 import { type AppenderOptions, add, type RecordSource, storeRecords } from './store.ts'
+import type { Shard } from './shards.ts'
 
 /** Says that the process cannot know that its roster is current: then it moves nothing. */
 export const NOT_CURRENT = Symbol('roster not current')
@@ -17,7 +17,7 @@ export interface Swept {
 
 /** Goes through a list of a shard in order and does with each entry what `decide` says. Each slice of the list is one step. */
 export async function sweep(
-  shard: Redis,
+  shard: Shard,
   { options = UNBOUNDED, ...list }: RecordSource & { readonly options?: AppenderOptions },
   decide: (entry: Buffer) => Fate | typeof NOT_CURRENT,
 ): Promise<Swept> {
@@ -44,7 +44,7 @@ export async function sweep(
 }
 
 /** Goes through a list until no other process has changed it meanwhile. Answers how many entries have left it. */
-export async function sweepAll(shard: Redis, source: RecordSource, fate: (record: Buffer) => Fate): Promise<number> {
+export async function sweepAll(shard: Shard, source: RecordSource, fate: (record: Buffer) => Fate): Promise<number> {
   for (let left = 0; ; ) {
     const swept: Swept = await sweep(shard, source, fate)
     left += swept.left

@@ -3,10 +3,9 @@ import pLimit from 'p-limit'
 import type { Lease } from './lease.ts'
 import { type Fate, NOT_CURRENT, type Swept, sweep } from './move.ts'
 import { deviceOf } from './record.ts'
-import { type Redis, scripts } from './redis.ts'
-import { keysOf, shardsOf } from './shards.ts'
 import type { RecordSource } from './store.ts'
 import { sumOver } from './survey.ts'
+import type { Shard, Store } from './shards.ts'
 
 /** The lane that a record belongs to by now, by its device and time; undefined where it has none any more. */
 export type Place = (record: Buffer) => string | undefined | typeof NOT_CURRENT
@@ -17,7 +16,7 @@ export type Place = (record: Buffer) => string | undefined | typeof NOT_CURRENT
  * by now. Once the roster is not current, this ends, and what is left stays as it is.
  */
 export async function release(
-  redis: Redis,
+  redis: Store,
   lanes: readonly string[],
   place: Place,
 ): Promise<number | typeof NOT_CURRENT> {
@@ -32,12 +31,12 @@ export async function release(
 }
 
 /** What the shards may have of some lanes. */
-function partsOf(redis: Redis, lanes: readonly string[]): (readonly [shard: Redis, lane: string])[] {
-  return lanes.flatMap((lane) => shardsOf(redis).map((shard) => [shard, lane] as const))
+function partsOf(redis: Store, lanes: readonly string[]): (readonly [shard: Shard, lane: string])[] {
+  return lanes.flatMap((lane) => redis.shards.map((shard) => [shard, lane] as const))
 }
 
-async function releasePart(shard: Redis, lane: string, place: Place): Promise<number | typeof NOT_CURRENT> {
-  const keys = keysOf(shard)
+async function releasePart(shard: Shard, lane: string, place: Place): Promise<number | typeof NOT_CURRENT> {
+  const keys = shard.keyNames
   let parked = 0
   if ((await shard.hexists(keys.parked, lane)) === 1) {
     const oldest = await shard.lindexBuffer(keys.lane(lane), 0)
@@ -56,27 +55,27 @@ async function releasePart(shard: Redis, lane: string, place: Place): Promise<nu
  * Has those lanes of a shard tried now that are parked whole; one that is being tried, once more at once if it is refused
  * again.
  */
-export async function tryParked(shard: Redis, lanes: readonly string[]): Promise<void> {
-  const { parked, schedule } = keysOf(shard)
+export async function tryParked(shard: Shard, lanes: readonly string[]): Promise<void> {
+  const { parked, schedule } = shard.keyNames
   for (let at = 0; at < lanes.length; at += LANES)
-    await scripts(shard)('try_parked', [schedule, parked], lanes.slice(at, at + LANES))
+    await shard.run('try_parked', [schedule, parked], lanes.slice(at, at + LANES))
 }
 
 /** The lanes of a shard that are parked whole. */
-export function lanesParked(shard: Redis): Promise<string[]> {
-  return shard.hkeys(keysOf(shard).parked)
+export function lanesParked(shard: Shard): Promise<string[]> {
+  return shard.hkeys(shard.keyNames.parked)
 }
 
 /** The lanes of a shard that are parked whole and have a record that belongs to another lane by now. */
-export async function misplacedLanes(shard: Redis, place: Place): Promise<string[] | typeof NOT_CURRENT> {
+export async function misplacedLanes(shard: Shard, place: Place): Promise<string[] | typeof NOT_CURRENT> {
   const lanes = await lanesParked(shard)
   const found = await pLimit(AT_ONCE).map(lanes, (lane) => hasMisplaced(shard, lane, place))
   return found.includes(NOT_CURRENT) ? NOT_CURRENT : lanes.filter((_, index) => found[index])
 }
 
-async function hasMisplaced(shard: Redis, lane: string, place: Place): Promise<boolean | typeof NOT_CURRENT> {
+async function hasMisplaced(shard: Shard, lane: string, place: Place): Promise<boolean | typeof NOT_CURRENT> {
   for (let at = 0; ; at += SLICE) {
-    const records = await shard.lrangeBuffer(keysOf(shard).lane(lane), at, at + SLICE - 1)
+    const records = await shard.lrangeBuffer(shard.keyNames.lane(lane), at, at + SLICE - 1)
     for (const record of records) {
       const to = place(record)
       if (to === NOT_CURRENT) return to
@@ -87,10 +86,10 @@ async function hasMisplaced(shard: Redis, lane: string, place: Place): Promise<b
 }
 
 /** Deletes parked and refused records of lanes, counted. Answers how many there were. */
-export function discard(redis: Redis, lanes: readonly string[]): Promise<number> {
+export function discard(redis: Store, lanes: readonly string[]): Promise<number> {
   return sumOver(partsOf(redis, lanes), async ([shard, lane]) => {
     const refused = await sweepRefused(shard, lane, () => DELETED)
-    const isParked = (await shard.hexists(keysOf(shard).parked, lane)) === 1
+    const isParked = (await shard.hexists(shard.keyNames.parked, lane)) === 1
     const token = isParked ? await seize(shard, lane) : undefined
     return refused.left + (token ? (await sweep(shard, { ...listOf(shard, lane), token }, () => DELETED)).left : 0)
   })
@@ -101,7 +100,7 @@ export function discard(redis: Redis, lanes: readonly string[]): Promise<number>
  * where nothing is left or the lease was lost.
  */
 export async function relocate(
-  shard: Redis,
+  shard: Shard,
   { lane, token }: Lease,
   place: Place,
 ): Promise<boolean | typeof NOT_CURRENT> {
@@ -114,9 +113,9 @@ export async function relocate(
 }
 
 /** Leases a lane of a shard for an admin operation, once its present lease has ended; undefined where it is not there any more. */
-export async function seize(shard: Redis, lane: string): Promise<string | undefined> {
+export async function seize(shard: Shard, lane: string): Promise<string | undefined> {
   for (let tries = 0; tries < SEIZE_TRIES; tries++) {
-    const token = (await scripts(shard)('seize', [keysOf(shard).schedule], [lane, SEIZE_MS])) as Buffer | null
+    const token = (await shard.run('seize', [shard.keyNames.schedule], [lane, SEIZE_MS])) as Buffer | null
     if (token) return token.toString()
     await sleep(SEIZE_AGAIN_MS)
   }
@@ -125,11 +124,11 @@ export async function seize(shard: Redis, lane: string): Promise<string | undefi
 
 /** Sweeps the refused records of a lane of a shard until each had its fate, or one is uncertain: this and those behind it stay. */
 export async function sweepRefused(
-  shard: Redis,
+  shard: Shard,
   lane: string,
   fate: (record: Buffer) => Fate | typeof NOT_CURRENT,
 ): Promise<Pick<Swept, 'left' | 'end'>> {
-  const keys = keysOf(shard)
+  const keys = shard.keyNames
   const list = { list: keys.refused(lane), index: keys.refusedLanes, name: lane }
   for (let left = 0; ; ) {
     const swept = await sweep(shard, list, (entry) => fate(entry.subarray(4 + entry.readUInt32BE(0))))
@@ -139,8 +138,8 @@ export async function sweepRefused(
 }
 
 /** A lane's own records in a shard. */
-export function listOf(shard: Redis, lane: string): RecordSource {
-  const keys = keysOf(shard)
+export function listOf(shard: Shard, lane: string): RecordSource {
+  const keys = shard.keyNames
   return { list: keys.lane(lane), index: keys.schedule, name: lane }
 }
 

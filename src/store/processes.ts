@@ -5,7 +5,8 @@ import { everySecond } from '../async.ts'
 import { type Observation, observations } from '../observe/observations.ts'
 import { FORMAT, noteFormat } from './format.ts'
 import { keys } from './keys.ts'
-import { type Redis, scripts } from './redis.ts'
+import type { Redis } from '../redis/connection.ts'
+import type { Store } from './shards.ts'
 
 /** What a process says of itself. Instants in ms UTC. */
 export interface ProcessIdentity {
@@ -43,7 +44,7 @@ interface StoredSign extends ProcessSign {
 
 /** Says once a second that this process lives, what it observes, and its figures. What cannot be written now is written later. */
 export function signOn(
-  redis: Redis,
+  redis: Store,
   { installation, slot, role, restarts, restartsAt }: ProcessIdentity,
   figures: () => Promise<object> | object = () => ({}),
 ): { stop(): Promise<void> } {
@@ -54,8 +55,9 @@ export function signOn(
   /** While Redis' memory is full it takes no new sign, but prolongs the last one. */
   async function sign(): Promise<void> {
     const stored = { ...own, figures: await figures(), observations: observations.current() }
-    await scripts(redis)('sign', SIGN_KEYS, [id, FORMAT, JSON.stringify(stored), KEPT_MS])
-      .then((format) => noteFormat(format as number))
+    await redis
+      .run('sign', SIGN_KEYS, [id, FORMAT, JSON.stringify(stored), KEPT_MS])
+      .then((format) => noteFormat(redis, format as number))
       .catch(() => redis.pexpire(key, KEPT_MS))
       .catch(() => {})
   }

@@ -1,18 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Redis } from 'ioredis'
-import { refuseData } from './format.ts'
 import { keys } from './keys.ts'
-import { inShards, keysOf, shardsOf } from './shards.ts'
+import type { Store } from './shards.ts'
 
 /**
- * Ends the process where it has another number of shards than the data: it would look for devices where they are not. To be called
- * once the connection of the home shard is ready.
+ * Refuses the store if it has another number of shards than the data: this process would look for devices where they are not. To be
+ * called once the connection of the home shard is ready.
  */
-export async function settleShardCount(home: Redis): Promise<void> {
+export async function settleShardCount(home: Store): Promise<void> {
   while (home.status === 'ready') {
     try {
       const problem = await shardProblem(home)
-      if (problem !== undefined) refuseData(problem)
+      if (problem !== undefined) home.refuse(problem)
       return
     } catch {
       // The other shards are not connected yet.
@@ -25,8 +23,8 @@ export async function settleShardCount(home: Redis): Promise<void> {
  * Why the data in Redis cannot have as many shards as this process, if so. Notes the number in data that are empty, and a larger one
  * where no shard has anything left that would be in another one.
  */
-export async function shardProblem(home: Redis): Promise<string | undefined> {
-  const count = shardsOf(home).length
+export async function shardProblem(home: Store): Promise<string | undefined> {
+  const count = home.shards.length
   const noted = await home.get(keys.shards)
   const before = noted === null ? await home.exists(keys.custody) : Number(noted)
   if (count === (before || 1)) return undefined
@@ -56,13 +54,13 @@ function differing(before: number, count: number): string {
  * Whether nothing waits, is held or refused in any shard: then no shard has anything of a device that may be in another one from now
  * on, but its marks of duplicates, which expire. What is parked whole waits as well.
  */
-async function takeIfDrained(home: Redis): Promise<boolean> {
-  const left = await inShards(home, (shard) => {
-    const { heldFixes, refusedLanes, schedule } = keysOf(shard)
+async function takeIfDrained(home: Store): Promise<boolean> {
+  const left = await home.inShards((shard) => {
+    const { heldFixes, refusedLanes, schedule } = shard.keyNames
     return Promise.all([shard.zcard(schedule), shard.zcard(refusedLanes), shard.get(heldFixes)])
   })
   if (left.flat().some((number) => Number(number ?? 0) !== 0)) return false
-  await inShards(home, (shard) => shard.del(keysOf(shard).releasing))
+  await home.inShards((shard) => shard.del(shard.keyNames.releasing))
   return true
 }
 

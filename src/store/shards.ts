@@ -1,50 +1,135 @@
-import type { Redis } from 'ioredis'
-import { keys, type ShardKeys, shardKeys, tagOf } from './keys.ts'
+import { readFileSync } from 'node:fs'
+import type { Logger } from '../observe/log.ts'
+import { metrics } from '../observe/metrics.ts'
+import { observations } from '../observe/observations.ts'
+import {
+  type AddressOf,
+  addressesOf,
+  Connection,
+  type ConnectionOptions,
+  type RedisServer,
+} from '../redis/connection.ts'
+import { type ShardKeys, shardKeys, tagOf } from './keys.ts'
 
-/*
- * A shard is a part of the devices, with keys and a connection of its own; in a Redis Cluster its keys may be on a master of their
+/** The scripts of each file in lua/: its functions, or the one that has its name. Their keys and arguments are said there. */
+const SCRIPTS = {
+  store: ['append', 'move'],
+  forget: ['forget'],
+  held: ['claim_held', 'look_again', 'mark_releasing', 'end_release'],
+  schedule: ['claim', 'renew', 'postpone', 'seize', 'try_parked'],
+  beat: ['beat'],
+  take: ['take'],
+  done: ['done'],
+  retry: ['retry'],
+  refusal: ['park', 'refuse'],
+  lanes: ['count_lanes', 'lanes_with', 'survey'],
+  logs: ['events', 'audit'],
+  misunderstood: ['keep_frames', 'drop_frames', 'rewrite_frame'],
+  roster: ['roster'],
+  sign: ['sign'],
+} as const
+
+/** Scripts that fail while Redis' memory is full: what they bring was not acknowledged yet. All others make room. */
+const REFUSED_WHEN_FULL: ReadonlySet<string> = new Set(['append', 'roster', 'events', 'keep_frames'])
+/** Scripts that need no replica: they read, or what they write may be lost. */
+const READING: ReadonlySet<string> = new Set(['survey', 'beat', 'events', 'audit', 'sign'])
+
+export type Script = (typeof SCRIPTS)[keyof typeof SCRIPTS][number]
+for (const script of Object.values(SCRIPTS).flat()) metrics.slowScripts.inc({ script }, 0)
+type Value = string | number | Buffer
+
+/**
+ * A part of the devices, with keys and a connection of its own; in a Redis Cluster its keys may be on a master of their
  * own. All fixes of a device are in its shard: in lanes, held and refused, with their marks of duplicates. A lane is in every shard
  * that has a device of it: each part has an order of its own, and is leased and pushed on its own.
- *
- * Shard 0 is home: it has everything else as well, and its connection stands for all. A connection that `connect` has not made
- * stands for itself alone, as home.
  */
+export class Shard extends Connection {
+  /** 0 is home, which has everything else as well. */
+  readonly number: number
+  readonly keyNames: ShardKeys
+  /** From when to when all calls were slow, those that were asked soon after one another. */
+  #slow: { readonly since: number; readonly until: number } | undefined
 
-/** The connections of all shards, by the connection of the home shard, which is the first. */
-const shards = new WeakMap<Redis, readonly Redis[]>()
-const shardKeysOf = new WeakMap<Redis, ShardKeys>()
+  constructor(addressOf: AddressOf, number: number, options: ConnectionOptions) {
+    super(addressOf(tagOf(number)), options)
+    this.number = number
+    this.keyNames = shardKeys(tagOf(number))
+    for (const [file, names] of Object.entries(SCRIPTS))
+      for (const script of names) {
+        const lua = source('lease') + source(file) + (script === file ? '' : `return ${script}()`)
+        this.defineCommand(PREFIX + script, { lua })
+        this.defineCommand(PREFIX + script + WHEN_FULL, { lua: `#!lua flags=allow-oom\n${lua}` })
+      }
+  }
 
-/** Has the connection of the home shard stand for all. The others end with it. */
-export function joinShards(home: Redis, others: readonly Redis[]): void {
-  shards.set(home, [home, ...others])
-  for (const [index, redis] of others.entries()) shardKeysOf.set(redis, shardKeys(tagOf(index + 1)))
-  home.on('end', () => others.forEach((redis) => redis.disconnect()))
+  /**
+   * Runs a script: its keys, then its arguments. Strings in the answer are buffers. If Redis has replicas, the answer waits until
+   * these have what was written.
+   */
+  run(script: Script, names: readonly string[], args: readonly Value[]): Promise<unknown> {
+    const call = () => this.#call(script, names, args)
+    return READING.has(script) ? call() : this.confirmed(call)
+  }
+
+  #call(script: Script, names: readonly string[], args: readonly Value[]): Promise<unknown> {
+    const suffix = this.majorVersion >= 7 && !REFUSED_WHEN_FULL.has(script) ? WHEN_FULL : ''
+    const commands = this as unknown as Record<string, (...args: (Value | readonly Value[])[]) => Promise<unknown>>
+    const askedAt = performance.now()
+    // An array, which ioredis takes apart: a call has no room for 100,000 arguments.
+    const answer = commands[`${PREFIX}${script}${suffix}Buffer`](names.length, ...names, args)
+    const ended = () => this.#noteTime(script, askedAt)
+    answer.then(ended, ended)
+    return answer
+  }
+
+  /**
+   * Counts a slow call. It is a finding once no call of the connection was quick for five seconds: on a busy machine a single one
+   * waits now and then. The time of Redis' fsync counts, which is in no figure that Redis has of a script.
+   */
+  #noteTime(script: Script, askedAt: number): void {
+    const now = performance.now()
+    if (now - askedAt < SLOW_MS) return void (this.#slow = undefined)
+    metrics.slowScripts.inc({ script })
+    const since = this.#slow && askedAt - this.#slow.until < LASTING_MS ? this.#slow.since : askedAt
+    this.#slow = { since, until: now }
+    if (now - since < LASTING_MS) return
+    observations.note('slow_script', { evidence: `${script}: ${Math.round(now - askedAt)} ms` })
+  }
 }
 
-/** The connections of all shards, home first. */
-export function shardsOf(redis: Redis): readonly Redis[] {
-  return shards.get(redis) ?? [redis]
-}
+/** What is stored in Redis: the home shard, and by it all shards. They end with it. */
+export class Store extends Shard {
+  /** All shards, home first. */
+  readonly shards: readonly Shard[]
+  readonly #unusable = Promise.withResolvers<string>()
+  /** Resolves, once it turns out that this process cannot work on the stored data, with a sentence for the user: it must end then. */
+  readonly unusable = this.#unusable.promise
 
-/** The connection of the shard of a device. Ids of digits mean the same device with leading zeros and without. */
-export function shardOf(redis: Redis, device: string): Redis {
-  const all = shards.get(redis)
-  return all ? all[hashOf(device.replace(/^0+(?=\d+$)/, '')) % all.length] : redis
-}
+  constructor(server: RedisServer, name: string, logger?: Logger) {
+    const addressOf = addressesOf(server)
+    const { replicas = 0, shards = 1 } = typeof server === 'string' ? {} : server
+    const options = { name, replicas, logger }
+    super(addressOf, 0, options)
+    const others = Array.from({ length: shards - 1 }, (_, index) => new Shard(addressOf, index + 1, options))
+    this.shards = [this, ...others]
+    this.on('end', () => others.forEach((shard) => shard.disconnect()))
+  }
 
-/** Whether a connection is that of the home shard. */
-export function isHome(redis: Redis): boolean {
-  return !shardKeysOf.has(redis)
-}
+  /** The shard of a device. Ids of digits mean the same device with leading zeros and without. */
+  shardOf(device: string): Shard {
+    if (this.shards.length === 1) return this
+    return this.shards[hashOf(device.replace(/^0+(?=\d+$)/, '')) % this.shards.length]
+  }
 
-/** The keys of the shard of a connection. */
-export function keysOf(redis: Redis): ShardKeys {
-  return shardKeysOf.get(redis) ?? keys
-}
+  /** What each shard answers, home first. */
+  inShards<Answer>(ask: (shard: Shard) => Promise<Answer>): Promise<Answer[]> {
+    return Promise.all(this.shards.map(ask))
+  }
 
-/** What each shard answers, home first. */
-export function inShards<Answer>(redis: Redis, ask: (shard: Redis) => Promise<Answer>): Promise<Answer[]> {
-  return Promise.all(shardsOf(redis).map(ask))
+  /** Says why this process cannot work on the stored data: the sentence for the user. */
+  refuse(message: string): void {
+    this.#unusable.resolve(message)
+  }
 }
 
 /** FNV-1a. Part of the format of the data: another one would not find what is stored. */
@@ -53,3 +138,16 @@ function hashOf(name: string): number {
   for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193)
   return (hash ^ (hash >>> 15)) >>> 0
 }
+
+/** A file of lua/, with the files that it includes. */
+function source(name: string): string {
+  const lua = readFileSync(new URL(`lua/${name}.lua`, import.meta.url), 'utf8')
+  return lua.replaceAll(/^-- include (\w+)$/gm, (_, included: string) => source(included))
+}
+
+const SLOW_MS = 250
+const LASTING_MS = 5000
+/** The prefix of the commands that run scripts: Redis has an APPEND of its own. */
+const PREFIX = 'wb_'
+/** The suffix of a script that may write even if Redis' memory is full; Redis 7 allows that. */
+const WHEN_FULL = 'WhenFull'

@@ -1,4 +1,4 @@
-import type { Redis } from './redis.ts'
+import type { Redis } from '../redis/connection.ts'
 
 /**
  * The members of a sorted set, in no order, read in slices between which Redis does other things: of those that come or go

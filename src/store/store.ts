@@ -3,8 +3,7 @@ import { type DuplicateFilter, type MarkedRun, MOST_IN_RUN } from './duplicates.
 import type { ShardKeys } from './keys.ts'
 import { dueAfter } from './lease.ts'
 import { type HoldReason, type Part, slicesOf } from './record.ts'
-import { type Redis, scripts } from './redis.ts'
-import { keysOf } from './shards.ts'
+import type { Shard } from './shards.ts'
 
 /** What may be stored beside waiting fixes, so that it cannot take the memory that these need. */
 export interface MemoryShares {
@@ -67,12 +66,12 @@ interface StoreCall {
  * the list is not as it was read, or the lease was lost: then nothing has changed.
  */
 export async function storeRecords(
-  redis: Redis,
+  shard: Shard,
   { maxWaitMs, duplicates: filter, hold, shares }: AppenderOptions,
   call: StoreCall,
 ): Promise<LeftOut[] | null> {
   const { parts, counters, from } = call
-  const [keys, duplicates] = [keysOf(redis), filter?.in(redis) ?? null]
+  const [keys, duplicates] = [shard.keyNames, filter?.in(shard) ?? null]
   if (duplicates?.isPrepared === false) await duplicates.prepare()
   const turn = duplicates?.turn ?? ''
   const { bytes, marks = '', partOfRun, leftOut } = packGroup(parts, duplicates, Date.now())
@@ -85,7 +84,7 @@ export async function storeRecords(
   const args = [bytes, dueAfter(maxWaitMs), ...ofFilter, ...bounds, counters.size, ...[...counters].flat(), ...ownArgs]
   let answer: unknown = null
   try {
-    answer = await scripts(redis)(from ? 'move' : 'append', [...TOUCHED.map((name) => keys[name]), ...ownKeys], args)
+    answer = await shard.run(from ? 'move' : 'append', [...TOUCHED.map((name) => keys[name]), ...ownKeys], args)
   } finally {
     if (!answer) for (const { device } of parts) duplicates?.failed(device)
   }

@@ -1,8 +1,7 @@
 import pLimit from 'p-limit'
 import { receivedAt } from './record.ts'
-import { type Redis, scripts } from './redis.ts'
-import { inShards, keysOf, shardsOf } from './shards.ts'
 import { fieldsOf, membersOf } from './slices.ts'
+import type { Shard, Store } from './shards.ts'
 
 /** A lane as operations see it: its parts in all shards as one. Instants in ms UTC. */
 export interface LaneState {
@@ -40,9 +39,9 @@ export interface Refused extends RefusalReason {
 }
 
 /** The custody account's counters: `received`, `delivered`, `filtered:<reason>` … */
-export async function custodyCounters(redis: Redis): Promise<Map<string, number>> {
+export async function custodyCounters(redis: Store): Promise<Map<string, number>> {
   const sums = new Map<string, number>()
-  for (const counters of await inShards(redis, (shard) => shard.hgetall(keysOf(shard).custody)))
+  for (const counters of await redis.inShards((shard) => shard.hgetall(shard.keyNames.custody)))
     for (const [name, value] of Object.entries(counters)) sums.set(name, (sums.get(name) ?? 0) + Number(value))
   return sums
 }
@@ -51,13 +50,13 @@ export async function custodyCounters(redis: Redis): Promise<Map<string, number>
 export interface LaneCount extends Pick<LaneState, 'lane' | 'waiting' | 'oldestAt'> {}
 
 /** Every part of a lane with records, in slices of some dozen, counted from what is stored. */
-export async function* countLanes(redis: Redis): AsyncGenerator<(LaneCount & { readonly isParked: boolean })[]> {
-  for (const shard of shardsOf(redis)) {
+export async function* countLanes(redis: Store): AsyncGenerator<(LaneCount & { readonly isParked: boolean })[]> {
+  for (const shard of redis.shards) {
     const known = new Set<string>()
-    const { schedule, lanePrefix, parked, ahead } = keysOf(shard)
+    const { schedule, lanePrefix, parked, ahead } = shard.keyNames
     let slice = '0'
     do {
-      const answer = await scripts(shard)('count_lanes', [schedule, lanePrefix, parked, ahead], [slice])
+      const answer = await shard.run('count_lanes', [schedule, lanePrefix, parked, ahead], [slice])
       const [next, lanes, counts] = answer as [Buffer, Buffer, Buffer]
       const names = lanes.toString().split('\n')
       yield names.flatMap((lane, at) => {
@@ -74,9 +73,9 @@ export async function* countLanes(redis: Redis): AsyncGenerator<(LaneCount & { r
 
 /** The state of lanes, in their order. `shards`: whose parts of them count; all, unless it is about a device. */
 export async function describeLanes(
-  redis: Redis,
+  redis: Store,
   lanes: readonly string[],
-  shards = shardsOf(redis),
+  shards = redis.shards,
 ): Promise<LaneState[]> {
   const [first, ...ofOthers] = await Promise.all(shards.map((shard) => describeIn(shard, lanes)))
   return first.map((state, index) => ofOthers.map((states) => states[index]).reduce(joinParts, state))
@@ -108,13 +107,13 @@ export function earlier(one = Infinity, other = Infinity): number | undefined {
   return first === Infinity ? undefined : first
 }
 
-async function describeIn(shard: Redis, lanes: readonly string[]): Promise<LaneState[]> {
-  const keys = keysOf(shard)
+async function describeIn(shard: Shard, lanes: readonly string[]): Promise<LaneState[]> {
+  const keys = shard.keyNames
   const touched = [keys.schedule, keys.lanePrefix, keys.pushesPrefix, keys.parked, keys.ahead]
   const states: Buffer[] = []
   // 1,000 in one call would hold everybody else up for 8 ms.
   for (let at = 0; at < lanes.length; at += LANES)
-    states.push(...((await scripts(shard)('survey', touched, lanes.slice(at, at + LANES))) as Buffer[]))
+    states.push(...((await shard.run('survey', touched, lanes.slice(at, at + LANES))) as Buffer[]))
   return states.map((state, index) => stateOf(lanes[index], state))
 }
 
@@ -132,30 +131,30 @@ function stateOf(lane: string, state: Buffer): LaneState {
 }
 
 /** How many lanes of a shard are due for longer than `ms`, or have a lease that ended before that. */
-export async function countOverdue(redis: Redis, ms: number): Promise<number> {
-  const [seconds] = await redis.time()
-  return redis.zcount(keysOf(redis).schedule, '-inf', seconds * 1000 - ms)
+export async function countOverdue(shard: Shard, ms: number): Promise<number> {
+  const [seconds] = await shard.time()
+  return shard.zcount(shard.keyNames.schedule, '-inf', seconds * 1000 - ms)
 }
 
 /** The lanes that are parked whole, and those that have refused records. */
-export async function parkedLanes(redis: Redis): Promise<Set<string>> {
-  const found = await inShards(redis, async (shard) => {
-    const { parked, refusedLanes } = keysOf(shard)
+export async function parkedLanes(redis: Store): Promise<Set<string>> {
+  const found = await redis.inShards(async (shard) => {
+    const { parked, refusedLanes } = shard.keyNames
     return [...(await fieldsOf(shard, parked)).keys(), ...(await membersOf(shard, refusedLanes))]
   })
   return new Set(found.flat())
 }
 
 /** How many records are parked: refused ones, and those of lanes that are parked whole. */
-export async function countParked(redis: Redis): Promise<number> {
+export async function countParked(redis: Store): Promise<number> {
   return (await parkedByLane(redis)).values().reduce((sum, count) => sum + count, 0)
 }
 
 /** The same for each lane with such records. */
-export async function parkedByLane(redis: Redis): Promise<Map<string, number>> {
+export async function parkedByLane(redis: Store): Promise<Map<string, number>> {
   const counts = new Map<string, number>()
-  for (const shard of shardsOf(redis)) {
-    const keys = keysOf(shard)
+  for (const shard of redis.shards) {
+    const keys = shard.keyNames
     const count = async (lanes: Iterable<string>, keyOf: (lane: string) => string) => {
       await pLimit(AT_ONCE).map(lanes, async (lane) => {
         counts.set(lane, (await shard.llen(keyOf(lane))) + (counts.get(lane) ?? 0))
@@ -168,25 +167,25 @@ export async function parkedByLane(redis: Redis): Promise<Map<string, number>> {
 }
 
 /** What was refused of a lane, oldest first in each shard, read in slices: there may be a million entries. */
-export async function* surveyRefused(redis: Redis, lane: string, shards = shardsOf(redis)): AsyncGenerator<Refused> {
+export async function* surveyRefused(redis: Store, lane: string, shards = redis.shards): AsyncGenerator<Refused> {
   for (const shard of shards)
     for (let first = 0, length = SLICE; length === SLICE; first += SLICE) {
-      const entries = await shard.lrangeBuffer(keysOf(shard).refused(lane), first, first + SLICE - 1)
+      const entries = await shard.lrangeBuffer(shard.keyNames.refused(lane), first, first + SLICE - 1)
       for (const entry of entries) yield JSON.parse(entry.toString('utf8', 4, 4 + entry.readUInt32BE(0))) as Refused
       length = entries.length
     }
 }
 
 /** Bytes of the marks of duplicates. */
-export async function countMarkBytes(redis: Redis): Promise<number> {
-  const bytes = await inShards(redis, (shard) => shard.hget(keysOf(shard).markBytes, ''))
+export async function countMarkBytes(redis: Store): Promise<number> {
+  const bytes = await redis.inShards((shard) => shard.hget(shard.keyNames.markBytes, ''))
   return bytes.reduce((sum, each) => sum + Number(each ?? 0), 0)
 }
 
 /** The lanes that are parked whole, and why. */
-export async function parkedWhole(redis: Redis): Promise<(Parked & { readonly lane: string })[]> {
+export async function parkedWhole(redis: Store): Promise<(Parked & { readonly lane: string })[]> {
   const found = new Map<string, Parked>()
-  for (const fields of await inShards(redis, (shard) => fieldsOf(shard, keysOf(shard).parked)))
+  for (const fields of await redis.inShards((shard) => fieldsOf(shard, shard.keyNames.parked)))
     for (const [lane, json] of fields) {
       const [parked, other] = [JSON.parse(json) as Parked, found.get(lane)]
       found.set(lane, other ? joinReasons(parked, other) : parked)

@@ -1,6 +1,6 @@
 import type { Fix, Transport } from '../../protocols/kit/index.ts'
 import { keys } from './keys.ts'
-import type { Redis } from './redis.ts'
+import type { Redis } from '../redis/connection.ts'
 
 /* Devices are named by their ids without leading zeros. */
 

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { LEASE_MS } from './lease.ts'
-import { type Redis, scripts } from './redis.ts'
-import { inShards, keysOf } from './shards.ts'
+import type { Shard, Store } from './shards.ts'
 
 /** The worker processes, as one of them knows them. */
 export interface Workers {
@@ -11,20 +10,20 @@ export interface Workers {
 }
 
 /** Notes twice a second that this worker process lives. `changed` is told how many live when that changes. */
-export function joinWorkers(redis: Redis, changed: (count: number) => void): Workers {
+export function joinWorkers(redis: Store, changed: (count: number) => void): Workers {
   const worker = randomUUID()
 
   async function beat(): Promise<void> {
-    const [count] = await inShards(redis, beatIn)
+    const [count] = await redis.inShards(beatIn)
     if (count === workers.count) return
     workers.count = count
     changed(count)
   }
 
-  async function beatIn(shard: Redis): Promise<number> {
-    const keys = keysOf(shard)
+  async function beatIn(shard: Shard): Promise<number> {
+    const keys = shard.keyNames
     const touched = [keys.workers, keys.clock, keys.schedule, keys.upstream]
-    return (await scripts(shard)('beat', touched, [worker, FORGET_MS, LEASE_MS]).catch(() => workers.count)) as number
+    return (await shard.run('beat', touched, [worker, FORGET_MS, LEASE_MS]).catch(() => workers.count)) as number
   }
 
   const timer = setInterval(() => void beat(), BEAT_MS)
@@ -32,7 +31,7 @@ export function joinWorkers(redis: Redis, changed: (count: number) => void): Wor
     count: 1,
     async stop() {
       clearInterval(timer)
-      await inShards(redis, (shard) => shard.zrem(keysOf(shard).workers, worker)).catch(() => {})
+      await redis.inShards((shard) => shard.zrem(shard.keyNames.workers, worker)).catch(() => {})
     },
   }
   void beat()

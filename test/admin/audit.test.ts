@@ -3,7 +3,7 @@ import { connect as dial } from 'node:net'
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Admin } from '../../src/admin/index.ts'
-import { keys, type Redis } from '../../src/store/index.ts'
+import { keys, type Store } from '../../src/store/index.ts'
 import { connected, OPERATE, openBare, READ, refuse, store } from '../support/admin.ts'
 import { startTestRedis, type TestRedis } from '../support/redis.ts'
 
@@ -24,7 +24,7 @@ interface Page {
 }
 
 let server: TestRedis
-let redis: Redis
+let redis: Store
 let admin: Admin
 let log: Record<string, unknown>[] = []
 

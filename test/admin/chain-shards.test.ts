@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest'
-import { shardOf, shardsOf } from '../../src/store/index.ts'
 import { adminFixture, refuse, store, withProcesses, workerOf } from '../support/admin.ts'
 
 const [VAN_21, VAN_22, VAN_23] = ['1', '3', '7']
@@ -15,11 +14,11 @@ withProcesses(admin)
 it('the chain of a van does not show what was refused of another one on its route, in another shard', async () => {
   const { redis } = admin
   const vans = [VAN_21, VAN_22, VAN_23]
-  expect(vans.map((van) => shardsOf(redis).indexOf(shardOf(redis, van)))).toEqual([0, 1, 2])
+  expect(vans.map((van) => redis.shards.indexOf(redis.shardOf(van)))).toEqual([0, 1, 2])
   await Promise.all(vans.map((device) => store(redis, LANE, { device, count: 2 })))
-  const { leases, lease } = workerOf(shardOf(redis, VAN_22))
+  const { leases, lease } = workerOf(redis.shardOf(VAN_22))
   await leases.park(await lease(LANE), { status: 404, message: 'no such route' })
-  await refuse(shardOf(redis, VAN_23), LANE, 1, { status: 422, message: 'no such accuracy' })
+  await refuse(redis.shardOf(VAN_23), LANE, 1, { status: 422, message: 'no such accuracy' })
 
   const sentences = await Promise.all(vans.map(sentenceOf))
   expect(sentences[0]).not.toMatch(/refused|parked/)

@@ -3,13 +3,13 @@ import { createServer, connect as dial } from 'node:net'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Admin } from '../../src/admin/index.ts'
-import type { Redis } from '../../src/store/index.ts'
+import type { Store } from '../../src/store/index.ts'
 import { connected, OPERATE, openBare } from '../support/admin.ts'
 import { listening } from '../support/listening.ts'
 import { startTestRedis, type TestRedis } from '../support/redis.ts'
 
 let server: TestRedis
-let redis: Redis
+let redis: Store
 
 beforeAll(async () => {
   server = await startTestRedis()

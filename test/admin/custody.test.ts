@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { CustodyCollector, takeAccount } from '../../src/admin/custody.ts'
-import { keys, type Redis } from '../../src/store/index.ts'
+import { keys, type Store } from '../../src/store/index.ts'
 import { connected, store } from '../support/admin.ts'
 import { startTestRedis, type TestRedis } from '../support/redis.ts'
 
 let server: TestRedis
-let redis: Redis
+let redis: Store
 
 beforeAll(async () => {
   server = await startTestRedis()

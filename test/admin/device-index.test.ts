@@ -6,7 +6,7 @@ import { Conversation } from '../../src/gateway/conversation.ts'
 import { HeardBook } from '../../src/gateway/heard.ts'
 import type { RosterFollower } from '../../src/roster/replica.ts'
 import type { Roster } from '../../src/roster/roster.ts'
-import { forgetDevice, keys, type Redis } from '../../src/store/index.ts'
+import { forgetDevice, keys, type Store } from '../../src/store/index.ts'
 import { connected, hold } from '../support/admin.ts'
 import { startTestRedis, type TestRedis } from '../support/redis.ts'
 import { createDirectory } from '../support/roster.ts'
@@ -14,7 +14,7 @@ import { createDirectory } from '../support/roster.ts'
 const S = 1000
 const NOW = Date.now()
 let server: TestRedis
-let redis: Redis
+let redis: Store
 let roster: Roster
 let tell: RosterFollower = () => {}
 

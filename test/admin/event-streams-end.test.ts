@@ -1,12 +1,12 @@
 import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
 import { EVERYTHING } from '../../src/admin/scope.ts'
-import type { Redis } from '../../src/store/index.ts'
+import type { Store } from '../../src/store/index.ts'
 import { openBare } from '../support/admin.ts'
 import { followEvents } from '../support/events.ts'
 import { withRedis } from '../support/with-redis.ts'
 
-let redis: Redis
+let redis: Store
 
 withRedis((_server, connection) => {
   redis = connection

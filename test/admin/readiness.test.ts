@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { redisReadiness } from '../../src/process/roles/readiness.ts'
-import { durabilityProblems, type Redis } from '../../src/store/index.ts'
+import { durabilityProblems, type Store } from '../../src/store/index.ts'
 import { connected } from '../support/admin.ts'
 import { startTestRedis, type TestRedis } from '../support/redis.ts'
 import { inEnglish } from '../support/texts.ts'
@@ -19,7 +19,7 @@ const SAFE = {
 const STRICT = { url: 'redis://somewhere', sentinels: [], cluster: [], durability: 'strict' } as const
 
 let server: TestRedis
-let redis: Redis
+let redis: Store
 
 beforeAll(async () => {
   server = await startTestRedis()

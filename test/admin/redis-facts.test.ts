@@ -1,11 +1,11 @@
 import { afterEach, expect, it } from 'vitest'
 import { RedisCollector } from '../../src/admin/redis-facts.ts'
-import type { Redis } from '../../src/store/index.ts'
+import type { Store } from '../../src/store/index.ts'
 import { unlimitedMemory } from '../../src/store/memory.ts'
 import { inEnglish } from '../support/texts.ts'
 import { withRedis } from '../support/with-redis.ts'
 
-let redis: Redis
+let redis: Store
 withRedis((_, connection) => (redis = connection))
 afterEach(() => redis.config('SET', 'maxmemory', '256mb'))
 

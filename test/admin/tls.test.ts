@@ -5,7 +5,7 @@ import { pino } from 'pino'
 import { Agent, request } from 'undici'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Admin } from '../../src/admin/index.ts'
-import type { Redis } from '../../src/store/index.ts'
+import type { Store } from '../../src/store/index.ts'
 import { connected, OPERATE, openBare } from '../support/admin.ts'
 import { CertificateMaker, type Issued } from '../support/certificates.ts'
 import { waybridge } from '../support/cli.ts'
@@ -15,7 +15,7 @@ import { startTestRedis, type TestRedis } from '../support/redis.ts'
 import { dialTls } from '../support/tls.ts'
 
 let redisServer: TestRedis
-let redis: Redis
+let redis: Store
 let certificates: CertificateMaker
 let server: Issued
 

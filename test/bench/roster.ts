@@ -6,7 +6,7 @@ import { assignmentField, PUT_SOURCE, putLine } from '../../src/roster/assignmen
 import { Replica } from '../../src/roster/replica.ts'
 import type { LineChange } from '../../src/roster/roster.ts'
 import { readRosterVersion, writeRoster } from '../../src/roster/table.ts'
-import { connect, type Redis } from '../../src/store/index.ts'
+import { connect, type Store } from '../../src/store/index.ts'
 import { startTestRedis } from '../support/redis.ts'
 
 /**
@@ -73,7 +73,7 @@ function lineOf(device: number, route: number) {
   return { device: `Van ${device}`, courier_id: '', route_id: `${route}`, from, until }
 }
 
-async function connected(redisUrl: string): Promise<Redis> {
+async function connected(redisUrl: string): Promise<Store> {
   const redis = connect(redisUrl, 'bench')
   await once(redis, 'ready')
   return redis

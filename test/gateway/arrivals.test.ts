@@ -4,7 +4,7 @@ import { Conversation } from '../../src/gateway/conversation.ts'
 import { RoundRobin } from '../../src/gateway/round-robin.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { surveyArrivals } from '../../src/store/arrivals.ts'
-import { keys, type Redis } from '../../src/store/index.ts'
+import { keys, type Store } from '../../src/store/index.ts'
 import { until } from '../support/listen.ts'
 import { createDirectory } from '../support/roster.ts'
 import { inEnglish } from '../support/texts.ts'
@@ -12,7 +12,7 @@ import { withRedis } from '../support/with-redis.ts'
 
 /* Secrets in what was not understood: none is shown, and none is in Redis, so that none is in a backup. */
 
-let redis: Redis
+let redis: Store
 withRedis((_, connection) => {
   redis = connection
 })

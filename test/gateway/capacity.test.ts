@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { Capacity } from '../../src/gateway/acceptance.ts'
 import { observations } from '../../src/observe/observations.ts'
-import { keys, type Part, type Redis } from '../../src/store/index.ts'
+import { keys, type Part, type Store } from '../../src/store/index.ts'
 import { memoryProblems } from '../../src/store/memory.ts'
 import { inEnglish } from '../support/texts.ts'
 import { withRedis } from '../support/with-redis.ts'
@@ -9,7 +9,7 @@ import { withRedis } from '../support/with-redis.ts'
 const FULL = 'Redis has more than 85 % of its memory in use: nothing is acknowledged'
 const soon = { timeout: 30_000 }
 
-let redis: Redis
+let redis: Store
 
 withRedis((_, connection) => {
   redis = connection

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Protocol } from '../../protocols/kit/index.ts'
 import type { Device } from '../../src/config/devices.ts'
 import { Conversation } from '../../src/gateway/conversation.ts'
-import { custodyCounters, keys, type Redis, readFrames, timestampOf } from '../../src/store/index.ts'
+import { custodyCounters, keys, type Store, readFrames, timestampOf } from '../../src/store/index.ts'
 import { keepFrame } from '../support/kept-frames.ts'
 import { talk, until } from '../support/listen.ts'
 import { records } from '../support/records.ts'
@@ -14,7 +14,7 @@ const OF_8: Device = { id: '0123', company_id: '8', courier_id: '42', source: 'd
 const OF_7: Device = { ...OF_8, company_id: '7', route_id: '1' }
 const protocolNamed = async (): Promise<Protocol> => talk
 
-let redis: Redis
+let redis: Store
 withRedis((_, connection) => (redis = connection))
 
 /** A gateway with these devices, on which the device sends one fix after the other. */

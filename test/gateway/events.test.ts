@@ -1,14 +1,14 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { Conversation } from '../../src/gateway/conversation.ts'
 import { HeardBook, withinLimit } from '../../src/gateway/heard.ts'
-import { appendEvents, keys, type Redis } from '../../src/store/index.ts'
+import { appendEvents, keys, type Store } from '../../src/store/index.ts'
 import { withRedis } from '../support/with-redis.ts'
 import { type DeviceEvent, readEvents, readHeard } from '../../src/store/device-record.ts'
 
 const VAN = '0356307042441013'
 const LANE = '7/42/1001'
 const soon = { timeout: 30_000 }
-let redis: Redis
+let redis: Store
 const books: HeardBook[] = []
 
 withRedis((_, connection) => {

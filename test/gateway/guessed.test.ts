@@ -24,7 +24,7 @@ import {
   FrameStore,
   keys,
   positionOf,
-  type Redis,
+  type Store,
   readFrames,
 } from '../../src/store/index.ts'
 import type { MisunderstoodFrame } from '../../src/store/misunderstood-frame.ts'
@@ -80,7 +80,7 @@ const PROTOCOLS = [
   degrees('third', line, undefined),
 ]
 
-let redis: Redis
+let redis: Store
 const closes: (() => Promise<void>)[] = []
 
 withRedis((_, connection) => {

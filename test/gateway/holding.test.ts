@@ -18,7 +18,7 @@ import {
   type Part,
   packDevice,
   packRecords,
-  type Redis,
+  type Store,
   releaseSuspicious,
   surveyHeld,
   timestampOf,
@@ -36,7 +36,7 @@ const HOLD = { unknown: true, no_route: true, clock: true, max_age: 86_400_000 }
 const VAN: Device = { id: '0123', company_id: '7', courier_id: '42', source: 'devices.yaml:1' }
 const logger = createLogger('test', { level: 'fatal', format: 'json' })
 
-let redis: Redis
+let redis: Store
 const closes: (() => Promise<void>)[] = []
 
 withRedis((_, connection) => {

@@ -6,7 +6,7 @@ import { HeardBook } from '../../src/gateway/heard.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { surveyArrivals } from '../../src/store/arrivals.ts'
-import { EVENTS_KEPT, type Redis } from '../../src/store/index.ts'
+import { EVENTS_KEPT, type Store } from '../../src/store/index.ts'
 import { at, gateway, NOW_S, van } from '../support/ingest.ts'
 import { journalOf } from '../support/journal.ts'
 import { createDirectory } from '../support/roster.ts'
@@ -16,7 +16,7 @@ import { readEvents, readHeard } from '../../src/store/device-record.ts'
 const logger = createLogger('test', { level: 'fatal', format: 'json' })
 const MOST_ARRIVALS = 5
 const soon = { timeout: 30_000 }
-let redis: Redis
+let redis: Store
 
 withRedis((_, connection) => {
   redis = connection

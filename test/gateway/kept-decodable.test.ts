@@ -4,7 +4,7 @@ import { DecodeError, type Message, type Protocol } from '../../protocols/kit/in
 import polte from '../../protocols/polte/index.ts'
 import { describeFrame } from '../../src/gateway/frame-description.ts'
 import { type SecretDigests, withoutSecret } from '../../src/roster/device-entry.ts'
-import { keys, type Redis } from '../../src/store/index.ts'
+import { keys, type Store } from '../../src/store/index.ts'
 import { contentOf } from '../../src/store/misunderstood-frame.ts'
 import { keepFrame } from '../support/kept-frames.ts'
 import { type KnownFrame, knownFrames } from '../support/known-frames.ts'
@@ -49,7 +49,7 @@ function saidBy({ device, fixes, none, unreadable }: Message): Partial<Message> 
   return { device, fixes, none, unreadable }
 }
 
-let redis: Redis
+let redis: Store
 withRedis((_, connection) => (redis = connection))
 
 it('a fix goes to the device of its frame if the secret is a part of the id, and is masked there', async () => {

@@ -16,7 +16,7 @@ import type { Assignment } from '../../src/roster/assignment.ts'
 import {
   custodyCounters,
   keys,
-  type Redis,
+  type Store,
   readFrames,
   receivedAt,
   type StoredFrame,
@@ -36,7 +36,7 @@ const NOW_S = Math.floor(Date.now() / 1000)
 const VAN: Device = { id: '0123', company_id: '7', courier_id: '42', route_id: '1', source: 'devices.yaml:1' }
 
 let server: TestRedis
-let redis: Redis
+let redis: Store
 
 withRedis((one, connection) => {
   server = one

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import osmand from '../../protocols/osmand/index.ts'
 import type { Device } from '../../src/config/devices.ts'
 import { Conversation } from '../../src/gateway/conversation.ts'
-import { keys, type Redis, readFrames } from '../../src/store/index.ts'
+import { keys, type Store, readFrames } from '../../src/store/index.ts'
 import type { MisunderstoodFrame } from '../../src/store/misunderstood-frame.ts'
 import { until } from '../support/listen.ts'
 import { records } from '../support/records.ts'
@@ -30,7 +30,7 @@ const DAMAGED: RelayEntry = { device: VAN.id, latitude: 11, longitude: 21, isDam
 /** The same position as parameters of OsmAnd, which a decoder of another protocol does not look at. */
 const QUERY = `id=${VAN.id}&lat=12&lon=22&timestamp=${Math.floor(Date.now() / 1000)}`
 
-let redis: Redis
+let redis: Store
 withRedis((_, connection) => (redis = connection))
 
 function device(id: string, courier_id: string): Device {

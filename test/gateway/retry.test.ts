@@ -5,7 +5,7 @@ import fix from '../../protocols/fix/index.ts'
 import { Conversation } from '../../src/gateway/conversation.ts'
 import { UnknownDeviceQuota } from '../../src/gateway/unknown-devices.ts'
 import { Ingest, type IngestOptions } from '../../src/gateway/take.ts'
-import { Appender, connect, custodyCounters, DuplicateFilter, keys, type Redis } from '../../src/store/index.ts'
+import { Appender, connect, custodyCounters, DuplicateFilter, keys, type Store } from '../../src/store/index.ts'
 import { journalOf } from '../support/journal.ts'
 import { dialRedis, type TestRedis } from '../support/redis.ts'
 import { createDirectory } from '../support/roster.ts'
@@ -16,7 +16,7 @@ const HOLD = { unknown: true, no_route: true, clock: true, max_age: 86_400_000 }
 const VAN = { id: 'van-1', company_id: '7', courier_id: '42', route_id: '1001', source: 'devices.yaml:1' }
 const NOW_S = Math.floor(Date.now() / 1000)
 let server: TestRedis
-let redis: Redis
+let redis: Store
 
 withRedis((started, connection) => {
   server = started
@@ -24,7 +24,7 @@ withRedis((started, connection) => {
 })
 
 /** A connection to Redis that breaks, once, before the next answer arrives. */
-async function breaking(): Promise<{ connection: Redis; breakNext(): void }> {
+async function breaking(): Promise<{ connection: Store; breakNext(): void }> {
   let isBreaking = false
   const proxy = createServer((near: Socket) => {
     const far = dialRedis(server.url)
@@ -48,7 +48,7 @@ async function breaking(): Promise<{ connection: Redis; breakNext(): void }> {
 }
 
 /** An ingest over a connection. */
-async function openIngest(connection: Redis, clock: IngestOptions['clock']): Promise<Ingest> {
+async function openIngest(connection: Store, clock: IngestOptions['clock']): Promise<Ingest> {
   const appender = new Appender(connection, {
     maxWaitMs: 0,
     duplicates: new DuplicateFilter(redis, { windowMs: 86_400_000, maxFutureMs: 300_000 }),

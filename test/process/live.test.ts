@@ -12,7 +12,7 @@ import { followConfig, type Live } from '../../src/process/roles/live.ts'
 import { putLine } from '../../src/roster/assignment.ts'
 import { Replica } from '../../src/roster/replica.ts'
 import { readRosterVersion, writeRoster } from '../../src/roster/table.ts'
-import { connect, keys, type Redis } from '../../src/store/index.ts'
+import { connect, keys, type Store } from '../../src/store/index.ts'
 import { putDevice } from '../support/put-device.ts'
 import { dialRedis, type TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
@@ -23,7 +23,7 @@ const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toIS
 const line = (device: string, route: number) => `${device},5,${route},${inHours(-1)},${inHours(1)}\n`
 
 let server: TestRedis
-let redis: Redis
+let redis: Store
 
 withRedis((...given) => ([server, redis] = given))
 

@@ -3,16 +3,14 @@ import type { Config } from '../../src/config/schema.ts'
 import { Conversation } from '../../src/gateway/conversation.ts'
 import { HeardBook } from '../../src/gateway/heard.ts'
 import { openSenderLimits } from '../../src/process/roles/sender-limits.ts'
-import type { Redis } from '../../src/store/index.ts'
+import type { Store } from '../../src/store/index.ts'
 import { until } from '../support/listen.ts'
-import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
 
 const VAN = '356307042441013'
 
-let server: TestRedis
-let redis: Redis
-withRedis((...given) => ([server, redis] = given))
+let redis: Store
+withRedis((_, store) => (redis = store))
 
 /** What delays guesses in a gateway that has just started. */
 function started() {
@@ -23,7 +21,6 @@ function started() {
   } as unknown as Config
   const { close, ofIdentity } = openSenderLimits(config, {
     redis,
-    server: server.url,
     named: { role: 'gateway', installation: '/tmp/none' },
     gateways: 1,
     rosterWritten: () => {},

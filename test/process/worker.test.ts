@@ -6,7 +6,7 @@ import { followConfig, type Live, placeIn } from '../../src/process/roles/live.t
 import { startWorker } from '../../src/process/roles/worker.ts'
 import { type Assignment, assignmentField } from '../../src/roster/assignment.ts'
 import { readRosterVersion, writeRoster } from '../../src/roster/table.ts'
-import { Appender, custodyCounters, keys, packDevice, packRecords, type Redis, release } from '../../src/store/index.ts'
+import { Appender, custodyCounters, keys, packDevice, packRecords, type Store, release } from '../../src/store/index.ts'
 import { ok, type Respond, startApi, status } from '../rig/api.ts'
 import { UNFILTERED } from '../support/appending.ts'
 import { folder } from '../support/config-folder.ts'
@@ -19,7 +19,7 @@ const soon = { timeout: 30_000, interval: 20 }
 const refused = status(404)
 
 let server: TestRedis
-let redis: Redis
+let redis: Store
 let api: Awaited<ReturnType<typeof startApi>>
 let site: Site
 let live: Live

@@ -10,7 +10,7 @@ import {
   keys,
   packDevice,
   packRecords,
-  type Redis,
+  type Store,
 } from '../../src/store/index.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
 import { ok, type Respond, startApi, status } from '../rig/api.ts'
@@ -20,7 +20,7 @@ import { inEnglish } from '../support/texts.ts'
 import { withRedis } from '../support/with-redis.ts'
 
 let server: TestRedis
-let redis: Redis
+let redis: Store
 let api: Awaited<ReturnType<typeof startApi>>
 let stops: (() => Promise<void>)[] = []
 
@@ -170,7 +170,6 @@ function pushing(own: readonly string[] = ['key-7']) {
   const connection = connect(server.url, 'worker')
   const pushes = startPushing({
     redis: connection,
-    redisServer: server.url,
     client,
     apikeys: new Map([['7', own]]),
     place: () => undefined,

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createLogger } from '../../src/observe/log.ts'
 import { startPushing } from '../../src/push/index.ts'
-import { Appender, connect, custodyCounters, keys, packDevice, packRecords, type Redis } from '../../src/store/index.ts'
+import { Appender, connect, custodyCounters, keys, packDevice, packRecords, type Store } from '../../src/store/index.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
 import { ok, type Respond, startApi, status } from '../rig/api.ts'
 import { UNFILTERED } from '../support/appending.ts'
@@ -11,7 +11,7 @@ import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
 
 let server: TestRedis
-let redis: Redis
+let redis: Store
 let api: Awaited<ReturnType<typeof startApi>>
 let together: number
 let most: number
@@ -130,7 +130,6 @@ function pushing(): void {
   const connection = connect(server.url, 'worker')
   const { stop } = startPushing({
     redis: connection,
-    redisServer: server.url,
     client,
     apikeys: new Map([['7', ['key-7']]]),
     place: () => undefined,
@@ -146,7 +145,7 @@ function pushing(): void {
 }
 
 /** All lanes at once, as the positions of a moment arrive, which is ahead: so none is behind for a minute while this lasts. */
-async function storeBacklog(to: Redis, lanes: number): Promise<void> {
+async function storeBacklog(to: Store, lanes: number): Promise<void> {
   const appender = new Appender(to, UNFILTERED)
   for (const timestamp of TIMES) {
     const position = { timestamp, latitude: 52.5, longitude: 13.4, accuracy: 5, heading: 90, speed: 10 }

@@ -16,7 +16,7 @@ import {
   type Place,
   packDevice,
   packRecords,
-  type Redis,
+  type Store,
   release,
   surveyRefused,
 } from '../../src/store/index.ts'
@@ -34,7 +34,7 @@ const PUSH = { concurrency: 64, max_requests_per_s: null, first_delay: 20, max_d
 const refusedOf = (lane: string) => Array.fromAsync(surveyRefused(redis, lane))
 
 let server: TestRedis
-let redis: Redis
+let redis: Store
 let api: Awaited<ReturnType<typeof startApi>>
 let stops: (() => Promise<void>)[] = []
 
@@ -56,7 +56,6 @@ function pushing({ push = PUSH, max_positions = 3, apikeys = new Map([['7', ['ke
   const connection = connect(server.url, 'worker')
   const { rosterChanged, setApikeys, stop } = startPushing({
     redis: connection,
-    redisServer: server.url,
     client,
     apikeys,
     place,
@@ -523,8 +522,6 @@ describe('the hand-out of lanes', () => {
     const tickets = new Tickets({
       leases,
       shard: redis,
-      number: 0,
-      redisServer: server.url,
       logger,
       workers: { count: 1 },
       work,

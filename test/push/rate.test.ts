@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createLogger } from '../../src/observe/log.ts'
 import { startPushing } from '../../src/push/index.ts'
 import { Rate } from '../../src/push/rate.ts'
-import { Appender, connect, custodyCounters, keys, packDevice, packRecords, type Redis } from '../../src/store/index.ts'
+import { Appender, connect, custodyCounters, keys, packDevice, packRecords, type Store } from '../../src/store/index.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
 import { startApi } from '../rig/api.ts'
 import { UNFILTERED } from '../support/appending.ts'
@@ -59,7 +59,7 @@ describe('a rate', () => {
 
 describe('push.max_requests_per_s', () => {
   let server: TestRedis
-  let redis: Redis
+  let redis: Store
   let api: Awaited<ReturnType<typeof startApi>>
   let arrivals: number[]
   let stops: (() => Promise<void>)[] = []
@@ -87,7 +87,6 @@ describe('push.max_requests_per_s', () => {
     let requests = 0
     const { stop } = startPushing({
       redis: connection,
-      redisServer: server.url,
       client: {
         push: (request) => {
           requests++
@@ -153,7 +152,7 @@ function leaving(rate: { turn(): Promise<void> }, count: number): Promise<number
 }
 
 /** Resolves once every member has told that it lives, and so heard of the others, once more. */
-async function beaten(redis: Redis): Promise<void> {
+async function beaten(redis: Store): Promise<void> {
   const members = await redis.zrange(keys.workers, '0', '-1')
   const before = await redis.zmscore(keys.workers, ...members)
   await expect
@@ -165,7 +164,7 @@ async function beaten(redis: Redis): Promise<void> {
 }
 
 /** One fix in each of so many lanes: each is a request. */
-async function storeInLanes(redis: Redis, lanes: number): Promise<void> {
+async function storeInLanes(redis: Store, lanes: number): Promise<void> {
   const appender = new Appender(redis, UNFILTERED)
   const parts = Array.from({ length: lanes }, (_, i) => {
     const position = { timestamp: 1, latitude: 52.5, longitude: 13.4, accuracy: 5 }

@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest'
 import { createLogger } from '../../src/observe/log.ts'
 import { Tickets } from '../../src/push/tickets.ts'
-import { Leases, type Redis } from '../../src/store/index.ts'
+import { Leases, type Shard } from '../../src/store/index.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
 
@@ -9,7 +9,7 @@ const logger = createLogger('test', { level: 'fatal', format: 'json' })
 const soon = { timeout: 30_000, interval: 20 }
 
 let server: TestRedis
-let redis: Redis
+let redis: Shard
 let tickets: Tickets
 
 withRedis((...given) => ([server, redis] = given))
@@ -21,8 +21,6 @@ async function open() {
   tickets = new Tickets({
     leases,
     shard: redis,
-    number: 0,
-    redisServer: server.url,
     logger,
     workers: { count: 1 },
     work: async () => {},

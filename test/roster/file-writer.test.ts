@@ -5,14 +5,14 @@ import { followConfig, type Live } from '../../src/process/roles/live.ts'
 import { assignmentField, putLine } from '../../src/roster/assignment.ts'
 import { Replica } from '../../src/roster/replica.ts'
 import { readRosterVersion, writeRoster } from '../../src/roster/table.ts'
-import { connect, type Redis } from '../../src/store/index.ts'
+import { connect, type Store } from '../../src/store/index.ts'
 import { folder } from '../support/config-folder.ts'
 import { putDevice } from '../support/put-device.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
 
 let server: TestRedis
-let redis: Redis
+let redis: Store
 withRedis((...given) => ([server, redis] = given))
 
 const soon = { timeout: 30_000, interval: 20 }

@@ -3,13 +3,13 @@ import { expect, it, onTestFinished } from 'vitest'
 import { PUT_SOURCE } from '../../src/roster/assignment.ts'
 import { Replica } from '../../src/roster/replica.ts'
 import { readRosterVersion, readRosterTable, writeRoster } from '../../src/roster/table.ts'
-import { connect, keys, openGatewayChannel, type Redis } from '../../src/store/index.ts'
+import { connect, keys, openGatewayChannel, type Store } from '../../src/store/index.ts'
 import { putDevice } from '../support/put-device.ts'
 import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
 
 let server: TestRedis
-let redis: Redis
+let redis: Store
 withRedis((...given) => ([server, redis] = given))
 
 const soon = { timeout: 30_000, interval: 10 }
@@ -54,7 +54,7 @@ it('a replica tells which devices a write has changed', async () => {
 it('gateways are told of each write', async () => {
   const [opened, written] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const channel = openGatewayChannel(
-    { redis, server: server.url, gateway: 'one' },
+    { redis, gateway: 'one' },
     { opened: opened.resolve, rosterWritten: written.resolve, receive: () => {} },
   )
   onTestFinished(() => channel.close())

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Appender, joinWorkers, keys, Leases, packDevice, packRecords, type Redis } from '../../src/store/index.ts'
+import { Appender, joinWorkers, keys, Leases, packDevice, packRecords, type Store } from '../../src/store/index.ts'
 import { UNFILTERED } from '../support/appending.ts'
 import { withRedis } from '../support/with-redis.ts'
 
@@ -7,7 +7,7 @@ const HOUR_MS = 3_600_000
 const LANE = '7/42/1'
 const soon = { timeout: 30_000, interval: 20 }
 
-let redis: Redis
+let redis: Store
 withRedis((_, connected) => (redis = connected))
 
 const leases = () => new Leases(redis, { maxPositions: 10, maxWaitMs: 0 })

@@ -10,9 +10,8 @@ import {
   missingReplicas,
   packDevice,
   packRecords,
-  type Redis,
+  type Store,
   redisPrimaries,
-  shardsOf,
 } from '../../src/store/index.ts'
 import { RedisCluster } from '../rig/redis-cluster.ts'
 import { UNFILTERED } from '../support/appending.ts'
@@ -28,7 +27,7 @@ const SOON = { timeout: 60_000 }
 describe('a Redis Cluster', () => {
   let cluster: RedisCluster
   let seeds: { host: string; port: number }[]
-  const open: Redis[] = []
+  const open: Store[] = []
 
   beforeAll(async () => {
     const ports = await freePorts(12)
@@ -44,7 +43,7 @@ describe('a Redis Cluster', () => {
   afterEach(() => open.splice(0).forEach((redis) => redis.disconnect()))
   afterAll(() => cluster.stop())
 
-  async function connection(): Promise<Redis> {
+  async function connection(): Promise<Store> {
     const redis = connect({ cluster: seeds, replicas: 1, password: PASSWORD }, 'test')
     open.push(redis)
     await expect.poll(() => redis.status, { timeout: 30_000 }).toBe('ready')
@@ -77,7 +76,7 @@ describe('a Redis Cluster', () => {
   it('names its masters with their shards and replicas, and how far these are behind', async () => {
     const redis = connect({ cluster: seeds, replicas: 1, shards: 3, password: PASSWORD }, 'test')
     open.push(redis)
-    await expect.poll(() => shardsOf(redis).every(({ status }) => status === 'ready'), { timeout: 30_000 }).toBe(true)
+    await expect.poll(() => redis.shards.every(({ status }) => status === 'ready'), { timeout: 30_000 }).toBe(true)
     // A replica that has waited for the processor is behind for a moment.
     const inStep = Array.from({ length: 3 }, () => ['online', true])
     const states = async () =>
@@ -94,9 +93,9 @@ describe('a Redis Cluster', () => {
   })
 
   it('is asked for its master by one connection a node, whatever the number of connections, and none at the end', async () => {
-    const server = { cluster: seeds, password: PASSWORD }
-    const connections = ['one', 'other'].map((name) => connect(server, name))
-    await expect.poll(() => connections.map(({ status }) => status)).toEqual(['ready', 'ready'])
+    const store = await connection()
+    const connections = [store, store.openAnother({}), store.duplicate()]
+    await expect.poll(() => connections.map(({ status }) => status)).toEqual(['ready', 'ready', 'ready'])
     await expect.poll(() => asking(1)).toBe(1)
     // None comes back, though a look may be under way: looks are a second apart.
     for (const redis of connections) redis.disconnect()
@@ -202,7 +201,7 @@ describe('a Redis Cluster', () => {
 })
 
 /** Stores fixes of these times, Unix seconds, as a gateway that has just started. */
-function storing(redis: Redis) {
+function storing(redis: Store) {
   const duplicates = new DuplicateFilter(redis, { windowMs: 86_400_000, maxFutureMs: 300_000 })
   const appender = new Appender(redis, { ...UNFILTERED, duplicates })
   return (...times: number[]) => {

@@ -9,7 +9,7 @@ import {
   keys,
   packDevice,
   packRecords,
-  type Redis,
+  type Store,
   timestampOf,
 } from '../../src/store/index.ts'
 import { records } from '../support/records.ts'
@@ -21,7 +21,7 @@ const WINDOW_MS = 86_400_000
 const LANE = '7/42/1'
 
 let server: TestRedis
-let redis: Redis
+let redis: Store
 
 withRedis((one, connection) => {
   server = one

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { FORMAT, keys, type Redis, readFormat, readProcesses, signOn } from '../../src/store/index.ts'
+import { FORMAT, keys, type Store, readFormat, readProcesses, signOn } from '../../src/store/index.ts'
 import { withRedis } from '../support/with-redis.ts'
 
-let redis: Redis
+let redis: Store
 withRedis((_, connected) => (redis = connected))
 
 /** A process of this version; resolves once it has given its first sign. */

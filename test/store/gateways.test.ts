@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { Conversation } from '../../src/gateway/conversation.ts'
 import { HeardBook } from '../../src/gateway/heard.ts'
-import { connect, keys, type Redis } from '../../src/store/index.ts'
+import { connect, keys, type Store } from '../../src/store/index.ts'
 import { dialRedis, type TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
 
@@ -11,7 +11,7 @@ const soon = { timeout: 30_000 }
 const LATE_MS = 500
 const LAST = 'van 4999'
 let server: TestRedis
-let redis: Redis
+let redis: Store
 
 withRedis((started, connection) => {
   server = started
@@ -19,7 +19,7 @@ withRedis((started, connection) => {
 })
 
 /** A connection to Redis whose every answer comes late. */
-async function distant(): Promise<Redis> {
+async function distant(): Promise<Store> {
   const proxy = createServer((near: Socket) => {
     const far = dialRedis(server.url)
     near.pipe(far).on('data', (bytes: Buffer) => setTimeout(() => near.write(bytes), LATE_MS))

@@ -9,7 +9,7 @@ import {
   frameId,
   frameIds,
   keys,
-  type Redis,
+  type Store,
   readFrames,
   rewriteFrame,
 } from '../../src/store/index.ts'
@@ -18,7 +18,7 @@ import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
 
 let server: TestRedis
-let redis: Redis
+let redis: Store
 
 withRedis((one, connection) => {
   server = one

@@ -14,7 +14,7 @@ import {
   packDevice,
   packRecords,
   positionsJson,
-  type Redis,
+  type Store,
   receivedAt,
   release,
   relocate,
@@ -36,7 +36,7 @@ const ONLY_2 = (record: Buffer) => (timestampOf(record) === 2 ? '7/43/1' : NOT_C
 const refusedOf = (lane: string) => Array.fromAsync(surveyRefused(redis, lane))
 
 let server: TestRedis
-let redis: Redis
+let redis: Store
 
 withRedis((one, connection) => {
   server = one

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { connect, durabilityProblems, keys, missingReplicas, type Redis } from '../../src/store/index.ts'
+import { connect, durabilityProblems, keys, missingReplicas, type Store } from '../../src/store/index.ts'
 import { RedisCluster } from '../rig/redis-cluster.ts'
 import { GROUP_NAME, RedisGroup } from '../rig/redis-group.ts'
 import type { Machine } from '../rig/redis-servers.ts'
@@ -9,7 +9,7 @@ import { CertificateMaker, type Issued } from '../support/certificates.ts'
 import { freePorts } from '../support/free-ports.ts'
 
 const usual = getCACertificates('default')
-const open: Redis[] = []
+const open: Store[] = []
 let maker: CertificateMaker
 let tls: Issued
 
@@ -83,11 +83,11 @@ describe('a Redis Cluster with TLS', () => {
 })
 
 /** Whether it takes a write. */
-async function writes(redis: Redis): Promise<boolean> {
+async function writes(redis: Store): Promise<boolean> {
   return (await redis.set(keys.enrolment, '1').catch(() => '')) === 'OK'
 }
 
-function opened(redis: Redis): Redis {
+function opened(redis: Store): Store {
   open.push(redis)
   return redis
 }

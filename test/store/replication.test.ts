@@ -10,10 +10,9 @@ import {
   openAppender,
   packDevice,
   packRecords,
-  type Redis,
-  troubleOf,
+  type Store,
 } from '../../src/store/index.ts'
-import { NotReplicated, Replication } from '../../src/store/replication.ts'
+import { NotReplicated, Replication } from '../../src/redis/replication.ts'
 import { GROUP_NAME, RedisGroup } from '../rig/redis-group.ts'
 import type { Machine } from '../rig/redis-servers.ts'
 import { UNFILTERED } from '../support/appending.ts'
@@ -35,7 +34,7 @@ interface Detector {
 describe('a Redis with replicas', () => {
   let machines: Machine[]
   let group: RedisGroup
-  const open: Redis[] = []
+  const open: Store[] = []
 
   beforeAll(async () => {
     const ports = await freePorts(6)
@@ -46,7 +45,7 @@ describe('a Redis with replicas', () => {
   afterAll(() => group.stop())
 
   /** A connection as each process has one, through the Sentinels. */
-  async function connection(replicas = 2): Promise<Redis> {
+  async function connection(replicas = 2): Promise<Store> {
     const sentinels = machines.map(({ host, sentinelPort: port }) => ({ host, port }))
     const redis = connect(
       { sentinels, name: GROUP_NAME, replicas, password: PASSWORD, sentinel_password: PASSWORD },
@@ -85,7 +84,7 @@ describe('a Redis with replicas', () => {
     const logger = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) })
     const redis = connect({ ...right, ...wrong }, 'test', logger)
     open.push(redis)
-    await expect.poll(() => troubleOf(redis), { timeout: 20_000 }).toMatch(trouble)
+    await expect.poll(() => redis.trouble, { timeout: 20_000 }).toMatch(trouble)
     await expect.poll(() => lines.join(), { timeout: 20_000 }).toContain('nothing is stored until it is back: ')
   })
 
@@ -105,7 +104,7 @@ describe('a Redis with replicas', () => {
     const [{ host, port }] = machines
     const redis = connect({ cluster: [{ host, port }], password: PASSWORD }, 'test')
     open.push(redis)
-    await expect.poll(() => troubleOf(redis), { timeout: 20_000 }).toMatch(/: ERR .* cluster support disabled$/)
+    await expect.poll(() => redis.trouble, { timeout: 20_000 }).toMatch(/: ERR .* cluster support disabled$/)
   })
 
   it('is looked for until it is found, though Sentinels name another primary meanwhile', async () => {

@@ -6,8 +6,7 @@ import {
   openAppender,
   packDevice,
   packRecords,
-  type Redis,
-  shardsOf,
+  type Store,
 } from '../../src/store/index.ts'
 import { shardProblem } from '../../src/store/shard-count.ts'
 import { UNFILTERED } from '../support/appending.ts'
@@ -15,21 +14,21 @@ import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
 
 let server: TestRedis
-const open: Redis[] = []
+const open: Store[] = []
 
 withRedis((one) => {
   server = one
 })
 afterEach(() => open.splice(0).forEach((redis) => redis.disconnect()))
 
-async function withShards(shards: number): Promise<Redis> {
+async function withShards(shards: number): Promise<Store> {
   const redis = connect({ url: server.url, shards }, 'test')
   open.push(redis)
-  await expect.poll(() => shardsOf(redis).every(({ status }) => status === 'ready'), { timeout: 30_000 }).toBe(true)
+  await expect.poll(() => redis.shards.every(({ status }) => status === 'ready'), { timeout: 30_000 }).toBe(true)
   return redis
 }
 
-async function store(redis: Redis, device = '1'): Promise<void> {
+async function store(redis: Store, device = '1'): Promise<void> {
   const appender = openAppender(redis, UNFILTERED)
   const position = { timestamp: 1, latitude: 52.5, longitude: 13.4, accuracy: 5 }
   const part = { lane: '7/42/1', device, records: packRecords([position], packDevice(device), Date.now()) }

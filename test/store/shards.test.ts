@@ -15,8 +15,6 @@ import {
   discard,
   forgetDevice,
   type HeldPart,
-  inShards,
-  keysOf,
   type Lease,
   Leases,
   markReleasing,
@@ -27,12 +25,11 @@ import {
   packRecords,
   parkedByLane,
   parkedWhole,
-  type Redis,
+  type Shard,
+  type Store,
   release,
   releasingDevices,
   relocate,
-  shardOf,
-  shardsOf,
   surveyRefused,
   timestampOf,
 } from '../../src/store/index.ts'
@@ -41,7 +38,6 @@ import { ok, type Respond, startApi, status } from '../rig/api.ts'
 import { UNFILTERED } from '../support/appending.ts'
 import { journalOf } from '../support/journal.ts'
 import { records } from '../support/records.ts'
-import type { TestRedis } from '../support/redis.ts'
 import { createDirectory } from '../support/roster.ts'
 import { withRedis } from '../support/with-redis.ts'
 
@@ -51,14 +47,10 @@ const NOW = Math.floor(Date.now() / 1000)
 const logger = createLogger('test', { level: 'fatal', format: 'json' })
 const soon = { timeout: 30_000, interval: 20 }
 
-let server: TestRedis
-let redis: Redis
+let redis: Store
 const closes: (() => unknown)[] = []
 
-withRedis((one, connection) => {
-  server = one
-  redis = connection
-}, 3)
+withRedis((_, store) => (redis = store), 3)
 afterEach(async () => {
   vi.restoreAllMocks()
   for (const close of closes.splice(0)) await close()
@@ -93,7 +85,7 @@ const append = (...parts: readonly Part[]) => {
 }
 /** What waits in a lane, by the shards that have a part of it. */
 const laneParts = async (lane: string) => {
-  const lists = await inShards(redis, (shard) => shard.lrangeBuffer(keysOf(shard).lane(lane), 0, -1))
+  const lists = await redis.inShards((shard) => shard.lrangeBuffer(shard.keyNames.lane(lane), 0, -1))
   return lists.map((list) => records(Buffer.concat(list)))
 }
 const laneTimes = async (lane: string) => (await laneParts(lane)).flat().map(timestampOf)
@@ -102,7 +94,7 @@ const released = () => expect.poll(() => releasingDevices(redis).then(({ size })
 const difference = async () => (await takeAccount(redis)).custody.difference
 /** A device of each of some shards. */
 const devicesIn = (...numbers: number[]) =>
-  numbers.map((number) => String(range(1, 100).find((id) => shardOf(redis, `${id}`) === shardsOf(redis)[number])))
+  numbers.map((number) => String(range(1, 100).find((id) => redis.shardOf(`${id}`) === redis.shards[number])))
 
 /** How many scripts were run. */
 async function evaluations(): Promise<number> {
@@ -115,7 +107,6 @@ async function pushing(respond: Respond, place: Place = () => undefined) {
   const client = createTrackingClient({ baseUrl: api.url, pushUrl: null, timeoutMs: 10_000, connections: 8 })
   const worker = startPushing({
     redis,
-    redisServer: { url: server.url, shards: 3 },
     client,
     apikeys: new Map([['7', ['key-7']]]),
     place,
@@ -139,15 +130,15 @@ describe('three shards', () => {
     const stored = await Promise.all(items.map((item) => appender.append(item)))
     expect(stored).toEqual(items.map(() => ({ duplicates: 0, refused: false })))
     appender.count(['accuracy', 'accuracy'])
-    const counts = await inShards(redis, async (shard) => {
-      const lanes = await shard.zrange(keysOf(shard).schedule, '0', '-1')
-      const lists = await Promise.all(lanes.map((lane) => shard.lrangeBuffer(keysOf(shard).lane(lane), 0, -1)))
+    const counts = await redis.inShards(async (shard) => {
+      const lanes = await shard.zrange(shard.keyNames.schedule, '0', '-1')
+      const lists = await Promise.all(lanes.map((lane) => shard.lrangeBuffer(shard.keyNames.lane(lane), 0, -1)))
       const devices = lists.flatMap((list) => records(Buffer.concat(list))).map(deviceOf)
-      expect(devices.filter((device) => shardOf(redis, device) !== shard)).toEqual([])
+      expect(devices.filter((device) => redis.shardOf(device) !== shard)).toEqual([])
       return devices.length
     })
     expect(Math.min(...counts)).toBeGreaterThan(5)
-    expect(shardOf(redis, `00${DEVICE}`)).toBe(shardOf(redis, DEVICE))
+    expect(redis.shardOf(`00${DEVICE}`)).toBe(redis.shardOf(DEVICE))
     const again = await Promise.all(items.map((item) => appender.append(item)))
     expect(again).toEqual(items.map(() => ({ duplicates: 1, refused: false })))
     await expect.poll(async () => (await custodyCounters(redis)).get('filtered:accuracy'), soon).toBe(2)
@@ -281,7 +272,7 @@ describe('a fix that comes again after its device has got another lane', () => {
 describe('a move to another lane', () => {
   it('whose answer is lost was made once: nothing is lost or twice, the order is kept', async () => {
     await append(partOf(LANE, range(1, 500)))
-    const shard = shardOf(redis, DEVICE)
+    const shard = redis.shardOf(DEVICE)
     const lease = await leaseOf(LANE, DEVICE)
     breakCommand(shard, 'move', true)
     await expect(relocate(shard, lease, () => OTHER_LANE)).rejects.toThrow('broken')
@@ -294,7 +285,7 @@ describe('a move to another lane', () => {
   it('leaves the parts that other shards have', async () => {
     const [one, other] = devicesIn(0, 1)
     await append(partOf(LANE, [1, 2], one), partOf(LANE, [3], other))
-    expect(await relocate(shardOf(redis, one), await leaseOf(LANE, one), () => OTHER_LANE)).toBe(false)
+    expect(await relocate(redis.shardOf(one), await leaseOf(LANE, one), () => OTHER_LANE)).toBe(false)
     expect([await laneTimes(LANE), await laneTimes(OTHER_LANE), await difference()]).toEqual([[3], [1, 2], 0])
   })
 })
@@ -425,7 +416,7 @@ describe('held fixes', () => {
   it('stay in front of fixes that come while they are released', async () => {
     const { appender, configure } = await holdingFor([line(LANE, NOW, NOW + 1000)])
     await appender.append(itemOf(heldPart(range(NOW, 300))))
-    breakCommand(shardOf(redis, DEVICE), 'move')
+    breakCommand(redis.shardOf(DEVICE), 'move')
     await configure()
     // As a gateway stores by the new roster, while the release has stopped halfway.
     for (const time of [NOW + 300, NOW + 301]) await appender.append(itemOf(partOf(LANE, [time])))
@@ -438,9 +429,9 @@ describe('held fixes', () => {
     const { appender } = await holdingFor([])
     // Another gateway has told all shards of version 6, and this one holds by version 5.
     await markReleasing(redis, 6, [])
-    await redis.set(keysOf(redis).rosterVersion, 6)
+    await redis.set(redis.keyNames.rosterVersion, 6)
     await appender.append(itemOf(heldPart([NOW])))
-    const marked = await inShards(redis, (shard) => shard.zscore(keysOf(shard).releasing, DEVICE))
+    const marked = await redis.inShards((shard) => shard.zscore(shard.keyNames.releasing, DEVICE))
     expect(marked.filter((version) => version !== null)).toEqual(['6'])
     await appender.append(itemOf(partOf(LANE, [NOW + 1])))
     expect([await laneTimes(LANE), await difference()]).toEqual([[], 0])
@@ -450,10 +441,10 @@ describe('held fixes', () => {
     const appender = gateway()
     const parts = [LANE, OTHER_LANE, THIRD_LANE].map((lane, index) => partOf(lane, [NOW + index]))
     await appender.append(itemOf(...parts, heldPart([NOW + 10, NOW + 11])))
-    const [other] = devicesIn(0, 1, 2).filter((id) => shardOf(redis, id) === shardOf(redis, DEVICE))
+    const [other] = devicesIn(0, 1, 2).filter((id) => redis.shardOf(id) === redis.shardOf(DEVICE))
     await appender.append(itemOf(partOf(LANE, [NOW], other)))
     expect(await forgetDevice(redis, new Set([DEVICE, `0${DEVICE}`]))).toMatchObject({ waiting: 3, held: 2, busy: 0 })
-    const marks = await inShards(redis, (shard) => shard.zcard(keysOf(shard).markExpiries))
+    const marks = await redis.inShards((shard) => shard.zcard(shard.keyNames.markExpiries))
     expect(marks.toSorted(ascending)).toEqual([0, 0, 1])
     expect([(await laneParts(LANE)).flat().map(deviceOf), await difference()]).toEqual([[other], 0])
   })
@@ -462,7 +453,7 @@ describe('held fixes', () => {
 const BROKEN = new Error('broken')
 
 /** The next call of a script fails on a connection; `isRun`: after it has run. */
-function breakCommand(shard: Redis, script: string, isRun = false): void {
+function breakCommand(shard: Shard, script: string, isRun = false): void {
   const commands = shard as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>
   for (const name of [`wb_${script}Buffer`, `wb_${script}WhenFullBuffer`]) {
     const run = commands[name].bind(shard)
@@ -474,7 +465,7 @@ function breakCommand(shard: Redis, script: string, isRun = false): void {
   }
 }
 
-const leasesOf = (device: string) => new Leases(shardOf(redis, device), { maxPositions: 10, maxWaitMs: 0 })
+const leasesOf = (device: string) => new Leases(redis.shardOf(device), { maxPositions: 10, maxWaitMs: 0 })
 
 /** Leases the part of a lane that a device feeds. */
 async function leaseOf(lane: string, device: string): Promise<Lease> {

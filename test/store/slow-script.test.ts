@@ -1,17 +1,17 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { metrics } from '../../src/observe/metrics.ts'
 import { observations } from '../../src/observe/observations.ts'
-import { keys, type Redis, scripts } from '../../src/store/index.ts'
+import { keys, type Store } from '../../src/store/index.ts'
 import { inEnglish } from '../support/texts.ts'
 import { withRedis } from '../support/with-redis.ts'
 
-let redis: Redis
+let redis: Store
 withRedis((_, connection) => {
   redis = connection
 })
 
 const survey = () =>
-  scripts(redis)('survey', [keys.schedule, keys.lane(''), keys.pushesPrefix, keys.parked, keys.ahead], ['7/1/1'])
+  redis.run('survey', [keys.schedule, keys.lane(''), keys.pushesPrefix, keys.parked, keys.ahead], ['7/1/1'])
 /** The clock of this process, which the tests set. */
 let now = 100_000
 beforeEach(() => void vi.spyOn(performance, 'now').mockImplementation(() => now))

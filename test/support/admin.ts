@@ -13,16 +13,15 @@ import {
   connect,
   type HoldReason,
   keys,
-  keysOf,
   Leases,
   openAppender,
   packDevice,
   packRecords,
-  type Redis,
+  type Shard,
+  type Store,
   type RedisServer,
   type RefusalReason,
   type Storable,
-  shardsOf,
   signOn,
 } from '../../src/store/index.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
@@ -64,7 +63,7 @@ export interface Answer {
 
 export interface AdminFixture {
   readonly server: TestRedis
-  readonly redis: Redis
+  readonly redis: Store
   readonly dir: string
   readonly url: string
   readonly live: Live
@@ -77,7 +76,7 @@ export interface AdminFixture {
  * tokens; `companies`, `devices`, `routes`: beside those of company 7.
  */
 export function adminFixture({ baseUrl = NOWHERE, shards = 1, ...more }: FixtureOptions = {}): AdminFixture {
-  const all = {} as { server: TestRedis; redis: Redis; dir: string; url: string; live: Live; role: Role }
+  const all = {} as { server: TestRedis; redis: Store; dir: string; url: string; live: Live; role: Role }
 
   beforeAll(async () => {
     all.server = await startTestRedis()
@@ -144,9 +143,9 @@ export function withProcesses(admin: AdminFixture): void {
   afterEach(async () => void (await Promise.all(signs.map((sign) => sign.stop()))))
 }
 
-export async function connected(server: RedisServer): Promise<Redis> {
+export async function connected(server: RedisServer): Promise<Store> {
   const redis = connect(server, 'test')
-  await Promise.all(shardsOf(redis).map((shard) => new Promise((resolve) => shard.once('ready', resolve))))
+  await Promise.all(redis.shards.map((shard) => new Promise((resolve) => shard.once('ready', resolve))))
   return redis
 }
 
@@ -190,7 +189,7 @@ function parsed(text: string): unknown {
 
 /** Stores `count` fixes of a lane, of a device that nobody configured, received at `receivedAt` (ms UTC), and `filtered`. */
 export async function store(
-  redis: Redis,
+  redis: Store,
   lane: string,
   {
     count = 1,
@@ -205,7 +204,7 @@ export async function store(
 
 /** Holds `count` fixes of a device by the roster in effect, measured at `time` and received at `receivedAt`, ms UTC. */
 export async function hold(
-  redis: Redis,
+  redis: Store,
   held: HoldReason,
   device: string,
   { count = 1, receivedAt = Date.now(), time }: { count?: number; receivedAt?: number; time?: number } = {},
@@ -231,7 +230,7 @@ function packed(device: string, { count, receivedAt, time }: Packed): Buffer {
   return packRecords(positions, packDevice(device), receivedAt)
 }
 
-async function append(redis: Redis, item: Storable): Promise<void> {
+async function append(redis: Store, item: Storable): Promise<void> {
   const bounds = { maxFixesPerDevice: 100, maxFixesConfigured: 100, maxUnknownDevices: 100 }
   const appender = openAppender(redis, { ...UNFILTERED, hold: bounds })
   await appender.append(item)
@@ -239,7 +238,7 @@ async function append(redis: Redis, item: Storable): Promise<void> {
 }
 
 /** Has the service refuse the first `count` records of a lane, one by one. */
-export async function refuse(redis: Redis, lane: string, count: number, refusal: RefusalReason): Promise<void> {
+export async function refuse(redis: Shard, lane: string, count: number, refusal: RefusalReason): Promise<void> {
   const { leases, lease } = workerOf(redis)
   const leased = await lease(lane)
   for (let n = 0; n < count; n++) await leases.refuse(leased, refusal, 1)
@@ -247,12 +246,12 @@ export async function refuse(redis: Redis, lane: string, count: number, refusal:
 }
 
 /** Leases of batches of two, and a lane's lease, due or not. */
-export function workerOf(redis: Redis) {
+export function workerOf(redis: Shard) {
   const leases = new Leases(redis, { maxPositions: 2, maxWaitMs: 0 })
   return {
     leases,
     lease: async (lane: string) => {
-      await redis.zadd(keysOf(redis).schedule, 'XX', 1, lane)
+      await redis.zadd(redis.keyNames.schedule, 'XX', 1, lane)
       const lease = (await leases.claim(1)).find((each) => each.lane === lane)
       if (!lease) throw new Error(`no lease of ${lane}`)
       return lease

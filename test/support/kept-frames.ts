@@ -1,9 +1,9 @@
 import { describeFrame, type FrameDescription } from '../../src/gateway/frame-description.ts'
-import { type FrameKind, FrameStore, frameId, type Redis } from '../../src/store/index.ts'
+import { type FrameKind, FrameStore, frameId, type Store } from '../../src/store/index.ts'
 
 /** Keeps a frame that was not understood, as a gateway does. */
 export async function keepFrame(
-  redis: Redis,
+  redis: Store,
   device: string,
   { kind = 'position', ...more }: Partial<FrameDescription> & { kind?: FrameKind } = {},
 ): Promise<void> {

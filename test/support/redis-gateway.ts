@@ -8,7 +8,7 @@ import { Redecoding } from '../../src/gateway/redecoding.ts'
 import { Ingest } from '../../src/gateway/take.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import type { Assignment } from '../../src/roster/assignment.ts'
-import { Appender, DuplicateFilter, FrameStore, type Redis } from '../../src/store/index.ts'
+import { Appender, DuplicateFilter, FrameStore, type Store } from '../../src/store/index.ts'
 import { journalOf } from './journal.ts'
 import { createDirectory } from './roster.ts'
 
@@ -26,7 +26,7 @@ interface RedisGatewayOptions {
 }
 
 /** The path of frames on a real Redis, with a roster that tests replace. */
-export async function redisGateway(redis: Redis, setup: RedisGatewayOptions) {
+export async function redisGateway(redis: Store, setup: RedisGatewayOptions) {
   const { devices, lines = [], admitsUnknown = true, protocolNamed } = setup
   const replica = { current: true, version: 0, roster: await createDirectory(devices, lines) }
   const shares = { markBytes: 1e9, heldFixes: 1e9, misunderstoodBytes: 1e9 }

@@ -4,7 +4,7 @@ import { Agent, type Dispatcher } from 'undici'
 import { afterAll, beforeAll } from 'vitest'
 import type { Admin, AdminOptions } from '../../src/admin/index.ts'
 import type { Company } from '../../src/config/schema.ts'
-import type { Redis } from '../../src/store/index.ts'
+import type { Store } from '../../src/store/index.ts'
 import { createTrackingClient, type TrackingClient, type TrackingClientOptions } from '../../src/tracking/client.ts'
 import { connected, NOWHERE, OPERATE, openBare } from './admin.ts'
 import { startTestRedis, type TestRedis } from './redis.ts'
@@ -44,7 +44,7 @@ export function relayFixture(
   companies: readonly Company[],
   limits: Pick<AdminOptions, 'heldBytes' | 'readerMs'> = {},
 ): RelayFixture {
-  const all = {} as { server: TestRedis; redis: Redis; admin: Admin; tracking: TrackingClient }
+  const all = {} as { server: TestRedis; redis: Store; admin: Admin; tracking: TrackingClient }
   const clients: TrackingClient[] = []
   const log: string[] = []
   const agent = new Agent()

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest'
-import { connect, type Redis, shardsOf } from '../../src/store/index.ts'
+import { connect, type Store } from '../../src/store/index.ts'
 import { startTestRedis, type TestRedis } from './redis.ts'
 
 /** Gives the tests of a file a real Redis, empty before each of them, and a connection to it, which stands for so many shards. */
-export function withRedis(given: (server: TestRedis, redis: Redis) => void, shards = 1): void {
+export function withRedis(given: (server: TestRedis, redis: Store) => void, shards = 1): void {
   let server: TestRedis
-  let redis: Redis
+  let redis: Store
 
   beforeAll(async () => {
     server = await startTestRedis()
     redis = connect({ url: server.url, shards }, 'test')
-    await Promise.all(shardsOf(redis).map((shard) => new Promise((resolve) => shard.once('ready', resolve))))
+    await Promise.all(redis.shards.map((shard) => new Promise((resolve) => shard.once('ready', resolve))))
     given(server, redis)
   })
   afterAll(async () => {

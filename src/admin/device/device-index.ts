@@ -6,14 +6,14 @@ import type { DeviceEntry } from '../../roster/device-entry.ts'
 import type { RosterFollower } from '../../roster/replica.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { liveGateways } from '../../store/gateways.ts'
-import { beginReading, heardSince, isConnectionError, keys, type ReadTo, type Redis } from '../../store/index.ts'
+import { beginReading, heardSince, isConnectionError, keys, type ReadTo, type Store } from '../../store/index.ts'
 import { type Changing, DeviceList, HeldIndex, type IndexedDevice, type SurveyedDevice } from './indexed-device.ts'
 import { learn, UNLEARNT } from './learnt.ts'
 import { type FindSpoken, LostSenders } from './lost-senders.ts'
 import type { Contact } from '../../store/device-record.ts'
 
 export interface DeviceIndexSources {
-  readonly redis: Redis
+  readonly redis: Store
   readonly directory: () => Roster
   readonly follow: (changed: RosterFollower) => void
   readonly speaks?: FindSpoken

@@ -5,7 +5,7 @@ import { utcFromLocal, zoneAhead } from '../../domain/times.ts'
 import { readEvents, readHeard } from '../../store/device-record.ts'
 import { assignmentField } from '../../roster/assignment.ts'
 import { belongedAt, type DeviceEntry } from '../../roster/device-entry.ts'
-import { describeLanes, heldOf, type Redis, receivedAt, shardOf, timestampOf } from '../../store/index.ts'
+import { describeLanes, heldOf, type Store, receivedAt, timestampOf } from '../../store/index.ts'
 import { asData } from '../../texts/language.ts'
 import { say, type Text } from '../../texts/text.ts'
 import { instant, laneIds, stayJson } from '../json.ts'
@@ -104,7 +104,7 @@ export async function describeDevice(
     held,
     // Where a fix goes that is made now.
     lane: stay && {
-      ...laneJson((await describeLanes(redis, [stay.lane.key], [shardOf(redis, name)]))[0]),
+      ...laneJson((await describeLanes(redis, [stay.lane.key], [redis.shardOf(name)]))[0]),
       ...stayJson(stay),
     },
     replaced_line: stay ? undefined : await hiddenLine(live, entry, now / 1000),
@@ -139,7 +139,7 @@ async function hiddenLine(live: RosterInEffect, device: DeviceEntry, time: numbe
 }
 
 /** Fixes from before the device was configured are held under its id without leading zeros. */
-async function readHeld(redis: Redis, entry: DeviceEntry | undefined, id: string): Promise<HeldFixes[]> {
+async function readHeld(redis: Store, entry: DeviceEntry | undefined, id: string): Promise<HeldFixes[]> {
   const names = new Set([entry?.id ?? id, sameId(id)])
   return (await Promise.all(Array.from(names, (name) => heldOf(redis, name)))).flat()
 }

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { sameId } from '../../domain/ids.ts'
 import { localDay } from '../../domain/times.ts'
 import type { Logger } from '../../observe/log.ts'
-import { forgetDays, forgetDevice, inShards, type Redis } from '../../store/index.ts'
+import { forgetDays, forgetDevice, type Store } from '../../store/index.ts'
 import { Count, each } from '../json.ts'
 import type { Operation } from '../operation.ts'
 import type { RosterInEffect } from '../roster/writes.ts'
@@ -45,11 +45,11 @@ export function forgetOperation({ redis, directory, files, live, logger }: Forge
  * ended. A managed Redis may forbid it.
  */
 export class FileRewrite {
-  readonly #redis: Redis
+  readonly #redis: Store
   #pause: NodeJS.Timeout | undefined
   #isDue = false
 
-  constructor(redis: Redis) {
+  constructor(redis: Store) {
     this.#redis = redis
   }
 
@@ -70,9 +70,11 @@ export class FileRewrite {
       this.#pause = undefined
       if (this.#isDue) void this.#begin()
     }, REWRITE_APART_MS).unref()
-    await inShards(this.#redis, (shard) => shard.bgrewriteaof()).catch((error: Error) => {
-      this.#isDue ||= error.message.includes('in progress')
-    })
+    await this.#redis
+      .inShards((shard) => shard.bgrewriteaof())
+      .catch((error: Error) => {
+        this.#isDue ||= error.message.includes('in progress')
+      })
   }
 }
 

@@ -1,7 +1,7 @@
 import type { DeviceCondition } from '../../diagnose/devices.ts'
 import { sameId } from '../../domain/ids.ts'
 import type { DeviceEntry } from '../../roster/device-entry.ts'
-import { HELD_LISTS, type HeldLists, heldDevices, heldMark, type Redis } from '../../store/index.ts'
+import { HELD_LISTS, type HeldLists, heldDevices, heldMark, type Store } from '../../store/index.ts'
 import { compare, type ListPlace } from '../paging.ts'
 import type { DeviceMapping, DeviceState } from './json.ts'
 import { type Learnt, UNLEARNT } from './learnt.ts'
@@ -107,12 +107,12 @@ export interface HeldEntry {
 
 /** The devices that have held fixes, by id without leading zeros. */
 export class HeldIndex {
-  readonly #redis: Redis
+  readonly #redis: Store
   #places = new Map<string, HeldEntry[]>()
   #mark = ''
   #readAt = -Infinity
 
-  constructor(redis: Redis) {
+  constructor(redis: Store) {
     this.#redis = redis
   }
 

@@ -5,7 +5,7 @@ import { parse } from '../../http/refusal.ts'
 import type { Stay } from '../../roster/device-entry.ts'
 import type { Roster } from '../../roster/roster.ts'
 import type { ArrivedSender } from '../../store/arrivals.ts'
-import { countHeld, isConnectionError, keys, type Redis } from '../../store/index.ts'
+import { countHeld, isConnectionError, keys, type Store } from '../../store/index.ts'
 import type { EventSource } from '../events/feed.ts'
 import type { Findings } from '../findings.ts'
 import { instant, pageSchema, stayJson } from '../json.ts'
@@ -18,7 +18,7 @@ import type { IndexedDevice } from './indexed-device.ts'
 import { contactJson, DeviceCondition, DeviceMapping, DeviceRowJson, DeviceState } from './json.ts'
 
 export interface DeviceSources {
-  readonly redis: Redis
+  readonly redis: Store
   readonly directory: () => Roster
   /** How long a device without a lasting connection counts as online after it sent something. */
   readonly idleMs: number
@@ -186,7 +186,7 @@ export async function deviceRows(devices: readonly IndexedDevice[], sources: Row
 }
 
 /** When devices that are not configured last sent something, as contacts; empty while Redis is away. */
-async function arrivalsOf(devices: readonly IndexedDevice[], redis: Redis) {
+async function arrivalsOf(devices: readonly IndexedDevice[], redis: Store) {
   const ids = devices.flatMap(({ contact, entry, id }) => (contact || entry ? [] : id))
   const known = ids.length === 0 ? [] : await redis.hmget(keys.arrivedDevices, ...ids.map(sameId)).catch(ifAway)
   return new Map(

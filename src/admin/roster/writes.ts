@@ -8,7 +8,7 @@ import { ROSTER_HOLDS_MS, type RosterFollower } from '../../roster/replica.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { type RosterWrite, writeRoster } from '../../roster/table.ts'
 import { isRosterApplied } from '../../store/gateways.ts'
-import type { Redis } from '../../store/index.ts'
+import type { Store } from '../../store/index.ts'
 import { say } from '../../texts/text.ts'
 import type { Scope } from '../scope.ts'
 
@@ -33,7 +33,7 @@ type Planner<Plan extends Planned> = (roster: Roster) => Promise<Plan>
 export type RosterWrites = ReturnType<typeof rosterWrites>
 
 /** Changes of the roster in Redis, one at a time: each sees all that was written before it. */
-export function rosterWrites({ redis, live }: { redis: Redis; live: RosterInEffect }) {
+export function rosterWrites({ redis, live }: { redis: Store; live: RosterInEffect }) {
   const inTurn = inTurns()
 
   async function write<Plan extends Planned>(plan: Planner<Plan>) {

@@ -8,7 +8,7 @@ import type { Config } from '../../config/schema.ts'
 import { sameId } from '../../domain/ids.ts'
 import { Detector, faultLogger, likely } from '../../gateway/wire/detect.ts'
 import type { Logger } from '../../observe/log.ts'
-import { type Redis, signOn } from '../../store/index.ts'
+import { type Store, signOn } from '../../store/index.ts'
 import { createTrackingClient } from '../../tracking/client.ts'
 import { listenerPorts } from '../listener-ports.ts'
 import { collectMetrics, type Role, type RoleAddresses } from '../role.ts'
@@ -16,7 +16,7 @@ import { type Live, placeIn } from './live.ts'
 import { redisReadiness, systemReadiness } from './readiness.ts'
 
 /** Opens the admin port, and tells receivers of findings. */
-export async function openAdminPort(live: Live, redis: Redis, at: Omit<RoleAddresses, 'redisServer'>): Promise<Role> {
+export async function openAdminPort(live: Live, redis: Store, at: Omit<RoleAddresses, 'redisServer'>): Promise<Role> {
   const { config, logger } = live
   const { baseUrl, ports, identity } = at
   const readiness = redisReadiness(redis, config.redis)

@@ -1,8 +1,8 @@
 import { getPriority, setPriority } from 'node:os'
 import { within } from '../../async.ts'
 import { Replica } from '../../roster/replica.ts'
-import { connect, type Redis } from '../../store/index.ts'
-import type { Role, RoleAddresses } from '../role.ts'
+import type { Store } from '../../store/index.ts'
+import { openStore, type Role, type RoleAddresses } from '../role.ts'
 import type { Live } from './live.ts'
 
 export interface AdminAddresses extends Omit<RoleAddresses, 'baseUrl'> {
@@ -12,7 +12,7 @@ export interface AdminAddresses extends Omit<RoleAddresses, 'baseUrl'> {
 
 /** The process that follows the files of the roster, and serves the admin port. */
 export async function startAdmin(live: Live, at: AdminAddresses): Promise<Role> {
-  const redis = connect(at.redisServer, 'admin', live.logger)
+  const redis = openStore(at.redisServer, 'admin', live.logger)
   await firstComparison(live, redis)
   const asked = at.baseUrl()
   yieldToDevices(live)
@@ -26,7 +26,7 @@ export async function startAdmin(live: Live, at: AdminAddresses): Promise<Role> 
  * Resolves once the files have been compared with the roster: under `start` gateways and workers begin after that. If
  * Redis is away or takes no write, the admin port opens without the comparison.
  */
-async function firstComparison(live: Live, redis: Redis): Promise<void> {
+async function firstComparison(live: Live, redis: Store): Promise<void> {
   const compared = live.join(new Replica(redis, live.logger))
   for (let waits = 0; waits < MOST_WAITS && !live.complete; waits++) {
     await within(WAIT_MS, compared)

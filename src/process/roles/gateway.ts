@@ -20,9 +20,9 @@ import type { Logger } from '../../observe/log.ts'
 import { gatewayFigures } from '../../observe/metrics.ts'
 import { DeviceSecrets } from '../../roster/device-secrets.ts'
 import { Replica } from '../../roster/replica.ts'
-import { connect, DuplicateFilter, FrameStore, keys, openAppender, shardsOf, signOn } from '../../store/index.ts'
+import { DuplicateFilter, FrameStore, keys, openAppender, signOn } from '../../store/index.ts'
 import { InheritedSockets } from '../held-sockets.ts'
-import type { Role, RoleAddresses } from '../role.ts'
+import { openStore, type Role, type RoleAddresses } from '../role.ts'
 import { openListeners } from './listeners.ts'
 import type { Live } from './live.ts'
 import { readinessOf, redisReadiness } from './readiness.ts'
@@ -32,7 +32,7 @@ type At = Pick<RoleAddresses, 'redisServer' | 'ports' | 'identity' | 'sockets'>
 
 /** The process that trackers connect to: the listeners, the path of their frames, and the appender to the lanes. */
 export async function startGateway(live: Live, at: At): Promise<Role> {
-  const redis = connect(at.redisServer, 'gateway', live.logger)
+  const redis = openStore(at.redisServer, 'gateway', live.logger)
   const replica = new Replica(redis, live.logger)
   await within(ROSTER_MS, live.join(replica))
   const path = await openPath(live, replica, at)
@@ -55,7 +55,7 @@ export async function startGateway(live: Live, at: At): Promise<Role> {
 }
 
 /** Opens everything between listeners and lanes. */
-async function openPath(live: Live, replica: Replica, { identity, redisServer }: At) {
+async function openPath(live: Live, replica: Replica, { identity }: Pick<At, 'identity'>) {
   const { config, logger } = live
   const { redis } = replica
   const appending = appenderOptions(replica, config)
@@ -78,7 +78,6 @@ async function openPath(live: Live, replica: Replica, { identity, redisServer }:
   reportApplied(live, replica, gateway)
   const senders = openSenderLimits(config, {
     redis,
-    server: redisServer,
     named,
     gateways: identity?.count ?? 1,
     rosterWritten: () => void replica.refresh().catch(() => {}),
@@ -176,7 +175,7 @@ function appenderOptions(replica: Replica, { batch, filter, hold }: Config) {
       maxFixesPerDevice: hold.max_fixes_per_device,
       // A fix a second for as long as fixes are held.
       maxFixesConfigured: Math.max(hold.max_fixes_per_device, Math.ceil(hold.max_age / 1000)),
-      maxUnknownDevices: Math.ceil(hold.max_unknown_devices / shardsOf(redis).length),
+      maxUnknownDevices: Math.ceil(hold.max_unknown_devices / redis.shards.length),
     },
   }
 }

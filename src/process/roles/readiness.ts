@@ -1,7 +1,7 @@
 import { isPrivate, type RedisPlace } from '../../config/redis.ts'
 import type { Config } from '../../config/schema.ts'
 import { readGatewayProblems } from '../../store/gateways.ts'
-import { durabilityProblems, inShards, missingReplicas, type Redis } from '../../store/index.ts'
+import { durabilityProblems, missingReplicas, type Store } from '../../store/index.ts'
 import { memoryInfos, memoryProblems } from '../../store/memory.ts'
 import { english } from '../../texts/text.ts'
 import type { Readiness } from '../monitor.ts'
@@ -12,17 +12,17 @@ type RedisSettings = RedisPlace & Readonly<Pick<Config['redis'], 'durability'>>
  * Checks that Redis answers and, if it is not the private one, that its settings keep what it acknowledges, unless
  * `durability: relaxed`.
  */
-export function redisReadiness(redis: Redis, settings: RedisSettings) {
+export function redisReadiness(redis: Store, settings: RedisSettings) {
   const isVerified = !isPrivate(settings) && settings.durability === 'strict'
   const problemsNow = async () => {
-    await inShards(redis, (shard) => shard.ping())
+    await redis.inShards((shard) => shard.ping())
     return [...(isVerified ? await durabilityProblems(redis) : []), ...(await missingReplicas(redis))].map(english)
   }
   return (): Promise<Readiness> => problemsNow().then(readinessOf, () => readinessOf([NO_ANSWER]))
 }
 
 /** Checks that this process is ready, that Redis has memory left, and that every gateway acknowledges what it receives. */
-export function systemReadiness(own: () => Promise<Readiness>, redis: Redis, stopAt: number) {
+export function systemReadiness(own: () => Promise<Readiness>, redis: Store, stopAt: number) {
   const memoryProblemsNow = async () => (await memoryInfos(redis)).flatMap((info) => memoryProblems(info, stopAt))
   return async (): Promise<Readiness> => {
     const others = [memoryProblemsNow(), readGatewayProblems(redis)].map((problems) => problems.catch(() => []))

@@ -9,18 +9,10 @@ import { Slots } from '../../gateway/admit/slots.ts'
 import { UnknownDeviceQuota } from '../../gateway/unknown-devices.ts'
 import { GuessDelays, rememberHeard } from '../../gateway/guesses.ts'
 import { Trails } from '../../gateway/suspicion.ts'
-import {
-  openGatewayChannel,
-  type ProcessIdentity,
-  processId,
-  type Redis,
-  type RedisServer,
-  silentProcesses,
-} from '../../store/index.ts'
+import { openGatewayChannel, type ProcessIdentity, processId, type Store, silentProcesses } from '../../store/index.ts'
 
 interface Gateway {
-  readonly redis: Redis
-  readonly server: RedisServer
+  readonly redis: Store
   readonly named: ProcessIdentity
   /** How many share the ports. */
   readonly gateways: number
@@ -56,7 +48,7 @@ export function openSenderLimits(config: Config, gateway: Gateway) {
 }
 
 /** Answers what ends it. */
-function meetNeighbours(shares: NeighbourShares, { redis, server, named, rosterWritten }: Gateway): () => void {
+function meetNeighbours(shares: NeighbourShares, { redis, named, rosterWritten }: Gateway): () => void {
   const gateway = processId(named)
   const neighbours: Neighbours = new Neighbours(shares, {
     ports: processId({ ...named, slot: 0 }),
@@ -64,7 +56,7 @@ function meetNeighbours(shares: NeighbourShares, { redis, server, named, rosterW
     silent: (gateways) => silentProcesses(redis, gateway, gateways),
   })
   const channel = openGatewayChannel(
-    { redis, server, gateway },
+    { redis, gateway },
     {
       opened: () => neighbours.began(),
       receive: (from, text) => neighbours.receive(from, text),

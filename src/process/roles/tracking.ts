@@ -15,10 +15,10 @@ import {
   type TrackingService,
   type TrackingServiceOptions,
 } from '../../sandbox/tracking/service.ts'
-import { connect, signOn } from '../../store/index.ts'
+import { signOn } from '../../store/index.ts'
 import { type Provisioning, provisioningOf } from '../../tracking/provisioning.ts'
 import { lockTracking, openDataDir } from '../data-dir.ts'
-import { type Role, runRole } from '../role.ts'
+import { openStore, type Role, runRole } from '../role.ts'
 import type { RoleContext } from '../role-process.ts'
 import type { Live } from './live.ts'
 
@@ -34,7 +34,7 @@ export async function startTracking(
   const { config, logger } = live
   let provisioned = Promise.resolve()
   const server = redisServer(config.redis, redisUrl)
-  const redis = server === null ? undefined : connect(server, 'tracking', logger)
+  const redis = server === null ? undefined : openStore(server, 'tracking', logger)
   const sharing = redis && signOn(redis, { ...identity, role: 'tracking', installation: config.data_dir })
   const joined = live.join(redis && new Replica(redis, logger))
   if (!redis) await joined

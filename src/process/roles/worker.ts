@@ -1,16 +1,16 @@
 import type { Config } from '../../config/schema.ts'
 import { startPushing } from '../../push/index.ts'
 import { Replica } from '../../roster/replica.ts'
-import { connect, signOn } from '../../store/index.ts'
+import { signOn } from '../../store/index.ts'
 import { createTrackingClient } from '../../tracking/client.ts'
-import type { Role, RoleAddresses } from '../role.ts'
+import { openStore, type Role, type RoleAddresses } from '../role.ts'
 import { type Live, placeIn } from './live.ts'
 import { redisReadiness } from './readiness.ts'
 
 /** The process that pushes waiting positions to the tracking API at `baseUrl`. */
 export async function startWorker(live: Live, { redisServer, baseUrl, identity }: RoleAddresses): Promise<Role> {
   const { config, logger } = live
-  const redis = connect(redisServer, 'worker', logger)
+  const redis = openStore(redisServer, 'worker', logger)
   void live.join(new Replica(redis, logger))
   const client = createTrackingClient({
     baseUrl,
@@ -20,7 +20,6 @@ export async function startWorker(live: Live, { redisServer, baseUrl, identity }
   })
   const pushing = startPushing({
     redis,
-    redisServer,
     client,
     place: placeIn(live),
     apikeys: apikeysOf(live.companies()),

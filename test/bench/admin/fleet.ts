@@ -4,7 +4,7 @@ import { Conversation } from '../../../src/gateway/conversation.ts'
 import { HeardBook } from '../../../src/gateway/heard.ts'
 import { PUT_SOURCE, putLine } from '../../../src/roster/assignment.ts'
 import { writeRoster } from '../../../src/roster/table.ts'
-import { keys, type Redis } from '../../../src/store/index.ts'
+import { keys, type Store } from '../../../src/store/index.ts'
 import { store } from '../../support/admin.ts'
 import { messageOf } from '../../support/processes.ts'
 import { imeiOf as idOf } from '../e2e/codec8.ts'
@@ -18,7 +18,7 @@ const PARKED = 1000
  * Fills Redis: the first three quarters of the devices are heard; 20,000 of these have a line for today, and a lane in which
  * something waits; the last 1,000 lanes are parked.
  */
-export async function fill(redis: Redis): Promise<void> {
+export async function fill(redis: Store): Promise<void> {
   const devices = Array.from({ length: DEVICES }, (_, n) => {
     const ids = { company_id: '7', courier_id: `${n + 1}`, route_id: `${n + 1}` }
     return [idOf(n), { id: idOf(n), name: `Van ${n}`, ...ids, source: PUT_SOURCE }] as const
@@ -63,7 +63,7 @@ function hear(book: HeardBook, n: number, at: number): void {
   book.of(idOf(n)).stored({ fix: { at, fix } })
 }
 
-async function storeEach(redis: Redis, first: number, count: number): Promise<void> {
+async function storeEach(redis: Store, first: number, count: number): Promise<void> {
   await Promise.all(
     Array.from({ length: count }, (_, n) => store(redis, laneOf(first + n), { device: idOf(first + n) })),
   )

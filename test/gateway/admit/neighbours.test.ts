@@ -8,11 +8,10 @@ import { listenHttp } from '../../../src/gateway/wire/http.ts'
 import { listenMqtt } from '../../../src/gateway/wire/mqtt.ts'
 import { listenTcp } from '../../../src/gateway/wire/tcp.ts'
 import { observations } from '../../../src/observe/observations.ts'
-import { keys, openGatewayChannel, type Redis, silentProcesses } from '../../../src/store/index.ts'
+import { keys, openGatewayChannel, type Store, silentProcesses } from '../../../src/store/index.ts'
 import { dial, type Gateway, gateway, open, type Peer, SECRET, talk, until } from '../../support/listen.ts'
 import { position, protocolNamed } from '../../support/mqtt.ts'
 import { connack, connect, puback, publish, raw } from '../../support/mqtt-bytes.ts'
-import type { TestRedis } from '../../support/redis.ts'
 import { inEnglish } from '../../support/texts.ts'
 import { withRedis } from '../../support/with-redis.ts'
 
@@ -21,9 +20,8 @@ const SIGN_KEPT_MS = 600_000
 /** An address of another network than that of the vans. */
 const ELSEWHERE = '127.0.9.9'
 
-let server: TestRedis
-let redis: Redis
-withRedis((...given) => ([server, redis] = given))
+let redis: Store
+withRedis((_, store) => (redis = store))
 
 const closing: (() => void)[] = []
 afterEach(() => closing.splice(0).forEach((close) => close()))
@@ -43,7 +41,7 @@ async function meet(name: string, limits: Partial<Gateway['limits']> = {}) {
   )
   const opened = Promise.withResolvers<void>()
   const channel = openGatewayChannel(
-    { redis, server: server.url, gateway: name },
+    { redis, gateway: name },
     {
       opened: () => opened.resolve(neighbours.began()),
       receive: (from, text) => neighbours.receive(from, text),

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { protocolPorts } from '../../../protocols/index.ts'
 import { startGateway } from '../../../src/process/roles/gateway.ts'
 import { followConfig } from '../../../src/process/roles/live.ts'
-import { custodyCounters, keys, type Redis, timestampOf } from '../../../src/store/index.ts'
+import { custodyCounters, keys, type Store, timestampOf } from '../../../src/store/index.ts'
 import { type Cutting, cutting, PACKET } from '../../support/cutting.ts'
 import { until } from '../../support/listen.ts'
 import { client, position, TOPIC } from '../../support/mqtt.ts'
@@ -24,7 +24,7 @@ const QOS1 = 2
 const QOS2 = 4
 
 let server: TestRedis
-let redis: Redis
+let redis: Store
 
 withRedis((one, connection) => {
   server = one

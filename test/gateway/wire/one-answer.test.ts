@@ -9,7 +9,7 @@ import { Detector } from '../../../src/gateway/wire/detect.ts'
 import { listenHttp } from '../../../src/gateway/wire/http.ts'
 import { listenTcp } from '../../../src/gateway/wire/tcp.ts'
 import { listenUdp } from '../../../src/gateway/wire/udp.ts'
-import { FrameStore, type Redis } from '../../../src/store/index.ts'
+import { FrameStore, type Store } from '../../../src/store/index.ts'
 import { dial, type Gateway, gateway, open, SECRET, talk, until, untilHeard } from '../../support/listen.ts'
 import { listen as listenMqtt, position } from '../../support/mqtt.ts'
 import { connack, connect, puback, publish, raw } from '../../support/mqtt-bytes.ts'
@@ -197,7 +197,7 @@ describe.for(CASES)('ids without a proof are %s alike, hold.unknown: %s, secret 
   })
 })
 
-let redis: Redis
+let redis: Store
 withRedis((_, connection) => {
   redis = connection
 })

@@ -15,7 +15,7 @@ import { createLogger } from '../../../src/observe/log.ts'
 import { metrics } from '../../../src/observe/metrics.ts'
 import { collectMetrics, filesCompared, type Role, runRole } from '../../../src/process/role.ts'
 import type { RoleContext } from '../../../src/process/role-process.ts'
-import { openRedis } from '../../../src/store/redis.ts'
+import { openRedis } from '../../../src/redis/connection.ts'
 import { listening } from '../listening.ts'
 import { untilSo } from '../processes.ts'
 

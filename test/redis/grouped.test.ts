@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { grouped } from '../../src/store/grouped.ts'
+import { grouped } from '../../src/redis/grouped.ts'
 
 function recorded(options: Parameters<typeof grouped>[1]) {
   const groups: number[][] = []

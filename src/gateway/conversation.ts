@@ -14,7 +14,7 @@ import type { DeviceEntry } from '../roster/device-entry.ts'
 import type { Text } from '../texts/text.ts'
 
 /** What is known of a conversation before its first frame. */
-interface Beginning {
+interface ConversationStart {
   /** ms UTC. */
   readonly connectedAt?: number
   /** The gateway's port that it came to; undefined over MQTT. */
@@ -38,7 +38,7 @@ interface Beginning {
  * The memory of one connection or datagram peer. Its fields are read-only to others. The constructor writes the first ones; each
  * other group is written by the method that is named above it. Decoders write what they remember themselves.
  */
-export class Conversation implements Session, Beginning {
+export class Conversation implements Session, ConversationStart {
   readonly transport: Transport
   /** `address:port` of the peer. */
   readonly remote: string
@@ -47,7 +47,7 @@ export class Conversation implements Session, Beginning {
   readonly certificate: string | undefined
   readonly bridge: string | undefined
   readonly isRelayed: boolean | undefined
-  readonly admits: Beginning['admits']
+  readonly admits: ConversationStart['admits']
   readonly lenient = false
 
   // reads
@@ -85,7 +85,7 @@ export class Conversation implements Session, Beginning {
   /** Whether messages that name no device were taken for `device`. */
   readonly hasUnnamed: boolean
 
-  // senderIn
+  // sendsIn
   /** The sender of its fixes, once fixes have come: see suspicion.ts. */
   readonly sender: Sender | undefined
 
@@ -120,7 +120,7 @@ export class Conversation implements Session, Beginning {
   unfinished: UnfinishedMessage | undefined
   states: Stream['states']
 
-  constructor(transport: Transport, remote: string, beginning: Beginning = {}) {
+  constructor(transport: Transport, remote: string, beginning: ConversationStart = {}) {
     const now = Date.now()
     this.transport = transport
     this.remote = remote
@@ -193,15 +193,14 @@ export class Conversation implements Session, Beginning {
     this.hasUnnamed = true
   }
 
-  /** The sender of its fixes; that of the first ones, in whatever protocol later ones come. */
-  senderIn(this: Writable, protocol: string): Sender {
+  /** Its first fixes have come, in this protocol. */
+  sendsIn(this: Writable, protocol: string): void {
     const { connectedAt, remote, transport } = this
-    const isConnection = transport === 'tcp' || transport === 'mqtt'
-    return (this.sender ??= {
+    this.sender = {
       protocol: transport === 'mqtt' ? 'mqtt' : protocol,
       network: transport === 'http' ? '' : networkOf(addressOf(remote)),
-      connectedAt: isConnection ? connectedAt : 0,
-    })
+      connectedAt: transport === 'tcp' || transport === 'mqtt' ? connectedAt : 0,
+    }
   }
 
   /** Fixes of its device are stored. */

@@ -157,8 +157,7 @@ export class Journal {
     if (sender) this.#spoke(sender, arrival)
     for (const share of shares) {
       // The share of a frame that had to wait has a sender object of its own, whose objection is noted above.
-      if (share.sender.id !== sender?.id) this.#spoke(share.sender, share.source)
-      else if (share.sender !== sender) this.#heard(share.sender, share.source)
+      if (share.sender !== sender) this.#spoke(share.sender, share.source, share.sender.id === sender?.id)
       this.#placed(share)
       if (share.fault !== undefined) this.#logFault(share.fault, share.sender.id, protocol)
       if (share.failure) continue
@@ -190,13 +189,9 @@ export class Journal {
     this.decoded(read, protocol)
   }
 
-  /** A device has sent a message. */
-  #spoke(sender: ResolvedDevice, from: MessageSource): void {
-    if (sender.objection) this.#objected(sender.objection, from.at)
-    this.#heard(sender, from)
-  }
-
-  #heard(sender: ResolvedDevice, { at, protocol, session }: MessageSource): void {
+  /** A device has sent a message; `isKnown`: what is objected to that is noted already. */
+  #spoke(sender: ResolvedDevice, { at, protocol, session }: MessageSource, isKnown = false): void {
+    if (sender.objection && !isKnown) this.#objected(sender.objection, at)
     if (!sender.entry) return
     sender.heard ??= this.#options.heard.of(sender.id)
     sender.heard.spoke(session, protocol?.name, sender.isProved, at)

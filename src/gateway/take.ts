@@ -227,7 +227,7 @@ export class Ingest {
     const { session, protocol } = arrival
     let share: Share | undefined
     try {
-      session.senderIn(protocol.name)
+      if (!session.sender) session.sendsIn(protocol.name)
       share = await (sender.entry
         ? this.#fixes.store(message.fixes ?? [], sender, arrival)
         : this.#storeOfUnknown(sender, message, arrival))

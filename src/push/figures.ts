@@ -1,3 +1,4 @@
+import { metrics } from '../observe/metrics.ts'
 import { noteClockOfApi, type Redis } from '../store/index.ts'
 import type { ApiAnswer } from '../tracking/answer.ts'
 
@@ -59,8 +60,10 @@ export class PushStatistics {
     const ms = performance.now() - (this.#inFlight.get(request) ?? 0)
     const at = Date.now()
     this.#inFlight.delete(request)
+    metrics.pushDuration.observe(ms / 1000)
     if ('fault' in answer) {
       this.#lastError = { at, code: answer.fault }
+      metrics.pushRequests.inc({ code: answer.fault })
       return
     }
     this.#answered.push({ at, ms })
@@ -68,9 +71,11 @@ export class PushStatistics {
     if ('notTheApi' in answer) {
       const { status, begins: message, type: content_type, location } = answer.notTheApi
       this.#lastError = { at, code: NOT_THE_API, status, message, content_type, location }
+      metrics.pushRequests.inc({ code: NOT_THE_API })
       return
     }
     const { status, text } = answer
+    metrics.pushRequests.inc({ code: String(status) })
     if (status === 403) this.#acceptedBefore.set(company, this.#acceptedAt.get(company) ?? 0)
     if (status < 300) this.#acceptedAt.set(company, at)
     else this.#lastError = { at, code: 'http', status, message: text }

@@ -161,13 +161,11 @@ class LanePush {
       tried.add(apikey)
       if (rate) await rate.turn()
       if (!stillHolds(this.#lease)) return undefined
-      const [started, sentAt] = [performance.now(), Date.now()]
+      const sentAt = Date.now()
       const request = statistics.began()
       const answer = await client.push({ courier, route, apikey, body: positionsJson(records) })
       statistics.ended(request, company, answer)
       if ('date' in answer && answer.date !== undefined) apiClock.note(answer.date, sentAt)
-      metrics.pushDuration.observe((performance.now() - started) / 1000)
-      metrics.pushRequests.inc({ code: codeOf(answer) })
       outcome = consequence(answer)
       if (outcome.to === 'delivered') apikeys.accepted(company, apikey)
       const isKeyRefused =
@@ -230,15 +228,9 @@ export type Consequence =
   | { readonly to: 'retry'; readonly status: number | string; readonly leastMs: number }
   | ({ readonly to: 'refuse' | 'park' } & RefusalReason)
 
-/** What a push has come to, as the metrics count it. */
-function codeOf(answer: ApiAnswer): string {
-  if ('fault' in answer) return answer.fault
-  return 'notTheApi' in answer ? NOT_THE_API : String(answer.status)
-}
-
 /** 2xx delivers; a page or a redirect of somebody else, 408, 425, 429, 5xx and every fault may pass; 422 and 413 are about the positions, the rest about the lane. */
 export function consequence(answer: ApiAnswer): Consequence {
-  if (!('status' in answer)) return { to: 'retry', status: codeOf(answer), leastMs: 0 }
+  if (!('status' in answer)) return { to: 'retry', status: 'fault' in answer ? answer.fault : NOT_THE_API, leastMs: 0 }
   const { status, text, retryAfterMs = 0 } = answer
   if (status >= 200 && status < 300) return { to: 'delivered', status }
   if (status >= 500 || MAY_PASS.has(status)) return { to: 'retry', status, leastMs: retryAfterMs }

@@ -66,15 +66,11 @@ function describe(reply: Reply, secret: string): NotTheApi {
 
 /** Whether an answer is an HTML page in place of a success, or a redirect. A success without content is neither. */
 export function isForeign({ status, headers, chunks }: Reply): boolean {
-  if (isRedirect(status)) return true
+  if (status >= 300 && status < 400) return true
   if (!isSuccess(status) || chunks.every(({ length }) => length === 0)) return false
   if (HTML.test(String(headers['content-type']))) return true
   const first = chunks.find((chunk) => firstCharacter(chunk) !== undefined)
   return first !== undefined && firstCharacter(first) === '<'
-}
-
-function isRedirect(status: number): boolean {
-  return status >= 300 && status < 400
 }
 
 /** The first byte that is neither white space nor part of a byte order mark. */

@@ -27,7 +27,15 @@ export class FrameStream {
 
   /** Cuts off as many frames as may be taken in one turn of the event loop; undefined: none is complete. */
   cut(): FrameGroup | undefined {
-    return this.#groupOf(this.#cut())
+    const { protocol, received } = this
+    const { bytes } = received
+    if (!protocol?.tcp) return undefined
+    const { rest, ...pieces } = cut(bytes, protocol.tcp.frame, this.#session, MOST_AT_ONCE, MOST_BYTES_AT_ONCE)
+    const taken = bytes.length - rest.length
+    if (taken === 0) return undefined
+    this.noise += pieces.noise
+    received.keep(rest)
+    return { protocol, bytes, taken, ...pieces }
   }
 
   /** The same while the device is not known: the protocol may have to be found out first. More bytes may arrive meanwhile. */
@@ -36,23 +44,10 @@ export class FrameStream {
     if (bytes.length === 0) return undefined
     this.#choice ??= new ProtocolChoice(this.#rules, this.#session, bytes)
     this.protocol ??= await this.#choice.decide(bytes)
-    const pieces = this.#cut()
-    return pieces.noise > 0 && (await this.isOfAnother(pieces.bytes)) ? this.cutUnidentified() : this.#groupOf(pieces)
-  }
-
-  #cut(): Pieces {
-    const { bytes } = this.received
-    const framer = this.protocol?.tcp?.frame ?? incomplete
-    return { bytes, ...cut(bytes, framer, this.#session, MOST_AT_ONCE, MOST_BYTES_AT_ONCE) }
-  }
-
-  #groupOf({ bytes, frames, rest, noise, isStopped }: Pieces): FrameGroup | undefined {
-    const { protocol, received } = this
-    const taken = bytes.length - rest.length
-    this.noise += noise
-    // More may have arrived behind `bytes`.
-    received.keep(received.bytes.subarray(taken))
-    return taken === 0 || !protocol ? undefined : { protocol, bytes, frames, isStopped, taken }
+    const group = this.cut()
+    if (!group?.noise || !(await this.isOfAnother(group.bytes, group.bytes.subarray(0, group.taken)))) return group
+    this.noise -= group.noise
+    return this.cutUnidentified()
   }
 
   /**
@@ -85,25 +80,18 @@ export class FrameStream {
   }
 }
 
-/** What was cut off the bytes that have arrived. */
-interface Pieces extends ReturnType<typeof cut> {
-  readonly bytes: Buffer
-}
-
 /** Frames that are taken together. */
 export interface FrameGroup {
   readonly protocol: Protocol
   /** They, noise between them, and what follows them. */
   readonly bytes: Buffer
   readonly frames: readonly Buffer[]
-  /** How many bytes the frames and the noise are. */
+  /** How many bytes the noise is, and the frames with it. */
+  readonly noise: number
   readonly taken: number
   /** Whether there may be further frames. */
   readonly isStopped: boolean
 }
-
-/** The framer of a connection whose protocol is not known yet. */
-const incomplete = () => 0
 
 /** Steps of the framer in one turn of the event loop: about a millisecond, then the other connections have theirs. */
 const MOST_AT_ONCE = 100

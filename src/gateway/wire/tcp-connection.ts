@@ -138,9 +138,9 @@ export class TcpConnection implements DeviceConnection {
         pressure.unfinished.look(session)
         const taken = bytes.subarray(0, group.taken)
         if (!session.device && outcomes.every(isMisunderstood) && (await stream.isOfAnother(bytes, taken))) continue
-        const answeredMs = answeredIn(outcomes, arrivedAt)
-        const isUsual = this.slotDevice !== undefined && outcomes.every(({ status }) => status === 'stored')
-        if (!isUsual || answeredMs > 0) await this.#waitToAnswer(outcomes, answeredMs)
+        const isUsual =
+          this.slotDevice !== undefined && outcomes.every((each) => each.status === 'stored' && !each.isAtOnce)
+        if (!isUsual) await this.#waitToAnswer(outcomes, answeredIn(outcomes, arrivedAt))
         if (!socket.writable) break
         this.#answer(frames, outcomes)
         const pausedMs = this.senderLimits.read(frames.length, group.taken, session)

@@ -4,8 +4,8 @@ import axe from 'axe-core'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { buildPage, isPageBuilt } from '../../src/page/build/index.mjs'
-import { findChromium } from './chromium.mjs'
 import { type Product, startProduct } from '../rig/product.ts'
+import { findChromium } from './chromium.mjs'
 
 export { findChromium }
 

@@ -41,7 +41,7 @@ async function feedOn(status: () => Promise<object> = async () => ({ verdict: 'w
   return { feed, follow, responses }
 }
 
-it('closes a reader who never reads before a megabyte waits for it, and tells the others on', async () => {
+it('the event feed closes a reader who never reads before a megabyte waits for it, and tells the others on', async () => {
   const { feed, follow, responses } = await feedOn()
   const [sleeping, awake] = [await follow({ topics: new Set(['audit']) }), await follow()]
   sleeping.pause()
@@ -59,7 +59,7 @@ it('closes a reader who never reads before a megabyte waits for it, and tells th
   await expect.poll(() => awake.events('audit').at(-1)?.data, soon).toEqual({ text: 'last' })
 })
 
-it('closes with a reader who does not read, though events wait for it', async () => {
+it('the event feed closes with a reader who does not read, though events wait for it', async () => {
   const { feed, follow, responses } = await feedOn()
   const sleeping = await follow()
   sleeping.pause()
@@ -72,7 +72,7 @@ it('closes with a reader who does not read, though events wait for it', async ()
   expect(responses[0].destroyed).toBe(true)
 })
 
-it('makes one status for all readers, and none while nobody follows it', async () => {
+it('the event feed makes one status for all readers, and none while nobody follows it', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   let made = 0
   const { follow } = await feedOn(async () => ({ made: ++made }))
@@ -85,7 +85,7 @@ it('makes one status for all readers, and none while nobody follows it', async (
     await expect.poll(() => stream.events('status').map(({ data }) => data), soon).toEqual([{ made: 1 }, { made: 2 }])
 })
 
-it('sends a comment every 15 s to who is told of nothing else', async () => {
+it('the event feed sends a comment every 15 s to who is told of nothing else', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   const { follow } = await feedOn()
   const stream = await follow({ topics: new Set(['audit']) })
@@ -95,7 +95,7 @@ it('sends a comment every 15 s to who is told of nothing else', async () => {
   await expect.poll(() => stream.text().slice(before.length), soon).toBe(':\n\n')
 })
 
-it('keeps nothing while nobody has read for five minutes: who resumes then is reset', async () => {
+it('the event feed keeps nothing while nobody has read for five minutes: who resumes then is reset', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   const { feed, follow } = await feedOn()
   const first = await follow()
@@ -108,7 +108,7 @@ it('keeps nothing while nobody has read for five minutes: who resumes then is re
   await expect.poll(() => again.events('reset').length, soon).toBe(1)
 })
 
-it('tells who follows one device its row alone', () => {
+it('the event feed tells who follows one device its row alone', () => {
   const event = new EventLog().add('device', { rows: [{ id: '007' }, { id: '8' }] })
   expect(event.bytes.toString()).toMatch(
     /^id: \w+-1\nevent: device\ndata: {"results":\[{"id":"007"},{"id":"8"}\]}\n\n$/,
@@ -119,7 +119,7 @@ it('tells who follows one device its row alone', () => {
   expect(event.bytesFor({ scope: EVERYTHING, language: 'en', device: '9' })).toBeUndefined()
 })
 
-it('keeps the last 1,000 events, at most 8 MiB, and says which are gone', () => {
+it('the event feed keeps the last 1,000 events, at most 8 MiB, and says which are gone', () => {
   const log = new EventLog()
   const first = log.lastId
   for (let number = 0; number < 1001; number++) log.add('audit', { dataFor: () => ({ number }) })

@@ -86,7 +86,7 @@ describe('a reader who takes nothing', () => {
   })
 })
 
-it('sends a whole answer to a slow reader', async () => {
+it('the relay sends a whole answer to a slow reader', async () => {
   await largeAnswers()
   const began = performance.now()
   const reader = await slowReader()
@@ -125,7 +125,7 @@ describe('where requests under way take all the room', () => {
   })
 })
 
-it('counts the memory of joined windows', async () => {
+it('the relay counts the memory of joined windows', async () => {
   const FROM = 1_700_000_000
   const list = Buffer.from(`[1${' '.repeat(12 * MIB)}]`)
   const { url } = await recordingServer((response) => response.end(list))
@@ -137,7 +137,7 @@ it('counts the memory of joined windows', async () => {
   expect((await relay.ask(`${path}?from=${FROM}&to=${FROM + 2 * 7201 - 1}`)).status).toBe(200)
 })
 
-it('says that an addition may have been done when there is no memory for its answer', async () => {
+it('the relay says that an addition may have been done when there is no memory for its answer', async () => {
   const { url } = await recordingServer((response) => response.end(Buffer.alloc(HELD_BYTES)))
   relay.relayTo(url)
   const { status, json } = await relay.ask(ITEMS, {

@@ -109,7 +109,7 @@ describe('by intent the relay says something else', () => {
   })
 })
 
-it('leaves limits that only the service has to the service', async () => {
+it('the relay leaves limits that only the service has to the service', async () => {
   relay.relayTo(service.url)
   const items = Array.from({ length: 1_001 }, (_, n) => ({
     number: `${n}`,
@@ -128,7 +128,7 @@ it('leaves limits that only the service has to the service', async () => {
   ])
 })
 
-it('logs no secret of any cell', () => {
+it('the relay logs no secret of any cell', () => {
   expect(relay.log.length).toBeGreaterThan(cells.length)
   expect(relay.log.join('')).not.toMatch(/token-7|canary/)
 })

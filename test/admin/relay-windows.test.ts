@@ -242,7 +242,7 @@ it('requests no more windows when the caller goes away', async () => {
   expect(seen.length).toBeLessThanOrEqual(4)
 })
 
-it('logs no secret of joined windows', () => {
+it('the relay logs no secret of joined windows', () => {
   expect(relay.log.length).toBeGreaterThan(30)
   expect(relay.log.join('')).not.toMatch(/canary|token-7/)
 })

@@ -515,7 +515,7 @@ describe('the token that an answer quotes', () => {
   })
 })
 
-it('audits relayed changes', async () => {
+it('the relay audits relayed changes', async () => {
   await answering(418)
   await relay.ask(NUMBER)
   await relay.ask(`${NUMBER}?apikey=canary-x`, { method: 'DELETE' })
@@ -533,7 +533,7 @@ it('audits relayed changes', async () => {
   })
 })
 
-it('audits a change once, with its result, although its caller went away', async () => {
+it('the relay audits a change once, with its result, although its caller went away', async () => {
   const asked = Promise.withResolvers<ServerResponse>()
   const { url } = await recordingServer((response) => asked.resolve(response))
   relay.relayTo(url)
@@ -557,7 +557,7 @@ it('audits a change once, with its result, although its caller went away', async
   expect(errors.filter((line) => !line.includes('"reason":"no_'))).toEqual([])
 })
 
-it('logs no secret', () => {
+it('the relay logs no secret', () => {
   expect(relay.log.length).toBeGreaterThan(100)
   expect(relay.log.join('')).not.toContain('canary')
 })

@@ -11,7 +11,7 @@ import { temporaryDir } from '../support/running.ts'
 
 const files = configFiles(configKeysOf(configSchema(protocolPorts)))
 
-it('makes a folder that check accepts, and that means what no configuration means', async () => {
+it('init makes a folder that check accepts, and that means what no configuration means', async () => {
   const dir = join(await temporaryDir(), 'deep/config')
   expect(await waybridge(['init', dir])).toMatchObject({
     code: 0,
@@ -23,7 +23,7 @@ it('makes a folder that check accepts, and that means what no configuration mean
   expect([config, devices, routes]).toEqual([unwritten.config, [], []])
 })
 
-it('overwrites nothing, and leaves nothing behind where it refuses', async () => {
+it('init overwrites nothing, and leaves nothing behind where it refuses', async () => {
   const dir = join(await temporaryDir(), 'config')
   await mkdir(dir)
   await writeFile(join(dir, 'routes.csv'), 'mine')
@@ -36,7 +36,7 @@ it('overwrites nothing, and leaves nothing behind where it refuses', async () =>
   await expect(readFile(join(dir, 'gateway.yaml'))).rejects.toThrow('ENOENT')
 })
 
-it('writes every setting with its default: valid, and of the same meaning, when each # in front of one is removed', async () => {
+it('init writes every setting with its default: valid, and of the same meaning, when each # in front of one is removed', async () => {
   vi.stubEnv('EXAMPLE_APIKEY', 'k').stubEnv('VAN_14', 'aR7-kd93-Lm20-Qz')
   const dir = await folder({
     // A machine with a low limit of open files refuses the default of max_connections where it is written.
@@ -52,7 +52,7 @@ it('writes every setting with its default: valid, and of the same meaning, when 
   expect(routes.map(({ route_id }) => route_id)).toEqual(['1002', '2001'])
 })
 
-it('explains every key of gateway.yaml', () => {
+it('init explains every key of gateway.yaml', () => {
   const names = [...JSON.stringify(configKeysOf(configSchema(protocolPorts))).matchAll(/"name":"(\w+)"/g)].map(
     ([, name]) => name,
   )

@@ -43,7 +43,7 @@ it('by the documented commands all services of compose.several.yaml become healt
   expect(await shell(token, COPY)).toMatch(/^ADMIN_TOKEN=[0-9a-f]{48}$/m)
 }, 400_000)
 
-it('goes on when both gateways are replaced by ones with other addresses, and loses nothing acknowledged', async () => {
+it('the site behind HAProxy goes on when both gateways are replaced by ones with other addresses, and loses nothing acknowledged', async () => {
   const load = drive()
   await expect.poll(load.acked, SOON).toBeGreaterThan(50)
   for (const service of ['gateway-1', 'gateway-2']) {
@@ -56,7 +56,7 @@ it('goes on when both gateways are replaced by ones with other addresses, and lo
   expect(await load.end()).toMatchObject({ lost: 0, missing: 0 })
 }, 240_000)
 
-it('acknowledges nothing while the replica is away, goes on with a new one, and loses nothing acknowledged', async () => {
+it('the site behind HAProxy acknowledges nothing while the replica is away, goes on with a new one, and loses nothing acknowledged', async () => {
   const load = drive()
   await expect.poll(load.acked, SOON).toBeGreaterThan(50)
   await podman('rm', '--force', '--time', '0', await nameOf('redis-replica'))

@@ -27,7 +27,7 @@ async function listening(): Promise<number> {
   return sockets.filter((socket) => socket.includes(`:${port} 00000000:0000 0A`)).length / 4
 }
 
-it('loses nothing of 30 vans at two gateways, one of which is killed and one of which gets a SIGTERM', async () => {
+it('a start with two gateways loses nothing of 30 vans when one is killed and one gets a SIGTERM', async () => {
   const { arrive, made } = await product.drive()
   await made(3 * VANS)
   const [first, second] = gateways()
@@ -40,7 +40,7 @@ it('loses nothing of 30 vans at two gateways, one of which is killed and one of 
   await arrive()
 })
 
-it('shows all gateways in the status', async () => {
+it('a start with two gateways shows all gateways in the status', async () => {
   await expect.poll(listening, soon).toBe(2)
   await expect.poll(notInBoth, soon).toEqual([])
 })
@@ -52,7 +52,7 @@ async function notInBoth(): Promise<number[]> {
   return [...shown.symmetricDifference(new Set(gateways()))]
 }
 
-it('refuses no connection while one of two gateways is started again', async () => {
+it('a start with two gateways refuses no connection while one of two gateways is started again', async () => {
   await expect.poll(listening, soon).toBe(2)
   const [first] = gateways()
   process.kill(first, 'SIGTERM')
@@ -64,12 +64,12 @@ it('refuses no connection while one of two gateways is started again', async () 
   }
 })
 
-it('adds up the metrics of all gateways for one who asks', async () => {
+it('a start with two gateways adds up the metrics of all gateways for one who asks', async () => {
   const vans = await Promise.all(Array.from({ length: 20 }, () => dial(product.ports['tcp/teltonika'])))
   await expect.poll(connections, soon).toBeGreaterThanOrEqual(vans.length)
 })
 
-it('ends a second start on the ports of the first with an error', async () => {
+it('a start with two gateways ends a second start on the ports of the first with an error', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'waybridge-second-'))
   onTestFinished(() => rm(dir, { recursive: true, force: true }))
   const yaml = await readFile(join(product.dir, 'gateway.yaml'), 'utf8')

@@ -14,7 +14,7 @@ let product: DrivenProduct
 beforeAll(async () => void (product = await DrivenProduct.begin()))
 afterAll(() => product?.remove())
 
-it('ends with exit code 0 within 10 s of a SIGTERM while 30 vans send, and loses nothing', async () => {
+it('the product ends with exit code 0 within 10 s of a SIGTERM while 30 vans send, and loses nothing', async () => {
   const { arrive, made } = await product.drive()
   await made(3 * VANS)
   const since = performance.now()
@@ -26,7 +26,7 @@ it('ends with exit code 0 within 10 s of a SIGTERM while 30 vans send, and loses
   await arrive()
 })
 
-it('costs the vans a reconnect when the gateway alone gets a SIGTERM', async () => {
+it('the product costs the vans a reconnect when the gateway alone gets a SIGTERM', async () => {
   const { arrive, made } = await product.drive()
   await made(3 * VANS)
   const [gateway] = pidsWith(product.dir, 'gateway')
@@ -64,7 +64,7 @@ it.each(['SIGKILL', 'SIGTERM'] as const)(
   },
 )
 
-it('ends within 10 s of a SIGTERM to every process while 30 vans send, and loses nothing', async () => {
+it('the product ends within 10 s of a SIGTERM to every process while 30 vans send, and loses nothing', async () => {
   const { arrive, made } = await product.drive()
   await made(3 * VANS)
   await endEveryProcess()

@@ -119,7 +119,7 @@ describe('a fix is acknowledged and arrives at the tracking service', () => {
   })
 })
 
-it('ignores tracking.yaml, and says so once', () => {
+it('the product ignores tracking.yaml, and says so once', () => {
   expect(product.said().split(`${product.dir}/tracking.yaml: only \`waybridge tracking\``).length - 1).toBe(1)
 })
 
@@ -144,7 +144,7 @@ describe('a changed line of routes.csv', () => {
   })
 })
 
-it('acknowledges nothing while Redis does not answer, and acknowledges on the same connection when Redis is back', async () => {
+it('the product acknowledges nothing while Redis does not answer, and acknowledges on the same connection when Redis is back', async () => {
   const redis = product.redisPid()!
   process.kill(redis, 'SIGSTOP')
   const line = await dial(product.ports['tcp/teltonika'])
@@ -181,7 +181,7 @@ describe('a process that is killed', () => {
   )
 })
 
-it('runs one tracking service for each data folder, also after it was killed', async () => {
+it('the product runs one tracking service for each data folder, also after it was killed', async () => {
   const dataDir = join(product.dir, 'data')
   const settings = `data_dir: ${dataDir}\nlisten: { port: 0 }\nmonitor: { port: 0 }\n`
   const dir = await folder({ 'tracking.yaml': settings })
@@ -204,7 +204,7 @@ describe('the account of all fixes', () => {
   })
 })
 
-it('keeps its data folder from other users', () => {
+it('the product keeps its data folder from other users', () => {
   const data = join(product.dir, 'data')
   const names = ['', ...readdirSync(data, { recursive: true, encoding: 'utf8' })]
   // A file that is replaced, such as ports.json, has another name for a moment.
@@ -214,12 +214,12 @@ it('keeps its data folder from other users', () => {
   expect(open).toEqual([])
 })
 
-it('passes the health check of the container', async () => {
+it('the product passes the health check of the container', async () => {
   // The admin process has begun anew.
   await expect.poll(healthCheck, soon).toEqual([0, '{"ok":true,"problems":[]}'])
 })
 
-it('takes a new token for metrics without a restart, and says which settings of the admin port wait for one', async () => {
+it('the product takes a new token for metrics without a restart, and says which settings of the admin port wait for one', async () => {
   const gateway = await product.read('gateway.yaml')
   const statusWith = async (token: string) => {
     const headers = { authorization: `Bearer ${token}` }
@@ -238,7 +238,7 @@ it('takes a new token for metrics without a restart, and says which settings of 
   await expect.poll(() => statusWith('canary-none'), soon).toBe(200)
 })
 
-it('takes a flood of requests for the metrics without more memory of the supervisor', async () => {
+it('the product takes a flood of requests for the metrics without more memory of the supervisor', async () => {
   const [supervisor] = product.pidsOf('start')
   const metrics = async () => (await fetch(`http://127.0.0.1:${product.ports.admin}/metrics`)).text()
   await metrics()

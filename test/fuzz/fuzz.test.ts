@@ -36,14 +36,14 @@ it.each<[string, Partial<Protocol>, RegExp, number]>([
     10,
   ],
   ['memory that grows', { decode: () => keep(Array.from({ length: 400 })) }, /^memory grows/, 10_000],
-])('finds %s', async (_, fault, what, frames) => {
+])('the fuzzer finds %s', async (_, fault, what, frames) => {
   const protocol: Protocol = { ...gt06, ...fault }
   const { faults } = await fuzz({ seed: 1, frames, protocols: [protocol], watchesMemory: true }, [protocol])
   expect(faults[0].what).toMatch(what)
   expect(faults[0].protocol).toBe('gt06')
 })
 
-it('goes on with the other protocols where one has many faults', async () => {
+it('the fuzzer goes on with the other protocols where one has many faults', async () => {
   const broken: Protocol = { ...gt06, decode: () => withHeading(400) }
   const { frames } = await fuzz({ seed: 1, frames: 2000, protocols: [broken, h02] }, [broken, h02])
   expect(frames).toBeGreaterThan(1000)

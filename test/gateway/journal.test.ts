@@ -73,7 +73,7 @@ it('answers frames while Redis refuses its writes, and writes what they said lat
   expect(events.length).toBeLessThanOrEqual(EVENTS_KEPT)
 })
 
-it('notes a connection that ends while its frame is stored as one that has ended', async () => {
+it('the journal notes a connection that ends while its frame is stored as one that has ended', async () => {
   const { heard, journal } = await written()
   const { say, state, session } = await gateway({ journal, fails: true, waitMs: 20_000 })
   const said = say({ device: van.id, fixes: [at(1000 * NOW_S)] })
@@ -87,7 +87,7 @@ it('notes a connection that ends while its frame is stored as one that has ended
   expect({ remote, connectedAt }).toEqual({ remote: session.remote, connectedAt: undefined })
 })
 
-it('notes no connection anew for a frame that is stored after its end, and leaves a newer one as it is', async () => {
+it('the journal notes no connection anew for a frame that is stored after its end, and leaves a newer one as it is', async () => {
   const { heard, journal } = await written()
   const { say, state, session: first } = await gateway({ journal, waitMs: 20_000 })
   const message = { device: van.id, fixes: [at(1000 * NOW_S)] }
@@ -108,7 +108,7 @@ it('notes no connection anew for a frame that is stored after its end, and leave
   expect(timesOf(await readEvents(redis, van.id))).toEqual(events)
 })
 
-it('notes where a device was heard by the time of its frames, not of their storing', async () => {
+it('the journal notes where a device was heard by the time of its frames, not of their storing', async () => {
   const { heard, journal } = await written()
   const { say, state } = await gateway({ journal, waitMs: 20_000, fails: true })
   const said = say({ device: van.id, fixes: [at(1000 * NOW_S)] }, new Conversation('http', '127.0.0.1:1'))
@@ -119,7 +119,7 @@ it('notes where a device was heard by the time of its frames, not of their stori
   expect(heard.of(van.id).contact).toMatchObject({ remote: '127.0.0.1:2' })
 })
 
-it('judges and notes each of two frames that wait together by the time at which it arrived itself', async () => {
+it('the journal judges and notes each of two frames that wait together by the time at which it arrived itself', async () => {
   const own = { ...van, id: 'in-flight' }
   const { heard, journal } = await written()
   const { say, state, stored } = await gateway({ journal, devices: [own], waitMs: 20_000, fails: true })
@@ -142,7 +142,7 @@ it('judges and notes each of two frames that wait together by the time at which 
   expect(connected).toMatchObject({ event: 'connected', at: arrived })
 })
 
-it('notes that an id is used twice although the frame that shows it has to wait', async () => {
+it('the journal notes that an id is used twice although the frame that shows it has to wait', async () => {
   const own = { ...van, id: 'used-twice' }
   const { say, state } = await gateway({ devices: [own], waitMs: 20_000 })
   const message = { device: own.id, fixes: [at(1000 * NOW_S)] }
@@ -159,7 +159,7 @@ it('notes that an id is used twice although the frame that shows it has to wait'
   expect(noted).toMatchObject([{ code: 'claimed_twice', count: 1 }])
 })
 
-it('notes what is stored of a frame of which a fault of ours ends the rest', async () => {
+it('the journal notes what is stored of a frame of which a fault of ours ends the rest', async () => {
   const other = { ...van, id: 'other' }
   const relayed = { fixes: [van, other].map(({ id }) => at(1000 * NOW_S, { device: id })) }
   const many = await gateway({ devices: [van, other], fullLane: 'none' })
@@ -192,7 +192,7 @@ it('notes what is stored of a frame of which a fault of ours ends the rest', asy
   expect(one.told).toEqual([`${van.id} routed 7/42/1001`])
 })
 
-it('ends no finding about the clock of a device by fixes of who has not proved to be it', async () => {
+it('the journal ends no finding about the clock of a device by fixes of who has not proved to be it', async () => {
   const own = { ...van, id: 'with-secret', secret: 'secret-1234' }
   const { say } = await gateway({ devices: [own], hold: { unknown: true } })
   const isAhead = () =>
@@ -205,7 +205,7 @@ it('ends no finding about the clock of a device by fixes of who has not proved t
   expect(isAhead()).toBe(false)
 })
 
-it('dates what a frame shows by when it came, although it is stored later', async () => {
+it('the journal dates what a frame shows by when it came, although it is stored later', async () => {
   const { heard, journal } = await written()
   const own = { ...van, id: 'ahead' }
   const { say, state } = await gateway({ devices: [own], journal, hold: { clock: true }, fails: true, waitMs: 20_000 })
@@ -223,7 +223,7 @@ it('dates what a frame shows by when it came, although it is stored later', asyn
   expect(times.filter((time) => time === undefined || time > movedAt)).toEqual([])
 })
 
-it('tells a device of a sender that has not proved to be it, whose frame is damaged or more than its quota', async () => {
+it('the journal tells a device of a sender that has not proved to be it, whose frame is damaged or more than its quota', async () => {
   const own = { ...van, secret: 'secret-1234' }
   const refused = [`${van.id} refused wrong_secret`]
   const open = () => gateway({ devices: [own], hold: { unknown: true } })
@@ -240,7 +240,7 @@ it('tells a device of a sender that has not proved to be it, whose frame is dama
   }
 })
 
-it('tells a device once of a sender in vain whose frame has to wait', async () => {
+it('the journal tells a device once of a sender in vain whose frame has to wait', async () => {
   const own = { ...van, id: 'waited-for', secret: 'secret-1234' }
   const { say, state } = await gateway({ devices: [own], hold: { unknown: true }, fails: true, waitMs: 20_000 })
   const said = say({ device: own.id, fixes: [at(1000 * NOW_S)] })
@@ -251,7 +251,7 @@ it('tells a device once of a sender in vain whose frame has to wait', async () =
   expect(noted).toMatchObject([{ code: 'wrong_secret', count: 1 }])
 })
 
-it('logs no configured device as not configured when there is no room for the fixes of a sender in vain', async () => {
+it('the journal logs no configured device as not configured when there is no room for the fixes of a sender in vain', async () => {
   const own = { ...van, secret: 'secret-1234' }
   const { journal, logged } = logging()
   const { say } = await gateway({ devices: [own], journal, hold: { unknown: true }, answer: { refused: true } })
@@ -262,7 +262,7 @@ it('logs no configured device as not configured when there is no room for the fi
   expect(logged()).toEqual(['nobody unknown_device'])
 })
 
-it('logs a sender of fixes that names no device, but no login that names none', async () => {
+it('the journal logs a sender of fixes that names no device, but no login that names none', async () => {
   const { journal, logged } = logging()
   const { say, ingest } = await gateway({ journal })
   ingest.login('', undefined, new Conversation('mqtt', '127.0.0.1:1'))

@@ -77,7 +77,7 @@ function sender(ingest: Ingest) {
     ingest.take(Buffer.from(JSON.stringify({ lat: 50.1, lon: 8.7, timestamp })), session, fix)
 }
 
-it('stores a fix once and acknowledges it when the connection to Redis breaks before the answer', async () => {
+it('a gateway stores a fix once and acknowledges it when the connection to Redis breaks before the answer', async () => {
   // The appender runs a script once a second, whose answer might be the next one.
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   onTestFinished(() => void vi.useRealTimers())
@@ -96,7 +96,7 @@ it('stores a fix once and acknowledges it when the connection to Redis breaks be
   )
 })
 
-it('gives up a fix while Redis is away when the clock jumps: the device sends it again, and it is judged anew', async () => {
+it('a gateway gives up a fix while Redis is away when the clock jumps: the device sends it again, and it is judged anew', async () => {
   const { connection } = await breaking()
   const clock = { isInDoubt: false, jumps: 0, now: () => Date.now() - 3_600_000 }
   const send = sender(await openIngest(connection, clock))

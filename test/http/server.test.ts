@@ -88,7 +88,7 @@ it.each([
   socket.destroy()
 })
 
-it('accepts Expect: 100-continue, and HTTP/1.0 without Host', async () => {
+it('the HTTP server accepts Expect: 100-continue, and HTTP/1.0 without Host', async () => {
   const socket = connect(service.port, '127.0.0.1')
   socket.write(put('expect: 100-continue\r\ncontent-length: 14\r\nconnection: close\r\n'))
   expect(await answerOn(socket)).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 OK\r\n/)

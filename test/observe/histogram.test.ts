@@ -4,7 +4,7 @@ import { metrics, registry } from '../../src/observe/metrics.ts'
 
 const NAME = 'waybridge_ack_duration_seconds'
 
-it('counts durations by bucket, each in all that are as long or longer', async () => {
+it('a histogram counts durations by bucket, each in all that are as long or longer', async () => {
   expect(await registry.getSingleMetricAsString(NAME)).toContain(`${NAME}_bucket{le="0.001"} 0\n`)
   for (const seconds of [0.0005, 0.001, 0.02, 100]) metrics.ackDuration.observe(seconds)
   const text = await registry.getSingleMetricAsString(NAME)
@@ -20,7 +20,7 @@ it('counts durations by bucket, each in all that are as long or longer', async (
   expect(text).toContain(`${NAME}_count 4`)
 })
 
-it('sums up the durations of several processes', async () => {
+it('a histogram sums up the durations of several processes', async () => {
   const one = await registry.getMetricsAsJSON()
   const text = await AggregatorRegistry.aggregate([one, one]).getSingleMetricAsString(NAME)
   expect(text).toContain(`${NAME}_bucket{le="0.025"} 6\n`)

@@ -16,7 +16,7 @@ const FOLDER = fileURLToPath(new URL('../support/data-format-1/data', import.met
 const logger = pino({ enabled: false })
 const MEGABYTE = 1024 * 1024
 
-it('changes nothing in a folder on which nothing runs, and holds what is in it', async () => {
+it('a backup changes nothing in a folder on which nothing runs, and holds what is in it', async () => {
   const { dataDir, file, options } = await folderOfBefore()
   await chmod(join(dataDir, 'tracking.sqlite'), 0o644)
   const before = await listing(dataDir)
@@ -29,7 +29,7 @@ it('changes nothing in a folder on which nothing runs, and holds what is in it',
   expect(tables(restored.dataDir)).toEqual(tables(dataDir))
 })
 
-it('changes nothing in a folder whose run was killed, and that has locks and a log of the database', async () => {
+it('a backup changes nothing in a folder whose run was killed, and that has locks and a log of the database', async () => {
   const { dataDir, file, options } = await folderOfBefore()
   const unlock = await lockDataDir(dataDir, logger)
   const database = new DatabaseSync(join(dataDir, 'tracking.sqlite'))
@@ -48,7 +48,7 @@ it('changes nothing in a folder whose run was killed, and that has locks and a l
   expect(tables(restored.dataDir)).toContain('later')
 })
 
-it('changes nothing in a folder while it runs', async () => {
+it('a backup changes nothing in a folder while it runs', async () => {
   const { dataDir, file, options } = await folderOfBefore()
   const unlock = await lockDataDir(dataDir, logger)
   onTestFinished(unlock)

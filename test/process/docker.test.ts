@@ -49,7 +49,7 @@ it('sends no file with passwords to the builder of the image, and git takes none
   expect(ofGit).toEqual(expect.arrayContaining(['.env', '.env.*']))
 })
 
-it('has rules for alerts on metrics that exist', () => {
+it('docker/prometheus has rules for alerts on metrics that exist', () => {
   const rules = readFileSync(join(ROOT, 'docker/prometheus/rules.yaml'), 'utf8')
   const own = operationGauges(async () => {})
   const known = new Set(registry.getMetricsAsArray().map(({ name }) => name))
@@ -76,7 +76,7 @@ it('every rule links to a paragraph that exists', () => {
   }
 })
 
-it('uses a health check that follows /readyz, and fails before everything has started', async () => {
+it('the image uses a health check that follows /readyz, and fails before everything has started', async () => {
   const dir = await temporaryDir()
   await mkdir(join(dir, '.data'))
   expect(await health(dir)).toBe(1)
@@ -89,7 +89,7 @@ it('uses a health check that follows /readyz, and fails before everything has st
   expect(await health(dir)).toBe(1)
 })
 
-it('checks the health of a role on its own by its monitor', async () => {
+it('the image checks the health of a role on its own by its monitor', async () => {
   let status = 200
   const server = createServer((_, response) => response.writeHead(status).end())
   onTestFinished(() => void server.close())
@@ -101,7 +101,7 @@ it('checks the health of a role on its own by its monitor', async () => {
   expect(await check()).toBe(1)
 })
 
-it('uses a health check that also follows an admin port with TLS', async () => {
+it('the image uses a health check that also follows an admin port with TLS', async () => {
   const certificates = await CertificateMaker.create()
   onTestFinished(() => certificates.remove())
   const { cert, key } = await certificates.server('admin')

@@ -14,21 +14,21 @@ const COMMAND = '*3\r\n$3\r\nSET\r\n$7\r\nforeign\r\n$1\r\n1\r\n'
 const ID = '01234567-89ab-cdef-0123-456789abcdef\n'
 const manifest = { format: 1, data_format: 0, version: '9.9.9', at: '2026-11-22T10:00:00.000Z' }
 
-it('refuses a backup whose image is an append-only file', async () => {
+it('a restore refuses a backup whose image is an append-only file', async () => {
   const backup = await foreignBackup()
   await writeFile(join(backup.files, 'redis.rdb'), COMMAND)
   await expect(backup.restore()).rejects.toThrow('Redis cannot load the image: Wrong signature.')
   expect(await backup.restored()).toEqual([])
 })
 
-it('refuses a backup whose image is cut', async () => {
+it('a restore refuses a backup whose image is cut', async () => {
   const backup = await foreignBackup()
   await writeFile(join(backup.files, 'redis.rdb'), 'REDIS0009')
   await expect(backup.restore()).rejects.toThrow('Redis cannot load the image: Unexpected EOF reading RDB file.')
   expect(await backup.restored()).toEqual([])
 })
 
-it('runs no command that follows the image of a backup', async () => {
+it('a restore runs no command that follows the image of a backup', async () => {
   const backup = await foreignBackup()
   await appendFile(join(backup.files, 'redis.rdb'), COMMAND)
   await backup.restore()
@@ -36,14 +36,14 @@ it('runs no command that follows the image of a backup', async () => {
   expect(await redis.keys('*')).toEqual(['own'])
 })
 
-it('refuses a backup whose image holds functions', async () => {
+it('a restore refuses a backup whose image holds functions', async () => {
   const library = "#!lua name=foreign\nredis.register_function('foreign', function() return 1 end)"
   const backup = await foreignBackup((redis) => redis.call('FUNCTION', 'LOAD', library))
   await expect(backup.restore()).rejects.toThrow('The image of Redis holds functions.')
   expect(await backup.restored()).toEqual([])
 })
 
-it('keeps a restored image, and each write after it, over a SIGKILL', async () => {
+it('a restore keeps a restored image, and each write after it, over a SIGKILL', async () => {
   const backup = await foreignBackup()
   await backup.restore()
   const first = await startPrivateRedis(backup.dataDir, 64 * MEGABYTE)
@@ -60,14 +60,14 @@ const NO_FILES: [what: string, make: (file: string) => unknown][] = [
   ['a hard link', (file) => link(join(file, '../manifest.json'), file)],
   ['a pipe', (file) => execFileSync('sh', ['-c', 'mkfifo "$0"', file])],
 ]
-it.each(NO_FILES)('refuses a backup with %s in place of its database', async (_what, make) => {
+it.each(NO_FILES)('a restore refuses a backup with %s in place of its database', async (_what, make) => {
   const backup = await foreignBackup()
   await make(join(backup.files, 'tracking.sqlite'))
   await expect(backup.restore()).rejects.toThrow(/: (?:manifest\.json|tracking\.sqlite) is a link, or no file\.$/)
   expect(await backup.restored()).toEqual([])
 })
 
-it('takes no other files from a backup, and no permissions', async () => {
+it('a restore takes no other files from a backup, and no permissions', async () => {
   const backup = await foreignBackup()
   for (const name of ['installation', 'admin-token', 'redis.conf', 'ports.json']) {
     await writeFile(join(backup.files, name), ID)
@@ -82,7 +82,7 @@ it('takes no other files from a backup, and no permissions', async () => {
   expect(await readFile(join(backup.dataDir, 'installation'), 'utf8')).toBe(ID)
 })
 
-it('refuses a backup whose version holds control characters', async () => {
+it('a restore refuses a backup whose version holds control characters', async () => {
   const backup = await foreignBackup()
   await writeFile(join(backup.files, 'manifest.json'), JSON.stringify({ ...manifest, version: '\u001b[2J' }))
   await expect(backup.restore()).rejects.toThrow('is no backup of waybridge.')

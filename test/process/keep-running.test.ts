@@ -5,11 +5,11 @@ import { keepRunning, restartDelay } from '../../src/process/keep-running.ts'
 
 const logger = pino({ enabled: false })
 
-it('waits 0 ms before the first restart, then twice as long each time, up to 5 s', () => {
+it('keepRunning waits 0 ms before the first restart, then twice as long each time, up to 5 s', () => {
   expect([0, 1, 2, 3, 4, 5, 6, 100].map(restartDelay)).toEqual([0, 250, 500, 1000, 2000, 4000, 5000, 5000])
 })
 
-it('waits between restarts of a program that ends at once', async () => {
+it('keepRunning waits between restarts of a program that ends at once', async () => {
   const starts: number[] = []
   const kept = keepRunning('brief', logger, () => {
     starts.push(performance.now())
@@ -21,7 +21,7 @@ it('waits between restarts of a program that ends at once', async () => {
   expect(starts[3] - starts[2]).toBeGreaterThan(490)
 })
 
-it('rejects with a mistake of the user at the first start, and does not retry', async () => {
+it('keepRunning rejects with a mistake of the user at the first start, and does not retry', async () => {
   let starts = 0
   const kept = keepRunning('wrong', logger, () => (starts++, Promise.reject(new UserError('No.'))))
   await expect(kept.ready).rejects.toThrow('No.')
@@ -29,7 +29,7 @@ it('rejects with a mistake of the user at the first start, and does not retry', 
   expect(starts).toBe(1)
 })
 
-it('retries after a mistake of the user at a later start', async () => {
+it('keepRunning retries after a mistake of the user at a later start', async () => {
   let starts = 0
   const running = { exited: Promise.resolve(), stop: () => Promise.resolve() }
   const kept = keepRunning('later', logger, () =>
@@ -40,13 +40,13 @@ it('retries after a mistake of the user at a later start', async () => {
   await expect.poll(() => starts, { timeout: 30_000 }).toBe(3)
 })
 
-it('stops while it waits for the next restart', async () => {
+it('keepRunning stops while it waits for the next restart', async () => {
   const kept = keepRunning('never', logger, () => Promise.reject(new Error('not today')))
   await kept.stop()
   expect(kept.current()).toBe(undefined)
 })
 
-it('stops a run that becomes ready while it is being stopped', async () => {
+it('keepRunning stops a run that becomes ready while it is being stopped', async () => {
   const exited = Promise.withResolvers<void>()
   const run = { exited: exited.promise, stop: () => Promise.resolve(exited.resolve()) }
   const start = Promise.withResolvers<typeof run>()

@@ -6,7 +6,7 @@ import { fixture, run, temporaryDir } from '../support/running.ts'
 const logger = pino({ enabled: false })
 const HOLDER = fixture('lock.ts')
 
-it('locks a data folder for one process at a time', async () => {
+it('a data folder is locked for one process at a time', async () => {
   const dir = await temporaryDir()
   onTestFinished(await lockDataDir(dir, logger))
   const second = run([HOLDER, 'start', dir])
@@ -14,7 +14,7 @@ it('locks a data folder for one process at a time', async () => {
   expect(second.said()).toContain(`UserError: Another start is running on ${dir}: end it, or choose another data_dir.`)
 })
 
-it('releases the lock of a process that was killed', async () => {
+it('the lock of a killed process is released', async () => {
   const dir = await temporaryDir()
   const holder = run([HOLDER, 'start', dir])
   await expect.poll(holder.said).toBe('locked\n')
@@ -24,7 +24,7 @@ it('releases the lock of a process that was killed', async () => {
   onTestFinished(await lockDataDir(dir, logger))
 })
 
-it('waits until the processes of an earlier run have ended', async () => {
+it('a start waits until the processes of an earlier run have ended', async () => {
   const dir = await temporaryDir()
   const role = run([HOLDER, 'role', dir])
   await expect.poll(role.said).toBe('locked\n')

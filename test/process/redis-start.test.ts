@@ -17,7 +17,7 @@ const WAITS = 'The folder of this primary is empty: waiting for the number of ke
 
 beforeEach(({ skip }) => skip(!existsSync(join(dirname(command), 'redis-cli')), 'there is no redis-cli'))
 
-it('starts a primary with an empty folder once its new replica has answered, and none until then', async () => {
+it('the start script starts a primary with an empty folder once its new replica has answered, and none until then', async () => {
   const { begin, primary, replica } = await pair()
   const { said } = await begin('primary')
   await expect.poll(said, soon).toMatch(`${WAITS} (Could not connect to Redis at 127.0.0.1:${replica}`)
@@ -26,7 +26,7 @@ it('starts a primary with an empty folder once its new replica has answered, and
   await stored(clientOf(primary))
 })
 
-it('starts no primary with an empty folder whose replica has data', async () => {
+it('the start script starts no primary with an empty folder whose replica has data', async () => {
   const { begin, lose } = await withData()
   await lose('primary')
   const { child, said } = await begin('primary')
@@ -34,7 +34,7 @@ it('starts no primary with an empty folder whose replica has data', async () => 
   expect(said()).toBe(REFUSED)
 })
 
-it('starts no primary with an empty folder while its replica loads its data, nor afterwards', async () => {
+it('the start script starts no primary with an empty folder while its replica loads its data, nor afterwards', async () => {
   const { begin, end, lose, replica } = await withData()
   await lose('primary')
   await end('replica')
@@ -46,7 +46,7 @@ it('starts no primary with an empty folder while its replica loads its data, nor
   expect(said().endsWith(REFUSED)).toBe(true)
 })
 
-it('starts no primary with an empty folder that its replica does not let in', async () => {
+it('the start script starts no primary with an empty folder that its replica does not let in', async () => {
   const { begin, lose, primary } = await withData()
   await lose('primary')
   const { child, said } = await begin('primary', [], 'another')
@@ -56,7 +56,7 @@ it('starts no primary with an empty folder that its replica does not let in', as
   expect(await once(child, 'exit')).toEqual([143, null])
 })
 
-it('starts no primary whose folder lost the manifest of its files, if its replica has data', async () => {
+it('the start script starts no primary whose folder lost the manifest of its files, if its replica has data', async () => {
   const { begin, end, dirOf } = await withData()
   await end('primary')
   await rm(join(dirOf('primary'), 'appendonlydir/appendonly.aof.manifest'))
@@ -64,7 +64,7 @@ it('starts no primary whose folder lost the manifest of its files, if its replic
   expect(await once(child, 'exit')).toEqual([1, null])
 })
 
-it('starts a primary that has its data without asking its replica', async () => {
+it('the start script starts a primary that has its data without asking its replica', async () => {
   const { begin, end, primary } = await withData()
   await end('primary')
   await end('replica')

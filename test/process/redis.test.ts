@@ -27,7 +27,7 @@ it('runs Redis with the settings that prevent loss', async () => {
   ])
 })
 
-it('listens on a socket in its folder that only the owner can reach, and on no port', async () => {
+it('the private Redis listens on a socket in its folder that only the owner can reach, and on no port', async () => {
   const { redis, dataDir } = await started(await temporaryDir())
   const socket = join(dataDir, 'redis/redis.sock')
   expect(redis.url).toBe(pathToFileURL(socket).href.replace('file:', 'unix:'))
@@ -39,7 +39,7 @@ it('listens on a socket in its folder that only the owner can reach, and on no p
   expect(info).toContain('tcp_port:0')
 })
 
-it('listens in the runtime directory where the path of its folder is too long, in a folder of this user alone', async () => {
+it('the private Redis listens in the runtime directory where the path of its folder is too long, in a folder of this user alone', async () => {
   const base = await temporaryDir()
   const runtime = join(base, 'run')
   await mkdir(runtime)
@@ -56,7 +56,7 @@ it('listens in the runtime directory where the path of its folder is too long, i
   await expect(started(long)).rejects.toThrow(`${join(runtime, folder)} is not this user's alone`)
 })
 
-it('keeps acknowledged data over a SIGKILL, and its URL', async () => {
+it('the private Redis keeps acknowledged data over a SIGKILL, and its URL', async () => {
   const { redis, dataDir } = await started(await temporaryDir())
   await clientOf(redis.url).rpush('lane', 'a', 'b')
   process.kill(redis.pid, 'SIGKILL')
@@ -111,7 +111,7 @@ it('does not start while a process on its socket does not answer, and leaves it 
   expect(await clientOf(redis.url).ping()).toBe('PONG')
 })
 
-it('ends when its parent is killed', async () => {
+it('the private Redis ends when its parent is killed', async () => {
   const dataDir = await temporaryDir()
   const { child, ended, said } = run([fixture('redis.ts'), dataDir])
   await expect.poll(said).toBe('ready\n')
@@ -121,7 +121,7 @@ it('ends when its parent is killed', async () => {
   await expect.poll(() => processesOn(dataDir), { timeout: 30_000 }).toEqual([])
 })
 
-it('loads a file that a crash has cut short', async () => {
+it('the private Redis loads a file that a crash has cut short', async () => {
   const { redis, dataDir } = await started(await temporaryDir())
   await clientOf(redis.url).set('a', '1')
   await redis.stop()
@@ -129,7 +129,7 @@ it('loads a file that a crash has cut short', async () => {
   expect(await clientOf((await started(dataDir)).redis.url).keys('*')).toEqual(['a'])
 })
 
-it('reports which folder is damaged and which command repairs it', async () => {
+it('the private Redis reports which folder is damaged and which command repairs it', async () => {
   const { redis, dataDir } = await started(await temporaryDir())
   await clientOf(redis.url).set('a', '1')
   await redis.stop()
@@ -156,13 +156,13 @@ it.each([
   await expect(started(dataDir)).rejects.toThrow(new RegExp(`unknown command '${command[0]}'`, 'i'))
 })
 
-it('reports a full disk', () => {
+it('the private Redis reports a full disk', () => {
   const log = '99:M 20 Nov 2026 10:00:00.000 # Error opening AOF: No space left on device\n'
   const failure = startFailure(log, { server: { command: '/bin/redis-server', env: {} }, dir: '/data/redis' })
   expect(failure.message).toBe('The disk with /data/redis is full: make room on it.')
 })
 
-it('keeps the log of the run before', async () => {
+it('the private Redis keeps the log of the run before', async () => {
   const { redis, dataDir } = await started(await temporaryDir())
   await redis.stop()
   const log = await readFile(`${dataDir}/redis/redis.log`, 'utf8')

@@ -12,14 +12,14 @@ import { fixture, journalOf, type Program, run, temporaryDir, writeBehaviour } f
 const ROLE = fixture('role.ts')
 const AT = { host: '127.0.0.1', port: 0, metricsToken: () => null }
 
-it('closes and exits with 0 after a signal', async () => {
+it('a role closes and exits with 0 after a signal', async () => {
   const { dir, child, ended } = await runningRole()
   child.kill('SIGTERM')
   expect(await ended).toBe(0)
   expect(journalOf(dir)).toEqual(['gateway ready redis=none tracking=false', 'gateway closed redis=none'])
 })
 
-it('exits with 130 after a second SIGINT', async () => {
+it('a role exits with 130 after a second SIGINT', async () => {
   const { child, ended, said } = await runningRole('hang')
   child.kill('SIGINT')
   await expect.poll(said).toContain('closing')
@@ -29,7 +29,7 @@ it('exits with 130 after a second SIGINT', async () => {
   expect(await ended).toBe(130)
 })
 
-it('exits with 0 if its supervisor dies while it starts', async () => {
+it('a role exits with 0 if its supervisor dies while it starts', async () => {
   const dir = await temporaryDir()
   await writeBehaviour(dir, { gateway: 'orphan' })
   const child = fork(ROLE, ['gateway', dir], { silent: true })
@@ -38,7 +38,7 @@ it('exits with 0 if its supervisor dies while it starts', async () => {
   expect(journalOf(dir)).toEqual([])
 })
 
-it('exits with 0 after a signal before its turn', async () => {
+it('a role exits with 0 after a signal before its turn', async () => {
   const dir = await temporaryDir()
   await writeBehaviour(dir, {})
   const child = fork(ROLE, ['gateway', dir], { silent: true, env: { ...process.env, [SUPERVISED]: '1' } })
@@ -47,19 +47,19 @@ it('exits with 0 after a signal before its turn', async () => {
   expect(await once(child, 'exit')).toEqual([0, null])
 })
 
-it('exits with 1 and only a sentence for a mistake of the user', async () => {
+it('a role exits with 1 and only a sentence for a mistake of the user', async () => {
   const { ended, said } = await role('refuse')
   expect(await ended).toBe(1)
   expect(said()).toBe('The gateway does not like this configuration.\n')
 })
 
-it('exits with 2 and a fatal log line for a fault at its start', async () => {
+it('a role exits with 2 and a fatal log line for a fault at its start', async () => {
   const { ended, said } = await role('crash')
   expect(await ended).toBe(2)
   expect(JSON.parse(said())).toMatchObject({ level: 'fatal', role: 'gateway', msg: 'fault' })
 })
 
-it('exits with 2 and a fatal log line for an unhandled rejection', async () => {
+it('a role exits with 2 and a fatal log line for an unhandled rejection', async () => {
   const { ended, said } = await role('reject')
   expect(await ended).toBe(2)
   const lines = said().trim().split('\n')
@@ -68,7 +68,7 @@ it('exits with 2 and a fatal log line for an unhandled rejection', async () => {
   )
 })
 
-it('reports in one sentence that its port is taken', async () => {
+it('a role reports in one sentence that its port is taken', async () => {
   const other = createServer()
   onTestFinished(() => void other.close())
   const port = await listening(other)
@@ -79,7 +79,7 @@ it('reports in one sentence that its port is taken', async () => {
   )
 })
 
-it('serves health, readiness and metrics when it runs without a supervisor', async () => {
+it('a role serves health, readiness and metrics when it runs without a supervisor', async () => {
   const { said } = await runningRole()
   const port = /"monitor":(\d+)/.exec(said())?.[1]
   const paths = ['healthz', 'readyz', 'metrics', 'other']
@@ -96,7 +96,7 @@ it('answers /readyz with 503 and the problems when it is not ready', async () =>
   expect([response.status, await response.json()]).toEqual([503, { ok: false, problems }])
 })
 
-it('wants the token for /metrics of a role on its own, and collects once for all who ask', async () => {
+it('a role on its own wants the token for /metrics, and collects once for all who ask', async () => {
   let collections = 0
   const metrics = async () => `collected ${++collections}\n`
   const monitor = await startMonitor({ ...AT, metricsToken: () => 'canary' }, neverAsked, metrics)

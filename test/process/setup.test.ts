@@ -15,7 +15,7 @@ it('does nothing and prints nothing when nothing is missing', () => {
   expect(setUp({})).toEqual([0, '', ''])
 })
 
-it('exits with 1 and one sentence if WAYBRIDGE_REDIS_SERVER names no Redis server', () => {
+it('the set-up exits with 1 and one sentence if WAYBRIDGE_REDIS_SERVER names no Redis server', () => {
   const sentence =
     'WAYBRIDGE_REDIS_SERVER names /bin/true, which is no redis-server or valkey-server 6.2 or later, ' +
     'or does not run: try it with --version.\n'
@@ -56,7 +56,7 @@ describe('the Redis server on PATH', () => {
   })
 })
 
-it('leaves a missing Redis server to commands that may not need one', () => {
+it('the set-up leaves a missing Redis server to commands that may not need one', () => {
   const env = { WAYBRIDGE_REDIS_SERVER: '/bin/true', npm_lifecycle_event: 'prestart' }
   expect(setUp(env)).toEqual([0, '', ''])
 })
@@ -94,7 +94,7 @@ describe('the Node that runs the product', () => {
   })
 })
 
-it('runs one at a time: other set-ups of the folder wait', async () => {
+it('the set-up runs one at a time: other set-ups of the folder wait', async () => {
   const dir = await temporaryDir()
   const module = join(dir, 'src/process/setup/lock.mjs')
   await cp(new URL('../../src/process/setup/lock.mjs', import.meta.url), module)
@@ -138,7 +138,7 @@ it.each([
   ['redis: { max_memory: 2gb }\ntracking: { url: x }', false],
   ['# redis: { url: redis://10.0.0.5 }', false],
   ['', false],
-])('finds in %j whether it names a Redis of the user', (text, expected) => {
+])('the set-up finds in %j whether it names a Redis of the user', (text, expected) => {
   expect(namesOwnRedis(text)).toBe(expected)
 })
 

@@ -22,7 +22,7 @@ const ORDERS: Record<string, (processes: Process[]) => Process[]> = {
   },
 }
 
-it('starts a process for each role in order, and writes to ports.json what listens where', async () => {
+it('the supervisor starts a process for each role in order, and writes to ports.json what listens where', async () => {
   const dir = await temporaryDir()
   await start(dir, ALL)
   const ports = await portsOf(dir)
@@ -41,7 +41,7 @@ it('starts a process for each role in order, and writes to ports.json what liste
   ])
 })
 
-it('loads the code of the gateway while the admin process begins, and has it begin after the files are compared', async () => {
+it('the supervisor loads the code of the gateway while the admin process begins, and has it begin after the files are compared', async () => {
   const dir = await temporaryDir()
   await start(dir, { gateway: 1, admin: 1 }, { admin: 'after gateway' })
   await portsOf(dir)
@@ -52,7 +52,7 @@ it('loads the code of the gateway while the admin process begins, and has it beg
   ])
 })
 
-it('serves devices until the admin process and the workers have ended, but no longer than a second', async () => {
+it('the supervisor serves devices until the admin process and the workers have ended, but no longer than a second', async () => {
   const dir = await temporaryDir()
   const { child, ended } = await start(dir, TWO, { worker: 'hang' })
   await portsOf(dir)
@@ -63,7 +63,7 @@ it('serves devices until the admin process and the workers have ended, but no lo
   expect(await ended).toBe(143)
 })
 
-it('closes the admin process first and Redis last after SIGTERM, exits with 0 and leaves no process', async () => {
+it('the supervisor closes the admin process first and Redis last after SIGTERM, exits with 0 and leaves no process', async () => {
   const dir = await temporaryDir()
   const { child, ended } = await start(dir, { ...ALL, worker: 1 })
   await portsOf(dir)
@@ -82,7 +82,7 @@ it('closes the admin process first and Redis last after SIGTERM, exits with 0 an
   await expect(readFile(`${dir}/ports.json`)).rejects.toThrow('ENOENT')
 })
 
-it('restarts a killed role on the port that it had', async () => {
+it('the supervisor restarts a killed role on the port that it had', async () => {
   const dir = await temporaryDir()
   await start(dir, { gateway: 1 })
   const before = await portsOf(dir)
@@ -93,7 +93,7 @@ it('restarts a killed role on the port that it had', async () => {
   expect(await portsOf(dir)).toEqual(before)
 })
 
-it('restarts a killed Redis without restarting the roles', async () => {
+it('the supervisor restarts a killed Redis without restarting the roles', async () => {
   const dir = await temporaryDir()
   const { child, ended } = await start(dir, { gateway: 1 })
   await portsOf(dir)
@@ -106,7 +106,7 @@ it('restarts a killed Redis without restarting the roles', async () => {
   expect(journalOf(dir)).toEqual(['gateway ready redis=PONG tracking=false', expect.stringMatching('^gateway closed')])
 })
 
-it('leaves no process when the supervisor is killed, and can be started again at once', async () => {
+it('the supervisor leaves no process when it is killed, and can be started again at once', async () => {
   const dir = await temporaryDir()
   const killed = await start(dir, TWO)
   await portsOf(dir)
@@ -120,7 +120,7 @@ it('leaves no process when the supervisor is killed, and can be started again at
   await expect.poll(() => processesOn(dir), { timeout: 30_000 }).toEqual([])
 })
 
-it('refuses a second start on the same data folder; the first one continues', async () => {
+it('the supervisor refuses a second start on the same data folder; the first one continues', async () => {
   const dir = await temporaryDir()
   await start(dir, { gateway: 1 })
   const ports = await portsOf(dir)
@@ -131,7 +131,7 @@ it('refuses a second start on the same data folder; the first one continues', as
   expect(pidsWith(dir, 'gateway').length).toBe(1)
 })
 
-it('exits with 1 and a sentence if the data folder cannot be created', async () => {
+it('the supervisor exits with 1 and a sentence if the data folder cannot be created', async () => {
   const dir = await temporaryDir()
   await writeFile(join(dir, 'file'), '')
   const { ended, said } = run([fixture('start.ts'), join(dir, 'file/data'), JSON.stringify(ALL)])
@@ -139,7 +139,7 @@ it('exits with 1 and a sentence if the data folder cannot be created', async () 
   expect(said()).toBe(`Cannot use ${dir}/file/data: a part of its path is no folder; choose another data_dir.\n`)
 })
 
-it('exits with 1 and the sentence of a role that cannot start, and leaves no process', async () => {
+it('the supervisor exits with 1 and the sentence of a role that cannot start, and leaves no process', async () => {
   const dir = await temporaryDir()
   const { ended, said } = await start(dir, TWO, { gateway: 'refuse' })
   expect(await ended).toBe(1)
@@ -147,7 +147,7 @@ it('exits with 1 and the sentence of a role that cannot start, and leaves no pro
   expect(processesOn(dir)).toEqual([])
 })
 
-it('retries to start a role that crashes', async () => {
+it('the supervisor retries to start a role that crashes', async () => {
   const dir = await temporaryDir()
   const { child, ended, said } = await start(dir, { gateway: 1 }, { gateway: 'crash' })
   await expect.poll(() => pidsWith(dir, 'gateway').length, { timeout: 30_000 }).toBe(1)
@@ -158,7 +158,7 @@ it('retries to start a role that crashes', async () => {
   expect(said()).toContain('"process":"gateway","reason":"it ended at its start: exit 2"')
 })
 
-it('kills a role that does not close at the second SIGTERM, and exits with 143', async () => {
+it('the supervisor kills a role that does not close at the second SIGTERM, and exits with 143', async () => {
   const dir = await temporaryDir()
   const { child, ended, said } = await start(dir, TWO, { gateway: 'hang' })
   await portsOf(dir)
@@ -170,7 +170,7 @@ it('kills a role that does not close at the second SIGTERM, and exits with 143',
   expect(processesOn(dir)).toEqual([])
 })
 
-it('counts two signals within half a second as one, as Ctrl-C under npm sends them', async () => {
+it('the supervisor counts two signals within half a second as one, as Ctrl-C under npm sends them', async () => {
   const dir = await temporaryDir()
   const { child, ended, said } = await start(dir, TWO)
   await portsOf(dir)
@@ -181,7 +181,7 @@ it('counts two signals within half a second as one, as Ctrl-C under npm sends th
   expect(processesOn(dir)).toEqual([])
 })
 
-it('kills a role that does not close within 10 s of SIGINT, and exits with 130', async () => {
+it('the supervisor kills a role that does not close within 10 s of SIGINT, and exits with 130', async () => {
   const dir = await temporaryDir()
   const { child, ended } = await start(dir, { gateway: 1 }, { gateway: 'hang' })
   await portsOf(dir)
@@ -208,7 +208,7 @@ it.each(Object.entries(ORDERS))(
   },
 )
 
-it('ends everything within 10 s of a SIGTERM to every process when the supervisor is killed meanwhile', async () => {
+it('the supervisor ends everything within 10 s of a SIGTERM to every process when it is killed meanwhile', async () => {
   const dir = await temporaryDir()
   const { child } = await start(dir, TWO, { gateway: 'hang' })
   await portsOf(dir)
@@ -219,7 +219,7 @@ it('ends everything within 10 s of a SIGTERM to every process when the superviso
   expect(Date.now() - since).toBeLessThan(10_000 + BUSY_MS)
 })
 
-it('adds up the metrics of all processes, including a stopped and a killed one', async () => {
+it('the supervisor adds up the metrics of all processes, including a stopped and a killed one', async () => {
   const dir = await temporaryDir()
   await start(dir, { ...ALL, worker: 1 })
   const ports = await portsOf(dir)

@@ -4,7 +4,7 @@ import { spawnTethered } from '../../src/process/redis.ts'
 import { signal } from '../support/processes.ts'
 import { fixture, processesOn, run, temporaryDir } from '../support/running.ts'
 
-it('leaves no process behind once it has ended', async () => {
+it('a tether leaves no process behind once it has ended', async () => {
   const dir = await temporaryDir()
   for (let count = 0; count < 20; count++) {
     const tethered = spawnTethered(['tail', '-f', '/dev/null', `${dir}/nothing`], {
@@ -17,7 +17,7 @@ it('leaves no process behind once it has ended', async () => {
   }
 })
 
-it('ends a program that ignores SIGTERM after its owner is killed, also if every process of the tree got SIGTERM', async () => {
+it('a tether ends a program that ignores SIGTERM after its owner is killed, also if every process of the tree got SIGTERM', async () => {
   const dir = await temporaryDir()
   const owner = run([fixture('tether.ts'), dir])
   await expect.poll(() => processesOn(dir).filter(({ pid }) => pid !== owner.child.pid).length).toBe(3)
@@ -26,7 +26,7 @@ it('ends a program that ignores SIGTERM after its owner is killed, also if every
   await expect.poll(() => processesOn(dir), { timeout: 30_000 }).toEqual([])
 })
 
-it('keeps the last line of a program as the last line of the log', async () => {
+it('a tether keeps the last line of a program as the last line of the log', async () => {
   const dir = await temporaryDir()
   for (let count = 0; count < 40; count++) {
     const tethered = spawnTethered(['echo', 'no'], { env: process.env, log: `${dir}/log` })

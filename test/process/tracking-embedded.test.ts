@@ -60,14 +60,14 @@ async function start(live: Live) {
   }
 }
 
-it('applies changes that arrive while the embedded service starts before it listens', async () => {
+it('the tracking role applies changes that arrive while the embedded service starts before it listens', async () => {
   const live = await changing()
   const one = await vans(1)
   const push = await start({ ...live, join: () => setImmediate().then(() => live.change(one)) })
   expect(await push(1000)).toBe(200)
 })
 
-it('lets other work run while it applies a change among 100,000 lanes', async () => {
+it('the tracking role lets other work run while it applies a change among 100,000 lanes', async () => {
   const live = await changing()
   live.change(await vans(100_000))
   const push = await start(live)

@@ -152,7 +152,7 @@ it('a roster that is older than the one in effect is an error, and takes effect'
   expect(one.current).toBe(false)
 })
 
-it('reads the whole roster when Redis was emptied, even if its version is later', async () => {
+it('a replica reads the whole roster when Redis was emptied, even if its version is later', async () => {
   const { replica: one } = await replica()
   await putDevice(redis, '1', device('1'))
   await one.refresh()

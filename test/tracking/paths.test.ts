@@ -87,4 +87,4 @@ it.each<[HttpRequest['method'], string]>([
   expect([answer.status, answer.json]).toEqual([404, { message: 'there is no such operation' }])
 })
 
-it('logs no refused path', () => expect(service.log).toEqual([]))
+it('the service logs no refused path', () => expect(service.log).toEqual([]))

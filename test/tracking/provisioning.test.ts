@@ -12,7 +12,7 @@ const companies = [
   { company_id: '8', apikey: 'key-8' },
 ]
 
-it('provisions the companies, and each lane of devices and routes once', async () => {
+it('a provisioning provisions the companies, and each lane of devices and routes once', async () => {
   const devices = [
     { id: '1', company_id: '7', courier_id: '42', route_id: '1001', source: 'devices.yaml:1' },
     { id: '2', company_id: '7', courier_id: '42', route_id: '1001', source: 'devices.yaml:2' },
@@ -46,7 +46,7 @@ it('does not modify the provisioning that it is given', async () => {
   expect(listen).toStrictEqual({ host: '127.0.0.1', port: 0 })
 })
 
-it('removes other routes, but nothing stored, when a provisioning is exhaustive', async () => {
+it('a provisioning removes other routes, but nothing stored, when a provisioning is exhaustive', async () => {
   const { provision, send } = await startService()
   const push = (lane: Lane, timestamp: number) =>
     send(path(lane), {

@@ -39,7 +39,7 @@ it.each([
   ],
   ['a body above the maximum', `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 999999\r\n\r\n${HIDDEN.repeat(100)}`],
   ['a tunnel', `CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n${HIDDEN}`],
-])('takes no request that is hidden in %s', async (_, request) => {
+])('a gateway takes no request that is hidden in %s', async (_, request) => {
   const shared = gateway({ limits: { identify_timeout: 1000 } })
   const behindProxy = { ...shared, trustedProxies: networksOf(['127.0.0.0/8']) }
   const { port } = await open(listenHttp({ host: '127.0.0.1', port: 0, protocol: talk }, behindProxy))

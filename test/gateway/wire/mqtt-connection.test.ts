@@ -20,7 +20,7 @@ async function connected(): Promise<{ connection: MqttConnection; peer: Peer }> 
 
 const packet = publish({ topic: 't', payload: 'x'.repeat(100), qos: 0 })
 
-it('counts the bytes that the broker has not read, and no others', async () => {
+it('an MQTT connection counts the bytes that the broker has not read, and no others', async () => {
   const { connection, peer } = await connected()
   peer.say(packet)
   await until(() => expect(connection.readableLength).toBe(packet.length))
@@ -32,7 +32,7 @@ it('counts the bytes that the broker has not read, and no others', async () => {
   expect(connection.partialBytes).toBe(0)
 })
 
-it('counts each chunk of an incomplete packet until it is complete', async () => {
+it('an MQTT connection counts each chunk of an incomplete packet until it is complete', async () => {
   const { connection, peer } = await connected()
   connection.on('readable', () => connection.read())
   for (const [index, byte] of packet.subarray(0, 20).entries()) {
@@ -47,7 +47,7 @@ it('counts each chunk of an incomplete packet until it is complete', async () =>
   await until(() => expect(connection.partialBytes).toBe(0))
 })
 
-it('reads the socket no faster than the broker reads', async () => {
+it('an MQTT connection reads the socket no faster than the broker reads', async () => {
   const { connection, peer } = await connected()
   Object.assign(connection.session, { device: 'van-1' })
   const much = Buffer.concat(Array.from({ length: 25_000 }, () => packet))
@@ -60,7 +60,7 @@ it('reads the socket no faster than the broker reads', async () => {
   await until(() => expect(taken).toBe(much.length))
 })
 
-it('reads nothing while reading is stopped', async () => {
+it('an MQTT connection reads nothing while reading is stopped', async () => {
   const { connection, peer } = await connected()
   connection.stopReading()
   let taken = 0

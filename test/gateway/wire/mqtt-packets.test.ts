@@ -6,7 +6,7 @@ const lengths = [0, 1, 100, 127, 128, 300, 16_500]
 const packets = lengths.map((length) => publish({ topic: 't', payload: 'x'.repeat(length), qos: 1 }))
 const stream = Buffer.concat(packets)
 
-it('counts MQTT packets wherever a stream is split', () => {
+it('a packet follower counts MQTT packets wherever a stream is split', () => {
   const ends = packets.map((_, index) => Buffer.concat(packets.slice(0, index + 1)).length)
   const wrong = Array.from({ length: stream.length + 1 }, (_, at) => at).filter((at) => {
     const state = new PacketFollower()
@@ -19,13 +19,13 @@ it('counts MQTT packets wherever a stream is split', () => {
   expect(wrong).toEqual([])
 })
 
-it('counts MQTT packets of a stream that arrives byte by byte', () => {
+it('a packet follower counts MQTT packets of a stream that arrives byte by byte', () => {
   const state = new PacketFollower()
   const verdicts = new Set(Array.from(stream, (byte) => state.follow(Buffer.of(byte), () => 20_000)))
   expect([[...verdicts], state.begun, state.arrived]).toEqual([[undefined], lengths.length, 0])
 })
 
-it('compares each MQTT packet with its own limit, without the fixed header', () => {
+it('a packet follower compares each MQTT packet with its own limit, without the fixed header', () => {
   const limits = packets.map((_, index) => lengths[index] + 5)
   expect(new PacketFollower().follow(stream, (packet) => limits[packet - 1])).toBe(undefined)
   for (const [index] of limits.entries()) {
@@ -34,7 +34,7 @@ it('compares each MQTT packet with its own limit, without the fixed header', () 
   }
 })
 
-it('refuses an MQTT length of five bytes', () => {
+it('a packet follower refuses an MQTT length of five bytes', () => {
   expect(new PacketFollower().follow(Buffer.from('3080808000', 'hex'), () => 100)).toBe(undefined)
   expect(new PacketFollower().follow(Buffer.from('308080808000', 'hex'), () => 100)).toBe('malformed_packet')
 })
@@ -57,13 +57,13 @@ function passed(bytes: Buffer, chunk: number, most?: number) {
   return { out: Buffer.concat(out), packets: complete, calls }
 }
 
-it('passes on one of a run of pings, and every other packet as it is', () => {
+it('a packet follower passes on one of a run of pings, and every other packet as it is', () => {
   const bytes = Buffer.concat([PING, packets[3], PING, PING, PING, packets[5], packets[0], PING, PING])
   const expected = Buffer.concat([PING, packets[3], PING, packets[5], packets[0], PING])
   expect(passed(bytes, bytes.length)).toEqual({ out: expected, packets: 6, calls: 1 })
 })
 
-it('passes on a ping of each chunk at most, and loses no other byte, wherever chunks end', () => {
+it('a packet follower passes on a ping of each chunk at most, and loses no other byte, wherever chunks end', () => {
   const run = Buffer.concat(Array<Buffer>(20).fill(PING))
   const bytes = Buffer.concat([packets[1], run, packets[4], run, packets[2]])
   const others = Buffer.concat([packets[1], packets[4], packets[2]])
@@ -75,17 +75,17 @@ it('passes on a ping of each chunk at most, and loses no other byte, wherever ch
   }
 })
 
-it('counts a run of pings as one packet, so that 64 KB of them pass in one step', () => {
+it('a packet follower counts a run of pings as one packet, so that 64 KB of them pass in one step', () => {
   const run = Buffer.concat(Array<Buffer>(32_768).fill(PING))
   expect(passed(run, run.length, 100)).toEqual({ out: PING, packets: 1, calls: 1 })
 })
 
-it('stops after so many packets, and goes on behind them', () => {
+it('a packet follower stops after so many packets, and goes on behind them', () => {
   const many = Buffer.concat(Array<Buffer>(250).fill(packets[1]))
   expect(passed(many, many.length, 100)).toEqual({ out: many, packets: 250, calls: 3 })
 })
 
-it('tells the type of an MQTT packet to whoever limits its length', () => {
+it('a packet follower tells the type of an MQTT packet to whoever limits its length', () => {
   const types: number[] = []
   const all = Buffer.concat([packets[0], Buffer.from('8206000100016100', 'hex'), PING])
   new PacketFollower().follow(all, (_, type) => types.push(type) && 20_000)

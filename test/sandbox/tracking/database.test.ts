@@ -10,7 +10,7 @@ import { temporaryFolder } from '../../support/tracking/service.ts'
 
 const folder = temporaryFolder()
 
-it('opens the database so that a commit returns when it is on disk', () => {
+it('the service opens the database so that a commit returns when it is on disk', () => {
   const database = openDatabase(join(folder, 'full.sqlite'))
   const FULL = 2
   expect(database.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: FULL })
@@ -29,7 +29,7 @@ it('does not open a database of a newer version', () => {
   )
 })
 
-it('keeps the lanes when provisioning fails, and accepts the next one', () => {
+it('the service keeps the lanes when provisioning fails, and accepts the next one', () => {
   const database = openDatabase(join(folder, 'lanes.sqlite'))
   const lanes = new LaneStore(database)
   const route = { route_id: '1001', courier_id: '42', company_id: '7' }
@@ -58,7 +58,7 @@ const POSITIONS_ALONE = `
   INSERT INTO positions VALUES (7, 1001, 1700000000, 42, 55.75, 37.5, 5, NULL, NULL, 1700000001000000, 1);
   PRAGMA journal_mode = WAL`
 
-it('opens the database of a version that had positions only', async () => {
+it('the service opens the database of a version that had positions only', async () => {
   const databaseFile = join(folder, 'before.sqlite')
   const database = new DatabaseSync(databaseFile)
   database.exec(POSITIONS_ALONE)

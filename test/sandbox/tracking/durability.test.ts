@@ -112,7 +112,7 @@ describe('an answered push', () => {
   })
 })
 
-it('keeps a lane after a SIGKILL and a start without it', async () => {
+it('the service keeps a lane after a SIGKILL and a start without it', async () => {
   const databaseFile = join(folder, 'lane.sqlite')
   const { child, client } = await startProcess(databaseFile)
   expect(await push(client, 1)).toMatchObject({ status: 200 })

@@ -239,7 +239,7 @@ describe('deleting', () => {
   })
 })
 
-it('keeps ids beyond 2^53 exact in answers, paths and bodies', async () => {
+it('the service keeps ids beyond 2^53 exact in answers, paths and bodies', async () => {
   const items = newOrder()
   await ask('POST', items, [item('A')])
   const database = new DatabaseSync(service.databaseFile)

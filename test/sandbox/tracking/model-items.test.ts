@@ -59,7 +59,7 @@ const step = fc.oneof(
 )
 const seen = new Set<string>()
 
-it('has the items that were added and not deleted, in order, with their returns', async () => {
+it('an order has the items that were added and not deleted, in order, with their returns', async () => {
   await checkSequences(service, fc.array(step, { minLength: 5, maxLength: 20 }), async (steps, ask) => {
     const order: Order = { items: [], lastId: 0n, exists: false }
     for (const each of steps) {

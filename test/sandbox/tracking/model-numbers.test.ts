@@ -22,7 +22,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ method: fc.constantFrom('GET', 'DELETE'), id }),
 )
 
-it('returns exactly the contractor numbers that were put last, in ascending order of id', () =>
+it('the service returns exactly the contractor numbers that were put last, in ascending order of id', () =>
   checkSequences(service, fc.array(step, { minLength: 5, maxLength: 20 }), async (steps, ask) => {
     const model = new Map<string, JsonObject>()
     for (const each of steps) await take(each, model, ask)

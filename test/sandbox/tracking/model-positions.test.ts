@@ -21,7 +21,7 @@ const position = fc
   .map(([fields, where, second]) => ({ ...(fields as JsonObject), point: where, timestamp: second }) as Position)
 const pushes = fc.array(fc.array(position, { maxLength: 8 }), { minLength: 1, maxLength: 5 })
 
-it('reads each position once, exactly, in order of timestamp, then of arrival', () =>
+it('the service reads each position once, exactly, in order of timestamp, then of arrival', () =>
   checkSequences(service, fc.tuple(start, pushes), async ([from, bodies], ask) => {
     const pushed = bodies.map((body) => body.map((each) => ({ ...each, timestamp: from + each.timestamp })))
     for (const positions of pushed)

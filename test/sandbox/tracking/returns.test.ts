@@ -108,7 +108,7 @@ describe('a return that is refused', () => {
   })
 })
 
-it('stores or refuses each of several returns that come at once', async () => {
+it('the service stores or refuses each of several returns that come at once', async () => {
   const { order, ids, giveBack } = await newOrder()
   const counts = [1, 4, 2, 5, 3]
   const answers = await Promise.all(

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { keptText, moveDurably, writeDurably } from '../src/durable.ts'
 import { temporaryDir } from './support/running.ts'
 
-it('replaces a file for its owner alone, and leaves nothing beside it', async () => {
+it('a durable write replaces a file for its owner alone, and leaves nothing beside it', async () => {
   const dir = await temporaryDir()
   for (const text of ['one', 'two']) await writeDurably(join(dir, 'file'), text)
   expect(await readFile(join(dir, 'file'), 'utf8')).toBe('two')
@@ -12,7 +12,7 @@ it('replaces a file for its owner alone, and leaves nothing beside it', async ()
   expect(await readdir(dir)).toEqual(['file'])
 })
 
-it('moves a folder with what is in it', async () => {
+it('a durable move moves a folder with what is in it', async () => {
   const dir = await temporaryDir()
   await mkdir(join(dir, 'from'))
   await writeFile(join(dir, 'from/file'), 'text')

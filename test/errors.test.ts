@@ -25,10 +25,10 @@ it.each([
     'unable to open database: /nowhere/at/all; give this user the permission, or choose another data_dir',
   ],
   ['SELECT 1 FROM none', 'no such table: none; restore it'],
-])('adds advice to what SQLite reports for %s', (sql, reason) => {
+])('databaseReason adds advice to what SQLite reports for %s', (sql, reason) => {
   expect(databaseReason(failing(sql), 'restore it')).toBe(reason)
 })
 
-it('returns no reason for an error that is not from a database', () => {
+it('databaseReason returns no reason for an error that is not from a database', () => {
   expect(databaseReason(new Error('disk'), 'restore it')).toBeUndefined()
 })

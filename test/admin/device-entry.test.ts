@@ -346,7 +346,7 @@ describe('DELETE /admin/devices/{id}', () => {
     expect((await get(VAN_12)).json).toMatchObject({ name: 'Van 12', secret: false })
   })
 
-  it('is why a device that still is in a file is not configured, also where something is held of it', async () => {
+  it('leaves a device that is still in a file not configured, also if fixes of it are held, and says so', async () => {
     await remove(VAN_12)
     const { status, json } = await get(VAN_12)
     expect([status, json]).toEqual([

@@ -343,7 +343,7 @@ it('answers 502 when an answer is larger than 64 MiB', async () => {
   ])
 })
 
-describe('an error', () => {
+describe('the relay, of an error of the service,', () => {
   const MIB = 1024 * 1024
   const POSITIONS = '/api/v2/companies/7/routes/1/courier-positions'
 

@@ -227,7 +227,7 @@ describe('more than can be kept', () => {
   })
 })
 
-it('requests no more windows when the caller goes away', async () => {
+it('the relay requests no more windows when the caller goes away', async () => {
   const caller = new AbortController()
   const given = Promise.withResolvers<void>()
   const seen = await serving((response, [from]) => {

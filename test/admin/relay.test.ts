@@ -507,7 +507,7 @@ describe('the token that an answer quotes', () => {
     expect([status, bytes.length, headers['content-encoding']]).toEqual([500, 0, undefined])
   })
 
-  it('changes nothing in an error without the token', async () => {
+  it('leaves an error without the token as it is', async () => {
     const body = Buffer.from('{"message":"n\xf6"}')
     await answering(403, { etag: '"1"' }, body)
     const { bytes, headers } = await relay.ask(NUMBER)

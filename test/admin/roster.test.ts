@@ -154,7 +154,7 @@ const sorted = (statuses: number[]) => statuses.toSorted((a, b) => a - b)
 const TIMES = Array.from({ length: 10 }, (_, time) => String(time))
 
 describe('of two changes of devices at once through two processes', () => {
-  it('one alone has a name that devices of two couriers would have', async () => {
+  it('only one takes effect, if both would give one name to devices of two couriers', async () => {
     const [one, other] = [await port(), await port()]
     for (const time of TIMES) {
       const name = `Van ${time}`

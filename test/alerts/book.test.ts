@@ -20,8 +20,8 @@ function receiver(rules: Partial<AlertRules> = {}, book = new AlertBook({ ...RUL
   }
 }
 
-describe('what a receiver is told', () => {
-  it('is that a finding begins, and that it ends, once each', () => {
+describe('a receiver', () => {
+  it('is told that a finding begins, and that it ends, once each', () => {
     const { look } = receiver()
     expect(look(0, [finding()])).toEqual(['begins upstream_down'])
     expect(look(1, [finding({ count: 9, message: 'others' })])).toEqual([])
@@ -29,7 +29,7 @@ describe('what a receiver is told', () => {
     expect(look(3, [])).toEqual([])
   })
 
-  it('is each finding about another subject', () => {
+  it('is told each finding about another subject', () => {
     const { look } = receiver()
     const [one, two] = ['1', '2'].map((device) =>
       finding({ code: 'wrong_secret', subject: { device, company_id: '7' } }),
@@ -38,20 +38,20 @@ describe('what a receiver is told', () => {
     expect(look(1, [{ ...two, subject: { company_id: '7', device: '2' } }])).toEqual(['ends wrong_secret'])
   })
 
-  it('is nothing below its least severity', () => {
+  it('is told nothing below its least severity', () => {
     const { look } = receiver({ minSeverity: 'error' })
     expect(look(0, [slow, finding()])).toEqual(['begins upstream_down'])
     expect(look(1, [])).toEqual(['ends upstream_down'])
   })
 
-  it('is the same again until it was told', () => {
+  it('is told the same again until that has succeeded', () => {
     const { book } = receiver()
     const state = { now: NOON, current: [finding()], isComplete: true }
     expect(book.look(state).messages.size).toBe(1)
     expect(book.look(state).messages.size).toBe(1)
   })
 
-  it('is once of a finding that comes and goes, and again when it has lasted for `flap`', () => {
+  it('is told once of a finding that comes and goes, and again when it has lasted for `flap`', () => {
     const { look } = receiver()
     expect(look(0, [finding()])).toEqual(['begins upstream_down'])
     expect(look(1, [])).toEqual(['ends upstream_down'])
@@ -72,14 +72,14 @@ describe('what a receiver is told', () => {
     }
   })
 
-  it('ends for nobody while it is not known what holds', () => {
+  it('is told of no end while it is not known what holds', () => {
     const { look } = receiver()
     look(0, [finding()])
     expect(look(1, [finding({ code: 'redis_down' })], false)).toEqual(['begins redis_down'])
     expect(look(2, [finding()])).toEqual(['ends redis_down'])
   })
 
-  it('forgets what ended after `flap`', () => {
+  it('has no entry of what ended, after `flap`', () => {
     const { book, look } = receiver()
     look(0, [finding()])
     look(1, [])
@@ -88,7 +88,7 @@ describe('what a receiver is told', () => {
     expect(book.entries.size).toBe(0)
   })
 
-  it('is not repeated by one who knows what was told before', () => {
+  it('is told nothing twice by a process that knows what was told before', () => {
     const before = receiver()
     before.look(0, [finding(), slow])
     const after = receiver()

@@ -282,7 +282,7 @@ describe('check --live', () => {
     expect(await checkLive('http://127.0.0.1:1', {}, ...options)).toMatchObject({ code: 1, errors })
   })
 
-  it('wants to know the company of a courier that no company is known to have', async () => {
+  it('asks for the company of a courier that no file names', async () => {
     const more = ', { company_id: 8, apikey: other }'
     const named = ['--push', '--courier', '5', '--route', '6']
     const { code, errors } = await checkLive('http://127.0.0.1:1', { more }, ...named)

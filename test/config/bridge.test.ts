@@ -38,7 +38,7 @@ describe('mqtt.bridges', () => {
     })
   })
 
-  it('without TLS the usual port is 1883', async () => {
+  it('uses port 1883 without TLS', async () => {
     const [{ host, port, isSecure }] = await bridgesOf(
       'mqtt: { bridges: [{ url: "mqtt://[::1]", topics: { a/+: teltonika } }] }',
     )

@@ -108,7 +108,7 @@ describe('the chain of a device', () => {
     })
   })
 
-  it('says of a link until when it worked: of fixes that are held, until the first of them', () => {
+  it('says until when a link worked: until the first of the fixes that are held', () => {
     const device = { isUnplaced: true, unplaced: { reason: 'no_route', at: NOW, isHeld: true } }
     const held = { at: at(NOW - 5 * MIN), event: 'held', reason: 'no_route' }
     const routed = { at: at(NOW - 60 * MIN), event: 'routed', lane: '7/42/1007' }

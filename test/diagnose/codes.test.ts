@@ -54,7 +54,7 @@ function found(facts: Partial<Facts>) {
 describe('by these facts', () => {
   it('nothing is wrong with a system that is well', () => expect(found({})).toEqual([]))
 
-  it('an API that is down is named once it is known why, or after two seconds', () => {
+  it('an API that is down is a finding once the reason is known, or after two seconds', () => {
     expect(found(downFor(1999))).toEqual([])
     expect(found(downFor(2000))).toMatchObject([
       { code: 'upstream_down', message: 'the tracking API is down: 3 positions wait' },

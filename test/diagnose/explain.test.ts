@@ -44,7 +44,7 @@ describe('a device whose frames are not understood', () => {
   const misunderstood = { frames: 40, sinceAt: at('07:41:00'), protocol: 'gt06' }
   const kept = 'kept, and decoded again after an upgrade or a change of its entry'
 
-  it('has that named, with how many since when', () => {
+  it('is explained by their number, and since when they come', () => {
     const line = 'last fix 08:14:02, route 1007 by routes.csv:17'
     expect(says({}, { misunderstood })).toBe(`${line}, 40 frames of gt06 are not understood since 07:41:00: ${kept}`)
     expect(says({}, { misunderstood: { ...misunderstood, frames: 1 } })).toContain('1 frame of gt06 is not understood')

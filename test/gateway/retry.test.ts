@@ -107,7 +107,7 @@ it('a gateway gives up a fix while Redis is away when the clock jumps: the devic
   expect(await redis.keys('*held*')).toEqual([])
 })
 
-it('does not acknowledge a fix that is held by a clock that jumps meanwhile: the device sends it again', async () => {
+it('a gateway does not acknowledge a fix that is held by a clock that jumps meanwhile: the device sends it again', async () => {
   const { connection } = await breaking()
   const clock = { isInDoubt: false, jumps: 0, now: () => Date.now() - 3_600_000 }
   const send = sender(await openIngest(connection, clock))

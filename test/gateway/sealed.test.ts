@@ -110,7 +110,7 @@ describe('a message that the secret of its device does not open', () => {
     expect([places(), frames]).toEqual([[], []])
   })
 
-  it('is a guess: after some of them the right secret is not looked at for a while', async () => {
+  it('counts as a guess: after some of them the right secret is not looked at for a while', async () => {
     const { post } = await knowing([JANE])
     for (let guess = 0; guess < 6; guess++) await post(encrypted(LOCATION, `guess ${guess}`))
     expect(await post(encrypted(LOCATION, SECRET))).toBe('wrong_secret')

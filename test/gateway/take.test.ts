@@ -461,7 +461,7 @@ describe('a frame behind another one of its session', () => {
     expect(await all.say({ fixes })).toMatchObject({ status: 'refused', reason })
   })
 
-  it('is that of another device where it names that one, or says another secret', async () => {
+  it('belongs to another device if it names that one, or presents another secret', async () => {
     const other = { ...van, id: '2', route_id: '2' }
     const all = await gateway({ devices: [{ ...van, secret: 'right-secret' }, other] })
     await all.say({ device: van.id, secret: 'right-secret', fixes })

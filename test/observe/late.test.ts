@@ -19,7 +19,7 @@ async function late(): Promise<number> {
 
 const observed = () => observations.current().find(({ code }) => code === 'event_loop_delay')
 
-it('observes that a process was too busy to react, and for how long', async () => {
+it('the delay of the event loop tells that a process was too busy to react, and for how long', async () => {
   measureEventLoop('gateway')
   await expect.poll(() => sample('event_loop_delay_seconds_count')).toBeGreaterThan(0)
   const before = await late()
@@ -30,7 +30,7 @@ it('observes that a process was too busy to react, and for how long', async () =
   expect(Number(english(seen?.evidence[0] ?? '').split(' ')[0])).toBeGreaterThanOrEqual(500)
 })
 
-it('counts every frame that is not stored by its reason, with a finding', async () => {
+it('a gateway counts every frame that is not stored by its reason, with a finding', async () => {
   noteNotStored('memory')
   noteNotStored('fault')
   noteNotStored('memory')

@@ -166,7 +166,7 @@ describe.skipIf(!findChromium())('the queues in a real browser', async () => {
     await close()
   })
 
-  it('says what an API refuses that answers, and calls the positions parked that it refused', async () => {
+  it('names what an API refuses, and calls these positions parked', async () => {
     api.respond(status(401))
     await drive(VANS[0], 3)
     const { page, faults, close } = await fixture.open('/')

@@ -206,7 +206,7 @@ describe.skipIf(!findChromium())('the roster in a real browser', () => {
     await close()
   })
 
-  it('says first what else a swap does, where the van that takes over has a route of its own', async () => {
+  it('says what else a swap does before it does it, if the van that takes over has a route of its own', async () => {
     await put(today(), [line(1, 1001, today()), line(2, 1002, today())])
     const { page, close } = await open('/roster')
     await page.getByRole('button', { name: /^Van 1: 1001/ }).click()

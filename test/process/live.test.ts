@@ -183,7 +183,7 @@ describe('a start', () => {
     expect(['7', '8', '1'].map((id) => routeOf(live, id))).toEqual(['70', '80', '10'])
   })
 
-  it('takes files whose devices have their routes by what was put', async () => {
+  it('accepts files whose devices have their routes by what was put', async () => {
     const { dir, write } = await folder(line('1', 10) + line('2', 20))
     const first = await following(dir)
     for (const id of ['1', '2']) await putDevice(redis, id, put(id, `${id}00`))

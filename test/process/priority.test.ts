@@ -9,17 +9,17 @@ import { withRedis } from '../support/with-redis.ts'
 let server: TestRedis
 withRedis((given) => void (server = given))
 
-it('lowers the priority of the admin process', async () => {
+it('the admin process lowers its priority', async () => {
   expect(await admin([])).toBe(Math.max(5, getPriority()))
 })
 
-it('starts the admin process where no priority may be changed, as in the unit of systemd', async ({ skip }) => {
+it('the admin process starts where no priority may be changed, as in the unit of systemd', async ({ skip }) => {
   const runner = ['python3', '-c', WITHOUT_SETPRIORITY]
   skip(spawnSync(runner[0], [...runner.slice(1), 'true']).status !== 0, 'python3 cannot set a seccomp filter here')
   expect(await admin(runner)).toBe(getPriority())
 })
 
-it('starts the admin process from a parent with a lower priority, and does not raise it', async () => {
+it('the admin process starts under a parent with a lower priority, and does not raise it', async () => {
   // Root may raise a priority unless it lacks the capability.
   const runner = process.getuid?.() === 0 ? ['setpriv', '--bounding-set', '-sys_nice', 'nice'] : ['nice']
   expect(await admin([...runner, '-n', '6'])).toBe(Math.min(19, getPriority() + 6))

@@ -12,7 +12,7 @@ import { fixture, processesOn, run, temporaryDir } from '../support/running.ts'
 
 const MEGABYTE = 1024 * 1024
 
-it('runs Redis with the settings that prevent loss', async () => {
+it('the private Redis runs with the settings that prevent loss', async () => {
   const { redis } = await started(await temporaryDir())
   const client = clientOf(redis.url)
   const settings = ['appendonly', 'appendfsync', 'maxmemory-policy', 'maxmemory', 'save', 'port', 'unixsocketperm']
@@ -66,7 +66,7 @@ it('the private Redis keeps acknowledged data over a SIGKILL, and its URL', asyn
   expect(await clientOf(again.redis.url).lrange('lane', 0, -1)).toEqual(['a', 'b'])
 })
 
-it('ends a Redis that still runs before it starts another one on the same folder', async () => {
+it('a start ends a Redis that still runs before it starts another one on the same folder', async () => {
   const { redis, dataDir } = await started(await temporaryDir())
   await clientOf(redis.url).set('a', '1')
   const again = await started(dataDir)

@@ -38,7 +38,7 @@ describe('a pattern', () => {
     ])
   })
 
-  it('has braces, brackets and backslashes of the text behind a backslash', () => {
+  it('writes braces, brackets and backslashes of the text behind a backslash', () => {
     expect(read('\\{\\[{id}\\]\\}\\\\', '{[7]}\\')?.device).toBe('7')
   })
 
@@ -175,7 +175,7 @@ describe('places', () => {
     expect(fixOf('{latDeg}-{latMin},{lon}', '-0-30,0')?.latitude).toBe(-0.5)
   })
 
-  it('are missing where one field is empty', () => {
+  it('are unknown if one of their fields is empty', () => {
     expect(fixOf('{lat},{lon}', ',7')).toBeUndefined()
     expect(fixOf('{lat},{lon}', '7,  ')).toBeUndefined()
   })

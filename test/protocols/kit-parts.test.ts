@@ -174,7 +174,7 @@ describe('a split message', () => {
     expect(assemble(part(1), session)).toBeUndefined()
   })
 
-  it('is a copy', () => {
+  it('keeps a copy of each part, whatever its buffer holds later', () => {
     const session = identified()
     const first = part(0, { count: 2 })
     assemble(first, session)

@@ -44,7 +44,7 @@ describe('requests', () => {
     expect(['a', 'b', 'c', 'g'].map((name) => textMember(body, name))).toEqual(['1', '2.5', undefined, undefined])
   })
 
-  it('have XML elements, told apart from those with longer names', () => {
+  it('with XML are read by element, not by the beginning of its name', () => {
     const xml = '<list><item a="1">x</item><items>y</items><item>\n z </item><item>'
     expect(xmlElements(xml, 'item')).toEqual(['x', '\n z '])
     expect([xmlText(xml, 'items'), xmlText('<a> b </a>', 'a'), xmlText(xml, 'none')]).toEqual(['y', 'b', ''])

@@ -50,7 +50,7 @@ describe('MQTT', () => {
     expect(published({ ...LOCATION, topic: 'owntracks/jane/phone' })).toEqual({ fixes: [FIX] })
   })
 
-  it('of an array each location', () => {
+  it('reads each location of an array', () => {
     expect(published([LOCATION, { _type: 'lwt', tst: 1 }, { ...LOCATION, tst: 1714558531 }]).fixes).toEqual([
       FIX,
       { ...FIX, time: FIX.time + 1000 },

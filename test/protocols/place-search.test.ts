@@ -126,7 +126,7 @@ it('parameters of a stream are a line of its protocol', () => {
 
 const isOfOthers = (name: string, value: unknown) => name === 'lat' || value === 7
 
-it('a place of others is not one', () => {
+it('a place of a base station or a waypoint is not one of the device', () => {
   expect(holdsPlace({ lat: 52.5, lon: 7 }, isOfOthers)).toBe(false)
   expect(holdsPlace({ lat: 52.5, lon: 8 }, isOfOthers)).toBe(true)
 })

@@ -132,7 +132,7 @@ describe('teltonika', () => {
     })
   })
 
-  it('reads codec 7: a place that is no number is none', () => {
+  it('reads codec 7, and no fix from a place that is no number', () => {
     const content = bytes('07 02 52aa1432 01 01 7fc00000 41ca2000 52aa1433 01 01 425ac000 ff800000 02')
     expect(decode(avlEnvelope(content))).toEqual({ none: 'no place', reply: bytes('00000002') })
   })
@@ -165,7 +165,7 @@ describe('teltonika', () => {
     expect(reasonOf(() => decode(avlEnvelope(content)))).toBe('malformed')
   })
 
-  it('refuses a packet whose length is another', () => {
+  it('refuses a packet with a wrong length field', () => {
     const packet = Buffer.from(PACKET)
     packet[7]++
     expect(reasonOf(() => decode(packet))).toBe('malformed')

@@ -115,7 +115,7 @@ describe('packets', () => {
     expect(reasonOf(`2.0;861234000000001#SD#${SHORT}`)).toBe('checksum')
   })
 
-  it('a packet may be compressed, to a limit', () => {
+  it('a compressed packet is read up to a limit', () => {
     expect(decode(compressed(`${summed('D', EXTENDED)}\r\n`), loggedIn()).fixes).toEqual([{ ...FIX, hdop: 0.9 }])
     const text = randomBytes(2000).toString('hex')
     expect(answer(compressed(`#M#${text.padEnd(65_533, 'x')}`))).toBe('#AM#1\r\n')
@@ -127,7 +127,7 @@ describe('packets', () => {
 })
 
 describe('fields', () => {
-  it('NA and nothing are what is not known', () => {
+  it('that are NA or empty are unknown', () => {
     expect(decode('#SD#010524;101530;3352.1000;S;07041.2000;W;NA;;NA;4').fixes).toEqual([
       {
         time: FIX.time,

@@ -340,24 +340,27 @@ describe('a refusal', () => {
     expect(api.seen.slice(before).map(({ lane: to }) => to)).toEqual(['42/2', '42/2'])
   })
 
-  it.each([401, 403])('status %i for a key that was replaced meanwhile has the new one tried at once', async (code) => {
-    const { promise: replaced, resolve: replace } = Promise.withResolvers<void>()
-    api.respond((push, response) => {
-      if (push.apikey === 'new') ok(push, response)
-      else void replaced.then(() => status(code)(push, response))
-    })
-    await store('7/1/1', 1, 2)
-    const { setApikeys } = pushing({ apikeys: new Map([['7', ['old']]]) })
-    await expect.poll(() => api.seen.length, soon).toBe(1)
-    setApikeys(new Map([['7', ['new']]]))
-    replace()
-    await expect.poll(delivered, soon).toBe(2)
-    // Of a lane that was parked one position would be tried first.
-    expect(api.seen.map(({ apikey, timestamps }) => [apikey, ...timestamps])).toEqual([
-      ['old', 1, 2],
-      ['new', 1, 2],
-    ])
-  })
+  it.each([401, 403])(
+    'of a key that was replaced meanwhile (status %i) has the new key tried at once',
+    async (code) => {
+      const { promise: replaced, resolve: replace } = Promise.withResolvers<void>()
+      api.respond((push, response) => {
+        if (push.apikey === 'new') ok(push, response)
+        else void replaced.then(() => status(code)(push, response))
+      })
+      await store('7/1/1', 1, 2)
+      const { setApikeys } = pushing({ apikeys: new Map([['7', ['old']]]) })
+      await expect.poll(() => api.seen.length, soon).toBe(1)
+      setApikeys(new Map([['7', ['new']]]))
+      replace()
+      await expect.poll(delivered, soon).toBe(2)
+      // Of a lane that was parked one position would be tried first.
+      expect(api.seen.map(({ apikey, timestamps }) => [apikey, ...timestamps])).toEqual([
+        ['old', 1, 2],
+        ['new', 1, 2],
+      ])
+    },
+  )
 
   it('a key that is accepted after it was replaced is not used again', async () => {
     const { promise: replaced, resolve: replace } = Promise.withResolvers<void>()

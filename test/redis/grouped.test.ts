@@ -32,7 +32,7 @@ it('items that weigh enough leave before the time between calls is over', async 
   expect(groups).toEqual([[1], [2, 3]])
 })
 
-it('where items come fast, a part of the weight is enough: a quarter within a millisecond', async () => {
+it('items that come fast leave with a part of the weight: a quarter within a millisecond', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] })
   onTestFinished(() => void vi.useRealTimers())
   const { groups, send } = recorded({ apartMs: 3_600_000, enough: 8 })

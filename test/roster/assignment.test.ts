@@ -23,7 +23,7 @@ function deciding(all: readonly Ranked[], time: number): Ranked | undefined {
 }
 
 describe('what is topmost', () => {
-  it('is what looking at every span says, in order and without overlaps', () =>
+  it('is the same as by looking at every span, in order and without overlaps', () =>
     fc.assert(
       fc.property(spans, (all) => {
         const pieces = topmost(all, rankOf)

@@ -115,7 +115,7 @@ describe('answers', () => {
     expect(streamSpeech('wialon').login?.(ID).accepted?.(Buffer.from('#AL#0\r\n'))).toBe(false)
   })
 
-  it('egts and jt808 know a refusal', () => {
+  it('egts and jt808 vans take a refusal for one', () => {
     const egts = streamSpeech('egts').packet(FIXES, { id: ID, serial: 1 })
     const [response] = answered('egts', 1)
     response[26] = 132

@@ -97,7 +97,7 @@ describe('the clock of Redis is set back by an hour', () => {
     expect(Number(await redis.hget(keys.clock, 'beat'))).toBeGreaterThan(Date.now() + HOUR_MS / 2)
   })
 
-  it('but less than a second changes nothing', async () => {
+  it('changes nothing if it is less than a second', async () => {
     await append(LANE, 60_000)
     await setBackBy(500)
     await beat()

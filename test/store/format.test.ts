@@ -23,7 +23,7 @@ const roles = async () => (await readProcesses(redis)).processes.map(({ role }) 
 const format = () => readFormat(redis)
 
 describe('the format of the data', () => {
-  it('is none in data of before, and rises where every process knows a higher one', async () => {
+  it('is missing in older data, and rises once every process knows a higher one', async () => {
     expect(await format()).toBe(0)
     await processOfThisVersion()
     await expect.poll(format).toBe(FORMAT)

@@ -130,7 +130,7 @@ describe('frames over TCP', () => {
   })
 })
 
-describe('failures', () => {
+describe('refused requests', () => {
   it('beyond their limit end without an answer; a van of the same network is acknowledged', async () => {
     const ended = await refusals('flood')
     const { shared } = counting({ flood: new Flood(() => 0) })

@@ -91,7 +91,7 @@ describe('a PUBLISH', () => {
     await until(() => expect(peer.hex).toBe(connack(0) + puback(1)))
   })
 
-  it('stores a retained message like any other', async () => {
+  it('is stored like any other if it is retained', async () => {
     const shared = gateway()
     const van = await client((await listen(shared)).port)
     await van.publishAsync(TOPIC, position(), { qos: 1, retain: true })

@@ -12,7 +12,7 @@ import {
 } from './support/structure/sources.ts'
 
 /**
- * Prints how large the code is and what a frame crosses, beside the goals. Exit 1 where files import each other in a circle, or
+ * Prints how large the code is and what a frame crosses, beside the goals. Exit 1 if files import each other in a circle, or
  * where a type's name is declared more than once. `--list` names what was counted; `--static` leaves out what has to be run.
  */
 const list = process.argv.includes('--list')

@@ -24,7 +24,7 @@ async function ids(query = ''): Promise<string[]> {
   return (await list(query)).results.map(({ id }) => id)
 }
 
-/** The device speaks over `transport`, and its gateway ends: it is online over UDP, offline over TCP. Answers when it spoke (`at`, ms UTC). */
+/** The device speaks over `transport`, and its gateway ends: it is online over UDP, offline over TCP. Returns when it spoke (`at`, ms UTC). */
 async function speak(transport: 'tcp' | 'udp', device: string, at = Date.now()): Promise<string> {
   const heard = new HeardBook(admin.redis)
   const session = Object.assign(new Conversation(transport, REMOTE), { device, now: at })

@@ -133,7 +133,7 @@ async function metrics({ ports }: Victim, cost: Cost, signal: AbortSignal): Prom
   })
 }
 
-/** Writes bytes at a rate on four connections; again where they are ended. */
+/** Writes bytes at a rate on four connections; again if they are ended. */
 async function pour(
   port: number,
   bytes: Buffer,

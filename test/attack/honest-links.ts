@@ -10,7 +10,7 @@ export interface Van {
   readonly id: string
   readonly road: string
   readonly port: number
-  /** What it has to present; undefined where it is known by its id alone. */
+  /** What it has to present; undefined if it is known by its id alone. */
   readonly secret?: string
 }
 

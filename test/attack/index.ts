@@ -16,7 +16,7 @@ import { attachTarget, startTarget, type Target } from './target.ts'
  * Attacks a gateway on loopback, and measures what honest vans beside it notice: `--seconds N` for each attack, `--only text`
  * for those whose name has it, `--rounds N` for all of them so many times. The gateway is one of its own, with a Redis of
  * its own, or with `--topology sentinel|cluster --shards N` a replicated one; or with `--data-dir DIR --company ID` one that
- * runs already. Exit 0 where in each attack at least 99 % of the vans' fixes were acknowledged, with p99 under a second, memory
+ * runs already. Exit 0 if in each attack at least 99 % of the vans' fixes were acknowledged, with p99 under a second, memory
  * within its bound, the account without a difference, no wrong position delivered, and nothing told.
  */
 const BOUNDS = { ackedShare: 0.99, p99Ms: 1000, memoryBytes: 600 << 20, redisShare: 0.85 }

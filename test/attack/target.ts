@@ -22,7 +22,7 @@ export interface Target {
   memory(): Record<string, number>
   /** `GET /admin/status`. */
   status(): Promise<Status>
-  /** Looks into its private Redis; undefined where it has none. */
+  /** Looks into its private Redis; undefined if it has none. */
   redis(): Promise<RedisState | undefined>
   /** Changes the entries of the guarded devices, so that frames that were kept for them are decoded again. */
   touchGuarded(): Promise<void>

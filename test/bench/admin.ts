@@ -11,7 +11,7 @@ import { startAdminSite, TOKENS } from './admin/site.ts'
  * CPU time of the admin process and of Redis during a request, and until the answer, the least of some. What the processes do
  * beside it is in it. What reads is asked with a token for all companies, with one for the company that has all devices, and
  * with one for a company that has none.
- * Exit 1 where a request takes more than 100 ms of CPU; `[PATTERN]`: only what matches it. Linux alone.
+ * Exit 1 if a request takes more than 100 ms of CPU; `[PATTERN]`: only what matches it. Linux alone.
  * `beside [PAIRS]`: what five requests a second cost the gateway at 20,000 fixes a second.
  */
 if (process.argv[2] === 'beside') {
@@ -64,7 +64,7 @@ async function measure(label: string, request: (n: number) => Ask | Promise<Ask>
   if (least('cpu') > MOST_MS) slow.push(label)
 }
 
-/** @throws where an operation is not measured */
+/** @throws if an operation is not measured */
 async function haveAll(): Promise<void> {
   const { paths } = JSON.parse((await ask(get('/openapi.json'))).text) as {
     paths: Record<string, Record<string, { operationId: string }>>

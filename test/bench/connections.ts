@@ -9,7 +9,7 @@ import { startProductRig } from './e2e/rig.ts'
 
 /**
  * Many vans with a connection each that send a fix once a minute: what a connection takes, whether all log in within a minute, how
- * long answers take, also after a restart of one gateway and of all. Ends by itself, with a line of JSON, and exit 1 where
+ * long answers take, also after a restart of one gateway and of all. Ends by itself, with a line of JSON, and exit 1 if
  * something took longer or more than it may. `--connections N`: 10,000 unless said; `--gateways N`: one for each 14,000;
  * `--seconds N`: for how long they send before the restarts.
  */
@@ -110,7 +110,7 @@ function startSenders(): ChildProcess[] {
   })
 }
 
-/** Answers after how many seconds all were logged in again, of which some have lost their connection. */
+/** Returns after how many seconds all were logged in again, of which some have lost their connection. */
 async function untilAllBack(): Promise<number> {
   const since = performance.now()
   // The senders report once a second.
@@ -123,7 +123,7 @@ function loggedIn(): number {
   return reports.reduce((sum, report) => sum + (report?.loggedIn ?? 0), 0)
 }
 
-/** Answers after how many seconds all were logged in. */
+/** Returns after how many seconds all were logged in. */
 async function untilAllIn(): Promise<number> {
   const since = performance.now()
   for (let reported = 0; loggedIn() < connections; await sleep(200)) {

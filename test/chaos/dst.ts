@@ -20,7 +20,7 @@ export function localTime(seconds: number): string {
   return now === anHourBefore ? new Date(seconds * 1000).toISOString() : now
 }
 
-/** Runs this program again with a clock that shows another time; answers its exit code, undefined where there is no C compiler. */
+/** Runs this program again with a clock that shows another time; returns its exit code, undefined if there is no C compiler. */
 export async function runAgainAt(at: number): Promise<number | undefined> {
   const dir = await mkdtemp(join(tmpdir(), 'waybridge-season-'))
   try {

@@ -24,7 +24,7 @@ export interface FaultTargets {
 }
 
 /**
- * Injects a fault, and undoes it when its time is over, or at the signal. Answers whether its target was there, within a few
+ * Injects a fault, and undoes it when its time is over, or at the signal. Returns whether its target was there, within a few
  * seconds: another fault may have ended it.
  */
 export async function injectFault(
@@ -71,7 +71,7 @@ function seconds(ms: number): string {
 
 type FaultDetails = Pick<Fault, 'at' | 'kind' | 'pick'>
 
-/** By the first word of a fault's kind. Answers what undoes it; rejects where the target is not there. */
+/** By the first word of a fault's kind. Returns what undoes it; rejects if the target is not there. */
 const INJECTIONS: Readonly<Record<string, (what: FaultDetails, targets: FaultTargets) => Promise<() => unknown>>> = {
   async kill({ kind, pick }, { system }) {
     const who = secondOf(kind)
@@ -130,7 +130,7 @@ const INJECTIONS: Readonly<Record<string, (what: FaultDetails, targets: FaultTar
     return CLOCK_INJECTIONS[secondOf(kind)](site.clock, system)
   },
 
-  /** Waits until the clocks change; rejects where they changed before the first fault, or the run is at another time. */
+  /** Waits until the clocks change; rejects if they changed before the first fault, or the run is at another time. */
   async dst({ at, kind }) {
     const leftMs = nextChange(kind, Date.now() - at) - Date.now()
     if (leftMs > DST_MS) throw new Error('this run is not at the time when it happens')
@@ -139,7 +139,7 @@ const INJECTIONS: Readonly<Record<string, (what: FaultDetails, targets: FaultTar
   },
 }
 
-/** What happens to a clock, by the second word of a fault's kind. Answers what sets it right. */
+/** What happens to a clock, by the second word of a fault's kind. Returns what sets it right. */
 const CLOCK_INJECTIONS: Readonly<Record<string, (clock: ProcessClock, system: System) => () => unknown>> = {
   ahead: (clock) => jump(clock, HOUR_MS),
   behind: (clock) => jump(clock, -HOUR_MS),

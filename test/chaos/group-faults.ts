@@ -60,7 +60,7 @@ export function groupFaults(
   return {
     has: (kind: string) => kind in injections,
     /**
-     * `untilOver` waits until the fault is to be undone. Answers how long after that the replicas were out of step, until
+     * `untilOver` waits until the fault is to be undone. Returns how long after that the replicas were out of step, until
      * something was acknowledged again, and until everything was: `recovered` answers when the first was, ms UTC.
      */
     inject: ({ kind, pick }: Pick<Fault, 'kind' | 'pick'>, untilOver: () => Promise<void>) =>

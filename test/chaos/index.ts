@@ -6,7 +6,7 @@ import { type Fault, KINDS, planFaults } from './plan.ts'
 import { type Outcome, runChaos } from './run.ts'
 
 /**
- * A chaos run: `--minutes N --seed S [--topology single|sentinel|cluster] [--shards N] [--vans N] [--gateways N] [--only kind,kind]`. Exit 0 where nothing was lost, everything
+ * A chaos run: `--minutes N --seed S [--topology single|sentinel|cluster] [--shards N] [--vans N] [--gateways N] [--only kind,kind]`. Exit 0 if nothing was lost, everything
  * came in order to the courier and route of its time, and the account has no difference.
  */
 const MOST_PROBLEMS = 20

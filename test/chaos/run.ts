@@ -107,7 +107,7 @@ async function injectAll(targets: FaultTargets, { faults, lengthMs, signal, say 
   return { done, missed }
 }
 
-/** Waits until all fixes that were made before the call are acknowledged, within `RECOVERED_BY_MS`. Answers when the first was since then. */
+/** Waits until all fixes that were made before the call are acknowledged, within `RECOVERED_BY_MS`. Returns when the first was since then. */
 async function whenAcknowledged({ trips }: ChaosVans, since: number): Promise<number> {
   const calledAt = Date.now()
   const last = trips.flatMap(({ fixes }) => fixes.findLast(({ madeAt }) => madeAt < calledAt) ?? [])

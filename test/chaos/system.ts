@@ -22,15 +22,15 @@ export const PROCESSES = ['supervisor', 'gateway', 'worker', 'admin', 'redis'] a
 export interface System {
   /** The process ids of one of `PROCESSES`. */
   pidsOf(who: string): number[]
-  /** Runs commands on its Redis. Rejects where that does not answer. */
+  /** Runs commands on its Redis. Rejects if Redis does not answer. */
   redis<T>(work: (redis: Redis) => Promise<T>): Promise<T>
-  /** Asks the admin port. Rejects where that does not answer. */
+  /** Asks the admin port. Rejects if it does not answer. */
   admin(path: string, init?: RequestInit): Promise<Response>
-  /** Of the admin port. Rejects where that does not answer. */
+  /** `GET /admin/status`. Rejects if the admin port does not answer. */
   status(): Promise<Status>
   /** How often `start` was started. */
   starts(): number
-  /** Ends all in order; answers the exit codes, and how many processes were left behind. */
+  /** Ends all in order; returns the exit codes, and how many processes were left behind. */
   end(): Promise<{ readonly codes: readonly (number | null)[]; readonly left: number }>
 }
 
@@ -66,7 +66,7 @@ export async function startSystem(site: Site): Promise<System> {
 
 interface Service {
   starts(): number
-  /** Ends it by SIGTERM, in the end by SIGKILL; answers the exit code. */
+  /** Ends it by SIGTERM, in the end by SIGKILL; returns the exit code. */
   end(): Promise<number | null>
 }
 

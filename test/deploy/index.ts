@@ -7,7 +7,7 @@ import { endAll, prepareSite } from './site.ts'
 
 /*
  * Deploys the product by the commands of docker/README.md, in containers of its own: `npm run test:deploy`, with vitest's arguments
- * behind `--`. Exits with 77, skipped, where no container can run. Ends all that it started, also after a signal.
+ * behind `--`. Exits with 77, skipped, if no container can run. Ends all that it started, also after a signal.
  */
 const SKIPPED = 77
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 }

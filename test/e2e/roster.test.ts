@@ -31,7 +31,7 @@ describe('the roster, as a user changes it through the admin port', () => {
   })
   afterAll(async () => void (await product.end()))
 
-  /** Sends a fix, each a second after the one before, until it is acknowledged; answers its time. */
+  /** Sends a fix, each a second after the one before, until it is acknowledged; returns its time. */
   async function send(): Promise<number> {
     const time = NOW - 600 + sent++
     const url = `http://127.0.0.1:${product.ports['http/osmand']}/?id=${VAN}&lat=52.5&lon=13.4&timestamp=${time}`

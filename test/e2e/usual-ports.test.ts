@@ -12,7 +12,7 @@ const AUTO_PORT = 5000
 /** Takes a port; where another program has it already, that does as well. */
 async function take(port: number): Promise<void> {
   const server: Server = createServer().listen(port, '0.0.0.0')
-  // Rejects where another program has it.
+  // Rejects if another program has it.
   await once(server, 'listening').catch(() => {})
   onTestFinished(() => void server.close())
 }

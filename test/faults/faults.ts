@@ -28,7 +28,7 @@ export interface Fault {
   readonly needs?: readonly [sentence: string, isSo: () => boolean]
   /** Whether `npm test` injects it; `npm run faults` injects all. */
   readonly isQuick?: true
-  /** Breaks it; answers how it is mended. */
+  /** Breaks it; returns how it is mended. */
   readonly begin: (site: Site) => Promise<() => unknown>
 }
 

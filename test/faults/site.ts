@@ -22,7 +22,7 @@ export interface Site {
   readonly redis: TestRedis
   readonly certificates: CertificateMaker
   readonly webhook: Awaited<ReturnType<typeof webhookReceiver>>
-  /** The view Now in a browser; undefined where there is none. */
+  /** The view Now in a browser; undefined if there is none. */
   readonly page: Page | undefined
   /** Runs one command on its Redis. */
   command(...words: string[]): Promise<unknown>
@@ -51,7 +51,7 @@ const SPEECHES = ['teltonika', 'gt06'].flatMap((name) => speeches.find(({ protoc
 export const FLEET = createFleet(4, SPEECHES).map(({ id }) => id)
 
 /**
- * A site whose product is on a small disk of its own, with its private Redis; undefined where this process may not mount one.
+ * A site whose product is on a small disk of its own, with its private Redis; undefined if this process may not mount one.
  */
 export async function startSiteOnDisk(): Promise<Site | undefined> {
   const disk = await mkdtemp(join(tmpdir(), 'waybridge-disk-'))

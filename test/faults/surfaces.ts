@@ -11,7 +11,7 @@ export function surfacesOf(site: Site, { van }: Fault): Surface[] {
   return SURFACES.filter((surface) => (surface === 'page' ? site.page : surface === 'why' ? van : true))
 }
 
-/** Whether a surface shows the finding of a fault now. Rejects where it cannot be asked. */
+/** Whether a surface shows the finding of a fault now. Rejects if it cannot be asked. */
 export const SHOWS: Readonly<Record<Surface, (site: Site, fault: Fault) => Promise<boolean>>> = {
   status: async (site, { code }) => (await statusOf(site)).findings.some((finding) => finding.code === code),
 

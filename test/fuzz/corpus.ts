@@ -27,7 +27,7 @@ export interface Seedling {
 export interface Target {
   readonly protocol: Protocol
   readonly seedlings: readonly Seedling[]
-  /** Where its checksum stands; undefined where it has none, or it was not found. */
+  /** Where its checksum stands; undefined if it has none, or it was not found. */
   readonly checksum: ChecksumPlace | undefined
 }
 

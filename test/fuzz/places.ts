@@ -120,7 +120,7 @@ function fits(frame: Buffer, { sum, from, end, gap, width, notation }: ChecksumP
   return read(frame, { at, width, notation }) === sum(frame.subarray(from, frame.length - end))
 }
 
-/** NaN where it is no number. */
+/** NaN if it is no number. */
 function read(frame: Buffer, { at, width, notation }: Omit<LengthPlace, 'add'>): number {
   if (notation === 'little') return frame.readUIntLE(at, width)
   if (notation === 'big') return frame.readUIntBE(at, width)

@@ -99,7 +99,7 @@ async function gateway(version: number, devices: Device[] = [VAN], lines: Assign
     ...made,
     /** Every line that was decoded. */
     decoded,
-    /** Each says its lines on a session of its own. Answers how many were answered. `about`: what is known of the session. */
+    /** Each says its lines on a session of its own. Returns how many were answered. `about`: what is known of the session. */
     async say(said: readonly (string | HttpRequest)[], transport: Transport = 'tcp', about: object = {}) {
       const session = Object.assign(new Conversation(transport, '127.0.0.1:1'), about)
       let answered = 0

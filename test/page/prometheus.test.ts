@@ -65,7 +65,7 @@ interface PrometheusAnswer {
   readonly data: { readonly result: readonly object[] }
 }
 
-/** Runs Prometheus with the shipped configuration, but every two seconds, on a product; answers what asks it. */
+/** Runs Prometheus with the shipped configuration, but every two seconds, on a product; returns what asks it. */
 async function startPrometheus(adminPort: number): Promise<(query: string) => Promise<PrometheusAnswer>> {
   const dir = await temporaryDir()
   const shipped = readFileSync(join(FOLDER, 'prometheus.yml'), 'utf8')

@@ -33,7 +33,7 @@ function frame(type: number, content: string): Buffer {
   return w.xor().u8(0x0d).toBuffer()
 }
 
-/** The third byte of an answer is the one behind the id: the checksum, where there is no content. */
+/** The third byte of an answer is the one behind the id: the checksum, if there is no content. */
 function answer(type: number, content: string): Buffer {
   const sent = frame(type, content)
   const w = new ByteWriter()

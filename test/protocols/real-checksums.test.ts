@@ -48,7 +48,7 @@ function realFrames(protocol: Protocol): RealFrame[] {
   return [...different.values()]
 }
 
-/** Whether the checksum of a frame is right; undefined where it has none. */
+/** Whether the checksum of a frame is right; undefined if it has none. */
 function resultOf(protocol: Protocol, { readings, session }: RealFrame): 'right' | 'wrong' | undefined {
   const results = readings.map((frame) => {
     const strict = Object.assign(session(), { lenient: false })

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { freePorts } from '../support/free-ports.ts'
 import { listening } from '../support/listening.ts'
 
-/** A request as the API saw it. One that is no push has neither a courier nor timestamps. */
+/** A request to the API. One that is no push has neither a courier nor timestamps. */
 interface Seen {
   readonly courier?: string
   readonly lane: string

@@ -22,7 +22,7 @@ export interface ClockStep {
   readonly toMs: number
 }
 
-/** `dir`: for what it needs. Undefined where there is no C compiler, which makes the library that processes load. */
+/** `dir`: for what it needs. Undefined if there is no C compiler, which makes the library that processes load. */
 export function openClock(dir: string): ProcessClock | undefined {
   const [file, library] = [join(dir, 'clock'), join(dir, 'clock.so')]
   if (!compiled(library)) return undefined
@@ -67,7 +67,7 @@ function compiled(library: string): boolean {
 export interface ClockSteps {
   /** That of the product. */
   readonly steps: readonly ClockStep[]
-  /** Those of its Redis servers; undefined where it shares that of the product. */
+  /** Those of its Redis servers; undefined if it shares that of the product. */
   readonly redisSteps?: readonly ClockStep[]
 }
 
@@ -80,7 +80,7 @@ export function seemsLate({ steps, redisSteps }: ClockSteps, from: number, until
 
 /**
  * Until when a fix may be held because it seemed to be from the future, or came behind one that did: for a while after the clock was
- * set right. 0 where it was not behind between `from` and `until`, nor shortly before.
+ * set right. 0 if it was not behind between `from` and `until`, nor shortly before.
  */
 export function heldUntil({ steps }: ClockSteps, from: number, until: number): number {
   const overlapping = periods(steps, isBehind).filter(({ at, end }) => at <= until && from <= end + RELEASED_MS)

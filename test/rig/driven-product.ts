@@ -20,7 +20,7 @@ const FLEET = createFleet(
 export const VANS = FLEET.length
 const soon = { timeout: 60_000, interval: 20 }
 
-/** A `waybridge start` on ports of its own, while whose processes end and begin 30 vans send. */
+/** A `waybridge start` on ports that it keeps. 30 vans send while its processes end and are started again. */
 export class DrivenProduct {
   readonly dir: string
   /** What listens where, as in ports.json. */

@@ -64,7 +64,7 @@ process.on('disconnect', () => journal.end(() => process.exit()))
 server.listen(port, '127.0.0.1')
 server.once('listening', () => process.send?.('ready'))
 
-/** Rejects where the request ends before it is whole: it does not count. */
+/** Rejects if the request ends before it is whole: it does not count. */
 async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)

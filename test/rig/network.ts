@@ -16,7 +16,7 @@ export interface Network {
   close(): void
 }
 
-/** Undefined where this process has no right to make one. */
+/** Undefined if this process has no right to make one. */
 export function openNetwork(count: number): Network | undefined {
   const name = `wb${process.pid % 100_000}`
   const net = `10.${200 + (process.pid % 50)}.${Math.floor(process.pid / 50) % 250}`

@@ -60,7 +60,7 @@ export class RedisCluster extends RedisServers {
     this.#slot = this.#slots[pick % this.#slots.length]
   }
 
-  /** The machine that most nodes take for the master of our slot. Rejects where none answers. */
+  /** The machine that most nodes take for the master of our slot. Rejects if none answers. */
   async primary(): Promise<number> {
     const said = await Promise.all(this.machines.map((_, index) => this.#nodesOfSlot(index).catch(() => [])))
     return mostNamed(said.map(([master]) => master ?? -1))

@@ -48,7 +48,7 @@ export class RedisGroup extends RedisServers {
     return this.#options.replicas ?? this.machines.length - 1
   }
 
-  /** The machine whose Redis most Sentinels take for the primary. Rejects where none answers. */
+  /** The machine whose Redis most Sentinels take for the primary. Rejects if none answers. */
   async primary(): Promise<number> {
     return mostNamed(await Promise.all(this.machines.map((_, index) => this.#askSentinel(index).catch(() => -1))))
   }

@@ -53,7 +53,7 @@ export abstract class RedisServers {
     return dir
   }
 
-  /** The machine with the primary. Rejects where nobody says which one has it. */
+  /** The machine with the primary. Rejects if nobody says which one has it. */
   abstract primary(): Promise<number>
 
   protected abstract isInStep(): Promise<boolean>
@@ -166,7 +166,7 @@ export function portSettings(port: number, tls: Issued | undefined): string {
   return `port 0\ntls-port ${port}\n${files}\ntls-auth-clients no\ntls-replication yes`
 }
 
-/** The machine that most name; -1 does not count. Throws where nobody names one. */
+/** The machine that most name; -1 does not count. Throws if nobody names one. */
 export function mostNamed(said: readonly number[]): number {
   const votes = Map.groupBy(
     said.filter((index) => index >= 0),

@@ -17,7 +17,7 @@ export interface ReplicatedRedis {
   readonly settings: string
   readonly machines: number
   readonly network?: Network
-  /** Of the Redis of each machine; none where they cannot be set. */
+  /** Of the Redis of each machine; none if they cannot be set. */
   readonly clocks: readonly ProcessClock[]
   /** Ends its servers and its network. */
   stop(options?: { readonly keep: boolean }): Promise<void>
@@ -56,7 +56,7 @@ export async function startReplicatedRedis(
   }
 }
 
-/** A clock for each machine; none where there is no C compiler. */
+/** A clock for each machine; none if there is no C compiler. */
 async function openClocks(dir: string, count: number): Promise<ProcessClock[]> {
   const dirs = Array.from({ length: count }, (_, index) => join(dir, `redis-clock-${index + 1}`))
   await Promise.all(dirs.map((each) => mkdir(each)))

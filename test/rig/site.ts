@@ -15,24 +15,24 @@ export interface Machine {
   readonly dir: string
   /** Where the gateway listens for vans. */
   readonly ports: Ports
-  /** Of a gateway that is a role on its own. */
+  /** Monitor port of a gateway that is a role on its own. */
   readonly monitorPort: number
 }
 
 /** The folder of a run, with everything in it. */
 export interface Site {
-  /** That of the first machine, which runs `start`. */
+  /** The folder of the first machine, which runs `start`. */
   readonly dir: string
-  /** With the Redis. */
+  /** The data folder, with the Redis in it. */
   readonly dataDir: string
   readonly machines: readonly Machine[]
-  /** Whether the Redis is one for several machines, and not the private one of `start`. */
+  /** Whether all machines share a Redis of their own; otherwise `start` has its private one. */
   readonly sharedRedis: boolean
-  /** In place of it: a primary with replicas. */
+  /** A replicated Redis in place of these. */
   readonly replicated?: ReplicatedRedis
   readonly adminPort: number
   readonly apiPort: number
-  /** Where the clock of the product can be set. */
+  /** The clock of the product, if it can be set. */
   readonly clock?: ProcessClock
   /** Whether the data has a small disk of its own. */
   readonly ownDisk: boolean
@@ -53,7 +53,7 @@ interface SiteOptions {
   readonly clockJumps?: boolean
 }
 
-/** Its data has a disk of its own where this process has the right to mount one. */
+/** Its data has a disk of its own if this process has the right to mount one. */
 export async function prepareSite(
   fleet: readonly FleetVan[],
   { gateways, topology, shards = 1, clockJumps = false }: SiteOptions,
@@ -109,7 +109,7 @@ export async function prepareSite(
   }
 }
 
-/** Where the Redis of a data folder will listen. */
+/** Returns the URL of the Redis of a data folder. */
 async function redisUrl(dataDir: string): Promise<string> {
   return socketUrl(await socketOf(join(dataDir, 'redis')))
 }

@@ -7,7 +7,7 @@ import type { Behaviour, Request, Told } from './journal-api.ts'
 /** The tracking API of a run, in a process of its own. */
 export interface UpstreamApi {
   behave(behaviour: Behaviour): void
-  /** Ends it; answers every request that it got, in order, and the numbers of those whose answers were sent whole. */
+  /** Ends it; returns every request that it got, in order, and the numbers of those whose answers were sent whole. */
   end(): Promise<Journal>
 }
 

@@ -19,7 +19,7 @@ export interface MadeFix {
   readonly longitude: number
   readonly madeAt: number
   ackedAt?: number
-  /** Until when it may be held, where the clock of the product was behind. */
+  /** Until when it may be held, if the clock of the product was behind. */
   heldUntil?: number
 }
 

@@ -10,7 +10,7 @@ async function taken(text: string): Promise<{ entries: Entry[]; rest: string }> 
   return { entries, rest }
 }
 
-/** Undefined where the text is not a mapping. */
+/** Undefined if the text is not a mapping. */
 function parsed(text: string): readonly Entry[] | undefined {
   const { root, mistakes } = parseYaml(text, { mayRepeat: true })
   if (mistakes.length > 0 || (root && root.kind !== 'mapping')) return undefined

@@ -50,7 +50,7 @@ describe('a Redis Cluster', () => {
     return redis
   }
 
-  /** Sends fixes as a gateway that has just started. Rejects where they may not be acknowledged. */
+  /** Sends fixes as a gateway that has just started. Rejects if they may not be acknowledged. */
   async function send(...times: number[]) {
     return storing(await connection())(...times)
   }

@@ -35,7 +35,7 @@ interface Sent {
 
 let clock = 1_790_000_000_000
 
-/** Keeps frames with these texts, one after the other. Answers whether each is kept. */
+/** Keeps frames with these texts, one after the other. Returns whether each is kept. */
 async function keep(texts: readonly string[], sent: Sent = {}, misunderstoodBytes = 1e9): Promise<boolean[]> {
   const store = new FrameStore(redis, { misunderstoodBytes })
   const { device = '1', kind = 'position', isConfigured = true, isProven = true, rosterVersion = 0 } = sent

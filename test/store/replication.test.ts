@@ -56,7 +56,7 @@ describe('a Redis with replicas', () => {
     return redis
   }
 
-  /** Sends a fix as a gateway that has just started. Rejects where it may not be acknowledged. */
+  /** Sends a fix as a gateway that has just started. Rejects if it may not be acknowledged. */
   async function send(time: number) {
     const redis = await connection()
     const duplicates = new DuplicateFilter(redis, { windowMs: 86_400_000, maxFutureMs: 300_000 })

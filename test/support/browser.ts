@@ -45,7 +45,7 @@ export function pageFixture(files: Readonly<Record<string, string>>, yaml = ''):
   beforeAll(async () => {
     if (!isPageBuilt()) await buildPage()
     all.product = await startProduct(files, yaml)
-    // None where the configuration has tokens of its own.
+    // None if the configuration has tokens of its own.
     all.token = (await readFile(join(all.product.dir, 'data/admin-token'), 'utf8').catch(() => '')).trim()
     all.browser = await chromium.launch(chromiumOptions())
   })

@@ -17,7 +17,7 @@ export interface Ended {
 
 export interface Surroundings {
   readonly cwd?: string
-  /** TZ is UTC where it is not given. */
+  /** TZ is UTC if it is not given. */
   readonly env?: Readonly<Record<string, string>>
 }
 
@@ -76,7 +76,7 @@ async function runHere(args: readonly string[], { cwd, env }: Required<Surroundi
   }
 }
 
-/** Puts another function in the place of one of an object. Answers what puts it back. */
+/** Puts another function in the place of one of an object. Returns what puts it back. */
 function replaced<Of extends object, Name extends keyof Of>(object: Of, name: Name, value: Of[Name]): () => void {
   const before = object[name]
   object[name] = value
@@ -94,7 +94,7 @@ function setVariable([name, value]: readonly [string, string | undefined]): void
   else process.env[name] = value
 }
 
-/** Answers what takes away the listeners that are added from now on. */
+/** Returns what takes away the listeners that are added from now on. */
 function withoutListeners(emitter: NodeJS.EventEmitter, event: string): () => void {
   const before = new Set(emitter.listeners(event))
   return () => {

@@ -77,7 +77,7 @@ export async function cutting(target: number): Promise<Cutting> {
 
 const DUP = 8
 
-/** Of the first packet, its fixed header included; 0 where it is not all here. */
+/** Of the first packet, its fixed header included; 0 if it is not all here. */
 function packetLength(bytes: Buffer): number {
   let length = 0
   for (let at = 1; at < bytes.length && at <= 4; at++) {

@@ -70,7 +70,7 @@ export async function fetchUnlessFound({ find, fetch, what, skipped, canFetch = 
  */
 
 /**
- * A server program whose package has its name; undefined where there is none.
+ * A server program whose package has its name; undefined if there is none.
  * @param {string} name
  * @returns {Promise<Program | undefined>}
  */

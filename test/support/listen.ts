@@ -286,7 +286,7 @@ export async function until(assertion: () => void | Promise<void>): Promise<void
 }
 
 /**
- * Stops the time by which connections are silent, until the test ends: `performance.now()` and intervals. Answers a function
+ * Stops the time by which connections are silent, until the test ends: `performance.now()` and intervals. Returns a function
  * that lets so many ms pass. `until` lets 5 ms pass each time that it looks.
  */
 export function stopTime(): (ms: number) => Promise<void> {
@@ -295,7 +295,7 @@ export function stopTime(): (ms: number) => Promise<void> {
   return async (ms) => void (await vi.advanceTimersByTimeAsync(ms))
 }
 
-/** The value of a counter or gauge with these labels; 0 where nothing was counted. */
+/** The value of a counter or gauge with these labels; 0 if nothing was counted. */
 export async function count(name: string, labels: Record<string, string> = {}): Promise<number> {
   const metric = await registry.getSingleMetric(`waybridge_${name}`)?.get()
   const matches = metric?.values.filter((each) =>

@@ -11,7 +11,7 @@ export class LoopDisk {
   readonly dir: string
   readonly #device: string
 
-  /** Makes one in a folder and mounts it; undefined where loop devices or ext4 cannot be had. */
+  /** Makes one in a folder and mounts it; undefined if loop devices or ext4 cannot be had. */
   static create(folder: string): LoopDisk | undefined {
     const image = join(folder, 'disk')
     writeFileSync(image, '')

@@ -78,7 +78,7 @@ export function killAtEnd(child: ChildProcess): void {
 
 const killedAtEnd = new Set<ChildProcess>()
 
-/** The next message of a type that a child sends; rejects where it ends before. */
+/** The next message of a type that a child sends; rejects if it ends before. */
 export function messageOf<Sent extends object>(child: ChildProcess, type: string): Promise<Sent> {
   return new Promise((resolve, reject) => {
     const take = (sent: Sent & { readonly type: string }) => {
@@ -91,7 +91,7 @@ export function messageOf<Sent extends object>(child: ChildProcess, type: string
   })
 }
 
-/** Looks again and again whether something is so, at most for so long; answers whether it is. What rejects is not so. */
+/** Looks again and again whether something is so, at most for so long; returns whether it is. What rejects is not so. */
 export async function untilSo(
   isSo: () => boolean | Promise<boolean>,
   { withinMs = Infinity, everyMs = 50 } = {},

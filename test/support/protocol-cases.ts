@@ -42,7 +42,7 @@ export interface OwnFrame extends Omit<Message, 'fixes' | 'reply' | 'refusal'> {
   readonly fixes?: readonly OwnFix[]
   readonly reply?: string | Buffer | readonly (string | Buffer)[]
   readonly refusal?: string | Buffer
-  /** Why it is refused, where it is. */
+  /** Why it is refused, if it is. */
   readonly error?: DecodeReason
   /** What devices send most, so that its decoding is measured; of all frames at most one. Left out: the first with fixes. */
   readonly isTypical?: true
@@ -72,7 +72,7 @@ export function get(uri: string, headers: HttpRequest['headers'] = {}): HttpRequ
   return { method: 'GET', uri, headers, body: Buffer.alloc(0) }
 }
 
-/** What the tests know of a protocol. @throws Error where test/protocols/<name>.ts is missing. */
+/** What the tests know of a protocol. @throws Error if test/protocols/<name>.ts is missing. */
 export async function casesOf(name: string): Promise<ProtocolCases> {
   try {
     return (await import(`../protocols/${name}.ts`)).default

@@ -46,7 +46,7 @@ export async function startReceiver(): Promise<Receiver> {
 
 type Closers = (() => Promise<unknown>)[]
 
-/** What the frame is answered; undefined where the connection has to end without an answer. */
+/** What the frame is answered; undefined if the connection has to end without an answer. */
 function hear(
   frame: Buffer | HttpRequest,
   session: Session,

@@ -26,7 +26,7 @@ export function within(ms: number, work: () => void): void {
 const context = createContext()
 
 /**
- * What a decoder makes of a frame or a request cut short (see `placesIn`) and with single bits flipped (seeded): throws where
+ * What a decoder makes of a frame or a request cut short (see `placesIn`) and with single bits flipped (seeded): throws if
  * that is anything but a message or a `DecodeError`. A request is damaged in its body, or else in its path.
  */
 export function decodesRough(protocol: Protocol, whole: Buffer | HttpRequest, flips = 60, session = newSession): void {
@@ -51,7 +51,7 @@ export function placesIn(length: number): number[] {
   return [...first, ...Array.from({ length: Math.ceil(Math.max(0, length - 100) / step) }, (_, i) => 100 + i * step)]
 }
 
-/** Throws where a framer answers one of the stream's beginnings, none of which is empty, with anything but a part of it. */
+/** Throws if a framer answers one of the stream's beginnings, none of which is empty, with anything but a part of it. */
 export function framesRough(framer: Framer, stream: Buffer, session = newSession()): void {
   for (const end of [...placesIn(stream.length).slice(1), stream.length]) {
     const n = framer(stream.subarray(0, end), session)
@@ -67,7 +67,7 @@ export function framesOfParts(framer: Framer, stream: Buffer, at: number, sessio
   return [...frames, `left over: ${second.rest.toString('hex')}`]
 }
 
-/** Why work refuses a frame, or undefined where it does not. */
+/** Why work refuses a frame, or undefined if it does not. */
 export function reasonOf(work: () => unknown): DecodeReason | undefined {
   try {
     work()

@@ -15,7 +15,7 @@ import { type Speech, type StreamSpeech, speeches } from '../../src/sandbox/spea
 
 const PROTOCOLS = new Map((await loadProtocols()).map((protocol) => [protocol.name, protocol]))
 
-/** The speech of a name, over TCP. @throws Error where there is none. */
+/** The speech of a name, over TCP. @throws Error if there is none. */
 export function streamSpeech(name: string): StreamSpeech {
   const speech = speeches.find((each) => each.name === name)
   if (speech?.transport !== 'tcp') throw new Error(`${name} is not spoken over TCP`)

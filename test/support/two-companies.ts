@@ -51,7 +51,7 @@ interface AskOptions {
 
 const WEEK = 'from=2099-11-20&until=2099-11-27'
 
-/** Something of everything of a company, and what belongs to none. Answers the ids of both companies' last puts. */
+/** Something of everything of a company, and what belongs to none. Returns the ids of both companies' last puts. */
 export async function fillBoth(admin: AdminFixture): Promise<{ readonly put7: string; readonly put8: string }> {
   const { redis } = admin
   const ask = askAs(admin, TOKEN)

@@ -14,7 +14,7 @@ const release = process.env.WAYBRIDGE_VALKEY_RELEASE ?? 'trixie'
 const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg'
 const dir = unpackedDir(`valkey-${release}`)
 
-/** The program; undefined where there is none. */
+/** The program; undefined if there is none. */
 export function findValkey() {
   const unpacked = join(dir, 'valkey-server')
   const file = process.env.WAYBRIDGE_VALKEY || (isChosen ? undefined : onPath('valkey-server')) || unpacked

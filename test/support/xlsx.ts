@@ -1,6 +1,6 @@
 import { crc32, deflateRawSync } from 'node:zlib'
 
-/** A ZIP archive of these files; `sizes`: what its directory says they have unpacked, where that is not the truth. */
+/** A ZIP archive of these files; `sizes`: what its directory says they have unpacked, if that is not the truth. */
 export function zip(
   files: Readonly<Record<string, string | Buffer>>,
   sizes: Readonly<Record<string, number>> = {},

@@ -3,8 +3,8 @@ import { roll } from './roll.ts'
 import { versionOf } from './version.ts'
 
 /**
- * A rolling upgrade under load: `--from COMMIT --vans N --seed S --seconds N` (between two replacements). Exit 0 where nothing was
- * lost, everything came in order, and the account has no difference; 77 where the clone lacks the version to come from.
+ * A rolling upgrade under load: `--from COMMIT --vans N --seed S --seconds N` (between two replacements). Exit 0 if nothing was
+ * lost, everything came in order, and the account has no difference; 77 if the clone lacks the version to come from.
  */
 /** The last commit before replicas of Redis: its data have no format. */
 const BEFORE = 'f43e3e57aa935bd045b021aee5c0ca6588c71c22'

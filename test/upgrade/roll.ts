@@ -26,7 +26,7 @@ export interface RollOptions {
   readonly say: (line: string) => void
 }
 
-/** What runs, around one Redis. */
+/** The roles that run around one Redis. */
 const ROLES = ['admin', 'worker', 'worker', 'gateway', 'gateway'] as const
 /** Which of them is replaced by which version, one after the other: some, these back again, then all. */
 const STEPS = [
@@ -61,7 +61,7 @@ export async function roll(options: RollOptions): Promise<Verdict & { readonly k
 
 type Stage = Awaited<ReturnType<typeof setUp>>
 
-/** All but the processes that are replaced. */
+/** Starts everything but the processes that are replaced. */
 async function setUp(site: Site) {
   const journal = join(site.dir, 'journal.jsonl')
   const api = await startUpstreamApi({ journal, port: site.apiPort, lateMs: PUSH_TIMEOUT_MS })
@@ -103,7 +103,7 @@ async function play(stage: Stage, fleet: readonly FleetVan[], options: RollOptio
   return { ...verdict, problems: [...problems, ...verdict.problems] }
 }
 
-/** Answers a sentence for each process that did not end in order, and where the format of the data is not as it must be. */
+/** Returns a sentence for each process that did not end in order, and where the format of the data is not as it must be. */
 async function replaceAll(stage: Stage, { before, stepMs, say }: RollOptions): Promise<string[]> {
   const problems: string[] = []
   for (const [index, version] of STEPS) {

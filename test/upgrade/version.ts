@@ -20,7 +20,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 export const thisVersion: Version = { cli: cliIn(ROOT), end: async () => {} }
 
 /**
- * Unpacks the program of a commit, with the packages of this one where both lock the same ones. Undefined where the clone does
+ * Unpacks the program of a commit, with the packages of this one where both lock the same ones. Undefined if the clone does
  * not have that commit.
  */
 export async function versionOf(commit: string): Promise<Version | undefined> {

@@ -4,7 +4,7 @@ import { findValkey } from '../support/valkey.mjs'
 
 /*
  * Runs the tests that are about Redis with a Valkey in its place: `npm run test:valkey`, with vitest's arguments behind `--`.
- * Exits with 77, skipped, where there is no Valkey.
+ * Exits with 77, skipped, if there is no Valkey.
  */
 const TESTS = [
   'test/store',

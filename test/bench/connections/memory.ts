@@ -20,7 +20,7 @@ export async function collectedMemory(product: Product): Promise<{ heap: number;
 /** By process: a process says its address once. */
 const addresses = new Map<number, string>()
 
-/** Has a process open its inspector; answers the address. */
+/** Has a process open its inspector; returns the address. */
 async function opened(product: Product, pid: number): Promise<string> {
   const before = product.said().length
   process.kill(pid, 'SIGUSR1')

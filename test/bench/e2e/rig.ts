@@ -48,7 +48,7 @@ interface Road {
   readonly redisUrl: string
   /** Process ids whose CPU time counts, by name; several gateways are numbered. */
   readonly processes: ReadonlyMap<string, number>
-  /** Addresses of the inspectors of the gateway and the worker, where asked for. */
+  /** Addresses of the inspectors of the gateway and the worker, if `inspect` is set. */
   readonly inspectors: readonly string[]
   /** The port that answers `/metrics`. */
   readonly metricsPort: number

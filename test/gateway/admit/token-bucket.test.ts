@@ -3,7 +3,7 @@ import { Flood, MAX_DEBT_MS, RecentlyUsed, takeTokens } from '../../../src/gatew
 
 const RATE = { perSecond: 10, burst: 50 }
 
-/** Takes tokens again and again: answers in how many ms they are paid. */
+/** Takes tokens again and again: returns in how many ms they are paid. */
 function bucket() {
   let paidUntil: number | undefined
   return (tokens: number, now: number) => {

@@ -10,7 +10,7 @@ import { inEnglish } from '../../support/texts.ts'
 
 const AT = { host: '127.0.0.1', port: 0 }
 
-/** Sends fixes of `locked` from an address of this machine. Answers the status and the text. */
+/** Sends fixes of `locked` from an address of this machine. Returns the status and the text. */
 function phone(port: number, localAddress: string) {
   const client = new Client(`http://127.0.0.1:${port}`, { localAddress })
   onTestFinished(() => client.destroy())

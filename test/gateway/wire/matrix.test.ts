@@ -90,7 +90,7 @@ async function firstFrames(protocol: Protocol, transport: Transport): Promise<Fi
   })
 }
 
-/** What a first frame says; undefined where the decoder does not understand it, or the framer does not cut it whole. */
+/** What a first frame says; undefined if the decoder does not understand it, or the framer does not cut it whole. */
 function read(protocol: Protocol, bytes: Buffer | HttpRequest, session: Session): Message | undefined {
   try {
     const isStream = Buffer.isBuffer(bytes) && session.transport === 'tcp'

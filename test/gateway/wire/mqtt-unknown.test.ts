@@ -5,7 +5,7 @@ import { connack, connect, puback, publish, pubrec, raw } from '../../support/mq
 
 const held = () => gateway({ admitsUnknown: true })
 
-/** Has a device publish; answers what it heard and where its fixes went, once its connection is over or it is answered. */
+/** Has a device publish; returns what it heard and where its fixes went, once its connection is over or it is answered. */
 async function published(shared: Gateway, user: string, topic: string, payload = position()) {
   const peer = await raw((await listen(shared)).port)
   peer.say(connect({ user }))

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { Inspector } from '../inspector.ts'
 import { ROOT } from './sources.ts'
 
-/** A function that was called: its file, its name (empty where it has none) and how often. */
+/** A function that was called: its file, its name (empty if it has none) and how often. */
 export interface CalledFunction {
   readonly file: string
   readonly name: string

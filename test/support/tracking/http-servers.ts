@@ -23,7 +23,7 @@ export function client(baseUrl: string, options: Partial<TrackingClientOptions> 
 }
 
 /**
- * Stops the time limits of requests until the test ends; answers a function that lets so many ms pass. The clock of undici, which
+ * Stops the time limits of requests until the test ends; returns a function that lets so many ms pass. The clock of undici, which
  * begins with the first connection of a process, must have begun before: it would not go on after the test.
  */
 export function stopLimits(): (ms: number) => void {

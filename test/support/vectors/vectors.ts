@@ -16,7 +16,7 @@ export interface Vector extends Omit<DecodeInput, 'id' | 'input' | 'deviceId'>, 
   readonly input: VectorInput
 }
 
-/** What a vector says; `repliesAckOn` stands in where there are no `replies`. */
+/** What a vector says; `repliesAckOn` stands in if there are no `replies`. */
 export interface VectorMeaning {
   readonly deviceId?: string
   readonly positions: readonly VectorPosition[]
@@ -80,7 +80,7 @@ export interface VectorFamily {
   readonly frames: number
 }
 
-/** Every family of the vectors; undefined where the folder is missing. */
+/** Every family of the vectors; undefined if the folder is missing. */
 export function vectorFamilies(): ReadonlyMap<string, VectorFamily> | undefined {
   const path = join(vectorsFolder, 'index.json')
   if (!existsSync(path)) return undefined
@@ -88,7 +88,7 @@ export function vectorFamilies(): ReadonlyMap<string, VectorFamily> | undefined 
   return new Map(Object.entries(index))
 }
 
-/** The vectors of one protocol that came over wires of ours; none where there is no file. */
+/** The vectors of one protocol that came over wires of ours; none if there is no file. */
 export function vectorsOf(protocol: string): Vector[] {
   const lines = linesOf<Omit<Vector, 'protocol'>>(`${protocol}.jsonl`)
   return lines.map((line) => asPublication({ ...line, protocol })).filter(({ input }) => input.type === undefined)

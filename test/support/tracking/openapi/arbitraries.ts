@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { resolved, type Schema } from './document.ts'
 import { type Json, type JsonObject, jsonText, raw } from './json.ts'
 
-/** A value that breaks its schema in one place; `path` is null where the text is no JSON. */
+/** A value that breaks its schema in one place; `path` is null if the text is no JSON. */
 export interface Broken {
   readonly value: Json
   readonly path: readonly string[] | null

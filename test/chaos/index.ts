@@ -6,8 +6,11 @@ import { type Fault, KINDS, planFaults } from './plan.ts'
 import { type Outcome, runChaos } from './run.ts'
 
 /**
- * A chaos run: `--minutes N --seed S [--topology single|sentinel|cluster] [--shards N] [--vans N] [--gateways N] [--only kind,kind]`. Exit 0 if nothing was lost, everything
- * came in order to the courier and route of its time, and the account has no difference.
+ * A chaos run: `--minutes N --seed S [--topology single|sentinel|cluster] [--shards N] [--vans N] [--gateways N]
+ * [--only kind,kind]`. Vans keep each fix until it is acknowledged, and send it again, to the next gateway; the roster changes each
+ * second or two. Exit 0 if every acknowledged fix is at the API (those from the future: held), at the courier and route of its own
+ * time alone, in order; the account adds up; less than 1 % is stored twice; each answered change of the roster is in effect; nothing
+ * is left running. A fault whose means are missing is `missed`.
  */
 const MOST_PROBLEMS = 20
 /** Until all is ready and the first fault may come, on a busy machine. */

@@ -92,9 +92,7 @@ type CourierOnRoute = Pick<Lane, 'courier' | 'route'>
 
 interface LaneToTest {
   readonly lane: CourierOnRoute
-  /** It is the one that was named. */
   readonly isNamed: boolean
-  /** It holds now. */
   readonly isNow: boolean
 }
 
@@ -140,9 +138,7 @@ export const ApiTestsJson = z.object({
         z.object({
           step: z.enum(['dns', 'connection', 'tls', 'apikey', 'oauth_token', 'read', 'push', 'read_back']),
           state: z.enum(['ok', 'warning', 'failed', 'skipped']),
-          /** What was seen. */
           seen: Text,
-          /** What to change. */
           action: Text.optional(),
         }),
       ),

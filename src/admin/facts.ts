@@ -28,9 +28,7 @@ export interface FactSources extends RedisSources {
   readonly upstream: () => Promise<Upstream>
   readonly custody: () => Pick<CustodyCollector, 'backlog' | 'difference'>
   readonly tokensRefused: () => string[]
-  /** The entry of a device, by its id. */
   readonly deviceOf: (id: string) => DeviceEntry | undefined
-  /** Its name. */
   readonly nameOf: (device: string) => string | undefined
   /** Rejects where Redis does not answer. */
   readonly roster: () => Promise<RosterFacts>
@@ -58,7 +56,6 @@ export class FactGatherer {
     return this.#processes
   }
 
-  /** The servers of Redis. */
   get primaries(): readonly RedisPrimary[] {
     return this.#primaries
   }

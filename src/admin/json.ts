@@ -155,7 +155,6 @@ export const StatusJson = z.object({
     ),
     ...each(ofWhole(Count), 'in_flight', 'slowest_ms'),
   }),
-  /** One sentence. */
   verdict: Text,
   /** Those that are configured and the token sees. */
   companies: z.array(z.object({ company_id: Text, name: Text.optional() })),
@@ -177,7 +176,6 @@ export const StatusJson = z.object({
       z.object({
         /** `host:port`, also of a replica. */
         address: Text,
-        /** The numbers of the shards that it has. */
         shards: z.array(Count),
         /** `lag_s`: since a replica confirmed something; `lag_bytes`: what it has not confirmed. */
         replicas: z.array(z.object({ address: Text, state: Text, lag_s: Count, lag_bytes: Count })),

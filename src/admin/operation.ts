@@ -42,7 +42,6 @@ export interface Operation extends Omit<DescribedOperation, 'method' | 'credenti
 interface RegisterOptions {
   /** A hook that answers a caller without the needed token. */
   readonly access: AccessHook
-  /** The company of a device, by its id. */
   readonly companyOf: (device: string) => string | undefined
 }
 

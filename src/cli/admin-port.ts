@@ -16,7 +16,6 @@ export interface AdminPortOptions {
   readonly token?: string
 }
 
-/** An admin port and the token for it. */
 export interface AdminPort {
   /** The URL without a slash at its end. */
   readonly url: string

@@ -27,7 +27,6 @@ interface AdminRequest {
   readonly timeoutMs?: number
 }
 
-/** What the admin port answered. */
 export interface AdminAnswer {
   readonly status: number
   readonly text: string

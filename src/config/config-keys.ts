@@ -7,7 +7,6 @@ export interface ConfigKey {
   readonly usual?: string
   readonly isRequired: boolean
   readonly description: string
-  /** The keys of a mapping. */
   readonly inner?: readonly ConfigKey[]
   /** The keys of each mapping of a list. */
   readonly element?: readonly ConfigKey[]
@@ -15,7 +14,6 @@ export interface ConfigKey {
   readonly isNullable: boolean
 }
 
-/** The keys of a schema in their order. */
 export function configKeysOf(schema: z.core.$ZodType): ConfigKey[] {
   return keysIn(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }))
 }

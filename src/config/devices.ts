@@ -56,7 +56,6 @@ export interface Device extends Readonly<z.output<typeof DEVICE>> {
   readonly source: string
 }
 
-/** The devices of one file. */
 export interface DeviceFile {
   readonly devices: readonly PlacedDevice[]
   readonly mistakes: readonly Mistake[]

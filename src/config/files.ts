@@ -33,7 +33,6 @@ export interface Read<Content> {
   readonly problems: readonly Problem[]
 }
 
-/** How files are read. */
 export interface ReadOptions {
   readonly protocols: Protocols
   /** The zone of local times in routes files; default: `time_zone` of gateway.yaml. */
@@ -135,7 +134,6 @@ function certificateProblems({ gateway: { source, content } }: Files): Problem[]
   return problemsIn(source, mistakes)
 }
 
-/** The problems of all files. */
 export function problemsOf({ gateway, devices, routes }: Files): Problem[] {
   return [gateway, ...devices, ...routes].flatMap(({ problems }) => problems)
 }

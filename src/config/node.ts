@@ -1,7 +1,6 @@
 /** A value in a configuration file, with its offset; a scalar is its source text, or null where it is empty. */
 export type Node = Leaf | Sequence | Mapping
 
-/** A scalar. */
 export interface Leaf {
   readonly kind: 'leaf'
   readonly at: number
@@ -9,7 +8,6 @@ export interface Leaf {
   readonly quoted: boolean
 }
 
-/** A list. */
 interface Sequence {
   readonly kind: 'sequence'
   readonly at: number
@@ -51,7 +49,6 @@ export function textAt(node: Node | undefined, key: PropertyKey): string | undef
   return value?.kind === 'leaf' && value.text !== null ? value.text : undefined
 }
 
-/** The value at a path. */
 export function nodeAt(root: Node | undefined, path: Path): Node | undefined {
   return path.reduce(child, root)
 }

@@ -137,7 +137,6 @@ export const ROUTE_COLUMNS = {
   date: 'Instead of `from` and `until`: a local day such as `2026-11-20`.',
 }
 
-/** The names of these columns. */
 export const COLUMNS: readonly string[] = Object.keys(ROUTE_COLUMNS)
 
 /** The columns of a roster in German, French, Spanish, Dutch, Polish and Italian, without accents. */

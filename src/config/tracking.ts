@@ -12,11 +12,9 @@ import { fingerprintOf, follow, readTextFile } from './text-file.ts'
 /** tracking.yaml, validated: durations in ms, ids as canonical digits. */
 export type TrackingConfig = z.output<typeof TRACKING>
 
-/** A tracking.yaml that was read. */
 export interface TrackingRead {
   /** Absent if there are problems. */
   readonly config?: TrackingConfig
-  /** All of its mistakes. */
   readonly problems: readonly Problem[]
 }
 

@@ -10,7 +10,6 @@ import { broken, type DeviceLink, isTaken, linkOf } from './links.ts'
 export interface DeviceChain {
   /** State, place, age, speed and route, then what is wrong first and what to do. */
   readonly sentence: Text
-  /** The first one that is broken. */
   readonly broken: Link | null
   readonly links: readonly DeviceLink[]
   /** The findings about the device, and those that break its links. */
@@ -118,7 +117,6 @@ function ofCompany(code: FindingCode, { company, findings }: { company?: string;
 
 interface StateFacts extends Pick<ChainFacts, 'device' | 'position'> {
   readonly condition: DeviceCondition
-  /** Its first link that is broken. */
   readonly firstBroken?: Link
   readonly last_push?: { readonly status: number | string }
   /** ms UTC. */

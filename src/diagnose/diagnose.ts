@@ -162,7 +162,6 @@ export interface LinkState extends Partial<Flow> {
   readonly link: Link
   /** `broken`: a finding of it is an error; `idle`: nothing comes; `unknown`: Redis does not answer. */
   readonly state: 'ok' | 'broken' | 'idle' | 'unknown'
-  /** The codes of its findings. */
   readonly findings: readonly string[]
 }
 

@@ -24,7 +24,6 @@ export interface Facts {
   readonly now: number
   /** When Redis began to answer without a break. Only from then on does a missing sign of life mean something. */
   readonly watchedSince?: number
-  /** The observations of all processes. */
   readonly observations: readonly Observation[]
   /** The name of a device, by its id; undefined: it has none. */
   readonly nameOf?: (device: string) => string | undefined

@@ -9,7 +9,6 @@ export function systemTroubles(facts: Facts): Found[] {
   )
 }
 
-/** What is wrong with Redis. */
 export function redisTroubles({ redis = {}, now }: Facts): Found[] {
   const { disk = [], downSince, missing = [], reason, restartsAt = [], unlimited = [], unsafe = [] } = redis
   const found: Found[] = []

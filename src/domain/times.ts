@@ -69,7 +69,6 @@ export function timesIn(zone: string) {
     doubt: cached((text: string) => doubtIn(text, zone)),
     /** The local day of `2026-11-20`. */
     day: cached((text: string) => dayOf(text, zone)),
-    /** The end of the local day of an instant. */
     endOfDay: cached((seconds: number) => localDay(seconds * 1000, zone).until / 1000),
   }
 }

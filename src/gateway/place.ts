@@ -48,7 +48,6 @@ export interface PlacementRules {
   readonly isClockInDoubt: boolean
 }
 
-/** Where fixes come from. */
 export interface FixOrigin {
   readonly device: string
   /** undefined: the device is not configured. */

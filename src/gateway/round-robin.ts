@@ -8,7 +8,6 @@ export class RoundRobin<Item> {
     else this.#waiting.set(network, [item])
   }
 
-  /** How many of a network wait. */
   waiting(network: string): number {
     return this.#waiting.get(network)?.length ?? 0
   }

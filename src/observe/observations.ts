@@ -108,7 +108,6 @@ export class Observations {
     this.#count()
   }
 
-  /** What is observed at `now`. */
   current(now = Date.now()): Observation[] {
     for (const [key, { code, lastAt }] of this.#observed)
       if (Math.abs(now - lastAt) > HOLDS_MS[code]) this.#observed.delete(key)

@@ -58,7 +58,6 @@ function boundForConnections(address: Address): BoundSocket | undefined {
   }
 }
 
-/** The sockets that a process has inherited. */
 export class InheritedSockets {
   readonly #files: Map<string, readonly number[]>
 

@@ -20,7 +20,6 @@ export interface PrivateRedis extends Runnable {
 }
 
 interface StartOptions {
-  /** Aborts the start. */
   readonly signal?: AbortSignal
   /** Is called again and again while Redis loads its data. */
   readonly loading?: () => void

@@ -21,7 +21,6 @@ export interface RoleContext {
   readonly ports: Ports
   /** The number of the process in its role, and how often it was started again; empty if the role runs on its own. */
   readonly identity?: RoleIdentity
-  /** Sockets that it has inherited. */
   readonly sockets?: SocketFiles
 }
 

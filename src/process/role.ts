@@ -12,7 +12,6 @@ import type { MonitorOptions, Readiness } from './monitor.ts'
 import { type FromRole, type Ports, type RoleContext, SUPERVISED, type ToRole } from './role-process.ts'
 import { endOnRequest } from './signals.ts'
 
-/** A role that is ready. */
 export interface Role {
   readonly ports?: Ports
   /** Says whether the role is ready; without it, the role is always ready. */

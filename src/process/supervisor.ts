@@ -22,7 +22,6 @@ import {
 
 type RoleName = 'gateway' | 'worker' | 'admin' | 'tracking'
 
-/** What to run. */
 export interface Supervision {
   readonly dataDir: string
   /** The private Redis, with `maxMemory` in bytes (null: half of the machine's); null: none. */

@@ -30,7 +30,6 @@ export interface RosterResult {
   /** The name of a file, or of the token. */
   readonly writer: string
   readonly kind: 'file' | 'put'
-  /** The company of a put. */
   readonly company_id?: string
   /** ms UTC. */
   readonly at: number

@@ -22,7 +22,6 @@ import { Roster, type RosterChange } from './roster.ts'
 /** Fields of a hash with their new texts; null drops a field. */
 export type FieldTexts = readonly (readonly [field: string, text: string | null])[]
 
-/** A write to the roster. */
 export interface RosterWrite extends RosterChange {
   /** What each file said last: see file-version.ts. */
   readonly files?: FieldTexts

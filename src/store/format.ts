@@ -21,7 +21,6 @@ export async function checkFormat(store: Store): Promise<void> {
   noteFormat(store, Number(format ?? 0))
 }
 
-/** Reads which format the data have. */
 export async function readFormat(redis: Redis): Promise<number> {
   return Number((await redis.get(keys.format)) ?? 0)
 }

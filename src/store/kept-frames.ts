@@ -14,7 +14,6 @@ import type { Store } from './shards.ts'
  */
 export type FrameKind = 'position' | 'unknown' | 'guessed'
 
-/** A frame as it is kept. */
 export interface KeptFrame {
   /** As `frameId` made it. */
   readonly id: string
@@ -25,7 +24,6 @@ export interface KeptFrame {
    * places of their device and of all, and displace nothing.
    */
   readonly isProven: boolean
-  /** The version of the roster by which it was decoded. */
   readonly rosterVersion: number
   /** Everything that is known of the frame, as JSON. */
   readonly text: string
@@ -157,7 +155,6 @@ export async function decodeAgain(redis: Redis, devices?: readonly string[], at 
     await redis.zadd(due, 'XX', 'LT', ...devices.slice(from, from + SLICE).flatMap((device) => [at, device]))
 }
 
-/** The devices that have frames. */
 export function devicesWithFrames(redis: Redis): Promise<string[]> {
   return redis.zrange(keys.misunderstood('due'), '0', '-1')
 }

@@ -22,11 +22,9 @@ export interface MisunderstoodFrame {
    */
   readonly others?: readonly (readonly [device: string, company: string])[]
   readonly protocol: string
-  /** Whether the protocol is a guess. */
   readonly isGuess?: true
   readonly transport: Transport
   readonly reason: Doubt
-  /** What the decoder said. */
   readonly error?: string
   /** Base64; or the request. */
   readonly frame?: string

@@ -52,7 +52,6 @@ export async function watchedUntil(redis: Redis, device: string): Promise<number
   return until !== null && Number(until) > now ? Number(until) : undefined
 }
 
-/** The devices that are watched. */
 export async function watchedDevices(redis: Redis): Promise<string[]> {
   return redis.zrangebyscore(keys.watched, await clockOf(redis), '+inf')
 }

@@ -45,7 +45,6 @@ function shortened(text: string): string {
  */
 export interface NotTheApi {
   readonly status: number
-  /** The content type. */
   readonly type?: string
   /** Where a redirect leads. */
   readonly location?: string

@@ -44,7 +44,6 @@ export class EventLog {
   /** The number of the last event that is no longer kept. */
   #forgotten = 0
 
-  /** The id of the last event. */
   get lastId(): string {
     return this.#id(this.#number)
   }

@@ -3,7 +3,6 @@ import { everySecond, within } from '../../async.ts'
 import type { Scope } from '../scope.ts'
 import { type EventAudience, type EventData, EventLog, type EventTopic, type FeedEvent } from './event-log.ts'
 
-/** Where events come from. */
 export interface EventSource {
   readonly topic: EventTopic
   /** What is new since the call before; the first call answers nothing. Rejects where Redis does not answer. */

@@ -7,7 +7,6 @@ import { ApiRefusal, MAX_ERRORS, refuseFields } from '../../http/refusal.ts'
 import { joined, say } from '../../texts/text.ts'
 import { isJson, jsonText, parseJson } from '../../tracking/body.ts'
 
-/** The lines that a body has. */
 export interface RosterBody {
   readonly file: RouteFile
   /** The line, from 1, where something of the file is; in JSON, which entry. */

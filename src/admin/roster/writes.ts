@@ -12,7 +12,6 @@ import type { Store } from '../../store/index.ts'
 import { say } from '../../texts/text.ts'
 import type { Scope } from '../scope.ts'
 
-/** The roster in effect in this process. */
 export interface RosterInEffect {
   readonly config: Pick<Config, 'time_zone'>
   directory(): Roster

@@ -20,7 +20,6 @@ export interface Origin {
   readonly certificate?: string
 }
 
-/** The session of a connection. */
 export function sessionOf(
   transport: 'tcp' | 'http' | 'mqtt',
   { address, port, certificate }: Origin,
@@ -93,7 +92,6 @@ export class Acceptor {
     })
   }
 
-  /** Whether an address may connect. */
   permits(address: string): boolean {
     return this.#isOfNetworks(address)
   }

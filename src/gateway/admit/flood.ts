@@ -173,7 +173,6 @@ export class SenderLimits {
     return Math.min(this.#flood.debtOf('logins', this.#keyOf(device, isConfigured)), LOGIN_WAIT_MS)
   }
 
-  /** The connection has named its device, and ends without a fix. */
   endedWithoutFix({ device = '', isConfigured = false }: NamedDevice): void {
     this.#flood.charge('logins', this.#keyOf(device, isConfigured), 1)
   }

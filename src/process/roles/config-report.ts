@@ -16,7 +16,6 @@ export interface ReportedChange {
   /** Why something of them is not in effect. */
   readonly refused: readonly Problem[]
   readonly outcome: FilesOutcome
-  /** The roster in effect. */
   readonly roster: Roster
 }
 

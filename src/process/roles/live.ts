@@ -25,7 +25,6 @@ import {
 export interface Live {
   /** The folder of the configuration. */
   readonly dir: string
-  /** The configuration at the start. */
   readonly config: Config
   readonly logger: Logger
   /** The roster in effect, and its version. */

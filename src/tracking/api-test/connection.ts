@@ -5,7 +5,6 @@ import { type PeerCertificate, connect as secure, type TLSSocket } from 'node:tl
 import { say, type Text } from '../../texts/text.ts'
 import { failed, ok, type TestStep, warning } from './step.ts'
 
-/** A host of the API. */
 export interface TestedHost {
   readonly url: URL
   /** The settings that name it, for what to change; undefined: the embedded service. */

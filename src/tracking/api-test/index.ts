@@ -15,7 +15,6 @@ export interface ApiTestOptions {
   readonly pushUrl: string | null
   /** Whether the embedded tracking service is at `baseUrl`. */
   readonly isEmbedded: boolean
-  /** For each step. */
   readonly timeoutMs: number
   readonly companies: readonly TestedCompany[]
 }

@@ -31,9 +31,9 @@ export interface AdminPort {
  * is read only if `--config` names it: the token of this machine must not be sent to another one.
  * @throws UserError, ConfigError
  */
-export async function findAdminPort(options: AdminPortOptions, env = process.env): Promise<AdminPort> {
-  const url = given('--url', options.url) ?? given('WAYBRIDGE_ADMIN_URL', env.WAYBRIDGE_ADMIN_URL)
-  const token = given('--token', options.token) ?? given('WAYBRIDGE_ADMIN_TOKEN', env.WAYBRIDGE_ADMIN_TOKEN)
+export async function findAdminPort(options: AdminPortOptions): Promise<AdminPort> {
+  const url = given('--url', options.url) ?? given('WAYBRIDGE_ADMIN_URL', process.env.WAYBRIDGE_ADMIN_URL)
+  const token = given('--token', options.token) ?? given('WAYBRIDGE_ADMIN_TOKEN', process.env.WAYBRIDGE_ADMIN_TOKEN)
   const dir = options.config ?? (url ? undefined : 'config')
   const settings = dir === undefined ? undefined : await readSettings(dir, { withTokens: !token })
   const { value, place } = token ?? (await configuredToken(settings))

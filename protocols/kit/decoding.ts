@@ -65,12 +65,12 @@ export function repliesOf(reply: Message['reply']): readonly Buffer[] {
 
 /** Whether a message is as `sound` makes it, as nearly all are. */
 function isSound({ device, fixes = [] }: Message): boolean {
-  if (isPadded(device)) return false
+  if (device !== undefined && isPadded(device)) return false
   for (const fix of fixes) {
     const { altitude = 0, speed = 0, heading = 0, accuracy = 0, hdop = 0, satellites = 0 } = fix
     const sum = fix.time + fix.latitude + fix.longitude + altitude + speed + heading + accuracy + hdop + satellites
     // One sum says whether a number in it is not finite.
-    if (sum - sum !== 0 || isPadded(fix.device)) return false
+    if (sum - sum !== 0 || (fix.device !== undefined && isPadded(fix.device))) return false
   }
   return true
 }
@@ -102,8 +102,8 @@ function soundFix(fix: Fix, now: number): Fix {
 }
 
 /** Whether an id is empty, or begins or ends with what fills up a field. */
-function isPadded(id: string | undefined): boolean {
-  return id !== undefined && !(id.charCodeAt(0) > BLANK && id.charCodeAt(id.length - 1) > BLANK)
+function isPadded(id: string): boolean {
+  return !(id.charCodeAt(0) > BLANK && id.charCodeAt(id.length - 1) > BLANK)
 }
 
 /** An id without what fills up its field; undefined of an empty one. */

@@ -40,7 +40,7 @@ export interface FixSource {
 }
 
 /** What fixes of a device that is not configured, or not taken for the one with its id, were read with. */
-export interface SpokenNow extends Spoken {
+interface SpokenNow extends Spoken {
   /** Whether the entry with this id names another protocol: then its held fixes are judged at once. */
   readonly isRefuted: boolean
 }

@@ -79,7 +79,18 @@ export class Ingest {
     const startedAt = performance.now()
     const deadline = startedAt + this.#waiting.waitMs[session.transport]
     const { clock } = this.#options
-    const arrival: FrameArrival = { frame, session, protocol, startedAt, deadline, at: clock.now(), jumps: clock.jumps }
+    const arrival: FrameArrival = {
+      frame,
+      session,
+      protocol,
+      startedAt,
+      deadline,
+      at: clock.now(),
+      jumps: clock.jumps,
+      read: undefined,
+      spoken: undefined,
+      course: undefined,
+    }
     let outcome: Outcome
     try {
       outcome = await this.#take(arrival)

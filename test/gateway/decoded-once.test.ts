@@ -43,8 +43,8 @@ async function taken(protocol: Protocol, conversation: Speech, isEdited: boolean
   const { counted: dropped, frames: kept, ingest, state, stored } = await gateway({ devices, hold: { unknown: true } })
   const { calls, counting } = counted(protocol)
   const transport = conversation.transport ?? usualTransport(protocol)
-  const device = transport === 'mqtt' ? devices[0]?.id : undefined
-  const session = new Conversation(transport, '127.0.0.1:1', { device })
+  const login = transport === 'mqtt' ? { device: devices[0]?.id } : undefined
+  const session = new Conversation(transport, '127.0.0.1:1', login)
   const outcomes = []
   for (const frame of frames) {
     if (isEdited) {

@@ -56,7 +56,8 @@ describe('the events of a device', () => {
     book.of(VAN).became('held', 'no_route')
     book.of(VAN).became('misunderstood', 'checksum')
     book.of(VAN).became('refused', 'wrong_secret')
-    book.gone({ ...session, ended: 'idle' })
+    session.endFor('idle')
+    book.gone(session)
     expect(await told(book)).toEqual([
       'disconnected 10.1.2.3:4000 idle',
       'refused wrong_secret',
@@ -275,7 +276,8 @@ describe('limits of events', () => {
     for (let n = 1; n <= 6; n++) open(book, 'tcp', n)
     const session = open(book, 'tcp', 7)
     book.of(VAN).spoke(session, 'teltonika')
-    book.gone({ ...session, ended: 'idle' })
+    session.endFor('idle')
+    book.gone(session)
     const events = await told(book)
     expect(events).toHaveLength(6)
     expect(events[0]).toBe('connected teltonika tcp 10.1.2.3:4006')

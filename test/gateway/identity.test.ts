@@ -149,8 +149,9 @@ describe('a secret', () => {
   })
 })
 
+const spoken = (id: string) => ({ sender: new ResolvedDevice(id, undefined), protocol: undefined, rosterVersion: 1 })
+
 it('a session that another device takes over has stored nothing of it, and is not taken for one that stores', () => {
-  const spoken = (id: string) => ({ sender: new ResolvedDevice(id, undefined), protocol: undefined, rosterVersion: 1 })
   const session = Object.assign(sessionOf(), { device: '1', storedAt: 1000, storesEveryMs: 10_000 })
   session.spokeAs(spoken('1'))
   expect(session).toMatchObject({ storedAt: 1000, storesEveryMs: 10_000 })

@@ -1,5 +1,3 @@
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
 import { everySecond } from '../async.ts'
 import { metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
@@ -42,6 +40,7 @@ export class OwnClock {
   /** How often the clock has jumped since the start, as `now` has seen; only this class sets it and `isInDoubt`. */
   jumps = 0
   readonly #redis: Redis
+  readonly #askKernel: () => Promise<boolean | undefined>
   readonly #looking: ReturnType<typeof everySecond>
   /** Wall clock minus monotonic clock at the last look. */
   #offset = Date.now() - performance.now()
@@ -50,8 +49,10 @@ export class OwnClock {
   #askedKernelAt = -Infinity
   readonly #followers: (() => void)[] = []
 
-  constructor(redis: Redis) {
+  /** `askKernel`: resolves with whether the kernel calls the clock synchronised; undefined: it cannot be asked. */
+  constructor(redis: Redis, askKernel: () => Promise<boolean | undefined>) {
     this.#redis = redis
+    this.#askKernel = askKernel
     this.#looking = everySecond(() => this.#look())
   }
 
@@ -77,7 +78,7 @@ export class OwnClock {
     this.#offset = this.now() - now
     if (now - this.#askedKernelAt > KERNEL_AGAIN_MS) {
       this.#askedKernelAt = now
-      this.#isSynchronised = await askKernel()
+      this.#isSynchronised = await this.#askKernel()
     }
     const doubt = judgeClock({
       ...(await this.#aheadOfOthers().catch(() => ({}))),
@@ -100,18 +101,6 @@ export class OwnClock {
   async #aheadOfOthers(): Promise<Pick<ClockEvidence, 'aheadOfRedisMs' | 'aheadOfApiMs'>> {
     const [aheadOfRedisMs, api] = await Promise.all([aheadOfRedis(this.#redis), clockOfApi(this.#redis)])
     return { aheadOfRedisMs, aheadOfApiMs: api && aheadOfRedisMs - api.aheadOfRedisMs }
-  }
-}
-
-/** What the kernel says, by way of systemd; undefined where that is not there, as in a container. */
-async function askKernel(): Promise<boolean | undefined> {
-  try {
-    const { stdout } = await promisify(execFile)('timedatectl', ['show', '-p', 'NTPSynchronized', '--value'], {
-      timeout: 2000,
-    })
-    return stdout.trim() === '' ? undefined : stdout.trim() === 'yes'
-  } catch {
-    return undefined
   }
 }
 

@@ -10,16 +10,15 @@ withRedis((_, connection) => {
   redis = connection
 })
 
-afterEach(() => {
-  vi.useRealTimers()
-  vi.unstubAllEnvs()
-})
+afterEach(() => void vi.useRealTimers())
+
+const unsynchronised = () => Promise.resolve(false)
 
 describe('our own clock', () => {
   it.each([3_600_000, -3_600_000])(
     'is in doubt from the first frame after a jump by %i ms on, and tells that',
     (ms) => {
-      const clock = new OwnClock(redis)
+      const clock = new OwnClock(redis, unsynchronised)
       let jumps = 0
       clock.follow(() => jumps++)
       clock.now()
@@ -55,9 +54,7 @@ describe('our own clock', () => {
   })
 
   it('comes into doubt when the API disagrees with it, and out of it when the API agrees', async () => {
-    // The kernel of this machine, which cannot be asked then, may call the clock synchronised.
-    vi.stubEnv('PATH', '')
-    const clock = new OwnClock(redis)
+    const clock = new OwnClock(redis, unsynchronised)
     await noteClockOfApi(redis, 3_600_000)
     await expect.poll(() => clock.isInDoubt, { timeout: 30_000 }).toBe(true)
     await noteClockOfApi(redis, 0)

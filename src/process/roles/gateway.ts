@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { promisify } from 'node:util'
 import { loadProtocol, loadProtocols } from '../../../protocols/index.ts'
 import { within } from '../../async.ts'
 import { AUTO } from '../../config/listener.ts'
@@ -64,7 +66,7 @@ async function openPath(live: Live, replica: Replica, { identity }: Pick<At, 'id
   const frameStore = new FrameStore(redis, appending.shares)
   const limits = { stopAt: config.redis.stop_at, maxParked: config.parked.max_positions }
   const capacity = new Capacity(redis, { ...limits, shares: appending.shares })
-  const clock = new OwnClock(redis)
+  const clock = new OwnClock(redis, isClockSynchronised)
   const gateway = randomUUID()
   const heard = new HeardBook(redis, problems, gateway)
   const days = new DayBook(redis, { zone: config.time_zone, heard, capacity })
@@ -187,6 +189,18 @@ function filterOptions({ filter }: Config) {
     maxFutureMs: filter.max_future,
     maxAgeMs: filter.max_age,
     holdsSuspicious: filter.suspicious === 'hold',
+  }
+}
+
+/** What the kernel says of its clock, by way of systemd; undefined if that is not there, as in a container. */
+async function isClockSynchronised(): Promise<boolean | undefined> {
+  try {
+    const { stdout } = await promisify(execFile)('timedatectl', ['show', '-p', 'NTPSynchronized', '--value'], {
+      timeout: 2000,
+    })
+    return stdout.trim() === '' ? undefined : stdout.trim() === 'yes'
+  } catch {
+    return undefined
   }
 }
 

@@ -39,6 +39,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/diagnose': ['src/observe', 'src/texts'],
   'src/admin': [
     'src/config',
+    'src/redis',
     'src/diagnose',
     'src/http',
     'src/domain',

@@ -12,15 +12,8 @@ import type { GatewayFigures } from '../observe/metrics.ts'
 import type { Observation } from '../observe/observations.ts'
 import type { PushFigures } from '../push/index.ts'
 import { belongedAt, type DeviceEntry } from '../roster/device-entry.ts'
-import {
-  missingReplicas,
-  parkedWhole,
-  type Store,
-  type RedisPrimary,
-  readProcesses,
-  redisPrimaries,
-  type SeenProcess,
-} from '../store/index.ts'
+import { missingReplicas, type RedisPrimary, redisPrimaries } from '../redis/durability.ts'
+import { parkedWhole, type Store, readProcesses, type SeenProcess } from '../store/index.ts'
 import type { CustodyCollector } from './custody.ts'
 import { answering, NoAnswer, RedisCollector, type RedisSources, shortageOf } from './redis-facts.ts'
 
@@ -139,8 +132,8 @@ export class FactGatherer {
   async #redisFacts(now: number): Promise<RedisFacts> {
     const { redis } = this.#sources
     if (this.#looks++ % 10 === 0) await this.#disk.look(this.#sources, now)
-    this.#primaries = await redisPrimaries(redis)
-    return { ...this.#disk.facts, missing: await missingReplicas(redis) }
+    this.#primaries = await redisPrimaries(redis.shards)
+    return { ...this.#disk.facts, missing: await missingReplicas(redis.shards) }
   }
 }
 

@@ -1,7 +1,8 @@
 import { statfs } from 'node:fs/promises'
 import { within } from '../async.ts'
 import type { RedisFacts } from '../diagnose/facts.ts'
-import { durabilityProblems, type Shard, type Store } from '../store/index.ts'
+import { durabilityProblems } from '../redis/durability.ts'
+import type { Shard, Store } from '../store/index.ts'
 import { memoryInfos, unlimitedMemory } from '../store/memory.ts'
 import { english, joined, say, type Text } from '../texts/text.ts'
 
@@ -24,7 +25,7 @@ export class RedisCollector {
       redis.info('server'),
       redis.info('persistence'),
       memoryInfos(redis),
-      isVerified ? durabilityProblems(redis) : [],
+      isVerified ? durabilityProblems(redis.shards) : [],
       shortageOf(redisDir),
     ])
     const runId = /^run_id:(\w+)/m.exec(server)?.[1]

@@ -3,12 +3,12 @@ import { everySecond } from '../async.ts'
 import type { Company } from '../config/schema.ts'
 import type { Link } from '../diagnose/codes.ts'
 import { type Flow, linkStates, verdict } from '../diagnose/diagnose.ts'
+import type { RedisPrimary } from '../redis/durability.ts'
 import {
   BEHIND_MS,
   countHeldFixes,
   custodyCounters,
   type Store,
-  type RedisPrimary,
   type SeenProcess,
 } from '../store/index.ts'
 import type { WithTexts } from '../texts/language.ts'

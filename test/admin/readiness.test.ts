@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { redisReadiness } from '../../src/process/roles/readiness.ts'
-import { durabilityProblems, type Store } from '../../src/store/index.ts'
+import { type Store } from '../../src/store/index.ts'
+import { durabilityProblems } from '../../src/redis/durability.ts'
 import { connected } from '../support/admin.ts'
 import { startTestRedis, type TestRedis } from '../support/redis.ts'
 import { inEnglish } from '../support/texts.ts'
@@ -35,7 +36,7 @@ beforeEach(async () => {
 
 describe('the check of the durability of Redis', () => {
   it('finds no problem in the private Redis', async () => {
-    expect(inEnglish(await durabilityProblems(redis))).toEqual([])
+    expect(inEnglish(await durabilityProblems(redis.shards))).toEqual([])
   })
 
   it.each([
@@ -45,20 +46,20 @@ describe('the check of the durability of Redis', () => {
     ['maxmemory-policy', 'allkeys-lru', 'noeviction'],
   ])('finds the problem %s %s', async (name, value, needed) => {
     await redis.config('SET', name, value)
-    expect(inEnglish(await durabilityProblems(redis))).toEqual([
+    expect(inEnglish(await durabilityProblems(redis.shards))).toEqual([
       `Redis has ${name} ${value}, needed is ${name} ${needed}: ${LOST}`,
     ])
   })
 
   it('names every problem', async () => {
     await redis.config('SET', 'appendfsync', 'no', 'maxmemory-policy', 'volatile-ttl')
-    expect(inEnglish(await durabilityProblems(redis))).toHaveLength(2)
+    expect(inEnglish(await durabilityProblems(redis.shards))).toHaveLength(2)
   })
 
   it('says that it cannot check where CONFIG is forbidden', async () => {
     await redis.acl('SETUSER', 'managed', 'on', '>pw', '~*', '&*', '+@all', '-config')
     const managed = await connected(`${server.url}?username=managed&password=pw`)
-    expect(inEnglish(await durabilityProblems(managed))).toEqual([UNVERIFIED])
+    expect(inEnglish(await durabilityProblems(managed.shards))).toEqual([UNVERIFIED])
     managed.disconnect()
   })
 })

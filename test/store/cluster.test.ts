@@ -4,15 +4,13 @@ import {
   Appender,
   connect,
   DuplicateFilter,
-  durabilityProblems,
   isConnectionError,
   keys,
-  missingReplicas,
   packDevice,
   packRecords,
   type Store,
-  redisPrimaries,
 } from '../../src/store/index.ts'
+import { durabilityProblems, missingReplicas, redisPrimaries } from '../../src/redis/durability.ts'
 import { RedisCluster } from '../rig/redis-cluster.ts'
 import { UNFILTERED } from '../support/appending.ts'
 import { freePorts } from '../support/free-ports.ts'
@@ -63,11 +61,11 @@ describe('a Redis Cluster', () => {
 
   it('is reached by nodes that do not have our slot, and verified like a primary with replicas', async () => {
     const redis = await connection()
-    expect(inEnglish(await durabilityProblems(redis))).toEqual([])
-    expect(inEnglish(await missingReplicas(redis))).toEqual([])
+    expect(inEnglish(await durabilityProblems(redis.shards))).toEqual([])
+    expect(inEnglish(await missingReplicas(redis.shards))).toEqual([])
     const index = await cluster.replica()
     await cluster.redis(index, (server) => server.config('SET', 'appendfsync', 'everysec'))
-    expect(inEnglish(await durabilityProblems(redis))).toEqual([
+    expect(inEnglish(await durabilityProblems(redis.shards))).toEqual([
       `The replica 127.0.0.1:${cluster.machines[index].port} has appendfsync everysec, needed is appendfsync always: what is acknowledged could be lost`,
     ])
     await cluster.redis(index, (server) => server.config('SET', 'appendfsync', 'always'))
@@ -80,9 +78,11 @@ describe('a Redis Cluster', () => {
     // A replica that has waited for the processor is behind for a moment.
     const inStep = Array.from({ length: 3 }, () => ['online', true])
     const states = async () =>
-      (await redisPrimaries(redis)).flatMap(({ replicas }) => replicas.map(({ state, lagS }) => [state, lagS <= 1]))
+      (await redisPrimaries(redis.shards)).flatMap(({ replicas }) =>
+        replicas.map(({ state, lagS }) => [state, lagS <= 1]),
+      )
     await expect.poll(states).toEqual(inStep)
-    const primaries = await redisPrimaries(redis)
+    const primaries = await redisPrimaries(redis.shards)
     // Slot 1667 is the first master's, 5794 and 9921 the second's and third's: see `RedisCluster`.
     expect(new Set(primaries.flatMap(({ shards }) => shards))).toEqual(new Set([0, 1, 2]))
     const known = primaries.flatMap(({ address, replicas }) => [

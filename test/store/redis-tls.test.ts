@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { connect, durabilityProblems, keys, missingReplicas, type Store } from '../../src/store/index.ts'
+import { connect, keys, type Store } from '../../src/store/index.ts'
+import { durabilityProblems, missingReplicas } from '../../src/redis/durability.ts'
 import { RedisCluster } from '../rig/redis-cluster.ts'
 import { GROUP_NAME, RedisGroup } from '../rig/redis-group.ts'
 import type { Machine } from '../rig/redis-servers.ts'
@@ -42,8 +43,8 @@ describe('Sentinels with TLS', () => {
     trust(tls)
     const redis = connection()
     await expect.poll(() => redis.status, { timeout: 30_000 }).toBe('ready')
-    expect(await durabilityProblems(redis)).toEqual([])
-    expect(await missingReplicas(redis)).toEqual([])
+    expect(await durabilityProblems(redis.shards)).toEqual([])
+    expect(await missingReplicas(redis.shards)).toEqual([])
     const closed = new Promise((resolve) => redis.once('close', resolve))
     await group.failOver()
     await closed

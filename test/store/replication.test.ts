@@ -4,14 +4,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import {
   connect,
   DuplicateFilter,
-  durabilityProblems,
   keys,
-  missingReplicas,
   openAppender,
   packDevice,
   packRecords,
   type Store,
 } from '../../src/store/index.ts'
+import { durabilityProblems, missingReplicas } from '../../src/redis/durability.ts'
 import { NotReplicated, Replication } from '../../src/redis/replication.ts'
 import { GROUP_NAME, RedisGroup } from '../rig/redis-group.ts'
 import type { Machine } from '../rig/redis-servers.ts'
@@ -95,7 +94,10 @@ describe('a Redis with replicas', () => {
       const redis = connect({ url: `redis://:${PASSWORD}@${host}:${port}`, replicas }, 'test')
       open.push(redis)
       await expect.poll(() => redis.status, { timeout: 20_000 }).toBe('ready')
-      const said = replicas === 0 ? inEnglish(await durabilityProblems(redis)) : inEnglish(await missingReplicas(redis))
+      const said =
+        replicas === 0
+          ? inEnglish(await durabilityProblems(redis.shards))
+          : inEnglish(await missingReplicas(redis.shards))
       expect(said).toEqual([expect.stringMatching(text)])
     }
   })
@@ -122,13 +124,13 @@ describe('a Redis with replicas', () => {
 
   it('is safe where all that may be promoted write through, and the primary writes to all or to none', async () => {
     const redis = await connection()
-    expect(inEnglish(await durabilityProblems(redis))).toEqual([])
-    expect(inEnglish(await missingReplicas(redis))).toEqual([])
+    expect(inEnglish(await durabilityProblems(redis.shards))).toEqual([])
+    expect(inEnglish(await missingReplicas(redis.shards))).toEqual([])
     const index = await replica()
     const name = `127.0.0.1:${machines[index].port}`
     await group.redis(index, (server) => server.config('SET', 'appendfsync', 'everysec'))
     await group.redis(await group.primary(), (server) => server.config('SET', 'min-replicas-to-write', '1'))
-    expect(inEnglish(await durabilityProblems(redis))).toEqual([
+    expect(inEnglish(await durabilityProblems(redis.shards))).toEqual([
       'Redis has min-replicas-to-write 1, needed is min-replicas-to-write 2: what is acknowledged could be lost',
       `The replica ${name} has appendfsync everysec, needed is appendfsync always: what is acknowledged could be lost`,
     ])
@@ -138,7 +140,7 @@ describe('a Redis with replicas', () => {
 
   it('says that more replicas may be promoted than a write waits for', async () => {
     const redis = await connection(1)
-    const [first, second] = inEnglish(await durabilityProblems(redis))
+    const [first, second] = inEnglish(await durabilityProblems(redis.shards))
     expect(first).toContain('needed is min-replicas-to-write 1')
     expect(second).toContain('redis.replicas is 1, but 2 replicas may be promoted')
     expect(second).toContain('Set redis.replicas: 2, or replica-priority 0 on the others')
@@ -164,12 +166,12 @@ describe('a Redis with replicas', () => {
     const index = await replica()
     await group.kill(index)
     await expect
-      .poll(async () => inEnglish(await missingReplicas(redis)), { timeout: 30_000 })
+      .poll(async () => inEnglish(await missingReplicas(redis.shards)), { timeout: 30_000 })
       .toEqual(['1 of 2 replicas of Redis are connected: nothing is acknowledged until all are'])
     await expect(send(now() + 1)).rejects.toThrow('NOREPLICAS')
     await group.revive(index)
     await group.inStep()
-    expect(inEnglish(await missingReplicas(redis))).toEqual([])
+    expect(inEnglish(await missingReplicas(redis.shards))).toEqual([])
   })
 
   it('keeps what was acknowledged when its primary is lost for good, and goes on with another one', async () => {

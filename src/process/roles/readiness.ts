@@ -1,7 +1,8 @@
 import { isPrivate, type RedisPlace } from '../../config/redis.ts'
 import type { Config } from '../../config/schema.ts'
+import { durabilityProblems, missingReplicas } from '../../redis/durability.ts'
 import { readGatewayProblems } from '../../store/gateways.ts'
-import { durabilityProblems, missingReplicas, type Store } from '../../store/index.ts'
+import type { Store } from '../../store/index.ts'
 import { memoryInfos, memoryProblems } from '../../store/memory.ts'
 import { english } from '../../texts/text.ts'
 import type { Readiness } from '../monitor.ts'
@@ -16,7 +17,10 @@ export function redisReadiness(redis: Store, settings: RedisSettings) {
   const isVerified = !isPrivate(settings) && settings.durability === 'strict'
   const problemsNow = async () => {
     await redis.inShards((shard) => shard.ping())
-    return [...(isVerified ? await durabilityProblems(redis) : []), ...(await missingReplicas(redis))].map(english)
+    return [
+      ...(isVerified ? await durabilityProblems(redis.shards) : []),
+      ...(await missingReplicas(redis.shards)),
+    ].map(english)
   }
   return (): Promise<Readiness> => problemsNow().then(readinessOf, () => readinessOf([NO_ANSWER]))
 }

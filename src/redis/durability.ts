@@ -1,17 +1,17 @@
 import { Redis } from 'ioredis'
-import type { Shard, Store } from './shards.ts'
+import type { Connection } from './connection.ts'
 import { distinct, say, type Text } from '../texts/text.ts'
 
 /**
  * Why what is acknowledged would not be safe in this Redis and its replicas: a sentence for each setting that is not as it must
  * be, or cannot be read. Rejects where Redis does not answer.
  */
-export async function durabilityProblems(redis: Store): Promise<Text[]> {
-  return distinct((await redis.inShards(shardProblems)).flat())
+export async function durabilityProblems(servers: readonly Connection[]): Promise<Text[]> {
+  return distinct((await Promise.all(servers.map(problemsOf))).flat())
 }
 
-async function shardProblems(redis: Shard): Promise<Text[]> {
-  const replicas = redis.replicas
+async function problemsOf(redis: Connection): Promise<Text[]> {
+  const { replicas } = redis
   if (replicas === 0) return [...(await ownPrimary(redis)), ...(await settingProblems(redis, 'Redis', NEEDED))]
   const needed = [...NEEDED, ['min-replicas-to-write', String(replicas)]] as const
   const [ofPrimary, connected] = await Promise.all([settingProblems(redis, 'Redis', needed), connectedReplicas(redis)])
@@ -32,11 +32,11 @@ async function shardProblems(redis: Shard): Promise<Text[]> {
 }
 
 /** Says how many replicas are missing, where some are: then nothing is acknowledged. Rejects where Redis does not answer. */
-export async function missingReplicas(redis: Store): Promise<Text[]> {
-  return distinct((await redis.inShards(missingInShard)).flat())
+export async function missingReplicas(servers: readonly Connection[]): Promise<Text[]> {
+  return distinct((await Promise.all(servers.map(missingOf))).flat())
 }
 
-async function missingInShard(redis: Shard): Promise<Text[]> {
+async function missingOf(redis: Connection): Promise<Text[]> {
   const needed = redis.replicas
   if (needed === 0) return []
   const { length } = await connectedReplicas(redis)
@@ -75,12 +75,14 @@ interface RedisReplica {
 }
 
 /** The servers that have the shards; none where Redis is reached by a socket of the file system. Rejects where Redis does not answer. */
-export async function redisPrimaries(redis: Store): Promise<RedisPrimary[]> {
-  if (redis.options.path) return []
-  const found = await redis.inShards(async (shard) => {
-    const replicas = await replicasIn(shard)
-    return { address: `${shard.stream.remoteAddress}:${shard.stream.remotePort}`, replicas }
-  })
+export async function redisPrimaries(shards: readonly Connection[]): Promise<RedisPrimary[]> {
+  if (shards[0].options.path) return []
+  const found = await Promise.all(
+    shards.map(async (shard) => {
+      const replicas = await replicasIn(shard)
+      return { address: `${shard.stream.remoteAddress}:${shard.stream.remotePort}`, replicas }
+    }),
+  )
   const primaries = Map.groupBy(found.entries(), ([, { address }]) => address)
   return Array.from(primaries.values(), (same) => ({ ...same[0][1], shards: same.map(([shard]) => shard) }))
 }

@@ -1,9 +1,11 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { FORMAT, keys, type Store, readFormat, readProcesses, signOn } from '../../src/store/index.ts'
+import { connect, FORMAT, keys, type Store, readFormat, readProcesses, signOn } from '../../src/store/index.ts'
+import type { TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
 
 let redis: Store
-withRedis((_, connected) => (redis = connected))
+let server: TestRedis
+withRedis((...given) => ([server, redis] = given))
 
 /** A process of this version; resolves once it has given its first sign. */
 async function processOfThisVersion() {
@@ -42,6 +44,16 @@ describe('the format of the data', () => {
       await expect.poll(format).toBe(FORMAT)
     },
   )
+
+  it('makes a store unusable that finds newer data, and no other store of the process', async () => {
+    await redis.set(keys.format, FORMAT + 1)
+    // It has too few shards, too, which is found out at the same time.
+    await redis.set(keys.shards, 5)
+    const late = connect({ url: server.url, shards: 3 }, 'test')
+    onTestFinished(() => late.disconnect())
+    expect(await late.unusable).toContain('newer waybridge')
+    expect(await Promise.race([redis.unusable, 'usable'])).toBe('usable')
+  })
 
   it('never falls, and a process that does not know it is not noted', async () => {
     await redis.set(keys.format, FORMAT + 1)

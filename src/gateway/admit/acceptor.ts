@@ -4,7 +4,7 @@ import { isWithin, networksOf } from '../../domain/networks.ts'
 import { guarded, logFault } from '../../observe/faults.ts'
 import { metrics, type RefusedReason } from '../../observe/metrics.ts'
 import { Conversation } from '../conversation.ts'
-import { type Endpoint, openServer, type Shared } from '../wire/listener.ts'
+import { type Endpoint, type OpenServer, openServer, type Shared } from '../wire/listener.ts'
 import { pauseOf } from './connections.ts'
 import { MAX_DEBT_MS } from './flood.ts'
 import { handshakeTurns } from './handshake-turns.ts'
@@ -71,8 +71,8 @@ export class Acceptor {
     this.#oneAddress = proxy_protocol ? undefined : new OneAddressDetector(name)
   }
 
-  /** Opens the server; its sockets have these options. Answers its port. @throws the system's error (EADDRINUSE, EACCES …) */
-  async open(server: Server, sockets: ServerOpts): Promise<number> {
+  /** Opens the server; its sockets have these options. @throws the system's error (EADDRINUSE, EACCES …) */
+  async open(server: Server, sockets: ServerOpts): Promise<OpenServer> {
     try {
       return await openServer({ server, sockets, logger: this.#shared.logger }, this.#endpoint)
     } catch (error) {

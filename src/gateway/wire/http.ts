@@ -9,7 +9,7 @@ import { Acceptor, type Origin } from '../admit/acceptor.ts'
 import type { Backpressure } from '../admit/backpressure.ts'
 import { senderOf } from '../admit/forwarded.ts'
 import { FRAMES_PER_REQUEST, HttpExchanges, type RequestRefusal, rawAnswer } from './http-exchange.ts'
-import { CLOSE_WAIT_MS, closeServer, type Listener, type ProtocolEndpoint, type Shared } from './listener.ts'
+import { CLOSE_WAIT_MS, type Listener, type ProtocolEndpoint, type Shared } from './listener.ts'
 
 /**
  * Listens for trackers over HTTP: a request is a frame in a session of its own, and the status is its outcome. It uses
@@ -45,12 +45,12 @@ export async function listenHttp(endpoint: ProtocolEndpoint, shared: Shared): Pr
     origins.set(socket, origin)
     serve(socket)
   })
-  const actualPort = await acceptor.open(server, { ...SOCKETS, allowHalfOpen: true })
+  const opened = await acceptor.open(server, { ...SOCKETS, allowHalfOpen: true })
   return {
-    port: actualPort,
+    port: opened.port,
     async close(waitMs = CLOSE_WAIT_MS) {
       const handshakes = acceptor.close()
-      const closed = closeServer(server)
+      const closed = opened.close()
       await within(waitMs, exchanges.close())
       server.closeAllConnections()
       await Promise.all([closed, handshakes])

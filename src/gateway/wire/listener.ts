@@ -72,11 +72,17 @@ export interface ServerOpening {
   readonly logger: Logger
 }
 
+export interface OpenServer {
+  readonly port: number
+  /** Accepts no more connections; resolves once the last one has ended. */
+  close(): Promise<void>
+}
+
 /**
  * Opens a server, where it can with several sockets: Node accepts one connection of each in a turn of its event loop, and while
- * many vans connect at once these turns are long. Answers its port. @throws the system's error (EADDRINUSE, EACCES …).
+ * many vans connect at once these turns are long. @throws the system's error (EADDRINUSE, EACCES …).
  */
-export async function openServer({ server, sockets, logger }: ServerOpening, endpoint: Endpoint): Promise<number> {
+export async function openServer({ server, sockets, logger }: ServerOpening, endpoint: Endpoint): Promise<OpenServer> {
   const { fds = [], host, isShared } = endpoint
   listen(server, endpoint, fds[0])
   await once(server, 'listening').catch((error: Error) => {
@@ -87,11 +93,15 @@ export async function openServer({ server, sockets, logger }: ServerOpening, end
   const further = Array.from({ length: count - 1 }, () =>
     createServer(sockets, (socket) => void server.emit('connection', socket)),
   )
-  furtherServers.set(server, further)
-  for (const each of [server, ...further])
-    each.on('error', (error: NodeJS.ErrnoException) => noteNotAccepted(error, logger))
+  const servers = [server, ...further]
+  for (const each of servers) each.on('error', (error: NodeJS.ErrnoException) => noteNotAccepted(error, logger))
   for (const [at, each] of further.entries()) listen(each, { ...endpoint, port }, fds[at + 1])
-  return port
+  return {
+    port,
+    async close() {
+      await Promise.all(servers.map((each) => new Promise((resolve) => each.close(resolve))))
+    },
+  }
 }
 
 function listen(server: Server, { host, port, isShared }: Endpoint, fd?: number): void {
@@ -112,14 +122,6 @@ const BACKLOG = 4096
  * The sockets of each port. With all usual ports this uses the open files that config/open-files.ts reserves for them.
  */
 const SOCKETS_EACH = 4
-/** For a server: the further servers that accept connections of the same port. */
-const furtherServers = new WeakMap<Server, readonly Server[]>()
-
-/** Accepts no more connections; resolves once the last one has ended. */
-export async function closeServer(server: Server): Promise<void> {
-  const servers = [server, ...(furtherServers.get(server) ?? [])]
-  await Promise.all(servers.map((each) => new Promise((resolve) => each.close(resolve))))
-}
 
 /**
  * Finds out that no program uses a port; answers it. A port that is opened to be shared is shared with every program of this user

@@ -9,7 +9,7 @@ import { say } from '../../texts/text.ts'
 import { Acceptor } from '../admit/acceptor.ts'
 import { Connections } from '../admit/connections.ts'
 import { MAX_DEBT_MS } from '../admit/flood.ts'
-import { CLOSE_WAIT_MS, closeServer, type Endpoint, type Listener } from './listener.ts'
+import { CLOSE_WAIT_MS, type Endpoint, type Listener } from './listener.ts'
 import { MqttConnection } from './mqtt-connection.ts'
 import { connectionOf, MqttHandlers, type MqttShared } from './mqtt-handlers.ts'
 
@@ -18,7 +18,7 @@ export async function listenMqtt(endpoint: Endpoint, shared: MqttShared): Promis
   const acceptor = new Acceptor('mqtt', endpoint, shared)
   const broker = await createBroker(shared)
   const server = createServer(SOCKETS)
-  const actualPort = await acceptor.open(server, SOCKETS)
+  const opened = await acceptor.open(server, SOCKETS)
   const connections = new Connections<MqttConnection>('mqtt', shared)
   acceptor.accept(server, (socket, origin) => {
     const connection = new MqttConnection(shared, socket, origin)
@@ -27,11 +27,11 @@ export async function listenMqtt(endpoint: Endpoint, shared: MqttShared): Promis
     broker.handle(connection)
   })
   return {
-    port: actualPort,
+    port: opened.port,
     async close(waitMs = CLOSE_WAIT_MS) {
       const handshakes = acceptor.close()
       connections.close()
-      const closed = closeServer(server)
+      const closed = opened.close()
       for (const connection of connections.open) connection.stopReading()
       await within(waitMs, broker.close())
       for (const connection of connections.open) connection.destroy()

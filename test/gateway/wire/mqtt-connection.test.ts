@@ -11,7 +11,7 @@ async function connected(): Promise<{ connection: MqttConnection; peer: Peer }> 
   const server = createServer()
   onTestFinished(() => void server.close())
   const shared = gateway({ limits: { max_frame_bytes: 1_000_000 } })
-  const port = await openServer({ server, sockets: {}, logger: shared.logger }, { host: '127.0.0.1', port: 0 })
+  const { port } = await openServer({ server, sockets: {}, logger: shared.logger }, { host: '127.0.0.1', port: 0 })
   const accepted = once(server, 'connection') as Promise<[Socket]>
   const peer = await raw(port)
   const [socket] = await accepted

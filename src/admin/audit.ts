@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { parse } from '../http/refusal.ts'
 import { masked, printableUrl } from '../masking.ts'
 import type { Logger } from '../observe/log.ts'
-import { addToAudit, keys, type Store } from '../store/index.ts'
+import { keys, type Store } from '../store/index.ts'
 import type { EventSource } from './events/feed.ts'
 import { Instant, instant, pageSchema } from './json.ts'
 import type { Operation } from './operation.ts'
@@ -52,7 +52,8 @@ export function keepAudit(app: FastifyInstance, { redis, logger, secrets, compan
     const late = delay(MAX_WAIT_MS, undefined, { ref: false }).then(() =>
       Promise.reject(new Error('Redis takes longer than a second')),
     )
-    await Promise.race([addToAudit(redis, JSON.stringify(entry)), late]).catch((error: unknown) =>
+    const added = redis.run('audit', [keys.audit], [AUDIT_KEPT, JSON.stringify(entry)])
+    await Promise.race([added, late]).catch((error: unknown) =>
       logger.error({ err: error, audit: entry }, 'this change is missing from the audit log in Redis'),
     )
   })
@@ -155,6 +156,7 @@ function entryJson([id, [, json]]: [id: string, fields: string[]]) {
 const MIN_SECRET = 8
 const MAX_PATH = 256
 const MAX_WAIT_MS = 1000
+const AUDIT_KEPT = 10_000
 /** Entries read in one call, where not all of them are seen. */
 const AT_ONCE = 500
 /** The most entries that one look reads; the next look reads the others. */

@@ -1,6 +1,7 @@
 import { networkOf } from '../domain/addresses.ts'
 import { observations } from '../observe/observations.ts'
-import { keys, type Redis } from '../store/index.ts'
+import { recordedDevices } from '../store/device-record.ts'
+import { type Store } from '../store/index.ts'
 import { say } from '../texts/text.ts'
 
 /** Is told what other gateways need to know. */
@@ -69,10 +70,10 @@ export class GuessDelays {
  * Notes the devices that were heard before this gateway began, as those that have presented their secret: otherwise whoever guesses
  * it after a restart would keep them out. While Redis is away it waits.
  */
-export async function rememberHeard(redis: Redis, guesses: Pick<GuessDelays, 'accepted'>): Promise<void> {
+export async function rememberHeard(redis: Store, guesses: Pick<GuessDelays, 'accepted'>): Promise<void> {
   try {
-    for await (const slice of redis.hscanStream(keys.devices, { count: SLICE }))
-      for (let at = 0; at < slice.length; at += 2) guesses.accepted(slice[at])
+    for (const shard of redis.shards)
+      for await (const devices of recordedDevices(shard)) for (const device of devices) guesses.accepted(device)
   } catch {
     redis.once('ready', () => void rememberHeard(redis, guesses))
   }
@@ -96,4 +97,3 @@ const LONGEST_MS = 60_000
 const FORGOTTEN_MS = 3_600_000
 const MAX_GUESSERS = 50_000
 const MAX_ACCEPTED = 200_000
-const SLICE = 200

@@ -1,15 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { everySecond } from '../async.ts'
 import { giveLifeSign } from '../store/gateways.ts'
-import { appendEvents, EVENTS_KEPT, keys, type Store, tellHeard } from '../store/index.ts'
 import {
   type DeviceEvent,
+  type DeviceNews,
+  EVENTS_KEPT,
   type Happening,
-  type Heard,
   isConnected,
+  type LastFixes,
   type StoredContact,
   type Treatment,
+  writeRecords,
 } from '../store/device-record.ts'
+import type { Shard, Store } from '../store/index.ts'
 import type { Conversation } from './conversation.ts'
 
 /** What the path of a frame asks for what is noted of devices. */
@@ -21,33 +24,28 @@ export interface HeardDevices {
 export type FrameNotes = Pick<HeardDevice, 'spoke' | 'stored' | 'became'>
 
 /**
- * Notes what devices send and what happens to them, and writes it to Redis once a second; no frame waits for that.
+ * Notes what devices send and what happens to them, and writes it to their records once a second; no frame waits for that.
  * An event is noted when something changes. An event that repeats the latest one in Redis is left out there, so that neither
  * a restart nor a second gateway makes one. Of one device, six connections and six changes are noted in ten minutes.
  */
 export class HeardBook {
-  /** Which process this is. */
-  readonly gateway: string
-  /** Devices with something that is not in Redis yet; they add themselves. */
-  changed: HeardDevice[] = []
-  readonly #redis: Store
   readonly #devices = new Map<string, HeardDevice>()
+  readonly #shards: ReadonlyMap<Shard, ShardNotes>
+  readonly #shardOf: (device: string) => ShardNotes
   readonly #lifeSign: ReturnType<typeof giveLifeSign>
-  readonly #writes: ReturnType<typeof everySecond>
 
   /** `problems`: why this gateway acknowledges nothing, as sentences. `gateway`: which process this is. */
   constructor(redis: Store, problems: () => readonly string[] = () => [], gateway: string = randomUUID()) {
-    this.#redis = redis
-    this.gateway = gateway
+    this.#shards = new Map(redis.shards.map((shard) => [shard, new ShardNotes(shard, gateway)]))
+    this.#shardOf = (device) => this.#shards.get(redis.shardOf(device)) as ShardNotes
     this.#lifeSign = giveLifeSign(redis, gateway, problems)
-    this.#writes = everySecond(() => this.#write())
   }
 
   /** What is noted of a device. */
   of(device: string): HeardDevice {
     const known = this.#devices.get(device)
     if (known) return known
-    const begun = new HeardDevice(device, this)
+    const begun = new HeardDevice(device, this.#shardOf(device))
     this.#devices.set(device, begun)
     return begun
   }
@@ -66,42 +64,38 @@ export class HeardBook {
 
   /** Ends the sign of life, then writes the rest. */
   async close(): Promise<void> {
-    await Promise.all([this.#lifeSign.end(), this.#writes.stop()])
+    await this.#lifeSign.end()
+    await Promise.all(Array.from(this.#shards.values(), (shard) => shard.close()))
+  }
+}
+
+/** What is noted of the devices of a shard and not in Redis yet. A shard that does not answer holds up no other. */
+class ShardNotes {
+  readonly gateway: string
+  /** Devices with something that is not in Redis yet; they add themselves. */
+  changed: HeardDevice[] = []
+  readonly #shard: Shard
+  readonly #writes: ReturnType<typeof everySecond>
+
+  constructor(shard: Shard, gateway: string) {
+    this.#shard = shard
+    this.gateway = gateway
+    this.#writes = everySecond(() => this.#write())
+  }
+
+  async close(): Promise<void> {
+    await this.#writes.stop()
     await this.#write()
   }
 
-  /** While Redis is slow, several messages of a device are written as one. What another gateway heard beside it stays. */
+  /** While Redis is slow, several messages of a device are written as one. What Redis does not take waits; of events, 20 at most. */
   async #write(): Promise<void> {
     const { changed } = this
     this.changed = []
-    for (let at = 0; at < changed.length; at += DEVICES_AT_ONCE)
-      await this.#writeDevices(changed.slice(at, at + DEVICES_AT_ONCE))
-  }
-
-  /** What Redis does not take waits; of events, 20 of a device at most. */
-  async #writeDevices(changed: readonly HeardDevice[]): Promise<void> {
-    const [contacts, fixes, unplaced]: string[][] = [[], [], []]
-    const devices = changed.map(({ device }) => device)
-    const taken = changed.map((each) => each.take())
-    const happened: [device: string, events: readonly string[]][] = []
-    for (const [at, { fix, filtered, events }] of taken.entries()) {
-      const { device, contact } = changed[at]
-      if (contact) contacts.push(device, JSON.stringify(contact))
-      if (fix) fixes.push(device, JSON.stringify(fix))
-      if (filtered) unplaced.push(device, JSON.stringify(filtered))
-      if (events.length > 0) happened.push([device, events])
-    }
-    const writes: Promise<unknown>[] = []
-    if (contacts.length > 0) writes.push(this.#redis.hset(keys.devices, ...contacts))
-    if (fixes.length > 0) writes.push(this.#redis.hset(keys.lastFixes, ...fixes))
-    if (unplaced.length > 0) writes.push(this.#redis.hset(keys.lastFiltered, ...unplaced))
-    if (happened.length > 0) writes.push(appendEvents(this.#redis, happened))
-    // After the writes: who is told must find them. Over one connection commands run in their order.
-    if (contacts.length > 0) writes.push(tellHeard(this.#redis, devices))
-    try {
-      await Promise.all(writes)
-    } catch {
-      for (const [at, each] of changed.entries()) each.putBack(taken[at])
+    for (let at = 0; at < changed.length; at += DEVICES_AT_ONCE) {
+      const devices = changed.slice(at, at + DEVICES_AT_ONCE)
+      const news = devices.map((device) => device.take())
+      await writeRecords(this.#shard, news).catch(() => devices.forEach((device, index) => device.putBack(news[index])))
     }
   }
 }
@@ -109,20 +103,17 @@ export class HeardBook {
 /** A connection that has ended, and one of its devices. */
 type GoneConnection = Pick<Conversation, 'connectedAt' | 'device' | 'ended' | 'remote'>
 
-/** What is written of a device beside its contact; events as JSON. */
-type Unwritten = Pick<Heard, 'fix' | 'filtered'> & { readonly events: readonly string[] }
-
 /** What is noted of one device. Whoever handles several of its messages keeps this, and does not look it up for each. */
 class HeardDevice {
   readonly device: string
   contact?: StoredContact
   /** What is not in Redis yet. Once written it is dropped: fixes that stay in memory cost the garbage collector more. */
-  #fix?: Heard['fix']
-  #filtered?: Heard['filtered']
+  #fix?: LastFixes['fix']
+  #filtered?: LastFixes['filtered']
   #events: readonly string[] = NO_EVENTS
-  /** Whether it is among those of the book that have changed. */
+  /** Whether it is among those of its shard that have changed. */
   #isChanged = false
-  readonly #book: Pick<HeardBook, 'changed' | 'gateway'>
+  readonly #shard: Pick<ShardNotes, 'changed' | 'gateway'>
   /** When the connection began that was noted last; 0: it has ended. */
   #connectedAt = 0
   /** When the newest connection began that was noted, open or not. */
@@ -142,9 +133,9 @@ class HeardDevice {
   #connections: readonly number[] = NEVER
   #changes: readonly number[] = NEVER
 
-  constructor(device: string, book: Pick<HeardBook, 'changed' | 'gateway'>) {
+  constructor(device: string, shard: Pick<ShardNotes, 'changed' | 'gateway'>) {
     this.device = device
-    this.#book = book
+    this.#shard = shard
   }
 
   /**
@@ -177,12 +168,12 @@ class HeardDevice {
     if (isProved && connectedAt !== undefined) this.#provedAt = connectedAt
     if (contact?.remote === remote && contact.protocol === protocol && contact.connectedAt === connectedAt)
       contact.at = at
-    else this.contact = { at, protocol, transport, remote, connectedAt, isRelayed, gateway: this.#book.gateway }
+    else this.contact = { at, protocol, transport, remote, connectedAt, isRelayed, gateway: this.#shard.gateway }
     this.changed()
   }
 
   /** What its last message changes of its last fixes, once they are stored. */
-  stored({ fix, filtered }: Pick<Heard, 'fix' | 'filtered'>): void {
+  stored({ fix, filtered }: LastFixes): void {
     if (!this.contact) return
     if (fix) this.#fix = fix
     if (filtered) this.#filtered = filtered
@@ -215,24 +206,25 @@ class HeardDevice {
     }
   }
 
-  /** Has the book write it. */
+  /** Has its shard write it. */
   changed(): void {
-    if (!this.#isChanged) this.#book.changed.push(this)
+    if (!this.#isChanged) this.#shard.changed.push(this)
     this.#isChanged = true
   }
 
   /** Hands over what is not in Redis yet, to be written. */
-  take(): Unwritten {
-    const unwritten = { fix: this.#fix, filtered: this.#filtered, events: this.#events }
+  take(): DeviceNews {
+    const { device, contact } = this
+    const news = { device, contact, fix: this.#fix, filtered: this.#filtered, events: this.#events }
     this.#fix = undefined
     this.#filtered = undefined
     this.#events = NO_EVENTS
     this.#isChanged = false
-    return unwritten
+    return news
   }
 
   /** Takes back what could not be written. Where something newer has come since, that stays. */
-  putBack({ fix, filtered, events }: Unwritten): void {
+  putBack({ fix, filtered, events = NO_EVENTS }: DeviceNews): void {
     this.#fix ??= fix
     this.#filtered ??= filtered
     this.#events = [...events, ...this.#events].slice(-EVENTS_KEPT)

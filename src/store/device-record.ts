@@ -1,7 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import type { Fix, Transport } from '../../protocols/kit/index.ts'
-import { whichLive } from './gateways.ts'
-import { keys } from './keys.ts'
-import type { Redis } from '../redis/connection.ts'
+import type { Shard, Store } from './shards.ts'
+
+/*
+ * What Redis has of a device beside its fixes, in its shard: a record in the hash `devices`, and the list of its last events.
+ * `lua/devices.lua` writes both, and adds the device to the stream of changes that readers of many devices follow.
+ */
 
 /** When and how a device was last heard. Instants in ms UTC. */
 export interface Contact {
@@ -16,20 +20,26 @@ export interface Contact {
   isRelayed?: boolean
 }
 
-/** What was last heard of a device, for the admin port. */
-export interface Heard extends Contact {
-  /** The last fix that is stored, in UTC; without those ahead of our clock, whose time is not known. */
-  fix?: { readonly at: number; readonly fix: Fix }
-  /** The last fix that did not go to a lane, and why. `held`: it is stored, and may have gone to a lane since. */
-  filtered?: { readonly reason: string; readonly at: number; readonly fix: Fix; readonly held?: true }
-}
-
-/** A contact in Redis, with the gateway process that heard the device. */
+/** A contact with the gateway process that heard the device. */
 export interface StoredContact extends Contact {
   readonly gateway: string
 }
 
-/** What happened to a device, as it is kept in Redis; `at` in ms UTC. */
+/** What was heard of a device besides its contact. */
+export interface LastFixes {
+  /** The last fix that is stored, in UTC; without those ahead of our clock, whose time is not known. */
+  readonly fix?: { readonly at: number; readonly fix: Fix }
+  /** The last fix that did not go to a lane, and why. `held`: it is stored, and may have gone to a lane since. */
+  readonly filtered?: { readonly at: number; readonly reason: string; readonly fix: Fix; readonly held?: true }
+}
+
+/** The record of a device. */
+export interface DeviceRecord extends Readonly<StoredContact>, LastFixes {
+  /** The usual time between two messages of a device that sends seldom, as the admin process has learnt it. */
+  readonly usualMs?: number
+}
+
+/** What happened to a device; `at` in ms UTC. */
 export type DeviceEvent = { readonly at: number } & Happening
 
 export type Happening =
@@ -48,46 +58,120 @@ export function isConnected({ transport, isRelayed }: Pick<Contact, 'transport' 
   return !isRelayed && (transport === 'tcp' || transport === 'mqtt')
 }
 
-/** What was last heard of a device, as gateways have written it. */
-interface LastHeard extends Pick<Heard, 'fix' | 'filtered'> {
+/** What is new of a device. `events`: JSON each with `at` first, oldest first. */
+export interface DeviceNews extends LastFixes, Pick<DeviceRecord, 'usualMs'> {
+  readonly device: string
   readonly contact?: StoredContact
+  readonly events?: readonly string[]
 }
 
-/** Since when a device belongs to its company, ms UTC: what it sent before is not shown. */
-type Owned = { readonly companySince?: number }
-
-/** What was last heard of a device, by whichever gateway. undefined: it never spoke. `entry`: that of the device, if it is configured. */
-export async function readHeard(redis: Redis, device: string, entry?: Owned): Promise<Heard | undefined> {
-  const read = [keys.devices, keys.lastFixes, keys.lastFiltered].map(async (key) => {
-    const json = await redis.hget(key, device)
-    return json === null ? undefined : JSON.parse(json)
-  })
-  const [newest, fix, filtered] = await Promise.all(read)
-  const { contact, ...last } = heardBy(entry, { contact: newest, fix, filtered })
-  if (!contact) return undefined
-  const [checked] = await withLiveConnections(redis, [contact])
-  return { ...checked, ...last }
+/**
+ * Writes what is new of devices of a shard, 500 at most. Of what two gateways write the later by its time counts, and an event
+ * that repeats the latest change is left out. Rejects if Redis is gone or its memory is full.
+ */
+export async function writeRecords(shard: Shard, news: readonly DeviceNews[]): Promise<void> {
+  const { devices, events: eventsOf, heardChanges } = shard.keyNames
+  const names = news.map(({ device }) => device)
+  const parts = news.flatMap((each) => [linesOf(each), each.events?.length ?? 0, ...(each.events ?? [])])
+  const args = [CHANGES_KEPT, EVENTS_KEPT, EVENTS_KEPT_FOR_S, JSON.stringify(names), names.length, ...names, ...parts]
+  await shard.run('note_devices', [devices, eventsOf(''), heardChanges], args)
 }
 
-/** What of that belongs to the company of the device, or to nobody. */
-export function heardBy(entry: Owned | undefined, heard: LastHeard): LastHeard {
+/** What is new, as the lines of a record (see lua/devices.lua), each with its time first. */
+function linesOf({ contact, fix, filtered, usualMs }: DeviceNews): string {
+  const json = <Part extends { readonly at: number }>({ at, ...part }: Part) => JSON.stringify({ at, ...part })
+  const lines = [
+    contact ? json(contact).slice(0, -1) : '',
+    fix ? `,"fix":${json(fix)}` : '',
+    filtered ? `,"filtered":${json(filtered)}` : '',
+    usualMs === undefined ? '}' : `,"usualMs":${usualMs}}`,
+  ]
+  return lines.join('\n')
+}
+
+/** The records of devices of a shard, in the order of the devices; undefined if a device was never heard. */
+export async function readRecords(shard: Shard, devices: readonly string[]): Promise<(DeviceRecord | undefined)[]> {
+  const records = await shard.hmget(shard.keyNames.devices, ...devices)
+  return records.map((record) => (record === null ? undefined : (JSON.parse(record) as DeviceRecord)))
+}
+
+/** What of a record belongs to the company of the device, or to nobody. `companySince`: what came before is not shown, ms UTC. */
+export function recordOf(
+  entry: { readonly companySince?: number } | undefined,
+  record: DeviceRecord,
+): DeviceRecord | undefined {
   const since = entry?.companySince
-  if (since === undefined) return heard
-  const own = <Some extends { readonly at: number }>(some: Some | undefined) =>
-    some && some.at >= since ? some : undefined
-  return { contact: own(heard.contact), fix: own(heard.fix), filtered: own(heard.filtered) }
+  if (since === undefined) return record
+  const own = <Part extends { readonly at: number }>(part: Part | undefined) =>
+    part && part.at >= since ? part : undefined
+  return own({ ...record, fix: own(record.fix), filtered: own(record.filtered) })
+}
+
+/** The devices of a shard that have a record, in slices. */
+export async function* recordedDevices(shard: Shard): AsyncGenerator<string[]> {
+  for await (const slice of shard.hscanStream(shard.keyNames.devices, { count: SLICE }))
+    yield (slice as string[]).filter((_, index) => index % 2 === 0)
 }
 
 /** What happened to a device last: 20 events at most, latest first by the clocks of the gateways. */
-export async function readEvents(redis: Redis, device: string): Promise<DeviceEvent[]> {
-  const events = (await redis.lrange(keys.events(device), 0, -1)).map((json) => JSON.parse(json) as DeviceEvent)
-  return events.toReversed().toSorted((a, b) => b.at - a.at)
+export async function readEvents(redis: Store, device: string): Promise<DeviceEvent[]> {
+  const shard = redis.shardOf(device)
+  const events = await shard.lrange(shard.keyNames.events(device), 0, -1)
+  return events
+    .map((event) => JSON.parse(event) as DeviceEvent)
+    .toReversed()
+    .toSorted((a, b) => b.at - a.at)
 }
 
-/** A connection counts only while its gateway gives a life sign. */
-async function withLiveConnections(redis: Redis, contacts: readonly StoredContact[]): Promise<Contact[]> {
-  const live = await whichLive(redis, [...new Set(contacts.map(({ gateway }) => gateway))])
-  return contacts.map(({ gateway, connectedAt, ...contact }) =>
-    live.has(gateway) ? { ...contact, connectedAt } : contact,
-  )
+/** Deletes the record and the events of a device in one step. Returns how many there were: 0 to 2. */
+export async function forgetRecord(redis: Store, device: string): Promise<number> {
+  const shard = redis.shardOf(device)
+  const { devices, events: eventsOf, heardChanges } = shard.keyNames
+  const changes = shard.multi().hdel(devices, device).del(eventsOf(device))
+  changes.xadd(heardChanges, 'MAXLEN', '~', CHANGES_KEPT, '*', 'devices', JSON.stringify([device]))
+  const [[, record], [, events]] = ((await changes.exec()) ?? []) as [unknown, number][]
+  return record + events
 }
+
+/** Where a reader of the changes of a shard stands. `mark`: of the data that it has read; another one: these are other data. */
+export interface ReadTo {
+  readonly mark: string
+  readonly last: string
+}
+
+/**
+ * The devices of a shard with news since the reader's last look, and the reader's new place; undefined: it has to read everything,
+ * because it never did, or some changes are not kept any more, or Redis was emptied or restored meanwhile.
+ */
+export async function heardSince(shard: Shard, since: ReadTo | undefined) {
+  const { heardChanges, heardMark } = shard.keyNames
+  const mark = await shard.get(heardMark)
+  if (mark === null || mark !== since?.mark) return undefined
+  const entries = await shard.xrange(heardChanges, since.last, '+', 'COUNT', CHANGES_KEPT)
+  // The oldest entries go first: where the last one that was read is there, all later ones are.
+  if (since.last !== NONE && entries[0]?.[0] !== since.last) return undefined
+  const later = entries.filter(([id]) => id !== since.last)
+  const devices = later.flatMap(([, [, names]]) => JSON.parse(names) as string[])
+  return { devices, readTo: { mark, last: later.at(-1)?.[0] ?? since.last } }
+}
+
+/** Where a reader stands that reads everything from now on. */
+export async function beginReading(shard: Shard): Promise<ReadTo> {
+  const { heardChanges, heardMark } = shard.keyNames
+  await shard.set(heardMark, randomUUID(), 'NX')
+  const [mark, [latest]] = await Promise.all([
+    shard.get(heardMark),
+    shard.xrevrange(heardChanges, '+', '-', 'COUNT', 1),
+  ])
+  return { mark: mark ?? '', last: latest?.[0] ?? NONE }
+}
+
+/** How many events of a device are kept. */
+export const EVENTS_KEPT = 20
+/** After the last event of a device: 31 days. */
+const EVENTS_KEPT_FOR_S = 31 * 86_400
+/** Entries of up to 500 devices each. */
+const CHANGES_KEPT = 300
+/** Stands before all entries. */
+const NONE = '0-0'
+const SLICE = 500

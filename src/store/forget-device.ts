@@ -1,4 +1,4 @@
-import { tellHeard } from './changes.ts'
+import { forgetRecord } from './device-record.ts'
 import { HELD_LISTS, heldList } from './held.ts'
 import { dropFrames, frameIds } from './kept-frames.ts'
 import { keys } from './keys.ts'
@@ -115,16 +115,14 @@ async function forgetMarks(shard: Shard, ids: ReadonlySet<string>): Promise<numb
 
 /** What was last heard of the device, and its events. */
 async function forgetContacts(redis: Store, id: string): Promise<number> {
-  const hashes = [keys.devices, keys.lastFixes, keys.lastFiltered, keys.arrivedDevices]
-  const deleted = await Promise.all([...hashes.map((hash) => redis.hdel(hash, id)), redis.del(keys.events(id))])
-  await Promise.all([
-    redis.hdel(keys.intervals, id),
+  const [noted, arrived] = await Promise.all([
+    forgetRecord(redis, id),
+    redis.hdel(keys.arrivedDevices, id),
     // Whose the device was: nothing of it is left.
     redis.hdel(keys.roster('former'), id),
     forgetWatched(redis, id),
   ])
-  await tellHeard(redis, [id])
-  return deleted.reduce((sum, count) => sum + count, 0)
+  return noted + arrived
 }
 
 const DELETED = { gone: 'discarded:deleted' } as const

@@ -60,6 +60,14 @@ export function shardKeys(tag: string) {
     pushesPrefix: `${tag}:pushes:`,
     /** list: what the service refused of a lane, an entry an answer */
     refused: (lane: string) => `${tag}:refused:${lane}`,
+    /** hash: device → its record (see device-record.ts) */
+    devices: `${tag}:devices`,
+    /** list that expires: what happened to a device, JSON each, oldest first */
+    events: (device: string) => `${tag}:events:${device}`,
+    /** stream: devices with news, JSON lists; the last 300 */
+    heardChanges: `${tag}:heard-changes`,
+    /** string: says that these are the data that an index of devices was read from */
+    heardMark: `${tag}:heard-mark`,
     /** number: the version of the roster. Home has it; in other shards it is what a gateway has told them */
     rosterVersion: `${tag}:roster:version`,
   }
@@ -74,18 +82,6 @@ export const keys = {
   format: `${TAG}:format`,
   /** string that expires when the enrolment window ends (src/gateway/enrolment.ts) */
   enrolment: `${TAG}:enrolment`,
-  /** hash: device → JSON of when and how it sent last */
-  devices: `${TAG}:devices`,
-  /** hash: device → JSON of its last fix that went to a lane, and when that arrived */
-  lastFixes: `${TAG}:last-fixes`,
-  /** hash: device → JSON of its last fix that was filtered, when and why */
-  lastFiltered: `${TAG}:last-filtered`,
-  /** stream: devices with news, JSON lists; the last 300 */
-  heardChanges: `${TAG}:heard-changes`,
-  /** string: says that these are the data that an index of devices was read from (see changes.ts) */
-  heardMark: `${TAG}:heard-mark`,
-  /** hash: device that sends seldom → ms between two of its messages, as the admin process has learnt it */
-  intervals: `${TAG}:intervals`,
   /** set: gateway processes that were alive recently; `gateway` says whether one still is */
   gatewayIds: `${TAG}:gateway-ids`,
   /** channel of pub/sub: what gateways tell each other of devices (see listen/neighbours.ts) */
@@ -119,8 +115,6 @@ export const keys = {
   gateway: (id: string) => `${TAG}:gateway:${id}`,
   /** string that expires: a process lives; JSON of what it says of itself (src/store/processes.ts) */
   process: (id: string) => `${TAG}:process:${id}`,
-  /** list that expires: what happened to a device, JSON each, oldest first */
-  events: (device: string) => `${TAG}:events:${device}`,
   /** string that expires: what is noted of a device on a local day, by when that begins (ms UTC); '' is the gateways (see days.ts) */
   day: (day: number, device: string) => `${TAG}:day:${day / 60_000}:${device}`,
   /** zset: devices whose frames are kept for the view, by when that ends, ms UTC */

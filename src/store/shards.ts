@@ -23,16 +23,17 @@ const SCRIPTS = {
   retry: ['retry'],
   refusal: ['park', 'refuse'],
   lanes: ['count_lanes', 'lanes_with', 'survey'],
-  logs: ['events', 'audit'],
+  devices: ['note_devices'],
+  audit: ['audit'],
   misunderstood: ['keep_frames', 'drop_frames', 'rewrite_frame'],
   roster: ['roster'],
   sign: ['sign'],
 } as const
 
 /** Scripts that fail while Redis' memory is full: what they bring was not acknowledged yet. All others make room. */
-const REFUSED_WHEN_FULL: ReadonlySet<string> = new Set(['append', 'roster', 'events', 'keep_frames'])
+const REFUSED_WHEN_FULL: ReadonlySet<string> = new Set(['append', 'roster', 'note_devices', 'keep_frames'])
 /** Scripts that need no replica: they read, or what they write may be lost. */
-const READING: ReadonlySet<string> = new Set(['survey', 'beat', 'events', 'audit', 'sign'])
+const READING: ReadonlySet<string> = new Set(['survey', 'beat', 'note_devices', 'audit', 'sign'])
 
 export type Script = (typeof SCRIPTS)[keyof typeof SCRIPTS][number]
 for (const script of Object.values(SCRIPTS).flat()) metrics.slowScripts.inc({ script }, 0)

@@ -188,6 +188,7 @@ describe('the usual interval of a device', () => {
     const drives = every(10 * S, 5)
     const stands = every(600 * S, 3, drives[4].at + 600 * S)
     expect(await usual([...drives, ...stands])).toBe(600 * S)
+    await redis.flushall()
     expect(await usual(drives)).toBe(10 * S)
   })
 

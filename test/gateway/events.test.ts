@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { Conversation } from '../../src/gateway/conversation.ts'
 import { HeardBook, withinLimit } from '../../src/gateway/heard.ts'
-import { appendEvents, keys, type Store } from '../../src/store/index.ts'
+import { type DeviceEvent, readEvents, readRecords, writeRecords } from '../../src/store/device-record.ts'
+import { keys, type Store } from '../../src/store/index.ts'
 import { withRedis } from '../support/with-redis.ts'
-import { type DeviceEvent, readEvents, readHeard } from '../../src/store/device-record.ts'
 
 const VAN = '0356307042441013'
 const LANE = '7/42/1001'
@@ -30,6 +30,10 @@ function open(book: HeardBook, transport: 'tcp' | 'udp' | 'http' | 'mqtt' = 'tcp
   const connection = Object.assign(session, { connectedAt: session.connectedAt + later })
   book.of(VAN).spoke(connection, 'teltonika')
   return connection
+}
+
+function append(events: readonly string[]): Promise<void> {
+  return writeRecords(redis, [{ device: VAN, events }])
 }
 
 /** An event in few words. */
@@ -113,7 +117,7 @@ describe('the events of a device', () => {
     book.gone(other)
     book.gone(proved)
     expect(await told(book)).toEqual(['disconnected 10.1.2.3:4001', 'connected teltonika tcp 10.1.2.3:4001'])
-    expect(await readHeard(redis, VAN)).toMatchObject({ remote: '10.1.2.3:4001' })
+    expect((await readRecords(redis, [VAN]))[0]).toMatchObject({ remote: '10.1.2.3:4001' })
   })
 
   it('include a login over MQTT only once', async () => {
@@ -191,11 +195,11 @@ describe('an event that is written again', () => {
   ]
 
   it('because the answer of Redis was lost is kept once', async () => {
-    await appendEvents(redis, [[VAN, [first]]])
-    await appendEvents(redis, [[VAN, [second, third]]])
-    await appendEvents(redis, [
-      [VAN, [second, third, fourth]],
-      ['1', [first, fourth]],
+    await append([first])
+    await append([second, third])
+    await writeRecords(redis, [
+      { device: VAN, events: [second, third, fourth] },
+      { device: '1', events: [first, fourth] },
     ])
     expect(await redis.lrange(keys.events(VAN), 0, -1)).toEqual([first, third, fourth])
     expect(await redis.lrange(keys.events('1'), 0, -1)).toEqual([first, fourth])
@@ -204,15 +208,15 @@ describe('an event that is written again', () => {
   it('is kept once although its first events were dropped at once', async () => {
     const events = Array.from({ length: 12 }, (_, n) => `{"at":${n},"event":"connected","remote":"${n}"}`)
     const before = Array.from({ length: 10 }, (_, n) => `{"at":0,"event":"routed","lane":"7/42/${n}"}`)
-    await appendEvents(redis, [[VAN, before]])
-    for (let n = 0; n < 2; n++) await appendEvents(redis, [[VAN, events]])
+    await append(before)
+    for (let n = 0; n < 2; n++) await append(events)
     expect(await redis.lrange(keys.events(VAN), 0, -1)).toEqual([...before, ...events.slice(2)])
   })
 
   it('is compared with the latest change, however many connections came since', async () => {
     const connections = Array.from({ length: 18 }, (_, n) => third.replace('4000', `${n}`))
-    await appendEvents(redis, [[VAN, [first, fourth, ...connections]]])
-    await appendEvents(redis, [[VAN, ['{"at":5,"event":"held","reason":"no_route"}']]])
+    await append([first, fourth, ...connections])
+    await append(['{"at":5,"event":"held","reason":"no_route"}'])
     expect(await redis.lrange(keys.events(VAN), 0, -1)).toEqual([first, fourth, ...connections])
   })
 })
@@ -220,17 +224,17 @@ describe('an event that is written again', () => {
 describe('limits of events', () => {
   it('the last 20 events of a device are kept', async () => {
     const said = Array.from({ length: 30 }, (_, n) => `{"at":${n},"event":"routed","lane":"7/42/${n}"}`)
-    for (const event of said) await appendEvents(redis, [[VAN, [event]]])
+    for (const event of said) await append([event])
     expect(await redis.lrange(keys.events(VAN), 0, -1)).toEqual(said.slice(10))
   })
 
   it('10 connections and 10 other events of a device are kept', async () => {
     const turns = Array.from({ length: 15 }, (_, n) => `{"at":${n},"event":"routed","lane":"7/42/${n}"}`)
     const connections = Array.from({ length: 30 }, (_, n) => `{"at":${n},"event":"connected","remote":"${n}"}`)
-    await appendEvents(redis, [[VAN, turns]])
-    for (const event of connections) await appendEvents(redis, [[VAN, [event]]])
+    await append(turns)
+    for (const event of connections) await append([event])
     expect(await redis.lrange(keys.events(VAN), 0, -1)).toEqual([...turns.slice(5), ...connections.slice(20)])
-    await appendEvents(redis, [[VAN, ['{"at":99,"event":"routed","lane":"7/42/99"}']]])
+    await append(['{"at":99,"event":"routed","lane":"7/42/99"}'])
     expect(await redis.lrange(keys.events(VAN), 0, 0)).toEqual([turns[6]])
   })
 
@@ -314,6 +318,6 @@ describe('while the memory of Redis is full', () => {
     book.of(VAN).stored({ fix: { at: 3, fix } })
     await redis.config('SET', 'maxmemory', '256mb')
     await told(book)
-    expect(await readHeard(redis, VAN)).toMatchObject({ fix: { at: 3, fix }, filtered })
+    expect((await readRecords(redis, [VAN]))[0]).toMatchObject({ fix: { at: 3, fix }, filtered })
   })
 })

@@ -6,12 +6,12 @@ import { HeardBook } from '../../src/gateway/heard.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { surveyArrivals } from '../../src/store/arrivals.ts'
-import { EVENTS_KEPT, type Store } from '../../src/store/index.ts'
+import type { Store } from '../../src/store/index.ts'
 import { at, gateway, NOW_S, van } from '../support/ingest.ts'
 import { journalOf } from '../support/journal.ts'
 import { createDirectory } from '../support/roster.ts'
 import { withRedis } from '../support/with-redis.ts'
-import { readEvents, readHeard } from '../../src/store/device-record.ts'
+import { EVENTS_KEPT, readEvents, readRecords } from '../../src/store/device-record.ts'
 
 const logger = createLogger('test', { level: 'fatal', format: 'json' })
 const MOST_ARRIVALS = 5
@@ -65,7 +65,7 @@ it('answers frames while Redis refuses its writes, and writes what they said lat
   }
   await redis.config('SET', 'min-replicas-to-write', '0')
 
-  await expect.poll(async () => (await readHeard(redis, van.id))?.fix?.fix.time, soon).toBe(1000 * (NOW_S - 41))
+  await expect.poll(async () => (await readRecords(redis, [van.id]))[0]?.fix?.fix.time, soon).toBe(1000 * (NOW_S - 41))
   await expect.poll(async () => (await surveyArrivals(redis, () => false)).length, soon).toBe(MOST_ARRIVALS)
   expect((await surveyArrivals(redis, () => false)).map(({ device }) => device)).toContain('nobody-0')
   const events = await readEvents(redis, van.id)
@@ -83,7 +83,7 @@ it('the journal notes a connection that ends while its frame is stored as one th
   expect(await said).toMatchObject({ status: 'stored' })
   await heard.close()
   expect(timesOf(await readEvents(redis, van.id))).toEqual(['disconnected', 'routed', 'connected'])
-  const { remote, connectedAt } = (await readHeard(redis, van.id)) ?? {}
+  const { remote, connectedAt } = (await readRecords(redis, [van.id]))[0] ?? {}
   expect({ remote, connectedAt }).toEqual({ remote: session.remote, connectedAt: undefined })
 })
 

@@ -15,7 +15,7 @@ import type { KeptFrame, Part, Storable } from '../../src/store/index.ts'
 import type { MisunderstoodFrame } from '../../src/store/misunderstood-frame.ts'
 import { journalOf } from './journal.ts'
 import { createDirectory } from './roster.ts'
-import type { Heard } from '../../src/store/device-record.ts'
+import type { DeviceRecord } from '../../src/store/device-record.ts'
 
 export const NOW_S = Math.floor(Date.now() / 1000)
 const HOLD = { unknown: false, no_route: false, clock: false, max_age: 86_400_000 }
@@ -101,7 +101,7 @@ export async function gateway({
 }: IngestSetup = {}) {
   const stored: Storable[] = []
   const counted: string[] = []
-  const heard = new Map<string, Heard>()
+  const heard = new Map<string, DeviceRecord>()
   const told: string[] = []
   const contacts: [device: string, session: Conversation][] = []
   const frames: KeptFrame[] = []
@@ -111,7 +111,7 @@ export async function gateway({
     of: (device) => ({
       spoke(from) {
         contacts.push([device, from])
-        heard.set(device, heard.get(device) ?? { at: 0, transport: 'tcp', remote: '' })
+        heard.set(device, heard.get(device) ?? { at: 0, transport: 'tcp', remote: '', gateway: '' })
       },
       stored: ({ fix, filtered }) =>
         void Object.assign(heard.get(device) ?? {}, fix && { fix }, filtered && { filtered }),

@@ -98,7 +98,7 @@ interface ChainRequest {
 /** What is known in memory. */
 function knownFacts(device: Indexed, { sources, scope, now }: ChainRequest) {
   const { directory, index, findings, places } = sources
-  const { latitude, longitude, time } = device.fix?.fix ?? {}
+  const { latitude, longitude, time } = device.heard?.fix?.fix ?? {}
   const isPlace = typeof latitude === 'number' && typeof longitude === 'number' && typeof time === 'number'
   return {
     device: factsOf(device, { index, roster: directory(), now }),
@@ -128,7 +128,7 @@ async function chainFacts(device: Indexed, detail: DeviceDetail, asked: ChainReq
       parked: parked as ExplainedDevice['parked'],
       misunderstood,
       upstream: { state: api.state, since_at: instant(api.since) ?? '' },
-      similar: entry && !device.contact && scope.isAll ? similarTo(id, sources.index) : undefined,
+      similar: entry && !device.heard && scope.isAll ? similarTo(id, sources.index) : undefined,
       now,
     },
   }

@@ -1,22 +1,22 @@
 import { everySecond, yieldToEventLoop } from '../../async.ts'
 import { nearest } from '../../config/problem.ts'
-import { type DeviceCondition, DeviceSurvey } from '../../diagnose/devices.ts'
+import { conditionOf, type DeviceCondition, DeviceSurvey } from '../../diagnose/devices.ts'
 import type { DeviceFacts } from '../../diagnose/facts.ts'
 import { duration } from '../../domain/units.ts'
 import type { Roster } from '../../roster/roster.ts'
 import type { Scope } from '../scope.ts'
-import type { DeviceIndex } from './device-index.ts'
-import type { IndexedDevice } from './indexed-device.ts'
+import type { DeviceIndex, IndexedDevice, SurveyedDevice } from './device-index.ts'
 import type { DeviceMapping, DeviceState } from './json.ts'
 import { behindBy } from './learnt.ts'
-import { type Contact, isConnected } from '../../store/device-record.ts'
+import { isConnected } from '../../store/device-record.ts'
 
 /** What the diagnosis knows of a device at `now`, ms UTC. */
 export function factsOf(
   device: IndexedDevice,
   { index, roster, now }: { index: DeviceIndex; roster: Roster; now: number },
 ): DeviceFacts {
-  const { contact, entry, filtered, fix, id, learnt } = device
+  const { entry, heard, id, learnt } = device
+  const { filtered, fix } = heard ?? {}
   const lane = entry && roster.stayAt(entry, now / 1000)?.lane
   const unplaced = filtered && filtered.reason !== 'duplicate' ? filtered : undefined
   const isLatest =
@@ -29,8 +29,8 @@ export function factsOf(
     ended: ended && { source: fileOf(ended.source), at: ended.until * 1000 },
     company: entry?.company_id,
     route: lane && { courier: lane.courier, route: lane.route },
-    heardAt: contact?.at,
-    heardSince: contact && learnt.heardSince,
+    heardAt: heard?.at,
+    heardSince: heard && learnt.heardSince,
     connectedAt: index.contactOf(device)?.connectedAt,
     usualMs: Math.max(learnt.usualMs, sleepMs(entry?.settings?.interval)),
     fix: fix && { newAt: learnt.newAt, time: fix.fix.time, speed: learnt.speed },
@@ -49,7 +49,7 @@ function fileOf(source: string): string {
 
 /** The entry that probably means a device that is not configured: of its id at most two digits differ, and it was never heard. */
 export function meantBy({ id }: IndexedDevice, index: DeviceIndex): DeviceFacts['meant'] {
-  const unheard = index.inOrder.filter(({ contact, entry }) => entry && !contact).slice(0, MOST_UNHEARD)
+  const unheard = index.inOrder.filter(({ entry, heard }) => entry && !heard).slice(0, MOST_UNHEARD)
   const near = nearest(
     id,
     unheard.map((device) => device.id),
@@ -66,25 +66,36 @@ function sleepMs(interval: unknown): number {
   return typeof interval === 'string' ? (duration(interval) ?? 0) : 0
 }
 
+interface StateSources {
+  readonly index: DeviceIndex
+  readonly idleMs: number
+}
+
 /**
  * A device with an open connection is online; over UDP, HTTP and a relay, where it has no lasting one, a device that sent
- * something within `idleMs`. `now`: ms UTC.
+ * something within `idleMs`. A device that is not configured and was never heard has no state. `now`: ms UTC.
  */
-export function stateOf(contact: Contact | undefined, now: number, idleMs: number): DeviceState {
-  if (!contact) return 'never'
+function stateOf(device: IndexedDevice, { index, idleMs }: StateSources, now: number): DeviceState | undefined {
+  const contact = index.contactOf(device)
+  if (!contact) return device.entry && 'never'
   const isRecent = !isConnected(contact) && now - contact.at <= idleMs
   return contact.connectedAt !== undefined || isRecent ? 'online' : 'offline'
 }
 
 /** Whether a device has a route at a time; `route`: that one. */
-export function mappingOf(entry: object | undefined, route: object | undefined): DeviceMapping {
+function mappingOf(entry: object | undefined, route: object | undefined): DeviceMapping {
   return !entry ? 'unmapped' : route ? 'mapped' : 'no_route'
 }
 
-interface SurveySources {
-  readonly index: DeviceIndex
+interface SurveySources extends StateSources {
   readonly directory: () => Roster
-  readonly idleMs: number
+}
+
+/** What a device does at `now`, ms UTC, and the facts that say so. */
+export function surveyDevice(device: IndexedDevice, sources: SurveySources, now: number) {
+  const facts = factsOf(device, { index: sources.index, roster: sources.directory(), now })
+  const mapping = mappingOf(device.entry, facts.route)
+  return { facts, condition: conditionOf(facts, now), state: stateOf(device, sources, now), mapping }
 }
 
 /** What all devices do, looked at once a second; of very many less often, so that it takes a twentieth of the time at most. */
@@ -94,7 +105,6 @@ export class DeviceWatch {
   #survey = new DeviceSurvey(0)
   #states: Record<DeviceState, number> = { online: 0, offline: 0, never: 0 }
   #nextAt = -Infinity
-  readonly #words = new WeakMap<IndexedDevice, string>()
   #looking: Promise<void> | undefined
 
   constructor(sources: SurveySources) {
@@ -134,7 +144,7 @@ export class DeviceWatch {
   }
 
   async #count(): Promise<void> {
-    const { index, directory, idleMs } = this.#sources
+    const { index, directory } = this.#sources
     const now = Date.now()
     const survey = new DeviceSurvey(now)
     const states = { online: 0, offline: 0, never: 0 }
@@ -145,10 +155,12 @@ export class DeviceWatch {
       const facts = factsOf(device, { index, roster: directory(), now })
       const isNamed = facts.isHeldUnknown && !device.entry && ++unknown <= MOST_NAMED
       const condition = survey.add(isNamed ? { ...facts, meant: meantBy(device, index) } : facts)
-      const state = stateOf(index.contactOf(device), now, idleMs)
-      index.noteSurvey(device, surveyedAs(condition, state, mappingOf(device.entry, facts.route)))
-      if (device.entry) states[state]++
-      this.#told(device, `${condition} ${state}`)
+      const state = stateOf(device, this.#sources, now)
+      device.surveyed = surveyedAs(condition, state, mappingOf(device.entry, facts.route))
+      if (device.entry && state) states[state]++
+      // A device that falls silent has changed, though nothing was heard of it.
+      if (device.told !== device.surveyed) index.touch(device.id)
+      device.told = device.surveyed
       busyMs += performance.now() - began
       await yieldToEventLoop()
       began = performance.now()
@@ -157,19 +169,16 @@ export class DeviceWatch {
     this.#states = states
     this.#nextAt = performance.now() + busyMs * SHARE
   }
-
-  /** A device that falls silent has changed, though nothing was heard of it. */
-  #told(device: IndexedDevice, words: string): void {
-    if (this.#words.get(device) === words) return
-    this.#words.set(device, words)
-    this.#sources.index.touch(device.id)
-  }
 }
 
 /** Devices that do the same share one object, to save memory. */
-const surveyed = new Map<string, NonNullable<IndexedDevice['surveyed']>>()
+const surveyed = new Map<string, SurveyedDevice>()
 
-function surveyedAs(condition: DeviceCondition, state: DeviceState, mapping: DeviceMapping) {
+function surveyedAs(
+  condition: DeviceCondition,
+  state: DeviceState | undefined,
+  mapping: DeviceMapping,
+): SurveyedDevice {
   const words = `${condition} ${state} ${mapping}`
   const known = surveyed.get(words) ?? { condition, state, mapping }
   surveyed.set(words, known)

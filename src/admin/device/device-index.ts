@@ -1,16 +1,57 @@
 import { everySecond, yieldToEventLoop } from '../../async.ts'
+import type { DeviceCondition } from '../../diagnose/devices.ts'
 import type { LostSender } from '../../diagnose/facts.ts'
 import { sameId } from '../../domain/ids.ts'
-import { heardBy } from '../../store/device-record.ts'
 import type { DeviceEntry } from '../../roster/device-entry.ts'
 import type { RosterFollower } from '../../roster/replica.ts'
 import type { Roster } from '../../roster/roster.ts'
+import {
+  beginReading,
+  type Contact,
+  type DeviceNews,
+  type DeviceRecord,
+  heardSince,
+  type ReadTo,
+  readRecords,
+  recordedDevices,
+  recordOf,
+  writeRecords,
+} from '../../store/device-record.ts'
 import { liveGateways } from '../../store/gateways.ts'
-import { beginReading, heardSince, isConnectionError, keys, type ReadTo, type Store } from '../../store/index.ts'
-import { type Changing, DeviceList, HeldIndex, type IndexedDevice, type SurveyedDevice } from './indexed-device.ts'
-import { learn, UNLEARNT } from './learnt.ts'
+import { type HeldPlace, isConnectionError, type Shard, type Store } from '../../store/index.ts'
+import { compare, type ListPlace } from '../paging.ts'
+import { HeldIndex } from './held-index.ts'
+import type { DeviceMapping, DeviceState } from './json.ts'
+import { isIntervalNew, type Learnt, learn, UNLEARNT } from './learnt.ts'
 import { type FindSpoken, LostSenders } from './lost-senders.ts'
-import type { Contact } from '../../store/device-record.ts'
+
+/** What is known of a device that is configured, was heard, or of which something is held. */
+export interface IndexedDevice {
+  /** The id as the entry writes it; without an entry, as the device sent it. */
+  readonly id: string
+  readonly entry?: DeviceEntry
+  /** Its record; of a configured device, what was heard of it for its company. */
+  readonly heard?: DeviceRecord
+  readonly learnt: Learnt
+  /** In the list of all: by name, those without a name last, then by id. */
+  readonly place: ListPlace
+  /** What it did when all devices were looked at last; undefined: something has changed since. */
+  surveyed?: SurveyedDevice
+  /** What it did when that was last told to who follows changes. */
+  told?: SurveyedDevice
+}
+
+/** `state`: undefined for a device that is not configured and was never heard. */
+export interface SurveyedDevice {
+  readonly condition: DeviceCondition
+  readonly state?: DeviceState
+  readonly mapping: DeviceMapping
+}
+
+/** By name, then by id; devices without a name are last. */
+export function placeOfDevice({ id, name }: { readonly id: string; readonly name?: string }): ListPlace {
+  return name === undefined ? [1, id] : [0, `${name}\0${id}`]
+}
 
 export interface DeviceIndexSources {
   readonly redis: Store
@@ -19,78 +60,93 @@ export interface DeviceIndexSources {
   readonly speaks?: FindSpoken
 }
 
+/** How far the records of a shard are read. `due`: the devices to be read again. */
+interface ShardReading {
+  readonly due: Set<string>
+  readTo?: ReadTo
+}
+
 /**
  * All devices in memory, so that lists and the diagnosis cost Redis nothing. They are read once and then kept current.
  * A message takes effect here within a second, or at once after `catchUp`. 100,000 devices take about 150 MB.
  */
 export class DeviceIndex {
   readonly #sources: DeviceIndexSources
-  readonly #list = new DeviceList()
+  /** By id without leading zeros. */
+  readonly #devices = new Map<string, IndexedDevice>()
   readonly #held: HeldIndex
   readonly #lost: LostSenders
   readonly #looks: ReturnType<typeof everySecond>
-  /** Names to be read again. */
-  readonly #due = new Set<string>()
+  readonly #shards: ReadonlyMap<Shard, ShardReading>
   #rosterDue: Set<string> | 'all' = 'all'
-  #readTo: ReadTo | undefined
   #live: ReadonlySet<string> = new Set()
   #looking: Promise<void> | undefined
+  #order: readonly IndexedDevice[] = []
+  #isOrderDue = false
+  /** Devices that have changed since the follower last asked; undefined: there is no follower. */
+  #changed: Set<string> | undefined
 
   constructor(sources: DeviceIndexSources) {
     this.#sources = sources
+    this.#shards = new Map(sources.redis.shards.map((shard) => [shard, { due: new Set() }]))
     this.#held = new HeldIndex(sources.redis)
     this.#lost = new LostSenders(sources)
     sources.follow((changed) => this.#rosterChanged(changed))
     this.#looks = everySecond(() => this.catchUp().catch(() => {}))
   }
 
-  /** All, by their places; the list does not change, the devices do. */
+  /** All by their places: what is nearly in order is sorted in one go. */
   get inOrder(): readonly IndexedDevice[] {
-    return this.#list.inOrder
+    if (!this.#isOrderDue) return this.#order
+    this.#isOrderDue = false
+    const left = new Set<IndexedDevice>(this.#devices.values())
+    const before = this.#order.filter((device) => left.delete(device))
+    this.#order = [...before, ...left].toSorted((a, b) => compare(a.place, b.place))
+    return this.#order
   }
 
   /** The device with this id, leading zeros or not. */
   find(id: string): IndexedDevice | undefined {
-    return this.#list.get(sameId(id))
-  }
-
-  noteSurvey(device: Changing<IndexedDevice>, surveyed: SurveyedDevice): void {
-    device.surveyed = surveyed
+    return this.#devices.get(sameId(id))
   }
 
   /** Notes from now on which devices change. */
   followChanges(): void {
-    this.#list.followChanges()
+    this.#changed = new Set()
   }
 
-  /** Notes that a device has changed by what is not in the index: by time, or by a finding. */
+  /** Notes that a device has changed, which may be by what is not in the index: by time, or by a finding. */
   touch(id: string): void {
-    this.#list.touch(sameId(id))
+    this.#changed?.add(sameId(id))
   }
 
   /** Devices that have changed since they were taken last: at most `most`, those first that changed first. */
   takeChanged(most: number): IndexedDevice[] {
-    return this.#list.takeChanged(most)
+    const keys = this.#changed?.values().take(most).toArray() ?? []
+    return keys.flatMap((key) => {
+      this.#changed?.delete(key)
+      return this.#devices.get(key) ?? []
+    })
   }
 
   /** Why fixes of the device are held, and where; empty: none are. */
-  heldOf({ id }: Pick<IndexedDevice, 'id'>) {
-    return this.#held.isEmpty ? [] : this.#held.of(sameId(id))
+  heldOf({ id }: Pick<IndexedDevice, 'id'>): readonly HeldPlace[] {
+    return this.#held.of(sameId(id))
   }
 
   /**
    * The sender that sent the device's id to a port that does not understand it, if that was after the device was last
    * heard.
    */
-  senderOf({ id, contact }: Pick<IndexedDevice, 'id' | 'contact'>, now: number): LostSender | undefined {
+  senderOf({ id, heard }: Pick<IndexedDevice, 'id' | 'heard'>, now: number): LostSender | undefined {
     const sender = this.#lost.of(sameId(id), now)
-    return sender && sender.at > (contact?.at ?? 0) + ANOTHER_MS ? sender : undefined
+    return sender && sender.at > (heard?.at ?? 0) + ANOTHER_MS ? sender : undefined
   }
 
   /** The last contact of a device. A connection counts only while its gateway gives a life sign. */
-  contactOf({ contact }: Pick<IndexedDevice, 'contact'>): Contact | undefined {
-    if (contact?.connectedAt === undefined || this.#live.has(contact.gateway)) return contact
-    return { ...contact, connectedAt: undefined }
+  contactOf({ heard }: Pick<IndexedDevice, 'heard'>): Contact | undefined {
+    if (heard?.connectedAt === undefined || this.#live.has(heard.gateway)) return heard
+    return { ...heard, connectedAt: undefined }
   }
 
   /** Resolves once all that was written before the call is known. Rejects where Redis does not answer. */
@@ -103,7 +159,8 @@ export class DeviceIndex {
   /** As `catchUp`; but while Redis is away, what was known before counts. Rejects where nothing was. */
   async catchUpIfPossible(): Promise<void> {
     await this.catchUp().catch((error: Error) => {
-      if (this.#readTo === undefined || !isConnectionError(error)) throw error
+      const isRead = this.#shards.values().every(({ readTo }) => readTo !== undefined)
+      if (!isRead || !isConnectionError(error)) throw error
     })
   }
 
@@ -111,31 +168,31 @@ export class DeviceIndex {
     await this.#looks.stop()
   }
 
+  /** A shard that does not answer holds up no other. */
   async #look(): Promise<void> {
-    const { redis } = this.#sources
     await this.#applyRoster()
-    const [changes, live, came, lost] = await Promise.all([
-      heardSince(redis, this.#readTo),
-      liveGateways(redis),
+    const looks = [this.#lookAround(), ...Array.from(this.#shards, ([shard, reading]) => this.#read(shard, reading))]
+    await Promise.allSettled(looks)
+    await Promise.all(looks)
+  }
+
+  /** What is not in the records: which gateways live, whose fixes are held, whose id came to a wrong port. */
+  async #lookAround(): Promise<void> {
+    const [live, came, lost] = await Promise.all([
+      liveGateways(this.#sources.redis),
       this.#held.look(),
       this.#lost.look(),
     ])
     this.#live = new Set(live.keys())
-    if (changes) {
-      this.#readTo = changes.readTo
-      for (const device of changes.devices) this.#due.add(device)
-    } else await this.#readAll()
-    const due = [...this.#due].slice(0, MOST_READ)
-    for (let at = 0; at < due.length; at += SLICE) await this.#readDevices(due.slice(at, at + SLICE))
-    for (const id of came) this.#keep(id)
-    for (const id of lost) if (this.#list.get(id)) this.#keep(id)
+    for (const key of came) this.#set(key, {})
+    for (const key of lost) if (this.#devices.has(key)) this.#set(key, {})
   }
 
   async #applyRoster(): Promise<void> {
     const due = this.#rosterDue
     this.#rosterDue = new Set()
     const roster = this.#sources.directory()
-    for (const id of due === 'all' ? Array.from(this.#list.all(), ([key]) => key) : due) {
+    for (const id of due === 'all' ? [...this.#devices.keys()] : due) {
       this.#configure(id, roster.find(id))
       await yieldToEventLoop()
     }
@@ -152,85 +209,90 @@ export class DeviceIndex {
   }
 
   #configure(key: string, entry: DeviceEntry | undefined): void {
-    const before = this.#list.get(key)
+    const before = this.#devices.get(key)
     if (before) before.surveyed = undefined
     if (before?.entry === entry) return
     // Only what is heard under its own id is the device's, and what was heard before belongs to another company.
     const isSame = before?.id === entry?.id && before?.entry?.companySince === entry?.companySince
     if (!entry || isSame) return this.#set(key, { entry })
-    this.#due.add(entry.id)
+    this.#shards.get(this.#sources.redis.shardOf(entry.id))?.due.add(entry.id)
     this.#set(key, { ...UNHEARD, id: entry.id, entry })
   }
 
-  async #readAll(): Promise<void> {
-    const { redis } = this.#sources
+  /** Reads what is new in the records of a shard: all of them if nobody knows what is. */
+  async #read(shard: Shard, reading: ShardReading): Promise<void> {
+    const changes = await heardSince(shard, reading.readTo)
     // First: what is heard meanwhile is read again.
-    this.#readTo = await beginReading(redis)
-    for (const [key, { contact }] of this.#list.all()) if (contact) this.#set(key, UNHEARD)
-    for await (const slice of redis.hscanStream(keys.devices, { count: SLICE })) {
-      await this.#readDevices((slice as string[]).filter((_, index) => index % 2 === 0))
+    const readTo = changes?.readTo ?? (await beginReading(shard))
+    if (!changes) await this.#readAll(shard)
+    reading.readTo = readTo
+    for (const device of changes?.devices ?? []) reading.due.add(device)
+    const due = [...reading.due].slice(0, MOST_READ)
+    for (let at = 0; at < due.length; at += SLICE) {
+      const devices = due.slice(at, at + SLICE)
+      await this.#readDevices(shard, devices)
+      for (const device of devices) reading.due.delete(device)
+    }
+  }
+
+  async #readAll(shard: Shard): Promise<void> {
+    for (const [key, { heard, id }] of this.#devices)
+      if (heard && this.#sources.redis.shardOf(id) === shard) this.#set(key, UNHEARD)
+    for await (const devices of recordedDevices(shard)) {
+      await this.#readDevices(shard, devices)
       await yieldToEventLoop()
     }
   }
 
-  async #readDevices(names: readonly string[]): Promise<void> {
-    if (names.length === 0) return
-    const read = [keys.devices, keys.lastFixes, keys.lastFiltered, keys.intervals]
-    const [contacts, fixes, filtered, intervals] = await Promise.all(
-      read.map((key) => this.#sources.redis.hmget(key, ...names)),
-    )
-    const learnt: string[] = []
-    for (const [index, name] of names.entries()) {
-      this.#due.delete(name)
-      const usualMs = this.#heard(name, {
-        contact: parsed(contacts[index]),
-        fix: parsed(fixes[index]),
-        filtered: parsed(filtered[index]),
-        usualMs: Number(intervals[index] ?? 0),
-      })
-      if (usualMs !== undefined) learnt.push(name, String(usualMs))
-    }
+  async #readDevices(shard: Shard, devices: readonly string[]): Promise<void> {
+    if (devices.length === 0) return
+    const records = await readRecords(shard, devices)
+    const learnt = records.flatMap((record, index) => this.#heard(devices[index], record) ?? [])
     // If Redis' memory is full, the intervals are not kept: that must not make the answer fail.
-    if (learnt.length > 0) await this.#sources.redis.hset(keys.intervals, ...learnt).catch(() => {})
+    if (learnt.length > 0) await writeRecords(shard, learnt).catch(() => {})
   }
 
-  /** Answers the usual interval of a device that sends seldom, where it has changed. */
-  #heard(
-    name: string,
-    { usualMs, ...read }: Pick<IndexedDevice, 'contact' | 'fix' | 'filtered'> & { usualMs: number },
-  ) {
-    const key = sameId(name)
-    const before = this.#list.get(key)
-    const heard = heardBy(before?.entry, read)
-    const { contact } = heard
-    if (!contact) {
-      if (before?.id === name) this.#set(key, UNHEARD)
+  /** Takes in the record of a device. Returns its usual interval if that is to be kept. */
+  #heard(device: string, record: DeviceRecord | undefined): DeviceNews | undefined {
+    const key = sameId(device)
+    const before = this.#devices.get(key)
+    const heard = record && recordOf(before?.entry, record)
+    if (!heard) {
+      if (before?.id === device) this.#set(key, UNHEARD)
       return undefined
     }
-    if (before?.entry ? before.id !== name : contact.at < (before?.contact?.at ?? 0)) return undefined
-    const learnt = learn(before, { ...heard, contact }, usualMs)
-    this.#set(key, { ...heard, contact, id: name, learnt })
-    return learnt.isIntervalNew ? learnt.usualMs : undefined
+    if (before?.entry ? before.id !== device : heard.at < (before?.heard?.at ?? 0)) return undefined
+    const learnt = learn(before, heard)
+    this.#set(key, { id: device, heard, learnt })
+    return isIntervalNew(learnt, heard) ? { device, usualMs: learnt.usualMs } : undefined
   }
 
+  /**
+   * Changes what is known of a device, which has to be surveyed again. It stays if it is configured, was heard, or has held
+   * fixes.
+   */
   #set(key: string, change: Partial<IndexedDevice>): void {
-    this.#list.set(key, change, this.#held.of(key).length > 0)
-  }
-
-  /** Puts a device into the list if anything is known of it; else removes it. */
-  #keep(key: string): void {
-    this.#set(key, {})
+    this.touch(key)
+    const before = this.#devices.get(key)
+    const known = before ?? { id: key, learnt: UNLEARNT, place: NOWHERE }
+    const device: IndexedDevice = Object.assign(known, change, NOT_SURVEYED)
+    if (!device.entry && !device.heard && this.#held.of(key).length === 0) {
+      if (this.#devices.delete(key)) this.#isOrderDue = true
+      return
+    }
+    if (!before) this.#devices.set(key, device)
+    const place = placeOfDevice({ id: device.id, name: device.entry?.name })
+    if (before && compare(place, device.place) === 0) return
+    Object.assign(device, { place })
+    this.#isOrderDue = true
   }
 }
 
-/** What a gateway has written, as the caller knows it. */
-function parsed(json: string | null) {
-  return json === null ? undefined : JSON.parse(json)
-}
-
-const UNHEARD = { contact: undefined, fix: undefined, filtered: undefined, learnt: UNLEARNT }
+const UNHEARD = { heard: undefined, learnt: UNLEARNT }
+const NOT_SURVEYED = { surveyed: undefined }
+const NOWHERE: ListPlace = [Infinity, '']
 /** A device that was heard a moment ago is understood. */
 const ANOTHER_MS = 60_000
 const SLICE = 500
-/** The most changed devices that are read in one look. The next look reads the others. */
+/** The most changed devices of a shard that are read in one look. The next look reads the others. */
 const MOST_READ = 5000

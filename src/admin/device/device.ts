@@ -2,7 +2,7 @@ import { yieldToEventLoop } from '../../async.ts'
 import { entryAdvice } from '../../diagnose/explain.ts'
 import { sameId } from '../../domain/ids.ts'
 import { utcFromLocal, zoneAhead } from '../../domain/times.ts'
-import { readEvents, readHeard } from '../../store/device-record.ts'
+import { type Contact, type DeviceEvent, type DeviceRecord, readEvents } from '../../store/device-record.ts'
 import { assignmentField } from '../../roster/assignment.ts'
 import { belongedAt, type DeviceEntry } from '../../roster/device-entry.ts'
 import { describeLanes, heldOf, type Store, receivedAt, timestampOf } from '../../store/index.ts'
@@ -13,11 +13,9 @@ import { laneJson } from '../lanes.ts'
 import type { Operation } from '../operation.ts'
 import type { RosterInEffect, RosterWrites } from '../roster/writes.ts'
 import type { Scope } from '../scope.ts'
-import { stateOf } from './condition.ts'
 import { deviceEntryOperations } from './entry.ts'
 import { contactJson, DeviceJson } from './json.ts'
 import { deviceRows, type RowSources } from './list.ts'
-import type { DeviceEvent, Heard } from '../../store/device-record.ts'
 
 export interface DetailSources extends RowSources {
   readonly live: RosterInEffect
@@ -57,15 +55,14 @@ export async function describeDevice(
   sources: DetailSources,
   scope: Scope,
 ): Promise<{ readonly found?: object; readonly missing?: { readonly message: Text; readonly file_entry?: string } }> {
-  const { redis, directory, idleMs, index, live } = sources
+  const { redis, directory, index, live } = sources
   const entry = directory().find(id)
   const name = entry?.id ?? id
   await index.catchUp()
-  const known = [readHeld(redis, entry, id), readHeard(redis, name, entry), readEvents(redis, name)] as const
-  const [waiting, heard, happened] = await Promise.all(known)
+  const [waiting, happened] = await Promise.all([readHeld(redis, entry, id), readEvents(redis, name)])
   const indexed = index.find(id)
   const [row] = indexed ? await deviceRows([indexed], sources) : []
-  const { condition, position, place, findings }: Partial<typeof row> = row ?? {}
+  const { condition, position, place, findings, state }: Partial<typeof row> = row ?? {}
   // Those of another company are discarded within a second.
   const own = waiting.filter(({ latest }) => !entry || belongedAt(entry, receivedAt(latest)))
   const held = await Promise.all(own.map((each) => heldJson(each, entry, live)))
@@ -73,13 +70,13 @@ export async function describeDevice(
     (!entry || belongedAt(entry, event.at)) && (event.event !== 'routed' || scope.seesLane(event.lane))
   const events = happened.filter(isSeen).map(eventJson)
   const now = Date.now()
-  const last = heard && { state: stateOf(heard, now, idleMs), ...heardJson(heard) }
+  const last = indexed?.id === name && indexed.heard && { state, ...heardJson(indexed.heard, index.contactOf(indexed)) }
   if (!entry) {
     const file_entry = hiddenEntry(live, id)
-    if (held.length > 0 || heard)
+    if (held.length > 0 || last)
       return {
         found: {
-          id: heard ? id : sameId(id),
+          id: last ? id : sameId(id),
           configured: false,
           condition,
           findings,
@@ -183,11 +180,12 @@ const SHOWN = [
   ...(['model', 'source'] as const),
 ]
 
-function heardJson({ fix, filtered, ...contact }: Heard): object {
-  const { protocol, transport, remote, connectedAt } = contact
+/** `connectedAt`: of the contact that the device still has. */
+function heardJson(heard: DeviceRecord, { connectedAt }: Pick<Contact, 'connectedAt'> = {}): object {
+  const { fix, filtered, protocol, transport, remote } = heard
   const connection = { protocol, transport, remote, connected_at: instant(connectedAt) }
   return {
-    last_heard: contactJson(contact),
+    last_heard: contactJson(heard),
     connection: connectedAt === undefined ? undefined : connection,
     last_fix: fix && { ...fixJson(fix.fix), received_at: instant(fix.at) },
     last_filtered: filtered && { ...filtered, at: instant(filtered.at), fix: fixJson(filtered.fix) },
@@ -201,7 +199,7 @@ function eventJson({ at, ...about }: DeviceEvent): object {
 }
 
 /** A fix without the numbers that JSON cannot hold; they are stored as null. */
-function fixJson({ time, latitude, longitude, ...rest }: NonNullable<Heard['fix']>['fix']): object {
+function fixJson({ time, latitude, longitude, ...rest }: NonNullable<DeviceRecord['fix']>['fix']): object {
   const fix = { time_at: instant(time), lat: latitude, lon: longitude, ...rest }
   return Object.fromEntries(Object.entries(fix).filter(([, value]) => value !== null))
 }

@@ -111,7 +111,7 @@ function presentOf(
     waitingSince: now - oldest > BEHIND_MS ? oldest : undefined,
     connectedSince: facts?.connectedAt ?? Infinity,
     heardAt: facts?.heardAt ?? -Infinity,
-    fixAt: device?.fix?.fix.time ?? -Infinity,
+    fixAt: device?.heard?.fix?.fix.time ?? -Infinity,
   }
 }
 

@@ -1,13 +1,18 @@
 import * as z from 'zod'
 import { CONDITIONS } from '../../diagnose/devices.ts'
 import { Count, each, Instant, instant, LaneIds, LaneJson, StayJson, Text } from '../json.ts'
-import type { Contact, Heard } from '../../store/device-record.ts'
+import type { Contact, DeviceRecord } from '../../store/device-record.ts'
 
 /** One position as `decode` prints it: RFC 3339, degrees, metres, metres per second. */
 export type DecodedFix = z.infer<typeof DecodedFixJson>
 
 /** A fix without the numbers that JSON cannot hold. */
-export function decodedFix({ time, latitude, longitude, ...rest }: NonNullable<Heard['fix']>['fix']): DecodedFix {
+export function decodedFix({
+  time,
+  latitude,
+  longitude,
+  ...rest
+}: NonNullable<DeviceRecord['fix']>['fix']): DecodedFix {
   const fix = { time: instant(time ?? undefined), lat: latitude, lon: longitude, ...rest }
   return Object.fromEntries(
     Object.entries(fix).filter(([, value]) => value !== null && (typeof value !== 'number' || Number.isFinite(value))),

@@ -1,6 +1,6 @@
 import { localFromUtc, zoneAhead } from '../../domain/times.ts'
 import type { DeviceEntry } from '../../roster/device-entry.ts'
-import type { Heard } from '../../store/device-record.ts'
+import type { DeviceRecord } from '../../store/device-record.ts'
 
 /** What the contacts of a device have taught. Instants and durations in ms. */
 export interface Learnt {
@@ -8,8 +8,6 @@ export interface Learnt {
   readonly heardSince: number
   /** The usual time between two messages; 0: not known yet. */
   readonly usualMs: number
-  /** Whether that is to be kept in Redis: it is long, and has changed. */
-  readonly isIntervalNew: boolean
   /** The last times between two of its messages. */
   readonly gaps: readonly number[]
   /** When a fix came that is newer than all before it, and its time. */
@@ -26,25 +24,28 @@ export interface Learnt {
   }
 }
 
-export const UNLEARNT: Learnt = { heardSince: 0, usualMs: 0, isIntervalNew: false, gaps: [], newAt: 0, newest: 0 }
+export const UNLEARNT: Learnt = { heardSince: 0, usualMs: 0, gaps: [], newAt: 0, newest: 0 }
 
 /** What is known of a device when something new is heard. */
-interface HeardBefore extends Pick<Heard, 'fix'> {
-  readonly contact?: { readonly at: number }
+interface HeardBefore {
+  readonly heard?: DeviceRecord
   readonly learnt: Learnt
 }
-type HeardNow = Required<Pick<HeardBefore, 'contact'>> & Pick<Heard, 'fix'>
 
-/** What a new contact teaches. `usualMs`: as it was learnt earlier and kept, 0: it was not. */
-export function learn(before: HeardBefore | undefined, heard: HeardNow, usualMs: number): Learnt {
+/** What a new record teaches. */
+export function learn(before: HeardBefore | undefined, heard: DeviceRecord): Learnt {
   const { learnt = UNLEARNT } = before ?? {}
-  const heardSince = before?.contact ? learnt.heardSince : heard.contact.at
-  const gap = heard.contact.at - (before?.contact?.at ?? heard.contact.at)
+  const heardSince = before?.heard ? learnt.heardSince : heard.at
+  const gap = heard.at - (before?.heard?.at ?? heard.at)
   const gaps = gap > 0 && gap < LONGEST_MS ? [...learnt.gaps, gap].slice(-GAPS) : learnt.gaps
-  const usual = gaps.length < FEWEST ? Math.max(usualMs, secondOf(gaps)) : secondOf(gaps)
-  const isIntervalNew = gap > 0 && Math.max(usual, SHORT_MS) > 1.25 * Math.max(usualMs, SHORT_MS)
-  const isShorter = usualMs > SHORT_MS && usual < 0.75 * usualMs
-  return { ...fixLearnt(before, heard), heardSince, usualMs: usual, isIntervalNew: isIntervalNew || isShorter, gaps }
+  const usualMs = gaps.length < FEWEST ? Math.max(heard.usualMs ?? 0, secondOf(gaps)) : secondOf(gaps)
+  return { ...fixLearnt(before, heard), heardSince, usualMs, gaps }
+}
+
+/** Whether the usual interval is to be kept in the record, for the next start: it is long, and has changed. */
+export function isIntervalNew({ usualMs }: Learnt, { usualMs: kept = 0 }: DeviceRecord): boolean {
+  const isLonger = Math.max(usualMs, SHORT_MS) > 1.25 * Math.max(kept, SHORT_MS)
+  return isLonger || (kept > SHORT_MS && usualMs < 0.75 * kept)
 }
 
 /** The second longest of the last intervals: a tracker sends often while it drives, and seldom while it stands. */
@@ -54,10 +55,10 @@ function secondOf(gaps: readonly number[]): number {
 
 function fixLearnt(
   before: HeardBefore | undefined,
-  { fix }: HeardNow,
+  { fix }: DeviceRecord,
 ): Pick<Learnt, 'newAt' | 'newest' | 'speed' | 'late'> {
   const { newAt = 0, newest = 0, speed, late } = before?.learnt ?? {}
-  const known = before?.fix
+  const known = before?.heard?.fix
   if (!fix || (known && known.at === fix.at && known.fix.time === fix.fix.time)) return { newAt, newest, speed, late }
   const isNew = fix.fix.time > newest
   return {
@@ -69,7 +70,7 @@ function fixLearnt(
   }
 }
 
-function lateNow(late: Learnt['late'], { at, fix }: NonNullable<Heard['fix']>): Learnt['late'] {
+function lateNow(late: Learnt['late'], { at, fix }: NonNullable<DeviceRecord['fix']>): Learnt['late'] {
   const quarters = Math.round((at - fix.time) / QUARTER_MS)
   const isWhole =
     quarters > 0 && quarters <= MOST_QUARTERS && Math.abs(at - fix.time - quarters * QUARTER_MS) <= TOLERANCE_MS

@@ -1,10 +1,10 @@
 import * as z from 'zod'
-import { conditionOf, deviceTroubles } from '../../diagnose/devices.ts'
+import { deviceTroubles } from '../../diagnose/devices.ts'
 import { sameId } from '../../domain/ids.ts'
 import { parse } from '../../http/refusal.ts'
-import type { Stay } from '../../roster/device-entry.ts'
 import type { Roster } from '../../roster/roster.ts'
 import type { ArrivedSender } from '../../store/arrivals.ts'
+import type { DeviceRecord } from '../../store/device-record.ts'
 import { countHeld, isConnectionError, keys, type Store } from '../../store/index.ts'
 import type { EventSource } from '../events/feed.ts'
 import type { Findings } from '../findings.ts'
@@ -12,9 +12,8 @@ import { instant, pageSchema, stayJson } from '../json.ts'
 import type { Operation } from '../operation.ts'
 import { PageQuery, pageOfOrdered } from '../paging.ts'
 import type { Places } from '../places.ts'
-import { factsOf, mappingOf, stateOf } from './condition.ts'
-import type { DeviceIndex } from './device-index.ts'
-import type { IndexedDevice } from './indexed-device.ts'
+import { surveyDevice } from './condition.ts'
+import type { DeviceIndex, IndexedDevice } from './device-index.ts'
 import { contactJson, DeviceCondition, DeviceMapping, DeviceRowJson, DeviceState } from './json.ts'
 
 export interface DeviceSources {
@@ -41,17 +40,16 @@ export function deviceListOperations(sources: RowSources): Operation[] {
     await index.catchUpIfPossible()
     const now = Date.now()
     const text = new RegExp(RegExp.escape(q), 'i')
+    const asked = Object.entries({ state, mapping, condition }).filter(([, word]) => word !== undefined)
     const isListed = (device: IndexedDevice) => {
-      // Only what is asked for is found out, and not again what was known a moment ago: there may be 100,000 devices.
-      // Whose the device is comes last: that is looked up in its entry.
-      const { surveyed } = device
       // A place has the name and the id.
       if (q !== '' && !text.test(device.place[1])) return false
-      if (state !== undefined && !isInState(state, device, { sources, now })) return false
-      if (mapping !== undefined && (surveyed?.mapping ?? mappingNow(device, sources, now)) !== mapping) return false
-      if (condition !== undefined && (surveyed?.condition ?? conditionNow(device, sources, now)) !== condition)
-        return false
-      return scope.sees(device.entry?.company_id)
+      // What was known a moment ago is not found out again: there may be 100,000 devices.
+      const does = asked.length === 0 ? {} : (device.surveyed ?? surveyDevice(device, sources, now))
+      // Whose the device is comes last: that is looked up in its entry.
+      return (
+        asked.every(([key, word]) => does[key as keyof typeof does] === word) && scope.sees(device.entry?.company_id)
+      )
     }
     const { results, ...rest } = await pageOfOrdered(index.inOrder, { list: 'devices', placeOf, isListed }, page)
     return { results: await deviceRows(results, sources), ...rest }
@@ -107,54 +105,9 @@ const DevicesQuery = PageQuery.extend({
   q: z.string('expected one text').default(''),
 })
 
-function stayNow({ entry }: IndexedDevice, { directory }: RowSources, now: number): Stay | undefined {
-  return entry && directory().stayAt(entry, now / 1000)
-}
-
-/** A device that is not configured and was never heard has no state. */
-function stateNow(device: IndexedDevice, { index, idleMs }: RowSources, now: number): DeviceState | undefined {
-  const contact = index.contactOf(device)
-  return device.entry || contact ? stateOf(contact, now, idleMs) : undefined
-}
-
-function isInState(
-  state: DeviceState,
-  device: IndexedDevice,
-  { sources, now }: { readonly sources: RowSources; readonly now: number },
-): boolean {
-  const known = device.surveyed?.state ?? stateNow(device, sources, now)
-  return known === state && (device.entry ?? device.contact) !== undefined
-}
-
-function mappingNow(device: IndexedDevice, sources: RowSources, now: number): DeviceMapping {
-  return mappingOf(device.entry, stayNow(device, sources, now))
-}
-
-function conditionNow(
-  device: IndexedDevice,
-  { directory, index }: RowSources,
-  now: number,
-): z.infer<typeof DeviceCondition> {
-  return conditionOf(factsOf(device, { index, roster: directory(), now }), now)
-}
-
-function rowOf(device: IndexedDevice, sources: RowSources, now: number) {
-  const { index, directory } = sources
-  const facts = factsOf(device, { index, roster: directory(), now })
-  const stay = stayNow(device, sources, now)
-  return {
-    stay,
-    contact: index.contactOf(device),
-    facts,
-    mapping: mappingOf(device.entry, stay),
-    state: stateNow(device, sources, now),
-    condition: conditionOf(facts, now),
-  }
-}
-
 /** Devices as lists show them; without how much is held of them while Redis is away. */
 export async function deviceRows(devices: readonly IndexedDevice[], sources: RowSources) {
-  const { index, redis, findings, places } = sources
+  const { directory, index, redis, findings, places } = sources
   const now = Date.now()
   const lists = devices.flatMap((device) => index.heldOf(device).map((list) => ({ ...list, of: device })))
   const counts = await countHeld(redis, lists).catch(ifAway)
@@ -163,8 +116,10 @@ export async function deviceRows(devices: readonly IndexedDevice[], sources: Row
   const arrived = await arrivalsOf(devices, redis)
   const codes = Map.groupBy(findings.current, ({ subject }) => subject.device)
   return devices.map((device) => {
-    const { contact, stay, facts, ...words } = rowOf(device, sources, now)
-    const { entry, id, fix } = device
+    const { facts, ...words } = surveyDevice(device, sources, now)
+    const { entry, heard, id } = device
+    const stay = entry && directory().stayAt(entry, now / 1000)
+    const fix = heard?.fix
     const own = deviceTroubles(facts, now).map(({ code }) => code)
     const seen = (codes.get(id) ?? []).map(({ code }) => code)
     return {
@@ -176,7 +131,7 @@ export async function deviceRows(devices: readonly IndexedDevice[], sources: Row
       route_id: entry?.route_id,
       ...words,
       lane: stay && stayJson(stay),
-      last_heard: contact ? contactJson(contact) : arrived.get(id),
+      last_heard: heard ? contactJson(heard) : arrived.get(id),
       position: fix && positionJson(fix),
       place: fix && places.near(fix.fix.latitude, fix.fix.longitude),
       held: held.get(device) || undefined,
@@ -187,7 +142,7 @@ export async function deviceRows(devices: readonly IndexedDevice[], sources: Row
 
 /** When devices that are not configured last sent something, as contacts; empty while Redis is away. */
 async function arrivalsOf(devices: readonly IndexedDevice[], redis: Store) {
-  const ids = devices.flatMap(({ contact, entry, id }) => (contact || entry ? [] : id))
+  const ids = devices.flatMap(({ entry, heard, id }) => (heard || entry ? [] : id))
   const known = ids.length === 0 ? [] : await redis.hmget(keys.arrivedDevices, ...ids.map(sameId)).catch(ifAway)
   return new Map(
     known.flatMap((json, at) => {
@@ -204,7 +159,7 @@ function ifAway(error: Error): never[] {
 }
 
 /** A position without the numbers that JSON cannot hold; they are stored as null. */
-function positionJson({ fix }: NonNullable<IndexedDevice['fix']>): object {
+function positionJson({ fix }: NonNullable<DeviceRecord['fix']>): object {
   const { time, latitude: lat, longitude: lon, speed, heading, accuracy } = fix
   const known = Object.entries({ lat, lon, speed, heading, accuracy }).filter(([, value]) => typeof value === 'number')
   return { at: instant(time), ...Object.fromEntries(known) }

@@ -1,0 +1,105 @@
+-- What is noted of devices: their records and their events.
+
+-- A record is a JSON object of four lines: the contact, the last fix, the last filtered fix, the usual interval. Each but the
+-- first may be empty. Before there were records, there was only the first.
+local function lines(record)
+  local first = string.find(record, '\n', 1, true)
+  if not first then return string.sub(record, 1, -2), '', '', '}' end
+  local second = string.find(record, '\n', first + 1, true)
+  local third = string.find(record, '\n', second + 1, true)
+  return string.sub(record, 1, first - 1),
+    string.sub(record, first + 1, second - 1),
+    string.sub(record, second + 1, third - 1),
+    string.sub(record, third + 1)
+end
+
+-- The one of two lines that counts: the new one, unless it is empty or the known one is of a later time. A time that is still to
+-- come is of a gateway whose clock is wrong. `from`: where the 13 digits of the time begin.
+local function latest(known, new, from)
+  if new == '' then return known end
+  if known == '' then return new end
+  local at = string.sub(known, from, from + 12)
+  return at > string.sub(new, from, from + 12) and tonumber(at) <= now and known or new
+end
+
+-- A record with what is new in it; nil if there is no contact: the device was never heard, or is forgotten meanwhile.
+local function renewed(record, news)
+  local contact, fix, filtered, usual = lines(news)
+  if record then
+    local known_contact, known_fix, known_filtered, known_usual = lines(record)
+    contact = latest(known_contact, contact, 7)
+    fix = latest(known_fix, fix, 14)
+    filtered = latest(known_filtered, filtered, 19)
+    if usual == '}' then usual = known_usual end
+    news = contact .. '\n' .. fix .. '\n' .. filtered .. '\n' .. usual
+  end
+  return contact ~= '' and news or nil
+end
+
+-- The text of an event without its time; nil for an event of a connection.
+local function change(event)
+  local said = string.match(event, '^{"at":%d+,"event":"(.*)$')
+  if said and not string.find(said, '^%a*connected"') then return said end
+end
+
+-- The events of ARGV, between two indexes, that are to be appended to a list.
+local function missing(list, from, to)
+  local known, latest_change, new_events = {}, nil, {}
+  for _, event in ipairs(list) do
+    known[event] = true
+    latest_change = change(event) or latest_change
+  end
+  -- When a call is repeated, the events that it wrote before are the first ones, and the latest of them are still in
+  -- the list.
+  local first = to + 1
+  while first > from and not known[ARGV[first - 1]] do first = first - 1 end
+  for i = first, to do
+    local said = change(ARGV[i])
+    if not said or said ~= latest_change then new_events[#new_events + 1] = ARGV[i] end
+    latest_change = said or latest_change
+  end
+  return new_events
+end
+
+-- Drops the oldest events of a list: those of connections if they are more than half of what is kept, else changes.
+local function trim(key, kept)
+  local events = redis.call('LRANGE', key, 0, -1)
+  local connections, changes = {}, {}
+  for _, event in ipairs(events) do table.insert(change(event) and changes or connections, event) end
+  for _ = kept + 1, #events do
+    redis.call('LREM', key, 1, table.remove(#connections > kept / 2 and connections or changes, 1))
+  end
+end
+
+-- Appends events, which are between two indexes of ARGV, to the list of a device.
+local function append(key, from, to)
+  local kept, seconds = tonumber(ARGV[2]), ARGV[3]
+  local new_events = missing(redis.call('LRANGE', key, 0, -1), from, to)
+  if #new_events > 0 and redis.call('RPUSH', key, unpack(new_events)) > kept then trim(key, kept) end
+  redis.call('EXPIRE', key, seconds)
+end
+
+-- Writes what is new of devices into their records, appends to their events, and says in the stream of changes which devices
+-- these are. Of the events the last are kept, so that neither connections nor changes take more than half from the others.
+-- An event that comes again is left out, and one that says the same as the latest change before it: so two gateways tell of a
+-- change once. All records are read in one call and written in another: a call for each costs three times as much.
+-- ARGV  how many changes are kept; how many events, for how many seconds; the ids of the devices, JSON; how many there are; each id;
+--       for each: its new lines; how many events, each of them: JSON, `at` first
+local function note_devices()
+  local devices, events_prefix, changes = unpack(KEYS)
+  local changes_kept, names, count = ARGV[1], ARGV[4], tonumber(ARGV[5])
+  local records = redis.call('HMGET', devices, unpack(ARGV, 6, 5 + count))
+  local written, at = {}, 6 + count
+  for i = 1, count do
+    local device, last = ARGV[5 + i], at + 1 + ARGV[at + 1]
+    local record = renewed(records[i], ARGV[at])
+    if record then
+      written[#written + 1] = device
+      written[#written + 1] = record
+    end
+    if last > at + 1 then append(events_prefix .. device, at + 2, last) end
+    at = last + 1
+  end
+  if #written > 0 then redis.call('HSET', devices, unpack(written)) end
+  redis.call('XADD', changes, 'MAXLEN', '~', changes_kept, '*', 'devices', names)
+end

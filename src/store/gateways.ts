@@ -39,19 +39,12 @@ export async function isRosterApplied(redis: Redis, at: number): Promise<boolean
   return applied.every((time) => Number(time ?? 0) >= at)
 }
 
-/** Those of these gateways that give a sign of life, each with its problems. */
-export async function whichLive(redis: Redis, gateways: readonly string[]): Promise<Map<string, string[]>> {
-  const live = new Map<string, string[]>()
-  const signs = gateways.length > 0 ? await redis.mget(gateways.map(keys.gateway)) : []
-  for (const [index, sign] of signs.entries())
-    if (sign !== null) live.set(gateways[index], JSON.parse(sign) as string[])
-  return live
-}
-
 /** All gateways that give a sign of life, each with its problems. Deletes the ids of the others. */
 export async function liveGateways(redis: Redis): Promise<Map<string, string[]>> {
   const ids = await redis.smembers(keys.gatewayIds)
-  const live = await whichLive(redis, ids)
+  const signs = ids.length > 0 ? await redis.mget(ids.map(keys.gateway)) : []
+  const live = new Map<string, string[]>()
+  for (const [index, sign] of signs.entries()) if (sign !== null) live.set(ids[index], JSON.parse(sign) as string[])
   const gone = ids.filter((id) => !live.has(id))
   if (gone.length > 0)
     await Promise.all([redis.srem(keys.gatewayIds, ...gone), redis.hdel(keys.roster('applied'), ...gone)])

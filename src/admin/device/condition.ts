@@ -1,4 +1,4 @@
-import { everySecond, yieldToEventLoop } from '../../async.ts'
+import { everySecond, shared, yieldToEventLoop } from '../../async.ts'
 import { nearest } from '../../config/problem.ts'
 import { conditionOf, type DeviceCondition, DeviceSurvey } from '../../diagnose/devices.ts'
 import type { DeviceFacts } from '../../diagnose/facts.ts'
@@ -104,12 +104,15 @@ export class DeviceWatch {
   readonly #looks: ReturnType<typeof everySecond>
   #survey = new DeviceSurvey(0)
   #states: Record<DeviceState, number> = { online: 0, offline: 0, never: 0 }
-  #nextAt = -Infinity
-  #looking: Promise<void> | undefined
+  /** Resolves to how long it took, ms. */
+  readonly #look = shared(
+    (busyMs) => busyMs * SHARE,
+    () => this.#count(),
+  )
 
   constructor(sources: SurveySources) {
     this.#sources = sources
-    this.#looks = everySecond(() => this.#look())
+    this.#looks = everySecond(async () => void (await this.#look()))
   }
 
   /** How many configured devices do what. */
@@ -137,13 +140,7 @@ export class DeviceWatch {
     await this.#looks.stop()
   }
 
-  async #look(): Promise<void> {
-    if (performance.now() < this.#nextAt) return
-    this.#looking ??= this.#count().finally(() => (this.#looking = undefined))
-    await this.#looking
-  }
-
-  async #count(): Promise<void> {
+  async #count(): Promise<number> {
     const { index, directory } = this.#sources
     const now = Date.now()
     const survey = new DeviceSurvey(now)
@@ -167,7 +164,7 @@ export class DeviceWatch {
     }
     this.#survey = survey
     this.#states = states
-    this.#nextAt = performance.now() + busyMs * SHARE
+    return busyMs
   }
 }
 

@@ -22,8 +22,16 @@ local function latest(known, new, from)
   return at > string.sub(new, from, from + 12) and tonumber(at) <= now and known or new
 end
 
+-- Whether nothing of a record stays: it has a contact and a fix alone, and both are new. So it is of most devices, and twice as fast.
+local function is_replaced(record, news)
+  return string.sub(record, -3) == '\n\n}'
+    and string.find(news, '\n,"fix"', 20, true)
+    and string.sub(record, 7, 19) <= string.sub(news, 7, 19)
+end
+
 -- A record with what is new in it; nil if there is no contact: the device was never heard, or is forgotten meanwhile.
 local function renewed(record, news)
+  if record and is_replaced(record, news) then return news end
   local contact, fix, filtered, usual = lines(news)
   if record then
     local known_contact, known_fix, known_filtered, known_usual = lines(record)

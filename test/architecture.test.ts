@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
   filesBelow,
+  filesWith,
   importCircles,
   importsOf,
   ROOT,
@@ -37,6 +38,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/sandbox/tracking': ['src/http', 'src/tracking', ...EVERYWHERE],
   'src/push': ['src/domain', 'src/store', 'src/tracking', ...EVERYWHERE],
   'src/diagnose': ['src/observe', 'src/texts'],
+  'src/admin/schemas': ['src/diagnose'],
   'src/admin': [
     'src/config',
     'src/redis',
@@ -51,7 +53,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...EVERYWHERE,
   ],
   'src/alerts': ['src/admin', 'src/config', 'src/diagnose', 'src/domain', 'src/store', ...EVERYWHERE],
-  'src/page': [],
+  'src/page': ['src/admin/schemas'],
   'src/process': ['protocols', 'src'],
   'src/sandbox': ['protocols', 'src'],
   'src/cli': ['protocols', 'src'],
@@ -88,6 +90,12 @@ describe('who may import whom', () => {
   it('the kit and the decoders do no I/O', () => {
     const builtins = files.filter((file) => file.startsWith('protocols/')).flatMap((file) => builtinsOf(file))
     expect(builtins.filter((name) => !['node:buffer', 'node:crypto', 'node:zlib'].includes(name))).toEqual([])
+  })
+
+  it('the page imports nothing but types from the admin port', () => {
+    const types = filesWith(/^import type [^'"]*?from '[^']*admin\/schemas\//gm, filesBelow('src/page'))
+    expect(types.length).toBeGreaterThan(20)
+    expect(filesWith(/^(import|export) (?!type )[^'"]*?from '[^']*admin\//gm, filesBelow('src/page'))).toEqual([])
   })
 
   it('only the wiring, the simulator and the command line know all decoders', () => {

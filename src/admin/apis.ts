@@ -6,8 +6,8 @@ import { type Lane, lanesOf } from '../roster/device-entry.ts'
 import type { Roster } from '../roster/roster.ts'
 import { type ApiTestOptions, type CompanyTest, type TestedCompany, testApis } from '../tracking/api-test/index.ts'
 import { Int64Text } from '../tracking/schemas.ts'
-import { Text } from './json.ts'
 import type { Operation } from './operation.ts'
+import { ApiTestsJson } from './schemas/api-tests.ts'
 
 export interface ApiSources {
   readonly companies: () => readonly Company[]
@@ -125,23 +125,4 @@ const TestQuery = z.object({
   courier_id: Int64Text.optional(),
   route_id: Int64Text.optional(),
   push: z.enum(['true', 'false'], 'expected true or false').optional(),
-})
-
-/** What was tested of each company; `ok`: no step failed. */
-export const ApiTestsJson = z.object({
-  ok: z.boolean(),
-  results: z.array(
-    z.object({
-      company_id: Text,
-      name: Text.optional(),
-      steps: z.array(
-        z.object({
-          step: z.enum(['dns', 'connection', 'tls', 'apikey', 'oauth_token', 'read', 'push', 'read_back']),
-          state: z.enum(['ok', 'warning', 'failed', 'skipped']),
-          seen: Text,
-          action: Text.optional(),
-        }),
-      ),
-    }),
-  ),
 })

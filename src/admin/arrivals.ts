@@ -6,9 +6,11 @@ import { enrolmentLeft, setEnrolment } from '../store/enrolment.ts'
 import type { Store } from '../store/index.ts'
 import type { DeviceSources } from './device/list.ts'
 import type { EventSource } from './events/feed.ts'
-import { Count, Instant, instant, pageSchema, Text } from './json.ts'
+import { instant } from './json.ts'
 import type { Operation } from './operation.ts'
 import { PageQuery, pageOf } from './paging.ts'
+import { ArrivalJson } from './schemas/arrivals.ts'
+import { Instant, pageSchema } from './schemas/parts.ts'
 
 /**
  * `GET /admin/arrivals`: devices that are not configured, configured ones whose fixes are not taken for their own, and senders
@@ -61,24 +63,6 @@ export function arrivalSource({ redis, directory }: Pick<DeviceSources, 'redis' 
     },
   }
 }
-
-/** A sender as `GET /admin/arrivals` shows it. */
-export const ArrivalJson = z.object({
-  at: Instant,
-  address: Text,
-  transport: z.enum(['tcp', 'udp', 'http', 'mqtt']),
-  port: z.int().optional(),
-  protocol: Text.optional(),
-  evidence: z.array(Text),
-  is_guess: z.boolean().optional(),
-  device: Text.optional(),
-  /** Its fixes are held since they came without what its entry asks for. */
-  configured: z.literal(true).optional(),
-  /** For tokens with the role `operate`; events have none. */
-  bytes: Text.optional(),
-  position: z.object({ at: Instant, lat: z.number(), lon: z.number() }).optional(),
-  waiting: Count,
-})
 
 type SurveyedArrival = Awaited<ReturnType<typeof surveyArrivals>>[number]
 

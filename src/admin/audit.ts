@@ -1,14 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import * as z from 'zod'
 import { parse } from '../http/refusal.ts'
 import { masked, printableUrl } from '../masking.ts'
 import type { Logger } from '../observe/log.ts'
 import { keys, type Store } from '../store/index.ts'
 import type { EventSource } from './events/feed.ts'
-import { Instant, instant, pageSchema } from './json.ts'
+import { instant } from './json.ts'
 import type { Operation } from './operation.ts'
 import { PageQuery, wrongToken } from './paging.ts'
+import { type AuditEntry, AuditJson } from './schemas/audit.ts'
+import { pageSchema } from './schemas/parts.ts'
 import type { Scope } from './scope.ts'
 
 export interface AuditOptions {
@@ -83,7 +84,7 @@ export function auditOperations(redis: Store): Operation[] {
       id: 'listAudit',
       summary: 'List the requests for changes, latest first',
       query: PageQuery,
-      answer: pageSchema(AuditEntry.extend({ id: z.string(), at: Instant })),
+      answer: pageSchema(AuditJson),
       companies: 'filtered',
       async handle({ query }, _reply, scope) {
         const { max_results, page_token } = parse(PageQuery, query)
@@ -131,22 +132,6 @@ export function auditSource(redis: Store): EventSource {
     },
   }
 }
-
-const AuditEntry = z.object({
-  /** The place of the token, never the token. */
-  token: z.string(),
-  role: z.enum(['read', 'operate']),
-  method: z.string(),
-  /** As requested, with secrets masked. */
-  path: z.string(),
-  operation: z.string(),
-  status: z.int(),
-  /** The companies that the request was about; absent if it was about none, or about several. */
-  companies: z.array(z.string()).optional(),
-  /** What the operation says it changed: `{ added: 3 }`. */
-  summary: z.record(z.string(), z.union([z.number(), z.boolean()])).optional(),
-})
-type AuditEntry = z.infer<typeof AuditEntry>
 
 function entryJson([id, [, json]]: [id: string, fields: string[]]) {
   return { id, at: instant(Number.parseInt(id, 10)), ...(JSON.parse(json) as AuditEntry) }

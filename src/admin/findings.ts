@@ -8,9 +8,11 @@ import type { Logger } from '../observe/log.ts'
 import { keys, type Redis } from '../store/index.ts'
 import type { WithTexts } from '../texts/language.ts'
 import { english } from '../texts/text.ts'
-import { FindingJson, Instant, instant, pageSchema } from './json.ts'
+import { instant } from './json.ts'
 import type { Operation } from './operation.ts'
 import { type ListPlace, PageQuery, pageOf } from './paging.ts'
+import { FindingJson } from './schemas/findings.ts'
+import { Instant, pageSchema } from './schemas/parts.ts'
 
 /** A finding that begins, or one that ends. */
 export interface FindingChange {
@@ -152,11 +154,7 @@ const FindingsQuery = PageQuery.extend({
 })
 
 /** A finding as the admin port shows it. */
-export function findingJson({
-  sinceAt,
-  endedAt,
-  ...finding
-}: Finding & { endedAt?: number }): WithTexts<z.infer<typeof FindingJson>> {
+export function findingJson({ sinceAt, endedAt, ...finding }: Finding & { endedAt?: number }): WithTexts<FindingJson> {
   return {
     ...finding,
     subject: { ...finding.subject },

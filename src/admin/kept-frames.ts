@@ -5,9 +5,11 @@ import type { Logger } from '../observe/log.ts'
 import { dropFrames, type FrameSelection, type Store, readFrames, type StoredFrame } from '../store/index.ts'
 import { contentOf, type MisunderstoodFrame, shownBytes } from '../store/misunderstood-frame.ts'
 import type { DeviceSources } from './device/list.ts'
-import { Count, each, Instant, instant, pageSchema, Text } from './json.ts'
+import { instant } from './json.ts'
 import type { Operation } from './operation.ts'
 import { PageQuery, wrongToken } from './paging.ts'
+import { DeletedJson } from './schemas/lanes.ts'
+import { Count, each, Instant, pageSchema } from './schemas/parts.ts'
 import type { Scope } from './scope.ts'
 
 interface MisunderstoodSources extends Pick<DeviceSources, 'redis' | 'directory'> {
@@ -44,7 +46,7 @@ export function misunderstoodOperations({ redis, directory, logger }: Misunderst
       id: 'deleteMisunderstood',
       summary: 'Delete the frames that were not understood, of one device or all',
       query: ChoiceQuery,
-      answer: z.object({ deleted: Count }),
+      answer: DeletedJson,
       companies: 'filtered',
       async handle(request, _reply, scope) {
         const { all, device } = parse(ChoiceQuery, request.query)
@@ -89,12 +91,12 @@ const ChoiceQuery = z.object({
  * conversation are kept with it.
  */
 const FrameJson = z.object({
-  id: Text,
+  id: z.string(),
   at: Instant,
-  ...each(Text, 'device', 'protocol', 'transport', 'reason'),
-  ...each(Text.optional(), 'company_id', 'error', 'method', 'uri'),
+  ...each(z.string(), 'device', 'protocol', 'transport', 'reason'),
+  ...each(z.string().optional(), 'company_id', 'error', 'method', 'uri'),
   bytes: Count,
-  ...each(Text.optional(), 'text', 'hex'),
+  ...each(z.string().optional(), 'text', 'hex'),
   read: z.object({ fixes: Count, unreadable: z.array(Count) }),
   opening: Count,
 })

@@ -18,9 +18,11 @@ import {
 } from '../store/index.ts'
 import { Int64Text } from '../tracking/schemas.ts'
 import type { FixAccount } from './custody.ts'
-import { Count, instant, LaneJson, laneIds, ParkedLaneJson, pageSchema } from './json.ts'
+import { instant, laneIds } from './json.ts'
 import type { Operation } from './operation.ts'
 import { type ListPlace, PageQuery, pageOf } from './paging.ts'
+import { DeletedJson, LaneJson, ParkedLaneJson, RetriedJson } from './schemas/lanes.ts'
+import { pageSchema } from './schemas/parts.ts'
 import { Scope } from './scope.ts'
 
 /** `GET /admin/lanes`: lanes in which something is stored, those with most fixes or the oldest fix first. */
@@ -94,7 +96,7 @@ export function parkedOperations({ redis, place, logger }: ParkedSources): Opera
       id: 'deleteParked',
       summary: 'Delete parked positions of a courier, a route, or all',
       query: ChoiceQuery,
-      answer: z.object({ deleted: Count }),
+      answer: DeletedJson,
       companies: 'filtered',
       async handle(request, _reply, scope) {
         const which = chosen(request.query, 'deleted')
@@ -109,7 +111,7 @@ export function parkedOperations({ redis, place, logger }: ParkedSources): Opera
       id: 'retryParked',
       summary: 'Retry parked positions of a courier, a route, or all',
       query: ChoiceQuery,
-      answer: z.object({ retried: Count }),
+      answer: RetriedJson,
       companies: 'filtered',
       async handle(request, _reply, scope) {
         const lanes = await lanesOf(redis, scope, chosen(request.query, 'tried again'))

@@ -6,11 +6,11 @@ import { countFrames, countMarkBytes, type Store, type SeenProcess } from '../st
 import { memoryInfos, memoryShare, memoryUses } from '../store/memory.ts'
 import { type AdminToken, metricsAccess } from './access.ts'
 import type { FixAccount } from './custody.ts'
-import type { DeviceState } from './device/json.ts'
 import type { FactGatherer, Upstream } from './facts.ts'
 import type { Findings } from './findings.ts'
 import type { Operation } from './operation.ts'
 import type { RosterInEffect } from './roster/writes.ts'
+import type { DeviceState } from './schemas/devices.ts'
 
 export interface MonitoringSources {
   readonly readiness: () => Promise<{ readonly ok: boolean; readonly problems: readonly string[] }>

@@ -1,4 +1,3 @@
-import type * as z from 'zod'
 import { everySecond } from '../async.ts'
 import type { Company } from '../config/schema.ts'
 import type { Link } from '../diagnose/codes.ts'
@@ -10,8 +9,9 @@ import type { FixAccount } from './custody.ts'
 import type { FactGatherer, Upstream } from './facts.ts'
 import { type Findings, findingJson } from './findings.ts'
 import type { FlowHour } from './flow-hour.ts'
-import { instant, StatusJson } from './json.ts'
+import { instant } from './json.ts'
 import type { Operation } from './operation.ts'
+import { StatusJson } from './schemas/status.ts'
 import type { Scope } from './scope.ts'
 
 export interface StatusSources {
@@ -24,7 +24,7 @@ export interface StatusSources {
   readonly hour: Pick<FlowHour, 'of'>
   readonly companies: () => readonly Pick<Company, 'company_id' | 'name'>[]
   /** How many configured devices do what. */
-  readonly vans: (scope: Scope) => z.infer<typeof StatusJson>['vans']
+  readonly vans: (scope: Scope) => StatusJson['vans']
   /** Ids of companies whose OAuth token the tracking API refuses. */
   readonly tokensRefused: () => string[]
   /** The time zone of times that are given without an offset. */
@@ -49,7 +49,7 @@ export function statusOperations(sources: StatusSources): Operation[] {
 }
 
 /** The answer of `GET /admin/status`. */
-export async function statusJson(sources: StatusSources, scope: Scope): Promise<WithTexts<z.infer<typeof StatusJson>>> {
+export async function statusJson(sources: StatusSources, scope: Scope): Promise<WithTexts<StatusJson>> {
   const { account, upstream, companies, findings, hour, tokensRefused, vans, zone } = sources
   const [taken, api] = await Promise.all([account(), upstream()])
   const { waiting, parked, held } = taken?.storedFor(scope) ?? {}

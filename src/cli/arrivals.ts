@@ -1,11 +1,10 @@
-import type * as z from 'zod'
-import type { ArrivalJson } from '../admin/arrivals.ts'
+import type { ArrivalJson } from '../admin/schemas/arrivals.ts'
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { listAll } from './client.ts'
 import { ageText } from './devices.ts'
 import { printExact, printLines, table } from './output.ts'
 
-type ListedArrival = z.infer<typeof ArrivalJson>
+type ListedArrival = ArrivalJson
 
 /** `waybridge arrivals`: a line for each sender that is not configured, and what to do. @returns the exit code @throws UserError */
 export async function arrivalsCommand(options: AdminPortOptions & { readonly json?: boolean }): Promise<number> {

@@ -1,5 +1,4 @@
-import type * as z from 'zod'
-import type { AssignedJson } from '../admin/json.ts'
+import type { AssignedJson } from '../admin/schemas/roster.ts'
 import { UserError } from '../errors.ts'
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { read } from './client.ts'
@@ -19,7 +18,7 @@ interface AssignOptions extends UnassignOptions {
   readonly like?: string
 }
 
-type Assigned = z.infer<typeof AssignedJson>
+type Assigned = AssignedJson
 
 /** `waybridge assign`: gives a device a route, or the routes of another one. @returns the exit code @throws UserError */
 export async function assignCommand(words: readonly string[], options: AssignOptions): Promise<number> {

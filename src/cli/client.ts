@@ -3,9 +3,9 @@ import type { IncomingMessage } from 'node:http'
 import { text as textOf } from 'node:stream/consumers'
 import type { ConnectionOptions as TlsOptions } from 'node:tls'
 import type * as z from 'zod'
-import type { ChainJson } from '../admin/device/chain.ts'
-import type { DeviceJson, DeviceRowJson } from '../admin/device/json.ts'
-import { StatusJson } from '../admin/json.ts'
+import type { ChainJson } from '../admin/schemas/chain.ts'
+import type { DeviceJson, DeviceRowJson } from '../admin/schemas/devices.ts'
+import { StatusJson } from '../admin/schemas/status.ts'
 import { nearest } from '../config/problem.ts'
 import { sameId } from '../domain/ids.ts'
 import { UserError } from '../errors.ts'
@@ -114,7 +114,7 @@ export function errorText(answer: AdminAnswer): string {
   return printable(`The admin port answers ${status}: ${message}`).replace(/\s+/g, ' ').slice(0, MAX_TEXT)
 }
 
-export type StatusAnswer = z.infer<typeof StatusJson>
+export type StatusAnswer = StatusJson
 
 /**
  * The gateway's status, and the text of the answer. Commands take its time zone from here: a local time is always the
@@ -130,8 +130,8 @@ export async function readStatus(admin: AdminPort): Promise<{ readonly status: S
   throw new UserError(`${url} does not answer like the admin port of waybridge.`)
 }
 
-export type ListedDevice = z.infer<typeof DeviceRowJson>
-type DeviceAnswer = z.infer<typeof DeviceJson>
+export type ListedDevice = DeviceRowJson
+type DeviceAnswer = DeviceJson
 
 /** What a query asks for, by name. */
 type ListQuery = Readonly<Record<string, string | undefined>>
@@ -190,7 +190,7 @@ function wordIn(devices: readonly ListedDevice[], text: string): string[] {
   return [...new Set(names)].slice(0, 3)
 }
 
-export type ChainAnswer = z.infer<typeof ChainJson>
+export type ChainAnswer = ChainJson
 
 interface ChainRead {
   /** As the admin port has answered it. */

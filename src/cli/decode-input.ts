@@ -13,7 +13,8 @@ import {
   type Transport,
   withEscapes,
 } from '../../protocols/kit/index.ts'
-import { type DecodedFix, decodedFix } from '../admin/device/json.ts'
+import { decodedFix } from '../admin/device/json.ts'
+import type { DecodedFix } from '../admin/schemas/devices.ts'
 import { UserError } from '../errors.ts'
 
 /** A field of another type counts as missing. */

@@ -37,7 +37,7 @@ export function printable(text: string): string {
 export type Painter = (style: 'bold' | 'dim' | 'green' | 'yellow' | 'red', text: string) => string
 
 /** For the standard output: colours on a terminal only, and none where `NO_COLOR` is set. */
-export const paint: Painter = (style, text) => styleText(style, text, { stream: process.stdout })
+export const paintOutput: Painter = (style, text) => styleText(style, text, { stream: process.stdout })
 
 /** A text as lines of at most `width` characters, cut at blanks; a longer word has a line of its own. */
 export function wrapped(text: string, width: number): string[] {

@@ -1,5 +1,4 @@
-import type * as z from 'zod'
-import type { ParkedLaneJson } from '../admin/json.ts'
+import type { ParkedLaneJson } from '../admin/schemas/lanes.ts'
 import { type Clock, clockIn } from '../domain/times.ts'
 import { UserError } from '../errors.ts'
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
@@ -13,7 +12,7 @@ interface ParkedOptions extends AdminPortOptions {
   readonly json?: boolean
 }
 
-export type ParkedLane = z.infer<typeof ParkedLaneJson>
+export type ParkedLane = ParkedLaneJson
 
 /** `waybridge parked list`: what the tracking API refused, by lane and answer. @returns the exit code @throws UserError */
 export async function listParkedCommand(options: ParkedOptions): Promise<number> {

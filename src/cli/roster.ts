@@ -1,5 +1,5 @@
-import type * as z from 'zod'
-import type { RosterPutJson, RosterResultsJson, StayJson } from '../admin/json.ts'
+import type { StayJson } from '../admin/schemas/parts.ts'
+import type { RosterPutJson, RosterResultsJson } from '../admin/schemas/roster.ts'
 import { clockIn } from '../domain/times.ts'
 import { UserError } from '../errors.ts'
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
@@ -19,8 +19,8 @@ interface UndoOptions extends AdminPortOptions {
   readonly force?: boolean
 }
 
-type Line = z.infer<typeof StayJson> & { readonly device: string; readonly name?: string }
-type RosterResultRow = z.infer<typeof RosterResultsJson>['results'][number]
+type Line = StayJson & { readonly device: string; readonly name?: string }
+type RosterResultRow = RosterResultsJson['results'][number]
 
 /** `waybridge routes list`: the lines in effect, or those that hold at a time. @returns the exit code @throws UserError */
 export async function listRoutesCommand({ at, company, json, ...options }: ListOptions): Promise<number> {
@@ -48,7 +48,7 @@ export async function listRoutesCommand({ at, company, json, ...options }: ListO
 /** `waybridge routes undo`: takes the last put or assignment of a company back. @returns the exit code @throws UserError */
 export async function undoCommand({ company, yes, force, ...options }: UndoOptions): Promise<number> {
   const admin = await findAdminPort(options)
-  const { results } = await read<z.infer<typeof RosterResultsJson>>(admin, { path: '/admin/roster' })
+  const { results } = await read<RosterResultsJson>(admin, { path: '/admin/roster' })
   const put = putToUndo(results, company)
   const { time_zone } = (await readStatus(admin)).status
   const what = `the change of ${clockIn(time_zone, Date.now())(put.at)} by ${put.by} in company ${put.company_id}`
@@ -56,7 +56,7 @@ export async function undoCommand({ company, yes, force, ...options }: UndoOptio
   const request = { method: 'POST', path: '/admin/roster/undo' } as const
   const trial = await ask(admin, { ...request, query: { ...query, dry_run: 'true' } })
   if (trial.status !== 200 && trial.status !== 409) throw refusalOf(trial)
-  const { added, changed, removed, takes = [], warnings = [] } = jsonOf(trial) as z.infer<typeof RosterPutJson>
+  const { added, changed, removed, takes = [], warnings = [] } = jsonOf(trial) as RosterPutJson
   printLines([
     `This takes back ${what}: ${added} added, ${changed} changed, ${removed} removed.`,
     ...warnings.map(({ message }) => `warning: ${message}`),

@@ -1,5 +1,4 @@
-import type * as z from 'zod'
-import type { RosterPutJson } from '../admin/json.ts'
+import type { RosterPutJson } from '../admin/schemas/roster.ts'
 import { type Clock, clockIn, type Interval } from '../domain/times.ts'
 import { type AdminAnswer, errorOf, errorText, isSilent, type ListedDevice } from './client.ts'
 import { intervalText } from './intervals.ts'
@@ -15,7 +14,7 @@ export interface IntervalResult {
   readonly roster?: RosterAnswer
 }
 
-export type RosterAnswer = z.infer<typeof RosterPutJson>
+export type RosterAnswer = RosterPutJson
 
 /** What all reports of one command share. */
 export interface ReportContext {

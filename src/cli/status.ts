@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { type Clock, clockIn } from '../domain/times.ts'
 import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { readStatus, type StatusAnswer } from './client.ts'
-import { counted, type Painter, paint, printable, printExact, wrapped } from './output.ts'
+import { counted, type Painter, paintOutput, printable, printExact, wrapped } from './output.ts'
 
 type FindingAnswer = StatusAnswer['findings'][number]
 
@@ -27,7 +27,10 @@ export async function statusCommand(options: StatusOptions): Promise<number> {
 
 async function shown(admin: AdminPort, { json }: StatusOptions): Promise<Awaited<ReturnType<typeof readStatus>>> {
   const { status, text } = await readStatus(admin)
-  return { status, text: json ? text : statusPage(status, clockIn(status.time_zone, Date.now()), paint).join('\n') }
+  return {
+    status,
+    text: json ? text : statusPage(status, clockIn(status.time_zone, Date.now()), paintOutput).join('\n'),
+  }
 }
 
 /** The verdict, the findings by cause, then the figures and the processes, as lines of at most 80 columns. */

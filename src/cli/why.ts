@@ -1,6 +1,6 @@
 import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { type ChainAnswer, namedDevices, readChain, readStatus, UnavailableError } from './client.ts'
-import { type Painter, paint, printable, printExact, printLines, wrapped } from './output.ts'
+import { type Painter, paintOutput, printable, printExact, printLines, wrapped } from './output.ts'
 
 /**
  * `waybridge why DEVICE`: for each device with that id or name its sentence, a line for each of the seven links, then what to
@@ -17,7 +17,7 @@ export async function whyCommand(
     if (!(error instanceof UnavailableError)) throw error
     // While Redis is away the device is not known: the findings about the whole system explain that.
     const chain = await chainOfAll(admin, error)
-    printExact(options.json ? [JSON.stringify(chain)] : chainPage(chain, paint))
+    printExact(options.json ? [JSON.stringify(chain)] : chainPage(chain, paintOutput))
     return 1
   }
 }
@@ -33,7 +33,7 @@ async function explainDevices(
   else
     for (const [index, { chain, missing }] of answers.entries()) {
       if (answers.length > 1) printLines([`${devices[index].id}:`])
-      printExact(chain ? chainPage(chain, paint) : [printable(missing)])
+      printExact(chain ? chainPage(chain, paintOutput) : [printable(missing)])
     }
   return 0
 }

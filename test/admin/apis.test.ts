@@ -1,12 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import type * as z from 'zod'
-import type { ApiTestsJson } from '../../src/admin/apis.ts'
+import type { ApiTestsJson } from '../../src/admin/schemas/api-tests.ts'
 import { TOKEN } from '../support/admin.ts'
 import { listening } from '../support/listening.ts'
 import { askAs, TOKEN_7, twoCompanies } from '../support/two-companies.ts'
 
-type Tests = z.infer<typeof ApiTestsJson>
+type Tests = ApiTestsJson
 
 /** A tracking API that takes the keys of companies 7 and 8, and answers a read with what was pushed. */
 const asked: string[] = []

@@ -1,19 +1,21 @@
 import { expect, it } from 'vitest'
+import type { DeviceRowJson } from '../../src/admin/schemas/devices.ts'
+import type { RouteJson } from '../../src/admin/schemas/roster.ts'
 import { dayPlan } from '../../src/page/data/day-plan.ts'
-import type { AssignmentRow, VanRow } from '../../src/page/data/types.ts'
 
 const DAY = { day: '2026-11-23', from: Date.UTC(2026, 10, 23), until: Date.UTC(2026, 10, 24) }
-const van = (name: string, route_id?: string): VanRow => {
-  return { id: name, name, configured: true, mapping: 'mapped', company_id: '7', courier_id: '42', route_id }
+const van = (name: string, route_id?: string): DeviceRowJson => {
+  const lane = { company_id: '7', courier_id: '42', route_id }
+  return { id: name, name, configured: true, mapping: 'mapped', condition: 'moving', findings: [], ...lane }
 }
 
-function line(device: string, route_id: string, from: number, until: number): AssignmentRow {
+function line(device: string, route_id: string, from: number, until: number): RouteJson {
   const [from_at, until_at] = [from, until].map((hour) => new Date(DAY.from + hour * 3_600_000).toISOString())
   return { device, company_id: '7', courier_id: '42', route_id, from_at, until_at, source: 'routes.csv:2' }
 }
 
 /** `1001 0–6` for each part of the day, and who is on the same route. */
-function planOf(vans: readonly VanRow[], lines: readonly AssignmentRow[]): string[][] {
+function planOf(vans: readonly DeviceRowJson[], lines: readonly RouteJson[]): string[][] {
   const hour = (at: number) => (at - DAY.from) / 3_600_000
   return dayPlan(vans, lines, DAY).map(({ stays }) =>
     stays.map(({ route_id, from, until, sharedWith }) =>

@@ -1,12 +1,20 @@
 import { expect, it } from 'vitest'
-import type { ArrivalRow, VanRow } from '../../src/page/data/types.ts'
+import type { ArrivalJson } from '../../src/admin/schemas/arrivals.ts'
+import type { DeviceRowJson } from '../../src/admin/schemas/devices.ts'
 import { sendersOf } from '../../src/page/views/arrivals/senders.ts'
 
-const VAN: VanRow = { id: '356307042441013', name: 'Van 12', configured: true, mapping: 'mapped' }
+const VAN: DeviceRowJson = {
+  id: '356307042441013',
+  name: 'Van 12',
+  configured: true,
+  mapping: 'mapped',
+  condition: 'moving',
+  findings: [],
+}
 const hex = (text: string) => Buffer.from(text).toString('hex')
 
 /** `minute`: of the hour in which it came. */
-function row(minute: number, { address = '203.0.113.7', ...rest }: Partial<ArrivalRow> = {}): ArrivalRow {
+function row(minute: number, { address = '203.0.113.7', ...rest }: Partial<ArrivalJson> = {}): ArrivalJson {
   const at = new Date(Date.UTC(2026, 10, 23, 6, minute)).toISOString()
   return {
     at,
@@ -19,7 +27,7 @@ function row(minute: number, { address = '203.0.113.7', ...rest }: Partial<Arriv
   }
 }
 
-const shown = (rows: readonly ArrivalRow[]) =>
+const shown = (rows: readonly ArrivalJson[]) =>
   sendersOf(rows, [VAN]).map(({ latest, connections, firstAt, van }) => [
     latest.at.slice(14, 16),
     connections,

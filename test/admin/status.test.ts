@@ -1,6 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import type * as z from 'zod'
-import type { StatusJson } from '../../src/admin/json.ts'
+import type { StatusJson } from '../../src/admin/schemas/status.ts'
 import { drainedAt } from '../../src/admin/status.ts'
 import { LINKS } from '../../src/diagnose/codes.ts'
 import { discard, keys, release } from '../../src/store/index.ts'
@@ -9,7 +8,7 @@ import { adminFixture, hold, refuse, store, workerOf } from '../support/admin.ts
 const admin = adminFixture()
 const OLDEST = Date.UTC(2026, 10, 20, 8, 14, 2)
 
-type Status = Required<z.infer<typeof StatusJson>>
+type Status = Required<StatusJson>
 
 async function statusNow(): Promise<Status> {
   const { status, json } = await admin.ask('/admin/status')

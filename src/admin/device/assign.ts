@@ -8,12 +8,12 @@ import type { WithTexts } from '../../texts/language.ts'
 import { english, say, type Text } from '../../texts/text.ts'
 import { isJson, jsonText, parseJson, readBody } from '../../tracking/body.ts'
 import { Id } from '../../tracking/schemas.ts'
-import { AssignedJson } from '../json.ts'
 import type { Operation } from '../operation.ts'
 import { putResult, takenJson } from '../roster/answer.ts'
 import type { TakenRoute } from '../roster/plan.ts'
 import { Flag, type RosterSources } from '../roster/routes.ts'
 import type { RosterWrites } from '../roster/writes.ts'
+import { AssignedJson } from '../schemas/roster.ts'
 import { type AssignmentPlan, assignmentTexts, assignmentWarnings } from './assignment.ts'
 import { type AssignmentRequest, devicesMeant, planAssign, planUnassign } from './assignment-plan.ts'
 
@@ -127,7 +127,7 @@ async function readJson(request: Parameters<Operation['handle']>[0]): Promise<un
 function answerOf(
   plan: AssignmentPlan,
   context: { readonly devices: readonly DeviceEntry[]; readonly roster: Roster; readonly zone: string },
-): WithTexts<z.infer<typeof AssignedJson>> {
+): WithTexts<AssignedJson> {
   const added = plan.assignments.filter(([, line]) => line).length
   return {
     added,

@@ -1,4 +1,3 @@
-import * as z from 'zod'
 import { nearest } from '../../config/problem.ts'
 import { chainOf, chainWithoutRedis, type DeviceChain } from '../../diagnose/chain.ts'
 import type { ChainFacts, DeviceDetail, ExplainedDevice } from '../../diagnose/detail.ts'
@@ -9,13 +8,13 @@ import { isConnectionError, type Redis, readFrames } from '../../store/index.ts'
 import type { MisunderstoodFrame } from '../../store/misunderstood-frame.ts'
 import type { Upstream } from '../facts.ts'
 import { findingJson } from '../findings.ts'
-import { FindingJson, Instant, instant, LinkName, Text } from '../json.ts'
+import { instant } from '../json.ts'
 import { parkedOf } from '../lanes.ts'
 import type { Operation } from '../operation.ts'
+import { ChainJson } from '../schemas/chain.ts'
 import type { Scope } from '../scope.ts'
 import { factsOf, meantBy } from './condition.ts'
 import { type DetailSources, describeDevice } from './device.ts'
-import { DeviceRowJson } from './json.ts'
 import { deviceRows } from './list.ts'
 
 interface ChainSources extends DetailSources {
@@ -67,25 +66,6 @@ async function chainJson({ links, findings, ...chain }: DeviceChain, device: Ind
     time_zone,
   }
 }
-
-export const ChainJson = z.object({
-  device: DeviceRowJson,
-  /** Where the device is and what is broken first, in one sentence; each time in it has its UTC offset. */
-  sentence: Text,
-  broken: LinkName.nullable(),
-  links: z.array(
-    z.object({
-      link: LinkName,
-      state: z.enum(['ok', 'broken', 'idle', 'unknown']),
-      since_at: Instant.optional(),
-      last_good_at: Instant.optional(),
-      evidence: z.array(Text),
-      finding: FindingJson.optional(),
-    }),
-  ),
-  findings: z.array(FindingJson),
-  time_zone: Text,
-})
 
 type Indexed = NonNullable<ReturnType<DetailSources['index']['find']>>
 

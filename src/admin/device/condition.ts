@@ -4,11 +4,11 @@ import { conditionOf, type DeviceCondition, DeviceSurvey } from '../../diagnose/
 import type { DeviceFacts } from '../../diagnose/facts.ts'
 import { duration } from '../../domain/units.ts'
 import type { Roster } from '../../roster/roster.ts'
+import { isConnected } from '../../store/device-record.ts'
+import type { DeviceMapping, DeviceState } from '../schemas/devices.ts'
 import type { Scope } from '../scope.ts'
 import type { DeviceIndex, IndexedDevice, SurveyedDevice } from './device-index.ts'
-import type { DeviceMapping, DeviceState } from './json.ts'
 import { behindBy } from './learnt.ts'
-import { isConnected } from '../../store/device-record.ts'
 
 /** What the diagnosis knows of a device at `now`, ms UTC. */
 export function factsOf(

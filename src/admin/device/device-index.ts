@@ -21,7 +21,7 @@ import { liveGateways } from '../../store/gateways.ts'
 import { type HeldPlace, isConnectionError, type Shard, type Store } from '../../store/index.ts'
 import { compare, type ListPlace } from '../paging.ts'
 import { HeldIndex } from './held-index.ts'
-import type { DeviceMapping, DeviceState } from './json.ts'
+import type { DeviceMapping, DeviceState } from '../schemas/devices.ts'
 import { isIntervalNew, type Learnt, learn, UNLEARNT } from './learnt.ts'
 import { type FindSpoken, LostSenders } from './lost-senders.ts'
 

@@ -12,9 +12,10 @@ import { instant, laneIds, stayJson } from '../json.ts'
 import { laneJson } from '../lanes.ts'
 import type { Operation } from '../operation.ts'
 import type { RosterInEffect, RosterWrites } from '../roster/writes.ts'
+import { DeviceJson } from '../schemas/devices.ts'
 import type { Scope } from '../scope.ts'
 import { deviceEntryOperations } from './entry.ts'
-import { contactJson, DeviceJson } from './json.ts'
+import { contactJson } from './json.ts'
 import { deviceRows, type RowSources } from './list.ts'
 
 export interface DetailSources extends RowSources {

@@ -10,11 +10,11 @@ import { PUT_SOURCE } from '../../roster/assignment.ts'
 import { withoutSecret } from '../../roster/device-entry.ts'
 import type { Roster, RosterChange } from '../../roster/roster.ts'
 import { isJson, jsonText, parseJson, readBody } from '../../tracking/body.ts'
-import { each } from '../json.ts'
 import type { Operation } from '../operation.ts'
 import type { RosterInEffect, RosterWrites } from '../roster/writes.ts'
+import { DeviceJson } from '../schemas/devices.ts'
+import { each } from '../schemas/parts.ts'
 import type { Scope } from '../scope.ts'
-import { DeviceJson } from './json.ts'
 
 /**
  * `PUT /admin/devices/{id}`: configures a device; what is held of it goes where it belongs. The body is its entry of

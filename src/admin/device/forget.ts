@@ -3,9 +3,9 @@ import { sameId } from '../../domain/ids.ts'
 import { localDay } from '../../domain/times.ts'
 import type { Logger } from '../../observe/log.ts'
 import { forgetDays, forgetDevice, type Store } from '../../store/index.ts'
-import { Count, each } from '../json.ts'
 import type { Operation } from '../operation.ts'
 import type { RosterInEffect } from '../roster/writes.ts'
+import { Count, each } from '../schemas/parts.ts'
 import type { DeviceSources } from './list.ts'
 
 interface ForgetSources extends Pick<DeviceSources, 'redis' | 'directory'> {

@@ -5,11 +5,12 @@ import { belongedAt } from '../../roster/device-entry.ts'
 import { readFrames, readWatchedFrames, watchedUntil, watchFrames } from '../../store/index.ts'
 import { contentOf, type MisunderstoodFrame, requestBytes, shownBytes } from '../../store/misunderstood-frame.ts'
 import type { WatchedFrame } from '../../store/watched-frames.ts'
-import { Instant, instant } from '../json.ts'
+import { instant } from '../json.ts'
 import { isSeen } from '../kept-frames.ts'
 import type { Operation } from '../operation.ts'
 import { PageQuery } from '../paging.ts'
-import { DeviceFrameJson, decodedFix } from './json.ts'
+import { type DeviceFrameJson, DeviceFramesJson, WatchJson } from '../schemas/devices.ts'
+import { decodedFix } from './json.ts'
 import type { DeviceSources } from './list.ts'
 
 /**
@@ -30,7 +31,7 @@ export function frameOperations({ redis, directory }: Pick<DeviceSources, 'redis
       path: '/admin/devices/{id}/watch',
       id: 'watchDevice',
       summary: 'Keep the frames of a device for a look, for 15 minutes',
-      answer: z.object({ until_at: Instant }),
+      answer: WatchJson,
       refusals: [404],
       companies: 'by_device',
       async handle({ params }, reply) {
@@ -45,7 +46,7 @@ export function frameOperations({ redis, directory }: Pick<DeviceSources, 'redis
       id: 'listDeviceFrames',
       summary: 'List the last frames of a device that is watched, and those that were not understood, latest first',
       query: FramesQuery,
-      answer: z.object({ watched_until_at: Instant.optional(), results: z.array(DeviceFrameJson) }),
+      answer: DeviceFramesJson,
       refusals: [404],
       companies: 'by_device',
       async handle({ params, query }, reply, scope) {
@@ -74,9 +75,8 @@ export function frameOperations({ redis, directory }: Pick<DeviceSources, 'redis
 }
 
 const FramesQuery = z.object({ max_results: PageQuery.shape.max_results })
-type FrameJson = z.infer<typeof DeviceFrameJson>
 
-function watchedJson({ at, bytes, reply, fixes, fixCount, ...frame }: WatchedFrame): FrameJson {
+function watchedJson({ at, bytes, reply, fixes, fixCount, ...frame }: WatchedFrame): DeviceFrameJson {
   const { transport, port, remote, protocol, size, error } = frame
   return {
     at: instant(at) ?? '',
@@ -93,7 +93,7 @@ function watchedJson({ at, bytes, reply, fixes, fixCount, ...frame }: WatchedFra
   }
 }
 
-function misunderstoodJson(frame: MisunderstoodFrame): FrameJson {
+function misunderstoodJson(frame: MisunderstoodFrame): DeviceFrameJson {
   const { at, protocol, transport, reason, error = `not understood: ${reason.replace('_', ' ')}`, fixes = [] } = frame
   const content = contentOf(frame)
   const bytes = Buffer.isBuffer(content) ? content : requestBytes(content)

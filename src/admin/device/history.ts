@@ -1,14 +1,15 @@
 import * as z from 'zod'
 import { yieldToEventLoop } from '../../async.ts'
 import { leastSilenceMs } from '../../diagnose/devices.ts'
-import { type DaySpan, dayOf, GAP_REASONS } from '../../diagnose/history.ts'
+import { type DaySpan, dayOf } from '../../diagnose/history.ts'
 import { localDay, localFromUtc } from '../../domain/times.ts'
 import { parse, refuseFields } from '../../http/refusal.ts'
 import { belongedAt } from '../../roster/device-entry.ts'
 import { BEHIND_MS, type NotedDay, readDays } from '../../store/index.ts'
-import { Count, Instant, instant, Text } from '../json.ts'
+import { instant } from '../json.ts'
 import type { Operation } from '../operation.ts'
 import { instantIn } from '../roster/writes.ts'
+import { type DayJson, HistoryJson } from '../schemas/history.ts'
 import { factsOf } from './condition.ts'
 import { type DetailSources, describeDevice } from './device.ts'
 
@@ -41,7 +42,7 @@ export function historyOperation(sources: DetailSources): Operation {
         readDays(sources.redis, '', starts),
       ])
       const present = presentOf(id, found, { sources, now })
-      const results: z.infer<typeof HistoryJson>['days'] = []
+      const results: DayJson[] = []
       for (const [at, day] of days.entries()) {
         results.push(dayJson(day, { noted: noted[at], gateway: gateways[at] }, { ...present, now }))
         await yieldToEventLoop()
@@ -51,22 +52,7 @@ export function historyOperation(sources: DetailSources): Operation {
   }
 }
 
-const HistoryQuery = z.object({ from: Text.optional(), to: Text.optional() })
-const SpanJson = z.object({ from_at: Instant, until_at: Instant })
-export const HistoryJson = z.object({
-  days: z.array(
-    SpanJson.extend({
-      date: z.iso.date(),
-      fixes: Count,
-      /** How many of these fixes came more than five minutes after their time. */
-      late: Count,
-      connected: z.array(SpanJson),
-      gaps: z.array(SpanJson.extend({ reason: z.enum(GAP_REASONS), message: Text })),
-    }),
-  ),
-  time_zone: Text,
-})
-
+const HistoryQuery = z.object({ from: z.string().optional(), to: z.string().optional() })
 interface HistoryDay extends DaySpan {
   readonly date: string
 }
@@ -119,7 +105,7 @@ function dayJson(
   { date, from, until: end }: HistoryDay,
   { noted, gateway }: { readonly noted: NotedDay; readonly gateway: NotedDay },
   { now, leastMs, waitingSince, connectedSince, heardAt, fixAt }: Present & { readonly now: number },
-): z.infer<typeof HistoryJson>['days'][number] {
+): DayJson {
   const until = Math.min(end, now)
   const minuteOf = (at: number) => Math.floor((at - from) / MINUTE_MS)
   const [current, connectedFrom, heard, fixed] = [now, connectedSince, heardAt, fixAt].map(minuteOf)

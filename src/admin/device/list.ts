@@ -8,13 +8,15 @@ import type { DeviceRecord } from '../../store/device-record.ts'
 import { countHeld, isConnectionError, keys, type Store } from '../../store/index.ts'
 import type { EventSource } from '../events/feed.ts'
 import type { Findings } from '../findings.ts'
-import { instant, pageSchema, stayJson } from '../json.ts'
+import { instant, stayJson } from '../json.ts'
 import type { Operation } from '../operation.ts'
 import { PageQuery, pageOfOrdered } from '../paging.ts'
 import type { Places } from '../places.ts'
+import { DeviceCondition, DeviceMapping, DeviceRowJson, DeviceState } from '../schemas/devices.ts'
+import { pageSchema } from '../schemas/parts.ts'
 import { surveyDevice } from './condition.ts'
 import type { DeviceIndex, IndexedDevice } from './device-index.ts'
-import { contactJson, DeviceCondition, DeviceMapping, DeviceRowJson, DeviceState } from './json.ts'
+import { contactJson } from './json.ts'
 
 export interface DeviceSources {
   readonly redis: Store

@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { sameId } from '../../domain/ids.ts'
 import { releaseSuspicious } from '../../store/index.ts'
-import { Count } from '../json.ts'
 import type { Operation } from '../operation.ts'
+import { Count } from '../schemas/parts.ts'
 import type { DeviceSources } from './list.ts'
 
 /** `POST /admin/devices/{id}/release`: has the held fixes of a device delivered that are off its track. */

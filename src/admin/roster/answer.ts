@@ -1,4 +1,3 @@
-import type * as z from 'zod'
 import { yieldToEventLoop } from '../../async.ts'
 import { keyedText } from '../../config/problem.ts'
 import type { RouteRow } from '../../config/routes.ts'
@@ -11,8 +10,9 @@ import type { Roster } from '../../roster/roster.ts'
 import type { WithTexts } from '../../texts/language.ts'
 import { say } from '../../texts/text.ts'
 import { placeOfDevice } from '../device/device-index.ts'
-import { instant, type RosterPutJson, type TakenRouteJson, type VanChangeJson } from '../json.ts'
+import { instant } from '../json.ts'
 import { compare } from '../paging.ts'
+import type { RosterPutJson, TakenRouteJson, VanChangeJson } from '../schemas/roster.ts'
 import type { RosterBody } from './body.ts'
 import type { RosterPlan, TakenRoute } from './plan.ts'
 
@@ -43,7 +43,7 @@ export async function putJson(
     ...(takes.length > 0 && { takes: takes.map(takenJson) }),
     without_route: idsInOrder(withoutRoute),
     devices: devices.length,
-  } satisfies WithTexts<z.infer<typeof RosterPutJson>>
+  } satisfies WithTexts<RosterPutJson>
 }
 
 /** The result to store for a put with this answer; `writer`: the name of the token. */
@@ -62,7 +62,7 @@ export function putResult(
 }
 
 /** A route that a device loses; its bounds are left out where it has none. */
-export function takenJson({ device: { id, name }, route_id, from, until }: TakenRoute): z.infer<typeof TakenRouteJson> {
+export function takenJson({ device: { id, name }, route_id, from, until }: TakenRoute): TakenRouteJson {
   return { device: id, name, route_id, from_at: instant(from * 1000), until_at: instant(until * 1000) }
 }
 
@@ -109,8 +109,8 @@ interface RosterStep {
 }
 
 /** The lines that devices lose and those that they get, of the first 1,000 devices with such lines: what a dry run shows. */
-export async function changesOf({ changing, before, after }: RosterStep): Promise<z.infer<typeof VanChangeJson>[]> {
-  const changes: z.infer<typeof VanChangeJson>[] = []
+export async function changesOf({ changing, before, after }: RosterStep): Promise<VanChangeJson[]> {
+  const changes: VanChangeJson[] = []
   for (const device of changing) {
     await yieldToEventLoop()
     const [old, now] = [before, after].map((roster) => linesOf(roster, device))

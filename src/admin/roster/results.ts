@@ -17,8 +17,9 @@ import type { Redis } from '../../store/index.ts'
 import type { WithTexts } from '../../texts/language.ts'
 import { say } from '../../texts/text.ts'
 import type { EventSource } from '../events/feed.ts'
-import { instant, RosterPutJson, RosterResultsJson } from '../json.ts'
+import { instant } from '../json.ts'
 import type { Operation } from '../operation.ts'
+import { RosterPutJson, RosterResultsJson } from '../schemas/roster.ts'
 import type { Scope } from '../scope.ts'
 import { changesOf, idsInOrder, takenJson } from './answer.ts'
 import { effectOfLines } from './plan.ts'
@@ -75,7 +76,7 @@ function resultJson({
   kind,
   stale: _stale,
   ...result
-}: RosterResult): WithTexts<z.infer<typeof RosterResultsJson>['results'][number]> {
+}: RosterResult): WithTexts<RosterResultsJson['results'][number]> {
   const by = kind === 'put' ? writer : undefined
   const [rejected, warnings] = [result.rejected, result.warnings].map((remarks) => [...remarks])
   return { ...result, writer, kind, at: instant(at) ?? '', by, rejected, warnings }

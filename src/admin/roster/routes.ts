@@ -7,9 +7,11 @@ import type { Redis } from '../../store/index.ts'
 import { say, type Text } from '../../texts/text.ts'
 import { readBody } from '../../tracking/body.ts'
 import { Id } from '../../tracking/schemas.ts'
-import { each, instant, pageSchema, RosterPutJson, StayJson } from '../json.ts'
+import { instant } from '../json.ts'
 import type { Operation } from '../operation.ts'
 import { type ListPlace, PageQuery, pageOf } from '../paging.ts'
+import { each, pageSchema } from '../schemas/parts.ts'
+import { RosterPutJson, RouteJson } from '../schemas/roster.ts'
 import { changesOf, putJson, putResult } from './answer.ts'
 import { readRosterBody, refuseLines } from './body.ts'
 import { planRoster } from './plan.ts'
@@ -79,7 +81,7 @@ export function routeOperations({ live, redis }: RosterSources, change: RosterWr
       summary:
         'List the assignments in effect; with `at`, those that hold at that time; with `from` and `until`, those in between',
       query: ListQuery,
-      answer: pageSchema(StayJson.extend({ device: z.string(), name: z.string().optional() })),
+      answer: pageSchema(RouteJson),
       companies: 'filtered',
       handle: list,
     },

@@ -1,54 +1,46 @@
+import type { ApiTestsJson } from '../../admin/schemas/api-tests.ts'
+import type { ArrivalJson } from '../../admin/schemas/arrivals.ts'
+import type { AuditJson } from '../../admin/schemas/audit.ts'
+import type { ChainJson } from '../../admin/schemas/chain.ts'
+import type { DeviceFramesJson, DeviceJson, DeviceRowJson, WatchJson } from '../../admin/schemas/devices.ts'
+import type { FindingJson } from '../../admin/schemas/findings.ts'
+import type { HistoryJson } from '../../admin/schemas/history.ts'
+import type { DeletedJson, LaneJson, ParkedLaneJson, RetriedJson } from '../../admin/schemas/lanes.ts'
+import type { PageJson } from '../../admin/schemas/parts.ts'
+import type { AssignedJson, RosterPutJson, RosterResultsJson, RouteJson } from '../../admin/schemas/roster.ts'
+import type { StatusJson } from '../../admin/schemas/status.ts'
 import { type Call, call, pathTo, RequestError } from './client.ts'
-import type {
-  ApiTests,
-  ArrivalRow,
-  AssignmentChange,
-  AssignmentRow,
-  AuditRow,
-  DaysOfVan,
-  FoundFault,
-  Page,
-  ParkedOfLane,
-  PutResult,
-  QueuedLane,
-  SystemStatus,
-  VanChain,
-  VanDetail,
-  VanRow,
-  DeviceFrames,
-  WriterResult,
-} from './types.ts'
 
 /** The operations of the admin port that the page uses. Each throws a RequestError where the answer is no 2xx. */
 export const api = {
-  status: () => call<SystemStatus>('/admin/status', { signal: AbortSignal.timeout(STATUS_MS) }),
-  findings: (query: Call['query'] = {}) => call<Page<FoundFault>>('/admin/findings', { query }),
+  status: () => call<StatusJson>('/admin/status', { signal: AbortSignal.timeout(STATUS_MS) }),
+  findings: (query: Call['query'] = {}) => call<PageJson<FindingJson>>('/admin/findings', { query }),
 
-  devices: (query: Call['query']) => call<Page<VanRow>>('/admin/devices', { query }),
-  device: (id: string) => call<VanDetail>(pathTo`/admin/devices/${id}`),
-  putDevice: (id: string, body: object) => call<VanDetail>(pathTo`/admin/devices/${id}`, { method: 'PUT', body }),
-  chain: (id: string) => call<VanChain>(pathTo`/admin/devices/${id}/chain`),
-  history: (id: string) => call<DaysOfVan>(pathTo`/admin/devices/${id}/history`),
-  frames: (id: string) => call<DeviceFrames>(pathTo`/admin/devices/${id}/frames`, { query: { max_results: 20 } }),
-  watch: (id: string) => call<{ until_at: string }>(pathTo`/admin/devices/${id}/watch`, { method: 'POST' }),
+  devices: (query: Call['query']) => call<PageJson<DeviceRowJson>>('/admin/devices', { query }),
+  device: (id: string) => call<DeviceJson>(pathTo`/admin/devices/${id}`),
+  putDevice: (id: string, body: object) => call<DeviceJson>(pathTo`/admin/devices/${id}`, { method: 'PUT', body }),
+  chain: (id: string) => call<ChainJson>(pathTo`/admin/devices/${id}/chain`),
+  history: (id: string) => call<HistoryJson>(pathTo`/admin/devices/${id}/history`),
+  frames: (id: string) => call<DeviceFramesJson>(pathTo`/admin/devices/${id}/frames`, { query: { max_results: 20 } }),
+  watch: (id: string) => call<WatchJson>(pathTo`/admin/devices/${id}/watch`, { method: 'POST' }),
   assign: (id: string, body: object, query: Call['query'] = {}) =>
-    call<AssignmentChange>(pathTo`/admin/devices/${id}/assign`, { method: 'POST', body, query }),
+    call<AssignedJson>(pathTo`/admin/devices/${id}/assign`, { method: 'POST', body, query }),
   unassign: (id: string, body: object, query: Call['query'] = {}) =>
-    call<AssignmentChange>(pathTo`/admin/devices/${id}/unassign`, { method: 'POST', body, query }),
+    call<AssignedJson>(pathTo`/admin/devices/${id}/unassign`, { method: 'POST', body, query }),
 
-  routes: (query: Call['query']) => call<Page<AssignmentRow>>('/admin/routes', { query }),
+  routes: (query: Call['query']) => call<PageJson<RouteJson>>('/admin/routes', { query }),
   putRoutes: (query: Call['query'], body: Blob) =>
-    call<PutResult>('/admin/routes', { method: 'PUT', query, body, type: body.type }),
-  roster: () => call<Page<WriterResult>>('/admin/roster'),
-  undo: (query: Call['query']) => call<PutResult>('/admin/roster/undo', { method: 'POST', query }),
+    call<RosterPutJson>('/admin/routes', { method: 'PUT', query, body, type: body.type }),
+  roster: () => call<RosterResultsJson>('/admin/roster'),
+  undo: (query: Call['query']) => call<RosterPutJson>('/admin/roster/undo', { method: 'POST', query }),
 
-  arrivals: (query: Call['query'] = {}) => call<Page<ArrivalRow>>('/admin/arrivals', { query }),
-  lanes: (query: Call['query']) => call<Page<QueuedLane>>('/admin/lanes', { query }),
-  parked: (query: Call['query'] = {}) => call<Page<ParkedOfLane>>('/admin/parked', { query }),
-  retryParked: (query: Call['query']) => call<{ retried: number }>('/admin/parked/retry', { method: 'POST', query }),
-  deleteParked: (query: Call['query']) => call<{ deleted: number }>('/admin/parked', { method: 'DELETE', query }),
-  testApis: () => call<ApiTests>('/admin/apis/test', { method: 'POST' }),
-  audit: (query: Call['query'] = {}) => call<Page<AuditRow>>('/admin/audit', { query }),
+  arrivals: (query: Call['query'] = {}) => call<PageJson<ArrivalJson>>('/admin/arrivals', { query }),
+  lanes: (query: Call['query']) => call<PageJson<LaneJson>>('/admin/lanes', { query }),
+  parked: (query: Call['query'] = {}) => call<PageJson<ParkedLaneJson>>('/admin/parked', { query }),
+  retryParked: (query: Call['query']) => call<RetriedJson>('/admin/parked/retry', { method: 'POST', query }),
+  deleteParked: (query: Call['query']) => call<DeletedJson>('/admin/parked', { method: 'DELETE', query }),
+  testApis: () => call<ApiTestsJson>('/admin/apis/test', { method: 'POST' }),
+  audit: (query: Call['query'] = {}) => call<PageJson<AuditJson>>('/admin/audit', { query }),
 
   /** Positions that the tracking API has of a route; times in unix seconds. */
   track: (company: string, route: string, query: Call['query']) =>
@@ -58,8 +50,14 @@ export const api = {
     ),
 }
 
+/** What a change does or would do; `message`: why it was refused, since it takes routes from vans. */
+export type Tried<Answer> = Answer & { readonly message?: string }
+
 /** All items of a list, page by page, at most `most`. */
-export async function allOf<Item>(ask: (query: Call['query']) => Promise<Page<Item>>, most: number): Promise<Item[]> {
+export async function allOf<Item>(
+  ask: (query: Call['query']) => Promise<PageJson<Item>>,
+  most: number,
+): Promise<Item[]> {
   const items: Item[] = []
   let next: string | undefined
   do {

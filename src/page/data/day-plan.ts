@@ -1,5 +1,6 @@
+import type { DeviceRowJson } from '../../admin/schemas/devices.ts'
+import type { RouteJson } from '../../admin/schemas/roster.ts'
 import type { LocalDay } from './day.ts'
-import type { AssignmentRow, VanRow } from './types.ts'
 
 /** What a van drives in a part of a day. */
 export interface DayStay {
@@ -15,13 +16,13 @@ export interface DayStay {
 }
 
 export interface VanOfDay {
-  readonly van: VanRow
+  readonly van: DeviceRowJson
   /** In order of time; a later one covers an earlier one. */
   readonly stays: readonly DayStay[]
 }
 
 /** What each configured van drives on a day, in the order of their names. */
-export function dayPlan(vans: readonly VanRow[], lines: readonly AssignmentRow[], day: LocalDay): VanOfDay[] {
+export function dayPlan(vans: readonly DeviceRowJson[], lines: readonly RouteJson[], day: LocalDay): VanOfDay[] {
   const byDevice = Map.groupBy(lines, ({ device }) => device)
   const plan = vans
     .filter(({ configured }) => configured)
@@ -41,7 +42,7 @@ export function isBusyFrom({ stays }: VanOfDay, from: number): boolean {
 
 type PartOfDay = Omit<DayStay, 'sharedWith'>
 
-function staysOf({ route_id, courier_id }: VanRow, lines: readonly AssignmentRow[], day: LocalDay): PartOfDay[] {
+function staysOf({ route_id, courier_id }: DeviceRowJson, lines: readonly RouteJson[], day: LocalDay): PartOfDay[] {
   const all = lines.map((line) => ({
     route_id: line.route_id,
     courier_id: line.courier_id,
@@ -77,7 +78,7 @@ function timesWithout(stays: readonly HoursOfDay[], day: LocalDay): HoursOfDay[]
 }
 
 /** For each stay on a route that another van drives at the same time: the names of the other vans. */
-function sharedStays(plan: readonly { readonly van: VanRow; readonly stays: readonly PartOfDay[] }[]) {
+function sharedStays(plan: readonly { readonly van: DeviceRowJson; readonly stays: readonly PartOfDay[] }[]) {
   const all = plan.flatMap(({ van, stays }) => stays.map((stay) => ({ van, stay })))
   const shared = new Map<PartOfDay, string[]>()
   for (const onRoute of Map.groupBy(all, ({ van, stay }) => `${van.company_id} ${stay.route_id}`).values()) {
@@ -93,7 +94,7 @@ function sharedStays(plan: readonly { readonly van: VanRow; readonly stays: read
   return shared
 }
 
-function nameOf({ name, id }: VanRow): string {
+function nameOf({ name, id }: DeviceRowJson): string {
   return name ?? id
 }
 

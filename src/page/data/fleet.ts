@@ -1,11 +1,11 @@
+import type { DeviceRowJson } from '../../admin/schemas/devices.ts'
 import { allOf, api } from './api.ts'
 import type { LiveFeed } from './live-feed.ts'
-import type { VanRow } from './types.ts'
 
 /** All vans, or the first of very many; loaded when somebody first looks at them, then kept up to date. */
 export class Fleet {
   readonly #feed: LiveFeed
-  #vans: ReadonlyMap<string, VanRow> = new Map()
+  #vans: ReadonlyMap<string, DeviceRowJson> = new Map()
   readonly #subscribers = new Set<() => void>()
   #stop: (() => void) | undefined
   #isLoaded = false
@@ -16,7 +16,7 @@ export class Fleet {
     this.#feed = feed
   }
 
-  get vans(): ReadonlyMap<string, VanRow> {
+  get vans(): ReadonlyMap<string, DeviceRowJson> {
     return this.#vans
   }
 
@@ -59,7 +59,7 @@ export class Fleet {
     void this.load()
     const stops = [
       this.#feed.on('device', (data) =>
-        this.#merge((data as { results?: readonly VanRow[] } | undefined)?.results ?? []),
+        this.#merge((data as { results?: readonly DeviceRowJson[] } | undefined)?.results ?? []),
       ),
       this.#feed.on('reset', () => void this.load()),
     ]
@@ -73,7 +73,7 @@ export class Fleet {
     }
   }
 
-  #merge(changed: readonly VanRow[]): void {
+  #merge(changed: readonly DeviceRowJson[]): void {
     this.#toldAt = Date.now()
     if (!this.#isLoaded || changed.length === 0) return
     const vans = new Map(this.#vans)

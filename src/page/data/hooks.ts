@@ -1,7 +1,8 @@
 import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
+import type { DeviceRowJson } from '../../admin/schemas/devices.ts'
+import type { StatusJson } from '../../admin/schemas/status.ts'
 import { Fleet } from './fleet.ts'
 import { LiveFeed, type LiveState } from './live-feed.ts'
-import type { SystemStatus, VanRow } from './types.ts'
 
 export const feed = new LiveFeed()
 const fleet = new Fleet(feed)
@@ -14,12 +15,12 @@ export function useLive(): LiveState {
 }
 
 /** The companies that are configured, or those of the token. */
-export function useCompanies(): NonNullable<SystemStatus['companies']> {
+export function useCompanies(): NonNullable<StatusJson['companies']> {
   return useLive().status?.companies ?? []
 }
 
 /** All vans, in the order of the list. */
-export function useFleet(): { vans: readonly VanRow[]; isLoaded: boolean; isCut: boolean; error?: Error } {
+export function useFleet(): { vans: readonly DeviceRowJson[]; isLoaded: boolean; isCut: boolean; error?: Error } {
   const redraw = useRedraw()
   useEffect(() => fleet.subscribe(redraw), [])
   const vans = useMemo(() => [...fleet.vans.values()], [fleet.vans])

@@ -1,4 +1,4 @@
-import type { LinkFigures } from './types.ts'
+import type { LinkFiguresJson } from '../../admin/schemas/status.ts'
 
 /** A mean rate; `at`: ms UTC. */
 interface RatePoint {
@@ -7,7 +7,8 @@ interface RatePoint {
 }
 
 /** What passed a link in the last hour, by minute; nothing where the admin port does not say. */
-export function hourOf({ hour = [] }: Pick<LinkFigures, 'hour'>, now: number): RatePoint[] {
+export function hourOf(figures: LinkFiguresJson | undefined, now: number): RatePoint[] {
+  const hour = figures?.hour ?? []
   const thisMinute = now - (now % MINUTE_MS)
   return hour.map((value, index) => ({ at: thisMinute - (hour.length - 1 - index) * MINUTE_MS, value }))
 }

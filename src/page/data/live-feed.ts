@@ -1,11 +1,11 @@
+import type { StatusJson } from '../../admin/schemas/status.ts'
 import { api } from './api.ts'
 import { RequestError, stream } from './client.ts'
 import { type ServerEvent, serverEvents } from './server-events.ts'
-import type { SystemStatus } from './types.ts'
 
 /** What the page knows of the system, and how fresh that is. */
 export interface LiveState {
-  readonly status?: SystemStatus
+  readonly status?: StatusJson
   /** `live`: by the stream; `polled`: asked every two seconds; `lost`: no answer since `since`; `starting`: none yet. */
   readonly by: 'starting' | 'live' | 'polled' | 'lost'
   /** When something was last heard, ms UTC. */
@@ -96,7 +96,7 @@ export class LiveFeed {
   #take({ id, event, data }: ServerEvent): void {
     if (id !== undefined) this.#lastId = id
     const value = parsed(data)
-    if (event === 'status') this.#set({ by: 'live', status: value as SystemStatus, heardAt: Date.now() })
+    if (event === 'status') this.#set({ by: 'live', status: value as StatusJson, heardAt: Date.now() })
     else if (event === 'reset') void this.#ask(true)
     for (const listener of this.#listeners.get(event as Topic) ?? []) listener(value)
   }

@@ -1,30 +1,40 @@
-import type { Condition, VanDetail, VanRow } from './types.ts'
+import type { DeviceJson, DeviceRowJson } from '../../admin/schemas/devices.ts'
 
 /** What people call a van. */
-export function nameOf({ name, id }: Pick<VanRow, 'name' | 'id'>): string {
+export function nameOf({ name, id }: Pick<DeviceRowJson, 'name' | 'id'>): string {
   return name ?? id
 }
 
-/** The condition of a van. If the admin port sends none, it is derived from other fields. */
-export function conditionOf(van: VanRow | VanDetail): Condition {
-  if (van.condition) return van.condition
-  if (!van.configured) return 'unknown'
-  if (van.mapping === 'no_route') return 'no_route'
-  return van.state === 'never' || van.state === undefined ? 'never' : 'unknown'
+/** In the order in which they are shown. */
+export const CONDITIONS = [
+  'moving',
+  'standing',
+  'silent',
+  'gps_old',
+  'no_route',
+  'held',
+  'never',
+  'unknown',
+] as const satisfies readonly DeviceRowJson['condition'][]
+export type Condition = DeviceRowJson['condition']
+
+/** The condition of a van; derived from other fields while the admin port has none. */
+export function conditionOf({ condition, configured, state = 'never' }: DeviceRowJson | DeviceJson): Condition {
+  return condition ?? (configured && state === 'never' ? 'never' : 'unknown')
 }
 
 /** The time of a van's last position; without a position, when the van was last heard. */
-export function seenAt(van: VanRow): string | undefined {
+export function seenAt(van: DeviceRowJson): string | undefined {
   return van.position?.at ?? van.last_heard?.at
 }
 
 /** The speed of a van, m/s; undefined if the van is silent or its position is old. */
-export function speedOf(van: VanRow | VanDetail): number | undefined {
+export function speedOf(van: DeviceRowJson | DeviceJson): number | undefined {
   return WITHOUT_SPEED.has(conditionOf(van)) ? undefined : van.position?.speed
 }
 
 /** Whether a van matches what somebody searches: a part of its name, id, place, route or courier. */
-export function matches(van: VanRow, text: string): boolean {
+export function matches(van: DeviceRowJson, text: string): boolean {
   const wanted = text.trim().toLowerCase()
   if (!wanted) return true
   const { name, id, place, lane, route_id, courier_id } = van
@@ -36,7 +46,7 @@ export function matches(van: VanRow, text: string): boolean {
 /** The place of a van's last fix; undefined where it has none. */
 export function whereIs({
   position,
-}: Pick<VanRow, 'position'>): { readonly lat: number; readonly lon: number } | undefined {
+}: Pick<DeviceRowJson, 'position'>): { readonly lat: number; readonly lon: number } | undefined {
   const { lat, lon } = position ?? {}
   return lat === undefined || lon === undefined ? undefined : { lat, lon }
 }

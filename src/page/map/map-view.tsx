@@ -1,7 +1,7 @@
 import * as leaflet from 'leaflet'
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import type { VanRow } from '../data/types.ts'
+import type { DeviceRowJson } from '../../admin/schemas/devices.ts'
 import { whereIs } from '../data/van.ts'
 import { colours, onColourScheme } from '../parts/colours.ts'
 import { words } from '../words/index.ts'
@@ -12,10 +12,10 @@ import { VansOnMap } from './vans-on-map.ts'
 
 interface MapProps {
   readonly label: string
-  readonly vans: readonly VanRow[]
+  readonly vans: readonly DeviceRowJson[]
   /** The id of the van that is marked. */
   readonly chosen?: string
-  readonly choose?: (van: VanRow | undefined) => void
+  readonly choose?: (van: DeviceRowJson | undefined) => void
   /** The way of one van. */
   readonly track?: readonly TrackPoint[]
   /** A change of this value makes the map show all vans or the whole track again. */

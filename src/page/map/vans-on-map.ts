@@ -1,11 +1,11 @@
-import { CONDITIONS, type Condition, type VanRow } from '../data/types.ts'
-import { conditionOf, nameOf, whereIs } from '../data/van.ts'
+import type { DeviceRowJson } from '../../admin/schemas/devices.ts'
+import { CONDITIONS, type Condition, conditionOf, nameOf, whereIs } from '../data/van.ts'
 import { colours } from '../parts/colours.ts'
 import { mercator, type Sheet } from './canvas-layer.ts'
 
 /** A van on its way from where it was to where it is, in widths of the world. */
 interface Mover {
-  van: VanRow
+  van: DeviceRowJson
   condition: Condition
   from: { x: number; y: number }
   to: { x: number; y: number }
@@ -21,7 +21,7 @@ export class VansOnMap {
   readonly #movers = new Map<string, Mover>()
 
   /** The vans with a position, as they are now. */
-  set(vans: readonly VanRow[], now: number): void {
+  set(vans: readonly DeviceRowJson[], now: number): void {
     const seen = new Set<string>()
     for (const van of vans) {
       const place = whereIs(van)
@@ -73,8 +73,8 @@ export class VansOnMap {
   }
 
   /** The van nearest to a point of the view, at most 14 pixels from it. */
-  at(x: number, y: number): VanRow | undefined {
-    let [nearest, best]: [VanRow | undefined, number] = [undefined, REACH_PX ** 2]
+  at(x: number, y: number): DeviceRowJson | undefined {
+    let [nearest, best]: [DeviceRowJson | undefined, number] = [undefined, REACH_PX ** 2]
     for (const { van, px, py } of this.#movers.values()) {
       const distance = (px - x) ** 2 + (py - y) ** 2
       if (distance < best) [nearest, best] = [van, distance]

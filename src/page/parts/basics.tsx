@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { RequestError } from '../data/client.ts'
-import type { Condition } from '../data/types.ts'
+import type { Condition } from '../data/van.ts'
 import { fullTime, time } from '../format.ts'
 import { words } from '../words/index.ts'
 import { Icon, type IconName } from './icon.tsx'

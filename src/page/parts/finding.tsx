@@ -1,8 +1,8 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import type { FindingJson } from '../../admin/schemas/findings.ts'
 import { api } from '../data/api.ts'
 import { useNow } from '../data/hooks.ts'
-import type { FoundFault } from '../data/types.ts'
 import { capital, count, duration, exact, fullTime } from '../format.ts'
 import { href } from '../router.ts'
 import { words } from '../words/index.ts'
@@ -21,7 +21,7 @@ export function FindingList({
   findings,
   isQuiet = false,
 }: {
-  findings: readonly FoundFault[]
+  findings: readonly FindingJson[]
   isQuiet?: boolean
 }): JSX.Element {
   const [most, setMost] = useState(MOST_SHOWN)
@@ -44,14 +44,14 @@ export function FindingList({
   )
 }
 
-function keyOf({ code, subject, since_at }: FoundFault): string {
+function keyOf({ code, subject, since_at }: FindingJson): string {
   return `${code} ${JSON.stringify(subject)} ${since_at}`
 }
 
 interface FindingItemProps {
-  readonly finding: FoundFault
+  readonly finding: FindingJson
   /** Those with the same cause. */
-  readonly others: readonly FoundFault[]
+  readonly others: readonly FindingJson[]
   readonly isQuiet: boolean
 }
 
@@ -99,7 +99,7 @@ function FindingItem({ finding, others, isQuiet }: FindingItemProps): JSX.Elemen
 }
 
 interface OtherFindingsProps {
-  readonly others: readonly FoundFault[]
+  readonly others: readonly FindingJson[]
   /** Evidence that is shown already. */
   readonly known: readonly string[]
 }
@@ -133,7 +133,7 @@ function FindingAction({
   finding: { code, subject },
   isInVan,
 }: {
-  finding: FoundFault
+  finding: FindingJson
   isInVan: boolean
 }): JSX.Element | null {
   const [isBusy, setBusy] = useState(false)
@@ -167,7 +167,7 @@ const RETRIED = new Set(['lane_refused', 'positions_refused', 'apikey_refused'])
 const OF_ARRIVALS = new Set(['unknown_device', 'unknown_refused', 'wrong_port', 'not_understood', 'held_full'])
 const OF_ROSTER = new Set(['roster_rejected', 'roster_stale', 'two_on_route'])
 
-function targetOf(code: string, { device }: FoundFault['subject']): [view?: string, text?: string, id?: string] {
+function targetOf(code: string, { device }: FindingJson['subject']): [view?: string, text?: string, id?: string] {
   if (OF_ROSTER.has(code)) return ['roster', words.act.openRoster]
   if (OF_ARRIVALS.has(code) && code !== 'held_full') return ['arrivals', words.act.openArrivals]
   if (device !== undefined) return ['vans', words.act.openVan, device]

@@ -1,4 +1,4 @@
-import type { DecodedFix } from '../../../src/admin/device/json.ts'
+import type { DecodedFix } from '../../../src/admin/schemas/devices.ts'
 import type { DecodeOutput } from '../../../src/cli/decode-input.ts'
 import { shownReply } from './shown.ts'
 import { ARRIVED, type Vector, type VectorPosition, type VectorReply } from './vectors.ts'

@@ -1,5 +1,7 @@
 import type { JSX } from 'preact'
-import type { AuditRow, FoundFault, WriterResult } from '../../data/types.ts'
+import type { AuditJson } from '../../../admin/schemas/audit.ts'
+import type { FindingJson } from '../../../admin/schemas/findings.ts'
+import type { WriterResultJson } from '../../../admin/schemas/roster.ts'
 import { capital, duration, exact, fullTime, timeOfDay } from '../../format.ts'
 import { Foreign } from '../../parts/basics.tsx'
 import { Icon, type IconName } from '../../parts/icon.tsx'
@@ -46,7 +48,7 @@ function Line({ at, icon, tone, children }: LineProps): JSX.Element {
   )
 }
 
-function ChangeItem({ row, result, names }: { row: AuditRow; result?: WriterResult } & NamesOfVans): JSX.Element {
+function ChangeItem({ row, result, names }: { row: AuditJson; result?: WriterResultJson } & NamesOfVans): JSX.Element {
   const device = deviceInPath(row)
   const isRefused = row.status >= 400
   const summary = Object.entries(row.summary ?? {}).filter(([, value]) => value !== 0 && value !== false)
@@ -84,7 +86,7 @@ function DeviceLink({ id, names }: { id: string } & NamesOfVans): JSX.Element {
   )
 }
 
-function RosterItem({ result }: { result: WriterResult }): JSX.Element {
+function RosterItem({ result }: { result: WriterResultJson }): JSX.Element {
   const { writer, kind, at, added, changed, removed, rejected, warnings, undone } = result
   const tone = rejected.length > 0 ? 'error' : warnings.length > 0 ? 'warning' : 'ok'
   return (
@@ -102,7 +104,7 @@ function RosterItem({ result }: { result: WriterResult }): JSX.Element {
   )
 }
 
-function EndedItem({ finding, names }: { finding: FoundFault } & NamesOfVans): JSX.Element {
+function EndedItem({ finding, names }: { finding: FindingJson } & NamesOfVans): JSX.Element {
   const { message, since_at, ended_at = since_at, count: times, code, link, subject, severity } = finding
   return (
     <Line at={ended_at} icon="ok" tone={`ended was-${severity}`}>
@@ -123,7 +125,7 @@ function EndedItem({ finding, names }: { finding: FoundFault } & NamesOfVans): J
   )
 }
 
-function iconOf({ operation, method }: AuditRow): IconName {
+function iconOf({ operation, method }: AuditJson): IconName {
   if (operation.startsWith('/admin/routes') || operation.endsWith('assign')) return 'swap'
   if (operation.startsWith('/admin/roster')) return 'undo'
   if (operation.startsWith('/admin/parked')) return method === 'DELETE' ? 'close' : 'refresh'

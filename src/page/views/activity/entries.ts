@@ -1,19 +1,21 @@
-import type { AuditRow, FoundFault, WriterResult } from '../../data/types.ts'
+import type { AuditJson } from '../../../admin/schemas/audit.ts'
+import type { FindingJson } from '../../../admin/schemas/findings.ts'
+import type { WriterResultJson } from '../../../admin/schemas/roster.ts'
 import { words } from '../../words/index.ts'
 
 export const KINDS = ['change', 'roster', 'ended'] as const
 
 /** One thing that happened: a request for a change (of a roster: with its result), a roster of a file, or a finding that ended. */
 export type ActivityEntry = { readonly key: string; readonly at: string } & (
-  | { readonly kind: 'change'; readonly row: AuditRow; readonly result?: WriterResult }
-  | { readonly kind: 'roster'; readonly result: WriterResult }
-  | { readonly kind: 'ended'; readonly finding: FoundFault }
+  | { readonly kind: 'change'; readonly row: AuditJson; readonly result?: WriterResultJson }
+  | { readonly kind: 'roster'; readonly result: WriterResultJson }
+  | { readonly kind: 'ended'; readonly finding: FindingJson }
 )
 
 interface Sources {
-  readonly audit: readonly AuditRow[]
-  readonly roster: readonly WriterResult[]
-  readonly ended: readonly FoundFault[]
+  readonly audit: readonly AuditJson[]
+  readonly roster: readonly WriterResultJson[]
+  readonly ended: readonly FindingJson[]
 }
 
 /** All entries, latest first. */
@@ -51,7 +53,10 @@ export function isOf(entry: ActivityEntry, kind: ActivityEntry['kind']): boolean
 }
 
 /** The result of the put that a request made: that of its token which was kept when it was answered. */
-function resultOf({ at, token, operation }: AuditRow, roster: readonly WriterResult[]): WriterResult | undefined {
+function resultOf(
+  { at, token, operation }: AuditJson,
+  roster: readonly WriterResultJson[],
+): WriterResultJson | undefined {
   if (!/^\/admin\/routes|assign$/.test(operation)) return undefined
   return roster.find(
     ({ kind, writer, at: keptAt }) =>
@@ -72,12 +77,12 @@ export function entryText(entry: ActivityEntry): string {
 }
 
 /** What a request was for, in words; of an operation without words: its method and path. */
-export function deedOf({ method, operation }: AuditRow): string {
+export function deedOf({ method, operation }: AuditJson): string {
   return words.activity.deed[`${method} ${operation}`] ?? `${method} ${operation}`
 }
 
 /** The id of the device that a request was about. */
-export function deviceInPath({ path, operation }: AuditRow): string | undefined {
+export function deviceInPath({ path, operation }: AuditJson): string | undefined {
   if (!operation.startsWith('/admin/devices/{id}')) return undefined
   const [, id] = /^\/admin\/devices\/([^/?]+)/.exec(path) ?? []
   try {
@@ -88,7 +93,7 @@ export function deviceInPath({ path, operation }: AuditRow): string | undefined 
 }
 
 /** The query of a request as `name: value`, without what is shown elsewhere. */
-export function detailsOf({ path }: AuditRow): string[] {
+export function detailsOf({ path }: AuditJson): string[] {
   const query = new URLSearchParams(path.split('?')[1] ?? '')
   return [...query].map(([name, value]) => `${name}: ${value}`)
 }

@@ -1,20 +1,21 @@
-import type { ArrivalRow, VanRow } from '../../data/types.ts'
+import type { ArrivalJson } from '../../../admin/schemas/arrivals.ts'
+import type { DeviceRowJson } from '../../../admin/schemas/devices.ts'
 
 /** Connections of one sender, or datagrams: `latest` is the last one. Of a device the admin port gives one alone. */
 export interface ArrivalSender {
   readonly key: string
-  readonly latest: ArrivalRow
+  readonly latest: ArrivalJson
   readonly connections: number
   readonly firstAt: string
   /** The configured van that it says it is, or whose id is in the bytes that were not understood. */
-  readonly van?: VanRow
+  readonly van?: DeviceRowJson
 }
 
 /**
  * Pure: one sender for each device. Arrivals that were not understood are one sender for each van whose id is in the
  * bytes, else for each address at each port. `arrivals`: latest first, as the admin port returns them.
  */
-export function sendersOf(arrivals: readonly ArrivalRow[], vans: readonly VanRow[]): ArrivalSender[] {
+export function sendersOf(arrivals: readonly ArrivalJson[], vans: readonly DeviceRowJson[]): ArrivalSender[] {
   const byId = new Map(vans.flatMap((van) => (van.configured ? [[sameId(van.id), van] as const] : [])))
   const senders = new Map<string, ArrivalSender>()
   for (const latest of arrivals) {
@@ -30,14 +31,14 @@ export function sendersOf(arrivals: readonly ArrivalRow[], vans: readonly VanRow
   return [...senders.values()]
 }
 
-function keyOf({ address, device, port, transport }: ArrivalRow, van?: VanRow): string {
+function keyOf({ address, device, port, transport }: ArrivalJson, van?: DeviceRowJson): string {
   if (device !== undefined) return `device ${device}`
   // The sender's port is another one for each connection.
   return van ? `van ${van.id} ${transport} ${port}` : `${address.replace(/:\d+$/, '')} ${transport} ${port}`
 }
 
 /** The van whose id is in the bytes, as text or as digits of four bits each. */
-function vanIn(bytes: string | undefined, byId: ReadonlyMap<string, VanRow>): VanRow | undefined {
+function vanIn(bytes: string | undefined, byId: ReadonlyMap<string, DeviceRowJson>): DeviceRowJson | undefined {
   if (!bytes) return undefined
   for (const id of [...idsInText(bytes), ...idsInDigits(bytes)]) {
     const van = byId.get(sameId(id))

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
+import type { ProcessJson, StatusJson } from '../../../admin/schemas/status.ts'
 import { useNow } from '../../data/hooks.ts'
-import { CUSTODY, type ProcessRow, type SystemStatus } from '../../data/types.ts'
 import { age, count, duration, exact } from '../../format.ts'
 import { Foreign, Panel, When } from '../../parts/basics.tsx'
 import { Fact } from '../../parts/fact.tsx'
@@ -8,10 +8,10 @@ import { words } from '../../words/index.ts'
 import { TestButton } from './test-button.tsx'
 
 /** Where all fixes are that ever arrived; of some companies alone: what is stored. */
-export function CustodyPanel({ status }: { status: SystemStatus }): JSX.Element {
+export function CustodyPanel({ status }: { status: StatusJson }): JSX.Element {
   const { waiting, parked, held } = status
   const stored = { waiting: waiting?.fixes, parked: parked?.fixes, held: held?.fixes }
-  const figures: Partial<NonNullable<SystemStatus['custody']>> = status.custody ?? stored
+  const figures: Partial<NonNullable<StatusJson['custody']>> = status.custody ?? stored
   const shown = CUSTODY.flatMap((name) => (figures[name] === undefined ? [] : [[name, figures[name]] as const]))
   return (
     <Panel title={words.now.custody}>
@@ -35,7 +35,7 @@ function toneOf(name: string, value: number): string {
 }
 
 /** Whether the tracking API takes what it is sent. */
-export function UpstreamPanel({ status }: { status: SystemStatus }): JSX.Element {
+export function UpstreamPanel({ status }: { status: StatusJson }): JSX.Element {
   const { upstream, waiting } = status
   const now = useNow()
   const { last_error: error } = upstream
@@ -82,7 +82,7 @@ export function UpstreamPanel({ status }: { status: SystemStatus }): JSX.Element
  * An API that answers, and refuses the apikey of a company, does not accept its positions. Behind what answers in its place
  * the API may be well.
  */
-function UpstreamState({ status: { findings, upstream } }: { status: SystemStatus }): JSX.Element {
+function UpstreamState({ status: { findings, upstream } }: { status: StatusJson }): JSX.Element {
   const isForeign = findings.some(({ code, ended_at }) => code === 'not_the_api' && ended_at === undefined)
   const state = isForeign ? words.now.notTheApi : words.now.upstreamState[upstream.state]
   const refused = findings.filter(({ code, ended_at }) => code === 'apikey_refused' && ended_at === undefined)
@@ -99,7 +99,7 @@ function UpstreamState({ status: { findings, upstream } }: { status: SystemStatu
   )
 }
 
-export function ProcessesPanel({ processes }: { processes: readonly ProcessRow[] }): JSX.Element {
+export function ProcessesPanel({ processes }: { processes: readonly ProcessJson[] }): JSX.Element {
   const now = useNow()
   return (
     <Panel title={words.now.processes}>
@@ -126,3 +126,5 @@ export function ProcessesPanel({ processes }: { processes: readonly ProcessRow[]
 }
 
 const UNSEEN_MS = 10_000
+/** In the order in which they are shown. */
+const CUSTODY = ['received', 'filtered', 'delivered', 'waiting', 'parked', 'held', 'discarded', 'difference'] as const

@@ -1,16 +1,15 @@
 import type { JSX } from 'preact'
-import { CONDITIONS, type SystemStatus } from '../../data/types.ts'
+import type { StatusJson } from '../../../admin/schemas/status.ts'
+import { CONDITIONS } from '../../data/van.ts'
 import { count, exact } from '../../format.ts'
 import { Empty, Panel } from '../../parts/basics.tsx'
 import { href } from '../../router.ts'
 import { words } from '../../words/index.ts'
 
 /** How many vans are in which condition; each leads to its list. */
-export function FleetPanel({ status }: { status: SystemStatus }): JSX.Element | null {
-  if (!status.vans) return null
-  const shares = CONDITIONS.map((condition) => ({ condition, n: status.vans?.[condition] ?? 0 })).filter(
-    ({ n }) => n > 0,
-  )
+export function FleetPanel({ status }: { status: StatusJson }): JSX.Element {
+  const vans = { ...status.vans, unknown: 0 }
+  const shares = CONDITIONS.map((condition) => ({ condition, n: vans[condition] })).filter(({ n }) => n > 0)
   const total = shares.reduce((sum, { n }) => sum + n, 0)
   if (total === 0)
     return (

@@ -1,21 +1,22 @@
 import type { JSX } from 'preact'
+import type { LinkName } from '../../../admin/schemas/findings.ts'
+import type { LinkFiguresJson, StatusJson } from '../../../admin/schemas/status.ts'
 import { useNow } from '../../data/hooks.ts'
 import { HOUR_MS, hourOf } from '../../data/hour.ts'
-import { LINKS, type LinkFigures, type LinkName, type SystemStatus } from '../../data/types.ts'
 import { count, exact, rate } from '../../format.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Spark } from '../../parts/spark.tsx'
 import { words } from '../../words/index.ts'
 
 interface LinksPanelProps {
-  readonly status: SystemStatus
+  readonly status: StatusJson
   readonly chosen: LinkName | undefined
   readonly choose: (link: LinkName) => void
 }
 
 /** The seven links that a position passes, with their figures: the way is green up to the first broken one. */
 export function LinksPanel({ status, chosen, choose }: LinksPanelProps): JSX.Element {
-  const links = linksOf(status)
+  const { links } = status
   const firstBroken = links.findIndex(({ state }) => state === 'broken')
   return (
     <section class="panel links-panel" aria-label={words.now.links}>
@@ -46,7 +47,7 @@ export function LinksPanel({ status, chosen, choose }: LinksPanelProps): JSX.Ele
   )
 }
 
-function LinkHead({ figures: { link, state, findings } }: { figures: LinkFigures }): JSX.Element {
+function LinkHead({ figures: { link, state, findings } }: { figures: LinkFiguresJson }): JSX.Element {
   return (
     <span class="link-head">
       <span class="node">
@@ -62,7 +63,7 @@ function LinkHead({ figures: { link, state, findings } }: { figures: LinkFigures
 }
 
 /** The rates of a link if the admin port gives them, else its state. */
-function LinkBody({ figures }: { figures: LinkFigures }): JSX.Element {
+function LinkBody({ figures }: { figures: LinkFiguresJson }): JSX.Element {
   const now = useNow(15_000)
   const { link, state, count: passed, per_s } = figures
   if (passed === undefined || per_s === undefined)
@@ -85,14 +86,4 @@ function LinkBody({ figures }: { figures: LinkFigures }): JSX.Element {
       </span>
     </span>
   )
-}
-
-/** The links of the status; of an admin port that gives none: what the findings say, without figures. */
-function linksOf({ links, findings }: SystemStatus): readonly LinkFigures[] {
-  if (links) return links
-  return LINKS.map((link) => {
-    const own = findings.filter((finding) => finding.link === link)
-    const state = own.some(({ severity }) => severity === 'error') ? 'broken' : 'unknown'
-    return { link, state, findings: own.map(({ code }) => code) }
-  })
 }

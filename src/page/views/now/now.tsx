@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
+import type { LinkName } from '../../../admin/schemas/findings.ts'
+import type { StatusJson } from '../../../admin/schemas/status.ts'
 import { useLive } from '../../data/hooks.ts'
-import type { LinkName, SystemStatus } from '../../data/types.ts'
 import { exact, rate } from '../../format.ts'
 import { Loading } from '../../parts/basics.tsx'
 import { FindingList } from '../../parts/finding.tsx'
@@ -49,7 +50,7 @@ function Waiting(): JSX.Element {
 }
 
 /** The state in one sentence. */
-function Verdict({ status }: { status: SystemStatus }): JSX.Element {
+function Verdict({ status }: { status: StatusJson }): JSX.Element {
   const { rates } = status
   const errors = status.findings.filter(({ severity }) => severity === 'error').length
   const warnings = status.findings.filter(({ severity }) => severity === 'warning').length
@@ -77,7 +78,7 @@ function Verdict({ status }: { status: SystemStatus }): JSX.Element {
 }
 
 interface FindingsPanelProps {
-  readonly status: SystemStatus
+  readonly status: StatusJson
   readonly link: LinkName | undefined
   readonly showAll: () => void
 }

@@ -1,9 +1,10 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
+import type { LinkName } from '../../../admin/schemas/findings.ts'
+import type { StatusJson } from '../../../admin/schemas/status.ts'
 import { useLive } from '../../data/hooks.ts'
 import { HOUR_MS, hourOf, MINUTE_MS } from '../../data/hour.ts'
-import type { LinkName, SystemStatus } from '../../data/types.ts'
 import { rate, time } from '../../format.ts'
 import { Panel } from '../../parts/basics.tsx'
 import { colours, onColourScheme } from '../../parts/colours.ts'
@@ -61,12 +62,12 @@ export function RatesPanel(): JSX.Element {
   )
 }
 
-function dataOf(status: SystemStatus | undefined): uPlot.AlignedData {
+function dataOf(status: StatusJson | undefined): uPlot.AlignedData {
   const now = Date.now()
   const until = now - (now % MINUTE_MS)
   const at = Array.from({ length: HOUR_MS / MINUTE_MS }, (_, index) => until - HOUR_MS + (index + 1) * MINUTE_MS)
   const rates = (name: LinkName) => {
-    const figures = status?.links?.find(({ link }) => link === name) ?? {}
+    const figures = status?.links.find(({ link }) => link === name)
     const known = new Map(hourOf(figures, now).map(({ at: ms, value }) => [ms, value]))
     return at.map((ms) => known.get(ms) ?? null)
   }

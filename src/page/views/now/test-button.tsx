@@ -1,18 +1,18 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import type { ApiTestsJson } from '../../../admin/schemas/api-tests.ts'
 import { api } from '../../data/api.ts'
-import type { ApiTests } from '../../data/types.ts'
 import { FailureNote, Foreign, Loading } from '../../parts/basics.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { words } from '../../words/index.ts'
 
-type CompanyTests = ApiTests['results'][number]
+type CompanyTests = ApiTestsJson['results'][number]
 type StepResult = CompanyTests['steps'][number]
 
 /** Tests the tracking API for each company, and shows the steps. */
 export function TestButton(): JSX.Element {
-  const [tests, setTests] = useState<{ answer?: ApiTests; error?: Error }>()
+  const [tests, setTests] = useState<{ answer?: ApiTestsJson; error?: Error }>()
   const run = () => {
     setTests({})
     api.testApis().then(
@@ -31,7 +31,7 @@ export function TestButton(): JSX.Element {
 }
 
 interface TestDialogProps {
-  readonly answer?: ApiTests
+  readonly answer?: ApiTestsJson
   readonly error?: Error
   readonly run: () => void
   readonly close: () => void

@@ -1,8 +1,8 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import type { LaneJson } from '../../../admin/schemas/lanes.ts'
 import { allOf, api } from '../../data/api.ts'
 import { useAsked, useLive, useNow } from '../../data/hooks.ts'
-import type { QueuedLane } from '../../data/types.ts'
 import { age, count, exact, fullTime } from '../../format.ts'
 import { Empty, FailureNote, Loading, Panel } from '../../parts/basics.tsx'
 import { Segments } from '../../parts/segments.tsx'
@@ -82,7 +82,7 @@ export function LanesPanel({ sort }: { sort: Sort }): JSX.Element {
   )
 }
 
-function LaneRow({ lane, highest, now }: { lane: QueuedLane; highest: number; now: number }): JSX.Element {
+function LaneRow({ lane, highest, now }: { lane: LaneJson; highest: number; now: number }): JSX.Element {
   const { company_id, courier_id, route_id, waiting, oldest_at, last_push: push } = lane
   return (
     <tr>

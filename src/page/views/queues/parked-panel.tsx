@@ -1,8 +1,8 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import type { ParkedLaneJson } from '../../../admin/schemas/lanes.ts'
 import { allOf, api } from '../../data/api.ts'
 import { useAsked, useLive, useNow } from '../../data/hooks.ts'
-import type { ParkedOfLane } from '../../data/types.ts'
 import { age, exact } from '../../format.ts'
 import { Empty, FailureNote, Foreign, messageOf, Panel, When } from '../../parts/basics.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
@@ -97,7 +97,7 @@ export function ParkedPanel(): JSX.Element {
 }
 
 interface ParkedLaneProps {
-  readonly lane: ParkedOfLane
+  readonly lane: ParkedLaneJson
   readonly isBusy: boolean
   readonly retry: () => void
   readonly remove: () => void
@@ -148,7 +148,7 @@ function ParkedLane({ lane, isBusy, retry, remove }: ParkedLaneProps): JSX.Eleme
   )
 }
 
-function whichOf({ courier_id, route_id }: ParkedOfLane): Which {
+function whichOf({ courier_id, route_id }: ParkedLaneJson): Which {
   return { courier_id, route_id }
 }
 

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import type { DeviceJson, DeviceRowJson } from '../../../admin/schemas/devices.ts'
 import { api } from '../../data/api.ts'
-import type { VanDetail, VanRow } from '../../data/types.ts'
 import { nameOf } from '../../data/van.ts'
 import { messageOf } from '../../parts/basics.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -10,8 +10,8 @@ import { words } from '../../words/index.ts'
 import { AssignDialog } from '../van/assign-dialog.tsx'
 
 /** Gives a van a route that has none on this day. */
-export function AssignButton({ van, changed }: { van: VanRow; changed: () => void }): JSX.Element {
-  const [detail, setDetail] = useState<VanDetail>()
+export function AssignButton({ van, changed }: { van: DeviceRowJson; changed: () => void }): JSX.Element {
+  const [detail, setDetail] = useState<DeviceJson>()
   const open = () => void api.device(van.id).then(setDetail, (error) => toast(messageOf(error), 'failed'))
   return (
     <>

@@ -1,12 +1,13 @@
 import type { JSX } from 'preact'
-import type { PutResult } from '../../data/types.ts'
+import type { RosterPutJson } from '../../../admin/schemas/roster.ts'
+import type { Tried } from '../../data/api.ts'
 import { collator, exact } from '../../format.ts'
 import { Foreign } from '../../parts/basics.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { words } from '../../words/index.ts'
 
 interface LossDialogProps {
-  readonly answer: PutResult
+  readonly answer: Tried<RosterPutJson>
   /** Whether only vans that the file names are changed already, or nothing can be narrowed. */
   readonly isNarrow: boolean
   readonly close: () => void

@@ -1,8 +1,8 @@
 import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
+import type { RosterPutJson, VanChangeJson } from '../../../admin/schemas/roster.ts'
 import { clockText, dayAt } from '../../data/day.ts'
 import { useFleet } from '../../data/hooks.ts'
-import type { PutResult, VanChange } from '../../data/types.ts'
 import { nameOf } from '../../data/van.ts'
 import { collator, day, exact } from '../../format.ts'
 import { Foreign } from '../../parts/basics.tsx'
@@ -11,7 +11,7 @@ import { words } from '../../words/index.ts'
 import { RemarkList } from './remark-list.tsx'
 
 interface PutAnswerProps {
-  readonly answer: PutResult
+  readonly answer: RosterPutJson
   readonly zone: string
   /** The only day that it is about: lines do not name it again. */
   readonly day?: string
@@ -44,7 +44,7 @@ export function PutAnswer({ answer, zone, day: onlyDay }: PutAnswerProps): JSX.E
   )
 }
 
-function Counts({ answer }: { answer: PutResult }): JSX.Element {
+function Counts({ answer }: { answer: RosterPutJson }): JSX.Element {
   const { added, changed, removed, rejected, warnings = [], takes = [] } = answer
   const figures = [
     ['added', added, 'ok'],
@@ -67,7 +67,7 @@ function Counts({ answer }: { answer: PutResult }): JSX.Element {
 }
 
 interface ChangeListProps {
-  readonly changes: readonly VanChange[]
+  readonly changes: readonly VanChangeJson[]
   readonly losers: ReadonlySet<string>
   readonly zone: string
   readonly onlyDay?: string
@@ -110,7 +110,7 @@ function ChangeList({ changes, losers, zone, onlyDay }: ChangeListProps): JSX.El
   )
 }
 
-type LineOfChange = VanChange['before'][number]
+type LineOfChange = VanChangeJson['before'][number]
 
 function LineText({ line, kind, text }: { line: LineOfChange; kind: 'before' | 'after'; text: string }): JSX.Element {
   const Tag = kind === 'before' ? 'del' : 'ins'

@@ -1,10 +1,10 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { api } from '../../data/api.ts'
+import type { LineRemark, RosterPutJson } from '../../../admin/schemas/roster.ts'
+import { api, type Tried } from '../../data/api.ts'
 import { RequestError } from '../../data/client.ts'
 import { dayAfter, daysIn } from '../../data/day.ts'
 import { useAsked, useCompanies } from '../../data/hooks.ts'
-import type { LineRemark, PutResult } from '../../data/types.ts'
 import { exact } from '../../format.ts'
 import { FailureNote, Foreign, Loading, messageOf } from '../../parts/basics.tsx'
 import { CompanyField } from '../../parts/company-field.tsx'
@@ -189,7 +189,7 @@ function lineOf({ path, message }: Remark): LineRemark {
 }
 
 /** The answer of a put. One that was refused since it takes too many routes is an answer too, with its `message`. */
-async function put(body: Blob, target: Target, how: Record<string, boolean>): Promise<PutResult> {
+async function put(body: Blob, target: Target, how: Record<string, boolean>): Promise<Tried<RosterPutJson>> {
   const { company, first, last, onlyListed } = target
   const query = {
     company_id: company,
@@ -201,7 +201,7 @@ async function put(body: Blob, target: Target, how: Record<string, boolean>): Pr
   try {
     return await api.putRoutes(query, body)
   } catch (error) {
-    const answer = error instanceof RequestError && error.status === 409 ? (error.body as PutResult) : undefined
+    const answer = error instanceof RequestError && error.status === 409 ? (error.body as RosterPutJson) : undefined
     if (answer?.without_route) return answer
     throw error
   }

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { LineRemark } from '../../data/types.ts'
+import type { LineRemark } from '../../../admin/schemas/roster.ts'
 import { exact } from '../../format.ts'
 import { Foreign } from '../../parts/basics.tsx'
 import { words } from '../../words/index.ts'

@@ -1,9 +1,9 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import type { WriterResultJson } from '../../../admin/schemas/roster.ts'
 import { api, unlessMissing } from '../../data/api.ts'
 import { useAsked, useNow } from '../../data/hooks.ts'
 import { useRefresh } from '../../data/refresh.ts'
-import type { WriterResult } from '../../data/types.ts'
 import { age, exact, fullTime } from '../../format.ts'
 import { Empty, FailureNote, Foreign, Panel } from '../../parts/basics.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -21,7 +21,7 @@ interface ResultsPanelProps {
 export function ResultsPanel({ round, changed }: ResultsPanelProps): JSX.Element | null {
   const { answer: results, error, again } = useAsked(`results ${round}`, load, RELOAD_MS)
   useRefresh(['roster', 'audit'], again)
-  const [undone, setUndone] = useState<WriterResult>()
+  const [undone, setUndone] = useState<WriterResultJson>()
   if (results === null || (results === undefined && !error)) return null
   return (
     <Panel title={words.roster.results} hint={words.roster.resultsHint}>
@@ -51,7 +51,7 @@ export function ResultsPanel({ round, changed }: ResultsPanelProps): JSX.Element
   )
 }
 
-function WriterItem({ result, undo }: { result: WriterResult; undo?: () => void }): JSX.Element {
+function WriterItem({ result, undo }: { result: WriterResultJson; undo?: () => void }): JSX.Element {
   const now = useNow(15_000)
   const { writer, kind, company_id, at, added, changed, removed, rejected, warnings, undone } = result
   const state = rejected.length > 0 ? 'error' : warnings.length > 0 ? 'warning' : 'ok'
@@ -85,12 +85,12 @@ function WriterItem({ result, undo }: { result: WriterResult; undo?: () => void 
 }
 
 /** Null: this admin port keeps no results. */
-async function load(): Promise<readonly WriterResult[] | null> {
+async function load(): Promise<readonly WriterResultJson[] | null> {
   return (await unlessMissing(api.roster()))?.results ?? null
 }
 
 /** Only the latest put of a company that was not taken back. Results come latest first. */
-function canUndo(result: WriterResult, results: readonly WriterResult[]): boolean {
+function canUndo(result: WriterResultJson, results: readonly WriterResultJson[]): boolean {
   const latest = results.find(
     ({ put, undone, company_id }) => put !== undefined && !undone && company_id === result.company_id,
   )

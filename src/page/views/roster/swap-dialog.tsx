@@ -1,11 +1,11 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import type { AssignedJson } from '../../../admin/schemas/roster.ts'
 import { api } from '../../data/api.ts'
 import { RequestError } from '../../data/client.ts'
 import { clockText } from '../../data/day.ts'
 import { type DayStay, isBusyFrom, type VanOfDay } from '../../data/day-plan.ts'
 import { useNow } from '../../data/hooks.ts'
-import type { AssignmentChange } from '../../data/types.ts'
 import { conditionOf, matches, nameOf } from '../../data/van.ts'
 import { exact } from '../../format.ts'
 import { ConditionDot, Foreign, messageOf } from '../../parts/basics.tsx'
@@ -32,7 +32,7 @@ interface SwapDialogProps {
 export function SwapDialog({ of, stay, plan, zone, close }: SwapDialogProps): JSX.Element {
   const now = useNow(15_000)
   const [q, setQ] = useState('')
-  const [asked, setAsked] = useState<{ other: VanOfDay; effect: AssignmentChange }>()
+  const [asked, setAsked] = useState<{ other: VanOfDay; effect: AssignedJson }>()
   const [error, setError] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
   const isRunning = stay.from <= now
@@ -111,7 +111,7 @@ export function SwapDialog({ of, stay, plan, zone, close }: SwapDialogProps): JS
   )
 }
 
-function SwapEffect({ effect: { text, warnings } }: { effect: AssignmentChange }): JSX.Element {
+function SwapEffect({ effect: { text, warnings } }: { effect: AssignedJson }): JSX.Element {
   return (
     <div class="plan is-warning" role="status">
       <p>
@@ -127,11 +127,11 @@ function SwapEffect({ effect: { text, warnings } }: { effect: AssignmentChange }
 }
 
 /** What an assignment would do. That it takes a route from others is no error here: it is the purpose. */
-async function planned({ van }: VanOfDay, body: object): Promise<AssignmentChange> {
+async function planned({ van }: VanOfDay, body: object): Promise<AssignedJson> {
   try {
     return await api.assign(van.id, body, { dry_run: true })
   } catch (error) {
-    const effect = error instanceof RequestError && error.status === 409 ? (error.body as AssignmentChange) : undefined
+    const effect = error instanceof RequestError && error.status === 409 ? (error.body as AssignedJson) : undefined
     if (effect?.takes) return effect
     throw error
   }

@@ -1,9 +1,9 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { api } from '../../data/api.ts'
+import type { RosterPutJson, WriterResultJson } from '../../../admin/schemas/roster.ts'
+import { api, type Tried } from '../../data/api.ts'
 import { RequestError } from '../../data/client.ts'
 import { useAsked, useLive } from '../../data/hooks.ts'
-import type { PutResult, WriterResult } from '../../data/types.ts'
 import { age, exact } from '../../format.ts'
 import { Loading, messageOf } from '../../parts/basics.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
@@ -16,7 +16,7 @@ export function UndoDialog({
   result,
   close,
 }: {
-  result: WriterResult
+  result: WriterResultJson
   close: (isChanged: boolean) => void
 }): JSX.Element {
   const { answer, error } = useAsked('undo', () => undo(result, { dry_run: true }))
@@ -58,11 +58,11 @@ export function UndoDialog({
 }
 
 /** The answer of undo. One that was refused since it takes routes from vans is an answer too, with its `message`. */
-async function undo({ put }: WriterResult, how: Record<string, boolean>): Promise<PutResult> {
+async function undo({ put }: WriterResultJson, how: Record<string, boolean>): Promise<Tried<RosterPutJson>> {
   try {
     return await api.undo({ put, ...how })
   } catch (error) {
-    const answer = error instanceof RequestError && error.status === 409 ? (error.body as PutResult) : undefined
+    const answer = error instanceof RequestError && error.status === 409 ? (error.body as RosterPutJson) : undefined
     if (answer?.without_route && how.dry_run) return answer
     throw error
   }

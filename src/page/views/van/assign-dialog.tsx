@@ -1,9 +1,10 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { api } from '../../data/api.ts'
+import type { DeviceJson } from '../../../admin/schemas/devices.ts'
+import type { AssignedJson } from '../../../admin/schemas/roster.ts'
+import { api, type Tried } from '../../data/api.ts'
 import { RequestError } from '../../data/client.ts'
 import { useFleet } from '../../data/hooks.ts'
-import type { AssignmentChange, VanDetail } from '../../data/types.ts'
 import { nameOf } from '../../data/van.ts'
 import { time } from '../../format.ts'
 import { Foreign, messageOf } from '../../parts/basics.tsx'
@@ -15,7 +16,7 @@ import { words } from '../../words/index.ts'
 type Kind = 'route' | 'like' | 'end'
 
 interface AssignDialogProps {
-  readonly detail: VanDetail
+  readonly detail: DeviceJson
   readonly close: (isChanged: boolean) => void
 }
 
@@ -30,7 +31,7 @@ export function AssignDialog({ detail, close }: AssignDialogProps): JSX.Element 
     from: '',
     until: '',
   })
-  const [plan, setPlan] = useState<AssignmentChange>()
+  const [plan, setPlan] = useState<Tried<AssignedJson>>()
   const [error, setError] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
   const type = (name: string) => (text: string) => {
@@ -55,7 +56,7 @@ export function AssignDialog({ detail, close }: AssignDialogProps): JSX.Element 
       return close(true)
     } catch (failure) {
       // What takes a route from others is a conflict, with the plan.
-      if (failure instanceof RequestError && failure.status === 409) setPlan(failure.body as AssignmentChange)
+      if (failure instanceof RequestError && failure.status === 409) setPlan(failure.body as AssignedJson)
       else setError(failure)
     } finally {
       setBusy(false)
@@ -139,7 +140,7 @@ export function AssignDialog({ detail, close }: AssignDialogProps): JSX.Element 
   )
 }
 
-function AssignmentPlan({ plan: { text, takes, warnings, message } }: { plan: AssignmentChange }): JSX.Element {
+function AssignmentPlan({ plan: { text, takes, warnings, message } }: { plan: Tried<AssignedJson> }): JSX.Element {
   return (
     <div class={`plan ${takes.length > 0 ? 'is-warning' : ''}`} role="status">
       <p>
@@ -149,7 +150,7 @@ function AssignmentPlan({ plan: { text, takes, warnings, message } }: { plan: As
         <ul>
           {takes.map(({ device, name, route_id, from_at, until_at }) => (
             <li key={`${device} ${from_at}`}>
-              {words.van.takes(name ?? device, route_id, time(from_at), time(until_at))}
+              {words.van.takes(name ?? device, route_id, bound(from_at), bound(until_at))}
             </li>
           ))}
         </ul>
@@ -161,6 +162,11 @@ function AssignmentPlan({ plan: { text, takes, warnings, message } }: { plan: As
       ))}
     </div>
   )
+}
+
+/** `…`: without a bound. */
+function bound(at: string | undefined): string {
+  return at === undefined ? '…' : time(at)
 }
 
 /** What a field for a local time has, as an instant. */

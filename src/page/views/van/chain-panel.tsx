@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import type { ChainJson, ChainLinkJson } from '../../../admin/schemas/chain.ts'
 import { useNow } from '../../data/hooks.ts'
-import type { ChainLink, VanChain } from '../../data/types.ts'
 import { age, fullTime } from '../../format.ts'
 import { Foreign, Panel } from '../../parts/basics.tsx'
 import { FindingList } from '../../parts/finding.tsx'
@@ -9,7 +9,7 @@ import { Icon } from '../../parts/icon.tsx'
 import { words } from '../../words/index.ts'
 
 /** The seven links of one van, with what shows their state; the first that is broken is open, with its repair. */
-export function ChainPanel({ chain }: { chain: VanChain }): JSX.Element {
+export function ChainPanel({ chain }: { chain: ChainJson }): JSX.Element {
   const broken = chain.links.findIndex(({ link }) => link === chain.broken)
   const [chosen, choose] = useState<number>()
   const open = chosen ?? (broken >= 0 ? broken : chain.links.length - 1)
@@ -41,13 +41,13 @@ export function ChainPanel({ chain }: { chain: VanChain }): JSX.Element {
 }
 
 /** Links for which nothing came are not broken, and do not work either. */
-function hintOf({ broken, links }: VanChain): string {
+function hintOf({ broken, links }: ChainJson): string {
   if (broken) return words.van.brokenAt(words.link[broken])
   return links.every(({ state }) => state === 'ok') ? words.van.whole : words.van.unbroken
 }
 
 interface ChainStepProps {
-  readonly step: ChainLink
+  readonly step: ChainLinkJson
   readonly isOpen: boolean
   readonly isAfter: boolean
   readonly choose: () => void
@@ -78,7 +78,7 @@ function ChainStep({ step: { link, state, last_good_at }, isOpen, isAfter, choos
   )
 }
 
-function LinkEvidence({ link: { link, state, evidence } }: { link: ChainLink }): JSX.Element {
+function LinkEvidence({ link: { link, state, evidence } }: { link: ChainLinkJson }): JSX.Element {
   const meaning = state === 'ok' ? words.linkMeans[link] : words.linkState[state]
   return (
     <div id="link-evidence" class={`link-evidence is-${state}`}>

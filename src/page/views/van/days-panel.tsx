@@ -1,9 +1,9 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import type { DayJson, HistoryJson } from '../../../admin/schemas/history.ts'
 import { api, unlessMissing } from '../../data/api.ts'
 import { clockText } from '../../data/day.ts'
 import { useAsked } from '../../data/hooks.ts'
-import type { DayOfVan, DaysOfVan } from '../../data/types.ts'
 import { day as dayName, duration, exact } from '../../format.ts'
 import { Loading, Panel } from '../../parts/basics.tsx'
 import { words } from '../../words/index.ts'
@@ -56,7 +56,7 @@ function Hours(): JSX.Element {
 }
 
 /** A day from left to right: positions and gaps above, the connection as a line below. */
-function Strip({ day, zone }: { day: DayOfVan; zone: string }): JSX.Element {
+function Strip({ day, zone }: { day: DayJson; zone: string }): JSX.Element {
   const { from, until } = boundsOf(day)
   const at = (ms: number) => ((Math.min(ms, until) - from) / (until - from)) * WIDTH
   const bar = (span: TimeSpan, name: string) => {
@@ -87,8 +87,8 @@ function Strip({ day, zone }: { day: DayOfVan; zone: string }): JSX.Element {
 }
 
 /** What the colours mean that are there. */
-function Legend({ days }: { days: readonly DayOfVan[] }): JSX.Element {
-  const reasons = new Set(days.flatMap(({ gaps }) => gaps.map(({ reason }) => reason)))
+function Legend({ days }: { days: readonly DayJson[] }): JSX.Element {
+  const reasons = new Set<string>(days.flatMap(({ gaps }) => gaps.map(({ reason }) => reason)))
   const known = Object.keys(words.van.gap).filter((name) => name === 'fix' || reasons.has(name))
   return (
     <ul class="day-legend">
@@ -105,7 +105,7 @@ function Legend({ days }: { days: readonly DayOfVan[] }): JSX.Element {
 }
 
 /** The gaps of the chosen day, the latest first. */
-function Gaps({ day, answer }: { day: DayOfVan; answer: DaysOfVan }): JSX.Element {
+function Gaps({ day, answer }: { day: DayJson; answer: HistoryJson }): JSX.Element {
   const gaps = day.gaps.toReversed()
   const late = day.late > 0 ? words.van.late(exact(day.late)) : ''
   const { noGap, gapsOf } = words.van
@@ -139,7 +139,7 @@ function boundsOf({ from_at, until_at }: TimeSpan): { readonly from: number; rea
 }
 
 /** The times between the gaps, until now. */
-function presentOf(day: DayOfVan): TimeSpan[] {
+function presentOf(day: DayJson): TimeSpan[] {
   const end = new Date(Math.min(Date.parse(day.until_at), Date.now())).toISOString()
   const spans: TimeSpan[] = []
   let from_at = day.from_at
@@ -150,7 +150,7 @@ function presentOf(day: DayOfVan): TimeSpan[] {
   return spans
 }
 
-function nameOf({ date }: DayOfVan): string {
+function nameOf({ date }: DayJson): string {
   return dayName(`${date}T12:00:00`)
 }
 

@@ -1,9 +1,9 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import type { DeviceJson } from '../../../admin/schemas/devices.ts'
 import { api } from '../../data/api.ts'
 import { RequestError } from '../../data/client.ts'
 import { useCompanies } from '../../data/hooks.ts'
-import type { VanDetail } from '../../data/types.ts'
 import { messageOf } from '../../parts/basics.tsx'
 import { CompanyField } from '../../parts/company-field.tsx'
 import { Dialog, Field } from '../../parts/dialog.tsx'
@@ -12,7 +12,7 @@ import { words } from '../../words/index.ts'
 
 interface EntryDialogProps {
   /** The device; for one that is not configured, what is known of it. */
-  readonly detail: Pick<VanDetail, 'id' | 'configured'> & Partial<VanDetail>
+  readonly detail: Pick<DeviceJson, 'id' | 'configured'> & Partial<DeviceJson>
   readonly close: (isChanged: boolean) => void
 }
 
@@ -97,7 +97,7 @@ export function EntryDialog({ detail, close }: EntryDialogProps): JSX.Element {
 }
 
 /** The present entry of a device, as `putDevice` takes it; its secret stays as it is. */
-export function entryBody(detail: Partial<VanDetail>): Record<string, unknown> {
+export function entryBody(detail: Partial<DeviceJson>): Record<string, unknown> {
   const entries = Object.entries(detail).filter(([name, value]) => ENTRY.has(name) && value !== undefined)
   return Object.fromEntries(entries)
 }

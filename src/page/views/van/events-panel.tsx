@@ -1,10 +1,10 @@
 import type { JSX } from 'preact'
-import type { VanEvent } from '../../data/types.ts'
+import type { EventJson } from '../../../admin/schemas/devices.ts'
 import { Empty, Foreign, Panel, When } from '../../parts/basics.tsx'
 import { words } from '../../words/index.ts'
 
 /** The last events of a van, latest first. */
-export function EventsPanel({ events }: { events: readonly VanEvent[] }): JSX.Element {
+export function EventsPanel({ events }: { events: readonly EventJson[] }): JSX.Element {
   return (
     <Panel title={words.van.events} class="events-panel">
       {events.length === 0 ? (
@@ -28,7 +28,7 @@ export function EventsPanel({ events }: { events: readonly VanEvent[] }): JSX.El
   )
 }
 
-function detailOf({ protocol, transport, remote, reason, route_id, courier_id }: VanEvent): string {
+function detailOf({ protocol, transport, remote, reason, route_id, courier_id }: EventJson): string {
   if (route_id !== undefined) return words.vans.onRoute(route_id, courier_id ?? '')
   return [words.van.heldFor[reason ?? ''] ?? reason, protocol, transport, remote].filter(Boolean).join(' · ')
 }

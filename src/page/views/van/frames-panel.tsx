@@ -1,8 +1,8 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import type { DecodedFix, DeviceFrameJson } from '../../../admin/schemas/devices.ts'
 import { api, unlessMissing } from '../../data/api.ts'
 import { useAsked } from '../../data/hooks.ts'
-import type { ReadFix, WatchedFrameRow } from '../../data/types.ts'
 import { coordinates, exact, fullTime, speed, time, timeOfDay } from '../../format.ts'
 import { CopyButton, Empty, messageOf, Panel } from '../../parts/basics.tsx'
 import { Hex } from '../../parts/hex.tsx'
@@ -78,7 +78,7 @@ export function FramesPanel({ id }: { id: string }): JSX.Element | null {
   )
 }
 
-function Frame({ frame, isText }: { frame: WatchedFrameRow; isText: boolean }): JSX.Element {
+function Frame({ frame, isText }: { frame: DeviceFrameJson; isText: boolean }): JSX.Element {
   const { at, transport, port, remote, protocol, bytes, size, text, fixes, fix_count, reply, error } = frame
   const shown = bytes.length / 2
   return (
@@ -121,7 +121,7 @@ function Frame({ frame, isText }: { frame: WatchedFrameRow; isText: boolean }): 
 }
 
 /** What was read: a line for each fix. */
-function FixTable({ fixes }: { fixes: readonly ReadFix[] }): JSX.Element {
+function FixTable({ fixes }: { fixes: readonly DecodedFix[] }): JSX.Element {
   return (
     <table class="fix-table">
       <thead>
@@ -148,11 +148,11 @@ function FixTable({ fixes }: { fixes: readonly ReadFix[] }): JSX.Element {
   )
 }
 
-function placeOf({ lat, lon }: ReadFix): string {
+function placeOf({ lat, lon }: DecodedFix): string {
   return lat === undefined || lon === undefined ? '–' : coordinates({ lat, lon })
 }
 
-function motionOf({ speed: metresPerSecond, heading }: ReadFix): string {
+function motionOf({ speed: metresPerSecond, heading }: DecodedFix): string {
   const parts = [
     metresPerSecond === undefined ? '' : speed(metresPerSecond),
     heading === undefined ? '' : `${Math.round(heading)}°`,
@@ -160,7 +160,7 @@ function motionOf({ speed: metresPerSecond, heading }: ReadFix): string {
   return parts.filter(Boolean).join(' · ') || '–'
 }
 
-function qualityOf({ accuracy, altitude, hdop, satellites, valid }: ReadFix): string {
+function qualityOf({ accuracy, altitude, hdop, satellites, valid }: DecodedFix): string {
   const { read } = words.van
   const parts = [
     valid === false && read.invalid,

@@ -1,8 +1,8 @@
 import type { JSX } from 'preact'
 import { useMemo } from 'preact/hooks'
+import type { DeviceJson, DeviceRowJson } from '../../../admin/schemas/devices.ts'
 import { api, unlessMissing } from '../../data/api.ts'
 import { useAsked } from '../../data/hooks.ts'
-import type { VanDetail, VanRow } from '../../data/types.ts'
 import { conditionOf, whereIs } from '../../data/van.ts'
 import { exact } from '../../format.ts'
 import { MapView } from '../../map/map-view.tsx'
@@ -11,7 +11,7 @@ import { Empty, Panel } from '../../parts/basics.tsx'
 import { words } from '../../words/index.ts'
 
 /** Where a van is, and its way today as the tracking API has it. */
-export function TrackPanel({ detail, row }: { detail: VanDetail; row?: VanRow }): JSX.Element {
+export function TrackPanel({ detail, row }: { detail: DeviceJson; row?: DeviceRowJson }): JSX.Element {
   const { lane, last_fix: fix } = detail
   const company = lane?.company_id
   const route = lane?.route_id
@@ -33,7 +33,8 @@ export function TrackPanel({ detail, row }: { detail: VanDetail; row?: VanRow })
         mapping: 'mapped',
         condition: conditionOf(detail),
         position,
-      } satisfies VanRow,
+        findings: [],
+      } satisfies DeviceRowJson,
     ]
   }, [row, fix])
   const hint =

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
+import type { DeviceJson } from '../../../admin/schemas/devices.ts'
+import type { LaneJson } from '../../../admin/schemas/lanes.ts'
 import { useNow } from '../../data/hooks.ts'
-import type { QueuedLane, VanDetail } from '../../data/types.ts'
 import { age, coordinates, count, duration, exact } from '../../format.ts'
 import { Foreign, Panel, When } from '../../parts/basics.tsx'
 import { Fact } from '../../parts/fact.tsx'
@@ -8,7 +9,7 @@ import { words } from '../../words/index.ts'
 import { ZoneButton } from './zone-button.tsx'
 
 /** Connection, last fix, what waits and what is held of a van. */
-export function VanFacts({ detail, changed }: { detail: VanDetail; changed: () => void }): JSX.Element {
+export function VanFacts({ detail, changed }: { detail: DeviceJson; changed: () => void }): JSX.Element {
   const now = useNow()
   const { connection, last_heard: heard, last_fix: fix, last_filtered: filtered, lane, held } = detail
   return (
@@ -71,7 +72,7 @@ export function VanFacts({ detail, changed }: { detail: VanDetail; changed: () =
 }
 
 /** What is stored in a lane that is parked is parked. */
-function waitingTone({ waiting, parked }: QueuedLane): string {
+function waitingTone({ waiting, parked }: LaneJson): string {
   if (waiting === 0) return 'zero'
   return parked ? 'warning' : ''
 }

@@ -1,7 +1,8 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import type { ChainJson } from '../../../admin/schemas/chain.ts'
+import type { DeviceJson } from '../../../admin/schemas/devices.ts'
 import { useNow } from '../../data/hooks.ts'
-import type { VanChain, VanDetail } from '../../data/types.ts'
 import { conditionOf, nameOf, speedOf, whereIs } from '../../data/van.ts'
 import { age, speed } from '../../format.ts'
 import { ConditionDot, CopyButton, Foreign } from '../../parts/basics.tsx'
@@ -12,8 +13,8 @@ import { AssignDialog } from './assign-dialog.tsx'
 import { EntryDialog } from './entry-dialog.tsx'
 
 interface VanHeadProps {
-  readonly detail: VanDetail
-  readonly chain: VanChain | undefined
+  readonly detail: DeviceJson
+  readonly chain: ChainJson | undefined
   readonly changed: () => void
 }
 

@@ -1,9 +1,10 @@
 import type { JSX } from 'preact'
 import { useRef } from 'preact/hooks'
+import type { ChainJson } from '../../../admin/schemas/chain.ts'
+import type { DeviceJson, DeviceRowJson } from '../../../admin/schemas/devices.ts'
 import { api, unlessMissing } from '../../data/api.ts'
 import { RequestError } from '../../data/client.ts'
 import { useAsked, useEvents } from '../../data/hooks.ts'
-import type { VanChain, VanDetail, VanRow } from '../../data/types.ts'
 import { nameOf } from '../../data/van.ts'
 import { Empty, FailureNote, Foreign, Loading } from '../../parts/basics.tsx'
 import { href } from '../../router.ts'
@@ -20,10 +21,10 @@ import { VanHead } from './van-head.tsx'
 export function VanView({ id }: { id: string }): JSX.Element {
   const { answer, error, isLoading, again } = useAsked(`van ${id}`, () => readVan(id), RELOAD_MS)
   useEvents('device', (data) => {
-    const { results = [] } = (data ?? {}) as { results?: readonly VanRow[] }
+    const { results = [] } = (data ?? {}) as { results?: readonly DeviceRowJson[] }
     if (results.some((van) => van.id === id)) again()
   })
-  const known = useRef<VanDetail>(undefined)
+  const known = useRef<DeviceJson>(undefined)
   if (isLoading) return <Loading lines={8} />
   if (!answer)
     return error instanceof RequestError && error.status === 404 ? (
@@ -53,7 +54,7 @@ export function VanView({ id }: { id: string }): JSX.Element {
 }
 
 /** `detail` is missing where Redis does not answer; the admin port then explains from its memory why nothing arrives. */
-async function readVan(id: string): Promise<{ detail?: VanDetail; chain?: VanChain }> {
+async function readVan(id: string): Promise<{ detail?: DeviceJson; chain?: ChainJson }> {
   const [detail, chain] = await Promise.allSettled([api.device(id), unlessMissing(api.chain(id))])
   const answered = { chain: chain.status === 'fulfilled' ? chain.value : undefined }
   if (detail.status === 'fulfilled') return { ...answered, detail: detail.value }
@@ -62,7 +63,7 @@ async function readVan(id: string): Promise<{ detail?: VanDetail; chain?: VanCha
   throw detail.reason
 }
 
-function ChainAlone({ chain }: { chain: VanChain }): JSX.Element {
+function ChainAlone({ chain }: { chain: ChainJson }): JSX.Element {
   return (
     <div class="van stack">
       <header class="van-head">

@@ -1,14 +1,14 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import type { DeviceJson } from '../../../admin/schemas/devices.ts'
 import { api } from '../../data/api.ts'
-import type { VanDetail } from '../../data/types.ts'
 import { messageOf } from '../../parts/basics.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { words } from '../../words/index.ts'
 import { entryBody } from './entry-dialog.tsx'
 
 interface ZoneButtonProps {
-  readonly detail: VanDetail
+  readonly detail: DeviceJson
   readonly offset: string
   readonly changed: () => void
 }

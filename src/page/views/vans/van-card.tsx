@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
+import type { DeviceRowJson } from '../../../admin/schemas/devices.ts'
 import { useNow } from '../../data/hooks.ts'
-import type { VanRow } from '../../data/types.ts'
 import { conditionOf, nameOf, seenAt, speedOf } from '../../data/van.ts'
 import { age, speed } from '../../format.ts'
 import { ConditionDot, Foreign } from '../../parts/basics.tsx'
@@ -9,7 +9,7 @@ import { href } from '../../router.ts'
 import { words } from '../../words/index.ts'
 
 /** The van that was chosen on the map. */
-export function VanCard({ van, close }: { van: VanRow; close: () => void }): JSX.Element {
+export function VanCard({ van, close }: { van: DeviceRowJson; close: () => void }): JSX.Element {
   const now = useNow()
   const { place, lane } = van
   const kmh = speedOf(van)

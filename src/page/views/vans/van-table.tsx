@@ -1,8 +1,8 @@
 import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
+import type { DeviceRowJson } from '../../../admin/schemas/devices.ts'
 import { useNow } from '../../data/hooks.ts'
-import { CONDITIONS, type VanRow } from '../../data/types.ts'
-import { conditionOf, nameOf, seenAt, speedOf } from '../../data/van.ts'
+import { CONDITIONS, conditionOf, nameOf, seenAt, speedOf } from '../../data/van.ts'
 import { age, collator, fullTime, speed } from '../../format.ts'
 import { ConditionDot, Empty, Foreign } from '../../parts/basics.tsx'
 import { useWindow } from '../../parts/window.ts'
@@ -15,7 +15,7 @@ const COLUMNS: readonly Column[] = ['name', 'condition', 'seen', 'speed', 'route
 const ROW_PX = 44
 
 /** The vans as rows, of which only those in view are drawn. */
-export function VanTable({ vans, chosen }: { vans: readonly VanRow[]; chosen?: string }): JSX.Element {
+export function VanTable({ vans, chosen }: { vans: readonly DeviceRowJson[]; chosen?: string }): JSX.Element {
   const [order, setOrder] = useState<{ by: Column; isDown: boolean }>({ by: 'name', isDown: false })
   const sorted = useMemo(() => sortedBy(vans, order.by, order.isDown), [vans, order])
   const { box, first, last, onScroll } = useWindow(sorted.length, ROW_PX)
@@ -67,7 +67,7 @@ function Row({
   index,
   isChosen,
 }: {
-  van: VanRow
+  van: DeviceRowJson
   now: number
   index: number
   isChosen: boolean
@@ -104,8 +104,8 @@ function Row({
   )
 }
 
-function sortedBy(vans: readonly VanRow[], by: Column, isDown: boolean): VanRow[] {
-  const compare: Record<Column, (one: VanRow, other: VanRow) => number> = {
+function sortedBy(vans: readonly DeviceRowJson[], by: Column, isDown: boolean): DeviceRowJson[] {
+  const compare: Record<Column, (one: DeviceRowJson, other: DeviceRowJson) => number> = {
     name: byName,
     condition: (one, other) => CONDITIONS.indexOf(conditionOf(one)) - CONDITIONS.indexOf(conditionOf(other)),
     seen: (one, other) => (seenAt(other) ?? '').localeCompare(seenAt(one) ?? ''),
@@ -117,6 +117,6 @@ function sortedBy(vans: readonly VanRow[], by: Column, isDown: boolean): VanRow[
   return vans.toSorted((one, other) => sign * compare[by](one, other) || byName(one, other))
 }
 
-function byName(one: VanRow, other: VanRow): number {
+function byName(one: DeviceRowJson, other: DeviceRowJson): number {
   return collator.compare(nameOf(one), nameOf(other))
 }

@@ -1,8 +1,8 @@
 import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
+import type { DeviceRowJson } from '../../../admin/schemas/devices.ts'
 import { useFleet } from '../../data/hooks.ts'
-import { CONDITIONS, type Condition, type VanRow } from '../../data/types.ts'
-import { conditionOf, matches } from '../../data/van.ts'
+import { CONDITIONS, type Condition, conditionOf, matches } from '../../data/van.ts'
 import { count, exact } from '../../format.ts'
 import { MapView } from '../../map/map-view.tsx'
 import { Empty, FailureNote, Loading } from '../../parts/basics.tsx'
@@ -74,7 +74,7 @@ export function Vans({ place: { query } }: { place: PageAddress }): JSX.Element 
 }
 
 interface ConditionFilterProps {
-  readonly vans: readonly VanRow[]
+  readonly vans: readonly DeviceRowJson[]
   readonly condition: Condition | undefined
   readonly choose: (condition: Condition | undefined) => void
 }

@@ -1,0 +1,21 @@
+import * as z from 'zod'
+
+/** What was tested of each company; `ok`: no step failed. */
+export const ApiTestsJson = z.object({
+  ok: z.boolean(),
+  results: z.array(
+    z.object({
+      company_id: z.string(),
+      name: z.string().optional(),
+      steps: z.array(
+        z.object({
+          step: z.enum(['dns', 'connection', 'tls', 'apikey', 'oauth_token', 'read', 'push', 'read_back']),
+          state: z.enum(['ok', 'warning', 'failed', 'skipped']),
+          seen: z.string(),
+          action: z.string().optional(),
+        }),
+      ),
+    }),
+  ),
+})
+export type ApiTestsJson = z.infer<typeof ApiTestsJson>

@@ -1,0 +1,22 @@
+import * as z from 'zod'
+import { Instant } from './parts.ts'
+
+/** A request for a change, as it is kept. */
+const AuditEntry = z.object({
+  /** The place of the token, never the token. */
+  token: z.string(),
+  role: z.enum(['read', 'operate']),
+  method: z.string(),
+  /** As requested, with secrets masked. */
+  path: z.string(),
+  operation: z.string(),
+  status: z.int(),
+  /** The companies that the request was about; absent if it was about none, or about several. */
+  companies: z.array(z.string()).optional(),
+  /** What the operation says it changed: `{ added: 3 }`. */
+  summary: z.record(z.string(), z.union([z.number(), z.boolean()])).optional(),
+})
+export type AuditEntry = z.infer<typeof AuditEntry>
+
+export const AuditJson = AuditEntry.extend({ id: z.string(), at: Instant })
+export type AuditJson = z.infer<typeof AuditJson>

@@ -1,0 +1,118 @@
+import * as z from 'zod'
+import { CONDITIONS } from '../../diagnose/devices.ts'
+import { LaneJson } from './lanes.ts'
+import { Count, each, Instant, LaneIds, StayJson } from './parts.ts'
+
+const ContactJson = z.object({
+  at: Instant,
+  protocol: z.string().optional(),
+  transport: z.enum(['tcp', 'udp', 'http', 'mqtt']),
+  remote: z.string(),
+})
+
+/** `never`: it has not sent anything since it was configured. */
+export const DeviceState = z.enum(['online', 'offline', 'never'], 'expected online, offline or never')
+export type DeviceState = z.infer<typeof DeviceState>
+
+const ReplacedLineJson = z.object({ source: z.string() })
+const FixJson = z.object({
+  time_at: Instant.optional(),
+  valid: z.boolean(),
+  ...each(z.number().optional(), 'lat', 'lon', 'altitude', 'speed', 'heading', 'accuracy', 'hdop', 'satellites'),
+})
+
+/** A fix as `decode` prints it: RFC 3339, degrees, metres, metres per second. */
+const DecodedFix = FixJson.omit({ time_at: true }).extend({ time: Instant, device: z.string() }).partial()
+export type DecodedFix = z.infer<typeof DecodedFix>
+
+/**
+ * A frame of a device. `port`: of the gateway; `bytes`: the first 1,024 of `size`, as hex, of a request its method, address and
+ * body; `text`: the same where it is text; `fixes`: the first 20 of `fix_count`; `reply`: what it was answered, as hex; `error`:
+ * why it was not understood, refused or not stored.
+ */
+export const DeviceFrameJson = z.object({
+  at: Instant,
+  ...each(z.string(), 'transport', 'protocol', 'bytes'),
+  port: Count.optional(),
+  remote: z.string().optional(),
+  ...each(Count, 'size', 'fix_count'),
+  fixes: z.array(DecodedFix),
+  ...each(z.string().optional(), 'text', 'reply', 'error'),
+})
+export type DeviceFrameJson = z.infer<typeof DeviceFrameJson>
+
+export const DeviceFramesJson = z.object({ watched_until_at: Instant.optional(), results: z.array(DeviceFrameJson) })
+export type DeviceFramesJson = z.infer<typeof DeviceFramesJson>
+/** Until when the frames of a device are kept. */
+export const WatchJson = z.object({ until_at: Instant })
+export type WatchJson = z.infer<typeof WatchJson>
+
+const EventJson = z.object({
+  at: Instant,
+  event: z.enum(['connected', 'disconnected', 'routed', 'held', 'filtered', 'misunderstood', 'refused']),
+  ...each(z.string().optional(), 'protocol', 'transport', 'remote', 'reason'),
+  ...LaneIds.partial().shape,
+})
+export type EventJson = z.infer<typeof EventJson>
+
+/** What a list says of a device, and what `DeviceJson` says too. */
+const DeviceHead = z.object({
+  id: z.string(),
+  configured: z.boolean(),
+  ...each(z.string().optional(), 'name', 'company_id', 'courier_id', 'route_id'),
+  state: DeviceState.optional(),
+  last_heard: ContactJson.optional(),
+})
+
+/** `mapped`: has a lane now; `no_route`: is configured and has none; `unmapped`: is not configured. */
+export const DeviceMapping = z.enum(['mapped', 'unmapped', 'no_route'], 'expected mapped, unmapped or no_route')
+export type DeviceMapping = z.infer<typeof DeviceMapping>
+
+export const DeviceCondition = z.enum(CONDITIONS, `expected ${CONDITIONS.join(', ')}`)
+
+/** What the last messages of a device say: see src/diagnose/README.md. */
+const SeenNow = z.object({
+  condition: DeviceCondition,
+  /** The position of the last stored fix; m/s, degrees, m. */
+  position: z
+    .object({ at: Instant.optional(), ...each(z.number().optional(), 'lat', 'lon', 'speed', 'heading', 'accuracy') })
+    .optional(),
+  /** Near which place that is: `2 km NE of Kaunas`. */
+  place: z.string().optional(),
+  /** Codes. */
+  findings: z.array(z.string()),
+})
+
+export const DeviceRowJson = DeviceHead.extend({
+  mapping: DeviceMapping,
+  lane: StayJson.optional(),
+  held: Count.optional(),
+  ...SeenNow.shape,
+})
+export type DeviceRowJson = z.infer<typeof DeviceRowJson>
+
+export const DeviceJson = DeviceHead.extend({
+  ...SeenNow.partial().shape,
+  ...each(z.string().optional(), 'time_zone', 'model', 'source'),
+  settings: z.record(z.string(), z.unknown()).optional(),
+  ...each(z.boolean().optional(), 'secret', 'previous_secret'),
+  protocol: z.string().optional(),
+  ...each(z.array(z.string()).optional(), 'transports', 'networks', 'client_certificate'),
+  file_entry: z.string().optional(),
+  held: z.array(
+    z.object({
+      reason: z.enum(['unknown', 'no_route', 'clock', 'suspicious']),
+      fixes: Count,
+      oldest_at: Instant,
+      offset: z.string().optional(),
+      replaced_line: ReplacedLineJson.optional(),
+    }),
+  ),
+  lane: LaneJson.extend(StayJson.shape).optional(),
+  replaced_line: ReplacedLineJson.optional(),
+  connection: ContactJson.omit({ at: true }).extend({ connected_at: Instant }).optional(),
+  last_fix: FixJson.extend({ received_at: Instant }).optional(),
+  last_filtered: z.object({ reason: z.string(), at: Instant, held: z.boolean().optional(), fix: FixJson }).optional(),
+  events: z.array(EventJson),
+})
+export type DeviceJson = z.infer<typeof DeviceJson>

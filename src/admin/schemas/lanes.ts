@@ -1,0 +1,32 @@
+import * as z from 'zod'
+import { Count, Instant, LaneIds } from './parts.ts'
+
+/** Why a lane is parked whole. */
+const ParkedJson = z.object({
+  status: z.int(),
+  message: z.string(),
+  tries: Count,
+  at: Instant,
+  since_at: Instant,
+})
+
+export const LaneJson = LaneIds.extend({
+  waiting: Count,
+  oldest_at: Instant.optional(),
+  last_push: z.object({ at: Instant, status: z.union([z.int(), z.string()]) }).optional(),
+  parked: ParkedJson.optional(),
+})
+export type LaneJson = z.infer<typeof LaneJson>
+
+/** A lane's parked positions: why it is parked whole, and what was refused, by answer. */
+export const ParkedLaneJson = LaneIds.extend({
+  fixes: Count,
+  parked: ParkedJson.extend({ next_try_at: Instant.optional() }).optional(),
+  refused: z.array(z.object({ status: z.int(), message: z.string(), at: Instant, first_at: Instant, count: Count })),
+})
+export type ParkedLaneJson = z.infer<typeof ParkedLaneJson>
+
+export const RetriedJson = z.object({ retried: Count })
+export type RetriedJson = z.infer<typeof RetriedJson>
+export const DeletedJson = z.object({ deleted: Count })
+export type DeletedJson = z.infer<typeof DeletedJson>

@@ -1,0 +1,19 @@
+import * as z from 'zod'
+
+/** RFC 3339. Beyond the year 9999 an instant has more digits than `z.iso.datetime` accepts. */
+export const Instant = z.string().meta({ format: 'date-time' })
+export const Count = z.int().min(0)
+export const LaneIds = z.object(each(z.string(), 'company_id', 'courier_id', 'route_id'))
+/** The lane of a device, when the assignment holds, and what assigns it. */
+export const StayJson = LaneIds.extend({ ...each(Instant.optional(), 'from_at', 'until_at'), source: z.string() })
+export type StayJson = z.infer<typeof StayJson>
+
+export function pageSchema<Item extends z.ZodType>(item: Item) {
+  return z.object({ results: z.array(item), next_page_token: z.string().optional() })
+}
+export type PageJson<Item> = z.infer<ReturnType<typeof pageSchema<z.ZodType<Item>>>>
+
+/** The same schema for each name. */
+export function each<Schema extends z.ZodType, Name extends string>(schema: Schema, ...names: Name[]) {
+  return Object.fromEntries(names.map((name) => [name, schema])) as Record<Name, Schema>
+}

@@ -1,0 +1,74 @@
+import * as z from 'zod'
+import { Count, each, Instant, StayJson } from './parts.ts'
+
+/** A line of the roster. */
+export const RouteJson = StayJson.extend({ device: z.string(), name: z.string().optional() })
+export type RouteJson = z.infer<typeof RouteJson>
+
+/** `device`: as the line has it. */
+const LineRemark = z.object({ line: z.int(), device: z.string().optional(), message: z.string() })
+export type LineRemark = z.infer<typeof LineRemark>
+
+/** A route that a device loses; without bounds where its entry gives it the route for all times. */
+const TakenRouteJson = z.object({
+  device: z.string(),
+  name: z.string().optional(),
+  route_id: z.string(),
+  ...each(Instant.optional(), 'from_at', 'until_at'),
+})
+export type TakenRouteJson = z.infer<typeof TakenRouteJson>
+
+/** The lines that a device loses, and those that it gets. */
+const VanChangeJson = z.object({
+  device: z.string(),
+  name: z.string().optional(),
+  ...each(z.array(StayJson.omit({ company_id: true, source: true })), 'before', 'after'),
+})
+export type VanChangeJson = z.infer<typeof VanChangeJson>
+
+const LineCounts = each(Count, 'added', 'changed', 'removed')
+
+/**
+ * What a put changes. `put`: its id, by which it can be taken back. `devices`: how many devices the company has.
+ * `without_route`: the ids of those without a route. `takes`: the routes of devices that have none afterwards.
+ * `changes`, in a dry run: the lines that differ, of the first 1,000 devices.
+ */
+export const RosterPutJson = z.object({
+  ...LineCounts,
+  put: z.string().optional(),
+  rejected: z.array(LineRemark),
+  warnings: z.array(LineRemark).optional(),
+  takes: z.array(TakenRouteJson).optional(),
+  changes: z.array(VanChangeJson).optional(),
+  without_route: z.array(z.string()),
+  devices: Count,
+})
+export type RosterPutJson = z.infer<typeof RosterPutJson>
+
+/** What became of a file or a put; `by`: the token of a put; `undone`: it was taken back. */
+const WriterResultJson = z.object({
+  writer: z.string(),
+  kind: z.enum(['file', 'put']),
+  company_id: z.string().optional(),
+  at: Instant,
+  by: z.string().optional(),
+  ...LineCounts,
+  rejected: z.array(LineRemark),
+  warnings: z.array(LineRemark),
+  put: z.string().optional(),
+  undone: z.literal(true).optional(),
+})
+export type WriterResultJson = z.infer<typeof WriterResultJson>
+
+export const RosterResultsJson = z.object({ results: z.array(WriterResultJson) })
+export type RosterResultsJson = z.infer<typeof RosterResultsJson>
+
+/** What an assignment changes: `text` says it in one sentence. */
+export const AssignedJson = z.object({
+  put: z.string().optional(),
+  ...each(Count, 'added', 'removed'),
+  takes: z.array(TakenRouteJson),
+  warnings: z.array(z.string()),
+  text: z.string(),
+})
+export type AssignedJson = z.infer<typeof AssignedJson>

@@ -1,0 +1,86 @@
+import * as z from 'zod'
+import { CONDITIONS } from '../../diagnose/devices.ts'
+import { FindingJson, LinkName, LinkHealth } from './findings.ts'
+import { Count, each, Instant } from './parts.ts'
+
+const ProcessJson = z.object({
+  role: z.enum(['gateway', 'worker', 'admin', 'tracking']),
+  pid: z.int(),
+  host: z.string(),
+  since_at: Instant,
+  restarts: Count,
+  last_seen_at: Instant,
+})
+export type ProcessJson = z.infer<typeof ProcessJson>
+
+const LinkFiguresJson = z.object({
+  link: LinkName,
+  state: LinkHealth,
+  count: ofWhole(Count),
+  per_s: ofWhole(z.number()),
+  /** The mean of each of the last 60 minutes, the oldest first. */
+  hour: ofWhole(z.array(z.number())),
+  findings: z.array(z.string()),
+})
+export type LinkFiguresJson = z.infer<typeof LinkFiguresJson>
+
+export const StatusJson = z.object({
+  /** These three are absent until Redis has answered for the first time since the admin port was opened. */
+  waiting: z.object({ fixes: Count, lanes: Count, oldest_at: Instant.optional() }).optional(),
+  parked: z.object({ fixes: Count, lanes: Count }).optional(),
+  held: z.object({ fixes: Count, devices: Count }).optional(),
+  rates: ofWhole(z.object(each(z.number(), 'received_per_s', 'delivered_per_s'))),
+  upstream: z.object({
+    state: z.enum(['up', 'down', 'limited']),
+    since_at: Instant,
+    /** When the backlog will be delivered at the present rate. */
+    drained_at: ofWhole(Instant),
+    /** Ids of companies whose OAuth token the tracking API refuses. */
+    token_refused: z.array(z.string()),
+    /** The last push that failed. `not_the_api`: the message is how the page begins that came in place of an answer. */
+    last_error: ofWhole(
+      z.object({
+        at: Instant,
+        code: z.string(),
+        status: z.int().optional(),
+        ...each(z.string().optional(), 'message', 'content_type', 'location'),
+        operation: z.string(),
+      }),
+    ),
+    ...each(ofWhole(Count), 'in_flight', 'slowest_ms'),
+  }),
+  verdict: z.string(),
+  /** Those that are configured and the token sees. */
+  companies: z.array(z.object({ company_id: z.string(), name: z.string().optional() })),
+  processes: ofWhole(z.array(ProcessJson)),
+  /** The primaries of Redis with their replicas; absent for the private Redis. */
+  redis: ofWhole(
+    z.array(
+      z.object({
+        /** `host:port`, also of a replica. */
+        address: z.string(),
+        shards: z.array(Count),
+        /** `lag_s`: since a replica confirmed something; `lag_bytes`: what it has not confirmed. */
+        replicas: z.array(z.object({ address: z.string(), state: z.string(), lag_s: Count, lag_bytes: Count })),
+      }),
+    ),
+  ),
+  links: z.array(LinkFiguresJson),
+  custody: ofWhole(
+    z.object({
+      ...each(Count, 'received', 'filtered', 'delivered', 'waiting', 'parked', 'held', 'discarded'),
+      difference: z.int(),
+    }),
+  ),
+  findings: z.array(FindingJson),
+  /** Configured devices by what they do. */
+  vans: z.object(each(Count, ...CONDITIONS.filter((condition) => condition !== 'unknown'))),
+  /** The time zone of times that are given without an offset. */
+  time_zone: z.string(),
+})
+export type StatusJson = z.infer<typeof StatusJson>
+
+/** Says in the OpenAPI document what a token with `companies` does not get. */
+function ofWhole<Schema extends z.ZodType>(schema: Schema) {
+  return schema.optional().meta({ description: 'Of the whole system: absent for a token with companies.' })
+}

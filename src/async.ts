@@ -38,18 +38,39 @@ export function inTurns(): <Result>(task: () => Promise<Result>) => Promise<Resu
   }
 }
 
-/** Runs a task now and then once a second, never twice at the same time. `stop` resolves once the current run has ended. */
-export function everySecond(work: () => Promise<void>): { stop(): Promise<void> } {
-  let running: Promise<void> | undefined
-  const start = () => void (running ??= work().finally(() => (running = undefined)))
+/**
+ * Runs jobs now and then once a second, side by side. A job that still runs is skipped; one that fails harms no other, and
+ * `onFault` gets its error and its name. Without `onFault` an error ends the process. `stop` resolves once all jobs have ended.
+ */
+export function everySecond(
+  jobs: Readonly<Record<string, () => unknown>>,
+  onFault: (error: unknown, job: string) => void = rethrow,
+): { stop(): Promise<void> } {
+  const running = new Map<string, Promise<void>>()
+  const start = () => {
+    for (const [name, job] of Object.entries(jobs)) if (!running.has(name)) running.set(name, run(name, job))
+  }
+  const run = async (name: string, job: () => unknown) => {
+    try {
+      await Promise.try(job)
+    } catch (error) {
+      onFault(error, name)
+    } finally {
+      running.delete(name)
+    }
+  }
   const timer = setInterval(start, 1000).unref()
   start()
   return {
     async stop() {
       clearInterval(timer)
-      await running
+      await Promise.all(running.values())
     },
   }
+}
+
+function rethrow(error: unknown): never {
+  throw error
 }
 
 /**

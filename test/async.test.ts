@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest'
-import { shared } from '../src/async.ts'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { everySecond, shared } from '../src/async.ts'
 
 /** A task that ends when told to, and counts how often it ran. */
 function held() {
@@ -31,4 +31,39 @@ it('runs a shared task again once its result is too old, and at once after a fai
   runs[1].resolve(2)
   expect(await second).toBe(2)
   await expect.poll(() => (void ask(), runs.length)).toBe(3)
+})
+
+it('runs jobs at once and then each second, but none that still runs; its end is awaited by stop', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { runs, task } = held()
+  let quick = 0
+  const beat = everySecond({ slow: task, quick: () => quick++ })
+  await vi.advanceTimersByTimeAsync(3000)
+  expect([runs.length, quick]).toEqual([1, 4])
+  runs[0].resolve(1)
+  await vi.advanceTimersByTimeAsync(1000)
+  expect([runs.length, quick]).toEqual([2, 5])
+  let isStopped = false
+  const stopped = beat.stop().then(() => (isStopped = true))
+  await vi.advanceTimersByTimeAsync(1000)
+  expect([isStopped, quick]).toEqual([false, 5])
+  runs[1].resolve(2)
+  await stopped
+})
+
+it('runs a job again that has thrown or rejected, beside the others, and tells its name', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const faults: string[] = []
+  let others = 0
+  const fail = () => {
+    throw new Error('no')
+  }
+  const jobs = { throws: fail, rejects: async () => fail(), other: () => others++ }
+  const beat = everySecond(jobs, (error, job) => faults.push(`${job}: ${(error as Error).message}`))
+  await vi.advanceTimersByTimeAsync(1000)
+  await beat.stop()
+  expect(faults.toSorted()).toEqual(['rejects: no', 'rejects: no', 'throws: no', 'throws: no'])
+  expect(others).toBe(2)
 })

@@ -1,10 +1,10 @@
-import { yieldToEventLoop } from '../async.ts'
+import { everySecond, yieldToEventLoop } from '../async.ts'
 import type { RosterFacts } from '../diagnose/facts.ts'
 import { localDay, localFromUtc } from '../domain/times.ts'
 import type { Logger } from '../observe/log.ts'
 import { lastResults, readResults } from '../roster/puts.ts'
 import type { Roster } from '../roster/roster.ts'
-import { grouped, type Redis } from '../store/index.ts'
+import { grouped, jobFaults, type Redis } from '../store/index.ts'
 import { joined } from '../texts/text.ts'
 import { CustodyCollector, type FixAccount, takeAccount } from './custody.ts'
 import { DeviceWatch } from './device/condition.ts'
@@ -55,6 +55,10 @@ export function startCollectors(sources: CollectorSources) {
   const hour = new FlowHour(() => linkRates(rates.now(), gatherer.gateways))
   const findings = new Findings({ redis, gather: () => gatherer.gather(), logger })
   const gauges = startGauges({ ...sources, account, upstream, findings, gatherer, devices: () => devices.states() })
+  const beat = everySecond(
+    { rates: () => rates.look(), 'last hour': () => hour.look(), findings: () => findings.look() },
+    jobFaults(logger),
+  )
   findings.follow(({ finding: { subject } }) => subject.device !== undefined && index.touch(subject.device))
   return {
     account,
@@ -68,7 +72,8 @@ export function startCollectors(sources: CollectorSources) {
     hour,
     findings,
     close() {
-      for (const each of [rates, hour, custody, findings, gauges]) each.close()
+      for (const each of [custody, gauges]) each.close()
+      void beat.stop()
       void index.close()
       void devices.close()
     },

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod'
-import { everySecond } from '../async.ts'
 import { diagnose } from '../diagnose/diagnose.ts'
 import type { Facts, Finding } from '../diagnose/facts.ts'
 import { parse } from '../http/refusal.ts'
@@ -28,23 +27,19 @@ interface FindingSources {
 }
 
 /**
- * The findings that hold, looked at once a second. The log has one line when a finding begins, and one when it ends; what
+ * The findings that hold. The log has one line when a finding begins, and one when it ends; what
  * ended is kept for 24 hours.
  */
 export class Findings {
   readonly #sources: FindingSources
-  readonly #looking: ReturnType<typeof everySecond>
   readonly #followers: ((change: FindingChange) => void)[] = []
   #current: readonly Finding[] = []
   /** The findings that held when Redis went away. Whether they still hold is not known. */
   #suspended: readonly Finding[] = []
   #facts: Facts | undefined
-  /** The last fault that was logged. */
-  #fault = ''
 
   constructor(sources: FindingSources) {
     this.#sources = sources
-    this.#looking = everySecond(() => this.#look().catch((error: Error) => this.#failed(error)))
   }
 
   /** Errors first. */
@@ -69,11 +64,8 @@ export class Findings {
     return kept.map((json) => JSON.parse(json) as EndedFinding).filter(({ endedAt }) => endedAt >= since)
   }
 
-  close(): void {
-    void this.#looking.stop()
-  }
-
-  async #look(): Promise<void> {
+  /** Call it once a second. If it rejects, the previous findings stay. */
+  async look(): Promise<void> {
     const before = [...this.#current, ...this.#suspended]
     this.#facts = await this.#sources.gather()
     this.#current = diagnose(this.#facts).map((finding) => {
@@ -87,12 +79,6 @@ export class Findings {
     const ended = isBlind ? [] : others
     for (const finding of ended) this.#tell({ finding, endedAt: this.#facts.now })
     await this.#keep(ended, this.#facts.now)
-  }
-
-  /** A programming error: the previous findings stay. */
-  #failed({ stack = '' }: Error): void {
-    if (stack !== this.#fault) this.#sources.logger.error({ stack }, 'what is wrong cannot be found out')
-    this.#fault = stack
   }
 
   #tell(change: FindingChange): void {

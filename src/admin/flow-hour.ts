@@ -1,14 +1,13 @@
-import { everySecond } from '../async.ts'
 import { LINKS, type Link } from '../diagnose/codes.ts'
 
 /** What passed each link in the last hour, by minute; since this process began. */
 export class FlowHour {
-  readonly #looking: ReturnType<typeof everySecond>
+  readonly #read: () => Readonly<Record<Link, number>>
   #minutes: Minute[] = []
 
-  /** @param read how much passes each link now, a second; asked once a second */
+  /** @param read how much passes each link now, a second; asked at each look */
   constructor(read: () => Readonly<Record<Link, number>>) {
-    this.#looking = everySecond(async () => this.#note(read(), Math.floor(Date.now() / MINUTE_MS)))
+    this.#read = read
   }
 
   /** The mean rates of the last 60 minutes of a link, the oldest first, the present one last. */
@@ -16,11 +15,9 @@ export class FlowHour {
     return this.#minutes.map(({ sums, seconds }) => Math.round((sums[link] / seconds) * 10) / 10)
   }
 
-  close(): void {
-    void this.#looking.stop()
-  }
-
-  #note(rates: Readonly<Record<Link, number>>, minute: number): void {
+  /** Call it once a second. */
+  look(): void {
+    const [rates, minute] = [this.#read(), Math.floor(Date.now() / MINUTE_MS)]
     const last = this.#minutes.at(-1)
     if (last?.minute !== minute) {
       this.#minutes = [...this.#minutes.slice(1 - MINUTES), { minute, seconds: 1, sums: { ...rates } }]

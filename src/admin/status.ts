@@ -1,4 +1,3 @@
-import { everySecond } from '../async.ts'
 import type { Company } from '../config/schema.ts'
 import type { Link } from '../diagnose/codes.ts'
 import { type Flow, linkStates, verdict } from '../diagnose/diagnose.ts'
@@ -165,13 +164,13 @@ export function drainedAt({ waiting, upstream, rates, now }: Backlog): number | 
 /** Fixes per second over the last ten seconds, to a tenth; `placed`: neither filtered nor held. */
 export type Rates = Readonly<Record<'received' | 'placed' | 'delivered', number>>
 
-/** Reads the counters once a second. The rates are 0 until it has read them twice, and while Redis does not answer. */
+/** The rates of the counters. They are 0 until it has looked twice, and while Redis does not answer. */
 export class RateCollector {
-  readonly #reading: { stop(): Promise<void> }
+  readonly #redis: Store
   #samples: RateSample[] = []
 
   constructor(redis: Store) {
-    this.#reading = everySecond(() => this.#read(redis))
+    this.#redis = redis
   }
 
   now(): Rates {
@@ -180,12 +179,10 @@ export class RateCollector {
     return { received: rate('received'), placed: rate('placed'), delivered: rate('delivered') }
   }
 
-  close(): void {
-    void this.#reading.stop()
-  }
-
-  async #read(redis: Store): Promise<void> {
-    const read = await Promise.all([custodyCounters(redis), countHeldFixes(redis)]).catch(() => undefined)
+  /** Call it once a second. */
+  async look(): Promise<void> {
+    const reading = [custodyCounters(this.#redis), countHeldFixes(this.#redis)] as const
+    const read = await Promise.all(reading).catch(() => undefined)
     if (!read) return void (this.#samples = [])
     const [counters, held] = read
     const [received = 0, delivered = 0] = [counters.get('received'), counters.get('delivered')]

@@ -40,7 +40,7 @@ export function startAlerts(options: AlertOptions): { close(): Promise<void> } {
     await Promise.all(receivers.map((receiver) => receiver.look(holding, isBlind)))
   }
 
-  const looking = everySecond(look)
+  const looking = everySecond({ look })
   return {
     async close() {
       await looking.stop()

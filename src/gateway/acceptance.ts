@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Transport } from '../../protocols/kit/index.ts'
-import { everySecond } from '../async.ts'
 import { observations } from '../observe/observations.ts'
 import { countParked, type MemoryShares, type Part, parkedLanes, type Store } from '../store/index.ts'
 import { FIX_BYTES, fullAt, memoryInfos, memoryLimit, memoryLimits, memoryShare } from '../store/memory.ts'
@@ -19,7 +18,6 @@ export interface CapacityOptions {
 export class Capacity {
   readonly #redis: Store
   readonly #options: CapacityOptions
-  readonly #watching: ReturnType<typeof everySecond>
   /** Whether there is no room for some lanes, or for all. Only this class writes it. */
   hasShortage = false
   #isFull = false
@@ -30,7 +28,6 @@ export class Capacity {
   constructor(redis: Store, options: CapacityOptions) {
     this.#redis = redis
     this.#options = options
-    this.#watching = everySecond(() => this.#look().catch(() => {}))
   }
 
   /** Whether nothing more is stored at all. */
@@ -54,11 +51,8 @@ export class Capacity {
     return this.#isFull ? [fullAt(this.#options.stopAt)] : []
   }
 
-  stop(): void {
-    void this.#watching.stop()
-  }
-
-  async #look(): Promise<void> {
+  /** Call it once a second. Rejects where Redis does not answer. */
+  async look(): Promise<void> {
     const { shares, stopAt } = this.#options
     const infos = await memoryInfos(this.#redis)
     const share = Math.max(...infos.map(memoryShare))

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Fix } from '../../protocols/kit/index.ts'
-import { everySecond, within } from '../async.ts'
+import { within } from '../async.ts'
 import { addressOf, networkOf } from '../domain/addresses.ts'
 import { MAX_ID_BYTES, sameId } from '../domain/ids.ts'
 import { wordsOf } from '../masking.ts'
@@ -47,7 +47,7 @@ export interface ArrivalsOptions {
 }
 
 /**
- * Keeps in Redis the senders that are not configured or not understood. It writes once a second; no frame waits for it.
+ * Keeps in Redis the senders that are not configured or not understood. No frame waits for that.
  */
 export class Arrivals {
   readonly #options: ArrivalsOptions
@@ -57,12 +57,10 @@ export class Arrivals {
   #notUnderstood: string[] = []
   #networks = new Map<string, number>()
   #devices = new Map<string, ArrivedSender>()
-  readonly #writing: ReturnType<typeof everySecond>
   #writes = 0
 
   constructor(options: ArrivalsOptions) {
     this.#options = options
-    this.#writing = everySecond(() => this.#write().catch(() => {}))
   }
 
   /**
@@ -168,8 +166,7 @@ export class Arrivals {
 
   async close(): Promise<void> {
     await within(LAST_MS, this.#masking ?? Promise.resolve())
-    await this.#writing.stop()
-    await this.#write().catch(() => {})
+    await this.write().catch(() => {})
   }
 
   #isAdmitted(remote: string): boolean {
@@ -180,7 +177,8 @@ export class Arrivals {
     return true
   }
 
-  async #write(): Promise<void> {
+  /** Writes what has come. Call it once a second. Rejects where Redis does not answer. */
+  async write(): Promise<void> {
     const { redis } = this.#options
     if (this.#writes++ % FORGET_EVERY_S === 0) await this.#forget()
     if (this.#writes % 10 === 0) this.#networks = new Map()

@@ -1,4 +1,3 @@
-import { everySecond } from '../async.ts'
 import { metrics } from '../observe/metrics.ts'
 import { observations } from '../observe/observations.ts'
 import { aheadOfRedis, clockOfApi, type Redis } from '../store/index.ts'
@@ -32,7 +31,7 @@ export function judgeClock(evidence: ClockEvidence): Text | undefined {
 }
 
 /**
- * The clock of this machine, which may jump. Judges once a second whether it is in doubt. Devices have no say: they could forge their
+ * The clock of this machine, which may jump. Each look judges whether it is in doubt. Devices have no say: they could forge their
  * times.
  */
 export class OwnClock {
@@ -41,7 +40,6 @@ export class OwnClock {
   jumps = 0
   readonly #redis: Redis
   readonly #askKernel: () => Promise<boolean | undefined>
-  readonly #looking: ReturnType<typeof everySecond>
   /** Wall clock minus monotonic clock at the last look. */
   #offset = Date.now() - performance.now()
   #jump = { at: -Infinity, ms: 0 }
@@ -53,7 +51,6 @@ export class OwnClock {
   constructor(redis: Redis, askKernel: () => Promise<boolean | undefined>) {
     this.#redis = redis
     this.#askKernel = askKernel
-    this.#looking = everySecond(() => this.#look())
   }
 
   /** ms UTC. If the clock has jumped, it is in doubt from now on, and followers are called before this returns. */
@@ -69,11 +66,8 @@ export class OwnClock {
     this.#followers.push(jumped)
   }
 
-  stop(): void {
-    void this.#looking.stop()
-  }
-
-  async #look(): Promise<void> {
+  /** Call it once a second. */
+  async look(): Promise<void> {
     const now = performance.now()
     this.#offset = this.now() - now
     if (now - this.#askedKernelAt > KERNEL_AGAIN_MS) {

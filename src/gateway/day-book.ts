@@ -29,8 +29,10 @@ export class DayBook {
   constructor(redis: Redis, options: DayBookOptions) {
     this.#redis = redis
     this.#options = options
-    this.#looks = everySecond(async () => {
-      if (Date.now() - this.#writtenAt >= Math.max(EVERY_MS, this.#devices.size * MS_PER_DEVICE)) await this.#write()
+    this.#looks = everySecond({
+      write: async () => {
+        if (Date.now() - this.#writtenAt >= Math.max(EVERY_MS, this.#devices.size * MS_PER_DEVICE)) await this.#write()
+      },
     })
   }
 

@@ -1,4 +1,3 @@
-import { everySecond } from '../async.ts'
 import { observations } from '../observe/observations.ts'
 import { enrolmentLeft } from '../store/enrolment.ts'
 import { type Redis } from '../store/index.ts'
@@ -7,13 +6,11 @@ import { say } from '../texts/text.ts'
 /** The enrolment window as this gateway knows it: while it is open, devices that are not configured are admitted. */
 export class Enrolment {
   readonly #redis: Redis
-  readonly #looking: ReturnType<typeof everySecond>
   /** ms UTC by the clock of this machine; 0: it is closed. */
   #endsAt = 0
 
   constructor(redis: Redis) {
     this.#redis = redis
-    this.#looking = everySecond(() => this.#look().catch(() => {}))
   }
 
   /** Whether the window is open. It ends in time even while Redis is away. */
@@ -21,11 +18,8 @@ export class Enrolment {
     return Date.now() < this.#endsAt
   }
 
-  stop(): void {
-    void this.#looking.stop()
-  }
-
-  async #look(): Promise<void> {
+  /** Call it once a second. Rejects where Redis does not answer. */
+  async look(): Promise<void> {
     const leftMs = await enrolmentLeft(this.#redis)
     this.#endsAt = leftMs > 0 ? Date.now() + leftMs : 0
     if (this.isOpen) observations.note('enrolment_open', { evidence: say('until {}', atMinute(this.#endsAt)) })

@@ -80,7 +80,7 @@ class ShardNotes {
   constructor(shard: Shard, gateway: string) {
     this.#shard = shard
     this.gateway = gateway
-    this.#writes = everySecond(() => this.#write())
+    this.#writes = everySecond({ write: () => this.#write() })
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Fix } from '../../protocols/kit/index.ts'
-import { everySecond, inTurns } from '../async.ts'
+import { inTurns } from '../async.ts'
 import { sameId } from '../domain/ids.ts'
 import type { Logger } from '../observe/log.ts'
 import { belongedAt, type DeviceEntry } from '../roster/device-entry.ts'
@@ -54,7 +54,6 @@ export interface HoldingOptions {
  */
 export class Holding {
   readonly #options: HoldingOptions
-  readonly #looking: ReturnType<typeof everySecond>
   readonly #closing = new AbortController()
   readonly #inTurn = inTurns()
   readonly #markInTurn = inTurns()
@@ -73,7 +72,6 @@ export class Holding {
   constructor(options: HoldingOptions) {
     this.#options = options
     void this.#mark()
-    this.#looking = everySecond(() => this.#look())
   }
 
   /**
@@ -87,7 +85,6 @@ export class Holding {
 
   async close(): Promise<void> {
     this.#closing.abort()
-    await this.#looking.stop()
     await this.marking
     await this.#inTurn(async () => {})
   }
@@ -120,22 +117,18 @@ export class Holding {
     return true
   }
 
-  /** Judges the held fixes that are due. */
-  async #look(): Promise<void> {
+  /** Judges the held fixes that are due. Call it once a second. Rejects where Redis does not answer. */
+  async look(): Promise<void> {
     const { clock, redis, replica } = this.#options
     if (!replica.current) return
-    try {
-      if (clock.isInDoubt !== this.#wasInDoubt) await lookAtAll(redis, HELD_LISTS)
-      this.#wasInDoubt = clock.isInDoubt
-      if (this.#changed?.size !== 0) await this.#mark()
-      await this.#release()
-      for (const place of await claimHeld(redis)) {
-        if (this.#closing.signal.aborted) return
-        // What is being released, perhaps since the claim, leaves its lists in their order.
-        if ((await releaseMark(redis, sameId(place.device))) === null) await this.#sweep(place)
-      }
-    } catch (error) {
-      this.#wait(error)
+    if (clock.isInDoubt !== this.#wasInDoubt) await lookAtAll(redis, HELD_LISTS)
+    this.#wasInDoubt = clock.isInDoubt
+    if (this.#changed?.size !== 0) await this.#mark()
+    await this.#release()
+    for (const place of await claimHeld(redis)) {
+      if (this.#closing.signal.aborted) return
+      // What is being released, perhaps since the claim, leaves its lists in their order.
+      if ((await releaseMark(redis, sameId(place.device))) === null) await this.#sweep(place)
     }
   }
 

@@ -9,7 +9,7 @@ import {
   type Sealed,
   type Session,
 } from '../../protocols/kit/index.ts'
-import { everySecond, yieldToEventLoop } from '../async.ts'
+import { yieldToEventLoop } from '../async.ts'
 import { sameId } from '../domain/ids.ts'
 import { logFault } from '../observe/faults.ts'
 import type { Logger } from '../observe/log.ts'
@@ -64,7 +64,6 @@ export interface RedecodingOptions {
  */
 export class Redecoding {
   readonly #options: RedecodingOptions
-  readonly #looking: ReturnType<typeof everySecond>
   readonly #closing = new AbortController()
   /** Devices that the roster has changed, without leading zeros. */
   #changed = new Set<string>()
@@ -74,9 +73,6 @@ export class Redecoding {
 
   constructor(options: RedecodingOptions) {
     this.#options = options
-    this.#looking = everySecond(() =>
-      this.#look().catch((error: unknown) => options.logger.debug({ err: error }, 'kept frames wait')),
-    )
   }
 
   /** The roster has changed these devices; undefined: perhaps all. */
@@ -85,12 +81,13 @@ export class Redecoding {
     else this.#isAllDue = true
   }
 
-  async close(): Promise<void> {
+  /** Ends a look between two frames. */
+  close(): void {
     this.#closing.abort()
-    await this.#looking.stop()
   }
 
-  async #look(): Promise<void> {
+  /** Decodes the frames that are due. Call it once a second. Rejects where Redis does not answer. */
+  async look(): Promise<void> {
     const { maxAgeMs, redis, replica } = this.#options
     if (!replica.current) return
     if (maxAgeMs !== null && this.#looks++ % DROP_OLD_EVERY === 0) {

@@ -1,5 +1,4 @@
 import { DecodeError, type Message, repliesOf } from '../../protocols/kit/index.ts'
-import { everySecond } from '../async.ts'
 import { sameId } from '../domain/ids.ts'
 import type { DeviceEntry } from '../roster/device-entry.ts'
 import type { Replica } from '../roster/replica.ts'
@@ -18,7 +17,6 @@ export class WatchedFrames {
   isIdle = true
   readonly #redis: Redis
   readonly #replica: Pick<Replica, 'roster'>
-  readonly #looks: ReturnType<typeof everySecond>
   /** The ids of the watched devices, without leading zeros. */
   #devices: ReadonlySet<string> = new Set()
   /** Frames that are not in Redis yet, JSON each, by device. */
@@ -27,7 +25,6 @@ export class WatchedFrames {
   constructor(redis: Redis, replica: Pick<Replica, 'roster'>) {
     this.#redis = redis
     this.#replica = replica
-    this.#looks = everySecond(() => this.#look().catch(() => {}))
   }
 
   /** Keeps a frame and what became of it, if its device is watched. */
@@ -45,11 +42,11 @@ export class WatchedFrames {
   }
 
   async close(): Promise<void> {
-    await this.#looks.stop()
     await this.#write().catch(() => {})
   }
 
-  async #look(): Promise<void> {
+  /** Call it once a second. Rejects where Redis does not answer. */
+  async look(): Promise<void> {
     await this.#write()
     this.#devices = new Set(await watchedDevices(this.#redis))
     this.isIdle = this.#devices.size === 0

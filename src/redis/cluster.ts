@@ -63,7 +63,7 @@ export class ClusterNodes {
   /** Ends a connection once another node is the master. Answers a function that ends this watch. */
   watch(connector: MasterConnector): () => void {
     this.#watched.add(connector)
-    this.#looking ??= everySecond(() => this.#look())
+    this.#looking ??= everySecond({ look: () => this.#look() })
     return () => {
       this.#watched.delete(connector)
       this.rest()

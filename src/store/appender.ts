@@ -36,7 +36,7 @@ export class Appender {
   constructor(shard: Shard, options: AppenderOptions) {
     this.#shard = shard
     this.#options = options
-    this.#tidying = everySecond(() => this.#tidy())
+    this.#tidying = everySecond({ tidy: () => this.#tidy() })
   }
 
   /**

@@ -16,7 +16,7 @@ export function giveLifeSign(redis: Redis, gateway: string, problems: () => read
       .catch(() => {})
   }
 
-  const beats = everySecond(beat)
+  const beats = everySecond({ beat })
   return {
     /** Removes it: the process stores nothing more, and needs no roster. Never rejects. */
     async end(): Promise<void> {

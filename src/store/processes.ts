@@ -62,7 +62,7 @@ export function signOn(
       .catch(() => {})
   }
 
-  const signs = everySecond(sign)
+  const signs = everySecond({ sign })
   return {
     /** Deletes the sign of life: a process that ends normally must not be reported as missing. */
     async stop() {

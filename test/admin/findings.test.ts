@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
 import { Findings } from '../../src/admin/findings.ts'
+import { everySecond } from '../../src/async.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { readProcesses } from '../../src/store/index.ts'
 import { say } from '../../src/texts/text.ts'
@@ -26,7 +27,8 @@ it('the status, the metrics and the log show a finding while a process observes 
     gather: async () => ({ now: Date.now(), ...(await readProcesses(admin.redis)), processes: undefined }),
     logger: pino({}, { write: (line) => void lines.push(JSON.parse(line)) }),
   })
-  onTestFinished(() => logging.close())
+  const beat = everySecond({ look: () => logging.look() })
+  onTestFinished(() => beat.stop())
   const logged = () => lines.filter(({ reason }) => reason === 'clock_ahead')
   expect(await findings()).toEqual([])
 

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Protocol } from '../../protocols/kit/index.ts'
 import { WatchedFrames } from '../../src/gateway/watched-frames.ts'
+import { beating } from '../support/beat.ts'
 import { adminFixture, READ_TOKEN } from '../support/admin.ts'
 import { at, gateway, type IngestSetup, van } from '../support/ingest.ts'
 import { keepFrame } from '../support/kept-frames.ts'
@@ -31,7 +32,7 @@ afterEach(() => watchedFrames?.close())
 /** A gateway that knows which devices are watched. */
 async function watchingGateway(setup: IngestSetup = {}) {
   const roster = await createDirectory(setup.devices ?? [], [])
-  const watching = (watchedFrames = new WatchedFrames(admin.redis, { roster }))
+  const watching = (watchedFrames = beating(new WatchedFrames(admin.redis, { roster }), (each) => each.look()))
   await expect.poll(() => watching.isIdle).toBe(false)
   return gateway({ ...setup, watchedFrames: watching })
 }

@@ -5,6 +5,7 @@ import { RoundRobin } from '../../src/gateway/round-robin.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { surveyArrivals } from '../../src/store/arrivals.ts'
 import { keys, type Store } from '../../src/store/index.ts'
+import { beating } from '../support/beat.ts'
 import { until } from '../support/listen.ts'
 import { createDirectory } from '../support/roster.ts'
 import { inEnglish } from '../support/texts.ts'
@@ -32,7 +33,7 @@ async function arrived(
     secret: `other-${number}`,
   }))
   const roster = await createDirectory([...vans, { ...COMMON, id: 'van-1', secret }, { ...COMMON, id: 'plain' }], [])
-  const arrivals = new Arrivals({ redis, maxDevices: 10, replica: { roster }, logger })
+  const arrivals = beating(new Arrivals({ redis, maxDevices: 10, replica: { roster }, logger }), (each) => each.write())
   onTestFinished(() => arrivals.close())
   const guesses = [{ protocol: { name: 'talk' }, secret: presented || undefined, evidence }]
   const session = Object.assign(new Conversation('tcp', '192.0.2.7:5'), { presented: wrong })
@@ -97,7 +98,7 @@ it('a network that sends much keeps no other one from being seen', async () => {
     Array.from({ length: 5000 }, (_, number) => ({ ...COMMON, id: `${number}`, secret: `other-${number}` })),
     [],
   )
-  const arrivals = new Arrivals({ redis, maxDevices: 10, replica: { roster }, logger })
+  const arrivals = beating(new Arrivals({ redis, maxDevices: 10, replica: { roster }, logger }), (each) => each.write())
   onTestFinished(() => arrivals.close())
   const junk = Buffer.from(Array.from({ length: 100 }, (_, n) => `w${n + 100}`).join(' '))
   const send = (remote: string, bytes: Buffer) =>
@@ -126,7 +127,7 @@ it('a fault in masking ends nothing, and the next sender is shown', async () => 
     return roster.secrets()
   }
   const replica = { roster: Object.assign(Object.create(roster), { secrets, find: () => undefined }) }
-  const arrivals = new Arrivals({ redis, maxDevices: 10, replica, logger })
+  const arrivals = beating(new Arrivals({ redis, maxDevices: 10, replica, logger }), (each) => each.write())
   onTestFinished(() => arrivals.close())
   const send = (text: string) =>
     arrivals.notUnderstood(new Conversation('tcp', '192.0.2.7:5'), {

@@ -3,6 +3,7 @@ import { Capacity } from '../../src/gateway/acceptance.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { keys, type Part, type Store } from '../../src/store/index.ts'
 import { memoryProblems } from '../../src/store/memory.ts'
+import { beating } from '../support/beat.ts'
 import { inEnglish } from '../support/texts.ts'
 import { withRedis } from '../support/with-redis.ts'
 
@@ -16,13 +17,8 @@ withRedis((_, connection) => {
 })
 
 function watch(maxParked: number): Capacity {
-  const capacity = new Capacity(redis, {
-    stopAt: 0.85,
-    maxParked,
-    shares: { markBytes: 0, heldFixes: 0, misunderstoodBytes: 0 },
-  })
-  onTestFinished(() => capacity.stop())
-  return capacity
+  const shares = { markBytes: 0, heldFixes: 0, misunderstoodBytes: 0 }
+  return beating(new Capacity(redis, { stopAt: 0.85, maxParked, shares }), (each) => each.look())
 }
 
 const observed = () => inEnglish(observations.current()).map(({ code, evidence }) => [code, ...evidence])
@@ -86,11 +82,8 @@ describe('the memory of Redis', () => {
 it.each([64_000_001, 64_000_011])('whole fixes are the share of held ones in %i bytes of memory', async (bytes) => {
   await redis.config('SET', 'maxmemory', bytes)
   const shares = { markBytes: 0, heldFixes: 0, misunderstoodBytes: 0 }
-  const capacity = new Capacity(redis, { stopAt: 0.85, maxParked: 1, shares })
-  onTestFinished(async () => {
-    capacity.stop()
-    await redis.config('SET', 'maxmemory', 0)
-  })
+  beating(new Capacity(redis, { stopAt: 0.85, maxParked: 1, shares }), (each) => each.look())
+  onTestFinished(async () => void (await redis.config('SET', 'maxmemory', 0)))
   await expect.poll(() => shares.heldFixes, soon).toBeGreaterThan(0)
   expect(shares.heldFixes % 1).toBe(0)
 })

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type ClockEvidence, judgeClock, OwnClock } from '../../src/gateway/clock.ts'
 import { noteClockOfApi, type Redis } from '../../src/store/index.ts'
+import { beating } from '../support/beat.ts'
 import { inEnglish } from '../support/texts.ts'
 import { withRedis } from '../support/with-redis.ts'
 
@@ -27,7 +28,6 @@ describe('our own clock', () => {
       expect(clock.now()).toBe(Date.now())
       clock.now()
       expect([clock.isInDoubt, jumps]).toEqual([true, 1])
-      clock.stop()
     },
   )
 
@@ -54,11 +54,10 @@ describe('our own clock', () => {
   })
 
   it('comes into doubt when the API disagrees with it, and out of it when the API agrees', async () => {
-    const clock = new OwnClock(redis, unsynchronised)
+    const clock = beating(new OwnClock(redis, unsynchronised), (each) => each.look())
     await noteClockOfApi(redis, 3_600_000)
     await expect.poll(() => clock.isInDoubt, { timeout: 30_000 }).toBe(true)
     await noteClockOfApi(redis, 0)
     await expect.poll(() => clock.isInDoubt, { timeout: 30_000 }).toBe(false)
-    clock.stop()
   })
 })

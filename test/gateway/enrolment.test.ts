@@ -2,6 +2,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { Enrolment } from '../../src/gateway/enrolment.ts'
 import { setEnrolment } from '../../src/store/enrolment.ts'
 import { openRedis, type Redis } from '../../src/store/index.ts'
+import { beating } from '../support/beat.ts'
 import { withRedis } from '../support/with-redis.ts'
 
 let redis: Redis
@@ -14,11 +15,8 @@ withRedis((server, connection) => {
 
 it('an enrolment window ends in time while Redis is away', async () => {
   const lost = openRedis(url, {})
-  const enrolment = new Enrolment(lost)
-  onTestFinished(() => {
-    vi.useRealTimers()
-    enrolment.stop()
-  })
+  const enrolment = beating(new Enrolment(lost), (each) => each.look())
+  onTestFinished(() => void vi.useRealTimers())
   await setEnrolment(redis, 60_000)
   await expect.poll(() => enrolment.isOpen).toBe(true)
   lost.disconnect()

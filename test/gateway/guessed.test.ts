@@ -28,6 +28,7 @@ import {
   readFrames,
 } from '../../src/store/index.ts'
 import type { MisunderstoodFrame } from '../../src/store/misunderstood-frame.ts'
+import { beating } from '../support/beat.ts'
 import { journalOf } from '../support/journal.ts'
 import { dial, gateway as listening, open, talk, until } from '../support/listen.ts'
 import { connect, raw } from '../support/mqtt-bytes.ts'
@@ -100,10 +101,10 @@ async function gateway(hold: HoldOptions = HOLD) {
   const appending = { maxWaitMs: 0, duplicates, shares, hold: limits }
   const appender = new Appender(redis, appending)
   const clock = { isInDoubt: false, jumps: 0, now: () => Date.now() }
-  const arrivals = new Arrivals({ redis, maxDevices: 10, replica, logger })
+  const arrivals = beating(new Arrivals({ redis, maxDevices: 10, replica, logger }), (each) => each.write())
   const journal = journalOf({ arrivals })
   const placing = { replica, filter: FILTER, hold, clock, journal, logger }
-  const holding = new Holding({ ...placing, redis, appender: appending })
+  const holding = beating(new Holding({ ...placing, redis, appender: appending }), (each) => each.look())
   const capacity = { hasShortage: false, isFull: false, shortageFor: () => undefined }
   const storing = { ...placing, appender, capacity, holding }
   const ingest = new Ingest({
@@ -115,7 +116,8 @@ async function gateway(hold: HoldOptions = HOLD) {
   })
   const decodeAgain = () => {
     const storage = new FixStorage(storing)
-    const redecoding = new Redecoding({ redis, protocolNamed, replica, storage, journal, maxAgeMs: null, logger })
+    const options = { redis, protocolNamed, replica, storage, journal, maxAgeMs: null, logger }
+    const redecoding = beating(new Redecoding(options), (each) => each.look())
     closes.unshift(() => redecoding.close())
     return redecoding
   }

@@ -24,6 +24,7 @@ import {
   timestampOf,
 } from '../../src/store/index.ts'
 import type { HoldLimits } from '../../src/store/store.ts'
+import { beating } from '../support/beat.ts'
 import { journalOf } from '../support/journal.ts'
 import { records } from '../support/records.ts'
 import { createDirectory } from '../support/roster.ts'
@@ -64,7 +65,8 @@ async function gateway(
     hold: { maxFixesPerDevice: 5, maxFixesConfigured: 5, maxUnknownDevices: 3, ...bounds },
   }
   const appender = new Appender(redis, options)
-  const holding = new Holding({ ...placing, redis, appender: options, journal: journalOf(), logger })
+  const held = new Holding({ ...placing, redis, appender: options, journal: journalOf(), logger })
+  const holding = beating(held, (each) => each.look())
   await holding.marking
   closes.push(
     () => holding.close(),

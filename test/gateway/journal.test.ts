@@ -7,6 +7,7 @@ import { createLogger } from '../../src/observe/log.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { surveyArrivals } from '../../src/store/arrivals.ts'
 import type { Store } from '../../src/store/index.ts'
+import { beating } from '../support/beat.ts'
 import { at, gateway, NOW_S, van } from '../support/ingest.ts'
 import { journalOf } from '../support/journal.ts'
 import { createDirectory } from '../support/roster.ts'
@@ -26,7 +27,7 @@ withRedis((_, connection) => {
 async function written() {
   const heard = new HeardBook(redis)
   const replica = { roster: await createDirectory([van], []) }
-  const arrivals = new Arrivals({ redis, maxDevices: MOST_ARRIVALS, replica, logger })
+  const arrivals = beating(new Arrivals({ redis, maxDevices: MOST_ARRIVALS, replica, logger }), (each) => each.write())
   onTestFinished(async () => void (await Promise.all([heard.close(), arrivals.close()])))
   return { heard, journal: journalOf({ heard, arrivals }) }
 }

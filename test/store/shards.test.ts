@@ -35,6 +35,7 @@ import {
 } from '../../src/store/index.ts'
 import { createTrackingClient } from '../../src/tracking/client.ts'
 import { ok, type Respond, startApi, status } from '../rig/api.ts'
+import { beating } from '../support/beat.ts'
 import { UNFILTERED } from '../support/appending.ts'
 import { journalOf } from '../support/journal.ts'
 import { records } from '../support/records.ts'
@@ -372,7 +373,7 @@ describe('held fixes', () => {
   async function holdingFor(lines: Assignment[]) {
     const replica = { current: true, version: 5, roster: await createDirectory([VAN], []) }
     const appender = filtering()
-    const holding = new Holding({
+    const held = new Holding({
       redis,
       appender,
       replica,
@@ -382,6 +383,7 @@ describe('held fixes', () => {
       journal: journalOf(),
       logger,
     })
+    const holding = beating(held, (each) => each.look())
     closes.push(() => holding.close())
     return {
       holding,

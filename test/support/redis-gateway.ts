@@ -9,6 +9,7 @@ import { Ingest } from '../../src/gateway/take.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import type { Assignment } from '../../src/roster/assignment.ts'
 import { Appender, DuplicateFilter, FrameStore, type Store } from '../../src/store/index.ts'
+import { beating } from './beat.ts'
 import { journalOf } from './journal.ts'
 import { createDirectory } from './roster.ts'
 
@@ -61,13 +62,13 @@ export async function redisGateway(redis: Store, setup: RedisGatewayOptions) {
       const { journal } = storing
       const secrets = { of: async () => (secret === undefined ? [] : [secret]) }
       const options = { redis, protocolNamed, replica, secrets, storage, journal, maxAgeMs: MAX_AGE_MS, logger }
-      const redecoding = new Redecoding(options)
+      const redecoding = beating(new Redecoding(options), (each) => each.look())
       onTestFinished(() => redecoding.close())
       return redecoding
     },
     /** Judges what is held by the roster. */
     release() {
-      const holding = new Holding({ ...storing, redis, appender: appending, logger })
+      const holding = beating(new Holding({ ...storing, redis, appender: appending, logger }), (each) => each.look())
       onTestFinished(() => holding.close())
       return holding
     },

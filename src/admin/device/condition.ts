@@ -112,7 +112,7 @@ export class DeviceWatch {
 
   constructor(sources: SurveySources) {
     this.#sources = sources
-    this.#looks = everySecond(async () => void (await this.#look()))
+    this.#looks = everySecond({ look: async () => void (await this.#look()) })
   }
 
   /** How many configured devices do what. */

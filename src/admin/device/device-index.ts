@@ -92,7 +92,7 @@ export class DeviceIndex {
     this.#held = new HeldIndex(sources.redis)
     this.#lost = new LostSenders(sources)
     sources.follow((changed) => this.#rosterChanged(changed))
-    this.#looks = everySecond(() => this.catchUp().catch(() => {}))
+    this.#looks = everySecond({ look: () => this.catchUp().catch(() => {}) })
   }
 
   /** All by their places: what is nearly in order is sorted in one go. */

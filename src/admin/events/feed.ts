@@ -24,7 +24,7 @@ export class EventFeed {
   readonly #sources: FeedSources
   readonly #readers = new Set<EventReader>()
   #log = new EventLog()
-  #loops: ReturnType<typeof everySecond>[] = []
+  #loop: ReturnType<typeof everySecond> | undefined
   #waking: Promise<void> | undefined
   #seconds = 0
   /** For how many seconds there has been no reader. */
@@ -76,13 +76,14 @@ export class EventFeed {
     // A source that cannot be read, since Redis is away, begins later.
     await within(BEGIN_MS, Promise.all(sources.map((source) => source.look().catch(() => {}))))
     if (this.#isClosed) return
-    const looks = sources.map((source) => everySecond(() => this.#look(source)))
-    this.#loops = [everySecond(async () => this.#beat()), everySecond(() => this.#tellStatus()), ...looks]
+    const looks = sources.map((source) => [`look for ${source.topic}`, () => this.#look(source)] as const)
+    const own = { beat: () => this.#beat(), status: () => this.#tellStatus() }
+    this.#loop = everySecond({ ...own, ...Object.fromEntries(looks) })
   }
 
   #rest(): void {
-    for (const loop of this.#loops) void loop.stop()
-    this.#loops = []
+    void this.#loop?.stop()
+    this.#loop = undefined
     this.#waking = undefined
     this.#log = new EventLog()
   }

@@ -1,4 +1,3 @@
-import { everySecond } from '../../async.ts'
 import { addressOf, networkOf } from '../../domain/addresses.ts'
 import { type Standing, standingOf } from '../conversation.ts'
 import type { GuessDelays } from '../guesses.ts'
@@ -55,8 +54,6 @@ export class Neighbours {
   readonly #counts = new Map<string, OpenConnections>()
   /** When each other gateway was heard last, by `performance.now()`. */
   readonly #heard = new Map<string, number>()
-  readonly #eachSecond: NodeJS.Timeout
-  readonly #looks: ReturnType<typeof everySecond>
   #counted = 0
   #countedAt = 0
   #notice: Notice = {}
@@ -74,11 +71,6 @@ export class Neighbours {
       accepted: (device) => this.#tell('accepted', device),
     })
     shares.trails.follow((device, sighting) => this.#tell('sighted', [device, shownOf(sighting)]))
-    this.#eachSecond = setInterval(() => {
-      this.#count()
-      this.#sendNotice()
-    }, SECOND_MS)
-    this.#looks = everySecond(() => this.#forgetSilent().catch(() => {}))
   }
 
   began(): void {
@@ -111,10 +103,23 @@ export class Neighbours {
     for (const [device, sighting] of sighted) trails.heardElsewhere(device, sighting)
   }
 
+  /** Tells the others what has happened. Call it once a second. */
+  report(): void {
+    this.#count()
+    this.#sendNotice()
+  }
+
+  /** Forgets gateways that were killed: they cannot say that they have no connection any more. Call it once a second. */
+  async forgetSilent(): Promise<void> {
+    const askedAt = performance.now()
+    const quiet = [...this.#heard].flatMap(([gateway, heardAt]) => (askedAt - heardAt > QUIET_MS ? [gateway] : []))
+    if (quiet.length === 0) return
+    for (const gateway of await this.#options.silent(quiet))
+      if ((this.#heard.get(gateway) ?? askedAt) < askedAt) this.#forget(gateway)
+  }
+
   /** Call it once the last connection has ended. */
   close(): void {
-    clearInterval(this.#eachSecond)
-    void this.#looks.stop()
     clearTimeout(this.#sending)
     this.#send({ began: true })
   }
@@ -132,15 +137,6 @@ export class Neighbours {
   #hasCounted(gateway: string, counted: OpenConnections): void {
     this.#counts.set(gateway, counted)
     this.#shares.connectionLimits.elsewhere = [...this.#counts.values()]
-  }
-
-  /** A gateway that was killed cannot say that it has no connection any more. */
-  async #forgetSilent(): Promise<void> {
-    const askedAt = performance.now()
-    const quiet = [...this.#heard].flatMap(([gateway, heardAt]) => (askedAt - heardAt > QUIET_MS ? [gateway] : []))
-    if (quiet.length === 0) return
-    for (const gateway of await this.#options.silent(quiet))
-      if ((this.#heard.get(gateway) ?? askedAt) < askedAt) this.#forget(gateway)
   }
 
   #forget(gateway: string): void {
@@ -188,7 +184,6 @@ function slotAt(gateway: string, [slotDevice, remote, connectedAt, isProved, sta
   return { senderLimits, slotDevice, session, gateway, abort: () => {} }
 }
 
-const SECOND_MS = 1000
 /** A message from a gateway shows that it lives. */
 const QUIET_MS = 5000
 const AGAIN_MS = 10_000

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { promisify } from 'node:util'
 import { loadProtocol, loadProtocols } from '../../../protocols/index.ts'
-import { within } from '../../async.ts'
+import { everySecond, within } from '../../async.ts'
 import { AUTO } from '../../config/listener.ts'
 import type { Config } from '../../config/schema.ts'
 import { Capacity } from '../../gateway/acceptance.ts'
@@ -22,7 +22,7 @@ import type { Logger } from '../../observe/log.ts'
 import { gatewayFigures } from '../../observe/metrics.ts'
 import { DeviceSecrets } from '../../roster/device-secrets.ts'
 import { Replica } from '../../roster/replica.ts'
-import { DuplicateFilter, FrameStore, keys, openAppender, signOn } from '../../store/index.ts'
+import { DuplicateFilter, FrameStore, jobFaults, keys, openAppender, signOn } from '../../store/index.ts'
 import { InheritedSockets } from '../held-sockets.ts'
 import { openStore, type Role, type RoleAddresses } from '../role.ts'
 import { openListeners } from './listeners.ts'
@@ -104,6 +104,19 @@ async function openPath(live: Live, replica: Replica, { identity }: Pick<At, 'id
   live.follow({ roster: (changed) => redecoding.rosterChanged(changed) })
   // What is held may have its place by now, and what arrives by the new time goes behind.
   clock.follow(() => holding.rosterChanged(undefined))
+  const beat = everySecond(
+    {
+      'memory of Redis': () => capacity.look(),
+      clock: () => clock.look(),
+      'enrolment window': () => enrolment.look(),
+      'held fixes': () => holding.look(),
+      'kept frames': () => redecoding.look(),
+      arrivals: () => arrivals.write(),
+      'watched frames': () => watchedFrames.look(),
+      ...senders.jobs,
+    },
+    jobFaults(logger),
+  )
   return {
     replica,
     shared: {
@@ -118,18 +131,12 @@ async function openPath(live: Live, replica: Replica, { identity }: Pick<At, 'id
     stopWaiting: () => ingest.close(),
     async close() {
       senders.close()
-      capacity.stop()
-      clock.stop()
-      enrolment.stop()
-      const lastWrites = [
-        sharing.stop(),
-        // Releasing uses the roster: until it ends, a writer of the roster waits for this gateway.
-        Promise.all([holding.close(), redecoding.close()]).then(() => Promise.all([heard.close(), days.close()])),
-        appender.close(),
-        arrivals.close(),
-        watchedFrames.close(),
-      ]
-      await within(LAST_WRITES_MS, Promise.all(lastWrites))
+      redecoding.close()
+      // Releasing uses the roster: until it ends, a writer of the roster waits for this gateway.
+      const released = Promise.all([beat.stop(), holding.close()])
+      const books = [heard, days, arrivals, watchedFrames]
+      const written = released.then(() => Promise.all(books.map((book) => book.close())))
+      await within(LAST_WRITES_MS, Promise.all([sharing.stop(), appender.close(), written]))
     },
   }
 }

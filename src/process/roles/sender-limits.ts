@@ -43,12 +43,12 @@ export function openSenderLimits(config: Config, gateway: Gateway) {
       udpPorts: new Set<number>(),
     },
     ofIdentity: { guesses, trails, unknownDevices: new UnknownDeviceQuota(partOf(config.hold.max_unknown_devices)) },
-    close: meetNeighbours({ slots, guesses, trails, connectionLimits }, gateway),
+    ...meetNeighbours({ slots, guesses, trails, connectionLimits }, gateway),
   }
 }
 
-/** Answers what ends it. */
-function meetNeighbours(shares: NeighbourShares, { redis, named, rosterWritten }: Gateway): () => void {
+/** Returns what is to be done once a second, and what ends it. */
+function meetNeighbours(shares: NeighbourShares, { redis, named, rosterWritten }: Gateway) {
   const gateway = processId(named)
   const neighbours: Neighbours = new Neighbours(shares, {
     ports: processId({ ...named, slot: 0 }),
@@ -63,8 +63,11 @@ function meetNeighbours(shares: NeighbourShares, { redis, named, rosterWritten }
       rosterWritten,
     },
   )
-  return () => {
-    neighbours.close()
-    channel.close()
+  return {
+    jobs: { neighbours: () => neighbours.report(), 'silent neighbours': () => neighbours.forgetSilent() },
+    close() {
+      neighbours.close()
+      channel.close()
+    },
   }
 }

@@ -9,6 +9,7 @@ import { listenMqtt } from '../../../src/gateway/wire/mqtt.ts'
 import { listenTcp } from '../../../src/gateway/wire/tcp.ts'
 import { observations } from '../../../src/observe/observations.ts'
 import { keys, openGatewayChannel, type Store, silentProcesses } from '../../../src/store/index.ts'
+import { beating } from '../../support/beat.ts'
 import { dial, type Gateway, gateway, open, type Peer, SECRET, talk, until } from '../../support/listen.ts'
 import { position, protocolNamed } from '../../support/mqtt.ts'
 import { connack, connect, puback, publish, raw } from '../../support/mqtt-bytes.ts'
@@ -39,6 +40,8 @@ async function meet(name: string, limits: Partial<Gateway['limits']> = {}) {
       silent: (gateways) => silentProcesses(redis, name, gateways),
     },
   )
+  beating(neighbours, (each) => each.report())
+  beating(neighbours, (each) => each.forgetSilent())
   const opened = Promise.withResolvers<void>()
   const channel = openGatewayChannel(
     { redis, gateway: name },

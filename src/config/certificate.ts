@@ -103,7 +103,7 @@ function certificateIn(text: string): X509Certificate {
 export class ServedCertificate {
   readonly #files: CertificateFiles
   readonly #listener: string
-  readonly #noting: NodeJS.Timeout
+  readonly #endNoting: () => void
   #certificate: Certificate
   #refused: string | undefined
   #following: Following | undefined
@@ -115,8 +115,7 @@ export class ServedCertificate {
     this.#files = files
     this.#listener = listener
     this.#certificate = read
-    this.#noting = setInterval(() => this.#note(), NOTE_MS).unref()
-    this.#note()
+    this.#endNoting = observations.noteLasting(() => this.#note())
   }
 
   get context(): SecureContextOptions {
@@ -132,7 +131,7 @@ export class ServedCertificate {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#noting)
+    this.#endNoting()
     await this.#following?.close()
   }
 
@@ -172,5 +171,3 @@ const NOT_PEM = {
   ca: 'is no certificate in PEM',
 }
 const EXPIRES_SOON_MS = 14 * 86_400_000
-/** Soon enough for the finding to last, see HOLDS_MS in src/observe/observations.ts. */
-const NOTE_MS = 2000

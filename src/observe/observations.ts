@@ -70,6 +70,7 @@ export interface Observation {
  */
 export class Observations {
   readonly #observed = new Map<string, Observation>()
+  readonly #lasting = new Set<() => void>()
   /** The devices about which something is observed. Only this class writes it. */
   readonly devices = new Set<string>()
 
@@ -108,7 +109,15 @@ export class Observations {
     this.#count()
   }
 
+  /** Calls `note` before each answer of `current`, to note a state that lasts. Returns what ends that. */
+  noteLasting(note: () => void): () => void {
+    this.#lasting.add(note)
+    return () => void this.#lasting.delete(note)
+  }
+
+  /** A process asks once a second, see store/processes.ts. */
   current(now = Date.now()): Observation[] {
+    for (const note of this.#lasting) note()
     for (const [key, { code, lastAt }] of this.#observed)
       if (Math.abs(now - lastAt) > HOLDS_MS[code]) this.#observed.delete(key)
     this.#count()

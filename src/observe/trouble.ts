@@ -13,20 +13,22 @@ export function noteNotStored(reason: Obstacle): void {
  */
 export function measureEventLoop(name: string): void {
   let reactedAt = performance.now()
+  let reportedAt = reactedAt
   let longestMs = 0
   setInterval(() => {
     const now = performance.now()
     longestMs = Math.max(longestMs, now - reactedAt - REACTS_MS)
     reactedAt = now
-  }, REACTS_MS).unref()
-  setInterval(() => {
+    if (now - reportedAt < REPORTS_MS) return
+    reportedAt = now
     metrics.eventLoopDelay.observe(longestMs / 1000)
     if (longestMs >= LATE_MS)
       observations.note('event_loop_delay', { subject: { process: name }, evidence: `${Math.round(longestMs)} ms` })
     longestMs = 0
-  }, 1000).unref()
+  }, REACTS_MS).unref()
 }
 
 /** How often it looks whether it reacts in time. */
 const REACTS_MS = 100
+const REPORTS_MS = 1000
 const LATE_MS = 500

@@ -26,6 +26,20 @@ describe('what a process observes', () => {
     expect(seen.current(2000)).toMatchObject([{ sinceAt: 1000, lastAt: 2000, count: 2 }])
   })
 
+  it('lasts while it is noted at each question, and ends after that', () => {
+    const seen = new Observations()
+    const [end, endOther] = ['a', 'b'].map((name) =>
+      seen.noteLasting(() => seen.note('bridge_down', { subject: { listener: name }, now: 1000 })),
+    )
+    expect(seen.current(1000)).toHaveLength(2)
+    expect(seen.current(1000)).toMatchObject([{ count: 2 }, { count: 2 }])
+    end()
+    expect(seen.current(20_000)).toEqual([])
+    seen.current(1000)
+    expect(seen.current(1000).map(({ subject }) => subject.listener)).toEqual(['b'])
+    endOther()
+  })
+
   it('is over when it was not repeated for a minute', () => {
     const seen = new Observations()
     seen.note('impossible_move', { now: 1000 })

@@ -39,7 +39,7 @@ export class MqttBridge {
   readonly #topics: readonly Subscription[]
   readonly #shared: BridgeShared
   readonly #clientId: string
-  readonly #noting: NodeJS.Timeout
+  readonly #endNoting: () => void
   #connection: BridgeConnection | undefined
   #connectedAt = 0
   #retry: NodeJS.Timeout | undefined
@@ -54,7 +54,7 @@ export class MqttBridge {
     this.#topics = topics
     this.#shared = shared
     this.#clientId = clientIdOf(bridge, shared.gateway)
-    this.#noting = setInterval(() => this.#note(), NOTE_MS).unref()
+    this.#endNoting = observations.noteLasting(() => this.#note())
     for (const outcome of OUTCOMES) metrics.bridgeMessages.inc({ bridge: bridge.name, outcome }, 0)
     shared.pressure.follow(() => this.#connection?.adjustReading())
     this.#connect()
@@ -63,7 +63,7 @@ export class MqttBridge {
   /** Takes nothing more; resolves once what was read is stored and acknowledged, or after `waitMs`. */
   async close(waitMs = CLOSE_WAIT_MS): Promise<void> {
     this.#isClosed = true
-    clearInterval(this.#noting)
+    this.#endNoting()
     clearTimeout(this.#retry)
     await this.#connection?.close(waitMs)
     metrics.bridgeConnected.set({ bridge: this.#bridge.name }, 0)
@@ -87,7 +87,6 @@ export class MqttBridge {
   #subscribed(refused: readonly Text[], hasSession: boolean): void {
     const { name: bridge } = this.#bridge
     this.#troubles = refused
-    this.#note()
     metrics.bridgeConnected.set({ bridge }, 1)
     if (this.#hadSession && !hasSession)
       this.#shared.logger.warn({ bridge }, 'the broker has forgotten our session, and what it kept for it')
@@ -189,5 +188,3 @@ function refuse(reason: RefusedReason): MessageOutcome {
 const OUTCOMES = ['stored', 'refused', 'not_kept', 'not_stored'] satisfies MessageOutcome[]
 const FIRST_DELAY_MS = 1000
 const MAX_DELAY_MS = 30_000
-/** Soon enough for the finding to last, see HOLDS_MS in src/observe/observations.ts. */
-const NOTE_MS = 2000

@@ -2,8 +2,9 @@ import { expect, it, onTestFinished } from 'vitest'
 import type { Config } from '../../src/config/schema.ts'
 import { Conversation } from '../../src/gateway/conversation.ts'
 import { HeardBook } from '../../src/gateway/heard.ts'
+import { createLogger } from '../../src/observe/log.ts'
 import { openSenderLimits } from '../../src/process/roles/sender-limits.ts'
-import type { Store } from '../../src/store/index.ts'
+import { keys, type Store } from '../../src/store/index.ts'
 import { until } from '../support/listen.ts'
 import { withRedis } from '../support/with-redis.ts'
 
@@ -23,6 +24,7 @@ function started() {
     redis,
     named: { role: 'gateway', installation: '/tmp/none' },
     gateways: 1,
+    logger: createLogger('test', { level: 'fatal', format: 'json' }),
     rosterWritten: () => {},
   })
   onTestFinished(close)
@@ -37,4 +39,13 @@ it('a van that was heard before a restart is not kept out by who guesses its sec
   for (let tries = 0; tries < 20; tries++) for (const id of [VAN, 'other']) guesses.failed(id, '192.0.2.8', 0)
   await until(() => expect(guesses.isDelayed(VAN, '192.0.2.7', 1)).toBe(false))
   expect(guesses.isDelayed('other', '192.0.2.7', 1)).toBe(true)
+})
+
+it('a message of another gateway that cannot be read ends nothing, and later ones count', async () => {
+  const guesses = started()
+  const guessed = JSON.stringify({ guessed: Array.from({ length: 20 }, () => ['other', '192.0.2.8']) })
+  await until(async () => {
+    for (const text of ['{', guessed]) await redis.publish(keys.gatewayChannel, `another\n${text}`)
+    expect(guesses.isDelayed('other', '192.0.2.7')).toBe(true)
+  })
 })

@@ -82,6 +82,7 @@ async function openPath(live: Live, replica: Replica, { identity }: Pick<At, 'id
     redis,
     named,
     gateways: identity?.count ?? 1,
+    logger,
     rosterWritten: () => void replica.refresh().catch(() => {}),
   })
   const enrolment = new Enrolment(redis)

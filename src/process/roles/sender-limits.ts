@@ -9,6 +9,8 @@ import { Slots } from '../../gateway/admit/slots.ts'
 import { UnknownDeviceQuota } from '../../gateway/unknown-devices.ts'
 import { GuessDelays, rememberHeard } from '../../gateway/guesses.ts'
 import { Trails } from '../../gateway/suspicion.ts'
+import { guarded, logFault } from '../../observe/faults.ts'
+import type { Logger } from '../../observe/log.ts'
 import { openGatewayChannel, type ProcessIdentity, processId, type Store, silentProcesses } from '../../store/index.ts'
 
 interface Gateway {
@@ -16,6 +18,7 @@ interface Gateway {
   readonly named: ProcessIdentity
   /** How many share the ports. */
   readonly gateways: number
+  readonly logger: Logger
   /** Called after each write to the roster. */
   rosterWritten(): void
 }
@@ -48,7 +51,7 @@ export function openSenderLimits(config: Config, gateway: Gateway) {
 }
 
 /** Returns what is to be done once a second, and what ends it. */
-function meetNeighbours(shares: NeighbourShares, { redis, named, rosterWritten }: Gateway) {
+function meetNeighbours(shares: NeighbourShares, { redis, named, logger, rosterWritten }: Gateway) {
   const gateway = processId(named)
   const neighbours: Neighbours = new Neighbours(shares, {
     ports: processId({ ...named, slot: 0 }),
@@ -59,7 +62,11 @@ function meetNeighbours(shares: NeighbourShares, { redis, named, rosterWritten }
     { redis, gateway },
     {
       opened: () => neighbours.began(),
-      receive: (from, text) => neighbours.receive(from, text),
+      receive: (from, text) =>
+        guarded(
+          () => neighbours.receive(from, text),
+          (error) => logFault(logger, error, { what: 'fault in a message of another gateway' }),
+        ),
       rosterWritten,
     },
   )

@@ -33,6 +33,10 @@ it('runs a shared task again once its result is too old, and at once after a fai
   await expect.poll(() => (void ask(), runs.length)).toBe(3)
 })
 
+function fail(): never {
+  throw new Error('no')
+}
+
 it('runs jobs at once and then each second, but none that still runs; its end is awaited by stop', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   onTestFinished(() => void vi.useRealTimers())
@@ -57,9 +61,6 @@ it('runs a job again that has thrown or rejected, beside the others, and tells i
   onTestFinished(() => void vi.useRealTimers())
   const faults: string[] = []
   let others = 0
-  const fail = () => {
-    throw new Error('no')
-  }
   const jobs = { throws: fail, rejects: async () => fail(), other: () => others++ }
   const beat = everySecond(jobs, (error, job) => faults.push(`${job}: ${(error as Error).message}`))
   await vi.advanceTimersByTimeAsync(1000)

@@ -56,7 +56,7 @@ interface Changes {
   readonly tokens: undefined
 }
 
-export type Follower = { readonly [Concern in keyof Changes]?: (changed: Changes[Concern]) => void }
+type Follower = { readonly [Concern in keyof Changes]?: (changed: Changes[Concern]) => unknown }
 
 export interface LiveOptions extends FilesOptions {
   /** For the log: which process this is. */

@@ -79,14 +79,18 @@ export async function writeRecords(shard: Shard, news: readonly DeviceNews[]): P
 
 /** What is new, as the lines of a record (see lua/devices.lua), each with its time first. */
 function linesOf({ contact, fix, filtered, usualMs }: DeviceNews): string {
-  const json = <Part extends { readonly at: number }>({ at, ...part }: Part) => JSON.stringify({ at, ...part })
   const lines = [
-    contact ? json(contact).slice(0, -1) : '',
-    fix ? `,"fix":${json(fix)}` : '',
-    filtered ? `,"filtered":${json(filtered)}` : '',
+    contact ? timedJson(contact).slice(0, -1) : '',
+    fix ? `,"fix":${timedJson(fix)}` : '',
+    filtered ? `,"filtered":${timedJson(filtered)}` : '',
     usualMs === undefined ? '}' : `,"usualMs":${usualMs}}`,
   ]
   return lines.join('\n')
+}
+
+/** The JSON of a part of a record, with its time first. */
+function timedJson({ at, ...part }: { readonly at: number }): string {
+  return JSON.stringify({ at, ...part })
 }
 
 /** The records of devices of a shard, in the order of the devices; undefined if a device was never heard. */

@@ -13,8 +13,8 @@ export interface Victim {
   /** Ids that the honest vans use, and those of them that have a secret. */
   readonly vans: readonly string[]
   readonly secretVans: readonly string[]
-  /** A token of another company, and an id that the company of the vans has deleted; undefined of a target that was attached to. */
-  readonly rival?: { readonly token: string; readonly company: string; readonly deleted: string }
+  /** A token of another company, and an id that the company of the vans has deleted. */
+  readonly rival: { readonly token: string; readonly company: string; readonly deleted: string }
 }
 
 /** What a device's entry asks its sender for. */

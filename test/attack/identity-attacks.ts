@@ -76,7 +76,6 @@ async function takenAddress({ known, ports, vans }: Victim, cost: Cost, signal: 
 
 /** A token of another company takes the id, and looks for what is stored of it. */
 async function deletedId({ ports, rival }: Victim, cost: Cost, signal: AbortSignal): Promise<void> {
-  if (!rival) return
   const { company, deleted, token } = rival
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const ask = async (path: string, change?: RequestInit) => {

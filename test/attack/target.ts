@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ export interface Target {
   redis(): Promise<RedisState | undefined>
   /** Changes the entries of the guarded devices, so that frames that were kept for them are decoded again. */
   touchGuarded(): Promise<void>
-  /** Positions that were delivered although nobody may have sent them, in words; of a target that was attached to: none. */
+  /** Positions that were delivered although nobody may have sent them, in words. */
   wrongPositions(): string[]
   stop(): Promise<void>
 }
@@ -73,13 +73,21 @@ export async function startTarget(settings: Readonly<Record<string, string>> = {
   await writeFile(join(dir, 'devices.yaml'), devices(0))
   const product = await runProduct(dir)
   const { ports } = product
-  const rival = { token: RIVAL_TOKEN, company: '8', deleted: DELETED }
+  const honest = honestOn(ports)
   const place = { dataDir: join(dir, 'data'), adminPort: ports.admin, token: TOKEN }
   await leaveTraces(place, ports['tcp/teltonika'])
   let edits = 0
   return {
-    victim: { ...victimOn(ports), rival },
-    honest: honestOn(ports),
+    victim: {
+      ports,
+      vans: VANS,
+      secretVans: honest.flatMap(({ id, secret }) => (secret === undefined ? [] : [id])),
+      known: KNOWN,
+      guarded: GUARDED,
+      routeless: ROUTELESS,
+      rival: { token: RIVAL_TOKEN, company: '8', deleted: DELETED },
+    },
+    honest,
     memory: () => memoryOf(dir),
     redis: () => redisOf(place.dataDir),
     status: () => statusOf(place),
@@ -89,68 +97,25 @@ export async function startTarget(settings: Readonly<Record<string, string>> = {
   }
 }
 
-/**
- * A `waybridge start` that runs on this machine already, by its data folder. Only its ports on 127.0.0.1 are attacked. It gets
- * devices of a company for the time of the attacks, whose fixes go to its tracking API.
- */
-export async function attachTarget(dataDir: string, company: string): Promise<Target> {
-  const ports = JSON.parse(readFileSync(join(dataDir, 'ports.json'), 'utf8')) as Record<string, number>
-  const place = { dataDir, adminPort: ports.admin }
-  const honest = honestOn(ports)
-  const guards = Object.entries(GUARDED) as [Guard, string][]
-  const all = [...VANS, ...KNOWN, ...Object.values(GUARDED), ROUTELESS]
-  const touchGuarded = async (edit = 0) => {
-    for (const [guard, id] of guards)
-      await askDevice(place, 'PUT', id, { company_id: company, name: `${guard} ${edit}`, ...PROOFS[guard] })
-  }
-  for (const [index, id] of [...VANS, ...KNOWN].entries()) {
-    const { secret } = honest.find((van) => van.id === id) ?? {}
-    const lane = { courier_id: String(index + 1), route_id: String(index + 1) }
-    await askDevice(place, 'PUT', id, { company_id: company, ...lane, ...(secret && { secret }) })
-  }
-  await askDevice(place, 'PUT', ROUTELESS, { company_id: company })
-  await touchGuarded()
-  let edits = 0
-  return {
-    victim: victimOn(ports),
-    honest,
-    memory: () => memoryOf(),
-    redis: () => redisOf(dataDir),
-    status: () => statusOf(place),
-    touchGuarded: () => touchGuarded(++edits),
-    wrongPositions: () => [],
-    async stop() {
-      for (const id of all) await askDevice(place, 'DELETE', id)
-    },
-  }
-}
-
 function ids(first: number, count: number): string[] {
   return Array.from({ length: count }, (_, index) => String(first + index))
 }
 
-function victimOn(ports: Record<string, number>): Victim {
-  const secretVans = honestOn(ports).flatMap(({ id, secret }) => (secret === undefined ? [] : [id]))
-  return { ports, vans: VANS, secretVans, known: KNOWN, guarded: GUARDED, routeless: ROUTELESS }
-}
-
-function honestOn(ports: Record<string, number>): Van[] {
-  const roads = ROADS.filter((road) => ports[road] !== undefined)
+function honestOn(ports: Readonly<Record<string, number>>): Van[] {
   return VANS.map((id, index) => {
-    const road = roads[index % roads.length]
-    const hasSecret = /^(?:http|mqtt)/.test(road) && Math.floor(index / roads.length) % 2 === 0
+    const road = ROADS[index % ROADS.length]
+    const hasSecret = /^(?:http|mqtt)/.test(road) && Math.floor(index / ROADS.length) % 2 === 0
     return { id, road, port: ports[road], secret: hasSecret ? SECRET : undefined }
   })
 }
 
-/** The honest vans of a target with all ports, whatever these are. */
-const STARTED = honestOn(Object.fromEntries(ROADS.map((road) => [road, 0])))
+const SECRETS = honestOn({}).map(({ secret }) => secret)
 
 /** `devices.yaml`, in which the guarded devices have the name of an edit. */
 function devices(edit: number): string {
   const plain = [...VANS, ...KNOWN].map((id, index) => {
     const lane = { company_id: '7', courier_id: String(index + 1), route_id: String(index + 1) }
-    return [id, { ...lane, secret: STARTED[index]?.secret }]
+    return [id, { ...lane, secret: SECRETS[index] }]
   })
   const guarded = Object.entries(GUARDED).map(([guard, id], index) => {
     const courier = String(GUARDED_FROM_COURIER + index)
@@ -166,7 +131,7 @@ function wrongPositionsIn(file: string): string[] {
   if (!existsSync(file)) return []
   const { latitude, longitude } = HONEST_PLACE
   const isHonest = `(lat BETWEEN ${latitude} AND ${latitude + 0.01} AND lon = ${longitude})`
-  const withSecret = STARTED.flatMap(({ secret }, index) => (secret === undefined ? [] : [index + 1]))
+  const withSecret = SECRETS.flatMap((secret, index) => (secret === undefined ? [] : [index + 1]))
   const database = new DatabaseSync(file, { readOnly: true })
   const rows = database
     .prepare(
@@ -214,8 +179,8 @@ async function askDevice(place: AdminPlace, method: string, id: string, body?: o
   return answer.text()
 }
 
-/** By role, the word of the command line that names it; `dir`: another word of it. */
-function memoryOf(dir = ''): Record<string, number> {
+/** Resident memory by role, bytes. */
+function memoryOf(dir: string): Record<string, number> {
   const memory: Record<string, number> = {}
   for (const role of ROLES)
     try {

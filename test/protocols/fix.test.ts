@@ -1,17 +1,12 @@
 import { expect, it } from 'vitest'
 import fix from '../../protocols/fix/index.ts'
-import { DecodeError } from '../../protocols/kit/index.ts'
+import { refusalOf } from '../support/rough.ts'
 
 const ENTRY = { lat: 52.525, lon: 13.41, timestamp: 1714558530 }
 
 function reasonOf(payload: unknown): string | undefined {
-  try {
-    fix.decode(Buffer.from(typeof payload === 'string' ? payload : JSON.stringify(payload)))
-  } catch (error) {
-    if (error instanceof DecodeError) return error.message
-    throw error
-  }
-  return undefined
+  const bytes = Buffer.from(typeof payload === 'string' ? payload : JSON.stringify(payload))
+  return refusalOf(() => fix.decode(bytes))?.message
 }
 
 it.each([

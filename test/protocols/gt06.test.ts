@@ -1,19 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import gt06 from '../../protocols/gt06/index.ts'
 import type { Settings } from '../../protocols/kit/index.ts'
-import { bytes, type Gt06Position, gt06Date, gt06Flags, gt06Frame, gt06Gps, gt06Place, u } from '../support/encode.ts'
+import { bytes, gt06Date, gt06Flags, gt06Frame, gt06Gps, gt06Place, u } from '../support/encode.ts'
 import { decodesRough, flipped, framesOfParts, framesRough, newSession, reasonOf, within } from '../support/rough.ts'
-
-const IMEI = '356307042441013'
-
-const POSITION: Gt06Position = {
-  date: '261120063015',
-  latitude: 54.687205,
-  longitude: -25.27973,
-  satellites: 9,
-  speed: 54,
-  heading: 214,
-}
+import { IMEI, POSITION } from './gt06.ts'
 
 const FIX = {
   time: Date.UTC(2026, 10, 20, 6, 30, 15),

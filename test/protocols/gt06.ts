@@ -1,9 +1,9 @@
 import { bytes, type Gt06Position, gt06Flags, gt06Frame, gt06Gps, gt06Place, u } from '../support/encode.ts'
 import { COSTLY_SIZE, many, type ProtocolCases } from '../support/protocol-cases.ts'
 
-const IMEI = '356307042441013'
+export const IMEI = '356307042441013'
 
-const POSITION: Gt06Position = {
+export const POSITION: Gt06Position = {
   date: '261120063015',
   latitude: 54.687205,
   longitude: -25.27973,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { DecodeError, type HttpRequest, knots, type Message, type Session } from '../../protocols/kit/index.ts'
+import { type HttpRequest, knots, type Message, type Session } from '../../protocols/kit/index.ts'
 import osmand from '../../protocols/osmand/index.ts'
-import { newSession } from '../support/rough.ts'
+import { newSession, refusalOf } from '../support/rough.ts'
 
 const COORDS = { latitude: 52.525, longitude: 13.41, accuracy: 4.5, speed: 10, heading: 270, altitude: 34 }
 const LOCATION = { timestamp: '2024-05-01T10:15:30.250Z', coords: COORDS, is_moving: true, battery: { level: 1 } }
@@ -28,15 +28,7 @@ function posted(body: unknown, uri = '/'): Message {
 
 const withCoords = (coords: unknown) => () => posted({ location: { ...LOCATION, coords }, device_id: 'a' })
 
-function reasonOf(work: () => Message): string | undefined {
-  try {
-    work()
-  } catch (error) {
-    if (error instanceof DecodeError) return error.message
-    throw error
-  }
-  return undefined
-}
+const messageOf = (work: () => unknown) => refusalOf(work)?.message
 
 describe('parameters', () => {
   it('in the query: a fix, the device and its token', () => {
@@ -129,11 +121,11 @@ describe('parameters', () => {
   })
 
   it('what is not understood is named', () => {
-    expect(reasonOf(() => request('/'))).toBe('the frame is malformed: id is missing')
-    expect(reasonOf(() => request('/?id=1&lat=north&lon=2'))).toBe('the frame is malformed: "north" is not a number')
+    expect(messageOf(() => request('/'))).toBe('the frame is malformed: id is missing')
+    expect(messageOf(() => request('/?id=1&lat=north&lon=2'))).toBe('the frame is malformed: "north" is not a number')
     for (const bad of ['lat=NaN&lon=2', 'lat=1e999&lon=2', 'lat=1', 'location=1', 'lat=1&lon=2&timestamp=soon'])
       expect(
-        reasonOf(() => request(`/?id=1&${bad}`)),
+        messageOf(() => request(`/?id=1&${bad}`)),
         bad,
       ).toMatch('malformed')
   })
@@ -187,15 +179,15 @@ describe('JSON', () => {
   })
 
   it('what is not understood is named', () => {
-    expect(reasonOf(() => posted('{"location": '))).toBe('the frame is malformed: it is not JSON')
-    expect(reasonOf(() => posted({ location: LOCATION }))).toBe('the frame is malformed: id is missing')
+    expect(messageOf(() => posted('{"location": '))).toBe('the frame is malformed: it is not JSON')
+    expect(messageOf(() => posted({ location: LOCATION }))).toBe('the frame is malformed: id is missing')
     const missing = 'the frame is malformed: coords.latitude or coords.longitude is missing'
-    expect(reasonOf(withCoords(undefined))).toBe(missing)
-    expect(reasonOf(withCoords({ ...COORDS, latitude: true }))).toBe(
+    expect(messageOf(withCoords(undefined))).toBe(missing)
+    expect(messageOf(withCoords({ ...COORDS, latitude: true }))).toBe(
       'the frame is malformed: coords.latitude is a boolean, not a number',
     )
-    expect(reasonOf(withCoords({ ...COORDS, longitude: null }))).toBe(missing)
-    expect(reasonOf(() => posted('{"device_id":"a","location":{"coords":{"latitude":1e999,"longitude":2}}}'))).toBe(
+    expect(messageOf(withCoords({ ...COORDS, longitude: null }))).toBe(missing)
+    expect(messageOf(() => posted('{"device_id":"a","location":{"coords":{"latitude":1e999,"longitude":2}}}'))).toBe(
       'the frame is malformed: "Infinity" is not a number',
     )
   })

@@ -1,20 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { DecodeError, type HttpRequest, kmh, type Message, type Session } from '../../protocols/kit/index.ts'
+import { type HttpRequest, kmh, type Message, type Session } from '../../protocols/kit/index.ts'
 import owntracks from '../../protocols/owntracks/index.ts'
-import { newSession } from '../support/rough.ts'
+import { newSession, refusalOf } from '../support/rough.ts'
 import { encrypted } from '../support/secretbox.ts'
+import { LOCATION } from './owntracks.ts'
 
-const LOCATION = {
-  _type: 'location',
-  tst: 1714558530,
-  lat: 52.525,
-  lon: 13.41,
-  acc: 5,
-  alt: 34,
-  vel: 36,
-  cog: 270,
-  tid: 'v1',
-}
 const FIX = {
   time: Date.UTC(2024, 4, 1, 10, 15, 30),
   latitude: 52.525,
@@ -35,15 +25,7 @@ function posted(payload: unknown, headers: HttpRequest['headers'] = {}, uri = '/
   return owntracks.request({ method: 'POST', uri, headers, body }, newSession())
 }
 
-function reasonOf(work: () => Message): string | undefined {
-  try {
-    work()
-  } catch (error) {
-    if (error instanceof DecodeError) return error.message
-    throw error
-  }
-  return undefined
-}
+const messageOf = (work: () => unknown) => refusalOf(work)?.message
 
 describe('MQTT', () => {
   it('a location is a fix; whose it is, the topic says', () => {
@@ -76,16 +58,16 @@ describe('MQTT', () => {
   })
 
   it('what is not understood is named', () => {
-    expect(reasonOf(() => published('hello'))).toBe('the frame is malformed: it is not JSON')
-    expect(reasonOf(() => published('null'))).toBe('the frame is malformed: a message is not an object')
-    expect(reasonOf(() => published({ lat: 1, lon: 2, tst: 3 }))).toBe('the frame is malformed: _type is missing')
-    expect(reasonOf(() => published({ ...LOCATION, tst: 'now' }))).toBe(
+    expect(messageOf(() => published('hello'))).toBe('the frame is malformed: it is not JSON')
+    expect(messageOf(() => published('null'))).toBe('the frame is malformed: a message is not an object')
+    expect(messageOf(() => published({ lat: 1, lon: 2, tst: 3 }))).toBe('the frame is malformed: _type is missing')
+    expect(messageOf(() => published({ ...LOCATION, tst: 'now' }))).toBe(
       'the frame is malformed: "now" is not an RFC 3339 time',
     )
-    expect(reasonOf(() => published(JSON.stringify(LOCATION).replace('52.525', '1e999')))).toBe(
+    expect(messageOf(() => published(JSON.stringify(LOCATION).replace('52.525', '1e999')))).toBe(
       'the frame is malformed: "Infinity" is not a number',
     )
-    expect(reasonOf(() => published({ _type: 'encrypted', data: 'x' }))).toMatch('data is no nonce with a box')
+    expect(messageOf(() => published({ _type: 'encrypted', data: 'x' }))).toMatch('data is no nonce with a box')
   })
 })
 

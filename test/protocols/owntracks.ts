@@ -3,7 +3,7 @@ import { get, many, type ProtocolCases, post } from '../support/protocol-cases.t
 
 const list = (entry: string) => `[${many(`${entry},`).slice(0, -1)}]`
 
-const LOCATION = {
+export const LOCATION = {
   _type: 'location',
   tst: 1714558530,
   lat: 52.525,

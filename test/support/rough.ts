@@ -67,12 +67,17 @@ export function framesOfParts(framer: Framer, stream: Buffer, at: number, sessio
   return [...frames, `left over: ${second.rest.toString('hex')}`]
 }
 
-/** Why work refuses a frame, or undefined if it does not. */
+/** Why work refuses a frame: the code; undefined if it does not. */
 export function reasonOf(work: () => unknown): DecodeReason | undefined {
+  return refusalOf(work)?.code
+}
+
+/** The error by which work refuses a frame; undefined if it does not. */
+export function refusalOf(work: () => unknown): DecodeError | undefined {
   try {
     work()
   } catch (error) {
-    if (error instanceof DecodeError) return error.code
+    if (error instanceof DecodeError) return error
     throw error
   }
   return undefined

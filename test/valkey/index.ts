@@ -7,6 +7,7 @@ import { findValkey } from '../support/valkey.mjs'
  * Exits with 77, skipped, if there is no Valkey.
  */
 const TESTS = [
+  'test/redis',
   'test/store',
   'test/push',
   'test/roster',

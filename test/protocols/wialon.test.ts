@@ -38,7 +38,7 @@ function loggedIn(): Session {
   return session
 }
 
-const refusal = (packet: string | Buffer, session = newSession()) => reasonOf(() => decode(packet, session))
+const codeOf = (packet: string | Buffer, session = newSession()) => reasonOf(() => decode(packet, session))
 
 function compressed(packet: string): Buffer {
   const data = deflateSync(Buffer.from(packet))
@@ -85,7 +85,7 @@ describe('packets', () => {
   it('a bad record of a black box is left out, counted as such and not answered for; none good is refused', () => {
     const { fixes, reply, unreadable } = decode(`#B#${SHORT}|010524;101530;abc|${SHORT}`)
     expect([fixes?.length, reply?.toString(), unreadable]).toEqual([2, '#AB#2\r\n', [1]])
-    expect(refusal('#B#010524;101530;abc|x')).toBe('malformed')
+    expect(codeOf('#B#010524;101530;abc|x')).toBe('malformed')
   })
 
   it('ping and message to the driver are answered', () => {
@@ -104,17 +104,17 @@ describe('packets', () => {
     expect(decode(`861234000000001#SD#${SHORT}`)).toMatchObject({ device: '861234000000001', fixes: [FIX] })
     const { device, fixes } = decode(`2.0;861234000000001${summed('SD', SHORT)}`)
     expect([device, fixes]).toEqual(['861234000000001', [FIX]])
-    expect(refusal(`2.0;861234000000001#SD#${SHORT}`)).toBe('checksum')
+    expect(codeOf(`2.0;861234000000001#SD#${SHORT}`)).toBe('checksum')
   })
 
   it('a compressed packet is read up to a limit', () => {
     expect(decode(compressed(`${summed('D', EXTENDED)}\r\n`), loggedIn()).fixes).toEqual([{ ...FIX, hdop: 0.9 }])
     const text = randomBytes(2000).toString('hex')
     expect(answer(compressed(`#M#${text.padEnd(65_533, 'x')}`))).toBe('#AM#1\r\n')
-    expect(refusal(compressed(`#M#${text.padEnd(65_534, 'x')}`))).toBe('malformed')
-    expect(refusal(compressed(`#M#${'x'.repeat(40_000)}`))).toBe('malformed')
-    expect(refusal(Buffer.from('ff0300000102', 'hex'))).toBe('malformed')
-    expect(refusal(Buffer.from('ff0300', 'hex'))).toBe('truncated')
+    expect(codeOf(compressed(`#M#${text.padEnd(65_534, 'x')}`))).toBe('malformed')
+    expect(codeOf(compressed(`#M#${'x'.repeat(40_000)}`))).toBe('malformed')
+    expect(codeOf(Buffer.from('ff0300000102', 'hex'))).toBe('malformed')
+    expect(codeOf(Buffer.from('ff0300', 'hex'))).toBe('truncated')
   })
 })
 
@@ -174,9 +174,9 @@ describe('fields', () => {
       ['010524', '320524'],
       ['101530', '241530'],
     ])
-      expect(refusal(`#SD#${SHORT.replace(good, bad)}`), bad).toBe('malformed')
-    for (const packet of ['#', '#SD', 'SD#', 'GET / HTTP/1.1']) expect(refusal(packet), packet).toBe('malformed')
-    expect(refusal('')).toBe('malformed')
+      expect(codeOf(`#SD#${SHORT.replace(good, bad)}`), bad).toBe('malformed')
+    for (const packet of ['#', '#SD', 'SD#', 'GET / HTTP/1.1']) expect(codeOf(packet), packet).toBe('malformed')
+    expect(codeOf('')).toBe('malformed')
   })
 })
 
@@ -189,21 +189,21 @@ describe('checksum', () => {
       // In the checksum itself a and A mean the same.
       const inChecksum = bit >= (packet.length - 4) * 8
       if (inChecksum && damaged.toString('latin1', packet.length - 4).toUpperCase() === sum) continue
-      expect(refusal(damaged, loggedIn()), damaged.toString('latin1')).toBe('checksum')
+      expect(codeOf(damaged, loggedIn()), damaged.toString('latin1')).toBe('checksum')
     }
   })
 
   it('is looked at without a login too, where there is a field more than 1.1 has', () => {
-    expect(refusal(summed('SD', SHORT))).toBeUndefined()
-    expect(refusal(`#SD#${SHORT};0000`)).toBe('checksum')
-    expect(refusal(`#D#${EXTENDED};0x1`)).toBe('checksum')
-    expect(refusal(`#B#${SHORT}|0000`)).toBe('checksum')
+    expect(codeOf(summed('SD', SHORT))).toBeUndefined()
+    expect(codeOf(`#SD#${SHORT};0000`)).toBe('checksum')
+    expect(codeOf(`#D#${EXTENDED};0x1`)).toBe('checksum')
+    expect(codeOf(`#B#${SHORT}|0000`)).toBe('checksum')
   })
 
   it('may not be missing after a login of 2.x', () => {
     for (const packet of [`#SD#${SHORT}`, `#D#${EXTENDED}`, `#B#${SHORT}`, '#M#hello'])
-      expect(refusal(packet, loggedIn())).toBe('checksum')
-    expect(refusal('#L#2.0;861234000000001;NA;FFFF')).toBe('checksum')
+      expect(codeOf(packet, loggedIn())).toBe('checksum')
+    expect(codeOf('#L#2.0;861234000000001;NA;FFFF')).toBe('checksum')
   })
 
   it('is no matter where the session is lenient', () => {

@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url'
-import { Redis, type RedisOptions, SentinelConnector } from 'ioredis'
+import { Redis, type RedisOptions } from 'ioredis'
 import type { Logger } from '../observe/log.ts'
 import { ClusterNodes, type ServerAddress } from './cluster.ts'
+import { LastingConnector } from './lasting-connector.ts'
 import { NotReplicated, Replication } from './replication.ts'
 
 export type { Redis }
@@ -87,19 +88,6 @@ function primaryOf({ sentinels, name, sentinel_password }: ReplicatedRedis, tls 
     sentinelPassword: sentinel_password ?? undefined,
     sentinelRetryStrategy: retryDelay,
     ...(tls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
-  }
-}
-
-/**
- * Looks for the primary anew without the watch of the connection before. If Sentinels named another primary meanwhile, that
- * watch would end the look, and ioredis would never connect again.
- */
-class LastingConnector extends SentinelConnector {
-  override connect(emit: Parameters<SentinelConnector['connect']>[0]): ReturnType<SentinelConnector['connect']> {
-    this.disconnect()
-    // Else each further look would end it again, and Node would warn of a leak.
-    Object.assign(this, { failoverDetector: null })
-    return super.connect(emit)
   }
 }
 

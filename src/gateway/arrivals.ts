@@ -192,8 +192,9 @@ export class Arrivals {
       if (connections.length > 0) writes.lpush(keys.arrivals, ...connections).ltrim(keys.arrivals, 0, KEPT - 1)
       if (devices.length > 0) writes.hset(keys.arrivedDevices, ...devices)
       await writes.exec()
-    } catch {
+    } catch (error) {
       this.#putBack(connections, arrived)
+      throw error
     }
   }
 

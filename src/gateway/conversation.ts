@@ -51,7 +51,7 @@ export class Conversation implements Session, ConversationStart {
   readonly lenient = false
 
   // reads
-  /** When the latest frame arrived, ms UTC. Earlier ones may still be stored: `FrameArrival` has the time of each. */
+  /** When the frame that was read last arrived, ms UTC: `FrameArrival` has the time of each. */
   readonly now: number
   readonly readAs: Protocol | undefined
   readonly settingsSource: SettingsSource | undefined
@@ -251,6 +251,7 @@ export class Conversation implements Session, ConversationStart {
     part.now = this.now
     part.secret = this.secret
     part.refused = this.refused
+    part.opening = this.opening
     part.evidence = this.evidence
     part.hasVerified = this.hasVerified
     return part

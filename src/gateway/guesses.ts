@@ -1,7 +1,7 @@
 import { networkOf } from '../domain/addresses.ts'
 import { observations } from '../observe/observations.ts'
 import { recordedDevices } from '../store/device-record.ts'
-import { type Store } from '../store/index.ts'
+import { type Shard } from '../store/index.ts'
 import { say } from '../texts/text.ts'
 
 /** Is told what other gateways need to know. */
@@ -67,15 +67,14 @@ export class GuessDelays {
 }
 
 /**
- * Notes the devices that were heard before this gateway began, as those that have presented their secret: otherwise whoever guesses
- * it after a restart would keep them out. While Redis is away it waits.
+ * Notes the devices of a shard that were heard before this gateway began, as those that have presented their secret: otherwise whoever guesses
+ * it after a restart would keep them out. While the shard is away it waits.
  */
-export async function rememberHeard(redis: Store, guesses: Pick<GuessDelays, 'accepted'>): Promise<void> {
+export async function rememberHeard(shard: Shard, guesses: Pick<GuessDelays, 'accepted'>): Promise<void> {
   try {
-    for (const shard of redis.shards)
-      for await (const devices of recordedDevices(shard)) for (const device of devices) guesses.accepted(device)
+    for await (const devices of recordedDevices(shard)) for (const device of devices) guesses.accepted(device)
   } catch {
-    redis.once('ready', () => void rememberHeard(redis, guesses))
+    shard.once('ready', () => void rememberHeard(shard, guesses))
   }
 }
 

@@ -252,5 +252,5 @@ export function withinLimit(times: readonly number[], now: number): readonly num
 
 const MAX_EVENTS = 6
 const WITHIN_MS = 600_000
-/** How many devices' events one script writes; it takes some milliseconds of Redis' time. */
+/** How many devices one script writes; it takes some milliseconds of Redis' time. */
 const DEVICES_AT_ONCE = 500

@@ -12,7 +12,7 @@
  *   is off its track. A track of less than five fixes or five minutes may be a cold start: the next place replaces it. These minutes
  *   are those of the arrivals: one frame may have fixes of any times.
  *
- * Gateways tell each other who sends, where that changes, and once a minute where it is (listen/neighbours.ts).
+ * Gateways tell each other who sends, where that changes, and once a minute where it is (gateway/admit/neighbours.ts).
  */
 
 import { observations } from '../observe/observations.ts'

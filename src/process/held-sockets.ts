@@ -131,7 +131,7 @@ function inodeOf(fd: number): string {
   return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/self/fd/${fd}`))?.[1] ?? ''
 }
 
-/** The sockets of each port; see SOCKETS_EACH in listen/listener.ts. */
+/** The sockets of each port; see SOCKETS_EACH in gateway/wire/listener.ts. */
 const COPIES = 4
 /** systemd's. */
 const FIRST_FD = 3

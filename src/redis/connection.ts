@@ -28,7 +28,7 @@ interface ReplicatedRedis {
   readonly tls?: boolean
   /** How many replicas must have a write on disk before it counts as stored. */
   readonly replicas?: number
-  /** The number of shards of the lanes; for a plain URL, one. */
+  /** How many shards the devices are divided among; absent: one. */
   readonly shards?: number
 }
 
@@ -188,4 +188,4 @@ export function isConnectionError(error: Error): boolean {
 }
 
 const GONE =
-  /^(?:Command timed out|Stream isn't writeable|Connection is closed|Reached the max retries|(?:read|write|connect) E|NOREPLICAS|READONLY|MOVED|ASK|TRYAGAIN|CLUSTERDOWN|UNBLOCKED)/
+  /^(?:Command timed out|Command aborted|Stream isn't writeable|Connection is closed|Reached the max retries|(?:read|write|connect) E|NOREPLICAS|READONLY|MOVED|ASK|TRYAGAIN|CLUSTERDOWN|UNBLOCKED)/

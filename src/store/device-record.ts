@@ -131,10 +131,8 @@ export async function readEvents(redis: Store, device: string): Promise<DeviceEv
 export async function forgetRecord(redis: Store, device: string): Promise<number> {
   const shard = redis.shardOf(device)
   const { devices, events: eventsOf, heardChanges } = shard.keyNames
-  const changes = shard.multi().hdel(devices, device).del(eventsOf(device))
-  changes.xadd(heardChanges, 'MAXLEN', '~', CHANGES_KEPT, '*', 'devices', JSON.stringify([device]))
-  const [[, record], [, events]] = ((await changes.exec()) ?? []) as [unknown, number][]
-  return record + events
+  const args = [CHANGES_KEPT, device, JSON.stringify([device])]
+  return (await shard.run('forget_record', [devices, eventsOf(device), heardChanges], args)) as number
 }
 
 /** Where a reader of the changes of a shard stands. `mark`: of the data that it has read; another one: these are other data. */

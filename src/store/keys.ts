@@ -84,8 +84,10 @@ export const keys = {
   enrolment: `${TAG}:enrolment`,
   /** set: gateway processes that were alive recently; `gateway` says whether one still is */
   gatewayIds: `${TAG}:gateway-ids`,
-  /** channel of pub/sub: what gateways tell each other of devices (see listen/neighbours.ts) */
+  /** channel of pub/sub: what gateways tell each other of devices (see gateway/admit/neighbours.ts) */
   gatewayChannel: `${TAG}:gateway-channel`,
+  /** hashes of the version before this one, which had no records: DeviceIndex deletes them */
+  beforeRecords: [`${TAG}:last-fixes`, `${TAG}:last-filtered`, `${TAG}:intervals`],
   /** string that expires: the clock of the tracking API, JSON */
   apiClock: `${TAG}:api-clock`,
   /** list: findings that ended, JSON each, latest first; the last 1,000 */

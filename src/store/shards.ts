@@ -23,7 +23,7 @@ const SCRIPTS = {
   retry: ['retry'],
   refusal: ['park', 'refuse'],
   lanes: ['count_lanes', 'lanes_with', 'survey'],
-  devices: ['note_devices'],
+  devices: ['note_devices', 'forget_record'],
   audit: ['audit'],
   misunderstood: ['keep_frames', 'drop_frames', 'rewrite_frame'],
   roster: ['roster'],

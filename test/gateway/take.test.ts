@@ -483,7 +483,7 @@ describe('the metrics', () => {
     const fixes = [at(NOW_S * 1000 - rollover), at(NOW_S * 1000), at(NOW_S * 1000, { valid: false })]
     await all.say({ device: van.id, fixes })
     expect(await counts()).toEqual(before)
-    expect(all.heard.get(van.id)).toEqual({ at: 0, transport: 'tcp', remote: '' })
+    expect(all.heard.get(van.id)).toEqual({ at: 0, gateway: '', transport: 'tcp', remote: '' })
     all.state.fails = false
     await all.say({ device: van.id, fixes })
     const [received, repaired, filtered] = before

@@ -6,8 +6,8 @@ import { versionOf } from './version.ts'
  * A rolling upgrade under load: `--from COMMIT --vans N --seed S --seconds N` (between two replacements). Exit 0 if nothing was
  * lost, everything came in order, and the account has no difference; 77 if the clone lacks the version to come from.
  */
-/** The last commit before replicas of Redis: its data have no format. */
-const BEFORE = 'f43e3e57aa935bd045b021aee5c0ca6588c71c22'
+/** The last commit in which what was last heard of a device was in several keys. */
+const BEFORE = 'f89f71a407dc48757215b4239bcfed36188e6580'
 const values = commandOptions({
   from: { type: 'string', default: BEFORE },
   vans: { type: 'string', default: '30' },

@@ -106,9 +106,11 @@ async function play(stage: Stage, fleet: readonly FleetVan[], options: RollOptio
 /** Returns a sentence for each process that did not end in order, and where the format of the data is not as it must be. */
 async function replaceAll(stage: Stage, { before, stepMs, say }: RollOptions): Promise<string[]> {
   const problems: string[] = []
+  await pause(stepMs)
+  const format = await formatOf(stage.site)
   for (const [index, version] of STEPS) {
     await pause(stepMs)
-    problems.push(...(await formatProblems(stage.site, 0)))
+    problems.push(...(await formatProblems(stage.site, format)))
     const name = `${ROLES[index]} ${index}`
     problems.push(...ended(name, await replace(stage, index, version === 'this' ? thisVersion : before)))
     say(`${name} is that of ${version === 'this' ? 'this version' : 'the version before'}`)
@@ -135,12 +137,15 @@ function ended(name: string, code: number | null): string[] {
 }
 
 /** Nothing, once the data have this format, as they have within some seconds. */
-async function formatProblems({ dataDir }: Site, wanted: number): Promise<string[]> {
-  const redis = openRedis(socketUrl(await socketOf(join(dataDir, 'redis'))), {})
+async function formatProblems(site: Site, wanted: number): Promise<string[]> {
   let format = Number.NaN
-  await untilSo(async () => (format = await readFormat(redis)) === wanted, { withinMs: RISEN_BY_MS, everyMs: 100 })
-  redis.disconnect()
+  await untilSo(async () => (format = await formatOf(site)) === wanted, { withinMs: RISEN_BY_MS, everyMs: 100 })
   return format === wanted ? [] : [`the data have format ${format} in place of ${wanted}`]
+}
+
+async function formatOf({ dataDir }: Site): Promise<number> {
+  const redis = openRedis(socketUrl(await socketOf(join(dataDir, 'redis'))), {})
+  return readFormat(redis).finally(() => redis.disconnect())
 }
 
 const REDIS = fileURLToPath(new URL('../rig/redis.ts', import.meta.url))

@@ -18,7 +18,7 @@ import {
   writeRecords,
 } from '../../store/device-record.ts'
 import { liveGateways } from '../../store/gateways.ts'
-import { type HeldPlace, isConnectionError, type Shard, type Store } from '../../store/index.ts'
+import { type HeldPlace, isConnectionError, keys, type Shard, type Store } from '../../store/index.ts'
 import { compare, type ListPlace } from '../paging.ts'
 import { HeldIndex } from './held-index.ts'
 import type { DeviceMapping, DeviceState } from '../schemas/devices.ts'
@@ -149,7 +149,10 @@ export class DeviceIndex {
     return { ...heard, connectedAt: undefined }
   }
 
-  /** Resolves once all that was written before the call is known. Rejects where Redis does not answer. */
+  /**
+   * Resolves once all that was written before the call is known, if that is of less than 5,000 devices of a shard. Rejects where
+   * Redis does not answer.
+   */
   async catchUp(): Promise<void> {
     if (this.#looking) await this.#looking.catch(() => {})
     this.#looking ??= this.#look().finally(() => (this.#looking = undefined))
@@ -168,7 +171,7 @@ export class DeviceIndex {
     await this.#looks.stop()
   }
 
-  /** A shard that does not answer holds up no other. */
+  /** A shard that is not connected holds up no other. */
   async #look(): Promise<void> {
     await this.#applyRoster()
     const looks = [this.#lookAround(), ...Array.from(this.#shards, ([shard, reading]) => this.#read(shard, reading))]
@@ -236,6 +239,7 @@ export class DeviceIndex {
   }
 
   async #readAll(shard: Shard): Promise<void> {
+    if (shard === this.#sources.redis) await shard.unlink(keys.beforeRecords)
     for (const [key, { heard, id }] of this.#devices)
       if (heard && this.#sources.redis.shardOf(id) === shard) this.#set(key, UNHEARD)
     for await (const devices of recordedDevices(shard)) {
@@ -263,8 +267,10 @@ export class DeviceIndex {
     }
     if (before?.entry ? before.id !== device : heard.at < (before?.heard?.at ?? 0)) return undefined
     const learnt = learn(before, heard)
+    // Else several admin processes, which know other intervals, would write theirs in turn.
+    const isNews = heard.at > (before?.heard?.at ?? heard.at)
     this.#set(key, { id: device, heard, learnt })
-    return isIntervalNew(learnt, heard) ? { device, usualMs: learnt.usualMs } : undefined
+    return isNews && isIntervalNew(learnt, heard) ? { device, usualMs: learnt.usualMs } : undefined
   }
 
   /**

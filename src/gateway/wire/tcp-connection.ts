@@ -50,7 +50,7 @@ export class TcpConnection implements DeviceConnection {
   constructor(context: TcpContext, socket: Socket, origin: Origin) {
     this.#context = context
     this.#socket = socket
-    this.session = sessionOf('tcp', origin, context)
+    this.session = sessionOf('tcp', origin, { port: context.port })
     this.#stream = new FrameStream(context, this.session)
     this.senderLimits = new SenderLimits(context.flood, origin.address)
     this.idleMs = context.limits.idle_timeout

@@ -39,7 +39,7 @@ export async function startGateway(live: Live, at: At): Promise<Role> {
   await within(ROSTER_MS, live.join(replica))
   const path = await openPath(live, replica, at)
   const { slot = 0, count = 1 } = at.identity ?? {}
-  // One on its own inherits no sockets, and needs several of each port as well: listen/listener.ts says why.
+  // One on its own inherits no sockets, and needs several of each port as well: gateway/wire/listener.ts says why.
   const isShared = at.identity ? count > 1 : process.platform === 'linux'
   const inherited = new InheritedSockets(at.sockets)
   const listeners = await openListeners(live, path, { earlier: at.ports, inherited, isShared, slot })
@@ -105,16 +105,22 @@ async function openPath(live: Live, replica: Replica, { identity }: Pick<At, 'id
   live.follow({ roster: (changed) => redecoding.rosterChanged(changed) })
   // What is held may have its place by now, and what arrives by the new time goes behind.
   clock.follow(() => holding.rosterChanged(undefined))
-  const beat = everySecond(
+  // They write nothing: a shutdown does not wait for them.
+  const looks = everySecond(
     {
       'memory of Redis': () => capacity.look(),
       clock: () => clock.look(),
       'enrolment window': () => enrolment.look(),
+      ...senders.jobs,
+    },
+    jobFaults(logger),
+  )
+  const writes = everySecond(
+    {
       'held fixes': () => holding.look(),
       'kept frames': () => redecoding.look(),
       arrivals: () => arrivals.write(),
       'watched frames': () => watchedFrames.look(),
-      ...senders.jobs,
     },
     jobFaults(logger),
   )
@@ -133,8 +139,9 @@ async function openPath(live: Live, replica: Replica, { identity }: Pick<At, 'id
     async close() {
       senders.close()
       redecoding.close()
+      void looks.stop()
       // Releasing uses the roster: until it ends, a writer of the roster waits for this gateway.
-      const released = Promise.all([beat.stop(), holding.close()])
+      const released = Promise.all([writes.stop(), holding.close()])
       const books = [heard, days, arrivals, watchedFrames]
       const written = released.then(() => Promise.all(books.map((book) => book.close())))
       await within(LAST_WRITES_MS, Promise.all([sharing.stop(), appender.close(), written]))

@@ -33,7 +33,7 @@ export function openSenderLimits(config: Config, gateway: Gateway) {
   const slots = new Slots(limits.max_connections_per_device)
   const connectionLimits = new ConnectionLimits(limits, { slots, fit: connectionsThatFit() })
   const guesses = new GuessDelays()
-  void rememberHeard(gateway.redis, guesses)
+  for (const shard of gateway.redis.shards) void rememberHeard(shard, guesses)
   const trails = new Trails()
   return {
     ofListeners: {

@@ -19,14 +19,15 @@ local function latest(known, new, from)
   if new == '' then return known end
   if known == '' then return new end
   local at = string.sub(known, from, from + 12)
-  return at > string.sub(new, from, from + 12) and tonumber(at) <= now and known or new
+  return at > string.sub(new, from, from + 12) and (tonumber(at) or math.huge) <= now and known or new
 end
 
--- Whether nothing of a record stays: it has a contact and a fix alone, and both are new. So it is of most devices, and twice as fast.
+-- Whether nothing of a record stays: it has a contact and a fix alone, which is no later than it, and the new fix is later. So it is
+-- of most devices, and twice as fast.
 local function is_replaced(record, news)
-  return string.sub(record, -3) == '\n\n}'
-    and string.find(news, '\n,"fix"', 20, true)
-    and string.sub(record, 7, 19) <= string.sub(news, 7, 19)
+  if string.sub(record, -3) ~= '\n\n}' then return false end
+  local fix = string.find(news, '\n,"fix"', 20, true)
+  return fix and string.sub(record, 7, 19) <= string.sub(news, fix + 14, fix + 26)
 end
 
 -- A record with what is new in it; nil if there is no contact: the device was never heard, or is forgotten meanwhile.
@@ -110,4 +111,13 @@ local function note_devices()
   end
   if #written > 0 then redis.call('HSET', devices, unpack(written)) end
   redis.call('XADD', changes, 'MAXLEN', '~', changes_kept, '*', 'devices', names)
+end
+
+-- Deletes the record and the events of a device, and says so in the stream of changes. Answers how many there were.
+-- ARGV  how many changes are kept; the device; the same as a JSON list
+local function forget_record()
+  local devices, events, changes = unpack(KEYS)
+  local gone = redis.call('HDEL', devices, ARGV[2]) + redis.call('DEL', events)
+  redis.call('XADD', changes, 'MAXLEN', '~', ARGV[1], '*', 'devices', ARGV[3])
+  return gone
 end

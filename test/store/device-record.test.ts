@@ -1,6 +1,8 @@
+import { once } from 'node:events'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { DeviceIndex } from '../../src/admin/device/device-index.ts'
 import { Conversation } from '../../src/gateway/conversation.ts'
+import { rememberHeard } from '../../src/gateway/guesses.ts'
 import { HeardBook } from '../../src/gateway/heard.ts'
 import {
   type DeviceNews,
@@ -74,6 +76,19 @@ describe('the record of a device', () => {
     expect(await recordOfVan()).toMatchObject({ gateway: 'one', fix: message('one', 0).fix })
   })
 
+  it('has of two gateways the later fix, also if a message without one came after it', async () => {
+    const [earlier, later] = [message('one', 200), message('other', 900)]
+    await write(later, { contact: message('one', 1000).contact, fix: earlier.fix })
+    expect(await recordOfVan()).toMatchObject({ at: NOW - 59_000, fix: later.fix })
+  })
+
+  it('follows the next message after one of a gateway whose clock stood in 1970', async () => {
+    const { contact, fix } = message('one', 0)
+    const { contact: early } = message('early', 0)
+    if (early) await write({ contact: { ...early, at: 200_000 } }, { contact, fix })
+    expect(await recordOfVan()).toMatchObject({ gateway: 'one', fix })
+  })
+
   it('is written over one of before there were records', async () => {
     const { contact, fix } = message('one', 0)
     const shard = redis.shardOf(VAN)
@@ -104,6 +119,14 @@ describe('a device that is forgotten', () => {
     expect([index.find(VAN), await recordOfVan(), await readEvents(redis, VAN)]).toEqual([undefined, undefined, []])
   })
 
+  it('is forgotten while the memory of Redis is full, which takes nothing new', async () => {
+    await write({ ...message('one', 0), events: [HELD] })
+    await redis.config('SET', 'maxmemory', '1')
+    onTestFinished(async () => void (await redis.config('SET', 'maxmemory', '0')))
+    await expect(write(message('one', 1000))).rejects.toThrow('OOM')
+    expect([await forgetRecord(redis, VAN), await recordOfVan()]).toEqual([2, undefined])
+  })
+
   it('does not come back by an interval that was learnt before', async () => {
     await write(message('one', 0))
     await Promise.all([forgetRecord(redis, VAN), write({ usualMs: 3_600_000 })])
@@ -112,6 +135,19 @@ describe('a device that is forgotten', () => {
 })
 
 describe('a shard that is away', () => {
+  it('is asked for the devices that were heard before once it is back', async () => {
+    await write(message('one', 0))
+    const shard = redis.shardOf(VAN)
+    const ended = once(shard, 'end')
+    shard.disconnect()
+    await ended
+    const accepted: string[] = []
+    await rememberHeard(shard, { accepted: (device) => void accepted.push(device) })
+    expect(accepted).toEqual([])
+    await shard.connect()
+    await expect.poll(() => accepted, soon).toEqual([VAN])
+  })
+
   it('keeps its news until it is back, while the others write and are read', async () => {
     const book = new HeardBook(redis)
     onTestFinished(() => book.close())

@@ -106,6 +106,24 @@ describe('the record of a device', () => {
   })
 })
 
+it('two admin processes that know other intervals of a device do not write theirs in turn', async () => {
+  const HOUR = 3_600_000
+  const older = await openIndex()
+  const hear = async (afterMs: number, ...indexes: readonly DeviceIndex[]) => {
+    await write(message('one', afterMs))
+    for (const index of indexes) await index.catchUp()
+  }
+  for (let hours = 24; hours > 0; hours -= 4) await hear(-hours * HOUR, older)
+  const newer = await openIndex()
+  await newer.catchUp()
+  for (let n = 0; n < 5; n++) await hear(n * 10_000, older, newer)
+  expect([older, newer].map((index) => index.find(VAN)?.learnt.usualMs)).toEqual([4 * HOUR, 10_000])
+  const shard = redis.shardOf(VAN)
+  const written = await shard.xlen(shard.keyNames.heardChanges)
+  for (let n = 0; n < 3; n++) for (const index of [older, newer]) await index.catchUp()
+  expect(await shard.xlen(shard.keyNames.heardChanges)).toBe(written)
+})
+
 describe('a device that is forgotten', () => {
   it('leaves nothing, and an index drops it, however many gateways write meanwhile', async () => {
     const index = await openIndex()

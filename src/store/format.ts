@@ -16,8 +16,15 @@ export function noteFormat(store: Store, format: number): void {
 
 /** Refuses a store whose data this program cannot work on. Rejects while Redis does not answer. */
 export async function checkFormat(store: Store): Promise<void> {
-  const [format, ofFirst] = await store.mget(keys.format, keys.firstRoster)
-  if (ofFirst !== null) store.refuse(OF_FIRST_VERSION)
+  const { firstRoster, latestSpans, secret } = keys
+  const [format, ofFirst, hasMarks, hasSecret] = await Promise.all([
+    store.get(keys.format),
+    store.get(firstRoster),
+    store.exists(latestSpans),
+    store.exists(secret),
+  ])
+  // A gateway of 0.1.0 had no secret; one of today makes it before its first mark.
+  if (ofFirst !== null || (hasMarks === 1 && hasSecret === 0)) store.refuse(OF_FIRST_VERSION)
   noteFormat(store, Number(format ?? 0))
 }
 

@@ -73,7 +73,7 @@ describe('the log of a product with 50 lanes has one line when a fault begins, a
         await expect.poll(() => site.product.said(), { timeout: 60_000 }).toContain('configuration reloaded')
       },
     )
-    // The worker may use the new apikey before the admin process has read it.
+    // The worker may use the new apikey before the admin process has read it, and the finding begins with the first lane.
     expect(lines.toSorted()).toEqual([
       expect.stringMatching(
         /^error admin: begins: the tracking API refuses the apikey of company 7 \(403\): \d+ lanes?/,

@@ -55,8 +55,11 @@ describe('data of another version', () => {
     expect(await redis.smembers(keys.processIds)).toEqual([])
   })
 
-  it('of version 0.1.0 are refused with what to do', async () => {
-    await redis.set(keys.firstRoster, '1795340141908')
+  it.each([
+    ['a roster', async () => void (await redis.set(keys.firstRoster, '1795340141908'))],
+    ['marks', async () => void (await redis.hset(keys.latestSpans, '356307042441013', '1'))],
+  ])('of version 0.1.0 are refused by %s that only it wrote, with what to do', async (_, writeFirst) => {
+    await writeFirst()
     const { ended, said } = run([CLI, 'worker', '--config', await site(`{ url: "${server.url}" }`)])
     expect(await ended).toBe(1)
     expect(said()).toContain(OF_FIRST_VERSION)

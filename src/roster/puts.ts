@@ -14,7 +14,7 @@ import { type KeptPut, packed, unpacked } from './table.ts'
  *              file <name>                 of the last version of a file
  *   replaced   <company> <id>              what the put replaced, `Replaced`: JSON, gzip, base64
  *
- * Of a company the last 20 puts are kept, for 31 days (lanes/lua/roster.lua).
+ * Of a company the last 20 puts are kept, for 31 days (store/lua/roster.lua).
  */
 
 /** One remark about a line. */

@@ -42,6 +42,11 @@ async function recordOfVan(device = VAN): Promise<DeviceRecord | undefined> {
   return (await readRecords(redis.shardOf(device), [device]))[0]
 }
 
+async function hear(afterMs: number, ...indexes: readonly DeviceIndex[]): Promise<void> {
+  await write(message('one', afterMs))
+  for (const index of indexes) await index.catchUp()
+}
+
 async function openIndex(): Promise<DeviceIndex> {
   const roster = await createDirectory([], [])
   const index = new DeviceIndex({ redis, directory: () => roster, follow: () => {} })
@@ -109,10 +114,6 @@ describe('the record of a device', () => {
 it('two admin processes that know other intervals of a device do not write theirs in turn', async () => {
   const HOUR = 3_600_000
   const older = await openIndex()
-  const hear = async (afterMs: number, ...indexes: readonly DeviceIndex[]) => {
-    await write(message('one', afterMs))
-    for (const index of indexes) await index.catchUp()
-  }
   for (let hours = 24; hours > 0; hours -= 4) await hear(-hours * HOUR, older)
   const newer = await openIndex()
   await newer.catchUp()

@@ -122,8 +122,8 @@ export class DeviceIndex {
 
   /** Devices that have changed since they were taken last: at most `most`, those first that changed first. */
   takeChanged(most: number): IndexedDevice[] {
-    const keys = this.#changed?.values().take(most).toArray() ?? []
-    return keys.flatMap((key) => {
+    const first = this.#changed?.values().take(most).toArray() ?? []
+    return first.flatMap((key) => {
       this.#changed?.delete(key)
       return this.#devices.get(key) ?? []
     })

@@ -9,7 +9,7 @@ export class HandshakeTurns {
   readonly #waiting = new RoundRobin<() => void>()
   #isRunning = false
 
-  /** Calls `start` when it is the network's turn; at once if no other handshake waits. */
+  /** Calls `start` when it is the network's turn; at once if no other handshake waits and the last turn was not used up. */
   add(network: string, start: () => void): void {
     this.#waiting.add(network, start)
     if (!this.#isRunning) void this.#run()

@@ -26,9 +26,10 @@ const jsonDecoders = filesWith(/\b(?:parseJson|json[A-Z]\w+)\b/g, decoders).filt
 )
 const timers = /(?<!function )\b(?:everySecond|setInterval)\(/g
 const stateOfConnections =
-  /^(?:export )?const \w+ = new Weak(?:Map|Set)<(?:\w*Redis|Socket|Session|\w*Connection|Conversation)\b/gm
+  /^(?:export )?const \w+ = new Weak(?:Map|Set)<(?:\w*Redis|Socket|Session|Shard|Store|\w*Connection|Conversation)\b/gm
+/** The fields of `Conversation` are read-only to others: what writes them names its `this`. */
 const sessionWriters = filesWith(
-  /\b(?:session|conversation|talk)\.\w+(?:\+\+|--| (?:\?\?|\|\||&&|\+|-)?= )/g,
+  /\bthis: Writable\b|\b(?:session|conversation|talk)\.\w+(?:\+\+|--| (?:\?\?|\|\||&&|\+|-)?= )/g,
   code.filter((file) => !file.startsWith('src/cli/')),
 )
 const documents = globSync('{*,.github/*,{config,docker,protocols,src,test}/**/*}.md', { cwd: ROOT }).filter(

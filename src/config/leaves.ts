@@ -38,7 +38,7 @@ export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   return z.preprocess((value) => value ?? {}, fields(shape))
 }
 
-/** A list that may be left out or empty: then it is `usual`, which `configKeysOf` reads from its `meta`. */
+/** A list that may be left out or empty: then it is `usual`, which stands in its `meta` for the list of all settings. */
 export function list<Element extends z.ZodType>(element: Element, usual: () => readonly unknown[] = () => []) {
   const all = z.array(element, { error: 'expected a list' })
   return z.preprocess((value) => value ?? usual(), all).meta({ usual: usual() })

@@ -105,7 +105,7 @@ export interface Course {
   readonly refusals?: readonly Refusal[]
   /** What is objected to senders of which nothing else is noted. */
   readonly objections?: readonly Objection[]
-  /** The frame as it is kept, or was to be kept, because not all of it is understood. */
+  /** A frame of which not all is understood, as it is kept, or was to be kept when storing failed. */
   readonly kept?: MisunderstoodFrame
 }
 

@@ -20,7 +20,7 @@ export interface Contact {
   isRelayed?: boolean
 }
 
-/** A contact with the gateway process that heard the device. */
+/** A contact, and the id of the gateway process that heard the device. */
 export interface StoredContact extends Contact {
   readonly gateway: string
 }

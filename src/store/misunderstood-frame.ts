@@ -41,7 +41,7 @@ export interface MisunderstoodFrame {
   readonly masked?: 'secret' | 'short'
 }
 
-/** Which kind of frame is kept for this reason. */
+/** The kind that a frame is counted and bounded as, if it is kept for this reason. */
 export function kindOf(doubt: Doubt): FrameKind {
   if (doubt === 'guessed') return doubt
   return doubt === 'not_read' || doubt === 'entries' ? 'position' : 'unknown'

@@ -274,8 +274,8 @@ export class DeviceIndex {
   }
 
   /**
-   * Changes what is known of a device, which has to be surveyed again. It stays if it is configured, was heard, or has held
-   * fixes.
+   * Changes what is known of a device, and drops what was concluded from that before. The device leaves the index if it is not
+   * configured, was never heard, and has no held fixes.
    */
   #set(key: string, change: Partial<IndexedDevice>): void {
     this.touch(key)

@@ -1,4 +1,6 @@
+import type { DecodeError } from './errors.ts'
 import type { Fix, Session } from './protocol.ts'
+import { alarmsOf, type Said, said } from './said.ts'
 import { timeOfDayNear, withoutYearNear } from './times.ts'
 import { utc } from './units.ts'
 
@@ -30,6 +32,9 @@ export class Draft {
   accuracy?: number
   hdop?: number
   satellites?: number
+  /** Why a field of the line could not be read; `fix` throws it. */
+  fault?: DecodeError
+  #said?: Said
   /** How many records could be read, for answers: `{count}`. */
   count = 0
   /** Why there is no position, where a hook knows it better than the line. */
@@ -57,8 +62,20 @@ export class Draft {
     return this.latitude !== undefined && this.longitude !== undefined && !this.hasNoClock
   }
 
+  /** What the line says beside the position; undefined: nothing. */
+  get said(): Said | undefined {
+    return this.#said && said(this.#said)
+  }
+
+  /** Adds to what the line says beside the position. */
+  says({ alarms, ...values }: Said): void {
+    this.#said = { ...this.#said, ...values }
+    if (alarms) this.#said.alarms = alarmsOf(...(this.#said.alarms ?? []), ...alarms)
+  }
+
   /** The fix; undefined where the place is missing, or the device's clock was never set. @throws DecodeError `malformed` */
   fix(session: Session): Fix | undefined {
+    if (this.fault) throw this.fault
     const { latitude, longitude } = this
     if (latitude === undefined || longitude === undefined || this.hasNoClock) return undefined
     return {
@@ -72,6 +89,7 @@ export class Draft {
       accuracy: this.accuracy,
       hdop: this.hdop,
       satellites: this.satellites,
+      said: this.said,
     }
   }
 

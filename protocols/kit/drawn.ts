@@ -1,5 +1,6 @@
 import { type Characters, charactersOf, END, firstOf, type Reading, readingOf, upTo } from './characters.ts'
 import { Draft } from './draft.ts'
+import { DecodeError } from './errors.ts'
 import { FIELDS, type Field, numberField, PLACES } from './fields.ts'
 import type { Session } from './protocol.ts'
 
@@ -18,7 +19,7 @@ export interface Drawn {
   readonly prefix: string
   /** The names of the fields that are read, and the groups of the expression that hold them. */
   readonly names: ReadonlyMap<string, number>
-  /** What a text says that is like the pattern, all of it; undefined of another. @throws DecodeError of a field's reader */
+  /** What a text says that is like the pattern, all of it; undefined of another. A field that cannot be read is the draft's `fault`. */
   match(text: string, session: Session): Draft | undefined
 }
 
@@ -53,7 +54,13 @@ function compile(pattern: string, { fields = {}, absent }: DrawnOptions): Drawn 
       if (hasValidity) draft.valid = false
       for (const { group, read } of readers) {
         const value = found[group]
-        if (value !== undefined && value !== '' && value !== absent) read(value, draft, session)
+        if (value === undefined || value === '' || value === absent) continue
+        try {
+          read(value, draft, session)
+        } catch (error) {
+          if (!(error instanceof DecodeError)) throw error
+          draft.fault ??= error
+        }
       }
       return draft
     },
@@ -114,16 +121,23 @@ function fieldNode(text: string, parsing: Parsing): FieldNode {
   const isMeasurement = isNumber && !PLACES.includes(name)
   const form = { width: width === undefined ? undefined : Number(width), divisor: Number(divisor ?? 1), isMeasurement }
   const kit = isNumber ? numberField(kits, form) : kits
-  const { like = upTo, read } = { ...(kit as Field), ...own }
+  const { like = upTo, read, alarms } = { ...(kit as Field), ...own }
   if (name === 'any') return { name, like, count, group: 0 }
   parsing.groups++
   if (!parsing.names.has(name)) parsing.names.set(name, parsing.groups)
   return {
     name,
     like: isNumber || typeof like === 'string' ? orAbsent(like, parsing.absent, isMeasurement) : like,
-    read,
+    read: alarms ? withAlarms(alarms, read) : read,
     count,
     group: parsing.groups,
+  }
+}
+
+function withAlarms(alarms: NonNullable<Field['alarms']>, read: Field['read']): NonNullable<Field['read']> {
+  return (text, draft, session) => {
+    read?.(text, draft, session)
+    if (Object.hasOwn(alarms, text)) draft.says({ alarms: [alarms[text]] })
   }
 }
 

@@ -1,3 +1,5 @@
+import type { Message } from './protocol.ts'
+
 /** Why a frame is refused: its checksum, its end, its content, or its kind, which the protocol does not have. */
 export type DecodeReason = 'checksum' | 'truncated' | 'malformed' | 'unsupported'
 
@@ -7,6 +9,8 @@ export type DecodeReason = 'checksum' | 'truncated' | 'malformed' | 'unsupported
  */
 export class DecodeError extends Error {
   readonly code: DecodeReason
+  /** What the frame says all the same, with its answer, where its envelope is sound and its content alone cannot be read: see `enveloped`. */
+  envelope?: Message
 
   constructor(code: DecodeReason, detail?: string) {
     const { stackTraceLimit } = Error
@@ -24,6 +28,21 @@ const SENTENCES = {
   malformed: 'the frame is malformed',
   unsupported: 'this kind of frame is not understood',
 } satisfies Record<DecodeReason, string>
+
+/**
+ * What a frame says, in two steps: `envelope` is what it takes to answer it (device, answer), `content` reads the rest. Where the
+ * content cannot be read, the error carries the envelope: a tracker sends the same frame until it is answered, so the caller keeps the
+ * frame as it came and answers it, if it is not damaged.
+ * @throws DecodeError of the content
+ */
+export function enveloped(envelope: Message, content: () => Message): Message {
+  try {
+    return { ...envelope, ...content() }
+  } catch (error) {
+    if (error instanceof DecodeError) error.envelope ??= envelope
+    throw error
+  }
+}
 
 /** The readable entries of a frame. */
 interface ReadableEntries<Result> {

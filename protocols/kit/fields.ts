@@ -2,6 +2,7 @@ import { type Characters, charactersOf, upTo } from './characters.ts'
 import type { Draft } from './draft.ts'
 import { DecodeError } from './errors.ts'
 import type { Session } from './protocol.ts'
+import type { Alarm } from './said.ts'
 import { decimal, malformed } from './text.ts'
 import { degreesMinutes, dop, heading, kmh, knots, known, mph, unixTime } from './units.ts'
 
@@ -16,6 +17,8 @@ export interface Field {
   readonly like?: string | ((next: Characters) => string)
   /** Takes the text of the field, which is not empty, into the draft. @throws DecodeError */
   readonly read?: Read
+  /** Which alarm its texts mean; others mean none. */
+  readonly alarms?: Readonly<Record<string, Alarm>>
 }
 
 /** A field that is a number: a pattern may give it a width and a divisor. */
@@ -39,6 +42,10 @@ const TEXTS = {
   ns: { like: '[NSns]', read: (text, draft) => void (draft.isSouth = text === 'S' || text === 's') },
   ew: { like: '[EWew]', read: (text, draft) => void (draft.isWest = text === 'W' || text === 'w') },
   valid: { like: '[AaVvLlN01]', read: (text, draft) => void (draft.valid = 'Aa1'.includes(text)) },
+  ignition: { like: '[01]', read: (text, draft) => draft.says({ ignition: text === '1' }) },
+  moving: { like: '[01]', read: (text, draft) => draft.says({ moving: text === '1' }) },
+  charging: { like: '[01]', read: (text, draft) => draft.says({ charging: text === '1' }) },
+  driver: { like: anything, read: (text, draft) => draft.says({ driver: text }) },
   /** The quality in a GGA sentence: 0 means no fix. */
   quality: { like: '\\d', read: (text, draft) => void (draft.valid = text !== '0') },
 } satisfies Record<string, Field>
@@ -82,6 +89,9 @@ const NUMBERS = {
   accuracy: { set: (value, draft) => void (draft.accuracy = known(value)) },
   hdop: { set: (value, draft) => void (draft.hdop = dop(value)) },
   satellites: { set: (value, draft) => void (draft.satellites = known(value)) },
+  externalVolts: { set: (value, draft) => draft.says({ external_voltage: value }) },
+  batteryVolts: { set: (value, draft) => draft.says({ battery_voltage: value }) },
+  batteryPercent: { set: (value, draft) => draft.says({ battery_percent: value }) },
 } satisfies Record<string, NumberField>
 
 /** The fields of the kit, by name. */

@@ -34,7 +34,7 @@ export { cut, decodeFrame, repliesOf } from './decoding.ts'
 export { dialects } from './dialects.ts'
 export { Draft } from './draft.ts'
 export { drawn, type Fields } from './drawn.ts'
-export { DecodeError, type DecodeReason, eachReadable } from './errors.ts'
+export { DecodeError, type DecodeReason, eachReadable, enveloped } from './errors.ts'
 export { escaped, unescape, withEscapes } from './escaping.ts'
 export { GGA, GLL, RMC } from './fields.ts'
 export {
@@ -76,6 +76,7 @@ export {
   type Transport,
   type UnfinishedMessage,
 } from './protocol.ts'
+export { ALARMS, type Alarm, alarmsIn, alarmsOf, type Said, said } from './said.ts'
 export { tlv } from './tagged.ts'
 export {
   digitsOf,

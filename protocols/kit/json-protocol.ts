@@ -1,6 +1,7 @@
-import { DecodeError, eachReadable } from './errors.ts'
+import { DecodeError, eachReadable, enveloped } from './errors.ts'
 import { holdsPlace } from './place-search.ts'
 import type { Fix, HttpRequest, Message, Protocol, Session } from './protocol.ts'
+import { type Said, said } from './said.ts'
 import { type JsonObject, number, objectOf, optionalNumber, parseJson } from './text.ts'
 import { dop, heading, kmh, knots, known, rfc3339, unixTime } from './units.ts'
 import { jsonBody } from './web.ts'
@@ -35,6 +36,12 @@ interface FixPaths {
   readonly satellites?: Path
 }
 
+/** Where an object says what it says beside its position: places, or code. Flags are true, 1, 'true', 'on' or 'yes'; numbers may be texts. */
+type SaidPaths = { readonly [key in Exclude<keyof Said, 'alarms'>]?: Path } & {
+  /** The alarms of an object: mostly `alarmsOf` of what it names. */
+  readonly alarms?: (object: JsonObject) => Said['alarms']
+}
+
 /** Reads the fix of an object; undefined if it has no place. @throws DecodeError `malformed` */
 type ReadFix = (object: JsonObject, session: Session) => Fix | undefined
 
@@ -51,6 +58,8 @@ interface JsonDescription
   readonly device?: Path
   /** Left out: the protocol has no positions. */
   readonly fix?: FixPaths | ReadFix
+  /** What each object with a fix, or without one, says beside the position. */
+  readonly said?: SaidPaths | ((object: JsonObject) => Said | undefined)
   /** Why there is no fix, else 'no place'. Of one object it may be code; undefined: its kind is not known. */
   readonly none?: string | ((object: JsonObject) => string | undefined)
   /** The answer to what is of a known kind. */
@@ -67,7 +76,6 @@ export function jsonProtocol(description: JsonDescription & { readonly http: obj
 export function jsonProtocol(description: JsonDescription): Protocol
 export function jsonProtocol(description: JsonDescription): Protocol {
   const { name, devices, acknowledges, isPlaceOfOthers, tcp, http } = description
-  const read = reader(description)
   return {
     name,
     devices,
@@ -75,41 +83,46 @@ export function jsonProtocol(description: JsonDescription): Protocol {
     isPlaceOfOthers,
     tcp,
     http,
-    decode: http && !description.mqtt ? undefined : (frame, session) => messageOf(read(frame, session)),
-    request: http && ((request, session) => responseOf(read(request.body, session, request))),
+    decode: http && !description.mqtt ? undefined : reader(description, replyOf),
+    request: http && requestReader(reader(description, responseOf)),
   }
 }
 
-/** A message, and the text that it is answered with. */
-interface Read extends Message {
-  readonly answer?: string
+/** How a text answers a frame, or a request. */
+type Answering = (text: string) => Pick<Message, 'reply' | 'response'>
+
+const replyOf: Answering = (text) => ({ reply: Buffer.from(text) })
+
+const responseOf: Answering = (text) => ({ response: { headers: { 'content-type': 'application/json' }, body: text } })
+
+type Reader = (frame: Buffer, session: Session, request?: HttpRequest) => Message
+
+function requestReader(read: Reader): JsonProtocol['request'] {
+  return (request, session) => read(request.body, session, request)
 }
 
-function messageOf({ answer, ...message }: Read): Message {
-  return answer === undefined ? message : { ...message, reply: Buffer.from(answer) }
-}
-
-function responseOf({ answer, ...message }: Read): Message {
-  if (answer === undefined) return message
-  return { ...message, response: { headers: { 'content-type': 'application/json' }, body: answer } }
-}
-
-type Reader = (frame: Buffer, session: Session, request?: HttpRequest) => Read
-
-function reader(description: JsonDescription): Reader {
+function reader(description: JsonDescription, answering: Answering): Reader {
   const { content = jsonOf, each, fix, none = 'no place', answer, isPlaceOfOthers } = description
   const readFix = typeof fix === 'object' ? jsonFix(fix) : fix
+  const saidOf = typeof description.said === 'object' ? saidReader(description.said) : description.said
   const deviceOf = deviceReader(description.device)
   const whyNot = typeof none === 'string' ? () => none : none
-  const answerTo = typeof answer === 'string' ? () => answer : answer
+  const textOf = typeof answer === 'string' ? () => answer : answer
+  const answerTo = (object: JsonObject): Message => {
+    const text = textOf?.(object)
+    return text === undefined ? {} : answering(text)
+  }
   if (each === undefined)
     return (frame, session, request) => {
       const object = objectOf(content(frame, request), 'the message')
       const device = deviceOf(object, session)
-      const found = readFix?.(object, session)
-      const reason = found ? undefined : whyNot(object)
-      if (!found && reason === undefined) return { device }
-      return { device, ...(found ? { fixes: [found] } : { none: reason }), answer: answerTo?.(object) }
+      return enveloped({ device, ...answerTo(object) }, () => {
+        const said = saidOf?.(object)
+        const found = readFix?.(object, session)
+        if (found) return { fixes: [said ? { ...found, said } : found] }
+        const reason = whyNot(object)
+        return reason === undefined ? { reply: undefined, response: undefined, said } : { none: reason, said }
+      })
     }
   const listOf = listReader(each)
   return (frame, session, request) => {
@@ -117,11 +130,11 @@ function reader(description: JsonDescription): Reader {
       listOf(content(frame, request)),
       (entry) => {
         const object = objectOf(entry, 'an entry')
-        return { device: deviceOf(object, session), fix: readFix?.(object, session) }
+        return { device: deviceOf(object, session), fix: readFix?.(object, session), said: saidOf?.(object) }
       },
       (result, entry) => !result.fix && holdsPlace(entry, isPlaceOfOthers),
     )
-    return { ...entriesMessage(good, whyNot({})), unreadable, answer: answerTo?.({}) }
+    return { ...entriesMessage(good, whyNot({})), unreadable, ...answerTo({}) }
   }
 }
 
@@ -154,14 +167,20 @@ function listReader(each: string): (json: unknown) => readonly unknown[] {
 interface Entry {
   readonly device?: string
   readonly fix?: Fix
+  readonly said?: Said
 }
 
 /** The message of entries that may be of several devices: then each fix names its own. */
 export function entriesMessage(entries: readonly Entry[], none?: string): Message {
   const ids = new Set(entries.map(({ device }) => device))
   const device = ids.size === 1 ? entries[0].device : undefined
-  const fixes = entries.flatMap(({ device: id, fix }) => (fix ? [ids.size > 1 ? { ...fix, device: id } : fix] : []))
-  return fixes.length > 0 ? { device, fixes } : { device, none }
+  const fixes = entries.flatMap(({ device: id, fix, said }): Fix[] => {
+    if (!fix) return []
+    const own = said ? { ...fix, said } : fix
+    return [ids.size > 1 ? { ...own, device: id } : own]
+  })
+  if (fixes.length > 0) return { device, fixes }
+  return { device, none, said: ids.size === 1 ? entries.findLast(({ said }) => said)?.said : undefined }
 }
 
 /** Returns a function that reads a fix from a JSON object. `paths`: where in the object its values stand. */
@@ -196,6 +215,35 @@ export function placedFix(paths: FixPaths): (object: JsonObject, session: Sessio
     if (!fix) throw new DecodeError('malformed', `${nameOf(paths.latitude)} or ${nameOf(paths.longitude)} is missing`)
     return fix
   }
+}
+
+/** Returns a function that reads what an object says beside its position. */
+function saidReader(paths: SaidPaths): (object: JsonObject) => Said | undefined {
+  const flags = findersOf(paths, ['ignition', 'moving', 'charging'])
+  const numbers = findersOf(paths, ['external_voltage', 'battery_voltage', 'battery_percent'])
+  const [driver] = findersOf(paths, ['driver'])
+  return (object) => {
+    const found: Said = { alarms: paths.alarms?.(object) }
+    for (const [key, find] of flags) found[key] = flagOf(find(object))
+    for (const [key, find] of numbers) found[key] = optionalNumber(find(object))
+    const id = driver?.[1](object)
+    if (typeof id === 'string' || typeof id === 'number') found.driver = String(id)
+    return said(found)
+  }
+}
+
+function findersOf<Key extends Exclude<keyof Said, 'alarms'>>(paths: SaidPaths, keys: readonly Key[]) {
+  return keys.flatMap((key) => {
+    const path = paths[key]
+    return path === undefined ? [] : [[key, finder(path)] as const]
+  })
+}
+
+function flagOf(value: unknown): boolean | undefined {
+  if (value === undefined || value === null || value === '') return undefined
+  return [true, 1, 'true', '1', 'on', 'yes'].includes(
+    typeof value === 'string' ? value.toLowerCase() : (value as number),
+  )
 }
 
 type Measure = (value: number | undefined) => number | undefined

@@ -1,3 +1,5 @@
+import type { Said } from './said.ts'
+
 /** How bytes reach a decoder. */
 export type Transport = 'tcp' | 'udp' | 'http' | 'mqtt'
 
@@ -116,6 +118,8 @@ export interface Fix {
   accuracy?: number
   hdop?: number
   satellites?: number
+  /** What the tracker said of itself and its vehicle then: see `said`. */
+  said?: Said
 }
 
 /** A frame that is encrypted with the secret of its device: a secretbox of libsodium, under the secret and zeros up to 32 bytes. */
@@ -154,6 +158,8 @@ export interface Message {
    * too, where the protocol cannot refuse single entries, and counted.
    */
   readonly unreadable?: readonly number[]
+  /** What the tracker says of itself, where that belongs to no fix: of a frame without a position. */
+  readonly said?: Said
   /** The answer to the device, sent once all fixes of this message are stored; at once if it has none. */
   readonly reply?: Buffer | readonly Buffer[]
   /** The same for an HTTP request. */

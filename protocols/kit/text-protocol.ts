@@ -164,9 +164,21 @@ class Line {
   read(text: string, session: Session): Message | undefined {
     const draft = text.startsWith(this.prefix) ? this.#pattern.match(text, session) : undefined
     if (!draft) return undefined
-    if (this.#line.fixes) return this.#several(draft, session, this.#line.fixes.split)
-    const fix = this.#hasPlace ? this.#fix(draft, session) : undefined
-    return this.#message(draft, session, fix ? [fix] : [])
+    try {
+      if (draft.fault) throw draft.fault
+      if (this.#line.fixes) return this.#several(draft, session, this.#line.fixes.split)
+      const fix = this.#hasPlace ? this.#fix(draft, session) : undefined
+      return this.#message(draft, session, fix ? [fix] : [])
+    } catch (error) {
+      if (error instanceof DecodeError) error.envelope ??= this.#envelope(draft, session)
+      throw error
+    }
+  }
+
+  /** The device that a line names, and its answer. */
+  #envelope(draft: Draft, session: Session): Message {
+    const { device, secret } = draft
+    return { device, secret, reply: bytesOf(this.#answer?.(draft, session)) }
   }
 
   #several(draft: Draft, session: Session, split: string): Message {
@@ -195,12 +207,12 @@ class Line {
 
   #message(draft: Draft, session: Session, fixes: Fix[]): Message {
     const { none, unknown } = this.#line
-    const { device, secret } = draft
-    const reply = bytesOf(this.#answer?.(draft, session))
-    if (fixes.length > 0) return { device, secret, fixes, reply }
-    if (unknown) return { device, secret, fixes: unknown === 'position' ? [] : undefined, reply }
+    const envelope = this.#envelope(draft, session)
+    if (fixes.length > 0) return { ...envelope, fixes }
+    const { said } = draft
+    if (unknown) return { ...envelope, fixes: unknown === 'position' ? [] : undefined, said }
     const why = draft.none ?? (draft.hasNoClock ? 'no date' : (none ?? 'no place'))
-    return { device, secret, none: why, reply, refusal: bytesOf(this.#refusal?.(draft, session)) }
+    return { ...envelope, none: why, said, refusal: bytesOf(this.#refusal?.(draft, session)) }
   }
 }
 

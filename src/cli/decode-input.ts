@@ -9,6 +9,7 @@ import {
   noSettings,
   type Protocol,
   repliesOf,
+  type Said,
   type Session,
   type Transport,
   withEscapes,
@@ -51,6 +52,8 @@ export interface DecodeOutput {
   readonly device?: string
   readonly fixes: readonly DecodedFix[]
   readonly replies: readonly DecodedReply[]
+  /** What the tracker says of itself where it belongs to no fix. */
+  readonly said?: Said
   readonly error?: string
 }
 
@@ -82,6 +85,7 @@ export function decodeInput(protocol: Protocol, line: DecodeInput, options: Deco
       device: session.device,
       fixes: messages.flatMap(({ fixes = [] }) => fixes.map(decodedFix)),
       replies: messages.flatMap((message) => decodedReplies(message, transport)),
+      said: messages.findLast(({ said }) => said)?.said,
     }
   } catch (error) {
     if (error instanceof DecodeError || error instanceof UserError) return failure(line.id, error.message)

@@ -248,8 +248,8 @@ describe('other fields', () => {
   it('are numbers of any form, with a width and a divisor', () => {
     const draft = read('{course:5}{altitude:4}{hdop/10},{satellites},{accuracy}', ' 87.3-046015,7,12')
     expect(draft).toMatchObject({ heading: 87.3, altitude: -46, hdop: 1.5, satellites: 7, accuracy: 12 })
-    expect(reasonOf(() => read('{lat}', '1.2.3'))).toBe('malformed')
-    expect(reasonOf(() => read('{lat}', '9'.repeat(400)))).toBe('malformed')
+    expect(read('{lat}', '1.2.3')?.fault?.code).toBe('malformed')
+    expect(reasonOf(() => fixOf('{lat},{lon}', `${'9'.repeat(400)},1`))).toBe('malformed')
     expect(read('{course}', '1x')).toBeUndefined()
   })
 

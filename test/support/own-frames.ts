@@ -53,9 +53,10 @@ export function heard(protocol: Protocol, frame: Buffer | HttpRequest, session: 
 
 function frameDifferences(own: OwnFrame, got: Message | DecodeError): Difference[] {
   if (got instanceof DecodeError) {
-    return own.error === got.code ? [] : [{ field: 'error', expected: own.error, got: `${got.code}: ${got.message}` }]
+    if (own.error !== got.code) return [{ field: 'error', expected: own.error, got: `${got.code}: ${got.message}` }]
+    return own.envelope ? envelopeDifferences(own.envelope, got.envelope) : []
   }
-  const { frame: _, isTypical: __, fixes, reply, refusal, error, ...rest } = own
+  const { frame: _, isTypical: __, envelope: ___, fixes, reply, refusal, error, ...rest } = own
   const { fixes: gotFixes, reply: gotReply, refusal: gotRefusal, ...gotRest } = got
   return [
     ...(error === undefined ? [] : [{ field: 'error', expected: error, got: undefined }]),
@@ -63,6 +64,13 @@ function frameDifferences(own: OwnFrame, got: Message | DecodeError): Difference
     ...fixesDifferences(fixes, gotFixes),
     ...bytesDifferences('reply', asBytes(reply), repliesOf(gotReply)),
     ...bytesDifferences('refusal', asBytes(refusal), repliesOf(gotRefusal)),
+  ]
+}
+
+function envelopeDifferences(own: NonNullable<OwnFrame['envelope']>, got: Message = {}): Difference[] {
+  return [
+    ...fieldDifferences({ ...own, reply: undefined }, { ...got, reply: undefined }),
+    ...bytesDifferences('envelope.reply', asBytes(own.reply), repliesOf(got.reply)),
   ]
 }
 

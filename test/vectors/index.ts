@@ -9,7 +9,7 @@ import type { VectorFamily } from '../support/vectors/vectors.ts'
 enableCompileCache()
 const { loadProtocol } = await import('../../protocols/index.ts')
 const { casesOf } = await import('../support/protocol-cases.ts')
-const { differenceText } = await import('../support/vectors/differences.ts')
+const { differenceText, saidCount } = await import('../support/vectors/differences.ts')
 const { vectorResults } = await import('../support/vectors/results.ts')
 const { shownFrame } = await import('../support/vectors/shown.ts')
 const { vectorFamilies, vectorsFolder } = await import('../support/vectors/vectors.ts')
@@ -36,11 +36,14 @@ async function printProtocol(name: string): Promise<boolean> {
     return false
   }
   const results = vectorResults(protocol, await casesOf(name))
-  for (const { vector, wrong, exception } of results.filter(isShown)) {
+  for (const { vector, wrong, wrongSaid, exception } of results.filter(
+    (result) => isShown(result) || result.wrongSaid.length > 0,
+  )) {
     console.log(`${vector.id}${exception === undefined ? '' : `, an exception: ${exception}`}`)
     for (const line of shownFrame(vectorFrame(protocol, vector))) console.log(`  ${line}`)
     for (const each of wrong) console.log(`    ${differenceText(each)}`)
-    if (wrong.length === 0) console.log('    it does not differ: take it off the exceptions')
+    for (const each of wrongSaid) console.log(`    beside the position: ${differenceText(each)}`)
+    if (wrong.length === 0 && exception !== undefined) console.log('    it does not differ: take it off the exceptions')
   }
   console.log(table([rowOf(name, results)]))
   return !results.some(isShown)
@@ -52,7 +55,7 @@ async function printTable(families: ReadonlyMap<string, VectorFamily>): Promise<
   for (const [name, { frames }] of families) {
     const protocol = await loadProtocol(name)
     const results = protocol ? vectorResults(protocol, await casesOf(name)) : undefined
-    rows.push(results ? rowOf(name, results) : [name, frames, '-', '-', '-', '-', '-'])
+    rows.push(results ? rowOf(name, results) : [name, frames, ...HEAD.slice(2).map(() => '-')])
   }
   const sums = HEAD.slice(1).map((_, i) => rows.reduce((sum, row) => sum + (Number(row[i + 1]) || 0), 0))
   console.log(table([...rows, [`${rows.length} families, ${rows.filter(isSpoken).length} spoken`, ...sums]]))
@@ -61,7 +64,17 @@ async function printTable(families: ReadonlyMap<string, VectorFamily>): Promise<
 
 type Row = readonly (string | number)[]
 
-const HEAD = ['FAMILY', 'FRAMES', 'EQUAL', 'REPLIES EQUAL', 'CORRECTED', 'EXCEPTED', 'DIFFERENT']
+const HEAD = [
+  'FAMILY',
+  'FRAMES',
+  'EQUAL',
+  'REPLIES EQUAL',
+  'SAYING',
+  'SAID EQUAL',
+  'CORRECTED',
+  'EXCEPTED',
+  'DIFFERENT',
+]
 
 function isSpoken(row: Row): boolean {
   return row.at(-1) !== '-'
@@ -72,6 +85,11 @@ function isShown({ wrong, exception }: VectorResult): boolean {
   return wrong.length > 0 === (exception === undefined)
 }
 
+/** Whether a frame says something beside its positions, or we say so of it. */
+function isSaying({ vector, wrongSaid }: VectorResult): boolean {
+  return saidCount(vector) > 0 || wrongSaid.length > 0
+}
+
 function rowOf(name: string, results: readonly VectorResult[]): Row {
   const count = (fits: (result: VectorResult) => boolean) => results.filter(fits).length
   return [
@@ -79,6 +97,8 @@ function rowOf(name: string, results: readonly VectorResult[]): Row {
     results.length,
     count(({ wrong }) => wrong.length === 0),
     count(({ wrong }) => !wrong.some(({ field }) => field === 'replies' || field === 'error')),
+    count(isSaying),
+    count((result) => isSaying(result) && result.wrongSaid.length === 0),
     count(({ isCorrected }) => isCorrected),
     count(({ exception }) => exception !== undefined),
     count(isShown),

@@ -22,7 +22,19 @@ const FixJson = z.object({
 })
 
 /** A fix as `decode` prints it: RFC 3339, degrees, metres, metres per second. */
-const DecodedFix = FixJson.omit({ time_at: true }).extend({ time: Instant, device: z.string() }).partial()
+/** What a tracker says beside its position; its alarms are those of protocols/kit/said.ts. */
+export const SaidJson = z
+  .object({
+    ...each(z.boolean(), 'ignition', 'moving', 'charging'),
+    ...each(z.number(), 'external_voltage', 'battery_voltage', 'battery_percent'),
+    driver: z.string(),
+    alarms: z.array(z.string()).readonly(),
+  })
+  .partial()
+
+const DecodedFix = FixJson.omit({ time_at: true })
+  .extend({ time: Instant, device: z.string(), said: SaidJson })
+  .partial()
 export type DecodedFix = z.infer<typeof DecodedFix>
 
 /**

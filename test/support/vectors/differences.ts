@@ -1,7 +1,8 @@
+import { ALARMS, type Alarm, type Said, said } from '../../../protocols/kit/index.ts'
 import type { DecodedFix } from '../../../src/admin/schemas/devices.ts'
 import type { DecodeOutput } from '../../../src/cli/decode-input.ts'
 import { shownReply } from './shown.ts'
-import { ARRIVED, type Vector, type VectorPosition, type VectorReply } from './vectors.ts'
+import { ARRIVED, type Vector, type VectorPosition, type VectorReply, type VectorSaid } from './vectors.ts'
 
 /** One field in which an output differs from what is expected. */
 export interface Difference {
@@ -19,6 +20,58 @@ export function differences(vector: Vector, output: DecodeOutput): Difference[] 
 export function differenceText({ field, expected, got }: Difference): string {
   return `${field}: expected ${JSON.stringify(expected)}, got ${JSON.stringify(got)}`
 }
+
+/** What in an output differs from what its vector says beside the positions. What the peer leaves out, but alarms, is not compared. */
+export function saidDifferences({ positions }: Vector, { error, fixes, said: saidAlone }: DecodeOutput): Difference[] {
+  if (error !== undefined)
+    return positions.some((position) => position.said) ? [{ field: 'said', expected: positions, got: error }] : []
+  const placed = positions.filter(({ noPosition }) => !noPosition)
+  return positions.flatMap((position) => {
+    const where = position.noPosition ? 'said' : `fixes[${placed.indexOf(position)}].said`
+    const got = position.noPosition ? saidAlone : fixes[placed.indexOf(position)]?.said
+    return oneSaidDifferences(position.said, got, where)
+  })
+}
+
+/** How many positions of a vector say something beside it. */
+export function saidCount({ positions }: Vector): number {
+  return positions.filter(({ said }) => said && Object.keys(expectedSaid(said)).length > 0).length
+}
+
+function oneSaidDifferences(vector: VectorSaid | undefined, got: DecodedFix['said'] = {}, where: string): Difference[] {
+  const expected = expectedSaid(vector)
+  const keys = [...new Set([...Object.keys(expected), 'alarms'])] as (keyof Said)[]
+  return keys
+    .filter((key) => !isSaidAlike(expected[key], got[key]))
+    .map((key) => ({ field: `${where}.${String(key)}`, expected: expected[key], got: got[key] }))
+}
+
+function isSaidAlike(expected: unknown, got: unknown): boolean {
+  if (typeof expected === 'number' && typeof got === 'number') return near(got, expected, 0.01)
+  if (Array.isArray(expected) && Array.isArray(got)) return expected.toSorted().join() === got.toSorted().join()
+  return expected === got
+}
+
+/** A driver of zeros is none; alarms that are not in the closed list are not expected. */
+function expectedSaid(vector: VectorSaid = {}): Said {
+  const alarms = (vector.alarms ?? []).map((name) => ALARMS_OF_PEER[name] ?? snake(name)).filter(isAlarm)
+  return (
+    said({
+      ignition: vector.ignition,
+      moving: vector.motion,
+      external_voltage: vector.powerV,
+      battery_voltage: vector.batteryV,
+      battery_percent: vector.batteryPercent,
+      charging: vector.charging,
+      driver: vector.driver,
+      alarms: [...new Set(alarms)],
+    }) ?? {}
+  )
+}
+
+const ALARMS_OF_PEER: Readonly<Record<string, Alarm>> = { removing: 'tampering' }
+const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+const isAlarm = (name: string): name is Alarm => (ALARMS as readonly string[]).includes(name)
 
 function meaningDifferences(vector: Vector, { device, error, fixes }: DecodeOutput): Difference[] {
   const expected = vector.positions.filter(({ noPosition }) => !noPosition)

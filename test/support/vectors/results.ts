@@ -2,7 +2,7 @@ import type { Protocol } from '../../../protocols/kit/index.ts'
 import type { DecodeOutput } from '../../../src/cli/decode-input.ts'
 import type { ProtocolCases } from '../protocol-cases.ts'
 import { corrected } from './corrections.ts'
-import { type Difference, differences } from './differences.ts'
+import { type Difference, differences, saidDifferences } from './differences.ts'
 import { type Vector, vectorsOf } from './vectors.ts'
 import { decodeVector, vectorOptions, withEscapedReplies } from './wire.ts'
 
@@ -12,6 +12,8 @@ export interface VectorResult {
   readonly output: DecodeOutput
   /** From the vector as the corrections have it. */
   readonly wrong: readonly Difference[]
+  /** What differs of what it says beside its positions. */
+  readonly wrongSaid: readonly Difference[]
   readonly isCorrected: boolean
   /** Why it may differ. */
   readonly exception?: string
@@ -27,7 +29,8 @@ export function vectorResults(protocol: Protocol, cases: ProtocolCases): VectorR
     const { device } = decodeVector(protocol, { ...vector, deviceId: undefined }, bare)
     const read = corrected(vector, corrections)
     const wrong = [...differences(withEscapedReplies(protocol, read), output), ...otherDevice(read, device)]
-    return { vector, output, wrong, isCorrected: isOther(vector, read), exception: exceptions[vector.id] }
+    const wrongSaid = saidDifferences(read, output)
+    return { vector, output, wrong, wrongSaid, isCorrected: isOther(vector, read), exception: exceptions[vector.id] }
   })
 }
 

@@ -55,6 +55,19 @@ export interface VectorPosition {
   readonly accuracy?: number
   readonly hdop?: number
   readonly sat?: number
+  readonly said?: VectorSaid
+}
+
+/** What a frame says beside its position, as the peer names it. */
+export interface VectorSaid {
+  readonly ignition?: boolean
+  readonly motion?: boolean
+  readonly powerV?: number
+  readonly batteryV?: number
+  readonly batteryPercent?: number
+  readonly charging?: boolean
+  readonly driver?: string
+  readonly alarms?: readonly string[]
 }
 
 export interface VectorReply {

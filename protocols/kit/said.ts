@@ -1,0 +1,67 @@
+/** What a tracker may raise an alarm about. */
+export const ALARMS = [
+  'sos',
+  'power_cut',
+  'power_restored',
+  'power_off',
+  'low_battery',
+  'low_power',
+  'jamming',
+  'tampering',
+  'tow',
+  'vibration',
+  'accident',
+  'gps_antenna_cut',
+  'movement',
+] as const
+
+export type Alarm = (typeof ALARMS)[number]
+
+/** What a tracker says of itself and its vehicle beside the position: a closed list. What it does not say is left out. */
+export interface Said {
+  /** Whether the ignition is on: the wire of the ignition (ACC), or what the vehicle's bus says of it. */
+  ignition?: boolean
+  /** Whether the tracker itself says that it moves: by its accelerometer or its own judgement, never computed from the speed. */
+  moving?: boolean
+  /** The vehicle's battery, or whatever else feeds the tracker from outside, V. */
+  external_voltage?: number
+  /** The tracker's own battery, V. */
+  battery_voltage?: number
+  /** The charge of the tracker's own battery, 0 to 100. */
+  battery_percent?: number
+  /** Whether the tracker's own battery is being charged. */
+  charging?: boolean
+  /** The id of the driver's card or key, as text. */
+  driver?: string
+  /** The alarms that this frame raises, never empty. */
+  alarms?: readonly Alarm[]
+}
+
+/** What is said without what is unknown: undefined, not a number, below 0, above 100 %, empty, a driver of zeros alone. Undefined if nothing is left. */
+export function said({ driver, alarms = [], ...values }: Said): Said | undefined {
+  const known: Said = {}
+  if (values.ignition !== undefined) known.ignition = values.ignition
+  if (values.moving !== undefined) known.moving = values.moving
+  if (isKnown(values.external_voltage)) known.external_voltage = values.external_voltage
+  if (isKnown(values.battery_voltage)) known.battery_voltage = values.battery_voltage
+  if (isKnown(values.battery_percent) && values.battery_percent <= 100) known.battery_percent = values.battery_percent
+  if (values.charging !== undefined) known.charging = values.charging
+  if (driver !== undefined && !NO_DRIVER.test(driver)) known.driver = driver
+  if (alarms.length > 0) known.alarms = alarms
+  for (const _ in known) return known
+  return undefined
+}
+
+/** The alarms of some conditions, each once: `alarmsOf(bits & 1 && 'sos', KINDS[type])`. */
+export function alarmsOf(...found: readonly (Alarm | undefined | false | 0)[]): readonly Alarm[] {
+  return [...new Set(found.filter((alarm): alarm is Alarm => typeof alarm === 'string'))]
+}
+
+/** The alarms of bits, from bit 0 on: `alarmsIn(flags, ['sos', undefined, 'low_battery'])`. */
+export function alarmsIn(bits: number, names: readonly (Alarm | undefined)[]): readonly Alarm[] {
+  return alarmsOf(...names.map((name, bit) => (bits & (1 << bit)) !== 0 && name))
+}
+
+const NO_DRIVER = /^0*$/
+
+const isKnown = (value: number | undefined): value is number => value !== undefined && value >= 0 && value < Infinity

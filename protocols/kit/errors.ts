@@ -39,7 +39,7 @@ export function enveloped(envelope: Message, content: () => Message): Message {
   try {
     return { ...envelope, ...content() }
   } catch (error) {
-    if (error instanceof DecodeError) error.envelope ??= envelope
+    if (error instanceof DecodeError) error.envelope = { ...envelope, ...error.envelope }
     throw error
   }
 }

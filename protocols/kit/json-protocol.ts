@@ -1,7 +1,7 @@
 import { DecodeError, eachReadable, enveloped } from './errors.ts'
 import { holdsPlace } from './place-search.ts'
 import type { Fix, HttpRequest, Message, Protocol, Session } from './protocol.ts'
-import { type Said, said } from './said.ts'
+import { type Said, said as withoutUnknown } from './said.ts'
 import { type JsonObject, number, objectOf, optionalNumber, parseJson } from './text.ts'
 import { dop, heading, kmh, knots, known, rfc3339, unixTime } from './units.ts'
 import { jsonBody } from './web.ts'
@@ -228,7 +228,7 @@ function saidReader(paths: SaidPaths): (object: JsonObject) => Said | undefined 
     for (const [key, find] of numbers) found[key] = optionalNumber(find(object))
     const id = driver?.[1](object)
     if (typeof id === 'string' || typeof id === 'number') found.driver = String(id)
-    return said(found)
+    return withoutUnknown(found)
   }
 }
 

@@ -38,6 +38,7 @@ import {
 } from './outcome.ts'
 import { openBox, UNKNOWN_SECRET } from './sealed.ts'
 import type { UnknownDeviceQuota } from './unknown-devices.ts'
+import { UnreadFrames } from './unread-frames.ts'
 
 export interface IngestOptions extends FixStorageOptions, FrameKeeperOptions {
   readonly replica: FixStorageOptions['replica']
@@ -61,6 +62,7 @@ export class Ingest {
   readonly #identity: Identity
   readonly #fixes: FixStorage
   readonly #frames: FrameKeeper
+  readonly #unread = new UnreadFrames()
 
   constructor(options: IngestOptions) {
     this.#options = options
@@ -113,7 +115,12 @@ export class Ingest {
     let message = (arrival.read = decode(arrival))
     if (!(message instanceof DecodeError) && message.sealed)
       message = arrival.read = await this.#opened(message.sealed, message, arrival)
-    if (message instanceof DecodeError) return this.#damaged(message, arrival)
+    let unread: DecodeError | undefined
+    if (message instanceof DecodeError) {
+      if (!message.envelope || !this.#isIntact(message.envelope, arrival)) return this.#damaged(message, arrival)
+      unread = message
+      message = arrival.read = { ...message.envelope, fixes: [] }
+    }
     if (message.secret !== undefined) session.presents(message.secret)
     if (message.none !== undefined) session.opened(frame)
     const { device = session.device, fixes = [], refusal } = message
@@ -141,7 +148,8 @@ export class Ingest {
     const doubt = message.unreadable === undefined && fixes.length > 0 ? undefined : doubtOf(message)
     if (doubt && !failure) {
       const others = isRelay ? acceptedIn(shares) : undefined
-      ;({ kept, failure } = await this.#frames.keep({ doubt, message, sender, others }, arrival))
+      const error = unread?.message
+      ;({ kept, failure } = await this.#frames.keep({ doubt, error, message, sender, others }, arrival))
     }
     if (failure) return failed(failure, refusal, { sender, shares, refusals, objections, kept })
     // Another device may have spoken on the session meanwhile.
@@ -194,6 +202,13 @@ export class Ingest {
     session.reads(arrival.at, arrival.protocol, this.#identity)
     const read = readOpened(sealed, opened.content, arrival)
     return read instanceof DecodeError ? read : { ...read, device: message.device, secret: opened.secret }
+  }
+
+  /** Whether a frame of a sound envelope is not damaged: its checksum fits, or it comes again. What was read by a guess may be another protocol's. */
+  #isIntact({ device }: Message, { frame, session }: FrameArrival): boolean {
+    if (session.hasVerified) return true
+    if (session.isGuessed && !session.hasStoredAsOwn) return false
+    return this.#unread.hasCome(device ?? session.device, frame)
   }
 
   /** A damaged frame over MQTT is kept and acknowledged: otherwise the client would send it again for ever. */

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { pino } from 'pino'
 import { onTestFinished, vi } from 'vitest'
-import { DecodeError, line, type Message, type Protocol, type Session } from '../../protocols/kit/index.ts'
+import { DecodeError, enveloped, line, type Message, type Protocol, type Session } from '../../protocols/kit/index.ts'
 import type { Device } from '../../src/config/devices.ts'
 import { networksOf } from '../../src/domain/networks.ts'
 import { Backpressure } from '../../src/gateway/admit/backpressure.ts'
@@ -37,7 +37,8 @@ const FIX = { latitude: 50.1, longitude: 8.7, valid: true }
  * `id <device>[ <secret>]` says who speaks (answer `hi`, refusal `no`), `fix` and `fix <n>` report a position (answer `ok`,
  * `ok <n>`), `mute` is a fix without an answer, `relay <device> …` a fix of each device, `ping` says nothing.
  * Not understood: `odd [<n>]` (a position of which nothing is read), `part` (one of two positions is read), `what` (of an
- * unknown type, answered) and `hush` (not answered). `by <device> …` names the device of the rest. Anything else is none of it.
+ * unknown type, answered) and `hush` (not answered); `unread [<n>]` has a sound envelope and content that cannot be read, `checked [<n>]`
+ * a checksum that fits as well. `by <device> …` names the device of the rest. Anything else is none of it.
  */
 export const talk = {
   name: 'talk',
@@ -69,7 +70,13 @@ export const talk = {
     if (word === 'part') return { fixes, unreadable: [1], reply: Buffer.from('ok\n') }
     if (word === 'what') return { reply: Buffer.from('hm\n') }
     if (word === 'hush') return {}
-    if (word === 'by') return { ...talk.decode(Buffer.from(rest.slice(1).join(' ')), session), device: rest[0] }
+    if (word === 'unread' || word === 'checked')
+      return enveloped({ reply: Buffer.from(`${['ok', ...rest].join(' ')}\n`) }, () => {
+        if (word === 'checked') session.hasVerified = true
+        throw new DecodeError('malformed', 'the content')
+      })
+    if (word === 'by')
+      return enveloped({ device: rest[0] }, () => talk.decode(Buffer.from(rest.slice(1).join(' ')), session))
     throw new DecodeError('malformed')
   },
 } satisfies Protocol

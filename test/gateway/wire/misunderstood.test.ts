@@ -71,6 +71,67 @@ describe('over TCP a frame that is not understood', () => {
   })
 })
 
+describe('a frame whose content cannot be read', () => {
+  it('is kept and answered at once where its checksum fits', async () => {
+    const shared = gateway()
+    const peer = await connection(shared)
+    shared.store = 'waits'
+    peer.say('checked 1\nfix 2\n')
+    await whenTried(shared)
+    expect(peer.heard).toBe('hi\n')
+    shared.store = 'takes'
+    await until(() => expect(peer.heard).toBe('hi\nok 1\nok 2\n'))
+    expect(shared.frames).toMatchObject([
+      { device: 'van-1', reason: 'not_read', error: expect.stringMatching(/malformed: the content/) },
+    ])
+  })
+
+  it('is kept and answered where it comes again, on another connection too; the good ones between are not held up', async () => {
+    const shared = gateway()
+    const first = await connection(shared)
+    first.say('unread 1\nfix 2\n')
+    await until(() => expect(first.heard).toBe('hi\nok 2\n'))
+    expect(shared.frames).toEqual([])
+    first.socket.end()
+    const second = await connection(shared)
+    second.say('unread 1\nunread 3\nfix 4\n')
+    await until(() => expect(second.heard).toBe('hi\nok 1\nok 4\n'))
+    expect(shared.frames.map(shown)).toEqual([['van-1', 'tcp', 'not_read', 'unread 1\n']])
+  })
+
+  it('is not taken for repeated because another device sent the same bytes', async () => {
+    const shared = gateway()
+    const first = await connection(shared)
+    first.say('unread 1\nping\n')
+    await until(() => expect(first.heard).toBe('hi\npong\n'))
+    const { port } = await open(listenTcp(AT, shared))
+    const other = await dial(port)
+    other.say('id 007\nunread 1\nping\n')
+    await until(() => expect(other.heard).toBe('hi\npong\n'))
+    expect(shared.frames).toEqual([])
+  })
+
+  it('is answered over HTTP when it comes again, and refused with 400 before', async () => {
+    const shared = gateway()
+    const { port } = await open(listenHttp(AT, shared))
+    const get = async () => (await fetch(`http://127.0.0.1:${port}/by van-1 unread 1`)).status
+    expect([await get(), await get()]).toEqual([400, 200])
+    expect(shared.frames.map(shown)).toEqual([['van-1', 'http', 'not_read', '/by%20van-1%20unread%201']])
+  })
+
+  it('is kept over UDP when it comes again', async () => {
+    const shared = gateway()
+    const { port } = await open(listenUdp(AT, shared))
+    const van = await datagramPeer(port)
+    van.say('id van-1\n')
+    await until(() => expect(van.heard).toEqual(['hi\n']))
+    van.say('unread 1\n')
+    van.say('unread 1\n')
+    await until(() => expect(van.heard).toEqual(['hi\n', 'ok 1\n']))
+    expect(shared.frames.map(shown)).toEqual([['van-1', 'udp', 'not_read', 'unread 1\n']])
+  })
+})
+
 describe('over UDP a frame that is not understood', () => {
   it('is answered once it is stored, and not where it cannot be', async () => {
     const shared = gateway()

@@ -35,7 +35,7 @@ export function saidDifferences({ positions }: Vector, { error, fixes, said: sai
 
 /** How many positions of a vector say something beside it. */
 export function saidCount({ positions }: Vector): number {
-  return positions.filter(({ said }) => said && Object.keys(expectedSaid(said)).length > 0).length
+  return positions.filter((position) => Object.keys(expectedSaid(position.said)).length > 0).length
 }
 
 function oneSaidDifferences(vector: VectorSaid | undefined, got: DecodedFix['said'] = {}, where: string): Difference[] {
@@ -43,12 +43,13 @@ function oneSaidDifferences(vector: VectorSaid | undefined, got: DecodedFix['sai
   const keys = [...new Set([...Object.keys(expected), 'alarms'])] as (keyof Said)[]
   return keys
     .filter((key) => !isSaidAlike(expected[key], got[key]))
-    .map((key) => ({ field: `${where}.${String(key)}`, expected: expected[key], got: got[key] }))
+    .map((key) => ({ field: `${where}.${key}`, expected: expected[key], got: got[key] }))
 }
 
 function isSaidAlike(expected: unknown, got: unknown): boolean {
   if (typeof expected === 'number' && typeof got === 'number') return near(got, expected, 0.01)
-  if (Array.isArray(expected) && Array.isArray(got)) return expected.toSorted().join() === got.toSorted().join()
+  if (Array.isArray(expected) && Array.isArray(got))
+    return expected.length === got.length && expected.every((each) => got.includes(each))
   return expected === got
 }
 

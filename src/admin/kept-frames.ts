@@ -8,8 +8,9 @@ import type { DeviceSources } from './device/list.ts'
 import { instant } from './json.ts'
 import type { Operation } from './operation.ts'
 import { PageQuery, wrongToken } from './paging.ts'
+import { KeptFrameJson } from './schemas/kept-frames.ts'
 import { DeletedJson } from './schemas/lanes.ts'
-import { Count, each, Instant, pageSchema } from './schemas/parts.ts'
+import { pageSchema } from './schemas/parts.ts'
 import type { Scope } from './scope.ts'
 
 interface MisunderstoodSources extends Pick<DeviceSources, 'redis' | 'directory'> {
@@ -29,14 +30,15 @@ export function misunderstoodOperations({ redis, directory, logger }: Misunderst
       id: 'listMisunderstood',
       summary: 'List the frames that were not understood, latest first, with what was read of them',
       query: ListQuery,
-      answer: pageSchema(FrameJson),
+      answer: pageSchema(KeptFrameJson),
       companies: 'filtered',
       async handle({ query }, _reply, scope) {
-        const { device, max_results, page_token: before } = parse(ListQuery, query)
+        const { content, device, max_results, page_token: before } = parse(ListQuery, query)
+        const isWhole = content === 'true'
         if (before !== undefined && !FRAME_ID.test(before)) throw wrongToken()
         const devices = device === undefined ? undefined : idsOf(device)
         const frames = await seenFrames(redis, scope, { devices, before, count: max_results + 1 })
-        const results = frames.slice(0, max_results).map(frameJson)
+        const results = frames.slice(0, max_results).map((frame) => frameJson(frame, isWhole))
         return { results, next_page_token: frames.length > max_results ? results.at(-1)?.id : undefined }
       },
     },
@@ -80,28 +82,17 @@ export function isSeen({ company, others = [] }: MisunderstoodFrame, scope: Scop
   return scope.sees(company) && others.every(([, other]) => scope.sees(other))
 }
 
-const ListQuery = PageQuery.extend({ device: z.string('expected one id').optional() })
+/** `content`: with the whole frames, in base64. */
+const ListQuery = PageQuery.extend({
+  device: z.string('expected one id').optional(),
+  content: z.enum(['true', 'false'], 'expected true or false').optional(),
+})
 const ChoiceQuery = z.object({
   device: z.string('expected one id').optional(),
   all: z.enum(['true', 'false'], 'expected true or false').optional(),
 })
 
-/**
- * `reason`: why it is not understood; `read`: what the decoder has read of it; `opening`: how many frames of the beginning of its
- * conversation are kept with it.
- */
-const FrameJson = z.object({
-  id: z.string(),
-  at: Instant,
-  ...each(z.string(), 'device', 'protocol', 'transport', 'reason'),
-  ...each(z.string().optional(), 'company_id', 'error', 'method', 'uri'),
-  bytes: Count,
-  ...each(z.string().optional(), 'text', 'hex'),
-  read: z.object({ fixes: Count, unreadable: z.array(Count) }),
-  opening: Count,
-})
-
-function frameJson({ id, text }: StoredFrame): z.infer<typeof FrameJson> {
+function frameJson({ id, text }: StoredFrame, isWhole: boolean): KeptFrameJson {
   const frame = JSON.parse(text) as MisunderstoodFrame
   const { at, device, company: company_id, protocol, transport, reason, error } = frame
   const content = contentOf(frame)
@@ -123,6 +114,17 @@ function frameJson({ id, text }: StoredFrame): z.infer<typeof FrameJson> {
     ...shownBytes(body, SHOWN_BYTES),
     read: { fixes: frame.fixes?.length ?? 0, unreadable: [...(frame.unreadable ?? [])] },
     opening: frame.opening?.length ?? 0,
+    content: isWhole ? wholeOf(frame) : undefined,
+  }
+}
+
+function wholeOf({ frame, request, opening = [], fixes = [] }: MisunderstoodFrame): KeptFrameJson['content'] {
+  const places = fixes.map(([, lat, lon]) => ({ lat, lon }))
+  return {
+    body: frame ?? request?.body ?? '',
+    content_type: request?.headers['content-type'],
+    opening: [...opening],
+    places,
   }
 }
 

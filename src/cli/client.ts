@@ -146,7 +146,7 @@ export async function listAll<Item>(admin: AdminPort, path: string, asked: ListQ
   const all: Item[] = []
   let token: string | undefined
   do {
-    const query = { ...asked, max_results: '1000', ...(token && { page_token: token }) } as Record<string, string>
+    const query = { max_results: '1000', ...asked, ...(token && { page_token: token }) } as Record<string, string>
     const { results, next_page_token } = await read<Partial<AnswerPage<Item>>>(admin, { path, query })
     if (!results) throw new UserError(`${printableUrl(admin.url)} does not answer like the admin port of waybridge.`)
     all.push(...results)

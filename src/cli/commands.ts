@@ -142,6 +142,7 @@ function lookingCommands(waybridge: Command, asking: AskingCommand): void {
     .option('--json', 'print JSON')
     .action(async (options) => exit(await (await import('./arrivals.ts')).arrivalsCommand(options)))
   parkedCommands(waybridge.command('parked'), asking)
+  misunderstoodCommands(waybridge.command('misunderstood'), asking)
   asking('positions', 'print the positions that the tracking service has stored of a route, as JSON')
     .requiredOption('--company <id>', 'the company of the route')
     .requiredOption('--route <id>', 'the route')
@@ -167,6 +168,18 @@ function parkedCommands(parked: Command, asking: AskingCommand): void {
         .option('--all', 'of all couriers and routes')
         .action(async (options) => exit(await (await import('./parked.ts')).changeParkedCommand(act, options)))
   }
+}
+
+function misunderstoodCommands(misunderstood: Command, asking: AskingCommand): void {
+  misunderstood.description('frames that were kept because they could not be read: look, hand on')
+  asking('list', 'list them by protocol and reason', misunderstood)
+    .option('--device <id>', 'of this device alone')
+    .option('--json', 'print JSON')
+    .action(async (options) => exit(await (await import('./misunderstood.ts')).listMisunderstoodCommand(options)))
+  asking('export', 'print them as cases for whoever develops decoders, with other ids and places', misunderstood)
+    .option('--device <id>', 'of this device alone')
+    .option('--all', 'also those that may say still who or where it was')
+    .action(async (options) => exit(await (await import('./misunderstood.ts')).exportMisunderstoodCommand(options)))
 }
 
 function trackerCommands(waybridge: Command, asking: AskingCommand): void {

@@ -10,7 +10,8 @@
  *   L  length of the frame             is set                                   H  altitude, m    K  count
  *   D, V, F  model, versions        O, Y  longitude, latitude, 1e-6 degrees     C  CRC-16/CCITT-FALSE, T to K
  *
- * What stands between I and a place differs by type, model and mask. A place is found by its last part: coordinates and a date
+ * With the bits 1FBF of M, the charge of the battery (%, one byte) and the external power (mV, two) follow I, as frames show.
+ * What stands between them and a place differs by type, model and mask. A place is found by its last part: coordinates and a date
  * of the calendar. No answer is known. Reports of type 100, inferred from one frame, have a place for each of many seconds:
  * their number in two bytes, the first one, and what is added for each of the others, in bits from the highest on:
  *
@@ -27,6 +28,7 @@ import {
   crc16CcittFalse,
   DecodeError,
   dop,
+  enveloped,
   type Fix,
   heading,
   kmh,
@@ -34,6 +36,7 @@ import {
   type Mark,
   type Message,
   type Session,
+  said,
   shortFix,
   utc,
   verified,
@@ -72,6 +75,9 @@ const NONE = new Map([
 const COMPRESSED = 100
 /** Bits of M, and of m. */
 const [NAMED, HAS_PLACE] = [0x40, 1]
+/** Bits of M that reports have which begin, behind I, with the battery in % and the external power in mV. */
+const SAYING = 0x1fbf
+const SAYING_LENGTH = 3
 /** Bytes from A to H, from O to the date, and from the date of sending to the end. */
 const [MOTION, PLACE, TAIL] = [8, 15, 13]
 
@@ -86,7 +92,13 @@ export function decodeHex(frame: Buffer, session: Session): Message {
   const mask = r.u32()
   const device = deviceOf(r.skip(7).slice(8), (mask & NAMED) !== 0)
   if (none !== undefined) return { device, none }
-  return { device, fixes: (type === COMPRESSED ? compressedPlaces : places)(frame.subarray(r.position, -TAIL)) }
+  return enveloped({ device }, () => {
+    const fixes = (type === COMPRESSED ? compressedPlaces : places)(frame.subarray(r.position, -TAIL))
+    const isSaying = (mask & SAYING) === SAYING && frame.length - r.position >= SAYING_LENGTH + TAIL
+    const says = isSaying ? said({ battery_percent: r.u8(), external_voltage: r.u16() / 1000 }) : undefined
+    if (says && fixes.length > 0) fixes[fixes.length - 1].said = says
+    return { fixes, said: fixes.length > 0 ? undefined : says }
+  })
 }
 
 function newer(r: ByteReader): Message {

@@ -11,13 +11,16 @@
  *   Answer: +SACK:C$, and to GTHBD +SACK:GTHBD,V,C$
  *
  * What stands between the name and a place differs from type to type, model to model and mask to mask; a place is always the
- * same seven fields in a row, and is found by its last three. Some models leave out V, or end with 00 in place of $.
+ * same seven fields in a row, and is found by its last three. Some models leave out V, or end with 00 in place of $. The last
+ * place of a report has what else it says: said.ts.
  */
 import {
   DecodeError,
   dialects,
   dop,
+  eachReadable,
   endsWith,
+  enveloped,
   type Fix,
   heading,
   kmh,
@@ -26,6 +29,7 @@ import {
   utcYmd,
 } from '../kit/index.ts'
 import { decodeHex, hexCovers, hexFrames } from './hex.ts'
+import { saidBy } from './said.ts'
 import { KINDS } from './types.ts'
 
 const spoken = dialects([
@@ -51,7 +55,16 @@ function decode(frame: Buffer): Message {
   const count = fields[fields.length - 1]
   const device = IMEI.test(version) ? version : id
   if (type === 'HBD') return { device, none: 'heartbeat', reply: Buffer.from(`+SACK:GTHBD,${version},${count}$`) }
-  return { device, ...said(type, text, fields), reply: Buffer.from(`+SACK:${count}$`) }
+  const places = placesIn(fields)
+  if (places.length > 0 && OF_GL100.test(text)) throw new DecodeError('unsupported', 'its place is that of a GL100')
+  return enveloped({ device, reply: Buffer.from(`+SACK:${count}$`) }, () => {
+    if (text.startsWith('+ACK')) return { none: 'command answer' }
+    const said = device === version ? undefined : saidBy(type, fields)
+    if (places.length === 0) return { ...placeless(type, text), said }
+    const { good, unreadable } = eachReadable(places, (at) => place(fields, at))
+    if (said) good[good.length - 1].said = said
+    return { fixes: good, unreadable }
+  })
 }
 
 const END = /[$\0]/
@@ -67,12 +80,14 @@ const HAS_SATELLITES = /^0[13579BDF]$/
 /** Speed, heading, altitude, longitude and latitude without a value. */
 const NO_PLACE = ',,,,,,'
 
-function said(type: string, text: string, fields: readonly string[]): Pick<Message, 'fixes' | 'none'> {
-  const fixes: Fix[] = []
-  for (let at = 6; at < fields.length; at++) if (isPlace(fields, at)) fixes.push(place(fields, at))
-  if (fixes.length > 0 && OF_GL100.test(text)) throw new DecodeError('unsupported', 'its place is that of a GL100')
-  if (fixes.length > 0) return { fixes }
-  if (text.startsWith('+ACK')) return { none: 'command answer' }
+/** Where the dates of places are. */
+function placesIn(fields: readonly string[]): readonly number[] {
+  const places: number[] = []
+  for (let at = 6; at < fields.length; at++) if (isPlace(fields, at)) places.push(at)
+  return places
+}
+
+function placeless(type: string, text: string): Pick<Message, 'fixes' | 'none'> {
   const kind = KINDS.get(type)
   if (kind !== 'position') return kind === undefined ? {} : { none: kind }
   return type === 'CAN' || text.includes(NO_PLACE) ? { none: 'no place' } : { fixes: [] }

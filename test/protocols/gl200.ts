@@ -1,4 +1,4 @@
-import { crc16CcittFalse } from '../../protocols/kit/index.ts'
+import { crc16CcittFalse, type Said } from '../../protocols/kit/index.ts'
 import { bytes, u } from '../support/encode.ts'
 import { COSTLY_SIZE, eachPosition, many, type ProtocolCases } from '../support/protocol-cases.ts'
 import type { Vector } from '../support/vectors/vectors.ts'
@@ -65,13 +65,13 @@ export default {
         {
           frame: report('+RESP:GTFRI', `0,0,1,${PLACE.replace(/00$/, '01')},12,0.0,,,,100`),
           device: IMEI,
-          fixes: [{ ...FIX, satellites: 12 }],
+          fixes: [{ ...FIX, satellites: 12, said: { battery_percent: 100 } }],
           reply: '+SACK:0C19$',
         },
         {
           frame: report('+BUFF:GTSOS', `0,0,1,0,,,,-25.279730,54.687205,20261120063015,,,,`),
           device: IMEI,
-          fixes: [{ time: FIX.time, latitude: FIX.latitude, longitude: FIX.longitude }],
+          fixes: [{ time: FIX.time, latitude: FIX.latitude, longitude: FIX.longitude, said: { alarms: ['sos'] } }],
           reply: '+SACK:0C19$',
         },
         { frame: report('+RESP:GTRTL', ',,,,,,,,0246,0001'), device: IMEI, none: 'no place', reply: '+SACK:0C19$' },
@@ -79,9 +79,10 @@ export default {
           frame: report('+RESP:GTVGL', ',00,1,1,,,,,,,0246,0001'),
           device: IMEI,
           none: 'no place',
+          said: { ignition: true },
           reply: '+SACK:0C19$',
         },
-        { frame: report('+RESP:GTRTL', '0,1,2,3'), device: IMEI, fixes: [], reply: '+SACK:0C19$' },
+        { frame: report('+RESP:GTRTL', '0,1,2,x'), device: IMEI, fixes: [], reply: '+SACK:0C19$' },
         { frame: report('+RESP:GTXYZ', '0,1,2,3'), device: IMEI, reply: '+SACK:0C19$' },
         {
           frame: report('+RESP:GTTEM', '4.10,21.5,20261120063015'),
@@ -89,7 +90,7 @@ export default {
           fixes: [],
           reply: '+SACK:0C19$',
         },
-        { frame: report('+RESP:GTINF', '41,8970,17'), device: IMEI, none: 'status', reply: '+SACK:0C19$' },
+        { frame: report('+RESP:GTINF', '41,8970,17'), device: IMEI, none: 'status', said: { moving: false }, reply: '+SACK:0C19$' },
         { frame: report('+ACK:GTRTO', 'VER,FFFF'), device: IMEI, none: 'command answer', reply: '+SACK:0C19$' },
         { frame: report('+ACK:GTHBD', ''), device: IMEI, none: 'heartbeat', reply: '+SACK:GTHBD,1A0800,0C19$' },
         {
@@ -114,6 +115,74 @@ export default {
       ],
     },
     {
+      title: 'what reports say beside the position',
+      frames: [
+        saying('FRI', `12650,10,1,${PLACE},20.5,00080:03:37,,,95,220100,,,,`, {
+          ignition: true,
+          moving: true,
+          external_voltage: 12.65,
+          battery_percent: 95,
+        }),
+        saying('ERI', `00000002,,10,1,${PLACE},20.5,,,,,1A0100,1,0`, { ignition: false }),
+        saying('FRI', `,10,1,${PLACE},20.5`),
+        saying('FRI', `0,0,1,${PLACE},88`, { battery_percent: 88 }),
+        saying('RTL', `0,0,1,${PLACE},101`),
+        saying('NMR', `0,1,1,${PLACE},88`, { moving: true, battery_percent: 88 }),
+        saying('CTN', `0,0,2,21.5,64,${PLACE}`, { battery_percent: 64 }),
+        saying('SOS', `0,0,1,${PLACE}`, { alarms: ['sos'] }),
+        saying('BPL', `3.55,${PLACE}`, { battery_voltage: 3.55, alarms: ['low_battery'] }),
+        saying('STT', `42,${PLACE}`, { moving: true, alarms: ['movement'] }),
+        saying('STT', `16,${PLACE}`, { ignition: false, moving: true, alarms: ['tow'] }),
+        saying('STT', `21,${PLACE}`, { ignition: true, moving: false }),
+        saying('IGF', `120,${PLACE}`, { ignition: false }),
+        saying('IGL', `,00,1,${PLACE}`, { ignition: true }),
+        saying('JDS', `2,${PLACE}`, { alarms: ['jamming'] }),
+        saying('STC', `,${PLACE}`, { charging: false }),
+        saying('IDA', `,01C68011010000C7,1,1,${PLACE}`, { driver: '01C68011010000C7' }),
+        saying('CAN', `0,1,C07FFFFF,,2,H100,${PLACE}`, { ignition: true }),
+        {
+          frame: report('+RESP:GTINF', '21,8970,22,0,1,12917,,4.26,1,0,,,20261120062000'),
+          device: IMEI,
+          none: 'status',
+          said: { ignition: true, moving: false, external_voltage: 12.917, battery_voltage: 4.26, charging: true },
+          reply: '+SACK:0C19$',
+        },
+        {
+          frame: report('+RESP:GTINF', '41,8970,22,0,0,33.5,,3.9,0,1,,,20261120062000'),
+          device: IMEI,
+          none: 'status',
+          said: { moving: false, battery_voltage: 3.9, charging: false },
+          reply: '+SACK:0C19$',
+        },
+        {
+          frame: `+RESP:GTFRI,1F0101,${IMEI},1G1JC5444R7252367,van,12650,10,1,${PLACE},20.5,,,,95,210100,,,,20261120063020,0C19$`,
+          device: IMEI,
+          fixes: [
+            { ...FIX, said: { ignition: true, moving: false, external_voltage: 12.65, battery_percent: 95 } },
+          ],
+          reply: '+SACK:0C19$',
+        },
+        {
+          frame: `+RESP:GTFRI,423031,${IMEI},,0,1,1,0,1,${PLACE},3,85,20261120063020,0C19$`,
+          device: IMEI,
+          fixes: [{ ...FIX, said: { moving: true, charging: false, battery_percent: 85 } }],
+          reply: '+SACK:0C19$',
+        },
+        {
+          frame: report('+RESP:GTFRI', `0,0,1,${PLACE.replace('20261120', '20260230')},88`),
+          error: 'malformed',
+          envelope: { device: IMEI, reply: '+SACK:0C19$' },
+        },
+        {
+          frame: report('+RESP:GTFRI', `0,0,2,${PLACE.replace('20261120', '20260230')},${PLACE},88`),
+          device: IMEI,
+          fixes: [{ ...FIX, said: { battery_percent: 88 } }],
+          unreadable: [0],
+          reply: '+SACK:0C19$',
+        },
+      ],
+    },
+    {
       title: 'reports in binary',
       frames: [
         {
@@ -123,7 +192,7 @@ export default {
             bytes(`45 0102 0209 ${ID} 64 377e 10 01 02 0036 00 00d6 0070 ${place()} 0246 0001`),
           ),
           device: IMEI,
-          fixes: [{ ...FIX, altitude: 112 }],
+          fixes: [{ ...FIX, altitude: 112, said: { battery_percent: 100, external_voltage: 14.206 } }],
         },
         {
           frame: binary(
@@ -132,14 +201,14 @@ export default {
             bytes(`45 0101 0108 67623130302d3100 64 01 00 0036 05 00d6 fff4 ${place()} 0246`),
           ),
           device: 'gb100-1',
-          fixes: [{ ...FIX, altitude: -12, speed: 15.138889, hdop: undefined }],
+          fixes: [{ ...FIX, altitude: -12, speed: 15.138889, hdop: undefined, said: { battery_percent: 100, external_voltage: 0.256 } }],
         },
         { frame: binary('+RSP', '03 00fc1fbf', bytes(`45 0102 0209 ${ID} 00`)), device: IMEI, fixes: [] },
         { frame: binary('+RSP', '64 00fc1fbf', bytes(`45 0102 0209 ${ID} 00`)), device: IMEI, fixes: [] },
         {
           frame: binary('+RSP', '64 00fc1fbf', Buffer.concat([bytes(`45 0102 0209 ${ID} 64 377e 10 01`), seconds()])),
           device: IMEI,
-          fixes: SECONDS,
+          fixes: [...SECONDS.slice(0, -1), { ...SECONDS[2], said: { battery_percent: 100, external_voltage: 14.206 } }],
         },
         {
           frame: binary(
@@ -149,6 +218,7 @@ export default {
           ),
           device: IMEI,
           fixes: [],
+          said: { battery_percent: 100, external_voltage: 0.004 },
         },
         { frame: binary('+INF', '01 00fc1fbf', bytes(`45 0102 0209 ${ID} 00`)), device: IMEI, none: 'status' },
         { frame: binary('+RSP', '03 00fc1fbf', bytes(`45 0102 0209 ff3f070418290a03 00`)), error: 'malformed' },
@@ -221,6 +291,16 @@ export default {
     },
   ],
 } satisfies ProtocolCases
+
+/** A report with one place, and what it says beside it. */
+function saying(type: string, fields: string, said?: Said) {
+  return {
+    frame: report(`+RESP:GT${type}`, fields),
+    device: IMEI,
+    fixes: [said ? { ...FIX, said } : FIX],
+    reply: '+SACK:0C19$',
+  }
+}
 
 /** Four seconds, the third without a place: 54 km/h, −1.8 and 1.8; 1°, −3° and 2°; and of angles −100 and 1, 1024 and −2048. */
 function seconds(): Buffer {

@@ -1,29 +1,38 @@
 /*
- * Topflytech TLP, TLW, T8603, T8803, T8806, T8808: "PROTOCOL (T8803 Pro T8806)" V5.6 for 2323; of its successors, field lists alone
- * are public (flespi.com/protocols/topflytech): their offsets are inferred from frames. Big-endian, floats little-endian,
- * no checksum. TCP and UDP, where a datagram holds one packet or several.
+ * Topflytech TLD, TLP, TLW, T8603, T8803, T8806, T8808: "PROTOCOL (T8803 Pro T8806)" V5.6 for 2323; its successors as the maker's
+ * own codec reads them (github.com/TOPFLYtech/TOPFLYtechCodec). Big-endian, floats little-endian, no checksum. TCP and UDP,
+ * where a datagram holds one packet or several.
  *
  *   HHHH TT LLLL SSSS IIIIIIIIIIIIIIII content
  *
  *   H  2323, 2525, 2626, 2727: families of devices     L  length of all
  *   T  type                                            S  serial number         I  0 and the IMEI
  *
- *   02, 04 (alarm) of 2323, 2525   x{9} F x{12} A x{6} P      of 2727: F A P
- *   13, 14 (alarm) of 2525         x{9} F x{20} A x{6} P
+ *   02, 04 (alarm) of 2323, 2525   x{9} F x{6} B x{4} A x{5} % P [V]
+ *   02, 04 (alarm) of 2626         x{9} F x{6} B A x{5} % P V S …
+ *   13, 14 (alarm) of 2525         x{9} F x{6} B x{12} A x{5} % P U V
+ *   02, 04 (alarm) of 2727         F A P x{5} % x{2} u x{5} b
  *   05 of 2626, 2727               x P rpm{2} P rpm{2}        driving behaviour: places before and after
- *   10 with 34 bytes, 0003         YYMMDDhhmmss 00 0003 M{6} x{2} F p      a tag, from one frame; p is P without the date
+ *   10 with 34 bytes, 0002, 0003   YYMMDDhhmmss 00 000k M{6} x a F p      an emergency button, a driver's tag M; a 1: battery
  *   others                         P is looked for
  *   P  YYMMDDhhmmss, altitude, longitude, latitude (f32), speed (packed decimals, 0.1 km/h), course (u16, degrees)
+ *   p  P without the date      S  speed by the vehicle, as in P
  *   F  bit 6: fix, bits 4–0: satellites; without a fix there are cells in place of the position
+ *   B  16 bits, bit 14: ignition      %  own battery, packed decimals; 0: 100      V, U, u  external power, own battery: packed
+ *   b  16 bits, 2: ignition, 15, 3: charged by USB, sun                             decimals, 0.01 V (u: one byte, 0.1 V)
+ *   A  alarm; those of 2727 are not known
  *
  * Answer: HHHH TT 000F SSSS I, and for alarms 04 and 14 one byte more, A; S is 1 in answers to 2323. Beacons (10) are answered
  * a second time, without I. Coordinates FF… are no position.
  */
 import {
+  type Alarm,
+  alarmsOf,
   ByteReader,
   ByteWriter,
   bcdYmd,
   DecodeError,
+  enveloped,
   type Fix,
   heading,
   isBcdYmd,
@@ -31,13 +40,15 @@ import {
   lengthField,
   type Message,
   type Protocol,
+  type Said,
+  said,
 } from '../kit/index.ts'
 
 const frame = lengthField({ start: ['##', '%%', '&&', "''"], at: 3, width: 2, add: 0, most: 4096 })
 
 export default {
   name: 't800x',
-  devices: 'Topflytech TLP1, TLP2, TLW1, TLW2, T8603, T8803, T8806, T8808',
+  devices: 'Topflytech TLD1, TLP1, TLP2, TLW1, TLW2, T8603, T8803, T8806, T8808',
   acknowledges: 'fixes',
   tcp: { port: 5094, frame },
   udp: { port: 5094, frame },
@@ -58,15 +69,40 @@ const ASSET_ALARM = 0x14
 const COMMAND = 0x81
 const HEAD = 15
 
-/** Where the flags and the code of the alarm stand, and where the position begins, behind the id. */
+/** Where fields stand behind the id: flags, code of the alarm, position, and what else it says; left out: it has none of it. */
 interface Layout {
   readonly flags: number
   readonly alarm: number
   readonly position: number
+  readonly battery: number
+  readonly volts?: number
+  readonly inputs?: number
+  readonly external?: number
+  readonly speed?: number
 }
-const TRACKER: Layout = { flags: 9, alarm: 22, position: 29 }
-const ASSET_TRACKER: Layout = { flags: 9, alarm: 30, position: 37 }
-const NEW_TRACKER: Layout = { flags: 0, alarm: 1, position: 2 }
+const TRACKER: Layout = { flags: 9, inputs: 16, alarm: 22, battery: 28, position: 29, external: 51 }
+const OBD_TRACKER: Layout = { flags: 9, inputs: 16, alarm: 18, battery: 24, position: 25, external: 47, speed: 49 }
+const ASSET_TRACKER: Layout = { flags: 9, inputs: 16, alarm: 30, battery: 36, position: 37, volts: 59, external: 61 }
+const NEW_TRACKER: Layout = { flags: 0, alarm: 1, position: 2, battery: 29 }
+const LAYOUTS = new Map([
+  [0x2626, OBD_TRACKER],
+  [NEWEST, NEW_TRACKER],
+])
+/** Of NEW_TRACKER: the voltage of the battery, 0.1 V, and its state. */
+const [NEW_VOLTS, NEW_STATE] = [32, 38]
+const [IGNITION, NEW_IGNITION, BY_USB, BY_SUN] = [0x4000, 0x0004, 0x8000, 0x0008]
+const ALARMS: Readonly<Record<number, Alarm | undefined>> = {
+  1: 'power_cut',
+  2: 'low_battery',
+  3: 'sos',
+  7: 'tow',
+  8: 'vibration',
+  0x21: 'jamming',
+  0x23: 'power_restored',
+  0x24: 'low_power',
+  0x26: 'accident',
+  0x27: 'accident',
+}
 const FIX = 0x40
 const SATELLITES = 0x1f
 const UNKNOWN = 0xffffffff
@@ -82,44 +118,86 @@ function decode(packet: Buffer): Message {
   const answer = new ByteWriter().u16(family).u8(type).u16(HEAD)
   answer.u16(family === OLDEST ? 1 : serial).hex(id)
   const reply = answer.toBuffer()
+  if (type === COMMAND) return { device, none: 'command answer' }
+  return enveloped({ device, reply }, () => content(packet, family, { type, reply }))
+}
+
+interface Answered {
+  readonly type: number
+  readonly reply: Buffer
+}
+
+/** What stands behind the id, and the answer where it is another one. */
+function content(packet: Buffer, family: number, { type, reply }: Answered): Message {
+  const rest = packet.subarray(HEAD)
   switch (type) {
     case LOGIN:
-      return { device, none: 'login', reply }
+      return { none: 'login' }
     case HEARTBEAT:
-      return { device, none: 'heartbeat', reply }
+      return { none: 'heartbeat' }
     case POSITION:
     case ALARM:
-      return { device, ...position(packet, family === NEWEST ? NEW_TRACKER : TRACKER, { type, reply }) }
+      return position(packet, LAYOUTS.get(family) ?? TRACKER, { type, reply })
     case ASSET:
     case ASSET_ALARM:
-      return { device, ...position(packet, ASSET_TRACKER, { type, reply }) }
+      return position(packet, ASSET_TRACKER, { type, reply })
     case BEHAVIOUR:
-      return { device, ...behaviour(r.slice()), reply }
+      return behaviour(rest)
     case BEACONS:
-      return { device, ...beacon(r.slice()), reply: [reply, reply.subarray(0, HEAD - 8)] }
-    case COMMAND:
-      return { device, none: 'command answer' }
+      return { ...beacon(rest), reply: [reply, reply.subarray(0, HEAD - 8)] }
     default: {
-      const fixes = placesIn(r.slice())
-      return { device, ...(fixes.length > 0 && { fixes }), reply }
+      const fixes = placesIn(rest)
+      return fixes.length > 0 ? { fixes } : {}
     }
   }
 }
 
-function position(packet: Buffer, layout: Layout, { type, reply }: { type: number; reply: Buffer }): Message {
+function position(packet: Buffer, layout: Layout, { type, reply }: Answered): Message {
   const content = new ByteReader(packet, HEAD)
   const flags = content.at(layout.flags).u8()
   const alarm = content.at(layout.alarm).u8()
-  const place = placeOf(content.skip(layout.position))
+  const isAlarm = type === ALARM || type === ASSET_ALARM
+  const says = saidIn(packet.subarray(HEAD), layout, isAlarm ? alarm : 0)
+  const place = (flags & FIX) === 0 ? undefined : placeOf(content.at(layout.position))
+  const speed = layout.speed === undefined ? undefined : speedOf(content.at(layout.speed).hex(2))
   return {
-    ...((flags & FIX) === 0
-      ? { none: 'cells' }
-      : place
-        ? { fixes: [{ ...place, satellites: flags & SATELLITES }] }
-        : { none: 'no fix' }),
-    reply: type === ALARM || type === ASSET_ALARM ? withAlarm(reply, alarm) : reply,
+    ...(place
+      ? { fixes: [{ ...place, speed: speed ?? place.speed, satellites: flags & SATELLITES, said: says }] }
+      : { none: (flags & FIX) === 0 ? 'cells' : 'no fix', said: says }),
+    reply: isAlarm ? withAlarm(reply, alarm) : reply,
   }
 }
+
+function saidIn(content: Buffer, layout: Layout, alarm: number): Said | undefined {
+  const { inputs, volts, external } = layout
+  const percent = decimals(content, layout.battery, 1)
+  const battery_percent = percent === 0 ? 100 : percent
+  if (inputs === undefined) {
+    const state = content.length < NEW_STATE + 2 ? undefined : content.readUInt16BE(NEW_STATE)
+    return said({
+      ignition: state === undefined ? undefined : (state & NEW_IGNITION) !== 0,
+      charging: state === undefined ? undefined : (state & (BY_USB | BY_SUN)) !== 0,
+      battery_voltage: divided(decimals(content, NEW_VOLTS, 1), 10),
+      battery_percent,
+    })
+  }
+  return said({
+    ignition: (content.readUInt16BE(inputs) & IGNITION) !== 0,
+    external_voltage: external === undefined ? undefined : divided(decimals(content, external, 2), 100),
+    battery_voltage: volts === undefined ? undefined : divided(decimals(content, volts, 2), 100),
+    battery_percent,
+    alarms: alarmsOf(ALARMS[alarm]),
+  })
+}
+
+/** The number that some bytes of packed decimals are; undefined if they are none, or behind the end. */
+function decimals(bytes: Buffer, at: number, width: number): number | undefined {
+  const digits = bytes.toString('hex', at, at + width)
+  return digits.length === 2 * width && DIGITS.test(digits) ? Number(digits) : undefined
+}
+
+const DIGITS = /^\d+$/
+const divided = (value: number | undefined, parts: number) => (value === undefined ? undefined : value / parts)
 
 function withAlarm(reply: Buffer, alarm: number): Buffer {
   const longer = Buffer.concat([reply, Buffer.of(alarm)])
@@ -127,17 +205,24 @@ function withAlarm(reply: Buffer, alarm: number): Buffer {
   return longer
 }
 
-const TAG = 0x0003
+const [BUTTON, TAG] = [0x0002, 0x0003]
 const TAG_LENGTH = 34
+/** The alert of a button or tag whose own battery is low. */
+const LOW_BATTERY = 1
 
-/** A tag of this kind comes with the place where it was read. */
+/** A button or a tag comes with the place where it was pressed or read. */
 function beacon(content: Buffer): Message {
   const r = new ByteReader(content)
-  if (content.length !== TAG_LENGTH || r.at(7).u16() !== TAG) return { none: 'beacons' }
+  const kind = content.length === TAG_LENGTH ? r.at(7).u16() : 0
+  if (kind !== TAG && kind !== BUTTON) return { none: 'beacons' }
+  const isPressed = kind === BUTTON && r.at(16).u8() !== LOW_BATTERY
+  const says = said(kind === TAG ? { driver: r.at(9).hex(6) } : { alarms: isPressed ? ['sos'] : [] })
   const flags = r.at(17).u8()
-  if ((flags & FIX) === 0) return { none: 'beacons' }
+  if ((flags & FIX) === 0) return { none: 'beacons', said: says }
   const place = placeOf(new ByteReader(Buffer.concat([content.subarray(0, 6), content.subarray(18)])))
-  return place ? { fixes: [{ ...place, satellites: flags & SATELLITES }] } : { none: 'no fix' }
+  return place
+    ? { fixes: [{ ...place, satellites: flags & SATELLITES, said: says }] }
+    : { none: 'no fix', said: says }
 }
 
 /** Places some seconds before and after something happened. */
@@ -182,7 +267,9 @@ function placeOf(r: ByteReader): Fix | undefined {
     longitude,
     valid: true,
     altitude: Number.isFinite(altitude) ? altitude : undefined,
-    speed: /^\d{4}$/.test(speed) ? kmh(Number(speed) / 10) : undefined,
+    speed: speedOf(speed),
     heading: heading(course),
   }
 }
+
+const speedOf = (digits: string) => (DIGITS.test(digits) ? kmh(Number(digits) / 10) : undefined)

@@ -12,7 +12,9 @@ const FIX = {
   heading: 270,
   satellites: 9,
   hdop: 0.92,
+  said: { ignition: false, external_voltage: 13.3, battery_voltage: 4 },
 }
+const SOS = { alarms: ['sos'] } as const
 const EMERGENCY = { time: FIX.time, latitude: 52.52, longitude: -13.41, altitude: 34.5, speed: kmh(36) }
 
 export default {
@@ -28,12 +30,12 @@ export default {
         {
           frame: `$,C,CTPL,4.0.0,BL,101,H,${ID},,1,20112026,171418,${PLACE.replace('N', '').replace('W', '')},0*`,
           device: ID,
-          fixes: [{ ...FIX, longitude: 13.41 }],
+          fixes: [{ ...FIX, longitude: 13.41, said: { ...FIX.said, alarms: ['low_battery'] } }],
         },
         {
           frame: `$101,NRM,CTPL,4.0.0,NR,01,L,${ID},DL1,1,20112026,171418,52.52,N,013.41,W,36,270,09*`,
           device: ID,
-          fixes: [{ ...FIX, altitude: undefined, hdop: undefined }],
+          fixes: [{ ...FIX, altitude: undefined, hdop: undefined, said: undefined }],
         },
         { frame: `$C,4.0.0,NR,01,L,${ID},1,20112026171418,${PLACE},0*`, device: ID, fixes: [FIX] },
         {
@@ -44,7 +46,7 @@ export default {
         {
           frame: `$EPB,EMR,${ID},NM,20112026,171418,A,52.52,,-013.41,,34.5,36*`,
           device: ID,
-          fixes: [EMERGENCY],
+          fixes: [{ ...EMERGENCY, said: SOS }],
         },
       ],
     },
@@ -71,13 +73,13 @@ export default {
         {
           frame: `$,04,XYZ,0.0.1,TA,16,L,${ID},MH12,1,20,11,2026,17,14,18,${PLACE},f906c65c,\r\n`,
           device: ID,
-          fixes: [FIX],
+          fixes: [{ ...FIX, said: { ...FIX.said, alarms: ['tampering'] } }],
         },
         { frame: `$RLP,N.A,2.1.3,NR,01,L,${ID},N.A,20112026,171418,1,${PLACE},5A,*`, device: ID, fixes: [FIX] },
         {
           frame: `$,EPB,EMR,${ID},NM,20112026171418,A,52.52,N,013.41,W,34.5,36,0.0,G,NA,N.A,*`,
           device: ID,
-          fixes: [EMERGENCY],
+          fixes: [{ ...EMERGENCY, said: SOS }],
         },
         {
           frame: `$,EPB,SEM,${ID},SP,20,11,2026,17,14,18,A,52.52,N,013.41,W,34.5,36,0.0,G,NA,N.A,*`,
@@ -85,7 +87,26 @@ export default {
           fixes: [EMERGENCY],
         },
         { frame: `$,EPB,SEM,${ID},SP,00,00,0000,00,00,00,V,0,N,0,W,0,0,0.0,G,NA,N.A,*`, device: ID, none: 'no date' },
-        { frame: `$,02,XYZ123,0.0.1,${ID},100,30,00.0,\r\n`, device: ID, none: 'status' },
+        {
+          frame: `$,02,XYZ123,0.0.1,${ID},100,30,00.0,\r\n`,
+          device: ID,
+          none: 'status',
+          said: { battery_percent: 100 },
+        },
+        { frame: `$Header,iTriangle,KA01,${ID},1_37T,AIS140,12.97,N,77.54,E*`, device: ID, none: 'status' },
+        {
+          frame: `$,LGN,TN01AB1234,RDM,V1.0,${ID},AIS140*`,
+          device: ID,
+          none: 'login',
+          reply: '$LGN20112026120000*',
+        },
+        { frame: '$LGN,TN01AB1234,AIS140*', none: 'login', reply: '$LGN20112026120000*' },
+        {
+          frame: `$NRM,RDM,1.8,EA,10,L,${ID},,1,20112026,171418,${PLACE},1,O*`,
+          device: ID,
+          fixes: [{ ...FIX, said: { ...FIX.said, ...SOS } }],
+        },
+        { frame: `$NRM,RDM,1.8,EA,11,L,${ID},,1,20112026,171418,${PLACE},0,O*`, device: ID, fixes: [FIX] },
         { frame: `$,C,CTPL,4.0.0,NR,01,L,${ID},NA,x*`, device: ID, fixes: [] },
         { frame: `$,,${ID},1.4D3,VERSION1.0,52.52,N,13.41,E*`, device: ID, none: 'login' },
         { frame: '$XYZ,1*' },

@@ -27,6 +27,8 @@ const FIX = {
   satellites: 9,
 }
 const { satellites: _, ...BEHAVIOUR } = FIX
+/** What the zeros around a place say: no ignition, a full battery. */
+const IDLE = { ignition: false, battery_percent: 100 }
 const tracker = (flags: string) => `${'00'.repeat(9)}${flags}${'00'.repeat(12)}16${'00'.repeat(6)}${PLACE}00`
 const asset = (flags: string) => `${'00'.repeat(9)}${flags}${'00'.repeat(20)}13${'00'.repeat(6)}${PLACE}00`
 
@@ -43,17 +45,17 @@ export default {
       frames: [
         { frame: packet('232301', '208625'), device: ID, none: 'login', reply: bytes(`232301000f00010${ID}`) },
         { frame: packet('232303'), device: ID, none: 'heartbeat', reply: bytes(`232303000f00010${ID}`) },
-        { frame: packet('232302', tracker('49')), device: ID, fixes: [FIX], reply: bytes(`232302000f00010${ID}`) },
-        { frame: packet('232302', tracker('09')), device: ID, none: 'cells', reply: bytes(`232302000f00010${ID}`) },
-        { frame: packet('232304', tracker('49')), device: ID, fixes: [FIX], reply: bytes(`232304001000010${ID}16`) },
+        { frame: packet('232302', tracker('49')), device: ID, fixes: [{ ...FIX, said: IDLE }], reply: bytes(`232302000f00010${ID}`) },
+        { frame: packet('232302', tracker('09')), device: ID, none: 'cells', said: IDLE, reply: bytes(`232302000f00010${ID}`) },
+        { frame: packet('232304', tracker('49')), device: ID, fixes: [{ ...FIX, said: IDLE }], reply: bytes(`232304001000010${ID}16`) },
       ],
     },
     {
       title: 'newer families: positions, alarms, behaviour, beacons',
       frames: [
-        { frame: packet('252502', tracker('c9')), device: ID, fixes: [FIX], reply: bytes(`252502000f01020${ID}`) },
-        { frame: packet('252513', asset('c9')), device: ID, fixes: [FIX], reply: bytes(`252513000f01020${ID}`) },
-        { frame: packet('252514', asset('49')), device: ID, fixes: [FIX], reply: bytes(`252514001001020${ID}13`) },
+        { frame: packet('252502', tracker('c9')), device: ID, fixes: [{ ...FIX, said: IDLE }], reply: bytes(`252502000f01020${ID}`) },
+        { frame: packet('252513', asset('c9')), device: ID, fixes: [{ ...FIX, said: IDLE }], reply: bytes(`252513000f01020${ID}`) },
+        { frame: packet('252514', asset('49')), device: ID, fixes: [{ ...FIX, said: IDLE }], reply: bytes(`252514001001020${ID}13`) },
         { frame: packet('272702', `4900${PLACE}00`), device: ID, fixes: [FIX], reply: bytes(`272702000f01020${ID}`) },
         { frame: packet('272704', `4921${PLACE}00`), device: ID, fixes: [FIX], reply: bytes(`272704001001020${ID}21`) },
         {
@@ -89,13 +91,26 @@ export default {
         {
           frame: packet('252510', tag('49', PLACE.slice(13))),
           device: ID,
-          fixes: [FIX],
+          fixes: [{ ...FIX, said: { driver: 'ffff9702eff8' } }],
+          reply: [bytes(`252510000f01020${ID}`), bytes('252510000f0102')],
+        },
+        {
+          frame: packet('252510', tag('49', PLACE.slice(13)).replace('0003', '0002').replace('2001', '2000')),
+          device: ID,
+          fixes: [{ ...FIX, said: { alarms: ['sos'] } }],
+          reply: [bytes(`252510000f01020${ID}`), bytes('252510000f0102')],
+        },
+        {
+          frame: packet('252510', tag('09', PLACE.slice(13)).replace('0003', '0002')),
+          device: ID,
+          none: 'beacons',
           reply: [bytes(`252510000f01020${ID}`), bytes('252510000f0102')],
         },
         {
           frame: packet('252510', tag('09', PLACE.slice(13))),
           device: ID,
           none: 'beacons',
+          said: { driver: 'ffff9702eff8' },
           reply: [bytes(`252510000f01020${ID}`), bytes('252510000f0102')],
         },
         {
@@ -104,10 +119,60 @@ export default {
           none: 'no fix',
           reply: bytes(`272702000f01020${ID}`),
         },
-        { frame: packet('272702', `4900${PLACE.replace('00005242', '0000c07f')}00`), error: 'malformed' },
+        {
+          frame: packet('272702', `4900${PLACE.replace('00005242', '0000c07f')}00`),
+          error: 'malformed',
+          envelope: { device: ID, reply: bytes(`272702000f01020${ID}`) },
+        },
         { frame: packet('252581', '00'), device: ID, none: 'command answer' },
         { frame: packet('252599', '00'), device: ID, reply: bytes(`252599000f01020${ID}`) },
-        { frame: packet('252502', '00'), error: 'truncated' },
+        {
+          frame: packet('252502', '00'),
+          error: 'truncated',
+          envelope: { device: ID, reply: bytes(`252502000f01020${ID}`) },
+        },
+      ],
+    },
+    {
+      title: 'what packets say beside the position',
+      frames: [
+        {
+          frame: packet('252504', `${'00'.repeat(9)}49${'00'.repeat(6)}4000 0000 0000 01 00 00000000 85 ${PLACE} 1281`),
+          device: ID,
+          fixes: [
+            { ...FIX, said: { ignition: true, battery_percent: 85, external_voltage: 12.81, alarms: ['power_cut'] } },
+          ],
+          reply: bytes(`252504001001020${ID}01`),
+        },
+        {
+          frame: packet('262602', `${'00'.repeat(9)}49${'00'.repeat(6)}4000 00 00 00000000 85 ${PLACE} 1281 0720 ffff`),
+          device: ID,
+          fixes: [{ ...FIX, speed: 20, said: { ignition: true, battery_percent: 85, external_voltage: 12.81 } }],
+          reply: bytes(`262602000f01020${ID}`),
+        },
+        {
+          frame: packet('262604', `${'00'.repeat(9)}49${'00'.repeat(6)}0000 03 00 00000000 ff ${PLACE} ffff ffff`),
+          device: ID,
+          fixes: [{ ...FIX, said: { ignition: false, alarms: ['sos'] } }],
+          reply: bytes(`262604001001020${ID}03`),
+        },
+        {
+          frame: packet('252513', `${'00'.repeat(9)}49${'00'.repeat(6)}4000 ${'00'.repeat(18)}64 ${PLACE} 0392 1352`),
+          device: ID,
+          fixes: [
+            {
+              ...FIX,
+              said: { ignition: true, battery_percent: 64, battery_voltage: 3.92, external_voltage: 13.52 },
+            },
+          ],
+          reply: bytes(`252513000f01020${ID}`),
+        },
+        {
+          frame: packet('272702', `4900${PLACE} 0000000000 88 1d ff 39 00 00038470 8004`),
+          device: ID,
+          fixes: [{ ...FIX, said: { ignition: true, charging: true, battery_percent: 88, battery_voltage: 3.9 } }],
+          reply: bytes(`272702000f01020${ID}`),
+        },
       ],
     },
   ],

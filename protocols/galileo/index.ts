@@ -10,6 +10,8 @@
  *   tags: a tag of one byte and its value; a tag that comes again begins the next record.
  *   03  IMEI, text     20  unix seconds      30  place: source and satellites (4 bits each), latitude, longitude, 1e-6°
  *   33  speed (0.1 km/h), course (0.1°)      34  altitude, m      35  HDOP, 0.1
+ *   40  state, bit 0: vibrates as in motion, bit 9: vehicle is started      41, 42  external power, own battery, mV
+ *   90  the driver's key, an integer
  *   M   1 bit, seconds since the beginning of the year (25), no fix (1), longitude (22), latitude (21), alarm and others (10)
  *   C   CRC-16/MODBUS of all before it       Answer: 02 CCCC, to photos 07 CCCC; without it the packet comes again
  *
@@ -18,6 +20,7 @@
 import {
   crc16Modbus,
   DecodeError,
+  enveloped,
   lengthField,
   type Message,
   type Protocol,
@@ -63,9 +66,9 @@ function decode(frame: Buffer, session: Session): Message {
   const reply = Buffer.concat([Buffer.of(frame[0] === PHOTO ? PHOTO : ACK), frame.subarray(-2)])
   switch (frame[0]) {
     case PACKET:
-      return { ...messageOf(records(content)), reply }
+      return enveloped({ reply }, () => messageOf(records(content)))
     case COMPRESSED:
-      return { ...messageOf(compressed(content, session.now)), reply }
+      return enveloped({ reply }, () => messageOf(compressed(content, session.now)))
     case PHOTO:
       return { none: 'photo', reply }
     default:

@@ -1,4 +1,4 @@
-import { BitReader, ByteReader, dop, type Fix, heading, kmh, type Message, withoutYearNear } from '../kit/index.ts'
+import { BitReader, ByteReader, dop, type Fix, heading, kmh, type Message, type Said, said, withoutYearNear } from '../kit/index.ts'
 
 const IMEI = 0x03
 const TIME = 0x20
@@ -6,6 +6,12 @@ const PLACE = 0x30
 const SPEED = 0x33
 const ALTITUDE = 0x34
 const HDOP = 0x35
+const STATE = 0x40
+const EXTERNAL = 0x41
+const BATTERY = 0x42
+const KEY = 0x90
+/** Bits of the state. */
+const [DRIVES, STARTED] = [0x0001, 0x0200]
 const ANSWER = 0xe1
 const LONG_TEXT = 0xea
 const EXTENDED = 0xfe
@@ -73,7 +79,7 @@ export function messageOf({ device, fixes, isWhole, isAnswer }: Tags): Message {
 }
 
 /** What is known of a record; it makes a fix with a place and a time. */
-type Draft = Partial<Fix>
+type Draft = Partial<Fix> & { saying?: Said }
 const newState = () => ({ device: undefined as string | undefined, isAnswer: false, isOfCells: false })
 
 /** The records of a packet: tag and value, again and again. @throws DecodeError */
@@ -159,6 +165,20 @@ function readTag(tag: number, r: ByteReader, { draft, state }: Reading): boolean
       if (state.isOfCells) draft.accuracy = r.u8() * 10
       else draft.hdop = dop(r.u8() / 10)
       return true
+    case STATE: {
+      const bits = r.u16le()
+      draft.saying = { ...draft.saying, ignition: (bits & STARTED) !== 0, moving: (bits & DRIVES) !== 0 }
+      return true
+    }
+    case EXTERNAL:
+      draft.saying = { ...draft.saying, external_voltage: r.u16le() / 1000 }
+      return true
+    case BATTERY:
+      draft.saying = { ...draft.saying, battery_voltage: r.u16le() / 1000 }
+      return true
+    case KEY:
+      draft.saying = { ...draft.saying, driver: String(r.u32le()) }
+      return true
     case ANSWER:
     case LONG_TEXT:
       state.isAnswer ||= tag === ANSWER
@@ -184,6 +204,7 @@ function place(r: ByteReader, draft: Draft): number {
   return source
 }
 
-function addFix(fixes: Fix[], draft: Draft): void {
-  if (draft.latitude !== undefined && draft.time !== undefined) fixes.push(draft as Fix)
+function addFix(fixes: Fix[], { saying, ...draft }: Draft): void {
+  if (draft.latitude === undefined || draft.time === undefined) return
+  fixes.push({ ...(draft as Fix), said: saying && said(saying) })
 }

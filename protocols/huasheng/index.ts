@@ -9,20 +9,24 @@
  *   L  length of all but the flags    k  0 in all frames      N  serial number       F  bit 31: fix
  *   o, y  1e-5 degrees                S  km/h (assumed)       C  degrees             H  metres
  *   tag 0003 of AA02: the IMEI; tag 0005 of AA00: signal, HDOP; a length counts its tag and itself
+ *   tag 0001 of AA00: x{10} external power (0.01 V) …     F bit 30: ignition
  *
- * Answers: FF01 to AA00, FF03 to AA02: C0 0100 000C|000D TTTT 0000 NNNNNNNN [00] C0.
+ * Answers: FF01 to AA00, FF03 to AA02: C0 0100 000C|000D TTTT 0000 NNNNNNNN [00] C0; so FF and one more than its type to others.
  */
 import {
   ByteReader,
   ByteWriter,
   DecodeError,
   dop,
+  enveloped,
   escaped,
   type Fix,
   heading,
   kmh,
   type Message,
   type Protocol,
+  type Said,
+  said,
   tlv,
   utcYmd,
 } from '../kit/index.ts'
@@ -46,19 +50,27 @@ export default {
   decode,
 } satisfies Protocol
 
+/** High bytes of types that are answered, and of their answers. */
+const [ANSWERED, ANSWERS] = [0xaa, 0xff00]
 const POSITION = 0xaa00
 const LOGIN = 0xaa02
 const HAS_FIX = 0x8000_0000
 const ID = 0x0003
 const SIGNAL = 0x0005
+const OBD = 0x0001
+const IGNITION = 0x4000_0000
+/** Bytes of an OBD value in front of the external power. */
+const BEFORE_POWER = 10
+const UNKNOWN = 0xffff
 
 function decode(frame: Buffer): Message {
   const r = new ByteReader(escaping.content(frame))
   const type = r.skip(4).u16()
   const serial = r.skip(2).u32()
-  if (type === POSITION) return { ...positionOf(r), reply: answer(0xff01, serial) }
-  if (type === LOGIN) return { device: idOf(r), none: 'login', reply: answer(0xff03, serial, [0]) }
-  return {}
+  if (type >> 8 !== ANSWERED) return {}
+  const reply = answer(ANSWERS | ((type + 1) & 0xff), serial, type === LOGIN ? [0] : [])
+  if (type === POSITION) return enveloped({ reply }, () => positionOf(r))
+  return type === LOGIN ? enveloped({ reply }, () => ({ device: idOf(r), none: 'login' })) : { reply }
 }
 
 const LAYOUT = { tag: 2, length: 2, counted: 4 } as const
@@ -72,7 +84,8 @@ function positionOf(r: ByteReader): Message {
   const flags = r.u32()
   const digits = r.ascii(12)
   // A clock that was never set: the date is YYYYMMDDhhmm.
-  if (Number(digits.slice(2, 4)) > 12) return { none: 'no date' }
+  const says: Said = { ignition: (flags & IGNITION) !== 0 }
+  if (Number(digits.slice(2, 4)) > 12) return { none: 'no date', said: says }
   const fix: Fix = {
     time: utcYmd(digits),
     longitude: r.i32() / 1e5,
@@ -82,10 +95,15 @@ function positionOf(r: ByteReader): Message {
     heading: heading(r.u16()),
     altitude: r.i16(),
   }
-  for (const { tag, value } of tlv(r.skip(2), LAYOUT))
+  for (const { tag, value } of tlv(r.skip(2), LAYOUT)) {
     if (tag === SIGNAL && value.left > 1) fix.hdop = dop(value.skip(1).u8())
+    if (tag === OBD && value.left >= BEFORE_POWER + 2) says.external_voltage = power(value.skip(BEFORE_POWER).u16())
+  }
+  fix.said = said(says)
   return { fixes: [fix] }
 }
+
+const power = (value: number) => (value === UNKNOWN ? undefined : value / 100)
 
 function answer(type: number, serial: number, rest: readonly number[] = []): Buffer {
   const w = new ByteWriter().u16(0x0100).u16(12 + rest.length)

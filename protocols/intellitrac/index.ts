@@ -13,7 +13,7 @@
  */
 import { dialects, fixedLength, line, type Message, type Protocol, textProtocol } from '../kit/index.ts'
 
-const PLACE = '{id},{yyyymmdd}{hhmmss},{lon},{lat},{speedKmh},{course},{altitude},{satellites}[,{any}]'
+const PLACE = '{id},{yyyymmdd}{hhmmss},{lon},{lat},{speedKmh},{course}[,{altitude}[,{satellites}[,{any}]]]'
 
 const text = textProtocol({
   name: 'intellitrac',
@@ -24,6 +24,7 @@ const text = textProtocol({
     { like: PLACE },
     { like: `{transaction},${PLACE}` },
     { like: `$RP:{transaction},${PLACE}` },
+    { like: '[{transaction},]{id},{yyyymmdd}{hhmmss},{any}', unknown: 'position' },
     { like: '${any}', unknown: 'type' },
   ],
 })

@@ -8,26 +8,33 @@
  *   L  from T on                     S  sequence number             n  length of k and value
  *
  *   k  01  IMEI, text                20  position: latitude, longitude (1e-7°), speed (u16, km/h), course (u16, degrees),
- *      24  unix seconds, status          altitude (i16, m), HDOP (u16, 0.1), mileage{4}, satellites
- *      02  alarm{4}, unix seconds    23  a known beacon: MAC{6}, latitude, longitude, name
+ *      24  unix seconds, status b        altitude (i16, m), HDOP (u16, 0.1), mileage{4}, satellites
+ *      02  alarm a{4}[, unix seconds]  23  a known beacon: MAC{6}, latitude, longitude, name
  *      28, 2A, 2C  a known network or beacon: f, MAC{6}, x{2, 1, 3}[, latitude, longitude][, name]; f bit 7: a place follows
  *      others: cells, networks, sensors
+ *
+ *   b  bit 4: is charged, 9: moves, 31–24: battery, %    a  bits: 0 low battery, 8 is switched off, 10 moves, 12 SOS
  *
  * Each 24 begins a record. Answer: AB 00 0300 CCCC SSSS 7F 01 00.
  */
 import {
+  type Alarm,
+  alarmsIn,
   ByteReader,
   ByteWriter,
   crc16Xmodem,
   DecodeError,
   dop,
+  enveloped,
   type Fix,
   heading,
   kmh,
   lengthField,
   type Message,
   type Protocol,
+  type Said,
   type Session,
+  said,
   tlv,
   verify,
 } from '../kit/index.ts'
@@ -68,23 +75,35 @@ function decode(frame: Buffer, session: Session): Message {
   const type = body[0]
   const reply = frame[1] & WANTS_ANSWER && type !== 0x7f ? answer(frame.readUInt16LE(6)) : undefined
   if (type !== DATA) return { none: NONE.get(type), reply }
-  return { ...data(new ByteReader(body).skip(1), session.now), reply }
+  return enveloped({ reply }, () => data(new ByteReader(body).skip(1), session.now))
 }
 
 function data(r: ByteReader, now: number): Message {
   const fixes: Fix[] = []
   let device: string | undefined
   let time: number | undefined
+  let record: Said = {}
+  /** Where the fixes of the record begin. */
+  let first = 0
+  const endRecord = () => {
+    const says = said(record)
+    for (let at = first; at < fixes.length; at++) fixes[at].said = says
+    first = fixes.length
+    return says
+  }
   for (const { tag, value } of tlv(r, { tag: 1, length: 1, order: 'length, tag', counted: 1 })) {
     switch (tag) {
       case IMEI:
         device = value.ascii(value.left)
         break
       case STATUS:
+        endRecord()
         time = value.u32le() * 1000
+        record = value.left < 4 ? {} : stateOf(value.u32le())
         break
       case ALARM:
-        time ??= value.skip(4).u32le() * 1000
+        record.alarms = alarmsIn(value.u32le(), ALARMS)
+        if (value.left >= 4) time ??= value.u32le() * 1000
         break
       case POSITION:
         fixes.push(positionOf(value, time ?? now))
@@ -96,8 +115,22 @@ function data(r: ByteReader, now: number): Message {
       }
     }
   }
-  return fixes.length > 0 ? { device, fixes } : { device, none: 'no place' }
+  const says = endRecord()
+  return fixes.length > 0 ? { device, fixes } : { device, none: 'no place', said: says }
 }
+
+const [CHARGED, MOVES] = [0x10, 0x200]
+
+function stateOf(bits: number): Said {
+  return { charging: (bits & CHARGED) !== 0, moving: (bits & MOVES) !== 0, battery_percent: bits >>> 24 }
+}
+
+/** By the bits of an alarm; speed, falls, fences and buttons have no name here. */
+const ALARMS: (Alarm | undefined)[] = []
+ALARMS[0] = 'low_battery'
+ALARMS[8] = 'power_off'
+ALARMS[10] = 'movement'
+ALARMS[12] = 'sos'
 
 function positionOf(r: ByteReader, time: number): Fix {
   return {

@@ -1,15 +1,16 @@
 /*
  * OKO trackers (Ukraine). No specification is known: inferred from frames. TCP, text; the first frame of a connection has the id:
  *
- *   {[I,]hhmmss.sss,A,Y,N,O,E,S,C,DDMMYY,s,…}
+ *   {[I,]hhmmss.sss,A,Y,N,O,E,S,C,DDMMYY,s,x,i,p,…}
  *
  *   I  IMEI     A  A: valid, V: not     Y, O  ddmm.mmmm     S  knots     C  degrees     s  satellites
+ *   p  external power: V with a point, or 0.1 V in hexadecimal digits
  *
  * Nothing is answered.
  */
-import { between, textProtocol } from '../kit/index.ts'
+import { between, type Draft, textProtocol } from '../kit/index.ts'
 
-const PLACE = '{hms},{valid},{latNmea},{ns},{lonNmea},{ew},{speedKnots},{course},{dmy}[,{satellites}[,{any}]]'
+const PLACE = '{hms},{valid},{latNmea},{ns},{lonNmea},{ew},{speedKnots},{course},{dmy}[,{satellites}[,{any},{any},{supply}][,{any}]]'
 
 export default textProtocol({
   name: 'oko',
@@ -17,6 +18,13 @@ export default textProtocol({
   port: 5152,
   frame: between('{', '}'),
   ends: '}',
+  fields: {
+    supply: {
+      like: '[\\d.A-Fa-f]*',
+      read: (text: string, draft: Draft) =>
+        draft.says({ external_voltage: text.includes('.') ? Number(text) : Number.parseInt(text, 16) / 10 }),
+    },
+  },
   lines: [
     { like: `\\{{imei},${PLACE}` },
     { like: `\\{${PLACE}` },

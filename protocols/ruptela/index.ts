@@ -16,8 +16,8 @@
  *   S  unix seconds    E  of a record in several parts: how many more, which     H  altitude, 0.1 m     V  speed, km/h
  *   N  fraction        O, A  longitude, latitude, 1e-7 degrees; 80000000: none   G  heading, 0.01°      D  HDOP, 0.1
  *
- * After D: the id of the event, then for the sizes 1, 2, 4, 8: how many, and (id, value). The parts of a record repeat its
- * position: the first one counts.
+ * After D: the id of the event, then for the sizes 1, 2, 4, 8: how many, and (id, value): 5 ignition (409, where it is sent as
+ * well), 173 movement, 29 external power and 30 own battery (mV). The parts of a record repeat its position: the first one counts.
  */
 import {
   ByteReader,
@@ -25,13 +25,16 @@ import {
   crc16Kermit,
   DecodeError,
   dop,
+  enveloped,
   type Fix,
   heading,
   kmh,
   lengthField,
   type Message,
   type Protocol,
+  type Said,
   type Session,
+  said,
   verified,
 } from '../kit/index.ts'
 
@@ -65,10 +68,10 @@ function decode(frame: Buffer, session: Session): Message {
   const device = r.digits64().padStart(15, '0')
   const type = r.u8()
   if (type === RECORDS || type === EXTENDED_RECORDS)
-    return { device, ...records(r, type === EXTENDED_RECORDS), reply: answer(RECORDS_ANSWER) }
+    return enveloped({ device, reply: answer(RECORDS_ANSWER) }, () => records(r, type === EXTENDED_RECORDS))
   if (type === IDENTIFICATION) return { device, none: 'login', reply: answer(type + ANSWERED_WITH) }
   if (type === HEARTBEAT) return { device, none: 'heartbeat', reply: answer(type + ANSWERED_WITH) }
-  if (type === FAULTS) return { device, ...faults(r), reply: answer(type + ANSWERED_WITH) }
+  if (type === FAULTS) return enveloped({ device, reply: answer(type + ANSWERED_WITH) }, () => faults(r))
   return { device, none: type === COMMAND_ANSWER ? 'command answer' : undefined }
 }
 
@@ -81,7 +84,7 @@ function records(r: ByteReader, isExtended: boolean): Message {
   const count = r.skip(1).u8()
   const fixes: Fix[] = []
   for (let i = 0; i < count; i++) {
-    const fix = record(r, isExtended)
+    const fix = record(r, isExtended, fixes.at(-1))
     if (fix) fixes.push(fix)
   }
   if (r.left >= LEAST) throw new DecodeError('malformed', `${r.left} bytes behind the last record`)
@@ -102,8 +105,8 @@ function faults(r: ByteReader): Message {
   return fixes.length > 0 ? { fixes } : { none: 'no fix' }
 }
 
-/** The fix of a record; undefined without a place, and of the further parts of a record. */
-function record(r: ByteReader, isExtended: boolean): Fix | undefined {
+/** The fix of a record; undefined without a place, and of the further parts of a record, which complete `last`. */
+function record(r: ByteReader, isExtended: boolean, last: Fix | undefined): Fix | undefined {
   const time = r.u32() * 1000
   const part = isExtended ? r.skip(1).u8() & 0x0f : 0
   r.skip(isExtended ? 1 : 2)
@@ -114,7 +117,8 @@ function record(r: ByteReader, isExtended: boolean): Fix | undefined {
   const satellites = r.u8()
   const speed = r.u16()
   const hdop = r.u8()
-  skipElements(r, isExtended ? 2 : 1)
+  const says = elements(r, isExtended ? 2 : 1)
+  if (part > 0 && last?.time === time) last.said = says ? { ...last.said, ...says } : last.said
   if (part > 0 || longitude === NO_PLACE || latitude === NO_PLACE) return undefined
   return {
     time,
@@ -126,10 +130,27 @@ function record(r: ByteReader, isExtended: boolean): Fix | undefined {
     satellites: satellites === UNKNOWN_8 ? undefined : satellites,
     speed: speed === UNKNOWN_16 ? undefined : kmh(speed),
     hdop: hdop === UNKNOWN_8 ? undefined : dop(hdop / 10),
+    said: says,
   }
 }
 
-function skipElements(r: ByteReader, idWidth: number): void {
+const [IGNITION, VIRTUAL_IGNITION, MOVEMENT, EXTERNAL, BATTERY] = [5, 409, 173, 29, 30]
+
+function elements(r: ByteReader, idWidth: number): Said | undefined {
+  const says: Said = {}
   r.skip(idWidth)
-  for (const width of [1, 2, 4, 8]) r.skip(r.u8() * (idWidth + width))
+  for (let left = r.u8(); left > 0; left--) {
+    const id = r.uint(idWidth)
+    const value = r.u8()
+    if (id === VIRTUAL_IGNITION || (id === IGNITION && says.ignition === undefined)) says.ignition = value !== 0
+    else if (id === MOVEMENT) says.moving = value !== 0
+  }
+  for (let left = r.u8(); left > 0; left--) {
+    const id = r.uint(idWidth)
+    const value = r.u16()
+    if (id === EXTERNAL) says.external_voltage = value / 1000
+    else if (id === BATTERY) says.battery_voltage = value / 1000
+  }
+  for (const width of [4, 8]) r.skip(r.u8() * (idWidth + width))
+  return said(says)
 }

@@ -4,7 +4,7 @@
  *
  *   28 IIIIIIIIIIII KKKK LLLL content CC 29        (  )  and 3D in between are 3D and the byte XOR 3D
  *   content of 20xx     x xxxx DDMMYY hhmmss AAAAAAAA OOOOOOOOOf SS HH nn …     position
- *   content of 3089     0 xxxx DDMMYY hhmmss AAAAAAAA OOOOOOOOOf     ignition; 1 in front: without a place
+ *   content of 3089     i xxxx DDMMYY hhmmss [AAAAAAAA OOOOOOOOOf]   ignition i: 0 off, 1 on, then without a place
  *   content of 3088     summary of a trip          1088  heartbeat
  *
  *   I  device, 12 digits      A, O  ddmm.mmmm, dddmm.mmmm                S  km/h             n  satellites
@@ -51,6 +51,8 @@ export default {
 const POSITION = 0x20
 const IGNITION = 0x3089
 const TRIP = 0x3088
+/** Bytes of a report of ignition without a place, behind its first one. */
+const TIMED = 8
 const HEARTBEAT = 0x1088
 const VALID = 1
 const NORTH = 2
@@ -62,7 +64,11 @@ function decode(frame: Buffer, session: Session): Message {
   const kind = r.u16()
   r.skip(2)
   if (kind >> 8 === POSITION) return { device, fixes: [{ ...placeOf(r.skip(3)), ...motionOf(r) }] }
-  if (kind === IGNITION) return r.u8() === 0 ? { device, fixes: [placeOf(r.skip(2))] } : { device, none: 'no place' }
+  if (kind === IGNITION) {
+    const says = { ignition: r.u8() !== 0 }
+    if (r.left <= TIMED) return { device, none: 'no place', said: says }
+    return { device, fixes: [{ ...placeOf(r.skip(2)), said: says }] }
+  }
   if (kind === TRIP) return { device, none: 'trip' }
   if (kind === HEARTBEAT) return { device, none: 'heartbeat' }
   return { device }

@@ -1,18 +1,22 @@
 /*
  * Xexun TK102, TK201, XT-107 and clones. "GPRMC" data format of their manuals, TCP. A line, before which older firmware has nothing:
  *
- *   [YYMMDDhhmmss,p,]GPRMC,hhmmss.sss,A,Y,N,O,E,S,C,DDMMYY,…*XX,F,e, imei:I[,s,H,…]
+ *   [YYMMDDhhmmss,p,]GPRMC,hhmmss.sss,A,Y,N,O,E,S,C,DDMMYY,…*XX,F,e, imei:I[,s,H,F:b.bbV,c,…]
  *
  *   p  administrator's phone number     S  knots       e  event          H  metres
  *   A  A: valid, V: not                 C  degrees     I  IMEI
  *   Y, O  ddmm.mmmm                     F  F: good reception, L: low     s  satellites
+ *   b  own battery, V                   c  1: it is being charged
+ *
+ * Events that are read: ACC on and off, help me!, low battery!, move!.
  *
  * Firmware changes sentences after their checksum was made, so that it is not looked at. Nothing is answered.
  */
-import { EndSearch, type Stream, textProtocol } from '../kit/index.ts'
+import { type Alarm, type Draft, EndSearch, type Stream, textProtocol } from '../kit/index.ts'
 
 const imeis = new EndSearch('imei:')
 const ends = new EndSearch('\n')
+const TAIL = '[,{satellites},{altitude}[,{battery},[{charging}]]][,{any}]'
 
 export default textProtocol({
   name: 'xexun',
@@ -21,15 +25,38 @@ export default textProtocol({
   port: 5006,
   frame: frameLength,
   before: imeiFirst,
-  fields: { talker: { like: 'G[A-Z]' }, imei: { like: '\\d{10,17}' } },
+  fields: {
+    talker: { like: 'G[A-Z]' },
+    imei: { like: '\\d{10,17}' },
+    battery: { like: '[FL]:[\\d.]+V[^,]*', read: (text, draft) => draft.says({ battery_voltage: Number.parseFloat(text.slice(2)) }) },
+    rest: { read: readEvent },
+  },
   lines: [
-    { like: `imei:{imei}[,{satellites},{altitude}][,{any}]|[[{any},]{any},{any},]{talker}RMC,.{any}`, none: 'no date' },
+    { like: `imei:{imei}${TAIL}|[[{any},]{any},{any},]{talker}RMC,.{any}`, none: 'no date' },
     {
-      like: `imei:{imei}[,{satellites},{altitude}][,{any}]|[[{any},]{any},{any},]{talker}RMC,{hms},[{valid}],{latNmea},[{ns}],{lonNmea},[{ew}],{speedKnots},{course},[{dmy}],{any}`,
+      like: `imei:{imei}${TAIL}|[[{any},]{any},{any},]{talker}RMC,{hms},[{valid}],{latNmea},[{ns}],{lonNmea},[{ew}],{speedKnots},{course},[{dmy}],{rest}`,
     },
     { like: 'imei:{imei}{any}', unknown: 'type' },
   ],
 })
+
+const EVENT = /,[FL],([^,]+),/
+const ACC = /^ACC ?(on|start|off|stop)$/i
+const ALARMS: readonly (readonly [text: string, alarm: Alarm])[] = [
+  ['help me', 'sos'],
+  ['low battery', 'low_battery'],
+  ['move', 'movement'],
+]
+
+/** What stands behind the reception names the event. */
+function readEvent(text: string, draft: Draft): void {
+  const event = EVENT.exec(text)?.[1].toLowerCase()
+  if (event === undefined) return
+  const acc = ACC.exec(event)?.[1]
+  if (acc !== undefined) draft.says({ ignition: acc === 'on' || acc === 'start' })
+  const alarm = ALARMS.find(([begin]) => event.startsWith(begin))?.[1]
+  if (alarm) draft.says({ alarms: [alarm] })
+}
 
 /** A line ends behind the IMEI: some firmware breaks it within the sentence. */
 function frameLength(bytes: Buffer, stream: Stream): number {

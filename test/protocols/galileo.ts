@@ -35,6 +35,7 @@ const FIX = {
   altitude: 34,
   hdop: 0.9,
   satellites: 9,
+  said: { ignition: false, moving: false },
 }
 
 /** A place by cells has an error of 90 m, where others have the HDOP. */
@@ -48,6 +49,8 @@ const COMMAND = packet(1, `${IMEI} 043200 e001000000 e1024f4b`)
 const UNKNOWN = packet(1, `${record()} ff 00`)
 const ONLY_UNKNOWN = packet(1, 'ff00')
 const WITH_TEXTS = packet(1, `${record()} ea0201ff fe0300aabbcc`)
+const SAYING = packet(1, `${record().replace('40 00a0', '40 0102')} 41 d430 42 0410 90 02010000`)
+const TRUNCATED = packet(8, '00')
 const PHOTO = packet(7, '00ffd8ffd9')
 
 const bit = (value: number, width: number) => value.toString(2).padStart(width, '0')
@@ -88,6 +91,16 @@ export default {
         { frame: ARCHIVE, fixes: [FIX, { ...FIX, valid: false }, OF_CELLS], reply: ack(ARCHIVE) },
         { frame: TEN, isTypical: true, fixes: Array.from({ length: 10 }, () => FIX), reply: ack(TEN) },
         { frame: WITH_TEXTS, fixes: [FIX], reply: ack(WITH_TEXTS) },
+        {
+          frame: SAYING,
+          fixes: [
+            {
+              ...FIX,
+              said: { ignition: true, moving: true, external_voltage: 12.5, battery_voltage: 4.1, driver: '258' },
+            },
+          ],
+          reply: ack(SAYING),
+        },
         { frame: COMMAND, device: ID, none: 'command answer', reply: ack(COMMAND) },
         { frame: UNKNOWN, fixes: [FIX], unreadable: [1], reply: ack(UNKNOWN) },
         { frame: ONLY_UNKNOWN, fixes: [], reply: ack(ONLY_UNKNOWN) },
@@ -105,6 +118,7 @@ export default {
           ],
           reply: ack(COMPRESSED),
         },
+        { frame: TRUNCATED, error: 'truncated', envelope: { reply: ack(TRUNCATED) } },
       ],
     },
     {

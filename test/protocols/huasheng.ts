@@ -17,6 +17,7 @@ function message(type: string, content: string, escapes = 0): Buffer {
 const TIME = Buffer.from('240501231530').toString('hex')
 const PLACE = '00147648 00502594 0024 010e 0022 0001'
 const FIX = { time: '2024-05-01T23:15:30Z', latitude: 52.525, longitude: 13.41, speed: 10, heading: 270, altitude: 34 }
+const OFF = { ignition: false }
 const POSITIONED = bytes('c0 0100 000c ff01 0000 00000102 c0')
 
 export default {
@@ -34,15 +35,20 @@ export default {
           none: 'login',
           reply: bytes('c0 0100 000d ff03 0000 00000102 00 c0'),
         },
-        { frame: message('aa00', `80000000 ${TIME} ${PLACE}`), fixes: [FIX], reply: POSITIONED },
+        { frame: message('aa00', `80000000 ${TIME} ${PLACE}`), fixes: [{ ...FIX, said: OFF }], reply: POSITIONED },
         {
           frame: message('aa00', `dbdc000000 ${TIME} ${PLACE} 0001 0006 dbdddbdc 0005 0006 0d08`, 3),
-          fixes: [{ ...FIX, hdop: 8 }],
+          fixes: [{ ...FIX, hdop: 8, said: { ignition: true } }],
+          reply: POSITIONED,
+        },
+        {
+          frame: message('aa00', `80000000 ${TIME} ${PLACE} 0001 0010 7703f800004600000000 0aad`),
+          fixes: [{ ...FIX, said: { ignition: false, external_voltage: 27.33 } }],
           reply: POSITIONED,
         },
         {
           frame: message('aa00', `48000000 ${TIME} ${PLACE}`),
-          fixes: [{ ...FIX, valid: false }],
+          fixes: [{ ...FIX, valid: false, said: { ignition: true } }],
           reply: POSITIONED,
         },
       ],
@@ -53,15 +59,23 @@ export default {
         {
           frame: message('aa00', `00000000 ${Buffer.from('197001011402').toString('hex')} ${'00'.repeat(18)}`),
           none: 'no date',
+          said: OFF,
           reply: POSITIONED,
         },
         {
           frame: message('aa00', `00000000 ${Buffer.from('199901011402').toString('hex')} ${'00'.repeat(18)}`),
           none: 'no date',
+          said: OFF,
           reply: POSITIONED,
         },
         { frame: message('0060', '00060001') },
-        { frame: message('aa02', '0001000547'), error: 'malformed' },
+        { frame: message('aa12', '00060001'), reply: bytes('c0 0100 000c ff13 0000 00000102 c0') },
+        {
+          frame: message('aa02', '0001000547'),
+          error: 'malformed',
+          envelope: { reply: bytes('c0 0100 000d ff03 0000 00000102 00 c0') },
+        },
+        { frame: message('aa00', '8000'), error: 'truncated', envelope: { reply: POSITIONED } },
       ],
     },
   ],

@@ -24,6 +24,12 @@ export default {
         { frame: `$RP:7,${PLACE}`, device: '42', fixes: [FIX] },
         { frame: '42,20261120150010,-13.41,52.525,36,270,34,9\r\n', device: '42', fixes: [FIX] },
         { frame: bytes('faf8000700000042'), none: 'heartbeat', reply: bytes('faf8000700000042') },
+        {
+          frame: '42,20261120150010,-13.41,52.525,36,270\r\n',
+          device: '42',
+          fixes: [{ ...FIX, altitude: undefined, satellites: undefined }],
+        },
+        { frame: '42,20261120150010,-13.41,52.525,x\r\n', device: '42', fixes: [] },
         { frame: '$OK:7\r\n' },
         { frame: 'GET / HTTP/1.1\r\n', error: 'unsupported' },
       ],

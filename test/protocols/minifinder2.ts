@@ -16,6 +16,8 @@ const le = (value: number) => new ByteWriter().u32le(value).toBuffer().toString(
 const SECONDS = Date.UTC(2024, 4, 1, 23, 15, 30) / 1000
 const IMEI = key('01', Buffer.from(ID).toString('hex'))
 const status = (seconds: number) => key('24', `${le(seconds)} 00000000`.replace(' ', ''))
+/** What a status of zeros says. */
+const IDLE = { charging: false, moving: false, battery_percent: 0 }
 const PLACE = le(525_250_000) + le(134_100_000)
 const GPS = key('20', `${PLACE}24000e01220009000000000009`)
 const FIX = {
@@ -44,9 +46,26 @@ export default {
         {
           frame: packet('01', IMEI + status(SECONDS) + GPS + status(SECONDS + 60) + GPS),
           device: ID,
-          fixes: [FIX, { ...FIX, time: '2024-05-01T23:16:30Z' }],
+          fixes: [
+            { ...FIX, said: IDLE },
+            { ...FIX, time: '2024-05-01T23:16:30Z', said: IDLE },
+          ],
           reply: REPLY,
         },
+        {
+          frame: packet('01', IMEI + key('24', `${le(SECONDS)}10020064`) + key('02', `01100000${le(SECONDS)}`) + GPS),
+          device: ID,
+          fixes: [
+            { ...FIX, said: { charging: true, moving: true, battery_percent: 100, alarms: ['low_battery', 'sos'] } },
+          ],
+          reply: REPLY,
+        },
+        {
+          frame: packet('01', key('24', `${le(SECONDS)}10020064`) + key('02', '00010000') + status(SECONDS) + GPS),
+          fixes: [{ ...FIX, said: IDLE }],
+          reply: REPLY,
+        },
+        { frame: packet('01', key('20', '0000')), error: 'truncated', envelope: { reply: REPLY } },
         {
           frame: packet(
             '01',
@@ -61,7 +80,7 @@ export default {
             0,
           ),
           device: ID,
-          fixes: [KNOWN, KNOWN, KNOWN, KNOWN],
+          fixes: Array.from({ length: 4 }, () => ({ ...KNOWN, said: { alarms: ['sos'] } })),
         },
         {
           frame: packet('01', GPS),
@@ -77,6 +96,7 @@ export default {
           frame: packet('01', IMEI + status(SECONDS) + key('22', 'ae646a22a76ce8')),
           device: ID,
           none: 'no place',
+          said: IDLE,
           reply: REPLY,
         },
         {
@@ -86,6 +106,7 @@ export default {
           ),
           device: ID,
           none: 'no place',
+          said: IDLE,
           reply: REPLY,
         },
         { frame: REPLY, none: 'command answer' },

@@ -10,6 +10,7 @@ const FIX = {
   speed: knots(12.5),
   heading: 270,
   satellites: 9,
+  said: { external_voltage: 11.3 },
 }
 
 export default {
@@ -20,11 +21,12 @@ export default {
       frames: [
         { frame: `{${ID},090745.500,${PLACE}}`, device: ID, fixes: [FIX] },
         { frame: `{090745.500,${PLACE.replace('A', 'V')}}`, fixes: [{ ...FIX, valid: false }] },
-        { frame: `{${ID},090745.500,${PLACE.split(',').slice(0, 9).join(',')}}`, device: ID, fixes: [FIX] },
+        { frame: `{${ID},090745.500,${PLACE.split(',').slice(0, 10).join(',')}}`, device: ID, fixes: [{ ...FIX, said: undefined }] },
+        { frame: `{${ID},090745.500,${PLACE.replace('11.3', '71')}}`, device: ID, fixes: [FIX] },
         {
           frame: `{${ID},090745.500,${PLACE.split(',').slice(0, 8).join(',')}}`,
           device: ID,
-          fixes: [{ ...FIX, satellites: undefined }],
+          fixes: [{ ...FIX, satellites: undefined, said: undefined }],
         },
         { frame: `{${ID},090745.500,V,,,,,,,201126,0,0.27}`, device: ID, none: 'no fix' },
         { frame: `{${ID},x}`, device: ID },

@@ -11,6 +11,7 @@ const FIX = {
   satellites: 9,
   speed: 10,
   hdop: 0.9,
+  said: { ignition: true, external_voltage: 12.485 },
 }
 const ACK = Buffer.from('0002640113bc', 'hex')
 
@@ -38,6 +39,19 @@ export default {
           frame: frame(0x44, `0003${extended('10')}${extended('11')}${extended('00')}`),
           device: IMEI,
           fixes: [FIX, FIX],
+          reply: ACK,
+        },
+        {
+          frame: frame(1, `0001${record().replace('0202050', '0402050').replace('1b0c', '1b0cad01')}`),
+          error: 'truncated',
+          envelope: { device: IMEI, reply: ACK },
+        },
+        {
+          frame: frame(0x44, `0002${extended('10')}${extended('11', '02 00ad01 019900 01 001e0ff3 00 00')}`),
+          device: IMEI,
+          fixes: [
+            { ...FIX, said: { ignition: false, moving: true, external_voltage: 12.485, battery_voltage: 4.083 } },
+          ],
           reply: ACK,
         },
         { frame: frame(0x07, '44494e31'), device: IMEI, none: 'command answer' },
@@ -78,9 +92,7 @@ function record(longitude?: string): string {
   return w.toBuffer().toString('hex')
 }
 
-function extended(part: string): string {
-  const w = place(head().u8(0).hex(part).u8(1)).hex(
-    '0009 01 000501 01 001d30c5 00 01 008e0000000000000001'.replaceAll(' ', ''),
-  )
+function extended(part: string, elements = '01 000501 01 001d30c5 00 01 008e0000000000000001'): string {
+  const w = place(head().u8(0).hex(part).u8(1)).hex(`0009${elements}`.replaceAll(' ', ''))
   return w.toBuffer().toString('hex')
 }

@@ -15,7 +15,27 @@ export default {
         {
           frame: `201126115348,+4930123,GPRMC,${PLACE},,,A*5D,F,help me!, imei:${ID},05,-8.2,F:4.22V,1,141,44712,510,10,2BE5,EC47\r\n`,
           device: ID,
-          fixes: [{ ...FIX, satellites: 5, altitude: -8.2 }],
+          fixes: [
+            {
+              ...FIX,
+              satellites: 5,
+              altitude: -8.2,
+              said: { battery_voltage: 4.22, charging: true, alarms: ['sos'] },
+            },
+          ],
+        },
+        {
+          frame: `201126115348,,GPRMC,${PLACE},,,A*5D,F,ACCStop, imei:${ID},05,-8.2,L:3.69V/ADC1=0.76V,0,141\r\n`,
+          device: ID,
+          fixes: [
+            { ...FIX, satellites: 5, altitude: -8.2, said: { ignition: false, battery_voltage: 3.69, charging: false } },
+          ],
+        },
+        { frame: `GPRMC,${PLACE},,,A*5D,F,ACC On, imei:${ID}\r\n`, device: ID, fixes: [{ ...FIX, said: { ignition: true } }] },
+        {
+          frame: `GPRMC,${PLACE},,,A*5D,L,low battery!,imei:${ID}\r\n`,
+          device: ID,
+          fixes: [{ ...FIX, said: { alarms: ['low_battery'] } }],
         },
         {
           frame: `GPRMC,.000,A,0.000000,S,0.0000,W,0.00,0.00,,00,0000.0,A*55,L,,imei:${ID},\r\n`,

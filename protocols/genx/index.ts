@@ -5,7 +5,7 @@
  * device repeats them: `settings: { reportColumns: [28, 2, 3, 4, 13, 17] }`. All known reports begin with id, time, latitude,
  * longitude; without the setting nothing behind these is read. Nothing is answered.
  *
- *   1, 28  id           3, 4  latitude, longitude, degrees     17  heading          46  satellites
+ *   1, 28  id           3, 4  latitude, longitude, degrees     17  heading          46  satellites     11  ignition: ON, OFF
  *   2      MM/DD/YYYY   13    speed, km/h                      27  altitude, feet
  *          hh:mm:ss
  */
@@ -41,6 +41,7 @@ const SPEED = [13]
 const HEADING = [17]
 const ALTITUDE = [27]
 const SATELLITES = [46]
+const IGNITION = [11]
 const FOOT = 0.3048
 
 function decode(frame: Buffer, session: Session): Message {
@@ -59,6 +60,7 @@ function decode(frame: Buffer, session: Session): Message {
   if (latitude === undefined || longitude === undefined) return { device, none: 'no place' }
   const speed = known(value(SPEED))
   const feet = value(ALTITUDE)
+  const ignition = text(IGNITION)
   const fix = {
     time: timeOf(text(TIME) ?? ''),
     latitude,
@@ -68,6 +70,7 @@ function decode(frame: Buffer, session: Session): Message {
     speed: speed === undefined ? undefined : kmh(speed),
     heading: heading(value(HEADING)),
     satellites: value(SATELLITES),
+    said: ignition === 'ON' || ignition === 'OFF' ? { ignition: ignition === 'ON' } : undefined,
   }
   return { device, fixes: [fix] }
 }

@@ -1,11 +1,12 @@
 /*
  * Maestro M2M Gateway and UPV-02 (Maestro Wireless). No specification is known: inferred from frames. TCP, text:
  *
- *   @I,E,N,f,b,r,x,x,YY/MM/DD,hh:mm:ss,Y,O,H,S,C,s,P[,…]!
+ *   @I,E,N,f,v,r,x,i,YY/MM/DD,hh:mm:ss,Y,O,H,S,C,s,P[,…]!
  *
  *   I  IMEI        f  1: GPS has a fix     Y, O  decimal degrees     C  degrees
- *   E  event       b  battery, V           H  metres                 s  satellites
+ *   E  event       v  external power, V    H  metres                 s  satellites
  *   N  model       r  signal               S  miles an hour          P  HDOP
+ *   i  1: ignition; the frames show v rise with it, so that it is the vehicle's battery
  *
  * Nothing is answered.
  */
@@ -20,7 +21,7 @@ export default textProtocol({
   frame: between('@', '!'),
   lines: [
     {
-      like: `@{imei},{any:2},{valid},{any:4},${TIME},{lat},{lon},{altitude},{speedMph},{course},{satellites}[,{hdop}[,{any}]]!`,
+      like: `@{imei},{any:2},{valid},{externalVolts},{any:2},{ignition},${TIME},{lat},{lon},{altitude},{speedMph},{course},{satellites}[,{hdop}[,{any}]]!`,
     },
     { like: '@{imei},{any}', unknown: 'type' },
   ],

@@ -4,9 +4,10 @@
  *
  *   !1,I[,v,b]                                 login
  *   !t,DD/MM/YY,hh:mm:ss,Y,O,S,C,f[,H,b,s,…]   position, t: A, B, C, D; D has satellites
- *   !3,… !4,… !5,…                             answers and settings, telephone numbers, state
+ *   !3,… !4,… !5,r,A|V,b                       answers and settings, telephone numbers, state
  *
  *   I  IMEI     Y, O  decimal degrees     S  km/h     C  degrees     f  flags, bit 0: fixed     H  metres     s  satellites
+ *   b  own battery, %     r  signal
  *
  * Nothing is answered.
  */
@@ -30,8 +31,9 @@ export default textProtocol({
   },
   lines: [
     { like: '!1,{imei}[,{any}]', none: 'login' },
-    { like: `!D,${PLACE}[,{altitude}[,{any}[,{satellites}[,{any}]]]]` },
-    { like: `!{kind},${PLACE}[,{altitude}[,{any}]]` },
+    { like: `!D,${PLACE}[,{altitude}[,{batteryPercent}[,{satellites}[,{any}]]]]` },
+    { like: `!{kind},${PLACE}[,{altitude}[,{batteryPercent}[,{any}]]]` },
+    { like: '!5,{any},{valid},{batteryPercent}[,{any}]', none: 'status' },
     { like: '!{state},{any}', none: 'status' },
     { like: '!{any}', unknown: 'type' },
   ],

@@ -28,6 +28,7 @@ export default textProtocol({
     { like: '@B#@|01|006|{imei}|{any}', none: 'time', answer: answerOf('007') },
     { like: '@B#@|01|{type}|{imei}|{any}', unknown: 'type' },
     { like: '@G#@,V01,6,{imei},{imsi},{yyyymmdd}{hhmmss},{lat};{lon}[,{any}]', answer: ANSWER },
+    { like: '@G#@,V01,6,{imei},{any}', unknown: 'position', answer: ANSWER },
     { like: '@G#@,V01,13,{imei},{imsi},{any}', none: 'status', answer: ANSWER },
     { like: '@G#@,V01,14,{imei},{imsi},{any}', none: 'status', answer: ANSWER },
     { like: '@G#@,V01,1,{imei},{any}', none: 'login' },

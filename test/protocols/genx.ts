@@ -23,6 +23,22 @@ export default {
       frames: [{ frame: `${LINE}\r\n`, device: '000036001234', fixes: [ALL] }],
     },
     {
+      title: 'a column of the ignition',
+      settings: { reportColumns: [1, 2, 3, 4, 11] },
+      frames: [
+        {
+          frame: '000036001234,11/20/2026 06:30:15,52.525,-13.41,OFF\r\n',
+          device: '000036001234',
+          fixes: [{ ...FIX, said: { ignition: false } }],
+        },
+        {
+          frame: '000036001234,11/20/2026 06:30:15,52.525,-13.41,ON\r\n',
+          device: '000036001234',
+          fixes: [{ ...FIX, said: { ignition: true } }],
+        },
+      ],
+    },
+    {
       title: 'columns as text',
       settings: { reportColumns: '[1, 2, 3, 4, 13]' },
       frames: [{ frame: `${LINE}\r\n`, device: '000036001234', fixes: [{ ...FIX, speed: 15 }] }],

@@ -11,6 +11,7 @@ const FIX = {
   heading: 270,
   satellites: 9,
   hdop: 0.8,
+  said: { ignition: false, external_voltage: 13.2 },
 }
 
 export default {
@@ -25,14 +26,19 @@ export default {
           fixes: [FIX],
         },
         {
-          frame: `@${ID},601,M2MGTW,0,13.4,10,0,0,26/11/20,11:42:49,52.52,-13.41,34.5,20.0,270,9,0.8,20!`,
+          frame: `@${ID},601,M2MGTW,0,13.2,10,0,0,26/11/20,11:42:49,52.52,-13.41,34.5,20.0,270,9,0.8,20!`,
           device: ID,
           fixes: [{ ...FIX, valid: false }],
         },
         {
-          frame: `@${ID},601,M2MGTW,1,13.4,10,0,0,26/11/20,11:42:49,52.52,-13.41,34.5,20.0,270,9!`,
+          frame: `@${ID},601,M2MGTW,1,13.2,10,0,0,26/11/20,11:42:49,52.52,-13.41,34.5,20.0,270,9!`,
           device: ID,
           fixes: [{ ...FIX, hdop: undefined }],
+        },
+        {
+          frame: `@${ID},702,M2MGTW,1,14.7,30,0,1,26/11/20,11:42:49,52.52,-13.41,34.5,20.0,270,9,0.8,25!`,
+          device: ID,
+          fixes: [{ ...FIX, said: { ignition: true, external_voltage: 14.7 } }],
         },
         { frame: `@${ID},OK!`, device: ID },
       ],

@@ -39,6 +39,12 @@ export default {
           fixes: [{ time: '2026-11-20T17:14:18Z', latitude: 52.52, longitude: -13.41 }],
           reply,
         },
+        {
+          frame: `@G#@,V01,6,${ID},9404223001501310,20261120171418,x,@R#@`,
+          device: ID,
+          fixes: [],
+          reply,
+        },
         { frame: `@G#@,V01,13,${ID},9404223001501310,20261120171418,1180,@R#@`, device: ID, none: 'status', reply },
         { frame: `@G#@,V01,14,${ID},9404223001501310,20261120171418,101,26,@R#@`, device: ID, none: 'status', reply },
         { frame: `@G#@,V01,99,${ID},1,@R#@`, device: ID },

@@ -3,7 +3,7 @@
  *
  *   I;YYYY-MM-DD hh:mm:ss;Y;O;C;a;r;n;operator
  *
- *   I  phone number     Y, O  decimal degrees with a comma     C  degrees     a, r  angle and radius of the cell
+ *   I  phone number     Y, O  decimal degrees with a comma or a point     C  degrees     a, r  angle and radius of the cell
  *
  * Nothing is answered.
  */
@@ -18,8 +18,8 @@ export default textProtocol({
   transports: ['udp'],
   frame: whole,
   fields: {
-    north: { like: '-?\\d+,\\d+', read: (text: string, draft: Draft) => void (draft.latitude = degrees(text)) },
-    east: { like: '-?\\d+,\\d+', read: (text: string, draft: Draft) => void (draft.longitude = degrees(text)) },
+    north: { like: '-?\\d+[.,]\\d+', read: (text: string, draft: Draft) => void (draft.latitude = degrees(text)) },
+    east: { like: '-?\\d+[.,]\\d+', read: (text: string, draft: Draft) => void (draft.longitude = degrees(text)) },
   },
   lines: [
     {

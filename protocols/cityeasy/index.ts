@@ -12,6 +12,7 @@
 import {
   ByteReader,
   dop,
+  enveloped,
   type Fix,
   knots,
   lengthField,
@@ -42,7 +43,8 @@ function decode(frame: Buffer): Message {
   if (type === HEARTBEAT) return { device, none: 'heartbeat' }
   if (!POSITIONS.has(type)) return { device }
   const [place] = r.ascii(r.left - TAIL).split(';', 1)
-  return place === '' ? { device, none: 'cells' } : { device, fixes: [fixOf(new TextReader(place, ','))] }
+  if (place === '') return { device, none: 'cells' }
+  return enveloped({ device }, () => ({ fixes: [fixOf(new TextReader(place, ','))] }))
 }
 
 function fixOf(r: TextReader): Fix {

@@ -1,4 +1,15 @@
-import { BitReader, ByteReader, dop, type Fix, heading, kmh, type Message, type Said, said, withoutYearNear } from '../kit/index.ts'
+import {
+  BitReader,
+  ByteReader,
+  dop,
+  type Fix,
+  heading,
+  kmh,
+  type Message,
+  type Said,
+  said,
+  withoutYearNear,
+} from '../kit/index.ts'
 
 const IMEI = 0x03
 const TIME = 0x20

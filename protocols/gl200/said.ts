@@ -123,7 +123,9 @@ function lastBattery(fields: readonly string[]): Said {
 }
 
 function ofModel42(fields: readonly string[]): Said {
-  return fields[1].startsWith('42') && COUNT.test(fields[8]) ? { moving: flag(fields[6]), charging: flag(fields[7]) } : {}
+  return fields[1].startsWith('42') && COUNT.test(fields[8])
+    ? { moving: flag(fields[6]), charging: flag(fields[7]) }
+    : {}
 }
 
 function batteryBeforePlace(fields: readonly string[]): Said {

@@ -20,6 +20,7 @@ import {
   ByteWriter,
   crc16Modbus,
   DecodeError,
+  enveloped,
   type Fix,
   heading,
   kmh,
@@ -62,7 +63,7 @@ function decode(frame: Buffer, session: Session): Message {
   const reply = wantsAnswer ? answer(service, number) : undefined
   if (service === POSITIONS) return { fixes: positions(r.slice()), reply }
   if (service !== 0 || type !== LOGIN) return { reply }
-  return { device: String(r.skip(6).u16le()), none: 'login', reply }
+  return enveloped({ reply }, () => ({ device: String(r.skip(6).u16le()), none: 'login' }))
 }
 
 /** The cells of positions, whatever cells of other lengths stand between them. */

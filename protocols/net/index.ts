@@ -29,11 +29,13 @@ export default {
 const POSITION =
   /^@L03.(\d{15})..(\d{6})(\d{6})(\d{8})([01])(\d{8})([01])[0-9A-F]{8}([0-9A-F]{4})[0-9A-F]{6}([0-9A-F]{3})/i
 
+const ID = /^@L...(\d{15})/
+
 function decode(frame: Buffer): Message {
   const text = frame.toString('latin1')
   if (!text.startsWith('@L')) throw new DecodeError('unsupported', 'the frame does not begin with @L')
   const [, device, date, time, latitude, north, longitude, east, speed, course] = POSITION.exec(text) ?? []
-  if (device === undefined) return text.startsWith('@L03') ? { fixes: [] } : {}
+  if (device === undefined) return { device: ID.exec(text)?.[1], fixes: text.startsWith('@L03') ? [] : undefined }
   const fix = {
     time: utcDmy(date, time),
     latitude: digitsDegreesMinutes(latitude, 3) * (north === '1' ? 1 : -1),

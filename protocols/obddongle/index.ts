@@ -20,6 +20,7 @@ import {
   ByteWriter,
   DecodeError,
   EndSearch,
+  enveloped,
   type Fix,
   heading,
   Marks,
@@ -71,8 +72,10 @@ function decode(frame: Buffer): Message {
   if (type === LOGIN) return { device, none: 'login', reply: answer(head, 0x02, Buffer.of(1, 0, 0, 0, 0, 0, 0)) }
   if (type !== POSITION) return { device }
   const number = r.slice(2)
-  const fix = positionOf(r.skip(1))
-  return { device, fixes: fix ? [fix] : [], reply: answer(head, 0x04, number) }
+  return enveloped({ device, reply: answer(head, 0x04, number) }, () => {
+    const fix = positionOf(r.skip(1))
+    return { fixes: fix ? [fix] : [] }
+  })
 }
 
 /** Undefined where its flags are not those that are known. */

@@ -10,7 +10,8 @@
  */
 import { between, type Draft, textProtocol } from '../kit/index.ts'
 
-const PLACE = '{hms},{valid},{latNmea},{ns},{lonNmea},{ew},{speedKnots},{course},{dmy}[,{satellites}[,{any},{any},{supply}][,{any}]]'
+const PLACE =
+  '{hms},{valid},{latNmea},{ns},{lonNmea},{ew},{speedKnots},{course},{dmy}[,{satellites}[,{any},{any},{supply}][,{any}]]'
 
 export default textProtocol({
   name: 'oko',

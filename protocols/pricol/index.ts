@@ -12,6 +12,7 @@ import {
   ByteReader,
   DecodeError,
   degreesMinutes,
+  enveloped,
   fixedLength,
   kmh,
   type Message,
@@ -40,10 +41,12 @@ function decode(bytes: Buffer): Message {
   if (!/^\w{7}$/.test(device)) throw new DecodeError('malformed', 'there is no id')
   const [day, month, year] = [r.skip(5).u8(), r.u8(), r.u8()]
   if (day === 0 && month === 0) return { device, none: 'no fix', reply: ACK }
-  const time = utc(year, month, day, r.u8(), r.u8(), r.u8())
-  const latitude = angle(r, 2)
-  const longitude = angle(r, 3)
-  return { device, fixes: [{ time, latitude, longitude, valid: true, speed: kmh(r.u8()) }], reply: ACK }
+  return enveloped({ device, reply: ACK }, () => {
+    const time = utc(year, month, day, r.u8(), r.u8(), r.u8())
+    const latitude = angle(r, 2)
+    const longitude = angle(r, 3)
+    return { fixes: [{ time, latitude, longitude, valid: true, speed: kmh(r.u8()) }] }
+  })
 }
 
 function angle(r: ByteReader, width: 2 | 3): number {

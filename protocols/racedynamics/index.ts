@@ -4,10 +4,11 @@
  *   $GPRMC,12,DDMMYY,hhmmss,I,          login
  *   $GPRMC,15,NN,H,record,record…       positions, of the device that logged in
  *
- *   #,hhmmss,v,AAAA.AAAA,N,OOOOO.OOOO,E,SSS,DDMMYY,HHHH,UU,…,%,…,%,#
+ *   #,hhmmss,v,AAAA.AAAA,N,OOOOO.OOOO,E,SSS,DDMMYY,HHHH,UU,…,%,D,x{5},P,x,B,…,%,#
  *
  *   N  how many records     v  A: a fix       A, O  ddmm.mmmm, dddmm.mmmm     H  altitude, m
  *   I  IMEI                 S  speed, knots   U  satellites
+ *   D  the driver's card    P, B  external power, own battery, 0.01 V (inferred)
  *
  * Answer to each line: $GPRMC, its type, date and time of the arrival, IMEI. A record that was cut off is unreadable.
  */
@@ -20,7 +21,7 @@ export default textProtocol({
   devices: 'Race Dynamics trackers',
   acknowledges: 'fixes',
   port: 5195,
-  fields: { type: { like: '\\d+' }, state: { like: STATE }, more: { like: STATE } },
+  fields: { type: { like: '\\d+' }, state: { like: STATE }, more: { like: STATE, read: readMore } },
   lines: [
     { like: '$GPRMC,{type},{dmy},{hhmmss},{imei}[,{any}]', none: 'login', answer },
     {
@@ -34,6 +35,13 @@ export default textProtocol({
     { like: '$GPRMC,{type},{any}', unknown: 'type', answer },
   ],
 })
+
+const MORE = /^(\w{16})(?:,\w*){5},(\d+),\w*,(\d+),/
+
+function readMore(text: string, draft: Draft): void {
+  const [, driver, external, battery] = MORE.exec(text) ?? []
+  if (battery !== undefined) draft.says({ driver, external_voltage: +external / 100, battery_voltage: +battery / 100 })
+}
 
 const loginOf = sessionState<{ imei?: string }>(() => ({}))
 

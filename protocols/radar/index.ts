@@ -17,6 +17,7 @@ import {
   crc16CcittFalse,
   DecodeError,
   eachReadable,
+  enveloped,
   type Fix,
   heading,
   kmh,
@@ -51,8 +52,10 @@ function decode(frame: Buffer, session: Session): Message {
   r.skip(HEAD - r.position)
   const records: ByteReader[] = []
   while (r.left > RECORD_HEAD) records.push(r.part(Math.max(RECORD_HEAD, r.ahead(RECORD_HEAD - 2).u16())))
-  const { good, unreadable } = eachReadable(records, position)
-  return { device, fixes: good, unreadable }
+  return enveloped({ device }, () => {
+    const { good, unreadable } = eachReadable(records, position)
+    return { fixes: good, unreadable }
+  })
 }
 
 function position(r: ByteReader): Fix {

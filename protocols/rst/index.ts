@@ -27,7 +27,13 @@ export default textProtocol({
   port: 5196,
   transports: ['udp'],
   frame: whole,
-  fields: { kind: { like: '[A-Z]' }, model: {}, version: {}, index: { like: '\\d+' }, bits: { like: '[\\dA-F]{2}', read: readBits } },
+  fields: {
+    kind: { like: '[A-Z]' },
+    model: {},
+    version: {},
+    index: { like: '\\d+' },
+    bits: { like: '[\\dA-F]{2}', read: readBits },
+  },
   lines: [
     { like: `${HEAD}55;${PLACE}${STATE};{any:6};{driver};{any}`, answer: ANSWER },
     { like: `${HEAD}{any};${PLACE}${STATE}[;{any}]`, answer: ANSWER },

@@ -220,9 +220,7 @@ function beacon(content: Buffer): Message {
   const flags = r.at(17).u8()
   if ((flags & FIX) === 0) return { none: 'beacons', said: says }
   const place = placeOf(new ByteReader(Buffer.concat([content.subarray(0, 6), content.subarray(18)])))
-  return place
-    ? { fixes: [{ ...place, satellites: flags & SATELLITES, said: says }] }
-    : { none: 'no fix', said: says }
+  return place ? { fixes: [{ ...place, satellites: flags & SATELLITES, said: says }] } : { none: 'no fix', said: says }
 }
 
 /** Places some seconds before and after something happened. */

@@ -28,7 +28,10 @@ export default textProtocol({
   fields: {
     talker: { like: 'G[A-Z]' },
     imei: { like: '\\d{10,17}' },
-    battery: { like: '[FL]:[\\d.]+V[^,]*', read: (text, draft) => draft.says({ battery_voltage: Number.parseFloat(text.slice(2)) }) },
+    battery: {
+      like: '[FL]:[\\d.]+V[^,]*',
+      read: (text, draft) => draft.says({ battery_voltage: Number.parseFloat(text.slice(2)) }),
+    },
     rest: { read: readEvent },
   },
   lines: [

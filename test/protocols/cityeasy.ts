@@ -47,7 +47,7 @@ export default {
         { frame: packet('0003', ';404,45,10681,11621,35'), device: ID, none: 'cells' },
         { frame: packet('0002', '\x52\x07\x04'), device: ID, none: 'heartbeat' },
         { frame: packet('0009'), device: ID },
-        { frame: packet('0003', '20240501231530,A;'), error: 'truncated' },
+        { frame: packet('0003', '20240501231530,A;'), error: 'truncated', envelope: { device: ID } },
       ],
     },
   ],

@@ -90,7 +90,13 @@ export default {
           fixes: [],
           reply: '+SACK:0C19$',
         },
-        { frame: report('+RESP:GTINF', '41,8970,17'), device: IMEI, none: 'status', said: { moving: false }, reply: '+SACK:0C19$' },
+        {
+          frame: report('+RESP:GTINF', '41,8970,17'),
+          device: IMEI,
+          none: 'status',
+          said: { moving: false },
+          reply: '+SACK:0C19$',
+        },
         { frame: report('+ACK:GTRTO', 'VER,FFFF'), device: IMEI, none: 'command answer', reply: '+SACK:0C19$' },
         { frame: report('+ACK:GTHBD', ''), device: IMEI, none: 'heartbeat', reply: '+SACK:GTHBD,1A0800,0C19$' },
         {
@@ -157,9 +163,7 @@ export default {
         {
           frame: `+RESP:GTFRI,1F0101,${IMEI},1G1JC5444R7252367,van,12650,10,1,${PLACE},20.5,,,,95,210100,,,,20261120063020,0C19$`,
           device: IMEI,
-          fixes: [
-            { ...FIX, said: { ignition: true, moving: false, external_voltage: 12.65, battery_percent: 95 } },
-          ],
+          fixes: [{ ...FIX, said: { ignition: true, moving: false, external_voltage: 12.65, battery_percent: 95 } }],
           reply: '+SACK:0C19$',
         },
         {
@@ -201,7 +205,15 @@ export default {
             bytes(`45 0101 0108 67623130302d3100 64 01 00 0036 05 00d6 fff4 ${place()} 0246`),
           ),
           device: 'gb100-1',
-          fixes: [{ ...FIX, altitude: -12, speed: 15.138889, hdop: undefined, said: { battery_percent: 100, external_voltage: 0.256 } }],
+          fixes: [
+            {
+              ...FIX,
+              altitude: -12,
+              speed: 15.138889,
+              hdop: undefined,
+              said: { battery_percent: 100, external_voltage: 0.256 },
+            },
+          ],
         },
         { frame: binary('+RSP', '03 00fc1fbf', bytes(`45 0102 0209 ${ID} 00`)), device: IMEI, fixes: [] },
         { frame: binary('+RSP', '64 00fc1fbf', bytes(`45 0102 0209 ${ID} 00`)), device: IMEI, fixes: [] },

@@ -22,7 +22,11 @@ export default {
         { frame: `$GM23D${ID}T201126142611${PLACE}`, device: ID, fixes: [FIX] },
         { frame: `$GM1${ID}T2011261426${PLACE}`, device: ID, fixes: [{ ...FIX, time: '2026-11-20T14:26:00Z' }] },
         { frame: `$GM200${ID}T201126142611G25000001772F185200000000#\r`, device: ID, none: 'cells' },
-        { frame: `$GM23D${ID}T201126142611${PLACE.replace('C053', 'C')}`, device: ID, fixes: [{ ...FIX, said: { battery_percent: 3 } }] },
+        {
+          frame: `$GM23D${ID}T201126142611${PLACE.replace('C053', 'C')}`,
+          device: ID,
+          fixes: [{ ...FIX, said: { battery_percent: 3 } }],
+        },
         { frame: '$GM9#\r' },
       ],
     },

@@ -21,6 +21,23 @@ export default {
               heading: 270,
               accuracy: 22,
               altitude: 34,
+              said: { battery_percent: 12, charging: false },
+            },
+          ],
+        },
+        {
+          frame: 'phone 1795178119 52.52 -13.41 12 270 22 34',
+          device: 'phone',
+          reply: '1795178119',
+          fixes: [
+            {
+              time: 1795178119000,
+              latitude: 52.52,
+              longitude: -13.41,
+              speed: knots(12),
+              heading: 270,
+              accuracy: 22,
+              altitude: 34,
             },
           ],
         },

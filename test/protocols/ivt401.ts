@@ -32,7 +32,9 @@ export default {
         {
           frame: `(TLA,${ID},201126,171418,+52.52,-13.41,36,270,34.5,09,1,5,000,00,0.0,11.59,8.30,37.77,0.0,0,1.02,${'0,'.repeat(16)}8654604,5,9,114);`,
           device: ID,
-          fixes: [{ ...FIX, said: { moving: false, external_voltage: 11.59, battery_voltage: 8.3, driver: '8654604' } }],
+          fixes: [
+            { ...FIX, said: { moving: false, external_voltage: 11.59, battery_voltage: 8.3, driver: '8654604' } },
+          ],
         },
         { frame: `(ALT,${ID},1);`, device: ID },
       ],

@@ -12,8 +12,14 @@ export default {
       title: 'a login and positions',
       frames: [
         { frame: `!1,${ID},V07S.5701.1621,100;`, device: ID, none: 'login' },
-        { frame: `!D,${PLACE},180001,680.5,8,9,13,0;`, fixes: [{ ...FIX, altitude: 680.5, satellites: 9, said: { battery_percent: 8 } }] },
-        { frame: `!C,${PLACE},100001,25.3,100,0.03,0.01,0;`, fixes: [{ ...FIX, altitude: 25.3, said: { battery_percent: 100 } }] },
+        {
+          frame: `!D,${PLACE},180001,680.5,8,9,13,0;`,
+          fixes: [{ ...FIX, altitude: 680.5, satellites: 9, said: { battery_percent: 8 } }],
+        },
+        {
+          frame: `!C,${PLACE},100001,25.3,100,0.03,0.01,0;`,
+          fixes: [{ ...FIX, altitude: 25.3, said: { battery_percent: 100 } }],
+        },
         { frame: `!A,${PLACE},0;`, fixes: [{ ...FIX, valid: false }] },
         { frame: `!D,${PLACE},180001,680.5;`, fixes: [{ ...FIX, altitude: 680.5 }] },
         { frame: `!F,${PLACE},1;`, fixes: [FIX] },

@@ -22,6 +22,7 @@ export default {
           fixes: [{ ...FIX, latitude: -FIX.latitude, longitude: -FIX.longitude }],
         },
         { frame: '@L036!', fixes: [] },
+        { frame: `@L036${ID}!`, device: ID, fixes: [] },
         { frame: '@L044!' },
       ],
     },

@@ -34,7 +34,11 @@ export default {
           reply: frame(0x04, '0102', '00'),
         },
         { frame: frame(0x07, '00'), device: ID },
-        { frame: frame(0x03, '0001'), error: 'truncated' },
+        {
+          frame: frame(0x03, '0001'),
+          error: 'truncated',
+          envelope: { device: ID, reply: frame(0x04, '0001', '00') },
+        },
         { frame: Buffer.from(frame(0x01, '00')).fill(0x78, 5, 6), error: 'malformed' },
       ],
     },

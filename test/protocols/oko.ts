@@ -21,7 +21,11 @@ export default {
       frames: [
         { frame: `{${ID},090745.500,${PLACE}}`, device: ID, fixes: [FIX] },
         { frame: `{090745.500,${PLACE.replace('A', 'V')}}`, fixes: [{ ...FIX, valid: false }] },
-        { frame: `{${ID},090745.500,${PLACE.split(',').slice(0, 10).join(',')}}`, device: ID, fixes: [{ ...FIX, said: undefined }] },
+        {
+          frame: `{${ID},090745.500,${PLACE.split(',').slice(0, 10).join(',')}}`,
+          device: ID,
+          fixes: [{ ...FIX, said: undefined }],
+        },
         { frame: `{${ID},090745.500,${PLACE.replace('11.3', '71')}}`, device: ID, fixes: [FIX] },
         {
           frame: `{${ID},090745.500,${PLACE.split(',').slice(0, 8).join(',')}}`,

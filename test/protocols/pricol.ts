@@ -13,6 +13,11 @@ export default {
           fixes: [{ time: '2024-05-01T10:15:30Z', latitude: -52.525, longitude: 13.41, speed: 10 }],
           reply: 'ACK',
         },
+        {
+          frame: frame('1f02180a0f1e'),
+          error: 'malformed',
+          envelope: { device: 'PRI0003', reply: 'ACK' },
+        },
         { frame: frame('000000000000'), device: 'PRI0003', none: 'no fix', reply: 'ACK' },
       ],
     },

@@ -10,6 +10,9 @@ const FIX = {
   satellites: 8,
 }
 
+/** What the state behind a place has, of a card, external power and a battery. */
+const STATE = '00000000001AF0C2,000,000,0,0,1,1213,0,416,0,255'
+
 export default {
   costly: {
     'records without content': `$GPRMC,15,04,H,#,${many(',#,#,')}`,
@@ -36,6 +39,13 @@ export default {
           unreadable: [1],
           reply: answer('15'),
         },
+        {
+          frame: `$GPRMC,15,01,L,#,${record('063015', 'A', STATE)}\r\n`,
+          fixes: [
+            { ...FIX, said: { driver: '00000000001AF0C2', external_voltage: 12.13, battery_voltage: 4.16 } },
+          ],
+          reply: answer('15'),
+        },
         { frame: '$GPRMC,44,1\r\n', reply: answer('44') },
       ],
     },
@@ -43,9 +53,9 @@ export default {
   ],
 } satisfies ProtocolCases
 
-function record(time: string, valid: string): string {
+function record(time: string, valid: string, state = '0000000000000000,000,000,0,0,1,,,,F3VF01,00000000'): string {
   const place = `${time},${valid},5441.2323,N,02516.7838,E,012,201126,0120,08`
-  return `${place},1,00011,%,0000000000000000,000,0,1,0713,0,416,00000,0,F3VF01,%,#`
+  return `${place},1,00011,%,${state},%,#`
 }
 
 function answer(type: string): string {

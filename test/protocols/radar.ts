@@ -22,7 +22,7 @@ export default {
       frames: [
         { frame: frame(1, record('07ff') + record('07ff')), device: '70123', fixes: [FIX, FIX] },
         { frame: frame(1, record('07fe') + record('07ff')), device: '70123', fixes: [FIX], unreadable: [0] },
-        { frame: frame(1, record('07fe')), error: 'unsupported' },
+        { frame: frame(1, record('07fe')), error: 'unsupported', envelope: { device: '70123' } },
         { frame: frame(1, record('07ff').slice(0, -8)), error: 'truncated' },
         { frame: frame(2, '00'), device: '70123' },
         { frame: damaged(frame(1, record('07ff'))), error: 'checksum' },

@@ -11,8 +11,25 @@ export default {
     { title: 'positions', frames: [{ frame: `imei=${ID}&rmc=${RMC},AUTO,0300`, device: ID, fixes: [FIX] }] },
     {
       title: 'positions of another firmware',
-      frames: [{ frame: `imei:${ID}rmc:${RMC},AUTO-4103mv`, device: ID, fixes: [FIX] }],
+      frames: [
+        {
+          frame: `imei:${ID}rmc:${RMC},AUTO-4103mv`,
+          device: ID,
+          fixes: [{ ...FIX, said: { battery_voltage: 4.103 } }],
+        },
+      ],
     },
+    {
+      title: 'a position with the charge of the battery',
+      frames: [
+        {
+          frame: `imei=${ID}&rmc=${RMC},STOP,V3.872;67%,S4,H8.3`,
+          device: ID,
+          fixes: [{ ...FIX, said: { battery_voltage: 3.872, battery_percent: 67 } }],
+        },
+      ],
+    },
+    { title: 'another sentence', frames: [{ frame: `imei:${ID}rmc:$GPGGA,1`, device: ID, fixes: [] }] },
     { title: 'another request', frames: [{ frame: `imei=${ID}&x=1`, device: ID }] },
   ],
 } satisfies ProtocolCases

@@ -16,7 +16,14 @@ const position = (flags: string) =>
       bytes('24 14b8 5a'),
     ]),
   )
-const FIX = { time: '2024-05-01T10:15:30Z', latitude: -52.525, longitude: 13.41, speed: kmh(36), heading: 90 }
+const FIX = {
+  time: '2024-05-01T10:15:30Z',
+  latitude: -52.525,
+  longitude: 13.41,
+  speed: kmh(36),
+  heading: 90,
+  said: { battery_voltage: 3.68 },
+}
 const ID = '850256000000017'
 
 export default {
@@ -28,6 +35,7 @@ export default {
         { frame: position('19'), device: ID, fixes: [FIX] },
         { frame: position('1e'), device: ID, fixes: [{ ...FIX, latitude: 52.525, longitude: -13.41, valid: false }] },
         { frame: frame(bytes('0201 00')), device: ID },
+        { frame: frame(bytes('8101 19')), error: 'truncated', envelope: { device: ID } },
       ],
     },
   ],

@@ -45,17 +45,48 @@ export default {
       frames: [
         { frame: packet('232301', '208625'), device: ID, none: 'login', reply: bytes(`232301000f00010${ID}`) },
         { frame: packet('232303'), device: ID, none: 'heartbeat', reply: bytes(`232303000f00010${ID}`) },
-        { frame: packet('232302', tracker('49')), device: ID, fixes: [{ ...FIX, said: IDLE }], reply: bytes(`232302000f00010${ID}`) },
-        { frame: packet('232302', tracker('09')), device: ID, none: 'cells', said: IDLE, reply: bytes(`232302000f00010${ID}`) },
-        { frame: packet('232304', tracker('49')), device: ID, fixes: [{ ...FIX, said: IDLE }], reply: bytes(`232304001000010${ID}16`) },
+        {
+          frame: packet('232302', tracker('49')),
+          device: ID,
+          fixes: [{ ...FIX, said: IDLE }],
+          reply: bytes(`232302000f00010${ID}`),
+        },
+        {
+          frame: packet('232302', tracker('09')),
+          device: ID,
+          none: 'cells',
+          said: IDLE,
+          reply: bytes(`232302000f00010${ID}`),
+        },
+        {
+          frame: packet('232304', tracker('49')),
+          device: ID,
+          fixes: [{ ...FIX, said: IDLE }],
+          reply: bytes(`232304001000010${ID}16`),
+        },
       ],
     },
     {
       title: 'newer families: positions, alarms, behaviour, beacons',
       frames: [
-        { frame: packet('252502', tracker('c9')), device: ID, fixes: [{ ...FIX, said: IDLE }], reply: bytes(`252502000f01020${ID}`) },
-        { frame: packet('252513', asset('c9')), device: ID, fixes: [{ ...FIX, said: IDLE }], reply: bytes(`252513000f01020${ID}`) },
-        { frame: packet('252514', asset('49')), device: ID, fixes: [{ ...FIX, said: IDLE }], reply: bytes(`252514001001020${ID}13`) },
+        {
+          frame: packet('252502', tracker('c9')),
+          device: ID,
+          fixes: [{ ...FIX, said: IDLE }],
+          reply: bytes(`252502000f01020${ID}`),
+        },
+        {
+          frame: packet('252513', asset('c9')),
+          device: ID,
+          fixes: [{ ...FIX, said: IDLE }],
+          reply: bytes(`252513000f01020${ID}`),
+        },
+        {
+          frame: packet('252514', asset('49')),
+          device: ID,
+          fixes: [{ ...FIX, said: IDLE }],
+          reply: bytes(`252514001001020${ID}13`),
+        },
         { frame: packet('272702', `4900${PLACE}00`), device: ID, fixes: [FIX], reply: bytes(`272702000f01020${ID}`) },
         { frame: packet('272704', `4921${PLACE}00`), device: ID, fixes: [FIX], reply: bytes(`272704001001020${ID}21`) },
         {

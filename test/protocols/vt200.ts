@@ -40,7 +40,11 @@ export default {
       frames: [
         { frame: frame('2084', `01 003d ${TIME} 52315000 0132460007 28 87 08 00`), device: ID, fixes: [FIX] },
         { frame: frame('2086', `01 0029 ${TIME} 52315000 0132460007 28 87 08`), device: ID, fixes: [FIX] },
-        { frame: frame('3089', `00 0000 ${TIME} 52315000 0132460002`), device: ID, fixes: [{ ...PLACE, said: { ignition: false } }] },
+        {
+          frame: frame('3089', `00 0000 ${TIME} 52315000 0132460002`),
+          device: ID,
+          fixes: [{ ...PLACE, said: { ignition: false } }],
+        },
         { frame: frame('3089', `01 0000 ${TIME}`), device: ID, none: 'no place', said: { ignition: true } },
         {
           frame: frame('3089', `01 0000 ${TIME} 52315000 0132460002`),

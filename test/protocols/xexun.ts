@@ -28,10 +28,19 @@ export default {
           frame: `201126115348,,GPRMC,${PLACE},,,A*5D,F,ACCStop, imei:${ID},05,-8.2,L:3.69V/ADC1=0.76V,0,141\r\n`,
           device: ID,
           fixes: [
-            { ...FIX, satellites: 5, altitude: -8.2, said: { ignition: false, battery_voltage: 3.69, charging: false } },
+            {
+              ...FIX,
+              satellites: 5,
+              altitude: -8.2,
+              said: { ignition: false, battery_voltage: 3.69, charging: false },
+            },
           ],
         },
-        { frame: `GPRMC,${PLACE},,,A*5D,F,ACC On, imei:${ID}\r\n`, device: ID, fixes: [{ ...FIX, said: { ignition: true } }] },
+        {
+          frame: `GPRMC,${PLACE},,,A*5D,F,ACC On, imei:${ID}\r\n`,
+          device: ID,
+          fixes: [{ ...FIX, said: { ignition: true } }],
+        },
         {
           frame: `GPRMC,${PLACE},,,A*5D,L,low battery!,imei:${ID}\r\n`,
           device: ID,

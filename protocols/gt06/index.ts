@@ -6,7 +6,8 @@
  *
  *   L  length from T to C     S  serial number            Login 01: IMEI as 8 bytes of packed decimals [KKKK ZZZZ], its kind
  *   T  type: see location.ts  C  CRC-16/X-25, L to S      and its zone: hours × 100 + minutes in bits 15–4, bit 3: west
- *   Answer, where there is one: 7878 05 TT SSSS CCCC 0D0A
+ *   Answer, where there is one: 7878 05 TT SSSS CCCC 0D0A; to a request for an address, 2A: 97 in place of TT and
+ *   NN 00000000 'ADDRESS&&' address '&&' phone '##'
  *
  * Frames of the Zhongxun family (WiFi and cells in place of a fix, 17 or 69) carry no serial number and no checksum, and L
  * counts access points; they are answered with 7878 00 TT and their six bytes of time. See README.md.
@@ -17,6 +18,7 @@ import {
   crc16X25,
   DecodeError,
   EndSearch,
+  enveloped,
   type Match,
   type Message,
   type Protocol,
@@ -44,9 +46,12 @@ const laterEnd = new EndSearch(END)
 /** Serial number, checksum, end. */
 const TAIL = 6
 
+/** Bytes of the shortest whole frame with a position: lenient tests have shorter ones, which lost their serial number. */
+const POSITION = 28
+
 /** In this file the type TT of a long frame (79 79) is written 79TT. */
 const LONG_TYPE = 0x7900
-const [LOGIN, TIME] = [0x01, 0x8a]
+const [LOGIN, TIME, ADDRESS, ADDRESS_ANSWER] = [0x01, 0x8a, 0x2a, 0x97]
 /** Bytes of a login of the Zhongxun family, of the id, a version byte and the end; and of a login with kind and zone. */
 const [ZHONGXUN_LOGIN, ZONED_LOGIN] = [15, 22]
 const WIFI = new Set([0x17, 0x69])
@@ -100,13 +105,15 @@ function decode(frame: Buffer, session: Session): Message {
   if (frame.length < head + 1 + TAIL) throw new DecodeError('truncated')
   if (!session.lenient) verify(frame.readUInt16BE(frame.length - 4) === crc16X25(frame.subarray(2, -4)), session)
   const type = frame[head] | (head === 4 ? LONG_TYPE : 0)
-  const content = frame.subarray(head + 1, session.lenient ? frame.length : -TAIL)
-  const reply = answer(type, frame.readUInt16BE(frame.length - TAIL), session.now)
+  const isCut = session.lenient && head === 3 && frame.length < POSITION
+  const content = frame.subarray(head + 1, isCut ? frame.length : -TAIL)
+  const serial = frame.readUInt16BE(frame.length - TAIL)
+  const reply = type === ADDRESS ? address(content, serial) : answer(type, serial, session.now)
   if (type === LOGIN) return { device: login(content, frame.length, session), none: 'login', reply }
   const { model, timeZone } = session.settingsOf()
   // A time zone that is configured is applied later, when the fix is placed.
   const ahead = timeZone === undefined ? (zones.of(session) ?? 0) : 0
-  return { ...location(type, content, { model, ahead }), reply }
+  return enveloped({ reply }, () => location(type, content, { model, ahead }))
 }
 
 /** Whether a frame is of the Zhongxun family: it has no end at its length, and the access points that L counts fit in. */
@@ -136,6 +143,20 @@ function zone(bits: number): number {
 
 /** Beside its hours, a zone that exists has none, a half or three quarters of one. */
 const ZONE_MINUTES = new Set([0, 30, 45])
+
+/** That no address is known, for the phone number that asked for it by SMS: without an answer the tracker asks again. */
+function address(content: Buffer, serial: number): Buffer {
+  const phone = content.toString('latin1', 18, 39).replaceAll(/\D/g, '')
+  const text = Buffer.from(`\0\0\0\0ADDRESS&&NA&&${phone}##`)
+  const w = new ByteWriter()
+    .u8(SHORT)
+    .u8(SHORT)
+    .u8(text.length + 6)
+    .u8(ADDRESS_ANSWER)
+    .u8(text.length)
+    .bytes(text)
+  return w.u16(serial).crc16(crc16X25, 2).bytes(END).toBuffer()
+}
 
 function answer(type: number, serial: number, now: number): Buffer | undefined {
   const start = type < LONG_TYPE ? !UNANSWERED.has(type) && SHORT : ANSWERED.get(type)

@@ -3,31 +3,59 @@
  *
  *   gps      [before] YYMMDDhhmmss [LL] GG AAAAAAAA OOOOOOOO VV FFFF …
  *   video    [FFFF xx] YYMMDDhhmmss [GG] AAAAAAAA OOOOOOOO FFFF [VVVV], of 95: FFFF xx brings GG and VVVV with it; or gps
- *   modules  xxxxxxxx xx, then of (tag16, length16, value), of 70: 33 UUUUUUUU SS HHHH AAAAAAAA OOOOOOOO VV FFFF, 28 PP
+ *   modules  xxxxxxxx xx, then of (tag16, length16, value), of 70: 33 UUUUUUUU SS HHHH AAAAAAAA OOOOOOOO VV FFFF, 28 PP, 18 BBBB
  *
  *   A, O  latitude, longitude, degrees × 1,800,000     F  heading in bits 9–0; bits 10: north, 11: west, 12: fixed
  *   G  12 (what follows of GPS), satellites: a nibble each    V  speed, km/h      U  unix seconds   S  satellites
- *   H  altitude, m      P  HDOP × 10     L  of 7932 and 7933: 0C, or 00 and cells in place of what follows
+ *   H  altitude, m      P  HDOP × 10     B  battery, 0.01 V     L  of 7932 and 7933: 0C, or 00 and cells in place of what follows
+ *
+ * What else they say: status.ts. Answers to commands may hold the last position as text:
+ *
+ *   DWXX=Lat:N23d5.1708m,Lon:E114d23.6212m,Course:120,Speed:53.02,DateTime:08-09-12 14:52:36        or Lat:N22.576713, …
  */
-import { ByteReader, dop, type Fix, flagged, kmh, type Message, tlv, utc } from '../kit/index.ts'
+import {
+  ByteReader,
+  dop,
+  type Fix,
+  flagged,
+  heading,
+  kmh,
+  type Message,
+  type Said,
+  said,
+  tlv,
+  utc,
+} from '../kit/index.ts'
+import { behindPosition, withoutPosition } from './status.ts'
 import { type FrameKind, kindOf } from './types.ts'
 
 /**
  * What a frame says of positions: its fix, or why it has none. Of a type that holds one, and that cannot be read, no fixes;
  * of an unknown type nothing. `type` of a long frame is 79TT; `ahead`: how far the device's dates are ahead of UTC, ms.
  */
-export function location(type: number, content: Buffer, context: DateContext): Pick<Message, 'fixes' | 'none'> {
+export function location(
+  type: number,
+  content: Buffer,
+  context: DateContext,
+): Pick<Message, 'fixes' | 'none' | 'said'> {
   const kind = kindOf(type, context.model)
-  if (kind?.holds === 'none') return { none: kind.why }
-  const found = positionOf(type, content, { ...context, before: kind?.before }) ?? laterPosition(kind, content, context)
+  if (kind?.why === 'command answer') return answered(content.latin1Slice(), context.ahead) ?? { none: kind.why }
+  if (kind?.holds === 'none') return { none: kind.why, said: withoutPosition(type, content) }
+  const layout = { ...context, type, before: kind?.before }
+  const found = positionOf(content, layout) ?? laterPosition(kind, content, layout)
   if (typeof found === 'string' && kind?.holds === 'position') return { none: found }
   if (typeof found === 'object') return { fixes: [found] }
-  return kind?.holds === 'either' ? { none: kind.why } : kind ? { fixes: [] } : {}
+  if (kind?.holds === 'either') return { none: kind.why, said: withoutPosition(type, content) }
+  return kind ? { fixes: [] } : {}
 }
 
 interface DateContext {
   readonly model?: string
   readonly ahead: number
+}
+
+interface Layout extends DateContext {
+  readonly type: number
   /** Bytes in front of the position of a type that always holds one. */
   readonly before?: number
 }
@@ -53,7 +81,8 @@ const MAX_COUNTRY_BYTE = 0x8f
 const [NETWORK_FLAGS, LEAST_COUNTRY, MOST_COUNTRY] = [0x7f, 1, 3]
 
 /** Undefined where the layout is not the one that is known: cells, or that of a new model. */
-function positionOf(type: number, content: Buffer, { before, ahead }: DateContext): Fix | Absence | undefined {
+function positionOf(content: Buffer, layout: Layout): Fix | Absence | undefined {
+  const { type, before, ahead } = layout
   const r = new ByteReader(content)
   if (type === MODULES) return modules(r)
   const recorded = type === VIDEO ? video(r.ahead(), ahead) : undefined
@@ -62,7 +91,7 @@ function positionOf(type: number, content: Buffer, { before, ahead }: DateContex
   if (length === 0) return 'cells'
   const hasLength = length === BLOCK
   if (r.left < (before ?? 0) + GPS + Number(hasLength)) return undefined
-  const found = gps(r.skip(before ?? 0), ahead, hasLength)
+  const found = gps(r.skip(before ?? 0), content, layout, hasLength)
   if (typeof found === 'object' && !isOnEarth(found)) return undefined
   if (found === 'no fix' || (before ?? 0) > 0 || content[DATE] > MAX_COUNTRY_BYTE) return found
   const country = content[DATE] & NETWORK_FLAGS
@@ -70,12 +99,12 @@ function positionOf(type: number, content: Buffer, { before, ahead }: DateContex
 }
 
 /** The position behind an id that a model puts in front: where a date, G and angles fit, as cells hardly ever do. */
-function laterPosition(kind: FrameKind | undefined, content: Buffer, { ahead }: DateContext): Fix | undefined {
+function laterPosition(kind: FrameKind | undefined, content: Buffer, layout: Layout): Fix | undefined {
   if (kind?.holds === 'either' || content.length < DATE) return undefined
-  if (dateTime(new ByteReader(content), ahead) !== undefined) return undefined
+  if (dateTime(new ByteReader(content), layout.ahead) !== undefined) return undefined
   for (let before = 1; before <= MOST_BEFORE && before + GPS <= content.length; before++) {
     if (content[before + DATE] <= MAX_COUNTRY_BYTE || content[before] < FIRST_YEAR) continue
-    const found = gps(new ByteReader(content).skip(before), ahead)
+    const found = gps(new ByteReader(content).skip(before), content, layout)
     if (typeof found === 'object' && isOnEarth(found)) return found
   }
   return undefined
@@ -86,12 +115,16 @@ const [MOST_BEFORE, FIRST_YEAR] = [24, 10]
 /** Another layout yields any angle. */
 const isOnEarth = ({ latitude, longitude }: Fix) => Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180
 
-function gps(r: ByteReader, ahead: number, hasLength = false): Fix | Absence | undefined {
-  const time = dateTime(r, ahead)
+function gps(r: ByteReader, content: Buffer, layout: Layout, hasLength = false): Fix | Absence | undefined {
+  const time = dateTime(r, layout.ahead)
   if (typeof time !== 'number') return time
   if (hasLength) r.skip(1)
   const place = { satellites: r.u8() & 0x0f, latitude: angle(r), longitude: angle(r), speed: kmh(r.u8()) }
-  return flagged({ time, ...place, valid: false }, r.u16())
+  const flags = r.u16()
+  const more = behindPosition(content, content.length - r.left, { ...layout, flags })
+  const fix = flagged({ time, ...place, valid: false }, flags)
+  if (more) fix.said = more
+  return fix
 }
 
 function video(r: ByteReader, ahead: number): Fix | Absence | undefined {
@@ -101,18 +134,23 @@ function video(r: ByteReader, ahead: number): Fix | Absence | undefined {
   if (typeof time !== 'number') return time
   const satellites = extended ? r.u8() & 0x0f : undefined
   const fix = flagged({ time, satellites, valid: false, latitude: angle(r), longitude: angle(r) }, r.u16())
-  if (extended) fix.speed = kmh(r.u16())
-  return fix
+  if (!extended) return r.left > 0 && r.u8() === VIDEO_SOS ? { ...fix, said: { alarms: ['sos'] } } : fix
+  return { ...fix, speed: kmh(r.u16()), said: r.left < 2 ? undefined : said({ external_voltage: r.u16() / 10 }) }
 }
+
+/** The kind of event for which the driver recorded the video. */
+const VIDEO_SOS = 1
 
 function modules(r: ByteReader): Fix | Absence {
   let fix: Fix | undefined
   let hdop: number | undefined
+  let volts: number | undefined
   for (const { tag, value } of tlv(r.skip(5), { tag: 2, length: 2 })) {
     if (tag === 0x33) fix = gpsModule(value)
     if (tag === 0x28) hdop = dop(value.u8() / 10)
+    if (tag === 0x18) volts = value.u16() / 100
   }
-  return fix ? { ...fix, hdop } : 'no place'
+  return fix ? { ...fix, hdop, said: said({ battery_voltage: volts }) } : 'no place'
 }
 
 function gpsModule(r: ByteReader): Fix {
@@ -121,6 +159,27 @@ function gpsModule(r: ByteReader): Fix {
 }
 
 const angle = (r: ByteReader) => r.u32() / 1.8e6
+
+/** What an answer to a command says of the last position; undefined where it is another answer. */
+function answered(text: string, ahead: number): Pick<Message, 'fixes'> | undefined {
+  if (!text.includes('Lat:')) return undefined
+  const match = ANSWERED.exec(text)
+  if (!match) return { fixes: [] }
+  const [, ns, latitude, ew, longitude, course, speed, year, month, day, hour, minute, second] = match
+  const time = utc(+year, +month, +day, +hour, +minute, +second) - ahead
+  const [north, east] = [degrees(latitude), degrees(longitude)]
+  const place = { latitude: ns === 'S' ? -north : north, longitude: ew === 'W' ? -east : east }
+  return { fixes: [{ time, ...place, speed: kmh(+speed), heading: heading(+course), valid: true }] }
+}
+
+const ANSWERED =
+  /Lat:([NS])([\d.]+(?:d[\d.]+m?)?),Lon:([EW])([\d.]+(?:d[\d.]+m?)?),Course:([\d.]+),Speed:([\d.]+).*?DateTime:(\d\d|\d{4})-(\d\d)-(\d\d) +(\d\d):(\d\d):(\d\d)/
+
+/** 22.576713, or 23d5.1708m for 23° 5.1708′. */
+function degrees(text: string): number {
+  const [whole, minutes = '0'] = text.split('d')
+  return +whole + Number.parseFloat(minutes) / 60
+}
 
 /** ms UTC; undefined where the bytes are no date. They are zero before the device knows the time. */
 function dateTime(r: ByteReader, ahead: number): number | Absence | undefined {

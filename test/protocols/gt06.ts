@@ -1,3 +1,4 @@
+import type { Said } from '../../protocols/kit/index.ts'
 import { bytes, type Gt06Position, gt06Flags, gt06Frame, gt06Gps, gt06Place, u } from '../support/encode.ts'
 import { COSTLY_SIZE, many, type ProtocolCases } from '../support/protocol-cases.ts'
 
@@ -30,6 +31,29 @@ const CELL = bytes('01cc 00 287d 001fb8')
 
 const answer = (type: number, serial: number) => gt06Frame(type, Buffer.alloc(0), { serial })
 
+const WIDE = bytes('01cc 00 0000287d 000000000001fb80')
+const STATUS: Said = { ignition: true, charging: true, battery_percent: 83, alarms: ['vibration'] }
+
+/** A position, and what follows it. */
+function reported(type: number, parts: readonly (string | Buffer)[], said: Said) {
+  const behind = parts.map((part) => (typeof part === 'string' ? bytes(part) : part))
+  const frame = gt06Frame(type, Buffer.concat([gt06Gps(POSITION), ...behind]))
+  return { frame, fixes: [{ ...FIX, said }], reply: answer(type, 1) }
+}
+
+const stated = (type: number, content: string, said: Said) => ({
+  frame: gt06Frame(type, bytes(content)),
+  none: 'heartbeat',
+  said,
+  reply: answer(type, 1),
+})
+
+function commandAnswer(text: string) {
+  const place = { latitude: 23.08618, longitude: -114.393687, speed: 15, heading: 120 }
+  const frame = gt06Frame(0x21, Buffer.concat([bytes('00000000 01'), Buffer.from(text)]))
+  return { frame, fixes: [{ time: '2026-11-20T14:52:36Z', ...place }], reply: answer(0x21, 1) }
+}
+
 export default {
   costly: {
     'modules without content': Buffer.concat([bytes('7979ffff70'), Buffer.alloc(COSTLY_SIZE)]),
@@ -47,7 +71,7 @@ export default {
         },
         {
           frame: gt06Frame(0x22, Buffer.concat([gt06Gps(POSITION), CELL, bytes('010000')]), { serial: 0x1234 }),
-          fixes: [FIX],
+          fixes: [{ ...FIX, said: { ignition: true } }],
           reply: answer(0x22, 0x1234),
         },
         {
@@ -58,11 +82,108 @@ export default {
         {
           frame: gt06Frame(
             0x70,
-            Buffer.concat([bytes('0000000102 0035 0001 01 0033 0012'), MODULE, bytes('0028 0001 0d 002c 0002 0102')]),
+            Buffer.concat([bytes('0000000102 0035 0001 01 0033 0012'), MODULE, bytes('0028 0001 0d 0018 0002 0172')]),
             { long: true, serial: 7 },
           ),
-          fixes: [{ ...FIX, altitude: -12, hdop: 1.3 }],
+          fixes: [{ ...FIX, altitude: -12, hdop: 1.3, said: { battery_voltage: 3.7 } }],
           reply: answer(0x70, 7),
+        },
+      ],
+    },
+    {
+      title: 'what alarms and heartbeats say',
+      frames: [
+        reported(0x12, [CELL, '44 04ba 04 02'], {
+          ignition: false,
+          charging: true,
+          external_voltage: 12.1,
+          alarms: ['power_cut'],
+        }),
+        reported(0x12, [CELL, '01 00'], { ignition: true }),
+        reported(0x22, [CELL, '05 00 00 01 0000'], { ignition: false }),
+        reported(0xa0, [WIDE, '01 00 00'], { ignition: true }),
+        reported(0xa0, [bytes('81cc 0000 0000287d 000000000001fb80'), '00 00 00'], { ignition: false }),
+        reported(0x16, ['09', CELL, '46 05 04 03 02'], STATUS),
+        reported(0x16, ['08', CELL, '46 05 04 03 02'], STATUS),
+        reported(0x26, ['08', CELL, '46 05 04 03 02 01020304a1b2c3d4'], { ...STATUS, driver: '01020304a1b2c3d4' }),
+        reported(0x26, [CELL, '62 55 04 00 02'], {
+          ignition: true,
+          charging: false,
+          battery_percent: 85,
+          alarms: ['sos'],
+        }),
+        reported(0x27, ['09', CELL, '44 06 04 19 02 ff'], {
+          ignition: false,
+          charging: true,
+          battery_percent: 100,
+          alarms: ['low_battery'],
+        }),
+        reported(0xa4, ['10', WIDE, '46 05 04 13 02 ff'], { ...STATUS, alarms: ['tampering'] }),
+        reported(0x17, [CELL, 'bf0000012ca7e001 00'], { driver: 'bf0000012ca7e001' }),
+        stated(0x13, '58 04 03 0102', {
+          ignition: false,
+          charging: false,
+          battery_percent: 66,
+          alarms: ['low_battery', 'sos'],
+        }),
+        stated(0x13, '46 0b12 04 00', { ignition: true, charging: true, external_voltage: 28.34 }),
+        stated(0x23, '42 0190 04 0001', { ignition: true, charging: false, battery_voltage: 4 }),
+        {
+          ...stated(0x19, '01cc 00 287d 001fb8 22 03 04 0101', {
+            ignition: true,
+            charging: false,
+            battery_percent: 50,
+            alarms: ['sos'],
+          }),
+          none: 'cells',
+        },
+        { frame: gt06Frame(0x94, bytes('00 04ba'), { long: true }), none: 'status', said: { external_voltage: 12.1 } },
+        {
+          frame: gt06Frame(0x94, bytes('1b 02 08 4277efef 35 03'), { long: true }),
+          none: 'status',
+          said: { driver: '4277efef' },
+        },
+        {
+          frame: gt06Frame(0x8c, bytes('1a0b14061e0f 00 313d30'), { long: true }),
+          none: 'OBD',
+          said: { ignition: false },
+        },
+      ],
+    },
+    {
+      title: 'answers to commands, and a request for an address',
+      frames: [
+        commandAnswer('Lat:N23d5.1708m,Lon:W114d23.6212m,Course:120,Speed:54,DateTime:26-11-20    14:52:36'),
+        commandAnswer(
+          'Current position!Lat:N23.08618,Lon:W114.393687,Course:120.0,Speed:54.000,DateTime:2026-11-20 14:52:36',
+        ),
+        {
+          frame: gt06Frame(0x15, Buffer.concat([bytes('18 00000000'), Buffer.from('Lat:,Lon:,no signal')])),
+          fixes: [],
+          reply: answer(0x15, 1),
+        },
+        {
+          frame: gt06Frame(0x15, Buffer.concat([bytes('08 00000000'), Buffer.from('DYD=Success!')])),
+          none: 'command answer',
+          reply: answer(0x15, 1),
+        },
+        {
+          frame: gt06Frame(
+            0x2a,
+            Buffer.concat([gt06Gps(POSITION), Buffer.from('13800138000'.padEnd(21, '\0')), bytes('0002')]),
+          ),
+          fixes: [FIX],
+          reply: gt06Frame(0x97, Buffer.concat([bytes('1e 00000000'), Buffer.from('ADDRESS&&NA&&13800138000##')])),
+        },
+      ],
+    },
+    {
+      title: 'a module that is too short is kept and answered',
+      frames: [
+        {
+          frame: gt06Frame(0x70, bytes('0000000102 0033 0002 0102'), { long: true }),
+          error: 'truncated',
+          envelope: { reply: answer(0x70, 1) },
         },
       ],
     },

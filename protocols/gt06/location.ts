@@ -21,7 +21,6 @@ import {
   heading,
   kmh,
   type Message,
-  type Said,
   said,
   tlv,
   utc,
@@ -39,7 +38,7 @@ export function location(
   context: DateContext,
 ): Pick<Message, 'fixes' | 'none' | 'said'> {
   const kind = kindOf(type, context.model)
-  if (kind?.why === 'command answer') return answered(content.latin1Slice(), context.ahead) ?? { none: kind.why }
+  if (kind?.why === 'command answer') return answered(content.toString('latin1'), context.ahead) ?? { none: kind.why }
   if (kind?.holds === 'none') return { none: kind.why, said: withoutPosition(type, content) }
   const layout = { ...context, type, before: kind?.before }
   const found = positionOf(content, layout) ?? laterPosition(kind, content, layout)

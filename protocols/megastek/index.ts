@@ -3,7 +3,7 @@
  *
  *   [LLLL]$MGV002,I,name,k,DDMMYY,hhmmss,A,Y,N,O,E,b,s,g,P,S,C,H,…;!        position
  *   [LOG]STX,J,$GPRMC,…,…,a,imei:I,s,H,Battery=…,…;XX                       position of others
- *   STXJ$GPRMC,…;XX                                                         the same, J filled with blanks
+ *   STXJ$GPRMC,…,m,n,c,l,u,B,…,e;XX                                         the same, J filled with blanks
  *   cmd=aid;…                                                               request for almanacs
  *
  *   L  digits of a length     k  R: live, S: stored     s  GPS satellites (b, g: of other systems)     S  knots
@@ -12,9 +12,42 @@
  *   X  sum of the characters from STX on; what it covers in a stored line (LOG), and in one with J filled with blanks, is
  *      not known: it is not checked there
  *
+ * Of MGV002, 15 to 17 fields behind the altitude: the charger (of two characters the first one is 1 while it is connected),
+ * the charge in percent, the event. Others name the event (a) before the IMEI, Battery=…% and whether it is charged behind it.
+ *
  * Nothing is answered.
  */
-import { type Draft, endsWith, type Fix, RMC, type Session, sum8, textProtocol, verify } from '../kit/index.ts'
+import {
+  type Alarm,
+  alarmsOf,
+  type Draft,
+  endsWith,
+  type Fix,
+  RMC,
+  type Session,
+  sum8,
+  textProtocol,
+  verify,
+} from '../kit/index.ts'
+
+const ALARMS: Readonly<Record<string, Alarm | undefined>> = {
+  SOS: 'sos',
+  Help: 'sos',
+  LowBattery: 'low_battery',
+  'Low Battery': 'low_battery',
+  'Low Bat': 'low_battery',
+  'Low Ext Vol': 'low_power',
+  'PW OFF': 'power_off',
+  PowerOff: 'power_off',
+  'Power Off': 'power_off',
+  VIB: 'vibration',
+  Vibration: 'vibration',
+  Move: 'movement',
+  Movement: 'movement',
+}
+
+const MGV =
+  '{length}$MGV{model},[{id}],{any:2},[{dmy}],{hms},[{valid}],{latNmea},[{ns}],{lonNmea},[{ew}],{any},{satellites},{any},{hdop},{speedKnots},{course},{altitude}'
 
 const TAIL = /^STX,.*;([0-9A-Fa-f]{2})$/s
 
@@ -32,20 +65,29 @@ export default textProtocol({
     own: { like: '[^,$]*', read: (text: string, draft: Draft) => void (draft.device = text.split(' ', 1)[0]) },
     spare: { like: '\\d{10,17}', read: (text: string, draft: Draft) => void (draft.device = text) },
     used: { like: '\\d*' },
+    alarm: { alarms: ALARMS },
+    charger: {
+      like: '[01][-01]*',
+      read: (text: string, draft: Draft) => draft.says({ charging: text.startsWith('1') }),
+    },
+    tail: {
+      read: (text: string, draft: Draft) => draft.says({ alarms: alarmsOf(ALARMS[/,([^,]*);/.exec(text)?.[1] ?? '']) }),
+    },
   },
   before: checked,
   lines: [
+    { like: `${MGV}[,{any:14},[{charger}],{batteryPercent},{alarm}[,{any}][;{any}]]` },
+    { like: `${MGV},{any}` },
     {
-      like: '{length}$MGV{model},[{id}],{any:2},[{dmy}],{hms},[{valid}],{latNmea},[{ns}],{lonNmea},[{ew}],{any},{satellites},{any},{hdop},{speedKnots},{course},{altitude},{any}',
-    },
-    {
-      like: `[LOG]STX,{own},\${talker}RMC,${RMC},{any:5},imei:{spare},{used}[/{any}],{altitude},{any}`,
+      like: `[LOG]STX,{own},\${talker}RMC,${RMC},{any:4},{alarm},imei:{spare},{used}[/{any}],{altitude}[,Battery={batteryPercent}%,[,]{charging}][,{any}]`,
       fix,
     },
     { like: `[LOG]STX,{own},\${talker}RMC,${RMC}{any}` },
+    { like: `STX{own}\${talker}RMC,${RMC}[,{any:8},{batteryPercent},{tail}]` },
     { like: `STX{own}\${talker}RMC,${RMC}{any}` },
     { like: 'cmd=aid;{any}', none: 'status' },
-    { like: '{length}$MGV{any},{id},{any}', unknown: 'type' },
+    { like: '{length}$MGV{any},[{id}],{any}', unknown: 'type' },
+    { like: '[LOG]STX{any}', unknown: 'type' },
   ],
 })
 

@@ -5,24 +5,45 @@
  *   >RPVsssssYYYYYYYYOOOOOOOOOSSSCCCqa[;…];ID=I;*XX<                      position, s: seconds of the day
  *   >REVeewwwwdsssssYYYYYYYYOOOOOOOOOSSSCCCqa…                            event, w: GPS week, d: day of the week
  *   >RGPDDMMYYhhmmssYYYYYYYYOOOOOOOOOSSSCCCqaabb[ee[PP]];ID=I;#n;*XX<     Virloc's position
- *   >RPI… >RCQee… >RCVee… >RUSee,… >RUVeeeee,t,…                          others with the same beginning
+ *   >RTT… >RPI… >RCVee… >RUSee,… >RUVeeeee,t,…                                  others with the same fields, DDMMYY to PP
+ *   >RCQeeDDMMYYhhmmss…CCCbb…                                       others with the same beginning
  *
- *   Y, O  degrees × 100,000, signed     q  source of RPV and REV, 9: none; of the others 0 and 9: no fix
- *   S     mph                           P  HDOP                   n  number of the message
+ *   Y, O  degrees × 100,000, signed; of RGP also ddmm.mmmm, dddmm.mmmm
+ *   b     inputs, bit 7: ignition       q  source of RPV and REV, 9: none; of the others 0 and 9: no fix
+ *   S     mph; of RUV km/h              P  HDOP                   n  number of the message
  *   C     degrees                       SV  satellites            X  exclusive or of what precedes
+ *   IO    of its first digit bit 0: ignition, bit 1: charged (inferred)        BL  battery, mV
+ *
+ * Two fields behind RUS stand the external voltage and that of the battery, of four digits each, 0.01 V; behind RUV battery
+ * and external one.
  *
  *   Answer: >ACK;ID=I;#n;*XX<, with the parts in the order of the message; >SAK;ID=I;#n< where n begins with IP; I without n.
  *
- * Times of REV are UTC: no leap seconds are taken off. RLN (with more digits) and RTT are not read yet.
+ * Times of REV are UTC: no leap seconds are taken off. RLN (with more digits) is not read yet.
  */
-import { type Draft, endsWith, type Session, textProtocol, verify, xor, xorOfText } from '../kit/index.ts'
+import {
+  degreesMinutes,
+  type Draft,
+  endsWith,
+  type Session,
+  textProtocol,
+  verify,
+  xor,
+  xorOfText,
+} from '../kit/index.ts'
 
 const PLACE = '{lat:8/1e5}{lon:9/1e5}{speedMph:3}{course:3}'
 const PV = `${PLACE}{source}{age}{any}`
-const GP = `{dmy}{hhmmss}${PLACE}{fixed}[{hex}[{hex}[{event}[{hdop:2}]]]]`
+const STATE = '{fixed}[{hex}[{inputs}[{event}[{hdop:2}]]]]'
+const GP = `{dmy}{hhmmss}${PLACE}${STATE}`
+/** What `identityFirst` puts in front of a message. */
+const PARTS = '{message}|[{id}]|[{satellites}]|[{io}{any}]|[{millivolts}]|'
 const STAR = 0x2a
 const WEEK = 604_800_000
 const GPS_EPOCH = Date.UTC(1980, 0, 6)
+
+/** Messages with a number are acknowledged, whatever they are. */
+const numbered = (draft: Draft) => (draft.text('message').includes('#') ? answer(draft) : undefined)
 
 export default textProtocol({
   name: 'taip',
@@ -42,22 +63,41 @@ export default textProtocol({
     age: { like: '\\d' },
     event: { like: '\\d{2}' },
     hex: { like: '[0-9A-Fa-f]{2}' },
-    kind: { like: '[A-Z]{2}' },
+    kind: { like: '[A-Z]' },
     status: { like: '[A-Z]' },
-    unread: { like: 'LN|TT' },
     message: {},
+    external: { read: (text: string, draft: Draft) => draft.says({ external_voltage: +text / 100 }), like: '\\d{4}' },
+    battery: { read: (text: string, draft: Draft) => draft.says({ battery_voltage: +text / 100 }), like: '\\d{4}' },
+    inputs: {
+      like: '[0-9A-Fa-f]{2}',
+      read: (text, draft) => draft.says({ ignition: (Number.parseInt(text, 16) & 0x80) !== 0 }),
+    },
+    io: {
+      like: '\\d',
+      read: (text, draft) => draft.says({ ignition: (+text & 1) !== 0, charging: (+text & 2) !== 0 }),
+    },
+    millivolts: { like: '\\d+', read: (text, draft) => draft.says({ battery_voltage: +text / 1000 }) },
+    latNmea: { like: '[-+]\\d{4}\\.\\d{4}', read: (text, draft) => void (draft.latitude = degreesMinutes(+text)) },
+    lonNmea: { like: '[-+]\\d{5}\\.\\d{4}', read: (text, draft) => void (draft.longitude = degreesMinutes(+text)) },
   },
   lines: [
-    { like: `{message}|[{id}]|[{satellites}]|>RPV{seconds}${PV}`, answer },
-    { like: `{message}|[{id}]|[{satellites}]|>REV{event}{when}${PV}`, answer },
-    { like: `{message}|[{id}]|[{satellites}]|>RGP${GP}{any}`, answer },
-    { like: `{message}|[{id}]|[{satellites}]|>RPI{dmy}{hhmmss}${PLACE}{any}`, answer },
-    { like: `{message}|[{id}]|[{satellites}]|>R{kind}{event}{dmy}{hhmmss}${PLACE}{any}`, answer },
-    { like: `{message}|[{id}]|[{satellites}]|>RU{status}{event},${GP}{any}`, answer },
-    { like: `{message}|[{id}]|[{satellites}]|>RUV{any},{any},${GP}{any}`, answer },
-    { like: '{message}|[{id}]|[{satellites}]|>RAL{any}', none: 'status' },
-    { like: '{message}|[{id}]|[{satellites}]|>R{unread}{any}', unknown: 'position' },
-    { like: '{message}|[{id}]|[{satellites}]|>{any}', unknown: 'type' },
+    { like: `${PARTS}>RPV{seconds}${PV}`, answer },
+    { like: `${PARTS}>REV{event}{when}${PV}`, answer },
+    { like: `${PARTS}>RGP{dmy}{hhmmss}{latNmea}{lonNmea}{speedMph:3}{course:3}${STATE}{any}`, answer },
+    { like: `${PARTS}>RGP${GP}{any}`, answer },
+    { like: `${PARTS}>RPI${GP}{any}`, answer },
+    { like: `${PARTS}>RTT${GP}{any}`, answer },
+    { like: `${PARTS}>RCV{event}${GP}{any}`, answer },
+    { like: `${PARTS}>RC{kind}{event}{dmy}{hhmmss}${PLACE}[{inputs}]{any}`, answer },
+    { like: `${PARTS}>R{kind}{status}{event}{dmy}{hhmmss}${PLACE}{any}`, answer },
+    { like: `${PARTS}>RU{status}{event},${GP}[,{any:2},{external}{battery}]{any}`, answer },
+    {
+      like: `${PARTS}>RUV{any},{any},{dmy}{hhmmss}{lat:8/1e5}{lon:9/1e5}{speedKmh:3}{course:3}${STATE}[,{battery}{external},]{any}`,
+      answer,
+    },
+    { like: `${PARTS}>RAL{any}`, none: 'status', answer: numbered },
+    { like: `${PARTS}>RLN{any}`, unknown: 'position', answer: numbered },
+    { like: `${PARTS}>{any}`, unknown: 'type', answer: numbered },
   ],
 })
 
@@ -66,10 +106,9 @@ function identityFirst(text: string, session: Session, bytes: Buffer): string {
   check(text, session, bytes)
   const star = text.lastIndexOf('*')
   const parts = (star < 0 ? text : text.slice(0, star)).split(';')
-  const id = parts.find((part) => part.startsWith('ID='))?.slice(3) ?? ''
-  const satellites = parts.find((part) => part.startsWith('SV='))?.slice(3) ?? ''
+  const named = (name: string) => parts.find((part) => part.startsWith(name))?.slice(3) ?? ''
   const message = parts.filter((part) => part.startsWith('#') || part.startsWith('ID=')).join(';')
-  return `${message}|${id}|${satellites}|${text}`
+  return `${message}|${named('ID=')}|${named('SV=')}|${named('IO=')}|${named('BL=')}|${text}`
 }
 
 /** TAIP's checksum covers * as well, Virloc's does not. */

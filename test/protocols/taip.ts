@@ -22,7 +22,7 @@ export default {
         {
           frame: signed(`>RCY00201126112154${PLACE}FF00135;#0002;ID=AA01`),
           device: 'AA01',
-          fixes: [{ time: TIME, ...FIX }],
+          fixes: [{ time: TIME, ...FIX, said: { ignition: true } }],
           reply: signed('>ACK;#0002;ID=AA01;'),
         },
         {
@@ -53,37 +53,37 @@ export default {
         {
           frame: `>REV012445540914${PLACE}32;IO=300;SV=8;ID=0017<`,
           device: '0017',
-          fixes: [{ time: TIME, ...FIX, satellites: 8 }],
+          fixes: [{ time: TIME, ...FIX, satellites: 8, said: { ignition: true, charging: true } }],
           reply: '0017',
         },
         {
           frame: virloc(`>RGP201126112154${PLACE}3007F4101;ID=AA01;#0002;`),
           device: 'AA01',
-          fixes: [{ time: TIME, ...FIX, hdop: 1 }],
+          fixes: [{ time: TIME, ...FIX, hdop: 1, said: { ignition: false } }],
           reply,
         },
         {
           frame: signed(`>RGP201126112154${PLACE}0FF7F;ID=AA01;#0002;`),
           device: 'AA01',
-          fixes: [{ time: TIME, ...FIX, valid: false }],
+          fixes: [{ time: TIME, ...FIX, valid: false, said: { ignition: false } }],
           reply,
         },
         {
           frame: signed(`>RPI201126112154${PLACE}1050000;ID=AA01;#0002;`),
           device: 'AA01',
-          fixes: [{ time: TIME, ...FIX }],
+          fixes: [{ time: TIME, ...FIX, said: { ignition: false } }],
           reply,
         },
         {
           frame: signed(`>RCQ00201126112154${PLACE}FF00135;#0002;ID=AA01;`),
           device: 'AA01',
-          fixes: [{ time: TIME, ...FIX }],
+          fixes: [{ time: TIME, ...FIX, said: { ignition: true } }],
           reply: signed('>ACK;#0002;ID=AA01;'),
         },
         {
           frame: signed(`>RUS00,201126112154${PLACE}200FF,000,0;ID=AA01;#IP1:089F;`),
           device: 'AA01',
-          fixes: [{ time: TIME, ...FIX }],
+          fixes: [{ time: TIME, ...FIX, said: { ignition: true } }],
           reply: '>SAK;ID=AA01;#IP1:089F<',
         },
         {
@@ -95,14 +95,63 @@ export default {
         {
           frame: signed(`>RUB00,201126112154${PLACE}200FF,000;ID=AA01;#0002;`),
           device: 'AA01',
-          fixes: [{ time: TIME, ...FIX }],
+          fixes: [{ time: TIME, ...FIX, said: { ignition: true } }],
           reply: signed('>ACK;ID=AA01;#0002;'),
         },
         {
           frame: signed(`>RUV01111,NT003,201126112154${PLACE}300DE0006,0;ID=AA01;#0002;`),
           device: 'AA01',
-          fixes: [{ time: TIME, ...FIX, hdop: 6 }],
+          fixes: [{ time: TIME, ...FIX, speed: 10, hdop: 6, said: { ignition: true } }],
           reply,
+        },
+      ],
+    },
+    {
+      title: 'voltages, minutes of RGP, an unreadable time that is answered',
+      frames: [
+        {
+          frame: signed(`>RUS00,201126112154${PLACE}2007F,000,0,15640422,0;ID=AA01;#0002;`),
+          device: 'AA01',
+          fixes: [{ time: TIME, ...FIX, said: { ignition: false, external_voltage: 15.64, battery_voltage: 4.22 } }],
+          reply,
+        },
+        {
+          frame: signed(`>RUV01111,NT003,201126112154${PLACE}900FF0006,04111585,0;ID=AA01;#0002;`),
+          device: 'AA01',
+          fixes: [
+            {
+              time: TIME,
+              ...FIX,
+              speed: 10,
+              valid: false,
+              hdop: 6,
+              said: { ignition: true, external_voltage: 15.85, battery_voltage: 4.11 },
+            },
+          ],
+          reply,
+        },
+        {
+          frame: signed('>RGP201126112154+5231.2000-01324.60000362703007F;ID=AA01;#0002;'),
+          device: 'AA01',
+          fixes: [{ time: TIME, ...FIX, said: { ignition: false } }],
+          reply,
+        },
+        {
+          frame: signed(`>RTT201126112154${PLACE}300DF2101 0410;ID=AA01;#0002;`),
+          device: 'AA01',
+          fixes: [{ time: TIME, ...FIX, hdop: 1, said: { ignition: true } }],
+          reply,
+        },
+        {
+          frame: signed(`>REV012445540914${PLACE}32;IO=200;BL=4158;ID=0017`),
+          device: '0017',
+          fixes: [{ time: TIME, ...FIX, said: { ignition: false, charging: true, battery_voltage: 4.158 } }],
+          reply: '0017',
+        },
+        {
+          frame: signed(`>RGP321126112154${PLACE}3007F;ID=AA01;#0002;`),
+          error: 'malformed',
+          envelope: { device: 'AA01', reply },
         },
       ],
     },
@@ -112,11 +161,30 @@ export default {
         { frame: signed('>RAL19500+00230+00012;ID=AA01;'), device: 'AA01', none: 'status' },
         { frame: signed('>RLN19500000+525200000-0134100000;ID=AA01;'), device: 'AA01', fixes: [] },
         { frame: signed('>RXX1;ID=AA01;'), device: 'AA01' },
+        { frame: signed('>RXX1;ID=AA01;#0003;'), device: 'AA01', reply: signed('>ACK;ID=AA01;#0003;') },
         { frame: signed('>RXX1;ID=AA01;').replace('1', '2'), error: 'checksum' },
       ],
     },
   ],
   corrections: [
+    {
+      reason: 'RTT has the fields of RGP, and a number that is to be acknowledged',
+      frames: ['taip-005'],
+      says: {
+        positions: [
+          {
+            time: '2023-11-15T15:31:49Z',
+            valid: true,
+            lat: -43.30468,
+            lon: -65.0364,
+            speedKnots: 0,
+            course: 9,
+            hdop: 1,
+          },
+        ],
+        replies: [{ text: '>ACK;ID=8803;#1ABD;*00<' }],
+      },
+    },
     {
       reason: 'a clock that was never set, which has no date, gives no time',
       frames: ['taip-023'],

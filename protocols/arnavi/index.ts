@@ -10,9 +10,11 @@
  *   E  id of an extension device               T  unix seconds
  *
  *   P  01, 06: tags, each a byte and 4 of value: 03, 04 latitude and longitude, float32, degrees; 05 heading (2°), altitude
- *      (10 m), satellites of two systems (4 bits each), speed (knots); 97 HDOP, 0.01     03: text
+ *      (10 m), satellites of two systems (4 bits each), speed (knots); 97 HDOP, 0.01; 01 battery16, external16, mV;
+ *      06 01 of inputs, bit 0 of the next byte: ignition (inferred)     03: text
  *
  *   $AV,V4,id,… 11 fields …,fix,satellites,altitude,geoid,hhmmss,ddmm.mmmmN,dddmm.mmmmE,knots,course,ddmmyy,…*CC
+ *            of the 11: number, external voltage, battery (0.01 V), 2 fields, ignition, …
  *   $AV,V2,…  $AV,V3,…      the same with other fields in front, and without altitude and geoid
  *   $AV,V3D,…   $AV,V6SD,…   no position           C  XOR behind $
  */
@@ -24,12 +26,15 @@ import {
   dialects,
   dop,
   eachReadable,
+  enveloped,
   type Fix,
   heading,
   knots,
   type Message,
   type Protocol,
+  type Said,
   type Session,
+  said,
   sum8,
   verify,
 } from '../kit/index.ts'
@@ -64,6 +69,8 @@ const LATITUDE = 3
 const LONGITUDE = 4
 const MOTION = 5
 const HDOP = 0x97
+const VOLTAGES = 1
+const INPUTS = 6
 
 function headerLength(bytes: Buffer): number {
   if (bytes.length < 2) return 0
@@ -113,6 +120,10 @@ function packets(frame: Buffer, session: Session): Message {
   const number = r.u8()
   const reply = new ByteWriter().hex('7b00').u8(number).u8(0x7d).toBuffer()
   if (number === PING) return { none: 'heartbeat', reply }
+  return enveloped({ reply }, () => packetsOf(r, session))
+}
+
+function packetsOf(r: ByteReader, session: Session): Message {
   const parts: { kind: number; data: Buffer }[] = []
   while (r.left > 1) {
     const kind = r.u8()
@@ -126,23 +137,34 @@ function packets(frame: Buffer, session: Session): Message {
     ({ data }) => fixOf(new ByteReader(data)),
   )
   const fixes = good.filter((fix) => fix !== undefined)
-  if (fixes.length > 0) return { fixes, unreadable, reply }
-  return { none: parts.every(({ kind }) => kind === TEXT || TAGS.has(kind)) ? 'no place' : undefined, reply }
+  if (fixes.length > 0) return { fixes, unreadable }
+  return { none: parts.every(({ kind }) => kind === TEXT || TAGS.has(kind)) ? 'no place' : undefined }
 }
 
 /** The fix of a packet of tags; undefined without a place. */
 function fixOf(r: ByteReader): Fix | undefined {
   const fix: Partial<Fix> & Pick<Fix, 'time' | 'valid'> = { time: r.u32le() * 1000, valid: true }
+  let values: Said = {}
   while (r.left >= 5) {
     const tag = r.u8()
     if (tag === LATITUDE) fix.latitude = r.f32le()
     else if (tag === LONGITUDE) fix.longitude = r.f32le()
     else if (tag === MOTION) Object.assign(fix, motion(r))
+    else if (tag === VOLTAGES)
+      values = { ...values, battery_voltage: r.u16le() / 1000, external_voltage: r.u16le() / 1000 }
+    else if (tag === INPUTS) values = { ...values, ...inputs(r) }
     else if (tag === HDOP) fix.hdop = dop(r.u32le() / 100)
     else r.skip(4)
   }
   const { latitude, longitude } = fix
-  return latitude === undefined || longitude === undefined ? undefined : { ...fix, latitude, longitude }
+  return latitude === undefined || longitude === undefined
+    ? undefined
+    : { ...fix, latitude, longitude, said: said(values) }
+}
+
+function inputs(r: ByteReader): Said {
+  const [kind, states] = r.slice(4)
+  return kind === 1 ? { ignition: (states & 1) !== 0 } : {}
 }
 
 function motion(r: ByteReader): Partial<Fix> {

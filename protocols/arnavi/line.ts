@@ -1,12 +1,16 @@
 import {
   DecodeError,
   degreesMinutes,
+  enveloped,
   type Fix,
   heading,
   knots,
   type Message,
   number,
+  optionalNumber,
+  type Said,
   type Session,
+  said,
   TextReader,
   trimEnd,
   utcDmy,
@@ -26,7 +30,7 @@ export function line(frame: Buffer, session: Session): Message {
   if (!/^\w+$/.test(device)) throw new DecodeError('malformed', 'there is no id')
   if (type === 'V3D' || type === 'V6SD') return { device, none: 'status' }
   const at = fields.findIndex((field, i) => LATITUDE.test(field) && LONGITUDE.test(fields[i + 1] ?? ''))
-  return at < 0 ? { device } : { device, fixes: [position(fields, at, type === 'V4')] }
+  return enveloped({ device }, () => (at < 0 ? {} : { fixes: [position(fields, at, type === 'V4')] }))
 }
 
 const LATITUDE = /^\d{4}\.\d+[NS]$/
@@ -39,12 +43,29 @@ function position(fields: readonly string[], at: number, hasAltitude: boolean): 
   const satellites = r.optionalNumber()
   const altitude = hasAltitude ? r.optionalNumber() : undefined
   const clock = r.skip(hasAltitude ? 1 : 0).next()
-  const latitude = angle(r.next())
-  const longitude = angle(r.next())
-  const speed = r.optionalNumber()
+  const place = { latitude: angle(r.next()), longitude: angle(r.next()), speed: optionalNumber(r.next(), knots) }
   const course = heading(r.optionalNumber())
   const time = utcDmy(r.next(), clock)
-  return { time, latitude, longitude, valid, altitude, speed: speed && knots(speed), heading: course, satellites }
+  return {
+    time,
+    ...place,
+    valid,
+    altitude,
+    heading: course,
+    satellites,
+    said: at < STATES ? undefined : saidOf(fields),
+  }
+}
+
+/** The fields in front of a place where voltages and ignition stand among them. */
+const STATES = 12
+
+function saidOf(fields: readonly string[]): Said | undefined {
+  return said({
+    external_voltage: optionalNumber(fields[4], (value) => value / 100),
+    battery_voltage: optionalNumber(fields[5], (value) => value / 100),
+    ignition: /^[01]$/.test(fields[8]) ? fields[8] === '1' : undefined,
+  })
 }
 
 /** Degrees from ddmm.mmmm and a letter of the compass. */

@@ -2,6 +2,7 @@ import {
   ByteReader,
   crc16Xmodem,
   DecodeError,
+  enveloped,
   type Message,
   maskedFix,
   type Session,
@@ -25,8 +26,10 @@ export function binary(content: Buffer, session: Session): Message {
   const device = String(r.uint(3) * 2 ** 32 + r.u32())
   const time = since2000(r.u32())
   const blocks = r.u16()
-  if ((blocks & GPS) === 0) return { device, none: 'no place', reply: REPLY }
-  if (blocks & SYSTEM) r.skip(r.u8())
-  const fix = maskedFix(r.part(r.u8()), time)
-  return { device, fixes: fix ? [fix] : [], reply: REPLY }
+  return enveloped({ device, reply: REPLY }, () => {
+    if ((blocks & GPS) === 0) return { none: 'no place' }
+    if (blocks & SYSTEM) r.skip(r.u8())
+    const fix = maskedFix(r.part(r.u8()), time)
+    return { fixes: fix ? [fix] : [] }
+  })
 }

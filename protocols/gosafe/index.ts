@@ -4,7 +4,8 @@
  *
  *   *GSvv,I,T,e,item,…$T,e,item,…#        v: version; records with a $ between them
  *   *GS02,I,GPS:t;A;Y;O;S;C;d,item,…#     the first version
- *   item  GPS:A;s;Y;O;S;C[;H[;p[;v]]]     position; SYS, GSM, COT, ADC, DTT …: other things
+ *   item  GPS:A;s;Y;O;S;C[;H[;p[;v]]]     position; SYS, GSM, COT …: other things
+ *         ADC:external V;battery V;…      DTT:state;inputs;…   inputs in hexadecimal digits, bit 0: ignition
  *
  *   F8 x{2} IIIIIIIIIIIIII TTTTTTTT BBBB block… KKKK F8      1B escapes; each block L x{L}, bit n of B: block n is there
  *   block 1: L MMMM F yyyyyyyy oooooooo SSSS CCCC HHHH pppp vvvv     position; block 0: the device and its versions

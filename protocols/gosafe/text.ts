@@ -2,12 +2,15 @@ import {
   DecodeError,
   dop,
   eachReadable,
+  enveloped,
   type Fix,
   heading,
   kmh,
   type Message,
   number,
   optionalNumber,
+  type Said,
+  said,
   utcDmy,
 } from '../kit/index.ts'
 
@@ -22,18 +25,19 @@ export function text(frame: Buffer): Message {
   const [{ length }, device] = head
   const records = line.slice(length + 1).split('$')
   if (line.length <= length) return { device, none: 'heartbeat', reply: REPLY }
-  const { good, unreadable } = eachReadable(records, fixOf)
-  const fixes = good.filter((fix) => fix !== undefined)
-  return fixes.length > 0
-    ? { device, fixes, unreadable, reply: REPLY }
-    : { device, none: 'no place', unreadable, reply: REPLY }
+  return enveloped({ device, reply: REPLY }, () => {
+    const { good, unreadable } = eachReadable(records, fixOf)
+    const fixes = good.filter((fix) => fix !== undefined)
+    return fixes.length > 0 ? { fixes, unreadable } : { none: 'no place', unreadable, said: saidOf(records[0]) }
+  })
 }
 
 /** Undefined of a record without a position. */
 function fixOf(record: string): Fix | undefined {
-  const values = positionOf(record)
+  const values = valuesOf(record, 'GPS:')
   if (!values) return undefined
-  if (/^\d{6}$/.test(values[0])) return ofFirstVersion(values)
+  const more = saidOf(record)
+  if (/^\d{6}$/.test(values[0])) return ofFirstVersion(values, more)
   const [validity, satellites, ...place] = values
   if (!place[0] || !place[1]) {
     if (validity === 'A' && place.length < 2)
@@ -45,26 +49,42 @@ function fixOf(record: string): Fix | undefined {
     ...fixTime(record.slice(0, 6), record.slice(6, 12)),
     valid: validity === 'A',
     satellites: optionalNumber(satellites),
+    said: more,
   }
 }
 
-function ofFirstVersion([time, validity, latitude, longitude, speed, course, date]: readonly string[]):
-  | Fix
-  | undefined {
+function ofFirstVersion(values: readonly string[], more: Said | undefined): Fix | undefined {
+  const [time, validity, latitude, longitude, speed, course, date] = values
   if (!latitude || !longitude) return undefined
-  return { ...placeOf([latitude, longitude, speed, course]), ...fixTime(time, date), valid: validity === 'A' }
+  return {
+    ...placeOf([latitude, longitude, speed, course]),
+    ...fixTime(time, date),
+    valid: validity === 'A',
+    said: more,
+  }
 }
 
 function fixTime(time: string, date: string | undefined): { time: number } {
   return { time: utcDmy(date ?? '', time) }
 }
 
-/** The values of the item GPS. */
-function positionOf(record: string): string[] | undefined {
-  const at = record.startsWith('GPS:') ? 4 : record.indexOf(',GPS:') + 5
-  if (at === 4 && !record.startsWith('GPS:')) return undefined
+/** The voltages of ADC, the ignition of DTT. */
+function saidOf(record: string): Said | undefined {
+  const [external, battery] = valuesOf(record, 'ADC:') ?? []
+  const [, inputs] = valuesOf(record, 'DTT:') ?? []
+  return said({
+    ignition: inputs ? (Number.parseInt(inputs, 16) & 1) !== 0 : undefined,
+    external_voltage: optionalNumber(external),
+    battery_voltage: optionalNumber(battery),
+  })
+}
+
+/** The values of an item; undefined if it is missing. */
+function valuesOf(record: string, name: string): string[] | undefined {
+  const at = record.startsWith(name) ? 0 : record.indexOf(`,${name}`) + 1
+  if (at === 0 && !record.startsWith(name)) return undefined
   const end = record.indexOf(',', at)
-  return record.slice(at, end < 0 ? undefined : end).split(';')
+  return record.slice(at + name.length, end < 0 ? undefined : end).split(';')
 }
 
 function placeOf([y, x, speed, course, altitude, hdop]: readonly (string | undefined)[]): Omit<Fix, 'time' | 'valid'> {

@@ -11,13 +11,20 @@
  *   PDT, EDT  YYMMDDhhmmss of the position, of the event     SPD, SPDK  knots, km/h     ALT   metres
  *   LAT, LONG  ±ddmm.mmmm, ±dddmm.mmmm                       HEAD       degrees         SATU  satellites used
  *
- * A time may lack its seconds. Without the setting, only PDT, LAT and LONG are read, and only where they follow each other: the
- * other fields do not show what they are. Nothing is answered.
+ *   VIN, VBAT  V of the vehicle and of the battery           BATC       charge, %       EID   event: see `EVENTS`
+ *   IGN, IGNL, ENG  ignition, or the engine where there is no IGN
+ *
+ * A time may lack its seconds. Behind ENG, event 20 has a kind, the driver's key and the code that the driver typed (inferred).
+ * Without the setting, values that are like those of the maker's own structure are read by it; of others only PDT, LAT and LONG
+ * where they follow each other, as the other fields do not show what they are. Nothing is answered.
  */
 import {
+  type Alarm,
+  alarmsOf,
   DecodeError,
   degreesMinutes,
   drawn,
+  enveloped,
   type Fix,
   heading,
   kmh,
@@ -26,9 +33,12 @@ import {
   line,
   type Message,
   number,
+  optionalNumber,
   type Protocol,
+  type Said,
   type Session,
   type Settings,
+  said,
   sum8,
   utcYmd,
   verify,
@@ -43,6 +53,11 @@ export default {
 } satisfies Protocol
 
 const EVENT = drawn('$SLU{id},06,{any},{values}', { fields: { values: {} } })
+/** The structure of a device as it is delivered, and values like it. */
+const DELIVERED =
+  '#EDT#,#EID#,#PDT#,#LAT#,#LONG#,#SPD#,#HEAD#,#ODO#,#IN1#,#IN2#,#IN3#,#IN4#,#OUT1#,#OUT2#,#OUT3#,#OUT4#,#LAC#,#CID#,#VIN#,#VBAT#,#DEST#,#IGN#,#ENG#'
+const AS_DELIVERED =
+  /^\d{12},\d{1,3},[^,]*,[^,]*,[^,]*,[\d.]*,\d*,\d*(?:,[01]){8},\d+,\d+,\d\d\.\d+,\d\d\.\d+,[^,]*,[01],[01](?:,|$)/
 const PLACE = /(?:^|,)(\d{10}|\d{12}),([-+]\d{4}\.\d{1,6}),([-+]\d{5}\.\d{1,6})(?:,|$)/
 const OTHER = drawn('$SLU{id},{any}')
 
@@ -56,16 +71,45 @@ function decode(frame: Buffer, session: Session): Message {
   }
   const { device } = event
   const settings = session.settingsOf(device)
-  const { format } = settings
-  if (typeof format !== 'string') {
-    const [, PDT, LAT, LONG] = PLACE.exec(event.text('values')) ?? []
-    const fix = fixOf((name) => ({ PDT, LAT, LONG })[name], session)
-    return { device, fixes: fix ? [fix] : [] }
-  }
-  const values = event.text('values').split(',')
-  const indexes = indexesOf(format, settings)
-  const fix = fixOf((name) => values[indexes.get(name) ?? -1]?.trim() || undefined, session)
-  return fix ? { device, fixes: [fix] } : { device, none: 'no place' }
+  const content = event.text('values')
+  const format = settings.format ?? (AS_DELIVERED.test(content) ? DELIVERED : undefined)
+  return enveloped({ device }, () => {
+    if (typeof format !== 'string') {
+      const [, PDT, LAT, LONG] = PLACE.exec(content) ?? []
+      const fix = fixOf((name) => ({ PDT, LAT, LONG })[name], session)
+      return { fixes: fix ? [fix] : [] }
+    }
+    const values = content.split(',')
+    const indexes = indexesOf(format, settings)
+    const textOf = (name: string) => values[indexes.get(name) ?? -1]?.trim() || undefined
+    const fix = fixOf(textOf, session)
+    const more = saidOf(textOf, indexes.size - 1 === indexes.get('ENG') ? values.slice(indexes.size) : [])
+    if (!fix) return { none: 'no place', said: more }
+    if (more) fix.said = more
+    return { fixes: [fix] }
+  })
+}
+
+/** `behind`: the values behind those of the structure, where it ends with ENG. */
+function saidOf(textOf: (name: string) => string | undefined, behind: readonly string[]): Said | undefined {
+  const event = textOf('EID')
+  const on = textOf('IGN') ?? textOf('IGNL') ?? textOf('ENG')
+  return said({
+    ignition: on === undefined ? undefined : on === '1',
+    external_voltage: optionalNumber(textOf('VIN')),
+    battery_voltage: optionalNumber(textOf('VBAT')),
+    battery_percent: optionalNumber(textOf('BATC')),
+    driver: event === '20' ? behind[1] || behind[2] : undefined,
+    alarms: alarmsOf(EVENTS[event ?? '']),
+  })
+}
+
+const EVENTS: Readonly<Record<string, Alarm | undefined>> = {
+  '09': 'power_cut',
+  '11': 'low_battery',
+  '26': 'tow',
+  '36': 'sos',
+  '42': 'jamming',
 }
 
 /** Where each value of a format stands. */

@@ -32,7 +32,7 @@ export default {
         {
           frame: `*GS06,${ID},231530010524,1C,SYS:G3C;V1.40,${PLACE};34;0.9;1.2,COT:,ADC:13.1$231530010524,,${PLACE}#`,
           device: ID,
-          fixes: [{ ...FIX, altitude: 34, hdop: 0.9 }, FIX],
+          fixes: [{ ...FIX, altitude: 34, hdop: 0.9, said: { external_voltage: 13.1 } }, FIX],
           reply: '1234',
         },
         {
@@ -87,7 +87,27 @@ export default {
           unreadable: [1],
           reply: '1234',
         },
-        { frame: `*GS06,${ID},231530010524,,GPS:A;9#`, error: 'malformed' },
+        {
+          frame: `*GS06,${ID},231530010524,,${PLACE},ADC:12.96;4.06,DTT:4004;E7;0;0;0;1$231530010524,,${PLACE},DTT:4004;C6;0#`,
+          device: ID,
+          fixes: [
+            { ...FIX, said: { ignition: true, external_voltage: 12.96, battery_voltage: 4.06 } },
+            { ...FIX, said: { ignition: false } },
+          ],
+          reply: '1234',
+        },
+        {
+          frame: `*GS06,${ID},231530010524,,GSM:1,ADC:12.96;;1,DTT:4004;;0#`,
+          device: ID,
+          none: 'no place',
+          said: { external_voltage: 12.96 },
+          reply: '1234',
+        },
+        {
+          frame: `*GS06,${ID},231530010524,,GPS:A;9#`,
+          error: 'malformed',
+          envelope: { device: ID, reply: '1234' },
+        },
         { frame: '*HQ,8800000001#', error: 'unsupported' },
       ],
     },

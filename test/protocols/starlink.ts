@@ -41,8 +41,61 @@ export default {
       ],
     },
     {
+      title: 'what events say beside the position',
+      settings: { format: '#EDT#,#EID#,#PDT#,#LAT#,#LONG#,#VIN#,#VBAT#,#BATC#,#IGN#,#ENG#' },
+      frames: [
+        {
+          frame: line('$SLU42,06,7,261120150012,09,261120150010,+5231.5000,-01324.6000,00.213,03.407,75,1,0'),
+          device: '42',
+          fixes: [
+            {
+              ...FIX,
+              heading: undefined,
+              said: {
+                ignition: true,
+                external_voltage: 0.213,
+                battery_voltage: 3.407,
+                battery_percent: 75,
+                alarms: ['power_cut'],
+              },
+            },
+          ],
+        },
+        {
+          frame: line('$SLU42,06,7,261120150012,20,,,,12.600,,,0,0,2,01000001FDB3A9,0000'),
+          device: '42',
+          none: 'no place',
+          said: { ignition: false, external_voltage: 12.6, driver: '01000001FDB3A9' },
+        },
+        {
+          frame: line('$SLU42,06,7,261120150012,20,,,,,,,,1,1,,1122'),
+          device: '42',
+          none: 'no place',
+          said: { ignition: true, driver: '1122' },
+        },
+        {
+          frame: line('$SLU42,06,7,261120150012,01,261320150010,+5231.5000,-01324.6000'),
+          error: 'malformed',
+          envelope: { device: '42' },
+        },
+      ],
+    },
+    {
       title: 'without the format',
       frames: [
+        {
+          frame: line(
+            '$SLU42,06,7,261120150012,01,261120150010,+5231.5000,-01324.6000,012.5,270,048789,1,1,0,0,0,0,0,0,10422,36201,12.655,04.085,,1,0',
+          ),
+          device: '42',
+          fixes: [
+            {
+              ...FIX,
+              speed: knots(12.5),
+              said: { ignition: true, external_voltage: 12.655, battery_voltage: 4.085 },
+            },
+          ],
+        },
         { frame: line('$SLU42,06,7,1,2,3'), device: '42', fixes: [] },
         { frame: line('$SLU42,06,7,261120150012,20,,,,,,000000'), device: '42', fixes: [] },
         {

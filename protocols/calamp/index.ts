@@ -7,12 +7,13 @@
  *   options  bit 0: the id, a length and packed decimals, filled up with F; bits 1 to 6: further ones, each with a length
  *   S  service: 01 wants an answer      T  type      N  sequence number
  *
- *   02, 04, 05, 08, 09  TTTTTTTT FFFFFFFF AAAAAAAA OOOOOOOO HHHHHHHH VVVVVVVV GGGG N X RRRR PPPP C D …
- *   0A, 0B              TTTTTTTT AAAAAAAA OOOOOOOO GGGG V M …
+ *   02, 04, 05, 08, 09  TTTTTTTT FFFFFFFF AAAAAAAA OOOOOOOO HHHHHHHH VVVVVVVV GGGG N X RRRR PPPP C D J …
+ *   0A, 0B              TTTTTTTT AAAAAAAA OOOOOOOO GGGG V M C J …
  *
  *   T, F  unix seconds of the report, of the fix   H  altitude, cm            V  speed, cm/s; in 0A km/h   X  status of the fix
  *   A, O  latitude, longitude, 1e-7 degrees        G  heading, degrees        N  satellites                D  HDOP, 0.1
  *   M  satellites in its low half                                             R, P, C  carrier, RSSI, state
+ *   J  inputs, bit 0: ignition
  *
  * Bit 3 of X: no fix. Answer: 02 01 NNNN TT 00 00 000000, once the message is stored.
  */
@@ -21,6 +22,7 @@ import {
   ByteWriter,
   DecodeError,
   dop,
+  enveloped,
   type Fix,
   heading,
   kmh,
@@ -58,8 +60,8 @@ function decode(frame: Buffer): Message {
   const type = r.u8()
   const sequence = r.u16()
   const reply = service === ACKNOWLEDGED ? acknowledgement(type, sequence) : undefined
-  if (REPORTS.has(type)) return { device, fixes: [report(r)], reply }
-  if (MINI_REPORTS.has(type)) return { device, fixes: [miniReport(r)], reply }
+  if (REPORTS.has(type)) return enveloped({ device, reply }, () => ({ fixes: [report(r)] }))
+  if (MINI_REPORTS.has(type)) return enveloped({ device, reply }, () => ({ fixes: [miniReport(r)] }))
   return { device, none: NONE.get(type), reply }
 }
 
@@ -93,7 +95,7 @@ function report(r: ByteReader): Fix {
   const hdop = dop(r.skip(5).u8() / 10)
   const valid = (status & INVALID_FIX) === 0 && fixed > 0
   const time = (fixed > 0 ? fixed : reported) * 1000
-  return { time, latitude, longitude, valid, altitude, speed, heading: course, satellites, hdop }
+  return { time, latitude, longitude, valid, altitude, speed, heading: course, satellites, hdop, said: inputs(r) }
 }
 
 function miniReport(r: ByteReader): Fix {
@@ -102,5 +104,9 @@ function miniReport(r: ByteReader): Fix {
   const longitude = r.i32() / 1e7
   const course = heading(r.u16())
   const speed = kmh(r.u8())
-  return { time, latitude, longitude, valid: true, speed, heading: course, satellites: r.u8() & 0x0f }
+  const satellites = r.u8() & 0x0f
+  const more = r.left > 1 ? inputs(r.skip(1)) : undefined
+  return { time, latitude, longitude, valid: true, speed, heading: course, satellites, said: more }
 }
+
+const inputs = (r: ByteReader) => (r.left > 0 ? { ignition: (r.u8() & 1) !== 0 } : undefined)

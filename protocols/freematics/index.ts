@@ -7,6 +7,7 @@
  *   F  feed that a login was given, or the id     k  hexadecimal: A, B decimal degrees     10  time, hhmmss and hundredths
  *   I  id     X  sum of all before *              C  metres     D  km/h     E  degrees     11  date, DDMMYY
  *   t  device's clock                             F  satellites                            12  HDOP
+ *                                                 24 battery of the vehicle, 0.01 V
  *
  * Answer to an event: 1#EV=e,RX=1,TS=t*XX. It gives every device the feed 1; the login of the peer says which device
  * that is. Data are not answered.
@@ -25,6 +26,7 @@ import {
   type Protocol,
   pairs,
   type Session,
+  said,
   sum8,
   TextWriter,
   timeOfDayNear,
@@ -53,9 +55,12 @@ function decode(frame: Buffer, session: Session): Message {
   const event = values?.get('EV')
   if (values && event !== undefined) return eventMessage(event, values)
   const device = feed === FEED && session.device !== undefined ? undefined : feed
-  const { good } = eachReadable(recordsIn(data), (record) => fixOf(record, session.now))
+  const records = recordsIn(data)
+  const { good } = eachReadable(records, (record) => fixOf(record, session.now))
   const fixes = good.filter((fix) => fix !== undefined)
-  return fixes.length > 0 ? { device, fixes } : { device, none: 'no place' }
+  return fixes.length > 0
+    ? { device, fixes }
+    : { device, none: 'no place', said: good.length > 0 ? saidOf(records[0]) : undefined }
 }
 
 function checked(text: string, session: Session): string {
@@ -108,8 +113,12 @@ function fixOf(record: ReadonlyMap<string, string>, now: number): Fix | undefine
     heading: heading(measured('E')),
     hdop: dop(measured('12')),
     satellites: known(measured('F')),
+    said: saidOf(record),
   }
 }
+
+const saidOf = (record: ReadonlyMap<string, string>) =>
+  said({ external_voltage: optionalNumber(record.get('24'), (value) => value / 100) })
 
 /** Leading zeros are missing. */
 function timeOf(time: string | undefined, date: string | undefined, now: number): number {

@@ -6,10 +6,11 @@
  *
  *   L  length behind it      I  id, shown in hexadecimal      X  XOR of everything before it
  *
- *   80, 81, 82, 85, 8E, A3  YYMMDDhhmmss AAAAAAAA OOOOOOOO VVVV GGGG F …
+ *   80, 81, 82, 85, 8E, A3  YYMMDDhhmmss AAAAAAAA OOOOOOOO VVVV GGGG F mileage3 S x{3} y{8} [EEEE tags]
  *   B1                      login; other types hold a position where they begin like one
  *
  *   A, O  latitude, longitude: dddmm.mmm, the highest bit: south, west     V  speed, km/h    G  heading    F  bit 7: a fix
+ *   S     bit 7: ignition off                                         E  of A3: length of tags, each with a length; 20: charge, %
  *
  * Answer to B1 and 8E: 29 29 21 0005 X T, the first byte behind I, XOR, 0D.
  */
@@ -19,13 +20,17 @@ import {
   bcdYmd,
   DecodeError,
   degreesMinutes,
+  enveloped,
   type Fix,
   heading,
   kmh,
   lengthField,
   type Message,
   type Protocol,
+  type Said,
   type Session,
+  said,
+  tlv,
   verified,
   xor,
 } from '../kit/index.ts'
@@ -54,7 +59,7 @@ function decode(frame: Buffer, session: Session): Message {
   const device = r.skip(2).hex(4)
   const reply = ANSWERED.has(type) ? answer(frame, type) : undefined
   if (POSITIONS.has(type) || (type !== LOGIN && POSITION.test(frame.toString('hex', 9, 28))))
-    return { device, fixes: [position(r)], reply }
+    return enveloped({ device, reply }, () => ({ fixes: [{ ...position(r), said: saidOf(r, type) }] }))
   return { device, none: type === LOGIN ? 'login' : undefined, reply }
 }
 
@@ -77,6 +82,20 @@ function position(r: ByteReader): Fix {
   const course = heading(r.bcdByte() * 100 + r.bcdByte())
   return { time, latitude, longitude, valid: (r.u8() & HAS_FIX) !== 0, speed, heading: course }
 }
+
+function saidOf(r: ByteReader, type: number): Said | undefined {
+  if (r.left < MILEAGE + 1) return undefined
+  const ignition = (r.skip(MILEAGE).u8() & IGNITION_OFF) === 0
+  if (type !== TAGGED || r.left < TAGS + 2) return { ignition }
+  for (const { tag, value } of tlv(r.skip(TAGS + 2), { tag: 1, length: 1 }))
+    if (tag === CHARGE && value.left > 0) return said({ ignition, battery_percent: value.u8() })
+  return { ignition }
+}
+
+/** Bytes of the mileage, and of what stands between the ignition and the tags. */
+const [MILEAGE, TAGS] = [3, 11]
+const IGNITION_OFF = 0x80
+const [TAGGED, CHARGE] = [0xa3, 0x20]
 
 /** Degrees of dddmmmmm in packed decimals; 8 more in the first digit: south or west. */
 function angle(r: ByteReader): number {

@@ -1,13 +1,14 @@
 /*
  * Oigo (Oblivion) AG and AR trackers: no specification is known: inferred from frames. Big-endian, UDP.
  *
- *   7E LLLL NNNN IIIIIIIIIIIIIIII K 6 bytes [time] time AAAAAAAA OOOOOOOO S D V GGGG HHHH …     K 04: one time, 00: two
- *   E IIIIIIIIIIIIIIII MMMMMMMMMMMMMMMM YM DD hh mm aaaaaaaa oooooooo hhhh GGGG V 2 bytes ss 3 bytes S …
+ *   7E LLLL NNNN IIIIIIIIIIIIIIII K 6 bytes [time] time AAAAAAAA OOOOOOOO S D V GGGG HHHH b UUUU BBBB …     K 04: one time, 00: two
+ *   E IIIIIIIIIIIIIIII MMMMMMMMMMMMMMMM YM DD hh mm aaaaaaaa oooooooo hhhh GGGG V u b ss 3 bytes S …
  *
  *   L  length behind it     A, O  latitude + 90, longitude + 180, 1e-6 degrees     S  satellites, low four bits
  *   I  IMEI, decimals       a, o  latitude, longitude: ddmm.mmm without the point  D  HDOP, 0.1        M  IMSI
  *   time  YM DD hh mm ss    H  altitude, m; h  feet                                V  speed, km/h; behind oooooooo mph
  *   Y, M  year - 2010, month, four bits each                                       G  heading
+ *   U, B  external voltage, battery, mV, of K 00 alone; u  external voltage, 0.1 V                 b  one byte
  *
  * Nothing is answered.
  */
@@ -16,12 +17,14 @@ import {
   DecodeError,
   degreesMinutes,
   dop,
+  enveloped,
   type Fix,
   heading,
   kmh,
   type Message,
   mph,
   type Protocol,
+  said,
   utc,
 } from '../kit/index.ts'
 
@@ -43,12 +46,14 @@ function decode(frame: Buffer): Message {
   if (isNew) r.skip(4)
   const id = r.bcd(8)
   if (!/^0[1-9]|^00[1-9]/.test(id)) throw new DecodeError('malformed', `${id} is no IMEI`)
-  return isNew ? newPosition(r, id.slice(1)) : { device: id.slice(1), fixes: [oldPosition(r)] }
+  return isNew
+    ? enveloped({ device: id.slice(1) }, () => newPosition(r))
+    : { device: id.slice(1), fixes: [oldPosition(r)] }
 }
 
-function newPosition(r: ByteReader, device: string): Message {
+function newPosition(r: ByteReader): Message {
   const kind = r.u8()
-  if (kind !== ONE_TIME && kind !== TWO_TIMES) return { device, fixes: [] }
+  if (kind !== ONE_TIME && kind !== TWO_TIMES) return { fixes: [] }
   r.skip(kind === TWO_TIMES ? 11 : 6)
   const time = timeOf(r)
   const latitude = r.u32() / 1e6 - 90
@@ -68,7 +73,9 @@ function newPosition(r: ByteReader, device: string): Message {
     heading: course,
     altitude: r.i16(),
   }
-  return { device, fixes: [fix] }
+  if (kind === TWO_TIMES && r.left >= 5)
+    fix.said = said({ external_voltage: r.skip(1).u16() / 1000, battery_voltage: r.u16() / 1000 })
+  return { fixes: [fix] }
 }
 
 function timeOf(r: ByteReader): number {
@@ -87,7 +94,18 @@ function oldPosition(r: ByteReader): Fix {
   const altitude = r.i16() * FOOT
   const course = heading(r.u16())
   const speed = mph(r.u8())
-  const second = r.skip(2).u8()
+  const more = said({ external_voltage: r.u8() / 10 })
+  const second = r.skip(1).u8()
   const time = utc(2010 + (yearAndMonth >> 4), yearAndMonth & 0x0f, day, hour, minute, second)
-  return { time, latitude, longitude, valid: true, altitude, heading: course, speed, satellites: r.skip(3).u8() }
+  return {
+    time,
+    latitude,
+    longitude,
+    valid: true,
+    altitude,
+    heading: course,
+    speed,
+    satellites: r.skip(3).u8(),
+    said: more,
+  }
 }

@@ -2,14 +2,16 @@
  * TZone AVL-02, AVL-05, AVL-08, AVL-09, AVL-19, TT11, TT18, TT19: "TT18 User Guide V2.1" (manualsbrain.com) has the envelope;
  * the blocks of the AVL series and of TT19 are inferred from frames. TCP, big-endian; IMEI in packed decimals.
  *
- *   545A LLLL 2424 KKKK VVVVVVVV IIIIIIIIIIIIIIII YYMMDDhhmmss [GGGG gps] … NNNN CCCC 0D0A
+ *   545A LLLL 2424 KKKK VVVVVVVV IIIIIIIIIIIIIIII YYMMDDhhmmss [GGGG gps] WWWW cells UUUU status NNNN CCCC 0D0A
  *   gps, AVL    S AAAAAAAA OOOOOOOO YYMMDDhhmmss PPPP ------ FFFF     22 bytes
  *   gps, TT19   ff YYMMDDhhmmss AAAAAAAA OOOOOOOO DDDD EEEE PPPP HHHH S   24 bytes
+ *   status      alarm x{5} BBBB VVVV … of 010x, alarm x{4} BBBB VVVV … of 015x, alarm x{3} BBBB … of 04xx (gps, empty, in 0407 alone)
  *
  *   L  length from 2424 to C        G  length of gps; 0: no fix         F  flags: 0800 fix, 0400 north, 0200 west, 01FF heading
  *   K  hardware: 01xx AVL,          S  satellites                       D  HDOP, 0.1          E  altitude, metres
  *      0413 TT19; other 04xx        A, O  latitude, longitude, 1e-5'    P  speed, 0.01 knots  H  heading, degrees
  *      have no GPS                     (1e-4' of 010x)                  N  number of the packet
+ *   W, U  lengths                   B, V  battery, vehicle, 0.01 V   (what is in front of them, and other status, is not known)
  *   C  CRC-16/MODBUS from 2424 to N    Answer: @ACK,<N>#@UTC time:YYYY-MM-DD hh:mm:ss
  *
  * A word of angle in TT19 has been seen with positive values alone.
@@ -21,13 +23,16 @@ import {
   crc16Modbus,
   DecodeError,
   dop,
+  enveloped,
   type Fix,
   heading,
   knots,
   lengthField,
   type Message,
   type Protocol,
+  type Said,
   type Session,
+  said,
   verified,
 } from '../kit/index.ts'
 
@@ -41,9 +46,10 @@ export default {
 } satisfies Protocol
 
 const DATA = 0x2424
+const TT18 = 0x0407
 const TT19 = 0x0413
 /** Temperature loggers and beacon readers. */
-const WITHOUT_GPS = new Set([0x0402, 0x0403, 0x0406, 0x0407])
+const WITHOUT_GPS = new Set([0x0402, 0x0403, 0x0406, TT18])
 /** From this hardware on the AVL series has angles ten times as fine. */
 const FINE_ANGLES = 0x0150
 const VALID = 0x0800
@@ -57,7 +63,7 @@ function decode(frame: Buffer, session: Session): Message {
   const hardware = r.u16()
   const device = r.skip(4).bcd(8).replace(/^0/, '')
   const reply = Buffer.from(`@ACK,${frame.readUInt16BE(frame.length - 6)}#@UTC time:${utcTime(session.now)}`)
-  return { device, ...positionOf(r.skip(6), hardware), reply }
+  return enveloped({ device, reply }, () => positionOf(r.skip(6), hardware))
 }
 
 /** YYYY-MM-DD hh:mm:ss. */
@@ -67,16 +73,35 @@ function utcTime(now: number): string {
   return `${part(0, 4)}-${part(4)}-${part(6)} ${part(8)}:${part(10)}:${part(12)}`
 }
 
-function positionOf(r: ByteReader, hardware: number): Pick<Message, 'fixes' | 'none'> {
-  if (WITHOUT_GPS.has(hardware)) return { none: 'sensors' }
+function positionOf(r: ByteReader, hardware: number): Pick<Message, 'fixes' | 'none' | 'said'> {
+  if (WITHOUT_GPS.has(hardware))
+    return { none: 'sensors', said: hardware !== TT18 || skipBlock(r) ? saidOf(r, hardware) : undefined }
   if (hardware >> 8 !== 1 && hardware !== TT19) return {}
   const length = r.u16()
-  if (length === 0) return { none: 'no fix' }
   const block = r.part(length)
-  if (hardware === TT19) return length < 24 ? { fixes: [] } : { fixes: [tt19Fix(block)] }
-  if (length < 22) return { fixes: [] }
-  const fix = avlFix(block, hardware >= FINE_ANGLES ? 6e6 : 6e5)
-  return fix ? { fixes: [fix] } : { none: 'no fix' }
+  const more = saidOf(r, hardware)
+  if (length === 0) return { none: 'no fix', said: more }
+  if (length < (hardware === TT19 ? 24 : 22)) return { fixes: [] }
+  const fix = hardware === TT19 ? tt19Fix(block) : avlFix(block, hardware >= FINE_ANGLES ? 6e6 : 6e5)
+  return fix ? { fixes: [{ ...fix, said: more }] } : { none: 'no fix', said: more }
+}
+
+/** Of the block of status, behind that of cells; undefined of one that is missing or too short. */
+function saidOf(r: ByteReader, hardware: number): Said | undefined {
+  const skip = hardware >> 8 !== 1 ? 4 : hardware >= FINE_ANGLES ? 5 : 6
+  if (!skipBlock(r) || r.left < 2) return undefined
+  const length = r.u16()
+  if (length < skip + 4 || r.left < length) return undefined
+  const battery = r.skip(skip).u16() / 100
+  return said({ battery_voltage: battery, external_voltage: skip > 4 ? r.u16() / 100 : undefined })
+}
+
+/** Whether it could pass over a block. */
+function skipBlock(r: ByteReader): boolean {
+  const length = r.left < 2 ? Number.POSITIVE_INFINITY : r.u16()
+  if (r.left < length) return false
+  r.skip(length)
+  return true
 }
 
 /** Undefined where the receiver has never had a time. */

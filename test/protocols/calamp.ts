@@ -11,8 +11,9 @@ const FIX = {
   heading: 270,
   satellites: 9,
   hdop: 0.9,
+  said: { ignition: false },
 }
-const { altitude: _, hdop: __, ...MINI_FIX } = { ...FIX, speed: 10 }
+const { altitude: _, hdop: __, ...MINI_FIX } = { ...FIX, speed: 10, said: { ignition: true } }
 
 export default {
   costly: {
@@ -32,6 +33,13 @@ export default {
           reply: ack(2),
         },
         { frame: message(0x0a, mini()), device: '4542050670', fixes: [MINI_FIX], reply: ack(0x0a) },
+        {
+          frame: message(2, report().slice(0, -6)),
+          device: '4542050670',
+          fixes: [{ ...FIX, said: undefined }],
+          reply: ack(2),
+        },
+        { frame: message(2, '0102'), error: 'truncated', envelope: { device: '4542050670', reply: ack(2) } },
         { frame: message(3, ''), device: '4542050670', none: 'status', reply: ack(3) },
         { frame: message(0x63, ''), device: '4542050670', reply: ack(0x63) },
         { frame: message(0x0a, mini()).subarray(9), fixes: [MINI_FIX], reply: ack(0x0a) },

@@ -27,10 +27,10 @@ export default {
           reply: sealed('1#EV=1,RX=1,TS=100'),
         },
         {
-          frame: sealed('1#0:100,20:0;0;0,10:9051025,A:52.525000,B:-13.410000,C:34,D:36,F:9,0:200,24:425'),
-          fixes: [FIX],
+          frame: sealed('1#0:100,20:0;0;0,10:9051025,A:52.525000,B:-13.410000,C:34,D:36,F:9,24:1420,0:200'),
+          fixes: [{ ...FIX, said: { external_voltage: 14.2 } }],
         },
-        { frame: sealed('1#0:300,24:425'), none: 'no place' },
+        { frame: sealed('1#0:300,24:1246'), none: 'no place', said: { external_voltage: 12.46 } },
         { frame: sealed('1#EV=2,TS=400,ID=ABC'), device: 'ABC', none: 'status', reply: sealed('1#EV=2,RX=1,TS=400') },
       ],
     },

@@ -13,6 +13,22 @@ export default {
       frames: [
         { frame: frame(0xb1, ''), device: ID, none: 'login', reply: answer(0xb1, '') },
         { frame: frame(0x80, `${PLACE}fb000000`), device: ID, fixes: [FIX] },
+        {
+          frame: frame(0x80, `${PLACE}fb0000007ffc3f00001e005000000000`),
+          device: ID,
+          fixes: [{ ...FIX, said: { ignition: true } }],
+        },
+        {
+          frame: frame(0xa3, `${PLACE}fb00000080001914${'00'.repeat(8)}0007 1b020000 200164`.replaceAll(' ', '')),
+          device: ID,
+          fixes: [{ ...FIX, said: { ignition: false, battery_percent: 100 } }],
+        },
+        {
+          frame: frame(0xa3, `${PLACE}fb00000000001914${'00'.repeat(8)}0000`),
+          device: ID,
+          fixes: [{ ...FIX, said: { ignition: true } }],
+        },
+        { frame: frame(0x8e, PLACE), error: 'truncated', envelope: { device: ID, reply: answer(0x8e, PLACE) } },
         { frame: frame(0x82, `${PLACE}78`), device: ID, fixes: [{ ...FIX, valid: false }] },
         { frame: frame(0x8e, `${PLACE}fb`), device: ID, fixes: [FIX], reply: answer(0x8e, `${PLACE}fb`) },
         { frame: frame(0x83, `${PLACE}fb`), device: ID, fixes: [FIX] },

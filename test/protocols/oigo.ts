@@ -13,9 +13,19 @@ export default {
       frames: [
         { frame: newer('04', ''), device: IMEI, fixes: [NEW] },
         { frame: newer('00', 'e5010a0f00'), device: IMEI, fixes: [NEW] },
+        {
+          frame: Buffer.concat([newer('00', 'e5010a0f00').subarray(0, -2), Buffer.from('1135de106e05f5', 'hex')]),
+          device: IMEI,
+          fixes: [{ ...NEW, said: { external_voltage: 13.79, battery_voltage: 4.206 } }],
+        },
+        { frame: newer('04', '').subarray(0, 30), error: 'truncated', envelope: { device: IMEI } },
         { frame: newer('09', ''), device: IMEI, fixes: [] },
         { frame: older('e0000a0f'), error: 'malformed' },
-        { frame: older(), device: IMEI, fixes: [{ ...FIX, speed: 13.4112, altitude: 30.48 }] },
+        {
+          frame: older(),
+          device: IMEI,
+          fixes: [{ ...FIX, speed: 13.4112, altitude: 30.48, said: { external_voltage: 13.9 } }],
+        },
       ],
     },
   ],

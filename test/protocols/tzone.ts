@@ -5,6 +5,7 @@ import { COSTLY_SIZE, eachPosition, type ProtocolCases } from '../support/protoc
 const IMEI = '860041020000016'
 const FIX = { time: '2024-05-01T10:15:30Z', latitude: 52.525, speed: knots(12.5), heading: 270, satellites: 8 }
 const DATE = '180501 0a0f1e'
+const STATUS = '0010 aac000000c37 0185 04e5 000000008000'
 const ACK = '@ACK,7#@UTC time:2026-11-20 12:00:00'
 
 function packet(hardware: number, block: string | Buffer): Buffer {
@@ -32,6 +33,27 @@ export default {
           fixes: [{ ...FIX, longitude: 13.41, hdop: 1.2, altitude: 34 }],
           reply: ACK,
         },
+        {
+          frame: packet(0x010b, Buffer.concat([avl(6e5, 0x0e00).subarray(0, -2), bytes(`0004 00281373 ${STATUS}`)])),
+          device: IMEI,
+          fixes: [{ ...FIX, longitude: -13.41, said: { external_voltage: 12.53, battery_voltage: 3.89 } }],
+          reply: ACK,
+        },
+        {
+          frame: packet(0x0153, '0000 0000 000d aae4000537 016c 049e 00000000'),
+          device: IMEI,
+          none: 'no fix',
+          said: { external_voltage: 11.82, battery_voltage: 3.64 },
+          reply: ACK,
+        },
+        {
+          frame: packet(0x0407, '0000 0004 01020304 000b aa102837 016a 0114025500'),
+          device: IMEI,
+          none: 'sensors',
+          said: { battery_voltage: 3.62 },
+          reply: ACK,
+        },
+        { frame: packet(0x010a, '0100 0000'), error: 'truncated', envelope: { device: IMEI, reply: ACK } },
         { frame: packet(0x010a, '0000 0000'), device: IMEI, none: 'no fix', reply: ACK },
         { frame: packet(0x0403, '0008 00000000'), device: IMEI, none: 'sensors', reply: ACK },
         { frame: packet(0x0477, '0000'), device: IMEI, reply: ACK },

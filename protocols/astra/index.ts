@@ -2,18 +2,20 @@
  * Astra Telematics AT240, AT400, ST1: "Astra protocol" K and X, fields behind the course inferred from frames. Big-endian. TCP
  * and UDP.
  *
- *   4B LLLL AAAAAAAA BBBBBB (n yyyyyyyy oooooooo TTTTTTTT SS CC …)… KKKK         protocol K: reports of 38 or 50 bytes
- *   58 LLLL c AAAAAAAA BBBBBB (n x{6} t{4} x{8} TTTTTTTT yyyyyyyy oooooooo SS xx CC …)… KKKK     protocol X: c reports of one length
+ *   4B LLLL AAAAAAAA BBBBBB (n yyyyyyyy oooooooo TTTTTTTT SS CC x{7} B E …)… KKKK         protocol K: reports of 38 or 50 bytes
+ *   58 LLLL c AAAAAAAA BBBBBB (n x{6} t{4} x{6} E B TTTTTTTT yyyyyyyy oooooooo SS xx CC …)… KKKK     protocol X: c reports of one length
  *
  *   A, B  the first eight digits of the IMEI, the other seven     y, o  1e-6 degrees     S  2 km/h     C  2°
  *   L     length of all           T  seconds since 1980-01-06, UTC                       n  number, of each report one more
  *   In reports of 38 bytes, the bytes 35 and 36: altitude (20 m), satellites (bits 3–0); of X satellites 20 bytes behind C
+ *   In those of 50 bytes, the bytes 38 to 44: the driver's card; B  battery, %           E  external voltage, 0.2 V
  *   K     CRC-16/MODBUS of all before it                          Answer: 06
  */
 import {
   ByteReader,
   crc16Modbus,
   DecodeError,
+  enveloped,
   type Fix,
   heading,
   kmh,
@@ -21,6 +23,7 @@ import {
   type Message,
   type Protocol,
   type Session,
+  said,
   verified,
 } from '../kit/index.ts'
 
@@ -51,8 +54,10 @@ function decode(packet: Buffer, session: Session): Message {
   if (kind !== K && kind !== X) throw new DecodeError('unsupported')
   const count = r.skip(2) && kind === X ? r.u8() : 0
   const device = `${r.u32()}${String(r.u24()).padStart(7, '0')}`
-  const fixes = kind === K ? reportsOfK(r) : reportsOfX(r, count)
-  return fixes.length > 0 ? { device, fixes, reply: ACK } : { device, none: 'no place', reply: ACK }
+  return enveloped({ device, reply: ACK }, () => {
+    const fixes = kind === K ? reportsOfK(r) : reportsOfX(r, count)
+    return fixes.length > 0 ? { fixes } : { none: 'no place' }
+  })
 }
 
 /** A report ends where the next number stands. @throws DecodeError where no report of a known length does */
@@ -75,9 +80,10 @@ function reportOfK(r: ByteReader, length: number): Fix {
   const longitude = r.i32() / 1e6
   const time = EPOCH + r.u32() * 1000
   const fix: Fix = { time, latitude, longitude, valid: true, speed: kmh(r.u8() * 2), heading: heading(r.u8() * 2) }
-  if (length !== SHORT) return fix
-  const altitude = r.skip(20).u8() * 20
-  return { ...fix, altitude, satellites: r.u8() & 15 }
+  const power = { battery_percent: r.skip(7).u8(), external_voltage: r.u8() / 5 }
+  if (length !== SHORT) return { ...fix, said: said({ ...power, driver: r.skip(14).hex(7) }) }
+  const altitude = r.skip(11).u8() * 20
+  return { ...fix, altitude, satellites: r.u8() & 15, said: said(power) }
 }
 
 function reportsOfX(r: ByteReader, count: number): Fix[] {
@@ -87,11 +93,12 @@ function reportsOfX(r: ByteReader, count: number): Fix[] {
 }
 
 function reportOfX(r: ByteReader): Fix {
-  const time = EPOCH + r.skip(19).u32() * 1000
+  const more = said({ external_voltage: r.skip(17).u8() / 5, battery_percent: r.u8() })
+  const time = EPOCH + r.u32() * 1000
   const latitude = r.i32() / 1e6
   const longitude = r.i32() / 1e6
   const speed = kmh(r.u8() * 2)
   const course = heading(r.skip(1).u8() * 2)
   const satellites = r.left > X_SATELLITES ? r.skip(X_SATELLITES).u8() & 15 : undefined
-  return { time, latitude, longitude, valid: true, speed, heading: course, satellites }
+  return { time, latitude, longitude, valid: true, speed, heading: course, satellites, said: more }
 }

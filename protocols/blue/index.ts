@@ -4,8 +4,9 @@
  *   AA LLLL vv ss IIIIIIII (nn TT …)… KK
  *
  *   L  length behind AA, the checksum not counted     I  id     K  exclusive or of all between AA and it
- *   n  bytes of an item of type 80 and above     T  type
- *   01  x{5} dddd mmmm dddd mmmm x{7} YYMMDDhhmmss …       position, the last item that is read
+ *   n  bytes of an item     T  type
+ *   01  x{5} dddd mmmm dddd mmmm x{7} YYMMDDhhmmss …       position
+ *   12  x{6} s …                                           state: of s, bit 3 alone: ignition, bit 2 alone: none
  *   84  cccc …                                             a state that is answered by its number, the first byte of c
  *
  *   d, m  latitude and longitude: degrees and minutes (ddmm), decimals of the minutes (1e-4)
@@ -17,10 +18,12 @@ import {
   bytesYmd,
   DecodeError,
   degreesMinutes,
+  enveloped,
   type Fix,
   lengthField,
   type Message,
   type Protocol,
+  type Said,
   type Session,
   verified,
   xor,
@@ -36,24 +39,47 @@ export default {
 } satisfies Protocol
 
 const POSITION = 0x01
-const STATE = 0x84
+const STATE = 0x12
+const QUESTION = 0x84
+const [ON, OFF] = [8, 4]
+const IGNITION = ON | OFF
 const FIRST_ITEM = 0x80
 
 function decode(frame: Buffer, session: Session): Message {
   const r = new ByteReader(verified(frame, { sum: xor, from: 1, width: 1 }, session))
   const device = String(r.skip(4).u32())
-  let reply: Buffer | undefined
+  const items = itemsOf(r)
+  const asked = items.findLast(({ type }) => type === QUESTION)
+  return enveloped({ device, reply: asked && answer(asked.value.at(0).u8()) }, () => contentOf(items))
+}
+
+interface Item {
+  readonly type: number
+  readonly value: ByteReader
+}
+
+function itemsOf(r: ByteReader): Item[] {
+  const items: Item[] = []
   while (r.left >= 2) {
     const length = r.u8()
     const type = r.u8()
-    if (type === POSITION) return { device, fixes: [fixOf(r)], reply }
-    if (type < FIRST_ITEM) return { device, reply }
     if (length < 3) throw new DecodeError('malformed', `an item has ${length} bytes, fewer than its own head`)
-    const number = r.u8()
-    r.skip(length - 3)
-    if (type === STATE) reply = answer(number)
+    items.push({ type, value: r.part(length - 2) })
   }
-  return { device, none: 'status', reply }
+  return items
+}
+
+function contentOf(items: readonly Item[]): Message {
+  const state = items.find(({ type }) => type === STATE)
+  const more = state && saidOf(state.value)
+  const position = items.find(({ type }) => type === POSITION)
+  if (position) return { fixes: [{ ...fixOf(position.value), said: more }] }
+  return items.every(({ type }) => type >= FIRST_ITEM || type === STATE) ? { none: 'status', said: more } : {}
+}
+
+function saidOf(r: ByteReader): Said | undefined {
+  const bits = r.left > 6 ? r.skip(6).u8() & IGNITION : 0
+  return bits === ON || bits === OFF ? { ignition: bits === ON } : undefined
 }
 
 function fixOf(r: ByteReader): Fix {

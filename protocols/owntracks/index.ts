@@ -2,11 +2,12 @@
  * OwnTracks for Android, iOS and its trackers: "JSON" and "HTTP" of the booklet (owntracks.org/booklet/tech). One object,
  * or an array of them:
  *
- *   { "_type": "location", "tst", "lat", "lon", "acc"?, "alt"?, "vel"?, "cog"?, "tid"?, "topic"? }
+ *   { "_type": "location", "tst", "lat", "lon", "acc"?, "alt"?, "vel"?, "cog"?, "tid"?, "topic"?, "batt"?, "bs"?, … }
  *
  *   tst  unix seconds                  alt  metres        topic  owntracks/<user>/<device>
  *   lat, lon  degrees                  vel  km/h          tid    two letters for a map
- *   acc  metres                        cog  degrees
+ *   acc  metres                        cog  degrees       batt   percent
+ *   bs   1: unplugged, 2: charging     uext, ubatt  V, and t  I, i: ignition off, on: of trackers, by the bridge qtripp
  *
  * The device is the app's UserID, the second level of the topic. Over MQTT that is the topic of the publication, over HTTP
  * `topic`; without one it is the user in the header X-Limit-U or in the address (/pub?u=<user>&d=<device>), else the device in X-Limit-D
@@ -31,12 +32,15 @@ import {
   jsonBody,
   type Message,
   objectOf,
+  optionalNumberOf,
   type Protocol,
   parametersOf,
   parseJson,
   placedFix,
+  type Said,
   type Sealed,
   type Session,
+  said,
 } from '../kit/index.ts'
 
 export default {
@@ -126,7 +130,18 @@ function fixesOf(value: unknown, session: Session): Fix[] {
   const { _type: type } = entry
   if (typeof type !== 'string') throw new DecodeError('malformed', '_type is missing')
   if (type === 'encrypted') throw new DecodeError('unsupported', 'a message within others is encrypted')
-  return type === 'location' ? [fixOf(entry, session)] : []
+  return type === 'location' ? [{ ...fixOf(entry, session), said: saidOf(entry) }] : []
+}
+
+function saidOf(entry: JsonObject): Said | undefined {
+  const { bs, t } = entry
+  return said({
+    ignition: t === 'I' || t === 'i' ? t === 'i' : undefined,
+    external_voltage: optionalNumberOf(entry, 'uext'),
+    battery_voltage: optionalNumberOf(entry, 'ubatt'),
+    battery_percent: optionalNumberOf(entry, 'batt'),
+    charging: bs === 1 || bs === 2 ? bs === 2 : undefined,
+  })
 }
 
 /** Whether an entry has a type that the booklet does not have. */

@@ -18,9 +18,9 @@ function packet(start: string, head: string, reports: readonly Buffer[]): Buffer
 function reportK(number: number, isLong = false): Buffer {
   const w = new ByteWriter().u8(number).u32(52_525_000).u32(13_410_000).u32(SECONDS).hex('1287')
   return w
-    .hex('00'.repeat(20))
+    .hex(`00000100080000643e${'00'.repeat(11)}`)
     .hex('029900')
-    .hex('00'.repeat(isLong ? 12 : 0))
+    .hex(isLong ? '0100001920c43d0000960042' : '')
     .toBuffer()
 }
 
@@ -34,7 +34,10 @@ function reportX(number: number, rest = '000000'): Buffer {
 }
 
 const PLACE = { time: '2024-05-01T23:15:30Z', latitude: 52.525, longitude: 13.41, speed: kmh(36), heading: 270 }
-const FIX = { ...PLACE, altitude: 40, satellites: 9 }
+const POWER = { external_voltage: 12.4, battery_percent: 100 }
+const FIX = { ...PLACE, altitude: 40, satellites: 9, said: POWER }
+const FIX_OF_DRIVER = { ...PLACE, said: { ...POWER, driver: '0100001920c43d' } }
+const FIX_OF_X = { ...PLACE, said: { external_voltage: 12.2, battery_percent: 35 } }
 const ACK = bytes('06')
 
 export default {
@@ -51,19 +54,19 @@ export default {
       title: 'protocol K: reports of two lengths',
       frames: [
         { frame: packet('K', '', [reportK(0xff), reportK(0)]), device: ID, fixes: [FIX, FIX], reply: ACK },
-        { frame: packet('K', '', [reportK(7, true), reportK(8)]), device: ID, fixes: [PLACE, FIX], reply: ACK },
+        { frame: packet('K', '', [reportK(7, true), reportK(8)]), device: ID, fixes: [FIX_OF_DRIVER, FIX], reply: ACK },
         { frame: packet('K', '', []), device: ID, none: 'no place', reply: ACK },
-        { frame: packet('K', '', [reportK(7).subarray(1)]), error: 'malformed' },
+        { frame: packet('K', '', [reportK(7).subarray(1)]), error: 'malformed', envelope: { device: ID, reply: ACK } },
       ],
     },
     {
       title: 'protocol X',
       frames: [
-        { frame: packet('X', '02', [reportX(1), reportX(2)]), device: ID, fixes: [PLACE, PLACE], reply: ACK },
+        { frame: packet('X', '02', [reportX(1), reportX(2)]), device: ID, fixes: [FIX_OF_X, FIX_OF_X], reply: ACK },
         {
           frame: packet('X', '01', [reportX(1, `${'00'.repeat(19)}7e0000`)]),
           device: ID,
-          fixes: [{ ...PLACE, satellites: 14 }],
+          fixes: [{ ...FIX_OF_X, satellites: 14 }],
           reply: ACK,
         },
         { frame: packet('X', '00', []), error: 'malformed' },

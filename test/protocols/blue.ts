@@ -27,6 +27,22 @@ export default {
       frames: [
         { frame: packet(POSITION), device: ID, fixes: [FIX] },
         {
+          frame: packet(`${POSITION} 2112 5f 00020000 00 bb ${'00'.repeat(24)}`),
+          device: ID,
+          fixes: [{ ...FIX, said: { ignition: true } }],
+        },
+        {
+          frame: packet(`2112 5f 00020000 00 b7 ${'00'.repeat(24)}`),
+          device: ID,
+          none: 'status',
+          said: { ignition: false },
+        },
+        {
+          frame: packet('0b84 03 8000103200000000 0401 1f00'),
+          error: 'truncated',
+          envelope: { device: ID, reply: bytes('aa000b860006a4000300002c') },
+        },
+        {
           frame: packet(`0b84 03 8000103200000000 ${POSITION}`),
           device: ID,
           fixes: [FIX],

@@ -39,6 +39,25 @@ export default {
           device: 'jane',
           fixes: [FIX],
         },
+        {
+          frame: post(
+            '/',
+            JSON.stringify([
+              { ...LOCATION, batt: 46, bs: 2, t: 'u' },
+              { ...LOCATION, batt: -1, bs: 1 },
+            ]),
+          ),
+          device: 'v1',
+          fixes: [
+            { ...FIX, said: { battery_percent: 46, charging: true } },
+            { ...FIX, said: { charging: false } },
+          ],
+        },
+        {
+          frame: post('/', JSON.stringify({ ...LOCATION, t: 'I', uext: 12.4, ubatt: 4.1 })),
+          device: 'v1',
+          fixes: [{ ...FIX, said: { ignition: false, external_voltage: 12.4, battery_voltage: 4.1 } }],
+        },
         { frame: post('/', '{"_type":"lwt"}'), none: 'no location' },
         { frame: post('/', ''), none: 'no location' },
         {

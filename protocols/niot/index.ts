@@ -6,11 +6,12 @@
  *   L  length behind it      I  IMEI, packed decimals      X  XOR of everything before it
  *
  *   80, and others that begin like it
- *       YYMMDDhhmmss AAAAAAAA OOOOOOOO ???? GGGG F MMMMMMMM ?????? N S UUUU B V …
+ *       YYMMDDhhmmss AAAAAAAA OOOOOOOO ???? GGGG F MMMMMMMM J????? N B UUUU ?? V …
  *
  *   YYMMDDhhmmss, G  packed decimals      A, O  latitude, longitude, 1/30000 minute, the highest bit: south, west
- *   G  heading     F  bit 7: a fix        M  mileage     N  satellites     S, U, B  signal, voltage, battery
- *   V  speed, km/h; what stands in front of G is open
+ *   G  heading     F  bit 7: a fix        M  mileage     N  satellites     U, B  external voltage, battery, 0.1 V
+ *   J  bit 7: ignition off, as in KHD
+ *   V  speed, km/h; ? is open
  *
  * Answer: 58 58 21 0005 X T 00, XOR, 0D.
  */
@@ -19,6 +20,7 @@ import {
   ByteWriter,
   bcdYmd,
   DecodeError,
+  enveloped,
   type Fix,
   heading,
   isBcdYmd,
@@ -27,6 +29,7 @@ import {
   type Message,
   type Protocol,
   type Session,
+  said,
   signMagnitude,
   verified,
   xor,
@@ -44,6 +47,7 @@ export default {
 const POSITION = 0x80
 const ANSWER = 0x21
 const HAS_FIX = 0x80
+const IGNITION_OFF = 0x80
 
 function decode(frame: Buffer, session: Session): Message {
   const r = new ByteReader(verified(frame, { sum: xor, from: 0, width: 1, trailing: 1 }, session))
@@ -59,7 +63,7 @@ function decode(frame: Buffer, session: Session): Message {
     .u8(0)
   const reply = w.xor().u8(0x0d).toBuffer()
   return type === POSITION || beginsLikePosition(frame, r.position)
-    ? { device, fixes: [position(r)], reply }
+    ? enveloped({ device, reply }, () => ({ fixes: [position(r)] }))
     : { device, reply }
 }
 
@@ -83,6 +87,8 @@ function position(r: ByteReader): Fix {
   const longitude = signMagnitude(r.u32(), 32) / PER_DEGREE
   const course = heading(Number(r.skip(2).bcd(2)))
   const valid = (r.u8() & HAS_FIX) !== 0
-  const satellites = r.skip(7).u8()
-  return { time, latitude, longitude, valid, speed: kmh(r.skip(4).u8()), heading: course, satellites }
+  const ignition = (r.skip(4).u8() & IGNITION_OFF) === 0
+  const satellites = r.skip(2).u8()
+  const power = said({ ignition, battery_voltage: r.u8() / 10, external_voltage: r.u16() / 10 })
+  return { time, latitude, longitude, valid, speed: kmh(r.skip(1).u8()), heading: course, satellites, said: power }
 }

@@ -3,6 +3,7 @@
  *
  *   02 32 "wli:" id 03                                    login
  *   02 31 NNNN xx xxxxxxxx 00 (tag 00 value 00)… 03       report; a value is text, or FF LLLL and L bytes
+ *   value of the tag F6   text: x,x,external voltage,battery,… in 0.01 V
  *   value of the tag 34   vv xx YYMMDDhhmmss AAAAAAAA OOOOOOOO SSSS CCCC xxxxxxxx xxxx HHHH
  *
  *   02 and 03 in between are DB D2 and DB D3
@@ -18,7 +19,10 @@ import {
   type Fix,
   heading,
   type Message,
+  optionalNumber,
   type Protocol,
+  type Said,
+  said,
 } from '../kit/index.ts'
 
 const wire = escaped({
@@ -43,6 +47,7 @@ const REPORT = 0x31
 const LOGIN = 0x32
 const BINARY = 0xff
 const POSITION = 0x34
+const POWER = 0xf6
 const PER_DEGREE = 600_000
 
 function decode(frame: Buffer): Message {
@@ -55,20 +60,26 @@ function decode(frame: Buffer): Message {
   }
   if (kind !== REPORT) return {}
   r.skip(8)
+  let position: Buffer | undefined
+  let power: Said | undefined
   while (r.left >= 3) {
     const tag = r.u8()
     const value = valueOf(r.skip(1))
-    if (tag === POSITION && value) return { fixes: [positionOf(new ByteReader(value))] }
+    if (tag === POSITION && typeof value === 'object') position ??= value
+    if (tag === POWER && typeof value === 'string') power = powerOf(value)
   }
-  return { none: 'status' }
+  if (!position) return { none: 'status', said: power }
+  return { fixes: [{ ...positionOf(new ByteReader(position)), said: power }] }
 }
 
-/** A binary value; undefined of text. */
-function valueOf(r: ByteReader): Buffer | undefined {
-  if (r.peek() !== BINARY) {
-    r.asciiUntil(0)
-    return undefined
-  }
+function powerOf(text: string): Said | undefined {
+  const [external, battery] = text.split(',').slice(2)
+  const volts = (value: number) => value / 100
+  return said({ external_voltage: optionalNumber(external, volts), battery_voltage: optionalNumber(battery, volts) })
+}
+
+function valueOf(r: ByteReader): Buffer | string {
+  if (r.peek() !== BINARY) return r.asciiUntil(0)
   const value = r.skip(1).slice(r.u16())
   if (r.left > 0) r.skip(1)
   return value

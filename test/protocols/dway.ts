@@ -19,6 +19,22 @@ export default {
               altitude: 201,
               speed: kmh(36),
               heading: 270,
+              said: { battery_voltage: 3.578 },
+            },
+          ],
+        },
+        {
+          frame: 'AA55,1,123456,1,140101,101132,52.52,-13.41,75,36,270,1100,0011,1110,3950,33000,24000,12345678\r\n',
+          device: '123456',
+          fixes: [
+            {
+              time: '2014-01-01T10:11:32Z',
+              latitude: 52.52,
+              longitude: -13.41,
+              altitude: 75,
+              speed: kmh(36),
+              heading: 270,
+              said: { battery_voltage: 3.95, driver: '12345678' },
             },
           ],
         },

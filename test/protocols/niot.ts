@@ -9,6 +9,7 @@ const FIX = {
   speed: 10,
   heading: 270,
   satellites: 9,
+  said: { ignition: true, external_voltage: 12.2, battery_voltage: 4.1 },
 }
 
 export default {
@@ -24,6 +25,13 @@ export default {
           fixes: [{ ...FIX, valid: false }],
           reply: answer(0x80, place('78')),
         },
+        {
+          frame: frame(0x80, place('f8').replace('217ffc50', '21fffc50')),
+          device: IMEI,
+          fixes: [{ ...FIX, said: { ...FIX.said, ignition: false } }],
+          reply: answer(0x80, place('f8').replace('217ffc50', '21fffc50')),
+        },
+        { frame: frame(0x80, '2405'), error: 'truncated', envelope: { device: IMEI, reply: answer(0x80, '2405') } },
         { frame: frame(0x90, '00'), device: IMEI, reply: answer(0x90, '00') },
         { frame: frame(0x82, place('f8')), device: IMEI, fixes: [FIX], reply: answer(0x82, place('f8')) },
         { frame: frame(0x82, '00'.repeat(32)), device: IMEI, reply: answer(0x82, '00'.repeat(32)) },

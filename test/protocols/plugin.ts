@@ -22,6 +22,18 @@ export default {
         { frame: `$$STATUS,${ID},${PLACE},2,0.000#`, device: ID, fixes: [{ ...FIX, satellites: 9 }], reply },
         { frame: `$$STATUS${ID},${PLACE.replace(/9$/, '-1')},2,0.000#`, device: ID, fixes: [FIX], reply },
         { frame: `${ID},${PLACE},2,0.000#`, device: ID, fixes: [{ ...FIX, satellites: 9 }], reply },
+        {
+          frame: `$$STATUS,VAN4B,${PLACE},2,7472.967,13697,0.00,0,0#`,
+          device: 'VAN4B',
+          fixes: [{ ...FIX, satellites: 9, said: { ignition: false } }],
+          reply,
+        },
+        {
+          frame: `VAN4B,${PLACE},2,7472,2147489155#`,
+          device: 'VAN4B',
+          fixes: [{ ...FIX, satellites: 9, said: { ignition: true } }],
+          reply,
+        },
         { frame: '$$HELLO#' },
       ],
     },

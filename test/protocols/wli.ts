@@ -35,6 +35,15 @@ export default {
         { frame: wrap(Buffer.from('2wli:049030000001')), device: '049030000001', none: 'login' },
         { frame: report(position('03')), fixes: [FIX] },
         { frame: report(position('00')), fixes: [{ ...FIX, valid: false }] },
+        {
+          frame: report(Buffer.concat([position('03'), bytes('f600'), Buffer.from('3,8,1387,362\0')])),
+          fixes: [{ ...FIX, said: { external_voltage: 13.87, battery_voltage: 3.62 } }],
+        },
+        {
+          frame: report(Buffer.concat([bytes('f600'), Buffer.from('1,0,,412,0\0')])),
+          none: 'status',
+          said: { battery_voltage: 4.12 },
+        },
         { frame: report(bytes('05 00 ff 0002 0102 00')), none: 'status' },
         { frame: wrap(bytes('33 00')) },
       ],

@@ -14,6 +14,8 @@ import {
   ByteWriter,
   DecodeError,
   dop,
+  eachReadable,
+  enveloped,
   type Fix,
   heading,
   kmh,
@@ -46,15 +48,21 @@ function decode(frame: Buffer): Message {
   if (r.u16() !== 0xabab) throw new DecodeError('unsupported')
   const head = r.slice(4)
   const device = r.skip(6).digits64le()
-  const content = new ByteReader(r.skip(8).slice())
-  const fixes: Fix[] = []
+  const reply = new ByteWriter().u16(0xabab).bytes(head).hex('0000020002000000000000000801').toBuffer()
+  return enveloped({ device, reply }, () => {
+    const { good: fixes, unreadable } = eachReadable(positionsIn(r.skip(8)), (position) => fixOf(position))
+    return fixes.length > 0 ? { fixes, unreadable } : { none: 'no place' }
+  })
+}
+
+function positionsIn(content: ByteReader): ByteReader[] {
+  const positions: ByteReader[] = []
   while (content.left > 0) {
     const key = varint(content)
-    if (key === ((POSITION << 3) | BYTES)) fixes.push(fixOf(new ByteReader(content.slice(varint(content)))))
+    if (key === ((POSITION << 3) | BYTES)) positions.push(content.part(varint(content)))
     else skip(content, key & 7)
   }
-  const reply = new ByteWriter().u16(0xabab).bytes(head).hex('0000020002000000000000000801').toBuffer()
-  return fixes.length > 0 ? { device, fixes, reply } : { device, none: 'no place', reply }
+  return positions
 }
 
 function fixOf(r: ByteReader): Fix {

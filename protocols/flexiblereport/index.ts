@@ -1,15 +1,27 @@
 /*
  * Devices with the "flexible report": no specification is known, inferred from frames. Big-endian. UDP, no checksum.
  *
- *   7D 01 IIIIIIIIIIIIIIII x{2} T{4} x{2} LLLL MMMMMMMM xx T{4} yyyyyyyy oooooooo SS CCCC HHHH …
+ *   7D 01 IIIIIIIIIIIIIIII x{2} T{4} x{2} LLLL MMMMMMMM xx T{4} yyyyyyyy oooooooo SS CCCC HHHH x{2} VVVV BBBB …
  *
  *   I  0 and the IMEI     M  which fields follow: with others than 7FFFFFFF they are not read
  *   T  of the report, of the position: seconds, minutes, hours, days, months (of 31 days), years since 2000, mixed radix
  *   y  latitude + 90, o  longitude + 180, 1e-6 degrees     S  km/h     C  degrees     H  metres
+ *   V  external voltage, mV     B  battery, mV
  *
  * Answer: 7E 0002 E00F
  */
-import { ByteReader, DecodeError, type Fix, heading, kmh, type Message, type Protocol, utc } from '../kit/index.ts'
+import {
+  ByteReader,
+  DecodeError,
+  enveloped,
+  type Fix,
+  heading,
+  kmh,
+  type Message,
+  type Protocol,
+  said,
+  utc,
+} from '../kit/index.ts'
 
 export default {
   name: 'flexiblereport',
@@ -29,7 +41,7 @@ function decode(frame: Buffer): Message {
   const device = r.bcd(8).replace(/^0(?=\d{15})/, '')
   const mask = r.skip(10).u32()
   if (mask !== ALL_FIELDS) return { device, fixes: [], reply: ACK }
-  return { device, fixes: [fixOf(r.skip(1))], reply: ACK }
+  return enveloped({ device, reply: ACK }, () => ({ fixes: [fixOf(r.skip(1))] }))
 }
 
 function fixOf(r: ByteReader): Fix {
@@ -38,8 +50,11 @@ function fixOf(r: ByteReader): Fix {
   const longitude = r.u32() / 1e6 - 180
   const speed = kmh(r.u8())
   const course = heading(r.u16())
-  return { time, latitude, longitude, valid: true, speed, heading: course, altitude: r.i16() }
+  return { time, latitude, longitude, valid: true, speed, heading: course, altitude: r.i16(), said: powerOf(r) }
 }
+
+const powerOf = (r: ByteReader) =>
+  r.left < 6 ? undefined : said({ external_voltage: r.skip(2).u16() / 1000, battery_voltage: r.u16() / 1000 })
 
 function timeOf(value: number): number {
   const part = (unit: number, of: number) => Math.floor(value / unit) % of

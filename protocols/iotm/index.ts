@@ -8,6 +8,8 @@
  *   value    of kind 00–03 no bytes; 04–07 1, 2, 4, 8, 08–0B the same signed; 0C float, 0D double
  *            of kind 0E: AAAAAAAA OOOOOOOO SSSS PP nn HHHH ZZZZ
  *
+ *   N  0002 moves (of kind 00: no, 01: yes), 3000 external voltage, mV, 5000 the driver's card (inferred)
+ *
  *   I  number of the device          N  name of the value        S  km/h            H  degrees
  *   L  length of what follows        A, O  degrees, floats       P  HDOP, 0.1       Z  metres
  *   T  unix seconds                  n  satellites               C  sum of all bytes before it
@@ -22,7 +24,9 @@ import {
   kmh,
   type Message,
   type Protocol,
+  type Said,
   type Session,
+  said,
   sum8,
   verified,
 } from '../kit/index.ts'
@@ -40,6 +44,8 @@ const REPORT = 0x01
 const SENSOR = 0x03
 const POSITION = 0x0e
 /** Bytes of values, by their kind. */
+const [U16, U32] = [5, 6]
+const [MOVING, VOLTAGE, DRIVER] = [0x0002, 0x3000, 0x5000]
 const WIDTHS = [0, 0, 0, 0, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8]
 
 function decode(frame: Buffer, session: Session): Message {
@@ -53,22 +59,32 @@ function decode(frame: Buffer, session: Session): Message {
   }
   const reports = records.filter(({ type }) => type === REPORT)
   const { good, unreadable } = eachReadable(reports, ({ content }) => reportOf(new ByteReader(content)))
-  const fixes = good.flat()
+  const fixes = good.flatMap(({ fix }) => fix ?? [])
   if (fixes.length > 0) return { fixes, unreadable }
-  return records.every(({ type }) => type === REPORT || type === SENSOR) ? { none: 'no place', unreadable } : {}
+  return records.every(({ type }) => type === REPORT || type === SENSOR)
+    ? { none: 'no place', unreadable, said: good[0]?.more }
+    : {}
 }
 
-function reportOf(r: ByteReader): Fix[] {
+/** The position of a report, if it has one, and what it says besides. */
+function reportOf(r: ByteReader): { readonly fix?: Fix; readonly more?: Said } {
   const time = r.u32le() * 1000
+  let fix: Fix | undefined
+  const values: Said = {}
   while (r.left >= 3) {
     const kind = r.u8()
-    r.skip(2)
-    if (kind === POSITION) return [positionOf(r, time)]
-    const width = WIDTHS.at(kind)
-    if (kind >= WIDTHS.length || width === undefined) throw new DecodeError('unsupported', `a value of kind ${kind}`)
-    r.skip(width)
+    const name = r.u16le()
+    if (kind === POSITION) fix ??= positionOf(r, time)
+    else if (kind === U16 && name === VOLTAGE) values.external_voltage = r.u16le() / 1000
+    else if (kind === U32 && name === DRIVER) values.driver = String(r.u32le())
+    else if (kind <= 1 && name === MOVING) values.moving = kind === 1
+    else if (kind < WIDTHS.length) r.skip(WIDTHS[kind])
+    else if (fix) break
+    else throw new DecodeError('unsupported', `a value of kind ${kind}`)
   }
-  return []
+  const more = said(values)
+  if (fix && more) fix.said = more
+  return { fix, more }
 }
 
 function positionOf(r: ByteReader, time: number): Fix {

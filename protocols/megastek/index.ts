@@ -30,7 +30,7 @@ import {
   verify,
 } from '../kit/index.ts'
 
-const ALARMS: Readonly<Record<string, Alarm | undefined>> = {
+const ALARMS: Readonly<Record<string, Alarm>> = {
   SOS: 'sos',
   Help: 'sos',
   LowBattery: 'low_battery',

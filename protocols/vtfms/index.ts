@@ -1,15 +1,17 @@
 /*
  * VT-FMS trackers (India). No specification is known: inferred from frames. TCP and UDP, text with a checksum of three digits:
  *
- *   (I,e,x,x,x,x,s,x,A,hhmmss,DDMMYY,Y,O,C,S,…)XXX
+ *   (I,e,x,x,x,x,s,x,A,hhmmss,DDMMYY,Y,O,C,S,x,x,x,x,p,V,…)XXX
  *
  *   I  IMEI           A  A: valid, V: not                                    C  degrees, or a point of the compass
  *   s  satellites     Y, O  ddmm.mmmm or decimal degrees, no hemisphere      S  km/h
- *   X  exclusive or of what is between the parentheses, decimal              Nothing is answered.
+ *   X  exclusive or of what is between the parentheses, decimal              V  external voltage
+ *   p  1: external power (inferred), which charges the battery                Nothing is answered.
  */
 import { type Draft, degreesMinutes, type Fix, heading, type Session, textProtocol, verify, xor } from '../kit/index.ts'
 
 const HEAD = '({imei},{any:5},{satellites},{any},{valid},{hhmmss},{dmy},{latitude},{longitude},'
+const POWER = ',{any}[,{any:3},{charging},{externalVolts}][,{any}]'
 const POINTS = ['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW']
 
 export default textProtocol({
@@ -29,8 +31,8 @@ export default textProtocol({
     },
   },
   lines: [
-    { like: `${HEAD}{course},{speedKmh},{any}`, fix },
-    { like: `${HEAD}{point},{speedKmh},{any}`, fix },
+    { like: `${HEAD}{course},{speedKmh}${POWER}`, fix },
+    { like: `${HEAD}{point},{speedKmh}${POWER}`, fix },
     { like: '({imei},{any}', unknown: 'type' },
   ],
 })

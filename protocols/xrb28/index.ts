@@ -2,15 +2,18 @@
  * Omni scooter and bicycle locks (XRB28): "Omni lock protocol", TCP, lines:
  *
  *   *SCOR,OM,I,D0,x,hhmmss.ss,A,Y,N,O,E,s,P,DDMMYY,H,M,m#     position; *HBCR alike
- *   *SCOR,OM,I,Q0,…#     sign-in     *SCOR,OM,I,H0,…#     heartbeat     others: state of the lock, answers to commands
+ *   *SCOR,OM,I,Q0,…#     sign-in     *SCOR,OM,I,H0,…#     heartbeat     W0, L0, L1, E0: alarm, unlocked,
+ *   locked, fault     others: state of the lock, answers to commands. Behind I a time of 12 digits may stand.
+ *
+ *   Q0,V,B,…     H0,x,V,x,B,c     V  battery, 0.01 V     B  %     c  1: is charged     W0,a  a  1: moved, 3: removed, 4: battery low
  *
  *   I  IMEI     A  A: valid, V: not     Y, O  ddmm.mmmm     s  satellites     P  HDOP     H  metres     m  kind of fix
  *
- * Nothing is answered here: the answers of the protocol confirm commands and locking, which we do not send.
+ * Answer to W0, L0, L1, E0, which come again without it: FFFF *SCOS,OM,I,Re,W0#
  */
 import { textProtocol } from '../kit/index.ts'
 
-const HEAD = '*{kind},{maker},{imei},'
+const HEAD = '*{kind}R,{maker},{imei},[{stamp},]'
 
 export default textProtocol({
   name: 'xrb28',
@@ -18,7 +21,10 @@ export default textProtocol({
   port: 5180,
   ends: '#',
   fields: {
-    kind: { like: '[A-Z]{4}' },
+    kind: { like: '[A-Z]{3}' },
+    stamp: { like: '\\d{12}' },
+    event: { like: 'W0|L0|L1|E0' },
+    alarm: { alarms: { 1: 'movement', 3: 'tampering', 4: 'low_battery' } },
     maker: { like: '[A-Z]{2}' },
     state: { like: 'H0|S[0-9]|I0|G0|C0|V0|W0|R0|L[0-9]|E0' },
   },
@@ -27,7 +33,10 @@ export default textProtocol({
       like: `${HEAD}D0,{any},{hms},{valid},{latNmea},{ns},{lonNmea},{ew},{satellites},{hdop},{dmy},{altitude},{any}`,
     },
     { like: `${HEAD}D0,{any}`, none: 'no fix' },
-    { like: `${HEAD}Q0[,{any}]`, none: 'login' },
+    { like: `${HEAD}Q0[,{batteryVolts/100}[,{batteryPercent}[,{any}]]]`, none: 'login' },
+    { like: `${HEAD}H0,{any},{batteryVolts/100},{any},{batteryPercent}[,{charging}][,{any}]`, none: 'heartbeat' },
+    { like: `${HEAD}W0,{alarm}[,{any}]`, none: 'status', answer: '\xff\xff*{kind}S,{maker},{imei},Re,W0#\n' },
+    { like: `${HEAD}{event}[,{any}]`, none: 'status', answer: '\xff\xff*{kind}S,{maker},{imei},Re,{event}#\n' },
     { like: `${HEAD}{state}[,{any}]`, none: 'status' },
     { like: `${HEAD}{any}`, unknown: 'type' },
   ],

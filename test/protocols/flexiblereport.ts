@@ -32,6 +32,27 @@ export default {
           ],
           reply: bytes('7e0002e00f'),
         },
+        {
+          frame: Buffer.concat([report('7fffffff'), bytes('0e80 000000000000')]),
+          device: ID,
+          fixes: [
+            {
+              time: '2024-05-01T23:15:30Z',
+              latitude: 52.525,
+              longitude: -13.41,
+              speed: 10,
+              heading: 270,
+              altitude: 34,
+              said: { external_voltage: 24.226, battery_voltage: 3.712 },
+            },
+          ],
+          reply: bytes('7e0002e00f'),
+        },
+        {
+          frame: report('7fffffff').subarray(0, 40),
+          error: 'truncated',
+          envelope: { device: ID, reply: bytes('7e0002e00f') },
+        },
         { frame: report('7ffffffe'), device: ID, fixes: [], reply: bytes('7e0002e00f') },
         { frame: bytes('7d02'), error: 'unsupported' },
         { frame: bytes('7d'), error: 'truncated' },

@@ -24,7 +24,7 @@ POSITION.set([9, 8], 10)
 POSITION.writeUInt16LE(270, 12)
 POSITION.writeInt16LE(-34, 14)
 const VALUES = bytes('0d02b0 00000040bf9ffc40 060050 16a1c101 050030 6b2f 030830')
-const REPORT = record(1, Buffer.concat([TIME, VALUES, bytes('0e00d0'), POSITION, bytes('006d00')]))
+const REPORT = record(1, Buffer.concat([TIME, VALUES, bytes('0e00d0'), POSITION, bytes('006d00010200')]))
 const FIX = {
   time: '2024-05-01T10:15:30Z',
   latitude: Math.fround(52.525),
@@ -34,6 +34,7 @@ const FIX = {
   heading: 270,
   hdop: 0.9,
   satellites: 8,
+  said: { moving: true, external_voltage: 12.139, driver: '29466902' },
 }
 const UNKNOWN_VALUE = record(1, Buffer.concat([TIME, bytes('7f0000')]))
 
@@ -48,7 +49,11 @@ export default {
       frames: [
         { frame: payload(REPORT, record(3, Buffer.alloc(10)), REPORT), fixes: [FIX, FIX] },
         { frame: payload(REPORT, UNKNOWN_VALUE), fixes: [FIX], unreadable: [1] },
-        { frame: payload(record(1, Buffer.concat([TIME, VALUES]))), none: 'no place' },
+        {
+          frame: payload(record(1, Buffer.concat([TIME, VALUES, bytes('000200')]))),
+          none: 'no place',
+          said: { ...FIX.said, moving: false },
+        },
         { frame: payload(record(3, Buffer.alloc(10))), none: 'no place' },
         { frame: payload(record(9, Buffer.alloc(10))) },
         { frame: bytes('0304'), error: 'checksum' },

@@ -24,6 +24,20 @@ export default {
           device: ID,
           fixes: [{ ...FIX, heading: 225, valid: false }],
         },
+        {
+          frame: signed(
+            `${ID},0EF87,00,0,21,2,09,,A,154559,201126,5231.5000,01324.6000,270,036,00078,00000,K,0000812,1,12.7,,,,,,1,0,0,0,1,1,1,,`,
+          ),
+          device: ID,
+          fixes: [{ ...FIX, heading: 270, satellites: 9, said: { charging: true, external_voltage: 12.7 } }],
+        },
+        {
+          frame: signed(
+            `${ID},0EF87,00,0,21,2,09,,A,154559,201126,52.52500,01324.6000,SW,036,00078,00000,K,0000812,0,0.0,,,200`,
+          ),
+          device: ID,
+          fixes: [{ ...FIX, heading: 225, satellites: 9, said: { charging: false, external_voltage: 0 } }],
+        },
         { frame: signed(`${ID},x`), device: ID },
       ],
     },

@@ -2,6 +2,8 @@ import { many, type ProtocolCases } from '../support/protocol-cases.ts'
 
 const ID = '356307042441013'
 
+const answer = (kind: string, event: string) => Buffer.from(`\xff\xff*${kind},OM,${ID},Re,${event}#\n`, 'latin1')
+
 export default {
   costly: {
     commas: `*SCOR,OM,${ID},D0${many(',')}#\n`,
@@ -11,7 +13,13 @@ export default {
     {
       title: 'a sign-in, a position, a state',
       frames: [
-        { frame: `*SCOR,OM,${ID},Q0,412,80,28#\n`, device: ID, none: 'login' },
+        {
+          frame: `*SCOR,OM,${ID},Q0,412,80,28#\n`,
+          device: ID,
+          none: 'login',
+          said: { battery_voltage: 4.12, battery_percent: 80 },
+        },
+        { frame: `*CMDR,OM,${ID},200318123020,Q0#\n`, device: ID, none: 'login' },
         {
           frame: `*SCOR,OM,${ID},D0,0,012102.00,A,5231.50000,S,01324.60000,E,12,0.69,201126,30.3,M,A#\n`,
           device: ID,
@@ -27,7 +35,21 @@ export default {
           ],
         },
         { frame: `*SCOR,OM,${ID},D0,0,,V,,,,,,,,,,N#\n`, device: ID, none: 'no fix' },
-        { frame: `*SCOR,OM,${ID},H0,0,412,28,80,0#\n`, device: ID, none: 'status' },
+        {
+          frame: `*SCOR,OM,${ID},H0,0,412,28,80,1#\n`,
+          device: ID,
+          none: 'heartbeat',
+          said: { battery_voltage: 4.12, battery_percent: 80, charging: true },
+        },
+        {
+          frame: `*SCOR,OM,${ID},W0,1#\n`,
+          device: ID,
+          none: 'status',
+          said: { alarms: ['movement'] },
+          reply: answer('SCOS', 'W0'),
+        },
+        { frame: `*HBCR,OM,${ID},L1,0,1497689816,11#\n`, device: ID, none: 'status', reply: answer('HBCS', 'L1') },
+        { frame: `*SCOR,OM,${ID},S5,0#\n`, device: ID, none: 'status' },
         { frame: `*SCOR,OM,${ID},Z9,1#\n`, device: ID },
       ],
     },

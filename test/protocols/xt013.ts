@@ -15,6 +15,20 @@ export default {
           device: ID,
           fixes: [{ time: '2026-11-20T09:08:59Z', latitude: 52.52, longitude: -13.41, speed: kmh(36), heading: 270 }],
         },
+        {
+          frame: `TK,${ID},261120090859,+52.52,-13.41,36,270,12,0,F,204,08,C94,336C,24,,4.09,1,,,,,,,,\r\n`,
+          device: ID,
+          fixes: [
+            {
+              time: '2026-11-20T09:08:59Z',
+              latitude: 52.52,
+              longitude: -13.41,
+              speed: kmh(36),
+              heading: 270,
+              said: { battery_voltage: 4.09, charging: true },
+            },
+          ],
+        },
         { frame: `TK,${ID},x\r\n`, device: ID },
       ],
     },

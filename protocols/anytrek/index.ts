@@ -1,15 +1,15 @@
 /*
  * Anytrek trailer trackers: no specification is known, inferred from frames. Little-endian. TCP, no checksum.
  *
- *   7878 LLLL TT 00 IIIIIIIIIIIIII x{5} YYMMDDhhmmss (bytes) s yyyyyyyy oooooooo SS CCCC … 0D0A
+ *   7878 LLLL TT 00 IIIIIIIIIIIIII xx xx BBBB xx YYMMDDhhmmss (bytes) s yyyyyyyy oooooooo SS CCCC … 0D0A
  *
  *   L  length without it and the two marks     T  30     I  IMEI without its check digit, packed decimals
- *   s  satellites, bits 3–0     y, o  1/30,000 minutes     S  km/h
+ *   s  satellites, bits 3–0     y, o  1/30,000 minutes     S  km/h     B  battery, 0.01 V
  *   C  bits 9–0 course, degrees; bit 10 north, 11 west, 12 fix
  *
  * Answer: 7878 0700 30 00{6} 0D0A
  */
-import { ByteReader, concoxFix, lengthField, type Message, type Protocol } from '../kit/index.ts'
+import { ByteReader, concoxFix, enveloped, lengthField, type Message, type Protocol, said } from '../kit/index.ts'
 
 export default {
   name: 'anytrek',
@@ -30,5 +30,8 @@ function decode(frame: Buffer): Message {
   const type = r.skip(4).u8()
   const device = r.skip(1).bcd(7)
   if (type !== POSITION) return { device }
-  return { device, fixes: [concoxFix(r.skip(5), 'little')], reply: ACK }
+  return enveloped({ device, reply: ACK }, () => {
+    const power = said({ battery_voltage: r.skip(2).u16le() / 100 })
+    return { fixes: [{ ...concoxFix(r.skip(1), 'little'), said: power }] }
+  })
 }

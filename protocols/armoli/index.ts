@@ -1,9 +1,10 @@
 /*
  * Armoli trackers (Turkey). No specification is known: inferred from one frame. TCP, text in brackets that ends with a semicolon:
  *
- *   [MIIIIIIIIIIIIIIIDDMMYYhhmmssNYY.YYYYYYEOOO.OOOOOOfsSSCCC…]     position
+ *   [MIIIIIIIIIIIIIIIDDMMYYhhmmssNYY.YYYYYYEOOO.OOOOOOfsSSCCC…HVVV…]     position
  *
  *   I  IMEI     Y, O  decimal degrees     s  satellites, hexadecimal     S  km/h, hexadecimal     C  degrees
+ *   V  external voltage, 0.01 V, hexadecimal (inferred)
  *
  * Nothing is answered.
  */
@@ -22,9 +23,14 @@ export default textProtocol({
     imei: { like: '\\d{15}' },
     state: { like: '\\d' },
     seen: { like: '[0-9A-F]', read: (text: string, draft: Draft) => void (draft.satellites = hex(text)) },
+    volts: {
+      like: '[0-9A-F]{3}',
+      read: (text: string, draft: Draft) => draft.says({ external_voltage: hex(text) / 100 }),
+    },
     velocity: { like: '[0-9A-F]{2}', read: (text: string, draft: Draft) => void (draft.speed = kmh(hex(text))) },
   },
   lines: [
+    { like: '\\[M{imei}{dmy}{hhmmss}{ns}{lat:9}{ew}{lon:10}{state}{seen}{velocity}{course:3}{any}H{volts}{any}' },
     { like: '\\[M{imei}{dmy}{hhmmss}{ns}{lat:9}{ew}{lon:10}{state}{seen}{velocity}{course:3}{any}' },
     { like: '\\[M{imei}{any}', unknown: 'position' },
     { like: '\\[{any}', unknown: 'type' },

@@ -1,11 +1,12 @@
 /*
  * Dingtek DF and DC level sensors with a modem. No specification is known: inferred from frames. Hexadecimal digits as text:
  *
- *   8000 MM TT LL HHHH P [OOOOOOOO AAAAAAAA] … 1IIIIIIIIIIIIIII 81
+ *   8000 MM TT LL HHHH P [OOOOOOOO AAAAAAAA] x{5} VVVV … 1IIIIIIIIIIIIIII 81
  *
  *   M  model     T  01: a measurement, 02: an alarm, 03: settings, which hold text and end with 81 without an IMEI
  *   I  IMEI      L  bytes in all; of settings it is not exact     P  01: there is a place; 00: there is none
  *   H  height    O, A  longitude, latitude, degrees, floats (no frame with a place is known: a guess)
+ *   V  battery, 0.01 V
  *
  * A measurement is as of its arrival. Nothing is answered.
  */
@@ -17,6 +18,7 @@ import {
   type Message,
   type Protocol,
   type Session,
+  said,
   trimEnd,
 } from '../kit/index.ts'
 
@@ -55,7 +57,10 @@ function decode(frame: Buffer, session: Session): Message {
   if (device === undefined) throw new DecodeError('malformed', 'the frame has no IMEI')
   if (type !== '01' && type !== '02') return { device }
   const r = new ByteReader(Buffer.from(text, 'hex')).skip(7)
-  if (r.u8() === 0) return { device, none: 'no place' }
-  const longitude = r.f32()
-  return { device, fixes: [{ time: session.now, longitude, latitude: r.f32(), valid: true }] }
+  if (r.u8() === 0) return { device, none: 'no place', said: batteryOf(r) }
+  const place = { longitude: r.f32(), latitude: r.f32() }
+  return { device, fixes: [{ time: session.now, ...place, valid: true, said: batteryOf(r) }] }
 }
+
+/** Behind it stand at least the IMEI and the end, 9 bytes. */
+const batteryOf = (r: ByteReader) => (r.left < 16 ? undefined : said({ battery_voltage: r.skip(5).u16() / 100 }))

@@ -1,7 +1,7 @@
 /*
  * Hoopo trailer trackers. No specification is known: inferred from frames. JSON objects, one after the other:
  *
- *   {"deviceId":…,"eventData":{"latitude":…,"longitude":…,…},"movement":{"Speed":…},"eventTime":RFC 3339,…}
+ *   {"deviceId":…,"eventData":{"latitude":…,"longitude":…,"batteryLevel":percent,…},"movement":{"Speed":…},"eventTime":RFC 3339,…}
  *
  * Speed: knots (a guess). Nothing is answered.
  */
@@ -18,5 +18,6 @@ export default jsonProtocol({
     longitude: 'eventData/longitude',
     speedKnots: 'movement/Speed',
   },
+  said: { battery_percent: 'eventData/batteryLevel' },
   none: (message) => ('eventData' in message ? 'no place' : undefined),
 })

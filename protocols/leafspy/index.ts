@@ -3,6 +3,7 @@
  *
  *   ?user=<device>&pass=<secret>&Lat=…&Long=…&Elv=…&RPM=…&…        answer: "status":"0"
  *
+ *   DevBat  charge of the phone, %      PwrSw  1: the car is on
  *   Lat, Long  degrees      Elv  metres      RPM  of the motor: 63 are 1 km/h
  *
  * A request without a user is answered with 400.
@@ -16,6 +17,7 @@ import {
   type Protocol,
   parametersOf,
   type Session,
+  said,
 } from '../kit/index.ts'
 
 export default {
@@ -35,7 +37,12 @@ function request(report: HttpRequest, session: Session): Message {
   const message = { device, secret: parameters.get('pass') || undefined, response: { body: '"status":"0"' } }
   const latitude = numericParameter(parameters, 'Lat')
   const longitude = numericParameter(parameters, 'Long')
-  if (latitude === undefined || longitude === undefined) return { ...message, none: 'no place' }
+  const on = parameters.get('PwrSw')
+  const more = said({
+    ignition: on ? on !== '0' : undefined,
+    battery_percent: optionalParameter(parameters, 'DevBat'),
+  })
+  if (latitude === undefined || longitude === undefined) return { ...message, none: 'no place', said: more }
   const rpm = optionalParameter(parameters, 'RPM')
   const fix = {
     time: session.now,
@@ -44,6 +51,7 @@ function request(report: HttpRequest, session: Session): Message {
     valid: true,
     altitude: optionalParameter(parameters, 'Elv'),
     speed: rpm === undefined ? undefined : kmh(Math.abs(rpm) / RPM_PER_KMH),
+    said: more,
   }
   return { ...message, fixes: [fix] }
 }

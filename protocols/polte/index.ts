@@ -2,7 +2,8 @@
  * Polte cloud location: places of LTE devices, which the Polte service finds and forwards. No specification was found: inferred
  * from frames. HTTP, JSON; 200 acknowledges.
  *
- *   { "ueToken", "time", "location": { "latitude", "longitude", "altitude"?, "confidence"?, "detected_at"? }, … }
+ *   { "ueToken", "time", "location": { "latitude", "longitude", "altitude"?, "confidence"?, "detected_at"? },
+ *     "report": { "battery": { "voltage", "level" } }, … }
  *
  *   ueToken  the device      time  RFC 3339, detected_at  unix seconds: of the measurement      altitude  metres
  *   confidence  radius of the place, metres
@@ -22,4 +23,5 @@ export default jsonProtocol({
     altitude: 'location/altitude',
     accuracy: 'location/confidence',
   },
+  said: { battery_voltage: 'report/battery/voltage', battery_percent: 'report/battery/level' },
 })

@@ -2,9 +2,9 @@
  * PUI (Position Universal) trackers: JSON over MQTT. No specification is known: inferred from a publication. The vendor's topics
  * name the device; here it is devices/<id>/pui, and the `id` of the payload is not read, because it may differ.
  *
- *   { "ts", "rpt", "location": { "lat", "lon" }?, "bear"?, "spd"?, … }
+ *   { "ts", "rpt", "location": { "lat", "lon" }?, "bear"?, "spd"?, "ign"?, … }
  *
- *   ts  RFC 3339 of the report      rpt  kind of the report      bear  degrees      spd  cm/s
+ *   ts  RFC 3339 of the report      rpt  kind of the report      bear  degrees      spd  cm/s      ign  on, off
  */
 import { jsonProtocol } from '../kit/index.ts'
 
@@ -19,4 +19,5 @@ export default jsonProtocol({
     speedCms: 'spd',
     course: 'bear',
   },
+  said: { ignition: 'ign' },
 })

@@ -2,9 +2,10 @@
  * Techtlt trackers (Italy). No specification is known: inferred from frames. UDP, a line a datagram:
  *
  *   I*POS=f,hh:mm:ss,DD/MM/YY,ddmm.mmmmN,dddmm.mmmmE,S,C,H,s,cells     position
- *   I,INFOGPRS,…                                                       state of the device
+ *   I,INFOGPRS,V Bat=V,…                                               state of the device
  *
  *   I  id     f  Y: fixed, N: not     S  km/h     C  degrees     H  metres     s  satellites
+ *   V  volts of the vehicle's battery
  *
  * Nothing is answered.
  */
@@ -26,7 +27,8 @@ export default textProtocol({
     {
       like: `{id}*POS={fixed},${TIME},{latNmea}{ns},{lonNmea}{ew},{speedKmh},{course},{altitude},{satellites}[,{any}]`,
     },
-    { like: '{id},INFOGPRS,{any}', none: 'status' },
+    { like: '{id},INFOGPRS[,V Bat={externalVolts}],{any}', none: 'status' },
+    { like: '{id},INFOGPRS{any}', none: 'status' },
     { like: '{id}*{any}', unknown: 'type' },
   ],
 })

@@ -1,11 +1,12 @@
 /*
  * Techto Cruz trackers (Kenya). No specification is known: inferred from frames. TCP, lines:
  *
- *   $$AL,I,YYMMDDhhmmss,A,m,p,S,o,Y,N,O,E,H,C,s,…,*XX     position
+ *   $$AL,I,YYMMDDhhmmss,A,m,p,S,o,Y,N,O,E,H,C,s,g,V,B,…,*XX     position
  *   $$AL,RESPO|…|I|CRUZ,*XX                               answer to a command
  *
  *   L  length up to the *     A  A: valid, V: not     S  km/h             H  metres       s  satellites
  *   I  id                     m  model, p  plate      Y, O  degrees       C  degrees      X  sum of everything before the *
+ *   g  signal                 V  external voltage        B  battery, V
  *
  * Nothing is answered.
  */
@@ -20,7 +21,7 @@ export default textProtocol({
   fields: { length: { like: '\\d+' } },
   lines: [
     {
-      like: '$$A{length},{id},{ymd}{hhmmss},{valid},{any:2},{speedKmh},{any},{lat},{ns},{lon},{ew},{altitude},{course},{satellites},{any}',
+      like: '$$A{length},{id},{ymd}{hhmmss},{valid},{any:2},{speedKmh},{any},{lat},{ns},{lon},{ew},{altitude},{course},{satellites}[,{any},{externalVolts},{batteryVolts}],{any}',
     },
     { like: '$$A{length},RESPO|{any}', none: 'command answer' },
     { like: '$$A{length},{id},{any}', unknown: 'type' },

@@ -24,7 +24,15 @@ const place = (flags: number) =>
     .u16le(flags | 270)
     .toBuffer()
     .toString('hex')
-const FIX = { time: '2024-05-01T23:15:30Z', latitude: 52.525, longitude: 13.41, speed: 10, heading: 270, satellites: 9 }
+const FIX = {
+  time: '2024-05-01T23:15:30Z',
+  latitude: 52.525,
+  longitude: 13.41,
+  speed: 10,
+  heading: 270,
+  satellites: 9,
+  said: { battery_voltage: 3.89 },
+}
 const ACK = bytes('7878 0700 30 000000000000 0d0a')
 
 export default {
@@ -41,7 +49,7 @@ export default {
           reply: ACK,
         },
         { frame: packet('31', '00'), device: ID },
-        { frame: packet('30', '00'), error: 'truncated' },
+        { frame: packet('30', '00'), error: 'truncated', envelope: { device: ID, reply: ACK } },
       ],
     },
   ],

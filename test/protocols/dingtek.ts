@@ -15,9 +15,24 @@ export default {
     {
       title: 'measurements, settings',
       frames: [
-        { frame: frame('01', '01230010000000000100007f120000'), device: ID, none: 'no place' },
-        { frame: frame('02', '01230010000000000100007f120000'), device: ID, none: 'no place' },
-        { frame: frame('01', '012301c15680004252200010000000000100007f120000'), device: ID, fixes: [FIX] },
+        {
+          frame: frame('01', '0123001a00000000016e007f120000'),
+          device: ID,
+          none: 'no place',
+          said: { battery_voltage: 3.66 },
+        },
+        {
+          frame: frame('02', '0123001a00000000016e007f120000'),
+          device: ID,
+          none: 'no place',
+          said: { battery_voltage: 3.66 },
+        },
+        {
+          frame: frame('01', '012301c1568000425220001a00000000016e007f120000'),
+          device: ID,
+          fixes: [{ ...FIX, said: { battery_voltage: 3.66 } }],
+        },
+        { frame: frame('01', '01230000'), device: ID, none: 'no place' },
         { frame: frame('09', '0123'), device: ID },
         {
           frame:

@@ -16,7 +16,17 @@ export default {
           device: ID,
           fixes: [{ ...FIX, speed: 18.52 }],
         },
-        { frame: message({ eventData: { eventType: 'Battery' } }), device: ID, none: 'no place' },
+        {
+          frame: message({ eventData: { eventType: 'Battery', batteryLevel: 40 } }),
+          device: ID,
+          none: 'no place',
+          said: { battery_percent: 40 },
+        },
+        {
+          frame: message({ eventData: { ...EVENT, batteryLevel: 100 } }),
+          device: ID,
+          fixes: [{ ...FIX, said: { battery_percent: 100 } }],
+        },
         { frame: message({ eventData: { latitude: 52.525 } }), device: ID, fixes: [] },
         { frame: message({}), device: ID },
         { frame: '{"deviceId"}', error: 'malformed' },

@@ -10,10 +10,25 @@ export default {
       frames: [
         {
           frame: get('/?user=jane&pass=s&DevBat=80&Lat=52.525&Long=-13.41&Elv=34&SOC=99.9&RPM=2268'),
-          fixes: [{ time: '2026-11-20T12:00:00Z', latitude: 52.525, longitude: -13.41, altitude: 34, speed: 10 }],
+          fixes: [
+            {
+              time: '2026-11-20T12:00:00Z',
+              latitude: 52.525,
+              longitude: -13.41,
+              altitude: 34,
+              speed: 10,
+              said: { battery_percent: 80 },
+            },
+          ],
           ...OK,
         },
         { frame: get('/?user=jane&pass=s&Lat=&Long='), none: 'no place', ...OK },
+        {
+          frame: get('/?user=jane&pass=s&PwrSw=1&DevBat=7'),
+          none: 'no place',
+          said: { ignition: true, battery_percent: 7 },
+          ...OK,
+        },
         { frame: get('/?Lat=1&Long=2'), fixes: [], response: { status: 400 } },
       ],
     },

@@ -17,6 +17,19 @@ export default {
           device: 'ALT1',
           fixes: [{ ...FIX, time: '2024-05-01T10:15:20Z' }],
         },
+        {
+          frame: post(
+            '/',
+            JSON.stringify({
+              ueToken: 'ALT1',
+              time: FIX.time,
+              location: LOCATION,
+              report: { battery: { level: 100, voltage: 3.52 } },
+            }),
+          ),
+          device: 'ALT1',
+          fixes: [{ ...FIX, said: { battery_voltage: 3.52, battery_percent: 100 } }],
+        },
         { frame: report({}), device: 'ALT1', none: 'no place' },
         { frame: post('/', '{}'), error: 'malformed' },
       ],

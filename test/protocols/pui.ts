@@ -13,6 +13,7 @@ export default {
           fixes: [{ time: REPORT.ts, latitude: 52.525, longitude: -13.41, heading: 270, speed: 12.5 }],
         },
         { frame: JSON.stringify(REPORT), none: 'no place' },
+        { frame: JSON.stringify({ ...REPORT, ign: 'off' }), none: 'no place', said: { ignition: false } },
         { frame: '{"location":{"lat":1,"lon":2}}', error: 'malformed' },
       ],
     },

@@ -177,6 +177,7 @@ export default {
             valid: true,
             lat: -43.30468,
             lon: -65.0364,
+            altitude: 0,
             speedKnots: 0,
             course: 9,
             hdop: 1,

@@ -30,6 +30,11 @@ export default {
         {
           frame: frame('42,261120105836,A,FLEX,KCB 947C,036.0,0,-52.52,S,13.41,E,34.5,270,9,28,12.1,3.7,0,1,0,0,0,'),
           device: '42',
+          fixes: [{ ...FIX, said: { external_voltage: 12.1, battery_voltage: 3.7 } }],
+        },
+        {
+          frame: frame('42,261120105836,A,FLEX,KCB 947C,036.0,0,-52.52,S,13.41,E,34.5,270,9,'),
+          device: '42',
           fixes: [FIX],
         },
         { frame: frame('RESPO|G33|8612345678910|CRUZ,'), none: 'command answer' },

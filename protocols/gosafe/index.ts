@@ -6,6 +6,7 @@
  *   *GS02,I,GPS:t;A;Y;O;S;C;d,item,…#     the first version
  *   item  GPS:A;s;Y;O;S;C[;H[;p[;v]]]     position; SYS, GSM, COT …: other things
  *         ADC:external V;battery V;…      DTT:state;inputs;…   inputs in hexadecimal digits, bit 0: ignition
+ *         ADC:0;external V;…;2;battery V     of the first version: numbers of inputs in front of the values
  *
  *   F8 x{2} IIIIIIIIIIIIII TTTTTTTT BBBB block… KKKK F8      1B escapes; each block L x{L}, bit n of B: block n is there
  *   block 1: L MMMM F yyyyyyyy oooooooo SSSS CCCC HHHH pppp vvvv     position; block 0: the device and its versions

@@ -36,8 +36,7 @@ export function text(frame: Buffer): Message {
 function fixOf(record: string): Fix | undefined {
   const values = valuesOf(record, 'GPS:')
   if (!values) return undefined
-  const more = saidOf(record)
-  if (/^\d{6}$/.test(values[0])) return ofFirstVersion(values, more)
+  if (/^\d{6}$/.test(values[0])) return ofFirstVersion(values, saidOf(record))
   const [validity, satellites, ...place] = values
   if (!place[0] || !place[1]) {
     if (validity === 'A' && place.length < 2)
@@ -49,7 +48,7 @@ function fixOf(record: string): Fix | undefined {
     ...fixTime(record.slice(0, 6), record.slice(6, 12)),
     valid: validity === 'A',
     satellites: optionalNumber(satellites),
-    said: more,
+    said: saidOf(record),
   }
 }
 
@@ -68,8 +67,9 @@ function fixTime(time: string, date: string | undefined): { time: number } {
   return { time: utcDmy(date ?? '', time) }
 }
 
-/** The voltages of ADC, the ignition of DTT. */
+/** The voltages of ADC, the ignition of DTT; records of the first version do not begin with a time. */
 function saidOf(record: string): Said | undefined {
+  if (!/^\d{12},/.test(record)) return voltagesOfFirstVersion(record)
   const [external, battery] = valuesOf(record, 'ADC:') ?? []
   const [, inputs] = valuesOf(record, 'DTT:') ?? []
   return said({
@@ -77,6 +77,16 @@ function saidOf(record: string): Said | undefined {
     external_voltage: optionalNumber(external),
     battery_voltage: optionalNumber(battery),
   })
+}
+
+/** Each value of ADC stands behind the number of its input: 0 is the external voltage, 2 the battery (inferred). */
+function voltagesOfFirstVersion(record: string): Said | undefined {
+  const inputs = valuesOf(record, 'ADC:') ?? []
+  const voltage = (input: string) => {
+    const at = inputs.findIndex((value, index) => index % 2 === 0 && value === input)
+    return at < 0 ? undefined : optionalNumber(inputs[at + 1])
+  }
+  return said({ external_voltage: voltage('0'), battery_voltage: voltage('2') })
 }
 
 /** The values of an item; undefined if it is missing. */

@@ -59,6 +59,21 @@ export default {
           reply: '1234',
         },
         {
+          frame: `*GS02,${ID},GPS:231530;A;N52.525;E13.41;36;270;010524,STT:20;0,ADC:0;11.2;1;28.3;2;4.1#`,
+          device: ID,
+          fixes: [
+            {
+              time: FIX.time,
+              latitude: 52.525,
+              longitude: 13.41,
+              speed: 10,
+              heading: 270,
+              said: { external_voltage: 11.2, battery_voltage: 4.1 },
+            },
+          ],
+          reply: '1234',
+        },
+        {
           frame: `*GS26,${ID},231530010524,,GPS:A;;S52.525;W13.41;;;;#`,
           device: ID,
           fixes: [{ time: FIX.time, latitude: -52.525, longitude: -13.41 }],

@@ -6,8 +6,8 @@
  *
  *   L  length from T to C     S  serial number            Login 01: IMEI as 8 bytes of packed decimals [KKKK ZZZZ], its kind
  *   T  type: see location.ts  C  CRC-16/X-25, L to S      and its zone: hours × 100 + minutes in bits 15–4, bit 3: west
- *   Answer, where there is one: 7878 05 TT SSSS CCCC 0D0A; to a request for an address, 2A: 97 in place of TT and
- *   NN 00000000 'ADDRESS&&' address '&&' phone '##'
+ *   Answer, where there is one: 7878 05 TT SSSS CCCC 0D0A; to a request for an address, 2A, by "GPS Tracker Communication
+ *   Protocol" of the JM-VL03, V1.1.2: 7979 LLLL 97 NN 00000000 'ADDRESS&&' address '&&' phone '##' SSSS CCCC 0D0A
  *
  * Frames of the Zhongxun family (WiFi and cells in place of a fix, 17 or 69) carry no serial number and no checksum, and L
  * counts access points; they are answered with 7878 00 TT and their six bytes of time. See README.md.
@@ -149,9 +149,9 @@ function address(content: Buffer, serial: number): Buffer {
   const phone = content.toString('latin1', 18, 39).replaceAll(/\D/g, '')
   const text = Buffer.from(`\0\0\0\0ADDRESS&&NA&&${phone}##`)
   const w = new ByteWriter()
-    .u8(SHORT)
-    .u8(SHORT)
-    .u8(text.length + 6)
+    .u8(LONG)
+    .u8(LONG)
+    .u16(text.length + 6)
     .u8(ADDRESS_ANSWER)
     .u8(text.length)
     .bytes(text)

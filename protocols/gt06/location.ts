@@ -13,18 +13,7 @@
  *
  *   DWXX=Lat:N23d5.1708m,Lon:E114d23.6212m,Course:120,Speed:53.02,DateTime:08-09-12 14:52:36        or Lat:N22.576713, …
  */
-import {
-  ByteReader,
-  dop,
-  type Fix,
-  flagged,
-  heading,
-  kmh,
-  type Message,
-  said,
-  tlv,
-  utc,
-} from '../kit/index.ts'
+import { ByteReader, dop, type Fix, flagged, heading, kmh, type Message, said, tlv, utc } from '../kit/index.ts'
 import { behindPosition, withoutPosition } from './status.ts'
 import { type FrameKind, kindOf } from './types.ts'
 

@@ -1,5 +1,6 @@
 /*
- * What GT06 frames say beside the position: the terminal information I, the code E of an alarm and what stands with them.
+ * What GT06 frames say beside the position, by "GPS Tracker Communication Protocol" of the JM-VL03 (Concox), V1.1.2, and those
+ * before it: the terminal information I, the code E of an alarm and what stands with them.
  *
  *   10, 12, 22   position, cells [ignition 01 …]              12 of some: position, cells, I VVVV [gsm E …]
  *   16, 26       position, [L] cells, I B gsm E language [mileage4] [driver8]
@@ -8,7 +9,7 @@
  *   13           I B gsm E language                           23: I VVVV gsm …, VVVV of the tracker's own battery
  *   34           position, number6, cells of 4 bytes, driver4, external voltage2, battery voltage2
  *   17           position, cells, driver8; 61: … driver4      36, A2 and model XT40: see `LAYOUTS`
- *   7994         00 VVVV external voltage; 1B 02 kind driver xor 03
+ *   7994         00 VVVV external voltage; 1B driver, or 1B 02 kind driver xor 03
  *   798C         date6, ignition 01      7970: of modules, 18: battery voltage
  *
  *   I  bit 1: ignition, bit 2: charging; bits 5–3: 1 vibration, 2 power cut, 3 battery low, 4 SOS     V  0.01 V
@@ -98,8 +99,9 @@ const MESSAGES: Readonly<Record<number, ((content: Buffer) => Said | undefined) 
   0xa5: (content) => (isCountry(content[0]) ? status(content, endOfCells(content, 0, WIDE)) : undefined),
   0x7994: (content) => {
     if (content[0] === 0x00) return { external_voltage: uint(content, 1) / 100 }
-    const isCard = content[0] === 0x1b && content[1] === 0x02 && content.at(-1) === 0x03
-    return isCard ? { driver: content.toString('hex', 3, content.length - 2) } : undefined
+    if (content[0] !== 0x1b) return undefined
+    const isFramed = content[1] === 0x02 && content.at(-1) === 0x03
+    return { driver: isFramed ? content.toString('hex', 3, content.length - 2) : content.toString('hex', 1) }
   },
   0x798c: (content) => ignition(content, 6),
 }

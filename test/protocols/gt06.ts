@@ -144,6 +144,11 @@ export default {
           said: { driver: '4277efef' },
         },
         {
+          frame: gt06Frame(0x94, bytes('1b 2345678912000000'), { long: true }),
+          none: 'status',
+          said: { driver: '2345678912000000' },
+        },
+        {
           frame: gt06Frame(0x8c, bytes('1a0b14061e0f 00 313d30'), { long: true }),
           none: 'OBD',
           said: { ignition: false },
@@ -173,7 +178,9 @@ export default {
             Buffer.concat([gt06Gps(POSITION), Buffer.from('13800138000'.padEnd(21, '\0')), bytes('0002')]),
           ),
           fixes: [FIX],
-          reply: gt06Frame(0x97, Buffer.concat([bytes('1e 00000000'), Buffer.from('ADDRESS&&NA&&13800138000##')])),
+          reply: gt06Frame(0x97, Buffer.concat([bytes('1e 00000000'), Buffer.from('ADDRESS&&NA&&13800138000##')]), {
+            long: true,
+          }),
         },
       ],
     },

@@ -25,6 +25,7 @@ import {
   DecodeError,
   dialects,
   eachReadable,
+  enveloped,
   escaped,
   type Fix,
   imeiOf14,
@@ -36,7 +37,7 @@ import {
   xor,
 } from '../kit/index.ts'
 import { isJointech, jointechFrame, jointechText } from './jointech.ts'
-import { ALARMS, BASIC, location, locationWithin } from './location.ts'
+import { BASIC, locationWithin, report } from './location.ts'
 
 const frames = escaped({ flag: 0x7e, escape: 0x7d, codes: new Map([1, 2].map((code) => [code, 0x7c + code])) })
 
@@ -138,19 +139,23 @@ function whole(r: ByteReader, header: Header, session: Session): Message {
   }
   if (none !== undefined) return { none, reply: answer(header) }
   const reply = type === PHOTO ? ended(messageStart(0x8800, 4, header).bytes(r.ahead().slice(4))) : answer(header)
-  return { ...positions(r, header, session), reply }
+  return enveloped({ device: header.device, reply }, () => positions(r, header, session))
 }
 
 function part(r: ByteReader, header: Header, session: Session): Message {
   const { type, serial } = header
   const [count, index] = [r.u16(), r.u16() - 1]
   const reply = answer(header)
-  if (type === PHOTO && index === 0) return { ...positions(r, header, session), reply }
+  if (type === PHOTO && index === 0)
+    return enveloped({ device: header.device, reply }, () => positions(r, header, session))
   const none = type === PHOTO ? 'photo' : NONE.get(type)
   if (none !== undefined) return { none, reply }
   const given = { key: `${type} ${serial - index}`, index, count, content: r.slice(), reply }
   const all = assemble(given, session)
-  return all ? { ...positions(new ByteReader(all.content), header, session), reply: all.reply } : { none: 'part' }
+  if (!all) return { none: 'part' }
+  return enveloped({ device: header.device, reply: all.reply }, () =>
+    positions(new ByteReader(all.content), header, session),
+  )
 }
 
 type Positions = Pick<Message, 'fixes' | 'none' | 'unreadable'>
@@ -159,7 +164,7 @@ type Positions = Pick<Message, 'fixes' | 'none' | 'unreadable'>
 function positions(r: ByteReader, { device, type }: Header, session: Session): Positions {
   const settings = session.settingsOf(device)
   const before = BEFORE.get(type)
-  if (before !== undefined) return said(location(r.skip(before + ALARMS), settings))
+  if (before !== undefined) return placed(report(r.skip(before), settings))
   if (type === BATCH) return batch(r.skip(3), 2, settings)
   if (type === VENDOR_BATCH) return batch(r, 1, settings)
   if (type === PHOTO) return photo(r.skip(8), settings)
@@ -167,12 +172,13 @@ function positions(r: ByteReader, { device, type }: Header, session: Session): P
   return fix ? { fixes: [fix] } : {}
 }
 
-const said = (fix: Fix | undefined): Positions => (fix ? { fixes: [fix] } : { none: 'no fix' })
+const placed = (fix: Fix | undefined): Positions => (fix ? { fixes: [fix] } : { none: 'no fix' })
 
 function batch(r: ByteReader, width: 1 | 2, settings: Settings): Positions {
   const entries: ByteReader[] = []
   while (r.left > width) entries.push(r.part(Math.min(r.uint(width), r.left)))
-  const { good, unreadable } = eachReadable(entries, (entry) => location(entry.skip(ALARMS), settings))
+  if (entries.every(({ left }) => left < BASIC)) return { fixes: [] }
+  const { good, unreadable } = eachReadable(entries, (entry) => report(entry, settings))
   const fixes = good.filter((fix) => fix !== undefined)
   return fixes.length > 0 || unreadable ? { fixes, unreadable } : { none: 'no fix' }
 }
@@ -180,7 +186,7 @@ function batch(r: ByteReader, width: 1 | 2, settings: Settings): Positions {
 /** Before 2013 no position precedes the picture. */
 function photo(r: ByteReader, settings: Settings): Positions {
   const hasPlace = r.left >= BASIC && r.ahead().u16() !== JPEG
-  return hasPlace ? said(location(r.part(BASIC).skip(ALARMS), settings)) : { none: 'photo' }
+  return hasPlace ? placed(report(r.part(BASIC), settings)) : { none: 'photo' }
 }
 
 const answer = (header: Header) => ended(messageStart(0x8001, 5, header).u16(header.serial).u16(header.type).u8(0))

@@ -2,11 +2,12 @@
  * Jointech's locks (JT701, JT709), which speak frames of their own beside those of JT/T 808. No specification is public; what
  * follows is inferred from frames.
  *
- *   7E TTTT RL IIIIIIIIIIII SS DDMMYYhhmmss YYYYYYYY OOOOOOOOO F VV GG xx NN … CC 7E
+ *   7E TTTT RL IIIIIIIIIIII SS DDMMYYhhmmss YYYYYYYY OOOOOOOOO F VV GG xx NN [MMMMMMMM BB …] CC 7E
  *
  *   T  5501: position, 5502: position of an earlier fix      Y, O  latitude, longitude: packed decimals, (d)ddmmmmmm
  *   R  bit 7: wants an answer, L: length from D on           F  bit 1: north, 2: east     V  knots    G  2 degrees
  *   S  serial number, of one byte                            N  satellites                C  XOR from T on
+ *   M  mileage                                               B  own battery, %; AA or FF while it is charged
  *   Answer: 4401 0003 I 01 TTTT 00
  *
  *   (I,1,001,BASE,2,TIME) asks for the time: answer (I,1,001,BASE,2,YYYYMMDDhhmmss)
@@ -18,6 +19,7 @@ import {
   digitsOfTime,
   type Message,
   packedFix,
+  said,
   type Session,
   verified,
   xor,
@@ -36,9 +38,15 @@ export function jointechFrame(content: Buffer, wrap: (content: Buffer) => Buffer
   if (length !== r.skip(1).left && !session.lenient)
     throw new DecodeError('malformed', `length field is ${length}, content has ${r.left} bytes`)
   const reply = new ByteWriter().u16(0x4401).u16(3).hex(id).u8(1).u16(type).u8(0).xor().toBuffer()
-  const fixes = [{ ...packedFix(r), valid: type === 0x5501, satellites: r.skip(1).u8() }]
+  const fix = { ...packedFix(r), valid: type === 0x5501, satellites: r.skip(1).u8() }
+  const fixes = [{ ...fix, said: r.left > MILEAGE ? charge(r.skip(MILEAGE).u8()) : undefined }]
   return { device: id.replace(/^0+(?=.)/, ''), fixes, reply: wantsAnswer ? wrap(reply) : undefined }
 }
+
+/** 170 and 255 stand for a battery that is being charged. */
+const charge = (percent: number) => said(percent > 100 ? { charging: true } : { battery_percent: percent })
+
+const MILEAGE = 4
 
 /** A message in brackets: the request for the time is the only one that is known. @throws DecodeError */
 export function jointechText(frame: Buffer, session: Session): Message {

@@ -5,16 +5,20 @@
  *
  *   A  alarms                             Y, O  latitude, longitude, 1e-6 degrees     V  speed, 0.1 km/h
  *   S  status; bit 1: fixed, 2: south,    H  altitude, m                             G  heading, degrees
- *      3: west                            time: packed decimals, GMT+8               tag 31: satellites
+ *      3: west                            time: packed decimals, GMT+8               tags and alarms: said.ts
  */
-import { ByteReader, bcdYmd, type Fix, heading, isBcdYmd, kmh, type Settings, tlv } from '../kit/index.ts'
+import { ByteReader, bcdYmd, type Fix, heading, isBcdYmd, kmh, type Settings } from '../kit/index.ts'
+import { besides } from './said.ts'
 
 /** Bytes of the part that is always there, and of its first field. */
 export const BASIC = 28
-export const ALARMS = 4
+const ALARMS = 4
 
-/** What follows A. Undefined where the device has neither a fix nor the time. */
-export function location(r: ByteReader, { timeZone }: Settings): Fix | undefined {
+/** A report; undefined where the device has neither a fix nor the time. @throws DecodeError */
+export const report = (r: ByteReader, settings: Settings): Fix | undefined => location(r, settings, r.u32())
+
+/** What follows A. */
+function location(r: ByteReader, { timeZone }: Settings, alarms: number): Fix | undefined {
   const status = r.u32()
   const latitude = angle(r.i32(), status & SOUTH)
   const longitude = angle(r.i32(), status & WEST)
@@ -24,10 +28,7 @@ export function location(r: ByteReader, { timeZone }: Settings): Fix | undefined
   const valid = (status & FIXED) !== 0
   if (!valid && !DATE.test(r.ahead().hex(6))) return undefined
   const time = bcdYmd(r) - (timeZone === undefined ? GMT_8 : 0)
-  const fix: Fix = { time, latitude, longitude, valid, altitude, speed, heading: direction }
-  for (const { tag, value } of tlv(r, { tag: 1, length: 1 }))
-    if (tag === SATELLITES && value.left > 0) fix.satellites = value.u8()
-  return fix
+  return { time, latitude, longitude, valid, altitude, speed, heading: direction, ...besides(r, alarms, status) }
 }
 
 /**
@@ -36,7 +37,7 @@ export function location(r: ByteReader, { timeZone }: Settings): Fix | undefined
  */
 export function locationWithin(content: Buffer, settings: Settings): Fix | undefined {
   for (let at = 0; at + BASIC - ALARMS <= content.length; at++)
-    if (isLocation(content, at)) return location(new ByteReader(content, at, at + BASIC - ALARMS), settings)
+    if (isLocation(content, at)) return location(new ByteReader(content, at, at + BASIC - ALARMS), settings, 0)
   return undefined
 }
 
@@ -50,7 +51,6 @@ function isLocation(bytes: Buffer, at: number): boolean {
 const angle = (value: number, isNegative: number) => (isNegative ? -Math.abs(value) : value) / 1e6
 
 const [FIXED, SOUTH, WEST] = [2, 4, 8]
-const SATELLITES = 0x31
 /** Of a clock that was set. */
 const DATE = /^\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{6}$/
 const GMT_8 = 8 * 3_600_000

@@ -13,11 +13,14 @@ const FIX = {
   altitude: -12,
   speed: 15.25,
   heading: 214,
+  said: { ignition: false, charging: false },
 } as const
 
 /** A position: west, fixed, and what follows of tagged values. */
 const position = (tagged = '', { status = 0x0a, date = '261120143015' } = {}) =>
   bytes(`00000000 ${hex(4, status)} ${hex(4, 54_687_205)} ${hex(4, 25_279_730)} fff4 0225 00d6 ${date} ${tagged}`)
+
+const alarmed = (alarms: string, body: Buffer) => Buffer.concat([bytes(alarms), body.subarray(4)])
 
 /** The same with signs in its numbers. */
 function signed(body: Buffer): Buffer {
@@ -112,7 +115,11 @@ export default {
           none: 'no fix',
           reply: accepted(0x0200),
         },
-        { frame: message(0x0200, position('', { date: '261320143015' })), error: 'malformed' },
+        {
+          frame: message(0x0200, position('', { date: '261320143015' })),
+          error: 'malformed',
+          envelope: { device: DEVICE, reply: accepted(0x0200) },
+        },
         {
           frame: message(0x0201, Buffer.concat([bytes('0009'), position()])),
           device: DEVICE,
@@ -145,6 +152,7 @@ export default {
           fixes: [FIX, FIX],
           reply: accepted(0x0210),
         },
+        { frame: message(0x0210, bytes('06010203040506')), device: DEVICE, fixes: [], reply: accepted(0x0210) },
         {
           frame: message(0x0801, Buffer.concat([bytes('0102030400000000'), position(), bytes('ffd8ffe0')])),
           device: DEVICE,
@@ -194,6 +202,63 @@ export default {
           device: DEVICE,
           none: 'photo',
           reply: accepted(0x0801),
+        },
+      ],
+    },
+    {
+      title: 'what terminals say beside the position',
+      frames: (
+        [
+          ['5602094b 610204b0', { battery_percent: 75, external_voltage: 12 }],
+          ['56020900', { battery_percent: 90 }],
+          ['690201a1', { battery_voltage: 4.17 }],
+          ['82020085', { external_voltage: 13.3 }],
+          ['d40164 d50201a2', { battery_percent: 100, battery_voltage: 4.18 }],
+          ['e1012d', { battery_percent: 45 }],
+          ['e1020075', { external_voltage: 11.7 }],
+          ['e3060064019a0000', { battery_percent: 100, battery_voltage: 4.1 }],
+          ['e306000005050000', { external_voltage: 12.85 }],
+          ['e4020056 e50101', { charging: true, battery_percent: 86, moving: true }],
+          ['e4020164 e50100', { battery_percent: 100, moving: false }],
+          ['f10400003090', { external_voltage: 12.432 }],
+          ['f4020010', { alarms: ['accident'] }],
+          ['f60401020001', { charging: true }],
+          ['f60401020003', {}],
+          ['f70600000e88 02 46', { battery_voltage: 3.72, charging: true, battery_percent: 70 }],
+          ['fe0140', { battery_percent: 64 }],
+          ['bd05 4944313233', { driver: 'ID123' }],
+          ['eb0d 0004002d0fa5 000300a85c 0001', { battery_voltage: 4.005, battery_percent: 92 }],
+          ['eb0d 0006002d00002db4 000300e151', { external_voltage: 11.7, battery_percent: 81 }],
+          ['eb10 00060089ffffeffe 000600c5ffffffaf', { alarms: ['power_off', 'tampering', 'vibration'] }],
+        ] as const
+      ).map(([tagged, said]) => ({
+        frame: message(0x0200, position(tagged)),
+        device: DEVICE,
+        fixes: [{ ...FIX, said: { ...FIX.said, ...said } }],
+        reply: accepted(0x0200),
+      })),
+    },
+    {
+      title: 'status and alarms',
+      frames: [
+        {
+          frame: message(0x0200, alarmed('300381a1', position('', { status: 0x0440_000b }))),
+          device: DEVICE,
+          fixes: [
+            {
+              ...FIX,
+              said: {
+                ignition: true,
+                moving: true,
+                charging: true,
+                alarms: [
+                  ...(['sos', 'gps_antenna_cut', 'low_power', 'power_cut', 'low_battery', 'vibration'] as const),
+                  ...(['tampering', 'movement', 'accident'] as const),
+                ],
+              },
+            },
+          ],
+          reply: accepted(0x0200),
         },
       ],
     },
@@ -254,6 +319,7 @@ export default {
               speed: 4.115556,
               heading: 214,
               satellites: 9,
+              said: { charging: true },
             },
           ],
           reply: escapedFrame(withXor(bytes(`4401 0003 ${PHONE} 01 5501 00`))),

@@ -1,4 +1,4 @@
-import { ByteReader, dop, type Fix, heading, kmh, type Message, type Settings, utc } from '../kit/index.ts'
+import { ByteReader, dop, type Fix, heading, kmh, type Message, type Settings, said, utc } from '../kit/index.ts'
 
 /** Bytes of a record's shortest layout. */
 const LEAST = 41
@@ -67,9 +67,9 @@ function record(r: ByteReader): Fix {
   const course = heading(r.u16())
   const hdop = dop(r.skip(5).u16() / 10)
   const speed = kmh(r.skip(1).u16())
-  r.skip(3).asciiUntil(0)
+  const driver = r.skip(3).asciiUntil(0)
   r.skip(4).asciiUntil(0)
-  return { time, latitude, longitude, valid: true, heading: course, hdop, speed }
+  return { time, latitude, longitude, valid: true, heading: course, hdop, speed, said: said({ driver }) }
 }
 
 /** Whether a time begins with a year: as unix seconds it would be one of 1974. */
@@ -91,6 +91,8 @@ function complete(fix: Fix, r: ByteReader, form: string | undefined): void {
     if (length === undefined || length > r.left) return
     if (name === 'AT') fix.altitude = r.i32()
     else if (name === 'SA') fix.satellites = r.u8()
+    else if (name === 'MV') fix.said = { ...fix.said, external_voltage: r.u16() / 10 }
+    else if (name === 'BV') fix.said = { ...fix.said, battery_voltage: r.u16() / 10 }
     else if (length === 0) r.asciiUntil(0)
     else r.skip(length)
   }

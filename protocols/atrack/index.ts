@@ -14,7 +14,8 @@
  *
  * A time is unix seconds, or (AT$FORM) year16 month day hour minute second; in text YYYYMMDDhhmmss. Values of one's own
  * follow where a record has their names (%CI), or the setting `form` ("%SA%MV…", as in AT$FORM) names them: of these the
- * altitude (%AT) and the satellites (%SA) are read. Their lengths are those of frames that were seen.
+ * altitude (%AT), satellites (%SA), supply (%MV, 0.1 V), own battery (%BV, 0.1 V) and, in text, motion (%MT) are read. Their lengths
+ * are those of frames that were seen. The driver is the text of a card, if there is one.
  *
  * Answer to a report, text too: FE02 I S, once it is stored; else it comes again.
  */
@@ -25,6 +26,7 @@ import {
   crc16Arc,
   DecodeError,
   dialects,
+  enveloped,
   lengthField,
   type Message,
   type Protocol,
@@ -112,7 +114,7 @@ function binary(frame: Buffer, session: Session): Message {
   const reply = acknowledgement(device, sequence)
   if (prefix === PHOTO) return { device, none: 'photo', reply }
   const records = frame.subarray(HEAD, length + 6)
-  return { device, ...binaryRecords(records, session.settingsOf(device)), reply }
+  return enveloped({ device, reply }, () => binaryRecords(records, session.settingsOf(device)))
 }
 
 function text(frame: Buffer, session: Session): Message {
@@ -121,11 +123,8 @@ function text(frame: Buffer, session: Session): Message {
   verify(crc16Arc(frame.subarray(coveredFrom(frame))) === Number.parseInt(checksum, 16), session)
   if (device === undefined || !/^\d{1,19}$/.test(device)) throw new DecodeError('malformed', 'there is no id')
   const records = line.slice(line.indexOf(`,${device},`) + device.length + 2)
-  return {
-    device,
-    ...textRecords(records, session.settingsOf(device)),
-    reply: acknowledgement(device, Number(sequence)),
-  }
+  const envelope = { device, reply: acknowledgement(device, Number(sequence)) }
+  return enveloped(envelope, () => textRecords(records, session.settingsOf(device)))
 }
 
 function acknowledgement(device: string, sequence: number): Buffer {

@@ -8,6 +8,7 @@ import {
   number,
   optionalNumber,
   type Settings,
+  said,
   TextReader,
   utcYmd,
 } from '../kit/index.ts'
@@ -26,7 +27,7 @@ function record(line: string, form: string | undefined): Fix {
   const longitude = r.skip(2).number() / 1e6
   const latitude = r.number() / 1e6
   const course = heading(r.optionalNumber())
-  const [, , hdop = '', , speed = '', , , , , , , ...own] = r.rest().replace(LINK, '$1 ').split(',')
+  const [, , hdop = '', , speed = '', , , driver, , , , ...own] = r.rest().replace(LINK, '$1 ').split(',')
   return {
     time,
     latitude,
@@ -35,7 +36,7 @@ function record(line: string, form: string | undefined): Fix {
     heading: course,
     hdop: dop(optionalNumber(hdop, (value) => value / 10)),
     speed: optionalNumber(speed, kmh),
-    ...values(own, form),
+    ...values(own, form, driver),
   }
 }
 
@@ -46,13 +47,20 @@ function timeOf(digits: string): number {
   return digits.length === 14 ? utcYmd(digits.slice(2)) : number(digits) * 1000
 }
 
-/** Altitude and satellites among one's own values: behind their names, or in the order of the setting. */
-function values(fields: string[], form: string | undefined): Pick<Fix, 'altitude' | 'satellites'> {
+/** What is read of one's own values: behind their names, or in the order of the setting. */
+function values(fields: string[], form: string | undefined, driver: string): Partial<Fix> {
   const isNamed = fields[0]?.startsWith('%')
   const names = (isNamed ? fields.shift() : form)?.split('%').filter((name) => name !== '' && name !== 'CI') ?? []
   const value = (name: string) => {
     const field = fields[names.indexOf(name)]
     return field !== undefined && /^-?\d+$/.test(field) ? +field : undefined
   }
-  return { altitude: value('AT'), satellites: value('SA') }
+  const volts = (name: string) => optionalNumber(value(name), (tenths) => tenths / 10)
+  const moving = value('MT')
+  const says = { external_voltage: volts('MV'), battery_voltage: volts('BV'), driver }
+  return {
+    altitude: value('AT'),
+    satellites: value('SA'),
+    said: said({ ...says, moving: moving === undefined ? undefined : moving === 1 }),
+  }
 }

@@ -1,4 +1,17 @@
-import { ByteReader, DecodeError, type Fix, type Message, packedFix, type Session } from '../kit/index.ts'
+import {
+  type Alarm,
+  alarmsIn,
+  ByteReader,
+  DecodeError,
+  eachReadable,
+  enveloped,
+  type Fix,
+  type Message,
+  packedFix,
+  type Said,
+  type Session,
+  said,
+} from '../kit/index.ts'
 
 /** Bytes of a position in a packet of several. */
 const RECORD = 27
@@ -16,26 +29,43 @@ export function binary(packet: Buffer, _: Session, isOfPadlock: boolean): Messag
   const r = new ByteReader(packet).skip(1)
   const device = r.bcd(5)
   const version = r.u8()
-  if (isOfPadlock) return { device, ...padlock(r.skip(3), version, packet[packet.length - 1]) }
+  if (isOfPadlock) return enveloped({ device }, () => padlock(r.skip(3), version, packet[packet.length - 1]))
+  return enveloped({ device }, () => records(r, version >> 4 === 1))
+}
+
+function records(r: ByteReader, isFirstVersion: boolean): Message {
   const length = r.u16()
   if (length % RECORD !== 0 || length === 0 || r.left < length) throw new DecodeError('malformed', `${length} bytes`)
-  const fixes: Fix[] = []
-  for (let left = length; left > 0; left -= RECORD)
-    fixes.push(record(new ByteReader(r.slice(RECORD)), version >> 4 === 1))
-  return { device, fixes }
+  const entries = Array.from({ length: length / RECORD }, () => r.part(RECORD))
+  const { good, unreadable } = eachReadable(entries, (entry) => record(entry, isFirstVersion))
+  return { fixes: good, unreadable }
 }
 
 function record(r: ByteReader, isFirstVersion: boolean): Fix {
   const fix = packedFix(r)
   if (!isFirstVersion) return fix
   const satellites = r.u8()
-  return { ...fix, satellites, altitude: r.skip(2).u16() }
+  const charge = batteryOf(r.u8())
+  return { ...fix, satellites, altitude: r.skip(1).u16(), said: said(charge) }
 }
 
 function padlock(r: ByteReader, version: number, serial: number): Message {
   const fix = packedFix(r)
   const satellites = r.skip(4).u8()
-  const wantsAnswer = (r.skip(5).u8() & WANTS_ANSWER) !== 0
+  const status = r.skip(4).u16()
+  const says = said({ ...batteryOf(r.u8()), alarms: alarmsIn(status, ALARMS) })
   const answer = version >= NAMED_ANSWERS ? `(P69,0,${serial})` : '(P35)'
-  return { fixes: [{ ...fix, satellites }], reply: wantsAnswer ? Buffer.from(answer) : undefined }
+  const reply = status & WANTS_ANSWER ? Buffer.from(answer) : undefined
+  return { fixes: [{ ...fix, satellites, said: says }], reply }
 }
+
+/** Bits of the status of padlocks: the rope is cut, it shakes, the battery is low, the back cap is open. */
+const ALARMS: readonly Alarm[] = Object.assign([], {
+  3: 'tampering',
+  4: 'vibration',
+  11: 'low_battery',
+  12: 'tampering',
+} satisfies Record<number, Alarm>)
+
+/** The charge of the battery; above 100 it is on the charger. */
+const batteryOf = (percent: number): Said => (percent > 100 ? { charging: true } : { battery_percent: percent })

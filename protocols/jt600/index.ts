@@ -12,8 +12,11 @@
  *   (I,P45,D,T,Y,N,O,E,A,S,C,x,x,x,x,x,s…) lock event, s its serial number
  *   (I,U04)  (I,@JT)  (I,2,U09,…)          heartbeat, heartbeat, trip; in other types D,T,A … of U01 is looked for
  *   P  DDMMYY hhmmss ddmmmmmm dddmmmmmmF SS CC …    F: bit 0 fix, bit 1 north, bit 2 east; S knots, C 2°; then, of the
- *      first kind in version 1, satellites, two bytes, altitude in metres; of the second mileage{4}, satellites, card{4},
- *      status{2} with bit 5: an answer is wanted
+ *      first kind in version 1, satellites, charge, one byte, altitude in metres (what other versions have is not known);
+ *      of the second mileage{4}, satellites, card{4}, status{2}, charge: its bit 5 wants an answer, bits 3 (rope cut), 4
+ *      (vibration), 11 (low battery), 12 (back cap open) are alarms (Wialon, Jointech JT701D)
+ *   charge  the battery's, %, above 100: on the charger; behind S, C (and satellites) in W01, U01–U06
+ *   (I,1,001,BASE,2,TIME) asks for the time: answer (I,1,001,BASE,2,YYYYMMDDhhmmss). The third x of P45 is the driver's card
  *
  * Answers: (S39) to U01–U03, (S20) to U06, (P69,0,s) to P45; where one is wanted (P69,0,S) from version 19 on, before (P35).
  */

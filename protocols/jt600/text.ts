@@ -2,6 +2,8 @@ import {
   ByteReader,
   DecodeError,
   degreesMinutes,
+  digitsOfTime,
+  enveloped,
   type Fix,
   heading,
   kmh,
@@ -9,6 +11,8 @@ import {
   mph,
   optionalNumber,
   packedFix,
+  type Session,
+  said,
   TextReader,
   unescape,
   utcDmy,
@@ -25,29 +29,37 @@ export const CODES = new Map([
 const SENSOR = /^\((\d+),\d+,\d+,WLNET,5,\d+,/
 
 /** The message of a line between parentheses. @throws DecodeError */
-export function text(frame: Buffer): Message {
+export function text(frame: Buffer, { now }: Session): Message {
   const content = frame.subarray(1, frame.at(-1) === 0x29 ? -1 : undefined)
   const sensor = SENSOR.exec(frame.toString('latin1', 0, 64))
   if (sensor) {
     const bytes = unescape(content.subarray(sensor[0].length - 1), ESCAPE, CODES)
-    return { device: sensor[1], fixes: [packedFix(new ByteReader(bytes))] }
+    return enveloped({ device: sensor[1] }, () => ({ fixes: [packedFix(new ByteReader(bytes))] }))
   }
-  const r = new TextReader(content.toString('latin1'), ',')
+  const line = content.toString('latin1')
+  const r = new TextReader(line, ',')
   const device = r.next()
   if (!/^\d+$/.test(device)) throw new DecodeError('malformed', 'the frame begins with no id')
+  if (line.endsWith(TIME))
+    return { device, none: 'time', reply: Buffer.from(`(${line.slice(0, -4)}20${digitsOfTime(now)})`) }
   let type = r.next()
   // Newer devices put the version of the protocol in front.
   if (/^\d+$/.test(type)) type = r.next()
+  const reply = REPLIES.get(type)
   const read = TYPES.get(type) ?? found
-  return { device, ...read(r) }
+  return enveloped({ device, reply: reply === undefined ? undefined : Buffer.from(reply) }, () => read(r))
 }
+
+const TIME = ',BASE,2,TIME'
+
+const REPLIES = new Map([...['U01', 'U02', 'U03'].map((type) => [type, '(S39)'] as const), ['U06', '(S20)']])
 
 const TYPES = new Map<string, (r: TextReader) => Message>([
   ['W01', (r) => ({ fixes: [ofW01(r)] })],
-  ['U01', (r) => ({ fixes: [ofU(r)], reply: Buffer.from('(S39)') })],
-  ['U02', (r) => ({ fixes: [ofU(r)], reply: Buffer.from('(S39)') })],
-  ['U03', (r) => ({ fixes: [ofU(r)], reply: Buffer.from('(S39)') })],
-  ['U06', (r) => ({ fixes: [ofU(r.skip())], reply: Buffer.from('(S20)') })],
+  ['U01', (r) => ({ fixes: [ofU(r)] })],
+  ['U02', (r) => ({ fixes: [ofU(r)] })],
+  ['U03', (r) => ({ fixes: [ofU(r)] })],
+  ['U06', (r) => ({ fixes: [ofU(r.skip())] })],
   ['P45', lockEvent],
   ['U04', () => ({ none: 'heartbeat' })],
   ['@JT', () => ({ none: 'heartbeat' })],
@@ -67,7 +79,7 @@ function ofW01(r: TextReader): Fix {
   const latitude = degreesMinutes(r.number()) * signOf(r.next())
   const valid = isValid(r.next())
   const time = utcDmy(r.next(), r.next())
-  return { time, latitude, longitude, valid, ...motion(r, kmh) }
+  return { time, latitude, longitude, valid, ...motion(r, kmh), said: said({ battery_percent: r.optionalNumber() }) }
 }
 
 function ofU(r: TextReader): Fix {
@@ -75,7 +87,7 @@ function ofU(r: TextReader): Fix {
   const valid = isValid(r.next())
   const latitude = r.number() * signOf(r.next())
   const longitude = r.number() * signOf(r.next())
-  return { time, latitude, longitude, valid, ...motion(r, mph), satellites: satellitesOf(r.ended ? '' : r.next()) }
+  return { time, latitude, longitude, valid, ...motion(r, mph), ...satellitesAndCharge(r) }
 }
 
 function lockEvent(r: TextReader): Message {
@@ -83,8 +95,9 @@ function lockEvent(r: TextReader): Message {
   const latitude = r.number() * signOf(r.next())
   const longitude = r.number() * signOf(r.next())
   const valid = isValid(r.next())
-  const fix = { time, latitude, longitude, valid, ...motion(r, mph) }
-  const serial = r.rest().split(',')[5] ?? ''
+  const moved = motion(r, mph)
+  const [, , driver, , , serial = ''] = r.rest().split(',')
+  const fix = { time, latitude, longitude, valid, ...moved, said: said({ driver }) }
   return { fixes: [fix], reply: serial === '' ? undefined : Buffer.from(`(P69,0,${serial})`) }
 }
 
@@ -102,7 +115,11 @@ function isValid(letter: string): boolean {
   return letter === 'A' || letter === 'T'
 }
 
-/** Some models leave the number out: then the charge stands in its place. */
-function satellitesOf(field: string): number | undefined {
-  return field.endsWith('%') ? undefined : optionalNumber(field)
+/** The two fields behind the course; some models leave the first out. */
+function satellitesAndCharge(r: TextReader): Pick<Fix, 'satellites' | 'said'> {
+  let field = r.ended ? '' : r.next()
+  const satellites = field.endsWith('%') ? undefined : optionalNumber(field)
+  if (!field.endsWith('%') && !r.ended) field = r.next()
+  const charge = field.endsWith('%') ? optionalNumber(field.slice(0, -1)) : undefined
+  return { satellites, said: said({ battery_percent: charge }) }
 }

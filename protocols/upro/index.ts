@@ -8,17 +8,23 @@
  *   A  hhmmss ddmmmmmm dddmmmmmm h SS CC DDMMYY: UTC; latitude and longitude, 1e-4 minutes; h hexadecimal: bit 0 no fix,
  *      bit 1 north, bit 2 east; S speed, 2 knots; C course, 10°
  *   F  speed, 0.1 knots          G  altitude, 0.1 m            R ggss, O ss: satellites          X  cells
- *   Without A there is no position. Answer: *VV20YTT#
+ *   B  status: first byte, bit 0: ignition; fifth byte, bit 4: vibration, bit 6: low power
+ *   V  supply, 0.1 V (4 digits), Y  supply, mV (5 digits)      T  own battery, % (2 digits), M  0.1 % (3 digits)
+ *   With other numbers of digits V, Y, T and M mean other things. Without A there is no position. Answer: *VV20YTT#
  */
 import {
+  alarmsOf,
   between,
   DecodeError,
   digitsDegreesMinutes,
+  enveloped,
   type Fix,
   heading,
   knots,
   type Message,
   type Protocol,
+  type Said,
+  said,
   utcDmy,
 } from '../kit/index.ts'
 
@@ -41,18 +47,43 @@ const EAST = 4
 const TYPES = new Set(['AA', 'AB', 'AD', 'AH', 'BA', 'YA'])
 
 function decode(frame: Buffer): Message {
-  const text = frame.toString('latin1')
+  const text = frame.toString('latin1').replace(/#$/, '')
   const head = HEAD.exec(text.slice(0, 64))
   if (!head) throw new DecodeError(frame.length < 12 ? 'truncated' : 'unsupported')
   const [, maker, answered, device, type] = head
   const fields = fieldsOf(text)
   const reply = answered === '1' ? Buffer.from(`*${maker}Y${type}#`) : undefined
   const place = fields.get('A')
-  if (place !== undefined && !NO_DATE.test(place)) return { device, fixes: [fixOf(place, fields)], reply }
-  if (place !== undefined) return { device, none: 'no fix', reply }
-  if (fields.has('X')) return { device, none: 'cells', reply }
-  const none = type === 'AH' ? 'heartbeat' : TYPES.has(type) ? 'no place' : undefined
-  return { device, none, reply }
+  const says = saidIn(fields)
+  if (place !== undefined && !NO_DATE.test(place))
+    return enveloped({ device, reply }, () => ({ fixes: [{ ...fixOf(place, fields), said: says }] }))
+  return { device, none: place === undefined ? whyNone(type, fields) : 'no fix', said: says, reply }
+}
+
+function whyNone(type: string, fields: ReadonlyMap<string, string>): string | undefined {
+  if (fields.has('X')) return 'cells'
+  return type === 'AH' ? 'heartbeat' : TYPES.has(type) ? 'no place' : undefined
+}
+
+function saidIn(fields: ReadonlyMap<string, string>): Said | undefined {
+  const status = fields.get('B') ?? ''
+  const hasStatus = STATUS.test(status)
+  const flags = hasStatus ? Number.parseInt(status.slice(8, 10), 16) : 0
+  return said({
+    ignition: hasStatus ? (Number.parseInt(status[1], 16) & IGNITION) !== 0 : undefined,
+    external_voltage: scaled(fields.get('V'), /^\d{4}$/, 10) ?? scaled(fields.get('Y'), /^\d{5}$/, 1000),
+    battery_percent: scaled(fields.get('T'), /^\d\d$/, 1) ?? scaled(fields.get('M'), /^\d{3}$/, 10),
+    alarms: alarmsOf(flags & VIBRATION && 'vibration', flags & LOW_POWER && 'low_power'),
+  })
+}
+
+const STATUS = /^[0-9a-f]{10}$/i
+const IGNITION = 1
+const [VIBRATION, LOW_POWER] = [0x10, 0x40]
+
+function scaled(field: string | undefined, pattern: RegExp, divisor: number): number | undefined {
+  const value = digits(field, pattern)
+  return value === undefined ? undefined : value / divisor
 }
 
 /** The fields by their letters; of a letter that comes twice the first: binary fields at the end may look like fields. */

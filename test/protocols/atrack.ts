@@ -28,9 +28,12 @@ export default {
       frames: [
         { frame: binary(record(), record()), device: IMEI, fixes: [FIX, FIX], reply: ACK },
         {
-          frame: binary(record('%CI%SA%MV%VN%AT\0', '0c0085313233000000002d'), record()),
+          frame: binary(record('%CI%SA%MV%BV%VN%AT\0', '0c00850029313233000000002d'), record()),
           device: IMEI,
-          fixes: [{ ...FIX, satellites: 12, altitude: 45 }, FIX],
+          fixes: [
+            { ...FIX, satellites: 12, altitude: 45, said: { external_voltage: 13.3, battery_voltage: 4.1 } },
+            FIX,
+          ],
           reply: ACK,
         },
         { frame: binary(record('', '', true)), device: IMEI, fixes: [FIX], reply: ACK },
@@ -56,7 +59,7 @@ export default {
           device: IMEI,
           fixes: [
             { ...FIX, altitude: 45, satellites: 12 },
-            { ...FIX, satellites: 9 },
+            { ...FIX, satellites: 9, said: { external_voltage: 13.3 } },
             { ...FIX, satellites: 9 },
           ],
           reply: ACK,
@@ -68,6 +71,13 @@ export default {
           unreadable: [2],
           reply: ACK,
         },
+        {
+          frame: text(`${TEXT.replace('0,0,,', '0,0,1858AE010000,')}\x1a,%CI%BV%MT,41,1\r\n`),
+          device: IMEI,
+          fixes: [{ ...FIX, said: { driver: '1858AE010000', battery_voltage: 4.1, moving: true } }],
+          reply: ACK,
+        },
+        { frame: text('x\r\n'), error: 'malformed', envelope: { device: IMEI, reply: ACK } },
       ],
     },
     {

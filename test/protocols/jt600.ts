@@ -7,8 +7,9 @@ const ID = '8021234567'
 const place = (flags: string) => `010524231530 52315000 013246000${flags} 0a 87`
 const FIX = { time: '2024-05-01T23:15:30Z', latitude: 52.525, longitude: 13.41, speed: knots(10), heading: 270 }
 const record = (flags: string, rest = '00'.repeat(10)) => place(flags) + rest
-const padlock = (version: string, status: string) =>
-  bytes(`24 ${ID} ${version} 11 0027 ${place('7')} 00001234 09 00000000 ${status} ${'00'.repeat(10)} 6e`)
+const padlock = (version: string, status: string, charge = '55') =>
+  bytes(`24 ${ID} ${version} 11 0027 ${place('7')} 00001234 09 00000000 ${status} ${charge} ${'00'.repeat(9)} 6e`)
+const LOCKED = { ...FIX, satellites: 9, said: { battery_percent: 85 } }
 
 const TEXT = '010524,231530,T,52.525,N,13.410,E'
 
@@ -31,7 +32,7 @@ export default {
         {
           frame: `(${ID},U02,${TEXT},,,,32%)`,
           device: ID,
-          fixes: [{ ...FIX, speed: undefined, heading: undefined }],
+          fixes: [{ ...FIX, speed: undefined, heading: undefined, said: { battery_percent: 32 } }],
           reply: '(S39)',
         },
       ],
@@ -48,12 +49,23 @@ export default {
         {
           frame: bytes(`24 ${ID} 11 001b ${record('7', '09 5080 0022 0000000000')} 01`),
           device: ID,
-          fixes: [{ ...FIX, satellites: 9, altitude: 34 }],
+          fixes: [{ ...FIX, satellites: 9, altitude: 34, said: { battery_percent: 80 } }],
         },
-        { frame: padlock('17', '20c0'), device: ID, fixes: [{ ...FIX, satellites: 9 }] },
-        { frame: padlock('17', '20e0'), device: ID, fixes: [{ ...FIX, satellites: 9 }], reply: '(P35)' },
-        { frame: padlock('19', '20e0'), device: ID, fixes: [{ ...FIX, satellites: 9 }], reply: '(P69,0,110)' },
-        { frame: bytes(`24 ${ID} 31 001a ${'00'.repeat(27)}`), error: 'malformed' },
+        { frame: padlock('17', '20c0'), device: ID, fixes: [LOCKED] },
+        { frame: padlock('17', '20e0'), device: ID, fixes: [LOCKED], reply: '(P35)' },
+        { frame: padlock('19', '20e0'), device: ID, fixes: [LOCKED], reply: '(P69,0,110)' },
+        {
+          frame: padlock('17', '28d8', 'ff'),
+          device: ID,
+          fixes: [{ ...LOCKED, said: { charging: true, alarms: ['tampering', 'vibration', 'low_battery'] } }],
+        },
+        {
+          frame: bytes(`24 ${ID} 31 0036 ${record('7')} ${record('7').replace('0105', 'ff05')} 01`),
+          device: ID,
+          fixes: [FIX],
+          unreadable: [1],
+        },
+        { frame: bytes(`24 ${ID} 31 001a ${'00'.repeat(27)}`), error: 'malformed', envelope: { device: ID } },
       ],
     },
     {
@@ -62,30 +74,30 @@ export default {
         {
           frame: `(${ID},W01,01324.6000,E,5231.5000,N,A,010524,231530,36,270,100,4)`,
           device: ID,
-          fixes: [{ ...FIX, speed: kmh(36) }],
+          fixes: [{ ...FIX, speed: kmh(36), said: { battery_percent: 100 } }],
         },
         {
           frame: `(${ID},U01,${TEXT},10,270,9,32%,00000000000011,10133)`,
           device: ID,
-          fixes: [{ ...FIX, speed: mph(10), satellites: 9 }],
+          fixes: [{ ...FIX, speed: mph(10), satellites: 9, said: { battery_percent: 32 } }],
           reply: '(S39)',
         },
         {
           frame: `(${ID},U03,${TEXT},10,270,32%,00000000000011,10133)`,
           device: ID,
-          fixes: [{ ...FIX, speed: mph(10) }],
+          fixes: [{ ...FIX, speed: mph(10), said: { battery_percent: 32 } }],
           reply: '(S39)',
         },
         {
           frame: `(${ID},U06,4,${TEXT.replace('T', 'F')},10,270,9,32%,00000000000011,10133)`,
           device: ID,
-          fixes: [{ ...FIX, speed: mph(10), satellites: 9, valid: false }],
+          fixes: [{ ...FIX, speed: mph(10), satellites: 9, valid: false, said: { battery_percent: 32 } }],
           reply: '(S20)',
         },
         {
           frame: `(${ID},P45,010524,231530,52.525,N,13.410,E,A,10,270,5,0,0012260888,0,0,77,0)`,
           device: ID,
-          fixes: [{ ...FIX, speed: mph(10) }],
+          fixes: [{ ...FIX, speed: mph(10), said: { driver: '0012260888' } }],
           reply: '(P69,0,77)',
         },
         {
@@ -100,6 +112,17 @@ export default {
         { frame: `(${ID},U04)`, device: ID, none: 'heartbeat' },
         { frame: `(${ID},@JT)`, device: ID, none: 'heartbeat' },
         { frame: `(${ID},2,U09,129,2,A,010524231530)`, device: ID, none: 'trip' },
+        {
+          frame: `(${ID},1,001,BASE,2,TIME)`,
+          device: ID,
+          none: 'time',
+          reply: `(${ID},1,001,BASE,2,20261120120000)`,
+        },
+        {
+          frame: `(${ID},U01,${TEXT.replace('0105', '3113')},10,270)`,
+          error: 'malformed',
+          envelope: { device: ID, reply: '(S39)' },
+        },
         { frame: `(${ID},Z99,1)`, device: ID },
         {
           frame: `(${ID},1,U10,77,${TEXT.replace('N', 'S').replace('E', 'W')},10,270)`,

@@ -15,7 +15,14 @@ export default {
     {
       title: 'positions, with an answer where one is wanted',
       frames: [
-        { frame: `*HQ201${ID},BA&${PLACE}&B0100060010#`, device: ID, fixes: [FIX], reply: '*HQ20YBA#' },
+        {
+          frame: `*HQ201${ID},BA&${PLACE}&B0100060010&V0109&T65#`,
+          device: ID,
+          fixes: [
+            { ...FIX, said: { ignition: true, external_voltage: 10.9, battery_percent: 65, alarms: ['vibration'] } },
+          ],
+          reply: '*HQ20YBA#',
+        },
         {
           frame: `*VK200${ID},AB1&${PLACE}&F0195&G000340&R2409#`,
           device: ID,
@@ -31,17 +38,24 @@ export default {
     {
       title: 'no position',
       frames: [
-        { frame: `*VK201${ID},AH&B0000000000&W00#`, device: ID, none: 'heartbeat', reply: '*VK20YAH#' },
+        {
+          frame: `*VK201${ID},AH&B0000000040&M940&Y12922&T0268#`,
+          device: ID,
+          none: 'heartbeat',
+          said: { ignition: false, external_voltage: 12.922, battery_percent: 94, alarms: ['low_power'] },
+          reply: '*VK20YAH#',
+        },
         { frame: `*VK200${ID},BA&X262,6,1016,13931,60&E240501231530#`, device: ID, none: 'cells' },
         {
           frame: `*VK201${ID},BA&A${'0'.repeat(34)}&B0000000000#`,
           device: ID,
           none: 'no fix',
+          said: { ignition: false },
           reply: '*VK20YBA#',
         },
-        { frame: `*VK200${ID},BA&B0000000000#`, device: ID, none: 'no place' },
-        { frame: `*VK201${ID},ZZ&B0000000000#`, device: ID, reply: '*VK20YZZ#' },
-        { frame: `*VK201${ID},BA&A231530#`, error: 'malformed' },
+        { frame: `*VK200${ID},BA&B0000000000#`, device: ID, none: 'no place', said: { ignition: false } },
+        { frame: `*VK201${ID},ZZ&B0000000000#`, device: ID, said: { ignition: false }, reply: '*VK20YZZ#' },
+        { frame: `*VK201${ID},BA&A231530#`, error: 'malformed', envelope: { device: ID, reply: '*VK20YBA#' } },
         { frame: '*HQ,8800000001,V1,101530#', error: 'unsupported' },
         { frame: '*HQ20#', error: 'truncated' },
       ],

@@ -89,7 +89,7 @@ function sound(message: Message, now: number): Message {
 }
 
 function soundFix(fix: Fix, now: number): Fix {
-  const { device, time, latitude, longitude, valid, ...measured } = fix
+  const { device, time, latitude, longitude, valid, said, ...measured } = fix
   const known = Object.entries(measured).filter(([, value]) => Number.isFinite(value))
   return {
     ...Object.fromEntries(known),
@@ -98,6 +98,7 @@ function soundFix(fix: Fix, now: number): Fix {
     latitude: Number.isFinite(latitude) ? latitude : 0,
     longitude: Number.isFinite(longitude) ? longitude : 0,
     valid: valid && [time, latitude, longitude].every(Number.isFinite),
+    said,
   }
 }
 

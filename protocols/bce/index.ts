@@ -21,6 +21,7 @@ import {
   ByteWriter,
   dialects,
   dop,
+  enveloped,
   type Fix,
   heading,
   kmh,
@@ -77,19 +78,29 @@ function blocksLength(bytes: Buffer): number {
 function decode(frame: Buffer, session: Session): Message {
   const r = new ByteReader(verified(frame, { sum: sum8, from: 0, width: 1 }, session))
   const device = r.digits64le()
-  const fixes: Fix[] = []
-  const replies: Buffer[] = []
-  let none: string | undefined = 'no place'
+  const blocks: Block[] = []
   while (r.left > 0) {
-    const block = new ByteReader(r.slice(r.u16le()))
-    const service = block.u8()
-    const key = block.u8()
-    if (service === FROM_MEMORY) replies.push(confirmation(device, key))
+    const structures = new ByteReader(r.slice(r.u16le()))
+    blocks.push({ service: structures.u8(), key: structures.u8(), structures })
+  }
+  const reply = blocks.filter(({ service }) => service === FROM_MEMORY).map(({ key }) => confirmation(device, key))
+  return enveloped({ device, reply }, () => contentOf(blocks, session.now))
+}
+
+interface Block {
+  readonly service: number
+  readonly key: number
+  readonly structures: ByteReader
+}
+
+function contentOf(blocks: readonly Block[], now: number): Message {
+  const fixes: Fix[] = []
+  let none: string | undefined = 'no place'
+  for (const { service, structures } of blocks)
     if (service === OUTPUT) none &&= 'command answer'
     else if (service !== FROM_MEMORY && service !== NOW) none = undefined
-    else if (!addStructures(fixes, block, session.now)) none = undefined
-  }
-  return fixes.length > 0 ? { device, fixes, reply: replies } : { device, none, reply: replies }
+    else if (!addStructures(fixes, structures, now)) none = undefined
+  return fixes.length > 0 ? { fixes } : { none }
 }
 
 function confirmation(device: string, key: number): Buffer {

@@ -11,6 +11,8 @@
  *   status, from byte 41 on   M M S OOOOOOOO AAAAAAAA HHHHHHHH VVVVVVVV GGGG ss mm hh DD MM YYYY C
  *   module  TT LLLL data      06: q M M S OOOOOOOO AAAAAAAA HHHHHHHH VVVV g       07: v ss mm hh DD MM YY
  *
+ *   status, bytes 18 and 20: why it was sent (some reasons are alarms) and inputs, bit 5: ignition
+ *
  *   M  modes of the fix       O, A  longitude, latitude, 1e-8 radians; of MCPG (the letters otherwise): 1e-7 degrees
  *   S  satellites             H  altitude, cm     V  speed, cm/s     G  heading, 1e-3 radians
  *
@@ -18,16 +20,19 @@
  * is looked for, from M on.
  */
 import {
+  type Alarm,
   ByteReader,
   ByteWriter,
   DecodeError,
   EndSearch,
+  enveloped,
   type Fix,
   heading,
   Marks,
   type Message,
   type Protocol,
   radians,
+  said,
   type Session,
   type Stream,
   sum8,
@@ -101,15 +106,34 @@ function decode(frame: Buffer, session: Session): Message {
   const numerator = r.skip(2).u8()
   const reply = type === MODULAR ? modularAnswer(device, numerator) : answer(device, numerator)
   const isInDegrees = start === 'MCPG'
-  if (type === STATUS) return { device, fixes: [stamp(r.skip(BEFORE_STAMP), isInDegrees)], reply }
-  if (type === MODULAR) return { device, ...modules(r), reply }
-  if (type === PROGRAMMING) return { device, none: 'command answer', reply }
-  const found = stampWithin(r.slice(), isInDegrees)
-  return found ? { device, fixes: [found], reply } : { device, reply }
+  return enveloped({ device, reply }, () => {
+    if (type === STATUS) return { fixes: [statusFix(r, isInDegrees)] }
+    if (type === MODULAR) return modules(r)
+    if (type === PROGRAMMING) return { none: 'command answer' }
+    const found = stampWithin(r.slice(), isInDegrees)
+    return found ? { fixes: [found] } : {}
+  })
 }
 
-/** Bytes of a status between the numerator and the modes of the fix, and of what follows from these on. */
-const [BEFORE_STAMP, STAMP] = [29, 28]
+function statusFix(r: ByteReader, isInDegrees: boolean): Fix {
+  const alarm = ALARMS.get(r.skip(6).u8())
+  const ignition = (r.skip(1).u8() & IGNITION) !== 0
+  const says = said({ ignition, alarms: alarm === undefined ? [] : [alarm] })
+  return { ...stamp(r.skip(BEFORE_STAMP), isInDegrees), said: says }
+}
+
+const IGNITION = 0x20
+/** Reasons to send: distress, main power lost or low, backup battery low, main power back. */
+const ALARMS = new Map<number, Alarm>([
+  [70, 'sos'],
+  [80, 'power_cut'],
+  [81, 'low_power'],
+  [83, 'low_battery'],
+  [87, 'power_restored'],
+])
+
+/** Bytes of a status between the inputs and the modes of the fix, and of what follows from these on. */
+const [BEFORE_STAMP, STAMP] = [20, 28]
 
 function answer(device: string, numerator: number): Buffer {
   const w = new ByteWriter().ascii('MCGP').u8(4).u32le(Number(device)).hex('000000000000').u8(numerator)

@@ -1,14 +1,16 @@
 /*
  * Subrecords of telematics data. Little-endian.
  *
- *   10 LLLL TTTTTTTT AAAAAAAA OOOOOOOO FF SSSS DD odometer3 xx xx [HHHHHH]        position
+ *   10 LLLL TTTTTTTT AAAAAAAA OOOOOOOO FF SSSS DD odometer3 inputs RR [HHHHHH]    position
  *   11 LLLL FF [VVVV] [HHHH] [PPPP] [NN] …                                       of F's bits 0–3: VDOP, HDOP, PDOP, satellites
  *
- *   T  seconds since 2010       F  bit 0: fixed, 5: south, 6: west,     S  0.1 km/h (bits 13–0), 14: below the sea, 15: 256° more
- *   A  latitude / 90° × 2³²−1      7: H is there                        D  heading     H  altitude, m     HDOP × 100
- *   O  longitude / 180° × 2³²−1
+ *   T  seconds since 2010       F  bit 0: fixed, 4: moving, 5: south,   S  0.1 km/h (bits 13–0), 14: below the sea, 15: 256° more
+ *   A  latitude / 90° × 2³²−1      6: west, 7: H is there               D  heading     H  altitude, m     HDOP × 100
+ *   O  longitude / 180° × 2³²−1 R  why it was sent: some reasons are alarms
+ *
+ * The ignition follows from no field, and voltages (14) are left out: their unit is 0.1 V, and terminals send whole volts.
  */
-import { type ByteReader, dop, type Fix, heading, kmh, secondsSince, tlv } from '../kit/index.ts'
+import { type Alarm, type ByteReader, dop, type Fix, heading, kmh, said, secondsSince, tlv } from '../kit/index.ts'
 
 const POSITION = 0x10
 const EXTENDED = 0x11
@@ -32,6 +34,7 @@ function position(r: ByteReader): Fix {
   const flags = r.u8()
   const speed = r.u16le()
   const direction = r.u8() + (speed & 0x8000 ? 256 : 0)
+  const alarm = r.left >= 5 ? ALARMS.get(r.ahead(4).u8()) : undefined
   const altitude = flags & 0x80 && r.left >= 8 ? r.skip(5).u24le() * (speed & 0x4000 ? -1 : 1) : undefined
   return {
     time,
@@ -41,8 +44,20 @@ function position(r: ByteReader): Fix {
     altitude,
     speed: kmh((speed & 0x3fff) / 10),
     heading: heading(direction),
+    said: said({ moving: (flags & 0x10) !== 0, alarms: alarm === undefined ? [] : [alarm] }),
   }
 }
+
+/** Reasons to send (GOST R 56360, EGTS_SR_POS_DATA): case open, main power lost, backup power low, panic button, emergency call … */
+const ALARMS = new Map<number, Alarm>([
+  [10, 'tampering'],
+  [11, 'power_cut'],
+  [12, 'low_battery'],
+  [13, 'sos'],
+  [15, 'sos'],
+  [25, 'gps_antenna_cut'],
+  [28, 'movement'],
+])
 
 function extend(fix: Fix, r: ByteReader): void {
   const flags = r.u8()

@@ -8,9 +8,10 @@
  *   V  version    T  type: 01 report       S  seconds since 2000; its highest bit is no part of it
  *   I  IMEI, packed decimals               C  CRC-16/XMODEM from V on
  *
- *   tag 01  AAAAAAAA OOOOOOOO VVVV GGGG DDDD    tag 02  cells
+ *   tag 01  AAAAAAAA OOOOOOOO VVVV GGGG DDDD    tag 02  cells    tag 03  status{2} …; bit 9: ignition    tag 05  (nvvv)…
  *
  *   A, O  latitude, longitude, 1e-6 degrees     V  speed, km/h     G  heading     D  HDOP, 0.01; 9999: no fix
+ *   n  channel (4 bits): 0 supply, 2 own battery; v  110/4096 V from −10 V on. In lines STT:status;…, ADC:n;volts;n;volts…
  *
  * Answer to a report: F8 01 FE, its checksum, the checksum of these, F8; to a line: *TS01,ACK: and its checksum, #.
  */
@@ -22,6 +23,7 @@ import {
   DecodeError,
   dialects,
   dop,
+  enveloped,
   escaped,
   type Fix,
   heading,
@@ -30,7 +32,9 @@ import {
   number,
   optionalNumber,
   type Protocol,
+  type Said,
   type Session,
+  said,
   secondsSince,
   TextWriter,
   tlv,
@@ -67,6 +71,9 @@ export default {
 const REPORT = 1
 const POSITION = 1
 const CELLS = 2
+const STATUS = 3
+const VOLTAGES = 5
+const IGNITION = 0x0200
 const NO_FIX = 9999
 const timeOf = secondsSince(2000)
 
@@ -83,18 +90,39 @@ function decode(frame: Buffer, session: Session): Message {
   const type = r.skip(1).u8()
   const device = r.bcd(8).replace(/^0+/, '')
   if (type !== REPORT) return { device }
-  return { device, ...positions(r), reply: acknowledgement(checksum) }
+  return enveloped({ device, reply: acknowledgement(checksum) }, () => positions(r))
 }
 
 function positions(r: ByteReader): Message {
   const time = timeOf(r.u32() & 0x7fff_ffff)
   const fixes: Fix[] = []
+  const says: Says = {}
   let hasCells = false
   for (const { tag, value } of tlv(r, { tag: 1, length: 1 })) {
     if (tag === POSITION) fixes.push(position(time, value))
+    else if (tag === STATUS && value.left >= 2) says.ignition = (value.u16() & IGNITION) !== 0
+    else if (tag === VOLTAGES) readVoltages(value, says)
     hasCells ||= tag === CELLS
   }
-  return fixes.length > 0 ? { fixes } : { none: hasCells ? 'cells' : 'no place' }
+  const besides = said(says)
+  if (fixes.length === 0) return { none: hasCells ? 'cells' : 'no place', said: besides }
+  return { fixes: fixes.map((fix) => ({ ...fix, said: besides })) }
+}
+
+type Says = { -readonly [Key in keyof Said]: Said[Key] }
+
+function readVoltages(r: ByteReader, says: Says): void {
+  while (r.left >= 2) {
+    const value = r.u16()
+    const volts = ((value & 0x0fff) * 110) / 4096 - 10
+    const name = CHANNELS[value >> 12]
+    if (name) says[name] = volts
+  }
+}
+
+const CHANNELS: Readonly<Record<number, 'external_voltage' | 'battery_voltage'>> = {
+  0: 'external_voltage',
+  2: 'battery_voltage',
 }
 
 function position(time: number, r: ByteReader): Fix {
@@ -125,7 +153,19 @@ function lineFix(text: string): Fix | undefined {
     speed: optionalNumber(speed, kmh),
     heading: heading(optionalNumber(course)),
     hdop: dop(optionalNumber(hdop)),
+    said: saidInLine(text),
   }
+}
+
+function saidInLine(text: string): Said | undefined {
+  const status = /,STT:([\da-fA-F]{1,8})/.exec(text)?.[1]
+  const volts = /,ADC:([\d.;]{0,99})/.exec(text)?.[1].split(';') ?? []
+  const says: Says = { ignition: status === undefined ? undefined : (Number.parseInt(status, 16) & IGNITION) !== 0 }
+  for (let i = 0; i + 1 < volts.length; i += 2) {
+    const name = CHANNELS[+volts[i]]
+    if (name) says[name] = optionalNumber(volts[i + 1])
+  }
+  return said(says)
 }
 
 /** A line with an id alone is a heartbeat. */
@@ -135,7 +175,12 @@ function line(frame: Buffer): Message {
   if (!/^\d{15}$/.test(device)) throw new DecodeError('malformed', 'the frame has no IMEI')
   const checksum = crc16Xmodem(Buffer.from(text, 'latin1'))
   const reply = new TextWriter().text(`*${name},ACK:`).hex(checksum, 4).text('#').toBuffer()
+  return enveloped({ device, reply }, () => lineContent(text, more === undefined))
+}
+
+function lineContent(text: string, isAlone: boolean): Message {
+  if (isAlone) return { none: 'heartbeat' }
   const fix = lineFix(text)
-  if (fix) return { device, fixes: [fix], reply }
-  return { device, none: more === undefined ? 'heartbeat' : undefined, reply }
+  if (fix) return { fixes: [fix] }
+  return { none: text.includes(',LBS:') ? 'cells' : undefined, said: saidInLine(text) }
 }

@@ -64,6 +64,7 @@ export default {
           fixes: [FIX, FIX],
           reply: ACK,
         },
+        { frame: frame(0xa5, '06d77a76510100'), error: 'truncated', envelope: { device: IMEI, reply: ACK } },
         { frame: frame(0xc1, ''), device: IMEI, none: 'command answer' },
         { frame: frame(0x33, ''), device: IMEI },
       ],

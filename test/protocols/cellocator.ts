@@ -12,6 +12,7 @@ const FIX = {
 }
 const CLOCK = '1e0f0a0105e807'
 const HEADING = 57.2957795
+const STATUS = { ...FIX, heading: HEADING, said: { ignition: true } }
 const ACK = new ByteWriter().ascii('MCGP').hex('04a9880b00').hex('000000000000').u8(7).hex('00'.repeat(11)).sum8(4)
 const MODULAR_ACK = new ByteWriter().ascii('MCGP').hex('0ba9880b0007').hex('00000000800a0000000000090300000000').sum8(4)
 
@@ -24,14 +25,33 @@ export default {
     {
       title: 'a status, in radians and in degrees; a modular message',
       frames: [
-        { frame: status('MCGP'), device: ID, fixes: [{ ...FIX, heading: HEADING }], reply: ACK.toBuffer() },
+        { frame: status('MCGP'), device: ID, fixes: [STATUS], reply: ACK.toBuffer() },
+        ...(
+          [
+            ['46', 'sos'],
+            ['50', 'power_cut'],
+            ['51', 'low_power'],
+            ['53', 'low_battery'],
+            ['57', 'power_restored'],
+          ] as const
+        ).map(([reason, alarm]) => ({
+          frame: status('MCGP', CLOCK, reason, '00'),
+          device: ID,
+          fixes: [{ ...STATUS, said: { ignition: false, alarms: [alarm] } }],
+          reply: ACK.toBuffer(),
+        })),
+        {
+          frame: status('MCGP', '1e0f0a2d05e807'),
+          error: 'malformed',
+          envelope: { device: ID, reply: ACK.toBuffer() },
+        },
         {
           frame: status('MCGP', '00'.repeat(7)),
           device: ID,
-          fixes: [{ ...FIX, heading: HEADING, time: '2026-11-20T12:00:00Z', valid: false }],
+          fixes: [{ ...STATUS, time: '2026-11-20T12:00:00Z', valid: false }],
           reply: ACK.toBuffer(),
         },
-        { frame: status('MCPG'), device: ID, fixes: [{ ...FIX, heading: HEADING }], reply: ACK.toBuffer() },
+        { frame: status('MCPG'), device: ID, fixes: [STATUS], reply: ACK.toBuffer() },
         {
           frame: modular(`080600000000000000${location()}070700011e0f0a010518`),
           device: ID,
@@ -76,8 +96,8 @@ function place(start: string): ByteWriter {
 }
 
 /** `clock`: zeros before the device knows the time. */
-function status(start: string, clock = CLOCK): Buffer {
-  return framed(start, 0, '00'.repeat(29) + stamp(start, clock))
+function status(start: string, clock = CLOCK, reason = '20', inputs = '20'): Buffer {
+  return framed(start, 0, `${'00'.repeat(6)}${reason}00${inputs}${'00'.repeat(20)}${stamp(start, clock)}`)
 }
 
 /** What a status ends with, from the modes of the fix on. */

@@ -4,7 +4,14 @@ import { many, type ProtocolCases } from '../support/protocol-cases.ts'
 const ID = '356307042441013'
 /** 15:00:10 on 20 November 2026, 52.525 S, 13.41 E, 36 km/h, 270 degrees. */
 const PLACE = 'A,1a0b14,0F000A,81E0E178,007AC5B0,0E10,6978,00400000,20,4,0000,00F123'
-const FIX = { time: '2026-11-20T15:00:10Z', latitude: -52.525, longitude: 13.41, speed: kmh(36), heading: 270 }
+const FIX = {
+  time: '2026-11-20T15:00:10Z',
+  latitude: -52.525,
+  longitude: 13.41,
+  speed: kmh(36),
+  heading: 270,
+  said: { ignition: false },
+}
 
 export default {
   costly: { commas: `*ET,${ID},HB${many(',')}#`, digits: `*ET,${ID},HB,A,1a0b14,0F000A,${many('1')}#` },
@@ -21,14 +28,28 @@ export default {
         },
         { frame: `*ET,${ID},HB,${PLACE}#`, device: ID, fixes: [FIX] },
         { frame: `*ET,${ID},SO,${PLACE}#`, device: ID, fixes: [FIX] },
-        { frame: `*ET,${ID},HB,${PLACE.slice(0, PLACE.indexOf(',00400000'))}#`, device: ID, fixes: [FIX] },
+        {
+          frame: `*ET,${ID},HB,${PLACE.slice(0, PLACE.indexOf(',00400000'))}#`,
+          device: ID,
+          fixes: [{ ...FIX, said: undefined }],
+        },
         { frame: `*ET,${ID},DW,${PLACE},34#`, device: ID, fixes: [{ ...FIX, altitude: 34 }] },
         {
-          frame: `*ET,${ID},HB,${PLACE.replace('A', 'V').replace('6978', 'F000')},34,12,13,0B45,10.00,9\r\n`,
+          frame: `*ET,${ID},HB,${PLACE.replace('A', 'V').replace('6978', 'F000').replace('00400000', '00800000')},34,12,0091564212,0B45,10.00,9\r\n`,
           device: ID,
-          fixes: [{ ...FIX, valid: false, heading: undefined, altitude: 34, satellites: 9 }],
+          fixes: [
+            {
+              ...FIX,
+              valid: false,
+              heading: undefined,
+              altitude: 34,
+              satellites: 9,
+              said: { ignition: true, driver: '0091564212' },
+            },
+          ],
         },
-        { frame: `*ET,${ID},OB,BD$V14.2;R08258#`, device: ID, none: 'status' },
+        { frame: `*ET,${ID},OB,BD$V14.2;R08258#`, device: ID, none: 'status', said: { external_voltage: 14.2 } },
+        { frame: `*ET,${ID},OB,TD$1#`, device: ID, none: 'status' },
         { frame: `*ET,${ID},GZ,0001,0005#`, device: ID },
       ],
     },

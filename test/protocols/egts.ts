@@ -10,6 +10,7 @@ const FIX = {
   longitude: -25.27973,
   speed: 15,
   heading: 314,
+  said: { moving: false },
 }
 const AUTHENTICATION = 1
 const TELEMATICS = 2
@@ -17,6 +18,8 @@ const TELEMATICS = 2
 const IDENTITY = subrecord(1, Buffer.concat([le(4, 77), bytes('02'), Buffer.from(IMEI)]))
 /** Fixed, west, with an altitude below the sea. */
 const POSITION = subrecord(0x10, Buffer.concat([place(), bytes('c1 1cc2 3a 000000 01 00 0c0000')]))
+/** The same in motion, sent because the panic button was pressed. */
+const ALARMED = subrecord(0x10, Buffer.concat([place(), bytes('d1 1cc2 3a 000000 01 0d 0c0000')]))
 const PLAIN = subrecord(0x10, Buffer.concat([place(), bytes('20 1c82 3a 000000 01 00')]))
 const EXTENDED = subrecord(0x11, bytes('0f 0100 5a00 0200 09'))
 /** As PLAIN, with the flag of an altitude, which does not follow. */
@@ -67,13 +70,18 @@ export default {
           fixes: [south],
           reply: response(9, 9, 6),
         },
+        {
+          frame: packet(9, record(6, ALARMED)),
+          fixes: [{ ...FIX, altitude: -12, said: { moving: true, alarms: ['sos'] } }],
+          reply: response(10, 9, 6),
+        },
         { frame: response(0, 5, 1), none: 'command answer' },
         { frame: packet(10), none: 'command answer' },
         {
           frame: packet(11, ...TEN.map((number) => record(number, Buffer.concat([POSITION, EXTENDED])))),
           isTypical: true,
           fixes: TEN.map(() => ({ ...FIX, altitude: -12, hdop: 0.9, satellites: 9 })),
-          reply: TEN.map((number) => response(10 + number, 11, number)),
+          reply: TEN.map((number) => response(11 + number, 11, number)),
         },
       ],
     },

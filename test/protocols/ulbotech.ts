@@ -11,6 +11,12 @@ const FIX = {
   hdop: 1.2,
 }
 const POSITION = place(120)
+const SAID = '\x03\x04\x02\x40\x00\x00\x05\x06\x03\x55\x19\xad\x22\x14'
+const line = (content: string) => `*TS01,${IMEI},${content}#`
+const lineAck = (content: string) => {
+  const sum = crc16Xmodem(Buffer.from(line(content).slice(1, -1)))
+  return `*TS01,ACK:${sum.toString(16).toUpperCase().padStart(4, '0')}#`
+}
 
 export default {
   costly: {
@@ -38,12 +44,36 @@ export default {
         {
           frame: `*TS01,${IMEI},101530010524,GPS:3;N52.525;W13.41;36;270;1.2,STT:242;0,MGR:32040#`,
           device: IMEI,
-          fixes: [FIX],
+          fixes: [{ ...FIX, said: { ignition: true } }],
           reply: '*TS01,ACK:A6CC#',
+        },
+        {
+          frame: line('101530010524,GPS:3;N52.525;W13.41;36;270;1.2,STT:40;0,ADC:0;14.76;1;28.91;2;4.17'),
+          device: IMEI,
+          fixes: [{ ...FIX, said: { ignition: false, external_voltage: 14.76, battery_voltage: 4.17 } }],
+          reply: lineAck('101530010524,GPS:3;N52.525;W13.41;36;270;1.2,STT:40;0,ADC:0;14.76;1;28.91;2;4.17'),
+        },
+        {
+          frame: line('101530311324,GPS:3;N52.525;W13.41;36;270;1.2'),
+          error: 'malformed',
+          envelope: { device: IMEI, reply: lineAck('101530311324,GPS:3;N52.525;W13.41;36;270;1.2') },
+        },
+        {
+          frame: frame(`${POSITION}${SAID}`),
+          device: IMEI,
+          fixes: [{ ...FIX, said: { ignition: true, external_voltage: 12.90771484375, battery_voltage: 4.287109375 } }],
+          reply: ack(`${POSITION}${SAID}`),
+        },
+        {
+          frame: frame('\x01\x02\x00\x00'),
+          error: 'truncated',
+          envelope: { device: IMEI, reply: ack('\x01\x02\x00\x00') },
         },
         {
           frame: `*TS01,${IMEI},101530010524,LBS:460;0;2531;21d5,STT:242;0#`,
           device: IMEI,
+          none: 'cells',
+          said: { ignition: true },
           reply: '*TS01,ACK:92FC#',
         },
         { frame: frame('\x02\x01\x00'), device: IMEI, none: 'cells', reply: ack('\x02\x01\x00') },

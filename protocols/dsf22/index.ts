@@ -1,11 +1,21 @@
 /*
  * DSF22: no specification is known, inferred from frames. Little-endian. TCP and UDP, no checksum.
  *
- *   4642 IIII n (yyyyyyyy oooooooo TTTTTTTT SS x{3})…       n positions; answer 01
+ *   4642 IIII n (yyyyyyyy oooooooo TTTTTTTT SS xx xx F)…       n positions; answer 01
  *
- *   I  id     y, o  1e-7 degrees     T  unix seconds     S  km/h
+ *   I  id     y, o  1e-7 degrees     T  unix seconds     S  km/h     F  bit 0: ignition
  */
-import { ByteReader, DecodeError, type Fix, type Framer, kmh, type Message, type Protocol } from '../kit/index.ts'
+import {
+  ByteReader,
+  DecodeError,
+  enveloped,
+  type Fix,
+  type Framer,
+  kmh,
+  type Message,
+  type Protocol,
+  said,
+} from '../kit/index.ts'
 
 export default {
   name: 'dsf22',
@@ -33,9 +43,10 @@ function decode(frame: Buffer): Message {
   if (!frame.subarray(0, START.length).equals(Buffer.from(START))) throw new DecodeError('unsupported')
   const r = new ByteReader(frame).skip(START.length)
   const device = String(r.u16le())
-  const fixes: Fix[] = []
-  for (let count = r.u8(); count > 0; count--) fixes.push(fixOf(r))
-  return fixes.length > 0 ? { device, fixes, reply: ACK } : { device, none: 'no place', reply: ACK }
+  return enveloped({ device, reply: ACK }, () => {
+    const fixes = Array.from({ length: r.u8() }, () => fixOf(r))
+    return fixes.length > 0 ? { fixes } : { none: 'no place' }
+  })
 }
 
 function fixOf(r: ByteReader): Fix {
@@ -43,6 +54,6 @@ function fixOf(r: ByteReader): Fix {
   const longitude = r.i32le() / 1e7
   const time = r.u32le() * 1000
   const speed = kmh(r.u8())
-  r.skip(3)
-  return { time, latitude, longitude, valid: true, speed }
+  const ignition = (r.skip(2).u8() & 1) !== 0
+  return { time, latitude, longitude, valid: true, speed, said: said({ ignition }) }
 }

@@ -20,6 +20,7 @@ import {
   bcdYmd,
   DecodeError,
   digitsDegreesMinutes,
+  enveloped,
   type Fix,
   heading,
   kmh,
@@ -69,7 +70,7 @@ function decode(frame: Buffer, session: Session): Message {
   if (!POSITIONS.has(type) && !PLACE.test(frame.toString('hex', HEAD + (isLong ? IMEI : SHORT_ID))))
     return { device, reply }
   if (!isLong && !isDate(frame, HEAD + SHORT_ID)) return { device, none: 'no date', reply }
-  return { device, fixes: [fixOf(r)], reply }
+  return enveloped({ device, reply }, () => ({ fixes: [fixOf(r)] }))
 }
 
 function numberOf(bytes: Uint8Array): string {

@@ -3,18 +3,19 @@
  * and frames. TCP, text with a checksum:
  *
  *   GSx,[m,]I,…,f,DDMMYY,hhmmss,EO,NY,H,S,C,s,P,…*XX!        report, of a format that can be configured: this is its usual part
+ *   GSh,[m,]I,alarms,f,charge*XX!                            the usual second format; GSd: cells; GSs, GSg: settings
  *   $I,x,f,DDMMYY,hhmmss,EO,NY,H,S,C,s,P[…]!                 report of the TR-102, without a checksum
  *
- *   x  r: report, b: several     f  1: no fix          H  metres     C  degrees        P  HDOP
- *   m  model, or nothing         Y, O  ddmm.mmmm       S  knots      s  satellites     X  exclusive or of what precedes *
- *   I  IMEI
+ *   x  r: report, b: several     f  1: no fix          H  metres     C  degrees        P  HDOP; behind it may stand the charge, %,
+ *   m  model, or nothing         Y, O  ddmm.mmmm       S  knots      s  satellites        or the supply and the own battery: 12380mV,3128mV
+ *   I  IMEI                      X  exclusive or of what precedes *
  *
  *   Answer to a report with a checksum: ACK, carriage return
  */
-import { type Draft, endsWith, textProtocol } from '../kit/index.ts'
+import { type Draft, endsWith, optionalNumber, textProtocol } from '../kit/index.ts'
 
 const PLACE =
-  '{fixed},{dmy},{hhmmss},{ew}{lonNmea},{ns}{latNmea},{altitude},{speedKnots},{course}[,{satellites}[,{hdop}[,{any}]]][*{any}]'
+  '{fixed},{dmy},{hhmmss},{ew}{lonNmea},{ns}{latNmea},{altitude},{speedKnots},{course}[,{satellites}[,{hdop}[,{besides}]]][*{any}]'
 
 export default textProtocol({
   name: 'globalsat',
@@ -26,8 +27,12 @@ export default textProtocol({
   ends: '!',
   fields: {
     kind: { like: '[a-z]' },
-    model: { like: '[A-Z][A-Z0-9-]*|' },
-    fixed: { like: '\\d', read: (text: string, draft: Draft) => void (draft.valid = text !== '1') },
+    model: { like: '[\\w .-]*' },
+    alarms: { like: '[0-9A-Fa-f]*' },
+    digit: { like: '\\d' },
+    settings: { like: '[gs]' },
+    besides: { read: readPower },
+    fixed: { like: '\\d\\d?', read: (text: string, draft: Draft) => void (draft.valid = +text !== 1) },
   },
   lines: [
     ...['{any:3},', '{any:4},', '{any:2},', '{any:5},', '{any:1},', ''].map((fields) => ({
@@ -35,6 +40,21 @@ export default textProtocol({
       answer: 'ACK\r',
     })),
     { like: `\${imei},{any},${PLACE}` },
-    { like: 'GS{kind},[{model},]{imei}[,{any}]', unknown: 'position' },
+    { like: 'GS{settings},[{model},]{imei}[,{any}]', none: 'command answer' },
+    { like: 'GSd,[{model},]{imei}[,{any}]', none: 'cells', answer: 'ACK\r' },
+    { like: 'GSh,[{model},]{imei},{alarms},{digit},{batteryPercent}[*{any}]', none: 'status', answer: 'ACK\r' },
+    { like: 'GS{kind},[{model},]{imei}[,{any}]', unknown: 'position', answer: 'ACK\r' },
   ],
 })
+
+/** What follows the HDOP: voltages, or the charge of the battery. */
+function readPower(text: string, draft: Draft): void {
+  const [, supply, battery] = /^(\d{1,6})mV(?:,(\d{1,6})mV)?/.exec(text) ?? []
+  const charge = /^(\d{1,3})(?:%|$)/.exec(text)?.[1]
+  const volts = (millivolts: number) => millivolts / 1000
+  draft.says({
+    external_voltage: optionalNumber(supply, volts),
+    battery_voltage: optionalNumber(battery, volts),
+    battery_percent: optionalNumber(charge),
+  })
+}

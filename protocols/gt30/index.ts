@@ -9,9 +9,18 @@
  *
  * Nothing is answered.
  */
-import { type Draft, textProtocol } from '../kit/index.ts'
+import { type Alarm, type Draft, textProtocol } from '../kit/index.ts'
 
 const PLACE = '{hms},{valid},{latNmea},{ns},{lonNmea},{ew},{speedKnots},{course},{dmy},{any}|{hdop}|{end}'
+
+/** SOS and two call buttons, low battery, movement. */
+const ALARMS = {
+  '\x01': 'sos',
+  '\x02': 'sos',
+  '\x03': 'sos',
+  '\x10': 'low_battery',
+  '\x12': 'movement',
+} satisfies Record<string, Alarm>
 
 export default textProtocol({
   name: 'gt30',
@@ -21,7 +30,7 @@ export default textProtocol({
   fields: {
     length: { like: '[0-9A-F]{4}' },
     filled: { like: '[0-9 ]{14}', read: (text: string, draft: Draft) => void (draft.device = text.trim()) },
-    kind: { like: '[^0-9]' },
+    kind: { like: '[^0-9]', alarms: ALARMS },
     end: { read: (text: string, draft: Draft) => void (draft.altitude = Number.parseFloat(text.slice(0, -4))) },
   },
   lines: [

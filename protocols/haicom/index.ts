@@ -1,12 +1,14 @@
 /*
  * Haicom HI-602, HI-603, HI-604. "HI-602X GPRS protocol", TCP, text:
  *
- *   $GPRSI,v,YYMMDD,hhmmss,fYYYYYYYOOOOOOOO,S,C,…#V…*
+ *   $GPRSI,v,YYMMDD,hhmmss,fYYYYYYYOOOOOOOO,S,C,…#VBBB*
  *
  *   I  IMEI         f  bits: 1 valid, 2 east, 4 north         S  knots × 10
- *   v  firmware     Y, O  ddmmmmm, dddmmmmm (ddmm.mmm)        C  degrees × 10     Nothing is answered.
+ *   v  firmware     Y, O  ddmmmmm, dddmmmmm (ddmm.mmm)        C  degrees × 10     B  battery, V × 10. Nothing is answered.
  */
 import { type Draft, endsWith, textProtocol } from '../kit/index.ts'
+
+const POSITION = '$GPRS{imei},{any},{ymd},{hhmmss},{flags}{latNmea:7/1e3}{lonNmea:8/1e3},{speedKnots/10},{course/10}'
 
 export default textProtocol({
   name: 'haicom',
@@ -15,12 +17,7 @@ export default textProtocol({
   frame: endsWith('*'),
   ends: '*',
   fields: { flags: { like: '\\d', read: readFlags } },
-  lines: [
-    {
-      like: '$GPRS{imei},{any},{ymd},{hhmmss},{flags}{latNmea:7/1e3}{lonNmea:8/1e3},{speedKnots/10},{course/10}[,{any}]',
-    },
-    { like: '$GPRS{imei},{any}', unknown: 'type' },
-  ],
+  lines: [{ like: `${POSITION}[,{any}#V{batteryVolts/10}][,{any}]` }, { like: '$GPRS{imei},{any}', unknown: 'type' }],
 })
 
 function readFlags(text: string, draft: Draft): void {

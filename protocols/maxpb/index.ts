@@ -3,7 +3,8 @@
  *
  *   55AA55AA LLLL CCCC TTTTTTTT record      L  length of C, T and the record     C  CRC-16/XMODEM of T and the record
  *
- *   T 1  { 1: id, 4: { 3: unix seconds, 4: { 3: latitude, 4: longitude, 5: altitude, 6: error }, 5: { 3: satellites, 5: HDOP } } }
+ *   T 1  { 1: id, 4: { 3: unix seconds, 4: { 3: latitude, 4: longitude, 5: altitude, 6: error }, 5: { 3: satellites, 5: HDOP },
+ *               7: { 1: { 2: supply, 5: own battery, mV } } } }
  *   T 2  { 1: id, 2: number }               hello
  *
  *   latitude, longitude  fixed32, 1e-7 degrees     altitude  signed, m     error  m     HDOP  0.1
@@ -15,10 +16,12 @@ import {
   crc16Xmodem,
   DecodeError,
   dop,
+  enveloped,
   lengthField,
   type Message,
   type Protocol,
   type Session,
+  said,
   verify,
 } from '../kit/index.ts'
 import { messageOf, signed } from './protobuf.ts'
@@ -48,8 +51,10 @@ function decode(frame: Buffer, session: Session): Message {
   const message = messageOf(r.slice())
   const device = String(message.number(1) ?? '')
   if (device === '') throw new DecodeError('malformed', 'there is no id')
-  return type === HELLO ? { device, none: 'login' } : { device, ...report(message) }
+  return type === HELLO ? { device, none: 'login' } : enveloped({ device }, () => report(message))
 }
+
+const volts = (millivolts: number | undefined) => (millivolts === undefined ? undefined : millivolts / 1000)
 
 function report(message: ReturnType<typeof messageOf>): Message {
   const record = message.message(4)
@@ -58,6 +63,7 @@ function report(message: ReturnType<typeof messageOf>): Message {
   if (latitude === undefined || longitude === undefined) return { none: 'no place' }
   if (time === undefined) return { fixes: [] }
   const quality = record?.message(5)
+  const power = record?.message(7)?.message(1)
   const altitude = place?.number(5)
   const hdop = quality?.number(5)
   return {
@@ -71,6 +77,7 @@ function report(message: ReturnType<typeof messageOf>): Message {
         accuracy: place?.number(6),
         satellites: quality?.number(3),
         hdop: hdop === undefined ? undefined : dop(hdop / 10),
+        said: said({ external_voltage: volts(power?.number(2)), battery_voltage: volts(power?.number(5)) }),
       },
     ],
   }

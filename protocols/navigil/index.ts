@@ -16,6 +16,7 @@ import {
   ByteWriter,
   crc16CcittFalse,
   DecodeError,
+  enveloped,
   lengthField,
   type Message,
   type Protocol,
@@ -53,8 +54,10 @@ function decode(frame: Buffer, session: Session): Message {
   verify(crc16CcittFalse(frame.subarray(HEAD)) === checksum, session)
   const reply = acknowledgement(number, session)
   if (type !== POSITION) return { device, none: type === STATUS ? 'status' : undefined, reply }
-  const latitude = r.i32le() / 1e7
-  return { device, fixes: [{ time, latitude, longitude: r.i32le() / 1e7, valid: true }], reply }
+  return enveloped({ device, reply }, () => {
+    const latitude = r.i32le() / 1e7
+    return { fixes: [{ time, latitude, longitude: r.i32le() / 1e7, valid: true }] }
+  })
 }
 
 function acknowledgement(number: number, session: Session): Buffer {

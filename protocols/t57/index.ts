@@ -10,7 +10,8 @@
  */
 import { startsWith, textProtocol } from '../kit/index.ts'
 
-const PLACE = '{id}#{dmy}#{hhmmss}#{latNmea}#{ns}#{lonNmea}#{ew}#{any}#{speedKnots}#{altitude}#{any}'
+const PLACE =
+  '{id}#{dmy}#{hhmmss}#{latNmea}#{ns}#{lonNmea}#{ew}#{any}#{speedKnots}#{altitude}[#{any}#{batteryVolts}][#{any}]'
 
 export default textProtocol({
   name: 't57',

@@ -16,6 +16,7 @@ import {
   DecodeError,
   degreesMinutes,
   dop,
+  enveloped,
   type Fix,
   heading,
   kmh,
@@ -54,7 +55,8 @@ function decode(frame: Buffer, session: Session): Message {
   const kind = r.u8()
   if (kind !== GPS) return { device, none: LEVELS.get(kind) }
   const text = r.skip(1).ascii(r.left)
-  return text.includes('N,') || text.includes('S,') ? { device, fixes: [fixOf(text)] } : { device, none: 'no fix' }
+  const hasPlace = text.includes('N,') || text.includes('S,')
+  return enveloped({ device }, () => (hasPlace ? { fixes: [fixOf(text)] } : { none: 'no fix' }))
 }
 
 function fixOf(text: string): Fix {

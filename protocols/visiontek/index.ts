@@ -6,6 +6,8 @@
  *   $1,V,I,DD,MM,YY,hh,mm,ss,YN,OE,S,C,H,s,…,A,x                 ddmmmmmm, dddmmmmmm
  *   $1,V,DD,MM,YY,hh,mm,ss,YN,OE,S,C,…,A                         the same, without an altitude
  *
+ *   In the first and third, two fields on behind the odometer or the satellites: the ignition.
+ *
  *   V  registration, or a name of the model     S  km/h     P  HDOP     s  satellites     A  A: valid, V: not
  *   I  IMEI                                     C  degrees  H  metres
  *
@@ -25,10 +27,10 @@ export default textProtocol({
   before: validityFirst,
   lines: [
     {
-      like: `[{valid}]$1,{id},${TIME},{latDeg:2}{latMin:7}{ns},{lonDeg:3}{lonMin:7}{ew},{speedKmh/10},{course},{any},{satellites},{any}`,
+      like: `[{valid}]$1,{id},${TIME},{latDeg:2}{latMin:7}{ns},{lonDeg:3}{lonMin:7}{ew},{speedKmh/10},{course},{any},{satellites},{any}[,{any},{ignition}][,{any}]`,
     },
     {
-      like: `[{valid}]$1,{any},{imei},${TIME},{latDeg:2}{latMin:6/1e4}{ns},{lonDeg:3}{lonMin:6/1e4}{ew},{speedKmh},{course},{altitude},{satellites},{any}`,
+      like: `[{valid}]$1,{any},{imei},${TIME},{latDeg:2}{latMin:6/1e4}{ns},{lonDeg:3}{lonMin:6/1e4}{ew},{speedKmh},{course},{altitude},{satellites}[,{any},{ignition}],{any}`,
     },
     {
       like: `[{valid}]$1,{id},${TIME},{latDeg:2}{latMin:6/1e4}{ns},{lonDeg:3}{lonMin:6/1e4}{ew},{speedKmh},{course},{any}`,

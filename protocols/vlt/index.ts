@@ -12,9 +12,11 @@
  *   HLM  health, LGN  login, ACK  answer to a command: no position
  */
 import {
+  type Alarm,
   DecodeError,
   dop,
   eachReadable,
+  enveloped,
   type Fix,
   type HttpRequest,
   heading,
@@ -23,6 +25,7 @@ import {
   number,
   type Protocol,
   parametersOf,
+  said,
   utcDmy,
 } from '../kit/index.ts'
 
@@ -41,7 +44,7 @@ const WITHOUT_POSITION = new Map([
 ])
 const LENGTH = 78
 const RECORD =
-  /^\d\d[LH]([01])(\d{6})(\d{6})(\d{3}\.\d{6})([NS])(\d{3}\.\d{6})([EW]).{19}(\d{3}\.\d\d)(\d{3}\.\d\d)(\d\d)(\d\d)/
+  /^(\d\d)[LH]([01])(\d{6})(\d{6})(\d{3}\.\d{6})([NS])(\d{3}\.\d{6})([EW]).{19}(\d{3}\.\d\d)(\d{3}\.\d\d)(\d\d)(\d\d)(?:\d\d([01])[01]([MS]))?/
 
 function request(report: HttpRequest): Message {
   const text = parametersOf(report).get('vltdata') ?? ''
@@ -52,14 +55,28 @@ function request(report: HttpRequest): Message {
   const records = kind === 'BTH' ? rest.slice(3) : rest.slice(0, LENGTH)
   const entries = records.match(/.{60,78}/gs) ?? []
   if (entries.length === 0) return { device, fixes: [] }
-  const { good, unreadable } = eachReadable(entries, fixOf)
-  return { device, fixes: good, unreadable }
+  return enveloped({ device }, () => {
+    const { good, unreadable } = eachReadable(entries, fixOf)
+    return { fixes: good, unreadable }
+  })
 }
+
+/** Alerts of AIS 140, table 4: vehicle battery cut and back, battery low, box opened, emergency, wire of its button cut. */
+const ALERTS = new Map<string, Alarm>([
+  ['03', 'power_cut'],
+  ['04', 'low_battery'],
+  ['06', 'power_restored'],
+  ['09', 'tampering'],
+  ['10', 'sos'],
+  ['16', 'tampering'],
+])
 
 function fixOf(record: string): Fix {
   const match = RECORD.exec(record)
   if (!match) throw new DecodeError('malformed', `"${record.slice(0, 40)}" is no record`)
-  const [, valid, date, time, latitude, north, longitude, east, speed, course, satellites, hdop] = match
+  const [, alert, valid, date, time, latitude, north, longitude, east, speed, course, satellites, hdop, acc, motion] =
+    match
+  const alarm = ALERTS.get(alert)
   return {
     time: utcDmy(date, time),
     latitude: number(latitude) * (north === 'S' ? -1 : 1),
@@ -69,5 +86,10 @@ function fixOf(record: string): Fix {
     heading: heading(number(course)),
     hdop: dop(number(hdop)),
     satellites: number(satellites),
+    said: said({
+      ignition: acc === undefined ? undefined : acc === '1',
+      moving: motion === undefined ? undefined : motion === 'M',
+      alarms: alarm === undefined ? [] : [alarm],
+    }),
   }
 }

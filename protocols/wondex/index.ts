@@ -2,7 +2,7 @@
  * Wonde Proud WondeX VT300, VT10, SPT-10 …: "VT300 Protocol Document V1.01" (fdocuments.net). A line of text, TCP and UDP;
  * no checksum.
  *
- *   I,YYYYMMDDhhmmss,O,L,S,H,A,n,E[,…]        report, UTC
+ *   I,YYYYMMDDhhmmss,O,L,S,H,A,n,E[,…]        report, UTC; a VT10 has its battery behind E: 3.90V
  *   $RP:tag,I,…                               the same with a tag; answers to commands ($OK:…) may hold one too
  *   $OK:…  $ERR:…  $MSG:…                     answer to a command
  *   D0 D7 NNNN IIIIIIII                       keep-alive, little-endian
@@ -23,6 +23,7 @@ import {
   number,
   optionalNumber,
   type Protocol,
+  said,
   trimEnd,
   utcYmd,
 } from '../kit/index.ts'
@@ -56,7 +57,8 @@ function text(frame: Buffer): Message {
     if (/^\$(OK|ERR|MSG)\b/.test(report)) return { none: 'command answer' }
     throw new DecodeError('unsupported', 'the frame is neither a report nor an answer')
   }
-  const [, device, time, longitude, latitude, speed, course, altitude, satellites] = match
+  const [whole, device, time, longitude, latitude, speed, course, altitude, satellites] = match
+  const volts = /^,[^,]*,(\d{1,2}\.\d{1,3})V(?:,|$)/.exec(report.slice(match.index + whole.length))?.[1]
   return {
     device,
     fixes: [
@@ -69,6 +71,7 @@ function text(frame: Buffer): Message {
         speed: optionalNumber(speed, kmh),
         heading: heading(optionalNumber(course)),
         satellites: optionalNumber(satellites),
+        said: said({ battery_voltage: optionalNumber(volts) }),
       },
     ],
   }

@@ -3,8 +3,8 @@
  * TCP, big-endian; FAAF and FBBF in between are FBBF01 and FBBF02.
  *
  *   FAAF KKKK NNNN IIIIIIIIIIIIIIII LLLL CCCC content FAAF      answer: the same with L 1 and the content 01: accepted
- *   content of 0014   count of (LLLL record)
- *   record            nn TTTTTTTT rr bbbb mm …
+ *   content of 0014   count, LLLL of each record, then the records
+ *   record            nn TTTTTTTT rr BBBB mm …
  *   … with bit 1 of m:    ss data of each bit of s:  bit 0  n OOOOOOOO AAAAAAAA       GPS, floats
  *                                                    bit 1  count of 7 bytes          wifi
  *                                                    bit 2  count of 13 bytes         cells
@@ -12,6 +12,7 @@
  *
  *   I  IMEI, packed decimals, and a digit more      O, A  dddmm.mmmm, ddmm.mmmm, signed      n  satellites
  *   T  unix seconds                                 C     complement of the sum of the content
+ *   B  own battery, %; bit 15: it is charged
  *
  * Other bits of s are passed over where they follow; where they precede, the record is not read.
  */
@@ -22,12 +23,15 @@ import {
   degreesMinutes,
   EndSearch,
   eachReadable,
+  enveloped,
   type Fix,
   Marks,
   type Message,
   type Protocol,
+  type Said,
   type Session,
   type Stream,
+  said,
   sum16,
   tlv,
   verify,
@@ -46,6 +50,7 @@ export default {
 const FLAG = Buffer.from([0xfa, 0xaf])
 const REPORT = 0x0014
 const LOCATION = 0x02
+const CHARGING = 0x8000
 const GPS = 0x01
 const WIFI = 0x02
 const CELLS = 0x04
@@ -72,7 +77,7 @@ function decode(frame: Buffer, session: Session): Message {
   const content = r.slice()
   verify(sum === complement(content), session)
   const reply = answer(head)
-  return kind === REPORT ? { device, ...recordsOf(new ByteReader(content)), reply } : { device, reply }
+  return enveloped({ device, reply }, () => (kind === REPORT ? recordsOf(new ByteReader(content)) : {}))
 }
 
 function complement(content: Uint8Array): number {
@@ -85,18 +90,34 @@ function answer(head: Buffer): Buffer {
   return Buffer.concat([FLAG, escapeMarks(content), FLAG])
 }
 
-function recordsOf(r: ByteReader): Pick<Message, 'fixes' | 'none' | 'unreadable'> {
-  const records: Buffer[] = []
-  for (let count = r.u8(); count > 0 && r.left >= 2; count--) records.push(r.slice(r.u16()))
+function recordsOf(r: ByteReader): Message {
+  const lengths = Array.from({ length: r.u8() }, () => r.u16())
+  const records = lengths.map((length) => r.slice(length))
   const { good, unreadable } = eachReadable(records, (record) => recordOf(new ByteReader(record)))
   const fixes = good.flatMap(({ fix }) => (fix ? [fix] : []))
   if (fixes.length > 0) return { fixes, unreadable }
-  return good.every(({ isRead }) => isRead) ? { none: 'no place', unreadable } : { fixes: [] }
+  const besides = good.at(-1)?.said
+  if (good.every(({ isRead }) => isRead)) return { none: 'no place', said: besides, unreadable }
+  return { fixes: [], said: besides }
 }
 
-function recordOf(r: ByteReader): { fix?: Fix; isRead: boolean } {
+/** What a record says; without a fix, whether all of it was read. */
+interface Reading {
+  readonly fix?: Fix
+  readonly isRead: boolean
+  readonly said?: Said
+}
+
+function recordOf(r: ByteReader): Reading {
   const time = r.skip(1).u32() * 1000
-  const parts = r.skip(3).u8()
+  const battery = r.skip(1).u16()
+  const besides = said({ battery_percent: battery & ~CHARGING, charging: (battery & CHARGING) !== 0 })
+  const { fix, isRead } = locationOf(r, time)
+  return { fix: fix && { ...fix, said: besides }, isRead, said: besides }
+}
+
+function locationOf(r: ByteReader, time: number): Reading {
+  const parts = r.u8()
   if ((parts & LOCATION) === 0) return { isRead: true }
   // What the lower bit of the parts brings comes first, and has not been seen.
   if ((parts & (LOCATION - 1)) !== 0) return { isRead: false }

@@ -18,7 +18,7 @@ function packet(type: number, content: ByteWriter): Buffer {
 }
 
 const place = (latitude: number, longitude: number, valid = 1) =>
-  new ByteWriter().u32(SECONDS).u32(latitude).u32(longitude).u16(270).u16(36).u8(valid).hex('015b4001e9')
+  new ByteWriter().u32(SECONDS).u32(latitude).u32(longitude).u16(270).u16(36).u8(valid).hex('5b4001e9')
 const FIX = { time: '2024-05-01T23:15:30Z', latitude: 52.525, longitude: 13.41, speed: 10, heading: 270 }
 
 export default {
@@ -40,7 +40,12 @@ export default {
           fixes: [{ ...FIX, latitude: -52.525, longitude: -13.41 }],
         },
         { frame: packet(7, new ByteWriter().bytes(bytes('00'))), device: '777' },
-        { frame: packet(2, new ByteWriter().bytes(bytes('00'))), error: 'truncated' },
+        { frame: packet(2, new ByteWriter().bytes(bytes('00'))), error: 'truncated', envelope: { device: '777' } },
+        {
+          frame: packet(2, place(52.525 * 3600, 13.41 * 3600).hex('000e 8201 0000 0c24'.replaceAll(' ', ''))),
+          device: '777',
+          fixes: [{ ...FIX, said: { ignition: true, external_voltage: 12 } }],
+        },
       ],
     },
   ],

@@ -11,6 +11,7 @@ const FIX = {
   heading: 270,
   satellites: 9,
   hdop: 0.8,
+  said: { charging: false, battery_percent: 0 },
 }
 
 export default {
@@ -21,6 +22,11 @@ export default {
       frames: [
         { frame: `$A#A#${ID}#A#053523#201126#${PLACE}*`, device: ID, fixes: [FIX] },
         { frame: `$A#B#${ID}#V#053523#201126#${PLACE}*`, device: ID, fixes: [{ ...FIX, valid: false }] },
+        {
+          frame: `$A#A#${ID}#A#053523#201126#${PLACE.replace('1800#0#000', '3000#2#100')}*`,
+          device: ID,
+          fixes: [{ ...FIX, said: { charging: true, battery_percent: 100 } }],
+        },
         { frame: `$B#A#${ID}#1*`, device: ID },
       ],
     },

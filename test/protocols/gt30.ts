@@ -19,7 +19,17 @@ export default {
       title: 'a position and an alarm',
       frames: [
         { frame: `$$005D3037811014    9955${PLACE}`, device: '3037811014', fixes: [FIX] },
-        { frame: `$$005E3037811014    9999\x03${PLACE}`, device: '3037811014', fixes: [FIX] },
+        {
+          frame: `$$005E3037811014    9999\x03${PLACE}`,
+          device: '3037811014',
+          fixes: [{ ...FIX, said: { alarms: ['sos'] } }],
+        },
+        {
+          frame: `$$005E3037811014    9999\x10${PLACE}`,
+          device: '3037811014',
+          fixes: [{ ...FIX, said: { alarms: ['low_battery'] } }],
+        },
+        { frame: `$$005E3037811014    9999\x13${PLACE}`, device: '3037811014', fixes: [FIX] },
         { frame: '$$00163037811014    1234\r\n', device: '3037811014' },
       ],
     },

@@ -14,8 +14,24 @@ export default {
       title: 'a hello and reports',
       frames: [
         { frame: message(2, `08${varint(160_000_000)}10f9b701`), device: ID, none: 'login' },
-        { frame: report(), device: ID, fixes: [{ ...FIX, accuracy: 8, satellites: 10, hdop: 1.1 }] },
+        {
+          frame: report(),
+          device: ID,
+          fixes: [
+            {
+              ...FIX,
+              accuracy: 8,
+              satellites: 10,
+              hdop: 1.1,
+              said: { external_voltage: 14.765, battery_voltage: 3.887 },
+            },
+          ],
+        },
         { frame: message(1, `08${varint(160_000_000)}${inner(4, '18dfd6b4c705')}`), device: ID, none: 'no place' },
+        {
+          frame: message(1, `08${varint(160_000_000)}2205ff`),
+          error: 'truncated',
+        },
         { frame: message(9, '0801') },
       ],
     },
@@ -36,7 +52,7 @@ function inner(field: number, hex: string): string {
 function report(): Buffer {
   const place = new ByteWriter().hex('08001001').u8(0x1d).u32le(525_250_000).u8(0x25).u32le(-134_100_000)
   const position = place.hex('28173008').toBuffer().toString('hex')
-  const record = `18${varint(Date.parse(FIX.time) / 1000)}${inner(4, position)}${inner(5, '1003180a280b')}`
+  const record = `18${varint(Date.parse(FIX.time) / 1000)}${inner(4, position)}${inner(5, '1003180a280b')}${inner(7, inner(1, '080110ad731802200028af1e'))}`
   return message(1, `08${varint(160_000_000)}${inner(4, record)}`)
 }
 

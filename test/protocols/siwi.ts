@@ -21,12 +21,12 @@ export default {
           frame:
             '$SIWI,2845,1320,Q,10,airtelgprs.com,1,1,0,0,876578,36,9,A,52.52,-13.41,34,270,171418,201126,22,5,1,0,3700,1.1,4.0,1!\r\n',
           device: '2845',
-          fixes: [FIX],
+          fixes: [{ ...FIX, said: { ignition: true, battery_voltage: 3.7 } }],
         },
         {
           frame: '$RTPL,2845,45,E,,8991,0,1,0,12.36,14,36,9,V,52.52,-13.41,34,270,171418,201126,17,1\r\n',
           device: '2845',
-          fixes: [{ ...FIX, valid: false }],
+          fixes: [{ ...FIX, valid: false, said: { ignition: false } }],
         },
         { frame: '$SIWI,2845,1!\r\n', device: '2845' },
       ],
@@ -38,7 +38,7 @@ export default {
         {
           frame: '$SIWI,2845,1320,Q,10,,1,1,0,0,876578,36,9,A,52.52,-13.41,34,270,171418,201126,22!\r\n',
           device: '2845',
-          fixes: [{ ...FIX, time: '2026-11-20T17:14:18Z' }],
+          fixes: [{ ...FIX, time: '2026-11-20T17:14:18Z', said: { ignition: true } }],
         },
       ],
     },

@@ -18,7 +18,7 @@ export default {
         {
           frame: `$1,117,${TIME},5231.5000N,01324.6000W,0360,270,0,09,2062,0,0,VAJRA V1.00,A#`,
           device: '117',
-          fixes: [{ ...FIX, satellites: 9 }],
+          fixes: [{ ...FIX, satellites: 9, said: { ignition: false } }],
         },
         {
           frame: `$1,VMC,${ID},${TIME},52.525000N,013.410000W,036.0,270,00.8,0074,6390,0,V,0#`,
@@ -28,6 +28,11 @@ export default {
         {
           frame: `$1,AP9,${ID},${TIME},52315000N,013246000W,036.0,270,0550,11,0,1,26,A,0000000000#`,
           device: ID,
+          fixes: [{ ...FIX, altitude: 550, satellites: 11, said: { ignition: true } }],
+        },
+        {
+          frame: `$1,AP9,${ID},${TIME},52315000N,013246000W,036.0,270,0550,11,A#`,
+          device: ID,
           fixes: [{ ...FIX, altitude: 550, satellites: 11 }],
         },
         { frame: `$1,AP9,${TIME},52315000N,013246000W,036.0,270,0,A#`, device: 'AP9', fixes: [FIX] },
@@ -35,7 +40,7 @@ export default {
         {
           frame: `$1,AP9,${ID},${TIME},52315000N,013246000W,036.0,270,0550,11,0,1,26,V,0000,1,AB#`,
           device: ID,
-          fixes: [{ ...FIX, valid: false, altitude: 550, satellites: 11 }],
+          fixes: [{ ...FIX, valid: false, altitude: 550, satellites: 11, said: { ignition: true } }],
         },
         { frame: '$2,x#' },
       ],

@@ -2,8 +2,8 @@ import { kmh } from '../../protocols/kit/index.ts'
 import { eachPosition, many, type ProtocolCases, post } from '../support/protocol-cases.ts'
 
 const IMEI = '861230000000017'
-const record = (fixed: number, north: string) =>
-  `01L${fixed}010524101530052.525000${north}013.410000E404x19601d000037596036.00270.0008021401S`
+const record = (fixed: number, north: string, alert = '01') =>
+  `${alert}L${fixed}010524101530052.525000${north}013.410000E404x19601d000037596036.00270.0008021401S`
 const report = (text: string) => post('/', `vltdata=${text}`)
 const FIX = {
   time: '2024-05-01T10:15:30Z',
@@ -13,6 +13,7 @@ const FIX = {
   heading: 270,
   hdop: 2,
   satellites: 8,
+  said: { ignition: false, moving: false },
 }
 
 export default {
@@ -29,6 +30,16 @@ export default {
             { ...FIX, latitude: -52.525 },
             { ...FIX, valid: false },
           ],
+        },
+        {
+          frame: report(`NRM${IMEI}${record(1, 'N', '03').replace('401S', '411M')}`),
+          device: IMEI,
+          fixes: [{ ...FIX, said: { ignition: true, moving: true, alarms: ['power_cut'] } }],
+        },
+        {
+          frame: report(`NRM${IMEI}${record(1, 'N').replaceAll('0', 'O')}`),
+          error: 'malformed',
+          envelope: { device: IMEI },
         },
         { frame: report(`HLM${IMEI}100`), device: IMEI, none: 'status' },
         { frame: report(`LGN${IMEI}`), device: IMEI, none: 'login' },

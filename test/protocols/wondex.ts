@@ -42,6 +42,11 @@ export default {
           device: '2000000099',
           fixes: [{ ...FIX, altitude: undefined, speed: undefined, heading: undefined }],
         },
+        {
+          frame: `${REPORT.replace(',1,12.5', ',3.90V,0')}\r\n`,
+          device: '2000000099',
+          fixes: [{ ...FIX, said: { battery_voltage: 3.9 } }],
+        },
         { frame: '$OK:REBOOT\r\n', none: 'command answer' },
         { frame: bytes('d0d7 0100 63943577'), device: '2000000099', none: 'heartbeat' },
         { frame: 'hello\r\n', error: 'unsupported' },

@@ -13,7 +13,13 @@ export default {
     {
       title: 'each kind of text',
       frames: [
-        { frame: frame('F01#94,1,100', 1), device, none: 'heartbeat', reply: frame('F01#1', 0) },
+        {
+          frame: frame('F01#94,1,100', 1),
+          device,
+          none: 'heartbeat',
+          said: { battery_percent: 94 },
+          reply: frame('F01#1', 0),
+        },
         { frame: frame('F02#1', 1), device, fixes: [] },
         { frame: frame('F03#08:05:81:d8:18:87,-76', 1), device, none: 'wifi' },
         { frame: frame('F04#18,07,3,590192,30', 1), device, none: 'cells' },

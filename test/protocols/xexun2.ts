@@ -9,9 +9,9 @@ function frame(content: Buffer): Buffer {
 }
 
 const records = (...list: readonly Buffer[]) =>
-  Buffer.concat([Buffer.of(list.length), ...list.flatMap((each) => [u(2, each.length), each])])
-const record = (parts: string, content: Buffer) =>
-  Buffer.concat([bytes('00'), u(4, 1714558530), bytes(`00005e ${parts}`), content])
+  Buffer.concat([Buffer.of(list.length), ...list.map((each) => u(2, each.length)), ...list])
+const record = (parts: string, content: Buffer, battery = '005e') =>
+  Buffer.concat([bytes('00'), u(4, 1714558530), bytes(`00 ${battery} ${parts}`), content])
 const GPS = Buffer.alloc(9)
 GPS[0] = 8
 GPS.writeFloatBE(-1324.5, 1)
@@ -23,7 +23,8 @@ DOUBLES.set([1, 8], 16)
 DOUBLES.writeFloatBE(34.5, 23)
 const EXTENDED = Buffer.concat([bytes('001e 47 001b'), DOUBLES])
 const CELL = bytes('01 00cc 0008 0000fb2e 0013572a 36')
-const FIX = { time: '2024-05-01T10:15:30Z', latitude: 52.525, longitude: -13 - 24.5 / 60, satellites: 8 }
+const SAID = { battery_percent: 94, charging: false }
+const FIX = { time: '2024-05-01T10:15:30Z', latitude: 52.525, longitude: -13 - 24.5 / 60, satellites: 8, said: SAID }
 const ANSWER = { device: '862205050000017', reply: frame(bytes('01')) }
 const WIFI = bytes('06 02 64cc2296f840da 2aa884f008c874')
 
@@ -47,9 +48,21 @@ export default {
           fixes: [{ ...FIX, longitude: -13.41, altitude: 34.5 }],
           ...ANSWER,
         },
-        { frame: frame(records(record('82', WIFI))), none: 'no place', ...ANSWER },
-        { frame: frame(records(record('04', WIFI))), none: 'no place', ...ANSWER },
-        { frame: frame(records(record('03', WIFI))), fixes: [], ...ANSWER },
+        {
+          frame: frame(records(...[0, 1, 2].map(() => record('02', Buffer.concat([bytes('01'), GPS]), '8014')))),
+          fixes: [0, 1, 2].map(() => ({ ...FIX, said: { battery_percent: 20, charging: true } })),
+          ...ANSWER,
+        },
+        {
+          frame: frame(records(record('02', bytes('01')), record('02', Buffer.concat([bytes('01'), GPS])))),
+          fixes: [FIX],
+          unreadable: [0],
+          ...ANSWER,
+        },
+        { frame: frame(bytes('02 0004')), error: 'truncated', envelope: ANSWER },
+        { frame: frame(records(record('82', WIFI))), none: 'no place', said: SAID, ...ANSWER },
+        { frame: frame(records(record('04', WIFI))), none: 'no place', said: SAID, ...ANSWER },
+        { frame: frame(records(record('03', WIFI))), fixes: [], said: SAID, ...ANSWER },
         {
           frame: Buffer.from(frame(bytes('00')).toString('hex').replace('000a', 'fbbf02'), 'hex'),
           none: 'no place',

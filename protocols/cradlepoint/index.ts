@@ -14,8 +14,8 @@ export default textProtocol({
   port: 5118,
   fields: { clock: { like: '\\d{1,6}', read: readClock } },
   lines: [
-    { like: '{id},{clock},{latNmea},{ns},{lonNmea},{ew},{speedKnots},{course},{any}' },
-    { like: '{id},{clock},,,,,{any}', none: 'no place' },
+    { like: '{id},{clock},{latNmea},{ns},{lonNmea},{ew},{speedKnots}[,{course}[,{any}]]' },
+    { like: '{id},{clock},,,,[,{any}]', none: 'no place' },
   ],
 })
 

@@ -11,6 +11,7 @@ import {
   bodyText,
   DecodeError,
   eachReadable,
+  enveloped,
   type Fix,
   type HttpRequest,
   heading,
@@ -37,8 +38,10 @@ function request(report: HttpRequest): Message {
   if (device === undefined) throw new DecodeError('unsupported', 'the body has no <gps id="…">')
   const coordinates = xmlElements(xml, 'coordinate')
   if (coordinates.length === 0) return { device, none: 'no place' }
-  const { good, unreadable } = eachReadable(coordinates, fixOf)
-  return { device, fixes: good, unreadable }
+  return enveloped({ device }, () => {
+    const { good, unreadable } = eachReadable(coordinates, fixOf)
+    return { fixes: good, unreadable }
+  })
 }
 
 function fixOf(xml: string): Fix {

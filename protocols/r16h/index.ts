@@ -17,9 +17,14 @@ export default textProtocol({
   port: 5266,
   frame: endsWith('$'),
   ends: '$',
+  fields: { type: { like: '[A-Z]{4}' } },
   lines: [
-    { like: '@GPSD,{imei},{any},{yyyymmdd},{hhmmss},{lat},{ns},{lon},{ew},{speedKmh},{course},{altitude}[,{any}]' },
+    {
+      like: '@GPSD,{imei},{any},{yyyymmdd},{hhmmss},{lat},{ns},{lon},{ew},{speedKmh},{course},{altitude}[,{batteryPercent}][,{any}]',
+    },
     { like: '@LINK,{imei}[,{any}]', none: 'login' },
+    { like: '@LBSD,{imei},{any:6},{batteryPercent}[,{any}]', none: 'cells' },
     { like: '@LBSD,{imei},{any}', none: 'cells' },
+    { like: '@{type},{imei}[,{any}]', unknown: 'type' },
   ],
 })

@@ -4,8 +4,10 @@
  *   <messageList …> <message> <esn>E</esn> <timestamp>T</timestamp> <latitude>A</latitude> <longitude>O</longitude> … </message> …
  *
  *   E  serial number of the device     T  RFC 3339      A, O  degrees      200 acknowledges all messages
+ *   messageType NEWMOVEMENT: it has been moved; batteryState LOW
  */
 import {
+  alarmsOf,
   bodyText,
   DecodeError,
   eachReadable,
@@ -15,6 +17,7 @@ import {
   number,
   type Protocol,
   rfc3339,
+  said,
   xmlElements,
   xmlText,
 } from '../kit/index.ts'
@@ -45,6 +48,12 @@ function messageOf(xml: string): { esn: string; fix: Fix } {
     latitude: number(xmlText(xml, 'latitude')),
     longitude: number(xmlText(xml, 'longitude')),
     valid: true,
+    said: said({
+      alarms: alarmsOf(
+        xmlText(xml, 'messageType') === 'NEWMOVEMENT' && 'movement',
+        xmlText(xml, 'batteryState') === 'LOW' && 'low_battery',
+      ),
+    }),
   }
   return { esn, fix }
 }

@@ -12,14 +12,18 @@
  * The fields are those of the records of `meitrack`, in whose order they are numbered; others are not known. Without `format` the payload cannot be read; it is stored to be read later. Nothing is answered.
  */
 import {
+  type Alarm,
+  alarmsOf,
   ByteReader,
   dop,
+  enveloped,
   heading,
   kmh,
   lengthField,
   type Message,
   type Protocol,
   type Session,
+  said,
   secondsSince,
   tlv,
 } from '../kit/index.ts'
@@ -34,6 +38,17 @@ export default {
 const HEADER = 1
 const PAYLOAD = 2
 const timeOf = secondsSince(2000)
+/** Events of Meitrack's GPRS protocol: SOS, battery low, supply low, back and cut, GPS antenna cut, towed, jammed. */
+const EVENTS = new Map<number, Alarm>([
+  [1, 'sos'],
+  [17, 'low_battery'],
+  [18, 'low_power'],
+  [22, 'power_restored'],
+  [23, 'power_cut'],
+  [28, 'gps_antenna_cut'],
+  [36, 'tow'],
+  [44, 'jamming'],
+])
 /** What reads the fields, by name. */
 const FIELDS: Readonly<Record<string, ((r: ByteReader) => number) | undefined>> = {
   '01': (r) => r.u8(),
@@ -53,7 +68,7 @@ function decode(frame: Buffer, session: Session): Message {
   let device: string | undefined
   for (const { tag, value } of tlv(new ByteReader(frame).skip(3), { tag: 1, length: 2 })) {
     if (tag === HEADER) device = value.skip(4).ascii(15)
-    if (tag === PAYLOAD) return { device, ...payloadOf(value, session.settingsOf(device).format) }
+    if (tag === PAYLOAD) return enveloped({ device }, () => payloadOf(value, session.settingsOf(device).format))
   }
   return { device, none: 'status' }
 }
@@ -80,6 +95,7 @@ function payloadOf(r: ByteReader, format: unknown): Pick<Message, 'fixes'> {
     heading: heading(values.get('09')),
     hdop: hdop === undefined ? undefined : dop(hdop / 10),
     altitude: values.get('0B'),
+    said: said({ alarms: alarmsOf(EVENTS.get(values.get('01') ?? 0)) }),
   }
   return { fixes: [fix] }
 }

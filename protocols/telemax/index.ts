@@ -16,6 +16,7 @@ import {
   ByteReader,
   DecodeError,
   eachReadable,
+  enveloped,
   type Fix,
   line,
   type Message,
@@ -49,8 +50,10 @@ function decode(frame: Buffer, session: Session): Message {
   if (isLogin) return { device, none: 'login' }
   const count = Number.parseInt(rest.slice(Number(length) + 12, Number(length) + 14), 16)
   const records = (rest.slice(Number(length) + 14).match(/.{34}/g) ?? []).slice(0, count)
-  const { good, unreadable } = eachReadable(records, position)
-  return { device, fixes: good, unreadable }
+  return enveloped({ device }, () => {
+    const { good, unreadable } = eachReadable(records, position)
+    return { fixes: good, unreadable }
+  })
 }
 
 function position(digits: string): Fix {

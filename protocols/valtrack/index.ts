@@ -3,6 +3,7 @@
  *
  *   { "resource": [{ "devid", "etype", "lat", "lon", "speed"?, "nlat"?, "nlon"?, … }, …] }
  *
+ *   vbat  the vehicle's battery, V
  *   lat, lon  degrees, as text; both 0: no fix      speed  km/h      nlat, nlon  of the cell: not read
  *
  * There is no time in it: the time is that of the arrival. 200 acknowledges.
@@ -20,5 +21,6 @@ export default jsonProtocol({
   each: 'resource',
   device: 'devid',
   fix: (entry, session) => (optionalNumber(entry.lat) || optionalNumber(entry.lon) ? fixOf(entry, session) : undefined),
+  said: { external_voltage: 'vbat' },
   none: 'no fix',
 })

@@ -17,6 +17,7 @@ export default {
           fixes: [{ time: '2026-11-20T11:05:15Z', ...FIX }],
         },
         { frame: `${ID},515,${PLACE},,,,,,,\r\n`, device: ID, fixes: [{ time: '2026-11-20T00:05:15Z', ...FIX }] },
+        { frame: `${ID},110515,${PLACE}\r\n`, device: ID, fixes: [{ time: '2026-11-20T11:05:15Z', ...FIX }] },
         { frame: `${ID},515,,,,,,,AT&T,,\r\n`, device: ID, none: 'no place' },
       ],
     },

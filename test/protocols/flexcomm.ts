@@ -2,7 +2,7 @@ import { kmh } from '../../protocols/kit/index.ts'
 import { many, type ProtocolCases } from '../support/protocol-cases.ts'
 
 const ID = '356307042441013'
-const frame = (content: string) => content.padEnd(110, '0')
+const frame = (content: string) => `${content.padEnd(99, '0')}10012342107`
 
 export default {
   costly: { digits: `7E${many('1')}`, starts: many('7E') },
@@ -23,6 +23,7 @@ export default {
               speed: kmh(36),
               heading: 270,
               satellites: 9,
+              said: { battery_percent: 100, external_voltage: 12.3 },
             },
           ],
         },

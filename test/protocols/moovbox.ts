@@ -26,6 +26,7 @@ export default {
       frames: [
         { frame: gps(coordinate(3) + coordinate(1)), device: '912', fixes: [FIX, { ...FIX, valid: false }] },
         { frame: gps(`${coordinate(3)}<coordinate></coordinate>`), device: '912', fixes: [FIX], unreadable: [1] },
+        { frame: gps('<coordinate></coordinate>'), error: 'malformed', envelope: { device: '912' } },
         { frame: gps(''), device: '912', none: 'no place' },
         { frame: post('/', '<x/>'), error: 'unsupported' },
       ],

@@ -20,6 +20,16 @@ export default {
             { ...FIX, device: '0-2' },
           ],
         },
+        {
+          frame: list(
+            message('0-1').replace(
+              '</message>',
+              '<messageType>NEWMOVEMENT</messageType><batteryState>LOW</batteryState></message>',
+            ),
+          ),
+          device: '0-1',
+          fixes: [{ ...FIX, said: { alarms: ['movement', 'low_battery'] } }],
+        },
         { frame: list(''), none: 'no place' },
         { frame: post('/', '<x/>'), error: 'unsupported' },
       ],

@@ -18,7 +18,7 @@ export default {
           fixes: [FIX, EARLIER],
           unreadable: [1],
         },
-        { frame: positions(record('2611200630Z5'), 1), error: 'malformed' },
+        { frame: positions(record('2611200630Z5'), 1), error: 'malformed', envelope: { device: '123456' } },
         { frame: positions(record('261120063015'), 1).replace('Y00', 'Y01'), error: 'checksum' },
         { frame: 'hello\r\n', error: 'unsupported' },
         { frame: '%010E\r\n', error: 'checksum' },

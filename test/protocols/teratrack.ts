@@ -17,6 +17,12 @@ export default {
           reply: '{01}',
         },
         { frame: `{"MDeviceID":"0220",${PLACE},"MessageAck":"0"}`, device: '0220', fixes: [FIX] },
+        {
+          frame: `{"MDeviceID":"0220",${PLACE},"CardNo":"60000644","Power":"79","LowPower":"1","LockCutOff":"1"}`,
+          device: '0220',
+          fixes: [{ ...FIX, said: { battery_percent: 79, driver: '60000644', alarms: ['low_battery', 'tampering'] } }],
+          reply: '{01}',
+        },
         { frame: '{"MDeviceID":"0220","DataType":"9"}', device: '0220' },
       ],
     },

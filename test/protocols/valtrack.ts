@@ -22,6 +22,11 @@ export default {
         },
         { frame: report(entry('1', '1,5')), device: '1', fixes: [FIX] },
         { frame: report(entry('1', '0.000000')), device: '1', none: 'no fix' },
+        {
+          frame: report({ ...entry('1', '1.5'), vbat: '12.26' }),
+          device: '1',
+          fixes: [{ ...FIX, said: { external_voltage: 12.26 } }],
+        },
         { frame: post('/', '{}'), error: 'malformed' },
       ],
     },

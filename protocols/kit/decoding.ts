@@ -93,6 +93,7 @@ function soundFix(fix: Fix, now: number): Fix {
   const known = Object.entries(measured).filter(([, value]) => Number.isFinite(value))
   return {
     ...Object.fromEntries(known),
+    said,
     device: unpadded(device),
     time: Number.isFinite(time) ? time : now,
     latitude: Number.isFinite(latitude) ? latitude : 0,

@@ -22,6 +22,12 @@ describe('what a decoder says', () => {
     expect(fix).toEqual({ ...FIX, speed: undefined, altitude: undefined })
   })
 
+  it('keeps what is said beside a position with padding or a value that is no number', () => {
+    const beside = { ignition: true }
+    const { fixes = [] } = said({ device: '42 ', fixes: [{ ...FIX, altitude: Number.NaN, said: beside }] })
+    expect(fixes[0].said).toEqual(beside)
+  })
+
   it.each(['latitude', 'longitude', 'time'] as const)('is no valid fix without a number for its %s', (key) => {
     const { fixes = [] } = said({ device: '1', fixes: [FIX, { ...FIX, [key]: Number.NaN }] })
     const stand = key === 'time' ? newSession().now : 0

@@ -1,12 +1,13 @@
-import { clock, DecodeError, type Draft, degreesMinutes, type Session, textProtocol } from '../kit/index.ts'
+import { clock, DecodeError, type Draft, degreesMinutes, type Fix, type Session, textProtocol } from '../kit/index.ts'
 import { frameLength, starts } from './framing.ts'
+import { saidOf } from './status.ts'
 
 const HEAD = '*{any},[{id}],'
 const PLACE = '[{valid}],{latNmea},[{ns}],{lonNmea},[{ew}],{speedKnots},{course}'
 /** Some devices have one more field in front of the date. */
-const DATED = `${PLACE},[{extra},][{dmy}][,{any}]`
+const DATED = `${PLACE},[{extra},][{dmy}][,{state}]`
 /** Of a type that is not known: the hemispheres must be there. */
-const ANY_TYPE = '{valid},{latNmea},{ns},{lonNmea},{ew},{speedKnots},{course},[{extra},]{dmy}[,{any}]'
+const ANY_TYPE = '{valid},{latNmea},{ns},{lonNmea},{ew},{speedKnots},{course},[{extra},]{dmy}[,{state}]'
 /** A command and up to six parameters of it. */
 const COMMAND = '{any},[{any},[{any},[{any},[{any},[{any},[{any},]]]]]]'
 
@@ -23,6 +24,9 @@ export const text = textProtocol({
   fields: {
     type: { like: 'V\\d+' },
     silent: { like: 'LINK|BASE|XT' },
+    length: { like: '\\d*' },
+    alarm: { alarms: { 1: 'sos', 2: 'low_battery' } },
+    state: { read: readState },
     extra: { like: '[-\\d.]{1,5}' },
     valid: { like: '[A-Z0-9]', read: (letter, draft) => void (draft.valid = letter !== 'V') },
     latNmea: { like: ' *[-\\d.]*', read: (angle, draft) => void (draft.latitude = degreesOf(angle)) },
@@ -33,13 +37,21 @@ export const text = textProtocol({
   lines: [
     { like: `${HEAD}V1,{hms},${DATED}`, answer: v1 },
     { like: `${HEAD}V4,${COMMAND}{any},{hms},${DATED}`, answer: r12 },
-    { like: `${HEAD}VP1,${PLACE},{dmy}[,{any}]` },
+    { like: `${HEAD}V4,{any},{hms},${DATED}`, answer: r12 },
+    { like: `${HEAD}ALRM,{alarm},{hms},${DATED}`, answer: r12 },
+    {
+      like: `${HEAD}BC,{hms},{length},{records}`,
+      fixes: { split: ';', like: `${PLACE},[ ]{day}{hhmmss}[,{state}]` },
+      fix: ofLastMonth,
+    },
+    { like: `${HEAD}VP1,${PLACE},{dmy}[,{state}]` },
     { like: `${HEAD}VP1,V,{any}`, none: 'cells' },
-    { like: `${HEAD}V3,{any}`, none: 'cells' },
+    { like: `${HEAD}V3,{state}`, none: 'cells' },
     { like: `${HEAD}{type},{hms},${DATED}`, answer: r12 },
-    { like: `${HEAD}HTBT[,{any}]`, none: 'heartbeat', answer: '*HQ,{id},HTBT#' },
-    { like: `${HEAD}NBR,{any}`, none: 'cells', answer: '*HQ,{id},V4,NBR,{clock}#' },
-    { like: `${HEAD}{silent},{any}`, none: 'status' },
+    { like: `${HEAD}HTBT[,{batteryPercent}][,{any}]`, none: 'heartbeat', answer: '*HQ,{id},HTBT#' },
+    { like: `${HEAD}NBR,{state}`, none: 'cells', answer: '*HQ,{id},V4,NBR,{clock}#' },
+    { like: `${HEAD}LINK,{any:3},{batteryPercent},{any:2},{state}`, none: 'status' },
+    { like: `${HEAD}{silent}[,{state}]`, none: 'status' },
     { like: `${HEAD}SMS,{any}`, none: 'text' },
     { like: `${HEAD}{any},{hms},${ANY_TYPE}`, answer: r12 },
     { like: `${HEAD}{any},${ANY_TYPE}` },
@@ -61,6 +73,35 @@ function r12(draft: Draft, session: Session): string | undefined {
 /** Confirms a position of another type than V1; it begins with *HQ, also where the device's frames begin with *TH. */
 export function confirmation(id: string, now: number): string {
   return `*HQ,${id},R12,${clock(now).slice(8)}#`
+}
+
+/**
+ * What stands behind the date, or at the end of other fields: the status [, the charge of the battery, of which 99 is full, and "3",
+ * the number of cells that follow]. V19 has other fields in front of the status.
+ */
+function readState(text: string, draft: Draft): void {
+  const [, first, last] = STATUS.exec(text) ?? []
+  const status = first ?? last
+  if (status === undefined) return
+  draft.says(saidOf(Number.parseInt(status, 16)))
+  const [, charge] = CHARGE.exec(text) ?? []
+  if (charge !== undefined) draft.says({ battery_percent: +charge === FULL ? 100 : +charge })
+}
+
+/** It begins, follows a date, or ends. */
+const STATUS = /(?:^|,\d{6},)([\dA-Fa-f]{8})(?:,|$)|,([\dA-Fa-f]{8})$/
+const CHARGE = /^[\dA-Fa-f]{8},(\d\d?)(?:,3,\d{3},|$)/
+const FULL = 99
+
+/** The fix of a record that has the day alone of its date. */
+function ofLastMonth(draft: Draft, session: Session): Fix | undefined {
+  if (draft.day !== undefined) {
+    const latest = new Date(session.now + 86_400_000)
+    const month = latest.getUTCMonth() + (draft.day <= latest.getUTCDate() ? 1 : 0)
+    draft.month = month === 0 ? 12 : month
+    draft.year = latest.getUTCFullYear() - (month === 0 ? 1 : 0)
+  }
+  return draft.fix(session)
 }
 
 /** Degrees, without their sign, of dddmm.mmmm, of dddmmmmmm, or of -ddd-mm.mmmm. */

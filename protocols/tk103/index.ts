@@ -4,20 +4,25 @@
  *
  *   (I BP00 … HSO)                                handshake; answer (I AP01HSO)
  *   (I BP05 M DAYNOESSSSSTCCCCCC …)               login with a position, or with cells; answer (I AP05)
- *   (I BR00 DAYNOESSSSSTCCCCCC …)                 position; BR01 … alike, BO01 with the digit of an alarm before D
+ *   (I BR00 DAYNOESSSSSTCCCCCCPIxxxxxxL…)         position; BR01 … alike
+ *   (I BO01 a DAYNOE…)                            alarm; answer (I AS01 a)
  *   (I BQ81,ALARM,…,DAYNOESSSSSTCCCCCC,…)         alarm, BP02,G,2,… alike
  *   (I,ZC13,d,A,YN,OE,S,T,C[,…])                  position of other makers: BP05, DW30, DW3B … alike
- *   (I BZ00,…)   (I,ZC20,…) …                     no position: cells, battery, networks, notices
+ *   (I,ZC20,d,T,l,b,e,…)                          battery: l of 6 levels, b and e (from outside) in 0.01 and 0.1 V
+ *   (I BZ00,…,PIxxxxxx)   (I,ZC03,…) …            no position: cells, networks, notices
  *
- *   I  id, 11 to 15 digits      A  A: valid, V: not           SSSSS   km/h         M  IMEI
+ *   I  id, mostly digits        A  A: valid, V: not           SSSSS   km/h         M  IMEI
  *   D  YYMMDD, d  DDMMYY        YN, OE  ddmm.mmmm, letter     CCCCCC  degrees      T  hhmmss
  *
- * Clones fill a short id and M up with NUL or blanks.
+ *   P  0: on the vehicle's power, which charges the battery     I  ignition     a  0 power cut, 1 accident, 2 SOS, …
+ *
+ * What P means for the battery, and ZC13 (power cut) and ZC20, are inferred from frames. Clones fill a short id and M up with NUL or blanks.
  */
-import { textProtocol } from '../kit/index.ts'
+import { type Draft, textProtocol } from '../kit/index.ts'
 import { frameLength } from './framing.ts'
 
-const PLACE = '{ymd}{valid}{latNmea}{ns}{lonNmea}{ew}{speedKmh:5}{hhmmss}{course:6}{any}'
+const UNKNOWN = '65535'
+const PLACE = '{ymd}{valid}{latNmea}{ns}{lonNmea}{ew}{speedKmh:5}{hhmmss}{course:6}{state}'
 
 export default textProtocol({
   name: 'tk103',
@@ -27,28 +32,48 @@ export default textProtocol({
   transports: ['tcp', 'udp'],
   frame: frameLength,
   fields: {
-    id: { like: '\\d{9,17} *' },
-    digit: { like: '\\d' },
+    id: { like: '\\d{9,17} *|[0-9A-Za-z]{12}' },
+    number: { like: '\\d{9,17} *', read: (text, draft) => void (draft.device = text) },
+    alarm: { like: '\\d', alarms: { 0: 'power_cut', 1: 'accident', 2: 'sos' } },
+    state: { read: readState },
+    input: {
+      like: '\\d+',
+      read: (text, draft) => draft.says({ external_voltage: text === UNKNOWN ? undefined : +text / 10 }),
+    },
+    level: { like: '\\d', read: (text, draft) => draft.says({ battery_percent: text === '6' ? 100 : undefined }) },
     digits: { like: '\\d\\d' },
-    phone: { like: '\\d{15} *|\\d{10} *|\\d{11} *|\\d{12} *|\\d{13} *|\\d{14} *|\\d{16} *|' },
+    phone: { like: '\\d{15} *|\\d{10} *|\\d{11} *|\\d{12} *|\\d{13} *|\\d{14} *|\\d{16} *|[0-9A-Za-z]{15}|' },
     event: { like: 'BQ81,[^,]*,[^,]*,[^,]*,|BP02,[^,]*,[^,]*,' },
     code: { like: 'B[A-Z]\\d\\d' },
-    state: { like: 'BS50|BS51|BV00|BZ00' },
+    status: { like: 'BS50|BS51|BV00|BZ00' },
     notice: { like: 'DW50|DW5B|ZC03|ZC20' },
-    letters: { like: '[A-Z0-9]{4}' },
+    letters: { like: '[A-Z0-9]{4}', alarms: { ZC13: 'power_cut' } },
     rest: { like: '[^\\d ][^]*|' },
   },
   lines: [
     { like: `({id}BR{digits}${PLACE})` },
     { like: `({id}BP05{phone}${PLACE})`, answer: '({id}AP05)' },
-    { like: `({id}BO{digits}{digit}${PLACE})` },
-    { like: '({id},{letters},{dmy},{valid},{latNmea}{ns},{lonNmea}{ew},{speedKmh},{hhmmss}[,{course}[,{any}]])' },
+    { like: `({id}BO{digits}{alarm}${PLACE})`, answer: '({id}AS01{alarm})' },
+    {
+      like: '({id},{letters},{dmy},{valid},{latNmea}{ns},{lonNmea}{ew},{speedKmh},{hhmmss}[,{course}[,{state}]])',
+    },
     { like: `({id}{event}${PLACE})` },
     { like: `({id}{code}[,{any},[{any},[{any},[{any},]]]]${PLACE})` },
-    { like: '({id}BP05{any}', none: 'cells', answer: '({id}AP05)' },
+    { like: '({id}BP05{state}', none: 'cells', answer: '({id}AP05)' },
     { like: '({id}BP00{any}', none: 'login', answer: '({id}AP01HSO)' },
-    { like: '({id}{state}{any}', none: 'status' },
+    { like: '({id}{status}{state}', none: 'status' },
+    { like: '({id},ZC20,{dmy},{hhmmss},{level},{batteryVolts/100},{input},{any}', none: 'status' },
     { like: '({id},{notice}{any}', none: 'status' },
-    { like: '({id}{rest}', unknown: 'type' },
+    { like: '({number}{rest}', unknown: 'type' },
+    { like: '({id},{letters},{any}', unknown: 'type' },
+    { like: '({id}{code}{any}', unknown: 'type' },
   ],
 })
+
+/** What stands behind a course: the state, L, the odometer; or the state at the end of a frame without a position. */
+function readState(text: string, draft: Draft): void {
+  const state = STATE.exec(text)?.[0]
+  if (state !== undefined) draft.says({ charging: state.startsWith('0'), ignition: state[1] === '1' })
+}
+
+const STATE = /^[01]{2}[\dA-F]{6}(?=[L,)]|$)|(?<=,)[01]{2}[\dA-F]{6}(?=\)$)/

@@ -5,17 +5,29 @@
  *   KK VV I{3|7} LLLL [MMMMMM] content
  *
  *   K  44 'D': snapshot; 45, 46, 48: others, which are not read     V  bit 7: I is the IMEI (7 bytes); bit 6: M is there
- *   L  length of the content        M  which fields the content has; without it all that are drawn here are there
- *   content of D   ee F TTTTTTTT PPPPPPPP yyyyyyyy oooooooo s S m C …
+ *   L  length of the content        M  which fields the content has
+ *   content of D   ee [F] TTTTTTTT [PPPPPPPP yyyyyyyy oooooooo s] [S m C] …
  *
- *   M  bit 3: F, P, y, o; bit 4: s, S, m, C; with bits 6–12, 16 and 17 an altitude (metres) 29 bytes behind C: 8 more
- *      with bit 5, 4 more with bit 15. Without the bits 0, 1 and 2, which all frames have, it is not read.
+ *   M  bit 3: F, P, y, o, s; bit 4: S, m, C. Then in this order, 2 bytes where nothing else is said: bit 6 inputs (1); bit 5 four
+ *      analogue inputs (8); bit 15 power from outside and battery, mV (4); bits 16 and 17 pulses (12); bits 7 and 8 trips (4 each);
+ *      bit 6 outputs (1); bit 9 driver's card (6); bit 10 keypad (1); bit 11 altitude, m. Without M: bits 0–7 and 9.
+ *      Without the bits 0, 1 and 2, which all frames have, it is not read. That 5 comes before 15 is assumed.
  *   F  bit 7: fix     T, P  unix seconds of the report, of the position     y, o  1e-6 degrees
  *   s  satellites     S  km/h     m  highest speed     C  2°
  *
  * An id of three bytes is the end of an IMEI; it is the id, in decimal. The IMEI in text may stand in front of a stream.
  */
-import { ByteReader, DecodeError, type Fix, heading, kmh, type Message, type Protocol } from '../kit/index.ts'
+import {
+  ByteReader,
+  DecodeError,
+  enveloped,
+  type Fix,
+  heading,
+  kmh,
+  type Message,
+  type Protocol,
+  said,
+} from '../kit/index.ts'
 
 export default {
   name: 'aplicom',
@@ -31,10 +43,25 @@ const HAS_MASK = 0x40
 const HEAD_FIELDS = 0x07
 const HAS_PLACE = 0x08
 const HAS_MOTION = 0x10
-const HAS_ANALOG = 0x20
-const HAS_MORE = 0x8000
-/** Bits 6 to 12, 16 and 17. */
-const BEFORE_ALTITUDE = 0x031fc0
+const [ANALOG, INPUTS, TRIP_1, TRIP_2, CARD, KEYPAD, ALTITUDE] = [0x20, 0x40, 0x80, 0x100, 0x200, 0x400, 0x800]
+const [POWER, PULSE_1, PULSE_2] = [0x8000, 0x10000, 0x20000]
+const PULSES = PULSE_1 | PULSE_2
+/** How long the fields behind the motion are, up to the altitude. */
+const FIELDS = [
+  [INPUTS, 2],
+  [ANALOG, 8],
+  [POWER, 4],
+  [PULSES, 12],
+  [TRIP_1, 4],
+  [TRIP_2, 4],
+  [CARD, 6],
+  [KEYPAD, 1],
+  [ALTITUDE, 2],
+] as const
+/** The fields of content without a mask. */
+const ALL_DRAWN = HEAD_FIELDS | HAS_PLACE | HAS_MOTION | ANALOG | INPUTS | TRIP_1 | CARD
+/** Bytes of the time alone of content without a place, and of the motion. */
+const [NO_PLACE, MOTION] = [4, 3]
 
 function frameLength(bytes: Buffer): number {
   if (bytes.length < 2) return bytes.length === 0 || KINDS.has(bytes[0]) ? 0 : -1
@@ -58,27 +85,40 @@ function decode(frame: Buffer): Message {
   const version = r.u8()
   const device = String(version & HAS_IMEI ? r.u24() * 2 ** 32 + r.u32() : r.u24())
   r.skip(2)
-  const mask = version & HAS_MASK ? r.u24() : HEAD_FIELDS | HAS_PLACE | HAS_MOTION
+  const mask = version & HAS_MASK ? r.u24() : ALL_DRAWN
   if (kind !== SNAPSHOT) return { device }
   if ((mask & HEAD_FIELDS) !== HEAD_FIELDS) return { device, fixes: [] }
-  if ((mask & HAS_PLACE) === 0) return { device, none: 'no place' }
-  return { device, fixes: [fixOf(r.skip(2), mask)] }
+  return enveloped({ device }, () => snapshot(r.skip(2), mask))
 }
 
-function fixOf(r: ByteReader, mask: number): Fix {
+function snapshot(r: ByteReader, mask: number): Message {
+  if ((mask & HAS_PLACE) === 0) {
+    r.skip(NO_PLACE + (mask & HAS_MOTION ? MOTION : 0))
+    return { none: 'no place', said: besideOf(r, mask).said }
+  }
   const valid = (r.u8() & 0x80) !== 0
   const time = r.skip(4).u32() * 1000
-  const fix: Fix = { time, latitude: r.i32() / 1e6, longitude: r.i32() / 1e6, valid }
-  if ((mask & HAS_MOTION) === 0) return fix
-  const satellites = r.u8()
-  const speed = kmh(r.u8())
-  const course = heading(r.skip(1).u8() * 2)
-  return { ...fix, satellites, speed, heading: course, altitude: altitudeOf(r, mask) }
+  const fix: Fix = { time, latitude: r.i32() / 1e6, longitude: r.i32() / 1e6, valid, satellites: r.u8() }
+  if (mask & HAS_MOTION) {
+    fix.speed = kmh(r.u8())
+    fix.heading = heading(r.skip(1).u8() * 2)
+  }
+  return { fixes: [{ ...fix, ...besideOf(r, mask) }] }
 }
 
-/** Undefined unless the fields that are known to stand in front of it are all there. */
-function altitudeOf(r: ByteReader, mask: number): number | undefined {
-  if ((mask & BEFORE_ALTITUDE) !== BEFORE_ALTITUDE) return undefined
-  const offset = 29 + (mask & HAS_ANALOG ? 8 : 0) + (mask & HAS_MORE ? 4 : 0)
-  return r.left < offset + 2 ? undefined : r.skip(offset).i16()
+/** What follows the motion, up to the altitude; nothing if the frame ends before, or one of the two fields of pulses is missing. */
+function besideOf(r: ByteReader, mask: number): Pick<Fix, 'altitude' | 'said'> {
+  if (r.left < lengthOf(mask) || (mask & PULSES) === PULSE_1 || (mask & PULSES) === PULSE_2) return {}
+  r.skip((mask & INPUTS ? 1 : 0) + (mask & ANALOG ? 8 : 0))
+  const external_voltage = mask & POWER ? r.u16() / 1000 : undefined
+  const battery_voltage = mask & POWER ? r.u16() / 1000 : undefined
+  r.skip((mask & PULSES ? 12 : 0) + (mask & TRIP_1 ? 4 : 0) + (mask & TRIP_2 ? 4 : 0) + (mask & INPUTS ? 1 : 0))
+  const driver = mask & CARD ? String(r.skip(2).u32()).padStart(10, '0') : undefined
+  r.skip(mask & KEYPAD ? 1 : 0)
+  const altitude = mask & ALTITUDE ? r.i16() : undefined
+  return { altitude, said: said({ external_voltage, battery_voltage, driver }) }
+}
+
+function lengthOf(mask: number): number {
+  return FIELDS.reduce((sum, [bits, length]) => sum + (mask & bits ? length : 0), 0)
 }

@@ -6,7 +6,7 @@
  *   E,n                                            end of what is sent
  *
  *   I  id     Y, O  decimal degrees     C  degrees       e  event
- *   S  km/h                             o  distance      f  state; bit 2: no fix
+ *   S  km/h                             o  distance      f  state; bit 0 ignition, 1 moving, 2 no fix
  *
  * Answer to E: A,n
  */
@@ -19,7 +19,7 @@ export default textProtocol({
   frame: endsWith('\r', '\r\n'),
   fields: {
     number: { like: '\\d+' },
-    state: { like: '\\d*', read: (text: string, draft: Draft) => void (draft.valid = (+text & 4) === 0) },
+    state: { like: '\\d*', read: readState },
   },
   lines: [
     { like: 'L,{ymd}{hhmmss},G,{lat},{lon},{speedKmh},{course}[,{any}[,{any}[,{state}]]][;{any}]' },
@@ -29,3 +29,9 @@ export default textProtocol({
     { like: 'L,{any}', unknown: 'type' },
   ],
 })
+
+function readState(text: string, draft: Draft): void {
+  const state = +text
+  draft.valid = (state & 4) === 0
+  draft.says({ ignition: (state & 1) !== 0, moving: (state & 2) !== 0 })
+}

@@ -9,12 +9,14 @@
  *
  *   9955  hhmmss.sss,A,ddmm.mmmm,N,dddmm.mmmm,E,knots,course,ddmmyy[,,…*cs]|HDOP|altitude, m|state|AD|cell|CSQ|km|satellites (hex)
  *   9999  the alarm, one byte, then the same       6688  a count, then records divided by "\": a byte, then the same
- *   9966  60 bytes of sensors, "|", then hhmmss,ddmmyy,ddmm.mmmm,N,dddmm.mmmm,E
+ *   9966  60 bytes of sensors, of which the first four are the driver's card, "|", then hhmmss,ddmmyy,ddmm.mmmm,N,dddmm.mmmm,E
  *   5000  login; answer: @@ LLLL I 4000 01 CCCC 0D 0A        0800, 9988  pictures        9903  RFID
  *
  * 6688, 9966, 9903 and the pictures are of clones: inferred from frames. Reports are not answered, pictures not asked for.
  */
 import {
+  type Alarm,
+  alarmsOf,
   ByteReader,
   ByteWriter,
   between,
@@ -24,6 +26,7 @@ import {
   dialects,
   dop,
   eachReadable,
+  enveloped,
   type Fix,
   heading,
   knots,
@@ -33,6 +36,7 @@ import {
   optionalNumber,
   type Protocol,
   type Session,
+  said,
   utc,
   verified,
 } from '../kit/index.ts'
@@ -58,6 +62,14 @@ const REPORT = 0x9955
 const ALARM = 0x9999
 const RECORDS = 0x6688
 const SENSORS = 0x9966
+/** The alarms of the list that the document lists for 9999 and the kit has, by their byte. */
+const ALARMS: Readonly<Record<number, Alarm | undefined>> = {
+  0x01: 'sos',
+  0x10: 'low_battery',
+  0x12: 'movement',
+  0x50: 'power_cut',
+  0x53: 'gps_antenna_cut',
+}
 /** Types of a clone that hold no position. */
 const NONE = new Map([
   [0x0800, 'photo'],
@@ -74,13 +86,19 @@ function decode(frame: Buffer, session: Session): Message {
   if (!/^\d+$/.test(device)) throw new DecodeError('malformed', `"${id}" is no id`)
   const type = r.u16()
   if (type === LOGIN) return { device, none: 'login', reply: loginAnswer(id) }
-  if (type === REPORT) return { device, ...report(r.slice().toString('latin1')) }
-  if (type === ALARM) return { device, ...report(r.skip(1).slice().toString('latin1')) }
-  if (type === RECORDS) return { device, ...records(r.skip(1).slice().toString('latin1')) }
-  if (type === SENSORS) return { device, ...afterSensors(r.slice().toString('latin1')) }
-  const fix = NONE.has(type) ? undefined : nearFix(r.slice().toString('latin1'))
-  return fix ? { device, fixes: [fix] } : { device, none: NONE.get(type) }
+  return enveloped({ device }, () => contentOf(type, r))
 }
+
+function contentOf(type: number, r: ByteReader): Message {
+  if (type === REPORT) return report(textOf(r))
+  if (type === ALARM) return report(textOf(r.ahead(1)), ALARMS[r.u8()])
+  if (type === RECORDS) return records(textOf(r.skip(1)))
+  if (type === SENSORS) return afterSensors(r.ahead().u32(), textOf(r))
+  const fix = NONE.has(type) ? undefined : nearFix(textOf(r))
+  return fix ? { fixes: [fix] } : { none: NONE.get(type) }
+}
+
+const textOf = (r: ByteReader): string => r.slice().toString('latin1')
 
 /** The fix of a type that is not known, which may have a byte or some in front of it. */
 function nearFix(text: string): Fix | undefined {
@@ -99,10 +117,10 @@ function loginAnswer(id: string): Buffer {
 }
 
 /** A report; `fixes: []` of another layout. */
-function report(text: string): Message {
-  const fix = fixOf(text)
+function report(text: string, alarm?: Alarm): Message {
+  const fix = fixOf(text, alarm)
   if (fix) return { fixes: [fix] }
-  return NO_PLACE.test(text) ? { none: 'no place' } : { fixes: [] }
+  return NO_PLACE.test(text) ? { none: 'no place', said: said({ alarms: alarmsOf(alarm) }) } : { fixes: [] }
 }
 
 /** A report without a fix may leave latitude and longitude out. */
@@ -117,7 +135,7 @@ function records(text: string): Message {
 const RMC =
   /^(\d{1,2})(\d\d)(\d\d)[\d.]*,([AV]),([\d.]+),([NS]),([\d.]+),([EW]),([^,]{0,20}),([^,]{0,20}),(\d\d)(\d\d)(\d\d)/
 
-function fixOf(text: string): Fix | undefined {
+function fixOf(text: string, alarm?: Alarm): Fix | undefined {
   const match = RMC.exec(text)
   if (!match) return undefined
   const [, hour, minute, second, flag, latitude, ns, longitude, ew, speed, course, day, month, year] = match
@@ -132,18 +150,23 @@ function fixOf(text: string): Fix | undefined {
     altitude: optionalNumber(altitude),
     hdop: dop(optionalNumber(hdop)),
     satellites: satellites === undefined ? undefined : Number.parseInt(satellites, 16),
+    said: said({ alarms: alarmsOf(alarm), driver: CARD.exec(text)?.[1] }),
   }
 }
+
+/** The card of a clone, behind the odometer in decimal digits; others have a longer id of a cell there. */
+const CARD = /^[^|]*\|[^|]*\|[^|]*\|[^|]*\|[^|]*\|\d{1,10}\|([\dA-Fa-f]+)$/
 
 /** Behind the odometer, which some devices have further fields in front of. */
 const SATELLITES = /\|[0-9a-f]{8}\|([0-9a-f]{2})(?:\||$)/i
 
-function afterSensors(text: string): Message {
+function afterSensors(card: number, text: string): Message {
   const match = SHORT.exec(text.slice(text.lastIndexOf('|') + 1))
   if (!match) return { fixes: [] }
   const [, hour, minute, second, day, month, year, latitude, ns, longitude, ew] = match
   const time = utc(+year, +month, +day, +hour, +minute, +second)
-  return { fixes: [{ time, ...place(latitude, ns, longitude, ew), valid: true }] }
+  const driver = String(card).padStart(10, '0')
+  return { fixes: [{ time, ...place(latitude, ns, longitude, ew), valid: true, said: said({ driver }) }] }
 }
 
 const SHORT = /^(\d\d)(\d\d)(\d\d),(\d\d)(\d\d)(\d\d),([\d.]+),([NS]),([\d.]+),([EW])/

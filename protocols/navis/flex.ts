@@ -3,7 +3,7 @@
  *
  *   1 number  2 event  3 time of the event  8 FFFFFFFF: bit 1: fixed, bits 7–2: satellites  9 time of the place, unix seconds
  *   10, 11 latitude, longitude, degrees × 600,000  12 altitude, 0.1 m  13 speed, km/h, float  14 heading
- *   71 HDOP × 10, PDOP × 10
+ *   19, 20 main and reserve power, mV  71 HDOP × 10, PDOP × 10
  */
 import {
   ByteReader,
@@ -14,6 +14,7 @@ import {
   Marks,
   type Session,
   type Stream,
+  said,
   sessionState,
 } from '../kit/index.ts'
 
@@ -138,5 +139,7 @@ export function flexFix(record: Buffer, offsets: ReadonlyMap<number, number>) {
   const state = read(8, 'u8')
   const moved = { altitude: read(12, 'i32le', 10), speed: read(13, 'f32le', 3.6), heading: heading(read(14, 'u16le')) }
   const quality = { satellites: state === undefined ? undefined : state >> 2, hdop: dop(read(71, 'u8', 10)) }
-  return { time: time * 1000, latitude, longitude, valid: ((state ?? 2) & 2) !== 0, ...moved, ...quality }
+  const power = { external_voltage: read(19, 'u16le', 1000), battery_voltage: read(20, 'u16le', 1000) }
+  const fix = { time: time * 1000, latitude, longitude, valid: ((state ?? 2) & 2) !== 0 }
+  return { ...fix, ...moved, ...quality, said: said(power) }
 }

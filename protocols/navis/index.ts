@@ -21,6 +21,7 @@ import {
   crc8Egts,
   DecodeError,
   dialects,
+  enveloped,
   lengthField,
   type Message,
   type Protocol,
@@ -95,12 +96,14 @@ function flex(frame: Buffer, session: Session): Message {
   if (type === 'E' || type === 'X') return { fixes: [], reply }
   const { offsets, length: least } = conversations(session)
   if (!offsets) throw new DecodeError('unsupported', 'no fields of FLEX records were agreed on')
-  const count = type === 'A' ? frame[2] : 1
-  const length = (frame.length - head - 1) / count
-  if (!Number.isInteger(length) || length < least)
-    throw new DecodeError('malformed', `${count} records in ${frame.length - head - 1} bytes`)
-  if (count > 1) conversations(session).last = length
-  const records = Array.from({ length: count }, (_, i) => frame.subarray(head + i * length, head + (i + 1) * length))
-  const fixes = records.map((record) => flexFix(record, offsets)).filter((fix) => fix !== undefined)
-  return fixes.length > 0 ? { fixes, reply } : { none: 'no place', reply }
+  return enveloped({ reply }, () => {
+    const count = type === 'A' ? frame[2] : 1
+    const length = (frame.length - head - 1) / count
+    if (!Number.isInteger(length) || length < least)
+      throw new DecodeError('malformed', `${count} records in ${frame.length - head - 1} bytes`)
+    if (count > 1) conversations(session).last = length
+    const records = Array.from({ length: count }, (_, i) => frame.subarray(head + i * length, head + (i + 1) * length))
+    const fixes = records.map((record) => flexFix(record, offsets)).filter((fix) => fix !== undefined)
+    return fixes.length > 0 ? { fixes } : { none: 'no place' }
+  })
 }

@@ -8,7 +8,7 @@
  *   N  number, E event, its time       H  altitude, 0.1 m, of F6     V  km/h, float       float; of F6 degrees × 600,000
  *      (MM from 0 on)                  G  heading
  */
-import { ByteReader, DecodeError, type Fix, heading, kmh, radians } from '../kit/index.ts'
+import { ByteReader, DecodeError, type Fix, heading, kmh, radians, said } from '../kit/index.ts'
 
 /** Where F stands, and a byte with the satellites in bits 7–2. */
 const OFFSETS: Readonly<Record<number, readonly [number, number] | undefined>> = { 0x25: [34, 16], 0x06: [74, 74] }
@@ -49,7 +49,13 @@ function fixAt(record: Buffer, offset: number): Fix | undefined {
   const read = () => (isF6 ? r.i32le() / 600_000 : radians(r.f32le()))
   const place = { latitude: read(), longitude: read(), altitude: isF6 ? r.i32le() / 10 : undefined }
   const quality = { valid: (record[offset] & 2) !== 0, satellites: at === undefined ? undefined : record[at] >> 2 }
-  return { time, ...place, ...quality, speed: kmh(r.f32le()), heading: heading(r.u16le()) }
+  const motion = { speed: kmh(r.f32le()), heading: heading(r.u16le()) }
+  return { time, ...place, ...quality, ...motion, said: at === undefined ? undefined : power(record) }
+}
+
+/** Power from outside and of the battery, mV, in the formats that are known. */
+function power(record: Buffer): Fix['said'] {
+  return said({ external_voltage: record.readUInt16LE(18) / 1000, battery_voltage: record.readUInt16LE(20) / 1000 })
 }
 
 function timeAt(record: Buffer, at: number): number | undefined {

@@ -2,9 +2,9 @@
  * Totem AT05, AT07, AT09. "AT09 Protocol & Commands" 2.43 (Totem) and "AVL-08 GPRS Data Protocol" 1.0.1 for the older lines; the
  * packed ones are inferred from frames. TCP, text. Newer frames have a decimal length and no end, older ones end with CR LF:
  *
- *   $$LLLLKKI|FFFFFFFFYYMMDDhhmmssVVVV…cccccccccsSSggCCCvvvPPPPoooooooYYYYYYYYYNOOOOOOOOOOEnnnnXX        position
+ *   $$LLLLKKI|FFFFFFFFYYMMDDhhmmssbbee…cccccccccsSSggCCCvvvPPPPoooooooYYYYYYYYYNOOOOOOOOOOEnnnnXX        position
  *   $$LLLLE2I|YYMMDDhhmmss,O,Y,…|XX                                                          driver or sensor, with a position
- *   $$LLI|KK$GPRMC,…*hh|p|P|v|…|nnnn[|]ZZZZ                                                               position, older
+ *   $$LLI|KK$GPRMC,…*hh|p|P|v|i|YYYYMMDDhhmmss|aBBBIIII|…|nnnn[|]ZZZZ                                     position, older
  *   $$LLI|KKDDMMYYhhmmss…ssCCCvvvPPPPoooooooYYYYYYYYYNOOOOOOOOOOEnnnnZZZZ                                 the same, packed
  *
  *   L  length     F  status, hexadecimal          C  degrees     P  HDOP                X  XOR of all before it
@@ -16,6 +16,7 @@
  * Answer: $$0014AAnnnnXX with the four characters in front of X; ACK OK to older lines.
  */
 import {
+  alarmsOf,
   between,
   crc16Modbus,
   type Draft,
@@ -32,7 +33,10 @@ import {
 
 const HEAD = '$${length}{kind}{imei}|'
 const PLACE = '{course:3}{speedKmh:3}{hdop:4}{odometer}{latNmea:9}{ns}{lonNmea:10}{ew}'
-const TIME = '{status}{ymd}{hhmmss}{volts}'
+const TIME = '{status}{ymd}{hhmmss}'
+const VOLTS = '{batteryVolts:2/10}{externalVolts:2}'
+/** The battery of older devices: whether it is charged, its voltage, and that which charges it. */
+const CHARGE = '{charging}{batteryVolts:3/100}{externalVolts:4/100}'
 const OLD = '$${size}{imei}|{kind}'
 
 const { frame } = dialects([
@@ -55,9 +59,8 @@ export default textProtocol({
     imei: { like: '\\d{15}' },
     length: { like: '\\d{4}' },
     size: { like: '[0-9A-Fa-f]{2}' },
-    kind: { like: '[0-9A-Z]{2}' },
-    status: { like: '[0-9A-F]{8}' },
-    volts: { like: '\\d{4}' },
+    kind: { like: '[0-9A-Z]{2}', alarms: { '01': 'sos', 10: 'low_battery' } },
+    status: { like: '[0-9A-F]{8}', read: readStatus },
     inputs: { like: '\\d{4}' },
     more: { like: '\\d{8}|\\d{12}|\\d{16}|\\d{20}|\\d{24}' },
     /** Of other models: more or fewer digits, whose meaning is not known, up to the place, which ends alike in all. */
@@ -66,32 +69,35 @@ export default textProtocol({
     longCell: { like: '[0-9A-F]{15}' },
     signal: { like: '\\d{2}' },
     odometer: { like: '\\d{7}' },
-    spare: { like: '[0-9A-F]{32}' },
+    flags: { like: '[0-9A-F]{4}' },
+    spare: { like: '[0-9A-F]{20}' },
+    card: { like: '[0-9A-Fa-f]+', read: (text, draft) => draft.says({ driver: text }) },
     rest: {},
   },
   lines: [
-    { like: `${HEAD}${TIME}{inputs}{cell}{satellites:2}{signal}${PLACE}{rest}`, fix: fixBy(0x4000), answer },
-    { like: `${HEAD}${TIME}{more}{cell}{satellites:2}{signal}${PLACE}{rest}`, fix: fixBy(0x1000), answer },
-    { like: `${HEAD}${TIME}{longCell}${PLACE}{rest}`, fix: fixBy(0x4000), answer },
-    { like: `${HEAD}{status}{ymd}{hhmmss}{others}${PLACE}{rest}`, fix: fixBy(0x5000), answer },
+    { like: `${HEAD}${TIME}${VOLTS}{inputs}{cell}{satellites:2}{signal}${PLACE}{rest}`, fix: fixBy(0x4000), answer },
+    { like: `${HEAD}${TIME}${VOLTS}{more}{cell}{satellites:2}{signal}${PLACE}{rest}`, fix: fixBy(0x1000), answer },
+    { like: `${HEAD}${TIME}{batteryVolts:4/1000}{longCell}${PLACE}{rest}`, fix: fixBy(0x4000), answer },
+    { like: `${HEAD}${TIME}{others}${PLACE}{rest}`, fix: fixBy(0x5000), answer },
+    { like: '$${length}E2{imei}|{ymd}{hhmmss},{lon},{lat},{card}|{rest}', answer },
     { like: `${HEAD}{ymd}{hhmmss},{lon},{lat},{rest}`, answer },
     { like: '$${length}BB{imei}', none: 'heartbeat' },
     { like: `${HEAD}{rest}`, unknown: 'type', answer },
-    {
-      like: `${OLD}$GPRMC,${RMC}{any}|{any}|{hdop}|{any}`,
-      answer: 'ACK OK\r\n',
-    },
-    { like: `${OLD}{dmy}{hhmmss}{spare}{satellites:2}${PLACE}{any}`, answer: 'ACK OK\r\n' },
+    { like: `${OLD}$GPRMC,${RMC}{any}|{any}|{hdop}|{any:3}|${CHARGE}|{any}`, answer: 'ACK OK\r\n' },
+    { like: `${OLD}$GPRMC,${RMC}{any}|{any}|{hdop}|{any}`, answer: 'ACK OK\r\n' },
+    { like: `${OLD}{dmy}{hhmmss}{flags}${CHARGE}{spare}{satellites:2}${PLACE}{any}`, answer: 'ACK OK\r\n' },
     { like: `${OLD}00000000000000000000{any}`, none: 'no fix', answer: 'ACK OK\r\n' },
     { like: `${OLD}{any}`, unknown: 'type', answer: 'ACK OK\r\n' },
   ],
 })
 
-/** Newer frames have two letters, or a letter and a digit, where older ones have digits of the IMEI. */
+/** Newer frames are those without the bar that older ones have behind a length of two digits and the IMEI. */
 function isNewer(bytes: Buffer): boolean | 'maybe' {
-  if (bytes.length < 7) return '$$'.startsWith(bytes.toString('latin1', 0, 2)) && 'maybe'
-  return bytes[0] === 0x24 && bytes[1] === 0x24 && bytes[6] >= 0x41 && bytes[6] <= 0x5a
+  if (bytes.length <= OLD_BAR) return '$$'.startsWith(bytes.toString('latin1', 0, 2)) && 'maybe'
+  return bytes[0] === 0x24 && bytes[1] === 0x24 && bytes[OLD_BAR] !== 0x7c
 }
+
+const OLD_BAR = 19
 
 /** Checks the checksum and takes it off; the older lines of some devices have it behind a bar. */
 function checked(text: string, session: Session, bytes: Buffer): string {
@@ -109,6 +115,14 @@ function fixBy(bit: number) {
   }
 }
 
+/** Bits 30 and 28 of a status are the ignition and the power from outside, which charges the battery. */
+function readStatus(text: string, draft: Draft): void {
+  const status = Number.parseInt(text, 16)
+  const alarms = alarmsOf((status & (1 << 31)) !== 0 && 'sos', (status & (1 << 25)) !== 0 && 'gps_antenna_cut')
+  draft.says({ ignition: (status & (1 << 30)) !== 0, charging: (status & (1 << 28)) !== 0, alarms })
+}
+
 function answer(draft: Draft): Buffer {
-  return new TextWriter().text('$$0014AA').text(draft.text('rest').slice(-4)).xor().toBuffer()
+  const behind = draft.text('card') === '' ? draft.text('rest') : `${draft.text('card')}|${draft.text('rest')}`
+  return new TextWriter().text('$$0014AA').text(behind.slice(-4)).xor().toBuffer()
 }

@@ -10,8 +10,14 @@ export default {
       title: 'a login, positions, the end',
       frames: [
         { frame: 'H,BT,N42,261120150000,D63E6DD9,6D6E6DC2,8944\r', device: 'N42', none: 'login' },
-        { frame: 'L,261120150010,G,52.525,-13.41,36,270,0,1,0\r', fixes: [FIX] },
-        { frame: 'L,261120150010,G,52.525,-13.41,36,270,0.12,53,20;A,0;D,0;I,0\r', fixes: [{ ...FIX, valid: false }] },
+        {
+          frame: 'L,261120150010,G,52.525,-13.41,36,270,0,1,3\r',
+          fixes: [{ ...FIX, said: { ignition: true, moving: true } }],
+        },
+        {
+          frame: 'L,261120150010,G,52.525,-13.41,36,270,0.12,53,20;A,0;D,0;I,0\r',
+          fixes: [{ ...FIX, valid: false, said: { ignition: false, moving: false } }],
+        },
         { frame: 'L,261120150010,G,52.525,-13.41,36,270;A,0\r', fixes: [FIX] },
         { frame: 'H,BT,N42\r', device: 'N42', none: 'login' },
         { frame: 'L,261120150010,AI1,145.56\r', none: 'status' },

@@ -32,6 +32,22 @@ export default {
           fixes: [{ ...FIX, valid: false, altitude: 0 }],
         },
         {
+          frame: frame(0x9999, `\x50${RMC}|0.9|34|0000|0010,0020|000930116|007ae105`),
+          device: '13612345678',
+          fixes: [{ ...FIX, hdop: 0.9, altitude: 34, said: { driver: '007ae105', alarms: ['power_cut'] } }],
+        },
+        {
+          frame: frame(0x9999, '\x01101530.000,V,,,,,,,010524,,*1C|0.0|0|0000'),
+          device: '13612345678',
+          none: 'no place',
+          said: { alarms: ['sos'] },
+        },
+        {
+          frame: frame(0x9955, RMC.replace('010524', '310224')),
+          error: 'malformed',
+          envelope: { device: '13612345678' },
+        },
+        {
           frame: frame(0x6688, `\x02\x00${RMC}|1.2|7|0\\\x00${RMC.replace('N', 'S')}|1.2|7|0\\`),
           device: '13612345678',
           fixes: [
@@ -40,7 +56,12 @@ export default {
           ],
         },
         {
-          frame: frame(0x9966, `${'\x7c\x00'.repeat(30)}|101530,010524,5231.5000,N,01324.6000,W`),
+          frame: frame(0x9966, `\x00\x12\xb3\xab${'\x00'.repeat(56)}|101530,010524,5231.5000,N,01324.6000,W`),
+          device: '13612345678',
+          fixes: [{ time: FIX.time, latitude: FIX.latitude, longitude: FIX.longitude, said: { driver: '0001225643' } }],
+        },
+        {
+          frame: frame(0x9966, `\x00\x00\x00\x00${'\x7c\x00'.repeat(28)}|101530,010524,5231.5000,N,01324.6000,W`),
           device: '13612345678',
           fixes: [{ time: FIX.time, latitude: FIX.latitude, longitude: FIX.longitude }],
         },

@@ -21,7 +21,8 @@ const OLD_FIX = {
   speed: FIX.speed,
   heading: FIX.heading,
 }
-const F52_FIX = { ...OLD_FIX, satellites: 9 }
+const POWER = { external_voltage: 12.365, battery_voltage: 4.108 }
+const F52_FIX = { ...OLD_FIX, satellites: 9, said: POWER }
 const SECONDS = Date.UTC(2026, 10, 20, 6, 30, 15) / 1000
 
 const DATE = '061e0f 14 0a 1a'
@@ -69,6 +70,12 @@ export default {
         { frame: Buffer.of(0x7f), none: 'ping' },
         { frame: withSum(bytes('7e45 02 0100aa 0200bbcc')), fixes: [], reply: withSum(bytes('7e45 02')) },
         { frame: withSum(bytes('7e58 05000000 0100aa')), fixes: [], reply: withSum(bytes('7e58 05000000')) },
+        flexOf(0x0a, 69, [...PLACE, 19, 20]),
+        {
+          frame: withSum(Buffer.concat([bytes('7e43'), record(10), bytes('4d30 0c10')])),
+          fixes: [{ ...FIX, said: POWER }],
+          reply: withSum(bytes('7e43')),
+        },
         flexOf(0x0a, 69, [1, 3]),
         { frame: withSum(bytes('7e43 0a000000 00000000')), none: 'no place', reply: withSum(bytes('7e43')) },
         { frame: flexOf(0x0a, 69, []).frame, error: 'malformed' },
@@ -123,7 +130,7 @@ export default {
         },
         {
           frame: ntcb(Buffer.concat([Buffer.from('*>T'), f6()])),
-          fixes: [FIX],
+          fixes: [{ ...FIX, said: POWER }],
           reply: answered(bytes('2a3c54 01000000')),
         },
         {
@@ -204,8 +211,8 @@ function f52(number: number): Buffer {
   return Buffer.concat([
     bytes('25'),
     le(4, number),
-    bytes(`0500 ${DATE} 082918 24`),
-    Buffer.alloc(17),
+    bytes(`0500 ${DATE} 082918 24 00 4d30 0c10`),
+    Buffer.alloc(12),
     oldPlace(),
     Buffer.alloc(10),
   ])
@@ -223,7 +230,12 @@ function oldPlace(): Buffer {
 function f6(): Buffer {
   const angles = [FIX.latitude, FIX.longitude].map((angle) => i32(Math.round(angle * 6e5)))
   const place = [bytes(`27 ${DATE}`), ...angles, i32(-123), f32(54), le(2, 214)]
-  return Buffer.concat([bytes(`06 01000000 0500 ${DATE}`), Buffer.alloc(61), ...place, Buffer.alloc(12)])
+  return Buffer.concat([
+    bytes(`06 01000000 0500 ${DATE} 0000000000 4d30 0c10`),
+    Buffer.alloc(52),
+    ...place,
+    Buffer.alloc(12),
+  ])
 }
 
 function manyDates(): Buffer {

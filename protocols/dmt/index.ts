@@ -1,6 +1,6 @@
 /*
  * Digital Matter G60, G62, Dart, Dart2, Oyster, Yabby, Remora, Eagle: DM-Link (flespi.com/protocols/digital-matter); the
- * fields are inferred from frames. Little-endian.
+ * fields are inferred from frames; inputs: "Default I/O mappings" (support.digitalmatter.com). Little-endian.
  *
  *   02 55 TT LLLL content                    L  length of the content
  *
@@ -10,7 +10,11 @@
  *   10  records of 64 bytes: PP NNNNNNNN BBBBBBBB OOOOOOOO AAAAAAAA VVVV G HHHH …
  *   05  asks whether the records are stored; answer 06: 01
  *
+ *   22                                       answer 23, empty: assumed, as 01 follows 00 and 06 follows 05
+ *
  *   value of id 00  TTTTTTTT AAAAAAAA OOOOOOOO HHHH VVVV E G D Q F
+ *   value of id 02  iiiiiiii oooo ssss       i  inputs: bit 0 ignition     s  state: bit 4 charging
+ *   value of id 06  of (number, VVVV)        analogue inputs: 1 battery, mV; 2 power from outside, 0.01 V
  *
  *   T  seconds since 2013                    H  altitude, m         Q  error, m                S  serial number
  *   A, O  latitude, longitude, 1e-7 degrees  V  speed, cm/s         F  bit 0: a fix            N  record number
@@ -31,6 +35,8 @@ import {
   lengthField,
   type Message,
   type Protocol,
+  type Said,
+  said,
   secondsSince,
   splitBits,
   utc,
@@ -50,7 +56,12 @@ const COMMIT = 0x05
 const COMPACT_RECORDS = 0x10
 const LENGTH_OF_OLD_HELLO = 51
 const COMPACT_LENGTH = 64
-const POSITION = 0
+const REQUEST = 0x22
+const [POSITION, DIGITAL, ANALOGUE] = [0, 2, 6]
+const DIGITAL_LENGTH = 8
+const CHARGING = 0x10
+/** Analogue inputs. */
+const [BATTERY, EXTERNAL] = [1, 2]
 const LONG_VALUE = 0xff
 const HAS_FIX = 1
 const EPOCH = Date.UTC(2013, 0, 1)
@@ -64,6 +75,7 @@ function decode(frame: Buffer, { now }: { readonly now: number }): Message {
   if (type === HELLO) return hello(content, now)
   if (type === RECORDS) return records(content)
   if (type === COMPACT_RECORDS) return compactRecords(content)
+  if (type === REQUEST) return { none: 'status', reply: answer(0x23, new ByteWriter()) }
   if (type === COMMIT) return { none: 'heartbeat', reply: answer(0x06, new ByteWriter().u8(1)) }
   return {}
 }
@@ -96,13 +108,31 @@ function records(r: ByteReader): Message {
 function recordFix(r: ByteReader): Fix | undefined {
   r.skip(9)
   let fix: Fix | undefined
+  const beside: Said = {}
   while (r.left >= 2) {
     const id = r.u8()
     const length = r.u8()
     const value = new ByteReader(r.slice(length === LONG_VALUE ? r.u16le() : length))
     if (id === POSITION) fix = position(value)
+    if (id === DIGITAL && value.left >= DIGITAL_LENGTH) readDigital(value, beside)
+    if (id === ANALOGUE) readAnalogue(value, beside)
   }
-  return fix
+  return fix && { ...fix, said: said(beside) }
+}
+
+function readDigital(r: ByteReader, beside: Said): void {
+  beside.ignition = (r.u32le() & 1) !== 0
+  // Older devices leave the bit 0.
+  if (r.skip(2).u16le() & CHARGING) beside.charging = true
+}
+
+function readAnalogue(r: ByteReader, beside: Said): void {
+  while (r.left >= 3) {
+    const input = r.u8()
+    const value = r.u16le()
+    if (input === BATTERY) beside.battery_voltage = value / 1000
+    if (input === EXTERNAL) beside.external_voltage = value / 100
+  }
 }
 
 function position(r: ByteReader): Fix {

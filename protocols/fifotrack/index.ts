@@ -4,7 +4,7 @@
  *
  *   $$LLL,I,N,TYPE,…*KK\r\n
  *
- *   A00  t,A,Y,O,S,C,H,km,x,status,…        A01, A02  e,t,A,Y,O,S,C,H,km,x,status,…       position; e: alarm
+ *   A00  t,A,Y,O,S,C,H,km,x,status,x,x,cells,inputs,card …     A01, A02  e,t,A,…      position; e: 2 SOS, others by model
  *   A03  e,t,cells,V,%,status,0,A,S,s,Y,O   A03 … 1,wifi                         position of asset trackers
  *   status   of eight digits: the first are the satellites
  *   D05, D06  photo                         others: answers to commands
@@ -15,8 +15,10 @@
  * Answer to A03: ##LL,I,N,A03,YYMMDDhhmmss*KK
  */
 import {
+  alarmsOf,
   DecodeError,
   digitsOfTime,
+  enveloped,
   type Fix,
   heading,
   kmh,
@@ -24,6 +26,7 @@ import {
   type Message,
   type Protocol,
   type Session,
+  said,
   TextReader,
   TextWriter,
   utcYmd,
@@ -52,21 +55,26 @@ function decode(frame: Buffer, session: Session): Message {
   const number = r.next()
   const type = r.next()
   if (!/^[\w-]+$/.test(device)) throw new DecodeError('malformed', 'the frame has no id')
+  const reply = type === 'A03' ? answer(device, number, session.now) : undefined
+  return enveloped({ device, reply }, () => contentOf(type, r, content.toString('latin1')))
+}
+
+function contentOf(type: string, r: TextReader, text: string): Message {
   // Firmware for some trackers has no field for the alarm.
-  if (type !== 'A03' && POSITION.test(content.toString('latin1'))) return { device, fixes: [fixOf(r)] }
-  if (type !== 'A03' && WITHOUT_PLACE.test(content.toString('latin1'))) return { device, none: 'no fix' }
+  if (type !== 'A03' && POSITION.test(text)) return { fixes: [fixOf(r)] }
+  if (type !== 'A03' && WITHOUT_PLACE.test(text)) return { none: 'no fix' }
   switch (type) {
     case 'A00':
     case 'A01':
     case 'A02':
-      return { device, fixes: [] }
+      return { fixes: [] }
     case 'A03':
-      return { device, ...asset(r), reply: answer(device, number, session.now) }
+      return asset(r)
     case 'D05':
     case 'D06':
-      return { device, none: 'photo' }
+      return { none: 'photo' }
     default:
-      return { device, none: /^[BCDS]\d\d$/.test(type) ? 'command answer' : undefined }
+      return { none: /^[BCDS]\d\d$/.test(type) ? 'command answer' : undefined }
   }
 }
 
@@ -80,15 +88,28 @@ const WITHOUT_PLACE = /^\$\$\d+,[^,]*,[^,]*,A\d\d,(?:[^,]*,)?\d{12},V,,,/
 
 function fixOf(r: TextReader): Fix {
   const first = r.next()
-  return {
+  const fix = {
     time: utcYmd(/^\d{12}$/.test(first) ? first : r.next()),
     valid: r.next() === 'A',
     latitude: r.number(),
     longitude: r.number(),
     ...motionOf(r),
-    satellites: satellitesOf(r.rest()),
   }
+  const rest = r.rest()
+  const alarms = alarmsOf(first === SOS && 'sos')
+  return { ...fix, satellites: satellitesOf(rest), said: said({ alarms, driver: driverOf(rest) }) }
 }
+
+/** The alarm that frames show; the codes of the others depend on the model. */
+const SOS = '2'
+
+/** The number of a card, in hexadecimal digits behind the analogue inputs; magnetic cards have a text there. */
+function driverOf(rest: string): string | undefined {
+  const card = rest.split(',', CARD + 1)[CARD]
+  return card !== undefined && /^[\dA-Fa-f]{1,8}$/.test(card) ? String(Number.parseInt(card, 16)) : undefined
+}
+
+const CARD = 7
 
 /** The first digit of a state of eight digits, behind the distance and the time of running. */
 function satellitesOf(rest: string): number | undefined {
@@ -104,14 +125,15 @@ function motionOf(r: TextReader): Partial<Fix> {
 
 function asset(r: TextReader): Message {
   const time = utcYmd(r.skip().next())
-  if (r.skip(4).next() !== '0') return { none: 'wifi' }
+  const battery = said({ battery_voltage: r.skip().optionalNumber(), battery_percent: r.optionalNumber() })
+  if (r.skip().next() !== '0') return { none: 'wifi', said: battery }
   const valid = r.next() === 'A'
   const speed = r.optionalNumber()
   const satellites = r.optionalNumber()
   const latitude = r.numberOrEmpty()
   const longitude = r.numberOrEmpty()
-  if (latitude === undefined || longitude === undefined) return { none: 'no fix' }
-  return { fixes: [{ time, valid, speed: speed && kmh(speed), satellites, latitude, longitude }] }
+  if (latitude === undefined || longitude === undefined) return { none: 'no fix', said: battery }
+  return { fixes: [{ time, valid, speed: speed && kmh(speed), satellites, latitude, longitude, said: battery }] }
 }
 
 function answer(device: string, number: string, now: number): Buffer {

@@ -3,13 +3,23 @@
  *
  *   6868 LL bb gg IIIIIIIIIIIIIIII SSSS TT content 0D0A
  *
- *   L  from b to before the end     b, g  battery, signal     I  IMEI, packed decimals     S  serial number     T  type
+ *   L  from b to before the end     b, g  level of the battery (6: highest), signal     I  IMEI, packed decimals     S  serial number     T  type
  *   10  YYMMDDhhmmss (bytes) yyyyyyyy oooooooo SS CCCC x{3} FFFFFFFF      position
  *   1A  heartbeat; answer 5468 1A 0D0A                                    1C  answer to a command
  *
  *   y, o  1/30,000 minutes     S  km/h     C  degrees     F  bit 0 fix, bit 1 north, bit 2 east
  */
-import { ByteReader, bytesYmd, type Fix, heading, kmh, lengthField, type Message, type Protocol } from '../kit/index.ts'
+import {
+  ByteReader,
+  bytesYmd,
+  enveloped,
+  type Fix,
+  heading,
+  kmh,
+  lengthField,
+  type Message,
+  type Protocol,
+} from '../kit/index.ts'
 
 export default {
   name: 'gt02',
@@ -29,7 +39,7 @@ function decode(frame: Buffer): Message {
   const type = r.skip(2).u8()
   switch (type) {
     case POSITION:
-      return { device, fixes: [fixOf(r)] }
+      return enveloped({ device }, () => ({ fixes: [fixOf(r)] }))
     case HEARTBEAT:
       return { device, none: 'heartbeat', reply: ALIVE }
     case COMMAND:

@@ -9,8 +9,8 @@
  *   bit, bytes of the field:   0 serial number, 11    5 latitude, 4      10 satellites, 1    15 ?, 2
  *                              1 IMEI, 8              6 longitude, 4     11 signal, 1        16 hours, 4
  *                              2 counter, 4           7 altitude, 3      12 HDOP, 2          17 odometer, 4
- *                              3 name, 10             8 ?, 1             13 heading, 2
- *                              4 ms UTC, 8            9 speed, 3         14 ?, 2
+ *                              3 name, 10             8 ?, 1             13 heading, 2       21, 22 power, battery, mV (in text)
+ *                              4 ms UTC, 8            9 speed, 3         14 inputs, 2: bit 0 ignition
  *
  * Text and JSON have degrees, metres, km/h. Binary fields are 1e-5 degrees, 1/100 of the others. Their degrees have no sign:
  * field 8 has it, of which 0B alone is known, south and west. Frames with another value are stored unread.
@@ -25,6 +25,7 @@ import {
   dop,
   EndSearch,
   endsWith,
+  enveloped,
   type Framer,
   heading,
   jsonFix,
@@ -38,6 +39,7 @@ import {
   type Protocol,
   parseJson,
   type Session,
+  said,
   unixTime,
 } from '../kit/index.ts'
 
@@ -57,10 +59,13 @@ export default {
 
 const reply = Buffer.from('ACK')
 const HEAD = 9
-const WIDTHS = [11, 8, 4, 10, 8, 4, 4, 3, 1, 3, 1, 1, 2, 2]
-const [IMEI, TIME, LATITUDE, LONGITUDE, ALTITUDE, SIGNS, SPEED, SATELLITES, HDOP, HEADING] = [
-  1, 4, 5, 6, 7, 8, 9, 10, 12, 13,
+const WIDTHS = [11, 8, 4, 10, 8, 4, 4, 3, 1, 3, 1, 1, 2, 2, 2]
+/** Fields of text that are read. */
+const TEXT_FIELDS = Array.from({ length: 23 }, (_, field) => field)
+const [IMEI, TIME, LATITUDE, LONGITUDE, ALTITUDE, SIGNS, SPEED, SATELLITES, HDOP, HEADING, INPUTS] = [
+  1, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14,
 ]
+const [POWER, BATTERY] = [21, 22]
 const SOUTH_WEST = 0x0b
 
 /**
@@ -88,29 +93,37 @@ function text(frame: Buffer): Message {
   const [first] = frame.toString('latin1', 1, frame.length).split(/[|$]/, 1)
   const [mask, ...parts] = first.split(';', 40)
   const has = hasFields(mask)
-  const fields = WIDTHS.map((_, field) => (has(field) ? (parts.shift() ?? '') : ''))
+  const fields = TEXT_FIELDS.map((field) => (has(field) ? (parts.shift() ?? '') : ''))
   const placed = (field: number) => (fields[field] === '' ? undefined : number(fields[field]))
   const value = (field: number) => optionalNumber(fields[field])
   const device = fields[IMEI] || undefined
-  const latitude = placed(LATITUDE)
-  const longitude = placed(LONGITUDE)
-  const time = placed(TIME)
-  if (latitude === undefined || longitude === undefined || time === undefined)
-    return { device, none: 'no place', reply }
-  const fix = {
-    time: unixTime(time),
-    latitude,
-    longitude,
-    valid: true,
-    altitude: value(ALTITUDE),
-    speed: speedOf(value(SPEED)),
-    heading: heading(value(HEADING)),
-    hdop: dop(value(HDOP)),
-    satellites: value(SATELLITES),
-  }
-  return { device, fixes: [fix], reply }
+  return enveloped({ device, reply }, () => {
+    const latitude = placed(LATITUDE)
+    const longitude = placed(LONGITUDE)
+    const time = placed(TIME)
+    if (latitude === undefined || longitude === undefined || time === undefined) return { none: 'no place' }
+    const fix = {
+      time: unixTime(time),
+      latitude,
+      longitude,
+      valid: true,
+      altitude: value(ALTITUDE),
+      speed: speedOf(value(SPEED)),
+      heading: heading(value(HEADING)),
+      hdop: dop(value(HDOP)),
+      satellites: value(SATELLITES),
+      said: said({
+        ignition: ignitionOf(value(INPUTS)),
+        external_voltage: voltsOf(value(POWER)),
+        battery_voltage: voltsOf(value(BATTERY)),
+      }),
+    }
+    return { fixes: [fix] }
+  })
 }
 
+const ignitionOf = (inputs: number | undefined) => (inputs === undefined ? undefined : (inputs & 1) !== 0)
+const voltsOf = (value: number | undefined) => (value === undefined ? undefined : value / 1000)
 const speedOf = (value: number | undefined) => (value === undefined ? undefined : kmh(value))
 
 function binary(frame: Buffer): Message {
@@ -139,6 +152,7 @@ function binary(frame: Buffer): Message {
     heading: heading(value(HEADING, 100)),
     hdop: dop(value(HDOP, 100)),
     satellites: value(SATELLITES),
+    said: said({ ignition: ignitionOf(value(INPUTS)) }),
   }
   return { device, fixes: [fix], reply }
 }

@@ -10,19 +10,22 @@
  *   0008, L = 0034  F E VVVVVVVV GGGGGGGG OOOOOOOO AAAAAAAA id, 12 bytes, "YY-MM-DD hh:mm:ss" 00
  *
  *   F  bit 0: a fix      V  speed, km/h     O, A  longitude, latitude, degrees, float32
- *   E  event             G  heading         B  from the highest bit on: year of the century (6), month (4), day (5),
+ *   E  event, 9: power off             G  heading         B  from the highest bit on: year of the century (6), month (4), day (5),
  *                                              hour (5), minute (6), second (6)
  *   In the long layout V and G are float32. Positions are not answered.
  */
 import {
+  alarmsOf,
   ByteReader,
   DecodeError,
+  enveloped,
   type Fix,
   heading,
   kmh,
   known,
   type Message,
   type Protocol,
+  said,
   splitBits,
   utc,
   utcYmd,
@@ -38,6 +41,8 @@ export default {
 const HANDSHAKE = 0
 const POSITIONS = new Set([0x08, 0x32])
 const LONG = 0x34
+/** An event. */
+const POWER_OFF = 0x09
 const ALARM = 0x03
 const NONE = new Map([
   [0x8009, 'command answer'],
@@ -67,24 +72,32 @@ function idOf(text: string): string {
 
 function short(r: ByteReader): Message {
   const valid = (r.u8() & 1) !== 0
-  const speed = kmh(r.skip(1).u8())
+  const beside = saidOf(r.u8())
+  const speed = kmh(r.u8())
   const course = heading(r.u16le())
   const place = placeOf(r)
   const [year, month, day, hour, minute, second] = splitBits(r.u32le(), 6, 4, 5, 5, 6, 6)
   const device = idOf(r.ascii(12))
-  const time = utc(year, month, day, hour, minute, second)
-  return { device, fixes: [{ time, ...place, valid, speed, heading: course }] }
+  return enveloped({ device }, () => {
+    const time = utc(year, month, day, hour, minute, second)
+    return { fixes: [{ time, ...place, valid, speed, heading: course, said: beside }] }
+  })
 }
 
 function long(r: ByteReader): Message {
   const valid = (r.u8() & 1) !== 0
-  const speed = known(kmh(r.skip(1).f32le()))
+  const beside = saidOf(r.u8())
+  const speed = known(kmh(r.f32le()))
   const course = heading(r.f32le())
   const place = placeOf(r)
   const device = idOf(r.ascii(12))
-  const time = utcYmd(r.ascii(17).replace(/\D/g, ''))
-  return { device, fixes: [{ time, ...place, valid, speed, heading: course }] }
+  return enveloped({ device }, () => {
+    const time = utcYmd(r.ascii(17).replace(/\D/g, ''))
+    return { fixes: [{ time, ...place, valid, speed, heading: course, said: beside }] }
+  })
 }
+
+const saidOf = (event: number) => said({ alarms: alarmsOf(event === POWER_OFF && 'power_off') })
 
 function placeOf(r: ByteReader): Pick<Fix, 'latitude' | 'longitude'> {
   const longitude = r.f32le()

@@ -8,7 +8,8 @@
  *   80  IIIIIIII …                id; answer: type 85 with 00000000: the archive from its beginning on
  *   86  NNNNNNNN SSSSSSSS P (length16, record)…           N  number of the first record     S  seconds since 2009
  *
- *   record  Protocol Buffers: 2 { 1: seconds since 2009 }  5 { 1: latitude, 2: longitude, 3: speed, 4: heading, 5: satellites,
+ *   record  Protocol Buffers: 2 { 1: seconds since 2009, 4: bit 0 ignition, 8: power, 0.1 V, 9: battery, % }
+ *           5 { 1: latitude, 2: longitude, 3: speed, 4: heading, 5: satellites,
  *           6: altitude, 7: seconds since 2009 }; 1, 2: signed, 1e-7 degrees; 3: 0.1 km/h; 6: signed, 0.1 m
  *
  * A place without its own time has that of the record. Without that and without satellites it is none.
@@ -26,6 +27,7 @@ import {
   type Message,
   type Protocol,
   type Session,
+  said,
   type Stream,
   secondsSince,
   unescape,
@@ -54,7 +56,7 @@ const REQUEST = 0x85
 const ARCHIVE = 0x86
 /** Bytes of a frame beside its content. */
 const ENVELOPE = 6
-const TIME = 2
+const GENERAL = 2
 const PLACE = 5
 const timeOf = secondsSince(2009)
 const starts = new EndSearch(START)
@@ -110,7 +112,7 @@ function archive(r: ByteReader): Message {
 function recordFix(record: Buffer): Fix | undefined {
   const groups = fieldsOf(record)
   const place = groups.get(PLACE)
-  const time = place?.get(7) || groups.get(TIME)?.get(1)
+  const time = place?.get(7) || groups.get(GENERAL)?.get(1)
   if (!place || time === undefined || (!place.get(7) && !place.get(5))) return undefined
   const number = (field: number) => place.get(field) ?? 0
   return {
@@ -122,5 +124,15 @@ function recordFix(record: Buffer): Fix | undefined {
     heading: heading(number(4)),
     satellites: number(5),
     altitude: signed(number(6)) / 10,
+    said: saidIn(groups.get(GENERAL)),
   }
+}
+
+function saidIn(general: ReadonlyMap<number, number> | undefined): Fix['said'] {
+  const [state, power] = [general?.get(4), general?.get(8)]
+  return said({
+    ignition: state === undefined ? undefined : state % 2 === 1,
+    external_voltage: power === undefined ? undefined : power / 10,
+    battery_percent: general?.get(9),
+  })
 }

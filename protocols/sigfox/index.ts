@@ -11,9 +11,11 @@
  *
  *   xf AAAAAAAA OOOOOOOO HH SS BB     Digital Matter Oyster ("Decoding the Oyster Sigfox Payload"), little-endian, 1e-7°,
  *                                     2 degrees, km/h; x: bit 1 the last fix failed; f 1, 2: status
- *   1f AAAAAAAA OOOOOOOO …            1e-6°, the first bit is the sign (inferred from frames)
- *   20 02 AAAAAAAA OOOOOOOO …         degrees as floats (inferred from frames)
- *   01 00 b0 19 AAAAAAAA OOOOOOOO     Amber (`model: Amber`), 1/60000 degree (inferred from frames)
+ *                                     x: bit 0 in a trip; B battery, 25 mV
+ *   1f AAAAAAAA OOOOOOOO PP …         1e-6°, the first bit is the sign; P battery, % (inferred from frames)
+ *   20 02 AAAAAAAA OOOOOOOO xx PP     degrees as floats (inferred from frames)
+ *   01 00 BB 19 AAAAAAAA OOOOOOOO     Amber (`model: Amber`), 1/60000 degree; B 20 mV (inferred from frames)
+ *   62                                SOS (inferred from frames)
  */
 import {
   bodyText,
@@ -21,12 +23,16 @@ import {
   type HttpRequest,
   jsonBody,
   jsonFix,
+  type JsonObject,
   jsonTime,
   type Message,
   objectOf,
+  optionalNumber,
   type Protocol,
   parseJson,
+  type Said,
   type Session,
+  said,
   textMember,
 } from '../kit/index.ts'
 import { payloadMessage } from './payload.ts'
@@ -61,13 +67,25 @@ function request({ body }: HttpRequest, session: Session): Message {
   if (device === undefined) throw new DecodeError('malformed', 'device is missing')
   for (const place of PLACES) {
     const fix = place(message, session)
-    if (fix) return { device, fixes: [fix] }
+    if (fix) return { device, fixes: [{ ...fix, said: saidIn(message) }] }
   }
   const payload = textMember(message, 'data') ?? textMember(message, 'payload')
   if (payload === undefined) return { device, none: 'no place' }
   const time = jsonTime(message.time) ?? jsonTime(message.timestamp) ?? session.now
   return { device, ...payloadMessage(payload, time, session.settingsOf(device)) }
 }
+
+/** What an integration says under these names; the battery in volts. */
+function saidIn({ moving, battery, batteryPercentage }: JsonObject): Said | undefined {
+  return said({
+    moving: typeof moving === 'boolean' ? moving : undefined,
+    battery_voltage: numberIn(battery),
+    battery_percent: numberIn(batteryPercentage),
+  })
+}
+
+const numberIn = (value: unknown) =>
+  typeof value === 'number' || typeof value === 'string' ? optionalNumber(String(value)) : undefined
 
 /** JSON, also as the name of a parameter in a form. */
 function contentOf(body: Buffer): unknown {

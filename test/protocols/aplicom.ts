@@ -64,9 +64,10 @@ export default {
           frame: packet(
             'D',
             '00a37f',
-            place('f0')
-              .hex(`09242587 83 ${'00'.repeat(8)} 387c 0fe6 ${'00'.repeat(11)}`)
-              .toBuffer(),
+            Buffer.concat([
+              place('f0').toBuffer(),
+              bytes(`09242587 83 ${'00'.repeat(8)} 387c 0fe6 ${'00'.repeat(11)}`),
+            ]),
           ),
           device: ID,
           fixes: [{ ...MOVING, said: { external_voltage: 14.46, battery_voltage: 4.07 } }],

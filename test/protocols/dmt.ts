@@ -25,6 +25,13 @@ export default {
         { frame: message(4, record(1) + record(0)), fixes: [FULL, { ...FULL, valid: false }] },
         { frame: message(4, '110000000000000000000b'.padEnd(22, '0') + '0204ffffffff'), none: 'no place' },
         { frame: message(0x10, compact()), fixes: [{ ...FIX, speed: 12.34 }] },
+        {
+          frame: message(4, record(1, '0208 01000000 0000 1a00 0606 01fe0f 02d204'.replaceAll(' ', ''))),
+          fixes: [
+            { ...FULL, said: { ignition: true, charging: true, battery_voltage: 4.094, external_voltage: 12.34 } },
+          ],
+        },
+        { frame: message(0x22, ''), none: 'status', reply: message(0x23, '') },
         { frame: message(5, ''), none: 'heartbeat', reply: message(6, '01') },
         { frame: message(0x14, '00') },
       ],
@@ -50,9 +57,9 @@ function place(): ByteWriter {
   return new ByteWriter().u32le(seconds).u32le(-315_000_000).u32le(1_152_500_000)
 }
 
-function record(flags: number): string {
+function record(flags: number, more = '0204ffffffff'): string {
   const value = place().u16le(43).u16le(31).u8(5).u8(135).u8(17).u8(35).u8(flags).toBuffer()
-  const fields = new ByteWriter().u8(0).u8(21).bytes(value).hex('0204ffffffff').toBuffer()
+  const fields = new ByteWriter().u8(0).u8(21).bytes(value).hex(more).toBuffer()
   const w = new ByteWriter()
     .u16le(11 + fields.length)
     .hex('47460000')

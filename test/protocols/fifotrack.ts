@@ -12,6 +12,7 @@ function line(content: string, start = '$$'): string {
   return `${text}*${checksum}\r\n`
 }
 
+const BATTERY = { battery_voltage: 4.18, battery_percent: 100 }
 const REPLY = line('A03,261120120000', '##')
 
 export default {
@@ -30,6 +31,21 @@ export default {
         { frame: line(`A02,38,${PLACE.replace('A', 'V')}`), device: ID, fixes: [{ ...FIX, valid: false }] },
         { frame: line(`A07,38,${PLACE}`), device: ID, fixes: [FIX] },
         {
+          frame: line(`A01,2,${PLACE.replace('17929', '17929,5')},B48CEB,`),
+          device: ID,
+          fixes: [{ ...FIX, said: { driver: '11832555', alarms: ['sos'] } }],
+        },
+        {
+          frame: line(`A01,,${PLACE.replace('17929', '17929,5')},%  ^YEN$SONG$MR.^^?;60076431=1505=?+,`),
+          device: ID,
+          fixes: [FIX],
+        },
+        {
+          frame: line('A03,,240231231530,460|0|25FC|104C,4.18,100,000F,0,A,36,9,52.525,-13.41'),
+          error: 'malformed',
+          envelope: { device: ID, reply: REPLY },
+        },
+        {
           frame: line('A01,,240501231530,A,52.525,-13.41,36'),
           device: ID,
           fixes: [{ ...FIX, heading: undefined, altitude: undefined }],
@@ -37,7 +53,7 @@ export default {
         {
           frame: line('A03,,240501231530,460|0|25FC|104C,4.18,100,000F,0,A,36,9,52.525,-13.41'),
           device: ID,
-          fixes: [{ time: FIX.time, latitude: 52.525, longitude: -13.41, speed: 10, satellites: 9 }],
+          fixes: [{ time: FIX.time, latitude: 52.525, longitude: -13.41, speed: 10, satellites: 9, said: BATTERY }],
           reply: REPLY,
         },
       ],
@@ -49,12 +65,14 @@ export default {
           frame: line('A03,,240501231530,460|0|25FC|104C,4.18,100,000F,1,94D9B377EB53:-60'),
           device: ID,
           none: 'wifi',
+          said: BATTERY,
           reply: REPLY,
         },
         {
           frame: line('A03,,240501231530,460|0|25FC|104C,4.18,100,000F,0,V,,0,,'),
           device: ID,
           none: 'no fix',
+          said: BATTERY,
           reply: REPLY,
         },
         { frame: line('A01,,240501231530,V,,,0,0,,17929,0000'), device: ID, none: 'no fix' },

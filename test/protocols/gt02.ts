@@ -34,8 +34,19 @@ export default {
         { frame: packet('1a', '04292d'), device: ID, none: 'heartbeat', reply: bytes('54681a0d0a') },
         { frame: packet('1c', '4f4b21'), device: ID, none: 'command answer' },
         { frame: packet('2f', '00'), device: ID },
-        { frame: packet('10', '180501'), error: 'truncated' },
+        { frame: packet('10', '180501'), error: 'truncated', envelope: { device: ID } },
       ],
+    },
+  ],
+  corrections: [
+    {
+      reason: 'the byte behind the length is a level of the battery, 0 to 6, and no voltage',
+      says: ({ positions }) => ({
+        positions: positions.map(({ said, ...position }) => ({
+          ...position,
+          said: said && { ...said, powerV: undefined },
+        })),
+      }),
     },
   ],
 } satisfies ProtocolCases

@@ -1,5 +1,5 @@
 import { ByteWriter } from '../../protocols/kit/index.ts'
-import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { eachPosition, many, type ProtocolCases } from '../support/protocol-cases.ts'
 
 const ID = '356307042441013'
 const FIX = {
@@ -26,17 +26,27 @@ export default {
     {
       title: 'text',
       frames: [
-        { frame: text('000000041FE3FFFF', `1-2-3;${ID};8224;A;${PLACE};1;0`), device: ID, fixes: [FIX], reply: 'ACK' },
+        {
+          frame: text('000000041FE3FFFF', `1-2-3;${ID};8224;A;${PLACE};1;0;52.50;4.74;11750;3875;TIM`),
+          device: ID,
+          fixes: [{ ...FIX, said: { ignition: true, external_voltage: 11.75, battery_voltage: 3.875 } }],
+          reply: 'ACK',
+        },
         { frame: text('72', `${ID};${MS};-33.925;-18.4238`), device: ID, fixes: [PART], reply: 'ACK' },
         { frame: text('2', ID), device: ID, none: 'no place', reply: 'ACK' },
         { frame: text('x', ID), error: 'malformed' },
-        { frame: text('72', `${ID};${MS};-33.925;west`), error: 'malformed' },
+        { frame: text('72', `${ID};${MS};-33.925;west`), error: 'malformed', envelope: { device: ID, reply: 'ACK' } },
       ],
     },
     {
       title: 'binary',
       frames: [
-        { frame: binary('000000041fe3ffff', full(0x0b)), device: ID, fixes: [FIX], reply: 'ACK' },
+        {
+          frame: binary('000000041fe3ffff', full(0x0b)),
+          device: ID,
+          fixes: [{ ...FIX, said: { ignition: true } }],
+          reply: 'ACK',
+        },
         { frame: binary('000000041fe3ffff', full(0x01)), device: ID, fixes: [], reply: 'ACK' },
         {
           frame: binary('0000000000000002', imei()),
@@ -64,6 +74,14 @@ export default {
         { frame: `{"imei":${ID}}`, device: ID, none: 'no place', reply: 'ACK' },
         { frame: '{"imei":"x"}', error: 'malformed' },
       ],
+    },
+  ],
+  corrections: [
+    {
+      reason: 'the voltages are in mV',
+      says: eachPosition(({ said }) =>
+        said?.batteryV === undefined ? {} : { said: { ...said, batteryV: said.batteryV / 1000 } },
+      ),
     },
   ],
 } satisfies ProtocolCases

@@ -19,6 +19,8 @@ export default {
         { frame: short('01'), device: ID, fixes: [FIX] },
         { frame: short('c2'), device: ID, fixes: [{ ...FIX, valid: false }] },
         { frame: long(), device: ID, fixes: [FIX] },
+        { frame: short('01', '0800', '09'), device: ID, fixes: [{ ...FIX, said: { alarms: ['power_off'] } }] },
+        { frame: long('24-02-31 10:15:30'), error: 'malformed', envelope: { device: ID } },
         { frame: short('01', '0300'), device: ID, fixes: [FIX] },
         { frame: Buffer.from('0b000300010203040506ff', 'hex') },
         { frame: Buffer.from('05000980ff', 'hex'), none: 'command answer' },
@@ -34,16 +36,16 @@ function floats(...values: number[]): Buffer {
   return bytes
 }
 
-function short(flags: string, type = '0800'): Buffer {
+function short(flags: string, type = '0800', event = '0c'): Buffer {
   const packed = (((24 * 16 + 5) * 32 + 1) * 32 + 10) * 64 * 64 + 15 * 64 + 30
-  const w = new ByteWriter().hex(`2200${type}`).hex(flags).hex('0c').u8(36).u16le(270).bytes(floats(-13.25, 52.5))
+  const w = new ByteWriter().hex(`2200${type}`).hex(flags).hex(event).u8(36).u16le(270).bytes(floats(-13.25, 52.5))
   return w.u32le(packed).ascii(`${ID}\0\0`).toBuffer()
 }
 
-function long(): Buffer {
+function long(time = '24-05-01 10:15:30'): Buffer {
   const w = new ByteWriter()
     .hex('34000800010b')
     .bytes(floats(36, 270, -13.25, 52.5))
     .ascii(`${ID}\0\0`)
-  return w.ascii('24-05-01 10:15:30\0').toBuffer()
+  return w.ascii(`${time}\0`).toBuffer()
 }

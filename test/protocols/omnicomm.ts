@@ -29,8 +29,14 @@ export default {
           reply: Buffer.from('c0850400000000003125', 'hex'),
         },
         {
-          frame: archive(record(SECONDS, SECONDS - 60), record(0, SECONDS)),
-          fixes: [FIX, FIX],
+          frame: archive(
+            record(SECONDS, SECONDS - 60, field(4, 6)),
+            record(0, SECONDS, field(4, 7) + field(8, 242) + field(9, 44)),
+          ),
+          fixes: [
+            { ...FIX, said: { ignition: false } },
+            { ...FIX, said: { ignition: true, external_voltage: 24.2, battery_percent: 44 } },
+          ],
         },
         { frame: archive(bytesOf(`13${field(1, SECONDS)}142b0800100018002000280030002c`)), none: 'no place' },
         { frame: archive(bytesOf('0a02db0b'), bytesOf('0a01c0')), none: 'no place' },
@@ -77,9 +83,9 @@ function archive(...records: Buffer[]): Buffer {
   return frame(0x86, w.toBuffer().toString('hex'))
 }
 
-function record(own: number, ofRecord: number): Buffer {
+function record(own: number, ofRecord: number, general: string): Buffer {
   const place = [1_050_500_000, 268_199_999, 360, 270, 9, 239, own].map((value, i) => field(i + 1, value)).join('')
-  return bytesOf(`080113${field(1, ofRecord)}100a142b${place}2c0a01db`)
+  return bytesOf(`080113${field(1, ofRecord)}100a${general}142b${place}2c0a01db`)
 }
 
 function field(number: number, value: number): string {

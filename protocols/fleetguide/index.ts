@@ -11,6 +11,8 @@
  *   04  AAAAAAAA OOOOOOOO GGGG UUVV HHHH  A, O  latitude, longitude, 90 and 180 degrees divided by 2³²; G  1/10 degree
  *                                         U  satellites, 5 bits; V  km/h, 11 bits; H  altitude, m
  *
+ *   0C  PPPPPP                            P  power, 0.01 V (bits 0–11); battery, 0.01 V (bits 14–23)
+ *
  *   packed: E bytes…     E  a byte that does not occur; in the bytes E N D stands for N bytes that stand D bytes earlier
  *
  * What stands for south and west is not known: all places are north and east.
@@ -27,6 +29,7 @@ import {
   type Message,
   type Protocol,
   type Session,
+  said,
   secondsSince,
   tlv,
   verified,
@@ -46,6 +49,7 @@ const DATA = 4
 const PACKED = 0x4000
 const TIME = 0x00
 const PLACE = 0x04
+const POWER = 0x0c
 const DEGREES = 90 / 2 ** 32
 const since2010 = secondsSince(2010)
 
@@ -73,6 +77,7 @@ function positions(r: ByteReader): Fix[] {
   for (const { tag, value } of tlv(r, { tag: 1, length: 1, order: 'length, tag' })) {
     if (tag === TIME) time = since2010(value.u32le())
     else if (tag === PLACE && time !== undefined) fixes.push(position(time, value))
+    else if (tag === POWER && fixes.length > 0) fixes.push({ ...(fixes.pop() as Fix), said: powerIn(value) })
   }
   return fixes
 }
@@ -84,6 +89,11 @@ function position(time: number, r: ByteReader): Fix {
   const both = r.u16le()
   const speed = kmh(both & 0x7ff)
   return { time, latitude, longitude, valid: true, altitude: r.i16le(), speed, heading: course, satellites: both >> 11 }
+}
+
+function powerIn(r: ByteReader): Fix['said'] {
+  const bits = r.u24le()
+  return said({ external_voltage: (bits & 0xfff) / 100, battery_voltage: (bits >> 14) / 100 })
 }
 
 /** What was packed, at most 16 KB. @throws DecodeError */

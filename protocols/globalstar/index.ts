@@ -7,12 +7,13 @@
  *                              "deviceInfo": { "gpsDataValid": "Valid" | "Invalid" } }] } }
  *
  *   E  serial number of the device     T  unix seconds     P  9 bytes: ff AAAAAA OOOOOO ii ss
- *   f  bits 0–1 type: 0 position, 1 and 2 of the user, 3 diagnosis; bit 3: no fix
+ *   f  bits 0–1 type: 0 position, 1 and 2 of the user, 3 diagnosis; bit 2: battery to be replaced, 3: no fix     s  bit 6: moving
  *   A, O  latitude in 90/2^23, longitude in 180/2^23 degrees, signed
  *
  * The answer names M; the back office sends again what is not answered with <state>pass</state>.
  */
 import {
+  alarmsOf,
   ByteReader,
   bodyText,
   DecodeError,
@@ -25,6 +26,7 @@ import {
   number,
   type Protocol,
   type Session,
+  said,
   unixTime,
   xmlElements,
   xmlText,
@@ -68,7 +70,8 @@ interface Entry {
   readonly none?: string
 }
 
-const HAS_NO_FIX = 0x08
+const [REPLACE_BATTERY, HAS_NO_FIX] = [0x04, 0x08]
+const IS_MOVING = 0x40
 
 function xmlEntry(xml: string): Entry {
   const device = xmlText(xml, 'esn')
@@ -81,7 +84,10 @@ function xmlEntry(xml: string): Entry {
   if ((flags & 3) !== 0) return { device }
   const latitude = (r.i24() * 90) / 2 ** 23
   const longitude = (r.i24() * 180) / 2 ** 23
-  return { device, fix: { time, latitude, longitude, valid: (flags & HAS_NO_FIX) === 0 } }
+  const beside = { moving: r.left < 2 ? undefined : (r.skip(1).u8() & IS_MOVING) !== 0 }
+  const alarms = alarmsOf((flags & REPLACE_BATTERY) !== 0 && 'low_battery')
+  const fix = { time, latitude, longitude, valid: (flags & HAS_NO_FIX) === 0, said: said({ ...beside, alarms }) }
+  return { device, fix }
 }
 
 function passed(id: string, now: number): Message['response'] {

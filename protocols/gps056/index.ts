@@ -16,6 +16,7 @@ import {
   bytesDmy,
   DecodeError,
   degreesMinutes,
+  enveloped,
   type Fix,
   heading,
   kmh,
@@ -44,7 +45,9 @@ function decode(frame: Buffer): Message {
   if (type === 'LOGN') return { device, none: 'login', reply: answer('LGSA', '1') }
   if (type === 'GPSL') {
     const number = frame.toString('latin1', frame.length - 3, frame.length - 1)
-    return { device, fixes: [fixOf(new ByteReader(frame.subarray(HEAD_LENGTH)))], reply: answer('GPSA', number) }
+    return enveloped({ device, reply: answer('GPSA', number) }, () => ({
+      fixes: [fixOf(new ByteReader(frame.subarray(HEAD_LENGTH)))],
+    }))
   }
   return SYNCHRONIZATION.has(type) ? { device, none: 'status', reply: answer('SYSA', '') } : { device }
 }

@@ -12,6 +12,8 @@ import {
   DecodeError,
   dialects,
   digitsDegreesMinutes,
+  eachReadable,
+  enveloped,
   type Fix,
   heading,
   kmh,
@@ -59,10 +61,11 @@ function login(bytes: Buffer): Message {
 function positions(bytes: Buffer): Message {
   const r = new ByteReader(bytes).skip(2)
   const count = r.u8()
-  const fixes: Fix[] = []
-  for (let i = 0; i < count; i++) fixes.push(fixOf(new ByteReader(r.slice(r.u8()))))
-  const reply = Buffer.concat([ANSWER, Buffer.of(count)])
-  return fixes.length > 0 ? { fixes, reply } : { none: 'no place', reply }
+  return enveloped({ reply: Buffer.concat([ANSWER, Buffer.of(count)]) }, () => {
+    const records = Array.from({ length: count }, () => r.part(r.u8()))
+    const { good: fixes, unreadable } = eachReadable(records, fixOf)
+    return fixes.length > 0 ? { fixes, unreadable } : { none: 'no place' }
+  })
 }
 
 function fixOf(r: ByteReader): Fix {

@@ -6,6 +6,8 @@
  *   id 000, 100  IMEI, packed decimals, filled up
  *   id 010       F YM DD hh mm ss AAAAAAAA OOOOOOOO GGGVVV …
  *
+ *   id 020       UUUBBB               power from outside, battery, 0.01 V: twelve bits each
+ *
  *   F  its high half: a fix                             A, O  latitude + 90, longitude + 180, 1e-6 degrees
  *   Y, M  last digit of the year, month: four bits each     G  heading     V  speed, 0.1 km/h: twelve bits each
  *
@@ -20,6 +22,7 @@ import {
   type Message,
   type Protocol,
   type Session,
+  said,
   splitBits,
   utc,
 } from '../kit/index.ts'
@@ -34,6 +37,7 @@ export default {
 const START = 0xfb
 const IMEIS = new Set([0x000, 0x100])
 const POSITION = 0x010
+const POWER = 0x020
 
 function decode(frame: Buffer, session: Session): Message {
   const r = new ByteReader(frame)
@@ -41,13 +45,18 @@ function decode(frame: Buffer, session: Session): Message {
   const content = new ByteReader(r.skip(1).slice(number(r)))
   let device: string | undefined
   const fixes: Fix[] = []
+  let power: readonly number[] = []
   while (content.left > 0) {
     const id = number(content)
     const value = new ByteReader(content.slice(number(content)))
     if (IMEIS.has(id)) device = value.bcd(8).slice(0, 15)
     else if (id === POSITION) fixes.push(position(value, session.now))
+    else if (id === POWER) power = splitBits(value.u24(), 12, 12)
   }
-  return fixes.length > 0 ? { device, fixes } : { device, none: 'no place' }
+  const beside = said({ external_voltage: power[0] / 100, battery_voltage: power[1] / 100 })
+  return fixes.length > 0
+    ? { device, fixes: fixes.map((fix) => ({ ...fix, said: beside })) }
+    : { device, none: 'no place', said: beside }
 }
 
 function number(r: ByteReader): number {

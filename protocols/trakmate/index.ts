@@ -1,17 +1,21 @@
 /*
  * Trakmate TM trackers. No specification is known: inferred from frames. TCP, text:
  *
- *   ^TMPER|I|n|Y|O|hhmmss|DDMMYY|S|C|A|…#           periodic position
- *   ^TMSTP|I|n|Y|O|hhmmss|DDMMYY|S|C|s|A|…#         status with a position
+ *   ^TMPER|I|n|Y|O|hhmmss|DDMMYY|S|C|A|x|x|x|b|u|x|x|i|…#     periodic position
+ *   ^TMSTP|I|n|Y|O|hhmmss|DDMMYY|S|C|s|A|x|x|u|…#             status with a position
  *   ^TMALT|I|n|t|v|Y|O|hhmmss|DDMMYY|S|C|#          alarm, ^TMSRT|I|Y|O|hhmmss|DDMMYY|…# start: last known places
  *
  *   I  IMEI     n  index     Y, O  decimal degrees     S  knots     C  degrees     s  satellites     A  1: valid
+ *   u  power from outside, V     b  battery, V     i  1: ignition
  *
  * Nothing is answered.
  */
 import { type Draft, endsWith, type Fix, type Session, textProtocol } from '../kit/index.ts'
 
 const PLACE = '{lat}|{lon}|{hhmmss}|{dmy}'
+
+const PERIODIC = `^TMPER|{imei}|{any}|${PLACE}|{speedKnots}|{course}|{valid}`
+const STATUS = `^TMSTP|{imei}|{any}|${PLACE}|{speedKnots}|{course}|{satellites}|{valid}`
 
 export default textProtocol({
   name: 'trakmate',
@@ -20,8 +24,10 @@ export default textProtocol({
   frame: endsWith('#'),
   ends: '#',
   lines: [
-    { like: `^TMPER|{imei}|{any}|${PLACE}|{speedKnots}|{course}|{valid}|{any}` },
-    { like: `^TMSTP|{imei}|{any}|${PLACE}|{speedKnots}|{course}|{satellites}|{valid}|{any}` },
+    { like: `${PERIODIC}|{any:3}|{batteryVolts}|{externalVolts}|{any:2}|{ignition}|{any}` },
+    { like: `${PERIODIC}|{any}` },
+    { like: `${STATUS}|{any:2}|{externalVolts}|{any}` },
+    { like: `${STATUS}|{any}` },
     { like: `^TMALT|{imei}|{any}|{any}|{any}|${PLACE}|{speedKnots}|{course}|{any}`, fix: lastKnown },
     { like: `^TMSRT|{imei}|${PLACE}|{any}`, fix: lastKnown },
     { like: '^TM{any}', unknown: 'type' },

@@ -14,6 +14,7 @@ const FIX = {
 const SINCE_2010 = Date.parse(FIX.time) / 1000 - Date.UTC(2010, 0, 1) / 1000
 /** Of the fixes of a frame, by their speeds. */
 const COURSES: Readonly<Record<number, number>> = { 48: 60.5, 56: 61.5, 66: 63.6 }
+const POWER = { external_voltage: 14.52, battery_voltage: 4.13 }
 const STATES = '030cac6567052c06ffffffff'
 
 export default {
@@ -26,11 +27,14 @@ export default {
       title: 'a question, positions, packed and not',
       frames: [
         { frame: frame(0x01, ''), device: String(ID), none: 'login', reply: answer() },
-        { frame: frame(0x54, `${record(0)}${STATES}`), device: String(ID), fixes: [FIX] },
+        { frame: frame(0x54, `${record(0)}${STATES}`), device: String(ID), fixes: [{ ...FIX, said: POWER }] },
         {
           frame: frame(0x94, `e7${record(0)}${STATES}e70225${timeOf(1)}e71325`, 0x5800),
           device: String(ID),
-          fixes: [FIX, { ...FIX, time: '2026-11-20T06:30:16Z' }],
+          fixes: [
+            { ...FIX, said: POWER },
+            { ...FIX, time: '2026-11-20T06:30:16Z' },
+          ],
         },
         { frame: frame(0x54, STATES), device: String(ID), none: 'no place' },
         { frame: frame(0x57, STATES), device: String(ID) },

@@ -11,6 +11,7 @@ const FIX = {
   latitude: (0x4aaaab * 90) / 2 ** 23,
   longitude: (-0x09999a * 180) / 2 ** 23,
 }
+const RESTING = { moving: false }
 const OK = {
   headers: { 'content-type': 'text/xml' },
   body:
@@ -45,12 +46,12 @@ export default {
     {
       title: 'positions and diagnoses as XML, positions as JSON',
       frames: [
-        { frame: stu(entry('0-1', `00${PLACE}0a00`)), device: '0-1', fixes: [FIX], response: OK },
+        { frame: stu(entry('0-1', `00${PLACE}0a00`)), device: '0-1', fixes: [{ ...FIX, said: RESTING }], response: OK },
         {
-          frame: stu(entry('0-1', `08${PLACE}0a00`) + entry('0-2', `00${PLACE}0a00`)),
+          frame: stu(entry('0-1', `08${PLACE}0a00`) + entry('0-2', `04${PLACE}0a40`)),
           fixes: [
-            { ...FIX, device: '0-1', valid: false },
-            { ...FIX, device: '0-2' },
+            { ...FIX, device: '0-1', valid: false, said: RESTING },
+            { ...FIX, device: '0-2', said: { moving: true, alarms: ['low_battery'] } },
           ],
           response: OK,
         },

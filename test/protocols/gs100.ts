@@ -19,7 +19,17 @@ export default {
         { frame: LOGIN, device: ID, none: 'login', reply: 'GS100' },
         { frame: bytes(`4744 02 ${RECORD} ${RECORD}`), fixes: [FIX, FIX], reply: bytes('475331303002') },
         { frame: bytes('4744 00'), none: 'no place', reply: bytes('475331303000') },
-        { frame: bytes('4744 01 03 900000'), error: 'truncated' },
+        {
+          frame: bytes('4744 01 03 900000'),
+          error: 'truncated',
+          envelope: { reply: bytes('475331303001') },
+        },
+        {
+          frame: bytes(`4744 02 03 900000 ${RECORD}`),
+          fixes: [FIX],
+          unreadable: [0],
+          reply: bytes('475331303002'),
+        },
       ],
     },
   ],

@@ -13,6 +13,11 @@ export default {
         { frame: message(`028088${IMEI}0${position('18')}8181b2`), device: IMEI, fixes: [FIX] },
         { frame: message(`008088${IMEI}0${position('08')}`), device: IMEI, fixes: [{ ...FIX, valid: false }] },
         { frame: message('8181b2'), none: 'no place' },
+        {
+          frame: message(`008088${IMEI}0${position('18')}a0834dd19f`),
+          device: IMEI,
+          fixes: [{ ...FIX, said: { external_voltage: 12.45, battery_voltage: 4.15 } }],
+        },
       ],
     },
   ],

@@ -17,6 +17,16 @@ export default {
           device: ID,
           fixes: [{ ...FIX, satellites: 7, valid: false }],
         },
+        {
+          frame: `^TMPER|${ID}|1|${PLACE}|12.5|34.0|1|0|0|0.015|3.9|12.0|23.4|23.4|1|1|0|#`,
+          device: ID,
+          fixes: [{ ...FIX, said: { ignition: true, external_voltage: 12, battery_voltage: 3.9 } }],
+        },
+        {
+          frame: `^TMSTP|${ID}|116|${PLACE}|12.5|34.0|7|1|71 -2 248|0|13.1|0.0|10.5|1|0|0|0|#`,
+          device: ID,
+          fixes: [{ ...FIX, satellites: 7, said: { external_voltage: 13.1 } }],
+        },
         { frame: `^TMALT|${ID}|3|2|1|${PLACE}|12.5|34.0|#`, device: ID, fixes: [{ ...FIX, valid: false }] },
         {
           frame: `^TMSRT|${ID}|${PLACE}|1.03|1.01|#`,

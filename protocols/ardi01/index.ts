@@ -15,7 +15,9 @@ export default textProtocol({
   devices: 'Ardi 01',
   port: 5075,
   lines: [
-    { like: '{imei},{yyyymmdd}{hhmmss},{lon},{lat},{speedKmh},{course},{altitude},{satellites}[,{any}]' },
+    {
+      like: '{imei},{yyyymmdd}{hhmmss},{lon},{lat},{speedKmh},{course},{altitude},{satellites}[,{any},{batteryPercent}][,{any}]',
+    },
     { like: '{imei},{any}', unknown: 'position' },
   ],
 })

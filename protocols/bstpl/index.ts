@@ -19,10 +19,15 @@ export default textProtocol({
   port: 5241,
   frame: endsWith('#'),
   ends: '#',
-  fields: { ns: { like: '[NS0]' }, ew: { like: '[EW0]' } },
+  fields: {
+    ns: { like: '[NS0]' },
+    ew: { like: '[EW0]' },
+    /** With a point: where the other layout has a digit alone. */
+    volts: { like: '\\d+\\.\\d+', read: (text, draft) => draft.says({ battery_voltage: +text }) },
+  },
   lines: [
     { like: `${PLACE},{any:2},{charging},{ignition},{any:4},{batteryVolts},{any:2},{externalVolts}[,{any}]` },
-    { like: `${PLACE},{any:2},{batteryVolts},{charging},{ignition},{externalVolts},{any}` },
+    { like: `${PLACE},{any:2},{volts},{charging},{ignition},{externalVolts},{any}` },
     { like: `${PLACE},{any}` },
     { like: 'BSTPL${any},{id},{any}', unknown: 'type' },
   ],

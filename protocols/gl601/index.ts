@@ -4,11 +4,11 @@
  *   KK 00 LLLL 00 IIIIIIIIIIIIIIII x{6} MM UUUUUUUU x{7} [P] …
  *
  *   K  2B, 2D: kind of report     L  length of all     I  0 and the IMEI     M  bit 0: a position follows
- *   U  unix seconds of the report
+ *   U  unix seconds of the report; of M = 10 its battery follows, in mV (u16) and % (u8)
  *   P  longitude, latitude (1e-6 degrees), unix seconds, speed (u16, 0.1 km/h), HDOP (u8, 0.1), course (u16, degrees), altitude
  *      (i24, 0.1 m), satellites
  */
-import { ByteReader, lengthField, type Message, type Protocol, shortFix } from '../kit/index.ts'
+import { ByteReader, enveloped, lengthField, type Message, type Protocol, said, shortFix } from '../kit/index.ts'
 
 export default {
   name: 'gl601',
@@ -18,12 +18,20 @@ export default {
   decode,
 } satisfies Protocol
 
-const HAS_POSITION = 1
+const HAS_POSITION = 0x01
+const BATTERY_ALONE = 0x10
 
 function decode(frame: Buffer): Message {
   const r = new ByteReader(frame)
   const device = r.skip(5).bcd(8).replace(/^0/, '')
   const mask = r.skip(6).u8()
-  if ((mask & HAS_POSITION) === 0) return { device, none: 'no place' }
-  return { device, fixes: [shortFix(r.skip(11))] }
+  return enveloped({ device }, () => {
+    r.skip(11)
+    if (mask & HAS_POSITION) return { fixes: [shortFix(r)] }
+    return { none: 'no place', said: mask === BATTERY_ALONE && r.left >= 3 ? batteryIn(r) : undefined }
+  })
+}
+
+function batteryIn(r: ByteReader): Message['said'] {
+  return said({ battery_voltage: r.u16() / 1000, battery_percent: r.u8() })
 }

@@ -17,6 +17,7 @@ import {
   concoxFix,
   DecodeError,
   EndSearch,
+  enveloped,
   type Message,
   type Protocol,
   type Stream,
@@ -52,7 +53,7 @@ function decode(frame: Buffer): Message {
   if (type === LOGIN) return { device: r.bcd(8).replace(/^0+/, ''), none: 'login', reply: answer(1, type) }
   if (type === HEARTBEAT) return { none: 'heartbeat' }
   if (type !== GPS) return {}
-  return { fixes: [concoxFix(r)], reply: answer(length, type, frame.subarray(4, 10)) }
+  return enveloped({ reply: answer(length, type, frame.subarray(4, 10)) }, () => ({ fixes: [concoxFix(r)] }))
 }
 
 function answer(length: number, type: number, content: Uint8Array = new Uint8Array()): Buffer {

@@ -1,15 +1,17 @@
 /*
  * Sabertek trackers. No specification is known: inferred from frames. TCP, text between 02 and 03:
  *
- *   02 ,I,3,b,g,x,x,f,Y,O,S,C,H,s,o, 03                                        position, of now
- *   02 ,I,4,IMEI,ICCID,phone,YYYYMMDDhhmmss,b,g,x,x,f,Y,O,S,C,H,s,o, 03        position
+ *   02 ,I,3,b,g,i,x,f,Y,O,S,C,H,s,o, 03                                        position, of now
+ *   02 ,I,4,IMEI,ICCID,phone,YYYYMMDDhhmmss,b,g,i,x,f,Y,O,S,C,H,s,o, 03        position
  *
- *   I  id        g  signal     Y, O  decimal degrees     S  km/h        H  metres         o  odometer
- *   b  battery   f  1: fixed   s     satellites          C  degrees     Answer: 06
+ *   I  id             g  signal     Y, O  decimal degrees     S  km/h        H  metres         o  odometer
+ *   b  battery, %     f  1: fixed   s     satellites          C  degrees     Answer: 06
+ *   i  state; bit 3: tampering. Bits 0–2, which are set in all frames, are ignition, charging and jamming in an order that they do not show.
  */
-import { endsWith, textProtocol } from '../kit/index.ts'
+import { alarmsOf, endsWith, textProtocol } from '../kit/index.ts'
 
-const PLACE = '{any:4},{valid},{lat},{lon},{speedKmh},{course},{altitude},{satellites}[,{any}]'
+const PLACE =
+  '{batteryPercent},{any},{state},{any},{valid},{lat},{lon},{speedKmh},{course},{altitude},{satellites}[,{any}]'
 
 export default textProtocol({
   name: 'sabertek',
@@ -19,6 +21,9 @@ export default textProtocol({
   frame: endsWith('\x03', '\x03\r\n'),
   ends: '\x03',
   before: (text) => (text.startsWith('\x02') ? text.slice(1) : text),
+  fields: {
+    state: { like: '\\d*', read: (text, draft) => draft.says({ alarms: alarmsOf((+text & 8) !== 0 && 'tampering') }) },
+  },
   lines: [
     { like: `,{id},3,${PLACE}`, answer: '\x06' },
     { like: `,{id},4,{any:3},{yyyymmdd}{hhmmss},${PLACE}`, answer: '\x06' },

@@ -2,20 +2,22 @@
  * Xexun devices of a third generation. No specification is known: inferred from frames. TCP, big-endian.
  *
  *   FC LLLL vv KKKK IIIIIIIIIIIIIIII content CCCC CF            answer: the same without content, but 00: accepted
- *   content of 2006   bb ff TTTTTTTT AAAAAAAAAAAAAAAA OOOOOOOOOOOOOOOO HHHHHHHH xx nn …      2001  login
+ *   content of 2006   bb ff TTTTTTTT AAAAAAAAAAAAAAAA OOOOOOOOOOOOOOOO HHHHHHHH xx nn x{9} pp …     2001  login
  *
  *   L  length from v to the content      T  unix seconds                     n  satellites
  *   I  IMEI, packed decimals             A, O  degrees, doubles
- *   C  CRC-16/CCITT-FALSE from v on      H  metres, a float                  f  bit 0: fix
+ *   C  CRC-16/CCITT-FALSE from v on      H  metres, a float                  f  bit 0: fix     p  battery, %
  */
 import {
   ByteReader,
   ByteWriter,
   crc16CcittFalse,
+  enveloped,
   lengthField,
   type Message,
   type Protocol,
   type Session,
+  said,
   verified,
 } from '../kit/index.ts'
 
@@ -31,6 +33,8 @@ export default {
 const LOGIN = 0x2001
 const POSITION = 0x2006
 const HAS_FIX = 1
+/** Bytes between the satellites and the charge of the battery. */
+const BEFORE_CHARGE = 9
 
 function decode(frame: Buffer, session: Session): Message {
   const r = new ByteReader(verified(frame, { sum: crc16CcittFalse, from: 3, width: 2, trailing: 1 }, session))
@@ -39,7 +43,7 @@ function decode(frame: Buffer, session: Session): Message {
   const reply = new ByteWriter().u8(0xfc).u16(12).bytes(head).u8(0).crc16(crc16CcittFalse, 3).u8(0xcf).toBuffer()
   const kind = head.readUInt16BE(1)
   if (kind === LOGIN) return { device, none: 'login', reply }
-  return kind === POSITION ? { device, ...positionOf(r), reply } : { device, reply }
+  return kind === POSITION ? enveloped({ device, reply }, () => positionOf(r)) : { device, reply }
 }
 
 function positionOf(r: ByteReader): Pick<Message, 'fixes' | 'none'> {
@@ -49,5 +53,8 @@ function positionOf(r: ByteReader): Pick<Message, 'fixes' | 'none'> {
   const latitude = r.f64()
   const longitude = r.f64()
   const altitude = r.f32()
-  return { fixes: [{ time, latitude, longitude, valid: true, altitude, satellites: r.skip(1).u8() }] }
+  const satellites = r.skip(1).u8()
+  const percent = r.left > BEFORE_CHARGE ? r.skip(BEFORE_CHARGE).u8() : undefined
+  const beside = said({ battery_percent: percent })
+  return { fixes: [{ time, latitude, longitude, valid: true, altitude, satellites, said: beside }] }
 }

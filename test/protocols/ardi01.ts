@@ -21,6 +21,7 @@ export default {
               speed: kmh(36),
               heading: 270,
               satellites: 9,
+              said: { battery_percent: 78 },
             },
           ],
         },

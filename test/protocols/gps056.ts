@@ -42,7 +42,7 @@ export default {
         { frame: packet('SYNC_11', bytes('000000000000')), device: ID, none: 'status', reply: `*SYSA_11${ID}#` },
         {
           frame: packet('GPSL_02', Buffer.from('\x1f\x02\x18AB', 'latin1')),
-          error: 'truncated',
+          error: 'malformed',
           envelope: { device: ID, reply: `*GPSA_02${ID}AB#` },
         },
         { frame: packet('ABCD_11', bytes('00')), device: ID },

@@ -17,6 +17,16 @@ export default {
       title: 'sentences with and without a checksum and a place',
       frames: [
         { frame: get(`/?id=van-12&gprmc=${RMC}&alt=34.5`), device: 'van-12', fixes: [{ ...FIX, altitude: 34.5 }] },
+        {
+          frame: get(`/?id=van-12&batt=85&code=0xF841&gprmc=${RMC}`),
+          device: 'van-12',
+          fixes: [{ ...FIX, said: { battery_percent: 85, alarms: ['sos'] } }],
+        },
+        {
+          frame: get(`/?id=van-12&code=0xF403&gprmc=${RMC}`),
+          device: 'van-12',
+          fixes: [{ ...FIX, said: { ignition: false } }],
+        },
         { frame: get(`/data?dev=van-12&acct=a&gprmc=${RMC}*2E`), error: 'checksum' },
         { frame: get('/?id=van-12&gprmc=$GPRMC,101530,V,,,,,,,010524,,'), device: 'van-12', none: 'no place' },
         { frame: get('/?id=van-12'), device: 'van-12', none: 'no place' },

@@ -28,6 +28,11 @@ export default {
           ],
           reply: frame('1210', '1805010a0f1e'),
         },
+        {
+          frame: frame('1210', gps('180231')),
+          error: 'malformed',
+          envelope: { reply: frame('1210', '1802310a0f1e') },
+        },
         { frame: frame('0155', '') },
       ],
     },
@@ -38,9 +43,9 @@ function frame(head: string, content: string): Buffer {
   return new ByteWriter().hex('5858').hex(head).hex(content).ascii('\r\n').toBuffer()
 }
 
-function gps(): string {
+function gps(date = '180501'): string {
   const w = new ByteWriter()
-    .hex('1805010a0f1e')
+    .hex(`${date}0a0f1e`)
     .u8(0x99)
     .u32(52.525 * 1_800_000)
     .u32(13.41 * 1_800_000)

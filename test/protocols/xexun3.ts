@@ -26,6 +26,21 @@ export default {
           fixes: [{ time: '2024-05-01T10:15:30Z', latitude: 52.525, longitude: -13.41, altitude: 34.5, satellites: 8 }],
           ...answer('2006'),
         },
+        {
+          frame: frame('2006', Buffer.concat([position('21'), bytes('00a40011046a1055')])),
+          fixes: [
+            {
+              time: '2024-05-01T10:15:30Z',
+              latitude: 52.525,
+              longitude: -13.41,
+              altitude: 34.5,
+              satellites: 8,
+              said: { battery_percent: 85 },
+            },
+          ],
+          ...answer('2006'),
+        },
+        { frame: frame('2006', bytes('6421')), error: 'truncated', envelope: answer('2006') },
         { frame: frame('2006', position('20')), fixes: [], ...answer('2006') },
         { frame: frame('2007', Buffer.alloc(0)), ...answer('2007') },
       ],

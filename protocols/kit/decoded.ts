@@ -1,4 +1,5 @@
 import type { Fix, Message } from './protocol.ts'
+import { type Said as Beside, said as beside } from './said.ts'
 import type { JsonObject } from './text.ts'
 import { dop, heading, kmh, knots, known, mph, rfc3339, unixTime, utc } from './units.ts'
 
@@ -14,13 +15,14 @@ export function decodedFixes(payload: JsonObject, received: number): DecodedFixe
   collect(payload, { around: {}, depth: 0, places })
   const kept = places.filter(({ isTimed }, index) => index === 0 || isTimed)
   const isKept = new Set(kept.map(({ latitude, longitude }) => `${latitude},${longitude}`))
+  if (kept.length === 0) return { fixes: [], said: besideIn(payload) }
   const left = places.flatMap(({ latitude, longitude }, index) =>
     isKept.has(`${latitude},${longitude}`) ? [] : [index],
   )
   return { fixes: kept.map((place) => fixOf(place, received)), unreadable: left.length > 0 ? left : undefined }
 }
 
-interface DecodedFixes extends Pick<Message, 'unreadable'> {
+interface DecodedFixes extends Pick<Message, 'unreadable' | 'said'> {
   readonly fixes: readonly Fix[]
 }
 
@@ -34,6 +36,7 @@ interface Place {
 
 /** What names and values say besides the place; `time` and `date` as they came. */
 type Said = { [quantity in 'speed' | 'heading' | 'altitude' | 'accuracy' | 'hdop' | 'satellites']?: number } & {
+  beside?: Beside
   isFixed?: boolean
   time?: unknown
   date?: unknown
@@ -50,7 +53,7 @@ function collect(value: object, { around, depth, places }: Search): void {
   const own: Said = {}
   const coordinates = new Map<string, number>()
   for (const [name, member] of Object.entries(object)) read(plain(name), member, own, coordinates)
-  const said = { ...around, ...own }
+  const said = { ...around, ...own, beside: { ...around.beside, ...own.beside } }
   const place = pairOf(coordinates) ?? textPlace(object)
   if (place) places.push({ ...place, said, isTimed: timeOf(own) !== undefined })
   if (depth === DEEPEST) return
@@ -85,6 +88,7 @@ function read(name: string, value: unknown, said: Said, coordinates: Map<string,
   else if (name === 'date') said.date = value
   else if (FAILED.test(name)) said.isFixed = !isTrue(value)
   else if (FIXED.test(name)) said.isFixed = !isFalse(value)
+  else readBeside(name, value, (said.beside ??= {}))
   const number = numberIn(value)
   if (number === undefined) return
   if (COORDINATE.test(name)) coordinates.set(name, number)
@@ -92,6 +96,32 @@ function read(name: string, value: unknown, said: Said, coordinates: Map<string,
   if (speed !== undefined && Object.hasOwn(SPEEDS, speed)) said.speed = SPEEDS[speed](number)
   for (const [quantity, pattern] of QUANTITIES) if (pattern.test(name)) said[quantity] = number
 }
+
+/** Says of the battery, of an alarm (Dragino: `ALARM_status`, the button) and of moving (`Transport`: MOVE, STILL). */
+function readBeside(name: string, value: unknown, beside: Beside): void {
+  if (ALARM.test(name) && isTrue(value)) beside.alarms = ['sos']
+  else if (name === 'transport') beside.moving = MOVING.get(lower(value))
+  const number = numberIn(value)
+  if (number === undefined) return
+  if (BATTERY_VOLTS.test(name)) beside.battery_voltage = number > MOST_VOLTS ? number / 1000 : number
+  else if (BATTERY_PERCENT.test(name)) beside.battery_percent = number
+}
+
+function besideIn(payload: JsonObject): Beside | undefined {
+  const found: Beside = {}
+  for (const [name, member] of Object.entries(payload)) readBeside(plain(name), member, found)
+  return beside(found)
+}
+
+const ALARM = /^(?:alarmstatus|sos|panic)$/
+const MOVING: ReadonlyMap<unknown, boolean> = new Map([
+  ['move', true],
+  ['still', false],
+])
+const BATTERY_VOLTS = /^bat(?:t|tery)?(?:v|volts|voltage)$/
+const BATTERY_PERCENT = /^bat(?:t|tery)?(?:percent|percentage|pct|level)$/
+/** Above it a voltage of a tracker's battery is in mV. */
+const MOST_VOLTS = 100
 
 const TIME = /^(?:gps|gnss|fix|utc|position|location|measurement)?(?:time|timestamp|datetime|timeutc)$/
 const FAILED = /^(?:gps|gnss)?(?:fixfailed|nofix)$/
@@ -174,6 +204,7 @@ function fixOf({ latitude, longitude, said }: Place, received: number): Fix {
     accuracy: dop(accuracy),
     hdop: dop(hdop),
     satellites: known(satellites),
+    said: said.beside && beside(said.beside),
   }
 }
 

@@ -25,10 +25,10 @@ export function lorawanUplink(webhook: HttpRequest, session: Session): Message {
   const event = thingsStack(body) ?? chirpStack(body) ?? helium(body)
   if (!event) throw new DecodeError('malformed', 'no id of a device: end_device_ids, deviceInfo, devEUI or dev_eui')
   const { device, payload, received, isUnread } = event
-  const read = payload ? decodedFixes(payload, timeOf(received) ?? session.now) : { fixes: [] }
+  const read = payload ? decodedFixes(payload, timeOf(received) ?? session.now) : { fixes: [], said: undefined }
   // A payload without a formatter may be a position.
   if (read.fixes.length > 0 || isUnread) return { device, ...read }
-  return { device, none: 'no place' }
+  return { device, none: 'no place', said: read.said }
 }
 
 function thingsStack(body: JsonObject): NetworkEvent | undefined {

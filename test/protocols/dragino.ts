@@ -18,8 +18,12 @@ export default {
     {
       title: 'a payload with and without a place',
       frames: [
-        { frame: uplink({ BatV: 4.002, Latitude: 52.525, Longitude: -13.41 }), device: ID, fixes: [FIX] },
-        { frame: uplink({ BatV: 4.002 }), device: ID, none: 'no place' },
+        {
+          frame: uplink({ BatV: 4.002, ALARM_status: 'TRUE', Latitude: 52.525, Longitude: -13.41 }),
+          device: ID,
+          fixes: [{ ...FIX, said: { battery_voltage: 4.002, alarms: ['sos'] } }],
+        },
+        { frame: uplink({ BatV: 4.002 }), device: ID, none: 'no place', said: { battery_voltage: 4.002 } },
         { frame: post('/', '{}'), error: 'malformed' },
       ],
     },
@@ -29,14 +33,14 @@ export default {
         {
           frame: uplink({ ...STATUS, Latitude: 52.525, Longitud: -13.41, Location: '52.525,-13.41' }),
           device: ID,
-          fixes: [FIX],
+          fixes: [{ ...FIX, said: { moving: true, battery_voltage: 4.002 } }],
         },
         {
           frame: uplink({ Latitude: 52.525, Location: '52.525,-13.41', Date: '2024:5:1', Time: '9:5:7' }),
           device: ID,
           fixes: [{ ...FIX, time: '2024-05-01T09:05:07Z' }],
         },
-        { frame: uplink(STATUS), device: ID, none: 'no place' },
+        { frame: uplink(STATUS), device: ID, none: 'no place', said: { moving: true, battery_voltage: 4.002 } },
       ],
     },
   ],

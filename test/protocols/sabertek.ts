@@ -9,7 +9,7 @@ const FIX = {
   heading: 270,
   altitude: 34,
   satellites: 8,
-  said: { battery_percent: 60, alarms: ['tampering'] },
+  said: { battery_percent: 60, alarms: ['tampering'] as const },
 }
 
 export default {

@@ -1,4 +1,4 @@
-import { many, type ProtocolCases, post } from '../support/protocol-cases.ts'
+import { eachPosition, many, type ProtocolCases, post } from '../support/protocol-cases.ts'
 
 const SIGNAL = { code: 'location-preciselocation', body: { latitude: 52.525, longitude: -13.41 } }
 const event = (...signals: readonly object[]) =>
@@ -31,6 +31,12 @@ export default {
         { frame: event(CHARGE), device: 'v-1', none: 'no place' },
         { frame: post('/', '{}'), error: 'malformed' },
       ],
+    },
+  ],
+  corrections: [
+    {
+      reason: 'the charge is that of the battery that drives the car, the voltage that of the charging station',
+      says: eachPosition(() => ({ said: undefined })),
     },
   ],
 } satisfies ProtocolCases

@@ -79,12 +79,12 @@ export function confirmation(id: string, now: number): string {
  * What stands behind the date, or at the end of other fields: the status [, the charge of the battery, of which 99 is full, and "3",
  * the number of cells that follow]. V19 has other fields in front of the status.
  */
-function readState(text: string, draft: Draft): void {
-  const [, first, last] = STATUS.exec(text) ?? []
+function readState(tail: string, draft: Draft): void {
+  const [, first, last] = STATUS.exec(tail) ?? []
   const status = first ?? last
   if (status === undefined) return
   draft.says(saidOf(Number.parseInt(status, 16)))
-  const [, charge] = CHARGE.exec(text) ?? []
+  const [, charge] = CHARGE.exec(tail) ?? []
   if (charge !== undefined) draft.says({ battery_percent: +charge === FULL ? 100 : +charge })
 }
 

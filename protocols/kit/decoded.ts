@@ -98,13 +98,13 @@ function read(name: string, value: unknown, said: Said, coordinates: Map<string,
 }
 
 /** Says of the battery, of an alarm (Dragino: `ALARM_status`, the button) and of moving (`Transport`: MOVE, STILL). */
-function readBeside(name: string, value: unknown, beside: Beside): void {
-  if (ALARM.test(name) && isTrue(value)) beside.alarms = ['sos']
-  else if (name === 'transport') beside.moving = MOVING.get(lower(value))
+function readBeside(name: string, value: unknown, found: Beside): void {
+  if (ALARM.test(name) && isTrue(value)) found.alarms = ['sos']
+  else if (name === 'transport') found.moving = MOVING.get(lower(value))
   const number = numberIn(value)
   if (number === undefined) return
-  if (BATTERY_VOLTS.test(name)) beside.battery_voltage = number > MOST_VOLTS ? number / 1000 : number
-  else if (BATTERY_PERCENT.test(name)) beside.battery_percent = number
+  if (BATTERY_VOLTS.test(name)) found.battery_voltage = number > MOST_VOLTS ? number / 1000 : number
+  else if (BATTERY_PERCENT.test(name)) found.battery_percent = number
 }
 
 function besideIn(payload: JsonObject): Beside | undefined {

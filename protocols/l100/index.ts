@@ -16,14 +16,18 @@ import {
   dialects,
   EndSearch,
   endsWith,
+  enveloped,
+  type Fix,
   type Framer,
   heading,
   kmh,
   type Message,
   number,
+  optionalNumber,
   type Protocol,
   rmcFix,
   type Session,
+  said,
   TextReader,
   utcDmy,
   xor,
@@ -44,6 +48,8 @@ export default {
   decode: framed.decode,
 } satisfies Protocol
 
+/** The place of the battery (V) among the fields behind the last #. */
+const BATTERY = 6
 const ACK = Buffer.from([0x01])
 
 /** Up to the second ATL. */
@@ -66,19 +72,26 @@ function sentence(frame: Buffer, session: Session): Message {
   const [, device, nmea] = /^ATL,?(?:[A-Z]+,)*(\d{15})[^$]*(\$[^$#]*)/.exec(text) ?? []
   if (device === undefined) throw new DecodeError('unsupported', 'the frame has no IMEI and sentence')
   if (!nmea.startsWith('$GPRMC')) return { device, reply: ACK }
-  const fix = rmcFix(nmea, session)
-  return fix ? { device, fixes: [fix], reply: ACK } : { device, none: 'no place', reply: ACK }
+  return enveloped({ device, reply: ACK }, () => {
+    const fix = rmcFix(nmea, session)
+    const battery = optionalNumber(text.slice(text.lastIndexOf('#')).split(',', BATTERY + 1)[BATTERY])
+    return fix ? { fixes: [{ ...fix, said: said({ battery_voltage: battery }) }] } : { none: 'no place' }
+  })
 }
 
 function plain(frame: Buffer): Message {
   const r = new TextReader(frame.toString('latin1'), ',')
   const device = r.skip(2).next()
-  const date = r.skip().next()
+  return enveloped({ device }, () => ({ fixes: [plainFix(r.skip())] }))
+}
+
+function plainFix(r: TextReader): Fix {
+  const date = r.next()
   const time = utcDmy(date, r.next())
   const valid = r.next() === 'A'
   const latitude = angle(r.next(), r.next())
   const longitude = angle(r.next(), r.next())
-  return { device, fixes: [{ time, latitude, longitude, valid, speed: speedOf(r) }] }
+  return { time, latitude, longitude, valid, speed: speedOf(r) }
 }
 
 function numbered(frame: Buffer): Message {
@@ -89,15 +102,20 @@ function numbered(frame: Buffer): Message {
   const serial = r.next()
   if (kind === 'ATLOBD') return { device, none: 'status' }
   if (type === '01') return { device, none: 'login', reply: answer(device, serial) }
-  if (type !== '02') return { device }
+  return type === '02' ? enveloped({ device }, () => numberedFix(r)) : { device }
+}
+
+function numberedFix(r: TextReader): Message {
   const clock = r.next()
   const time = utcDmy(r.next(), clock)
   const valid = r.next() === 'A'
   const [latitude, ns = ''] = r.next().split(';')
   const [longitude, ew = ''] = r.next().split(';')
-  if (latitude === '' || longitude === '') return { device, none: 'no place' }
+  if (latitude === '' || longitude === '') return { none: 'no place' }
   const place = { latitude: angle(latitude, ns), longitude: angle(longitude, ew) }
-  return { device, fixes: [{ time, ...place, valid, speed: speedOf(r), heading: heading(r.optionalNumber()) }] }
+  const fix = { time, ...place, valid, speed: speedOf(r), heading: heading(r.optionalNumber()) }
+  r.optionalNumber()
+  return { fixes: [{ ...fix, said: said({ battery_voltage: r.optionalNumber() }) }] }
 }
 
 function speedOf(r: TextReader): number | undefined {

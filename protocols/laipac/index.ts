@@ -1,18 +1,20 @@
 /*
  * Laipac StarFinder, S911, TS-10. No specification is public: inferred from frames. TCP, text:
  *
- *   $AVRMC,I,hhmmss,A,Y,N,O,E,S,C,DDMMYY,e,…*XX      position
+ *   $AVRMC,I,hhmmss,A,Y,N,O,E,S,C,DDMMYY,e,b,…*XX    position
  *   $AVSYS,I,v,n,…*XX     $ECHK,I,n*XX               version, heartbeat
  *
  *   I  id     A  V: not valid, A, R, P: valid; in lower case: to be acknowledged     S  knots     X  XOR between $ and *
  *   e  event                                            Y, O  ddmm.mmmm              C  degrees
  *
- * Answers: $EAVACK,e,XX*ZZ with e and XX of a position that asks for it; to ECHK the same line. The alarms 3, S and X are
- * repeated until $AVCFG,00000000,d (t, x) takes them back, with the password that devices are delivered with.
+ * b is the battery: mV, or V with a point. Event 3 is the panic button, 8 a shock, H switched off.
+ *
+ * Answers: $EAVACK,e,XX*ZZ with e and XX of a position that asks for it; to ECHK the same line. The alarms 3, S and T, X and 4
+ * are repeated until $AVCFG,00000000,d (t, x) takes them back, with the password that devices are delivered with.
  */
 import { type Draft, TextWriter, textProtocol, xor } from '../kit/index.ts'
 
-const ALARMS: Readonly<Record<string, string>> = { '3': 'd', S: 't', X: 'x' }
+const ALARMS: Readonly<Record<string, string>> = { '3': 'd', S: 't', T: 't', X: 'x', 4: 'x' }
 
 export default textProtocol({
   name: 'laipac',
@@ -22,13 +24,14 @@ export default textProtocol({
   port: 5048,
   fields: {
     state: { like: '[A-Za-z]', read: (text: string, draft: Draft) => void (draft.valid = !'Vv'.includes(text)) },
-    event: {},
+    event: { alarms: { 3: 'sos', 8: 'vibration', H: 'power_off' } },
+    battery: { read: readBattery },
     rest: {},
     sum: {},
   },
   lines: [
     {
-      like: '$[E]AVRMC,{id},{hms},{state},{latNmea},[{ns}],{lonNmea},[{ew}],{speedKnots},{course},[{dmy}][,{event}[,{any}]]*{sum}',
+      like: '$[E]AVRMC,{id},{hms},{state},{latNmea},[{ns}],{lonNmea},[{ew}],{speedKnots},{course},[{dmy}][,{event}[,{battery}[,{any}]]]*{sum}',
       answer,
     },
     { like: '$[E]AVSYS,{id}[,{any}]*{any}', none: 'status' },
@@ -36,6 +39,11 @@ export default textProtocol({
     { like: '$[E]AV{any},{id}[,{any}]*{any}', unknown: 'type' },
   ],
 })
+
+/** Millivolts; volts of older firmware, with a point. */
+function readBattery(text: string, draft: Draft): void {
+  draft.says({ battery_voltage: Number(text) / (text.includes('.') ? 1 : 1000) })
+}
 
 function answer(draft: Draft): Buffer | undefined {
   const [state, event] = [draft.text('state'), draft.text('event')]

@@ -2,9 +2,9 @@
  * Meitrack MVT, T1, T3, T6, MT90, P88, P99 …: "MEITRACK GPRS protocol" V1.6, §1.2, and "T622 GPRS Protocol", §1.2, §3.45; TCP
  * and UDP. A frame is a line, or holds binary records (little-endian):
  *
- *   $$fL,I,AAA,e,Y,O,T,A,s,g,S,C,d,H,…*CC          position
+ *   $$fL,I,AAA,e,Y,O,T,A,s,g,S,C,d,H,m,r,b,i,V,k,…*CC      position; so are AFF and others, [index,] in front of e
  *   $$fL,I,CCC,vv ll nnnn R…*CC                    positions of l bytes each; answer @@fL,I,CCC,<how many>*CC
- *       R  e YYYY OOOO TTTT A s g SS CC dd HH …
+ *       R  e YYYY OOOO TTTT A s g SS CC dd HH mmmm rrrr bbbbbbbb ii V…
  *   $$fL,I,CCE,nnnn kk R…*CC                       k positions
  *       R  ll pp, then three groups of parameters of 1, 2, 4 bytes: how many, (id, value)…, then those of any length
  *   $$fL,I,<letter and two digits>,…*CC            answer to a command
@@ -13,11 +13,16 @@
  *   L  length from , to LF      T  YYMMDDhhmmss; seconds since      C  degrees     n  cached      v  version
  *   I  IMEI                        2000 in records                  d  HDOP, 0.1 in records
  *   CC sum of $$ to *           A  A, 1: valid; V, 0: not           H  metres      s  satellites
+ *   m  way  r  time of run      b  cell  i  inputs and outputs      k  card, at event 37
+ *   V  a|a|a|battery|power, hex: by their model × 0.01 V, or × 3 V ÷ 1024 or × 3.3 V ÷ 4096 with a divider of 2 and of 16. A battery
+ *      of one cell has between 2.8 and 4.5 V, so its number shows which. Newer: battery|power|…, V with a point. Of records 0.01 V
  *
  * CCE is in no public document. Its ids, those of two bytes begin with FE, were inferred from frames: 02 latitude, 03
- * longitude, 04 time, 05 validity, 06 satellites, 08 speed, 09 course, 0A HDOP, 0B altitude; and that it is not answered.
+ * longitude, 04 time, 05 validity, 06 satellites, 08 speed, 09 course, 0A HDOP, 0B altitude, 01 event, 19 battery and 1A power
+ * (0.01 V), 25 card, FE69 battery (%); and that it is not answered.
  */
 import {
+  enveloped,
   lengthField,
   type Message,
   type Protocol,
@@ -28,11 +33,14 @@ import {
   trimEnd,
   verifiedHex,
 } from '../kit/index.ts'
-import { compactFixes, type Records, taggedFixes } from './records.ts'
+import { compactFixes, EVENTS, type Records, taggedFixes, voltagesOf } from './records.ts'
 
+/** The event of an RFID card, whose number follows the voltages. */
+const RFID = '37'
 const HEAD = '$${flag}{length},{id},'
 const PLACE =
-  '{lat},{lon},{ymd}{hhmmss},[{valid}],{satellites},{any},{speedKmh},{course}[,{hdop}[,{altitude}[,{any}]]][*{any}]'
+  '{lat},{lon},{ymd}{hhmmss},[{valid}],{satellites},{any},{speedKmh},{course}[,{hdop}[,{altitude}' +
+  '[,{any:4},{voltages}[,{key}[,{any}]]]]][*{any}]'
 
 const text = textProtocol({
   name: 'meitrack',
@@ -47,11 +55,14 @@ const text = textProtocol({
     length: { like: '\\d+' },
     command: { like: '[A-Z]\\d\\d' },
     report: { like: '[A-Z]{3}' },
+    index: { like: '\\d+' },
+    event: { alarms: EVENTS },
+    voltages: { read: (text, draft) => draft.says(voltagesOf(text)) },
+    key: { read: (text, draft) => draft.text('event') === RFID && draft.says({ driver: text }) },
   },
   lines: [
-    { like: `${HEAD}AAA,{any},${PLACE}` },
+    { like: `${HEAD}{report},[{index},]{event},${PLACE}` },
     { like: `${HEAD}AAA,{any}`, unknown: 'position' },
-    { like: `${HEAD}{report},{any},${PLACE}` },
     { like: `${HEAD}{command}[,{any}]`, none: 'command answer' },
     { like: `${HEAD}{any}`, unknown: 'type' },
   ],
@@ -63,18 +74,20 @@ function decode(frame: Buffer, session: Session): Message {
   const [head, flag, device, type] = RECORDS.exec(frame.toString('latin1', 0, 64)) ?? []
   if (head === undefined) return text.decode(frame, session)
   const body = verifiedHex(trimEnd(frame), { sum: sum8, from: 0, width: 2 }, session).subarray(head.length, -1)
-  if (type === 'CCE') return messageOf(device, taggedFixes(body))
-  const records = compactFixes(body)
-  return { ...messageOf(device, records), reply: confirmation(`${device},CCC,${records.good.length}`, flag) }
+  if (type === 'CCE') return enveloped({ device: device || undefined }, () => messageOf(taggedFixes(body)))
+  const answer = (count: number) => confirmation(`${device},CCC,${count}`, flag)
+  return enveloped({ device: device || undefined, reply: answer(0) }, () => {
+    const records = compactFixes(body)
+    return { ...messageOf(records), reply: answer(records.good.length) }
+  })
 }
 
 /** The head of a frame with records. */
 const RECORDS = /^\$\$([^])\d+,([^,]*),(CC[CE]),/
 
-function messageOf(device: string, { good, unreadable }: Records): Message {
+function messageOf({ good, unreadable }: Records): Message {
   const fixes = good.filter((fix) => fix !== undefined)
-  if (fixes.length === 0 && good.length > 0) return { device: device || undefined, none: 'no place', unreadable }
-  return { device: device || undefined, fixes, unreadable }
+  return fixes.length === 0 && good.length > 0 ? { none: 'no place', unreadable } : { fixes, unreadable }
 }
 
 function confirmation(words: string, flag: string): Buffer {

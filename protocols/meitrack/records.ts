@@ -1,9 +1,57 @@
-import { ByteReader, DecodeError, dop, eachReadable, type Fix, heading, kmh, secondsSince } from '../kit/index.ts'
+import {
+  type Alarm,
+  alarmsOf,
+  ByteReader,
+  DecodeError,
+  dop,
+  eachReadable,
+  type Fix,
+  heading,
+  kmh,
+  optionalNumber,
+  type Said,
+  said,
+  secondsSince,
+} from '../kit/index.ts'
 
 const since2000 = secondsSince(2000)
 
 /** Positions of a frame's records, and which could not be read. */
 export type Records = ReturnType<typeof eachReadable<Buffer, Fix | undefined>>
+
+/** Alarms by the event that raised a report. */
+export const EVENTS: Readonly<Record<string, Alarm>> = {
+  1: 'sos',
+  17: 'low_battery',
+  18: 'low_power',
+  22: 'power_restored',
+  23: 'power_cut',
+  28: 'gps_antenna_cut',
+  36: 'tow',
+  40: 'power_off',
+  44: 'jamming',
+  78: 'accident',
+}
+
+/** The battery and the power of the field of voltages: see the head of index.ts. */
+export function voltagesOf(text: string): Said {
+  const fields = text.split('|')
+  if (text.includes('.'))
+    return { battery_voltage: optionalNumber(fields[0]), external_voltage: optionalNumber(fields[1]) }
+  const battery = Number.parseInt(fields[3], 16)
+  const power = Number.parseInt(fields[4], 16)
+  for (const { unit, divider, from, to } of SCALES)
+    if (battery >= from && battery <= to)
+      return { battery_voltage: battery * unit, external_voltage: power * unit * divider }
+  return {}
+}
+
+/** V a unit of the battery; how much more one of the power is; numbers that a battery has. */
+const SCALES = [
+  { unit: 0.01, divider: 1, from: 280, to: 450 },
+  { unit: (3 * 2) / 1024, divider: 8, from: 478, to: 768 },
+  { unit: (3.3 * 2) / 4096, divider: 8, from: 1738, to: 2793 },
+]
 
 /** The positions of a CCC frame, from behind the comma on. @throws DecodeError */
 export function compactFixes(body: Buffer): Records {
@@ -21,7 +69,8 @@ export function compactFixes(body: Buffer): Records {
 const COMPACT_LENGTH = 24
 
 function compactFix(record: Buffer): Fix {
-  const r = new ByteReader(record).skip(1)
+  const r = new ByteReader(record)
+  const event = r.u8()
   return {
     latitude: r.i32le() / 1e6,
     longitude: r.i32le() / 1e6,
@@ -32,8 +81,22 @@ function compactFix(record: Buffer): Fix {
     heading: heading(r.u16le()),
     hdop: dop(r.u16le() / 10),
     altitude: r.i16le(),
+    said: compactSaid(r, event),
   }
 }
+
+function compactSaid(r: ByteReader, event: number): Said | undefined {
+  const hasVoltages = r.left >= BEFORE_VOLTAGES + 4
+  if (hasVoltages) r.skip(BEFORE_VOLTAGES)
+  return said({
+    battery_voltage: hasVoltages ? r.u16le() / 100 : undefined,
+    external_voltage: hasVoltages ? r.u16le() / 100 : undefined,
+    alarms: alarmsOf(EVENTS[event]),
+  })
+}
+
+/** Way, time of run, cell, inputs and outputs, an analogue input. */
+const BEFORE_VOLTAGES = 20
 
 /** The positions of a CCE frame, from behind the comma on. @throws DecodeError */
 export function taggedFixes(body: Buffer): Records {
@@ -62,8 +125,17 @@ function taggedFix(record: Buffer): Fix | undefined {
     heading: heading(values.get(9)),
     hdop: dop((values.get(0x0a) ?? 0) / 10),
     altitude: altitude === undefined ? undefined : (altitude << 16) >> 16,
+    said: said({
+      battery_voltage: hundredths(values.get(0x19)),
+      external_voltage: hundredths(values.get(0x1a)),
+      battery_percent: values.get(0xfe69),
+      driver: values.get(0x25)?.toString(),
+      alarms: alarmsOf(EVENTS[values.get(1) ?? 0]),
+    }),
   }
 }
+
+const hundredths = (value: number | undefined) => (value === undefined ? undefined : value / 100)
 
 /** The parameters of 1, 2 and 4 bytes, by id. */
 function parametersOf(record: Buffer): Map<number, number> {

@@ -14,6 +14,7 @@ import {
   degreesMinutes,
   dialects,
   endsWith,
+  enveloped,
   type Fix,
   heading,
   knots,
@@ -50,8 +51,10 @@ function decode(packet: Buffer): Message {
   const r = new TextReader(text, ',')
   const device = r.skip().next()
   if (!/^\w+$/.test(device)) throw new DecodeError('malformed', 'the frame has no id')
-  const fix = fixOf(r)
-  return fix ? { device, fixes: [fix] } : { device, none: 'no place' }
+  return enveloped({ device }, () => {
+    const fix = fixOf(r)
+    return fix ? { fixes: [fix] } : { none: 'no place' }
+  })
 }
 
 const SATELLITES = /\/\/[0-9a-fA-F]{2}([0-9a-fA-F])(?:\/|$)/

@@ -1,18 +1,26 @@
 /*
  * iStartek VT100, VT110, VT120, VT200, VT300, VT800, PT60. "iStartek GPS tracker Communication Protocol" 2.2 (on Scribd). TCP, text:
  *
- *   &&pL,I,000,e,[d],YYMMDDhhmmss,A,Y,O,s,P,S,C,H,…XX<CR><LF>       position
+ *   &&pL,I,000,e,[d],YYMMDDhhmmss,A,Y,O,s,P,S,C,H,odometer,cell,signal,F,i,o,V|B|…,…XX<CR><LF>       position
  *   &&pL,I,ccc,…XX<CR><LF>                                          answer to a command, or a report of another kind
  *
  *   p  packet     e, d  event and its data     Y, O  decimal degrees     S  km/h        H  metres
  *   L  length     A     A: valid, V: not       s  satellites             C  degrees     c  command: 100 and above
  *   I  IMEI       T     UTC                    P  HDOP                   X  sum of all characters before it
  *
- * The layout of a compressed position (020) is not known. Nothing is answered.
+ *   F  status, hex, bit 5: stopped     i, o  inputs, outputs, hex, bit 1: the second     V, B  power, battery, 0.01 V, hex
+ *
+ * The second input is the ignition, event 18 a power cut, d of event 53 a driver: inferred from frames. The layout of a compressed position (020) is not known. Nothing is answered.
  */
-import { lengthField, type Session, sum8, textProtocol, verify } from '../kit/index.ts'
+import { type Draft, lengthField, type Session, sum8, textProtocol, verify } from '../kit/index.ts'
 
 const HEAD = '&&{packet}{length},{imei},'
+
+/** The event of a driver's card or key. */
+const KEY = '53'
+const EVENTS = { 18: 'power_cut' } as const
+/** Bits of the status and the inputs. */
+const [STOPPED, ACC] = [0x20, 0x02]
 
 export default textProtocol({
   name: 'startek',
@@ -24,17 +32,32 @@ export default textProtocol({
   fields: {
     packet: { like: '[^]' },
     length: { like: '\\d{1,5}' },
+    event: { alarms: EVENTS },
+    data: { read: (text, draft) => draft.text('event') === KEY && draft.says({ driver: text }) },
+    besides: { read: readBesides },
     command: { like: '[1-9]\\d\\d' },
   },
   lines: [
     {
-      like: `${HEAD}0{any},{any:2},{ymd}{hhmmss},{valid},{lat},{lon},{satellites},{hdop},{speedKmh},{course},{altitude}[,{any}]`,
+      like: `${HEAD}0{any},{event},{data},{ymd}{hhmmss},{valid},{lat},{lon},{satellites},{hdop},{speedKmh},{course},{altitude}[,{besides}]`,
     },
     { like: `${HEAD}710,{any}`, none: 'status' },
     { like: `${HEAD}{command}[,{any}]`, none: 'command answer' },
     { like: `${HEAD}{any}`, unknown: 'position' },
   ],
 })
+
+/** Odometer, cell, signal, status, inputs, outputs, voltages. */
+function readBesides(text: string, draft: Draft): void {
+  const [, , , status = '', inputs = '', , voltages = ''] = text.split(',', 7)
+  const [external_voltage, battery_voltage] = voltages.split('|', 2).map((digits) => Number.parseInt(digits, 16) / 100)
+  draft.says({
+    ignition: inputs === '' ? undefined : (Number.parseInt(inputs, 16) & ACC) !== 0,
+    moving: status === '' ? undefined : (Number.parseInt(status, 16) & STOPPED) === 0,
+    external_voltage,
+    battery_voltage,
+  })
+}
 
 /** Takes the checksum off. */
 function checked(text: string, session: Session, bytes: Buffer): string {

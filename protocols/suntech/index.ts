@@ -6,15 +6,22 @@
  *   ST300STT;I;…;D;T;…;Y;O;S;C;[s;]F;…       STT, EMG, EVT, ALT, UEX of ST… and SA…; s is missing in ST910;Location, Alert …
  *   ST300UEX;…;F;distance;volts;I/O;L;data;… data of L bytes may hold CR
  *   STT;I;M;fields by M                       Universal: bit n of M (hex) says that field n is there; ALT, UEX alike
+ *   BDA;I;M;…;D;T;Y;O;…                       scan for sensors, with the place of the tracker
  *   ST300ALV;I   ST300CMD;Res;I;…   RES;I;…   ST300HTE;I;…      no position: alive, answer to a command, trip
  *
  *   02 LLLL HH IIIIIIIIII mm vvvv YYMMDDhhmmss ccbbcc AA aaaaaa OO oooooo SSSSss CCCCcc FF … 03   zip of ST300
- *   81 LLLL IIIIIIIIII MMMMMM fields by M                                                        zip of Universal
+ *   81 LLLL IIIIIIIIII MMMMMM fields by M                    zip of Universal; 82: alert
+ *   AA LLLL IIIIIIIIII MMMMMM …(9 bytes) YYMMDDhhmmss YYYYYYYY OOOOOOOO …                        scan for sensors
  *
  *   I  id                 Y, O  degrees, ±         F  1: fix; of the zip bit 7, bits 6 and 5: south, west, then satellites
  *   D  YYYYMMDD           S  km/h                  A a, O o  degrees and their fraction in packed decimals
  *   T  hh:mm:ss           C  degrees               H  10 status, 11 emergency, 12 event, 13 alert
  *   L  length behind it   s  satellites
+ *
+ * Behind the fix stand the distance, the main power (V), inputs and outputs (the first: ignition; of Universal the last), what raised
+ * the report, and later the backup battery (V) and the key of the driver (14 hex digits): these two are recognised by their form,
+ * because their places differ between models. The id of zip of ST300 has nine digits and a zero that fills up. Universal reports have
+ * backup battery and main power behind the fields of their mask: read from frames. Kept: all other types.
  */
 import { DecodeError, type Message, type Protocol } from '../kit/index.ts'
 import { frameLength } from './framing.ts'

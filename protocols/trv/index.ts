@@ -32,23 +32,43 @@ export default textProtocol({
     health: { like: '49|50|97|HD|HP|HT' },
     command: { like: '02|03|04|06|07|08|11' },
     signal: { like: '\\d{3}' },
+    number: { like: '\\d{3}' },
+    temperature: {},
+    acc: { like: '\\d', read: (text, draft) => ACC.has(text) && draft.says({ ignition: ACC.get(text) }) },
+    rest: { read: readRest },
   },
   lines: [
     { like: 'IWAP00{imei}[,{any}]', none: 'login', answer: 'IWBP00,{clock},0#' },
     { like: 'TRVAP00{imei}[,{any}]', none: 'login', answer: 'TRVBP00#' },
     {
-      like: `${HEAD}[,]{ymd}{valid}{latNmea}{ns}{lonNmea}{ew}{speedKmh:5}{hhmmss}{course:6}{signal}{satellites:3}{any}`,
+      like: `${HEAD}[,]{ymd}{valid}{latNmea}{ns}{lonNmea}{ew}{speedKmh:5}{hhmmss}{course:6}{signal}{satellites:3}[{batteryPercent:3}[{acc}{rest}]]`,
       answer,
     },
     { like: 'IWAP02[,{any}]', none: 'cells', answer: 'IWBP02#' },
+    { like: 'IWAP03,{signal}{number}{batteryPercent:3}[{rest}]', none: 'heartbeat', answer: 'IWBP03#' },
     { like: 'IWAP03[,{any}]', none: 'heartbeat', answer: 'IWBP03#' },
+    { like: 'IWAP50,{temperature},{batteryPercent}', none: 'health', answer: 'IWBP50#' },
     { like: 'IWAP{health}[,{any}]', none: 'health', answer: 'IWBP{health}#' },
     { like: 'TRVAP{command}[,{any}]', none: 'command answer' },
     { like: 'TRVAP21[,{any}]', none: 'settings', answer: 'TRVBP21#' },
+    { like: '{brand}CP01,{signal}{number}{batteryPercent:3}[{rest}]', none: 'heartbeat', answer: '{brand}DP01#' },
     { like: '{brand}CP01[,{any}]', none: 'heartbeat', answer: '{brand}DP01#' },
     { like: `${HEAD}[,{any}]`, unknown: 'type' },
   ],
 })
+
+/** Whether the ignition is on; 0: the device does not say. */
+const ACC = new Map([
+  ['1', true],
+  ['2', false],
+])
+
+/** Behind the digit of the ignition: the alarm of the fifth field of an AP10: `…,MCC,MNC,LAC,cell,alarm,language,…`. */
+function readRest(text: string, draft: Draft): void {
+  if (draft.text('kind') === '10' && text.split(',', 6)[5] === SOS) draft.says({ alarms: ['sos'] })
+}
+
+const SOS = '01'
 
 /** The letter of the kind that is answered, and the one behind it. */
 function answer(draft: Draft): string {

@@ -15,12 +15,14 @@ import {
   degreesMinutes,
   eachReadable,
   endsWith,
+  enveloped,
   type Fix,
   heading,
   knots,
   known,
   type Message,
   type Protocol,
+  said,
   TextReader,
   utcDmy,
 } from '../kit/index.ts'
@@ -35,7 +37,7 @@ export default {
   decode,
 } satisfies Protocol
 
-const FRAME = /^(?:#(\d{10,17})#[^#]*#)?(\d{0,3})#[^#]*#[^#]+#(\d{0,4})#/
+const FRAME = /^(?:#(\d{10,17})#[^#]*#)?(\d{0,3})#[^#]*#([^#]+)#\d{0,4}#/
 const PLACE = /^[\d.]+,[EWew],/
 const LOGIN = /^#(\d{10,17})$/
 
@@ -46,14 +48,28 @@ function decode(bytes: Buffer): Message {
     .replace(/#{1,2}$/, '')
   const login = LOGIN.exec(text)
   if (login) return { device: login[1], none: 'login' }
-  const [head, device, gps] = FRAME.exec(text) ?? []
+  const [head, device, gps, event] = FRAME.exec(text) ?? []
   if (head === undefined) throw new DecodeError('unsupported')
   const parts = text.slice(head.length).split('#')
   const records = parts.flatMap((part, i) => (PLACE.test(part) ? [parts.slice(i, i + 3)] : []))
   if (records.length === 0) return { device, fixes: [] }
-  const { good, unreadable } = eachReadable(records, (record) => fixOf(record, gps !== '0'))
+  return enveloped({ device }, () => fixesOf(records, { valid: gps !== '0', event }))
+}
+
+function fixesOf(records: readonly (readonly string[])[], { valid, event }: Head): Message {
+  const besides = event === 'SOS' ? said({ alarms: ['sos'] }) : undefined
+  const { good, unreadable } = eachReadable(records, (record) => {
+    const fix = fixOf(record, valid)
+    return fix && { ...fix, said: besides }
+  })
   const fixes = good.filter((fix) => fix !== undefined)
-  return fixes.length > 0 ? { device, fixes, unreadable } : { device, none: 'no date' }
+  return fixes.length > 0 ? { fixes, unreadable } : { none: 'no date' }
+}
+
+/** What a frame says of all its positions. */
+interface Head {
+  readonly valid: boolean
+  readonly event: string
 }
 
 /** Undefined where the clock was never set. */

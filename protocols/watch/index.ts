@@ -4,25 +4,33 @@
  * stand for another byte: 01 for 7D, 02 for [, 03 for ], 04 for a comma, 05 for *.
  *
  *   [VV*I*LLLL*TYPE,…]   [VV*I*NNNN*LLLL*TYPE,…]
- *   TYPE,D,T,A,Y,N,O,E,S,C,H,s,…        UD, UD2, UD_LTE … : position; AL, AL_LTE … : alarm with a position
+ *   TYPE,D,T,A,Y,N,O,E,S,C,H,s,g,p,steps,turns,F,…   UD, UD2, UD_LTE … : position; AL, AL_LTE … : alarm with a position
+ *   LK,steps,turns,p                    link kept; or LK alone
  *   WG,D,…  WAD,language,D,…            questions for a place, an address: with a position; not answered
  *
  *   V  maker: 3G, SG, ZJ, CS     T  hhmmss              S  km/h         Y, O  degrees, of which the sign
  *   I  id                        A  A: valid, V: not    C  degrees            or the letter says the hemisphere
  *   N  serial number             N, E  hemispheres      H  metres
- *   L  length from TYPE on, hex  D  DDMMYY              s  satellites
+ *   L  length from TYPE on, hex  D  DDMMYY              s  satellites  p  battery, %
+ *   F  status, hex: bit 16 SOS, 17 battery low, 20 watch taken off, 21 fall; bits 0 to 15 are states, no alarms
  *
  * Answers: [VV*I*LLLL*TYPE] to LK (link kept), TKQ (a request) and AL, named by these letters alone; INIT,1 to INIT.
  */
 import {
+  type Alarm,
+  alarmsIn,
   DecodeError,
   EndSearch,
+  enveloped,
   type Fix,
   heading,
   kmh,
   type Message,
+  optionalNumber,
   type Protocol,
+  type Said,
   type Stream,
+  said,
   TextReader,
   unescape,
   utcDmy,
@@ -118,18 +126,25 @@ function decode(frame: Buffer): Message {
     Buffer.from(
       `[${maker}*${device}*${serial === undefined ? '' : `${serial}*`}${name.length.toString(16).padStart(4, '0')}*${name}]`,
     )
-  const isAlarm = /^AL(?:_|\d|$)/.test(type)
+  const isAlarm = type.startsWith('AL')
   if (type === 'WAD') r.skip()
   if (isAlarm || /^(?:UD(?:_|\d|$)|WG$|WAD$)/.test(type) || (!NONE.has(type) && PLACE.test(text.slice(length))))
-    return { device, ...placeOf(r), reply: isAlarm ? answer('AL') : undefined }
+    return enveloped({ device, reply: isAlarm ? answer('AL') : undefined }, () => placeOf(r))
   return {
     device,
     none: NONE.get(type),
+    said: type === 'LK' ? saidByLink(r) : undefined,
     reply: ANSWERED.has(type) ? answer(type === 'INIT' ? 'INIT,1' : type) : undefined,
   }
 }
 
-function placeOf(r: TextReader): Pick<Message, 'fixes' | 'none'> {
+/** LK,steps,turns,charge: the charge is left out, or all three are. */
+function saidByLink(r: TextReader): Said | undefined {
+  const [, , charge] = r.rest().split(',')
+  return said({ battery_percent: optionalNumber(charge) })
+}
+
+function placeOf(r: TextReader): Message {
   if (r.ended) return { none: 'no place' }
   const [date, clock, validity] = [r.next(), r.next(), r.next()]
   const valid = validity === 'A'
@@ -137,9 +152,12 @@ function placeOf(r: TextReader): Pick<Message, 'fixes' | 'none'> {
   const time = utcDmy(date, clock)
   const latitude = angleOf(r)
   const longitude = angleOf(r)
-  if (latitude === undefined || longitude === undefined) return { none: 'no place' }
   const speed = r.optionalNumber()
   const course = r.optionalNumber()
+  const altitude = r.optionalNumber()
+  const satellites = r.optionalNumber()
+  const besides = saidBehind(r.rest())
+  if (latitude === undefined || longitude === undefined) return { none: 'no place', said: besides }
   const fix: Fix = {
     time,
     latitude,
@@ -147,11 +165,25 @@ function placeOf(r: TextReader): Pick<Message, 'fixes' | 'none'> {
     valid,
     speed: speed === undefined ? undefined : kmh(speed),
     heading: heading(course),
-    altitude: r.optionalNumber(),
-    satellites: r.optionalNumber(),
+    altitude,
+    satellites,
+    said: besides,
   }
   return { fixes: [fix] }
 }
+
+/** GSM signal, charge of the battery, steps, turns, status: eight hexadecimal digits, their upper half alarms. */
+function saidBehind(text: string): Said | undefined {
+  const [, charge, , , status = ''] = text.split(',', 5)
+  return said({
+    battery_percent: optionalNumber(charge),
+    alarms: STATUS.test(status) ? alarmsIn(Number.parseInt(status.slice(0, 4), 16), ALARMS) : undefined,
+  })
+}
+
+const STATUS = /^[0-9a-fA-F]{8}$/
+/** From bit 16 of the status on; 18 and 19 are fences. */
+const ALARMS: readonly (Alarm | undefined)[] = ['sos', 'low_battery', undefined, undefined, 'tampering', 'accident']
 
 /** Degrees and a letter; devices of the south and west have a sign, a letter, or both. */
 function angleOf(r: TextReader): number | undefined {

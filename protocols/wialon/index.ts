@@ -30,15 +30,15 @@ const text = textProtocol({
   frame: frameLength,
   starts,
   absent: 'NA',
-  fields: { version: { like: '\\d\\.\\d' } },
+  fields: { version: { like: '\\d\\.\\d' }, besides: { read: readBesides } },
   before: withoutChecksum,
   fix,
   lines: [
-    { like: `[{id}]#D#${RECORD}[;{hdop}[;{any}]]`, answer: '#AD#1\r\n' },
+    { like: `[{id}]#D#${RECORD}[;{hdop}[;{besides}]]`, answer: '#AD#1\r\n' },
     { like: `[{id}]#SD#${RECORD}[;{any}]`, answer: '#ASD#1\r\n' },
     {
       like: '[{id}]#B#{records}',
-      fixes: { split: '|', like: `${RECORD}[;{hdop}[;{any}]]` },
+      fixes: { split: '|', like: `${RECORD}[;{hdop}[;{besides}]]` },
       answer: '#AB#{count}\r\n',
     },
     { like: '#L#[{version};]{id}[;{secret}]', none: 'login', answer: '#AL#1\r\n', refusal: '#AL#0\r\n' },
@@ -61,6 +61,13 @@ export default {
 function coveredBytes(frame: Buffer): readonly [number, number] {
   const head = frame.indexOf('#', frame.indexOf('#') + 1) + 1
   return [frame.indexOf('#L#2.') < 0 ? head : head + 4, -6]
+}
+
+/** Inputs, outputs, analogue inputs, key of the driver, parameters; of these `SOS:1:1` is the alarm button. */
+function readBesides(text: string, draft: Draft): void {
+  const [, , , driver, parameters = ''] = text.split(';', 5)
+  if (driver !== undefined && driver !== 'NA') draft.says({ driver })
+  if (parameters.includes('SOS:1:1')) draft.says({ alarms: ['sos'] })
 }
 
 /** With fewer satellites there is no position: a device without a fix sends its last one so. */

@@ -11,6 +11,8 @@ const FIX = {
   heading: 214.5,
 }
 const PLACE = { ...FIX, speed: 15 }
+const BATTERY = { ...FIX, said: { battery_voltage: 4 } }
+const NUMBERED = { ...PLACE, said: { battery_voltage: 4.2 } }
 
 export default {
   costly: {
@@ -23,8 +25,14 @@ export default {
     {
       title: 'sentences',
       frames: [
-        { frame: sentence(`ATL${ID}`), device: ID, fixes: [FIX], reply: '\x01' },
-        { frame: sentence(`ATL,NP,${ID}`), device: ID, fixes: [FIX], reply: '\x01' },
+        { frame: sentence(`ATL${ID}`), device: ID, fixes: [BATTERY], reply: '\x01' },
+        { frame: sentence(`ATL,NP,${ID}`), device: ID, fixes: [BATTERY], reply: '\x01' },
+        {
+          frame: sentence(`ATL${ID}`).replace(/#.*/, ',ATL'),
+          device: ID,
+          fixes: [FIX],
+          reply: '\x01',
+        },
         { frame: `ATL${ID},$GPRMC,,V,,,,,,,,,,N,#0110,ATL`, device: ID, none: 'no place', reply: '\x01' },
         { frame: `ATL${ID},$GPGGA,1,#0110,ATL`, device: ID, reply: '\x01' },
         { frame: sentence(`ATL${ID}`).replace('36.000', '37.000'), error: 'checksum' },
@@ -39,19 +47,19 @@ export default {
           device: ID,
           fixes: [{ ...PLACE, heading: undefined }],
         },
-        { frame: `ATL,L,${ID},N,201126@`, error: 'truncated' },
+        { frame: `ATL,L,${ID},N,201126@`, error: 'truncated', envelope: { device: ID } },
       ],
     },
     {
       title: 'numbered lines',
       frames: [
         { frame: `L,ATL,${ID},01,0035,*(`, device: ID, none: 'login', reply: `@${ID},00,35,*[` },
-        { frame: position('A'), device: ID, fixes: [PLACE] },
-        { frame: position('V'), device: ID, fixes: [{ ...PLACE, valid: false }] },
+        { frame: position('A'), device: ID, fixes: [NUMBERED] },
+        { frame: position('V'), device: ID, fixes: [{ ...NUMBERED, valid: false }] },
         {
           frame: position('A').replace('54,214.5', ','),
           device: ID,
-          fixes: [{ ...PLACE, speed: undefined, heading: undefined }],
+          fixes: [{ ...NUMBERED, speed: undefined, heading: undefined }],
         },
         { frame: `L,ATL,${ID},02,0982,063015,201126,V,;,;,0,0,*x`, device: ID, none: 'no place' },
         { frame: `L,ATLOBD,${ID},03,7429,063015,201126,CAN,0104:3C,*x`, device: ID, none: 'status' },

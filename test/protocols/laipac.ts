@@ -2,6 +2,7 @@ import { knots, xor } from '../../protocols/kit/index.ts'
 import { many, type ProtocolCases } from '../support/protocol-cases.ts'
 
 const FIX = { time: '2026-11-20T15:00:10Z', latitude: 52.525, longitude: -13.41, speed: knots(12.5), heading: 270 }
+const BATTERY = { ...FIX, said: { battery_voltage: 3.727 } }
 
 export default {
   costly: { commas: sentence(`AVRMC,42${many(',')}`), 'one number': sentence(`AVRMC,42,150010,A,${many('1')}`) },
@@ -19,19 +20,32 @@ export default {
     {
       title: 'positions, with and without an acknowledgement',
       frames: [
-        { frame: position('A', '0'), isTypical: true, device: '42', fixes: [FIX] },
-        { frame: position('R', 'H'), device: '42', fixes: [FIX] },
+        { frame: position('A', '0'), isTypical: true, device: '42', fixes: [BATTERY] },
+        {
+          frame: position('R', 'H'),
+          device: '42',
+          fixes: [{ ...FIX, said: { battery_voltage: 3.727, alarms: ['power_off'] } }],
+        },
+        {
+          frame: position('R', '0')
+            .replace('3.727', '3727')
+            .replace(/..\r\n$/, '02\r\n'),
+          device: '42',
+          fixes: [BATTERY],
+        },
         {
           frame: position('v', '0'),
           device: '42',
-          fixes: [{ ...FIX, valid: false }],
+          fixes: [{ ...BATTERY, valid: false }],
           reply: sentence(`EAVACK,0,${position('v', '0').slice(-4, -2)}`),
         },
-        { frame: position('A', 'X'), device: '42', fixes: [FIX], reply: sentence('AVCFG,00000000,x') },
+        { frame: position('A', 'X'), device: '42', fixes: [BATTERY], reply: sentence('AVCFG,00000000,x') },
+        { frame: position('A', '4'), device: '42', fixes: [BATTERY], reply: sentence('AVCFG,00000000,x') },
+        { frame: position('A', 'T'), device: '42', fixes: [BATTERY], reply: sentence('AVCFG,00000000,t') },
         {
           frame: position('p', '3'),
           device: '42',
-          fixes: [FIX],
+          fixes: [{ ...FIX, said: { battery_voltage: 3.727, alarms: ['sos'] } }],
           reply: sentence(`EAVACK,3,${position('p', '3').slice(-4, -2)}`) + sentence('AVCFG,00000000,d'),
         },
         { frame: position('A', '0').replace('270.00', '271.00'), error: 'checksum' },

@@ -1,4 +1,4 @@
-import { ByteWriter, kmh, sum8 } from '../../protocols/kit/index.ts'
+import { type Alarm, ByteWriter, kmh, type Said, sum8 } from '../../protocols/kit/index.ts'
 import { bytes } from '../support/encode.ts'
 import { eachPosition, many, type ProtocolCases } from '../support/protocol-cases.ts'
 
@@ -15,6 +15,7 @@ const FIX = {
   altitude: 34,
   satellites: 7,
 }
+const TAGGED = { ...FIX, said: { ...volts(4.22, 14.25, 'tow'), battery_percent: 100, driver: '12165644' } }
 const SECONDS = (Date.parse(TIME) - Date.UTC(2000, 0, 1)) / 1000
 
 export default {
@@ -44,6 +45,24 @@ export default {
         },
         { frame: frame(AAA.replace(',A,', ',,')), device: ID, fixes: [{ ...FIX, valid: false }] },
         { frame: frame(AAA.replace('AAA', 'AFF')), device: ID, fixes: [FIX] },
+        { frame: frame(AAA.replace('AAA,35', 'AAC,12,35')), device: ID, fixes: [FIX] },
+        {
+          frame: said('AAA,17', '0|0|0|0190|0020'),
+          device: ID,
+          fixes: [{ ...FIX, said: volts(4, 0.32, 'low_battery') }],
+        },
+        { frame: said('AAA,1', '0|0|0|0258|0100'), device: ID, fixes: [{ ...FIX, said: volts(3.515625, 12, 'sos') }] },
+        {
+          frame: said('AAA,23', '|||0a00|0400'),
+          device: ID,
+          fixes: [{ ...FIX, said: volts(4.125, 13.2, 'power_cut') }],
+        },
+        { frame: said('AAA,35', '4.33|12.96|1.92'), device: ID, fixes: [{ ...FIX, said: volts(4.33, 12.96) }] },
+        {
+          frame: said('AAA,37', '|||0190|0000,006380DF'),
+          device: ID,
+          fixes: [{ ...FIX, said: { ...volts(4, 0), driver: '006380DF' } }],
+        },
         {
           frame: frame('AAA,35,-52.525,-13.41,240501101530,A,7,20,45,270'),
           device: ID,
@@ -58,9 +77,24 @@ export default {
     {
       title: 'positions as records',
       frames: [
-        { frame: frame(ccc(compact(), compact())), device: ID, fixes: [FIX, FIX], reply: answered(2) },
-        { frame: frame(cce(tagged(), tagged())), device: ID, fixes: [FIX, FIX] },
-        { frame: frame(cce(tagged(), bytes('0100 05'))), device: ID, fixes: [FIX], unreadable: [1] },
+        {
+          frame: frame(ccc(compact(), compact())),
+          device: ID,
+          fixes: [
+            { ...FIX, said: volts(4.17, 12.18) },
+            { ...FIX, said: volts(4.17, 12.18) },
+          ],
+          reply: answered(2),
+        },
+        { frame: frame(ccc(compact().subarray(0, 24))), device: ID, fixes: [FIX], reply: answered(1) },
+        {
+          frame: frame(ccc(compact().subarray(0, 20))),
+          error: 'malformed',
+          envelope: { device: ID, reply: answered(0) },
+        },
+        { frame: frame(cce(tagged(), tagged())), device: ID, fixes: [TAGGED, TAGGED] },
+        { frame: frame(cce()), device: ID, fixes: [] },
+        { frame: frame(cce(tagged(), bytes('0100 05'))), device: ID, fixes: [TAGGED], unreadable: [1] },
       ],
     },
   ],
@@ -74,6 +108,15 @@ export default {
     },
   ],
 } satisfies ProtocolCases
+
+/** A position with an event, and voltages with what is behind them. */
+function said(event: string, voltages: string): Buffer {
+  return frame(AAA.replace('AAA,35', event).replace('0|0|0', voltages))
+}
+
+function volts(battery_voltage: number, external_voltage: number, alarm?: Alarm): Said {
+  return alarm ? { battery_voltage, external_voltage, alarms: [alarm] } : { battery_voltage, external_voltage }
+}
 
 /** A frame `$$AL,I,…*CC`. */
 function frame(content: string | Buffer): Buffer {
@@ -99,7 +142,7 @@ function ccc(...records: readonly Buffer[]): Buffer {
 function compact(): Buffer {
   const place = new ByteWriter().u8(35).u32le(52_525_000).u32le(-13_410_000).u32le(SECONDS)
   const rest = place.u8(1).u8(7).u8(20).u16le(45).u16le(270).u16le(9).u16le(34)
-  return rest.bytes(Buffer.alloc(28)).toBuffer()
+  return rest.bytes(Buffer.alloc(16)).u16le(1).u16le(3).u16le(417).u16le(1218).bytes(Buffer.alloc(4)).toBuffer()
 }
 
 function cce(...records: readonly Buffer[]): Buffer {
@@ -112,10 +155,12 @@ function cce(...records: readonly Buffer[]): Buffer {
 
 /** Parameters of 1, 2, 4 bytes and of any length; FE 69 is an id of two bytes. */
 function tagged(): Buffer {
-  const w = new ByteWriter().u16le(11).u8(3).u8(5).u8(1).u8(6).u8(7).u8(0xfe).u8(0x69).u8(100)
-  w.u8(4).u8(8).u16le(45).u8(9).u16le(270).u8(0x0a).u16le(9).u8(0x0b).u16le(34)
+  const w = new ByteWriter().u16le(15).u8(4).u8(1).u8(36).u8(5).u8(1).u8(6).u8(7).u8(0xfe).u8(0x69).u8(100)
+  w.u8(6).u8(0x19).u16le(422).u8(0x1a).u16le(1425).u8(8).u16le(45).u8(9).u16le(270).u8(0x0a).u16le(9).u8(0x0b).u16le(34)
   return w
-    .u8(3)
+    .u8(4)
+    .u8(0x25)
+    .u32le(12_165_644)
     .u8(2)
     .u32le(52_525_000)
     .u8(3)

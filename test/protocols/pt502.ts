@@ -39,7 +39,7 @@ export default {
       frames: [
         { frame: `$FUS${ID},510-V1.12,A11-V3.0\r`, device: ID, none: 'login' },
         { frame: '$PHD0,5,a\r\nb$', none: 'photo' },
-        { frame: `$POS,${ID},231530\r`, error: 'truncated' },
+        { frame: `$POS,${ID},231530\r`, error: 'truncated', envelope: { device: ID } },
         { frame: '$GP\r', error: 'unsupported' },
       ],
     },

@@ -24,12 +24,45 @@ export default {
             '000,0,,261120150010,A,52.525000,-13.410000,9,0.9,36,270,34,1560,520|4|A418|008AAC3F,31,000000BD,02,00,04E3|0171,131,,',
           ),
           device: ID,
-          fixes: [FIX],
+          fixes: [
+            {
+              ...FIX,
+              said: { ignition: true, moving: false, external_voltage: 12.51, battery_voltage: 3.69 },
+            },
+          ],
         },
         {
           frame: frame('000,53,8F5300,261120150010,V,52.525000,-13.410000,0,0.0,0,0,34,1560'),
           device: ID,
-          fixes: [{ ...FIX, valid: false, satellites: 0, hdop: undefined, speed: 0, heading: 0 }],
+          fixes: [
+            {
+              ...FIX,
+              valid: false,
+              satellites: 0,
+              hdop: undefined,
+              speed: 0,
+              heading: 0,
+              said: { driver: '8F5300' },
+            },
+          ],
+        },
+        {
+          frame: frame(
+            '000,18,,261120150010,A,52.525000,-13.410000,9,0.9,36,270,34,1560,520|4|A418|008AAC3F,31,0000001D,00,00,0000|017D,1,,',
+          ),
+          device: ID,
+          fixes: [
+            {
+              ...FIX,
+              said: {
+                ignition: false,
+                moving: true,
+                external_voltage: 0,
+                battery_voltage: 3.81,
+                alarms: ['power_cut'],
+              },
+            },
+          ],
         },
         { frame: frame('710,T1,0.0\r\nT2,0.000'), device: ID, none: 'status' },
         { frame: frame('129,OK'), device: ID, none: 'command answer' },

@@ -26,22 +26,31 @@ export default {
         {
           frame: `ST300STT;${ID};04;0712;${CLOCK};1a2b3;${PLACE};9;1;1234;12.50;100000;2;0072;004321;4.1;1\r`,
           device: ID,
-          fixes: [{ ...FIX, satellites: 9 }],
+          fixes: [{ ...FIX, satellites: 9, said: { ignition: true, external_voltage: 12.5, battery_voltage: 4.1 } }],
         },
         {
           frame: `SA200ALT;317000;042;${CLOCK};1a2b3;-15.618770;-056.083242;036.000;270.50;0;0;2404;0.00;000000;10\r`,
           device: '317000',
-          fixes: [{ ...FIX, latitude: -15.61877, longitude: -56.083242, satellites: 0, valid: false }],
+          fixes: [
+            {
+              ...FIX,
+              latitude: -15.61877,
+              longitude: -56.083242,
+              satellites: 0,
+              valid: false,
+              said: { ignition: false, external_voltage: 0 },
+            },
+          ],
         },
         {
-          frame: `ST600EMG;${ID};20;419;${CLOCK};0032cc3e;736;3;445c;41;${PLACE};10;1;11655;13.33;100000;2\r`,
+          frame: `ST600EMG;${ID};20;419;${CLOCK};0032cc3e;736;3;445c;41;${PLACE};10;1;11655;13.33;100000;1\r`,
           device: ID,
-          fixes: [{ ...FIX, satellites: 10 }],
+          fixes: [{ ...FIX, satellites: 10, said: { ignition: true, external_voltage: 13.33, alarms: ['sos'] } }],
         },
         {
           frame: `ST410STT;${ID};408;01;21651;732;123;-65;1824;1;3.7;1;0156;1;${CLOCK};${PLACE};10;1\r`,
           device: ID,
-          fixes: [{ ...FIX, satellites: 10 }],
+          fixes: [{ ...FIX, satellites: 10, said: { battery_voltage: 3.7 } }],
         },
         {
           frame: `ST4300DEX;${ID};20;419;${CLOCK};0032cc3e;736;3;445c;41;-52.525000;-013.410000;036.000;270.50;10;1;\r`,
@@ -49,11 +58,37 @@ export default {
           fixes: [{ ...FIX, latitude: -52.525, longitude: -13.41, satellites: 10 }],
         },
         { frame: `ST300SGN;${ID};04;0712\r`, device: ID },
-        { frame: `ST910;Location;${ID};500;${CLOCK};${PLACE};1;3.8;0;1;9159\r`, device: ID, fixes: [FIX] },
+        {
+          frame: `ST910;Location;${ID};500;${CLOCK};${PLACE};1;3.8;0;1;9159\r`,
+          device: ID,
+          fixes: [{ ...FIX, said: { battery_voltage: 3.8 } }],
+        },
         {
           frame: `ST300UEX;${ID};04;0712;${CLOCK};1a2b3;${PLACE};9;1;0;15.30;001100;4;a\r\nb;12;0;4.5;1\r`,
           device: ID,
-          fixes: [{ ...FIX, satellites: 9 }],
+          fixes: [{ ...FIX, satellites: 9, said: { ignition: false, external_voltage: 15.3 } }],
+        },
+        {
+          frame: `ST300ALT;${ID};04;0712;${CLOCK};1a2b3;${PLACE};9;1;1234;0.00;000000;41;004321;3.9;1;01B54221010000;0\r`,
+          device: ID,
+          fixes: [
+            {
+              ...FIX,
+              satellites: 9,
+              said: {
+                ignition: false,
+                external_voltage: 0,
+                battery_voltage: 3.9,
+                driver: '01B54221010000',
+                alarms: ['power_cut'],
+              },
+            },
+          ],
+        },
+        {
+          frame: `ST500STT;${ID};07;843;${CLOCK};${PLACE};9;1;1234;12.89;0;0;1;4659;002.795;0;001.891;611;4.0\r`,
+          device: ID,
+          fixes: [{ ...FIX, satellites: 9, said: { external_voltage: 12.89 } }],
         },
       ],
     },
@@ -63,8 +98,30 @@ export default {
         {
           frame: `STT;0${ID};3FFFFF;52;1.0.2;0;${CLOCK};00004697;732;101;0002;59;${PLACE};6;1;00000000;00000000;9;1;12\r`,
           device: `0${ID}`,
-          fixes: [{ ...FIX, satellites: 6 }],
+          fixes: [{ ...FIX, satellites: 6, said: { ignition: false } }],
         },
+        {
+          frame: `ALT;0${ID};BFFFFF;52;1.0.2;0;${CLOCK};00004697;732;101;0002;59;${PLACE};6;1;00000001;00000000;42;1;;00000003;4.1;12.92\r`,
+          device: `0${ID}`,
+          fixes: [
+            {
+              ...FIX,
+              satellites: 6,
+              said: { ignition: true, battery_voltage: 4.1, external_voltage: 12.92, alarms: ['sos'] },
+            },
+          ],
+        },
+        {
+          frame: `STT;0${ID};BFFFFF;52;1.0.2;0;${CLOCK};00004697;732;101;0002;59;${PLACE};6;1;00000001;00000000;2;1;12;00000002;12.92\r`,
+          device: `0${ID}`,
+          fixes: [{ ...FIX, satellites: 6, said: { ignition: true, external_voltage: 12.92 } }],
+        },
+        {
+          frame: `BDA;0${ID};FFFFFF;52;1.0.2;1;1;1;2;${CLOCK};+52.525000;+13.410000;0201;AC233F000001;-60\r`,
+          device: `0${ID}`,
+          fixes: [{ time: FIX.time, latitude: 52.525, longitude: 13.41 }],
+        },
+        { frame: `ALT;0${ID};01F831;2024;23:15:30;${PLACE};7;0\r`, error: 'malformed', envelope: { device: `0${ID}` } },
         {
           frame: `ALT;0${ID};01F831;${CLOCK};${PLACE};7;0;00000000\r`,
           device: `0${ID}`,
@@ -84,8 +141,8 @@ export default {
       title: 'zip reports',
       frames: [
         {
-          frame: zip('10 0907000123 28 813f 180501170f1e 105129 34525000 0d410000 002400 010e50 c9 00000000'),
-          device: '0907000123',
+          frame: zip('10 9070001230 28 813f 180501170f1e 105129 34525000 0d410000 002400 010e50 c9 00000000'),
+          device: ID,
           fixes: [{ ...FIX, latitude: -52.525, satellites: 9 }],
         },
         {
@@ -99,9 +156,33 @@ export default {
             .hex('12010200')
             .toBuffer(),
           device: '0907000123',
-          fixes: [{ ...FIX, longitude: -13.41, satellites: 18 }],
+          fixes: [{ ...FIX, longitude: -13.41, satellites: 18, said: { ignition: false } }],
         },
-        { frame: zip('20 0907000123 28 813f 180501'), device: '0907000123' },
+        {
+          frame: zip(
+            '13 9070001230 28 813f 180501170f1e 105129 34525000 0d410000 002400 010e50 c9 00000000 0c50 01 28 00000000 0410 01',
+          ),
+          device: ID,
+          fixes: [
+            {
+              ...FIX,
+              latitude: -52.525,
+              satellites: 9,
+              said: { ignition: true, external_voltage: 12.5, battery_voltage: 4.1, alarms: ['power_restored'] },
+            },
+          ],
+        },
+        {
+          frame: new ByteWriter()
+            .hex('aa00200907000123ffffff340100030101010000180501170f1e')
+            .u32(52_525_000)
+            .u32(2 ** 31 + 13_410_000)
+            .toBuffer(),
+          device: '0907000123',
+          fixes: [{ time: FIX.time, latitude: 52.525, longitude: -13.41 }],
+        },
+        { frame: zip('10 9070001230 28 813f 18'), error: 'truncated', envelope: { device: ID } },
+        { frame: zip('20 9070001230 28 813f 180501'), device: ID },
         { frame: bytes('90 0005 0907000123'), device: '0907000123' },
       ],
     },
@@ -111,9 +192,15 @@ export default {
         { frame: 'SA200ALV;317000\r', device: '317000', none: 'heartbeat' },
         { frame: `ST300CMD;Res;${ID};315;Disable1\r`, device: ID, none: 'command answer' },
         { frame: `ST300HTE;${ID};04;248;${CLOCK};167559;12.28;${PLACE}\r`, device: ID, none: 'trip' },
+        {
+          frame: `ST300HTE;${ID};04;248;${CLOCK};167559;12.28;0;01E04D44160000\r`,
+          device: ID,
+          none: 'trip',
+          said: { driver: '01E04D44160000' },
+        },
         { frame: `ST300NEW;${ID};04;248\r`, device: ID },
         { frame: `ST300STT;${ID};04;248;${CLOCK};1a2b3;;;;;0;0\r`, device: ID, none: 'no place' },
-        { frame: `ST300STT;${ID};04;248\r`, error: 'malformed' },
+        { frame: `ST300STT;${ID};04;248\r`, error: 'malformed', envelope: { device: ID } },
         { frame: '-Error\r', error: 'unsupported' },
       ],
     },

@@ -10,6 +10,7 @@ const FIX = {
   speed: kmh(36),
   heading: 270,
   satellites: 9,
+  said: { battery_percent: 80 },
 }
 
 export default {
@@ -23,10 +24,26 @@ export default {
         { frame: `IWAP10${PLACE},460,0,9520,3671,00,zh-cn,00#`, fixes: [FIX], reply: 'IWBP10#' },
         { frame: `IWAP01,${PLACE},460,0,9520,3671#`, fixes: [FIX], reply: 'IWBP01#' },
         { frame: 'IWAP02,zh_cn,0,0#', none: 'cells', reply: 'IWBP02#' },
-        { frame: 'IWAP03,06000908000102,5555,30#', none: 'heartbeat', reply: 'IWBP03#' },
+        {
+          frame: 'IWAP03,06000908000102,5555,30#',
+          none: 'heartbeat',
+          said: { battery_percent: 80 },
+          reply: 'IWBP03#',
+        },
+        { frame: 'IWAP03#', none: 'heartbeat', reply: 'IWBP03#' },
+        {
+          frame: `IWAP10${PLACE},460,0,9520,3671,01,zh-cn,00#`,
+          fixes: [{ ...FIX, said: { battery_percent: 80, alarms: ['sos'] } }],
+          reply: 'IWBP10#',
+        },
+        {
+          frame: `IWAP01${PLACE.slice(0, -8)}#`,
+          fixes: [{ ...FIX, said: undefined }],
+          reply: 'IWBP01#',
+        },
         { frame: 'IWAP49,68#', none: 'health', reply: 'IWBP49#' },
         { frame: 'IWAPHP,60,130,85,95#', none: 'health', reply: 'IWBPHP#' },
-        { frame: 'IWAP50,36.7,90#', none: 'health', reply: 'IWBP50#' },
+        { frame: 'IWAP50,36.7,90#', none: 'health', said: { battery_percent: 90 }, reply: 'IWBP50#' },
         { frame: 'IWAP12,080835,+49#' },
       ],
     },
@@ -35,7 +52,17 @@ export default {
       frames: [
         { frame: `TRVAP00${ID}#`, device: ID, none: 'login', reply: 'TRVBP00#' },
         { frame: `TRVYP14${PLACE.replace('A', 'V')}00011,460#`, fixes: [{ ...FIX, valid: false }], reply: 'TRVZP14#' },
-        { frame: 'TRVCP01,06000908000102#', none: 'heartbeat', reply: 'TRVDP01#' },
+        {
+          frame: 'TRVCP01,06000908000102#',
+          none: 'heartbeat',
+          said: { battery_percent: 80 },
+          reply: 'TRVDP01#',
+        },
+        {
+          frame: `TRVAP01${PLACE.replace('08000502', '08010000')},424,030,3011,27003#`,
+          fixes: [{ ...FIX, said: { battery_percent: 80, ignition: true } }],
+          reply: 'TRVBP01#',
+        },
         { frame: 'TRVAP03,080835,1#', none: 'command answer' },
         { frame: 'TRVAP21,13800000000#', none: 'settings', reply: 'TRVBP21#' },
       ],

@@ -27,7 +27,17 @@ export default {
     {
       title: 'positions with a user',
       frames: [
-        { frame: `#${ID}#user#1#0000#SOS#1#27bc10af#${PLACE}##`, device: ID, fixes: [FIX] },
+        {
+          frame: `#${ID}#user#1#0000#SOS#1#27bc10af#${PLACE}##`,
+          device: ID,
+          fixes: [{ ...FIX, said: { alarms: ['sos'] } }],
+        },
+        { frame: `#${ID}#user#1#0000#AUT#1#27bc10af#${PLACE.replace(',W', 'W')}##`, device: ID, fixes: [] },
+        {
+          frame: `#${ID}#user#1#0000#AUT#1#27bc10af#${PLACE.replace('201126', '321326')}##`,
+          error: 'malformed',
+          envelope: { device: ID },
+        },
         {
           frame: `#${ID}#user#0#0000#AUT#2#V#${PLACE}#V#${PLACE.replace('0010', '0020')}##`,
           device: ID,

@@ -11,6 +11,7 @@ const FIX = {
   heading: 270.5,
   altitude: 34,
   satellites: 9,
+  said: { battery_percent: 80 },
 }
 
 /** A message with the length that its content has without escapes. */
@@ -51,6 +52,19 @@ export default {
           reply: `[ZJ*${ID}*0a1b*0002*AL]`,
         },
         {
+          frame: message(`AL,${PLACE.replace('00000008', '00130001')}`),
+          device: ID,
+          fixes: [{ ...FIX, said: { battery_percent: 80, alarms: ['sos', 'low_battery', 'tampering'] } }],
+          reply: message('AL'),
+        },
+        {
+          frame: message(`ALARM,${PLACE.replace('00000008', '0000')}`),
+          device: ID,
+          fixes: [FIX],
+          reply: message('AL'),
+        },
+        { frame: message('AL,310224,231530,A'), error: 'malformed', envelope: { device: ID, reply: message('AL') } },
+        {
           frame: message('UD2,010524,231530,V,-33.480366,N, 70.7630692,W,1.00,0,0,0,100'),
           device: ID,
           fixes: [
@@ -71,12 +85,19 @@ export default {
     {
       title: 'no position: links, requests, health, a voice with escapes, what is not known',
       frames: [
-        { frame: message('LK,0,10,100'), device: ID, none: 'heartbeat', reply: `[3G*${ID}*0002*LK]` },
+        {
+          frame: message('LK,0,10,100'),
+          device: ID,
+          none: 'heartbeat',
+          said: { battery_percent: 100 },
+          reply: message('LK'),
+        },
+        { frame: message('LK'), device: ID, none: 'heartbeat', reply: message('LK') },
         { frame: message('TKQ'), device: ID, none: 'heartbeat', reply: `[3G*${ID}*0003*TKQ]` },
         { frame: message('BLOOD,109,68'), device: ID, none: 'health' },
         { frame: Buffer.from(`[3G*${ID}*0008*TK,}\x02}\x03}\x05}\x04}\x01]`), device: ID, none: 'audio' },
         { frame: message('NEW,1'), device: ID },
-        { frame: message('UD,010524'), error: 'truncated' },
+        { frame: message('UD,010524'), error: 'truncated', envelope: { device: ID } },
       ],
     },
     {

@@ -50,6 +50,11 @@ export default {
         { frame: `#SD#${SHORT};;x\r\n`, fixes: [FIX], reply: '#ASD#1\r\n' },
         { frame: `#D#${SHORT}\r\n`, fixes: [FIX], reply: '#AD#1\r\n' },
         {
+          frame: `#D#${SHORT};0.9;0;0;;4B1D2E;count:1:5,SOS:1:1\r\n`,
+          fixes: [{ ...FIX, hdop: 0.9, said: { driver: '4B1D2E', alarms: ['sos'] } }],
+          reply: '#AD#1\r\n',
+        },
+        {
           frame: `#SD#${SHORT.slice(0, -2)}\r\n`,
           fixes: [{ ...FIX, satellites: undefined }],
           reply: '#ASD#1\r\n',

@@ -14,6 +14,8 @@ const FIX = {
   hdop: 0.8,
 }
 
+const VOLTS = { ...FIX, said: { external_voltage: 11.1 } }
+
 export default {
   costly: { commas: `$$${ID},4001${many(',')}##`, 'one number': `$$${ID},4001,${DATE},${many('1')}##` },
   frames: [
@@ -22,43 +24,57 @@ export default {
       transport: 'udp',
       frames: [
         {
-          frame: `$$${ID},4001,${DATE},52.52,-13.41,34.5,36,0,0,598,270,9,0.8,765840,7.0##`,
+          frame: `$$${ID},4001,${DATE},52.52,-13.41,34.5,36,0,0,598,270,9,0.8,765840,7.0,14.5,19##`,
           device: ID,
-          fixes: [FIX],
+          fixes: [{ ...FIX, said: { ignition: true, external_voltage: 14.5 } }],
           reply: `!UDP_ACK,${ID},4001`,
         },
         {
           frame: `$$${ID},6001,${DATE},52.52,-13.41,34.5,36,270.0,9,0.8,11.1,17##`,
           device: ID,
-          fixes: [FIX],
+          fixes: [VOLTS],
           reply: `!UDP_ACK,${ID},6001`,
         },
         {
           frame: `$$${ID},6001,${DATE},52.52,-13.41,34.5,36,270.0,9,1,11.1,17,1,1,3.9,2##`,
           device: ID,
-          fixes: [{ ...FIX, hdop: 1 }],
+          fixes: [{ ...VOLTS, hdop: 1 }],
           reply: `!UDP_ACK,${ID},6001`,
         },
         {
           frame: `$$${ID},4002,11/20/2026,17:14:18,52.52,-13.41,34.5,36,270.0,9,0.8,11.1,17##`,
           device: ID,
-          fixes: [FIX],
+          fixes: [{ ...FIX, said: { ignition: false, external_voltage: 11.1 } }],
           reply: `!UDP_ACK,${ID},4002`,
+        },
+        {
+          frame: `$$${ID},6031,${DATE},52.52,-13.41,34.5,36,0,0,598,270,9,0.8##`,
+          device: ID,
+          fixes: [{ ...FIX, said: { moving: false } }],
+          reply: `!UDP_ACK,${ID},6031`,
         },
         { frame: `$$${ID},6115,Y1##`, device: ID, reply: `!UDP_ACK,${ID},6115` },
       ],
     },
     {
       title: 'positions of a form',
-      settings: { form: 'UID,EV,T,D,LN,LT,SV' },
+      settings: { form: 'UID,EV,T,D,LN,LT,SV,BV' },
       frames: [
         {
-          frame: `$$${ID},4001,17:14:18,11/20/2026,-13.41,52.52,9##`,
+          frame: `$$${ID},4001,17:14:18,11/20/2026,-13.41,52.52,9,12.5##`,
           device: ID,
-          fixes: [{ time: FIX.time, latitude: 52.52, longitude: -13.41, satellites: 9 }],
+          fixes: [
+            {
+              time: FIX.time,
+              latitude: 52.52,
+              longitude: -13.41,
+              satellites: 9,
+              said: { ignition: true, external_voltage: 12.5 },
+            },
+          ],
         },
         {
-          frame: `$$${ID},4001,17:14:18,2026/11/20,-13.41,52.52,9##`,
+          frame: `$$${ID},6001,17:14:18,2026/11/20,-13.41,52.52,9##`,
           device: ID,
           fixes: [{ time: FIX.time, latitude: 52.52, longitude: -13.41, satellites: 9 }],
         },

@@ -5,17 +5,28 @@
  *   $$c_v,I,e,Y,O,YYMMDDhhmmss,A,g,S,o,C[,s,P],…*XX     position; where P has a fraction, s and P are satellites and HDOP
  *   $$c_v,I,e,Y,O,YYMMDDhhmmss,A,g,…*XX                 short position
  *
- *   $k,v,w,t,a,L,I,r,f,DDMMYYYY,hhmmss,Y,N,O,E,S,C,s,H,p,P,…     AIS 140; f  1: fixed
+ *   $k,v,w,t,a,L,I,r,f,DDMMYYYY,hhmmss,Y,N,O,E,S,C,s,H,p,P,o,i,m,V,B,…     AIS 140; f  1: fixed, a  alert, i  ignition,
+ *                                                                m  main power, V and B  volts of it and of the battery
  *   $k,EMR|SEM,I,t,DDMMYYYYhhmmss,A,Y,N,O,E,H,S,…                emergency of AIS 140
  *
  *   I  id        Y, O  decimal degrees     S  km/h          X  XOR of all before *
  *   e  event     A  A: valid, V: not       C  degrees
  *
- * Nothing is answered.
+ * Ignition and voltages of the first kind stand in places that differ between devices, and are not read. Nothing is answered.
  */
 import { type Draft, dop, textProtocol } from '../kit/index.ts'
 
 const PLACE = '$${any},{id},{event},{lat},{lon},{ymd}{hhmmss},{valid}'
+
+/** Alerts of AIS 140. */
+const ALERTS = {
+  3: 'power_cut',
+  4: 'low_battery',
+  6: 'power_restored',
+  9: 'tampering',
+  10: 'sos',
+  16: 'tampering',
+} as const
 
 export default textProtocol({
   name: 'aquila',
@@ -24,8 +35,11 @@ export default textProtocol({
   port: 5089,
   fields: {
     event: { like: '\\d+' },
-    emergency: { like: 'EMR|SEM' },
+    emergency: { like: 'EMR|SEM', alarms: { EMR: 'sos' } },
+    alert: { alarms: ALERTS },
     live: { like: '[A-Z]' },
+    operator: {},
+    mains: {},
     fixed: { like: '\\d', read: (text: string, draft: Draft) => void (draft.valid = text === '1') },
     dilution: { like: '\\d+\\.\\d+', read: (text: string, draft: Draft) => void (draft.hdop = dop(+text)) },
   },
@@ -35,7 +49,7 @@ export default textProtocol({
     { like: `${PLACE},{any}` },
     { like: '$${any},{id},{any}', unknown: 'type' },
     {
-      like: '${any:5},{live},{imei},{any},{fixed},{ddmmyyyy},{hhmmss},{lat},{ns},{lon},{ew},{speedKmh},{course},{satellites},{altitude},{any},{hdop}[,{any}]',
+      like: '${any:4},{alert},{live},{imei},{any},{fixed},{ddmmyyyy},{hhmmss},{lat},{ns},{lon},{ew},{speedKmh},{course},{satellites},{altitude},{any},{hdop}[,{operator}[,[{ignition}][,{mains}[,{externalVolts}[,{batteryVolts}[,{any}]]]]]]',
     },
     {
       like: '${any},{emergency},{imei},{any},{ddmmyyyy}{hhmmss},{valid},{lat},{ns},{lon},{ew},{altitude},{speedKmh}[,{any}]',

@@ -3,7 +3,7 @@
  *
  *   ${"topic":"v1/SERIAL/gnss/info","payload":{"time":…,"lat":…,"log":…,"gnss.altitude":…,…}}XX
  *
- * time: unix seconds; log: longitude; gnss.speed: km/h (a guess); gnss.fix: 0 is none. XX is a CRC-16 of the JSON; it is not
+ * io.IGT is the ignition, obd.b_volt the battery of the vehicle. time: unix seconds; log: longitude; gnss.speed: km/h (a guess); gnss.fix: 0 is none. XX is a CRC-16 of the JSON; it is not
  * verified, since known frames hold "xx" in its place. Nothing is answered.
  */
 import { DecodeError, jsonProtocol, line, objectOf, parseJson, textMember } from '../kit/index.ts'
@@ -19,7 +19,7 @@ export default jsonProtocol({
     const message = objectOf(parseJson(text.slice(1, end + 1)), 'the message')
     const [version, device = '', subject = ''] = (textMember(message, 'topic') ?? '').split('/')
     if (version !== 'v1' || device === '') throw new DecodeError('unsupported', 'the topic is not one of version v1')
-    return { device, subject, gnss: subject === 'gnss' ? message.payload : undefined }
+    return { device, subject, [subject]: message.payload }
   },
   device: 'device',
   fix: {
@@ -33,6 +33,7 @@ export default jsonProtocol({
     hdop: 'gnss/gnss.hdop',
     satellites: 'gnss/gnss.num_sv',
   },
+  said: { ignition: 'io/io.IGT', external_voltage: 'obd/obd.b_volt' },
   none: ({ subject }) => (subject === 'gnss' ? 'no place' : STATES.has(String(subject)) ? 'status' : undefined),
 })
 

@@ -4,6 +4,7 @@
  *   n,LOGON,u,I                                                               login
  *   n,UNITSTAT,YYYYMMDD,hhmmss,u,NY,EO,S,C,s,b,g,f,x,H,P,…                    position
  *
+ *   b  battery, mV      g  GSM signal
  *   n  index         I  ICCID of the SIM card: it is the id     S  km/h        s  satellites     P  HDOP × 10
  *   u  unit          Y, O  dd.mm.mmmm                           C  degrees     H  metres         Answer to both: n,ACK
  */
@@ -24,7 +25,7 @@ export default textProtocol({
   },
   lines: [
     {
-      like: '{index},UNITSTAT,{yyyymmdd},{hhmmss},{any},{ns}{degreesN}.{latMin},{ew}{degreesE}.{lonMin},{speedKmh},{course},{satellites},{any:4},{altitude},{hdop/10}[,{any}]',
+      like: '{index},UNITSTAT,{yyyymmdd},{hhmmss},{any},{ns}{degreesN}.{latMin},{ew}{degreesE}.{lonMin},{speedKmh},{course},{satellites},{batteryVolts/1000},{any:3},{altitude},{hdop/10}[,{any}]',
       answer,
     },
     { like: '{index},LOGON,{any},{id}', none: 'login', answer },

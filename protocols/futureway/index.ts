@@ -7,13 +7,16 @@
  *   X  XOR of everything before it, hexadecimal digits
  *
  *   200  0020,IMEI:I,battery level:…,…
- *   A00  004, then lines, each 'name:value': IMEI:I   GPS:v,yymmddhhmmss,AAAA.AAAAAAN,OOOOO.OOOOOOE,S,C   WIFI:…   LBS:…
+ *   A00  004, then lines, each 'name:value': IMEI:I   GPS:v,yymmddhhmmss,AAAA.AAAAAAN,OOOOO.OOOOOOE,S,C   WIFI:…   LBS:…   battery level:b
  *
- *   v  A: a fix     A, O  ddmm.mmmmmm, dddmm.mmmmmm     S  speed, km/h (a guess)     C  heading      Nothing is answered.
+ *   v  A: a fix     A, O  ddmm.mmmmmm, dddmm.mmmmmm     S  speed, km/h (a guess)     C  heading     b  %
+ *
+ * Nothing is answered.
  */
 import {
   DecodeError,
   degreesMinutes,
+  enveloped,
   type Fix,
   heading,
   kmh,
@@ -23,6 +26,7 @@ import {
   optionalNumber,
   type Protocol,
   type Session,
+  said,
   trimEnd,
   utcYmd,
   verify,
@@ -45,11 +49,12 @@ function decode(frame: Buffer, session: Session): Message {
   verify(end !== null && Number.parseInt(end[1], 16) === xor(frame.subarray(0, end.index)), session)
   const type = text.slice(10, 13)
   const device = /IMEI:(\d{15})/.exec(text)?.[1]
-  if (type === '200') return { device, none: 'login' }
-  if (type !== 'A00') return { device }
+  const besides = said({ battery_percent: optionalNumber(/battery level:(\d+)/.exec(text)?.[1]) })
+  if (type === '200') return { device, none: 'login', said: besides }
+  if (type !== 'A00') return { device, said: besides }
   const gps = /GPS:([^\r\n]*)/.exec(text)?.[1]
-  if (!gps) return { device, none: 'no place' }
-  return { device, fixes: [position(gps)] }
+  if (!gps) return { device, none: 'no place', said: besides }
+  return enveloped({ device }, () => ({ fixes: [{ ...position(gps), said: besides }] }))
 }
 
 function position(gps: string): Fix {

@@ -18,6 +18,7 @@ import {
   crc16Xmodem,
   DecodeError,
   eachReadable,
+  enveloped,
   escaped,
   type Message,
   maskedFix,
@@ -57,7 +58,10 @@ function decode(frame: Buffer, session: Session): Message {
   const type = r.u8()
   const device = String(r.uint(3) * 2 ** 32 + r.u32()).padStart(15, '0')
   if (type !== RECORDS) return { device }
-  const content = r.part(r.u16())
+  return enveloped({ device }, () => batch(r.part(r.u16())))
+}
+
+function batch(content: ByteReader): Message {
   const positions: { time: number; block: ByteReader }[] = []
   for (let left = content.u8(); left > 0 && content.left > 0; left--) positions.push(...record(content))
   const { good, unreadable } = eachReadable(positions, ({ time, block }) => {
@@ -65,7 +69,7 @@ function decode(frame: Buffer, session: Session): Message {
     if (!fix) throw new DecodeError('unsupported', 'its fields are not known')
     return fix
   })
-  return good.length > 0 || unreadable ? { device, fixes: good, unreadable } : { device, none: 'no place' }
+  return good.length > 0 || unreadable ? { fixes: good, unreadable } : { none: 'no place' }
 }
 
 /** The position of a record, if it has one. */

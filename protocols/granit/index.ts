@@ -17,6 +17,7 @@ import {
   ByteWriter,
   DecodeError,
   dialects,
+  enveloped,
   type Fix,
   heading,
   knots,
@@ -57,23 +58,17 @@ function decode(bytes: Buffer, session: Session): Message {
   const device = String(id)
   if (type === '+RRCB~') {
     const time = r.u32le()
-    const fix = fixOf(r, time * 1000)
-    return {
-      device,
-      fixes: fix ? [fix] : undefined,
-      none: fix ? undefined : 'no place',
-      reply: answer('UGRC', time, id),
-    }
+    return enveloped({ device, reply: answer('UGRC', time, id) }, () => {
+      const fix = fixOf(r, time * 1000)
+      return fix ? { fixes: [fix] } : { none: 'no place' }
+    })
   }
   const number = r.skip(2).u16le()
   const reply = new ByteWriter().ascii('BB+ARCF~').u16le(4).u16le(number).u16le(id)
-  const fixes = archive(r)
-  return {
-    device,
-    fixes: fixes.length > 0 ? fixes : undefined,
-    none: fixes.length > 0 ? undefined : 'no place',
-    reply: closed(reply),
-  }
+  return enveloped({ device, reply: closed(reply) }, () => {
+    const fixes = archive(r)
+    return fixes.length > 0 ? { fixes } : { none: 'no place' }
+  })
 }
 
 /** The bytes without what follows the checksum, and without the asterisk in front of it. */

@@ -12,6 +12,8 @@ import {
   ByteReader,
   DecodeError,
   digitsDegreesMinutes,
+  enveloped,
+  type Fix,
   heading,
   knots,
   line,
@@ -37,10 +39,14 @@ function decode(frame: Buffer): Message {
   const r = new ByteReader(Buffer.from(text, 'hex'))
   const device = r.u32le().toString(16).padStart(8, '0')
   if (r.skip(6).u16() !== POSITION) return { device }
+  return enveloped({ device }, () => ({ fixes: [positionOf(r)] }))
+}
+
+function positionOf(r: ByteReader): Fix {
   const latitude = digitsDegreesMinutes(r.skip(2).bcd(4), 2)
   const longitude = digitsDegreesMinutes(r.bcd(5).slice(1), 3)
   const speed = knots(Number(r.bcd(2)) / 10)
   const course = heading(Number(r.bcd(2)) / 10)
   const time = utcYmd(r.bcd(6))
-  return { device, fixes: [{ time, latitude, longitude, valid: true, speed, heading: course }] }
+  return { time, latitude, longitude, valid: true, speed, heading: course }
 }

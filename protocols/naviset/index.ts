@@ -6,10 +6,11 @@
  *   1     NNNN imei …       login
  *   else  NNNN MM record…   M  which groups of values each record has
  *
- *   record  RRRR S TTTTTTTT AAAAAAAA OOOOOOOO VVVV [? N GGGG HHHH D …]
+ *   record  RRRR S TTTTTTTT AAAAAAAA OOOOOOOO VVVV [? N GGGG HHHH D PPPP BBBB …]
  *
  *   T  unix seconds     A, O  latitude, longitude, 1e-6 degrees     V  speed, 0.1 km/h     N  satellites
  *   D  HDOP, 0.1        G  course, 0.1 degrees                      H  altitude, m
+ *   P, B  external power and battery, mV
  *
  * Only records without groups (17 bytes) and with all six (180) were seen: of others the length is not known.
  * Answer to every frame: 01 CCCC.
@@ -20,12 +21,14 @@ import {
   crc16Modbus,
   DecodeError,
   dop,
+  enveloped,
   type Fix,
   heading,
   kmh,
   type Message,
   type Protocol,
   type Session,
+  said,
   verified,
 } from '../kit/index.ts'
 
@@ -57,11 +60,15 @@ function decode(frame: Buffer, session: Session): Message {
   const type = r.u16le() >> 12
   r.skip(2)
   if (type === LOGIN) return { device: imei(r.ascii(15)), none: 'login', reply }
+  return enveloped({ reply }, () => records(r))
+}
+
+function records(r: ByteReader): Message {
   const length = RECORD_LENGTHS.get(r.u8())
-  if (length === undefined || r.left % length !== 0) return { fixes: [], reply }
+  if (length === undefined || r.left % length !== 0) return { fixes: [] }
   const fixes: Fix[] = []
   while (r.left > 0) fixes.push(record(new ByteReader(r.slice(length))))
-  return { fixes, reply }
+  return { fixes }
 }
 
 function imei(text: string): string {
@@ -78,5 +85,7 @@ function record(r: ByteReader): Fix {
   const satellites = r.skip(1).u8()
   const course = heading(r.u16le() / 10)
   const altitude = r.i16le()
-  return { ...fix, satellites, heading: course, altitude, hdop: dop(r.u8() / 10) }
+  const hdop = dop(r.u8() / 10)
+  const besides = said({ external_voltage: r.u16le() / 1000, battery_voltage: r.u16le() / 1000 })
+  return { ...fix, satellites, heading: course, altitude, hdop, said: besides }
 }

@@ -1,11 +1,12 @@
 /*
  * Piligrim Tracker, and Piligrim "Patrol" buttons. No specification is known: inferred from requests. HTTP POST:
  *
- *   /bingps?imei=I&…   body: records FF F2 LL DD YM hh mm ss aa aa aa aa oo oo oo oo xx nn …     answer BINGPS: OK
+ *   /bingps?imei=I&…   body: records FF F2 LL DD YM hh mm ss aa aa aa aa oo oo oo oo xx nn … BBBB …  answer BINGPS: OK
  *   /push.do           form: phoneNumber=I&message=text; $GPRMC,…; …                             answer PUSH.DO: OK
  *
  *   L  length of the record        Y  years since 2010, M  month: a nibble each      n  satellites
  *   D  day                         a, o  degrees, minutes, and hundredths of minutes twice, a byte each
+ *   B  battery, 0.01 V, little-endian
  *
  * Where the hemisphere, the heading and the speed of a record stand is not known: what was seen is north and east.
  */
@@ -20,6 +21,7 @@ import {
   parametersOf,
   rmcFix,
   type Session,
+  said,
   utc,
 } from '../kit/index.ts'
 
@@ -32,6 +34,8 @@ export default {
 } satisfies Protocol
 
 const START = 0xfff2
+/** Bytes between the satellites and the battery. */
+const BEFORE_BATTERY = 6
 
 function request(report: HttpRequest, session: Session): Message {
   if (report.uri.startsWith('/bingps')) return records(report)
@@ -58,7 +62,8 @@ function recordOf(record: Buffer): Fix {
   const latitude = angleOf(r)
   const longitude = angleOf(r)
   const satellites = r.skip(1).u8()
-  return { time, latitude, longitude, valid: satellites > 0, satellites }
+  const battery_voltage = r.left < BEFORE_BATTERY + 2 ? undefined : r.skip(BEFORE_BATTERY).u16le() / 100
+  return { time, latitude, longitude, valid: satellites > 0, satellites, said: said({ battery_voltage }) }
 }
 
 function angleOf(r: ByteReader): number {

@@ -5,10 +5,11 @@
  *
  *   I  id     V  version     N  number     T  type     C  CRC-16/XMODEM of everything before it
  *
- *   05  BBBBBBBB F NN (tag, length, value)…      tag 10: BBBBBBBB AAAAaaaa OOOOoooo V G HHHH …
+ *   05  BBBBBBBB F NN (tag, length, value)…      tag 10: BBBBBBBB AAAAaaaa OOOOoooo V G HHHH …    tag 0D: battery, 5 %
  *
  *   B  from the highest bit on: year of the century (6), month (4), day (5), hour (5), minute (6), second (6)
  *   A, O  latitude, longitude, minutes, the highest bit: south, west; a, o  their ten-thousandths
+ *   F  bit 7: ignition
  *   V  speed, knots     G  heading, 2 degrees     H  altitude, m
  *
  * Answer to every frame: ( I V N 00 T C ). The escapes are inferred from the flags alone: no frame shows them.
@@ -18,6 +19,7 @@ import {
   ByteWriter,
   crc16Xmodem,
   EndSearch,
+  enveloped,
   type Fix,
   heading,
   knots,
@@ -25,6 +27,7 @@ import {
   type Protocol,
   type Session,
   type Stream,
+  said,
   signMagnitude,
   splitBits,
   tlv,
@@ -56,6 +59,9 @@ export default {
 
 const REPORT = 0x05
 const POSITION = 0x10
+/** A number above 20, as FE, says that it is not known. */
+const BATTERY = 0x0d
+const IGNITION = 0x80
 
 /** What stands between the parentheses is a frame; these are skipped. */
 function frameLength(bytes: Buffer, stream: Stream): number {
@@ -71,7 +77,7 @@ function decode(frame: Buffer, session: Session): Message {
   const type = r.u8()
   const answer = new ByteWriter().hex(head).u8(0).u8(type).crc16(crc16Xmodem).toBuffer()
   const reply = wrapped(answer)
-  return type === REPORT ? { device, ...report(r), reply } : { device, reply }
+  return type === REPORT ? enveloped({ device, reply }, () => report(r)) : { device, reply }
 }
 
 function wrapped(answer: Buffer): Buffer {
@@ -80,9 +86,15 @@ function wrapped(answer: Buffer): Buffer {
 }
 
 function report(r: ByteReader): Message {
-  r.skip(6)
-  for (const { tag, value } of tlv(r, { tag: 1, length: 1 })) if (tag === POSITION) return { fixes: [position(value)] }
-  return { none: 'no place' }
+  const ignition = (r.skip(4).u8() & IGNITION) !== 0
+  let battery_percent: number | undefined
+  let fix: Fix | undefined
+  for (const { tag, value } of tlv(r.skip(1), { tag: 1, length: 1 })) {
+    if (tag === BATTERY) battery_percent = value.u8() * 5
+    if (tag === POSITION) fix = position(value)
+  }
+  const besides = said({ ignition, battery_percent })
+  return fix ? { fixes: [{ ...fix, said: besides }] } : { none: 'no place', said: besides }
 }
 
 function position(r: ByteReader): Fix {

@@ -3,10 +3,11 @@
  *
  *   LLLLLLLL 01 IIIIIIII NN record… CCCC      L  length behind it, little-endian     I  id     N  records
  *
- *   record  9 bytes TTTTTTTT V 13 bytes MM 00 AAAAAAAA OOOOOOOO HHHH GGGG S …        C  a checksum that is not known
+ *   record  xxxx i 6 bytes TTTTTTTT V 13 bytes MM 00 AAAAAAAA OOOOOOOO HHHH GGGG S …    C  a checksum that is not known
  *
  *   T  unix seconds     A, O  latitude, longitude, 1e-7 degrees     S  satellites
  *   V  speed, km/h      H  altitude, m      G  heading
+ *   i  bit 0: the ignition is on
  *   M  groups of values: with A0 a record has 44 bytes, with E0 74; of others the length is not known
  *
  * Answer: 07000000 82 01, L, 01.
@@ -15,12 +16,14 @@ import {
   ByteReader,
   ByteWriter,
   DecodeError,
+  enveloped,
   type Fix,
   heading,
   kmh,
   lengthField,
   type Message,
   type Protocol,
+  said,
 } from '../kit/index.ts'
 
 export default {
@@ -48,22 +51,29 @@ function decode(frame: Buffer): Message {
   const device = String(r.u32())
   if (type !== RECORDS) return { device }
   const reply = new ByteWriter().hex('070000008201').u32le(length).u8(1).toBuffer()
+  return enveloped({ device, reply }, () => records(r))
+}
+
+function records(r: ByteReader): Message {
   const fixes: Fix[] = []
   for (let count = r.u8(); count > 0; count--) {
     const groups = r.at(r.position + GROUPS).peek()
     const width = LENGTHS.get(groups)
-    if (width === undefined) return { device, fixes: [], reply }
+    if (width === undefined) return { fixes: [] }
     fixes.push(record(new ByteReader(r.slice(width))))
   }
-  return { device, fixes, reply }
+  return { fixes }
 }
 
 function record(r: ByteReader): Fix {
-  const time = r.skip(9).u32() * 1000
+  const ignition = (r.skip(2).u8() & 1) !== 0
+  const time = r.skip(6).u32() * 1000
   const speed = kmh(r.u8())
   const latitude = r.skip(15).i32() / 1e7
   const longitude = r.i32() / 1e7
   const altitude = r.i16()
   const course = heading(r.u16())
-  return { time, latitude, longitude, valid: true, speed, altitude, heading: course, satellites: r.u8() }
+  const satellites = r.u8()
+  const besides = said({ ignition })
+  return { time, latitude, longitude, valid: true, speed, altitude, heading: course, satellites, said: besides }
 }

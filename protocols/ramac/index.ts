@@ -2,14 +2,18 @@
  * RAMAC P1: Sigfox panic buttons, whose platform forwards reports over HTTP as JSON. No specification is known: inferred from
  * requests.
  *
- *   { "DeviceId", "PacketType", "UpdateDate", "Latitude"?, "Longitude"?, "LocationDateTime"?, "LastLocation"?, … }
+ *   { "DeviceId", "PacketType", "UpdateDate", "Latitude"?, "Longitude"?, "LocationDateTime"?, "LastLocation"?,
+ *     "Battery"?, "BatteryPercentage"?, "IsMoving"?, "AlertMessage"?, … }
  *
  *   UpdateDate, LocationDateTime  YYYY-MM-DD hh:mm:ss: time of the report, and of the place in it
  *   LastLocation  1: the place is an older one                        Answer: {"CaseID":1,"EventID":1}
  *
  * The units of Speed, COG and EstimatedAccuracy are not known; they are not read. Times are taken for UTC.
  */
-import { jsonProtocol } from '../kit/index.ts'
+import { type Alarm, alarmsOf, jsonProtocol, optionalNumber, said } from '../kit/index.ts'
+
+/** By AlertMessage. */
+const ALERTS: Readonly<Record<string, Alarm>> = { 'low battery': 'low_battery', 'p1 panic': 'sos' }
 
 export default jsonProtocol({
   name: 'ramac',
@@ -23,5 +27,12 @@ export default jsonProtocol({
     longitude: 'Longitude',
     valid: ({ LocationDateTime: located, LastLocation: old }) => Boolean(located) || Number(old ?? 0) === 0,
   },
+  said: ({ Battery, BatteryPercentage, IsMoving, AlertMessage }) =>
+    said({
+      moving: IsMoving === undefined ? undefined : Number(IsMoving) === 1,
+      battery_voltage: optionalNumber(Battery),
+      battery_percent: optionalNumber(BatteryPercentage),
+      alarms: alarmsOf(ALERTS[String(AlertMessage).toLowerCase()]),
+    }),
   answer: '{"CaseID":1,"EventID":1}',
 })

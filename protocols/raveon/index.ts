@@ -4,7 +4,7 @@
  *   $PRAVE,I,to,Y,O,hhmmss,q,s,H,t,V,x,r,S,C,a,…*CC
  *
  *   I  id of the sender     q  0: no fix      H  metres       r  signal, dBm
- *   Y  ddmm.mmmm, signed    s  satellites     t  degrees C    S  km/h      C  degrees      a  alarm
+ *   Y  ddmm.mmmm, signed    s  satellites     t  degrees C    V  input, V    S  km/h      C  degrees      a  alarm
  *
  * It has no date: the time of day that is nearest to the arrival. Nothing is answered.
  */
@@ -17,7 +17,7 @@ export default textProtocol({
   port: 5117,
   lines: [
     {
-      like: '$PRAVE,{id},{any},{latNmea},{lonNmea},{hhmmss},{quality},{satellites},{altitude},{any:4},{speedKmh},{course},{any}',
+      like: '$PRAVE,{id},{any},{latNmea},{lonNmea},{hhmmss},{quality},{satellites},{altitude},{any},{externalVolts},{any:2},{speedKmh},{course},{any}',
     },
     { like: '$PRAVE,{id},{any}', unknown: 'position' },
   ],

@@ -7,9 +7,22 @@
  *
  *   L  length behind it, little-endian      S  length of the block behind it      O, A, H  longitude, latitude, metres:
  *   T  unix seconds                         h  hidden                                      little-endian doubles
- *   F  flags                                t  type of the value                  V  km/h    C  degrees    n  satellites
+ *   F  flags, bit 4: alarm                  t  1 text, 2 binary, 3 int, 4 double, 5 long      V  km/h  C  degrees  n  satellites
+ *
+ * Blocks that are read besides: ign, pwr_ext and pwr_int (V), avl_driver.
  */
-import { ByteReader, type Fix, heading, kmh, lengthField, type Message, type Protocol } from '../kit/index.ts'
+import {
+  ByteReader,
+  enveloped,
+  type Fix,
+  heading,
+  kmh,
+  lengthField,
+  type Message,
+  type Protocol,
+  type Said,
+  said,
+} from '../kit/index.ts'
 
 export default {
   name: 'retranslator',
@@ -20,21 +33,36 @@ export default {
 } satisfies Protocol
 
 const BLOCK = 0x0bbb
-const BINARY = 2
+const [TEXT, BINARY, INT, DOUBLE, LONG] = [1, 2, 3, 4, 5]
+const ALARM = 0x10
 const ACK = Buffer.from([0x11])
 
 function decode(frame: Buffer): Message {
   const r = new ByteReader(frame).skip(4)
   const device = r.asciiUntil(0)
-  const time = r.u32() * 1000
-  r.skip(4)
-  while (r.left >= 6 && r.u16() === BLOCK) {
-    const block = new ByteReader(r.slice(r.u32()))
-    const type = block.skip(1).u8()
-    if (block.asciiUntil(0) === 'posinfo' && type === BINARY)
-      return { device, fixes: [positionOf(block, time)], reply: ACK }
-  }
-  return { device, none: 'no place', reply: ACK }
+  return enveloped({ device, reply: ACK }, () => {
+    const time = r.u32() * 1000
+    const values: Said = { alarms: (r.u32() & ALARM) === 0 ? undefined : ['sos'] }
+    let fix: Fix | undefined
+    while (r.left >= 6 && r.u16() === BLOCK) {
+      const block = new ByteReader(r.slice(r.u32()))
+      const type = block.skip(1).u8()
+      const name = block.asciiUntil(0)
+      if (name === 'posinfo' && type === BINARY) fix = positionOf(block, time)
+      else if (name === 'ign') values.ignition = numberOf(type, block) === 1
+      else if (name === 'pwr_ext') values.external_voltage = numberOf(type, block)
+      else if (name === 'pwr_int') values.battery_voltage = numberOf(type, block)
+      else if (name === 'avl_driver' && type === TEXT) values.driver = block.asciiUntil(0)
+    }
+    const besides = said(values)
+    return fix ? { fixes: [{ ...fix, said: besides }] } : { none: 'no place', said: besides }
+  })
+}
+
+function numberOf(type: number, r: ByteReader): number | undefined {
+  if (type === INT) return r.u32()
+  if (type === DOUBLE) return r.f64le()
+  return type === LONG ? r.skip(4).u32() : undefined
 }
 
 function positionOf(r: ByteReader, time: number): Fix {

@@ -1,14 +1,15 @@
 /*
  * S168 watches and similar personal trackers. No specification is known: inferred from frames. TCP, text, named parts:
  *
- *   S168#I#n#L#LOCA:…;GDATA:A,s,YYMMDDhhmmss,Y,O,S,C,H;STATUS:…;…$
+ *   S168#I#n#L#LOCA:…;GDATA:A,s,YYMMDDhhmmss,Y,O,S,C,H;STATUS:b,g;…$
  *
  *   I  IMEI           L  length     A  A: valid, V: not     Y, O  decimal degrees     H  metres
  *   n  serial number                s  satellites           S     km/h                C  degrees
+ *   b  battery, %                   g  GSM signal
  *
  * Nothing is answered.
  */
-import { type Draft, drawn, endsWith, type Fix, type Session, textProtocol } from '../kit/index.ts'
+import { type Draft, drawn, endsWith, type Fix, optionalNumber, type Session, textProtocol } from '../kit/index.ts'
 
 const GDATA = drawn('{valid},{satellites},{ymd}{hhmmss},{lat},{lon}[,{speedKmh}[,{course}[,{altitude}[,{any}]]]]', {})
 
@@ -24,9 +25,9 @@ export default textProtocol({
 
 /** The position of the part GDATA, where there is one. */
 function fix(draft: Draft, session: Session): Fix | undefined {
-  const part = draft
-    .text('parts')
-    .split(';')
-    .find((text) => text.startsWith('GDATA:'))
-  return part === undefined ? undefined : GDATA.match(part.slice(6), session)?.fix(session)
+  const parts = draft.text('parts').split(';')
+  const part = (name: string) => parts.find((text) => text.startsWith(name))?.slice(name.length)
+  draft.says({ battery_percent: optionalNumber(part('STATUS:')?.split(',', 1)[0]) })
+  const found = GDATA.match(part('GDATA:') ?? '', session)?.fix(session)
+  return found && { ...found, said: draft.said }
 }

@@ -13,6 +13,7 @@ import {
   ByteWriter,
   crc16CcittFalse,
   DecodeError,
+  enveloped,
   type Fix,
   type Framer,
   heading,
@@ -49,12 +50,13 @@ function decode(frame: Buffer, session: Session): Message {
   verify(sum === crc16CcittFalse(frame.subarray(2)), session)
   if (r.u16le() !== MARK) throw new DecodeError('unsupported', 'the frame has no mark BF4C')
   const id = r.u32le()
-  r.skip(2)
-  const fixes: Fix[] = []
-  while (r.left >= RECORD) fixes.push(recordOf(r))
   const answer = new ByteWriter().u16le(MARK).u32le(id).u16(0).toBuffer()
   const reply = new ByteWriter().u16le(crc16CcittFalse(answer)).bytes(answer).toBuffer()
-  return fixes.length > 0 ? { device: String(id), fixes, reply } : { device: String(id), none: 'heartbeat', reply }
+  return enveloped({ device: String(id), reply }, () => {
+    const fixes: Fix[] = []
+    for (r.skip(2); r.left >= RECORD; ) fixes.push(recordOf(r))
+    return fixes.length > 0 ? { fixes } : { none: 'heartbeat' }
+  })
 }
 
 function recordOf(r: ByteReader): Fix {

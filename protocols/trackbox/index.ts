@@ -23,5 +23,6 @@ export default textProtocol({
       answer,
     },
     { like: 'a=connect&v={any}&i={id}', none: 'login', answer },
+    { like: 'a={any}&{any}', unknown: 'type', answer },
   ],
 })

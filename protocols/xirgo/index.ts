@@ -38,7 +38,7 @@ export default textProtocol({
   ends: '#',
   before: arranged,
   fields: {
-    event: { like: '\\d+', read: (text, draft) => EVENTS.has(text) && draft.says(EVENTS.get(text) ?? {}) },
+    event: { read: (text, draft) => EVENTS.has(text) && draft.says(EVENTS.get(text) ?? {}) },
     rpm: { like: '0|\\d{3,5}' },
     way: {},
     fuel: {},

@@ -23,7 +23,12 @@ export default {
             },
           ],
         },
-        { frame: '2G,261120150010,08,4084.0,00.04,04.01,000396255.0;', none: 'status' },
+        {
+          frame: '2G,261120150010,08,4084.0,00.04,04.01,000396255.0;',
+          none: 'status',
+          said: { external_voltage: 0.04, battery_voltage: 4.01 },
+        },
+        { frame: '2R,261120150010,837493,,998372,,,;', none: 'status' },
         { frame: '1G,261120150010,V,,,,,,11008000;', none: 'no fix' },
         { frame: '3G,1;' },
       ],

@@ -19,6 +19,12 @@ export default {
         { frame: 'NV:261120 150010:52.525:-13.41:36:NAN:NAN:NAN\r\n', fixes: [FIX] },
         { frame: 'NV:261120 150010:52.525:-13.41:36\r\n', fixes: [FIX] },
         { frame: 'BC:261120 150010:NSQ2:0\r\n', none: 'status' },
+        {
+          frame: 'BC:261120 150010:CSQ1:48:NSQ2:1:BAT1:98:PWR1:11.7:CLG1:NAN\r\n',
+          none: 'status',
+          said: { battery_percent: 98, external_voltage: 11.7 },
+        },
+        { frame: 'BC:1\r\n', none: 'status' },
         { frame: 'NV:1\r\n', fixes: [] },
         { frame: 'PING\r\n', none: 'heartbeat' },
       ],

@@ -22,6 +22,7 @@ const FIX = {
   speed: 20,
   heading: 270,
   accuracy: 6,
+  said: { ignition: true },
 }
 const DEVICE = { sn: '12', imei: '352093086403655' }
 
@@ -45,6 +46,31 @@ export default {
         {
           frame: post(
             '/',
+            JSON.stringify({
+              IMEI: DEVICE.imei,
+              Records: [
+                {
+                  Fields: [
+                    { FType: 6, AnalogueData: { 1: 4100, 2: 1250 } },
+                    { FType: 2, DIn: 2 },
+                  ],
+                },
+              ],
+            }),
+          ),
+          device: DEVICE.imei,
+          none: 'no place',
+          said: { ignition: false, battery_voltage: 4.1, external_voltage: 12.5 },
+        },
+        {
+          frame: post('/', JSON.stringify({ device: DEVICE, date: 'x', counters: [{ id: 0, val: 5304 }] })),
+          device: DEVICE.imei,
+          none: 'no place',
+          said: { battery_voltage: 5.304 },
+        },
+        {
+          frame: post(
+            '/',
             JSON.stringify({ IMEI: DEVICE.imei, Records: [{ ...record(GPS), Fields: [{ FType: 2 }] }] }),
           ),
           device: DEVICE.imei,
@@ -60,10 +86,21 @@ export default {
               lng: 13.41,
               posAcc: 30.1,
               posInfo: { HDOP: 0.9 },
+              inputs: 2,
+              analogues: [{ id: 1, val: 4265 }],
             }),
           ),
           device: DEVICE.imei,
-          fixes: [{ time: '2024-05-01T10:15:30.500Z', latitude: 52.525, longitude: 13.41, accuracy: 30.1, hdop: 0.9 }],
+          fixes: [
+            {
+              time: '2024-05-01T10:15:30.500Z',
+              latitude: 52.525,
+              longitude: 13.41,
+              accuracy: 30.1,
+              hdop: 0.9,
+              said: { ignition: false, battery_voltage: 4.265 },
+            },
+          ],
         },
         { frame: post('/', JSON.stringify({ device: DEVICE, date: 'x' })), device: DEVICE.imei, none: 'no place' },
       ],

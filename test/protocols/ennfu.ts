@@ -13,6 +13,20 @@ export default {
           frame: `Ennfu:${ID},041504.00,A,5231.5000,N,01324.6000,W,12.5,270,201126,20,3.72,21.4,V0.01$`,
           device: ID,
           fixes: [
+            {
+              time: '2026-11-20T04:15:04Z',
+              latitude: 52.525,
+              longitude: -13.41,
+              speed: knots(12.5),
+              heading: 270,
+              said: { battery_voltage: 3.72, battery_percent: 21.4 },
+            },
+          ],
+        },
+        {
+          frame: `Ennfu:${ID},041504.00,A,5231.5000,N,01324.6000,W,12.5,270,201126$`,
+          device: ID,
+          fixes: [
             { time: '2026-11-20T04:15:04Z', latitude: 52.525, longitude: -13.41, speed: knots(12.5), heading: 270 },
           ],
         },

@@ -13,10 +13,15 @@ export default {
         {
           frame: `ET;0;${ID};R;9+261120171418+52.52+-13.41+10.00+270+0x2+8+40381744+0+1409+11`,
           device: ID,
-          fixes: [FIX],
+          fixes: [{ ...FIX, said: { ignition: true, external_voltage: 14.09 } }],
         },
         { frame: `EO;0;${ID};R;9;261120171418;52.52;-13.41;10.00;270;3398;1;|`, device: ID, fixes: [FIX] },
         { frame: `ET;0;${ID};R;9+261120171418+52.52+-13.41+10.00+270`, device: ID, fixes: [FIX] },
+        {
+          frame: `EO;0;${ID};R;9+261120171418+52.52+-13.41+10.00+270+0x1`,
+          device: ID,
+          fixes: [{ ...FIX, said: { ignition: false } }],
+        },
         { frame: `ET;0;${ID};X;9`, device: ID },
       ],
     },

@@ -34,6 +34,8 @@ export default {
         { frame: message('gnss', { time: 1, lat: null, log: null }), device: ID, none: 'no place' },
         { frame: message('gnss', { ...PLACE, log: undefined }), device: ID, fixes: [] },
         { frame: message('io', { 'io.ts': 1 }), device: ID, none: 'status' },
+        { frame: message('io', { 'io.IGT': 0 }), device: ID, none: 'status', said: { ignition: false } },
+        { frame: message('obd', { 'obd.b_volt': 12.5 }), device: ID, none: 'status', said: { external_voltage: 12.5 } },
         { frame: message('weather', {}), device: ID },
         { frame: '${"topic":"v2/x"}00\r\n', error: 'unsupported' },
         { frame: '${"topic"}00\r\n', error: 'malformed' },

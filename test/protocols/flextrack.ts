@@ -22,6 +22,7 @@ export default {
               satellites: 6,
               altitude: 213,
               hdop: 5.5,
+              said: { battery_voltage: 3.934 },
             },
           ],
         },

@@ -23,7 +23,12 @@ export default {
     {
       title: 'login, reports',
       frames: [
-        { frame: frame('200', `0020,IMEI:${ID},battery level:6,network type:7,CSQ:23`), device: ID, none: 'login' },
+        {
+          frame: frame('200', `0020,IMEI:${ID},battery level:6,network type:7,CSQ:23`),
+          device: ID,
+          none: 'login',
+          said: { battery_percent: 6 },
+        },
         { frame: frame('A00', `\r\nIMEI:${ID}\r\n${GPS}${REST}`), device: ID, fixes: [FIX] },
         { frame: frame('A00', `${GPS.replace('A', 'V')}${REST}`), fixes: [{ ...FIX, valid: false }] },
         {
@@ -31,7 +36,11 @@ export default {
           fixes: [{ ...FIX, speed: undefined, heading: undefined }],
         },
         { frame: frame('A00', `IMEI:${ID}${REST}`), device: ID, none: 'no place' },
-        { frame: frame('A00', 'GPS:A,261120063015'), error: 'truncated' },
+        {
+          frame: frame('A00', `${GPS}${REST}battery level:32\r\nSteps:0\r\n`),
+          fixes: [{ ...FIX, said: { battery_percent: 32 } }],
+        },
+        { frame: frame('A00', `IMEI:${ID}\r\nGPS:A,261120063015`), error: 'truncated', envelope: { device: ID } },
         { frame: frame('B00', '') },
         { frame: frame('A00', GPS).replace('A,26', 'A,25'), error: 'checksum' },
       ],

@@ -29,6 +29,7 @@ export default {
           fixes: [FIX],
           unreadable: [1],
         },
+        { frame: frame(`01 ${TIME}`), error: 'truncated', envelope: { device: ID } },
         { frame: frame('01', '4605'), device: ID },
         { frame: frame('01', '0601'), error: 'unsupported' },
         { frame: flipped(frame(`01 ${TIME} 0011 ${SYSTEM} 05 0401846dfc`), 40), error: 'checksum' },

@@ -51,6 +51,12 @@ export default {
           reply: ARCHIVED,
         },
         { frame: packet('+DDAT~', archive(Buffer.alloc(20, 0xfe))), device: '777', none: 'no place', reply: ARCHIVED },
+        {
+          frame: packet('+RRCB~', new ByteWriter().u16le(777).u32le(SECONDS).hex('b090')),
+          error: 'truncated',
+          envelope: { device: '777', reply: CURRENT },
+        },
+        { frame: packet('+DDAT~', archive()), device: '777', none: 'no place', reply: ARCHIVED },
         { frame: '+IDNT: Navigator.04x *21\r\n', none: 'text' },
         { frame: 'ERROR WRONG CHECKSUM_1\r\n', none: 'text' },
       ],

@@ -18,8 +18,12 @@ export default {
       frames: [
         { frame: `${HEAD}0203${PLACE}26112006301525132655F12345F0\r\n`, device: '12345678', fixes: [FIX] },
         { frame: `${HEAD}0303${PLACE}\r\n`, device: '12345678' },
-        { frame: `${HEAD}0203${PLACE}26112006\r\n`, error: 'truncated' },
-        { frame: `${HEAD}0203${PLACE.replace('5242', '52F2')}261120063015\r\n`, error: 'malformed' },
+        { frame: `${HEAD}0203${PLACE}26112006\r\n`, error: 'truncated', envelope: { device: '12345678' } },
+        {
+          frame: `${HEAD}0203${PLACE.replace('5242', '52F2')}261120063015\r\n`,
+          error: 'malformed',
+          envelope: { device: '12345678' },
+        },
         { frame: 'hello\r\n', error: 'unsupported' },
       ],
     },

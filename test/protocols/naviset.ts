@@ -3,7 +3,8 @@ import { eachPosition, type ProtocolCases } from '../support/protocol-cases.ts'
 
 const IMEI = '868204005958466'
 const FIX = { time: '2024-05-01T10:15:30Z', latitude: 52.525, longitude: -13.41, speed: 10 }
-const FULL = { ...FIX, satellites: 9, heading: 270.5, altitude: 34, hdop: 0.9 }
+const VOLTS = { external_voltage: 12.5, battery_voltage: 4.1 }
+const FULL = { ...FIX, satellites: 9, heading: 270.5, altitude: 34, hdop: 0.9, said: VOLTS }
 
 export default {
   costly: { 'records of zeros': frame(5, `1a2000${'00'.repeat(17 * 240)}`) },
@@ -45,6 +46,6 @@ function record(): string {
 }
 
 function full(): string {
-  const w = new ByteWriter().u8(0xff).u8(9).u16le(2705).u16le(34).u8(9)
+  const w = new ByteWriter().u8(0xff).u8(9).u16le(2705).u16le(34).u8(9).u16le(12_500).u16le(4100)
   return `${record()}${w.toBuffer().toString('hex')}`.padEnd(360, '0')
 }

@@ -31,6 +31,12 @@ export default {
           fixes: [FIX, { ...FIX, satellites: 0, valid: false }],
           response: { body: 'BINGPS: OK' },
         },
+        {
+          frame: binary(bytes('fff220 01e5 0a0f1e 341f3200 0d183c00 0008 0005173b0000 a101 000300005e00')),
+          device: IMEI,
+          fixes: [{ ...FIX, said: { battery_voltage: 4.17 } }],
+          response: { body: 'BINGPS: OK' },
+        },
         { frame: binary(Buffer.alloc(0)), device: IMEI, none: 'no place', response: { body: 'BINGPS: OK' } },
         {
           frame: post('/push.do', `&phoneNumber=%2B7800&message=ALARM; ${RMC}; GSM: 250-01`),

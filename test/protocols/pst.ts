@@ -17,8 +17,31 @@ export default {
       title: 'a report, one without a place, another type',
       transport: 'udp',
       frames: [
-        { frame: message(5, report()), device: '800036830', fixes: [FIX], reply: answer(5) },
-        { frame: message(5, '6029a3de08010b0400015a0c'), device: '800036830', none: 'no place', reply: answer(5) },
+        {
+          frame: message(5, report()),
+          device: '800036830',
+          fixes: [{ ...FIX, said: { ignition: false } }],
+          reply: answer(5),
+        },
+        {
+          frame: message(5, '6029a3de08010b0400015a0c'),
+          device: '800036830',
+          none: 'no place',
+          said: { ignition: false },
+          reply: answer(5),
+        },
+        {
+          frame: message(5, '6029a3dec0020d010d0b0400015a0c'),
+          device: '800036830',
+          none: 'no place',
+          said: { ignition: true, battery_percent: 65 },
+          reply: answer(5),
+        },
+        {
+          frame: message(5, '6029a3dec0020d01fe100100'),
+          error: 'truncated',
+          envelope: { device: '800036830', reply: answer(5) },
+        },
         { frame: message(2, '272829'), device: '800036830', reply: answer(2) },
       ],
     },

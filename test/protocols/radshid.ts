@@ -9,6 +9,7 @@ const FIX = {
   altitude: -12,
   heading: 270,
   satellites: 9,
+  said: { ignition: false },
 }
 
 export default {
@@ -22,6 +23,23 @@ export default {
           device: '352123670',
           fixes: [FIX, FIX],
           reply: Buffer.from('0700000082017e00000001', 'hex'),
+        },
+        {
+          frame: message(1, record('a0', 2).replace('01e000', '01e001')),
+          device: '352123670',
+          fixes: [{ ...FIX, said: { ignition: true } }],
+          reply: Buffer.from('0700000082013400000001', 'hex'),
+        },
+        {
+          frame: message(2, record('a0', 2)),
+          error: 'truncated',
+          envelope: { device: '352123670', reply: Buffer.from('0700000082013400000001', 'hex') },
+        },
+        {
+          frame: message(0, ''),
+          device: '352123670',
+          fixes: [],
+          reply: Buffer.from('0700000082010800000001', 'hex'),
         },
         {
           frame: message(1, record('90', 4)),

@@ -4,14 +4,22 @@ import type { ProtocolCases } from '../support/protocol-cases.ts'
 
 const ID = '352093086403655'
 
-function packet(...blocks: readonly Buffer[]): Buffer {
-  const content = Buffer.concat([Buffer.from(`${ID}\0`), u(4, 1714558530), u(4, 3), ...blocks])
+const packet = (...blocks: readonly Buffer[]): Buffer => flagged(3, ...blocks)
+
+function flagged(flags: number, ...blocks: readonly Buffer[]): Buffer {
+  const content = Buffer.concat([Buffer.from(`${ID}\0`), u(4, 1714558530), u(4, flags), ...blocks])
   return Buffer.concat([u(4, content.length).toReversed(), content])
 }
 
 function block(type: number, name: string, value: Buffer): Buffer {
   const content = Buffer.concat([Buffer.of(1, type), Buffer.from(`${name}\0`), value])
   return Buffer.concat([bytes('0bbb'), u(4, content.length), content])
+}
+
+function double(value: number): Buffer {
+  const bytesOf = Buffer.alloc(8)
+  bytesOf.writeDoubleLE(value)
+  return bytesOf
 }
 
 const PLACE = Buffer.alloc(29)
@@ -21,6 +29,15 @@ PLACE.writeDoubleLE(34, 16)
 PLACE.writeUInt16BE(36, 24)
 PLACE.writeUInt16BE(270, 26)
 PLACE[28] = 8
+const FIX = {
+  time: '2024-05-01T10:15:30Z',
+  latitude: 52.525,
+  longitude: -13.41,
+  altitude: 34,
+  speed: kmh(36),
+  heading: 270,
+  satellites: 8,
+}
 const OTHER = block(3, 'mcc', u(4, 262))
 
 export default {
@@ -34,17 +51,36 @@ export default {
         {
           frame: packet(OTHER, block(2, 'posinfo', PLACE)),
           device: ID,
+          fixes: [FIX],
+          reply: bytes('11'),
+        },
+        {
+          frame: packet(
+            block(2, 'posinfo', PLACE),
+            block(5, 'ign', Buffer.concat([u(4, 0), u(4, 1)])),
+            block(4, 'pwr_ext', double(27.6)),
+            block(4, 'pwr_int', double(4.1)),
+            block(1, 'avl_driver', Buffer.from('4B1D2E\0')),
+          ),
+          device: ID,
           fixes: [
             {
-              time: '2024-05-01T10:15:30Z',
-              latitude: 52.525,
-              longitude: -13.41,
-              altitude: 34,
-              speed: kmh(36),
-              heading: 270,
-              satellites: 8,
+              ...FIX,
+              said: { ignition: true, external_voltage: 27.6, battery_voltage: 4.1, driver: '4B1D2E' },
             },
           ],
+          reply: bytes('11'),
+        },
+        {
+          frame: packet(block(2, 'posinfo', PLACE.subarray(0, 20))),
+          error: 'truncated',
+          envelope: { device: ID, reply: bytes('11') },
+        },
+        {
+          frame: flagged(0x10, OTHER),
+          device: ID,
+          none: 'no place',
+          said: { alarms: ['sos'] },
           reply: bytes('11'),
         },
         { frame: packet(OTHER), device: ID, none: 'no place', reply: bytes('11') },

@@ -44,6 +44,11 @@ export default {
           fixes: [FIX, { ...FIX, valid: false }],
           reply: packet(Buffer.alloc(0)),
         },
+        {
+          frame: packet(record(1, Buffer.alloc(9)).subarray(0, -3)),
+          error: 'truncated',
+          envelope: { device: '1502000', reply: packet(Buffer.alloc(0)) },
+        },
         { frame: packet(Buffer.alloc(0)), device: '1502000', none: 'heartbeat', reply: packet(Buffer.alloc(0)) },
       ],
     },

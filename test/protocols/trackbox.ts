@@ -26,6 +26,7 @@ export default {
             },
           ],
         },
+        { frame: 'a=ping&v=11\r\n', reply: '=OK=\r\n' },
         { frame: 'b=1\r\n', error: 'unsupported' },
       ],
     },

@@ -33,7 +33,7 @@ import {
   trimEnd,
   verifiedHex,
 } from '../kit/index.ts'
-import { compactFixes, EVENTS, type Records, taggedFixes, voltagesOf } from './records.ts'
+import { compactFixes, compactRecords, EVENTS, type Records, taggedFixes, voltagesOf } from './records.ts'
 
 /** The event of an RFID card, whose number follows the voltages. */
 const RFID = '37'
@@ -75,11 +75,9 @@ function decode(frame: Buffer, session: Session): Message {
   if (head === undefined) return text.decode(frame, session)
   const body = verifiedHex(trimEnd(frame), { sum: sum8, from: 0, width: 2 }, session).subarray(head.length, -1)
   if (type === 'CCE') return enveloped({ device: device || undefined }, () => messageOf(taggedFixes(body)))
-  const answer = (count: number) => confirmation(`${device},CCC,${count}`, flag)
-  return enveloped({ device: device || undefined, reply: answer(0) }, () => {
-    const records = compactFixes(body)
-    return { ...messageOf(records), reply: answer(records.good.length) }
-  })
+  const records = compactRecords(body)
+  const reply = confirmation(`${device},CCC,${records.length}`, flag)
+  return enveloped({ device: device || undefined, reply }, () => messageOf(compactFixes(records)))
 }
 
 /** The head of a frame with records. */

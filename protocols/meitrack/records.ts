@@ -53,20 +53,19 @@ const SCALES = [
   { unit: (3.3 * 2) / 4096, divider: 8, from: 1738, to: 2793 },
 ]
 
-/** The positions of a CCC frame, from behind the comma on. @throws DecodeError */
-export function compactFixes(body: Buffer): Records {
+/** The records of a CCC frame, from behind the comma on. @throws DecodeError */
+export function compactRecords(body: Buffer): readonly Buffer[] {
   const r = new ByteReader(body).skip(2)
   const length = r.u16le()
+  if (length === 0) throw new DecodeError('malformed', 'records of 0 bytes')
   r.skip(4)
-  if (length < COMPACT_LENGTH) throw new DecodeError('malformed', `records of ${length} bytes`)
-  return eachReadable(
-    Array.from({ length: Math.floor(r.left / length) }, () => r.slice(length)),
-    compactFix,
-  )
+  return Array.from({ length: Math.floor(r.left / length) }, () => r.slice(length))
 }
 
-/** What of a record is read. */
-const COMPACT_LENGTH = 24
+/** The positions of the records of a CCC frame. @throws DecodeError */
+export function compactFixes(records: readonly Buffer[]): Records {
+  return eachReadable(records, compactFix)
+}
 
 function compactFix(record: Buffer): Fix {
   const r = new ByteReader(record)

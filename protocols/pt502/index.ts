@@ -47,7 +47,7 @@ function decode(packet: Buffer): Message {
   if (text.startsWith('$PHD')) return { none: 'photo' }
   const login = /^\$FUS(\d+)(?:,|$)/.exec(text.slice(0, 64))
   if (login) return { device: login[1], none: 'login' }
-  if (!/^\$[A-Z]{3}[\d-]*,/.test(text.slice(0, 32))) throw new DecodeError('unsupported')
+  if (!/^\$[A-Z][A-Z\d]{2}[\d-]*,/.test(text.slice(0, 32))) throw new DecodeError('unsupported')
   const r = new TextReader(text, ',')
   const device = r.skip().next()
   if (!/^\w+$/.test(device)) throw new DecodeError('malformed', 'the frame has no id')

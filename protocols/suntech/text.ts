@@ -59,7 +59,7 @@ export function text(frame: Buffer): Message {
   if (type === 'CMD') return { device: fields[2], none: 'command answer' }
   if (type === 'HTE') return { device: second, none: 'trip', said: said({ driver: fields.findLast(isKey) }) }
   if (model !== '') return ofType(type, second, () => placeBehindClock(fields, { model, type }))
-  if (type === 'BDA') return ofType(type, second, () => placeOfScan(fields))
+  if (type === 'BDA' || type === 'SNB') return ofType(type, second, () => placeOfScan(fields))
   return ofType(type, second, () => universal(fields))
 }
 
@@ -129,7 +129,7 @@ function saidBefore(fields: readonly string[]): Said | undefined {
   return said({ battery_voltage: volts(fields.findLast((field) => volts(field) !== undefined)) })
 }
 
-/** The place of a scan for sensors (BDA), where its date and time say that there is one. It has no flag of a fix. */
+/** The place of a scan for sensors (BDA, SNB), where its date and time say that there is one. It has no flag of a fix. */
 function placeOfScan(fields: readonly string[]): Fix | undefined {
   const clock = fields.findIndex((field, i) => isDate(field) && isTime(fields[i + 1] ?? ''))
   const [latitude = '', longitude = ''] = clock < 0 ? [] : fields.slice(clock + 2)

@@ -4,6 +4,7 @@
  *   [KNNNNNNNNNNLcontent]         N  ten digits, a serial number      L  length of the content, one byte
  *   content of kind F0            id: login; the answer is the same with the kind FF
  *   (eeehhmmssVddmm.mmmmNdddmm.mmmmEsss.sssDDMMYY…)       position, in frames of several kinds
+ *   content of kinds 80 and 21 (!)     id, or (IMEI,version,…): a login too; how it is answered is not known
  *   (GSM,…)                                               cells
  *
  *   e  event: ONE, ITV …      V  A: valid, V: not         s  speed, knots       N, E  hemispheres
@@ -29,6 +30,8 @@ export default {
 
 const LOGIN = 0xf0
 const LOGIN_ANSWER = 0xff
+const OTHER_LOGINS = new Set([0x80, 0x21])
+const OTHER_LOGIN = /^\(?([0-9A-Za-z]{6,17})(?:,|\)?$)/
 const POSITION = /^\([A-Z]{3}(\d{6})([AV])(\d{4}\.\d{4})([NS])(\d{5}\.\d{4})([EW])(\d{3}\.\d{3})(\d{6})[^)]{0,200}\)$/
 
 function decode(frame: Buffer): Message {
@@ -37,6 +40,8 @@ function decode(frame: Buffer): Message {
   const kind = r.u8()
   const content = r.skip(10).ascii(r.u8())
   if (kind === LOGIN) return login(content, frame)
+  const other = OTHER_LOGINS.has(kind) ? OTHER_LOGIN.exec(content) : null
+  if (other) return { device: other[1], none: 'login' }
   if (content.startsWith('(GSM,')) return { none: 'cells' }
   const match = POSITION.exec(content)
   if (!match) return {}

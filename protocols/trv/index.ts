@@ -10,6 +10,9 @@
  *   I  IMEI                  Y, O  ddmm.mmmm     C  degrees, six characters
  *   A  A: valid, V: not      S     km/h          g, b  GSM signal, battery     s  satellites
  *
+ * Behind the battery of a position and of the heartbeats (IWAP03, CP01): a digit of the ignition (1 on, 2 off, 0 not known, inferred).
+ * IWAP10: alarm, 01 is SOS. Kept: other kinds, and positions in another layout.
+ *
  * Answer: W, the kind with the next letter (BP for AP, DP for CP, ZP for YP), # — to the login of IW with the time in between.
  * TRVAP02, 03, 04 … are answers to commands, and not answered: TRVBP03 would cut off the petrol.
  */
@@ -34,6 +37,7 @@ export default textProtocol({
     signal: { like: '\\d{3}' },
     number: { like: '\\d{3}' },
     temperature: {},
+    letterOfFix: { like: '[AV]' },
     acc: { like: '\\d', read: (text, draft) => ACC.has(text) && draft.says({ ignition: ACC.get(text) }) },
     rest: { read: readRest },
   },
@@ -53,6 +57,8 @@ export default textProtocol({
     { like: 'TRVAP21[,{any}]', none: 'settings', answer: 'TRVBP21#' },
     { like: '{brand}CP01,{signal}{number}{batteryPercent:3}[{rest}]', none: 'heartbeat', answer: '{brand}DP01#' },
     { like: '{brand}CP01[,{any}]', none: 'heartbeat', answer: '{brand}DP01#' },
+    { like: `${HEAD}[,]{ymd}{letterOfFix}{any}`, unknown: 'position', answer },
+    { like: '{brand}YP{kind}{any}', unknown: 'type', answer: '{brand}ZP{kind}#' },
     { like: `${HEAD}[,{any}]`, unknown: 'type' },
   ],
 })

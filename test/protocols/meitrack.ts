@@ -89,8 +89,13 @@ export default {
         { frame: frame(ccc(compact().subarray(0, 24))), device: ID, fixes: [FIX], reply: answered(1) },
         {
           frame: frame(ccc(compact().subarray(0, 20))),
+          error: 'truncated',
+          envelope: { device: ID, reply: answered(1) },
+        },
+        { frame: frame(ccc(compact()).subarray(0, 12)), device: ID, fixes: [], reply: answered(0) },
+        {
+          frame: frame(Buffer.from('CCC,\0\0\0\0\0\0\0\0')),
           error: 'malformed',
-          envelope: { device: ID, reply: answered(0) },
         },
         { frame: frame(cce(tagged(), tagged())), device: ID, fixes: [TAGGED, TAGGED] },
         { frame: frame(cce()), device: ID, fixes: [] },

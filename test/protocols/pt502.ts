@@ -26,6 +26,7 @@ export default {
           device: ID,
           fixes: [{ ...FIX, speed: undefined }],
         },
+        { frame: `$IN1,${ID},${PLACE},,,A/10000,00000/0//\r`, device: ID, fixes: [FIX] },
         { frame: `$POS,${ID},231530.000,V,,,,,0.0,0,010524,,,N/00000/0//\r`, device: ID, none: 'no place' },
         {
           frame: `$HDA,${ID},231530.000,V,5231.5000,S,01324.6000,W,10.0,,010524,,,A/00010,00000/0/0/\r`,

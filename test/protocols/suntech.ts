@@ -116,6 +116,7 @@ export default {
           device: `0${ID}`,
           fixes: [{ ...FIX, satellites: 6, said: { ignition: true, external_voltage: 12.92 } }],
         },
+        { frame: `SNB;0${ID};FFFFFF;52;1.0.2;1;1;1;0\r`, device: `0${ID}` },
         {
           frame: `BDA;0${ID};FFFFFF;52;1.0.2;1;1;1;2;${CLOCK};+52.525000;+13.410000;0201;AC233F000001;-60\r`,
           device: `0${ID}`,

@@ -12,6 +12,9 @@ export default {
       title: 'a login, positions of two kinds, cells and a type that is not known',
       frames: [
         { frame: frame(0xf0, '21315000'), device: '21315000', none: 'login', reply: frame(0xff, '21315000') },
+        { frame: frame(0x80, '21315452'), device: '21315452', none: 'login' },
+        { frame: frame(0x21, '(356307042441013,TK102,255,001)'), device: '356307042441013', none: 'login' },
+        { frame: frame(0x21, '(x)') },
         { frame: frame(0x90, '(ONE101530A5231.5000N01324.6000W012.50001052400000000)'), fixes: [FIX] },
         {
           frame: frame(0x3d, '(ITV101530V5231.5000N01324.6000W012.5000105241001-LOW)'),

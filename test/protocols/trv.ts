@@ -63,6 +63,8 @@ export default {
           fixes: [{ ...FIX, said: { battery_percent: 80, ignition: true } }],
           reply: 'TRVBP01#',
         },
+        { frame: 'TRVYP02,6|2,460#', reply: 'TRVZP02#' },
+        { frame: 'TRVAP01261120A5231.5000N#', fixes: [], reply: 'TRVBP01#' },
         { frame: 'TRVAP03,080835,1#', none: 'command answer' },
         { frame: 'TRVAP21,13800000000#', none: 'settings', reply: 'TRVBP21#' },
       ],

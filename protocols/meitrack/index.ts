@@ -57,8 +57,8 @@ const text = textProtocol({
     report: { like: '[A-Z]{3}' },
     index: { like: '\\d+' },
     event: { alarms: EVENTS },
-    voltages: { read: (text, draft) => draft.says(voltagesOf(text)) },
-    key: { read: (text, draft) => draft.text('event') === RFID && draft.says({ driver: text }) },
+    voltages: { read: (field, draft) => draft.says(voltagesOf(field)) },
+    key: { read: (driver, draft) => draft.text('event') === RFID && draft.says({ driver }) },
   },
   lines: [
     { like: `${HEAD}{report},[{index},]{event},${PLACE}` },

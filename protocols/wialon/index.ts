@@ -64,8 +64,8 @@ function coveredBytes(frame: Buffer): readonly [number, number] {
 }
 
 /** Inputs, outputs, analogue inputs, key of the driver, parameters; of these `SOS:1:1` is the alarm button. */
-function readBesides(text: string, draft: Draft): void {
-  const [, , , driver, parameters = ''] = text.split(';', 5)
+function readBesides(fields: string, draft: Draft): void {
+  const [, , , driver, parameters = ''] = fields.split(';', 5)
   if (driver !== undefined && driver !== 'NA') draft.says({ driver })
   if (parameters.includes('SOS:1:1')) draft.says({ alarms: ['sos'] })
 }

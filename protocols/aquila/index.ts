@@ -12,7 +12,8 @@
  *   I  id        Y, O  decimal degrees     S  km/h          X  XOR of all before *
  *   e  event     A  A: valid, V: not       C  degrees
  *
- * Ignition and voltages of the first kind stand in places that differ between devices, and are not read. Nothing is answered.
+ * Ignition and voltages of the first kind stand in places that differ between devices, and are not read. Nothing is
+ * answered.
  */
 import { type Draft, dop, textProtocol } from '../kit/index.ts'
 

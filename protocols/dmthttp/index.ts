@@ -9,8 +9,9 @@
  *   GpsUTC  time of the fix, UTC          Alt     metres      Head  degrees      posAcc   metres
  *   DateUTC, date  of the report, UTC     Spd     cm/s        PosAcc  metres     GpsStat  bit 0: fix
  *
- * Ignition: bit 0 of DIn (FType 2) and of inputs. Analogue values (FType 6, analogues): 1 the battery in mV, 2 the external power in
- * 0.01 V; of newer devices counter 0 is the battery. A place in a record of the first kind carries the time of its own measurement. 200 acknowledges all records.
+ * Ignition: bit 0 of DIn (FType 2) and of inputs. Analogue values (FType 6, analogues): 1 the battery in mV, 2 the
+ * external power in 0.01 V; of newer devices counter 0 is the battery. A place in a record of the first kind carries
+ * the time of its own measurement. 200 acknowledges all records.
  */
 import {
   eachReadable,

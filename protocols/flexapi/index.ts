@@ -3,8 +3,9 @@
  *
  *   ${"topic":"v1/SERIAL/gnss/info","payload":{"time":…,"lat":…,"log":…,"gnss.altitude":…,…}}XX
  *
- * io.IGT is the ignition, obd.b_volt the battery of the vehicle. time: unix seconds; log: longitude; gnss.speed: km/h (a guess); gnss.fix: 0 is none. XX is a CRC-16 of the JSON; it is not
- * verified, since known frames hold "xx" in its place. Nothing is answered.
+ * io.IGT is the ignition, obd.b_volt the battery of the vehicle. time: unix seconds; log: longitude; gnss.speed: km/h
+ * (a guess); gnss.fix: 0 is none. XX is a CRC-16 of the JSON; it is not verified, since known frames hold "xx" in its
+ * place. Nothing is answered.
  */
 import { DecodeError, jsonProtocol, line, objectOf, parseJson, textMember } from '../kit/index.ts'
 

@@ -7,7 +7,8 @@
  *   X  XOR of everything before it, hexadecimal digits
  *
  *   200  0020,IMEI:I,battery level:…,…
- *   A00  004, then lines, each 'name:value': IMEI:I   GPS:v,yymmddhhmmss,AAAA.AAAAAAN,OOOOO.OOOOOOE,S,C   WIFI:…   LBS:…   battery level:b
+ *   A00  004, then lines, each 'name:value': IMEI:I   GPS:v,yymmddhhmmss,AAAA.AAAAAAN,OOOOO.OOOOOOE,S,C
+ *             WIFI:…   LBS:…   battery level:b
  *
  *   v  A: a fix     A, O  ddmm.mmmmmm, dddmm.mmmmmm     S  speed, km/h (a guess)     C  heading     b  %
  *

@@ -2,7 +2,7 @@
  * Meitrack MVT, T1, T3, T6, MT90, P88, P99 …: "MEITRACK GPRS protocol" V1.6, §1.2, and "T622 GPRS Protocol", §1.2, §3.45; TCP
  * and UDP. A frame is a line, or holds binary records (little-endian):
  *
- *   $$fL,I,AAA,e,Y,O,T,A,s,g,S,C,d,H,m,r,b,i,V,k,…*CC      position; so are AFF and others, [index,] in front of e
+ *   $$fL,I,AAA,e,Y,O,T,A,s,g,S,C,d,H,m,r,b,i,V,k,…*CC      position; so are AFF, A10 (on request) …, [index,] before e
  *   $$fL,I,CCC,vv ll nnnn R…*CC                    positions of l bytes each; answer @@fL,I,CCC,<how many>*CC
  *       R  e YYYY OOOO TTTT A s g SS CC dd HH mmmm rrrr bbbbbbbb ii V…
  *   $$fL,I,CCE,nnnn kk R…*CC                       k positions
@@ -14,12 +14,12 @@
  *   I  IMEI                        2000 in records                  d  HDOP, 0.1 in records
  *   CC sum of $$ to *           A  A, 1: valid; V, 0: not           H  metres      s  satellites
  *   m  way  r  time of run      b  cell  i  inputs and outputs      k  card, at event 37
- *   V  a|a|a|battery|power, hex: by their model × 0.01 V, or × 3 V ÷ 1024 or × 3.3 V ÷ 4096 with a divider of 2 and of 16. A battery
- *      of one cell has between 2.8 and 4.5 V, so its number shows which. Newer: battery|power|…, V with a point. Of records 0.01 V
+ *   V  a|a|a|battery|power, hex: by model × 0.01 V, or × 3 V ÷ 1024 or × 3.3 V ÷ 4096 with a divider of 2 and of 16. A
+ *      battery of one cell has 2.8 to 4.5 V, so its number shows which. Newer: battery|power|…, with a point. Records: 0.01 V
  *
  * CCE is in no public document. Its ids, those of two bytes begin with FE, were inferred from frames: 02 latitude, 03
- * longitude, 04 time, 05 validity, 06 satellites, 08 speed, 09 course, 0A HDOP, 0B altitude, 01 event, 19 battery and 1A power
- * (0.01 V), 25 card, FE69 battery (%); and that it is not answered.
+ * longitude, 04 time, 05 validity, 06 satellites, 08 speed, 09 course, 0A HDOP, 0B altitude, 01 event, 19 battery and
+ * 1A power (0.01 V), 25 card, FE69 battery (%); and that it is not answered.
  */
 import {
   enveloped,
@@ -54,7 +54,7 @@ const text = textProtocol({
     flag: { like: '[^]' },
     length: { like: '\\d+' },
     command: { like: '[A-Z]\\d\\d' },
-    report: { like: '[A-Z]{3}' },
+    report: { like: '[A-Z][A-Z\\d]{2}' },
     index: { like: '\\d+' },
     event: { alarms: EVENTS },
     voltages: { read: (field, draft) => draft.says(voltagesOf(field)) },

@@ -7,8 +7,8 @@
  *   t  kind of report        S  km/h                         s  satellites        P  HDOP × 10
  *   A  A: valid, V: not      H  altitude, hexadecimal        X  digits of a sum that is not known
  *
- * Parts behind &: P1 and three hexadecimal digits: battery, 0.01 V; P1 and a number with %: its charge; R, two digits and eight
- * hexadecimal ones: the card of the driver. Nothing is answered.
+ * Parts behind &: P1 and three hexadecimal digits: battery, 0.01 V; P1 and a number with %: its charge; R, two digits
+ * and eight hexadecimal ones: the card of the driver. Nothing is answered.
  */
 import { between, type Draft, textProtocol } from '../kit/index.ts'
 

@@ -5,7 +5,7 @@
  *
  *   I  id     V  version     N  number     T  type     C  CRC-16/XMODEM of everything before it
  *
- *   05  BBBBBBBB F NN (tag, length, value)…      tag 10: BBBBBBBB AAAAaaaa OOOOoooo V G HHHH …    tag 0D: battery, 5 %
+ *   05  BBBBBBBB F NN (tag, length, value)…      tag 10: BBBBBBBB AAAAaaaa OOOOoooo V G HHHH …    0D: battery, 5 %
  *
  *   B  from the highest bit on: year of the century (6), month (4), day (5), hour (5), minute (6), second (6)
  *   A, O  latitude, longitude, minutes, the highest bit: south, west; a, o  their ten-thousandths

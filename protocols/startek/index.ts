@@ -8,9 +8,10 @@
  *   L  length     A     A: valid, V: not       s  satellites             C  degrees     c  command: 100 and above
  *   I  IMEI       T     UTC                    P  HDOP                   X  sum of all characters before it
  *
- *   F  status, hex, bit 5: stopped     i, o  inputs, outputs, hex, bit 1: the second     V, B  power, battery, 0.01 V, hex
+ *   F  status, hex, bit 5: stopped     i, o  inputs, outputs, hex     V, B  power, battery, 0.01 V, hex
  *
- * The second input is the ignition, event 18 a power cut, d of event 53 a driver: inferred from frames. The layout of a compressed position (020) is not known. Nothing is answered.
+ * The second input is the ignition, event 18 a power cut, d of event 53 a driver: inferred from frames. The layout of a
+ * compressed position (020) is not known. Nothing is answered.
  */
 import { type Draft, lengthField, type Session, sum8, textProtocol, verify } from '../kit/index.ts'
 

@@ -7,7 +7,7 @@
  *   ST300UEX;…;F;distance;volts;I/O;L;data;… data of L bytes may hold CR
  *   STT;I;M;fields by M                       Universal: bit n of M (hex) says that field n is there; ALT, UEX alike
  *   BDA;I;M;…;D;T;Y;O;…                       scan for sensors, with the place of the tracker
- *   ST300ALV;I   ST300CMD;Res;I;…   RES;I;…   ST300HTE;I;…      no position: alive, answer to a command, trip
+ *   ST300ALV;I   ST300CMD;Res;I;…   ST300NTW;Res;I;…   RES;I;…   ST300HTE;I;…      no position: alive, answer to a command, trip
  *
  *   02 LLLL HH IIIIIIIIII mm vvvv YYMMDDhhmmss ccbbcc AA aaaaaa OO oooooo SSSSss CCCCcc FF … 03   zip of ST300
  *   81 LLLL IIIIIIIIII MMMMMM fields by M                    zip of Universal; 82: alert
@@ -18,10 +18,11 @@
  *   T  hh:mm:ss           C  degrees               H  10 status, 11 emergency, 12 event, 13 alert
  *   L  length behind it   s  satellites
  *
- * Behind the fix stand the distance, the main power (V), inputs and outputs (the first: ignition; of Universal the last), what raised
- * the report, and later the backup battery (V) and the key of the driver (14 hex digits): these two are recognised by their form,
- * because their places differ between models. The id of zip of ST300 has nine digits and a zero that fills up. Universal reports have
- * backup battery and main power behind the fields of their mask: read from frames. Kept: all other types.
+ * Behind the fix stand the distance, the main power (V), inputs and outputs (the first: ignition; of Universal the
+ * last), what raised the report, and later the backup battery (V) and the key of the driver (14 hex digits): these two
+ * are recognised by their form, because their places differ between models. The id of zip of ST300 has nine digits and
+ * a zero that fills up. Universal reports have backup battery and main power behind the fields of their mask: read from
+ * frames. Kept: all other types.
  */
 import { DecodeError, type Message, type Protocol } from '../kit/index.ts'
 import { frameLength } from './framing.ts'

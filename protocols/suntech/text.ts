@@ -56,7 +56,7 @@ export function text(frame: Buffer): Message {
   const model = MODEL.exec(header)?.[0] ?? ''
   const type = header.slice(model.length)
   if (model !== '' && type === '') return ofType(second, fields[2], () => placeBehindClock(fields, {}))
-  if (type === 'CMD') return { device: fields[2], none: 'command answer' }
+  if (type === 'CMD' || second === 'Res') return { device: fields[2], none: 'command answer' }
   if (type === 'HTE') return { device: second, none: 'trip', said: said({ driver: fields.findLast(isKey) }) }
   if (model !== '') return ofType(type, second, () => placeBehindClock(fields, { model, type }))
   if (type === 'BDA' || type === 'SNB') return ofType(type, second, () => placeOfScan(fields))
@@ -168,8 +168,8 @@ function universal(fields: readonly string[]): Fix | undefined {
 }
 
 /**
- * The backup battery and the main power: the first of the fields that a report has behind those of its mask. A mask of their own (hex)
- * says whether they are there; without it they are.
+ * The backup battery and the main power: the first of the fields that a report has behind those of its mask. A mask of
+ * their own (hex) says whether they are there; without it they are.
  */
 function assigned([first = '', second = '']: readonly string[], mask: string): Said {
   const has = mask === '' ? 3 : Number.parseInt(mask, 16) & 3

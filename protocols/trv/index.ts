@@ -10,8 +10,8 @@
  *   I  IMEI                  Y, O  ddmm.mmmm     C  degrees, six characters
  *   A  A: valid, V: not      S     km/h          g, b  GSM signal, battery     s  satellites
  *
- * Behind the battery of a position and of the heartbeats (IWAP03, CP01): a digit of the ignition (1 on, 2 off, 0 not known, inferred).
- * IWAP10: alarm, 01 is SOS. Kept: other kinds, and positions in another layout.
+ * Behind the battery of a position and of the heartbeats (IWAP03, CP01): a digit of the ignition (1 on, 2 off, 0 not
+ * known, inferred). IWAP10: alarm, 01 is SOS. Kept: other kinds, and positions in another layout.
  *
  * Answer: W, the kind with the next letter (BP for AP, DP for CP, ZP for YP), # — to the login of IW with the time in between.
  * TRVAP02, 03, 04 … are answers to commands, and not answered: TRVBP03 would cut off the petrol.

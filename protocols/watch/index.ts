@@ -12,7 +12,7 @@
  *   I  id                        A  A: valid, V: not    C  degrees            or the letter says the hemisphere
  *   N  serial number             N, E  hemispheres      H  metres
  *   L  length from TYPE on, hex  D  DDMMYY              s  satellites  p  battery, %
- *   F  status, hex: bit 16 SOS, 17 battery low, 20 watch taken off, 21 fall; bits 0 to 15 are states, no alarms
+ *   F  status, hex: bit 16 SOS, 17 battery low, 20 watch taken off; bits 0 to 15 are states, no alarms
  *
  * Answers: [VV*I*LLLL*TYPE] to LK (link kept), TKQ (a request) and AL, named by these letters alone; INIT,1 to INIT.
  */
@@ -182,8 +182,8 @@ function saidBehind(text: string): Said | undefined {
 }
 
 const STATUS = /^[0-9a-fA-F]{8}$/
-/** From bit 16 of the status on; 18 and 19 are fences. */
-const ALARMS: readonly (Alarm | undefined)[] = ['sos', 'low_battery', undefined, undefined, 'tampering', 'accident']
+/** From bit 16 of the status on; 18 and 19 are fences, 21 a fall. */
+const ALARMS: readonly (Alarm | undefined)[] = ['sos', 'low_battery', undefined, undefined, 'tampering']
 
 /** Degrees and a letter; devices of the south and west have a sign, a letter, or both. */
 function angleOf(r: TextReader): number | undefined {

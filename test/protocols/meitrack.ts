@@ -69,6 +69,7 @@ export default {
           fixes: [{ ...FIX, latitude: -52.525, longitude: -13.41, hdop: undefined, altitude: undefined }],
         },
         { frame: frame('AAA,35,other layout'), device: ID, fixes: [] },
+        { frame: frame(AAA.replace('AAA', 'A10')), device: ID, fixes: [FIX] },
         { frame: frame('A10,OK'), device: ID, none: 'command answer' },
         { frame: frame('XYZ,1'), device: ID },
         { frame: Buffer.concat([frame(AAA).subarray(0, -4), Buffer.from('00\r\n')]), error: 'checksum' },

@@ -191,6 +191,7 @@ export default {
       title: 'no position',
       frames: [
         { frame: 'SA200ALV;317000\r', device: '317000', none: 'heartbeat' },
+        { frame: `ST300ADP;Res;${ID};022;U;T;2;9000\r`, device: ID, none: 'command answer' },
         { frame: `ST300CMD;Res;${ID};315;Disable1\r`, device: ID, none: 'command answer' },
         { frame: `ST300HTE;${ID};04;248;${CLOCK};167559;12.28;${PLACE}\r`, device: ID, none: 'trip' },
         {

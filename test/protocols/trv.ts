@@ -1,5 +1,5 @@
 import { kmh } from '../../protocols/kit/index.ts'
-import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { eachPosition, many, type ProtocolCases } from '../support/protocol-cases.ts'
 
 const ID = '356307042441013'
 const PLACE = '261120A5231.5000N01324.6000W036.0150010270.0006000908000502'
@@ -68,6 +68,17 @@ export default {
         { frame: 'TRVAP03,080835,1#', none: 'command answer' },
         { frame: 'TRVAP21,13800000000#', none: 'settings', reply: 'TRVBP21#' },
       ],
+    },
+  ],
+  corrections: [
+    {
+      reason: '"Protocol for GPS Watch", AP01: three digits are the charge of the battery in percent',
+      says: ({ positions }) => ({
+        positions: positions.map((position) => {
+          const { batteryV, ...rest } = position.said ?? {}
+          return batteryV === undefined ? position : { ...position, said: { ...rest, batteryPercent: batteryV } }
+        }),
+      }),
     },
   ],
 } satisfies ProtocolCases

@@ -10,27 +10,34 @@
  *   OBD: types with the state of the vehicle S{34}, then a count n and n positions P{19}
  *     1001 S n P…         login; answer 9001 FFFFFFFF 0000, unix seconds
  *     1002 S n P…         logout                 4001 x S n P…    positions
- *     4007 A{4} S n P…    alarm; answer C007 A   401F x A{4} S n P…  alarm
+ *     4007 A{4} S n P… m of (b, k, v{4})  alarms; answer C007 A; b: 01: begins; k: kind
+ *     401F x A{4} S n P…  alarm                  4002 … 4006, 400B S…    readings
  *     4009 u{4} P         position in sleep      1003             heartbeat; answer 9003
  *   Trackers: 4001 P, 4206 x n P…; answers 8001, 8206            Older: 2001 x{4} u{4} x P; answer 1001 00000000 FF{8}
  *
  *   P  DD MM YY hh mm ss, latitude and longitude (u32, milliseconds of arc), speed (u16, cm/s), course (u16, 0.1°), flags:
  *      bit 0 east, bit 1 north, bits 2–3 kind of fix (0: none), bits 4–7 satellites
- *   u  unix seconds of the report     x  not read     In types that are not drawn here, P is looked for.
+ *   S  bit 2 of its byte 24: ignition     u  unix seconds of the report     x  not read
+ *      In types that are not drawn here, P is looked for.
  */
 import {
+  type Alarm,
+  alarmsOf,
   ByteReader,
   ByteWriter,
   bytesDmy,
   crc16X25,
   DecodeError,
+  enveloped,
   type Fix,
   heading,
   isBytesDmy,
   lengthField,
   type Message,
   type Protocol,
+  type Said,
   type Session,
+  said,
   verified,
 } from '../kit/index.ts'
 
@@ -59,6 +66,19 @@ const OLDER = 0x24
 const OBD = new Set([0x03, 0x04])
 /** Bytes of the state of the vehicle. */
 const STATE = 34
+/** Its third byte of flags. */
+const IGNITION = 0x04
+/** Bytes of an alarm. */
+const ALARM = 6
+const ALARMS: Readonly<Record<number, Alarm>> = {
+  0x02: 'low_power',
+  0x07: 'tow',
+  0x0e: 'power_cut',
+  0x10: 'sos',
+  0x11: 'accident',
+  0x12: 'tampering',
+  0x1c: 'vibration',
+}
 /** Bytes of a position. */
 const POSITION = 19
 /** Types of OBD without a position: readings of the vehicle, answers to commands. */
@@ -72,6 +92,8 @@ const NONE = new Map([
   [0x9001, 'login'],
   [0xa002, 'command answer'],
 ])
+/** Those that begin with the state of the vehicle. */
+const STATE_ALONE = new Set([0x4002, 0x4003, 0x4004, 0x4005, 0x4006, 0x400b])
 
 function decode(frame: Buffer, session: Session): Message {
   if (frame.length < 12) throw new DecodeError('truncated')
@@ -83,57 +105,118 @@ function decode(frame: Buffer, session: Session): Message {
   const id = r.slice(20)
   const type = r.u16()
   const answer = (code: number, content: Uint8Array | readonly number[] = []) => reply({ version, id, code, content })
-  if (version === undefined) return { device, ...older(type, r, answer) }
-  if (!OBD.has(version)) return { device, ...tracker(type, r, answer) }
-  return { device, ...obd(type, r, { answer, now: session.now }) }
+  const isObd = version !== undefined && OBD.has(version)
+  const read = version === undefined ? older : isObd ? obd : tracker
+  return enveloped({ device, reply: replyTo(type, { isObd, answer, r, now: session.now }) }, () => read(type, r))
 }
 
-type Answer = (code: number, content?: Uint8Array | readonly number[]) => Buffer
+interface Answering {
+  readonly isObd: boolean
+  readonly answer: (code: number, content?: Uint8Array | readonly number[]) => Buffer
+  readonly r: ByteReader
+  readonly now: number
+}
 
-function obd(type: number, r: ByteReader, { answer, now }: { answer: Answer; now: number }): Message {
+function replyTo(type: number, { isObd, answer, r, now }: Answering): Buffer | undefined {
   switch (type) {
     case 0x1001: {
       const seconds = new ByteWriter().hex('ffffffff0000').u32le(Math.floor(now / 1000))
-      return { ...positions(r.skip(STATE), 'login'), reply: answer(0x9001, seconds.toBuffer()) }
+      return isObd ? answer(0x9001, seconds.toBuffer()) : undefined
     }
-    case 0x1002:
-      return positions(r.skip(STATE), 'logout')
     case 0x1003:
-      return { none: 'heartbeat', reply: answer(0x9003) }
+      return answer(0x9003)
+    case 0x2001:
+      return answer(0x1001, [0, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255])
     case 0x4001:
-      return positions(r.skip(1 + STATE), 'no place')
-    case 0x4007: {
-      const index = r.slice(4)
-      return { ...positions(r.skip(STATE), 'no place'), reply: answer(0xc007, index) }
-    }
-    case 0x4009:
-      return one(r.skip(4))
-    case 0x401f:
-      return positions(r.skip(5 + STATE), 'no place')
+      return isObd ? undefined : answer(0x8001)
+    case 0x4007:
+      return isObd ? answer(0xc007, r.ahead().slice(4)) : undefined
+    case 0x4206:
+      return isObd ? undefined : answer(0x8206)
     default:
-      return NONE.has(type) ? { none: NONE.get(type) } : found(r)
+      return undefined
   }
 }
 
-function tracker(type: number, r: ByteReader, answer: Answer): Message {
-  if (type === 0x4001) return { ...one(r), reply: answer(0x8001) }
-  if (type === 0x4206) return { ...positions(r.skip(1), 'no place'), reply: answer(0x8206) }
-  return type === 0x1003 ? { none: 'heartbeat', reply: answer(0x9003) } : found(r)
+function obd(type: number, r: ByteReader): Message {
+  switch (type) {
+    case 0x1001:
+      return withState(r, 'login')
+    case 0x1002:
+      return withState(r, 'logout')
+    case 0x1003:
+      return { none: 'heartbeat' }
+    case 0x4001:
+      return withState(r.skip(1), 'no place')
+    case 0x4007:
+      return withState(r.skip(4), 'alarm')
+    case 0x4009:
+      return one(r.skip(4))
+    case 0x401f:
+      return withState(r.skip(5), 'no place')
+    default:
+      return {
+        said: STATE_ALONE.has(type) ? state(r) : undefined,
+        ...(NONE.has(type) ? { none: NONE.get(type) } : found(r)),
+      }
+  }
 }
 
-function older(type: number, r: ByteReader, answer: Answer): Message {
-  if (type !== 0x2001) return found(r)
-  return { ...one(r.skip(9)), reply: answer(0x1001, [0, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255]) }
+function tracker(type: number, r: ByteReader): Message {
+  if (type === 0x4001) return one(r)
+  if (type === 0x4206) return positions(r.skip(1), 'no place')
+  return type === 0x1003 ? { none: 'heartbeat' } : found(r)
 }
 
-/** A count and as many positions; `none`: what it is without one. */
+function older(type: number, r: ByteReader): Message {
+  if (type === 0x2001) return one(r.skip(9))
+  return type === 0x1003 ? { none: 'heartbeat' } : found(r)
+}
+
+/** The state of the vehicle, then a count and as many positions, and of an alarm its list; `none`: what it is without one. */
+function withState(r: ByteReader, none: string): Message {
+  const beside = state(r)
+  const { fixes, ...others } = positions(r, none)
+  const told = said({ ...beside, alarms: none === 'alarm' ? alarms(r) : [] })
+  return fixes ? { fixes: fixes.map((fix) => ({ ...fix, said: told })) } : { ...others, said: told }
+}
+
+/** What the state of the vehicle says: its ignition. */
+function state(r: ByteReader): Said | undefined {
+  if (r.left < STATE) throw new DecodeError('truncated')
+  const flags = r.skip(24).u8()
+  r.skip(STATE - 25)
+  return said({ ignition: (flags & IGNITION) !== 0 })
+}
+
+/** A list of alarms, behind the positions: those that begin. */
+function alarms(r: ByteReader): readonly Alarm[] {
+  const kinds: (Alarm | false | undefined)[] = []
+  for (let count = r.left > 0 ? r.u8() : 0; count > 0 && r.left >= ALARM; count--) {
+    const begins = r.u8() === 1
+    kinds.push(begins && ALARMS[r.u8()])
+    r.skip(ALARM - (begins ? 2 : 1))
+  }
+  return alarmsOf(...kinds)
+}
+
+/** A count and as many positions; where that is not what follows, the position that is found. `none`: what it is without one. */
 function positions(r: ByteReader, none: string): Message {
   const fixes: Fix[] = []
+  const rest = r.ahead()
   for (let count = r.u8(); count > 0; count--) {
+    if (!beginsPosition(r)) return found(rest)
     const fix = fixOf(r)
     if (fix) fixes.push(fix)
   }
   return fixes.length > 0 ? { fixes } : { none }
+}
+
+/** Whether a date of the calendar begins here, or that of a clock that was never set, and a position fits in. */
+function beginsPosition(r: ByteReader): boolean {
+  if (r.left < POSITION) return false
+  const date = r.ahead().slice(6)
+  return date.readUInt16LE() === 0 || isBytesDmy(date, 0)
 }
 
 function one(r: ByteReader): Message {

@@ -4,22 +4,35 @@
  *
  *   ##,imei:I,A;                                     login; answer LOAD
  *   I;                                               heartbeat; answer ON
- *   imei:I,E,L,p,F,T,A,Y,N,O,E,S[,C[,H[,…]]];        position; the answer to the event "help me" is **,imei:I,E;
+ *   imei:I,E,L,p,F,T,A,Y,N,O,E,S[,C[,H[,a[,…]]]];    position; the answer to the event "help me" is **,imei:I,E;
  *   imei:I,E,L,p,L,…;                                no fix: cells
- *   imei:I,OBD,…;                                    no position
- *   imei:I,E,---,------,----,T,D,b,A,Y,O,S,C,H,d,s,…*     position of another firmware, in decimal degrees
+ *   imei:I,OBD,L, 9 fields, V,…;                     no position; V: vehicle's battery, V
+ *   imei:I,E,---,------,----,T,D,r,q,Y,O,S,C,H,d,s,a,c,…*     position of another firmware: decimal degrees, S in km/h
  *
  *   I  IMEI                              T  UTC, hhmmss.sss           S  knots         d  HDOP
  *   E  event: tracker, help me …         A  A: valid, V: not          C  degrees       s  satellites
- *   L  device's time, YYMMDDhhmm[ss]     Y, O  ddmm.mmmm              H  metres        b  battery
- *   p  administrator's phone number      D  DDMMYY
+ *   L  device's time, YYMMDDhhmm[ss]     Y, O  ddmm.mmmm              H  metres        r  signal
+ *   p  administrator's phone number      D  DDMMYY                    a  ignition      c  charging
+ *      of the event rfid: the card       q  0: no fix
  *
+ * Said: the ignition (a, or the events acc on and acc off), alarms by the event, the voltage of the vehicle in OBD. That S of the
+ * other firmware is in km/h, and what its last fields mean, is inferred.
  * The date of a position is that of the device's own zone, the time of day is UTC: they are within half a day.
  */
-import { type Draft, endsWith, type Fix, type Session, textProtocol, utcYmd } from '../kit/index.ts'
+import { type Alarm, type Draft, endsWith, type Fix, type Session, textProtocol, utcYmd } from '../kit/index.ts'
+
+/** The keywords of the manual that raise an alarm of ours; `ac alarm` is that of the vehicle's power, `sensor alarm` of the shock sensor. */
+const ALARMS: Readonly<Record<string, Alarm>> = {
+  'help me': 'sos',
+  'low battery': 'low_battery',
+  'ac alarm': 'power_cut',
+  'sensor alarm': 'vibration',
+  'accident alarm': 'accident',
+  move: 'movement',
+}
 
 const HEAD = 'imei:{id},{event},'
-const PLACE = `${HEAD}{local},{any},F,{hms},[{valid}],{latNmea},[{ns}],{lonNmea},[{ew}]`
+const PLACE = `${HEAD}{local},{phone},F,{hms},[{valid}],{latNmea},[{ns}],{lonNmea},[{ew}]`
 
 export default textProtocol({
   name: 'gps103',
@@ -28,15 +41,35 @@ export default textProtocol({
   transports: ['tcp', 'udp'],
   frame: endsWith(';', '*', '\n', '\r\n'),
   ends: ';*',
-  fields: { event: {}, local: {}, heartbeat: { like: '\\d{10,17}' }, imei: { like: '\\d{10,17}' } },
+  fields: {
+    event: {
+      alarms: ALARMS,
+      read(text, draft) {
+        if (text === 'acc on' || text === 'acc off') draft.says({ ignition: text === 'acc on' })
+      },
+    },
+    phone: {
+      read(text, draft) {
+        if (draft.text('event') === 'rfid') draft.says({ driver: text })
+      },
+    },
+    acc: {
+      read(text, draft) {
+        if (text === '0' || text === '1') draft.says({ ignition: text === '1' })
+      },
+    },
+    local: {},
+    heartbeat: { like: '\\d{10,17}' },
+    imei: { like: '\\d{10,17}' },
+  },
   lines: [
     {
-      like: `${HEAD}{local},{any},[F],{hms},[{valid}],{latNmea},[{ns}],{lonNmea}[,[{ew}][,{speedKnots}[,{course}[,{altitude}[,{any}]]]]]`,
+      like: `${HEAD}{local},{phone},[F],{hms},[{valid}],{latNmea},[{ns}],{lonNmea}[,[{ew}][,{speedKnots}[,{course}[,{altitude}[,{acc}[,{any}]]]]]]`,
       answer,
       fix,
     },
     {
-      like: `${HEAD}{any:3},{hms},{dmy},{any},{valid},{lat},{lon},{speedKnots},{course},{altitude},{hdop},{satellites},{any}`,
+      like: `${HEAD}{any:3},{hms},{dmy},{any},{quality},{lat},{lon},{speedKmh},{course},{altitude},{hdop},{satellites}[,{acc}[,[{charging}][,{any}]]]`,
     },
     {
       like: `${HEAD}{local},{any},F,{any},{valid},[{ns},]{latNmea},[{ns},][{ew},]{lonNmea},[{ew},]{speedKnots}[,{course}[,{altitude}[,{any}]]]`,
@@ -52,7 +85,9 @@ export default textProtocol({
       answer: 'ON',
       fix,
     },
-    { like: `${HEAD}{any},{any},L,{any}`, none: 'no fix', answer },
+    { like: `${HEAD}{any},{any},L[,{any}]`, none: 'no fix', answer },
+    { like: 'imei:{id},L[,{any}]', none: 'no fix' },
+    { like: 'imei:{id},OBD,{any:10},{externalVolts}[,{any}]', none: 'status' },
     { like: 'imei:{id},OBD,{any}', none: 'status' },
     { like: 'imei:{id},vr,{any}', none: 'photo' },
     { like: 'imei:{id},{any}', unknown: 'type' },

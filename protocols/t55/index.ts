@@ -4,14 +4,15 @@
  * of its own, in front of a sentence, or behind it:
  *
  *   $PGID,I*CC   $GPFID,I   $DEVID,I*CC   $PSIWMDID,I*CC   $PCPTI,I,…   $IMEI=I   IMEI I   I     no position
- *   [I[,]]$GPRMC,T,A,Y,N,O,E,S,C,D,…*CC[,s,I,…]    position; answer OK1
+ *   [I[,]]$GPRMC,T,A,Y,N,O,E,S,C,D,…*CC[,s,I[,i,…]]    position; answer OK1
  *   [I]$GPGGA,T,Y,N,O,E,q,s,d,H,…*CC  $GPGLL,Y,N,O,E,T,A*CC  $PUBX,00,T,Y,N,O,E,H,…   position without a date
  *   $GPRMA,A,Y,N,O,E,,,S,C,…                       position without a time
- *   $TRCCR,YYYYMMDDhhmmss.sss,A,y,o,S,C,H,…  $ID,I,…,La,y,N,Lo,o,E,…  QZE,I,…,y,o,S,C,A,…         position
+ *   $TRCCR,YYYYMMDDhhmmss.sss,A,y,o,S,C,H,…  $ID,I,…,La,y,N,Lo,o,E,…  QZE,I,…,y,o,S,C,A,i,…       position
+ *   $GPIOP,…,V,v*CC                                external voltage, battery voltage
  *
  *   T     hhmmss.sss, UTC     A  A: valid, V: not       S  knots (km/h in PUBX)     d  HDOP         q  0: no fix
  *   D     DDMMYY              Y, O  ddmm.mmmm           C  degrees                  s  satellites
- *   y, o  decimal degrees     N, E  hemispheres         H  metres
+ *   y, o  decimal degrees     N, E  hemispheres         H  metres               i  1: ignition on (inferred, as are V and v)
  *
  * What has no date is as near as can be to its arrival. A position in front of the name is kept until the name arrives.
  */
@@ -36,7 +37,7 @@ export default textProtocol({
   },
   fix,
   lines: [
-    { like: `\${talker}RMC,${RMC}[,[{any}*{any},{satellites},{imei}]{any}]`, answer },
+    { like: `\${talker}RMC,${RMC}[,[{any}*{any},{satellites},{imei}[,{ignition},]]{any}]`, answer },
     { like: `\${talker}GGA,${GGA},{any}` },
     { like: `\${talker}GLL,${GLL}{any}` },
     { like: '${talker}GNS,{hms},{latNmea},[{ns}],{lonNmea},[{ew}],[{mode}],{satellites},{hdop},{altitude},{any}' },
@@ -50,7 +51,7 @@ export default textProtocol({
     {
       like: '$ID,{id},{any:8},GPSEX,{valid},D,{dmy},T,{hhmmss},S,{any}:{satellites},La,{lat},{ns},Lo,{lon},{ew},{any}',
     },
-    { like: 'QZE,{id},{any},{ddmmyyyy},{hhmmss},{lat},{lon},{speedKnots},{course},{valid},{any}' },
+    { like: 'QZE,{id},{any},{ddmmyyyy},{hhmmss},{lat},{lon},{speedKnots},{course},{valid},[{ignition}]{any}' },
     { like: '[$]IMEI{separator}{id}[*{any}]', none: 'login', fix: kept },
     { like: '{number}', none: 'login', fix: kept },
     ...['PGID', 'GPFID', 'DEVID', 'PSIWMDID'].map((type) => ({
@@ -62,6 +63,7 @@ export default textProtocol({
     { like: '$CONNECT,{id},{any}', none: 'login', fix: kept },
     { like: '$GPTXT,NET,{id},{any}', none: 'status' },
     { like: '${talker}{quiet},{any}', none: 'status' },
+    { like: '$GPIOP,{any:6},{externalVolts},{batteryVolts}*{any}', none: 'status' },
     { like: '$GPIOP,{any}', none: 'status' },
     { like: '${any}', unknown: 'type' },
   ],

@@ -9,17 +9,20 @@
  *   M, G  which parts follow, from bit 0 on                     Y, O  latitude, longitude: float, degrees
  *   H  altitude, m                                              S  satellites
  */
-import { type ByteReader, type Fix, finite, kmh } from '../kit/index.ts'
+import { type ByteReader, type Fix, finite, kmh, type Said } from '../kit/index.ts'
+import { withElement } from './elements.ts'
 
-/** Reads one record; undefined where it has no coordinates. */
-export function gh3000Fix(r: ByteReader): Fix | undefined {
+/** Reads one record: its fix, if it has coordinates, and what it says beside it. */
+export function gh3000Record(r: ByteReader): { fix?: Fix; said?: Said } {
   const time = EPOCH + (r.u32() & 0x3fff_ffff) * 1000
   const parts = r.u8()
   const fix = parts & 1 ? gps(r, time) : undefined
-  if (parts & 2) r.skip(r.u8() * 2)
-  if (parts & 4) r.skip(r.u8() * 3)
+  let said: Said | undefined
+  for (let n = parts & 2 ? r.u8() : 0; n > 0; n--) said = withElement(r.u8(), r.u8(), said)
+  for (let n = parts & 4 ? r.u8() : 0; n > 0; n--) said = withElement(r.u8(), r.u16(), said)
   if (parts & 8) r.skip(r.u8() * 5)
-  return fix
+  if (fix) fix.said = said
+  return { fix, said }
 }
 
 const EPOCH = Date.UTC(2007, 0, 1)

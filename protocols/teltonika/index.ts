@@ -15,12 +15,16 @@
  *   N  records; twice the same                  C  CRC-16/ARC from K to the second N, in its low half
  *   P, A  ids of the datagram and its packet    J  length of the IMEI
  *
+ * A packet whose checksum fits and whose records cannot be read, or are of an unknown codec, is answered with its N. Codec 7 has
+ * no element of a place alone: a record without coordinates is no fix. Commands are not answered. What is said: elements.ts.
+ *
  * Over MQTT a packet of TCP, or Codec JSON (json.ts), is published to <imei>/data; over HTTP comes Codec JSON.
  */
 import {
   ByteReader,
   crc16Arc,
   DecodeError,
+  enveloped,
   type Fix,
   heading,
   kmh,
@@ -28,11 +32,13 @@ import {
   type Message,
   type Protocol,
   parseJson,
+  type Said,
   type Session,
   type Settings,
   verify,
 } from '../kit/index.ts'
-import { gh3000Fix } from './gh3000.ts'
+import { withDrivers, withElement, withShort } from './elements.ts'
+import { gh3000Record } from './gh3000.ts'
 import { readDocument, readRequest, readsGnssSpeed } from './json.ts'
 
 export default {
@@ -144,10 +150,9 @@ function decode(frame: Buffer, session: Session): Message {
     verify(frame.readUInt32BE(frame.length - TAIL) === crc16Arc(content), session)
   }
   if (COMMANDS.has(content[0])) return { none: 'command' }
-  const { count, positions } = records(new ByteReader(content), session.settingsOf())
-  const reply = Buffer.allocUnsafe(4)
-  reply.writeUInt32BE(count)
-  return { ...positions, reply }
+  const reply = Buffer.alloc(4)
+  reply[3] = content[1]
+  return enveloped({ reply }, () => records(content, new ByteReader(content), session.settingsOf()))
 }
 
 function login(frame: Buffer): Message {
@@ -162,42 +167,48 @@ function imei(r: ByteReader): string {
 
 function datagram(frame: Buffer, session: Session): Message {
   const r = new ByteReader(frame)
-  const reply = Buffer.from([0, 5, ...frame.subarray(2, 6), 0])
   const device = imei(r.skip(6))
-  const { count, positions } = records(r, session.settingsOf(device))
-  reply[6] = count
-  return { device, ...positions, reply }
+  const reply = Buffer.from([0, 5, ...frame.subarray(2, 6), r.ahead(1).u8()])
+  return enveloped({ device, reply }, () => records(frame, r, session.settingsOf(device)))
 }
 
-/** The records of a packet: how many, and their fixes; all of codec 7 may be without a place. */
-function records(r: ByteReader, settings: Settings): { count: number; positions: Pick<Message, 'fixes' | 'none'> } {
+/** The records of a packet, at the cursor over its bytes: their fixes; all of codec 7 may be without a place. */
+function records(bytes: Buffer, r: ByteReader, settings: Settings): Pick<Message, 'fixes' | 'none' | 'said'> {
   const codec = r.uint(1)
   const known = LAYOUTS.get(codec)
   if (!known && codec !== GH3000) throw new DecodeError('unsupported', `codec ${codec}`)
   const options = {
+    bytes,
     hasLong: codec === CODEC_8 && settings.extended === true,
     hasGnssSpeed: readsGnssSpeed(settings),
   }
   const count = r.uint(1)
   const fixes: Fix[] = []
+  let unplaced: Said | undefined
   for (let i = 0; i < count; i++) {
-    const fix = known ? record(r, known, options) : gh3000Fix(r)
-    if (fix) fixes.push(fix)
+    if (known) fixes.push(record(r, known, options))
+    else {
+      const { fix, said } = gh3000Record(r)
+      if (fix) fixes.push(fix)
+      else unplaced = said
+    }
   }
   const countAtEnd = r.uint(1)
   if (countAtEnd !== count)
     throw new DecodeError('malformed', `${count} records at the beginning, ${countAtEnd} at the end`)
-  return { count, positions: fixes.length > 0 ? { fixes } : { none: 'no place' } }
+  return fixes.length > 0 ? { fixes } : { none: 'no place', said: unplaced }
 }
 
-/** What the settings of the device say of its records. */
+/** The bytes of records, and what the settings of the device say of them. */
 interface RecordOptions {
+  /** What the cursor reads. */
+  readonly bytes: Buffer
   /** Whether a group of 16-byte values follows: codec 8 of devices with the setting `extended`. */
   readonly hasLong: boolean
   readonly hasGnssSpeed: boolean
 }
 
-function record(r: ByteReader, layout: Layout, { hasLong, hasGnssSpeed }: RecordOptions): Fix {
+function record(r: ByteReader, layout: Layout, { bytes, hasLong, hasGnssSpeed }: RecordOptions): Fix {
   const { count, id, hasVariable } = layout
   const time = r.u64()
   r.take(1)
@@ -210,19 +221,23 @@ function record(r: ByteReader, layout: Layout, { hasLong, hasGnssSpeed }: Record
   const fix: Fix = { time, latitude, longitude, valid: satellites > 0, altitude, speed, heading: angle, satellites }
   // Of the IO elements, two of those with 2-byte values belong to the fix.
   r.take(layout.event + count)
-  r.take(r.uint(count) * (id + 1))
-  for (let n = r.uint(count); n > 0; n--) {
+  let n = r.uint(count)
+  let said = withShort({ bytes, at: r.take(n * (id + 1)), n, idWidth: id })
+  for (n = r.uint(count); n > 0; n--) {
     const element = r.uint(id)
-    const value = r.uint(2)
+    const value = r.u16()
     if (element === HDOP && value > 0) fix.hdop = value / 10
-    if (hasGnssSpeed && element === GNSS_SPEED) fix.speed = kmh(value)
+    else if (hasGnssSpeed && element === GNSS_SPEED) fix.speed = kmh(value)
+    else said = withElement(element, value, said)
   }
   r.take(r.uint(count) * (id + 4))
-  r.take(r.uint(count) * (id + 8))
+  n = r.uint(count)
+  said = withDrivers({ bytes, at: r.take(n * (id + 8)), n, idWidth: id }, said)
   if (hasLong) r.take(r.uint(count) * (id + 16))
-  for (let n = hasVariable ? r.uint(2) : 0; n > 0; n--) {
+  for (n = hasVariable ? r.uint(2) : 0; n > 0; n--) {
     r.take(2)
     r.take(r.uint(2))
   }
+  fix.said = said
   return fix
 }

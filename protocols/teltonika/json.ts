@@ -26,11 +26,13 @@ import {
   objectOf,
   optionalNumber,
   parametersOf,
+  type Said,
   type Session,
   type Settings,
   textMember,
   unixTime,
 } from '../kit/index.ts'
+import { isDriver, withDriver, withElement } from './elements.ts'
 
 const HDOP = '182'
 const GNSS_SPEED = '24'
@@ -47,7 +49,7 @@ export function readDocument(parsed: unknown, session: Session, { named, secret 
   const { reported } = objectMember(document, 'state')
   if (reported === undefined) return { device }
   const record = objectOf(reported, 'reported')
-  if (textMember(record, 'latlng') === undefined) return { device, none: 'no place' }
+  if (textMember(record, 'latlng') === undefined) return { device, none: 'no place', said: saidOf(record) }
   return { device, fixes: [fixOf(record, session, readsGnssSpeed(session.settingsOf(device, secret)))] }
 }
 
@@ -88,5 +90,16 @@ function fixOf(record: JsonObject, session: Session, hasGnssSpeed: boolean): Fix
     heading: heading(optionalNumber(record.ang)),
     satellites,
     hdop: hdop === undefined ? undefined : dop(hdop / 10),
+    said: saidOf(record),
   }
+}
+
+/** What the IO elements say beside the position. */
+function saidOf(record: JsonObject): Said | undefined {
+  let said: Said | undefined
+  for (const [name, value] of Object.entries(record)) {
+    if (isDriver(+name)) said = withDriver(String(value ?? ''), said)
+    else if (typeof value === 'number') said = withElement(+name, value, said)
+  }
+  return said
 }

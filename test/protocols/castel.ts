@@ -22,6 +22,9 @@ function packet({ version = 4, type, content }: Packet): Buffer {
 const answer = (type: string, content = '', version = 4) => packet({ version, type, content })
 
 const STATE = '00'.repeat(34)
+/** The state with the ignition on. */
+const ON = `${'00'.repeat(24)}04${'00'.repeat(9)}`
+const [OFF, RUNNING] = [{ ignition: false }, { ignition: true }]
 /** 52.525° N, 13.41° E, 10 m/s, 270.5°, 2024-05-01 23:15:30, 9 satellites. */
 const place = (flags: string) =>
   new ByteWriter()
@@ -66,42 +69,78 @@ export default {
         {
           frame: packet({ type: '1001', content: `${STATE}01${POSITION}` }),
           device: ID,
-          fixes: [FIX],
+          fixes: [{ ...FIX, said: OFF }],
           reply: LOGGED_IN,
         },
-        { frame: packet({ type: '1001', content: `${STATE}00` }), device: ID, none: 'login', reply: LOGGED_IN },
+        {
+          frame: packet({ type: '1001', content: `${STATE}00` }),
+          device: ID,
+          none: 'login',
+          said: OFF,
+          reply: LOGGED_IN,
+        },
         {
           frame: packet({ type: '4001', content: `01${STATE}02${POSITION}${place('93')}` }),
           isTypical: true,
           device: ID,
-          fixes: [FIX, { ...FIX, valid: false }],
+          fixes: [
+            { ...FIX, said: OFF },
+            { ...FIX, valid: false, said: OFF },
+          ],
         },
         {
           frame: packet({ type: '4007', content: `11223344${STATE}01${place('9c')}` }),
           device: ID,
-          fixes: [{ ...FIX, latitude: -52.525, longitude: -13.41 }],
+          fixes: [{ ...FIX, latitude: -52.525, longitude: -13.41, said: OFF }],
           reply: answer('c007', '11223344'),
         },
         {
           frame: packet({ type: '4007', content: `11223344${STATE}00` }),
           device: ID,
-          none: 'no place',
+          none: 'alarm',
+          said: OFF,
           reply: answer('c007', '11223344'),
         },
-        { frame: packet({ type: '401f', content: `0011223344${STATE}01${POSITION}` }), device: ID, fixes: [FIX] },
+        {
+          frame: packet({ type: '401f', content: `0011223344${ON}01${POSITION}` }),
+          device: ID,
+          fixes: [{ ...FIX, said: RUNNING }],
+        },
         { frame: packet({ type: '4009', content: `f5005c66${POSITION}` }), device: ID, fixes: [FIX] },
         {
           frame: packet({ type: '4007', content: `11223344${STATE}01${'00'.repeat(19)}` }),
           device: ID,
-          none: 'no place',
+          none: 'alarm',
+          said: OFF,
           reply: answer('c007', '11223344'),
         },
         { frame: packet({ type: '4009', content: `f5005c66${'00'.repeat(19)}` }), device: ID, none: 'no fix' },
-        { frame: packet({ type: '1002', content: `${STATE}00` }), device: ID, none: 'logout' },
+        { frame: packet({ type: '1002', content: `${STATE}00` }), device: ID, none: 'logout', said: OFF },
         { frame: packet({ type: '1003', content: '' }), device: ID, none: 'heartbeat', reply: answer('9003') },
-        { frame: packet({ type: '4002', content: STATE }), device: ID, none: 'OBD' },
+        { frame: packet({ type: '4002', content: STATE }), device: ID, none: 'OBD', said: OFF },
+        { frame: packet({ type: '400b', content: `${ON}0102` }), device: ID, said: RUNNING },
         { frame: packet({ type: '4099', content: STATE }), device: ID },
-        { frame: packet({ type: '1001', content: `${STATE}01` }), error: 'truncated' },
+        {
+          frame: packet({
+            type: '4007',
+            content: `11223344${ON}01${POSITION}03 010700000000 001000000000 010e00000000`,
+          }),
+          device: ID,
+          fixes: [{ ...FIX, said: { ignition: true, alarms: ['tow', 'power_cut'] } }],
+          reply: answer('c007', '11223344'),
+        },
+        { frame: packet({ type: '4001', content: `01${ON}00` }), device: ID, none: 'no place', said: RUNNING },
+        {
+          frame: packet({ type: '4001', content: `01${ON}0a00${POSITION}` }),
+          device: ID,
+          fixes: [{ ...FIX, said: RUNNING }],
+        },
+        { frame: packet({ type: '1001', content: `${STATE}01` }), device: ID, said: OFF, reply: LOGGED_IN },
+        {
+          frame: packet({ type: '1001', content: STATE }),
+          error: 'truncated',
+          envelope: { device: ID, reply: LOGGED_IN },
+        },
       ],
     },
     {

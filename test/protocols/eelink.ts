@@ -17,6 +17,9 @@ const CELL = '01cc 0000 2495 001420'
 const OLD = bytes(`${TIME} ${PLACE} 36 00d6 ${CELL} 01 01`)
 const GPS = `${PLACE} fff4 0036 00d6 09`
 const NEW = bytes(`${TIME} 03 ${GPS} ${CELL} 42 22 0011 0f11`)
+/** What state 0011 and battery 0F11 say. */
+const TOLD = { battery_voltage: 3.857 }
+const BEAT = { ignition: false, moving: false }
 const TEXT = 'Lat:N54.687205,Lon:W25.279730,Course:214.00,Speed:54.00km/h,DateTime:2026-11-20 06:30:15'
 
 export default {
@@ -38,7 +41,11 @@ export default {
           reply: bytes('676701 0009 1234 6b003640 0001 00'),
         },
         { frame: packet(0x02, 1, OLD), fixes: [FIX] },
-        { frame: packet(0x04, 2, OLD), fixes: [FIX], reply: bytes('676704 0002 0002') },
+        {
+          frame: packet(0x04, 2, OLD),
+          fixes: [{ ...FIX, said: { alarms: ['power_cut'] } }],
+          reply: bytes('676704 0002 0002'),
+        },
         { frame: packet(0x02, 1, OLD.subarray(0, 15)), fixes: [FIX] },
         {
           frame: packet(0x06, 2, Buffer.concat([OLD, Buffer.from('+4912345')])),
@@ -52,12 +59,14 @@ export default {
         },
         {
           frame: packet(0x12, 4, NEW),
-          fixes: [{ ...FIX, altitude: -12, satellites: 9 }],
+          fixes: [{ ...FIX, altitude: -12, satellites: 9, said: TOLD }],
           reply: bytes('676712 0002 0004'),
         },
         {
           frame: packet(0x12, 4, bytes(`${TIME} 13 ${GPS} ${CELL} 42 22 f0b429dd82ca d3 0488 0f11`)),
-          fixes: [{ ...FIX, altitude: -12, satellites: 9, valid: false }],
+          fixes: [
+            { ...FIX, altitude: -12, satellites: 9, valid: false, said: { ...TOLD, moving: false, charging: false } },
+          ],
           reply: bytes('676712 0002 0004'),
         },
         {
@@ -67,7 +76,7 @@ export default {
         },
         {
           frame: packet(0x14, 4, bytes(`${TIME} 01 ${GPS} 25 0010`)),
-          fixes: [{ ...FIX, altitude: -12, satellites: 9, valid: false }],
+          fixes: [{ ...FIX, altitude: -12, satellites: 9, valid: false, said: { alarms: ['tampering'] } }],
           reply: bytes('676714 0002 0004'),
         },
         {
@@ -100,9 +109,22 @@ export default {
           none: 'command answer',
           reply: bytes('676780 0002 0007'),
         },
-        { frame: packet(0x03, 8, bytes('006a')), none: 'heartbeat', reply: bytes('676703 0002 0008') },
+        { frame: packet(0x03, 8, bytes('006a')), none: 'heartbeat', said: BEAT, reply: bytes('676703 0002 0008') },
         { frame: packet(0x55, 9, bytes('006a')), reply: bytes('676755 0002 0009') },
-        { frame: packet(0x12, 10, NEW.subarray(0, 12)), error: 'truncated' },
+        {
+          frame: packet(0x02, 9, Buffer.concat([OLD.subarray(0, -1), bytes('030e 1145 0031')])),
+          fixes: [{ ...FIX, said: { ignition: true, moving: true, battery_voltage: 4.421 } }],
+        },
+        {
+          frame: packet(0x05, 9, Buffer.concat([OLD.subarray(0, -1), bytes('02'), bytes(TIME), bytes('0182')])),
+          fixes: [{ ...FIX, said: { ignition: false, charging: true } }],
+          reply: bytes('676705 0002 0009'),
+        },
+        {
+          frame: packet(0x12, 10, NEW.subarray(0, 12)),
+          error: 'truncated',
+          envelope: { reply: bytes('676712 0002 000a') },
+        },
       ],
     },
     {
@@ -112,19 +134,28 @@ export default {
         {
           frame: datagram([packet(0x12, 4, NEW), packet(0x03, 5, bytes('006a')), packet(0x02, 6, OLD)]),
           device: IMEI,
-          fixes: [{ ...FIX, altitude: -12, satellites: 9 }, FIX],
+          fixes: [{ ...FIX, altitude: -12, satellites: 9, said: TOLD }, FIX],
           reply: [bytes('676712 0002 0004'), bytes('676703 0002 0005')],
         },
         {
           frame: datagram([packet(0x03, 5, bytes('006a')), Buffer.alloc(9)]),
           device: IMEI,
           none: 'heartbeat',
+          said: BEAT,
           reply: bytes('676703 0002 0005'),
         },
         {
           frame: datagram([packet(0x03, 5, bytes('006a')), packet(0x55, 6, bytes('01'))]),
           device: IMEI,
+          said: BEAT,
           reply: [bytes('676703 0002 0005'), bytes('676755 0002 0006')],
+        },
+        {
+          frame: datagram([packet(0x12, 4, NEW.subarray(0, 12)), packet(0x02, 6, OLD)]),
+          device: IMEI,
+          fixes: [FIX],
+          unreadable: [0],
+          reply: [bytes('676712 0002 0004')],
         },
         { frame: datagram([]), error: 'truncated' },
       ],

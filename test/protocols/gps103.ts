@@ -1,10 +1,12 @@
-import { knots } from '../../protocols/kit/index.ts'
+import { kmh, knots } from '../../protocols/kit/index.ts'
 import { eachPosition, many, type ProtocolCases } from '../support/protocol-cases.ts'
 
 const ID = '356307042441013'
 /** 52° 31.5′ N, 13° 24.6′ E at 23:15:30 UTC, in a zone where it is the next day. */
 const PLACE = 'F,231530.000,A,5231.5000,N,01324.6000,E,12.50,270'
 const FIX = { time: '2024-05-01T23:15:30Z', latitude: 52.525, longitude: 13.41, speed: knots(12.5), heading: 270 }
+/** Of the firmware with decimal degrees. */
+const OTHER = { ...FIX, speed: kmh(45), altitude: 34, hdop: 0.9, satellites: 7 }
 
 export default {
   costly: {
@@ -33,9 +35,9 @@ export default {
           fixes: [{ time: FIX.time, latitude: -52.525, longitude: -13.41, speed: FIX.speed }],
         },
         {
-          frame: `imei:${ID},van,21.5,------,7,231530,010524,14,1,-52.525,-13.41,12.5,270,-34,0.9,07,0*`,
+          frame: `imei:${ID},van,21.5,------,7,231530,010524,14,1,-52.525,-13.41,045,270,-34,0.9,07,0*`,
           device: ID,
-          fixes: [{ ...FIX, latitude: -52.525, longitude: -13.41, altitude: -34, hdop: 0.9, satellites: 7 }],
+          fixes: [{ ...OTHER, latitude: -52.525, longitude: -13.41, altitude: -34, said: { ignition: false } }],
         },
       ],
     },
@@ -48,13 +50,14 @@ export default {
         {
           frame: `imei:${ID},help me,2405020115,,${PLACE},34.5,1,0;`,
           device: ID,
-          fixes: [{ ...FIX, altitude: 34.5 }],
+          fixes: [{ ...FIX, altitude: 34.5, said: { ignition: true, alarms: ['sos'] } }],
           reply: `**,imei:${ID},E;`,
         },
         {
           frame: `imei:${ID},help me,2405020115,,L,,,113b,,558f,,;`,
           device: ID,
           none: 'no fix',
+          said: { alarms: ['sos'] },
           reply: `**,imei:${ID},E;`,
         },
         {
@@ -68,21 +71,54 @@ export default {
           fixes: [{ ...FIX, heading: undefined, speed: undefined }],
         },
         { frame: `imei:${ID},OBD,240502011530,70430,,,0,49;`, device: ID, none: 'status' },
+        {
+          frame: `imei:${ID},OBD,240502011530,70430,1.00,7.06,98,18,68.63%,55,25.10%,1368,14.24,P0137,,,;`,
+          device: ID,
+          none: 'status',
+          said: { external_voltage: 14.24 },
+        },
       ],
     },
     {
       title: 'positions of other firmware: decimal degrees, and only local time',
       frames: [
         {
-          frame: `imei:${ID},van,---,------,----,231530,010524,14,1,52.525,13.41,12.5,270,34,0.9,07,0,1,---,*`,
+          frame: `imei:${ID},van,---,------,----,231530,010524,14,3,52.525,13.41,045,270,34,0.9,07,0,1,---,*`,
           device: ID,
-          fixes: [{ ...FIX, altitude: 34, hdop: 0.9, satellites: 7 }],
+          fixes: [{ ...OTHER, said: { ignition: false, charging: true } }],
         },
         {
           frame: `imei:${ID},tracker,240501231530,61.0,F,31.0,A,N,5231.5000,E,01324.6000,12.50,270,34.0;`,
           device: ID,
           fixes: [{ ...FIX, altitude: 34 }],
         },
+      ],
+    },
+    {
+      title: 'what is said beside the position',
+      frames: [
+        {
+          frame: `imei:${ID},acc off,2405020115,,${PLACE},;`,
+          device: ID,
+          fixes: [{ ...FIX, said: { ignition: false } }],
+        },
+        {
+          frame: `imei:${ID},rfid,2405020115,49121185,${PLACE},,1,0,0.00%,,;`,
+          device: ID,
+          fixes: [{ ...FIX, said: { driver: '49121185', ignition: true } }],
+        },
+        {
+          frame: `imei:${ID},ac alarm,2405020115,,${PLACE},,0,0,0.00%,,;`,
+          device: ID,
+          fixes: [{ ...FIX, said: { ignition: false, alarms: ['power_cut'] } }],
+        },
+        {
+          frame: `imei:${ID},low battery,2405020115,,L;`,
+          device: ID,
+          none: 'no fix',
+          said: { alarms: ['low_battery'] },
+        },
+        { frame: `imei:${ID},L,;`, device: ID, none: 'no fix' },
       ],
     },
     {

@@ -32,6 +32,11 @@ export default {
           frame: sentence('GNGNS,101530.00,5231.5000,N,01324.6000,E,AAN,07,0.9,34.5,45.0,,'),
           fixes: [TODAY],
         },
+        {
+          frame: sentence('GPIOP,01000000,00000000,0.00,0.00,0.00,0.00,4.69,4.24'),
+          none: 'status',
+          said: { external_voltage: 4.69, battery_voltage: 4.24 },
+        },
         { frame: sentence('GPGSV,3,1,11,03,03,111,00'), none: 'status' },
       ],
     },
@@ -63,7 +68,7 @@ export default {
         {
           frame: `${sentence(`${RMC},D`).trimEnd()},11,${ID},1,090\n`,
           device: ID,
-          fixes: [{ ...FIX, satellites: 11 }],
+          fixes: [{ ...FIX, satellites: 11, said: { ignition: true } }],
           reply: OK,
         },
         {
@@ -74,7 +79,7 @@ export default {
         {
           frame: `QZE,${ID},35,01052024,101530,52.525,13.41,12.5,270,A,0\n`,
           device: ID,
-          fixes: [FIX],
+          fixes: [{ ...FIX, said: { ignition: false } }],
         },
       ],
     },

@@ -39,6 +39,7 @@ const FIX = {
   heading: 214,
   satellites: 9,
   hdop: 0.8,
+  said: { ignition: true, driver: '000000000001e240' },
 }
 
 const PACKET = avlPacket(0x08, [RECORD, { ...RECORD, time: RECORD.time + 1000 }])
@@ -71,7 +72,7 @@ describe('teltonika', () => {
       { ...RECORD, io: { 16: [] } },
     ])
     const session = { ...newSession(), settingsOf: () => ({ extended: true }) }
-    expect(teltonika.decode(packet, session).fixes).toEqual([FIX, { ...FIX, hdop: undefined }])
+    expect(teltonika.decode(packet, session).fixes).toEqual([FIX, { ...FIX, hdop: undefined, said: undefined }])
   })
 
   it('takes the GNSS speed of element 24 where the model has it', () => {
@@ -123,9 +124,10 @@ describe('teltonika', () => {
     )
     const place = { latitude: 54.6875, longitude: 25.265625 }
     const time = Date.UTC(2007, 0, 1) + 0x12aa1432 * 1000
+    const said = { moving: true, battery_voltage: 4.108 }
     expect(decode(avlEnvelope(content))).toEqual({
       fixes: [
-        { ...place, time, valid: true, altitude: 111, heading: 90, speed: 20, satellites: 7 },
+        { ...place, time, valid: true, altitude: 111, heading: 90, speed: 20, satellites: 7, said },
         { ...place, time: time + 2000, valid: false, satellites: 0 },
       ],
       reply: bytes('00000003'),

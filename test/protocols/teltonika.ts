@@ -1,4 +1,4 @@
-import { type AvlRecord, avlDatagram, avlLogin, avlPacket, bytes } from '../support/encode.ts'
+import { type AvlRecord, avlContent, avlDatagram, avlEnvelope, avlLogin, avlPacket, bytes } from '../support/encode.ts'
 import { COSTLY_SIZE, many, type ProtocolCases, post } from '../support/protocol-cases.ts'
 
 const IMEI = '352093086403655'
@@ -33,7 +33,41 @@ const FIX = {
   heading: 214,
   satellites: 9,
   hdop: 0.8,
+  said: { ignition: true, driver: '000000000001e240' },
 }
+
+/** Elements that say something: ignition, movement, battery, charger, SOS, unplugged; voltages; an iButton. */
+const TELLING: AvlRecord = {
+  ...RECORD,
+  io: {
+    1: [
+      [0xef, 0],
+      [0xf0, 1],
+      [0x71, 87],
+      [0x74, 1],
+      [0xec, 1],
+      [0xf6, 0],
+      [0xfc, 1],
+    ],
+    2: [
+      [0x42, 12_345],
+      [0x43, 4021],
+    ],
+    8: [[0x4e, 0x1122_3344_5566]],
+  },
+}
+const TOLD = {
+  ignition: false,
+  moving: true,
+  external_voltage: 12.345,
+  battery_voltage: 4.021,
+  battery_percent: 87,
+  charging: true,
+  driver: '0000112233445566',
+  alarms: ['sos', 'power_cut'] as const,
+}
+/** A record of codec 7: a time, movement and battery voltage, no place. */
+const UNPLACED = bytes('52aa1432 06 01 f001 01 430fb5')
 
 /** Groups of elements of codec 8E: none of fixed length, 16,000 of a length of 0. */
 const EMPTY_ELEMENTS = Buffer.concat([bytes('0000 0000 0000 0000 0000 0000 3e80'), Buffer.alloc(COSTLY_SIZE)])
@@ -45,6 +79,7 @@ const report = (record: object, others = {}) => {
   return JSON.stringify({ state: { reported: { ...usual, ...record } }, ...others })
 }
 const REPORT = report({})
+const REPORTED = { ...FIX, said: { ignition: true } }
 
 /** By older documents 0 stands where 1 does now. */
 const older = avlDatagram(IMEI, 0x08, [RECORD]).fill(0, 4, 5)
@@ -70,6 +105,45 @@ export default {
       ],
     },
     {
+      title: 'what elements say, of each codec',
+      frames: [
+        ...([0x08, 0x8e, 0x10] as const).map((codec) => ({
+          frame: avlPacket(codec, [TELLING, RECORD]),
+          fixes: [{ ...FIX, hdop: undefined, said: TOLD }, FIX],
+          reply: bytes('00000002'),
+        })),
+        {
+          frame: avlPacket(0x8e, [
+            { ...RECORD, io: { 1: [[0x1ef, 1]], 8: [[0x14e, 5]] } },
+            { ...RECORD, io: { 8: [[0xcf, 0]] } },
+          ]),
+          fixes: [1, 2].map(() => ({ ...FIX, hdop: undefined, said: undefined })),
+          reply: bytes('00000002'),
+        },
+        {
+          frame: avlEnvelope(Buffer.concat([bytes('0701'), UNPLACED, bytes('01')])),
+          none: 'no place',
+          said: { moving: true, battery_voltage: 4.021 },
+          reply: bytes('00000001'),
+        },
+      ],
+    },
+    {
+      title: 'records that cannot be read, and none',
+      frames: [
+        {
+          frame: avlEnvelope(bytes('99 02 000102030405 02')),
+          error: 'unsupported',
+          envelope: { reply: bytes('00000002') },
+        },
+        {
+          frame: avlEnvelope(Buffer.concat([avlContent(0x08, [RECORD, RECORD]).subarray(0, -20), bytes('02')])),
+          error: 'truncated',
+          envelope: { reply: bytes('00000002') },
+        },
+      ],
+    },
+    {
       title: 'a datagram',
       transport: 'udp',
       frames: [
@@ -81,16 +155,23 @@ export default {
       title: 'Codec JSON over HTTP',
       transport: 'http',
       frames: [
-        { frame: post(`/?imei=${IMEI}`, REPORT), device: IMEI, fixes: [FIX] },
-        { frame: post(`/${IMEI}/data`, REPORT), device: IMEI, fixes: [FIX] },
-        { frame: post(`/data?id=${IMEI}&token=s3cret`, REPORT), device: IMEI, secret: 's3cret', fixes: [FIX] },
-        { frame: post('/', report({}, { imei: IMEI })), device: IMEI, fixes: [FIX] },
+        { frame: post(`/?imei=${IMEI}`, REPORT), device: IMEI, fixes: [REPORTED] },
+        { frame: post(`/${IMEI}/data`, REPORT), device: IMEI, fixes: [REPORTED] },
+        { frame: post(`/data?id=${IMEI}&token=s3cret`, REPORT), device: IMEI, secret: 's3cret', fixes: [REPORTED] },
+        { frame: post('/', report({}, { imei: IMEI })), device: IMEI, fixes: [REPORTED] },
         {
           frame: post(`/${IMEI}`, report({ sat: 0, alt: 'NaN', ang: null, 182: undefined })),
           device: IMEI,
-          fixes: [{ ...FIX, valid: false, altitude: undefined, heading: undefined, satellites: 0, hdop: undefined }],
+          fixes: [
+            { ...REPORTED, valid: false, altitude: undefined, heading: undefined, satellites: 0, hdop: undefined },
+          ],
         },
-        { frame: post(`/${IMEI}`, report({ latlng: undefined })), device: IMEI, none: 'no place' },
+        {
+          frame: post(`/${IMEI}`, report({ latlng: undefined, 66: 12_345, 78: '00AB' })),
+          device: IMEI,
+          none: 'no place',
+          said: { ignition: true, external_voltage: 12.345, driver: '00AB' },
+        },
         { frame: post(`/${IMEI}`, '{"RSP":"OK"}'), device: IMEI },
         { frame: post(`/${IMEI}`, report({ latlng: '54.6872' })), error: 'malformed' },
         { frame: post('/', REPORT), error: 'malformed' },
@@ -101,8 +182,8 @@ export default {
       transport: 'mqtt',
       settings: { model: 'FMB920' },
       frames: [
-        { frame: report({ sp: 1, 24: 54 }), fixes: [FIX] },
-        { frame: REPORT, fixes: [FIX] },
+        { frame: report({ sp: 1, 24: 54 }), fixes: [REPORTED] },
+        { frame: REPORT, fixes: [REPORTED] },
       ],
     },
   ],

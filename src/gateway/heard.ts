@@ -12,7 +12,9 @@ import {
   type Treatment,
   writeRecords,
 } from '../store/device-record.ts'
+import type { Said } from '../../protocols/kit/index.ts'
 import type { Shard, Store } from '../store/index.ts'
+import { mergedSaid, partsOf, type SaidParts, type SaidTimes } from '../store/said.ts'
 import type { Conversation } from './conversation.ts'
 
 /** What the path of a frame asks for what is noted of devices. */
@@ -21,7 +23,7 @@ export interface HeardDevices {
 }
 
 /** What the path of a frame notes of a device. */
-export type FrameNotes = Pick<HeardDevice, 'spoke' | 'stored' | 'became'>
+export type FrameNotes = Pick<HeardDevice, 'spoke' | 'stored' | 'said' | 'became'>
 
 /**
  * Notes what devices send and what happens to them, and writes it to their records once a second; no frame waits for that.
@@ -110,6 +112,7 @@ class HeardDevice {
   /** What is not in Redis yet. Once written it is dropped: fixes that stay in memory cost the garbage collector more. */
   #fix?: LastFixes['fix']
   #filtered?: LastFixes['filtered']
+  #said?: SaidParts
   #events: readonly string[] = NO_EVENTS
   /** Whether it is among those of its shard that have changed. */
   #isChanged = false
@@ -180,6 +183,14 @@ class HeardDevice {
     this.changed()
   }
 
+  /** What a frame of it says beside its positions. */
+  said(said: Said, times: SaidTimes): void {
+    if (!this.contact) return
+    const parts = partsOf(said, times)
+    this.#said = this.#said ? mergedSaid(this.#said, parts) : parts
+    this.changed()
+  }
+
   /** What became of something that came at `at`, ms UTC, with the lane or the reason: an event where it differs from before. */
   became(treatment: Treatment, what: string, at = Date.now()): void {
     const isSame = this.#treatment === treatment && this.#what === what
@@ -215,18 +226,20 @@ class HeardDevice {
   /** Hands over what is not in Redis yet, to be written. */
   take(): DeviceNews {
     const { device, contact } = this
-    const news = { device, contact, fix: this.#fix, filtered: this.#filtered, events: this.#events }
+    const news = { device, contact, fix: this.#fix, filtered: this.#filtered, said: this.#said, events: this.#events }
     this.#fix = undefined
     this.#filtered = undefined
+    this.#said = undefined
     this.#events = NO_EVENTS
     this.#isChanged = false
     return news
   }
 
   /** Takes back what could not be written. Where something newer has come since, that stays. */
-  putBack({ fix, filtered, events = NO_EVENTS }: DeviceNews): void {
+  putBack({ fix, filtered, said, events = NO_EVENTS }: DeviceNews): void {
     this.#fix ??= fix
     this.#filtered ??= filtered
+    this.#said = said && this.#said ? mergedSaid(said, this.#said) : (said ?? this.#said)
     this.#events = [...events, ...this.#events].slice(-EVENTS_KEPT)
     this.changed()
   }

@@ -18,7 +18,7 @@ import type { Conversation } from './conversation.ts'
 import type { FrameNotes, HeardBook, HeardDevices } from './heard.ts'
 import { type IdentityReason, NOBODY, type Objection, type Refusal, type ResolvedDevice } from './identity.ts'
 import { doubtOf, type FixSource, type FrameArrival, type MessageSource, type Outcome, type Share } from './outcome.ts'
-import type { Placement } from './place.ts'
+import { type Placement, utcOf } from './place.ts'
 import { noteSuspicion } from './suspicion.ts'
 import { RejectedDeviceLog } from './unknown-devices.ts'
 
@@ -198,7 +198,7 @@ export class Journal {
   }
 
   /** Notes where fixes go, and what is odd about them; what became of them, once they are stored. */
-  #placed({ sender, source, placed, duplicates, claim, move, failure }: Share<FixSource>): void {
+  #placed({ sender, source, fixes, placed, duplicates, claim, move, failure }: Share<FixSource>): void {
     const { id, entry } = sender
     const { at } = source
     if (claim) noteSuspicion(id, claim, at)
@@ -214,7 +214,9 @@ export class Journal {
     if (!entry) return
     this.#dayOf(sender)?.placed(placed, at, duplicates)
     // What is understood late says nothing of where the device is now.
-    if (source.lateAt === undefined && sender.heard) noteTreatment(sender.heard, placed, { at, duplicates })
+    if (source.lateAt !== undefined || !sender.heard) return
+    noteTreatment(sender.heard, placed, { at, duplicates })
+    noteSaid(sender.heard, fixes, { entry, now: at })
   }
 
   #unconfigured({ id }: ResolvedDevice, from: MessageSource, fix?: Fix): void {
@@ -227,6 +229,8 @@ export class Journal {
     const { read, session, startedAt } = arrival
     metrics.ackDuration.observe((performance.now() - startedAt) / 1000)
     const message = read as Message
+    const { said } = message
+    if (said) sender.heard?.said(said, { at: arrival.at, cameAt: arrival.at })
     if (!entry) {
       if (!message.fixes?.length) this.#unconfigured(sender, arrival)
     } else if (observations.devices.has(id)) {
@@ -297,8 +301,10 @@ function noteTreatment(
   const { filtered, lastFix, lastUnplaced, parts, received } = placed
   const isDuplicate = duplicates > 0 && lastFix
   device.stored({
-    fix: lastFix && { at, fix: lastFix },
-    filtered: isDuplicate ? { at, reason: 'duplicate', fix: lastFix } : lastUnplaced && { at, ...lastUnplaced },
+    fix: lastFix && { at, fix: fixAlone(lastFix) },
+    filtered: isDuplicate
+      ? { at, reason: 'duplicate', fix: fixAlone(lastFix) }
+      : lastUnplaced && { at, ...lastUnplaced, fix: fixAlone(lastUnplaced.fix) },
   })
   if (parts.length === 0) device.became('filtered', filtered[filtered.length - 1], at)
   // Duplicates change nothing.
@@ -306,6 +312,19 @@ function noteTreatment(
   for (const part of parts)
     if ('lane' in part) device.became('routed', part.lane, at)
     else device.became('held', part.held, at)
+}
+
+/** A fix without what its tracker said beside it, which the record has for itself. */
+function fixAlone({ said, ...fix }: Fix): Fix {
+  return fix
+}
+
+/** Notes what a device says at its fixes, the earliest first; at the arrival if the time of the fix cannot be right. */
+function noteSaid(device: FrameNotes, fixes: readonly Fix[], arrival: { entry: DeviceEntry; now: number }): void {
+  const { now } = arrival
+  const spoken = fixes.flatMap(({ said, time }) => (said ? [{ said, time: utcOf(time, arrival) }] : []))
+  for (const { said, time } of spoken.toSorted((one, other) => one.time - other.time))
+    device.said(said, { at: time <= now && time > now - OLDEST_SAID_MS ? time : now, cameAt: now })
 }
 
 /** Notes that a device is ahead of our clock, and what would fit: a zone, if it is whole quarters of an hour ahead. */
@@ -331,5 +350,7 @@ const UNDERSTOOD: readonly ObservationCode[] = [...IDENTIFIED, 'not_understood']
 const RIGHT_PORT: readonly ObservationCode[] = ['wrong_port']
 const CLOCK: readonly ObservationCode[] = ['clock_ahead']
 const NONE: readonly never[] = []
+/** No backlog is older than a year; the clock of such a tracker was never set. */
+const OLDEST_SAID_MS = 366 * 86_400_000
 const SHOWN_BYTES = 24
 const SHOWN_URI = 100

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Fix, Transport } from '../../protocols/kit/index.ts'
+import { type SaidParts, saidFrom } from './said.ts'
 import type { Shard, Store } from './shards.ts'
 
 /*
@@ -35,6 +36,8 @@ export interface LastFixes {
 
 /** The record of a device. */
 export interface DeviceRecord extends Readonly<StoredContact>, LastFixes {
+  /** What it said last beside its positions. */
+  readonly said?: SaidParts
   /** The usual time between two messages of a device that sends seldom, as the admin process has learnt it. */
   readonly usualMs?: number
 }
@@ -59,7 +62,7 @@ export function isConnected({ transport, isRelayed }: Pick<Contact, 'transport' 
 }
 
 /** What is new of a device. `events`: JSON each with `at` first, oldest first. */
-export interface DeviceNews extends LastFixes, Pick<DeviceRecord, 'usualMs'> {
+export interface DeviceNews extends LastFixes, Pick<DeviceRecord, 'said' | 'usualMs'> {
   readonly device: string
   readonly contact?: StoredContact
   readonly events?: readonly string[]
@@ -78,11 +81,12 @@ export async function writeRecords(shard: Shard, news: readonly DeviceNews[]): P
 }
 
 /** What is new, as the lines of a record (see lua/devices.lua), each with its time first. */
-function linesOf({ contact, fix, filtered, usualMs }: DeviceNews): string {
+function linesOf({ contact, fix, filtered, said, usualMs }: DeviceNews): string {
   const lines = [
     contact ? timedJson(contact).slice(0, -1) : '',
     fix ? `,"fix":${timedJson(fix)}` : '',
     filtered ? `,"filtered":${timedJson(filtered)}` : '',
+    ...(said ? [`,"said":${JSON.stringify(said)}`] : []),
     usualMs === undefined ? '}' : `,"usualMs":${usualMs}}`,
   ]
   return lines.join('\n')
@@ -108,7 +112,8 @@ export function recordOf(
   if (since === undefined) return record
   const own = <Part extends { readonly at: number }>(part: Part | undefined) =>
     part && part.at >= since ? part : undefined
-  return own({ ...record, fix: own(record.fix), filtered: own(record.filtered) })
+  const said = record.said && saidFrom(record.said, since)
+  return own({ ...record, fix: own(record.fix), filtered: own(record.filtered), said })
 }
 
 /** The devices of a shard that have a record, in slices. */

@@ -35,7 +35,10 @@ async function gate(devices: Device[], { admitsUnknown = false } = {}) {
   const became = (device: string) => (treatment: string, what: string) =>
     void told.push(`${device} ${treatment} ${what}`)
   const journal = journalOf({
-    heard: { ...QUIET_BOOKS.heard, of: (device) => ({ spoke: () => {}, stored: () => {}, became: became(device) }) },
+    heard: {
+      ...QUIET_BOOKS.heard,
+      of: (device) => ({ spoke: () => {}, stored: () => {}, said: () => {}, became: became(device) }),
+    },
   })
   const comes = (came: Came, session = sessionOf(came)) => {
     const { device = VAN.id, protocol = 'teltonika', secret } = came

@@ -1,4 +1,4 @@
-import { DecodeError, type Fix, type Message, type Protocol } from '../../protocols/kit/index.ts'
+import { DecodeError, type Fix, type Message, type Protocol, type Said } from '../../protocols/kit/index.ts'
 import type { Device } from '../../src/config/devices.ts'
 import type { DayBook } from '../../src/gateway/day-book.ts'
 import type { WatchedFrames } from '../../src/gateway/watched-frames.ts'
@@ -16,6 +16,7 @@ import type { MisunderstoodFrame } from '../../src/store/misunderstood-frame.ts'
 import { journalOf } from './journal.ts'
 import { createDirectory } from './roster.ts'
 import type { DeviceRecord } from '../../src/store/device-record.ts'
+import type { SaidTimes } from '../../src/store/said.ts'
 
 export const NOW_S = Math.floor(Date.now() / 1000)
 const HOLD = { unknown: false, no_route: false, clock: false, max_age: 86_400_000 }
@@ -103,6 +104,7 @@ export async function gateway({
   const counted: string[] = []
   const heard = new Map<string, DeviceRecord>()
   const told: string[] = []
+  const said: [device: string, said: Said, times: SaidTimes][] = []
   const contacts: [device: string, session: Conversation][] = []
   const frames: KeptFrame[] = []
   const roster = await createDirectory(devices, lines)
@@ -115,6 +117,7 @@ export async function gateway({
       },
       stored: ({ fix, filtered }) =>
         void Object.assign(heard.get(device) ?? {}, fix && { fix }, filtered && { filtered }),
+      said: (words, times) => void said.push([device, words, times]),
       became: (treatment, what) => void told.push(`${device} ${treatment} ${what}`),
     }),
     gone: () => {},
@@ -175,6 +178,8 @@ export async function gateway({
     counted,
     heard,
     told,
+    /** What devices said beside their positions. */
+    said,
     /** Who spoke, on which session. */
     contacts,
     state,

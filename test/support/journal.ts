@@ -3,7 +3,7 @@ import { Journal, type JournalOptions } from '../../src/gateway/journal.ts'
 
 /** Books that keep nothing. */
 export const QUIET_BOOKS: JournalOptions = {
-  heard: { of: () => ({ spoke: () => {}, stored: () => {}, became: () => {} }), gone: () => {} },
+  heard: { of: () => ({ spoke: () => {}, stored: () => {}, said: () => {}, became: () => {} }), gone: () => {} },
   arrivals: { notUnderstood: () => {}, refused: () => {}, unconfigured: () => {} },
   logger: pino({ level: 'silent' }),
 }

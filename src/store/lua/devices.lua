@@ -1,16 +1,19 @@
 -- What is noted of devices: their records and their events.
 
--- A record is a JSON object of four lines: the contact, the last fix, the last filtered fix, the usual interval. Each but the
--- first may be empty. Before there were records, there was only the first.
+-- A record is a JSON object of four or five lines: the contact, the last fix, the last filtered fix, what the tracker says beside
+-- its positions, the usual interval. Each but the first may be empty; the fourth of five is left out if the tracker says nothing.
+-- Before there were records, there was only the first.
 local function lines(record)
   local first = string.find(record, '\n', 1, true)
-  if not first then return string.sub(record, 1, -2), '', '', '}' end
+  if not first then return string.sub(record, 1, -2), '', '', '', '}' end
   local second = string.find(record, '\n', first + 1, true)
   local third = string.find(record, '\n', second + 1, true)
+  local fourth = string.find(record, '\n', third + 1, true) or third
   return string.sub(record, 1, first - 1),
     string.sub(record, first + 1, second - 1),
     string.sub(record, second + 1, third - 1),
-    string.sub(record, third + 1)
+    string.sub(record, third + 1, fourth - 1),
+    string.sub(record, fourth + 1)
 end
 
 -- The one of two lines that counts: the new one, unless it is empty or the known one is of a later time. A time that is still to
@@ -20,6 +23,23 @@ local function latest(known, new, from)
   if known == '' then return new end
   local at = string.sub(known, from, from + 12)
   return at > string.sub(new, from, from + 12) and (tonumber(at) or math.huge) <= now and known or new
+end
+
+-- What a tracker says, with what is new in it, as in `mergedSaid` of said.ts: of each value the later one counts, unless its time
+-- is still to come, and what is said again lasts since its first time. 9: where the object begins behind `,"said":`.
+local function merged_said(known, new)
+  if known == '' or new == '' then return known .. new end
+  local parts = cjson.decode(string.sub(known, 9))
+  for name, part in pairs(cjson.decode(string.sub(new, 9))) do
+    local before = parts[name]
+    local is_past = before and before.at <= now
+    if not is_past or part.at >= before.at then
+      local is_same = is_past and part.since_at and part.value == before.value and (part.other_at or 0) <= before.at
+      if is_same then part.since_at = before.since_at end
+      parts[name] = part
+    end
+  end
+  return ',"said":' .. cjson.encode(parts)
 end
 
 -- Whether nothing of a record stays: it has a contact and a fix alone, which is no later than it, and the new fix is later. So it is
@@ -33,14 +53,16 @@ end
 -- A record with what is new in it; nil if there is no contact: the device was never heard, or is forgotten meanwhile.
 local function renewed(record, news)
   if record and is_replaced(record, news) then return news end
-  local contact, fix, filtered, usual = lines(news)
+  local contact, fix, filtered, said, usual = lines(news)
   if record then
-    local known_contact, known_fix, known_filtered, known_usual = lines(record)
+    local known_contact, known_fix, known_filtered, known_said, known_usual = lines(record)
     contact = latest(known_contact, contact, 7)
     fix = latest(known_fix, fix, 14)
     filtered = latest(known_filtered, filtered, 19)
+    said = merged_said(known_said, said)
+    if said ~= '' then said = said .. '\n' end
     if usual == '}' then usual = known_usual end
-    news = contact .. '\n' .. fix .. '\n' .. filtered .. '\n' .. usual
+    news = contact .. '\n' .. fix .. '\n' .. filtered .. '\n' .. said .. usual
   end
   return contact ~= '' and news or nil
 end

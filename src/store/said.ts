@@ -1,0 +1,83 @@
+import type { Alarm, Said } from '../../protocols/kit/index.ts'
+
+/*
+ * What a tracker says beside its positions, as its record keeps it: the last of each value, by the time at which it was said. Two
+ * gateways may hear one device, and a backlog may come while it sends live, so what is older never replaces what is newer.
+ * `lua/devices.lua` merges what gateways write by the same rule.
+ */
+
+/** One value that a tracker said last. Instants in ms UTC. */
+export interface SaidPart {
+  /** When it was said last. */
+  readonly at: number
+  /** When it became this value; only of a state: a measured value and an alarm do not last. */
+  readonly since_at?: number
+  /** In news of a state: when another value was said last. */
+  readonly other_at?: number
+  /** Of an alarm: when it came. */
+  readonly value: boolean | number | string
+}
+
+/** By the name of the value; `alarm:sos` for an alarm. */
+export type SaidParts = Readonly<Record<string, SaidPart>>
+
+/** When something was said, and when it came; ms UTC. */
+export interface SaidTimes {
+  readonly at: number
+  readonly cameAt: number
+}
+
+/** What one frame says, as parts. */
+export function partsOf({ alarms = [], driver, ...values }: Said, { at, cameAt }: SaidTimes): SaidParts {
+  const parts: Record<string, SaidPart> = {}
+  for (const [name, value] of Object.entries(values))
+    parts[name] = typeof value === 'number' ? { at, value } : { at, since_at: at, value }
+  if (driver !== undefined) parts.driver = { at, since_at: at, value: driver.slice(0, MOST_DRIVER) }
+  for (const alarm of alarms) parts[ALARM + alarm] = { at, value: cameAt }
+  return parts
+}
+
+/** What is known of before, and news. Of each value the later one counts; it lasts since its first time without another in between. */
+export function mergedSaid(known: SaidParts, news: SaidParts): SaidParts {
+  const merged = { ...known }
+  for (const [name, part] of Object.entries(news)) {
+    const before = known[name]
+    if (!before) merged[name] = part
+    else if (part.at >= before.at) merged[name] = part.since_at === undefined ? part : lasting(before, part)
+  }
+  return merged
+}
+
+function lasting(before: SaidPart, part: SaidPart): SaidPart {
+  const { other_at = 0 } = part
+  if (part.value !== before.value) return { ...part, other_at: Math.max(other_at, before.at) }
+  if (other_at > before.at) return part
+  return { ...part, since_at: before.since_at, other_at: before.other_at }
+}
+
+/** What of it was said from a time on; what lasts from before lasts since then. ms UTC */
+export function saidFrom(parts: SaidParts, since: number): SaidParts {
+  const own = Object.entries(parts).filter(([, { at }]) => at >= since)
+  return Object.fromEntries(
+    own.map(([name, part]) => {
+      return [name, part.since_at === undefined ? part : { ...part, since_at: Math.max(since, part.since_at) }]
+    }),
+  )
+}
+
+/** An alarm that was raised: when, and when that came; ms UTC. */
+export interface RaisedAlarm extends SaidTimes {
+  readonly alarm: Alarm
+}
+
+/** The last alarm of each kind, the latest first. */
+export function alarmsIn(parts: SaidParts): RaisedAlarm[] {
+  const raised = Object.entries(parts).flatMap(([name, { at, value }]): RaisedAlarm[] => {
+    return name.startsWith(ALARM) ? [{ alarm: name.slice(ALARM.length) as Alarm, at, cameAt: Number(value) }] : []
+  })
+  return raised.toSorted((one, other) => other.at - one.at)
+}
+
+const ALARM = 'alarm:'
+/** Ids of drivers have at most some ten characters. */
+const MOST_DRIVER = 64

@@ -1,0 +1,113 @@
+import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest'
+import { Arrivals } from '../../src/gateway/arrivals.ts'
+import { Conversation } from '../../src/gateway/conversation.ts'
+import { DayBook } from '../../src/gateway/day-book.ts'
+import { HeardBook } from '../../src/gateway/heard.ts'
+import { createLogger } from '../../src/observe/log.ts'
+import { readRecords } from '../../src/store/device-record.ts'
+import { keys, type Store } from '../../src/store/index.ts'
+import { beating } from '../support/beat.ts'
+import { at, gateway, line, van } from '../support/ingest.ts'
+import { journalOf } from '../support/journal.ts'
+import { createDirectory } from '../support/roster.ts'
+import { withRedis } from '../support/with-redis.ts'
+
+const NOW = Date.UTC(2026, 10, 28, 17, 42)
+const MIN = 60_000
+const OFF = { ignition: false }
+const ON = { ignition: true }
+let redis: Store
+
+withRedis((_, connection) => (redis = connection))
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: NOW }))
+afterEach(() => void vi.useRealTimers())
+
+it('notes what each fix says at the time of the fix, the earliest first, and when it came', async () => {
+  const { said, say } = await gateway()
+  await say({ device: van.id, fixes: [at(NOW, { said: OFF }), at(NOW - MIN), at(NOW - 2 * MIN, { said: ON })] })
+  expect(said).toEqual([
+    [van.id, ON, { at: NOW - 2 * MIN, cameAt: NOW }],
+    [van.id, OFF, { at: NOW, cameAt: NOW }],
+  ])
+})
+
+it('notes what a message without a fix says at its arrival', async () => {
+  const { said, say } = await gateway()
+  await say({ device: van.id, none: 'heartbeat', said: OFF })
+  expect(said).toEqual([[van.id, OFF, { at: NOW, cameAt: NOW }]])
+})
+
+it.each([
+  ['in the local time of the device is that in UTC', NOW + 180 * MIN, NOW, '+03:00'],
+  ['ahead of our clock is that of the arrival', NOW + 30 * MIN, NOW, undefined],
+  ['of a clock that was never set is that of the arrival', Date.UTC(1980, 0, 6), NOW, undefined],
+  ['of a backlog is its own', NOW - 9 * 1440 * MIN, NOW - 9 * 1440 * MIN, undefined],
+])('the time %s', async (_, time, expected, time_zone) => {
+  const { said, say } = await gateway({ devices: [{ ...van, time_zone }] })
+  await say({ device: van.id, fixes: [at(time, { said: OFF })] })
+  expect(said).toEqual([[van.id, OFF, { at: expected, cameAt: NOW }]])
+})
+
+it('notes also what is said at fixes that are filtered or held', async () => {
+  const { said, say } = await gateway({ devices: [{ ...van, route_id: undefined }], hold: { no_route: true } })
+  await say({ device: van.id, fixes: [at(NOW - MIN, { said: OFF }), at(NOW, { valid: false, said: ON })] })
+  expect(said.map(([, words]) => words)).toEqual([OFF, ON])
+})
+
+it('notes nothing of devices that are not configured or refused, nor of fixes that are not stored', async () => {
+  const spoken = { fixes: [at(NOW, { said: OFF })], said: OFF }
+  const { said, say, state } = await gateway({
+    devices: [van, { ...van, id: '9', secret: 'canary' }],
+    hold: { unknown: true },
+  })
+  await say({ device: '12345', ...spoken }, new Conversation('tcp', '127.0.0.1:2'))
+  await say({ device: '9', ...spoken }, new Conversation('tcp', '127.0.0.1:3'))
+  state.fails = true
+  await say({ device: van.id, ...spoken }, new Conversation('tcp', '127.0.0.1:4'))
+  expect(said).toEqual([])
+})
+
+it('notes of the frame of a relay what each of its devices says', async () => {
+  const { said, say } = await gateway({ devices: [van, { ...van, id: '9' }] })
+  await say({ fixes: [at(NOW, { device: van.id, said: OFF }), at(NOW, { device: '9', said: ON })] })
+  expect(said.map(([device, words]) => [device, words])).toEqual([
+    [van.id, OFF],
+    ['9', ON],
+  ])
+})
+
+it.each([
+  ['a lane', {}],
+  ['held fixes', { devices: [{ ...van, route_id: undefined }], lines: [line('42', 1, 2)], hold: { no_route: true } }],
+])('the records of %s are the same bytes with what a tracker says and without', async (_, setup) => {
+  const [saying, silent] = [await gateway(setup), await gateway(setup)]
+  const times = [NOW - 2000, NOW - 1000, NOW]
+  await saying.say({ device: van.id, fixes: times.map((time) => at(time, { said: { ...OFF, driver: 'canary' } })) })
+  await silent.say({ device: van.id, fixes: times.map((time) => at(time)) })
+  expect(saying.stored.map(({ parts }) => parts)).toEqual(silent.stored.map(({ parts }) => parts))
+  expect(saying.stored).toHaveLength(1)
+})
+
+it('goes to the record of the device alone, once', async () => {
+  const heard = new HeardBook(redis)
+  const days = new DayBook(redis, { zone: 'UTC', capacity: { isScarce: false }, heard })
+  const logger = createLogger('test', { level: 'fatal', format: 'json' })
+  const replica = { roster: await createDirectory([van], []) }
+  const arrivals = beating(new Arrivals({ redis, maxDevices: 9, replica, logger }), (each) => each.write())
+  onTestFinished(async () => void (await Promise.all([heard.close(), days.close(), arrivals.close()])))
+  const { say } = await gateway({ journal: journalOf({ heard, days, arrivals }), hold: { unknown: true } })
+  const said = { ...OFF, driver: 'canary' }
+  await say({ device: van.id, fixes: [at(NOW, { said }), at(NOW, { said, valid: false })], said })
+  await say({ device: '12345', fixes: [at(NOW, { said })] }, new Conversation('tcp', '127.0.0.1:2'))
+  await Promise.all([heard.close(), days.close(), arrivals.close()])
+  const everything = await Promise.all(
+    (await redis.keys('*')).map(async (key) => [key, await redis.dump(key)] as const),
+  )
+  expect(everything.length).toBeGreaterThan(3)
+  const having = everything.filter(([, dump]) => dump?.includes('canary')).map(([key]) => key)
+  expect(having).toEqual([keys.devices])
+  const [record] = await readRecords(redis, [van.id])
+  expect(JSON.stringify(record).split('canary')).toHaveLength(2)
+  expect(record?.said?.ignition).toEqual({ at: NOW, since_at: NOW, value: false })
+})

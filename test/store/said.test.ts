@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest'
+import type { Said } from '../../protocols/kit/index.ts'
+import { type DeviceRecord, readRecords, recordOf, writeRecords } from '../../src/store/device-record.ts'
+import type { Store } from '../../src/store/index.ts'
+import { alarmsIn, mergedSaid, partsOf, type SaidParts, type SaidTimes, saidFrom } from '../../src/store/said.ts'
+import { withRedis } from '../support/with-redis.ts'
+
+const VAN = '356307042441013'
+const NOW = Date.now() - 60_000
+let redis: Store
+
+withRedis((_, connection) => (redis = connection))
+
+/** What a tracker says so many seconds after `NOW`; it comes two seconds later. */
+function at(seconds: number, said: Said): SaidParts {
+  const time = NOW + 1000 * seconds
+  return partsOf(said, { at: time, cameAt: time + 2000 } satisfies SaidTimes)
+}
+
+/** What is left of one value, as seconds after `NOW`. */
+function shown({ ignition }: SaidParts) {
+  if (!ignition) return undefined
+  const { at: lastAt, since_at = 0, value } = ignition
+  return { value, since: (since_at - NOW) / 1000, at: (lastAt - NOW) / 1000 }
+}
+
+/** How several pieces of news come together. */
+const WAYS: Readonly<Record<string, (news: readonly SaidParts[]) => Promise<SaidParts>>> = {
+  'in the memory of a gateway': async (news) => news.reduce(mergedSaid),
+  'in the record, one after the other': async (news) => {
+    for (const said of news) await write(said)
+    return (await recordOfVan())?.said ?? {}
+  },
+  'in the record, written in two parts': async ([first, ...others]) => {
+    await write(first)
+    if (others.length > 0) await write(others.reduce(mergedSaid))
+    return (await recordOfVan())?.said ?? {}
+  },
+}
+
+async function write(said?: SaidParts, more: Partial<DeviceRecord> = {}): Promise<void> {
+  const contact = { at: NOW, transport: 'tcp', remote: '10.1.2.3:4000', gateway: 'one' } as const
+  await writeRecords(redis.shardOf(VAN), [{ device: VAN, contact, said, ...more }])
+}
+
+async function recordOfVan(): Promise<DeviceRecord | undefined> {
+  return (await readRecords(redis.shardOf(VAN), [VAN]))[0]
+}
+
+describe.each(Object.keys(WAYS))('what a tracker says, %s,', (way) => {
+  const merge = WAYS[way]
+  const on = (seconds: number) => at(seconds, { ignition: true })
+  const off = (seconds: number) => at(seconds, { ignition: false })
+
+  it.each<[string, readonly SaidParts[], ReturnType<typeof shown>]>([
+    ['lasts since it was said first', [off(0), off(10), off(20)], { value: false, since: 0, at: 20 }],
+    ['begins anew with another value', [on(0), off(10), off(20)], { value: false, since: 10, at: 20 }],
+    ['begins anew where another value was in between', [off(0), on(10), off(20)], { value: false, since: 20, at: 20 }],
+    ['is not overwritten by a backlog', [on(20), off(0), off(10)], { value: true, since: 20, at: 20 }],
+    [
+      'lasts on although a backlog comes with it that says something else',
+      [on(0), on(20), off(-90), on(30)],
+      { value: true, since: 0, at: 30 },
+    ],
+    ['is what came last of the same time', [on(0), off(0)], { value: false, since: 0, at: 0 }],
+  ])('%s', async (_, news, expected) => expect(shown(await merge(news))).toEqual(expected))
+
+  it('keeps each value that a later frame does not have', async () => {
+    const said = await merge([
+      at(0, { ignition: true, driver: '0001A2' }),
+      at(10, { external_voltage: 12.4, alarms: ['power_cut', 'sos'] }),
+      at(20, { external_voltage: 12.4, battery_percent: 80 }),
+      at(30, { alarms: ['sos'] }),
+    ])
+    expect(said).toEqual({
+      ignition: { at: NOW, since_at: NOW, value: true },
+      driver: { at: NOW, since_at: NOW, value: '0001A2' },
+      external_voltage: { at: NOW + 20_000, value: 12.4 },
+      battery_percent: { at: NOW + 20_000, value: 80 },
+      'alarm:power_cut': { at: NOW + 10_000, value: NOW + 12_000 },
+      'alarm:sos': { at: NOW + 30_000, value: NOW + 32_000 },
+    })
+    expect(alarmsIn(said).map(({ alarm, at: raisedAt }) => [alarm, raisedAt - NOW])).toEqual([
+      ['sos', 30_000],
+      ['power_cut', 10_000],
+    ])
+  })
+})
+
+describe('the record of a device that says something beside its positions', () => {
+  const fix = { time: NOW, latitude: 52.5, longitude: 13.4, valid: true }
+  const filtered = { at: NOW, reason: 'invalid', fix }
+
+  it('keeps its other parts, and they keep it', async () => {
+    await write(at(0, { ignition: false }), { fix: { at: NOW, fix } })
+    await write(undefined, { filtered })
+    await write(undefined, { usualMs: 3_600_000 })
+    await write(undefined, { fix: { at: NOW + 1, fix } })
+    const { said = {}, ...rest } = (await recordOfVan()) ?? {}
+    expect(rest).toMatchObject({ fix: { at: NOW + 1 }, filtered: { reason: 'invalid' }, usualMs: 3_600_000 })
+    expect(shown(said)).toEqual({ value: false, since: 0, at: 0 })
+  })
+
+  it('has the same bytes as before where it says nothing', async () => {
+    await write(undefined, { fix: { at: NOW, fix } })
+    const shard = redis.shardOf(VAN)
+    expect((await shard.hget(shard.keyNames.devices, VAN))?.split('\n')).toHaveLength(4)
+  })
+
+  it('has of two gateways that write at once the later value', async () => {
+    const news = Array.from({ length: 40 }, (_, n) => at(n, { ignition: n < 30, battery_percent: n }))
+    const shuffled = news.toSorted((one, other) => ((one.ignition.at * 7919) % 41) - ((other.ignition.at * 7919) % 41))
+    await Promise.all(shuffled.map((said) => write(said)))
+    const { said = {} } = (await recordOfVan()) ?? {}
+    expect(said.ignition).toMatchObject({ value: false, at: NOW + 39_000 })
+    expect(said.battery_percent).toEqual({ at: NOW + 39_000, value: 39 })
+  })
+
+  it('follows the next value after one of a gateway whose clock is ahead', async () => {
+    await write(at(86_400, { ignition: true }))
+    await write(at(1, { ignition: true }))
+    const { said = {} } = (await recordOfVan()) ?? {}
+    expect(shown(said)).toEqual({ value: true, since: 1, at: 1 })
+  })
+
+  it('shows a company nothing from before it had the device', async () => {
+    const said = mergedSaid(at(0, { ignition: false, driver: '0001A2' }), at(30, { ignition: false }))
+    await write(said)
+    const record = (await recordOfVan()) as DeviceRecord
+    expect(recordOf({ companySince: NOW + 10_000 }, { ...record, at: NOW + 30_000 })?.said).toEqual({
+      ignition: { at: NOW + 30_000, since_at: NOW + 10_000, value: false },
+    })
+    expect(saidFrom(said, NOW)).toEqual(said)
+  })
+})

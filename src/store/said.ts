@@ -65,6 +65,11 @@ export function saidFrom(parts: SaidParts, since: number): SaidParts {
   )
 }
 
+/** The last values by their names, without alarms. */
+export function valuesIn(parts: SaidParts): [name: string, part: SaidPart][] {
+  return Object.entries(parts).filter(([name]) => !name.startsWith(ALARM))
+}
+
 /** An alarm that was raised: when, and when that came; ms UTC. */
 export interface RaisedAlarm extends SaidTimes {
   readonly alarm: Alarm

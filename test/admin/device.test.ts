@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import type { Said } from '../../protocols/kit/index.ts'
 import { Conversation } from '../../src/gateway/conversation.ts'
 import { type FrameNotes, HeardBook } from '../../src/gateway/heard.ts'
 import { keys } from '../../src/store/index.ts'
@@ -92,6 +93,34 @@ describe('GET /admin/devices/{id}', () => {
   it.each(['1', '__proto__', '..%2F..%2Fx', 'x'.repeat(1000)])('answers 404 for the unknown device %s', async (id) => {
     const { status, json } = await admin.ask(`/admin/devices/${id}`)
     expect([status, json]).toEqual([404, { message: 'no device with this id is configured: add it to devices.yaml' }])
+  })
+
+  it('shows what it said last beside its positions, and since when', async () => {
+    const { heard } = gateway('tcp')
+    const says = (said: Said, agoMs: number) => {
+      const time = Date.UTC(2026, 10, 20, 8) - agoMs
+      heard.of('0356307042441013').said(said, { at: time, cameAt: time })
+    }
+    says({ ignition: true, moving: true, driver: '0001A2', alarms: ['sos'] }, 60_000)
+    says({ ignition: false, external_voltage: 12.4, alarms: ['power_cut'] }, 30_000)
+    says({ ignition: false, external_voltage: 12.5, battery_percent: 80, charging: false }, 0)
+    await heard.close()
+    const said = {
+      ignition: { value: false, since_at: '2026-11-20T07:59:30.000Z' },
+      moving: { value: true, since_at: '2026-11-20T07:59:00.000Z' },
+      charging: { value: false, since_at: '2026-11-20T08:00:00.000Z' },
+      external_voltage: { value: 12.5, since_at: '2026-11-20T08:00:00.000Z' },
+      battery_percent: { value: 80, since_at: '2026-11-20T08:00:00.000Z' },
+      driver: { value: '0001A2', since_at: '2026-11-20T07:59:00.000Z' },
+      alarms: [
+        { alarm: 'power_cut', at: '2026-11-20T07:59:30.000Z' },
+        { alarm: 'sos', at: '2026-11-20T07:59:00.000Z' },
+      ],
+    }
+    expect((await deviceNow('356307042441013')).said).toEqual(said)
+    const { json: chain } = await admin.ask('/admin/devices/356307042441013/chain')
+    const { json: list } = await admin.ask('/admin/devices?q=Van%2012')
+    expect([chain, list]).toMatchObject([{ device: { said } }, { results: [{ said }] }])
   })
 
   it('shows the connection, the last fix, and why the last one was filtered', async () => {

@@ -16,7 +16,7 @@ import { DeviceCondition, DeviceMapping, DeviceRowJson, DeviceState } from '../s
 import { pageSchema } from '../schemas/parts.ts'
 import { surveyDevice } from './condition.ts'
 import type { DeviceIndex, IndexedDevice } from './device-index.ts'
-import { contactJson } from './json.ts'
+import { contactJson, lastSaidJson } from './json.ts'
 
 export interface DeviceSources {
   readonly redis: Store
@@ -136,6 +136,7 @@ export async function deviceRows(devices: readonly IndexedDevice[], sources: Row
       last_heard: heard ? contactJson(heard) : arrived.get(id),
       position: fix && positionJson(fix),
       place: fix && places.near(fix.fix.latitude, fix.fix.longitude),
+      said: heard?.said && lastSaidJson(heard.said),
       held: held.get(device) || undefined,
       findings: [...new Set([...own, ...seen])],
     }

@@ -21,7 +21,6 @@ const FixJson = z.object({
   ...each(z.number().optional(), 'lat', 'lon', 'altitude', 'speed', 'heading', 'accuracy', 'hdop', 'satellites'),
 })
 
-/** A fix as `decode` prints it: RFC 3339, degrees, metres, metres per second. */
 /** What a tracker says beside its position; its alarms are those of protocols/kit/said.ts. */
 export const SaidJson = z
   .object({
@@ -32,6 +31,7 @@ export const SaidJson = z
   })
   .partial()
 
+/** A fix as `decode` prints it: RFC 3339, degrees, metres, metres per second. */
 const DecodedFix = FixJson.omit({ time_at: true })
   .extend({ time: Instant, device: z.string(), said: SaidJson })
   .partial()
@@ -82,6 +82,22 @@ export type DeviceMapping = z.infer<typeof DeviceMapping>
 
 export const DeviceCondition = z.enum(CONDITIONS, `expected ${CONDITIONS.join(', ')}`)
 
+const said = <Value extends z.ZodType>(value: Value) => z.object({ value, since_at: Instant })
+
+/**
+ * What a tracker said last beside its positions. `since_at`: when it became this value; of a measured value, when it was said.
+ * `alarms`: the last one of each kind, the latest first.
+ */
+const LastSaidJson = z
+  .object({
+    ...each(said(z.boolean()), 'ignition', 'moving', 'charging'),
+    ...each(said(z.number()), 'external_voltage', 'battery_voltage', 'battery_percent'),
+    driver: said(z.string()),
+    alarms: z.array(z.object({ alarm: z.string(), at: Instant })),
+  })
+  .partial()
+export type LastSaidJson = z.infer<typeof LastSaidJson>
+
 /** What the last messages of a device say: see src/diagnose/README.md. */
 const SeenNow = z.object({
   condition: DeviceCondition,
@@ -91,6 +107,7 @@ const SeenNow = z.object({
     .optional(),
   /** Near which place that is: `2 km NE of Kaunas`. */
   place: z.string().optional(),
+  said: LastSaidJson.optional(),
   /** Codes. */
   findings: z.array(z.string()),
 })

@@ -1,7 +1,7 @@
 import { joined, mentions, say, type Template, type Text } from '../texts/text.ts'
 import { deviceMeaning, type FindingCode, LINKS, type Link, SENT_IN_VAIN } from './codes.ts'
 import type { ChainFacts } from './detail.ts'
-import { conditionOf, type DeviceCondition, deviceTroubles, durationText } from './devices.ts'
+import { conditionOf, type DeviceCondition, deviceTroubles, durationText, PLACED } from './devices.ts'
 import { findingOf } from './diagnose.ts'
 import { explain, failureText, type ShowInstant } from './explain.ts'
 import type { DeviceFacts, Finding } from './facts.ts'
@@ -26,7 +26,8 @@ export function chainOf(facts: ChainFacts, show: ShowInstant): DeviceChain {
   const causes = links.flatMap(({ finding }) => finding ?? [])
   const first = links.find(({ state }) => state === 'broken')
   const { last_push } = explained.device.lane ?? {}
-  const state = stateText({ ...facts, now, condition: conditionOf(device, now), firstBroken: first?.link, last_push })
+  const condition = conditionOf(device, now)
+  const state = stateText({ ...facts, now, condition, firstBroken: first?.link, last_push }, show)
   const [waitsFor] = ofSystem(first)
   const { meant, sender } = device
   const rest = explain({ ...explained, sender, meant, findings: own, waitsFor, leftOut: left?.line }, show)
@@ -44,6 +45,7 @@ export function chainOf(facts: ChainFacts, show: ShowInstant): DeviceChain {
  */
 export function chainWithoutRedis(
   known: Pick<ChainFacts, 'device' | 'findings' | 'position'> & { readonly now: number },
+  show: ShowInstant,
 ): DeviceChain | undefined {
   const { device, findings, now } = known
   const causes = findings.filter(({ link, severity }) => link === 'stored' && severity === 'error')
@@ -56,7 +58,7 @@ export function chainWithoutRedis(
     return { link, state: 'unknown', evidence: link === 'connected' ? [heard] : [] }
   })
   // Since the cause began no device could be heard, so silence since then says nothing about this device.
-  const state = stateText({ ...known, condition: conditionOf(device, cause.sinceAt), firstBroken: cause.link })
+  const state = stateText({ ...known, condition: conditionOf(device, cause.sinceAt), firstBroken: cause.link }, show)
   const sentence = joined([state, ...causes.map(({ message }) => message)], '; ')
   return { sentence, broken: cause.link, links, findings: causes }
 }
@@ -126,22 +128,26 @@ interface StateFacts extends Pick<ChainFacts, 'device' | 'position'> {
 /**
  * Pure: state, place, age, speed and route of a device, and what is broken where the state does not say it.
  * `Van 12 is moving 2 km NE of Kaunas (54.91230, 23.93460), 12 s ago, 43 km/h, on route 1007 (courier 42), but nothing is stored`
+ * `Van 12 is parked in Moabit (52.53010, 13.34250), ignition off since 17:42:00Z, last position 50 min ago`
  */
-function stateText({ firstBroken, condition, device, last_push, now, position }: StateFacts): Text {
+function stateText(facts: StateFacts, show: ShowInstant): Text {
+  const { firstBroken, condition, device, last_push, now, position } = facts
   const { fix, id, name = id, route } = device
   const isVain = condition === 'silent' && (firstBroken === 'understood' || firstBroken === 'identified')
   const { text, link } = isVain ? { text: '{} sends' as const, link: undefined } : STATES[condition]
   const but = firstBroken === undefined || firstBroken === link ? [] : [say(BUT[firstBroken])]
-  const isHere = condition === 'moving' || condition === 'standing'
+  const isHere = PLACED.has(condition)
   const state = say(text, name)
+  const ignition = condition === 'moving' ? [] : ignitionTexts(device, show)
+  const age = agoText(device, now - (position?.at ?? now))
   const parts: Text[] = position
     ? [
         ...(isHere
           ? [joined([state, whereText(position)], ' ')]
           : [state, ...(isVain ? but : []), say('last {}', whereText(position))]),
-        agoText(device, now - position.at),
+        ...(condition === 'parked' ? [...ignition, say('last position {}', age)] : [age, ...ignition]),
       ]
-    : [state, ...(isVain ? but : [])]
+    : [state, ...(isVain ? but : []), ...ignition]
   if (condition === 'moving' && fix?.speed !== undefined) parts.push(`${Math.round(fix.speed * 3.6)} km/h`)
   if (route) parts.push(say('on route {} (courier {})', route.route, route.courier))
   if (!isVain) parts.push(...but)
@@ -152,6 +158,14 @@ function stateText({ firstBroken, condition, device, last_push, now, position }:
 
 function agoText({ behind }: DeviceFacts, ms: number): Text {
   return say(behind ? '{} ago by its clock' : '{} ago', durationText(ms))
+}
+
+/** `ignition off since 17:42:00Z`, if its tracker says so. */
+function ignitionTexts({ said }: DeviceFacts, show: ShowInstant): Text[] {
+  const { ignition } = said ?? {}
+  if (!ignition) return []
+  const since = show(new Date(ignition.sinceAt).toISOString())
+  return [say(ignition.value ? 'ignition on since {}' : 'ignition off since {}', since)]
 }
 
 function whereText({ latitude, longitude, place }: NonNullable<ChainFacts['position']>): Text {
@@ -165,6 +179,7 @@ const SAID_BY_NOTHING_ELSE = new Set<FindingCode>(['upstream_slow', 'upstream_ha
 const STATES: Readonly<Record<DeviceCondition, { readonly text: Template; readonly link?: Link }>> = {
   moving: { text: '{} is moving' },
   standing: { text: '{} is standing' },
+  parked: { text: '{} is parked' },
   silent: { text: '{} is silent', link: 'connected' },
   gps_old: { text: '{} is heard without a new position', link: 'placed' },
   no_route: { text: '{} is heard, and has no route now', link: 'placed' },

@@ -1,9 +1,20 @@
 import { joined, say, type Text } from '../texts/text.ts'
 import { type FindingCode, NOT_TAKEN } from './codes.ts'
 import type { DeviceFacts, DeviceGroup, LostSender, MeantEntry, TroubledDevice } from './facts.ts'
+import { isAsleep, isParked, leastSilenceMs, MOVING_M_PER_S } from './parked.ts'
 
 /** What a device does, in one word; src/diagnose/README.md says how each is decided. */
-export const CONDITIONS = ['moving', 'standing', 'silent', 'gps_old', 'no_route', 'held', 'never', 'unknown'] as const
+export const CONDITIONS = [
+  'moving',
+  'standing',
+  'parked',
+  'silent',
+  'gps_old',
+  'no_route',
+  'held',
+  'never',
+  'unknown',
+] as const
 export type DeviceCondition = (typeof CONDITIONS)[number]
 
 /** Pure: what a device does at `now`, ms UTC. */
@@ -11,16 +22,17 @@ export function conditionOf(device: DeviceFacts, now: number): DeviceCondition {
   const { company, fix, heardAt, isUnplaced, route, unplaced } = device
   if (company === undefined) return 'unknown'
   if (heardAt === undefined) return 'never'
-  if (now - heardAt > leastSilenceMs(device)) return 'silent'
+  if (!isAwake(device, now)) return isAsleep(device, now) ? 'parked' : 'silent'
   if (isUnplaced && unplaced?.isHeld && unplaced.reason !== 'no_route') return 'held'
   if (!route) return 'no_route'
+  // Where a parked van stands, there may be no satellites, and trackers that stay awake send signs of life without a position.
+  if (isParked(device)) return 'parked'
   if (isGpsOld(device)) return 'gps_old'
   return (fix?.speed ?? 0) >= MOVING_M_PER_S ? 'moving' : 'standing'
 }
 
-/** After this silence a device is reported: three of its usual intervals, at least five minutes. */
-export function leastSilenceMs({ usualMs = 0 }: Pick<DeviceFacts, 'usualMs'>): number {
-  return Math.max(LEAST_MS, MISSED * usualMs)
+function isAwake(device: DeviceFacts, now: number): boolean {
+  return now - (device.heardAt ?? 0) <= leastSilenceMs(device)
 }
 
 type Trouble = Omit<TroubledDevice, 'id' | 'name'> & { readonly code: FindingCode }
@@ -138,7 +150,8 @@ export class DeviceSurvey {
     const subject = company === undefined ? {} : { company_id: company }
     for (const { code, ...trouble } of deviceTroubles(device, this.#now))
       addTo(this.#groups, `${code} ${company ?? ''}`, { code, subject }, { id, name, ...trouble })
-    if (!route || (condition !== 'moving' && condition !== 'standing')) return condition
+    const isSending = PLACED.has(condition) && isAwake(device, this.#now)
+    if (!route || !isSending) return condition
     const own = { id, name, sinceAt: this.#now, evidence: name }
     const group = { code: 'two_on_route', subject: { ...subject, route_id: route.route } } as const
     addTo(this.#routes, `${company} ${route.route}`, group, own)
@@ -192,10 +205,8 @@ export function durationText(ms: number): Text {
   return min % 60 === 0 ? `${h} h` : `${h} h ${min % 60} min`
 }
 
-/** A slower device counts as standing: a receiver that does not move still reports some tenths of m/s. */
-const MOVING_M_PER_S = 1
-const LEAST_MS = 300_000
-const MISSED = 3
+/** A device that sends does one of these, if nothing is wrong with it. */
+export const PLACED: ReadonlySet<DeviceCondition> = new Set(['moving', 'standing', 'parked'])
 const QUARTER_MS = 900_000
 const UTC = '+00:00'
 /** One more than are named singly: with the sixth device it is known that there are too many to name. */

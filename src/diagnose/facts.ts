@@ -158,6 +158,10 @@ export interface DeviceFacts {
   readonly connectedAt?: number
   /** The usual time between two of its messages, ms. */
   readonly usualMs?: number
+  /** For how long it usually sleeps while its ignition is off, ms. */
+  readonly sleepMs?: number
+  /** What its tracker said last beside its positions. */
+  readonly said?: SaidFacts
   readonly fix?: {
     /** When a fix came that is newer than all before it. */
     readonly newAt: number
@@ -179,6 +183,12 @@ export interface DeviceFacts {
   readonly sender?: LostSender
   /** Its last fixes are late by the same number of quarter hours, and the time zone that would explain that. */
   readonly behind?: { readonly quarters: number; readonly sinceAt: number; readonly zone?: string }
+}
+
+/** What a tracker said last beside its positions, as far as something follows from it. */
+export interface SaidFacts {
+  /** `sinceAt`: when it became this value. */
+  readonly ignition?: { readonly value: boolean; readonly sinceAt: number }
 }
 
 /** `name`: of the device, else its id; `source`: `devices.yaml:9`. */

@@ -2,6 +2,7 @@ import { distinct, say, type Text } from '../texts/text.ts'
 import { type FindingCode, type Link, SENT_IN_VAIN } from './codes.ts'
 import type { ChainFacts, ExplainedDevice } from './detail.ts'
 import { conditionOf, durationText, senderText } from './devices.ts'
+import { isAsleep, leastSilenceMs, longestSleepMs } from './parked.ts'
 import { framesText, isRefusedNow, type ShowInstant, waitingSince } from './explain.ts'
 import type { Finding } from './facts.ts'
 
@@ -78,6 +79,10 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
     const vain = isSilent ? own.find(({ code }) => SENT_IN_VAIN.has(code)) : undefined
     if (vain)
       return ok([...evidence, say('it sends, and nothing is accepted since {}', show(instant(vain.sinceAt)))], heardAt)
+    if (now - heardAt > leastSilenceMs(device) && isAsleep(device, now))
+      evidence.push(
+        say('parked, and counts as silent once it was not heard for {}', durationText(longestSleepMs(device))),
+      )
     if (!isSilent) return { ...ok(evidence, heardAt), sinceAt: connectedAt }
     return { state: route ? 'broken' : 'idle', evidence, lastGoodAt: heardAt, sinceAt: heardAt }
   },
@@ -120,7 +125,9 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
     if (device.heardAt === undefined) return { ...idle(), evidence }
     const condition = conditionOf(device, now)
     const isWrong = own.some(({ link, code }) => link === 'placed' && !STILL_PLACED.has(code))
-    const isBroken = isWrong || isUnplaced === true || condition === 'held' || (condition === 'no_route' && !route)
+    // Where a van is parked, there may be no satellites.
+    const isLost = isUnplaced === true && !(condition === 'parked' && NO_SATELLITES.has(unplaced?.reason ?? ''))
+    const isBroken = isWrong || isLost || condition === 'held' || (condition === 'no_route' && !route)
     return {
       state: isBroken ? 'broken' : 'ok',
       evidence,
@@ -227,5 +234,7 @@ const NEW_MS = 600_000
 const LATE_MS = 60_000
 /** Findings of a company that say nothing about its other lanes. */
 const OF_LANES: ReadonlySet<FindingCode> = new Set(['lane_refused', 'positions_refused'])
+/** Why fixes without satellites are filtered. */
+const NO_SATELLITES = new Set(['invalid', 'zero'])
 /** Findings about the roster with which a device still has its route. */
 const STILL_PLACED = new Set<FindingCode>(['two_on_route', 'roster_rejected', 'roster_stale'])

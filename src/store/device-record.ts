@@ -40,6 +40,8 @@ export interface DeviceRecord extends Readonly<StoredContact>, LastFixes {
   readonly said?: SaidParts
   /** The usual time between two messages of a device that sends seldom, as the admin process has learnt it. */
   readonly usualMs?: number
+  /** How long it usually sleeps while its ignition is off; written with `usualMs`. */
+  readonly sleepMs?: number
 }
 
 /** What happened to a device; `at` in ms UTC. */
@@ -62,7 +64,7 @@ export function isConnected({ transport, isRelayed }: Pick<Contact, 'transport' 
 }
 
 /** What is new of a device. `events`: JSON each with `at` first, oldest first. */
-export interface DeviceNews extends LastFixes, Pick<DeviceRecord, 'said' | 'usualMs'> {
+export interface DeviceNews extends LastFixes, Pick<DeviceRecord, 'said' | 'usualMs' | 'sleepMs'> {
   readonly device: string
   readonly contact?: StoredContact
   readonly events?: readonly string[]
@@ -81,13 +83,13 @@ export async function writeRecords(shard: Shard, news: readonly DeviceNews[]): P
 }
 
 /** What is new, as the lines of a record (see lua/devices.lua), each with its time first. */
-function linesOf({ contact, fix, filtered, said, usualMs }: DeviceNews): string {
+function linesOf({ contact, fix, filtered, said, usualMs, sleepMs }: DeviceNews): string {
   const lines = [
     contact ? timedJson(contact).slice(0, -1) : '',
     fix ? `,"fix":${timedJson(fix)}` : '',
     filtered ? `,"filtered":${timedJson(filtered)}` : '',
     ...(said ? [`,"said":${JSON.stringify(said)}`] : []),
-    usualMs === undefined ? '}' : `,"usualMs":${usualMs}}`,
+    usualMs === undefined ? '}' : `,${JSON.stringify({ usualMs, sleepMs }).slice(1)}`,
   ]
   return lines.join('\n')
 }

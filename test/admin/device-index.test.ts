@@ -12,6 +12,8 @@ import { startTestRedis, type TestRedis } from '../support/redis.ts'
 import { createDirectory } from '../support/roster.ts'
 
 const S = 1000
+const H = 3600 * S
+const DAY = 24 * H
 const NOW = Date.now()
 let server: TestRedis
 let redis: Store
@@ -41,15 +43,17 @@ interface Message {
   readonly at: number
   readonly fix?: Partial<Fix>
   readonly filtered?: string
+  readonly ignition?: boolean
 }
 
 /** The device sends messages, each written before the next one. */
 async function hear(device: string, ...messages: readonly Message[]): Promise<void> {
-  for (const { at, fix, filtered } of messages) {
+  for (const { at, fix, filtered, ignition } of messages) {
     const book = new HeardBook(redis)
     book.of(device).spoke(Object.assign(new Conversation('udp', '10.1.2.3:40001'), { device, now: at }), 'teltonika')
     const whole = { time: at, latitude: 52.5, longitude: 13.4, valid: true, ...fix }
     book.of(device).stored(filtered ? { filtered: { at, reason: filtered, fix: whole } } : { fix: { at, fix: whole } })
+    if (ignition !== undefined) book.of(device).said({ ignition }, { at, cameAt: at })
     await book.close()
   }
 }
@@ -75,6 +79,32 @@ async function usual(messages: readonly Message[]): Promise<number | undefined> 
     await index.catchUp()
   }
   return facts(index, '1').usualMs
+}
+
+/** What is known of a device that sends in this order; `restart`: by an index that begins after that, and one more message. */
+async function heardOf(messages: readonly Message[], restart?: Message) {
+  const index = openIndex()
+  for (const message of messages) {
+    await hear('1', message)
+    await index.catchUp()
+  }
+  if (!restart) return facts(index, '1')
+  const another = openIndex()
+  await another.catchUp()
+  await hear('1', restart)
+  await another.catchUp()
+  return facts(another, '1')
+}
+
+/** A day of a van, so many days ago: it drives, sleeps for some hours at a time, and drives. */
+function day(daysAgo: number, ...hours: readonly number[]): Message[] {
+  let at = Math.floor(NOW / DAY) * DAY - daysAgo * DAY
+  const drives = () => [10, 20].map((s) => ({ at: (at += s * S), ignition: true }))
+  return [
+    ...drives(),
+    ...hours.flatMap((h) => [{ at: (at += 10 * S), ignition: false }, { at: (at += h * H) }]),
+    ...drives(),
+  ]
 }
 
 async function behind(messages: readonly Message[], time_zone?: string) {
@@ -205,6 +235,43 @@ describe('the usual interval of a device', () => {
     const device = { id: '1', company_id: '7', source: 'devices.yaml:1', settings: { interval: '2h' } }
     roster = await createDirectory([device], [])
     expect(await usual(every(10 * S, 5))).toBe(7200 * S)
+  })
+})
+
+describe('the usual sleeping interval of a device', () => {
+  it('is at least six hours until it has slept on three days', async () => {
+    expect((await heardOf(day(3))).sleepMs).toBeUndefined()
+    expect((await heardOf([...day(3, 1), ...day(2, 2)])).sleepMs).toBe(6 * H)
+    await redis.flushall()
+    expect((await heardOf([...day(3, 1), ...day(2, 9)])).sleepMs).toBe(9 * H)
+  })
+
+  it('is the second longest of the longest of each of the last days, however often it slept for minutes meanwhile', async () => {
+    const stops = Array.from({ length: 12 }, () => 0.2)
+    const known = await heardOf([...day(5, 1), ...day(4, 1, 1), ...day(3, 9), ...day(2, 2), ...day(1, ...stops)])
+    expect(known).toMatchObject({ sleepMs: 2 * H, usualMs: 10 * S })
+  })
+
+  it('is known after a restart', async () => {
+    const slept = [...day(4, 1), ...day(3, 1), ...day(2, 1)]
+    expect((await heardOf(slept, { at: NOW, ignition: true })).sleepMs).toBe(H)
+  })
+
+  it('is not learnt while the ignition is on, nor of a van that never says it, nor from a silence of more than 26 hours', async () => {
+    const said = (ignition?: boolean) =>
+      [5, 4, 3, 2].map((days) => ({ at: NOW - days * DAY, ignition })).concat({ at: NOW - 2 * DAY + H, ignition })
+    expect(await heardOf(said(true))).toMatchObject({ sleepMs: undefined, usualMs: DAY })
+    await redis.flushall()
+    expect(await heardOf(said())).toMatchObject({ sleepMs: undefined, usualMs: DAY })
+    await redis.flushall()
+    const long = [8, 6, 4, 2].map((days) => ({ at: NOW - days * DAY, ignition: false }))
+    expect(await heardOf(long)).toMatchObject({ sleepMs: undefined, usualMs: 0 })
+  })
+
+  it('is what the entry says', async () => {
+    const device = { id: '1', company_id: '7', source: 'devices.yaml:1', settings: { interval: '2h' } }
+    roster = await createDirectory([device], [])
+    expect((await heardOf(day(3, 9))).sleepMs).toBe(2 * H)
   })
 })
 

@@ -20,7 +20,16 @@ describe('GET /admin/status', () => {
   it('shows zeros where nothing was received', async () => {
     // Neither a gateway nor a worker runs here.
     const { rates, upstream, links, processes, verdict, vans, findings: _, ...rest } = await statusNow()
-    expect(Object.keys(vans)).toEqual(['moving', 'standing', 'silent', 'gps_old', 'no_route', 'held', 'never'])
+    expect(Object.keys(vans)).toEqual([
+      'moving',
+      'standing',
+      'parked',
+      'silent',
+      'gps_old',
+      'no_route',
+      'held',
+      'never',
+    ])
     expect(rest).toEqual({
       companies: [{ company_id: '7' }],
       waiting: { fixes: 0, lanes: 0 },

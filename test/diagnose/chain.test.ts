@@ -108,6 +108,42 @@ describe('the chain of a device', () => {
     })
   })
 
+  it('says of a parked van since when, and when it counts as silent', () => {
+    const off = { ignition: { value: false, sinceAt: NOW - 60 * MIN } }
+    const [time, heardAt] = [NOW - 60 * MIN, NOW - 30 * MIN]
+    const device = { said: off, heardAt, sleepMs: 60 * MIN, fix: { newAt: time, time, speed: 0 } }
+    const parked = chain({ device, place: 'in Moabit' })
+    expect(parked.sentence).toMatch(
+      /^Van 12 is parked in Moabit \(54.68721, 25.27968\), ignition off since 07:20:00, last position 12 s ago, on route/,
+    )
+    expect(parked.links[0]).toMatchObject({
+      state: 'ok',
+      evidence: [
+        'heard 30 min ago: teltonika over tcp from 10.1.2.3:40001',
+        'connected since 07:20:00',
+        'parked, and counts as silent once it was not heard for 2 h',
+      ],
+    })
+    const silent = chain({ device: { ...device, heardAt: NOW - 121 * MIN } })
+    expect([silent.broken, silent.sentence]).toEqual([
+      'connected',
+      expect.stringMatching(/^Van 12 is silent, last at [\d., ]+, 12 s ago, ignition off since 07:20:00, on route/),
+    ])
+    const idling = { ignition: { value: true, sinceAt: NOW - 60 * MIN } }
+    const standing = chain({ device: { said: idling, fix: { ...FACTS.fix!, speed: 0 } } })
+    expect(standing.sentence).toMatch(/^Van 12 is standing at [\d., ]+, 12 s ago, ignition on since 07:20:00, on route/)
+  })
+
+  it('of a parked van without satellites is not broken', () => {
+    const unplaced = { reason: 'invalid', at: NOW, isHeld: false }
+    const off = { ignition: { value: false, sinceAt: NOW - 60 * MIN } }
+    const device = { fix: { ...FACTS.fix!, speed: 0 }, isUnplaced: true, unplaced }
+    expect(chain({ device }).broken).toBe('placed')
+    expect(chain({ device: { ...device, said: off } }).broken).toBeNull()
+    const late = { ...device, said: off, unplaced: { ...unplaced, reason: 'past' } }
+    expect(chain({ device: late }).broken).toBe('placed')
+  })
+
   it('says until when a link worked: until the first of the fixes that are held', () => {
     const device = { isUnplaced: true, unplaced: { reason: 'no_route', at: NOW, isHeld: true } }
     const held = { at: at(NOW - 5 * MIN), event: 'held', reason: 'no_route' }

@@ -30,6 +30,13 @@ const LOST = {
   speaks: { protocol: 'h02' },
 }
 const UNCONNECTED = { connectedAt: undefined }
+const H = 60 * MIN
+/** The tracker has said since some time whether the ignition is on, and was heard so long ago; its last fix is as old. */
+const ignition = (value: boolean, heardAgoMs: number, sinceAgoMs = heardAgoMs): Partial<DeviceFacts> => ({
+  said: { ignition: { value, sinceAt: NOW - sinceAgoMs } },
+  heardAt: NOW - heardAgoMs,
+  fix: { newAt: NOW - sinceAgoMs, time: NOW - sinceAgoMs, speed: 0 },
+})
 const BEHIND = { quarters: 12, sinceAt: NOW - 40 * S, zone: '-03:00' }
 
 describe('the condition of a device', () => {
@@ -59,6 +66,35 @@ describe('the condition of a device', () => {
       { fix: undefined, ...UNCONNECTED, heardSince: NOW - 6 * MIN },
     ],
     ['standing', 'has only just connected', { fix: undefined, connectedAt: NOW - 20 * S }],
+    ['parked', 'has switched its ignition off a moment ago', ignition(false, 20 * S)],
+    ['parked', 'sleeps, and was not heard for fewer than two of its intervals', { ...ignition(false, H), sleepMs: H }],
+    ['parked', 'was not heard for exactly twice its interval', { ...ignition(false, 2 * H), sleepMs: H }],
+    ['silent', 'was not heard for more than twice its interval', { ...ignition(false, 2 * H + 1), sleepMs: H }],
+    ['parked', 'has never slept before, and was not heard for half a day', ignition(false, 12 * H)],
+    ['silent', 'has never slept before, and was not heard for longer', ignition(false, 12 * H + 1)],
+    [
+      'parked',
+      'sleeps for minutes, and sends as seldom',
+      { ...ignition(false, H), sleepMs: 6 * MIN, usualMs: 20 * MIN },
+    ],
+    ['parked', 'sleeps without a route', { ...ignition(false, H), route: undefined }],
+    ['parked', 'sends signs of life without a position', { ...ignition(false, 20 * S, 6 * H) }],
+    ['silent', 'was not heard for five minutes with its ignition on', ignition(true, 5 * MIN + S)],
+    [
+      'silent',
+      'was not heard with its ignition on, however long it slept before',
+      { ...ignition(true, H), sleepMs: 9 * H },
+    ],
+    ['standing', 'stands with its ignition on', ignition(true, 20 * S)],
+    ['silent', 'sends to a wrong port since', { ...ignition(false, H), sleepMs: H, sender: LOST }],
+    ['moving', 'is towed', { ...ignition(false, 5 * S, H), fix: VAN.fix }],
+    ['silent', 'was towed when it fell silent', { ...ignition(false, H, 2 * H), fix: { ...VAN.fix!, time: NOW - H } }],
+    [
+      'parked',
+      'rolled to a stop when its ignition was switched off',
+      { ...ignition(false, H), fix: { ...VAN.fix!, time: NOW - H } },
+    ],
+    ['no_route', 'is parked, is heard, and has no route', { ...ignition(false, 5 * S), route: undefined }],
   ])('is %s where it %s', (condition, _, facts) => expect(conditionOf({ ...VAN, ...facts }, NOW)).toBe(condition))
 })
 
@@ -81,6 +117,8 @@ describe('by the facts of its devices', () => {
     expect(
       found(
         {},
+        ignition(false, H),
+        ignition(false, 20 * S, 6 * H),
         { ...SILENT, usualMs: 60 * MIN },
         { heardAt: undefined },
         { ...SILENT, route: undefined },
@@ -89,6 +127,8 @@ describe('by the facts of its devices', () => {
     ).toEqual([]))
 
   it.each<[FindingCode, Partial<DeviceFacts>, Record<string, unknown>]>([
+    ['silent', ignition(true, H), { link: 'connected', evidence: ['last heard 60 min ago'] }],
+    ['silent', { ...ignition(false, 3 * H), sleepMs: H }, { evidence: ['last heard 3 h ago'] }],
     ['silent', SILENT, { link: 'connected', sinceAt: NOW - 5 * MIN - S, evidence: ['last heard 5 min ago'] }],
     [
       'wrong_port',
@@ -164,6 +204,8 @@ describe('by the facts of its devices', () => {
     ])
     expect(found({ route, name: 'Van 9' }, { route, name: 'Van 9' })).toEqual([])
     expect(found({ route }, { route, company: '8' })).toEqual([])
+    expect(found({ route }, { route, ...ignition(false, H) })).toEqual([])
+    expect(found({ route }, { route, ...ignition(false, MIN) })).toMatchObject([{ code: 'two_on_route', count: 2 }])
     expect(found({ route }, { route, ...SILENT, usualMs: 60 * MIN, heardAt: NOW - 300 * MIN })).toMatchObject([
       { code: 'silent' },
     ])

@@ -147,7 +147,7 @@ export const STATUS = {
     difference: 0,
   },
   companies: [],
-  vans: { moving: 0, standing: 0, silent: 0, gps_old: 0, no_route: 0, held: 0, never: 0 },
+  vans: { moving: 0, standing: 0, parked: 0, silent: 0, gps_old: 0, no_route: 0, held: 0, never: 0 },
   time_zone: 'UTC',
 } satisfies StatusAnswer
 

@@ -35,18 +35,20 @@ export function chainOperation(sources: ChainSources): Operation {
       const { id } = params as { id: string }
       const { index, live } = sources
       const asked = { sources, scope, now: Date.now() }
+      const show = clockIn(live.config.time_zone, asked.now)
       const described = await describeDevice(id, sources, scope).catch((error: Error) => error)
       const device = index.find(id)
       if (described instanceof Error) {
         // While Redis is away, the answer is made from what is in memory.
-        const chain = device && isConnectionError(described) ? chainWithoutRedis(knownFacts(device, asked)) : undefined
+        const chain =
+          device && isConnectionError(described) ? chainWithoutRedis(knownFacts(device, asked), show) : undefined
         if (!device || !chain) throw described
         return chainJson(chain, device, sources)
       }
       const { found, missing } = described
       if (!found || !device) return reply.code(404).send(missing ?? { message: 'no device with this id is known' })
       const facts = await chainFacts(device, found as DeviceDetail, asked)
-      return chainJson(chainOf(facts, clockIn(live.config.time_zone, asked.now)), device, sources)
+      return chainJson(chainOf(facts, show), device, sources)
     },
   }
 }

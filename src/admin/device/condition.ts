@@ -1,10 +1,11 @@
 import { everySecond, shared, yieldToEventLoop } from '../../async.ts'
 import { nearest } from '../../config/problem.ts'
 import { conditionOf, type DeviceCondition, DeviceSurvey } from '../../diagnose/devices.ts'
-import type { DeviceFacts } from '../../diagnose/facts.ts'
+import type { DeviceFacts, SaidFacts } from '../../diagnose/facts.ts'
 import { duration } from '../../domain/units.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { isConnected } from '../../store/device-record.ts'
+import type { SaidParts } from '../../store/said.ts'
 import type { DeviceMapping, DeviceState } from '../schemas/devices.ts'
 import type { Scope } from '../scope.ts'
 import type { DeviceIndex, IndexedDevice, SurveyedDevice } from './device-index.ts'
@@ -22,6 +23,7 @@ export function factsOf(
   const isLatest =
     unplaced && (!fix || unplaced.at > fix.at || (unplaced.at === fix.at && unplaced.fix.time >= fix.fix.time))
   const ended = entry && !lane ? entry.stays.findLast(({ until }) => until <= now / 1000) : undefined
+  const interval = intervalMs(entry?.settings?.interval)
   return {
     id,
     name: entry?.name,
@@ -32,7 +34,9 @@ export function factsOf(
     heardAt: heard?.at,
     heardSince: heard && learnt.heardSince,
     connectedAt: index.contactOf(device)?.connectedAt,
-    usualMs: Math.max(learnt.usualMs, sleepMs(entry?.settings?.interval)),
+    usualMs: Math.max(learnt.usualMs, interval),
+    sleepMs: interval || learnt.sleepMs,
+    said: heard?.said && saidFacts(heard.said),
     fix: fix && { newAt: learnt.newAt, time: fix.fix.time, speed: learnt.speed },
     unplaced: unplaced && { reason: unplaced.reason, at: unplaced.at, isHeld: unplaced.held === true },
     isUnplaced: isLatest === true,
@@ -40,6 +44,10 @@ export function factsOf(
     sender: entry && index.senderOf(device, now),
     behind: behindBy(learnt, entry),
   }
+}
+
+function saidFacts({ ignition }: SaidParts): SaidFacts {
+  return { ignition: ignition && { value: ignition.value === true, sinceAt: ignition.since_at ?? ignition.at } }
 }
 
 /** `devices.yaml:9`, or the admin port. */
@@ -62,7 +70,7 @@ export function meantBy({ id }: IndexedDevice, index: DeviceIndex): DeviceFacts[
 const MOST_UNHEARD = 1000
 
 /** How long a device sleeps between messages, as its entry says: `settings: { interval: 1h }`. */
-function sleepMs(interval: unknown): number {
+function intervalMs(interval: unknown): number {
   return typeof interval === 'string' ? (duration(interval) ?? 0) : 0
 }
 

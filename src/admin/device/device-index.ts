@@ -270,7 +270,8 @@ export class DeviceIndex {
     // Else several admin processes, which know other intervals, would write theirs in turn.
     const isNews = heard.at > (before?.heard?.at ?? heard.at)
     this.#set(key, { id: device, heard, learnt })
-    return isNews && isIntervalNew(learnt, heard) ? { device, usualMs: learnt.usualMs } : undefined
+    const { usualMs, sleepMs } = learnt
+    return isNews && isIntervalNew(learnt, heard) ? { device, usualMs, sleepMs } : undefined
   }
 
   /**

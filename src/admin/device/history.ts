@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { yieldToEventLoop } from '../../async.ts'
-import { leastSilenceMs } from '../../diagnose/devices.ts'
 import { type DaySpan, dayOf } from '../../diagnose/history.ts'
+import { leastSilenceMs } from '../../diagnose/parked.ts'
 import { localDay, localFromUtc } from '../../domain/times.ts'
 import { parse, refuseFields } from '../../http/refusal.ts'
 import { belongedAt } from '../../roster/device-entry.ts'

@@ -1,3 +1,4 @@
+import { LEAST_MS, UNKNOWN_SLEEP_MS } from '../../diagnose/parked.ts'
 import { localFromUtc, zoneAhead } from '../../domain/times.ts'
 import type { DeviceEntry } from '../../roster/device-entry.ts'
 import type { DeviceRecord } from '../../store/device-record.ts'
@@ -8,8 +9,12 @@ export interface Learnt {
   readonly heardSince: number
   /** The usual time between two messages; 0: not known yet. */
   readonly usualMs: number
-  /** The last times between two of its messages. */
+  /** The last times between two of its messages, without those in which it slept. */
   readonly gaps: readonly number[]
+  /** How long it usually sleeps while its ignition is off; undefined: it never has, as far as that is known. */
+  readonly sleepMs?: number
+  /** The longest sleep of each of the last days on which it slept. `day`: since 1970, in UTC. */
+  readonly sleeps: readonly Sleep[]
   /** When a fix came that is newer than all before it, and its time. */
   readonly newAt: number
   readonly newest: number
@@ -24,7 +29,12 @@ export interface Learnt {
   }
 }
 
-export const UNLEARNT: Learnt = { heardSince: 0, usualMs: 0, gaps: [], newAt: 0, newest: 0 }
+interface Sleep {
+  readonly day: number
+  readonly ms: number
+}
+
+export const UNLEARNT: Learnt = { heardSince: 0, usualMs: 0, gaps: [], sleeps: [], newAt: 0, newest: 0 }
 
 /** What is known of a device when something new is heard. */
 interface HeardBefore {
@@ -37,15 +47,35 @@ export function learn(before: HeardBefore | undefined, heard: DeviceRecord): Lea
   const { learnt = UNLEARNT } = before ?? {}
   const heardSince = before?.heard ? learnt.heardSince : heard.at
   const gap = heard.at - (before?.heard?.at ?? heard.at)
-  const gaps = gap > 0 && gap < LONGEST_MS ? [...learnt.gaps, gap].slice(-GAPS) : learnt.gaps
+  const hasSlept = gap > LEAST_MS && before?.heard?.said?.ignition?.value === false
+  const gaps = gap > 0 && gap < LONGEST_MS && !hasSlept ? [...learnt.gaps, gap].slice(-GAPS) : learnt.gaps
+  const sleeps = hasSlept && gap < LONGEST_MS ? withSleep(learnt.sleeps, gap, heard.at) : learnt.sleeps
   const usualMs = gaps.length < FEWEST ? Math.max(heard.usualMs ?? 0, secondOf(gaps)) : secondOf(gaps)
-  return { ...fixLearnt(before, heard), heardSince, usualMs, gaps }
+  return { ...fixLearnt(before, heard), heardSince, usualMs, gaps, sleepMs: usualSleep(sleeps, heard.sleepMs), sleeps }
 }
 
-/** Whether the usual interval is to be kept in the record, for the next start: it is long, and has changed. */
-export function isIntervalNew({ usualMs }: Learnt, { usualMs: kept = 0 }: DeviceRecord): boolean {
-  const isLonger = Math.max(usualMs, SHORT_MS) > 1.25 * Math.max(kept, SHORT_MS)
-  return isLonger || (kept > SHORT_MS && usualMs < 0.75 * kept)
+/** Whether the usual intervals are to be kept in the record, for the next start: one is long, and has changed. */
+export function isIntervalNew({ usualMs, sleepMs = 0 }: Learnt, kept: DeviceRecord): boolean {
+  return isOther(usualMs, kept.usualMs) || isOther(sleepMs, kept.sleepMs)
+}
+
+function isOther(learnt: number, kept = 0): boolean {
+  const isLonger = Math.max(learnt, SHORT_MS) > 1.25 * Math.max(kept, SHORT_MS)
+  return isLonger || (kept > SHORT_MS && learnt < 0.75 * kept)
+}
+
+/** Only the longest sleep of a day counts: a van that is loaded many times a day sleeps for minutes, and in the night for hours. */
+function withSleep(sleeps: readonly Sleep[], ms: number, at: number): Sleep[] {
+  const day = Math.floor(at / DAY_MS)
+  const longest = Math.max(ms, ...sleeps.filter((each) => each.day === day).map((each) => each.ms))
+  return [...sleeps.filter((each) => each.day !== day), { day, ms: longest }].slice(-SLEEPS)
+}
+
+/** `kept`: what was known at the last start, which counts until there are enough days. */
+function usualSleep(sleeps: readonly Sleep[], kept: number | undefined): number | undefined {
+  const lengths = sleeps.map(({ ms }) => ms)
+  if (lengths.length >= FEWEST_SLEEPS) return secondOf(lengths)
+  return lengths.length === 0 ? kept : Math.max(kept ?? UNKNOWN_SLEEP_MS, ...lengths)
 }
 
 /** The second longest of the last intervals: a tracker sends often while it drives, and seldom while it stands. */
@@ -102,6 +132,10 @@ function speedBetween(from: Somewhere, to: Somewhere): number | undefined {
 }
 
 const GAPS = 8
+const SLEEPS = 8
+/** With fewer days, what was known before counts as the least. */
+const FEWEST_SLEEPS = 3
+const DAY_MS = 86_400_000
 /** With less, what was known before counts. */
 const FEWEST = 4
 /** Three times as much is five minutes, the least silence. */

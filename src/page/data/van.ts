@@ -9,6 +9,7 @@ export function nameOf({ name, id }: Pick<DeviceRowJson, 'name' | 'id'>): string
 export const CONDITIONS = [
   'moving',
   'standing',
+  'parked',
   'silent',
   'gps_old',
   'no_route',
@@ -28,7 +29,7 @@ export function seenAt(van: DeviceRowJson): string | undefined {
   return van.position?.at ?? van.last_heard?.at
 }
 
-/** The speed of a van, m/s; undefined if the van is silent or its position is old. */
+/** The speed of a van, m/s; undefined if the van is parked or silent, or its position is old. */
 export function speedOf(van: DeviceRowJson | DeviceJson): number | undefined {
   return WITHOUT_SPEED.has(conditionOf(van)) ? undefined : van.position?.speed
 }
@@ -51,4 +52,4 @@ export function whereIs({
   return lat === undefined || lon === undefined ? undefined : { lat, lon }
 }
 
-const WITHOUT_SPEED: ReadonlySet<Condition> = new Set(['silent', 'gps_old', 'held', 'never'])
+const WITHOUT_SPEED: ReadonlySet<Condition> = new Set(['parked', 'silent', 'gps_old', 'held', 'never'])

@@ -86,6 +86,7 @@ export const de: Words = {
   condition: {
     moving: 'Fährt',
     standing: 'Steht',
+    parked: 'Parkt',
     silent: 'Stumm',
     gps_old: 'GPS veraltet',
     no_route: 'Ohne Tour',
@@ -96,6 +97,7 @@ export const de: Words = {
   conditionMeans: {
     moving: 'sendet und fährt',
     standing: 'sendet und steht',
+    parked: 'die Zündung ist aus: der Tracker schläft vielleicht',
     silent: 'jetzt auf Tour, und nichts ist zu hören',
     gps_old: 'verbunden, aber die Positionen sind alt oder ungültig',
     no_route: 'eingerichtet, jetzt ohne Tour',

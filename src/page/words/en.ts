@@ -84,6 +84,7 @@ export const en = {
   condition: {
     moving: 'Moving',
     standing: 'Standing',
+    parked: 'Parked',
     silent: 'Silent',
     gps_old: 'Old GPS',
     no_route: 'No route',
@@ -94,6 +95,7 @@ export const en = {
   conditionMeans: {
     moving: 'sends, and drives',
     standing: 'sends, and stands',
+    parked: 'its ignition is off: its tracker may sleep',
     silent: 'on a route now, and nothing is heard',
     gps_old: 'connected, but its positions are old or invalid',
     no_route: 'configured, without a route now',

@@ -1,7 +1,7 @@
 -- What is noted of devices: their records and their events.
 
 -- A record is a JSON object of four or five lines: the contact, the last fix, the last filtered fix, what the tracker says beside
--- its positions, the usual interval. Each but the first may be empty; the fourth of five is left out if the tracker says nothing.
+-- its positions, the usual intervals. Each but the first may be empty; the fourth of five is left out if the tracker says nothing.
 -- Before there were records, there was only the first.
 local function lines(record)
   local first = string.find(record, '\n', 1, true)

@@ -474,6 +474,12 @@ const SENTENCE = {
   '{} is standing': '{1} steht',
   '{} sends': '{1} sendet',
   'it sends, and nothing is accepted since {}': 'es sendet, und nichts wird angenommen seit {1}',
+  '{} is parked': '{1} parkt',
+  'ignition off since {}': 'Zündung aus seit {1}',
+  'ignition on since {}': 'Zündung an seit {1}',
+  'last position {}': 'letzte Position {1}',
+  'parked, and counts as silent once it was not heard for {}':
+    'geparkt, und gilt als stumm, wenn {1} lang nichts zu hören war',
   '{} is silent': '{1} ist stumm',
   '{} is heard without a new position': '{1} meldet sich ohne neue Position',
   '{} is heard, and has no route now': '{1} meldet sich und hat jetzt keine Tour',

@@ -18,7 +18,7 @@ const RETURN = [{ item_id: 1, undelivered_count: 0 }]
  */
 export function reads(): Record<string, readonly string[]> {
   const device = `/admin/devices/${idOf(4711)}`
-  const conditions = ['moving', 'standing', 'silent', 'gps_old', 'no_route', 'held', 'never', 'unknown']
+  const conditions = ['moving', 'standing', 'parked', 'silent', 'gps_old', 'no_route', 'held', 'never', 'unknown']
   return {
     getHealth: ['/healthz'],
     getReadiness: ['/readyz'],

@@ -1,0 +1,33 @@
+import type { DeviceFacts } from './facts.ts'
+
+/** After this silence a device is reported: three of its usual intervals, at least five minutes. */
+export function leastSilenceMs({ usualMs = 0 }: Pick<DeviceFacts, 'usualMs'>): number {
+  return Math.max(LEAST_MS, MISSED * usualMs)
+}
+
+/** Whether its tracker says that the ignition is off, and no fix since then moves. */
+export function isParked({ fix, said }: Pick<DeviceFacts, 'fix' | 'said'>): boolean {
+  const { ignition } = said ?? {}
+  if (ignition?.value !== false) return false
+  return !fix || fix.time <= ignition.sinceAt || (fix.speed ?? 0) < MOVING_M_PER_S
+}
+
+/** Whether a device that is not heard is taken to sleep: it is parked, and its usual sleeping interval has not passed twice. */
+export function isAsleep(device: DeviceFacts, now: number): boolean {
+  const { heardAt = 0, sender } = device
+  // What comes from it to a wrong port shows that it is awake.
+  return !sender && now - heardAt <= longestSleepMs(device) && isParked(device)
+}
+
+/** For how long a parked device may be silent. */
+export function longestSleepMs(device: Pick<DeviceFacts, 'usualMs' | 'sleepMs'>): number {
+  const { sleepMs = UNKNOWN_SLEEP_MS } = device
+  return Math.max(leastSilenceMs(device), 2 * sleepMs)
+}
+
+/** A slower device counts as standing: a receiver that does not move still reports some tenths of m/s. */
+export const MOVING_M_PER_S = 1
+/** The sleeping interval of a device that has not slept for three days yet: a night passes, and the next working day begins with a finding. */
+export const UNKNOWN_SLEEP_MS = 6 * 3_600_000
+export const LEAST_MS = 300_000
+const MISSED = 3

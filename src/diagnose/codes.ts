@@ -368,6 +368,31 @@ export const CODES = {
     message: 'fixes are held of {}, which nobody has configured',
     action: 'if it is yours, name it under Arrivals or in devices.yaml: its held fixes are then delivered',
   },
+  sos: {
+    severity: 'warning',
+    link: 'connected',
+    message: 'SOS from {}',
+    action: 'call the driver; if nobody answers, send help to its last position',
+  },
+  power_cut: {
+    severity: 'warning',
+    link: 'connected',
+    message: 'the power of {} was cut, says the tracker',
+    action:
+      'ask the driver, and look after it: somebody may have disconnected the tracker or the battery; if that comes with each stop, wire the tracker to permanent power',
+  },
+  battery_low: {
+    severity: 'warning',
+    link: 'connected',
+    message: 'the battery of the tracker of {} is low',
+    action: 'charge it, or check what feeds it: nothing comes any more once the battery is empty',
+  },
+  jammed: {
+    severity: 'warning',
+    link: 'connected',
+    message: 'the signals of {} are jammed, says the tracker',
+    action: 'ask the driver, and look after it: somebody near it may suppress radio or GPS to steal it',
+  },
   checksum_errors: {
     severity: 'warning',
     link: 'understood',
@@ -403,6 +428,12 @@ export const NOT_TAKEN: Meaning = {
 
 /** A device with one of these findings does send: it is never called silent. */
 export const SENT_IN_VAIN: ReadonlySet<FindingCode> = new Set(['wrong_secret', 'not_permitted', 'checksum_errors'])
+
+/** What trackers raise an alarm about. It breaks no link. */
+export const ALARM_FINDINGS: ReadonlySet<FindingCode> = new Set(['sos', 'power_cut', 'battery_low', 'jammed'])
+
+/** A finding for each device, however many have it. */
+export const ALWAYS_NAMED: ReadonlySet<FindingCode> = new Set(['sos'])
 
 /** What can be wrong. */
 export type FindingCode = keyof typeof CODES

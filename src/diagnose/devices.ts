@@ -1,5 +1,6 @@
 import { joined, say, type Text } from '../texts/text.ts'
-import { type FindingCode, NOT_TAKEN } from './codes.ts'
+import { alarmTroubles } from './alarms.ts'
+import { ALWAYS_NAMED, type FindingCode, NOT_TAKEN } from './codes.ts'
 import type { DeviceFacts, DeviceGroup, LostSender, MeantEntry, TroubledDevice } from './facts.ts'
 import { isAsleep, isParked, leastSilenceMs, MOVING_M_PER_S } from './parked.ts'
 
@@ -39,6 +40,12 @@ type Trouble = Omit<TroubledDevice, 'id' | 'name'> & { readonly code: FindingCod
 
 /** Pure: what is wrong with one device, by itself. */
 export function deviceTroubles(device: DeviceFacts, now: number): Trouble[] {
+  const troubles = chainTroubles(device, now)
+  return device.company === undefined ? troubles : [...troubles, ...alarmTroubles(device, now)]
+}
+
+/** What keeps its positions from where they belong. */
+function chainTroubles(device: DeviceFacts, now: number): Trouble[] {
   const { behind, company, fix, heardAt = now, isHeldUnknown, isUnplaced, meant, route, sender, unplaced } = device
   const condition = conditionOf(device, now)
   if (condition === 'unknown') {
@@ -184,7 +191,7 @@ function addTo(
   if (!group) return void groups.set(key, { code, subject, count: 1, sinceAt: device.sinceAt, named: [device] })
   group.count++
   group.sinceAt = Math.min(group.sinceAt, device.sinceAt)
-  if (group.named.length < MAX_NAMED) group.named.push(device)
+  if (group.named.length < MAX_NAMED || ALWAYS_NAMED.has(code)) group.named.push(device)
 }
 
 /** A device that sends, but whose positions are older than what is heard of it; not where its clock makes them older. */

@@ -1,6 +1,15 @@
 import type { Observation } from '../observe/observations.ts'
 import { counted, distinct, joined, say, type Text, wholeSentence } from '../texts/text.ts'
-import { CODES, deviceMeaning, type FindingCode, LINKS, type Link, SENT_IN_VAIN, type Severity } from './codes.ts'
+import {
+  ALWAYS_NAMED,
+  CODES,
+  deviceMeaning,
+  type FindingCode,
+  LINKS,
+  type Link,
+  SENT_IN_VAIN,
+  type Severity,
+} from './codes.ts'
 import type { DeviceGroup, Facts, Finding, Found } from './facts.ts'
 import { redisTroubles, systemTroubles } from './system.ts'
 import { upstreamTroubles } from './upstream.ts'
@@ -89,7 +98,7 @@ function groupTroubles({ devices = [] }: Facts): Found[] {
 function troublesOf({ code, count, named, sinceAt, subject }: DeviceGroup): Found[] {
   const { message, severity, ...meaning } = deviceMeaning(code)
   const action = say(meaning.action)
-  if (count <= FEW)
+  if (count <= FEW || ALWAYS_NAMED.has(code))
     return named.map(({ id, name, evidence, ...device }) => ({
       action,
       ...device,

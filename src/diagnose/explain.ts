@@ -1,5 +1,5 @@
 import { counted, joined, say, type Template, type Text } from '../texts/text.ts'
-import { type FindingCode, SENT_IN_VAIN } from './codes.ts'
+import { ALARM_FINDINGS, type FindingCode, SENT_IN_VAIN } from './codes.ts'
 import type { DeviceDetail, ExplainedDevice, ParkedDetail } from './detail.ts'
 import { meantAdvice, portAdvice, senderText } from './devices.ts'
 
@@ -257,7 +257,7 @@ const MAX_MESSAGE = 120
 const REFUSED_MS = 60_000
 /** A lane whose oldest fix has waited for longer is behind. */
 const BEHIND_MS = 60_000
-export const SAID_BY_FINDING = new Set<FindingCode>(['gps_old', 'clock_behind', 'checksum_errors'])
+export const SAID_BY_FINDING = new Set<FindingCode>(['gps_old', 'clock_behind', 'checksum_errors', ...ALARM_FINDINGS])
 const CONNECTION_EVENTS = new Set(['connected', 'disconnected'])
 const NEVER_HEARD: Template =
   'nothing has come from it yet: point it to this server (waybridge setup), and look for its id among the arrivals'

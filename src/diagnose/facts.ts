@@ -189,6 +189,19 @@ export interface DeviceFacts {
 export interface SaidFacts {
   /** `sinceAt`: when it became this value. */
   readonly ignition?: { readonly value: boolean; readonly sinceAt: number }
+  readonly charging?: { readonly value: boolean; readonly at: number }
+  /** V. */
+  readonly external_voltage?: { readonly value: number; readonly at: number }
+  readonly battery_percent?: { readonly value: number; readonly at: number }
+  /** The last one of each kind. */
+  readonly alarms?: readonly RaisedAlarm[]
+}
+
+/** When an alarm was raised, and when that came. */
+export interface RaisedAlarm {
+  readonly alarm: string
+  readonly at: number
+  readonly cameAt: number
 }
 
 /** `name`: of the device, else its id; `source`: `devices.yaml:9`. */

@@ -1,5 +1,5 @@
 import { distinct, say, type Text } from '../texts/text.ts'
-import { type FindingCode, type Link, SENT_IN_VAIN } from './codes.ts'
+import { ALARM_FINDINGS, type FindingCode, type Link, SENT_IN_VAIN } from './codes.ts'
 import type { ChainFacts, ExplainedDevice } from './detail.ts'
 import { conditionOf, durationText, senderText } from './devices.ts'
 import { isAsleep, leastSilenceMs, longestSleepMs } from './parked.ts'
@@ -23,8 +23,10 @@ type LinkFound = Omit<DeviceLink, 'link'>
 /** Pure: the state of one link of a device. */
 export function linkOf(link: Link, looked: Looked, show: ShowInstant): DeviceLink {
   const found = LOOKS[link](looked, show)
+  const own = looked.own.filter((each) => each.link === link)
   const finding =
-    looked.own.find((each) => each.link === link) ??
+    own.find(({ code }) => !ALARM_FINDINGS.has(code)) ??
+    own[0] ??
     (found.state === 'broken' ? causeOf(link, looked, true) : undefined)
   // When a silent device was heard, and what its own lane was answered, the link says itself.
   const isSaid = !finding || finding.code === 'silent' || OF_LANES.has(finding.code)

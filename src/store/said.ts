@@ -70,14 +70,14 @@ export function valuesIn(parts: SaidParts): [name: string, part: SaidPart][] {
   return Object.entries(parts).filter(([name]) => !name.startsWith(ALARM))
 }
 
-/** An alarm that was raised: when, and when that came; ms UTC. */
-export interface RaisedAlarm extends SaidTimes {
+/** The last alarm of a kind. */
+export interface AlarmPart extends SaidTimes {
   readonly alarm: Alarm
 }
 
 /** The last alarm of each kind, the latest first. */
-export function alarmsIn(parts: SaidParts): RaisedAlarm[] {
-  const raised = Object.entries(parts).flatMap(([name, { at, value }]): RaisedAlarm[] => {
+export function alarmsIn(parts: SaidParts): AlarmPart[] {
+  const raised = Object.entries(parts).flatMap(([name, { at, value }]): AlarmPart[] => {
     return name.startsWith(ALARM) ? [{ alarm: name.slice(ALARM.length) as Alarm, at, cameAt: Number(value) }] : []
   })
   return raised.toSorted((one, other) => other.at - one.at)

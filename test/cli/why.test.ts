@@ -28,6 +28,24 @@ async function send(device: string, { speed = 10, at = Date.now() } = {}): Promi
   await heard.close()
 }
 
+it('where says that a van is parked and since when its ignition is off; why says what alarm its tracker raised', async () => {
+  const heard = new HeardBook(admin.redis)
+  const [device, at] = ['356307042441014', Date.now() - 1_200_000]
+  heard.of(device).spoke(Object.assign(new Conversation('udp', '10.1.2.3:40001'), { device, now: at }), 'teltonika')
+  heard
+    .of(device)
+    .stored({ fix: { at, fix: { time: at, latitude: 54.6872, longitude: 25.2797, valid: true, speed: 0 } } })
+  heard.of(device).said({ ignition: false, alarms: ['power_cut'] }, { at, cameAt: at })
+  await heard.close()
+  expect(await printed('where', 'Van', '14')).toMatch(
+    /^Van 14 is parked in Vilnius \(54\.68720, 25\.27970\), ignition off since (\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\dZ, last position 20 min ago, on route 2001 \(courier 43\)\n$/,
+  )
+  const where = JSON.parse(await printed('where', device, '--json'))
+  expect(where).toMatchObject({ condition: 'parked', findings: ['power_cut'], said: { ignition: { value: false } } })
+  expect(await printed('devices', '--condition', 'parked')).toMatch(/Van 14 +parked +20 min ago .* power_cut/)
+  expect(await printed('why', device)).toMatch(/power cut, said at/)
+})
+
 beforeAll(async () => {
   await appendFile(
     join(admin.dir, 'devices.yaml'),

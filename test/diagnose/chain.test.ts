@@ -134,6 +134,16 @@ describe('the chain of a device', () => {
     expect(standing.sentence).toMatch(/^Van 12 is standing at [\d., ]+, 12 s ago, ignition on since 07:20:00, on route/)
   })
 
+  it('of a van whose tracker raises an alarm says that and what to do, and is not broken by it', () => {
+    const said = { alarms: [{ alarm: 'power_cut', at: NOW - 20 * MIN, cameAt: NOW - 20 * MIN }] }
+    const { broken, links, findings, sentence } = chain({ device: { said } })
+    expect([broken, links[0].state, links[0].finding?.code]).toEqual([null, 'ok', 'power_cut'])
+    expect(findings.map(({ code }) => code)).toEqual(['power_cut'])
+    expect(sentence).toMatch(/power cut, said at 2026-11-20T08:00:00.000Z: ask the driver, and look after it/)
+    const silent = chain({ device: { said, heardAt: NOW - 6 * MIN } })
+    expect([silent.broken, silent.links[0].finding?.code]).toEqual(['connected', 'silent'])
+  })
+
   it('of a parked van without satellites is not broken', () => {
     const unplaced = { reason: 'invalid', at: NOW, isHeld: false }
     const off = { ignition: { value: false, sinceAt: NOW - 60 * MIN } }

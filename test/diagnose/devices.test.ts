@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { FindingCode } from '../../src/diagnose/codes.ts'
 import { conditionOf, type DeviceCondition, DeviceSurvey, durationText } from '../../src/diagnose/devices.ts'
 import { diagnose } from '../../src/diagnose/diagnose.ts'
-import type { DeviceFacts } from '../../src/diagnose/facts.ts'
+import type { DeviceFacts, SaidFacts } from '../../src/diagnose/facts.ts'
 import { inEnglish } from '../support/texts.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 8)
@@ -190,6 +190,85 @@ describe('by the facts of its devices', () => {
     expect(others).toEqual([])
     expect(finding).toMatchObject({ code, severity: 'warning', subject: { device: '0' }, count: 1, ...expected })
     expect(finding.message).toContain('Van 0')
+  })
+
+  const SAID = NOW - 10 * MIN
+  const raised = (
+    alarm: string,
+    more: SaidFacts = {},
+    times: { at?: number; cameAt?: number } = {},
+  ): Partial<DeviceFacts> => {
+    const { at = SAID, cameAt = at } = times
+    return { said: { ...more, alarms: [{ alarm, at, cameAt }, ...(more.alarms ?? [])] } }
+  }
+  const later = (value: number) => ({ value, at: SAID + S })
+
+  it.each<[FindingCode, string, string]>([
+    ['sos', 'sos', 'SOS, raised at 2026-11-20T07:50:00.000Z'],
+    ['power_cut', 'power_cut', 'power cut, said at 2026-11-20T07:50:00.000Z'],
+    ['battery_low', 'low_battery', 'battery low, said at 2026-11-20T07:50:00.000Z'],
+    ['jammed', 'jamming', 'jamming, said at 2026-11-20T07:50:00.000Z'],
+  ])('%s begins with the alarm %s, and says when that was raised', (code, alarm, evidence) => {
+    const expected = { code, severity: 'warning', link: 'connected', sinceAt: SAID, evidence: [evidence] }
+    expect(found(raised(alarm))).toMatchObject([{ ...expected, subject: { device: '0' } }])
+    expect(found({ ...raised(alarm), ...NO_ROUTE }).map((each) => each.code)).toEqual([code, 'no_route'])
+    expect(found({ ...raised(alarm), company: undefined })).toEqual([])
+    expect(found(raised(alarm, {}, { at: SAID - 60 * MIN, cameAt: SAID }))).toMatchObject([
+      { code, evidence: [`${evidence.replace('07:50', '06:50')}, came at 2026-11-20T07:50:00.000Z`] },
+    ])
+  })
+
+  it.each<[string, string, SaidFacts, boolean]>([
+    ['power_cut', 'power is restored', { alarms: [{ alarm: 'power_restored', at: SAID + S, cameAt: SAID + S }] }, true],
+    [
+      'power_cut',
+      'nothing comes; before, power was restored',
+      { alarms: [{ alarm: 'power_restored', at: SAID - S, cameAt: NOW }] },
+      false,
+    ],
+    ['power_cut', 'it measures 12.4 V', { external_voltage: later(12.4) }, true],
+    ['power_cut', 'nothing comes; its frame has 12.4 V', { external_voltage: { value: 12.4, at: SAID } }, false],
+    ['power_cut', 'it measures 0.3 V', { external_voltage: later(0.3) }, false],
+    ['power_cut', 'it is charging', { charging: { value: true, at: SAID + S } }, true],
+    ['power_cut', 'it is not charging', { charging: { value: false, at: SAID + S } }, false],
+    ['power_cut', 'its own battery has 90 %', { battery_percent: later(90) }, false],
+    ['low_battery', 'it has 21 %', { battery_percent: later(21) }, true],
+    ['low_battery', 'it has 20 %', { battery_percent: later(20) }, false],
+    ['low_battery', 'it is charging', { charging: { value: true, at: SAID + S } }, true],
+    ['low_battery', 'the vehicle has 12.4 V', { external_voltage: later(12.4) }, false],
+    ['sos', 'it is charging', { charging: { value: true, at: SAID + S } }, false],
+  ])('after the alarm %s, %s: %j; over: %s', (alarm, _, more, isOver) =>
+    expect(found(raised(alarm, more))).toHaveLength(isOver ? 0 : 1),
+  )
+
+  it.each<[string, string, number, number, boolean]>([
+    ['power_cut', 'a day ago', 24 * H, 5 * S, false],
+    ['power_cut', 'more than a day ago', 24 * H + 1, 5 * S, true],
+    ['low_battery', 'more than a day ago', 24 * H + 1, 5 * S, true],
+    ['sos', 'an hour before it was heard last', H + 5 * S, 5 * S, false],
+    ['sos', 'more than an hour before it was heard last', H + 6 * S, 5 * S, true],
+    ['jamming', 'more than an hour before it was heard last', H + 6 * S, 5 * S, true],
+    ['jamming', 'a moment before it fell silent for long', 20 * H, 20 * H - S, false],
+    ['jamming', 'more than a day ago, and it is silent since', 24 * H + 1, 24 * H, true],
+  ])('the alarm %s that came %s (%i ms; heard %i ms ago) is over: %s', (alarm, _, agoMs, heardAgoMs, isOver) => {
+    const facts = {
+      ...raised(alarm, {}, { at: NOW - agoMs }),
+      heardAt: NOW - heardAgoMs,
+      usualMs: 24 * H,
+      fix: VAN.fix,
+    }
+    const codes = found(facts).map(({ code }) => code)
+    expect(codes.filter((code) => code !== 'gps_old')).toHaveLength(isOver ? 0 : 1)
+  })
+
+  it('a silent van that has raised an alarm has both findings', () =>
+    expect(found({ ...SILENT, ...raised('low_battery') }).map(({ code }) => code)).toEqual(['battery_low', 'silent']))
+
+  it('many vans without power are one finding; each that raises SOS has its own', () => {
+    const vans = (alarm: string) => found(...Array.from({ length: 9 }, () => raised(alarm)))
+    const message = 'the power of 9 devices was cut, says the tracker'
+    expect(vans('power_cut')).toMatchObject([{ code: 'power_cut', subject: { company_id: '7' }, count: 9, message }])
+    expect(vans('sos').map((each) => each.message)).toEqual(Array.from({ length: 9 }, (_, n) => `SOS from Van ${n}`))
   })
 
   it('two_on_route names the vans that send on one route, but not two trackers of one van, nor a silent one', () => {

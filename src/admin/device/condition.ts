@@ -5,7 +5,7 @@ import type { DeviceFacts, SaidFacts } from '../../diagnose/facts.ts'
 import { duration } from '../../domain/units.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { isConnected } from '../../store/device-record.ts'
-import type { SaidParts } from '../../store/said.ts'
+import { alarmsIn, type SaidPart, type SaidParts } from '../../store/said.ts'
 import type { DeviceMapping, DeviceState } from '../schemas/devices.ts'
 import type { Scope } from '../scope.ts'
 import type { DeviceIndex, IndexedDevice, SurveyedDevice } from './device-index.ts'
@@ -46,8 +46,16 @@ export function factsOf(
   }
 }
 
-function saidFacts({ ignition }: SaidParts): SaidFacts {
-  return { ignition: ignition && { value: ignition.value === true, sinceAt: ignition.since_at ?? ignition.at } }
+function saidFacts(parts: SaidParts): SaidFacts {
+  const { ignition, charging, external_voltage, battery_percent } = parts
+  const measured = (part: SaidPart | undefined) => part && { value: Number(part.value), at: part.at }
+  return {
+    ignition: ignition && { value: ignition.value === true, sinceAt: ignition.since_at ?? ignition.at },
+    charging: charging && { value: charging.value === true, at: charging.at },
+    external_voltage: measured(external_voltage),
+    battery_percent: measured(battery_percent),
+    alarms: alarmsIn(parts),
+  }
 }
 
 /** `devices.yaml:9`, or the admin port. */

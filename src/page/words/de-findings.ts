@@ -112,6 +112,13 @@ export const PARAGRAPHS: Readonly<Record<string, string>> = {
     'Mehrere Geräte mit verschiedenen Namen haben jetzt dieselbe Tour, und alle senden: die Positionen aller werden gesendet. Zwei Tracker eines Fahrzeugs haben denselben Namen und sind kein Befund. Mehr als fünf solche Touren einer Firma sind ein Befund. *Warnung*, Glied *zugeordnet*. Der Admin-Prozess prüft das einmal in der Sekunde. Er endet, wenn eins davon eine andere Tour hat oder verstummt.',
   unknown_device:
     'Positionen eines Geräts werden gehalten, das niemand eingerichtet hat; die Ansicht Ankünfte (`GET /admin/arrivals`) zeigt, was es sendet. *Warnung*, Glied *erkannt*. Der Admin-Prozess prüft das einmal in der Sekunde. Er endet, wenn das Gerät eingerichtet ist, oder wenn seine Positionen nach `hold.max_age` verworfen sind.',
+  sos: 'Ein Tracker hat seinen SOS-Alarm ausgelöst: sein Knopf wurde gedrückt. Es zählt die Zeit des Alarms, die im Beleg steht; kam er mehr als fünf Minuten später an, auch wann. *Warnung*, Glied *verbunden*, das nicht unterbrochen ist. Er endet, wenn das Gerät seit der Ankunft des Alarms eine Stunde lang ohne einen weiteren zu hören war, oder nach einem Tag. Jedes Gerät hat seinen eigenen Befund, wie viele es auch sind.',
+  power_cut:
+    'Ein Tracker hat den Alarm ausgelöst, dass er von außen keinen Strom mehr bekommt. *Warnung*, Glied *verbunden*, das nicht unterbrochen ist. Er endet, wenn der Tracker sagt, dass der Strom wieder da ist, dass er lädt oder dass er mehr als 6 V misst; sonst einen Tag nach der Ankunft des Alarms. Haben mehr als fünf Geräte einer Firma diesen Alarm, oder einen der nächsten beiden, ist das ein Befund.',
+  battery_low:
+    'Ein Tracker hat den Alarm ausgelöst, dass sein eigener Akku fast leer ist. *Warnung*, Glied *verbunden*, das nicht unterbrochen ist. Er endet, wenn der Tracker sagt, dass er lädt oder mehr als 20 % hat; sonst einen Tag nach der Ankunft des Alarms.',
+  jammed:
+    'Ein Tracker hat den Alarm ausgelöst, dass sein Funk oder sein GPS gestört wird. *Warnung*, Glied *verbunden*, das nicht unterbrochen ist. Er endet wie `sos`: ein stummes Gerät wird vielleicht noch gestört.',
   checksum_errors:
     'Mindestens drei Datenpakete eines Geräts, oder eines Protokolls, solange kein Gerät genannt war, hatten binnen einer Minute nacheinander eine falsche Prüfsumme. Sie werden nicht bestätigt, also sendet das Gerät sie noch einmal. *Warnung*, Glied *verstanden*. Bemerkt vom Gateway bei jedem solchen Datenpaket. Er endet, wenn eine Minute lang keins kam, oder mit einem guten Datenpaket des Geräts.',
   roster_rejected:

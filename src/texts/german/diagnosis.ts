@@ -262,6 +262,23 @@ const FINDINGS = {
   'nothing is heard of {}, on a route now': 'von {1} ist nichts zu hören, jetzt auf Tour',
   'check its power and its SIM card; if it sleeps between messages, say how long in its entry: settings: { interval: 1h }':
     'Strom und SIM-Karte prüfen; schläft es zwischen den Meldungen, im Eintrag sagen, wie lange: settings: { interval: 1h }',
+  'SOS from {}': 'SOS von {1}',
+  'call the driver; if nobody answers, send help to its last position':
+    'den Fahrer anrufen; antwortet niemand, Hilfe zur letzten Position schicken',
+  'the power of {} was cut, says the tracker': 'der Strom von {1} wurde getrennt, sagt der Tracker',
+  'ask the driver, and look after it: somebody may have disconnected the tracker or the battery; if that comes with each stop, wire the tracker to permanent power':
+    'den Fahrer fragen und nachsehen: vielleicht hat jemand den Tracker oder die Batterie abgeklemmt; kommt das bei jedem Halt, den Tracker an Dauerstrom anschließen',
+  'the battery of the tracker of {} is low': 'der Akku des Trackers von {1} ist fast leer',
+  'charge it, or check what feeds it: nothing comes any more once the battery is empty':
+    'ihn laden oder prüfen, was ihn speist: ist der Akku leer, kommt nichts mehr',
+  'the signals of {} are jammed, says the tracker': 'die Signale von {1} werden gestört, sagt der Tracker',
+  'ask the driver, and look after it: somebody near it may suppress radio or GPS to steal it':
+    'den Fahrer fragen und nachsehen: vielleicht unterdrückt jemand in der Nähe Funk oder GPS, um es zu stehlen',
+  'SOS, raised at {}': 'SOS, ausgelöst um {1}',
+  'power cut, said at {}': 'Strom getrennt, gemeldet um {1}',
+  'battery low, said at {}': 'Akku fast leer, gemeldet um {1}',
+  'jamming, said at {}': 'Störsender, gemeldet um {1}',
+  'came at {}': 'angekommen um {1}',
   'no new position comes from {}, though messages arrive': 'von {1} kommt keine neue Position, obwohl es sich meldet',
   'check the GPS antenna and where it is; under a roof there are no satellites':
     'die GPS-Antenne und ihren Ort prüfen; unter einem Dach sind keine Satelliten',

@@ -7,7 +7,7 @@ import type { Roster } from '../roster/roster.ts'
 import { grouped, jobFaults, type Redis } from '../store/index.ts'
 import { joined } from '../texts/text.ts'
 import { CustodyCollector, type FixAccount, takeAccount } from './custody.ts'
-import { DeviceWatch } from './device/condition.ts'
+import { ConditionCollector } from './device/condition.ts'
 import { DeviceIndex, type DeviceIndexSources } from './device/device-index.ts'
 import type { DeviceSources } from './device/list.ts'
 import { FactGatherer, type FactSources, readUpstream } from './facts.ts'
@@ -41,7 +41,7 @@ export function startCollectors(sources: CollectorSources) {
   const upstream = () => readUpstream(redis, startedAt)
   const rates = new RateCollector(redis)
   const index = new DeviceIndex({ ...sources, follow: (roster) => live.follow({ roster }) })
-  const devices = new DeviceWatch({ ...sources, index })
+  const devices = new ConditionCollector({ ...sources, index })
   const roster = new RosterCollector({ ...sources, zone: () => live.config.time_zone })
   const gatherer = new FactGatherer({
     ...sources,
@@ -56,7 +56,13 @@ export function startCollectors(sources: CollectorSources) {
   const findings = new Findings({ redis, gather: () => gatherer.gather(), logger })
   const gauges = startGauges({ ...sources, account, upstream, findings, gatherer, devices: () => devices.states() })
   const beat = everySecond(
-    { rates: () => rates.look(), 'last hour': () => hour.look(), findings: () => findings.look() },
+    {
+      devices: () => index.catchUp(),
+      'what devices do': () => devices.look(),
+      rates: () => rates.look(),
+      'last hour': () => hour.look(),
+      findings: () => findings.look(),
+    },
     jobFaults(logger),
   )
   findings.follow(({ finding: { subject } }) => subject.device !== undefined && index.touch(subject.device))
@@ -74,8 +80,6 @@ export function startCollectors(sources: CollectorSources) {
     close() {
       for (const each of [custody, gauges]) each.close()
       void beat.stop()
-      void index.close()
-      void devices.close()
     },
   }
 }

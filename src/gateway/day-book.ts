@@ -1,4 +1,4 @@
-import { everySecond, yieldToEventLoop } from '../async.ts'
+import { yieldToEventLoop } from '../async.ts'
 import { localDay } from '../domain/times.ts'
 import { addDayNotes, type DayNote, type DayNotes, NOTED, type NotedKind, type Redis } from '../store/index.ts'
 import type { Capacity } from './acceptance.ts'
@@ -21,7 +21,6 @@ export interface DayBookOptions {
 export class DayBook {
   readonly #redis: Redis
   readonly #options: DayBookOptions
-  readonly #looks: ReturnType<typeof everySecond>
   #devices = new Map<string, OpenNotes>()
   #writtenAt = Date.now()
   #day = { from: 0, until: 0 }
@@ -29,11 +28,6 @@ export class DayBook {
   constructor(redis: Redis, options: DayBookOptions) {
     this.#redis = redis
     this.#options = options
-    this.#looks = everySecond({
-      write: async () => {
-        if (Date.now() - this.#writtenAt >= Math.max(EVERY_MS, this.#devices.size * MS_PER_DEVICE)) await this.#write()
-      },
-    })
   }
 
   /** The open notes on a device. Whoever has them need not look them up again while they are open. */
@@ -43,8 +37,13 @@ export class DayBook {
     return open
   }
 
+  /** Writes the notes if it is time. Call it once a second. */
+  async writeIfDue(): Promise<void> {
+    if (Date.now() - this.#writtenAt >= Math.max(EVERY_MS, this.#devices.size * MS_PER_DEVICE)) await this.#write()
+  }
+
+  /** Writes the rest. Call it once `writeIfDue` has ended. */
   async close(): Promise<void> {
-    await this.#looks.stop()
     await this.#write()
   }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { everySecond } from '../async.ts'
-import { giveLifeSign } from '../store/gateways.ts'
+import { inTurns } from '../async.ts'
+import { GatewaySign } from '../store/gateways.ts'
 import {
   type DeviceEvent,
   type DeviceNews,
@@ -26,7 +26,7 @@ export interface HeardDevices {
 export type FrameNotes = Pick<HeardDevice, 'spoke' | 'stored' | 'said' | 'became'>
 
 /**
- * Notes what devices send and what happens to them, and writes it to their records once a second; no frame waits for that.
+ * Notes what devices send and what happens to them; `jobs` write it to their records, and no frame waits for that.
  * An event is noted when something changes. An event that repeats the latest one in Redis is left out there, so that neither
  * a restart nor a second gateway makes one. Of one device, six connections and six changes are noted in ten minutes.
  */
@@ -34,13 +34,25 @@ export class HeardBook {
   readonly #devices = new Map<string, HeardDevice>()
   readonly #shards: ReadonlyMap<Shard, ShardNotes>
   readonly #shardOf: (device: string) => ShardNotes
-  readonly #lifeSign: ReturnType<typeof giveLifeSign>
+  readonly #sign: GatewaySign
 
   /** `problems`: why this gateway acknowledges nothing, as sentences. `gateway`: which process this is. */
   constructor(redis: Store, problems: () => readonly string[] = () => [], gateway: string = randomUUID()) {
     this.#shards = new Map(redis.shards.map((shard) => [shard, new ShardNotes(shard, gateway)]))
     this.#shardOf = (device) => this.#shards.get(redis.shardOf(device)) as ShardNotes
-    this.#lifeSign = giveLifeSign(redis, gateway, problems)
+    this.#sign = new GatewaySign(redis, gateway, problems)
+  }
+
+  /**
+   * Run them once a second, side by side: the sign of life waits for no other write, and a shard that does not answer holds up no
+   * other.
+   */
+  get jobs(): Readonly<Record<string, () => Promise<void>>> {
+    const writes = Array.from(this.#shards, ([{ number }, notes]) => [
+      `devices of shard ${number}`,
+      () => notes.write(),
+    ])
+    return { 'sign of life': () => this.#sign.give(), ...Object.fromEntries(writes) }
   }
 
   /** What is noted of a device. */
@@ -64,33 +76,34 @@ export class HeardBook {
         yield { device, from: Math.max(since, contact.connectedAt ?? contact.at) }
   }
 
-  /** Ends the sign of life, then writes the rest. */
+  /** Ends the sign of life, then writes the rest. Call it once no job begins any more. */
   async close(): Promise<void> {
-    await this.#lifeSign.end()
-    await Promise.all(Array.from(this.#shards.values(), (shard) => shard.close()))
+    await this.#sign.end()
+    await Promise.all(Array.from(this.#shards.values(), (shard) => shard.write()))
   }
 }
 
-/** What is noted of the devices of a shard and not in Redis yet. A shard that does not answer holds up no other. */
+/** What is noted of the devices of a shard and not in Redis yet. */
 class ShardNotes {
   readonly gateway: string
   /** Devices with something that is not in Redis yet; they add themselves. */
   changed: HeardDevice[] = []
   readonly #shard: Shard
-  readonly #writes: ReturnType<typeof everySecond>
+  readonly #inTurn = inTurns()
 
   constructor(shard: Shard, gateway: string) {
     this.#shard = shard
     this.gateway = gateway
-    this.#writes = everySecond({ write: () => this.#write() })
   }
 
-  async close(): Promise<void> {
-    await this.#writes.stop()
-    await this.#write()
+  /**
+   * Resolves once everything is written, also by calls before. While Redis is slow, several messages of a device are written as one.
+   * What Redis does not take waits; of events, 20 at most.
+   */
+  write(): Promise<void> {
+    return this.#inTurn(() => this.#write())
   }
 
-  /** While Redis is slow, several messages of a device are written as one. What Redis does not take waits; of events, 20 at most. */
   async #write(): Promise<void> {
     const { changed } = this
     this.changed = []

@@ -1,29 +1,37 @@
-import { everySecond } from '../async.ts'
 import { keys, type Redis } from './index.ts'
 
 /**
- * Says once a second that this gateway lives, and in `problems`, as sentences, why it acknowledges nothing. It does not
- * wait for other writes: a writer of the roster waits for all gateways that give a sign of life, and for no others.
+ * The sign of life of a gateway, and why it acknowledges nothing (`problems`, as sentences). A writer of the roster waits for all
+ * gateways that give one, and for no others.
  */
-export function giveLifeSign(redis: Redis, gateway: string, problems: () => readonly string[]) {
-  const sign = keys.gateway(gateway)
+export class GatewaySign {
+  readonly #redis: Redis
+  readonly #gateway: string
+  readonly #problems: () => readonly string[]
 
-  /** While Redis' memory is full it takes no new sign, but prolongs the last one. */
-  async function beat(): Promise<void> {
-    const written = redis.set(sign, JSON.stringify(problems()), 'PX', LIFE_SIGN_MS)
-    await Promise.all([written, redis.sadd(keys.gatewayIds, gateway)])
-      .catch(() => redis.pexpire(sign, LIFE_SIGN_MS))
+  constructor(redis: Redis, gateway: string, problems: () => readonly string[]) {
+    this.#redis = redis
+    this.#gateway = gateway
+    this.#problems = problems
+  }
+
+  /** Gives it for five seconds. While Redis' memory is full it takes no new sign, but prolongs the last one. Never rejects. */
+  async give(): Promise<void> {
+    const sign = keys.gateway(this.#gateway)
+    const written = this.#redis.set(sign, JSON.stringify(this.#problems()), 'PX', LIFE_SIGN_MS)
+    await Promise.all([written, this.#redis.sadd(keys.gatewayIds, this.#gateway)])
+      .catch(() => this.#redis.pexpire(sign, LIFE_SIGN_MS))
       .catch(() => {})
   }
 
-  const beats = everySecond({ beat })
-  return {
-    /** Removes it: the process stores nothing more, and needs no roster. Never rejects. */
-    async end(): Promise<void> {
-      await beats.stop()
-      const marks = [redis.del(sign), redis.srem(keys.gatewayIds, gateway), redis.hdel(keys.roster('applied'), gateway)]
-      await Promise.all(marks).catch(() => {})
-    },
+  /** Removes it: the process stores nothing more, and needs no roster. Never rejects. */
+  async end(): Promise<void> {
+    const gateway = this.#gateway
+    await Promise.all([
+      this.#redis.del(keys.gateway(gateway)),
+      this.#redis.srem(keys.gatewayIds, gateway),
+      this.#redis.hdel(keys.roster('applied'), gateway),
+    ]).catch(() => {})
   }
 }
 

@@ -35,7 +35,6 @@ beforeEach(async () => {
 
 function openIndex(): DeviceIndex {
   const index = new DeviceIndex({ redis, directory: () => roster, follow: (changed) => (tell = changed) })
-  onTestFinished(() => index.close())
   return index
 }
 

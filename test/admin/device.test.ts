@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Said } from '../../protocols/kit/index.ts'
 import { Conversation } from '../../src/gateway/conversation.ts'
-import { type FrameNotes, HeardBook } from '../../src/gateway/heard.ts'
+import type { FrameNotes } from '../../src/gateway/heard.ts'
 import { keys } from '../../src/store/index.ts'
 
 import { adminFixture, hold, store, TOKEN, VAN_14_LANE, workerOf } from '../support/admin.ts'
+import { beatingHeardBook } from '../support/beat.ts'
 
 const admin = adminFixture()
 const INSTANT = expect.stringMatching(/^20\d\d-\d\d-\d\dT[\d:.]{12}Z$/) as string
@@ -21,7 +22,7 @@ async function deviceNow(id: string): Promise<Record<string, unknown>> {
 
 /** A gateway's memory of a device that spoke over `transport` some ms ago, and its session. */
 function gateway(transport: 'tcp' | 'udp' | 'http' | 'mqtt', device = '0356307042441013', agoMs = 0) {
-  const heard = new HeardBook(admin.redis)
+  const heard = beatingHeardBook(admin.redis)
   const session = Object.assign(new Conversation(transport, REMOTE, { device }), { now: Date.now() - agoMs })
   heard.of(device).spoke(session, 'teltonika')
   return { heard, session, stored: (last: Parameters<FrameNotes['stored']>[0]) => heard.of(device).stored(last) }

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { Conversation } from '../../src/gateway/conversation.ts'
-import { HeardBook } from '../../src/gateway/heard.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { keys } from '../../src/store/index.ts'
 import { adminFixture, TOKEN, withProcesses } from '../support/admin.ts'
 import { type Followed, followEvents } from '../support/events.ts'
+import { beatingHeardBook } from '../support/beat.ts'
 
 const admin = adminFixture()
 withProcesses(admin)
@@ -99,7 +99,7 @@ describe('GET /admin/events', () => {
 describe('the events of devices and of the roster', () => {
   it('tell the rows of devices that change, each at most once a second, of one device who asks for it', async () => {
     const [all, own] = await Promise.all([follow('?topics=device'), follow('?topics=device&device=356307042441013')])
-    const heard = new HeardBook(admin.redis)
+    const heard = beatingHeardBook(admin.redis)
     onTestFinished(() => heard.close())
     const hear = (device: string) =>
       heard.of(device).spoke(Object.assign(new Conversation('tcp', '10.1.2.3:4'), { device }), 'teltonika')

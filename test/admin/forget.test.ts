@@ -1,12 +1,12 @@
 import { describe, expect, it, vi } from 'vitest'
 import { FileRewrite } from '../../src/admin/device/forget.ts'
 import { Conversation } from '../../src/gateway/conversation.ts'
-import { HeardBook } from '../../src/gateway/heard.ts'
 import { Appender, DuplicateFilter, keys, packDevice, packRecords, readFrames } from '../../src/store/index.ts'
 import { adminFixture, hold, READ_TOKEN, refuse, store, TOKEN, workerOf } from '../support/admin.ts'
 import { UNFILTERED } from '../support/appending.ts'
 import { waybridge } from '../support/cli.ts'
 import { keepFrame } from '../support/kept-frames.ts'
+import { beatingHeardBook } from '../support/beat.ts'
 
 const admin = adminFixture()
 const VAN = '356307042441014'
@@ -48,7 +48,7 @@ async function mark(): Promise<void> {
 
 /** What was heard of the device, and frames of two that were not understood. */
 async function hear(): Promise<void> {
-  const book = new HeardBook(admin.redis)
+  const book = beatingHeardBook(admin.redis)
   book.of(VAN).spoke(Object.assign(new Conversation('tcp', '10.1.2.3:1'), { device: VAN }), 'teltonika')
   await expect.poll(() => admin.redis.exists(keys.events(VAN)), { timeout: 30_000 }).toBe(1)
   await book.close()

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
-import { HeardBook } from '../../src/gateway/heard.ts'
 import { keys } from '../../src/store/index.ts'
 import { adminFixture } from '../support/admin.ts'
+import { beatingHeardBook } from '../support/beat.ts'
 
 const admin = adminFixture()
 const FULL = 'Redis has more than 85 % of its memory in use: nothing is acknowledged'
@@ -16,7 +16,7 @@ async function readyz(): Promise<[number, unknown]> {
 /** A gateway that has these problems as long as they are in the list; its sign of life is there. */
 async function gateway(...problems: string[]) {
   const before = await admin.redis.scard(keys.gatewayIds)
-  const heard = new HeardBook(admin.redis, () => problems)
+  const heard = beatingHeardBook(admin.redis, () => problems)
   onTestFinished(() => heard.close())
   await expect.poll(() => admin.redis.scard(keys.gatewayIds), soon).toBe(before + 1)
   return { heard, problems }

@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { localDay } from '../../src/domain/times.ts'
 import { Conversation } from '../../src/gateway/conversation.ts'
-import { HeardBook } from '../../src/gateway/heard.ts'
+import type { HeardBook } from '../../src/gateway/heard.ts'
 import { addDayNotes, type DayNote, keys, type NotedKind } from '../../src/store/index.ts'
 import { adminFixture, store } from '../support/admin.ts'
+import { beatingHeardBook } from '../support/beat.ts'
 
 const admin = adminFixture()
 const VAN = '0356307042441013'
@@ -76,7 +77,7 @@ describe('GET /admin/devices/{id}/history', () => {
 
   it('knows at once what is not written yet: a connection, its last fix, what waits', async () => {
     await store(admin.redis, '7/42/1001', { device: VAN, receivedAt: Date.now() - 2 * MIN })
-    const book = new HeardBook(admin.redis)
+    const book = beatingHeardBook(admin.redis)
     heard.push(book)
     const session = Object.assign(new Conversation('tcp', '10.1.2.3:40001'), { device: VAN })
     book.of(VAN).spoke(session, 'teltonika')
@@ -89,7 +90,7 @@ describe('GET /admin/devices/{id}/history', () => {
   })
 
   it('does not say that nothing came before a device was heard for the first time since a gateway runs', async () => {
-    const book = new HeardBook(admin.redis)
+    const book = beatingHeardBook(admin.redis)
     heard.push(book)
     book.of(VAN).spoke(Object.assign(new Conversation('http', '10.1.2.3:40001'), { device: VAN }), 'osmand')
     // In the first minutes of a day there is no gap yet.

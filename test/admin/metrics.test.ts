@@ -1,7 +1,6 @@
 import { AggregatorRegistry } from 'prom-client'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { Conversation } from '../../src/gateway/conversation.ts'
-import { HeardBook } from '../../src/gateway/heard.ts'
 import { collectNodeMetrics, registry } from '../../src/observe/metrics.ts'
 import type { Metrics } from '../../src/process/role-process.ts'
 import { addCounters } from '../../src/process/role-process.ts'
@@ -9,6 +8,7 @@ import { keys, signOn } from '../../src/store/index.ts'
 import { VERSION } from '../../src/version.ts'
 import { adminFixture, hold, store, workerOf } from '../support/admin.ts'
 import { keepFrame } from '../support/kept-frames.ts'
+import { beatingHeardBook } from '../support/beat.ts'
 
 const admin = adminFixture()
 const OLDEST = Date.UTC(2026, 10, 20, 8, 14, 2, 250)
@@ -102,7 +102,7 @@ describe('the metrics', () => {
   })
 
   it('count only configured devices, by state', async () => {
-    const heard = new HeardBook(admin.redis)
+    const heard = beatingHeardBook(admin.redis)
     const connect = (device: string, transport: 'tcp' | 'udp') => {
       const session = Object.assign(new Conversation(transport, '10.1.2.3:1'), { device })
       heard.of(device).spoke(session, 'teltonika')

@@ -1,10 +1,10 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { Conversation } from '../../src/gateway/conversation.ts'
-import { HeardBook } from '../../src/gateway/heard.ts'
 import { OPERATIONS } from '../../src/tracking/operations.ts'
 import { adminFixture, hold, refuse, store, TOKEN, workerOf } from '../support/admin.ts'
 import { keepFrame } from '../support/kept-frames.ts'
+import { beatingHeardBook } from '../support/beat.ts'
 
 interface Described {
   readonly operationId: string
@@ -127,7 +127,7 @@ async function fill(): Promise<void> {
   await hold(redis, 'clock', '356307042441014', { count: 2, time: Date.now() + 3 * 3_600_000 })
   await hold(redis, 'no_route', '0356307042441013')
   await hold(redis, 'unknown', '77')
-  const heard = new HeardBook(redis)
+  const heard = beatingHeardBook(redis)
   const device = '0356307042441013'
   const session = Object.assign(new Conversation('tcp', '10.1.2.3:40001'), { device })
   heard.of(device).spoke(session, 'teltonika')

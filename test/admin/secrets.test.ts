@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { Conversation } from '../../src/gateway/conversation.ts'
-import { HeardBook } from '../../src/gateway/heard.ts'
 import { keys } from '../../src/store/index.ts'
 import { adminFixture, store, workerOf } from '../support/admin.ts'
+import { beatingHeardBook } from '../support/beat.ts'
 
 const admin = adminFixture()
 
 describe('no secret', () => {
   it('appears in any answer of the admin port', async () => {
     const { redis } = admin
-    const heard = new HeardBook(redis)
+    const heard = beatingHeardBook(redis)
     const device = '0356307042441013'
     const session = Object.assign(new Conversation('mqtt', '10.1.2.3:1'), { device, secret: 'canary-secret' })
     heard.of(device).spoke(session, 'owntracks')

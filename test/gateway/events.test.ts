@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { Conversation } from '../../src/gateway/conversation.ts'
-import { HeardBook, withinLimit } from '../../src/gateway/heard.ts'
+import { type HeardBook, withinLimit } from '../../src/gateway/heard.ts'
 import { type DeviceEvent, readEvents, readRecords, writeRecords } from '../../src/store/device-record.ts'
 import { keys, type Store } from '../../src/store/index.ts'
 import { withRedis } from '../support/with-redis.ts'
+import { beatingHeardBook } from '../support/beat.ts'
 
 const VAN = '0356307042441013'
 const LANE = '7/42/1001'
@@ -19,7 +20,7 @@ afterEach(async () => {
 })
 
 function gateway(): HeardBook {
-  const book = new HeardBook(redis)
+  const book = beatingHeardBook(redis)
   books.push(book)
   return book
 }

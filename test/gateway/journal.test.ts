@@ -2,12 +2,11 @@ import { pino } from 'pino'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { Arrivals } from '../../src/gateway/arrivals.ts'
 import { Conversation } from '../../src/gateway/conversation.ts'
-import { HeardBook } from '../../src/gateway/heard.ts'
 import { createLogger } from '../../src/observe/log.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { surveyArrivals } from '../../src/store/arrivals.ts'
 import type { Store } from '../../src/store/index.ts'
-import { beating } from '../support/beat.ts'
+import { beating, beatingHeardBook } from '../support/beat.ts'
 import { at, gateway, NOW_S, van } from '../support/ingest.ts'
 import { journalOf } from '../support/journal.ts'
 import { createDirectory } from '../support/roster.ts'
@@ -25,7 +24,7 @@ withRedis((_, connection) => {
 
 /** A journal whose books are in Redis. */
 async function written() {
-  const heard = new HeardBook(redis)
+  const heard = beatingHeardBook(redis)
   const replica = { roster: await createDirectory([van], []) }
   const arrivals = beating(new Arrivals({ redis, maxDevices: MOST_ARRIVALS, replica, logger }), (each) => each.write())
   onTestFinished(async () => void (await Promise.all([heard.close(), arrivals.close()])))

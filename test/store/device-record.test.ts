@@ -3,7 +3,6 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { DeviceIndex } from '../../src/admin/device/device-index.ts'
 import { Conversation } from '../../src/gateway/conversation.ts'
 import { rememberHeard } from '../../src/gateway/guesses.ts'
-import { HeardBook } from '../../src/gateway/heard.ts'
 import {
   type DeviceNews,
   type DeviceRecord,
@@ -16,6 +15,7 @@ import {
 import type { Store } from '../../src/store/index.ts'
 import { createDirectory } from '../support/roster.ts'
 import { withRedis } from '../support/with-redis.ts'
+import { beatingHeardBook } from '../support/beat.ts'
 
 /** Of the first, the second and the third shard. */
 const [HOME_VAN, VAN, OTHER_VAN] = ['1', '3', '7']
@@ -50,7 +50,6 @@ async function hear(afterMs: number, ...indexes: readonly DeviceIndex[]): Promis
 async function openIndex(): Promise<DeviceIndex> {
   const roster = await createDirectory([], [])
   const index = new DeviceIndex({ redis, directory: () => roster, follow: () => {} })
-  onTestFinished(() => index.close())
   return index
 }
 
@@ -168,7 +167,7 @@ describe('a shard that is away', () => {
   })
 
   it('keeps its news until it is back, while the others write and are read', async () => {
-    const book = new HeardBook(redis)
+    const book = beatingHeardBook(redis)
     onTestFinished(() => book.close())
     const index = await openIndex()
     await index.catchUp()

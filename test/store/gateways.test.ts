@@ -2,10 +2,11 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { Conversation } from '../../src/gateway/conversation.ts'
-import { HeardBook } from '../../src/gateway/heard.ts'
+import type { HeardBook } from '../../src/gateway/heard.ts'
 import { connect, keys, type Store } from '../../src/store/index.ts'
 import { dialRedis, type TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
+import { beatingHeardBook } from '../support/beat.ts'
 
 const soon = { timeout: 30_000 }
 const LATE_MS = 500
@@ -39,7 +40,7 @@ async function distant(): Promise<Store> {
 
 /** A gateway far from Redis, and its sign of life: to it 5,000 devices have just come back. */
 async function crowded(): Promise<{ book: HeardBook; sign: string }> {
-  const book = new HeardBook(await distant())
+  const book = beatingHeardBook(await distant())
   await expect.poll(() => redis.exists(keys.devices, keys.gatewayIds), soon).toBe(1)
   for (let n = 0; n < 5000; n++) book.of(`van ${n}`).spoke(new Conversation('tcp', '10.1.2.3:4000'), 'teltonika')
   await expect.poll(() => redis.exists(keys.events('van 0')), soon).toBe(1)

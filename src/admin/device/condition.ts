@@ -1,4 +1,4 @@
-import { everySecond, shared, yieldToEventLoop } from '../../async.ts'
+import { shared, yieldToEventLoop } from '../../async.ts'
 import { nearest } from '../../config/problem.ts'
 import { conditionOf, type DeviceCondition, DeviceSurvey } from '../../diagnose/devices.ts'
 import type { DeviceFacts, SaidFacts } from '../../diagnose/facts.ts'
@@ -114,21 +114,27 @@ export function surveyDevice(device: IndexedDevice, sources: SurveySources, now:
   return { facts, condition: conditionOf(facts, now), state: stateOf(device, sources, now), mapping }
 }
 
-/** What all devices do, looked at once a second; of very many less often, so that it takes a twentieth of the time at most. */
-export class DeviceWatch {
+/** What all devices do. */
+export class ConditionCollector {
   readonly #sources: SurveySources
-  readonly #looks: ReturnType<typeof everySecond>
   #survey = new DeviceSurvey(0)
   #states: Record<DeviceState, number> = { online: 0, offline: 0, never: 0 }
   /** Resolves to how long it took, ms. */
-  readonly #look = shared(
+  readonly #counted = shared(
     (busyMs) => busyMs * SHARE,
     () => this.#count(),
   )
 
   constructor(sources: SurveySources) {
     this.#sources = sources
-    this.#looks = everySecond({ look: async () => void (await this.#look()) })
+  }
+
+  /**
+   * Looks at all devices. Call it once a second: very many are looked at less often, so that it takes a twentieth of the time at
+   * most.
+   */
+  async look(): Promise<void> {
+    await this.#counted()
   }
 
   /** How many configured devices do what. */
@@ -143,17 +149,13 @@ export class DeviceWatch {
    */
   async states(): Promise<Readonly<Record<DeviceState, number>>> {
     await this.#sources.index.catchUp()
-    await this.#look()
+    await this.look()
     return this.#states
   }
 
   /** Devices with the same trouble. */
   groups(): ReturnType<DeviceSurvey['groups']> {
     return this.#survey.groups()
-  }
-
-  async close(): Promise<void> {
-    await this.#looks.stop()
   }
 
   async #count(): Promise<number> {

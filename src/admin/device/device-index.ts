@@ -1,4 +1,4 @@
-import { everySecond, yieldToEventLoop } from '../../async.ts'
+import { yieldToEventLoop } from '../../async.ts'
 import type { DeviceCondition } from '../../diagnose/devices.ts'
 import type { LostSender } from '../../diagnose/facts.ts'
 import { sameId } from '../../domain/ids.ts'
@@ -67,8 +67,8 @@ interface ShardReading {
 }
 
 /**
- * All devices in memory, so that lists and the diagnosis cost Redis nothing. They are read once and then kept current.
- * A message takes effect here within a second, or at once after `catchUp`. 100,000 devices take about 150 MB.
+ * All devices in memory, so that lists and the diagnosis cost Redis nothing. They are read once and then kept current:
+ * call `catchUp` once a second. 100,000 devices take about 150 MB.
  */
 export class DeviceIndex {
   readonly #sources: DeviceIndexSources
@@ -76,7 +76,6 @@ export class DeviceIndex {
   readonly #devices = new Map<string, IndexedDevice>()
   readonly #held: HeldIndex
   readonly #lost: LostSenders
-  readonly #looks: ReturnType<typeof everySecond>
   readonly #shards: ReadonlyMap<Shard, ShardReading>
   #rosterDue: Set<string> | 'all' = 'all'
   #live: ReadonlySet<string> = new Set()
@@ -92,7 +91,6 @@ export class DeviceIndex {
     this.#held = new HeldIndex(sources.redis)
     this.#lost = new LostSenders(sources)
     sources.follow((changed) => this.#rosterChanged(changed))
-    this.#looks = everySecond({ look: () => this.catchUp().catch(() => {}) })
   }
 
   /** All by their places: what is nearly in order is sorted in one go. */
@@ -165,10 +163,6 @@ export class DeviceIndex {
       const isRead = this.#shards.values().every(({ readTo }) => readTo !== undefined)
       if (!isRead || !isConnectionError(error)) throw error
     })
-  }
-
-  async close(): Promise<void> {
-    await this.#looks.stop()
   }
 
   /** A shard that is not connected holds up no other. */

@@ -105,13 +105,14 @@ async function openPath(live: Live, replica: Replica, { identity }: Pick<At, 'id
   live.follow({ roster: (changed) => redecoding.rosterChanged(changed) })
   // What is held may have its place by now, and what arrives by the new time goes behind.
   clock.follow(() => holding.rosterChanged(undefined))
-  // They write nothing: a shutdown does not wait for them.
+  // A shutdown does not wait for them: they write nothing, or what `heard.close` waits for.
   const looks = everySecond(
     {
       'memory of Redis': () => capacity.look(),
       clock: () => clock.look(),
       'enrolment window': () => enrolment.look(),
       ...senders.jobs,
+      ...heard.jobs,
     },
     jobFaults(logger),
   )
@@ -121,6 +122,7 @@ async function openPath(live: Live, replica: Replica, { identity }: Pick<At, 'id
       'kept frames': () => redecoding.look(),
       arrivals: () => arrivals.write(),
       'watched frames': () => watchedFrames.look(),
+      days: () => days.writeIfDue(),
     },
     jobFaults(logger),
   )

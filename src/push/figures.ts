@@ -1,5 +1,5 @@
 import { metrics } from '../observe/metrics.ts'
-import { noteClockOfApi, type Redis } from '../store/index.ts'
+import { countRecords, noteClockOfApi, receivedAt, type Redis } from '../store/index.ts'
 import type { ApiAnswer } from '../tracking/answer.ts'
 
 /** Figures of a worker's pushes. Instants in ms UTC, durations in ms. */
@@ -40,7 +40,15 @@ export interface PushError {
   readonly location?: string
 }
 
-/** Keeps the figures of this worker's pushes. */
+/** How a request ended. */
+interface EndedPush {
+  readonly company: string
+  readonly answer: ApiAnswer
+  /** What it sent. */
+  readonly records: Buffer
+}
+
+/** Keeps the figures of this worker's pushes, and counts them in the metrics. */
 export class PushStatistics {
   readonly #inFlight = new Map<number, number>()
   readonly #acceptedAt = new Map<string, number>()
@@ -56,7 +64,8 @@ export class PushStatistics {
     return this.#requests
   }
 
-  ended(request: number, company: string, answer: ApiAnswer): void {
+  /** Notes how a request ended. */
+  ended(request: number, { company, answer, records }: EndedPush): void {
     const ms = performance.now() - (this.#inFlight.get(request) ?? 0)
     const at = Date.now()
     this.#inFlight.delete(request)
@@ -77,8 +86,13 @@ export class PushStatistics {
     const { status, text } = answer
     metrics.pushRequests.inc({ code: String(status) })
     if (status === 403) this.#acceptedBefore.set(company, this.#acceptedAt.get(company) ?? 0)
-    if (status < 300) this.#acceptedAt.set(company, at)
-    else this.#lastError = { at, code: 'http', status, message: text }
+    if (status >= 300) {
+      this.#lastError = { at, code: 'http', status, message: text }
+      return
+    }
+    this.#acceptedAt.set(company, at)
+    metrics.delivered.inc({}, countRecords(records))
+    metrics.deliveryDelay.observe((at - receivedAt(records)) / 1000)
   }
 
   /** The API refused one position. */

@@ -1,6 +1,5 @@
 import type { LimitFunction } from 'p-limit'
 import type { Logger } from '../observe/log.ts'
-import { metrics } from '../observe/metrics.ts'
 import {
   type Batch,
   countRecords,
@@ -12,7 +11,6 @@ import {
   type Shard,
   type Store,
   type RefusalReason,
-  receivedAt,
   relocate,
   slicesOf,
   stillHolds,
@@ -164,7 +162,7 @@ class LanePush {
       const sentAt = Date.now()
       const request = statistics.began()
       const answer = await client.push({ courier, route, apikey, body: positionsJson(records) })
-      statistics.ended(request, company, answer)
+      statistics.ended(request, { company, answer, records })
       if ('date' in answer && answer.date !== undefined) apiClock.note(answer.date, sentAt)
       outcome = consequence(answer)
       if (outcome.to === 'delivered') apikeys.accepted(company, apikey)
@@ -177,8 +175,6 @@ class LanePush {
   #delivered({ records }: Batch, status: number): Promise<Batch | undefined> {
     const { batch, leases, stopping } = this.#options
     const count = countRecords(records)
-    metrics.delivered.inc({}, count)
-    metrics.deliveryDelay.observe((Date.now() - receivedAt(records)) / 1000)
     const suspects = Math.max(0, this.#suspects - count)
     this.#suspects = suspects
     const isLast = this.#requests >= REQUESTS_OF_A_LANE || stopping.aborted

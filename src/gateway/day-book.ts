@@ -37,14 +37,14 @@ export class DayBook {
     return open
   }
 
-  /** Writes the notes if it is time. Call it once a second. */
+  /** Writes the notes if it is time. Call it once a second. Rejects with the last error of Redis if it did not take all. */
   async writeIfDue(): Promise<void> {
     if (Date.now() - this.#writtenAt >= Math.max(EVERY_MS, this.#devices.size * MS_PER_DEVICE)) await this.#write()
   }
 
-  /** Writes the rest. Call it once `writeIfDue` has ended. */
+  /** Writes the rest if Redis takes it. Call it once `writeIfDue` has ended. */
   async close(): Promise<void> {
-    await this.#write()
+    await this.#write().catch(() => {})
   }
 
   /** What Redis does not take waits for the next time. */
@@ -62,13 +62,18 @@ export class DayBook {
     this.#devices = new Map()
     for (const [, open] of devices) open.isOpen = false
     if (capacity.isScarce) return
+    const faults: unknown[] = []
     for (let at = 0; at < devices.length; at += AT_ONCE) {
       const slice = devices.slice(at, at + AT_ONCE)
       await addDayNotes(
         this.#redis,
         slice.flatMap(([device, open]) => this.#daysOf(device, open)),
-      ).catch(() => this.#putBack(slice))
+      ).catch((error: unknown) => {
+        this.#putBack(slice)
+        faults.push(error)
+      })
     }
+    if (faults.length > 0) throw faults.at(-1)
   }
 
   /** Notes the minutes in which a device was connected; for `''`, in which the gateway ran. */

@@ -76,10 +76,10 @@ export class HeardBook {
         yield { device, from: Math.max(since, contact.connectedAt ?? contact.at) }
   }
 
-  /** Ends the sign of life, then writes the rest. Call it once no job begins any more. */
+  /** Ends the sign of life, then writes the rest if Redis takes it. Call it once no job begins any more. */
   async close(): Promise<void> {
     await this.#sign.end()
-    await Promise.all(Array.from(this.#shards.values(), (shard) => shard.write()))
+    await Promise.allSettled(Array.from(this.#shards.values(), (shard) => shard.write()))
   }
 }
 
@@ -98,7 +98,7 @@ class ShardNotes {
 
   /**
    * Resolves once everything is written, also by calls before. While Redis is slow, several messages of a device are written as one.
-   * What Redis does not take waits; of events, 20 at most.
+   * What Redis does not take waits; of events, 20 at most. Rejects with its last error then.
    */
   write(): Promise<void> {
     return this.#inTurn(() => this.#write())
@@ -106,12 +106,17 @@ class ShardNotes {
 
   async #write(): Promise<void> {
     const { changed } = this
+    const faults: unknown[] = []
     this.changed = []
     for (let at = 0; at < changed.length; at += DEVICES_AT_ONCE) {
       const devices = changed.slice(at, at + DEVICES_AT_ONCE)
       const news = devices.map((device) => device.take())
-      await writeRecords(this.#shard, news).catch(() => devices.forEach((device, index) => device.putBack(news[index])))
+      await writeRecords(this.#shard, news).catch((error: unknown) => {
+        devices.forEach((device, index) => device.putBack(news[index]))
+        faults.push(error)
+      })
     }
+    if (faults.length > 0) throw faults.at(-1)
   }
 }
 

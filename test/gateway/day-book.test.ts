@@ -1,4 +1,4 @@
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
 import { DayBook } from '../../src/gateway/day-book.ts'
 import { keys, NOTED, type Redis, readDays } from '../../src/store/index.ts'
 import { at, gateway, type IngestSetup, van } from '../support/ingest.ts'
@@ -90,6 +90,20 @@ it('writes what Redis did not take when it takes it again', async () => {
   await say({ device: van.id, fixes: [at(Date.now())] })
   await redis.lpush(key, 'no string')
   await book.close()
+  await redis.del(key)
+  await book.close()
+  expect((await readDays(redis, van.id, [DAY]))[0].fixes).toBe(1)
+})
+
+it('fails once it is due if a script cannot write, and writes it later', async () => {
+  const { say, book } = await noting()
+  const key = keys.day(DAY, van.id)
+  await say({ device: van.id, fixes: [at(Date.now())] })
+  await redis.lpush(key, 'no string')
+  await book.writeIfDue()
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + MIN })
+  onTestFinished(() => void vi.useRealTimers())
+  await expect(book.writeIfDue()).rejects.toThrow('WRONGTYPE')
   await redis.del(key)
   await book.close()
   expect((await readDays(redis, van.id, [DAY]))[0].fixes).toBe(1)

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { Conversation } from '../../src/gateway/conversation.ts'
-import { type HeardBook, withinLimit } from '../../src/gateway/heard.ts'
+import { HeardBook, withinLimit } from '../../src/gateway/heard.ts'
 import { type DeviceEvent, readEvents, readRecords, writeRecords } from '../../src/store/device-record.ts'
 import { keys, type Store } from '../../src/store/index.ts'
 import { withRedis } from '../support/with-redis.ts'
@@ -321,4 +321,15 @@ describe('while the memory of Redis is full', () => {
     await told(book)
     expect((await readRecords(redis, [VAN]))[0]).toMatchObject({ fix: { at: 3, fix }, filtered })
   })
+})
+
+it('news that a script cannot write are a fault of their job, and are written later', async () => {
+  const book = new HeardBook(redis)
+  const write = book.jobs['devices of shard 0']
+  open(book)
+  await redis.set(keys.devices, 'no hash')
+  await expect(write()).rejects.toThrow('WRONGTYPE')
+  await redis.del(keys.devices)
+  await write()
+  expect(await told()).toEqual([CONNECTED])
 })

@@ -41,7 +41,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/admin/schemas': ['src/diagnose'],
   'src/admin': [
     'src/config',
-    'src/redis',
     'src/diagnose',
     'src/http',
     'src/domain',
@@ -102,6 +101,13 @@ describe('who may import whom', () => {
     const others = imports
       .filter(({ target }) => target === DECODERS)
       .filter(({ file }) => !MAY_IMPORT_DECODERS.some((each) => within(file, each)))
+    expect(others).toEqual([])
+  })
+
+  it('only the store imports connections to Redis, and its index passes on what others need', () => {
+    const others = imports
+      .filter(({ target }) => within(target, 'src/redis'))
+      .filter(({ file }) => !within(file, 'src/redis') && !within(file, 'src/store'))
     expect(others).toEqual([])
   })
 

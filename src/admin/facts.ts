@@ -12,8 +12,15 @@ import type { GatewayFigures } from '../observe/metrics.ts'
 import type { Observation } from '../observe/observations.ts'
 import type { PushFigures } from '../push/index.ts'
 import { belongedAt, type DeviceEntry } from '../roster/device-entry.ts'
-import { missingReplicas, type RedisPrimary, redisPrimaries } from '../redis/durability.ts'
-import { parkedWhole, type Store, readProcesses, type SeenProcess } from '../store/index.ts'
+import {
+  missingReplicas,
+  parkedWhole,
+  readProcesses,
+  type RedisPrimary,
+  redisPrimaries,
+  type SeenProcess,
+  type Store,
+} from '../store/index.ts'
 import type { CustodyCollector } from './custody.ts'
 import { answering, NoAnswer, RedisCollector, type RedisSources, shortageOf } from './redis-facts.ts'
 

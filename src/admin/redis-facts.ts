@@ -1,8 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import { within } from '../async.ts'
 import type { RedisFacts } from '../diagnose/facts.ts'
-import { durabilityProblems } from '../redis/durability.ts'
-import type { Shard, Store } from '../store/index.ts'
+import { durabilityProblems, type Shard, type Store } from '../store/index.ts'
 import { memoryInfos, unlimitedMemory } from '../store/memory.ts'
 import { english, joined, say, type Text } from '../texts/text.ts'
 

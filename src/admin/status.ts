@@ -1,8 +1,14 @@
 import type { Company } from '../config/schema.ts'
 import type { Link } from '../diagnose/codes.ts'
 import { type Flow, linkStates, verdict } from '../diagnose/diagnose.ts'
-import type { RedisPrimary } from '../redis/durability.ts'
-import { BEHIND_MS, countHeldFixes, custodyCounters, type Store, type SeenProcess } from '../store/index.ts'
+import {
+  BEHIND_MS,
+  countHeldFixes,
+  custodyCounters,
+  type RedisPrimary,
+  type SeenProcess,
+  type Store,
+} from '../store/index.ts'
 import type { WithTexts } from '../texts/language.ts'
 import type { FixAccount } from './custody.ts'
 import type { FactGatherer, Upstream } from './facts.ts'

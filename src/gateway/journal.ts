@@ -265,6 +265,8 @@ export class Journal {
 
   #notStored({ reason, sender, fault }: NotStored, { at, session, protocol }: FrameArrival): void {
     noteNotStored(reason)
+    // A request is answered 503, a datagram dropped.
+    if (reason === 'flood' && session.transport === 'udp') metrics.refused.inc({ reason })
     if (fault !== undefined) this.#logFault(fault, session.device, protocol)
     if (sender?.entry) this.#dayOf(sender)?.add('not_stored', at)
   }

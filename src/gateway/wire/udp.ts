@@ -144,11 +144,8 @@ const JUNK_MS = 0.2
 /** The session of a peer that is not known yet: each of its frames counts for the device that it names. */
 function newSession({ flood, port }: UdpContext, remote: string): Conversation {
   const network = networkOf(addressOf(remote))
-  const admits: Conversation['admits'] = ({ id, entry }) => {
-    const isAdmitted = flood.admit('device', inNetwork(id, network, entry !== undefined), 1)
-    if (!isAdmitted) metrics.refused.inc({ reason: 'flood' })
-    return isAdmitted
-  }
+  const admits: Conversation['admits'] = ({ id, entry }) =>
+    flood.admit('device', inNetwork(id, network, entry !== undefined), 1)
   return new Conversation('udp', remote, { port, admits })
 }
 

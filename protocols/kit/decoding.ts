@@ -99,7 +99,6 @@ function soundFix(fix: Fix, now: number): Fix {
     latitude: Number.isFinite(latitude) ? latitude : 0,
     longitude: Number.isFinite(longitude) ? longitude : 0,
     valid: valid && [time, latitude, longitude].every(Number.isFinite),
-    said,
   }
 }
 

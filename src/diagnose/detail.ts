@@ -67,7 +67,13 @@ export interface ExplainedDevice {
   readonly device: DeviceDetail
   readonly parked: readonly ParkedDetail[]
   /** Frames whose positions are not understood; undefined if there are none. */
-  readonly misunderstood?: { readonly frames: number; readonly sinceAt: string; readonly protocol: string }
+  readonly misunderstood?: {
+    readonly frames: number
+    readonly sinceAt: string
+    readonly protocol: string
+    /** Why the latest of them could not be read, where its decoder says so. */
+    readonly error?: string
+  }
   readonly upstream: { readonly state: 'up' | 'down' | 'limited'; readonly since_at: string }
   /** For a device that is not configured: the entry that probably means it. */
   readonly meant?: MeantEntry

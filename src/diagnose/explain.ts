@@ -59,12 +59,13 @@ function misunderstoodTrouble({ misunderstood }: ExplainedDevice, clock: ShowIns
 
 /** `1 frame of gt06 is not understood since 08:14:02Z` */
 export function framesText(
-  { frames, sinceAt, protocol }: NonNullable<ExplainedDevice['misunderstood']>,
+  { frames, sinceAt, protocol, error }: NonNullable<ExplainedDevice['misunderstood']>,
   clock: ShowInstant,
 ): Text {
   const template =
     frames === 1 ? '{} frame of {} is not understood since {}' : '{} frames of {} are not understood since {}'
-  return say(template, frames, protocol, clock(sinceAt))
+  const text = say(template, frames, protocol, clock(sinceAt))
+  return error === undefined ? text : joined([text, say('the decoder says "{}"', error)], ', ')
 }
 
 /** What nothing else says. */

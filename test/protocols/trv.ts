@@ -1,5 +1,5 @@
 import { kmh } from '../../protocols/kit/index.ts'
-import { eachPosition, many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { many, type ProtocolCases } from '../support/protocol-cases.ts'
 
 const ID = '356307042441013'
 const PLACE = '261120A5231.5000N01324.6000W036.0150010270.0006000908000502'

@@ -133,7 +133,9 @@ async function misunderstoodOf(
   const own = frames.filter(({ company }) => !entry || company === entry.company_id)
   const positions = own.filter(({ reason }) => reason === 'not_read' || reason === 'entries')
   const oldest = positions.at(-1)
-  return oldest && { frames: positions.length, sinceAt: instant(oldest.at) ?? '', protocol: oldest.protocol }
+  if (!oldest) return undefined
+  const { protocol, at } = oldest
+  return { frames: positions.length, sinceAt: instant(at) ?? '', protocol, error: positions[0].error }
 }
 
 const MOST_FRAMES = 1000

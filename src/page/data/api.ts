@@ -5,6 +5,7 @@ import type { ChainJson } from '../../admin/schemas/chain.ts'
 import type { DeviceFramesJson, DeviceJson, DeviceRowJson, WatchJson } from '../../admin/schemas/devices.ts'
 import type { FindingJson } from '../../admin/schemas/findings.ts'
 import type { HistoryJson } from '../../admin/schemas/history.ts'
+import type { KeptFrameJson } from '../../admin/schemas/kept-frames.ts'
 import type { DeletedJson, LaneJson, ParkedLaneJson, RetriedJson } from '../../admin/schemas/lanes.ts'
 import type { PageJson } from '../../admin/schemas/parts.ts'
 import type { AssignedJson, RosterPutJson, RosterResultsJson, RouteJson } from '../../admin/schemas/roster.ts'
@@ -35,6 +36,7 @@ export const api = {
   undo: (query: Call['query']) => call<RosterPutJson>('/admin/roster/undo', { method: 'POST', query }),
 
   arrivals: (query: Call['query'] = {}) => call<PageJson<ArrivalJson>>('/admin/arrivals', { query }),
+  misunderstood: (query: Call['query'] = {}) => call<PageJson<KeptFrameJson>>('/admin/misunderstood', { query }),
   lanes: (query: Call['query']) => call<PageJson<LaneJson>>('/admin/lanes', { query }),
   parked: (query: Call['query'] = {}) => call<PageJson<ParkedLaneJson>>('/admin/parked', { query }),
   retryParked: (query: Call['query']) => call<RetriedJson>('/admin/parked/retry', { method: 'POST', query }),

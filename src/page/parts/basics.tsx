@@ -100,6 +100,22 @@ export function CopyButton({ text, label = words.copy }: { text: string; label?:
 }
 
 /** What went wrong, for people. */
+/** A command to be copied into a terminal. */
+export function Command({ text }: { text: string }): JSX.Element {
+  return (
+    <>
+      <code class="mono command">
+        {text.split(' ').map((word) => (
+          <>
+            <span class="command-word">{word}</span>{' '}
+          </>
+        ))}
+      </code>
+      <CopyButton text={text} />
+    </>
+  )
+}
+
 export function messageOf(error: unknown): string {
   if (!(error instanceof RequestError)) return error instanceof Error ? error.message : String(error)
   if (error.status === 0) return words.noAnswer

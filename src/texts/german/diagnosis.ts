@@ -460,6 +460,7 @@ const LINKS = {
   'connected since {}': 'verbunden seit {1}',
   '{} frame of {} is not understood since {}': '{1} Datenpaket von {2} wird seit {3} nicht verstanden',
   '{} frames of {} are not understood since {}': '{1} Datenpakete von {2} werden seit {3} nicht verstanden',
+  'the decoder says "{}"': 'der Decoder meldet „{1}“',
   'protocol {}': 'Protokoll {1}',
   'transport {}': 'Transport {1}',
   'not known yet': 'noch nicht bekannt',

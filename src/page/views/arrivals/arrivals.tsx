@@ -4,13 +4,14 @@ import { api } from '../../data/api.ts'
 import { RequestError } from '../../data/client.ts'
 import { useAsked, useEvents, useFleet } from '../../data/hooks.ts'
 import { exact } from '../../format.ts'
-import { CopyButton, Empty, FailureNote, Loading, Panel } from '../../parts/basics.tsx'
+import { Command, Empty, FailureNote, Loading, Panel } from '../../parts/basics.tsx'
 import { words } from '../../words/index.ts'
 import { EntryDialog } from '../van/entry-dialog.tsx'
 import { ArrivalItem } from './arrival-item.tsx'
 import { ForSomeCompanies } from './for-some-companies.tsx'
 import { NameManyDialog } from './name-many-dialog.tsx'
 import { type ArrivalSender, sendersOf } from './senders.ts'
+import { UnreadPanel } from './unread-panel.tsx'
 
 /** Devices that send but are not configured, and senders that were not understood. */
 export function Arrivals(): JSX.Element {
@@ -77,6 +78,7 @@ export function Arrivals(): JSX.Element {
           <ul class="arrivals">{others.map(item)}</ul>
         </Panel>
       )}
+      <UnreadPanel />
       {naming === MANY && (
         <NameManyDialog
           devices={devices.flatMap(({ latest }) => latest.device ?? []).filter((id) => marked.has(id))}
@@ -102,14 +104,7 @@ function Nobody(): JSX.Element {
   return (
     <section class="panel">
       <Empty icon="arrivals" title={words.arrivals.none} text={words.arrivals.noneText(location.hostname, port)}>
-        <code class="mono command">
-          {command.split(' ').map((word) => (
-            <>
-              <span class="command-word">{word}</span>{' '}
-            </>
-          ))}
-        </code>
-        <CopyButton text={command} />
+        <Command text={command} />
       </Empty>
     </section>
   )

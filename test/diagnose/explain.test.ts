@@ -49,7 +49,9 @@ describe('a device whose frames are not understood', () => {
     expect(says({}, { misunderstood })).toBe(`${line}, 40 frames of gt06 are not understood since 07:41:00: ${kept}`)
     expect(says({}, { misunderstood: { ...misunderstood, frames: 1 } })).toContain('1 frame of gt06 is not understood')
     const why = { ...misunderstood, error: 'the frame is malformed: no date' }
-    expect(says({}, { misunderstood: why })).toContain('since 07:41:00, the decoder says "the frame is malformed: no date": kept')
+    expect(says({}, { misunderstood: why })).toContain(
+      'since 07:41:00, the decoder says "the frame is malformed: no date": kept',
+    )
   })
 
   it('has its protocol and number of frames named, also if it is not configured', () => {

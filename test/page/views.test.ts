@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
+import { crc16X25 } from '../../protocols/kit/index.ts'
 import { teltonika } from '../../src/sandbox/speak/teltonika.ts'
 import { dial } from '../rig/product.ts'
 import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../support/browser.ts'
@@ -17,6 +18,14 @@ const DEVICES = JSON.stringify({
 /** By how many pixels the page is wider than its window. */
 const OVERHANG = 'document.documentElement.scrollWidth - innerWidth'
 const VIEWS = ['/', '/vans', `/vans/${VAN}`, '/arrivals', '/queues']
+
+/** A frame of GT06. */
+function gt06(type: number, content: Buffer, serial: number): Buffer {
+  const covered = Buffer.concat([Buffer.of(content.length + 5, type), content, Buffer.of(0, serial)])
+  const sum = Buffer.alloc(2)
+  sum.writeUInt16BE(crc16X25(covered))
+  return Buffer.concat([Buffer.from('7878', 'hex'), covered, sum, Buffer.from('0d0a', 'hex')])
+}
 
 /** A packet of a device with one fix of this moment. */
 function packetOf(id: string): Buffer {
@@ -42,6 +51,26 @@ describe.skipIf(!findChromium())('the views in a real browser', () => {
     await expect.poll(() => page.locator('.van-table tbody tr').count()).toBe(1)
     expect(page.url()).toContain('q=script')
     expect(faults).toEqual([])
+    await close()
+  })
+
+  it('counts frames that could not be read by protocol and reason, and says how to hand them on', async () => {
+    const line = await dial(fixture.product.ports['tcp/gt06'])
+    line.socket.write(gt06(0x01, Buffer.from(`0${VAN}`, 'hex'), 1))
+    await expect.poll(() => line.answered().length).toBe(1)
+    for (const serial of [2, 3]) line.socket.write(gt06(0xc7, Buffer.from('0102030405', 'hex'), serial))
+    await expect.poll(() => line.answered().length).toBe(3)
+    const { page, faults, close } = await fixture.open('/arrivals')
+    const panel = page.locator('.panel', { hasText: 'Frames that could not be read' })
+    await panel.waitFor()
+    expect(await panel.textContent()).toMatch(/gt06.*2 frames.*its type is not known.*misunderstood export/s)
+    await panel.locator('summary').click()
+    await expect.poll(() => panel.locator('.hex').isVisible()).toBe(true)
+    await expectAccessible(page)
+    await page.setViewportSize(PHONE)
+    expect(await page.evaluate(OVERHANG)).toBeLessThanOrEqual(0)
+    expect(faults).toEqual([])
+    line.socket.destroy()
     await close()
   })
 

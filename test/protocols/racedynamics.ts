@@ -41,9 +41,7 @@ export default {
         },
         {
           frame: `$GPRMC,15,01,L,#,${record('063015', 'A', STATE)}\r\n`,
-          fixes: [
-            { ...FIX, said: { driver: '00000000001AF0C2', external_voltage: 12.13, battery_voltage: 4.16 } },
-          ],
+          fixes: [{ ...FIX, said: { driver: '00000000001AF0C2', external_voltage: 12.13, battery_voltage: 4.16 } }],
           reply: answer('15'),
         },
         { frame: '$GPRMC,44,1\r\n', reply: answer('44') },

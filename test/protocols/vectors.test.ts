@@ -5,7 +5,7 @@ import { casesOf, type ProtocolCases } from '../support/protocol-cases.ts'
 import { framesOfParts } from '../support/rough.ts'
 import { corrected } from '../support/vectors/corrections.ts'
 import { differences, differenceText } from '../support/vectors/differences.ts'
-import { type VectorResult, vectorResults } from '../support/vectors/results.ts'
+import { sharesOf, type VectorResult, vectorResults } from '../support/vectors/results.ts'
 import { streamsOf, type Vector, type VectorStream, vectorFamilies, vectorsFolder } from '../support/vectors/vectors.ts'
 import { withEscapedReplies } from '../support/vectors/wire.ts'
 
@@ -14,10 +14,13 @@ if (!vectorFamilies()) {
   it.skip(`vectors (none at ${vectorsFolder})`, () => undefined)
 }
 
+const all: VectorResult[] = []
+
 for (const protocol of vectorFamilies() ? await loadProtocols() : []) {
   const { name, tcp } = protocol
   const cases = await casesOf(name)
   const results = vectorResults(protocol, cases)
+  all.push(...results)
   if (results.length > 0)
     it(`${name} reads its vectors as they are, but for the exceptions`, () => {
       expectNone(results.flatMap(unexpected))
@@ -31,6 +34,16 @@ for (const protocol of vectorFamilies() ? await loadProtocols() : []) {
       expectNone(streams.flatMap((stream) => miscut(protocol, tcp.frame, { ...stream, unescaped: cases.unescaped })))
     })
 }
+
+it.skipIf(all.length === 0)(
+  'of the vectors of all families, 99 % of positions and answers and 95 % of what is said are right',
+  () => {
+    const { positions, answers, saying, said } = sharesOf(all)
+    expect(positions / all.length).toBeGreaterThanOrEqual(0.99)
+    expect(answers / all.length).toBeGreaterThanOrEqual(0.99)
+    expect(said / saying).toBeGreaterThanOrEqual(0.95)
+  },
+)
 
 /** The message holds all lines: a comparison of lists is cut short in JSON reports. */
 function expectNone(lines: readonly string[]): void {

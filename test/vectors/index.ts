@@ -3,16 +3,18 @@ import type { VectorResult } from '../support/vectors/results.ts'
 import type { VectorFamily } from '../support/vectors/vectors.ts'
 
 /**
- * `npm run vectors`: how many of the real frames each protocol reads as they are, of all families. `-- NAME`: which frames of
- * one protocol differ, and how. Exit 0: none but the exceptions; 1: some differ; 2: the vectors are not there.
+ * `npm run vectors`: of how many of the real frames each protocol reads the positions as they are, gives the answers, and reads what
+ * they say besides, of all families. `-- NAME`: which frames of one protocol differ, and how. `-- --consistent`: the families whose
+ * fixes contradict each other: see consistency.ts. Exit 0: none but the exceptions; 1: some differ; 2: the vectors are not there.
  */
 enableCompileCache()
 const { loadProtocol } = await import('../../protocols/index.ts')
 const { casesOf } = await import('../support/protocol-cases.ts')
-const { differenceText, saidCount } = await import('../support/vectors/differences.ts')
-const { vectorResults } = await import('../support/vectors/results.ts')
+const { differenceText } = await import('../support/vectors/differences.ts')
+const { sharesOf, vectorResults } = await import('../support/vectors/results.ts')
 const { shownFrame } = await import('../support/vectors/shown.ts')
 const { vectorFamilies, vectorsFolder } = await import('../support/vectors/vectors.ts')
+const { printContradictions } = await import('./consistency.ts')
 const { vectorFrame } = await import('../support/vectors/wire.ts')
 
 /** @returns the exit code */
@@ -22,6 +24,7 @@ async function main(names: readonly string[]): Promise<number> {
     console.error(`There are no vectors at ${vectorsFolder}: set WAYBRIDGE_VECTORS to their folder.`)
     return 2
   }
+  if (names[0] === '--consistent') return printContradictions(families)
   if (names.length === 0) return (await printTable(families)) ? 0 : 1
   let isSound = true
   for (const name of names) isSound = (await printProtocol(name)) && isSound
@@ -58,23 +61,18 @@ async function printTable(families: ReadonlyMap<string, VectorFamily>): Promise<
     rows.push(results ? rowOf(name, results) : [name, frames, ...HEAD.slice(2).map(() => '-')])
   }
   const sums = HEAD.slice(1).map((_, i) => rows.reduce((sum, row) => sum + (Number(row[i + 1]) || 0), 0))
+  const [frames, positions, answers, saying, said] = sums
+  const percent = (part: number, of: number) => `${((part / of) * 100).toFixed(1)} %`
   console.log(table([...rows, [`${rows.length} families, ${rows.filter(isSpoken).length} spoken`, ...sums]]))
+  console.log(
+    `right: positions ${percent(positions, frames)}, answers ${percent(answers, frames)}, said ${percent(said, saying)}`,
+  )
   return rows.every((row) => row.at(-1) === 0 || !isSpoken(row))
 }
 
 type Row = readonly (string | number)[]
 
-const HEAD = [
-  'FAMILY',
-  'FRAMES',
-  'EQUAL',
-  'REPLIES EQUAL',
-  'SAYING',
-  'SAID EQUAL',
-  'CORRECTED',
-  'EXCEPTED',
-  'DIFFERENT',
-]
+const HEAD = ['FAMILY', 'FRAMES', 'POSITIONS', 'ANSWERS', 'SAYING', 'SAID', 'CORRECTED', 'EXCEPTED', 'DIFFERENT']
 
 function isSpoken(row: Row): boolean {
   return row.at(-1) !== '-'
@@ -85,20 +83,16 @@ function isShown({ wrong, exception }: VectorResult): boolean {
   return wrong.length > 0 === (exception === undefined)
 }
 
-/** Whether a frame says something beside its positions, or we say so of it. */
-function isSaying({ vector, wrongSaid }: VectorResult): boolean {
-  return saidCount(vector) > 0 || wrongSaid.length > 0
-}
-
 function rowOf(name: string, results: readonly VectorResult[]): Row {
   const count = (fits: (result: VectorResult) => boolean) => results.filter(fits).length
+  const { positions, answers, saying, said } = sharesOf(results)
   return [
     name,
     results.length,
-    count(({ wrong }) => wrong.length === 0),
-    count(({ wrong }) => !wrong.some(({ field }) => field === 'replies' || field === 'error')),
-    count(isSaying),
-    count((result) => isSaying(result) && result.wrongSaid.length === 0),
+    positions,
+    answers,
+    saying,
+    said,
     count(({ isCorrected }) => isCorrected),
     count(({ exception }) => exception !== undefined),
     count(isShown),

@@ -2,7 +2,7 @@ import type { Protocol } from '../../../protocols/kit/index.ts'
 import type { DecodeOutput } from '../../../src/cli/decode-input.ts'
 import type { ProtocolCases } from '../protocol-cases.ts'
 import { corrected } from './corrections.ts'
-import { type Difference, differences, saidDifferences } from './differences.ts'
+import { type Difference, differences, saidCount, saidDifferences } from './differences.ts'
 import { type Vector, vectorsOf } from './vectors.ts'
 import { decodeVector, vectorOptions, withEscapedReplies } from './wire.ts'
 
@@ -32,6 +32,22 @@ export function vectorResults(protocol: Protocol, cases: ProtocolCases): VectorR
     const wrongSaid = saidDifferences(read, output)
     return { vector, output, wrong, wrongSaid, isCorrected: isOther(vector, read), exception: exceptions[vector.id] }
   })
+}
+
+/** In how many of some vectors the positions, the answers, and what is said besides are right; `saying`: of how many something is said. */
+export function sharesOf(results: readonly VectorResult[]) {
+  const count = (fits: (result: VectorResult) => boolean) => results.filter(fits).length
+  return {
+    positions: count(({ wrong }) => wrong.every(({ field }) => field === 'replies')),
+    answers: count(({ wrong }) => !wrong.some(({ field }) => field === 'replies' || field === 'error')),
+    saying: count(isSaying),
+    said: count((result) => isSaying(result) && result.wrongSaid.length === 0),
+  }
+}
+
+/** Whether a frame says something beside its positions, or we say so of it. */
+function isSaying({ vector, wrongSaid }: VectorResult): boolean {
+  return saidCount(vector) > 0 || wrongSaid.length > 0
 }
 
 /** Without a device that is logged in before, a frame names its own or none. */

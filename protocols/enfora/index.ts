@@ -1,7 +1,7 @@
 /*
  * Enfora (Novatel) Spider GT, MT: "Enfora GSM API: UDP and TCP messages", text sentences only. TCP and UDP, no checksum over all.
  *
- *   LLLL x{4} … IIIIIIIIIIIIIII … [$]GPRMC,hhmmss.ss,A,Y,N,O,E,S,C,DDMMYY,…
+ *   LLLL x{4} … IIIIIIIIIIIIIII … [$]GPRMC|GNRMC,hhmmss.ss,A,Y,N,O,E,S,C,DDMMYY,…
  *
  *   L  length of all     I  IMEI or device id, 15 digits in text      Y, O  ddmm.mmmm       S  knots      C  degrees
  *   Binary reports of other contents are not read.
@@ -32,7 +32,7 @@ export default {
 } satisfies Protocol
 
 const ID = /(?<!\d)\d{15}(?!\d)/
-const RMC = /GPRMC,(\d{6})[\d.]*,([AV]),(\d+\.\d+),([NS]),(\d+\.\d+),([EW]),([^,]{0,20}),([^,]{0,20}),(\d{6})/
+const RMC = /G[NP]RMC,(\d{6})[\d.]*,([AV]),(\d+\.\d+),([NS]),(\d+\.\d+),([EW]),([^,]{0,20}),([^,]{0,20}),(\d{6})/
 /** Both are looked for in so many bytes from the beginning on. */
 const MOST = 2048
 

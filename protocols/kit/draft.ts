@@ -68,9 +68,10 @@ export class Draft {
   }
 
   /** Adds to what the line says beside the position. */
-  says({ alarms, ...values }: Said): void {
-    this.#said = { ...this.#said, ...values }
-    if (alarms) this.#said.alarms = alarmsOf(...(this.#said.alarms ?? []), ...alarms)
+  says(values: Said): void {
+    const { alarms } = this.#said ?? {}
+    this.#said = Object.assign(this.#said ?? {}, values)
+    if (alarms) this.#said.alarms = alarmsOf(...alarms, ...(values.alarms ?? []))
   }
 
   /** The fix; undefined where the place is missing, or the device's clock was never set. @throws DecodeError `malformed` */

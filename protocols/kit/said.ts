@@ -38,16 +38,17 @@ export interface Said {
 }
 
 /** What is said without what is unknown: undefined, not a number, below 0, above 100 %, empty, a driver of zeros alone. Undefined if nothing is left. */
-export function said({ driver, alarms = [], ...values }: Said): Said | undefined {
+export function said(values: Said): Said | undefined {
+  const { ignition, moving, external_voltage, battery_voltage, battery_percent, charging, driver, alarms } = values
   const known: Said = {}
-  if (values.ignition !== undefined) known.ignition = values.ignition
-  if (values.moving !== undefined) known.moving = values.moving
-  if (isKnown(values.external_voltage)) known.external_voltage = values.external_voltage
-  if (isKnown(values.battery_voltage)) known.battery_voltage = values.battery_voltage
-  if (isKnown(values.battery_percent) && values.battery_percent <= 100) known.battery_percent = values.battery_percent
-  if (values.charging !== undefined) known.charging = values.charging
+  if (ignition !== undefined) known.ignition = ignition
+  if (moving !== undefined) known.moving = moving
+  if (isKnown(external_voltage)) known.external_voltage = external_voltage
+  if (isKnown(battery_voltage)) known.battery_voltage = battery_voltage
+  if (isKnown(battery_percent) && battery_percent <= 100) known.battery_percent = battery_percent
+  if (charging !== undefined) known.charging = charging
   if (driver !== undefined && !NO_DRIVER.test(driver)) known.driver = driver
-  if (alarms.length > 0) known.alarms = alarms
+  if (alarms !== undefined && alarms.length > 0) known.alarms = alarms
   for (const _ in known) return known
   return undefined
 }

@@ -7,7 +7,6 @@ import {
   kmh,
   type Message,
   type Said,
-  said,
   withoutYearNear,
 } from '../kit/index.ts'
 
@@ -90,7 +89,7 @@ export function messageOf({ device, fixes, isWhole, isAnswer }: Tags): Message {
 }
 
 /** What is known of a record; it makes a fix with a place and a time. */
-type Draft = Partial<Fix> & { saying?: Said }
+type Draft = Partial<Fix>
 const newState = () => ({ device: undefined as string | undefined, isAnswer: false, isOfCells: false })
 
 /** The records of a packet: tag and value, again and again. @throws DecodeError */
@@ -178,18 +177,21 @@ function readTag(tag: number, r: ByteReader, { draft, state }: Reading): boolean
       return true
     case STATE: {
       const bits = r.u16le()
-      draft.saying = { ...draft.saying, ignition: (bits & STARTED) !== 0, moving: (bits & DRIVES) !== 0 }
+      saidIn(draft).ignition = (bits & STARTED) !== 0
+      saidIn(draft).moving = (bits & DRIVES) !== 0
       return true
     }
     case EXTERNAL:
-      draft.saying = { ...draft.saying, external_voltage: r.u16le() / 1000 }
+      saidIn(draft).external_voltage = r.u16le() / 1000
       return true
     case BATTERY:
-      draft.saying = { ...draft.saying, battery_voltage: r.u16le() / 1000 }
+      saidIn(draft).battery_voltage = r.u16le() / 1000
       return true
-    case KEY:
-      draft.saying = { ...draft.saying, driver: String(r.u32le()) }
+    case KEY: {
+      const key = r.u32le()
+      if (key !== 0) saidIn(draft).driver = String(key)
       return true
+    }
     case ANSWER:
     case LONG_TEXT:
       state.isAnswer ||= tag === ANSWER
@@ -215,7 +217,9 @@ function place(r: ByteReader, draft: Draft): number {
   return source
 }
 
-function addFix(fixes: Fix[], { saying, ...draft }: Draft): void {
-  if (draft.latitude === undefined || draft.time === undefined) return
-  fixes.push({ ...(draft as Fix), said: saying && said(saying) })
+/** What the record says beside its position: its values are known and never negative. */
+const saidIn = (draft: Draft): Said => (draft.said ??= {})
+
+function addFix(fixes: Fix[], draft: Draft): void {
+  if (draft.latitude !== undefined && draft.time !== undefined) fixes.push(draft as Fix)
 }

@@ -17,7 +17,8 @@ import { type Alarm, type Said, said } from '../kit/index.ts'
 export function saidBy(type: string, fields: readonly string[]): Said | undefined {
   const read = READ[type]?.(WITH_VIN.has(fields[1].slice(0, 2)) ? fields.toSpliced(3, 1) : fields)
   const alarm = ALARMS[type]
-  return alarm || read ? said(alarm ? { ...read, alarms: [alarm] } : { ...read }) : undefined
+  if (alarm) return said({ ...read, alarms: [alarm] })
+  return read && said(read)
 }
 
 /** Models, by the first two digits of the version, that send the VIN between IMEI and name. */
@@ -100,7 +101,8 @@ function regular(fields: readonly string[]): Said {
   const count = fields[at + 2]
   const state = COUNT.test(count) ? stateIn(fields, at + 2 + FIELDS_OF_PLACE * Number(count)) : undefined
   if (state === undefined) return { external_voltage }
-  return { external_voltage, battery_percent: percent(fields[state - 1]), ...stateOf(fields[state]) }
+  const { ignition, moving } = stateOf(fields[state])
+  return { ignition, moving, external_voltage, battery_percent: percent(fields[state - 1]) }
 }
 
 /** The fields from the HDOP of one place to that of the next. */

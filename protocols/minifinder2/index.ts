@@ -86,10 +86,9 @@ function data(r: ByteReader, now: number): Message {
   /** Where the fixes of the record begin. */
   let first = 0
   const endRecord = () => {
+    if (first === fixes.length) return
     const says = said(record)
-    for (let at = first; at < fixes.length; at++) fixes[at].said = says
-    first = fixes.length
-    return says
+    for (; first < fixes.length; first++) fixes[first].said = says
   }
   for (const { tag, value } of tlv(r, { tag: 1, length: 1, order: 'length, tag', counted: 1 })) {
     switch (tag) {
@@ -115,8 +114,8 @@ function data(r: ByteReader, now: number): Message {
       }
     }
   }
-  const says = endRecord()
-  return fixes.length > 0 ? { device, fixes } : { device, none: 'no place', said: says }
+  endRecord()
+  return fixes.length > 0 ? { device, fixes } : { device, none: 'no place', said: said(record) }
 }
 
 const [CHARGED, MOVES] = [0x10, 0x200]

@@ -1,7 +1,7 @@
 import { crc16CcittFalse, type Said } from '../../protocols/kit/index.ts'
 import { bytes, u } from '../support/encode.ts'
 import { COSTLY_SIZE, eachPosition, many, type ProtocolCases } from '../support/protocol-cases.ts'
-import type { Vector } from '../support/vectors/vectors.ts'
+import type { Vector, VectorPosition } from '../support/vectors/vectors.ts'
 
 const IMEI = '356307042441013'
 
@@ -271,6 +271,25 @@ export default {
   ],
   corrections: [
     {
+      reason: 'GTINF: what stands behind the voltage of the battery is whether it is being charged; LED on comes next',
+      says: (vector) => withSaid(vector, 'INF', (said) => ({ ...said, charging: undefined })),
+    },
+    {
+      reason: 'GTSTT: the states 11, 21 and 41 are at rest; there is no battery in it',
+      says: (vector) =>
+        withSaid(vector, 'STT', (said, fields) => ({
+          ...said,
+          batteryPercent: undefined,
+          alarms: fields[4].endsWith('2') ? ['movement'] : [],
+        })),
+    },
+    {
+      reason: 'the external power in binary reports is in mV',
+      says: eachPosition(({ said }) =>
+        said?.powerV && said.powerV > 200 ? { said: { ...said, powerV: said.powerV / 1000 } } : {},
+      ),
+    },
+    {
       reason: 'GPS accuracy 0 marks the last known place, which has the time of its own: it is a fix like any other',
       says: eachPosition(() => ({ valid: true })),
     },
@@ -350,6 +369,18 @@ function short(head: string, type: string, content: Buffer): Buffer {
 function ended(start: Buffer): Buffer {
   const frame = Buffer.concat([start, bytes('07ea0b14061e14 0c19')])
   return Buffer.concat([frame, u(2, crc16CcittFalse(frame.subarray(4))), bytes('0d0a')])
+}
+
+/** A vector of a type of report, with another reading of what it says beside the position. */
+function withSaid(
+  { input, positions }: Vector,
+  type: string,
+  read: (said: NonNullable<VectorPosition['said']>, fields: readonly string[]) => VectorPosition['said'],
+) {
+  const text = input.text ?? Buffer.from(input.hex ?? '', 'hex').toString('latin1')
+  const fields = text.split(',')
+  if (!fields[0].endsWith(type)) return undefined
+  return { positions: positions.map((each) => (each.said ? { ...each, said: read(each.said, fields) } : each)) }
 }
 
 function withDevice({ deviceId = '', positions }: Vector) {

@@ -115,6 +115,15 @@ export default {
   ],
   corrections: [
     {
+      reason: 'AIS 140, main power status: external power is there, which is not that the battery is being charged',
+      says: eachPosition(({ said }) => (said?.charging ? { said: { ...said, charging: undefined } } : {})),
+    },
+    {
+      reason: 'DT: the wire of the button was cut',
+      frames: ['its-023'],
+      says: eachPosition(() => ({ said: { alarms: ['tampering'] } })),
+    },
+    {
       reason: 'a clock that was never set, which has no date, gives no time',
       says: ({ positions }) => ({ positions: positions.filter(({ time }) => !time?.startsWith('1999-11-30')) }),
     },
@@ -135,6 +144,7 @@ export default {
             speedKnots: 0,
             course: 0,
             altitude: 906,
+            said: { alarms: ['sos'] },
           },
         ],
       },
@@ -152,6 +162,7 @@ export default {
             speedKnots: 0,
             course: 0,
             altitude: 543,
+            said: { alarms: ['sos'] },
           },
         ],
       },

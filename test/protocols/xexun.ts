@@ -1,5 +1,5 @@
 import { knots } from '../../protocols/kit/index.ts'
-import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { eachPosition, many, type ProtocolCases } from '../support/protocol-cases.ts'
 
 const ID = '356307042441013'
 const PLACE = '115348.000,A,5231.5000,N,01324.6000,W,12.5,270,201126'
@@ -61,6 +61,12 @@ export default {
     },
   ],
   corrections: [
+    {
+      reason: 'F:4.22V is the voltage of the own battery, which feeds the tracker',
+      says: eachPosition(({ said }) =>
+        said?.powerV ? { said: { ...said, powerV: undefined, batteryV: said.powerV } } : {},
+      ),
+    },
     {
       reason: 'a clock that was never set, which has no date, gives no time',
       says: ({ positions }) => ({ positions: positions.filter(({ time }) => !time?.startsWith('1999-11-30')) }),

@@ -1,7 +1,7 @@
 /*
  * Queclink GL100, GL100M, GV100. "GL100 @Track Air Interface Protocol", TCP and UDP, text that ends with NUL:
  *
- *   +RESP:GTRRR,I,…,[v,S,C,H,q,O,Y,YYYYMMDDhhmmss,mcc,mnc,lac,cell,TA,]…n,version     reports with one position or several
+ *   +RESP:GTRRR,I,…,[v,S,C,H,q,O,Y,YYYYMMDDhhmmss,mcc,mnc,lac,cell,TA,]…n,version     reports with one position or several; GTSOS: an alarm
  *   AT+GTHBD=HeartBeat,I,YYYYMMDDhhmmss,n,version                                     heartbeat
  *
  *   R  report     v  0: fixed     S  knots     H  metres
@@ -14,6 +14,9 @@ import { type Draft, endsWith, textProtocol } from '../kit/index.ts'
 /** Up to the time of a position, from its validity on. */
 const POSITION = /,(\d,[^,]{0,20},[^,]{0,20},[^,]{0,20},[^,]{0,20},-?\d+\.\d+,-?\d+\.\d+,\d{14},)/g
 
+/** Where the name of the report stands: +RESP:GTRRR. */
+const REPORT = 8
+
 export default textProtocol({
   name: 'gl100',
   devices: 'Queclink GL100, GL100M, GV100',
@@ -21,9 +24,10 @@ export default textProtocol({
   port: 5003,
   transports: ['tcp', 'udp'],
   frame: endsWith('\0'),
-  before: (text) => text.replace(POSITION, '|$1'),
+  // Each position begins with the report's name, which stands in front of the first alone.
+  before: (text) => text.replace(POSITION, `|${text.slice(REPORT, REPORT + 3)}$1`),
   fields: {
-    report: { like: '[A-Z0-9]{3}' },
+    report: { like: '[A-Z0-9]{3}', alarms: { SOS: 'sos' } },
     source: { like: 'RESP|BUFF' },
     time: { like: '\\d{14}' },
     serial: { like: '[0-9A-Fa-f]{4}' },
@@ -34,7 +38,7 @@ export default textProtocol({
       like: '+{source}:GT{report},{imei},{any}|{records}',
       fixes: {
         split: '|',
-        like: '{fixed},{speedKnots},{course},{altitude},{hdop},{lon},{lat},{yyyymmdd}{hhmmss},{any}',
+        like: '{report}{fixed},{speedKnots},{course},{altitude},{hdop},{lon},{lat},{yyyymmdd}{hhmmss},{any}',
       },
     },
     {

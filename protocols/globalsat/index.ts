@@ -51,10 +51,11 @@ export default textProtocol({
 function readPower(text: string, draft: Draft): void {
   const [, supply, battery] = /^(\d{1,6})mV(?:,(\d{1,6})mV)?/.exec(text) ?? []
   const charge = /^(\d{1,3})(?:%|$)/.exec(text)?.[1]
-  const volts = (millivolts: number) => millivolts / 1000
   draft.says({
     external_voltage: optionalNumber(supply, volts),
     battery_voltage: optionalNumber(battery, volts),
     battery_percent: optionalNumber(charge),
   })
 }
+
+const volts = (millivolts: number) => millivolts / 1000

@@ -46,6 +46,9 @@ export default {
 const REPORT =
   /(?:^|[:=,])(\d{1,20}), ?(\d{14}), ?([-+]?\d{1,3}(?:\.\d{1,10})?), ?([-+]?\d{1,2}(?:\.\d{1,10})?), ?([^,]{0,12}), ?([^,]{0,12}), ?([^,]{0,12}), ?([^,]{1,12})(?=,|$)/
 
+/** A report with other fields behind its time: it is kept. */
+const OTHER_REPORT = /^(?:\$RP:[^,]{0,20},)?(\d{5,20}), ?\d{14},/
+
 function keepAlive(frame: Buffer): Message {
   return { device: String(new ByteReader(frame).skip(4).u32le()), none: 'heartbeat' }
 }
@@ -55,6 +58,8 @@ function text(frame: Buffer): Message {
   const match = REPORT.exec(report)
   if (!match) {
     if (/^\$(OK|ERR|MSG)\b/.test(report)) return { none: 'command answer' }
+    const device = OTHER_REPORT.exec(report)?.[1]
+    if (device !== undefined) return { device, fixes: [] }
     throw new DecodeError('unsupported', 'the frame is neither a report nor an answer')
   }
   const [whole, device, time, longitude, latitude, speed, course, altitude, satellites] = match

@@ -45,6 +45,11 @@ export default {
           device: ID,
           fixes: [{ ...FIX, heading: 270.5 }],
         },
+        {
+          frame: `+RESP:GTSOS,${ID},0,0,0,${POSITION},11F0,0102120204\0`,
+          device: ID,
+          fixes: [{ ...FIX, said: { alarms: ['sos'] } }],
+        },
         { frame: `+ACK:GTRTO,${ID},0,0102120204\0`, device: ID, none: 'command answer' },
         {
           frame: `+RESP:GTRTL,${ID},1,0,0,1,,,,,,,,0460,0000,18d8,6141,00,11F0,0102120204\0`,

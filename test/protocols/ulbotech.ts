@@ -12,9 +12,9 @@ const FIX = {
 }
 const POSITION = place(120)
 const SAID = '\x03\x04\x02\x40\x00\x00\x05\x06\x03\x55\x19\xad\x22\x14'
-const line = (content: string) => `*TS01,${IMEI},${content}#`
-const lineAck = (content: string) => {
-  const sum = crc16Xmodem(Buffer.from(line(content).slice(1, -1)))
+const line = (fields: string) => `*TS01,${IMEI},${fields}#`
+const lineAck = (fields: string) => {
+  const sum = crc16Xmodem(Buffer.from(line(fields).slice(1, -1)))
   return `*TS01,ACK:${sum.toString(16).toUpperCase().padStart(4, '0')}#`
 }
 

@@ -49,6 +49,7 @@ export default {
         },
         { frame: '$OK:REBOOT\r\n', none: 'command answer' },
         { frame: bytes('d0d7 0100 63943577'), device: '2000000099', none: 'heartbeat' },
+        { frame: '2000000099,20240501101530,LBS,460,0\r\n', device: '2000000099', fixes: [] },
         { frame: 'hello\r\n', error: 'unsupported' },
       ],
     },

@@ -46,18 +46,6 @@ const HAS_MOTION = 0x10
 const [ANALOG, INPUTS, TRIP_1, TRIP_2, CARD, KEYPAD, ALTITUDE] = [0x20, 0x40, 0x80, 0x100, 0x200, 0x400, 0x800]
 const [POWER, PULSE_1, PULSE_2] = [0x8000, 0x10000, 0x20000]
 const PULSES = PULSE_1 | PULSE_2
-/** How long the fields behind the motion are, up to the altitude. */
-const FIELDS = [
-  [INPUTS, 2],
-  [ANALOG, 8],
-  [POWER, 4],
-  [PULSES, 12],
-  [TRIP_1, 4],
-  [TRIP_2, 4],
-  [CARD, 6],
-  [KEYPAD, 1],
-  [ALTITUDE, 2],
-] as const
 /** The fields of content without a mask. */
 const ALL_DRAWN = HEAD_FIELDS | HAS_PLACE | HAS_MOTION | ANALOG | INPUTS | TRIP_1 | CARD
 /** Bytes of the time alone of content without a place, and of the motion. */
@@ -108,17 +96,21 @@ function snapshot(r: ByteReader, mask: number): Message {
 
 /** What follows the motion, up to the altitude; nothing if the frame ends before, or one of the two fields of pulses is missing. */
 function besideOf(r: ByteReader, mask: number): Pick<Fix, 'altitude' | 'said'> {
-  if (r.left < lengthOf(mask) || (mask & PULSES) === PULSE_1 || (mask & PULSES) === PULSE_2) return {}
-  r.skip((mask & INPUTS ? 1 : 0) + (mask & ANALOG ? 8 : 0))
+  const before = (mask & INPUTS ? 1 : 0) + (mask & ANALOG ? 8 : 0)
+  const trips = (mask & TRIP_1 ? 4 : 0) + (mask & TRIP_2 ? 4 : 0)
+  const between = (mask & PULSES ? 12 : 0) + trips + (mask & INPUTS ? 1 : 0)
+  const behind = (mask & CARD ? 6 : 0) + (mask & KEYPAD ? 1 : 0) + (mask & ALTITUDE ? 2 : 0)
+  const length = before + (mask & POWER ? 4 : 0) + between + behind
+  if (r.left < length || (mask & PULSES) === PULSE_1 || (mask & PULSES) === PULSE_2) return NOTHING
+  r.skip(before)
   const external_voltage = mask & POWER ? r.u16() / 1000 : undefined
   const battery_voltage = mask & POWER ? r.u16() / 1000 : undefined
-  r.skip((mask & PULSES ? 12 : 0) + (mask & TRIP_1 ? 4 : 0) + (mask & TRIP_2 ? 4 : 0) + (mask & INPUTS ? 1 : 0))
-  const driver = mask & CARD ? String(r.skip(2).u32()).padStart(10, '0') : undefined
+  r.skip(between)
+  const card = mask & CARD ? r.skip(2).u32() : 0
   r.skip(mask & KEYPAD ? 1 : 0)
   const altitude = mask & ALTITUDE ? r.i16() : undefined
+  const driver = card === 0 ? undefined : String(card).padStart(10, '0')
   return { altitude, said: said({ external_voltage, battery_voltage, driver }) }
 }
 
-function lengthOf(mask: number): number {
-  return FIELDS.reduce((sum, [bits, length]) => sum + (mask & bits ? length : 0), 0)
-}
+const NOTHING = {}

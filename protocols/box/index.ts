@@ -19,7 +19,7 @@ export default textProtocol({
   frame: endsWith('\r', '\r\n'),
   fields: {
     number: { like: '\\d+' },
-    state: { like: '\\d*', read: readState },
+    state: { read: readState },
   },
   lines: [
     { like: 'L,{ymd}{hhmmss},G,{lat},{lon},{speedKmh},{course}[,{any}[,{any}[,{state}]]][;{any}]' },
@@ -32,6 +32,7 @@ export default textProtocol({
 
 function readState(text: string, draft: Draft): void {
   const state = +text
+  if (Number.isNaN(state)) return
   draft.valid = (state & 4) === 0
   draft.says({ ignition: (state & 1) !== 0, moving: (state & 2) !== 0 })
 }

@@ -1,6 +1,6 @@
 /*
  * Globalstar SmartOne, STX2, STX3 and AtlasTrax: the simplex messages that the Globalstar back office forwards over HTTP, as
- * XML ("StuMessage", cody.glpconnect.com/XSD) or as JSON.
+ * XML ("StuMessage", cody.glpconnect.com/XSD) or as JSON. The payload: "SmartOne user manual" 1.4, table 1.
  *
  *   <stuMessages messageID="M"> <stuMessage> <esn>E</esn> <unixTime>T</unixTime> … <payload …>0xPPPP…</payload> …
  *   { "entry": { "devices": [{ "gpsCoordinate": { "latitude", "longitude" }, "deviceIdentify": { "esn", "unixTime" },

@@ -30,6 +30,7 @@ export default textProtocol({
     { like: `${STATUS}|{any}` },
     { like: `^TMALT|{imei}|{any}|{any}|{any}|${PLACE}|{speedKnots}|{course}|{any}`, fix: lastKnown },
     { like: `^TMSRT|{imei}|${PLACE}|{any}`, fix: lastKnown },
+    { like: '^TM{any}|{imei}|{any}', unknown: 'type' },
     { like: '^TM{any}', unknown: 'type' },
   ],
 })

@@ -19,6 +19,10 @@ export default {
           fixes: [{ ...FIX, valid: false, said: { ignition: false, moving: false } }],
         },
         { frame: 'L,261120150010,G,52.525,-13.41,36,270;A,0\r', fixes: [FIX] },
+        {
+          frame: 'L,261120150010,G,52.525,-13.41,36,270,0,5,1\r',
+          fixes: [{ ...FIX, said: { ignition: true, moving: false, alarms: ['sos'] } }],
+        },
         { frame: 'H,BT,N42\r', device: 'N42', none: 'login' },
         { frame: 'L,261120150010,AI1,145.56\r', none: 'status' },
         { frame: 'L,261120150010,X\r' },

@@ -3,6 +3,8 @@ import { locale, words } from './words/index.ts'
 const { unit } = words
 const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 })
 const tenths = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 })
+const hundredths = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 })
+const share = new Intl.NumberFormat(locale, { style: 'percent' })
 const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
 const clock = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
 const clockSeconds = new Intl.DateTimeFormat(locale, { timeStyle: 'medium', hourCycle: 'h23' })
@@ -72,6 +74,16 @@ export function day(at: string | number): string {
 /** m/s as km/h. */
 export function speed(metresPerSecond: number): string {
   return `${whole.format(metresPerSecond * 3.6)} ${unit.kmh}`
+}
+
+/** `12.41 V` */
+export function volts(value: number): string {
+  return `${hundredths.format(value)} V`
+}
+
+/** `80%` */
+export function percent(value: number): string {
+  return share.format(value / 100)
 }
 
 export function coordinates({ lat, lon }: { readonly lat: number; readonly lon: number }): string {

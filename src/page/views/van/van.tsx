@@ -13,6 +13,7 @@ import { ChainPanel } from './chain-panel.tsx'
 import { DaysPanel } from './days-panel.tsx'
 import { EventsPanel } from './events-panel.tsx'
 import { FramesPanel } from './frames-panel.tsx'
+import { SaidPanel } from './said-panel.tsx'
 import { TrackPanel } from './track-panel.tsx'
 import { VanFacts } from './van-facts.tsx'
 import { VanHead } from './van-head.tsx'
@@ -45,6 +46,7 @@ export function VanView({ id }: { id: string }): JSX.Element {
         <TrackPanel detail={detail} row={chain?.device} />
         <div class="stack">
           <VanFacts detail={detail} changed={again} />
+          {detail.said && <SaidPanel said={detail.said} />}
           <EventsPanel events={detail.events} />
         </div>
       </div>

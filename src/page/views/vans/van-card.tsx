@@ -3,7 +3,7 @@ import type { DeviceRowJson } from '../../../admin/schemas/devices.ts'
 import { useNow } from '../../data/hooks.ts'
 import { conditionOf, nameOf, seenAt, speedOf } from '../../data/van.ts'
 import { age, speed } from '../../format.ts'
-import { ConditionDot, Foreign } from '../../parts/basics.tsx'
+import { ConditionDot, Foreign, When } from '../../parts/basics.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { href } from '../../router.ts'
 import { words } from '../../words/index.ts'
@@ -11,7 +11,7 @@ import { words } from '../../words/index.ts'
 /** The van that was chosen on the map. */
 export function VanCard({ van, close }: { van: DeviceRowJson; close: () => void }): JSX.Element {
   const now = useNow()
-  const { place, lane } = van
+  const { place, lane, said } = van
   const kmh = speedOf(van)
   return (
     <aside class="van-card" aria-label={nameOf(van)}>
@@ -29,6 +29,12 @@ export function VanCard({ van, close }: { van: DeviceRowJson; close: () => void 
         <span class="muted num">{age(seenAt(van), now)}</span>
       </p>
       {place && <p>{place}</p>}
+      {said?.ignition && (
+        <p class="muted">
+          {words.van.said.ignition} {words.van.saidState.ignition[said.ignition.value ? 'yes' : 'no']} {words.van.since}{' '}
+          <When at={said.ignition.since_at} />
+        </p>
+      )}
       <p class="muted">{lane ? words.vans.onRoute(lane.route_id, lane.courier_id) : words.vans.noRoute}</p>
       <a class="button primary" href={href('vans', { id: van.id })}>
         {words.act.openVan}

@@ -48,33 +48,34 @@ const FIRST_ITEM = 0x80
 function decode(frame: Buffer, session: Session): Message {
   const r = new ByteReader(verified(frame, { sum: xor, from: 1, width: 1 }, session))
   const device = String(r.skip(4).u32())
-  const items = itemsOf(r)
-  const asked = items.findLast(({ type }) => type === QUESTION)
-  return enveloped({ device, reply: asked && answer(asked.value.at(0).u8()) }, () => contentOf(items))
+  const content: Content = { isKnown: true }
+  while (r.left >= 2) readItem(r, content)
+  const { asked, state, position, isKnown } = content
+  return enveloped({ device, reply: asked === undefined ? undefined : answer(asked) }, () => {
+    const more = state && saidOf(state)
+    if (position) return { fixes: [{ ...fixOf(position), said: more }] }
+    return isKnown ? { none: 'status', said: more } : {}
+  })
 }
 
-interface Item {
-  readonly type: number
-  readonly value: ByteReader
+interface Content {
+  position?: ByteReader
+  state?: ByteReader
+  /** The number of the last question. */
+  asked?: number
+  /** Whether all items are of types that hold no position, or are read. */
+  isKnown: boolean
 }
 
-function itemsOf(r: ByteReader): Item[] {
-  const items: Item[] = []
-  while (r.left >= 2) {
-    const length = r.u8()
-    const type = r.u8()
-    if (length < 3) throw new DecodeError('malformed', `an item has ${length} bytes, fewer than its own head`)
-    items.push({ type, value: r.part(length - 2) })
-  }
-  return items
-}
-
-function contentOf(items: readonly Item[]): Message {
-  const state = items.find(({ type }) => type === STATE)
-  const more = state && saidOf(state.value)
-  const position = items.find(({ type }) => type === POSITION)
-  if (position) return { fixes: [{ ...fixOf(position.value), said: more }] }
-  return items.every(({ type }) => type >= FIRST_ITEM || type === STATE) ? { none: 'status', said: more } : {}
+function readItem(r: ByteReader, content: Content): void {
+  const length = r.u8()
+  const type = r.u8()
+  if (length < 3) throw new DecodeError('malformed', `an item has ${length} bytes, fewer than its own head`)
+  const value = r.part(length - 2)
+  if (type === POSITION) content.position ??= value
+  else if (type === STATE) content.state ??= value
+  else if (type === QUESTION) content.asked = value.u8()
+  else if (type < FIRST_ITEM) content.isKnown = false
 }
 
 function saidOf(r: ByteReader): Said | undefined {

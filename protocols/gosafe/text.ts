@@ -69,15 +69,19 @@ function fixTime(time: string, date: string | undefined): { time: number } {
 
 /** The voltages of ADC, the ignition of DTT; records of the first version do not begin with a time. */
 function saidOf(record: string): Said | undefined {
-  if (!/^\d{12},/.test(record)) return voltagesOfFirstVersion(record)
-  const [external, battery] = valuesOf(record, 'ADC:') ?? []
-  const [, inputs] = valuesOf(record, 'DTT:') ?? []
+  if (!TIMED.test(record)) return voltagesOfFirstVersion(record)
+  const [, external, battery] = ADC.exec(record) ?? []
+  const [, inputs] = DTT.exec(record) ?? []
   return said({
-    ignition: inputs ? (Number.parseInt(inputs, 16) & 1) !== 0 : undefined,
+    ignition: inputs === undefined ? undefined : (Number.parseInt(inputs, 16) & 1) !== 0,
     external_voltage: optionalNumber(external),
     battery_voltage: optionalNumber(battery),
   })
 }
+
+const TIMED = /^\d{12},/
+const ADC = /,ADC:([^;,]*)(?:;([^;,]*))?/
+const DTT = /,DTT:[^;,]*;([\dA-Fa-f]+)/
 
 /** Each value of ADC stands behind the number of its input: 0 is the external voltage, 2 the battery (inferred). */
 function voltagesOfFirstVersion(record: string): Said | undefined {

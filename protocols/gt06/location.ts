@@ -29,8 +29,8 @@ export function location(
   const kind = kindOf(type, context.model)
   if (kind?.why === 'command answer') return answered(content.toString('latin1'), context.ahead) ?? { none: kind.why }
   if (kind?.holds === 'none') return { none: kind.why, said: withoutPosition(type, content) }
-  const layout = { ...context, type, before: kind?.before }
-  const found = positionOf(content, layout) ?? laterPosition(kind, content, layout)
+  const layout: Layout = { type, content, before: kind?.before, ahead: context.ahead, model: context.model }
+  const found = positionOf(layout) ?? laterPosition(kind, layout)
   if (typeof found === 'string' && kind?.holds === 'position') return { none: found }
   if (typeof found === 'object') return { fixes: [found] }
   if (kind?.holds === 'either') return { none: kind.why, said: withoutPosition(type, content) }
@@ -44,6 +44,7 @@ interface DateContext {
 
 interface Layout extends DateContext {
   readonly type: number
+  readonly content: Buffer
   /** Bytes in front of the position of a type that always holds one. */
   readonly before?: number
 }
@@ -69,8 +70,8 @@ const MAX_COUNTRY_BYTE = 0x8f
 const [NETWORK_FLAGS, LEAST_COUNTRY, MOST_COUNTRY] = [0x7f, 1, 3]
 
 /** Undefined where the layout is not the one that is known: cells, or that of a new model. */
-function positionOf(content: Buffer, layout: Layout): Fix | Absence | undefined {
-  const { type, before, ahead } = layout
+function positionOf(layout: Layout): Fix | Absence | undefined {
+  const { type, content, before, ahead } = layout
   const r = new ByteReader(content)
   if (type === MODULES) return modules(r)
   const recorded = type === VIDEO ? video(r.ahead(), ahead) : undefined
@@ -79,7 +80,7 @@ function positionOf(content: Buffer, layout: Layout): Fix | Absence | undefined 
   if (length === 0) return 'cells'
   const hasLength = length === BLOCK
   if (r.left < (before ?? 0) + GPS + Number(hasLength)) return undefined
-  const found = gps(r.skip(before ?? 0), content, layout, hasLength)
+  const found = gps(r.skip(before ?? 0), layout, hasLength)
   if (typeof found === 'object' && !isOnEarth(found)) return undefined
   if (found === 'no fix' || (before ?? 0) > 0 || content[DATE] > MAX_COUNTRY_BYTE) return found
   const country = content[DATE] & NETWORK_FLAGS
@@ -87,12 +88,13 @@ function positionOf(content: Buffer, layout: Layout): Fix | Absence | undefined 
 }
 
 /** The position behind an id that a model puts in front: where a date, G and angles fit, as cells hardly ever do. */
-function laterPosition(kind: FrameKind | undefined, content: Buffer, layout: Layout): Fix | undefined {
+function laterPosition(kind: FrameKind | undefined, layout: Layout): Fix | undefined {
+  const { content } = layout
   if (kind?.holds === 'either' || content.length < DATE) return undefined
   if (dateTime(new ByteReader(content), layout.ahead) !== undefined) return undefined
   for (let before = 1; before <= MOST_BEFORE && before + GPS <= content.length; before++) {
     if (content[before + DATE] <= MAX_COUNTRY_BYTE || content[before] < FIRST_YEAR) continue
-    const found = gps(new ByteReader(content).skip(before), content, layout)
+    const found = gps(new ByteReader(content).skip(before), layout)
     if (typeof found === 'object' && isOnEarth(found)) return found
   }
   return undefined
@@ -103,13 +105,13 @@ const [MOST_BEFORE, FIRST_YEAR] = [24, 10]
 /** Another layout yields any angle. */
 const isOnEarth = ({ latitude, longitude }: Fix) => Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180
 
-function gps(r: ByteReader, content: Buffer, layout: Layout, hasLength = false): Fix | Absence | undefined {
+function gps(r: ByteReader, layout: Layout, hasLength = false): Fix | Absence | undefined {
   const time = dateTime(r, layout.ahead)
   if (typeof time !== 'number') return time
   if (hasLength) r.skip(1)
   const place = { satellites: r.u8() & 0x0f, latitude: angle(r), longitude: angle(r), speed: kmh(r.u8()) }
   const flags = r.u16()
-  const more = behindPosition(content, content.length - r.left, { ...layout, flags })
+  const more = behindPosition(layout, r.position, flags)
   const fix = flagged({ time, ...place, valid: false }, flags)
   if (more) fix.said = more
   return fix

@@ -20,18 +20,18 @@
 import { type Alarm, alarmsOf, type Said, said } from '../kit/index.ts'
 
 /** What is said behind a position that ends at `at`; `flags` are those of its heading. */
-export function behindPosition(content: Buffer, at: number, { type, model, flags }: Heading): Said | undefined {
-  const byFlags = (flags & 0x4000) === 0 ? undefined : (flags & 0x8000) !== 0
-  const layout = LAYOUTS[model ?? ''] ?? LAYOUTS[type]
+export function behindPosition({ type, content, model }: Position, at: number, flags: number): Said | undefined {
+  const layout = (model === undefined ? undefined : MODELS[model]) ?? LAYOUTS.get(type)
   const more = layout && at < content.length ? layout(content, at) : undefined
-  if (more) return said({ ...more, ignition: more.ignition ?? byFlags })
-  return byFlags === undefined ? undefined : { ignition: byFlags }
+  const ignition = more?.ignition ?? ((flags & 0x4000) === 0 ? undefined : (flags & 0x8000) !== 0)
+  if (more && more.ignition === undefined) return said({ ...more, ignition })
+  return more ?? (ignition === undefined ? undefined : { ignition })
 }
 
-interface Heading {
+interface Position {
   readonly type: number
+  readonly content: Buffer
   readonly model?: string
-  readonly flags: number
 }
 
 /** What a message says that has no position by its type. */
@@ -42,13 +42,12 @@ export function withoutPosition(type: number, content: Buffer): Said | undefined
 
 type Layout = (content: Buffer, at: number) => Said | undefined
 
-/** By type, or by the model where it is told. */
-const LAYOUTS: Readonly<Record<string | number, Layout | undefined>> = {
+const BY_TYPE: Readonly<Record<number, Layout>> = {
   0x12: (content, at) => {
     const behind = endOfCells(content, at, NARROW)
     const volts = uint(content, behind + 1)
     if (content.length - behind < 4 || !(volts >= 500 && volts <= 6000)) return ignition(content, behind)
-    return { ...information(content[behind]), external_voltage: volts / 100, alarms: alarms(content, behind, 4) }
+    return said({ ...information(content[behind]), external_voltage: volts / 100, alarms: alarms(content, behind, 4) })
   },
   0x22: (content, at) => {
     const behind = endOfCells(content, at, NARROW)
@@ -56,10 +55,10 @@ const LAYOUTS: Readonly<Record<string | number, Layout | undefined>> = {
     return ignition(content, behind) ?? ignition(content, behind + 1)
   },
   0xa0: (content, at) => ignition(content, endOfCells(content, at, WIDE)),
-  0x16: (content, at) => alarm(content, at, 5),
-  0x26: (content, at) => alarm(content, at, 5),
-  0x27: (content, at) => alarm(content, at, 6),
-  0xa4: (content, at) => alarm(content, at, 6),
+  0x16: (content, at) => alarm(content, at, { width: NARROW, size: 5 }),
+  0x26: (content, at) => alarm(content, at, { width: NARROW, size: 5 }),
+  0x27: (content, at) => alarm(content, at, { width: NARROW, size: 6 }),
+  0xa4: (content, at) => alarm(content, at, { width: WIDE, size: 6 }),
   0x17: (content, at) => {
     const behind = endOfCells(content, at, NARROW)
     return content.length - behind < 8 ? undefined : { driver: content.toString('hex', behind, behind + 8) }
@@ -81,14 +80,18 @@ const LAYOUTS: Readonly<Record<string | number, Layout | undefined>> = {
     const behind = endOfCells(content, at, WIDE) + 1
     if (content.length - behind < 4) return undefined
     const volts = { external_voltage: uint(content, behind + 1) / 100, battery_percent: content[behind + 3] }
-    return { ...information(content[behind]), ...volts }
+    return said({ ...information(content[behind]), ...volts })
   },
   0x61: (content, at) => (content.length - at < 15 ? undefined : { driver: String(content.readUInt32BE(at + 11)) }),
+}
+const LAYOUTS = new Map(Object.entries(BY_TYPE).map(([type, layout]) => [Number(type), layout]))
+
+const MODELS: Readonly<Record<string, Layout | undefined>> = {
   XT40: (content, at) => {
     const behind = at + 1 + content[at]
     if (content.length - behind < 4) return undefined
     const volts = { external_voltage: uint(content, behind + 1) / 100, battery_voltage: content[behind + 3] / 10 }
-    return { ...information(content[behind]), ...volts }
+    return said({ ...information(content[behind]), ...volts })
   },
 }
 
@@ -113,16 +116,16 @@ const [NARROW, WIDE] = [5, 12]
 const endOfCells = (content: Buffer, at: number, width: number) => at + (content[at] & 0x80 ? 4 : 3) + width
 
 /** The high byte of a country, 202 to 999, with or without bit 15; less than the length of cells. */
-const isCountry = (byte: number) => (byte & 0x7f) >= 0 && (byte & 0x7f) <= 3
+const isCountry = (byte: number) => (byte & 0x7f) <= 3
 
 const ignition = (content: Buffer, at: number) => (content[at] <= 1 ? { ignition: content[at] === 1 } : undefined)
 
 /** A 16-bit integer; NaN beyond the end. */
 const uint = (content: Buffer, at: number) => content[at] * 256 + content[at + 1]
 
-/** `size`: bytes of the status behind the cells, whose length counts itself in some models and not in others. */
-function alarm(content: Buffer, at: number, size: number): Said | undefined {
-  if (isCountry(content[at])) return status(content, endOfCells(content, at, NARROW))
+/** `size`: bytes of the status behind the cells, whose length is missing, counts itself or not, by the model. */
+function alarm(content: Buffer, at: number, { width, size }: { width: number; size: number }): Said | undefined {
+  if (isCountry(content[at])) return status(content, endOfCells(content, at, width), size)
   const counted = at + content[at]
   const hasOneMore = STATUS_TAILS.some((more) => content.length - counted - 1 === size + more)
   return status(content, hasOneMore ? counted + 1 : counted, size)
@@ -136,14 +139,14 @@ function status(content: Buffer, at: number, size = 5): Said | undefined {
   if (content.length - at < 4) return undefined
   const level = content[at + 1]
   const hasDriver = content.length - at === size + DRIVER
-  return {
+  return said({
     ...information(content[at]),
     ...(isVoltage(content, at)
       ? { external_voltage: uint(content, at + 1) / 100 }
       : { battery_percent: percent(level) }),
     driver: hasDriver ? content.toString('hex', at + size) : undefined,
     alarms: alarms(content, at, isVoltage(content, at) ? 4 : 3),
-  }
+  })
 }
 
 /** Some models send the voltage in two bytes; then the strength of GSM, 0 to 4, stands one byte further. */

@@ -76,8 +76,7 @@ export default textProtocol({
   },
   before: checked,
   lines: [
-    { like: `${MGV}[,{any:14},[{charger}],{batteryPercent},{alarm}[,{any}][;{any}]]` },
-    { like: `${MGV},{any}` },
+    { like: `${MGV}[,{any:14},[{charger}],{batteryPercent},{alarm}[,{any}][;{any}]][,{any}]` },
     {
       like: `[LOG]STX,{own},\${talker}RMC,${RMC},{any:4},{alarm},imei:{spare},{used}[/{any}],{altitude}[,Battery={batteryPercent}%,[,]{charging}][,{any}]`,
       fix,
@@ -87,7 +86,7 @@ export default textProtocol({
     { like: `STX{own}\${talker}RMC,${RMC}{any}` },
     { like: 'cmd=aid;{any}', none: 'status' },
     { like: '{length}$MGV{any},[{id}],{any}', unknown: 'type' },
-    { like: '[LOG]STX{any}', unknown: 'type' },
+    { like: '[LOG]STX,{any}', unknown: 'type' },
   ],
 })
 

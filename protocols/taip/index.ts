@@ -25,6 +25,7 @@ import {
   degreesMinutes,
   type Draft,
   endsWith,
+  optionalNumber,
   type Session,
   textProtocol,
   verify,
@@ -37,7 +38,7 @@ const PV = `${PLACE}{source}{age}{any}`
 const STATE = '{fixed}[{hex}[{inputs}[{event}[{hdop:2}]]]]'
 const GP = `{dmy}{hhmmss}${PLACE}${STATE}`
 /** What `identityFirst` puts in front of a message. */
-const PARTS = '{message}|[{id}]|[{satellites}]|[{io}{any}]|[{millivolts}]|'
+const PARTS = '{message}|[{id}]|[{satellites}]|{io}|{millivolts}|'
 const STAR = 0x2a
 const WEEK = 604_800_000
 const GPS_EPOCH = Date.UTC(1980, 0, 6)
@@ -72,11 +73,10 @@ export default textProtocol({
       like: '[0-9A-Fa-f]{2}',
       read: (text, draft) => draft.says({ ignition: (Number.parseInt(text, 16) & 0x80) !== 0 }),
     },
-    io: {
-      like: '\\d',
-      read: (text, draft) => draft.says({ ignition: (+text & 1) !== 0, charging: (+text & 2) !== 0 }),
+    io: { read: readInputs },
+    millivolts: {
+      read: (text, draft) => draft.says({ battery_voltage: optionalNumber(text, (value) => value / 1000) }),
     },
-    millivolts: { like: '\\d+', read: (text, draft) => draft.says({ battery_voltage: +text / 1000 }) },
     latNmea: { like: '[-+]\\d{4}\\.\\d{4}', read: (text, draft) => void (draft.latitude = degreesMinutes(+text)) },
     lonNmea: { like: '[-+]\\d{5}\\.\\d{4}', read: (text, draft) => void (draft.longitude = degreesMinutes(+text)) },
   },
@@ -118,6 +118,10 @@ function check(text: string, session: Session, bytes: Buffer): void {
   const written = Number.parseInt(text.slice(star + 1), 16)
   const sum = xor(bytes.subarray(0, star))
   verify(written === sum || written === (sum ^ STAR), session)
+}
+
+function readInputs(text: string, draft: Draft): void {
+  if (/^\d/.test(text)) draft.says({ ignition: (+text[0] & 1) !== 0, charging: (+text[0] & 2) !== 0 })
 }
 
 /** Week, day and seconds, of the time that GPS began with. */

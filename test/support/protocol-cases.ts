@@ -1,7 +1,7 @@
 import type { DecodeReason, Fix, HttpRequest, Message, Settings, Transport } from '../../protocols/kit/index.ts'
 import type { Correction } from './vectors/corrections.ts'
 
-export { eachPosition } from './vectors/corrections.ts'
+export { eachPosition, eachSaid } from './vectors/corrections.ts'
 
 /** What the tests know of one protocol: the default export of test/protocols/<name>.ts. It is data; `it` stands elsewhere. */
 export interface ProtocolCases {

@@ -1,4 +1,4 @@
-import type { Vector, VectorMeaning, VectorPosition } from './vectors.ts'
+import type { Vector, VectorMeaning, VectorPosition, VectorSaid } from './vectors.ts'
 
 /** What the specification has in place of what vectors say. */
 export interface Correction {
@@ -17,6 +17,17 @@ export function eachPosition(
   return (vector) => ({
     positions: vector.positions.map((position) =>
       position.noPosition ? position : { ...position, ...fields(position, vector) },
+    ),
+  })
+}
+
+/** A correction of what each position says besides, or each message without one: `says: eachSaid(({ batteryV }) => ({ powerV: batteryV }))`. */
+export function eachSaid(
+  said: (said: VectorSaid, vector: Vector) => VectorSaid,
+): (vector: Vector) => Partial<VectorMeaning> {
+  return (vector) => ({
+    positions: vector.positions.map((position) =>
+      position.said ? { ...position, said: said(position.said, vector) } : position,
     ),
   })
 }

@@ -8,6 +8,7 @@
  *   19, A5       cells, I B gsm E language                     without a position
  *   13           I B gsm E language                           23: I VVVV gsm …, VVVV of the tracker's own battery
  *   34           position, number6, cells of 4 bytes, driver4, external voltage2, battery voltage2
+ *   31           position, cells of 10 bytes, ignition 01      32: position, L cells, I B gsm E language
  *   17           position, cells, driver8; 61: … driver4      36, A2 and model XT40: see `LAYOUTS`
  *   7994         00 VVVV external voltage; 1B driver, or 1B 02 kind driver xor 03
  *   798C         date6, ignition 01      7970: of modules, 18: battery voltage
@@ -15,7 +16,7 @@
  *   I  bit 1: ignition, bit 2: charging; bits 5–3: 1 vibration, 2 power cut, 3 battery low, 4 SOS     V  0.01 V
  *   B  charge: 0 to 6 in six steps, or percent (inferred from models that send 7 to 100)
  *
- * Bit 14 of the heading's flags says that bit 15 is the ignition. That, and the types 17, 34, 36, 61 and A2, are inferred from frames.
+ * Bit 14 of the heading's flags says that bit 15 is the ignition. That, and the types 17, 31, 32, 34, 36, 61 and A2, are inferred from frames.
  */
 import { type Alarm, alarmsOf, type Said, said } from '../kit/index.ts'
 
@@ -63,6 +64,8 @@ const BY_TYPE: Readonly<Record<number, Layout>> = {
     const behind = endOfCells(content, at, NARROW)
     return content.length - behind < 8 ? undefined : { driver: content.toString('hex', behind, behind + 8) }
   },
+  0x31: (content, at) => ignition(content, at + 10),
+  0x32: (content, at) => (isCountry(content[at + 1]) ? status(content, at + 1 + content[at]) : undefined),
   0x34: (content, at) => {
     const behind = endOfCells(content, at + 6, NARROW + 1)
     if (content.length - behind < 8) return undefined

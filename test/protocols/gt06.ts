@@ -1,6 +1,6 @@
 import type { Said } from '../../protocols/kit/index.ts'
 import { bytes, type Gt06Position, gt06Flags, gt06Frame, gt06Gps, gt06Place, u } from '../support/encode.ts'
-import { COSTLY_SIZE, many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { COSTLY_SIZE, many, type ProtocolCases, eachSaid } from '../support/protocol-cases.ts'
 
 export const IMEI = '356307042441013'
 
@@ -119,6 +119,13 @@ export default {
           alarms: ['low_battery'],
         }),
         reported(0xa4, ['10', WIDE, '46 05 04 13 02 ff'], { ...STATUS, alarms: ['tampering'] }),
+        reported(0x31, ['02d4 000a c3c7 0dbdc415', '01 00 00000002a6'], { ignition: true }),
+        reported(0x32, ['0a 02d4 000b c527 0000ec02', '52 06 04 02 02'], {
+          ignition: true,
+          charging: false,
+          battery_percent: 100,
+          alarms: ['power_cut'],
+        }),
         reported(0x17, [CELL, 'bf0000012ca7e001 00'], { driver: 'bf0000012ca7e001' }),
         stated(0x13, '58 04 03 0102', {
           ignition: false,
@@ -193,6 +200,13 @@ export default {
           envelope: { reply: answer(0x70, 1) },
         },
       ],
+    },
+  ],
+  corrections: [
+    {
+      reason: 'of type 34, 12 V and 14 V are those of a vehicle, 4.2 V those of a tracker',
+      frames: ['gt06-070', 'gt06-080'],
+      says: eachSaid(({ powerV, batteryV, ...rest }) => ({ ...rest, powerV: batteryV, batteryV: powerV })),
     },
   ],
   exceptions: {

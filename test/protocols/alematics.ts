@@ -1,5 +1,5 @@
 import { kmh } from '../../protocols/kit/index.ts'
-import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { many, type ProtocolCases, eachSaid } from '../support/protocol-cases.ts'
 
 const ID = '356307042441013'
 
@@ -46,6 +46,16 @@ export default {
         { frame: `$T,2,552,${ID},1\r\n`, device: ID, fixes: [] },
         { frame: '$X,1\r\n' },
       ],
+    },
+  ],
+  corrections: [
+    {
+      reason: 'the voltages of the extension are mV: the same frame has the external one in volts',
+      says: eachSaid(({ powerV = 0, batteryV, ...rest }) => ({
+        ...rest,
+        powerV: powerV > 100 ? powerV / 1000 : powerV,
+        batteryV: batteryV && batteryV / 1000,
+      })),
     },
   ],
 } satisfies ProtocolCases

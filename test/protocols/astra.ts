@@ -1,6 +1,6 @@
 import { ByteWriter, crc16Modbus, kmh } from '../../protocols/kit/index.ts'
 import { bytes } from '../support/encode.ts'
-import { COSTLY_SIZE, type ProtocolCases } from '../support/protocol-cases.ts'
+import { COSTLY_SIZE, type ProtocolCases, eachSaid } from '../support/protocol-cases.ts'
 
 const ID = '861234560000777'
 const SECONDS = (Date.UTC(2024, 4, 1, 23, 15, 30) - Date.UTC(1980, 0, 6)) / 1000
@@ -71,6 +71,21 @@ export default {
         },
         { frame: packet('X', '00', []), error: 'malformed' },
       ],
+    },
+  ],
+  corrections: [
+    {
+      reason: 'protocol K has the external voltage in 0.2 V, the charge in percent, and a card that is no text',
+      says: eachSaid(({ powerV = 0, batteryV, driver, ...rest }) =>
+        batteryV === undefined
+          ? { ...rest, powerV, driver }
+          : {
+              ...rest,
+              powerV: powerV / 5,
+              batteryPercent: batteryV,
+              driver: driver && Buffer.from(driver, 'latin1').toString('hex'),
+            },
+      ),
     },
   ],
   exceptions: { 'astra-001': 'the peer leaves out its second report; nothing in it says that it has no fix' },

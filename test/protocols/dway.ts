@@ -1,5 +1,5 @@
 import { kmh } from '../../protocols/kit/index.ts'
-import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { many, type ProtocolCases, eachSaid } from '../support/protocol-cases.ts'
 
 export default {
   costly: { commas: `AA55,1,1${many(',')}\n`, 'one number': `AA55,1,1,1,261120,171418,${many('1')}\n` },
@@ -40,6 +40,15 @@ export default {
         },
         { frame: 'AA55,XX\r\n' },
       ],
+    },
+  ],
+  corrections: [
+    {
+      reason: '3578 is the battery in mV, and the digits in front of it are inputs; the card is the last number',
+      says: eachSaid((_, { input }) => {
+        const fields = (input.text ?? '').split(',')
+        return { batteryV: Number(fields[14]) / 1000, driver: fields[17] }
+      }),
     },
   ],
 } satisfies ProtocolCases

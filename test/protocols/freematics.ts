@@ -1,5 +1,5 @@
 import { kmh, sum8 } from '../../protocols/kit/index.ts'
-import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { many, type ProtocolCases, eachSaid } from '../support/protocol-cases.ts'
 
 const FIX = {
   time: '2026-11-20T09:05:10.250Z',
@@ -47,6 +47,10 @@ export default {
     },
   ],
   corrections: [
+    {
+      reason: "the maker's firmware measures the battery of the vehicle",
+      says: eachSaid(({ batteryV, ...rest }) => ({ ...rest, powerV: batteryV })),
+    },
     {
       reason: 'a record without a latitude is no position',
       frames: ['freematics-006'],

@@ -1,4 +1,4 @@
-import { get, many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { get, many, type ProtocolCases, eachSaid } from '../support/protocol-cases.ts'
 
 const OK = { device: 'jane', secret: 's', response: { body: '"status":"0"' } }
 
@@ -34,6 +34,11 @@ export default {
     },
   ],
   corrections: [
+    {
+      reason: 'SOC is that of the car, DevBat that of the phone; PwrSw says that the car is on; "user" is the device',
+      frames: ['leafspy-001'],
+      says: eachSaid(() => ({ batteryPercent: 80, ignition: true })),
+    },
     {
       reason: '"user" names the device, "pass" is its secret',
       frames: ['leafspy-001'],

@@ -1,5 +1,5 @@
 import { kmh } from '../../protocols/kit/index.ts'
-import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { many, type ProtocolCases, eachSaid } from '../support/protocol-cases.ts'
 
 export default {
   costly: { commas: `|unit=1${many(',')}|`, pairs: `|unit=1,${many('a=b,')}|` },
@@ -53,6 +53,12 @@ export default {
         { frame: '|unit=42,kind=9|\r\n', device: '42', none: 'no place' },
         { frame: 'hello', error: 'unsupported' },
       ],
+    },
+  ],
+  corrections: [
+    {
+      reason: 'no backup battery has 96 or 100 V: these are percent',
+      says: eachSaid(({ batteryV = -1, ...rest }) => ({ ...rest, batteryPercent: batteryV })),
     },
   ],
 } satisfies ProtocolCases

@@ -1,5 +1,5 @@
 import { kmh, knots, TextWriter } from '../../protocols/kit/index.ts'
-import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { many, type ProtocolCases, eachSaid } from '../support/protocol-cases.ts'
 
 const FIX = { time: '2026-11-20T15:00:10Z', latitude: 52.525, longitude: -13.41, heading: 270, valid: true }
 
@@ -104,6 +104,13 @@ export default {
           fixes: [{ ...FIX, heading: undefined }],
         },
       ],
+    },
+  ],
+  corrections: [
+    {
+      reason: 'IGN is the ignition, ENG whether the engine runs',
+      frames: ['starlink-018'],
+      says: eachSaid((said) => ({ ...said, ignition: true })),
     },
   ],
 } satisfies ProtocolCases

@@ -1,5 +1,5 @@
 import { kmh } from '../../protocols/kit/index.ts'
-import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { many, type ProtocolCases, eachSaid } from '../support/protocol-cases.ts'
 
 export default {
   costly: { commas: `42*POS=Y${many(',')}`, 'one number': `42*POS=Y,16:21:20,20/11/26,${many('1')}` },
@@ -31,6 +31,12 @@ export default {
         { frame: '42,INFOGPRS,TEMP=23\r\n', device: '42', none: 'status' },
         { frame: '42*PING\r\n', device: '42' },
       ],
+    },
+  ],
+  corrections: [
+    {
+      reason: '13.8 V are those of a vehicle',
+      says: eachSaid(({ batteryV }) => ({ powerV: batteryV })),
     },
   ],
 } satisfies ProtocolCases

@@ -1,6 +1,6 @@
 import { crc16Modbus, knots } from '../../protocols/kit/index.ts'
 import { bytes, u } from '../support/encode.ts'
-import { COSTLY_SIZE, eachPosition, type ProtocolCases } from '../support/protocol-cases.ts'
+import { COSTLY_SIZE, eachPosition, type ProtocolCases, eachSaid } from '../support/protocol-cases.ts'
 
 const IMEI = '860041020000016'
 const FIX = { time: '2024-05-01T10:15:30Z', latitude: 52.525, speed: knots(12.5), heading: 270, satellites: 8 }
@@ -61,6 +61,16 @@ export default {
     },
   ],
   corrections: [
+    {
+      reason: 'the external voltage is in 0.01 V, as that of the battery is',
+      says: eachSaid(({ powerV, ...rest }) => ({ ...rest, powerV: powerV && powerV / 100 })),
+    },
+    {
+      reason:
+        'the status of this hardware begins a byte earlier: 016C and 049E are 3.64 V and 11.82 V; AA is a report without an alarm',
+      frames: ['tzone-009'],
+      says: eachSaid(() => ({ batteryV: 3.64, powerV: 11.82 })),
+    },
     {
       reason: 'the block has an angle of 22.54° and 114.06°, 5 satellites, HDOP 1.0 and a time 4 s before the report',
       frames: ['tzone-004'],

@@ -4,7 +4,7 @@ import { type Framer, type Protocol, trimEnd, unescape } from '../../protocols/k
 import { casesOf, type ProtocolCases } from '../support/protocol-cases.ts'
 import { framesOfParts } from '../support/rough.ts'
 import { corrected } from '../support/vectors/corrections.ts'
-import { differences, differenceText } from '../support/vectors/differences.ts'
+import { differences, differenceText, saidDifferences } from '../support/vectors/differences.ts'
 import { sharesOf, type VectorResult, vectorResults } from '../support/vectors/results.ts'
 import { streamsOf, type Vector, type VectorStream, vectorFamilies, vectorsFolder } from '../support/vectors/vectors.ts'
 import { withEscapedReplies } from '../support/vectors/wire.ts'
@@ -70,7 +70,11 @@ function departures(
     ...corrections.flatMap((correction) => {
       const others = corrections.filter((each) => each !== correction)
       const differing = results
-        .filter(({ vector, output }) => differs(protocol, corrected(vector, others), output))
+        .filter(({ vector, output }) => {
+          const saidOther = (read: Vector) => saidDifferences(read, output).length
+          const without = corrected(vector, others)
+          return differs(protocol, without, output) || saidOther(without) > saidOther(corrected(vector, corrections))
+        })
         .map(({ vector }) => vector.id)
       const needless = correction.frames?.filter((id) => !differing.includes(id)) ?? []
       return [

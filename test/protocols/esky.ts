@@ -1,4 +1,4 @@
-import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { eachPosition, many, type ProtocolCases } from '../support/protocol-cases.ts'
 
 const ID = '356307042441013'
 const FIX = { time: '2026-11-20T17:14:18Z', latitude: 52.52, longitude: -13.41, speed: 10, heading: 270, satellites: 9 }
@@ -24,6 +24,12 @@ export default {
         },
         { frame: `ET;0;${ID};X;9`, device: ID },
       ],
+    },
+  ],
+  corrections: [
+    {
+      reason: '12.3 to 14.1 V are the battery of the vehicle',
+      says: eachPosition(({ said }) => ({ said: { ...said, batteryV: undefined, powerV: said?.batteryV } })),
     },
   ],
 } satisfies ProtocolCases

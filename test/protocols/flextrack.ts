@@ -1,5 +1,5 @@
 import { kmh } from '../../protocols/kit/index.ts'
-import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { eachPosition, many, type ProtocolCases } from '../support/protocol-cases.ts'
 
 export default {
   costly: { commas: `-2,UNITSTAT${many(',')}\r`, 'one number': `-2,UNITSTAT,20261120,181923,1,N${many('1')}\r` },
@@ -28,6 +28,12 @@ export default {
         },
         { frame: '-3,HELLO,1\r', reply: '-3,ACK\r' },
       ],
+    },
+  ],
+  corrections: [
+    {
+      reason: 'the battery is in millivolts',
+      says: eachPosition(({ said: { batteryV = Number.NaN } = {} }) => ({ said: { batteryV: batteryV / 1000 } })),
     },
   ],
 } satisfies ProtocolCases

@@ -106,6 +106,29 @@ export default {
   ],
   corrections: [
     {
+      reason: 'V1.6, §1.2: how much a unit of the voltages is depends on the model, which the peer was not told',
+      frames: [
+        'meitrack-017',
+        'meitrack-026',
+        'meitrack-029',
+        'meitrack-031',
+        'meitrack-033',
+        'meitrack-034',
+        'meitrack-035',
+        'meitrack-036',
+        'meitrack-037',
+        'meitrack-039',
+        'meitrack-040',
+        'meitrack-041',
+        'meitrack-043',
+        'meitrack-044',
+        'meitrack-045',
+        'meitrack-046',
+        'meitrack-049',
+      ],
+      says: eachPosition(({ said }) => ({ said: { ...said, batteryV: undefined, powerV: undefined } })),
+    },
+    {
       reason: 'the HDOP of CCE is in tenths, as that of CCC',
       says: (vector) =>
         'hex' in vector.input && Buffer.from(vector.input.hex ?? '', 'hex').includes(',CCE,')

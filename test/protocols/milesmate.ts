@@ -1,5 +1,5 @@
 import { kmh } from '../../protocols/kit/index.ts'
-import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { eachPosition, many, type ProtocolCases } from '../support/protocol-cases.ts'
 
 const ID = '356307042441013'
 const FIX = {
@@ -32,6 +32,12 @@ export default {
         },
         { frame: `ApiString={A:${ID},B:09.8}\r\n`, device: ID },
       ],
+    },
+  ],
+  corrections: [
+    {
+      reason: '9.8 to 12.7 V are the battery of the vehicle',
+      says: eachPosition(({ said }) => ({ said: { ...said, batteryV: undefined, powerV: said?.batteryV } })),
     },
   ],
 } satisfies ProtocolCases

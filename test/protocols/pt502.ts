@@ -1,5 +1,5 @@
 import { knots } from '../../protocols/kit/index.ts'
-import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { eachPosition, many, type ProtocolCases } from '../support/protocol-cases.ts'
 
 const ID = '1360000777'
 const PLACE = '231530.000,A,5231.5000,N,01324.6000,E,10.0,270.5,010524'
@@ -46,6 +46,10 @@ export default {
     },
   ],
   corrections: [
+    {
+      reason: 'one hexadecimal digit, f for a whole battery, is a level and no voltage',
+      says: eachPosition(({ said }) => ({ said: { ...said, batteryV: undefined } })),
+    },
     {
       reason: 'this is a request for a part of a photo, not an answer to a position',
       frames: ['pt502-003', 'pt502-011'],

@@ -70,4 +70,15 @@ export default {
       ],
     },
   ],
+  corrections: [
+    {
+      reason: '"Protocol for GPS Watch", AP01: three digits are the charge of the battery in percent',
+      says: ({ positions }) => ({
+        positions: positions.map((position) => {
+          const { batteryV, ...rest } = position.said ?? {}
+          return batteryV === undefined ? position : { ...position, said: { ...rest, batteryPercent: batteryV } }
+        }),
+      }),
+    },
+  ],
 } satisfies ProtocolCases

@@ -84,6 +84,10 @@ export default {
   ],
   corrections: [
     {
+      reason: 'the name BV of the form, and 9 to 14.5 V, say that it is the battery of the vehicle',
+      says: eachPosition(({ said }) => ({ said: { ...said, batteryV: undefined, powerV: said?.batteryV } })),
+    },
+    {
       reason:
         'this frame has the fields of the newer layout: the peer reads it by the order that it took from the one before',
       frames: ['xirgo-013'],

@@ -9,9 +9,9 @@
  *
  *   I  IMEI     A  A: valid, V: not     Y, O  ddmm.mmmm     s  satellites     P  HDOP     H  metres     m  kind of fix
  *
- * Answer to W0, L0, L1, E0, which come again without it: FFFF *SCOS,OM,I,Re,W0#
+ * Answer to W0, L0, L1, E0, which come again without it: FFFF *SCOS,OM,I,Re,W0#, with 000000000000 behind I where a time stands
  */
-import { textProtocol } from '../kit/index.ts'
+import { type Draft, textProtocol } from '../kit/index.ts'
 
 const HEAD = '*{kind}R,{maker},{imei},[{stamp},]'
 
@@ -35,9 +35,15 @@ export default textProtocol({
     { like: `${HEAD}D0,{any}`, none: 'no fix' },
     { like: `${HEAD}Q0[,{batteryVolts/100}[,{batteryPercent}[,{any}]]]`, none: 'login' },
     { like: `${HEAD}H0,{any},{batteryVolts/100},{any},{batteryPercent}[,{charging}][,{any}]`, none: 'heartbeat' },
-    { like: `${HEAD}W0,{alarm}[,{any}]`, none: 'status', answer: '\xff\xff*{kind}S,{maker},{imei},Re,W0#\n' },
-    { like: `${HEAD}{event}[,{any}]`, none: 'status', answer: '\xff\xff*{kind}S,{maker},{imei},Re,{event}#\n' },
+    { like: `${HEAD}W0,{alarm}[,{any}]`, none: 'status', answer: confirmation },
+    { like: `${HEAD}{event}[,{any}]`, none: 'status', answer: confirmation },
     { like: `${HEAD}{state}[,{any}]`, none: 'status' },
     { like: `${HEAD}{any}`, unknown: 'type' },
   ],
 })
+
+function confirmation(draft: Draft): Buffer {
+  const [kind, maker, id, event] = ['kind', 'maker', 'imei', 'event'].map((name) => draft.text(name))
+  const stamp = draft.text('stamp') === '' ? '' : '000000000000,'
+  return Buffer.from(`\xff\xff*${kind}S,${maker},${id},${stamp}Re,${event || 'W0'}#\n`, 'latin1')
+}

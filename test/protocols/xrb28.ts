@@ -48,6 +48,13 @@ export default {
           said: { alarms: ['movement'] },
           reply: answer('SCOS', 'W0'),
         },
+        {
+          frame: `*CMDR,OM,${ID},200318123020,W0,3#\n`,
+          device: ID,
+          none: 'status',
+          said: { alarms: ['tampering'] },
+          reply: Buffer.from(`\xff\xff*CMDS,OM,${ID},000000000000,Re,W0#\n`, 'latin1'),
+        },
         { frame: `*HBCR,OM,${ID},L1,0,1497689816,11#\n`, device: ID, none: 'status', reply: answer('HBCS', 'L1') },
         { frame: `*SCOR,OM,${ID},S5,0#\n`, device: ID, none: 'status' },
         { frame: `*SCOR,OM,${ID},Z9,1#\n`, device: ID },

@@ -27,7 +27,8 @@ export function location(
   context: DateContext,
 ): Pick<Message, 'fixes' | 'none' | 'said'> {
   const kind = kindOf(type, context.model)
-  if (kind?.why === 'command answer') return answered(content.toString('latin1'), context.ahead) ?? { none: kind.why }
+  if (kind?.why === 'command answer')
+    return answered(content.toString('latin1').replaceAll('\0', ''), context.ahead) ?? { none: kind.why }
   if (kind?.holds === 'none') return { none: kind.why, said: withoutPosition(type, content) }
   const layout: Layout = { type, content, before: kind?.before, ahead: context.ahead, model: context.model }
   const found = positionOf(layout) ?? laterPosition(kind, layout)
@@ -150,9 +151,9 @@ function gpsModule(r: ByteReader): Fix {
 
 const angle = (r: ByteReader) => r.u32() / 1.8e6
 
-/** What an answer to a command says of the last position; undefined where it is another answer. */
+/** What an answer to a command, without its NULs of UTF-16, says of the last position; undefined where it is another answer. */
 function answered(text: string, ahead: number): Pick<Message, 'fixes'> | undefined {
-  if (!text.includes('Lat:')) return undefined
+  if (!/Lat:|maps\?/.test(text)) return undefined
   const match = ANSWERED.exec(text)
   if (!match) return { fixes: [] }
   const [, ns, latitude, ew, longitude, course, speed, year, month, day, hour, minute, second] = match

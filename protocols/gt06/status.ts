@@ -24,9 +24,9 @@ import { type Alarm, alarmsOf, type Said, said } from '../kit/index.ts'
 export function behindPosition({ type, content, model }: Position, at: number, flags: number): Said | undefined {
   const layout = (model === undefined ? undefined : MODELS[model]) ?? LAYOUTS.get(type)
   const more = layout && at < content.length ? layout(content, at) : undefined
-  const ignition = more?.ignition ?? ((flags & 0x4000) === 0 ? undefined : (flags & 0x8000) !== 0)
-  if (more && more.ignition === undefined) return said({ ...more, ignition })
-  return more ?? (ignition === undefined ? undefined : { ignition })
+  if (more?.ignition !== undefined) return more
+  const byFlags = (flags & 0x4000) === 0 ? undefined : (flags & 0x8000) !== 0
+  return more || byFlags !== undefined ? said({ ...more, ignition: byFlags }) : undefined
 }
 
 interface Position {

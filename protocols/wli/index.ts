@@ -72,9 +72,10 @@ function decode(frame: Buffer): Message {
   return { fixes: [{ ...positionOf(new ByteReader(position)), said: power }] }
 }
 
+const volts = (value: number) => value / 100
+
 function powerOf(text: string): Said | undefined {
   const [external, battery] = text.split(',').slice(2)
-  const volts = (value: number) => value / 100
   return said({ external_voltage: optionalNumber(external, volts), battery_voltage: optionalNumber(battery, volts) })
 }
 

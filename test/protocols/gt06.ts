@@ -175,6 +175,16 @@ export default {
           reply: answer(0x15, 1),
         },
         {
+          frame: gt06Frame(0x21, Buffer.concat([bytes('00000000 02'), Buffer.from('\0L\0a\0t\0:\0N\0?')]), {
+            long: true,
+          }),
+          fixes: [],
+        },
+        {
+          frame: gt06Frame(0x21, Buffer.from('\0\0\0\0\x01http://maps.google.com/maps?q=N22.5,E113.9'), { long: true }),
+          fixes: [],
+        },
+        {
           frame: gt06Frame(0x15, Buffer.concat([bytes('08 00000000'), Buffer.from('DYD=Success!')])),
           none: 'command answer',
           reply: answer(0x15, 1),

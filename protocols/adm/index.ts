@@ -4,11 +4,11 @@
  *   DDDD LL TT content                    L  length of all of it
  *   imei DDDD LL TT content               the IMEI, 15 digits, in front of the first record
  *
- *   T = 03  IMEI, 15 digits               T, low two bits 0  FF CCCC SSSS AAAAAAAA OOOOOOOO GGGG VVVV X HHHH Q N UUUUUUUU …
+ *   T = 03  IMEI, 15 digits               T, low two bits 0  FF CCCC SSSS AAAAAAAA OOOOOOOO GGGG VVVV X HHHH Q N UUUUUUUU EEEE BBBB …
  *
  *   F  firmware        S  status: bit 5: no fix            G  course, 0.1°       X  acceleration    N  satellites, low half
  *   C  counter         A, O  latitude, longitude, float32  V  speed, 0.1 km/h    Q  HDOP, 0.1       U  unix seconds
- *   D  number                                              H  altitude, m
+ *   D  number     E  external voltage, mV                   H  altitude, m       B  battery, mV
  *
  * Nothing is answered.
  */
@@ -17,11 +17,13 @@ import {
   DecodeError,
   dialects,
   dop,
+  enveloped,
   type Fix,
   heading,
   kmh,
   type Message,
   type Protocol,
+  said,
 } from '../kit/index.ts'
 
 /** Digits of the IMEI in front of a record. */
@@ -64,7 +66,7 @@ function decode(frame: Buffer): Message {
   const type = r.u8()
   if (length === COMMAND_ANSWER_LENGTH) return { device, none: 'command answer' }
   if (type === LOGIN) return { device: loginOf(r.ascii(IMEI)), none: 'login' }
-  return (type & KIND) === 0 ? { device, fixes: [report(r)] } : { device }
+  return (type & KIND) === 0 ? enveloped({ device }, () => ({ fixes: [report(r)] })) : { device }
 }
 
 function loginOf(imei: string): string {
@@ -82,5 +84,8 @@ function report(r: ByteReader): Fix {
   const hdop = dop(r.u8() / 10)
   const satellites = r.u8() & 0x0f
   const valid = (status & NO_FIX) === 0
-  return { time: r.u32le() * 1000, latitude, longitude, valid, heading: course, speed, altitude, hdop, satellites }
+  const time = r.u32le() * 1000
+  const volts = () => (r.left < 2 ? undefined : r.u16le() / 1000)
+  const told = said({ external_voltage: volts(), battery_voltage: volts() })
+  return { time, latitude, longitude, valid, heading: course, speed, altitude, hdop, satellites, said: told }
 }

@@ -8,9 +8,12 @@
  *   ident  the device                timestamp  unix seconds, or RFC 3339      altitude  metres     speed  km/h
  *   direction  degrees               valid  true where it is left out          HTTP: 200 acknowledges all of them
  *
+ * Beside the position: engine.ignition.status, movement.status, external.powersource.voltage, battery.voltage, battery.level,
+ * battery.charging.status, ibutton.code, rfid.code, gnss.antenna.cut.status.
+ *
  * Over MQTT a stream or a device publishes to devices/<id>/flespi; `ident` in a message names its device, and may be left out.
  */
-import { jsonProtocol } from '../kit/index.ts'
+import { alarmsOf, jsonProtocol } from '../kit/index.ts'
 
 export default jsonProtocol({
   name: 'flespi',
@@ -30,5 +33,15 @@ export default jsonProtocol({
     course: 'position.direction',
     hdop: 'position.hdop',
     satellites: 'position.satellites',
+  },
+  said: {
+    ignition: 'engine.ignition.status',
+    moving: 'movement.status',
+    external_voltage: 'external.powersource.voltage',
+    battery_voltage: 'battery.voltage',
+    battery_percent: 'battery.level',
+    charging: 'battery.charging.status',
+    driver: ['ibutton.code', 'rfid.code'],
+    alarms: (message) => alarmsOf(message['gnss.antenna.cut.status'] === true && 'gps_antenna_cut'),
   },
 })

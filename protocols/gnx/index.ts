@@ -5,7 +5,8 @@
  *
  *   T  kind of report     I  IMEI     f  1: fixed, 0: no fix     Y, O  decimal degrees     X  a sum that is not known
  *
- * The second time is that of the fix, in Indian time. What follows the place depends on the kind. Nothing is answered.
+ * The second time is that of the fix, in Indian time. What follows the place depends on the kind; in MIF it is
+ * a number and the driver. Nothing is answered.
  */
 import { type Draft, endsWith, type Fix, type Session, textProtocol } from '../kit/index.ts'
 
@@ -21,6 +22,7 @@ export default textProtocol({
   frame: endsWith('\n\r'),
   fields: { report: { like: '[A-Z]{3}' } },
   lines: [
+    { like: `$GNX_MIF,{imei},{any:4},{hhmmss},{dmy},1,{lat},{ns},{lon},{ew},{any},{driver},{any}`, fix },
     { like: `${HEAD}{hhmmss},{dmy},1,{lat},{ns},{lon},{ew},{any}`, fix },
     { like: `${HEAD}{any},{any},0,{any}`, none: 'no fix' },
     { like: '$GNX_{report},{imei},{any}', unknown: 'type' },

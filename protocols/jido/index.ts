@@ -1,10 +1,11 @@
 /*
  * Jido trackers (India). No specification is known: inferred from frames. TCP, text:
  *
- *   *I,01,A,DDMMYY,hhmmss,Y,N,O,E,S,x,C,H,s,…,XX#     position
+ *   *I,01,A,DDMMYY,hhmmss,Y,N,O,E,S,x,C,H,s,x,x,x,b,…,XX#     position
  *   *I,03,DDMMYY,hhmmss,Y,N,O,E,x,XX#                 alarm with a position
  *
  *   I  id     A  A: valid, V: not     Y, O  ddmm.mmmm     S  km/h     C  degrees     H  metres     s  satellites     X  unknown sum
+ *   b  battery, %
  *
  * Nothing is answered.
  */
@@ -20,6 +21,9 @@ export default textProtocol({
   frame: endsWith('#'),
   ends: '#',
   lines: [
+    {
+      like: `*{id},01,{valid},${PLACE},{speedKmh},{any},{course},{altitude},{satellites},{any:3},{batteryPercent},{any}`,
+    },
     { like: `*{id},01,{valid},${PLACE},{speedKmh},{any},{course},{altitude},{satellites},{any}` },
     { like: `*{id},03,${PLACE},{any}` },
     { like: '*{id},{any}', unknown: 'type' },

@@ -15,6 +15,7 @@ import {
   ByteWriter,
   crc16Xmodem,
   DecodeError,
+  enveloped,
   escaped,
   type Fix,
   kmh,
@@ -68,7 +69,7 @@ function decode(frame: Buffer, session: Session): Message {
   const device = String(id)
   if (type !== POSITION) return { device }
   const answer = new ByteWriter().u8(kind).u8(ACK).u32le(id).u16le(checksum).crc16le(crc16Xmodem).toBuffer()
-  return { device, fixes: [position(r)], reply: escaping.wrap(answer) }
+  return enveloped({ device, reply: escaping.wrap(answer) }, () => ({ fixes: [position(r)] }))
 }
 
 function position(r: ByteReader): Fix {

@@ -22,6 +22,6 @@ export default textProtocol({
       like: '>{id},{any:2},{ymd},{hhmmss},{ew}{lonNmea},{ns}{latNmea},{any},{speedKmh},{course},{any}',
       answer: '$OK!',
     },
-    { like: '>{id},{any}', unknown: 'type' },
+    { like: '>{id},{any}', unknown: 'type', answer: '$OK!' },
   ],
 })

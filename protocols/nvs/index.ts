@@ -14,6 +14,7 @@ import {
   crc16Arc,
   DecodeError,
   dialects,
+  enveloped,
   type Fix,
   heading,
   kmh,
@@ -44,10 +45,12 @@ function decode(frame: Buffer, session: Session): Message {
   if (!frame.subarray(0, 4).equals(START)) return login(frame)
   const r = new ByteReader(verified(frame, { sum: crc16Arc, from: HEAD, width: 2 }, session))
   const device = r.digits64()
-  const count = r.skip(1).u8()
-  const fixes: Fix[] = []
-  for (let i = 0; i < count; i++) fixes.push(record(r))
-  return { device, fixes }
+  return enveloped({ device }, () => {
+    const count = r.skip(1).u8()
+    const fixes: Fix[] = []
+    for (let i = 0; i < count; i++) fixes.push(record(r))
+    return { fixes }
+  })
 }
 
 function login(frame: Buffer): Message {

@@ -9,16 +9,21 @@
  *   location=<lat>,<lon>                   altitude | alt  metres      hdop                  sat  satellites
  *   token  the device's secret             s | spd  m/s                                      valid  true, false, 1, 0
  *   speed  knots; beside `latitude`, which OsmAnd does not have, m/s
+ *   batt | battery  %                      charge, ignition, motion  true, false, 1, 0       driverUniqueId
+ *   alarm  sos, powerCut … : see ALARMS
  *
  * or JSON, as Traccar Client sends it from version 9 on, with `token` in the query; `location` may be an array of them:
  *
- *   { "device_id", "location": { "timestamp", "coords": { "latitude", "longitude", "accuracy", "speed", "heading", "altitude" } } }
+ *   { "device_id", "location": { "timestamp", "coords": { "latitude", "longitude", "accuracy", "speed", "heading", "altitude" },
+ *     "is_moving", "battery": { "level" (1: full), "is_charging" } } }
  *
  *   timestamp  ISO 8601      speed  m/s, −1: unknown       heading  degrees, −1: unknown
  *
  * or JSON with `locations`, as Overland sends it: overland.ts.
  */
 import {
+  type Alarm,
+  alarmsOf,
   bodyText,
   DecodeError,
   digitsOf,
@@ -26,17 +31,21 @@ import {
   type Fix,
   type HttpRequest,
   heading,
+  type JsonObject,
   jsonBody,
   jsonTime,
   knots,
   known,
   type Message,
   number,
+  objectMember,
   objectOf,
   optionalNumber,
   type Protocol,
   placedFix,
+  type Said,
   type Session,
+  said,
 } from '../kit/index.ts'
 import { overlandMessage, overlandToken } from './overland.ts'
 
@@ -79,7 +88,8 @@ function readMessage(query: string, json: Buffer | undefined, session: Session):
 
 function readParameters(parameters: URLSearchParams, session: Session): Message {
   const [latitude, longitude] = placeOf(parameters)
-  if (!latitude && !longitude) return { none: 'no place' }
+  const beside = saidOf(parameters)
+  if (!latitude && !longitude) return { none: 'no place', said: beside }
   const measured = (...names: readonly string[]) => optionalNumber(first(parameters, ...names))
   const fix: Fix = {
     time: jsonTime(measuredAt(parameters)) ?? session.now,
@@ -92,8 +102,42 @@ function readParameters(parameters: URLSearchParams, session: Session): Message 
     accuracy: known(measured('accuracy', 'acc')),
     hdop: known(measured('hdop')),
     satellites: known(measured('sat')),
+    said: beside,
   }
   return { fixes: [fix] }
+}
+
+function saidOf(parameters: URLSearchParams): Said | undefined {
+  const flag = (name: string) => FLAGS[parameters.get(name) ?? '']
+  const alarm = ALARMS[parameters.get('alarm') ?? '']
+  return said({
+    ignition: flag('ignition'),
+    moving: flag('motion'),
+    charging: flag('charge'),
+    battery_percent: optionalNumber(first(parameters, 'batt', 'battery')),
+    driver: parameters.get('driverUniqueId') ?? undefined,
+    alarms: alarmsOf(alarm),
+  })
+}
+
+const FLAGS: Readonly<Record<string, boolean | undefined>> = { true: true, 1: true, false: false, 0: false }
+
+/** Alarms by the names that the parameter `alarm` has for them. */
+const ALARMS: Readonly<Record<string, Alarm | undefined>> = {
+  sos: 'sos',
+  powerCut: 'power_cut',
+  powerRestored: 'power_restored',
+  powerOff: 'power_off',
+  lowBattery: 'low_battery',
+  lowPower: 'low_power',
+  jamming: 'jamming',
+  tampering: 'tampering',
+  removing: 'tampering',
+  tow: 'tow',
+  vibration: 'vibration',
+  accident: 'accident',
+  gpsAntennaCut: 'gps_antenna_cut',
+  movement: 'movement',
 }
 
 /** When the place was measured; undefined where nothing says so. `time` may also be a time of day beside a date. */
@@ -136,7 +180,7 @@ function readJson(body: Buffer, session: Session): Message {
   return { device, fixes: good, unreadable }
 }
 
-const fixOf = placedFix({
+const placeOfJson = placedFix({
   timeOrArrival: 'timestamp',
   latitude: 'coords/latitude',
   longitude: 'coords/longitude',
@@ -145,3 +189,16 @@ const fixOf = placedFix({
   course: 'coords/heading',
   accuracy: 'coords/accuracy',
 })
+
+function fixOf(location: JsonObject, session: Session): Fix {
+  const battery = objectMember(location, 'battery')
+  const { is_moving: moving } = location
+  return {
+    ...placeOfJson(location, session),
+    said: said({
+      moving: typeof moving === 'boolean' ? moving : undefined,
+      battery_percent: optionalNumber(battery.level, (level) => Math.round(level * 1000) / 10),
+      charging: typeof battery.is_charging === 'boolean' ? battery.is_charging : undefined,
+    }),
+  }
+}

@@ -2,8 +2,10 @@
  * Overland for iOS and Android: its API ("API" in the README of github.com/aaronpk/Overland-iOS). HTTP POST, JSON:
  *
  *   { "locations": [ { "type": "Feature", "geometry": { "type": "Point", "coordinates": [ longitude, latitude ] }, "properties":
- *     { "timestamp", "device_id", "horizontal_accuracy", "altitude", "vertical_accuracy", "speed", "course"? … } } … ] }
+ *     { "timestamp", "device_id", "horizontal_accuracy", "altitude", "vertical_accuracy", "speed", "course"?, "battery_level"?,
+ *       "battery_state"? … } } … ] }
  *
+ *   battery_level  0 to 1    battery_state  unknown, charging, full, unplugged
  *   timestamp  ISO 8601       altitude, accuracies  metres; below 0: what they are of is not known
  *   speed  m/s, −1: unknown   course  degrees, −1: unknown      device_id  of the settings; may be empty
  *
@@ -19,9 +21,12 @@ import {
   type Message,
   objectMember,
   objectOf,
+  optionalNumber,
   optionalNumberOf,
   placedFix,
+  type Said,
   type Session,
+  said,
   textMember,
 } from '../kit/index.ts'
 
@@ -53,7 +58,16 @@ const read = placedFix({
 function fixOf(feature: JsonObject, session: Session): Fix {
   const fix = read(feature, session)
   if (!isKnown(feature, 'vertical_accuracy')) fix.altitude = undefined
-  return { ...fix, device: textMember(objectMember(feature, 'properties'), 'device_id') }
+  const properties = objectMember(feature, 'properties')
+  return { ...fix, device: textMember(properties, 'device_id'), said: saidOf(properties) }
+}
+
+function saidOf(properties: JsonObject): Said | undefined {
+  const state = textMember(properties, 'battery_state') ?? 'unknown'
+  return said({
+    battery_percent: optionalNumber(properties.battery_level, (level) => Math.round(level * 1000) / 10),
+    charging: state === 'unknown' ? undefined : state === 'charging',
+  })
 }
 
 /** Whether what an accuracy is of is known. */

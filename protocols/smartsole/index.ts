@@ -18,7 +18,7 @@ export default textProtocol({
   ends: '$',
   lines: [
     {
-      like: '#GTXRP={imei},{any:2},{lat},{lon},{altitude},{speedKmh},{valid},{satellites},{hdop},{ymd}{hhmmss}[,{any}]',
+      like: '#GTXRP={imei},{any:2},{lat},{lon},{altitude},{speedKmh},{valid},{satellites},{hdop},{ymd}{hhmmss}[,{batteryVolts}[,{any}]]',
     },
     { like: '#{any}={imei},{any}', unknown: 'type' },
   ],

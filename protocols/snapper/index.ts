@@ -4,6 +4,7 @@
  *   4B vv SSSSSSSS IIIIIIII 0000 LLLLLLLL CCCCCCCC NNNN KKKK ff content      answer: 4B 03 0… 0… 0000 02… 0… NNNN 9A37 00 "OK"
  *   50 xx                                                                    answer: PO
  *   content of kinds 37xx: count, then (tag, length, value), 16 bits each
+ *   value of the tag 23:  xxxx V …     V  external voltage, 0.1 V
  *   value of the tag 32:  { "f", "t", "d", "la", "lo", "a", "s", "c", "sv", … } as text
  *
  *   I  device             N  number             t, d    hhmmss, DDMMYY, UTC      s   knots        a  metres
@@ -18,6 +19,7 @@ import {
   DecodeError,
   degreesMinutes,
   dialects,
+  enveloped,
   type Fix,
   fixedLength,
   heading,
@@ -30,6 +32,7 @@ import {
   optionalNumberOf,
   type Protocol,
   parseJson,
+  said,
   textMember,
   tlv,
   utcDmy,
@@ -52,6 +55,7 @@ export default {
 const ECHO = 0x0114
 const REPORT = 0x37
 const OK = 0x379a
+const INPUTS = 0x23
 const POSITION = 0x32
 
 function packet(frame: Buffer): Message {
@@ -63,8 +67,7 @@ function packet(frame: Buffer): Message {
   if (kind === ECHO) return { device, none: 'login', reply: answer(number, ECHO, content) }
   const reply = answer(number, OK, Buffer.from('OK'))
   if (kind >> 8 !== REPORT) return { device, reply }
-  const fix = positionOf(new ByteReader(content))
-  return fix ? { device, fixes: [fix], reply } : { device, none: 'no fix', reply }
+  return enveloped({ device, reply }, () => report(new ByteReader(content)))
 }
 
 function answer(number: number, kind: number, content: Buffer): Buffer {
@@ -72,11 +75,15 @@ function answer(number: number, kind: number, content: Buffer): Buffer {
   return head.u16le(number).u16le(kind).u8(0).bytes(content).toBuffer()
 }
 
-function positionOf(r: ByteReader): Fix | undefined {
-  r.skip(2)
-  for (const { tag, value } of tlv(r, { tag: 2, length: 2, endian: 'little' }))
-    if (tag === POSITION) return fixOf(objectOf(parseJson(value.ascii(value.left)), 'the position'))
-  return undefined
+function report(r: ByteReader): Message {
+  let fix: Fix | undefined
+  let volts: number | undefined
+  for (const { tag, value } of tlv(r.skip(2), { tag: 2, length: 2, endian: 'little' })) {
+    if (tag === POSITION) fix = fixOf(objectOf(parseJson(value.ascii(value.left)), 'the position'))
+    if (tag === INPUTS && value.left > 2) volts = value.skip(2).u8() / 10
+  }
+  const told = said({ external_voltage: volts })
+  return fix ? { fixes: [{ ...fix, said: told }] } : { none: 'no fix', said: told }
 }
 
 function fixOf(position: JsonObject): Fix | undefined {

@@ -6,7 +6,7 @@
  *   hhhhIIIname,x,x,DDMMYYhhmmss,O,Y,f,S,C,s,…  position
  *   hhhhIII…|mcc|mnc|…                          login
  *
- *   h  kind            T  time of the report     O, Y  1e-6 degrees; 1e-4 where there are at most six digits     S  km/h
+ *   h  kind            T  time of the report     O, Y  1e-6 degrees; 1e-4 if Y has up to six digits and O seven     S  km/h
  *   I  6 or 15 digits  f  1: no fix, 2, 3        s     satellites                                                C  degrees
  *
  * Nothing is answered.
@@ -15,6 +15,7 @@ import {
   DecodeError,
   dialects,
   endsWith,
+  enveloped,
   type Fix,
   heading,
   kmh,
@@ -62,8 +63,10 @@ function decode(bytes: Buffer): Message {
     if (!other) throw new DecodeError('unsupported')
     return { device: other[1], fixes: [] }
   }
-  const fix = fixOf(new TextReader(text.slice(head.length + 1), ','))
-  return fix ? { device: long ?? short, fixes: [fix] } : { device: long ?? short, none: 'no place' }
+  return enveloped({ device: long ?? short }, () => {
+    const fix = fixOf(new TextReader(text.slice(head.length + 1), ','))
+    return fix ? { fixes: [fix] } : { none: 'no place' }
+  })
 }
 
 /** The head of a named type, in the form of the others. */
@@ -82,10 +85,12 @@ function fixOf(r: TextReader): Fix | undefined {
   const course = r.optionalNumber()
   const satellites = known(r.optionalNumber())
   if (longitude === '' || latitude === '') return undefined
+  // Both have the same unit: 90° have six digits of 1e-4 degrees, 180° seven.
+  const unit = digits(latitude) <= 6 && digits(longitude) <= 7 ? 1e4 : 1e6
   return {
     time: utcDmy(time.slice(0, 6), time.slice(6)),
-    latitude: degrees(latitude),
-    longitude: degrees(longitude),
+    latitude: number(latitude) / unit,
+    longitude: number(longitude) / unit,
     valid: quality > 1,
     speed: speed === undefined ? undefined : kmh(speed),
     heading: heading(course),
@@ -93,6 +98,4 @@ function fixOf(r: TextReader): Fix | undefined {
   }
 }
 
-function degrees(text: string): number {
-  return number(text) / (text.replace('-', '').length > 6 ? 1e6 : 1e4)
-}
+const digits = (text: string) => text.replace('-', '').length

@@ -13,6 +13,7 @@ import {
   ByteWriter,
   crc16CcittFalse,
   DecodeError,
+  enveloped,
   type Fix,
   lengthField,
   type Message,
@@ -51,7 +52,7 @@ function decode(frame: Buffer, session: Session): Message {
       .toBuffer()
   if (kind === LOGIN) return { device: loginId(r.skip(2)), none: 'login', reply: answer(0) }
   if (kind === HEARTBEAT) return { none: 'heartbeat', reply: answer() }
-  if (kind === RECORDS) return { ...recordsOf(r), reply: answer() }
+  if (kind === RECORDS) return enveloped({ reply: answer() }, () => recordsOf(r))
   return {}
 }
 

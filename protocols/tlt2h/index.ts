@@ -2,25 +2,30 @@
  * TLT-2H, V500, MT500, MT600, MT700, MT710, MP90 (Mobiletron clones). "SMS and GPRS mode protocol"
  * of the UDT-TV-02, as far as the frames show it. TCP and UDP, text of several lines that ends with ##:
  *
- *   #I#m#p#k#n
+ *   #I#m#p[#0#0#V#v#0]#k#n
  *   #b$GPRMC,…*XX      position, NMEA 0183
  *   #b$WIFI,…*XX       no fix: Wi-Fi
  *   ##
  *
  *   I  IMEI     p  password     n  how many lines follow     X  XOR between $ and *
- *   m  model    k  event        b  battery, cells
+ *   m  model    k  event        b  battery (of two digits 0.1 V, of four mV), cells     V, v  vehicle's and own battery, 0.1 V
  *
+ * k is AUTO with the ignition on, AUTOLOW and AUTOSTOP with it off, TOWED, SOS. That and the voltages are inferred.
  * Nothing is answered.
  */
 import {
+  alarmsOf,
   DecodeError,
   eachReadable,
   endsWith,
+  enveloped,
   type Fix,
   type Message,
   type Protocol,
   rmcFix,
+  type Said,
   type Session,
+  said,
   verify,
   xorOfText,
 } from '../kit/index.ts'
@@ -42,13 +47,40 @@ function decode(bytes: Buffer, session: Session): Message {
   const lines = bytes.toString('latin1').trim().split('\n')
   const [, device] = HEAD.exec(lines[0]) ?? []
   if (device === undefined) throw new DecodeError('unsupported')
-  const sentences = lines.flatMap((line) => (line.includes('$') ? [line.slice(line.indexOf('$'))] : []))
-  if (sentences.length === 0) return { device }
-  const { good, unreadable } = eachReadable(sentences, (sentence) => fixOf(sentence, session))
-  const fixes = good.filter((fix) => fix !== undefined)
-  if (fixes.length > 0) return { device, fixes, unreadable }
-  return { device, none: sentences.some((sentence) => sentence.startsWith('$WIFI,')) ? 'wifi' : 'no fix' }
+  return enveloped({ device }, () => content(lines, session))
 }
+
+function content(lines: readonly string[], session: Session): Message {
+  const head = lines[0].split('#')
+  const readings = lines.filter((line) => line.includes('$'))
+  if (readings.length === 0) return { said: saidOf(head, '') }
+  const { good, unreadable } = eachReadable(readings, (line) => {
+    const said = saidOf(head, line)
+    const fix = fixOf(line.slice(line.indexOf('$')), session)
+    return { said, fix: fix && { ...fix, said } }
+  })
+  const fixes = good.flatMap(({ fix }) => (fix ? [fix] : []))
+  if (fixes.length > 0) return { fixes, unreadable }
+  return { none: readings.some((line) => line.includes('$WIFI,')) ? 'wifi' : 'no fix', said: good[0].said }
+}
+
+/** What the head, and the line in front of a sentence, say: see the drawing. */
+function saidOf(head: readonly string[], line: string): Said | undefined {
+  const event = head.at(-2) ?? ''
+  const [, battery] = BATTERY.exec(line) ?? []
+  const isLong = head.length >= LONG_HEAD
+  const own = isLong ? Number(head[7]) / 10 : battery && Number(battery) / (battery.length === 2 ? 10 : 1000)
+  return said({
+    ignition: event === 'AUTO' ? true : event === 'AUTOLOW' || event === 'AUTOSTOP' ? false : undefined,
+    external_voltage: isLong ? Number(head[6]) / 10 : undefined,
+    battery_voltage: own || undefined,
+    alarms: alarmsOf(event === 'TOWED' && 'tow', event === 'SOS' && 'sos'),
+  })
+}
+
+const BATTERY = /^#(\d{2}|\d{4})[#$]/
+/** Parts of a head with voltages. */
+const LONG_HEAD = 11
 
 /** Undefined of a sentence of Wi-Fi, and without a place. @throws DecodeError */
 function fixOf(sentence: string, session: Session): Fix | undefined {

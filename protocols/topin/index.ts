@@ -10,10 +10,11 @@
  *   10, 11  YYMMDDhhmmss S AAAAAAAA OOOOOOOO V GGGG             answer N T YYMMDDhhmmss
  *   08  YYMMDDhhmmss DD MMMMMM DD MMMMMM …  (without content: heartbeat, no answer)
  *   17, 18, 69  YYMMDDhhmmss, access points and cells           answer N T YYMMDDhhmmss
- *   13  status                                                  answer: the same
+ *   13  B …  status                                               answer: the same
+ *   94, 99  vibration, SOS;  82, 83  charger connected, removed
  *   30  asks for the time                                       answer 07 30 YYYY MM DD hh mm ss
  *
- *   S  satellites, low four bits     V  speed, km/h     G  bit 12: a fix, 11: west, 10: north; heading in the low ten bits
+ *   B  battery, %     S  satellites, low four bits     V  speed, km/h     G  bit 12: a fix, 11: west, 10: north; heading in the low ten bits
  *   A, O  latitude, longitude, 1/30000 minute           D, M  degrees and millionths of them
  *
  * A time is one byte each, in 17, 18 and 69 packed decimals.
@@ -25,11 +26,14 @@ import {
   concoxFix,
   DecodeError,
   EndSearch,
+  enveloped,
   type Fix,
   type Message,
   type Protocol,
+  type Said,
   type Session,
   type Stream,
+  said,
 } from '../kit/index.ts'
 
 const LOGIN = 0x01
@@ -39,10 +43,12 @@ const ALARM = 0x08
 const STATUS = 0x13
 const TIME = 0x30
 const CELLS = new Set([0x17, 0x18, 0x69])
-/** Types that are not answered, and why a frame of each has no fix. */
-const NONE = new Map([
-  [0x94, 'status'],
-  [0x99, 'status'],
+/** Types of events without content, which are not answered. */
+const EVENTS = new Map<number, Said>([
+  [0x82, { charging: true }],
+  [0x83, { charging: false }],
+  [0x94, { alarms: ['vibration'] }],
+  [0x99, { alarms: ['sos'] }],
 ])
 
 const crlf = new EndSearch('\r\n')
@@ -72,12 +78,19 @@ function decode(frame: Buffer, session: Session): Message {
   const type = r.u8()
   const isEmpty = r.left <= 2
   if (type === LOGIN) return { device: r.bcd(8).replace(/^0+/, ''), none: 'login', reply: answer(1, type) }
-  if (type === GPS || type === STORED_GPS) return { fixes: [concoxFix(r)], reply: echoed(frame, length, type) }
+  if (type === GPS || type === STORED_GPS)
+    return enveloped({ reply: echoed(frame, length, type) }, () => ({ fixes: [concoxFix(r)] }))
   if (type === ALARM) return isEmpty ? { none: 'heartbeat' } : { fixes: [alarm(r)] }
   if (CELLS.has(type)) return { none: 'cells', reply: echoed(frame, length, type) }
-  if (type === STATUS) return { none: 'status', reply: Buffer.from(frame) }
+  if (type === STATUS)
+    return {
+      none: 'status',
+      said: said({ battery_percent: r.left > 2 ? r.u8() : undefined }),
+      reply: Buffer.from(frame),
+    }
   if (type === TIME) return { none: 'time', reply: clock(session.now) }
-  return { none: NONE.get(type) }
+  const event = EVENTS.get(type)
+  return event ? { none: 'status', said: event } : {}
 }
 
 function answer(length: number, type: number, content: Uint8Array = new Uint8Array()): Buffer {

@@ -10,7 +10,7 @@
  *                                                  frame is one: what it covers is not known, and it is not checked
  *
  * The text is made for people: "<name>: <event>, <landmark>, <latitude>, <longitude>[, NE with speed 9 km/h], <local time> EOF".
- * Its local time has no year; the time of the fix is T. What the records of the second kind hold is not known.
+ * The event "Ignition on detected", or off, is said. Its local time has no year; the time of the fix is T. What the records of the second kind hold is not known.
  */
 import {
   ByteReader,
@@ -23,6 +23,7 @@ import {
   type Message,
   number,
   type Protocol,
+  said,
 } from '../kit/index.ts'
 
 const wire = dialects([
@@ -43,14 +44,19 @@ const PLACE = /(-?\d{1,2}\.\d{3,8}), (-?\d{1,3}\.\d{3,8})(?:, ([NESW]{1,3}) \p{L
 const POINTS = ['N', 'NNE', 'NE', 'ENE', 'E', 'ESE', 'SE', 'SSE', 'S', 'SSW', 'SW', 'WSW', 'W', 'WNW', 'NW', 'NNW']
 const POINT = 22.5
 
+const IGNITION = /: Ignition (on|off) detected,/
+
 function text(frame: Buffer): Message {
   const r = new ByteReader(frame).skip(2)
   const serial = r.u16()
   const device = String(r.skip(8).u32())
   const time = r.u32le() * 1000
-  const fix = placeOf(r.ascii(r.left), time)
+  const words = r.ascii(r.left)
+  const [, ignition] = IGNITION.exec(words) ?? []
+  const beside = said({ ignition: ignition === undefined ? undefined : ignition === 'on' })
+  const fix = placeOf(words, time)
   const reply = Buffer.from(`gprs,ack,${serial}`)
-  return fix ? { device, fixes: [fix], reply } : { device, none: 'no place', reply }
+  return fix ? { device, fixes: [{ ...fix, said: beside }], reply } : { device, none: 'no place', said: beside, reply }
 }
 
 function placeOf(words: string, time: number): Fix | undefined {

@@ -15,6 +15,7 @@ import {
   ByteReader,
   crc16Arc,
   DecodeError,
+  enveloped,
   type Fix,
   kmh,
   type Message,
@@ -41,9 +42,11 @@ function decode(frame: Buffer, session: Session): Message {
   if (r.u8() !== START) throw new DecodeError('unsupported', 'the frame does not begin with B5')
   const number = r.skip(2).u8() >> 3
   const device = String(r.u32())
-  const fixes: Fix[] = []
-  while (r.left >= LEAST) fixes.push(recordOf(r))
-  return { device, fixes, reply: Buffer.from(`^${number}`) }
+  return enveloped({ device, reply: Buffer.from(`^${number}`) }, () => {
+    const fixes: Fix[] = []
+    while (r.left >= LEAST) fixes.push(recordOf(r))
+    return { fixes }
+  })
 }
 
 function recordOf(r: ByteReader): Fix {

@@ -2,14 +2,15 @@
  * Xirgo XT-2400. No specification is known: inferred from frames. UDP, big-endian; what a report has is set up in the device:
  * these are the two kinds that have been seen.
  *
- *   00 IIIIIIII nn TTTTTTTT AAAAAAAA OOOOOOOO HHHH SSSS CCCC ss PP …
+ *   00 IIIIIIII nn TTTTTTTT AAAAAAAA OOOOOOOO HHHH SSSS CCCC ss PP VV …
  *   01 IIIIIIII nn xxxx TTTTTTTT AAAAAAAA OOOOOOOO HHHH xxxx PP ss …
  *
+ *   V  external voltage, 0.1 V
  *   I  device      T  unix seconds      A, O  1e-6°      H  0.1 metres      C  0.1 degrees      s  satellites      P  HDOP, 0.1
  *
  * Nothing is answered. S is a speed whose unit is not known: it is not read.
  */
-import { ByteReader, dop, heading, type Message, type Protocol } from '../kit/index.ts'
+import { ByteReader, dop, heading, type Message, type Protocol, said } from '../kit/index.ts'
 
 export default {
   name: 'xt2400',
@@ -39,5 +40,7 @@ function decode(frame: Buffer): Message {
   }
   const course = heading(r.u16() / 10)
   const satellites = r.u8()
-  return { device, fixes: [{ ...place, heading: course, satellites, hdop: dop(r.u8() / 10) }] }
+  const hdop = dop(r.u8() / 10)
+  const told = said({ external_voltage: r.left > 0 ? r.u8() / 10 : undefined })
+  return { device, fixes: [{ ...place, heading: course, satellites, hdop, said: told }] }
 }

@@ -11,6 +11,7 @@ const FIX = {
   heading: 270.5,
   satellites: 9,
   hdop: 0.7,
+  said: { external_voltage: 12.345, battery_voltage: 4.021 },
 }
 
 export default {
@@ -63,6 +64,6 @@ function report(status: number): Buffer {
     .u8(7)
     .u8(0x59)
     .u32le(Date.parse(FIX.time) / 1000)
-    .hex('0000000000000000')
+    .hex('3930b50f00000000')
     .toBuffer()
 }

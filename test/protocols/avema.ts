@@ -19,6 +19,23 @@ export default {
               speed: kmh(36),
               heading: 270,
               satellites: 9,
+              said: { external_voltage: 14.01 },
+            },
+          ],
+        },
+        {
+          frame: '42,20261120150010,-13.41,52.525,36,270,34,9,3,0.0,0,0.02V,14.01V,0\r\n',
+          device: '42',
+          fixes: [
+            {
+              time: '2026-11-20T15:00:10Z',
+              latitude: 52.525,
+              longitude: -13.41,
+              altitude: 34,
+              speed: kmh(36),
+              heading: 270,
+              satellites: 9,
+              said: { external_voltage: 14.01 },
             },
           ],
         },

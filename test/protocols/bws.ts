@@ -16,9 +16,14 @@ export default {
     {
       title: 'positions',
       frames: [
-        { frame: position(1), device: '12abcdef', fixes: [FIX], reply: answer() },
+        {
+          frame: position(1),
+          device: '12abcdef',
+          fixes: [{ ...FIX, said: { external_voltage: 15.3, battery_voltage: 4.2 } }],
+          reply: answer(),
+        },
         { frame: position(2), device: '12abcdef', reply: answer() },
-        { frame: position(1).subarray(0, 20), error: 'truncated' },
+        { frame: position(1).subarray(0, 20), error: 'truncated', envelope: { device: '12abcdef', reply: answer() } },
         { frame: Buffer.from('01', 'hex'), error: 'unsupported' },
       ],
     },

@@ -20,12 +20,12 @@ export default {
         {
           frame: `PA$${ID}$D#261120#150010#1#+52.52500#-13.41000#36.0#270.0#34.5#4104#000#8$AP`,
           device: ID,
-          fixes: [FIX],
+          fixes: [{ ...FIX, said: { battery_voltage: 4.104 } }],
         },
         {
           frame: `PA$${ID}$D#261120#150010#0#+52.52500#-13.41000#36.0#270.0#34.5#4104#000#8#00#sz-w1001#B2600$AP`,
           device: ID,
-          fixes: [{ ...FIX, valid: false }],
+          fixes: [{ ...FIX, valid: false, said: { ignition: false, battery_voltage: 4.104 } }],
         },
         { frame: `PA$${ID}$20$AP`, device: ID, none: 'heartbeat', reply: `PA$${ID}$20$AP` },
         { frame: `PA$${ID}$D#1$AP`, device: ID, fixes: [] },

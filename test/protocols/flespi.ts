@@ -27,6 +27,16 @@ const FIX = {
 const OTHER = { ident: 'van-2', 'position.latitude': 1, 'position.longitude': 2, 'position.valid': false }
 const OTHER_FIX = { time: '2026-11-20T12:00:00Z', latitude: 1, longitude: 2, valid: false }
 
+const TELEMETRY = {
+  'engine.ignition.status': true,
+  'movement.status': false,
+  'external.powersource.voltage': 12.5,
+  'battery.voltage': 4.1,
+  'battery.level': 87,
+  'rfid.code': 'AB12',
+  'gnss.antenna.cut.status': true,
+}
+
 export default {
   costly: { 'messages that are none': list('0'), 'messages of many devices': list('{}'), arrays: many('[') },
   frames: [
@@ -40,6 +50,24 @@ export default {
           fixes: [
             { ...FIX, device: MESSAGE.ident },
             { ...OTHER_FIX, device: 'van-2' },
+          ],
+        },
+        {
+          frame: post('/', JSON.stringify([{ ...MESSAGE, ...TELEMETRY }])),
+          device: MESSAGE.ident,
+          fixes: [
+            {
+              ...FIX,
+              said: {
+                ignition: true,
+                moving: false,
+                external_voltage: 12.5,
+                battery_voltage: 4.1,
+                battery_percent: 87,
+                driver: 'AB12',
+                alarms: ['gps_antenna_cut'],
+              },
+            },
           ],
         },
         { frame: post('/', '[{"ident":"van-2","din":1}]'), device: 'van-2', none: 'no place' },

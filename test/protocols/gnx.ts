@@ -21,6 +21,11 @@ export default {
           device: ID,
           none: 'no fix',
         },
+        {
+          frame: `$GNX_MIF,${ID},143,0,102139,201126,102134,201126,1,52.520000,S,013.410000,E,0,05396274,ROUTE_2###,Deo ###,GNX04008,B0*\n\r`,
+          device: ID,
+          fixes: [{ time: '2026-11-20T04:51:34Z', latitude: -52.52, longitude: 13.41, said: { driver: '05396274' } }],
+        },
         { frame: `$GNX_ABC,${ID},1*\n\r`, device: ID },
       ],
     },

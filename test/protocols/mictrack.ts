@@ -13,16 +13,34 @@ export default {
         {
           frame: `MT;6;${ID};R0;10+261120091803+52.525+-13.41+36+270+2+3744+113`,
           device: ID,
-          fixes: [{ ...FIX, time: '2026-11-20T09:18:03Z', speed: kmh(36), satellites: 10 }],
+          fixes: [
+            { ...FIX, time: '2026-11-20T09:18:03Z', speed: kmh(36), satellites: 10, said: { battery_voltage: 3.744 } },
+          ],
         },
         {
           frame: `MT;6;${ID};Y0;10+261120091803+52.525+-13.41+36+270`,
           device: ID,
           fixes: [{ ...FIX, time: '2026-11-20T09:18:03Z', speed: kmh(36), satellites: 10 }],
         },
-        { frame: `MT;6;${ID};R1;261120091803+6a:db:54:5a:79:6d,-91+3+3831+0`, device: ID, none: 'wifi' },
-        { frame: `MT;1;${ID};R2;261120091803+0,21681,20616,460+4+3976+0`, device: ID, none: 'cells' },
-        { frame: `MT;5;${ID};RH;5+261120091803+0+0+0+0+11+3954+1`, device: ID, none: 'heartbeat' },
+        {
+          frame: `MT;6;${ID};R1;261120091803+6a:db:54:5a:79:6d,-91+3+3831+0`,
+          device: ID,
+          none: 'wifi',
+          said: { battery_voltage: 3.831 },
+        },
+        {
+          frame: `MT;1;${ID};R2;261120091803+0,21681,20616,460+4+3976+0`,
+          device: ID,
+          none: 'cells',
+          said: { battery_voltage: 3.976 },
+        },
+        {
+          frame: `MT;5;${ID};RH;5+261120091803+0+0+0+0+11+3954+1`,
+          device: ID,
+          none: 'heartbeat',
+          said: { battery_voltage: 3.954 },
+        },
+        { frame: `MT;1;${ID};R2;261120091803`, device: ID, none: 'cells' },
         { frame: `MT;5;${ID};Z9;1`, device: ID },
         { frame: 'mode=Success!', none: 'command answer' },
         {

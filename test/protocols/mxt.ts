@@ -10,6 +10,11 @@ export default {
       title: 'a position, another type',
       frames: [
         { frame: wrapped(position()), device: '8222744', fixes: [FIX], reply: answer() },
+        {
+          frame: wrapped(position().subarray(0, 20)),
+          error: 'truncated',
+          envelope: { device: '8222744', reply: answer(position().subarray(0, 20)) },
+        },
         { frame: wrapped(new ByteWriter().hex('a63218787d00').toBuffer()), device: '8222744' },
       ],
     },
@@ -42,6 +47,6 @@ function wrapped(content: Buffer): Buffer {
   return Buffer.from([1, ...escapes, 4])
 }
 
-function answer(): Buffer {
-  return wrapped(new ByteWriter().hex('a60218787d00').u16le(crc16Xmodem(position())).toBuffer())
+function answer(to = position()): Buffer {
+  return wrapped(new ByteWriter().hex('a60218787d00').u16le(crc16Xmodem(to)).toBuffer())
 }

@@ -14,7 +14,7 @@ export default {
           reply: '$OK!',
           fixes: [{ time: '2026-11-20T14:41:11Z', latitude: -52.525, longitude: -13.41, speed: kmh(36), heading: 270 }],
         },
-        { frame: '>042,x\r\n', device: '042' },
+        { frame: '>042,x\r\n', device: '042', reply: '$OK!' },
       ],
     },
   ],

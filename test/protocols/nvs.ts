@@ -20,6 +20,7 @@ export default {
       frames: [
         { frame: `\0\x12${IMEI}1.8`, device: IMEI, none: 'login', reply: 'OK' },
         { frame: data(2, record() + record()), device: IMEI, fixes: [FIX, FIX] },
+        { frame: data(1, record().slice(0, -4)), error: 'truncated', envelope: { device: IMEI } },
       ],
     },
   ],

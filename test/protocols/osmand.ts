@@ -66,7 +66,38 @@ export default {
           fixes: [{ time: '2024-05-01T10:15:30.250Z', ...COORDS }],
         },
         { frame: get('/?lat=1&lon=2'), error: 'malformed' },
-        { frame: get('/?id=1&batt=80'), device: '1', none: 'no place' },
+        { frame: get('/?id=1&batt=80'), device: '1', none: 'no place', said: { battery_percent: 80 } },
+        {
+          frame: get(
+            '/?id=1&lat=51.02&lon=13.4&timestamp=1795800000&charge=true&ignition=0&motion=false&driverUniqueId=AB12&alarm=sos',
+          ),
+          device: '1',
+          fixes: [
+            {
+              time: 1795800000000,
+              latitude: 51.02,
+              longitude: 13.4,
+              said: { ignition: false, moving: false, charging: true, driver: 'AB12', alarms: ['sos'] },
+            },
+          ],
+        },
+        {
+          frame: post(
+            '/',
+            JSON.stringify({
+              device_id: 'van-12',
+              location: { ...LOCATION, is_moving: true, battery: { level: 0.79, is_charging: false } },
+            }),
+          ),
+          device: 'van-12',
+          fixes: [
+            {
+              time: '2024-05-01T10:15:30.250Z',
+              ...COORDS,
+              said: { moving: true, battery_percent: 79, charging: false },
+            },
+          ],
+        },
         { frame: get('/?id=1&lat=&lon='), device: '1', none: 'no place' },
         { frame: get('/?id=1&best_lat=52.5&best_lon=13.4'), device: '1', fixes: [] },
         {
@@ -89,6 +120,7 @@ export default {
               heading: 45,
               accuracy: 10.6,
               satellites: 9,
+              said: { battery_percent: 27 },
             },
           ],
         },
@@ -107,6 +139,7 @@ export default {
               speed: 2.5,
               heading: 359,
               accuracy: 8,
+              said: { battery_percent: 91 },
             },
           ],
         },

@@ -26,7 +26,11 @@ const answer = (kind: number, content: string) =>
     Buffer.from(content),
   ])
 const section = (tag: number, text: string) => Buffer.concat([le(2, tag), le(2, text.length), Buffer.from(text)])
-const report = (position: string) => Buffer.concat([bytes('0200'), section(0x34, '{"s":"1"}'), section(0x32, position)])
+/** The tag of the external voltage, 12.8 V. */
+const INPUTS = bytes('2300 0500 0000800002')
+const TOLD = { external_voltage: 12.8 }
+const report = (position: string) =>
+  Buffer.concat([bytes('0200'), INPUTS, section(0x34, '{"s":"1"}'), section(0x32, position)])
 const OK = { device: '77', reply: answer(0x379a, 'OK') }
 const PLACE =
   '{"f":"DE","t":"101530","d":"010524","la":"5231.50000","lo":"01324.6000","a":"34","s":"12.5","c":"270.5","sv":"08"}'
@@ -49,11 +53,13 @@ export default {
               speed: knots(12.5),
               heading: 270.5,
               satellites: 8,
+              said: TOLD,
             },
           ],
           ...OK,
         },
-        { frame: packet(0x3713, report('{"f":"24"}')), none: 'no fix', ...OK },
+        { frame: packet(0x3713, report('{"f":"24"}')), none: 'no fix', said: TOLD, ...OK },
+        { frame: packet(0x3713, report('{"f"')), error: 'malformed', envelope: OK },
         { frame: packet(0x0200, Buffer.alloc(2)), ...OK },
         { frame: 'P\x03', none: 'heartbeat', reply: 'PO' },
       ],

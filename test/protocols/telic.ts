@@ -29,6 +29,21 @@ export default {
           device: '424242',
           fixes: [{ ...FIX, valid: false, satellites: undefined }],
         },
+        {
+          frame: '052042424298,201126150012,0,201126150010,-1234500,525250,3,36,270,,,,34,142379\0',
+          device: '424242',
+          fixes: [{ ...FIX, longitude: -123.45, satellites: undefined }],
+        },
+        {
+          frame: '052042424298,201126150012,0,201126150010,-134100,52525000,3,36,270,,,,34,142379\0',
+          device: '424242',
+          fixes: [{ ...FIX, longitude: -0.1341, satellites: undefined }],
+        },
+        {
+          frame: '052042424298,201126150012,0,201326150010,-134100,525250,3,36,270\0',
+          error: 'malformed',
+          envelope: { device: '424242' },
+        },
         { frame: measured(`0230${ID}25,201126150012,0,201126150010,${PLACE}`), device: ID, fixes: [FIX] },
         {
           frame: measured('0044424242TLOC0267,00,011009000424242,201126150010,-134100,525250,3,36,270,,,,168,1474'),

@@ -35,6 +35,8 @@ export default {
           none: 'no place',
           reply: frame(6, bytes('')),
         },
+        { frame: frame(5, bytes('01 0102')), error: 'truncated', envelope: { reply: frame(6, bytes('')) } },
+        { frame: frame(5, bytes('00')), none: 'no place', reply: frame(6, bytes('')) },
         { frame: frame(5, Buffer.concat([bytes('01'), TIME, bytes('09')])), fixes: [], reply: frame(6, bytes('')) },
       ],
     },

@@ -14,12 +14,33 @@ export default {
         {
           frame: `$nor,L,${ID},${PLACE},34.5,0.97,9,22,IDEA,18,DCDE,0,4.09,01.02,#`,
           device: ID,
-          fixes: [{ ...FIX, altitude: 34.5, hdop: 0.97, satellites: 9 }],
+          fixes: [
+            {
+              ...FIX,
+              altitude: 34.5,
+              hdop: 0.97,
+              satellites: 9,
+              said: { ignition: false, battery_voltage: 4.09, external_voltage: 1.02 },
+            },
+          ],
         },
         {
           frame: `$loc,${ID},${PLACE.replace('1,52', '0,52')},54241,22,9,100,0,HHLL,VER00.1a\n`,
           device: ID,
-          fixes: [{ ...FIX, satellites: 9, valid: false }],
+          fixes: [{ ...FIX, satellites: 9, valid: false, said: { ignition: false } }],
+        },
+        {
+          frame: `$ebl,H,${ID},${PLACE},34.5,0.97,9,21,VODAFONE - DELH,25,3220,1,4.11,00.0,00000111,#`,
+          device: ID,
+          fixes: [
+            {
+              ...FIX,
+              altitude: 34.5,
+              hdop: 0.97,
+              satellites: 9,
+              said: { ignition: true, battery_voltage: 4.11, external_voltage: 0, alarms: ['low_power'] },
+            },
+          ],
         },
         { frame: `$nor,L,${ID},x\n`, device: ID },
         { frame: '$XYZ\n' },

@@ -37,6 +37,19 @@ export default {
       title: 'texts with a place, moving and standing, a ping and records',
       frames: [
         {
+          frame: text('Van: Ignition on detected, moving, -4.34106, 100.73078, 01:21 Aug 9  EOF'),
+          device: '57999361',
+          fixes: [{ ...FIX, said: { ignition: true } }],
+          reply: 'gprs,ack,4660',
+        },
+        {
+          frame: text('Van: Ignition off detected, parked, 01:21 Aug 9  EOF'),
+          device: '57999361',
+          none: 'no place',
+          said: { ignition: false },
+          reply: 'gprs,ack,4660',
+        },
+        {
           frame: text('Van: Moving, 0.1 km SE of School, -4.34106, 100.73078, NE with speed 36 km/h, 01:21 Aug 9  EOF'),
           device: '57999361',
           fixes: [{ ...FIX, heading: 45, speed: kmh(36) }],

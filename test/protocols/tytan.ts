@@ -38,6 +38,11 @@ export default {
           fixes: [FIX, { ...FIX, satellites: 0, valid: false }],
           reply: '^5',
         },
+        {
+          frame: datagram(Buffer.alloc(20)),
+          error: 'malformed',
+          envelope: { device: '5125', reply: '^5' },
+        },
       ],
     },
   ],

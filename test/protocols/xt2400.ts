@@ -22,7 +22,7 @@ export default {
         {
           frame: Buffer.concat([bytes('00 0a344000 02'), PLACE, bytes('0000 0a8c 08 09 80')]),
           device: '171196416',
-          fixes: [{ ...FIX, heading: 270 }],
+          fixes: [{ ...FIX, heading: 270, said: { external_voltage: 12.8 } }],
         },
         {
           frame: Buffer.concat([bytes('01 0a344000 08 01a0'), PLACE, bytes('0000 09 08 008b')]),

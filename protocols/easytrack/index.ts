@@ -39,7 +39,7 @@ export default textProtocol({
       like: '[0-9A-Fa-f]{1,4}',
       read: (text: string, draft: Draft) => void (draft.speed = kmh(hex(text) / 100)),
     },
-    state: { read: (text: string, draft: Draft) => draft.says({ ignition: (hex(text) & IGNITION) !== 0 }) },
+    state: { read: readState },
     card: { read: (text: string, draft: Draft) => /^\d{10}$/.test(text) && draft.says({ driver: text }) },
     direction: { like: '[0-9A-Fa-f]{1,4}', read: readDirection },
   },
@@ -72,6 +72,10 @@ function readDate(text: string, draft: Draft): void {
 
 function readTime(text: string, draft: Draft): void {
   draft.clock = ((hex(text.slice(0, 2)) * 60 + hex(text.slice(2, 4))) * 60 + hex(text.slice(4))) * 1000
+}
+
+function readState(text: string, draft: Draft): void {
+  if (/^[\da-f]{8}$/i.test(text)) draft.says({ ignition: (hex(text) & IGNITION) !== 0 })
 }
 
 function readDirection(text: string, draft: Draft): void {

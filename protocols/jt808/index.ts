@@ -32,7 +32,6 @@ import {
   type Message,
   type Protocol,
   type Session,
-  type Settings,
   verified,
   xor,
 } from '../kit/index.ts'
@@ -161,32 +160,36 @@ function part(r: ByteReader, header: Header, session: Session): Message {
 type Positions = Pick<Message, 'fixes' | 'none' | 'unreadable'>
 
 /** What the body of a type that holds positions says; of an unknown type, the position that is found in it. */
-function positions(r: ByteReader, { device, type }: Header, session: Session): Positions {
+function positions(r: ByteReader, { device, type, properties }: Header, session: Session): Positions {
   const settings = session.settingsOf(device)
+  const isOf2019 = (properties & VERSION) !== 0
+  const read = (entry: ByteReader) => report(entry, settings, isOf2019)
   const before = BEFORE.get(type)
-  if (before !== undefined) return placed(report(r.skip(before), settings))
-  if (type === BATCH) return batch(r.skip(3), 2, settings)
-  if (type === VENDOR_BATCH) return batch(r, 1, settings)
-  if (type === PHOTO) return photo(r.skip(8), settings)
+  if (before !== undefined) return placed(read(r.skip(before)))
+  if (type === BATCH) return batch(r.skip(3), 2, read)
+  if (type === VENDOR_BATCH) return batch(r, 1, read)
+  if (type === PHOTO) return photo(r.skip(8), read)
   const fix = locationWithin(r.slice(), settings)
   return fix ? { fixes: [fix] } : {}
 }
 
 const placed = (fix: Fix | undefined): Positions => (fix ? { fixes: [fix] } : { none: 'no fix' })
 
-function batch(r: ByteReader, width: 1 | 2, settings: Settings): Positions {
+type Read = (entry: ByteReader) => Fix | undefined
+
+function batch(r: ByteReader, width: 1 | 2, read: Read): Positions {
   const entries: ByteReader[] = []
   while (r.left > width) entries.push(r.part(Math.min(r.uint(width), r.left)))
-  if (entries.every(({ left }) => left < BASIC)) return { fixes: [] }
-  const { good, unreadable } = eachReadable(entries, (entry) => report(entry, settings))
+  if (entries.length > 0 && entries.every(({ left }) => left < BASIC)) return { fixes: [] }
+  const { good, unreadable } = eachReadable(entries, read)
   const fixes = good.filter((fix) => fix !== undefined)
   return fixes.length > 0 || unreadable ? { fixes, unreadable } : { none: 'no fix' }
 }
 
 /** Before 2013 no position precedes the picture. */
-function photo(r: ByteReader, settings: Settings): Positions {
+function photo(r: ByteReader, read: Read): Positions {
   const hasPlace = r.left >= BASIC && r.ahead().u16() !== JPEG
-  return hasPlace ? placed(report(r.part(BASIC), settings)) : { none: 'photo' }
+  return hasPlace ? placed(read(r.part(BASIC))) : { none: 'photo' }
 }
 
 const answer = (header: Header) => ended(messageStart(0x8001, 5, header).u16(header.serial).u16(header.type).u8(0))

@@ -14,8 +14,14 @@ import { besides } from './said.ts'
 export const BASIC = 28
 const ALARMS = 4
 
+/** Alarms that the standard of 2019 has otherwise than makers' documents: of tyres and blind spots. */
+const OTHERWISE_IN_2019 = 0x0003_8000
+
 /** A report; undefined where the device has neither a fix nor the time. @throws DecodeError */
-export const report = (r: ByteReader, settings: Settings): Fix | undefined => location(r, settings, r.u32())
+export function report(r: ByteReader, settings: Settings, isOf2019: boolean): Fix | undefined {
+  const alarms = r.u32()
+  return location(r, settings, isOf2019 ? alarms & ~OTHERWISE_IN_2019 : alarms)
+}
 
 /** What follows A. */
 function location(r: ByteReader, { timeZone }: Settings, alarms: number): Fix | undefined {

@@ -1,7 +1,7 @@
 /*
  * What terminals say beside the position. The standard has the ignition (bit 0 of S), whether the vehicle moves (bit 22, since
  * 2019) and alarms; the rest is in tagged values that each maker chose for itself, told apart by their lengths. From the document of
- * the G10LS: 56, 61, F4, F6 and alarms 15–17; the others, and that the battery charges (bit 26), are inferred from frames.
+ * the G10LS: 56, 61, F4, F6 and alarms 15–17 (before 2019); the others, and that the battery charges (bit 26), are inferred from frames.
  *
  *   56 LL PP         own battery: level 0–10, % (1–100 where it is measured)     61 VVVV      supply, 0.01 V
  *   69, D5 VVVV      own battery, 0.01 V                                         82 VVVV      supply, 0.1 V
@@ -36,9 +36,14 @@ export function besides(r: ByteReader, alarms: number, status: number): Besides 
   for (const { tag, value } of tlv(r, { tag: 1, length: 1 }))
     if (tag === SATELLITES && value.left > 0) satellites = value.u8()
     else if (tag === EXTENDED) extended(value, says)
-    else if (tag === DRIVER) says.driver = value.ascii(value.left).trim()
+    else if (tag === DRIVER) says.driver = driverIn(value)
     else VALUES[(tag << 8) | value.left]?.(value, says)
   return { satellites, said: said(says) }
+}
+
+function driverIn(value: ByteReader): string | undefined {
+  const text = value.ascii(value.left).trim()
+  return /^\w+$/.test(text) ? text : undefined
 }
 
 type Says = { -readonly [Key in keyof Said]: Said[Key] }

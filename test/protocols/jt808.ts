@@ -260,6 +260,12 @@ export default {
           ],
           reply: accepted(0x0200),
         },
+        {
+          frame: message(0x0200, alarmed('00038001', position()), { phone: `00000${PHONE}000`, version: 1 }),
+          device: `${DEVICE}000`,
+          fixes: [{ ...FIX, said: { ...FIX.said, alarms: ['sos'] } }],
+          reply: message(0x8001, bytes('0001 0200 00'), { phone: `00000${PHONE}000`, version: 1, serial: 0 }),
+        },
       ],
     },
     {

@@ -369,7 +369,7 @@ export const CODES = {
     action: 'if it is yours, name it under Arrivals or in devices.yaml: its held fixes are then delivered',
   },
   sos: {
-    severity: 'warning',
+    severity: 'error',
     link: 'connected',
     message: 'SOS from {}',
     action: 'call the driver; if nobody answers, send help to its last position',

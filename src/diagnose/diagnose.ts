@@ -1,6 +1,7 @@
 import type { Observation } from '../observe/observations.ts'
 import { counted, distinct, joined, say, type Text, wholeSentence } from '../texts/text.ts'
 import {
+  ALARM_FINDINGS,
   ALWAYS_NAMED,
   CODES,
   deviceMeaning,
@@ -179,7 +180,7 @@ export function linkStates(findings: readonly Finding[], flows?: Readonly<Record
   const isBlind = findings.some(({ code }) => code === 'redis_down')
   return LINKS.map((link) => {
     const own = findings.filter((finding) => finding.link === link)
-    const isBroken = own.some(({ severity }) => severity === 'error')
+    const isBroken = own.some(({ code, severity }) => severity === 'error' && !ALARM_FINDINGS.has(code))
     const isIdle = flows !== undefined && flows[link].perS <= 0
     const state = isBroken ? 'broken' : isBlind ? 'unknown' : isIdle ? 'idle' : 'ok'
     return { link, state, ...flows?.[link], findings: [...new Set(own.map(({ code }) => code))] }

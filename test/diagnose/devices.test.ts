@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { FindingCode } from '../../src/diagnose/codes.ts'
 import { conditionOf, type DeviceCondition, DeviceSurvey, durationText } from '../../src/diagnose/devices.ts'
-import { diagnose } from '../../src/diagnose/diagnose.ts'
+import { diagnose, linkStates, verdict } from '../../src/diagnose/diagnose.ts'
 import type { DeviceFacts, SaidFacts } from '../../src/diagnose/facts.ts'
 import { inEnglish } from '../support/texts.ts'
 
@@ -209,9 +209,12 @@ describe('by the facts of its devices', () => {
     ['battery_low', 'low_battery', 'battery low, said at 2026-11-20T07:50:00.000Z'],
     ['jammed', 'jamming', 'jamming, said at 2026-11-20T07:50:00.000Z'],
   ])('%s begins with the alarm %s, and says when that was raised', (code, alarm, evidence) => {
-    const expected = { code, severity: 'warning', link: 'connected', sinceAt: SAID, evidence: [evidence] }
+    const severity = code === 'sos' ? 'error' : 'warning'
+    const expected = { code, severity, link: 'connected', sinceAt: SAID, evidence: [evidence] }
     expect(found(raised(alarm))).toMatchObject([{ ...expected, subject: { device: '0' } }])
-    expect(found({ ...raised(alarm), ...NO_ROUTE }).map((each) => each.code)).toEqual([code, 'no_route'])
+    expect(found({ ...raised(alarm), ...NO_ROUTE }).map((each) => each.code)).toEqual(
+      expect.arrayContaining([code, 'no_route']),
+    )
     expect(found({ ...raised(alarm), company: undefined })).toEqual([])
     expect(found(raised(alarm, {}, { at: SAID - 60 * MIN, cameAt: SAID }))).toMatchObject([
       { code, evidence: [`${evidence.replace('07:50', '06:50')}, came at 2026-11-20T07:50:00.000Z`] },
@@ -263,6 +266,15 @@ describe('by the facts of its devices', () => {
 
   it('a silent van that has raised an alarm has both findings', () =>
     expect(found({ ...SILENT, ...raised('low_battery') }).map(({ code }) => code)).toEqual(['battery_low', 'silent']))
+
+  it('SOS is what the verdict says first, and breaks no link', () => {
+    const survey = new DeviceSurvey(NOW)
+    for (const [index, facts] of [SILENT, raised('sos')].entries())
+      survey.add({ ...VAN, id: String(index), name: `Van ${index}`, ...facts })
+    const findings = diagnose({ now: NOW, observations: [], devices: survey.groups() })
+    expect(inEnglish(verdict(findings))).toBe('SOS from Van 1; 1 more finding.')
+    expect(linkStates(findings)[0]).toMatchObject({ link: 'connected', state: 'ok', findings: ['sos', 'silent'] })
+  })
 
   it('many vans without power are one finding; each that raises SOS has its own', () => {
     const vans = (alarm: string) => found(...Array.from({ length: 9 }, () => raised(alarm)))

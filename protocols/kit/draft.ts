@@ -69,9 +69,9 @@ export class Draft {
 
   /** Adds to what the line says beside the position. */
   says(values: Said): void {
-    const { alarms } = this.#said ?? {}
+    const alarms = this.#said?.alarms
     this.#said = Object.assign(this.#said ?? {}, values)
-    if (alarms) this.#said.alarms = alarmsOf(...alarms, ...(values.alarms ?? []))
+    if (alarms) this.#said.alarms = values.alarms ? alarmsOf(...alarms, ...values.alarms) : alarms
   }
 
   /** The fix; undefined where the place is missing, or the device's clock was never set. @throws DecodeError `malformed` */

@@ -39,23 +39,25 @@ export interface Said {
 
 /** What is said without what is unknown: undefined, not a number, below 0, above 100 %, empty, a driver of zeros alone. Undefined if nothing is left. */
 export function said(values: Said): Said | undefined {
+  // Taken apart by names: the rest of an object costs more than all of this. Called for each fix.
   const { ignition, moving, external_voltage, battery_voltage, battery_percent, charging, driver, alarms } = values
-  const known: Said = {}
-  if (ignition !== undefined) known.ignition = ignition
-  if (moving !== undefined) known.moving = moving
-  if (isKnown(external_voltage)) known.external_voltage = external_voltage
-  if (isKnown(battery_voltage)) known.battery_voltage = battery_voltage
-  if (isKnown(battery_percent) && battery_percent <= 100) known.battery_percent = battery_percent
-  if (charging !== undefined) known.charging = charging
-  if (driver !== undefined && !NO_DRIVER.test(driver)) known.driver = driver
-  if (alarms !== undefined && alarms.length > 0) known.alarms = alarms
-  for (const _ in known) return known
-  return undefined
+  let known: Said | undefined
+  if (ignition !== undefined) (known ??= {}).ignition = ignition
+  if (moving !== undefined) (known ??= {}).moving = moving
+  if (isKnown(external_voltage)) (known ??= {}).external_voltage = external_voltage
+  if (isKnown(battery_voltage)) (known ??= {}).battery_voltage = battery_voltage
+  if (isKnown(battery_percent) && battery_percent <= 100) (known ??= {}).battery_percent = battery_percent
+  if (charging !== undefined) (known ??= {}).charging = charging
+  if (driver !== undefined && !NO_DRIVER.test(driver)) (known ??= {}).driver = driver
+  if (alarms !== undefined && alarms.length > 0) (known ??= {}).alarms = alarms
+  return known
 }
 
 /** The alarms of some conditions, each once: `alarmsOf(bits & 1 && 'sos', KINDS[type])`. */
 export function alarmsOf(...found: readonly (Alarm | undefined | false | 0)[]): readonly Alarm[] {
-  return [...new Set(found.filter((alarm): alarm is Alarm => typeof alarm === 'string'))]
+  const alarms: Alarm[] = []
+  for (const alarm of found) if (typeof alarm === 'string' && !alarms.includes(alarm)) alarms.push(alarm)
+  return alarms
 }
 
 /** The alarms of bits, from bit 0 on: `alarmsIn(flags, ['sos', undefined, 'low_battery'])`. */

@@ -36,7 +36,7 @@ export default textProtocol({
   fields: {
     type: { like: '[A-Z]{2}', read: readType },
     unit: { like: '\\d{10,17}', read: (text: string, draft: Draft) => void (draft.device = text) },
-    alert: { like: '\\d{1,3}' },
+    alert: { like: '[-\\da-zA-GI-KM-Z]*' },
     live: { like: '[LH]' },
     emergency: { like: 'EMR|SEM', alarms: { EMR: 'sos' } },
     percent: { like: '\\d{1,3}', read: (text: string, draft: Draft) => draft.says({ battery_percent: +text }) },

@@ -10,7 +10,7 @@
  *
  * Nothing is answered.
  */
-import { between, textProtocol } from '../kit/index.ts'
+import { between, type Draft, textProtocol } from '../kit/index.ts'
 
 const TIME = '{yy}/{month}/{day},{hour}:{minute}:{second}'
 
@@ -19,10 +19,15 @@ export default textProtocol({
   devices: 'Maestro M2M Gateway, UPV-02',
   port: 5129,
   frame: between('@', '!'),
+  fields: { key: { read: readKey } },
   lines: [
     {
-      like: `@{imei},{any:2},{valid},{externalVolts},{any:2},{ignition},${TIME},{lat},{lon},{altitude},{speedMph},{course},{satellites}[,{hdop}[,{any}]]!`,
+      like: `@{imei},{any:2},{valid},{externalVolts},{any:2},{key},${TIME},{lat},{lon},{altitude},{speedMph},{course},{satellites}[,{hdop}[,{any}]]!`,
     },
     { like: '@{imei},{any}', unknown: 'type' },
   ],
 })
+
+function readKey(text: string, draft: Draft): void {
+  if (text === '0' || text === '1') draft.says({ ignition: text === '1' })
+}

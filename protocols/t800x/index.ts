@@ -119,7 +119,7 @@ function decode(packet: Buffer): Message {
   answer.u16(family === OLDEST ? 1 : serial).hex(id)
   const reply = answer.toBuffer()
   if (type === COMMAND) return { device, none: 'command answer' }
-  return enveloped({ device, reply }, () => content(packet, family, { type, reply }))
+  return enveloped({ device, reply }, () => contentOf(packet, family, { type, reply }))
 }
 
 interface Answered {
@@ -128,7 +128,7 @@ interface Answered {
 }
 
 /** What stands behind the id, and the answer where it is another one. */
-function content(packet: Buffer, family: number, { type, reply }: Answered): Message {
+function contentOf(packet: Buffer, family: number, { type, reply }: Answered): Message {
   const rest = packet.subarray(HEAD)
   switch (type) {
     case LOGIN:

@@ -25,6 +25,7 @@ import {
   knots,
   type Message,
   type Protocol,
+  type Said,
   type Session,
   type Stream,
   said,
@@ -88,23 +89,22 @@ function wrapped(answer: Buffer): Buffer {
 function report(r: ByteReader): Message {
   const ignition = (r.skip(4).u8() & IGNITION) !== 0
   let battery_percent: number | undefined
-  let fix: Fix | undefined
   for (const { tag, value } of tlv(r.skip(1), { tag: 1, length: 1 })) {
+    // The battery stands in front of the position.
     if (tag === BATTERY) battery_percent = value.u8() * 5
-    if (tag === POSITION) fix = position(value)
+    if (tag === POSITION) return { fixes: [position(value, said({ ignition, battery_percent }))] }
   }
-  const besides = said({ ignition, battery_percent })
-  return fix ? { fixes: [{ ...fix, said: besides }] } : { none: 'no place', said: besides }
+  return { none: 'no place', said: said({ ignition, battery_percent }) }
 }
 
-function position(r: ByteReader): Fix {
+function position(r: ByteReader, besides: Said | undefined): Fix {
   const [year, month, day, hour, minute, second] = splitBits(r.u32(), 6, 4, 5, 5, 6, 6)
   const latitude = angle(r)
   const longitude = angle(r)
   const speed = knots(r.u8())
   const course = heading(r.u8() * 2)
   const time = utc(year, month, day, hour, minute, second)
-  return { time, latitude, longitude, valid: true, speed, heading: course, altitude: r.i16() }
+  return { time, latitude, longitude, valid: true, speed, heading: course, altitude: r.i16(), said: besides }
 }
 
 function angle(r: ByteReader): number {

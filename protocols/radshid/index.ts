@@ -23,7 +23,6 @@ import {
   lengthField,
   type Message,
   type Protocol,
-  said,
 } from '../kit/index.ts'
 
 export default {
@@ -74,6 +73,6 @@ function record(r: ByteReader): Fix {
   const altitude = r.i16()
   const course = heading(r.u16())
   const satellites = r.u8()
-  const besides = said({ ignition })
-  return { time, latitude, longitude, valid: true, speed, altitude, heading: course, satellites, said: besides }
+  const place = { time, latitude, longitude, valid: true, altitude, satellites }
+  return { ...place, speed, heading: course, said: { ignition } }
 }

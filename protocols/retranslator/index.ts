@@ -35,6 +35,8 @@ export default {
 const BLOCK = 0x0bbb
 const [TEXT, BINARY, INT, DOUBLE, LONG] = [1, 2, 3, 4, 5]
 const ALARM = 0x10
+/** The first letters of the names that are read. */
+const INITIALS = new Set(Buffer.from('pia'))
 const ACK = Buffer.from([0x11])
 
 function decode(frame: Buffer): Message {
@@ -45,8 +47,10 @@ function decode(frame: Buffer): Message {
     const values: Said = { alarms: (r.u32() & ALARM) === 0 ? undefined : ['sos'] }
     let fix: Fix | undefined
     while (r.left >= 6 && r.u16() === BLOCK) {
-      const block = new ByteReader(r.slice(r.u32()))
+      const block = r.part(r.u32())
       const type = block.skip(1).u8()
+      // Most blocks are others: their names are not read.
+      if (!INITIALS.has(block.peek())) continue
       const name = block.asciiUntil(0)
       if (name === 'posinfo' && type === BINARY) fix = positionOf(block, time)
       else if (name === 'ign') values.ignition = numberOf(type, block) === 1

@@ -51,12 +51,12 @@ export default textProtocol({
 /** Odometer, cell, signal, status, inputs, outputs, voltages. */
 function readBesides(text: string, draft: Draft): void {
   const [, , , status = '', inputs = '', , voltages = ''] = text.split(',', 7)
-  const [external_voltage, battery_voltage] = voltages.split('|', 2).map((digits) => Number.parseInt(digits, 16) / 100)
+  const [external = '', battery = ''] = voltages.split('|', 2)
   draft.says({
     ignition: inputs === '' ? undefined : (Number.parseInt(inputs, 16) & ACC) !== 0,
     moving: status === '' ? undefined : (Number.parseInt(status, 16) & STOPPED) === 0,
-    external_voltage,
-    battery_voltage,
+    external_voltage: Number.parseInt(external, 16) / 100,
+    battery_voltage: Number.parseInt(battery, 16) / 100,
   })
 }
 

@@ -214,6 +214,18 @@ export default {
   ],
   corrections: [
     {
+      reason:
+        'cells of types 31 and 32 have ten bytes, as two frames with the same area show: what follows is read a byte off',
+      frames: ['gt06-020', 'gt06-021', 'gt06-023'],
+      says: eachSaid((_, { id }) =>
+        id === 'gt06-021'
+          ? { ignition: true }
+          : id === 'gt06-020'
+            ? { ignition: true, charging: true }
+            : { ignition: true, charging: false, batteryPercent: 100, alarms: ['powerCut'] },
+      ),
+    },
+    {
       reason: 'of type 34, 12 V and 14 V are those of a vehicle, 4.2 V those of a tracker',
       frames: ['gt06-070', 'gt06-080'],
       says: eachSaid(({ powerV, batteryV, ...rest }) => ({ ...rest, powerV: batteryV, batteryV: powerV })),

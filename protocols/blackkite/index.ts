@@ -12,6 +12,7 @@ import {
   ByteReader,
   crc16Modbus,
   DecodeError,
+  enveloped,
   type Fix,
   heading,
   kmh,
@@ -45,10 +46,19 @@ function decode(frame: Buffer, session: Session): Message {
   const content = verified(frame, { sum: crc16Modbus, from: 0, width: 2, endian: 'little' }, session)
   if (content[0] !== START) throw new DecodeError('unsupported')
   const r = new ByteReader(content).skip(3)
-  const reply = Buffer.concat([Buffer.of(ACK), frame.subarray(-2)])
+  const envelope: Envelope = { reply: Buffer.concat([Buffer.of(ACK), frame.subarray(-2)]) }
+  return enveloped(envelope, () => ({ ...recordsOf(r, envelope), device: envelope.device }))
+}
+
+/** The device is known once its tag is read. */
+interface Envelope {
+  readonly reply: Buffer
+  device?: string
+}
+
+function recordsOf(r: ByteReader, envelope: Envelope): Message {
   const fixes: Fix[] = []
   const seen = new Uint16Array(256)
-  let device: string | undefined
   let draft: Partial<Fix> = {}
   let isWhole = true
   for (let record = 1; isWhole && r.left > 0; ) {
@@ -59,12 +69,12 @@ function decode(frame: Buffer, session: Session): Message {
       record++
     }
     seen[tag] = record
-    if (tag === IMEI) device = r.ascii(15)
+    if (tag === IMEI) envelope.device = r.ascii(15)
     else isWhole = readTag(tag, r, draft)
   }
   addFix(fixes, draft)
-  if (!isWhole) return { device, fixes, unreadable: fixes.length > 0 ? [fixes.length] : undefined, reply }
-  return fixes.length > 0 ? { device, fixes, reply } : { device, none: 'no place', reply }
+  if (!isWhole) return { fixes, unreadable: fixes.length > 0 ? [fixes.length] : undefined }
+  return fixes.length > 0 ? { fixes } : { none: 'no place' }
 }
 
 /** Reads the value of a tag; false of a tag whose length is not known. */

@@ -13,6 +13,8 @@
 import {
   ByteReader,
   digitsDegreesMinutes,
+  enveloped,
+  type Fix,
   heading,
   lengthField,
   type Message,
@@ -41,20 +43,20 @@ function decode(frame: Buffer): Message {
   const time = r.bcd(3)
   if (kind === LOGIN) return { device: r.bcd(8).slice(0, 15), none: 'login', reply: frame }
   if (kind !== POSITION) return {}
+  return enveloped({}, () => ({ fixes: [fixOf(r, date, time)] }))
+}
+
+function fixOf(r: ByteReader, date: string, time: string): Fix {
   const latitude = digitsDegreesMinutes(r.bcd(4), 2)
   const longitude = digitsDegreesMinutes(r.hex(5).slice(0, 9), 3)
   const flags = r.u8()
   const satellites = r.u8()
   return {
-    fixes: [
-      {
-        time: utcDmy(date, time),
-        latitude: flags & NORTH ? latitude : -latitude,
-        longitude: flags & EAST ? longitude : -longitude,
-        valid: (flags & VALID) !== 0,
-        heading: heading(r.skip(5).u8() * 2),
-        satellites,
-      },
-    ],
+    time: utcDmy(date, time),
+    latitude: flags & NORTH ? latitude : -latitude,
+    longitude: flags & EAST ? longitude : -longitude,
+    valid: (flags & VALID) !== 0,
+    heading: heading(r.skip(5).u8() * 2),
+    satellites,
   }
 }

@@ -31,6 +31,9 @@ const answered = (content: string) => {
   return { frame, reply: Buffer.concat([Buffer.of(2), frame.subarray(-2)]) }
 }
 
+const short = answered(`${IMEI} 30 09`)
+const truncated = { frame: short.frame, error: 'truncated', envelope: { device: ID, reply: short.reply } } as const
+
 export default {
   costly: {
     'places without end': packet('30090000000000000000'.repeat(3270)),
@@ -44,6 +47,7 @@ export default {
         { ...answered(`${IMEI} ${record('0')} ${record('1')}`), device: ID, fixes: [FIX, { ...FIX, valid: false }] },
         { ...answered(`${record('0')} ff00`), fixes: [FIX], unreadable: [1] },
         { ...answered('ff00'), fixes: [] },
+        truncated,
       ],
     },
   ],

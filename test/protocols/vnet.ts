@@ -20,6 +20,7 @@ export default {
         { frame: LOGIN, device: '868183000000017', none: 'login', reply: LOGIN },
         { frame: position('07'), fixes: [FIX] },
         { frame: position('00'), fixes: [{ ...FIX, latitude: -52.525, longitude: -13.41, valid: false }] },
+        { frame: frame('33', '5231f000 0132460000 07 08'), error: 'malformed', envelope: {} },
         { frame: frame('34', '0000000000000000') },
       ],
     },

@@ -1,5 +1,5 @@
 /*
- * What reports say beside the position, by the @Track manuals (GV55 7.02, GV300 0.7, GL200 1.02, GL300 1.02):
+ * What reports say beside the position, by the @Track manuals (GTINF: GL300 1.02); where models differ, as their frames show:
  *
  *   FRI, ERI  of vehicles: [mask], mV, two digits of type, count, places, …, backup battery %, six digits of state, …
  *             of others: …, battery %, [what follows by model]; of models 42: id, type, moves, is charged, count, places
@@ -9,7 +9,8 @@
  *   BPL       battery V     IDA  …, driver     WIF, RTL, NMR  …, battery %     NMR  id, 1: moves     STT  state
  *
  * The first two digits of a state: 11, 12 ignition off, 21, 22 on, 41, 42 no ignition; 1 rests, 2 moves; 16 towed, 1A perhaps.
- * Models 1F, 2D and 36 (GV500 …) send the VIN in front of the name. That 1 in IGL is "ignition off" follows from frames: it comes seconds after IGF.
+ * Models 1F, 2D and 36 (GV500 …) send the VIN in front of the name. That 1 in IGL is "ignition off" follows from frames: it
+ * comes seconds after IGF.
  */
 import { type Alarm, type Said, said } from '../kit/index.ts'
 

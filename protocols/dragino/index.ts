@@ -6,7 +6,9 @@
  *   { "end_device_ids": { "device_id" }, "uplink_message": { "received_at", "decoded_payload": { "Latitude", "Longitude" | "Longitud",
  *     "Location"? "<latitude>,<longitude>", "Date"? "Y:M:D", "Time"? "h:m:s", "BatV", "ALARM_status", "LON", … } } }
  *
- * Said: `BatV`; `ALARM_status` TRUE, which its button raises; `Transport` MOVE or STILL. `LON` is an LED. `Date` and `Time` are those of a fix that was stored in the tracker, whose longitude stands in `Location` alone;
+ * Said: `BatV`; `ALARM_status` TRUE, which its button raises; `Transport` MOVE or STILL.
+ *
+ * `LON` is an LED. `Date` and `Time` are those of a fix that was stored in the tracker, whose longitude stands in `Location` alone;
  * else the time is that of the arrival at the network.
  */
 import { lorawanUplink, type Protocol } from '../kit/index.ts'

@@ -3,7 +3,8 @@
  *
  *   6868 LL bb gg IIIIIIIIIIIIIIII SSSS TT content 0D0A
  *
- *   L  from b to before the end     b, g  level of the battery (6: highest), signal     I  IMEI, packed decimals     S  serial number     T  type
+ *   L  from b to before the end     b, g  level of the battery (6: highest), signal
+ *   I  IMEI, packed decimals        S     serial number     T  type
  *   10  YYMMDDhhmmss (bytes) yyyyyyyy oooooooo SS CCCC x{3} FFFFFFFF      position
  *   1A  heartbeat; answer 5468 1A 0D0A                                    1C  answer to a command
  *

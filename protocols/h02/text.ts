@@ -76,8 +76,8 @@ export function confirmation(id: string, now: number): string {
 }
 
 /**
- * What stands behind the date, or at the end of other fields: the status [, the charge of the battery, of which 99 is full, and "3",
- * the number of cells that follow]. V19 has other fields in front of the status.
+ * What stands behind the date, or at the end of other fields: the status [, the charge of the battery, of which 99 is full, and
+ * "3", the number of cells that follow]. V19 has other fields in front of the status.
  */
 function readState(tail: string, draft: Draft): void {
   const [, first, last] = STATUS.exec(tail) ?? []

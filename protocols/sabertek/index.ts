@@ -6,7 +6,8 @@
  *
  *   I  id             g  signal     Y, O  decimal degrees     S  km/h        H  metres         o  odometer
  *   b  battery, %     f  1: fixed   s     satellites          C  degrees     Answer: 06
- *   i  state; bit 3: tampering. Bits 0–2, which are set in all frames, are ignition, charging and jamming in an order that they do not show.
+ *   i  state; bit 3: tampering. Bits 0–2 are ignition, charging and jamming; they are set in all frames, which do not show
+ *      which is which.
  */
 import { alarmsOf, endsWith, textProtocol } from '../kit/index.ts'
 

@@ -16,7 +16,8 @@
  *
  *   P  0: on the vehicle's power, which charges the battery     I  ignition     a  0 power cut, 1 accident, 2 SOS, …
  *
- * What P means for the battery, and ZC13 (power cut) and ZC20, are inferred from frames. Clones fill a short id and M up with NUL or blanks.
+ * What P means for the battery, and ZC13 (power cut) and ZC20, are inferred from frames. Clones fill a short id and M up with NUL or
+ * blanks.
  */
 import { type Draft, textProtocol } from '../kit/index.ts'
 import { frameLength } from './framing.ts'
@@ -32,7 +33,7 @@ export default textProtocol({
   transports: ['tcp', 'udp'],
   frame: frameLength,
   fields: {
-    id: { like: '\\d{9,17} *|[0-9A-Za-z]{12}' },
+    id: { like: '\\d{9,17} *|[0-9A-Za-z]{12}|[0-9A-Za-z]{15}' },
     number: { like: '\\d{9,17} *', read: (text, draft) => void (draft.device = text) },
     alarm: { like: '\\d', alarms: { 0: 'power_cut', 1: 'accident', 2: 'sos' } },
     state: { read: readState },

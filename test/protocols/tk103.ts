@@ -37,6 +37,7 @@ export default {
         { frame: `(${LETTERS}BP05000${LETTERS}${PLACE})`, device: LETTERS, fixes: [FIX], reply: `(${LETTERS}AP05)` },
         { frame: `(${LETTERS}BR00${PLACE})`, device: LETTERS, fixes: [FIX] },
         { frame: `(${LETTERS}BX99,1)`, device: LETTERS },
+        { frame: `(ABC${LETTERS}BR00${PLACE})`, device: `ABC${LETTERS}`, fixes: [FIX] },
       ],
     },
     {
@@ -135,8 +136,10 @@ export default {
     },
     {
       reason: 'KX402 1.5: AS01 with the digit of the alarm answers BO01',
-      frames: ['tk103-044'],
-      says: () => ({ replies: [{ text: '(013666666666AS012)' }] }),
+      says: ({ input: { text = '' } }) => {
+        const [, id, alarm] = /^\((\d{12})BO01(\d)/.exec(text) ?? []
+        return id === undefined ? undefined : { replies: [{ text: `(${id}AS01${alarm})` }] }
+      },
     },
     { reason: 'a date without a month is a clock that was never set', frames: ['tk103-029'], says: { positions: [] } },
   ],

@@ -57,9 +57,9 @@ describe.skipIf(!findChromium())('the views in a real browser', () => {
   it('counts frames that could not be read by protocol and reason, and says how to hand them on', async () => {
     const line = await dial(fixture.product.ports['tcp/gt06'])
     line.socket.write(gt06(0x01, Buffer.from(`0${VAN}`, 'hex'), 1))
-    await expect.poll(() => line.answered().length).toBe(1)
+    await expect.poll(() => line.answered().length).toBe(10)
     for (const serial of [2, 3]) line.socket.write(gt06(0xc7, Buffer.from('0102030405', 'hex'), serial))
-    await expect.poll(() => line.answered().length).toBe(3)
+    await expect.poll(() => line.answered().length).toBe(30)
     const { page, faults, close } = await fixture.open('/arrivals')
     const panel = page.locator('.panel', { hasText: 'Frames that could not be read' })
     await panel.waitFor()

@@ -55,6 +55,7 @@ describe('text', () => {
         valid: true,
         speed: knots(12.5),
         heading: 270,
+        said: { ignition: false },
       },
     ])
     expect(reply?.toString()).toBe('*HQ,8800000001,V4,V1,20261120120000#')
@@ -123,10 +124,16 @@ describe('text', () => {
   })
 
   it('a tracker without position or without clock says so, and who it is', () => {
-    expect(decode('*HQ,88,V1,,V,,N,,E,0.00,0,,FFFFFBFF#')).toEqual({ device: '88', none: 'no place' })
+    const OFF = { ignition: false }
+    expect(decode('*HQ,88,V1,,V,,N,,E,0.00,0,,FFFFFBFF#')).toEqual({
+      device: '88',
+      none: 'no place',
+      said: OFF,
+    })
     expect(decode('*HQ,88,V1,000000,V,0.0000,N,0.0000,E,0.00,0,000000,FFFFFBFF#')).toEqual({
       device: '88',
       none: 'no date',
+      said: OFF,
     })
     expect(decode('*HQ,88,#')).toEqual({ device: '88', none: 'heartbeat' })
   })
@@ -177,6 +184,7 @@ describe('binary', () => {
         valid: true,
         speed: knots(12),
         heading: 270,
+        said: { ignition: false, battery_percent: 100 },
       },
     ])
     expect(reply?.toString()).toBe('*HQ,8800000001,R12,120000#')

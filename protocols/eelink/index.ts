@@ -119,8 +119,9 @@ function several(packets: readonly Buffer[]): Message {
   const fixes = good.flatMap((each) => each.fixes ?? [])
   if (fixes.length > 0) return { fixes, unreadable }
   const strange = good.find((each) => each.none === undefined)
-  const said = good.find((each) => each.said !== undefined)?.said
-  return strange ? { fixes: strange.fixes, said, unreadable } : { none: good[0].none, said, unreadable }
+  const told = good.find((each) => each.said !== undefined)?.said
+  const others = { said: told, unreadable }
+  return strange ? { fixes: strange.fixes, ...others } : { none: good[0].none, ...others }
 }
 
 function deviceOf(r: ByteReader): string {

@@ -7,7 +7,7 @@
  *   2 bytes  66 external voltage, mV       67 battery voltage, mV
  *   8 bytes  78 iButton    207 RFID        the driver, as hexadecimal digits
  */
-import { type Alarm, alarmsOf, type Said, said } from '../kit/index.ts'
+import { type Alarm, alarmsOf, type Said } from '../kit/index.ts'
 
 /** Elements of one size in a record: n from an index on, with ids of some width. */
 interface Group {
@@ -81,9 +81,11 @@ export function withDrivers({ bytes, at, n, idWidth }: Group, said: Said | undef
 }
 
 /** The same with a driver; an id of zeros is nobody. */
-export function withDriver(driver: string, known: Said | undefined): Said | undefined {
-  return said({ ...known, driver })
+export function withDriver(driver: string, said: Said | undefined): Said | undefined {
+  return NOBODY.test(driver) ? said : { ...said, driver }
 }
+
+const NOBODY = /^0*$/
 
 const isZero = (bytes: Buffer, at: number) => (bytes.readUInt32BE(at) | bytes.readUInt32BE(at + 4)) === 0
 

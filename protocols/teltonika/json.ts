@@ -98,7 +98,7 @@ function fixOf(record: JsonObject, session: Session, hasGnssSpeed: boolean): Fix
 function saidOf(record: JsonObject): Said | undefined {
   let said: Said | undefined
   for (const [name, value] of Object.entries(record)) {
-    if (isDriver(+name)) said = withDriver(String(value ?? ''), said)
+    if (isDriver(+name)) said = withDriver(textMember(record, name) ?? '', said)
     else if (typeof value === 'number') said = withElement(+name, value, said)
   }
   return said

@@ -55,9 +55,9 @@ function content(lines: readonly string[], session: Session): Message {
   const readings = lines.filter((line) => line.includes('$'))
   if (readings.length === 0) return { said: saidOf(head, '') }
   const { good, unreadable } = eachReadable(readings, (line) => {
-    const said = saidOf(head, line)
+    const told = saidOf(head, line)
     const fix = fixOf(line.slice(line.indexOf('$')), session)
-    return { said, fix: fix && { ...fix, said } }
+    return { said: told, fix: fix && { ...fix, said: told } }
   })
   const fixes = good.flatMap(({ fix }) => (fix ? [fix] : []))
   if (fixes.length > 0) return { fixes, unreadable }

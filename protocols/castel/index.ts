@@ -147,7 +147,7 @@ function obd(type: number, r: ByteReader): Message {
     case 0x1003:
       return { none: 'heartbeat' }
     case 0x4001:
-      return withState(r.skip(1), 'no place')
+      return r.left <= STATE ? found(r) : withState(r.skip(1), 'no place')
     case 0x4007:
       return withState(r.skip(4), 'alarm')
     case 0x4009:
@@ -163,7 +163,8 @@ function obd(type: number, r: ByteReader): Message {
 }
 
 function tracker(type: number, r: ByteReader): Message {
-  if (type === 0x4001) return one(r)
+  // Versions that are not known may be of OBD.
+  if (type === 0x4001) return beginsPosition(r) ? one(r) : withState(r.skip(1), 'no place')
   if (type === 0x4206) return positions(r.skip(1), 'no place')
   return type === 0x1003 ? { none: 'heartbeat' } : found(r)
 }

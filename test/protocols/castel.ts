@@ -170,6 +170,17 @@ export default {
             .toBuffer(),
         },
         { frame: packet({ version: 0, type: '2002', content: `f5005c66${POSITION}` }), device: ID, fixes: [FIX] },
+        {
+          frame: packet({
+            version: 2,
+            type: '4001',
+            content: `00${'7755'.repeat(12)}04${'00'.repeat(9)}01${POSITION}`,
+          }),
+          device: ID,
+          fixes: [{ ...FIX, said: RUNNING }],
+          reply: answer('8001', '', 2),
+        },
+        { frame: packet({ type: '4001', content: POSITION }), device: ID, fixes: [FIX] },
         { frame: packet({ version: 5, type: '4999', content: '' }), device: ID },
         { frame: packet({ version: 0, type: '2999', content: '' }), device: ID },
       ],

@@ -37,8 +37,13 @@ describe.skipIf(!findChromium())('what trackers say beside their positions', () 
     await hear(PARKED, 40 * MIN, { ignition: false, external_voltage: 12.41, driver: '0001A2' }, { ignition: true })
     await hear(SILENT, 40 * MIN, { ignition: true })
     await hear(ALARM, MIN, {
-      ...{ ignition: true, moving: false, charging: false, external_voltage: 0.2 },
-      ...{ battery_voltage: 3.9, battery_percent: 71, alarms: ['power_cut', 'sos'] },
+      ignition: true,
+      moving: false,
+      charging: false,
+      external_voltage: 0.2,
+      battery_voltage: 3.9,
+      battery_percent: 71,
+      alarms: ['power_cut', 'sos'],
     })
     const { page, faults, close } = await fixture.open('/vans')
     const row = (name: string) => page.locator('.van-table tbody tr').filter({ hasText: name })
@@ -48,11 +53,11 @@ describe.skipIf(!findChromium())('what trackers say beside their positions', () 
     await page.goto(page.url().replace(/#.*/, `#/vans/${PARKED}`))
     const said = page.locator('.said-panel')
     await expect.poll(() => said.textContent()).toMatch(/Ignitionoff · since \d\d:\d\d/)
-    expect(await said.textContent()).toMatch(/Power from outside12\.41 V · 40 min ago.*Driver0001A2 · since/)
+    expect(await said.textContent()).toMatch(/External power12\.41 V · 40 min ago.*Driver0001A2 · since/)
     await expect.poll(() => page.locator('.van-sentence').textContent()).toMatch(/is parked .*ignition off since/)
     await page.goto(page.url().replace(/#.*/, `#/vans/${ALARM}`))
     await expect.poll(() => said.textContent()).toMatch(/Alarm: SOS\d\d:\d\d/)
-    expect(await said.textContent()).toMatch(/stands · since.*is not charging.*0\.2 V.*3\.9 V.*71%.*Alarm: power cut/)
+    expect(await said.textContent()).toMatch(/stands · since.*0\.2 V.*71%.*3\.9 V.*Chargingno.*Alarm: power cut/)
     await page.locator('.chain-findings').getByText('SOS from Van 14').waitFor()
     for (const [viewport, colorScheme] of [
       [DESKTOP, 'light'],

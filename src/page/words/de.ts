@@ -285,17 +285,17 @@ export const de: Words = {
     since: 'seit',
     said: {
       ignition: 'Zündung',
-      moving: 'Eigenes Urteil',
-      charging: 'Akku des Trackers',
+      moving: 'Bewegung',
+      charging: 'Lädt',
       external_voltage: 'Strom von außen',
-      battery_voltage: 'Akku des Trackers',
+      battery_voltage: 'Spannung des Akkus',
       battery_percent: 'Akku des Trackers',
       driver: 'Fahrer',
     },
     saidState: {
       ignition: { yes: 'an', no: 'aus' },
       moving: { yes: 'fährt', no: 'steht' },
-      charging: { yes: 'wird geladen', no: 'wird nicht geladen' },
+      charging: { yes: 'ja', no: 'nein' },
     },
     alarm: (name: string) => `Alarm: ${name}`,
     alarms: {

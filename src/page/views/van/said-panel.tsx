@@ -9,38 +9,22 @@ import { words } from '../../words/index.ts'
 /** What the tracker says beside its positions: states with since when, measured values with their age, alarms. */
 export function SaidPanel({ said }: { said: LastSaidJson }): JSX.Element {
   const now = useNow()
-  const { alarms = [], driver } = said
+  const { alarms = [] } = said
   return (
     <Panel title={words.van.says} class="said-panel">
       <dl class="facts">
-        {STATES.map((name) => {
-          const state = said[name]
+        {SHOWN.map((name) => {
+          const { value, since_at: at } = said[name] ?? {}
           return (
-            state && (
-              <Fact key={name} name={words.van.said[name]} title={fullTime(state.since_at)}>
-                {words.van.saidState[name][state.value ? 'yes' : 'no']}
-                <Since at={state.since_at} />
+            value !== undefined &&
+            at !== undefined && (
+              <Fact key={name} name={words.van.said[name]} title={fullTime(at)}>
+                {textOf(name, value)}
+                {typeof value === 'number' ? <span class="muted num"> · {age(at, now)}</span> : <Since at={at} />}
               </Fact>
             )
           )
         })}
-        {MEASURED.map((name) => {
-          const measured = said[name]
-          return (
-            measured && (
-              <Fact key={name} name={words.van.said[name]} title={fullTime(measured.since_at)}>
-                <span class="num">{name === 'battery_percent' ? percent(measured.value) : volts(measured.value)}</span>
-                <span class="muted num"> · {age(measured.since_at, now)}</span>
-              </Fact>
-            )
-          )
-        })}
-        {driver && (
-          <Fact name={words.van.said.driver} title={fullTime(driver.since_at)}>
-            <Foreign text={driver.value} mono />
-            <Since at={driver.since_at} />
-          </Fact>
-        )}
         {alarms.map(({ alarm, at }) => (
           <Fact
             key={alarm}
@@ -64,7 +48,18 @@ function Since({ at }: { at: string }): JSX.Element {
   )
 }
 
-const STATES = ['ignition', 'moving', 'charging'] as const
-const MEASURED = ['external_voltage', 'battery_voltage', 'battery_percent'] as const
+type Shown = (typeof SHOWN)[number]
+
+function textOf(name: Shown, value: boolean | number | string): JSX.Element {
+  if (typeof value === 'string') return <Foreign text={value} mono />
+  if (typeof value === 'number')
+    return <span class="num">{name === 'battery_percent' ? percent(value) : volts(value)}</span>
+  return <>{words.van.saidState[name]?.[value ? 'yes' : 'no']}</>
+}
+
+const SHOWN = [
+  ...(['ignition', 'moving', 'external_voltage', 'battery_percent', 'battery_voltage'] as const),
+  ...(['charging', 'driver'] as const),
+]
 /** For as long findings about alarms last. */
 const RECENT_MS = 86_400_000

@@ -31,8 +31,8 @@ export function VanCard({ van, close }: { van: DeviceRowJson; close: () => void 
       {place && <p>{place}</p>}
       {said?.ignition && (
         <p class="muted">
-          {words.van.said.ignition} {words.van.saidState.ignition[said.ignition.value ? 'yes' : 'no']} {words.van.since}{' '}
-          <When at={said.ignition.since_at} />
+          {words.van.said.ignition} {words.van.saidState.ignition?.[said.ignition.value ? 'yes' : 'no']}{' '}
+          {words.van.since} <When at={said.ignition.since_at} />
         </p>
       )}
       <p class="muted">{lane ? words.vans.onRoute(lane.route_id, lane.courier_id) : words.vans.noRoute}</p>

@@ -317,7 +317,7 @@ function noteTreatment(
 }
 
 /** A fix without what its tracker said beside it, which the record has for itself. */
-function fixAlone({ said, ...fix }: Fix): Fix {
+function fixAlone({ said: _said, ...fix }: Fix): Fix {
   return fix
 }
 

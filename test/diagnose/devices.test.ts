@@ -112,6 +112,8 @@ function found(...vans: readonly Partial<DeviceFacts>[]) {
   return inEnglish(diagnose({ now: NOW, observations: [], devices: survey.groups() }))
 }
 
+const nine = (facts: Partial<DeviceFacts>) => Array<Partial<DeviceFacts>>(9).fill(facts)
+
 describe('by the facts of its devices', () => {
   it('nothing is wrong with vans that send, sleep, or were never heard', () =>
     expect(
@@ -277,10 +279,13 @@ describe('by the facts of its devices', () => {
   })
 
   it('many vans without power are one finding; each that raises SOS has its own', () => {
-    const vans = (alarm: string) => found(...Array.from({ length: 9 }, () => raised(alarm)))
     const message = 'the power of 9 devices was cut, says the tracker'
-    expect(vans('power_cut')).toMatchObject([{ code: 'power_cut', subject: { company_id: '7' }, count: 9, message }])
-    expect(vans('sos').map((each) => each.message)).toEqual(Array.from({ length: 9 }, (_, n) => `SOS from Van ${n}`))
+    expect(found(...nine(raised('power_cut')))).toMatchObject([
+      { code: 'power_cut', subject: { company_id: '7' }, count: 9, message },
+    ])
+    expect(found(...nine(raised('sos'))).map((each) => each.message)).toEqual(
+      Array.from({ length: 9 }, (_, n) => `SOS from Van ${n}`),
+    )
   })
 
   it('two_on_route names the vans that send on one route, but not two trackers of one van, nor a silent one', () => {

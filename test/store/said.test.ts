@@ -17,6 +17,9 @@ function at(seconds: number, said: Said): SaidParts {
   return partsOf(said, { at: time, cameAt: time + 2000 } satisfies SaidTimes)
 }
 
+const on = (seconds: number) => at(seconds, { ignition: true })
+const off = (seconds: number) => at(seconds, { ignition: false })
+
 /** What is left of one value, as seconds after `NOW`. */
 function shown({ ignition }: SaidParts) {
   if (!ignition) return undefined
@@ -49,8 +52,6 @@ async function recordOfVan(): Promise<DeviceRecord | undefined> {
 
 describe.each(Object.keys(WAYS))('what a tracker says, %s,', (way) => {
   const merge = WAYS[way]
-  const on = (seconds: number) => at(seconds, { ignition: true })
-  const off = (seconds: number) => at(seconds, { ignition: false })
 
   it.each<[string, readonly SaidParts[], ReturnType<typeof shown>]>([
     ['lasts since it was said first', [off(0), off(10), off(20)], { value: false, since: 0, at: 20 }],

@@ -48,7 +48,6 @@ export function factsOf(
 
 function saidFacts(parts: SaidParts): SaidFacts {
   const { ignition, charging, external_voltage, battery_percent } = parts
-  const measured = (part: SaidPart | undefined) => part && { value: Number(part.value), at: part.at }
   return {
     ignition: ignition && { value: ignition.value === true, sinceAt: ignition.since_at ?? ignition.at },
     charging: charging && { value: charging.value === true, at: charging.at },
@@ -56,6 +55,10 @@ function saidFacts(parts: SaidParts): SaidFacts {
     battery_percent: measured(battery_percent),
     alarms: alarmsIn(parts),
   }
+}
+
+function measured(part: SaidPart | undefined) {
+  return part && { value: Number(part.value), at: part.at }
 }
 
 /** `devices.yaml:9`, or the admin port. */

@@ -113,9 +113,7 @@ function gps(r: ByteReader, layout: Layout, hasLength = false): Fix | Absence | 
   const place = { satellites: r.u8() & 0x0f, latitude: angle(r), longitude: angle(r), speed: kmh(r.u8()) }
   const flags = r.u16()
   const more = behindPosition(layout, r.position, flags)
-  const fix = flagged({ time, ...place, valid: false }, flags)
-  if (more) fix.said = more
-  return fix
+  return flagged({ time, ...place, valid: false, said: more }, flags)
 }
 
 function video(r: ByteReader, ahead: number): Fix | Absence | undefined {

@@ -67,11 +67,17 @@ export class Draft {
     return this.#said && said(this.#said)
   }
 
+  /** What fields have said beside the position so far: they write into it. */
+  get beside(): Said {
+    return (this.#said ??= {})
+  }
+
   /** Adds to what the line says beside the position. */
   says(values: Said): void {
-    const alarms = this.#said?.alarms
-    this.#said = Object.assign(this.#said ?? {}, values)
-    if (alarms) this.#said.alarms = values.alarms ? alarmsOf(...alarms, ...values.alarms) : alarms
+    const { beside } = this
+    const { alarms } = beside
+    Object.assign(beside, values)
+    if (alarms) beside.alarms = values.alarms ? alarmsOf(...alarms, ...values.alarms) : alarms
   }
 
   /** The fix; undefined where the place is missing, or the device's clock was never set. @throws DecodeError `malformed` */

@@ -42,10 +42,10 @@ const TEXTS = {
   ns: { like: '[NSns]', read: (text, draft) => void (draft.isSouth = text === 'S' || text === 's') },
   ew: { like: '[EWew]', read: (text, draft) => void (draft.isWest = text === 'W' || text === 'w') },
   valid: { like: '[AaVvLlN01]', read: (text, draft) => void (draft.valid = 'Aa1'.includes(text)) },
-  ignition: { like: '[01]', read: (text, draft) => draft.says({ ignition: text === '1' }) },
-  moving: { like: '[01]', read: (text, draft) => draft.says({ moving: text === '1' }) },
-  charging: { like: '[01]', read: (text, draft) => draft.says({ charging: text === '1' }) },
-  driver: { like: anything, read: (text, draft) => draft.says({ driver: text }) },
+  ignition: { like: '[01]', read: (text, draft) => void (draft.beside.ignition = text === '1') },
+  moving: { like: '[01]', read: (text, draft) => void (draft.beside.moving = text === '1') },
+  charging: { like: '[01]', read: (text, draft) => void (draft.beside.charging = text === '1') },
+  driver: { like: anything, read: (text, draft) => void (draft.beside.driver = text) },
   /** The quality in a GGA sentence: 0 means no fix. */
   quality: { like: '\\d', read: (text, draft) => void (draft.valid = text !== '0') },
 } satisfies Record<string, Field>
@@ -89,9 +89,9 @@ const NUMBERS = {
   accuracy: { set: (value, draft) => void (draft.accuracy = known(value)) },
   hdop: { set: (value, draft) => void (draft.hdop = dop(value)) },
   satellites: { set: (value, draft) => void (draft.satellites = known(value)) },
-  externalVolts: { set: (value, draft) => draft.says({ external_voltage: value }) },
-  batteryVolts: { set: (value, draft) => draft.says({ battery_voltage: value }) },
-  batteryPercent: { set: (value, draft) => draft.says({ battery_percent: value }) },
+  externalVolts: { set: (value, draft) => void (draft.beside.external_voltage = value) },
+  batteryVolts: { set: (value, draft) => void (draft.beside.battery_voltage = value) },
+  batteryPercent: { set: (value, draft) => void (draft.beside.battery_percent = value) },
 } satisfies Record<string, NumberField>
 
 /** The fields of the kit, by name. */

@@ -116,13 +116,12 @@ function reader(description: JsonDescription, answering: Answering): Reader {
     return (frame, session, request) => {
       const object = objectOf(content(frame, request), 'the message')
       const device = deviceOf(object, session)
-      return enveloped({ device, ...answerTo(object) }, () => {
+      const message = enveloped({ device, ...answerTo(object) }, () => {
         const said = saidOf?.(object)
         const found = readFix?.(object, session)
-        if (found) return { fixes: [said ? { ...found, said } : found] }
-        const reason = whyNot(object)
-        return reason === undefined ? { reply: undefined, response: undefined, said } : { none: reason, said }
+        return found ? { fixes: [said ? { ...found, said } : found] } : { none: whyNot(object), said }
       })
+      return message.fixes || message.none !== undefined ? message : { device, said: message.said }
     }
   const listOf = listReader(each)
   return (frame, session, request) => {

@@ -56,8 +56,8 @@ it('status, positions and why show a van whose fix was delivered', async () => {
   hangUp()
   await statusIs({ custody: { delivered: 1, waiting: 0 } })
   const well = new RegExp(
-    `^Van 12 is standing in Kreuzberg \\(52\\.50000, 13\\.40000\\), \\d+ (?:s|min) ago, on route 1002 \\(courier 42\\) ` +
-      `last fix ${CLOCK}, route 1002 by routes\\.csv:2, all delivered, last push ${CLOCK} ✓ connected .* ✓ accepted`,
+    `^Van 12 is standing in Kreuzberg \\(52\\.50000, 13\\.40000\\), \\d+ (?:s|min) ago, ignition on since ${CLOCK}, ` +
+      `on route 1002 \\(courier 42\\) last fix ${CLOCK}, route 1002 by routes\\.csv:2, all delivered, last push ${CLOCK} ✓ connected .* ✓ accepted`,
   )
   await expect.poll(async () => explained('Van 12'), soon).toMatch(well)
   expect(await explained(DELIVERED)).toMatch(well)

@@ -33,8 +33,9 @@ export function misunderstoodOperations({ redis, directory, logger }: Misunderst
       answer: pageSchema(KeptFrameJson),
       companies: 'filtered',
       async handle({ query }, _reply, scope) {
-        const { content, device, max_results, page_token: before } = parse(ListQuery, query)
+        const { content, device, max_results: most, page_token: before } = parse(ListQuery, query)
         const isWhole = content === 'true'
+        const max_results = isWhole ? Math.min(most, WHOLE_AT_ONCE) : most
         if (before !== undefined && !FRAME_ID.test(before)) throw wrongToken()
         const devices = device === undefined ? undefined : idsOf(device)
         const frames = await seenFrames(redis, scope, { devices, before, count: max_results + 1 })
@@ -82,7 +83,7 @@ export function isSeen({ company, others = [] }: MisunderstoodFrame, scope: Scop
   return scope.sees(company) && others.every(([, other]) => scope.sees(other))
 }
 
-/** `content`: with the whole frames, in base64. */
+/** `content`: with the whole frames, in base64, at most 50 in a page. */
 const ListQuery = PageQuery.extend({
   device: z.string('expected one id').optional(),
   content: z.enum(['true', 'false'], 'expected true or false').optional(),
@@ -118,12 +119,19 @@ function frameJson({ id, text }: StoredFrame, isWhole: boolean): KeptFrameJson {
   }
 }
 
-function wholeOf({ frame, request, opening = [], fixes = [] }: MisunderstoodFrame): KeptFrameJson['content'] {
+function wholeOf({
+  frame,
+  request,
+  opening = [],
+  fixes = [],
+  others = [],
+}: MisunderstoodFrame): KeptFrameJson['content'] {
   const places = fixes.map(([, lat, lon]) => ({ lat, lon }))
   return {
     body: frame ?? request?.body ?? '',
     content_type: request?.headers['content-type'],
     opening: [...opening],
+    others: others.map(([id]) => id),
     places,
   }
 }
@@ -132,5 +140,7 @@ const AT_ONCE = 500
 /** At once, while those of some companies are looked for: a frame may have 64 KiB. */
 const LOOKED_AT = 100
 const SHOWN_BYTES = 1024
+/** Whole frames in a page. */
+const WHOLE_AT_ONCE = 50
 /** See store/kept-frames.ts. */
 const FRAME_ID = /^\d+-[0-9a-f]+-/

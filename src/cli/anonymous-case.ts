@@ -2,14 +2,15 @@ import { loadProtocol } from '../../protocols/index.ts'
 import {
   DecodeError,
   decodeFrame,
-  type Fix,
+  type HttpRequest,
   type Message,
   noSettings,
   type Protocol,
 } from '../../protocols/kit/index.ts'
 import type { KeptFrameJson } from '../admin/schemas/kept-frames.ts'
+import { sameId } from '../domain/ids.ts'
 import { shownBytes } from '../store/misunderstood-frame.ts'
-import { type Place, repairChecksum, standInFor, withoutId, withoutPlaces } from './anonymous.ts'
+import { type KnownPlace, repairChecksum, standInFor, withoutId, withoutPlaces } from './anonymous.ts'
 
 /** One line of a case: what `decode --jsonl` reads, and why the frame was not read. */
 interface CaseLine {
@@ -21,97 +22,121 @@ interface CaseLine {
   readonly input: Readonly<Record<string, unknown>>
   readonly reason?: string
   readonly error?: string
-  /** Whether places were found and replaced, and the decoder reads neither them nor the id any more. */
-  readonly anonymous?: boolean
   /** `wrong`: it could not be made to fit again. */
   readonly checksum?: 'wrong'
 }
 
-/** A kept frame without the id of its device and without places, behind the frames that began its conversation. */
+/** A kept frame, behind the frames that began its conversation, with other ids and places. */
+interface Case {
+  readonly lines: readonly CaseLine[]
+  /** Whether a place was recognised, nothing that is left looks like one, and the decoder reads neither an id nor a place of before. */
+  readonly isReplaced: boolean
+}
+
+/** Makes a case of a kept frame of a device that was at these places. */
 export async function anonymousCase(
   frame: KeptFrameJson,
-  around: readonly Place[],
+  around: readonly KnownPlace[],
   number: number,
-): Promise<readonly CaseLine[]> {
+): Promise<Case> {
   const { device, protocol, transport, reason, error, method, uri = '/', content } = frame
-  const known = await loadProtocol(protocol)
-  const places = [...around, ...(content?.places ?? [])]
-  const clean = (bytes: Buffer) => cleaned(bytes, { device, places, protocol: known })
-  const cleanText = (text: string) => clean(Buffer.from(text)).bytes.toString()
-  const id = `${protocol}-${number}`
-  const about = { protocol, transport, session: id, deviceId: standInFor(device) }
-  const opening = (content?.opening ?? []).map((bytes, index): CaseLine => {
-    return { id: `${id}-opening-${index + 1}`, ...about, input: inputOf(clean(Buffer.from(bytes, 'base64')).bytes) }
-  })
-  const { bytes, isAnonymous, checksum } = clean(Buffer.from(content?.body ?? '', 'base64'))
-  const cleanUri = clean(Buffer.from(uri))
+  const known: Known = {
+    ids: [device, ...(content?.others ?? [])],
+    places: [...around, ...(content?.places ?? [])],
+    protocol: await loadProtocol(protocol),
+  }
+  const opening = (content?.opening ?? []).map((bytes) => cleaned(Buffer.from(bytes, 'base64'), known))
+  const body = cleaned(Buffer.from(content?.body ?? '', 'base64'), known)
+  const address = cleaned(Buffer.from(uri), known)
   const headers = content?.content_type === undefined ? {} : { 'content-type': content.content_type }
-  const request = { http: method, uri: cleanUri.bytes.toString(), headers, bodyHex: bytes.toString('hex') }
-  return [
-    ...opening,
-    {
-      id,
-      ...about,
-      input: method === undefined ? inputOf(bytes) : request,
-      reason,
-      error: error === undefined ? undefined : cleanText(error),
-      anonymous: isAnonymous || cleanUri.isAnonymous,
-      checksum,
-    },
-  ]
+  const request = { method: method ?? 'POST', uri: address.bytes.toString(), headers, body: body.bytes }
+  const whole = method === undefined ? [...opening, body] : [address, body]
+  const read = [...opening.map(({ bytes }) => bytes), method === undefined ? body.bytes : request]
+  const id = `${protocol}-${number}`
+  const about = { protocol, transport, session: id, deviceId: standInFor(sameId(device)) }
+  const input =
+    method === undefined
+      ? shownBytes(body.bytes, body.bytes.length)
+      : { http: method, uri: request.uri, headers, bodyHex: body.bytes.toString('hex') }
+  return {
+    lines: [
+      ...opening.map(({ bytes }, index) => ({
+        id: `${id}-opening-${index + 1}`,
+        ...about,
+        input: shownBytes(bytes, bytes.length),
+      })),
+      {
+        id,
+        ...about,
+        input,
+        reason,
+        error: error === undefined ? undefined : cleaned(Buffer.from(error), known).bytes.toString(),
+        checksum: body.checksum,
+      },
+    ],
+    isReplaced:
+      whole.some(({ isFound }) => isFound) && !whole.some(({ isDoubtful }) => isDoubtful) && !stillSays(read, known),
+  }
 }
 
 interface Known {
-  readonly device: string
-  readonly places: readonly Place[]
+  readonly ids: readonly string[]
+  readonly places: readonly KnownPlace[]
   readonly protocol: Protocol | undefined
 }
 
 interface Cleaned {
   readonly bytes: Buffer
-  readonly isAnonymous: boolean
+  readonly isFound: boolean
+  readonly isDoubtful: boolean
   readonly checksum?: 'wrong'
 }
 
-function cleaned(frame: Buffer, known: Known): Cleaned {
-  const { device, places, protocol } = known
-  const { bytes: changed, isFound } = withoutPlaces(withoutId(frame, device), places)
-  if (!protocol) return { bytes: changed, isAnonymous: isFound }
-  const { integrity } = protocol
-  const isChecked = integrity && !('none' in integrity) && !isDamaged(read(protocol, frame))
-  const repaired = Buffer.from(changed)
-  const isRight = isChecked && repairChecksum(repaired, frame, integrity.covers) && !isDamaged(read(protocol, repaired))
-  const bytes = isRight ? repaired : changed
-  const reading = read(protocol, bytes)
-  const checksum = isChecked && isDamaged(reading) ? 'wrong' : undefined
-  return { bytes, isAnonymous: isFound && !stillSays(reading, known), checksum }
+function cleaned(frame: Buffer, { ids, places, protocol }: Known): Cleaned {
+  const { bytes, ...found } = withoutPlaces(ids.reduce(withoutId, frame), places)
+  const { integrity } = protocol ?? {}
+  const isChecked = protocol && integrity && !('none' in integrity) && !isDamaged(read(protocol, frame))
+  if (!isChecked || !isDamaged(read(protocol, bytes))) return { bytes, ...found }
+  const repaired = Buffer.from(bytes)
+  const isRight = repairChecksum(repaired, frame, integrity.covers) && !isDamaged(read(protocol, repaired))
+  return isRight ? { bytes: repaired, ...found } : { bytes, ...found, checksum: 'wrong' }
 }
 
-/** What a frame alone says. */
-function read(protocol: Protocol, frame: Buffer): Message | DecodeError {
+/** What a frame or request says, alone or in a session. */
+function read(protocol: Protocol, frame: Buffer | HttpRequest, session = newSession()): Message | DecodeError {
   try {
-    return decodeFrame(protocol, frame, { settingsOf: noSettings, transport: 'tcp', now: Date.now(), lenient: false })
+    return decodeFrame(protocol, frame, session)
   } catch (error) {
     return error instanceof DecodeError ? error : new DecodeError('malformed')
   }
+}
+
+function newSession() {
+  return { settingsOf: noSettings, transport: 'tcp' as const, now: Date.now(), lenient: false }
 }
 
 function isDamaged(reading: Message | DecodeError): boolean {
   return reading instanceof DecodeError && reading.code === 'checksum'
 }
 
-/** Whether a message has the id of the device, or one of its places. */
-function stillSays(reading: Message | DecodeError, { device, places }: Known): boolean {
-  const { device: named, fixes = [] } = (reading instanceof DecodeError ? reading.envelope : reading) ?? {}
-  const isAt = (fix: Fix) =>
-    places.some(({ lat, lon }) => Math.hypot(fix.latitude - lat, fix.longitude - lon) < SAME_PLACE)
-  return named === device || fixes.some(isAt)
+/** Whether the frames of a conversation have an id or a place of before, or a driver. */
+function stillSays(frames: readonly (Buffer | HttpRequest)[], { ids, places, protocol }: Known): boolean {
+  if (!protocol) return false
+  const session = Object.assign(newSession(), { lenient: true })
+  const named = new Set(ids.map(sameId))
+  return frames.some((frame) => {
+    const reading = read(protocol, frame, session)
+    const message: Message = reading instanceof DecodeError ? (reading.envelope ?? {}) : reading
+    const { device, fixes = [], said } = message
+    const isNamed = [device, ...fixes.map((fix) => fix.device)].some(
+      (each) => each !== undefined && named.has(sameId(each)),
+    )
+    const isPlaced = fixes.some(({ latitude, longitude }) =>
+      places.some(({ lat, lon }) => Math.hypot(latitude - lat, longitude - lon) < SAME_PLACE),
+    )
+    return isNamed || isPlaced || [said, ...fixes.map((fix) => fix.said)].some((each) => each?.driver !== undefined)
+  })
 }
 
 /** Degrees. */
 const SAME_PLACE = 0.1
-
-/** Bytes as `decode --jsonl` takes them. */
-function inputOf(bytes: Buffer) {
-  return shownBytes(bytes, bytes.length)
-}

@@ -20,10 +20,11 @@ import {
   sum16,
   xor,
 } from '../../protocols/kit/index.ts'
+import { sameId } from '../domain/ids.ts'
 import { shownBytes } from '../store/misunderstood-frame.ts'
 
 /** Where a device was, degrees. */
-export interface Place {
+export interface KnownPlace {
   readonly lat: number
   readonly lon: number
 }
@@ -39,30 +40,36 @@ export function standInFor(id: string): string {
 }
 
 /**
- * Bytes in which an id is replaced: as text, as packed decimals or hexadecimal digits, as a number of two bytes or more, and as bytes of two
- * decimal digits each.
+ * Bytes in which an id is replaced, with leading zeros or without, in either case: as text, as packed decimals or hexadecimal digits,
+ * as a number of two bytes or more, and as bytes of two decimal digits each.
  */
 export function withoutId(bytes: Buffer, id: string): Buffer {
-  const other = standInFor(id)
-  let text = bytes.toString('latin1').replaceAll(id, other)
-  if (id.length >= FEWEST_DIGITS && /^[\da-f]+$/i.test(id)) {
+  const bare = sameId(id)
+  const other = standInFor(bare)
+  let text = bytes.toString('latin1').replaceAll(new RegExp(escaped(bare), 'gi'), other)
+  if (bare.length >= FEWEST_DIGITS && /^[\da-f]+$/i.test(bare)) {
     const digits = Buffer.from(text, 'latin1').toString('hex')
-    const replaced = [id, id.slice(0, 14)].reduce(
+    const packed = [bare, bare.slice(0, 14)].reduce(
       (all, part) => all.replaceAll(part.toLowerCase(), other.slice(0, part.length).toLowerCase()),
       digits,
     )
-    text = Buffer.from(replaced, 'hex').toString('latin1')
+    text = Buffer.from(packed, 'hex').toString('latin1')
   }
-  const number = /^\d+$/.test(id) ? numberBytes(id) : Buffer.alloc(0)
+  if (!/^\d+$/.test(bare)) return Buffer.from(text, 'latin1')
+  const number = numberBytes(bare)
+  const next = numberBytes(other, number.length)
   if (number.length >= 2) {
-    const next = numberBytes(other, number.length)
     text = text.replaceAll(number.toString('latin1'), next.toString('latin1'))
-    text = text.replaceAll(number.reverse().toString('latin1'), next.reverse().toString('latin1'))
+    text = text.replaceAll(backwards(number), backwards(next))
   }
-  if (id.length >= FEWEST_DIGITS && /^\d+$/.test(id))
-    for (const front of ['', '0']) text = text.replaceAll(digitPairs(front + id), digitPairs(front + other))
+  if (bare.length >= FEWEST_DIGITS)
+    for (const front of ['', '0']) text = text.replaceAll(digitPairs(front + bare), digitPairs(front + other))
   return Buffer.from(text, 'latin1')
 }
+
+const escaped = (text: string) => text.replaceAll(/[^\w]/g, '\\$&')
+
+const backwards = (bytes: Buffer) => Buffer.from(bytes.toReversed()).toString('latin1')
 
 /** A byte for every two digits, the last one for what is left. */
 function digitPairs(digits: string): string {
@@ -80,30 +87,54 @@ function numberBytes(digits: string, width?: number): Buffer {
   return Buffer.concat([Buffer.alloc(Math.max(0, width - bytes.length)), bytes]).subarray(-width)
 }
 
+/** Bytes without places. */
+export interface Placeless {
+  readonly bytes: Buffer
+  /** Whether a place was in it at which the device was about then. */
+  readonly isFound: boolean
+  /** Whether a text still holds what may be a place in another form: a number of seven digits or more, or base64. */
+  readonly isDoubtful: boolean
+}
+
 /**
- * Bytes in which places are replaced. In text: numbers with three decimals or more, and those of a place at which the device
- * was about then. In bytes: a latitude and a longitude of such a place in one notation near each other. `isFound`: whether there was any; digits between other bytes do not count.
+ * Bytes in which places are replaced. In text: numbers with three decimals or more, or of the form ddmm.m, and those of a place at
+ * which the device was about then. In bytes: a latitude and a longitude of such a place in one notation near each other; others
+ * cannot be recognised.
  */
-export function withoutPlaces(bytes: Buffer, around: readonly Place[]): { bytes: Buffer; isFound: boolean } {
+export function withoutPlaces(bytes: Buffer, around: readonly KnownPlace[]): Placeless {
   const copy = Buffer.from(bytes)
   let isFound = false
-  for (const { lat, lon } of around)
-    for (const notation of NOTATIONS) isFound = replaced(copy, notation, { lat, lon }) || isFound
+  for (const place of around) for (const notation of NOTATIONS) isFound = replaced(copy, notation, place) || isFound
   const isText = 'text' in shownBytes(bytes, bytes.length)
   const text = copy.toString('latin1').replace(NUMBER, (number, decimals: string = '') => {
-    if (decimals.length < MANY_DECIMALS && !around.some((place) => isNear(number, place))) return number
-    isFound ||= isText
+    const isNearby = around.some((place) => isNear(number, place))
+    if (!isNearby && decimals.length < MANY_DECIMALS && !DEGREES_MINUTES.test(number)) return number
+    isFound ||= isText && isNearby
     let count = 0
     return number.replace(/\d/g, () => String(1 + (count++ % 5)))
   })
-  return { bytes: Buffer.from(text, 'latin1'), isFound }
+  const isDoubtful =
+    isText && (BASE64.test(text) || (text.match(LONG_NUMBER) ?? []).some((each) => !isKnownNumber(each)))
+  return { bytes: Buffer.from(text, 'latin1'), isFound, isDoubtful }
 }
 
 const NUMBER = /\d{1,10}(?:\.(\d{1,10}))?/g
 const MANY_DECIMALS = 3
+const DEGREES_MINUTES = /^\d{4,5}\.\d/
+const BASE64 = /(?=[A-Za-z+/]*\d)(?=[\dA-Z+/]*[a-z])(?=[\da-z+/]*[A-Z])[\dA-Za-z+/]{16}/
+const LONG_NUMBER = /(?<![\d.])\d{7,9}(?![\d.])/g
+
+/** Whether a number is what `withoutPlaces` and `standInFor` put in, or a date: YYYYMMDD. */
+function isKnownNumber(digits: string): boolean {
+  return (
+    '123451234512345'.startsWith(digits) ||
+    '123456789'.startsWith(digits) ||
+    /^20\d\d(?:0[1-9]|1[0-2])[0-3]\d$/.test(digits)
+  )
+}
 
 /** Whether the text of a number is a coordinate of about a place: degrees or ddmm, with a point or in a fraction of them. */
-function isNear(number: string, { lat, lon }: Place): boolean {
+function isNear(number: string, { lat, lon }: KnownPlace): boolean {
   if (number.length < 4) return false
   const scales = number.includes('.') ? [1] : [1e3, 1e4, 1e5, 1e6, 1e7]
   return scales.some((scale) =>
@@ -121,7 +152,7 @@ interface Notation {
 }
 
 /** Replaces each pair of coordinates near a place. Answers whether there was one. */
-function replaced(bytes: Buffer, { width, read, write }: Notation, { lat, lon }: Place): boolean {
+function replaced(bytes: Buffer, { width, read, write }: Notation, { lat, lon }: KnownPlace): boolean {
   const norths: number[] = []
   const easts: number[] = []
   for (let at = 0; at + width <= bytes.length; at++) {

@@ -56,20 +56,20 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /**
  * `waybridge misunderstood export`: prints the same frames as cases for whoever develops the decoder, one line of JSON each, in the
- * form that `decode --jsonl` reads: with other ids and places, and checksums that fit. Frames in which no place is recognised, or one
- * or the id is read still, are left out unless `--all`. @returns the exit code @throws UserError
+ * form that `decode --jsonl` reads: with other ids and places, and checksums that fit. Frames in which no place is recognised, or
+ * something is left that may be one, are left out unless `--all`. @returns the exit code @throws UserError
  */
 export async function exportMisunderstoodCommand({ device, all, ...options }: MisunderstoodOptions): Promise<number> {
   const admin = await findAdminPort(options)
-  const asked = { content: 'true', max_results: '100', ...(device !== undefined && { device }) }
+  const asked = { content: 'true', ...(device !== undefined && { device }) }
   const frames = await listAll<KeptFrameJson>(admin, '/admin/misunderstood', asked)
   const places = new Map<string, Awaited<ReturnType<typeof lastPlaces>>>()
   let left = 0
   for (const [index, frame] of frames.toReversed().entries()) {
     const known = places.get(frame.device) ?? (await lastPlaces(admin, frame.device))
     places.set(frame.device, known)
-    const lines = await anonymousCase(frame, known, index + 1)
-    if (all || lines.at(-1)?.anonymous) printExact(lines.map((line) => JSON.stringify(line)))
+    const { lines, isReplaced } = await anonymousCase(frame, known, index + 1)
+    if (all || isReplaced) printExact(lines.map((line) => JSON.stringify(line)))
     else left++
   }
   const what = frames.length === 0 ? 'No frame is kept: all that came was understood.' : NOTE
@@ -82,7 +82,7 @@ export async function exportMisunderstoodCommand({ device, all, ...options }: Mi
 }
 
 const NOTE =
-  'Ids and places that were recognised are replaced. Names or telephone numbers in a text are not: look at the lines before you send them.'
+  'Ids and places that were recognised are replaced. Names, telephone numbers, mobile cells and places far from the last one are not recognised: look at the lines before you send them.'
 
 /** Where a device was last; nothing of one that is not known. */
 async function lastPlaces(admin: AdminPort, id: string): Promise<{ lat: number; lon: number }[]> {

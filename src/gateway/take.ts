@@ -112,12 +112,18 @@ export class Ingest {
       arrival.jumps = clock.jumps
     }
     session.reads(arrival.at, protocol, this.#identity)
+    // Of the session it says whether any checksum fitted; here it is whether that of this frame does.
+    const { hasVerified } = session
+    session.hasVerified = undefined
     let message = (arrival.read = decode(arrival))
+    const isVerified = session.hasVerified === true
+    session.hasVerified ||= hasVerified
     if (!(message instanceof DecodeError) && message.sealed)
       message = arrival.read = await this.#opened(message.sealed, message, arrival)
     let unread: DecodeError | undefined
     if (message instanceof DecodeError) {
-      if (!message.envelope || !this.#isIntact(message.envelope, arrival)) return this.#damaged(message, arrival)
+      if (!message.envelope || !(isVerified || this.#comesAgain(message.envelope, arrival)))
+        return this.#damaged(message, arrival)
       unread = message
       message = arrival.read = { ...message.envelope, fixes: [] }
     }
@@ -204,9 +210,8 @@ export class Ingest {
     return read instanceof DecodeError ? read : { ...read, device: message.device, secret: opened.secret }
   }
 
-  /** Whether a frame of a sound envelope is not damaged: its checksum fits, or it comes again. What was read by a guess may be another protocol's. */
-  #isIntact({ device }: Message, { frame, session }: FrameArrival): boolean {
-    if (session.hasVerified) return true
+  /** Whether a frame of a sound envelope came before, byte for byte: damage does not. One that was read by a guess may be another protocol's. */
+  #comesAgain({ device }: Message, { frame, session }: FrameArrival): boolean {
     if (session.isGuessed && !session.hasStoredAsOwn) return false
     return this.#unread.hasCome(device ?? session.device, frame)
   }

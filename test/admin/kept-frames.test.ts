@@ -95,6 +95,23 @@ describe('GET /admin/misunderstood', () => {
     expect((await admin.ask('/admin/misunderstood?page_token=x')).status).toBe(400)
   })
 
+  it('has the whole frames where they are asked for, at most 50 in a page', async () => {
+    const fixes = [[1_790_000_000_000, 52.5, 13.4]] as const
+    const content = Buffer.from('x'.repeat(5000))
+    for (let hour = 0; hour < 51; hour++)
+      await keepFrame(admin.redis, '1', { at: at(hour), content, fixes, opening: ['xx'] })
+    const { results, next_page_token } = await list('?content=true&max_results=1000')
+    expect([results.length, typeof next_page_token]).toEqual([50, 'string'])
+    const body = content.toString('base64')
+    const whole = {
+      body,
+      opening: [Buffer.from('xx').toString('base64')],
+      others: [],
+      places: [{ lat: 52.5, lon: 13.4 }],
+    }
+    expect(results[0]).toMatchObject({ content: whole })
+  })
+
   it('shows the beginning and the length of a long frame', async () => {
     await keepFrame(admin.redis, '1', { content: Buffer.from('x'.repeat(5000)) })
     expect((await list()).results[0]).toMatchObject({ bytes: 5000, text: 'x'.repeat(1024) })

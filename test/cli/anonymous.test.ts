@@ -26,7 +26,7 @@ describe('an id', () => {
       Buffer.from(OTHER.slice(0, 14), 'hex'),
     ],
     ['a number', number(IMEI), number(OTHER)],
-    ['a little-endian number', number(IMEI).reverse(), number(OTHER).reverse()],
+    ['a little-endian number', backwards(number(IMEI)), backwards(number(OTHER))],
   ])('is replaced as %s', (_, before, after) => {
     expect(withoutId(before, IMEI)).toEqual(after)
   })
@@ -34,9 +34,9 @@ describe('an id', () => {
 
 describe('a place', () => {
   const around = [{ lat: 52.52, lon: -13.41 }]
+  const shown = (text: string) => withoutPlaces(Buffer.from(text), around).bytes.toString()
 
   it('is replaced in text, however it is written', () => {
-    const shown = (text: string) => withoutPlaces(Buffer.from(text), around).bytes.toString()
     expect(shown('A,52.5301,-13.4102,17')).toBe('A,12.3451,-12.3451,17')
     expect(shown('A,5231.2,N,01324.6,W')).toBe('A,1234.5,N,12345.1,W')
     expect(shown('A,52520000,-1341000,120')).toBe('A,12345123,-1234512,120')
@@ -51,7 +51,42 @@ describe('a place', () => {
     expect([bytes.subarray(0, 2), bytes.subarray(10)]).toEqual([frame.subarray(0, 2), frame.subarray(10)])
     const lone = Buffer.alloc(40, 0x11)
     lone.writeInt32LE(52_530_100, 2)
-    expect(withoutPlaces(lone, around)).toEqual({ bytes: lone, isFound: false })
+    expect(withoutPlaces(lone, around)).toEqual({ bytes: lone, isFound: false, isDoubtful: false })
+  })
+})
+
+describe('a case is not called replaced', () => {
+  const ABOUT = { device: IMEI, places: [{ lat: 52.52, lon: -13.41 }] }
+
+  it.each([
+    ['that holds no place that is known', `*HQ,${IMEI},V9,101010,A#`],
+    ['where a long number is left', `{"id":"${IMEI}","lat":52.5301,"la":481371540}`],
+    ['where base64 is left', `{"id":"${IMEI}","lat":52.5301,"data":"AQIDBGxvbmcgZW5vdWdo"}`],
+  ])('%s', async (_, text) => {
+    const { isReplaced, lines } = await anonymousCase(kept(Buffer.from(text), ABOUT.device, 'h02'), ABOUT.places, 1)
+    expect(isReplaced).toBe(false)
+    expect(JSON.stringify(lines)).not.toContain(IMEI)
+  })
+
+  it('whose request still names a driver', async () => {
+    const uri = `/?id=${IMEI}&lat=52.5301&lon=-13.4102&driverUniqueId=Meier`
+    const frame = { ...kept(Buffer.alloc(0), IMEI, 'osmand'), method: 'GET', uri }
+    expect((await anonymousCase(frame, ABOUT.places, 1)).isReplaced).toBe(false)
+    const other = { ...frame, uri: uri.replace('&driverUniqueId=Meier', '') }
+    const { isReplaced, lines } = await anonymousCase(other, ABOUT.places, 1)
+    expect(isReplaced).toBe(true)
+    expect(lines[0].input.uri).toBe(`/?id=${OTHER}&lat=12.3451&lon=-12.3451`)
+  })
+
+  it('without the ids of the other devices of a relay, however they are written', async () => {
+    const text = `[{"ident":"0086612345","lat":52.5301},{"ident":"truck7","lat":52.5302}]`
+    const frame = kept(Buffer.from(text), '86612345', 'flespi')
+    const { lines } = await anonymousCase(
+      { ...frame, content: { ...frame.content, others: ['TRUCK7'] } },
+      ABOUT.places,
+      1,
+    )
+    expect(JSON.stringify(lines)).not.toMatch(/86612345|truck7/i)
   })
 })
 
@@ -90,8 +125,9 @@ describe('no case that calls itself anonymous says who or where the device was',
           if (!Buffer.isBuffer(frame) || message instanceof DecodeError || !message.fixes?.length) continue
           const places = message.fixes.map(({ latitude: lat, longitude: lon }) => ({ lat, lon }))
           const device = message.device ?? session.device ?? ''
-          const [line] = await anonymousCase(kept(frame, device, protocol.name), places, 1)
-          if (!line.anonymous) continue
+          const { lines, isReplaced } = await anonymousCase(kept(frame, device, protocol.name), places, 1)
+          if (!isReplaced) continue
+          const [line] = lines
           const { hex, text = '' } = line.input as { hex?: string; text?: string }
           const bytes = hex === undefined ? Buffer.from(text) : Buffer.from(hex, 'hex')
           const read = reread(() => decodeFrame(protocol, bytes, newSession(true)))
@@ -104,7 +140,7 @@ describe('no case that calls itself anonymous says who or where the device was',
 })
 
 function kept(frame: Buffer, device: string, protocol: string) {
-  const content = { body: frame.toString('base64'), opening: [], places: [] }
+  const content = { body: frame.toString('base64'), opening: [], others: [], places: [] }
   const about = {
     id: '1',
     at: '',
@@ -124,6 +160,8 @@ function reread(read: () => Message): Message | undefined {
     throw error
   }
 }
+
+const backwards = (bytes: Buffer) => Buffer.from(bytes.toReversed())
 
 function number(digits: string): Buffer {
   return Buffer.from(BigInt(digits).toString(16).padStart(14, '0'), 'hex')

@@ -16,7 +16,12 @@ const ABOUT = {
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 const PLACED = `*HQ,${IMEI},V9,101010,A,5231.8012,N,01324.6123,E,000.0,0,201126#`
 const BARE = `*HQ,${IMEI},V8,101010#`
-const content = (text: string) => ({ body: base64(text), opening: [base64(`*HQ,${IMEI},LINK#`)], places: [] })
+const content = (text: string) => ({
+  body: base64(text),
+  opening: [base64(`*HQ,${IMEI},LINK#`)],
+  others: [],
+  places: [],
+})
 
 async function admin(results: readonly object[], lastFix: object | undefined = { lat: 52.53, lon: 13.41 }) {
   return answering(({ path }) => {
@@ -69,10 +74,9 @@ it('misunderstood export prints cases that decode reads, without id and place', 
       protocol: 'h02',
       deviceId: lines[0].deviceId,
       input: {
-        text: `*HQ,${lines[0].deviceId},V9,101010,A,1234.5123,N,12345.1234,E,000.0,0,201126#`.replace('000.0', '000.0'),
+        text: `*HQ,${lines[0].deviceId},V9,101010,A,1234.5123,N,12345.1234,E,000.0,0,201126#`,
       },
       reason: 'not_read',
-      anonymous: true,
     }),
   ])
   expect(errors).toMatch(/look at the lines before you send them/)
@@ -84,6 +88,6 @@ it('misunderstood export leaves out frames in which no place is recognised, and 
   expect([some.code, some.out]).toEqual([0, ''])
   expect(some.errors).toMatch(/1 frame is left out/)
   const all = await waybridge(['misunderstood', 'export', '--all', ...server.options])
-  expect(all.out).toContain('"anonymous":false')
+  expect(all.out).toContain('V8,101010')
   expect(all.out).not.toContain(IMEI)
 })

@@ -86,6 +86,14 @@ describe('a frame whose content cannot be read', () => {
     ])
   })
 
+  it('is not taken for checked because another frame of its connection was', async () => {
+    const shared = gateway()
+    const peer = await connection(shared)
+    peer.say('checked 1\nunread 2\nping\n')
+    await until(() => expect(peer.heard).toBe('hi\nok 1\npong\n'))
+    expect(shared.frames.map(shown)).toEqual([['van-1', 'tcp', 'not_read', 'checked 1\n']])
+  })
+
   it('is kept and answered where it comes again, on another connection too; the good ones between are not held up', async () => {
     const shared = gateway()
     const first = await connection(shared)

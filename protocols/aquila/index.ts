@@ -2,7 +2,7 @@
  * Aquila tracking devices (iTriangle, India). No specification is known: inferred from frames; the third kind is that of
  * the Indian standard AIS 140 (ARAI). TCP, text, lines:
  *
- *   $$c_v,I,e,Y,O,YYMMDDhhmmss,A,g,S,o,C[,s,P],…*XX     position; where P has a fraction, s and P are satellites and HDOP
+ *   $$c_v,I,e,Y,O,YYMMDDhhmmss,A,g,S,o,C[,s,P],…,i,…*XX     position; where P has a fraction, s and P are satellites and HDOP
  *   $$c_v,I,e,Y,O,YYMMDDhhmmss,A,g,…*XX                 short position
  *
  *   $k,v,w,t,a,L,I,r,f,DDMMYYYY,hhmmss,Y,N,O,E,S,C,s,H,p,P,o,i,m,V,B,…     AIS 140; f  1: fixed, a  alert, i  ignition,
@@ -12,8 +12,8 @@
  *   I  id        Y, O  decimal degrees     S  km/h          X  XOR of all before *
  *   e  event     A  A: valid, V: not       C  degrees
  *
- * Ignition and voltages of the first kind stand in places that differ between devices, and are not read. Nothing is
- * answered.
+ * Of the first kind, i is the ignition, in the 13th field behind C or the 15th behind P, as several frames show. Its voltages
+ * have units that differ between devices and are not read. Nothing is answered.
  */
 import { type Draft, dop, textProtocol } from '../kit/index.ts'
 
@@ -45,7 +45,9 @@ export default textProtocol({
     dilution: { like: '\\d+\\.\\d+', read: (text: string, draft: Draft) => void (draft.hdop = dop(+text)) },
   },
   lines: [
+    { like: `${PLACE},{any},{speedKmh},{any},{course},{satellites},{dilution},{any:14},{ignition},{any}` },
     { like: `${PLACE},{any},{speedKmh},{any},{course},{satellites},{dilution},{any}` },
+    { like: `${PLACE},{any},{speedKmh},{any},{course},{any:12},{ignition},{any}` },
     { like: `${PLACE},{any},{speedKmh},{any},{course},{any}` },
     { like: `${PLACE},{any}` },
     { like: '$${any},{id},{any}', unknown: 'type' },

@@ -1,5 +1,5 @@
 import { kmh, xor } from '../../protocols/kit/index.ts'
-import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { many, type ProtocolCases, eachSaid } from '../support/protocol-cases.ts'
 
 const PLACE = '$$CLIENT_1ZF,42,1,52.525000,-13.410000,261120150010,'
 const FIX = { time: '2026-11-20T15:00:10Z', latitude: 52.525, longitude: -13.41 }
@@ -21,6 +21,16 @@ export default {
           frame: sealed(`${PLACE}V,27,36,8,270,68,0,0,0,0,1,`),
           device: '42',
           fixes: [{ ...FIX, valid: false, speed: kmh(36), heading: 270 }],
+        },
+        {
+          frame: sealed(`${PLACE}A,11,36,247196,270,9,0.810000,${'0,'.repeat(14)}1,${'0,'.repeat(20)}13325,306,`),
+          device: '42',
+          fixes: [{ ...FIX, speed: kmh(36), heading: 270, satellites: 9, hdop: 0.81, said: { ignition: true } }],
+        },
+        {
+          frame: sealed(`${PLACE}A,27,36,8,270,${'0,'.repeat(12)}0,1,${'0,'.repeat(19)}399,3709,`),
+          device: '42',
+          fixes: [{ ...FIX, speed: kmh(36), heading: 270, said: { ignition: false } }],
         },
         { frame: sealed(`${PLACE}A,01,123456,`), device: '42', fixes: [FIX] },
         {
@@ -54,6 +64,17 @@ export default {
         { frame: sealed('$$CLIENT_1ZF,42,X,1'), device: '42' },
         { frame: sealed(`${PLACE}A,01,123456,`).replace('01', '02'), error: 'checksum' },
       ],
+    },
+  ],
+  corrections: [
+    {
+      reason: 'the voltages are in units that differ between devices; what says charged comes with a supply of 0.4 V',
+      says: eachSaid(({ ignition }) => ({ ignition })),
+    },
+    {
+      reason: 'the fields are those of aquila-005, whose ignition is off',
+      frames: ['aquila-010'],
+      says: eachSaid(() => ({ ignition: false })),
     },
   ],
   exceptions: { 'aquila-010': 'its course is 1, which the peer takes for 135 degrees' },

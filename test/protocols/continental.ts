@@ -1,6 +1,6 @@
 import { ByteWriter } from '../../protocols/kit/index.ts'
 import { bytes } from '../support/encode.ts'
-import { COSTLY_SIZE, type ProtocolCases } from '../support/protocol-cases.ts'
+import { COSTLY_SIZE, type ProtocolCases, eachSaid } from '../support/protocol-cases.ts'
 
 const SECONDS = Date.UTC(2024, 4, 1, 23, 15, 30) / 1000
 
@@ -47,6 +47,12 @@ export default {
           fixes: [{ ...FIX, said: { ignition: true, external_voltage: 12 } }],
         },
       ],
+    },
+  ],
+  corrections: [
+    {
+      reason: '12 and 13 V are the battery of the vehicle',
+      says: eachSaid(({ batteryV, ...rest }) => ({ ...rest, powerV: batteryV })),
     },
   ],
 } satisfies ProtocolCases

@@ -1,6 +1,6 @@
 import { crc16CcittFalse, type Said } from '../../protocols/kit/index.ts'
 import { bytes, u } from '../support/encode.ts'
-import { COSTLY_SIZE, eachPosition, many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { COSTLY_SIZE, eachPosition, many, type ProtocolCases, eachSaid } from '../support/protocol-cases.ts'
 import type { Vector, VectorPosition } from '../support/vectors/vectors.ts'
 
 const IMEI = '356307042441013'
@@ -270,6 +270,26 @@ export default {
     },
   ],
   corrections: [
+    {
+      reason: 'IGL: 1 is "ignition off", since it comes seconds after IGF',
+      frames: ['gl200-088', 'gl200-109'],
+      says: eachSaid(({ ignition, ...rest }) => ({ ...rest, ignition: !ignition })),
+    },
+    {
+      reason: 'GTINF: 12986 is the external power in mV, 4.16 the voltage of the battery',
+      frames: ['gl200-101'],
+      says: eachSaid((said) => ({ ...said, powerV: 12.986, batteryV: 4.16 })),
+    },
+    {
+      reason: 'GTMPN: 0 is the accuracy of GPS, in front of the speed',
+      frames: ['gl200-102'],
+      says: eachSaid(({ batteryPercent = 0, ...rest }) => ({ ...rest, batteryPercent: batteryPercent || undefined })),
+    },
+    {
+      reason: 'GTERI of a model with a battery alone: report id and type, two zeros, follow the mask',
+      frames: ['gl200-015'],
+      says: eachSaid(({ powerV = 0, ...rest }) => ({ ...rest, powerV: powerV || undefined })),
+    },
     {
       reason: 'GTINF: what stands behind the voltage of the battery is whether it is being charged; LED on comes next',
       says: (vector) => withSaid(vector, 'INF', (said) => ({ ...said, charging: undefined })),

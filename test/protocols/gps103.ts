@@ -1,5 +1,5 @@
 import { kmh, knots } from '../../protocols/kit/index.ts'
-import { eachPosition, many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { eachPosition, many, type ProtocolCases, eachSaid } from '../support/protocol-cases.ts'
 
 const ID = '356307042441013'
 /** 52° 31.5′ N, 13° 24.6′ E at 23:15:30 UTC, in a zone where it is the next day. */
@@ -130,6 +130,13 @@ export default {
     },
   ],
   corrections: [
+    {
+      reason: 'OBD: what it calls battery voltage is that of the vehicle: 14 V while it drives',
+      says: (vector) =>
+        vector.input.text?.includes(',OBD,')
+          ? eachSaid(({ batteryV, ...rest }) => ({ ...rest, powerV: batteryV }))(vector)
+          : undefined,
+    },
     {
       reason: 'the time of these positions has seconds, which the peer drops',
       frames: ['gps103-076'],

@@ -13,6 +13,7 @@
  *   0102, 0002, 0003, 0200 … all others: answer 8001 [V] I 0000 (S T 00)
  *   0200 position: location.ts            0201, 0500 the same behind the serial number of a question
  *   0704 NNNN KK of (LLLL, position)      0210 of (LL, position)     0801 MMMMMMMM xxxxxxxx position photo…: answer 8800 M
+ *   0900 data passed through: GTSL|a|b|c|D|… of a card reader, D the driver; F0 of an OBD reader: said.ts
  *   others: a position is looked for      (…) and 55xx: jointech.ts
  *
  * The parts of a split message are answered together, once it is whole and stored; those of a photo one by one, and dropped.
@@ -37,6 +38,7 @@ import {
 } from '../kit/index.ts'
 import { isJointech, jointechFrame, jointechText } from './jointech.ts'
 import { BASIC, locationWithin, report } from './location.ts'
+import { cardIn, obdIn } from './said.ts'
 
 const frames = escaped({ flag: 0x7e, escape: 0x7d, codes: new Map([1, 2].map((code) => [code, 0x7c + code])) })
 
@@ -60,7 +62,7 @@ export default {
 const [GENERAL_ANSWER, REGISTER, TIME] = [0x0001, 0x0100, 0x0004]
 /** Of trackers that ask before the standard had a question for it: the year in two bytes, no packed decimals. */
 const OLD_TIME = 0x0109
-const [PHOTO, BATCH, VENDOR_BATCH] = [0x0801, 0x0704, 0x0210]
+const [PHOTO, BATCH, VENDOR_BATCH, PASSED] = [0x0801, 0x0704, 0x0210, 0x0900]
 
 /** Types that hold no position, by what they hold. */
 const OTHERS: Readonly<Record<string, readonly number[]>> = {
@@ -157,7 +159,7 @@ function part(r: ByteReader, header: Header, session: Session): Message {
   )
 }
 
-type Positions = Pick<Message, 'fixes' | 'none' | 'unreadable'>
+type Positions = Pick<Message, 'fixes' | 'none' | 'said' | 'unreadable'>
 
 /** What the body of a type that holds positions says; of an unknown type, the position that is found in it. */
 function positions(r: ByteReader, { device, type, properties }: Header, session: Session): Positions {
@@ -169,8 +171,11 @@ function positions(r: ByteReader, { device, type, properties }: Header, session:
   if (type === BATCH) return batch(r.skip(3), 2, read)
   if (type === VENDOR_BATCH) return batch(r, 1, read)
   if (type === PHOTO) return photo(r.skip(8), read)
-  const fix = locationWithin(r.slice(), settings)
-  return fix ? { fixes: [fix] } : {}
+  const content = r.slice()
+  const card = type === PASSED ? cardIn(content) : undefined
+  if (card) return { none: 'driver', said: card }
+  const fix = locationWithin(content, settings)
+  return fix ? { fixes: [fix] } : { said: type === PASSED ? obdIn(content) : undefined }
 }
 
 const placed = (fix: Fix | undefined): Positions => (fix ? { fixes: [fix] } : { none: 'no fix' })

@@ -15,8 +15,10 @@
  *                    12 tampering), 00C5: the same (6 vibration)
  *
  *   *  of the own battery or, above 6 V, of the supply
+ *
+ *   F0 YYMMDDhhmmss xx xx 01 NN of (NNNN LL value) SSSSSSSS …     of an OBD reader, inferred from one frame: 0530 is the supply, mV
  */
-import { type Alarm, alarmsIn, alarmsOf, type ByteReader, type Said, said, tlv } from '../kit/index.ts'
+import { type Alarm, alarmsIn, alarmsOf, ByteReader, type Said, said, tlv } from '../kit/index.ts'
 
 /** What a position says besides: its alarms and status, and the tagged values behind it. */
 interface Besides {
@@ -40,6 +42,33 @@ export function besides(r: ByteReader, alarms: number, status: number): Besides 
     else VALUES[(tag << 8) | value.left]?.(value, says)
   return { satellites, said: said(says) }
 }
+
+/** The card that a reader passed through, behind three bytes (port, length); undefined of other content. */
+export function cardIn(content: Buffer): Said | undefined {
+  const card = CARD.exec(content.toString('latin1', 3))?.[1]
+  return card === undefined ? undefined : said({ driver: card })
+}
+
+const CARD = /^GTSL\|\d+\|\d+\|\d+\|(\w+)\|/
+
+/** What an OBD reader passed through, with the status behind it; undefined of other content. */
+export function obdIn(content: Buffer): Said | undefined {
+  if (content.length < OBD_HEAD || content[0] !== OBD || content[9] !== OBD_VALUES) return undefined
+  const r = new ByteReader(content).skip(OBD_HEAD - 1)
+  const says: Says = {}
+  for (let count = r.u8(); count > 0 && r.left >= 3; count--) {
+    const name = r.u16()
+    const value = r.part(Math.min(r.u8(), r.left))
+    if (name === OBD_SUPPLY && value.left === 2) says.external_voltage = value.u16() / 1000
+  }
+  if (r.left < 4) return said(says)
+  const status = r.u32()
+  return said({ ...says, ignition: (status & IGNITION) !== 0, charging: (status & CHARGING) !== 0 })
+}
+
+/** Bytes up to the number of values. */
+const OBD_HEAD = 11
+const [OBD, OBD_VALUES, OBD_SUPPLY] = [0xf0, 0x01, 0x0530]
 
 function driverIn(value: ByteReader): string | undefined {
   const text = value.ascii(value.left).trim()

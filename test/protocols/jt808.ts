@@ -1,6 +1,6 @@
 import { xor } from '../../protocols/kit/index.ts'
 import { bytes, escapedFrame, u } from '../support/encode.ts'
-import { COSTLY_SIZE, many, type OwnFrame, type ProtocolCases } from '../support/protocol-cases.ts'
+import { COSTLY_SIZE, many, type OwnFrame, type ProtocolCases, eachSaid } from '../support/protocol-cases.ts'
 import { flipped } from '../support/rough.ts'
 
 const PHONE = '013912345678'
@@ -74,6 +74,24 @@ export default {
           reply: message(0x8109, bytes('07ea 0b14 0c0000'), { serial: 0 }),
         },
         { frame: message(0x0900, bytes('41 0102')), device: DEVICE, reply: accepted(0x0900) },
+        {
+          frame: message(0x0900, Buffer.from('@\0\x18GTSL|6|1|0|12345678|1|\r\n')),
+          device: DEVICE,
+          none: 'driver',
+          said: { driver: '12345678' },
+          reply: accepted(0x0900),
+        },
+        {
+          frame: message(0x0900, bytes('f0 261120063015 000201 02 052b0150 05300231ba 04000001 0160a85c')),
+          device: DEVICE,
+          said: { ignition: true, charging: true, external_voltage: 12.73 },
+          reply: accepted(0x0900),
+        },
+        {
+          frame: message(0x0900, bytes('f0 261120063015 000201 02 052b0150 05300231')),
+          device: DEVICE,
+          reply: accepted(0x0900),
+        },
         {
           frame: message(0x0f12, Buffer.concat([bytes('07 0102 01'), position().subarray(4), bytes('0a0b')])),
           device: DEVICE,
@@ -356,7 +374,36 @@ export default {
       ],
     },
   ],
+  corrections: [
+    {
+      reason: 'what is above 6 V is no battery of a tracker, but its supply',
+      says: eachSaid(({ batteryV = 0, batteryPercent, ...rest }) =>
+        batteryV > 6 ? { ...rest, powerV: batteryV } : { ...rest, batteryPercent, batteryV: batteryV || undefined },
+      ),
+    },
+    {
+      reason: 'D5 of two bytes is a voltage, and this one has 14; 0.2 V feeds no tracker',
+      frames: ['jt808-053', 'jt808-090'],
+      says: eachSaid(({ batteryV: _, powerV: __, ...rest }) => rest),
+    },
+    {
+      reason: 'alarm 8 is "main power is off", alarm 7 "main power is low" (table 24 of 2013)',
+      frames: ['jt808-021', 'jt808-046', 'jt808-056'],
+      says: eachSaid(({ alarms = [], ...rest }) => ({ ...rest, alarms: alarms.map((each) => MAIN_POWER[each] ?? each) })),
+    },
+    {
+      reason: 'the same, besides the alarm of 0089',
+      frames: ['jt808-079'],
+      says: ({ positions }) => ({
+        positions: positions.map((each, i) =>
+          i === 3 ? { ...each, said: { ...each.said, alarms: ['powerCut', 'powerOff'] } } : each,
+        ),
+      }),
+    },
+  ],
 } satisfies ProtocolCases
+
+const MAIN_POWER: Readonly<Record<string, string>> = { powerOff: 'powerCut', lowBattery: 'lowPower' }
 
 interface MessageOptions {
   readonly serial?: number

@@ -3,11 +3,10 @@
  *
  *   LLLLLLLL 01 IIIIIIII NN record… CCCC      L  length behind it, little-endian     I  id     N  records
  *
- *   record  xxxx i 6 bytes TTTTTTTT V 13 bytes MM 00 AAAAAAAA OOOOOOOO HHHH GGGG S …    C  a checksum that is not known
+ *   record  9 bytes TTTTTTTT V 13 bytes MM 00 AAAAAAAA OOOOOOOO HHHH GGGG S …    C  a checksum that is not known
  *
  *   T  unix seconds     A, O  latitude, longitude, 1e-7 degrees     S  satellites
  *   V  speed, km/h      H  altitude, m      G  heading
- *   i  bit 0: the ignition is on
  *   M  groups of values: with A0 a record has 44 bytes, with E0 74; of others the length is not known
  *
  * Answer: 07000000 82 01, L, 01.
@@ -65,8 +64,7 @@ function records(r: ByteReader): Message {
 }
 
 function record(r: ByteReader): Fix {
-  const ignition = (r.skip(2).u8() & 1) !== 0
-  const time = r.skip(6).u32() * 1000
+  const time = r.skip(9).u32() * 1000
   const speed = kmh(r.u8())
   const latitude = r.skip(15).i32() / 1e7
   const longitude = r.i32() / 1e7
@@ -74,5 +72,5 @@ function record(r: ByteReader): Fix {
   const course = heading(r.u16())
   const satellites = r.u8()
   const place = { time, latitude, longitude, valid: true, altitude, satellites }
-  return { ...place, speed, heading: course, said: { ignition } }
+  return { ...place, speed, heading: course }
 }

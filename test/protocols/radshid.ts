@@ -9,7 +9,6 @@ const FIX = {
   altitude: -12,
   heading: 270,
   satellites: 9,
-  said: { ignition: false },
 }
 
 export default {
@@ -23,12 +22,6 @@ export default {
           device: '352123670',
           fixes: [FIX, FIX],
           reply: Buffer.from('0700000082017e00000001', 'hex'),
-        },
-        {
-          frame: message(1, record('a0', 2).replace('01e000', '01e001')),
-          device: '352123670',
-          fixes: [{ ...FIX, said: { ignition: true } }],
-          reply: Buffer.from('0700000082013400000001', 'hex'),
         },
         {
           frame: message(2, record('a0', 2)),

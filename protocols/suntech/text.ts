@@ -118,10 +118,15 @@ function saidBehind(fields: readonly string[], type?: string): Said | undefined 
     ignition: inputs[0] === '1',
     external_voltage: withPoint(power),
     // An STT has the number of the message behind its mode; all have the hours of the engine before the battery.
-    battery_voltage: type === 'UEX' ? undefined : volts(fields[type === 'STT' ? 6 : 5]),
+    battery_voltage: type === 'UEX' ? undefined : (volts(fields[type === 'STT' ? 6 : 5]) ?? eventVolts(fields, type)),
     driver: fields.slice(6).find(isKey),
     alarms: alarmsOf(type === 'EMG' && EMERGENCIES[id], type === 'ALT' && ALERTS[id]),
   })
+}
+
+/** Some events have a mode and the number of the message in front of the hours, as STT has: inferred from one frame. */
+function eventVolts(fields: readonly string[], type?: string): number | undefined {
+  return type === 'EVT' ? volts(fields[7]) : undefined
 }
 
 /** ST410 and its kin have their battery among the fields before the date, behind the cells. */
@@ -162,10 +167,17 @@ function universal(fields: readonly string[]): Fix | undefined {
     said: said({
       ignition: isBits(field(INPUTS)) ? field(INPUTS).endsWith('1') : undefined,
       alarms: fields[0] === 'ALT' ? alarmsOf(ALERTS[field(ALERT)]) : undefined,
-      ...(fields[0] === 'UEX' ? undefined : assigned(fields.slice(at), field(ASSIGNED))),
+      ...(fields[0] === 'UEX' ? { driver: cardOf(fields) } : assigned(fields.slice(at), field(ASSIGNED))),
     }),
   }
 }
+
+/** The card that a reader passed through as user data: GTSL|a|b|c|card|…, inferred from frames. */
+function cardOf(fields: readonly string[]): string | undefined {
+  return CARD.exec(fields.find((field) => field.startsWith('GTSL|')) ?? '')?.[1]
+}
+
+const CARD = /^GTSL\|\d+\|\d+\|\d+\|(\w+)\|/
 
 /**
  * The backup battery and the main power: the first of the fields that a report has behind those of its mask. A mask of

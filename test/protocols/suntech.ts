@@ -1,6 +1,6 @@
 import { ByteWriter } from '../../protocols/kit/index.ts'
 import { bytes } from '../support/encode.ts'
-import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { many, type ProtocolCases, eachSaid } from '../support/protocol-cases.ts'
 
 const ID = '907000123'
 const CLOCK = '20240501;23:15:30'
@@ -62,6 +62,16 @@ export default {
           frame: `ST910;Location;${ID};500;${CLOCK};${PLACE};1;3.8;0;1;9159\r`,
           device: ID,
           fixes: [{ ...FIX, said: { battery_voltage: 3.8 } }],
+        },
+        {
+          frame: `UEX;${ID};03FFFFFF;161;3.0.9;0;${CLOCK};00006697;724;11;4EDA;33;${PLACE};11;1;00000001;00000000;24;GTSL|6|1|0|12345678|1|\r\n;A7;;164;0;11.82\r`,
+          device: ID,
+          fixes: [{ ...FIX, satellites: 11, said: { ignition: true, driver: '12345678' } }],
+        },
+        {
+          frame: `ST300EVT;${ID};07;564;${CLOCK};232e19;${PLACE};9;1;478391;11.53;000100;2;1;9498;079324;4.3;1;0.00\r`,
+          device: ID,
+          fixes: [{ ...FIX, satellites: 9, said: { ignition: false, external_voltage: 11.53, battery_voltage: 4.3 } }],
         },
         {
           frame: `ST300UEX;${ID};04;0712;${CLOCK};1a2b3;${PLACE};9;1;0;15.30;001100;4;a\r\nb;12;0;4.5;1\r`,
@@ -205,6 +215,13 @@ export default {
         { frame: `ST300STT;${ID};04;248\r`, error: 'malformed', envelope: { device: ID } },
         { frame: '-Error\r', error: 'unsupported' },
       ],
+    },
+  ],
+  corrections: [
+    {
+      reason: 'EVT: 9498 is the number of the message, in front of the hours and 4.3 V; 0.00 is no key',
+      frames: ['suntech-072'],
+      says: eachSaid(({ driver: _, ...rest }) => ({ ...rest, batteryV: 4.3 })),
     },
   ],
   exceptions: { 'suntech-062': 'an error text of a modem, without an id: no report' },

@@ -92,6 +92,7 @@ function complete(fix: Fix, r: ByteReader, form: string | undefined): void {
     if (name === 'AT') fix.altitude = r.i32()
     else if (name === 'SA') fix.satellites = r.u8()
     else if (name === 'MV') fix.said = { ...fix.said, external_voltage: r.u16() / 10 }
+    else if (name === 'IN0') fix.said = { ...fix.said, ignition: r.u8() !== 0 }
     else if (name === 'BV') fix.said = { ...fix.said, battery_voltage: r.u16() / 10 }
     else if (length === 0) r.asciiUntil(0)
     else r.skip(length)

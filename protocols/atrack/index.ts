@@ -14,8 +14,8 @@
  *
  * A time is unix seconds, or (AT$FORM) year16 month day hour minute second; in text YYYYMMDDhhmmss. Values of one's own
  * follow where a record has their names (%CI), or the setting `form` ("%SA%MV…", as in AT$FORM) names them: of these the
- * altitude (%AT), satellites (%SA), supply (%MV, 0.1 V), own battery (%BV, 0.1 V) and, in text, motion (%MT) are read. Their lengths
- * are those of frames that were seen. The driver is the text of a card, if there is one.
+ * altitude (%AT), satellites (%SA), supply (%MV, 0.1 V), own battery (%BV, 0.1 V), ignition (%IN0, which it
+ * is wired to: inferred) and, in text, motion (%MT) are read. Their lengths are those of frames that were seen. The driver is the text of a card, if there is one.
  *
  * Answer to a report, text too: FE02 I S, once it is stored; else it comes again.
  */

@@ -56,11 +56,11 @@ function values(fields: string[], form: string | undefined, driver: string): Par
     return field !== undefined && /^-?\d+$/.test(field) ? +field : undefined
   }
   const volts = (name: string) => optionalNumber(value(name), (tenths) => tenths / 10)
-  const moving = value('MT')
+  const flag = (name: string) => (value(name) === undefined ? undefined : value(name) === 1)
   const says = { external_voltage: volts('MV'), battery_voltage: volts('BV'), driver }
   return {
     altitude: value('AT'),
     satellites: value('SA'),
-    said: said({ ...says, moving: moving === undefined ? undefined : moving === 1 }),
+    said: said({ ...says, moving: flag('MT'), ignition: flag('IN0') }),
   }
 }

@@ -28,10 +28,15 @@ export default {
       frames: [
         { frame: binary(record(), record()), device: IMEI, fixes: [FIX, FIX], reply: ACK },
         {
-          frame: binary(record('%CI%SA%MV%BV%VN%AT\0', '0c00850029313233000000002d'), record()),
+          frame: binary(record('%CI%SA%MV%BV%IN0%VN%AT\0', '0c0085002901313233000000002d'), record()),
           device: IMEI,
           fixes: [
-            { ...FIX, satellites: 12, altitude: 45, said: { external_voltage: 13.3, battery_voltage: 4.1 } },
+            {
+              ...FIX,
+              satellites: 12,
+              altitude: 45,
+              said: { external_voltage: 13.3, battery_voltage: 4.1, ignition: true },
+            },
             FIX,
           ],
           reply: ACK,
@@ -55,11 +60,13 @@ export default {
       settings: { form: '%AT%SA' },
       frames: [
         {
-          frame: text(`${TEXT}\x1a,45,12\r\n${TEXT}\x1a,%CI%MV%SA,133,9\r\n${TEXT}\x1a,%CI%GL%RP%SA,${LINK},980,9\r\n`),
+          frame: text(
+            `${TEXT}\x1a,45,12\r\n${TEXT}\x1a,%CI%MV%IN0%SA,133,0,9\r\n${TEXT}\x1a,%CI%GL%RP%SA,${LINK},980,9\r\n`,
+          ),
           device: IMEI,
           fixes: [
             { ...FIX, altitude: 45, satellites: 12 },
-            { ...FIX, satellites: 9, said: { external_voltage: 13.3 } },
+            { ...FIX, satellites: 9, said: { external_voltage: 13.3, ignition: false } },
             { ...FIX, satellites: 9 },
           ],
           reply: ACK,

@@ -389,7 +389,10 @@ export default {
     {
       reason: 'alarm 8 is "main power is off", alarm 7 "main power is low" (table 24 of 2013)',
       frames: ['jt808-021', 'jt808-046', 'jt808-056'],
-      says: eachSaid(({ alarms = [], ...rest }) => ({ ...rest, alarms: alarms.map((each) => MAIN_POWER[each] ?? each) })),
+      says: eachSaid(({ alarms = [], ...rest }) => ({
+        ...rest,
+        alarms: alarms.map((each) => MAIN_POWER[each] ?? each),
+      })),
     },
     {
       reason: 'the same, besides the alarm of 0089',

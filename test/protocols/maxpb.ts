@@ -1,5 +1,5 @@
 import { ByteWriter, crc16Xmodem } from '../../protocols/kit/index.ts'
-import type { ProtocolCases } from '../support/protocol-cases.ts'
+import { eachSaid, type ProtocolCases } from '../support/protocol-cases.ts'
 
 const FIX = { time: '2024-05-01T10:15:30Z', latitude: 52.525, longitude: -13.41, altitude: -12 }
 const ID = '160000000'
@@ -34,6 +34,13 @@ export default {
         },
         { frame: message(9, '0801') },
       ],
+    },
+  ],
+  corrections: [
+    {
+      reason: 'a battery of 3.89 V is not at 0 %',
+      frames: ['maxpb-001'],
+      says: eachSaid(({ batteryPercent: _, ...rest }) => rest),
     },
   ],
 } satisfies ProtocolCases

@@ -1,5 +1,5 @@
 import { kmh } from '../../protocols/kit/index.ts'
-import { eachPosition, many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { eachPosition, many, type ProtocolCases, eachSaid } from '../support/protocol-cases.ts'
 
 const ID = '356307042441013'
 const FIX = {
@@ -35,6 +35,11 @@ export default {
     },
   ],
   corrections: [
+    {
+      reason:
+        'the sixth digit of J is 1 in all frames, whatever the voltage: main power, not that the battery is charged',
+      says: eachSaid(({ charging: _, ...rest }) => rest),
+    },
     {
       reason: '9.8 to 12.7 V are the battery of the vehicle',
       says: eachPosition(({ said }) => ({ said: { ...said, batteryV: undefined, powerV: said?.batteryV } })),

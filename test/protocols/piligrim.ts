@@ -1,6 +1,6 @@
 import { knots } from '../../protocols/kit/index.ts'
 import { bytes } from '../support/encode.ts'
-import { COSTLY_SIZE, many, type ProtocolCases, post } from '../support/protocol-cases.ts'
+import { COSTLY_SIZE, many, type ProtocolCases, post, eachSaid } from '../support/protocol-cases.ts'
 
 const IMEI = '868204000000017'
 const binary = (body: Buffer) => post(`/bingps?imei=${IMEI}&csq=18`, body)
@@ -52,6 +52,13 @@ export default {
         },
         { frame: post('/', ''), error: 'unsupported' },
       ],
+    },
+  ],
+  corrections: [
+    {
+      reason: 'the battery has 4.17 V: the peer reads it a byte off',
+      frames: ['piligrim-000'],
+      says: eachSaid(() => ({ batteryV: 4.17 })),
     },
   ],
   exceptions: {

@@ -1,5 +1,5 @@
 import { kmh } from '../../protocols/kit/index.ts'
-import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { many, type ProtocolCases, eachSaid } from '../support/protocol-cases.ts'
 
 const ID = '356307042441013'
 const PLACE = '20261120111252,13.41,-52.52,36.0,270,34,9'
@@ -36,6 +36,12 @@ export default {
         },
         { frame: '$$HELLO#' },
       ],
+    },
+  ],
+  corrections: [
+    {
+      reason: 'a field that is 0 while the vehicle drives with its ignition on is not its voltage',
+      says: eachSaid(({ powerV: _, ...rest }) => rest),
     },
   ],
 } satisfies ProtocolCases

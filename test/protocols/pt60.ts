@@ -1,4 +1,4 @@
-import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { many, type ProtocolCases, eachSaid } from '../support/protocol-cases.ts'
 
 const ID = '356307042441013'
 const answer = (type: string) => `@B#@|01|${type}|${ID}|0|20261120120000|@E#@`
@@ -49,6 +49,13 @@ export default {
         { frame: `@G#@,V01,14,${ID},9404223001501310,20261120171418,101,26,@R#@`, device: ID, none: 'status', reply },
         { frame: `@G#@,V01,99,${ID},1,@R#@`, device: ID },
       ],
+    },
+  ],
+  corrections: [
+    {
+      reason: 'no watch has a battery of 26 V: type 14 is of the pulse',
+      frames: ['pt60-008'],
+      says: eachSaid(({ batteryV: _, ...rest }) => rest),
     },
   ],
 } satisfies ProtocolCases

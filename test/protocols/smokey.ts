@@ -1,5 +1,5 @@
 import { bytes } from '../support/encode.ts'
-import { COSTLY_SIZE, type ProtocolCases } from '../support/protocol-cases.ts'
+import { COSTLY_SIZE, type ProtocolCases, eachSaid } from '../support/protocol-cases.ts'
 
 const ID = '8651010000000020'
 const frame = (kind: string) =>
@@ -26,4 +26,10 @@ export default {
     },
   ],
   withoutPositions: 'no frame with a position is known',
+  corrections: [
+    {
+      reason: 'a tracker that sends has no battery of 0 V',
+      says: eachSaid(({ batteryV: _, ...rest }) => rest),
+    },
+  ],
 } satisfies ProtocolCases

@@ -1,5 +1,5 @@
 import { mph, xor } from '../../protocols/kit/index.ts'
-import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { many, type ProtocolCases, eachSaid } from '../support/protocol-cases.ts'
 
 const sum = (text: string) => xor(Buffer.from(text)).toString(16).toUpperCase().padStart(2, '0')
 const signed = (text: string) => `${text}*${sum(`${text}*`)}<`
@@ -167,6 +167,21 @@ export default {
     },
   ],
   corrections: [
+    {
+      reason: 'no battery has 135 V, and the unit of the field is not known',
+      frames: ['taip-004'],
+      says: eachSaid(({ batteryV: _, ...rest }) => rest),
+    },
+    {
+      reason: 'REV: which event has the number 01 is what the owner of the device set (TAIP, event reports)',
+      frames: ['taip-020'],
+      says: eachSaid(({ alarms: _, ...rest }) => rest),
+    },
+    {
+      reason: 'RUV: an input of the main power does not say that the battery is being charged',
+      frames: ['taip-036', 'taip-038'],
+      says: eachSaid(({ charging: _, ...rest }) => rest),
+    },
     {
       reason: 'RTT has the fields of RGP, and a number that is to be acknowledged',
       frames: ['taip-005'],

@@ -1,5 +1,5 @@
 import { kmh } from '../../protocols/kit/index.ts'
-import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { many, type ProtocolCases, eachSaid } from '../support/protocol-cases.ts'
 
 export default {
   costly: { commas: `>1${many(',')}\n`, 'one number': `>1,1,1,261120,144111,W${many('1')}\n` },
@@ -14,6 +14,12 @@ export default {
         },
         { frame: '>042,x\r\n', device: '042' },
       ],
+    },
+  ],
+  corrections: [
+    {
+      reason: '000 is not the voltage of the battery that feeds the tracker',
+      says: eachSaid(({ batteryV: _, ...rest }) => rest),
     },
   ],
 } satisfies ProtocolCases

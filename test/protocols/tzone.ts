@@ -62,6 +62,12 @@ export default {
   ],
   corrections: [
     {
+      reason:
+        'an alarm is a code, not bits: AA and 88 are a regular report and a heartbeat, and A0 comes with a list of tags',
+      frames: ['tzone-014', 'tzone-015'],
+      says: eachSaid(({ alarms: _, ...rest }) => rest),
+    },
+    {
       reason: 'the external voltage is in 0.01 V, as that of the battery is',
       says: eachSaid(({ powerV, ...rest }) => ({ ...rest, powerV: powerV && powerV / 100 })),
     },

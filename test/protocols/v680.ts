@@ -1,5 +1,5 @@
 import { knots } from '../../protocols/kit/index.ts'
-import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { many, type ProtocolCases, eachPosition } from '../support/protocol-cases.ts'
 
 const ID = '356307042441013'
 const PLACE = '01324.6000,W,5231.5000,N,12.50,270.00#201126#150010.000'
@@ -64,6 +64,11 @@ export default {
     },
   ],
   corrections: [
+    {
+      reason: 'the event is SOS',
+      frames: ['v680-004'],
+      says: eachPosition(({ said }) => ({ said: { ...said, alarms: ['sos'] } })),
+    },
     {
       reason: 'the number of positions says 4, and there are 4',
       frames: ['v680-015'],

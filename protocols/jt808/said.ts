@@ -16,7 +16,10 @@
  *
  *   *  of the own battery or, above 6 V, of the supply
  *
- *   F0 YYMMDDhhmmss xx xx 01 NN of (NNNN LL value) SSSSSSSS …     of an OBD reader, inferred from one frame: 0530 is the supply, mV
+ *   60 of 17 bytes: the last eight are a card, digits (inferred from one frame)
+ *
+ *   F0 YYMMDDhhmmss xx xx 01 NN of (NNNN LL value) SSSSSSSS …     of an OBD reader, inferred from frames: 0530 is the supply, mV
+ *   F0 YYMMDDhhmmss xx xx 03 xx xx xx SSSSSSSS …
  */
 import { type Alarm, alarmsIn, alarmsOf, ByteReader, type Said, said, tlv } from '../kit/index.ts'
 
@@ -53,22 +56,32 @@ const CARD = /^GTSL\|\d+\|\d+\|\d+\|(\w+)\|/
 
 /** What an OBD reader passed through, with the status behind it; undefined of other content. */
 export function obdIn(content: Buffer): Said | undefined {
-  if (content.length < OBD_HEAD || content[0] !== OBD || content[9] !== OBD_VALUES) return undefined
-  const r = new ByteReader(content).skip(OBD_HEAD - 1)
+  if (content.length < OBD_HEAD || content[0] !== OBD) return undefined
+  const r = new ByteReader(content).skip(OBD_HEAD)
+  const kind = content[OBD_HEAD - 1]
+  if (kind === OBD_VALUES && r.left > 0) return withStatus(r, obdValues(r))
+  return kind === OBD_EVENT && r.left > 3 ? withStatus(r.skip(3), {}) : undefined
+}
+
+/** Bytes up to the kind of content. */
+const OBD_HEAD = 10
+const [OBD, OBD_VALUES, OBD_EVENT, OBD_SUPPLY] = [0xf0, 0x01, 0x03, 0x0530]
+
+function obdValues(r: ByteReader): Says {
   const says: Says = {}
   for (let count = r.u8(); count > 0 && r.left >= 3; count--) {
     const name = r.u16()
     const value = r.part(Math.min(r.u8(), r.left))
     if (name === OBD_SUPPLY && value.left === 2) says.external_voltage = value.u16() / 1000
   }
+  return says
+}
+
+function withStatus(r: ByteReader, says: Says): Said | undefined {
   if (r.left < 4) return said(says)
   const status = r.u32()
   return said({ ...says, ignition: (status & IGNITION) !== 0, charging: (status & CHARGING) !== 0 })
 }
-
-/** Bytes up to the number of values. */
-const OBD_HEAD = 11
-const [OBD, OBD_VALUES, OBD_SUPPLY] = [0xf0, 0x01, 0x0530]
 
 function driverIn(value: ByteReader): string | undefined {
   const text = value.ascii(value.left).trim()
@@ -106,6 +119,7 @@ const VALUES: Readonly<Record<number, Read>> = {
     const [level, measured] = [value.u8(), value.u8()]
     says.battery_percent = measured >= 1 && measured <= 100 ? measured : level * 10
   },
+  0x6011: (value, says) => void (says.driver = driverIn(value.skip(9))),
   0x6102: (value, says) => void (says.external_voltage = value.u16() / 100),
   0x6902: batteryCentivolts,
   0x8202: supplyDecivolts,

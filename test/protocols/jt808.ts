@@ -88,6 +88,12 @@ export default {
           reply: accepted(0x0900),
         },
         {
+          frame: message(0x0900, bytes('f0 261120063015 010203 013800 000c000a 029dc58c 04b99b60')),
+          device: DEVICE,
+          said: { ignition: false, charging: false },
+          reply: accepted(0x0900),
+        },
+        {
           frame: message(0x0900, bytes('f0 261120063015 000201 02 052b0150 05300231')),
           device: DEVICE,
           reply: accepted(0x0900),
@@ -230,6 +236,7 @@ export default {
           ['5602094b 610204b0', { battery_percent: 75, external_voltage: 12 }],
           ['56020900', { battery_percent: 90 }],
           ['690201a1', { battery_voltage: 4.17 }],
+          ['6011 006500001234567890 3132333435363738', { driver: '12345678' }],
           ['82020085', { external_voltage: 13.3 }],
           ['d40164 d50201a2', { battery_percent: 100, battery_voltage: 4.18 }],
           ['e1012d', { battery_percent: 45 }],
@@ -375,6 +382,16 @@ export default {
     },
   ],
   corrections: [
+    {
+      reason: 'the card has the last eight digits; a battery of 3.67 V is not at 0 %',
+      frames: ['jt808-035'],
+      says: eachSaid(({ batteryPercent: _, ...rest }) => ({ ...rest, driver: '90017383' })),
+    },
+    {
+      reason: 'no vehicle has a supply of 3.0 V: what FE of two bytes is, is not known',
+      frames: ['jt808-038'],
+      says: eachSaid(({ powerV: _, ...rest }) => rest),
+    },
     {
       reason: 'what is above 6 V is no battery of a tracker, but its supply',
       says: eachSaid(({ batteryV = 0, batteryPercent, ...rest }) =>

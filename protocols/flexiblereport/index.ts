@@ -1,12 +1,12 @@
 /*
  * Devices with the "flexible report": no specification is known, inferred from frames. Big-endian. UDP, no checksum.
  *
- *   7D 01 IIIIIIIIIIIIIIII x{2} T{4} x{2} LLLL MMMMMMMM xx T{4} yyyyyyyy oooooooo SS CCCC HHHH x{2} VVVV BBBB …
+ *   7D 01 IIIIIIIIIIIIIIII x{2} T{4} x{2} LLLL MMMMMMMM xx T{4} yyyyyyyy oooooooo SS CCCC HHHH x{2} VVVV BBBB x{4} KK …
  *
  *   I  0 and the IMEI     M  which fields follow: with others than 7FFFFFFF they are not read
  *   T  of the report, of the position: seconds, minutes, hours, days, months (of 31 days), years since 2000, mixed radix
  *   y  latitude + 90, o  longitude + 180, 1e-6 degrees     S  km/h     C  degrees     H  metres
- *   V  external voltage, mV     B  battery, mV
+ *   V  external voltage, mV     B  battery, mV     K  inputs, in front of the cell; bit 1: ignition
  *
  * Answer: 7E 0002 E00F
  */
@@ -19,6 +19,7 @@ import {
   kmh,
   type Message,
   type Protocol,
+  type Said,
   said,
   utc,
 } from '../kit/index.ts'
@@ -50,11 +51,21 @@ function fixOf(r: ByteReader): Fix {
   const longitude = r.u32() / 1e6 - 180
   const speed = kmh(r.u8())
   const course = heading(r.u16())
-  return { time, latitude, longitude, valid: true, speed, heading: course, altitude: r.i16(), said: powerOf(r) }
+  return { time, latitude, longitude, valid: true, speed, heading: course, altitude: r.i16(), said: saidOf(r) }
 }
 
-const powerOf = (r: ByteReader) =>
-  r.left < 6 ? undefined : said({ external_voltage: r.skip(2).u16() / 1000, battery_voltage: r.u16() / 1000 })
+function saidOf(r: ByteReader): Said | undefined {
+  if (r.left < 6) return undefined
+  const external_voltage = r.skip(2).u16() / 1000
+  const battery_voltage = r.u16() / 1000
+  return said({
+    external_voltage,
+    battery_voltage,
+    ignition: r.left < 5 ? undefined : (r.skip(4).u8() & IGNITION) !== 0,
+  })
+}
+
+const IGNITION = 2
 
 function timeOf(value: number): number {
   const part = (unit: number, of: number) => Math.floor(value / unit) % of

@@ -33,7 +33,39 @@ export default {
           reply: bytes('7e0002e00f'),
         },
         {
-          frame: Buffer.concat([report('7fffffff'), bytes('0e80 000000000000')]),
+          frame: Buffer.concat([report('7fffffff'), bytes('0e80 00000000 02 02d4')]),
+          device: ID,
+          fixes: [
+            {
+              time: '2024-05-01T23:15:30Z',
+              latitude: 52.525,
+              longitude: -13.41,
+              speed: 10,
+              heading: 270,
+              altitude: 34,
+              said: { external_voltage: 24.226, battery_voltage: 3.712, ignition: true },
+            },
+          ],
+          reply: bytes('7e0002e00f'),
+        },
+        {
+          frame: Buffer.concat([report('7fffffff'), bytes('0e80 00000000 00 02d4')]),
+          device: ID,
+          fixes: [
+            {
+              time: '2024-05-01T23:15:30Z',
+              latitude: 52.525,
+              longitude: -13.41,
+              speed: 10,
+              heading: 270,
+              altitude: 34,
+              said: { external_voltage: 24.226, battery_voltage: 3.712, ignition: false },
+            },
+          ],
+          reply: bytes('7e0002e00f'),
+        },
+        {
+          frame: Buffer.concat([report('7fffffff'), bytes('0e80')]),
           device: ID,
           fixes: [
             {

@@ -1,6 +1,6 @@
 import { ByteWriter, knots } from '../../protocols/kit/index.ts'
 import { bytes } from '../support/encode.ts'
-import { COSTLY_SIZE, type ProtocolCases } from '../support/protocol-cases.ts'
+import { COSTLY_SIZE, eachSaid, type ProtocolCases } from '../support/protocol-cases.ts'
 
 const ID = '359231031000777'
 const u24 = (value: number) => value.toString(16).padStart(6, '0')
@@ -35,6 +35,12 @@ export default {
         { frame: position('05'), fixes: [{ ...FIX, valid: false }] },
         { frame: position('85').subarray(0, 20), error: 'truncated' },
       ],
+    },
+  ],
+  corrections: [
+    {
+      reason: 'a beacon has no battery of 62 V',
+      says: eachSaid(() => ({})),
     },
   ],
 } satisfies ProtocolCases

@@ -1,5 +1,5 @@
 import { kmh } from '../../protocols/kit/index.ts'
-import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { eachSaid, many, type ProtocolCases } from '../support/protocol-cases.ts'
 
 const ID = '356307042441013'
 /** 15:00:10 on 20 November 2026, 52.525 S, 13.41 E, 36 km/h, 270 degrees. */
@@ -57,6 +57,17 @@ export default {
       title: 'a model that waits for answers',
       settings: { model: 'E3+4G' },
       frames: [{ frame: `*ET,${ID},HB,${PLACE}#`, device: ID, fixes: [FIX], reply: `*ET,${ID},HB,ACK#` }],
+    },
+  ],
+  corrections: [
+    {
+      reason: 'a field that holds 100, 99, 4 and 0 is not the voltage of what feeds a tracker',
+      says: eachSaid(({ powerV: _, ...rest }) => rest),
+    },
+    {
+      reason: 'of the OBD plug, 14.2 V is the battery of the vehicle',
+      frames: ['easytrack-001'],
+      says: eachSaid(({ batteryV }) => ({ powerV: batteryV })),
     },
   ],
 } satisfies ProtocolCases

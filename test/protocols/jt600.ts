@@ -1,6 +1,6 @@
 import { kmh, knots, mph } from '../../protocols/kit/index.ts'
 import { bytes } from '../support/encode.ts'
-import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { eachSaid, many, type ProtocolCases } from '../support/protocol-cases.ts'
 
 const ID = '8021234567'
 /** 52° 31.5′ N, 13° 24.6′ E, 10 kn, 270°. */
@@ -142,6 +142,16 @@ export default {
         if (packet[0] !== 0x24 && first < 11) return undefined
         return { positions: positions.map((each, i) => ({ ...each, speedKnots: packet[first + 27 * i + 15] })) }
       },
+    },
+    {
+      reason: 'JT600 V1.8: the charge of its battery, %: 80 and 100 are no voltages',
+      frames: ['jt600-030', 'jt600-031', 'jt600-034', 'jt600-035'],
+      says: eachSaid(({ powerV, ...rest }) => ({ ...rest, batteryPercent: powerV })),
+    },
+    {
+      reason: 'these bits of version 2 have another meaning: with its antenna cut it would not measure where it drives',
+      frames: ['jt600-015', 'jt600-016'],
+      says: eachSaid(() => ({})),
     },
   ],
 } satisfies ProtocolCases

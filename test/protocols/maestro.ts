@@ -1,5 +1,5 @@
 import { mph } from '../../protocols/kit/index.ts'
-import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { eachSaid, many, type ProtocolCases } from '../support/protocol-cases.ts'
 
 const ID = '356307042441013'
 const FIX = {
@@ -42,6 +42,12 @@ export default {
         },
         { frame: `@${ID},OK!`, device: ID },
       ],
+    },
+  ],
+  corrections: [
+    {
+      reason: 'the battery of 12.5 to 14.7 V that it speaks of is that of the vehicle, not its own',
+      says: eachSaid(({ ignition, batteryV }) => ({ ignition, powerV: batteryV })),
     },
   ],
 } satisfies ProtocolCases

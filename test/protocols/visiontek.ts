@@ -1,5 +1,5 @@
 import { kmh } from '../../protocols/kit/index.ts'
-import { eachPosition, many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { eachPosition, eachSaid, many, type ProtocolCases } from '../support/protocol-cases.ts'
 
 const ID = '356307042441013'
 const IMEIS: Readonly<Record<string, string>> = {
@@ -54,6 +54,10 @@ export default {
         const deviceId = IMEIS[vector.id]
         return { deviceId, ...eachPosition(() => ({ deviceId }))(vector) }
       },
+    },
+    {
+      reason: 'the main power of a vehicle is connected: that does not say that the battery of the tracker is charged',
+      says: eachSaid(({ charging: _, ...rest }) => rest),
     },
   ],
 } satisfies ProtocolCases

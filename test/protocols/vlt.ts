@@ -1,5 +1,5 @@
 import { kmh } from '../../protocols/kit/index.ts'
-import { eachPosition, many, type ProtocolCases, post } from '../support/protocol-cases.ts'
+import { eachPosition, eachSaid, many, post, type ProtocolCases } from '../support/protocol-cases.ts'
 
 const IMEI = '861230000000017'
 const record = (fixed: number, north: string, alert = '01') =>
@@ -52,6 +52,10 @@ export default {
     {
       reason: 'AIS 140 has speeds in km/h',
       says: eachPosition(({ speedKnots }) => ({ speedKnots: (speedKnots * 1000) / 1852 })),
+    },
+    {
+      reason: 'AIS 140 has the state of the main power here, not whether the battery is charged',
+      says: eachSaid(({ charging: _, ...rest }) => rest),
     },
   ],
 } satisfies ProtocolCases

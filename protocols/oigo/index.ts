@@ -8,7 +8,7 @@
  *   I  IMEI, decimals       a, o  latitude, longitude: ddmm.mmm without the point  D  HDOP, 0.1        M  IMSI
  *   time  YM DD hh mm ss    H  altitude, m; h  feet                                V  speed, km/h; behind oooooooo mph
  *   Y, M  year - 2010, month, four bits each                                       G  heading
- *   U, B  external voltage, battery, mV, of K 00 alone; u  external voltage, 0.1 V                 b  one byte
+ *   U, B  external voltage, battery, mV; of K 04 the battery stands in U, and B is open     u  external voltage, 0.1 V     b  one byte
  *
  * Nothing is answered.
  */
@@ -75,6 +75,7 @@ function newPosition(r: ByteReader): Message {
   }
   if (kind === TWO_TIMES && r.left >= 5)
     fix.said = said({ external_voltage: r.skip(1).u16() / 1000, battery_voltage: r.u16() / 1000 })
+  else if (kind === ONE_TIME && r.left >= 3) fix.said = said({ battery_voltage: r.skip(1).u16() / 1000 })
   return { fixes: [fix] }
 }
 

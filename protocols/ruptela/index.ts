@@ -18,6 +18,7 @@
  *
  * After D: the id of the event, then for the sizes 1, 2, 4, 8: how many, and (id, value): 5 ignition (409, where it is sent as
  * well), 173 movement, 29 external power and 30 own battery (mV). The parts of a record repeat its position: the first one counts.
+ * Of records without a place the last one says the state.
  */
 import {
   ByteReader,
@@ -82,13 +83,16 @@ function answer(type: number): Buffer {
 
 function records(r: ByteReader, isExtended: boolean): Message {
   const count = r.skip(1).u8()
-  const fixes: Fix[] = []
-  for (let i = 0; i < count; i++) {
-    const fix = record(r, isExtended, fixes.at(-1))
-    if (fix) fixes.push(fix)
-  }
+  const read: Records = { fixes: [] }
+  for (let i = 0; i < count; i++) addRecord(read, r, isExtended)
   if (r.left >= LEAST) throw new DecodeError('malformed', `${r.left} bytes behind the last record`)
-  return fixes.length > 0 ? { fixes } : { none: 'no fix' }
+  return read.fixes.length > 0 ? { fixes: read.fixes } : { none: 'no fix', said: read.placeless }
+}
+
+interface Records {
+  readonly fixes: Fix[]
+  /** What the last record without a place says. */
+  placeless?: Said
 }
 
 /** The places of codes of faults: they say nothing of the fix. */
@@ -105,8 +109,8 @@ function faults(r: ByteReader): Message {
   return fixes.length > 0 ? { fixes } : { none: 'no fix' }
 }
 
-/** The fix of a record; undefined without a place, and of the further parts of a record, which complete `last`. */
-function record(r: ByteReader, isExtended: boolean, last: Fix | undefined): Fix | undefined {
+/** Adds the fix of a record, if it has a place. The further parts of a record complete its fix. */
+function addRecord(read: Records, r: ByteReader, isExtended: boolean): void {
   const time = r.u32() * 1000
   const part = isExtended ? r.skip(1).u8() & 0x0f : 0
   r.skip(isExtended ? 1 : 2)
@@ -118,9 +122,14 @@ function record(r: ByteReader, isExtended: boolean, last: Fix | undefined): Fix 
   const speed = r.u16()
   const hdop = r.u8()
   const says = elements(r, isExtended ? 2 : 1)
+  const last = read.fixes.at(-1)
   if (part > 0 && last?.time === time) last.said = says ? { ...last.said, ...says } : last.said
-  if (part > 0 || longitude === NO_PLACE || latitude === NO_PLACE) return undefined
-  return {
+  if (longitude === NO_PLACE || latitude === NO_PLACE) {
+    read.placeless = part > 0 && says ? { ...read.placeless, ...says } : (says ?? read.placeless)
+    return
+  }
+  if (part > 0) return
+  read.fixes.push({
     time,
     latitude: latitude / 1e7,
     longitude: longitude / 1e7,
@@ -131,7 +140,7 @@ function record(r: ByteReader, isExtended: boolean, last: Fix | undefined): Fix 
     speed: speed === UNKNOWN_16 ? undefined : kmh(speed),
     hdop: hdop === UNKNOWN_8 ? undefined : dop(hdop / 10),
     said: says,
-  }
+  })
 }
 
 const [IGNITION, VIRTUAL_IGNITION, MOVEMENT, EXTERNAL, BATTERY] = [5, 409, 173, 29, 30]

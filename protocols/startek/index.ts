@@ -1,7 +1,7 @@
 /*
  * iStartek VT100, VT110, VT120, VT200, VT300, VT800, PT60. "iStartek GPS tracker Communication Protocol" 2.2 (on Scribd). TCP, text:
  *
- *   &&pL,I,000,e,[d],YYMMDDhhmmss,A,Y,O,s,P,S,C,H,odometer,cell,signal,F,i,o,V|B|…,…XX<CR><LF>       position
+ *   &&pL,I,000,e,[d],YYMMDDhhmmss,A,Y,O,s,P,S,C,H,odometer,cell,signal,F,i,o,V|B|…[,x{4}[,D]]…XX<CR><LF>       position
  *   &&pL,I,ccc,…XX<CR><LF>                                          answer to a command, or a report of another kind
  *
  *   p  packet     e, d  event and its data     Y, O  decimal degrees     S  km/h        H  metres
@@ -10,8 +10,8 @@
  *
  *   F  status, hex, bit 5: stopped     i, o  inputs, outputs, hex     V, B  power, battery, 0.01 V, hex
  *
- * The second input is the ignition, event 18 a power cut, d of event 53 a driver: inferred from frames. The layout of a
- * compressed position (020) is not known. Nothing is answered.
+ * The second input is the ignition, event 18 a power cut, d of event 53 a driver, D what a driver's magnetic card holds:
+ * inferred from frames. The layout of a compressed position (020) is not known. Nothing is answered.
  */
 import { type Draft, lengthField, type Session, sum8, textProtocol, verify } from '../kit/index.ts'
 
@@ -48,9 +48,9 @@ export default textProtocol({
   ],
 })
 
-/** Odometer, cell, signal, status, inputs, outputs, voltages. */
+/** Odometer, cell, signal, status, inputs, outputs, voltages, four more, a driver's card. */
 function readBesides(text: string, draft: Draft): void {
-  const [, , , status = '', inputs = '', , voltages = ''] = text.split(',', 7)
+  const [, , , status = '', inputs = '', , voltages = '', , , , , card = ''] = text.split(',', 12)
   const [external = '', battery = ''] = voltages.split('|', 2)
   draft.says({
     ignition: inputs === '' ? undefined : (Number.parseInt(inputs, 16) & ACC) !== 0,
@@ -58,6 +58,7 @@ function readBesides(text: string, draft: Draft): void {
     external_voltage: Number.parseInt(external, 16) / 100,
     battery_voltage: Number.parseInt(battery, 16) / 100,
   })
+  if (card !== '') draft.says({ driver: card })
 }
 
 /** Takes the checksum off. */

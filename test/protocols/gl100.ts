@@ -1,5 +1,5 @@
 import { knots } from '../../protocols/kit/index.ts'
-import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { eachPosition, many, type ProtocolCases } from '../support/protocol-cases.ts'
 
 const ID = '356307042441013'
 const POSITION = '0,12.5,270,34.5,2,-13.41,52.52,20261120171418,0460,0000,18d8,6141,00'
@@ -78,6 +78,11 @@ export default {
           },
         ],
       }),
+    },
+    {
+      reason: 'GTSOS is the report of the SOS button',
+      frames: ['gl100-006'],
+      says: eachPosition(({ said }) => ({ said: { ...said, alarms: ['sos'] } })),
     },
   ],
 } satisfies ProtocolCases

@@ -135,6 +135,13 @@ export default {
           ? eachPosition(({ hdop = 0 }) => ({ hdop: hdop / 10 }))(vector)
           : undefined,
     },
+    {
+      reason: 'event 1 is the SOS button in CCC too',
+      frames: ['meitrack-049'],
+      says: ({ positions }) => ({
+        positions: positions.map((each, i) => (i < 3 ? { ...each, said: { ...each.said, alarms: ['sos'] } } : each)),
+      }),
+    },
   ],
 } satisfies ProtocolCases
 

@@ -115,4 +115,15 @@ export default {
       ],
     },
   ],
+  corrections: [
+    {
+      reason:
+        'a message without a fix says one state, that of its last record; records without a place say nothing of fixes',
+      frames: ['minifinder2-006', 'minifinder2-018', 'minifinder2-025'],
+      says: ({ positions }) => {
+        const state = positions.every(({ noPosition }) => noPosition) ? positions.at(-1)?.said : undefined
+        return { positions: positions.map((each) => (each.noPosition ? { ...each, said: state } : each)) }
+      },
+    },
+  ],
 } satisfies ProtocolCases

@@ -1,5 +1,5 @@
 import { ByteWriter } from '../../protocols/kit/index.ts'
-import type { ProtocolCases } from '../support/protocol-cases.ts'
+import { eachSaid, type ProtocolCases } from '../support/protocol-cases.ts'
 
 const IMEI = '353782062836511'
 const FIX = { time: '2024-05-01T10:15:30Z', latitude: 52.525, longitude: -13.41, heading: 270, satellites: 9 }
@@ -18,6 +18,11 @@ export default {
           device: IMEI,
           fixes: [{ ...NEW, said: { external_voltage: 13.79, battery_voltage: 4.206 } }],
         },
+        {
+          frame: Buffer.concat([newer('04', '').subarray(0, -2), Buffer.from('63101604fd', 'hex')]),
+          device: IMEI,
+          fixes: [{ ...NEW, said: { battery_voltage: 4.118 } }],
+        },
         { frame: newer('04', '').subarray(0, 30), error: 'truncated', envelope: { device: IMEI } },
         { frame: newer('09', ''), device: IMEI, fixes: [] },
         { frame: older('e0000a0f'), error: 'malformed' },
@@ -27,6 +32,13 @@ export default {
           fixes: [{ ...FIX, speed: 13.4112, altitude: 30.48, said: { external_voltage: 13.9 } }],
         },
       ],
+    },
+  ],
+  corrections: [
+    {
+      reason: '4.118 V is the battery of the tracker',
+      frames: ['oigo-000'],
+      says: eachSaid(({ powerV, ...rest }) => ({ ...rest, batteryV: powerV })),
     },
   ],
 } satisfies ProtocolCases

@@ -38,4 +38,16 @@ export default {
       ],
     },
   ],
+  corrections: [
+    {
+      reason: 'AlertMessage is "Low Battery" and "P1 Panic"',
+      frames: ['ramac-000', 'ramac-002'],
+      says: ({ id, positions }) => ({
+        positions: positions.map((each) => ({
+          ...each,
+          said: { ...each.said, alarms: [id === 'ramac-000' ? 'lowBattery' : 'sos'] },
+        })),
+      }),
+    },
+  ],
 } satisfies ProtocolCases

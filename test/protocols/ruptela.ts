@@ -13,6 +13,9 @@ const FIX = {
   hdop: 0.9,
   said: { ignition: true, external_voltage: 12.485 },
 }
+/** Elements of a record: the first one of several parts, and the next. */
+const FIRST = '01 000501 01 001d30c5 00 01 008e0000000000000001'
+const MOVING = '02 00ad01 019900 01 001e0ff3 00 00'
 const ACK = Buffer.from('0002640113bc', 'hex')
 
 export default {
@@ -34,7 +37,20 @@ export default {
         },
         { frame: frame(1, `0001${record()}00ff`), device: IMEI, fixes: [FIX], reply: ACK },
         { frame: frame(1, `0001${record()}${record()}`), error: 'malformed' },
-        { frame: frame(1, `0001${record('80000000')}`), device: IMEI, none: 'no fix', reply: ACK },
+        {
+          frame: frame(1, `0002${record('80000000').replace('30c5', '2ee0')}${record('80000000')}`),
+          device: IMEI,
+          none: 'no fix',
+          said: FIX.said,
+          reply: ACK,
+        },
+        {
+          frame: frame(0x44, `0002${extended('10', FIRST, '80000000')}${extended('11', MOVING, '80000000')}`),
+          device: IMEI,
+          none: 'no fix',
+          said: { ignition: false, moving: true, external_voltage: 12.485, battery_voltage: 4.083 },
+          reply: ACK,
+        },
         {
           frame: frame(0x44, `0003${extended('10')}${extended('11')}${extended('00')}`),
           device: IMEI,
@@ -47,7 +63,7 @@ export default {
           envelope: { device: IMEI, reply: ACK },
         },
         {
-          frame: frame(0x44, `0002${extended('10')}${extended('11', '02 00ad01 019900 01 001e0ff3 00 00')}`),
+          frame: frame(0x44, `0002${extended('10')}${extended('11', MOVING)}`),
           device: IMEI,
           fixes: [
             { ...FIX, said: { ignition: false, moving: true, external_voltage: 12.485, battery_voltage: 4.083 } },
@@ -64,6 +80,13 @@ export default {
         },
         { frame: frame(0x09, '0100'), device: IMEI, fixes: [], reply: Buffer.from('00026d01c4a4', 'hex') },
       ],
+    },
+  ],
+  corrections: [
+    {
+      reason: 'a message without a fix says one state: that of its last record',
+      frames: ['ruptela-002'],
+      says: ({ positions }) => ({ positions: positions.map((each) => ({ ...each, said: positions.at(-1)?.said })) }),
     },
   ],
 } satisfies ProtocolCases
@@ -92,7 +115,7 @@ function record(longitude?: string): string {
   return w.toBuffer().toString('hex')
 }
 
-function extended(part: string, elements = '01 000501 01 001d30c5 00 01 008e0000000000000001'): string {
-  const w = place(head().u8(0).hex(part).u8(1)).hex(`0009${elements}`.replaceAll(' ', ''))
+function extended(part: string, elements = FIRST, longitude?: string): string {
+  const w = place(head().u8(0).hex(part).u8(1), longitude).hex(`0009${elements}`.replaceAll(' ', ''))
   return w.toBuffer().toString('hex')
 }

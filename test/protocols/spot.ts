@@ -1,4 +1,4 @@
-import { many, type ProtocolCases, post } from '../support/protocol-cases.ts'
+import { eachPosition, many, post, type ProtocolCases } from '../support/protocol-cases.ts'
 
 const message = (esn: string) =>
   `<message>\n<id>1</id>\n<esn>${esn}</esn>\n<timestamp>2024-05-01T10:15:30.000Z</timestamp>\n` +
@@ -43,6 +43,11 @@ export default {
         deviceId: '0-3112123',
         positions: vector.positions.map((position) => ({ ...position, deviceId: '0-3112123' })),
       }),
+    },
+    {
+      reason: 'NEWMOVEMENT says that it has been moved',
+      frames: ['spot-000'],
+      says: eachPosition(({ said }) => ({ said: { ...said, alarms: ['movement'] } })),
     },
   ],
 } satisfies ProtocolCases

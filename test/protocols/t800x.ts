@@ -1,6 +1,6 @@
 import { ByteWriter } from '../../protocols/kit/index.ts'
 import { bytes } from '../support/encode.ts'
-import { COSTLY_SIZE, type ProtocolCases } from '../support/protocol-cases.ts'
+import { COSTLY_SIZE, eachSaid, type ProtocolCases } from '../support/protocol-cases.ts'
 
 const ID = '861234567890123'
 
@@ -209,10 +209,10 @@ export default {
   ],
   corrections: [
     {
-      reason: 'these are two packets, each with a position and an answer',
+      reason: 'these are two packets, each with a position, a charge and an answer',
       frames: ['t800x-017'],
-      says: ({ positions, repliesAckOn = [] }) => ({
-        positions: [...positions, { ...positions[0], time: '2019-05-30T08:18:51.000Z' }],
+      says: ({ positions: [first], repliesAckOn = [] }) => ({
+        positions: [first, { ...first, time: '2019-05-30T08:18:51.000Z', said: { ...first.said, batteryPercent: 60 } }],
         repliesAckOn: [...repliesAckOn, { hex: '272702000f04aa0866425032880785' }],
       }),
     },
@@ -234,6 +234,11 @@ export default {
           },
         ],
       },
+    },
+    {
+      reason: 'a sensor of temperatures or of a door has no ignition',
+      frames: ['t800x-008', 't800x-009'],
+      says: eachSaid(({ ignition: _, ...rest }) => rest),
     },
   ],
   exceptions: {

@@ -91,7 +91,7 @@ export default {
       reason:
         'this frame has the fields of the newer layout: the peer reads it by the order that it took from the one before',
       frames: ['xirgo-013'],
-      says: eachPosition(() => ({ valid: true, hdop: 1.2, sat: 7 })),
+      says: eachPosition(({ said }) => ({ valid: true, hdop: 1.2, sat: 7, said: { ...said, powerV: 12.2 } })),
     },
   ],
 } satisfies ProtocolCases

@@ -29,12 +29,13 @@ export function location(
   const kind = kindOf(type, context.model)
   if (kind?.why === 'command answer')
     return answered(content.toString('latin1').replaceAll('\0', ''), context.ahead) ?? { none: kind.why }
-  if (kind?.holds === 'none') return { none: kind.why, said: withoutPosition(type, content) }
-  const layout: Layout = { type, content, before: kind?.before, ahead: context.ahead, model: context.model }
+  const { model } = context
+  if (kind?.holds === 'none') return { none: kind.why, said: withoutPosition({ type, content, model }) }
+  const layout: Layout = { type, content, before: kind?.before, ahead: context.ahead, model }
   const found = positionOf(layout) ?? laterPosition(kind, layout)
   if (typeof found === 'string' && kind?.holds === 'position') return { none: found }
   if (typeof found === 'object') return { fixes: [found] }
-  if (kind?.holds === 'either') return { none: kind.why, said: withoutPosition(type, content) }
+  if (kind?.holds === 'either') return { none: kind.why, said: withoutPosition({ type, content, model }) }
   return kind ? { fixes: [] } : {}
 }
 

@@ -7,16 +7,19 @@
  *   27, A4       the same, with a fence behind the language   A0, A4, A5: LAC and cell of 4 and 8 bytes in place of 2 and 3
  *   19, A5       cells, I B gsm E language                     without a position
  *   13           I B gsm E language                           23: I VVVV gsm …, VVVV of the tracker's own battery
+ *   13 of 14 bytes   I x{4} B x VVVV …, VVVV of the own battery; of models LW4G-4B, SEEWORLD: see `HEARTBEATS`
+ *   XT40         position, L cells, I VVVV battery1 x{9} [L 01 02 driver… 03]
  *   34           position, number6, cells of 4 bytes, driver4, external voltage2, battery voltage2
  *   31           position, cells of 10 bytes, ignition 01      32: position, L cells, I B gsm E language
- *   17           position, cells, driver8; 61: … driver4      36, A2 and model XT40: see `LAYOUTS`
+ *   17           position, cells, driver8; 61: … driver4      36, A2: see `LAYOUTS`
  *   7994         00 VVVV external voltage; 1B driver, or 1B 02 kind driver xor 03
  *   798C         date6, ignition 01      7970: of modules, 18: battery voltage
  *
  *   I  bit 1: ignition, bit 2: charging; bits 5–3: 1 vibration, 2 power cut, 3 battery low, 4 SOS     V  0.01 V
  *   B  charge: 0 to 6 in six steps, or percent (inferred from models that send 7 to 100)
  *
- * Bit 14 of the heading's flags says that bit 15 is the ignition. That, and the types 17, 31, 32, 34, 36, 61 and A2, are inferred from frames.
+ * Bit 14 of the heading's flags says that bit 15 is the ignition. That, the types 17, 31, 32, 34, 36, 61 and A2, the
+ * heartbeats of 14 bytes and those of models are inferred from frames.
  */
 import { type Alarm, alarmsOf, type Said, said } from '../kit/index.ts'
 
@@ -36,8 +39,9 @@ interface Position {
 }
 
 /** What a message says that has no position by its type. */
-export function withoutPosition(type: number, content: Buffer): Said | undefined {
-  const values = MESSAGES[type]?.(content)
+export function withoutPosition({ type, content, model }: Position): Said | undefined {
+  const heartbeat = type === HEARTBEAT && model !== undefined ? HEARTBEATS[model] : undefined
+  const values = (heartbeat ?? MESSAGES[type])?.(content)
   return values && said(values)
 }
 
@@ -94,12 +98,29 @@ const MODELS: Readonly<Record<string, Layout | undefined>> = {
     const behind = at + 1 + content[at]
     if (content.length - behind < 4) return undefined
     const volts = { external_voltage: uint(content, behind + 1) / 100, battery_voltage: content[behind + 3] / 10 }
-    return said({ ...information(content[behind]), ...volts })
+    const card = behind + 13
+    const driver = content.length > card + 3 ? content.toString('latin1', card + 3, card + content[card]) : undefined
+    return said({ ...information(content[behind]), ...volts, driver })
   },
 }
 
+const [HEARTBEAT, LONG_HEARTBEAT] = [0x13, 14]
+
+/** Models whose heartbeats have a voltage: in tenths in place of the language's second byte, or whole in place of the alarm. */
+const HEARTBEATS: Readonly<Record<string, ((content: Buffer) => Said | undefined) | undefined>> = {
+  'LW4G-4B': (content) => ({ ...status(content, 0), external_voltage: content[4] / 10 }),
+  SEEWORLD: ([bits, level, , volts]) => ({
+    ...information(bits),
+    battery_percent: percent(level),
+    external_voltage: volts,
+  }),
+}
+
 const MESSAGES: Readonly<Record<number, ((content: Buffer) => Said | undefined) | undefined>> = {
-  0x13: (content) => status(content, 0),
+  [HEARTBEAT]: (content) =>
+    content.length >= LONG_HEARTBEAT
+      ? { ...information(content[0]), battery_percent: content[5], battery_voltage: uint(content, 7) / 100 }
+      : status(content, 0),
   0x23: (content) => ({ ...information(content[0]), battery_voltage: uint(content, 1) / 100 }),
   0x19: (content) => (isCountry(content[0]) ? status(content, endOfCells(content, 0, NARROW)) : undefined),
   0xa5: (content) => (isCountry(content[0]) ? status(content, endOfCells(content, 0, WIDE)) : undefined),

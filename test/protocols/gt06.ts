@@ -1,6 +1,6 @@
 import type { Said } from '../../protocols/kit/index.ts'
 import { bytes, type Gt06Position, gt06Flags, gt06Frame, gt06Gps, gt06Place, u } from '../support/encode.ts'
-import { COSTLY_SIZE, many, type ProtocolCases, eachSaid } from '../support/protocol-cases.ts'
+import { COSTLY_SIZE, eachSaid, many, type ProtocolCases } from '../support/protocol-cases.ts'
 
 export const IMEI = '356307042441013'
 
@@ -134,6 +134,12 @@ export default {
           alarms: ['low_battery', 'sos'],
         }),
         stated(0x13, '46 0b12 04 00', { ignition: true, charging: true, external_voltage: 28.34 }),
+        stated(0x13, '02 801a 0000 2d 42 0171 00000000 3a', {
+          ignition: true,
+          charging: false,
+          battery_percent: 45,
+          battery_voltage: 3.69,
+        }),
         stated(0x23, '42 0190 04 0001', { ignition: true, charging: false, battery_voltage: 4 }),
         {
           ...stated(0x19, '01cc 00 287d 001fb8 22 03 04 0101', {
@@ -159,6 +165,50 @@ export default {
           frame: gt06Frame(0x8c, bytes('1a0b14061e0f 00 313d30'), { long: true }),
           none: 'OBD',
           said: { ignition: false },
+        },
+      ],
+    },
+    {
+      title: 'a heartbeat with tenths of a volt',
+      settings: { model: 'LW4G-4B' },
+      frames: [
+        stated(0x13, '46 06 04 f080', { ignition: true, charging: true, battery_percent: 100, external_voltage: 12.8 }),
+      ],
+    },
+    {
+      title: 'a heartbeat with whole volts',
+      settings: { model: 'SEEWORLD' },
+      frames: [
+        stated(0x13, '45 03 56 0c 01', { ignition: false, charging: true, battery_percent: 50, external_voltage: 12 }),
+      ],
+    },
+    {
+      title: 'an id before the position, and a card behind it',
+      settings: { model: 'XT40' },
+      frames: [
+        {
+          frame: gt06Frame(
+            0x25,
+            Buffer.concat([
+              bytes('010356354871186948 261120063014'),
+              gt06Gps(POSITION),
+              bytes('0a 02d4 10c8 0b0c352c1704 46 04e3 29 33 0002 000000 000584'),
+              bytes('0f 01 02 343130303635383036424446 03'),
+            ]),
+          ),
+          fixes: [
+            {
+              ...FIX,
+              said: {
+                ignition: true,
+                charging: true,
+                external_voltage: 12.51,
+                battery_voltage: 4.1,
+                driver: '410065806BDF',
+              },
+            },
+          ],
+          reply: answer(0x25, 1),
         },
       ],
     },
@@ -229,6 +279,16 @@ export default {
       reason: 'of type 34, 12 V and 14 V are those of a vehicle, 4.2 V those of a tracker',
       frames: ['gt06-070', 'gt06-080'],
       says: eachSaid(({ powerV, batteryV, ...rest }) => ({ ...rest, powerV: batteryV, batteryV: powerV })),
+    },
+    {
+      reason: 'of a heartbeat with 14 bytes, 3.67 V at a charge of 46 % are the battery',
+      frames: ['gt06-040'],
+      says: eachSaid(({ powerV, ...rest }) => ({ ...rest, batteryV: powerV })),
+    },
+    {
+      reason: 'of XT40, the bytes 02 and 03 stand around the text of the card',
+      frames: ['gt06-176'],
+      says: eachSaid((each) => ({ ...each, driver: '510065806BDF' })),
     },
   ],
   exceptions: {

@@ -56,7 +56,7 @@ export default {
       },
     },
     {
-      reason: 'the main power of a vehicle is connected: that does not say that the battery of the tracker is charged',
+      reason: 'a field that is 1 in each report of a vehicle that drives is taken for its main power, not for charging',
       says: eachSaid(({ charging: _, ...rest }) => rest),
     },
   ],

@@ -40,7 +40,7 @@ export async function anonymousCase(
   number: number,
 ): Promise<Case> {
   const { device, protocol, transport, reason, error, method, uri = '/', content } = frame
-  const known: Known = {
+  const known: SentBy = {
     ids: [device, ...(content?.others ?? [])],
     places: [...around, ...(content?.places ?? [])],
     protocol: await loadProtocol(protocol),
@@ -79,7 +79,8 @@ export async function anonymousCase(
   }
 }
 
-interface Known {
+/** What is known of who sent a frame. */
+interface SentBy {
   readonly ids: readonly string[]
   readonly places: readonly KnownPlace[]
   readonly protocol: Protocol | undefined
@@ -92,7 +93,7 @@ interface Cleaned {
   readonly checksum?: 'wrong'
 }
 
-function cleaned(frame: Buffer, { ids, places, protocol }: Known): Cleaned {
+function cleaned(frame: Buffer, { ids, places, protocol }: SentBy): Cleaned {
   const { bytes, ...found } = withoutPlaces(ids.reduce(withoutId, frame), places)
   const { integrity } = protocol ?? {}
   const isChecked = protocol && integrity && !('none' in integrity) && !isDamaged(read(protocol, frame))
@@ -120,7 +121,7 @@ function isDamaged(reading: Message | DecodeError): boolean {
 }
 
 /** Whether the frames of a conversation have an id or a place of before, or a driver. */
-function stillSays(frames: readonly (Buffer | HttpRequest)[], { ids, places, protocol }: Known): boolean {
+function stillSays(frames: readonly (Buffer | HttpRequest)[], { ids, places, protocol }: SentBy): boolean {
   if (!protocol) return false
   const session = Object.assign(newSession(), { lenient: true })
   const named = new Set(ids.map(sameId))

@@ -114,7 +114,10 @@ describe('a decoder with state, while the roster writes its device anew before e
       const { outcomes, received } = await taken(protocol, conversation, true)
       const good = conversation.frames.filter(({ error }) => error === undefined)
       expect(received, conversation.title).toBe(good.reduce((sum, { fixes = [] }) => sum + fixes.length, 0))
-      const wanted = good.flatMap<string | Buffer>(({ reply = [] }) => reply)
+      // What cannot be read is answered by its envelope, since the checksum fits.
+      const wanted = conversation.frames.flatMap<string | Buffer>(
+        ({ reply = [], envelope }) => envelope?.reply ?? reply,
+      )
       const answers = outcomes.flatMap(({ reply }) => repliesOf(reply))
       expect(answers, conversation.title).toEqual(wanted.map((reply) => Buffer.from(reply)))
     }

@@ -126,7 +126,7 @@ export default {
         'meitrack-046',
         'meitrack-049',
       ],
-      says: eachPosition(({ said }) => ({ said: { ...said, batteryV: undefined, powerV: undefined } })),
+      says: eachPosition((position) => ({ said: { ...position.said, batteryV: undefined, powerV: undefined } })),
     },
     {
       reason: 'the HDOP of CCE is in tenths, as that of CCC',

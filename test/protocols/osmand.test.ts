@@ -18,6 +18,9 @@ const FIX = {
 
 const http = (): Session => ({ ...newSession(), transport: 'http' })
 
+/** What a location in JSON says: it moves, and its battery is full. */
+const SAYING = { ...FIX, said: { moving: true, battery_percent: 100 } }
+
 function request(uri: string, body = '', headers: HttpRequest['headers'] = {}): Message {
   return osmand.request({ method: 'POST', uri, headers, body: Buffer.from(body) }, http())
 }
@@ -136,14 +139,14 @@ describe('JSON', () => {
     expect(posted({ location: LOCATION, device_id: 'van-12' })).toEqual({
       device: 'van-12',
       secret: undefined,
-      fixes: [FIX],
+      fixes: [SAYING],
     })
   })
 
   it('several locations; a bad one among them is left out and counted', () => {
     const later = { ...LOCATION, timestamp: FIX.time + 1000 }
     const { fixes, unreadable } = posted({ location: [LOCATION, { coords: null }, later], device_id: 'a' })
-    expect([fixes, unreadable]).toEqual([[FIX, { ...FIX, time: FIX.time + 1000 }], [1]])
+    expect([fixes, unreadable]).toEqual([[SAYING, { ...SAYING, time: FIX.time + 1000 }], [1]])
   })
 
   it('the token comes with the query', () => {

@@ -62,13 +62,14 @@ async function printTable(families: ReadonlyMap<string, VectorFamily>): Promise<
   }
   const sums = HEAD.slice(1).map((_, i) => rows.reduce((sum, row) => sum + (Number(row[i + 1]) || 0), 0))
   const [frames, positions, answers, saying, said] = sums
-  const percent = (part: number, of: number) => `${((part / of) * 100).toFixed(1)} %`
   console.log(table([...rows, [`${rows.length} families, ${rows.filter(isSpoken).length} spoken`, ...sums]]))
   console.log(
     `right: positions ${percent(positions, frames)}, answers ${percent(answers, frames)}, said ${percent(said, saying)}`,
   )
   return rows.every((row) => row.at(-1) === 0 || !isSpoken(row))
 }
+
+const percent = (part: number, of: number) => `${((part / of) * 100).toFixed(1)} %`
 
 type Row = readonly (string | number)[]
 

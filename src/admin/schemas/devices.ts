@@ -22,7 +22,7 @@ const FixJson = z.object({
 })
 
 /** What a tracker says beside its position; its alarms are those of protocols/kit/said.ts. */
-export const SaidJson = z
+const SaidJson = z
   .object({
     ...each(z.boolean(), 'ignition', 'moving', 'charging'),
     ...each(z.number(), 'external_voltage', 'battery_voltage', 'battery_percent'),

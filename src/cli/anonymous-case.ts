@@ -51,7 +51,7 @@ export async function anonymousCase(
   const headers = content?.content_type === undefined ? {} : { 'content-type': content.content_type }
   const request = { method: method ?? 'POST', uri: address.bytes.toString(), headers, body: body.bytes }
   const whole = method === undefined ? [...opening, body] : [address, body]
-  const read = [...opening.map(({ bytes }) => bytes), method === undefined ? body.bytes : request]
+  const frames = [...opening.map(({ bytes }) => bytes), method === undefined ? body.bytes : request]
   const id = `${protocol}-${number}`
   const about = { protocol, transport, session: id, deviceId: standInFor(sameId(device)) }
   const input =
@@ -75,7 +75,7 @@ export async function anonymousCase(
       },
     ],
     isReplaced:
-      whole.some(({ isFound }) => isFound) && !whole.some(({ isDoubtful }) => isDoubtful) && !stillSays(read, known),
+      whole.some(({ isFound }) => isFound) && !whole.some(({ isDoubtful }) => isDoubtful) && !stillSays(frames, known),
   }
 }
 

@@ -62,7 +62,7 @@ export default {
   corrections: [
     {
       reason: 'a field that holds 100, 99, 4 and 0 is not the voltage of what feeds a tracker',
-      says: eachSaid(({ powerV: _, ...rest }) => rest),
+      says: eachSaid((each) => ({ ...each, powerV: undefined })),
     },
     {
       reason: 'of the OBD plug, 14.2 V is the battery of the vehicle',

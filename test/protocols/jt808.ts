@@ -385,12 +385,12 @@ export default {
     {
       reason: 'the card has the last eight digits; a battery of 3.67 V is not at 0 %',
       frames: ['jt808-035'],
-      says: eachSaid(({ batteryPercent: _, ...rest }) => ({ ...rest, driver: '90017383' })),
+      says: eachSaid((each) => ({ ...each, batteryPercent: undefined, driver: '90017383' })),
     },
     {
       reason: 'no vehicle has a supply of 3.0 V: what FE of two bytes is, is not known',
       frames: ['jt808-038'],
-      says: eachSaid(({ powerV: _, ...rest }) => rest),
+      says: eachSaid((each) => ({ ...each, powerV: undefined })),
     },
     {
       reason: 'what is above 6 V is no battery of a tracker, but its supply',
@@ -401,7 +401,7 @@ export default {
     {
       reason: 'D5 of two bytes is a voltage, and this one has 14; 0.2 V feeds no tracker',
       frames: ['jt808-053', 'jt808-090'],
-      says: eachSaid(({ batteryV: _, powerV: __, ...rest }) => rest),
+      says: eachSaid((each) => ({ ...each, batteryV: undefined, powerV: undefined })),
     },
     {
       reason: 'alarm 8 is "main power is off", alarm 7 "main power is low" (table 24 of 2013)',

@@ -40,7 +40,7 @@ export default {
     {
       reason: 'a battery of 3.89 V is not at 0 %',
       frames: ['maxpb-001'],
-      says: eachSaid(({ batteryPercent: _, ...rest }) => rest),
+      says: eachSaid((each) => ({ ...each, batteryPercent: undefined })),
     },
   ],
 } satisfies ProtocolCases

@@ -38,7 +38,7 @@ export default {
     {
       reason:
         'the sixth digit of J is 1 in all frames, whatever the voltage: main power, not that the battery is charged',
-      says: eachSaid(({ charging: _, ...rest }) => rest),
+      says: eachSaid((each) => ({ ...each, charging: undefined })),
     },
     {
       reason: '9.8 to 12.7 V are the battery of the vehicle',

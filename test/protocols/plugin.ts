@@ -41,7 +41,7 @@ export default {
   corrections: [
     {
       reason: 'a field that is 0 while the vehicle drives with its ignition on is not its voltage',
-      says: eachSaid(({ powerV: _, ...rest }) => rest),
+      says: eachSaid((each) => ({ ...each, powerV: undefined })),
     },
   ],
 } satisfies ProtocolCases

@@ -55,7 +55,7 @@ export default {
     {
       reason: 'no watch has a battery of 26 V: type 14 is of the pulse',
       frames: ['pt60-008'],
-      says: eachSaid(({ batteryV: _, ...rest }) => rest),
+      says: eachSaid((each) => ({ ...each, batteryV: undefined })),
     },
   ],
 } satisfies ProtocolCases

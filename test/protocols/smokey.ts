@@ -29,7 +29,7 @@ export default {
   corrections: [
     {
       reason: 'a tracker that sends has no battery of 0 V',
-      says: eachSaid(({ batteryV: _, ...rest }) => rest),
+      says: eachSaid((each) => ({ ...each, batteryV: undefined })),
     },
   ],
 } satisfies ProtocolCases

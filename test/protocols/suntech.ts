@@ -221,7 +221,7 @@ export default {
     {
       reason: 'EVT: 9498 is the number of the message, in front of the hours and 4.3 V; 0.00 is no key',
       frames: ['suntech-072'],
-      says: eachSaid(({ driver: _, ...rest }) => ({ ...rest, batteryV: 4.3 })),
+      says: eachSaid((each) => ({ ...each, driver: undefined, batteryV: 4.3 })),
     },
   ],
   exceptions: { 'suntech-062': 'an error text of a modem, without an id: no report' },

@@ -238,7 +238,7 @@ export default {
     {
       reason: 'a sensor of temperatures or of a door has no ignition',
       frames: ['t800x-008', 't800x-009'],
-      says: eachSaid(({ ignition: _, ...rest }) => rest),
+      says: eachSaid((each) => ({ ...each, ignition: undefined })),
     },
   ],
   exceptions: {

@@ -170,17 +170,17 @@ export default {
     {
       reason: 'no battery has 135 V, and the unit of the field is not known',
       frames: ['taip-004'],
-      says: eachSaid(({ batteryV: _, ...rest }) => rest),
+      says: eachSaid((each) => ({ ...each, batteryV: undefined })),
     },
     {
       reason: 'REV: which event has the number 01 is what the owner of the device set (TAIP, event reports)',
       frames: ['taip-020'],
-      says: eachSaid(({ alarms: _, ...rest }) => rest),
+      says: eachSaid((each) => ({ ...each, alarms: undefined })),
     },
     {
       reason: 'RUV: an input of the main power does not say that the battery is being charged',
       frames: ['taip-036', 'taip-038'],
-      says: eachSaid(({ charging: _, ...rest }) => rest),
+      says: eachSaid((each) => ({ ...each, charging: undefined })),
     },
     {
       reason: 'RTT has the fields of RGP, and a number that is to be acknowledged',

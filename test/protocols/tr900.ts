@@ -19,7 +19,7 @@ export default {
   corrections: [
     {
       reason: '000 is not the voltage of the battery that feeds the tracker',
-      says: eachSaid(({ batteryV: _, ...rest }) => rest),
+      says: eachSaid((each) => ({ ...each, batteryV: undefined })),
     },
   ],
 } satisfies ProtocolCases

@@ -65,7 +65,7 @@ export default {
       reason:
         'an alarm is a code, not bits: AA and 88 are a regular report and a heartbeat, and A0 comes with a list of tags',
       frames: ['tzone-014', 'tzone-015'],
-      says: eachSaid(({ alarms: _, ...rest }) => rest),
+      says: eachSaid((each) => ({ ...each, alarms: undefined })),
     },
     {
       reason: 'the external voltage is in 0.01 V, as that of the battery is',

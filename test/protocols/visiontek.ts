@@ -57,7 +57,7 @@ export default {
     },
     {
       reason: 'a field that is 1 in each report of a vehicle that drives is taken for its main power, not for charging',
-      says: eachSaid(({ charging: _, ...rest }) => rest),
+      says: eachSaid((each) => ({ ...each, charging: undefined })),
     },
   ],
 } satisfies ProtocolCases

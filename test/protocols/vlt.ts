@@ -55,7 +55,7 @@ export default {
     },
     {
       reason: 'AIS 140 has the state of the main power here, not whether the battery is charged',
-      says: eachSaid(({ charging: _, ...rest }) => rest),
+      says: eachSaid((each) => ({ ...each, charging: undefined })),
     },
   ],
 } satisfies ProtocolCases

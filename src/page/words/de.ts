@@ -411,7 +411,7 @@ export const de: Words = {
       other: 'es ist beschädigt',
     },
     latest: 'Das letzte davon',
-    unreadExport: 'Dies gibt sie ohne Kennungen und Orte aus, so dass man sie weitergeben kann:',
+    unreadExport: 'Dies gibt sie mit anderen Kennungen und Orten aus, zum Ansehen und Weitergeben:',
     mark: (id: string) => `${id} auswählen`,
     notUnderstood: 'Nicht verstanden',
     waiting: (n: string) => `${n} gehalten`,

@@ -402,7 +402,7 @@ export const en = {
       other: 'it is damaged',
     },
     latest: 'The latest of them',
-    unreadExport: 'This prints them without ids and places, so that they can be handed on:',
+    unreadExport: 'This prints them with other ids and places, to be looked at and handed on:',
     mark: (id: string) => `Mark ${id}`,
     notUnderstood: 'Not understood',
     waiting: (n: string) => `${n} held`,

@@ -32,9 +32,14 @@ export function partsOf({ alarms = [], driver, ...values }: Said, { at, cameAt }
   const parts: Record<string, SaidPart> = {}
   for (const [name, value] of Object.entries(values))
     parts[name] = typeof value === 'number' ? { at, value } : { at, since_at: at, value }
-  if (driver !== undefined) parts.driver = { at, since_at: at, value: driver.slice(0, MOST_DRIVER) }
+  if (driver !== undefined) parts.driver = { at, since_at: at, value: shortened(driver) }
   for (const alarm of alarms) parts[ALARM + alarm] = { at, value: cameAt }
   return parts
+}
+
+/** The first characters of the id of a driver. Half a character, which the script of the record cannot read, is replaced. */
+function shortened(driver: string): string {
+  return [...driver.toWellFormed()].slice(0, MOST_DRIVER).join('')
 }
 
 /** What is known of before, and news. Of each value the later one counts; it lasts since its first time without another in between. */

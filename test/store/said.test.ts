@@ -6,6 +6,7 @@ import { alarmsIn, mergedSaid, partsOf, type SaidParts, type SaidTimes, saidFrom
 import { withRedis } from '../support/with-redis.ts'
 
 const VAN = '356307042441013'
+const OTHER = '356307042441021'
 const NOW = Date.now() - 60_000
 let redis: Store
 
@@ -122,6 +123,36 @@ describe('the record of a device that says something beside its positions', () =
     await write(at(1, { ignition: true }))
     const { said = {} } = (await recordOfVan()) ?? {}
     expect(shown(said)).toEqual({ value: true, since: 1, at: 1 })
+  })
+
+  it.each<[string, string]>([
+    ['half a character', 'card \ud83d'],
+    ['more characters than are kept, an emoji at the limit', 'x'.repeat(63) + '\u{1f600}y'],
+  ])('is written again after a driver of %s', async (_, driver) => {
+    await write(at(0, { ignition: true, driver }))
+    await write(at(10, { ignition: false, driver }))
+    const { said = {} } = (await recordOfVan()) ?? {}
+    expect(shown(said)).toEqual({ value: false, since: 10, at: 10 })
+    expect(said.driver).toMatchObject({ since_at: NOW, value: driver.toWellFormed().replace('y', '') })
+  })
+
+  it.each<[string, (record: string) => string]>([
+    ['what is said cannot be read', (record) => record.replace('0001A2', '\\ud83d')],
+    ['all of it cannot be read', () => 'not\na record'],
+  ])('is replaced where %s, and keeps no other device from being noted', async (_, damage) => {
+    const shard = redis.shardOf(VAN)
+    await write(at(0, { driver: '0001A2' }))
+    await shard.hset(shard.keyNames.devices, VAN, damage((await shard.hget(shard.keyNames.devices, VAN)) ?? ''))
+    const contact = { at: NOW, transport: 'tcp', remote: '10.1.2.3:4001', gateway: 'one' } as const
+    const said = at(10, { ignition: true })
+    await writeRecords(
+      shard,
+      [VAN, OTHER].map((device) => ({ device, contact, said })),
+    )
+    expect(await readRecords(shard, [VAN, OTHER])).toEqual([
+      { ...contact, said },
+      { ...contact, said },
+    ])
   })
 
   it('shows a company nothing from before it had the device', async () => {

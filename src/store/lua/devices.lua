@@ -26,10 +26,12 @@ local function latest(known, new, from)
 end
 
 -- What a tracker says, with what is new in it, as in `mergedSaid` of said.ts: of each value the later one counts, unless its time
--- is still to come, and what is said again lasts since its first time. 9: where the object begins behind `,"said":`.
+-- is still to come, and what is said again lasts since its first time. What cannot be read is replaced. 9: where the object begins
+-- behind `,"said":`.
 local function merged_said(known, new)
   if known == '' or new == '' then return known .. new end
-  local parts = cjson.decode(string.sub(known, 9))
+  local is_readable, parts = pcall(cjson.decode, string.sub(known, 9))
+  if not is_readable then return new end
   for name, part in pairs(cjson.decode(string.sub(new, 9))) do
     local before = parts[name]
     local is_past = before and before.at <= now
@@ -113,7 +115,8 @@ end
 -- Writes what is new of devices into their records, appends to their events, and says in the stream of changes which devices
 -- these are. Of the events the last are kept, so that neither connections nor changes take more than half from the others.
 -- An event that comes again is left out, and one that says the same as the latest change before it: so two gateways tell of a
--- change once. All records are read in one call and written in another: a call for each costs three times as much.
+-- change once. All records are read in one call and written in another: a call for each costs three times as much. A record that
+-- cannot be read is replaced, so that the other devices are noted.
 -- ARGV  how many changes are kept; how many events, for how many seconds; the ids of the devices, JSON; how many there are; each id;
 --       for each: its new lines; how many events, each of them: JSON, `at` first
 local function note_devices()
@@ -123,7 +126,8 @@ local function note_devices()
   local written, at = {}, 6 + count
   for i = 1, count do
     local device, last = ARGV[5 + i], at + 1 + ARGV[at + 1]
-    local record = renewed(records[i], ARGV[at])
+    local is_readable, record = pcall(renewed, records[i], ARGV[at])
+    if not is_readable then record = renewed(nil, ARGV[at]) end
     if record then
       written[#written + 1] = device
       written[#written + 1] = record

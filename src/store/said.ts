@@ -12,7 +12,7 @@ export interface SaidPart {
   readonly at: number
   /** When it became this value; only of a state: a measured value and an alarm do not last. */
   readonly since_at?: number
-  /** In news of a state: when another value was said last. */
+  /** Of a state: when another value was said last. */
   readonly other_at?: number
   /** Of an alarm: when it came. */
   readonly value: boolean | number | string

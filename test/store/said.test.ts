@@ -67,6 +67,16 @@ describe.each(Object.keys(WAYS))('what a tracker says, %s,', (way) => {
     ['is what came last of the same time', [on(0), off(0)], { value: false, since: 0, at: 0 }],
   ])('%s', async (_, news, expected) => expect(shown(await merge(news))).toEqual(expected))
 
+  it.each<[string, readonly SaidParts[], number | undefined]>([
+    ['no time of another value where there was none', [off(0), off(10)], undefined],
+    ['when another value was said last', [on(0), on(5), off(10)], 5],
+    ['when another value was said last, while it lasts', [on(0), off(10), off(20), off(30)], 0],
+    ['when another value was said last, of several', [on(0), off(10), on(20), off(30), off(40)], 20],
+  ])('has %s', async (_, news, expected) => {
+    const { ignition } = await merge(news)
+    expect(ignition.other_at).toBe(expected === undefined ? undefined : NOW + 1000 * expected)
+  })
+
   it('keeps each value that a later frame does not have', async () => {
     const said = await merge([
       at(0, { ignition: true, driver: '0001A2' }),

@@ -25,6 +25,16 @@ local function latest(known, new, from)
   return at > string.sub(new, from, from + 12) and (tonumber(at) or math.huge) <= now and known or new
 end
 
+-- Gives news of a state the first time of it, and the last time of another value, as `lasting` of said.ts does.
+local function continue_state(before, part)
+  local other_at = part.other_at or 0
+  if part.value ~= before.value then
+    part.other_at = math.max(other_at, before.at)
+  elseif other_at <= before.at then
+    part.since_at, part.other_at = before.since_at, before.other_at
+  end
+end
+
 -- What a tracker says, with what is new in it, as in `mergedSaid` of said.ts: of each value the later one counts, unless its time
 -- is still to come, and what is said again lasts since its first time. What cannot be read is replaced. 9: where the object begins
 -- behind `,"said":`.
@@ -36,8 +46,7 @@ local function merged_said(known, new)
     local before = parts[name]
     local is_past = before and before.at <= now
     if not is_past or part.at >= before.at then
-      local is_same = is_past and part.since_at and part.value == before.value and (part.other_at or 0) <= before.at
-      if is_same then part.since_at = before.since_at end
+      if is_past and part.since_at then continue_state(before, part) end
       parts[name] = part
     end
   end

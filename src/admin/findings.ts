@@ -1,6 +1,5 @@
-import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod'
-import { diagnose } from '../diagnose/diagnose.ts'
+import { diagnose, idOf } from '../diagnose/diagnose.ts'
 import type { Facts, Finding } from '../diagnose/facts.ts'
 import { parse } from '../http/refusal.ts'
 import type { Logger } from '../observe/log.ts'
@@ -66,14 +65,16 @@ export class Findings {
 
   /** Call it once a second. If it rejects, the previous findings stay. */
   async look(): Promise<void> {
-    const before = [...this.#current, ...this.#suspended]
+    const before = byId([...this.#current, ...this.#suspended])
     this.#facts = await this.#sources.gather()
-    this.#current = diagnose(this.#facts).map((finding) => {
-      const known = before.find((other) => isSame(finding, other))
-      return known ? { ...finding, sinceAt: Math.min(known.sinceAt, finding.sinceAt) } : finding
-    })
-    for (const finding of this.#current) if (!before.some((other) => isSame(finding, other))) this.#tell({ finding })
-    const others = before.filter((finding) => !this.#current.some((other) => isSame(finding, other)))
+    const current = byId(diagnose(this.#facts))
+    for (const [id, finding] of current) {
+      const known = before.get(id)
+      if (known) current.set(id, { ...finding, sinceAt: Math.min(known.sinceAt, finding.sinceAt) })
+    }
+    this.#current = [...current.values()]
+    for (const [id, finding] of current) if (!before.has(id)) this.#tell({ finding })
+    const others = [...before].flatMap(([id, finding]) => (current.has(id) ? [] : [finding]))
     const isBlind = this.#facts.redis?.downSince !== undefined
     this.#suspended = isBlind ? others : []
     const ended = isBlind ? [] : others
@@ -156,8 +157,8 @@ function placeOf({ code, endedAt, severity, sinceAt, subject }: Finding & { ende
   return [endedAt === undefined ? RANKS[severity] : BEHIND - endedAt, name]
 }
 
-function isSame(one: Finding, other: Finding): boolean {
-  return one.code === other.code && isDeepStrictEqual(one.subject, other.subject)
+function byId(findings: readonly Finding[]): Map<string, Finding> {
+  return new Map(findings.map((finding) => [idOf(finding), finding]))
 }
 
 function fieldsOf({ code, count, evidence, subject }: Finding) {

@@ -1,4 +1,5 @@
 import type { Severity } from '../diagnose/codes.ts'
+import { idOf } from '../diagnose/diagnose.ts'
 import type { Finding } from '../diagnose/facts.ts'
 import { localFromUtc } from '../domain/times.ts'
 import type { AlertMessage } from './outbox.ts'
@@ -107,11 +108,6 @@ export class AlertBook {
 function ended(entry: AlertEntry, now: number, flap: number): AlertEntry {
   const isFlapping = entry.endedAt !== undefined && now - entry.endedAt < flap
   return { ...entry, holds: false, changedAt: now, endedAt: now, isFlapping }
-}
-
-/** The id of a finding, the same each time that it begins: its code and its subject. */
-function idOf({ code, subject }: Finding): string {
-  return `${code} ${JSON.stringify(Object.entries(subject).toSorted(([one], [other]) => (one < other ? -1 : 1)))}`
 }
 
 const RANKS = { info: 0, warning: 1, error: 2 } satisfies Record<Severity, number>

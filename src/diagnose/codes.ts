@@ -432,7 +432,7 @@ export const SENT_IN_VAIN: ReadonlySet<FindingCode> = new Set(['wrong_secret', '
 /** What trackers raise an alarm about. It breaks no link. */
 export const ALARM_FINDINGS: ReadonlySet<FindingCode> = new Set(['sos', 'power_cut', 'battery_low', 'jammed'])
 
-/** A finding for each device, however many have it. */
+/** A finding for each device, unless more than a hundred of a company have it. */
 export const ALWAYS_NAMED: ReadonlySet<FindingCode> = new Set(['sos'])
 
 /** What can be wrong. */

@@ -55,6 +55,11 @@ function merged(found: readonly Found[], now: number): Found[] {
   }))
 }
 
+/** The id of a finding, the same as long as it holds and each time that it begins: its code and its subject. */
+export function idOf({ code, subject }: Pick<Finding, 'code' | 'subject'>): string {
+  return `${code} ${JSON.stringify(Object.entries(subject).toSorted(([one], [other]) => (one < other ? -1 : 1)))}`
+}
+
 /** A finding with all that its code says. */
 export function findingOf(
   { subject = {}, evidence = [], ...found }: Found,
@@ -99,7 +104,7 @@ function groupTroubles({ devices = [] }: Facts): Found[] {
 function troublesOf({ code, count, named, sinceAt, subject }: DeviceGroup): Found[] {
   const { message, severity, ...meaning } = deviceMeaning(code)
   const action = say(meaning.action)
-  if (count <= FEW || ALWAYS_NAMED.has(code))
+  if (count <= (ALWAYS_NAMED.has(code) ? HUNDRED : FEW))
     return named.map(({ id, name, evidence, ...device }) => ({
       action,
       ...device,
@@ -160,6 +165,8 @@ function oldest(named: DeviceGroup['named']): Text {
 
 /** More devices with the same trouble are one finding. */
 const FEW = 5
+/** As many people do not press a button within a day: a wire is wrong, or a decoder is. */
+const HUNDRED = 100
 
 /** How much passes a link: in all, and a second. */
 export interface Flow {

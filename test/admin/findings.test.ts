@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
 import { Findings } from '../../src/admin/findings.ts'
 import { everySecond } from '../../src/async.ts'
-import { observations } from '../../src/observe/observations.ts'
+import { type Observation, observations } from '../../src/observe/observations.ts'
 import { readProcesses } from '../../src/store/index.ts'
 import { say } from '../../src/texts/text.ts'
 import { adminFixture, TOKEN } from '../support/admin.ts'
@@ -88,3 +88,32 @@ it('answers and events are in the language that the request asks for, and Englis
   })
   expect(refusal.json).toMatchObject({ message: expect.stringMatching(/^kein Gerät mit dieser Kennung/) })
 })
+
+it('thousands of findings are compared within a fraction of a second, and each begins and ends once', async () => {
+  const changes: string[] = []
+  const facts = { now: Date.now(), observations: manyObservations() }
+  const many = new Findings({
+    redis: admin.redis,
+    gather: async () => facts,
+    logger: pino({ level: 'silent' }),
+  })
+  many.follow(({ finding, endedAt }) => changes.push(`${finding.subject.device} ${endedAt ? 'ends' : 'begins'}`))
+  const began = process.threadCpuUsage()
+  await many.look()
+  await many.look()
+  expect(many.current).toHaveLength(3000)
+  facts.observations = manyObservations().slice(1)
+  await many.look()
+  const { user } = process.threadCpuUsage(began)
+  expect(changes).toHaveLength(3001)
+  expect(changes.at(-1)).toBe('0 ends')
+  expect(user / 1000).toBeLessThan(2000)
+})
+
+function manyObservations(): Observation[] {
+  const now = Date.now()
+  return Array.from({ length: 3000 }, (_, index) => {
+    const subject = { device: String(index), company_id: '7' }
+    return { code: 'clock_ahead', subject, sinceAt: now, lastAt: now, count: 1, evidence: [] }
+  })
+}

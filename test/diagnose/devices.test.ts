@@ -288,6 +288,16 @@ describe('by the facts of its devices', () => {
     )
   })
 
+  it('so many vans that raise SOS as no people do are one finding for each company', () => {
+    const vans = (count: number, company: string) =>
+      Array<Partial<DeviceFacts>>(count).fill({ ...raised('sos'), company })
+    const findings = found(...vans(101, '7'), ...vans(100, '8'))
+    expect(findings).toHaveLength(101)
+    const message = 'SOS from 101 devices'
+    expect(findings[0]).toMatchObject({ code: 'sos', subject: { company_id: '7' }, count: 101, message })
+    expect(findings[100]).toMatchObject({ code: 'sos', subject: { device: '200', company_id: '8' }, count: 1 })
+  })
+
   it('two_on_route names the vans that send on one route, but not two trackers of one van, nor a silent one', () => {
     const route = { courier: '42', route: '1001' }
     expect(found({ route }, { route })).toMatchObject([

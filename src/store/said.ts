@@ -42,13 +42,17 @@ function shortened(driver: string): string {
   return [...driver.toWellFormed()].slice(0, MOST_DRIVER).join('')
 }
 
-/** What is known of before, and news. Of each value the later one counts; it lasts since its first time without another in between. */
+/**
+ * What is known of before, and news. Of each value the later one counts; it lasts since its first time without another in between.
+ * An alarm of the same time is the same one, which comes again in a frame that is sent again: it came when it came first.
+ */
 export function mergedSaid(known: SaidParts, news: SaidParts): SaidParts {
   const merged = { ...known }
   for (const [name, part] of Object.entries(news)) {
     const before = known[name]
     if (!before) merged[name] = part
-    else if (part.at >= before.at) merged[name] = part.since_at === undefined ? part : lasting(before, part)
+    else if (part.at > before.at || (part.at === before.at && !name.startsWith(ALARM)))
+      merged[name] = part.since_at === undefined ? part : lasting(before, part)
   }
   return merged
 }

@@ -77,6 +77,13 @@ describe.each(Object.keys(WAYS))('what a tracker says, %s,', (way) => {
     expect(ignition.other_at).toBe(expected === undefined ? undefined : NOW + 1000 * expected)
   })
 
+  it('came when it came first, if it is an alarm in a frame that is sent again', async () => {
+    const sos = (raisedAt: number, cameAt: number) => partsOf({ alarms: ['sos'] }, { at: raisedAt, cameAt })
+    const said = await merge([sos(NOW, NOW + 1000), sos(NOW, NOW + 30_000), sos(NOW, NOW + 40_000)])
+    expect(alarmsIn(said)).toEqual([{ alarm: 'sos', at: NOW, cameAt: NOW + 1000 }])
+    expect(alarmsIn(await merge([said, sos(NOW + 1, NOW + 50_000)]))).toMatchObject([{ cameAt: NOW + 50_000 }])
+  })
+
   it('keeps each value that a later frame does not have', async () => {
     const said = await merge([
       at(0, { ignition: true, driver: '0001A2' }),
@@ -126,6 +133,13 @@ describe('the record of a device that says something beside its positions', () =
     const { said = {} } = (await recordOfVan()) ?? {}
     expect(said.ignition).toMatchObject({ value: false, at: NOW + 39_000 })
     expect(said.battery_percent).toEqual({ at: NOW + 39_000, value: 39 })
+  })
+
+  it('has of gateways that are sent one frame at once when its alarm came first', async () => {
+    const sos = (cameAt: number) => write(partsOf({ alarms: ['sos'] }, { at: NOW, cameAt }))
+    await sos(NOW + 1000)
+    await Promise.all(Array.from({ length: 20 }, (_, n) => sos(NOW + 2000 + n)))
+    expect(alarmsIn((await recordOfVan())?.said ?? {})).toMatchObject([{ at: NOW, cameAt: NOW + 1000 }])
   })
 
   it('follows the next value after one of a gateway whose clock is ahead', async () => {

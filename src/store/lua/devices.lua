@@ -36,7 +36,7 @@ local function continue_state(before, part)
 end
 
 -- What a tracker says, with what is new in it, as in `mergedSaid` of said.ts: of each value the later one counts, unless its time
--- is still to come, and what is said again lasts since its first time. What cannot be read is replaced. 9: where the object begins
+-- is still to come, and what is said again lasts since its first time; an alarm of the same time is the same one. What cannot be read is replaced. 9: where the object begins
 -- behind `,"said":`.
 local function merged_said(known, new)
   if known == '' or new == '' then return known .. new end
@@ -45,7 +45,8 @@ local function merged_said(known, new)
   for name, part in pairs(cjson.decode(string.sub(new, 9))) do
     local before = parts[name]
     local is_past = before and before.at <= now
-    if not is_past or part.at >= before.at then
+    local is_alarm = string.sub(name, 1, 6) == 'alarm:'
+    if not is_past or part.at > before.at or (part.at == before.at and not is_alarm) then
       if is_past and part.since_at then continue_state(before, part) end
       parts[name] = part
     end

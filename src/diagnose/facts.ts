@@ -187,8 +187,13 @@ export interface DeviceFacts {
 
 /** What a tracker said last beside its positions, as far as something follows from it. */
 export interface SaidFacts {
-  /** `sinceAt`: when it became this value. */
-  readonly ignition?: { readonly value: boolean; readonly sinceAt: number }
+  /** `at`: when it was said last; `sinceAt`: when it became this value; `otherAt`: when the other was said last, undefined: never. */
+  readonly ignition?: {
+    readonly value: boolean
+    readonly at: number
+    readonly sinceAt: number
+    readonly otherAt?: number
+  }
   readonly charging?: { readonly value: boolean; readonly at: number }
   /** V. */
   readonly external_voltage?: { readonly value: number; readonly at: number }

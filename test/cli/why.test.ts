@@ -35,6 +35,7 @@ it('where says that a van is parked and since when its ignition is off; why says
   heard
     .of(device)
     .stored({ fix: { at, fix: { time: at, latitude: 54.6872, longitude: 25.2797, valid: true, speed: 0 } } })
+  heard.of(device).said({ ignition: true }, { at: at - 60_000, cameAt: at - 60_000 })
   heard.of(device).said({ ignition: false, alarms: ['power_cut'] }, { at, cameAt: at })
   await heard.close()
   expect(await printed('where', 'Van', '14')).toMatch(

@@ -43,6 +43,7 @@ const DETAIL: ExplainedDevice['device'] = {
   last_fix: { time_at: at(NOW - 12 * S), received_at: at(NOW - 12 * S) },
   events: [{ at: at(NOW - 60 * MIN), event: 'routed' }],
 }
+const SAID = { at: NOW - 12 * S, sinceAt: NOW - 60 * MIN, otherAt: NOW - 70 * MIN }
 const NEVER = { heardAt: undefined, connectedAt: undefined, fix: undefined }
 const NOT_HEARD = {
   state: 'never',
@@ -109,7 +110,7 @@ describe('the chain of a device', () => {
   })
 
   it('says of a parked van since when, and when it counts as silent', () => {
-    const off = { ignition: { value: false, sinceAt: NOW - 60 * MIN } }
+    const off = { ignition: { ...SAID, value: false } }
     const [time, heardAt] = [NOW - 60 * MIN, NOW - 30 * MIN]
     const device = { said: off, heardAt, sleepMs: 60 * MIN, fix: { newAt: time, time, speed: 0 } }
     const parked = chain({ device, place: 'in Moabit' })
@@ -129,7 +130,7 @@ describe('the chain of a device', () => {
       'connected',
       expect.stringMatching(/^Van 12 is silent, last at [\d., ]+, 12 s ago, ignition off since 07:20:00, on route/),
     ])
-    const idling = { ignition: { value: true, sinceAt: NOW - 60 * MIN } }
+    const idling = { ignition: { ...SAID, value: true } }
     const standing = chain({ device: { said: idling, fix: { ...FACTS.fix!, speed: 0 } } })
     expect(standing.sentence).toMatch(/^Van 12 is standing at [\d., ]+, 12 s ago, ignition on since 07:20:00, on route/)
   })
@@ -146,7 +147,7 @@ describe('the chain of a device', () => {
 
   it('of a parked van without satellites is not broken', () => {
     const unplaced = { reason: 'invalid', at: NOW, isHeld: false }
-    const off = { ignition: { value: false, sinceAt: NOW - 60 * MIN } }
+    const off = { ignition: { ...SAID, value: false } }
     const device = { fix: { ...FACTS.fix!, speed: 0 }, isUnplaced: true, unplaced }
     expect(chain({ device }).broken).toBe('placed')
     expect(chain({ device: { ...device, said: off } }).broken).toBeNull()

@@ -31,11 +31,25 @@ const LOST = {
 }
 const UNCONNECTED = { connectedAt: undefined }
 const H = 60 * MIN
-/** The tracker has said since some time whether the ignition is on, and was heard so long ago; its last fix is as old. */
+/** The tracker has said since some time, and when it was heard, whether the ignition is on; its last fix is of that time. */
 const ignition = (value: boolean, heardAgoMs: number, sinceAgoMs = heardAgoMs): Partial<DeviceFacts> => ({
-  said: { ignition: { value, sinceAt: NOW - sinceAgoMs } },
+  said: {
+    ignition: { value, at: NOW - heardAgoMs, sinceAt: NOW - sinceAgoMs, otherAt: NOW - sinceAgoMs - 10 * MIN },
+  },
   heardAt: NOW - heardAgoMs,
   fix: { newAt: NOW - sinceAgoMs, time: NOW - sinceAgoMs, speed: 0 },
+})
+/** It says that the ignition is off, and never said that it is on. */
+const neverOn = (heardAgoMs: number): Partial<DeviceFacts> => ({
+  ...ignition(false, heardAgoMs, 2 * H),
+  said: { ignition: { value: false, at: NOW - heardAgoMs, sinceAt: NOW - 2 * H } },
+  fix: { newAt: NOW - heardAgoMs, time: NOW - heardAgoMs, speed: 0 },
+})
+/** It said so long before its last fix that the ignition is off, and has said nothing since. */
+const saidBefore = (heardAgoMs: number, agoMs: number): Partial<DeviceFacts> => ({
+  ...ignition(false, heardAgoMs + agoMs),
+  heardAt: NOW - heardAgoMs,
+  fix: { newAt: NOW - heardAgoMs, time: NOW - heardAgoMs, speed: 0 },
 })
 const BEHIND = { quarters: 12, sinceAt: NOW - 40 * S, zone: '-03:00' }
 
@@ -94,6 +108,15 @@ describe('the condition of a device', () => {
       'rolled to a stop when its ignition was switched off',
       { ...ignition(false, H), fix: { ...VAN.fix!, time: NOW - H } },
     ],
+    ['silent', 'has never said that its ignition is on', neverOn(H)],
+    ['standing', 'is heard, and has never said that its ignition is on', neverOn(5 * S)],
+    ['silent', 'said long before its last fix that its ignition is off', saidBefore(H, 11 * MIN)],
+    [
+      'standing',
+      'is heard, and said long before its last fix that its ignition is off',
+      saidBefore(5 * S, 30 * 24 * H),
+    ],
+    ['parked', 'says in its heartbeats alone that its ignition is off', saidBefore(5 * S, 9 * MIN)],
     ['no_route', 'is parked, is heard, and has no route', { ...ignition(false, 5 * S), route: undefined }],
   ])('is %s where it %s', (condition, _, facts) => expect(conditionOf({ ...VAN, ...facts }, NOW)).toBe(condition))
 })

@@ -49,7 +49,12 @@ export function factsOf(
 function saidFacts(parts: SaidParts): SaidFacts {
   const { ignition, charging, external_voltage, battery_percent } = parts
   return {
-    ignition: ignition && { value: ignition.value === true, sinceAt: ignition.since_at ?? ignition.at },
+    ignition: ignition && {
+      value: ignition.value === true,
+      at: ignition.at,
+      sinceAt: ignition.since_at ?? ignition.at,
+      otherAt: ignition.other_at,
+    },
     charging: charging && { value: charging.value === true, at: charging.at },
     external_voltage: measured(external_voltage),
     battery_percent: measured(battery_percent),

@@ -264,7 +264,32 @@ describe('the usual sleeping interval of a device', () => {
     expect(await heardOf(said())).toMatchObject({ sleepMs: undefined, usualMs: DAY })
     await redis.flushall()
     const long = [8, 6, 4, 2].map((days) => ({ at: NOW - days * DAY, ignition: false }))
-    expect(await heardOf(long)).toMatchObject({ sleepMs: undefined, usualMs: 0 })
+    expect(await heardOf([{ at: NOW - 8 * DAY - S, ignition: true }, ...long])).toMatchObject({
+      sleepMs: undefined,
+      usualMs: 0,
+    })
+  })
+
+  it.each([
+    ['never says that its ignition is on', [], { speed: 15 }],
+    ['says that its ignition is off, and moves', [{ at: NOW - 6000 * S, ignition: true }], { speed: 15 }],
+    [
+      'says that its ignition is off, and comes to be elsewhere',
+      [{ at: NOW - 6000 * S, ignition: true }],
+      { speed: 0 },
+    ],
+  ])('is not learnt of a van that %s: it sends every ten minutes', async (_, before, { speed }) => {
+    const drive = [0, 1, 2, 3, 4, 5].map((n) => {
+      return { at: NOW + (n - 9) * 600 * S, ignition: false, fix: { latitude: 52 + 0.08 * n, speed } }
+    })
+    expect(await heardOf([...before, ...drive])).toMatchObject({ sleepMs: undefined, usualMs: 600 * S })
+  })
+
+  it('is learnt of a van that wakes up some metres from where it fell asleep', async () => {
+    const nights = [4, 3, 2].flatMap((daysAgo) => {
+      return day(daysAgo, 9).map((message, n) => ({ ...message, fix: { latitude: 52.5 + 0.001 * n, speed: 0 } }))
+    })
+    expect((await heardOf(nights)).sleepMs).toBe(9 * H)
   })
 
   it('is what the entry says', async () => {

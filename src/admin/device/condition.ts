@@ -1,15 +1,15 @@
 import { shared, yieldToEventLoop } from '../../async.ts'
 import { nearest } from '../../config/problem.ts'
 import { conditionOf, type DeviceCondition, DeviceSurvey } from '../../diagnose/devices.ts'
-import type { DeviceFacts, SaidFacts } from '../../diagnose/facts.ts'
+import type { DeviceFacts } from '../../diagnose/facts.ts'
 import { duration } from '../../domain/units.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { isConnected } from '../../store/device-record.ts'
-import { alarmsIn, type SaidPart, type SaidParts } from '../../store/said.ts'
 import type { DeviceMapping, DeviceState } from '../schemas/devices.ts'
 import type { Scope } from '../scope.ts'
 import type { DeviceIndex, IndexedDevice, SurveyedDevice } from './device-index.ts'
 import { behindBy } from './learnt.ts'
+import { saidFacts } from './said-facts.ts'
 
 /** What the diagnosis knows of a device at `now`, ms UTC. */
 export function factsOf(
@@ -44,26 +44,6 @@ export function factsOf(
     sender: entry && index.senderOf(device, now),
     behind: behindBy(learnt, entry),
   }
-}
-
-function saidFacts(parts: SaidParts): SaidFacts {
-  const { ignition, charging, external_voltage, battery_percent } = parts
-  return {
-    ignition: ignition && {
-      value: ignition.value === true,
-      at: ignition.at,
-      sinceAt: ignition.since_at ?? ignition.at,
-      otherAt: ignition.other_at,
-    },
-    charging: charging && { value: charging.value === true, at: charging.at },
-    external_voltage: measured(external_voltage),
-    battery_percent: measured(battery_percent),
-    alarms: alarmsIn(parts),
-  }
-}
-
-function measured(part: SaidPart | undefined) {
-  return part && { value: Number(part.value), at: part.at }
 }
 
 /** `devices.yaml:9`, or the admin port. */

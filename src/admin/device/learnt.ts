@@ -1,7 +1,8 @@
-import { LEAST_MS, UNKNOWN_SLEEP_MS } from '../../diagnose/parked.ts'
+import { isParked, LEAST_MS, UNKNOWN_SLEEP_MS } from '../../diagnose/parked.ts'
 import { localFromUtc, zoneAhead } from '../../domain/times.ts'
 import type { DeviceEntry } from '../../roster/device-entry.ts'
 import type { DeviceRecord } from '../../store/device-record.ts'
+import { saidFacts } from './said-facts.ts'
 
 /** What the contacts of a device have taught. Instants and durations in ms. */
 export interface Learnt {
@@ -47,11 +48,22 @@ export function learn(before: HeardBefore | undefined, heard: DeviceRecord): Lea
   const { learnt = UNLEARNT } = before ?? {}
   const heardSince = before?.heard ? learnt.heardSince : heard.at
   const gap = heard.at - (before?.heard?.at ?? heard.at)
-  const hasSlept = gap > LEAST_MS && before?.heard?.said?.ignition?.value === false
+  const hasSlept = gap > LEAST_MS && before !== undefined && wasParked(before) && !hasDriven(before, heard)
   const gaps = gap > 0 && gap < LONGEST_MS && !hasSlept ? [...learnt.gaps, gap].slice(-GAPS) : learnt.gaps
   const sleeps = hasSlept && gap < LONGEST_MS ? withSleep(learnt.sleeps, gap, heard.at) : learnt.sleeps
   const usualMs = gaps.length < FEWEST ? Math.max(heard.usualMs ?? 0, secondOf(gaps)) : secondOf(gaps)
   return { ...fixLearnt(before, heard), heardSince, usualMs, gaps, sleepMs: usualSleep(sleeps, heard.sleepMs), sleeps }
+}
+
+function wasParked({ heard, learnt }: HeardBefore): boolean {
+  const { fix, said } = heard ?? {}
+  const known = fix && { newAt: learnt.newAt, time: fix.fix.time, speed: learnt.speed }
+  return isParked({ fix: known, said: said && saidFacts(said) })
+}
+
+/** Whether its next fix is somewhere else: it did not sleep, but drove unheard. */
+function hasDriven({ heard: before }: HeardBefore, { fix }: DeviceRecord): boolean {
+  return before?.fix !== undefined && fix !== undefined && metresBetween(before.fix.fix, fix.fix) > DRIVEN_M
 }
 
 /** Whether the usual intervals are to be kept in the record, for the next start: one is long, and has changed. */
@@ -117,18 +129,24 @@ export function behindBy({ late }: Learnt, entry: DeviceEntry | undefined) {
   return { quarters, sinceAt, zone: zoneAhead(set - quarters * QUARTER_MS) }
 }
 
-interface Somewhere {
-  readonly time: number
+interface Place {
   readonly latitude: number
   readonly longitude: number
 }
 
-function speedBetween(from: Somewhere, to: Somewhere): number | undefined {
+function speedBetween(
+  from: Place & { readonly time: number },
+  to: Place & { readonly time: number },
+): number | undefined {
   const seconds = (to.time - from.time) / 1000
   if (!(seconds > 0 && seconds < 600)) return undefined
+  return metresBetween(from, to) / seconds
+}
+
+function metresBetween(from: Place, to: Place): number {
   const north = (to.latitude - from.latitude) * METRES_PER_DEGREE
   const east = (to.longitude - from.longitude) * METRES_PER_DEGREE * Math.cos((from.latitude * Math.PI) / 180)
-  return Math.hypot(north, east) / seconds
+  return Math.hypot(north, east)
 }
 
 const GAPS = 8
@@ -145,6 +163,8 @@ const LONGEST_MS = 26 * 3_600_000
 const QUARTER_MS = 900_000
 const MOST_QUARTERS = 56
 const TOLERANCE_MS = 60_000
+/** A van that wakes up sends at once; the place of a receiver that sleeps, too, differs by less. */
+const DRIVEN_M = 1000
 const LATE_FIXES = 4
 const LATE_MS = 30_000
 const METRES_PER_DEGREE = 111_195

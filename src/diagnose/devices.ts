@@ -65,7 +65,7 @@ function chainTroubles(device: DeviceFacts, now: number): Trouble[] {
   if (condition === 'gps_old' && company !== undefined) {
     const last = fix ? say('last new position {} ago', durationText(now - fix.newAt)) : say('no position yet')
     const why = isUnplaced && unplaced ? [say('now filtered as {}', unplaced.reason)] : []
-    troubles.push(troubleWith('gps_old', fix?.newAt ?? heardAt, joined([last, ...why], ', ')))
+    troubles.push(troubleWith('gps_old', fix ? dueSince(fix.newAt, device) : heardAt, joined([last, ...why], ', ')))
   }
   if (behind) {
     const { quarters, sinceAt, zone } = behind
@@ -198,7 +198,12 @@ function addTo(
 function isGpsOld(device: DeviceFacts): boolean {
   if (device.behind) return false
   const { fix, heardAt = 0, heardSince = heardAt, connectedAt = heardAt } = device
-  return heardAt - (fix?.newAt ?? Math.min(heardSince, connectedAt)) > leastSilenceMs(device)
+  return heardAt - dueSince(fix?.newAt ?? Math.min(heardSince, connectedAt), device) > leastSilenceMs(device)
+}
+
+/** Since when a new position is due: since the last one, but while the ignition was off none was. */
+function dueSince(lastAt: number, { said }: DeviceFacts): number {
+  return said?.ignition?.value ? Math.max(lastAt, said.ignition.sinceAt) : lastAt
 }
 
 /** `45 s`, `12 min`, `3 h 20 min`, `4 days` */

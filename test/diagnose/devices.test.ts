@@ -51,6 +51,11 @@ const saidBefore = (heardAgoMs: number, agoMs: number): Partial<DeviceFacts> => 
   heardAt: NOW - heardAgoMs,
   fix: { newAt: NOW - heardAgoMs, time: NOW - heardAgoMs, speed: 0 },
 })
+/** It was parked for nine hours, is heard now, and was started so long ago. */
+const started = (agoMs: number): Partial<DeviceFacts> => ({
+  ...ignition(true, 0, agoMs),
+  fix: { newAt: NOW - 9 * H, time: NOW - 9 * H, speed: 0 },
+})
 const BEHIND = { quarters: 12, sinceAt: NOW - 40 * S, zone: '-03:00' }
 
 describe('the condition of a device', () => {
@@ -117,6 +122,11 @@ describe('the condition of a device', () => {
       saidBefore(5 * S, 30 * 24 * H),
     ],
     ['parked', 'says in its heartbeats alone that its ignition is off', saidBefore(5 * S, 9 * MIN)],
+    ['standing', 'was started a moment ago, and had no position since it was parked', started(20 * S)],
+    ['standing', 'was started five minutes ago, and had no position since it was parked', started(5 * MIN)],
+    ['gps_old', 'was started longer ago, and had no position since it was parked', started(5 * MIN + S)],
+    ['gps_old', 'had no position at all, and was started long ago', { ...started(H), fix: undefined }],
+    ['standing', 'had no position at all, and was started a moment ago', { ...started(20 * S), fix: undefined }],
     ['no_route', 'is parked, is heard, and has no route', { ...ignition(false, 5 * S), route: undefined }],
   ])('is %s where it %s', (condition, _, facts) => expect(conditionOf({ ...VAN, ...facts }, NOW)).toBe(condition))
 })
@@ -183,6 +193,7 @@ describe('by the facts of its devices', () => {
       { evidence: ['3 h behind: time_zone "-03:00" fits'] },
     ],
     ['gps_old', { fix: undefined }, { evidence: ['no position yet'] }],
+    ['gps_old', started(6 * MIN), { sinceAt: NOW - 6 * MIN, evidence: ['last new position 9 h ago'] }],
     [
       'gps_old',
       {

@@ -66,7 +66,7 @@ export interface ParkedDetail {
 export interface ExplainedDevice {
   readonly device: DeviceDetail
   readonly parked: readonly ParkedDetail[]
-  /** Frames whose positions are not understood; undefined if there are none. */
+  /** Frames whose positions are not understood, in the protocol of the latest of them; undefined if there are none. */
   readonly misunderstood?: {
     readonly frames: number
     readonly sinceAt: string

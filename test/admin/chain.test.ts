@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { Conversation } from '../../src/gateway/conversation.ts'
 import { HeardBook } from '../../src/gateway/heard.ts'
 import { adminFixture, hold, READ_TOKEN, store, withProcesses, workerOf } from '../support/admin.ts'
+import { keepFrame } from '../support/kept-frames.ts'
 import type { Treatment } from '../../src/store/device-record.ts'
 
 const admin = adminFixture()
@@ -89,6 +90,20 @@ describe('GET /admin/devices/{id}/chain', () => {
     const { broken, links, sentence } = await chainOf(VAN_14)
     expect([broken, links[6].evidence]).toEqual(['accepted', ['refused 404: no such route', 'last push: 404']])
     expect(sentence).toMatch(/refused 404 by the service \(no such route\), 3 parked: correct the line$/)
+  })
+
+  it('says of the frames that are not understood only those in the protocol of the latest, with its error', async () => {
+    await speak(VAN_14)
+    const [h02, gt06] = [Date.UTC(2026, 10, 20, 8, 1), Date.UTC(2026, 10, 20, 9, 2)]
+    await keepFrame(admin.redis, VAN_14, { at: h02, protocol: 'h02', error: 'no time' })
+    await keepFrame(admin.redis, VAN_14, { at: h02 + 1000, protocol: 'h02', error: 'no time' })
+    await keepFrame(admin.redis, VAN_14, { at: gt06, protocol: 'gt06', error: 'a length of 3' })
+    await keepFrame(admin.redis, VAN_14, { at: gt06 + 1000, protocol: 'gt06', error: 'a length of 4' })
+    await keepFrame(admin.redis, VAN_14, { at: gt06 + 2000, protocol: 'h02', reason: 'unknown_type', kind: 'unknown' })
+    const { links } = await chainOf(VAN_14)
+    expect(links[1].evidence[0]).toMatch(
+      /^2 frames of gt06 are not understood since .*09:02:00\S*, the decoder says "a length of 4"$/,
+    )
   })
 
   it('says that a device is not configured', async () => {

@@ -122,7 +122,10 @@ function similarTo(id: string, index: ChainSources['index']): string | undefined
   return nearest(id, unconfigured.slice(0, MOST_UNCONFIGURED), 2)
 }
 
-/** Frames of the device that hold positions which are not understood, and since when; the latest 1,000 count. */
+/**
+ * How many frames of the device hold positions which are not understood, and since when: those in the protocol of the latest of them,
+ * among the latest 1,000 frames.
+ */
 async function misunderstoodOf(
   redis: Redis,
   id: string,
@@ -132,10 +135,11 @@ async function misunderstoodOf(
   const frames = stored.map(({ text }) => JSON.parse(text) as MisunderstoodFrame)
   const own = frames.filter(({ company }) => !entry || company === entry.company_id)
   const positions = own.filter(({ reason }) => reason === 'not_read' || reason === 'entries')
-  const oldest = positions.at(-1)
-  if (!oldest) return undefined
-  const { protocol, at } = oldest
-  return { frames: positions.length, sinceAt: instant(at) ?? '', protocol, error: positions[0].error }
+  const [latest] = positions
+  if (!latest) return undefined
+  const { protocol, error } = latest
+  const alike = positions.filter((frame) => frame.protocol === protocol)
+  return { frames: alike.length, sinceAt: instant(alike.at(-1)?.at) ?? '', protocol, error }
 }
 
 const MOST_FRAMES = 1000

@@ -2,7 +2,7 @@ import { joined, say, type Text } from '../texts/text.ts'
 import { alarmTroubles } from './alarms.ts'
 import { ALWAYS_NAMED, type FindingCode, NOT_TAKEN } from './codes.ts'
 import type { DeviceFacts, DeviceGroup, LostSender, MeantEntry, TroubledDevice } from './facts.ts'
-import { isAsleep, isParked, leastSilenceMs, MOVING_M_PER_S } from './parked.ts'
+import { isAsleep, isParked, leastSilenceMs, MOVING_M_PER_S, QUARTER_MS } from './parked.ts'
 
 /** What a device does, in one word; src/diagnose/README.md says how each is decided. */
 export const CONDITIONS = [
@@ -219,7 +219,6 @@ export function durationText(ms: number): Text {
 
 /** A device that sends does one of these, if nothing is wrong with it. */
 export const PLACED: ReadonlySet<DeviceCondition> = new Set(['moving', 'standing', 'parked'])
-const QUARTER_MS = 900_000
 const UTC = '+00:00'
 /** One more than are named singly: with the sixth device it is known that there are too many to name. */
 const MAX_NAMED = 6

@@ -9,12 +9,14 @@ export function leastSilenceMs({ usualMs = 0 }: Pick<DeviceFacts, 'usualMs'>): n
  * Whether its tracker says that the ignition is off, and no fix since then moves. A tracker that has never said "on" is not believed: its
  * ignition wire may not be connected. Nor is one that has sent fixes for ten minutes and said nothing meanwhile.
  */
-export function isParked({ fix, said }: Pick<DeviceFacts, 'fix' | 'said'>): boolean {
+export function isParked({ behind, fix, said }: Pick<DeviceFacts, 'behind' | 'fix' | 'said'>): boolean {
   const { ignition } = said ?? {}
   if (ignition?.value !== false || ignition.otherAt === undefined) return false
   if (!fix) return true
-  if (fix.time - ignition.at > HEARTBEAT_MS) return false
-  return fix.time <= ignition.sinceAt || (fix.speed ?? 0) < MOVING_M_PER_S
+  // What is said at a fix has the time by our clock.
+  const fixAt = fix.time + (behind ? behind.quarters * QUARTER_MS : 0)
+  if (fixAt - ignition.at > HEARTBEAT_MS) return false
+  return fixAt <= ignition.sinceAt || (fix.speed ?? 0) < MOVING_M_PER_S
 }
 
 /** Whether a device that is not heard is taken to sleep: it is parked, and its usual sleeping interval has not passed twice. */
@@ -35,6 +37,7 @@ export const MOVING_M_PER_S = 1
 /** The sleeping interval of a device that has not slept for three days yet: a night passes, and the next working day begins with a finding. */
 export const UNKNOWN_SLEEP_MS = 6 * 3_600_000
 export const LEAST_MS = 300_000
+export const QUARTER_MS = 900_000
 /** Some trackers say it in their heartbeats alone, which come every some minutes. */
 const HEARTBEAT_MS = 600_000
 const MISSED = 3

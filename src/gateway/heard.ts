@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { inTurns } from '../async.ts'
+import { isBehind, type Late, lateNow, QUARTER_MS } from '../domain/late.ts'
 import { GatewaySign } from '../store/gateways.ts'
 import {
   type DeviceEvent,
@@ -23,7 +24,7 @@ export interface HeardDevices {
 }
 
 /** What the path of a frame notes of a device. */
-export type FrameNotes = Pick<HeardDevice, 'spoke' | 'stored' | 'said' | 'became'>
+export type FrameNotes = Pick<HeardDevice, 'spoke' | 'stored' | 'said' | 'became' | 'behindMs'>
 
 /**
  * Notes what devices send and what happens to them; `jobs` write it to their records, and no frame waits for that.
@@ -131,6 +132,8 @@ class HeardDevice {
   #fix?: LastFixes['fix']
   #filtered?: LastFixes['filtered']
   #said?: SaidParts
+  /** While its fixes are late by the same number of quarter hours. */
+  #late?: Late
   #events: readonly string[] = NO_EVENTS
   /** Whether it is among those of its shard that have changed. */
   #isChanged = false
@@ -196,9 +199,17 @@ class HeardDevice {
   /** What its last message changes of its last fixes, once they are stored. */
   stored({ fix, filtered }: LastFixes): void {
     if (!this.contact) return
-    if (fix) this.#fix = fix
+    if (fix) {
+      this.#fix = fix
+      this.#late = lateNow(this.#late, { at: fix.at, time: fix.fix.time })
+    }
     if (filtered) this.#filtered = filtered
     this.changed()
+  }
+
+  /** By how much the times of its fixes are behind, since a time zone is not taken into account; 0: they are not, as far as that is known. */
+  get behindMs(): number {
+    return isBehind(this.#late) ? this.#late.quarters * QUARTER_MS : 0
   }
 
   /** What a frame of it says beside its positions. */

@@ -321,12 +321,16 @@ function fixAlone({ said: _said, ...fix }: Fix): Fix {
   return fix
 }
 
-/** Notes what a device says at its fixes, the earliest first; at the arrival if the time of the fix cannot be right. */
+/**
+ * Notes what a device says at its fixes, the earliest first: at the time of the fix, by our clock if that of the device is behind; at the
+ * arrival if that time cannot be right.
+ */
 function noteSaid(device: FrameNotes, fixes: readonly Fix[], arrival: { entry: DeviceEntry; now: number }): void {
   const { now } = arrival
+  const { behindMs } = device
   const spoken = fixes.flatMap(({ said, time }) => (said ? [{ said, time: utcOf(time, arrival) }] : []))
   for (const { said, time } of spoken.toSorted((one, other) => one.time - other.time))
-    device.said(said, { at: time <= now && time > now - OLDEST_SAID_MS ? time : now, cameAt: now })
+    device.said(said, { at: time > now - OLDEST_SAID_MS ? Math.min(time + behindMs, now) : now, cameAt: now })
 }
 
 /** Notes that a device is ahead of our clock, and what would fit: a zone, if it is whole quarters of an hour ahead. */

@@ -58,6 +58,13 @@ const started = (agoMs: number): Partial<DeviceFacts> => ({
 })
 const BEHIND = { quarters: 12, sinceAt: NOW - 40 * S, zone: '-03:00' }
 
+/** Its clock is behind; its last fix came so long ago. */
+const behind = ({ agoMs, speed }: { agoMs: number; speed: number }): Partial<DeviceFacts> => ({
+  behind: BEHIND,
+  fix: { newAt: NOW - agoMs, time: NOW - agoMs - 3 * H, speed },
+})
+const saidBehind = (agoMs: number) => ({ ...saidBefore(H, agoMs), ...behind({ agoMs: H, speed: 0 }) })
+
 describe('the condition of a device', () => {
   it.each<[DeviceCondition, string, Partial<DeviceFacts>]>([
     ['moving', 'reports a speed', {}],
@@ -127,6 +134,10 @@ describe('the condition of a device', () => {
     ['gps_old', 'was started longer ago, and had no position since it was parked', started(5 * MIN + S)],
     ['gps_old', 'had no position at all, and was started long ago', { ...started(H), fix: undefined }],
     ['standing', 'had no position at all, and was started a moment ago', { ...started(20 * S), fix: undefined }],
+    ['moving', 'is towed, and is behind', { ...ignition(false, 5 * S, H), ...behind({ agoMs: 5 * S, speed: 12 }) }],
+    ['parked', 'is behind, and moved before', { ...ignition(false, 5 * S, H), ...behind({ agoMs: H, speed: 12 }) }],
+    ['silent', 'is behind, and said long before its last fix that it is off', saidBehind(11 * MIN)],
+    ['parked', 'is behind, and said in its heartbeats that it is off', saidBehind(9 * MIN)],
     ['no_route', 'is parked, is heard, and has no route', { ...ignition(false, 5 * S), route: undefined }],
   ])('is %s where it %s', (condition, _, facts) => expect(conditionOf({ ...VAN, ...facts }, NOW)).toBe(condition))
 })

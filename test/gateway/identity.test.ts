@@ -37,7 +37,7 @@ async function gate(devices: Device[], { admitsUnknown = false } = {}) {
   const journal = journalOf({
     heard: {
       ...QUIET_BOOKS.heard,
-      of: (device) => ({ spoke: () => {}, stored: () => {}, said: () => {}, became: became(device) }),
+      of: (device) => ({ spoke: () => {}, stored: () => {}, said: () => {}, behindMs: 0, became: became(device) }),
     },
   })
   const comes = (came: Came, session = sessionOf(came)) => {

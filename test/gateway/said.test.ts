@@ -1,3 +1,4 @@
+import type { Said } from '../../protocols/kit/index.ts'
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { Arrivals } from '../../src/gateway/arrivals.ts'
 import { Conversation } from '../../src/gateway/conversation.ts'
@@ -87,6 +88,64 @@ it.each([
   await silent.say({ device: van.id, fixes: times.map((time) => at(time)) })
   expect(saying.stored.map(({ parts }) => parts)).toEqual(silent.stored.map(({ parts }) => parts))
   expect(saying.stored).toHaveLength(1)
+})
+
+/** A device sends fixes that are late by so much, each 15 s after the one before, and then what a case says. */
+async function late(lateMs: number, fixes: number) {
+  const heard = new HeardBook(redis)
+  onTestFinished(() => heard.close())
+  const { say } = await gateway({ journal: journalOf({ heard }) })
+  const sendFix = (said: Said, ms = lateMs) => say({ device: van.id, fixes: [at(Date.now() - ms, { said })] })
+  for (let n = 0; n < fixes; n++) {
+    vi.setSystemTime(NOW + 15_000 * n)
+    await sendFix({})
+  }
+  vi.setSystemTime(NOW + MIN)
+  await say({ device: van.id, none: 'heartbeat', said: OFF })
+  vi.setSystemTime(NOW + 2 * MIN)
+  return async (ms?: number) => {
+    await sendFix({ ...ON, alarms: ['sos'] }, ms)
+    await heard.close()
+    const [record] = await readRecords(redis, [van.id])
+    return record?.said
+  }
+}
+
+it.each([
+  ['of a device that is two hours behind', 120, 4],
+  ['of a device that is a quarter of an hour behind', 15, 5],
+])('what a fix %s says is as new as it came', async (_, min, fixes) => {
+  const saidNow = await late(min * MIN, fixes)
+  expect(await saidNow()).toEqual({
+    ignition: { at: NOW + 2 * MIN, since_at: NOW + 2 * MIN, other_at: NOW + MIN, value: true },
+    'alarm:sos': { at: NOW + 2 * MIN, value: NOW + 2 * MIN },
+  })
+})
+
+it.each([
+  ['of a device that is not known to be behind', 120, 2, 120],
+  ['of a device that is not behind by whole quarters of an hour', 127, 4, 127],
+  ['that was kept by a device whose clock is right', 0, 4, 120],
+  ['that was kept by a device that is behind', 120, 4, 160],
+])('what a fix %s says is as old as the fix', async (_, min, fixes, thenMin) => {
+  const saidNow = await late(min * MIN, fixes)
+  expect(await saidNow(thenMin * MIN)).toMatchObject({
+    ignition: { at: NOW + MIN, value: false },
+    'alarm:sos': { at: NOW + (2 - thenMin) * MIN, value: NOW + 2 * MIN },
+  })
+})
+
+it('the same frame of a device that is behind is no news when it comes again', async () => {
+  const saidNow = await late(120 * MIN, 4)
+  const said = await saidNow()
+  vi.setSystemTime(NOW + 4 * MIN)
+  expect((await saidNow(122 * MIN))?.ignition).toEqual(said?.ignition)
+})
+
+it('what a fix says after the clock is set right has the time of the fix', async () => {
+  const saidNow = await late(120 * MIN, 4)
+  await saidNow(0)
+  expect((await saidNow(20_000))?.ignition).toMatchObject({ at: NOW + 2 * MIN, value: true })
 })
 
 it('goes to the record of the device alone, once', async () => {

@@ -118,6 +118,7 @@ export async function gateway({
       stored: ({ fix, filtered }) =>
         void Object.assign(heard.get(device) ?? {}, fix && { fix }, filtered && { filtered }),
       said: (words, times) => void said.push([device, words, times]),
+      behindMs: 0,
       became: (treatment, what) => void told.push(`${device} ${treatment} ${what}`),
     }),
     gone: () => {},

@@ -3,7 +3,10 @@ import { Journal, type JournalOptions } from '../../src/gateway/journal.ts'
 
 /** Books that keep nothing. */
 export const QUIET_BOOKS: JournalOptions = {
-  heard: { of: () => ({ spoke: () => {}, stored: () => {}, said: () => {}, became: () => {} }), gone: () => {} },
+  heard: {
+    of: () => ({ spoke: () => {}, stored: () => {}, said: () => {}, behindMs: 0, became: () => {} }),
+    gone: () => {},
+  },
   arrivals: { notUnderstood: () => {}, refused: () => {}, unconfigured: () => {} },
   logger: pino({ level: 'silent' }),
 }

@@ -1,4 +1,5 @@
 import { isParked, LEAST_MS, UNKNOWN_SLEEP_MS } from '../../diagnose/parked.ts'
+import { isBehind, type Late, lateNow, QUARTER_MS } from '../../domain/late.ts'
 import { localFromUtc, zoneAhead } from '../../domain/times.ts'
 import type { DeviceEntry } from '../../roster/device-entry.ts'
 import type { DeviceRecord } from '../../store/device-record.ts'
@@ -22,12 +23,7 @@ export interface Learnt {
   /** m/s, as the device says it; else computed from its last two fixes. */
   readonly speed?: number
   /** Fixes in a row that are late by the same number of quarter hours. */
-  readonly late?: {
-    readonly quarters: number
-    readonly sinceAt: number
-    readonly untilAt: number
-    readonly fixes: number
-  }
+  readonly late?: Late
 }
 
 interface Sleep {
@@ -39,6 +35,7 @@ export const UNLEARNT: Learnt = { heardSince: 0, usualMs: 0, gaps: [], sleeps: [
 
 /** What is known of a device when something new is heard. */
 interface HeardBefore {
+  readonly entry?: DeviceEntry
   readonly heard?: DeviceRecord
   readonly learnt: Learnt
 }
@@ -55,10 +52,10 @@ export function learn(before: HeardBefore | undefined, heard: DeviceRecord): Lea
   return { ...fixLearnt(before, heard), heardSince, usualMs, gaps, sleepMs: usualSleep(sleeps, heard.sleepMs), sleeps }
 }
 
-function wasParked({ heard, learnt }: HeardBefore): boolean {
+function wasParked({ entry, heard, learnt }: HeardBefore): boolean {
   const { fix, said } = heard ?? {}
   const known = fix && { newAt: learnt.newAt, time: fix.fix.time, speed: learnt.speed }
-  return isParked({ fix: known, said: said && saidFacts(said) })
+  return isParked({ fix: known, said: said && saidFacts(said), behind: behindBy(learnt, entry) })
 }
 
 /** Whether its next fix is somewhere else: it did not sleep, but drove unheard. */
@@ -108,42 +105,33 @@ function fixLearnt(
     newest: isNew ? fix.fix.time : newest,
     speed: fix.fix.speed ?? (known && speedBetween(known.fix, fix.fix)),
     // A clock that was right before is behind from one fix to the next.
-    late: fix.fix.time > (known?.fix.time ?? 0) ? lateNow(late, fix) : undefined,
+    late: fix.fix.time > (known?.fix.time ?? 0) ? lateNow(late, { at: fix.at, time: fix.fix.time }) : undefined,
   }
-}
-
-function lateNow(late: Learnt['late'], { at, fix }: NonNullable<DeviceRecord['fix']>): Learnt['late'] {
-  const quarters = Math.round((at - fix.time) / QUARTER_MS)
-  const isWhole =
-    quarters > 0 && quarters <= MOST_QUARTERS && Math.abs(at - fix.time - quarters * QUARTER_MS) <= TOLERANCE_MS
-  if (!isWhole) return undefined
-  if (late?.quarters !== quarters) return { quarters, sinceAt: at, untilAt: at, fixes: 1 }
-  return { ...late, untilAt: at, fixes: late.fixes + 1 }
 }
 
 /** A time zone that is not taken into account, where the fixes of a device are late by the same quarter hours for a while. */
 export function behindBy({ late }: Learnt, entry: DeviceEntry | undefined) {
-  if (!late || late.fixes < LATE_FIXES || late.untilAt - late.sinceAt < LATE_MS) return undefined
+  if (!isBehind(late)) return undefined
   const { quarters, sinceAt, untilAt } = late
   const set = entry?.time_zone === undefined ? 0 : localFromUtc(untilAt, entry.time_zone) - untilAt
   return { quarters, sinceAt, zone: zoneAhead(set - quarters * QUARTER_MS) }
 }
 
-interface Place {
+interface Somewhere {
   readonly latitude: number
   readonly longitude: number
 }
 
 function speedBetween(
-  from: Place & { readonly time: number },
-  to: Place & { readonly time: number },
+  from: Somewhere & { readonly time: number },
+  to: Somewhere & { readonly time: number },
 ): number | undefined {
   const seconds = (to.time - from.time) / 1000
   if (!(seconds > 0 && seconds < 600)) return undefined
   return metresBetween(from, to) / seconds
 }
 
-function metresBetween(from: Place, to: Place): number {
+function metresBetween(from: Somewhere, to: Somewhere): number {
   const north = (to.latitude - from.latitude) * METRES_PER_DEGREE
   const east = (to.longitude - from.longitude) * METRES_PER_DEGREE * Math.cos((from.latitude * Math.PI) / 180)
   return Math.hypot(north, east)
@@ -160,11 +148,6 @@ const FEWEST = 4
 const SHORT_MS = 100_000
 /** A longer silence teaches nothing: the van was not used. */
 const LONGEST_MS = 26 * 3_600_000
-const QUARTER_MS = 900_000
-const MOST_QUARTERS = 56
-const TOLERANCE_MS = 60_000
 /** A van that wakes up sends at once; the place of a receiver that sleeps, too, differs by less. */
 const DRIVEN_M = 1000
-const LATE_FIXES = 4
-const LATE_MS = 30_000
 const METRES_PER_DEGREE = 111_195

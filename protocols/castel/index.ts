@@ -105,19 +105,21 @@ function decode(frame: Buffer, session: Session): Message {
   const id = r.slice(20)
   const type = r.u16()
   const answer = (code: number, content: Uint8Array | readonly number[] = []) => reply({ version, id, code, content })
-  const isObd = version !== undefined && OBD.has(version)
-  const read = version === undefined ? older : isObd ? obd : tracker
-  return enveloped({ device, reply: replyTo(type, { isObd, answer, r, now: session.now }) }, () => read(type, r))
+  const read = version === undefined ? older : OBD.has(version) ? obd : tracker
+  return enveloped({ device, reply: replyTo(type, { version, answer, r, now: session.now }) }, () => read(type, r))
 }
 
 interface Answering {
-  readonly isObd: boolean
+  readonly version: number | undefined
   readonly answer: (code: number, content?: Uint8Array | readonly number[]) => Buffer
   readonly r: ByteReader
   readonly now: number
 }
 
-function replyTo(type: number, { isObd, answer, r, now }: Answering): Buffer | undefined {
+function replyTo(type: number, { version, answer, r, now }: Answering): Buffer | undefined {
+  if (version === undefined)
+    return type === 0x2001 ? answer(0x1001, [0, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255]) : undefined
+  const isObd = OBD.has(version)
   switch (type) {
     case 0x1001: {
       const seconds = new ByteWriter().hex('ffffffff0000').u32le(Math.floor(now / 1000))
@@ -125,8 +127,6 @@ function replyTo(type: number, { isObd, answer, r, now }: Answering): Buffer | u
     }
     case 0x1003:
       return answer(0x9003)
-    case 0x2001:
-      return answer(0x1001, [0, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255])
     case 0x4001:
       return isObd ? undefined : answer(0x8001)
     case 0x4007:

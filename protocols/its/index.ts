@@ -5,7 +5,7 @@
  *   $[,]h,h,h,tt,[n,]L,I,r,f,DDMMYYYY,hhmmss,Y,N,O,E,S,C,s,H,p,P,…*     position; f behind the time, other dates
  *                       … P,network,i,m,V,B,e,T,…*                      what follows most positions
  *   $[,]…,EMR|SEM,I,kk,DDMMYYYYhhmmss,A,Y,N,O,E,H,S,…*                  emergency
- *   $,LGN,r,x,I,…*                                                      login, I anywhere; answer $LGNDDMMYYYYhhmmss*
+ *   $,LGN,r,x,I,…*                                                      login; I is one of its six first fields; answer $LGNDDMMYYYYhhmmss*
  *   $,h,h,h,I,b,…     $,r,I,…                                           health, login without an answer
  *
  *   h  maker, firmware          L  L: live, H: from memory     f, A  1, A: valid               H  metres
@@ -40,11 +40,10 @@ export default textProtocol({
     live: { like: '[LH]' },
     emergency: { like: 'EMR|SEM', alarms: { EMR: 'sos' } },
     percent: { like: '\\d{1,3}', read: (text: string, draft: Draft) => draft.says({ battery_percent: +text }) },
-    rest: { read: (text: string, draft: Draft) => void (draft.device = IMEI.exec(text)?.[0]) },
   },
   lines: [
     { like: '$[,]LGN,[{any},[{any},]]{unit}[,{any}]', none: 'login', answer: login },
-    { like: '$[,]LGN{rest}', none: 'login', answer: login },
+    { like: '$[,]LGN,{any:3},[{any},[{any},]]{imei}[,{any}]', none: 'login', answer: login },
     { like: `${HEAD},[{valid}],{ddmmyyyy}[,]{hhmmss},${PLACE}` },
     { like: `${HEAD},[{valid}],{dmy},{hhmmss},${PLACE}` },
     { like: `${HEAD},[{valid}],{day},{month},{yyyy},{hour},{minute},{second},${PLACE}` },
@@ -68,8 +67,6 @@ function frameLength(bytes: Buffer, stream: Stream): number {
 }
 
 const DOLLAR = 0x24
-
-const IMEI = /(?<!\d)\d{15}(?!\d)/
 
 const ALARMS: Readonly<Record<string, Alarm | undefined>> = {
   EA: 'sos',

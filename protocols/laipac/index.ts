@@ -9,13 +9,12 @@
  *
  * b is the battery: mV, or V with a point. Event 3 is the panic button, 8 a shock, H switched off.
  *
- * Answers: $EAVACK,e,XX*ZZ with e and XX of a position that asks for it; to ECHK the same line. The alarms 3, S and T,
- * X and 4 are repeated until $AVCFG,00000000,d (t, x) takes them back, with the password that devices are delivered
- * with.
+ * Answers: $EAVACK,e,XX*ZZ with e and XX of a position that asks for it; to ECHK the same line. The alarms 3, S and X are
+ * repeated until $AVCFG,00000000,d (t, x) takes them back, with the password that devices are delivered with.
  */
 import { type Draft, TextWriter, textProtocol, xor } from '../kit/index.ts'
 
-const ALARMS: Readonly<Record<string, string>> = { '3': 'd', S: 't', T: 't', X: 'x', 4: 'x' }
+const ALARMS: Readonly<Record<string, string>> = { '3': 'd', S: 't', X: 'x' }
 
 export default textProtocol({
   name: 'laipac',

@@ -74,6 +74,8 @@ const NONE = new Map([
   ['TK', 'audio'],
   ['img', 'photo'],
 ])
+/** Types of alarms; others that begin with AL are alarms if a position follows. */
+const ALARM = /^AL(?:_|\d|$)/
 /** What begins a message of another type that has a position all the same. */
 const PLACE = /^[^,]+,\d{6},\d{6},[AV],/
 const ANSWERED = new Set(['INIT', 'LK', 'TKQ', 'TKQ2'])
@@ -126,9 +128,10 @@ function decode(frame: Buffer): Message {
     Buffer.from(
       `[${maker}*${device}*${serial === undefined ? '' : `${serial}*`}${name.length.toString(16).padStart(4, '0')}*${name}]`,
     )
-  const isAlarm = type.startsWith('AL')
+  const isPlaced = PLACE.test(text.slice(length))
+  const isAlarm = ALARM.test(type) || (type.startsWith('AL') && isPlaced)
   if (type === 'WAD') r.skip()
-  if (isAlarm || /^(?:UD(?:_|\d|$)|WG$|WAD$)/.test(type) || (!NONE.has(type) && PLACE.test(text.slice(length))))
+  if (isAlarm || /^(?:UD(?:_|\d|$)|WG$|WAD$)/.test(type) || (!NONE.has(type) && isPlaced))
     return enveloped({ device, reply: isAlarm ? answer('AL') : undefined }, () => placeOf(r))
   return {
     device,

@@ -183,6 +183,13 @@ export default {
         { frame: packet({ type: '4001', content: POSITION }), device: ID, fixes: [FIX] },
         { frame: packet({ version: 5, type: '4999', content: '' }), device: ID },
         { frame: packet({ version: 0, type: '2999', content: '' }), device: ID },
+        { frame: packet({ version: 0, type: '1003', content: '' }), device: ID, none: 'heartbeat' },
+        { frame: packet({ version: 4, type: '2001', content: '' }), device: ID },
+        {
+          frame: packet({ version: 5, type: '2001', content: `11223344f5005c6602${POSITION}` }),
+          device: ID,
+          fixes: [FIX],
+        },
       ],
     },
   ],

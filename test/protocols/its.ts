@@ -100,7 +100,8 @@ export default {
           none: 'login',
           reply: '$LGN20112026120000*',
         },
-        { frame: '$LGN,TN01AB1234,AIS140*', none: 'login', reply: '$LGN20112026120000*' },
+        { frame: '$LGN,TN01AB1234,AIS140*' },
+        { frame: `$LGN${ID}*` },
         {
           frame: `$NRM,RDM,1.8,EA,10,L,${ID},,1,20112026,171418,${PLACE},1,O*`,
           device: ID,

@@ -40,8 +40,9 @@ export default {
           reply: sentence(`EAVACK,0,${position('v', '0').slice(-4, -2)}`),
         },
         { frame: position('A', 'X'), device: '42', fixes: [BATTERY], reply: sentence('AVCFG,00000000,x') },
-        { frame: position('A', '4'), device: '42', fixes: [BATTERY], reply: sentence('AVCFG,00000000,x') },
-        { frame: position('A', 'T'), device: '42', fixes: [BATTERY], reply: sentence('AVCFG,00000000,t') },
+        { frame: position('A', 'S'), device: '42', fixes: [BATTERY], reply: sentence('AVCFG,00000000,t') },
+        { frame: position('A', '4'), device: '42', fixes: [BATTERY] },
+        { frame: position('A', 'T'), device: '42', fixes: [BATTERY] },
         {
           frame: position('p', '3'),
           device: '42',

@@ -97,6 +97,8 @@ export default {
         { frame: message('BLOOD,109,68'), device: ID, none: 'health' },
         { frame: Buffer.from(`[3G*${ID}*0008*TK,}\x02}\x03}\x05}\x04}\x01]`), device: ID, none: 'audio' },
         { frame: message('NEW,1'), device: ID },
+        { frame: message('ALLSET'), device: ID },
+        { frame: message('ALARM,1,2'), device: ID },
         { frame: message('UD,010524'), error: 'truncated', envelope: { device: ID } },
       ],
     },

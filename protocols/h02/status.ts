@@ -12,8 +12,9 @@ const SOS = (1 << 18) | (1 << 1)
 const POWER = (1 << 28) | (1 << 20) | (1 << 19)
 const ANTENNA = (1 << 21) | (1 << 5)
 
-/** What a status says. */
+/** What a status says: nothing if no bit of it is set, which is a status that the device never filled in. */
 export function saidOf(status: number): Said {
+  if (status === 0) return {}
   const has = (bits: number) => (~status & bits) !== 0
   const alarms = alarmsOf(
     has(THEFT) && 'vibration',

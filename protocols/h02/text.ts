@@ -8,6 +8,10 @@ const PLACE = '[{valid}],{latNmea},[{ns}],{lonNmea},[{ew}],{speedKnots},{course}
 const DATED = `${PLACE},[{extra},][{dmy}][,{state}]`
 /** Of a type that is not known: the hemispheres must be there. */
 const ANY_TYPE = '{valid},{latNmea},{ns},{lonNmea},{ew},{speedKnots},{course},[{extra},]{dmy}[,{state}]'
+/** Where the status stands: behind the date of a position, behind the date of a report without one, or, of V19, at the end. */
+const FIRST = /^([\dA-Fa-f]{8})(?:,|$)/
+const BEHIND_DATE = /(?:^|,)\d{6},([\dA-Fa-f]{8})(?:,|$)/
+const LAST = /,([\dA-Fa-f]{8})$/
 /** A command and up to six parameters of it. */
 const COMMAND = '{any},[{any},[{any},[{any},[{any},[{any},[{any},]]]]]]'
 
@@ -26,7 +30,9 @@ export const text = textProtocol({
     silent: { like: 'LINK|BASE|XT' },
     length: { like: '\\d*' },
     alarm: { alarms: { 1: 'sos', 2: 'low_battery' } },
-    state: { read: readState },
+    state: { read: statusAt(FIRST) },
+    dated: { read: statusAt(BEHIND_DATE) },
+    ending: { read: statusAt(LAST) },
     extra: { like: '[-\\d.]{1,5}' },
     valid: { like: '[A-Z0-9]', read: (letter, draft) => void (draft.valid = letter !== 'V') },
     latNmea: { like: ' *[-\\d.]*', read: (angle, draft) => void (draft.latitude = degreesOf(angle)) },
@@ -46,12 +52,13 @@ export const text = textProtocol({
     },
     { like: `${HEAD}VP1,${PLACE},{dmy}[,{state}]` },
     { like: `${HEAD}VP1,V,{any}`, none: 'cells' },
-    { like: `${HEAD}V3,{state}`, none: 'cells' },
+    { like: `${HEAD}V3,{dated}`, none: 'cells' },
+    { like: `${HEAD}V19,{hms},${PLACE},[{extra},][{dmy}][,{ending}]`, answer: r12 },
     { like: `${HEAD}{type},{hms},${DATED}`, answer: r12 },
     { like: `${HEAD}HTBT[,{batteryPercent}][,{any}]`, none: 'heartbeat', answer: '*HQ,{id},HTBT#' },
-    { like: `${HEAD}NBR,{state}`, none: 'cells', answer: '*HQ,{id},V4,NBR,{clock}#' },
-    { like: `${HEAD}LINK,{any:3},{batteryPercent},{any:2},{state}`, none: 'status' },
-    { like: `${HEAD}{silent}[,{state}]`, none: 'status' },
+    { like: `${HEAD}NBR,{dated}`, none: 'cells', answer: '*HQ,{id},V4,NBR,{clock}#' },
+    { like: `${HEAD}LINK,{any:3},{batteryPercent},{any:2},{dated}`, none: 'status' },
+    { like: `${HEAD}{silent}[,{dated}]`, none: 'status' },
     { like: `${HEAD}SMS,{any}`, none: 'text' },
     { like: `${HEAD}{any},{hms},${ANY_TYPE}`, answer: r12 },
     { like: `${HEAD}{any},${ANY_TYPE}` },
@@ -75,21 +82,17 @@ export function confirmation(id: string, now: number): string {
   return `*HQ,${id},R12,${clock(now).slice(8)}#`
 }
 
-/**
- * What stands behind the date, or at the end of other fields: the status [, the charge of the battery, of which 99 is full, and
- * "3", the number of cells that follow]. V19 has other fields in front of the status.
- */
-function readState(tail: string, draft: Draft): void {
-  const [, first, last] = STATUS.exec(tail) ?? []
-  const status = first ?? last
-  if (status === undefined) return
-  draft.says(saidOf(Number.parseInt(status, 16)))
-  const [, charge] = CHARGE.exec(tail) ?? []
-  if (charge !== undefined) draft.says({ battery_percent: +charge === FULL ? 100 : +charge })
+/** Reads a status where a pattern finds it, and what may follow the first one: the charge of the battery, then "3" and cells. */
+function statusAt(pattern: RegExp): (tail: string, draft: Draft) => void {
+  return (tail, draft) => {
+    const [, status] = pattern.exec(tail) ?? []
+    if (status === undefined) return
+    draft.says(saidOf(Number.parseInt(status, 16)))
+    const [, charge] = CHARGE.exec(tail) ?? []
+    if (charge !== undefined) draft.says({ battery_percent: +charge === FULL ? 100 : +charge })
+  }
 }
 
-/** It begins, follows a date, or ends. */
-const STATUS = /(?:^|,\d{6},)([\dA-Fa-f]{8})(?:,|$)|,([\dA-Fa-f]{8})$/
 const CHARGE = /^[\dA-Fa-f]{8},(\d\d?)(?:,3,\d{3},|$)/
 const FULL = 99
 

@@ -67,6 +67,7 @@ const BEACONS = 0x10
 const ASSET = 0x13
 const ASSET_ALARM = 0x14
 const COMMAND = 0x81
+const ALARMED = new Set([ALARM, ASSET_ALARM])
 const HEAD = 15
 
 /** Where fields stand behind the id: flags, code of the alarm, position, and what else it says; left out: it has none of it. */
@@ -117,9 +118,13 @@ function decode(packet: Buffer): Message {
   const device = id.startsWith('0') ? id.slice(1) : id
   const answer = new ByteWriter().u16(family).u8(type).u16(HEAD)
   answer.u16(family === OLDEST ? 1 : serial).hex(id)
-  const reply = answer.toBuffer()
+  const reply = withAlarm(answer.toBuffer(), packet, layoutOf(family, type))
   if (type === COMMAND) return { device, none: 'command answer' }
   return enveloped({ device, reply }, () => contentOf(packet, family, { type, reply }))
+}
+
+function layoutOf(family: number, type: number): Layout {
+  return type === ASSET || type === ASSET_ALARM ? ASSET_TRACKER : (LAYOUTS.get(family) ?? TRACKER)
 }
 
 interface Answered {
@@ -137,10 +142,9 @@ function contentOf(packet: Buffer, family: number, { type, reply }: Answered): M
       return { none: 'heartbeat' }
     case POSITION:
     case ALARM:
-      return position(packet, LAYOUTS.get(family) ?? TRACKER, { type, reply })
     case ASSET:
     case ASSET_ALARM:
-      return position(packet, ASSET_TRACKER, { type, reply })
+      return position(packet, layoutOf(family, type), ALARMED.has(type))
     case BEHAVIOUR:
       return behaviour(rest)
     case BEACONS:
@@ -152,20 +156,16 @@ function contentOf(packet: Buffer, family: number, { type, reply }: Answered): M
   }
 }
 
-function position(packet: Buffer, layout: Layout, { type, reply }: Answered): Message {
+function position(packet: Buffer, layout: Layout, isAlarm: boolean): Message {
   const content = new ByteReader(packet, HEAD)
   const flags = content.at(layout.flags).u8()
   const alarm = content.at(layout.alarm).u8()
-  const isAlarm = type === ALARM || type === ASSET_ALARM
   const says = saidIn(packet.subarray(HEAD), layout, isAlarm ? alarm : 0)
   const place = (flags & FIX) === 0 ? undefined : placeOf(content.at(layout.position))
   const speed = layout.speed === undefined ? undefined : speedOf(content.at(layout.speed).hex(2))
-  return {
-    ...(place
-      ? { fixes: [{ ...place, speed: speed ?? place.speed, satellites: flags & SATELLITES, said: says }] }
-      : { none: (flags & FIX) === 0 ? 'cells' : 'no fix', said: says }),
-    reply: isAlarm ? withAlarm(reply, alarm) : reply,
-  }
+  return place
+    ? { fixes: [{ ...place, speed: speed ?? place.speed, satellites: flags & SATELLITES, said: says }] }
+    : { none: (flags & FIX) === 0 ? 'cells' : 'no fix', said: says }
 }
 
 function saidIn(content: Buffer, layout: Layout, alarm: number): Said | undefined {
@@ -199,8 +199,11 @@ function decimals(bytes: Buffer, at: number, width: number): number | undefined 
 const DIGITS = /^\d+$/
 const divided = (value: number | undefined, parts: number) => (value === undefined ? undefined : value / parts)
 
-function withAlarm(reply: Buffer, alarm: number): Buffer {
-  const longer = Buffer.concat([reply, Buffer.of(alarm)])
+/** The answer with the code of the alarm, if the packet is an alarm and long enough to have one. */
+function withAlarm(reply: Buffer, packet: Buffer, layout: Layout): Buffer {
+  const at = HEAD + layout.alarm
+  if (!ALARMED.has(packet[2]) || at >= packet.length) return reply
+  const longer = Buffer.concat([reply, packet.subarray(at, at + 1)])
   longer.writeUInt16BE(longer.length, 3)
   return longer
 }

@@ -38,6 +38,8 @@ export default textProtocol({
   ends: '#',
   before: arranged,
   fields: {
+    // Without "&" and "?": frames of CarTrack begin and end alike.
+    id: { like: '\\w+' },
     event: { read: (text, draft) => EVENTS.has(text) && draft.says(EVENTS.get(text) ?? {}) },
     rpm: { like: '0|\\d{3,5}' },
     way: {},

@@ -155,6 +155,41 @@ export default {
           reply: `*HQ,${ID},V4,NBR,20261120120000#`,
         },
         { frame: `*HQ,${ID},XT#`, device: ID, none: 'status' },
+        {
+          frame: `*HQ,${ID},V3,101530,26201,01,010278,045142,128,-92,02DE,0,X,010524,FFFFFBFF#`,
+          device: ID,
+          none: 'cells',
+          said: OFF,
+        },
+      ],
+    },
+    {
+      title: 'a status that was never filled in, and numbers that are no status',
+      frames: [
+        {
+          frame: `*HQ,${ID},V1,101530,${PLACE},010524,00000000,262,1,0,0,6#`,
+          device: ID,
+          fixes: [FIX],
+          reply: `*HQ,${ID},V4,V1,20261120120000#`,
+        },
+        {
+          frame: bytes(`24 ${ID} 101530 010524 52315000 06 013246000e 012270 00000000 ff 0000`),
+          device: ID,
+          fixes: [{ ...FIX, speed: knots(12), said: { battery_percent: 100 } }],
+          reply: `*HQ,${ID},R12,120000#`,
+        },
+        {
+          frame: `*HQ,${ID},V1,101530,${PLACE},010524,262,01,10342,12345678#`,
+          device: ID,
+          fixes: [FIX],
+          reply: `*HQ,${ID},V4,V1,20261120120000#`,
+        },
+        {
+          frame: `*HQ,${ID},V1,101530,${PLACE},010524,262,123456,12345678,1#`,
+          device: ID,
+          fixes: [FIX],
+          reply: `*HQ,${ID},V4,V1,20261120120000#`,
+        },
       ],
     },
   ],

@@ -155,6 +155,21 @@ export default {
           error: 'malformed',
           envelope: { device: ID, reply: bytes(`272702000f01020${ID}`) },
         },
+        {
+          frame: packet('272704', `4921${PLACE.replace('00005242', '0000c07f')}00`),
+          error: 'malformed',
+          envelope: { device: ID, reply: bytes(`272704001001020${ID}21`) },
+        },
+        {
+          frame: packet('252514', asset('49').slice(0, 80)),
+          error: 'truncated',
+          envelope: { device: ID, reply: bytes(`252514001001020${ID}13`) },
+        },
+        {
+          frame: packet('272704', '49'),
+          error: 'truncated',
+          envelope: { device: ID, reply: bytes(`272704000f01020${ID}`) },
+        },
         { frame: packet('252581', '00'), device: ID, none: 'command answer' },
         { frame: packet('252599', '00'), device: ID, reply: bytes(`252599000f01020${ID}`) },
         {

@@ -54,6 +54,10 @@ export default {
           reply: `!UDP_ACK,${ID},6031`,
         },
         { frame: `$$${ID},6115,Y1##`, device: ID, reply: `!UDP_ACK,${ID},6115` },
+        {
+          frame: '$$4242????????&A9955&B150010.000,A,5231.5000,N,01324.6000,W,12.50,270.00,201126##',
+          error: 'unsupported',
+        },
       ],
     },
     {

@@ -73,12 +73,12 @@ export class Findings {
       if (known) current.set(id, { ...finding, sinceAt: Math.min(known.sinceAt, finding.sinceAt) })
     }
     this.#current = [...current.values()]
-    for (const [id, finding] of current) if (!before.has(id)) this.#tell({ finding })
     const others = [...before].flatMap(([id, finding]) => (current.has(id) ? [] : [finding]))
     const isBlind = this.#facts.redis?.downSince !== undefined
     this.#suspended = isBlind ? others : []
     const ended = isBlind ? [] : others
     for (const finding of ended) this.#tell({ finding, endedAt: this.#facts.now })
+    for (const [id, finding] of current) if (!before.has(id)) this.#tell({ finding })
     await this.#keep(ended, this.#facts.now)
   }
 

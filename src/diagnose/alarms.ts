@@ -27,10 +27,10 @@ export function alarmTroubles({ heardAt = 0, said }: Pick<DeviceFacts, 'heardAt'
   return FINDINGS.flatMap(({ alarm, code, says, isOver, isShort }) => {
     const raised = said.alarms?.find((each) => each.alarm === alarm)
     if (!raised || isOver?.(said, raised.at)) return []
-    const { at, cameAt } = raised
+    const { at, cameAt, sinceAt } = raised
     if (now - cameAt > DAY_MS || (isShort && heardAt - cameAt > HOUR_MS)) return []
     const came = cameAt - at > LATE_MS ? [say('came at {}', instant(cameAt))] : []
-    return [{ code, sinceAt: at, evidence: joined([says(instant(at)), ...came], ', ') }]
+    return [{ code, sinceAt, evidence: joined([says(instant(at)), ...came], ', ') }]
   })
 }
 

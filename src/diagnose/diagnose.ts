@@ -55,9 +55,13 @@ function merged(found: readonly Found[], now: number): Found[] {
   }))
 }
 
-/** The id of a finding, the same as long as it holds and each time that it begins: its code and its subject. */
-export function idOf({ code, subject }: Pick<Finding, 'code' | 'subject'>): string {
-  return `${code} ${JSON.stringify(Object.entries(subject).toSorted(([one], [other]) => (one < other ? -1 : 1)))}`
+/**
+ * The id of a finding, the same as long as it holds and each time that it begins: its code and its subject. An SOS of a device that
+ * begins anew is another finding, which is told like the first.
+ */
+export function idOf({ code, subject, sinceAt }: Pick<Finding, 'code' | 'subject' | 'sinceAt'>): string {
+  const id = `${code} ${JSON.stringify(Object.entries(subject).toSorted(([one], [other]) => (one < other ? -1 : 1)))}`
+  return code === 'sos' && subject.device !== undefined ? `${id} ${sinceAt}` : id
 }
 
 /** A finding with all that its code says. */

@@ -202,10 +202,12 @@ export interface SaidFacts {
   readonly alarms?: readonly RaisedAlarm[]
 }
 
-/** When an alarm was raised, and when that came. */
+/** When an alarm was raised last, and when that came. */
 export interface RaisedAlarm {
   readonly alarm: string
   readonly at: number
+  /** When it was raised first; one that is raised ten minutes or more after the last begins anew. */
+  readonly sinceAt: number
   readonly cameAt: number
 }
 

@@ -10,7 +10,7 @@ import type { Alarm, Said } from '../../protocols/kit/index.ts'
 export interface SaidPart {
   /** When it was said last. */
   readonly at: number
-  /** When it became this value; only of a state: a measured value and an alarm do not last. */
+  /** Of a state: when it became this value. Of an alarm: the first time of those that are within ten minutes of one another. */
   readonly since_at?: number
   /** Of a state: when another value was said last. */
   readonly other_at?: number
@@ -33,7 +33,7 @@ export function partsOf({ alarms = [], driver, ...values }: Said, { at, cameAt }
   for (const [name, value] of Object.entries(values))
     parts[name] = typeof value === 'number' ? { at, value } : { at, since_at: at, value }
   if (driver !== undefined) parts.driver = { at, since_at: at, value: shortened(driver) }
-  for (const alarm of alarms) parts[ALARM + alarm] = { at, value: cameAt }
+  for (const alarm of alarms) parts[ALARM + alarm] = { at, since_at: at, value: cameAt }
   return parts
 }
 
@@ -51,8 +51,8 @@ export function mergedSaid(known: SaidParts, news: SaidParts): SaidParts {
   for (const [name, part] of Object.entries(news)) {
     const before = known[name]
     if (!before) merged[name] = part
-    else if (part.at > before.at || (part.at === before.at && !name.startsWith(ALARM)))
-      merged[name] = part.since_at === undefined ? part : lasting(before, part)
+    else if (name.startsWith(ALARM)) merged[name] = part.at > before.at ? repeated(before, part) : before
+    else if (part.at >= before.at) merged[name] = part.since_at === undefined ? part : lasting(before, part)
   }
   return merged
 }
@@ -62,6 +62,11 @@ function lasting(before: SaidPart, part: SaidPart): SaidPart {
   if (part.value !== before.value) return { ...part, other_at: Math.max(other_at, before.at) }
   if (other_at > before.at) return part
   return { ...part, since_at: before.since_at, other_at: before.other_at }
+}
+
+function repeated(before: SaidPart, part: SaidPart): SaidPart {
+  const { since_at = part.at } = part
+  return since_at - before.at < ANEW_MS ? { ...part, since_at: before.since_at ?? before.at } : part
 }
 
 /** What of it was said from a time on; what lasts from before lasts since then. ms UTC */
@@ -82,16 +87,21 @@ export function valuesIn(parts: SaidParts): [name: string, part: SaidPart][] {
 /** The last alarm of a kind. */
 export interface AlarmPart extends SaidTimes {
   readonly alarm: Alarm
+  /** The first time of those that are within ten minutes of one another. */
+  readonly sinceAt: number
 }
 
 /** The last alarm of each kind, the latest first. */
 export function alarmsIn(parts: SaidParts): AlarmPart[] {
-  const raised = Object.entries(parts).flatMap(([name, { at, value }]): AlarmPart[] => {
-    return name.startsWith(ALARM) ? [{ alarm: name.slice(ALARM.length) as Alarm, at, cameAt: Number(value) }] : []
+  const raised = Object.entries(parts).flatMap(([name, { at, since_at: sinceAt = at, value }]): AlarmPart[] => {
+    if (!name.startsWith(ALARM)) return []
+    return [{ alarm: name.slice(ALARM.length) as Alarm, at, sinceAt, cameAt: Number(value) }]
   })
   return raised.toSorted((one, other) => other.at - one.at)
 }
 
 const ALARM = 'alarm:'
+/** A tracker repeats an alarm within minutes. One that comes later is raised anew: somebody has pressed again. */
+const ANEW_MS = 600_000
 /** Ids of drivers have at most some ten characters. */
 const MOST_DRIVER = 64

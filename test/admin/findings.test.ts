@@ -2,12 +2,16 @@ import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
 import { Findings } from '../../src/admin/findings.ts'
 import { everySecond } from '../../src/async.ts'
+import { DeviceSurvey } from '../../src/diagnose/devices.ts'
+import type { DeviceGroup } from '../../src/diagnose/facts.ts'
 import { type Observation, observations } from '../../src/observe/observations.ts'
 import { readProcesses } from '../../src/store/index.ts'
 import { say } from '../../src/texts/text.ts'
 import { adminFixture, TOKEN } from '../support/admin.ts'
 
 const admin = adminFixture()
+const NOW = Date.now()
+const MIN = 60_000
 const soon = { timeout: 30_000 }
 
 async function metrics(): Promise<string> {
@@ -108,6 +112,30 @@ it('thousands of findings are compared within a fraction of a second, and each b
   expect(changes).toHaveLength(3001)
   expect(changes.at(-1)).toBe('0 ends')
   expect(user / 1000).toBeLessThan(2000)
+})
+
+it('an SOS of a van that is raised anew ends the one before, and begins', async () => {
+  const lines: string[] = []
+  const raised = (sinceAt: number, at = sinceAt): DeviceGroup[] => {
+    const survey = new DeviceSurvey(at)
+    const said = { alarms: [{ alarm: 'sos', at, sinceAt, cameAt: at }] }
+    survey.add({ id: '1', name: 'Van 1', company: '7', heardAt: at, said })
+    return survey.groups()
+  }
+  const facts = { now: NOW, observations: [], devices: raised(NOW - 60 * MIN) }
+  const findings = new Findings({
+    redis: admin.redis,
+    gather: async () => facts,
+    logger: pino({}, { write: (line) => void lines.push((JSON.parse(line) as { msg: string }).msg.split(';')[0]) }),
+  })
+  await findings.look()
+  facts.devices = raised(NOW - 60 * MIN, NOW - 55 * MIN)
+  await findings.look()
+  expect(lines).toEqual(['begins: SOS from Van 1'])
+  facts.devices = raised(NOW - 10 * MIN)
+  await findings.look()
+  expect(lines.slice(1)).toEqual(['has ended: SOS from Van 1', 'begins: SOS from Van 1'])
+  expect(findings.current).toMatchObject([{ code: 'sos', sinceAt: NOW - 10 * MIN }])
 })
 
 function manyObservations(): Observation[] {

@@ -88,6 +88,21 @@ describe('a receiver', () => {
     expect(book.entries.size).toBe(0)
   })
 
+  it('is told the second SOS of a device at once, and of no other finding that is since later', () => {
+    const { look } = receiver()
+    const raised = (code: 'power_cut' | 'sos', at: number, subject: Finding['subject']) =>
+      finding({ code, subject, sinceAt: NOON + at * MINUTE })
+    const of = (at: number) => [
+      raised('sos', at, { device: '1', company_id: '7' }),
+      raised('sos', at, { company_id: '8' }),
+      raised('power_cut', at, { device: '2', company_id: '7' }),
+    ]
+    expect(look(0, of(0))).toEqual(['begins sos', 'begins sos', 'begins power_cut'])
+    expect(look(10, of(0))).toEqual([])
+    expect(look(50, of(50))).toEqual(['ends sos', 'begins sos'])
+    expect(look(51, of(50))).toEqual([])
+  })
+
   it('is told nothing twice by a process that knows what was told before', () => {
     const before = receiver()
     before.look(0, [finding(), slow])

@@ -136,7 +136,9 @@ describe('the chain of a device', () => {
   })
 
   it('of a van whose tracker raises an alarm says that and what to do, and is not broken by it', () => {
-    const said = { alarms: [{ alarm: 'power_cut', at: NOW - 20 * MIN, cameAt: NOW - 20 * MIN }] }
+    const said = {
+      alarms: [{ alarm: 'power_cut', at: NOW - 20 * MIN, sinceAt: NOW - 20 * MIN, cameAt: NOW - 20 * MIN }],
+    }
     const { broken, links, findings, sentence } = chain({ device: { said } })
     expect([broken, links[0].state, links[0].finding?.code]).toEqual([null, 'ok', 'power_cut'])
     expect(findings.map(({ code }) => code)).toEqual(['power_cut'])

@@ -246,8 +246,9 @@ describe('by the facts of its devices', () => {
     times: { at?: number; cameAt?: number } = {},
   ): Partial<DeviceFacts> => {
     const { at = SAID, cameAt = at } = times
-    return { said: { ...more, alarms: [{ alarm, at, cameAt }, ...(more.alarms ?? [])] } }
+    return { said: { ...more, alarms: [{ alarm, at, sinceAt: at, cameAt }, ...(more.alarms ?? [])] } }
   }
+  const restored = (at: number) => [{ alarm: 'power_restored', at, sinceAt: at, cameAt: NOW }]
   const later = (value: number) => ({ value, at: SAID + S })
 
   it.each<[FindingCode, string, string]>([
@@ -269,13 +270,8 @@ describe('by the facts of its devices', () => {
   })
 
   it.each<[string, string, SaidFacts, boolean]>([
-    ['power_cut', 'power is restored', { alarms: [{ alarm: 'power_restored', at: SAID + S, cameAt: SAID + S }] }, true],
-    [
-      'power_cut',
-      'nothing comes; before, power was restored',
-      { alarms: [{ alarm: 'power_restored', at: SAID - S, cameAt: NOW }] },
-      false,
-    ],
+    ['power_cut', 'power is restored', { alarms: restored(SAID + S) }, true],
+    ['power_cut', 'nothing comes; before, power was restored', { alarms: restored(SAID - S) }, false],
     ['power_cut', 'it measures 12.4 V', { external_voltage: later(12.4) }, true],
     ['power_cut', 'nothing comes; its frame has 12.4 V', { external_voltage: { value: 12.4, at: SAID } }, false],
     ['power_cut', 'it measures 0.3 V', { external_voltage: later(0.3) }, false],

@@ -80,8 +80,19 @@ describe.each(Object.keys(WAYS))('what a tracker says, %s,', (way) => {
   it('came when it came first, if it is an alarm in a frame that is sent again', async () => {
     const sos = (raisedAt: number, cameAt: number) => partsOf({ alarms: ['sos'] }, { at: raisedAt, cameAt })
     const said = await merge([sos(NOW, NOW + 1000), sos(NOW, NOW + 30_000), sos(NOW, NOW + 40_000)])
-    expect(alarmsIn(said)).toEqual([{ alarm: 'sos', at: NOW, cameAt: NOW + 1000 }])
+    expect(alarmsIn(said)).toEqual([{ alarm: 'sos', at: NOW, sinceAt: NOW, cameAt: NOW + 1000 }])
     expect(alarmsIn(await merge([said, sos(NOW + 1, NOW + 50_000)]))).toMatchObject([{ cameAt: NOW + 50_000 }])
+  })
+
+  it.each<[string, readonly number[], number]>([
+    ['is repeated within ten minutes', [-3000, -2401, -1802], -3000],
+    ['is raised again after ten minutes', [-3000, -2400], -2400],
+    ['is raised again, and repeated then', [-3000, -2400, -2390, -2380], -2400],
+    ['comes late', [-600, -3000], -600],
+  ])('is raised since its first time, if it is an alarm that %s', async (_, seconds, since) => {
+    const [sos] = alarmsIn(await merge(seconds.map((each) => at(each, { alarms: ['sos'] }))))
+    expect((sos.sinceAt - NOW) / 1000).toBe(since)
+    expect((sos.at - NOW) / 1000).toBe(Math.max(...seconds))
   })
 
   it('keeps each value that a later frame does not have', async () => {
@@ -96,8 +107,8 @@ describe.each(Object.keys(WAYS))('what a tracker says, %s,', (way) => {
       driver: { at: NOW, since_at: NOW, value: '0001A2' },
       external_voltage: { at: NOW + 20_000, value: 12.4 },
       battery_percent: { at: NOW + 20_000, value: 80 },
-      'alarm:power_cut': { at: NOW + 10_000, value: NOW + 12_000 },
-      'alarm:sos': { at: NOW + 30_000, value: NOW + 32_000 },
+      'alarm:power_cut': { at: NOW + 10_000, since_at: NOW + 10_000, value: NOW + 12_000 },
+      'alarm:sos': { at: NOW + 30_000, since_at: NOW + 10_000, value: NOW + 32_000 },
     })
     expect(alarmsIn(said).map(({ alarm, at: raisedAt }) => [alarm, raisedAt - NOW])).toEqual([
       ['sos', 30_000],

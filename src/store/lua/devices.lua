@@ -25,30 +25,39 @@ local function latest(known, new, from)
   return at > string.sub(new, from, from + 12) and (tonumber(at) or math.huge) <= now and known or new
 end
 
--- Gives news of a state the first time of it, and the last time of another value, as `lasting` of said.ts does.
-local function continue_state(before, part)
+-- News of a state, with the first time of it and the last time of another value, as `lasting` of said.ts.
+local function lasting(before, part)
   local other_at = part.other_at or 0
   if part.value ~= before.value then
     part.other_at = math.max(other_at, before.at)
   elseif other_at <= before.at then
     part.since_at, part.other_at = before.since_at, before.other_at
   end
+  return part
+end
+
+-- A later alarm, with the first time of those that are within ten minutes of one another, as `repeated` of said.ts.
+local function repeated(before, part)
+  if part.since_at - before.at < 600000 then part.since_at = before.since_at or before.at end
+  return part
 end
 
 -- What a tracker says, with what is new in it, as in `mergedSaid` of said.ts: of each value the later one counts, unless its time
--- is still to come, and what is said again lasts since its first time; an alarm of the same time is the same one. What cannot be read is replaced. 9: where the object begins
--- behind `,"said":`.
+-- is still to come, and what is said again lasts since its first time; an alarm of the same time is the same one. What cannot be
+-- read is replaced. 9: where the object begins behind `,"said":`.
 local function merged_said(known, new)
   if known == '' or new == '' then return known .. new end
   local is_readable, parts = pcall(cjson.decode, string.sub(known, 9))
   if not is_readable then return new end
   for name, part in pairs(cjson.decode(string.sub(new, 9))) do
     local before = parts[name]
-    local is_past = before and before.at <= now
     local is_alarm = string.sub(name, 1, 6) == 'alarm:'
-    if not is_past or part.at > before.at or (part.at == before.at and not is_alarm) then
-      if is_past and part.since_at then continue_state(before, part) end
+    if not before or before.at > now then
       parts[name] = part
+    elseif is_alarm and part.at > before.at then
+      parts[name] = repeated(before, part)
+    elseif not is_alarm and part.at >= before.at then
+      parts[name] = part.since_at and lasting(before, part) or part
     end
   end
   return ',"said":' .. cjson.encode(parts)

@@ -153,6 +153,20 @@ describe('the record of a device that says something beside its positions', () =
     expect(alarmsIn((await recordOfVan())?.said ?? {})).toMatchObject([{ at: NOW, cameAt: NOW + 1000 }])
   })
 
+  it('has of two gateways that repeat an alarm at once one beginning, which stays', async () => {
+    const sos = (seconds: number) => at(seconds, { alarms: ['sos'] })
+    const known = async () => alarmsIn((await recordOfVan())?.said ?? {})[0]
+    const seconds = Array.from({ length: 40 }, (_, n) => ((n * 7) % 40) - 1300)
+    await Promise.all(seconds.map((each) => write(sos(each))))
+    const { sinceAt, at: lastAt } = await known()
+    expect(lastAt).toBe(NOW - 1_261_000)
+    expect(sinceAt).toBeLessThanOrEqual(lastAt)
+    await Promise.all([write(sos(-1290)), write(sos(-1000))])
+    expect(await known()).toMatchObject({ at: NOW - 1_000_000, sinceAt })
+    await Promise.all([write(sos(-1290)), write(sos(-400))])
+    expect(await known()).toMatchObject({ at: NOW - 400_000, sinceAt: NOW - 400_000 })
+  })
+
   it('follows the next value after one of a gateway whose clock is ahead', async () => {
     await write(at(86_400, { ignition: true }))
     await write(at(1, { ignition: true }))

@@ -29,7 +29,7 @@ export function firstOf(text: string): Characters {
  * @throws Error if `next` has so many characters that it would be unclear where the text ends
  */
 export function upTo(next: Characters, repeat: '*' | '+' = '*'): string {
-  const ends = Array.from({ length: 256 }, (_, code) => code).filter((code) => (next >> BigInt(code)) & 1n)
+  const ends = endsOf(next)
   if (ends.length > MOST_ENDS) throw new Error('literal text must follow')
   const listed = ends.map((code) => `\\x${code.toString(16).padStart(2, '0')}`)
   return ends.length === 0 ? `[^]${repeat}` : `[^${listed.join('')}]${repeat}`
@@ -39,6 +39,15 @@ export function upTo(next: Characters, repeat: '*' | '+' = '*'): string {
  * Literal text and letters of hemispheres begin with one of at most 8 characters; a number may begin with one of more.
  */
 const MOST_ENDS = 8
+
+/** Whether it is clear where a text ends that one of some characters follows. */
+export function isClear(next: Characters): boolean {
+  return endsOf(next).length <= MOST_ENDS
+}
+
+function endsOf(next: Characters): readonly number[] {
+  return Array.from({ length: 256 }, (_, code) => code).filter((code) => (next >> BigInt(code)) & 1n)
+}
 
 /** How a part of a pattern reads a text. */
 export interface Reading {

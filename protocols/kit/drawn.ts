@@ -146,6 +146,8 @@ function orAbsent(like: FieldNode['like'], absent: string | undefined, isMeasure
   if (absent === undefined && !isMeasurement) return like
   return (next) => {
     const source = typeof like === 'string' ? like : like(next)
+    // Any text, so that of unknown values too.
+    if (isMeasurement && source.startsWith('[^')) return source
     const isUnknown = isMeasurement && (next & charactersOf('[AaLlNnUu]')) === 0n
     if (isUnknown && (absent === undefined || UNKNOWN_TEXT.test(absent))) return `${source}|${UNKNOWN}`
     return absent === undefined ? source : `${escaped(absent)}|${source}`

@@ -1,4 +1,4 @@
-import { type Characters, charactersOf, upTo } from './characters.ts'
+import { type Characters, charactersOf, END, isClear, upTo } from './characters.ts'
 import type { Draft } from './draft.ts'
 import { DecodeError } from './errors.ts'
 import type { Session } from './protocol.ts'
@@ -24,6 +24,8 @@ export interface Field {
 /** A field that is a number: a pattern may give it a width and a divisor. */
 export interface NumberField {
   readonly set: (value: number, draft: Draft) => void
+  /** Whether a text that is no number costs only the value: the field takes everything up to what follows. */
+  readonly isLoose?: boolean
 }
 
 const anything = (next: Characters) => upTo(next, '*')
@@ -89,9 +91,9 @@ const NUMBERS = {
   accuracy: { set: (value, draft) => void (draft.accuracy = known(value)) },
   hdop: { set: (value, draft) => void (draft.hdop = dop(value)) },
   satellites: { set: (value, draft) => void (draft.satellites = known(value)) },
-  externalVolts: { set: (value, draft) => void (draft.beside.external_voltage = value) },
-  batteryVolts: { set: (value, draft) => void (draft.beside.battery_voltage = value) },
-  batteryPercent: { set: (value, draft) => void (draft.beside.battery_percent = value) },
+  externalVolts: { set: (value, draft) => void (draft.beside.external_voltage = value), isLoose: true },
+  batteryVolts: { set: (value, draft) => void (draft.beside.battery_voltage = value), isLoose: true },
+  batteryPercent: { set: (value, draft) => void (draft.beside.battery_percent = value), isLoose: true },
 } satisfies Record<string, NumberField>
 
 /** The fields of the kit, by name. */
@@ -113,14 +115,19 @@ function anyNumber(next: Characters): string {
   return `${has(' ') ? '' : ' *'}${has('\\+') ? '-?' : '[-+]?'}[\\d.]*`
 }
 
+/** All text up to what follows, if that is clear; else a number. */
+function anyText(next: Characters): string {
+  return next === END || !isClear(next) ? anyNumber(next) : upTo(next)
+}
+
 /**
  * The field of a number: `width` characters wide if need be, its value divided by `divisor`. A `measurement` is left out if it is
  * no number: a fix is as good without it.
  */
-export function numberField({ set }: NumberField, { width, divisor, isMeasurement }: NumberForm): Field {
+export function numberField({ set, isLoose }: NumberField, { width, divisor, isMeasurement }: NumberForm): Field {
   const bad = isMeasurement ? () => undefined : malformed
   return {
-    like: width === undefined ? anyNumber : `[-+ \\d.]{${width}}`,
+    like: width === undefined ? (isLoose ? anyText : anyNumber) : `[-+ \\d.]{${width}}`,
     read(text, draft) {
       const value = decimal(text, bad)
       if (value !== undefined) set(value / divisor, draft)

@@ -259,6 +259,18 @@ describe('other fields', () => {
     expect(read('{lat},{course}', 'NaN,90')).toBeUndefined()
   })
 
+  it('of batteries may be any text up to what follows', () => {
+    for (const field of ['{externalVolts}', '{batteryVolts/1000}', '{batteryPercent}']) {
+      for (const bad of ['12.6V', '--', 'low', 'NaN', ''])
+        expect(read(`${field},{course}`, `${bad},90`), bad).toMatchObject({ beside: {}, heading: 90 })
+      expect(read(field, 'low')).toBeUndefined()
+    }
+    expect(read('{batteryPercent}%[,{externalVolts}[,{any}]]', '80%,12.6')?.beside).toEqual({
+      battery_percent: 80,
+      external_voltage: 12.6,
+    })
+  })
+
   it('are absent: a HDOP of 0, a direction above 360', () => {
     expect(read('{hdop},{course}', '0.0,999')).toMatchObject({ hdop: undefined, heading: undefined })
   })

@@ -30,6 +30,13 @@ export default {
             { time: '2026-11-20T04:15:04Z', latitude: 52.525, longitude: -13.41, speed: knots(12.5), heading: 270 },
           ],
         },
+        {
+          frame: `Ennfu:${ID},041504.00,A,5231.5000,N,01324.6000,W,12.5,270,201126,20,3.72V,--,V0.01$`,
+          device: ID,
+          fixes: [
+            { time: '2026-11-20T04:15:04Z', latitude: 52.525, longitude: -13.41, speed: knots(12.5), heading: 270 },
+          ],
+        },
         { frame: `Ennfu:HeartBeat,${ID}$`, device: ID, none: 'heartbeat' },
         { frame: 'Ennfu:Hello$' },
       ],

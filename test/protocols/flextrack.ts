@@ -26,6 +26,23 @@ export default {
             },
           ],
         },
+        {
+          frame:
+            '-2,UNITSTAT,20261120,181923,7000004634,S52.31.5000,E013.24.6000,36,270,6,3934mV,-81,01A8,23802,213,55,37FD\r',
+          reply: '-2,ACK\r',
+          fixes: [
+            {
+              time: '2026-11-20T18:19:23Z',
+              latitude: -52.525,
+              longitude: 13.41,
+              speed: kmh(36),
+              heading: 270,
+              satellites: 6,
+              altitude: 213,
+              hdop: 5.5,
+            },
+          ],
+        },
         { frame: '-3,HELLO,1\r', reply: '-3,ACK\r' },
       ],
     },

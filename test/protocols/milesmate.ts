@@ -30,6 +30,12 @@ export default {
           fixes: [{ ...FIX, said: { ignition: true } }],
           reply: '+##Received OK\n',
         },
+        ...['N.A', 'ff', '9.8V'].map((volts) => ({
+          frame: frame('G').replace('09.8', volts),
+          device: ID,
+          fixes: [{ ...FIX, said: { ignition: false } }],
+          reply: '+##Received OK\n',
+        })),
         { frame: `ApiString={A:${ID},B:09.8}\r\n`, device: ID },
       ],
     },

@@ -22,6 +22,8 @@ export default {
         },
         { frame: `!A,${PLACE},0;`, fixes: [{ ...FIX, valid: false }] },
         { frame: `!D,${PLACE},180001,680.5;`, fixes: [{ ...FIX, altitude: 680.5 }] },
+        { frame: `!D,${PLACE},180001,680.5,8%,9,13,0;`, fixes: [{ ...FIX, altitude: 680.5, satellites: 9 }] },
+        { frame: `!C,${PLACE},100001,25.3,low,0.03;`, fixes: [{ ...FIX, altitude: 25.3 }] },
         { frame: `!F,${PLACE},1;`, fixes: [FIX] },
         { frame: '!5,17,V,50;', none: 'status', said: { battery_percent: 50 } },
         { frame: '!5,17;', none: 'status' },

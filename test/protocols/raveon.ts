@@ -43,6 +43,21 @@ export default {
             },
           ],
         },
+        {
+          frame: signed('PRAVE,0042,0001,5231.5000,-01324.6000,115348,1,10,34,31,13.3V,3,-83,36,270,'),
+          device: '0042',
+          fixes: [
+            {
+              time: '2026-11-20T11:53:48Z',
+              latitude: 52.525,
+              longitude: -13.41,
+              altitude: 34,
+              satellites: 10,
+              speed: kmh(36),
+              heading: 270,
+            },
+          ],
+        },
         { frame: signed('PRAVE,0042,1'), device: '0042', fixes: [] },
       ],
     },

@@ -41,6 +41,21 @@ export default {
             },
           ],
         },
+        {
+          frame: `#GTXRP=${ID},8,261120200055,52.52,-13.41,60,36,1,7,1.8,261120200051,low,11$`,
+          device: ID,
+          fixes: [
+            {
+              time: '2026-11-20T20:00:51Z',
+              latitude: 52.52,
+              longitude: -13.41,
+              altitude: 60,
+              speed: kmh(36),
+              satellites: 7,
+              hdop: 1.8,
+            },
+          ],
+        },
         { frame: `#GTXST=${ID},1$`, device: ID },
       ],
     },

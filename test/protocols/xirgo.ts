@@ -53,6 +53,12 @@ export default {
           fixes: [{ ...FIX, said: { moving: false } }],
           reply: `!UDP_ACK,${ID},6031`,
         },
+        {
+          frame: `$$${ID},4001,${DATE},52.52,-13.41,34.5,36,0,0,598,270,9,0.8,765840,7.0,14.5V,19##`,
+          device: ID,
+          fixes: [{ ...FIX, said: { ignition: true } }],
+          reply: `!UDP_ACK,${ID},4001`,
+        },
         { frame: `$$${ID},6115,Y1##`, device: ID, reply: `!UDP_ACK,${ID},6115` },
         {
           frame: '$$4242????????&A9955&B150010.000,A,5231.5000,N,01324.6000,W,12.50,270.00,201126##',

@@ -11,6 +11,8 @@
  */
 import { type Draft, startsWith, textProtocol } from '../kit/index.ts'
 
+const PLACE = 'E{kind};{number};{imei};R;{satellites}+{ymd}{hhmmss}+{lat}+{lon}+{speedMs}+{course}'
+
 export default textProtocol({
   name: 'esky',
   devices: 'eSky EO, ET, EL',
@@ -19,9 +21,8 @@ export default textProtocol({
   frame: startsWith('EO;', 'ET;', 'EL;'),
   fields: { number: { like: '\\d+' }, kind: { like: '[OT]' }, flags: { read: readFlags } },
   lines: [
-    {
-      like: 'E{kind};{number};{imei};R;{satellites}+{ymd}{hhmmss}+{lat}+{lon}+{speedMs}+{course}[+{flags}[+{any:3}+{externalVolts/100}[+{any}]]]',
-    },
+    { like: `${PLACE}[+{flags}[+{any:3}+{externalVolts/100}[+{any}]]]` },
+    { like: `${PLACE}+{flags}+{any}` },
     { like: 'E{kind};{number};{imei};R;{satellites};{ymd}{hhmmss};{lat};{lon};{speedMs};{course}[;{any}]' },
     { like: 'EL;{number};{imei};{any}', none: 'login' },
     { like: 'E{kind};{number};{imei};{any}', unknown: 'type' },

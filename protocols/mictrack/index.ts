@@ -22,7 +22,7 @@ export default textProtocol({
   frame: whole,
   fields: {
     number: { like: '\\d+' },
-    battery: { like: '\\d{4}', read: (text, draft) => draft.says({ battery_voltage: +text / 1000 }) },
+    battery: { read: (text, draft) => /^\d{4}$/.test(text) && draft.says({ battery_voltage: +text / 1000 }) },
     gps: { like: '[RY]0' },
     wifi: { like: 'Y1|R1' },
     cells: { like: 'Y2|R2' },

@@ -23,7 +23,9 @@ export default textProtocol({
   ends: '\x03',
   before: (text) => (text.startsWith('\x02') ? text.slice(1) : text),
   fields: {
-    state: { like: '\\d*', read: (text, draft) => draft.says({ alarms: alarmsOf((+text & 8) !== 0 && 'tampering') }) },
+    state: {
+      read: (text, draft) => /^\d+$/.test(text) && draft.says({ alarms: alarmsOf((+text & 8) !== 0 && 'tampering') }),
+    },
   },
   lines: [
     { like: `,{id},3,${PLACE}`, answer: '\x06' },

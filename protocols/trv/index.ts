@@ -19,6 +19,7 @@
 import { type Draft, endsWith, textProtocol } from '../kit/index.ts'
 
 const HEAD = '{brand}{letter}P{kind}'
+const PLACE = `${HEAD}[,]{ymd}{valid}{latNmea}{ns}{lonNmea}{ew}{speedKmh:5}{hhmmss}{course:6}{signal}{satellites:3}`
 
 export default textProtocol({
   name: 'trv',
@@ -44,10 +45,8 @@ export default textProtocol({
   lines: [
     { like: 'IWAP00{imei}[,{any}]', none: 'login', answer: 'IWBP00,{clock},0#' },
     { like: 'TRVAP00{imei}[,{any}]', none: 'login', answer: 'TRVBP00#' },
-    {
-      like: `${HEAD}[,]{ymd}{valid}{latNmea}{ns}{lonNmea}{ew}{speedKmh:5}{hhmmss}{course:6}{signal}{satellites:3}[{batteryPercent:3}[{acc}{rest}]]`,
-      answer,
-    },
+    { like: `${PLACE}{batteryPercent:3}[{acc}]{rest}`, answer },
+    { like: `${PLACE}{any}`, answer },
     { like: 'IWAP02[,{any}]', none: 'cells', answer: 'IWBP02#' },
     { like: 'IWAP03,{signal}{number}{batteryPercent:3}[{rest}]', none: 'heartbeat', answer: 'IWBP03#' },
     { like: 'IWAP03[,{any}]', none: 'heartbeat', answer: 'IWBP03#' },

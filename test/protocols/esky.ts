@@ -22,6 +22,11 @@ export default {
           device: ID,
           fixes: [{ ...FIX, said: { ignition: false } }],
         },
+        ...['+8', '+8+40381744', '+8+40381744+0', '+8+40381744+0+14.1V+11'].map((more) => ({
+          frame: `ET;0;${ID};R;9+261120171418+52.52+-13.41+10.00+270+0x2${more}`,
+          device: ID,
+          fixes: [{ ...FIX, said: { ignition: true } }],
+        })),
         { frame: `ET;0;${ID};X;9`, device: ID },
       ],
     },

@@ -22,6 +22,11 @@ export default {
           device: ID,
           fixes: [{ ...FIX, time: '2026-11-20T09:18:03Z', speed: kmh(36), satellites: 10 }],
         },
+        ...['3.7V', '37440', ''].map((battery) => ({
+          frame: `MT;6;${ID};R0;10+261120091803+52.525+-13.41+36+270+2+${battery}+113`,
+          device: ID,
+          fixes: [{ ...FIX, time: '2026-11-20T09:18:03Z', speed: kmh(36), satellites: 10 }],
+        })),
         {
           frame: `MT;6;${ID};R1;261120091803+6a:db:54:5a:79:6d,-91+3+3831+0`,
           device: ID,

@@ -36,6 +36,18 @@ export default {
           fixes: [{ ...FIX, time: '2026-11-20T12:00:00Z', said: undefined }],
           reply: '\x06',
         },
+        ...['60,75,-1', '60,75,x', '60,75,'].map((state) => ({
+          frame: `\x02,42,3,${PLACE.replace('60,75,15', state)},\x03`,
+          device: '42',
+          fixes: [{ ...FIX, time: '2026-11-20T12:00:00Z', said: { battery_percent: 60 } }],
+          reply: '\x06',
+        })),
+        {
+          frame: `\x02,42,3,${PLACE.replace('60', 'x')},\x03`,
+          device: '42',
+          fixes: [{ ...FIX, time: '2026-11-20T12:00:00Z', said: { alarms: ['tampering'] } }],
+          reply: '\x06',
+        },
         { frame: '\x02,42,9,1\x03', device: '42' },
       ],
     },

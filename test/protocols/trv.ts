@@ -41,6 +41,16 @@ export default {
           fixes: [{ ...FIX, said: undefined }],
           reply: 'IWBP01#',
         },
+        ...['---00502', '08', '0x8'].map((battery) => ({
+          frame: `IWAP01${PLACE.slice(0, -8)}${battery},460,0#`,
+          fixes: [{ ...FIX, said: undefined }],
+          reply: 'IWBP01#',
+        })),
+        {
+          frame: `IWAP01${PLACE.slice(0, -8)}080,460,0,9520,3671#`,
+          fixes: [FIX],
+          reply: 'IWBP01#',
+        },
         { frame: 'IWAP49,68#', none: 'health', reply: 'IWBP49#' },
         { frame: 'IWAPHP,60,130,85,95#', none: 'health', reply: 'IWBPHP#' },
         { frame: 'IWAP50,36.7,90#', none: 'health', said: { battery_percent: 90 }, reply: 'IWBP50#' },

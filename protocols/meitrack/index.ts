@@ -38,9 +38,7 @@ import { compactFixes, compactRecords, EVENTS, type Records, taggedFixes, voltag
 /** The event of an RFID card, whose number follows the voltages. */
 const RFID = '37'
 const HEAD = '$${flag}{length},{id},'
-const PLACE =
-  '{lat},{lon},{ymd}{hhmmss},[{valid}],{satellites},{any},{speedKmh},{course}[,{hdop}[,{altitude}' +
-  '[,{any:4},{voltages}[,{key}[,{any}]]]]][*{any}]'
+const PLACE = '{lat},{lon},{ymd}{hhmmss},[{valid}],{satellites},{any},{speedKmh},{course}'
 
 const text = textProtocol({
   name: 'meitrack',
@@ -61,7 +59,10 @@ const text = textProtocol({
     key: { read: (driver, draft) => draft.text('event') === RFID && draft.says({ driver }) },
   },
   lines: [
-    { like: `${HEAD}{report},[{index},]{event},${PLACE}` },
+    {
+      like: `${HEAD}{report},[{index},]{event},${PLACE}[,{hdop}[,{altitude}[,{any:4},{voltages}[,{key}[,{any}]]]]][*{any}]`,
+    },
+    { like: `${HEAD}{report},[{index},]{event},${PLACE},{hdop},{altitude},{any}` },
     { like: `${HEAD}AAA,{any}`, unknown: 'position' },
     { like: `${HEAD}{command}[,{any}]`, none: 'command answer' },
     { like: `${HEAD}{any}`, unknown: 'type' },

@@ -68,6 +68,11 @@ export default {
           device: ID,
           fixes: [{ ...FIX, latitude: -52.525, longitude: -13.41, hdop: undefined, altitude: undefined }],
         },
+        ...[',1000', ',1000,2000', ',1000,2000,262|2|1|1', ',1000,2000,262|2|1|1,0000'].map((more) => ({
+          frame: frame(`AAA,35,52.525000,-13.410000,240501101530,A,7,20,45,270,0.9,34${more}`),
+          device: ID,
+          fixes: [FIX],
+        })),
         { frame: frame('AAA,35,other layout'), device: ID, fixes: [] },
         { frame: frame(AAA.replace('AAA', 'A10')), device: ID, fixes: [FIX] },
         { frame: frame('A10,OK'), device: ID, none: 'command answer' },

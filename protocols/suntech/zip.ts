@@ -34,9 +34,9 @@ export function zip(frame: Buffer): Message {
   return enveloped({ device }, () => (type < STATUS || type > ALERT ? {} : { fixes: [position(r, type)] }))
 }
 
-/** Nine digits, behind them a zero that fills up the last byte; or ten. */
+/** Nine digits, behind them a zero that fills up the last byte; or ten, the first of which is a zero. */
 function idOf(digits: string): string {
-  return digits.endsWith('0') ? digits.slice(0, -1) : digits
+  return !digits.startsWith('0') && digits.endsWith('0') ? digits.slice(0, -1) : digits
 }
 
 function position(r: ByteReader, type: number): Fix {

@@ -193,6 +193,7 @@ export default {
           fixes: [{ time: FIX.time, latitude: 52.525, longitude: -13.41 }],
         },
         { frame: zip('10 9070001230 28 813f 18'), error: 'truncated', envelope: { device: ID } },
+        { frame: zip('20 0907001230 28 813f 180501'), device: '0907001230' },
         { frame: zip('20 9070001230 28 813f 180501'), device: ID },
         { frame: bytes('90 0005 0907000123'), device: '0907000123' },
       ],

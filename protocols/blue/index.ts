@@ -44,12 +44,14 @@ const QUESTION = 0x84
 const [ON, OFF] = [8, 4]
 const IGNITION = ON | OFF
 const FIRST_ITEM = 0x80
+const SHORTEST_ITEM = 3
 
 function decode(frame: Buffer, session: Session): Message {
   const r = new ByteReader(verified(frame, { sum: xor, from: 1, width: 1 }, session))
   const device = String(r.skip(4).u32())
   const content: Content = { isKnown: true }
-  while (r.left >= 2) readItem(r, content)
+  // A position is not lost for a damaged item behind it.
+  while (r.left >= 2 && (content.position === undefined || beginsItem(r))) readItem(r, content)
   const { asked, state, position, isKnown } = content
   return enveloped({ device, reply: asked === undefined ? undefined : answer(asked) }, () => {
     const more = state && saidOf(state)
@@ -67,10 +69,15 @@ interface Content {
   isKnown: boolean
 }
 
+function beginsItem(r: ByteReader): boolean {
+  const length = r.peek()
+  return length >= SHORTEST_ITEM && length <= r.left
+}
+
 function readItem(r: ByteReader, content: Content): void {
   const length = r.u8()
   const type = r.u8()
-  if (length < 3) throw new DecodeError('malformed', `an item has ${length} bytes, fewer than its own head`)
+  if (length < SHORTEST_ITEM) throw new DecodeError('malformed', `an item has ${length} bytes, fewer than its own head`)
   const value = r.part(length - 2)
   if (type === POSITION) content.position ??= value
   else if (type === STATE) content.state ??= value

@@ -47,13 +47,16 @@ function decode(frame: Buffer): Message {
     const values: Said = { alarms: (r.u32() & ALARM) === 0 ? undefined : ['sos'] }
     let fix: Fix | undefined
     while (r.left >= 6 && r.u16() === BLOCK) {
-      const block = r.part(r.u32())
+      const length = r.u32()
+      // A position is not lost for what is cut off behind it.
+      if (fix && r.left < length) break
+      const block = r.part(length)
       const type = block.skip(1).u8()
       // Most blocks are others: their names are not read.
       if (!INITIALS.has(block.peek())) continue
       const name = block.asciiUntil(0)
       if (name === 'posinfo' && type === BINARY) fix = positionOf(block, time)
-      else if (name === 'ign') values.ignition = numberOf(type, block) === 1
+      else if (name === 'ign') values.ignition = isOne(numberOf(type, block))
       else if (name === 'pwr_ext') values.external_voltage = numberOf(type, block)
       else if (name === 'pwr_int') values.battery_voltage = numberOf(type, block)
       else if (name === 'avl_driver' && type === TEXT) values.driver = block.asciiUntil(0)
@@ -63,11 +66,15 @@ function decode(frame: Buffer): Message {
   })
 }
 
+/** The number that a block holds; undefined of another type, and of a block that is too short. */
 function numberOf(type: number, r: ByteReader): number | undefined {
-  if (type === INT) return r.u32()
+  if (type === INT) return r.left >= 4 ? r.u32() : undefined
+  if (r.left < 8) return undefined
   if (type === DOUBLE) return r.f64le()
   return type === LONG ? r.skip(4).u32() : undefined
 }
+
+const isOne = (value: number | undefined) => (value === undefined ? undefined : value === 1)
 
 function positionOf(r: ByteReader, time: number): Fix {
   const longitude = r.f64le()

@@ -37,6 +37,12 @@ export default {
           none: 'status',
           said: { ignition: false },
         },
+        ...['2112 5f 00020000', '0281 03', '0084'].map((cut) => ({
+          frame: packet(`0b84 03 8000103200000000 ${POSITION} ${cut}`),
+          device: ID,
+          fixes: [FIX],
+          reply: bytes('aa000b860006a4000300002c'),
+        })),
         {
           frame: packet('0b84 03 8000103200000000 0401 1f00'),
           error: 'truncated',

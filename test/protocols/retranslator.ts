@@ -71,6 +71,15 @@ export default {
           ],
           reply: bytes('11'),
         },
+        ...[
+          [block(4, 'pwr_ext', double(27.6)).subarray(0, -1)],
+          [block(4, 'pwr_ext', double(27.6).subarray(1)), block(3, 'ign', u(2, 1)), block(5, 'pwr_int', u(4, 12))],
+        ].map((damaged) => ({
+          frame: packet(block(2, 'posinfo', PLACE), ...damaged),
+          device: ID,
+          fixes: [FIX],
+          reply: bytes('11'),
+        })),
         {
           frame: packet(block(2, 'posinfo', PLACE.subarray(0, 20))),
           error: 'truncated',

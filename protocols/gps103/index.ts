@@ -13,7 +13,7 @@
  *   E  event: tracker, help me …         A  A: valid, V: not          C  degrees       s  satellites
  *   L  device's time, YYMMDDhhmm[ss]     Y, O  ddmm.mmmm              H  metres        r  signal
  *   p  administrator's phone number      D  DDMMYY                    a  ignition      c  charging
- *      of the event rfid: the card       q  0: no fix
+ *      of the event rfid: the card       q  0, V: no fix
  *
  * Said: the ignition (a, or the events acc on and acc off), alarms by the event, the voltage of the vehicle in OBD. That S of the
  * other firmware is in km/h, and what its last fields mean, is inferred.
@@ -58,6 +58,7 @@ export default textProtocol({
         if (text === '0' || text === '1') draft.says({ ignition: text === '1' })
       },
     },
+    fixed: { like: '[AaVv\\d]', read: (text, draft) => void (draft.valid = !'0Vv'.includes(text)) },
     local: {},
     heartbeat: { like: '\\d{10,17}' },
     imei: { like: '\\d{10,17}' },
@@ -69,7 +70,7 @@ export default textProtocol({
       fix,
     },
     {
-      like: `${HEAD}{any:3},{hms},{dmy},{any},{quality},{lat},{lon},{speedKmh},{course},{altitude},{hdop},{satellites}[,{acc}[,[{charging}][,{any}]]]`,
+      like: `${HEAD}{any:3},{hms},{dmy},{any},{fixed},{lat},{lon},{speedKmh},{course},{altitude},{hdop},{satellites}[,{acc}[,[{charging}][,{any}]]]`,
     },
     {
       like: `${HEAD}{local},{any},F,{any},{valid},[{ns},]{latNmea},[{ns},][{ew},]{lonNmea},[{ew},]{speedKnots}[,{course}[,{altitude}[,{any}]]]`,

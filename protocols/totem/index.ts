@@ -71,6 +71,8 @@ export default textProtocol({
     odometer: { like: '\\d{7}' },
     flags: { like: '[0-9A-F]{4}' },
     spare: { like: '[0-9A-F]{20}' },
+    /** Flags, battery and spare digits that are none of these. */
+    packed: { like: '[0-9A-F]{32}' },
     card: { like: '[0-9A-Fa-f]+', read: (text, draft) => draft.says({ driver: text }) },
     rest: {},
   },
@@ -86,6 +88,7 @@ export default textProtocol({
     { like: `${OLD}$GPRMC,${RMC}{any}|{any}|{hdop}|{any:3}|${CHARGE}|{any}`, answer: 'ACK OK\r\n' },
     { like: `${OLD}$GPRMC,${RMC}{any}|{any}|{hdop}|{any}`, answer: 'ACK OK\r\n' },
     { like: `${OLD}{dmy}{hhmmss}{flags}${CHARGE}{spare}{satellites:2}${PLACE}{any}`, answer: 'ACK OK\r\n' },
+    { like: `${OLD}{dmy}{hhmmss}{packed}{satellites:2}${PLACE}{any}`, answer: 'ACK OK\r\n' },
     { like: `${OLD}00000000000000000000{any}`, none: 'no fix', answer: 'ACK OK\r\n' },
     { like: `${OLD}{any}`, unknown: 'type', answer: 'ACK OK\r\n' },
   ],

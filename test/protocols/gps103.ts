@@ -87,6 +87,11 @@ export default {
           device: ID,
           fixes: [{ ...OTHER, said: { ignition: false, charging: true } }],
         },
+        ...['A', 'V', '0'].map((quality) => ({
+          frame: `imei:${ID},van,---,------,----,231530,010524,14,${quality},52.525,13.41,045,270,34,0.9,07,0,1,---,*`,
+          device: ID,
+          fixes: [{ ...OTHER, valid: quality === 'A', said: { ignition: false, charging: true } }],
+        })),
         {
           frame: `imei:${ID},tracker,240501231530,61.0,F,31.0,A,N,5231.5000,E,01324.6000,12.50,270,34.0;`,
           device: ID,

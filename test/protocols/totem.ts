@@ -134,6 +134,12 @@ export default {
           fixes: [{ ...FIX, satellites: 9, said: { charging: true, battery_voltage: 4.2, external_voltage: 13 } }],
           reply: 'ACK OK\r\n',
         },
+        ...[`0800${'2014201300'}`, `0800${'0F4201300A'}`].map((others) => ({
+          frame: old(`|39201126150010${others.padEnd(22, '0')}19BD508A0009${PLACE}`),
+          device: ID,
+          fixes: [{ ...FIX, satellites: 9 }],
+          reply: 'ACK OK\r\n',
+        })),
         {
           frame: old('|AA$GPRMC,000000.00,V,0000.0000,N,00000.0000,E,000.0,000.0,000000,,,A*73|00.0|00.0|00.0|0042|'),
           device: ID,

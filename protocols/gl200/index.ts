@@ -3,7 +3,7 @@
  * as text here, or in binary: hex.ts.
  *
  *   +RESP:GTttt,V…,I…,N…, …[,A,S,G,H,O,Y,YYYYMMDDhhmmss,x,x,x,x[,M,s] …], …,YYYYMMDDhhmmss,C…$  +BUFF: sent later
- *   +ACK:GTttt,V…,I…,N…, …,YYYYMMDDhhmmss,C…$                                         GTHBD: heartbeat
+ *   +ACK:GTttt,V…,I…,N…, …,YYYYMMDDhhmmss,C…$     answer to a command, seldom with a place; GTHBD: heartbeat
  *
  *   ttt  type of report     I  IMEI or MEID     C  count, hexadecimal              H  altitude, m
  *   V    version            N  name             A  HDOP; 0: the last known place   O, Y  longitude, latitude, degrees
@@ -58,8 +58,9 @@ function decode(frame: Buffer): Message {
   const places = placesIn(fields)
   if (places.length > 0 && OF_GL100.test(text)) throw new DecodeError('unsupported', 'its place is that of a GL100')
   return enveloped({ device, reply: Buffer.from(`+SACK:${count}$`) }, () => {
-    if (text.startsWith('+ACK')) return { none: 'command answer' }
-    const said = device === version ? undefined : saidBy(type, fields)
+    const isAnswer = text.startsWith('+ACK')
+    if (isAnswer && places.length === 0) return { none: 'command answer' }
+    const said = isAnswer || device === version ? undefined : saidBy(type, fields)
     if (places.length === 0) return { ...placeless(type, text), said }
     const { good, unreadable } = eachReadable(places, (at) => place(fields, at))
     if (said) good[good.length - 1].said = said

@@ -98,6 +98,8 @@ export default {
           reply: '+SACK:0C19$',
         },
         { frame: report('+ACK:GTRTO', 'VER,FFFF'), device: IMEI, none: 'command answer', reply: '+SACK:0C19$' },
+        { frame: report('+ACK:GTRTO', `RTL,0000,1,${PLACE},88`), device: IMEI, fixes: [FIX], reply: '+SACK:0C19$' },
+        { frame: report('+ACK:GTSOS', `0001,1,${PLACE}`), device: IMEI, fixes: [FIX], reply: '+SACK:0C19$' },
         { frame: report('+ACK:GTHBD', ''), device: IMEI, none: 'heartbeat', reply: '+SACK:GTHBD,1A0800,0C19$' },
         {
           frame: `+RESP:GTINF,${IMEI},89380039,18,99,0103090402\0`,

@@ -54,7 +54,7 @@ const READ: Readonly<Record<string, ((fields: readonly string[]) => Said) | unde
   VGF: () => ({ ignition: false }),
   IGL: (fields) => ({ ignition: IGNITION_OF_TYPE[fields[5]] }),
   VGL: (fields) => ({ ignition: IGNITION_OF_TYPE[fields[5]] }),
-  STT: (fields) => ({ ...stateOf(fields[4]), alarms: ALARM_OF_STATE[fields[4]] }),
+  STT: (fields) => ({ ...stateOf(fields[4]), alarms: fields[4] === TOWED ? ['tow'] : [] }),
   JDS: (fields) => ({ alarms: fields[4] === '2' ? ['jamming'] : [] }),
   BPL: (fields) => ({ battery_voltage: volts(fields[4]) }),
   BTC: () => ({ charging: true }),
@@ -87,12 +87,7 @@ const STATES: Readonly<Record<string, Said | undefined>> = {
   '41': { moving: false },
   '42': { moving: true },
 }
-const ALARM_OF_STATE: Readonly<Record<string, readonly Alarm[] | undefined>> = {
-  '12': ['movement'],
-  '16': ['tow'],
-  '22': ['movement'],
-  '42': ['movement'],
-}
+const TOWED = '16'
 const stateOf = (digits = ''): Said => STATES[digits.slice(0, 2)] ?? {}
 
 function regular(fields: readonly string[]): Said {

@@ -56,8 +56,8 @@ const BY_TYPE: Readonly<Record<number, Layout>> = {
   },
   0x22: (content, at) => {
     const behind = endOfCells(content, at, NARROW)
-    // Of cells with 4 bytes the last one stands here.
-    return ignition(content, behind) ?? ignition(content, behind + 1)
+    const shift = SHIFT_OF_IGNITION.get(content.length - behind)
+    return shift === undefined ? undefined : ignition(content, behind + shift)
   },
   0xa0: (content, at) => ignition(content, endOfCells(content, at, WIDE)),
   0x16: (content, at) => alarm(content, at, { width: NARROW, size: 5 }),
@@ -132,6 +132,18 @@ const MESSAGES: Readonly<Record<number, ((content: Buffer) => Said | undefined) 
   },
   0x798c: (content) => ignition(content, 6),
 }
+
+/**
+ * Of type 22: by how many bytes are left behind cells of 3 bytes, where the ignition stands: two more bytes follow it, and a mileage
+ * of four in some models. Cells of 4 bytes leave one more. 15: as a frame has it.
+ */
+const SHIFT_OF_IGNITION = new Map([
+  [3, 0],
+  [7, 0],
+  [4, 1],
+  [8, 1],
+  [15, 1],
+])
 
 /** Bytes of the area and of the cell behind country and network. */
 const [NARROW, WIDE] = [5, 12]

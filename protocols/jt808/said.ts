@@ -1,7 +1,8 @@
 /*
  * What terminals say beside the position. The standard has the ignition (bit 0 of S), whether the vehicle moves (bit 22, since
  * 2019) and alarms; the rest is in tagged values that each maker chose for itself, told apart by their lengths. From the document of
- * the G10LS: 56, 61, F4, F6 and alarms 15–17 (before 2019); the others, and that the battery charges (bit 26), are inferred from frames.
+ * the G10LS: 56, 61, F4, F6 and alarms 15–17 (before 2019). The others are inferred from frames, and so is that the battery charges
+ * if bit 26 of S is set; the standard reserves that bit.
  *
  *   56 LL PP         own battery: level 0–10, % (1–100 where it is measured)     61 VVVV      supply, 0.01 V
  *   69, D5 VVVV      own battery, 0.01 V                                         82 VVVV      supply, 0.1 V
@@ -33,10 +34,10 @@ interface Besides {
 export function besides(r: ByteReader, alarms: number, status: number): Besides {
   const says: Says = {
     ignition: (status & IGNITION) !== 0,
-    charging: (status & CHARGING) !== 0,
     alarms: alarms === 0 ? [] : alarmsIn(alarms, ALARMS),
   }
   if (status & MOVING) says.moving = true
+  if (status & CHARGING) says.charging = true
   let satellites: number | undefined
   for (const { tag, value } of tlv(r, { tag: 1, length: 1 }))
     if (tag === SATELLITES && value.left > 0) satellites = value.u8()
@@ -80,7 +81,8 @@ function obdValues(r: ByteReader): Says {
 function withStatus(r: ByteReader, says: Says): Said | undefined {
   if (r.left < 4) return said(says)
   const status = r.u32()
-  return said({ ...says, ignition: (status & IGNITION) !== 0, charging: (status & CHARGING) !== 0 })
+  if (status & CHARGING) says.charging = true
+  return said({ ...says, ignition: (status & IGNITION) !== 0 })
 }
 
 function driverIn(value: ByteReader): string | undefined {

@@ -139,7 +139,9 @@ export default {
         saying('CTN', `0,0,2,21.5,64,${PLACE}`, { battery_percent: 64 }),
         saying('SOS', `0,0,1,${PLACE}`, { alarms: ['sos'] }),
         saying('BPL', `3.55,${PLACE}`, { battery_voltage: 3.55, alarms: ['low_battery'] }),
-        saying('STT', `42,${PLACE}`, { moving: true, alarms: ['movement'] }),
+        saying('STT', `12,${PLACE}`, { ignition: false, moving: true }),
+        saying('STT', `22,${PLACE}`, { ignition: true, moving: true }),
+        saying('STT', `42,${PLACE}`, { moving: true }),
         saying('STT', `16,${PLACE}`, { ignition: false, moving: true, alarms: ['tow'] }),
         saying('STT', `21,${PLACE}`, { ignition: true, moving: false }),
         saying('IGF', `120,${PLACE}`, { ignition: false }),
@@ -297,12 +299,13 @@ export default {
       says: (vector) => withSaid(vector, 'INF', (said) => ({ ...said, charging: undefined })),
     },
     {
-      reason: 'GTSTT: the states 11, 21 and 41 are at rest; there is no battery in it',
+      reason:
+        'GTSTT: 11 to 42 are states, which a vehicle reaches at every start and stop, and no alarms; it has no battery',
       says: (vector) =>
-        withSaid(vector, 'STT', (said, fields) => ({
+        withSaid(vector, 'STT', (said) => ({
           ...said,
           batteryPercent: undefined,
-          alarms: fields[4].endsWith('2') ? ['movement'] : [],
+          alarms: [],
         })),
     },
     {

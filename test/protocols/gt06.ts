@@ -35,7 +35,7 @@ const WIDE = bytes('01cc 00 0000287d 000000000001fb80')
 const STATUS: Said = { ignition: true, charging: true, battery_percent: 83, alarms: ['vibration'] }
 
 /** A position, and what follows it. */
-function reported(type: number, parts: readonly (string | Buffer)[], said: Said) {
+function reported(type: number, parts: readonly (string | Buffer)[], said?: Said) {
   const behind = parts.map((part) => (typeof part === 'string' ? bytes(part) : part))
   const frame = gt06Frame(type, Buffer.concat([gt06Gps(POSITION), ...behind]))
   return { frame, fixes: [{ ...FIX, said }], reply: answer(type, 1) }
@@ -100,7 +100,11 @@ export default {
           alarms: ['power_cut'],
         }),
         reported(0x12, [CELL, '01 00'], { ignition: true }),
-        reported(0x22, [CELL, '05 00 00 01 0000'], { ignition: false }),
+        reported(0x22, [CELL, '01 00 00 00000012'], { ignition: true }),
+        reported(0x22, [CELL, '01 00 00 01'], { ignition: false }),
+        reported(0x22, [CELL, '00 01 00 00 00000012'], { ignition: true }),
+        reported(0x22, [CELL, '05 00 00 01 0000000000000000000000'], { ignition: false }),
+        reported(0x22, [CELL, '00 01 00 01 0000']),
         reported(0xa0, [WIDE, '01 00 00'], { ignition: true }),
         reported(0xa0, [bytes('81cc 0000 0000287d 000000000001fb80'), '00 00 00'], { ignition: false }),
         reported(0x16, ['09', CELL, '46 05 04 03 02'], STATUS),

@@ -13,7 +13,7 @@ const FIX = {
   altitude: -12,
   speed: 15.25,
   heading: 214,
-  said: { ignition: false, charging: false },
+  said: { ignition: false },
 } as const
 
 /** A position: west, fixed, and what follows of tagged values. */
@@ -90,7 +90,7 @@ export default {
         {
           frame: message(0x0900, bytes('f0 261120063015 010203 013800 000c000a 029dc58c 04b99b60')),
           device: DEVICE,
-          said: { ignition: false, charging: false },
+          said: { ignition: false },
           reply: accepted(0x0900),
         },
         {
@@ -244,11 +244,11 @@ export default {
           ['e3060064019a0000', { battery_percent: 100, battery_voltage: 4.1 }],
           ['e306000005050000', { external_voltage: 12.85 }],
           ['e4020056 e50101', { charging: true, battery_percent: 86, moving: true }],
-          ['e4020164 e50100', { battery_percent: 100, moving: false }],
+          ['e4020164 e50100', { charging: false, battery_percent: 100, moving: false }],
           ['f10400003090', { external_voltage: 12.432 }],
           ['f4020010', { alarms: ['accident'] }],
           ['f60401020001', { charging: true }],
-          ['f60401020003', {}],
+          ['f60401020003', { charging: false }],
           ['f70600000e88 02 46', { battery_voltage: 3.72, charging: true, battery_percent: 70 }],
           ['fe0140', { battery_percent: 64 }],
           ['bd05 4944313233', { driver: 'ID123' }],
@@ -382,6 +382,11 @@ export default {
     },
   ],
   corrections: [
+    {
+      reason:
+        'the standard reserves bit 26 of the status: where it is not set, it does not say that the battery is not charged',
+      says: eachSaid(({ charging, ...rest }) => ({ ...rest, charging: charging || undefined })),
+    },
     {
       reason: 'the card has the last eight digits; a battery of 3.67 V is not at 0 %',
       frames: ['jt808-035'],

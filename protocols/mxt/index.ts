@@ -9,6 +9,8 @@
  *
  *   P, N, G, F  protocol, number, groups of values, flags     A, O  latitude, longitude, 1e-6 degrees     V  speed, km/h
  *   B  from the highest bit on: days since 2000 (15), hour (5), minute (6), second (6)
+ *
+ * The last 12 bytes are UUUU 0000 F427 x{6} in all frames: U, the external voltage, mV.
  */
 import {
   ByteReader,
@@ -22,6 +24,7 @@ import {
   type Message,
   type Protocol,
   type Session,
+  said,
   splitBits,
   verify,
 } from '../kit/index.ts'
@@ -53,6 +56,8 @@ const POSITION = 0x31
 const ACK = 0x02
 const EPOCH = Date.UTC(2000, 0, 1)
 const DAY = 86_400
+const POWER = 12
+const BEHIND_VOLTAGE = 0x0000_f427
 
 function decode(frame: Buffer, session: Session): Message {
   if (frame[0] !== 0x01 || frame.at(-1) !== 0x04)
@@ -77,5 +82,12 @@ function position(r: ByteReader): Fix {
   const time = EPOCH + (days * DAY + hour * 3600 + minute * 60 + second) * 1000
   const latitude = r.i32le() / 1e6
   const longitude = r.i32le() / 1e6
-  return { time, latitude, longitude, valid: true, speed: kmh(r.skip(4).u8()) }
+  const speed = kmh(r.skip(4).u8())
+  return { time, latitude, longitude, valid: true, speed, said: said({ external_voltage: voltageAtEnd(r) }) }
+}
+
+function voltageAtEnd(r: ByteReader): number | undefined {
+  if (r.left < POWER) return undefined
+  const voltage = r.skip(r.left - POWER).u16le()
+  return r.u32() === BEHIND_VOLTAGE ? voltage / 1000 : undefined
 }

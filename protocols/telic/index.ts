@@ -9,6 +9,8 @@
  *   h  kind            T  time of the report     O, Y  1e-6 degrees; 1e-4 if Y has up to six digits and O seven     S  km/h
  *   I  6 or 15 digits  f  1: no fix, 2, 3        s     satellites                                                C  degrees
  *
+ * The eighth field behind s is the battery of a Picotrack, mV (four digits); other models have an input of 0 to 255 there.
+ *
  * Nothing is answered.
  */
 import {
@@ -23,7 +25,9 @@ import {
   lengthField,
   type Message,
   number,
+  optionalNumber,
   type Protocol,
+  said,
   TextReader,
   trimEnd,
   utcDmy,
@@ -84,6 +88,7 @@ function fixOf(r: TextReader): Fix | undefined {
   const speed = known(r.optionalNumber())
   const course = r.optionalNumber()
   const satellites = known(r.optionalNumber())
+  const battery = optionalNumber(r.rest().split(',', BATTERY + 1)[BATTERY]) ?? 0
   if (longitude === '' || latitude === '') return undefined
   // Both have the same unit: 90° have six digits of 1e-4 degrees, 180° seven.
   const unit = digits(latitude) <= 6 && digits(longitude) <= 7 ? 1e4 : 1e6
@@ -95,7 +100,12 @@ function fixOf(r: TextReader): Fix | undefined {
     speed: speed === undefined ? undefined : kmh(speed),
     heading: heading(course),
     satellites,
+    said: battery > INPUT_MOST ? said({ battery_voltage: battery / 1000 }) : undefined,
   }
 }
+
+/** Its place behind the satellites. */
+const BATTERY = 7
+const INPUT_MOST = 255
 
 const digits = (text: string) => text.replace('-', '').length

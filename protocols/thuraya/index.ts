@@ -5,7 +5,7 @@
  *   content of 5101  record         7101  count, records         8115  state of the device
  *   record   DDDDDDDD TTTTTTTT OOOOOOOO AAAAAAAA HHHH SSSS xxxx text 00
  *
- *   L  length of the frame           D  YYYYMMDD, T  hhmmss, UTC, as numbers     H  degrees in the low 9 bits
+ *   L  length of the frame           D  YYYYMMDD, T  hhmmss, UTC, as numbers     H  degrees in the low 9 bits, bit 12: ignition
  *   K  kind      I  device           O, A  1e-6°                                 S  km/h
  *   C  two's complement of the sum of all bytes before it
  *
@@ -23,6 +23,7 @@ import {
   type Message,
   type Protocol,
   type Session,
+  said,
   sum16,
   utcYmd,
   verified,
@@ -41,6 +42,7 @@ const ONE = 0x5101
 const SEVERAL = 0x7101
 const STATE = 0x8115
 const HEADING = 0x01ff
+const IGNITION = 0x1000
 /** Bytes of a record before its text. */
 const RECORD = 22
 const complement = (bytes: Uint8Array) => -sum16(bytes) & 0xffff
@@ -68,6 +70,7 @@ function recordOf(r: ByteReader): Fix {
   const time = utcYmd(date + String(r.u32()).padStart(6, '0'))
   const longitude = r.i32() / 1e6
   const latitude = r.i32() / 1e6
-  const course = heading(r.u16() & HEADING)
-  return { time, latitude, longitude, valid: true, speed: kmh(r.u16()), heading: course }
+  const bits = r.u16()
+  const says = said({ ignition: (bits & IGNITION) !== 0 })
+  return { time, latitude, longitude, valid: true, speed: kmh(r.u16()), heading: heading(bits & HEADING), said: says }
 }

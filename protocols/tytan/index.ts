@@ -2,14 +2,14 @@
  * Tytan DS540 and others of Tytan (Poland). No specification is known: inferred from frames. UDP, big-endian.
  *
  *   B5 LLLL NN IIIIIIII record… CCCC                        answer: ^<N / 8>
- *   record   RR TTTTTTTT QQ AAAAAA OOOOOO xx SS (type length value)…
+ *   record   RR TTTTTTTT QQ AAAAAA OOOOOO xx SS (type length value)…     type 5A: external voltage, float32, little-endian
  *
  *   L  length behind it       R  length of the record, itself included      A  90° − latitude, in 180/2^24 degrees
  *   N  number, times 8        T  unix seconds                               O  longitude + 180°, in 360/2^24 degrees
  *   I  device                 Q  satellites, times 4; 0: no fix             S  speed, km/h
  *   C  CRC-16/ARC of all bytes before it
  *
- * A heading has not been seen other than of standing vehicles; it is not read.
+ * Bit 0 of x is the ignition. A heading has not been seen other than of standing vehicles; it is not read.
  */
 import {
   ByteReader,
@@ -21,6 +21,8 @@ import {
   type Message,
   type Protocol,
   type Session,
+  said,
+  tlv,
   verified,
 } from '../kit/index.ts'
 
@@ -36,6 +38,8 @@ export default {
 const START = 0xb5
 /** Bytes of a record before its tagged values. */
 const LEAST = 14
+const IGNITION = 1
+const VOLTAGE = 0x5a
 
 function decode(frame: Buffer, session: Session): Message {
   const r = new ByteReader(verified(frame, { sum: crc16Arc, from: 0, width: 2, endian: 'big' }, session))
@@ -57,5 +61,14 @@ function recordOf(r: ByteReader): Fix {
   const satellites = record.u8() >> 2
   const latitude = 90 - (record.u24() * 180) / 2 ** 24
   const longitude = (record.u24() * 360) / 2 ** 24 - 180
-  return { time, latitude, longitude, valid: satellites > 0, speed: kmh(record.skip(1).u8()), satellites }
+  const ignition = (record.u8() & IGNITION) !== 0
+  const speed = kmh(record.u8())
+  const says = said({ ignition, external_voltage: voltageIn(record) })
+  return { time, latitude, longitude, valid: satellites > 0, speed, satellites, said: says }
+}
+
+function voltageIn(r: ByteReader): number | undefined {
+  for (const { tag, value } of tlv(r, { tag: 1, length: 1 }))
+    if (tag === VOLTAGE && value.left === 4) return value.f32le()
+  return undefined
 }

@@ -1,5 +1,6 @@
 import { ByteWriter } from '../../protocols/kit/index.ts'
 import type { ProtocolCases } from '../support/protocol-cases.ts'
+import { eachSaid } from '../support/vectors/corrections.ts'
 
 const IMEI = '869153042523784'
 const FIX = {
@@ -35,13 +36,31 @@ export default {
   ],
   corrections: [
     {
+      reason: 'the last byte, 30, belongs to the tagged values at the end: no battery of a tracker has 30 V',
+      frames: ['adm-004'],
+      says: eachSaid((said) => ({ ...said, batteryV: 0 })),
+    },
+    {
       reason: 'three records came at once: each is a frame of its own',
       frames: ['adm-002'],
       says: ({ positions: [first] }) => ({
         positions: [
           first,
-          { ...first, time: '2021-01-04T14:17:18.000Z', lat: 55.77866, lon: 37.611237, sat: 9 },
-          { ...first, time: '2021-01-04T14:18:18.000Z', lat: 55.77866, lon: 37.611237 },
+          {
+            ...first,
+            time: '2021-01-04T14:17:18.000Z',
+            lat: 55.77866,
+            lon: 37.611237,
+            sat: 9,
+            said: { powerV: 12, batteryV: 2.202 },
+          },
+          {
+            ...first,
+            time: '2021-01-04T14:18:18.000Z',
+            lat: 55.77866,
+            lon: 37.611237,
+            said: { powerV: 12, batteryV: 1.866 },
+          },
         ],
       }),
     },

@@ -1,7 +1,7 @@
 import { createCipheriv } from 'node:crypto'
 import { ByteWriter } from '../../protocols/kit/index.ts'
 import { COSTLY_SIZE, type ProtocolCases } from '../support/protocol-cases.ts'
-import { eachPosition } from '../support/vectors/corrections.ts'
+import { eachPosition, eachSaid } from '../support/vectors/corrections.ts'
 
 const ID = '356307042441013'
 const FIX = {
@@ -81,6 +81,10 @@ export default {
     { title: 'records without a login', frames: [{ frame: ONE, error: 'unsupported' }] },
   ],
   corrections: [
+    {
+      reason: 'a byte that is 4 or 5 is a level and no voltage; a vehicle does not feed 0 V to a tracker that sends',
+      says: eachSaid(({ batteryV: _, powerV: __, ...rest }) => rest),
+    },
     {
       reason: 'FF satellites at 0/0, with the clock of a device that was just switched on, are no fix',
       says: eachPosition(({ sat, valid }) => ({ valid: valid && sat !== 0xff })),

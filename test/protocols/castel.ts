@@ -1,6 +1,7 @@
 import { ByteWriter, crc16X25 } from '../../protocols/kit/index.ts'
 import { bytes } from '../support/encode.ts'
 import { COSTLY_SIZE, type ProtocolCases } from '../support/protocol-cases.ts'
+import { eachSaid } from '../support/vectors/corrections.ts'
 
 const ID = '213NX2016000777'
 
@@ -194,6 +195,11 @@ export default {
     },
   ],
   corrections: [
+    {
+      reason: 'no battery has 0, 0.6, 10 or 255 V while its tracker sends: what is read is no voltage',
+      frames: ['castel-002', 'castel-012', 'castel-040', 'castel-041'],
+      says: eachSaid(({ batteryV: _, ...rest }) => rest),
+    },
     {
       reason: 'these are two frames, each with the position',
       frames: ['castel-026'],

@@ -1,5 +1,6 @@
 import { ByteWriter, crc16CcittFalse } from '../../protocols/kit/index.ts'
 import type { ProtocolCases } from '../support/protocol-cases.ts'
+import { eachSaid } from '../support/vectors/corrections.ts'
 
 const FIX = {
   time: '2024-05-01T10:15:30Z',
@@ -46,6 +47,11 @@ export default {
     },
   ],
   corrections: [
+    {
+      reason: 'the record has no power and no battery: 0 is what a number that is absent defaults to',
+      frames: ['omnicomm-003'],
+      says: eachSaid(({ powerV: _, batteryPercent: __, ...rest }) => rest),
+    },
     {
       reason: 'a place of zeros without satellites and without a time is none',
       frames: ['omnicomm-001'],

@@ -1,6 +1,7 @@
 import { kmh } from '../../protocols/kit/index.ts'
 import { bytes } from '../support/encode.ts'
 import { eachPosition, many, type ProtocolCases, post } from '../support/protocol-cases.ts'
+import { eachSaid } from '../support/vectors/corrections.ts'
 
 const PLACE = { time: '2024-05-01T10:15:30Z', latitude: 52.525, longitude: -13.41 }
 const OYSTER = bytes('00'.repeat(12))
@@ -91,6 +92,11 @@ export default {
     },
   ],
   corrections: [
+    {
+      reason: '100 is the charge in percent: no battery has 100 V',
+      frames: ['sigfox-004'],
+      says: eachSaid(({ batteryV, ...rest }) => ({ ...rest, batteryPercent: batteryV })),
+    },
     {
       reason: 'the message has a time, in "timestamp"',
       frames: ['sigfox-010'],

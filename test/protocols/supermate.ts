@@ -1,5 +1,6 @@
 import { knots } from '../../protocols/kit/index.ts'
 import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { eachSaid } from '../support/vectors/corrections.ts'
 
 const ID = '356307042441013'
 const reply = `#1:${ID}:1:*,00000000,UP,7ea0b14,0c0000#`
@@ -28,6 +29,12 @@ export default {
         },
         { frame: `2:${ID}:9#`, device: ID },
       ],
+    },
+  ],
+  corrections: [
+    {
+      reason: 'a field of 0000 in all frames, at 39 knots too, measures no supply',
+      says: eachSaid(({ powerV: _, ...rest }) => rest),
     },
   ],
 } satisfies ProtocolCases

@@ -1,5 +1,6 @@
 import { ByteWriter, kmh } from '../../protocols/kit/index.ts'
 import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { eachSaid } from '../support/vectors/corrections.ts'
 
 const ID = '356307042441013'
 const FIX = {
@@ -51,6 +52,16 @@ export default {
           fixes: [{ ...FIX, satellites: undefined }],
         },
         { frame: measured('0044424242TLOC0267,00,1,201126150010,255178'), device: '424242', fixes: [] },
+        {
+          frame: `0230${ID}25,201126150012,0,201126150010,-13410000,52525000,3,36,270,9,1,1,34,319064,26202,0000,00,4142,0\0`,
+          device: ID,
+          fixes: [{ ...FIX, said: { battery_voltage: 4.142 } }],
+        },
+        {
+          frame: `0230${ID}25,201126150012,0,201126150010,-13410000,52525000,3,36,270,9,,,34,319064,,0010,00,171,240\0`,
+          device: ID,
+          fixes: [FIX],
+        },
         { frame: '0130424242,201126150012,0,201126150010,,,1,0,0,0\0', device: '424242', none: 'no place' },
         {
           frame: `0230${ID},201126150012,0,201126150010,${PLACE.replace(',3,', ',,')}\0`,
@@ -59,6 +70,12 @@ export default {
         },
         { frame: 'GET / HTTP/1.1\0', error: 'unsupported' },
       ],
+    },
+  ],
+  corrections: [
+    {
+      reason: 'four digits are mV; 0 to 255, to which 171 and 255 belong, is an input of 8 bits and no battery',
+      says: eachSaid(({ batteryV = 0, ...rest }) => (batteryV > 255 ? { ...rest, batteryV: batteryV / 1000 } : rest)),
     },
   ],
 } satisfies ProtocolCases

@@ -21,7 +21,16 @@ const RECORD = Buffer.concat([
   u(2, 0),
   Buffer.from('B2:0\0'),
 ])
-const FIX = { time: '2024-05-01T09:15:30Z', latitude: 52.525, longitude: -13.41, speed: kmh(36), heading: 270 }
+const FIX = {
+  time: '2024-05-01T09:15:30Z',
+  latitude: 52.525,
+  longitude: -13.41,
+  speed: kmh(36),
+  heading: 270,
+  said: { ignition: true },
+}
+const PARKED = Buffer.from(RECORD)
+PARKED.writeUInt16BE(270, 16)
 const BAD = Buffer.from(RECORD)
 BAD.fill(0xff, 0, 8)
 
@@ -39,6 +48,11 @@ export default {
           fixes: [FIX, FIX],
           unreadable: [1],
           ...answer(0x7101),
+        },
+        {
+          frame: frame(0x5101, PARKED),
+          fixes: [{ ...FIX, said: { ignition: false } }],
+          ...answer(0x5101),
         },
         { frame: frame(0x8115, bytes('0301')), none: 'status', ...answer(0x8115) },
         { frame: frame(0x6101, bytes('0301')), ...answer(0x6101) },

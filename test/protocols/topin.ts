@@ -1,5 +1,6 @@
 import { ByteWriter } from '../../protocols/kit/index.ts'
 import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { eachSaid } from '../support/vectors/corrections.ts'
 
 const TIME = '1805010a0f1e'
 const FIX = {
@@ -56,6 +57,13 @@ export default {
         },
         { frame: frame('0155', '') },
       ],
+    },
+  ],
+  corrections: [
+    {
+      reason: 'type 69 is a position by Wi-Fi and cells; 94 is the vibration',
+      frames: ['topin-003'],
+      says: eachSaid(({ alarms: _, ...rest }) => rest),
     },
   ],
 } satisfies ProtocolCases

@@ -1,6 +1,7 @@
 import { crc16Arc, kmh } from '../../protocols/kit/index.ts'
 import { bytes, u } from '../support/encode.ts'
 import { COSTLY_SIZE, type ProtocolCases } from '../support/protocol-cases.ts'
+import { eachSaid } from '../support/vectors/corrections.ts'
 
 function datagram(...records: readonly Buffer[]): Buffer {
   const content = Buffer.concat([bytes('28 00001405'), ...records])
@@ -9,14 +10,14 @@ function datagram(...records: readonly Buffer[]): Buffer {
 }
 
 const angle = (degrees: number, range: number) => u(3, Math.round((degrees / range) * 2 ** 24))
-const record = (satellites: number, tags: string) =>
+const record = (satellites: number, tags: string, flags = '99') =>
   Buffer.concat([
     u(1, 14 + tags.replaceAll(' ', '').length / 2),
     u(4, 1714558530),
     u(1, satellites * 4 + 2),
     angle(90 - 52.5, 180),
     angle(180 + 13.5, 360),
-    bytes(`99 24 ${tags}`),
+    bytes(`${flags} 24 ${tags}`),
   ])
 const FIX = {
   time: '2024-05-01T10:15:30Z',
@@ -24,6 +25,7 @@ const FIX = {
   longitude: (Math.round((193.5 / 360) * 2 ** 24) * 360) / 2 ** 24 - 180,
   speed: kmh(36),
   satellites: 8,
+  said: { ignition: true },
 }
 
 export default {
@@ -39,11 +41,23 @@ export default {
           reply: '^5',
         },
         {
+          frame: datagram(record(8, '07 02 0000 5a 04 00004041', '98')),
+          device: '5125',
+          fixes: [{ ...FIX, said: { ignition: false, external_voltage: 12 } }],
+          reply: '^5',
+        },
+        {
           frame: datagram(Buffer.alloc(20)),
           error: 'malformed',
           envelope: { device: '5125', reply: '^5' },
         },
       ],
+    },
+  ],
+  corrections: [
+    {
+      reason: 'the voltage is a little-endian number: 11.94 V, not 1e-10 V',
+      says: eachSaid((said) => (said.powerV === undefined ? said : { ...said, powerV: 11.9363 })),
     },
   ],
 } satisfies ProtocolCases

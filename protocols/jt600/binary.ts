@@ -53,7 +53,9 @@ function padlock(r: ByteReader, version: number, serial: number): Message {
   const fix = packedFix(r)
   const satellites = r.skip(4).u8()
   const status = r.skip(4).u16()
-  const says = said({ ...batteryOf(r.u8()), alarms: alarmsIn(status, ALARMS) })
+  // The last byte is the serial number.
+  const charge = r.left > 1 ? batteryOf(r.u8()) : {}
+  const says = said({ ...charge, alarms: alarmsIn(status, ALARMS) })
   const answer = version >= NAMED_ANSWERS ? `(P69,0,${serial})` : '(P35)'
   const reply = status & WANTS_ANSWER ? Buffer.from(answer) : undefined
   return { fixes: [{ ...fix, satellites, said: says }], reply }

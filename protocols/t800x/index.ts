@@ -162,9 +162,18 @@ function position(packet: Buffer, layout: Layout, isAlarm: boolean): Message {
   const alarm = content.at(layout.alarm).u8()
   const says = saidIn(packet.subarray(HEAD), layout, isAlarm ? alarm : 0)
   const place = (flags & FIX) === 0 ? undefined : placeOf(content.at(layout.position))
-  const speed = layout.speed === undefined ? undefined : speedOf(content.at(layout.speed).hex(2))
+  const speed = layout.speed === undefined ? undefined : decimals(packet, HEAD + layout.speed, 2)
   return place
-    ? { fixes: [{ ...place, speed: speed ?? place.speed, satellites: flags & SATELLITES, said: says }] }
+    ? {
+        fixes: [
+          {
+            ...place,
+            speed: speed === undefined ? place.speed : kmh(speed / 10),
+            satellites: flags & SATELLITES,
+            said: says,
+          },
+        ],
+      }
     : { none: (flags & FIX) === 0 ? 'cells' : 'no fix', said: says }
 }
 

@@ -55,6 +55,12 @@ export default {
         { frame: padlock('17', '20e0'), device: ID, fixes: [LOCKED], reply: '(P35)' },
         { frame: padlock('19', '20e0'), device: ID, fixes: [LOCKED], reply: '(P69,0,110)' },
         {
+          frame: bytes(`24 ${ID} 17 11 001d ${place('7')} 00001234 09 00000000 20e0 6e`),
+          device: ID,
+          fixes: [{ ...LOCKED, said: undefined }],
+          reply: '(P35)',
+        },
+        {
           frame: padlock('17', '28d8', 'ff'),
           device: ID,
           fixes: [{ ...LOCKED, said: { charging: true, alarms: ['tampering', 'vibration', 'low_battery'] } }],

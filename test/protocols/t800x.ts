@@ -197,6 +197,18 @@ export default {
           reply: bytes(`262602000f01020${ID}`),
         },
         {
+          frame: packet('262602', `${'00'.repeat(9)}49${'00'.repeat(6)}4000 00 00 00000000 85 ${PLACE} 1281`),
+          device: ID,
+          fixes: [{ ...FIX, said: { ignition: true, battery_percent: 85, external_voltage: 12.81 } }],
+          reply: bytes(`262602000f01020${ID}`),
+        },
+        {
+          frame: packet('262602', `${'00'.repeat(9)}49${'00'.repeat(6)}4000 00 00 00000000 85 ${PLACE}`),
+          device: ID,
+          fixes: [{ ...FIX, said: { ignition: true, battery_percent: 85 } }],
+          reply: bytes(`262602000f01020${ID}`),
+        },
+        {
           frame: packet('262604', `${'00'.repeat(9)}49${'00'.repeat(6)}0000 03 00 00000000 ff ${PLACE} ffff ffff`),
           device: ID,
           fixes: [{ ...FIX, said: { ignition: false, alarms: ['sos'] } }],

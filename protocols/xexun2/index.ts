@@ -3,7 +3,7 @@
  * TCP, big-endian; FAAF and FBBF in between are FBBF01 and FBBF02.
  *
  *   FAAF KKKK NNNN IIIIIIIIIIIIIIII LLLL CCCC content FAAF      answer: the same with L 1 and the content 01: accepted
- *   content of 0014   count, LLLL of each record, then the records
+ *   content of 0014   count, LLLL of each record, then the records; if these do not add up: count, (LLLL, record)…
  *   record            nn TTTTTTTT rr BBBB mm …
  *   … with bit 1 of m:    ss data of each bit of s:  bit 0  n OOOOOOOO AAAAAAAA       GPS, floats
  *                                                    bit 1  count of 7 bytes          wifi
@@ -91,14 +91,28 @@ function answer(head: Buffer): Buffer {
 }
 
 function recordsOf(r: ByteReader): Message {
-  const lengths = Array.from({ length: r.u8() }, () => r.u16())
-  const records = lengths.map((length) => r.slice(length))
+  const records = lengthsFirst(r) ?? lengthsBetween(r)
   const { good, unreadable } = eachReadable(records, (record) => recordOf(new ByteReader(record)))
   const fixes = good.flatMap(({ fix }) => (fix ? [fix] : []))
   if (fixes.length > 0) return { fixes, unreadable }
   const besides = good.at(-1)?.said
   if (good.every(({ isRead }) => isRead)) return { none: 'no place', said: besides, unreadable }
   return { fixes: [], said: besides }
+}
+
+/** The records, if all lengths precede them and add up to what is left; else undefined, and nothing is read. */
+function lengthsFirst(r: ByteReader): readonly Buffer[] | undefined {
+  const content = r.ahead()
+  const count = content.u8()
+  if (content.left < 2 * count) return undefined
+  const lengths = Array.from({ length: count }, () => content.u16())
+  const total = lengths.reduce((sum, length) => sum + length, 0)
+  return total === content.left ? lengths.map((length) => content.slice(length)) : undefined
+}
+
+/** The records, each behind its own length. */
+function lengthsBetween(r: ByteReader): readonly Buffer[] {
+  return Array.from({ length: r.u8() }, () => r.slice(r.u16()))
 }
 
 /** What a record says; without a fix, whether all of it was read. */

@@ -12,6 +12,7 @@ const records = (...list: readonly Buffer[]) =>
   Buffer.concat([Buffer.of(list.length), ...list.map((each) => u(2, each.length)), ...list])
 const record = (parts: string, content: Buffer, battery = '005e') =>
   Buffer.concat([bytes('00'), u(4, 1714558530), bytes(`00 ${battery} ${parts}`), content])
+const behindLength = (each: Buffer) => Buffer.concat([u(2, each.length), each])
 const GPS = Buffer.alloc(9)
 GPS[0] = 8
 GPS.writeFloatBE(-1324.5, 1)
@@ -57,6 +58,16 @@ export default {
           frame: frame(records(record('02', bytes('01')), record('02', Buffer.concat([bytes('01'), GPS])))),
           fixes: [FIX],
           unreadable: [0],
+          ...ANSWER,
+        },
+        {
+          frame: frame(
+            Buffer.concat([
+              bytes('02'),
+              ...[GPS, GPS].map((gps) => behindLength(record('02', Buffer.concat([bytes('01'), gps])))),
+            ]),
+          ),
+          fixes: [FIX, FIX],
           ...ANSWER,
         },
         { frame: frame(bytes('02 0004')), error: 'truncated', envelope: ANSWER },

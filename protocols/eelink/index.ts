@@ -155,6 +155,9 @@ function isPosition(r: ByteReader): boolean {
 const EARLIEST = Date.UTC(2010, 0, 1) / 1000
 const LATEST = Date.UTC(2060, 0, 1) / 1000
 
+/** Bytes of a cell. */
+const CELL = 9
+
 function oldPosition(r: ByteReader, type: number): Fix {
   const time = r.u32() * 1000
   const latitude = r.i32() / 1.8e6
@@ -162,8 +165,10 @@ function oldPosition(r: ByteReader, type: number): Fix {
   const speed = kmh(r.u8())
   const direction = heading(r.u16())
   // Some devices send neither cells nor flags.
-  const valid = r.left < 10 || (r.skip(9).u8() & 1) !== 0
-  return { time, latitude, longitude, valid, speed, heading: direction, said: said(behind(r, type)) }
+  const hasCell = r.left >= CELL + 1
+  const valid = !hasCell || (r.skip(CELL).u8() & 1) !== 0
+  const told = hasCell ? said(behind(r, type)) : undefined
+  return { time, latitude, longitude, valid, speed, heading: direction, said: told }
 }
 
 /** What stands behind an older position: the state, of 04 and 05 behind a code and a time. */

@@ -121,7 +121,9 @@ function check(text: string, session: Session, bytes: Buffer): void {
 }
 
 function readInputs(text: string, draft: Draft): void {
-  if (/^\d/.test(text)) draft.says({ ignition: (+text[0] & 1) !== 0, charging: (+text[0] & 2) !== 0 })
+  if (!/^\d/.test(text)) return
+  draft.says({ ignition: (+text[0] & 1) !== 0 })
+  if (+text[0] & 2) draft.says({ charging: true })
 }
 
 /** Week, day and seconds, of the time that GPS began with. */

@@ -14,7 +14,7 @@
  *   I  id, mostly digits        A  A: valid, V: not           SSSSS   km/h         M  IMEI
  *   D  YYMMDD, d  DDMMYY        YN, OE  ddmm.mmmm, letter     CCCCCC  degrees      T  hhmmss
  *
- *   P  0: on the vehicle's power, which charges the battery     I  ignition     a  0 power cut, 1 accident, 2 SOS, …
+ *   P  0: the vehicle's power charges the battery; 1: it is off    I  ignition     a  0 power cut, 1 accident, 2 SOS, …
  *
  * What P means for the battery, and ZC13 (power cut) and ZC20, are inferred from frames. Clones fill a short id and M up with NUL or
  * blanks.
@@ -74,7 +74,9 @@ export default textProtocol({
 /** What stands behind a course: the state, L, the odometer; or the state at the end of a frame without a position. */
 function readState(text: string, draft: Draft): void {
   const state = STATE.exec(text)?.[0]
-  if (state !== undefined) draft.says({ charging: state.startsWith('0'), ignition: state[1] === '1' })
+  if (state === undefined) return
+  draft.says({ ignition: state[1] === '1' })
+  if (state.startsWith('0')) draft.says({ charging: true })
 }
 
 const STATE = /^[01]{2}[\dA-F]{6}(?=[L,)]|$)|(?<=,)[01]{2}[\dA-F]{6}(?=\)$)/

@@ -47,6 +47,8 @@ export default {
           reply: bytes('676704 0002 0002'),
         },
         { frame: packet(0x02, 1, OLD.subarray(0, 15)), fixes: [FIX] },
+        { frame: packet(0x02, 1, OLD.subarray(0, -2)), fixes: [FIX] },
+        { frame: packet(0x04, 2, OLD.subarray(0, -2)), fixes: [FIX], reply: bytes('676704 0002 0002') },
         {
           frame: packet(0x06, 2, Buffer.concat([OLD, Buffer.from('+4912345')])),
           fixes: [FIX],

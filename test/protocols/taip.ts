@@ -149,6 +149,12 @@ export default {
           reply: '0017',
         },
         {
+          frame: signed(`>REV012445540914${PLACE}32;IO=100;BL=4158;ID=0017`),
+          device: '0017',
+          fixes: [{ time: TIME, ...FIX, said: { ignition: true, battery_voltage: 4.158 } }],
+          reply: '0017',
+        },
+        {
           frame: signed(`>RGP321126112154${PLACE}3007F;ID=AA01;#0002;`),
           error: 'malformed',
           envelope: { device: 'AA01', reply },

@@ -1,5 +1,5 @@
 import { kmh } from '../../protocols/kit/index.ts'
-import { eachPosition, many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { eachPosition, eachSaid, many, type ProtocolCases } from '../support/protocol-cases.ts'
 import type { Correction } from '../support/vectors/corrections.ts'
 
 const ID = '088047365460'
@@ -75,7 +75,7 @@ export default {
         {
           frame: `(${ID}BO012${PLACE.replace('00000000L', '1100000AL')})`,
           device: ID,
-          fixes: [{ ...BARE, said: { ignition: true, charging: false, alarms: ['sos'] } }],
+          fixes: [{ ...BARE, said: { ignition: true, alarms: ['sos'] } }],
           reply: `(${ID}AS012)`,
         },
         {
@@ -140,6 +140,11 @@ export default {
         const [, id, alarm] = /^\((\d{12})BO01(\d)/.exec(text) ?? []
         return id === undefined ? undefined : { replies: [{ text: `(${id}AS01${alarm})` }] }
       },
+    },
+    {
+      reason: 'KX402, state: 1 is "main power off", which does not say whether the battery is being charged',
+      frames: ['tk103-025'],
+      says: eachSaid(({ charging: _, ...rest }) => rest),
     },
     { reason: 'a date without a month is a clock that was never set', frames: ['tk103-029'], says: { positions: [] } },
   ],

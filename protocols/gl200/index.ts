@@ -3,7 +3,7 @@
  * as text here, or in binary: hex.ts.
  *
  *   +RESP:GTttt,V…,I…,N…, …[,A,S,G,H,O,Y,YYYYMMDDhhmmss,x,x,x,x[,M,s] …], …,YYYYMMDDhhmmss,C…$  +BUFF: sent later
- *   +ACK:GTttt,V…,I…,N…, …,YYYYMMDDhhmmss,C…$     answer to a command, seldom with a place; GTHBD: heartbeat
+ *   +ACK:GTttt,V…,I…,N…, …,YYYYMMDDhhmmss,C…$     answer to a command, may have a place; GTHBD: heartbeat
  *
  *   ttt  type of report     I  IMEI or MEID     C  count, hexadecimal              H  altitude, m
  *   V    version            N  name             A  HDOP; 0: the last known place   O, Y  longitude, latitude, degrees

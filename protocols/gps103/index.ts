@@ -58,6 +58,11 @@ export default textProtocol({
         if (text === '0' || text === '1') draft.says({ ignition: text === '1' })
       },
     },
+    charge: {
+      read(text, draft) {
+        if (text === '0' || text === '1') draft.says({ charging: text === '1' })
+      },
+    },
     fixed: { like: '[AaVv\\d]', read: (text, draft) => void (draft.valid = !'0Vv'.includes(text)) },
     local: {},
     heartbeat: { like: '\\d{10,17}' },
@@ -70,7 +75,7 @@ export default textProtocol({
       fix,
     },
     {
-      like: `${HEAD}{any:3},{hms},{dmy},{any},{fixed},{lat},{lon},{speedKmh},{course},{altitude},{hdop},{satellites}[,{acc}[,[{charging}][,{any}]]]`,
+      like: `${HEAD}{any:3},{hms},{dmy},{any},{fixed},{lat},{lon},{speedKmh},{course},{altitude},{hdop},{satellites}[,{acc}[,{charge}[,{any}]]]`,
     },
     {
       like: `${HEAD}{local},{any},F,{any},{valid},[{ns},]{latNmea},[{ns},][{ew},]{lonNmea},[{ew},]{speedKnots}[,{course}[,{altitude}[,{any}]]]`,

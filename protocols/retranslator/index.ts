@@ -33,6 +33,8 @@ export default {
 } satisfies Protocol
 
 const BLOCK = 0x0bbb
+/** Bytes in front of the name. */
+const BLOCK_HEAD = 2
 const [TEXT, BINARY, INT, DOUBLE, LONG] = [1, 2, 3, 4, 5]
 const ALARM = 0x10
 /** The first letters of the names that are read. */
@@ -48,8 +50,8 @@ function decode(frame: Buffer): Message {
     let fix: Fix | undefined
     while (r.left >= 6 && r.u16() === BLOCK) {
       const length = r.u32()
-      // A position is not lost for what is cut off behind it.
-      if (fix && r.left < length) break
+      // A position is not lost for a damaged block behind it.
+      if (fix && (length < BLOCK_HEAD || r.left < length)) break
       const block = r.part(length)
       const type = block.skip(1).u8()
       // Most blocks are others: their names are not read.

@@ -53,26 +53,26 @@ export default textProtocol({
     { like: `${HEAD}{yyyy}/{month}/{day},${TIME},${OLD}`, answer },
     { like: `${HEAD}{month}/{day}/{yyyy},${TIME},${OLD}`, answer },
     {
-      like: `form|{id},{event},{month}/{day}/{yyyy},${TIME},{lat},{lon},{altitude},{speedMph},{course},{satellites},{hdop},{externalVolts}`,
+      like: `form|{id},{event},{month}/{day}/{yyyy},${TIME},{lat},{lon},{altitude},{speedMph},{course},{satellites},{hdop},{externalVolts},`,
       answer,
     },
     { like: '|$${id},{event}[,{any}]', unknown: 'type', answer },
     {
-      like: `form|{id},{event},{yyyy}/{month}/{day},${TIME},{lat},{lon},{altitude},{speedMph},{course},{satellites},{hdop},{externalVolts}`,
+      like: `form|{id},{event},{yyyy}/{month}/{day},${TIME},{lat},{lon},{altitude},{speedMph},{course},{satellites},{hdop},{externalVolts},`,
       answer,
     },
     { like: 'form|{id},{event},{any}', unknown: 'type', answer },
   ],
 })
 
-/** A frame of a form, with the fields that are read in one order. */
+/** A frame of a form, with the fields that are read in one order, a comma behind each. */
 function arranged(text: string, session: Session): string {
   if (!text.startsWith('$$')) return `|${text}`
   const values = text.slice(2).split(',')
   const { form } = session.settingsOf(values[0])
   if (typeof form !== 'string') return `|${text}`
   const names = form.split(',')
-  return `form|${NAMES.map((name) => values[names.indexOf(name)] ?? '').join(',')}`
+  return `form|${NAMES.map((name) => values[names.indexOf(name)] ?? '').join(',')},`
 }
 
 function answer(draft: Draft, { transport }: Session): string | undefined {

@@ -87,6 +87,11 @@ export default {
           device: ID,
           fixes: [{ ...OTHER, said: { ignition: false, charging: true } }],
         },
+        {
+          frame: `imei:${ID},van,---,------,----,231530,010524,14,3,52.525,13.41,045,270,34,0.9,07,---,---,---,*`,
+          device: ID,
+          fixes: [OTHER],
+        },
         ...['A', 'V', '0'].map((quality) => ({
           frame: `imei:${ID},van,---,------,----,231530,010524,14,${quality},52.525,13.41,045,270,34,0.9,07,0,1,---,*`,
           device: ID,

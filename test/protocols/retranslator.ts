@@ -73,6 +73,7 @@ export default {
         },
         ...[
           [block(4, 'pwr_ext', double(27.6)).subarray(0, -1)],
+          [bytes('0bbb 00000001 01'), OTHER],
           [block(4, 'pwr_ext', double(27.6).subarray(1)), block(3, 'ign', u(2, 1)), block(5, 'pwr_int', u(4, 12))],
         ].map((damaged) => ({
           frame: packet(block(2, 'posinfo', PLACE), ...damaged),

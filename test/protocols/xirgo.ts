@@ -84,6 +84,11 @@ export default {
           ],
         },
         {
+          frame: `$$${ID},6001,17:14:18,11/20/2026,-13.41,52.52,9,12.5V##`,
+          device: ID,
+          fixes: [{ time: FIX.time, latitude: 52.52, longitude: -13.41, satellites: 9 }],
+        },
+        {
           frame: `$$${ID},6001,17:14:18,2026/11/20,-13.41,52.52,9##`,
           device: ID,
           fixes: [{ time: FIX.time, latitude: 52.52, longitude: -13.41, satellites: 9 }],

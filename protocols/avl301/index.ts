@@ -3,10 +3,10 @@
  *
  *   244C LL IIIIIIIIIIIIIIII … 0D0A                       login ($L): 0 and the IMEI
  *   2448 LL … 0D0A                                        heartbeat ($H); answer $H#\r\n
- *   2424 LL YYMMDDhhmmss (bytes) s F yyyyyyyy oooooooo SS CCCC … 0D0A       position
+ *   2424 LL YYMMDDhhmmss (bytes) s F yyyyyyyy oooooooo SS CCCC x{6} V … 0D0A       position
  *
  *   L  length of all     s  satellites     F  bit 0 fix, bit 1 north, bit 2 east
- *   y, o  1e-4 minutes   S  km/h           C  degrees
+ *   y, o  1e-4 minutes   S  km/h           C  degrees        V  external voltage, V
  */
 import {
   ByteReader,
@@ -18,6 +18,7 @@ import {
   lengthField,
   type Message,
   type Protocol,
+  said,
 } from '../kit/index.ts'
 
 export default {
@@ -27,6 +28,8 @@ export default {
   decode,
 } satisfies Protocol
 
+/** Bytes between the course and the voltage. */
+const BEFORE_VOLTAGE = 6
 const ALIVE = Buffer.from('$H#\r\n')
 
 function decode(frame: Buffer): Message {
@@ -46,13 +49,16 @@ function fixOf(r: ByteReader): Fix {
   const latitude = r.u32() / 600_000
   const longitude = r.u32() / 600_000
   const speed = kmh(r.u8())
+  const course = heading(r.u16())
+  const voltage = r.left > BEFORE_VOLTAGE ? r.skip(BEFORE_VOLTAGE).u8() : 0
   return {
     time,
     latitude: flags & 2 ? latitude : -latitude,
     longitude: flags & 4 ? longitude : -longitude,
     valid: (flags & 1) !== 0,
     speed,
-    heading: heading(r.u16()),
+    heading: course,
     satellites,
+    said: voltage > 0 ? said({ external_voltage: voltage }) : undefined,
   }
 }

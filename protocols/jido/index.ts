@@ -1,11 +1,11 @@
 /*
  * Jido trackers (India). No specification is known: inferred from frames. TCP, text:
  *
- *   *I,01,A,DDMMYY,hhmmss,Y,N,O,E,S,x,C,H,s,x,x,x,b,…,XX#     position
+ *   *I,01,A,DDMMYY,hhmmss,Y,N,O,E,S,x,C,H,s,x,x,x,b,c,…,XX#     position
  *   *I,03,DDMMYY,hhmmss,Y,N,O,E,x,XX#                 alarm with a position
  *
  *   I  id     A  A: valid, V: not     Y, O  ddmm.mmmm     S  km/h     C  degrees     H  metres     s  satellites     X  unknown sum
- *   b  battery, %
+ *   b  battery, %     c  Y: it is being charged, N: not
  *
  * Nothing is answered.
  */
@@ -20,7 +20,11 @@ export default textProtocol({
   port: 5237,
   frame: endsWith('#'),
   ends: '#',
+  fields: { charger: { like: '[YN]', read: (text, draft) => draft.says({ charging: text === 'Y' }) } },
   lines: [
+    {
+      like: `*{id},01,{valid},${PLACE},{speedKmh},{any},{course},{altitude},{satellites},{any:3},{batteryPercent},{charger},{any}`,
+    },
     {
       like: `*{id},01,{valid},${PLACE},{speedKmh},{any},{course},{altitude},{satellites},{any:3},{batteryPercent},{any}`,
     },

@@ -2,12 +2,13 @@
  * SkyPatrol TT8750, TT8750+: "TT8750+ AN004 Position Message Decoding 1.0" (scribd.com/document/357529178) has the header; the
  * fields of a message with all of them are inferred from a frame. UDP, big-endian; no checksum.
  *
- *   0005 cc ma 04 FFFFFFFF EEEEEEEE IIIIIIIIIIIIIIII xxxx xxxx xxxx xx DDMMYY V AAAAAAAA OOOOOOOO SSSS CCCC hhmmss HHHHHH n …
+ *   0005 cc ma 04 FFFFFFFF EEEEEEEE IIIIIIIIIIIIIIII xxxx xxxx xxxx xx DDMMYY V AAAAAAAA OOOOOOOO SSSS CCCC hhmmss HHHHHH n x{16} BBBB …
  *   0004 cc ma text                    "<event> <id> [<event>] $GPRMC,…"
  *
  *   c  command, m  kind of message      E  event              A, O  ddmm.mmmm, dddmm.mmmm, times 10,000, signed
  *   a  asks for an answer               I  id, text           S     0.1 knots         H  metres
  *   F  fields that follow; all, here    V  1: fix             C     0.1 degrees       n  satellites
+ *                                                                              B  own battery, mV
  *
  * What the bits of F leave out is in the document, but was not at hand: other masks are stored to be read later. How a message
  * is acknowledged was not either.
@@ -23,6 +24,7 @@ import {
   type Protocol,
   rmcFix,
   type Session,
+  said,
   utcDmy,
 } from '../kit/index.ts'
 
@@ -38,6 +40,8 @@ const TEXT = 0x0004
 const BINARY = 0x0005
 const MASK_LENGTH = 4
 const ALL_FIELDS = 0xffff_ffff
+/** Bytes between the satellites and the voltage of the battery. */
+const BEFORE_BATTERY = 16
 
 function decode(frame: Buffer, session: Session): Message {
   const r = new ByteReader(frame)
@@ -72,5 +76,9 @@ function binaryFix(r: ByteReader): Fix {
   const speed = knots(r.u16() / 10)
   const course = heading(r.u16() / 10)
   const time = utcDmy(date, threeBytes())
-  return { time, latitude, longitude, valid, altitude: r.i24(), speed, heading: course, satellites: r.u8() }
+  const altitude = r.i24()
+  const satellites = r.u8()
+  const battery = r.left < BEFORE_BATTERY + 2 ? undefined : r.skip(BEFORE_BATTERY).u16() / 1000
+  const says = said({ battery_voltage: battery })
+  return { time, latitude, longitude, valid, altitude, speed, heading: course, satellites, said: says }
 }

@@ -4,19 +4,30 @@
  * of its own, in front of a sentence, or behind it:
  *
  *   $PGID,I*CC   $GPFID,I   $DEVID,I*CC   $PSIWMDID,I*CC   $PCPTI,I,…   $IMEI=I   IMEI I   I     no position
- *   [I[,]]$GPRMC,T,A,Y,N,O,E,S,C,D,…*CC[,s,I[,i,…]]    position; answer OK1
+ *   [I[,]]$GPRMC,T,A,Y,N,O,E,S,C,D,…*CC[,s,I[,i,x,b…]]  position; answer OK1
  *   [I]$GPGGA,T,Y,N,O,E,q,s,d,H,…*CC  $GPGLL,Y,N,O,E,T,A*CC  $PUBX,00,T,Y,N,O,E,H,…   position without a date
  *   $GPRMA,A,Y,N,O,E,,,S,C,…                       position without a time
- *   $TRCCR,YYYYMMDDhhmmss.sss,A,y,o,S,C,H,…  $ID,I,…,La,y,N,Lo,o,E,…  QZE,I,…,y,o,S,C,A,i,…       position
+ *   $TRCCR,YYYYMMDDhhmmss.sss,A,y,o,S,C,H,b  $ID,I,…,La,y,N,Lo,o,E,…  QZE,I,…,y,o,S,C,A,i,…       position
  *   $GPIOP,…,V,v*CC                                external voltage, battery voltage
  *
  *   T     hhmmss.sss, UTC     A  A: valid, V: not       S  knots (km/h in PUBX)     d  HDOP         q  0: no fix
  *   D     DDMMYY              Y, O  ddmm.mmmm           C  degrees                  s  satellites
- *   y, o  decimal degrees     N, E  hemispheres         H  metres               i  1: ignition on (inferred, as are V and v)
+ *   y, o  decimal degrees     N, E  hemispheres         H  metres               i  1: ignition on
+ *   b     battery, %; it is inferred, as are i, V and v
  *
  * What has no date is as near as can be to its arrival. A position in front of the name is kept until the name arrives.
  */
-import { type Draft, type Fix, GGA, GLL, RMC, type Session, sessionState, textProtocol } from '../kit/index.ts'
+import {
+  type Draft,
+  type Fix,
+  GGA,
+  GLL,
+  optionalNumber,
+  RMC,
+  type Session,
+  sessionState,
+  textProtocol,
+} from '../kit/index.ts'
 
 export default textProtocol({
   name: 't55',
@@ -31,13 +42,17 @@ export default textProtocol({
     separator: { like: '[ =:,]' },
     mode: { like: '[A-Z]+', read: (text, draft) => void (draft.valid = /[^N]/.test(text)) },
     quiet: { like: 'GSA|GSV|VTG|ZDA|GST|GBS|DTM' },
+    besides: { read: readBesides },
     number: { like: '\\d+', read: (text, draft) => void (draft.device = text) },
     /** NF of a u-blox: no fix. */
     status: { like: '[A-Z\\d]{2}', read: (text, draft) => void (draft.valid = text !== 'NF') },
   },
   fix,
   lines: [
-    { like: `\${talker}RMC,${RMC}[,[{any}*{any},{satellites},{imei}[,{ignition},]]{any}]`, answer },
+    {
+      like: `\${talker}RMC,${RMC}[,[{any}*{any},{satellites},{imei}]{besides}]`,
+      answer,
+    },
     { like: `\${talker}GGA,${GGA},{any}` },
     { like: `\${talker}GLL,${GLL}{any}` },
     { like: '${talker}GNS,{hms},{latNmea},[{ns}],{lonNmea},[{ew}],[{mode}],{satellites},{hdop},{altitude},{any}' },
@@ -47,7 +62,7 @@ export default textProtocol({
       like: '$PUBX,00,{hms},{latNmea},[{ns}],{lonNmea},[{ew}],{altitude},{status},{accuracy},{any},{speedKmh},{course},{any:2},{hdop},{any:2},{satellites},{id},{any}',
     },
     { like: '$GPRMA,[{valid}],{latNmea},[{ns}],{lonNmea},[{ew}],,,{speedKnots},{course},{any}' },
-    { like: '$TRCCR,{yyyymmdd}{hms},{valid},{lat},{lon},{speedKnots},{course},{altitude},{any}' },
+    { like: '$TRCCR,{yyyymmdd}{hms},{valid},{lat},{lon},{speedKnots},{course},{altitude}[,{batteryPercent}],{any}' },
     {
       like: '$ID,{id},{any:8},GPSEX,{valid},D,{dmy},T,{hhmmss},S,{any}:{satellites},La,{lat},{ns},Lo,{lon},{ew},{any}',
     },
@@ -68,6 +83,14 @@ export default textProtocol({
     { like: '${any}', unknown: 'type' },
   ],
 })
+
+/** Behind the IMEI: the ignition, a reading, the charge of the battery. */
+const BESIDES = /^,([01]),(?:\d+,(\d+))?/
+
+function readBesides(text: string, draft: Draft): void {
+  const [, ignition, charge] = BESIDES.exec(text) ?? []
+  if (ignition !== undefined) draft.says({ ignition: ignition === '1', battery_percent: optionalNumber(charge) })
+}
 
 /** A position is answered for that is known to be of a device. */
 function answer(draft: Draft): string | undefined {

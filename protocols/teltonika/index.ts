@@ -16,7 +16,8 @@
  *   P, A  ids of the datagram and its packet    J  length of the IMEI
  *
  * A packet whose checksum fits and whose records cannot be read, or are of an unknown codec, is answered with its N. Codec 7 has
- * no element of a place alone: a record without coordinates is no fix. Commands are not answered. What is said: elements.ts.
+ * no element of a place alone: a record without coordinates is no fix. Commands are not answered. What is said: elements.ts;
+ * the text GTSL|x|x|x|I|… of a reader on the serial port, in codec 0D, names the driver's card I (inferred from a frame).
  *
  * Over MQTT a packet of TCP, or Codec JSON (json.ts), is published to <imei>/data; over HTTP comes Codec JSON.
  */
@@ -35,6 +36,7 @@ import {
   type Said,
   type Session,
   type Settings,
+  said,
   verify,
 } from '../kit/index.ts'
 import { withDrivers, withElement, withShort } from './elements.ts'
@@ -149,7 +151,7 @@ function decode(frame: Buffer, session: Session): Message {
       throw new DecodeError('malformed', `length field is ${length}, content has ${content.length} bytes`)
     verify(frame.readUInt32BE(frame.length - TAIL) === crc16Arc(content), session)
   }
-  if (COMMANDS.has(content[0])) return { none: 'command' }
+  if (COMMANDS.has(content[0])) return { none: 'command', said: cardIn(content) }
   const reply = Buffer.alloc(4)
   reply[3] = content[1]
   return enveloped({ reply }, () => records(content, new ByteReader(content), session.settingsOf()))
@@ -170,6 +172,14 @@ function datagram(frame: Buffer, session: Session): Message {
   const device = imei(r.skip(6))
   const reply = Buffer.from([0, 5, ...frame.subarray(2, 6), r.ahead(1).u8()])
   return enveloped({ device, reply }, () => records(frame, r, session.settingsOf(device)))
+}
+
+const SERIAL = 0x0d
+const CARD = /GTSL(?:\|\d+){3}\|(\d+)\|/
+
+/** The driver's card in text from the serial port. */
+function cardIn(content: Buffer): Said | undefined {
+  return content[0] === SERIAL ? said({ driver: CARD.exec(content.toString('latin1'))?.[1] }) : undefined
 }
 
 /** The records of a packet, at the cursor over its bytes: their fixes; all of codec 7 may be without a place. */

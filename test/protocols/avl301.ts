@@ -42,6 +42,10 @@ export default {
           frame: packet('$$', place('00')),
           fixes: [{ ...FIX, latitude: -52.525, longitude: -13.41, valid: false }],
         },
+        {
+          frame: packet('$$', `${place('07')}044b001a081001be`),
+          fixes: [{ ...FIX, said: { external_voltage: 26 } }],
+        },
         { frame: packet('$$', '180501'), error: 'truncated' },
       ],
     },

@@ -1,6 +1,7 @@
 import { knots } from '../../protocols/kit/index.ts'
 import { bytes } from '../support/encode.ts'
 import { eachPosition, many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { eachSaid } from '../support/vectors/corrections.ts'
 
 const ID = '8800000001'
 const V19: Readonly<Record<string, string>> = {
@@ -194,6 +195,11 @@ export default {
     },
   ],
   corrections: [
+    {
+      reason: 'V3: 734 and 740 are no volts, and their unit is not known',
+      frames: ['h02-025', 'h02-046'],
+      says: eachSaid(({ batteryV: _, ...rest }) => rest),
+    },
     {
       reason: 'V19 has a time and a date of its own; the frames around one are of the same second',
       frames: Object.keys(V19),

@@ -16,6 +16,20 @@ export default {
           fixes: [{ ...FIX, speed: kmh(36), heading: 270, altitude: 34, satellites: 5, said: { battery_percent: 75 } }],
         },
         {
+          frame: `*042,01,A,${PLACE},36,0,270,034,05,28,26,1,075,Y,1,0000,59#`,
+          device: '042',
+          fixes: [
+            {
+              ...FIX,
+              speed: kmh(36),
+              heading: 270,
+              altitude: 34,
+              satellites: 5,
+              said: { battery_percent: 75, charging: true },
+            },
+          ],
+        },
+        {
           frame: `*042,01,A,${PLACE},36,0,270,034,05,59#`,
           device: '042',
           fixes: [{ ...FIX, speed: kmh(36), heading: 270, altitude: 34, satellites: 5 }],

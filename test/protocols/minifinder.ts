@@ -1,5 +1,5 @@
 import { kmh } from '../../protocols/kit/index.ts'
-import { eachPosition, many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { eachPosition, eachSaid, many, type ProtocolCases } from '../support/protocol-cases.ts'
 
 const ID = '356307042441013'
 const PLACE = '20/11/26,4:01:32,52.52,-13.41,36,270'
@@ -20,6 +20,17 @@ export default {
           frame: `!C,${PLACE},100001,25.3,100,0.03,0.01,0;`,
           fixes: [{ ...FIX, altitude: 25.3, said: { battery_percent: 100 } }],
         },
+        {
+          frame: `!D,${PLACE},1f9141,680.5,8,9,13,0;`,
+          fixes: [
+            {
+              ...FIX,
+              altitude: 680.5,
+              satellites: 9,
+              said: { battery_percent: 8, alarms: ['sos', 'accident', 'low_battery', 'movement'] },
+            },
+          ],
+        },
         { frame: `!A,${PLACE},0;`, fixes: [{ ...FIX, valid: false }] },
         { frame: `!D,${PLACE},180001,680.5;`, fixes: [{ ...FIX, altitude: 680.5 }] },
         { frame: `!D,${PLACE},180001,680.5,8%,9,13,0;`, fixes: [{ ...FIX, altitude: 680.5, satellites: 9 }] },
@@ -32,6 +43,10 @@ export default {
     },
   ],
   corrections: [
+    {
+      reason: 'V1.27 names all bits of the flags up to the signal: none is charging',
+      says: eachSaid(({ charging: _, ...rest }) => rest),
+    },
     {
       reason: 'this position has a speed and a course too',
       frames: ['minifinder-013'],

@@ -1,6 +1,7 @@
 import { knots } from '../../protocols/kit/index.ts'
 import { bytes, u } from '../support/encode.ts'
 import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { eachSaid } from '../support/vectors/corrections.ts'
 
 const BINARY = Buffer.concat([
   bytes('0005 0210 04 ffffffff 0000000d'),
@@ -23,6 +24,11 @@ export default {
       frames: [
         { frame: BINARY, device: '11477000', fixes: [{ ...FIX, altitude: 34, satellites: 8 }] },
         {
+          frame: Buffer.concat([BINARY.subarray(0, -1), bytes(`${'00'.repeat(16)} 1059 0005`)]),
+          device: '11477000',
+          fixes: [{ ...FIX, altitude: 34, satellites: 8, said: { battery_voltage: 4.185 } }],
+        },
+        {
           frame: `\x00\x04\x02\x00         8       011722000000178 12 ${RMC}\r\n\0`,
           device: '011722000000178',
           fixes: [FIX],
@@ -35,6 +41,11 @@ export default {
     },
   ],
   corrections: [
+    {
+      reason: '4.185 V are those of the own battery; no battery has 50 V',
+      frames: ['skypatrol-002'],
+      says: eachSaid(({ powerV }) => ({ batteryV: powerV })),
+    },
     {
       reason: 'the message has an RMC sentence: text of 2017',
       frames: ['skypatrol-001'],

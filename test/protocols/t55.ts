@@ -1,5 +1,6 @@
 import { kmh, knots } from '../../protocols/kit/index.ts'
 import { many, type ProtocolCases } from '../support/protocol-cases.ts'
+import { eachSaid } from '../support/vectors/corrections.ts'
 
 const ID = '356307042441013'
 const RMC = 'GPRMC,101530.000,A,5231.5000,N,01324.6000,E,12.50,270.0,010524,,,A'
@@ -72,6 +73,16 @@ export default {
           reply: OK,
         },
         {
+          frame: `${sentence(`${RMC},D`).trimEnd()},11,${ID},1,090,086,123\n`,
+          device: ID,
+          fixes: [{ ...FIX, satellites: 11, said: { ignition: true, battery_percent: 86 } }],
+          reply: OK,
+        },
+        {
+          frame: sentence('TRCCR,20240501101530.000,A,52.525,13.41,12.5,270,34.5,50,'),
+          fixes: [{ ...FIX, altitude: 34.5, said: { battery_percent: 50 } }],
+        },
+        {
           frame: `$PUBX,00,101530.00,5231.5000,N,01324.6000,E,34.5,NF,4.1,5.2,36,270,0,,0.9,1.2,0.8,7,${ID},0\n`,
           device: ID,
           fixes: [{ ...TODAY, valid: false, speed: kmh(36), heading: 270, accuracy: 4.1 }],
@@ -82,6 +93,13 @@ export default {
           fixes: [{ ...FIX, said: { ignition: false } }],
         },
       ],
+    },
+  ],
+  corrections: [
+    {
+      reason: '86 and 50 are the charge in percent: no battery has as many volts',
+      frames: ['t55-016', 't55-019', 't55-032'],
+      says: eachSaid(({ batteryV, ...rest }) => ({ ...rest, batteryPercent: batteryV })),
     },
   ],
 } satisfies ProtocolCases

@@ -1,4 +1,14 @@
-import { type AvlRecord, avlContent, avlDatagram, avlEnvelope, avlLogin, avlPacket, bytes } from '../support/encode.ts'
+import { crc16Arc } from '../../protocols/kit/index.ts'
+import {
+  type AvlRecord,
+  avlContent,
+  avlDatagram,
+  avlEnvelope,
+  avlLogin,
+  avlPacket,
+  bytes,
+  u,
+} from '../support/encode.ts'
 import { COSTLY_SIZE, many, type ProtocolCases, post } from '../support/protocol-cases.ts'
 
 const IMEI = '352093086403655'
@@ -81,6 +91,18 @@ const report = (record: object, others = {}) => {
 const REPORT = report({})
 const REPORTED = { ...FIX, said: { ignition: true } }
 
+/** A packet of codec 0D: what came from the serial port at a time. */
+const serial = (text: string) => {
+  const content = Buffer.concat([
+    bytes('0d01 06'),
+    u(4, text.length + 4),
+    u(4, 1714558530),
+    Buffer.from(text),
+    bytes('01'),
+  ])
+  return Buffer.concat([bytes('00000000'), u(4, content.length), content, u(4, crc16Arc(content))])
+}
+
 /** By older documents 0 stands where 1 does now. */
 const older = avlDatagram(IMEI, 0x08, [RECORD]).fill(0, 4, 5)
 
@@ -102,6 +124,8 @@ export default {
         },
         { frame: avlPacket(0x8e, [RECORD]), fixes: [FIX], reply: bytes('00000001') },
         { frame: avlPacket(0x10, [RECORD]), fixes: [FIX], reply: bytes('00000001') },
+        { frame: serial('GTSL|6|1|0|11477000|1|\r\n'), none: 'command', said: { driver: '11477000' } },
+        { frame: serial('42'), none: 'command' },
       ],
     },
     {

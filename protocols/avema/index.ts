@@ -21,7 +21,7 @@ export default textProtocol({
   fields: {
     id: { like: '\\d+' },
     reading: { like: '\\d+\\.\\d+' },
-    card: { like: '\\w+', read: (text, draft) => draft.says({ driver: text }) },
+    card: { like: '\\w{8,}', read: (text, draft) => draft.says({ driver: text }) },
   },
   lines: [
     { like: `${PLACE},{externalVolts}[V],{any:7},[{reading},]{card}[,{any}]` },

@@ -30,6 +30,8 @@ export default {
 
 /** Bytes between the course and the voltage. */
 const BEFORE_VOLTAGE = 6
+/** Bytes of 0D0A. */
+const END = 2
 const ALIVE = Buffer.from('$H#\r\n')
 
 function decode(frame: Buffer): Message {
@@ -50,7 +52,7 @@ function fixOf(r: ByteReader): Fix {
   const longitude = r.u32() / 600_000
   const speed = kmh(r.u8())
   const course = heading(r.u16())
-  const voltage = r.left > BEFORE_VOLTAGE ? r.skip(BEFORE_VOLTAGE).u8() : 0
+  const voltage = r.left > BEFORE_VOLTAGE + END ? r.skip(BEFORE_VOLTAGE).u8() : 0
   return {
     time,
     latitude: flags & 2 ? latitude : -latitude,

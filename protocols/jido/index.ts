@@ -5,7 +5,7 @@
  *   *I,03,DDMMYY,hhmmss,Y,N,O,E,x,XX#                 alarm with a position
  *
  *   I  id     A  A: valid, V: not     Y, O  ddmm.mmmm     S  km/h     C  degrees     H  metres     s  satellites     X  unknown sum
- *   b  battery, %     c  Y: it is being charged, N: not
+ *   b  battery, %     c  Y: it is being charged
  *
  * Nothing is answered.
  */
@@ -20,7 +20,7 @@ export default textProtocol({
   port: 5237,
   frame: endsWith('#'),
   ends: '#',
-  fields: { charger: { like: '[YN]', read: (text, draft) => draft.says({ charging: text === 'Y' }) } },
+  fields: { charger: { like: 'Y', read: (_, draft) => draft.says({ charging: true }) } },
   lines: [
     {
       like: `*{id},01,{valid},${PLACE},{speedKmh},{any},{course},{altitude},{satellites},{any:3},{batteryPercent},{charger},{any}`,

@@ -1,10 +1,10 @@
 /*
  * RFTrack (RF-V28 and other wearables). No specification is known: inferred from a request. HTTP POST of a form:
  *
- *   i=<IMEI>&gps={"y","x","a","z","t"}&gsm={…}&wifi=[…]&t=<ms>&bat=<b>&rc=<r>&…
+ *   i=<IMEI>&gps={"y","x","a","z","t"}&gsm={…}&wifi=[…]&t=<ms>&bat=<b>&…
  *
  *   y, x  latitude, longitude      a  accuracy, metres      z  altitude, metres      t  ms UTC      Answer: {}
- *   b     in its lowest byte the charge of the battery, %      r  0: it is not being charged, 1: it is
+ *   b     in its lowest byte the charge of the battery, %
  */
 import { type HttpRequest, jsonProtocol, parametersOf, parseJson, said } from '../kit/index.ts'
 
@@ -16,15 +16,11 @@ export default jsonProtocol({
   content(_, request) {
     const parameters = parametersOf(request as HttpRequest)
     const gps = parameters.get('gps')
-    return { i: parameters.get('i'), bat: parameters.get('bat'), rc: parameters.get('rc'), gps: gps && parseJson(gps) }
+    return { i: parameters.get('i'), bat: parameters.get('bat'), gps: gps && parseJson(gps) }
   },
   device: 'i',
   fix: { time: 'gps/t', latitude: 'gps/y', longitude: 'gps/x', altitude: 'gps/z', accuracy: 'gps/a' },
-  said: ({ bat, rc }) =>
-    said({
-      battery_percent: typeof bat === 'string' ? Number(bat) & 0xff : undefined,
-      charging: rc === '0' || rc === '1' ? rc === '1' : undefined,
-    }),
+  said: ({ bat }) => said({ battery_percent: typeof bat === 'string' ? Number(bat) & 0xff : undefined }),
   none: ({ gps }) => (gps ? 'no fix' : 'no place'),
   answer: '{}',
 })

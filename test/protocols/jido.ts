@@ -30,6 +30,11 @@ export default {
           ],
         },
         {
+          frame: `*042,01,A,${PLACE},36,0,270,034,05,28,26,1,075,N,1,0000,59#`,
+          device: '042',
+          fixes: [{ ...FIX, speed: kmh(36), heading: 270, altitude: 34, satellites: 5, said: { battery_percent: 75 } }],
+        },
+        {
           frame: `*042,01,A,${PLACE},36,0,270,034,05,59#`,
           device: '042',
           fixes: [{ ...FIX, speed: kmh(36), heading: 270, altitude: 34, satellites: 5 }],

@@ -44,7 +44,7 @@ export default {
   ],
   corrections: [
     {
-      reason: 'V1.27 names all bits of the flags up to the signal: none is charging',
+      reason: 'V1.27 names no bit of the flags that would be the charging',
       says: eachSaid(({ charging: _, ...rest }) => rest),
     },
     {

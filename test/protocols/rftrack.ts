@@ -26,8 +26,6 @@ export default {
           ...OK,
         },
         { frame: report('&gps={}'), none: 'no fix', said: BATTERY, ...OK },
-        { frame: report('&rc=0'), none: 'no place', said: { ...BATTERY, charging: false }, ...OK },
-        { frame: report('&rc=1'), none: 'no place', said: { ...BATTERY, charging: true }, ...OK },
         { frame: report(''), none: 'no place', said: BATTERY, ...OK },
         { frame: post('/', ''), error: 'malformed' },
       ],

@@ -16,7 +16,7 @@ const PLACE = '-13410000,52525000,3,36,270,9,3,3,34,319064,26202,0000'
 export default {
   costly: {
     digits: many('1'),
-    commas: `0230${ID}25,${many(',')}`,
+    commas: `0230${ID}98,${many(',')}`,
     'a text without an end': `0026${many('A')}|`,
   },
   frames: [
@@ -24,7 +24,7 @@ export default {
       title: 'a login and positions',
       frames: [
         { frame: '0026424242|226|10|002004010\0', device: '424242', none: 'login' },
-        { frame: `0230${ID}25,201126150012,0,201126150010,${PLACE}\0`, device: ID, fixes: [FIX] },
+        { frame: `0230${ID}98,201126150012,0,201126150010,${PLACE}\0`, device: ID, fixes: [FIX] },
         {
           frame: '052042424298,201126150012,0,201126150010,-134100,525250,1,36,270,,,,34,142379\0',
           device: '424242',
@@ -45,7 +45,7 @@ export default {
           error: 'malformed',
           envelope: { device: '424242' },
         },
-        { frame: measured(`0230${ID}25,201126150012,0,201126150010,${PLACE}`), device: ID, fixes: [FIX] },
+        { frame: measured(`0230${ID}98,201126150012,0,201126150010,${PLACE}`), device: ID, fixes: [FIX] },
         {
           frame: measured('0044424242TLOC0267,00,011009000424242,201126150010,-134100,525250,3,36,270,,,,168,1474'),
           device: '424242',
@@ -53,14 +53,24 @@ export default {
         },
         { frame: measured('0044424242TLOC0267,00,1,201126150010,255178'), device: '424242', fixes: [] },
         {
-          frame: `0230${ID}25,201126150012,0,201126150010,-13410000,52525000,3,36,270,9,1,1,34,319064,26202,0000,00,4142,0\0`,
+          frame: `0230${ID}98,201126150012,0,201126150010,-13410000,52525000,3,36,270,9,1,1,34,319064,26202,0000,00,4142,0\0`,
           device: ID,
           fixes: [{ ...FIX, said: { battery_voltage: 4.142 } }],
         },
         {
-          frame: `0230${ID}25,201126150012,0,201126150010,-13410000,52525000,3,36,270,9,,,34,319064,,0010,00,171,240\0`,
+          frame: `0230${ID}98,201126150012,0,201126150010,-13410000,52525000,3,36,270,9,,,34,319064,,0010,00,171,240\0`,
           device: ID,
           fixes: [FIX],
+        },
+        ...(['24', '25'] as const).map((event) => ({
+          frame: `0230${ID}${event},201126150012,0,201126150010,${PLACE}\0`,
+          device: ID,
+          fixes: [{ ...FIX, said: { moving: event === '25' } }],
+        })),
+        {
+          frame: '003042424225,201126150012,0,201126150010,-134100,525250,3,36,270,9\0',
+          device: '424242',
+          fixes: [{ ...FIX, said: { moving: true } }],
         },
         { frame: '0130424242,201126150012,0,201126150010,,,1,0,0,0\0', device: '424242', none: 'no place' },
         {
@@ -73,6 +83,11 @@ export default {
     },
   ],
   corrections: [
+    {
+      reason: 'event 25 is "device started moving" by its place in the manual of the SBC AVL 4G: no alarm',
+      frames: ['telic-001', 'telic-017', 'telic-018', 'telic-021'],
+      says: eachSaid(({ alarms: _, ...rest }) => ({ ...rest, motion: true })),
+    },
     {
       reason: 'four digits are mV; 0 to 255, to which 171 and 255 belong, is an input of 8 bits and no battery',
       says: eachSaid(({ batteryV = 0, ...rest }) => (batteryV > 255 ? { ...rest, batteryV: batteryV / 1000 } : rest)),

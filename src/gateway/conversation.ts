@@ -115,7 +115,11 @@ export class Conversation implements Session, ConversationStart {
   /** Whether the connection has ended; frames of it may still be stored. */
   readonly isGone: boolean
 
-  // Decoders
+  // reads
+  /** Whether the checksum of an earlier frame fitted. */
+  readonly hasVerifiedBefore: boolean
+
+  // Decoders; reads sets it to undefined
   hasVerified: boolean | undefined
   unfinished: UnfinishedMessage | undefined
   states: Stream['states']
@@ -132,7 +136,7 @@ export class Conversation implements Session, ConversationStart {
     this.admits = beginning.admits
     this.now = now
     this.device = beginning.device
-    this.isProved = this.hasUnnamed = this.isWrongPort = this.isGone = false
+    this.isProved = this.hasUnnamed = this.isWrongPort = this.isGone = this.hasVerifiedBefore = false
     this.storedAt = this.storesEveryMs = 0
   }
 
@@ -149,7 +153,7 @@ export class Conversation implements Session, ConversationStart {
 
   /** Whether its protocol was found out, and no checksum proves it. */
   get isGuessed(): boolean {
-    return this.evidence !== undefined && this.hasVerified !== true
+    return this.evidence !== undefined && this.hasVerified !== true && !this.hasVerifiedBefore
   }
 
   /** A frame that arrived at a time, ms UTC, is about to be decoded; `protocol`: undefined for a login over MQTT. */
@@ -157,6 +161,8 @@ export class Conversation implements Session, ConversationStart {
     this.now = now
     this.readAs = protocol
     this.settingsSource = settingsSource
+    this.hasVerifiedBefore ||= this.hasVerified === true
+    this.hasVerified = undefined
   }
 
   /** A message has a secret; whether it is the right one is not known yet. */
@@ -254,6 +260,7 @@ export class Conversation implements Session, ConversationStart {
     part.opening = this.opening
     part.evidence = this.evidence
     part.hasVerified = this.hasVerified
+    part.hasVerifiedBefore = this.hasVerifiedBefore
     return part
   }
 }

@@ -112,17 +112,12 @@ export class Ingest {
       arrival.jumps = clock.jumps
     }
     session.reads(arrival.at, protocol, this.#identity)
-    // Of the session it says whether any checksum fitted; here it is whether that of this frame does.
-    const { hasVerified } = session
-    session.hasVerified = undefined
     let message = (arrival.read = decode(arrival))
-    const isVerified = session.hasVerified === true
-    session.hasVerified ||= hasVerified
     if (!(message instanceof DecodeError) && message.sealed)
       message = arrival.read = await this.#opened(message.sealed, message, arrival)
     let unread: DecodeError | undefined
     if (message instanceof DecodeError) {
-      if (!message.envelope || !(isVerified || this.#comesAgain(message.envelope, arrival)))
+      if (!message.envelope || !(session.hasVerified || this.#comesAgain(message.envelope, arrival)))
         return this.#damaged(message, arrival)
       unread = message
       message = arrival.read = { ...message.envelope, fixes: [] }

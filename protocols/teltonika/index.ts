@@ -198,9 +198,9 @@ function records(bytes: Buffer, r: ByteReader, settings: Settings): Pick<Message
   for (let i = 0; i < count; i++) {
     if (known) fixes.push(record(r, known, options))
     else {
-      const { fix, said } = gh3000Record(r)
+      const { fix, said: says } = gh3000Record(r)
       if (fix) fixes.push(fix)
-      else unplaced = said
+      else unplaced = says
     }
   }
   const countAtEnd = r.uint(1)
@@ -232,22 +232,22 @@ function record(r: ByteReader, layout: Layout, { bytes, hasLong, hasGnssSpeed }:
   // Of the IO elements, two of those with 2-byte values belong to the fix.
   r.take(layout.event + count)
   let n = r.uint(count)
-  let said = withShort({ bytes, at: r.take(n * (id + 1)), n, idWidth: id })
+  let says = withShort({ bytes, at: r.take(n * (id + 1)), n, idWidth: id })
   for (n = r.uint(count); n > 0; n--) {
     const element = r.uint(id)
     const value = r.u16()
     if (element === HDOP && value > 0) fix.hdop = value / 10
     else if (hasGnssSpeed && element === GNSS_SPEED) fix.speed = kmh(value)
-    else said = withElement(element, value, said)
+    else says = withElement(element, value, says)
   }
   r.take(r.uint(count) * (id + 4))
   n = r.uint(count)
-  said = withDrivers({ bytes, at: r.take(n * (id + 8)), n, idWidth: id }, said)
+  says = withDrivers({ bytes, at: r.take(n * (id + 8)), n, idWidth: id }, says)
   if (hasLong) r.take(r.uint(count) * (id + 16))
   for (n = hasVariable ? r.uint(2) : 0; n > 0; n--) {
     r.take(2)
     r.take(r.uint(2))
   }
-  fix.said = said
+  fix.said = says
   return fix
 }

@@ -39,7 +39,7 @@ export function partsOf({ alarms = [], driver, ...values }: Said, { at, cameAt }
 
 /** The first characters of the id of a driver. Half a character, which the script of the record cannot read, is replaced. */
 function shortened(driver: string): string {
-  return [...driver.toWellFormed()].slice(0, MOST_DRIVER).join('')
+  return driver.slice(0, MOST_DRIVER).toWellFormed()
 }
 
 /**

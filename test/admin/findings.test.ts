@@ -116,12 +116,6 @@ it('thousands of findings are compared within a fraction of a second, and each b
 
 it('an SOS of a van that is raised anew ends the one before, and begins', async () => {
   const lines: string[] = []
-  const raised = (sinceAt: number, at = sinceAt): DeviceGroup[] => {
-    const survey = new DeviceSurvey(at)
-    const said = { alarms: [{ alarm: 'sos', at, sinceAt, cameAt: at }] }
-    survey.add({ id: '1', name: 'Van 1', company: '7', heardAt: at, said })
-    return survey.groups()
-  }
   const facts = { now: NOW, observations: [], devices: raised(NOW - 60 * MIN) }
   const findings = new Findings({
     redis: admin.redis,
@@ -144,4 +138,12 @@ function manyObservations(): Observation[] {
     const subject = { device: String(index), company_id: '7' }
     return { code: 'clock_ahead', subject, sinceAt: now, lastAt: now, count: 1, evidence: [] }
   })
+}
+
+/** A van that raised SOS at a time, and since another one. */
+function raised(sinceAt: number, at = sinceAt): DeviceGroup[] {
+  const survey = new DeviceSurvey(at)
+  const said = { alarms: [{ alarm: 'sos', at, sinceAt, cameAt: at }] }
+  survey.add({ id: '1', name: 'Van 1', company: '7', heardAt: at, said })
+  return survey.groups()
 }

@@ -90,8 +90,6 @@ describe('a receiver', () => {
 
   it('is told the second SOS of a device at once, and of no other finding that is since later', () => {
     const { look } = receiver()
-    const raised = (code: 'power_cut' | 'sos', at: number, subject: Finding['subject']) =>
-      finding({ code, subject, sinceAt: NOON + at * MINUTE })
     const of = (at: number) => [
       raised('sos', at, { device: '1', company_id: '7' }),
       raised('sos', at, { company_id: '8' }),
@@ -141,3 +139,8 @@ describe('in quiet hours', () => {
     expect([before, first, last, after].map(isTold)).toEqual([true, false, false, true])
   })
 })
+
+/** A finding about an alarm that was raised some minutes after noon. */
+function raised(code: 'power_cut' | 'sos', at: number, subject: Finding['subject']) {
+  return finding({ code, subject, sinceAt: NOON + at * MINUTE })
+}

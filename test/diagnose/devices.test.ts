@@ -330,9 +330,7 @@ describe('by the facts of its devices', () => {
   })
 
   it('so many vans that raise SOS as no people do are one finding for each company', () => {
-    const vans = (count: number, company: string) =>
-      Array<Partial<DeviceFacts>>(count).fill({ ...raised('sos'), company })
-    const findings = found(...vans(101, '7'), ...vans(100, '8'))
+    const findings = found(...vansLike(raised('sos'), 101, '7'), ...vansLike(raised('sos'), 100, '8'))
     expect(findings).toHaveLength(101)
     const message = 'SOS from 101 devices'
     expect(findings[0]).toMatchObject({ code: 'sos', subject: { company_id: '7' }, count: 101, message })
@@ -393,3 +391,8 @@ it.each([
   [200 * MIN, '3 h 20 min'],
   [4 * 24 * 60 * MIN, '4 days'],
 ])('%i ms are %s', (ms, text) => expect(inEnglish(durationText(ms))).toBe(text))
+
+/** So many vans of a company. */
+function vansLike(van: Partial<DeviceFacts>, count: number, company: string): Partial<DeviceFacts>[] {
+  return Array.from({ length: count }, () => ({ ...van, company }))
+}

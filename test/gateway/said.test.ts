@@ -118,7 +118,7 @@ it.each([
   const saidNow = await late(min * MIN, fixes)
   expect(await saidNow()).toEqual({
     ignition: { at: NOW + 2 * MIN, since_at: NOW + 2 * MIN, other_at: NOW + MIN, value: true },
-    'alarm:sos': { at: NOW + 2 * MIN, value: NOW + 2 * MIN },
+    'alarm:sos': { at: NOW + 2 * MIN, since_at: NOW + 2 * MIN, value: NOW + 2 * MIN },
   })
 })
 

@@ -83,7 +83,7 @@ export default {
   corrections: [
     {
       reason: 'a byte that is 4 or 5 is a level and no voltage; a vehicle does not feed 0 V to a tracker that sends',
-      says: eachSaid(({ batteryV: _, powerV: __, ...rest }) => rest),
+      says: eachSaid((each) => ({ ...each, batteryV: undefined, powerV: undefined })),
     },
     {
       reason: 'FF satellites at 0/0, with the clock of a device that was just switched on, are no fix',

@@ -198,7 +198,7 @@ export default {
     {
       reason: 'no battery has 0, 0.6, 10 or 255 V while its tracker sends: what is read is no voltage',
       frames: ['castel-002', 'castel-012', 'castel-040', 'castel-041'],
-      says: eachSaid(({ batteryV: _, ...rest }) => rest),
+      says: eachSaid((each) => ({ ...each, batteryV: undefined })),
     },
     {
       reason: 'these are two frames, each with the position',

@@ -220,7 +220,8 @@ describe('binary', () => {
   it('a clock that was never set gives no fix', () => {
     const frame = Buffer.from(SHORT)
     frame.fill(0, 6, 12)
-    expect(decode(frame)).toEqual({ device: '8800000001', none: 'no date' })
+    const reply = Buffer.from('*HQ,8800000001,R12,120000#')
+    expect(decode(frame)).toEqual({ device: '8800000001', none: 'no date', reply })
   })
 
   it('what is damaged is refused', () => {

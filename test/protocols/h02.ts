@@ -198,7 +198,7 @@ export default {
     {
       reason: 'V3: 734 and 740 are no volts, and their unit is not known',
       frames: ['h02-025', 'h02-046'],
-      says: eachSaid(({ batteryV: _, ...rest }) => rest),
+      says: eachSaid((each) => ({ ...each, batteryV: undefined })),
     },
     {
       reason: 'V19 has a time and a date of its own; the frames around one are of the same second',

@@ -45,7 +45,7 @@ export default {
   corrections: [
     {
       reason: 'V1.27 names no bit of the flags that would be the charging',
-      says: eachSaid(({ charging: _, ...rest }) => rest),
+      says: eachSaid((each) => ({ ...each, charging: undefined })),
     },
     {
       reason: 'this position has a speed and a course too',

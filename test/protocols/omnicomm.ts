@@ -50,7 +50,7 @@ export default {
     {
       reason: 'the record has no power and no battery: 0 is what a number that is absent defaults to',
       frames: ['omnicomm-003'],
-      says: eachSaid(({ powerV: _, batteryPercent: __, ...rest }) => rest),
+      says: eachSaid((each) => ({ ...each, powerV: undefined, batteryPercent: undefined })),
     },
     {
       reason: 'a place of zeros without satellites and without a time is none',

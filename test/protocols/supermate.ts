@@ -34,7 +34,7 @@ export default {
   corrections: [
     {
       reason: 'a field of 0000 in all frames, at 39 knots too, measures no supply',
-      says: eachSaid(({ powerV: _, ...rest }) => rest),
+      says: eachSaid((each) => ({ ...each, powerV: undefined })),
     },
   ],
 } satisfies ProtocolCases

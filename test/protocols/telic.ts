@@ -86,7 +86,7 @@ export default {
     {
       reason: 'event 25 is "device started moving" by its place in the manual of the SBC AVL 4G: no alarm',
       frames: ['telic-001', 'telic-017', 'telic-018', 'telic-021'],
-      says: eachSaid(({ alarms: _, ...rest }) => ({ ...rest, motion: true })),
+      says: eachSaid((each) => ({ ...each, alarms: undefined, motion: true })),
     },
     {
       reason: 'four digits are mV; 0 to 255, to which 171 and 255 belong, is an input of 8 bits and no battery',

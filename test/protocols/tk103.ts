@@ -144,7 +144,7 @@ export default {
     {
       reason: 'KX402, state: 1 is "main power off", which does not say whether the battery is being charged',
       frames: ['tk103-025'],
-      says: eachSaid(({ charging: _, ...rest }) => rest),
+      says: eachSaid((each) => ({ ...each, charging: undefined })),
     },
     { reason: 'a date without a month is a clock that was never set', frames: ['tk103-029'], says: { positions: [] } },
   ],

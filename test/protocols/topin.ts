@@ -63,7 +63,7 @@ export default {
     {
       reason: 'type 69 is a position by Wi-Fi and cells; 94 is the vibration',
       frames: ['topin-003'],
-      says: eachSaid(({ alarms: _, ...rest }) => rest),
+      says: eachSaid((each) => ({ ...each, alarms: undefined })),
     },
   ],
 } satisfies ProtocolCases

@@ -134,7 +134,7 @@ export default {
           fixes: [{ ...FIX, satellites: 9, said: { charging: true, battery_voltage: 4.2, external_voltage: 13 } }],
           reply: 'ACK OK\r\n',
         },
-        ...[`0800${'2014201300'}`, `0800${'0F4201300A'}`].map((others) => ({
+        ...['08002014201300', '08000F4201300A'].map((others) => ({
           frame: old(`|39201126150010${others.padEnd(22, '0')}19BD508A0009${PLACE}`),
           device: ID,
           fixes: [{ ...FIX, satellites: 9 }],

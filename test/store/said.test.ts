@@ -78,10 +78,9 @@ describe.each(Object.keys(WAYS))('what a tracker says, %s,', (way) => {
   })
 
   it('came when it came first, if it is an alarm in a frame that is sent again', async () => {
-    const sos = (raisedAt: number, cameAt: number) => partsOf({ alarms: ['sos'] }, { at: raisedAt, cameAt })
-    const said = await merge([sos(NOW, NOW + 1000), sos(NOW, NOW + 30_000), sos(NOW, NOW + 40_000)])
+    const said = await merge([raised(NOW, NOW + 1000), raised(NOW, NOW + 30_000), raised(NOW, NOW + 40_000)])
     expect(alarmsIn(said)).toEqual([{ alarm: 'sos', at: NOW, sinceAt: NOW, cameAt: NOW + 1000 }])
-    expect(alarmsIn(await merge([said, sos(NOW + 1, NOW + 50_000)]))).toMatchObject([{ cameAt: NOW + 50_000 }])
+    expect(alarmsIn(await merge([said, raised(NOW + 1, NOW + 50_000)]))).toMatchObject([{ cameAt: NOW + 50_000 }])
   })
 
   it.each<[string, readonly number[], number]>([
@@ -154,17 +153,15 @@ describe('the record of a device that says something beside its positions', () =
   })
 
   it('has of two gateways that repeat an alarm at once one beginning, which stays', async () => {
-    const sos = (seconds: number) => at(seconds, { alarms: ['sos'] })
-    const known = async () => alarmsIn((await recordOfVan())?.said ?? {})[0]
     const seconds = Array.from({ length: 40 }, (_, n) => ((n * 7) % 40) - 1300)
-    await Promise.all(seconds.map((each) => write(sos(each))))
-    const { sinceAt, at: lastAt } = await known()
+    await Promise.all(seconds.map((each) => write(sosAt(each))))
+    const { sinceAt, at: lastAt } = await knownAlarm()
     expect(lastAt).toBe(NOW - 1_261_000)
     expect(sinceAt).toBeLessThanOrEqual(lastAt)
-    await Promise.all([write(sos(-1290)), write(sos(-1000))])
-    expect(await known()).toMatchObject({ at: NOW - 1_000_000, sinceAt })
-    await Promise.all([write(sos(-1290)), write(sos(-400))])
-    expect(await known()).toMatchObject({ at: NOW - 400_000, sinceAt: NOW - 400_000 })
+    await Promise.all([write(sosAt(-1290)), write(sosAt(-1000))])
+    expect(await knownAlarm()).toMatchObject({ at: NOW - 1_000_000, sinceAt })
+    await Promise.all([write(sosAt(-1290)), write(sosAt(-400))])
+    expect(await knownAlarm()).toMatchObject({ at: NOW - 400_000, sinceAt: NOW - 400_000 })
   })
 
   it('follows the next value after one of a gateway whose clock is ahead', async () => {
@@ -182,7 +179,7 @@ describe('the record of a device that says something beside its positions', () =
     await write(at(10, { ignition: false, driver }))
     const { said = {} } = (await recordOfVan()) ?? {}
     expect(shown(said)).toEqual({ value: false, since: 10, at: 10 })
-    expect(said.driver).toMatchObject({ since_at: NOW, value: driver.toWellFormed().replace('y', '') })
+    expect(said.driver).toMatchObject({ since_at: NOW, value: driver.slice(0, 64).toWellFormed() })
   })
 
   it.each<[string, (record: string) => string]>([
@@ -214,3 +211,15 @@ describe('the record of a device that says something beside its positions', () =
     expect(saidFrom(said, NOW)).toEqual(said)
   })
 })
+
+function raised(raisedAt: number, cameAt: number) {
+  return partsOf({ alarms: ['sos'] }, { at: raisedAt, cameAt })
+}
+
+function sosAt(seconds: number) {
+  return at(seconds, { alarms: ['sos'] })
+}
+
+async function knownAlarm() {
+  return alarmsIn((await recordOfVan())?.said ?? {})[0]
+}

@@ -85,11 +85,11 @@ interface Atom {
 function atoms(list: readonly Atom[], next: Characters): Reading {
   return list.reduceRight(
     (rest, { characters, least, most }) => {
-      const isClear = least === most || (characters & rest.first) === 0n
-      if (!isClear && most === Number.POSITIVE_INFINITY) throw new Error('it may take what begins the text behind it')
+      const isOneWay = least === most || (characters & rest.first) === 0n
+      if (!isOneWay && most === Number.POSITIVE_INFINITY) throw new Error('it may take what begins the text behind it')
       return {
         first: least === 0 ? rest.first | characters : characters,
-        ways: isClear ? rest.ways : rest.ways * (most - least + 1),
+        ways: isOneWay ? rest.ways : rest.ways * (most - least + 1),
       }
     },
     { first: next, ways: 1 },

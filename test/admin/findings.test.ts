@@ -19,7 +19,7 @@ async function metrics(): Promise<string> {
 }
 
 /** Those that this test causes. */
-async function findings(): Promise<unknown> {
+async function clockFindings(): Promise<unknown> {
   const { json } = await admin.ask('/admin/status')
   return (json as { findings: { code: string }[] }).findings.filter(({ code }) => code === 'clock_ahead')
 }
@@ -34,11 +34,11 @@ it('the status, the metrics and the log show a finding while a process observes 
   const beat = everySecond({ look: () => logging.look() })
   onTestFinished(() => beat.stop())
   const logged = () => lines.filter(({ reason }) => reason === 'clock_ahead')
-  expect(await findings()).toEqual([])
+  expect(await clockFindings()).toEqual([])
 
   const now = Date.now()
   observations.note('clock_ahead', { subject: { device: '1' }, evidence: 'about 120 min ahead', now })
-  await expect.poll(findings, soon).toEqual([
+  await expect.poll(clockFindings, soon).toEqual([
     {
       code: 'clock_ahead',
       severity: 'warning',
@@ -57,7 +57,7 @@ it('the status, the metrics and the log show a finding while a process observes 
 
   // It is not repeated for longer than it lasts.
   observations.current(Infinity)
-  await expect.poll(findings, soon).toEqual([])
+  await expect.poll(clockFindings, soon).toEqual([])
   await expect.poll(metrics, soon).not.toContain('waybridge_findings{code="clock_ahead"')
   await expect.poll(() => logged().length, soon).toBe(2)
   expect(logged()[0]).toMatchObject({ level: 40, reason: 'clock_ahead', device: '1', count: 1 })

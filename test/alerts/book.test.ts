@@ -90,15 +90,10 @@ describe('a receiver', () => {
 
   it('is told the second SOS of a device at once, and of no other finding that is since later', () => {
     const { look } = receiver()
-    const of = (at: number) => [
-      raised('sos', at, { device: '1', company_id: '7' }),
-      raised('sos', at, { company_id: '8' }),
-      raised('power_cut', at, { device: '2', company_id: '7' }),
-    ]
-    expect(look(0, of(0))).toEqual(['begins sos', 'begins sos', 'begins power_cut'])
-    expect(look(10, of(0))).toEqual([])
-    expect(look(50, of(50))).toEqual(['ends sos', 'begins sos'])
-    expect(look(51, of(50))).toEqual([])
+    expect(look(0, raisedBy(0))).toEqual(['begins sos', 'begins sos', 'begins power_cut'])
+    expect(look(10, raisedBy(0))).toEqual([])
+    expect(look(50, raisedBy(50))).toEqual(['ends sos', 'begins sos'])
+    expect(look(51, raisedBy(50))).toEqual([])
   })
 
   it('is told nothing twice by a process that knows what was told before', () => {
@@ -143,4 +138,12 @@ describe('in quiet hours', () => {
 /** A finding about an alarm that was raised some minutes after noon. */
 function raised(code: 'power_cut' | 'sos', at: number, subject: Finding['subject']) {
   return finding({ code, subject, sinceAt: NOON + at * MINUTE })
+}
+
+function raisedBy(at: number) {
+  return [
+    raised('sos', at, { device: '1', company_id: '7' }),
+    raised('sos', at, { company_id: '8' }),
+    raised('power_cut', at, { device: '2', company_id: '7' }),
+  ]
 }

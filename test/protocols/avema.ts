@@ -63,8 +63,9 @@ export default {
   corrections: [
     {
       reason: '0.01 is a reading of an input in each frame: neither a battery nor a card',
-      says: eachSaid(({ batteryV: _, driver, ...rest }) => ({
-        ...rest,
+      says: eachSaid(({ driver, ...others }) => ({
+        ...others,
+        batteryV: undefined,
         driver: driver === '0.01' ? undefined : driver,
       })),
     },

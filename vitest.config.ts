@@ -19,6 +19,8 @@ const DEPLOY = ['test/deploy/**/*.test.ts']
 const LONG = [
   'test/e2e/!(bridge|start).test.ts',
   'test/store/{cluster,redis-tls,replication}.test.ts',
+  'test/admin/relay-readers.test.ts',
+  'test/gateway/admit/neighbours.test.ts',
   'test/gateway/wire/{matrix,one-answer}.test.ts',
   'test/fuzz/fuzz.test.ts',
   'test/process/{exit-codes,haproxy,priority,redis-start,supervisor,systemd,tracking}.test.ts',

@@ -16,7 +16,7 @@
  *      of the second mileage{4}, satellites, card{4}, status{2}, charge: its bit 5 wants an answer, bits 3 (rope cut), 4
  *      (vibration), 11 (low battery), 12 (back cap open) are alarms (Wialon, Jointech JT701D)
  *   charge  the battery's, %, above 100: on the charger; behind S, C (and satellites) in W01, U01–U06
- *   (I,1,001,BASE,2,TIME) asks for the time: answer (I,1,001,BASE,2,YYYYMMDDhhmmss). The third x of P45 is the driver's card
+ *   The third x of P45 is the driver's card.
  *
  * Answers: (S39) to U01–U03, (S20) to U06, (P69,0,s) to P45; where one is wanted (P69,0,S) from version 19 on, before (P35).
  */

@@ -2,7 +2,6 @@ import {
   ByteReader,
   DecodeError,
   degreesMinutes,
-  digitsOfTime,
   enveloped,
   type Fix,
   heading,
@@ -11,7 +10,6 @@ import {
   mph,
   optionalNumber,
   packedFix,
-  type Session,
   said,
   TextReader,
   unescape,
@@ -29,7 +27,7 @@ export const CODES = new Map([
 const SENSOR = /^\((\d+),\d+,\d+,WLNET,5,\d+,/
 
 /** The message of a line between parentheses. @throws DecodeError */
-export function text(frame: Buffer, { now }: Session): Message {
+export function text(frame: Buffer): Message {
   const content = frame.subarray(1, frame.at(-1) === 0x29 ? -1 : undefined)
   const sensor = SENSOR.exec(frame.toString('latin1', 0, 64))
   if (sensor) {
@@ -40,8 +38,6 @@ export function text(frame: Buffer, { now }: Session): Message {
   const r = new TextReader(line, ',')
   const device = r.next()
   if (!/^\d+$/.test(device)) throw new DecodeError('malformed', 'the frame begins with no id')
-  if (line.endsWith(TIME))
-    return { device, none: 'time', reply: Buffer.from(`(${line.slice(0, -4)}20${digitsOfTime(now)})`) }
   let type = r.next()
   // Newer devices put the version of the protocol in front.
   if (/^\d+$/.test(type)) type = r.next()
@@ -49,8 +45,6 @@ export function text(frame: Buffer, { now }: Session): Message {
   const read = TYPES.get(type) ?? found
   return enveloped({ device, reply: reply === undefined ? undefined : Buffer.from(reply) }, () => read(r))
 }
-
-const TIME = ',BASE,2,TIME'
 
 const REPLIES = new Map([...['U01', 'U02', 'U03'].map((type) => [type, '(S39)'] as const), ['U06', '(S20)']])
 

@@ -72,6 +72,7 @@ describe.skipIf(!findChromium())('the views in a real browser', () => {
     expect(faults).toEqual([])
     line.socket.destroy()
     await close()
+    await fixture.product.admin('/admin/misunderstood?all=true', { method: 'DELETE' })
   })
 
   it('shows an old van by its deep link, with what is known of it', async () => {

@@ -118,12 +118,7 @@ export default {
         { frame: `(${ID},U04)`, device: ID, none: 'heartbeat' },
         { frame: `(${ID},@JT)`, device: ID, none: 'heartbeat' },
         { frame: `(${ID},2,U09,129,2,A,010524231530)`, device: ID, none: 'trip' },
-        {
-          frame: `(${ID},1,001,BASE,2,TIME)`,
-          device: ID,
-          none: 'time',
-          reply: `(${ID},1,001,BASE,2,20261120120000)`,
-        },
+        { frame: `(${ID},1,001,BASE,2,TIME)`, device: ID },
         {
           frame: `(${ID},U01,${TEXT.replace('0105', '3113')},10,270)`,
           error: 'malformed',

@@ -125,21 +125,28 @@ function recordsOf(r: ByteReader): EgtsRecord[] {
   return records
 }
 
+/** What each record says; of several one that cannot be read costs the others nothing, and where none can, the error has the `envelope`. */
+function readable(records: readonly EgtsRecord[], isOwn: boolean, envelope: () => Message) {
+  try {
+    return eachReadable(records, (record) => fixesOf(record, isOwn))
+  } catch (error) {
+    if (error instanceof DecodeError) error.envelope = envelope()
+    throw error
+  }
+}
+
 function answered(packet: number, records: readonly EgtsRecord[], session: Session): Message {
   const conversation = conversations(session)
   const device = records.map(terminalOf).find((id) => id !== undefined)
   conversation.terminal ??= device
   const isOwn = conversation.terminal !== undefined
-  const { good, unreadable = [] } = eachReadable(records, (record) => fixesOf(record, isOwn))
+  const repliesTo = (result: (index: number) => number) =>
+    records.map(({ number, service }, index) =>
+      response(conversation.packets++, { packet, number, service, result: result(index) }),
+    )
+  const { good, unreadable = [] } = readable(records, isOwn, () => ({ device, reply: repliesTo(() => MALFORMED) }))
   const fixes = good.flat()
-  const reply = records.map(({ number, service }, index) =>
-    response(conversation.packets++, {
-      packet,
-      number,
-      service,
-      result: unreadable.includes(index) ? MALFORMED : ACCEPTED,
-    }),
-  )
+  const reply = repliesTo((index) => (unreadable.includes(index) ? MALFORMED : ACCEPTED))
   const told = { reply, ...(unreadable.length > 0 ? { unreadable } : {}) }
   if (device !== undefined) {
     const refusal = resultCode(conversation.packets, DENIED)

@@ -18,6 +18,7 @@ import {
   parametersOf,
   type Session,
   said,
+  enveloped,
 } from '../kit/index.ts'
 
 export default {
@@ -35,6 +36,10 @@ function request(report: HttpRequest, session: Session): Message {
   const device = parameters.get('user') || undefined
   if (device === undefined) return { none: 'no device', response: { status: 400 } }
   const message = { device, secret: parameters.get('pass') || undefined, response: { body: '"status":"0"' } }
+  return enveloped(message, () => contentOf(parameters, session.now))
+}
+
+function contentOf(parameters: ReturnType<typeof parametersOf>, now: number): Message {
   const latitude = numericParameter(parameters, 'Lat')
   const longitude = numericParameter(parameters, 'Long')
   const on = parameters.get('PwrSw')
@@ -42,10 +47,10 @@ function request(report: HttpRequest, session: Session): Message {
     ignition: on ? on !== '0' : undefined,
     battery_percent: optionalParameter(parameters, 'DevBat'),
   })
-  if (latitude === undefined || longitude === undefined) return { ...message, none: 'no place', said: more }
+  if (latitude === undefined || longitude === undefined) return { none: 'no place', said: more }
   const rpm = optionalParameter(parameters, 'RPM')
   const fix = {
-    time: session.now,
+    time: now,
     latitude,
     longitude,
     valid: true,
@@ -53,5 +58,5 @@ function request(report: HttpRequest, session: Session): Message {
     speed: rpm === undefined ? undefined : kmh(Math.abs(rpm) / RPM_PER_KMH),
     said: more,
   }
-  return { ...message, fixes: [fix] }
+  return { fixes: [fix] }
 }

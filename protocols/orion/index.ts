@@ -16,6 +16,7 @@ import {
   bytesYmd,
   crc16Xmodem,
   DecodeError,
+  type Fix,
   degreesMinutes,
   heading,
   kmh,
@@ -24,6 +25,7 @@ import {
   type Protocol,
   type Session,
   verified,
+  enveloped,
 } from '../kit/index.ts'
 
 export default {
@@ -56,6 +58,15 @@ function decode(frame: Buffer, session: Session): Message {
   if (r.ascii(2) !== 'PW') throw new DecodeError('unsupported', 'the frame does not begin with PW')
   const wantsAnswer = (r.skip(1).u8() & WANTS_ANSWER) !== 0
   const device = String(r.u32())
+  const answer = new ByteWriter()
+    .u8(0x2a)
+    .bytes(frame.subarray(-2))
+    .u8(frame[frame.length - 3])
+    .toBuffer()
+  return enveloped({ device, reply: wantsAnswer ? answer : undefined }, () => ({ fixes: [fixOf(r)] }))
+}
+
+function fixOf(r: ByteReader): Fix {
   const latitude = degreesMinutes(r.skip(4).i32le() / 1e4)
   const longitude = degreesMinutes(r.i32le() / 1e4)
   const altitude = r.i16le() / 10
@@ -63,11 +74,5 @@ function decode(frame: Buffer, session: Session): Message {
   const speed = kmh(r.u16le() / 10)
   const time = bytesYmd(r)
   const satellites = r.u8()
-  const fix = { time, latitude, longitude, valid: satellites > 0, altitude, heading: course, speed, satellites }
-  const answer = new ByteWriter()
-    .u8(0x2a)
-    .bytes(frame.subarray(-2))
-    .u8(frame[frame.length - 3])
-    .toBuffer()
-  return { device, fixes: [fix], reply: wantsAnswer ? answer : undefined }
+  return { time, latitude, longitude, valid: satellites > 0, altitude, heading: course, speed, satellites }
 }

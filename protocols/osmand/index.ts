@@ -46,6 +46,7 @@ import {
   type Said,
   type Session,
   said,
+  enveloped,
 } from '../kit/index.ts'
 import { overlandMessage, overlandToken } from './overland.ts'
 
@@ -81,9 +82,9 @@ const PATH = /^[^=&]*\?/
 
 function readMessage(query: string, json: Buffer | undefined, session: Session): Message {
   const parameters = new URLSearchParams(query)
-  const message = json ? readJson(json, session) : readParameters(parameters, session)
-  const device = message.device ?? first(parameters, 'id', 'deviceid', 'device')
-  return { ...message, device, secret: parameters.get('token') || undefined }
+  const device = first(parameters, 'id', 'deviceid', 'device')
+  const secret = parameters.get('token') || undefined
+  return enveloped({ device, secret }, () => (json ? readJson(json, session) : readParameters(parameters, session)))
 }
 
 function readParameters(parameters: URLSearchParams, session: Session): Message {

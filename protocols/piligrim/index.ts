@@ -23,6 +23,7 @@ import {
   type Session,
   said,
   utc,
+  enveloped,
 } from '../kit/index.ts'
 
 export default {
@@ -46,12 +47,13 @@ function request(report: HttpRequest, session: Session): Message {
 function records({ uri, body }: HttpRequest): Message {
   const device = parametersOf({ uri, body: Buffer.alloc(0) }).get('imei') || undefined
   if (device === undefined) throw new DecodeError('malformed', 'imei is missing')
-  const entries: Buffer[] = []
-  for (let at = 0; at + 3 <= body.length && body.readUInt16BE(at) === START && body[at + 2] >= 3; at += body[at + 2])
-    entries.push(body.subarray(at + 3, at + body[at + 2]))
-  const { good, unreadable } = eachReadable(entries, recordOf)
-  const response = { body: 'BINGPS: OK' }
-  return good.length > 0 ? { device, fixes: good, unreadable, response } : { device, none: 'no place', response }
+  return enveloped({ device, response: { body: 'BINGPS: OK' } }, () => {
+    const entries: Buffer[] = []
+    for (let at = 0; at + 3 <= body.length && body.readUInt16BE(at) === START && body[at + 2] >= 3; at += body[at + 2])
+      entries.push(body.subarray(at + 3, at + body[at + 2]))
+    const { good, unreadable } = eachReadable(entries, recordOf)
+    return good.length > 0 ? { fixes: good, unreadable } : { none: 'no place' }
+  })
 }
 
 function recordOf(record: Buffer): Fix {
@@ -74,9 +76,10 @@ function pushed(report: HttpRequest, session: Session): Message {
   const parameters = parametersOf(report)
   const device = parameters.get('phoneNumber')?.replace(/\D/g, '') || undefined
   if (device === undefined) throw new DecodeError('malformed', 'phoneNumber is missing')
-  const message = parameters.get('message') ?? ''
-  const at = message.indexOf('$GPRMC,')
-  const fix = at < 0 ? undefined : rmcFix(message.slice(at).split(';', 1)[0], session)
-  const response = { body: 'PUSH.DO: OK' }
-  return fix ? { device, fixes: [fix], response } : { device, none: 'no place', response }
+  return enveloped({ device, response: { body: 'PUSH.DO: OK' } }, () => {
+    const message = parameters.get('message') ?? ''
+    const at = message.indexOf('$GPRMC,')
+    const fix = at < 0 ? undefined : rmcFix(message.slice(at).split(';', 1)[0], session)
+    return fix ? { fixes: [fix] } : { none: 'no place' }
+  })
 }

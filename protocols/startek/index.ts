@@ -48,7 +48,7 @@ export default textProtocol({
   ],
 })
 
-/** Odometer, cell, signal, status, inputs, outputs, voltages, four more, a driver's card. */
+/** The fields behind a position, in their order: odometer, cell, signal, status, inputs, outputs, voltages, four of no interest, and the driver's card. */
 function readBesides(text: string, draft: Draft): void {
   const [, , , status = '', inputs = '', , voltages = '', , , , , card = ''] = text.split(',', 12)
   const [external = '', battery = ''] = voltages.split('|', 2)

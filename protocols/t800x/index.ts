@@ -19,7 +19,7 @@
  *   p  P without the date      S  speed by the vehicle, as in P
  *   F  bit 6: fix, bits 4–0: satellites; without a fix there are cells in place of the position
  *   B  16 bits, bit 14: ignition      %  own battery, packed decimals; 0: 100      V, U, u  external power, own battery: packed
- *   b  16 bits, 2: ignition, 15, 3: charged by USB, sun                             decimals, 0.01 V (u: one byte, 0.1 V)
+ *   b  16 bits; bit 2: ignition, bits 15 and 3: charged by USB, by the sun          decimals, 0.01 V (u: one byte, 0.1 V)
  *   A  alarm; those of 2727 are not known
  *
  * Answer: HHHH TT 000F SSSS I, and for alarms 04 and 14 one byte more, A; S is 1 in answers to 2323. Beacons (10) are answered

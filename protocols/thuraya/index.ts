@@ -27,6 +27,7 @@ import {
   sum16,
   utcYmd,
   verified,
+  enveloped,
 } from '../kit/index.ts'
 
 export default {
@@ -55,14 +56,16 @@ function decode(frame: Buffer, session: Session): Message {
   const message = { device: String(id), reply: head.crc16(complement).toBuffer() }
   if (kind === STATE) return { ...message, none: 'status' }
   if (kind !== ONE && kind !== SEVERAL) return message
-  const count = kind === SEVERAL ? r.u8() : 1
-  const records: ByteReader[] = []
-  while (records.length < count && r.left >= RECORD) {
-    records.push(r.at(r.position))
-    r.skip(RECORD).asciiUntil(0)
-  }
-  const { good, unreadable } = eachReadable(records, recordOf)
-  return { ...message, fixes: good, unreadable }
+  return enveloped(message, () => {
+    const count = kind === SEVERAL ? r.u8() : 1
+    const records: ByteReader[] = []
+    while (records.length < count && r.left >= RECORD) {
+      records.push(r.at(r.position))
+      r.skip(RECORD).asciiUntil(0)
+    }
+    const { good, unreadable } = eachReadable(records, recordOf)
+    return { fixes: good, unreadable }
+  })
 }
 
 function recordOf(r: ByteReader): Fix {

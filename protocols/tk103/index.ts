@@ -71,7 +71,7 @@ export default textProtocol({
   ],
 })
 
-/** What stands behind a course: the state, L, the odometer; or the state at the end of a frame without a position. */
+/** What follows the course: eight digits of state, the letter L and the odometer. A frame without a position ends with the state. */
 function readState(text: string, draft: Draft): void {
   const state = STATE.exec(text)?.[0]
   if (state === undefined) return

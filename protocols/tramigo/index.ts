@@ -24,6 +24,7 @@ import {
   number,
   type Protocol,
   said,
+  enveloped,
 } from '../kit/index.ts'
 
 const wire = dialects([
@@ -50,13 +51,14 @@ function text(frame: Buffer): Message {
   const r = new ByteReader(frame).skip(2)
   const serial = r.u16()
   const device = String(r.skip(8).u32())
-  const time = r.u32le() * 1000
-  const words = r.ascii(r.left)
-  const [, ignition] = IGNITION.exec(words) ?? []
-  const beside = said({ ignition: ignition === undefined ? undefined : ignition === 'on' })
-  const fix = placeOf(words, time)
-  const reply = Buffer.from(`gprs,ack,${serial}`)
-  return fix ? { device, fixes: [{ ...fix, said: beside }], reply } : { device, none: 'no place', said: beside, reply }
+  return enveloped({ device, reply: Buffer.from(`gprs,ack,${serial}`) }, () => {
+    const time = r.u32le() * 1000
+    const words = r.ascii(r.left)
+    const [, ignition] = IGNITION.exec(words) ?? []
+    const beside = said({ ignition: ignition === undefined ? undefined : ignition === 'on' })
+    const fix = placeOf(words, time)
+    return fix ? { fixes: [{ ...fix, said: beside }] } : { none: 'no place', said: beside }
+  })
 }
 
 function placeOf(words: string, time: number): Fix | undefined {

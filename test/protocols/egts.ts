@@ -117,7 +117,11 @@ export default {
           unreadable: [1],
           reply: [response(0, 1, 1), response(1, 1, 2, TELEMATICS, 132), response(2, 1, 3), response(3, 1, 4)],
         },
-        { frame: packet(2, record(1, subrecord(0x10, bytes('0102')))), error: 'truncated' },
+        {
+          frame: packet(2, record(1, subrecord(0x10, bytes('0102')))),
+          error: 'truncated',
+          envelope: { reply: [response(4, 2, 1, TELEMATICS, 132)] },
+        },
         { frame: packet(3, bytes('ffff 0100 00 02 02')), error: 'truncated' },
         { frame: withFlags(packet(4, record(1, PLAIN)), 0x08), error: 'unsupported' },
       ],

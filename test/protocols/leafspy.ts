@@ -29,6 +29,11 @@ export default {
           said: { ignition: true, battery_percent: 7 },
           ...OK,
         },
+        {
+          frame: get('/?user=jane&pass=s&Lat=north&Long=2'),
+          error: 'malformed',
+          envelope: { device: 'jane', secret: 's', response: OK.response },
+        },
         { frame: get('/?Lat=1&Long=2'), fixes: [], response: { status: 400 } },
       ],
     },

@@ -18,6 +18,11 @@ export default {
       title: 'reports, with an answer and without',
       frames: [
         { frame: report(0x41, 9), device: '935289398', fixes: [FIX], reply: answer(report(0x41, 9)) },
+        {
+          frame: dated(report(0x41, 9), 13),
+          error: 'malformed',
+          envelope: { device: '935289398', reply: answer(dated(report(0x41, 9), 13)) },
+        },
         { frame: report(0x01, 0), device: '935289398', fixes: [{ ...FIX, satellites: 0, valid: false }] },
       ],
     },
@@ -28,6 +33,13 @@ function report(flags: number, satellites: number, more = ''): Buffer {
   const w = new ByteWriter().ascii('PW').u8(0).u8(flags).u32(935_289_398).hex('235a0331').u32le(52_315_000)
   w.u32le(-13_246_000).u16le(345).u16le(270).u16le(360).hex('1805010a0f1e').u8(satellites).hex('0b010100051100000000')
   return w.hex('0282050000008c0300').hex(more).u8(7).crc16le(crc16Xmodem).toBuffer()
+}
+
+/** The same report of a month. */
+function dated(sent: Buffer, month: number): Buffer {
+  const changed = Buffer.from(sent.subarray(0, -2))
+  changed[27] = month
+  return new ByteWriter().bytes(changed).crc16le(crc16Xmodem).toBuffer()
 }
 
 function answer(sent: Buffer): Buffer {

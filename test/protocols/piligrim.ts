@@ -50,6 +50,11 @@ export default {
           none: 'no place',
           response: { body: 'PUSH.DO: OK' },
         },
+        {
+          frame: binary(bytes('fff204 01')),
+          error: 'truncated',
+          envelope: { device: IMEI, response: { body: 'BINGPS: OK' } },
+        },
         { frame: post('/', ''), error: 'unsupported' },
       ],
     },

@@ -54,6 +54,7 @@ export default {
           fixes: [{ ...FIX, said: { ignition: false } }],
           ...answer(0x5101),
         },
+        { frame: frame(0x5101, BAD), error: 'malformed', envelope: answer(0x5101) },
         { frame: frame(0x8115, bytes('0301')), none: 'status', ...answer(0x8115) },
         { frame: frame(0x6101, bytes('0301')), ...answer(0x6101) },
       ],

@@ -61,6 +61,11 @@ export default {
           fixes: [FIX],
           reply: 'gprs,ack,4660',
         },
+        {
+          frame: text('').subarray(0, 16),
+          error: 'truncated',
+          envelope: { device: '57999361', reply: 'gprs,ack,4660' },
+        },
         { frame: text('Ping EOF'), device: '57999361', none: 'no place', reply: 'gprs,ack,4660' },
         {
           frame: binary(Buffer.concat([HEAD, bytes('04 00000000')])),

@@ -45,7 +45,7 @@ export interface OwnFrame extends Omit<Message, 'fixes' | 'reply' | 'refusal'> {
   /** Why it is refused, if it is. */
   readonly error?: DecodeReason
   /** With an error: what its envelope says all the same, see `enveloped`. Left out: it is not looked at. */
-  readonly envelope?: Pick<OwnFrame, 'device' | 'reply' | 'response'>
+  readonly envelope?: Pick<OwnFrame, 'device' | 'secret' | 'reply' | 'response'>
   /** What devices send most, so that its decoding is measured; of all frames at most one. Left out: the first with fixes. */
   readonly isTypical?: true
 }

@@ -11,7 +11,7 @@
  *   status, from byte 41 on   M M S OOOOOOOO AAAAAAAA HHHHHHHH VVVVVVVV GGGG ss mm hh DD MM YYYY C
  *   module  TT LLLL data      06: q M M S OOOOOOOO AAAAAAAA HHHHHHHH VVVV g       07: v ss mm hh DD MM YY
  *
- *   status, bytes 18 and 20: why it was sent (some reasons are alarms) and inputs, bit 5: ignition
+ *   status, bytes 17 and 18: details, and why it was sent (some reasons are alarms); byte 20, bit 5: ignition; byte 23, bit 7: charging
  *
  *   M  modes of the fix       O, A  longitude, latitude, 1e-8 radians; of MCPG (the letters otherwise): 1e-7 degrees
  *   S  satellites             H  altitude, cm     V  speed, cm/s     G  heading, 1e-3 radians
@@ -21,6 +21,7 @@
  */
 import {
   type Alarm,
+  alarmsOf,
   ByteReader,
   ByteWriter,
   DecodeError,
@@ -116,24 +117,33 @@ function decode(frame: Buffer, session: Session): Message {
 }
 
 function statusFix(r: ByteReader, isInDegrees: boolean): Fix {
-  const alarm = ALARMS.get(r.skip(6).u8())
+  const detail = r.skip(5).u8()
+  const reason = r.u8()
   const ignition = (r.skip(1).u8() & IGNITION) !== 0
-  const says = said({ ignition, alarms: alarm === undefined ? [] : [alarm] })
+  const charging = (r.skip(2).u8() & CHARGING) !== 0
+  const alarm = reason === TOWING && detail === TOWING_ENDED ? undefined : ALARMS.get(reason)
+  const says = said({ ignition, charging, alarms: alarmsOf(alarm) })
   return { ...stamp(r.skip(BEFORE_STAMP), isInDegrees), said: says }
 }
 
 const IGNITION = 0x20
-/** Reasons to send: distress, main power lost or low, backup battery low, main power back. */
+const CHARGING = 0x80
+const [TOWING, TOWING_ENDED] = [8, 2]
+/** Reasons to send. */
 const ALARMS = new Map<number, Alarm>([
+  [TOWING, 'tow'],
+  [15, 'accident'],
   [70, 'sos'],
   [80, 'power_cut'],
   [81, 'low_power'],
   [83, 'low_battery'],
   [87, 'power_restored'],
+  [145, 'sos'],
+  [158, 'tampering'],
 ])
 
-/** Bytes of a status between the inputs and the modes of the fix, and of what follows from these on. */
-const [BEFORE_STAMP, STAMP] = [20, 28]
+/** Bytes of a status between the outputs and the modes of the fix, and of what follows from these on. */
+const [BEFORE_STAMP, STAMP] = [17, 28]
 
 function answer(device: string, numerator: number): Buffer {
   const w = new ByteWriter().ascii('MCGP').u8(4).u32le(Number(device)).hex('000000000000').u8(numerator)

@@ -12,7 +12,7 @@ const FIX = {
 }
 const CLOCK = '1e0f0a0105e807'
 const HEADING = 57.2957795
-const STATUS = { ...FIX, heading: HEADING, said: { ignition: true } }
+const STATUS = { ...FIX, heading: HEADING, said: { ignition: true, charging: false } }
 const ACK = new ByteWriter().ascii('MCGP').hex('04a9880b00').hex('000000000000').u8(7).hex('00'.repeat(11)).sum8(4)
 const MODULAR_ACK = new ByteWriter().ascii('MCGP').hex('0ba9880b0007').hex('00000000800a0000000000090300000000').sum8(4)
 
@@ -33,13 +33,23 @@ export default {
             ['51', 'low_power'],
             ['53', 'low_battery'],
             ['57', 'power_restored'],
+            ['08', 'tow'],
+            ['0f', 'accident'],
+            ['91', 'sos'],
+            ['9e', 'tampering'],
           ] as const
         ).map(([reason, alarm]) => ({
-          frame: status('MCGP', CLOCK, reason, '00'),
+          frame: status('MCGP', CLOCK, `00${reason}`, '00000000'),
           device: ID,
-          fixes: [{ ...STATUS, said: { ignition: false, alarms: [alarm] } }],
+          fixes: [{ ...STATUS, said: { ignition: false, charging: false, alarms: [alarm] } }],
           reply: ACK.toBuffer(),
         })),
+        {
+          frame: status('MCGP', CLOCK, '0208', '20000080'),
+          device: ID,
+          fixes: [{ ...STATUS, said: { ignition: true, charging: true } }],
+          reply: ACK.toBuffer(),
+        },
         {
           frame: status('MCGP', '1e0f0a2d05e807'),
           error: 'malformed',
@@ -95,9 +105,9 @@ function place(start: string): ByteWriter {
   return new ByteWriter().u32le(scaled(FIX.longitude)).u32le(scaled(FIX.latitude)).u32le(3450)
 }
 
-/** `clock`: zeros before the device knows the time. */
-function status(start: string, clock = CLOCK, reason = '20', inputs = '20'): Buffer {
-  return framed(start, 0, `${'00'.repeat(6)}${reason}00${inputs}${'00'.repeat(20)}${stamp(start, clock)}`)
+/** `clock`: zeros before the device knows the time; `reason`: with its detail in front; `wires`: inputs and outputs. */
+function status(start: string, clock = CLOCK, reason = '0020', wires = '20000000'): Buffer {
+  return framed(start, 0, `${'00'.repeat(5)}${reason}00${wires}${'00'.repeat(17)}${stamp(start, clock)}`)
 }
 
 /** What a status ends with, from the modes of the fix on. */

@@ -79,7 +79,7 @@ export interface ExplainedDevice {
   readonly meant?: MeantEntry
   /** A sender that sends the device's id to a port that does not understand it. */
   readonly sender?: LostSender
-  /** For a device that was never heard: the most similar id that sends and is not configured. */
+  /** For a device that was never heard: the id that sends, is not configured, and may be mistyped in its entry. */
   readonly similar?: string
   /** The line of a roster about the device that is left out, and why. */
   readonly leftOut?: Text

@@ -1,4 +1,4 @@
-import { joined, say, type Text } from '../texts/text.ts'
+import { joined, say, type Template, type Text } from '../texts/text.ts'
 import { alarmTroubles } from './alarms.ts'
 import { ALWAYS_NAMED, type FindingCode, NOT_TAKEN } from './codes.ts'
 import type { DeviceFacts, DeviceGroup, LostSender, MeantEntry, TroubledDevice } from './facts.ts'
@@ -100,14 +100,21 @@ function zoneAdvice({ behind, id, name = id, source }: DeviceFacts): Text | unde
     : say('set time_zone: "{}" for {}, or have the device report UTC', behind.zone, of)
 }
 
-/** What to do about an id that is probably mistyped in an entry. */
-export function meantAdvice({ name, source }: MeantEntry): Text {
+/** Asks whether an id is mistyped in an entry, and says what to do. */
+export function meantAdvice({ name, slip, source }: MeantEntry): Text {
   return say(
-    'if it is the same tracker, correct the id in {} ({}), otherwise name it under Arrivals or in devices.yaml if it is yours',
-    source,
+    'is it {}, whose id in {} {}? If so, correct the id there; otherwise name it under Arrivals or in devices.yaml if it is yours',
     name,
+    source,
+    say(SLIPS[slip]),
   )
 }
+
+const SLIPS = {
+  swapped: 'has two digits swapped',
+  wrong: 'has one other digit, and a wrong check digit',
+  missing: 'has one digit less',
+} satisfies Record<MeantEntry['slip'], Template>
 
 /** `its id came from 10.9.9.9:1 at port 5027 (teltonika), and was not understood there` */
 export function senderText({ address, port, protocol }: LostSender): Text {

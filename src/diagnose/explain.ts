@@ -203,7 +203,7 @@ function noTrouble({ device, similar, leftOut }: ExplainedDevice, clock: ShowIns
   const pushed = lane?.last_push ? [say('last push {}', clock(lane.last_push.at))] : []
   if (state === 'never' && similar !== undefined)
     return say(
-      'nothing has come from it, but {} sends, and nobody has configured that: if it is the same tracker, correct the id in {}',
+      'nothing has come from it, but {} sends, and nobody has configured that: is it the same tracker? If so, correct the id in {}',
       similar,
       source ?? '',
     )

@@ -174,7 +174,7 @@ export interface DeviceFacts {
   readonly isUnplaced?: boolean
   /** Whether fixes of it are held as those of a device that is not configured. */
   readonly isHeldUnknown?: boolean
-  /** For a device that is not configured: the entry that probably means it; that device was never heard. */
+  /** For a device that is not configured: the entry in which its id may be mistyped; that device was never heard. */
   readonly meant?: MeantEntry
   /**
    * A sender of the last hour whose bytes have its id and that was not understood, if that was after the device was
@@ -211,10 +211,11 @@ export interface RaisedAlarm {
   readonly cameAt: number
 }
 
-/** `name`: of the device, else its id; `source`: `devices.yaml:9`. */
+/** `name`: of the device, else its id; `source`: `devices.yaml:9`; `slip`: how the id there differs. */
 export interface MeantEntry {
   readonly name: string
   readonly source: string
+  readonly slip: 'swapped' | 'wrong' | 'missing'
 }
 
 /** A sender that was not understood. `at`: the last time, `sinceAt`: the first, ms UTC. */

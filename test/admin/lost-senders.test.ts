@@ -51,13 +51,13 @@ it('of a device on a port that does not understand it says what it speaks, and a
 })
 
 it('of a device whose id is nearly that of one that was never heard names the entry to correct, as its finding does', async () => {
-  const near = '356307042441041'
+  const near = '356307041441014'
   await hold(admin.redis, 'unknown', near, { count: 2 })
   const action =
-    'if it is the same tracker, correct the id in devices.yaml:3 (Van 14), otherwise name it under Arrivals or in devices.yaml if it is yours'
+    'is it Van 14, whose id in devices.yaml:3 has one other digit, and a wrong check digit? If so, correct the id there; otherwise name it under Arrivals or in devices.yaml if it is yours'
   const { sentence, findings } = await chainOf(near)
   expect(sentence).toMatch(
-    /2 fixes held since .*: if it is the same tracker, correct the id in devices\.yaml:3 \(Van 14\)/,
+    /2 fixes held since .*: is it Van 14, whose id in devices\.yaml:3 has one other digit, and a wrong check digit\?/,
   )
   expect(findings).toMatchObject([{ code: 'unknown_device', action }])
   await vi.waitFor(
@@ -67,4 +67,12 @@ it('of a device whose id is nearly that of one that was never heard names the en
     },
     { timeout: 30_000 },
   )
+})
+
+it('suspects no entry of a device whose IMEI is the next one in the box', async () => {
+  const neighbour = '356307042441021'
+  await hold(admin.redis, 'unknown', neighbour, { count: 1 })
+  const { sentence, findings } = await chainOf(neighbour)
+  expect(sentence).toMatch(/add it to devices\.yaml/)
+  expect(JSON.stringify(findings)).not.toMatch(/devices\.yaml:\d/)
 })

@@ -332,7 +332,7 @@ describe('the chain of a device', () => {
     [
       'has an id that was mistyped',
       'connected',
-      /nothing has come from it, but 21 sends, and nobody has configured that: if it is the same tracker, correct the id in devices.yaml:3$/,
+      /nothing has come from it, but 21 sends, and nobody has configured that: is it the same tracker\? If so, correct the id in devices.yaml:3$/,
       { device: NEVER, detail: { ...NOT_HEARD, lane: UNPUSHED }, explained: { similar: '21' } },
     ],
     [

@@ -1,7 +1,6 @@
-import { nearest } from '../../config/problem.ts'
 import { chainOf, chainWithoutRedis, type DeviceChain } from '../../diagnose/chain.ts'
 import type { ChainFacts, DeviceDetail, ExplainedDevice } from '../../diagnose/detail.ts'
-import { sameId } from '../../domain/ids.ts'
+import { sameId, slipBetween } from '../../domain/ids.ts'
 import { clockIn } from '../../domain/times.ts'
 import type { DeviceEntry } from '../../roster/device-entry.ts'
 import { isConnectionError, type Redis, readFrames } from '../../store/index.ts'
@@ -116,10 +115,13 @@ async function chainFacts(device: Indexed, detail: DeviceDetail, asked: ChainReq
   }
 }
 
-/** The id of a device that sends but is not configured, and that differs from `id` by at most two digits. */
+/** The id of a device that sends but is not configured, of which `id` may be mistyped; undefined also if there are several. */
 function similarTo(id: string, index: ChainSources['index']): string | undefined {
-  const unconfigured = index.inOrder.flatMap((device) => (device.entry ? [] : device.id))
-  return nearest(id, unconfigured.slice(0, MOST_UNCONFIGURED), 2)
+  const typed = sameId(id)
+  const meant = index.inOrder.flatMap((device) => {
+    return !device.entry && slipBetween(typed, sameId(device.id)) ? [device.id] : []
+  })
+  return meant.length === 1 ? meant[0] : undefined
 }
 
 /**
@@ -143,4 +145,3 @@ async function misunderstoodOf(
 }
 
 const MOST_FRAMES = 1000
-const MOST_UNCONFIGURED = 1000

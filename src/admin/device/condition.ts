@@ -1,7 +1,7 @@
 import { shared, yieldToEventLoop } from '../../async.ts'
-import { nearest } from '../../config/problem.ts'
 import { conditionOf, type DeviceCondition, DeviceSurvey } from '../../diagnose/devices.ts'
 import type { DeviceFacts } from '../../diagnose/facts.ts'
+import { sameId, slipBetween } from '../../domain/ids.ts'
 import { duration } from '../../domain/units.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { isConnected } from '../../store/device-record.ts'
@@ -51,19 +51,15 @@ function fileOf(source: string): string {
   return source.startsWith('admin ') ? 'the admin port' : source
 }
 
-/** The entry that probably means a device that is not configured: of its id at most two digits differ, and it was never heard. */
+/** The entry, of a device that was never heard, in which the id of an unconfigured device may be mistyped; undefined also if several are. */
 export function meantBy({ id }: IndexedDevice, index: DeviceIndex): DeviceFacts['meant'] {
-  const unheard = index.inOrder.filter(({ entry, heard }) => entry && !heard).slice(0, MOST_UNHEARD)
-  const near = nearest(
-    id,
-    unheard.map((device) => device.id),
-    2,
-  )
-  const entry = near === undefined ? undefined : index.find(near)?.entry
-  return entry && { name: entry.name ?? entry.id, source: entry.source }
+  const own = sameId(id)
+  const mistyped = index.inOrder.flatMap(({ entry, heard }) => {
+    const slip = entry && !heard ? slipBetween(sameId(entry.id), own) : undefined
+    return entry && slip ? [{ name: entry.name ?? entry.id, source: fileOf(entry.source), slip }] : []
+  })
+  return mistyped.length === 1 ? mistyped[0] : undefined
 }
-
-const MOST_UNHEARD = 1000
 
 /** How long a device sleeps between messages, as its entry says: `settings: { interval: 1h }`. */
 function intervalMs(interval: unknown): number {

@@ -12,11 +12,12 @@ import {
   type Session,
   type Transport,
 } from '../../../protocols/kit/index.ts'
+import { isImei } from '../../domain/ids.ts'
 import { logFault } from '../../observe/faults.ts'
 import type { Logger } from '../../observe/log.ts'
 import { say, type Text } from '../../texts/text.ts'
 import type { Conversation } from '../conversation.ts'
-import { type Evidence, isImei, weighFixes, weighId } from './evidence.ts'
+import { type Evidence, weighFixes, weighId } from './evidence.ts'
 import { GuessBudget } from './guess-budget.ts'
 
 /** A protocol that understands the first bytes of a conversation, and why it is believed. */

@@ -1,4 +1,5 @@
 import type { Message } from '../../../protocols/kit/index.ts'
+import { isImei } from '../../domain/ids.ts'
 import { say, type Text } from '../../texts/text.ts'
 
 /** What speaks for a protocol, or against it. */
@@ -10,20 +11,6 @@ export function weighId(id: string): Evidence {
   if (isImei(id)) return [say('{} is an IMEI', id), 20]
   if (/^\d{15}$/.test(id)) return [say('{} has the length of an IMEI', id), 8]
   return /^\d{10,16}$/.test(id) ? [say('{} is a long number', id), 6] : [say('{} may be an id', id), 2]
-}
-
-/** An IMEI has 15 digits, of which the last is computed from the others (Luhn). */
-export function isImei(id: string | undefined): boolean {
-  return id !== undefined && /^\d{15}$/.test(id) && isLuhn(id)
-}
-
-function isLuhn(digits: string): boolean {
-  let sum = 0
-  for (let i = digits.length - 1, isOdd = false; i >= 0; i--, isOdd = !isOdd) {
-    const value = (digits.charCodeAt(i) - 48) * (isOdd ? 2 : 1)
-    sum += value > 9 ? value - 9 : value
-  }
-  return sum % 10 === 0
 }
 
 /** What the position of a message says for its protocol; `now`: ms UTC. */

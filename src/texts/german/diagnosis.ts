@@ -106,8 +106,11 @@ const FINDINGS = {
     'im Gerät den Port seines Protokolls setzen oder in gateway.yaml unter listeners einen für alle Protokolle (protocol auto) eintragen',
   'it seems to speak {}, for which there is no listener: add one to listeners in gateway.yaml, and set its port in the device':
     'es spricht wohl {1}, wofür es keinen Port gibt: in gateway.yaml unter listeners einen eintragen und ihn im Gerät setzen',
-  'if it is the same tracker, correct the id in {} ({}), otherwise name it under Arrivals or in devices.yaml if it is yours':
-    'ist es derselbe Tracker, die Kennung in {1} ({2}) berichtigen; sonst das Gerät unter Ankünfte oder in devices.yaml benennen, wenn es ein eigenes ist',
+  'is it {}, whose id in {} {}? If so, correct the id there; otherwise name it under Arrivals or in devices.yaml if it is yours':
+    'ist es {1}, dessen Kennung in {2} {3}? Dann die Kennung dort berichtigen; sonst das Gerät unter Ankünfte oder in devices.yaml benennen, wenn es ein eigenes ist',
+  'has two digits swapped': 'zwei vertauschte Ziffern hat',
+  'has one other digit, and a wrong check digit': 'eine andere Ziffer und eine falsche Prüfziffer hat',
+  'has one digit less': 'eine Ziffer weniger hat',
   'set time_zone: "{}" for {}, or have the device report UTC':
     'time_zone: "{1}" setzen für {2}, oder das Gerät UTC melden lassen',
   'remove the time_zone of {}, or set that of the device':
@@ -554,8 +557,8 @@ const SENTENCE = {
     'sie kamen ohne das, was sein Eintrag verlangt (secret, protocol, transports, networks oder client_certificate)',
   'add a line to routes.csv': 'eine Zeile in routes.csv schreiben',
   'correct its line, which is left out: {}': 'seine Zeile berichtigen, die ausgelassen ist: {1}',
-  'nothing has come from it, but {} sends, and nobody has configured that: if it is the same tracker, correct the id in {}':
-    'noch kam nichts von ihm, aber {1} sendet und ist nicht eingerichtet: ist es derselbe Tracker, die Kennung berichtigen in {2}',
+  'nothing has come from it, but {} sends, and nobody has configured that: is it the same tracker? If so, correct the id in {}':
+    'noch kam nichts von ihm, aber {1} sendet und ist nicht eingerichtet: ist es derselbe Tracker? Dann die Kennung berichtigen in {2}',
   'a put replaced {}: put a line, or edit that one':
     'eine gesendete Zeile hat {1} ersetzt: eine senden oder jene ändern',
   'filtered as {} at {}': 'gefiltert ({1}) um {2}',

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { onRefusedToken } from './data/client.ts'
+import { useClock } from './data/clock.ts'
 import { feed } from './data/hooks.ts'
 import { forgetToken, keepToken, token } from './data/session.ts'
 import { Toasts } from './parts/toast.tsx'
@@ -19,6 +20,7 @@ import { Vans } from './views/vans/vans.tsx'
 /** The page: asks for a token, then shows the view of the address. */
 export function App(): JSX.Element {
   const place = usePlace()
+  useClock()
   const [isOpen, setOpen] = useState(token() !== undefined)
   const [refusal, setRefusal] = useState<string>()
   useEffect(

@@ -1,3 +1,5 @@
+import { zone } from './data/clock.ts'
+import { dayAt } from './data/day.ts'
 import { locale, words } from './words/index.ts'
 
 const { unit } = words
@@ -6,17 +8,35 @@ const tenths = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 })
 const hundredths = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 })
 const share = new Intl.NumberFormat(locale, { style: 'percent' })
 const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
-const clock = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
-const clockSeconds = new Intl.DateTimeFormat(locale, { timeStyle: 'medium', hourCycle: 'h23' })
-const dayAndClock = new Intl.DateTimeFormat(locale, {
-  day: 'numeric',
-  month: 'short',
-  hour: '2-digit',
-  minute: '2-digit',
-  hourCycle: 'h23',
-})
-const full = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'long', hourCycle: 'h23' })
-const dayName = new Intl.DateTimeFormat(locale, { weekday: 'short', day: 'numeric', month: 'short' })
+
+/** What writes times in a zone. */
+function clocksOf(timeZone: string) {
+  const style = { timeZone, hourCycle: 'h23' } as const
+  return {
+    clock: new Intl.DateTimeFormat(locale, { ...style, hour: '2-digit', minute: '2-digit' }),
+    clockSeconds: new Intl.DateTimeFormat(locale, { ...style, timeStyle: 'medium' }),
+    dayAndClock: new Intl.DateTimeFormat(locale, {
+      ...style,
+      day: 'numeric',
+      month: 'short',
+      hour: '2-digit',
+      minute: '2-digit',
+    }),
+    full: new Intl.DateTimeFormat(locale, { ...style, dateStyle: 'full', timeStyle: 'long' }),
+    dayName: new Intl.DateTimeFormat(locale, { timeZone, weekday: 'short', day: 'numeric', month: 'short' }),
+  }
+}
+
+const known = new Map<string, ReturnType<typeof clocksOf>>()
+
+function clocks(): ReturnType<typeof clocksOf> {
+  const name = zone()
+  const found = known.get(name) ?? clocksOf(name)
+  known.set(name, found)
+  return found
+}
+
+const dateName = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', weekday: 'short', day: 'numeric', month: 'short' })
 
 /** Orders names as people do: Van 2 before Van 12. */
 export const collator = new Intl.Collator(locale, { numeric: true })
@@ -50,26 +70,49 @@ export function age(at: string | undefined, now: number): string {
   return at === undefined ? words.never : words.ago(duration(now - Date.parse(at)))
 }
 
-/** The time of today, else with its day. In the browser's zone. */
+/** The time of today, else with its day. */
 export function time(at: string | number, now = Date.now()): string {
-  const date = new Date(at)
-  return date.toDateString() === new Date(now).toDateString() ? clock.format(date) : dayAndClock.format(date)
+  const ms = new Date(at).getTime()
+  const { clock, dayAndClock } = clocks()
+  return dayAt(ms, zone()) === dayAt(now, zone()) ? clock.format(ms) : dayAndClock.format(ms)
 }
 
 /** With seconds. */
 export function timeOfDay(at: string | number): string {
-  return clockSeconds.format(new Date(at))
+  return clocks().clockSeconds.format(new Date(at))
 }
 
 /** Everything, with the zone: for a title. */
 export function fullTime(at: string | number): string {
-  return full.format(new Date(at))
+  return clocks().full.format(new Date(at))
 }
 
-/** `Sun 22 Nov`, in the browser's zone. */
+/** `Sun 22 Nov` of an instant. */
 export function day(at: string | number): string {
-  return dayName.format(new Date(at))
+  return clocks().dayName.format(new Date(at))
 }
+
+/** `Sun 22 Nov` of a date such as `2026-11-22`. */
+export function dateText(date: string): string {
+  return dateName.format(new Date(`${date}T00:00:00Z`))
+}
+
+/**
+ * A text of the admin port with its times as the page shows times. Only those with an offset are changed:
+ * `2026-11-22T07:41:00.000Z`, `08:14:02+02:00`, `2026-11-22 08:14:02Z`.
+ */
+export function withTimes(text: string, now = Date.now()): string {
+  return text.replace(OFFSET_TIME, (whole, date: string | undefined, clockTime: string, offset: string) => {
+    const ahead = offset === 'Z' ? 0 : Date.parse(`1970-01-01T00:00:00${offset}`)
+    const today = new Date(now - ahead).toISOString().slice(0, 10)
+    const at = Date.parse(`${date?.slice(0, 10) ?? today}T${clockTime}${offset}`)
+    if (Number.isNaN(at)) return whole
+    const isToday = dayAt(at, zone()) === dayAt(now, zone())
+    return isToday ? timeOfDay(at) : `${dateText(dayAt(at, zone()))}, ${timeOfDay(at)}`
+  })
+}
+
+const OFFSET_TIME = /(?<![\w:.])(\d{4}-\d\d-\d\d[ T])?([0-2]\d:[0-5]\d:[0-5]\d)(?:\.\d+)?(Z|[+-]\d\d:[0-5]\d)(?![\w:])/g
 
 /** m/s as km/h. */
 export function speed(metresPerSecond: number): string {

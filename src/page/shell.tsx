@@ -1,8 +1,10 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { useClock } from './data/clock.ts'
 import { useLive } from './data/hooks.ts'
 import type { LiveState } from './data/live-feed.ts'
 import { count, time } from './format.ts'
+import { Loading } from './parts/basics.tsx'
 import { Icon } from './parts/icon.tsx'
 import { href, type PageAddress } from './router.ts'
 import { words } from './words/index.ts'
@@ -46,6 +48,7 @@ export function Shell({ place, signOut, children }: ShellProps): JSX.Element {
             />
           ))}
         </nav>
+        <ClockSwitch />
         <div class="rail-foot">
           <Freshness live={live} />
           <button
@@ -66,7 +69,9 @@ export function Shell({ place, signOut, children }: ShellProps): JSX.Element {
             {live.heardAt === undefined ? words.live.never : words.live.since(time(live.heardAt))}
           </p>
         )}
-        {children}
+        {/* The status names the time zone of all times. */}
+        {live.status || live.by === 'lost' ? children : <Loading lines={8} />}
+        <ClockSwitch />
       </main>
     </div>
   )
@@ -91,6 +96,21 @@ function badgeOf(tab: Tab, { status }: LiveState): { n: number; kind: string } |
     return { n: findings.length, kind: findings.some(({ severity }) => severity === 'error') ? 'error' : 'warning' }
   if (tab === 'queues' && status.parked?.fixes) return { n: status.parked.fixes, kind: 'warning' }
   return undefined
+}
+
+/** Names the time zone of all times on the page, and changes it. */
+function ClockSwitch(): JSX.Element {
+  const { zone, other, change } = useClock()
+  const { clock } = words
+  return other === undefined ? (
+    <p class="clock">{clock.zone(zone)}</p>
+  ) : (
+    <button type="button" class="clock" title={clock.change(other)} onClick={change}>
+      {clock.zone(zone)}
+      <Icon name="swap" size={12} />
+      <span class="sr-only">, {clock.change(other)}</span>
+    </button>
+  )
 }
 
 function Freshness({ live }: { live: LiveState }): JSX.Element {

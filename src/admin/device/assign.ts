@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { timesIn } from '../../domain/times.ts'
+import { isZone, timesIn } from '../../domain/times.ts'
 import { ApiRefusal, parse } from '../../http/refusal.ts'
 import type { DeviceEntry } from '../../roster/device-entry.ts'
 import { keptPut } from '../../roster/puts.ts'
@@ -72,7 +72,7 @@ function assigning<Body>(
       const now = Math.floor(Date.now() / 1000)
       const planned = { ...plan({ body, devices, roster, live, now }), doubts: doubtsOf(body, live) }
       const { interval, assignments } = planned
-      const answer = answerOf(planned, { devices, roster, zone: live.config.time_zone })
+      const answer = answerOf(planned, { devices, roster, zone: zoneFor(request, live) })
       const taken = planned.takes.filter(({ device }) => !devices.includes(device))
       if (taken.length > 0 && force !== 'true' && dry_run !== 'true')
         return { status: 409, answer: { message: takesMessage(taken), ...answer } }
@@ -87,6 +87,12 @@ function assigning<Body>(
     request.audit = summary
     return reply.code(status).send({ ...answer, put: version === undefined ? undefined : String(version) })
   }
+}
+
+/** The time zone of times in texts: that of the header `time-zone`, if there is one, else that of the roster. */
+function zoneFor({ headers }: Parameters<Operation['handle']>[0], { config }: RosterSources['live']): string {
+  const wanted = headers['time-zone']
+  return typeof wanted === 'string' && isZone(wanted) ? wanted : config.time_zone
 }
 
 const AssignQuery = z.object({ dry_run: Flag, force: Flag })

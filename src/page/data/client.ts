@@ -1,4 +1,5 @@
 import { language } from '../words/index.ts'
+import { zone } from './clock.ts'
 import { forgetToken, token } from './session.ts'
 
 /** An answer that is no 2xx. `status` 0: there was no answer. `body`: what came with it. */
@@ -72,7 +73,13 @@ async function send(
   try {
     return await fetch(search ? `${path}?${search}` : path, {
       method,
-      headers: { authorization: `Bearer ${token() ?? ''}`, 'accept-language': language, ...contentType, ...more },
+      headers: {
+        authorization: `Bearer ${token() ?? ''}`,
+        'accept-language': language,
+        'time-zone': zone(),
+        ...contentType,
+        ...more,
+      },
       body: body === undefined ? undefined : isText ? body : JSON.stringify(body),
       signal,
       cache: 'no-store',

@@ -45,10 +45,14 @@ function dayIn(line: string): string | undefined {
   return isDay(text) ? text : undefined
 }
 
+/** The instant, ms UTC, at which clocks in the zone show a local time such as `2026-11-22T06:00`. */
+export function instantIn(local: string, zone: string): number {
+  const shown = Date.parse(`${local}Z`)
+  return shown - offsetAt(shown - offsetAt(shown, zone), zone)
+}
+
 function midnight(day: string, zone: string): number {
-  const shown = Date.parse(`${day}T00:00:00Z`)
-  const first = shown - offsetAt(shown, zone)
-  return shown - offsetAt(first, zone)
+  return instantIn(`${day}T00:00`, zone)
 }
 
 function offsetAt(ms: number, zone: string): number {

@@ -1,6 +1,7 @@
 import type { StatusJson } from '../../admin/schemas/status.ts'
 import { api } from './api.ts'
 import { RequestError, stream } from './client.ts'
+import { setRosterZone } from './clock.ts'
 import { type ServerEvent, serverEvents } from './server-events.ts'
 
 /** What the page knows of the system, and how fresh that is. */
@@ -121,6 +122,7 @@ export class LiveFeed {
 
   #set(state: LiveState): void {
     if (this.#aborting.signal.aborted) return
+    if (state.status) setRosterZone(state.status.time_zone)
     this.#state = state
     for (const subscriber of this.#subscribers) subscriber()
   }

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import type { FindingJson } from '../../admin/schemas/findings.ts'
 import { api } from '../data/api.ts'
 import { useNow } from '../data/hooks.ts'
-import { capital, count, duration, exact, fullTime } from '../format.ts'
+import { capital, count, duration, exact, fullTime, withTimes } from '../format.ts'
 import { href } from '../router.ts'
 import { words } from '../words/index.ts'
 import { Empty, Foreign, messageOf } from './basics.tsx'
@@ -80,7 +80,7 @@ function FindingItem({ finding, others, isQuiet }: FindingItemProps): JSX.Elemen
           <ul class="evidence" aria-label={words.now.evidence}>
             {evidence.slice(0, 4).map((text, index) => (
               <li key={index}>
-                <Foreign text={text} />
+                <Foreign text={withTimes(text)} />
               </li>
             ))}
           </ul>
@@ -118,7 +118,7 @@ function OtherFindings({ others, known }: OtherFindingsProps): JSX.Element {
             <li key={keyOf(other)}>
               {view ? <a href={href(view, { id })}>{text}</a> : text}{' '}
               <span class="muted">
-                <Foreign text={evidence.join('; ')} />
+                <Foreign text={withTimes(evidence.join('; '))} />
               </span>
             </li>
           )
@@ -176,6 +176,6 @@ function targetOf(code: string, { device }: FindingJson['subject']): [view?: str
 }
 
 function sentence(text: string): string {
-  const first = capital(text)
+  const first = capital(withTimes(text))
   return /[.!?…]$/.test(first) ? first : `${first}.`
 }

@@ -23,6 +23,10 @@ export const de: Words = {
     since: (time: string) => `Keine Antwort seit ${time}. Die Anzeige ist von dann.`,
     never: 'Der Admin-Port antwortet nicht. Diese Seite versucht es von selbst wieder.',
   },
+  clock: {
+    zone: (zone: string) => `Zeiten von ${zone}`,
+    change: (zone: string) => `Zeiten von ${zone} zeigen`,
+  },
   token: {
     title: 'Bei waybridge anmelden',
     hint: 'Ein Token des Admin-Ports einfügen. Das Protokoll des Starts sagt, wo es steht; üblicherweise in der Datei admin-token im Datenordner.',
@@ -454,7 +458,7 @@ export const de: Words = {
     filter: 'Welche Fahrzeuge',
     show: { all: 'Alle', routed: 'Mit Tour', free: 'Ohne' },
     noneFoundText: 'Oben die Suche, den Filter oder den Tag ändern.',
-    zone: (zone: string) => `Zeiten von ${zone}`,
+    daysOf: (zone: string) => `Tage von ${zone}`,
     day: 'Tag',
     before: 'Der Tag davor',
     after: 'Der nächste Tag',

@@ -21,6 +21,10 @@ export const en = {
     since: (time: string) => `No answer since ${time}. What you see is from then.`,
     never: 'The admin port does not answer. This page tries again by itself.',
   },
+  clock: {
+    zone: (zone: string) => `Times of ${zone}`,
+    change: (zone: string) => `Show times of ${zone}`,
+  },
   token: {
     title: 'Sign in to waybridge',
     hint: 'Paste a token of the admin port. The log of the start says where to find it; by default it is in the file admin-token in the data folder.',
@@ -444,7 +448,7 @@ export const en = {
     filter: 'Which vans',
     show: { all: 'All', routed: 'With route', free: 'Without' },
     noneFoundText: 'Change the search, the filter or the day above.',
-    zone: (zone: string) => `Times of ${zone}`,
+    daysOf: (zone: string) => `Days of ${zone}`,
     day: 'Day',
     before: 'The day before',
     after: 'The next day',

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import type { AuditJson } from '../../../admin/schemas/audit.ts'
 import type { FindingJson } from '../../../admin/schemas/findings.ts'
 import type { WriterResultJson } from '../../../admin/schemas/roster.ts'
-import { capital, duration, exact, fullTime, timeOfDay } from '../../format.ts'
+import { capital, duration, exact, fullTime, timeOfDay, withTimes } from '../../format.ts'
 import { Foreign } from '../../parts/basics.tsx'
 import { Icon, type IconName } from '../../parts/icon.tsx'
 import { href } from '../../router.ts'
@@ -109,7 +109,7 @@ function EndedItem({ finding, names }: { finding: FindingJson } & NamesOfVans): 
   return (
     <Line at={ended_at} icon="ok" tone={`ended was-${severity}`}>
       <p class="activity-title">
-        <Foreign text={capital(message)} />
+        <Foreign text={capital(withTimes(message))} />
         <span class="tag is-ok">{words.activity.ended}</span>
       </p>
       <p class="finding-meta">

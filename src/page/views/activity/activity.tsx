@@ -1,6 +1,8 @@
 import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { allOf, api, unlessMissing } from '../../data/api.ts'
+import { zone } from '../../data/clock.ts'
+import { dayAt } from '../../data/day.ts'
 import { useAsked, useFleet } from '../../data/hooks.ts'
 import { useRefresh } from '../../data/refresh.ts'
 import { nameOf } from '../../data/van.ts'
@@ -70,7 +72,7 @@ function Days({
   entries: readonly ActivityEntry[]
   names: ReadonlyMap<string, string>
 }): JSX.Element {
-  const days = [...Map.groupBy(entries, ({ at }) => new Date(at).toDateString())]
+  const days = [...Map.groupBy(entries, ({ at }) => dayAt(Date.parse(at), zone()))]
   return (
     <>
       {days.map(([name, ofDay]) => (

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import type { LinkName } from '../../../admin/schemas/findings.ts'
 import type { StatusJson } from '../../../admin/schemas/status.ts'
 import { useLive } from '../../data/hooks.ts'
-import { exact, rate } from '../../format.ts'
+import { exact, rate, withTimes } from '../../format.ts'
 import { Loading } from '../../parts/basics.tsx'
 import { FindingList } from '../../parts/finding.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -61,7 +61,7 @@ function Verdict({ status }: { status: StatusJson }): JSX.Element {
         <Icon name={state} size={20} />
       </span>
       <div>
-        <h1>{status.verdict}</h1>
+        <h1>{withTimes(status.verdict)}</h1>
         <p class="muted">
           {errors > 0 && <span class="tone-error">{words.now.errors(errors, exact(errors))}</span>}
           {errors > 0 && warnings > 0 && ' · '}

@@ -1,10 +1,11 @@
 import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import type { RosterPutJson, VanChangeJson } from '../../../admin/schemas/roster.ts'
+import { zone } from '../../data/clock.ts'
 import { clockText, dayAt } from '../../data/day.ts'
 import { useFleet } from '../../data/hooks.ts'
 import { nameOf } from '../../data/van.ts'
-import { collator, day, exact } from '../../format.ts'
+import { collator, dateText, exact } from '../../format.ts'
 import { Foreign } from '../../parts/basics.tsx'
 import { href } from '../../router.ts'
 import { words } from '../../words/index.ts'
@@ -12,13 +13,12 @@ import { RemarkList } from './remark-list.tsx'
 
 interface PutAnswerProps {
   readonly answer: RosterPutJson
-  readonly zone: string
   /** The only day that it is about: lines do not name it again. */
   readonly day?: string
 }
 
 /** What a put changes, by van, and what is said of its lines. */
-export function PutAnswer({ answer, zone, day: onlyDay }: PutAnswerProps): JSX.Element {
+export function PutAnswer({ answer, day: onlyDay }: PutAnswerProps): JSX.Element {
   const { rejected, warnings = [], takes = [], without_route, changes = [] } = answer
   const { vans } = useFleet()
   const names = useMemo(() => new Map(vans.map((van) => [van.id, nameOf(van)])), [vans])
@@ -28,7 +28,7 @@ export function PutAnswer({ answer, zone, day: onlyDay }: PutAnswerProps): JSX.E
       <Counts answer={answer} />
       <RemarkList title={words.roster.rejected} tone="error" remarks={rejected} />
       <RemarkList title={words.roster.warnings} tone="warning" remarks={warnings} />
-      {changes.length > 0 && <ChangeList {...{ changes, losers, zone, onlyDay }} />}
+      {changes.length > 0 && <ChangeList {...{ changes, losers, onlyDay }} />}
       {without_route.length > 0 && (
         <p class="put-without">
           <span class="muted">{words.roster.without(without_route.length, exact(without_route.length))}</span>{' '}
@@ -69,12 +69,11 @@ function Counts({ answer }: { answer: RosterPutJson }): JSX.Element {
 interface ChangeListProps {
   readonly changes: readonly VanChangeJson[]
   readonly losers: ReadonlySet<string>
-  readonly zone: string
   readonly onlyDay?: string
 }
 
 /** Van by van: those that lose their route first. */
-function ChangeList({ changes, losers, zone, onlyDay }: ChangeListProps): JSX.Element {
+function ChangeList({ changes, losers, onlyDay }: ChangeListProps): JSX.Element {
   const [most, setMost] = useState(MOST_VANS)
   const inOrder = changes.toSorted(
     (one, other) =>
@@ -92,10 +91,10 @@ function ChangeList({ changes, losers, zone, onlyDay }: ChangeListProps): JSX.El
             </span>
             <span class="change-lines">
               {differing(before, after).map((line) => (
-                <LineText key={keyOf(line)} line={line} kind="before" text={spanText(line, zone, onlyDay)} />
+                <LineText key={keyOf(line)} line={line} kind="before" text={spanText(line, onlyDay)} />
               ))}
               {differing(after, before).map((line) => (
-                <LineText key={keyOf(line)} line={line} kind="after" text={spanText(line, zone, onlyDay)} />
+                <LineText key={keyOf(line)} line={line} kind="after" text={spanText(line, onlyDay)} />
               ))}
             </span>
           </li>
@@ -123,16 +122,17 @@ function LineText({ line, kind, text }: { line: LineOfChange; kind: 'before' | '
 }
 
 /** `Sun 22 Nov, 06:00–20:00` */
-function spanText({ from_at, until_at }: LineOfChange, zone: string, onlyDay?: string): string {
+function spanText({ from_at, until_at }: LineOfChange, onlyDay?: string): string {
   const from = from_at === undefined ? undefined : Date.parse(from_at)
   const until = until_at === undefined ? undefined : Date.parse(until_at)
   if (from === undefined || until === undefined) return words.roster.always
-  const isOneDay = dayAt(from, zone) === dayAt(until - 1, zone)
-  const isMidnight = isOneDay && dayAt(until, zone) !== dayAt(from, zone)
-  const end = isMidnight ? '24:00' : clockText(until, zone)
-  const dayText = (ms: number) => day(`${dayAt(ms, zone)}T12:00:00`)
-  const begin = dayAt(from, zone) === onlyDay ? '' : `${dayText(from)}, `
-  return `${begin}${clockText(from, zone)}–${isOneDay ? '' : `${dayText(until)}, `}${end}`
+  const name = zone()
+  const isOneDay = dayAt(from, name) === dayAt(until - 1, name)
+  const isMidnight = isOneDay && dayAt(until, name) !== dayAt(from, name)
+  const end = isMidnight ? '24:00' : clockText(until, name)
+  const dayText = (ms: number) => dateText(dayAt(ms, name))
+  const begin = dayAt(from, name) === onlyDay ? '' : `${dayText(from)}, `
+  return `${begin}${clockText(from, name)}–${isOneDay ? '' : `${dayText(until)}, `}${end}`
 }
 
 /** The lines that `others` does not have. */

@@ -19,7 +19,6 @@ interface PutPanelProps {
   readonly file: File
   /** The day that is shown: what is replaced where the file cannot be read here. */
   readonly day: string
-  readonly zone: string
   readonly close: (isChanged: boolean) => void
 }
 
@@ -31,7 +30,7 @@ interface Target {
 }
 
 /** A file that was dropped: what it would change, by van, and the button that does it. */
-export function PutPanel({ file, day, zone, close }: PutPanelProps): JSX.Element {
+export function PutPanel({ file, day, close }: PutPanelProps): JSX.Element {
   const companies = useCompanies()
   const [typed, setTyped] = useState<Partial<Target>>({})
   const read = useAsked('file', () => readRoster(file))
@@ -63,7 +62,7 @@ export function PutPanel({ file, day, zone, close }: PutPanelProps): JSX.Element
       {body && target.company !== '' && target.last >= target.first && (
         <Preview
           key={JSON.stringify(target)}
-          {...{ body, target, zone, close }}
+          {...{ body, target, close }}
           narrow={() => setTyped({ ...typed, onlyListed: true })}
         />
       )}
@@ -106,14 +105,13 @@ function TargetFields({ target, change }: TargetFieldsProps): JSX.Element {
 interface PreviewProps {
   readonly body: Blob
   readonly target: Target
-  readonly zone: string
   readonly close: (isChanged: boolean) => void
   /** Leaves the vans as they are that the file does not name. */
   readonly narrow: () => void
 }
 
 /** What the file would do to these days, as the admin port says; then does it. */
-function Preview({ body, target, zone, close, narrow }: PreviewProps): JSX.Element {
+function Preview({ body, target, close, narrow }: PreviewProps): JSX.Element {
   const { answer, error, again } = useAsked('dry run', () => put(body, target, { dry_run: true }))
   const [isAsking, setAsking] = useState(false)
   const [isBusy, setBusy] = useState(false)
@@ -138,7 +136,7 @@ function Preview({ body, target, zone, close, narrow }: PreviewProps): JSX.Eleme
   }
   return (
     <>
-      <PutAnswer answer={answer} zone={zone} day={target.first === target.last ? target.first : undefined} />
+      <PutAnswer answer={answer} day={target.first === target.last ? target.first : undefined} />
       <footer class="put-foot">
         <span class="muted">
           {isNothing ? words.roster.nothingChanges : answer.rejected.length > 0 && words.roster.restTaken}

@@ -1,6 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { allOf, api } from '../../data/api.ts'
+import { zone as pageZone } from '../../data/clock.ts'
 import { dayAfter, dayAt, isDay, localDay } from '../../data/day.ts'
 import { dayPlan } from '../../data/day-plan.ts'
 import { useAsked, useFleet, useLive } from '../../data/hooks.ts'
@@ -44,7 +45,6 @@ export function Roster({ place: { query } }: { place: PageAddress }): JSX.Elemen
               key={`${file.name} ${file.lastModified} ${file.size}`}
               file={file}
               day={day}
-              zone={zone}
               close={(isChanged) => {
                 setFile(undefined)
                 if (isChanged) setRound(round + 1)
@@ -104,7 +104,7 @@ function DayView({ day, today, zone, query, set, take, round, children }: DayVie
           choices={SHOWS.map((value) => ({ value, text: `${words.roster.show[value]} ${exact(numbers[value])}` }))}
           choose={(value) => set({ show: value === 'all' ? undefined : value })}
         />
-        <span class="muted">{words.roster.zone(zone)}</span>
+        {zone !== pageZone() && <span class="muted">{words.roster.daysOf(zone)}</span>}
       </div>
       {(error || fleet.error) && !isLoaded ? (
         <FailureNote error={error ?? fleet.error} again={again} />
@@ -123,7 +123,7 @@ function DayView({ day, today, zone, query, set, take, round, children }: DayVie
           <Empty icon="search" title={words.vans.noneFound} text={words.roster.noneFoundText} />
         </div>
       ) : (
-        <Timeline shown={shown} plan={plan} day={bounds} zone={zone} changed={again} />
+        <Timeline shown={shown} plan={plan} day={bounds} changed={again} />
       )}
     </section>
   )

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import type { AssignedJson } from '../../../admin/schemas/roster.ts'
 import { api } from '../../data/api.ts'
 import { RequestError } from '../../data/client.ts'
+import { zone } from '../../data/clock.ts'
 import { clockText } from '../../data/day.ts'
 import { type DayStay, isBusyFrom, type VanOfDay } from '../../data/day-plan.ts'
 import { useNow } from '../../data/hooks.ts'
@@ -21,7 +22,6 @@ interface SwapDialogProps {
   readonly of: VanOfDay
   readonly stay: DayStay
   readonly plan: readonly VanOfDay[]
-  readonly zone: string
   readonly close: (isChanged: boolean) => void
 }
 
@@ -29,7 +29,7 @@ interface SwapDialogProps {
  * Asks who takes over a van's routes. A click on a van without a route does it; where that has further effects, they are said
  * first and a second click does it.
  */
-export function SwapDialog({ of, stay, plan, zone, close }: SwapDialogProps): JSX.Element {
+export function SwapDialog({ of, stay, plan, close }: SwapDialogProps): JSX.Element {
   const now = useNow(15_000)
   const [q, setQ] = useState('')
   const [asked, setAsked] = useState<{ other: VanOfDay; effect: AssignedJson }>()
@@ -63,7 +63,7 @@ export function SwapDialog({ of, stay, plan, zone, close }: SwapDialogProps): JS
   return (
     <Dialog
       title={words.roster.swapTitle(name)}
-      hint={words.roster.swapHint(name, stay.route_id, isRunning ? words.roster.now : clockText(begin, zone))}
+      hint={words.roster.swapHint(name, stay.route_id, isRunning ? words.roster.now : clockText(begin, zone()))}
       close={() => close(false)}
       submit={() => asked && void send(() => takeOver(asked.other))}
       actions={

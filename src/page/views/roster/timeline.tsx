@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import { zone } from '../../data/clock.ts'
 import { clockText, type LocalDay } from '../../data/day.ts'
 import type { DayStay, VanOfDay } from '../../data/day-plan.ts'
 import { useNow } from '../../data/hooks.ts'
@@ -17,12 +18,11 @@ interface TimelineProps {
   readonly shown: readonly VanOfDay[]
   readonly plan: readonly VanOfDay[]
   readonly day: LocalDay
-  readonly zone: string
   readonly changed: () => void
 }
 
 /** A row for each van, a bar for each route that it has; rows out of view are not drawn. */
-export function Timeline({ shown, plan, day, zone, changed }: TimelineProps): JSX.Element {
+export function Timeline({ shown, plan, day, changed }: TimelineProps): JSX.Element {
   const now = useNow(15_000)
   const [swapped, setSwapped] = useState<{ of: VanOfDay; stay: DayStay }>()
   const { box, first, last, onScroll } = useWindow(shown.length, ROW_PX)
@@ -38,19 +38,14 @@ export function Timeline({ shown, plan, day, zone, changed }: TimelineProps): JS
       aria-label={words.roster.timeline}
     >
       <div class="timeline-in">
-        <Hours day={day} zone={zone} now={isToday ? now : undefined} />
+        <Hours day={day} now={isToday ? now : undefined} />
         <ul class="timeline-rows" style={{ height: `${shown.length * ROW_PX}px` }}>
           {shown.slice(first, last).map((of, index) => (
             <li key={of.van.id} class="timeline-row" style={{ top: `${(first + index) * ROW_PX}px` }}>
               <RowName of={of} />
               <div class="timeline-track">
                 {of.stays.map((stay, place) => (
-                  <StayBar
-                    key={place}
-                    stay={stay}
-                    {...{ of, day, zone, now }}
-                    choose={() => setSwapped({ of, stay })}
-                  />
+                  <StayBar key={place} stay={stay} {...{ of, day, now }} choose={() => setSwapped({ of, stay })} />
                 ))}
                 {of.stays.length === 0 && <AssignButton van={of.van} changed={changed} />}
               </div>
@@ -62,7 +57,7 @@ export function Timeline({ shown, plan, day, zone, changed }: TimelineProps): JS
       {swapped && (
         <SwapDialog
           {...swapped}
-          {...{ plan, zone }}
+          {...{ plan }}
           close={(isChanged) => {
             setSwapped(undefined)
             if (isChanged) changed()
@@ -73,7 +68,7 @@ export function Timeline({ shown, plan, day, zone, changed }: TimelineProps): JS
   )
 }
 
-function Hours({ day, zone, now }: { day: LocalDay; zone: string; now: number | undefined }): JSX.Element {
+function Hours({ day, now }: { day: LocalDay; now: number | undefined }): JSX.Element {
   const hours = Array.from(
     { length: Math.round((day.until - day.from) / STEP_MS) },
     (_, step) => day.from + step * STEP_MS,
@@ -86,12 +81,12 @@ function Hours({ day, zone, now }: { day: LocalDay; zone: string; now: number | 
           .filter((hour) => now === undefined || Math.abs(hour - now) > NEAR_MS)
           .map((hour) => (
             <span key={hour} class="hour num" style={{ left: percent(shareOf(hour, day)) }}>
-              {clockText(hour, zone)}
+              {clockText(hour, zone())}
             </span>
           ))}
         {now !== undefined && (
           <span class="now-label num" style={{ left: percent(shareOf(now, day)) }}>
-            {clockText(now, zone)}
+            {clockText(now, zone())}
           </span>
         )}
       </div>
@@ -117,16 +112,15 @@ interface StayBarProps {
   readonly stay: DayStay
   readonly of: VanOfDay
   readonly day: LocalDay
-  readonly zone: string
   readonly now: number
   readonly choose: () => void
 }
 
-function StayBar({ stay, of, day, zone, now, choose }: StayBarProps): JSX.Element {
+function StayBar({ stay, of, day, now, choose }: StayBarProps): JSX.Element {
   const { from, until, route_id, courier_id, source, sharedWith } = stay
   const when = until <= now ? 'is-past' : from <= now ? 'is-now' : 'is-later'
   const kind = source === undefined ? 'is-usual' : ''
-  const times = `${clockText(from, zone)}–${until === day.until ? '24:00' : clockText(until, zone)}`
+  const times = `${clockText(from, zone())}–${endText(until, day)}`
   const shared = sharedWith.length > 0 ? words.roster.shared(sharedWith.slice(0, 3).join(', ')) : undefined
   const more = [times, source ?? words.roster.usual, shared].filter(Boolean)
   return (
@@ -149,6 +143,12 @@ function StayBar({ stay, of, day, zone, now, choose }: StayBarProps): JSX.Elemen
       </span>
     </button>
   )
+}
+
+/** The end of a day that begins at midnight is 24:00. */
+function endText(until: number, day: LocalDay): string {
+  const text = clockText(until, zone())
+  return until === day.until && text === '00:00' ? '24:00' : text
 }
 
 function NowLine({ share }: { share: number }): JSX.Element {

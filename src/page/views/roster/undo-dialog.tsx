@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import type { RosterPutJson, WriterResultJson } from '../../../admin/schemas/roster.ts'
 import { api, type Tried } from '../../data/api.ts'
 import { RequestError } from '../../data/client.ts'
-import { useAsked, useLive } from '../../data/hooks.ts'
+import { useAsked } from '../../data/hooks.ts'
 import { age, exact } from '../../format.ts'
 import { Loading, messageOf } from '../../parts/basics.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
@@ -22,7 +22,6 @@ export function UndoDialog({
   const { answer, error } = useAsked('undo', () => undo(result, { dry_run: true }))
   const [failure, setFailure] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
-  const zone = useLive().status?.time_zone ?? 'UTC'
   const isLoss = (answer?.takes?.length ?? 0) > 0 || answer?.message !== undefined
   const submit = async () => {
     setBusy(true)
@@ -47,7 +46,7 @@ export function UndoDialog({
         </button>
       }
     >
-      {answer ? <PutAnswer answer={answer} zone={zone} /> : !error && <Loading lines={3} />}
+      {answer ? <PutAnswer answer={answer} /> : !error && <Loading lines={3} />}
       {(failure ?? error) !== undefined && (
         <p class="failure" role="alert">
           {messageOf(failure ?? error)}

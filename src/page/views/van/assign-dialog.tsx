@@ -4,6 +4,8 @@ import type { DeviceJson } from '../../../admin/schemas/devices.ts'
 import type { AssignedJson } from '../../../admin/schemas/roster.ts'
 import { api, type Tried } from '../../data/api.ts'
 import { RequestError } from '../../data/client.ts'
+import { zone } from '../../data/clock.ts'
+import { instantIn } from '../../data/day.ts'
 import { useFleet } from '../../data/hooks.ts'
 import { nameOf } from '../../data/van.ts'
 import { time } from '../../format.ts'
@@ -169,7 +171,7 @@ function bound(at: string | undefined): string {
   return at === undefined ? '…' : time(at)
 }
 
-/** What a field for a local time has, as an instant. */
+/** What a field for a time has, by the clock of the page, as an instant. */
 function instantOf(local: string): string | undefined {
-  return local ? new Date(local).toISOString() : undefined
+  return local ? new Date(instantIn(local, zone())).toISOString() : undefined
 }

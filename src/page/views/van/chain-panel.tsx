@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { ChainJson, ChainLinkJson } from '../../../admin/schemas/chain.ts'
 import { useNow } from '../../data/hooks.ts'
-import { age, fullTime } from '../../format.ts'
+import { age, fullTime, withTimes } from '../../format.ts'
 import { Foreign, Panel } from '../../parts/basics.tsx'
 import { FindingList } from '../../parts/finding.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -88,7 +88,7 @@ function LinkEvidence({ link: { link, state, evidence } }: { link: ChainLinkJson
       <ul>
         {evidence.map((text, index) => (
           <li key={index}>
-            <Foreign text={text} />
+            <Foreign text={withTimes(text)} />
           </li>
         ))}
         {evidence.length === 0 && <li class="muted">{words.van.noEvidence}</li>}

@@ -1,10 +1,11 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { DayJson, HistoryJson } from '../../../admin/schemas/history.ts'
+import type { DayJson } from '../../../admin/schemas/history.ts'
 import { api, unlessMissing } from '../../data/api.ts'
+import { zone } from '../../data/clock.ts'
 import { clockText } from '../../data/day.ts'
 import { useAsked } from '../../data/hooks.ts'
-import { day as dayName, duration, exact } from '../../format.ts'
+import { dateText, duration, exact } from '../../format.ts'
 import { Loading, Panel } from '../../parts/basics.tsx'
 import { words } from '../../words/index.ts'
 
@@ -23,13 +24,13 @@ export function DaysPanel({ id }: { id: string }): JSX.Element | null {
   return (
     <Panel title={words.van.days} hint={words.van.daysHint} class="days-panel">
       <div class="days">
-        <Hours />
+        <Hours day={days[0]} />
         <ul>
           {days.map((day) => (
             <li key={day.date}>
               <button type="button" class="day-row" aria-pressed={day === shown} onClick={() => choose(day.date)}>
                 <span class="day-name">{nameOf(day)}</span>
-                <Strip day={day} zone={answer.time_zone} />
+                <Strip day={day} />
                 <span class="day-fixes num">{day.fixes > 0 ? words.fixes(day.fixes, exact(day.fixes)) : '–'}</span>
                 <span class="sr-only">{words.van.gapCount(day.gaps.length)}</span>
               </button>
@@ -38,17 +39,20 @@ export function DaysPanel({ id }: { id: string }): JSX.Element | null {
         </ul>
         <Legend days={days} />
       </div>
-      {shown && <Gaps day={shown} answer={answer} />}
+      {shown && <Gaps day={shown} />}
     </Panel>
   )
 }
 
-function Hours(): JSX.Element {
+/** The hours of the page's clock at which the days of the roster have these parts behind them. */
+function Hours({ day }: { day: DayJson }): JSX.Element {
+  const { from, until } = boundsOf(day)
+  const isRosters = clockText(from, zone()) === '00:00'
   return (
     <p class="day-hours num" aria-hidden="true">
       {[0, 6, 12, 18, 24].map((hour) => (
         <span key={hour} style={{ left: `${(hour / 24) * 100}%` }}>
-          {String(hour).padStart(2, '0')}
+          {isRosters ? String(hour).padStart(2, '0') : clockText(from + (hour / 24) * (until - from), zone())}
         </span>
       ))}
     </p>
@@ -56,14 +60,14 @@ function Hours(): JSX.Element {
 }
 
 /** A day from left to right: positions and gaps above, the connection as a line below. */
-function Strip({ day, zone }: { day: DayJson; zone: string }): JSX.Element {
+function Strip({ day }: { day: DayJson }): JSX.Element {
   const { from, until } = boundsOf(day)
   const at = (ms: number) => ((Math.min(ms, until) - from) / (until - from)) * WIDTH
   const bar = (span: TimeSpan, name: string) => {
     const [start, end] = [at(Date.parse(span.from_at)), at(Date.parse(span.until_at))]
     return { class: name, x: start, width: Math.max(end - start, LEAST_WIDTH) }
   }
-  const title = (span: TimeSpan, text: string) => `${rangeOf(span, zone)} ${text}`
+  const title = (span: TimeSpan, text: string) => `${rangeOf(span)} ${text}`
   return (
     <svg class="day-strip" viewBox={`0 0 ${WIDTH} 24`} preserveAspectRatio="none" aria-hidden="true">
       <rect class="g-none" x={0} y={0} width={WIDTH} height={18} />
@@ -105,7 +109,7 @@ function Legend({ days }: { days: readonly DayJson[] }): JSX.Element {
 }
 
 /** The gaps of the chosen day, the latest first. */
-function Gaps({ day, answer }: { day: DayJson; answer: HistoryJson }): JSX.Element {
+function Gaps({ day }: { day: DayJson }): JSX.Element {
   const gaps = day.gaps.toReversed()
   const late = day.late > 0 ? words.van.late(exact(day.late)) : ''
   const { noGap, gapsOf } = words.van
@@ -119,7 +123,7 @@ function Gaps({ day, answer }: { day: DayJson; answer: HistoryJson }): JSX.Eleme
         {gaps.map((gap) => (
           <li key={gap.from_at}>
             <span class={`swatch g-${gap.reason}`} />
-            <span class="num">{rangeOf(gap, answer.time_zone)}</span>
+            <span class="num">{rangeOf(gap)}</span>
             <span class="muted num">{duration(Date.parse(gap.until_at) - Date.parse(gap.from_at))}</span>
             <span>{words.van.gapMeans[gap.reason] ?? gap.message}</span>
           </li>
@@ -151,11 +155,11 @@ function presentOf(day: DayJson): TimeSpan[] {
 }
 
 function nameOf({ date }: DayJson): string {
-  return dayName(`${date}T12:00:00`)
+  return dateText(date)
 }
 
-function rangeOf({ from_at, until_at }: TimeSpan, zone: string): string {
-  return `${clockText(Date.parse(from_at), zone)}–${clockText(Date.parse(until_at), zone)}`
+function rangeOf({ from_at, until_at }: TimeSpan): string {
+  return `${clockText(Date.parse(from_at), zone())}–${clockText(Date.parse(until_at), zone())}`
 }
 
 const DAYS_MS = 20_000

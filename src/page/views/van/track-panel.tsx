@@ -2,6 +2,8 @@ import type { JSX } from 'preact'
 import { useMemo } from 'preact/hooks'
 import type { DeviceJson, DeviceRowJson } from '../../../admin/schemas/devices.ts'
 import { api, unlessMissing } from '../../data/api.ts'
+import { zone } from '../../data/clock.ts'
+import { dayAt, localDay } from '../../data/day.ts'
 import { useAsked } from '../../data/hooks.ts'
 import { conditionOf, whereIs } from '../../data/van.ts'
 import { exact } from '../../format.ts'
@@ -60,7 +62,7 @@ export function TrackPanel({ detail, row }: { detail: DeviceJson; row?: DeviceRo
 
 /** The positions of a route since midnight; none where the tracking API cannot be asked. */
 async function readTrack(company: string, route: string): Promise<TrackPoint[]> {
-  const midnight = new Date().setHours(0, 0, 0, 0)
+  const midnight = localDay(dayAt(Date.now(), zone()), zone()).from
   const query = { from: Math.floor(midnight / 1000), to: Math.floor(Date.now() / 1000) }
   const positions = await unlessMissing(api.track(company, route, query)).catch(() => undefined)
   const points = (positions ?? []).map(({ lat, lon, timestamp }) => ({ at: timestamp * 1000, lat, lon }))

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import type { DeviceJson } from '../../../admin/schemas/devices.ts'
 import type { LaneJson } from '../../../admin/schemas/lanes.ts'
 import { useNow } from '../../data/hooks.ts'
-import { age, coordinates, count, duration, exact } from '../../format.ts'
+import { age, coordinates, count, duration, exact, withTimes } from '../../format.ts'
 import { Foreign, Panel, When } from '../../parts/basics.tsx'
 import { Fact } from '../../parts/fact.tsx'
 import { words } from '../../words/index.ts'
@@ -46,7 +46,7 @@ export function VanFacts({ detail, changed }: { detail: DeviceJson; changed: () 
               <span class="num">{count(lane.waiting)}</span>
             </Fact>
             <Fact name={words.van.assignedBy}>
-              <Foreign text={lane.source} mono />
+              <Foreign text={withTimes(lane.source)} mono />
             </Fact>
             {lane.until_at && (
               <Fact name={words.van.until}>
@@ -63,7 +63,7 @@ export function VanFacts({ detail, changed }: { detail: DeviceJson; changed: () 
         ))}
         {detail.source && (
           <Fact name={words.van.entry}>
-            <Foreign text={detail.source} mono />
+            <Foreign text={withTimes(detail.source)} mono />
           </Fact>
         )}
       </dl>

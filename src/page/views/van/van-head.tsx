@@ -4,7 +4,7 @@ import type { ChainJson } from '../../../admin/schemas/chain.ts'
 import type { DeviceJson } from '../../../admin/schemas/devices.ts'
 import { useNow } from '../../data/hooks.ts'
 import { conditionOf, nameOf, speedOf, whereIs } from '../../data/van.ts'
-import { age, speed } from '../../format.ts'
+import { age, speed, withTimes } from '../../format.ts'
 import { ConditionDot, CopyButton, Foreign } from '../../parts/basics.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { href } from '../../router.ts'
@@ -64,7 +64,7 @@ export function VanHead({ detail, chain, changed }: VanHeadProps): JSX.Element {
           <CopyButton text={detail.id} label={words.van.copyId} />
         </span>
       </div>
-      {chain && <p class="van-sentence">{chain.sentence}</p>}
+      {chain && <p class="van-sentence">{withTimes(chain.sentence)}</p>}
       <ul class="van-figures">
         <Figure
           name={words.van.where}

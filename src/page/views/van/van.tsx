@@ -6,6 +6,7 @@ import { api, unlessMissing } from '../../data/api.ts'
 import { RequestError } from '../../data/client.ts'
 import { useAsked, useEvents } from '../../data/hooks.ts'
 import { nameOf } from '../../data/van.ts'
+import { withTimes } from '../../format.ts'
 import { Empty, FailureNote, Foreign, Loading } from '../../parts/basics.tsx'
 import { href } from '../../router.ts'
 import { words } from '../../words/index.ts'
@@ -74,7 +75,7 @@ function ChainAlone({ chain }: { chain: ChainJson }): JSX.Element {
             <Foreign text={nameOf(chain.device)} />
           </h1>
         </div>
-        <p class="van-sentence">{chain.sentence}</p>
+        <p class="van-sentence">{withTimes(chain.sentence)}</p>
       </header>
       <ChainPanel chain={chain} />
     </div>

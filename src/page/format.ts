@@ -102,11 +102,11 @@ export function dateText(date: string): string {
  * `2026-11-22T07:41:00.000Z`, `08:14:02+02:00`, `2026-11-22 08:14:02Z`.
  */
 export function withTimes(text: string, now = Date.now()): string {
-  return text.replace(OFFSET_TIME, (whole, date: string | undefined, clockTime: string, offset: string) => {
+  return text.replace(OFFSET_TIME, (found, date: string | undefined, clockTime: string, offset: string) => {
     const ahead = offset === 'Z' ? 0 : Date.parse(`1970-01-01T00:00:00${offset}`)
     const today = new Date(now - ahead).toISOString().slice(0, 10)
     const at = Date.parse(`${date?.slice(0, 10) ?? today}T${clockTime}${offset}`)
-    if (Number.isNaN(at)) return whole
+    if (Number.isNaN(at)) return found
     const isToday = dayAt(at, zone()) === dayAt(now, zone())
     return isToday ? timeOfDay(at) : `${dateText(dayAt(at, zone()))}, ${timeOfDay(at)}`
   })

@@ -9,6 +9,8 @@ const DEVICES = JSON.stringify({
 })
 const ROUTES = `device,courier_id,route_id,from,until\nVan 12,,1001,${DAY} 18:00,${DAY} 20:00\n`
 
+const barOf = (page: Page) => page.getByRole('button', { name: /^Van 12: 1001/ })
+
 /** The browser runs in UTC, 5 h 30 min behind the roster. */
 describe.skipIf(!findChromium())('the clock of the page', () => {
   const fixture = pageFixture({ 'devices.yaml': DEVICES, 'routes.csv': ROUTES }, 'time_zone: Asia/Kolkata\n')
@@ -20,8 +22,6 @@ describe.skipIf(!findChromium())('the clock of the page', () => {
     await opened.page.locator('.stay').first().waitFor()
     return opened
   }
-
-  const barOf = (page: Page) => page.getByRole('button', { name: /^Van 12: 1001/ })
 
   it('is that of the roster, also in dialogs and in what the admin port says', async () => {
     const { page, faults, close } = await openDay()

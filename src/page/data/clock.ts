@@ -48,8 +48,7 @@ export function useClock(): { readonly zone: string; readonly other?: string; re
 
 function isKnown(name: string): boolean {
   try {
-    new Intl.DateTimeFormat('en', { timeZone: name })
-    return true
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
   } catch {
     return false
   }

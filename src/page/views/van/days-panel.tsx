@@ -67,27 +67,30 @@ function Strip({ day }: { day: DayJson }): JSX.Element {
     const [start, end] = [at(Date.parse(span.from_at)), at(Date.parse(span.until_at))]
     return { class: name, x: start, width: Math.max(end - start, LEAST_WIDTH) }
   }
-  const title = (span: TimeSpan, text: string) => `${rangeOf(span)} ${text}`
   return (
     <svg class="day-strip" viewBox={`0 0 ${WIDTH} 24`} preserveAspectRatio="none" aria-hidden="true">
       <rect class="g-none" x={0} y={0} width={WIDTH} height={18} />
       {presentOf(day).map((span) => (
         <rect key={span.from_at} {...bar(span, 'g-fix')} y={0} height={18}>
-          <title>{title(span, words.van.gap.fix)}</title>
+          <title>{titleOf(span, words.van.gap.fix)}</title>
         </rect>
       ))}
       {day.gaps.map((gap) => (
         <rect key={gap.from_at} {...bar(gap, `g-${gap.reason}`)} y={0} height={18}>
-          <title>{title(gap, words.van.gap[gap.reason] ?? gap.message)}</title>
+          <title>{titleOf(gap, words.van.gap[gap.reason] ?? gap.message)}</title>
         </rect>
       ))}
       {day.connected.map((span) => (
         <rect key={span.from_at} {...bar(span, 'g-connected')} y={21} height={3}>
-          <title>{title(span, words.van.connection)}</title>
+          <title>{titleOf(span, words.van.connection)}</title>
         </rect>
       ))}
     </svg>
   )
+}
+
+function titleOf(span: TimeSpan, text: string): string {
+  return `${rangeOf(span)} ${text}`
 }
 
 /** What the colours mean that are there. */

@@ -166,6 +166,17 @@ export function zoneAhead(aheadMs: number): string | undefined {
   return (quarters < 0 ? '-' : '+') + clock.slice(11, 16)
 }
 
+/**
+ * The offset in use somewhere that explains a device whose clock is `aheadMs` ahead of UTC, to two minutes; undefined if none does. One
+ * of zero explains nothing.
+ */
+export function fittingZone(aheadMs: number): string | undefined {
+  const quarters = Math.round(aheadMs / QUARTER_MS)
+  if (quarters === 0 || Math.abs(aheadMs - quarters * QUARTER_MS) > FITS_MS) return undefined
+  const isUsed = quarters % 4 === 0 || ODD_QUARTERS.has(quarters)
+  return isUsed && quarters >= LEAST_QUARTERS ? zoneAhead(aheadMs) : undefined
+}
+
 /** Shows an instant (RFC 3339) in a time zone, with its offset: `08:14:02+02:00`, `08:14:02Z`, and with the day where it is not today. */
 export type Clock = (instant: string) => string
 
@@ -232,4 +243,9 @@ const INSTANT = /^(\d{4}-\d\d-\d\d)[T ]([0-2]\d):([0-5]\d)(?::([0-5]\d)(\.\d{1,9
 const ZONE = /^(?:[A-Za-z][\w+/-]*|[+-](?:0\d:?[0-5]\d|1[0-3]:?[0-5]\d|14:?00))$/
 /** 14 hours. */
 const MAX_QUARTERS = 56
+const FITS_MS = 120_000
+/** No zone is further behind UTC than twelve hours. */
+const LEAST_QUARTERS = -48
+/** The offsets in use that are no whole hours, in quarters of one: from -09:30 to +13:45. */
+const ODD_QUARTERS: ReadonlySet<number> = new Set([-38, -14, -10, 14, 18, 22, 23, 26, 35, 38, 42, 51, 55])
 const NUMERIC = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?:,?[T ]+(\d{1,2}):(\d\d)(:\d\d)?)?$/

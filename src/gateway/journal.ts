@@ -1,7 +1,7 @@
 import { DecodeError, type DecodeReason, type Fix, type Message, type Protocol } from '../../protocols/kit/index.ts'
 import { addressOf } from '../domain/addresses.ts'
 import { sameId } from '../domain/ids.ts'
-import { zoneAhead } from '../domain/times.ts'
+import { fittingZone, localFromUtc } from '../domain/times.ts'
 import { type FaultPlace, logFault } from '../observe/faults.ts'
 import type { Logger } from '../observe/log.ts'
 import { frameCounters, metrics } from '../observe/metrics.ts'
@@ -205,7 +205,7 @@ export class Journal {
     if (move) noteSuspicion(id, move, at)
     if (!placed) return
     // Who has not proved to be a device says nothing of its clock.
-    if (entry && placed.aheadMs > 0) noteAhead(id, placed.aheadMs, at)
+    if (entry && placed.aheadMs > 0) noteAhead(entry, placed.aheadMs, at)
     else if (entry && placed.lastFix && observations.devices.has(id)) observations.over(id, CLOCK)
     if (failure) return
     for (const reason of placed.filtered) metrics.filtered.inc({ reason })
@@ -333,11 +333,12 @@ function noteSaid(device: FrameNotes, fixes: readonly Fix[], arrival: { entry: D
     device.said(said, { at: time > now - OLDEST_SAID_MS ? Math.min(time + behindMs, now) : now, cameAt: now })
 }
 
-/** Notes that a device is ahead of our clock, and what would fit: a zone, if it is whole quarters of an hour ahead. */
-function noteAhead(device: string, aheadMs: number, now: number): void {
-  const zone = zoneAhead(aheadMs)
+/** Notes that a device is ahead of our clock, and what would fit, if anything does. `ownMs`: by how much its own time is ahead of UTC. */
+function noteAhead({ id: device, time_zone }: DeviceEntry, ownMs: number, now: number): void {
+  const set = time_zone === undefined ? 0 : localFromUtc(now, time_zone) - now
+  const zone = fittingZone(ownMs)
   const fits = zone === undefined ? say('its clock is wrong') : say('time_zone "{}" would fit', zone)
-  const evidence = say('about {} min ahead: {}', Math.round(aheadMs / 60_000), fits)
+  const evidence = say('about {} min ahead: {}', Math.round((ownMs - set) / 60_000), fits)
   observations.note('clock_ahead', { subject: { device }, evidence, now })
 }
 

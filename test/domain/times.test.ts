@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isZone, localDay, localFromUtc, utcFromLocal } from '../../src/domain/times.ts'
+import { fittingZone, isZone, localDay, localFromUtc, utcFromLocal } from '../../src/domain/times.ts'
 
 const HOUR = 3_600_000
 
@@ -13,6 +13,20 @@ describe('isZone', () => {
   it.each(['', 'Z', 'Berlin', 'Europe/Nowhere', '+3', '+15:00', '+03:60', '03:00', '__proto__'])(
     'isZone refuses "%s"',
     (zone) => expect(isZone(zone)).toBe(false),
+  )
+})
+
+describe('fittingZone', () => {
+  it.each([
+    [120, '+02:00'],
+    [119, '+02:00'],
+    [330, '+05:30'],
+    [-300, '-05:00'],
+    [840, '+14:00'],
+  ])('%i min ahead fit %s', (minutes, zone) => expect(fittingZone(minutes * 60_000)).toBe(zone))
+
+  it.each([0, 1, 5, -7, 15, 23, 75, 127, -780, 900, 525_600])('no offset fits %i min', (minutes) =>
+    expect(fittingZone(minutes * 60_000)).toBeUndefined(),
   )
 })
 

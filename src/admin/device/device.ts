@@ -1,7 +1,7 @@
 import { yieldToEventLoop } from '../../async.ts'
 import { entryAdvice } from '../../diagnose/explain.ts'
 import { sameId } from '../../domain/ids.ts'
-import { utcFromLocal, zoneAhead } from '../../domain/times.ts'
+import { utcFromLocal, fittingZone } from '../../domain/times.ts'
 import { type Contact, type DeviceEvent, type DeviceRecord, readEvents } from '../../store/device-record.ts'
 import { assignmentField } from '../../roster/assignment.ts'
 import { belongedAt, type DeviceEntry } from '../../roster/device-entry.ts'
@@ -154,7 +154,7 @@ async function heldJson(
     reason,
     fixes,
     oldest_at: instant(oldestAt),
-    offset: reason === 'clock' ? zoneAhead(timestampOf(latest) * 1000 - receivedAt(latest)) : undefined,
+    offset: reason === 'clock' ? fittingZone(timestampOf(latest) * 1000 - receivedAt(latest)) : undefined,
     replaced_line: entry && reason === 'no_route' ? await hiddenLine(live, entry, timeOf(latest, entry)) : undefined,
   }
 }

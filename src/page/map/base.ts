@@ -76,7 +76,7 @@ function unpacked(steps: readonly number[], world: number): Outline {
 }
 
 /** Draws water, land, borders, and as many names of towns as there is room for. */
-export function drawBase(sheet: Sheet, atlas: Atlas | undefined): void {
+export function drawBase(sheet: Sheet, atlas: Atlas | undefined): undefined {
   const { context, width, height } = sheet
   const { water, land, coast, frontier } = colours()
   context.fillStyle = water

@@ -10,17 +10,22 @@ export interface Sheet {
   /** Pixels that are the width of the world. */
   readonly world: number
   readonly zoom: number
+  /** Pixels of the device that are one of the view. */
+  readonly ratio: number
 }
+
+/** Draws a view. Returns after how many ms the next frame is wanted; undefined: once something changes. */
+type Draw = (sheet: Sheet) => number | undefined
 
 /** A Leaflet layer that draws the visible part of its content on one canvas, at most once a frame. */
 export class CanvasLayer extends Layer {
-  readonly #draw: (sheet: Sheet) => boolean | void
+  readonly #draw: Draw
   readonly #canvas = document.createElement('canvas')
   #map: LeafletMap | undefined
   #frame: number | undefined
+  #timer: ReturnType<typeof setTimeout> | undefined
 
-  /** @param draw draws the view; true: it wants to draw the next frame too */
-  constructor(draw: (sheet: Sheet) => boolean | void) {
+  constructor(draw: Draw) {
     super()
     this.#draw = draw
     this.#canvas.className = 'leaflet-layer map-canvas'
@@ -34,7 +39,7 @@ export class CanvasLayer extends Layer {
   }
 
   override onRemove(): this {
-    if (this.#frame !== undefined) cancelAnimationFrame(this.#frame)
+    this.#cancel()
     this.#map = undefined
     this.#canvas.remove()
     return this
@@ -49,9 +54,15 @@ export class CanvasLayer extends Layer {
     this.#frame ??= requestAnimationFrame(() => this.#render())
   }
 
-  #render(): void {
+  #cancel(): void {
     if (this.#frame !== undefined) cancelAnimationFrame(this.#frame)
+    clearTimeout(this.#timer)
     this.#frame = undefined
+    this.#timer = undefined
+  }
+
+  #render(): void {
+    this.#cancel()
     const map = this.#map
     if (!map) return
     const { x: width, y: height } = map.getSize()
@@ -69,7 +80,10 @@ export class CanvasLayer extends Layer {
     context.clearRect(0, 0, width, height)
     const { x: left, y: top } = map.getPixelBounds().min!
     const zoom = map.getZoom()
-    if (this.#draw({ context, width, height, left, top, world: 256 * 2 ** zoom, zoom })) this.redraw()
+    const nextMs = this.#draw({ context, width, height, left, top, world: 256 * 2 ** zoom, zoom, ratio })
+    if (nextMs === 0) this.redraw()
+    // A frame is at most 16 ms after the timer.
+    else if (nextMs !== undefined) this.#timer = setTimeout(() => this.redraw(), nextMs - 16)
   }
 }
 

@@ -7,6 +7,7 @@ import { colours, onColourScheme } from '../parts/colours.ts'
 import { words } from '../words/index.ts'
 import { drawBase, loadAtlas } from './base.ts'
 import { CanvasLayer } from './canvas-layer.ts'
+import type { Marker } from './markers.ts'
 import { drawTrack, type TrackPoint } from './track.ts'
 import { VansOnMap } from './vans-on-map.ts'
 
@@ -35,7 +36,7 @@ export function MapView(props: MapProps): JSX.Element {
   }, [])
   useEffect(() => shown.current?.update(), [props.vans, props.chosen, props.track])
   useEffect(() => shown.current?.fit(), [props.fitKey])
-  return <div class="map" ref={box} role="application" aria-label={props.label} />
+  return <div class="map" ref={box} role="application" aria-label={props.label} aria-description={words.map.keys} />
 }
 
 /** The Leaflet map of a component, and its layers. */
@@ -115,9 +116,15 @@ class ShownMap {
   }
 
   #listen(box: HTMLElement): void {
-    this.#map.on('click', ({ containerPoint: { x, y } }) => this.#props.current.choose?.(this.#vans.at(x, y)))
+    this.#map.on('click', ({ containerPoint: { x, y } }) => this.#open(this.#vans.at(x, y)))
+    box.addEventListener('keydown', (event) => {
+      if (event.key !== 'Enter' || event.target !== box) return
+      const { x, y } = this.#map.getSize().divideBy(2)
+      this.#open(this.#vans.at(x, y, Infinity))
+    })
     this.#map.on('mousemove', ({ containerPoint: { x, y } }) => {
-      box.style.cursor = this.#props.current.choose && this.#vans.at(x, y) ? 'pointer' : ''
+      const marker = this.#vans.at(x, y)
+      box.style.cursor = marker && (this.#props.current.choose || marker.vans.length > 1) ? 'pointer' : ''
     })
     const resizing = new ResizeObserver(() => this.#map.invalidateSize({ animate: false }))
     resizing.observe(box)
@@ -125,7 +132,17 @@ class ShownMap {
     box.style.background = colours().water
   }
 
+  /** Zooms in to the vans of a cluster; chooses a van. */
+  #open(marker: Marker | undefined): void {
+    if (!marker || marker.vans.length === 1) return this.#props.current.choose?.(marker?.vans[0].van)
+    const points = marker.vans.flatMap(({ van }) => whereIs(van) ?? [])
+    const bounds = leaflet.latLngBounds(points.map(({ lat, lon }) => [lat, lon]))
+    const zoom = Math.max(this.#map.getBoundsZoom(bounds.pad(0.2)), this.#map.getZoom() + 1)
+    this.#map.setView(bounds.getCenter(), Math.min(zoom, 18), { animate: false })
+  }
+
   #redraw(): void {
+    this.#vans.recolour()
     for (const layer of this.#layers) layer.redraw()
   }
 }

@@ -1,14 +1,13 @@
 import type { DeviceRowJson } from '../../admin/schemas/devices.ts'
-import { CONDITIONS, type Condition, conditionOf, nameOf, whereIs } from '../data/van.ts'
-import { colours } from '../parts/colours.ts'
+import { CONDITIONS, conditionOf, nameOf, whereIs } from '../data/van.ts'
 import { mercator, type Sheet } from './canvas-layer.ts'
+import { type Marker, markersOf, type PlacedVan, type WorldPoint } from './markers.ts'
+import { clusterRadius, Sprites } from './sprites.ts'
 
-/** A van on its way from where it was to where it is, in widths of the world. */
+/** A marker on its way from where it was to where it is. */
 interface Mover {
-  van: DeviceRowJson
-  condition: Condition
-  from: { x: number; y: number }
-  to: { x: number; y: number }
+  marker: Marker
+  from: WorldPoint
   /** ms of the page's clock. */
   since: number
   /** The point at which it was last drawn, in pixels of the view. */
@@ -16,124 +15,148 @@ interface Mover {
   py: number
 }
 
-/** Draws thousands of vans, and finds the one at a point. A van glides to its next position. */
+/** Draws thousands of vans as markers, and finds the one at a point. A marker glides to its next position. */
 export class VansOnMap {
-  readonly #movers = new Map<string, Mover>()
+  readonly #sprites = new Sprites()
+  #placed: readonly PlacedVan[] = []
+  /** In the order in which they are drawn. */
+  #movers: readonly Mover[] = []
+  /** What the markers are made for: a zoom, and the van that is in no cluster. */
+  #madeFor: { zoom: number; chosen: string | undefined } | undefined
+  #changedAt = 0
 
   /** The vans with a position, as they are now. */
   set(vans: readonly DeviceRowJson[], now: number): void {
-    const seen = new Set<string>()
-    for (const van of vans) {
+    this.#placed = vans.flatMap((van) => {
       const place = whereIs(van)
-      if (!place) continue
-      seen.add(van.id)
-      const to = mercator(place.lat, place.lon)
-      const condition = conditionOf(van)
-      const mover = this.#movers.get(van.id)
-      if (!mover) this.#movers.set(van.id, { van, condition, from: to, to, since: 0, px: 0, py: 0 })
-      else {
-        const isElsewhere = to.x !== mover.to.x || to.y !== mover.to.y
-        if (isElsewhere) Object.assign(mover, { from: between(mover, now), to, since: now })
-        Object.assign(mover, { van, condition })
-      }
-    }
-    for (const id of this.#movers.keys()) if (!seen.has(id)) this.#movers.delete(id)
+      return place ? [{ van, condition: conditionOf(van), ...mercator(place.lat, place.lon) }] : []
+    })
+    this.#madeFor = undefined
+    this.#changedAt = now
   }
 
-  /** Returns whether one is still on its way. */
-  draw(sheet: Sheet, now: number, chosen: string | undefined): boolean {
-    const { context, left, top, world, zoom, width, height } = sheet
-    const { of, surface } = colours()
+  /** Draws in the present colours from now on. */
+  recolour(): void {
+    this.#sprites.clear()
+  }
+
+  /** Draws all markers in view. Returns after how many ms the next frame would differ; undefined: none will. */
+  draw(sheet: Sheet, now: number, chosen: string | undefined): number | undefined {
+    const { context, left, top, world, zoom, width, height, ratio } = sheet
+    this.#cluster(Math.floor(zoom * 4) / 4, chosen)
+    this.#sprites.scale(ratio)
     const radius = zoom < 6 ? 3 : zoom < 10 ? 4 : 5
-    const visible = new Map<Condition, Mover[]>(CONDITIONS.toReversed().map((condition) => [condition, []]))
-    let isMoving = false
-    for (const mover of this.#movers.values()) {
-      const { x, y } = between(mover, now)
-      if (now - mover.since < GLIDE_MS) isMoving = true
+    const shown: Mover[] = []
+    let moving = 0
+    context.save()
+    context.setTransform(1, 0, 0, 1, 0, 0)
+    for (const mover of this.#movers) {
+      const { x, y } = between(mover, now, world)
       mover.px = x * world - left
       mover.py = y * world - top
-      if (mover.px < -8 || mover.py < -8 || mover.px > width + 8 || mover.py > height + 8) continue
-      visible.get(mover.condition)?.push(mover)
+      if (mover.px < -20 || mover.py < -20 || mover.px > width + 20 || mover.py > height + 20) continue
+      shown.push(mover)
+      if (x !== mover.marker.x || y !== mover.marker.y) moving++
+      const { image, size } = this.#spriteOf(mover.marker, radius)
+      // Between pixels of the device, a picture would be blurred and cost five times as much.
+      context.drawImage(image, Math.round(mover.px * ratio - size / 2), Math.round(mover.py * ratio - size / 2))
     }
-    context.lineWidth = 1.5
-    context.strokeStyle = surface
-    for (const [condition, movers] of visible) {
-      if (movers.length === 0) continue
-      context.beginPath()
-      for (const mover of movers) addShape(context, mover, radius)
-      context.fillStyle = of(`c-${condition}`)
-      context.stroke()
-      context.fill()
-    }
-    const shown = [...visible.values()].flat()
-    if (shown.length <= MOST_NAMES && zoom >= 9) drawNames(context, shown, radius)
-    const marked = chosen === undefined ? undefined : this.#movers.get(chosen)
-    if (marked) mark(context, marked, radius, of('accent'))
-    return isMoving
+    context.restore()
+    const singles = shown.filter(({ marker }) => marker.vans.length === 1)
+    if (singles.length <= MOST_NAMES && zoom >= 9) this.#drawNames(context, shown, radius)
+    const marked = chosen === undefined ? undefined : shown.find(({ marker }) => marker.key === chosen)
+    if (marked) mark(context, marked, radius + 6, this.#sprites.palette.of('accent'))
+    return moving === 0 ? undefined : moving > MANY ? MANY_FRAME_MS : 0
   }
 
-  /** The van nearest to a point of the view, at most 14 pixels from it. */
-  at(x: number, y: number): DeviceRowJson | undefined {
-    let [nearest, best]: [DeviceRowJson | undefined, number] = [undefined, REACH_PX ** 2]
-    for (const { van, px, py } of this.#movers.values()) {
-      const distance = (px - x) ** 2 + (py - y) ** 2
-      if (distance < best) [nearest, best] = [van, distance]
+  /** The marker nearest to a point of the view, at most `reach` pixels from its edge. */
+  at(x: number, y: number, reach = REACH_PX): Marker | undefined {
+    let [nearest, best]: [Marker | undefined, number] = [undefined, reach]
+    for (const { marker, px, py } of this.#movers) {
+      const distance = Math.hypot(px - x, py - y) - (marker.vans.length > 1 ? clusterRadius(marker.vans.length) : 0)
+      if (distance < best) [nearest, best] = [marker, distance]
     }
     return nearest
   }
+
+  /** Makes the markers anew where vans, zoom or choice have changed. Those that were there before glide. */
+  #cluster(zoom: number, chosen: string | undefined): void {
+    const before = this.#madeFor
+    if (before?.zoom === zoom && before.chosen === chosen) return
+    const known = new Map(this.#movers.map((mover) => [mover.marker.key, mover]))
+    const movers = markersOf(this.#placed, zoom, chosen).map((marker) => {
+      const mover = known.get(marker.key)
+      if (!mover) return { marker, from: marker, since: 0, px: 0, py: 0 }
+      const isElsewhere = marker.x !== mover.marker.x || marker.y !== mover.marker.y
+      // At another zoom, clusters have other vans: none of them has moved.
+      const isJump = isElsewhere && before !== undefined
+      if (isJump) Object.assign(mover, { from: marker, since: 0 })
+      else if (isElsewhere) Object.assign(mover, { from: between(mover, this.#changedAt), since: this.#changedAt })
+      return Object.assign(mover, { marker })
+    })
+    this.#movers = movers.toSorted((one, other) => rankOf(one) - rankOf(other))
+    this.#madeFor = { zoom, chosen }
+  }
+
+  #spriteOf({ vans, condition }: Marker, radius: number) {
+    if (vans.length > 1) return this.#sprites.cluster(condition, vans.length)
+    return this.#sprites.van(
+      condition,
+      radius,
+      condition === 'moving' && radius >= 4 ? vans[0].van.position?.heading : undefined,
+    )
+  }
+
+  #drawNames(context: CanvasRenderingContext2D, movers: readonly Mover[], radius: number): void {
+    const { text, halo } = this.#sprites.palette
+    context.font = '600 11px Inter, system-ui, sans-serif'
+    context.textBaseline = 'middle'
+    const taken: (readonly [x: number, y: number, right: number])[] = []
+    const hides = (x: number, y: number, right: number) =>
+      movers.some(({ marker, px, py }) => {
+        const reach = marker.vans.length > 1 ? clusterRadius(marker.vans.length) : radius
+        return Math.abs(y - py) < 7 + reach && px > x && px - reach < right
+      })
+    for (const { marker, px, py } of movers) {
+      if (marker.vans.length > 1) continue
+      const name = nameOf(marker.vans[0].van).slice(0, 24)
+      const right = px + radius + 6 + name.length * 6.4
+      if (taken.some(([x, y, end]) => Math.abs(y - py) < 14 && x < right && end > px) || hides(px, py, right)) continue
+      taken.push([px, py, right])
+      // Names of places below a name would make both unreadable.
+      context.fillStyle = halo
+      context.fillRect(px + radius + 3, py - 7, context.measureText(name).width + 6, 14)
+      context.fillStyle = text
+      context.fillText(name, px + radius + 6, py)
+    }
+  }
 }
 
-function between({ from, to, since }: Mover, now: number): { x: number; y: number } {
+/** Where a marker is; at its end already if it is less than a pixel of the view from it. */
+function between({ marker, from, since }: Mover, now: number, world = Infinity): WorldPoint {
   const part = Math.min(1, Math.max(0, (now - since) / GLIDE_MS))
-  if (part === 1) return to
-  const eased = 1 - (1 - part) ** 3
-  return { x: from.x + (to.x - from.x) * eased, y: from.y + (to.y - from.y) * eased }
+  if (part === 1) return marker
+  const left = (1 - part) ** 3
+  const [dx, dy] = [(from.x - marker.x) * left, (from.y - marker.y) * left]
+  return Math.abs(dx) * world < 0.5 && Math.abs(dy) * world < 0.5 ? marker : { x: marker.x + dx, y: marker.y + dy }
 }
 
-/** A drop that points where the van drives; a dot where it stands. */
-function addShape(context: CanvasRenderingContext2D, { van, condition, px, py }: Mover, radius: number): void {
-  const heading = van.position?.heading
-  if (condition !== 'moving' || heading === undefined || radius < 4) {
-    context.moveTo(px + radius, py)
-    context.arc(px, py, radius, 0, 2 * Math.PI)
-    return
-  }
-  const angle = ((heading - 90) * Math.PI) / 180
-  const tip = radius * 1.9
-  const [tx, ty] = [px + Math.cos(angle) * tip, py + Math.sin(angle) * tip]
-  context.moveTo(tx, ty)
-  context.arc(px, py, radius, angle + 0.9, angle + 2 * Math.PI - 0.9)
-  context.closePath()
-}
-
-function drawNames(context: CanvasRenderingContext2D, movers: readonly Mover[], radius: number): void {
-  const { text, halo } = colours()
-  context.font = '600 11px Inter, system-ui, sans-serif'
-  context.textBaseline = 'middle'
-  const taken: (readonly [x: number, y: number, right: number])[] = []
-  const hides = (x: number, y: number, right: number) =>
-    movers.some(({ px, py }) => Math.abs(y - py) < 7 + radius && px > x && px < right + radius)
-  for (const { van, px, py } of movers) {
-    const name = nameOf(van).slice(0, 24)
-    const right = px + radius + 6 + name.length * 6.4
-    if (taken.some(([x, y, end]) => Math.abs(y - py) < 14 && x < right && end > px) || hides(px, py, right)) continue
-    taken.push([px, py, right])
-    // Names of places below a name would make both unreadable.
-    context.fillStyle = halo
-    context.fillRect(px + radius + 3, py - 7, context.measureText(name).width + 6, 14)
-    context.fillStyle = text
-    context.fillText(name, px + radius + 6, py)
-  }
+/** Clusters last, and among the vans those first that are shown first in lists: they are the last to be covered. */
+function rankOf({ marker: { vans, condition } }: Mover): number {
+  return vans.length > 1 ? CONDITIONS.length : CONDITIONS.toReversed().indexOf(condition as (typeof CONDITIONS)[number])
 }
 
 function mark(context: CanvasRenderingContext2D, { px, py }: Mover, radius: number, colour: string): void {
   context.beginPath()
-  context.arc(px, py, radius + 6, 0, 2 * Math.PI)
+  context.arc(px, py, radius, 0, 2 * Math.PI)
   context.strokeStyle = colour
   context.lineWidth = 2
   context.stroke()
 }
 
 const GLIDE_MS = 900
+/** So many moving markers are drawn 30 times a second, fewer 60 times. */
+const MANY = 1500
+const MANY_FRAME_MS = 33
 const MOST_NAMES = 80
 const REACH_PX = 14

@@ -199,7 +199,12 @@ export const de: Words = {
     retryParked: 'Geparkte erneut versuchen',
     retried: (n: number, text: string) => `${text} ${one(n, 'Position wird', 'Positionen werden')} erneut versucht.`,
   },
-  map: { label: 'Karte der Fahrzeuge', zoomIn: 'Vergrößern', zoomOut: 'Verkleinern' },
+  map: {
+    label: 'Karte der Fahrzeuge',
+    keys: 'Pfeiltasten verschieben die Karte; Eingabe öffnet, was ihrer Mitte am nächsten ist',
+    zoomIn: 'Vergrößern',
+    zoomOut: 'Verkleinern',
+  },
   vans: {
     search: 'Name, Kennung, Tour, Ort',
     show: 'Zeigen als',

@@ -197,7 +197,12 @@ export const en = {
     retryParked: 'Try parked positions again',
     retried: (n: number, text: string) => `${text} ${one(n, 'position is', 'positions are')} tried again.`,
   },
-  map: { label: 'Map of the vans', zoomIn: 'Zoom in', zoomOut: 'Zoom out' },
+  map: {
+    label: 'Map of the vans',
+    keys: 'Arrow keys move the map; Enter opens what is nearest to its centre',
+    zoomIn: 'Zoom in',
+    zoomOut: 'Zoom out',
+  },
   vans: {
     search: 'Search name, id, route, place',
     show: 'Show as',

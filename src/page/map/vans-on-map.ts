@@ -143,7 +143,7 @@ function between({ marker, from, since }: Mover, now: number, world = Infinity):
 
 /** Clusters last, and among the vans those first that are shown first in lists: they are the last to be covered. */
 function rankOf({ marker: { vans, condition } }: Mover): number {
-  return vans.length > 1 ? CONDITIONS.length : CONDITIONS.toReversed().indexOf(condition as (typeof CONDITIONS)[number])
+  return vans.length > 1 ? CONDITIONS.length : CONDITIONS.toReversed().indexOf(condition)
 }
 
 function mark(context: CanvasRenderingContext2D, { px, py }: Mover, radius: number, colour: string): void {

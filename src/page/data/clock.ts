@@ -4,7 +4,7 @@ import { useEffect, useReducer } from 'preact/hooks'
 
 const KEY = 'waybridge.clock'
 /** The time zone of the browser. */
-export const browserZone = new Intl.DateTimeFormat().resolvedOptions().timeZone
+const browserZone = new Intl.DateTimeFormat().resolvedOptions().timeZone
 
 let rosterZone: string | undefined
 let isBrowsers = localStorage.getItem(KEY) === 'browser'
@@ -23,7 +23,7 @@ export function setRosterZone(given: string): void {
 }
 
 /** Shows times in the browser's zone or in the roster's. The browser keeps the choice. */
-export function showBrowserZone(wanted: boolean): void {
+function showBrowserZone(wanted: boolean): void {
   isBrowsers = wanted
   if (wanted) localStorage.setItem(KEY, 'browser')
   else localStorage.removeItem(KEY)

@@ -158,7 +158,8 @@ export const tileUrl = leaf(
     const url = URL.parse(value)
     const isTemplate =
       ['{z}', '{x}', '{y}'].every((part) => value.includes(part)) && !/[{}]/.test(value.replaceAll(/\{[zxy]\}/g, ''))
-    return url && /^https?:$/.test(url.protocol) && !url.username && !/[{}]/.test(url.host) && isTemplate
+    const isRaster = !/\.(?:mvt|pbf)$/.test(url?.pathname ?? '')
+    return url && isRaster && /^https?:$/.test(url.protocol) && !url.username && !/[{}]/.test(url.host) && isTemplate
       ? value
       : undefined
   },

@@ -167,8 +167,8 @@ export function zoneAhead(aheadMs: number): string | undefined {
 }
 
 /**
- * The offset in use somewhere that explains a device whose clock is `aheadMs` ahead of UTC, to two minutes; undefined if none does. One
- * of zero explains nothing.
+ * The offset in use somewhere that explains a device whose clock is `aheadMs` ahead of UTC, to two minutes; undefined if none
+ * does. An offset of zero explains nothing.
  */
 export function fittingZone(aheadMs: number): string | undefined {
   const quarters = Math.round(aheadMs / QUARTER_MS)

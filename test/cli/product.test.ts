@@ -91,7 +91,9 @@ it('why explains a van that was never heard, an unknown device, and a wrong name
   await expect
     .poll(async () => explained(UNKNOWN), soon)
     .toMatch(
-      new RegExp(`not configured, 1 fix held since ${CLOCK} .* ✖ identified .* → if .*, otherwise name it under`),
+      new RegExp(
+        `1 fix held since ${CLOCK}: add it to devices\\.yaml .* ✖ identified .* → if it is yours, name it under`,
+      ),
     )
   const row = `${UNKNOWN} +teltonika +tcp ${product.ports['tcp/teltonika']} +\\d+ s ago +1 +52\\.50000, 13\\.40000`
   const entry = `\n  "${UNKNOWN}": { name: …, company_id: …, courier_id: …, route_id: … }\n`

@@ -246,6 +246,11 @@ parked: { max_positions: 0 }
       '1:16 page.tiles: expected the URL of raster tiles, such as https://tiles.example/{z}/{x}/{y}.png',
     ],
     [
+      'vector tiles',
+      'page: { tiles: "https://tiles.example/{z}/{x}/{y}.pbf?key=1" }',
+      '1:16 page.tiles: expected the URL of raster tiles, such as https://tiles.example/{z}/{x}/{y}.png',
+    ],
+    [
       'a PMTiles file',
       'page: { tiles: world.pmtiles }',
       '1:16 page.tiles: a PMTiles file is not yet supported: expected the URL of a tile server',

@@ -81,7 +81,7 @@ function worstOf(numbers: ReadonlyMap<Condition, number>): Condition {
   return [...numbers].reduce((most, each) => (each[1] > most[1] ? each : most))[0]
 }
 
-/** The conditions that need somebody. */
+/** The conditions that somebody has to look into, worst first. */
 const WORST_FIRST: readonly Condition[] = ['silent', 'gps_old', 'held', 'no_route', 'unknown', 'never']
 /** The width of the world has fewer cells. */
 const CELLS = 2 ** 24

@@ -132,7 +132,7 @@ export class VansOnMap {
   }
 }
 
-/** Where a marker is; at its end already if it is less than a pixel of the view from it. */
+/** Where a marker is; at its end already if it is less than half a pixel of the view from it. */
 function between({ marker, from, since }: Mover, now: number, world = Infinity): WorldPoint {
   const part = Math.min(1, Math.max(0, (now - since) / GLIDE_MS))
   if (part === 1) return marker

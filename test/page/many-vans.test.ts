@@ -41,10 +41,7 @@ describe.skipIf(!findChromium())('five thousand vans on the map', () => {
     await close()
   })
 
-  it.each([
-    [1000, 30],
-    [5000, 15],
-  ])('%i vans that move each second are drawn at least %i times a second', async (vans, fewest) => {
+  it.each([1000, 5000])('%i vans that move each second are copies of pictures that are drawn once', async (vans) => {
     const { page, faults, close } = await fixture.open('/')
     await page.route('**/admin/devices?*', async (route) => {
       const from = Number(new URL(route.request().url()).searchParams.get('page_token') ?? 0)
@@ -62,7 +59,8 @@ describe.skipIf(!findChromium())('five thousand vans on the map', () => {
     const read = async () => {
       const { metrics } = await cdp.send('Performance.getMetrics')
       const of = (name: string) => metrics.find((metric) => metric.name === name)?.value ?? Number.NaN
-      return { at: of('Timestamp'), busy: of('TaskDuration'), frames: await page.evaluate<number>('mapFrames') }
+      const [frames, copied, drawn] = await page.evaluate<number[]>('[mapFrames, mapCopied, mapDrawn]')
+      return { at: of('Timestamp'), busy: of('TaskDuration'), frames, copied, drawn }
     }
     await expect.poll(async () => (await read()).frames, { timeout: 30_000 }).toBeGreaterThan(30)
     const before = await read()
@@ -78,8 +76,10 @@ describe.skipIf(!findChromium())('five thousand vans on the map', () => {
     const framesPerS = (1000 * gaps.length) / gaps.reduce((one, other) => one + other, 0)
     const busy = Math.round((100 * (after.busy - before.busy)) / seconds)
     console.log(`${vans} vans: ${framesPerS.toFixed(0)} frames/s, main thread ${busy} % busy`)
-    // On a machine that others use as well.
-    expect(framesPerS).toBeGreaterThan(fewest)
+    const copied = after.copied - before.copied
+    expect(copied).toBeGreaterThan(1000)
+    // What is drawn anew are clusters with another number.
+    expect(after.drawn - before.drawn).toBeLessThan(copied / 10)
     expect(faults).toEqual([])
     await close()
   })
@@ -126,8 +126,19 @@ function townVan(index: number) {
 /** Runs in the page: the event stream tells each second that all vans have moved; counts the frames of the vans' canvas. */
 const moveVans = `(vans) => {
   globalThis.mapFrames = 0
+  globalThis.mapCopied = 0
+  globalThis.mapDrawn = 0
   const counts = []
   globalThis.mapTimes = counts
+  const { arc, drawImage } = CanvasRenderingContext2D.prototype
+  CanvasRenderingContext2D.prototype.drawImage = function (...args) {
+    if (counts === globalThis.mapTimes) mapCopied++
+    return drawImage.apply(this, args)
+  }
+  CanvasRenderingContext2D.prototype.arc = function (...args) {
+    if (counts === globalThis.mapTimes) mapDrawn++
+    return arc.apply(this, args)
+  }
   const clear = CanvasRenderingContext2D.prototype.clearRect
   CanvasRenderingContext2D.prototype.clearRect = function (...args) {
     // Scripts of earlier tests in this window run as well: only the last one counts.

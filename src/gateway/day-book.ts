@@ -1,6 +1,15 @@
 import { yieldToEventLoop } from '../async.ts'
 import { localDay } from '../domain/times.ts'
-import { addDayNotes, type DayNote, type DayNotes, NOTED, type NotedKind, type Redis } from '../store/index.ts'
+import {
+  addDayNotes,
+  type DayNote,
+  type DayNotes,
+  dayShardOf,
+  NOTED,
+  type NotedKind,
+  type Shard,
+  type Store,
+} from '../store/index.ts'
 import type { Capacity } from './acceptance.ts'
 import type { HeardBook } from './heard.ts'
 import type { Placement } from './place.ts'
@@ -19,13 +28,13 @@ export interface DayBookOptions {
  * waits for that. A gateway that is killed loses its last minutes.
  */
 export class DayBook {
-  readonly #redis: Redis
+  readonly #redis: Store
   readonly #options: DayBookOptions
   #devices = new Map<string, OpenNotes>()
   #writtenAt = Date.now()
   #day = { from: 0, until: 0 }
 
-  constructor(redis: Redis, options: DayBookOptions) {
+  constructor(redis: Store, options: DayBookOptions) {
     this.#redis = redis
     this.#options = options
   }
@@ -62,18 +71,23 @@ export class DayBook {
     this.#devices = new Map()
     for (const [, open] of devices) open.isOpen = false
     if (capacity.isScarce) return
+    const byShard = Map.groupBy(devices, ([device]) => dayShardOf(this.#redis, device))
+    const faults = await Promise.all(Array.from(byShard, ([shard, own]) => this.#writeIn(shard, own)))
+    if (faults.flat().length > 0) throw faults.flat().at(-1)
+  }
+
+  /** Resolves to the errors of a shard. */
+  async #writeIn(shard: Shard, devices: readonly NotedDevice[]): Promise<unknown[]> {
     const faults: unknown[] = []
     for (let at = 0; at < devices.length; at += AT_ONCE) {
       const slice = devices.slice(at, at + AT_ONCE)
-      await addDayNotes(
-        this.#redis,
-        slice.flatMap(([device, open]) => this.#daysOf(device, open)),
-      ).catch((error: unknown) => {
+      const notes = slice.flatMap(([device, open]) => this.#daysOf(device, open))
+      await addDayNotes(shard, notes).catch((error: unknown) => {
         this.#putBack(slice)
         faults.push(error)
       })
     }
-    if (faults.length > 0) throw faults.at(-1)
+    return faults
   }
 
   /** Notes the minutes in which a device was connected; for `''`, in which the gateway ran. */
@@ -81,7 +95,7 @@ export class DayBook {
     for (let at = from - (from % MINUTE_MS); at <= until; at += MINUTE_MS) this.of(device).add('connected', at)
   }
 
-  #putBack(slice: readonly (readonly [device: string, open: OpenNotes])[]): void {
+  #putBack(slice: readonly NotedDevice[]): void {
     for (const [device, { fixes, late, notes }] of slice) {
       if (notes.length > MOST_WAITING) continue
       const open = this.of(device)
@@ -107,6 +121,8 @@ export class DayBook {
     return this.#day
   }
 }
+
+type NotedDevice = readonly [device: string, open: OpenNotes]
 
 /** Notes on a device that are not in Redis yet. */
 export class OpenNotes {

@@ -1,5 +1,4 @@
-import { keys } from './keys.ts'
-import type { Redis } from '../redis/connection.ts'
+import type { Shard, Store } from './shards.ts'
 
 /*
  * What is noted of a device and a local day: a bit for each minute and kind, and how many fixes came. The first two kinds take
@@ -25,20 +24,26 @@ export interface DayNotes {
   readonly late: number
 }
 
-/** Adds to what is noted of some devices. It is kept for 32 days. Rejects where Redis does not take all. */
-export async function addDayNotes(redis: Redis, some: readonly DayNotes[]): Promise<void> {
-  const writes = redis.pipeline()
+/** The shard that has the days of a device; those of the gateways (`''`) are in the home shard. */
+export function dayShardOf(redis: Store, device: string): Shard {
+  return device === '' ? redis : redis.shardOf(device)
+}
+
+/** Adds to what is noted of devices of a shard. It is kept for 32 days. Rejects where Redis does not take all. */
+export async function addDayNotes(shard: Shard, some: readonly DayNotes[]): Promise<void> {
+  const { day: keyOf } = shard.keyNames
+  const writes = shard.pipeline()
   for (const { device, day, fixes, late, notes } of some) {
     const bits = runsOf(notes, day).flatMap(({ bit, length }) => ['SET', `u${length}`, bit, 2 ** length - 1])
     const counts = ['OVERFLOW', 'SAT', 'INCRBY', 'u23', 0, fixes, 'INCRBY', 'u16', 24, late]
-    writes.call('BITFIELD', keys.day(day, device), ...FIRST, ...counts, ...bits)
+    writes.call('BITFIELD', keyOf(day, device), ...FIRST, ...counts, ...bits)
   }
   const answers = (await writes.exec()) ?? []
-  const expiries = redis.pipeline()
+  const expiries = shard.pipeline()
   for (const [at, [error, answer]] of answers.entries()) {
     if (error) throw error
     const [wasWritten] = answer as number[]
-    if (!wasWritten) expiries.expire(keys.day(some[at].day, some[at].device), KEPT_S)
+    if (!wasWritten) expiries.expire(keyOf(some[at].day, some[at].device), KEPT_S)
   }
   if (expiries.length > 0) await expiries.exec()
 }
@@ -67,23 +72,38 @@ export interface NotedDay {
   has(kind: NotedKind, minute: number): boolean
 }
 
-/** What is noted of a device on some days, each by when it begins, ms UTC. */
-export async function readDays(redis: Redis, device: string, days: readonly number[]): Promise<NotedDay[]> {
-  const reads = await Promise.all(days.map((day) => redis.getBuffer(keys.day(day, device))))
-  return reads.map((bytes) => ({
-    fixes: bytes ? bytes.readUIntBE(0, 3) >> 1 : 0,
-    late: bytes ? bytes.readUInt16BE(3) : 0,
-    has(kind, minute) {
-      if (bytes === null || minute >= MOST_MINUTES) return false
-      const bit = bitOf(kind, minute)
-      return ((bytes[bit >> 3] ?? 0) & (0x80 >> (bit & 7))) !== 0
-    },
-  }))
+/**
+ * What is noted of a device on some days, each by when it begins, ms UTC. All shards are asked: what was noted while the data had fewer
+ * of them stays where it is.
+ */
+export async function readDays(redis: Store, device: string, days: readonly number[]): Promise<NotedDay[]> {
+  return Promise.all(
+    days.map(async (day) => {
+      const parts = await redis.inShards((shard) => shard.getBuffer(shard.keyNames.day(day, device)))
+      return notedIn(parts.filter((bytes) => bytes !== null))
+    }),
+  )
 }
 
-/** Deletes what is noted of devices on some days. */
-export async function forgetDays(redis: Redis, devices: Iterable<string>, days: readonly number[]): Promise<void> {
-  await redis.unlink(...Array.from(devices, (device) => days.map((day) => keys.day(day, device))).flat())
+/** A day of which each shard has a part. */
+function notedIn(parts: readonly Buffer[]): NotedDay {
+  return {
+    fixes: parts.reduce((sum, bytes) => sum + (bytes.readUIntBE(0, 3) >> 1), 0),
+    late: parts.reduce((sum, bytes) => sum + bytes.readUInt16BE(3), 0),
+    has(kind, minute) {
+      if (minute >= MOST_MINUTES) return false
+      const bit = bitOf(kind, minute)
+      return parts.some((bytes) => ((bytes[bit >> 3] ?? 0) & (0x80 >> (bit & 7))) !== 0)
+    },
+  }
+}
+
+/** Deletes what is noted of devices on some days, in all shards. */
+export async function forgetDays(redis: Store, devices: Iterable<string>, days: readonly number[]): Promise<void> {
+  const ids = [...devices]
+  await redis.inShards((shard) =>
+    shard.unlink(...ids.flatMap((device) => days.map((day) => shard.keyNames.day(day, device)))),
+  )
 }
 
 function bitOf(kind: NotedKind, minute: number): number {

@@ -6,7 +6,7 @@ export function tagOf(shard: number): string {
 /** The tag of the home shard, which has everything that does not grow with the traffic. */
 const TAG = tagOf(0)
 
-/** What each shard has of its devices: lanes, what is held, and the marks of duplicates. A lane's name is `<company>/<courier>/<route>`. */
+/** What each shard has of its devices: lanes, what is held, marks of duplicates, records and days. A lane's name is `<company>/<courier>/<route>`. */
 export interface ShardKeys extends ReturnType<typeof shardKeys> {}
 
 /** The keys of a shard, by its tag. */
@@ -70,6 +70,8 @@ export function shardKeys(tag: string) {
     heardMark: `${tag}:heard-mark`,
     /** number: the version of the roster. Home has it; in other shards it is what a gateway has told them */
     rosterVersion: `${tag}:roster:version`,
+    /** string that expires: what is noted of a device on a local day, by when that begins (ms UTC); '' is the gateways (see days.ts) */
+    day: (day: number, device: string) => `${tag}:day:${day / 60_000}:${device}`,
   }
 }
 
@@ -117,8 +119,6 @@ export const keys = {
   gateway: (id: string) => `${TAG}:gateway:${id}`,
   /** string that expires: a process lives; JSON of what it says of itself (src/store/processes.ts) */
   process: (id: string) => `${TAG}:process:${id}`,
-  /** string that expires: what is noted of a device on a local day, by when that begins (ms UTC); '' is the gateways (see days.ts) */
-  day: (day: number, device: string) => `${TAG}:day:${day / 60_000}:${device}`,
   /** zset: devices whose frames are kept for the view, by when that ends, ms UTC */
   watched: `${TAG}:watched`,
   /** list that expires: the last frames of such a device, JSON each, latest first */

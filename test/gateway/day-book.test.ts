@@ -1,6 +1,6 @@
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
 import { DayBook } from '../../src/gateway/day-book.ts'
-import { keys, NOTED, type Redis, readDays } from '../../src/store/index.ts'
+import { keys, NOTED, readDays, type Store } from '../../src/store/index.ts'
 import { at, gateway, type IngestSetup, van } from '../support/ingest.ts'
 import { withRedis } from '../support/with-redis.ts'
 
@@ -10,7 +10,7 @@ const AHEAD_H = 12 - new Date().getUTCHours()
 const ZONE = `${AHEAD_H < 0 ? '-' : '+'}${String(Math.abs(AHEAD_H)).padStart(2, '0')}:00`
 const DAY = Math.floor(Date.now() / (60 * MIN)) * 60 * MIN - 720 * MIN
 
-let redis: Redis
+let redis: Store
 withRedis((_, connection) => void (redis = connection))
 
 let days: DayBook | undefined

@@ -58,7 +58,7 @@ export function misunderstoodOperations({ redis, directory, logger }: Misunderst
         const which: FrameSelection = { devices: device === undefined ? undefined : idsOf(device), count: AT_ONCE }
         let deleted = 0
         const read = () => seenFrames(redis, scope, which)
-        for (let some = await read(); some.length > 0; some = await read()) deleted += await dropFrames(redis, some)
+        for (let some = await read(); some.length > 0; some = await read()) deleted += await dropFrames(some)
         logger.warn({ device, deleted }, 'frames that were not understood are deleted')
         return (request.audit = { deleted })
       },

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Transport } from '../../protocols/kit/index.ts'
 import { observations } from '../observe/observations.ts'
 import { countParked, type MemoryShares, type Part, parkedLanes, type Store } from '../store/index.ts'
-import { FIX_BYTES, fullAt, memoryInfos, memoryLimit, memoryLimits, memoryShare } from '../store/memory.ts'
+import { FIX_BYTES, fullAt, memoryInfos, memoryLimits, memoryShare } from '../store/memory.ts'
 import { say } from '../texts/text.ts'
 
 export interface CapacityOptions {
@@ -60,7 +60,7 @@ export class Capacity {
     shares.markBytes = ofShard * SHARE
     // Whole: a script that discards a part of a fix would end in the middle.
     shares.heldFixes = Math.floor((ofShard * SHARE) / FIX_BYTES)
-    shares.misunderstoodBytes = memoryLimit(infos[0]) * MISUNDERSTOOD_SHARE
+    shares.misunderstoodBytes = ofShard * MISUNDERSTOOD_SHARE
     this.#isScarce = share > stopAt / 2
     this.#isFull = share > (this.#isFull ? stopAt - RESUME_BELOW : stopAt)
     if (this.#isFull) observations.note('redis_full', { evidence: say('{} % of its memory', Math.round(share * 100)) })

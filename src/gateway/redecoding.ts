@@ -24,6 +24,7 @@ import {
   dropOld,
   type FrameId,
   frameIds,
+  markReleasing,
   rewriteFrame,
   type Store,
   type StoredFrame,
@@ -42,7 +43,7 @@ export interface RedecodingOptions {
   /** The protocol with this name; undefined if it no longer exists. */
   readonly protocolNamed: (name: string) => Promise<Protocol | undefined>
   /** While it is not current, no frame is looked at. */
-  readonly replica: Pick<Replica, 'current' | 'roster'>
+  readonly replica: Pick<Replica, 'current' | 'roster' | 'version'>
   /** The secrets of devices, for frames that are encrypted with them. */
   readonly secrets?: Pick<DeviceSecrets, 'of'>
   readonly storage: Pick<FixStorage, 'store'>
@@ -102,20 +103,28 @@ export class Redecoding {
     }
   }
 
+  /**
+   * Makes devices due that the roster has changed. Every shard is told the version of the roster first: a frame that a gateway decoded by
+   * an earlier one is then found here, or due as it is kept.
+   */
   async #markDue(): Promise<void> {
-    const { redis } = this.#options
-    if (this.#isAllDue) {
-      this.#isAllDue = false
-      await decodeAgain(redis).catch((error: unknown) => {
-        this.#isAllDue = true
-        throw error
-      })
+    const { redis, replica } = this.#options
+    const [isAllDue, changed] = [this.#isAllDue, this.#changed]
+    if (!isAllDue && changed.size === 0) return
+    this.#isAllDue = false
+    this.#changed = new Set()
+    try {
+      await markReleasing(redis, replica.version, [])
+      if (isAllDue) return await decodeAgain(redis)
+      await decodeAgain(
+        redis,
+        (await devicesWithFrames(redis)).filter((device) => changed.has(sameId(device))),
+      )
+    } catch (error) {
+      this.#isAllDue ||= isAllDue
+      this.#changed = this.#changed.union(changed)
+      throw error
     }
-    if (this.#changed.size === 0) return
-    const changed = [...this.#changed]
-    const due = (await devicesWithFrames(redis)).filter((device) => this.#changed.has(sameId(device)))
-    await decodeAgain(redis, due)
-    for (const id of changed) this.#changed.delete(id)
   }
 
   /** Answers whether every frame of a device was looked at, and what is understood now is stored. */
@@ -123,7 +132,7 @@ export class Redecoding {
     const { redis } = this.#options
     const ids = await frameIds(redis, [device])
     for (let at = 0; at < ids.length; at += AT_ONCE)
-      for (const frame of await withTexts(redis, ids.slice(at, at + AT_ONCE))) {
+      for (const frame of await withTexts(ids.slice(at, at + AT_ONCE))) {
         await this.#pace()
         if (this.#closing.signal.aborted || !(await this.#decode(frame))) return false
       }
@@ -171,7 +180,7 @@ export class Redecoding {
   }
 
   #rewrite(stored: StoredFrame, frame: MisunderstoodFrame): Promise<void> {
-    return rewriteFrame(this.#options.redis, { ...stored, text: JSON.stringify(frame) })
+    return rewriteFrame({ ...stored, text: JSON.stringify(frame) })
   }
 
   /** What a frame says by now; undefined: it cannot be read, or must not. */
@@ -240,7 +249,7 @@ export class Redecoding {
   }
 
   async #leave(frame: FrameId, reason: LeavingReason): Promise<void> {
-    this.#options.journal.keptNoMore(reason, await dropFrames(this.#options.redis, [frame]))
+    this.#options.journal.keptNoMore(reason, await dropFrames([frame]))
   }
 
   /** Leaves the process to the frames that arrive. */

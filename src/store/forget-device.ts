@@ -47,7 +47,7 @@ export async function forgetDevice(
   const { parked, ...lanes } = await forgetInLanes(shard, { ids, lanes: await lanesIn('schedule'), fate })
   const marks = await forgetMarks(shard, ids)
   const contacts = await sumOver([...ids], (id) => forgetContacts(redis, id))
-  const frames = await dropFrames(redis, await frameIds(redis, [...ids]))
+  const frames = await dropFrames(await frameIds(redis, [...ids]))
   return { held, parked: parked + refused, ...lanes, marks, contacts, frames }
 }
 

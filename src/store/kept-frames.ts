@@ -1,16 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { metrics } from '../observe/metrics.ts'
 import { grouped } from '../redis/grouped.ts'
-import { keys } from './keys.ts'
-import type { Redis } from '../redis/connection.ts'
 import type { MemoryShares } from './store.ts'
-import type { Store } from './shards.ts'
+import type { Shard, Store } from './shards.ts'
 
 /*
  * Frames that were not understood, as they came, until they are understood or there are too many. Lists, each with bounds of
  * its own: frames of types that hold positions (`position`), which are never given up; those whose type nobody knows
  * (`unknown`), and those that were read with a protocol that is a guess and whose fixes are held (`guessed`), of which the
- * oldest make room; `~`: of devices that are not configured.
+ * oldest make room; `~`: of devices that are not configured. They are in the shard of their device, with bounds of that shard; those
+ * that were kept while the data had fewer shards stay where they are, so readers ask all shards.
  */
 export type FrameKind = 'position' | 'unknown' | 'guessed'
 
@@ -36,21 +35,26 @@ export function frameId(at: number, device: string): string {
 
 /** A kept frame in its list. */
 export interface StoredFrame {
+  readonly shard: Shard
   readonly list: string
   readonly id: string
   readonly text: string
 }
 
-/** Keeps the frames of a gateway: all that come while the previous call is away leave in the next one. */
+/** Keeps the frames of a gateway: all of a shard that come while the previous call is away leave in the next one. */
 export class FrameStore {
   readonly #store: Store
   readonly #shares: Readonly<Pick<MemoryShares, 'misunderstoodBytes'>>
-  readonly #group = grouped((frames: KeptFrame[]) => this.#keep(frames), { maxWeight: MAX_CALL_BYTES })
+  readonly #groups: readonly ((frame: KeptFrame, weight: number) => Promise<boolean>)[]
   #waitingBytes = 0
 
+  /** `shares`: those of one shard. */
   constructor(store: Store, shares: Readonly<Pick<MemoryShares, 'misunderstoodBytes'>>) {
     this.#store = store
     this.#shares = shares
+    this.#groups = store.shards.map((shard) =>
+      grouped((frames: KeptFrame[]) => this.#keep(shard, frames), { maxWeight: MAX_CALL_BYTES }),
+    )
   }
 
   /**
@@ -62,10 +66,11 @@ export class FrameStore {
     const most = frame.isConfigured && frame.isProven ? MAX_WAITING_BYTES : MAX_WAITING_BYTES / 2
     if (this.#waitingBytes + length > most) return false
     this.#waitingBytes += length
-    return this.#group(frame, length).finally(() => (this.#waitingBytes -= length))
+    const { number } = this.#store.shardOf(deviceOfFrame(frame))
+    return this.#groups[number](frame, length).finally(() => (this.#waitingBytes -= length))
   }
 
-  async #keep(frames: readonly KeptFrame[]): Promise<boolean[]> {
+  async #keep(shard: Shard, frames: readonly KeptFrame[]): Promise<boolean[]> {
     const args = frames.flatMap((frame) => {
       const { id, isConfigured, isProven, kind, rosterVersion, text } = frame
       const { bytes, frames: most, shares } = BOUNDS[kind]
@@ -75,7 +80,7 @@ export class FrameStore {
       const bounds = [most * places, bytes * places, ofAll]
       return [isConfigured ? kind : `${kind}~`, id, text, rosterVersion, whenFull(frame), ...bounds]
     })
-    const [madeRoom, ...kept] = (await this.#store.run('keep_frames', KEYS, args)) as number[]
+    const [madeRoom, ...kept] = (await shard.run('keep_frames', keysOf(shard), args)) as number[]
     if (madeRoom > 0) metrics.misunderstoodLeft.inc({ reason: 'made_room' }, madeRoom)
     return kept.map((answer) => answer === 1)
   }
@@ -89,97 +94,134 @@ export interface FrameSelection {
 }
 
 /** Frames, latest first. */
-export async function readFrames(redis: Redis, { devices, before, count }: FrameSelection): Promise<StoredFrame[]> {
+export async function readFrames(redis: Store, { devices, before, count }: FrameSelection): Promise<StoredFrame[]> {
   const end = before === undefined ? '+' : `(${before}`
-  const found = await Promise.all(
-    idLists(devices).map(async ({ list, key }) => {
-      const ids = await redis.zrevrangebylex(key, end, '-', 'LIMIT', 0, count)
-      return ids.map((id) => ({ list, id }))
-    }),
+  const found = await inLists(redis, devices, ({ shard, key }) =>
+    shard.zrevrangebylex(key, end, '-', 'LIMIT', 0, count),
   )
-  const latest = found.flat().toSorted((one, other) => (one.id < other.id ? 1 : -1))
-  return withTexts(redis, latest.slice(0, count))
+  const latest = found.toSorted((one, other) => (one.id < other.id ? 1 : -1))
+  return withTexts(latest.slice(0, count))
 }
 
 /** The texts of frames that are still there, in their order. */
-export async function withTexts(redis: Redis, some: readonly FrameId[]): Promise<StoredFrame[]> {
-  if (some.length === 0) return []
-  const texts = await redis.hmget(keys.misunderstood('frames'), ...some.map(({ id }) => id))
-  return some.flatMap((each, index) => {
-    const text = texts[index]
+export async function withTexts(some: readonly FrameId[]): Promise<StoredFrame[]> {
+  const texts = new Map<string, string | null>()
+  const byShard = Map.groupBy(some, ({ shard }) => shard)
+  const reads = Array.from(byShard, async ([shard, own]) => {
+    const read = await shard.hmget(shard.keyNames.misunderstood('frames'), ...own.map(({ id }) => id))
+    for (const [index, text] of read.entries()) texts.set(own[index].id, text)
+  })
+  await Promise.all(reads)
+  return some.flatMap((each) => {
+    const text = texts.get(each.id) ?? null
     return text === null ? [] : [{ ...each, text }]
   })
 }
 
-export type FrameId = Pick<StoredFrame, 'list' | 'id'>
+export type FrameId = Omit<StoredFrame, 'text'>
 
 /** The frames of a device by these ids of it, oldest first. */
-export async function frameIds(redis: Redis, devices: readonly string[]): Promise<FrameId[]> {
-  const found = await Promise.all(
-    idLists(devices).map(async ({ list, key }) => (await redis.zrange(key, '0', '-1')).map((id) => ({ list, id }))),
-  )
-  return found.flat().toSorted((one, other) => (one.id < other.id ? -1 : 1))
+export async function frameIds(redis: Store, devices: readonly string[]): Promise<FrameId[]> {
+  const found = await inLists(redis, devices, ({ shard, key }) => shard.zrange(key, '0', '-1'))
+  return found.toSorted((one, other) => (one.id < other.id ? -1 : 1))
 }
 
 /** Drops some of the frames that arrived before a time, ms UTC. Answers how many. */
 export async function dropOld(redis: Store, before: number): Promise<number> {
-  const found = await Promise.all(
-    LISTS.map(async (list) => {
-      const ids = await redis.zrangebylex(keys.misunderstood(list), '-', `(${before}`, 'LIMIT', 0, SLICE)
-      return ids.map((id) => ({ list, id }))
-    }),
+  return dropFrames(
+    await inLists(redis, undefined, ({ shard, key }) => shard.zrangebylex(key, '-', `(${before}`, 'LIMIT', 0, SLICE)),
   )
-  return dropFrames(redis, found.flat())
 }
 
 /** Drops frames. Answers how many there were. */
-export async function dropFrames(redis: Store, some: readonly FrameId[]): Promise<number> {
+export async function dropFrames(some: readonly FrameId[]): Promise<number> {
   let dropped = 0
-  for (let at = 0; at < some.length; at += SLICE) {
-    const args = some.slice(at, at + SLICE).flatMap(({ list, id }) => [list, id])
-    dropped += (await redis.run('drop_frames', KEYS, args)) as number
-  }
+  for (const [shard, own] of Map.groupBy(some, (each) => each.shard))
+    for (let at = 0; at < own.length; at += SLICE) {
+      const args = own.slice(at, at + SLICE).flatMap(({ list, id }) => [list, id])
+      dropped += (await shard.run('drop_frames', keysOf(shard), args)) as number
+    }
   return dropped
 }
 
 /** Replaces the text of a frame, if the frame is still there. */
-export async function rewriteFrame(redis: Store, { list, id, text }: StoredFrame): Promise<void> {
-  await redis.run('rewrite_frame', KEYS, [list, id, text])
+export async function rewriteFrame({ shard, list, id, text }: StoredFrame): Promise<void> {
+  await shard.run('rewrite_frame', keysOf(shard), [list, id, text])
 }
 
 /** Has the frames of some devices decoded again (undefined: of all); `at`: not before that, ms UTC. */
-export async function decodeAgain(redis: Redis, devices?: readonly string[], at = 0): Promise<void> {
-  const due = keys.misunderstood('due')
-  if (!devices) return void (await redis.zunionstore(due, 1, due, 'WEIGHTS', 0))
-  for (let from = 0; from < devices.length; from += SLICE)
-    await redis.zadd(due, 'XX', 'LT', ...devices.slice(from, from + SLICE).flatMap((device) => [at, device]))
+export async function decodeAgain(redis: Store, devices?: readonly string[], at = 0): Promise<void> {
+  await redis.inShards(async (shard) => {
+    const due = shard.keyNames.misunderstood('due')
+    if (!devices) return void (await shard.zunionstore(due, 1, due, 'WEIGHTS', 0))
+    for (let from = 0; from < devices.length; from += SLICE)
+      await shard.zadd(due, 'XX', 'LT', ...devices.slice(from, from + SLICE).flatMap((device) => [at, device]))
+  })
 }
 
-export function devicesWithFrames(redis: Redis): Promise<string[]> {
-  return redis.zrange(keys.misunderstood('due'), '0', '-1')
+/** The devices that have kept frames in any shard. */
+export async function devicesWithFrames(redis: Store): Promise<string[]> {
+  const found = await redis.inShards((shard) => shard.zrange(shard.keyNames.misunderstood('due'), '0', '-1'))
+  return [...new Set(found.flat())]
 }
 
 /** Claims a device whose frames are to be decoded again. No other gateway gets it until something changes again. */
 export async function claimFrames(redis: Store): Promise<string | undefined> {
-  const due = keys.misunderstood('due')
-  const [[device]] = (await redis.run('claim_held', [due], [1, NEVER_MS])) as Buffer[][]
-  return device?.toString()
+  for (const shard of redis.shards) {
+    const due = shard.keyNames.misunderstood('due')
+    const [[device]] = (await shard.run('claim_held', [due], [1, NEVER_MS])) as Buffer[][]
+    if (device) return device.toString()
+  }
+  return undefined
 }
 
 /** How many frames are kept of each kind, and the bytes of all. */
-export async function countFrames(redis: Redis): Promise<Record<FrameKind, number> & { readonly bytes: number }> {
-  const [sizes, ...counts] = await Promise.all([
-    redis.hmget(keys.misunderstood('sizes'), ...LISTS),
-    ...LISTS.map((list) => redis.zcard(keys.misunderstood(list))),
-  ])
-  const [position, unknown, otherPosition, otherUnknown, guessed] = counts
-  const bytes = sizes.reduce((sum, size) => sum + Number(size ?? 0), 0)
-  return { position: position + otherPosition, unknown: unknown + otherUnknown, guessed, bytes }
+export async function countFrames(redis: Store): Promise<Record<FrameKind, number> & { readonly bytes: number }> {
+  const ofShards = await redis.inShards(async (shard) => {
+    const { misunderstood } = shard.keyNames
+    return Promise.all([
+      shard.hmget(misunderstood('sizes'), ...LISTS),
+      ...LISTS.map((list) => shard.zcard(misunderstood(list))),
+    ])
+  })
+  const sum = { position: 0, unknown: 0, guessed: 0, bytes: 0 }
+  for (const [sizes, position, unknown, otherPosition, otherUnknown, guessed] of ofShards) {
+    sum.position += position + otherPosition
+    sum.unknown += unknown + otherUnknown
+    sum.guessed += guessed
+    for (const size of sizes) sum.bytes += Number(size ?? 0)
+  }
+  return sum
 }
 
-function idLists(devices?: readonly string[]): { list: string; key: string }[] {
-  if (!devices) return LISTS.map((list) => ({ list, key: keys.misunderstood(list) }))
-  return devices.flatMap((device) => LISTS.map((list) => ({ list, key: keys.misunderstood(`${list}:${device}`) })))
+interface IdList {
+  readonly shard: Shard
+  readonly key: string
+}
+
+/** The frames that a command finds in the lists of devices (undefined: of all) in all shards, in no order. */
+async function inLists(
+  redis: Store,
+  devices: readonly string[] | undefined,
+  find: (list: IdList) => Promise<string[]>,
+): Promise<FrameId[]> {
+  const names = LISTS.flatMap((list) =>
+    devices ? devices.map((device) => ({ list, part: `${list}:${device}` })) : [{ list, part: list }],
+  )
+  const found = await redis.inShards(async (shard) =>
+    Promise.all(
+      names.map(async ({ list, part }) => {
+        const ids = await find({ shard, key: shard.keyNames.misunderstood(part) })
+        return ids.map((id) => ({ shard, list, id }))
+      }),
+    ),
+  )
+  return found.flat(2)
+}
+
+/** The device of a frame, which its id ends with. */
+function deviceOfFrame({ id }: Pick<KeptFrame, 'id'>): string {
+  return id.slice(id.indexOf('-', id.indexOf('-') + 1) + 1)
 }
 
 const LISTS = ['position', 'unknown', 'position~', 'unknown~', 'guessed~'] as const
@@ -200,7 +242,11 @@ function whenFull({ isProven, kind }: KeptFrame): 0 | 1 | 2 {
   return isProven || kind === 'guessed' ? 1 : 2
 }
 
-const KEYS = [...['frames', 'sizes', 'due', ''].map((part) => keys.misunderstood(part)), keys.roster('version')]
+/** What lua/misunderstood.lua touches in a shard. */
+function keysOf({ keyNames: { misunderstood, rosterVersion } }: Shard): string[] {
+  return [...['frames', 'sizes', 'due', ''].map(misunderstood), rosterVersion]
+}
+
 const MAX_CALL_BYTES = 1 << 19
 /** On their way to Redis, half of it of senders that are not certain. Redis writes as much in a tenth of a second. */
 const MAX_WAITING_BYTES = 4 << 20

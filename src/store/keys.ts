@@ -6,7 +6,7 @@ export function tagOf(shard: number): string {
 /** The tag of the home shard, which has everything that does not grow with the traffic. */
 const TAG = tagOf(0)
 
-/** What each shard has of its devices: lanes, what is held, marks of duplicates, records and days. A lane's name is `<company>/<courier>/<route>`. */
+/** What each shard has of its devices: lanes, what is held, marks of duplicates, records, days and kept frames. A lane's name is `<company>/<courier>/<route>`. */
 export interface ShardKeys extends ReturnType<typeof shardKeys> {}
 
 /** The keys of a shard, by its tag. */
@@ -72,6 +72,11 @@ export function shardKeys(tag: string) {
     rosterVersion: `${tag}:roster:version`,
     /** string that expires: what is noted of a device on a local day, by when that begins (ms UTC); '' is the gateways (see days.ts) */
     day: (day: number, device: string) => `${tag}:day:${day / 60_000}:${device}`,
+    /**
+     * frames that were not understood (see kept-frames.ts). Hashes `frames`: id → JSON, `sizes`: list or `<list>:<device>` →
+     * bytes; zset `due`: device → when its frames are decoded again, ms UTC; zsets `<list>`, `<list>:<device>`: ids
+     */
+    misunderstood: (part: string) => `${tag}:misunderstood:${part}`,
   }
 }
 
@@ -123,11 +128,6 @@ export const keys = {
   watched: `${TAG}:watched`,
   /** list that expires: the last frames of such a device, JSON each, latest first */
   watchedFrames: (device: string) => `${TAG}:watched:${device}`,
-  /**
-   * frames that were not understood (see kept-frames.ts). Hashes `frames`: id → JSON, `sizes`: list or `<list>:<device>` →
-   * bytes; zset `due`: device → when its frames are decoded again, ms UTC; zsets `<list>`, `<list>:<device>`: ids
-   */
-  misunderstood: (part: string) => `${TAG}:misunderstood:${part}`,
 }
 
 /** A lane whose oldest record waits for longer is behind: its newest record goes first. */

@@ -59,7 +59,7 @@ export function memoryLimits(infos: readonly string[]): number {
   return infos.reduce((sum, info) => sum + memoryLimit(info), 0)
 }
 
-export function memoryLimit(info: string): number {
+function memoryLimit(info: string): number {
   return figureOf(info, 'maxmemory') || figureOf(info, 'total_system_memory')
 }
 

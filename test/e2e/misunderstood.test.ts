@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { protocolPorts } from '../../protocols/index.ts'
 import { startGateway } from '../../src/process/roles/gateway.ts'
 import { followConfig } from '../../src/process/roles/live.ts'
-import { keys, type Redis, readFrames, timestampOf } from '../../src/store/index.ts'
+import { keys, readFrames, type Store, timestampOf } from '../../src/store/index.ts'
 import type { MisunderstoodFrame } from '../../src/store/misunderstood-frame.ts'
 import { dial, until } from '../support/listen.ts'
 import { records } from '../support/records.ts'
@@ -19,7 +19,7 @@ const GOOD = `${dateOf(NOW_S)};5230.0000;N;01324.0000;E;0;0;30;9`
 const BAD = `${dateOf(NOW_S)};5230.0000;Q;01324.0000;E;0;0;30;9`
 
 let server: TestRedis
-let redis: Redis
+let redis: Store
 
 withRedis((one, connection) => {
   server = one

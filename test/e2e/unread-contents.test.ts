@@ -7,7 +7,7 @@ import { repliesOf } from '../../protocols/kit/index.ts'
 import { startGateway } from '../../src/process/roles/gateway.ts'
 import { followConfig } from '../../src/process/roles/live.ts'
 import { type StreamSpeech, speeches } from '../../src/sandbox/speak/index.ts'
-import { keys, type Redis, readFrames, timestampOf } from '../../src/store/index.ts'
+import { keys, readFrames, type Store, timestampOf } from '../../src/store/index.ts'
 import type { MisunderstoodFrame } from '../../src/store/misunderstood-frame.ts'
 import { dial, until } from '../support/listen.ts'
 import { casesOf, type OwnFrame } from '../support/protocol-cases.ts'
@@ -20,7 +20,7 @@ const TIMES = 10
 const NOW_S = Math.floor(Date.now() / 1000)
 
 let server: TestRedis
-let redis: Redis
+let redis: Store
 
 withRedis((one, connection) => {
   server = one

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
   DecodeError,
   type Fix,
@@ -14,8 +14,10 @@ import type { Device } from '../../src/config/devices.ts'
 import { Conversation } from '../../src/gateway/conversation.ts'
 import type { Assignment } from '../../src/roster/assignment.ts'
 import {
+  connect,
   custodyCounters,
   keys,
+  markReleasing,
   type Store,
   readFrames,
   receivedAt,
@@ -423,3 +425,68 @@ describe('a frame in which a secret is masked', () => {
 function view(stored: readonly StoredFrame[]): object[] {
   return stored.map(({ text }) => JSON.parse(text) as object)
 }
+
+describe('with three shards', () => {
+  const before: { redis?: Store } = {}
+
+  beforeAll(async () => {
+    before.redis = redis
+    redis = connect({ url: server.url, shards: 3 }, 'test')
+    await until(() => expect(redis.shards.map(({ status }) => status)).toEqual(['ready', 'ready', 'ready']))
+  })
+  afterAll(() => {
+    redis.disconnect()
+    if (before.redis) redis = before.redis
+  })
+
+  it.each(
+    ['1', '3', '7'].flatMap((id, shard) =>
+      ['before the shard is told', 'before its devices are read', 'after its devices are read'].map(
+        (moment) => [moment, shard, id] as const,
+      ),
+    ),
+  )(
+    'a frame by the earlier roster that comes %s of the change is decoded again, in shard %i',
+    async (moment, number, id) => {
+      const shard = redis.shards[number]
+      expect(redis.shardOf(id)).toBe(shard)
+      const van = { ...VAN, id }
+      const lagging = await gateway(1, [van])
+      const latest = await gateway(1, [van])
+      lagging.replica.version = 1
+      latest.replica.version = 1
+      await redis.set(keys.rosterVersion, 1)
+      await markReleasing(redis, 1, [])
+      onTestFinished(() => void vi.restoreAllMocks())
+      const begun = vi.spyOn(shard, 'zunionstore')
+      const redecoding = latest.decodeAgain()
+      await until(() => expect(begun).toHaveBeenCalled())
+      let isComing = true
+      let answered = 0
+      const come = async () => {
+        if (!isComing) return
+        isComing = false
+        answered = await lagging.say([`login ${id}`, entry(30)])
+      }
+      const [run, zrange] = [shard.run.bind(shard), shard.zrange.bind(shard)]
+      vi.spyOn(shard, 'run').mockImplementation(async (script, ...rest) => {
+        if (script === 'mark_releasing' && moment.startsWith('before the shard')) await come()
+        return run(script, ...rest)
+      })
+      vi.spyOn(shard, 'zrange').mockImplementation(async (...args: unknown[]) => {
+        if (moment.startsWith('before its')) await come()
+        const found = await (zrange as (...args: unknown[]) => Promise<string[]>)(...args)
+        if (moment.startsWith('after its')) await come()
+        return found
+      })
+      // As if the gateway that lags behind ends before it has applied the change.
+      await redis.set(keys.rosterVersion, 2)
+      latest.replica.version = 2
+      latest.replica.roster = await createDirectory([{ ...van, model: 'XT' }], [])
+      redecoding.rosterChanged(new Set([id]))
+      await until(async () => expect([answered, await frames()]).toEqual([2, []]))
+      const lane = await shard.lrangeBuffer(shard.keyNames.lane('7/42/1'), 0, -1)
+      expect(records(Buffer.concat(lane)).map((record) => timestampOf(record) - NOW_S)).toEqual([-30])
+    },
+  )
+})

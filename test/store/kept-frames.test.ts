@@ -83,7 +83,7 @@ describe('frames that were not understood', () => {
       expect(await store.keep({ ...frame, kind, text: 'a' })).toBe(true)
     const [found] = await readFrames(redis, { count: 10 })
     expect(await countFrames(redis)).toMatchObject({ position: 1 })
-    expect([await dropFrames(redis, [found]), await dropFrames(redis, [found])]).toEqual([1, 0])
+    expect([await dropFrames([found]), await dropFrames([found])]).toEqual([1, 0])
     await expectNothing()
   })
 
@@ -130,10 +130,10 @@ describe('frames that were not understood', () => {
   it('may be written anew while they are there', async () => {
     await keep(['a'])
     const [frame] = await readFrames(redis, { count: 1 })
-    await rewriteFrame(redis, { ...frame, text: 'a longer text' })
+    await rewriteFrame({ ...frame, text: 'a longer text' })
     expect(await textsOf()).toEqual(['a longer text'])
-    await dropFrames(redis, [frame])
-    await rewriteFrame(redis, { ...frame, text: 'again' })
+    await dropFrames([frame])
+    await rewriteFrame({ ...frame, text: 'again' })
     await expectNothing()
   })
 })
@@ -233,7 +233,7 @@ describe('the bounds of all devices', () => {
         isConfigured: index % 3 > 0,
       })
     expect((await countFrames(redis)).bytes).toBeGreaterThan(200 * 300)
-    await dropFrames(redis, await frameIds(redis, vans))
+    await dropFrames(await frameIds(redis, vans))
     await expectNothing()
   })
 

@@ -3,7 +3,7 @@ import type { ChainFacts, DeviceDetail, ExplainedDevice } from '../../diagnose/d
 import { sameId, slipBetween } from '../../domain/ids.ts'
 import { clockIn } from '../../domain/times.ts'
 import type { DeviceEntry } from '../../roster/device-entry.ts'
-import { isConnectionError, type Redis, readFrames } from '../../store/index.ts'
+import { isConnectionError, readFrames, type Store } from '../../store/index.ts'
 import type { MisunderstoodFrame } from '../../store/misunderstood-frame.ts'
 import type { Upstream } from '../facts.ts'
 import { findingJson } from '../findings.ts'
@@ -129,7 +129,7 @@ function similarTo(id: string, index: ChainSources['index']): string | undefined
  * among the latest 1,000 frames.
  */
 async function misunderstoodOf(
-  redis: Redis,
+  redis: Store,
   id: string,
   entry: DeviceEntry | undefined,
 ): Promise<ExplainedDevice['misunderstood']> {

@@ -1,6 +1,7 @@
--- Scripts for frames that were not understood. The id of a frame is `<arrival, ms UTC>-<random>-<device>`; it is in one list
+-- Scripts for frames that were not understood, in a shard. The id of a frame is `<arrival, ms UTC>-<random>-<device>`; it is in one list
 -- (see ../kept-frames.ts), whose zset `<prefix><list>` has all ids, and `<prefix><list>:<device>` those of a device, in
 -- their order. `sizes` has bytes by list and by `<list>:<device>`; `due` when each device is to be looked at again.
+-- `roster_version`: in the home shard that of the roster, in others the last one that a gateway has told (`mark_releasing`).
 local frames, sizes, due, prefix, roster_version = unpack(KEYS)
 
 -- What a frame takes of the memory of Redis, bytes: its text, with its id in three places.
@@ -66,7 +67,8 @@ local function keep_frames()
       redis.call('ZADD', prefix .. list .. ':' .. device, 0, id)
       account(list, device, size)
       redis.call('ZADD', due, 'NX', '+inf', device)
-      -- The gateway had not applied the latest roster: it may have decoded the frame with earlier settings.
+      -- The gateway had not applied the latest roster: it may have decoded the frame with earlier settings. A change that no gateway
+      -- has told this shard yet finds the frame later (src/gateway/redecoding.ts).
       if known_version ~= version then redis.call('ZADD', due, 'LT', 0, device) end
     elseif full and when_full ~= '0' then
       -- Or it is larger than all that there may be: then it is itself the oldest.

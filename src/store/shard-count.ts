@@ -52,7 +52,8 @@ function differing(before: number, count: number): string {
 
 /**
  * Whether nothing waits, is held or refused in any shard: then no shard has anything of a device that may be in another one from now
- * on, but its marks of duplicates, which expire. What is parked whole waits as well.
+ * on, but its marks of duplicates, which expire, and its days and kept frames, which are looked for in all shards. What is parked whole
+ * waits as well.
  */
 async function takeIfDrained(home: Store): Promise<boolean> {
   const left = await home.inShards((shard) => {

@@ -153,8 +153,8 @@ export async function rewriteFrame({ shard, list, id, text }: StoredFrame): Prom
 export async function decodeAgain(redis: Store, devices?: readonly string[], at = 0): Promise<void> {
   await redis.inShards(async (shard) => {
     const due = shard.keyNames.misunderstood('due')
-    if (!devices) return void (await shard.zunionstore(due, 1, due, 'WEIGHTS', 0))
-    for (let from = 0; from < devices.length; from += SLICE)
+    if (!devices) await shard.zunionstore(due, 1, due, 'WEIGHTS', 0)
+    for (let from = 0; devices && from < devices.length; from += SLICE)
       await shard.zadd(due, 'XX', 'LT', ...devices.slice(from, from + SLICE).flatMap((device) => [at, device]))
   })
 }

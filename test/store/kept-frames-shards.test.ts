@@ -46,8 +46,10 @@ function keep(device: string, { into = redis, kind = 'position', rosterVersion =
 }
 
 const devicesOf = (frames: readonly { readonly text: string }[]) => frames.map(({ text }) => text.split(' ')[0])
-const shardsWithFrames = async () =>
-  (await redis.keys('*:misunderstood:frames')).map((key) => Number(/^\{wb(\d)\}/.exec(key)?.[1])).toSorted()
+const shardsWithFrames = async () => {
+  const counts = await redis.inShards((shard) => shard.hlen(shard.keyNames.misunderstood('frames')))
+  return [0, 1, 2].filter((number) => counts[number] > 0)
+}
 
 it('frames are in the shard of their device, and listed from all, latest first', async () => {
   expect(VANS.map((van) => redis.shardOf(van).number)).toEqual([0, 1, 2])
@@ -108,5 +110,5 @@ it('a device is due at once where its frame was decoded by an earlier roster tha
   expect(await claimFrames(redis)).toBeUndefined()
   for (const van of VANS) await keep(van, { rosterVersion: 7 })
   const claimed = [await claimFrames(redis), await claimFrames(redis), await claimFrames(redis)]
-  expect([claimed.toSorted(), await claimFrames(redis)]).toEqual([VANS, undefined])
+  expect([new Set(claimed), await claimFrames(redis)]).toEqual([new Set(VANS), undefined])
 })

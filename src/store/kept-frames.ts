@@ -154,8 +154,9 @@ export async function decodeAgain(redis: Store, devices?: readonly string[], at 
   await redis.inShards(async (shard) => {
     const due = shard.keyNames.misunderstood('due')
     if (!devices) await shard.zunionstore(due, 1, due, 'WEIGHTS', 0)
-    for (let from = 0; devices && from < devices.length; from += SLICE)
-      await shard.zadd(due, 'XX', 'LT', ...devices.slice(from, from + SLICE).flatMap((device) => [at, device]))
+    const some = devices ?? []
+    for (let from = 0; from < some.length; from += SLICE)
+      await shard.zadd(due, 'XX', 'LT', ...some.slice(from, from + SLICE).flatMap((device) => [at, device]))
   })
 }
 

@@ -114,11 +114,11 @@ class RosterCollector {
     this.#readAt = now
     if (isDue) this.#missingAt = now
     this.#facts = {
-      rejected: last.flatMap(({ writer, company_id, rejected, at }) => {
+      rejected: last.flatMap(({ writer, company_id, rejected, refused, at }) => {
         const evidence = rejected.slice(0, MOST_EVIDENCE).map(({ line, device, message }) => {
           return joined([`${writer}:${line}`, device ?? [], message].flat(), ': ')
         })
-        return rejected.length === 0 ? [] : [{ writer, company_id, lines: rejected.length, at, evidence }]
+        return refused || rejected.length === 0 ? [] : [{ writer, company_id, lines: rejected.length, at, evidence }]
       }),
       stale: last.filter(({ stale }) => stale).map(({ writer, at }) => ({ name: writer, at })),
       missing: isDue

@@ -1,4 +1,4 @@
-import { readAll } from '../config/files.ts'
+import { loadConfig, readAll } from '../config/files.ts'
 import { ConfigError, type Problem, problemText } from '../config/problem.ts'
 import type { Protocols } from '../config/schema.ts'
 import { readTracking } from '../config/tracking.ts'
@@ -6,7 +6,8 @@ import { UserError } from '../errors.ts'
 import { remarksOn } from '../roster/advice.ts'
 import { rosterOf } from '../roster/file-version.ts'
 import type { ApiOptions } from './check-live.ts'
-import { counted } from './output.ts'
+import { findingsOfFiles } from './check-running.ts'
+import { counted, printLines } from './output.ts'
 
 export interface CheckOptions extends ApiOptions {
   readonly config: string
@@ -26,15 +27,19 @@ export async function checkCommand({ config: dir, live, ...options }: CheckOptio
   for (const mistake of mistakes) process.stdout.write(`${problemText(mistake)}\n`)
   for (const warning of warnings) process.stdout.write(`warning: ${problemText(warning)}\n`)
   if (mistakes.length > 0) return 1
+  const { config, files } = await loadConfig(dir, protocolPorts)
+  const found = await findingsOfFiles(dir, config, files)
+  for (const { action, evidence, message, severity } of found)
+    printLines([`${severity === 'error' ? '' : 'warning: '}${[message, ...evidence].join('; ')} → ${action}`])
+  if (found.some(({ severity }) => severity === 'error')) return 1
   if (live) return (await import('./check-live.ts')).checkLive(dir, options)
-  process.stdout.write(
-    `${dir}: no mistakes${warnings.length === 0 ? '' : `, ${counted(warnings.length, 'warning')}`}\n${FILES_ALONE}\n`,
-  )
+  const count = warnings.length + found.length
+  process.stdout.write(`${dir}: no mistakes${count === 0 ? '' : `, ${counted(count, 'warning')}`}\n${FILES_ALONE}\n`)
   return 0
 }
 
 const FILES_ALONE =
-  'This looks at the files alone: `waybridge routes check FILE` compares with what was put through the admin port.'
+  'What was put through the admin port is not looked at: `waybridge routes check FILE` compares with that.'
 
 /**
  * Validates the configuration in a directory without starting anything; `now`, ms UTC, says which day is today. With `mistakes`

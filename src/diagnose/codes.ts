@@ -174,6 +174,19 @@ export const CODES = {
     message: 'the new certificate files of {} cannot be used: the earlier ones stay in effect',
     action: 'correct the files named in the evidence',
   },
+  config_refused: {
+    severity: 'error',
+    link: 'placed',
+    message: '{} is refused: what was in effect before it stays in effect',
+    action:
+      'correct the file as the evidence says; where it would take routes and that is meant, write the lines with `waybridge routes put --force`, or delete the devices through the admin port',
+  },
+  restart_needed: {
+    severity: 'warning',
+    link: 'connected',
+    message: 'settings of {} take effect at the next start only',
+    action: 'start waybridge again; meanwhile trackers keep what is not acknowledged',
+  },
   enrolment_open: {
     severity: 'info',
     link: 'identified',
@@ -431,6 +444,12 @@ export const SENT_IN_VAIN: ReadonlySet<FindingCode> = new Set(['wrong_secret', '
 
 /** What trackers raise an alarm about. It breaks no link. */
 export const ALARM_FINDINGS: ReadonlySet<FindingCode> = new Set(['sos', 'power_cut', 'battery_low', 'jammed'])
+
+/** Alarms, and files and settings that are not in effect, while their earlier version is. */
+export const BREAKS_NO_LINK: ReadonlySet<FindingCode> = new Set([...ALARM_FINDINGS, 'config_refused', 'restart_needed'])
+
+/** What each process of a machine says of the same files. */
+export const SAID_BY_EACH: ReadonlySet<FindingCode> = new Set(['config_refused', 'restart_needed'])
 
 /** A finding for each device, unless more than a hundred of a company have it. */
 export const ALWAYS_NAMED: ReadonlySet<FindingCode> = new Set(['sos'])

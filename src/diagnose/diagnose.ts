@@ -1,13 +1,14 @@
 import type { Observation } from '../observe/observations.ts'
 import { counted, distinct, joined, say, type Text, wholeSentence } from '../texts/text.ts'
 import {
-  ALARM_FINDINGS,
   ALWAYS_NAMED,
+  BREAKS_NO_LINK,
   CODES,
   deviceMeaning,
   type FindingCode,
   LINKS,
   type Link,
+  SAID_BY_EACH,
   SENT_IN_VAIN,
   type Severity,
 } from './codes.ts'
@@ -50,9 +51,14 @@ function merged(found: readonly Found[], now: number): Found[] {
   return [...bySubject.values()].map((same) => ({
     ...same[0],
     sinceAt: Math.min(...same.map(({ sinceAt = now }) => sinceAt)),
-    count: same.reduce((sum, { count = 1 }) => sum + count, 0),
+    count: countOf(same),
     evidence: distinct(same.flatMap(({ evidence = [] }) => evidence)),
   }))
+}
+
+function countOf(same: readonly Found[]): number {
+  const counts = same.map(({ count = 1 }) => count)
+  return SAID_BY_EACH.has(same[0].code) ? Math.max(...counts) : counts.reduce((sum, count) => sum + count, 0)
 }
 
 /**
@@ -68,7 +74,7 @@ export function idOf({ code, subject, sinceAt }: Pick<Finding, 'code' | 'subject
 export function findingOf(
   { subject = {}, evidence = [], ...found }: Found,
   now: number,
-  name: Text = subject.device ?? subject.listener ?? subject.process ?? say('a device'),
+  name: Text = nameOf(subject),
 ): Finding {
   const { message, action, ...meaning } = CODES[found.code]
   return {
@@ -81,6 +87,11 @@ export function findingOf(
     subject,
     evidence: evidence.slice(0, MAX_EVIDENCE),
   }
+}
+
+function nameOf({ device, file, host = '', listener, process }: Finding['subject']): Text {
+  if (file !== undefined) return say('{} on {}', file, host)
+  return device ?? listener ?? process ?? say('a device')
 }
 
 /** What waits because of one of these needs no finding of its own. */
@@ -191,7 +202,7 @@ export function linkStates(findings: readonly Finding[], flows?: Readonly<Record
   const isBlind = findings.some(({ code }) => code === 'redis_down')
   return LINKS.map((link) => {
     const own = findings.filter((finding) => finding.link === link)
-    const isBroken = own.some(({ code, severity }) => severity === 'error' && !ALARM_FINDINGS.has(code))
+    const isBroken = own.some(({ code, severity }) => severity === 'error' && !BREAKS_NO_LINK.has(code))
     const isIdle = flows !== undefined && flows[link].perS <= 0
     const state = isBroken ? 'broken' : isBlind ? 'unknown' : isIdle ? 'idle' : 'ok'
     return { link, state, ...flows?.[link], findings: [...new Set(own.map(({ code }) => code))] }

@@ -1,5 +1,5 @@
 import { distinct, say, type Text } from '../texts/text.ts'
-import { ALARM_FINDINGS, type FindingCode, type Link, SENT_IN_VAIN } from './codes.ts'
+import { ALARM_FINDINGS, BREAKS_NO_LINK, type FindingCode, type Link, SENT_IN_VAIN } from './codes.ts'
 import type { ChainFacts, ExplainedDevice } from './detail.ts'
 import { conditionOf, durationText, senderText } from './devices.ts'
 import { isAsleep, leastSilenceMs, longestSleepMs } from './parked.ts'
@@ -51,6 +51,7 @@ function causeOf(link: Link, looked: Looked, isBroken = false): Finding | undefi
   return findings.find(
     ({ code, link: of, severity, subject }) =>
       of === link &&
+      !BREAKS_NO_LINK.has(code) &&
       (!OF_LANES.has(code) || isRefusedNow(explained)) &&
       (severity === 'error' || (isWarningEnough && severity === 'warning')) &&
       subject.device === undefined &&
@@ -239,4 +240,4 @@ const OF_LANES: ReadonlySet<FindingCode> = new Set(['lane_refused', 'positions_r
 /** Why fixes without satellites are filtered. */
 const NO_SATELLITES = new Set(['invalid', 'zero'])
 /** Findings about the roster with which a device still has its route. */
-const STILL_PLACED = new Set<FindingCode>(['two_on_route', 'roster_rejected', 'roster_stale'])
+const STILL_PLACED = new Set<FindingCode>(['two_on_route', 'roster_rejected', 'roster_stale', 'config_refused'])

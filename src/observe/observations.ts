@@ -33,6 +33,8 @@ const HOLDS_MS = {
   impossible_move: MINUTE_MS,
   certificate_expires: 5000,
   certificate_refused: 5000,
+  config_refused: 1000,
+  restart_needed: 1000,
   enrolment_open: 5000,
   wrong_port: MINUTE_MS,
   port_taken: 8000,
@@ -50,6 +52,9 @@ export interface Subject {
   readonly route_id?: string
   readonly listener?: string
   readonly process?: string
+  /** A file of the configuration, by its path in the folder of the configuration, and whose it is. */
+  readonly file?: string
+  readonly host?: string
 }
 
 /** The same thing, observed once or often, about one subject. Instants in ms UTC. */
@@ -93,10 +98,25 @@ export class Observations {
     observation.count++
     observation.sinceAt = Math.min(now, observation.sinceAt)
     observation.lastAt = Math.max(now, observation.lastAt)
-    const shown = withStrings(evidence, (string) => string.slice(0, MAX_EVIDENCE_LENGTH))
+    const shown = cut(evidence)
     const words = english(shown)
     if (words !== '' && !observation.evidence.some((other) => english(other) === words))
       observation.evidence = [...observation.evidence, shown].slice(-MAX_EVIDENCE)
+  }
+
+  /** Notes a state that lasts, as it is now: its count and its evidence replace the earlier ones. */
+  noteState(code: ObservationCode, { subject, evidence, count }: StateDetails): void {
+    const key = `${code} ${JSON.stringify(subject)}`
+    const lastAt = Date.now()
+    const sinceAt = this.#observed.get(key)?.sinceAt ?? lastAt
+    this.#observed.set(key, {
+      code,
+      subject,
+      sinceAt,
+      lastAt,
+      count,
+      evidence: evidence.slice(0, MAX_EVIDENCE).map(cut),
+    })
   }
 
   /**
@@ -131,10 +151,20 @@ export class Observations {
   }
 }
 
+function cut(evidence: Text): Text {
+  return withStrings(evidence, (string) => string.slice(0, MAX_EVIDENCE_LENGTH))
+}
+
 interface NoteDetails {
   readonly subject?: Subject
   readonly evidence?: Text
   readonly now?: number
+}
+
+interface StateDetails {
+  readonly subject: Subject
+  readonly evidence: readonly Text[]
+  readonly count: number
 }
 
 /** The observations of this process; like `metrics`, there is one object for the whole process. */

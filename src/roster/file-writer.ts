@@ -15,6 +15,7 @@ import { countLines } from './puts.ts'
 import type { Replica } from './replica.ts'
 import { effectOf, lossOf } from './roster.ts'
 import { writeRoster } from './table.ts'
+import { say, type Text } from '../texts/text.ts'
 
 /** What became of the files of devices and routes. */
 export interface FilesOutcome {
@@ -102,7 +103,7 @@ async function planned(
     if (lost === undefined) return { comparisons, difference, refused, withLoss: loss !== undefined, unrouted }
     const changed = comparisons.filter(({ isChanged }) => isChanged).map(({ name }) => name)
     const name = (!loss && changed.find((each) => !isOfDevices(each))) || changed[0]
-    loss = problemOf(files, name, `would take the route from ${lost} now: it is not in effect`)
+    loss = problemOf(files, name, say('would take the route from {} now: it is not in effect', lost))
   }
   throw new Error('files that are all refused take no route')
 }
@@ -146,14 +147,14 @@ function mistakesIn(files: Files, known: readonly FileNotes[]) {
   )
   const ofDevices = [
     ...inDevices,
-    ...gone.map(({ name }) => problemOf(files, name, 'this file is gone: its devices stay in effect')),
+    ...gone.map(({ name }) => problemOf(files, name, say('this file is gone: its devices stay in effect'))),
   ]
   const isBroken = (name: string) =>
     isOfDevices(name) ? ofDevices.length > 0 : ofRoutes.some(({ file }) => file === pathOf(files, name))
   return { mistakes: [...ofDevices, ...ofRoutes], isBroken }
 }
 
-function problemOf(files: Files, name: string, message: string): Problem {
+function problemOf(files: Files, name: string, message: Text): Problem {
   return { severity: 'mistake', file: pathOf(files, name), message }
 }
 

@@ -43,6 +43,8 @@ export interface RosterResult {
   readonly undone?: true
   /** The file is older than what another file of this name has written. */
   readonly stale?: true
+  /** The file is not in effect at all: what of it was in effect before stays. */
+  readonly refused?: true
 }
 
 /** The lines that a put has written, each as it was before and after it, and its interval, unix seconds. */

@@ -1,3 +1,4 @@
+import { say, type Text } from '../texts/text.ts'
 import { yieldToEventLoop } from '../async.ts'
 import type { Device } from '../config/devices.ts'
 import { sameId } from '../domain/ids.ts'
@@ -215,11 +216,11 @@ export async function effectOf(change: RosterChange, roster: Roster, interval: I
 }
 
 /** How many devices lose their route in an interval, in words, if these are more than half of those that have one. */
-export function lossOf(lost: number, all: Iterable<DeviceEntry>, interval: Interval): string | undefined {
+export function lossOf(lost: number, all: Iterable<DeviceEntry>, interval: Interval): Text | undefined {
   if (lost === 0) return undefined
   const routed = Array.from(all).filter((device) => hasRoute(device, interval)).length
   if (lost * 2 <= routed) return undefined
-  return routed === 1 ? 'the only device that has one' : `${lost} of the ${routed} devices that have one`
+  return routed === 1 ? say('the only device that has one') : say('{} of the {} devices that have one', lost, routed)
 }
 
 const SLICE = 500

@@ -30,6 +30,31 @@ it.each([
   expect(await companiesMissing(roster, (TODAY + hour * 3600) * 1000, 'UTC')).toEqual(companies)
 })
 
+it('of a file that is refused whole no line is called left out: the file itself is the finding', async () => {
+  const file = join(admin.dir, 'routes.csv')
+  const text = await readFile(file, 'utf8')
+  const write = async (lines: string) => {
+    await writeFile(`${file}.new`, lines)
+    await rename(`${file}.new`, file)
+  }
+  onTestFinished(() => write(text))
+  const held = async () => {
+    const { results } = (await admin.ask('/admin/findings')).json as { results: { code: string; ended_at?: string }[] }
+    return results.filter((finding) => /^(?:roster_rejected|config_refused)$/.test(finding.code) && !finding.ended_at)
+  }
+  await write('device,from\n')
+  const results = async () => ((await admin.ask('/admin/roster')).json as { results: object[] }).results
+  await vi.waitFor(async () => expect(await results()).toMatchObject([{ rejected: [{ line: 1 }] }]), {
+    timeout: 30_000,
+  })
+  await vi.waitFor(async () => expect(await held()).toMatchObject([{ code: 'config_refused' }]), { timeout: 30_000 })
+  // The results of writers are read every five seconds.
+  await new Promise((resolve) => setTimeout(resolve, 6000))
+  expect(await held()).toMatchObject([{ code: 'config_refused', subject: { file: 'routes.csv' } }])
+  await write(text)
+  await vi.waitFor(async () => expect(await held()).toEqual([]), { timeout: 30_000 })
+})
+
 it('what became of a file is in the roster results, and a line that is left out is a finding until it is corrected', async () => {
   const file = join(admin.dir, 'routes.csv')
   const text = await readFile(file, 'utf8')

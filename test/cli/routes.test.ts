@@ -315,11 +315,11 @@ describe('a file whose days are not adjacent', () => {
   })
 })
 
-it('check of a configuration says that it looks at the files alone', async () => {
+it('check of a configuration says that it does not look at what was put', async () => {
   const cwd = await folder({ 'config/gateway.yaml': '' })
   expect(await waybridge(['check'], { cwd })).toEqual({
     code: 0,
-    out: 'config: no mistakes\nThis looks at the files alone: `waybridge routes check FILE` compares with what was put through the admin port.\n',
+    out: 'config: no mistakes\nWhat was put through the admin port is not looked at: `waybridge routes check FILE` compares with that.\n',
     errors: '',
   })
 })

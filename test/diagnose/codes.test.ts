@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { FindingCode } from '../../src/diagnose/codes.ts'
-import { diagnose } from '../../src/diagnose/diagnose.ts'
+import { diagnose, linkStates } from '../../src/diagnose/diagnose.ts'
 import type { Facts, ProcessFacts, UpstreamFacts } from '../../src/diagnose/facts.ts'
 import { inEnglish } from '../support/texts.ts'
 
@@ -262,6 +262,27 @@ describe('by these facts', () => {
     ['a backlog that has a cause', { upstream: { ...UPSTREAM, state: 'limited' }, backlog: BACKLOG }],
   ])('nothing more follows from %s', (_, facts) => {
     expect(found(facts).filter(({ code }) => code !== 'upstream_limited')).toEqual([])
+  })
+
+  it('what each process of a machine says of one file is one finding, which breaks no link', () => {
+    const refused = (host: string, count = 2) => ({
+      code: 'config_refused' as const,
+      subject: { file: 'devices.yaml', host },
+      sinceAt: NOW - 9 * S,
+      lastAt: NOW,
+      count,
+      evidence: ['devices.yaml:4: company_id: expected a number'],
+    })
+    const facts = { observations: [refused('gate-1'), refused('gate-1'), refused('gate-2')] }
+    const message = (host: string) => `devices.yaml on ${host} is refused: what was in effect before it stays in effect`
+    expect(found(facts)).toMatchObject([
+      { count: 2, severity: 'error', evidence: refused('gate-1').evidence, message: message('gate-1') },
+      { count: 2, message: message('gate-2') },
+    ])
+    const { placed } = Object.fromEntries(
+      linkStates(diagnose({ ...WELL, ...facts })).map(({ link, state }) => [link, state]),
+    )
+    expect(placed).toBe('ok')
   })
 
   it('a backlog needs no finding where no worker gives a sign of life, or one is stuck', () => {

@@ -1,18 +1,20 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { teltonika } from '../../src/sandbox/speak/teltonika.ts'
 import { dial, type Product, startProduct } from '../rig/product.ts'
+import { waybridge } from '../support/cli.ts'
 
 const NOW = Math.floor(Date.now() / 1000)
 const IMEI = '356307042441013'
 const soon = { timeout: 60_000, interval: 50 }
 const inHours = (hours: number) => new Date((NOW + hours * 3600) * 1000).toISOString()
+const ROUTES = `device,route_id,from,until\n${IMEI},101,${inHours(-1)},${inHours(1)}\n`
 
 let product: Product
 
 beforeAll(async () => {
   product = await startProduct({
     'devices.yaml': `"${IMEI}": { company_id: 7, courier_id: 1 }\n`,
-    'routes.csv': `device,route_id,from,until\n${IMEI},101,${inHours(-1)},${inHours(1)}\n`,
+    'routes.csv': ROUTES,
   })
 })
 afterAll(async () => void (await product.end()))
@@ -23,7 +25,7 @@ const refusals = () => {
     .said()
     .split('\n')
     .filter((line) => line.includes(REFUSAL))
-  return said.filter((line) => !line.includes('"reason":"roster_rejected"')).length
+  return said.filter((line) => !line.includes('"reason":"config_refused"')).length
 }
 const REFUSAL = 'would take the route from the only device that has one now'
 
@@ -53,6 +55,24 @@ it('a routes file that was refused stays refused when processes are killed and s
   for (const role of ['gateway', 'admin']) await kill(role)
   await expect.poll(refusals, soon).toBe(2)
   expect(product.said()).toContain('where the loss is meant, write the lines with `waybridge routes put --force`')
+  // The admin port opens a moment after the files were compared.
+  const check = () => waybridge(['check', '--config', product.dir])
+  const refused = expect.stringMatching(
+    /^warning: .*\nroutes\.csv on \S+ is refused: .*; routes\.csv: would take the route/,
+  )
+  await expect.poll(check, soon).toMatchObject({ code: 1, out: refused })
   await send(NOW - 60)
   await expect.poll(() => product.positions('101', NOW - 60, NOW - 60).catch(() => []), soon).toHaveLength(1)
+})
+
+it('check says which settings of a running product need a restart', async () => {
+  await product.write('routes.csv', ROUTES)
+  const gateway = await product.read('gateway.yaml')
+  const check = () => waybridge(['check', '--config', product.dir])
+  await product.write('gateway.yaml', `${gateway}parked: { max_positions: 900000 }\n`)
+  const { code, out } = await check()
+  const restart = 'take effect at the next start only; parked.max_positions → start waybridge again'
+  expect([code, out]).toEqual([0, expect.stringContaining(restart)])
+  await product.write('gateway.yaml', gateway)
+  expect(await check()).toMatchObject({ code: 0, out: expect.not.stringContaining('next start') })
 })

@@ -26,6 +26,9 @@ export interface Fault {
   readonly at?: 'disk' | 'long' | 'auto'
   /** What must be so before it can be injected, in a sentence, and whether it is. */
   readonly needs?: readonly [sentence: string, isSo: () => boolean]
+  /** What its findings say, and what no finding says meanwhile. */
+  readonly says?: RegExp
+  readonly never?: RegExp
   /** Whether `npm test` injects it; `npm run faults` injects all. */
   readonly isQuick?: true
   /** Breaks it; returns how it is mended. */
@@ -329,6 +332,45 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   {
+    what: 'devices.yaml has a mistake, until it is corrected',
+    code: 'config_refused',
+    dueS: 2,
+    endsS: 5,
+    isQuick: true,
+    says: /devices\.yaml on \S+ is refused: .*"devices\.yaml:\d+: .*company_id/,
+    never: /left out of the roster|restart_needed/,
+    begin: (site) =>
+      editing(site, 'devices.yaml', (yaml) => `${yaml}"9": { name: Nine, company_id: none, courier_id: 1 }\n`),
+  },
+  {
+    what: 'gateway.yaml has a mistake, until it is corrected',
+    code: 'config_refused',
+    dueS: 2,
+    endsS: 5,
+    says: /gateway\.yaml on \S+ is refused: /,
+    never: /left out of the roster|restart_needed/,
+    begin: (site) => editing(site, 'gateway.yaml', (yaml) => `${yaml}batch: { max_wait: soon }\n`),
+  },
+  {
+    what: 'an empty devices.yaml would take the route from all vans, until it is there again',
+    code: 'config_refused',
+    dueS: 2,
+    endsS: 5,
+    says: /"devices\.yaml: would take the route from /,
+    never: /left out of the roster|no_route/,
+    begin: (site) => editing(site, 'devices.yaml', () => '{}\n'),
+  },
+  {
+    what: 'an edit of gateway.yaml needs a restart, until it is taken back',
+    code: 'restart_needed',
+    dueS: 2,
+    endsS: 5,
+    isQuick: true,
+    says: /settings of gateway\.yaml on \S+ take effect at the next start only.*"parked\.max_positions"/,
+    never: /config_refused/,
+    begin: (site) => editing(site, 'gateway.yaml', (yaml) => `${yaml}parked: { max_positions: 900000 }\n`),
+  },
+  {
     what: 'a certificate ends within 14 days, until there is a newer one',
     code: 'certificate_expires',
     dueS: 2,
@@ -462,6 +504,13 @@ function repeating(wrong: (site: Site) => Promise<unknown>, right: (site: Site) 
 
 async function edit({ product }: Site, file: string, change: (yaml: string) => string): Promise<void> {
   await product.write(file, change(await product.read(file)))
+}
+
+/** Changes a file until it is taken back. */
+async function editing(site: Site, file: string, change: (text: string) => string) {
+  const before = await site.product.read(file)
+  await edit(site, file, change)
+  return () => site.product.write(file, before)
 }
 
 /** Replaces the lines of the company from so many days ago until tomorrow. */

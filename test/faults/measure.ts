@@ -43,7 +43,12 @@ export async function measure(site: Site, fault: Fault): Promise<Measured> {
 
 /** What does not hold of what we promise; undefined: all does. */
 export function problemOf({ fault, foundS, endedS, status, surfaces }: Measured): string | undefined {
-  const { code, dueS = 0, endsS = 0, what } = fault
+  const { code, dueS = 0, endsS = 0, never, says, what } = fault
+  const said = status?.findings ?? []
+  const falsely = never && said.find((finding) => never.test(JSON.stringify(finding)))
+  if (falsely) return `${what}: says falsely ${JSON.stringify(falsely)}`
+  if (says && !said.some((finding) => says.test(JSON.stringify(finding))))
+    return `${what}: does not say ${says}: ${JSON.stringify(said)}`
   const late = surfaces.find((surface) => (foundS[surface] ?? Infinity) > dueS + WITHIN_S)
   if (late) return `${what}: in ${late} after ${foundS[late] ?? 'too many'} s`
   if (endedS === undefined || endedS > endsS + WITHIN_S) return `${what}: ended after ${endedS ?? 'too many'} s`

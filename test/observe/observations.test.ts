@@ -26,6 +26,19 @@ describe('what a process observes', () => {
     expect(seen.current(2000)).toMatchObject([{ sinceAt: 1000, lastAt: 2000, count: 2 }])
   })
 
+  it('as a state has the count and the evidence of its last note, since its first', () => {
+    const seen = new Observations()
+    const state = {
+      subject: { file: 'devices.yaml', host: 'a' },
+      evidence: ['devices.yaml:2', 'devices.yaml:3'],
+      count: 2,
+    }
+    seen.noteState('config_refused', state)
+    const [{ sinceAt }] = seen.current()
+    seen.noteState('config_refused', { ...state, evidence: ['devices.yaml:3'], count: 1 })
+    expect(seen.current()).toMatchObject([{ sinceAt, count: 1, evidence: ['devices.yaml:3'] }])
+  })
+
   it('lasts while it is noted at each question, and ends after that', () => {
     const seen = new Observations()
     const [end, endOther] = ['a', 'b'].map((name) =>

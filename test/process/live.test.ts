@@ -1,18 +1,20 @@
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { protocolPorts } from '../../protocols/index.ts'
+import { observations } from '../../src/observe/observations.ts'
 import { startGateway } from '../../src/process/roles/gateway.ts'
 import { followConfig, type Live } from '../../src/process/roles/live.ts'
 import { putLine } from '../../src/roster/assignment.ts'
 import { Replica } from '../../src/roster/replica.ts'
 import { readRosterVersion, writeRoster } from '../../src/roster/table.ts'
 import { connect, keys, type Store } from '../../src/store/index.ts'
+import { english } from '../../src/texts/text.ts'
 import { putDevice } from '../support/put-device.ts'
 import { dialRedis, type TestRedis } from '../support/redis.ts'
 import { withRedis } from '../support/with-redis.ts'
@@ -258,6 +260,71 @@ describe('a line that is written to a file after a put', () => {
     await expect.poll(() => seen, soon).toEqual(['100 20'])
     await write(line('1', 30) + other)
     await expect.poll(() => seen, soon).toEqual(['100 20', '30 20'])
+  })
+})
+
+describe('what is not in effect', () => {
+  /** What this process observes of its files: code, file and evidence. */
+  function observed(): string[] {
+    const own = observations.current().filter(({ subject }) => subject.host === hostname())
+    return own.map(({ code, evidence, subject }) => `${code} ${subject.file}: ${evidence.map(english).join('; ')}`)
+  }
+
+  it('is observed of each file until it is corrected: a mistake, a loss of routes, and a file that is gone', async () => {
+    const { dir, write } = await folder(line('1', 10) + line('2', 20))
+    const { live } = await following(dir)
+    const devices = '1: { company_id: 7 }\n2: { company_id: 7 }\n'
+    expect(observed()).toEqual([])
+    await writeFile(join(dir, 'devices.yaml'), `${devices}3: { company_id: none }\n`)
+    const mistake = 'config_refused devices.yaml: devices.yaml:3: 3.company_id: '
+    await expect.poll(observed, soon).toEqual([expect.stringContaining(mistake)])
+    await write('')
+    const loss = 'config_refused routes.csv: routes.csv: would take the route from 2 of the 2 devices that have one now'
+    await expect.poll(observed, soon).toEqual([expect.stringContaining(mistake), expect.stringContaining(loss)])
+    await writeFile(join(dir, 'devices.yaml'), devices)
+    await expect.poll(observed, soon).toEqual([expect.stringContaining(loss)])
+    await rm(join(dir, 'devices.yaml'))
+    const gone = 'config_refused devices.yaml: devices.yaml: this file is gone: its devices stay in effect'
+    await expect.poll(observed, soon).toEqual([expect.stringContaining(loss), gone])
+    await writeFile(join(dir, 'devices.yaml'), devices)
+    await write(line('1', 10) + line('2', 20))
+    await expect.poll(observed, soon).toEqual([])
+    await writeFile(join(dir, 'devices.yaml'), `${devices}3: { company_id: none }\n`)
+    await expect.poll(observed, soon).toHaveLength(1)
+    await live.close()
+    await expect.poll(observed, soon).toEqual([])
+  })
+
+  it('is observed of a file that cannot be read, beside what is refused already', async () => {
+    const { dir } = await folder()
+    await following(dir)
+    await writeFile(join(dir, 'devices.yaml'), '1: { company_id: none }\n')
+    await expect.poll(observed, soon).toHaveLength(1)
+    await rm(join(dir, 'routes.csv'))
+    await mkdir(join(dir, 'routes.csv'))
+    const unread = 'config_refused routes.csv: routes.csv: cannot be read (EISDIR)'
+    await expect.poll(observed, soon).toEqual([expect.stringContaining('devices.yaml:1'), unread])
+    await rm(join(dir, 'routes.csv'), { recursive: true })
+    await expect.poll(observed, soon).toEqual([expect.stringContaining('devices.yaml:1')])
+  })
+
+  it('is observed of settings that need a restart, by each process, and not of those that take effect', async () => {
+    const { dir } = await folder()
+    const gateway = await readFile(join(dir, 'gateway.yaml'), 'utf8')
+    await following(dir, { followsFiles: false })
+    await expect.poll(observed, soon).toEqual([])
+    await writeFile(join(dir, 'gateway.yaml'), `${gateway}admin: { tokens: [a-token-of-many-letters-1] }\n`)
+    await sleep(1500)
+    expect(observed()).toEqual([])
+    await writeFile(join(dir, 'gateway.yaml'), `${gateway}batch: { max_wait: 2s }\npush: { concurrency: 3 }\n`)
+    await expect.poll(observed, soon).toEqual(['restart_needed gateway.yaml: batch.max_wait, push.concurrency'])
+    // A start would fail with this.
+    await writeFile(join(dir, 'gateway.yaml'), `${gateway}batch: { max_wait: 2 }\n`)
+    await expect
+      .poll(observed, soon)
+      .toEqual([expect.stringContaining('config_refused gateway.yaml: gateway.yaml:4: batch.max_wait')])
+    await writeFile(join(dir, 'gateway.yaml'), gateway)
+    await expect.poll(observed, soon).toEqual([])
   })
 })
 

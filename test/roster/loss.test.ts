@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { effectOf, lossOf } from '../../src/roster/roster.ts'
+import { inEnglish } from '../support/texts.ts'
 import { createDirectory } from '../support/roster.ts'
 
 const NOW = { from: 0, until: 1 }
@@ -16,5 +17,5 @@ it.each([
 ])('of %i routed devices of which %i stay so, "%s" is lost', async (routed, staying, text) => {
   const before = await createDirectory(fleet(routed), [])
   const { losing } = await effectOf({ devices: fleet(staying).map((device) => [device.id, device]) }, before, NOW)
-  expect(lossOf(losing.length, before.devices(), NOW)).toBe(text)
+  expect(inEnglish(lossOf(losing.length, before.devices(), NOW))).toBe(text)
 })

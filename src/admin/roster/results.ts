@@ -75,6 +75,7 @@ function resultJson({
   writer,
   kind,
   stale: _stale,
+  refused: _refused,
   ...result
 }: RosterResult): WithTexts<RosterResultsJson['results'][number]> {
   const by = kind === 'put' ? writer : undefined

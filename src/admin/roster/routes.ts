@@ -131,7 +131,7 @@ export function onceText(meaning: string) {
 }
 
 /** The message for a change that `lossOf` refuses: what would be lost, and how to narrow the change or force it. */
-export function lossMessage(loss: string): Text {
+export function lossMessage(loss: Text): Text {
   return say(
     'this would take the route from {}: nothing is changed; if the others are to keep theirs, narrow it with only_listed=true or another from and until; send it with force=true only if it is meant',
     loss,

@@ -18,6 +18,8 @@ export const FindingJson = z.object({
     route_id: z.string().optional(),
     listener: z.string().optional(),
     process: z.string().optional(),
+    file: z.string().optional(),
+    host: z.string().optional(),
   }),
   since_at: Instant,
   ended_at: Instant.optional(),

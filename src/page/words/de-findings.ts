@@ -50,6 +50,10 @@ export const PARAGRAPHS: Readonly<Record<string, string>> = {
     'Ein Zertifikat, oder die Stelle, die Zertifikate der Geräte ausstellt, läuft binnen 14 Tagen ab oder ist abgelaufen. Der Beleg nennt die Datei und den Tag. *Warnung*, Glied *verbunden*. Jeder Prozess, der es benutzt, prüft alle zwei Sekunden. Er endet binnen fünf Sekunden, sobald ein neueres da ist.',
   certificate_refused:
     'Neue Zertifikatsdateien lassen sich nicht verwenden. Das bisherige Zertifikat gilt weiter, bis sie berichtigt sind. *Fehler*, Glied *verbunden*. Jeder Prozess, der es benutzt, prüft jede Sekunde. Er endet binnen fünf Sekunden, sobald sich die Dateien verwenden lassen.',
+  config_refused:
+    'Eine Datei der Konfiguration hat einen Fehler, lässt sich nicht lesen oder nähme mehr als der Hälfte der Geräte, die eine Tour haben, diese: was vorher galt, gilt weiter. *Fehler*, Glied *zugeordnet*, das davon nicht unterbrochen ist. Jeder Prozess, der die Datei liest, prüft sie bei jeder Änderung. Er endet binnen fünf Sekunden, sobald die Datei gilt.',
+  restart_needed:
+    'Ein Prozess läuft mit anderen Einstellungen, als in `gateway.yaml` stehen, und diese gelten erst nach einem Neustart; der Beleg nennt sie. *Warnung*, Glied *verbunden*. Jeder Prozess vergleicht sie bei jeder Änderung der Datei. Er endet binnen fünf Sekunden, sobald alle neu gestartet sind oder die Datei wieder ist wie vorher.',
   enrolment_open:
     'Das Anmeldefenster ist offen: bis es schließt, werden nicht eingerichtete Geräte zugelassen. *Hinweis*, Glied *erkannt*. Das Gateway prüft das einmal in der Sekunde. Er endet, wenn das Fenster geschlossen ist.',
   wrong_port:

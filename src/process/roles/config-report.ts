@@ -1,14 +1,17 @@
+import { hostname } from 'node:os'
+import { relative } from 'node:path'
 import { type Files, isMistake } from '../../config/files.ts'
 import { ConfigError, keyedText, type Problem, problemText } from '../../config/problem.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Logger } from '../../observe/log.ts'
 import { metrics } from '../../observe/metrics.ts'
+import { observations } from '../../observe/observations.ts'
 import { remarksOn } from '../../roster/advice.ts'
 import type { FilesOutcome } from '../../roster/file-writer.ts'
 import type { FileResult } from '../../roster/puts.ts'
 import type { Roster } from '../../roster/roster.ts'
 import { isConnectionError } from '../../store/index.ts'
-import { english, say, type Text } from '../../texts/text.ts'
+import { english, joined, say, type Text } from '../../texts/text.ts'
 
 /** A change of the files, and what became of it. */
 export interface ReportedChange {
@@ -19,18 +22,34 @@ export interface ReportedChange {
   readonly roster: Roster
 }
 
-/** Logs what became of changes of the configuration: mistakes, warnings that are new, and that it was reloaded. */
+/**
+ * Logs what became of changes of the configuration: mistakes, warnings that are new, and that it was reloaded. Files that are
+ * refused and settings that need a restart are observed for as long as that lasts.
+ */
 export class ConfigReport {
   readonly #config: Config
   readonly #logger: Logger
+  readonly #dir: string
+  readonly #endNoting: () => void
   #problems: readonly Problem[] = []
   #isFirst = true
   #fault = ''
+  #unreadable: readonly Problem[] = []
+  #refused: readonly Problem[] = []
+  #atNextStart: readonly string[] = []
 
-  /** `config`: as it was at the start. */
-  constructor(config: Config, logger: Logger) {
+  /** `dir`: the folder of the files; `config`: as it was at the start. */
+  constructor({ dir, config }: { readonly dir: string; readonly config: Config }, logger: Logger) {
     this.#config = config
+    this.#dir = dir
     this.#logger = logger
+    this.#endNoting = observations.noteLasting(() => this.#note())
+  }
+
+  /** What of the files is not in effect now: files that are refused, and settings that need a restart. */
+  notInEffect({ read, refused }: Pick<ReportedChange, 'read' | 'refused'>): void {
+    this.#refused = refused
+    this.#atNextStart = settingsThatDiffer(this.#config, read.gateway.content.config)
   }
 
   /** @returns what became of each file of routes, with its remarks */
@@ -38,8 +57,8 @@ export class ConfigReport {
     for (const problem of refused) this.#logger.error(problemText(problem))
     const remarks = await this.#warn(outcome.inEffect, roster)
     if (outcome.unrouted.length > 0) this.#logger.warn(english(unroutedText(outcome.unrouted)))
-    const atNextStart = settingsThatDiffer(this.#config, read.gateway.content.config)
-    if (atNextStart.length > 0) this.#logger.warn(`${atNextStart.join(', ')}: takes effect at the next start`)
+    if (this.#atNextStart.length > 0)
+      this.#logger.warn(`${this.#atNextStart.join(', ')}: takes effect at the next start`)
     for (const name of outcome.stale) this.#logger.warn(english(staleText(name)))
     if (refused.length > 0) this.#logger.error('invalid parts are ignored; previous values stay in effect')
     if (outcome.withLoss) this.#logger.error(FORCE)
@@ -50,6 +69,7 @@ export class ConfigReport {
 
   /** A fault is logged once until it is over. That Redis is away is a finding. */
   fault(error: Error): void {
+    this.#unreadable = error instanceof ConfigError ? error.mistakes : []
     if (error.message === this.#fault) return
     this.#fault = error.message
     if (error instanceof ConfigError) {
@@ -61,6 +81,11 @@ export class ConfigReport {
 
   faultIsOver(): void {
     this.#fault = ''
+    this.#unreadable = []
+  }
+
+  close(): void {
+    this.#endNoting()
   }
 
   /** The first new problems: there may be one for each of ten thousand devices. */
@@ -74,6 +99,25 @@ export class ConfigReport {
     const more = added.length - MOST_WARNINGS
     if (more > 0) this.#logger.warn(`and ${more} more: \`waybridge check\` lists them all`)
     return problems
+  }
+
+  #note(): void {
+    const host = hostname()
+    for (const [file, problems] of Map.groupBy([...this.#refused, ...this.#unreadable], (problem) => problem.file)) {
+      const name = relative(this.#dir, file) || file
+      const evidence = problems.map(({ line, ...rest }) =>
+        joined([line === undefined ? name : `${name}:${line}`, keyedText(rest)], ': '),
+      )
+      observations.noteState('config_refused', { subject: { file: name, host }, evidence, count: problems.length })
+    }
+    const settings = this.#atNextStart
+    if (settings.length === 0) return
+    const state = {
+      subject: { file: 'gateway.yaml', host },
+      evidence: [joined(settings, ', ')],
+      count: settings.length,
+    }
+    observations.noteState('restart_needed', state)
   }
 }
 
@@ -101,6 +145,7 @@ function resultsOf(
         ...warnings,
       ],
       ...(stale.includes(name) && { stale: true }),
+      ...(refusals.length > 0 && { refused: true }),
     }
   })
 }

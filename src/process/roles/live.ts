@@ -99,7 +99,7 @@ class FollowedConfig implements Live {
     this.dir = first.dir
     this.config = first.config
     this.logger = logger
-    this.#report = new ConfigReport(first.config, logger)
+    this.#report = new ConfigReport(first, logger)
     this.#settings = new FollowedSettings(first.config)
     this.#files = new FollowedFiles(first)
   }
@@ -153,6 +153,7 @@ class FollowedConfig implements Live {
   }
 
   async close(): Promise<void> {
+    this.#report.close()
     this.#replica?.close()
     // A Redis that hangs would keep it waiting; what is not written is found at the next start.
     if (this.#following) await within(LAST_WRITE_MS, this.#following.close())
@@ -203,6 +204,7 @@ class FollowedConfig implements Live {
     this.#updateSettings()
     const refused = [...read.gateway.problems.filter(isMistake), ...(outcome?.refused ?? [])]
     metrics.configReloadSuccessful.set(refused.length === 0 ? 1 : 0)
+    this.#report.notInEffect({ read, refused })
     const isNews = !isSameRead || (wasWithLoss && !outcome?.withLoss)
     if (isNews && outcome) {
       const results = await this.#report.changed({ read, refused, outcome, roster: this.directory() })

@@ -303,6 +303,12 @@ const FINDINGS = {
     'Datenpakete von {1} haben eine falsche Prüfsumme: sie bleiben ohne Antwort',
   'update the firmware of the device, or look for what damages its frames on the way, such as a serial modem':
     'die Firmware des Geräts erneuern oder suchen, was seine Datenpakete unterwegs beschädigt, etwa ein serielles Modem',
+  '{} is refused: what was in effect before it stays in effect': '{1} ist abgelehnt: was vorher galt, gilt weiter',
+  'correct the file as the evidence says; where it would take routes and that is meant, write the lines with `waybridge routes put --force`, or delete the devices through the admin port':
+    'die Datei nach den Belegen berichtigen; würde sie Touren nehmen und ist das gewollt, die Zeilen mit `waybridge routes put --force` schreiben oder die Geräte über den Admin-Port löschen',
+  'settings of {} take effect at the next start only': 'Einstellungen in {1} gelten erst nach dem nächsten Start',
+  'start waybridge again; meanwhile trackers keep what is not acknowledged':
+    'waybridge neu starten; solange behalten die Geräte, was nicht bestätigt ist',
   'lines are left out of the roster': 'Zeilen des Tourenplans sind weggelassen',
   'a line of {} is left out of the roster': 'eine Zeile von {1} ist im Tourenplan weggelassen',
   '{} lines of {} are left out of the roster': '{1} Zeilen von {2} sind im Tourenplan weggelassen',

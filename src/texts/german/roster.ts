@@ -78,6 +78,10 @@ const WARNINGS = {
     '{1} behält die Tour {2} aus seinem Eintrag, {3}: ihn ändern, wenn das nicht gewollt ist',
   '{} on this machine is an older copy of what another machine has written to the roster: it is not in effect; copy the newer file here, or edit this one':
     '{1} auf dieser Maschine ist älter als das, was eine andere in den Tourenplan geschrieben hat: sie gilt nicht; die neuere Datei hierher kopieren oder diese ändern',
+  'would take the route from {} now: it is not in effect': 'würde jetzt {1} die Tour nehmen: sie gilt nicht',
+  'this file is gone: its devices stay in effect': 'diese Datei ist weg: ihre Geräte gelten weiter',
+  'the only device that has one': 'dem einzigen Gerät, das eine hat,',
+  '{} of the {} devices that have one': '{1} von den {2} Geräten, die eine haben,',
   'vans that have lost their route by files: {}': 'Fahrzeuge, die ihre Tour durch Dateien verloren haben: {1}',
   '{} leaves {}': '{1} verlässt {2}',
   '{} is on route {} too, besides {}: both are pushed': '{1} ist neben {3} auch auf Tour {2}: beide werden gesendet',

@@ -32,6 +32,25 @@ const REJECTED = {
   'line {}': 'Zeile {1}',
 }
 
+/** What is said of a list of vans, of its columns and of the ids in it. */
+const DEVICE_SHEETS = {
+  'a spreadsheet has rounded this id': 'eine Tabellenkalkulation hat diese Kennung gerundet',
+  'its last digit does not fit: a digit of this IMEI is wrong':
+    'die letzte Ziffer passt nicht: in dieser IMEI ist eine Ziffer falsch',
+  '14 digits: the check digit {} is added': '14 Ziffern: die Prüfziffer {1} ist ergänzt',
+  'it has no id of a device': 'hier steht keine Kennung eines Geräts',
+  'left aside: "{}" is read in its place': 'nicht gelesen: an ihrer Stelle wird „{1}“ gelesen',
+  'its cells look like IMEIs': 'die Zellen sehen wie IMEIs aus',
+  'not recognised: left aside': 'nicht erkannt: wird nicht gelesen',
+  'it has {} digits: most ids of the list are IMEIs, which have 15':
+    'das sind {1} Ziffern: die meisten Kennungen der Liste sind IMEIs, die 15 haben',
+  'it is no IMEI, as most ids of the list are': 'das ist keine IMEI wie die meisten Kennungen der Liste',
+  'SIM or telephone number: not kept': 'SIM- oder Telefonnummer: wird nicht gespeichert',
+  'comment: not kept': 'Kommentar: wird nicht gespeichert',
+  'the company is chosen once, for the whole list': 'die Firma wird einmal gewählt, für die ganze Liste',
+  'it has names, and no ids: left aside': 'hier stehen Namen und keine Kennungen: wird nicht gelesen',
+}
+
 /** Why a spreadsheet cannot be read. */
 const SPREADSHEETS = {
   'the spreadsheet has more than {} MiB': 'die Tabelle hat mehr als {1} MiB',
@@ -119,4 +138,4 @@ const ASSIGNMENTS = {
     'Firma {1} hat einen späteren Plan, {2} von {3}: zuerst ihn zurücknehmen',
 }
 
-export const ROSTER = { ...REJECTED, ...SPREADSHEETS, ...WARNINGS, ...ASSIGNMENTS }
+export const ROSTER = { ...REJECTED, ...DEVICE_SHEETS, ...SPREADSHEETS, ...WARNINGS, ...ASSIGNMENTS }

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+import { isImei, isMistyped, readDeviceId } from '../../src/domain/imei.ts'
+import { inEnglish } from '../support/texts.ts'
+
+const IMEI = '356307042441013'
+const ROUNDED = 'a spreadsheet has rounded this id'
+const read = (cell: string) => inEnglish(readDeviceId(cell))
+
+describe('the id of a device in a cell', () => {
+  it.each([
+    ['as it is', IMEI],
+    ['with an apostrophe', `'${IMEI}`],
+    ['as a formula', `="${IMEI}"`],
+    ['with a decimal point', `${IMEI}.0`],
+    ['with a decimal comma', `${IMEI},00`],
+    ['with hyphens', '35-630704-244101-3'],
+    ['with blanks', '356307 04 244101 3'],
+    ['with blanks around it', ` ${IMEI}\u00a0`],
+  ])('is read without a doubt %s', (_, cell) => {
+    expect(read(cell)).toEqual({ id: IMEI })
+  })
+
+  it('gets its check digit where it has 14 digits', () => {
+    expect(read(IMEI.slice(0, -1))).toEqual({ id: IMEI, repaired: '14 digits: the check digit 3 is added' })
+  })
+
+  it('stays as it is where only a leading zero is missing', () => {
+    expect(isImei('012345678901237')).toBe(true)
+    expect(read('12345678901237')).toEqual({ id: '12345678901237' })
+  })
+
+  it.each([
+    ['3.56307E+14', '356307'],
+    ['3,56307E+14', '356307'],
+    ['3.54E+14', '354'],
+  ])('is in doubt where a spreadsheet shows %s', (cell, prefix) => {
+    expect(read(cell)).toEqual({ doubt: ROUNDED, prefix })
+  })
+
+  it('is in doubt where its last digits were rounded away', () => {
+    expect(read('354194000000000')).toEqual({ id: '354194000000000', doubt: ROUNDED, prefix: '354194' })
+  })
+
+  it('is in doubt where its check digit is wrong', () => {
+    expect(read('356307042441014').doubt).toBe('its last digit does not fit: a digit of this IMEI is wrong')
+  })
+
+  it.each(['van-12', 'AB.12', '867232', '1234567890123456'])('may be %s', (id) => {
+    expect(read(id)).toEqual({ id })
+  })
+})
+
+describe('two ids', () => {
+  it.each([
+    ['one digit differs', IMEI, '356307042441018', true],
+    ['two neighbours are swapped', IMEI, '356307042440113', true],
+    ['they are neighbours in a box', IMEI, '356307042441021', false],
+    ['they are equal', IMEI, IMEI, false],
+    ['one has fewer digits', IMEI, IMEI.slice(1), false],
+  ])('are compared where %s', (_, one, other, expected) => {
+    expect(isMistyped(one, other)).toBe(expected)
+  })
+})

@@ -15,6 +15,7 @@ import { deviceOperations } from './device/device.ts'
 import { FileRewrite, forgetOperation } from './device/forget.ts'
 import { frameOperations } from './device/frames.ts'
 import { historyOperation } from './device/history.ts'
+import { importOperation } from './device/import.ts'
 import { type DeviceSources, deviceListOperations, deviceSource } from './device/list.ts'
 import type { FindSpoken } from './device/lost-senders.ts'
 import { releaseOperation } from './device/release.ts'
@@ -109,6 +110,7 @@ export async function openAdmin(options: AdminOptions) {
     ...events.operations,
     ...laneOperations(redis, account),
     ...deviceListOperations(rows),
+    importOperation(options, change),
     ...deviceOperations(rows, change),
     chainOperation({ ...rows, upstream }),
     forgetOperation({ ...options, files }),

@@ -6,7 +6,7 @@ import { say, type Text } from '../texts/text.ts'
 import { parseCsv, type Row, type Table } from './csv.ts'
 
 /** What a column of a list of vans may be read as. */
-export const SHEET_FIELDS = ['device', 'name', 'courier_id', 'route_id', 'time_zone', 'model', 'protocol'] as const
+export const SHEET_FIELDS = ['device', 'name', 'courier_id', 'route_id', 'time_zone', 'model'] as const
 export type SheetField = (typeof SHEET_FIELDS)[number]
 
 /** One column of a list of vans. `note`: why it is read so, or left aside. */
@@ -210,8 +210,9 @@ const NAMES: Readonly<Record<SheetField, readonly string[]>> = {
   time_zone: namesIn(
     'time_zone, time zone, timezone, zeitzone, fuseau horaire, zona horaria, fuso orario, strefa czasowa, tijdzone',
   ),
-  model: namesIn('model, tracker model, geratemodell, modele tracker, modello tracker'),
-  protocol: namesIn('protocol, protokoll, protocole, protocolo, protocollo, protokol'),
+  model: namesIn(
+    'tracker model, device model, geratemodell, trackermodell, modele tracker, modelo tracker, modello tracker',
+  ),
 }
 
 /** Columns that are recognised, and that waybridge keeps nothing of. */
@@ -222,15 +223,17 @@ const KEPT_BY_NOBODY: Readonly<Record<keyof typeof ASIDE, readonly string[]>> = 
   comment: namesIn(
     'comment, comments, note, notes, remark, remarks, kommentar, bemerkung, bemerkungen, anmerkung, notiz, hinweis, commentaire, commentaires, remarque, observation, observations, comentario, comentarios, observaciones, nota, notas, commento, note, osservazioni, komentarz, uwagi, opmerking, opmerkingen, notitie',
   ),
-  company: namesIn(
-    'company, company_id, firma, unternehmen, kunde, societe, entreprise, empresa, azienda, ditta, bedrijf',
-  ),
+  company: namesIn('company, firma, unternehmen, kunde, societe, entreprise, empresa, azienda, ditta, bedrijf'),
+  vehicle: namesIn('model, modell, modele, modelo, modello, type, typ, fahrzeugtyp, fahrzeugmodell'),
+  guard: namesIn('secret, previous secret, protocol, transports, networks, client certificate, settings'),
 }
 
 const ASIDE = {
   sim: say('SIM or telephone number: not kept'),
   comment: say('comment: not kept'),
   company: say('the company is chosen once, for the whole list'),
+  vehicle: say('perhaps the model of the vehicle: left aside'),
+  guard: say('not read from a list: write it into the entry of the van'),
 }
 const NOT_IDS = say('it has names, and no ids: left aside')
 const MOST_TITLE_LINES = 20

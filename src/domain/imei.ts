@@ -1,5 +1,5 @@
 import { say, type Text } from '../texts/text.ts'
-import { isDigits } from './ids.ts'
+import { isDigits, isImei } from './ids.ts'
 import { isScientific } from './units.ts'
 
 /** What a cell of a spreadsheet says of the id of a device. */
@@ -39,29 +39,9 @@ export function readDeviceId(cell: string): IdReading {
   return { id, repaired: say('14 digits: the check digit {} is added', checkDigit(text)) }
 }
 
-/** Whether a text is 15 digits with the right check digit. */
-export function isImei(text: string): boolean {
-  return text.length === IMEI_DIGITS && isDigits(text) && checkDigit(text.slice(0, -1)) === text.at(-1)
-}
-
-/** Whether two ids of the same length differ in one digit, or in two neighbours that are swapped. */
-export function isMistyped(one: string, other: string): boolean {
-  if (one.length !== other.length) return false
-  const at = Array.from(one, (_, index) => index).filter((index) => one[index] !== other[index])
-  const [first = 0, second] = at
-  if (at.length === 1) return true
-  return at.length === 2 && second === first + 1 && one[first] === other[second] && one[second] === other[first]
-}
-
-/** The Luhn digit that follows these digits. */
+/** The digit with which 14 digits are an IMEI. */
 function checkDigit(digits: string): string {
-  let sum = 0
-  for (let at = 0; at < digits.length; at++) {
-    const digit = Number(digits[digits.length - 1 - at])
-    const doubled = at % 2 === 0 ? 2 * digit : digit
-    sum += doubled > 9 ? doubled - 9 : doubled
-  }
-  return String((10 - (sum % 10)) % 10)
+  return Array.from('0123456789').find((digit) => isImei(digits + digit)) ?? ''
 }
 
 /** A cell without what spreadsheets and people put around an id. */

@@ -51,6 +51,12 @@ export function entryOf(device: Device, lines: readonly Assignment[]): DeviceEnt
   return { ...device, protocolSettings: protocolSettings(device), guard: guardOf(device), stays, usual }
 }
 
+/** A device without what is derived of it. */
+export function plainDevice(entry: Device | DeviceEntry): Device {
+  const { protocolSettings: _settings, guard: _guard, stays: _stays, usual: _usual, ...device } = entry as DeviceEntry
+  return device
+}
+
 function laneOf(company: string, courier: string, route: string): Lane {
   return { company, courier, route, key: `${company}/${courier}/${route}` }
 }

@@ -1,10 +1,12 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Device } from '../config/devices.ts'
 import type { Interval } from '../domain/times.ts'
 import { keys, type Redis } from '../store/index.ts'
 import { type Text } from '../texts/text.ts'
 import { type Assignment, assignmentField, partsOf, readAssignmentField } from './assignment.ts'
-import type { DeviceEntry } from './device-entry.ts'
-import type { LineChange, Roster } from './roster.ts'
-import { type KeptPut, packed, unpacked } from './table.ts'
+import { type DeviceEntry, plainDevice } from './device-entry.ts'
+import type { LineChange, Roster, RosterChange } from './roster.ts'
+import { type KeptPut, packed, putSource, unpacked } from './table.ts'
 
 /*
  * What is kept of the writers of the roster, in two hashes:
@@ -31,6 +33,8 @@ export interface RosterResult {
   readonly writer: string
   readonly kind: 'file' | 'put'
   readonly company_id?: string
+  /** What was put, if no routes. */
+  readonly list?: 'devices'
   /** ms UTC. */
   readonly at: number
   readonly added: number
@@ -47,19 +51,31 @@ export interface RosterResult {
   readonly refused?: true
 }
 
-/** The lines that a put has written, each as it was before and after it, and its interval, unix seconds. */
+/** The lines and devices that a put has written, each as it was before and after it, and its interval, unix seconds. */
 export interface Replaced extends Interval {
   readonly lines: readonly (readonly [field: string, before: Assignment | undefined, after: Assignment | undefined])[]
+  /** By id without leading zeros. */
+  readonly devices?: readonly (readonly [id: string, before: Device | undefined, after: Device])[]
 }
 
 /** What is to be kept of a put, to take it back. `change`: what it writes; `roster`: the one before it. */
 export async function keptPut(
   result: RosterResult,
-  { from, until, change, roster }: Interval & { readonly change: LineChange; readonly roster: Roster },
+  { from, until, change, roster, devices }: Interval & PutChange,
 ): Promise<KeptPut> {
   const lines = change.map(([field, line]) => [field, roster.assignment(field), line] as const)
-  const replaced = await packed({ from, until, lines } satisfies Replaced)
+  const entries = devices?.map(([id, after]) => {
+    const before = roster.find(id)
+    return [id, before && plainDevice(before), after] as const
+  })
+  const replaced = await packed({ from, until, lines, devices: entries } satisfies Replaced)
   return { company_id: result.company_id ?? '', result: resultText(result), replaced }
+}
+
+interface PutChange {
+  readonly change: LineChange
+  readonly devices?: readonly (readonly [id: string, device: Device])[]
+  readonly roster: Roster
 }
 
 /** What a put has replaced; undefined where it is not kept. */
@@ -84,6 +100,23 @@ export function linesBefore({ lines }: Replaced, put: string, roster: Roster): L
       : !current
     return isUntouched ? [[field, before ?? undefined] as const] : []
   })
+}
+
+/** The entries that take a put back: each as it was, unless somebody has written it since. */
+export function devicesBefore({ devices = [] }: Replaced, put: string, roster: Roster): RosterChange['devices'] & {} {
+  const source = putSource(Number(put))
+  return devices.flatMap(([id, before, after]) => {
+    const current = roster.find(id)
+    const isUntouched = current && isDeepStrictEqual(said({ ...after, source }), said(current))
+    // JSON has null for what is undefined.
+    return isUntouched ? [[id, before ?? undefined] as const] : []
+  })
+}
+
+/** What an entry says. */
+function said(device: Device): unknown {
+  const { companySince: _since, ...rest } = plainDevice(device)
+  return JSON.parse(JSON.stringify(rest))
 }
 
 /**
@@ -140,11 +173,11 @@ export function latestPut(results: readonly RosterResult[], company: string): Ro
   return results.find(({ put, undone, company_id }) => put !== undefined && !undone && company_id === company)
 }
 
-/** The last result of each writer and company; if that put was taken back, also the one before it. */
+/** The last result of each writer and company, of routes and of lists of vans; if that put was taken back, also the one before it. */
 export function lastResults(results: readonly RosterResult[]): RosterResult[] {
   const done = new Set<string>()
-  return results.filter(({ kind, writer, company_id = '', undone }) => {
-    const key = `${kind} ${company_id} ${writer}`
+  return results.filter(({ kind, list = '', writer, company_id = '', undone }) => {
+    const key = `${kind} ${list} ${company_id} ${writer}`
     if (done.has(key)) return false
     if (!undone) done.add(key)
     return true

@@ -173,7 +173,7 @@ function assignmentOf(field: string, written: number, stored: Partial<Assignment
 }
 
 /** The `source` of what was put through the admin port: `admin 2026-11-20T08:00:00Z`. One text for all of a write. */
-function putSource(version: number): string {
+export function putSource(version: number): string {
   if (version !== lastPut.version)
     lastPut = { version, source: `${PUT_SOURCE} ${new Date(version).toISOString().slice(0, 19)}Z` }
   return lastPut.source

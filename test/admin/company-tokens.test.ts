@@ -21,6 +21,7 @@ const ANSWERS: Readonly<Record<string, number | readonly number[]>> = {
   'GET /admin/findings': 200,
   'GET /admin/lanes': 200,
   'GET /admin/devices': 200,
+  'PUT /admin/devices': [404, 422],
   'GET /admin/devices/{id}': 404,
   'PUT /admin/devices/{id}': [409, 422],
   'DELETE /admin/devices/{id}': 404,
@@ -70,7 +71,15 @@ function requestsTo(operation: string, hasBody: boolean, put8: string) {
   const [method, template] = operation.split(' ')
   const week = 'company_id=8&from=2099-11-20&until=2099-11-27'
   const query = `${week}&put=${put8}&all=true&for=1m`
-  const queries = [`?${query}`, `?${week}`, '?max_results=1000', '?device=zebra-1', '?courier_id=808081', '?q=zebra']
+  const queries = [
+    `?${query}`,
+    `?${week}`,
+    '?company_id=8',
+    '?max_results=1000',
+    '?device=zebra-1',
+    '?courier_id=808081',
+    '?q=zebra',
+  ]
   const bodies = hasBody || method === 'POST' ? BODIES : [undefined]
   const paths = DEVICES_8.map((id) => template.replace('{id}', encodeURIComponent(id)).replaceAll(/\{\w+\}/g, '8'))
   const asked = [

@@ -147,6 +147,7 @@ async function eventsOf(device: string): Promise<unknown[]> {
 }
 
 /** Requests in the order in which they are sent: the operation, where it is asked, and how. */
+const VANS = 'IMEI;Plate;Comment\nnew-1;B-WB 1;x\n356307042441014;Van 14;\n3.5E+14;Van 12;\n;B-WB 2;\n'
 const REQUESTS: readonly (readonly [
   operation: string,
   query?: string,
@@ -173,6 +174,8 @@ const REQUESTS: readonly (readonly [
   ['POST /admin/devices/{id}/release', 'new'],
   ['DELETE /admin/devices/{id}/data', 'new'],
   ['DELETE /admin/devices/{id}', 'new'],
+  ['PUT /admin/devices', '?company_id=7&dry_run=true', { body: VANS, type: 'text/csv' }],
+  ['PUT /admin/devices', '?company_id=7', { body: VANS, type: 'text/csv' }],
   ['PUT /admin/routes', `?${WINDOW}&dry_run=true`, { body: LINES, type: 'text/csv' }],
   ['PUT /admin/routes', `?${WINDOW}`, { body: LINES, type: 'text/csv' }],
   ['GET /admin/routes', '?max_results=1'],

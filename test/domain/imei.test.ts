@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { isImei, isMistyped, readDeviceId } from '../../src/domain/imei.ts'
+import { isImei } from '../../src/domain/ids.ts'
+import { readDeviceId } from '../../src/domain/imei.ts'
 import { inEnglish } from '../support/texts.ts'
 
 const IMEI = '356307042441013'
@@ -47,17 +48,5 @@ describe('the id of a device in a cell', () => {
 
   it.each(['van-12', 'AB.12', '867232', '1234567890123456'])('may be %s', (id) => {
     expect(read(id)).toEqual({ id })
-  })
-})
-
-describe('two ids', () => {
-  it.each([
-    ['one digit differs', IMEI, '356307042441018', true],
-    ['two neighbours are swapped', IMEI, '356307042440113', true],
-    ['they are neighbours in a box', IMEI, '356307042441021', false],
-    ['they are equal', IMEI, IMEI, false],
-    ['one has fewer digits', IMEI, IMEI.slice(1), false],
-  ])('are compared where %s', (_, one, other, expected) => {
-    expect(isMistyped(one, other)).toBe(expected)
   })
 })

@@ -1,4 +1,5 @@
 import { yieldToEventLoop } from '../../async.ts'
+import type { Device } from '../../config/devices.ts'
 import { keyedText } from '../../config/problem.ts'
 import type { RouteRow } from '../../config/routes.ts'
 import { localDay } from '../../domain/times.ts'
@@ -12,7 +13,7 @@ import { say } from '../../texts/text.ts'
 import { placeOfDevice } from '../device/device-index.ts'
 import { instant } from '../json.ts'
 import { compare } from '../paging.ts'
-import type { RosterPutJson, TakenRouteJson, VanChangeJson } from '../schemas/roster.ts'
+import type { DeviceChangeJson, RosterPutJson, TakenRouteJson, VanChangeJson } from '../schemas/roster.ts'
 import type { RosterBody } from './body.ts'
 import type { RosterPlan, TakenRoute } from './plan.ts'
 
@@ -55,10 +56,10 @@ export function putResult(
     rejected = [],
     warnings = [],
   }: Partial<Pick<RosterResult, 'added' | 'changed' | 'removed' | 'rejected' | 'warnings'>>,
-  { writer, company_id }: Pick<RosterResult, 'writer' | 'company_id'>,
+  { writer, company_id, list }: Pick<RosterResult, 'writer' | 'company_id' | 'list'>,
 ): RosterResult {
   const counts = { added: added ?? 0, changed: changed ?? 0, removed: removed ?? 0 }
-  return { writer, kind: 'put', company_id, at: Date.now(), ...counts, rejected, warnings }
+  return { writer, kind: 'put', company_id, list, at: Date.now(), ...counts, rejected, warnings }
 }
 
 /** A route that a device loses; its bounds are left out where it has none. */
@@ -116,10 +117,28 @@ export async function changesOf({ changing, before, after }: RosterStep): Promis
     const [old, now] = [before, after].map((roster) => linesOf(roster, device))
     const [lost, got] = [linesBeside(old, now), linesBeside(now, old)]
     if (lost.length + got.length > 0) changes.push({ device: device.id, name: device.name, before: lost, after: got })
-    if (changes.length >= MOST) break
+    if (changes.length >= MOST_CHANGES) break
   }
   return changes
 }
+
+/** What an entry was and will be, where that differs; undefined: there is none. */
+export function entryChange(
+  before: Device | undefined,
+  after: Device | undefined,
+): Pick<DeviceChangeJson, 'device' | 'name' | 'before' | 'after'> {
+  const cells = (of: Device, other: Device | undefined) =>
+    Object.fromEntries(ENTRY_KEYS.flatMap((key) => (of[key] === other?.[key] ? [] : [[key, of[key]]])))
+  const { id: device = '', name } = after ?? before ?? {}
+  return {
+    device,
+    name,
+    ...(before && { before: cells(before, after) }),
+    ...(after && { after: cells(after, before) }),
+  }
+}
+
+const ENTRY_KEYS = ['name', 'courier_id', 'route_id', 'time_zone', 'model'] as const
 
 /** By what they say. */
 function linesOf(roster: Roster, device: DeviceEntry): ReadonlyMap<string, Assignment> {
@@ -139,4 +158,5 @@ function linesBeside(lines: ReadonlyMap<string, Assignment>, others: ReadonlyMap
     .toSorted((one, other) => (one.from_at ?? '').localeCompare(other.from_at ?? ''))
 }
 
-const MOST = 1000
+/** How many changes a dry run shows. */
+export const MOST_CHANGES = 1000

@@ -7,7 +7,7 @@ import { unresolved } from '../../roster/advice.ts'
 import { type Assignment, assignmentField, putLine } from '../../roster/assignment.ts'
 import { type DeviceEntry, hasRoute } from '../../roster/device-entry.ts'
 import { countLines } from '../../roster/puts.ts'
-import { effectOf, type LineChange, lossOf, type Roster } from '../../roster/roster.ts'
+import { effectOf, type LineChange, lossOf, type Roster, type RosterChange } from '../../roster/roster.ts'
 import { say } from '../../texts/text.ts'
 import { momentOf } from './writes.ts'
 
@@ -27,33 +27,33 @@ export type RosterPlan = Awaited<ReturnType<typeof planRoster>>
  * Plans a put: the lines that it would write, and what it would do to the roster in effect.
  * - `added`, `changed`, `removed`: how many lines are new, differ from the one of the same device and `from`, and go.
  * - `rows`: the lines that are taken. `rejected`: those that are left out, and why; in order.
- * - all else as in `effectOfLines`.
+ * - all else as in `effectOnDevices`.
  */
 export async function planRoster(roster: Roster, put: RosterPut) {
   const { rows, rejected } = await takeRows(roster, put)
   const lines = await assignmentsOf(rows, roster, put)
-  const effect = await effectOfLines(lines, roster, put)
+  const effect = await effectOnDevices({ assignments: lines }, roster, put)
   const [before, after] = [roster, effect.after].map((each) => fieldsOf(each, effect.changing, put))
   return { ...effect, ...countLines(before, after), rows, rejected, lines }
 }
 
 /**
- * What a change of lines does to the devices of a company; `put`: the interval of its lines, unix seconds, and the time of now, ms UTC.
- * - `after`: the roster as it would be. `devices`: the company's, in it. `changing`: as they are, those whose lines it changes.
+ * What a change does to the devices of a company; `put`: the interval of its lines, unix seconds, and the time of now, ms UTC.
+ * - `after`: the roster as it would be. `devices`: the company's, in it. `changing`: as they are, those whose lines or entries it
+ *   changes.
  * - `withoutRoute`: those without a route, now where now is in the interval, else at any time of it.
  * - `takes`: the routes that devices would lose then. `loss`: which devices, where they are more than half of those that have one.
  */
-export async function effectOfLines(
-  lines: LineChange,
+export async function effectOnDevices(
+  change: RosterChange,
   roster: Roster,
   put: Interval & Pick<RosterPut, 'company_id' | 'now'>,
 ) {
   const interval = momentOf(put, put.now)
-  const { after, concerned, losing } = await effectOf({ assignments: lines }, roster, interval)
+  const { after, concerned, losing } = await effectOf(change, roster, interval)
   const isOfCompany = ({ company_id }: DeviceEntry) => company_id === put.company_id
   const changing = concerned.filter(isOfCompany)
-  const changed = new Map(changing.map((device) => [device, after.find(device.id) as DeviceEntry]))
-  const devices = Array.from(roster.devices().filter(isOfCompany), (device) => changed.get(device) ?? device)
+  const devices = Array.from(after.devices().filter(isOfCompany))
   const takes = losing.filter(isOfCompany).flatMap((device) => takenFrom(device, interval))
   return {
     after,

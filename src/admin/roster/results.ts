@@ -3,6 +3,7 @@ import { ApiRefusal, parse } from '../../http/refusal.ts'
 import { sharedRoutes } from '../../roster/advice.ts'
 import {
   countLines,
+  devicesBefore,
   lastResults,
   latestPut,
   linesBefore,
@@ -21,8 +22,8 @@ import { instant } from '../json.ts'
 import type { Operation } from '../operation.ts'
 import { RosterPutJson, RosterResultsJson } from '../schemas/roster.ts'
 import type { Scope } from '../scope.ts'
-import { changesOf, idsInOrder, takenJson } from './answer.ts'
-import { effectOfLines } from './plan.ts'
+import { changesOf, entryChange, idsInOrder, MOST_CHANGES, takenJson } from './answer.ts'
+import { effectOnDevices } from './plan.ts'
 import { Flag, lossMessage, onceText, type RosterSources } from './routes.ts'
 import type { RosterWrites } from './writes.ts'
 
@@ -84,7 +85,8 @@ function resultJson({
 }
 
 /**
- * `POST /admin/roster/undo?put=ID` takes back a put or an assignment: the lines that it replaced are restored. Only a
+ * `POST /admin/roster/undo?put=ID` takes back a put or an assignment: the lines and entries that it
+ * replaced are restored. Only a
  * company's latest put that was not taken back yet can be taken back.
  */
 export function undoOperation({ redis }: Pick<RosterSources, 'redis'>, change: RosterWrites): Operation {
@@ -92,7 +94,7 @@ export function undoOperation({ redis }: Pick<RosterSources, 'redis'>, change: R
     method: 'POST',
     path: '/admin/roster/undo',
     id: 'undoPut',
-    summary: "Take a company's latest put back: the lines that it replaced are again as they were",
+    summary: "Take a company's latest put back: the lines and entries that it replaced are again as they were",
     query: UndoQuery,
     answer: RosterPutJson,
     refusals: [404, 409, 504],
@@ -105,7 +107,7 @@ export function undoOperation({ redis }: Pick<RosterSources, 'redis'>, change: R
         request.company = put.company_id
         const plan = await planUndo(roster, put, replaced)
         const { loss, write } = plan
-        const answer = { ...plan.answer, ...(dry_run === 'true' && { changes: await plan.changes() }) }
+        const answer = { ...plan.answer, ...(dry_run === 'true' && (await plan.changes())) }
         if (loss && force !== 'true') return { status: 409, answer: { message: lossMessage(loss), ...answer } }
         if (dry_run === 'true') return { status: 200, answer }
         const { added, changed, removed } = answer
@@ -143,20 +145,29 @@ async function findPut(redis: RosterSources['redis'], id: string, scope: Scope) 
 
 async function planUndo(roster: Roster, { put = '', company_id = '' }: RosterResult, replaced: Replaced) {
   const assignments = linesBefore(replaced, put, roster)
+  const entries = devicesBefore(replaced, put, roster)
+  const write = { devices: entries, assignments }
   const asked = { ...replaced, company_id, now: Date.now() }
-  const { after, changing, devices, loss, takes, withoutRoute } = await effectOfLines(assignments, roster, asked)
+  const { after, changing, devices, loss, takes, withoutRoute } = await effectOnDevices(write, roster, asked)
   // A line that the put has written again as it was does not change.
   const written = assignments.flatMap(([field, line]) => (line && !roster.assignment(field) ? [field] : []))
   const dropped = assignments.flatMap(([field, line]) => (!line && roster.assignment(field) ? [field] : []))
   const routes = new Set(written.flatMap((field) => after.assignment(field)?.route_id ?? []))
   const shared = await Array.fromAsync(sharedRoutes(devices, routes))
   const warnings = shared.map(({ message }) => ({ line: 0, message }))
+  const lines = countLines(dropped, written)
+  const dropsOf = entries.filter(([, before]) => !before).length
   return {
-    write: { assignments },
-    changes: () => changesOf({ changing, before: roster, after }),
+    write,
+    changes: async () =>
+      replaced.devices
+        ? { entries: entries.slice(0, MOST_CHANGES).map(([id, before]) => entryChange(roster.find(id), before)) }
+        : { changes: await changesOf({ changing, before: roster, after }) },
     loss,
     answer: {
-      ...countLines(dropped, written),
+      added: lines.added,
+      changed: lines.changed + entries.length - dropsOf,
+      removed: lines.removed + dropsOf,
       rejected: [],
       ...(warnings.length > 0 && { warnings }),
       ...(takes.length > 0 && { takes: takes.map(takenJson) }),

@@ -8,6 +8,7 @@ import { say, type Text } from '../../texts/text.ts'
 import { readBody } from '../../tracking/body.ts'
 import { Id } from '../../tracking/schemas.ts'
 import { instant } from '../json.ts'
+import { SHEET } from '../list-body.ts'
 import type { Operation } from '../operation.ts'
 import { type ListPlace, PageQuery, pageOf } from '../paging.ts'
 import { each, pageSchema } from '../schemas/parts.ts'
@@ -123,7 +124,6 @@ const PutQuery = z
 
 const BODY =
   'CSV in the form of routes.csv, a spreadsheet (.xlsx) with such a sheet, or a JSON array of objects with its columns.'
-const SHEET = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
 
 /** A query parameter that has to be present exactly once; `meaning` says in the error what it is for. */
 export function onceText(meaning: string) {

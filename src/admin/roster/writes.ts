@@ -74,12 +74,17 @@ export function intervalOf(
   { company_id, ...bounds }: Readonly<Record<'company_id' | 'from' | 'until', string>>,
   scope: Scope,
 ): Interval & { readonly company_id: string } {
-  if (!scope.sees(company_id) || !live.companies().some((company) => company.company_id === company_id))
-    throw new ApiRefusal(404, `there is no company ${company_id} in gateway.yaml`)
+  refuseCompany(live, company_id, scope)
   const from = instantIn(live, 'from', bounds.from)
   const until = instantIn(live, 'until', bounds.until)
   if (until <= from) throw refuseFields(422, [{ path: 'until', message: say('not after from') }])
   return { company_id, from, until }
+}
+
+/** @throws ApiRefusal 404 for a company that is unknown or not seen */
+export function refuseCompany(live: Pick<RosterInEffect, 'companies'>, company_id: string, scope: Scope): void {
+  if (!scope.sees(company_id) || !live.companies().some((company) => company.company_id === company_id))
+    throw new ApiRefusal(404, `there is no company ${company_id} in gateway.yaml`)
 }
 
 /** Unix seconds of a time; of a day its beginning. @throws ApiRefusal 422 */

@@ -6,11 +6,11 @@ export const RouteJson = StayJson.extend({ device: z.string(), name: z.string().
 export type RouteJson = z.infer<typeof RouteJson>
 
 /** `device`: as the line has it. */
-const LineRemark = z.object({ line: z.int(), device: z.string().optional(), message: z.string() })
+export const LineRemark = z.object({ line: z.int(), device: z.string().optional(), message: z.string() })
 export type LineRemark = z.infer<typeof LineRemark>
 
 /** A route that a device loses; without bounds where its entry gives it the route for all times. */
-const TakenRouteJson = z.object({
+export const TakenRouteJson = z.object({
   device: z.string(),
   name: z.string().optional(),
   route_id: z.string(),
@@ -26,12 +26,27 @@ const VanChangeJson = z.object({
 })
 export type VanChangeJson = z.infer<typeof VanChangeJson>
 
+const EntryCells = z.object({ ...each(z.string().optional(), 'name', 'courier_id', 'route_id', 'time_zone', 'model') })
+export type EntryCells = z.infer<typeof EntryCells>
+
+/** A device's entry before and after a change: what of it differs; without `before` it is added, without `after` removed. */
+export const DeviceChangeJson = z.object({
+  line: z.int().optional(),
+  device: z.string(),
+  name: z.string().optional(),
+  ...each(EntryCells.optional(), 'before', 'after'),
+  /** When it was last heard, if it has arrived and is not configured yet. */
+  arrived_at: Instant.optional(),
+})
+export type DeviceChangeJson = z.infer<typeof DeviceChangeJson>
+
 const LineCounts = each(Count, 'added', 'changed', 'removed')
 
 /**
  * What a put changes. `put`: its id, by which it can be taken back. `devices`: how many devices the company has.
  * `without_route`: the ids of those without a route. `takes`: the routes of devices that have none afterwards.
- * `changes`, in a dry run: the lines that differ, of the first 1,000 devices.
+ * `changes`, in a dry run: the lines that differ, of the first 1,000 devices; `entries`, where a list of vans is taken back: the
+ * first 1,000 entries that differ.
  */
 export const RosterPutJson = z.object({
   ...LineCounts,
@@ -40,15 +55,17 @@ export const RosterPutJson = z.object({
   warnings: z.array(LineRemark).optional(),
   takes: z.array(TakenRouteJson).optional(),
   changes: z.array(VanChangeJson).optional(),
+  entries: z.array(DeviceChangeJson).optional(),
   without_route: z.array(z.string()),
   devices: Count,
 })
 export type RosterPutJson = z.infer<typeof RosterPutJson>
 
-/** What became of a file or a put; `by`: the token of a put; `undone`: it was taken back. */
+/** What became of a file or a put; `by`: the token of a put; `list`: what was put, if no routes; `undone`: it was taken back. */
 const WriterResultJson = z.object({
   writer: z.string(),
   kind: z.enum(['file', 'put']),
+  list: z.literal('devices').optional(),
   company_id: z.string().optional(),
   at: Instant,
   by: z.string().optional(),

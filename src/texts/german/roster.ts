@@ -48,6 +48,21 @@ const DEVICE_SHEETS = {
   'SIM or telephone number: not kept': 'SIM- oder Telefonnummer: wird nicht gespeichert',
   'comment: not kept': 'Kommentar: wird nicht gespeichert',
   'the company is chosen once, for the whole list': 'die Firma wird einmal gewählt, für die ganze Liste',
+  '14 digits: any of the 15 digits may be missing': '14 Ziffern: jede der 15 Ziffern kann fehlen',
+  'line {} has this id too': 'Zeile {1} hat auch diese Kennung',
+  'this id or name is taken: the line is left out':
+    'diese Kennung oder dieser Name ist vergeben: die Zeile wird nicht übernommen',
+  'device {} has the name "{}" too: correct only for two trackers of one van':
+    'Gerät {1} hat auch den Namen „{2}“: richtig nur bei zwei Trackern eines Fahrzeugs',
+  'the file is not UTF-8: it is read as Windows-1252; look at names with accents':
+    'die Datei ist nicht UTF-8: sie wird als Windows-1252 gelesen; Namen mit Umlauten ansehen',
+  'the list is empty': 'die Liste ist leer',
+  'no column is recognised as the ids of the trackers: choose it by hand':
+    'keine Spalte ist als die Kennungen der Tracker erkannt: sie von Hand wählen',
+  'accept: line {} has no id of a device': 'accept: in Zeile {1} steht keine Kennung eines Geräts',
+  'perhaps the model of the vehicle: left aside': 'vielleicht das Modell des Fahrzeugs: wird nicht gelesen',
+  'not read from a list: write it into the entry of the van':
+    'wird aus einer Liste nicht gelesen: in den Eintrag des Fahrzeugs schreiben',
   'it has names, and no ids: left aside': 'hier stehen Namen und keine Kennungen: wird nicht gelesen',
 }
 

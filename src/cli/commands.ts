@@ -3,7 +3,7 @@ import { ConfigError } from '../config/problem.ts'
 import { EX_CONFIG, explainError, UserError } from '../errors.ts'
 import { VERSION } from '../version.ts'
 import { endUnlessPipeClosed, exit } from './output.ts'
-import { type AskingCommand, rosterCommands } from './roster-commands.ts'
+import { type AskingCommand, importCommands, rosterCommands } from './roster-commands.ts'
 
 /** Runs a command line to the end of the process. docker/README.md has a table of the exit codes. */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -130,7 +130,10 @@ function lookingCommands(waybridge: Command, asking: AskingCommand): void {
   asking('where <device...>', 'say where a device is: what it does, its last position and its age, courier and route')
     .option('--json', 'print JSON')
     .action(async (words: string[], options) => exit(await (await import('./devices.ts')).whereCommand(words, options)))
-  asking('devices', 'list the devices: what each does, when it was heard, its courier and route, what is wrong with it')
+  const devices = asking(
+    'devices',
+    'list the devices: what each does, when it was heard, its courier and route, what is wrong with it',
+  )
     .option('--state <state>', 'online, offline or never')
     .option('--mapping <mapping>', 'mapped, no_route or unmapped')
     .option('--condition <condition>', 'moving, standing, silent, gps_old, no_route, held, never or unknown')
@@ -138,6 +141,7 @@ function lookingCommands(waybridge: Command, asking: AskingCommand): void {
     .option('--json', 'print JSON')
     .option('--csv', 'print CSV, with times in UTC')
     .action(async (options) => exit(await (await import('./devices.ts')).devicesCommand(options)))
+  importCommands(devices, asking)
   asking('arrivals', 'list who has come and is not configured: id, protocol, fixes that are held, and what to do')
     .option('--json', 'print JSON')
     .action(async (options) => exit(await (await import('./arrivals.ts')).arrivalsCommand(options)))

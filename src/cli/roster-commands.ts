@@ -46,14 +46,39 @@ export function rosterCommands(waybridge: Command, asking: AskingCommand): void 
       exit(await (await import('./routes.ts')).routesCommand(act, file, options)),
     )
   }
-  asking('undo', 'take the last put or assignment of a company back', routes)
+  asking('undo', 'take the last put (routes, or a list of vans) or assignment of a company back', routes)
     .option('--company <id>', 'the company; default: the only one with a put')
     .option('--yes', 'also where devices lose their route')
     .option('--force', 'even if most devices lose their route')
     .action(async (options) => exit(await (await import('./roster.ts')).undoCommand(options)))
 }
 
+/** `waybridge devices check|put FILE`: below the command that lists the devices. */
+export function importCommands(devices: Command, asking: AskingCommand): void {
+  const collect = (value: string, before: readonly string[] = []) => [...before, value]
+  for (const act of ['check', 'put'] as const) {
+    const command = asking(`${act} <file>`, DEVICES[act], devices)
+      .option('--company <id>', 'the company of these vans; default: the only one')
+      .option('--column <field=header>', 'what a column is read as; field: device, name, courier_id, …, none', collect)
+      .option('--accept <line[=id]>', 'take a line whose id is in doubt as it is, or with this id', collect)
+      .option('--json', 'print the answer of the admin port')
+    if (act === 'put')
+      command
+        .option('--yes', 'put it also where devices lose their route')
+        .option('--force', 'put it even if most devices lose their route')
+    // The command above takes the options that it has too, such as --url.
+    command.action(async (file: string) =>
+      exit(await (await import('./device-import.ts')).importCommand(act, file, command.optsWithGlobals())),
+    )
+  }
+}
+
 const TIMES = 'now, RFC 3339, local such as "2026-11-20 06:00", or a day'
+
+const DEVICES = {
+  check: "show what a fleet's own list of vans (CSV, .xlsx) would change; exit code 1 if a line would be left out",
+  put: "add and change vans by a fleet's own list (CSV, .xlsx); a line with a mistake or an id in doubt is left out, and the exit code is 1",
+} as const
 
 const ROUTES = {
   check: 'show what the file would change, without changing anything; exit code 1 if a line would be left out',

@@ -85,14 +85,19 @@ async function mayTake(
 
 /** The bytes of a roster, CSV: a spreadsheet is sent as what it says. @throws UserError */
 async function readRoster(file: string): Promise<Buffer> {
-  const bytes = await readFile(file).catch(({ code }: NodeJS.ErrnoException) => {
-    throw new UserError(`${file}: ${code === 'ENOENT' ? 'there is no such file' : `cannot be read (${code})`}.`)
-  })
+  const bytes = await bytesOf(file)
   if (!isSpreadsheet(bytes)) return bytes
   const text = await spreadsheetText(bytes).catch((error: Error) => {
     throw error instanceof SpreadsheetError ? new UserError(`${file}: ${error.message}.`) : error
   })
   return Buffer.from(text)
+}
+
+/** The bytes of a file that an argument names. @throws UserError */
+export function bytesOf(file: string): Promise<Buffer> {
+  return readFile(file).catch(({ code }: NodeJS.ErrnoException) => {
+    throw new UserError(`${file}: ${code === 'ENOENT' ? 'there is no such file' : `cannot be read (${code})`}.`)
+  })
 }
 
 /**

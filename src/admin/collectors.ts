@@ -9,6 +9,7 @@ import { joined } from '../texts/text.ts'
 import { CustodyCollector, type FixAccount, takeAccount } from './custody.ts'
 import { ConditionCollector } from './device/condition.ts'
 import { DeviceIndex, type DeviceIndexSources } from './device/device-index.ts'
+import { LaneRefusals } from './device/lane-refusals.ts'
 import type { DeviceSources } from './device/list.ts'
 import { FactGatherer, type FactSources, readUpstream } from './facts.ts'
 import { Findings } from './findings.ts'
@@ -54,6 +55,7 @@ export function startCollectors(sources: CollectorSources) {
   })
   const hour = new FlowHour(() => linkRates(rates.now(), gatherer.gateways))
   const findings = new Findings({ redis, gather: () => gatherer.gather(), logger })
+  const refusals = new LaneRefusals({ ...sources, findings, index })
   const gauges = startGauges({ ...sources, account, upstream, findings, gatherer, devices: () => devices.states() })
   const beat = everySecond(
     {
@@ -62,6 +64,7 @@ export function startCollectors(sources: CollectorSources) {
       rates: () => rates.look(),
       'last hour': () => hour.look(),
       findings: () => findings.look(),
+      'refused lanes': async () => refusals.look(),
     },
     jobFaults(logger),
   )
@@ -77,6 +80,7 @@ export function startCollectors(sources: CollectorSources) {
     gatherer,
     hour,
     findings,
+    refusals,
     close() {
       for (const each of [custody, gauges]) each.close()
       void beat.stop()

@@ -67,8 +67,9 @@ export async function openAdmin(options: AdminOptions) {
   const certificate = options.tls ? new ServedCertificate(options.tls, 'admin') : undefined
   const tokens = tokenRefusals(options.companies)
   const collectors = startCollectors({ ...options, tokensRefused: tokens.refused })
-  const { account, custody, upstream, startedAt, rates, index, devices, gatherer, hour, findings } = collectors
-  const rows = { ...options, index, findings, places: await readPlaces() }
+  const { account, custody, upstream, startedAt, rates, index, devices, gatherer, hour, findings, refusals } =
+    collectors
+  const rows = { ...options, index, findings, refusals, places: await readPlaces() }
   const closing = new AbortController()
   const change = rosterWrites(options)
   const files = new FileRewrite(redis)

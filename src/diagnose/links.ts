@@ -68,7 +68,7 @@ const LOOKS: Readonly<Record<Link, (looked: Looked, show: ShowInstant) => LinkFo
       const [held] = detail.held
       if (held) return ok([say('what it sent is held since {}', show(held.oldest_at))], Date.parse(held.oldest_at))
       if (tried) return ok([say('it came, and was refused at {}', show(tried.at))], Date.parse(tried.at))
-      const isNew = now - configuredAt(detail.source) < NEW_MS
+      const isNew = isNewEntry(detail.source, now)
       const unheard = say(isNew ? 'configured a moment ago, not heard yet' : 'never heard')
       const others = similar === undefined ? [] : [say('{} sends, and nobody has configured it', similar)]
       return { state: route && !isNew ? 'broken' : 'idle', evidence: [unheard, ...others] }
@@ -223,9 +223,9 @@ function placedUntil(device: ExplainedDevice['device']): number | undefined {
   return routed > 0 ? Date.parse(treated[routed - 1].at) : undefined
 }
 
-/** When an entry was put through the admin port, ms UTC; of files that is not known. */
-function configuredAt(source = ''): number {
-  return Date.parse(/^admin (.+)$/.exec(source)?.[1] ?? '') || -Infinity
+/** Whether an entry was put through the admin port a moment ago; of files that is not known. `now`: ms UTC. */
+export function isNewEntry(source = '', now: number): boolean {
+  return now - (Date.parse(/^admin (.+)$/.exec(source)?.[1] ?? '') || -Infinity) < NEW_MS
 }
 
 function instant(ms: number): string {

@@ -1,4 +1,5 @@
 import { counted, joined, say, type Template, type Text } from '../texts/text.ts'
+import { CODES } from './codes.ts'
 import type { Facts, Found, RefusedLanes, UpstreamError, UpstreamFacts } from './facts.ts'
 
 /** What is wrong with the tracking API, or what it says is wrong with what we send. */
@@ -77,6 +78,30 @@ function tokenRefused(company_id: string): Found {
     company_id,
   )
   return { code: 'token_refused', subject: { company_id }, message }
+}
+
+/** Why the tracking API refuses a lane whole. */
+export interface LaneRefusal {
+  readonly code: LaneCause
+  readonly company: string
+  /** The company has no apikey: nothing was sent. */
+  readonly isMissing: boolean
+  /** ms UTC. */
+  readonly since: number
+  readonly action: Text
+}
+
+/** The refusal of each lane that is parked whole, by the name of the lane. */
+export function laneRefusals(answers: readonly RefusedLanes[] = []): Map<string, LaneRefusal> {
+  const refusals = new Map<string, LaneRefusal>()
+  for (const answer of answers) {
+    const code = causeOf(answer)
+    if (!code) continue
+    const { company, lanes, since, status } = answer
+    const refusal = { code, company, isMissing: status === 0, since, action: say(CODES[code].action) }
+    for (const lane of lanes) refusals.set(lane, refusal)
+  }
+  return refusals
 }
 
 /** The lanes of a company that have the same cause, even if the answers were different. */

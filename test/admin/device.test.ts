@@ -39,6 +39,7 @@ describe('GET /admin/devices/{id}', () => {
       model: 'FMB920',
       condition: 'never',
       findings: [],
+      problem: expect.objectContaining({ code: 'never' }) as object,
       secret: true,
       source: 'devices.yaml:2',
       lane: {
@@ -326,6 +327,7 @@ describe('the held fixes of a device', () => {
     expect(await deviceNow('009')).toEqual({
       condition: 'unknown',
       findings: ['unknown_device'],
+      problem: expect.objectContaining({ code: 'unknown_device' }) as object,
       id: '9',
       configured: false,
       held: [

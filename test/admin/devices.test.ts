@@ -9,6 +9,15 @@ import { adminFixture, hold, READ_TOKEN, VAN_14_LANE } from '../support/admin.ts
 const admin = adminFixture()
 const REMOTE = '10.1.2.3:40001'
 
+/** That of a van with a route. */
+const NEVER = {
+  code: 'never',
+  severity: 'warning',
+  link: 'connected',
+  message: 'nothing of its tracker was accepted so far',
+  action: 'check that its tracker has power and a SIM card, and is set to send to this server',
+}
+
 interface Listed {
   readonly results: { readonly id: string }[]
   readonly next_page_token?: string
@@ -61,6 +70,7 @@ describe('the list of devices', () => {
       state: 'never',
       condition: 'never',
       findings: [],
+      problem: NEVER,
     })
     expect(results[2]).toEqual({
       id: '356307042441014',
@@ -73,6 +83,7 @@ describe('the list of devices', () => {
       state: 'never',
       condition: 'never',
       findings: [],
+      problem: NEVER,
     })
     expect(results[4]).toEqual({
       id: 'ABC',
@@ -129,6 +140,10 @@ describe('the list of devices', () => {
         condition: 'unknown',
         held: 2,
         findings: ['unknown_device'],
+        problem: expect.objectContaining({
+          code: 'unknown_device',
+          message: 'sends positions, and is not named yet: they are held back',
+        }) as object,
       },
     ])
   })

@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { Conversation } from '../../src/gateway/conversation.ts'
+import type { DeviceRowJson } from '../../src/admin/schemas/devices.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { keys } from '../../src/store/index.ts'
-import { adminFixture, TOKEN, withProcesses } from '../support/admin.ts'
+import { adminFixture, store, TOKEN, withProcesses, workerOf } from '../support/admin.ts'
 import { type Followed, followEvents } from '../support/events.ts'
 import { beatingHeardBook } from '../support/beat.ts'
 
@@ -30,7 +31,7 @@ const statusIdsOf = (stream: Followed) => stream.events('status').map(({ id }) =
 const auditsOf = (stream: Followed) => stream.events('audit').length
 
 const rowsIn = (stream: Followed) =>
-  stream.events('device').flatMap(({ data }) => (data as { results: { name?: string }[] }).results)
+  stream.events('device').flatMap(({ data }) => (data as { results: DeviceRowJson[] }).results)
 const namesIn = (stream: Followed) => rowsIn(stream).map(({ name }) => name)
 const byText = (one: string, other: string) => one.localeCompare(other)
 const changes = (stream: Followed) =>
@@ -55,6 +56,22 @@ describe('GET /admin/events', () => {
     await expect.poll(() => status.events().length, soon).toBeGreaterThan(1)
     expect(audit.events()).toMatchObject([{ event: 'audit', data: { method: 'DELETE', operation: '/admin/parked' } }])
     expect(new Set(status.events().map(({ event }) => event))).toEqual(new Set(['status']))
+  })
+
+  it('tells a quiet van whose lane the tracking API refuses, and again when it is refused no more', async () => {
+    const stream = await follow('?topics=device')
+    await store(admin.redis, '7/43/2001', { device: '356307042441014' })
+    const { leases, lease } = workerOf(admin.redis)
+    await leases.park(await lease('7/43/2001'), { status: 404, message: 'no such route' })
+    const problems = () =>
+      rowsIn(stream).flatMap(({ name, problem }) => (name === 'Van 14' ? [problem?.message ?? ''] : []))
+    const refused = 'the tracking service refuses courier 43 on route 2001'
+    await expect.poll(() => problems().at(-1), soon).toBe(refused)
+    expect(rowsIn(stream).find(({ name, problem }) => name === 'Van 12' && problem?.code === 'lane_refused')).toBe(
+      undefined,
+    )
+    await admin.ask('/admin/parked?all=true', { method: 'DELETE' })
+    await expect.poll(() => problems().at(-1), soon).not.toBe(refused)
   })
 
   it('refuses a topic that does not exist, and a caller without a token', async () => {

@@ -63,7 +63,7 @@ export async function describeDevice(
   const [waiting, happened] = await Promise.all([readHeld(redis, entry, id), readEvents(redis, name)])
   const indexed = index.find(id)
   const [row] = indexed ? await deviceRows([indexed], sources) : []
-  const { condition, position, place, said, findings, state }: Partial<typeof row> = row ?? {}
+  const { condition, position, place, said, findings, problem, state }: Partial<typeof row> = row ?? {}
   // Those of another company are discarded within a second.
   const own = waiting.filter(({ latest }) => !entry || belongedAt(entry, receivedAt(latest)))
   const held = await Promise.all(own.map((each) => heldJson(each, entry, live)))
@@ -81,6 +81,7 @@ export async function describeDevice(
           configured: false,
           condition,
           findings,
+          problem,
           file_entry,
           held,
           ...last,
@@ -100,6 +101,7 @@ export async function describeDevice(
     place,
     said,
     findings,
+    problem,
     held,
     // Where a fix goes that is made now.
     lane: stay && {

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { deviceTroubles } from '../../diagnose/devices.ts'
+import { type VanProblem, vanProblem } from '../../diagnose/van-problem.ts'
 import { sameId } from '../../domain/ids.ts'
 import { parse } from '../../http/refusal.ts'
 import type { Roster } from '../../roster/roster.ts'
@@ -17,6 +18,7 @@ import { pageSchema } from '../schemas/parts.ts'
 import { surveyDevice } from './condition.ts'
 import type { DeviceIndex, IndexedDevice } from './device-index.ts'
 import { contactJson, lastSaidJson } from './json.ts'
+import type { LaneRefusals } from './lane-refusals.ts'
 
 export interface DeviceSources {
   readonly redis: Store
@@ -28,6 +30,7 @@ export interface DeviceSources {
 export interface RowSources extends DeviceSources {
   readonly index: DeviceIndex
   readonly findings: Pick<Findings, 'current'>
+  readonly refusals: Pick<LaneRefusals, 'of'>
   readonly places: Places
 }
 
@@ -109,7 +112,7 @@ const DevicesQuery = PageQuery.extend({
 
 /** Devices as lists show them; without how much is held of them while Redis is away. */
 export async function deviceRows(devices: readonly IndexedDevice[], sources: RowSources) {
-  const { directory, index, redis, findings, places } = sources
+  const { directory, index, redis, findings, places, refusals } = sources
   const now = Date.now()
   const lists = devices.flatMap((device) => index.heldOf(device).map((list) => ({ ...list, of: device })))
   const counts = await countHeld(redis, lists).catch(ifAway)
@@ -123,7 +126,10 @@ export async function deviceRows(devices: readonly IndexedDevice[], sources: Row
     const stay = entry && directory().stayAt(entry, now / 1000)
     const fix = heard?.fix
     const own = deviceTroubles(facts, now).map(({ code }) => code)
-    const seen = (codes.get(id) ?? []).map(({ code }) => code)
+    const noted = codes.get(id) ?? []
+    const seen = noted.map(({ code }) => code)
+    const refusal = stay && refusals.of(stay.lane.key)
+    const problem = vanProblem({ device: facts, source: entry?.source, noted, refusal, now })
     return {
       id,
       name: entry?.name,
@@ -139,8 +145,13 @@ export async function deviceRows(devices: readonly IndexedDevice[], sources: Row
       said: heard?.said && lastSaidJson(heard.said),
       held: held.get(device) || undefined,
       findings: [...new Set([...own, ...seen])],
+      problem: problem && problemJson(problem),
     }
   })
+}
+
+function problemJson({ sinceAt, ...problem }: VanProblem) {
+  return { ...problem, since_at: instant(sinceAt) }
 }
 
 /** When devices that are not configured last sent something, as contacts; empty while Redis is away. */

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { CONDITIONS } from '../../diagnose/devices.ts'
+import { LinkName, Severity } from './findings.ts'
 import { LaneJson } from './lanes.ts'
 import { Count, each, Instant, LaneIds, StayJson } from './parts.ts'
 
@@ -110,6 +111,16 @@ const SeenNow = z.object({
   said: LastSaidJson.optional(),
   /** Codes. */
   findings: z.array(z.string()),
+  /** The worst of what is wrong with this device, in the words of a dispatcher. `never`: nothing of it was accepted so far. */
+  problem: z
+    .object({
+      code: z.string(),
+      severity: Severity,
+      link: LinkName,
+      since_at: Instant.optional(),
+      ...each(z.string(), 'message', 'action'),
+    })
+    .optional(),
 })
 
 export const DeviceRowJson = DeviceHead.extend({

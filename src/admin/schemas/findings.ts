@@ -4,12 +4,13 @@ import { Count, Instant } from './parts.ts'
 
 export const LinkName = z.enum(LINKS)
 export type LinkName = z.infer<typeof LinkName>
+export const Severity = z.enum(['info', 'warning', 'error'])
 export const LinkHealth = z.enum(['ok', 'broken', 'idle', 'unknown'])
 
 /** One thing that is wrong. `subject` is empty if it concerns the whole system. */
 export const FindingJson = z.object({
   code: z.string(),
-  severity: z.enum(['info', 'warning', 'error']),
+  severity: Severity,
   link: LinkName,
   subject: z.object({
     device: z.string().optional(),

@@ -1,0 +1,199 @@
+import { joined, say, type Template, type Text } from '../texts/text.ts'
+import { CODES, NOT_TAKEN } from './codes.ts'
+
+/**
+ * A text in the words of a dispatcher, who does not know how waybridge works. What has no such words stays as it is: it is true,
+ * and said to an operator.
+ */
+export function plainly(text: Text): Text {
+  if (typeof text === 'string') return text
+  const values = text.values.map((value) => (typeof value === 'number' ? value : plainly(value)))
+  const about = wordsAbout(text.says)
+  if (about !== undefined) return joined([asText(values[0]), say(about)], ': ')
+  const [says, ...picked] = PLAIN[text.says as Template] ?? [text.says]
+  if (says === ITSELF) return asText(values[picked[0]])
+  return { ...text, says, values: says === text.says ? values : picked.map((index) => values[index]) }
+}
+
+/** What is wrong with a van, without its name, by what an operator is told; undefined: there are no such words. */
+export function wordsAbout(message: string): Template | undefined {
+  return ABOUT[message as Template]
+}
+
+function asText(value: Text | number): Text {
+  return typeof value === 'number' ? String(value) : value
+}
+
+/** What is wrong with the van, or the vans, that the first value names: `Van 41: SOS`. */
+const ABOUT: Readonly<Partial<Record<Template, Template>>> = {
+  [CODES.silent.message]: 'nothing is heard, though on a route now',
+  [CODES.gps_old.message]: 'messages arrive, but no new position',
+  [CODES.clock_behind.message]: 'the positions have wrong times: a fault of time zone',
+  [CODES.clock_ahead.message]: 'the clock of the tracker is ahead: positions are held back',
+  [CODES.no_route.message]: 'positions arrive, but there is no route for them',
+  [CODES.unknown_device.message]: 'sends positions, and is not named yet: they are held back',
+  [CODES.wrong_secret.message]: 'a wrong password, or none, is presented: what comes with it is not delivered',
+  [CODES.not_permitted.message]: 'something comes in a way that the entry does not allow: it is not delivered',
+  [CODES.claimed_twice.message]: 'two senders use the same id or address',
+  [CODES.impossible_move.message]: 'moved faster than a vehicle can',
+  [CODES.guessing.message]: 'somebody tries wrong passwords',
+  [CODES.device_connections.message]: 'more connections use the same id than are allowed',
+  [CODES.checksum_errors.message]: 'messages arrive damaged',
+  [CODES.not_understood.message]: 'positions arrive that cannot be read: they are kept',
+  [CODES.wrong_port.message]: 'sends to the port of other trackers: the positions are taken all the same',
+  [NOT_TAKEN.message]: 'on a route now, but sends to a port that does not understand it: nothing is taken',
+  [CODES.held_full.message]: 'so many positions are held back that the oldest are given up',
+  [CODES.held_too_long.message]: 'positions were held back for too long, and are given up',
+  [CODES.marks_full.message]: 'positions may be sent twice',
+  [CODES.sos.message]: 'SOS: the button was pressed',
+  [CODES.power_cut.message]: 'the tracker says that its power was cut',
+  [CODES.battery_low.message]: 'the battery of the tracker is low',
+  [CODES.jammed.message]: 'the tracker says that its signals are jammed',
+}
+
+/** A text, and the numbers of the values that it keeps; `ITSELF`: that value alone. */
+type PlainText = readonly [says: Template | typeof ITSELF, ...values: number[]]
+const ITSELF = ''
+
+const PLAIN: Partial<Readonly<Record<Template, PlainText>>> = {
+  // Actions about vans.
+  [CODES.silent.action]: ['have the power and the SIM card of the tracker checked'],
+  [CODES.gps_old.action]: ['if no roof is above the van, have the GPS antenna of the tracker checked'],
+  [CODES.clock_behind.action]: ['set the time zone of the van under Edit, or have its tracker report UTC'],
+  'set time_zone: "{}" for {}, or have the device report UTC': ['set the time zone {} for {} under Edit', 0, 1],
+  'remove the time_zone of {}, or set that of the device': ['remove the time zone of {} under Edit', 0],
+  '{} at {}': [ITSELF, 0],
+  [CODES.clock_ahead.action]: [
+    'if the tracker reports local time, set the time zone of the van under Edit; otherwise have the clock of the tracker set',
+  ],
+  [CODES.no_route.action]: ['assign a route: held positions of its time go there'],
+  [CODES.unknown_device.action]: ['if it is yours, name it under Arrivals: its held positions are then delivered'],
+  'is it {}, whose id in {} {}? If so, correct the id there; otherwise name it under Arrivals or in devices.yaml if it is yours':
+    ['is it {}, with a mistyped id? If so, correct that id; otherwise name it under Arrivals if it is yours', 0],
+  [CODES.wrong_secret.action]: ['set the same password in the tracker and under Edit of the van'],
+  [CODES.not_permitted.action]: ['if that is your tracker, have its entry corrected'],
+  [CODES.claimed_twice.action]: ['find out which sender is the real one'],
+  [CODES.impossible_move.action]: ['look at its way: if the positions are not its own, somebody else uses its id'],
+  [CODES.guessing.action]: ['tell who runs this server: the networks that try can be blocked'],
+  [CODES.device_connections.action]: ['find out who else uses the same id'],
+  [CODES.checksum_errors.action]: ['have the firmware of the tracker updated, or its connection checked'],
+  [CODES.not_understood.action]: ['check the model of the tracker in its entry; otherwise report it'],
+  [CODES.wrong_port.action]: ['have another port set in the tracker; it does not hurry'],
+  [NOT_TAKEN.action]: ['have the right port set in the tracker'],
+  'it seems to speak {}, for which there is no listener: add one to listeners in gateway.yaml, and set its port in the device':
+    ['it seems to speak {}, for which this server has no port: tell who runs it', 0],
+  'it seems to speak {}: set port {} in the device': ['have port {} set in the tracker: it seems to speak {}', 1, 0],
+  [CODES.held_full.action]: [
+    'give the van a route, or have the clock of its tracker set: held positions then go where they belong',
+  ],
+  [CODES.held_too_long.action]: ['open the van: it says what holds its positions back'],
+  [CODES.marks_full.action]: ['find out who sends so many different times for the van'],
+  [CODES.two_on_route.action]: ['end the route of the van that does not drive it: the positions of all are sent'],
+  '{} devices': ['{} vans', 0],
+
+  // The tracking API, which a dispatcher knows as a service.
+  'the tracking API refuses the apikey of company {} ({}): {} parked': [
+    'the tracking service refuses the password of company {}',
+    0,
+  ],
+  'company {} has no apikey: {} parked': ['company {} has no password for the tracking service', 0],
+  [CODES.apikey_refused.message]: ['the tracking service refuses the password of a company'],
+  [CODES.apikey_refused.action]: [
+    'tell who runs this server to set the right password; what was refused is kept, and is then sent again',
+  ],
+  'the tracking API refuses {} of company {} ({})': ['the tracking service refuses positions of company {}', 1],
+  [CODES.lane_refused.message]: ['the tracking service refuses positions of some routes'],
+  [CODES.lane_refused.action]: [
+    'check courier and route, here or in the tracking service; what was refused is kept, and can be sent again',
+  ],
+  [CODES.positions_refused.message]: [
+    'the tracking service refuses single positions: they are kept, the others are delivered',
+  ],
+  [CODES.positions_refused.action]: ['tell who runs the tracking service what its answer says'],
+  'the tracking API refuses the OAuth token of company {}: orders and numbers are not relayed': [
+    'the tracking service refuses the login of company {}: its orders and numbers are not passed on',
+    0,
+  ],
+  [CODES.token_refused.message]: [
+    'the tracking service refuses the login of a company: its orders and numbers are not passed on',
+  ],
+  [CODES.token_refused.action]: ['tell who runs this server to set a new login'],
+  'the tracking API {}': ['the tracking service {}', 0],
+  'answers {}': ['answers with the error {}', 0],
+  'cannot be found: its host name does not exist': ['cannot be found'],
+  'has a certificate that is not accepted': ['does not prove who it is'],
+  [CODES.upstream_down.message]: ['the tracking service is down'],
+  [CODES.upstream_down.action]: [
+    'tell who runs the tracking service; nothing is lost: positions wait, and are delivered once it answers again',
+  ],
+  'correct tracking.base_url (or push_url), or the DNS of this machine': [
+    'tell who runs this server: the address of the tracking service may be wrong',
+  ],
+  'check the network and the firewall between this machine and the API': [
+    'tell who runs this server: the network to the tracking service is interrupted',
+  ],
+  'renew the certificate of the API, or correct tracking.base_url': [
+    'tell who runs this server and the tracking service',
+  ],
+  'what answers at {} is not the tracking API': ['something else answers in place of the tracking service'],
+  [CODES.not_the_api.message]: ['something else answers in place of the tracking service'],
+  [CODES.not_the_api.action]: [
+    'tell who runs this server; nothing is lost: positions wait, and are delivered once the tracking service itself answers',
+  ],
+  [CODES.upstream_hanging.message]: ['the tracking service does not answer'],
+  [CODES.upstream_hanging.action]: [
+    'tell who runs the tracking service; nothing is lost: positions wait, and are delivered once it answers again',
+  ],
+  [CODES.upstream_slow.message]: ['the tracking service answers slowly: positions arrive late'],
+  'the tracking API takes {} s for a request: positions arrive late': [
+    'the tracking service answers slowly: positions arrive late',
+  ],
+  [CODES.upstream_slow.action]: ['tell who runs the tracking service'],
+  [CODES.upstream_limited.message]: ['the tracking service is asked too often: positions arrive late'],
+  [CODES.upstream_limited.action]: ['tell who runs this server'],
+  [CODES.backlog.message]: ['positions wait for longer than a minute, though the tracking service answers'],
+  [CODES.backlog.action]: ['tell who runs this server'],
+  [CODES.push_full.message]: ['positions wait: this server is set to send too few at once'],
+  [CODES.push_full.action]: ['tell who runs this server'],
+
+  // The roster.
+  'a line of {} is left out of the roster': ['a line of the roster is left out'],
+  '{} lines of {} are left out of the roster': ['{} lines of the roster are left out', 0],
+  [CODES.roster_rejected.action]: ['look under Roster at the lines that are left out, correct them, and give it again'],
+  '{} is an older copy of what was written to the roster: it is not in effect': [
+    'a roster file is older than what was given before: it is not in effect',
+  ],
+  [CODES.roster_stale.action]: ['give the roster of today, under Roster'],
+
+  // This server.
+  [CODES.redis_down.message]: ['this server cannot store anything: no position is taken'],
+  [CODES.redis_down.action]: ['tell who runs this server at once'],
+  [CODES.replicas_missing.message]: ['a copy of the data is missing: no position is acknowledged'],
+  [CODES.replicas_missing.action]: ['tell who runs this server at once'],
+  [CODES.redis_full.message]: ['the memory of this server is used up: no position is taken'],
+  [CODES.redis_full.action]: ['tell who runs this server at once'],
+  [CODES.not_stored.message]: ['what some trackers send cannot be stored'],
+  [CODES.not_stored.action]: ['tell who runs this server at once'],
+  [CODES.disk_full.message]: ['the disk of this server is full, or nearly: soon no position can be taken'],
+  [CODES.disk_full.action]: ['tell who runs this server at once'],
+  [CODES.parked_full.message]: [
+    'the tracking service has refused so many positions that vans with refused ones are not answered',
+  ],
+  [CODES.parked_full.action]: ['tell who runs this server'],
+  [CODES.no_gateway.message]: ['no tracker can send anything: a part of this server does not run'],
+  [CODES.no_gateway.action]: ['tell who runs this server at once'],
+  [CODES.no_worker.message]: ['nothing is sent to the tracking service: a part of this server does not run'],
+  [CODES.no_worker.action]: ['tell who runs this server at once'],
+  [CODES.worker_stuck.message]: ['a part of this server does not run: its work waits for others'],
+  [CODES.worker_stuck.action]: ['tell who runs this server'],
+  [CODES.restarting.message]: ['a part of this server ends again and again'],
+  [CODES.restarting.action]: ['tell who runs this server'],
+  [CODES.own_clock.message]: [
+    'the clock of this server is in doubt: positions that seem too new or too old are held back',
+  ],
+  [CODES.own_clock.action]: ['tell who runs this server'],
+  [CODES.custody_difference.message]: ['received positions and where they are do not add up'],
+  [CODES.custody_difference.action]: ['tell who runs this server: it is a fault of waybridge'],
+  [CODES.unknown_refused.message]: ['so many trackers without a name send that further ones are refused'],
+  [CODES.unknown_refused.action]: ['name those that are yours under Arrivals'],
+}

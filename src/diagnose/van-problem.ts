@@ -1,0 +1,87 @@
+import { say, type Text } from '../texts/text.ts'
+import { ALARM_FINDINGS, deviceMeaning, type Link, SENT_IN_VAIN, type Severity } from './codes.ts'
+import { conditionOf, deviceTroubles } from './devices.ts'
+import type { DeviceFacts, Finding } from './facts.ts'
+import { isNewEntry } from './links.ts'
+import { plainly, wordsAbout } from './plain.ts'
+import type { LaneRefusal } from './upstream.ts'
+
+/** What is wrong with a van, in the words of a dispatcher, without its name. `never`: nothing of it was accepted so far. */
+export interface VanProblem {
+  readonly code: Finding['code'] | 'never'
+  readonly severity: Severity
+  readonly link: Link
+  /** ms UTC. */
+  readonly sinceAt?: number
+  readonly message: Text
+  readonly action: Text
+}
+
+export interface VanProblemFacts {
+  readonly device: DeviceFacts
+  /** Where its entry stands, as it is kept. */
+  readonly source?: string
+  /** The findings about the device that hold. */
+  readonly noted: readonly Finding[]
+  /** Why the tracking API refuses the lane that the device has now. */
+  readonly refusal?: LaneRefusal
+  /** ms UTC. */
+  readonly now: number
+}
+
+/**
+ * Pure: the worst that is wrong with a van by itself; undefined if nothing is known. After an SOS come errors, then what keeps its
+ * positions back, then other alarms of its tracker. What concerns all vans is no problem of one.
+ */
+export function vanProblem(facts: VanProblemFacts): VanProblem | undefined {
+  const problems = [...noted(facts), ...own(facts), ...refusals(facts), ...notHeard(facts)]
+  const [worst] = problems.toSorted((one, other) => rankOf(one) - rankOf(other))
+  return worst
+}
+
+function refusals({ refusal, device: { route } }: VanProblemFacts): VanProblem[] {
+  if (!refusal || !route) return []
+  const { action, code, company, isMissing, since } = refusal
+  const message =
+    code === 'lane_refused'
+      ? say('the tracking service refuses courier {} on route {}', route.courier, route.route)
+      : isMissing
+        ? say('company {} has no password for the tracking service', company)
+        : say('the tracking service refuses the password of company {}', company)
+  return [{ code, severity: 'error', link: 'accepted', sinceAt: since, message, action: plainly(action) }]
+}
+
+function noted({ noted: findings }: VanProblemFacts): VanProblem[] {
+  return findings
+    .filter(({ severity }) => severity !== 'info')
+    .map(({ code, severity, link, sinceAt, message, action }) => {
+      const words = typeof message === 'string' ? undefined : wordsAbout(message.says)
+      return { code, severity, link, sinceAt, message: words ? say(words) : plainly(message), action: plainly(action) }
+    })
+}
+
+function own({ device, noted: findings, now }: VanProblemFacts): VanProblem[] {
+  const isSending = findings.some(({ code }) => SENT_IN_VAIN.has(code))
+  return deviceTroubles(device, now).flatMap(({ code, sinceAt, action }): VanProblem[] => {
+    if (code === 'silent' && isSending) return []
+    const { link, message, severity, action: usual } = deviceMeaning(code)
+    const words = wordsAbout(message)
+    if (!words) return []
+    return [{ code, severity, link, sinceAt, message: say(words), action: plainly(action ?? say(usual)) }]
+  })
+}
+
+/** Nothing of a van that has a route was accepted so far. One that was added a moment ago may not have been pointed to this server yet. */
+function notHeard({ device, source, now }: VanProblemFacts): VanProblem[] {
+  const isNever = conditionOf(device, now) === 'never' && !device.isHeldUnknown
+  if (!isNever || !device.route || isNewEntry(source, now)) return []
+  const message = say('nothing of its tracker was accepted so far')
+  const action = say('check that its tracker has power and a SIM card, and is set to send to this server')
+  return [{ code: 'never', severity: 'warning', link: 'connected', message, action }]
+}
+
+function rankOf({ code, severity }: VanProblem): number {
+  if (code === 'never') return 3
+  if (severity === 'error') return code === 'sos' ? 0 : 1
+  return ALARM_FINDINGS.has(code) ? 4 : 2
+}

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest'
+import { CODES, type FindingCode, NOT_TAKEN } from '../../src/diagnose/codes.ts'
+import { diagnose } from '../../src/diagnose/diagnose.ts'
+import type { Facts, UpstreamFacts } from '../../src/diagnose/facts.ts'
+import { plainly } from '../../src/diagnose/plain.ts'
+import { inLanguage } from '../../src/texts/language.ts'
+import { say, type Text } from '../../src/texts/text.ts'
+
+const NOW = Date.parse('2026-11-22T08:20:00Z')
+const UP: UpstreamFacts = {
+  state: 'up',
+  since: NOW,
+  url: 'https://api.example',
+  inFlight: 0,
+  oldestMs: 0,
+  slowestMs: 0,
+  refused: { positions: 0 },
+  tokensRefused: [],
+}
+const DOWN: UpstreamFacts = { ...UP, state: 'down', since: NOW - 60_000 }
+
+function wordsOf(text: Text, language: 'en' | 'de' = 'en') {
+  return inLanguage(plainly(text), language)
+}
+
+function findingsOf(facts: Partial<Facts>): string[] {
+  return diagnose({ now: NOW, observations: [], ...facts }).flatMap(({ message, action }) => [
+    wordsOf(message),
+    wordsOf(action),
+  ])
+}
+
+/** What an operator knows, and a dispatcher does not. */
+const JARGON =
+  /\b(lanes?|fix(es)?|put|parked|push\w*|custody|apikey|oauth|upstream|redis|workers?|gateway|checksum|frames?|listener|API)\b|\.(yaml|csv)/i
+
+/** Faults that a dispatcher meets. */
+const MET: readonly FindingCode[] = [
+  ...(['silent', 'gps_old', 'clock_ahead', 'clock_behind', 'no_route', 'two_on_route', 'unknown_device'] as const),
+  ...(['wrong_secret', 'not_permitted', 'checksum_errors', 'not_understood', 'sos', 'power_cut'] as const),
+  ...(['battery_low', 'jammed', 'apikey_refused', 'lane_refused', 'positions_refused', 'token_refused'] as const),
+  ...(['upstream_down', 'not_the_api', 'upstream_hanging', 'upstream_slow', 'upstream_limited', 'backlog'] as const),
+  ...(['redis_down', 'redis_full', 'disk_full', 'no_gateway', 'no_worker', 'roster_rejected', 'roster_stale'] as const),
+]
+
+describe.each(['en', 'de'] as const)('the words of a dispatcher in the language %s', (language) => {
+  const codes = Object.entries({ ...CODES, not_taken: NOT_TAKEN })
+
+  it.each(codes)('%s is a whole sentence that names what it is about', (_, { message, action }) => {
+    const texts = [say(message, 'Van 12'), say(action)].map((text) => wordsOf(text, language))
+    for (const text of texts) expect(text).toMatch(/^.{12,}$/)
+    expect(texts.join()).not.toMatch(/undefined|null|\[object|(?<!settings: )\{/)
+    const isAboutOne = message.includes('{}') && !/worker|process|log/.test(`${message} ${action}`)
+    if (isAboutOne) expect(texts[0]).toContain('Van 12')
+  })
+
+  it.each(MET)('%s has no word that only an operator knows', (code) => {
+    const { message, action } = CODES[code]
+    const text = [say(message, 'Van 12'), say(action)].map((each) => wordsOf(each, language)).join(' ')
+    expect(text).not.toMatch(language === 'en' ? JARGON : /spur|geparkt|apikey|redis|prüfsumme|\bAPI\b|\.yaml|\.csv/i)
+  })
+})
+
+it('says whose password the tracking service refuses, and not which lanes are parked', () => {
+  const lanes = [{ company: '8', status: 403, message: 'forbidden', since: NOW, lanes: ['8/1/2', '8/3/4'] }]
+  expect(findingsOf({ lanes })).toEqual([
+    'the tracking service refuses the password of company 8',
+    'tell who runs this server to set the right password; what was refused is kept, and is then sent again',
+  ])
+  expect(findingsOf({ lanes: [{ ...lanes[0], status: 0, message: '' }] })[0]).toBe(
+    'company 8 has no password for the tracking service',
+  )
+})
+
+it('keeps how the tracking service fails, and how many positions wait', () => {
+  const lastError = { at: NOW - 1000, code: 'http', status: 503, message: 'busy', operation: 'push' }
+  expect(findingsOf({ upstream: { ...DOWN, lastError }, backlog: { fixes: 5, lanes: 1 } })[0]).toBe(
+    'the tracking service answers with the error 503: 5 positions wait',
+  )
+  const refused = { at: NOW - 1000, code: 'refused', operation: 'push' }
+  expect(findingsOf({ upstream: { ...DOWN, lastError: refused } })[0]).toBe('the tracking service refuses connections')
+})
+
+it('names a van before what is wrong with it, and counts several', () => {
+  const named = { id: '1', name: 'Van 41', sinceAt: NOW - 600_000, evidence: 'x' }
+  const group = { code: 'silent', subject: { company_id: '8' }, sinceAt: NOW } as const
+  expect(findingsOf({ devices: [{ ...group, count: 1, named: [named] }] })[0]).toBe(
+    'Van 41: nothing is heard, though on a route now',
+  )
+  expect(findingsOf({ devices: [{ ...group, count: 6, named: [named, named, named] }] })[0]).toBe(
+    '6 vans: nothing is heard, though on a route now',
+  )
+})
+
+it('names the time zone to set and the van, and no file', () => {
+  const action = say(
+    'set time_zone: "{}" for {}, or have the device report UTC',
+    '+02:00',
+    say('{} at {}', 'Van 4', 'devices.yaml:9'),
+  )
+  expect(wordsOf(action)).toBe('set the time zone +02:00 for Van 4 under Edit')
+  expect(wordsOf(action, 'de')).toBe('für Van 4 unter Bearbeiten die Zeitzone +02:00 setzen')
+})
+
+it('leaves alone what others said, and what has no other words', () => {
+  expect(plainly('lane {} of an API')).toBe('lane {} of an API')
+  expect(wordsOf(say(CODES.port_taken.message, 'teltonika'))).toBe(
+    'the default port of teltonika is taken: no tracker can connect to it',
+  )
+})

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest'
+import { findingOf } from '../../src/diagnose/diagnose.ts'
+import type { DeviceFacts } from '../../src/diagnose/facts.ts'
+import { laneRefusals } from '../../src/diagnose/upstream.ts'
+import { type VanProblemFacts, vanProblem } from '../../src/diagnose/van-problem.ts'
+import { inEnglish } from '../support/texts.ts'
+
+const NOW = Date.parse('2026-11-22T08:20:00Z')
+const MIN = 60_000
+const DRIVES: DeviceFacts = {
+  id: '1',
+  name: 'Van 41',
+  company: '8',
+  heardAt: NOW - 5000,
+  route: { courier: '42', route: '1001' },
+  fix: { newAt: NOW - 5000, time: NOW - 6000, speed: 10 },
+}
+const REFUSED = laneRefusals([
+  { company: '8', status: 403, message: '', since: NOW - MIN, lanes: ['8/42/1001'] },
+  { company: '9', status: 404, message: 'no such route', since: NOW - 2 * MIN, lanes: ['9/1/2'] },
+])
+
+function problemOf(facts: Partial<VanProblemFacts> & { readonly device?: DeviceFacts } = {}) {
+  return inEnglish(vanProblem({ device: DRIVES, noted: [], now: NOW, ...facts }))
+}
+
+describe('what is wrong with a van', () => {
+  it('is nothing while it sends and is taken', () => {
+    expect(problemOf()).toBeUndefined()
+  })
+
+  it('is that the tracking service refuses the password of its company', () => {
+    expect(problemOf({ refusal: REFUSED.get('8/42/1001') })).toMatchObject({
+      code: 'apikey_refused',
+      severity: 'error',
+      link: 'accepted',
+      sinceAt: NOW - MIN,
+      message: 'the tracking service refuses the password of company 8',
+    })
+  })
+
+  it('is that the tracking service refuses its courier on its route', () => {
+    const device = { ...DRIVES, route: { courier: '1', route: '2' } }
+    const { message, code } = problemOf({ device, refusal: REFUSED.get('9/1/2') })!
+    expect([code, message]).toEqual(['lane_refused', 'the tracking service refuses courier 1 on route 2'])
+  })
+
+  it('is an SOS before a refusal, and another alarm behind it', () => {
+    const alarm = (code: 'sos' | 'battery_low') =>
+      problemOf({
+        noted: [findingOf({ code, subject: { device: '1' } }, NOW, 'Van 41')],
+        refusal: REFUSED.get('8/42/1001'),
+      })!.code
+    expect([alarm('sos'), alarm('battery_low')]).toEqual(['sos', 'apikey_refused'])
+  })
+
+  it('is silence, since it was heard last; without a route it is none', () => {
+    const device = { ...DRIVES, heardAt: NOW - 20 * MIN }
+    expect(problemOf({ device })).toMatchObject({
+      code: 'silent',
+      sinceAt: NOW - 20 * MIN,
+      message: 'nothing is heard, though on a route now',
+      action: 'have the power and the SIM card of the tracker checked',
+    })
+    expect(problemOf({ device: { ...device, route: undefined } })).toBeUndefined()
+  })
+
+  it('is not silence while it sends what is refused', () => {
+    const device = { ...DRIVES, heardAt: NOW - 20 * MIN }
+    const noted = [findingOf({ code: 'wrong_secret', subject: { device: '1' } }, NOW, 'Van 41')]
+    expect(problemOf({ device, noted })?.code).toBe('wrong_secret')
+  })
+
+  it('is that nothing of it was accepted, if it has a route and was not added a moment ago', () => {
+    const device = { id: '1', name: 'Van 41', company: '8', route: DRIVES.route }
+    expect(problemOf({ device })).toMatchObject({
+      code: 'never',
+      message: 'nothing of its tracker was accepted so far',
+    })
+    expect(problemOf({ device, source: `admin ${new Date(NOW - MIN).toISOString()}` })).toBeUndefined()
+    expect(problemOf({ device: { ...device, route: undefined } })).toBeUndefined()
+    expect(problemOf({ device: { ...device, isHeldUnknown: true } })).toBeUndefined()
+  })
+
+  it('is not that it sends to the port of another protocol, which harms nothing', () => {
+    const noted = [findingOf({ code: 'wrong_port', subject: { device: '1' } }, NOW, 'Van 41')]
+    expect(problemOf({ noted })).toBeUndefined()
+  })
+
+  it('is not the fault of another company', () => {
+    expect(REFUSED.get('8/42/1002')).toBeUndefined()
+  })
+})

@@ -2,6 +2,7 @@ import type { ApiTestsJson } from '../../admin/schemas/api-tests.ts'
 import type { ArrivalJson } from '../../admin/schemas/arrivals.ts'
 import type { AuditJson } from '../../admin/schemas/audit.ts'
 import type { ChainJson } from '../../admin/schemas/chain.ts'
+import type { DevicesPutJson } from '../../admin/schemas/device-import.ts'
 import type { DeviceFramesJson, DeviceJson, DeviceRowJson, WatchJson } from '../../admin/schemas/devices.ts'
 import type { FindingJson } from '../../admin/schemas/findings.ts'
 import type { HistoryJson } from '../../admin/schemas/history.ts'
@@ -19,6 +20,8 @@ export const api = {
 
   devices: (query: Call['query']) => call<PageJson<DeviceRowJson>>('/admin/devices', { query }),
   device: (id: string) => call<DeviceJson>(pathTo`/admin/devices/${id}`),
+  putDevices: (query: Call['query'], body: Blob) =>
+    call<DevicesPutJson>('/admin/devices', { method: 'PUT', query, body, type: body.type }),
   putDevice: (id: string, body: object) => call<DeviceJson>(pathTo`/admin/devices/${id}`, { method: 'PUT', body }),
   chain: (id: string) => call<ChainJson>(pathTo`/admin/devices/${id}/chain`),
   history: (id: string) => call<HistoryJson>(pathTo`/admin/devices/${id}/history`),

@@ -87,14 +87,14 @@ function DeviceLink({ id, names }: { id: string } & NamesOfVans): JSX.Element {
 }
 
 function RosterItem({ result }: { result: WriterResultJson }): JSX.Element {
-  const { writer, kind, at, added, changed, removed, rejected, warnings, undone } = result
+  const { writer, kind, list, at, added, changed, removed, rejected, warnings, undone } = result
   const tone = rejected.length > 0 ? 'error' : warnings.length > 0 ? 'warning' : 'ok'
   return (
     <Line at={at} icon="roster" tone={tone}>
       <p class="activity-title">
-        <span>{words.activity.rosterOf}</span>
+        <span>{list ? words.activity.listOf : words.activity.rosterOf}</span>
         <Foreign text={writer} />
-        <span class="tag">{words.roster.kind[kind]}</span>
+        <span class="tag">{words.roster.kind[list ?? kind]}</span>
         {undone && <span class="tag is-warning">{words.roster.undone}</span>}
       </p>
       <p class="finding-meta num">{words.roster.counts(exact(added), exact(changed), exact(removed))}</p>

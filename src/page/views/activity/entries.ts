@@ -57,7 +57,7 @@ function resultOf(
   { at, token, operation }: AuditJson,
   roster: readonly WriterResultJson[],
 ): WriterResultJson | undefined {
-  if (!/^\/admin\/routes|assign$/.test(operation)) return undefined
+  if (!/^\/admin\/(?:routes|devices)$|assign$/.test(operation)) return undefined
   return roster.find(
     ({ kind, writer, at: keptAt }) =>
       kind === 'put' && writer === token && Math.abs(Date.parse(keptAt) - Date.parse(at)) < SAME_MS,

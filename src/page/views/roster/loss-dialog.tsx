@@ -7,7 +7,7 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { words } from '../../words/index.ts'
 
 interface LossDialogProps {
-  readonly answer: Tried<RosterPutJson>
+  readonly answer: Pick<Tried<RosterPutJson>, 'takes' | 'message'>
   /** Whether only vans that the file names are changed already, or nothing can be narrowed. */
   readonly isNarrow: boolean
   readonly close: () => void

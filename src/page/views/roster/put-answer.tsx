@@ -9,6 +9,7 @@ import { collator, dateText, exact } from '../../format.ts'
 import { Foreign } from '../../parts/basics.tsx'
 import { href } from '../../router.ts'
 import { words } from '../../words/index.ts'
+import { EntryChanges } from './entry-changes.tsx'
 import { RemarkList } from './remark-list.tsx'
 
 interface PutAnswerProps {
@@ -19,7 +20,7 @@ interface PutAnswerProps {
 
 /** What a put changes, by van, and what is said of its lines. */
 export function PutAnswer({ answer, day: onlyDay }: PutAnswerProps): JSX.Element {
-  const { rejected, warnings = [], takes = [], without_route, changes = [] } = answer
+  const { rejected, warnings = [], takes = [], without_route, changes = [], entries = [] } = answer
   const { vans } = useFleet()
   const names = useMemo(() => new Map(vans.map((van) => [van.id, nameOf(van)])), [vans])
   const losers = new Set(takes.map(({ device }) => device))
@@ -28,6 +29,7 @@ export function PutAnswer({ answer, day: onlyDay }: PutAnswerProps): JSX.Element
       <Counts answer={answer} />
       <RemarkList title={words.roster.rejected} tone="error" remarks={rejected} />
       <RemarkList title={words.roster.warnings} tone="warning" remarks={warnings} />
+      {entries.length > 0 && <EntryChanges changes={entries} />}
       {changes.length > 0 && <ChangeList {...{ changes, losers, onlyDay }} />}
       {without_route.length > 0 && (
         <p class="put-without">

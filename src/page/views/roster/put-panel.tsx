@@ -5,6 +5,7 @@ import { api, type Tried } from '../../data/api.ts'
 import { RequestError } from '../../data/client.ts'
 import { dayAfter, daysIn } from '../../data/day.ts'
 import { useAsked, useCompanies } from '../../data/hooks.ts'
+import { bodyOf, isSheet } from '../../data/list-file.ts'
 import { exact } from '../../format.ts'
 import { FailureNote, Foreign, Loading, messageOf } from '../../parts/basics.tsx'
 import { CompanyField } from '../../parts/company-field.tsx'
@@ -164,7 +165,7 @@ function Preview({ body, target, close, narrow }: PreviewProps): JSX.Element {
 }
 
 /** Why nothing of the file can be taken; line by line where the admin port says so. */
-function Refusal({ error, again }: { error: Error; again: () => void }): JSX.Element {
+export function Refusal({ error, again }: { error: Error; again: () => void }): JSX.Element {
   const errors = error instanceof RequestError ? (error.body as { errors?: readonly Remark[] } | undefined)?.errors : []
   return (
     <>
@@ -207,11 +208,5 @@ async function put(body: Blob, target: Target, how: Record<string, boolean>): Pr
 
 /** The file as it is sent, and the days that it is about; undefined for a workbook, which the admin port reads. */
 async function readRoster(file: File) {
-  if (file.size > MOST_BYTES) throw new Error(words.roster.tooLarge)
-  if (/\.xlsx$/i.test(file.name)) return { body: new Blob([file], { type: XLSX }), days: undefined }
-  return { body: new Blob([file], { type: 'text/csv' }), days: daysIn(await file.text()) }
+  return { body: bodyOf(file), days: isSheet(file) ? undefined : daysIn(await file.text()) }
 }
-
-/** What the admin port takes. */
-const MOST_BYTES = 4 * 1024 * 1024
-const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'

@@ -53,7 +53,7 @@ export function ResultsPanel({ round, changed }: ResultsPanelProps): JSX.Element
 
 function WriterItem({ result, undo }: { result: WriterResultJson; undo?: () => void }): JSX.Element {
   const now = useNow(15_000)
-  const { writer, kind, company_id, at, added, changed, removed, rejected, warnings, undone } = result
+  const { writer, kind, list, company_id, at, added, changed, removed, rejected, warnings, undone } = result
   const state = rejected.length > 0 ? 'error' : warnings.length > 0 ? 'warning' : 'ok'
   return (
     <li class={`writer ${undone ? 'is-undone' : ''}`}>
@@ -63,7 +63,7 @@ function WriterItem({ result, undo }: { result: WriterResultJson; undo?: () => v
       <div class="writer-body">
         <p class="writer-title">
           <Foreign text={writer} />
-          <span class="tag">{words.roster.kind[kind]}</span>
+          <span class="tag">{words.roster.kind[list ?? kind]}</span>
           {undone && <span class="tag is-warning">{words.roster.undone}</span>}
         </p>
         <p class="finding-meta num">

@@ -9,13 +9,13 @@ import { useRefresh } from '../../data/refresh.ts'
 import { matches } from '../../data/van.ts'
 import { exact } from '../../format.ts'
 import { Empty, FailureNote, Loading } from '../../parts/basics.tsx'
-import { Icon } from '../../parts/icon.tsx'
+import { DropArea } from '../../parts/drop-area.tsx'
+import { FileButton } from '../../parts/file-button.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
 import { Segments } from '../../parts/segments.tsx'
 import { go, href, type PageAddress } from '../../router.ts'
 import { words } from '../../words/index.ts'
 import { DayStepper } from './day-stepper.tsx'
-import { DropArea } from './drop-area.tsx'
 import { PutPanel } from './put-panel.tsx'
 import { ResultsPanel } from './results-panel.tsx'
 import { Timeline } from './timeline.tsx'
@@ -37,7 +37,7 @@ export function Roster({ place: { query } }: { place: PageAddress }): JSX.Elemen
   const set = (changed: Record<string, string | undefined>) =>
     go(href('roster', { query: { ...Object.fromEntries(query), ...changed } }), { replace: true })
   return (
-    <DropArea take={setFile}>
+    <DropArea text={words.roster.dropHere} take={setFile}>
       <div class="roster stack">
         <DayView day={day} today={today} zone={zone} query={query} set={set} take={setFile} round={round}>
           {file && (
@@ -94,7 +94,7 @@ function DayView({ day, today, zone, query, set, take, round, children }: DayVie
         <h1>{words.nav.roster}</h1>
         <DayStepper day={day} today={today} choose={(other) => set({ day: other === today ? undefined : other })} />
         <SearchField label={words.roster.search} value={q} change={(text) => set({ q: text || undefined })} />
-        <FileButton take={take} />
+        <FileButton text={words.roster.choose} take={take} />
       </header>
       {children}
       <div class="roster-filter">
@@ -126,26 +126,6 @@ function DayView({ day, today, zone, query, set, take, round, children }: DayVie
         <Timeline shown={shown} plan={plan} day={bounds} changed={again} />
       )}
     </section>
-  )
-}
-
-function FileButton({ take }: { take: (file: File) => void }): JSX.Element {
-  return (
-    <label class="button primary file-button">
-      <Icon name="upload" size={14} />
-      {words.roster.choose}
-      <input
-        type="file"
-        class="sr-only"
-        accept=".csv,.txt,.tsv,.xlsx,text/csv"
-        onChange={(event) => {
-          const [file] = event.currentTarget.files ?? []
-          // Without this, choosing the same file again would cause no event.
-          event.currentTarget.value = ''
-          if (file) take(file)
-        }}
-      />
-    </label>
   )
 }
 

@@ -6,10 +6,13 @@ import { CONDITIONS, type Condition, conditionOf, matches } from '../../data/van
 import { count, exact } from '../../format.ts'
 import { MapView } from '../../map/map-view.tsx'
 import { Empty, FailureNote, Loading } from '../../parts/basics.tsx'
+import { DropArea } from '../../parts/drop-area.tsx'
+import { FileButton } from '../../parts/file-button.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
 import { Segments } from '../../parts/segments.tsx'
 import { go, href, type PageAddress } from '../../router.ts'
 import { words } from '../../words/index.ts'
+import { ListPanel } from '../list/list-panel.tsx'
 import { VanCard } from './van-card.tsx'
 import { VanTable } from './van-table.tsx'
 
@@ -19,6 +22,7 @@ type Show = 'table' | 'both' | 'map'
 export function Vans({ place: { query } }: { place: PageAddress }): JSX.Element {
   const { vans, isLoaded, isCut, error } = useFleet()
   const [chosen, choose] = useState<string>()
+  const [file, setFile] = useState<File>()
   const q = query.get('q') ?? ''
   const condition = CONDITIONS.find((each) => each === query.get('condition'))
   const show = (query.get('show') ?? 'both') as Show
@@ -43,7 +47,17 @@ export function Vans({ place: { query } }: { place: PageAddress }): JSX.Element 
           choices={(['table', 'both', 'map'] as const).map((value) => ({ value, text: words.vans.as[value] }))}
           choose={(value) => set({ show: value === 'both' ? undefined : value })}
         />
+        <FileButton text={words.list.choose} take={setFile} tone="quiet" />
       </header>
+      <DropArea text={words.list.dropHere} take={setFile}>
+        {file && (
+          <ListPanel
+            key={`${file.name} ${file.lastModified} ${file.size}`}
+            file={file}
+            close={() => setFile(undefined)}
+          />
+        )}
+      </DropArea>
       <ConditionFilter vans={found} condition={condition} choose={(value) => set({ condition: value })} />
       {isCut && <p class="hint">{words.vans.cut(exact(vans.length))}</p>}
       {error && !isLoaded ? (

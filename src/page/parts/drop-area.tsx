@@ -1,10 +1,16 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { Icon } from '../../parts/icon.tsx'
-import { words } from '../../words/index.ts'
+import { Icon } from './icon.tsx'
+
+interface DropAreaProps {
+  /** What is said while a file is above it. */
+  readonly text: string
+  readonly take: (file: File) => void
+  readonly children: ComponentChildren
+}
 
 /** A view onto which a file may be dropped; a file that is dropped elsewhere in the window does not replace the page. */
-export function DropArea({ take, children }: { take: (file: File) => void; children: ComponentChildren }): JSX.Element {
+export function DropArea({ text, take, children }: DropAreaProps): JSX.Element {
   const [isOver, setOver] = useState(false)
   useEffect(() => {
     const over = (event: DragEvent) => {
@@ -36,7 +42,7 @@ export function DropArea({ take, children }: { take: (file: File) => void; child
         <div class="drop-here">
           <p>
             <Icon name="upload" size={24} />
-            {words.roster.dropHere}
+            {text}
           </p>
         </div>
       )}

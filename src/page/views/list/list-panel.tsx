@@ -1,0 +1,229 @@
+import type { JSX } from 'preact'
+import { useRef, useState } from 'preact/hooks'
+import type { DevicesPutJson } from '../../../admin/schemas/device-import.ts'
+import { api, type Tried } from '../../data/api.ts'
+import { RequestError } from '../../data/client.ts'
+import { useAsked, useCompanies } from '../../data/hooks.ts'
+import { bodyOf } from '../../data/list-file.ts'
+import { exact } from '../../format.ts'
+import { FailureNote, Foreign, Loading, messageOf } from '../../parts/basics.tsx'
+import { CompanyField } from '../../parts/company-field.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { toast } from '../../parts/toast.tsx'
+import { words } from '../../words/index.ts'
+import { EntryChanges } from '../roster/entry-changes.tsx'
+import { LossDialog } from '../roster/loss-dialog.tsx'
+import { Refusal } from '../roster/put-panel.tsx'
+import { RemarkList } from '../roster/remark-list.tsx'
+import { UndoDialog } from '../roster/undo-dialog.tsx'
+import { type Chosen, ColumnFields } from './column-fields.tsx'
+import { DoubtList } from './doubt-list.tsx'
+
+interface ListPanelProps {
+  readonly file: File
+  readonly close: () => void
+}
+
+/** What somebody has decided about a list. */
+interface Decided {
+  readonly company: string
+  readonly columns: Chosen
+  /** Ids by lines. */
+  readonly accepted: Readonly<Record<string, string>>
+}
+
+/** A list of vans that was dropped: how it is read, what it would change, which ids are in doubt; puts it, and takes it back. */
+export function ListPanel({ file, close }: ListPanelProps): JSX.Element {
+  const companies = useCompanies()
+  const [typed, setTyped] = useState<Partial<Decided>>({})
+  const [done, setDone] = useState<DevicesPutJson>()
+  const decided = { company: companies[0]?.company_id ?? '', columns: {}, accepted: {}, ...typed }
+  const decide = (some: Partial<Decided>) => setTyped({ ...typed, ...some })
+  return (
+    <section class="panel put list" aria-label={words.list.title}>
+      <header class="panel-head">
+        <h2 class="put-file">
+          <Icon name="upload" size={14} /> <Foreign text={file.name} />
+        </h2>
+        <span class="hint">{done ? words.list.isPut : words.roster.putHint}</span>
+        <span class="panel-aside">
+          <button type="button" class="button quiet small" onClick={close}>
+            <Icon name="close" size={14} />
+            {done ? words.close : words.roster.leave}
+          </button>
+        </span>
+      </header>
+      {done ? (
+        <Done {...{ done, file, close }} company={decided.company} />
+      ) : (
+        <>
+          {companies.length !== 1 && (
+            <div class="put-target">
+              <CompanyField value={decided.company} change={(company) => decide({ company })} />
+            </div>
+          )}
+          {decided.company !== '' && <Preview {...{ file, decided, decide }} put={setDone} />}
+        </>
+      )}
+    </section>
+  )
+}
+
+interface PreviewProps {
+  readonly file: File
+  readonly decided: Decided
+  readonly decide: (some: Partial<Decided>) => void
+  readonly put: (done: DevicesPutJson) => void
+}
+
+function Preview({ file, decided, decide, put }: PreviewProps): JSX.Element {
+  const asked = useAsked(JSON.stringify(decided), () => send(file, decided, { dry_run: true }))
+  const last = useRef<Tried<DevicesPutJson> | undefined>(undefined)
+  if (asked.answer) last.current = asked.answer
+  const [isAsking, setAsking] = useState(false)
+  const [isBusy, setBusy] = useState(false)
+  // While the next answer is awaited, the last one stays, so that nothing moves away under a hand.
+  const answer = last.current
+  if (asked.error && !answer) return <Refusal error={asked.error} again={asked.again} />
+  if (!answer) return <Loading lines={3} />
+  const { added, changed, columns, doubtful, notes = [], rejected, takes = [], warnings = [], changes = [] } = answer
+  const isLoss = takes.length > 0
+  const hasIds = columns.some(({ read_as }) => read_as === 'device')
+  const apply = async (how: { force?: true }) => {
+    setBusy(true)
+    try {
+      const done = await send(file, decided, how)
+      if (done.message !== undefined) return setAsking(true)
+      return put(done)
+    } catch (failure) {
+      toast(messageOf(failure), 'failed')
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <div class={asked.isLoading ? 'is-waiting' : ''}>
+      <ColumnFields columns={columns} chosen={decided.columns} choose={(chosen) => decide({ columns: chosen })} />
+      {!hasIds && (
+        <p class="list-note tone-error" role="alert">
+          {words.list.noIds}
+        </p>
+      )}
+      {notes.map((note) => (
+        <p key={note} class="list-note tone-warning">
+          <Foreign text={note} />
+        </p>
+      ))}
+      {asked.error && <FailureNote error={asked.error} again={asked.again} />}
+      <Figures answer={answer} />
+      <DoubtList doubtful={doubtful} accepted={decided.accepted} accept={(accepted) => decide({ accepted })} />
+      <RemarkList title={words.list.rejected} tone="error" remarks={rejected} />
+      <RemarkList title={words.roster.warnings} tone="warning" remarks={warnings} />
+      {changes.length > 0 && <EntryChanges changes={changes} />}
+      <footer class="put-foot">
+        <span class="muted">
+          {hasIds && added + changed === 0
+            ? words.list.nothingChanges
+            : rejected.length + doubtful.length > 0 && words.list.restTaken}
+        </span>
+        <button
+          type="button"
+          class={`button ${isLoss ? 'danger' : 'primary'}`}
+          disabled={isBusy || asked.isLoading || added + changed === 0}
+          onClick={() => (isLoss ? setAsking(true) : void apply({}))}
+        >
+          {isLoss ? words.roster.applyAsk : words.apply}
+        </button>
+      </footer>
+      {isAsking && (
+        <LossDialog
+          answer={answer}
+          isNarrow
+          close={() => setAsking(false)}
+          narrow={() => {}}
+          force={() => {
+            setAsking(false)
+            void apply({ force: true })
+          }}
+        />
+      )}
+    </div>
+  )
+}
+
+function Figures({ answer }: { answer: DevicesPutJson }): JSX.Element {
+  const { added, changed, doubtful, rejected, takes = [], unchanged } = answer
+  const figures = [
+    [words.list.figure.added, added, 'ok'],
+    [words.list.figure.changed, changed, 'info'],
+    [words.list.figure.unchanged, unchanged, 'removed'],
+    [words.list.figure.doubtful, doubtful.length, 'warning'],
+    [words.list.figure.rejected, rejected.length, 'error'],
+    ...(takes.length > 0 ? [[words.roster.figure.lose, takes.length, 'error'] as const] : []),
+  ] as const
+  return (
+    <ul class="put-counts">
+      {figures.map(([name, n, tone]) => (
+        <li key={name} class={n === 0 ? 'is-zero' : `is-${tone}`}>
+          <span class="figure-value num">{exact(n)}</span>
+          <span class="figure-name">{name}</span>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+interface DoneProps {
+  readonly done: DevicesPutJson
+  readonly file: File
+  readonly company: string
+  readonly close: () => void
+}
+
+/** What was done, which lines are left to correct, and the way back. */
+function Done({ done, file, company, close }: DoneProps): JSX.Element {
+  const [undone, setUndone] = useState(false)
+  const at = useRef(new Date().toISOString()).current
+  const { added, changed, doubtful, put, rejected } = done
+  const left = [...doubtful, ...rejected].toSorted((one, other) => one.line - other.line)
+  const result = { writer: file.name, kind: 'put' as const, company_id: company, at, put }
+  return (
+    <>
+      <Figures answer={done} />
+      <RemarkList title={words.list.left} tone="warning" remarks={left} />
+      <footer class="put-foot">
+        <span role="status">{words.list.applied(exact(added), exact(changed))}</span>
+        {put !== undefined && (
+          <button type="button" class="button" onClick={() => setUndone(true)}>
+            <Icon name="undo" size={14} />
+            {words.roster.undo}
+          </button>
+        )}
+      </footer>
+      {undone && (
+        <UndoDialog
+          result={{ ...result, added, changed, removed: 0, rejected: [], warnings: [] }}
+          close={(isChanged) => (isChanged ? close() : setUndone(false))}
+        />
+      )}
+    </>
+  )
+}
+
+/** The answer of a put. One that was refused since it takes too many routes is an answer too, with its `message`. */
+async function send(
+  file: File,
+  { company, columns, accepted }: Decided,
+  how: Record<string, boolean>,
+): Promise<Tried<DevicesPutJson>> {
+  const json = (value: object) => (Object.keys(value).length > 0 ? JSON.stringify(value) : undefined)
+  const query = { company_id: company, columns: json(columns), accept: json(accepted), ...how }
+  try {
+    return await api.putDevices(query, bodyOf(file))
+  } catch (error) {
+    const body =
+      error instanceof RequestError && error.status === 409 ? (error.body as Tried<DevicesPutJson>) : undefined
+    if (body?.columns) return body
+    throw error
+  }
+}

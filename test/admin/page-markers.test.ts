@@ -5,12 +5,12 @@ const ZOOM = 10
 /** Widths of the world that are one pixel of the view. */
 const PIXEL = 1 / (256 * 2 ** ZOOM)
 
-function placed(id: string, px: number, condition: PlacedVan['condition'] = 'moving'): PlacedVan {
-  return { van: { id } as PlacedVan['van'], condition, x: 0.5 + px * PIXEL, y: 0.3 }
+function placed(id: string, px: number, tone: PlacedVan['tone'] = 'moving'): PlacedVan {
+  return { van: { id } as PlacedVan['van'], tone, x: 0.5 + px * PIXEL, y: 0.3 }
 }
 
 const shown = (vans: readonly PlacedVan[], alone?: string, zoom = ZOOM) =>
-  markersOf(vans, zoom, alone).map(({ vans: own, condition }) => [own.map(({ van }) => van.id).join(), condition])
+  markersOf(vans, zoom, alone).map(({ vans: own, tone }) => [own.map(({ van }) => van.id).join(), tone])
 
 it('joins three vans and more that would cover each other, and no others', () => {
   expect(shown([placed('a', 0), placed('b', 10), placed('c', 20), placed('far', 100)])).toEqual([
@@ -22,9 +22,10 @@ it('joins three vans and more that would cover each other, and no others', () =>
 
 it.each([
   ['silent', ['moving', 'gps_old', 'silent', 'moving']],
+  ['refused', ['moving', 'refused', 'moving', 'moving']],
   ['no_route', ['parked', 'parked', 'no_route']],
   ['parked', ['parked', 'moving', 'parked']],
-] as const)('shows the worst condition of a cluster, else the commonest: %s', (condition, all) => {
+] as const)('shows the worst tone of a cluster, else the commonest: %s', (condition, all) => {
   expect(shown(all.map((each, n) => placed(String(n), n, each)))).toEqual([[all.map((_, n) => n).join(), condition]])
 })
 

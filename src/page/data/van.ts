@@ -24,6 +24,23 @@ export function conditionOf({ condition, configured, state = 'never' }: DeviceRo
   return condition ?? (configured && state === 'never' ? 'never' : 'unknown')
 }
 
+/** The colour of a van: that of its condition, unless the tracking service refuses what a van sends that is well itself. */
+export type Tone = Condition | 'refused'
+
+export function toneOf(van: DeviceRowJson | DeviceJson): Tone {
+  const condition = conditionOf(van)
+  const { link, severity } = van.problem ?? {}
+  return WELL.has(condition) && link === 'accepted' && severity === 'error' ? 'refused' : condition
+}
+
+/** Since when nobody sees a van, ms UTC: since its last position, or since the tracking service refuses it; undefined: it was never seen. */
+export function unseenSince(van: DeviceRowJson): number | undefined {
+  if (van.position?.at === undefined) return undefined
+  const at = Date.parse(van.position.at)
+  const { link, since_at } = van.problem ?? {}
+  return link === 'accepted' && since_at !== undefined ? Math.min(at, Date.parse(since_at)) : at
+}
+
 /** The time of a van's last position; without a position, when the van was last heard. */
 export function seenAt(van: DeviceRowJson): string | undefined {
   return van.position?.at ?? van.last_heard?.at
@@ -52,4 +69,5 @@ export function whereIs({
   return lat === undefined || lon === undefined ? undefined : { lat, lon }
 }
 
+const WELL: ReadonlySet<Condition> = new Set(['moving', 'standing', 'parked'])
 const WITHOUT_SPEED: ReadonlySet<Condition> = new Set(['parked', 'silent', 'gps_old', 'held', 'never'])

@@ -1,5 +1,5 @@
 import type { DeviceRowJson } from '../../admin/schemas/devices.ts'
-import type { Condition } from '../data/van.ts'
+import type { Tone } from '../data/van.ts'
 
 /** A point in widths of the world. */
 export interface WorldPoint {
@@ -10,7 +10,7 @@ export interface WorldPoint {
 /** A van with its position. */
 export interface PlacedVan extends WorldPoint {
   readonly van: DeviceRowJson
-  readonly condition: Condition
+  readonly tone: Tone
 }
 
 /** What is drawn at one point: a van, or several that would cover each other. */
@@ -18,7 +18,7 @@ export interface Marker extends WorldPoint {
   /** Stays the same while the marker has the same first van. */
   readonly key: string
   readonly vans: readonly PlacedVan[]
-  readonly condition: Condition
+  readonly tone: Tone
 }
 
 /**
@@ -60,29 +60,29 @@ export function markersOf(vans: readonly PlacedVan[], zoom: number, alone: strin
 }
 
 function single(placed: PlacedVan): Marker {
-  return { key: placed.van.id, vans: [placed], condition: placed.condition, x: placed.x, y: placed.y }
+  return { key: placed.van.id, vans: [placed], tone: placed.tone, x: placed.x, y: placed.y }
 }
 
 function cluster(first: PlacedVan, vans: readonly PlacedVan[]): Marker {
-  const numbers = new Map<Condition, number>()
+  const numbers = new Map<Tone, number>()
   let [x, y] = [0, 0]
   for (const placed of vans) {
     x += placed.x / vans.length
     y += placed.y / vans.length
-    numbers.set(placed.condition, (numbers.get(placed.condition) ?? 0) + 1)
+    numbers.set(placed.tone, (numbers.get(placed.tone) ?? 0) + 1)
   }
-  return { key: `cluster ${first.van.id}`, vans, condition: worstOf(numbers), x, y }
+  return { key: `cluster ${first.van.id}`, vans, tone: worstOf(numbers), x, y }
 }
 
-/** The worst condition that a van has; of those that are well, the one that most have. */
-function worstOf(numbers: ReadonlyMap<Condition, number>): Condition {
-  const worst = WORST_FIRST.find((condition) => numbers.has(condition))
+/** The worst tone that a van has; of those that are well, the one that most have. */
+function worstOf(numbers: ReadonlyMap<Tone, number>): Tone {
+  const worst = WORST_FIRST.find((tone) => numbers.has(tone))
   if (worst) return worst
   return [...numbers].reduce((most, each) => (each[1] > most[1] ? each : most))[0]
 }
 
-/** The conditions that somebody has to look into, worst first. */
-const WORST_FIRST: readonly Condition[] = ['silent', 'gps_old', 'held', 'no_route', 'unknown', 'never']
+/** The tones that somebody has to look into, worst first. */
+const WORST_FIRST: readonly Tone[] = ['refused', 'silent', 'gps_old', 'held', 'no_route', 'unknown', 'never']
 /** The width of the world has fewer cells. */
 const CELLS = 2 ** 24
 const CLUSTER_PX = 26

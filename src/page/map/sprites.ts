@@ -1,4 +1,4 @@
-import type { Condition } from '../data/van.ts'
+import type { Tone } from '../data/van.ts'
 import { colours } from '../parts/colours.ts'
 
 /** A picture that is drawn once and copied to each place. */
@@ -31,24 +31,24 @@ export class Sprites {
   }
 
   /** A drop that points where the van drives (`heading`, degrees); a dot where that is undefined. */
-  van(condition: Condition, radius: number, heading: number | undefined): Sprite {
+  van(tone: Tone, radius: number, heading: number | undefined): Sprite {
     const step = heading === undefined ? -1 : Math.round(heading / HEADING_STEP) % (360 / HEADING_STEP)
-    return this.#get(`${condition} ${radius} ${step}`, radius * 2 + 4, (context) => {
+    return this.#get(`${tone} ${radius} ${step}`, radius * 2 + 4, (context) => {
       context.beginPath()
       addShape(context, radius, step < 0 ? undefined : step * HEADING_STEP)
       context.lineWidth = 3
       context.strokeStyle = this.#palette.surface
       context.stroke()
-      context.fillStyle = this.#palette.of(`c-${condition}`)
+      context.fillStyle = this.#palette.of(`c-${tone}`)
       context.fill()
     })
   }
 
-  /** A disc with the number of its vans, framed in the colour of the condition. */
-  cluster(condition: Condition, vans: number): Sprite {
+  /** A disc with the number of its vans, framed in the colour of the tone. */
+  cluster(tone: Tone, vans: number): Sprite {
     const text = vans < 1000 ? String(vans) : `${Math.floor(vans / 1000)}k`
     const radius = clusterRadius(vans)
-    return this.#get(`cluster ${condition} ${text} ${radius}`, radius + 4, (context) => {
+    return this.#get(`cluster ${tone} ${text} ${radius}`, radius + 4, (context) => {
       context.beginPath()
       context.arc(0, 0, radius, 0, 2 * Math.PI)
       context.fillStyle = this.#palette.surface
@@ -56,7 +56,7 @@ export class Sprites {
       context.beginPath()
       context.arc(0, 0, radius - 2, 0, 2 * Math.PI)
       context.lineWidth = 3
-      context.strokeStyle = this.#palette.of(`c-${condition}`)
+      context.strokeStyle = this.#palette.of(`c-${tone}`)
       context.stroke()
       context.fillStyle = this.#palette.text
       context.font = '650 11px Inter, system-ui, sans-serif'

@@ -1,5 +1,5 @@
 import type { DeviceRowJson } from '../../admin/schemas/devices.ts'
-import { CONDITIONS, conditionOf, nameOf, whereIs } from '../data/van.ts'
+import { CONDITIONS, conditionOf, nameOf, toneOf, whereIs } from '../data/van.ts'
 import { mercator, type Sheet } from './canvas-layer.ts'
 import { type Marker, markersOf, type PlacedVan, type WorldPoint } from './markers.ts'
 import { clusterRadius, Sprites } from './sprites.ts'
@@ -29,7 +29,7 @@ export class VansOnMap {
   set(vans: readonly DeviceRowJson[], now: number): void {
     this.#placed = vans.flatMap((van) => {
       const place = whereIs(van)
-      return place ? [{ van, condition: conditionOf(van), ...mercator(place.lat, place.lon) }] : []
+      return place ? [{ van, tone: toneOf(van), ...mercator(place.lat, place.lon) }] : []
     })
     this.#madeFor = undefined
     this.#changedAt = now
@@ -98,12 +98,12 @@ export class VansOnMap {
     this.#madeFor = { zoom, chosen }
   }
 
-  #spriteOf({ vans, condition }: Marker, radius: number) {
-    if (vans.length > 1) return this.#sprites.cluster(condition, vans.length)
+  #spriteOf({ vans, tone }: Marker, radius: number) {
+    if (vans.length > 1) return this.#sprites.cluster(tone, vans.length)
     return this.#sprites.van(
-      condition,
+      tone,
       radius,
-      condition === 'moving' && radius >= 4 ? vans[0].van.position?.heading : undefined,
+      conditionOf(vans[0].van) === 'moving' && radius >= 4 ? vans[0].van.position?.heading : undefined,
     )
   }
 
@@ -142,8 +142,8 @@ function between({ marker, from, since }: Mover, now: number, world = Infinity):
 }
 
 /** Clusters last, and among the vans those first that are shown first in lists: they are the last to be covered. */
-function rankOf({ marker: { vans, condition } }: Mover): number {
-  return vans.length > 1 ? CONDITIONS.length : CONDITIONS.toReversed().indexOf(condition)
+function rankOf({ marker: { vans } }: Mover): number {
+  return vans.length > 1 ? CONDITIONS.length : CONDITIONS.toReversed().indexOf(conditionOf(vans[0].van))
 }
 
 function mark(context: CanvasRenderingContext2D, { px, py }: Mover, radius: number, colour: string): void {

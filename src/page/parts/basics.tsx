@@ -1,7 +1,8 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { RequestError } from '../data/client.ts'
-import type { Condition } from '../data/van.ts'
+import type { DeviceJson, DeviceRowJson } from '../../admin/schemas/devices.ts'
+import { conditionOf, toneOf } from '../data/van.ts'
 import { fullTime, time } from '../format.ts'
 import { words } from '../words/index.ts'
 import { Icon, type IconName } from './icon.tsx'
@@ -62,10 +63,12 @@ export function When({ at }: { at: string | undefined }): JSX.Element {
   )
 }
 
-export function ConditionDot({ condition, text = true }: { condition: Condition; text?: boolean }): JSX.Element {
+/** What a van does, with the colour that says whether something is wrong. */
+export function ConditionDot({ van, text = true }: { van: DeviceRowJson | DeviceJson; text?: boolean }): JSX.Element {
+  const condition = conditionOf(van)
   return (
-    <span class="condition" title={words.conditionMeans[condition]}>
-      <span class={`dot c-${condition}`} />
+    <span class="condition" title={van.problem?.message ?? words.conditionMeans[condition]}>
+      <span class={`dot c-${toneOf(van)}`} />
       {text && words.condition[condition]}
     </span>
   )

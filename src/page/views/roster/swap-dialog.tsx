@@ -87,7 +87,7 @@ export function SwapDialog({ of, stay, plan, close }: SwapDialogProps): JSX.Elem
             {others.slice(0, MOST_SHOWN).map((other) => (
               <li key={other.van.id}>
                 <button type="button" class="swap-van" disabled={isBusy} onClick={() => choose(other)}>
-                  <ConditionDot condition={conditionOf(other.van)} text={false} />
+                  <ConditionDot van={other.van} text={false} />
                   <span class="swap-name">
                     <Foreign text={nameOf(other.van)} />
                     <span class="sub">{other.van.place ?? words.condition[conditionOf(other.van)]}</span>

@@ -4,7 +4,7 @@ import { zone } from '../../data/clock.ts'
 import { clockText, type LocalDay } from '../../data/day.ts'
 import type { DayStay, VanOfDay } from '../../data/day-plan.ts'
 import { useNow } from '../../data/hooks.ts'
-import { conditionOf, nameOf } from '../../data/van.ts'
+import { nameOf } from '../../data/van.ts'
 import { ConditionDot, Foreign } from '../../parts/basics.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { useWindow } from '../../parts/window.ts'
@@ -97,7 +97,7 @@ function Hours({ day, now }: { day: LocalDay; now: number | undefined }): JSX.El
 function RowName({ of: { van, stays } }: { of: VanOfDay }): JSX.Element {
   return (
     <div class="timeline-name">
-      <ConditionDot condition={conditionOf(van)} text={false} />
+      <ConditionDot van={van} text={false} />
       <span class="timeline-van">
         <a href={href('vans', { id: van.id })}>
           <Foreign text={nameOf(van)} />

@@ -34,6 +34,7 @@ export function TrackPanel({ detail, row }: { detail: DeviceJson; row?: DeviceRo
         configured: true,
         mapping: 'mapped',
         condition: conditionOf(detail),
+        problem: detail.problem,
         position,
         findings: [],
       } satisfies DeviceRowJson,

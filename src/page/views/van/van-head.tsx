@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import type { ChainJson } from '../../../admin/schemas/chain.ts'
 import type { DeviceJson } from '../../../admin/schemas/devices.ts'
 import { useNow } from '../../data/hooks.ts'
-import { conditionOf, nameOf, speedOf, whereIs } from '../../data/van.ts'
+import { nameOf, speedOf, whereIs } from '../../data/van.ts'
 import { age, speed, withTimes } from '../../format.ts'
 import { ConditionDot, CopyButton, Foreign } from '../../parts/basics.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -45,8 +45,8 @@ export function VanHead({ detail, chain, changed }: VanHeadProps): JSX.Element {
         <h1>
           <Foreign text={nameOf(detail)} />
         </h1>
-        <span class={`state-chip k-${conditionOf(row)}`}>
-          <ConditionDot condition={conditionOf(row)} />
+        <span class="state-chip">
+          <ConditionDot van={row} />
         </span>
         <span class="van-actions">
           {detail.configured && (
@@ -70,7 +70,7 @@ export function VanHead({ detail, chain, changed }: VanHeadProps): JSX.Element {
           name={words.van.where}
           value={place ? place : at ? `${at.lat.toFixed(4)}, ${at.lon.toFixed(4)}` : '–'}
         />
-        <Figure name={words.vans.column.seen} value={age(position?.at ?? fix?.time_at ?? detail.last_heard?.at, now)} />
+        <Figure name={words.van.fix} value={age(position?.at ?? fix?.time_at ?? detail.last_heard?.at, now)} />
         <Figure name={words.vans.column.speed} value={kmh === undefined ? '–' : speed(kmh)} />
         <Figure name={words.vans.column.route} value={lane ? lane.route_id : words.none} />
         <Figure name={words.van.courier} value={lane ? lane.courier_id : '–'} />

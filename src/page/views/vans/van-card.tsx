@@ -1,8 +1,8 @@
 import type { JSX } from 'preact'
 import type { DeviceRowJson } from '../../../admin/schemas/devices.ts'
 import { useNow } from '../../data/hooks.ts'
-import { conditionOf, nameOf, seenAt, speedOf } from '../../data/van.ts'
-import { age, speed } from '../../format.ts'
+import { nameOf, seenAt, speedOf } from '../../data/van.ts'
+import { age, capital, speed } from '../../format.ts'
 import { ConditionDot, Foreign, When } from '../../parts/basics.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { href } from '../../router.ts'
@@ -11,7 +11,7 @@ import { words } from '../../words/index.ts'
 /** The van that was chosen on the map. */
 export function VanCard({ van, close }: { van: DeviceRowJson; close: () => void }): JSX.Element {
   const now = useNow()
-  const { place, lane, said } = van
+  const { place, lane, problem, said } = van
   const kmh = speedOf(van)
   return (
     <aside class="van-card" aria-label={nameOf(van)}>
@@ -24,10 +24,11 @@ export function VanCard({ van, close }: { van: DeviceRowJson; close: () => void 
         </button>
       </header>
       <p class="van-card-line">
-        <ConditionDot condition={conditionOf(van)} />
+        <ConditionDot van={van} />
         {kmh !== undefined && <span class="num">{speed(kmh)}</span>}
         <span class="muted num">{age(seenAt(van), now)}</span>
       </p>
+      {problem && <p class={`tone-${problem.severity}`}>{capital(problem.message)}</p>}
       {place && <p>{place}</p>}
       {said?.ignition && (
         <p class="muted">

@@ -2,21 +2,31 @@ import type { JSX } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import type { DeviceRowJson } from '../../../admin/schemas/devices.ts'
 import { useNow } from '../../data/hooks.ts'
-import { CONDITIONS, conditionOf, nameOf, seenAt, speedOf } from '../../data/van.ts'
-import { age, collator, fullTime, speed } from '../../format.ts'
+import { CONDITIONS, conditionOf, nameOf, speedOf, unseenSince } from '../../data/van.ts'
+import { capital, collator, duration, fullTime, speed } from '../../format.ts'
 import { ConditionDot, Empty, Foreign } from '../../parts/basics.tsx'
 import { useWindow } from '../../parts/window.ts'
 import { href } from '../../router.ts'
 import { words } from '../../words/index.ts'
 
-type Column = 'name' | 'condition' | 'seen' | 'speed' | 'route' | 'place'
+type Column = 'name' | 'condition' | 'seen' | 'problem' | 'speed' | 'route' | 'place'
 
-const COLUMNS: readonly Column[] = ['name', 'condition', 'seen', 'speed', 'route', 'place']
+const COLUMNS: readonly Column[] = ['name', 'condition', 'seen', 'problem', 'speed', 'route', 'place']
 const ROW_PX = 44
 
+interface VanTableProps {
+  readonly vans: readonly DeviceRowJson[]
+  readonly chosen?: string
+  /** At first the van is on top that nobody has seen for longest; otherwise they are in the order of their names. */
+  readonly isByUnseen: boolean
+}
+
 /** The vans as rows, of which only those in view are drawn. */
-export function VanTable({ vans, chosen }: { vans: readonly DeviceRowJson[]; chosen?: string }): JSX.Element {
-  const [order, setOrder] = useState<{ by: Column; isDown: boolean }>({ by: 'name', isDown: false })
+export function VanTable({ vans, chosen, isByUnseen }: VanTableProps): JSX.Element {
+  const [order, setOrder] = useState<{ by: Column; isDown: boolean }>({
+    by: isByUnseen ? 'seen' : 'name',
+    isDown: isByUnseen,
+  })
   const sorted = useMemo(() => sortedBy(vans, order.by, order.isDown), [vans, order])
   const { box, first, last, onScroll } = useWindow(sorted.length, ROW_PX)
   const now = useNow(5000)
@@ -72,21 +82,25 @@ function Row({
   index: number
   isChosen: boolean
 }): JSX.Element {
-  const at = seenAt(van)
+  const at = unseenSince(van)
   const kmh = speedOf(van)
+  const { problem } = van
   return (
-    <tr aria-rowindex={index} class={isChosen ? 'is-chosen' : ''}>
+    <tr aria-rowindex={index} class={`${isChosen ? 'is-chosen' : ''} ${problem ? 'has-problem' : ''}`}>
       <td class="col-name">
         <a class={`row-link ${van.name === undefined ? 'mono' : ''}`} href={href('vans', { id: van.id })}>
           <Foreign text={nameOf(van)} />
         </a>
-        {van.name !== undefined && <span class="sub mono">{van.id}</span>}
+        {van.name !== undefined && <span class="sub mono van-id">{van.id}</span>}
       </td>
       <td class="col-condition">
-        <ConditionDot condition={conditionOf(van)} />
+        <ConditionDot van={van} />
       </td>
-      <td class="col-seen num" title={at && fullTime(at)}>
-        {age(at, now)}
+      <td class="col-seen num" title={at === undefined ? undefined : fullTime(at)}>
+        {at === undefined ? words.never : words.ago(duration(now - at))}
+      </td>
+      <td class="col-problem" title={problem?.action && capital(problem.action)}>
+        {problem && <span class={`problem-text tone-${problem.severity}`}>{capital(problem.message)}</span>}
       </td>
       <td class="col-speed num">{kmh === undefined ? '' : speed(kmh)}</td>
       <td class="col-route num">
@@ -108,13 +122,19 @@ function sortedBy(vans: readonly DeviceRowJson[], by: Column, isDown: boolean): 
   const compare: Record<Column, (one: DeviceRowJson, other: DeviceRowJson) => number> = {
     name: byName,
     condition: (one, other) => CONDITIONS.indexOf(conditionOf(one)) - CONDITIONS.indexOf(conditionOf(other)),
-    seen: (one, other) => (seenAt(other) ?? '').localeCompare(seenAt(one) ?? ''),
+    seen: (one, other) => (unseenSince(other) ?? 0) - (unseenSince(one) ?? 0),
+    problem: (one, other) =>
+      problemRank(one) - problemRank(other) || (unseenSince(one) ?? 0) - (unseenSince(other) ?? 0),
     speed: (one, other) => (speedOf(other) ?? -1) - (speedOf(one) ?? -1),
     route: (one, other) => collator.compare(one.lane?.route_id ?? '~', other.lane?.route_id ?? '~'),
     place: (one, other) => collator.compare(one.place ?? '~', other.place ?? '~'),
   }
   const sign = isDown ? -1 : 1
   return vans.toSorted((one, other) => sign * compare[by](one, other) || byName(one, other))
+}
+
+function problemRank({ problem }: DeviceRowJson): number {
+  return problem ? ['error', 'warning', 'info'].indexOf(problem.severity) : 3
 }
 
 function byName(one: DeviceRowJson, other: DeviceRowJson): number {

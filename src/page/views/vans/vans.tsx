@@ -8,6 +8,7 @@ import { MapView } from '../../map/map-view.tsx'
 import { Empty, FailureNote, Loading } from '../../parts/basics.tsx'
 import { DropArea } from '../../parts/drop-area.tsx'
 import { FileButton } from '../../parts/file-button.tsx'
+import { Icon } from '../../parts/icon.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
 import { Segments } from '../../parts/segments.tsx'
 import { go, href, type PageAddress } from '../../router.ts'
@@ -26,13 +27,14 @@ export function Vans({ place: { query } }: { place: PageAddress }): JSX.Element 
   const q = query.get('q') ?? ''
   const condition = CONDITIONS.find((each) => each === query.get('condition'))
   const show = (query.get('show') ?? 'both') as Show
+  const isWrong = query.get('problem') !== null
   const set = (changed: Record<string, string | undefined>) =>
     go(href('vans', { query: { ...Object.fromEntries(query), ...changed } }), { replace: true })
   const found = useMemo(() => vans.filter((van) => matches(van, q)), [vans, q])
-  const shown = useMemo(
-    () => (condition ? found.filter((van) => conditionOf(van) === condition) : found),
-    [found, condition],
-  )
+  const shown = useMemo(() => {
+    const some = isWrong ? found.filter(({ problem }) => problem) : found
+    return condition ? some.filter((van) => conditionOf(van) === condition) : some
+  }, [found, condition, isWrong])
   const marked = chosen === undefined ? undefined : shown.find(({ id }) => id === chosen)
   return (
     <div class="vans">
@@ -58,7 +60,13 @@ export function Vans({ place: { query } }: { place: PageAddress }): JSX.Element 
           />
         )}
       </DropArea>
-      <ConditionFilter vans={found} condition={condition} choose={(value) => set({ condition: value })} />
+      <Filters
+        vans={found}
+        condition={condition}
+        isWrong={isWrong}
+        choose={(value) => set({ condition: value, problem: undefined })}
+        chooseWrong={() => set({ problem: isWrong ? undefined : 'any', condition: undefined })}
+      />
       {isCut && <p class="hint">{words.vans.cut(exact(vans.length))}</p>}
       {error && !isLoaded ? (
         <FailureNote error={error} />
@@ -68,7 +76,7 @@ export function Vans({ place: { query } }: { place: PageAddress }): JSX.Element 
         <NoVans />
       ) : (
         <div class={`vans-body shows-${show}`}>
-          {show !== 'map' && <VanTable vans={shown} chosen={chosen} />}
+          {show !== 'map' && <VanTable key={`${isWrong}`} vans={shown} chosen={chosen} isByUnseen={isWrong} />}
           {show !== 'table' && (
             <div class="vans-map">
               <MapView
@@ -76,7 +84,7 @@ export function Vans({ place: { query } }: { place: PageAddress }): JSX.Element 
                 vans={shown}
                 chosen={chosen}
                 choose={(van) => choose(van?.id)}
-                fitKey={`${condition} ${show}`}
+                fitKey={`${condition} ${isWrong} ${show}`}
               />
               {marked && <VanCard van={marked} close={() => choose(undefined)} />}
             </div>
@@ -87,14 +95,17 @@ export function Vans({ place: { query } }: { place: PageAddress }): JSX.Element 
   )
 }
 
-interface ConditionFilterProps {
+interface FiltersProps {
   readonly vans: readonly DeviceRowJson[]
   readonly condition: Condition | undefined
+  readonly isWrong: boolean
   readonly choose: (condition: Condition | undefined) => void
+  readonly chooseWrong: () => void
 }
 
-/** One button for each condition that at least one van has. */
-function ConditionFilter({ vans, condition, choose }: ConditionFilterProps): JSX.Element {
+/** One button for the vans with a problem, and one for each condition that at least one van has. */
+function Filters({ vans, condition, isWrong, choose, chooseWrong }: FiltersProps): JSX.Element {
+  const wrong = useMemo(() => vans.filter(({ problem }) => problem).length, [vans])
   const numbers = useMemo(() => {
     const counted = new Map<Condition, number>()
     for (const van of vans) counted.set(conditionOf(van), (counted.get(conditionOf(van)) ?? 0) + 1)
@@ -102,6 +113,19 @@ function ConditionFilter({ vans, condition, choose }: ConditionFilterProps): JSX
   }, [vans])
   return (
     <div class="filters" role="group" aria-label={words.vans.filter}>
+      {(wrong > 0 || isWrong) && (
+        <button
+          type="button"
+          class="filter is-problem"
+          aria-pressed={isWrong}
+          title={words.vans.problemMeans}
+          onClick={chooseWrong}
+        >
+          <Icon name="warning" size={12} />
+          {words.vans.withProblem}
+          <span class="num muted">{count(wrong)}</span>
+        </button>
+      )}
       {CONDITIONS.filter((each) => numbers.has(each) || each === condition).map((each) => (
         <button
           key={each}

@@ -1,0 +1,78 @@
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { teltonika } from '../../src/sandbox/speak/teltonika.ts'
+import { ok, startApi, status } from '../rig/api.ts'
+import { AUTO_LISTENER, dial } from '../rig/product.ts'
+import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../support/browser.ts'
+
+const [WELL, REFUSED, NEVER, FREE] = ['013', '021', '039', '047'].map((end) => `356307042441${end}`)
+const DEVICES = JSON.stringify({
+  [WELL]: { name: 'Van 1', company_id: 7, courier_id: 41, route_id: 1001 },
+  [REFUSED]: { name: 'Van 2', company_id: 7, courier_id: 42, route_id: 1002 },
+  [NEVER]: { name: 'Van 3', company_id: 7, courier_id: 43, route_id: 1003 },
+  [FREE]: { name: 'Van 4', company_id: 7 },
+})
+/** By how many pixels the page is wider than its window. */
+const OVERHANG = 'document.documentElement.scrollWidth - innerWidth'
+const REFUSAL = 'The tracking service refuses courier 42 on route 1002'
+const refused = status(404, '{"message":"no_such_route"}', { 'content-type': 'application/json' })
+const soon = { timeout: 60_000 }
+
+describe.skipIf(!findChromium())('the vans with a problem, in a real browser', async () => {
+  const api = await startApi((push, response) => (push.courier === '42' ? refused : ok)(push, response))
+  const fixture = pageFixture(
+    { 'devices.yaml': DEVICES },
+    `${AUTO_LISTENER}tracking: { base_url: "${api.url}", listen: { host: 127.0.0.1, port: 0 } }\n`,
+  )
+  const lines: Awaited<ReturnType<typeof dial>>[] = []
+  afterEach(() => {
+    for (const { socket } of lines.splice(0)) socket.destroy()
+  })
+  afterAll(() => api.close())
+
+  async function drive(id: string) {
+    const line = await dial(fixture.product.ports['tcp/teltonika'])
+    lines.push(line)
+    const where = { latitude: 52.5, longitude: 13.4, valid: true, speed: 10, heading: 90, satellites: 9 }
+    const fix = { time: Date.now() - 2000, ...where }
+    line.socket.write(Buffer.concat([teltonika.login!(id).bytes, teltonika.packet([fix], { id, serial: 1 }).bytes]))
+    await expect.poll(() => line.answered().length).toBeGreaterThan(4)
+  }
+
+  it('says in one sentence what is wrong with a van, and shows none in green that the tracking service refuses', async () => {
+    await drive(WELL)
+    await drive(REFUSED)
+    const { page, faults, close } = await fixture.open('/vans')
+    const row = (name: string) => page.locator('.van-table tbody tr', { hasText: name })
+    await row('Van 2').getByText(REFUSAL).waitFor(soon)
+    const dots = ['Van 1', 'Van 2'].map((name) => row(name).locator('.dot').getAttribute('class'))
+    expect(await Promise.all(dots)).toEqual(['dot c-moving', 'dot c-refused'])
+    expect(await row('Van 1').locator('.problem-text').count()).toBe(0)
+    await row('Van 3').getByText('Nothing of its tracker was accepted so far').waitFor()
+    expect(await row('Van 4').locator('.problem-text').count()).toBe(0)
+    await expectAccessible(page)
+    expect(faults).toEqual([])
+    await close()
+  })
+
+  it('lists those with a problem, first the one that nobody has seen for longest', async () => {
+    await drive(WELL)
+    await drive(REFUSED)
+    const { page, faults, close } = await fixture.open('/vans')
+    const chip = page.getByRole('button', { name: 'With a problem' })
+    await expect.poll(() => chip.textContent(), soon).toBe('With a problem2')
+    await chip.click()
+    const names = () => page.locator('.van-table .row-link').allTextContents()
+    await expect.poll(names).toEqual(['Van 3', 'Van 2'])
+    expect(await page.locator('.van-table tbody tr').first().locator('.col-seen').textContent()).toBe('never')
+    expect(page.url()).toContain('problem=any')
+    await chip.click()
+    await expect.poll(names).toEqual(['Van 1', 'Van 2', 'Van 3', 'Van 4'])
+    await page.setViewportSize(PHONE)
+    await page.locator('.problem-text').first().waitFor()
+    expect(await page.evaluate(OVERHANG)).toBe(0)
+    await expectAccessible(page)
+    await page.setViewportSize(DESKTOP)
+    expect(faults).toEqual([])
+    await close()
+  })
+})

@@ -165,7 +165,10 @@ interface AnswerPage<Item> {
  * device that was deleted while a file still has its entry is included, so that the user learns of the deletion.
  * @throws UserError if there is none
  */
-export async function namedDevices(admin: AdminPort, idOrName: string): Promise<{ readonly id: string }[]> {
+export async function namedDevices(
+  admin: AdminPort,
+  idOrName: string,
+): Promise<{ readonly id: string; readonly name?: string }[]> {
   const like = await listDevices(admin, { q: sameId(idOrName) })
   const withId = like.filter(({ id }) => sameId(id) === sameId(idOrName))
   if (withId.length > 0) return withId

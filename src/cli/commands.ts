@@ -228,7 +228,9 @@ function trackerCommands(waybridge: Command, asking: AskingCommand): void {
   asking(
     'forget <device>',
     'delete what is stored of a device (fixes that are not delivered, contacts, events); its entry and routes stay',
-  ).action(async (device: string, options) => exit(await (await import('./forget.ts')).forgetCommand(device, options)))
+  )
+    .option('--yes', 'without asking')
+    .action(async (device: string, options) => exit(await (await import('./forget.ts')).forgetCommand(device, options)))
 }
 
 /** What vans can speak: written here, so that no other command loads how they do. */

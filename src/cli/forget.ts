@@ -2,19 +2,22 @@ import type * as z from 'zod'
 import type { ForgottenJson } from '../admin/device/forget.ts'
 import { type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { namedDevices, read } from './client.ts'
-import { counted, printLines } from './output.ts'
+import { counted, printable, printLines } from './output.ts'
+import { confirmChange } from './question.ts'
 
 /**
- * `waybridge forget DEVICE`: prints what was deleted, one line for each device with that id or name. A device that is
- * not configured is named by its id. Of what nobody knows nothing is deleted, which is an error.
- * @returns the exit code: 1 if something could not be deleted now
+ * `waybridge forget DEVICE`: asks, unless `yes` is given, then prints what was deleted, one line for each device with that id or
+ * name. A device that is not configured is named by its id. Of what nobody knows nothing is deleted, which is an error.
+ * @returns the exit code: 1 if something could not be deleted now, or nothing was to be deleted
  * @throws UserError
  */
-export async function forgetCommand(idOrName: string, options: AdminPortOptions): Promise<number> {
+export async function forgetCommand(idOrName: string, options: ForgetOptions): Promise<number> {
   const admin = await findAdminPort(options)
   const named = await namedDevices(admin, idOrName).catch((error: Error) => error)
+  const devices = named instanceof Error ? [{ id: idOrName, name: 'a device that is not listed' }] : named
+  if (!options.yes && !(await isMeant(devices))) return 1
   let isAll = true
-  for (const { id } of named instanceof Error ? [{ id: idOrName }] : named) {
+  for (const { id } of devices) {
     const path = `/admin/devices/${encodeURIComponent(id)}/data`
     const deleted = await read<Forgotten>(admin, { method: 'DELETE', path, timeoutMs: TIMEOUT_MS })
     // Of a device that is not listed there may be marks and frames.
@@ -23,6 +26,17 @@ export async function forgetCommand(idOrName: string, options: AdminPortOptions)
     isAll &&= deleted.busy === 0
   }
   return isAll ? 0 : 1
+}
+
+interface ForgetOptions extends AdminPortOptions {
+  /** Deletes without asking. */
+  readonly yes?: boolean
+}
+
+async function isMeant(devices: readonly { readonly id: string; readonly name?: string }[]): Promise<boolean> {
+  const names = devices.map(({ id, name }) => (name === undefined ? id : `${id} (${name})`)).join(', ')
+  const question = `This deletes what is stored of ${names}, also what is not delivered yet. Go on?`
+  return confirmChange(printable(question), 'this deletes what is stored; add --yes')
 }
 
 type Forgotten = z.infer<typeof ForgottenJson>

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
+import { stripVTControlCharacters } from 'node:util'
 import { type Clock, clockIn } from '../domain/times.ts'
 import { type AdminPort, type AdminPortOptions, findAdminPort } from './admin-port.ts'
 import { readStatus, type StatusAnswer } from './client.ts'
@@ -17,12 +18,31 @@ export async function statusCommand(options: StatusOptions): Promise<number> {
   const admin = await findAdminPort(options)
   while (options.watch) {
     const lines = await shown(admin, options)
-    printExact(process.stdout.isTTY && !options.json ? [CLEAR + lines.text] : [lines.text])
+    const isScreen = process.stdout.isTTY && !options.json
+    printExact([isScreen ? CLEAR + fitting(lines.text, process.stdout) : lines.text])
     await setTimeout(1000)
   }
   const { status, text } = await shown(admin, options)
   printExact([text])
   return status.findings.some(({ severity }) => severity === 'error') ? 1 : 0
+}
+
+/** The beginning of a text, so that its first line stays in view on a terminal of this size; the last row says what is left out. */
+export function fitting(text: string, { rows, columns }: { readonly rows: number; readonly columns: number }): string {
+  const lines = text.split('\n')
+  const rowsOf = (line: string) => Math.max(1, Math.ceil(stripVTControlCharacters(line).length / columns))
+  const taken = lines.reduce((sum, line) => sum + rowsOf(line), 0)
+  // The cursor has a row of its own.
+  if (taken < rows) return text
+  const kept: string[] = []
+  let left = rows - 2
+  for (const line of lines) {
+    left -= rowsOf(line)
+    if (left < 0) break
+    kept.push(line)
+  }
+  const more = counted(lines.length - kept.length, 'more line')
+  return [...kept, `… ${more}, for a larger terminal`].join('\n')
 }
 
 async function shown(admin: AdminPort, { json }: StatusOptions): Promise<Awaited<ReturnType<typeof readStatus>>> {

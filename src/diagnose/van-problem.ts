@@ -1,14 +1,17 @@
 import { say, type Text } from '../texts/text.ts'
-import { ALARM_FINDINGS, deviceMeaning, type Link, SENT_IN_VAIN, type Severity } from './codes.ts'
+import { ALARM_FINDINGS, CODES, deviceMeaning, type Link, SENT_IN_VAIN, type Severity } from './codes.ts'
 import { conditionOf, deviceTroubles } from './devices.ts'
 import type { DeviceFacts, Finding } from './facts.ts'
 import { isNewEntry } from './links.ts'
 import { plainly, wordsAbout } from './plain.ts'
 import type { LaneRefusal } from './upstream.ts'
 
-/** What is wrong with a van, in the words of a dispatcher, without its name. `never`: nothing of it was accepted so far. */
+/**
+ * What is wrong with a van, in the words of a dispatcher, without its name. `never`: nothing of it was accepted so far;
+ * `unproven`: what comes lacks what its entry asks for.
+ */
 export interface VanProblem {
-  readonly code: Finding['code'] | 'never'
+  readonly code: Finding['code'] | 'never' | 'unproven'
   readonly severity: Severity
   readonly link: Link
   /** ms UTC. */
@@ -25,6 +28,8 @@ export interface VanProblemFacts {
   readonly noted: readonly Finding[]
   /** Why the tracking API refuses the lane that the device has now. */
   readonly refusal?: LaneRefusal
+  /** Fixes are held that lack what its entry asks for. */
+  readonly isUnproven?: boolean
   /** ms UTC. */
   readonly now: number
 }
@@ -34,7 +39,7 @@ export interface VanProblemFacts {
  * positions back, then other alarms of its tracker. What concerns all vans is no problem of one.
  */
 export function vanProblem(facts: VanProblemFacts): VanProblem | undefined {
-  const problems = [...noted(facts), ...own(facts), ...refusals(facts), ...notHeard(facts)]
+  const problems = [...noted(facts), ...own(facts), ...refusals(facts), ...unproven(facts), ...notHeard(facts)]
   const [worst] = problems.toSorted((one, other) => rankOf(one) - rankOf(other))
   return worst
 }
@@ -71,6 +76,14 @@ function own({ device, noted: findings, now }: VanProblemFacts): VanProblem[] {
   })
 }
 
+function unproven({ device, isUnproven, now }: VanProblemFacts): VanProblem[] {
+  const condition = conditionOf(device, now)
+  if (!isUnproven || (condition !== 'never' && condition !== 'silent')) return []
+  const message = say('positions are held back: they lack what the entry asks for, such as a password')
+  const action = plainly(say(CODES.wrong_secret.action))
+  return [{ code: 'unproven', severity: 'warning', link: 'identified', message, action }]
+}
+
 /** Nothing of a van that has a route was accepted so far. One that was added a moment ago may not have been pointed to this server yet. */
 function notHeard({ device, source, now }: VanProblemFacts): VanProblem[] {
   const isNever = conditionOf(device, now) === 'never' && !device.isHeldUnknown
@@ -82,6 +95,7 @@ function notHeard({ device, source, now }: VanProblemFacts): VanProblem[] {
 
 function rankOf({ code, severity }: VanProblem): number {
   if (code === 'never') return 3
+  if (code === 'unproven') return 2
   if (severity === 'error') return code === 'sos' ? 0 : 1
   return ALARM_FINDINGS.has(code) ? 4 : 2
 }

@@ -178,27 +178,37 @@ describe('the rewrite of the file of Redis', () => {
 describe('waybridge forget', () => {
   it('says what it deleted of a device that is given by its name', async () => {
     await store(admin.redis, '7/43/2001', { device: VAN, count: 2 })
-    expect(await waybridge(['forget', 'Van 14'], { env: env() })).toEqual({
+    expect(await waybridge(['forget', 'Van 14', '--yes'], { env: env() })).toEqual({
       code: 0,
       out: `${VAN}: deleted 2 waiting, 0 parked and 0 held fixes, 0 marks of duplicates, 0 contacts and events, 0 frames that were not understood\n`,
       errors: '',
     })
   })
 
+  it('deletes nothing where it cannot ask, and is not told to', async () => {
+    await store(admin.redis, '7/43/2001', { device: VAN, count: 2 })
+    expect(await waybridge(['forget', 'Van 14'], { env: env() })).toEqual({
+      code: 1,
+      out: '',
+      errors: 'Nothing is changed: this deletes what is stored; add --yes.\n',
+    })
+    expect(await admin.redis.llen(keys.lane('7/43/2001'))).toBe(2)
+  })
+
   it('takes a name in small letters', async () => {
     await store(admin.redis, '7/43/2001', { device: VAN })
-    const { out } = await waybridge(['forget', 'van 14'], { env: env() })
+    const { out } = await waybridge(['forget', 'van 14', '--yes'], { env: env() })
     expect(out).toContain(`${VAN}: deleted 1 waiting`)
   })
 
   it('says that nobody has a name, where nothing is stored under it either', async () => {
-    const { code, errors } = await waybridge(['forget', 'Van 77'], { env: env() })
+    const { code, errors } = await waybridge(['forget', 'Van 77', '--yes'], { env: env() })
     expect([code, errors]).toEqual([1, expect.stringMatching(/^No device has the id or name "Van 77": did you mean /)])
   })
 
   it('takes the id of a device that nobody has configured', async () => {
     await hold(admin.redis, 'unknown', '99')
-    const { out } = await waybridge(['forget', '99'], { env: env() })
+    const { out } = await waybridge(['forget', '99', '--yes'], { env: env() })
     expect(out).toContain('99: deleted 0 waiting, 0 parked and 1 held fixes')
   })
 })

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { StatusAnswer } from '../../src/cli/client.ts'
 import type { Painter } from '../../src/cli/output.ts'
-import { statusPage } from '../../src/cli/status.ts'
+import { fitting, statusPage } from '../../src/cli/status.ts'
 import { clockIn } from '../../src/domain/times.ts'
 import { answering, STATUS, waybridge } from '../support/cli.ts'
 
@@ -205,6 +205,22 @@ it('status --watch prints it anew each second', async () => {
   const { code, out } = await waybridge(['status', '--watch', ...server.options])
   expect(code).toBe(1)
   expect(out.split(WELL.verdict)).toHaveLength(3)
+})
+
+it.each([20, 24, 40, 60])('status --watch keeps the verdict in view on a terminal of %i rows', (rows) => {
+  const text = page(TROUBLED).join('\n')
+  const lines = fitting(text, { rows, columns: 80 }).split('\n')
+  expect(lines[0]).toBe(TROUBLED.verdict)
+  expect(lines.length).toBeLessThan(rows)
+  const whole = text.split('\n')
+  if (whole.length < rows) expect(lines).toEqual(whole)
+  else expect(lines.at(-1)).toBe(`… ${whole.length - rows + 2} more lines, for a larger terminal`)
+})
+
+it('status --watch counts the rows that long lines take, and not their colours', () => {
+  const text = ['verdict', '\x1b[31mx\x1b[39m'.repeat(90), 'y', 'z'].join('\n')
+  expect(fitting(text, { rows: 6, columns: 100 })).toBe(text)
+  expect(fitting(text, { rows: 4, columns: 80 })).toBe('verdict\n… 3 more lines, for a larger terminal')
 })
 
 it('status --json prints the answer byte for byte, also while the tracking service is down', async () => {

@@ -82,6 +82,12 @@ describe('what is wrong with a van', () => {
     expect(problemOf({ device: { ...device, isHeldUnknown: true } })).toBeUndefined()
   })
 
+  it('is that what comes lacks what the entry asks for, unless the van is heard', () => {
+    const device = { id: '1', name: 'Van 41', company: '8', route: DRIVES.route, isHeldUnknown: true }
+    expect(problemOf({ device, isUnproven: true })?.code).toBe('unproven')
+    expect(problemOf({ device: { ...DRIVES, isHeldUnknown: true }, isUnproven: true })).toBeUndefined()
+  })
+
   it('is not that it sends to the port of another protocol, which harms nothing', () => {
     const noted = [findingOf({ code: 'wrong_port', subject: { device: '1' } }, NOW, 'Van 41')]
     expect(problemOf({ noted })).toBeUndefined()

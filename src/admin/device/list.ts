@@ -129,7 +129,8 @@ export async function deviceRows(devices: readonly IndexedDevice[], sources: Row
     const noted = codes.get(id) ?? []
     const seen = noted.map(({ code }) => code)
     const refusal = stay && refusals.of(stay.lane.key)
-    const problem = vanProblem({ device: facts, source: entry?.source, noted, refusal, now })
+    const isUnproven = facts.isHeldUnknown === true && entry?.guard !== undefined
+    const problem = vanProblem({ device: facts, source: entry?.source, noted, refusal, isUnproven, now })
     return {
       id,
       name: entry?.name,

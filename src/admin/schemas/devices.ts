@@ -111,7 +111,7 @@ const SeenNow = z.object({
   said: LastSaidJson.optional(),
   /** Codes. */
   findings: z.array(z.string()),
-  /** The worst of what is wrong with this device, in the words of a dispatcher. `never`: nothing of it was accepted so far. */
+  /** The worst of what is wrong with this device, in the words of a dispatcher. `never`: nothing of it was accepted so far; `unproven`: it lacks what its entry asks for. */
   problem: z
     .object({
       code: z.string(),

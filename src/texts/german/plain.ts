@@ -34,6 +34,8 @@ const PROBLEMS = {
   'the tracker says that its power was cut': 'der Tracker meldet, dass sein Strom getrennt wurde',
   'the battery of the tracker is low': 'der Akku des Trackers ist fast leer',
   'the tracker says that its signals are jammed': 'der Tracker meldet, dass seine Signale gestört werden',
+  'positions are held back: they lack what the entry asks for, such as a password':
+    'Positionen werden zurückgehalten: ihnen fehlt, was der Eintrag verlangt, etwa ein Passwort',
   'nothing of its tracker was accepted so far': 'von seinem Tracker wurde noch nichts angenommen',
 }
 

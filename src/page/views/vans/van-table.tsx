@@ -99,7 +99,7 @@ function Row({
       <td class="col-seen num" title={at === undefined ? undefined : fullTime(at)}>
         {at === undefined ? words.never : words.ago(duration(now - at))}
       </td>
-      <td class="col-problem" title={problem?.action && capital(problem.action)}>
+      <td class="col-problem" title={problem && `${capital(problem.message)}. ${capital(problem.action)}.`}>
         {problem && <span class={`problem-text tone-${problem.severity}`}>{capital(problem.message)}</span>}
       </td>
       <td class="col-speed num">{kmh === undefined ? '' : speed(kmh)}</td>

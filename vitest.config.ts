@@ -7,7 +7,7 @@ import { BaseSequencer } from 'vitest/node'
 process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'node-compile-cache')
 
 const ALL = ['test/**/*.test.ts']
-/** Those that need a real browser or a real Prometheus, and minutes: `npm run test:page`. */
+/** Those that need a real browser, a real Prometheus or openapi-typescript, and minutes: `npm run test:page`. */
 const PAGE = ['test/page/**/*.test.ts']
 /** A Mosquitto that is killed under load, half a minute: `npm run test:bridge`. */
 const BRIDGE = ['test/e2e/bridge.test.ts']

@@ -139,5 +139,5 @@ const OpenQuery = z.object({
       context.addIssue({ code: 'custom', message: FOR_EXPECTED })
       return z.NEVER
     })
-    .meta({ description: 'How long from now on: 30m.' }),
+    .meta({ type: 'string', description: 'How long from now on: 30m.' }),
 })

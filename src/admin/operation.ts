@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
+import * as z from 'zod'
 import { type DescribedOperation, openApiDocument } from '../tracking/openapi.ts'
 import { routerPath } from '../tracking/operations.ts'
 import type { Caller } from './access.ts'
@@ -113,6 +114,7 @@ export function openApiOperation(operations: readonly Operation[]): Operation {
     path: '/openapi.json',
     id: 'getOpenApi',
     summary: 'Get this document',
+    answer: z.record(z.string(), z.unknown()),
     companies: 'filtered',
     handle: async () => document,
   }
@@ -123,6 +125,7 @@ export function openApiOperation(operations: readonly Operation[]): Operation {
     info: { title: 'waybridge admin port', description: DESCRIPTION.replace('OPERATIONS', forAll.join(', ')) },
     securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'A token of the admin port.' } },
     refusals: REFUSALS,
+    schemas: { Id: ID_AS_TEXT },
     operations: Object.fromEntries([...operations, own].map((operation) => [operation.id, described(operation)])),
   })
   return own
@@ -137,6 +140,8 @@ function described({ open, refusals = [], ...operation }: Operation): DescribedO
   return { ...operation, credential: open ? undefined : 'token', refusals: statuses }
 }
 
+/** A number of JavaScript does not hold every id. */
+const ID_AS_TEXT = { type: 'string', pattern: '^(?:0|[1-9]\\d{0,18})$', description: 'An id: digits, as text.' }
 const NOTHING = new Scope([])
 
 const REFUSALS = {

@@ -12,8 +12,9 @@ export interface DescribedOperation {
   /** Names one of the document's security schemes; default: the operation needs no credential. */
   readonly credential?: string
   readonly query?: z.ZodObject
+  /** The body as JSON. */
   readonly body?: z.ZodType
-  /** Media types of the body; default: JSON. */
+  /** Media types of the body; default: JSON. Text is described as text, anything else as any bytes. */
   readonly bodyTypes?: readonly string[]
   /** The body of a 200; default: any. */
   readonly answer?: z.ZodType
@@ -28,12 +29,14 @@ export interface DocumentParts {
   readonly securitySchemes: Readonly<Record<string, object>>
   /** What each status means that an operation may refuse with. */
   readonly refusals: Readonly<Record<number, string>>
+  /** JSON schemas in place of those of the named schemas. */
+  readonly schemas?: Readonly<Partial<Record<keyof typeof NAMED_SCHEMAS, object>>>
   /** By operationId. */
   readonly operations: Readonly<Record<string, DescribedOperation>>
 }
 
 /** An OpenAPI 3.1 document. A schema's `meta` takes precedence over what zod derives from it: an int64 is no string. */
-export function openApiDocument({ info, securitySchemes, refusals, operations }: DocumentParts) {
+export function openApiDocument({ info, securitySchemes, refusals, schemas, operations }: DocumentParts) {
   const converted = jsonSchemas(operations)
   const paths: Record<string, Record<string, object>> = {}
   for (const [id, operation] of Object.entries(operations)) {
@@ -46,7 +49,7 @@ export function openApiDocument({ info, securitySchemes, refusals, operations }:
     servers: [{ url: '/' }],
     paths,
     components: {
-      schemas: Object.fromEntries(Object.keys(NAMED_SCHEMAS).map((name) => [name, converted[name]])),
+      schemas: { ...Object.fromEntries(Object.keys(NAMED_SCHEMAS).map((name) => [name, converted[name]])), ...schemas },
       responses: Object.fromEntries(Object.entries(refusals).map(([status, text]) => [status, refusal(text)])),
       securitySchemes,
     },
@@ -82,12 +85,12 @@ export function parametersOf(path: string): string[] {
   return Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name)
 }
 
-/** Unknown fields are ignored everywhere. A field with a default may be left out. */
+/** Unknown fields of objects are ignored everywhere. A field with a default may be left out. */
 function refine({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: JsonSchema }): void {
   Object.assign(jsonSchema, z.globalRegistry.get(zodSchema))
+  if (!(zodSchema instanceof z.ZodObject)) return
   delete jsonSchema.additionalProperties
-  if (zodSchema instanceof z.ZodObject)
-    jsonSchema.required = jsonSchema.required?.filter((name) => !(zodSchema.shape[name] instanceof z.ZodDefault))
+  jsonSchema.required = jsonSchema.required?.filter((name) => !(zodSchema.shape[name] instanceof z.ZodDefault))
 }
 
 function operationObject(operationId: string, operation: DescribedOperation, parts: JsonSchema) {
@@ -98,7 +101,7 @@ function operationObject(operationId: string, operation: DescribedOperation, par
     summary,
     security: credential === undefined ? [] : [{ [credential]: [] }],
     parameters: [...parameters('path', path), ...parameters('query', query)],
-    ...(body && { requestBody: { required: true, content: content(bodyTypes, body) } }),
+    ...(body && { requestBody: { required: true, content: bodyContent(bodyTypes, body) } }),
     responses: {
       200: { description: 'Done.', content: content([answerType], answer) },
       ...Object.fromEntries(refusals.map((status) => [status, { $ref: `#/components/responses/${status}` }])),
@@ -121,6 +124,13 @@ function refusal(description: string) {
 
 function content(types: readonly string[], schema: JsonSchema) {
   return Object.fromEntries(types.map((type) => [type, { schema }]))
+}
+
+function bodyContent(types: readonly string[], json: JsonSchema) {
+  const { description } = json
+  const schemaOf = (type: string) =>
+    type === JSON_TYPE ? json : { description, ...(type.startsWith('text/') && { type: 'string' }) }
+  return Object.fromEntries(types.map((type) => [type, { schema: schemaOf(type) }]))
 }
 
 const JSON_TYPE = 'application/json'

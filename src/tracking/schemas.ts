@@ -22,7 +22,11 @@ export const NO_PAGE_TOKEN = 'expected one next_page_token of a page of this ord
 export const Id = int64Text(INT64_FROM_0, 0)
 
 /** An int64 as text, in canonical decimal digits. */
-export const Int64Text = int64Text('expected an integer of 64 bits in decimal digits')
+export const Int64Text = int64Text('expected an integer of 64 bits in decimal digits').meta({
+  type: 'string',
+  format: undefined,
+  pattern: CANONICAL_INTEGER.source,
+})
 
 /** §2.2, the location of a position. */
 const Point = z.object(

@@ -102,6 +102,22 @@ describe('GET /openapi.json of the admin port', () => {
     for (const [, kind, name] of references) expect(Object.keys(document.components[kind])).toContain(name)
   })
 
+  it('declares every id as text, but those that the tracking API has as numbers in its bodies', async () => {
+    const document = await readDocument()
+    const { StoredContractorNumber, Item, ItemReturn, ...schemas } = document.components.schemas
+    const ids = fieldsOf({ ...document, components: { schemas } }).filter(([name]) => /^id$|_id$/.test(name))
+    expect(new Set(ids.map(([name]) => name))).toContain('courier_id')
+    const numbers = ids.filter(([, schema]) => /integer|number/.test(JSON.stringify(schema)))
+    expect(numbers).toEqual([])
+    expect(schemas.Id).toMatchObject({ type: 'string' })
+  })
+
+  it('says that settings may have any field', async () => {
+    const settings = fieldsOf(await readDocument()).filter(([name]) => name === 'settings')
+    expect(settings.length).toBeGreaterThan(1)
+    for (const [, schema] of settings) expect(JSON.stringify(schema)).toContain('"additionalProperties":{}')
+  })
+
   it('declares a query parameter that has a default as optional', async () => {
     const { parameters } = (await readDocument()).paths['/admin/lanes'].get
     expect(parameters.map(({ name, required }) => [name, required])).toEqual([
@@ -111,6 +127,14 @@ describe('GET /openapi.json of the admin port', () => {
     ])
   })
 })
+
+/** All properties of the objects in a document, and its parameters, each with its schema. */
+function fieldsOf(node: unknown): [name: string, schema: unknown][] {
+  if (typeof node !== 'object' || node === null) return []
+  const { properties, name, schema } = node as { properties?: object; name?: unknown; schema?: unknown }
+  const own = [...Object.entries(properties ?? {}), ...(typeof name === 'string' && schema ? [[name, schema]] : [])]
+  return [...(own as [string, unknown][]), ...Object.values(node).flatMap(fieldsOf)]
+}
 
 const FIX = { time: Date.UTC(2026, 10, 20, 8), latitude: 52.5, longitude: 13.4, valid: true, speed: 10, heading: 90 }
 const LINES = 'device,courier_id,route_id,from,until\nVan 12,42,9,2099-11-20 06:00,2099-11-20 20:00\nVan 99,1,1,x,\n'

@@ -14,9 +14,9 @@ export interface LockedPackage {
   readonly isDev: boolean
 }
 
-/** Every package of the lock file, by name. */
-export function lockedPackages(): LockedPackage[] {
-  const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as { packages: Lock }
+/** Every package of a lock file, by name. */
+export function lockedPackages(file = 'package-lock.json'): LockedPackage[] {
+  const { packages } = JSON.parse(readFileSync(join(ROOT, file), 'utf8')) as { packages: Lock }
   return Object.entries(packages)
     .filter(([path]) => path !== '')
     .map(([path, { version, license = 'unknown', resolved, integrity, hasInstallScript = false, dev = false }]) => {

@@ -13,6 +13,7 @@ import { putResult, takenJson } from '../roster/answer.ts'
 import type { TakenRoute } from '../roster/plan.ts'
 import { Flag, type RosterSources } from '../roster/routes.ts'
 import type { RosterWrites } from '../roster/writes.ts'
+import { each } from '../schemas/parts.ts'
 import { AssignedJson } from '../schemas/roster.ts'
 import { type AssignmentPlan, assignmentTexts, assignmentWarnings } from './assignment.ts'
 import { type AssignmentRequest, devicesMeant, planAssign, planUnassign } from './assignment-plan.ts'
@@ -96,14 +97,12 @@ function zoneFor({ headers }: Parameters<Operation['handle']>[0], { config }: Ro
 }
 
 const AssignQuery = z.object({ dry_run: Flag, force: Flag })
-const IdOrNumber = z.union([z.string(), z.int().transform(String)]).pipe(Id)
 const Time = z.string('expected one time').optional()
 const Bounds = { from_at: Time, until_at: Time }
 const NOT_WITH_LIKE = say('cannot be combined with like: the courier goes with the route')
 const AssignBody = z
   .strictObject({
-    route_id: IdOrNumber.optional(),
-    courier_id: IdOrNumber.optional(),
+    ...each(Id.optional(), 'route_id', 'courier_id'),
     like: z.string().optional(),
     ...Bounds,
   })
@@ -121,6 +120,7 @@ function doubtsOf(body: unknown, { config }: RosterSources['live']): Text[] {
   return [from_at, until_at].flatMap((text) => timesIn(config.time_zone).doubt(text) ?? [])
 }
 
+/** The JSON of a body, with numbers as their text: so ids have all their digits. */
 async function readJson(request: Parameters<Operation['handle']>[0]): Promise<unknown> {
   const bytes = await readBody(request.raw, MAX_ASSIGN_BYTES)
   if (bytes.length === 0) return {}

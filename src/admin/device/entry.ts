@@ -10,6 +10,7 @@ import { PUT_SOURCE } from '../../roster/assignment.ts'
 import { withoutSecret } from '../../roster/device-entry.ts'
 import type { Roster, RosterChange } from '../../roster/roster.ts'
 import { isJson, jsonText, parseJson, readBody } from '../../tracking/body.ts'
+import { Id } from '../../tracking/schemas.ts'
 import type { Operation } from '../operation.ts'
 import type { RosterInEffect, RosterWrites } from '../roster/writes.ts'
 import { DeviceJson } from '../schemas/devices.ts'
@@ -72,12 +73,11 @@ export function deviceEntryOperations(
   ]
 }
 
-const IdOrNumber = z.union([z.string(), z.int()])
-
+/** What the document says of an entry. Ids may also be numbers. */
 const EntryJson = z.looseObject({
-  company_id: IdOrNumber,
+  company_id: Id,
   name: z.string().optional(),
-  ...each(IdOrNumber.nullish(), 'courier_id', 'route_id'),
+  ...each(Id.nullish(), 'courier_id', 'route_id'),
   ...each(z.string().nullish(), 'time_zone', 'model'),
   ...each(z.union([z.string(), z.boolean()]).nullish(), 'secret', 'previous_secret'),
   protocol: z.string().nullish(),

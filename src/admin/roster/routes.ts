@@ -12,7 +12,7 @@ import { SHEET } from '../list-body.ts'
 import type { Operation } from '../operation.ts'
 import { type ListPlace, PageQuery, pageOf } from '../paging.ts'
 import { each, pageSchema } from '../schemas/parts.ts'
-import { RosterPutJson, RouteJson } from '../schemas/roster.ts'
+import { PutLinesJson, RosterPutJson, RouteJson } from '../schemas/roster.ts'
 import { changesOf, putJson, putResult } from './answer.ts'
 import { readRosterBody, refuseLines } from './body.ts'
 import { planRoster } from './plan.ts'
@@ -92,7 +92,7 @@ export function routeOperations({ live, redis }: RosterSources, change: RosterWr
       id: 'putRoutes',
       summary: "Replace a company's assignments that begin in an interval by those of the body",
       query: PutQuery,
-      body: z.unknown().meta({ description: BODY }),
+      body: PutLinesJson.meta({ description: BODY }),
       bodyTypes: ['text/csv', 'application/json', SHEET],
       answer: RosterPutJson,
       refusals: [404, 409, 415, 504],

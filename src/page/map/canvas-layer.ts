@@ -20,20 +20,23 @@ type Draw = (sheet: Sheet) => number | undefined
 /** A Leaflet layer that draws the visible part of its content on one canvas, at most once a frame. */
 export class CanvasLayer extends Layer {
   readonly #draw: Draw
+  readonly #pane: 'tilePane' | 'overlayPane'
   readonly #canvas = document.createElement('canvas')
   #map: LeafletMap | undefined
   #frame: number | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  constructor(draw: Draw) {
+  /** @param pane of Leaflet; the layer is below what the pane already has */
+  constructor(draw: Draw, pane: 'tilePane' | 'overlayPane') {
     super()
     this.#draw = draw
+    this.#pane = pane
     this.#canvas.className = 'leaflet-layer map-canvas'
   }
 
   override onAdd(map: LeafletMap): this {
     this.#map = map
-    map.getPanes().overlayPane.append(this.#canvas)
+    map.getPanes()[this.#pane].prepend(this.#canvas)
     this.#render()
     return this
   }

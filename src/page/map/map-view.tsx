@@ -5,8 +5,8 @@ import type { DeviceRowJson } from '../../admin/schemas/devices.ts'
 import { whereIs } from '../data/van.ts'
 import { colours, onColourScheme } from '../parts/colours.ts'
 import { words } from '../words/index.ts'
-import { drawBase, loadAtlas } from './base.ts'
-import { CanvasLayer } from './canvas-layer.ts'
+import { CanvasLayer, type Sheet } from './canvas-layer.ts'
+import { configuredTiles, Ground } from './ground.ts'
 import type { Marker } from './markers.ts'
 import { drawTrack, type TrackPoint } from './track.ts'
 import { VansOnMap } from './vans-on-map.ts'
@@ -44,16 +44,19 @@ class ShownMap {
   readonly #map: leaflet.Map
   readonly #props: { readonly current: MapProps }
   readonly #vans = new VansOnMap()
-  readonly #layers: readonly CanvasLayer[]
+  readonly #ground: Ground
+  readonly #over: CanvasLayer
   readonly #stops: (() => void)[] = []
   #isFitted = false
 
   constructor(box: HTMLElement, props: { readonly current: MapProps }) {
     this.#props = props
+    const tiles = configuredTiles()
     this.#map = leaflet.map(box, {
       zoomAnimation: false,
-      zoomSnap: 0.25,
-      zoomDelta: 0.75,
+      // Between two zooms tiles would be blurred.
+      zoomSnap: tiles ? 1 : 0.25,
+      zoomDelta: tiles ? 1 : 0.75,
       wheelPxPerZoomLevel: 110,
       minZoom: 2,
       maxZoom: 18,
@@ -69,12 +72,13 @@ class ShownMap {
       .addTo(this.#map)
     leaflet.control.scale({ imperial: false, position: 'bottomright' }).addTo(this.#map)
     this.#map.setView([50, 12], 4)
-    const over = new CanvasLayer((sheet) => {
+    const drawVans = (sheet: Sheet) => {
       const { track, chosen } = this.#props.current
       if (track) drawTrack(sheet, track)
       return this.#vans.draw(sheet, performance.now(), chosen)
-    })
-    this.#layers = [this.#addGround(), over.addTo(this.#map)].filter((layer) => layer instanceof CanvasLayer)
+    }
+    this.#over = new CanvasLayer(drawVans, 'overlayPane').addTo(this.#map)
+    this.#ground = new Ground(this.#map, tiles)
     this.#stops.push(onColourScheme(() => this.#redraw()))
     this.#listen(box)
     this.update()
@@ -84,7 +88,7 @@ class ShownMap {
   update(): void {
     this.#vans.set(this.#props.current.vans, performance.now())
     if (!this.#isFitted) this.fit()
-    this.#layers.at(-1)?.redraw()
+    this.#over.redraw()
   }
 
   /** Shows all vans with a position, or the whole track. */
@@ -94,25 +98,14 @@ class ShownMap {
     if (points.length === 0) return
     this.#isFitted = true
     const bounds = leaflet.latLngBounds(points.map(({ lat, lon }) => [lat, lon]))
-    this.#map.fitBounds(bounds, { padding: [48, 48], maxZoom: 13, animate: false })
+    // Nearer, the built-in map has few names in view.
+    const maxZoom = configuredTiles() ? 14 : 11
+    this.#map.fitBounds(bounds, { padding: [48, 48], maxZoom, animate: false })
   }
 
   remove(): void {
     for (const stop of this.#stops) stop()
     this.#map.remove()
-  }
-
-  #addGround(): leaflet.Layer {
-    const tiles = document.querySelector<HTMLMetaElement>('meta[name="waybridge-tiles"]')?.content
-    if (tiles) return leaflet.tileLayer(tiles, { maxZoom: 18, noWrap: true }).addTo(this.#map)
-    let atlas: Awaited<ReturnType<typeof loadAtlas>> | undefined
-    const ground = new CanvasLayer((sheet) => drawBase(sheet, atlas)).addTo(this.#map)
-    const show = (loaded: typeof atlas) => {
-      atlas = loaded
-      ground.redraw()
-    }
-    void loadAtlas().then(show, () => {})
-    return ground
   }
 
   #listen(box: HTMLElement): void {
@@ -143,6 +136,7 @@ class ShownMap {
 
   #redraw(): void {
     this.#vans.recolour()
-    for (const layer of this.#layers) layer.redraw()
+    this.#ground.recolour()
+    this.#over.redraw()
   }
 }

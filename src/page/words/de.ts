@@ -204,6 +204,7 @@ export const de: Words = {
     keys: 'Pfeiltasten verschieben die Karte; Eingabe öffnet, was ihrer Mitte am nächsten ist',
     zoomIn: 'Vergrößern',
     zoomOut: 'Verkleinern',
+    noTiles: (from: string) => `Von ${from} kommen keine Kartenkacheln. Das ist die eingebaute Karte.`,
   },
   vans: {
     search: 'Name, Kennung, Tour, Ort',

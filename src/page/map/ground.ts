@@ -1,0 +1,94 @@
+import * as leaflet from 'leaflet'
+import { words } from '../words/index.ts'
+import { Atlas } from './atlas.ts'
+import { drawBase } from './base.ts'
+import { CanvasLayer } from './canvas-layer.ts'
+import type { VectorLayer } from './tiles/layer.ts'
+
+/** The tiles of `page.tiles`: a URL, or the path of the admin port for a PMTiles file. Undefined: there are none. */
+export function configuredTiles(): string | undefined {
+  return document.querySelector<HTMLMetaElement>('meta[name="waybridge-tiles"]')?.content
+}
+
+/** What is below the vans: tiles where there are some, and where there are none the map that is built into the page. */
+export class Ground {
+  readonly #map: leaflet.Map
+  readonly #tiles: string | undefined
+  #base: CanvasLayer | undefined
+  #vector: VectorLayer | undefined
+  #names: CanvasLayer | undefined
+  #note: leaflet.Control | undefined
+
+  constructor(map: leaflet.Map, tiles: string | undefined) {
+    this.#map = map
+    this.#tiles = tiles
+    if (!tiles) this.#addBase()
+    else if (isVector(tiles)) void this.#addVector(tiles)
+    else this.#follow(leaflet.tileLayer(tiles, { maxZoom: 18, noWrap: true }))
+  }
+
+  /** Draws in the present colours. */
+  recolour(): void {
+    this.#base?.redraw()
+    this.#vector?.redraw()
+    this.#names?.redraw()
+  }
+
+  #addBase(): void {
+    if (this.#base) return
+    const atlas = new Atlas(() => this.#base?.redraw())
+    this.#base = new CanvasLayer((sheet) => drawBase(sheet, atlas), 'tilePane').addTo(this.#map)
+  }
+
+  async #addVector(tiles: string): Promise<void> {
+    let isRemoved = false
+    this.#map.on('unload', () => (isRemoved = true))
+    const [{ VectorLayer: Layer }, { tileSource }] = await Promise.all([
+      import('./tiles/layer.ts'),
+      import('./tiles/source.ts'),
+    ])
+    if (isRemoved) return
+    const layer = new Layer(tileSource(tiles), {
+      absent: () => this.#addBase(),
+      changed: () => this.#names?.redraw(),
+    })
+    this.#vector = layer
+    this.#names = new CanvasLayer((sheet) => layer.drawNames(sheet), 'overlayPane').addTo(this.#map)
+    this.#follow(layer)
+  }
+
+  /** Shows tiles, and says where none comes for the whole view: the built-in map is then shown. */
+  #follow(layer: leaflet.GridLayer): void {
+    let [came, failed] = [0, 0]
+    layer.on('loading', () => ([came, failed] = [0, 0]))
+    layer.on('tileload', () => came++)
+    layer.on('tileerror', () => {
+      failed++
+      this.#addBase()
+    })
+    layer.on('load', () => this.#say(came === 0 && failed > 0))
+    layer.addTo(this.#map)
+  }
+
+  #say(isAway: boolean): void {
+    if (isAway === (this.#note !== undefined)) return
+    if (!isAway) {
+      this.#note?.remove()
+      this.#note = undefined
+      return
+    }
+    const note = document.createElement('p')
+    note.className = 'map-note'
+    note.role = 'status'
+    const { pathname, host } = new URL(this.#tiles!, location.href)
+    note.textContent = words.map.noTiles(this.#tiles!.startsWith('/') ? pathname.slice(1) : host)
+    this.#note = new leaflet.Control({ position: 'topleft' })
+    this.#note.onAdd = () => note
+    this.#note.addTo(this.#map)
+  }
+}
+
+/** Whether the page draws the tiles itself. */
+function isVector(tiles: string): boolean {
+  return /\.(?:mvt|pbf|pmtiles)$/.test(new URL(tiles, location.href).pathname)
+}

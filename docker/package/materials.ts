@@ -57,7 +57,8 @@ const DATA = [
   {
     name: 'Natural Earth',
     licence: 'CC-PDDC',
-    about: 'Outlines of countries: Natural Earth, https://www.naturalearthdata.com. In the public domain.',
+    about:
+      'Outlines of countries, lakes and rivers: Natural Earth, https://www.naturalearthdata.com. In the public domain.',
   },
 ] as const
 

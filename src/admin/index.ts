@@ -132,7 +132,7 @@ export async function openAdmin(options: AdminOptions) {
   ]
   const access = accessBy(options.tokens)
   register(server.app, [...operations, openApiOperation(operations)], { access, companyOf })
-  if (options.page) await servePage(server.app, options.page)
+  if (options.page) await servePage(server.app, options.page, access)
 
   /** Stops accepting, answers what has arrived. */
   async function stop(): Promise<void> {

@@ -18,7 +18,7 @@ declare module 'fastify' {
   }
 }
 
-type AccessHook = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
+export type AccessHook = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 
 /** One operation of the admin port. Its errors become answers in `createHttpServer`. */
 export interface Operation extends Omit<DescribedOperation, 'method' | 'credential' | 'refusals'> {

@@ -1,11 +1,13 @@
 import { hash } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
+import { open, readdir, readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config/schema.ts'
+import { isTileFile } from '../config/tiles.ts'
 import { PAGE_DIR } from '../page/build/folder.mjs'
+import type { AccessHook } from './operation.ts'
 
 /** `anyTrackerPort`: where any tracker may connect; undefined: there is no such port. */
 export interface PageSettings extends Readonly<Config['page']> {
@@ -22,9 +24,12 @@ interface PageFile {
 
 /**
  * Serves the built page at `/`, and its files below `/assets/`, without a token: the page asks for it. Where the page is not
- * built, `/` says so.
+ * built, `/` says so. A file of tiles is served to whoever `access` lets in.
  */
-export async function servePage(app: FastifyInstance, settings: PageSettings): Promise<void> {
+export async function servePage(app: FastifyInstance, settings: PageSettings, access: AccessHook): Promise<void> {
+  const { tiles } = settings
+  if (isTileFile(tiles))
+    app.get(TILES, { onRequest: access }, (request, reply) => sendPart(tiles, request.headers.range, reply))
   const files = await readPage()
   const index = files.get('/index.html')
   if (!index) {
@@ -70,22 +75,45 @@ async function send(file: PageFile, request: FastifyRequest, reply: FastifyReply
   return reply.header('content-encoding', 'br').send(await file.packed)
 }
 
+/** Answers a request for some bytes of a file; whole, it may have a hundred gigabytes. */
+async function sendPart(path: string, range: string | undefined, reply: FastifyReply): Promise<FastifyReply> {
+  const file = await open(path).catch(() => undefined)
+  if (!file) return reply.code(404).send({ message: 'the file of page.tiles cannot be read' })
+  try {
+    const { size, mtimeMs } = await file.stat()
+    const [, from, to] = (/^bytes=(\d+)-(\d+)$/.exec(range ?? '') ?? []).map(Number)
+    const end = Math.min(to + 1, size)
+    if (!(from < end && end - from <= MOST_PART_BYTES)) {
+      const message = `send the header "Range: bytes=FIRST-LAST", with at most ${MOST_PART_BYTES} bytes of the file`
+      return reply.code(416).header('content-range', `bytes */${size}`).send({ message })
+    }
+    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(end - from), 0, end - from, from)
+    reply.headers({ 'content-range': `bytes ${from}-${from + bytesRead - 1}/${size}`, 'cache-control': 'no-store' })
+    reply.headers({ etag: `"${size}-${mtimeMs}"` }).type('application/octet-stream')
+    return await reply.code(206).send(buffer.subarray(0, bytesRead))
+  } finally {
+    await file.close()
+  }
+}
+
 /** What the page needs to know before it has a token. */
 function settingsIn({ anyTrackerPort, tiles, language }: PageSettings): string {
-  const more = tiles === null ? [] : [meta('tiles', tiles)]
+  const more = tiles === null ? [] : [meta('tiles', isTileFile(tiles) ? TILES : tiles)]
   if (anyTrackerPort !== undefined) more.push(meta('port', String(anyTrackerPort)))
   return [meta('language', language), ...more].join('\n    ')
 }
 
-/** The page runs its own modules and its import map, asks this port alone, and shows images of the tile server. */
+/** The page runs its own modules and its import map, and asks this port alone, and for tiles their server. */
 function contentPolicy(html: string, tiles: string | null): string {
   const map = /<script type="importmap">(.*?)<\/script>/s.exec(html)?.[1] ?? ''
+  const server = tiles === null || isTileFile(tiles) ? [] : [new URL(tiles).origin]
+  const isAsked = server.length > 0 && /\.(?:mvt|pbf|pmtiles)$/.test(new URL(tiles!).pathname)
   return [
     "default-src 'none'",
     `script-src 'self' 'sha256-${hash('sha256', map, 'base64')}'`,
     "style-src 'self'",
-    "connect-src 'self'",
-    ["img-src 'self' data:", ...(tiles === null ? [] : [new URL(tiles).origin])].join(' '),
+    ["connect-src 'self'", ...(isAsked ? server : [])].join(' '),
+    ["img-src 'self' data:", ...(isAsked ? [] : server)].join(' '),
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
@@ -100,6 +128,9 @@ function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
 }
 
+/** The path of a file of tiles. */
+const TILES = '/map.pmtiles'
+const MOST_PART_BYTES = 4 << 20
 const brotli = promisify(brotliCompress)
 /** The largest file has a megabyte: the best quality would take seconds. */
 const QUALITY = 7

@@ -1,4 +1,4 @@
-import { loadConfig, readAll } from '../config/files.ts'
+import { loadConfig, readAll, tileFileProblems } from '../config/files.ts'
 import { ConfigError, type Problem, problemText } from '../config/problem.ts'
 import type { Protocols } from '../config/schema.ts'
 import { readTracking } from '../config/tracking.ts'
@@ -59,7 +59,8 @@ export async function check(dir: string, protocols: Protocols, now: number) {
 async function folderProblems(dir: string, protocols: Protocols, now: number): Promise<Problem[]> {
   const { config, files, problems } = await readAll(dir, protocols)
   if (!config) return problems
-  return remarksOn(files, await rosterOf(files), { now, zone: config.time_zone })
+  const remarks = await remarksOn(files, await rosterOf(files), { now, zone: config.time_zone })
+  return [...(await tileFileProblems(files)), ...remarks]
 }
 
 function mistakesOf(error: unknown): readonly Problem[] {

@@ -11,6 +11,7 @@ import { ConfigError, type Mistake, type Problem, problemsIn, type Source } from
 import { type RouteFile, readRoutes } from './routes.ts'
 import { type Company, type Config, configSchema, defaultConfig, isLoopback, type Protocols } from './schema.ts'
 import { fingerprintOf, ifThere, readTextFile, unreadable } from './text-file.ts'
+import { isTileFile, tileFileMistake } from './tiles.ts'
 import { parseYaml } from './yaml.ts'
 
 /** The files of a configuration directory, each read by itself. */
@@ -132,6 +133,15 @@ function certificateProblems({ gateway: { source, content } }: Files): Problem[]
   if (!content.config || !root) return []
   const mistakes = certificateMistakes(content.config).map(({ path, message }) => mistakeAt(root, path, message))
   return problemsIn(source, mistakes)
+}
+
+/** What is wrong with the file of tiles that gateway.yaml names. A start does not need it. */
+export async function tileFileProblems({ gateway: { source, content } }: Files): Promise<Problem[]> {
+  const { root } = parseYaml(source.text)
+  const tiles = content.config?.page.tiles ?? null
+  const message = isTileFile(tiles) ? await tileFileMistake(tiles) : undefined
+  if (!root || message === undefined) return []
+  return problemsIn(source, [{ ...mistakeAt(root, ['page', 'tiles'], message), severity: 'weak' }])
 }
 
 export function problemsOf({ gateway, devices, routes }: Files): Problem[] {

@@ -152,22 +152,22 @@ export const httpUrl = leaf((value) => {
   return isBase ? value.replace(/\/+$/, '') : undefined
 }, 'expected an http or https URL without user name, query or fragment')
 
-/** The URL of a tile server's raster tiles, with the places of a tile's numbers. */
-export const tileUrl = leaf(
-  (value) => {
-    const url = URL.parse(value)
-    const isTemplate =
-      ['{z}', '{x}', '{y}'].every((part) => value.includes(part)) && !/[{}]/.test(value.replaceAll(/\{[zxy]\}/g, ''))
-    const isRaster = !/\.(?:mvt|pbf)$/.test(url?.pathname ?? '')
-    return url && isRaster && /^https?:$/.test(url.protocol) && !url.username && !/[{}]/.test(url.host) && isTemplate
-      ? value
-      : undefined
-  },
-  (value) =>
-    value.endsWith('.pmtiles')
-      ? 'a PMTiles file is not yet supported: expected the URL of a tile server'
-      : 'expected the URL of raster tiles, such as https://tiles.example/{z}/{x}/{y}.png',
-)
+/**
+ * Where the map has its tiles from: the URL of a tile server, with the places of a tile's numbers, or a PMTiles file, at a URL
+ * or on disk, where a relative path begins in the folder `dir`.
+ */
+export function tiles(dir: string) {
+  return leaf((value) => {
+    const url = /^\w+:\/\//.test(value) ? URL.parse(value) : undefined
+    if (url === undefined) return value.endsWith('.pmtiles') && isPrintable(value) ? resolve(dir, value) : undefined
+    const isAllowed = url && /^https?:$/.test(url.protocol) && !url.username && !/[{}]/.test(url.host)
+    return isAllowed && (url.pathname.endsWith('.pmtiles') || isTemplate(value)) ? value : undefined
+  }, 'expected the URL of a tile server, such as https://tiles.example/{z}/{x}/{y}.png (.mvt, .pbf: vector tiles), or a file with the extension .pmtiles')
+}
+
+function isTemplate(url: string): boolean {
+  return ['{z}', '{x}', '{y}'].every((part) => url.includes(part)) && !/[{}]/.test(url.replaceAll(/\{[zxy]\}/g, ''))
+}
 
 /** One of a few words. */
 export function oneOf<const Values extends readonly string[]>(...values: Values) {

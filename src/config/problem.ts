@@ -4,7 +4,8 @@ import { english, joined, type Text } from '../texts/text.ts'
 /**
  * One thing in the configuration that its owner should know. It never contains a secret.
  * - `mistake`: nothing of the file takes effect; at start the process exits with 78.
- * - `weak`: a secret that is easily guessed. `check` refuses it; it takes effect all the same, since a start must not fail for it.
+ * - `weak`: a secret that is easily guessed, or tiles that cannot be shown. `check` refuses it; it takes effect all the same, since
+ *   a start must not fail for it.
  * - `left_out`: this line of a routes file is left out; the other lines take effect.
  * - `warning`: it takes effect, but may not be what the owner meant.
  */

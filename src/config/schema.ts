@@ -24,7 +24,7 @@ import {
   setting,
   span,
   text,
-  tileUrl,
+  tiles,
   timer,
   zone,
 } from './leaves.ts'
@@ -48,7 +48,7 @@ export function defaultConfig(protocols: Protocols): Config {
 /**
  * The schema of gateway.yaml, with the default and the description of each key, from which config/reference.yaml is
  * generated. A scalar may be text, as the YAML file has it, or the value that the text means. `dir` is the folder of the
- * file, in which the relative paths of certificates begin.
+ * file, in which relative paths begin.
  */
 export function configSchema(protocols: Protocols, dir = '') {
   return section({
@@ -119,7 +119,9 @@ export function configSchema(protocols: Protocols, dir = '') {
     admin: admin(dir),
     alerts,
     page: section({
-      tiles: orNull(tileUrl).describe('URL of raster tiles for the map, `https://…/{z}/{x}/{y}.png`; null: outlines.'),
+      tiles: orNull(tiles(dir)).describe(
+        'Tiles for the map: `https://…/{z}/{x}/{y}.png`, `.mvt`, `.pbf`, or a PMTiles file, its URL or path; null: outlines.',
+      ),
       language: setting(oneOf('auto', 'en', 'de'), 'auto', 'Language of the page; `auto`: that of the browser.'),
     }),
     parked: section({

@@ -20,7 +20,7 @@ import { linkRates, RateCollector } from './status.ts'
 
 export interface CollectorSources
   extends DeviceSources,
-    Pick<FactSources, 'isVerified' | 'redisDir' | 'tokensRefused'>,
+    Pick<FactSources, 'alertsFailing' | 'isVerified' | 'redisDir' | 'tokensRefused'>,
     Pick<MonitoringSources, 'readiness'>,
     Pick<DeviceIndexSources, 'speaks'> {
   readonly live: RosterInEffect

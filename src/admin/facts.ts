@@ -1,6 +1,7 @@
 import type {
   DeviceGroup,
   Facts,
+  FailedReceiver,
   ProcessFacts,
   RedisFacts,
   RefusedLanes,
@@ -32,6 +33,8 @@ export interface FactSources extends RedisSources {
   readonly nameOf: (device: string) => string | undefined
   /** Rejects where Redis does not answer. */
   readonly roster: () => Promise<RosterFacts>
+  /** The receivers of alerts that fail. */
+  readonly alertsFailing?: () => readonly FailedReceiver[]
   /** Devices with the same trouble. */
   readonly devices: () => readonly DeviceGroup[]
 }
@@ -77,7 +80,7 @@ export class FactGatherer {
   /** While Redis does not answer: that alone. */
   async gather(): Promise<Facts> {
     const now = Date.now()
-    const { custody, deviceOf, nameOf, tokensRefused, devices } = this.#sources
+    const { alertsFailing, custody, deviceOf, nameOf, tokensRefused, devices } = this.#sources
     const stored = await this.#readStored(now).catch((error: Error) => error)
     if (stored instanceof Error) {
       this.#downSince ??= now
@@ -110,6 +113,7 @@ export class FactGatherer {
       difference,
       devices: devices(),
       roster: stored.roster,
+      alerts: alertsFailing?.(),
     }
   }
 

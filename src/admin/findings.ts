@@ -1,21 +1,24 @@
 import * as z from 'zod'
 import { diagnose, idOf } from '../diagnose/diagnose.ts'
 import type { Facts, Finding } from '../diagnose/facts.ts'
+import { groupKey, isAboutMember } from '../diagnose/incidents.ts'
 import { parse } from '../http/refusal.ts'
 import type { Logger } from '../observe/log.ts'
 import { keys, type Redis } from '../store/index.ts'
 import type { WithTexts } from '../texts/language.ts'
 import { english } from '../texts/text.ts'
+import { IncidentBook, type IncidentNews } from './incident-book.ts'
 import { instant } from './json.ts'
 import type { Operation } from './operation.ts'
 import { type ListPlace, PageQuery, pageOf } from './paging.ts'
 import { FindingJson } from './schemas/findings.ts'
 import { Instant, pageSchema } from './schemas/parts.ts'
 
-/** A finding that begins, or one that ends. */
+/** A finding that begins, one that ends, or one that has become a part of another one. */
 export interface FindingChange {
   readonly finding: Finding
-  /** When it ended, ms UTC; undefined: it begins. */
+  readonly change: 'begins' | 'ends' | 'merges'
+  /** When it ended, ms UTC. */
   readonly endedAt?: number
 }
 
@@ -26,7 +29,7 @@ interface FindingSources {
 }
 
 /**
- * The findings that hold. The log has one line when a finding begins, and one when it ends; what
+ * The findings that hold. The log has one line when an incident begins, one each time that it has doubled, and one when it ends; what
  * ended is kept for 24 hours.
  */
 export class Findings {
@@ -36,6 +39,7 @@ export class Findings {
   /** The findings that held when Redis went away. Whether they still hold is not known. */
   #suspended: readonly Finding[] = []
   #facts: Facts | undefined
+  readonly #logged = new IncidentBook({ minSeverity: 'info', flap: 0, quietHours: null, zone: 'UTC' })
 
   constructor(sources: FindingSources) {
     this.#sources = sources
@@ -74,24 +78,32 @@ export class Findings {
     }
     this.#current = [...current.values()]
     const others = [...before].flatMap(([id, finding]) => (current.has(id) ? [] : [finding]))
+    const { now } = this.#facts
     const isBlind = this.#facts.redis?.downSince !== undefined
     this.#suspended = isBlind ? others : []
-    const ended = isBlind ? [] : others
-    for (const finding of ended) this.#tell({ finding, endedAt: this.#facts.now })
-    for (const [id, finding] of current) if (!before.has(id)) this.#tell({ finding })
-    await this.#keep(ended, this.#facts.now)
+    const { ended = [], merged = [] } = isBlind ? {} : Object.groupBy(others, howOver(this.#current))
+    for (const finding of ended) this.#tell({ finding, change: 'ends', endedAt: now })
+    for (const finding of merged) this.#tell({ finding, change: 'merges' })
+    for (const [id, finding] of current) if (!before.has(id)) this.#tell({ finding, change: 'begins' })
+    const { news } = this.#logged.look({ now, current: this.#current, isComplete: !isBlind })
+    for (const [key, each] of news) {
+      this.#log(each)
+      this.#logged.told(key, each, now)
+    }
+    await this.#keep(ended, now)
   }
 
   #tell(change: FindingChange): void {
-    const { finding, endedAt } = change
-    const { logger } = this.#sources
-    if (endedAt !== undefined) logger.info(fieldsOf(finding), `has ended: ${english(finding.message)}`)
-    else
-      logger[LEVELS[finding.severity]](
-        fieldsOf(finding),
-        `begins: ${english(finding.message)}; ${english(finding.action)}`,
-      )
     for (const follower of this.#followers) follower(change)
+  }
+
+  #log({ change, finding, size }: IncidentNews): void {
+    const { logger } = this.#sources
+    const fields = fieldsOf(finding, size)
+    const [message, action] = [english(finding.message), english(finding.action)]
+    if (change === 'ends') logger.info(fields, `has ended: ${message}`)
+    else
+      logger[LEVELS[finding.severity]](fields, `${change === 'begins' ? 'begins' : 'goes on'}: ${message}; ${action}`)
   }
 
   /** What Redis does not take is in the log alone. */
@@ -161,8 +173,16 @@ function byId(findings: readonly Finding[]): Map<string, Finding> {
   return new Map(findings.map((finding) => [idOf(finding), finding]))
 }
 
-function fieldsOf({ code, count, evidence, subject }: Finding) {
-  return { reason: code, ...subject, count, evidence: evidence.map(english) }
+/** Says of each finding that is gone whether it has ended, or is merged: some of what it was about still is in a finding. */
+function howOver(current: readonly Finding[]): (finding: Finding) => 'ended' | 'merged' {
+  const [members, groups] = [true, false].map((isMember) => {
+    return new Set(current.filter((finding) => isAboutMember(finding) === isMember).map(groupKey))
+  })
+  return (finding) => ((isAboutMember(finding) ? groups : members).has(groupKey(finding)) ? 'merged' : 'ended')
+}
+
+function fieldsOf({ code, count, evidence, subject }: Finding, size: number) {
+  return { reason: code, ...subject, count: Math.max(count, size), evidence: evidence.map(english) }
 }
 
 const LEVELS = { error: 'error', warning: 'warn', info: 'info' } as const

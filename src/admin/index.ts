@@ -5,6 +5,7 @@ import type { Logger } from '../observe/log.ts'
 import { isConnectionError, type Redis } from '../store/index.ts'
 import { languageOf, toJson } from '../texts/language.ts'
 import { type AdminToken, accessBy, callerOf } from './access.ts'
+import { type AlertReceivers, alertOperations } from './alert-tests.ts'
 import { type ApiSources, apiOperations } from './apis.ts'
 import { arrivalOperations, arrivalSource, enrolmentOperations } from './arrivals.ts'
 import { auditOperations, auditSource, keepAudit } from './audit.ts'
@@ -54,6 +55,8 @@ export interface AdminOptions
   readonly tls?: CertificateFiles | null
   readonly live: RosterInEffect
   readonly speaks?: FindSpoken
+  /** The receivers of alerts; undefined until they are known. */
+  readonly alerts?: () => AlertReceivers | undefined
   /** What the page is told; without it there is no page. */
   readonly page?: PageSettings
 }
@@ -63,10 +66,14 @@ export type Admin = Awaited<ReturnType<typeof openAdmin>>
 
 /** Opens the admin port; at most one in a process, whose metrics get its gauges. @throws where it cannot listen */
 export async function openAdmin(options: AdminOptions) {
-  const { logger, redis } = options
+  const { alerts = () => undefined, logger, redis } = options
   const certificate = options.tls ? new ServedCertificate(options.tls, 'admin') : undefined
   const tokens = tokenRefusals(options.companies)
-  const collectors = startCollectors({ ...options, tokensRefused: tokens.refused })
+  const collectors = startCollectors({
+    ...options,
+    tokensRefused: tokens.refused,
+    alertsFailing: () => alerts()?.failing() ?? [],
+  })
   const { account, custody, upstream, startedAt, rates, index, devices, gatherer, hour, findings, refusals } =
     collectors
   const rows = { ...options, index, findings, refusals, places: await readPlaces() }
@@ -124,6 +131,7 @@ export async function openAdmin(options: AdminOptions) {
     undoOperation(options, change),
     ...parkedOperations(options),
     ...apiOperations(options),
+    ...alertOperations(alerts),
     ...enrolmentOperations(redis),
     ...misunderstoodOperations(options),
     ...arrivalOperations(options),

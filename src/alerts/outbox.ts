@@ -1,25 +1,42 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { within } from '../async.ts'
-import type { Finding } from '../diagnose/facts.ts'
 import type { Logger } from '../observe/log.ts'
-
-/** What a receiver is told: a finding begins or ends. */
-export interface AlertMessage {
-  readonly change: 'begins' | 'ends'
-  readonly finding: Finding
-  /** When it ended, ms UTC. */
-  readonly endedAt?: number
-}
+import { english, type Text } from '../texts/text.ts'
+import type { AlertMessage } from './formats.ts'
 
 /** Where messages go. */
 export interface AlertTransport {
   /** For the log, without secrets: `webhook hooks.example.com`. */
   readonly name: string
-  /** The time for which messages are collected and then sent together; 0: each is sent at once. */
+  /** The time for which messages are collected and then sent together, ms; 0: they are sent at once. */
   readonly collectMs: number
-  /** Sends messages. Rejects with a sentence without secrets where they have not arrived. */
+  readonly mostAtOnce: number
+  /** What holds is sent again after this time, ms; undefined: never. */
+  readonly repeatMs?: number
+  /** Sends messages. Rejects with `NotDelivered` if they have not arrived. */
   send(messages: readonly AlertMessage[], signal: AbortSignal): Promise<void>
+  /** Sends a message which says that nothing is wrong. Rejects like `send`. */
+  test(signal: AbortSignal): Promise<void>
   close?(): void
+}
+
+/** Why messages have not arrived, without secrets. */
+export class NotDelivered extends Error {
+  readonly reason: Text
+
+  constructor(reason: Text) {
+    super(english(reason))
+    this.reason = reason
+  }
+}
+
+/** A receiver that fails. */
+export interface DeliveryFailure {
+  /** When the first message of those did not arrive that have failed since, ms UTC. */
+  readonly sinceAt: number
+  /** Tries since then. */
+  readonly tries: number
+  readonly reason: Text
 }
 
 /** Time as it passes; tests have their own. */
@@ -31,21 +48,24 @@ export interface AlertClock {
 interface QueuedAlert {
   readonly message: AlertMessage
   readonly at: number
-  readonly done: () => void
+  readonly done: (isSent: boolean) => void
 }
 
 /**
- * Sends messages in their order, one after the other. What does not arrive is tried again after 5 s, 10 s, up to 5 min, for an
- * hour, then given up. The log says once that a receiver cannot be reached, and once that it can again.
+ * Sends messages in their order. What does not arrive is tried again after 5 s, 10 s, up to 5 min; after an hour it is returned, to be
+ * written anew. The log says once that a receiver cannot be reached, and once that it can again.
  */
 export class Outbox {
   readonly #transport: AlertTransport
   readonly #logger: Logger
   readonly #clock: AlertClock
   readonly #closing = new AbortController()
+  /** Ends a wait for the next try. */
+  #hurry = new AbortController()
   #waiting: QueuedAlert[] = []
   #sending: Promise<void> | undefined
   #failures = 0
+  #failure: DeliveryFailure | undefined
 
   constructor(transport: AlertTransport, logger: Logger, clock: AlertClock = REAL_TIME) {
     this.#transport = transport
@@ -53,12 +73,34 @@ export class Outbox {
     this.#clock = clock
   }
 
-  /** Takes a message, unless too many wait. `done`: it was sent, or is given up. Answers whether it is taken. */
-  add(message: AlertMessage, done: () => void): boolean {
+  /** Why the last message has not arrived; undefined: it has. */
+  get failure(): DeliveryFailure | undefined {
+    return this.#failure
+  }
+
+  /** Takes over what was known of the receiver before this process began. */
+  restore(failure: DeliveryFailure): void {
+    this.#failure ??= failure
+  }
+
+  /** Takes a message, unless too many wait. `done`: it was sent, or not within an hour. Returns whether it is taken. */
+  add(message: AlertMessage, done: (isSent: boolean) => void): boolean {
     if (this.#waiting.length >= MOST_WAITING || this.#closing.signal.aborted) return false
     this.#waiting.push({ message, at: this.#clock.now(), done })
     this.#sending ??= this.#sendAll().finally(() => (this.#sending = undefined))
     return true
+  }
+
+  /** Sends a test at once; if it arrives, what waits is sent as well. Resolves to why it has not arrived, or undefined. */
+  async test(): Promise<Text | undefined> {
+    try {
+      await this.#transport.test(AbortSignal.any([this.#closing.signal, AbortSignal.timeout(MAX_SEND_MS)]))
+    } catch (error) {
+      return reasonOf(error)
+    }
+    this.#arrived()
+    this.#hurry.abort()
+    return undefined
   }
 
   /** Aborts what is under way, or leaves it after a second. */
@@ -79,7 +121,7 @@ export class Outbox {
 
   async #sendNext(): Promise<void> {
     const { signal } = this.#closing
-    const next = this.#waiting.slice(0, this.#transport.collectMs > 0 ? undefined : 1)
+    const next = this.#waiting.slice(0, this.#transport.mostAtOnce)
     const limit = AbortSignal.any([signal, AbortSignal.timeout(MAX_SEND_MS)])
     try {
       await this.#transport.send(
@@ -87,31 +129,42 @@ export class Outbox {
         limit,
       )
     } catch (error) {
-      if (!signal.aborted) await this.#failed(next, (error as Error).message)
+      if (!signal.aborted) await this.#failed(next, reasonOf(error))
       return
     }
+    this.#arrived()
+    this.#end(next, true)
+  }
+
+  #arrived(): void {
     if (this.#failures > 0) this.#logger.info(`alerts: ${this.#transport.name} is told again`)
     this.#failures = 0
-    this.#end(next)
+    this.#failure = undefined
   }
 
-  async #failed(tried: readonly QueuedAlert[], reason: string): Promise<void> {
+  async #failed(tried: readonly QueuedAlert[], why: Text): Promise<void> {
     const { name } = this.#transport
+    const reason = english(why)
+    const { sinceAt = this.#clock.now(), tries = 0 } = this.#failure ?? {}
+    this.#failure = { sinceAt, tries: tries + 1, reason: why }
     if (this.#failures++ === 0)
-      this.#logger.error({ reason }, `alerts: ${name} is not told of findings; it is tried again for an hour`)
+      this.#logger.error({ reason }, `alerts: ${name} is not told of findings; it is tried again until it is`)
     const old = tried.filter(({ at }) => this.#clock.now() - at >= GIVE_UP_MS)
-    if (old.length > 0) {
-      this.#logger.warn({ reason, messages: old.length }, `alerts: messages to ${name} are given up after an hour`)
-      this.#end(old)
-    }
+    this.#end(old, false)
     const delay = Math.min(FIRST_DELAY_MS * 2 ** (this.#failures - 1), MAX_DELAY_MS)
-    await this.#clock.wait(delay, this.#closing.signal).catch(() => {})
+    this.#hurry = new AbortController()
+    const early = AbortSignal.any([this.#closing.signal, this.#hurry.signal])
+    await this.#clock.wait(delay, early).catch(() => {})
   }
 
-  #end(sent: readonly QueuedAlert[]): void {
+  #end(sent: readonly QueuedAlert[], isSent: boolean): void {
     this.#waiting = this.#waiting.filter((each) => !sent.includes(each))
-    for (const { done } of sent) done()
+    for (const { done } of sent) done(isSent)
   }
+}
+
+function reasonOf(error: unknown): Text {
+  return error instanceof NotDelivered ? error.reason : (error as Error).message
 }
 
 const REAL_TIME: AlertClock = {

@@ -1,40 +1,80 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { createTransport } from 'nodemailer'
 import { request } from 'undici'
-import { findingJson } from '../admin/findings.ts'
 import type { Config } from '../config/schema.ts'
-import type { Finding } from '../diagnose/facts.ts'
 import { masked } from '../masking.ts'
-import { toJson } from '../texts/language.ts'
-import { english, type Text } from '../texts/text.ts'
-import type { AlertMessage, AlertTransport } from './outbox.ts'
+import { say, type Text } from '../texts/text.ts'
+import { type AlertMessage, FORMATS, linksOf, plain } from './formats.ts'
+import { type AlertTransport, NotDelivered } from './outbox.ts'
 
-type Webhook = Config['alerts']['webhooks'][number]
+type Webhook = Pick<Config['alerts']['webhooks'][number], 'url' | 'secret' | 'format'>
 
 /**
- * Posts each message to a URL as JSON. Redirects are not followed, so a receiver cannot lead us to an address that only this
+ * Posts messages to a URL as JSON. Redirects are not followed, so a receiver cannot lead us to an address that only this
  * machine can reach. `page`: the URL of the page.
  */
-export function webhookTransport({ url, secret }: Webhook, page: string): AlertTransport {
+export function webhookTransport({ url, secret, format }: Webhook, page: string): AlertTransport {
   const ids = new WeakMap<AlertMessage, string>()
+  const { mostAtOnce, repeatMs, body, test, headers } = FORMATS[format]
+  const options = { page, secret }
+  const post = async (content: string, id: string, signal: AbortSignal) => {
+    const own =
+      format === 'waybridge' ? { 'waybridge-delivery': id, ...signature(content, secret) } : headers?.(options)
+    const sent = { ...HEADERS, ...own }
+    const posted = request(url, { method: 'POST', headers: sent, body: content, signal, reset: true })
+    const { statusCode, body: answer } = await posted.catch(explain)
+    if (statusCode >= 200 && statusCode < 300) {
+      // The body of the answer is read and dropped.
+      await answer.dump({ limit: MAX_ANSWER_BYTES, signal }).catch(() => {})
+      return
+    }
+    const said = withoutSecrets(await beginningOf(answer), { url, secret })
+    throw new NotDelivered(answerText(statusCode, said))
+  }
   return {
     // The path and the query of a webhook's URL are often its secret.
     name: `webhook ${new URL(url).host}`,
     collectMs: 0,
-    async send([message], signal) {
-      const body = alertJson(message, page)
-      const id = ids.get(message) ?? randomUUID()
-      ids.set(message, id)
-      const headers = { ...HEADERS, 'waybridge-delivery': id, ...signature(body, secret) }
-      const posted = request(url, { method: 'POST', headers, body, signal, reset: true })
-      const { statusCode, body: answer } = await posted.catch(explain)
-      // The body of the answer is read and dropped.
-      await answer.dump({ limit: MAX_ANSWER_BYTES, signal }).catch(() => {})
-      if (statusCode >= 300 && statusCode < 400)
-        throw new Error(`it redirects (${statusCode}): redirects are not followed`)
-      if (statusCode >= 400) throw new Error(`it answers ${statusCode}`)
+    mostAtOnce,
+    repeatMs,
+    async send(messages, signal) {
+      const id = ids.get(messages[0]) ?? randomUUID()
+      ids.set(messages[0], id)
+      await post(body(messages, options), id, signal)
+    },
+    async test(signal) {
+      const id = randomUUID()
+      for (const content of test(id, options)) await post(content, id, signal)
     },
   }
+}
+
+function answerText(status: number, said: string): Text {
+  if (status >= 300 && status < 400) return say('it redirects ({}): redirects are not followed', status)
+  return said === '' ? say('it answers {}', status) : say('it answers {}: {}', status, said)
+}
+
+/** The first characters of an answer, as text. */
+async function beginningOf(answer: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of answer) {
+      chunks.push(chunk)
+      bytes += chunk.length
+      if (bytes >= SHOWN) break
+    }
+  } catch {
+    // What came of it is shown.
+  }
+  return plain(Buffer.concat(chunks).subarray(0, SHOWN).toString()).trim()
+}
+
+/** A receiver may repeat what it was sent. */
+function withoutSecrets(text: string, { url, secret = '' }: Pick<Webhook, 'url' | 'secret'>): string {
+  const { pathname, search, searchParams } = new URL(url)
+  const parts = [secret, pathname, search, ...pathname.split('/'), ...searchParams.values()]
+  return parts.filter(({ length }) => length >= SHORTEST_SECRET).reduce((shown, part) => masked(shown, part), text)
 }
 
 /** `v1=` and the HMAC-SHA256 of `<timestamp>.<body>` in hexadecimal digits; the timestamp is unix seconds. */
@@ -48,7 +88,9 @@ function signature(body: string, secret: string | undefined): Record<string, str
 /** Throws a message of our own: that of a network error may contain the URL, which may hold a secret. */
 function explain(error: NodeJS.ErrnoException): never {
   const isLate = error.name === 'TimeoutError' || error.name === 'AbortError'
-  throw new Error(isLate ? 'it does not answer within 10 s' : `the connection failed (${error.code ?? error.name})`)
+  throw new NotDelivered(
+    isLate ? say('it does not answer within 10 s') : say('the connection failed ({})', error.code ?? error.name),
+  )
 }
 
 /** Sends what begins and ends within a minute in one e-mail of plain text. `page`: the URL of the page. */
@@ -61,28 +103,22 @@ export function mailTransport({ smtp, from, to }: NonNullable<Config['alerts']['
     dnsTimeout: LIMIT_MS,
   }
   const mailer = createTransport({ url: smtp, ...limits, disableFileAccess: true, disableUrlAccess: true })
+  const send = async (mail: { subject: string; text: string }) => {
+    await mailer.sendMail({ from, to, ...mail }).catch((error: Error) => {
+      throw new NotDelivered(masked(masked(error.message, decodeURIComponent(password)), password))
+    })
+  }
   return {
     name: `mail server ${host}`,
     collectMs: MINUTE_MS,
-    async send(messages) {
-      await mailer.sendMail({ from, to, ...alertMail(messages, page) }).catch((error: Error) => {
-        throw new Error(masked(masked(error.message, decodeURIComponent(password)), password))
-      })
-    },
+    mostAtOnce: Infinity,
+    send: (messages) => send(alertMail(messages, page)),
+    test: () => send({ subject: 'waybridge: a test of alerts', text: `Nothing is wrong.\n${page}/\n` }),
     close: () => mailer.close(),
   }
 }
 
-/** The body of a webhook: the finding as the admin port shows it, whether it begins or ends, and where to read more. */
-function alertJson({ change, finding, endedAt }: AlertMessage, page: string): string {
-  return toJson({ change, ...findingJson({ ...finding, endedAt }), links: linksOf(finding, page) }, 'en')
-}
-
-function linksOf({ code }: Finding, page: string) {
-  return { page: `${page}/#/findings/${code}`, paragraph: `src/diagnose/README.md#${code}` }
-}
-
-/** An e-mail about several findings; what begins first, errors before others. */
+/** An e-mail about several incidents; what begins first, errors before others. */
 function alertMail(messages: readonly AlertMessage[], page: string): { subject: string; text: string } {
   const ordered = messages.toSorted((one, other) => rankOf(one) - rankOf(other))
   const [{ change, finding }] = ordered
@@ -97,30 +133,28 @@ function alertMail(messages: readonly AlertMessage[], page: string): { subject: 
 }
 
 function paragraphOf({ change, finding, endedAt }: AlertMessage, page: string): string {
-  const { action, code, count, evidence, message, severity, sinceAt } = finding
+  const { action, code, evidence, message, severity, sinceAt } = finding
   const since = `since ${new Date(sinceAt).toISOString()}`
   const until = endedAt === undefined ? '' : `, ended ${new Date(endedAt).toISOString()}`
   const lines = [
     `${change.toUpperCase()}  ${severity} ${code}: ${plain(message)}`,
-    `  ${since}${until}${count > 1 ? `, ${count} times` : ''}`,
+    `  ${since}${until}`,
     ...evidence.map((each) => `  - ${plain(each)}`),
-    ...(change === 'begins' ? [`  To do: ${plain(action)}`] : []),
+    ...(change === 'ends' ? [] : [`  To do: ${plain(action)}`]),
     `  ${linksOf(finding, page).page}`,
   ]
   return lines.join('\n')
 }
 
 function rankOf({ change, finding }: AlertMessage): number {
-  return (change === 'begins' ? 0 : 10) + ['error', 'warning', 'info'].indexOf(finding.severity)
-}
-
-/** Evidence may quote what a stranger sent. */
-function plain(text: Text): string {
-  return english(text).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
+  return (change === 'ends' ? 10 : 0) + ['error', 'warning', 'info'].indexOf(finding.severity)
 }
 
 const HEADERS = { 'content-type': 'application/json', 'user-agent': 'waybridge' }
 const MAX_ANSWER_BYTES = 65_536
+const SHOWN = 100
+/** A shorter part of a URL is a word such as `hooks`. */
+const SHORTEST_SECRET = 8
 const MINUTE_MS = 60_000
 const LIMIT_MS = 10_000
 const LISTED = 50

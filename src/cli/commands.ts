@@ -62,6 +62,10 @@ function program(): Command {
     .option('--courier <id>', 'with --live: the courier that keys are tested with')
     .option('--route <id>', 'with --live: the route of this courier')
     .action(async (options) => exit(await (await import('./check.ts')).checkCommand(options)))
+  const alerts = waybridge.command('alerts').description('the receivers of alerts')
+  asking('test', 'send a test to each receiver of alerts; exit code 1 if one does not take it', alerts)
+    .option('--json', 'print the answer of the admin port')
+    .action(async (options) => exit(await (await import('./alerts.ts')).testAlertsCommand(options)))
   configured('backup <file>', 'write what the data folder holds to a file, while it runs or not').action(
     async (file: string, { config }: ConfigOption) =>
       exit(await (await import('./backup.ts')).backupCommand(file, config)),

@@ -1,5 +1,18 @@
 import { z } from 'zod'
-import { fields, httpUrl, leaf, list, oneOf, orNull, section, setting, span, text, urlWithPassword } from './leaves.ts'
+import {
+  fields,
+  httpUrl,
+  id,
+  leaf,
+  list,
+  oneOf,
+  orNull,
+  section,
+  setting,
+  span,
+  text,
+  urlWithPassword,
+} from './leaves.ts'
 
 const severity = oneOf('info', 'warning', 'error')
 const LEAST = 'Lowest severity that is told: `info`, `warning`, `error`.'
@@ -29,8 +42,25 @@ export const alerts = section({
   webhooks: list(
     fields({
       url: webhookUrl.describe('URL to which each message is posted as JSON; redirects are not followed.'),
-      secret: text.optional().describe('Key of the signature in the header `waybridge-signature`.'),
+      secret: text
+        .optional()
+        .describe(
+          'Key of the signature in the header `waybridge-signature`, integration key of PagerDuty, or token of Alertmanager.',
+        ),
       min_severity: setting(severity, 'warning', LEAST),
+      format: setting(
+        oneOf('waybridge', 'slack', 'teams', 'pagerduty', 'alertmanager'),
+        'waybridge',
+        'Kind of the receiver: `waybridge`, `slack`, `teams`, `pagerduty`, `alertmanager`.',
+      ),
+      companies: orNull(z.array(id, { error: 'expected a list' }).min(1, 'expected at least one company')).describe(
+        'Companies whose findings are told; null: all.',
+      ),
+    }).superRefine(({ format, secret }, context) => {
+      if (format === 'pagerduty' && secret === undefined)
+        context.addIssue({ code: 'custom', path: ['secret'], message: 'expected the integration key of PagerDuty' })
+      if ((format === 'slack' || format === 'teams') && secret !== undefined)
+        context.addIssue({ code: 'custom', path: ['secret'], message: `format ${format} has no secret but its URL` })
     }),
   ).describe('Webhooks that are told of findings.'),
   mail: orNull(

@@ -243,15 +243,24 @@ function isForTrials({ base_url, push_url, listen }: Config['tracking']): boolea
 /** The company of a new installation; its keys are known, so nobody else may reach the tracking service. */
 const TRY_OUT: Company = { company_id: '1', name: 'Try-out', apikey: 'try-out', oauth_token: 'try-out' }
 
-/** The companies of tokens that are not among those of the file. */
+/** The companies of tokens and webhooks that are not among those of the file. */
 function unknownCompanies(root: Node): Mistake[] {
+  const lists = [
+    ['admin', 'tokens'],
+    ['alerts', 'webhooks'],
+  ]
+  return lists.flatMap((path) => unknownCompaniesIn(root, path))
+}
+
+/** Those of the items of a list. */
+function unknownCompaniesIn(root: Node, [section, list]: readonly string[]): Mistake[] {
   const { ids } = companyIds(root)
-  return itemsAt(child(root, 'admin'), 'tokens').flatMap((token, index) =>
-    itemsAt(token, 'companies').flatMap((company, at) => {
+  return itemsAt(child(root, section), list).flatMap((item, index) =>
+    itemsAt(item, 'companies').flatMap((company, at) => {
       const id = company.kind === 'leaf' ? int64(company.text ?? '') : undefined
       if (id === undefined || ids.has(id)) return []
       const message = `company ${id} is not among the companies of gateway.yaml`
-      return [mistakeAt(root, ['admin', 'tokens', index, 'companies', at], message)]
+      return [mistakeAt(root, [section, list, index, 'companies', at], message)]
     }),
   )
 }

@@ -4,6 +4,8 @@ import type { Template } from '../texts/text.ts'
 export const LINKS = ['connected', 'understood', 'identified', 'placed', 'stored', 'pushed', 'accepted'] as const
 export type Link = (typeof LINKS)[number]
 export type Severity = 'info' | 'warning' | 'error'
+/** Errors first. */
+export const SEVERITY_ORDER = { error: 0, warning: 1, info: 2 } satisfies Record<Severity, number>
 
 /** What each code means; src/diagnose/README.md has a paragraph for each. */
 export interface Meaning {
@@ -405,6 +407,12 @@ export const CODES = {
     link: 'connected',
     message: 'the signals of {} are jammed, says the tracker',
     action: 'ask the driver, and look after it: somebody near it may suppress radio or GPS to steal it',
+  },
+  alert_failed: {
+    severity: 'warning',
+    link: 'accepted',
+    message: '{} is not told of findings',
+    action: 'correct the receiver or its URL in gateway.yaml (alerts), then test it: waybridge alerts test',
   },
   checksum_errors: {
     severity: 'warning',

@@ -34,8 +34,17 @@ export interface Facts {
   readonly backlog?: WaitingFixes
   readonly devices?: readonly DeviceGroup[]
   readonly roster?: RosterFacts
+  readonly alerts?: readonly FailedReceiver[]
   /** Received fixes minus those that are accounted for, as counted last while no fix moved. */
   readonly difference?: number
+}
+
+/** A receiver of alerts that is not told: `alerts.webhooks[0] (hooks.example)`. `sinceAt`: ms UTC; `tries`: since then. */
+export interface FailedReceiver {
+  readonly receiver: string
+  readonly sinceAt: number
+  readonly tries: number
+  readonly reason: Text
 }
 
 /** `ageMs`: since its last sign of life. */

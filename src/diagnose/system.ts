@@ -2,10 +2,10 @@ import { counted, english, say, type Text } from '../texts/text.ts'
 import { CODES } from './codes.ts'
 import type { Facts, Found, ProcessFacts } from './facts.ts'
 
-/** What is wrong with Redis, the processes, the backlog, the account and the roster. */
+/** What is wrong with Redis, the processes, the backlog, the account, the roster and the receivers of alerts. */
 export function systemTroubles(facts: Facts): Found[] {
-  return [redisTroubles, processTroubles, backlogTroubles, accountTroubles, rosterTroubles].flatMap((troubles) =>
-    troubles(facts),
+  return [redisTroubles, processTroubles, backlogTroubles, accountTroubles, rosterTroubles, alertTroubles].flatMap(
+    (troubles) => troubles(facts),
   )
 }
 
@@ -115,6 +115,17 @@ function rosterTroubles({ roster }: Facts): Found[] {
     }),
   )
   return [...rejected, ...stale, ...missing]
+}
+
+function alertTroubles({ alerts = [] }: Facts): Found[] {
+  return alerts.map(({ receiver, reason, sinceAt, tries }) => ({
+    code: 'alert_failed',
+    subject: { receiver },
+    sinceAt,
+    count: tries,
+    message: say(CODES.alert_failed.message, receiver),
+    evidence: [reason],
+  }))
 }
 
 /** `worker 4711 on gate-1` */

@@ -44,6 +44,11 @@ const HOLDS_MS = {
 } satisfies Record<string, number>
 export type ObservationCode = keyof typeof HOLDS_MS
 
+/** Whether a finding is made of observations, whose count says how often something was observed. */
+export function isObservation(code: string): code is ObservationCode {
+  return Object.hasOwn(HOLDS_MS, code)
+}
+
 /** What an observation is about; nothing: the whole system. */
 export interface Subject {
   readonly device?: string
@@ -55,6 +60,8 @@ export interface Subject {
   /** A file of the configuration, by its path in the folder of the configuration, and whose it is. */
   readonly file?: string
   readonly host?: string
+  /** A receiver of alerts: `alerts.webhooks[0] (hooks.example)`. */
+  readonly receiver?: string
 }
 
 /** The same thing, observed once or often, about one subject. Instants in ms UTC. */

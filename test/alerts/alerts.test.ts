@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { startAlerts } from '../../src/alerts/index.ts'
+import type { Config } from '../../src/config/schema.ts'
 import type { Facts, Finding } from '../../src/diagnose/facts.ts'
 import { observations } from '../../src/observe/observations.ts'
 import { keys } from '../../src/store/index.ts'
@@ -15,6 +16,7 @@ admin: { port: 0, tokens: [${TOKEN}] }
 alerts: { page_url: "https://gps.example", webhooks: [{ url: "${receiver.url}/canary", secret: canary-webhook }] }`,
 })
 const soon = { timeout: 30_000 }
+type Webhook = Config['alerts']['webhooks'][number]
 
 /** What the receiver was told of a code, in order: `begins`, `ends`. */
 function told(code: string, { posts } = receiver): string[] {
@@ -29,14 +31,19 @@ async function written(): Promise<string> {
 }
 
 /** Alerts to one receiver, on findings that the test sets, and time that it lets pass. */
-async function alertsOf(current: readonly Finding[]) {
+async function alertsOf(current: readonly Finding[], webhook: Partial<Webhook> = {}) {
   const own = await webhookReceiver()
   onTestFinished(own.close)
   const findings = { current, facts: { now: 0, observations: [] } as Facts, follow: () => {} }
   let now = Date.now()
   const clock = { now: () => now, wait: () => Promise.resolve() }
   const { config } = admin.live
-  const alerts = { ...config.alerts, webhooks: [{ url: own.url, min_severity: 'warning' as const }] }
+  const alerts = {
+    ...config.alerts,
+    webhooks: [
+      { url: own.url, min_severity: 'warning', format: 'waybridge', companies: null, ...webhook },
+    ] satisfies Webhook[],
+  }
   const start = () => {
     const options = { config: { ...config, alerts }, findings, redis: admin.redis, page: 'http://page', clock }
     return startAlerts({ ...options, logger: pino({ level: 'silent' }) })

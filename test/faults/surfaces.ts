@@ -28,10 +28,10 @@ export const SHOWS: Readonly<Record<Surface, (site: Site, fault: Fault) => Promi
   async webhook({ webhook }, { code }) {
     const holding = new Set<string>()
     for (const { body } of webhook.posts) {
-      const told = JSON.parse(body) as { code: string; subject: object; change: string }
+      const told = JSON.parse(body) as { code: string; id: string; change: string }
       if (told.code !== code) continue
-      if (told.change === 'begins') holding.add(JSON.stringify(told.subject))
-      else holding.delete(JSON.stringify(told.subject))
+      if (told.change === 'ends') holding.delete(told.id)
+      else holding.add(told.id)
     }
     return holding.size > 0
   },

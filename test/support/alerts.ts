@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import { createServer as createTcpServer, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
+import type { AlertMessage } from '../../src/alerts/formats.ts'
 import type { AlertClock } from '../../src/alerts/outbox.ts'
 import type { Finding } from '../../src/diagnose/facts.ts'
 import { listening } from './listening.ts'
@@ -19,6 +20,12 @@ export function finding(parts: Partial<Finding> = {}): Finding {
     action: 'see the evidence',
     ...parts,
   }
+}
+
+/** News of an incident that begins, unless `parts` say otherwise. */
+export function news(parts: Partial<AlertMessage> = {}): AlertMessage {
+  const { finding: own = finding() } = parts
+  return { change: 'begins', id: 'incident-1', finding: own, size: own.count, toldSeverity: own.severity, ...parts }
 }
 
 /** A clock that passes only while somebody waits. `waits`: for how long, ms, in order. */

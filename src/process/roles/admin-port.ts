@@ -27,6 +27,7 @@ export async function openAdminPort(live: Live, redis: Store, at: Omit<RoleAddre
     connections: CONNECTIONS,
   })
   const tokens = await followedTokens(live)
+  let alerts: ReturnType<typeof startAlerts> | undefined
   const admin = await openAdmin({
     listen: { ...config.admin, port: config.admin.port || (ports.admin ?? 0) },
     tokens: () => tokens().tokens,
@@ -46,17 +47,18 @@ export async function openAdminPort(live: Live, redis: Store, at: Omit<RoleAddre
     readiness: systemReadiness(readiness, redis, config.redis.stop_at),
     metrics: collectMetrics,
     metricsToken: () => live.admin().metrics_token,
+    alerts: () => alerts,
     logger,
   })
   const sharing = signOn(redis, { ...identity, role: 'admin', installation: config.data_dir })
   const address = portAddress(config.admin, admin.port)
-  const alerts = startAlerts({ config, findings: admin.findings, redis, page: address, logger })
+  alerts = startAlerts({ config, findings: admin.findings, redis, page: address, logger })
   logger.info(`admin port ${address}; its tokens are in ${tokens().place}`)
   return {
     ports: { admin: admin.port },
     readiness,
     async close() {
-      await alerts.close()
+      await alerts?.close()
       await Promise.all([admin.close(), live.close(), sharing.stop()])
       await tracking.close()
       redis.disconnect()

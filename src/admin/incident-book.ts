@@ -1,0 +1,183 @@
+import { hash } from 'node:crypto'
+import { SEVERITY_ORDER, type Severity } from '../diagnose/codes.ts'
+import type { Finding } from '../diagnose/facts.ts'
+import { groupKey, type Incident, incidentKey, incidentsOf, isAboutMember } from '../diagnose/incidents.ts'
+import { localFromUtc } from '../domain/times.ts'
+
+/** When something is told. Durations in ms. */
+export interface TellingRules {
+  readonly minSeverity: Severity
+  readonly flap: number
+  /** Minutes since midnight in `zone`. */
+  readonly quietHours: { readonly from: number; readonly until: number; readonly except: Severity } | null
+  readonly zone: string
+}
+
+/** What holds now, as far as it is known. */
+export interface HoldingFindings {
+  readonly now: number
+  readonly current: readonly Finding[]
+  /** Whether what is not among them has ended: not while Redis is away, and not in the first seconds of this process. */
+  readonly isComplete: boolean
+}
+
+/** What is told of an incident. `updates`: it has doubled since it was told last, or its severity has changed. */
+export interface IncidentNews extends Incident {
+  readonly change: 'begins' | 'updates' | 'ends'
+  /** The same from the begin of an incident to its end. */
+  readonly id: string
+  /** The severity that was told before; of a begin its own. */
+  readonly toldSeverity: Severity
+  /** When it ended, ms UTC. */
+  readonly endedAt?: number
+}
+
+/** What was told of one incident. Instants in ms UTC. */
+export interface IncidentEntry {
+  /** Of this incident from its begin to its end; a later one with the same key has another. */
+  readonly id: string
+  /** As it is now, or was last. */
+  readonly last: Incident
+  /** As it was when it was largest. */
+  readonly most: Incident
+  readonly holds: boolean
+  /** What was told last: `begins` if it was told, maybe with updates, and not its end; `ends` if nothing is known of it. */
+  readonly told: 'begins' | 'ends'
+  readonly toldAs?: { readonly size: number; readonly severity: Severity; readonly at: number }
+  readonly changedAt: number
+  readonly endedAt?: number
+  /** It began or ended again within `flap`: it is told once it has stayed so for that time. */
+  readonly isFlapping: boolean
+}
+
+/**
+ * Decides what one receiver, or the log, is told of incidents, from what it was told before: one begin, an update when an incident has
+ * doubled or its severity changes, one end. Its only state is `entries`.
+ */
+export class IncidentBook {
+  readonly entries = new Map<string, IncidentEntry>()
+  readonly #rules: TellingRules
+
+  constructor(rules: TellingRules) {
+    this.#rules = rules
+  }
+
+  /**
+   * Notes what holds. Returns the keys of entries that changed, and what is to be told by key: the caller calls `told` once that
+   * is done, and until then gets the same again.
+   */
+  look({ now, current, isComplete }: HoldingFindings): { changed: Set<string>; news: Map<string, IncidentNews> } {
+    const changed = new Set<string>()
+    const incidents = incidentsOf(current)
+    for (const [key, incident] of incidents) if (this.#holds(key, incident, now)) changed.add(key)
+    const groups = new Set(current.map(groupKey))
+    for (const [key, entry] of this.entries) {
+      if (incidents.has(key)) continue
+      if (entry.holds && isComplete && !isAmong(entry.last.finding, incidents, groups)) {
+        this.entries.set(key, ended(entry, now, this.#rules.flap))
+        changed.add(key)
+      } else if (!entry.holds && entry.told === 'ends' && now - entry.changedAt > this.#rules.flap) {
+        this.entries.delete(key)
+        changed.add(key)
+      }
+    }
+    return { changed, news: this.#due(now) }
+  }
+
+  /** This was told, also if another incident with this key has begun meanwhile: that goes on under the id that is known. */
+  told(key: string, { change, id, size, finding: { severity } }: IncidentNews, now: number): void {
+    const entry = this.entries.get(key)
+    if (!entry) return
+    const toldAs = { size, severity, at: now }
+    this.entries.set(key, { ...entry, id, told: change === 'ends' ? 'ends' : 'begins', toldAs })
+  }
+
+  /** The incidents that were told and still hold, with the severity that was told last: by key. */
+  toldHolding(): Map<string, IncidentNews> {
+    const holding = new Map<string, IncidentNews>()
+    for (const [key, { holds, id, last, told, toldAs }] of this.entries) {
+      const toldSeverity = toldAs?.severity ?? last.finding.severity
+      const finding = { ...last.finding, severity: toldSeverity }
+      if (holds && told === 'begins') holding.set(key, { ...last, finding, change: 'updates', id, toldSeverity })
+    }
+    return holding
+  }
+
+  /** Returns whether that is to be kept. */
+  #holds(key: string, incident: Incident, now: number): boolean {
+    const known = this.entries.get(key)
+    if (known?.holds) {
+      const { most } = known
+      this.entries.set(key, { ...known, last: incident, most: incident.size >= most.size ? incident : most })
+      return incident.size > most.size
+    }
+    if (known?.told !== 'begins' && !this.#isTold(incident.finding.severity)) return false
+    const isFlapping = known?.endedAt !== undefined && now - known.endedAt < this.#rules.flap
+    const { told = 'ends', toldAs } = known ?? {}
+    const id = known && told === 'begins' ? known.id : hash('sha256', `${key} ${now}`).slice(0, 32)
+    const state = { holds: true, told, toldAs, changedAt: now, endedAt: known?.endedAt, isFlapping }
+    this.entries.set(key, { id, last: incident, most: incident, ...state })
+    return true
+  }
+
+  #due(now: number): Map<string, IncidentNews> {
+    const news = new Map<string, IncidentNews>()
+    for (const [key, entry] of this.entries) {
+      const { endedAt, holds, id, last, most, toldAs } = entry
+      const change = changeOf(entry, now)
+      const isReady = !entry.isFlapping || change === 'updates' || now - entry.changedAt >= this.#rules.flap
+      const { severity } = last.finding
+      const isBelow = change === 'begins' && !this.#isTold(severity)
+      if (change === undefined || !isReady || isBelow || this.#isQuiet(severity, now)) continue
+      const toldSeverity = toldAs?.severity ?? severity
+      news.set(key, { ...(holds ? last : most), change, id, toldSeverity, ...(!holds && { endedAt }) })
+    }
+    return news
+  }
+
+  #isTold(severity: Severity): boolean {
+    return SEVERITY_ORDER[severity] <= SEVERITY_ORDER[this.#rules.minSeverity]
+  }
+
+  #isQuiet(severity: Severity, now: number): boolean {
+    const { quietHours, zone } = this.#rules
+    if (!quietHours || SEVERITY_ORDER[severity] <= SEVERITY_ORDER[quietHours.except]) return false
+    const minute = Math.floor(localFromUtc(now, zone) / 60_000) % 1440
+    const { from, until } = quietHours
+    return from <= until ? minute >= from && minute < until : minute >= from || minute < until
+  }
+}
+
+/** Whether what a finding was about may still hold: it has become a part of one about many, or of these some are left. */
+function isAmong(finding: Finding, incidents: ReadonlyMap<string, Incident>, groups: ReadonlySet<string>): boolean {
+  const group = groupKey(finding)
+  return isAboutMember(finding) ? incidents.has(group) : groups.has(group)
+}
+
+function changeOf({ holds, last, told, toldAs }: IncidentEntry, now: number): IncidentNews['change'] | undefined {
+  if (!holds) return told === 'begins' ? 'ends' : undefined
+  if (told === 'ends') return 'begins'
+  if (!toldAs || now - toldAs.at < BETWEEN_MS) return undefined
+  const isNews = last.size >= 2 * toldAs.size || last.finding.severity !== toldAs.severity
+  return isNews ? 'updates' : undefined
+}
+
+function ended(entry: IncidentEntry, now: number, flap: number): IncidentEntry {
+  const isFlapping = entry.endedAt !== undefined && now - entry.endedAt < flap
+  return { ...entry, holds: false, changedAt: now, endedAt: now, isFlapping }
+}
+
+/** Returns an entry as Redis has it, with its key; one of before incidents had updates counts as told as it was then. */
+export function readEntry(json: string): [key: string, entry: IncidentEntry] {
+  const kept = JSON.parse(json) as IncidentEntry | (Omit<IncidentEntry, 'last'> & { readonly finding: Finding })
+  if ('last' in kept) return [incidentKey(kept.last.finding), kept]
+  const { finding, ...entry } = kept
+  const key = incidentKey(finding)
+  const [incident] = incidentsOf([finding]).values()
+  const toldAs = { size: incident.size, severity: finding.severity, at: 0 }
+  const id = hash('sha256', `${key} ${entry.changedAt}`).slice(0, 32)
+  return [key, { ...entry, id, last: incident, most: incident, toldAs }]
+}
+
+/** The least time between two messages about an incident: vans fall silent one after the other. */
+const BETWEEN_MS = 10_000

@@ -1,0 +1,15 @@
+import * as z from 'zod'
+
+/** What became of a test of each receiver of alerts; `ok`: all took it. `receiver`: its place and its host. */
+export const AlertTestsJson = z.object({
+  ok: z.boolean(),
+  results: z.array(
+    z.object({
+      receiver: z.string(),
+      format: z.enum(['waybridge', 'slack', 'teams', 'pagerduty', 'alertmanager', 'mail']),
+      ok: z.boolean(),
+      reason: z.string().optional(),
+    }),
+  ),
+})
+export type AlertTestsJson = z.infer<typeof AlertTestsJson>

@@ -1,0 +1,220 @@
+import { findingJson } from '../admin/findings.ts'
+import type { IncidentNews } from '../admin/incident-book.ts'
+import type { Config } from '../config/schema.ts'
+import type { Finding } from '../diagnose/facts.ts'
+import { toJson } from '../texts/language.ts'
+import { english, type Text } from '../texts/text.ts'
+import { VERSION } from '../version.ts'
+
+/** What a receiver is told: news of an incident. */
+export type AlertMessage = IncidentNews
+
+/** What is asked for when a webhook is sent to. */
+export interface FormatOptions {
+  /** The URL of the page. */
+  readonly page: string
+  /** The key of PagerDuty, or the token of Alertmanager. */
+  readonly secret?: string
+}
+
+/** How news are written for a kind of receiver. */
+export interface WebhookFormat {
+  /** How many messages one request takes. */
+  readonly mostAtOnce: number
+  /** What holds is sent again after this time, ms; undefined: never. */
+  readonly repeatMs?: number
+  /** The body of a request, as JSON. */
+  readonly body: (messages: readonly AlertMessage[], options: FormatOptions) => string
+  /** The bodies of a test, one after the other: that nothing is wrong. `id`: of this test. */
+  readonly test: (id: string, options: FormatOptions) => readonly string[]
+  readonly headers?: (options: FormatOptions) => Readonly<Record<string, string>>
+}
+
+/** The formats of webhooks. */
+export const FORMATS: Readonly<Record<Config['alerts']['webhooks'][number]['format'], WebhookFormat>> = {
+  /** The finding as the admin port shows it. */
+  waybridge: {
+    mostAtOnce: 1,
+    body([{ change, endedAt, finding, id }], { page }) {
+      return toJson({ change, id, ...findingJson({ ...finding, endedAt }), links: linksOf(finding, page) }, 'en')
+    },
+    test: (id, { page }) => [JSON.stringify({ change: 'test', id, message: TEST, links: { page: `${page}/` } })],
+  },
+
+  /** An incoming webhook of Slack. Blocks of plain text: what a device sends can form no link and call nobody. */
+  slack: {
+    mostAtOnce: 1,
+    body: ([message], { page }) => slackBody(titleOf(message), detailsOf(message), linksOf(message.finding, page).page),
+    test: (_id, { page }) => [slackBody(TEST, [], `${page}/`)],
+  },
+
+  /** A workflow of Teams that posts an Adaptive Card. Text runs: what a device sends is not read as Markdown. */
+  teams: {
+    mostAtOnce: 1,
+    body: ([message], { page }) => teamsBody(titleOf(message), detailsOf(message), linksOf(message.finding, page).page),
+    test: (_id, { page }) => [teamsBody(TEST, [], `${page}/`)],
+  },
+
+  /** Events API v2 of PagerDuty. */
+  pagerduty: {
+    mostAtOnce: 1,
+    body([message], { page, secret }) {
+      const { change, finding, id } = message
+      const own = { routing_key: secret, dedup_key: id }
+      if (change === 'ends') return JSON.stringify({ ...own, event_action: 'resolve' })
+      const { code, count, evidence, link, severity, sinceAt, subject } = finding
+      const { page: href } = linksOf(finding, page)
+      return JSON.stringify({
+        ...own,
+        event_action: 'trigger',
+        client: 'waybridge',
+        client_url: href,
+        payload: {
+          summary: cut(plain(finding.message), 1024),
+          source: new URL(page).host,
+          severity,
+          timestamp: new Date(sinceAt).toISOString(),
+          component: link,
+          class: code,
+          custom_details: { count, subject, evidence: evidence.map(plain), action: plain(finding.action) },
+        },
+        links: [{ href, text: 'waybridge' }],
+      })
+    },
+    test(id, { page, secret }) {
+      const own = { routing_key: secret, dedup_key: id }
+      const payload = { summary: TEST, source: new URL(page).host, severity: 'info' }
+      return [
+        JSON.stringify({ ...own, event_action: 'trigger', client: 'waybridge', client_url: `${page}/`, payload }),
+        JSON.stringify({ ...own, event_action: 'resolve' }),
+      ]
+    },
+  },
+
+  /** API v2 of Alertmanager: an alert ends by itself unless it is sent again. */
+  alertmanager: {
+    mostAtOnce: Infinity,
+    repeatMs: 60_000,
+    body: (messages, { page }) => JSON.stringify(messages.flatMap((message) => alertsOf(message, page))),
+    test: (id, { page }) => [
+      JSON.stringify([
+        {
+          labels: { alertname: 'waybridge_test', severity: 'info', incident: id },
+          annotations: { summary: TEST },
+          startsAt: new Date().toISOString(),
+          endsAt: new Date(Date.now() + 60_000).toISOString(),
+          generatorURL: `${page}/`,
+        },
+      ]),
+    ],
+    headers: ({ secret }): Record<string, string> =>
+      secret === undefined ? {} : { authorization: `Bearer ${secret}` },
+  },
+}
+
+/** Where a finding is explained. */
+export function linksOf({ code }: Finding, page: string): { page: string; paragraph: string } {
+  return { page: `${page}/#/findings/${code}`, paragraph: `src/diagnose/README.md#${code}` }
+}
+
+/** `Begins, error: the tracking API is down` */
+function titleOf({ change, finding: { message, severity } }: AlertMessage): string {
+  return `${HEADS[change]}, ${severity}: ${plain(message)}`
+}
+
+/** What is to be done, what shows it, and since when. */
+function detailsOf({ change, endedAt, finding }: AlertMessage): string[] {
+  const { action, evidence, sinceAt } = finding
+  const until = endedAt === undefined ? '' : `, ended ${new Date(endedAt).toISOString()}`
+  return [
+    ...(change === 'ends' ? [] : [`To do: ${plain(action)}`]),
+    ...evidence.map((each) => `• ${plain(each)}`),
+    `Since ${new Date(sinceAt).toISOString()}${until}`,
+  ]
+}
+
+function slackBody(title: string, details: readonly string[], link: string): string {
+  const section = (text: string) => ({
+    type: 'section',
+    text: { type: 'plain_text', text: cut(text, 3000), emoji: false },
+  })
+  return JSON.stringify({
+    text: escaped(cut(title, 3000)),
+    blocks: [
+      section(title),
+      ...(details.length > 0 ? [section(details.join('\n'))] : []),
+      { type: 'context', elements: [{ type: 'mrkdwn', text: `<${escaped(encodeURI(link))}|waybridge>` }] },
+    ],
+  })
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[&<>]/g, (sign) => ESCAPED[sign])
+}
+
+function teamsBody(title: string, details: readonly string[], url: string): string {
+  const line = (text: string, style = {}) => ({
+    type: 'RichTextBlock',
+    inlines: [{ type: 'TextRun', text: cut(text, 2000), ...style }],
+  })
+  const content = {
+    $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+    type: 'AdaptiveCard',
+    version: '1.4',
+    body: [line(title, { weight: 'Bolder' }), ...details.map((each) => line(each))],
+    actions: [{ type: 'Action.OpenUrl', title: 'waybridge', url }],
+  }
+  const contentType = 'application/vnd.microsoft.card.adaptive'
+  return JSON.stringify({ type: 'message', attachments: [{ contentType, contentUrl: null, content }] })
+}
+
+/** Labels identify an alert. If its severity has changed, the alert with the severity of before ends. */
+function alertsOf({ change, endedAt, finding, id, toldSeverity }: AlertMessage, page: string): object[] {
+  const { action, code, count, evidence, link, message, severity, sinceAt, subject } = finding
+  // A device is no label: the incident may become one of several.
+  const { company_id, listener, process, receiver } = subject
+  const device = code === 'sos' ? subject.device : undefined
+  const labels = (shown: string) => ({
+    alertname: `waybridge_${code}`,
+    severity: shown,
+    link,
+    ...defined({ company_id, listener, process, receiver, device }),
+    incident: id,
+  })
+  const common = {
+    annotations: {
+      summary: plain(message),
+      description: evidence.map(plain).join('\n'),
+      action: plain(action),
+      count: String(count),
+    },
+    startsAt: new Date(sinceAt).toISOString(),
+    generatorURL: linksOf(finding, page).page,
+  }
+  const now = Date.now()
+  const over = (at: number) => ({ ...common, labels: labels(toldSeverity), endsAt: new Date(at).toISOString() })
+  if (change === 'ends') return [over(endedAt ?? now)]
+  const alert = { ...common, labels: labels(severity), endsAt: new Date(now + HOLDS_MS).toISOString() }
+  return severity === toldSeverity ? [alert] : [over(now), alert]
+}
+
+function defined(labels: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(labels).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  )
+}
+
+/** Evidence may quote what a stranger sent. */
+export function plain(text: Text): string {
+  return english(text).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
+}
+
+function cut(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text
+}
+
+const HEADS = { begins: 'Begins', updates: 'Goes on', ends: 'Ended' } satisfies Record<AlertMessage['change'], string>
+const ESCAPED: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
+const TEST = `This is a test of alerts, by waybridge ${VERSION}: nothing is wrong.`
+/** As Prometheus does it: four times the time after which an alert is sent again. */
+const HOLDS_MS = 240_000

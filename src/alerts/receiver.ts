@@ -1,0 +1,169 @@
+import { hash } from 'node:crypto'
+import type { AlertTest } from '../admin/alert-tests.ts'
+import { type HoldingFindings, IncidentBook, type IncidentNews, readEntry } from '../admin/incident-book.ts'
+import { EVERYTHING, Scope } from '../admin/scope.ts'
+import type { Config } from '../config/schema.ts'
+import type { FailedReceiver } from '../diagnose/facts.ts'
+import { keys, type Redis } from '../store/index.ts'
+import type { AlertOptions } from './index.ts'
+import { type AlertTransport, type DeliveryFailure, Outbox } from './outbox.ts'
+import { mailTransport, webhookTransport } from './transports.ts'
+
+interface ReceiverOptions extends Pick<AlertTest, 'format'> {
+  /** Its place and its host. */
+  readonly receiver: string
+  readonly transport: AlertTransport
+  /** What tells it from others; kept as a hash. */
+  readonly id: string
+  readonly min_severity: 'info' | 'warning' | 'error'
+  /** What it may see. */
+  readonly scope: Scope
+}
+
+/** The receivers of a configuration. `page`: URL of the page, where `page_url` names none. */
+export function receiverOptions({ webhooks, mail, page_url }: Config['alerts'], page: string): ReceiverOptions[] {
+  const url = page_url ?? page
+  const all = webhooks.map(({ companies, min_severity, ...webhook }, index): ReceiverOptions => {
+    const isUsual = webhook.format === 'waybridge' && companies === null
+    return {
+      transport: webhookTransport(webhook, url),
+      receiver: `alerts.webhooks[${index}] (${new URL(webhook.url).host})`,
+      format: webhook.format,
+      id: isUsual ? webhook.url : `${webhook.url} ${webhook.format} ${companies?.join() ?? ''}`,
+      min_severity,
+      scope: companies ? new Scope(companies) : EVERYTHING,
+    }
+  })
+  if (!mail) return all
+  const receiver = `alerts.mail (${new URL(mail.smtp).host})`
+  const transport = mailTransport(mail, url)
+  return [...all, { transport, receiver, format: 'mail', id: 'mail', ...mail, scope: EVERYTHING }]
+}
+
+/** One receiver: a webhook or the e-mail. What it was told is kept in Redis, so that a restart repeats nothing. */
+export class AlertReceiver {
+  readonly scope: Scope
+  readonly #options: ReceiverOptions
+  readonly #book: IncidentBook
+  readonly #outbox: Outbox
+  readonly #redis: Redis
+  readonly #key: string
+  readonly #underWay = new Set<string>()
+  /** When an incident that holds was sent last, ms UTC, by key. */
+  readonly #sentAt = new Map<string, number>()
+  #keptFailure: string | undefined
+  #isRead = false
+
+  constructor(options: ReceiverOptions, { config, redis, logger, clock }: AlertOptions) {
+    const { alerts, time_zone: zone } = config
+    const { flap, quiet_hours: quietHours } = alerts
+    this.scope = options.scope
+    this.#options = options
+    this.#book = new IncidentBook({ minSeverity: options.min_severity, flap, quietHours, zone })
+    this.#outbox = new Outbox(options.transport, logger, clock)
+    this.#redis = redis
+    this.#key = keys.alerted(hash('sha256', options.id).slice(0, 16))
+  }
+
+  /** Why it is not told: after two tries in a row. */
+  get failing(): FailedReceiver | undefined {
+    const { failure } = this.#outbox
+    return failure && failure.tries >= TRIES ? { receiver: this.#options.receiver, ...failure } : undefined
+  }
+
+  /** `isBlind`: Redis is away. */
+  async look(holding: HoldingFindings, isBlind: boolean): Promise<void> {
+    if (!this.#isRead && !(await this.#read()) && !isBlind) return
+    const { now } = holding
+    const { receiver } = this.#options
+    // That it fails itself cannot be told to it, and is over once it can.
+    const current = this.scope.findings(holding.current).filter(({ subject }) => subject.receiver !== receiver)
+    const { changed, news } = this.#book.look({ ...holding, current })
+    for (const [key, each] of news)
+      this.#send(key, each, now, (isSent) => {
+        // What has not arrived is due again, as it is then.
+        if (isSent) this.#book.told(key, each, now)
+        void this.#write([key])
+      })
+    this.#repeat(now)
+    // Does not wait for the write: while Redis hangs, further findings are still told.
+    void this.#write([...changed])
+    void this.#writeFailure()
+  }
+
+  /** Sends it a test, and resolves to what became of that. */
+  async test(): Promise<AlertTest> {
+    const { receiver, format } = this.#options
+    const reason = await this.#outbox.test()
+    return { receiver, format, ok: reason === undefined, ...(reason !== undefined && { reason }) }
+  }
+
+  close(): Promise<void> {
+    return this.#outbox.close()
+  }
+
+  #send(key: string, news: IncidentNews, now: number, done: (isSent: boolean) => void): void {
+    if (this.#underWay.has(key)) return
+    const isTaken = this.#outbox.add(news, (isSent) => {
+      this.#underWay.delete(key)
+      done(isSent)
+    })
+    if (!isTaken) return
+    this.#underWay.add(key)
+    this.#sentAt.set(key, now)
+  }
+
+  /** Sends what holds again, where the receiver would take it for over otherwise. */
+  #repeat(now: number): void {
+    const { repeatMs } = this.#options.transport
+    if (repeatMs === undefined) return
+    const holding = this.#book.toldHolding()
+    for (const key of this.#sentAt.keys()) if (!holding.has(key) && !this.#underWay.has(key)) this.#sentAt.delete(key)
+    for (const [key, each] of holding)
+      if (now - (this.#sentAt.get(key) ?? 0) >= repeatMs) this.#send(key, each, now, () => {})
+  }
+
+  /** Returns whether what was told before is known now. */
+  async #read(): Promise<boolean> {
+    const kept = await this.#redis.hgetall(this.#key).catch(() => undefined)
+    if (!kept) return false
+    const { [FAILURE]: failure, ...entries } = kept
+    if (failure !== undefined) this.#outbox.restore(JSON.parse(failure) as DeliveryFailure)
+    this.#keptFailure = failure
+    for (const [name, json] of Object.entries(entries)) {
+      const [key, entry] = readEntry(json)
+      const known = this.#book.entries.get(key)
+      if (!known || (known.told === 'ends' && entry.told === 'begins')) this.#book.entries.set(key, entry)
+      if (key !== name) void this.#write([name, key])
+    }
+    this.#isRead = true
+    return true
+  }
+
+  /** What Redis does not take is repeated after a restart. */
+  async #write(changed: readonly string[]): Promise<void> {
+    if (changed.length === 0) return
+    const writes = this.#redis.multi()
+    for (const key of changed) {
+      const entry = this.#book.entries.get(key)
+      if (entry) writes.hset(this.#key, key, JSON.stringify(entry))
+      else writes.hdel(this.#key, key)
+    }
+    await writes.exec().catch(() => {})
+  }
+
+  /** Keeps since when it fails: a restart is no end of that. */
+  async #writeFailure(): Promise<void> {
+    const { failure } = this.#outbox
+    const kept = failure && failure.tries >= TRIES ? JSON.stringify({ ...failure, tries: TRIES }) : undefined
+    if (kept === this.#keptFailure) return
+    this.#keptFailure = kept
+    const write = kept === undefined ? this.#redis.hdel(this.#key, FAILURE) : this.#redis.hset(this.#key, FAILURE, kept)
+    await write.catch(() => {})
+  }
+}
+
+/** A single failure is often over with the next try. */
+const TRIES = 2
+/** In the hash of a receiver: no key of an incident is empty. */
+const FAILURE = ''

@@ -1,0 +1,112 @@
+import { isObservation } from '../observe/observations.ts'
+import { english, joined, say, type Text } from '../texts/text.ts'
+import { CODES, deviceMeaning, type FindingCode, SEVERITY_ORDER } from './codes.ts'
+import type { Finding } from './facts.ts'
+
+/** Findings of one code about the devices, lanes or routes of one company, or a finding about anything else: they are told together. */
+export interface Incident {
+  /** Says all of it: one of the findings, or one sentence about all of them. */
+  readonly finding: Finding
+  /** How many devices, lanes, lines or fixes it concerns; 1 if that is not known. */
+  readonly size: number
+}
+
+/** Pure: the incidents of these findings, by their keys. Findings that are grouped, or are named singly again, keep the key. */
+export function incidentsOf(findings: readonly Finding[]): Map<string, Incident> {
+  const incidents = new Map<string, Incident>()
+  for (const [key, some] of Map.groupBy(findings, incidentKey)) incidents.set(key, incidentOf(some))
+  return incidents
+}
+
+/** The key of the incident of a finding. Each SOS of a device is an incident of its own. */
+export function incidentKey(finding: Pick<Finding, 'code' | 'subject' | 'sinceAt'>): string {
+  const { code, sinceAt, subject } = finding
+  const key = groupKey(finding)
+  return code === 'sos' && subject.device !== undefined ? `${key} ${subject.device} ${sinceAt}` : key
+}
+
+/** The same for findings that may become one finding about many: about devices, lanes or routes of one company. */
+export function groupKey({ code, subject }: Pick<Finding, 'code' | 'subject'>): string {
+  const shared = Object.entries(subject).filter(([name, value]) => value !== undefined && !isMember(name))
+  return `${code} ${JSON.stringify(shared.toSorted(([one], [other]) => (one < other ? -1 : 1)))}`
+}
+
+/** The ids of a subject that are left out of a finding about many. */
+function isMember(name: string): boolean {
+  return name === 'device' || name === 'courier_id' || name === 'route_id'
+}
+
+/** Whether a finding is about one of several devices, lanes or routes that may become one finding. */
+export function isAboutMember({ subject }: Pick<Finding, 'subject'>): boolean {
+  return Object.entries(subject).some(([name, value]) => value !== undefined && isMember(name))
+}
+
+function incidentOf(some: readonly Finding[]): Incident {
+  const group = some.find((finding) => !isAboutMember(finding))
+  if (group) return { finding: group, size: isUncounted(group.code) ? 1 : group.count }
+  return some.length === 1 ? { finding: some[0], size: 1 } : { finding: united(some), size: some.length }
+}
+
+/** The count of an observation says how often it was made; that of devices on a wrong port is theirs. */
+function isUncounted(code: FindingCode): boolean {
+  return isObservation(code) && code !== 'wrong_port'
+}
+
+function united(some: readonly Finding[]): Finding {
+  const { code, link } = some[0]
+  const ordered = some.toSorted((one, other) => one.sinceAt - other.sinceAt)
+  const [{ severity }] = some.toSorted((one, other) => SEVERITY_ORDER[one.severity] - SEVERITY_ORDER[other.severity])
+  const { device: _device, courier_id: _courier, route_id: _route, ...subject } = some[0].subject
+  const actions = new Set(some.slice(0, MOST_COMPARED).map(({ action }) => english(action)))
+  const isOneAction = actions.size === 1 && some.length <= MOST_COMPARED
+  const shown = ordered.slice(0, SHOWN).map(shortly)
+  const left = some.length - SHOWN
+  return {
+    code,
+    link,
+    severity,
+    subject,
+    sinceAt: ordered[0].sinceAt,
+    count: some.length,
+    message: messageOf(some),
+    action: isOneAction ? some[0].action : say(deviceMeaning(code).action),
+    evidence: left > 0 ? [...shown.slice(0, -1), say('{} and {} more', shown[SHOWN - 1], left)] : shown,
+  }
+}
+
+/** The sentence about one of them, with their number in place of its name; several where they do not say the same. */
+function messageOf(some: readonly Finding[]): Text {
+  const bySentence = Map.groupBy(some, ({ message }) => (typeof message === 'string' ? message : message.says))
+  const texts = [...bySentence.values()].map((same): Text => {
+    const [{ code, message, subject }] = same
+    if (same.length === 1) return message
+    const about =
+      subject.device !== undefined
+        ? say('{} devices', same.length)
+        : subject.courier_id !== undefined
+          ? say('{} lanes', same.length)
+          : say('{} routes', same.length)
+    if (nameIn(message) !== undefined) return { ...(message as Exclude<Text, string>), values: [about] }
+    return CODES[code].message.includes('{}')
+      ? say(CODES[code].message, about)
+      : say('{} and {} more', message, same.length - 1)
+  })
+  return joined(texts, '; ')
+}
+
+/** `Van 12: last heard 6 min ago` */
+function shortly({ evidence, message }: Finding): Text {
+  const name = nameIn(message) ?? message
+  return evidence.length === 0 ? name : joined([name, evidence[0]], ': ')
+}
+
+/** The only value of a sentence: the name of what it is about. */
+function nameIn(message: Text): Text | undefined {
+  if (typeof message === 'string' || message.values.length !== 1) return undefined
+  const [value] = message.values
+  return typeof value === 'number' ? undefined : value
+}
+
+const SHOWN = 5
+/** Of more findings it is not known whether their actions are the same. */
+const MOST_COMPARED = 100

@@ -1,0 +1,245 @@
+import { describe, expect, it } from 'vitest'
+import { IncidentBook, readEntry, type TellingRules } from '../../src/admin/incident-book.ts'
+import type { Finding } from '../../src/diagnose/facts.ts'
+import { finding } from '../support/alerts.ts'
+
+const MINUTE = 60_000
+const NOON = Date.UTC(2026, 10, 22, 12)
+const RULES = { minSeverity: 'warning', flap: 10 * MINUTE, quietHours: null, zone: 'UTC' } satisfies TellingRules
+const slow = finding({ code: 'upstream_slow', severity: 'warning' })
+
+/** A receiver that is told at once. `at`: minutes after noon. */
+function receiver(rules: Partial<TellingRules> = {}, book = new IncidentBook({ ...RULES, ...rules })) {
+  return {
+    book,
+    look(at: number, current: readonly Finding[], isComplete = true): string[] {
+      const now = NOON + at * MINUTE
+      const { news } = book.look({ now, current, isComplete })
+      for (const [key, each] of news) book.told(key, each, now)
+      return Array.from(news.values(), ({ change, finding: { code } }) => `${change} ${code}`)
+    },
+  }
+}
+
+describe('a receiver', () => {
+  it('is told that a finding begins, and that it ends, once each', () => {
+    const { look } = receiver()
+    expect(look(0, [finding()])).toEqual(['begins upstream_down'])
+    expect(look(1, [finding({ count: 5, message: 'others' })])).toEqual([])
+    expect(look(2, [])).toEqual(['ends upstream_down'])
+    expect(look(3, [])).toEqual([])
+  })
+
+  it('is told each finding about another subject, but those about devices of a company once', () => {
+    const { look } = receiver()
+    const [one, two, other] = ['7', '7', '8'].map((company_id, index) =>
+      finding({ code: 'wrong_secret', subject: { device: String(index), company_id } }),
+    )
+    expect(look(0, [one, two, other])).toHaveLength(2)
+    expect(look(1, [{ ...two, subject: { company_id: '7', device: '1' } }])).toEqual(['ends wrong_secret'])
+    expect(look(2, [])).toEqual(['ends wrong_secret'])
+  })
+
+  it('is told that an incident has doubled, or is worse, at most every ten seconds, under one id', () => {
+    const { book } = receiver()
+    const ids = new Set<string>()
+    const told: string[] = []
+    const look = (second: number, current: readonly Finding[]) => {
+      const now = NOON + second * 1000
+      for (const [key, each] of book.look({ now, current, isComplete: true }).news) {
+        book.told(key, each, now)
+        ids.add(each.id)
+        told.push(`${second}: ${each.change} ${each.finding.severity} ${each.size}`)
+      }
+    }
+    for (let second = 0; second < 60; second++) look(second, [silent(Math.min(39 + second, 77))])
+    for (let second = 60; second < 70; second++) look(second, [silent(203)])
+    for (let second = 70; second < 80; second++) look(second, [{ ...silent(203), severity: 'error' }])
+    for (let second = 80; second < 90; second++) look(second, [silent(10)])
+    look(90, [])
+    look(91, [])
+    expect(told).toEqual([
+      '0: begins warning 39',
+      '60: updates warning 203',
+      '70: updates error 203',
+      '80: updates warning 10',
+      '90: ends error 203',
+    ])
+    expect(ids.size).toBe(1)
+  })
+
+  it('is told one begin and one end of findings that merge into one and are split again', () => {
+    const { look } = receiver()
+    const named = (count: number) => ids(count).map((device) => silentVan(device))
+    expect(look(0, named(1))).toEqual(['begins silent'])
+    expect(look(1, named(3))).toEqual(['updates silent'])
+    expect(look(2, [silent(6)])).toEqual(['updates silent'])
+    expect(look(3, [silent(9)])).toEqual([])
+    expect(look(4, named(4))).toEqual([])
+    expect(look(5, named(4).slice(1))).toEqual([])
+    expect(look(6, [])).toEqual(['ends silent'])
+  })
+
+  it('is told the begin of an error although the warning before was too little for it, and its end once it is over', () => {
+    const { look } = receiver({ minSeverity: 'error' })
+    expect(look(0, [silent(39)])).toEqual([])
+    expect(look(1, [{ ...silent(39), severity: 'error' }])).toEqual(['begins silent'])
+    expect(look(2, [silent(39)])).toEqual(['updates silent'])
+    expect(look(3, [])).toEqual(['ends silent'])
+  })
+
+  it('is told no end of an SOS while one finding is about all', () => {
+    const { look } = receiver()
+    expect(look(0, [raised('sos', 0, { device: '1', company_id: '7' })])).toEqual(['begins sos'])
+    expect(look(1, [raised('sos', 0, { company_id: '7' })])).toEqual(['begins sos'])
+    expect(look(2, [raised('sos', 0, { device: '1', company_id: '7' })])).toEqual([])
+    expect(look(3, [])).toEqual(['ends sos', 'ends sos'])
+  })
+
+  it('goes on under the id that was told if it began anew meanwhile', () => {
+    const { book } = receiver()
+    const look = (at: number, current: readonly Finding[]) =>
+      book.look({ now: NOON + at * MINUTE, current, isComplete: true })
+    const [[key, first]] = look(0, [finding()]).news
+    look(1, [])
+    look(20, [])
+    look(21, [finding()])
+    book.told(key, first, NOON)
+    const [[, end]] = look(40, []).news
+    expect(end).toMatchObject({ change: 'ends', id: first.id })
+  })
+
+  it('knows what a version told that had no updates', () => {
+    const { book, look } = receiver()
+    for (const finding of [silentVan('1'), silentVan('2')]) {
+      const [key, entry] = readEntry(
+        JSON.stringify({ finding, holds: true, told: 'begins', changedAt: NOON, isFlapping: false }),
+      )
+      book.entries.set(key, entry)
+    }
+    expect(look(0, [silentVan('1')])).toEqual([])
+    expect(look(1, [])).toEqual(['ends silent'])
+  })
+
+  it('is told nothing below its least severity', () => {
+    const { look } = receiver({ minSeverity: 'error' })
+    expect(look(0, [slow, finding()])).toEqual(['begins upstream_down'])
+    expect(look(1, [])).toEqual(['ends upstream_down'])
+  })
+
+  it('is told the same again until that has succeeded', () => {
+    const { book } = receiver()
+    const state = { now: NOON, current: [finding()], isComplete: true }
+    expect(book.look(state).news.size).toBe(1)
+    expect(book.look(state).news.size).toBe(1)
+  })
+
+  it('is told once of a finding that comes and goes, and again when it has lasted for `flap`', () => {
+    const { look } = receiver()
+    expect(look(0, [finding()])).toEqual(['begins upstream_down'])
+    expect(look(1, [])).toEqual(['ends upstream_down'])
+    for (let at = 2; at < 30; at += 2) {
+      expect(look(at, [finding()])).toEqual([])
+      expect(look(at + 1, [])).toEqual([])
+    }
+    expect(look(30, [finding()])).toEqual([])
+    expect(look(39, [finding()])).toEqual([])
+    expect(look(40, [finding()])).toEqual(['begins upstream_down'])
+  })
+
+  it('is told at once again after `flap`', () => {
+    const { look } = receiver()
+    for (const at of [0, 20]) {
+      expect(look(at, [finding()])).toEqual(['begins upstream_down'])
+      expect(look(at + 5, [])).toEqual(['ends upstream_down'])
+    }
+  })
+
+  it('is told of no end while it is not known what holds', () => {
+    const { look } = receiver()
+    look(0, [finding()])
+    expect(look(1, [finding({ code: 'redis_down' })], false)).toEqual(['begins redis_down'])
+    expect(look(2, [finding()])).toEqual(['ends redis_down'])
+  })
+
+  it('has no entry of what ended, after `flap`', () => {
+    const { book, look } = receiver()
+    look(0, [finding()])
+    look(1, [])
+    expect(book.entries.size).toBe(1)
+    look(12, [])
+    expect(book.entries.size).toBe(0)
+  })
+
+  it('is told the second SOS of a device at once, and of no other finding that is since later', () => {
+    const { look } = receiver()
+    expect(look(0, raisedBy(0))).toEqual(['begins sos', 'begins sos', 'begins power_cut'])
+    expect(look(10, raisedBy(0))).toEqual([])
+    expect(look(50, raisedBy(50))).toEqual(['ends sos', 'begins sos'])
+    expect(look(51, raisedBy(50))).toEqual([])
+  })
+
+  it('is told nothing twice by a process that knows what was told before', () => {
+    const before = receiver()
+    before.look(0, [finding(), slow])
+    const after = receiver()
+    for (const [id, entry] of before.book.entries) after.book.entries.set(id, JSON.parse(JSON.stringify(entry)))
+    expect(after.look(1, [finding()])).toEqual(['ends upstream_slow'])
+  })
+})
+
+describe('in quiet hours', () => {
+  const quietHours = { from: 13 * 60, until: 14 * 60, except: 'error' } as const
+
+  it('only what is serious is told; what still holds is told after them', () => {
+    const { look } = receiver({ quietHours })
+    const passing = finding({ code: 'flood', severity: 'warning' })
+    expect(look(60, [finding(), slow, passing])).toEqual(['begins upstream_down'])
+    expect(look(119, [slow])).toEqual(['ends upstream_down'])
+    expect(look(120, [slow])).toEqual(['begins upstream_slow'])
+  })
+
+  it('the end of what was told before is told after them', () => {
+    const { look } = receiver({ quietHours })
+    expect(look(59, [slow])).toEqual(['begins upstream_slow'])
+    expect(look(70, [])).toEqual([])
+    expect(look(120, [])).toEqual(['ends upstream_slow'])
+  })
+
+  it.each([
+    ['over midnight', { from: 22 * 60, until: 6 * 60 }, 'UTC', [9, 10, 17, 18]],
+    ['in another zone', { from: 22 * 60, until: 6 * 60 }, '+03:00', [6, 7, 14, 15]],
+  ])('they are those of the clock %s', (_, hours, zone, [before, first, last, after]) => {
+    const isTold = (hour: number) => {
+      const { look } = receiver({ quietHours: { ...hours, except: 'error' }, zone })
+      return look(hour * 60, [slow]).length > 0
+    }
+    expect([before, first, last, after].map(isTold)).toEqual([true, false, false, true])
+  })
+})
+
+/** A finding about so many vans of company 7. */
+function silent(count: number): Finding {
+  return finding({ code: 'silent', severity: 'warning', subject: { company_id: '7' }, count })
+}
+
+function silentVan(device: string): Finding {
+  return finding({ code: 'silent', severity: 'warning', subject: { device, company_id: '7' }, count: 1 })
+}
+
+function ids(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => String(index))
+}
+
+/** A finding about an alarm that was raised some minutes after noon. */
+function raised(code: 'power_cut' | 'sos', at: number, subject: Finding['subject']) {
+  return finding({ code, subject, sinceAt: NOON + at * MINUTE })
+}
+
+function raisedBy(at: number) {
+  return [
+    raised('sos', at, { device: '1', company_id: '7' }),
+    raised('sos', at, { company_id: '8' }),
+    raised('power_cut', at, { device: '2', company_id: '7' }),
+  ]
+}

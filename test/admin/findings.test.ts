@@ -114,6 +114,49 @@ it('thousands of findings are compared within a fraction of a second, and each b
   expect(user / 1000).toBeLessThan(2000)
 })
 
+it('the log has a line when many vans have a clock ahead, one each time that they have doubled, and one at the end', async () => {
+  const lines: { msg: string; count: number }[] = []
+  let now = NOW
+  let vans = 1
+  const observed = () => manyObservations().slice(0, vans)
+  const findings = new Findings({
+    redis: admin.redis,
+    gather: async () => ({ now, observations: observed() }),
+    logger: pino({}, { write: (line) => void lines.push(JSON.parse(line)) }),
+  })
+  const changes: string[] = []
+  findings.follow(({ change }) => changes.push(change))
+  for (const next of [1, 100, 400, 399, 0]) {
+    vans = next
+    now += MIN
+    for (let looks = 0; looks < 3; looks++) await findings.look()
+  }
+  expect(lines.map(({ msg, count }) => `${msg.split(';')[0]} (${count})`)).toEqual([
+    'begins: the fixes of 0 are ahead of our clock and are held (1)',
+    'goes on: the fixes of 100 devices are ahead of our clock and are held (100)',
+    'goes on: the fixes of 400 devices are ahead of our clock and are held (400)',
+    'has ended: the fixes of 400 devices are ahead of our clock and are held (400)',
+  ])
+  expect(changes.filter((change) => change === 'ends')).toHaveLength(400)
+})
+
+it('findings that merge into one, or are split again, are not among those that ended', async () => {
+  const facts = { now: Date.now(), observations: [], devices: [] as DeviceGroup[] }
+  const findings = new Findings({ redis: admin.redis, gather: async () => facts, logger: pino({ level: 'silent' }) })
+  const changes: string[] = []
+  findings.follow(({ finding: { subject }, change }) => changes.push(`${change} ${subject.device ?? 'all'}`))
+  for (const count of [1, 6, 1]) {
+    facts.devices = silentVans(count)
+    await findings.look()
+  }
+  expect(changes).toEqual(['begins 0', 'merges 0', 'begins all', 'merges all', 'begins 0'])
+  expect(await findings.ended()).toEqual([])
+  facts.devices = []
+  await findings.look()
+  expect(changes.at(-1)).toBe('ends 0')
+  expect(await findings.ended()).toMatchObject([{ code: 'silent', subject: { device: '0' } }])
+})
+
 it('an SOS of a van that is raised anew ends the one before, and begins', async () => {
   const lines: string[] = []
   const facts = { now: NOW, observations: [], devices: raised(NOW - 60 * MIN) }
@@ -138,6 +181,14 @@ function manyObservations(): Observation[] {
     const subject = { device: String(index), company_id: '7' }
     return { code: 'clock_ahead', subject, sinceAt: now, lastAt: now, count: 1, evidence: [] }
   })
+}
+
+/** So many vans of company 7 that nothing is heard of. */
+function silentVans(count: number): DeviceGroup[] {
+  const survey = new DeviceSurvey(NOW)
+  for (let id = 0; id < count; id++)
+    survey.add({ id: String(id), company: '7', heardAt: NOW - 60 * MIN, route: { courier: '1', route: String(id) } })
+  return survey.groups()
 }
 
 /** A van that raised SOS at a time, and since another one. */

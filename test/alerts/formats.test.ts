@@ -62,7 +62,6 @@ it('Teams gets an Adaptive Card of text runs, in which Markdown is plain text', 
       },
     ],
   })
-  expect(JSON.stringify(bodies)).not.toContain('TextBlock"')
   expect(JSON.stringify(bodies).replaceAll('RichTextBlock', '')).not.toContain('TextBlock')
 })
 

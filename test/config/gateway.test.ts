@@ -378,7 +378,7 @@ parked: { max_positions: 0 }
       'mail: { smtp: "smtps://a:b@mail.example", from: GPS <a@example.com>, to: [b@example.com] }, ' +
       'quiet_hours: { from: "22:00", until: "6:30" } }'
     expect((await config(text)).alerts).toEqual({
-      webhooks: [{ url: 'https://hooks.example/a?b=c', min_severity: 'error' }],
+      webhooks: [{ url: 'https://hooks.example/a?b=c', min_severity: 'error', format: 'waybridge', companies: null }],
       mail: {
         smtp: 'smtps://a:b@mail.example',
         from: 'GPS <a@example.com>',

@@ -1,13 +1,14 @@
 import { execFile } from 'node:child_process'
 import { rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { FindingCode } from '../../src/diagnose/codes.ts'
 import { ok, type Respond, status } from '../rig/api.ts'
 import { COMPANY, startProduct } from '../rig/product.ts'
 import { signal, untilSo } from '../support/processes.ts'
 import { gt06, h02, nowS, osmand, wialon } from './senders.ts'
-import { FLEET, GUARDED, OWN, type Site, STRANGER, settings, UNROUTED } from './site.ts'
+import { FLEET, GUARDED, OWN, type Site, STRANGER, settings, UNROUTED, WAVES } from './site.ts'
 
 /** Something that breaks, and the finding that names it. */
 export interface Fault {
@@ -21,9 +22,11 @@ export interface Fault {
   readonly van?: string
   /**
    * Where it is injected if not at the first site: on a small disk of its own; where all that take minutes run together; after
-   * these, where a listener for all protocols is.
+   * these, where a listener for all protocols is; where no other van falls silent.
    */
-  readonly at?: 'disk' | 'long' | 'auto'
+  readonly at?: 'disk' | 'long' | 'auto' | 'waves'
+  /** What is wrong about what was told of it, once it is over; undefined: nothing. */
+  readonly told?: (site: Site) => string | undefined
   /** What must be so before it can be injected, in a sentence, and whether it is. */
   readonly needs?: readonly [sentence: string, isSo: () => boolean]
   /** What its findings say, and what no finding says meanwhile. */
@@ -416,6 +419,36 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   {
+    what: 'many vans fall silent in waves, and are heard again in waves',
+    code: 'silent',
+    van: WAVES[0],
+    dueS: 300,
+    endsS: 120,
+    at: 'waves',
+    async begin(site) {
+      for (const wave of IN_WAVES) {
+        await Promise.all(wave.map((id) => osmand(site, id)))
+        await pause(20_000)
+      }
+      return async () => {
+        await untilSo(() => silences(site).at(-1)?.count === WAVES.length, { withinMs: 90_000 })
+        for (const wave of IN_WAVES) {
+          await Promise.all(wave.map((id) => osmand(site, id)))
+          await pause(3000)
+        }
+      }
+    },
+    told(site) {
+      const told = silences(site).map(({ change, count }) => `${change} ${count}`)
+      const isOnce = (change: string) => told.filter((each) => each.startsWith(change)).length === 1
+      const isInOrder = told[0]?.startsWith('begins') && told.at(-1) === `ends ${WAVES.length}`
+      const isOne = new Set(silences(site).map(({ id }) => id)).size === 1
+      const isWell =
+        isInOrder && isOne && isOnce('begins') && isOnce('ends') && told.includes(`updates ${WAVES.length}`)
+      return isWell ? undefined : `the webhook was told ${told.join(', ')}`
+    },
+  },
+  {
     what: 'a device sends positions without satellites alone',
     code: 'gps_old',
     van: OWN[7],
@@ -454,6 +487,16 @@ export const FAULTS: readonly Fault[] = [
     ),
   },
 ]
+
+/** The vans of each wave. */
+const IN_WAVES = [WAVES.slice(0, 3), WAVES.slice(3, 12), WAVES.slice(12)]
+
+/** What the webhook was told of vans that are silent. */
+function silences({ webhook }: Site): { code: string; change: string; count: number; id: string }[] {
+  return webhook.posts
+    .map(({ body }) => JSON.parse(body) as ReturnType<typeof silences>[number])
+    .filter(({ code }) => code === 'silent')
+}
 
 function refusing(code: number): Respond {
   return status(code, '{"message":"no"}', { 'content-type': 'application/json' })

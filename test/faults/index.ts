@@ -22,12 +22,14 @@ const first = faultsAt(undefined)
 const onDisk = faultsAt('disk')
 const long = faultsAt('long')
 const auto = faultsAt('auto')
+const waves = faultsAt('waves')
 if (onDisk.length > 0) {
   const site = await startSiteOnDisk()
   if (site) await injectAll(site, onDisk)
   else console.log('left out, since no disk can be mounted: disk_full')
 }
 if (first.length > 0) await injectAll(await startSite(), first)
+if (waves.length > 0) await injectAll(await startSite(), waves)
 // At a site where no other device has fallen silent.
 if (long.length + auto.length > 0) await injectAll(await startSite({ listeners: AUTO_LISTENER }), [...long, ...auto])
 

@@ -9,6 +9,8 @@ export interface Measured {
   readonly foundS: Partial<Record<Surface, number>>
   readonly endedS?: number
   readonly status?: Awaited<ReturnType<typeof statusOf>>
+  /** What was wrong about what was told of it. */
+  readonly wrong?: string
   /** Where it was looked for. */
   readonly surfaces: readonly Surface[]
 }
@@ -38,11 +40,12 @@ export async function measure(site: Site, fault: Fault): Promise<Measured> {
     foundS: Object.fromEntries(surfaces.map((surface, index) => [surface, found[index]])),
     endedS: ended.every((seconds) => seconds !== undefined) ? mendingS + Math.max(...ended) : undefined,
     status,
+    wrong: fault.told?.(site),
   }
 }
 
 /** What does not hold of what we promise; undefined: all does. */
-export function problemOf({ fault, foundS, endedS, status, surfaces }: Measured): string | undefined {
+export function problemOf({ fault, foundS, endedS, status, surfaces, wrong }: Measured): string | undefined {
   const { code, dueS = 0, endsS = 0, never, says, what } = fault
   const said = status?.findings ?? []
   const falsely = never && said.find((finding) => never.test(JSON.stringify(finding)))
@@ -52,6 +55,7 @@ export function problemOf({ fault, foundS, endedS, status, surfaces }: Measured)
   const late = surfaces.find((surface) => (foundS[surface] ?? Infinity) > dueS + WITHIN_S)
   if (late) return `${what}: in ${late} after ${foundS[late] ?? 'too many'} s`
   if (endedS === undefined || endedS > endsS + WITHIN_S) return `${what}: ended after ${endedS ?? 'too many'} s`
+  if (wrong !== undefined) return `${what}: ${wrong}`
   const isError = status?.findings.some((finding) => finding.code === code && finding.severity === 'error')
   if (isError && status?.exitCode !== 1) return `${what}: waybridge status ended with ${status?.exitCode}`
   return undefined

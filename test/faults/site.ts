@@ -42,6 +42,8 @@ export const OWN = [
   '356307042441907',
   '356307042441908',
 ] as const
+/** Vans that fall silent together. */
+export const WAVES = Array.from({ length: 36 }, (_, index) => `3563070424420${String(index).padStart(2, '0')}`)
 /** Of which the files say nothing at first. */
 export const STRANGER = '356307042441980'
 export const UNROUTED = '356307042441981'
@@ -90,7 +92,11 @@ export async function startSite({
     const secret = id === GUARDED.id ? `, secret: ${GUARDED.secret}` : ''
     return `"${id}": { name: Own ${index}, company_id: 7, courier_id: ${50 + index}, route_id: ${2050 + index}${secret} }\n`
   })
-  const files = { 'devices.yaml': devicesYaml(vans, '7') + devices.join('') }
+  const waves = WAVES.map(
+    (id, index) =>
+      `"${id}": { name: Wave ${index}, company_id: 7, courier_id: ${150 + index}, route_id: ${2150 + index} }\n`,
+  )
+  const files = { 'devices.yaml': devicesYaml(vans, '7') + [...devices, ...waves].join('') }
   const told = `
 alerts: { flap: 1s, webhooks: [{ url: "${webhook.url}", min_severity: info }] }
 mqtt: { broker: { host: 127.0.0.1, port: 0, tls_port: 0, tls: { cert: "${broker.cert}", key: "${broker.key}" } } }

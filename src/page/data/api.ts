@@ -1,3 +1,4 @@
+import type { AlertTestsJson } from '../../admin/schemas/alert-tests.ts'
 import type { ApiTestsJson } from '../../admin/schemas/api-tests.ts'
 import type { ArrivalJson } from '../../admin/schemas/arrivals.ts'
 import type { AuditJson } from '../../admin/schemas/audit.ts'
@@ -44,6 +45,7 @@ export const api = {
   parked: (query: Call['query'] = {}) => call<PageJson<ParkedLaneJson>>('/admin/parked', { query }),
   retryParked: (query: Call['query']) => call<RetriedJson>('/admin/parked/retry', { method: 'POST', query }),
   deleteParked: (query: Call['query']) => call<DeletedJson>('/admin/parked', { method: 'DELETE', query }),
+  testAlerts: () => call<AlertTestsJson>('/admin/alerts/test', { method: 'POST' }),
   testApis: () => call<ApiTestsJson>('/admin/apis/test', { method: 'POST' }),
   audit: (query: Call['query'] = {}) => call<PageJson<AuditJson>>('/admin/audit', { query }),
 

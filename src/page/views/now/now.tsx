@@ -12,6 +12,7 @@ import { CustodyPanel, ProcessesPanel, UpstreamPanel } from './figures.tsx'
 import { FleetPanel } from './fleet-panel.tsx'
 import { LinksPanel } from './links-panel.tsx'
 import { RatesPanel } from './rates-panel.tsx'
+import { AlertTestButton } from './test-button.tsx'
 
 /** What the system does at this moment: the verdict, the seven links, what is wrong, and the figures. */
 export function Now({ place }: { place: PageAddress }): JSX.Element {
@@ -90,13 +91,14 @@ function FindingsPanel({ status, link, showAll }: FindingsPanelProps): JSX.Eleme
       <header class="panel-head">
         <h2>{words.now.findings}</h2>
         <span class="hint">{link ? words.now.onlyLink(words.link[link]) : words.now.findingsHint}</span>
-        {link && (
-          <span class="panel-aside">
+        <span class="panel-aside">
+          {link && (
             <button type="button" class="button quiet small" onClick={showAll}>
               {words.now.showAll}
             </button>
-          </span>
-        )}
+          )}
+          <AlertTestButton />
+        </span>
       </header>
       <FindingList findings={shown} />
     </section>

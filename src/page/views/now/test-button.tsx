@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
+import type { AlertTestsJson } from '../../../admin/schemas/alert-tests.ts'
 import type { ApiTestsJson } from '../../../admin/schemas/api-tests.ts'
 import { api } from '../../data/api.ts'
 import { FailureNote, Foreign, Loading } from '../../parts/basics.tsx'
@@ -9,57 +10,97 @@ import { words } from '../../words/index.ts'
 
 type CompanyTests = ApiTestsJson['results'][number]
 type StepResult = CompanyTests['steps'][number]
+type ReceiverTest = AlertTestsJson['results'][number]
 
 /** Tests the tracking API for each company, and shows the steps. */
 export function TestButton(): JSX.Element {
-  const [tests, setTests] = useState<{ answer?: ApiTestsJson; error?: Error }>()
+  return (
+    <TestOf
+      text={words.now.test}
+      test={api.testApis}
+      shows={(result) => <CompanyResult key={result.company_id} result={result} />}
+    />
+  )
+}
+
+/** Sends a test to each receiver of alerts, and shows which took it. */
+export function AlertTestButton(): JSX.Element {
+  return (
+    <TestOf
+      text={words.now.alertTest}
+      test={api.testAlerts}
+      shows={(result) => <ReceiverResult key={result.receiver} result={result} />}
+    />
+  )
+}
+
+interface TestProps<Result> {
+  readonly text: Readonly<Record<'button' | 'title' | 'hint' | 'none' | 'again' | 'running', string>>
+  readonly test: () => Promise<{ readonly results: readonly Result[] }>
+  readonly shows: (result: Result) => JSX.Element
+}
+
+/** A button that runs a test, and a dialog with its results. */
+function TestOf<Result>({ text, test, shows }: TestProps<Result>): JSX.Element {
+  const [state, setState] = useState<{ results?: readonly Result[]; error?: Error }>()
   const run = () => {
-    setTests({})
-    api.testApis().then(
-      (answer) => setTests((before) => before && { answer }),
-      (error: Error) => setTests((before) => before && { error }),
+    setState({})
+    test().then(
+      ({ results }) => setState((before) => before && { results }),
+      (error: Error) => setState((before) => before && { error }),
     )
   }
+  const isRunning = state && !state.results && !state.error
   return (
     <>
       <button type="button" class="button small" onClick={run}>
-        {words.now.test.button}
+        {text.button}
       </button>
-      {tests && <TestDialog {...tests} run={run} close={() => setTests(undefined)} />}
+      {state && (
+        <Dialog
+          title={text.title}
+          hint={text.hint}
+          close={() => setState(undefined)}
+          closeText={words.close}
+          submit={() => isRunning || run()}
+          actions={
+            <button type="submit" class="button primary" disabled={isRunning}>
+              {text.again}
+            </button>
+          }
+        >
+          {isRunning && <p role="status">{text.running}</p>}
+          {isRunning && <Loading lines={4} />}
+          {state.error && <FailureNote error={state.error} />}
+          {state.results?.length === 0 && <p>{text.none}</p>}
+          {state.results?.map(shows)}
+        </Dialog>
+      )}
     </>
   )
 }
 
-interface TestDialogProps {
-  readonly answer?: ApiTestsJson
-  readonly error?: Error
-  readonly run: () => void
-  readonly close: () => void
-}
-
-function TestDialog({ answer, error, run, close }: TestDialogProps): JSX.Element {
-  const isRunning = !answer && !error
+function ReceiverResult({ result: { receiver, format, ok, reason } }: { result: ReceiverTest }): JSX.Element {
+  const { taken, notTaken } = words.now.alertTest
+  const text = ok ? taken : notTaken
   return (
-    <Dialog
-      title={words.now.test.title}
-      hint={words.now.test.hint}
-      close={close}
-      closeText={words.close}
-      submit={() => isRunning || run()}
-      actions={
-        <button type="submit" class="button primary" disabled={isRunning}>
-          {words.now.test.again}
-        </button>
-      }
-    >
-      {isRunning && <p role="status">{words.now.test.running}</p>}
-      {isRunning && <Loading lines={4} />}
-      {error && <FailureNote error={error} />}
-      {answer?.results.length === 0 && <p>{words.now.test.none}</p>}
-      {answer?.results.map((result) => (
-        <CompanyResult key={result.company_id} result={result} />
-      ))}
-    </Dialog>
+    <section class="api-test">
+      <h3>
+        <Foreign text={receiver} />
+      </h3>
+      <ul>
+        <li class={`api-step is-${ok ? 'ok' : 'failed'}`}>
+          <span class="api-step-mark" role="img" aria-label={text} title={text}>
+            <Icon name={ok ? 'ok' : 'close'} size={14} />
+          </span>
+          <span class="api-step-name">{format}</span>
+          <div>
+            {text}
+            {reason && <p class="api-step-action">{reason}</p>}
+          </div>
+        </li>
+      </ul>
+    </section>
   )
 }
 

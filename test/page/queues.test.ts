@@ -2,6 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { teltonika } from '../../src/sandbox/speak/teltonika.ts'
 import { ok, type Respond, startApi, status } from '../rig/api.ts'
 import { AUTO_LISTENER, dial } from '../rig/product.ts'
+import { webhookReceiver } from '../support/alerts.ts'
 import { DESKTOP, expectAccessible, findChromium, PHONE, pageFixture } from '../support/browser.ts'
 import { freePorts } from '../support/free-ports.ts'
 
@@ -17,13 +18,23 @@ const OVERHANG = 'document.documentElement.scrollWidth - innerWidth'
 const refuse: Respond = status(422, '{"message":"position_in_the_sea"}', { 'content-type': 'application/json' })
 const down: Respond = status(503)
 
+/** A receiver of alerts that fails until the test says otherwise. */
+async function failingReceiver() {
+  const state = { status: 500 }
+  const receiver = await webhookReceiver((response) => response.writeHead(state.status).end('no'))
+  return { ...receiver, state }
+}
+
 describe.skipIf(!findChromium())('the queues in a real browser', async () => {
   const api = await startApi(refuse)
   afterAll(() => api.close())
+  const receiver = await failingReceiver()
+  afterAll(receiver.close)
   const [port] = await freePorts(1)
   const fixture = pageFixture(
     { 'devices.yaml': JSON.stringify(DEVICES) },
-    `${AUTO_LISTENER.replace('port: 0', `port: ${port}`)}tracking: { base_url: "${api.url}", listen: { host: 127.0.0.1, port: 0 } }\n`,
+    `${AUTO_LISTENER.replace('port: 0', `port: ${port}`)}tracking: { base_url: "${api.url}", listen: { host: 127.0.0.1, port: 0 } }
+alerts: { webhooks: [{ url: "${receiver.url}/canary-path-of-it" }] }\n`,
   )
 
   async function drive(id: string, fixes: number): Promise<void> {
@@ -155,10 +166,29 @@ describe.skipIf(!findChromium())('the queues in a real browser', async () => {
     await close()
   })
 
+  it('sends a test to the receivers of alerts, and says which took it', async () => {
+    const { page, faults, close } = await fixture.open('/')
+    await page.getByRole('button', { name: 'Test alerts' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Test of the alerts' })
+    await dialog.getByText(`alerts.webhooks[0] (${new URL(receiver.url).host})`).waitFor()
+    await dialog.getByText('did not take the message').waitFor()
+    await dialog.getByText('it answers 500: no').waitFor()
+    expect(await dialog.textContent()).not.toContain('canary')
+    await expectAccessible(page)
+    await page.setViewportSize(PHONE)
+    await expectAccessible(page)
+    expect(await page.evaluate(OVERHANG)).toBe(0)
+    receiver.state.status = 200
+    await dialog.getByRole('button', { name: 'Test again' }).click()
+    await dialog.getByText('took the message', { exact: true }).waitFor()
+    expect(faults).toEqual([])
+    await close()
+  })
+
   it('tests the API in German', async () => {
     api.respond(status(403, '{"message":"no"}'))
     const { page, close } = await fixture.open('/', { locale: 'de-DE' })
-    await page.getByRole('button', { name: 'Prüfen' }).click()
+    await page.getByRole('button', { name: 'Prüfen', exact: true }).click()
     const dialog = page.getByRole('dialog', { name: 'Prüfung der Tracking-API' })
     await dialog.getByText('der apikey wird abgelehnt: 403 no').waitFor()
     await dialog.getByText('den apikey der Firma 7 in gateway.yaml (companies) setzen').waitFor()

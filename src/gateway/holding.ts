@@ -63,6 +63,9 @@ export class Holding {
    */
   #changed: Set<string> | undefined
   #wasInDoubt: boolean | undefined
+  /** What has left its lists since the log has told of it last. */
+  readonly #gone = new Map<HeldLists['reason'], { readonly devices: Set<string>; fixes: number }>()
+  #loggedAt = -Infinity
   /**
    * While Redis is told which devices have changed: resolves with whether every shard knows it. Before that, fixes that are
    * stored by the new roster could overtake held ones. Only this class sets it.
@@ -87,6 +90,7 @@ export class Holding {
     this.#closing.abort()
     await this.marking
     await this.#inTurn(async () => {})
+    this.#logGone()
   }
 
   #mark(): Promise<boolean> {
@@ -120,6 +124,7 @@ export class Holding {
   /** Judges the held fixes that are due. Call it once a second. Rejects where Redis does not answer. */
   async look(): Promise<void> {
     const { clock, redis, replica } = this.#options
+    if (performance.now() - this.#loggedAt >= LOG_EVERY_MS) this.#logGone()
     if (!replica.current) return
     if (clock.isInDoubt !== this.#wasInDoubt) await lookAtAll(redis, HELD_LISTS)
     this.#wasInDoubt = clock.isInDoubt
@@ -169,7 +174,7 @@ export class Holding {
   }
 
   async #sweep(place: HeldPlace, now = Date.now()): Promise<Swept> {
-    const { appender, logger, redis } = this.#options
+    const { appender, redis } = this.#options
     const { lists, device } = place
     const next = { at: Infinity }
     const fate = (record: Buffer) => this.#fateOf(record, place, { now, next })
@@ -178,8 +183,27 @@ export class Holding {
     // Many fixes are looked at less often, so that looking costs the same.
     const soonest = Date.now() + LOOK_AGAIN_MS + stayed * LOOK_MS_PER_FIX
     if (stayed > 0) await lookAgain(redis, place, { stayed, at: Math.max(next.at, soonest) })
-    if (left > 0) logger.info({ device, reason: lists.reason, fixes: left }, 'held fixes released or discarded')
+    if (left > 0) this.#note(lists.reason, device, left)
     return swept
+  }
+
+  #note(reason: HeldLists['reason'], device: string, fixes: number): void {
+    const gone = this.#gone.get(reason) ?? { devices: new Set(), fixes: 0 }
+    gone.devices.add(device)
+    gone.fixes += fixes
+    this.#gone.set(reason, gone)
+  }
+
+  /** A line for each reason, which names the device if it is only one: a fleet with wrong clocks does not fill the log. */
+  #logGone(): void {
+    if (this.#gone.size === 0) return
+    for (const [reason, { devices, fixes }] of this.#gone) {
+      const [device] = devices
+      const whose = devices.size === 1 ? { device } : { devices: devices.size }
+      this.#options.logger.info({ ...whose, reason, fixes }, 'held fixes released or discarded')
+    }
+    this.#gone.clear()
+    this.#loggedAt = performance.now()
   }
 
   #wait(error: unknown): void {
@@ -239,4 +263,5 @@ const RELEASED_IN_TURN = HELD_LISTS.toSorted(
   (a, b) => Number(a.reason === 'no_route') - Number(b.reason === 'no_route'),
 )
 const LOOK_AGAIN_MS = 1000
+const LOG_EVERY_MS = 60_000
 const LOOK_MS_PER_FIX = 6

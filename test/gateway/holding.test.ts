@@ -1,9 +1,9 @@
+import { pino } from 'pino'
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Fix } from '../../protocols/kit/index.ts'
 import type { Device } from '../../src/config/devices.ts'
 import { Holding } from '../../src/gateway/holding.ts'
 import { type FilterOptions, type HoldOptions, placeFixes } from '../../src/gateway/place.ts'
-import { createLogger } from '../../src/observe/log.ts'
 import { observations } from '../../src/observe/observations.ts'
 import type { Assignment } from '../../src/roster/assignment.ts'
 import {
@@ -35,7 +35,9 @@ const NOW = Math.floor(Date.now() / 1000)
 const FILTER = { uereM: 5, defaultAccuracyM: 50, maxFutureMs: 300_000, maxAgeMs: null, holdsSuspicious: false }
 const HOLD = { unknown: true, no_route: true, clock: true, max_age: 86_400_000 }
 const VAN: Device = { id: '0123', company_id: '7', courier_id: '42', source: 'devices.yaml:1' }
-const logger = createLogger('test', { level: 'fatal', format: 'json' })
+/** The lines of the log. */
+const lines: { reason: string; fixes: number; device?: string; devices?: number }[] = []
+const logger = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) })
 
 let redis: Store
 const closes: (() => Promise<void>)[] = []
@@ -131,6 +133,27 @@ describe('held fixes of an unknown device', () => {
     await expect.poll(() => waitingIn('7/42/1'), soon).toEqual([NOW - 30, NOW - 20])
     await expect.poll(() => waitingIn('7/42/2'), soon).toEqual([NOW - 10])
     expect(await held()).toEqual([])
+  })
+
+  it('are at most one line of the log a minute, however many devices they are of', async () => {
+    const vans = times(11, 8).map((id): Device => ({ ...VAN, id: String(id) }))
+    const { configure, holding, send } = await gateway([], [], HOLD, { maxUnknownDevices: 8 })
+    for (const { id } of vans) await send(id, NOW - 30, NOW - 20)
+    lines.length = 0
+    await configure(
+      vans,
+      vans.map(({ id }) => ({ ...line(id, NOW - 100, NOW + 100), device: id })),
+    )
+    await expect.poll(held, soon).toEqual([])
+    await holding.close()
+    expect(lines.length).toBeLessThanOrEqual(2)
+    expect(lines.reduce((sum, { fixes }) => sum + fixes, 0)).toBe(16)
+    expect(lines.reduce((sum, { devices = 1 }) => sum + devices, 0)).toBe(8)
+    lines.length = 0
+    const one = await gateway([VAN])
+    await one.send(VAN.id, NOW - 30)
+    await one.configure([VAN], [line('1', NOW - 100, NOW + 100)])
+    await expect.poll(() => lines, soon).toMatchObject([{ device: VAN.id, reason: 'no_route', fixes: 1 }])
   })
 
   it('stay held while the roster is not current', async () => {

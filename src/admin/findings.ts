@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { SEVERITY_ORDER } from '../diagnose/codes.ts'
 import { diagnose, idOf } from '../diagnose/diagnose.ts'
 import type { Facts, Finding } from '../diagnose/facts.ts'
 import { groupKey, isAboutMember } from '../diagnose/incidents.ts'
@@ -166,7 +167,7 @@ export function findingJson({ sinceAt, endedAt, ...finding }: Finding & { endedA
 /** Sorts findings that hold before those that ended, errors first; ended ones by time, latest first. */
 function placeOf({ code, endedAt, severity, sinceAt, subject }: Finding & { endedAt?: number }): ListPlace {
   const name = `${sinceAt} ${code} ${JSON.stringify(subject)}`
-  return [endedAt === undefined ? RANKS[severity] : BEHIND - endedAt, name]
+  return [endedAt === undefined ? SEVERITY_ORDER[severity] : BEHIND - endedAt, name]
 }
 
 function byId(findings: readonly Finding[]): Map<string, Finding> {
@@ -186,7 +187,6 @@ function fieldsOf({ code, count, evidence, subject }: Finding, size: number) {
 }
 
 const LEVELS = { error: 'error', warning: 'warn', info: 'info' } as const
-const RANKS = { error: 0, warning: 1, info: 2 } as const
 /** Behind all that hold, by the latest end. */
 const BEHIND = 1e15
 const KEPT_MS = 86_400_000

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { SEVERITY_ORDER, type Severity } from '../diagnose/codes.ts'
 import type { Finding } from '../diagnose/facts.ts'
-import { groupKey, type Incident, incidentKey, incidentsOf, isAboutMember } from '../diagnose/incidents.ts'
+import { groupKey, type Incident, incidentsOf, isAboutMember } from '../diagnose/incidents.ts'
 import { localFromUtc } from '../domain/times.ts'
 
 /** When something is told. Durations in ms. */
@@ -32,12 +32,10 @@ export interface IncidentNews extends Incident {
   readonly endedAt?: number
 }
 
-/** What was told of one incident. Instants in ms UTC. */
-export interface IncidentEntry {
+/** An incident as it is now, or was last, and what was told of it. Instants in ms UTC. */
+export interface IncidentEntry extends Incident {
   /** Of this incident from its begin to its end; a later one with the same key has another. */
   readonly id: string
-  /** As it is now, or was last. */
-  readonly last: Incident
   /** As it was when it was largest. */
   readonly most: Incident
   readonly holds: boolean
@@ -64,19 +62,22 @@ export class IncidentBook {
 
   /**
    * Notes what holds. Returns the keys of entries that changed, and what is to be told by key: the caller calls `told` once that
-   * is done, and until then gets the same again.
+   * is done, and until then gets the same again. `underWay`: the keys of what is being told; their entries stay until it was told.
    */
-  look({ now, current, isComplete }: HoldingFindings): { changed: Set<string>; news: Map<string, IncidentNews> } {
+  look(
+    { now, current, isComplete }: HoldingFindings,
+    underWay: ReadonlySet<string> = new Set(),
+  ): { changed: Set<string>; news: Map<string, IncidentNews> } {
     const changed = new Set<string>()
     const incidents = incidentsOf(current)
     for (const [key, incident] of incidents) if (this.#holds(key, incident, now)) changed.add(key)
     const groups = new Set(current.map(groupKey))
     for (const [key, entry] of this.entries) {
       if (incidents.has(key)) continue
-      if (entry.holds && isComplete && !isAmong(entry.last.finding, incidents, groups)) {
+      if (entry.holds && isComplete && !isAmong(entry.finding, incidents, groups)) {
         this.entries.set(key, ended(entry, now, this.#rules.flap))
         changed.add(key)
-      } else if (!entry.holds && entry.told === 'ends' && now - entry.changedAt > this.#rules.flap) {
+      } else if (isForgotten(entry, now - this.#rules.flap) && !underWay.has(key)) {
         this.entries.delete(key)
         changed.add(key)
       }
@@ -84,21 +85,26 @@ export class IncidentBook {
     return { changed, news: this.#due(now) }
   }
 
-  /** This was told, also if another incident with this key has begun meanwhile: that goes on under the id that is known. */
+  /**
+   * This was told, also if the incident has ended and begun again meanwhile: after a begin it goes on under the id that is known,
+   * after an end it is another one.
+   */
   told(key: string, { change, id, size, finding: { severity } }: IncidentNews, now: number): void {
     const entry = this.entries.get(key)
     if (!entry) return
     const toldAs = { size, severity, at: now }
-    this.entries.set(key, { ...entry, id, told: change === 'ends' ? 'ends' : 'begins', toldAs })
+    const isAnother = change === 'ends' && entry.holds
+    const told = change === 'ends' ? 'ends' : 'begins'
+    this.entries.set(key, { ...entry, id: isAnother ? newId(key, now) : id, told, toldAs })
   }
 
   /** The incidents that were told and still hold, with the severity that was told last: by key. */
   toldHolding(): Map<string, IncidentNews> {
     const holding = new Map<string, IncidentNews>()
-    for (const [key, { holds, id, last, told, toldAs }] of this.entries) {
-      const toldSeverity = toldAs?.severity ?? last.finding.severity
-      const finding = { ...last.finding, severity: toldSeverity }
-      if (holds && told === 'begins') holding.set(key, { ...last, finding, change: 'updates', id, toldSeverity })
+    for (const [key, { finding, holds, id, size, told, toldAs }] of this.entries) {
+      if (!holds || told !== 'begins') continue
+      const severity = toldAs?.severity ?? finding.severity
+      holding.set(key, { finding: { ...finding, severity }, size, change: 'updates', id, toldSeverity: severity })
     }
     return holding
   }
@@ -107,30 +113,33 @@ export class IncidentBook {
   #holds(key: string, incident: Incident, now: number): boolean {
     const known = this.entries.get(key)
     if (known?.holds) {
-      const { most } = known
-      this.entries.set(key, { ...known, last: incident, most: incident.size >= most.size ? incident : most })
-      return incident.size > most.size
+      // Devices come and go meanwhile: it goes on since its first one.
+      const sinceAt = Math.min(known.finding.sinceAt, incident.finding.sinceAt)
+      const last = { ...incident, finding: { ...incident.finding, sinceAt } }
+      const most = last.size >= known.most.size ? last : known.most
+      this.entries.set(key, { ...known, ...last, most })
+      return last.size > known.most.size
     }
     if (known?.told !== 'begins' && !this.#isTold(incident.finding.severity)) return false
     const isFlapping = known?.endedAt !== undefined && now - known.endedAt < this.#rules.flap
     const { told = 'ends', toldAs } = known ?? {}
-    const id = known && told === 'begins' ? known.id : hash('sha256', `${key} ${now}`).slice(0, 32)
+    const id = known && told === 'begins' ? known.id : newId(key, now)
     const state = { holds: true, told, toldAs, changedAt: now, endedAt: known?.endedAt, isFlapping }
-    this.entries.set(key, { id, last: incident, most: incident, ...state })
+    this.entries.set(key, { ...incident, id, most: incident, ...state })
     return true
   }
 
   #due(now: number): Map<string, IncidentNews> {
     const news = new Map<string, IncidentNews>()
     for (const [key, entry] of this.entries) {
-      const { endedAt, holds, id, last, most, toldAs } = entry
+      const { endedAt, finding, holds, id, most, size, toldAs } = entry
       const change = changeOf(entry, now)
       const isReady = !entry.isFlapping || change === 'updates' || now - entry.changedAt >= this.#rules.flap
-      const { severity } = last.finding
+      const { severity } = finding
       const isBelow = change === 'begins' && !this.#isTold(severity)
       if (change === undefined || !isReady || isBelow || this.#isQuiet(severity, now)) continue
       const toldSeverity = toldAs?.severity ?? severity
-      news.set(key, { ...(holds ? last : most), change, id, toldSeverity, ...(!holds && { endedAt }) })
+      news.set(key, { ...(holds ? { finding, size } : most), change, id, toldSeverity, ...(!holds && { endedAt }) })
     }
     return news
   }
@@ -154,11 +163,23 @@ function isAmong(finding: Finding, incidents: ReadonlyMap<string, Incident>, gro
   return isAboutMember(finding) ? incidents.has(group) : groups.has(group)
 }
 
-function changeOf({ holds, last, told, toldAs }: IncidentEntry, now: number): IncidentNews['change'] | undefined {
+/** Whether an incident has ended, and its end was told (or never its begin), longer ago than `flap`. */
+function isForgotten({ changedAt, holds, told }: IncidentEntry, before: number): boolean {
+  return !holds && told === 'ends' && changedAt < before
+}
+
+function newId(key: string, now: number): string {
+  return hash('sha256', `${key} ${now}`).slice(0, 32)
+}
+
+function changeOf(
+  { finding, holds, size, told, toldAs }: IncidentEntry,
+  now: number,
+): IncidentNews['change'] | undefined {
   if (!holds) return told === 'begins' ? 'ends' : undefined
   if (told === 'ends') return 'begins'
   if (!toldAs || now - toldAs.at < BETWEEN_MS) return undefined
-  const isNews = last.size >= 2 * toldAs.size || last.finding.severity !== toldAs.severity
+  const isNews = size >= 2 * toldAs.size || finding.severity !== toldAs.severity
   return isNews ? 'updates' : undefined
 }
 
@@ -169,14 +190,10 @@ function ended(entry: IncidentEntry, now: number, flap: number): IncidentEntry {
 
 /** Returns an entry as Redis has it, with its key; one of before incidents had updates counts as told as it was then. */
 export function readEntry(json: string): [key: string, entry: IncidentEntry] {
-  const kept = JSON.parse(json) as IncidentEntry | (Omit<IncidentEntry, 'last'> & { readonly finding: Finding })
-  if ('last' in kept) return [incidentKey(kept.last.finding), kept]
-  const { finding, ...entry } = kept
-  const key = incidentKey(finding)
-  const [incident] = incidentsOf([finding]).values()
-  const toldAs = { size: incident.size, severity: finding.severity, at: 0 }
-  const id = hash('sha256', `${key} ${entry.changedAt}`).slice(0, 32)
-  return [key, { ...entry, id, last: incident, most: incident, toldAs }]
+  const kept = JSON.parse(json) as Omit<IncidentEntry, 'id' | 'most' | 'size'> & Partial<IncidentEntry>
+  const [[key, incident]] = incidentsOf([kept.finding])
+  const toldAs = { size: incident.size, severity: kept.finding.severity, at: 0 }
+  return [key, { id: newId(key, kept.changedAt), most: incident, size: incident.size, toldAs, ...kept }]
 }
 
 /** The least time between two messages about an incident: vans fall silent one after the other. */

@@ -1,6 +1,7 @@
 import { findingJson } from '../admin/findings.ts'
 import type { IncidentNews } from '../admin/incident-book.ts'
 import type { Config } from '../config/schema.ts'
+import type { Severity } from '../diagnose/codes.ts'
 import type { Finding } from '../diagnose/facts.ts'
 import { toJson } from '../texts/language.ts'
 import { english, type Text } from '../texts/text.ts'
@@ -143,7 +144,7 @@ function slackBody(title: string, details: readonly string[], link: string): str
     blocks: [
       section(title),
       ...(details.length > 0 ? [section(details.join('\n'))] : []),
-      { type: 'context', elements: [{ type: 'mrkdwn', text: `<${escaped(encodeURI(link))}|waybridge>` }] },
+      { type: 'context', elements: [{ type: 'mrkdwn', text: `<${escaped(link.replaceAll('|', '%7C'))}|waybridge>` }] },
     ],
   })
 }
@@ -152,10 +153,11 @@ function escaped(text: string): string {
   return text.replaceAll(/[&<>]/g, (sign) => ESCAPED[sign])
 }
 
+/** Teams takes 28 KB: at most eight lines, each of at most 3 KB. */
 function teamsBody(title: string, details: readonly string[], url: string): string {
   const line = (text: string, style = {}) => ({
     type: 'RichTextBlock',
-    inlines: [{ type: 'TextRun', text: cut(text, 2000), ...style }],
+    inlines: [{ type: 'TextRun', text: cut(text, 1000), ...style }],
   })
   const content = {
     $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
@@ -174,28 +176,30 @@ function alertsOf({ change, endedAt, finding, id, toldSeverity }: AlertMessage, 
   // A device is no label: the incident may become one of several.
   const { company_id, listener, process, receiver } = subject
   const device = code === 'sos' ? subject.device : undefined
-  const labels = (shown: string) => ({
+  const labels = (shown: Severity) => ({
     alertname: `waybridge_${code}`,
     severity: shown,
     link,
     ...defined({ company_id, listener, process, receiver, device }),
     incident: id,
   })
-  const common = {
+  const alert = (shown: Severity, endsAt: number) => ({
+    labels: labels(shown),
     annotations: {
       summary: plain(message),
       description: evidence.map(plain).join('\n'),
       action: plain(action),
       count: String(count),
     },
-    startsAt: new Date(sinceAt).toISOString(),
+    // Alertmanager refuses an alert that ends before it starts; the clocks of gateways may differ.
+    startsAt: new Date(Math.min(sinceAt, endsAt)).toISOString(),
+    endsAt: new Date(endsAt).toISOString(),
     generatorURL: linksOf(finding, page).page,
-  }
+  })
   const now = Date.now()
-  const over = (at: number) => ({ ...common, labels: labels(toldSeverity), endsAt: new Date(at).toISOString() })
-  if (change === 'ends') return [over(endedAt ?? now)]
-  const alert = { ...common, labels: labels(severity), endsAt: new Date(now + HOLDS_MS).toISOString() }
-  return severity === toldSeverity ? [alert] : [over(now), alert]
+  if (change === 'ends') return [alert(toldSeverity, endedAt ?? now)]
+  const holding = alert(severity, now + HOLDS_MS)
+  return severity === toldSeverity ? [holding] : [alert(toldSeverity, now), holding]
 }
 
 function defined(labels: Readonly<Record<string, string | undefined>>): Record<string, string> {

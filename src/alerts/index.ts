@@ -2,21 +2,13 @@ import type { AlertReceivers, AlertTest } from '../admin/alert-tests.ts'
 import type { Findings } from '../admin/findings.ts'
 import type { Scope } from '../admin/scope.ts'
 import { everySecond } from '../async.ts'
-import type { Config } from '../config/schema.ts'
 import type { FailedReceiver } from '../diagnose/facts.ts'
-import type { Logger } from '../observe/log.ts'
-import type { Redis } from '../store/index.ts'
-import type { AlertClock } from './outbox.ts'
-import { AlertReceiver, receiverOptions } from './receiver.ts'
+import { AlertReceiver, type ReceiverSources, receiverOptions } from './receiver.ts'
 
-export interface AlertOptions {
-  readonly config: Pick<Config, 'alerts' | 'time_zone'>
+export interface AlertOptions extends ReceiverSources {
   readonly findings: Pick<Findings, 'current' | 'facts'>
-  readonly redis: Redis
   /** URL of the page, where `alerts.page_url` names none. */
   readonly page: string
-  readonly logger: Logger
-  readonly clock?: AlertClock
 }
 
 /** Tells the receivers of `alerts` of each incident that begins, grows and ends, until it is closed. */
@@ -47,7 +39,7 @@ class Alerts implements AlertReceivers {
 
   /** Tests the receivers of the companies that the scope sees, all at once. */
   test(scope: Scope): Promise<AlertTest[]> {
-    const seen = this.#receivers.filter(({ scope: own }) => scope.isAll || scope.seesEach([...(own.companies ?? [])]))
+    const seen = this.#receivers.filter(({ scope: own }) => scope.seesEach([...(own.companies ?? [])]))
     return Promise.all(seen.map((receiver) => receiver.test()))
   }
 

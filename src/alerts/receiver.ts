@@ -3,11 +3,20 @@ import type { AlertTest } from '../admin/alert-tests.ts'
 import { type HoldingFindings, IncidentBook, type IncidentNews, readEntry } from '../admin/incident-book.ts'
 import { EVERYTHING, Scope } from '../admin/scope.ts'
 import type { Config } from '../config/schema.ts'
+import type { Severity } from '../diagnose/codes.ts'
 import type { FailedReceiver } from '../diagnose/facts.ts'
+import type { Logger } from '../observe/log.ts'
 import { keys, type Redis } from '../store/index.ts'
-import type { AlertOptions } from './index.ts'
-import { type AlertTransport, type DeliveryFailure, Outbox } from './outbox.ts'
+import { type AlertClock, type AlertTransport, type DeliveryFailure, Outbox } from './outbox.ts'
 import { mailTransport, webhookTransport } from './transports.ts'
+
+/** What all receivers share. */
+export interface ReceiverSources {
+  readonly config: Pick<Config, 'alerts' | 'time_zone'>
+  readonly redis: Redis
+  readonly logger: Logger
+  readonly clock?: AlertClock
+}
 
 interface ReceiverOptions extends Pick<AlertTest, 'format'> {
   /** Its place and its host. */
@@ -15,7 +24,7 @@ interface ReceiverOptions extends Pick<AlertTest, 'format'> {
   readonly transport: AlertTransport
   /** What tells it from others; kept as a hash. */
   readonly id: string
-  readonly min_severity: 'info' | 'warning' | 'error'
+  readonly min_severity: Severity
   /** What it may see. */
   readonly scope: Scope
 }
@@ -37,7 +46,8 @@ export function receiverOptions({ webhooks, mail, page_url }: Config['alerts'], 
   if (!mail) return all
   const receiver = `alerts.mail (${new URL(mail.smtp).host})`
   const transport = mailTransport(mail, url)
-  return [...all, { transport, receiver, format: 'mail', id: 'mail', ...mail, scope: EVERYTHING }]
+  const { min_severity } = mail
+  return [...all, { transport, receiver, format: 'mail', id: 'mail', min_severity, scope: EVERYTHING }]
 }
 
 /** One receiver: a webhook or the e-mail. What it was told is kept in Redis, so that a restart repeats nothing. */
@@ -48,13 +58,14 @@ export class AlertReceiver {
   readonly #outbox: Outbox
   readonly #redis: Redis
   readonly #key: string
+  readonly #failureKey: string
   readonly #underWay = new Set<string>()
   /** When an incident that holds was sent last, ms UTC, by key. */
   readonly #sentAt = new Map<string, number>()
-  #keptFailure: string | undefined
+  #keptFailure: string | null = null
   #isRead = false
 
-  constructor(options: ReceiverOptions, { config, redis, logger, clock }: AlertOptions) {
+  constructor(options: ReceiverOptions, { config, redis, logger, clock }: ReceiverSources) {
     const { alerts, time_zone: zone } = config
     const { flap, quiet_hours: quietHours } = alerts
     this.scope = options.scope
@@ -62,7 +73,9 @@ export class AlertReceiver {
     this.#book = new IncidentBook({ minSeverity: options.min_severity, flap, quietHours, zone })
     this.#outbox = new Outbox(options.transport, logger, clock)
     this.#redis = redis
-    this.#key = keys.alerted(hash('sha256', options.id).slice(0, 16))
+    const name = hash('sha256', options.id).slice(0, 16)
+    this.#key = keys.alerted(name)
+    this.#failureKey = keys.alerted(`${name}:failure`)
   }
 
   /** Why it is not told: after two tries in a row. */
@@ -78,7 +91,7 @@ export class AlertReceiver {
     const { receiver } = this.#options
     // That it fails itself cannot be told to it, and is over once it can.
     const current = this.scope.findings(holding.current).filter(({ subject }) => subject.receiver !== receiver)
-    const { changed, news } = this.#book.look({ ...holding, current })
+    const { changed, news } = this.#book.look({ ...holding, current }, this.#underWay)
     for (const [key, each] of news)
       this.#send(key, each, now, (isSent) => {
         // What has not arrived is due again, as it is then.
@@ -125,10 +138,11 @@ export class AlertReceiver {
 
   /** Returns whether what was told before is known now. */
   async #read(): Promise<boolean> {
-    const kept = await this.#redis.hgetall(this.#key).catch(() => undefined)
+    const read = Promise.all([this.#redis.hgetall(this.#key), this.#redis.get(this.#failureKey)])
+    const kept = await read.catch(() => undefined)
     if (!kept) return false
-    const { [FAILURE]: failure, ...entries } = kept
-    if (failure !== undefined) this.#outbox.restore(JSON.parse(failure) as DeliveryFailure)
+    const [entries, failure] = kept
+    if (failure !== null) this.#outbox.restore(JSON.parse(failure) as DeliveryFailure)
     this.#keptFailure = failure
     for (const [name, json] of Object.entries(entries)) {
       const [key, entry] = readEntry(json)
@@ -155,15 +169,13 @@ export class AlertReceiver {
   /** Keeps since when it fails: a restart is no end of that. */
   async #writeFailure(): Promise<void> {
     const { failure } = this.#outbox
-    const kept = failure && failure.tries >= TRIES ? JSON.stringify({ ...failure, tries: TRIES }) : undefined
+    const kept = failure && failure.tries >= TRIES ? JSON.stringify({ ...failure, tries: TRIES }) : null
     if (kept === this.#keptFailure) return
     this.#keptFailure = kept
-    const write = kept === undefined ? this.#redis.hdel(this.#key, FAILURE) : this.#redis.hset(this.#key, FAILURE, kept)
+    const write = kept === null ? this.#redis.del(this.#failureKey) : this.#redis.set(this.#failureKey, kept)
     await write.catch(() => {})
   }
 }
 
 /** A single failure is often over with the next try. */
 const TRIES = 2
-/** In the hash of a receiver: no key of an incident is empty. */
-const FAILURE = ''

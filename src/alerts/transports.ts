@@ -2,6 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { createTransport } from 'nodemailer'
 import { request } from 'undici'
 import type { Config } from '../config/schema.ts'
+import { SEVERITY_ORDER } from '../diagnose/codes.ts'
 import { masked } from '../masking.ts'
 import { say, type Text } from '../texts/text.ts'
 import { type AlertMessage, FORMATS, linksOf, plain } from './formats.ts'
@@ -147,7 +148,7 @@ function paragraphOf({ change, finding, endedAt }: AlertMessage, page: string): 
 }
 
 function rankOf({ change, finding }: AlertMessage): number {
-  return (change === 'ends' ? 10 : 0) + ['error', 'warning', 'info'].indexOf(finding.severity)
+  return (change === 'ends' ? 10 : 0) + SEVERITY_ORDER[finding.severity]
 }
 
 const HEADERS = { 'content-type': 'application/json', 'user-agent': 'waybridge' }

@@ -68,6 +68,26 @@ describe('a receiver', () => {
     expect(ids.size).toBe(1)
   })
 
+  it('is told since when the incident goes on, although its devices have changed', () => {
+    const { book } = receiver()
+    const told: unknown[] = []
+    const vans = (...numbers: number[]) =>
+      numbers.map((at) => ({ ...silentVan(String(at)), sinceAt: NOON + at * MINUTE }))
+    for (const [at, current] of [vans(0), vans(0, 1), vans(1, 2, 3, 4), []].entries()) {
+      const now = NOON + (10 + at) * MINUTE
+      for (const [key, each] of book.look({ now, current, isComplete: true }).news) {
+        book.told(key, each, now)
+        told.push([each.change, each.size, each.finding.sinceAt])
+      }
+    }
+    expect(told).toEqual([
+      ['begins', 1, NOON],
+      ['updates', 2, NOON],
+      ['updates', 4, NOON],
+      ['ends', 4, NOON],
+    ])
+  })
+
   it('is told one begin and one end of findings that merge into one and are split again', () => {
     const { look } = receiver()
     const named = (count: number) => ids(count).map((device) => silentVan(device))
@@ -109,6 +129,41 @@ describe('a receiver', () => {
     expect(end).toMatchObject({ change: 'ends', id: first.id })
   })
 
+  it('is another incident if it began again before its end was told', () => {
+    const { book } = receiver({ flap: 0 })
+    const look = (at: number, current: readonly Finding[]) =>
+      book.look({ now: NOON + at * MINUTE, current, isComplete: true })
+    const [[key, first]] = look(0, [finding()]).news
+    book.told(key, first, NOON)
+    const [[, end]] = look(1, []).news
+    look(2, [finding()])
+    book.told(key, end, NOON + 2 * MINUTE)
+    const [[, next]] = look(3, [finding()]).news
+    expect([first, end, next].map(({ change }) => change)).toEqual(['begins', 'ends', 'begins'])
+    expect(end.id).toBe(first.id)
+    expect(next.id).not.toBe(first.id)
+  })
+
+  it('is told the end of what ended long before its begin arrived', () => {
+    const { book } = receiver()
+    const look = (at: number, current: readonly Finding[], underWay: readonly string[]) =>
+      book.look({ now: NOON + at * MINUTE, current, isComplete: true }, new Set(underWay))
+    const [[key, begin]] = look(0, [finding()], []).news
+    look(1, [], [key])
+    look(30, [], [key])
+    book.told(key, begin, NOON)
+    const { news } = look(31, [], [])
+    expect([...news.values()]).toMatchObject([{ change: 'ends', id: begin.id, endedAt: NOON + MINUTE }])
+  })
+
+  it('is told nothing of what began and ended while it could not be told', () => {
+    const { book, look } = receiver()
+    book.look({ now: NOON, current: [finding()], isComplete: true })
+    expect(look(1, [])).toEqual([])
+    expect(look(12, [])).toEqual([])
+    expect(book.entries.size).toBe(0)
+  })
+
   it('knows what a version told that had no updates', () => {
     const { book, look } = receiver()
     for (const finding of [silentVan('1'), silentVan('2')]) {
@@ -119,6 +174,19 @@ describe('a receiver', () => {
     }
     expect(look(0, [silentVan('1')])).toEqual([])
     expect(look(1, [])).toEqual(['ends silent'])
+  })
+
+  it('keeps what a version that had no updates reads as well', () => {
+    const { book, look } = receiver()
+    look(0, [silent(6)])
+    const [entry] = JSON.parse(JSON.stringify([...book.entries.values()])) as object[]
+    expect(entry).toMatchObject({
+      finding: silent(6),
+      holds: true,
+      told: 'begins',
+      changedAt: NOON,
+      isFlapping: false,
+    })
   })
 
   it('is told nothing below its least severity', () => {

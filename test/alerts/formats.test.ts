@@ -89,6 +89,19 @@ it('PagerDuty gets trigger, trigger and resolve with the same key', async () => 
   expect((bodies[1] as { payload: { summary: string } }).payload.summary).toHaveLength(1024)
 })
 
+it('Alertmanager gets no alert that ends before it starts, also by the clock of another machine', async () => {
+  const sinceAt = Date.now() + 600_000
+  const ahead = finding({ sinceAt })
+  const { bodies } = await sent('alertmanager', [
+    news({ finding: ahead }),
+    news({ finding: ahead, change: 'updates', toldSeverity: 'warning' }),
+    news({ finding: ahead, change: 'ends', endedAt: Date.now() }),
+  ])
+  const alerts = (bodies as { startsAt: string; endsAt: string }[][]).flat()
+  expect(alerts).toHaveLength(4)
+  for (const { startsAt, endsAt } of alerts) expect(Date.parse(startsAt)).toBeLessThanOrEqual(Date.parse(endsAt))
+})
+
 it.each(['waybridge', 'slack', 'teams', 'pagerduty', 'alertmanager'] as const)(
   'a test of the format %s says that nothing is wrong',
   async (format) => {

@@ -60,7 +60,8 @@ function silentVan(device: string, company_id = '7'): Finding {
 /** What Redis keeps of what receivers were told. */
 async function kept(): Promise<string> {
   const names = await admin.redis.keys(keys.alerted('*'))
-  return (await Promise.all(names.map((name) => admin.redis.hvals(name)))).flat().join('')
+  const read = (name: string) => (name.endsWith(':failure') ? admin.redis.get(name) : admin.redis.hvals(name))
+  return (await Promise.all(names.map(read))).flat().join('')
 }
 
 it('vans that fall silent in waves are one begin, updates as they double, and one end, under one id', async () => {
@@ -99,6 +100,8 @@ it('a receiver that is away at the begin and back after the end is told both onc
   await expect.poll(() => alerts.failing().length, soon).toBe(1)
   holds()
   await new Promise((resolve) => setTimeout(resolve, 2500))
+  pass(20 * MINUTE)
+  await new Promise((resolve) => setTimeout(resolve, 2500))
   const before = posts().length
   state.status = 204
   await expect.poll(() => said().slice(-2), soon).toEqual(['begins 39', 'ends 39'])
@@ -106,6 +109,27 @@ it('a receiver that is away at the begin and back after the end is told both onc
   expect(new Set(posts().map(({ id }) => id)).size).toBe(1)
   expect(alerts.failing()).toEqual([])
   const told = said().length
+  await new Promise((resolve) => setTimeout(resolve, 2500))
+  expect(said()).toHaveLength(told)
+})
+
+it('a receiver that is away while an incident doubles is told the begin, then one update, under one id', async () => {
+  const { holds, pass, posts, said, start, state } = await site()
+  state.status = 503
+  start()
+  holds(silent(39))
+  await expect.poll(() => posts().length, soon).toBeGreaterThan(1)
+  for (const count of [80, 203]) {
+    pass(MINUTE)
+    holds(silent(count))
+    await new Promise((resolve) => setTimeout(resolve, 1500))
+  }
+  expect(new Set(said())).toEqual(new Set(['begins 39']))
+  state.status = 204
+  await expect.poll(() => said().slice(-2), soon).toEqual(['begins 39', 'updates 203'])
+  expect(new Set(posts().map(({ id }) => id)).size).toBe(1)
+  const told = said().length
+  pass(MINUTE)
   await new Promise((resolve) => setTimeout(resolve, 2500))
   expect(said()).toHaveLength(told)
 })

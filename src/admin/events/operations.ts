@@ -23,7 +23,6 @@ interface StreamSources {
 export function eventOperations({ findings, isAllowed, ...sources }: StreamSources) {
   const feed = new EventFeed(sources)
   findings.follow(({ finding, change, endedAt }) => {
-    if (change === 'merges') return
     const dataFor = (scope: Scope) => {
       const [seen] = scope.findings([finding])
       return seen && { change, ...findingJson({ ...seen, endedAt }) }

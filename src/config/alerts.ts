@@ -42,16 +42,12 @@ export const alerts = section({
   webhooks: list(
     fields({
       url: webhookUrl.describe('URL to which each message is posted as JSON; redirects are not followed.'),
-      secret: text
-        .optional()
-        .describe(
-          'Key of the signature in the header `waybridge-signature`, integration key of PagerDuty, or token of Alertmanager.',
-        ),
+      secret: text.optional().describe('Key of the signature, of PagerDuty or of Alertmanager.'),
       min_severity: setting(severity, 'warning', LEAST),
       format: setting(
         oneOf('waybridge', 'slack', 'teams', 'pagerduty', 'alertmanager'),
         'waybridge',
-        'Kind of the receiver: `waybridge`, `slack`, `teams`, `pagerduty`, `alertmanager`.',
+        '`waybridge`, `slack`, `teams`, `pagerduty` or `alertmanager`.',
       ),
       companies: orNull(z.array(id, { error: 'expected a list' }).min(1, 'expected at least one company')).describe(
         'Companies whose findings are told; null: all.',

@@ -47,7 +47,7 @@ export const PARAGRAPHS: Readonly<Record<string, string>> = {
   impossible_move:
     'Fünf Positionen nacheinander liegen, wo das Gerät nicht sein kann: mit mehr als 70 m/s von seinem Weg entfernt, und mehr als 5 km abseits. Einzelne Sprünge, Kaltstarts, Positionen nach einer Pause von einer halben Stunde und die der fünf Minuten danach oder nach einem Start des Gateways zählen nicht. Kamen solche Positionen zehn Minuten lang an, und dreimal so lange, wie das Gerät sonst schweigt, ohne eine von seinem Weg, so sind sie sein Weg. Mit `filter.suspicious: hold` werden diese Positionen gehalten, bis `waybridge release` sie zustellt. *Warnung*, Glied *erkannt*. Bemerkt vom Gateway bei jeder solchen Position. Er endet, wenn das eine Minute lang nicht vorkam.',
   alert_failed:
-    'Zwei Nachrichten an einen Empfänger von `alerts` kamen nacheinander nicht an. Der Beleg ist seine Antwort. Er wird weiter versucht, mindestens alle fünf Minuten; `waybridge alerts test` versucht es sofort. *Warnung*, Glied *angenommen*. Er endet mit der ersten Nachricht, die ankommt.',
+    'Zwei Nachrichten an einen Empfänger von `alerts` kamen nacheinander nicht an. Der Beleg ist seine Antwort. Was noch gilt, wird erneut gesendet; `waybridge alerts test` versucht es sofort. *Warnung*, Glied *angenommen*. Er endet mit der ersten Nachricht, die ankommt.',
   certificate_expires:
     'Ein Zertifikat, oder die Stelle, die Zertifikate der Geräte ausstellt, läuft binnen 14 Tagen ab oder ist abgelaufen. Der Beleg nennt die Datei und den Tag. *Warnung*, Glied *verbunden*. Jeder Prozess, der es benutzt, prüft alle zwei Sekunden. Er endet binnen fünf Sekunden, sobald ein neueres da ist.',
   certificate_refused:

@@ -40,6 +40,7 @@ const ANSWERS: Readonly<Record<string, number | readonly number[]>> = {
   'GET /admin/parked': 200,
   'POST /admin/parked/retry': 200,
   'POST /admin/apis/test': 200,
+  'POST /admin/alerts/test': 200,
   'DELETE /admin/parked': 200,
   'GET /admin/misunderstood': 200,
   'DELETE /admin/misunderstood': 200,

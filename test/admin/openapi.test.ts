@@ -217,6 +217,7 @@ const REQUESTS: readonly (readonly [
   ['POST /admin/parked/retry', '?courier_id=43'],
   ['DELETE /admin/parked', '?all=true'],
   ['POST /admin/apis/test'],
+  ['POST /admin/alerts/test'],
   ['POST /admin/enrolment', '?for=1m'],
   ['GET /admin/enrolment'],
   ['DELETE /admin/enrolment'],

@@ -17,14 +17,20 @@ const admin = adminFixture()
 const soon = { timeout: 30_000 }
 const MINUTE = 60_000
 
-/** A receiver, findings that the test sets, and time that it lets pass. Waits for the next try take no time. */
+/** A receiver, findings that the test sets, and time that it lets pass. Waits for the next try take no time, unless it is `isPatient`. */
 async function site(webhook: Partial<Webhook> = {}) {
-  const state = { status: 204 }
+  const state = { status: 204, isPatient: false, isWaiting: false }
   const receiver = await webhookReceiver((response) => response.writeHead(state.status).end('no'))
   onTestFinished(receiver.close)
   const findings = { current: [] as readonly Finding[], facts: { now: 0, observations: [] } as Facts }
   let now = Date.now()
-  const clock = { now: () => now, wait: () => new Promise<void>((resolve) => setTimeout(resolve, 50)) }
+  const wait = (_ms: number, signal: AbortSignal) =>
+    new Promise<void>((resolve) => {
+      state.isWaiting = state.isPatient
+      if (state.isPatient) signal.addEventListener('abort', () => resolve())
+      else setTimeout(resolve, 50)
+    })
+  const clock = { now: () => now, wait }
   const own: Webhook = { url: receiver.url, min_severity: 'info', format: 'waybridge', companies: null, ...webhook }
   const { config } = admin.live
   const alerts = { ...config.alerts, flap: 0, webhooks: [own] }
@@ -229,7 +235,10 @@ it('a test that arrives ends the failure, and what waits is sent at once', async
   holds(silent(39))
   const alerts = start()
   await expect.poll(() => alerts.failing().length, soon).toBe(1)
+  state.isPatient = true
+  await expect.poll(() => state.isWaiting, soon).toBe(true)
   expect(await alerts.test(new Scope(null))).toMatchObject([{ ok: false }])
+  expect(alerts.failing()).toHaveLength(1)
   state.status = 204
   expect(await alerts.test(new Scope(null))).toMatchObject([{ ok: true }])
   await expect.poll(() => posts().at(-1)?.change, soon).toBe('begins')

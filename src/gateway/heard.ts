@@ -3,6 +3,7 @@ import { inTurns } from '../async.ts'
 import { isBehind, type Late, lateNow, QUARTER_MS } from '../domain/late.ts'
 import { GatewaySign } from '../store/gateways.ts'
 import {
+  type Contact,
   type DeviceEvent,
   type DeviceNews,
   EVENTS_KEPT,
@@ -13,7 +14,7 @@ import {
   type Treatment,
   writeRecords,
 } from '../store/device-record.ts'
-import type { Said } from '../../protocols/kit/index.ts'
+import type { Fix, Said } from '../../protocols/kit/index.ts'
 import type { Shard, Store } from '../store/index.ts'
 import { mergedSaid, partsOf, type SaidParts, type SaidTimes } from '../store/said.ts'
 import type { Conversation } from './conversation.ts'
@@ -24,7 +25,7 @@ export interface HeardDevices {
 }
 
 /** What the path of a frame notes of a device. */
-export type FrameNotes = Pick<HeardDevice, 'spoke' | 'stored' | 'said' | 'became' | 'behindMs'>
+export type FrameNotes = Pick<HeardDevice, 'spoke' | 'sentBefore' | 'stored' | 'said' | 'became' | 'behindMs'>
 
 /**
  * Notes what devices send and what happens to them; `jobs` write it to their records, and no frame waits for that.
@@ -194,6 +195,15 @@ class HeardDevice {
       contact.at = at
     else this.contact = { at, protocol, transport, remote, connectedAt, isRelayed, gateway: this.#shard.gateway }
     this.changed()
+  }
+
+  /** It sent something before it was configured, with a fix that goes to a lane now. What came since then counts more. */
+  sentBefore(contact: Contact, fix?: Fix): void {
+    const { at } = contact
+    if (this.contact?.connectedAt !== undefined || (this.contact?.at ?? 0) > at) return
+    this.contact = { ...contact, gateway: this.#shard.gateway }
+    if (fix) this.stored({ fix: { at, fix } })
+    else this.changed()
   }
 
   /** What its last message changes of its last fixes, once they are stored. */

@@ -4,6 +4,7 @@ import { sameId } from '../domain/ids.ts'
 import type { Logger } from '../observe/log.ts'
 import { belongedAt, type DeviceEntry } from '../roster/device-entry.ts'
 import type { Replica } from '../roster/replica.ts'
+import { type ArrivedSender, readArrival } from '../store/arrivals.ts'
 import {
   type AppenderOptions,
   claimHeld,
@@ -43,7 +44,7 @@ export interface HoldingOptions {
   readonly filter: FilterOptions
   readonly hold: HoldOptions
   readonly clock: Pick<OwnClock, 'isInDoubt'>
-  readonly journal: Pick<Journal, 'heldTooLong' | 'released'>
+  readonly journal: Pick<Journal, 'heldTooLong' | 'released' | 'sentBefore'>
   readonly logger: Logger
 }
 
@@ -151,6 +152,7 @@ export class Holding {
   async #releaseDevice(device: string): Promise<void> {
     const { redis, replica } = this.#options
     const names = new Set([device, replica.roster.find(device)?.id ?? device])
+    const arrived = await readArrival(redis, device)
     const places = RELEASED_IN_TURN.flatMap((lists) => Array.from(names, (name) => ({ lists, device: name })))
     for (let left = 1; left > 0; ) {
       if (this.#closing.signal.aborted || !replica.current) return
@@ -163,7 +165,7 @@ export class Holding {
       left = 0
       for (const [index, each] of looked.entries()) {
         if (counts[index] === 0) continue
-        const swept = await this.#sweep(each.place, now)
+        const swept = await this.#sweep(each.place, { now, arrived })
         // Another gateway moves them; or it ends, and they are looked at again.
         if (swept.end === 'changed') return
         each.stayed = swept.stayed
@@ -173,11 +175,12 @@ export class Holding {
     }
   }
 
-  async #sweep(place: HeldPlace, now = Date.now()): Promise<Swept> {
+  /** `arrived`: what is known of the device from before it was configured. */
+  async #sweep(place: HeldPlace, { now = Date.now(), arrived }: SweepOptions = {}): Promise<Swept> {
     const { appender, redis } = this.#options
     const { lists, device } = place
     const next = { at: Infinity }
-    const fate = (record: Buffer) => this.#fateOf(record, place, { now, next })
+    const fate = (record: Buffer) => this.#fateOf(record, place, { now, next, arrived })
     const swept = await sweepHeld(redis, appender, { place, fate })
     const { left, stayed } = swept
     // Many fixes are looked at less often, so that looking costs the same.
@@ -211,7 +214,7 @@ export class Holding {
   }
 
   /** `next.at` becomes the earliest time at which a fix that stays is to be looked at. */
-  #fateOf(record: Buffer, { lists, device }: HeldPlace, { now, next }: { now: number; next: { at: number } }): Fate {
+  #fateOf(record: Buffer, { lists, device }: HeldPlace, { now, next, arrived }: FateOptions): Fate {
     const { clock, filter, hold, journal, replica } = this.#options
     const { roster, version: rosterVersion } = replica
     const received = receivedAt(record)
@@ -234,14 +237,23 @@ export class Holding {
     if ('filtered' in verdict) return { gone: `filtered:${verdict.filtered}` }
     const id = entry?.id ?? device
     const records = packRecords([verdict.position], packDevice(id), received)
+    const sent = (fix?: Fix) => {
+      if (!arrived || !entry || lists.reason !== 'unknown') return
+      const { address: remote, protocol, transport } = arrived
+      journal.sentBefore(id, { at: received, transport, remote, protocol }, fix)
+    }
     if (verdict.lane) {
-      journal.released(id, verdict.position.timestamp * 1000)
+      const fix = { ...fixOf(record), time: verdict.position.timestamp * 1000 }
+      journal.released(id, fix.time)
+      sent(fix)
       return { lane: verdict.lane.key, device: id, records }
     }
     if (oldestAt < now) return this.#tooOld(found, lists)
     const lookAt = Math.min(verdict.lookAt, oldestAt)
-    if (verdict.held !== lists.reason)
+    if (verdict.held !== lists.reason) {
+      sent()
       return { held: verdict.held, device: id, records, isProven: lists.isProven, lookAt, rosterVersion }
+    }
     next.at = Math.min(next.at, lookAt)
     return 'stays'
   }
@@ -251,6 +263,16 @@ export class Holding {
     if (entry) this.#options.journal.heldTooLong(entry.id, reason)
     return { gone: 'discarded:held_age' }
   }
+}
+
+interface SweepOptions {
+  readonly now?: number
+  readonly arrived?: ArrivedSender
+}
+
+interface FateOptions extends SweepOptions {
+  readonly now: number
+  readonly next: { at: number }
 }
 
 function fixOf(record: Buffer): Fix {

@@ -9,6 +9,7 @@ import { type ObservationCode, observations } from '../observe/observations.ts'
 import { noteNotStored } from '../observe/trouble.ts'
 import type { DeviceEntry } from '../roster/device-entry.ts'
 import type { HoldReason } from '../store/index.ts'
+import type { Contact } from '../store/device-record.ts'
 import { contentOf, kindOf, type MisunderstoodFrame, shownBytes } from '../store/misunderstood-frame.ts'
 import { say } from '../texts/text.ts'
 import type { Arrivals } from './arrivals.ts'
@@ -139,6 +140,11 @@ export class Journal {
   /** Notes the time of a fix that was held and goes to a lane, ms UTC. */
   released(device: string, time: number): void {
     this.#options.days?.of(device).add('fix', time)
+  }
+
+  /** Notes who sent a fix before its device was configured, and when; `fix`: it goes to a lane now. */
+  sentBefore(device: string, by: Contact, fix?: Fix): void {
+    this.#options.heard.of(device).sentBefore(by, fix)
   }
 
   /** Notes that a fix of a configured device is discarded because it was held for too long. */

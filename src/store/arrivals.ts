@@ -1,4 +1,5 @@
 import type { Transport } from '../../protocols/kit/index.ts'
+import { sameId } from '../domain/ids.ts'
 import type { Text } from '../texts/text.ts'
 import { countHeld, HELD_LISTS } from './held.ts'
 import { keys } from './keys.ts'
@@ -48,6 +49,12 @@ export async function surveyArrivals(
   const notUnderstood = senders.filter(isWanted).map((sender) => ({ ...sender, waiting: 0 }))
   const unconfigured = ofDevices.filter(({ device = '', waiting }) => waiting > 0 || !isConfigured(device))
   return [...unconfigured, ...notUnderstood].toSorted((one, other) => other.at - one.at)
+}
+
+/** What a device sent last while it was not configured; undefined where that is not known. */
+export async function readArrival(redis: Store, device: string): Promise<ArrivedSender | undefined> {
+  const json = await redis.hget(keys.arrivedDevices, sameId(device))
+  return json === null ? undefined : (JSON.parse(json) as ArrivedSender)
 }
 
 async function countHeldOf(redis: Store, device: string): Promise<number> {

@@ -236,7 +236,11 @@ export const FAULTS: readonly Fault[] = [
     async begin(site) {
       await osmand(site, STRANGER)
       const entry = `"${STRANGER}": { name: New, company_id: 7, courier_id: 90, route_id: 2090 }\n`
-      return () => edit(site, 'devices.yaml', (yaml) => yaml + entry)
+      return async () => {
+        await edit(site, 'devices.yaml', (yaml) => yaml + entry)
+        // It was heard: what it sent before is its own.
+        await says(site, `/admin/devices/${STRANGER}/chain`, 'ago: osmand over http from 127.0.0.1')
+      }
     },
   },
   {

@@ -2,6 +2,8 @@ import { pino } from 'pino'
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Fix } from '../../protocols/kit/index.ts'
 import type { Device } from '../../src/config/devices.ts'
+import { Conversation } from '../../src/gateway/conversation.ts'
+import { HeardBook } from '../../src/gateway/heard.ts'
 import { Holding } from '../../src/gateway/holding.ts'
 import { type FilterOptions, type HoldOptions, placeFixes } from '../../src/gateway/place.ts'
 import { observations } from '../../src/observe/observations.ts'
@@ -23,6 +25,7 @@ import {
   surveyHeld,
   timestampOf,
 } from '../../src/store/index.ts'
+import { readRecords } from '../../src/store/device-record.ts'
 import type { HoldLimits } from '../../src/store/store.ts'
 import { beating } from '../support/beat.ts'
 import { journalOf } from '../support/journal.ts'
@@ -56,6 +59,7 @@ async function gateway(
   hold: HoldOptions = HOLD,
   bounds: Partial<HoldLimits> = {},
   filter: FilterOptions = FILTER,
+  journal = journalOf(),
 ) {
   const replica = { current: true, version: 0, roster: await createDirectory(devices, lines) }
   const clock = { isInDoubt: false, jumps: 0, now: () => Date.now() }
@@ -67,7 +71,7 @@ async function gateway(
     hold: { maxFixesPerDevice: 5, maxFixesConfigured: 5, maxUnknownDevices: 3, ...bounds },
   }
   const appender = new Appender(redis, options)
-  const held = new Holding({ ...placing, redis, appender: options, journal: journalOf(), logger })
+  const held = new Holding({ ...placing, redis, appender: options, journal, logger })
   const holding = beating(held, (each) => each.look())
   await holding.marking
   closes.push(
@@ -154,6 +158,31 @@ describe('held fixes of an unknown device', () => {
     await one.send(VAN.id, NOW - 30)
     await one.configure([VAN], [line('1', NOW - 100, NOW + 100)])
     await expect.poll(() => lines, soon).toMatchObject([{ device: VAN.id, reason: 'no_route', fixes: 1 }])
+  })
+
+  it.each([
+    ['to its lane', [line('1', NOW - 40, NOW + 100)], (NOW - 20) * 1000],
+    ['to those without a route', [], undefined],
+  ])('count as heard from who sent them when they go %s, but for what came since', async (_, lines, time) => {
+    const heard = new HeardBook(redis)
+    const contact = { transport: 'udp', protocol: 'osmand' } as const
+    const arrival = { ...contact, at: 1, address: '10.0.0.9:1', evidence: [], device: '123' }
+    await redis.hset(keys.arrivedDevices, '123', JSON.stringify(arrival))
+    const { configure, send } = await gateway([], [], HOLD, {}, FILTER, journalOf({ heard }))
+    await send('123', NOW - 30, NOW - 20)
+    const record = async () => {
+      await heard.jobs['devices of shard 0']()
+      return (await readRecords(redis.shards[0], ['0123']))[0]
+    }
+    expect(await record()).toBeUndefined()
+    await configure([VAN], lines)
+    await expect.poll(record, soon).toMatchObject({ ...contact, remote: '10.0.0.9:1' })
+    const { at = 0, fix } = (await record()) ?? {}
+    expect(fix?.fix.time).toBe(time)
+    const session = Object.assign(new Conversation('udp', '10.0.0.10:2'), { device: '0123', now: at + 1000 })
+    heard.of('0123').spoke(session, 'h02')
+    heard.of('0123').sentBefore({ ...contact, at, remote: '10.0.0.9:1' })
+    expect(await record()).toMatchObject({ at: at + 1000, remote: '10.0.0.10:2', protocol: 'h02' })
   })
 
   it('stay held while the roster is not current', async () => {

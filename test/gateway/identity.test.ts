@@ -37,7 +37,14 @@ async function gate(devices: Device[], { admitsUnknown = false } = {}) {
   const journal = journalOf({
     heard: {
       ...QUIET_BOOKS.heard,
-      of: (device) => ({ spoke: () => {}, stored: () => {}, said: () => {}, behindMs: 0, became: became(device) }),
+      of: (device) => ({
+        spoke: () => {},
+        sentBefore: () => {},
+        stored: () => {},
+        said: () => {},
+        behindMs: 0,
+        became: became(device),
+      }),
     },
   })
   const comes = (came: Came, session = sessionOf(came)) => {

@@ -111,6 +111,7 @@ export async function gateway({
   const state = { current: isCurrent, fails, attempts: 0, version: 0, roster, fullLane }
   const book: JournalOptions['heard'] = {
     of: (device) => ({
+      sentBefore: () => {},
       spoke(from) {
         contacts.push([device, from])
         heard.set(device, heard.get(device) ?? { at: 0, transport: 'tcp', remote: '', gateway: '' })

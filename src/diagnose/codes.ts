@@ -362,8 +362,9 @@ export const CODES = {
   clock_behind: {
     severity: 'warning',
     link: 'placed',
-    message: 'the times of {} are behind by a constant number of quarter hours: a fault of time zone',
-    action: 'add the time_zone that fits to its entry in devices.yaml, or have the device report UTC',
+    message: 'the times of {} are behind, always by the same',
+    action:
+      'if a time_zone fits, add it to its entry in devices.yaml, or have the device report UTC; if none fits, set the clock of the device',
   },
   no_route: {
     severity: 'warning',

@@ -2,7 +2,7 @@ import { joined, say, type Template, type Text } from '../texts/text.ts'
 import { alarmTroubles } from './alarms.ts'
 import { ALWAYS_NAMED, type FindingCode, NOT_TAKEN } from './codes.ts'
 import type { DeviceFacts, DeviceGroup, LostSender, MeantEntry, TroubledDevice } from './facts.ts'
-import { isAsleep, isParked, leastSilenceMs, MOVING_M_PER_S, QUARTER_MS } from './parked.ts'
+import { isAsleep, isParked, leastSilenceMs, MOVING_M_PER_S } from './parked.ts'
 
 /** What a device does, in one word; src/diagnose/README.md says how each is decided. */
 export const CONDITIONS = [
@@ -68,14 +68,14 @@ function chainTroubles(device: DeviceFacts, now: number): Trouble[] {
     troubles.push(troubleWith('gps_old', fix ? dueSince(fix.newAt, device) : heardAt, joined([last, ...why], ', ')))
   }
   if (behind) {
-    const { quarters, sinceAt, zone } = behind
+    const { ms, sinceAt, zone } = behind
     const fits =
       zone === undefined
         ? say('no time zone fits')
         : zone === UTC
           ? say('remove its time_zone')
           : say('time_zone "{}" fits', zone)
-    const evidence = say('{} behind: {}', durationText(quarters * QUARTER_MS), fits)
+    const evidence = say('{} behind: {}', durationText(ms), fits)
     troubles.push(troubleWith('clock_behind', sinceAt, evidence, zoneAdvice(device)))
   }
   return troubles
@@ -203,7 +203,7 @@ function addTo(
 
 /** A device that sends, but whose positions are older than what is heard of it; not where its clock makes them older. */
 function isGpsOld(device: DeviceFacts): boolean {
-  if (device.behind) return false
+  if (device.behind || device.isLate) return false
   const { fix, heardAt = 0, heardSince = heardAt, connectedAt = heardAt } = device
   return heardAt - dueSince(fix?.newAt ?? Math.min(heardSince, connectedAt), device) > leastSilenceMs(device)
 }

@@ -190,8 +190,10 @@ export interface DeviceFacts {
    * last heard.
    */
   readonly sender?: LostSender
-  /** Its last fixes are late by the same number of quarter hours, and the time zone that would explain that. */
-  readonly behind?: { readonly quarters: number; readonly sinceAt: number; readonly zone?: string }
+  /** Its last fixes are late by the same, ms, and the time zone that would explain that. */
+  readonly behind?: { readonly ms: number; readonly sinceAt: number; readonly zone?: string }
+  /** Whether its last two fixes were late by the same: a few more show whether its clock is behind. */
+  readonly isLate?: boolean
 }
 
 /** What a tracker said last beside its positions, as far as something follows from it. */

@@ -14,7 +14,7 @@ export function isParked({ behind, fix, said }: Pick<DeviceFacts, 'behind' | 'fi
   if (ignition?.value !== false || ignition.otherAt === undefined) return false
   if (!fix) return true
   // What is said at a fix has the time by our clock.
-  const fixAt = fix.time + (behind ? behind.quarters * QUARTER_MS : 0)
+  const fixAt = fix.time + (behind?.ms ?? 0)
   if (fixAt - ignition.at > HEARTBEAT_MS) return false
   return fixAt <= ignition.sinceAt || (fix.speed ?? 0) < MOVING_M_PER_S
 }
@@ -37,7 +37,6 @@ export const MOVING_M_PER_S = 1
 /** The sleeping interval of a device that has not slept for three days yet: a night passes, and the next working day begins with a finding. */
 export const UNKNOWN_SLEEP_MS = 6 * 3_600_000
 export const LEAST_MS = 300_000
-export const QUARTER_MS = 900_000
 /** Some trackers say it in their heartbeats alone, which come every some minutes. */
 const HEARTBEAT_MS = 600_000
 const MISSED = 3

@@ -1,6 +1,10 @@
-/** Fixes in a row that are late by the same number of quarter hours: a time zone is not taken into account. Instants in ms UTC. */
+/**
+ * Fixes in a row that are late by the same: by a number of quarter hours, since a time zone is not taken into account; or by
+ * more than any time zone, since the clock of the device is wrong. Instants in ms UTC.
+ */
 export interface Late {
-  readonly quarters: number
+  /** By how much, ms. */
+  readonly ms: number
   /** When the first and the last of them came. */
   readonly sinceAt: number
   readonly untilAt: number
@@ -12,21 +16,31 @@ export interface Late {
 /** What is known of the clock of a device with its next fix, of `time`, that came at `at`; undefined: it is right, or a backlog comes. */
 export function lateNow(late: Late | undefined, { at, time }: { at: number; time: number }): Late | undefined {
   if (late && time <= late.time) return time === late.time ? late : undefined
-  const quarters = Math.round((at - time) / QUARTER_MS)
-  const isWhole =
-    quarters > 0 && quarters <= MOST_QUARTERS && Math.abs(at - time - quarters * QUARTER_MS) <= TOLERANCE_MS
-  if (!isWhole) return undefined
-  if (late?.quarters !== quarters) return { quarters, sinceAt: at, untilAt: at, fixes: 1, time }
+  const ms = differenceOf(late, at - time)
+  if (ms === undefined) return undefined
+  if (late?.ms !== ms) return { ms, sinceAt: at, untilAt: at, fixes: 1, time }
   return { ...late, untilAt: at, fixes: late.fixes + 1, time }
+}
+
+/** The difference that explains a delay; undefined: none does. A backlog is late by less with every fix. */
+function differenceOf(late: Late | undefined, ms: number): number | undefined {
+  const quarters = Math.round(ms / QUARTER_MS)
+  if (quarters > MOST_QUARTERS) return late && Math.abs(ms - late.ms) <= STEADY_MS ? late.ms : ms
+  const isWhole = quarters > 0 && Math.abs(ms - quarters * QUARTER_MS) <= TOLERANCE_MS
+  return isWhole ? quarters * QUARTER_MS : undefined
 }
 
 /** Whether these are enough fixes, for a while, to say that the clock of the device is behind. */
 export function isBehind(late: Late | undefined): late is Late {
-  return late !== undefined && late.fixes >= LATE_FIXES && late.untilAt - late.sinceAt >= LATE_MS
+  if (late === undefined || late.fixes < LATE_FIXES) return false
+  return late.untilAt - late.sinceAt >= (late.ms > MOST_QUARTERS * QUARTER_MS ? FAR_MS : LATE_MS)
 }
 
-export const QUARTER_MS = 900_000
+const QUARTER_MS = 900_000
 const MOST_QUARTERS = 56
 const TOLERANCE_MS = 60_000
+/** Of a difference that is no number of quarter hours: in `FAR_MS` a backlog that is sent a quarter faster than it was made differs by as much. */
+const STEADY_MS = 30_000
+const FAR_MS = 120_000
 const LATE_FIXES = 4
 const LATE_MS = 30_000

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { inTurns } from '../async.ts'
-import { isBehind, type Late, lateNow, QUARTER_MS } from '../domain/late.ts'
+import { isBehind, type Late, lateNow } from '../domain/late.ts'
 import { GatewaySign } from '../store/gateways.ts'
 import {
   type Contact,
@@ -10,6 +10,7 @@ import {
   type Happening,
   isConnected,
   type LastFixes,
+  latestTimed,
   type StoredContact,
   type Treatment,
   writeRecords,
@@ -133,7 +134,7 @@ class HeardDevice {
   #fix?: LastFixes['fix']
   #filtered?: LastFixes['filtered']
   #said?: SaidParts
-  /** While its fixes are late by the same number of quarter hours. */
+  /** While its fixes are late by the same. */
   #late?: Late
   #events: readonly string[] = NO_EVENTS
   /** Whether it is among those of its shard that have changed. */
@@ -209,17 +210,16 @@ class HeardDevice {
   /** What its last message changes of its last fixes, once they are stored. */
   stored({ fix, filtered }: LastFixes): void {
     if (!this.contact) return
-    if (fix) {
-      this.#fix = fix
-      this.#late = lateNow(this.#late, { at: fix.at, time: fix.fix.time })
-    }
+    if (fix) this.#fix = fix
     if (filtered) this.#filtered = filtered
+    const timed = latestTimed({ fix, filtered })
+    if (timed) this.#late = lateNow(this.#late, { at: timed.at, time: timed.fix.time })
     this.changed()
   }
 
-  /** By how much the times of its fixes are behind, since a time zone is not taken into account; 0: they are not, as far as that is known. */
+  /** By how much the times of its fixes are behind, ms; 0: they are not, as far as that is known. */
   get behindMs(): number {
-    return isBehind(this.#late) ? this.#late.quarters * QUARTER_MS : 0
+    return isBehind(this.#late) ? this.#late.ms : 0
   }
 
   /** What a frame of it says beside its positions. */

@@ -34,6 +34,11 @@ export interface LastFixes {
   readonly filtered?: { readonly at: number; readonly reason: string; readonly fix: Fix; readonly held?: true }
 }
 
+/** The last fix that says what its device's clock says: also one that is filtered since it is too old. */
+export function latestTimed({ fix, filtered }: LastFixes): { readonly at: number; readonly fix: Fix } | undefined {
+  return filtered?.reason === 'past' && filtered.at > (fix?.at ?? 0) ? filtered : fix
+}
+
 /** The record of a device. */
 export interface DeviceRecord extends Readonly<StoredContact>, LastFixes {
   /** What it said last beside its positions. */

@@ -306,7 +306,7 @@ describe('a device whose times are behind', () => {
     [3 * 3_600_000, '+03:00', '+00:00'],
     [3_600_000, '+03:00', '+02:00'],
   ])('by %i ms with the zone %s has the zone %s', async (ms, configured, zone) =>
-    expect(await behind(late(ms), configured)).toMatchObject({ quarters: Math.round(ms / 900_000), zone }),
+    expect(await behind(late(ms), configured)).toMatchObject({ ms: Math.round(ms / 900_000) * 900_000, zone }),
   )
 
   it('is not one that is live, nor one that delivers what it has stored', async () => {
@@ -319,9 +319,25 @@ describe('a device whose times are behind', () => {
     expect(await behind(backlog)).toBeUndefined()
   })
 
+  it.each([
+    ['a year, of which nothing is taken', 365 * DAY + 7 * 60 * S, 'past'],
+    ['three weeks and some minutes', 21 * DAY + 7 * 60 * S, undefined],
+  ])('by %s is one whose clock is wrong, after two minutes', async (_, ms, filtered) => {
+    const sent = (from: number, every: number) =>
+      Array.from({ length: 8 }, (_each, n) => ({
+        at: NOW + n * 20 * S,
+        fix: { time: NOW - ms + from + n * every + (n % 2) * S },
+        filtered,
+      }))
+    expect(await behind(sent(0, 20 * S).slice(0, 6))).toBeUndefined()
+    expect(await behind(sent(0, 20 * S))).toMatchObject({ ms, zone: undefined })
+    // A backlog comes faster than it was made.
+    expect(await behind(sent(0, 30 * S))).toBeUndefined()
+  })
+
   it('is noticed where its clock was right before', async () => {
     const right = { at: NOW - 10 * S, fix: { time: NOW - 10 * S } }
-    expect(await behind([right, ...late(7_200_000)])).toMatchObject({ quarters: 8 })
+    expect(await behind([right, ...late(7_200_000)])).toMatchObject({ ms: 7_200_000 })
   })
 
   it('is well with the first fix that is in time', async () =>

@@ -249,8 +249,8 @@ describe('the chain of a device', () => {
     [
       'is behind by whole quarters of an hour',
       'placed',
-      /3 h behind: time_zone "-03:00" fits: add the time_zone that fits to its entry/,
-      { device: { behind: { quarters: 12, sinceAt: NOW - MIN, zone: '-03:00' } } },
+      /3 h behind: time_zone "-03:00" fits: if a time_zone fits, add it to its entry/,
+      { device: { behind: { ms: 180 * MIN, sinceAt: NOW - MIN, zone: '-03:00' } } },
     ],
     [
       'has no new position',

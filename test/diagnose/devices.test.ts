@@ -56,7 +56,7 @@ const started = (agoMs: number): Partial<DeviceFacts> => ({
   ...ignition(true, 0, agoMs),
   fix: { newAt: NOW - 9 * H, time: NOW - 9 * H, speed: 0 },
 })
-const BEHIND = { quarters: 12, sinceAt: NOW - 40 * S, zone: '-03:00' }
+const BEHIND = { ms: 3 * H, sinceAt: NOW - 40 * S, zone: '-03:00' }
 
 /** Its clock is behind; its last fix came so long ago. */
 const behind = ({ agoMs, speed }: { agoMs: number; speed: number }): Partial<DeviceFacts> => ({
@@ -70,6 +70,11 @@ describe('the condition of a device', () => {
     ['moving', 'reports a speed', {}],
     ['standing', 'reports no speed', { fix: { newAt: NOW, time: NOW } }],
     ['standing', 'reports the noise of a receiver', { fix: { ...VAN.fix!, speed: 0.6 } }],
+    [
+      'moving',
+      'has old fixes that are late by the same',
+      { fix: { ...VAN.fix!, newAt: NOW - 10 * MIN }, isLate: true },
+    ],
     ['never', 'was not heard', { heardAt: undefined, fix: undefined }],
     ['unknown', 'is not configured', { company: undefined, route: undefined }],
     ['silent', 'was not heard for five minutes', SILENT],
@@ -202,6 +207,20 @@ describe('by the facts of its devices', () => {
       'clock_behind',
       { behind: BEHIND, fix: { newAt: NOW - 10 * MIN, time: NOW - 190 * MIN } },
       { evidence: ['3 h behind: time_zone "-03:00" fits'] },
+    ],
+    [
+      'clock_behind',
+      {
+        behind: { ms: 365 * 24 * H, sinceAt: NOW - 40 * S },
+        fix: { newAt: NOW - 10 * MIN, time: NOW - 10 * MIN },
+        isUnplaced: true,
+        unplaced: { reason: 'past', at: NOW, isHeld: false },
+      },
+      {
+        message: 'the times of Van 0 are behind, always by the same',
+        action: expect.stringContaining('if none fits, set the clock of the device'),
+        evidence: ['365 days behind: no time zone fits'],
+      },
     ],
     ['gps_old', { fix: undefined }, { evidence: ['no position yet'] }],
     ['gps_old', started(6 * MIN), { sinceAt: NOW - 6 * MIN, evidence: ['last new position 9 h ago'] }],

@@ -229,6 +229,18 @@ export const FAULTS: readonly Fault[] = [
     ),
   },
   {
+    what: 'the clock of a device is a year behind',
+    code: 'clock_behind',
+    van: OWN[0],
+    dueS: 120,
+    says: /365 days behind: no time zone fits.*set the clock/,
+    never: /gps_old/,
+    begin: repeating(
+      (site) => osmand(site, OWN[0], { timestamp: nowS() - 365 * 86_400 }),
+      (site) => osmand(site, OWN[0]),
+    ),
+  },
+  {
     what: 'a device that nobody has configured sends, until it is in devices.yaml',
     code: 'unknown_device',
     van: STRANGER,

@@ -1,6 +1,7 @@
 import { shared, yieldToEventLoop } from '../../async.ts'
 import { conditionOf, type DeviceCondition, DeviceSurvey } from '../../diagnose/devices.ts'
 import type { DeviceFacts } from '../../diagnose/facts.ts'
+import { leastSilenceMs } from '../../diagnose/parked.ts'
 import { sameId, slipBetween } from '../../domain/ids.ts'
 import { duration } from '../../domain/units.ts'
 import type { Roster } from '../../roster/roster.ts'
@@ -24,6 +25,7 @@ export function factsOf(
     unplaced && (!fix || unplaced.at > fix.at || (unplaced.at === fix.at && unplaced.fix.time >= fix.fix.time))
   const ended = entry && !lane ? entry.stays.findLast(({ until }) => until <= now / 1000) : undefined
   const interval = intervalMs(entry?.settings?.interval)
+  const usualMs = Math.max(learnt.usualMs, interval)
   return {
     id,
     name: entry?.name,
@@ -34,7 +36,7 @@ export function factsOf(
     heardAt: heard?.at,
     heardSince: heard && learnt.heardSince,
     connectedAt: index.contactOf(device)?.connectedAt,
-    usualMs: Math.max(learnt.usualMs, interval),
+    usualMs,
     sleepMs: interval || learnt.sleepMs,
     said: heard?.said && saidFacts(heard.said),
     fix: fix && { newAt: learnt.newAt, time: fix.fix.time, speed: learnt.speed },
@@ -43,6 +45,8 @@ export function factsOf(
     isHeldUnknown: index.heldOf(device).some(({ lists }) => lists.reason === 'unknown'),
     sender: entry && index.senderOf(device, now),
     behind: behindBy(learnt, entry),
+    isLate:
+      learnt.late !== undefined && learnt.late.fixes > 1 && now - learnt.late.untilAt <= leastSilenceMs({ usualMs }),
   }
 }
 

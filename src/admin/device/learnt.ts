@@ -1,8 +1,8 @@
 import { isParked, LEAST_MS, UNKNOWN_SLEEP_MS } from '../../diagnose/parked.ts'
-import { isBehind, type Late, lateNow, QUARTER_MS } from '../../domain/late.ts'
+import { isBehind, type Late, lateNow } from '../../domain/late.ts'
 import { localFromUtc, zoneAhead } from '../../domain/times.ts'
 import type { DeviceEntry } from '../../roster/device-entry.ts'
-import type { DeviceRecord } from '../../store/device-record.ts'
+import { type DeviceRecord, latestTimed } from '../../store/device-record.ts'
 import { saidFacts } from './said-facts.ts'
 
 /** What the contacts of a device have taught. Instants and durations in ms. */
@@ -22,7 +22,7 @@ export interface Learnt {
   readonly newest: number
   /** m/s, as the device says it; else computed from its last two fixes. */
   readonly speed?: number
-  /** Fixes in a row that are late by the same number of quarter hours. */
+  /** Fixes in a row that are late by the same. */
   readonly late?: Late
 }
 
@@ -49,7 +49,15 @@ export function learn(before: HeardBefore | undefined, heard: DeviceRecord): Lea
   const gaps = gap > 0 && gap < LONGEST_MS && !hasSlept ? [...learnt.gaps, gap].slice(-GAPS) : learnt.gaps
   const sleeps = hasSlept && gap < LONGEST_MS ? withSleep(learnt.sleeps, gap, heard.at) : learnt.sleeps
   const usualMs = gaps.length < FEWEST ? Math.max(heard.usualMs ?? 0, secondOf(gaps)) : secondOf(gaps)
-  return { ...fixLearnt(before, heard), heardSince, usualMs, gaps, sleepMs: usualSleep(sleeps, heard.sleepMs), sleeps }
+  return {
+    ...fixLearnt(before, heard),
+    late: lateLearnt(before, heard),
+    heardSince,
+    usualMs,
+    gaps,
+    sleepMs: usualSleep(sleeps, heard.sleepMs),
+    sleeps,
+  }
 }
 
 function wasParked({ entry, heard, learnt }: HeardBefore): boolean {
@@ -92,29 +100,33 @@ function secondOf(gaps: readonly number[]): number {
   return gaps.toSorted((a, b) => b - a)[1] ?? 0
 }
 
-function fixLearnt(
-  before: HeardBefore | undefined,
-  { fix }: DeviceRecord,
-): Pick<Learnt, 'newAt' | 'newest' | 'speed' | 'late'> {
-  const { newAt = 0, newest = 0, speed, late } = before?.learnt ?? {}
+function fixLearnt(before: HeardBefore | undefined, { fix }: DeviceRecord): Pick<Learnt, 'newAt' | 'newest' | 'speed'> {
+  const { newAt = 0, newest = 0, speed } = before?.learnt ?? {}
   const known = before?.heard?.fix
-  if (!fix || (known && known.at === fix.at && known.fix.time === fix.fix.time)) return { newAt, newest, speed, late }
+  if (!fix || (known && known.at === fix.at && known.fix.time === fix.fix.time)) return { newAt, newest, speed }
   const isNew = fix.fix.time > newest
   return {
     newAt: isNew ? fix.at : newAt,
     newest: isNew ? fix.fix.time : newest,
     speed: fix.fix.speed ?? (known && speedBetween(known.fix, fix.fix)),
-    // A clock that was right before is behind from one fix to the next.
-    late: fix.fix.time > (known?.fix.time ?? 0) ? lateNow(late, { at: fix.at, time: fix.fix.time }) : undefined,
   }
 }
 
-/** A time zone that is not taken into account, where the fixes of a device are late by the same quarter hours for a while. */
+function lateLearnt(before: HeardBefore | undefined, heard: DeviceRecord): Late | undefined {
+  const last = latestTimed(heard)
+  const known = before?.heard && latestTimed(before.heard)
+  const { late } = before?.learnt ?? {}
+  if (!last || (known && known.at === last.at && known.fix.time === last.fix.time)) return late
+  // A clock that was right before is behind from one fix to the next.
+  return last.fix.time > (known?.fix.time ?? 0) ? lateNow(late, { at: last.at, time: last.fix.time }) : undefined
+}
+
+/** By how much a clock is behind, where the fixes of a device are late by the same for a while, and the time zone that would explain that. */
 export function behindBy({ late }: Learnt, entry: DeviceEntry | undefined) {
   if (!isBehind(late)) return undefined
-  const { quarters, sinceAt, untilAt } = late
+  const { ms, sinceAt, untilAt } = late
   const set = entry?.time_zone === undefined ? 0 : localFromUtc(untilAt, entry.time_zone) - untilAt
-  return { quarters, sinceAt, zone: zoneAhead(set - quarters * QUARTER_MS) }
+  return { ms, sinceAt, zone: zoneAhead(set - ms) }
 }
 
 interface Somewhere {

@@ -285,10 +285,9 @@ const FINDINGS = {
   'no new position comes from {}, though messages arrive': 'von {1} kommt keine neue Position, obwohl es sich meldet',
   'check the GPS antenna and where it is; under a roof there are no satellites':
     'die GPS-Antenne und ihren Ort prüfen; unter einem Dach sind keine Satelliten',
-  'the times of {} are behind by a constant number of quarter hours: a fault of time zone':
-    'die Zeiten von {1} gehen um gleich viele Viertelstunden nach: die Zeitzone ist falsch',
-  'add the time_zone that fits to its entry in devices.yaml, or have the device report UTC':
-    'diese time_zone in seinen Eintrag in devices.yaml schreiben oder das Gerät UTC melden lassen',
+  'the times of {} are behind, always by the same': 'die Zeiten von {1} gehen nach, immer um gleich viel',
+  'if a time_zone fits, add it to its entry in devices.yaml, or have the device report UTC; if none fits, set the clock of the device':
+    'passt eine time_zone, sie in seinem Eintrag in devices.yaml ergänzen oder das Gerät auf UTC stellen; passt keine, die Uhr des Geräts stellen',
   'there is no route for the fixes of {}': 'für die Positionen von {1} gibt es keine Tour',
   'add a line to routes.csv, or assign a route: waybridge assign; held fixes of its time go there':
     'für jetzt eine Tour zuweisen (routes.csv oder waybridge assign): gehaltene Positionen gehen dorthin',

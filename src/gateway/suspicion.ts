@@ -3,7 +3,7 @@
  *
  * - Senders. Two that speak in turns are two: an older connection that speaks again after a newer one from another network or
  *   in another protocol; over UDP and HTTP, where a phone changes between networks, several turns within ten minutes (over HTTP
- *   only of protocols). A sender that takes over from another, as after a change of the SIM card, is nothing odd.
+ *   only of protocols); and at once two that each go on at places of their own, which a vehicle cannot reach from one another. A sender that takes over from another, as after a change of the SIM card, is nothing odd.
  * - Places. A fix that a vehicle cannot reach from the track of the device, by the times of the fixes, is off the track.
  *   A receiver jumps, also several times, and comes back; when it starts cold its first fix may be anywhere. So what counts is a
  *   second track: places that can be reached from one another, to which the device has gone and come back three times in ten
@@ -102,6 +102,9 @@ export class DeviceTrail {
   /** When other gateways were told of it, ms; written by `Trails`. */
   toldAt = Number.NEGATIVE_INFINITY
   #earlier: Sender | undefined
+  /** Where its last two senders are, once there are two. */
+  #spot: Spot | undefined
+  #earlierSpot: Spot | undefined
   #turns = NEVER
   #track: PlaceTrack | undefined
   #second: PlaceTrack | undefined
@@ -118,10 +121,21 @@ export class DeviceTrail {
     }
     this.sender = sender
     this.#earlier = last
-    if (!last || !earlier || !isSame(earlier, sender) || earlier.connectedAt !== sender.connectedAt) return undefined
+    const isBack = earlier !== undefined && isSame(earlier, sender)
+    const [spot, earlierSpot] = [this.#spot ?? this.#placeAsSpot(), this.#earlierSpot]
+    this.#spot = isBack ? earlierSpot : undefined
+    this.#earlierSpot = spot
+    if (!last || !isBack) return undefined
+    if (areApart(spot, earlierSpot)) return { code: 'claimed_twice', evidence: turnsText(last, sender) }
+    if (earlier.connectedAt !== sender.connectedAt) return undefined
     this.#turns = added(this.#turns, now)
     if (countOf(this.#turns, now) < (sender.connectedAt > 0 ? TURNS : TURNS_WITHOUT_CONNECTION)) return undefined
-    return { code: 'claimed_twice', evidence: say('{} and {} in turns', nameOf(last), nameOf(sender)) }
+    return { code: 'claimed_twice', evidence: turnsText(last, sender) }
+  }
+
+  /** Where its first sender was, when a second one comes. */
+  #placeAsSpot(): Spot | undefined {
+    return this.place && new Spot(this.place)
   }
 
   /**
@@ -132,6 +146,10 @@ export class DeviceTrail {
     if (isHere) {
       if (this.place) this.place.moveTo(place)
       else this.place = new MovingPlace(place)
+    }
+    if (this.#earlier) {
+      if (this.#spot) this.#spot.goOn(place)
+      else this.#spot = new Spot(place)
     }
     const track = this.#track
     if (!track) this.#track = new PlaceTrack(place, now)
@@ -194,6 +212,25 @@ class MovingPlace implements Whereabouts {
     this.latitude = latitude
     this.longitude = longitude
   }
+}
+
+/** Where one of two senders is. `fixes`: how many in a row can be reached from one another. */
+class Spot extends MovingPlace {
+  fixes = 1
+
+  goOn(place: Whereabouts): void {
+    this.fixes = canReach(this, place) ? this.fixes + 1 : 1
+    this.moveTo(place)
+  }
+}
+
+/** Whether two senders each go on where they are, and neither can be where the other is. */
+function areApart(one: Spot | undefined, other: Spot | undefined): boolean {
+  return one !== undefined && other !== undefined && one.fixes > 1 && other.fixes > 1 && !canReach(one, other)
+}
+
+function turnsText(one: Sender, other: Sender): Text {
+  return say('{} and {} in turns', nameOf(one), nameOf(other))
 }
 
 /** A track of places that can be reached from one another. Its own place is the one with the latest time. */

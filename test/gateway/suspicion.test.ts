@@ -155,6 +155,63 @@ describe('two senders', () => {
     expect(codes).toEqual([...Array<undefined>(7).fill(undefined), 'claimed_twice'])
   })
 
+  /** When senders that send by turns from their own drives are told to be two, s; undefined: never. */
+  function toldAfter(turns: readonly (readonly [Sender, Generator<Whereabouts>])[], every: number, count = 6) {
+    const trail = new DeviceTrail()
+    for (let index = 0; index < count; index++) {
+      const [sender, drives] = turns[index % turns.length]
+      const at = START + index * every
+      if (trail.heard({ ...sender }, at)) return index * every
+      const { value } = drives.next()
+      if (value) trail.isOff({ ...value, timestamp: at }, at)
+    }
+    return undefined
+  }
+
+  it.for([0, 1])('are seen at once where each goes on at places of its own, connected since %i', (connectedAt) => {
+    const [one, other] = [van, thief].map((sender) => ({ ...sender, connectedAt }))
+    const [here, there] = [drive(START, 9), drive(START, 9, { at: PARIS })]
+    expect(
+      toldAfter(
+        [
+          [one, here],
+          [{ ...other, connectedAt: 2 * connectedAt }, there],
+        ],
+        7,
+      ),
+    ).toBeLessThanOrEqual(28)
+  })
+
+  it('are not seen in a van whose address changes with each datagram, also if its receiver jumps', () => {
+    const [one, other] = [van, thief].map((sender) => ({ ...sender, connectedAt: 0 }))
+    const own = drive(START, 99, { every: 7 })
+    expect(
+      toldAfter(
+        [
+          [one, own],
+          [other, own],
+        ],
+        7,
+        7,
+      ),
+    ).toBeUndefined()
+    function* jumping(): Generator<Whereabouts> {
+      for (const [index, place] of [...drive(START, 12, { every: 7 })].entries())
+        yield index % 4 === 1 ? { ...place, ...PARIS } : place
+    }
+    const jumps = jumping()
+    expect(
+      toldAfter(
+        [
+          [one, jumps],
+          [other, jumps],
+        ],
+        7,
+        7,
+      ),
+    ).toBeUndefined()
+  })
+
   it('are named by their networks and protocols', () => {
     const trail = new DeviceTrail()
     for (const sender of [van, thief, van]) trail.heard(sender, START)
